@@ -1,0 +1,14 @@
+/* neardup.h - everything public, in the order of the flow */
+#ifndef NEARDUP_H
+#define NEARDUP_H
+
+#include <neardup/cpu.h>
+#include <neardup/dedup.h>
+#include <neardup/error.h>
+#include <neardup/index.h>
+#include <neardup/sketch.h>
+#include <neardup/text.h>
+#include <neardup/types.h>
+#include <neardup/version.h>
+
+#endif

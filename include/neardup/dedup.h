@@ -1,0 +1,134 @@
+/* neardup/dedup.h - the deduplication engine: documents pushed in, decisions out */
+#ifndef NEARDUP_DEDUP_H
+#define NEARDUP_DEDUP_H
+
+#include <neardup/error.h>
+#include <neardup/sketch.h>
+#include <neardup/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Which earlier documents are looked at. */
+enum nd_candidates_by {
+    ND_CANDIDATES_MINHASH,  /* those that share a band of minima */
+    ND_CANDIDATES_SIMHASH,  /* those whose simhash is within `simhash_bits` */
+    ND_CANDIDATES_IDENTITY, /* those with the same bytes or the same tokens */
+    ND_CANDIDATES_ALL,      /* every one: slow and exact */
+};
+
+/* What must reach the threshold, between the two texts themselves. */
+enum nd_verify {
+    ND_VERIFY_JACCARD,     /* shared / union */
+    ND_VERIFY_CONTAINMENT, /* shared / the smaller of the two */
+    ND_VERIFY_COSINE,      /* shared / sqrt(a b) */
+    ND_VERIFY_NONE,        /* nothing: the candidate itself is the answer (002) */
+};
+
+/* When a document of fewer than w tokens may be removed. */
+enum nd_short {
+    ND_SHORT_IDENTICAL, /* only if its bytes equal a kept one's (default) */
+    ND_SHORT_KEEP,      /* never */
+    ND_SHORT_TOKENS,    /* if its tokens equal a kept one's */
+};
+
+enum nd_cluster {
+    ND_CLUSTER_STAR,       /* every removed document is verified against the kept one */
+    ND_CLUSTER_COMPONENTS, /* the transitive closure of the verified pairs */
+};
+
+/* Start from nd_dedup_params_default(). */
+struct nd_dedup_params {
+    struct nd_sketch_params sketch;
+    enum nd_candidates_by candidates;
+    enum nd_verify verify;
+    enum nd_cluster cluster;
+    enum nd_short short_policy;
+    struct nd_ratio threshold; /* 0 < p <= q */
+    double recall;             /* of pairs at the threshold, by the bands: 0 … 0.9999 */
+    unsigned bands, rows;      /* 0: chosen for threshold and recall */
+    unsigned simhash_bits;     /* for ND_CANDIDATES_SIMHASH */
+    unsigned max_checks;       /* exact comparisons a document, at most */
+    unsigned threads;          /* 0: one a processor */
+    size_t cache_bytes; /* for shingles of kept documents; bounds memory, changes no result */
+};
+ND_API struct nd_dedup_params nd_dedup_params_default(void);
+
+/* One document pushed: valid UTF-8; only documents of an equal group are compared. */
+struct nd_dedup_item {
+    struct nd_view text;
+    uint32_t group;
+};
+
+enum nd_identical { ND_IDENTICAL_NO, ND_IDENTICAL_BYTES, ND_IDENTICAL_TOKENS };
+
+/* What became of a document.  Documents are numbered 0, 1, 2 … as pushed. */
+struct nd_decision {
+    uint64_t kept; /* the document that stands for it; its own number: it is kept */
+    enum nd_identical identical;
+    unsigned char verified;    /* the two texts themselves were compared */
+    unsigned char is_short;    /* fewer than w tokens (known unless identical in bytes) */
+    unsigned char is_empty;    /* no tokens */
+    unsigned char was_cut;     /* had more candidates than max_checks */
+    unsigned distance;         /* Hamming, of the simhashes; UINT32_MAX where not made */
+    uint32_t checks;           /* exact comparisons made */
+    struct nd_overlap overlap; /* a: this one, b: the kept one; of removed documents */
+};
+
+/*
+ * Gives the texts of earlier kept documents again, so that the engine need not hold them.  `fetch`
+ * is called by several workers at once (0 … threads - 1); the text stays valid until the same
+ * worker's next call or `push` returns.  `keep` is called in order, once a kept document, while its
+ * text is still in hand.
+ */
+struct nd_text_source {
+    void *context;
+    enum nd_status (*fetch)(void *context, uint64_t document, unsigned worker, struct nd_view *text,
+                            struct nd_error *err);
+    enum nd_status (*keep)(void *context, uint64_t document, size_t item, struct nd_error *err);
+};
+
+struct nd_dedup;
+
+/* `source` NULL: the engine keeps the texts of kept documents in memory itself. */
+ND_API struct nd_dedup *nd_dedup_new(const struct nd_dedup_params *params,
+                                     const struct nd_text_source *source, struct nd_error *err);
+ND_API void nd_dedup_free(struct nd_dedup *dedup);
+
+/*
+ * Push n documents, in keep order; decisions[i] is what became of items[i].  The decisions do not
+ * depend on how the documents are divided into pushes, nor on the number of threads.  Only for
+ * ND_CLUSTER_STAR.  On failure the engine can only be freed.
+ */
+ND_API enum nd_status nd_dedup_push(struct nd_dedup *dedup, const struct nd_dedup_item *items,
+                                    size_t n, struct nd_decision *decisions, struct nd_error *err);
+
+/* Counts so far, for the summary. */
+struct nd_dedup_stats {
+    uint64_t documents, kept, identical_bytes, identical_tokens, near, short_documents,
+        empty_documents, cut_documents, checks, candidates, bytes, index_bytes;
+    unsigned bands, rows;
+};
+ND_API void nd_dedup_get_stats(const struct nd_dedup *dedup, struct nd_dedup_stats *out);
+
+/*
+ * Pairs instead of stars: every pushed document is indexed, and `found` is called, in order, for
+ * every verified pair of a document and an earlier one (b < a).  A non-zero return stops with that
+ * status. Used by `neardup pairs` and by components.
+ */
+struct nd_found_pair {
+    uint64_t a, b;             /* document numbers, b < a */
+    struct nd_overlap overlap; /* of a and b */
+    unsigned distance;
+    enum nd_identical identical;
+};
+ND_API enum nd_status
+nd_dedup_push_pairs(struct nd_dedup *dedup, const struct nd_dedup_item *items, size_t n,
+                    enum nd_status (*found)(void *context, const struct nd_found_pair *pair),
+                    void *context, struct nd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,89 @@
+/* neardup/index.h - the live index of sketches: insert, query, delete */
+#ifndef NEARDUP_INDEX_H
+#define NEARDUP_INDEX_H
+
+#include <neardup/error.h>
+#include <neardup/sketch.h>
+#include <neardup/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * What the index looks documents up by.  Bands: r rows are the low bytes of r consecutive minima;
+ * two documents meet where all r bytes of a band are equal (locality-sensitive hashing, 000
+ * section 2.4.1).
+ */
+struct nd_index_params {
+    unsigned bands;        /* 0: no lookup by minima */
+    unsigned rows;         /* bands * rows <= ND_MINHASH_COUNT */
+    unsigned simhash_bits; /* fingerprints within this many bits meet; ND_NO_SIMHASH: no lookup by
+                              them */
+};
+#define ND_NO_SIMHASH 65u
+#define ND_SIMHASH_BITS_MAX 15u
+
+/* One document met: its number and how many of its ND_MINHASH_COUNT minima agree in their low byte.
+ */
+struct nd_candidate {
+    uint32_t number;
+    uint16_t equal;    /* minima whose low bytes agree */
+    uint16_t distance; /* bits in which the simhashes differ */
+};
+
+/*
+ * The index: about 340 bytes a document at 21 bands.  One writer and no reader, or any number of
+ * readers: the const functions may run in parallel with one another.
+ */
+struct nd_index;
+
+ND_API struct nd_index *nd_index_new(const struct nd_index_params *params, struct nd_error *err);
+ND_API void nd_index_free(struct nd_index *index);
+
+/* Documents in it now (deleted ones do not count), and its memory in bytes. */
+ND_API size_t nd_index_count(const struct nd_index *index);
+ND_API size_t nd_index_bytes(const struct nd_index *index);
+
+/*
+ * Add a document; *number is its number: 0, 1, 2 … in order of insertion, never used again.  Only
+ * documents of an equal group ever meet.  ND_ENOMEM: nothing changed.  ND_EUNSUPPORTED: 2^32 - 2
+ * reached.
+ */
+ND_API enum nd_status nd_index_insert(struct nd_index *index, const struct nd_sketch *sketch,
+                                      uint32_t group, uint32_t *number, struct nd_error *err);
+
+/* Remove a document by its number.  ND_EINVAL: there is none (any more). */
+ND_API enum nd_status nd_index_delete(struct nd_index *index, uint32_t number,
+                                      struct nd_error *err);
+
+/* A list of candidates that grows; the caller's. Start from zeroes, release with _release. */
+struct nd_candidates {
+    struct nd_candidate *at;
+    size_t count, capacity;
+};
+ND_API void nd_candidates_release(struct nd_candidates *list);
+
+/*
+ * All documents that share a band with the sketch or whose simhash is near, each once, those that
+ * agree most first, then by number.  Replaces what the list held.  ND_ENOMEM.
+ */
+ND_API enum nd_status nd_index_query(const struct nd_index *index, const struct nd_sketch *sketch,
+                                     uint32_t group, struct nd_candidates *out);
+
+/*
+ * Bands for a threshold: as many as the minima allow for the most rows that still find a pair at
+ * the threshold with probability `recall`, judged by the committed simulation with the shipped hash
+ * (tools/simulate_bands.c; docs/decisions/bands.md).  ND_EINVAL: not reachable with
+ * ND_MINHASH_COUNT minima.
+ */
+ND_API enum nd_status nd_bands_choose(struct nd_ratio threshold, double recall, unsigned *bands,
+                                      unsigned *rows, struct nd_error *err);
+
+/* The S-curve: the chance that a pair of resemblance j shares a band, 1 - (1 - j^rows)^bands. */
+ND_API double nd_bands_recall(double j, unsigned bands, unsigned rows);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,155 @@
+/* neardup/input.h - from files to records to documents */
+#ifndef NEARDUP_INPUT_H
+#define NEARDUP_INPUT_H
+
+#include <neardup/error.h>
+#include <neardup/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Reading is in two steps.  The first, serial and cheap, decompresses and cuts a stream into
+ * records: a line, a CSV row, a file, an archive entry.  The second, in parallel, makes a document
+ * of a record, and can be done again later from the same bytes.
+ */
+
+enum nd_format {
+    ND_FORMAT_AUTO,
+    ND_FORMAT_TEXT,
+    ND_FORMAT_HTML,
+    ND_FORMAT_JSONL,
+    ND_FORMAT_CSV,
+    ND_FORMAT_TSV
+};
+enum nd_unit { ND_UNIT_FILE, ND_UNIT_LINE, ND_UNIT_PARAGRAPH }; /* what a record of plain text is */
+enum nd_missing_text { ND_MISSING_SKIP, ND_MISSING_EMPTY };
+
+/* Start from nd_input_options_default(); everything pointed to is borrowed for the life of the
+ * input. */
+struct nd_input_options {
+    enum nd_format format;
+    enum nd_unit unit;
+    enum nd_missing_text missing_text;
+    const char *const
+        *text_fields; /* dotted paths; several are joined by a newline; default {"text"} */
+    size_t n_text_fields;
+    const char *id_field;      /* dotted path; default "id" */
+    const char *const *fields; /* more fields to extract, in this order, for the caller */
+    size_t n_fields;
+    const char *const *globs; /* in directories only files that match one; none: all */
+    size_t n_globs;
+};
+ND_API struct nd_input_options nd_input_options_default(void);
+
+/* A file, standard input or an archive entry that is a container of its own: what a record is from.
+ */
+struct nd_source {
+    const char *path;  /* as given; below a directory, joined to it; "-": standard input */
+    const char *entry; /* name within the archive, or NULL */
+    enum nd_format format;
+    const char *compression; /* "gzip", "zstd", "xz", "bzip2", "lz4", "none" */
+    const char *archive;     /* "tar", "zip" or NULL */
+    int is_container;      /* records in it are lines or rows: JSON Lines, CSV, TSV, text by line */
+    int is_rereadable;     /* regular and uncompressed: offsets are those of the file */
+    struct nd_view header; /* CSV and TSV: the header row with its line end */
+    uint64_t bytes;        /* uncompressed bytes read so far */
+    uint64_t records;      /* cut so far */
+    uint64_t bytes_hash;   /* XXH3 of the bytes of the file as stored, complete at its end */
+};
+
+/* A record as cut: bytes borrowed from its batch. */
+struct nd_record {
+    struct nd_view bytes; /* the whole record with its line end, readable 64 bytes beyond */
+    uint64_t offset;      /* in the uncompressed source */
+    uint64_t line;        /* first line, from 1; documents that are whole files: 0 */
+    uint32_t source;      /* number of its nd_source */
+};
+
+/* Something to tell the user; the strings live during the call. */
+enum nd_problem_kind {
+    ND_PROBLEM_WARNING, /* something odd; nothing was lost */
+    ND_PROBLEM_FAILED,  /* a file is absent, cannot be read, is damaged or ends too early: status 2
+                           at the end */
+};
+struct nd_problem {
+    enum nd_problem_kind kind;
+    const char *message; /* begins with the file's name, and line where there is one */
+};
+
+struct nd_input;
+
+/*
+ * Open a list of files, directories and "-".  Nothing is read yet.  `report` is called from
+ * nd_input_read, in the thread that calls it.
+ */
+ND_API struct nd_input *
+nd_input_open(const char *const *paths, size_t n_paths, const struct nd_input_options *options,
+              void (*report)(void *context, const struct nd_problem *problem), void *context,
+              struct nd_error *err);
+ND_API void nd_input_close(struct nd_input *input);
+
+/* A batch of records and the memory they stand in.  Start from zeroes; used again and again. */
+struct nd_batch {
+    struct nd_record *records;
+    size_t count;
+    size_t bytes; /* sum of the records' lengths */
+    struct nd_batch_memory *memory;
+};
+ND_API void nd_batch_release(struct nd_batch *batch);
+
+/*
+ * The next records: at most about max_bytes (one record at least, whatever its size) and
+ * max_records. 1: batch holds some; 0: the end of all inputs; < 0: ND_ENOMEM, nothing else (what is
+ * wrong with a file goes to `report`, and the next one is read).
+ */
+ND_API int nd_input_read(struct nd_input *input, size_t max_bytes, size_t max_records,
+                         struct nd_batch *batch, struct nd_error *err);
+
+/* What is known of the sources met so far; valid until the next nd_input_read. */
+ND_API size_t nd_input_sources(const struct nd_input *input);
+ND_API const struct nd_source *nd_input_source(const struct nd_input *input, uint32_t number);
+
+/*
+ * Bytes of stored input consumed, and in total where it is known (else 0): for a progress bar.
+ */
+ND_API void nd_input_progress(const struct nd_input *input, uint64_t *done, uint64_t *total);
+
+/*
+ * Read a record again, from a source that is_rereadable, into *bytes, a buffer that grows (caller
+ * frees; 64 bytes readable beyond).  Safe from any thread.  ND_ECHANGED: the file is shorter, or
+ * its size or time is not what it was; ND_EIO, ND_ENOMEM.
+ */
+ND_API enum nd_status nd_input_reread(const struct nd_input *input, uint32_t source,
+                                      uint64_t offset, size_t len, char **bytes, size_t *capacity,
+                                      struct nd_error *err);
+
+/* Makes documents of records: the working memory of one thread. */
+struct nd_parser;
+ND_API struct nd_parser *nd_parser_new(const struct nd_input_options *options,
+                                       struct nd_error *err);
+ND_API void nd_parser_free(struct nd_parser *parser);
+
+/* Why a record is none: "text is null", "line is no JSON: …". */
+struct nd_bad_record {
+    char reason[200];
+};
+
+/*
+ * Parse one record.  1: *document is filled, its views valid until nd_parser_reset; 0: the record
+ * is bad and *bad says why; < 0: ND_ENOMEM.  *repaired counts invalid UTF-8 sequences that were
+ * replaced. Fields asked for stand in document->fields in the order of the options, with value.data
+ * NULL where absent.
+ */
+ND_API int nd_parser_parse(struct nd_parser *parser, const struct nd_source *source,
+                           struct nd_view record, struct nd_document *document, uint64_t *repaired,
+                           struct nd_bad_record *bad);
+
+/* Forget all documents parsed since the last reset; keeps the memory. */
+ND_API void nd_parser_reset(struct nd_parser *parser);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,183 @@
+/* memory.c - allocation with checked sizes, growing buffers, arenas, tables on huge pages */
+#define _GNU_SOURCE
+#include "base/memory.h"
+
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+void *nd_alloc_array(size_t n, size_t size)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(n, size, &bytes))
+        return NULL;
+    return malloc(bytes ? bytes : 1);
+}
+
+bool nd_array_reserve(void **array, size_t *capacity, size_t need, size_t size)
+{
+    size_t bytes, n = *capacity + *capacity / 2;
+    void *grown;
+
+    if (need <= *capacity)
+        return true;
+    if (n < need)
+        n = need;
+    if (n < 16)
+        n = 16;
+    if (__builtin_mul_overflow(n, size, &bytes))
+        return false;
+    grown = realloc(*array, bytes);
+    if (!grown)
+        return false;
+    *array = grown;
+    *capacity = n;
+    return true;
+}
+
+bool nd_buffer_reserve(struct nd_buffer *b, size_t len)
+{
+    void *data = b->data;
+    size_t need;
+
+    if (__builtin_add_overflow(len, (size_t)ND_BUFFER_PADDING, &need))
+        return false;
+    if (need <= b->capacity)
+        return true;
+    if (!nd_array_reserve(&data, &b->capacity, need, 1))
+        return false;
+    b->data = data;
+    memset(b->data + b->len, 0, b->capacity - b->len);
+    return true;
+}
+
+bool nd_buffer_append(struct nd_buffer *b, const void *data, size_t len)
+{
+    size_t sum;
+
+    if (__builtin_add_overflow(b->len, len, &sum) || !nd_buffer_reserve(b, sum))
+        return false;
+    if (len)
+        memcpy(b->data + b->len, data, len);
+    b->len = sum;
+    return true;
+}
+
+void nd_buffer_release(struct nd_buffer *b)
+{
+    free(b->data);
+    *b = (struct nd_buffer){0};
+}
+
+/* Blocks in a list, the first ones kept for the next round; a block is at least ARENA_BLOCK. */
+struct nd_arena_block {
+    struct nd_arena_block *next;
+    size_t capacity;
+    alignas(max_align_t) char data[];
+};
+enum { ARENA_BLOCK = 1 << 18 };
+
+static struct nd_arena_block *arena_grow(struct nd_arena *a, size_t bytes)
+{
+    struct nd_arena_block *block, **link = a->current ? &a->current->next : &a->first;
+    size_t capacity = bytes > ARENA_BLOCK ? bytes : ARENA_BLOCK, total;
+
+    if (__builtin_add_overflow(capacity, sizeof *block, &total))
+        return NULL;
+    block = malloc(total);
+    if (!block)
+        return NULL;
+    block->capacity = capacity;
+    block->next = *link;
+    *link = block;
+    return block;
+}
+
+void *nd_arena_alloc(struct nd_arena *a, size_t bytes)
+{
+    const size_t align = alignof(max_align_t);
+    struct nd_arena_block *block = a->current;
+    void *p;
+
+    if (bytes > SIZE_MAX - align)
+        return NULL;
+    bytes = (bytes + align - 1) / align * align;
+    if (!block || bytes > block->capacity - a->used) {
+        block = block ? block->next : a->first;
+        if (!block || bytes > block->capacity)
+            block = arena_grow(a, bytes);
+        if (!block)
+            return NULL;
+        a->current = block;
+        a->used = 0;
+    }
+    p = block->data + a->used;
+    a->used += bytes;
+    return p;
+}
+
+char *nd_arena_copy(struct nd_arena *a, const void *data, size_t len)
+{
+    char *copy =
+        len > SIZE_MAX - ND_BUFFER_PADDING ? NULL : nd_arena_alloc(a, len + ND_BUFFER_PADDING);
+
+    if (!copy)
+        return NULL;
+    if (len)
+        memcpy(copy, data, len);
+    memset(copy + len, 0, ND_BUFFER_PADDING);
+    return copy;
+}
+
+/* Blocks larger than the usual are given back, so that one huge document does not keep its memory.
+ */
+void nd_arena_reset(struct nd_arena *a)
+{
+    struct nd_arena_block **link = &a->first;
+
+    while (*link) {
+        struct nd_arena_block *block = *link;
+
+        if (block->capacity > ARENA_BLOCK) {
+            *link = block->next;
+            free(block);
+        } else {
+            link = &block->next;
+        }
+    }
+    a->current = a->first;
+    a->used = 0;
+}
+
+void nd_arena_release(struct nd_arena *a)
+{
+    while (a->first) {
+        struct nd_arena_block *next = a->first->next;
+
+        free(a->first);
+        a->first = next;
+    }
+    *a = (struct nd_arena){0};
+}
+
+void *nd_table_alloc(size_t bytes)
+{
+    void *p =
+        mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (p == MAP_FAILED)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    if (bytes >= (size_t)4 << 20)
+        (void)madvise(p, bytes, MADV_HUGEPAGE);
+#endif
+    return p;
+}
+
+void nd_table_free(void *table, size_t bytes)
+{
+    if (table)
+        munmap(table, bytes ? bytes : 1);
+}

@@ -1,0 +1,45 @@
+/* memory.h - allocation with checked sizes, growing buffers, arenas, tables on huge pages */
+#ifndef ND_BASE_MEMORY_H
+#define ND_BASE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* n * size bytes from malloc, or NULL where the product overflows or memory is out. */
+void *nd_alloc_array(size_t n, size_t size);
+
+/*
+ * Make *array hold at least `need` elements of `size` bytes, growing by half; *capacity follows.
+ * False: out of memory, the array as it was.
+ */
+bool nd_array_reserve(void **array, size_t *capacity, size_t need, size_t size);
+
+/* Bytes that grow.  Starts from zeroes; 64 bytes beyond `len` are always readable once it holds
+ * any. */
+struct nd_buffer {
+    char *data;
+    size_t len, capacity;
+};
+#define ND_BUFFER_PADDING 64
+bool nd_buffer_reserve(struct nd_buffer *b, size_t len);
+bool nd_buffer_append(struct nd_buffer *b, const void *data, size_t len);
+void nd_buffer_release(struct nd_buffer *b);
+
+/* Memory that is given back all at once.  Starts from zeroes. */
+struct nd_arena {
+    struct nd_arena_block *first, *current;
+    size_t used;
+};
+void *nd_arena_alloc(struct nd_arena *a, size_t bytes);
+/* A copy with ND_BUFFER_PADDING readable bytes beyond. */
+char *nd_arena_copy(struct nd_arena *a, const void *data, size_t len);
+void nd_arena_reset(struct nd_arena *a);
+void nd_arena_release(struct nd_arena *a);
+
+/* Zeroed memory for tables with random access, on huge pages where the system has them.  NULL: none
+ * left. */
+void *nd_table_alloc(size_t bytes);
+void nd_table_free(void *table, size_t bytes);
+
+#endif

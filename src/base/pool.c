@@ -1,0 +1,213 @@
+/* pool.c - the one place with threads: run a number of tasks, and one job beside them */
+#define _GNU_SOURCE
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum job_state { JOB_NONE, JOB_WAITING, JOB_RUNNING, JOB_DONE };
+
+struct nd_pool {
+    unsigned n_threads; /* the caller and n_threads - 1 helpers */
+    pthread_t *thread;
+    unsigned n_started;
+
+    pthread_mutex_t lock;
+    pthread_cond_t wake; /* helpers: work or stop */
+    pthread_cond_t done; /* the caller: all helpers idle, or the job is over */
+
+    /* The current run: guarded by lock but for `next`. */
+    unsigned long round;
+    size_t n_tasks;
+    void (*run)(void *context, size_t task, unsigned worker);
+    void *context;
+    atomic_size_t next;
+    bool is_open;    /* helpers may join this round */
+    unsigned n_busy; /* helpers in it: one that is at the job may miss the round, and nobody waits
+                        for it */
+
+    enum job_state job_state;
+    void (*job)(void *context);
+    void *job_context;
+    bool stop;
+};
+
+struct helper {
+    struct nd_pool *pool;
+    unsigned worker;
+};
+
+static void work(struct nd_pool *pool, unsigned worker)
+{
+    for (;;) {
+        size_t task = atomic_fetch_add(&pool->next, 1);
+
+        if (task >= pool->n_tasks)
+            return;
+        pool->run(pool->context, task, worker);
+    }
+}
+
+/* Run the waiting job; the lock is held before and after, not meanwhile. */
+static void do_job(struct nd_pool *pool)
+{
+    pool->job_state = JOB_RUNNING;
+    pthread_mutex_unlock(&pool->lock);
+    pool->job(pool->job_context);
+    pthread_mutex_lock(&pool->lock);
+    pool->job_state = JOB_DONE;
+    pthread_cond_signal(&pool->done);
+}
+
+static void *help(void *argument)
+{
+    struct helper helper = *(struct helper *)argument;
+    struct nd_pool *pool = helper.pool;
+    unsigned long seen = 0;
+
+    free(argument);
+    pthread_mutex_lock(&pool->lock);
+    for (;;) {
+        if (pool->round != seen) {
+            seen = pool->round;
+            if (!pool->is_open)
+                continue;
+            pool->n_busy++;
+            pthread_mutex_unlock(&pool->lock);
+            work(pool, helper.worker);
+            pthread_mutex_lock(&pool->lock);
+            if (--pool->n_busy == 0)
+                pthread_cond_signal(&pool->done);
+        } else if (pool->job_state == JOB_WAITING) {
+            do_job(pool);
+        } else if (pool->stop) {
+            break;
+        } else {
+            pthread_cond_wait(&pool->wake, &pool->lock);
+        }
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+static unsigned processors(void)
+{
+    cpu_set_t set;
+
+    if (sched_getaffinity(0, sizeof set, &set) == 0) {
+        int n = CPU_COUNT(&set);
+
+        return n > 0 ? (unsigned)n : 1;
+    }
+    return 1;
+}
+
+static bool start_helper(struct nd_pool *pool, unsigned worker)
+{
+    struct helper *helper = malloc(sizeof *helper);
+
+    if (!helper)
+        return false;
+    *helper = (struct helper){pool, worker};
+    if (pthread_create(&pool->thread[pool->n_started], NULL, help, helper) != 0) {
+        free(helper);
+        return false;
+    }
+    pool->n_started++;
+    return true;
+}
+
+struct nd_pool *nd_pool_new(unsigned n_threads, struct nd_error *err)
+{
+    struct nd_pool *pool = calloc(1, sizeof *pool);
+
+    if (!pool) {
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        return NULL;
+    }
+    pool->n_threads = n_threads ? n_threads : processors();
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->wake, NULL);
+    pthread_cond_init(&pool->done, NULL);
+    pool->thread = calloc(pool->n_threads, sizeof *pool->thread);
+    for (unsigned worker = 1; pool->thread && worker < pool->n_threads; worker++)
+        if (!start_helper(pool, worker))
+            break;
+    if (!pool->thread || pool->n_started + 1 < pool->n_threads) {
+        nd_pool_free(pool);
+        nd_fail(err, ND_ENOMEM, "cannot start %u threads", n_threads);
+        return NULL;
+    }
+    return pool;
+}
+
+void nd_pool_free(struct nd_pool *pool)
+{
+    if (!pool)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pool->stop = true;
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+    for (unsigned i = 0; i < pool->n_started; i++)
+        pthread_join(pool->thread[i], NULL);
+    pthread_cond_destroy(&pool->done);
+    pthread_cond_destroy(&pool->wake);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool->thread);
+    free(pool);
+}
+
+unsigned nd_pool_threads(const struct nd_pool *pool)
+{
+    return pool->n_threads;
+}
+
+void nd_pool_run(struct nd_pool *pool, size_t n,
+                 void (*run)(void *context, size_t task, unsigned worker), void *context)
+{
+    if (pool->n_started == 0 || n <= 1) {
+        for (size_t task = 0; task < n; task++)
+            run(context, task, 0);
+        return;
+    }
+    pthread_mutex_lock(&pool->lock);
+    pool->n_tasks = n;
+    pool->run = run;
+    pool->context = context;
+    atomic_store(&pool->next, 0);
+    pool->is_open = true;
+    pool->round++;
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+    work(pool, 0);
+    pthread_mutex_lock(&pool->lock);
+    pool->is_open = false;
+    while (pool->n_busy)
+        pthread_cond_wait(&pool->done, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void nd_pool_begin(struct nd_pool *pool, void (*job)(void *context), void *context)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->job = job;
+    pool->job_context = context;
+    pool->job_state = JOB_WAITING;
+    pthread_cond_signal(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void nd_pool_finish(struct nd_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    if (pool->job_state == JOB_WAITING)
+        do_job(pool);
+    while (pool->job_state == JOB_RUNNING)
+        pthread_cond_wait(&pool->done, &pool->lock);
+    pool->job_state = JOB_NONE;
+    pthread_mutex_unlock(&pool->lock);
+}
