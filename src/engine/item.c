@@ -91,11 +91,11 @@ bool nd_item_read(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
 
 void nd_item_sketch(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
 {
-    struct nd_sketch sketch;
-    uint64_t identity = item->row.identity;
+    const struct nd_shingle_set *set = nd_sketcher_shingles(w->sketcher);
+    struct nd_sketch sketch = {
+        .identity = item->row.identity, .shingle = set->distinct, .n_shingles = set->count};
 
-    nd_sketcher_finish(w->sketcher, d->parts, &sketch);
-    sketch.identity = identity;
+    nd_sketch_finish(&sketch, d->parts);
     nd_index_row_from_sketch(&item->row, &sketch, item->group);
 }
 
