@@ -148,15 +148,21 @@ TARGET static inline void twice(struct counters *c)
     c->high = _mm256_add_epi8(c->high, c->high);
 }
 
-/* sum += 2 * unit * count */
-TARGET static void add_to_sum(int64_t *sum, const struct counters *c, int unit)
+/* sum += 2 * count */
+TARGET static void add_to_sum(int64_t *sum, const struct counters *c)
 {
     uint8_t byte[ND_SIMHASH_WIDTH];
 
     store(byte, c->low);
     store(byte + 32, c->high);
-    for (int b = 0; b < ND_SIMHASH_WIDTH; b++)
-        sum[b] += 2 * unit * (int64_t)byte[b];
+    for (int b = 0; b < ND_SIMHASH_WIDTH; b += LANES64) {
+        int32_t four;
+
+        memcpy(&four, byte + b, sizeof four);
+        store(sum + b, _mm256_add_epi64(
+                           load(sum + b),
+                           _mm256_slli_epi64(_mm256_cvtepu8_epi64(_mm_cvtsi32_si128(four)), 1)));
+    }
 }
 
 /* A full adder of three numbers of one bit, in every bit of a vector. */
@@ -171,7 +177,7 @@ TARGET static inline void add3(__m256i *carry, __m256i *sum, __m256i a, __m256i 
 /*
  * Carry-save addition (Harley and Seal; Muła, Kurz and Lemire, "Faster population counts using
  * AVX2 instructions", 2018): 64 features are added bit by bit into ones, twos, fours and eights,
- * and only the sixteens that come out are counted.
+ * and only the sixteens that come out are counted one by one.
  */
 struct planes {
     __m256i ones, twos, fours, eights;
@@ -199,37 +205,39 @@ TARGET static inline __m256i add_block(struct planes *p, const uint64_t *f)
     return sixteens;
 }
 
-TARGET static void simhash(const uint64_t *feature, size_t n, int64_t *sum)
+/* Three blocks at most: counters of a byte must hold the ones of all. */
+TARGET static void simhash_some(const uint64_t *feature, size_t n, int64_t *sum)
 {
-    enum { BLOCKS_FULL = 255 / LANES64 };
     struct planes planes = {0};
-    struct counters sixteens = {0}, rest = {0};
+    struct counters ones = {0};
     uint64_t last[BLOCK] = {0}; /* a feature of zeroes adds no ones */
-    unsigned blocks = 0;
 
-    for (int b = 0; b < ND_SIMHASH_WIDTH; b++)
-        sum[b] -= (int64_t)n;
     for (size_t i = 0; i < n; i += BLOCK) {
         const uint64_t *f = feature + i;
 
         if (n - i < BLOCK)
             f = memcpy(last, f, (n - i) * sizeof *f);
-        count(&sixteens, add_block(&planes, f));
-        if (++blocks == BLOCKS_FULL) {
-            add_to_sum(sum, &sixteens, 16);
-            sixteens = (struct counters){0};
-            blocks = 0;
-        }
+        count(&ones, add_block(&planes, f));
     }
-    add_to_sum(sum, &sixteens, 16);
-    count(&rest, planes.eights);
-    twice(&rest);
-    count(&rest, planes.fours);
-    twice(&rest);
-    count(&rest, planes.twos);
-    twice(&rest);
-    count(&rest, planes.ones);
-    add_to_sum(sum, &rest, 1);
+    twice(&ones);
+    count(&ones, planes.eights);
+    twice(&ones);
+    count(&ones, planes.fours);
+    twice(&ones);
+    count(&ones, planes.twos);
+    twice(&ones);
+    count(&ones, planes.ones);
+    add_to_sum(sum, &ones);
+}
+
+TARGET static void simhash(const uint64_t *feature, size_t n, int64_t *sum)
+{
+    enum { FULL = 3 * BLOCK };
+
+    for (int b = 0; b < ND_SIMHASH_WIDTH; b++)
+        sum[b] -= (int64_t)n;
+    for (size_t i = 0; i < n; i += FULL)
+        simhash_some(feature + i, n - i < FULL ? n - i : FULL, sum);
 }
 
 TARGET static unsigned bytes_equal(const uint8_t *a, const uint8_t *b)

@@ -12,7 +12,7 @@ enum { COLUMNS = 512, LEAST_COLUMNS = 100 };
 /* The first n of 8 lanes. */
 static inline __mmask8 lanes(size_t n)
 {
-    return n < LANES64 ? (__mmask8)((1u << n) - 1) : (__mmask8)0xFF;
+    return (__mmask8)(n < LANES64 ? (1u << n) - 1 : 0xFFu);
 }
 
 /* w is a constant where it matters, so that the loop is unrolled. */
