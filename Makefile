@@ -37,7 +37,7 @@ test:
 bench:
 	@tools/bootstrap.sh build test bench
 	@$(MAKE) --no-print-directory all
-	@bench/run.sh
+	@bench/run
 
 lint:
 	@tools/bootstrap.sh build test lint
