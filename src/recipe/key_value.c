@@ -22,6 +22,7 @@ static enum nd_status read_number(const struct nd_recipe_key *key, struct nd_vie
                                   void *field, struct nd_error *err)
 {
     struct nd_ratio ratio;
+    unsigned whole;
     double number;
 
     if (nd_ratio_parse(value.data, value.len, &ratio, NULL) != ND_OK ||
@@ -32,13 +33,14 @@ static enum nd_status read_number(const struct nd_recipe_key *key, struct nd_vie
                        key->type == ND_KEY_INT     ? " whole number"
                        : key->type == ND_KEY_RATIO ? " ratio such as 0.8 or 4/5"
                                                    : " number such as 0.995");
+    whole = ratio.p;
     number = (double)ratio.p / (double)ratio.q; /* both below 2^53: rounded once, correctly */
     if (!is_within(key, number))
         return nd_fail(err, ND_EINVAL, "%s = %.*s: not %s %.10g and at most %.10g", key->name,
                        nd_view_shown(value), value.data,
                        key->type == ND_KEY_RATIO ? "above" : "at least", key->least, key->greatest);
     if (key->type == ND_KEY_INT)
-        memcpy(field, &(unsigned){ratio.p}, sizeof(unsigned));
+        memcpy(field, &whole, sizeof whole);
     else if (key->type == ND_KEY_REAL)
         memcpy(field, &number, sizeof number);
     else
