@@ -61,13 +61,13 @@ struct nd_index *nd_index_new(const struct nd_index_params *params, struct nd_er
     struct nd_index *index;
 
     if (params->bands && (params->rows == 0 || params->rows > ND_MINHASH_COUNT / params->bands)) {
-        nd_fail(err, ND_EINVAL, "%u bands of %u rows need more than %d minima, or none", params->bands,
-                params->rows, ND_MINHASH_COUNT);
+        nd_fail(err, ND_EINVAL, "%u bands of %u rows need more than %d minima, or none",
+                params->bands, params->rows, ND_MINHASH_COUNT);
         return NULL;
     }
     if (params->simhash_bits != ND_NO_SIMHASH && params->simhash_bits > ND_SIMHASH_BITS_MAX) {
-        nd_fail(err, ND_EINVAL, "simhashes are looked up within 0 to %u bits, not %u", ND_SIMHASH_BITS_MAX,
-                params->simhash_bits);
+        nd_fail(err, ND_EINVAL, "simhashes are looked up within 0 to %u bits, not %u",
+                ND_SIMHASH_BITS_MAX, params->simhash_bits);
         return NULL;
     }
     index = calloc(1, sizeof *index);
@@ -121,7 +121,8 @@ void nd_index_clear(struct nd_index *index)
     index->n = index->n_deleted = 0;
 }
 
-void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *sketch, uint32_t group)
+void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *sketch,
+                              uint32_t group)
 {
     for (unsigned i = 0; i < ND_MINHASH_COUNT; i++)
         row->low[i] = (uint8_t)sketch->minhash[i];
@@ -130,8 +131,8 @@ void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *
     row->group = group;
 }
 
-enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row *row, uint32_t *number,
-                               struct nd_error *err)
+enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row *row,
+                               uint32_t *number, struct nd_error *err)
 {
     size_t n = (size_t)index->n + 1;
 
@@ -140,7 +141,8 @@ enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row
     if (!nd_column_reserve(&index->low, n, ND_MINHASH_COUNT) ||
         !nd_column_reserve(&index->simhash, n, sizeof row->simhash) ||
         !nd_column_reserve(&index->identity, n, sizeof row->identity) ||
-        !nd_column_reserve(&index->group, n, sizeof row->group) || !nd_column_reserve(&index->flags, n, 1))
+        !nd_column_reserve(&index->group, n, sizeof row->group) ||
+        !nd_column_reserve(&index->flags, n, 1))
         return nd_fail(err, ND_ENOMEM, "out of memory for an index of %zu documents", n);
     memcpy((uint8_t *)index->low.data + (n - 1) * ND_MINHASH_COUNT, row->low, ND_MINHASH_COUNT);
     ((uint64_t *)index->simhash.data)[n - 1] = row->simhash;
@@ -202,8 +204,8 @@ static void list_in_table(void *context, size_t task, unsigned worker)
     }
 }
 
-enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number, size_t n, struct nd_pool *pool,
-                             struct nd_error *err)
+enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number, size_t n,
+                             struct nd_pool *pool, struct nd_error *err)
 {
     struct listing job = {.index = index, .number = number, .n = n};
 
@@ -222,8 +224,8 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number, siz
     return ND_OK;
 }
 
-enum nd_status nd_index_insert(struct nd_index *index, const struct nd_sketch *sketch, uint32_t group,
-                               uint32_t *number, struct nd_error *err)
+enum nd_status nd_index_insert(struct nd_index *index, const struct nd_sketch *sketch,
+                               uint32_t group, uint32_t *number, struct nd_error *err)
 {
     struct nd_index_row row;
     enum nd_status status;
@@ -251,9 +253,10 @@ enum nd_status nd_index_delete(struct nd_index *index, uint32_t number, struct n
     return ND_OK;
 }
 
-/* A number that a table proposed: whether this is the first table in which it meets the row, and how nearly. */
-static bool meets(const struct nd_index *index, const struct nd_index_row *row, unsigned table, uint32_t number,
-                  struct nd_candidate *found)
+/* A number that a table proposed: whether this is the first table in which it meets the row, and
+ * how nearly. */
+static bool meets(const struct nd_index *index, const struct nd_index_row *row, unsigned table,
+                  uint32_t number, struct nd_candidate *found)
 {
     struct nd_equal_bytes equal;
     uint64_t difference;
@@ -262,17 +265,17 @@ static bool meets(const struct nd_index *index, const struct nd_index_row *row, 
         return false;
     equal = nd_low_bytes_equal(row->low, low_of(index, number));
     difference = row->simhash ^ nd_index_simhash(index, number);
-    *found = (struct nd_candidate){
-        .number = number,
-        .equal = (uint16_t)(__builtin_popcountll(equal.word[0]) + __builtin_popcountll(equal.word[1])),
-        .distance = (uint16_t)__builtin_popcountll(difference)};
+    *found = (struct nd_candidate){.number = number,
+                                   .equal = (uint16_t)(__builtin_popcountll(equal.word[0]) +
+                                                       __builtin_popcountll(equal.word[1])),
+                                   .distance = (uint16_t)__builtin_popcountll(difference)};
     if (table == nd_table_identity(&index->params))
         return row->identity == identity_of(index, number);
     return nd_table_first_common(&index->params, equal, difference) == table;
 }
 
-static struct nd_table_range prefetch_keys(const struct nd_index *index, const struct nd_index_row *row,
-                                           uint64_t key[TABLES_MAX])
+static struct nd_table_range prefetch_keys(const struct nd_index *index,
+                                           const struct nd_index_row *row, uint64_t key[TABLES_MAX])
 {
     struct nd_table_range asked = nd_table_asked(&index->params);
 
@@ -327,7 +330,8 @@ static uint64_t identity_key(const struct nd_index *index, uint64_t identity, ui
     return nd_table_key(&index->params, nd_table_identity(&index->params), &row);
 }
 
-struct nd_identity_scan nd_index_find_identity(const struct nd_index *index, uint64_t identity, uint32_t group)
+struct nd_identity_scan nd_index_find_identity(const struct nd_index *index, uint64_t identity,
+                                               uint32_t group)
 {
     const struct nd_multimap *s = &index->table[nd_table_identity(&index->params)];
     struct nd_multimap_scan scan = nd_multimap_find(s, identity_key(index, identity, group));
@@ -335,15 +339,17 @@ struct nd_identity_scan nd_index_find_identity(const struct nd_index *index, uin
     return (struct nd_identity_scan){identity, group, scan.line, scan.match};
 }
 
-bool nd_index_next_identity(const struct nd_index *index, struct nd_identity_scan *scan, uint32_t *number)
+bool nd_index_next_identity(const struct nd_index *index, struct nd_identity_scan *scan,
+                            uint32_t *number)
 {
     const struct nd_multimap *s = &index->table[nd_table_identity(&index->params)];
     struct nd_multimap_scan at = {scan->line, scan->match,
-                               (uint8_t)identity_key(index, scan->identity, scan->group)};
+                                  (uint8_t)identity_key(index, scan->identity, scan->group)};
     bool found;
 
     while ((found = nd_multimap_next(s, &at, number)) &&
-           (identity_of(index, *number) != scan->identity || nd_index_group(index, *number) != scan->group))
+           (identity_of(index, *number) != scan->identity ||
+            nd_index_group(index, *number) != scan->group))
         ;
     scan->line = at.line;
     scan->match = at.match;
@@ -372,8 +378,8 @@ enum nd_status nd_index_query_all(const struct nd_index *index, const struct nd_
     return ND_OK;
 }
 
-enum nd_status nd_index_query(const struct nd_index *index, const struct nd_sketch *sketch, uint32_t group,
-                              struct nd_candidates *out)
+enum nd_status nd_index_query(const struct nd_index *index, const struct nd_sketch *sketch,
+                              uint32_t group, struct nd_candidates *out)
 {
     struct nd_index_row row;
 

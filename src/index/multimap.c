@@ -64,7 +64,8 @@ void nd_multimap_add(struct nd_multimap *s, uint64_t key, uint32_t number)
     s->count++;
 }
 
-/* The last number of the line takes the place of the removed one; `overflow` stays, as others may have passed. */
+/* The last number of the line takes the place of the removed one; `overflow` stays, as others may
+ * have passed. */
 bool nd_multimap_remove(struct nd_multimap *s, uint64_t key, uint32_t number)
 {
     struct nd_multimap_scan scan = nd_multimap_find(s, key);

@@ -11,10 +11,10 @@
  *
  *     tag[12]  n  overflow  (2 unused)  number[12]
  *
- * A key's line is the upper half of key * lines / 2^64, its tag the key's lowest byte, so keys must be well
- * mixed.  A full line overflows into the next, and says so for ever.  Tags only propose: of the numbers
- * that a look-up returns, about one a probe at full load (12 * 0.8 / 256 a line) has another key, and who
- * asked compares what the key was made from.
+ * A key's line is the upper half of key * lines / 2^64, its tag the key's lowest byte, so keys must
+ * be well mixed.  A full line overflows into the next, and says so for ever.  Tags only propose: of
+ * the numbers that a look-up returns, about one a probe at full load (12 * 0.8 / 256 a line) has
+ * another key, and who asked compares what the key was made from.
  */
 struct nd_multimap_line {
     uint8_t tag[12];
@@ -38,8 +38,8 @@ size_t nd_multimap_bytes(const struct nd_multimap *s);
 bool nd_multimap_fits(const struct nd_multimap *s, size_t more);
 
 /*
- * Grow by a quarter at least, so that `count` + more fit, and forget what stood there: the owner adds every
- * number again, from the keys that it has.  False: out of memory, the table as it was.
+ * Grow by a quarter at least, so that `count` + more fit, and forget what stood there: the owner
+ * adds every number again, from the keys that it has.  False: out of memory, the table as it was.
  */
 bool nd_multimap_grow(struct nd_multimap *s, size_t more);
 
@@ -85,7 +85,8 @@ static inline struct nd_multimap_scan nd_multimap_find(const struct nd_multimap 
     return scan;
 }
 
-static inline bool nd_multimap_next(const struct nd_multimap *s, struct nd_multimap_scan *scan, uint32_t *number)
+static inline bool nd_multimap_next(const struct nd_multimap *s, struct nd_multimap_scan *scan,
+                                    uint32_t *number)
 {
     if (!s->n_lines)
         return false;
