@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* 2 MB: large enough that waking the workers costs nothing, small enough to stay in cache. */
-enum { BATCH_BYTES = 2 << 20, BATCH_RECORDS = 8192, TASK_RECORDS = 16, CHUNK_SOURCES = 256 };
+enum { BATCH_BYTES = 2 << 20, BATCH_RECORDS = 8192, TASK_RECORDS = 16 };
 
 struct kept_problem {
     enum nd_problem_kind kind;
@@ -39,10 +39,7 @@ struct nd_reading {
     bool is_begun, has_job;
     atomic_bool out_of_memory;
     _Atomic(uint64_t) repaired;
-    /* Own copies, since the input's may move while it reads.  Grown only while no job runs. */
-    struct nd_source **chunk;
-    size_t n_chunks;
-    uint32_t n_sources;
+    uint32_t n_sources; /* counted while no job runs */
 };
 
 /* Problems come up in the job, and are told by the thread that asked for the batch. */
@@ -165,33 +162,7 @@ void nd_reading_free(struct nd_reading *r)
     free(r->parser);
     if (r->input)
         nd_input_close(r->input);
-    for (size_t i = 0; i < r->n_chunks; i++)
-        free(r->chunk[i]);
-    free(r->chunk);
     free(r);
-}
-
-/* Take over the sources met; the last one known may have learned more since. */
-static bool copy_sources(struct nd_reading *r)
-{
-    uint32_t n = (uint32_t)nd_input_sources(r->input);
-
-    for (uint32_t i = r->n_sources ? r->n_sources - 1 : 0; i < n; i++) {
-        if (i / CHUNK_SOURCES == r->n_chunks) {
-            struct nd_source **chunk = realloc(r->chunk, (r->n_chunks + 1) * sizeof *chunk);
-
-            if (!chunk)
-                return false;
-            r->chunk = chunk;
-            chunk[r->n_chunks] = malloc(CHUNK_SOURCES * sizeof **chunk);
-            if (!chunk[r->n_chunks])
-                return false;
-            r->n_chunks++;
-        }
-        r->chunk[i / CHUNK_SOURCES][i % CHUNK_SOURCES] = *nd_input_source(r->input, i);
-    }
-    r->n_sources = n;
-    return true;
 }
 
 static void parse_one(struct nd_reading *r, struct nd_parsed *parsed, unsigned worker)
@@ -273,10 +244,7 @@ int nd_reading_next(struct nd_reading *r, struct nd_reading_batch **batch, struc
         begin_job(r, slot);
     r->is_begun = true;
     result = take_coming(r, slot, err);
-    if (result == 0)
-        r->n_sources = 0; /* once more from the first: their counts and hashes are complete now */
-    if (result >= 0 && !copy_sources(r))
-        return (int)nd_fail(err, ND_ENOMEM, "out of memory");
+    r->n_sources = (uint32_t)nd_input_sources(r->input);
     if (result == 0 && before && before->seen.count) {
         /* The end: what is left of the batch before has still to be written. */
         if (r->hooks.write)
@@ -310,5 +278,5 @@ uint32_t nd_reading_sources(const struct nd_reading *r)
 
 const struct nd_source *nd_reading_source(const struct nd_reading *r, uint32_t number)
 {
-    return &r->chunk[number / CHUNK_SOURCES][number % CHUNK_SOURCES];
+    return nd_input_source(r->input, number);
 }
