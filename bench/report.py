@@ -73,3 +73,30 @@ def dedup():
     if any(r.get("seconds") != r.get("seconds_full") for r in records):
         parts.append("\\* Import time over 1 s is subtracted.\n")
     return "\n".join(parts)
+
+
+def truth():
+    records = session_of("truth.jsonl") if places.records("truth.jsonl") else []
+    if not records:
+        return "Nothing checked.\n"
+    rows, articles, broken = [], [], []
+    for r in records:
+        broken += [f"* {r['set']}: {what}" for what in r["broken"]]
+        if "planted" in r:
+            articles.append([r["set"], r["planted"], r["found"], r["others"]])
+        if "pairs" not in r:
+            continue
+        p, m = r["pairs"], r["manifest"]
+        rows.append([r["set"], f"{p['true_pairs']:,}", percent(p["recall"], 3),
+                     f"{percent(p['recall_80_85'], 2)} of {p['true_pairs_80_85']:,}",
+                     p["reported_not_true"] + p["reported_with_wrong_numbers"] + p["reported_twice"],
+                     f"{m['rows']:,}", m["errors"], f"{m['missed']} ({percent(m['missed_share'], 3)})",
+                     m["missed_short"], "–" if r["cross"] is None else percent(r["cross"], 2)])
+    parts = [heading(records[0])]
+    if rows:
+        parts.append(table(["set", "pairs ≥ .8", "(a) found", "of them .80–.85", "reported wrongly", "removed",
+                            "(c) wrong rows", "(b) missed", "short, kept", "oracle of `\\w+` also here"], rows))
+    if articles:
+        parts.append(table(["set", "planted pairs", "found", "others"], articles))
+    parts.append("Bounds broken:\n\n" + "\n".join(broken) + "\n" if broken else "No bound is broken.\n")
+    return "\n".join(parts)

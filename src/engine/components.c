@@ -208,7 +208,7 @@ struct deciding {
     struct nd_dedup *d;
     uint32_t first;
     struct nd_decision *decision;
-    struct nd_via *via;
+    struct nd_component_via *via;
 };
 
 /* Overlap and identity of two indexed documents; equal numbers: one is a copy of the other. */
@@ -251,15 +251,15 @@ static void decide(void *context, size_t place, unsigned worker)
     *out = (struct nd_decision){.kept = kept, .distance = UINT32_MAX};
     out->is_short = nd_kept_is_short(job->d, kept_of(c)[document]);
     out->is_empty = out->is_short && nd_kept_shingles(job->d, kept_of(c)[document]) == 0;
-    job->via[place] = (struct nd_via){document, {0, 0, 0}};
+    job->via[place] = (struct nd_component_via){document, {0, 0, 0}};
     if (kept == document || w->status)
         return;
-    job->via[place] = (struct nd_via){via_of(c)[document], {counts.a, counts.b, counts.shared}};
+    job->via[place] = (struct nd_component_via){via_of(c)[document], {counts.a, counts.b, counts.shared}};
     (void)compare_kept(job->d, w, kept_of(c)[document], kept_of(c)[kept], out);
 }
 
 enum nd_status nd_dedup_components(struct nd_dedup *d, uint64_t first, size_t n,
-                                   struct nd_decision *decisions, struct nd_via *via,
+                                   struct nd_decision *decisions, struct nd_component_via *via,
                                    struct nd_error *err)
 {
     struct deciding job = {d, (uint32_t)first, decisions, via};

@@ -50,7 +50,7 @@ static uint64_t identity_of(const struct nd_index *index, uint32_t number)
 
 static void row_of(const struct nd_index *index, uint32_t number, struct nd_index_row *row)
 {
-    memcpy(row->low, low_of(index, number), sizeof row->low);
+    memcpy(row->low, low_of(index, number), ND_MINHASH_COUNT);
     row->simhash = nd_index_simhash(index, number);
     row->identity = identity_of(index, number);
     row->group = nd_index_group(index, number);
@@ -138,7 +138,7 @@ enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row
 
     if (index->n >= UINT32_MAX - 1)
         return nd_fail(err, ND_EUNSUPPORTED, "an index holds at most %u documents", UINT32_MAX - 1);
-    if (!nd_column_reserve(&index->low, n, ND_MINHASH_COUNT) ||
+    if (!nd_column_reserve(&index->low, n + 1, ND_MINHASH_COUNT) || /* one more: the padding */
         !nd_column_reserve(&index->simhash, n, sizeof row->simhash) ||
         !nd_column_reserve(&index->identity, n, sizeof row->identity) ||
         !nd_column_reserve(&index->group, n, sizeof row->group) ||
@@ -153,22 +153,29 @@ enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row
     return ND_OK;
 }
 
+/* The key under which a number stands in a table; bands, the many, without a copy of the row. */
+static uint64_t key_of(const struct nd_index *index, unsigned t, uint32_t number)
+{
+    struct nd_index_row row;
+
+    if (t < index->params.bands)
+        return nd_band_key(&index->params, t, low_of(index, number), nd_index_group(index, number));
+    row_of(index, number, &row);
+    return nd_table_key(&index->params, t, &row);
+}
+
 /* Make room in a table for n more; when it grows, all that was listed is added again, in order. */
 static bool make_room(struct nd_index *index, unsigned t, size_t n)
 {
     struct nd_multimap *s = &index->table[t];
-    struct nd_index_row row;
 
     if (nd_multimap_fits(s, n))
         return true;
     if (!nd_multimap_grow(s, n))
         return false;
-    for (uint32_t i = 0; i < index->n; i++) {
-        if (*flags_of(index, i) != LISTED)
-            continue;
-        row_of(index, i, &row);
-        nd_multimap_add(s, nd_table_key(&index->params, t, &row), i);
-    }
+    for (uint32_t i = 0; i < index->n; i++)
+        if (*flags_of(index, i) == LISTED)
+            nd_multimap_add(s, key_of(index, t, i), i);
     return true;
 }
 
@@ -186,7 +193,6 @@ static void list_in_table(void *context, size_t task, unsigned worker)
     struct nd_index *index = job->index;
     struct nd_multimap *s = &index->table[task];
     uint64_t key[AHEAD];
-    struct nd_index_row row;
 
     (void)worker;
     if (!make_room(index, (unsigned)task, job->n)) {
@@ -197,8 +203,7 @@ static void list_in_table(void *context, size_t task, unsigned worker)
         if (i >= AHEAD && i - AHEAD < job->n)
             nd_multimap_add(s, key[i % AHEAD], job->number[i - AHEAD]);
         if (i < job->n) {
-            row_of(index, job->number[i], &row);
-            key[i % AHEAD] = nd_table_key(&index->params, (unsigned)task, &row);
+            key[i % AHEAD] = key_of(index, (unsigned)task, job->number[i]);
             nd_multimap_prefetch(s, key[i % AHEAD]);
         }
     }

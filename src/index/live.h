@@ -8,9 +8,12 @@
 
 #include "base/pool.h"
 
+/* Readable bytes behind a row's low bytes, so that any 8 of them can be loaded at once. */
+enum { ND_LOW_PADDING = 8 };
+
 /* What the index keeps of a sketch: the low byte of each minimum, the simhash, the identity. */
 struct nd_index_row {
-    uint8_t low[ND_MINHASH_COUNT];
+    uint8_t low[ND_MINHASH_COUNT + ND_LOW_PADDING];
     uint64_t simhash;
     uint64_t identity;
     uint32_t group;
