@@ -57,8 +57,9 @@ bool nd_item_compare(struct nd_dedup *d, struct nd_worker *w, struct nd_item *it
 
     if (item->may_prune && item->hits.count) {
         const struct nd_hit *best = &item->hits.at[item->hits.count - 1];
-        uint64_t more = nd_measure_need(verify, item->n_shingles, n, nd_measure(verify, &best->overlap),
-                                        is_earlier(best->kept, hit.kept));
+        uint64_t more =
+            nd_measure_need(verify, item->n_shingles, n, nd_measure(verify, &best->overlap),
+                            is_earlier(best->kept, hit.kept));
 
         need = more > need ? more : need;
     }
@@ -70,17 +71,19 @@ bool nd_item_compare(struct nd_dedup *d, struct nd_worker *w, struct nd_item *it
     return add_hit(w, item, hit);
 }
 
-bool nd_item_accept(struct nd_worker *w, struct nd_item *item, struct nd_candidate candidate, bool in_batch,
-                    uint64_t n_shingles)
+bool nd_item_accept(struct nd_worker *w, struct nd_item *item, struct nd_candidate candidate,
+                    bool in_batch, uint64_t n_shingles)
 {
-    return add_hit(w, item, (struct nd_hit){.kept = {candidate.number, in_batch},
-                                            .overlap = {.a = item->n_shingles, .b = n_shingles},
-                                            .equal = candidate.equal,
-                                            .distance = candidate.distance});
+    return add_hit(w, item,
+                   (struct nd_hit){.kept = {candidate.number, in_batch},
+                                   .overlap = {.a = item->n_shingles, .b = n_shingles},
+                                   .equal = candidate.equal,
+                                   .distance = candidate.distance});
 }
 
 /* In the order in which candidates are checked: the nearest, then by keep order. */
-static bool comes_before(const struct nd_dedup *d, struct nd_candidate x, bool x_in_batch, const struct nd_hit *y)
+static bool comes_before(const struct nd_dedup *d, struct nd_candidate x, bool x_in_batch,
+                         const struct nd_hit *y)
 {
     if (d->index_params.bands == 0 && d->params.candidates == ND_CANDIDATES_SIMHASH) {
         if (x.distance != y->distance)
@@ -91,7 +94,8 @@ static bool comes_before(const struct nd_dedup *d, struct nd_candidate x, bool x
     return is_earlier((struct nd_kept_ref){x.number, x_in_batch}, y->kept);
 }
 
-static size_t rank_of(const struct nd_dedup *d, const struct nd_item *item, const struct nd_hit *hit)
+static size_t rank_of(const struct nd_dedup *d, const struct nd_item *item,
+                      const struct nd_hit *hit)
 {
     size_t rank = 0;
 
@@ -103,7 +107,8 @@ static size_t rank_of(const struct nd_dedup *d, const struct nd_item *item, cons
 }
 
 /* Cheap where the candidates are few, which they nearly always are. */
-static bool is_within(const struct nd_dedup *d, const struct nd_item *item, const struct nd_hit *hit, size_t more)
+static bool is_within(const struct nd_dedup *d, const struct nd_item *item,
+                      const struct nd_hit *hit, size_t more)
 {
     size_t limit = d->params.max_checks;
 

@@ -23,12 +23,13 @@ struct nd_dedup_params nd_dedup_params_default(void)
 static enum nd_status check_params(const struct nd_dedup_params *p, struct nd_error *err)
 {
     if (p->threshold.q == 0 || p->threshold.p == 0 || p->threshold.p > p->threshold.q)
-        return nd_fail(err, ND_EINVAL, "threshold %u/%u: it must be above 0 and at most 1", p->threshold.p,
-                       p->threshold.q);
+        return nd_fail(err, ND_EINVAL, "threshold %u/%u: it must be above 0 and at most 1",
+                       p->threshold.p, p->threshold.q);
     if (p->max_checks == 0)
         return nd_fail(err, ND_EINVAL, "max_checks must be at least 1");
     if (p->candidates == ND_CANDIDATES_ALL && p->verify == ND_VERIFY_NONE)
-        return nd_fail(err, ND_EINVAL, "candidates 'all' without verification would remove everything");
+        return nd_fail(err, ND_EINVAL,
+                       "candidates 'all' without verification would remove everything");
     return ND_OK;
 }
 
@@ -48,7 +49,8 @@ static enum nd_status plan_index(struct nd_dedup *d, struct nd_error *err)
     d->index_params.rows = p->rows;
     if (p->bands)
         return ND_OK;
-    return nd_bands_choose(p->threshold, p->recall, &d->index_params.bands, &d->index_params.rows, err);
+    return nd_bands_choose(p->threshold, p->recall, &d->index_params.bands, &d->index_params.rows,
+                           err);
 }
 
 static enum nd_status make_parts(struct nd_dedup *d, struct nd_error *err)
@@ -96,8 +98,8 @@ struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_par
     return d;
 }
 
-struct nd_dedup *nd_dedup_new(const struct nd_dedup_params *params, const struct nd_text_source *source,
-                              struct nd_error *err)
+struct nd_dedup *nd_dedup_new(const struct nd_dedup_params *params,
+                              const struct nd_text_source *source, struct nd_error *err)
 {
     struct nd_pool *pool = nd_pool_new(params->threads, err);
     struct nd_dedup *d = pool ? nd_dedup_new_on(pool, params, source, err) : NULL;
@@ -119,6 +121,7 @@ void nd_dedup_free(struct nd_dedup *d)
     nd_index_free(d->pending);
     nd_index_free(d->leaders);
     nd_index_free(d->index);
+    nd_components_free(d->components);
     nd_texts_free(d->texts);
     if (d->owns_pool)
         nd_pool_free(d->pool);

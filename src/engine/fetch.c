@@ -9,7 +9,8 @@ unsigned nd_worker_number(const struct nd_dedup *d, const struct nd_worker *w)
     return (unsigned)(w - d->worker);
 }
 
-enum nd_status nd_fetch_text(struct nd_dedup *d, struct nd_worker *w, uint32_t number, struct nd_view *text)
+enum nd_status nd_fetch_text(struct nd_dedup *d, struct nd_worker *w, uint32_t number,
+                             struct nd_view *text)
 {
     uint64_t document = nd_kept_document(d, number);
 
@@ -17,7 +18,8 @@ enum nd_status nd_fetch_text(struct nd_dedup *d, struct nd_worker *w, uint32_t n
         enum nd_status status;
 
         w->text_of = UINT64_MAX;
-        status = d->source.fetch(d->source.context, document, nd_worker_number(d, w), &w->text, &w->error);
+        status = d->source.fetch(d->source.context, document, nd_worker_number(d, w), &w->text,
+                                 &w->error);
         if (status)
             return w->status = status;
         w->text_of = document;

@@ -46,7 +46,8 @@ static bool same_bytes(const struct nd_item *a, const struct nd_item *b)
            (a->text.len == 0 || memcmp(a->text.data, b->text.data, a->text.len) == 0);
 }
 
-enum nd_status nd_items_group(struct nd_dedup *d, struct nd_item *item, size_t n, struct nd_error *err)
+enum nd_status nd_items_group(struct nd_dedup *d, struct nd_item *item, size_t n,
+                              struct nd_error *err)
 {
     size_t n_places = 16, *place; /* of the first items: index + 1 */
 

@@ -40,9 +40,11 @@ static int better_number(int found, uint32_t number, uint32_t *best)
     return 1;
 }
 
-int nd_kept_find_bytes(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item, uint32_t *number)
+int nd_kept_find_bytes(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item,
+                       uint32_t *number)
 {
-    struct nd_multimap_scan scan = nd_multimap_find(&d->kept.by_raw, raw_key(item->raw, item->group));
+    struct nd_multimap_scan scan =
+        nd_multimap_find(&d->kept.by_raw, raw_key(item->raw, item->group));
     uint32_t at;
     int found = 0;
 
@@ -55,7 +57,8 @@ int nd_kept_find_bytes(struct nd_dedup *d, struct nd_worker *w, const struct nd_
         status = nd_fetch_text(d, w, at, &text);
         if (status)
             return status;
-        if (text.len == item->text.len && (text.len == 0 || memcmp(text.data, item->text.data, text.len) == 0))
+        if (text.len == item->text.len &&
+            (text.len == 0 || memcmp(text.data, item->text.data, text.len) == 0))
             found = better_number(found, at, number);
     }
     return found;
@@ -70,9 +73,11 @@ int nd_same_text(const struct nd_dedup *d, struct nd_worker *w, struct nd_view a
     return same < 0 ? (int)nd_worker_fail(w, ND_ENOMEM, "comparing texts") : same;
 }
 
-int nd_kept_find_tokens(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item, uint32_t *number)
+int nd_kept_find_tokens(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item,
+                        uint32_t *number)
 {
-    struct nd_identity_scan scan = nd_index_find_identity(d->index, item->row.identity, item->group);
+    struct nd_identity_scan scan =
+        nd_index_find_identity(d->index, item->row.identity, item->group);
     uint32_t at;
     int found = 0;
 
@@ -92,7 +97,8 @@ int nd_kept_find_tokens(struct nd_dedup *d, struct nd_worker *w, const struct nd
     return found;
 }
 
-/* Where short documents are always kept nobody asks for their bytes, and a million empty ones have one key. */
+/* Where short documents are always kept nobody asks for their bytes, and a million empty ones have
+ * one key. */
 static bool is_asked_for(const struct nd_dedup *d, bool is_short)
 {
     return !is_short || d->params.short_policy != ND_SHORT_KEEP;
@@ -119,14 +125,16 @@ enum nd_status nd_kept_add(struct nd_dedup *d, uint32_t document, const struct n
     size_t n = (size_t)kept->n + 1;
 
     if (item->n_shingles >= SHORT_BIT)
-        return nd_fail(err, ND_EUNSUPPORTED, "a document has %llu distinct shingles; at most %u are possible",
+        return nd_fail(err, ND_EUNSUPPORTED,
+                       "a document has %llu distinct shingles; at most %u are possible",
                        (unsigned long long)item->n_shingles, SHORT_BIT - 1);
     if (!nd_column_reserve(&kept->document, n, sizeof(uint32_t)) ||
         !nd_column_reserve(&kept->shingles, n, sizeof(uint32_t)) ||
         !nd_column_reserve(&kept->raw, n, sizeof(uint64_t)) || !make_room(d))
         return nd_fail(err, ND_ENOMEM, "out of memory for %zu kept documents", n);
     ((uint32_t *)kept->document.data)[n - 1] = document;
-    ((uint32_t *)kept->shingles.data)[n - 1] = (uint32_t)item->n_shingles | (item->is_short ? SHORT_BIT : 0);
+    ((uint32_t *)kept->shingles.data)[n - 1] =
+        (uint32_t)item->n_shingles | (item->is_short ? SHORT_BIT : 0);
     ((uint64_t *)kept->raw.data)[n - 1] = item->raw;
     if (is_asked_for(d, item->is_short))
         nd_multimap_add(&kept->by_raw, raw_key(item->raw, item->group), kept->n);

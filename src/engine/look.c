@@ -38,7 +38,8 @@ static bool look_by_tokens(struct nd_dedup *d, struct nd_worker *w, struct nd_it
     return true;
 }
 
-/* Keep of the candidates met those whose counts allow the threshold, and of these the first max_checks. */
+/* Keep of the candidates met those whose counts allow the threshold, and of these the first
+ * max_checks. */
 static bool sift(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
 {
     size_t n = 0;
@@ -74,7 +75,7 @@ static bool check(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
     return nd_item_compare(d, w, item, set, candidate, false, shingle, n);
 }
 
-static bool query(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
+bool nd_look_query(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item)
 {
     enum nd_status status = d->params.candidates == ND_CANDIDATES_ALL
                                 ? nd_index_query_all(d->index, &item->row, &w->met)
@@ -98,7 +99,7 @@ void nd_item_look(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
     if (look_by_tokens(d, w, item))
         return;
     nd_item_sketch(d, w, item);
-    if (!query(d, w, item) || !sift(d, w, item))
+    if (!nd_look_query(d, w, item) || !sift(d, w, item))
         return;
     item->may_prune = item->n_near <= d->params.max_checks;
     for (size_t i = 0; i < item->near.count; i++)

@@ -6,16 +6,17 @@
 #include "index/candidates.h"
 
 /*
- * Every document has been looked up among the kept ones of earlier batches, in parallel.  What is left is to find which
- * documents of the batch are kept, and to compare the later ones with them; defined as going through them in
- * order, done in waves:
+ * Every document has been looked up among the kept ones of earlier batches, in parallel.  What is
+ * left is to find which documents of the batch are kept, and to compare the later ones with them;
+ * defined as going through them in order, done in waves:
  *
- *     in order, each document that shares a table key with another of the batch meets the kept ones of the
- *     batch that it has not met yet (`leaders`); one that meets no new one, has no hit and shares no
- *     key with an earlier undecided one (`pending`) is kept;
- *     then all comparisons at once, in parallel; who has a hit follows and is never kept.
+ *     in order, each document that shares a table key with another of the batch meets the kept ones
+ * of the batch that it has not met yet (`leaders`); one that meets no new one, has no hit and
+ * shares no key with an earlier undecided one (`pending`) is kept; then all comparisons at once, in
+ * parallel; who has a hit follows and is never kept.
  *
- * The first undecided document is decided in every wave, so that it ends; a batch of near copies of one page takes two.
+ * The first undecided document is decided in every wave, so that it ends; a batch of near copies of
+ * one page takes two.
  */
 struct settling {
     struct nd_dedup *d;
@@ -47,13 +48,13 @@ static void take_sketch(struct nd_item *copy, const struct nd_item *first)
     copy->n_tokens = first->n_tokens;
     copy->n_shingles = first->n_shingles;
     copy->row = first->row;
-    copy->n_near = first->n_near;
-    copy->may_prune = first->may_prune;
 }
 
 /* What the first of equal ones found in earlier batches, its copy finds too. */
 static enum nd_status take_candidates(struct nd_item *copy, const struct nd_item *first)
 {
+    copy->n_near = first->n_near;
+    copy->may_prune = first->may_prune;
     for (size_t i = 0; i < first->near.count; i++)
         if (!nd_candidates_add(&copy->near, first->near.at[i]))
             return ND_ENOMEM;
@@ -67,7 +68,8 @@ static enum nd_status take_candidates(struct nd_item *copy, const struct nd_item
     return ND_OK;
 }
 
-/* 1: go on with it as with any other, 0: decided or waiting for its original, < 0: out of memory. */
+/* 1: go on with it as with any other, 0: decided or waiting for its original, < 0: out of memory.
+ */
 static int settle_copy(struct settling *s, size_t place)
 {
     struct nd_item *copy = &s->item[place];
@@ -83,14 +85,16 @@ static int settle_copy(struct settling *s, size_t place)
         copy->state = ND_ITEM_FOLLOWS;
         return take_candidates(copy, first) ? ND_ENOMEM : 1;
     }
-    if (first->state == ND_ITEM_KEPT && first->is_short && s->d->params.short_policy == ND_SHORT_KEEP) {
+    if (first->state == ND_ITEM_KEPT && first->is_short &&
+        s->d->params.short_policy == ND_SHORT_KEEP) {
         copy->state = ND_ITEM_KEPT;
         copy->is_listed = false;
         return 0;
     }
     copy->state = ND_ITEM_REMOVED;
-    copy->kept = first->state == ND_ITEM_KEPT ? (struct nd_kept_ref){(uint32_t)copy->first_same, true}
-                                              : first->kept;
+    copy->kept = first->state == ND_ITEM_KEPT
+                     ? (struct nd_kept_ref){(uint32_t)copy->first_same, true}
+                     : first->kept;
     copy->identical = first->state == ND_ITEM_KEPT ? ND_IDENTICAL_BYTES : first->identical;
     return 0;
 }
@@ -155,7 +159,8 @@ static enum nd_status visit(struct settling *s, size_t place)
         return status;
     if (item->near_in_batch.count > item->n_checked) {
         s->task[s->n_tasks++] = place;
-    } else if (item->state == ND_ITEM_OPEN && !nd_item_has_hit(s->d, item, 0) && !meets_pending(s, item)) {
+    } else if (item->state == ND_ITEM_OPEN && !nd_item_has_hit(s->d, item, 0) &&
+               !meets_pending(s, item)) {
         item->state = ND_ITEM_KEPT;
         s->progress = true;
         status = add_row(s->d->leaders, item, &number, s->err);
@@ -173,12 +178,33 @@ static bool compare_with(struct settling *s, struct nd_worker *w, struct nd_item
 
     if (s->d->params.verify == ND_VERIFY_NONE)
         return nd_item_accept(w, item, candidate, true, kept->n_shingles);
-    return nd_item_compare(s->d, w, item, &w->set, candidate, true, kept->shingle, (size_t)kept->n_shingles);
+    return nd_item_compare(s->d, w, item, &w->set, candidate, true, kept->shingle,
+                           (size_t)kept->n_shingles);
+}
+
+/* The same tokens as a kept one of the batch: that decides, as it does with those of earlier
+ * batches. */
+static bool join_same_tokens(struct settling *s, struct nd_worker *w, struct nd_item *item)
+{
+    for (size_t i = item->n_checked; i < item->near_in_batch.count; i++) {
+        uint32_t place = item->near_in_batch.at[i].number;
+        const struct nd_item *kept = &s->item[place];
+
+        if (kept->row.identity != item->row.identity ||
+            nd_same_text(s->d, w, item->text, kept->text) != 1)
+            continue;
+        item->state = ND_ITEM_REMOVED;
+        item->identical = ND_IDENTICAL_TOKENS;
+        item->kept = (struct nd_kept_ref){place, true};
+        item->n_near = item->near_in_batch.count = item->hits.count = 0;
+        return true;
+    }
+    return false;
 }
 
 /*
- * The comparisons of one document.  If it turns out to have more candidates than max_checks, then what was left out
- * because of a better hit may count after all, and everything is compared again.
+ * The comparisons of one document.  If it turns out to have more candidates than max_checks, then
+ * what was left out because of a better hit may count after all, and everything is compared again.
  */
 static void compare_item(void *context, size_t task, unsigned worker)
 {
@@ -187,7 +213,7 @@ static void compare_item(void *context, size_t task, unsigned worker)
     struct nd_item *item = &s->item[s->task[task]];
     const struct nd_item *first = original(s, s->task[task]);
 
-    if (w->status)
+    if (w->status || join_same_tokens(s, w, item))
         return;
     if (!nd_shingle_set_build(&w->set, first->shingle, (size_t)first->n_shingles)) {
         nd_worker_fail(w, ND_ENOMEM, "comparing documents");
@@ -205,7 +231,8 @@ static void compare_item(void *context, size_t task, unsigned worker)
             return;
 }
 
-/* Who has a hit that no undecided earlier document can push out of the first max_checks, follows. */
+/* Who has a hit that no undecided earlier document can push out of the first max_checks, follows.
+ */
 static void mark_followers(struct settling *s)
 {
     size_t n_open = 0;
@@ -236,7 +263,8 @@ static enum nd_status run_waves(struct settling *s)
         for (size_t i = 0; i < s->n_linked; i++) {
             status = visit(s, s->linked[i]);
             if (status)
-                return status == ND_ENOMEM ? nd_fail(s->err, status, "out of memory for a batch") : status;
+                return status == ND_ENOMEM ? nd_fail(s->err, status, "out of memory for a batch")
+                                           : status;
         }
         nd_pool_run(s->d->pool, s->n_tasks, compare_item, s);
         status = nd_workers_status(s->d, s->err);
@@ -247,7 +275,8 @@ static enum nd_status run_waves(struct settling *s)
     return ND_OK;
 }
 
-/* Copies, and listed documents that may meet another of the batch; all others are decided by what they have. */
+/* Copies, and listed documents that may meet another of the batch; all others are decided by what
+ * they have. */
 static enum nd_status find_linked(struct settling *s, size_t n, struct nd_error *err)
 {
     const struct nd_index_row **row = calloc(n ? n : 1, sizeof *row);
@@ -274,26 +303,24 @@ static enum nd_status find_linked(struct settling *s, size_t n, struct nd_error 
     return status ? nd_fail(err, status, "out of memory for a batch of %zu documents", n) : ND_OK;
 }
 
-/* A follower's kept document, and whether it is the same text but for what is no token. */
-static void resolve(void *context, size_t place, unsigned worker)
+/* The kept documents of the followers, now that all candidates are known. */
+static void resolve(struct nd_dedup *d, struct nd_item *item, size_t n)
 {
-    struct settling *s = context;
-    struct nd_item *item = &s->item[place];
-    const struct nd_hit *best;
+    for (size_t i = 0; i < n; i++) {
+        struct nd_hit best;
 
-    if (item->state != ND_ITEM_FOLLOWS)
-        return;
-    best = nd_item_best_hit(s->d, item);
-    item->state = ND_ITEM_REMOVED;
-    item->kept = best->kept;
-    item->hits.at[0] = *best;
-    item->hits.count = 1;
-    if (item->kept.in_batch && s->item[item->kept.at].row.identity == item->row.identity &&
-        nd_same_text(s->d, &s->d->worker[worker], item->text, s->item[item->kept.at].text) == 1)
-        item->identical = ND_IDENTICAL_TOKENS;
+        if (item[i].state != ND_ITEM_FOLLOWS)
+            continue;
+        best = *nd_item_best_hit(d, &item[i]);
+        item[i].state = ND_ITEM_REMOVED;
+        item[i].kept = best.kept;
+        item[i].hits.at[0] = best;
+        item[i].hits.count = 1;
+    }
 }
 
-enum nd_status nd_items_settle(struct nd_dedup *d, struct nd_item *item, size_t n, struct nd_error *err)
+enum nd_status nd_items_settle(struct nd_dedup *d, struct nd_item *item, size_t n,
+                               struct nd_error *err)
 {
     struct settling s = {.d = d, .item = item, .err = err};
     enum nd_status status = ND_ENOMEM;
@@ -307,10 +334,8 @@ enum nd_status nd_items_settle(struct nd_dedup *d, struct nd_item *item, size_t 
         nd_fail(err, status, "out of memory for a batch of %zu documents", n);
     if (status == ND_OK)
         status = run_waves(&s);
-    if (status == ND_OK) {
-        nd_pool_run(d->pool, n, resolve, &s);
-        status = nd_workers_status(d, err);
-    }
+    if (status == ND_OK)
+        resolve(d, item, n);
     free(s.linked);
     free(s.leader);
     free(s.task);

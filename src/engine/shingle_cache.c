@@ -16,8 +16,8 @@ struct entry {
 };
 
 /*
- * Entries in an array, found by an open-addressing table of entry + 1 (0: empty) at a load of at most a half.
- * Removal shifts later ones of the run back, so that there are no tombstones.
+ * Entries in an array, found by an open-addressing table of entry + 1 (0: empty) at a load of at
+ * most a half. Removal shifts later ones of the run back, so that there are no tombstones.
  */
 struct nd_shingle_cache {
     struct entry *entry;
@@ -131,12 +131,14 @@ static bool reserve(struct nd_shingle_cache *cache)
     cache->entry = entries;
     if (!ok)
         return false;
-    ok = nd_array_reserve(&free_entries, &cache->free_capacity, cache->capacity, sizeof *cache->free_entry);
+    ok = nd_array_reserve(&free_entries, &cache->free_capacity, cache->capacity,
+                          sizeof *cache->free_entry);
     cache->free_entry = free_entries;
     return ok;
 }
 
-bool nd_shingle_cache_put(struct nd_shingle_cache *cache, uint32_t number, uint64_t *shingle, size_t n)
+bool nd_shingle_cache_put(struct nd_shingle_cache *cache, uint32_t number, uint64_t *shingle,
+                          size_t n)
 {
     size_t at, i;
 

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * From a document's number to its distinct shingles.  One thread writes, or any number look up.  Which
- * documents it holds changes no result, only how often a text is read and tokenised again.
+ * From a document's number to its distinct shingles.  One thread writes, or any number look up.
+ * Which documents it holds changes no result, only how often a text is read and tokenised again.
  */
 struct nd_shingle_cache;
 
@@ -19,7 +19,8 @@ void nd_shingle_cache_free(struct nd_shingle_cache *cache);
 const uint64_t *nd_shingle_cache_get(struct nd_shingle_cache *cache, uint32_t number, size_t *n);
 
 /* Take over an array from malloc.  False: out of memory, the array is still the caller's. */
-bool nd_shingle_cache_put(struct nd_shingle_cache *cache, uint32_t number, uint64_t *shingle, size_t n);
+bool nd_shingle_cache_put(struct nd_shingle_cache *cache, uint32_t number, uint64_t *shingle,
+                          size_t n);
 
 /* Drop what was not looked up for longest until the limit holds (second chance, in a circle). */
 void nd_shingle_cache_trim(struct nd_shingle_cache *cache);

@@ -3,38 +3,16 @@
 
 #include "engine/state.h"
 
-struct looking {
-    struct nd_dedup *d;
-    struct nd_item *item;
-};
-
 static void look(void *context, size_t place, unsigned worker)
 {
-    struct looking *job = context;
+    struct nd_batch_job *job = context;
 
     if (job->item[place].first_same == place && !job->d->worker[worker].status)
         nd_item_look(job->d, &job->d->worker[worker], &job->item[place]);
 }
 
-/* Give a kept document its number, and its shingles to the cache. */
-static enum nd_status keep(struct nd_dedup *d, struct nd_item *item, uint64_t document, size_t place,
-                           uint32_t *number, struct nd_error *err)
-{
-    enum nd_status status = nd_index_append(d->index, &item->row, number, err);
-
-    if (status == ND_OK)
-        status = nd_kept_add(d, (uint32_t)document, item, err);
-    if (status == ND_OK)
-        status = d->source.keep(d->source.context, document, place, err);
-    if (status == ND_OK && item->is_listed && item->shingle) {
-        if (!nd_shingle_cache_put(d->cache, *number, item->shingle, (size_t)item->n_shingles))
-            return nd_fail(err, ND_ENOMEM, "out of memory for the shingles of a kept document");
-        item->shingle = NULL;
-    }
-    return status;
-}
-
-static enum nd_status keep_all(struct nd_dedup *d, struct nd_item *item, size_t n, struct nd_error *err)
+static enum nd_status keep_all(struct nd_dedup *d, struct nd_item *item, size_t n,
+                               struct nd_error *err)
 {
     uint32_t *listed = nd_alloc_array(n, sizeof *listed), number;
     enum nd_status status = ND_OK;
@@ -45,7 +23,7 @@ static enum nd_status keep_all(struct nd_dedup *d, struct nd_item *item, size_t 
     for (size_t i = 0; i < n && status == ND_OK; i++) {
         if (item[i].state != ND_ITEM_KEPT)
             continue;
-        status = keep(d, &item[i], d->stats.documents + i, i, &number, err);
+        status = nd_document_keep(d, &item[i], d->stats.documents + i, i, &number, err);
         if (item[i].is_listed)
             listed[n_listed++] = number;
     }
@@ -55,9 +33,11 @@ static enum nd_status keep_all(struct nd_dedup *d, struct nd_item *item, size_t 
     return status;
 }
 
-static void describe_removed(const struct nd_dedup *d, const struct nd_item *item, struct nd_decision *out)
+static void describe_removed(const struct nd_dedup *d, const struct nd_item *item,
+                             struct nd_decision *out)
 {
-    out->kept = item->kept.in_batch ? d->stats.documents + item->kept.at : nd_kept_document(d, item->kept.at);
+    out->kept = item->kept.in_batch ? d->stats.documents + item->kept.at
+                                    : nd_kept_document(d, item->kept.at);
     out->identical = item->identical;
     out->verified = item->identical != ND_IDENTICAL_NO || d->params.verify != ND_VERIFY_NONE;
     if (item->hits.count) {
@@ -69,14 +49,14 @@ static void describe_removed(const struct nd_dedup *d, const struct nd_item *ite
     }
 }
 
-static void describe(struct nd_dedup *d, const struct nd_item *item, uint64_t document, struct nd_decision *out)
+static void describe(struct nd_dedup *d, const struct nd_item *item, uint64_t document,
+                     struct nd_decision *out)
 {
-    size_t candidates = item->n_near + item->near_in_batch.count;
-    size_t limit = d->params.max_checks;
+    size_t candidates = nd_item_candidates(item), limit = d->params.max_checks;
 
     *out = (struct nd_decision){.kept = document, .distance = UINT32_MAX};
     out->is_short = item->is_short;
-    out->is_empty = item->is_read ? item->n_tokens == 0 : item->is_short && item->n_shingles == 0;
+    out->is_empty = nd_item_is_empty(item);
     out->was_cut = candidates > limit;
     out->checks = (uint32_t)(candidates < limit ? candidates : limit);
     if (item->state == ND_ITEM_REMOVED)
@@ -85,45 +65,25 @@ static void describe(struct nd_dedup *d, const struct nd_item *item, uint64_t do
     d->stats.identical_bytes += out->identical == ND_IDENTICAL_BYTES;
     d->stats.identical_tokens += out->identical == ND_IDENTICAL_TOKENS;
     d->stats.near += item->state == ND_ITEM_REMOVED && out->identical == ND_IDENTICAL_NO;
-    d->stats.short_documents += out->is_short;
-    d->stats.empty_documents += out->is_empty;
-    d->stats.cut_documents += out->was_cut;
-    d->stats.candidates += candidates;
-    d->stats.checks += out->checks;
-    d->stats.bytes += item->text.len;
+    nd_stats_count(d, item);
 }
 
 enum nd_status nd_dedup_push(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
                              struct nd_decision *decisions, struct nd_error *err)
 {
-    struct nd_item *item;
-    struct looking job;
-    enum nd_status status;
+    struct nd_batch_job job = {d, NULL};
+    enum nd_status status = nd_batch_begin(d, items, n, &job.item, err);
 
-    if (d->stats.documents + n > UINT32_MAX - 1)
-        return nd_fail(err, ND_EUNSUPPORTED, "more than %u documents", UINT32_MAX - 1);
-    item = nd_items_new(items, n, err);
-    if (!item)
-        return ND_ENOMEM;
-    nd_workers_begin(d);
-    if (d->texts)
-        nd_texts_begin(d->texts, items);
-    job = (struct looking){d, item};
-    status = nd_items_group(d, item, n, err);
-    if (status == ND_OK) {
-        nd_pool_run(d->pool, n, look, &job);
-        status = nd_workers_status(d, err);
-    }
+    if (status)
+        return status;
+    nd_pool_run(d->pool, n, look, &job);
+    status = nd_workers_status(d, err);
     if (status == ND_OK)
-        status = nd_items_settle(d, item, n, err);
+        status = nd_items_settle(d, job.item, n, err);
     if (status == ND_OK)
-        status = keep_all(d, item, n, err);
-    if (status == ND_OK) {
-        for (size_t i = 0; i < n; i++)
-            describe(d, &item[i], d->stats.documents + i, &decisions[i]);
-        d->stats.documents += n;
-        nd_workers_end(d);
-    }
-    nd_items_free(item, n);
+        status = keep_all(d, job.item, n, err);
+    for (size_t i = 0; i < n && status == ND_OK; i++)
+        describe(d, &job.item[i], d->stats.documents + i, &decisions[i]);
+    nd_batch_end(d, job.item, n, status);
     return status;
 }

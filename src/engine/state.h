@@ -18,26 +18,26 @@
 
 /* The working memory of one thread. */
 struct nd_worker {
-    struct nd_sketcher *sketcher;     /* of the document at hand */
+    struct nd_sketcher *sketcher;      /* of the document at hand */
     struct nd_sketcher *kept_sketcher; /* of a kept document that is compared with it */
     struct nd_tokeniser *tokeniser[2];
     struct nd_shingle_set set;        /* of a document whose sketcher has moved on */
     struct nd_shingle_cache *fetched; /* shingles of kept documents made in this batch */
     struct nd_candidates met;
-    uint64_t text_of;                 /* the document whose text was fetched last; UINT64_MAX: none */
+    uint64_t text_of; /* the document whose text was fetched last; UINT64_MAX: none */
     struct nd_view text;
-    enum nd_status status;            /* of the first failure, and why */
+    enum nd_status status; /* of the first failure, and why */
     struct nd_error error;
 };
 
 /*
- * What is known of every kept document, by its number in the index.  In columns: 4 + 4 + 8 bytes, beside the
- * table of content hashes and the index.
+ * What is known of every kept document, by its number in the index.  In columns: 4 + 4 + 8 bytes,
+ * beside the table of content hashes and the index.
  */
 struct nd_kept {
-    struct nd_column document;  /* uint32_t: its number as pushed */
-    struct nd_column shingles;  /* uint32_t: distinct; the top bit: shorter than w tokens */
-    struct nd_column raw;       /* uint64_t: hash of its bytes */
+    struct nd_column document; /* uint32_t: its number as pushed */
+    struct nd_column shingles; /* uint32_t: distinct; the top bit: shorter than w tokens */
+    struct nd_column raw;      /* uint64_t: hash of its bytes */
     struct nd_multimap by_raw;
     uint32_t n;
 };
@@ -90,34 +90,39 @@ struct nd_item {
     struct nd_view text;
     uint32_t group;
     uint64_t raw;      /* hash of its bytes */
-    size_t first_same; /* the first item of the batch with these bytes; its own place where it is the first */
+    size_t first_same; /* the first item of the batch with these bytes; its own place where it is
+                          the first */
     enum nd_item_state state;
     enum nd_identical identical;
     struct nd_kept_ref kept; /* once removed */
-    bool is_read;      /* its tokens were read: what follows is known */
+    bool is_read;            /* its tokens were read: what follows is known */
     bool is_short;
-    bool is_listed;    /* takes part in the comparison by shingles */
+    bool is_listed; /* takes part in the comparison by shingles */
     uint64_t n_tokens, n_shingles;
     struct nd_index_row row;
-    uint64_t *shingle; /* its own copy, where it was needed */
+    uint64_t *shingle;         /* its own copy, where it was needed */
     struct nd_candidates near; /* of earlier batches, first the nearest: no more than max_checks */
-    size_t n_near;     /* how many there were */
+    size_t n_near;             /* how many there were */
     struct nd_candidates near_in_batch; /* kept ones of this batch; number: their places */
     struct nd_hits hits;
-    bool may_prune;    /* the candidates cannot exceed max_checks: only the best hit counts */
-    uint32_t seen;     /* how many of the batch's leaders it has been held against */
-    size_t n_checked;  /* of near_in_batch */
+    bool may_prune;   /* the candidates cannot exceed max_checks: only the best hit counts */
+    uint32_t seen;    /* how many of the batch's leaders it has been held against */
+    size_t n_checked; /* of near_in_batch */
 };
 
 /* The columns of kept documents (kept.c). */
 uint32_t nd_kept_document(const struct nd_dedup *d, uint32_t number);
 uint32_t nd_kept_shingles(const struct nd_dedup *d, uint32_t number);
 bool nd_kept_is_short(const struct nd_dedup *d, uint32_t number);
-/* The kept document with these very bytes.  1: *number is it; 0: none; < 0: worker->error says why. */
-int nd_kept_find_bytes(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item, uint32_t *number);
+/* The kept document with these very bytes.  1: *number is it; 0: none; < 0: worker->error says why.
+ */
+int nd_kept_find_bytes(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item,
+                       uint32_t *number);
 /* The kept document with the same tokens, in the same way. */
-int nd_kept_find_tokens(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item, uint32_t *number);
-/* Whether two texts are the same tokens (characters, for character shingles): 1, 0, < 0: worker->error. */
+int nd_kept_find_tokens(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item,
+                        uint32_t *number);
+/* Whether two texts are the same tokens (characters, for character shingles): 1, 0, < 0:
+ * worker->error. */
 int nd_same_text(const struct nd_dedup *d, struct nd_worker *w, struct nd_view a, struct nd_view b);
 /* Add a document with the next number, which the index has given it. */
 enum nd_status nd_kept_add(struct nd_dedup *d, uint32_t document, const struct nd_item *item,
@@ -125,7 +130,8 @@ enum nd_status nd_kept_add(struct nd_dedup *d, uint32_t document, const struct n
 void nd_kept_release(struct nd_kept *kept);
 
 /* The text of a kept document, valid until the worker's next call (fetch.c). */
-enum nd_status nd_fetch_text(struct nd_dedup *d, struct nd_worker *w, uint32_t number, struct nd_view *text);
+enum nd_status nd_fetch_text(struct nd_dedup *d, struct nd_worker *w, uint32_t number,
+                             struct nd_view *text);
 /* Its distinct shingles, from the cache or made again; valid until the worker's next call. */
 enum nd_status nd_fetch_shingles(struct nd_dedup *d, struct nd_worker *w, uint32_t number,
                                  const uint64_t **shingle, size_t *n);
@@ -144,7 +150,8 @@ void nd_workers_end(struct nd_dedup *d);
 struct nd_item *nd_items_new(const struct nd_dedup_item *items, size_t n, struct nd_error *err);
 void nd_items_free(struct nd_item *item, size_t n);
 /* Hash the bytes of all and find the first of equal ones. */
-enum nd_status nd_items_group(struct nd_dedup *d, struct nd_item *item, size_t n, struct nd_error *err);
+enum nd_status nd_items_group(struct nd_dedup *d, struct nd_item *item, size_t n,
+                              struct nd_error *err);
 /* Tokens, distinct shingles, identity: the first half of sketching; false: worker->error. */
 bool nd_item_read(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item);
 /* Minima and simhash of the text just read. */
@@ -156,19 +163,20 @@ bool nd_item_hold_shingles(struct nd_worker *w, struct nd_item *item);
 /* Whether counts of a and b allow the threshold. */
 bool nd_counts_allow(const struct nd_dedup *d, uint64_t a, uint64_t b);
 /*
- * Compare the item, whose shingles are `set`, with a kept document's shingles, and note a hit where it reaches the
- * threshold and, if the item may prune, is better than the best so far.
+ * Compare the item, whose shingles are `set`, with a kept document's shingles, and note a hit where
+ * it reaches the threshold and, if the item may prune, is better than the best so far.
  */
 bool nd_item_compare(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
                      const struct nd_shingle_set *set, struct nd_candidate candidate, bool in_batch,
                      const uint64_t *shingle, size_t n);
 /* Where `verify = none`: the candidate itself is a hit. */
-bool nd_item_accept(struct nd_worker *w, struct nd_item *item, struct nd_candidate candidate, bool in_batch,
-                    uint64_t n_shingles);
+bool nd_item_accept(struct nd_worker *w, struct nd_item *item, struct nd_candidate candidate,
+                    bool in_batch, uint64_t n_shingles);
 /* Whether hit x is to be preferred: greater measure, then the earlier. */
 bool nd_hit_is_better(const struct nd_dedup *d, const struct nd_hit *x, const struct nd_hit *y);
 
-/* Whether some hit is among the first max_checks candidates even if `more` others should come before it. */
+/* Whether some hit is among the first max_checks candidates even if `more` others should come
+ * before it. */
 bool nd_item_has_hit(const struct nd_dedup *d, const struct nd_item *item, size_t more);
 /* The best of the hits that are among the first max_checks candidates, or NULL. */
 const struct nd_hit *nd_item_best_hit(const struct nd_dedup *d, const struct nd_item *item);
@@ -185,7 +193,29 @@ struct nd_text_source nd_texts_source(struct nd_texts *texts);
 /* The batch that `keep` will speak of. */
 void nd_texts_begin(struct nd_texts *texts, const struct nd_dedup_item *items);
 
+/* What stands around every kind of batch (batch.c): items made and grouped by their bytes … */
+struct nd_batch_job {
+    struct nd_dedup *d;
+    struct nd_item *item;
+};
+enum nd_status nd_batch_begin(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                              struct nd_item **out, struct nd_error *err);
+/* … and counted, the shingles made handed to the cache, freed. */
+void nd_batch_end(struct nd_dedup *d, struct nd_item *item, size_t n, enum nd_status status);
+/* Give a document the next number, without listing it, and its shingles to the cache. */
+enum nd_status nd_document_keep(struct nd_dedup *d, struct nd_item *item, uint64_t document,
+                                size_t place, uint32_t *number, struct nd_error *err);
+bool nd_item_is_empty(const struct nd_item *item);
+/* How many candidates it has, compared or not. */
+size_t nd_item_candidates(const struct nd_item *item);
+/* Add what is known of an item to the statistics. */
+void nd_stats_count(struct nd_dedup *d, const struct nd_item *item);
+/* Find the item's candidates: worker->met. */
+bool nd_look_query(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item);
+void nd_components_free(struct nd_components *components);
+
 /* The items of a batch among themselves, in order (settle.c). */
-enum nd_status nd_items_settle(struct nd_dedup *d, struct nd_item *item, size_t n, struct nd_error *err);
+enum nd_status nd_items_settle(struct nd_dedup *d, struct nd_item *item, size_t n,
+                               struct nd_error *err);
 
 #endif

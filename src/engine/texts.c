@@ -1,4 +1,5 @@
-/* texts.c - the texts of kept documents in the engine's own memory, where no source gives them again */
+/* texts.c - the texts of kept documents in the engine's own memory, where no source gives them
+ * again */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@ struct nd_texts {
         uint64_t document;
         char *data;
         size_t len;
-    } *text; /* by growing document number */
+    } * text; /* by growing document number */
     size_t count, capacity;
     const struct nd_dedup_item *items;
 };
@@ -40,7 +41,8 @@ static enum nd_status keep(void *context, uint64_t document, size_t item, struct
     struct nd_view text = texts->items[item].text;
     void *list = texts->text;
     char *copy = nd_alloc_array(text.len, 1);
-    bool ok = copy && nd_array_reserve(&list, &texts->capacity, texts->count + 1, sizeof *texts->text);
+    bool ok =
+        copy && nd_array_reserve(&list, &texts->capacity, texts->count + 1, sizeof *texts->text);
 
     texts->text = list;
     if (!ok) {

@@ -7,15 +7,15 @@
 #include "index/table_keys.h"
 
 /*
- * A table at a time, in parallel: a small table remembers, by a piece of the key, the last row that had it, and the
- * 32 bits of the key beside it; a row that finds its own 32 bits there marks both.
+ * A table at a time, in parallel: a small table remembers, by a piece of the key, the last row that
+ * had it, and the 32 bits of the key beside it; a row that finds its own 32 bits there marks both.
  */
 struct linking {
     const struct nd_index_params *params;
     const struct nd_index_row *const *row;
     size_t n;
-    unsigned shift;         /* 64 - bits of a place */
-    struct memo **memo;     /* a table a worker */
+    unsigned shift;     /* 64 - bits of a place */
+    struct memo **memo; /* a table a worker */
     unsigned char *linked;
 };
 
@@ -61,8 +61,9 @@ static void release(struct linking *job, unsigned n_workers)
     free(job->memo);
 }
 
-enum nd_status nd_index_link_rows(const struct nd_index_params *params, const struct nd_index_row *const *row,
-                                  size_t n, unsigned char *linked, struct nd_pool *pool, struct nd_error *err)
+enum nd_status nd_index_link_rows(const struct nd_index_params *params,
+                                  const struct nd_index_row *const *row, size_t n,
+                                  unsigned char *linked, struct nd_pool *pool, struct nd_error *err)
 {
     struct linking job = {.params = params, .row = row, .n = n, .shift = 60, .linked = linked};
     unsigned n_workers = nd_pool_threads(pool);

@@ -50,7 +50,7 @@ static uint64_t identity_of(const struct nd_index *index, uint32_t number)
 
 static void row_of(const struct nd_index *index, uint32_t number, struct nd_index_row *row)
 {
-    memcpy(row->low, low_of(index, number), sizeof row->low);
+    memcpy(row->low, low_of(index, number), ND_MINHASH_COUNT);
     row->simhash = nd_index_simhash(index, number);
     row->identity = identity_of(index, number);
     row->group = nd_index_group(index, number);
@@ -61,13 +61,13 @@ struct nd_index *nd_index_new(const struct nd_index_params *params, struct nd_er
     struct nd_index *index;
 
     if (params->bands && (params->rows == 0 || params->rows > ND_MINHASH_COUNT / params->bands)) {
-        nd_fail(err, ND_EINVAL, "%u bands of %u rows need more than %d minima, or none", params->bands,
-                params->rows, ND_MINHASH_COUNT);
+        nd_fail(err, ND_EINVAL, "%u bands of %u rows need more than %d minima, or none",
+                params->bands, params->rows, ND_MINHASH_COUNT);
         return NULL;
     }
     if (params->simhash_bits != ND_NO_SIMHASH && params->simhash_bits > ND_SIMHASH_BITS_MAX) {
-        nd_fail(err, ND_EINVAL, "simhashes are looked up within 0 to %u bits, not %u", ND_SIMHASH_BITS_MAX,
-                params->simhash_bits);
+        nd_fail(err, ND_EINVAL, "simhashes are looked up within 0 to %u bits, not %u",
+                ND_SIMHASH_BITS_MAX, params->simhash_bits);
         return NULL;
     }
     index = calloc(1, sizeof *index);
@@ -121,7 +121,8 @@ void nd_index_clear(struct nd_index *index)
     index->n = index->n_deleted = 0;
 }
 
-void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *sketch, uint32_t group)
+void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *sketch,
+                              uint32_t group)
 {
     for (unsigned i = 0; i < ND_MINHASH_COUNT; i++)
         row->low[i] = (uint8_t)sketch->minhash[i];
@@ -130,17 +131,18 @@ void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *
     row->group = group;
 }
 
-enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row *row, uint32_t *number,
-                               struct nd_error *err)
+enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row *row,
+                               uint32_t *number, struct nd_error *err)
 {
     size_t n = (size_t)index->n + 1;
 
     if (index->n >= UINT32_MAX - 1)
         return nd_fail(err, ND_EUNSUPPORTED, "an index holds at most %u documents", UINT32_MAX - 1);
-    if (!nd_column_reserve(&index->low, n, ND_MINHASH_COUNT) ||
+    if (!nd_column_reserve(&index->low, n + 1, ND_MINHASH_COUNT) || /* one more: the padding */
         !nd_column_reserve(&index->simhash, n, sizeof row->simhash) ||
         !nd_column_reserve(&index->identity, n, sizeof row->identity) ||
-        !nd_column_reserve(&index->group, n, sizeof row->group) || !nd_column_reserve(&index->flags, n, 1))
+        !nd_column_reserve(&index->group, n, sizeof row->group) ||
+        !nd_column_reserve(&index->flags, n, 1))
         return nd_fail(err, ND_ENOMEM, "out of memory for an index of %zu documents", n);
     memcpy((uint8_t *)index->low.data + (n - 1) * ND_MINHASH_COUNT, row->low, ND_MINHASH_COUNT);
     ((uint64_t *)index->simhash.data)[n - 1] = row->simhash;
@@ -151,22 +153,29 @@ enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row
     return ND_OK;
 }
 
+/* The key under which a number stands in a table; bands, the many, without a copy of the row. */
+static uint64_t key_of(const struct nd_index *index, unsigned t, uint32_t number)
+{
+    struct nd_index_row row;
+
+    if (t < index->params.bands)
+        return nd_band_key(&index->params, t, low_of(index, number), nd_index_group(index, number));
+    row_of(index, number, &row);
+    return nd_table_key(&index->params, t, &row);
+}
+
 /* Make room in a table for n more; when it grows, all that was listed is added again, in order. */
 static bool make_room(struct nd_index *index, unsigned t, size_t n)
 {
     struct nd_multimap *s = &index->table[t];
-    struct nd_index_row row;
 
     if (nd_multimap_fits(s, n))
         return true;
     if (!nd_multimap_grow(s, n))
         return false;
-    for (uint32_t i = 0; i < index->n; i++) {
-        if (*flags_of(index, i) != LISTED)
-            continue;
-        row_of(index, i, &row);
-        nd_multimap_add(s, nd_table_key(&index->params, t, &row), i);
-    }
+    for (uint32_t i = 0; i < index->n; i++)
+        if (*flags_of(index, i) == LISTED)
+            nd_multimap_add(s, key_of(index, t, i), i);
     return true;
 }
 
@@ -184,7 +193,6 @@ static void list_in_table(void *context, size_t task, unsigned worker)
     struct nd_index *index = job->index;
     struct nd_multimap *s = &index->table[task];
     uint64_t key[AHEAD];
-    struct nd_index_row row;
 
     (void)worker;
     if (!make_room(index, (unsigned)task, job->n)) {
@@ -195,15 +203,14 @@ static void list_in_table(void *context, size_t task, unsigned worker)
         if (i >= AHEAD && i - AHEAD < job->n)
             nd_multimap_add(s, key[i % AHEAD], job->number[i - AHEAD]);
         if (i < job->n) {
-            row_of(index, job->number[i], &row);
-            key[i % AHEAD] = nd_table_key(&index->params, (unsigned)task, &row);
+            key[i % AHEAD] = key_of(index, (unsigned)task, job->number[i]);
             nd_multimap_prefetch(s, key[i % AHEAD]);
         }
     }
 }
 
-enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number, size_t n, struct nd_pool *pool,
-                             struct nd_error *err)
+enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number, size_t n,
+                             struct nd_pool *pool, struct nd_error *err)
 {
     struct listing job = {.index = index, .number = number, .n = n};
 
@@ -222,8 +229,8 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number, siz
     return ND_OK;
 }
 
-enum nd_status nd_index_insert(struct nd_index *index, const struct nd_sketch *sketch, uint32_t group,
-                               uint32_t *number, struct nd_error *err)
+enum nd_status nd_index_insert(struct nd_index *index, const struct nd_sketch *sketch,
+                               uint32_t group, uint32_t *number, struct nd_error *err)
 {
     struct nd_index_row row;
     enum nd_status status;
@@ -251,9 +258,10 @@ enum nd_status nd_index_delete(struct nd_index *index, uint32_t number, struct n
     return ND_OK;
 }
 
-/* A number that a table proposed: whether this is the first table in which it meets the row, and how nearly. */
-static bool meets(const struct nd_index *index, const struct nd_index_row *row, unsigned table, uint32_t number,
-                  struct nd_candidate *found)
+/* A number that a table proposed: whether this is the first table in which it meets the row, and
+ * how nearly. */
+static bool meets(const struct nd_index *index, const struct nd_index_row *row, unsigned table,
+                  uint32_t number, struct nd_candidate *found)
 {
     struct nd_equal_bytes equal;
     uint64_t difference;
@@ -262,17 +270,17 @@ static bool meets(const struct nd_index *index, const struct nd_index_row *row, 
         return false;
     equal = nd_low_bytes_equal(row->low, low_of(index, number));
     difference = row->simhash ^ nd_index_simhash(index, number);
-    *found = (struct nd_candidate){
-        .number = number,
-        .equal = (uint16_t)(__builtin_popcountll(equal.word[0]) + __builtin_popcountll(equal.word[1])),
-        .distance = (uint16_t)__builtin_popcountll(difference)};
+    *found = (struct nd_candidate){.number = number,
+                                   .equal = (uint16_t)(__builtin_popcountll(equal.word[0]) +
+                                                       __builtin_popcountll(equal.word[1])),
+                                   .distance = (uint16_t)__builtin_popcountll(difference)};
     if (table == nd_table_identity(&index->params))
         return row->identity == identity_of(index, number);
     return nd_table_first_common(&index->params, equal, difference) == table;
 }
 
-static struct nd_table_range prefetch_keys(const struct nd_index *index, const struct nd_index_row *row,
-                                           uint64_t key[TABLES_MAX])
+static struct nd_table_range prefetch_keys(const struct nd_index *index,
+                                           const struct nd_index_row *row, uint64_t key[TABLES_MAX])
 {
     struct nd_table_range asked = nd_table_asked(&index->params);
 
@@ -327,7 +335,8 @@ static uint64_t identity_key(const struct nd_index *index, uint64_t identity, ui
     return nd_table_key(&index->params, nd_table_identity(&index->params), &row);
 }
 
-struct nd_identity_scan nd_index_find_identity(const struct nd_index *index, uint64_t identity, uint32_t group)
+struct nd_identity_scan nd_index_find_identity(const struct nd_index *index, uint64_t identity,
+                                               uint32_t group)
 {
     const struct nd_multimap *s = &index->table[nd_table_identity(&index->params)];
     struct nd_multimap_scan scan = nd_multimap_find(s, identity_key(index, identity, group));
@@ -335,15 +344,17 @@ struct nd_identity_scan nd_index_find_identity(const struct nd_index *index, uin
     return (struct nd_identity_scan){identity, group, scan.line, scan.match};
 }
 
-bool nd_index_next_identity(const struct nd_index *index, struct nd_identity_scan *scan, uint32_t *number)
+bool nd_index_next_identity(const struct nd_index *index, struct nd_identity_scan *scan,
+                            uint32_t *number)
 {
     const struct nd_multimap *s = &index->table[nd_table_identity(&index->params)];
     struct nd_multimap_scan at = {scan->line, scan->match,
-                               (uint8_t)identity_key(index, scan->identity, scan->group)};
+                                  (uint8_t)identity_key(index, scan->identity, scan->group)};
     bool found;
 
     while ((found = nd_multimap_next(s, &at, number)) &&
-           (identity_of(index, *number) != scan->identity || nd_index_group(index, *number) != scan->group))
+           (identity_of(index, *number) != scan->identity ||
+            nd_index_group(index, *number) != scan->group))
         ;
     scan->line = at.line;
     scan->match = at.match;
@@ -372,8 +383,8 @@ enum nd_status nd_index_query_all(const struct nd_index *index, const struct nd_
     return ND_OK;
 }
 
-enum nd_status nd_index_query(const struct nd_index *index, const struct nd_sketch *sketch, uint32_t group,
-                              struct nd_candidates *out)
+enum nd_status nd_index_query(const struct nd_index *index, const struct nd_sketch *sketch,
+                              uint32_t group, struct nd_candidates *out)
 {
     struct nd_index_row row;
 

@@ -35,26 +35,36 @@ uint64_t nd_block_mask(unsigned block, unsigned n_blocks)
     return below_to & ~((UINT64_C(1) << from) - 1);
 }
 
-static uint64_t band_key(const uint8_t *low, unsigned rows, uint64_t key)
+static uint64_t group_key(uint32_t group)
 {
-    for (unsigned done = 0; done < rows; done += 8) {
-        uint64_t word = 0;
+    return (uint64_t)group * UINT64_C(0x9E3779B97F4A7C15);
+}
 
-        memcpy(&word, low + done, rows - done < 8 ? rows - done : 8);
+uint64_t nd_band_key(const struct nd_index_params *params, unsigned band, const uint8_t *low,
+                     uint32_t group)
+{
+    uint64_t key = group_key(group), word;
+
+    low += band * params->rows;
+    for (unsigned rest = params->rows; rest; low += 8) {
+        memcpy(&word, low, 8);
+        if (rest < 8)
+            word &= (UINT64_C(1) << 8 * rest) - 1;
+        rest -= rest < 8 ? rest : 8;
         key = nd_mix64(key ^ word);
     }
     return key;
 }
 
-uint64_t nd_table_key(const struct nd_index_params *params, unsigned table, const struct nd_index_row *row)
+uint64_t nd_table_key(const struct nd_index_params *params, unsigned table,
+                      const struct nd_index_row *row)
 {
-    uint64_t key = (uint64_t)row->group * UINT64_C(0x9E3779B97F4A7C15);
-
-    if (table == nd_table_identity(params))
-        return nd_mix64(key ^ row->identity);
     if (table < params->bands)
-        return band_key(row->low + table * params->rows, params->rows, key);
-    return nd_mix64(key ^ (row->simhash & nd_block_mask(table - params->bands, block_count(params))));
+        return nd_band_key(params, table, row->low, row->group);
+    if (table == nd_table_identity(params))
+        return nd_mix64(group_key(row->group) ^ row->identity);
+    return nd_mix64(group_key(row->group) ^
+                    (row->simhash & nd_block_mask(table - params->bands, block_count(params))));
 }
 
 /* Eight bytes at a time: 0x80 in every zero byte of the difference, then byte i to bit i. */
@@ -66,7 +76,8 @@ static uint64_t equal_in_word(uint64_t difference)
     return (zero >> 7) * UINT64_C(0x0102040810204080) >> 56;
 }
 
-struct nd_equal_bytes nd_low_bytes_equal(const uint8_t a[ND_MINHASH_COUNT], const uint8_t b[ND_MINHASH_COUNT])
+struct nd_equal_bytes nd_low_bytes_equal(const uint8_t a[ND_MINHASH_COUNT],
+                                         const uint8_t b[ND_MINHASH_COUNT])
 {
     struct nd_equal_bytes equal = {{0, 0}};
 
@@ -83,8 +94,8 @@ struct nd_equal_bytes nd_low_bytes_equal(const uint8_t a[ND_MINHASH_COUNT], cons
 static unsigned first_band(const struct nd_index_params *params, struct nd_equal_bytes equal)
 {
     unsigned __int128 bits = (unsigned __int128)equal.word[1] << 64 | equal.word[0];
-    unsigned __int128 band = params->rows >= 128 ? ~(unsigned __int128)0
-                                                 : ((unsigned __int128)1 << params->rows) - 1;
+    unsigned __int128 band =
+        params->rows >= 128 ? ~(unsigned __int128)0 : ((unsigned __int128)1 << params->rows) - 1;
 
     for (unsigned b = 0; b < params->bands; b++)
         if ((bits >> b * params->rows & band) == band)

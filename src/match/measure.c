@@ -74,10 +74,12 @@ static uint64_t cosine_need(uint64_t ab, struct nd_fraction bound, bool strictly
     return s;
 }
 
-uint64_t nd_measure_need(enum nd_verify verify, uint64_t a, uint64_t b, struct nd_fraction bound, bool strictly)
+uint64_t nd_measure_need(enum nd_verify verify, uint64_t a, uint64_t b, struct nd_fraction bound,
+                         bool strictly)
 {
     switch (verify) {
-    case ND_VERIFY_CONTAINMENT: return quotient_above((wide)bound.num * least(a, b), bound.den, strictly);
+    case ND_VERIFY_CONTAINMENT:
+        return quotient_above((wide)bound.num * least(a, b), bound.den, strictly);
     case ND_VERIFY_COSINE: return cosine_need(a * b, bound, strictly);
     case ND_VERIFY_JACCARD:
     case ND_VERIFY_NONE: break;

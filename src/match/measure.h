@@ -8,8 +8,8 @@
 #include <neardup/types.h>
 
 /*
- * A measure as a fraction num / den; the cosine as its square.  Counts are below 2^32, so that cross products fit
- * 128 bits.
+ * A measure as a fraction num / den; the cosine as its square.  Counts are below 2^32, so that
+ * cross products fit 128 bits.
  */
 struct nd_fraction {
     uint64_t num, den;
@@ -25,9 +25,10 @@ struct nd_fraction nd_measure_threshold(enum nd_verify verify, struct nd_ratio t
 int nd_fraction_compare(struct nd_fraction x, struct nd_fraction y);
 
 /*
- * The fewest shared elements with which sets of a and b elements measure at least `bound` (more than it, if
- * `strictly`).  Where even min(a, b) is too few, the result is greater than that.
+ * The fewest shared elements with which sets of a and b elements measure at least `bound` (more
+ * than it, if `strictly`).  Where even min(a, b) is too few, the result is greater than that.
  */
-uint64_t nd_measure_need(enum nd_verify verify, uint64_t a, uint64_t b, struct nd_fraction bound, bool strictly);
+uint64_t nd_measure_need(enum nd_verify verify, uint64_t a, uint64_t b, struct nd_fraction bound,
+                         bool strictly);
 
 #endif

@@ -11,7 +11,8 @@ struct window {
 };
 
 /* Windows of the two texts need not end at the same token: compare the shorter rest, then go on. */
-int nd_same_tokens(struct nd_tokeniser *left, struct nd_view a, struct nd_tokeniser *right, struct nd_view b)
+int nd_same_tokens(struct nd_tokeniser *left, struct nd_view a, struct nd_tokeniser *right,
+                   struct nd_view b)
 {
     struct window x = {NULL, 0}, y = {NULL, 0};
 

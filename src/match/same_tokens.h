@@ -4,8 +4,10 @@
 
 #include <neardup/text.h>
 
-/* 1: they are, 0: they are not, ND_ENOMEM.  Reads both texts side by side, each with a tokeniser of its own. */
-int nd_same_tokens(struct nd_tokeniser *left, struct nd_view a, struct nd_tokeniser *right, struct nd_view b);
+/* 1: they are, 0: they are not, ND_ENOMEM.  Reads both texts side by side, each with a tokeniser of
+ * its own. */
+int nd_same_tokens(struct nd_tokeniser *left, struct nd_view a, struct nd_tokeniser *right,
+                   struct nd_view b);
 
 /* The same of their normalised texts, code point by code point. */
 int nd_same_characters(struct nd_view a, struct nd_view b);

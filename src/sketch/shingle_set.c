@@ -7,19 +7,23 @@
 #include "base/memory.h"
 #include "simd/sketch_kernels.h"
 
-enum { LEAST_SLOTS_LOG2 = 6, SMALL_SLOTS_LOG2 = 16 };
+enum { LEAST_LOG2 = 6, FIRST_LEVEL_LOG2 = 13, SECOND_LEVEL_LOG2 = 17, BATCH = 256 };
 
 /*
- * Slots for n values.  Small sets get three a value at least: shorter probes are worth more than
- * the clearing, which is sequential.  Large ones get 3/2, as there the cache counts.
+ * Slots for n values: six a value and more while that is no more than 64 KB, four up to 1 MB, two
+ * beyond.  A search that ends at its first slot is worth more than the clearing, which is
+ * sequential (measured: 150 values 2.0 ns each with six, 2.8 with three), until the table leaves
+ * the cache.
  */
 static unsigned slots_log2_for(size_t n)
 {
-    unsigned log2 = LEAST_SLOTS_LOG2;
+    unsigned log2 = LEAST_LOG2;
 
-    while (log2 < SMALL_SLOTS_LOG2 && (size_t)1 << log2 < 3 * n)
+    while (log2 < FIRST_LEVEL_LOG2 && (size_t)1 << log2 < 6 * n)
         log2++;
-    while ((size_t)1 << log2 < n + n / 2)
+    while (log2 < SECOND_LEVEL_LOG2 && (size_t)1 << log2 < 4 * n)
+        log2++;
+    while ((size_t)1 << log2 < 2 * n)
         log2++;
     return log2;
 }
@@ -73,16 +77,25 @@ static bool rebuild(struct nd_shingle_set *set, unsigned log2)
     return true;
 }
 
-static bool reserve(struct nd_shingle_set *set, size_t n)
+bool nd_shingle_set_reserve(struct nd_shingle_set *set, size_t n)
 {
     void *distinct = set->distinct;
     unsigned log2;
 
-    if (n > SIZE_MAX / 64 || !nd_array_reserve(&distinct, &set->capacity, n, sizeof(uint64_t)))
+    if (n > SIZE_MAX / 64 || !nd_array_reserve(&distinct, &set->capacity, n + 1, sizeof(uint64_t)))
         return false;
     set->distinct = distinct;
     log2 = slots_log2_for(n);
     return (size_t)1 << log2 <= set->n_slots || rebuild(set, log2);
+}
+
+static bool holds_zero(const uint64_t *value, size_t n)
+{
+    uint64_t zeroes = 0;
+
+    for (size_t i = 0; i < n; i++)
+        zeroes += !value[i];
+    return zeroes != 0;
 }
 
 static void add_zero(struct nd_shingle_set *set)
@@ -92,23 +105,32 @@ static void add_zero(struct nd_shingle_set *set)
     set->has_zero = true;
 }
 
+/* What is written is written always: only the search has a branch that depends on the values. */
 bool nd_shingle_set_add(struct nd_shingle_set *set, const uint64_t *value, size_t n)
 {
-    if (!reserve(set, set->count + n))
+    uint64_t *slot, *distinct;
+    size_t mask, count;
+
+    if (!nd_shingle_set_reserve(set, set->count + n))
         return false;
+    slot = set->slot, distinct = set->distinct;
+    mask = set->n_slots - 1, count = set->count;
     for (size_t i = 0; i < n; i++) {
+        uint64_t v = value[i];
         size_t at;
 
-        if (!value[i]) {
+        if (!v) {
+            set->count = count;
             add_zero(set);
+            count = set->count;
             continue;
         }
-        at = find(set->slot, set->shift, set->n_slots - 1, value[i]);
-        if (!set->slot[at]) {
-            set->slot[at] = value[i];
-            set->distinct[set->count++] = value[i];
-        }
+        at = find(slot, set->shift, mask, v);
+        distinct[count] = v;
+        count += !slot[at];
+        slot[at] = v;
     }
+    set->count = count;
     return true;
 }
 
@@ -118,18 +140,9 @@ bool nd_shingle_set_build(struct nd_shingle_set *set, const uint64_t *value, siz
     return nd_shingle_set_add(set, value, n);
 }
 
-static bool holds_zero(const uint64_t *value, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!value[i])
-            return true;
-    return false;
-}
-
 uint64_t nd_shingle_set_shared(const struct nd_shingle_set *set, const uint64_t *value, size_t n,
                                uint64_t need)
 {
-    enum { BATCH = 256 };
     const struct nd_sketch_kernels *kernels = nd_sketch_kernels();
     const struct nd_slots in = {set->slot, set->shift};
     uint64_t shared = set->has_zero && holds_zero(value, n);

@@ -28,6 +28,9 @@ void nd_shingle_set_release(struct nd_shingle_set *set);
 /* Empty it; the memory stays. */
 void nd_shingle_set_clear(struct nd_shingle_set *set);
 
+/* Room for n values in all, so that adding them does not build the table anew. */
+bool nd_shingle_set_reserve(struct nd_shingle_set *set, size_t n);
+
 /* Add values that may be in it already.  False: out of memory, the set as it was. */
 bool nd_shingle_set_add(struct nd_shingle_set *set, const uint64_t *value, size_t n);
 

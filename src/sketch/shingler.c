@@ -114,6 +114,8 @@ bool nd_shingler_feed(struct nd_shingler *s, const uint64_t *token, size_t n)
         return true;
     identify(s, token, n);
     s->n_tokens += n;
+    if (!nd_shingle_set_reserve(&s->set, s->set.count + n))
+        return false;
     if (s->n_tail && !bridge(s, token, n))
         return false;
     if (n >= s->w && !add_shingles(s, token, n - s->w + 1))

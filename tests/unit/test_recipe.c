@@ -192,6 +192,7 @@ static void the_canonical_form_is_sorted_and_whole(void **state)
                               "shingle = 3\n"
                               "unicode = 15.0\n"
                               "unit = words\n");
+    assert_true(fingerprint == UINT64_C(0xe35e8ae03b9ccdfb)); /* docs/format/recipe.md */
     free(text);
 }
 
