@@ -136,7 +136,8 @@ static enum nd_status report(struct nd_dedup *d, struct nd_item *item, uint64_t 
                              enum nd_status (*found)(void *, const struct nd_found_pair *),
                              void *context)
 {
-    qsort(item->hits.at, item->hits.count, sizeof *item->hits.at, by_number);
+    if (item->hits.count)
+        qsort(item->hits.at, item->hits.count, sizeof *item->hits.at, by_number);
     for (size_t i = 0; i < item->hits.count; i++) {
         const struct nd_hit *hit = &item->hits.at[i];
         struct nd_found_pair pair = {document, nd_kept_document(d, hit->kept.at), hit->overlap,
