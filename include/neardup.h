@@ -6,6 +6,8 @@
 #include <neardup/dedup.h>
 #include <neardup/error.h>
 #include <neardup/index.h>
+#include <neardup/ratio.h>
+#include <neardup/recipe.h>
 #include <neardup/sketch.h>
 #include <neardup/text.h>
 #include <neardup/types.h>

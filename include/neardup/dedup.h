@@ -98,8 +98,8 @@ ND_API void nd_dedup_free(struct nd_dedup *dedup);
 
 /*
  * Push n documents, in keep order; decisions[i] is what became of items[i].  The decisions do not
- * depend on how the documents are divided into pushes, nor on the number of threads.  Only for
- * ND_CLUSTER_STAR.  On failure the engine can only be freed.
+ * depend on how the documents are divided into pushes, nor on the number of threads.  On failure
+ * the engine can only be freed.
  */
 ND_API enum nd_status nd_dedup_push(struct nd_dedup *dedup, const struct nd_dedup_item *items,
                                     size_t n, struct nd_decision *decisions, struct nd_error *err);
@@ -114,19 +114,44 @@ ND_API void nd_dedup_get_stats(const struct nd_dedup *dedup, struct nd_dedup_sta
 
 /*
  * Pairs instead of stars: every pushed document is indexed, and `found` is called, in order, for
- * every verified pair of a document and an earlier one (b < a).  A non-zero return stops with that
- * status. Used by `neardup pairs` and by components.
+ * every verified pair of a document and an earlier one: by a, then by b.  max_checks does not
+ * count.  A non-zero return of `found` stops with that status.  With ND_VERIFY_NONE the overlap's
+ * `shared` is 0.
  */
 struct nd_found_pair {
     uint64_t a, b;             /* document numbers, b < a */
     struct nd_overlap overlap; /* of a and b */
-    unsigned distance;
-    enum nd_identical identical;
+    unsigned distance;         /* Hamming, of the simhashes */
 };
 ND_API enum nd_status
 nd_dedup_push_pairs(struct nd_dedup *dedup, const struct nd_dedup_item *items, size_t n,
                     enum nd_status (*found)(void *context, const struct nd_found_pair *pair),
                     void *context, struct nd_error *err);
+
+/*
+ * Components instead of stars, for ND_CLUSTER_COMPONENTS: push everything, then ask.  Documents are
+ * verified in order against their earlier candidates, the nearest first, but not again within one
+ * component; the components are the transitive closure of what was verified, the first document of
+ * each is kept.
+ */
+ND_API enum nd_status nd_dedup_push_components(struct nd_dedup *dedup,
+                                               const struct nd_dedup_item *items, size_t n,
+                                               struct nd_error *err);
+
+/* Why a document belongs to its component. */
+struct nd_component_via {
+    uint64_t document;         /* a neighbour that it was verified against */
+    struct nd_overlap overlap; /* a: this one, b: the neighbour */
+};
+
+/*
+ * What became of documents first … first + n - 1, after the last push.  The overlap of a decision
+ * is that with the kept one, which may lie below the threshold; via[i] that with the neighbour, for
+ * removed documents.
+ */
+ND_API enum nd_status nd_dedup_components(struct nd_dedup *dedup, uint64_t first, size_t n,
+                                          struct nd_decision *decisions, struct nd_component_via *via,
+                                          struct nd_error *err);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,8 @@
 #ifndef NEARDUP_ERROR_H
 #define NEARDUP_ERROR_H
 
+#include <stddef.h>
+
 #if defined(__GNUC__)
 #define ND_API __attribute__((visibility("default")))
 #define ND_PRINTF(string, first) __attribute__((format(printf, string, first)))
@@ -45,6 +47,13 @@ ND_API const char *nd_status_name(enum nd_status status);
 /* Fill *err (if not NULL) and return `status`, so that a failing function can end with it. */
 ND_API enum nd_status nd_fail(struct nd_error *err, enum nd_status status, const char *format, ...)
     ND_PRINTF(3, 4);
+
+/*
+ * Of n names the one that a mistyped name most likely means, for messages: the first of those with
+ * the fewest edits.  NULL: none is near.
+ */
+ND_API const char *nd_name_nearest(const char *name, size_t len, const char *const *names,
+                                   size_t n);
 
 #ifdef __cplusplus
 }

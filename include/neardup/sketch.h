@@ -28,7 +28,7 @@ ND_API struct nd_sketch_params nd_sketch_params_default(void);
 
 /*
  * What a recipe makes of one document.  `shingle` lists the distinct 64-bit shingle hashes in the
- * order of their first occurrence; it is borrowed from the sketcher until its next run.
+ * order of their first occurrence; it is borrowed from the sketcher until its next text.
  */
 struct nd_sketch {
     uint64_t n_tokens;       /* tokens, or code points for character shingles */
@@ -46,7 +46,9 @@ enum nd_sketch_parts {
     ND_SKETCH_ALL = 3,
 };
 
-/* The working memory of one thread; grows to about 32 bytes a distinct shingle of the largest text.
+/*
+ * The working memory of one thread: 200 KB, and of the largest text 24 to 40 bytes a distinct
+ * shingle (up to 104 where there are only hundreds).
  */
 struct nd_sketcher;
 
@@ -60,15 +62,19 @@ ND_API enum nd_status nd_sketcher_run(struct nd_sketcher *s, const char *text, s
                                       unsigned parts, struct nd_sketch *out);
 
 /*
- * In two steps, for who may stop after the first: tokens and identity, then shingles and the parts.
- * The second continues with the text of the first.
+ * The same in two steps, for who may stop after the first.  nd_sketcher_read makes n_tokens,
+ * identity and the distinct shingles, and leaves simhash and minhash as those of an empty text;
+ * ND_ENOMEM.  nd_sketch_finish adds the parts asked for, from the shingles of any sketch in hand;
+ * safe from any thread.
  */
+ND_API enum nd_status nd_sketcher_read(struct nd_sketcher *s, const char *text, size_t len,
+                                       struct nd_sketch *out);
+ND_API void nd_sketch_finish(struct nd_sketch *sketch, unsigned parts);
 
 /* Number of equal minima of two sketches / ND_MINHASH_COUNT estimates their resemblance. */
 ND_API unsigned nd_minhash_equal(const uint32_t *a, const uint32_t *b);
 
-/* Distinct shingles in both (slow path for two sketches in hand).  Both sets distinct.  Negative:
- * ND_ENOMEM. */
+/* How many shingles are in both, of two lists of distinct ones.  ND_ENOMEM. */
 ND_API enum nd_status nd_shingles_overlap(const uint64_t *a, size_t n_a, const uint64_t *b,
                                           size_t n_b, struct nd_overlap *out);
 

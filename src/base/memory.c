@@ -181,3 +181,46 @@ void nd_table_free(void *table, size_t bytes)
     if (table)
         munmap(table, bytes ? bytes : 1);
 }
+
+bool nd_table_grow(void **table, size_t bytes, size_t new_bytes)
+{
+    void *p;
+
+    if (!*table) {
+        *table = nd_table_alloc(new_bytes);
+        return *table != NULL;
+    }
+    p = mremap(*table, bytes, new_bytes, MREMAP_MAYMOVE);
+    if (p == MAP_FAILED)
+        return false;
+    *table = p;
+#ifdef MADV_HUGEPAGE
+    if (new_bytes >= (size_t)4 << 20)
+        (void)madvise(p, new_bytes, MADV_HUGEPAGE);
+#endif
+    return true;
+}
+
+bool nd_column_reserve(struct nd_column *column, size_t n, size_t size)
+{
+    const size_t page = (size_t)1 << 16;
+    size_t need, bytes = column->bytes + column->bytes / 8;
+
+    if (__builtin_mul_overflow(n, size, &need) || need > SIZE_MAX - page)
+        return false;
+    if (need <= column->bytes)
+        return true;
+    if (bytes < need)
+        bytes = need;
+    bytes = (bytes + page - 1) / page * page;
+    if (!nd_table_grow(&column->data, column->bytes, bytes))
+        return false;
+    column->bytes = bytes;
+    return true;
+}
+
+void nd_column_release(struct nd_column *column)
+{
+    nd_table_free(column->data, column->bytes);
+    *column = (struct nd_column){0};
+}

@@ -65,8 +65,3 @@ extern "C" nd_json_found nd_json_index(nd_json_indexer *indexer, const char *tex
     *count = indexer->stage->n_structural_indexes;
     return ND_JSON_INDEXED;
 }
-
-extern "C" int nd_json_utf8_valid(const char *text, size_t len)
-{
-    return simdjson::validate_utf8(text, len);
-}

@@ -33,9 +33,6 @@ void nd_json_indexer_free(struct nd_json_indexer *indexer);
 enum nd_json_found nd_json_index(struct nd_json_indexer *indexer, const char *text, size_t len,
                                  const uint32_t **at, size_t *count);
 
-/* Whether the text is valid UTF-8, at the speed of memory. */
-int nd_json_utf8_valid(const char *text, size_t len);
-
 #ifdef __cplusplus
 }
 #endif

@@ -79,12 +79,10 @@ int nd_parsing_repair(struct nd_parsing *p, struct nd_view *text)
     size_t len;
     int64_t count;
 
-    if (nd_json_utf8_valid(text->data, text->len))
-        return 1;
     count = nd_utf8_repair(text->data, text->len, &made, &len);
     if (count < 0)
         return ND_ENOMEM;
-    if (count == 0) /* cannot be, but simdjson and we are two opinions */
+    if (count == 0) /* should simdjson and we differ in what is valid */
         return 1;
     text->data = nd_arena_copy(&p->parser->arena, made, len);
     text->len = len;

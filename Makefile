@@ -1,0 +1,58 @@
+# Makefile - short names for what CMake, CTest and the scripts in tools/ do
+#
+# Presets are in CMakePresets.json; CMAKE_ARGS adds to the configuration of the release.
+
+PREFIX ?= /usr/local
+CMAKE_ARGS ?=
+FUZZ_SECONDS ?= 60
+jobs := $(shell nproc 2>/dev/null || echo 1)
+
+.PHONY: all demo test bench lint format fuzz install clean help
+
+all:
+	@cmake --preset release $(CMAKE_ARGS) >build-log.tmp 2>&1 \
+	    || { cat build-log.tmp; rm build-log.tmp; tools/bootstrap.sh --check build; exit 1; }
+	@rm -f build-log.tmp
+	@cmake --build --preset release
+
+help:
+	@echo 'make            build build/release/neardup and the libraries; installs nothing'
+	@echo 'make demo       install what is needed, build, deduplicate documents of this machine'
+	@echo 'make test       install what is needed, build, run every test'
+	@echo 'make bench      measure, beside the other tools'
+	@echo 'make lint       formatting, clang-tidy, cppcheck, shellcheck'
+	@echo 'make format     put the code into its form'
+	@echo 'make fuzz       every fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS))'
+	@echo 'make install    into PREFIX ($(PREFIX)), below DESTDIR'
+	@echo 'make clean      remove build/'
+
+demo:
+	@tools/demo.sh
+
+test:
+	@tools/bootstrap.sh build test
+	@$(MAKE) --no-print-directory all
+	@ctest --preset release --parallel $(jobs)
+
+bench:
+	@tools/bootstrap.sh build test bench
+	@$(MAKE) --no-print-directory all
+	@bench/run
+
+lint:
+	@tools/bootstrap.sh build test lint
+	@tools/lint.sh
+
+format:
+	@tools/bootstrap.sh lint
+	@tools/list-files.sh '*.c' '*.h' '*.cpp' | grep -v '^src/text/[a-z]*_table\.c$$' | xargs clang-format-14 -i
+
+fuzz:
+	@tools/bootstrap.sh build fuzz
+	@tools/fuzz.sh $(FUZZ_SECONDS)
+
+install: all
+	cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	rm -rf build

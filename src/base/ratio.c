@@ -1,0 +1,66 @@
+/* ratio.c - reading an exact ratio, independent of the locale */
+#include <neardup/ratio.h>
+
+enum { WHOLE_DIGITS = 10, DECIMALS = 9 }; /* so that p and q stay below 2^64 */
+
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Take digits from *at; returns how many, or -1 where there are more than `most`. */
+static int take_digits(const char **at, const char *end, int most, uint64_t *value)
+{
+    int n = 0;
+
+    for (; *at < end && **at >= '0' && **at <= '9'; ++*at) {
+        if (++n > most)
+            return -1;
+        *value = *value * 10 + (uint64_t)(**at - '0');
+    }
+    return n;
+}
+
+static int parse(const char *at, const char *end, uint64_t *p, uint64_t *q)
+{
+    int before = take_digits(&at, end, WHOLE_DIGITS, p), after = 0;
+
+    *q = 1;
+    if (before > 0 && at < end && *at == '/') {
+        at++;
+        *q = 0;
+        after = take_digits(&at, end, WHOLE_DIGITS, q);
+        return after > 0 && at == end && *q > 0;
+    }
+    if (before >= 0 && at < end && *at == '.') {
+        at++;
+        after = take_digits(&at, end, DECIMALS, p);
+        for (int i = 0; i < after; i++)
+            *q *= 10;
+    }
+    return before >= 0 && after >= 0 && before + after > 0 && at == end;
+}
+
+enum nd_status nd_ratio_parse(const char *text, size_t len, struct nd_ratio *out,
+                              struct nd_error *err)
+{
+    const int shown = len < 40 ? (int)len : 40;
+    uint64_t p = 0, q = 0, divisor;
+
+    if (!len || !parse(text, text + len, &p, &q))
+        return nd_fail(err, ND_EINVAL, "'%.*s' is no ratio such as 0.8 or 4/5", shown,
+                       len ? text : "");
+    divisor = greatest_common_divisor(p, q);
+    p /= divisor;
+    q /= divisor;
+    if (p > UINT32_MAX || q > UINT32_MAX)
+        return nd_fail(err, ND_EINVAL, "the ratio '%.*s' has too many digits", shown, text);
+    *out = (struct nd_ratio){(uint32_t)p, (uint32_t)q};
+    return ND_OK;
+}

@@ -1,0 +1,71 @@
+/* batch.c - what stands around every kind of batch: begun, documents numbered, counted, ended */
+#include <stdlib.h>
+
+#include "engine/state.h"
+
+enum nd_status nd_batch_begin(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                              struct nd_item **out, struct nd_error *err)
+{
+    enum nd_status status;
+
+    if (d->stats.documents + n > UINT32_MAX - 1)
+        return nd_fail(err, ND_EUNSUPPORTED, "more than %u documents", UINT32_MAX - 1);
+    *out = nd_items_new(items, n, err);
+    if (!*out)
+        return ND_ENOMEM;
+    nd_workers_begin(d);
+    if (d->texts)
+        nd_texts_begin(d->texts, items);
+    status = nd_items_group(d, *out, n, err);
+    if (status)
+        nd_items_free(*out, n);
+    return status;
+}
+
+void nd_batch_end(struct nd_dedup *d, struct nd_item *item, size_t n, enum nd_status status)
+{
+    if (status == ND_OK) {
+        d->stats.documents += n;
+        nd_workers_end(d);
+    }
+    nd_items_free(item, n);
+}
+
+enum nd_status nd_document_keep(struct nd_dedup *d, struct nd_item *item, uint64_t document,
+                                size_t place, uint32_t *number, struct nd_error *err)
+{
+    enum nd_status status = nd_index_append(d->index, &item->row, number, err);
+
+    if (status == ND_OK)
+        status = nd_kept_add(d, (uint32_t)document, item, err);
+    if (status == ND_OK)
+        status = d->source.keep(d->source.context, document, place, err);
+    if (status == ND_OK && item->is_listed && item->shingle) {
+        if (!nd_shingle_cache_put(d->cache, *number, item->shingle, (size_t)item->n_shingles))
+            return nd_fail(err, ND_ENOMEM, "out of memory for the shingles of a kept document");
+        item->shingle = NULL;
+    }
+    return status;
+}
+
+bool nd_item_is_empty(const struct nd_item *item)
+{
+    return item->is_read ? item->n_tokens == 0 : item->is_short && item->n_shingles == 0;
+}
+
+size_t nd_item_candidates(const struct nd_item *item)
+{
+    return item->n_near + item->near_in_batch.count;
+}
+
+void nd_stats_count(struct nd_dedup *d, const struct nd_item *item)
+{
+    size_t candidates = nd_item_candidates(item), limit = d->params.max_checks;
+
+    d->stats.short_documents += item->is_short;
+    d->stats.empty_documents += nd_item_is_empty(item);
+    d->stats.cut_documents += candidates > limit;
+    d->stats.candidates += candidates;
+    d->stats.checks += candidates < limit ? candidates : limit;
+    d->stats.bytes += item->text.len;
+}

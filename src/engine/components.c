@@ -1,0 +1,285 @@
+/* components.c - the transitive closure of the verified pairs */
+#include <stdlib.h>
+
+#include "engine/pairs.h"
+#include "engine/state.h"
+
+/* By document: its place in the forest, and the neighbour that justified it. */
+struct nd_components {
+    struct nd_column parent;  /* uint32_t; a root is the first of its component */
+    struct nd_column via;     /* uint32_t; itself: none yet */
+    struct nd_column overlap; /* struct via_counts */
+    struct nd_column kept; /* uint32_t: number in the index of the document or of its first copy */
+    uint32_t n;
+};
+
+struct via_counts {
+    uint32_t a, b, shared;
+};
+
+static uint32_t *parent_of(const struct nd_components *c)
+{
+    return c->parent.data;
+}
+
+static uint32_t *via_of(const struct nd_components *c)
+{
+    return c->via.data;
+}
+
+static uint32_t *kept_of(const struct nd_components *c)
+{
+    return c->kept.data;
+}
+
+/* Without compression, for several threads at once. */
+static uint32_t root_of(const struct nd_components *c, uint32_t document)
+{
+    while (parent_of(c)[document] != document)
+        document = parent_of(c)[document];
+    return document;
+}
+
+/* With path halving. */
+static uint32_t find(struct nd_components *c, uint32_t document)
+{
+    uint32_t *parent = parent_of(c);
+
+    while (parent[document] != document) {
+        parent[document] = parent[parent[document]];
+        document = parent[document];
+    }
+    return document;
+}
+
+static void justify(struct nd_components *c, uint32_t document, uint32_t neighbour,
+                    struct via_counts counts)
+{
+    if (via_of(c)[document] != document)
+        return;
+    via_of(c)[document] = neighbour;
+    ((struct via_counts *)c->overlap.data)[document] = counts;
+}
+
+/* Join two documents of different components; the earlier root stays one. */
+static void join(struct nd_components *c, uint32_t document, uint32_t neighbour,
+                 struct via_counts counts)
+{
+    uint32_t x = find(c, document), y = find(c, neighbour);
+
+    if (x == y)
+        return;
+    justify(c, document, neighbour, counts);
+    justify(c, neighbour, document, (struct via_counts){counts.b, counts.a, counts.shared});
+    if (x < y)
+        parent_of(c)[y] = x;
+    else
+        parent_of(c)[x] = y;
+}
+
+void nd_components_free(struct nd_components *c)
+{
+    if (!c)
+        return;
+    nd_column_release(&c->parent);
+    nd_column_release(&c->via);
+    nd_column_release(&c->overlap);
+    nd_column_release(&c->kept);
+    free(c);
+}
+
+static enum nd_status add_documents(struct nd_components *c, size_t n, struct nd_error *err)
+{
+    size_t total = c->n + n;
+
+    if (!nd_column_reserve(&c->parent, total, sizeof(uint32_t)) ||
+        !nd_column_reserve(&c->via, total, sizeof(uint32_t)) ||
+        !nd_column_reserve(&c->kept, total, sizeof(uint32_t)) ||
+        !nd_column_reserve(&c->overlap, total, sizeof(struct via_counts)))
+        return nd_fail(err, ND_ENOMEM, "out of memory for %zu documents", total);
+    for (uint32_t i = c->n; i < total; i++)
+        parent_of(c)[i] = via_of(c)[i] = i;
+    return ND_OK;
+}
+
+/*
+ * While a batch is compared the forest does not change, so documents of this batch stand alone.  An
+ * item's comparisons leave out a candidate whose component it has joined already: the item's hits
+ * are few.
+ */
+static bool is_joined(void *context, const struct nd_item *item, uint32_t number)
+{
+    struct nd_dedup *d = context;
+    uint32_t root = root_of(d->components, nd_kept_document(d, number));
+
+    for (size_t i = 0; i < item->hits.count; i++)
+        if (root_of(d->components, nd_kept_document(d, item->hits.at[i].kept.at)) == root)
+            return true;
+    return false;
+}
+
+static void ignore_hit(void *context, struct nd_item *item, uint32_t number)
+{
+    (void)context;
+    (void)item;
+    (void)number;
+}
+
+/* The same bytes as a document of an earlier batch, or as an earlier one of this. */
+static void find_copy(void *context, size_t place, unsigned worker)
+{
+    struct nd_batch_job *job = context;
+    struct nd_worker *w = &job->d->worker[worker];
+    struct nd_item *item = &job->item[place];
+    uint32_t number;
+
+    if (item->first_same != place) {
+        item->state = ND_ITEM_FOLLOWS;
+    } else if (!w->status && nd_kept_find_bytes(job->d, w, item, &number) > 0) {
+        item->state = ND_ITEM_REMOVED;
+        item->kept = (struct nd_kept_ref){number, false};
+    }
+}
+
+static void join_item(struct nd_dedup *d, struct nd_item *item, size_t place, uint32_t first)
+{
+    struct nd_components *c = d->components;
+    uint32_t document = first + (uint32_t)place;
+
+    if (item[place].state == ND_ITEM_OPEN) {
+        for (size_t i = 0; i < item[place].hits.count; i++) {
+            const struct nd_hit *hit = &item[place].hits.at[i];
+
+            join(c, document, nd_kept_document(d, hit->kept.at),
+                 (struct via_counts){(uint32_t)hit->overlap.a, (uint32_t)hit->overlap.b,
+                                     (uint32_t)hit->overlap.shared});
+        }
+        return;
+    }
+    if (item[place].state == ND_ITEM_FOLLOWS)
+        kept_of(c)[document] = kept_of(c)[first + item[place].first_same];
+    else
+        kept_of(c)[document] = item[place].kept.at;
+    item[place].is_short = nd_index_is_short(d->index, kept_of(c)[document]);
+    item[place].n_shingles = nd_index_shingles(d->index, kept_of(c)[document]);
+    if (!item[place].is_short || d->params.short_policy != ND_SHORT_KEEP) {
+        uint32_t n = (uint32_t)item[place].n_shingles;
+
+        join(c, document, nd_kept_document(d, kept_of(c)[document]), (struct via_counts){n, n, n});
+    }
+}
+
+enum nd_status nd_dedup_push_components(struct nd_dedup *d, const struct nd_dedup_item *items,
+                                        size_t n, struct nd_error *err)
+{
+    const struct nd_pair_filter filter = {d, is_joined, ignore_hit};
+    struct nd_batch_job job;
+    struct nd_item *item;
+    enum nd_status status;
+    uint32_t number = d->kept.n;
+
+    if (!d->components)
+        d->components = calloc(1, sizeof *d->components);
+    if (!d->components)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    status = nd_batch_begin(d, items, n, &item, err);
+    if (status)
+        return status;
+    job = (struct nd_batch_job){d, item};
+    status = add_documents(d->components, n, err);
+    if (status == ND_OK) {
+        nd_pool_run(d->pool, n, find_copy, &job);
+        status = nd_workers_status(d, err);
+    }
+    if (status == ND_OK)
+        status = nd_items_pair(d, item, n, &filter, err);
+    for (size_t i = 0; i < n && status == ND_OK; i++) {
+        if (item[i].state == ND_ITEM_OPEN)
+            kept_of(d->components)[d->components->n + i] = number++;
+        join_item(d, item, i, d->components->n);
+        nd_stats_count(d, &item[i]);
+    }
+    d->components->n += (uint32_t)n;
+    nd_batch_end(d, item, n, status);
+    return status;
+}
+
+struct deciding {
+    struct nd_dedup *d;
+    uint32_t first;
+    struct nd_decision *decision;
+    struct nd_component_via *via;
+};
+
+/* Overlap and identity of two indexed documents; equal numbers: one is a copy of the other. */
+static enum nd_status compare_kept(struct nd_dedup *d, struct nd_worker *w, uint32_t a, uint32_t b,
+                                   struct nd_decision *out)
+{
+    uint32_t n_a = nd_index_shingles(d->index, a);
+    const uint64_t *shingle;
+    size_t n;
+
+    out->is_short = nd_index_is_short(d->index, a);
+    out->is_empty = out->is_short && n_a == 0;
+    out->verified = 1;
+    out->distance = (unsigned)__builtin_popcountll(nd_index_simhash(d->index, a) ^
+                                                   nd_index_simhash(d->index, b));
+    if (a == b) {
+        out->identical = ND_IDENTICAL_BYTES;
+        out->overlap = (struct nd_overlap){n_a, n_a, n_a};
+        return ND_OK;
+    }
+    if (nd_fetch_shingles(d, w, a, &shingle, &n))
+        return w->status;
+    if (!nd_shingle_set_build(&w->set, shingle, n))
+        return nd_worker_fail(w, ND_ENOMEM, "comparing documents");
+    if (nd_fetch_shingles(d, w, b, &shingle, &n))
+        return w->status;
+    out->overlap = (struct nd_overlap){n_a, n, nd_shingle_set_shared(&w->set, shingle, n, 0)};
+    return ND_OK;
+}
+
+static void decide(void *context, size_t place, unsigned worker)
+{
+    struct deciding *job = context;
+    struct nd_components *c = job->d->components;
+    struct nd_worker *w = &job->d->worker[worker];
+    uint32_t document = job->first + (uint32_t)place, kept = root_of(c, document);
+    struct nd_decision *out = &job->decision[place];
+    struct via_counts counts = ((struct via_counts *)c->overlap.data)[document];
+
+    *out = (struct nd_decision){.kept = kept, .distance = UINT32_MAX};
+    out->is_short = nd_index_is_short(job->d->index, kept_of(c)[document]);
+    out->is_empty = out->is_short && nd_index_shingles(job->d->index, kept_of(c)[document]) == 0;
+    job->via[place] = (struct nd_component_via){document, {0, 0, 0}};
+    if (kept == document || w->status)
+        return;
+    job->via[place] =
+        (struct nd_component_via){via_of(c)[document], {counts.a, counts.b, counts.shared}};
+    (void)compare_kept(job->d, w, kept_of(c)[document], kept_of(c)[kept], out);
+}
+
+enum nd_status nd_dedup_components(struct nd_dedup *d, uint64_t first, size_t n,
+                                   struct nd_decision *decisions, struct nd_component_via *via,
+                                   struct nd_error *err)
+{
+    struct deciding job = {d, (uint32_t)first, decisions, via};
+    enum nd_status status;
+
+    if (first + n > d->stats.documents)
+        return nd_fail(err, ND_EINVAL, "there are only %llu documents",
+                       (unsigned long long)d->stats.documents);
+    nd_workers_begin(d);
+    nd_pool_run(d->pool, n, decide, &job);
+    status = nd_workers_status(d, err);
+    if (status == ND_OK)
+        nd_workers_end(d);
+    for (size_t i = 0; i < n && status == ND_OK; i++) {
+        bool removed = decisions[i].kept != first + i;
+
+        d->stats.kept += !removed;
+        d->stats.identical_bytes += removed && decisions[i].identical == ND_IDENTICAL_BYTES;
+        d->stats.near += removed && decisions[i].identical != ND_IDENTICAL_BYTES;
+    }
+    return status;
+}

@@ -1,0 +1,137 @@
+/* dedup.c - the deduplication engine: made from parameters, counted, freed */
+#include <stdlib.h>
+
+#include "engine/engine.h"
+#include "engine/state.h"
+
+struct nd_dedup_params nd_dedup_params_default(void)
+{
+    return (struct nd_dedup_params){
+        .sketch = nd_sketch_params_default(),
+        .candidates = ND_CANDIDATES_MINHASH,
+        .verify = ND_VERIFY_JACCARD,
+        .cluster = ND_CLUSTER_STAR,
+        .short_policy = ND_SHORT_IDENTICAL,
+        .threshold = {4, 5},
+        .recall = 0.995,
+        .simhash_bits = 3,
+        .max_checks = 256,
+        .cache_bytes = (size_t)96 << 20,
+    };
+}
+
+static enum nd_status check_params(const struct nd_dedup_params *p, struct nd_error *err)
+{
+    if (p->threshold.q == 0 || p->threshold.p == 0 || p->threshold.p > p->threshold.q)
+        return nd_fail(err, ND_EINVAL, "threshold %u/%u: it must be above 0 and at most 1",
+                       p->threshold.p, p->threshold.q);
+    if (p->max_checks == 0)
+        return nd_fail(err, ND_EINVAL, "max_checks must be at least 1");
+    if (p->candidates == ND_CANDIDATES_ALL && p->verify == ND_VERIFY_NONE)
+        return nd_fail(err, ND_EINVAL,
+                       "candidates 'all' without verification would remove everything");
+    return ND_OK;
+}
+
+/* What the candidates are looked up by, and the parts of a sketch that this needs. */
+static enum nd_status plan_index(struct nd_dedup *d, struct nd_error *err)
+{
+    const struct nd_dedup_params *p = &d->params;
+
+    d->index_params = (struct nd_index_params){0, 0, ND_NO_SIMHASH};
+    d->parts = ND_SKETCH_SIMHASH;
+    if (p->candidates == ND_CANDIDATES_SIMHASH)
+        d->index_params.simhash_bits = p->simhash_bits;
+    if (p->candidates != ND_CANDIDATES_MINHASH)
+        return ND_OK;
+    d->parts |= ND_SKETCH_MINHASH;
+    d->index_params.bands = p->bands;
+    d->index_params.rows = p->rows;
+    if (p->bands)
+        return ND_OK;
+    return nd_bands_choose(p->threshold, p->recall, &d->index_params.bands, &d->index_params.rows,
+                           err);
+}
+
+static enum nd_status make_parts(struct nd_dedup *d, struct nd_error *err)
+{
+    if (!d->source.fetch) {
+        d->texts = nd_texts_new();
+        if (!d->texts)
+            return nd_fail(err, ND_ENOMEM, "out of memory");
+        d->source = nd_texts_source(d->texts);
+    }
+    d->index = nd_index_new(&d->index_params, err);
+    d->leaders = d->index ? nd_index_new(&d->index_params, err) : NULL;
+    d->pending = d->leaders ? nd_index_new(&d->index_params, err) : NULL;
+    if (!d->pending)
+        return ND_ENOMEM;
+    d->cache = nd_shingle_cache_new(d->params.cache_bytes);
+    if (!d->cache)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    return nd_workers_new(d, err) ? ND_OK : ND_ENOMEM;
+}
+
+struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_params *params,
+                                 const struct nd_text_source *source, struct nd_error *err)
+{
+    struct nd_dedup *d;
+
+    if (check_params(params, err))
+        return NULL;
+    d = calloc(1, sizeof *d);
+    if (!d) {
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        return NULL;
+    }
+    d->params = *params;
+    d->pool = pool;
+    d->threshold = nd_measure_threshold(params->verify, params->threshold);
+    if (source)
+        d->source = *source;
+    if (params->candidates == ND_CANDIDATES_ALL)
+        d->params.max_checks = UINT32_MAX;
+    if (plan_index(d, err) || make_parts(d, err)) {
+        nd_dedup_free(d);
+        return NULL;
+    }
+    return d;
+}
+
+struct nd_dedup *nd_dedup_new(const struct nd_dedup_params *params,
+                              const struct nd_text_source *source, struct nd_error *err)
+{
+    struct nd_pool *pool = nd_pool_new(params->threads, err);
+    struct nd_dedup *d = pool ? nd_dedup_new_on(pool, params, source, err) : NULL;
+
+    if (d)
+        d->owns_pool = true;
+    else
+        nd_pool_free(pool);
+    return d;
+}
+
+void nd_dedup_free(struct nd_dedup *d)
+{
+    if (!d)
+        return;
+    nd_workers_free(d);
+    nd_shingle_cache_free(d->cache);
+    nd_kept_release(&d->kept);
+    nd_index_free(d->pending);
+    nd_index_free(d->leaders);
+    nd_index_free(d->index);
+    nd_components_free(d->components);
+    nd_texts_free(d->texts);
+    if (d->owns_pool)
+        nd_pool_free(d->pool);
+    free(d);
+}
+
+void nd_dedup_get_stats(const struct nd_dedup *d, struct nd_dedup_stats *out)
+{
+    *out = d->stats;
+    out->bands = d->index_params.bands;
+    out->rows = d->index_params.rows;
+    out->index_bytes = nd_index_bytes(d->index);
+}

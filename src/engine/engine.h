@@ -1,0 +1,13 @@
+/* engine.h - the deduplication engine, for those who bring their own threads */
+#ifndef ND_ENGINE_ENGINE_H
+#define ND_ENGINE_ENGINE_H
+
+#include <neardup/dedup.h>
+
+#include "base/pool.h"
+
+/* As nd_dedup_new, on a pool that stays the caller's; params->threads does not count. */
+struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_params *params,
+                                 const struct nd_text_source *source, struct nd_error *err);
+
+#endif

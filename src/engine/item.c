@@ -1,0 +1,122 @@
+/* item.c - the documents of a batch: made, grouped by their bytes, sketched */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "engine/state.h"
+
+struct nd_item *nd_items_new(const struct nd_dedup_item *items, size_t n, struct nd_error *err)
+{
+    struct nd_item *item = calloc(n ? n : 1, sizeof *item);
+
+    if (!item) {
+        nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++) {
+        item[i].text = items[i].text;
+        item[i].group = items[i].group;
+        item[i].first_same = i;
+    }
+    return item;
+}
+
+void nd_items_free(struct nd_item *item, size_t n)
+{
+    for (size_t i = 0; item && i < n; i++) {
+        free(item[i].shingle);
+        free(item[i].hits.at);
+        nd_candidates_release(&item[i].near);
+        nd_candidates_release(&item[i].near_in_batch);
+    }
+    free(item);
+}
+
+static void hash_item(void *context, size_t i, unsigned worker)
+{
+    struct nd_item *item = context;
+
+    (void)worker;
+    item[i].raw = nd_hash_bytes(item[i].text.data, item[i].text.len);
+}
+
+static bool same_bytes(const struct nd_item *a, const struct nd_item *b)
+{
+    return a->raw == b->raw && a->group == b->group && a->text.len == b->text.len &&
+           (a->text.len == 0 || memcmp(a->text.data, b->text.data, a->text.len) == 0);
+}
+
+enum nd_status nd_items_group(struct nd_dedup *d, struct nd_item *item, size_t n,
+                              struct nd_error *err)
+{
+    size_t n_places = 16, *place; /* of the first items: index + 1 */
+
+    while (n_places < 2 * n)
+        n_places *= 2;
+    place = calloc(n_places, sizeof *place);
+    if (!place)
+        return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
+    nd_pool_run(d->pool, n, hash_item, item);
+    for (size_t i = 0; i < n; i++) {
+        size_t at = (size_t)nd_mix64(item[i].raw + item[i].group) & (n_places - 1);
+
+        while (place[at] && !same_bytes(&item[place[at] - 1], &item[i]))
+            at = (at + 1) & (n_places - 1);
+        if (place[at])
+            item[i].first_same = place[at] - 1;
+        else
+            place[at] = i + 1;
+    }
+    free(place);
+    return ND_OK;
+}
+
+bool nd_item_read(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
+{
+    struct nd_sketch sketch;
+
+    if (nd_sketcher_read(w->sketcher, item->text.data, item->text.len, &sketch)) {
+        nd_worker_fail(w, ND_ENOMEM, "reading a document");
+        return false;
+    }
+    if (sketch.n_shingles > UINT32_MAX) {
+        nd_worker_fail(w, ND_EUNSUPPORTED, "counting more than 2^32 distinct shingles in a document");
+        return false;
+    }
+    item->is_read = true;
+    item->n_tokens = sketch.n_tokens;
+    item->n_shingles = sketch.n_shingles;
+    item->is_short = sketch.n_tokens < d->params.sketch.w;
+    item->is_listed =
+        sketch.n_tokens > 0 && (!item->is_short || d->params.short_policy == ND_SHORT_TOKENS);
+    item->row.identity = sketch.identity;
+    item->row.group = item->group;
+    item->row.n_shingles = (uint32_t)sketch.n_shingles;
+    item->row.is_short = item->is_short;
+    return true;
+}
+
+void nd_item_sketch(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
+{
+    const struct nd_shingle_set *set = nd_sketcher_shingles(w->sketcher);
+    struct nd_sketch sketch = {
+        .identity = item->row.identity, .shingle = set->distinct, .n_shingles = set->count};
+
+    nd_sketch_finish(&sketch, d->parts);
+    nd_index_row_from_sketch(&item->row, &sketch, item->group);
+    item->row.is_short = item->is_short;
+}
+
+bool nd_item_hold_shingles(struct nd_worker *w, struct nd_item *item)
+{
+    const struct nd_shingle_set *set = nd_sketcher_shingles(w->sketcher);
+
+    item->shingle = nd_alloc_array(set->count, sizeof *item->shingle);
+    if (!item->shingle) {
+        nd_worker_fail(w, ND_ENOMEM, "holding a document's shingles");
+        return false;
+    }
+    if (set->count)
+        memcpy(item->shingle, set->distinct, set->count * sizeof *item->shingle);
+    return true;
+}

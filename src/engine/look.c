@@ -1,0 +1,120 @@
+/* look.c - one document against the kept documents of earlier batches */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/state.h"
+
+static void remove_as(struct nd_item *item, uint32_t number, enum nd_identical identical)
+{
+    item->state = ND_ITEM_REMOVED;
+    item->identical = identical;
+    item->kept = (struct nd_kept_ref){number, false};
+}
+
+/* The same bytes as a kept document.  True: decided (or failed). */
+static bool look_by_bytes(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
+{
+    uint32_t number;
+    int found = nd_kept_find_bytes(d, w, item, &number);
+
+    if (found <= 0)
+        return found < 0;
+    item->is_short = nd_index_is_short(d->index, number);
+    item->n_shingles = nd_index_shingles(d->index, number);
+    item->row.simhash = nd_index_simhash(d->index, number);
+    remove_as(item, number, ND_IDENTICAL_BYTES);
+    return true;
+}
+
+static bool look_by_tokens(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
+{
+    uint32_t number;
+    int found = nd_kept_find_tokens(d, w, item, &number);
+
+    if (found <= 0)
+        return found < 0;
+    item->row.simhash = nd_index_simhash(d->index, number);
+    remove_as(item, number, ND_IDENTICAL_TOKENS);
+    return true;
+}
+
+/* Take over the first max_checks of the candidates met. */
+static bool take_candidates(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
+{
+    size_t n = w->met.count < d->params.max_checks ? w->met.count : d->params.max_checks;
+
+    item->n_near = w->met.count;
+    if (n == 0)
+        return true;
+    item->near.at = nd_alloc_array(n, sizeof *item->near.at);
+    if (!item->near.at) {
+        nd_worker_fail(w, ND_ENOMEM, "listing candidates");
+        return false;
+    }
+    memcpy(item->near.at, w->met.at, n * sizeof *item->near.at);
+    item->near.count = item->near.capacity = n;
+    return true;
+}
+
+static bool check(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
+                  const struct nd_shingle_set *set, struct nd_candidate candidate)
+{
+    const uint64_t *shingle;
+    size_t n;
+
+    if (d->params.verify == ND_VERIFY_NONE)
+        return nd_item_accept(w, item, candidate, false,
+                              nd_index_shingles(d->index, candidate.number));
+    if (nd_fetch_shingles(d, w, candidate.number, &shingle, &n))
+        return false;
+    return nd_item_compare(d, w, item, set, candidate, false, shingle, n);
+}
+
+enum nd_status nd_index_candidates(const struct nd_dedup *d, const struct nd_index *index,
+                                   const struct nd_item *item, struct nd_candidates *out)
+{
+    struct nd_count_range range = nd_counts_allowed(d, item->n_shingles);
+
+    if (d->params.candidates == ND_CANDIDATES_ALL)
+        return nd_index_query_all(index, &item->row, range, out);
+    return nd_index_query_row(index, &item->row, range, out);
+}
+
+bool nd_look_query(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item)
+{
+    enum nd_status status = nd_index_candidates(d, d->index, item, &w->met);
+
+    if (status)
+        nd_worker_fail(w, status, "looking for candidates");
+    return status == ND_OK;
+}
+
+void nd_item_look(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
+{
+    if (look_by_bytes(d, w, item) || !nd_item_read(d, w, item))
+        return;
+    if (!item->is_listed) {
+        if (item->n_tokens)
+            nd_item_sketch(d, w, item);
+        (void)nd_item_hold_shingles(w, item);
+        return;
+    }
+    if (look_by_tokens(d, w, item))
+        return;
+    nd_item_sketch(d, w, item);
+    if (!nd_look_query(d, w, item) || !take_candidates(d, w, item))
+        return;
+    item->may_prune = item->n_near <= d->params.max_checks;
+    for (size_t i = 0; i < item->near.count; i++)
+        if (!check(d, w, item, nd_sketcher_shingles(w->sketcher), item->near.at[i]))
+            return;
+    (void)nd_item_hold_shingles(w, item);
+}
+
+bool nd_item_look_again(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
+{
+    for (size_t i = 0; i < item->near.count; i++)
+        if (!check(d, w, item, &w->set, item->near.at[i]))
+            return false;
+    return true;
+}

@@ -1,0 +1,170 @@
+/* pairs.c - a batch pushed: every document indexed, and compared with all candidates before it */
+#include <stdlib.h>
+
+#include "engine/pairs.h"
+#include "engine/state.h"
+
+struct pairing {
+    struct nd_dedup *d;
+    struct nd_item *item;
+    uint32_t *number; /* of each item in the index */
+    const struct nd_pair_filter *filter;
+};
+
+static void sketch_item(void *context, size_t place, unsigned worker)
+{
+    struct pairing *job = context;
+    struct nd_worker *w = &job->d->worker[worker];
+    struct nd_item *item = &job->item[place];
+
+    if (w->status || item->state != ND_ITEM_OPEN || !nd_item_read(job->d, w, item))
+        return;
+    if (!job->filter) /* a pair of short documents is a pair */
+        item->is_listed = item->n_tokens > 0;
+    nd_item_sketch(job->d, w, item);
+    (void)nd_item_hold_shingles(w, item);
+}
+
+/* Numbers in order; the tables are filled afterwards, all documents of the batch at once. */
+static enum nd_status add_all(struct pairing *job, size_t n, struct nd_error *err)
+{
+    struct nd_dedup *d = job->d;
+    uint32_t *listed = nd_alloc_array(n, sizeof *listed);
+    enum nd_status status = ND_OK;
+    size_t n_listed = 0;
+
+    if (!listed)
+        return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
+    for (size_t i = 0; i < n && status == ND_OK; i++) {
+        if (job->item[i].state != ND_ITEM_OPEN)
+            continue;
+        status =
+            nd_document_keep(d, &job->item[i], d->stats.documents + i, i, &job->number[i], err);
+        if (job->item[i].is_listed)
+            listed[n_listed++] = job->number[i];
+    }
+    if (status == ND_OK)
+        status = nd_index_list(d->index, listed, n_listed, d->pool, err);
+    free(listed);
+    return status;
+}
+
+/* Its own shingles are in the cache: nothing has been dropped from it since the batch began. */
+static bool set_own(struct nd_dedup *d, struct nd_worker *w, uint32_t number)
+{
+    const uint64_t *shingle;
+    size_t n;
+
+    if (nd_fetch_shingles(d, w, number, &shingle, &n))
+        return false;
+    if (nd_shingle_set_build(&w->set, shingle, n))
+        return true;
+    nd_worker_fail(w, ND_ENOMEM, "comparing documents");
+    return false;
+}
+
+static bool compare_with(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
+                         struct nd_candidate candidate)
+{
+    const uint64_t *shingle;
+    size_t n;
+
+    if (d->params.verify == ND_VERIFY_NONE)
+        return nd_item_accept(w, item, candidate, false,
+                              nd_index_shingles(d->index, candidate.number));
+    if (nd_fetch_shingles(d, w, candidate.number, &shingle, &n))
+        return false;
+    return nd_item_compare(d, w, item, &w->set, candidate, false, shingle, n);
+}
+
+static void pair_item(void *context, size_t place, unsigned worker)
+{
+    struct pairing *job = context;
+    struct nd_dedup *d = job->d;
+    struct nd_worker *w = &d->worker[worker];
+    struct nd_item *item = &job->item[place];
+    bool is_set = false;
+
+    if (w->status || item->state != ND_ITEM_OPEN || !item->is_listed || !nd_look_query(d, w, item))
+        return;
+    for (size_t i = 0; i < w->met.count; i++) {
+        struct nd_candidate candidate = w->met.at[i];
+        size_t hits = item->hits.count;
+
+        if (candidate.number >= job->number[place] ||
+            (job->filter && job->filter->skip(job->filter->context, item, candidate.number)))
+            continue;
+        if (!is_set && !set_own(d, w, job->number[place]))
+            return;
+        is_set = true;
+        item->n_near++;
+        if (!compare_with(d, w, item, candidate))
+            return;
+        if (job->filter && item->hits.count > hits)
+            job->filter->hit(job->filter->context, item, candidate.number);
+    }
+}
+
+enum nd_status nd_items_pair(struct nd_dedup *d, struct nd_item *item, size_t n,
+                             const struct nd_pair_filter *filter, struct nd_error *err)
+{
+    struct pairing job = {d, item, nd_alloc_array(n, sizeof(uint32_t)), filter};
+    enum nd_status status;
+
+    if (!job.number)
+        return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
+    nd_pool_run(d->pool, n, sketch_item, &job);
+    status = nd_workers_status(d, err);
+    if (status == ND_OK)
+        status = add_all(&job, n, err);
+    if (status == ND_OK) {
+        nd_pool_run(d->pool, n, pair_item, &job);
+        status = nd_workers_status(d, err);
+    }
+    free(job.number);
+    return status;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const struct nd_hit *a = left, *b = right;
+
+    return a->kept.at < b->kept.at ? -1 : a->kept.at > b->kept.at;
+}
+
+static enum nd_status report(struct nd_dedup *d, struct nd_item *item, uint64_t document,
+                             enum nd_status (*found)(void *, const struct nd_found_pair *),
+                             void *context)
+{
+    if (item->hits.count)
+        qsort(item->hits.at, item->hits.count, sizeof *item->hits.at, by_number);
+    for (size_t i = 0; i < item->hits.count; i++) {
+        const struct nd_hit *hit = &item->hits.at[i];
+        struct nd_found_pair pair = {document, nd_kept_document(d, hit->kept.at), hit->overlap,
+                                     hit->distance};
+        enum nd_status status = found(context, &pair);
+
+        if (status)
+            return status;
+    }
+    return ND_OK;
+}
+
+enum nd_status nd_dedup_push_pairs(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                                   enum nd_status (*found)(void *context,
+                                                           const struct nd_found_pair *pair),
+                                   void *context, struct nd_error *err)
+{
+    struct nd_item *item;
+    enum nd_status status = nd_batch_begin(d, items, n, &item, err);
+
+    if (status)
+        return status;
+    status = nd_items_pair(d, item, n, NULL, err);
+    for (size_t i = 0; i < n && status == ND_OK; i++) {
+        status = report(d, &item[i], d->stats.documents + i, found, context);
+        nd_stats_count(d, &item[i]);
+    }
+    nd_batch_end(d, item, n, status);
+    return status;
+}

@@ -1,0 +1,22 @@
+/* pairs.h - all verified pairs of a batch's documents with earlier ones, some of them left out */
+#ifndef ND_ENGINE_PAIRS_H
+#define ND_ENGINE_PAIRS_H
+
+#include "engine/state.h"
+
+/* Asked before a comparison, and told of each hit; by several workers, each about its own items. */
+struct nd_pair_filter {
+    void *context;
+    bool (*skip)(void *context, const struct nd_item *item, uint32_t number);
+    void (*hit)(void *context, struct nd_item *item, uint32_t number);
+};
+
+/*
+ * Sketch and index every open item, and compare each with all candidates of lesser number, the
+ * nearest first; what reaches the threshold stands in its hits, in that order.  `filter` may be
+ * NULL.
+ */
+enum nd_status nd_items_pair(struct nd_dedup *d, struct nd_item *item, size_t n,
+                             const struct nd_pair_filter *filter, struct nd_error *err);
+
+#endif

@@ -1,0 +1,340 @@
+/* settle.c - the documents of a batch among themselves, with the result of one after the other */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/state.h"
+#include "index/candidates.h"
+
+/*
+ * Every document has been looked up among the kept ones of earlier batches, in parallel.  What is
+ * left is to find which documents of the batch are kept, and to compare the later ones with them;
+ * defined as going through them in order, done in waves:
+ *
+ *     in order, each document that shares a table key with another of the batch meets the kept ones
+ * of the batch that it has not met yet (`leaders`); one that meets no new one, has no hit and
+ * shares no key with an earlier undecided one (`pending`) is kept; then all comparisons at once, in
+ * parallel; who has a hit follows and is never kept.
+ *
+ * The first undecided document is decided in every wave, so that it ends; a batch of near copies of
+ * one page takes two.
+ */
+struct settling {
+    struct nd_dedup *d;
+    struct nd_item *item;
+    size_t *linked; /* places of the documents concerned, in order */
+    size_t n_linked;
+    size_t *leader; /* places of the kept ones, in the order in which `leaders` got them */
+    size_t *task;   /* places of those with comparisons to make */
+    size_t n_tasks;
+    bool progress;
+    struct nd_error *err;
+};
+
+/* The item whose shingles and sketch it shares. */
+static struct nd_item *original(const struct settling *s, size_t place)
+{
+    return &s->item[s->item[place].first_same];
+}
+
+static bool is_copy(const struct settling *s, size_t place)
+{
+    return s->item[place].first_same != place;
+}
+
+static void take_sketch(struct nd_item *copy, const struct nd_item *first)
+{
+    copy->is_short = first->is_short;
+    copy->is_listed = first->is_listed;
+    copy->n_tokens = first->n_tokens;
+    copy->n_shingles = first->n_shingles;
+    copy->row = first->row;
+}
+
+/* What the first of equal ones found in earlier batches, its copy finds too. */
+static enum nd_status take_candidates(struct nd_item *copy, const struct nd_item *first)
+{
+    copy->n_near = first->n_near;
+    copy->may_prune = first->may_prune;
+    for (size_t i = 0; i < first->near.count; i++)
+        if (!nd_candidates_add(&copy->near, first->near.at[i]))
+            return ND_ENOMEM;
+    copy->hits.at = nd_alloc_array(first->hits.count, sizeof *copy->hits.at);
+    if (!copy->hits.at)
+        return ND_ENOMEM;
+    copy->hits.capacity = first->hits.count;
+    for (size_t i = 0; i < first->hits.count; i++)
+        if (!first->hits.at[i].kept.in_batch)
+            copy->hits.at[copy->hits.count++] = first->hits.at[i];
+    return ND_OK;
+}
+
+/* 1: go on with it as with any other, 0: decided or waiting for its original, < 0: out of memory.
+ */
+static int settle_copy(struct settling *s, size_t place)
+{
+    struct nd_item *copy = &s->item[place];
+    const struct nd_item *first = original(s, place);
+
+    if (copy->state == ND_ITEM_FOLLOWS)
+        return 1;
+    if (copy->state != ND_ITEM_OPEN || first->state == ND_ITEM_OPEN)
+        return 0;
+    take_sketch(copy, first);
+    s->progress = true;
+    if (first->state == ND_ITEM_FOLLOWS) {
+        copy->state = ND_ITEM_FOLLOWS;
+        return take_candidates(copy, first) ? ND_ENOMEM : 1;
+    }
+    if (first->state == ND_ITEM_KEPT && first->is_short &&
+        s->d->params.short_policy == ND_SHORT_KEEP) {
+        copy->state = ND_ITEM_KEPT;
+        copy->is_listed = false;
+        return 0;
+    }
+    copy->state = ND_ITEM_REMOVED;
+    copy->kept = first->state == ND_ITEM_KEPT
+                     ? (struct nd_kept_ref){(uint32_t)copy->first_same, true}
+                     : first->kept;
+    copy->identical = first->state == ND_ITEM_KEPT ? ND_IDENTICAL_BYTES : first->identical;
+    return 0;
+}
+
+/* Note the kept ones of the batch that come before it and were not met yet. */
+static enum nd_status meet_leaders(struct settling *s, size_t place)
+{
+    struct nd_item *item = &s->item[place];
+    struct nd_candidates *met = &s->d->worker[0].met;
+    enum nd_status status = nd_index_candidates(s->d, s->d->leaders, item, met);
+
+    if (status)
+        return status;
+    for (size_t i = 0; i < met->count; i++) {
+        struct nd_candidate candidate = met->at[i];
+        size_t leader = s->leader[candidate.number];
+
+        if (candidate.number < item->seen || leader >= place)
+            continue;
+        candidate.number = (uint32_t)leader;
+        if (!nd_candidates_add(&item->near_in_batch, candidate))
+            return ND_ENOMEM;
+    }
+    item->seen = (uint32_t)nd_index_count(s->d->leaders);
+    return ND_OK;
+}
+
+static enum nd_status add_row(struct nd_index *index, const struct nd_item *item, uint32_t *number,
+                              struct nd_error *err)
+{
+    enum nd_status status = nd_index_append(index, &item->row, number, err);
+
+    return status ? status : nd_index_list(index, number, 1, NULL, err);
+}
+
+static bool meets_pending(const struct settling *s, const struct nd_item *item)
+{
+    if (s->d->params.candidates == ND_CANDIDATES_ALL)
+        return nd_index_count(s->d->pending) > 0;
+    return nd_index_meets_any(s->d->pending, &item->row);
+}
+
+static enum nd_status visit(struct settling *s, size_t place)
+{
+    struct nd_item *item = &s->item[place];
+    enum nd_status status;
+    uint32_t number;
+
+    if (is_copy(s, place)) {
+        int go_on = settle_copy(s, place);
+
+        if (go_on <= 0)
+            return (enum nd_status)go_on;
+    }
+    if (item->state == ND_ITEM_KEPT || item->state == ND_ITEM_REMOVED)
+        return ND_OK;
+    status = meet_leaders(s, place);
+    if (status)
+        return status;
+    if (item->near_in_batch.count > item->n_checked) {
+        s->task[s->n_tasks++] = place;
+    } else if (item->state == ND_ITEM_OPEN && !nd_item_has_hit(s->d, item, 0) &&
+               !meets_pending(s, item)) {
+        item->state = ND_ITEM_KEPT;
+        s->progress = true;
+        status = add_row(s->d->leaders, item, &number, s->err);
+        if (!status)
+            s->leader[number] = place;
+        return status;
+    }
+    return item->state == ND_ITEM_OPEN ? add_row(s->d->pending, item, &number, s->err) : ND_OK;
+}
+
+static bool compare_with(struct settling *s, struct nd_worker *w, struct nd_item *item,
+                         struct nd_candidate candidate)
+{
+    const struct nd_item *kept = &s->item[candidate.number];
+
+    if (s->d->params.verify == ND_VERIFY_NONE)
+        return nd_item_accept(w, item, candidate, true, kept->n_shingles);
+    return nd_item_compare(s->d, w, item, &w->set, candidate, true, kept->shingle,
+                           (size_t)kept->n_shingles);
+}
+
+/* The same tokens as a kept one of the batch: that decides, as it does with those of earlier
+ * batches. */
+static bool join_same_tokens(struct settling *s, struct nd_worker *w, struct nd_item *item)
+{
+    for (size_t i = item->n_checked; i < item->near_in_batch.count; i++) {
+        uint32_t place = item->near_in_batch.at[i].number;
+        const struct nd_item *kept = &s->item[place];
+
+        if (kept->row.identity != item->row.identity ||
+            nd_same_text(s->d, w, item->text, kept->text) != 1)
+            continue;
+        item->state = ND_ITEM_REMOVED;
+        item->identical = ND_IDENTICAL_TOKENS;
+        item->kept = (struct nd_kept_ref){place, true};
+        item->n_near = item->near_in_batch.count = item->hits.count = 0;
+        return true;
+    }
+    return false;
+}
+
+/*
+ * The comparisons of one document.  If it turns out to have more candidates than max_checks, then
+ * what was left out because of a better hit may count after all, and everything is compared again.
+ */
+static void compare_item(void *context, size_t task, unsigned worker)
+{
+    struct settling *s = context;
+    struct nd_worker *w = &s->d->worker[worker];
+    struct nd_item *item = &s->item[s->task[task]];
+    const struct nd_item *first = original(s, s->task[task]);
+
+    if (w->status || join_same_tokens(s, w, item))
+        return;
+    if (!nd_shingle_set_build(&w->set, first->shingle, (size_t)first->n_shingles)) {
+        nd_worker_fail(w, ND_ENOMEM, "comparing documents");
+        return;
+    }
+    if (item->may_prune && item->n_near + item->near_in_batch.count > s->d->params.max_checks) {
+        item->may_prune = false;
+        item->hits.count = 0;
+        item->n_checked = 0;
+        if (!nd_item_look_again(s->d, w, item))
+            return;
+    }
+    for (; item->n_checked < item->near_in_batch.count; item->n_checked++)
+        if (!compare_with(s, w, item, item->near_in_batch.at[item->n_checked]))
+            return;
+}
+
+/* Who has a hit that no undecided earlier document can push out of the first max_checks, follows.
+ */
+static void mark_followers(struct settling *s)
+{
+    size_t n_open = 0;
+
+    for (size_t i = 0; i < s->n_linked; i++) {
+        struct nd_item *item = &s->item[s->linked[i]];
+
+        if (item->state != ND_ITEM_OPEN || is_copy(s, s->linked[i]))
+            continue;
+        if (nd_item_has_hit(s->d, item, n_open)) {
+            item->state = ND_ITEM_FOLLOWS;
+            s->progress = true;
+        } else {
+            n_open++;
+        }
+    }
+}
+
+static enum nd_status run_waves(struct settling *s)
+{
+    nd_index_clear(s->d->leaders);
+    do {
+        enum nd_status status;
+
+        s->progress = false;
+        s->n_tasks = 0;
+        nd_index_clear(s->d->pending);
+        for (size_t i = 0; i < s->n_linked; i++) {
+            status = visit(s, s->linked[i]);
+            if (status)
+                return status == ND_ENOMEM ? nd_fail(s->err, status, "out of memory for a batch")
+                                           : status;
+        }
+        nd_pool_run(s->d->pool, s->n_tasks, compare_item, s);
+        status = nd_workers_status(s->d, s->err);
+        if (status)
+            return status;
+        mark_followers(s);
+    } while (s->progress || s->n_tasks);
+    return ND_OK;
+}
+
+/* Copies, and listed documents that may meet another of the batch; all others are decided by what
+ * they have. */
+static enum nd_status find_linked(struct settling *s, size_t n, struct nd_error *err)
+{
+    const struct nd_index_row **row = calloc(n ? n : 1, sizeof *row);
+    unsigned char *linked = calloc(n ? n : 1, 1);
+    enum nd_status status = ND_ENOMEM;
+
+    if (row && linked) {
+        for (size_t i = 0; i < n; i++)
+            if (!is_copy(s, i) && s->item[i].state == ND_ITEM_OPEN && s->item[i].is_listed)
+                row[i] = &s->item[i].row;
+        status = nd_index_link_rows(&s->d->index_params, row, n, linked, s->d->pool, err);
+    }
+    for (size_t i = 0; status == ND_OK && i < n; i++) {
+        struct nd_item *item = &s->item[i];
+        bool all = s->d->params.candidates == ND_CANDIDATES_ALL && row[i];
+
+        if (is_copy(s, i) || linked[i] || all)
+            s->linked[s->n_linked++] = i;
+        else if (item->state == ND_ITEM_OPEN)
+            item->state = nd_item_has_hit(s->d, item, 0) ? ND_ITEM_FOLLOWS : ND_ITEM_KEPT;
+    }
+    free(row);
+    free(linked);
+    return status ? nd_fail(err, status, "out of memory for a batch of %zu documents", n) : ND_OK;
+}
+
+/* The kept documents of the followers, now that all candidates are known. */
+static void resolve(struct nd_dedup *d, struct nd_item *item, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct nd_hit best;
+
+        if (item[i].state != ND_ITEM_FOLLOWS)
+            continue;
+        best = *nd_item_best_hit(d, &item[i]);
+        item[i].state = ND_ITEM_REMOVED;
+        item[i].kept = best.kept;
+        item[i].hits.at[0] = best;
+        item[i].hits.count = 1;
+    }
+}
+
+enum nd_status nd_items_settle(struct nd_dedup *d, struct nd_item *item, size_t n,
+                               struct nd_error *err)
+{
+    struct settling s = {.d = d, .item = item, .err = err};
+    enum nd_status status = ND_ENOMEM;
+
+    s.linked = nd_alloc_array(n, sizeof *s.linked);
+    s.leader = nd_alloc_array(n, sizeof *s.leader);
+    s.task = nd_alloc_array(n, sizeof *s.task);
+    if (s.linked && s.leader && s.task)
+        status = find_linked(&s, n, err);
+    else
+        nd_fail(err, status, "out of memory for a batch of %zu documents", n);
+    if (status == ND_OK)
+        status = run_waves(&s);
+    if (status == ND_OK)
+        resolve(d, item, n);
+    free(s.linked);
+    free(s.leader);
+    free(s.task);
+    return status;
+}

@@ -1,0 +1,89 @@
+/* star.c - a batch pushed: every document joins a kept one, or is kept */
+#include <stdlib.h>
+
+#include "engine/state.h"
+
+static void look(void *context, size_t place, unsigned worker)
+{
+    struct nd_batch_job *job = context;
+
+    if (job->item[place].first_same == place && !job->d->worker[worker].status)
+        nd_item_look(job->d, &job->d->worker[worker], &job->item[place]);
+}
+
+static enum nd_status keep_all(struct nd_dedup *d, struct nd_item *item, size_t n,
+                               struct nd_error *err)
+{
+    uint32_t *listed = nd_alloc_array(n, sizeof *listed), number;
+    enum nd_status status = ND_OK;
+    size_t n_listed = 0;
+
+    if (!listed)
+        return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
+    for (size_t i = 0; i < n && status == ND_OK; i++) {
+        if (item[i].state != ND_ITEM_KEPT)
+            continue;
+        status = nd_document_keep(d, &item[i], d->stats.documents + i, i, &number, err);
+        if (item[i].is_listed)
+            listed[n_listed++] = number;
+    }
+    if (status == ND_OK)
+        status = nd_index_list(d->index, listed, n_listed, d->pool, err);
+    free(listed);
+    return status;
+}
+
+static void describe_removed(const struct nd_dedup *d, const struct nd_item *item,
+                             struct nd_decision *out)
+{
+    out->kept = item->kept.in_batch ? d->stats.documents + item->kept.at
+                                    : nd_kept_document(d, item->kept.at);
+    out->identical = item->identical;
+    out->verified = item->identical != ND_IDENTICAL_NO || d->params.verify != ND_VERIFY_NONE;
+    if (item->hits.count) {
+        out->overlap = item->hits.at[0].overlap;
+        out->distance = item->hits.at[0].distance;
+    } else {
+        out->overlap = (struct nd_overlap){item->n_shingles, item->n_shingles, item->n_shingles};
+        out->distance = 0;
+    }
+}
+
+static void describe(struct nd_dedup *d, const struct nd_item *item, uint64_t document,
+                     struct nd_decision *out)
+{
+    size_t candidates = nd_item_candidates(item), limit = d->params.max_checks;
+
+    *out = (struct nd_decision){.kept = document, .distance = UINT32_MAX};
+    out->is_short = item->is_short;
+    out->is_empty = nd_item_is_empty(item);
+    out->was_cut = candidates > limit;
+    out->checks = (uint32_t)(candidates < limit ? candidates : limit);
+    if (item->state == ND_ITEM_REMOVED)
+        describe_removed(d, item, out);
+    d->stats.kept += item->state == ND_ITEM_KEPT;
+    d->stats.identical_bytes += out->identical == ND_IDENTICAL_BYTES;
+    d->stats.identical_tokens += out->identical == ND_IDENTICAL_TOKENS;
+    d->stats.near += item->state == ND_ITEM_REMOVED && out->identical == ND_IDENTICAL_NO;
+    nd_stats_count(d, item);
+}
+
+enum nd_status nd_dedup_push(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                             struct nd_decision *decisions, struct nd_error *err)
+{
+    struct nd_batch_job job = {d, NULL};
+    enum nd_status status = nd_batch_begin(d, items, n, &job.item, err);
+
+    if (status)
+        return status;
+    nd_pool_run(d->pool, n, look, &job);
+    status = nd_workers_status(d, err);
+    if (status == ND_OK)
+        status = nd_items_settle(d, job.item, n, err);
+    if (status == ND_OK)
+        status = keep_all(d, job.item, n, err);
+    for (size_t i = 0; i < n && status == ND_OK; i++)
+        describe(d, &job.item[i], d->stats.documents + i, &decisions[i]);
+    nd_batch_end(d, job.item, n, status);
+    return status;
+}

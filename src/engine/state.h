@@ -1,0 +1,221 @@
+/* state.h - what the files of the engine share: the engine, its workers, the items of a batch */
+#ifndef ND_ENGINE_STATE_H
+#define ND_ENGINE_STATE_H
+
+#include <stdbool.h>
+
+#include <neardup/dedup.h>
+#include <neardup/index.h>
+#include <neardup/text.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "engine/shingle_cache.h"
+#include "index/live.h"
+#include "index/multimap.h"
+#include "match/measure.h"
+#include "sketch/sketcher.h"
+
+/* The working memory of one thread. */
+struct nd_worker {
+    struct nd_sketcher *sketcher;      /* of the document at hand */
+    struct nd_sketcher *kept_sketcher; /* of a kept document that is compared with it */
+    struct nd_tokeniser *tokeniser[2];
+    struct nd_shingle_set set;        /* of a document whose sketcher has moved on */
+    struct nd_shingle_cache *fetched; /* shingles of kept documents made in this batch */
+    struct nd_candidates met;
+    uint64_t text_of; /* the document whose text was fetched last; UINT64_MAX: none */
+    struct nd_view text;
+    enum nd_status status; /* of the first failure, and why */
+    struct nd_error error;
+};
+
+/*
+ * What is known of every kept document, by its number in the index.  In columns: 4 + 8 bytes,
+ * beside the table of content hashes and the index.
+ */
+struct nd_kept {
+    struct nd_column document; /* uint32_t: its number as pushed */
+    struct nd_column raw;      /* uint64_t: hash of its bytes */
+    struct nd_multimap by_raw;
+    uint32_t n;
+};
+
+struct nd_dedup {
+    struct nd_dedup_params params;
+    struct nd_text_source source;
+    struct nd_pool *pool;
+    bool owns_pool;
+    struct nd_texts *texts; /* where the engine keeps the texts itself */
+    struct nd_index *index; /* of the kept documents */
+    struct nd_index_params index_params;
+    struct nd_fraction threshold;
+    unsigned parts; /* of the sketch that the candidates need */
+    struct nd_kept kept;
+    struct nd_shingle_cache *cache;
+    struct nd_worker *worker;
+    struct nd_dedup_stats stats;
+    struct nd_index *leaders, *pending; /* of a batch: see settle.c */
+    struct nd_components *components;
+};
+
+enum nd_item_state {
+    ND_ITEM_OPEN,    /* not decided */
+    ND_ITEM_KEPT,    /* a leader */
+    ND_ITEM_FOLLOWS, /* will be removed; for which kept one is not yet certain */
+    ND_ITEM_REMOVED,
+};
+
+/* A kept document: of an earlier batch by its number, or of this one by its place. */
+struct nd_kept_ref {
+    uint32_t at;
+    bool in_batch;
+};
+
+/* A kept document that an item reaches the threshold with. */
+struct nd_hit {
+    struct nd_kept_ref kept;
+    struct nd_overlap overlap;
+    uint16_t equal, distance;
+};
+
+struct nd_hits {
+    struct nd_hit *at;
+    size_t count, capacity;
+};
+
+/* A document of the batch. */
+struct nd_item {
+    struct nd_view text;
+    uint32_t group;
+    uint64_t raw;      /* hash of its bytes */
+    size_t first_same; /* the first item of the batch with these bytes; its own place where it is
+                          the first */
+    enum nd_item_state state;
+    enum nd_identical identical;
+    struct nd_kept_ref kept; /* once removed */
+    bool is_read;            /* its tokens were read: what follows is known */
+    bool is_short;
+    bool is_listed; /* takes part in the comparison by shingles */
+    uint64_t n_tokens, n_shingles;
+    struct nd_index_row row;
+    uint64_t *shingle;         /* its own copy, where it was needed */
+    struct nd_candidates near; /* of earlier batches, first the nearest: no more than max_checks */
+    size_t n_near;             /* how many there were */
+    struct nd_candidates near_in_batch; /* kept ones of this batch; number: their places */
+    struct nd_hits hits;
+    bool may_prune;   /* the candidates cannot exceed max_checks: only the best hit counts */
+    uint32_t seen;    /* how many of the batch's leaders it has been held against */
+    size_t n_checked; /* of near_in_batch */
+};
+
+/* The columns of kept documents (kept.c). */
+uint32_t nd_kept_document(const struct nd_dedup *d, uint32_t number);
+/* The kept document with these very bytes.  1: *number is it; 0: none; < 0: worker->error says why.
+ */
+int nd_kept_find_bytes(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item,
+                       uint32_t *number);
+/* The kept document with the same tokens, in the same way. */
+int nd_kept_find_tokens(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item,
+                        uint32_t *number);
+/* Whether two texts are the same tokens (characters, for character shingles): 1, 0, < 0:
+ * worker->error. */
+int nd_same_text(const struct nd_dedup *d, struct nd_worker *w, struct nd_view a, struct nd_view b);
+/* Add a document with the next number, which the index has given it. */
+enum nd_status nd_kept_add(struct nd_dedup *d, uint32_t document, const struct nd_item *item,
+                           struct nd_error *err);
+void nd_kept_release(struct nd_kept *kept);
+
+/* The text of a kept document, valid until the worker's next call (fetch.c). */
+enum nd_status nd_fetch_text(struct nd_dedup *d, struct nd_worker *w, uint32_t number,
+                             struct nd_view *text);
+/* Its distinct shingles, from the cache or made again; valid until the worker's next call. */
+enum nd_status nd_fetch_shingles(struct nd_dedup *d, struct nd_worker *w, uint32_t number,
+                                 const uint64_t **shingle, size_t *n);
+unsigned nd_worker_number(const struct nd_dedup *d, const struct nd_worker *w);
+
+/* Record a worker's failure, and pick the first worker's (workers.c). */
+enum nd_status nd_worker_fail(struct nd_worker *w, enum nd_status status, const char *what);
+enum nd_status nd_workers_status(struct nd_dedup *d, struct nd_error *err);
+bool nd_workers_new(struct nd_dedup *d, struct nd_error *err);
+void nd_workers_free(struct nd_dedup *d);
+/* Before and after a batch. */
+void nd_workers_begin(struct nd_dedup *d);
+void nd_workers_end(struct nd_dedup *d);
+
+/* Items of a batch (item.c). */
+struct nd_item *nd_items_new(const struct nd_dedup_item *items, size_t n, struct nd_error *err);
+void nd_items_free(struct nd_item *item, size_t n);
+/* Hash the bytes of all and find the first of equal ones. */
+enum nd_status nd_items_group(struct nd_dedup *d, struct nd_item *item, size_t n,
+                              struct nd_error *err);
+/* Tokens, distinct shingles, identity: the first half of sketching; false: worker->error. */
+bool nd_item_read(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item);
+/* Minima and simhash of the text just read. */
+void nd_item_sketch(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item);
+/* Keep the shingles of the text just read. */
+bool nd_item_hold_shingles(struct nd_worker *w, struct nd_item *item);
+
+/* Comparison (compare.c). */
+/* The counts of shingles that allow the threshold with a document of n_shingles. */
+struct nd_count_range nd_counts_allowed(const struct nd_dedup *d, uint64_t n_shingles);
+/*
+ * Compare the item, whose shingles are `set`, with a kept document's shingles, and note a hit where
+ * it reaches the threshold and, if the item may prune, is better than the best so far.
+ */
+bool nd_item_compare(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
+                     const struct nd_shingle_set *set, struct nd_candidate candidate, bool in_batch,
+                     const uint64_t *shingle, size_t n);
+/* Where `verify = none`: the candidate itself is a hit. */
+bool nd_item_accept(struct nd_worker *w, struct nd_item *item, struct nd_candidate candidate,
+                    bool in_batch, uint64_t n_shingles);
+/* Whether hit x is to be preferred: greater measure, then the earlier. */
+bool nd_hit_is_better(const struct nd_dedup *d, const struct nd_hit *x, const struct nd_hit *y);
+
+/* Whether some hit is among the first max_checks candidates even if `more` others should come
+ * before it. */
+bool nd_item_has_hit(const struct nd_dedup *d, const struct nd_item *item, size_t more);
+/* The best of the hits that are among the first max_checks candidates, or NULL. */
+const struct nd_hit *nd_item_best_hit(const struct nd_dedup *d, const struct nd_item *item);
+
+/* One item against the kept documents of earlier batches (look.c). */
+void nd_item_look(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item);
+/* Its comparisons with them once more. */
+bool nd_item_look_again(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item);
+
+/* The texts of kept documents in the engine's own memory (texts.c). */
+struct nd_texts *nd_texts_new(void);
+void nd_texts_free(struct nd_texts *texts);
+struct nd_text_source nd_texts_source(struct nd_texts *texts);
+/* The batch that `keep` will speak of. */
+void nd_texts_begin(struct nd_texts *texts, const struct nd_dedup_item *items);
+
+/* What stands around every kind of batch (batch.c): items made and grouped by their bytes … */
+struct nd_batch_job {
+    struct nd_dedup *d;
+    struct nd_item *item;
+};
+enum nd_status nd_batch_begin(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                              struct nd_item **out, struct nd_error *err);
+/* … and counted, the shingles made handed to the cache, freed. */
+void nd_batch_end(struct nd_dedup *d, struct nd_item *item, size_t n, enum nd_status status);
+/* Give a document the next number, without listing it, and its shingles to the cache. */
+enum nd_status nd_document_keep(struct nd_dedup *d, struct nd_item *item, uint64_t document,
+                                size_t place, uint32_t *number, struct nd_error *err);
+bool nd_item_is_empty(const struct nd_item *item);
+/* How many candidates it has, compared or not. */
+size_t nd_item_candidates(const struct nd_item *item);
+/* Add what is known of an item to the statistics. */
+void nd_stats_count(struct nd_dedup *d, const struct nd_item *item);
+/* An item's candidates in an index, of all kept documents or of a batch's. */
+enum nd_status nd_index_candidates(const struct nd_dedup *d, const struct nd_index *index,
+                                   const struct nd_item *item, struct nd_candidates *out);
+/* Those of earlier batches: worker->met. */
+bool nd_look_query(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item);
+void nd_components_free(struct nd_components *components);
+
+/* The items of a batch among themselves, in order (settle.c). */
+enum nd_status nd_items_settle(struct nd_dedup *d, struct nd_item *item, size_t n,
+                               struct nd_error *err);
+
+#endif

@@ -1,0 +1,82 @@
+/* texts.c - the texts of kept documents in the engine's own memory, where no source gives them
+ * again */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/state.h"
+
+struct nd_texts {
+    struct kept_text {
+        uint64_t document;
+        char *data;
+        size_t len;
+    } * text; /* by growing document number */
+    size_t count, capacity;
+    const struct nd_dedup_item *items;
+};
+
+struct nd_texts *nd_texts_new(void)
+{
+    return calloc(1, sizeof(struct nd_texts));
+}
+
+void nd_texts_free(struct nd_texts *texts)
+{
+    if (!texts)
+        return;
+    for (size_t i = 0; i < texts->count; i++)
+        free(texts->text[i].data);
+    free(texts->text);
+    free(texts);
+}
+
+void nd_texts_begin(struct nd_texts *texts, const struct nd_dedup_item *items)
+{
+    texts->items = items;
+}
+
+static enum nd_status keep(void *context, uint64_t document, size_t item, struct nd_error *err)
+{
+    struct nd_texts *texts = context;
+    struct nd_view text = texts->items[item].text;
+    void *list = texts->text;
+    char *copy = nd_alloc_array(text.len, 1);
+    bool ok =
+        copy && nd_array_reserve(&list, &texts->capacity, texts->count + 1, sizeof *texts->text);
+
+    texts->text = list;
+    if (!ok) {
+        free(copy);
+        return nd_fail(err, ND_ENOMEM, "out of memory for the text of a kept document");
+    }
+    if (text.len)
+        memcpy(copy, text.data, text.len);
+    texts->text[texts->count++] = (struct kept_text){document, copy, text.len};
+    return ND_OK;
+}
+
+static enum nd_status fetch(void *context, uint64_t document, unsigned worker, struct nd_view *text,
+                            struct nd_error *err)
+{
+    const struct nd_texts *texts = context;
+    size_t low = 0, high = texts->count;
+
+    (void)worker;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (texts->text[middle].document < document)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == texts->count || texts->text[low].document != document)
+        return nd_fail(err, ND_EINVAL, "document %llu is not kept", (unsigned long long)document);
+    *text = (struct nd_view){texts->text[low].data, texts->text[low].len};
+    return ND_OK;
+}
+
+struct nd_text_source nd_texts_source(struct nd_texts *texts)
+{
+    return (struct nd_text_source){texts, fetch, keep};
+}

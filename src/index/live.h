@@ -1,0 +1,88 @@
+/* live.h - the live index from within: rows of low bytes, many at once, tables in parallel */
+#ifndef ND_INDEX_LIVE_H
+#define ND_INDEX_LIVE_H
+
+#include <stdbool.h>
+
+#include <neardup/index.h>
+
+#include "base/pool.h"
+
+/* Readable bytes behind a row's low bytes, so that any 8 of them can be loaded at once. */
+enum { ND_LOW_PADDING = 8 };
+
+/* What the index keeps of a sketch: the low byte of each minimum, the simhash, the identity. */
+struct nd_index_row {
+    uint8_t low[ND_MINHASH_COUNT + ND_LOW_PADDING];
+    uint64_t simhash;
+    uint64_t identity;
+    uint32_t group;
+    uint32_t n_shingles; /* distinct */
+    bool is_short;       /* for the owner: fewer than w tokens */
+};
+
+/* Documents with that many distinct shingles, least and most included. */
+struct nd_count_range {
+    uint32_t least, most;
+};
+#define ND_ANY_COUNT ((struct nd_count_range){0, UINT32_MAX})
+
+void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *sketch,
+                              uint32_t group);
+
+/* Give the next number to a row that no look-up finds yet.  ND_ENOMEM, ND_EUNSUPPORTED: nothing
+ * changed. */
+enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row *row,
+                               uint32_t *number, struct nd_error *err);
+
+/*
+ * Let look-ups find these appended numbers.  The tables are filled in parallel, each in the order
+ * given, so that the result is the same on any number of threads; pool NULL: by the caller alone.
+ * ND_ENOMEM: some tables hold them and some do not; nothing else is harmed.
+ */
+enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number, size_t n,
+                             struct nd_pool *pool, struct nd_error *err);
+
+/* As nd_index_query, of a row, and only documents whose counts are in the range. */
+enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_index_row *row,
+                                  struct nd_count_range range, struct nd_candidates *out);
+
+/* Whether nd_index_query_row would find any. */
+bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row *row);
+
+/* The listed numbers with this identity, one after the other in no particular order; both stop at
+ * false. */
+struct nd_identity_scan {
+    uint64_t identity;
+    uint32_t group;
+    size_t line;
+    unsigned match;
+};
+struct nd_identity_scan nd_index_find_identity(const struct nd_index *index, uint64_t identity,
+                                               uint32_t group);
+bool nd_index_next_identity(const struct nd_index *index, struct nd_identity_scan *scan,
+                            uint32_t *number);
+
+/* Every number that is listed and deleted nor of another group. */
+enum nd_status nd_index_query_all(const struct nd_index *index, const struct nd_index_row *row,
+                                  struct nd_count_range range, struct nd_candidates *out);
+
+/*
+ * Mark the rows of a batch that share a table key with another row of it: linked[i], zero before,
+ * becomes 1.  A row marked by chance costs time; a row not marked meets no other.  row[i] NULL:
+ * takes no part.
+ */
+enum nd_status nd_index_link_rows(const struct nd_index_params *params,
+                                  const struct nd_index_row *const *row, size_t n,
+                                  unsigned char *linked, struct nd_pool *pool,
+                                  struct nd_error *err);
+
+/* Forget all documents and keep the memory. */
+void nd_index_clear(struct nd_index *index);
+
+uint64_t nd_index_simhash(const struct nd_index *index, uint32_t number);
+uint32_t nd_index_group(const struct nd_index *index, uint32_t number);
+uint32_t nd_index_shingles(const struct nd_index *index, uint32_t number);
+bool nd_index_is_short(const struct nd_index *index, uint32_t number);
+
+#endif

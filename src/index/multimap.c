@@ -1,0 +1,90 @@
+/* multimap.c - from 64-bit keys to document numbers, many of one key: a table of cache lines */
+#include "index/multimap.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { SLOTS = 12, LINES_MIN = 16, LINES_DOUBLING = 1 << 15 };
+_Static_assert(sizeof(struct nd_multimap_line) == 64, "a line is a cache line");
+
+/* The most numbers for so many lines: 80% of the slots. */
+static size_t room(size_t n_lines)
+{
+    return n_lines / 10 * (8 * SLOTS) + n_lines % 10 * (8 * SLOTS) / 10;
+}
+
+void nd_multimap_release(struct nd_multimap *s)
+{
+    nd_table_free(s->line, s->n_lines * sizeof *s->line);
+    *s = (struct nd_multimap){0};
+}
+
+size_t nd_multimap_bytes(const struct nd_multimap *s)
+{
+    return s->n_lines * sizeof *s->line;
+}
+
+bool nd_multimap_fits(const struct nd_multimap *s, size_t more)
+{
+    return s->count + more <= room(s->n_lines);
+}
+
+bool nd_multimap_grow(struct nd_multimap *s, size_t more)
+{
+    size_t old = s->n_lines, n_lines = old < LINES_DOUBLING ? 2 * old : old + old / 4;
+    void *table = s->line;
+
+    if (n_lines < LINES_MIN)
+        n_lines = LINES_MIN;
+    while (s->count + more > room(n_lines))
+        n_lines += n_lines / 4;
+    if (n_lines > SIZE_MAX / sizeof *s->line ||
+        !nd_table_grow(&table, old * sizeof *s->line, n_lines * sizeof *s->line))
+        return false;
+    memset(table, 0, old * sizeof *s->line);
+    s->line = table;
+    s->n_lines = n_lines;
+    s->count = 0;
+    return true;
+}
+
+void nd_multimap_add(struct nd_multimap *s, uint64_t key, uint32_t number)
+{
+    struct nd_multimap_line *line = &s->line[nd_multimap_place(s, key)];
+
+    while (line->n == SLOTS) {
+        line->overflow = 1;
+        if (++line == s->line + s->n_lines)
+            line = s->line;
+    }
+    line->tag[line->n] = (uint8_t)key;
+    line->number[line->n] = number;
+    line->n++;
+    s->count++;
+}
+
+/* The last number of the line takes the place of the removed one; `overflow` stays, as others may
+ * have passed. */
+bool nd_multimap_remove(struct nd_multimap *s, uint64_t key, uint32_t number)
+{
+    struct nd_multimap_scan scan = nd_multimap_find(s, key);
+    uint32_t found;
+
+    while (nd_multimap_next(s, &scan, &found)) {
+        struct nd_multimap_line *line = &s->line[scan.line];
+
+        if (found != number)
+            continue;
+        for (unsigned i = 0; i < line->n; i++) {
+            if (line->number[i] != number || line->tag[i] != (uint8_t)key)
+                continue;
+            line->n--;
+            line->tag[i] = line->tag[line->n];
+            line->number[i] = line->number[line->n];
+            s->count--;
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,120 @@
+/* multimap.h - from 64-bit keys to document numbers, many of one key: a table of cache lines */
+#ifndef ND_INDEX_MULTIMAP_H
+#define ND_INDEX_MULTIMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/*
+ * A line is one cache line:
+ *
+ *     tag[12]  n  overflow  (2 unused)  number[12]
+ *
+ * A key's line is the upper half of key * lines / 2^64, its tag the key's lowest byte, so keys must
+ * be well mixed.  A full line overflows into the next, and says so for ever.  Tags only propose: of
+ * the numbers that a look-up returns, about one a probe at full load (12 * 0.8 / 256 a line) has
+ * another key, and who asked compares what the key was made from.
+ */
+struct nd_multimap_line {
+    uint8_t tag[12];
+    uint8_t n;
+    uint8_t overflow;
+    uint8_t unused[2];
+    uint32_t number[12];
+};
+
+struct nd_multimap {
+    struct nd_multimap_line *line;
+    size_t n_lines;
+    size_t count;
+};
+
+/* Start from zeroes. */
+void nd_multimap_release(struct nd_multimap *s);
+size_t nd_multimap_bytes(const struct nd_multimap *s);
+
+/* Whether `more` numbers still fit at a load of 80%. */
+bool nd_multimap_fits(const struct nd_multimap *s, size_t more);
+
+/*
+ * Grow by a quarter at least, so that `count` + more fit, and forget what stood there: the owner
+ * adds every number again, from the keys that it has.  False: out of memory, the table as it was.
+ */
+bool nd_multimap_grow(struct nd_multimap *s, size_t more);
+
+/* Add a number; it must fit. */
+void nd_multimap_add(struct nd_multimap *s, uint64_t key, uint32_t number);
+
+/* Remove one (key, number).  False: there is none. */
+bool nd_multimap_remove(struct nd_multimap *s, uint64_t key, uint32_t number);
+
+static inline size_t nd_multimap_place(const struct nd_multimap *s, uint64_t key)
+{
+    return (size_t)(((unsigned __int128)key * s->n_lines) >> 64);
+}
+
+static inline void nd_multimap_prefetch(const struct nd_multimap *s, uint64_t key)
+{
+    if (s->n_lines)
+        __builtin_prefetch(&s->line[nd_multimap_place(s, key)]);
+}
+
+/*
+ * The numbers whose tag is the key's, one after the other:
+ *
+ *     struct nd_multimap_scan scan = nd_multimap_find(s, key);
+ *     while (nd_multimap_next(s, &scan, &number)) …
+ */
+struct nd_multimap_scan {
+    size_t line;
+    unsigned match; /* bit i: slot i of the line has the tag and was not returned yet */
+    uint8_t tag;
+};
+
+/* Twelve bytes compared at once: 8 and 4, a zero byte found by the borrow trick made exact. */
+static inline unsigned nd_multimap_match(const struct nd_multimap_line *line, uint8_t tag)
+{
+    const uint64_t low7 = UINT64_C(0x7f7f7f7f7f7f7f7f);
+    uint64_t pattern = tag * UINT64_C(0x0101010101010101), a, b = 0;
+
+    memcpy(&a, line->tag, 8);
+    memcpy(&b, line->tag + 8, 4);
+    a ^= pattern;
+    b ^= pattern;
+    a = ~(((a & low7) + low7) | a | low7); /* 0x80 in every zero byte */
+    b = ~(((b & low7) + low7) | b | low7);
+    a = (a >> 7) * UINT64_C(0x0102040810204080) >> 56; /* byte i to bit i */
+    b = (b >> 7) * UINT64_C(0x0102040810204080) >> 56;
+    return (unsigned)(a | b << 8) & ((1u << line->n) - 1);
+}
+
+static inline struct nd_multimap_scan nd_multimap_find(const struct nd_multimap *s, uint64_t key)
+{
+    struct nd_multimap_scan scan = {0, 0, (uint8_t)key};
+
+    if (s->n_lines) {
+        scan.line = nd_multimap_place(s, key);
+        scan.match = nd_multimap_match(&s->line[scan.line], scan.tag);
+    }
+    return scan;
+}
+
+static inline bool nd_multimap_next(const struct nd_multimap *s, struct nd_multimap_scan *scan,
+                                    uint32_t *number)
+{
+    if (!s->n_lines)
+        return false;
+    while (!scan->match) {
+        if (!s->line[scan->line].overflow)
+            return false;
+        scan->line = scan->line + 1 == s->n_lines ? 0 : scan->line + 1;
+        scan->match = nd_multimap_match(&s->line[scan->line], scan->tag);
+    }
+    *number = s->line[scan->line].number[__builtin_ctz(scan->match)];
+    scan->match &= scan->match - 1;
+    return true;
+}
+
+#endif

@@ -1,0 +1,148 @@
+/* table_keys.c - under which keys a row stands in the tables of the index */
+#include "index/table_keys.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+static unsigned block_count(const struct nd_index_params *params)
+{
+    return params->simhash_bits == ND_NO_SIMHASH ? 0 : params->simhash_bits + 1;
+}
+
+unsigned nd_table_identity(const struct nd_index_params *params)
+{
+    return params->bands + block_count(params);
+}
+
+unsigned nd_table_count(const struct nd_index_params *params)
+{
+    return nd_table_identity(params) + 1;
+}
+
+struct nd_table_range nd_table_asked(const struct nd_index_params *params)
+{
+    unsigned identity = nd_table_identity(params);
+
+    return identity ? (struct nd_table_range){0, identity} : (struct nd_table_range){0, 1};
+}
+
+uint64_t nd_block_mask(unsigned block, unsigned n_blocks)
+{
+    unsigned from = block * 64 / n_blocks, to = (block + 1) * 64 / n_blocks;
+    uint64_t below_to = to == 64 ? ~UINT64_C(0) : (UINT64_C(1) << to) - 1;
+
+    return below_to & ~((UINT64_C(1) << from) - 1);
+}
+
+static uint64_t group_key(uint32_t group)
+{
+    return (uint64_t)group * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+uint64_t nd_band_key(const struct nd_index_params *params, unsigned band, const uint8_t *low,
+                     uint32_t group)
+{
+    uint64_t key = group_key(group), word;
+
+    low += band * params->rows;
+    for (unsigned rest = params->rows; rest; low += 8) {
+        memcpy(&word, low, 8);
+        if (rest < 8)
+            word &= (UINT64_C(1) << 8 * rest) - 1;
+        rest -= rest < 8 ? rest : 8;
+        key = nd_mix64(key ^ word);
+    }
+    return key;
+}
+
+uint64_t nd_table_key(const struct nd_index_params *params, unsigned table,
+                      const struct nd_index_row *row)
+{
+    if (table < params->bands)
+        return nd_band_key(params, table, row->low, row->group);
+    if (table == nd_table_identity(params))
+        return nd_mix64(group_key(row->group) ^ row->identity);
+    return nd_mix64(group_key(row->group) ^
+                    (row->simhash & nd_block_mask(table - params->bands, block_count(params))));
+}
+
+/* Eight bytes at a time: 0x80 in every zero byte of the difference, then byte i to bit i. */
+static uint64_t equal_in_word(uint64_t difference)
+{
+    const uint64_t low7 = UINT64_C(0x7f7f7f7f7f7f7f7f);
+    uint64_t zero = ~(((difference & low7) + low7) | difference | low7);
+
+    return (zero >> 7) * UINT64_C(0x0102040810204080) >> 56;
+}
+
+struct nd_equal_bytes nd_low_bytes_equal(const uint8_t a[ND_MINHASH_COUNT],
+                                         const uint8_t b[ND_MINHASH_COUNT])
+{
+    struct nd_equal_bytes equal = {{0, 0}};
+
+    for (unsigned i = 0; i < ND_MINHASH_COUNT / 8; i++) {
+        uint64_t x, y;
+
+        memcpy(&x, a + 8 * i, 8);
+        memcpy(&y, b + 8 * i, 8);
+        equal.word[i / 8] |= equal_in_word(x ^ y) << i % 8 * 8;
+    }
+    return equal;
+}
+
+typedef unsigned __int128 mask;
+
+static mask mask_of(struct nd_equal_bytes bytes)
+{
+    return (mask)bytes.word[1] << 64 | bytes.word[0];
+}
+
+struct nd_equal_bytes nd_band_starts(const struct nd_index_params *params)
+{
+    struct nd_equal_bytes starts = {{0, 0}};
+
+    for (unsigned b = 0; b < params->bands; b++)
+        starts.word[b * params->rows / 64] |= UINT64_C(1) << b * params->rows % 64;
+    return starts;
+}
+
+/*
+ * Runs of ones shortened from below until only the beginnings of runs of `rows` are left: each step
+ * adds up to as many as there are, so that six rows take three steps.
+ */
+static unsigned first_band(const struct nd_index_params *params, struct nd_equal_bytes band_starts,
+                           struct nd_equal_bytes equal)
+{
+    mask bits = mask_of(equal);
+    uint64_t low, high;
+
+    for (unsigned done = 1; done < params->rows;) {
+        unsigned step = done < params->rows - done ? done : params->rows - done;
+
+        bits &= bits >> step;
+        done += step;
+    }
+    bits &= mask_of(band_starts);
+    low = (uint64_t)bits;
+    high = (uint64_t)(bits >> 64);
+    if (low)
+        return (unsigned)__builtin_ctzll(low) / params->rows;
+    return high ? (64 + (unsigned)__builtin_ctzll(high)) / params->rows : params->bands;
+}
+
+unsigned nd_table_first_common(const struct nd_index_params *params,
+                               struct nd_equal_bytes band_starts, struct nd_equal_bytes equal,
+                               uint64_t simhash_difference)
+{
+    unsigned n_blocks = block_count(params);
+    unsigned table = params->bands ? first_band(params, band_starts, equal) : 0;
+
+    if (table < params->bands || n_blocks == 0)
+        return table;
+    if (nd_count_ones(simhash_difference) <= params->simhash_bits)
+        for (unsigned block = 0; block < n_blocks; block++)
+            if (!(simhash_difference & nd_block_mask(block, n_blocks)))
+                return params->bands + block;
+    return params->bands + n_blocks;
+}

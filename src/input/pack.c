@@ -1,0 +1,217 @@
+/* pack.c - bytes on their way out: compressed, or into an archive */
+#include "input/pack.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct nd_packer {
+    struct archive *archive;
+    nd_packer_sink *sink;
+    void *context;
+    enum nd_status status; /* what the sink said first */
+    struct nd_error error;
+};
+
+static la_ssize_t pass_on(struct archive *a, void *client, const void *data, size_t len)
+{
+    struct nd_packer *p = client;
+
+    if (p->status == ND_OK)
+        p->status = p->sink(p->context, data, len, &p->error);
+    if (p->status == ND_OK)
+        return (la_ssize_t)len;
+    archive_set_error(a, EIO, "%s", p->error.message);
+    return -1;
+}
+
+/* The sink's own error before libarchive's account of it. */
+static enum nd_status fail(struct nd_packer *p, struct nd_error *err)
+{
+    const char *why = archive_error_string(p->archive);
+
+    if (p->status == ND_OK)
+        return nd_fail(err, ND_EIO, "cannot compress: %s", why ? why : "unknown error");
+    if (err)
+        *err = p->error;
+    return p->status;
+}
+
+static int add_filter(struct archive *a, const char *compression)
+{
+    static const struct {
+        const char *name;
+        int (*add)(struct archive *);
+        const char *level;
+    } filters[] = {
+        {"none", archive_write_add_filter_none, NULL},
+        {"gzip", archive_write_add_filter_gzip, "6"},
+        {"zstd", archive_write_add_filter_zstd, "3"},
+        {"xz", archive_write_add_filter_xz, "6"},
+        {"bzip2", archive_write_add_filter_bzip2, "9"},
+        {"lz4", archive_write_add_filter_lz4, "1"},
+    };
+
+    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
+        if (strcmp(filters[i].name, compression) != 0)
+            continue;
+        /* ARCHIVE_WARN means that an external program would be started: refused. */
+        if (filters[i].add(a) != ARCHIVE_OK)
+            return ARCHIVE_FATAL;
+        if (i == 0)
+            return ARCHIVE_OK;
+        if (i == 1 && archive_write_set_filter_option(a, "gzip", "timestamp", NULL) != ARCHIVE_OK)
+            return ARCHIVE_FATAL;
+        return archive_write_set_filter_option(a, compression, "compression-level",
+                                               filters[i].level);
+    }
+    return ARCHIVE_FATAL;
+}
+
+static int set_format(struct archive *a, const char *archive)
+{
+    if (!archive)
+        return archive_write_set_format_raw(a);
+    if (strcmp(archive, "zip") == 0)
+        return archive_write_set_format_zip(a);
+    return archive_write_set_format_pax_restricted(a);
+}
+
+static int put_header(struct archive *a, const char *name, uint64_t bytes)
+{
+    struct archive_entry *entry = archive_entry_new();
+    int result;
+
+    if (!entry)
+        return ARCHIVE_FATAL;
+    archive_entry_set_pathname(entry, name);
+    archive_entry_set_filetype(entry, AE_IFREG);
+    archive_entry_set_perm(entry, 0644);
+    archive_entry_set_mtime(entry, 0, 0);
+    archive_entry_set_size(entry, (la_int64_t)bytes);
+    result = archive_write_header(a, entry);
+    archive_entry_free(entry);
+    return result;
+}
+
+static int start(struct nd_packer *p, const char *compression, const char *archive)
+{
+    struct archive *a = p->archive;
+
+    if (add_filter(a, compression) != ARCHIVE_OK || set_format(a, archive) != ARCHIVE_OK)
+        return ARCHIVE_FATAL;
+    archive_write_set_bytes_in_last_block(a, 1);
+    if (archive_write_open2(a, p, NULL, pass_on, NULL, NULL) != ARCHIVE_OK)
+        return ARCHIVE_FATAL;
+    if (archive)
+        return ARCHIVE_OK;
+    return put_header(a, "data", 0);
+}
+
+struct nd_packer *nd_packer_new(const char *compression, const char *archive, nd_packer_sink *sink,
+                                void *context, struct nd_error *err)
+{
+    struct nd_packer *p = calloc(1, sizeof *p);
+
+    if (!p || !(p->archive = archive_write_new())) {
+        free(p);
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        return NULL;
+    }
+    p->sink = sink;
+    p->context = context;
+    if (start(p, compression, archive) >= ARCHIVE_WARN)
+        return p;
+    nd_fail(err, ND_EUNSUPPORTED, "cannot write %s: %s", archive ? archive : compression,
+            archive_error_string(p->archive) ? archive_error_string(p->archive) : "not built in");
+    nd_packer_free(p);
+    return NULL;
+}
+
+void nd_packer_free(struct nd_packer *p)
+{
+    if (!p)
+        return;
+    /* Freeing would write the end marks to a sink that may be gone. */
+    archive_write_fail(p->archive);
+    archive_write_free(p->archive);
+    free(p);
+}
+
+enum nd_status nd_packer_entry(struct nd_packer *p, const char *name, uint64_t bytes,
+                               struct nd_error *err)
+{
+    if (put_header(p->archive, name, bytes) < ARCHIVE_WARN)
+        return fail(p, err);
+    return ND_OK;
+}
+
+enum nd_status nd_packer_write(struct nd_packer *p, const void *data, size_t len,
+                               struct nd_error *err)
+{
+    const char *at = data;
+
+    while (len) {
+        la_ssize_t n = archive_write_data(p->archive, at, len);
+
+        if (n <= 0)
+            return fail(p, err);
+        at += n;
+        len -= (size_t)n;
+    }
+    return ND_OK;
+}
+
+enum nd_status nd_packer_finish(struct nd_packer *p, struct nd_error *err)
+{
+    if (archive_write_close(p->archive) != ARCHIVE_OK)
+        return fail(p, err);
+    return ND_OK;
+}
+
+static const struct {
+    const char *ending, *compression;
+    size_t stays; /* leading bytes of the ending that are not the compression's: ".t" of ".tgz" */
+} endings[] = {
+    {".gz", "gzip", 0},   {".zst", "zstd", 0}, {".xz", "xz", 0},
+    {".bz2", "bzip2", 0}, {".lz4", "lz4", 0},  {".tgz", "gzip", 2},
+    {".tzst", "zstd", 2}, {".txz", "xz", 2},   {".tbz2", "bzip2", 2},
+};
+
+/* Which of the endings a name has, or the number of them. */
+static size_t find_ending(const char *name)
+{
+    size_t len = strlen(name), i;
+
+    for (i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t n = strlen(endings[i].ending);
+
+        if (len > n && strcasecmp(name + len - n, endings[i].ending) == 0)
+            break;
+    }
+    return i;
+}
+
+const char *nd_compression_of_name(const char *name)
+{
+    size_t i = find_ending(name);
+
+    return i < sizeof endings / sizeof *endings ? endings[i].compression : "none";
+}
+
+const char *nd_archive_of_name(const char *name)
+{
+    size_t len = strlen(name), i = find_ending(name);
+
+    if (i < sizeof endings / sizeof *endings) {
+        if (endings[i].stays)
+            return "tar";
+        len -= strlen(endings[i].ending);
+    }
+    if (len > 4 && strncasecmp(name + len - 4, ".tar", 4) == 0)
+        return "tar";
+    return len > 4 && !strcasecmp(name + len - 4, ".zip") ? "zip" : NULL;
+}

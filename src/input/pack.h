@@ -1,0 +1,41 @@
+/* pack.h - bytes on their way out: compressed, or into an archive */
+#ifndef ND_INPUT_PACK_H
+#define ND_INPUT_PACK_H
+
+#include <stdint.h>
+
+#include <neardup/error.h>
+#include <neardup/types.h>
+
+/*
+ * It stands beside the readers because libarchive is in this folder only.  The bytes that come out
+ * depend on nothing but the bytes that went in: levels are fixed, no clock is asked.
+ */
+struct nd_packer;
+
+/* Where the packed bytes go.  A failure is handed back by the call that caused it. */
+typedef enum nd_status nd_packer_sink(void *context, const void *data, size_t len,
+                                      struct nd_error *err);
+
+/*
+ * compression: "gzip", "zstd", "xz", "bzip2", "lz4" or "none"; archive: "tar", "zip" or NULL: the
+ * bytes alone.  ND_EUNSUPPORTED where libarchive was built without it.
+ */
+struct nd_packer *nd_packer_new(const char *compression, const char *archive, nd_packer_sink *sink,
+                                void *context, struct nd_error *err);
+void nd_packer_free(struct nd_packer *p);
+
+/* Begin an entry of `bytes` bytes, which must then be written; only in archives. */
+enum nd_status nd_packer_entry(struct nd_packer *p, const char *name, uint64_t bytes,
+                               struct nd_error *err);
+enum nd_status nd_packer_write(struct nd_packer *p, const void *data, size_t len,
+                               struct nd_error *err);
+/* Write what is still held back; only nd_packer_free may follow. */
+enum nd_status nd_packer_finish(struct nd_packer *p, struct nd_error *err);
+
+/* The compression that a file's name asks for: "gzip" for .gz and .tgz … "none". */
+const char *nd_compression_of_name(const char *name);
+/* The kind of archive that a file's name asks for, a compression's ending put aside, or NULL. */
+const char *nd_archive_of_name(const char *name);
+
+#endif

@@ -1,0 +1,39 @@
+/* measure.h - resemblance, containment and cosine of two sets, compared exactly in integers */
+#ifndef ND_MATCH_MEASURE_H
+#define ND_MATCH_MEASURE_H
+
+#include <stdbool.h>
+
+#include <neardup/dedup.h>
+#include <neardup/types.h>
+
+/*
+ * A measure as a fraction num / den; the cosine as its square.  Counts are below 2^32, so that
+ * cross products fit 128 bits.
+ */
+struct nd_fraction {
+    uint64_t num, den;
+};
+
+/* The measure of an overlap; two empty sets measure 0. */
+struct nd_fraction nd_measure(enum nd_verify verify, const struct nd_overlap *overlap);
+
+/* The threshold p/q in the terms of the measure: squared for the cosine. */
+struct nd_fraction nd_measure_threshold(enum nd_verify verify, struct nd_ratio threshold);
+
+/* Negative, zero, positive as x is less than, equal to, greater than y. */
+int nd_fraction_compare(struct nd_fraction x, struct nd_fraction y);
+
+/*
+ * The fewest shared elements with which sets of a and b elements measure at least `bound` (more
+ * than it, if `strictly`).  Where even min(a, b) is too few, the result is greater than that.
+ */
+uint64_t nd_measure_need(enum nd_verify verify, uint64_t a, uint64_t b, struct nd_fraction bound,
+                         bool strictly);
+
+/* The counts b with which sets of a and b elements can measure at least `bound`, as far as 32 bits
+ * go. */
+void nd_measure_range(enum nd_verify verify, uint64_t a, struct nd_fraction bound, uint32_t *least,
+                      uint32_t *most);
+
+#endif

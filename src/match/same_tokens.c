@@ -1,0 +1,50 @@
+/* same_tokens.c - whether two texts are the same sequence of tokens */
+#include "match/same_tokens.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What is left of a tokeniser's current window. */
+struct window {
+    const uint64_t *hash;
+    size_t count;
+};
+
+/* Windows of the two texts need not end at the same token: compare the shorter rest, then go on. */
+int nd_same_tokens(struct nd_tokeniser *left, struct nd_view a, struct nd_tokeniser *right,
+                   struct nd_view b)
+{
+    struct window x = {NULL, 0}, y = {NULL, 0};
+
+    nd_tokeniser_start(left, a.data, a.len);
+    nd_tokeniser_start(right, b.data, b.len);
+    for (;;) {
+        int more_x = x.count ? 1 : nd_tokeniser_next(left, &x.hash, &x.count);
+        int more_y = y.count ? 1 : nd_tokeniser_next(right, &y.hash, &y.count);
+        size_t n;
+
+        if (more_x < 0 || more_y < 0)
+            return ND_ENOMEM;
+        if (!more_x || !more_y)
+            return more_x == more_y;
+        n = x.count < y.count ? x.count : y.count;
+        if (memcmp(x.hash, y.hash, n * sizeof *x.hash) != 0)
+            return 0;
+        x = (struct window){x.hash + n, x.count - n};
+        y = (struct window){y.hash + n, y.count - n};
+    }
+}
+
+int nd_same_characters(struct nd_view a, struct nd_view b)
+{
+    char *x = NULL, *y = NULL;
+    size_t n_x, n_y;
+    int same = ND_ENOMEM;
+
+    if (nd_text_normalise(a.data, a.len, &x, &n_x, NULL) == ND_OK &&
+        nd_text_normalise(b.data, b.len, &y, &n_y, NULL) == ND_OK)
+        same = n_x == n_y && (n_x == 0 || memcmp(x, y, n_x) == 0);
+    free(x);
+    free(y);
+    return same;
+}

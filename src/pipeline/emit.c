@@ -1,0 +1,147 @@
+/* emit.c - the last of several passes: survivors and rows, in input order */
+#include "pipeline/ordered.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether this pass needs a record at all. */
+static bool is_wanted(const struct nd_ordered *o, size_t number)
+{
+    const struct nd_run *run = o->run;
+
+    if (run->rows || run->clusters)
+        return true;
+    if (o->verdict_of[number] != ND_NO_VERDICT)
+        return run->options->recipe.dedup.cluster == ND_CLUSTER_COMPONENTS;
+    return run->survivors && !o->is_bad[number];
+}
+
+static enum nd_status name_by_number(struct nd_ordered *o, uint32_t number, struct nd_party *party,
+                                     unsigned room, struct nd_error *err)
+{
+    struct nd_run *run = o->run;
+    struct nd_place place = nd_places_at(&run->places, number);
+    struct nd_json *copy = &run->name_room[room];
+    enum nd_status status;
+
+    party->source = nd_reading_source(run->reading, place.source);
+    party->line = place.line;
+    status = nd_lookup_name(run->lookup, number, &place, &party->name, err);
+    if (status != ND_OK)
+        return status;
+    /* Two names are held at once, the lookup holds one. */
+    copy->text.len = 0;
+    nd_json_bytes(copy, party->name.text.data, party->name.text.len);
+    party->name.text.data = copy->text.data;
+    return copy->failed ? nd_fail(err, ND_ENOMEM, "out of memory") : ND_OK;
+}
+
+static enum nd_status put_removed(struct nd_ordered *o, const struct nd_party *removed,
+                                  const struct nd_verdict *verdict, struct nd_error *err)
+{
+    struct nd_run *run = o->run;
+    struct nd_pending *pending = &run->pending[0];
+    struct nd_decision decision = {
+        .identical = (enum nd_identical)verdict->identical,
+        .verified = verdict->verified,
+        .was_cut = verdict->was_cut,
+        .distance = verdict->distance,
+        .overlap = verdict->overlap,
+    };
+    struct nd_party kept, near;
+    struct nd_via via;
+    enum nd_status status;
+
+    status = name_by_number(o, verdict->kept, &kept, 1, err);
+    if (status == ND_OK && run->clusters)
+        nd_row_cluster(&pending->clusters, &removed->name, &kept.name);
+    if (status != ND_OK || !run->rows)
+        return status;
+    if (verdict->via != ND_NO_VERDICT) {
+        struct nd_place place = nd_places_at(&run->places, verdict->via);
+
+        status = nd_lookup_name(run->lookup, verdict->via, &place, &near.name, err);
+        if (status != ND_OK)
+            return status;
+        via = (struct nd_via){near.name, verdict->via_resemblance};
+    }
+    nd_row_removed(&pending->manifest, &run->place_room, removed, &kept, &decision,
+                   nd_method_name(run->options, &decision),
+                   verdict->via != ND_NO_VERDICT ? &via : NULL);
+    return ND_OK;
+}
+
+static enum nd_status put_record(struct nd_ordered *o, uint32_t number,
+                                 const struct nd_loaded *loaded, struct nd_error *err)
+{
+    struct nd_run *run = o->run;
+    const struct nd_source *source = nd_reading_source(run->reading, loaded->place.source);
+    uint32_t verdict = o->verdict_of[number];
+    struct nd_party party = {.source = source, .line = loaded->place.line};
+
+    if (o->is_bad[number]) {
+        if (run->rows)
+            nd_row_skipped(&run->pending[0].manifest, &run->place_room, source, party.line,
+                           loaded->bad ? loaded->bad->reason : "unreadable");
+        return ND_OK;
+    }
+    if (run->rows || run->clusters)
+        party.name =
+            nd_name_of(&loaded->document, source, loaded->place.line, &run->name_room[0]);
+    if (verdict != ND_NO_VERDICT)
+        return run->rows || run->clusters ? put_removed(o, &party, &o->verdict[verdict], err)
+                                          : ND_OK;
+    if (run->clusters)
+        nd_row_cluster(&run->pending[0].clusters, &party.name, &party.name);
+    if (run->survivors)
+        return nd_run_survive(run, loaded->place.source, loaded->bytes, err);
+    return ND_OK;
+}
+
+static enum nd_status put_batch(struct nd_ordered *o, const uint32_t *number, size_t n,
+                                struct nd_error *err)
+{
+    struct nd_run *run = o->run;
+    bool parse = run->rows || run->clusters ||
+                 run->options->recipe.dedup.cluster == ND_CLUSTER_COMPONENTS;
+    struct nd_loaded *loaded;
+    enum nd_status status = nd_loader_load(o->loader, number, 0, n, parse, &loaded, err);
+
+    if (status == ND_OK && run->options->recipe.dedup.cluster == ND_CLUSTER_COMPONENTS)
+        status = nd_components_measure(o, number, n, loaded, err);
+    for (size_t i = 0; status == ND_OK && i < n; i++)
+        status = put_record(o, number[i], &loaded[i], err);
+    return status == ND_OK ? nd_run_write_pending(run, &run->pending[0], err) : status;
+}
+
+/* The wanted records in input order, as numbers; true while there are any. */
+static bool list_wanted(const struct nd_ordered *o, size_t *at, uint32_t *number, size_t *n)
+{
+    enum { LISTED = 4096 };
+
+    for (*n = 0; *at < o->count && *n < LISTED; ++*at)
+        if (is_wanted(o, *at))
+            number[(*n)++] = (uint32_t)*at;
+    return *n > 0;
+}
+
+enum nd_status nd_ordered_emit(struct nd_ordered *o, struct nd_error *err)
+{
+    uint32_t number[4096];
+    enum nd_status status = ND_OK;
+    size_t at = 0, n;
+
+    while (status == ND_OK && list_wanted(o, &at, number, &n)) {
+        struct nd_run_progress progress = {
+            .documents = at, .pass = 3, .passes = 3, .pass_done = at, .pass_total = o->count};
+
+        status = nd_run_tell(o->run, &progress, err);
+        for (size_t from = 0, some; status == ND_OK && from < n; from += some) {
+            some = nd_loader_batch(o->loader, number, from, n);
+            status = put_batch(o, number + from, some, err);
+        }
+    }
+    return status;
+}

@@ -1,0 +1,108 @@
+/* manifest.c - the manifest's first line: what was done, to what, and how */
+#include "pipeline/run_state.h"
+
+#include <neardup/text.h>
+#include <neardup/version.h>
+
+#include <stdlib.h>
+
+const char *nd_format_name(enum nd_format format)
+{
+    static const char *const names[] = {"auto", "text", "html", "jsonl", "csv", "tsv"};
+
+    return names[format];
+}
+
+static void put_text(struct nd_json *out, const char *key, const char *value)
+{
+    if (!value)
+        return;
+    nd_json_key(out, key);
+    nd_json_text(out, value);
+}
+
+static void put_list(struct nd_json *out, const char *key, const char *const *list, size_t n)
+{
+    if (!n)
+        return;
+    nd_json_key(out, key);
+    nd_json_open(out, '[');
+    for (size_t i = 0; i < n; i++)
+        nd_json_text(out, list[i]);
+    nd_json_close(out, ']');
+}
+
+static void put_recipe(struct nd_run *run, struct nd_json *out)
+{
+    char *text = NULL;
+    size_t len = 0;
+    uint64_t fingerprint = 0;
+
+    if (nd_recipe_canonical(&run->options->recipe, &text, &len, &fingerprint, NULL) != ND_OK) {
+        out->failed = true;
+        return;
+    }
+    nd_json_key(out, "recipe");
+    nd_json_string(out, (struct nd_view){text, len});
+    nd_json_key(out, "recipe_fingerprint");
+    nd_json_hex(out, fingerprint);
+    free(text);
+}
+
+/* What changes the result and is not in the recipe. */
+static void put_options(const struct nd_run_options *o, struct nd_json *out)
+{
+    static const char *const units[] = {"file", "line", "paragraph"};
+
+    nd_json_key(out, "options");
+    nd_json_open(out, '{');
+    put_text(out, "format", nd_format_name(o->input.format));
+    put_text(out, "unit", units[o->input.unit]);
+    put_text(out, "missing_text", o->input.missing_text == ND_MISSING_SKIP ? "skip" : "empty");
+    put_list(out, "text_fields", o->input.text_fields, o->input.n_text_fields);
+    put_text(out, "id_field", o->input.id_field);
+    put_list(out, "globs", o->input.globs, o->input.n_globs);
+    put_text(out, "within", o->within);
+    put_text(out, "prefer_field", o->prefer_field);
+    put_list(out, "prefer", o->prefer, o->n_prefer);
+    nd_json_key(out, "strict");
+    nd_json_bool(out, o->strict);
+    nd_json_close(out, '}');
+}
+
+static void put_source(const struct nd_source *source, struct nd_json *out)
+{
+    nd_json_open(out, '{');
+    put_text(out, "path", source->path);
+    put_text(out, "entry", source->entry);
+    put_text(out, "format", nd_format_name(source->format));
+    put_text(out, "compression", source->compression);
+    put_text(out, "archive", source->archive);
+    nd_json_key(out, "records");
+    nd_json_uint(out, source->records);
+    nd_json_key(out, "bytes");
+    nd_json_uint(out, source->bytes);
+    nd_json_key(out, "xxh3");
+    nd_json_hex(out, source->bytes_hash);
+    nd_json_close(out, '}');
+}
+
+void nd_manifest_header(struct nd_run *run, struct nd_json *out)
+{
+    nd_json_open(out, '{');
+    put_text(out, "neardup", nd_version());
+    put_text(out, "unicode", nd_unicode_version());
+    put_recipe(run, out);
+    put_options(run->options, out);
+    nd_json_key(out, "bands");
+    nd_json_uint(out, run->summary->bands);
+    nd_json_key(out, "rows");
+    nd_json_uint(out, run->summary->rows);
+    nd_json_key(out, "inputs");
+    nd_json_open(out, '[');
+    for (uint32_t i = 0; i < nd_reading_sources(run->reading); i++)
+        put_source(nd_reading_source(run->reading, i), out);
+    nd_json_close(out, ']');
+    nd_json_close(out, '}');
+    nd_json_line(out);
+}

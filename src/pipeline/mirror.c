@@ -1,0 +1,170 @@
+/* mirror.c - one file a source, under its relative path in a folder */
+#define _GNU_SOURCE
+#include "pipeline/mirror.h"
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "pipeline/hash_set.h"
+#include "pipeline/temporary.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct nd_mirror {
+    const char *folder;
+    struct nd_output *open;
+    struct nd_output **done;
+    size_t n_done, done_capacity;
+    const char **link;
+    size_t n_links, link_capacity;
+    struct nd_hash_set names; /* of the files so far */
+    struct nd_buffer name;    /* of the last one, zero-terminated */
+};
+
+struct nd_mirror *nd_mirror_new(const char *folder, struct nd_error *err)
+{
+    struct nd_mirror *m = calloc(1, sizeof *m);
+
+    if (!m) {
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        return NULL;
+    }
+    m->folder = folder;
+    m->names.bytes_max = SIZE_MAX;
+    return m;
+}
+
+/* Append the parts of a path, but for those that would lead out of the folder. */
+static bool append_parts(struct nd_buffer *name, const char *path)
+{
+    while (*path) {
+        size_t len = strcspn(path, "/");
+        bool skip = len == 0 || (len == 1 && path[0] == '.') ||
+                    (len == 2 && path[0] == '.' && path[1] == '.');
+
+        if (!skip && (!nd_buffer_append(name, "/", 1) || !nd_buffer_append(name, path, len)))
+            return false;
+        path += len;
+        path += *path == '/';
+    }
+    return true;
+}
+
+static enum nd_status make_name(struct nd_mirror *m, const char *path, const char *entry,
+                                struct nd_error *err)
+{
+    m->name.len = 0;
+    if (!nd_buffer_append(&m->name, m->folder, strlen(m->folder)))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    while (m->name.len > 1 && m->name.data[m->name.len - 1] == '/')
+        m->name.len--;
+    if (!append_parts(&m->name, path) || (entry && !append_parts(&m->name, entry)) ||
+        !nd_buffer_append(&m->name, "", 1))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (nd_hash_set_add(&m->names, nd_hash_bytes(m->name.data, m->name.len)))
+        return nd_fail(err, ND_EINPUT, "%s: two inputs would be written to it, %s the second",
+                       m->name.data, path);
+    return ND_OK;
+}
+
+enum nd_status nd_mirror_open(struct nd_mirror *m, const char *path, const char *entry,
+                              struct nd_output **file, struct nd_error *err)
+{
+    enum nd_status status = make_name(m, path, entry, err);
+
+    if (status == ND_OK)
+        status = nd_output_make_folders(m->name.data, err);
+    if (status != ND_OK)
+        return status;
+    m->open = nd_output_open(m->name.data, err);
+    *file = m->open;
+    return m->open ? ND_OK : ND_EIO;
+}
+
+enum nd_status nd_mirror_close(struct nd_mirror *m, struct nd_error *err)
+{
+    void *done = m->done;
+    enum nd_status status = nd_output_finish(m->open, err);
+
+    if (status == ND_OK &&
+        !nd_array_reserve(&done, &m->done_capacity, m->n_done + 1, sizeof(struct nd_output *)))
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    if (status != ND_OK)
+        return status;
+    m->done = done;
+    m->done[m->n_done++] = m->open;
+    m->open = NULL;
+    return ND_OK;
+}
+
+enum nd_status nd_mirror_link(struct nd_mirror *m, const char *path, struct nd_error *err)
+{
+    void *list = m->link;
+
+    if (!nd_array_reserve(&list, &m->link_capacity, m->n_links + 1, sizeof(const char *)))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    m->link = list;
+    m->link[m->n_links++] = path;
+    return ND_OK;
+}
+
+/* Across file systems, and where the system forbids links to files of others, a symbolic link. */
+static int link_or_symlink(const char *path, const char *name)
+{
+    char *whole = realpath(path, NULL);
+    int result = -1;
+
+    if (!whole)
+        return -1;
+    if (link(whole, name) == 0)
+        result = 0;
+    else if (errno == EXDEV || errno == EPERM || errno == EMLINK || errno == EOPNOTSUPP)
+        result = symlink(whole, name);
+    free(whole);
+    return result;
+}
+
+static enum nd_status publish_link(struct nd_mirror *m, const char *path, struct nd_error *err)
+{
+    enum nd_status status = make_name(m, path, NULL, err);
+
+    if (status == ND_OK)
+        status = nd_output_make_folders(m->name.data, err);
+    if (status != ND_OK || link_or_symlink(path, m->name.data) == 0)
+        return status;
+    if (errno == EEXIST && unlink(m->name.data) == 0 && link_or_symlink(path, m->name.data) == 0)
+        return ND_OK;
+    return nd_fail(err, ND_EIO, "%s: cannot be linked to %s: %s", m->name.data, path,
+                   strerror(errno));
+}
+
+enum nd_status nd_mirror_publish(struct nd_mirror *m, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (size_t i = 0; status == ND_OK && i < m->n_done; i++) {
+        status = nd_output_publish(m->done[i], err);
+        m->done[i] = NULL;
+    }
+    for (size_t i = 0; status == ND_OK && i < m->n_links; i++)
+        status = publish_link(m, m->link[i], err);
+    return status;
+}
+
+void nd_mirror_free(struct nd_mirror *m)
+{
+    if (!m)
+        return;
+    nd_output_discard(m->open);
+    for (size_t i = 0; i < m->n_done; i++)
+        nd_output_discard(m->done[i]);
+    free(m->done);
+    free(m->link);
+    nd_hash_set_release(&m->names);
+    nd_buffer_release(&m->name);
+    free(m);
+}

@@ -1,0 +1,32 @@
+/* mirror.h - one file a source, under its relative path in a folder */
+#ifndef ND_PIPELINE_MIRROR_H
+#define ND_PIPELINE_MIRROR_H
+
+#include <neardup/error.h>
+#include <neardup/input.h>
+
+#include "pipeline/output.h"
+
+/* The files are written one after another; none has its name before all are published. */
+struct nd_mirror;
+
+/* `folder` is borrowed.  ND_ENOMEM. */
+struct nd_mirror *nd_mirror_new(const char *folder, struct nd_error *err);
+
+/*
+ * Open the file of a path, made relative: a leading '/', "." and ".." are left out.  `entry` is
+ * added where not NULL.  The mirror owns it.  ND_EINPUT: two sources would get the same file.
+ */
+enum nd_status nd_mirror_open(struct nd_mirror *m, const char *path, const char *entry,
+                              struct nd_output **file, struct nd_error *err);
+/* The file last opened is complete. */
+enum nd_status nd_mirror_close(struct nd_mirror *m, struct nd_error *err);
+
+/* When published: a hard link to the file at `path` (borrowed), a symbolic one where that cannot
+ * be. */
+enum nd_status nd_mirror_link(struct nd_mirror *m, const char *path, struct nd_error *err);
+
+enum nd_status nd_mirror_publish(struct nd_mirror *m, struct nd_error *err);
+void nd_mirror_free(struct nd_mirror *m);
+
+#endif

@@ -1,0 +1,42 @@
+/* names.c - what a document is called in the outputs */
+#include "pipeline/names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void nd_place_append(struct nd_json *out, const struct nd_source *source, uint64_t line)
+{
+    char number[24];
+
+    nd_json_bytes(out, source->path, strlen(source->path));
+    if (source->entry) {
+        nd_json_bytes(out, "!", 1);
+        nd_json_bytes(out, source->entry, strlen(source->entry));
+    }
+    if (line)
+        nd_json_bytes(out, number, (size_t)snprintf(number, sizeof number, ":%" PRIu64, line));
+}
+
+struct nd_name nd_name_of(const struct nd_document *document, const struct nd_source *source,
+                          uint64_t line, struct nd_json *room)
+{
+    if (document->id_kind != ND_ID_NONE)
+        return (struct nd_name){document->id_kind, document->id};
+    room->text.len = 0;
+    nd_place_append(room, source, line);
+    return (struct nd_name){ND_ID_STRING, {room->text.data, room->text.len}};
+}
+
+void nd_name_json(struct nd_json *out, const struct nd_name *name)
+{
+    if (name->kind == ND_ID_RAW)
+        nd_json_raw(out, name->text);
+    else
+        nd_json_string(out, name->text);
+}
+
+void nd_name_tsv(struct nd_json *out, const struct nd_name *name)
+{
+    nd_tsv_field(out, name->text);
+}

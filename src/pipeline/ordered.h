@@ -1,0 +1,64 @@
+/* ordered.h - what a run in several passes remembers of every record */
+#ifndef ND_PIPELINE_ORDERED_H
+#define ND_PIPELINE_ORDERED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pipeline/loader.h"
+#include "pipeline/run_state.h"
+
+/* Why a document was removed; 48 bytes, of removed ones only. */
+struct nd_verdict {
+    uint32_t kept, via; /* numbers of records, in input order */
+    uint8_t distance, identical, verified, was_cut;
+    struct nd_overlap overlap; /* of components: found in the last pass */
+    double via_resemblance;
+};
+
+#define ND_NO_VERDICT UINT32_MAX
+enum { ND_DISTANCE_NONE = 255 };
+
+/* Records are numbered in input order; run->places knows where each of them is. */
+struct nd_ordered {
+    struct nd_run *run;
+    struct nd_loader *loader;
+    uint64_t *key;    /* of the keep policy */
+    uint32_t *prefer; /* place in --prefer; NULL: not asked for */
+    uint32_t *group;  /* NULL: no --within */
+    uint8_t *is_bad;
+    uint32_t *verdict_of; /* place in `verdict`, or ND_NO_VERDICT: kept, or bad */
+    size_t count, capacity;
+    uint32_t *order; /* the documents in keep order: what is pushed as 0, 1, 2 … */
+    size_t n_order;
+    struct nd_verdict *verdict;
+    size_t n_verdicts, verdict_capacity;
+};
+
+/* order.c: the first pass, and the order it leads to. */
+enum nd_status nd_ordered_collect(struct nd_ordered *o, struct nd_error *err);
+enum nd_status nd_ordered_sort(struct nd_ordered *o, struct nd_error *err);
+
+/* A removed document's verdict, by its number; the caller fills it.  NULL: out of memory. */
+struct nd_verdict *nd_ordered_remove(struct nd_ordered *o, uint32_t number);
+
+/* Load the next documents in keep order and list them for the engine; *n of them. */
+enum nd_status nd_ordered_items(struct nd_ordered *o, size_t from, struct nd_dedup_item **items,
+                                size_t *n, struct nd_error *err);
+
+/* The text of the document pushed as `document`, for the engine. */
+enum nd_status nd_ordered_fetch(void *context, uint64_t document, unsigned worker,
+                                struct nd_view *text, struct nd_error *err);
+enum nd_status nd_ordered_keep(void *context, uint64_t document, size_t item,
+                               struct nd_error *err);
+
+/* components.c: the second pass where clusters are components. */
+enum nd_status nd_ordered_components(struct nd_ordered *o, struct nd_error *err);
+/* Of n records just loaded: what the removed ones have in common with their kept ones. */
+enum nd_status nd_components_measure(struct nd_ordered *o, const uint32_t *number, size_t n,
+                                     const struct nd_loaded *loaded, struct nd_error *err);
+
+/* emit.c: the last pass. */
+enum nd_status nd_ordered_emit(struct nd_ordered *o, struct nd_error *err);
+
+#endif

@@ -1,0 +1,241 @@
+/* output.c - a file on its way out: atomic where it can be, compressed as its name says */
+#define _GNU_SOURCE
+#include "pipeline/output.h"
+
+#include "base/memory.h"
+#include "input/pack.h"
+#include "pipeline/temporary.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER_BYTES = 1 << 16 };
+
+struct nd_output {
+    char *name; /* as the user gave it, for messages */
+    int fd;
+    struct nd_temporary *temporary; /* NULL: in place */
+    const char *compression, *archive; /* "none"; NULL */
+    struct nd_packer *packer;          /* made at the first write, where one of them is asked for */
+    size_t held;                       /* bytes in buffer */
+    char *buffer;                      /* gone once the file is finished */
+};
+
+static enum nd_status write_fully(struct nd_output *o, const char *data, size_t len,
+                                  struct nd_error *err)
+{
+    while (len) {
+        ssize_t n = write(o->fd, data, len);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return nd_fail(err, ND_EIO, "%s: cannot be written: %s", o->name, strerror(errno));
+        data += n;
+        len -= (size_t)n;
+    }
+    return ND_OK;
+}
+
+static enum nd_status write_held(struct nd_output *o, struct nd_error *err)
+{
+    size_t len = o->held;
+
+    o->held = 0;
+    return write_fully(o, o->buffer, len, err);
+}
+
+static enum nd_status hold(void *context, const void *data, size_t len, struct nd_error *err)
+{
+    struct nd_output *o = context;
+    enum nd_status status = ND_OK;
+
+    if (len > BUFFER_BYTES - o->held)
+        status = write_held(o, err);
+    if (status == ND_OK && len >= BUFFER_BYTES)
+        return write_fully(o, data, len, err);
+    if (status == ND_OK && len) {
+        memcpy(o->buffer + o->held, data, len);
+        o->held += len;
+    }
+    return status;
+}
+
+/* Whether a path is to be written in place; *target is then NULL, else the name to give at the end:
+ * where the path is a symbolic link, that of the file behind it. */
+static enum nd_status choose_target(const char *path, char **target, struct nd_error *err)
+{
+    struct stat about;
+
+    *target = NULL;
+    if (stat(path, &about) == 0) {
+        if (S_ISDIR(about.st_mode))
+            return nd_fail(err, ND_EIO, "%s: is a directory", path);
+        if (!S_ISREG(about.st_mode))
+            return ND_OK;
+        if (access(path, W_OK) != 0)
+            return nd_fail(err, ND_EIO, "%s: cannot be written: %s", path, strerror(errno));
+        *target = realpath(path, NULL);
+    } else {
+        *target = strdup(path);
+    }
+    return *target ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
+}
+
+static enum nd_status open_file(struct nd_output *o, const char *path, struct nd_error *err)
+{
+    char *target;
+    enum nd_status status;
+
+    if (strcmp(path, "-") == 0) {
+        o->fd = dup(STDOUT_FILENO);
+        if (o->fd < 0)
+            return nd_fail(err, ND_EIO, "standard output: cannot be written: %s", strerror(errno));
+        return ND_OK;
+    }
+    status = choose_target(path, &target, err);
+    if (status != ND_OK)
+        return status;
+    if (target) {
+        o->temporary = nd_temporary_create(target, &o->fd, err);
+        free(target);
+        return o->temporary ? ND_OK : ND_EIO;
+    }
+    o->fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (o->fd < 0)
+        return nd_fail(err, ND_EIO, "%s: cannot be written: %s", path, strerror(errno));
+    return ND_OK;
+}
+
+struct nd_output *nd_output_open(const char *path, struct nd_error *err)
+{
+    struct nd_output *o = calloc(1, sizeof *o);
+
+    if (!o) {
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        return NULL;
+    }
+    o->fd = -1;
+    o->compression = nd_compression_of_name(path);
+    o->name = strdup(strcmp(path, "-") == 0 ? "standard output" : path);
+    o->buffer = malloc(BUFFER_BYTES);
+    if (!o->name || !o->buffer) {
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        nd_output_discard(o);
+        return NULL;
+    }
+    if (open_file(o, path, err) == ND_OK)
+        return o;
+    nd_output_discard(o);
+    return NULL;
+}
+
+void nd_output_be_archive(struct nd_output *o, const char *archive)
+{
+    o->archive = archive;
+    if (strcmp(archive, "zip") == 0) /* compresses each entry itself */
+        o->compression = "none";
+}
+
+static bool is_packed(const struct nd_output *o)
+{
+    return o->archive || strcmp(o->compression, "none") != 0;
+}
+
+static enum nd_status make_packer(struct nd_output *o, struct nd_error *err)
+{
+    if (!o->packer)
+        o->packer = nd_packer_new(o->compression, o->archive, hold, o, err);
+    return o->packer ? ND_OK : ND_EUNSUPPORTED;
+}
+
+enum nd_status nd_output_entry(struct nd_output *o, const char *name, uint64_t bytes,
+                               struct nd_error *err)
+{
+    enum nd_status status = make_packer(o, err);
+
+    return status == ND_OK ? nd_packer_entry(o->packer, name, bytes, err) : status;
+}
+
+enum nd_status nd_output_write(struct nd_output *o, const void *data, size_t len,
+                               struct nd_error *err)
+{
+    enum nd_status status;
+
+    if (!is_packed(o))
+        return hold(o, data, len, err);
+    status = make_packer(o, err);
+    return status == ND_OK ? nd_packer_write(o->packer, data, len, err) : status;
+}
+
+enum nd_status nd_output_flush(struct nd_output *o, struct nd_error *err)
+{
+    return o->temporary ? ND_OK : write_held(o, err);
+}
+
+enum nd_status nd_output_finish(struct nd_output *o, struct nd_error *err)
+{
+    enum nd_status status = is_packed(o) ? make_packer(o, err) : ND_OK;
+
+    if (status == ND_OK && o->packer)
+        status = nd_packer_finish(o->packer, err);
+    if (status == ND_OK)
+        status = write_held(o, err);
+    /* Some file systems report a full disk only here. */
+    if (close(o->fd) != 0 && status == ND_OK)
+        status = nd_fail(err, ND_EIO, "%s: cannot be written: %s", o->name, strerror(errno));
+    o->fd = -1;
+    nd_packer_free(o->packer);
+    o->packer = NULL;
+    free(o->buffer);
+    o->buffer = NULL;
+    return status;
+}
+
+enum nd_status nd_output_publish(struct nd_output *o, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    if (o->temporary)
+        status = nd_temporary_publish(o->temporary, err);
+    o->temporary = NULL;
+    nd_output_discard(o);
+    return status;
+}
+
+void nd_output_discard(struct nd_output *o)
+{
+    if (!o)
+        return;
+    nd_packer_free(o->packer);
+    nd_temporary_discard(o->temporary);
+    if (o->fd >= 0)
+        close(o->fd);
+    free(o->buffer);
+    free(o->name);
+    free(o);
+}
+
+enum nd_status nd_output_make_folders(const char *path, struct nd_error *err)
+{
+    char *folder = strdup(path);
+    enum nd_status status = ND_OK;
+
+    if (!folder)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+            status = nd_fail(err, ND_EIO, "%s: cannot be created: %s", folder, strerror(errno));
+            break;
+        }
+        *slash = '/';
+    }
+    free(folder);
+    return status;
+}

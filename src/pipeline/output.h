@@ -1,0 +1,44 @@
+/* output.h - a file on its way out: atomic where it can be, compressed as its name says */
+#ifndef ND_PIPELINE_OUTPUT_H
+#define ND_PIPELINE_OUTPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <neardup/error.h>
+
+/*
+ * A regular or absent name is written under a temporary name; anything else (a device, a pipe, "-"
+ * for the standard output) in place.  Not for two threads at once.
+ */
+struct nd_output;
+
+/* Open for writing.  Missing folders are not made.  ND_EIO, ND_ENOMEM. */
+struct nd_output *nd_output_open(const char *path, struct nd_error *err);
+
+/* Before anything is written: it will be an archive, "tar" or "zip" (borrowed), and not plain
+ * bytes. */
+void nd_output_be_archive(struct nd_output *o, const char *archive);
+
+/* Begin an entry of an archive; its `bytes` bytes must follow. */
+enum nd_status nd_output_entry(struct nd_output *o, const char *name, uint64_t bytes,
+                               struct nd_error *err);
+enum nd_status nd_output_write(struct nd_output *o, const void *data, size_t len,
+                               struct nd_error *err);
+
+/* Hand what is buffered to whoever reads a pipe; nothing for a file that nobody sees yet. */
+enum nd_status nd_output_flush(struct nd_output *o, struct nd_error *err);
+
+/* All has been written: close the file; it is whole, but has not yet its name. */
+enum nd_status nd_output_finish(struct nd_output *o, struct nd_error *err);
+
+/* After finish: give the file its name.  Frees the output, whatever the result. */
+enum nd_status nd_output_publish(struct nd_output *o, struct nd_error *err);
+
+/* Free the output; what was written under a temporary name is removed.  NULL: nothing. */
+void nd_output_discard(struct nd_output *o);
+
+/* mkdir -p of the folder that a path stands in.  ND_EIO. */
+enum nd_status nd_output_make_folders(const char *path, struct nd_error *err);
+
+#endif

@@ -1,0 +1,282 @@
+/* reading.c - batches of parsed records, the next one read while this one is worked on */
+#include "pipeline/reading.h"
+
+#include "base/memory.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* 2 MB: large enough that waking the workers costs nothing, small enough to stay in cache. */
+enum { BATCH_BYTES = 2 << 20, BATCH_RECORDS = 8192, TASK_RECORDS = 16 };
+
+struct kept_problem {
+    enum nd_problem_kind kind;
+    char *message;
+};
+
+struct slot {
+    struct nd_reading_batch seen;
+    struct nd_batch batch;
+    size_t capacity;
+    int state; /* of nd_input_read: 1, 0, < 0 */
+    struct nd_error error;
+    struct kept_problem *problem;
+    size_t n_problems, problem_capacity;
+};
+
+struct nd_reading {
+    struct nd_pool *pool;
+    struct nd_input *input;
+    struct nd_reading_hooks hooks;
+    struct nd_parser **parser; /* one a worker */
+    unsigned n_workers;
+    struct slot slot[2];
+    struct slot *current; /* being worked on by the caller */
+    struct slot *coming;  /* of the job; what it did counts once the job is over */
+    enum nd_status wrote;
+    struct nd_error write_error;
+    bool is_begun, has_job;
+    atomic_bool out_of_memory;
+    _Atomic(uint64_t) repaired;
+    uint32_t n_sources; /* counted while no job runs */
+};
+
+/* Problems come up in the job, and are told by the thread that asked for the batch. */
+static void keep_problem(void *context, const struct nd_problem *problem)
+{
+    struct nd_reading *r = context;
+    struct slot *slot = r->coming;
+    void *list = slot->problem;
+    char *message = strdup(problem->message);
+
+    if (!message || !nd_array_reserve(&list, &slot->problem_capacity, slot->n_problems + 1,
+                                      sizeof *slot->problem)) {
+        free(message);
+        atomic_store(&r->out_of_memory, true);
+        return;
+    }
+    slot->problem = list;
+    slot->problem[slot->n_problems++] = (struct kept_problem){problem->kind, message};
+}
+
+static void tell_problems(struct nd_reading *r, struct slot *slot)
+{
+    for (size_t i = 0; i < slot->n_problems; i++) {
+        struct nd_problem problem = {slot->problem[i].kind, slot->problem[i].message};
+
+        if (r->hooks.problem)
+            r->hooks.problem(r->hooks.context, &problem);
+        free(slot->problem[i].message);
+    }
+    slot->n_problems = 0;
+}
+
+static void write_and_read(void *context)
+{
+    struct nd_reading *r = context;
+    struct slot *slot = r->coming;
+
+    if (r->wrote == ND_OK && slot->seen.count && r->hooks.write)
+        r->wrote = r->hooks.write(r->hooks.context, slot->seen.slot, &r->write_error);
+    slot->seen.count = 0;
+    if (r->wrote != ND_OK)
+        return;
+    slot->state =
+        nd_input_read(r->input, BATCH_BYTES, BATCH_RECORDS, &slot->batch, &slot->error);
+    nd_input_progress(r->input, &slot->seen.done, &slot->seen.total);
+}
+
+static void begin_job(struct nd_reading *r, struct slot *slot)
+{
+    r->coming = slot;
+    r->has_job = true;
+    nd_pool_begin(r->pool, write_and_read, r);
+}
+
+static void finish_job(struct nd_reading *r)
+{
+    if (r->has_job)
+        nd_pool_finish(r->pool);
+    r->has_job = false;
+}
+
+struct nd_reading *nd_reading_new(struct nd_pool *pool, const char *const *paths, size_t n_paths,
+                                  const struct nd_input_options *options,
+                                  const struct nd_reading_hooks *hooks, struct nd_error *err)
+{
+    struct nd_reading *r = calloc(1, sizeof *r);
+
+    if (!r) {
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        return NULL;
+    }
+    r->pool = pool;
+    r->hooks = *hooks;
+    r->slot[1].seen.slot = 1;
+    r->n_workers = nd_pool_threads(pool);
+    r->parser = calloc(r->n_workers, sizeof(struct nd_parser *));
+    if (!r->parser)
+        nd_fail(err, ND_ENOMEM, "out of memory");
+    else
+        r->input = nd_input_open(paths, n_paths, options, keep_problem, r, err);
+    for (unsigned i = 0; r->input && i < r->n_workers; i++) {
+        r->parser[i] = nd_parser_new(options, err);
+        if (!r->parser[i]) {
+            nd_reading_free(r);
+            return NULL;
+        }
+    }
+    if (r->input)
+        return r;
+    nd_reading_free(r);
+    return NULL;
+}
+
+static void forget(struct slot *slot)
+{
+    for (size_t i = 0; i < slot->seen.count; i++)
+        free(slot->seen.parsed[i].bad);
+    slot->seen.count = 0;
+}
+
+static void release_slot(struct slot *slot)
+{
+    for (size_t i = 0; i < slot->n_problems; i++)
+        free(slot->problem[i].message);
+    free(slot->problem);
+    forget(slot);
+    free(slot->seen.parsed);
+    nd_batch_release(&slot->batch);
+}
+
+void nd_reading_free(struct nd_reading *r)
+{
+    if (!r)
+        return;
+    finish_job(r);
+    for (unsigned i = 0; i < 2; i++)
+        release_slot(&r->slot[i]);
+    for (unsigned i = 0; r->parser && i < r->n_workers; i++)
+        nd_parser_free(r->parser[i]);
+    free(r->parser);
+    if (r->input)
+        nd_input_close(r->input);
+    free(r);
+}
+
+static void parse_one(struct nd_reading *r, struct nd_parsed *parsed, unsigned worker)
+{
+    struct nd_bad_record bad;
+    uint64_t repaired = 0;
+    int result = nd_parser_parse(r->parser[worker], nd_reading_source(r, parsed->record.source),
+                                 parsed->record.bytes, &parsed->document, &repaired, &bad);
+
+    if (result == 0) {
+        parsed->bad = malloc(sizeof bad);
+        if (parsed->bad)
+            *parsed->bad = bad;
+    }
+    if (result < 0 || (result == 0 && !parsed->bad))
+        atomic_store(&r->out_of_memory, true);
+    if (repaired)
+        atomic_fetch_add(&r->repaired, repaired);
+    if (result == 1 && r->hooks.parsed)
+        r->hooks.parsed(r->hooks.context, parsed, worker);
+}
+
+static void parse_task(void *context, size_t task, unsigned worker)
+{
+    struct nd_reading *r = context;
+    struct nd_reading_batch *seen = &r->current->seen;
+    size_t from = task * TASK_RECORDS, to = from + TASK_RECORDS;
+
+    for (size_t i = from; i < to && i < seen->count; i++)
+        parse_one(r, &seen->parsed[i], worker);
+}
+
+static enum nd_status parse(struct nd_reading *r, struct slot *slot, struct nd_error *err)
+{
+    void *parsed = slot->seen.parsed;
+
+    if (!nd_array_reserve(&parsed, &slot->capacity, slot->batch.count, sizeof *slot->seen.parsed))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    slot->seen.parsed = parsed;
+    slot->seen.count = slot->batch.count;
+    slot->seen.bytes = slot->batch.bytes;
+    for (size_t i = 0; i < slot->seen.count; i++)
+        slot->seen.parsed[i] = (struct nd_parsed){.record = slot->batch.records[i]};
+    for (unsigned i = 0; i < r->n_workers; i++)
+        nd_parser_reset(r->parser[i]);
+    atomic_store(&r->repaired, 0);
+    nd_pool_run(r->pool, (slot->seen.count + TASK_RECORDS - 1) / TASK_RECORDS, parse_task, r);
+    slot->seen.repaired = atomic_load(&r->repaired);
+    if (atomic_load(&r->out_of_memory))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    return ND_OK;
+}
+
+/* Wait for the job; 1: its batch is there. */
+static int take_coming(struct nd_reading *r, struct slot *slot, struct nd_error *err)
+{
+    finish_job(r);
+    if (r->wrote != ND_OK) {
+        if (err)
+            *err = r->write_error;
+        return (int)r->wrote;
+    }
+    tell_problems(r, slot);
+    if (slot->state < 0) {
+        if (err)
+            *err = slot->error;
+        return slot->state;
+    }
+    return slot->state;
+}
+
+int nd_reading_next(struct nd_reading *r, struct nd_reading_batch **batch, struct nd_error *err)
+{
+    struct slot *before = r->current;
+    struct slot *slot = before == &r->slot[0] ? &r->slot[1] : &r->slot[0];
+    int result;
+
+    if (!r->is_begun)
+        begin_job(r, slot);
+    r->is_begun = true;
+    result = take_coming(r, slot, err);
+    r->n_sources = (uint32_t)nd_input_sources(r->input);
+    if (result == 0 && before && before->seen.count) {
+        /* The end: what is left of the batch before has still to be written. */
+        if (r->hooks.write)
+            result = (int)r->hooks.write(r->hooks.context, before->seen.slot, err);
+        forget(before);
+    }
+    if (result <= 0)
+        return result;
+    r->current = slot;
+    if (before) {
+        for (size_t i = 0; i < before->seen.count; i++) {
+            free(before->seen.parsed[i].bad);
+            before->seen.parsed[i].bad = NULL;
+        }
+    }
+    begin_job(r, before ? before : slot == &r->slot[0] ? &r->slot[1] : &r->slot[0]);
+    *batch = &slot->seen;
+    result = (int)parse(r, slot, err);
+    return result == 0 ? 1 : result;
+}
+
+struct nd_input *nd_reading_input(struct nd_reading *r)
+{
+    return r->input;
+}
+
+uint32_t nd_reading_sources(const struct nd_reading *r)
+{
+    return r->n_sources;
+}
+
+const struct nd_source *nd_reading_source(const struct nd_reading *r, uint32_t number)
+{
+    return nd_input_source(r->input, number);
+}

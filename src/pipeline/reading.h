@@ -1,0 +1,63 @@
+/* reading.h - batches of parsed records, the next one read while this one is worked on */
+#ifndef ND_PIPELINE_READING_H
+#define ND_PIPELINE_READING_H
+
+#include <neardup/error.h>
+#include <neardup/input.h>
+#include <neardup/types.h>
+
+#include "base/pool.h"
+
+/* A record and what the parser made of it. */
+struct nd_parsed {
+    struct nd_record record;
+    struct nd_document document;
+    struct nd_bad_record *bad; /* NULL: a document */
+    uint64_t key;              /* for the `parsed` hook to fill */
+};
+
+/*
+ * Two batches are in flight: while one is parsed and decided, a job beside the pool writes what the
+ * caller left of the other one and reads the next into it.
+ */
+struct nd_reading_batch {
+    struct nd_parsed *parsed;
+    size_t count;
+    unsigned slot;    /* 0 or 1: where the caller keeps what the job is to write */
+    size_t bytes;     /* of the records */
+    uint64_t repaired;
+    uint64_t done, total; /* nd_input_progress after this batch */
+};
+
+struct nd_reading_hooks {
+    void *context;
+    /* A record has been parsed; called by several workers at once.  NULL: nothing. */
+    void (*parsed)(void *context, struct nd_parsed *parsed, unsigned worker);
+    /* Write what was left of this slot: its records are still there.  NULL: nothing. */
+    enum nd_status (*write)(void *context, unsigned slot, struct nd_error *err);
+    /* A problem with an input, in the thread that calls nd_reading_next. */
+    void (*problem)(void *context, const struct nd_problem *problem);
+};
+
+struct nd_reading;
+
+struct nd_reading *nd_reading_new(struct nd_pool *pool, const char *const *paths, size_t n_paths,
+                                  const struct nd_input_options *options,
+                                  const struct nd_reading_hooks *hooks, struct nd_error *err);
+/* Waits for the job.  NULL: nothing. */
+void nd_reading_free(struct nd_reading *r);
+
+/*
+ * The next batch, valid until the next call but one, its documents until the next call.  1; 0: all
+ * has been read and written; < 0: a status, from reading or from the write hook.
+ */
+int nd_reading_next(struct nd_reading *r, struct nd_reading_batch **batch, struct nd_error *err);
+
+/* For nd_input_reread. */
+struct nd_input *nd_reading_input(struct nd_reading *r);
+
+/* Sources met up to the last batch given; the same pointer as long as the reading lives. */
+uint32_t nd_reading_sources(const struct nd_reading *r);
+const struct nd_source *nd_reading_source(const struct nd_reading *r, uint32_t number);
+
+#endif

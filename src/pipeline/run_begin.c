@@ -1,0 +1,135 @@
+/* run_begin.c - what a run needs before its first batch */
+#include "pipeline/run_state.h"
+
+#include <neardup/text.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the 256 MB that a run may take beside its documents. */
+enum { ID_BYTES_MAX = 96 << 20 };
+
+struct nd_run_options nd_run_options_default(void)
+{
+    return (struct nd_run_options){
+        .recipe = nd_recipe_default(),
+        .input = nd_input_options_default(),
+        .output = "-",
+        .tmp = "/tmp",
+    };
+}
+
+static enum nd_status check_options(const struct nd_run_options *o, struct nd_error *err)
+{
+    const char *outputs[] = {o->output, o->manifest, o->clusters, o->summary};
+    int folders = !!o->output_dir + !!o->copy_to + !!o->link_to;
+
+    if (!o->n_paths)
+        return nd_fail(err, ND_EINVAL, "no input: name files or folders, or - for standard input");
+    if (folders + (o->output && strcmp(o->output, "-") != 0) > 1)
+        return nd_fail(err, ND_EINVAL,
+                       "only one of output, output-dir, copy-to and link-to can be given");
+    for (size_t i = 0; i < 4; i++)
+        for (size_t j = folders && i == 0 ? 4 : 0; j < i; j++)
+            if (outputs[i] && outputs[j] && !(folders && j == 0) &&
+                strcmp(outputs[i], outputs[j]) == 0)
+                return nd_fail(err, ND_EINVAL, "two outputs cannot both go to '%s'", outputs[i]);
+    return ND_OK;
+}
+
+/* Ask the reader for one more field; its place. */
+static int want_field(struct nd_run *run, const char *field)
+{
+    if (!field)
+        return -1;
+    for (size_t i = 0; i < run->input.n_fields; i++)
+        if (strcmp(run->fields[i], field) == 0)
+            return (int)i;
+    run->fields[run->input.n_fields] = field;
+    return (int)run->input.n_fields++;
+}
+
+struct nd_view nd_run_field(const struct nd_document *document, int at)
+{
+    if (at < 0 || (size_t)at >= document->n_fields)
+        return (struct nd_view){NULL, 0};
+    return document->fields[at].value;
+}
+
+enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *options,
+                            const struct nd_run_events *events, struct nd_run_summary *summary,
+                            const struct nd_reading_hooks *hooks, struct nd_error *err)
+{
+    static const struct nd_run_events none;
+    struct nd_reading_hooks own = *hooks;
+    enum nd_status status = check_options(options, err);
+
+    *run = (struct nd_run){
+        .options = options,
+        .events = events ? events : &none,
+        .summary = summary,
+        .started = nd_run_clock(),
+        .input = options->input,
+        .ids.bytes_max = ID_BYTES_MAX,
+    };
+    *summary = (struct nd_run_summary){0};
+    if (status == ND_OK)
+        status = nd_keep_parse(options->recipe.keep, &run->keep, err);
+    if (status != ND_OK)
+        return status;
+    run->input.fields = run->fields;
+    run->input.n_fields = 0;
+    run->within_at = want_field(run, options->within);
+    run->keep_at = want_field(run, run->keep.field);
+    run->prefer_at = want_field(run, options->prefer_field);
+    run->pool = nd_pool_new(options->recipe.dedup.threads, err);
+    if (!run->pool)
+        return ND_ENOMEM;
+    summary->threads = nd_pool_threads(run->pool);
+    own.context = run;
+    own.problem = nd_run_problem;
+    run->reading =
+        nd_reading_new(run->pool, options->paths, options->n_paths, &run->input, &own, err);
+    if (!run->reading)
+        return err && err->status ? err->status : ND_EINVAL;
+    run->lookup = nd_lookup_new(run->reading, &run->input, summary->threads, options->tmp, err);
+    return run->lookup ? ND_OK : ND_ENOMEM;
+}
+
+enum nd_status nd_run_make_dedup(struct nd_run *run, const struct nd_text_source *source,
+                                 struct nd_error *err)
+{
+    run->dedup = nd_dedup_new_on(run->pool, &run->options->recipe.dedup, source, err);
+    if (run->dedup)
+        return ND_OK;
+    return err && err->status ? err->status : ND_EINVAL;
+}
+
+static void release_pending(struct nd_pending *pending)
+{
+    free(pending->survivor);
+    nd_json_release(&pending->manifest);
+    nd_json_release(&pending->clusters);
+}
+
+void nd_run_end(struct nd_run *run)
+{
+    nd_dedup_free(run->dedup);
+    nd_reading_free(run->reading); /* waits for its job, which writes the outputs */
+    nd_lookup_free(run->lookup);
+    nd_survivors_free(run->survivors);
+    nd_output_discard(run->clusters);
+    nd_output_discard(run->manifest);
+    nd_output_discard(run->report);
+    nd_spool_free(run->rows);
+    for (unsigned i = 0; i < 2; i++) {
+        release_pending(&run->pending[i]);
+        nd_json_release(&run->name_room[i]);
+    }
+    nd_json_release(&run->place_room);
+    nd_places_release(&run->places);
+    nd_groups_release(&run->groups);
+    nd_hash_set_release(&run->ids);
+    free(run->members);
+    nd_pool_free(run->pool);
+}

@@ -1,0 +1,137 @@
+/* run_state.h - what the files of a run share */
+#ifndef ND_PIPELINE_RUN_STATE_H
+#define ND_PIPELINE_RUN_STATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <neardup/run.h>
+
+#include "base/json_out.h"
+#include "base/pool.h"
+#include "engine/engine.h"
+#include "pipeline/groups.h"
+#include "pipeline/hash_set.h"
+#include "pipeline/keep.h"
+#include "pipeline/lookup.h"
+#include "pipeline/output.h"
+#include "pipeline/places.h"
+#include "pipeline/reading.h"
+#include "pipeline/spool.h"
+#include "pipeline/survivors.h"
+
+/* What a batch leaves to be written while the next one is worked on. */
+struct nd_pending {
+    const struct nd_reading_batch *batch;
+    uint32_t *survivor; /* places in the batch */
+    size_t n_survivors, capacity;
+    struct nd_json manifest, clusters;
+};
+
+struct nd_run {
+    const struct nd_run_options *options;
+    const struct nd_run_events *events;
+    struct nd_run_summary *summary;
+    double started;
+
+    struct nd_input_options input; /* the caller's, and the fields wanted */
+    const char *fields[3];
+    int within_at, keep_at, prefer_at; /* places in `fields`, or -1 */
+    struct nd_keep keep;
+
+    struct nd_pool *pool;
+    struct nd_reading *reading;
+    struct nd_lookup *lookup;
+    struct nd_dedup *dedup;
+    struct nd_places places; /* of kept documents; in several passes, of all records */
+
+    struct nd_survivors *survivors; /* NULL: none asked for */
+    uint32_t sources_given;         /* to the survivors */
+    struct nd_output *clusters, *manifest, *report; /* report: --summary */
+    struct nd_spool *rows; /* of the manifest, whose header is known last */
+    struct nd_pending pending[2];
+
+    struct nd_groups groups;
+    struct nd_hash_set ids;
+    char first_double[512]; /* where an id stood a second time, and which */
+    uint32_t *members;      /* of each kept document's cluster, by rank, itself counted */
+    size_t members_capacity;
+    struct nd_json name_room[2], place_room; /* scratch */
+    atomic_bool is_out_of_memory; /* noted by a worker */
+    char failed_input[1024]; /* the first one's message */
+};
+
+/* run_begin.c: everything that a run needs before its first batch; undo with nd_run_end. */
+enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *options,
+                            const struct nd_run_events *events, struct nd_run_summary *summary,
+                            const struct nd_reading_hooks *hooks, struct nd_error *err);
+void nd_run_end(struct nd_run *run);
+/* The engine on the run's pool. */
+enum nd_status nd_run_make_dedup(struct nd_run *run, const struct nd_text_source *source,
+                                 struct nd_error *err);
+/* A field asked for by `within_at` and the like; data NULL where the document has none. */
+struct nd_view nd_run_field(const struct nd_document *document, int at);
+
+/* run_events.c */
+void nd_run_problem(void *context, const struct nd_problem *problem);
+/* A bad record: told, counted; ND_EINPUT where the run is strict. */
+enum nd_status nd_run_bad_record(struct nd_run *run, const struct nd_source *source, uint64_t line,
+                                 const char *reason, struct nd_error *err);
+/* After each batch: ND_ECANCELLED where the caller wants to stop, ND_EINPUT where a strict run met a
+ * failing input. */
+enum nd_status nd_run_tell(struct nd_run *run, const struct nd_run_progress *progress,
+                           struct nd_error *err);
+double nd_run_clock(void);
+/* Count an id; warned of in nd_run_finish where it stood before. */
+void nd_run_note_id(struct nd_run *run, const struct nd_document *document,
+                    const struct nd_source *source, uint64_t line);
+
+/* run_outputs.c */
+enum nd_status nd_run_open_outputs(struct nd_run *run, struct nd_error *err);
+/* The sources up to this one, then a record of it that survives (record.data NULL: none). */
+enum nd_status nd_run_survive(struct nd_run *run, uint32_t source, struct nd_view record,
+                              struct nd_error *err);
+/* Write and empty what is pending. */
+enum nd_status nd_run_write_pending(struct nd_run *run, struct nd_pending *pending,
+                                    struct nd_error *err);
+/* All documents are decided: complete the files, then publish them. */
+enum nd_status nd_run_finish(struct nd_run *run, struct nd_error *err);
+
+/* rows.c: a document of the outputs, and one row. */
+struct nd_party {
+    struct nd_name name;
+    const struct nd_source *source;
+    uint64_t line;
+};
+struct nd_via {
+    struct nd_name name;
+    double resemblance;
+};
+/* via: NULL but for components. */
+void nd_row_removed(struct nd_json *out, struct nd_json *room, const struct nd_party *removed,
+                    const struct nd_party *kept, const struct nd_decision *decision,
+                    const char *method, const struct nd_via *via);
+void nd_row_skipped(struct nd_json *out, struct nd_json *room, const struct nd_source *source,
+                    uint64_t line, const char *reason);
+void nd_row_cluster(struct nd_json *out, const struct nd_name *name, const struct nd_name *kept);
+const char *nd_method_name(const struct nd_run_options *options, const struct nd_decision *decision);
+double nd_overlap_resemblance(const struct nd_overlap *overlap);
+
+/* manifest.c */
+void nd_manifest_header(struct nd_run *run, struct nd_json *out);
+const char *nd_format_name(enum nd_format format);
+
+/* members.c: sizes of clusters, by the rank of their kept document. */
+bool nd_members_set(struct nd_run *run, size_t rank, uint32_t count);
+enum nd_status nd_members_summarise(struct nd_run *run, size_t n, struct nd_error *err);
+
+/* summary.c */
+enum nd_status nd_summary_complete(struct nd_run *run, struct nd_error *err);
+enum nd_status nd_summary_write(struct nd_run *run, struct nd_error *err);
+
+/* The two ways to go through the documents. */
+enum nd_status nd_run_one_pass(struct nd_run *run, struct nd_error *err);
+enum nd_status nd_run_ordered(struct nd_run *run, struct nd_error *err);
+extern const struct nd_reading_hooks nd_one_pass_hooks, nd_ordered_hooks;
+
+#endif

@@ -1,0 +1,346 @@
+/* survivors.c - the records that stay, in the form in which they came */
+#define _GNU_SOURCE
+#include "pipeline/survivors.h"
+
+#include "base/memory.h"
+#include "input/pack.h"
+#include "pipeline/joint.h"
+#include "pipeline/mirror.h"
+#include "pipeline/output.h"
+#include "pipeline/spool.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* What one output file holds.  With a folder of outputs each has its own shape. */
+enum shape { SHAPE_UNKNOWN, SHAPE_RECORDS, SHAPE_PATHS, SHAPE_ARCHIVE, SHAPE_FILE };
+
+struct nd_survivors {
+    const struct nd_run_options *options;
+    struct nd_output *single; /* -o; NULL: a mirror */
+    struct nd_mirror *mirror;
+    bool by_link;
+
+    const struct nd_source *source; /* the last one given */
+    struct nd_output *out;          /* where its records go; NULL: none is open */
+    enum shape shape;               /* of `out`, or of -o */
+    const struct nd_source *first;  /* that decided the shape */
+    struct nd_joint joint;
+    bool in_entry;         /* an archive's entry is collected in `entry`, its size being unknown */
+    struct nd_spool *entry;
+};
+
+static const char *format_name(enum nd_format format)
+{
+    switch (format) {
+    case ND_FORMAT_JSONL: return "JSON Lines";
+    case ND_FORMAT_CSV: return "CSV";
+    case ND_FORMAT_TSV: return "TSV";
+    case ND_FORMAT_HTML: return "HTML";
+    default: return "text";
+    }
+}
+
+struct nd_survivors *nd_survivors_new(const struct nd_run_options *options, struct nd_error *err)
+{
+    struct nd_survivors *s = calloc(1, sizeof *s);
+    const char *folder = options->output_dir ? options->output_dir
+                         : options->copy_to  ? options->copy_to
+                                             : options->link_to;
+
+    if (!s) {
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        return NULL;
+    }
+    s->options = options;
+    s->by_link = folder && folder == options->link_to;
+    if (folder)
+        s->mirror = nd_mirror_new(folder, err);
+    else
+        s->single = nd_output_open(options->output ? options->output : "-", err);
+    if (s->mirror || s->single)
+        return s;
+    free(s);
+    return NULL;
+}
+
+/* Whether a name asks for plain records, even where they come out of an archive. */
+static bool names_records(const char *name)
+{
+    static const char *const endings[] = {".jsonl", ".ndjson", ".csv", ".tsv"};
+    size_t len = name ? strlen(name) : 0;
+
+    if (len && strcmp(nd_compression_of_name(name), "none") != 0)
+        len = (size_t)(strrchr(name, '.') - name);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t n = strlen(endings[i]);
+
+        if (len > n && strncasecmp(name + len - n, endings[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static enum shape shape_of(const struct nd_survivors *s, const struct nd_source *source)
+{
+    if (source->archive && !(s->single && source->is_container && names_records(s->options->output)))
+        return SHAPE_ARCHIVE;
+    if (source->is_container)
+        return SHAPE_RECORDS;
+    return s->single ? SHAPE_PATHS : SHAPE_FILE;
+}
+
+static const char *shape_name(enum shape shape)
+{
+    switch (shape) {
+    case SHAPE_RECORDS: return "holds records";
+    case SHAPE_ARCHIVE: return "is an archive";
+    default: return "is a document";
+    }
+}
+
+static bool same_header(struct nd_view a, struct nd_view b)
+{
+    while (a.len && strchr("\r\n", a.data[a.len - 1]))
+        a.len--;
+    while (b.len && strchr("\r\n", b.data[b.len - 1]))
+        b.len--;
+    return a.len == b.len && (!a.len || memcmp(a.data, b.data, a.len) == 0);
+}
+
+/* Whether a source can go where the first one went. */
+static enum nd_status check_mix(const struct nd_survivors *s, const struct nd_source *source,
+                                enum shape shape, struct nd_error *err)
+{
+    const struct nd_source *first = s->first;
+
+    if (shape != s->shape)
+        return nd_fail(err, ND_EINPUT,
+                       "%s %s, %s %s: they cannot go to one output; use --output-dir", first->path,
+                       shape_name(s->shape), source->path, shape_name(shape));
+    if (shape != SHAPE_RECORDS)
+        return ND_OK;
+    if (first->format != source->format)
+        return nd_fail(err, ND_EINPUT,
+                       "%s is %s, %s is %s: they cannot go to one output; use --output-dir",
+                       first->path, format_name(first->format), source->path,
+                       format_name(source->format));
+    if (!same_header(first->header, source->header))
+        return nd_fail(err, ND_EINPUT,
+                       "%s and %s have different headers: they cannot go to one output; use "
+                       "--output-dir",
+                       first->path, source->path);
+    return ND_OK;
+}
+
+/* Bytes to the output, or to the entry that is being collected. */
+static enum nd_status put(struct nd_survivors *s, struct nd_view bytes, struct nd_error *err)
+{
+    if (s->in_entry)
+        return nd_spool_append(s->entry, bytes.data, bytes.len, NULL, err);
+    return nd_output_write(s->out, bytes.data, bytes.len, err);
+}
+
+static enum nd_status put_record(struct nd_survivors *s, struct nd_view record,
+                                 struct nd_error *err)
+{
+    struct nd_view between =
+        nd_joint_before(&s->joint, record, s->options->input.unit, s->source->format);
+    enum nd_status status = ND_OK;
+
+    if (between.len)
+        status = put(s, between, err);
+    return status == ND_OK ? put(s, record, err) : status;
+}
+
+/* The entry's size is known now: its header, then what was collected. */
+static enum nd_status end_entry(struct nd_survivors *s, struct nd_error *err)
+{
+    struct nd_buffer piece = {0};
+    uint64_t bytes, at = 0;
+    enum nd_status status;
+
+    if (!s->in_entry)
+        return ND_OK;
+    s->in_entry = false;
+    bytes = nd_spool_bytes(s->entry);
+    status = nd_output_entry(s->out, s->source->entry, bytes, err);
+    while (status == ND_OK && at < bytes) {
+        size_t len = bytes - at < (1 << 20) ? (size_t)(bytes - at) : (size_t)1 << 20;
+
+        status = nd_spool_read(s->entry, at, len, &piece, err);
+        if (status == ND_OK)
+            status = nd_output_write(s->out, piece.data, len, err);
+        at += len;
+    }
+    nd_buffer_release(&piece);
+    return status == ND_OK ? nd_spool_clear(s->entry, err) : status;
+}
+
+static enum nd_status begin_entry(struct nd_survivors *s, struct nd_error *err)
+{
+    if (!s->entry && !(s->entry = nd_spool_new(s->options->tmp, err)))
+        return ND_EIO;
+    s->in_entry = true;
+    s->joint = (struct nd_joint){0};
+    return ND_OK;
+}
+
+/* The header of CSV and TSV, once an output or entry. */
+static enum nd_status put_header(struct nd_survivors *s, struct nd_error *err)
+{
+    if (!s->source->is_container || !s->source->header.len || s->joint.has_record)
+        return ND_OK;
+    return put_record(s, s->source->header, err);
+}
+
+static enum nd_status choose_single(struct nd_survivors *s, const struct nd_source *source,
+                                    struct nd_error *err)
+{
+    const char *name = s->options->output ? s->options->output : "-", *archive;
+    enum shape shape = shape_of(s, source);
+
+    if (s->shape != SHAPE_UNKNOWN)
+        return check_mix(s, source, shape, err);
+    s->shape = shape;
+    s->first = source;
+    s->out = s->single;
+    archive = nd_archive_of_name(name);
+    if (shape == SHAPE_ARCHIVE)
+        nd_output_be_archive(s->single, archive ? archive : source->archive);
+    else if (archive)
+        return nd_fail(err, ND_EINPUT, "%s: %s is no archive, so this cannot be one", name,
+                       source->path);
+    return ND_OK;
+}
+
+static enum nd_status close_file(struct nd_survivors *s, struct nd_error *err)
+{
+    enum nd_status status = end_entry(s, err);
+
+    if (status == ND_OK && s->mirror && s->out) {
+        status = nd_mirror_close(s->mirror, err);
+        s->out = NULL;
+    }
+    return status;
+}
+
+/* Open the mirror's file of a container or an archive; a document's is opened when it survives. */
+static enum nd_status choose_mirrored(struct nd_survivors *s, const struct nd_source *source,
+                                      struct nd_error *err)
+{
+    bool same = s->out && s->shape == SHAPE_ARCHIVE && source->archive &&
+                strcmp(s->first->path, source->path) == 0;
+    enum nd_status status;
+
+    if (strcmp(source->path, "-") == 0)
+        return nd_fail(err, ND_EINPUT, "standard input has no name in a folder; use -o");
+    if (!s->options->output_dir && source->is_container)
+        return nd_fail(err, ND_EINPUT,
+                       "%s holds records, which cannot be copied or linked as files; use -o or "
+                       "--output-dir",
+                       source->path);
+    if (same)
+        return ND_OK;
+    status = close_file(s, err);
+    s->shape = s->options->output_dir ? shape_of(s, source) : SHAPE_FILE;
+    s->first = source;
+    s->joint = (struct nd_joint){0};
+    if (status != ND_OK || s->shape == SHAPE_FILE)
+        return status;
+    status = nd_mirror_open(s->mirror, source->path, NULL, &s->out, err);
+    if (status == ND_OK && s->shape == SHAPE_ARCHIVE)
+        nd_output_be_archive(s->out, source->archive);
+    return status;
+}
+
+enum nd_status nd_survivors_source(struct nd_survivors *s, const struct nd_source *source,
+                                   struct nd_error *err)
+{
+    enum nd_status status = end_entry(s, err);
+
+    if (status != ND_OK)
+        return status;
+    status = s->single ? choose_single(s, source, err) : choose_mirrored(s, source, err);
+    s->source = source;
+    if (status == ND_OK && s->shape == SHAPE_ARCHIVE && source->is_container)
+        status = begin_entry(s, err);
+    if (status == ND_OK && s->shape != SHAPE_PATHS && s->shape != SHAPE_FILE)
+        status = put_header(s, err);
+    return status;
+}
+
+static enum nd_status add_file(struct nd_survivors *s, struct nd_view record, struct nd_error *err)
+{
+    const struct nd_source *source = s->source;
+    enum nd_status status;
+
+    if (s->by_link && source->archive)
+        return nd_fail(err, ND_EINPUT, "%s is an archive: its entries cannot be linked to; use "
+                                       "--copy-to", source->path);
+    if (s->by_link)
+        return nd_mirror_link(s->mirror, source->path, err);
+    status = nd_mirror_open(s->mirror, source->path, source->entry, &s->out, err);
+    if (status == ND_OK)
+        status = nd_output_write(s->out, record.data, record.len, err);
+    return status == ND_OK ? close_file(s, err) : status;
+}
+
+enum nd_status nd_survivors_add(struct nd_survivors *s, struct nd_view record, struct nd_error *err)
+{
+    const struct nd_source *source = s->source;
+    enum nd_status status;
+
+    switch (s->shape) {
+    case SHAPE_PATHS:
+        status = nd_output_write(s->out, source->path, strlen(source->path), err);
+        return status == ND_OK ? nd_output_write(s->out, "\n", 1, err) : status;
+    case SHAPE_FILE: return add_file(s, record, err);
+    case SHAPE_ARCHIVE:
+        if (s->in_entry)
+            break;
+        status = nd_output_entry(s->out, source->entry, record.len, err);
+        return status == ND_OK ? nd_output_write(s->out, record.data, record.len, err) : status;
+    default: break;
+    }
+    return put_record(s, record, err);
+}
+
+enum nd_status nd_survivors_flush(struct nd_survivors *s, struct nd_error *err)
+{
+    return s->single ? nd_output_flush(s->single, err) : ND_OK;
+}
+
+enum nd_status nd_survivors_finish(struct nd_survivors *s, struct nd_error *err)
+{
+    enum nd_status status = close_file(s, err);
+    const char *archive = s->single ? nd_archive_of_name(s->options->output ? s->options->output : "-") : NULL;
+
+    if (status != ND_OK || !s->single)
+        return status;
+    if (s->shape == SHAPE_UNKNOWN && archive) /* no input at all: an archive without entries */
+        nd_output_be_archive(s->single, archive);
+    return nd_output_finish(s->single, err);
+}
+
+enum nd_status nd_survivors_publish(struct nd_survivors *s, struct nd_error *err)
+{
+    struct nd_output *single = s->single;
+
+    if (!single)
+        return nd_mirror_publish(s->mirror, err);
+    s->single = NULL;
+    return nd_output_publish(single, err);
+}
+
+void nd_survivors_free(struct nd_survivors *s)
+{
+    if (!s)
+        return;
+    nd_output_discard(s->single);
+    nd_mirror_free(s->mirror);
+    nd_spool_free(s->entry);
+    free(s);
+}

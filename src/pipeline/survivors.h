@@ -1,0 +1,36 @@
+/* survivors.h - the records that stay, in the form in which they came */
+#ifndef ND_PIPELINE_SURVIVORS_H
+#define ND_PIPELINE_SURVIVORS_H
+
+#include <neardup/error.h>
+#include <neardup/input.h>
+#include <neardup/run.h>
+
+/*
+ * One of: a stream of records, an archive or a list of paths (-o); a folder that mirrors the inputs
+ * (--output-dir); copies of or links to files.  Used by one thread at a time.
+ */
+struct nd_survivors;
+
+/* NULL with err->status ND_OK where the options ask for none. */
+struct nd_survivors *nd_survivors_new(const struct nd_run_options *options, struct nd_error *err);
+
+/* The next source, in order, whether anything of it survives or not. */
+enum nd_status nd_survivors_source(struct nd_survivors *s, const struct nd_source *source,
+                                   struct nd_error *err);
+
+/* A record of the last source given that survives, or of one before it in a stream of its own. */
+enum nd_status nd_survivors_add(struct nd_survivors *s, struct nd_view record,
+                                struct nd_error *err);
+
+/* Hand on what is buffered, where somebody may be waiting for it. */
+enum nd_status nd_survivors_flush(struct nd_survivors *s, struct nd_error *err);
+
+/* All has been added; files are whole but have not their names. */
+enum nd_status nd_survivors_finish(struct nd_survivors *s, struct nd_error *err);
+/* After finish: give the files their names. */
+enum nd_status nd_survivors_publish(struct nd_survivors *s, struct nd_error *err);
+/* Frees it; what was not published is removed.  NULL: nothing. */
+void nd_survivors_free(struct nd_survivors *s);
+
+#endif

@@ -1,0 +1,271 @@
+/* sketch_avx512.c - the sketch kernels for AVX-512 F, BW, DQ and VL */
+#include "simd/sketch_kernels.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi2,popcnt")))
+
+enum { LANES32 = 16, LANES64 = 8, VECTORS = ND_MINIMA / LANES32 };
+enum { COLUMNS = 512, LEAST_COLUMNS = 100 };
+
+/* The first n of 8 lanes. */
+static inline __mmask8 lanes(size_t n)
+{
+    return (__mmask8)(n < LANES64 ? (1u << n) - 1 : 0xFFu);
+}
+
+/* w is a constant where it matters, so that the loop is unrolled. */
+TARGET static inline __attribute__((always_inline)) void
+shingles_of(const uint64_t *token, size_t n, unsigned w, uint64_t *out)
+{
+    const __m512i multiplier = _mm512_set1_epi64((long long)ND_SHINGLE_MULTIPLIER);
+
+    for (size_t i = 0; i < n; i += LANES64) {
+        __mmask8 m = lanes(n - i);
+        __m512i sum = _mm512_maskz_loadu_epi64(m, token + i);
+
+        for (unsigned k = 1; k < w; k++)
+            sum = _mm512_add_epi64(_mm512_rol_epi64(sum, ND_SHINGLE_ROTATION),
+                                   _mm512_maskz_loadu_epi64(m, token + i + k));
+        sum = _mm512_xor_si512(sum, _mm512_srli_epi64(sum, 32));
+        sum = _mm512_mullo_epi64(sum, multiplier);
+        sum = _mm512_xor_si512(sum, _mm512_srli_epi64(sum, 29));
+        _mm512_mask_storeu_epi64(out + i, m, sum);
+    }
+}
+
+TARGET static void shingles(const uint64_t *token, size_t n, unsigned w, uint64_t *out)
+{
+    if (w == 3)
+        shingles_of(token, n, 3, out);
+    else
+        shingles_of(token, n, w, out);
+}
+
+/*
+ * A few shingles: the 128 values of one are 8 vectors, each the one before plus 16 h2; one addition
+ * and one minimum for 16 values, and three more instructions to begin.
+ */
+TARGET static void minhash_by_row(const uint64_t *shingle, size_t n, uint32_t *minima)
+{
+    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m512i least[VECTORS];
+
+    for (int k = 0; k < VECTORS; k++)
+        least[k] = _mm512_loadu_si512(minima + k * LANES32);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t h1 = (uint32_t)shingle[i], h2 = (uint32_t)(shingle[i] >> 32) | 1;
+        __m512i value = _mm512_add_epi32(_mm512_set1_epi32((int)h1),
+                                         _mm512_mullo_epi32(_mm512_set1_epi32((int)h2), lane));
+        __m512i step = _mm512_set1_epi32((int)(h2 * LANES32));
+
+#pragma GCC unroll 8
+        for (int k = 0; k < VECTORS; k++) {
+            least[k] = _mm512_min_epu32(least[k], value);
+            value = _mm512_add_epi32(value, step);
+        }
+    }
+    for (int k = 0; k < VECTORS; k++)
+        _mm512_storeu_si512(minima + k * LANES32, least[k]);
+}
+
+/* Lane k of the result is the least lane of v[k]: halves folded together, a transposition. */
+TARGET static inline __m512i least_of_each(__m512i v[LANES32])
+{
+#pragma GCC unroll 8
+    for (int k = 0; k < 8; k++)
+        v[k] = _mm512_min_epu32(_mm512_unpacklo_epi32(v[2 * k], v[2 * k + 1]),
+                                _mm512_unpackhi_epi32(v[2 * k], v[2 * k + 1]));
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; k++)
+        v[k] = _mm512_min_epu32(_mm512_unpacklo_epi64(v[2 * k], v[2 * k + 1]),
+                                _mm512_unpackhi_epi64(v[2 * k], v[2 * k + 1]));
+#pragma GCC unroll 2
+    for (int k = 0; k < 2; k++)
+        v[k] = _mm512_min_epu32(_mm512_shuffle_i32x4(v[2 * k], v[2 * k + 1], 0x88),
+                                _mm512_shuffle_i32x4(v[2 * k], v[2 * k + 1], 0xDD));
+    return _mm512_min_epu32(_mm512_shuffle_i32x4(v[0], v[1], 0x88),
+                            _mm512_shuffle_i32x4(v[0], v[1], 0xDD));
+}
+
+/*
+ * Many shingles: 16 of them in a vector, and 16 minima of each lane in registers, so that nothing
+ * but one addition and one minimum is left for 16 values: both 512-bit ports are busy all the time.
+ * value[] holds what the next 16 minima begin with.
+ */
+TARGET static void minhash_by_column(const uint64_t *shingle, size_t n, uint32_t *minima)
+{
+    uint32_t value[COLUMNS], step[COLUMNS];
+    size_t full = (n + LANES32 - 1) / LANES32 * LANES32;
+
+    for (size_t i = 0; i < full; i++) {
+        uint64_t x = shingle[i < n ? i : n - 1];
+
+        value[i] = (uint32_t)x;
+        step[i] = (uint32_t)(x >> 32) | 1;
+    }
+    for (int k = 0; k < ND_MINIMA; k += LANES32) {
+        __m512i least[LANES32];
+
+        for (int j = 0; j < LANES32; j++)
+            least[j] = _mm512_set1_epi32(-1);
+        for (size_t i = 0; i < full; i += LANES32) {
+            __m512i v = _mm512_loadu_si512(value + i), h2 = _mm512_loadu_si512(step + i);
+
+#pragma GCC unroll 16
+            for (int j = 0; j < LANES32; j++) {
+                least[j] = _mm512_min_epu32(least[j], v);
+                v = _mm512_add_epi32(v, h2);
+            }
+            _mm512_storeu_si512(value + i, v);
+        }
+        _mm512_storeu_si512(minima + k,
+                            _mm512_min_epu32(_mm512_loadu_si512(minima + k), least_of_each(least)));
+    }
+}
+
+TARGET static void minhash(const uint64_t *shingle, size_t n, uint32_t *minima)
+{
+    for (size_t i = 0; i < n; i += COLUMNS) {
+        size_t m = n - i < COLUMNS ? n - i : COLUMNS;
+
+        if (m < LEAST_COLUMNS)
+            minhash_by_row(shingle + i, m, minima);
+        else
+            minhash_by_column(shingle + i, m, minima);
+    }
+}
+
+/* sum[8g … 8g + 7] += 2 * those bytes of `ones` */
+TARGET static inline void add_twice(int64_t *sum, __m512i ones)
+{
+    uint8_t byte[ND_SIMHASH_WIDTH];
+
+    _mm512_storeu_si512(byte, ones);
+    for (int g = 0; g < ND_SIMHASH_WIDTH; g += LANES64) {
+        __m512i wide = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(byte + g)));
+        __m512i old = _mm512_loadu_si512(sum + g);
+
+        _mm512_storeu_si512(sum + g, _mm512_add_epi64(old, _mm512_slli_epi64(wide, 1)));
+    }
+}
+
+/*
+ * A feature is the mask of an addition to 64 counters of a byte, which are emptied before they
+ * overflow: (ones) - (zeroes) = 2 (ones) - n.
+ */
+TARGET static void simhash(const uint64_t *feature, size_t n, int64_t *sum)
+{
+    enum { FULL = 255, WAYS = 4 };
+    const __m512i one = _mm512_set1_epi8(1);
+    size_t i = 0;
+
+    for (int g = 0; g < ND_SIMHASH_WIDTH; g += LANES64)
+        _mm512_storeu_si512(sum + g, _mm512_sub_epi64(_mm512_loadu_si512(sum + g),
+                                                      _mm512_set1_epi64((long long)n)));
+    while (i < n) {
+        size_t end = n - i < FULL ? n : i + FULL;
+        __m512i a = _mm512_setzero_si512(), b = a, c = a, d = a;
+
+        for (; i + WAYS <= end; i += WAYS) {
+            a = _mm512_mask_add_epi8(a, feature[i], a, one);
+            b = _mm512_mask_add_epi8(b, feature[i + 1], b, one);
+            c = _mm512_mask_add_epi8(c, feature[i + 2], c, one);
+            d = _mm512_mask_add_epi8(d, feature[i + 3], d, one);
+        }
+        for (; i < end; i++)
+            a = _mm512_mask_add_epi8(a, feature[i], a, one);
+        add_twice(sum, _mm512_add_epi8(_mm512_add_epi8(a, b), _mm512_add_epi8(c, d)));
+    }
+}
+
+TARGET static unsigned bytes_equal(const uint8_t *a, const uint8_t *b)
+{
+    __mmask64 low = _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(a), _mm512_loadu_si512(b));
+    __mmask64 high = _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(a + 64), _mm512_loadu_si512(b + 64));
+
+    return (unsigned)(__builtin_popcountll(low) + __builtin_popcountll(high));
+}
+
+TARGET static void low_bytes(const uint32_t *minima, uint8_t *out)
+{
+    for (int k = 0; k < ND_MINIMA; k += LANES32)
+        _mm_storeu_si128((__m128i *)(out + k),
+                         _mm512_cvtepi32_epi8(_mm512_loadu_si512(minima + k)));
+}
+
+TARGET static unsigned minima_equal(const uint32_t *a, const uint32_t *b)
+{
+    int equal = 0;
+
+    for (int k = 0; k < ND_MINIMA; k += LANES32)
+        equal += __builtin_popcount(
+            _mm512_cmpeq_epi32_mask(_mm512_loadu_si512(a + k), _mm512_loadu_si512(b + k)));
+    return (unsigned)equal;
+}
+
+/*
+ * Eight searches at a time; those that are not over after a look at one slot go, with their next
+ * place, to a list that is gone through in the same way, so that no branch depends on what is
+ * found.
+ */
+TARGET static size_t count_found(const struct nd_slots *in, const uint64_t *value, size_t n)
+{
+    enum { BATCH = 256 };
+    const __m512i mask = _mm512_set1_epi64((1LL << (64 - in->shift)) - 1);
+    const __m512i one = _mm512_set1_epi64(1);
+    const __m128i shift = _mm_cvtsi32_si128((int)in->shift);
+    uint64_t later[BATCH + LANES64], place[BATCH + LANES64];
+    size_t found = 0;
+
+    for (size_t start = 0; start < n; start += BATCH) {
+        size_t left = n - start < BATCH ? n - start : BATCH, pending = 0;
+
+        for (size_t i = 0; i < left; i += LANES64) {
+            __mmask8 m = lanes(left - i), busy, hit, open;
+            __m512i v = _mm512_maskz_loadu_epi64(m, value + start + i);
+            __m512i at = _mm512_srl_epi64(v, shift);
+            __m512i s = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), m, at, in->slot, 8);
+
+            busy = _mm512_test_epi64_mask(s, s);
+            hit = _mm512_mask_cmpeq_epi64_mask(busy, s, v);
+            open = busy & (__mmask8)~hit;
+            found += (size_t)__builtin_popcount(hit);
+            at = _mm512_and_si512(_mm512_add_epi64(at, one), mask);
+            _mm512_storeu_si512(later + pending, _mm512_maskz_compress_epi64(open, v));
+            _mm512_storeu_si512(place + pending, _mm512_maskz_compress_epi64(open, at));
+            pending += (size_t)__builtin_popcount(open);
+        }
+        while (pending) {
+            left = pending;
+            pending = 0;
+            for (size_t i = 0; i < left; i += LANES64) {
+                __mmask8 m = lanes(left - i), busy, hit, open;
+                __m512i v = _mm512_loadu_si512(later + i), at = _mm512_loadu_si512(place + i);
+                __m512i s = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), m, at, in->slot, 8);
+
+                busy = _mm512_test_epi64_mask(s, s);
+                hit = _mm512_mask_cmpeq_epi64_mask(busy, s, v);
+                open = busy & (__mmask8)~hit;
+                found += (size_t)__builtin_popcount(hit);
+                at = _mm512_and_si512(_mm512_add_epi64(at, one), mask);
+                _mm512_storeu_si512(later + pending, _mm512_maskz_compress_epi64(open, v));
+                _mm512_storeu_si512(place + pending, _mm512_maskz_compress_epi64(open, at));
+                pending += (size_t)__builtin_popcount(open);
+            }
+        }
+    }
+    return found;
+}
+
+const struct nd_sketch_kernels nd_sketch_avx512 = {
+    .shingles = shingles,
+    .minhash = minhash,
+    .simhash = simhash,
+    .bytes_equal = bytes_equal,
+    .low_bytes = low_bytes,
+    .minima_equal = minima_equal,
+    .count_found = count_found,
+};
+#endif

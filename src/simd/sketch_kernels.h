@@ -1,0 +1,71 @@
+/* sketch_kernels.h - the hot loops of sketching, one table an instruction set */
+#ifndef ND_SIMD_SKETCH_KERNELS_H
+#define ND_SIMD_SKETCH_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "simd/cpu.h"
+
+enum { ND_MINIMA = 128, ND_SIMHASH_WIDTH = 64 };
+
+/* Pinned by docs/format/sketch.md. */
+#define ND_SHINGLE_ROTATION 21
+#define ND_SHINGLE_MULTIPLIER UINT64_C(0x9FB21C651E98DF25)
+
+/* The last step of a shingle hash: a bijection. */
+static inline uint64_t nd_shingle_finalise(uint64_t x)
+{
+    x ^= x >> 32;
+    x *= ND_SHINGLE_MULTIPLIER;
+    return x ^ (x >> 29);
+}
+
+/*
+ * A table to look 64-bit values up in: open addressing, linear probing, a value's search begins at
+ * value >> shift, and a slot of 0 is free.  The value 0 itself cannot stand in it.
+ */
+struct nd_slots {
+    const uint64_t *slot; /* 2^(64 - shift) of them, one of them free at least */
+    unsigned shift;       /* 32 … 58 */
+};
+
+/*
+ * All tables give the same results; the scalar one is the definition.  No alignment is asked for,
+ * nothing beyond the given counts is read or written.
+ */
+struct nd_sketch_kernels {
+    /* out[i] = hash of the shingle token[i] … token[i + w - 1], for i < n; reads n + w - 1. */
+    void (*shingles)(const uint64_t *token, size_t n, unsigned w, uint64_t *out);
+
+    /* minima[i] = the least of itself and h1 + i * h2 over the shingles, i < 128. */
+    void (*minhash)(const uint64_t *shingle, size_t n, uint32_t *minima);
+
+    /* sum[b] += 1 for each feature with bit b, -1 for each without. */
+    void (*simhash)(const uint64_t *feature, size_t n, int64_t *sum);
+
+    /* Equal bytes of two strings of 128. */
+    unsigned (*bytes_equal)(const uint8_t *a, const uint8_t *b);
+
+    /* out[i] = low byte of minima[i], i < 128. */
+    void (*low_bytes)(const uint32_t *minima, uint8_t *out);
+
+    /* Equal values of two arrays of 128. */
+    unsigned (*minima_equal)(const uint32_t *a, const uint32_t *b);
+
+    /* How many of the n values stand in the table; a value of 0 never does. */
+    size_t (*count_found)(const struct nd_slots *in, const uint64_t *value, size_t n);
+};
+
+/* The table in use, and the one of an instruction set: NULL where this build has none. */
+const struct nd_sketch_kernels *nd_sketch_kernels(void);
+const struct nd_sketch_kernels *nd_sketch_kernels_of(enum nd_isa isa);
+
+extern const struct nd_sketch_kernels nd_sketch_scalar;
+#if defined(__x86_64__)
+extern const struct nd_sketch_kernels nd_sketch_avx2, nd_sketch_avx512;
+#elif defined(__aarch64__)
+extern const struct nd_sketch_kernels nd_sketch_neon;
+#endif
+
+#endif

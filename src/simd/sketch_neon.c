@@ -1,0 +1,137 @@
+/* sketch_neon.c - the sketch kernels for NEON (AArch64) */
+#include "simd/sketch_kernels.h"
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+
+enum { LANES32 = 4, HALF = ND_MINIMA / 2, VECTORS = HALF / LANES32 };
+
+/*
+ * 64 minima in 16 registers, so the shingles are gone through twice; the values of one shingle are
+ * 16 vectors, each the one before plus 4 h2.
+ */
+static void minhash_half(const uint64_t *shingle, size_t n, uint32_t first, uint32_t *minima)
+{
+    const uint32_t number[LANES32] = {first, first + 1, first + 2, first + 3};
+    const uint32x4_t lane = vld1q_u32(number);
+    uint32x4_t least[VECTORS];
+
+    for (int k = 0; k < VECTORS; k++)
+        least[k] = vld1q_u32(minima + first + k * LANES32);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t h1 = (uint32_t)shingle[i], h2 = (uint32_t)(shingle[i] >> 32) | 1;
+        uint32x4_t value = vmlaq_n_u32(vdupq_n_u32(h1), lane, h2);
+        uint32x4_t step = vdupq_n_u32(h2 * LANES32);
+
+#pragma GCC unroll 16
+        for (int k = 0; k < VECTORS; k++) {
+            least[k] = vminq_u32(least[k], value);
+            value = vaddq_u32(value, step);
+        }
+    }
+    for (int k = 0; k < VECTORS; k++)
+        vst1q_u32(minima + first + k * LANES32, least[k]);
+}
+
+static void minhash(const uint64_t *shingle, size_t n, uint32_t *minima)
+{
+    minhash_half(shingle, n, 0, minima);
+    minhash_half(shingle, n, HALF, minima);
+}
+
+/* There is no product of 64-bit lanes: the sums are vectors, the finaliser is not. */
+static void shingles(const uint64_t *token, size_t n, unsigned w, uint64_t *out)
+{
+    size_t i = 0;
+
+    for (; n - i >= 2; i += 2) {
+        uint64x2_t sum = vld1q_u64(token + i);
+
+        for (unsigned k = 1; k < w; k++) {
+            uint64x2_t turned =
+                vsriq_n_u64(vshlq_n_u64(sum, ND_SHINGLE_ROTATION), sum, 64 - ND_SHINGLE_ROTATION);
+
+            sum = vaddq_u64(turned, vld1q_u64(token + i + k));
+        }
+        out[i] = nd_shingle_finalise(vgetq_lane_u64(sum, 0));
+        out[i + 1] = nd_shingle_finalise(vgetq_lane_u64(sum, 1));
+    }
+    nd_sketch_scalar.shingles(token + i, n - i, w, out + i);
+}
+
+/* 64 counters of a byte, one a bit, emptied before they overflow. */
+static void simhash(const uint64_t *feature, size_t n, int64_t *sum)
+{
+    enum { FULL = 255, GROUPS = 4 };
+    const uint8x16_t bit = vreinterpretq_u8_u64(vdupq_n_u64(UINT64_C(0x8040201008040201)));
+    const uint8x16_t spread = vcombine_u8(vdup_n_u8(0), vdup_n_u8(1));
+
+    for (int b = 0; b < ND_SIMHASH_WIDTH; b++)
+        sum[b] -= (int64_t)n;
+    for (size_t i = 0; i < n;) {
+        size_t end = n - i < FULL ? n : i + FULL;
+        uint8x16_t ones[GROUPS] = {vdupq_n_u8(0), vdupq_n_u8(0), vdupq_n_u8(0), vdupq_n_u8(0)};
+        uint8_t byte[ND_SIMHASH_WIDTH];
+
+        for (; i < end; i++) {
+            uint8x16_t all = vreinterpretq_u8_u64(vdupq_n_u64(feature[i]));
+
+#pragma GCC unroll 4
+            for (int g = 0; g < GROUPS; g++) {
+                uint8x16_t mine = vqtbl1q_u8(all, vaddq_u8(spread, vdupq_n_u8((uint8_t)(2 * g))));
+
+                ones[g] = vsubq_u8(ones[g], vtstq_u8(mine, bit));
+            }
+        }
+        for (int g = 0; g < GROUPS; g++)
+            vst1q_u8(byte + 16 * g, ones[g]);
+        for (int b = 0; b < ND_SIMHASH_WIDTH; b++)
+            sum[b] += 2 * (int64_t)byte[b];
+    }
+}
+
+static unsigned bytes_equal(const uint8_t *a, const uint8_t *b)
+{
+    uint8x16_t equal = vdupq_n_u8(0);
+
+    for (int k = 0; k < ND_MINIMA; k += 16)
+        equal = vsubq_u8(equal, vceqq_u8(vld1q_u8(a + k), vld1q_u8(b + k)));
+    return vaddlvq_u8(equal);
+}
+
+static void low_bytes(const uint32_t *minima, uint8_t *out)
+{
+    for (int k = 0; k < ND_MINIMA; k += 16) {
+        uint16x8_t a =
+            vcombine_u16(vmovn_u32(vld1q_u32(minima + k)), vmovn_u32(vld1q_u32(minima + k + 4)));
+        uint16x8_t b = vcombine_u16(vmovn_u32(vld1q_u32(minima + k + 8)),
+                                    vmovn_u32(vld1q_u32(minima + k + 12)));
+
+        vst1q_u8(out + k, vcombine_u8(vmovn_u16(a), vmovn_u16(b)));
+    }
+}
+
+static unsigned minima_equal(const uint32_t *a, const uint32_t *b)
+{
+    uint32x4_t equal = vdupq_n_u32(0);
+
+    for (int k = 0; k < ND_MINIMA; k += LANES32)
+        equal = vsubq_u32(equal, vceqq_u32(vld1q_u32(a + k), vld1q_u32(b + k)));
+    return vaddvq_u32(equal);
+}
+
+static size_t count_found(const struct nd_slots *in, const uint64_t *value, size_t n)
+{
+    return nd_sketch_scalar.count_found(in, value, n);
+}
+
+const struct nd_sketch_kernels nd_sketch_neon = {
+    .shingles = shingles,
+    .minhash = minhash,
+    .simhash = simhash,
+    .bytes_equal = bytes_equal,
+    .low_bytes = low_bytes,
+    .minima_equal = minima_equal,
+    .count_found = count_found,
+};
+#endif

@@ -1,0 +1,87 @@
+/* sketch_scalar.c - the sketch kernels in plain C: the definition of all the others */
+#include "simd/sketch_kernels.h"
+
+static inline uint64_t rotate(uint64_t x)
+{
+    return x << ND_SHINGLE_ROTATION | x >> (64 - ND_SHINGLE_ROTATION);
+}
+
+static void shingles(const uint64_t *token, size_t n, unsigned w, uint64_t *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t sum = token[i];
+
+        for (unsigned k = 1; k < w; k++)
+            sum = rotate(sum) + token[i + k];
+        out[i] = nd_shingle_finalise(sum);
+    }
+}
+
+static void minhash(const uint64_t *shingle, size_t n, uint32_t *minima)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t value = (uint32_t)shingle[i], step = (uint32_t)(shingle[i] >> 32) | 1;
+
+        for (size_t k = 0; k < ND_MINIMA; k++) {
+            if (value < minima[k])
+                minima[k] = value;
+            value += step;
+        }
+    }
+}
+
+static void simhash(const uint64_t *feature, size_t n, int64_t *sum)
+{
+    for (size_t i = 0; i < n; i++)
+        for (unsigned b = 0; b < ND_SIMHASH_WIDTH; b++)
+            sum[b] += (feature[i] >> b & 1) ? 1 : -1;
+}
+
+static unsigned bytes_equal(const uint8_t *a, const uint8_t *b)
+{
+    unsigned equal = 0;
+
+    for (size_t k = 0; k < ND_MINIMA; k++)
+        equal += a[k] == b[k];
+    return equal;
+}
+
+static void low_bytes(const uint32_t *minima, uint8_t *out)
+{
+    for (size_t k = 0; k < ND_MINIMA; k++)
+        out[k] = (uint8_t)minima[k];
+}
+
+static unsigned minima_equal(const uint32_t *a, const uint32_t *b)
+{
+    unsigned equal = 0;
+
+    for (size_t k = 0; k < ND_MINIMA; k++)
+        equal += a[k] == b[k];
+    return equal;
+}
+
+static size_t count_found(const struct nd_slots *in, const uint64_t *value, size_t n)
+{
+    const size_t mask = ((size_t)1 << (64 - in->shift)) - 1;
+    size_t found = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t at = value[i] >> in->shift;
+
+        while (in->slot[at] && in->slot[at] != value[i])
+            at = (at + 1) & mask;
+        found += in->slot[at] && in->slot[at] == value[i];
+    }
+    return found;
+}
+
+const struct nd_sketch_kernels nd_sketch_scalar = {
+    .shingles = shingles,
+    .minhash = minhash,
+    .simhash = simhash,
+    .bytes_equal = bytes_equal,
+    .low_bytes = low_bytes,
+    .minima_equal = minima_equal,
+    .count_found = count_found,
+};

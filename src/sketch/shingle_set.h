@@ -1,0 +1,49 @@
+/* shingle_set.h - a set of distinct 64-bit hashes: collected once, then asked many times */
+#ifndef ND_SKETCH_SHINGLE_SET_H
+#define ND_SKETCH_SHINGLE_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Starts from zeroes.  The table is sized to what is in it, so that a small document costs little
+ * to begin and stays in the first-level cache; the memory is kept for the next.
+ *
+ *     distinct  [ h0 | h1 | h2 | … ]           in order of first occurrence
+ *     slot      [ 0 | h2 | 0 | 0 | h0 | h1 | … ]   open addressing; 0 is free
+ */
+struct nd_shingle_set {
+    uint64_t *distinct;
+    size_t count, capacity; /* of distinct */
+    uint64_t *slot;
+    size_t n_slots;     /* in use now: a power of two; 0 before the first value */
+    size_t slots_bytes; /* allocated */
+    unsigned shift;     /* n_slots = 2^(64 - shift) */
+    bool has_zero;      /* the value 0 is in distinct, and cannot be in slot */
+};
+
+void nd_shingle_set_release(struct nd_shingle_set *set);
+
+/* Empty it; the memory stays. */
+void nd_shingle_set_clear(struct nd_shingle_set *set);
+
+/* Room for n values in all, so that adding them does not build the table anew. */
+bool nd_shingle_set_reserve(struct nd_shingle_set *set, size_t n);
+
+/* Add values that may be in it already.  False: out of memory, the set as it was. */
+bool nd_shingle_set_add(struct nd_shingle_set *set, const uint64_t *value, size_t n);
+
+/* Make it hold exactly these.  False: out of memory, the set is empty. */
+bool nd_shingle_set_build(struct nd_shingle_set *set, const uint64_t *value, size_t n);
+
+#define ND_SHARED_TOO_FEW UINT64_MAX
+
+/*
+ * How many of n distinct values are in the set, or ND_SHARED_TOO_FEW as soon as fewer than `need`
+ * are certain.  May run in several threads at once.
+ */
+uint64_t nd_shingle_set_shared(const struct nd_shingle_set *set, const uint64_t *value, size_t n,
+                               uint64_t need);
+
+#endif

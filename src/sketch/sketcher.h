@@ -1,0 +1,12 @@
+/* sketcher.h - what the layers above may use of a sketcher beside the public functions */
+#ifndef ND_SKETCH_SKETCHER_H
+#define ND_SKETCH_SKETCHER_H
+
+#include <neardup/sketch.h>
+
+#include "sketch/shingle_set.h"
+
+/* The distinct shingles of the last text read; valid until the next. */
+const struct nd_shingle_set *nd_sketcher_shingles(const struct nd_sketcher *s);
+
+#endif

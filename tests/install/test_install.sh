@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# test_install.sh - programs outside the tree find the installed package by pkg-config and by CMake
+#
+# usage: tests/install/test_install.sh BUILD_DIRECTORY
+set -euo pipefail
+build=$(realpath "$1")
+cd "$(dirname "$0")"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+    echo "test_install: $1" >&2
+    exit 1
+}
+
+printf '{"id":"a","text":"one"}\n{"id":"b","text":"two"}\n' >"$work/two.jsonl"
+check_programs() { # C-PROGRAM C++-PROGRAM
+    [ "$("$1")" = "2 duplicates 0: 16 of 16 shingles shared" ] || fail "$1 says: $("$1")"
+    [ "$("$2" "$work/two.jsonl")" = $'a: one\nb: two' ] || fail "$2 says: $("$2" "$work/two.jsonl")"
+}
+
+cmake --install "$build" --prefix "$work/first" >/dev/null
+mv "$work/first" "$work/moved" # whoever packages it moves it
+export LD_LIBRARY_PATH=$work/moved/lib PKG_CONFIG_PATH=$work/moved/lib/pkgconfig
+if [ ! -d "$work/moved/lib" ]; then fail "no lib in the prefix"; fi
+
+# shellcheck disable=SC2046 # the flags are words
+{
+    cc consumer.c -o "$work/c" $(pkg-config --cflags --libs neardup)
+    c++ -std=c++11 consumer.cpp -o "$work/cpp" $(pkg-config --cflags --libs neardup-files)
+    check_programs "$work/c" "$work/cpp"
+    cc consumer.c -o "$work/c-static" $(pkg-config --cflags neardup) \
+        "$work/moved/lib/libneardup.a" $(pkg-config --libs-only-other --static neardup) -lm
+    c++ -std=c++11 consumer.cpp -o "$work/cpp-static" $(pkg-config --cflags neardup-files) \
+        "$work/moved/lib/libneardup_files.a" "$work/moved/lib/libneardup.a" \
+        $(pkg-config --libs --static neardup-files | sed 's/-lneardup_files\|-lneardup//g')
+    LD_LIBRARY_PATH='' check_programs "$work/c-static" "$work/cpp-static"
+}
+
+cmake -S . -B "$work/build" -DCMAKE_PREFIX_PATH="$work/moved" >/dev/null
+cmake --build "$work/build" >/dev/null
+check_programs "$work/build/consumer_c" "$work/build/consumer_cpp"
+
+[ -f "$work/moved/share/neardup/recipes/default.ini" ] || fail "no default recipe"
+"$work/moved/bin/neardup" --version >/dev/null || fail "the installed command does not start"

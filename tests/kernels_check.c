@@ -1,0 +1,192 @@
+/* kernels_check.c - every sketch kernel that this processor can run gives what the scalar one gives
+ *
+ * A program of its own, without a test library, so that a cross build can run it too.  Prints
+ * "N passed, N failed"; exits 1 where one failed.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <neardup/cpu.h>
+
+#include "base/hash.h"
+#include "simd/sketch_kernels.h"
+
+enum { LENGTHS = 130, SHIFTS = 8, ROOM = 2048, SLOTS_LOG2 = 9 };
+#define GUARD UINT64_C(0x5A5A5A5A5A5A5A5A)
+
+static const char *const isa_name[] = {"scalar", "avx2", "avx512", "neon"};
+static const struct nd_sketch_kernels *const definition = &nd_sketch_scalar;
+static unsigned passed, failed;
+static uint64_t seed;
+
+static uint64_t any(void)
+{
+    return nd_mix64(++seed);
+}
+
+static void expect(int holds, const char *isa, const char *kernel, size_t n, size_t shift)
+{
+    if (holds) {
+        passed++;
+        return;
+    }
+    failed++;
+    printf("%s: %s: wrong for %zu values, shifted by %zu\n", isa, kernel, n, shift);
+}
+
+/* Random values, and now and then the extreme ones. */
+static void fill(uint64_t *value, size_t n)
+{
+    static const uint64_t extreme[] = {0,          UINT64_MAX,           1, UINT64_C(1) << 63,
+                                       UINT32_MAX, ~(uint64_t)UINT32_MAX};
+
+    for (size_t i = 0; i < n; i++)
+        value[i] = any() % 8 ? any() : extreme[any() % 6];
+}
+
+static void check_shingles(const struct nd_sketch_kernels *k, const char *isa, uint64_t *memory)
+{
+    static const unsigned w[] = {1, 2, 3, 4, 5, 9, 32};
+    uint64_t expected[LENGTHS + 1], got[LENGTHS + 1], token[LENGTHS + 32];
+
+    for (size_t i = 0; i < sizeof w / sizeof *w; i++)
+        for (size_t n = 0; n <= LENGTHS; n++)
+            for (size_t shift = 0; shift < SHIFTS; shift++) {
+                fill(token, n + w[i] - 1);
+                memcpy(memory + shift, token, (n + w[i] - 1) * sizeof *token);
+                got[n] = GUARD;
+                definition->shingles(token, n, w[i], expected);
+                k->shingles(memory + shift, n, w[i], got);
+                expect(!memcmp(expected, got, n * sizeof *got) && got[n] == GUARD, isa, "shingles",
+                       n, shift);
+            }
+}
+
+static void check_minhash_length(const struct nd_sketch_kernels *k, const char *isa,
+                                 uint64_t *memory, size_t n, size_t shift)
+{
+    uint64_t value[ROOM];
+    uint32_t expected[ND_MINIMA], got[ND_MINIMA];
+
+    fill(value, n);
+    memcpy(memory + shift, value, n * sizeof *value);
+    for (int i = 0; i < ND_MINIMA; i++)
+        expected[i] = got[i] = any() % 2 ? UINT32_MAX : (uint32_t)any();
+    definition->minhash(value, n, expected);
+    k->minhash(memory + shift, n, got);
+    expect(!memcmp(expected, got, sizeof got), isa, "minhash", n, shift);
+}
+
+static void check_simhash_length(const struct nd_sketch_kernels *k, const char *isa,
+                                 uint64_t *memory, size_t n, size_t shift)
+{
+    static uint64_t value[20000];
+    int64_t expected[ND_SIMHASH_WIDTH], got[ND_SIMHASH_WIDTH];
+
+    fill(value, n);
+    if (n > LENGTHS && shift == 1)
+        memset(value, 0xFF, n * sizeof *value);
+    memcpy(memory + shift, value, n * sizeof *value);
+    for (int i = 0; i < ND_SIMHASH_WIDTH; i++)
+        expected[i] = got[i] = (int64_t)any() >> 2;
+    definition->simhash(value, n, expected);
+    k->simhash(memory + shift, n, got);
+    expect(!memcmp(expected, got, sizeof got), isa, "simhash", n, shift);
+}
+
+static void check_sketches(const struct nd_sketch_kernels *k, const char *isa, uint64_t *memory)
+{
+    static const size_t longer[] = {511, 512, 513, 620, 1020, 1100, ROOM};
+    static const size_t very_long[] = {255, 256, 1021, 4032, 4033, 16200, 20000};
+
+    for (size_t shift = 0; shift < SHIFTS; shift++) {
+        for (size_t n = 0; n <= LENGTHS; n++) {
+            check_minhash_length(k, isa, memory, n, shift);
+            check_simhash_length(k, isa, memory, n, shift);
+        }
+        for (size_t i = 0; i < sizeof longer / sizeof *longer; i++)
+            check_minhash_length(k, isa, memory, longer[i], shift);
+        for (size_t i = 0; i < sizeof very_long / sizeof *very_long; i++)
+            check_simhash_length(k, isa, memory, very_long[i], shift);
+    }
+}
+
+/* Two strings of minima with each number of equal ones, and bytes beyond that must not matter. */
+static void check_comparisons(const struct nd_sketch_kernels *k, const char *isa)
+{
+    uint32_t a[ND_MINIMA], b[ND_MINIMA];
+    uint8_t memory[2 * ND_MINIMA + 64], expected[ND_MINIMA];
+
+    for (unsigned equal = 0; equal <= ND_MINIMA; equal++)
+        for (size_t shift = 0; shift < SHIFTS; shift++) {
+            uint8_t *x = memory + shift, *y = memory + ND_MINIMA + 32 - shift;
+
+            for (unsigned i = 0; i < ND_MINIMA; i++) {
+                unsigned at = (i * 37 + (unsigned)shift) % ND_MINIMA;
+
+                a[at] = (uint32_t)any();
+                b[at] = i < equal ? a[at] : a[at] ^ (UINT32_C(1) << any() % 8);
+            }
+            expect(k->minima_equal(a, b) == equal && definition->minima_equal(a, b) == equal, isa,
+                   "minima_equal", equal, shift);
+            definition->low_bytes(a, expected);
+            k->low_bytes(a, x);
+            expect(!memcmp(expected, x, ND_MINIMA), isa, "low_bytes", equal, shift);
+            k->low_bytes(b, y);
+            expect(k->bytes_equal(x, y) == equal && definition->bytes_equal(x, y) == equal, isa,
+                   "bytes_equal", equal, shift);
+        }
+}
+
+/* A nearly full table, half of whose values begin their search at its end. */
+static void check_count_found(const struct nd_sketch_kernels *k, const char *isa, uint64_t *memory)
+{
+    static uint64_t slot[1 << SLOTS_LOG2], held[(1 << SLOTS_LOG2) - 40], value[2 * LENGTHS];
+    const struct nd_slots in = {slot, 64 - SLOTS_LOG2};
+    const size_t n_held = sizeof held / sizeof *held, mask = (1 << SLOTS_LOG2) - 1;
+
+    memset(slot, 0, sizeof slot);
+    for (size_t i = 0; i < n_held; i++) {
+        size_t at;
+
+        held[i] = i % 2 ? any() : any() | UINT64_C(0xFF) << 56;
+        for (at = held[i] >> in.shift; slot[at]; at = (at + 1) & mask)
+            ;
+        slot[at] = held[i];
+    }
+    for (size_t n = 0; n <= 2 * LENGTHS; n++)
+        for (size_t shift = 0; shift < SHIFTS; shift++) {
+            size_t expected = 0;
+
+            for (size_t i = 0; i < n; i++) {
+                int is_held = any() % 2;
+
+                value[i] = is_held ? held[any() % n_held] : any() % 9 ? any() : 0;
+                expected += (size_t)is_held;
+            }
+            memcpy(memory + shift, value, n * sizeof *value);
+            expect(k->count_found(&in, memory + shift, n) == expected, isa, "count_found", n,
+                   shift);
+        }
+}
+
+int main(void)
+{
+    static uint64_t memory[20000 + SHIFTS];
+
+    for (int i = 0; i < (int)(sizeof isa_name / sizeof *isa_name); i++) {
+        const struct nd_sketch_kernels *kernels = nd_sketch_kernels_of((enum nd_isa)i);
+
+        if (!kernels || nd_cpu_force(isa_name[i], NULL) != ND_OK) {
+            printf("%s: not on this machine\n", isa_name[i]);
+            continue;
+        }
+        printf("%s\n", isa_name[i]);
+        check_shingles(kernels, isa_name[i], memory);
+        check_sketches(kernels, isa_name[i], memory);
+        check_comparisons(kernels, isa_name[i]);
+        check_count_found(kernels, isa_name[i], memory);
+    }
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed != 0;
+}

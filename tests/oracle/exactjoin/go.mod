@@ -1,0 +1,3 @@
+module exactjoin
+
+go 1.19

@@ -1,0 +1,572 @@
+/* test_dedup.c - the engine against the definition of its result, gone through one document at a
+ * time */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <neardup.h>
+
+#include "base/hash.h"
+
+enum { DOCUMENTS = 1500, TEXT_MAX = 1200 };
+
+struct corpus {
+    char (*text)[TEXT_MAX];
+    struct nd_dedup_item item[DOCUMENTS];
+};
+
+static uint64_t random_state;
+
+static unsigned below(unsigned n)
+{
+    random_state += UINT64_C(0x9E3779B97F4A7C15);
+    return (unsigned)(nd_mix64(random_state) % n);
+}
+
+static size_t add_words(char *text, size_t len, unsigned n_words, unsigned vocabulary)
+{
+    for (unsigned i = 0; i < n_words && len < TEXT_MAX - 16; i++)
+        len += (size_t)sprintf(text + len, "w%u ", below(vocabulary));
+    return len;
+}
+
+/* Replace some words by others of the same length, so that the resemblance takes every value. */
+static void disturb(char *text, size_t len, unsigned times)
+{
+    for (unsigned i = 0; i < times && len > 1; i++) {
+        char *digit = &text[below((unsigned)len)];
+
+        if (*digit >= '0' && *digit <= '9')
+            *digit = (char)('0' + below(10));
+    }
+}
+
+/*
+ * Families of texts that differ by more and more, exact copies, copies with another punctuation,
+ * empty and short ones, in two groups: every rule of the definition meets some of them.
+ */
+static struct corpus *make_corpus(uint64_t seed)
+{
+    struct corpus *c = calloc(1, sizeof *c);
+
+    assert_non_null(c);
+    random_state = seed;
+    c->text = calloc(DOCUMENTS, sizeof *c->text);
+    assert_non_null(c->text);
+    for (unsigned i = 0; i < DOCUMENTS; i++) {
+        unsigned kind = i ? below(10) : 9, from = i ? below(i) : 0;
+        size_t len;
+
+        if (i && kind < 6)
+            memcpy(c->text[i], c->text[from], TEXT_MAX);
+        else if (kind < 8)
+            add_words(c->text[i], 0, below(4), 20);
+        else
+            add_words(c->text[i], 0, 10 + below(100), 100);
+        len = strlen(c->text[i]);
+        if (kind < 4)
+            disturb(c->text[i], len, kind ? below(12) : 1);
+        if (kind == 4 && len)
+            c->text[i][len - 1] = '.';
+        c->item[i].text = (struct nd_view){c->text[i], len};
+        c->item[i].group = i % 7 == 0;
+    }
+    return c;
+}
+
+static void free_corpus(struct corpus *c)
+{
+    free(c->text);
+    free(c);
+}
+
+/* What the definition needs of a document. */
+struct known {
+    struct nd_sketch sketch;
+    uint64_t *shingle;
+};
+
+static struct known *read_all(const struct corpus *c, const struct nd_dedup_params *params)
+{
+    struct nd_sketcher *s = nd_sketcher_new(&params->sketch, NULL);
+    struct known *known = calloc(DOCUMENTS, sizeof *known);
+
+    assert_non_null(s);
+    assert_non_null(known);
+    for (unsigned i = 0; i < DOCUMENTS; i++) {
+        struct nd_view text = c->item[i].text;
+
+        assert_int_equal(nd_sketcher_run(s, text.data, text.len, ND_SKETCH_ALL, &known[i].sketch),
+                         ND_OK);
+        known[i].shingle = malloc((size_t)known[i].sketch.n_shingles * 8 + 1);
+        assert_non_null(known[i].shingle);
+        if (known[i].sketch.n_shingles)
+            memcpy(known[i].shingle, known[i].sketch.shingle,
+                   (size_t)known[i].sketch.n_shingles * 8);
+    }
+    nd_sketcher_free(s);
+    return known;
+}
+
+static void free_known(struct known *known)
+{
+    for (unsigned i = 0; i < DOCUMENTS; i++)
+        free(known[i].shingle);
+    free(known);
+}
+
+static bool same_bytes(const struct corpus *c, unsigned a, unsigned b)
+{
+    return c->item[a].group == c->item[b].group && c->item[a].text.len == c->item[b].text.len &&
+           memcmp(c->text[a], c->text[b], c->item[a].text.len) == 0;
+}
+
+static unsigned equal_low_bytes(const struct known *a, const struct known *b)
+{
+    unsigned equal = 0;
+
+    for (int i = 0; i < ND_MINHASH_COUNT; i++)
+        equal += (a->sketch.minhash[i] & 255) == (b->sketch.minhash[i] & 255);
+    return equal;
+}
+
+static bool share_band(const struct known *a, const struct known *b, unsigned bands, unsigned rows)
+{
+    for (unsigned band = 0; band < bands; band++) {
+        unsigned r = 0;
+
+        while (r < rows && (a->sketch.minhash[band * rows + r] & 255) ==
+                               (b->sketch.minhash[band * rows + r] & 255))
+            r++;
+        if (r == rows)
+            return true;
+    }
+    return false;
+}
+
+static struct nd_overlap overlap_of(const struct known *a, const struct known *b)
+{
+    struct nd_overlap o;
+
+    assert_int_equal(nd_shingles_overlap(a->shingle, (size_t)a->sketch.n_shingles, b->shingle,
+                                         (size_t)b->sketch.n_shingles, &o),
+                     ND_OK);
+    return o;
+}
+
+static bool reaches(struct nd_overlap o, struct nd_ratio t)
+{
+    return o.shared * t.q >= t.p * (o.a + o.b - o.shared) && o.shared > 0;
+}
+
+struct candidate {
+    unsigned document, order;
+};
+
+static int by_order(const void *left, const void *right)
+{
+    const struct candidate *a = left, *b = right;
+
+    if (a->order != b->order)
+        return a->order > b->order ? -1 : 1;
+    return a->document < b->document ? -1 : 1;
+}
+
+struct expected {
+    unsigned kept;
+    enum nd_identical identical;
+    struct nd_overlap overlap;
+    bool was_cut;
+};
+
+static bool meet(const struct known *a, const struct known *b, const struct nd_dedup_params *p,
+                 unsigned bands, unsigned rows)
+{
+    uint64_t least =
+        a->sketch.n_shingles < b->sketch.n_shingles ? a->sketch.n_shingles : b->sketch.n_shingles;
+    uint64_t most = a->sketch.n_shingles + b->sketch.n_shingles - least;
+    unsigned distance = (unsigned)__builtin_popcountll(a->sketch.simhash ^ b->sketch.simhash);
+
+    if (p->verify != ND_VERIFY_NONE && least * p->threshold.q < p->threshold.p * most)
+        return false;
+    switch (p->candidates) {
+    case ND_CANDIDATES_MINHASH: return share_band(a, b, bands, rows);
+    case ND_CANDIDATES_SIMHASH: return distance <= p->simhash_bits;
+    case ND_CANDIDATES_IDENTITY: return a->sketch.identity == b->sketch.identity;
+    case ND_CANDIDATES_ALL: break;
+    }
+    return true;
+}
+
+/* architecture.md, "What deduplication means", word for word. */
+static void expect_one(const struct corpus *c, const struct known *known,
+                       const struct nd_dedup_params *p, unsigned bands, unsigned rows, unsigned d,
+                       struct expected *expected)
+{
+    static struct candidate list[DOCUMENTS];
+    const struct known *me = &known[d];
+    bool is_short = me->sketch.n_tokens < p->sketch.w;
+    unsigned n = 0;
+
+    expected[d] = (struct expected){.kept = d};
+    for (unsigned e = 0; e < d; e++) {
+        if (expected[e].kept != e || !same_bytes(c, d, e) ||
+            (is_short && p->short_policy == ND_SHORT_KEEP))
+            continue;
+        expected[d] = (struct expected){.kept = e, .identical = ND_IDENTICAL_BYTES};
+        expected[d].overlap = overlap_of(me, &known[e]);
+        return;
+    }
+    if (me->sketch.n_tokens == 0 || (is_short && p->short_policy != ND_SHORT_TOKENS))
+        return;
+    for (unsigned e = 0; e < d; e++) {
+        bool takes_part = known[e].sketch.n_tokens >= p->sketch.w ||
+                          (p->short_policy == ND_SHORT_TOKENS && known[e].sketch.n_tokens);
+
+        if (expected[e].kept != e || !takes_part || c->item[d].group != c->item[e].group)
+            continue;
+        if (me->sketch.identity == known[e].sketch.identity) {
+            expected[d] = (struct expected){.kept = e, .identical = ND_IDENTICAL_TOKENS};
+            expected[d].overlap = overlap_of(me, &known[e]);
+            return;
+        }
+        if (!meet(me, &known[e], p, bands, rows))
+            continue;
+        list[n++] =
+            (struct candidate){e, p->candidates == ND_CANDIDATES_SIMHASH
+                                      ? 64 - (unsigned)__builtin_popcountll(me->sketch.simhash ^
+                                                                            known[e].sketch.simhash)
+                                      : equal_low_bytes(me, &known[e])};
+    }
+    if (p->candidates == ND_CANDIDATES_MINHASH || p->candidates == ND_CANDIDATES_SIMHASH)
+        qsort(list, n, sizeof *list, by_order);
+    expected[d].was_cut = p->candidates != ND_CANDIDATES_ALL && n > p->max_checks;
+    for (unsigned i = 0; i < n && (i < p->max_checks || p->candidates == ND_CANDIDATES_ALL); i++) {
+        struct nd_overlap o = overlap_of(me, &known[list[i].document]), best = expected[d].overlap;
+        uint64_t left = o.shared * (best.a + best.b - best.shared);
+        uint64_t right = best.shared * (o.a + o.b - o.shared);
+
+        if (p->verify == ND_VERIFY_NONE ? i > 0 : !reaches(o, p->threshold))
+            continue;
+        if (p->verify != ND_VERIFY_NONE && expected[d].kept != d &&
+            (left < right || (left == right && list[i].document > expected[d].kept)))
+            continue;
+        expected[d].kept = list[i].document;
+        expected[d].overlap = o;
+    }
+}
+
+static void compare(const struct corpus *c, const struct known *known,
+                    const struct nd_dedup_params *p, const struct expected *expected,
+                    unsigned threads, unsigned batch_max)
+{
+    struct nd_dedup_params params = *p;
+    static struct nd_decision got[DOCUMENTS];
+    struct nd_error err = {ND_OK, ""};
+    struct nd_dedup *d;
+
+    params.threads = threads;
+    d = nd_dedup_new(&params, NULL, &err);
+    if (!d)
+        fail_msg("%s", err.message);
+    for (unsigned i = 0; i < DOCUMENTS;) {
+        unsigned n = 1 + below(batch_max);
+
+        n = n < DOCUMENTS - i ? n : DOCUMENTS - i;
+        assert_int_equal(nd_dedup_push(d, c->item + i, n, got + i, &err), ND_OK);
+        i += n;
+    }
+    for (unsigned i = 0; i < DOCUMENTS; i++) {
+        assert_int_equal(got[i].kept, expected[i].kept);
+        assert_int_equal(got[i].identical, expected[i].identical);
+        assert_int_equal(got[i].was_cut, expected[i].was_cut);
+        assert_int_equal(got[i].is_empty, known[i].sketch.n_tokens == 0);
+        assert_int_equal(got[i].is_short, known[i].sketch.n_tokens < p->sketch.w);
+        if (expected[i].kept == i)
+            continue;
+        assert_int_equal(got[i].verified, p->verify != ND_VERIFY_NONE || got[i].identical);
+        assert_int_equal(
+            got[i].distance,
+            __builtin_popcountll(known[i].sketch.simhash ^ known[expected[i].kept].sketch.simhash));
+        if (!got[i].verified)
+            continue;
+        assert_memory_equal(&got[i].overlap, &expected[i].overlap, sizeof got[i].overlap);
+    }
+    nd_dedup_free(d);
+}
+
+static void check_all(struct nd_dedup_params p)
+{
+    struct nd_error err;
+
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        struct corpus *c = make_corpus(seed);
+        struct known *known = read_all(c, &p);
+        static struct expected expected[DOCUMENTS];
+        unsigned bands = p.bands, rows = p.rows;
+
+        if (bands == 0)
+            assert_int_equal(nd_bands_choose(p.threshold, p.recall, &bands, &rows, &err), ND_OK);
+        for (unsigned d = 0; d < DOCUMENTS; d++)
+            expect_one(c, known, &p, bands, rows, d, expected);
+        compare(c, known, &p, expected, 1, DOCUMENTS);
+        compare(c, known, &p, expected, 2, 100);
+        compare(c, known, &p, expected, 8, 700);
+        compare(c, known, &p, expected, 1, 1);
+        free_known(known);
+        free_corpus(c);
+    }
+}
+
+static void the_default_is_as_defined(void **state)
+{
+    (void)state;
+    check_all(nd_dedup_params_default());
+}
+
+static void a_low_threshold_is_as_defined(void **state)
+{
+    struct nd_dedup_params p = nd_dedup_params_default();
+
+    (void)state;
+    p.threshold = (struct nd_ratio){3, 10};
+    p.bands = 42;
+    p.rows = 3;
+    check_all(p);
+}
+
+static void few_checks_are_as_defined(void **state)
+{
+    struct nd_dedup_params p = nd_dedup_params_default();
+
+    (void)state;
+    p.threshold = (struct nd_ratio){1, 2};
+    p.bands = 64;
+    p.rows = 2;
+    for (p.max_checks = 1; p.max_checks <= 4; p.max_checks++)
+        check_all(p);
+}
+
+static void no_memory_for_shingles_changes_nothing(void **state)
+{
+    struct nd_dedup_params p = nd_dedup_params_default();
+
+    (void)state;
+    p.cache_bytes = 0;
+    check_all(p);
+}
+
+static void short_policies_are_as_defined(void **state)
+{
+    struct nd_dedup_params p = nd_dedup_params_default();
+
+    (void)state;
+    p.short_policy = ND_SHORT_KEEP;
+    check_all(p);
+    p.short_policy = ND_SHORT_TOKENS;
+    check_all(p);
+}
+
+static void other_candidates_are_as_defined(void **state)
+{
+    struct nd_dedup_params p = nd_dedup_params_default();
+
+    (void)state;
+    p.candidates = ND_CANDIDATES_IDENTITY;
+    check_all(p);
+    p.candidates = ND_CANDIDATES_ALL;
+    check_all(p);
+    p.candidates = ND_CANDIDATES_SIMHASH;
+    p.simhash_bits = 12;
+    check_all(p);
+    p.simhash_bits = 6;
+    p.verify = ND_VERIFY_NONE;
+    check_all(p);
+}
+
+struct pair_list {
+    struct nd_found_pair *at;
+    size_t count;
+};
+
+static enum nd_status add_pair(void *context, const struct nd_found_pair *pair)
+{
+    struct pair_list *list = context;
+
+    assert_true(list->count < (size_t)DOCUMENTS * DOCUMENTS / 2);
+    list->at[list->count++] = *pair;
+    return ND_OK;
+}
+
+static void push_pairs(const struct corpus *c, const struct nd_dedup_params *p,
+                       struct pair_list *list)
+{
+    struct nd_dedup *d = nd_dedup_new(p, NULL, NULL);
+    unsigned batch = p->threads * 100;
+
+    assert_non_null(d);
+    list->count = 0;
+    for (unsigned i = 0; i < DOCUMENTS; i += batch)
+        assert_int_equal(nd_dedup_push_pairs(d, c->item + i,
+                                             batch < DOCUMENTS - i ? batch : DOCUMENTS - i,
+                                             add_pair, list, NULL),
+                         ND_OK);
+    nd_dedup_free(d);
+}
+
+static void all_pairs_that_share_a_band_are_found(void **state)
+{
+    struct nd_dedup_params p = nd_dedup_params_default();
+    struct corpus *c = make_corpus(7);
+    struct known *known = read_all(c, &p);
+    struct pair_list list = {malloc((size_t)DOCUMENTS * DOCUMENTS / 2 * sizeof *list.at), 0};
+    size_t n = 0;
+
+    (void)state;
+    assert_non_null(list.at);
+    for (p.threads = 1; p.threads <= 8; p.threads *= 2) {
+        push_pairs(c, &p, &list);
+        n = 0;
+        for (unsigned a = 0; a < DOCUMENTS; a++) {
+            for (unsigned b = 0; b < a; b++) {
+                struct nd_overlap o;
+
+                if (c->item[a].group != c->item[b].group || !known[a].sketch.n_tokens ||
+                    !known[b].sketch.n_tokens || !share_band(&known[a], &known[b], 21, 6))
+                    continue;
+                o = overlap_of(&known[a], &known[b]);
+                if (!reaches(o, p.threshold))
+                    continue;
+                assert_true(n < list.count);
+                assert_int_equal(list.at[n].a, a);
+                assert_int_equal(list.at[n].b, b);
+                assert_memory_equal(&list.at[n].overlap, &o, sizeof o);
+                n++;
+            }
+        }
+        assert_int_equal(n, list.count);
+    }
+    assert_true(n > 100);
+    free(list.at);
+    free_known(known);
+    free_corpus(c);
+}
+
+static unsigned root(const unsigned *parent, unsigned x)
+{
+    while (parent[x] != x)
+        x = parent[x];
+    return x;
+}
+
+static void components_are_the_closure_of_the_pairs(void **state)
+{
+    struct nd_dedup_params p = nd_dedup_params_default();
+    struct corpus *c = make_corpus(11);
+    struct known *known = read_all(c, &p);
+    struct pair_list list = {malloc((size_t)DOCUMENTS * DOCUMENTS / 2 * sizeof *list.at), 0};
+    static unsigned parent[DOCUMENTS];
+    static struct nd_decision got[DOCUMENTS], first[DOCUMENTS];
+    static struct nd_component_via via[DOCUMENTS], first_via[DOCUMENTS];
+
+    (void)state;
+    assert_non_null(list.at);
+    p.threads = 1;
+    push_pairs(c, &p, &list);
+    for (unsigned i = 0; i < DOCUMENTS; i++)
+        parent[i] = i;
+    for (size_t i = 0; i < list.count; i++) {
+        unsigned x = root(parent, (unsigned)list.at[i].a), y = root(parent, (unsigned)list.at[i].b);
+
+        /* pairs of short documents are found; components leave them apart */
+        if (known[list.at[i].a].sketch.n_tokens >= p.sketch.w && x != y)
+            parent[x > y ? x : y] = x > y ? y : x;
+    }
+    for (unsigned a = 0; a < DOCUMENTS; a++)
+        for (unsigned b = 0; b < a; b++)
+            if (same_bytes(c, a, b)) {
+                unsigned x = root(parent, a), y = root(parent, b);
+
+                parent[x > y ? x : y] = x > y ? y : x;
+            }
+    p.cluster = ND_CLUSTER_COMPONENTS;
+    for (p.threads = 1; p.threads <= 8; p.threads *= 2) {
+        struct nd_dedup *d = nd_dedup_new(&p, NULL, NULL);
+        unsigned batch = p.threads * 150;
+
+        assert_non_null(d);
+        for (unsigned i = 0; i < DOCUMENTS; i += batch)
+            assert_int_equal(nd_dedup_push_components(d, c->item + i,
+                                                      batch < DOCUMENTS - i ? batch : DOCUMENTS - i,
+                                                      NULL),
+                             ND_OK);
+        assert_int_equal(nd_dedup_components(d, 0, DOCUMENTS, got, via, NULL), ND_OK);
+        for (unsigned i = 0; i < DOCUMENTS; i++) {
+            assert_int_equal(got[i].kept, root(parent, i));
+            if (got[i].kept == i)
+                continue;
+            assert_int_not_equal(via[i].document, i);
+            assert_int_equal(got[via[i].document].kept, got[i].kept);
+            assert_true(same_bytes(c, i, (unsigned)via[i].document) ||
+                        reaches(via[i].overlap, p.threshold));
+            struct nd_overlap o = overlap_of(&known[i], &known[got[i].kept]);
+            assert_memory_equal(&got[i].overlap, &o, sizeof o);
+        }
+        if (p.threads == 1) {
+            memcpy(first, got, sizeof got);
+            memcpy(first_via, via, sizeof via);
+        }
+        assert_memory_equal(via, first_via, sizeof via);
+        for (unsigned i = 0; i < DOCUMENTS; i++)
+            assert_int_equal(got[i].identical, first[i].identical);
+        nd_dedup_free(d);
+    }
+    free(list.at);
+    free_known(known);
+    free_corpus(c);
+}
+
+static void impossible_parameters_are_refused(void **state)
+{
+    struct nd_dedup_params p = nd_dedup_params_default();
+    struct nd_error err;
+
+    (void)state;
+    p.threshold = (struct nd_ratio){5, 4};
+    assert_null(nd_dedup_new(&p, NULL, &err));
+    assert_int_equal(err.status, ND_EINVAL);
+    p = nd_dedup_params_default();
+    p.max_checks = 0;
+    assert_null(nd_dedup_new(&p, NULL, &err));
+    p = nd_dedup_params_default();
+    p.sketch.w = 0;
+    assert_null(nd_dedup_new(&p, NULL, &err));
+    p = nd_dedup_params_default();
+    p.bands = 100;
+    p.rows = 2;
+    assert_null(nd_dedup_new(&p, NULL, &err));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_default_is_as_defined),
+        cmocka_unit_test(a_low_threshold_is_as_defined),
+        cmocka_unit_test(few_checks_are_as_defined),
+        cmocka_unit_test(no_memory_for_shingles_changes_nothing),
+        cmocka_unit_test(short_policies_are_as_defined),
+        cmocka_unit_test(other_candidates_are_as_defined),
+        cmocka_unit_test(all_pairs_that_share_a_band_are_found),
+        cmocka_unit_test(components_are_the_closure_of_the_pairs),
+        cmocka_unit_test(impossible_parameters_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

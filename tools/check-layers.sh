@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# check-layers.sh - each layer includes only what it may, and each library stays in its folder
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# What may be included, by layer: the table of docs/architecture.md.
+declare -A may=(
+    [base]="base"
+    [simd]="simd base"
+    [recipe]="recipe base"
+    [input]="input base"
+    [text]="text simd base"
+    [feature]="feature text base"
+    [sketch]="sketch text simd base"
+    [index]="index simd base"
+    [match]="match text feature sketch simd base"
+    [cluster]="cluster base"
+    [engine]="engine recipe text feature sketch index match cluster base"
+    [pipeline]="pipeline engine input recipe base"
+)
+
+# Headers that stay in one place, as "pattern=where", where being a prefix of the file's path.
+only=(
+    'pthread\.h|sched\.h|threads\.h=src/base/pool.c'
+    'xxhash\.h=src/base/hash.c'
+    'simdjson\.h=src/input/'
+    'archive(_entry)?\.h|zlib\.h|isa-l.*|igzip_lib\.h|crc\.h=src/input/'
+    'libxml/.*=src/input/'
+    '[a-z0-9]*intrin\.h|arm_neon\.h|arm_acle\.h=src/simd/'
+)
+
+status=0
+complain() {
+    echo "$1" >&2
+    status=1
+}
+
+includes() { # FILE: the names that it includes, one a line
+    sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]([^>"]+)[>"].*/\1/p' "$1"
+}
+
+check_layer() { # FILE LAYER
+    local name folder
+    while IFS= read -r name; do
+        folder=${name%%/*}
+        case $name in
+        neardup.h | neardup/*) continue ;;
+        */*) ;;
+        *) continue ;;
+        esac
+        [ -d "src/$folder" ] || continue
+        case " ${may[$2]} " in
+        *" $folder "*) ;;
+        *) complain "$1: includes $name, but $2 may include: ${may[$2]}" ;;
+        esac
+    done < <(includes "$1")
+}
+
+check_outside() { # FILE: sees public headers only, and what stands beside it
+    local name
+    while IFS= read -r name; do
+        if [ -e "src/$name" ]; then complain "$1: includes the private header $name"; fi
+    done < <(includes "$1")
+}
+
+check_only() { # FILE
+    local rule pattern where name
+    while IFS= read -r name; do
+        for rule in "${only[@]}"; do
+            pattern=${rule%=*}
+            where=${rule#*=}
+            case $1 in "$where"*) continue ;; esac
+            if [[ $name =~ ^($pattern)$ ]]; then
+                complain "$1: includes <$name>, which stays in $where"
+            fi
+        done
+    done < <(includes "$1")
+}
+
+while IFS= read -r file; do
+    case $file in
+    src/*/*)
+        layer=${file#src/}
+        layer=${layer%%/*}
+        if [ -n "${may[$layer]:-}" ]; then check_layer "$file" "$layer"; else
+            complain "$file: $layer is no layer of this table"
+        fi
+        check_only "$file"
+        ;;
+    include/*)
+        check_outside "$file"
+        check_only "$file"
+        ;;
+    cli/*)
+        check_outside "$file"
+        check_only "$file"
+        ;;
+    esac
+done < <(tools/list-files.sh '*.c' '*.h' '*.cpp')
+
+# C++ only where simdjson is spoken to, and inline assembly or vector types only in src/simd.
+while IFS= read -r file; do
+    case $file in
+    src/input/*.cpp | tests/* | bench/*) ;;
+    *) complain "$file: C++ stays in src/input" ;;
+    esac
+done < <(tools/list-files.sh '*.cpp')
+vectors='\b(__m(128|256|512)i?|_mm(256|512)?_[a-z0-9_]+|vld1q?_[a-z0-9]+|__asm__|target\("[a-z])'
+if tools/list-files.sh '*.c' '*.h' '*.cpp' | grep -E '^(src|cli)/' | grep -v '^src/simd/' |
+    xargs grep -nE "$vectors" >&2; then
+    complain "instructions of one processor stay in src/simd"
+fi
+exit $status

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# check-text.sh - what must hold of the text of every file
+set -euo pipefail
+cd "$(dirname "$0")/.."
+status=0
+complain() {
+    echo "$1" >&2
+    status=1
+}
+
+# The first line (or the second, after #!) says what a file is.
+while IFS= read -r file; do
+    name=${file#include/}
+    case $file in include/*) ;; *) name=$(basename "$file") ;; esac
+    head=$(head -n 2 "$file")
+    case $head in
+    "/* $name - "*) ;;
+    "# $name - "*) ;;
+    '#!'*$'\n'"# $name - "*) ;;
+    '"""'* | '#!'*$'\n''"""'*) ;; # a module of Python says it in its docstring
+    *) complain "$file: begins without '$name - what it is'" ;;
+    esac
+done < <(tools/list-files.sh '*.c' '*.h' '*.cpp' '*.sh' '*.py' '*.cmake' '*.ini' '*.bats' '*.go' |
+    grep -v '^fuzz/corpus/\|^tests/data/')
+
+# A file is called by its name alone.  (A public header may have a private one of its name.)
+twice=$(tools/list-files.sh '*.c' '*.h' '*.cpp' '*.sh' '*.py' | grep -v '^include/' |
+    sed 's|.*/||' | sort | uniq -d)
+[ -z "$twice" ] || complain "names used twice: $(echo "$twice" | tr '\n' ' ')"
+
+# Nothing of the machine that a file was written on.  (The brackets keep this file out.)
+machine='/wor[k]/|/tm[p]/data|/hom[e]/[a-z]|/roo[t]/|\.pkg\.de[v]|artifact-?registr[y]|worktre[e]'
+if tools/list-files.sh | xargs -d '\n' grep -nIE "$machine" >&2; then
+    complain "machine paths or hosts, above"
+fi
+
+# Text is UTF-8, lines end in \n, nothing trails, nothing is left to do.
+sources=$(tools/list-files.sh '*.c' '*.h' '*.cpp' '*.sh' '*.py' '*.cmake' '*.md' '*.txt' '*.ini' \
+    '*.bats' CMakeLists.txt Makefile | grep -v '^fuzz/corpus/\|^tests/data/' || true)
+if echo "$sources" | xargs -d '\n' grep -nIE $'[ \t\r]+$' >&2; then complain "trailing space, above"; fi
+if echo "$sources" | xargs -d '\n' grep -nIwE 'TO''DO|FIX''ME|XX''X' >&2; then
+    complain "unfinished places, above"
+fi
+while IFS= read -r file; do
+    iconv -f UTF-8 -t UTF-8 "$file" >/dev/null 2>&1 || complain "$file: is not UTF-8"
+    [ -z "$(tail -c 1 "$file")" ] || complain "$file: does not end its last line"
+done <<<"$sources"
+exit $status

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# lint.sh - formatting, warnings of a second compiler, clang-tidy, cppcheck, shellcheck
+set -euo pipefail
+cd "$(dirname "$0")/.."
+status=0
+failed() {
+    echo "lint: $1" >&2
+    status=1
+}
+# Generated tables have the form that their generator gives them.
+tools/list-files.sh '*.c' '*.h' '*.cpp' | grep -v '^src/text/[a-z]*_table\.c$' >build/lint-files
+grep -E '\.(c|cpp)$' build/lint-files >build/lint-sources
+
+echo "lint: formatting"
+xargs clang-format-14 --dry-run -Werror <build/lint-files || failed "run 'make format'"
+
+echo "lint: warnings of clang"
+cmake -S . -B build/lint -G Ninja -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 \
+    -DCMAKE_BUILD_TYPE=Debug -DNEARDUP_WERROR=ON >build/lint.log || cat build/lint.log
+cmake --build build/lint >build/lint.log || {
+    cat build/lint.log
+    failed "clang warns"
+}
+
+echo "lint: clang-tidy"
+grep -Ff build/lint-sources build/lint/compile_commands.json >/dev/null ||
+    failed "nothing is compiled"
+# Only what the build compiles for this machine has a command to be checked with.
+sed -nE 's/^ *"file": "(.*)",?$/\1/p' build/lint/compile_commands.json | sort -u |
+    grep -v '/src/text/[a-z]*_table\.c$' |
+    xargs -P "$(nproc)" -n 4 clang-tidy-14 -p build/lint --quiet 2>build/lint.log ||
+    failed "clang-tidy complains"
+
+echo "lint: cppcheck"
+cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr -j "$(nproc)" \
+    --suppressions-list=tools/cppcheck.txt --error-exitcode=1 -Iinclude -Isrc \
+    src cli || failed "cppcheck complains"
+
+echo "lint: shellcheck"
+{
+    tools/list-files.sh '*.sh' '*.bats'
+    echo .ci/run
+} | xargs shellcheck -x || failed "shellcheck complains"
+exit $status
