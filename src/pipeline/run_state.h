@@ -120,7 +120,8 @@ double nd_overlap_resemblance(const struct nd_overlap *overlap);
 
 /* manifest.c */
 void nd_manifest_header(struct nd_run *run, struct nd_json *out);
-const char *nd_format_name(enum nd_format format);
+/* As the option spells it: "jsonl". */
+const char *nd_format_word(enum nd_format format);
 
 /* members.c: sizes of clusters, by the rank of their kept document. */
 bool nd_members_set(struct nd_run *run, size_t rank, uint32_t count);

@@ -3,6 +3,7 @@
 #include "pipeline/survivors.h"
 
 #include "base/memory.h"
+#include "input/detect.h"
 #include "input/pack.h"
 #include "pipeline/joint.h"
 #include "pipeline/mirror.h"
@@ -31,17 +32,6 @@ struct nd_survivors {
     bool in_entry; /* an archive's entry is collected in `entry`, its size being unknown */
     struct nd_spool *entry;
 };
-
-static const char *format_name(enum nd_format format)
-{
-    switch (format) {
-    case ND_FORMAT_JSONL: return "JSON Lines";
-    case ND_FORMAT_CSV: return "CSV";
-    case ND_FORMAT_TSV: return "TSV";
-    case ND_FORMAT_HTML: return "HTML";
-    default: return "text";
-    }
-}
 
 struct nd_survivors *nd_survivors_new(const struct nd_run_options *options, struct nd_error *err)
 {
@@ -126,7 +116,7 @@ static enum nd_status check_mix(const struct nd_survivors *s, const struct nd_so
     if (first->format != source->format)
         return nd_fail(
             err, ND_EINPUT, "%s is %s, %s is %s: they cannot go to one output; use --output-dir",
-            first->path, format_name(first->format), source->path, format_name(source->format));
+            first->path, nd_format_name(first->format), source->path, nd_format_name(source->format));
     if (!same_header(first->header, source->header))
         return nd_fail(err, ND_EINPUT,
                        "%s and %s have different headers: they cannot go to one output; use "
