@@ -202,13 +202,15 @@ def head(name, what, includes):
 
 
 class Pool:
-    """Sequences in one array, each after its length; equal ones once.  Place 0 means: none."""
+    """Sequences in one array, each after its length; equal ones once.  Place 0: the empty one."""
 
     def __init__(self):
         self.values, self.known = [0], {}
 
     def place(self, sequence):
         sequence = tuple(sequence)
+        if not sequence:
+            return 0
         if sequence not in self.known:
             self.known[sequence] = len(self.values)
             self.values += [len(sequence), *sequence]
@@ -294,7 +296,7 @@ extern const uint8_t nd_class_value[];
 def fold_entry(db, pool, rank, c):
     """One word a code point: see the header that fold_table() writes."""
     normal, inner = db.normalise([c]), db.nfkc([c])
-    forward = int((normal[-1:] and normal[-1] in db.firsts) or inner[-1] in db.firsts)
+    forward = int(any(c in db.firsts or c in db.canonical for c in normal[-1:] + inner[-1:]))
     if not db.is_boundary(c):
         plain = normal == [c] and c not in db.firsts
         composes = c in db.seconds
@@ -302,10 +304,11 @@ def fold_entry(db, pool, rank, c):
         alone = int(kind == HARD and plain and composes)
         return (db.token_class(c) | kind << 2 | forward << 4 | alone << 5
                 | rank[db.ccc.get(c, 0)] << 6)
-    if len(normal) == 1 and db.ccc.get(normal[0], 0) == 0:
+    trailing = max(rank[db.ccc.get(c, 0)] for c in normal[-1:] + inner[-1:])
+    if len(normal) == 1 and trailing == 0:
+        assert abs(normal[0] - c) < 1 << 19
         return (db.token_class(normal[0]) | SINGLE << 2 | forward << 4
                 | ((normal[0] - c) & 0xFFFFF) << 12)
-    trailing = rank[db.ccc.get(normal[-1], 0)] if normal else 0
     return STRING << 2 | forward << 4 | trailing << 6 | pool.place(normal) << 12
 
 
@@ -331,10 +334,11 @@ def fold_table(db):
  *
  *   bits 0-1    class of what it becomes (enum nd_class); unused for ND_FOLD_STRING
  *   bits 2-3    kind
- *   bit  4      its last code point may compose with what follows
+ *   bit  4      its last code point, or what that is composed of, may compose with what follows
  *   bit  5      of ND_FOLD_HARD: becomes itself unless it composes with what stands before it
- *   bits 6-11   rank of the combining class, 0 for class 0; of ND_FOLD_STRING: of its last one
- *   bits 12-31  ND_FOLD_SINGLE: what to add to c, modulo 2^20; ND_FOLD_STRING: place in the pool
+ *   bits 6-11   rank of the combining class, 0 for class 0; of ND_FOLD_STRING: the greater of the
+ *               last ones after the first NFKC and in the end
+ *   bits 12-31  ND_FOLD_SINGLE: what to add to c, signed; ND_FOLD_STRING: place in the pool
  *
  * Nothing that stands before a SINGLE or STRING changes what it becomes.
  */

@@ -139,7 +139,7 @@ ND_API enum nd_status nd_dedup_push_components(struct nd_dedup *dedup,
                                                struct nd_error *err);
 
 /* Why a document belongs to its component. */
-struct nd_via {
+struct nd_component_via {
     uint64_t document;         /* a neighbour that it was verified against */
     struct nd_overlap overlap; /* a: this one, b: the neighbour */
 };
@@ -150,7 +150,7 @@ struct nd_via {
  * removed documents.
  */
 ND_API enum nd_status nd_dedup_components(struct nd_dedup *dedup, uint64_t first, size_t n,
-                                          struct nd_decision *decisions, struct nd_via *via,
+                                          struct nd_decision *decisions, struct nd_component_via *via,
                                           struct nd_error *err);
 
 #ifdef __cplusplus

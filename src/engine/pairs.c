@@ -70,7 +70,8 @@ static bool compare_with(struct nd_dedup *d, struct nd_worker *w, struct nd_item
     size_t n;
 
     if (d->params.verify == ND_VERIFY_NONE)
-        return nd_item_accept(w, item, candidate, false, nd_kept_shingles(d, candidate.number));
+        return nd_item_accept(w, item, candidate, false,
+                              nd_index_shingles(d->index, candidate.number));
     if (nd_fetch_shingles(d, w, candidate.number, &shingle, &n))
         return false;
     return nd_item_compare(d, w, item, &w->set, candidate, false, shingle, n);
@@ -91,7 +92,6 @@ static void pair_item(void *context, size_t place, unsigned worker)
         size_t hits = item->hits.count;
 
         if (candidate.number >= job->number[place] ||
-            !nd_counts_allow(d, item->n_shingles, nd_kept_shingles(d, candidate.number)) ||
             (job->filter && job->filter->skip(job->filter->context, item, candidate.number)))
             continue;
         if (!is_set && !set_own(d, w, job->number[place]))
@@ -136,7 +136,8 @@ static enum nd_status report(struct nd_dedup *d, struct nd_item *item, uint64_t 
                              enum nd_status (*found)(void *, const struct nd_found_pair *),
                              void *context)
 {
-    qsort(item->hits.at, item->hits.count, sizeof *item->hits.at, by_number);
+    if (item->hits.count)
+        qsort(item->hits.at, item->hits.count, sizeof *item->hits.at, by_number);
     for (size_t i = 0; i < item->hits.count; i++) {
         const struct nd_hit *hit = &item->hits.at[i];
         struct nd_found_pair pair = {document, nd_kept_document(d, hit->kept.at), hit->overlap,

@@ -104,9 +104,7 @@ static enum nd_status meet_leaders(struct settling *s, size_t place)
 {
     struct nd_item *item = &s->item[place];
     struct nd_candidates *met = &s->d->worker[0].met;
-    enum nd_status status = s->d->params.candidates == ND_CANDIDATES_ALL
-                                ? nd_index_query_all(s->d->leaders, &item->row, met)
-                                : nd_index_query_row(s->d->leaders, &item->row, met);
+    enum nd_status status = nd_index_candidates(s->d, s->d->leaders, item, met);
 
     if (status)
         return status;
@@ -114,8 +112,7 @@ static enum nd_status meet_leaders(struct settling *s, size_t place)
         struct nd_candidate candidate = met->at[i];
         size_t leader = s->leader[candidate.number];
 
-        if (candidate.number < item->seen || leader >= place ||
-            !nd_counts_allow(s->d, item->n_shingles, s->item[leader].n_shingles))
+        if (candidate.number < item->seen || leader >= place)
             continue;
         candidate.number = (uint32_t)leader;
         if (!nd_candidates_add(&item->near_in_batch, candidate))

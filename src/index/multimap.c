@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-enum { SLOTS = 12, LINES_MIN = 16 };
+enum { SLOTS = 12, LINES_MIN = 16, LINES_DOUBLING = 1 << 15 };
 _Static_assert(sizeof(struct nd_multimap_line) == 64, "a line is a cache line");
 
 /* The most numbers for so many lines: 80% of the slots. */
@@ -32,7 +32,7 @@ bool nd_multimap_fits(const struct nd_multimap *s, size_t more)
 
 bool nd_multimap_grow(struct nd_multimap *s, size_t more)
 {
-    size_t old = s->n_lines, n_lines = old + old / 4;
+    size_t old = s->n_lines, n_lines = old < LINES_DOUBLING ? 2 * old : old + old / 4;
     void *table = s->line;
 
     if (n_lines < LINES_MIN)
@@ -87,21 +87,4 @@ bool nd_multimap_remove(struct nd_multimap *s, uint64_t key, uint32_t number)
         }
     }
     return false;
-}
-
-/* Twelve bytes compared at once: 8 and 4, a zero byte found by the borrow trick made exact. */
-unsigned nd_multimap_match(const struct nd_multimap_line *line, uint8_t tag)
-{
-    const uint64_t low7 = UINT64_C(0x7f7f7f7f7f7f7f7f);
-    uint64_t pattern = tag * UINT64_C(0x0101010101010101), a, b = 0;
-
-    memcpy(&a, line->tag, 8);
-    memcpy(&b, line->tag + 8, 4);
-    a ^= pattern;
-    b ^= pattern;
-    a = ~(((a & low7) + low7) | a | low7); /* 0x80 in every zero byte */
-    b = ~(((b & low7) + low7) | b | low7);
-    a = (a >> 7) * UINT64_C(0x0102040810204080) >> 56; /* byte i to bit i */
-    b = (b >> 7) * UINT64_C(0x0102040810204080) >> 56;
-    return (unsigned)(a | b << 8) & ((1u << line->n) - 1);
 }

@@ -12,10 +12,11 @@
  *
  *   bits 0-1    class of what it becomes (enum nd_class); unused for ND_FOLD_STRING
  *   bits 2-3    kind
- *   bit  4      its last code point may compose with what follows
+ *   bit  4      its last code point, or what that is composed of, may compose with what follows
  *   bit  5      of ND_FOLD_HARD: becomes itself unless it composes with what stands before it
- *   bits 6-11   rank of the combining class, 0 for class 0; of ND_FOLD_STRING: of its last one
- *   bits 12-31  ND_FOLD_SINGLE: what to add to c, modulo 2^20; ND_FOLD_STRING: place in the pool
+ *   bits 6-11   rank of the combining class, 0 for class 0; of ND_FOLD_STRING: the greater of the
+ *               last ones after the first NFKC and in the end
+ *   bits 12-31  ND_FOLD_SINGLE: what to add to c, signed; ND_FOLD_STRING: place in the pool
  *
  * Nothing that stands before a SINGLE or STRING changes what it becomes.
  */

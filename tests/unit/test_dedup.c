@@ -474,7 +474,7 @@ static void components_are_the_closure_of_the_pairs(void **state)
     struct pair_list list = {malloc((size_t)DOCUMENTS * DOCUMENTS / 2 * sizeof *list.at), 0};
     static unsigned parent[DOCUMENTS];
     static struct nd_decision got[DOCUMENTS], first[DOCUMENTS];
-    static struct nd_via via[DOCUMENTS], first_via[DOCUMENTS];
+    static struct nd_component_via via[DOCUMENTS], first_via[DOCUMENTS];
 
     (void)state;
     assert_non_null(list.at);

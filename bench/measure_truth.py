@@ -1,0 +1,143 @@
+"""Is what neardup says true, and does it say all? Its output against the exact join."""
+import json
+import os
+import subprocess
+import sys
+
+import places
+
+RESULTS = "truth.jsonl"
+THRESHOLD, WIDTH = "0.8", "3"
+MIN_RECALL, MAX_MISSED, MIN_CROSS = 0.995, 0.005, 0.99
+ARTICLES = ["100", "1000", "2500"]  # mccormick-articles: planted pairs at .98, nothing else above .5
+
+
+def options(parser):
+    parser.add_argument("--sets", default=",".join(places.TRUTH_SETS + ["mccormick-articles"]),
+                        help="default: %(default)s")
+    parser.add_argument("--threads", type=int, default=0, help="for neardup; default: all")
+    parser.add_argument("--limit", type=float, default=600, help="seconds for one command")
+
+
+class Check:
+    def __init__(self, args, session):
+        self.args, self.session = args, session
+        self.binary = places.neardup(args.neardup)
+        self.oracle, self.version = places.exactjoin()
+        self.broken = 0
+
+    def step(self, command, stdout=None, good=(0,)):
+        with open(stdout or os.devnull, "wb") as out:
+            done = subprocess.run(command, stdout=out, stdin=subprocess.DEVNULL, check=False,
+                                  timeout=self.args.limit)
+        if done.returncode not in good:
+            raise subprocess.CalledProcessError(done.returncode, command)
+
+    def ask(self, *command):
+        """What a check of the exact join found, as it says in its line of JSON (status 0 or 1)."""
+        done = subprocess.run([self.oracle, *command], stdout=subprocess.PIPE, check=False, timeout=self.args.limit)
+        if done.returncode not in (0, 1):
+            raise subprocess.CalledProcessError(done.returncode, command)
+        return json.loads(done.stdout)
+
+    def truth(self, name, path):
+        """Every pair, computed once for a file and a state of the exact join."""
+        target = os.path.join(places.BUILD, "truth", f"{name}-w{WIDTH}-t{THRESHOLD}-"
+                              f"{places.sha256(path)[:12]}-{self.version}.tsv")
+        if not os.path.exists(target):
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            places.say(f"{name}: exact join")
+            self.step([self.oracle, "pairs", path, THRESHOLD, WIDTH], target + ".part")
+            os.replace(target + ".part", target)
+        return target
+
+    def outputs(self, name, path):
+        folder = os.path.join(places.BUILD, "out", name, "truth")
+        os.makedirs(folder, exist_ok=True)
+        out = {part: os.path.join(folder, part) for part in
+               ("pairs.tsv", "survivors.jsonl", "manifest.jsonl", "clusters.tsv")}
+        common = ["--threshold", THRESHOLD, "--shingle", WIDTH, "--threads", str(self.args.threads)]
+        if not self.args.threads:
+            common = common[:-2]
+        self.step([self.binary, "pairs", path, *common, "--quiet"], out["pairs.tsv"],
+                  good=(0, 1))  # 1: there are none
+        self.step([self.binary, "dedup", path, "-o", out["survivors.jsonl"], "--manifest", out["manifest.jsonl"],
+                   "--clusters", out["clusters.tsv"], *common, "--quiet"])
+        return out
+
+    def corpus(self, name):
+        path = places.corpus(name)
+        truth = self.truth(name, path)
+        out = self.outputs(name, path)
+        pairs = self.ask("check-pairs", truth, out["pairs.tsv"])
+        rows = self.ask("check-manifest", "-survivors", out["survivors.jsonl"], path, out["manifest.jsonl"],
+                        out["clusters.tsv"], truth, THRESHOLD, WIDTH)
+        cross = None
+        if name in places.ENGLISH:
+            cross = self.ask("cross", places.word_oracle(name), truth, THRESHOLD)["share"]
+        return {"pairs": pairs, "manifest": rows, "cross": cross, "broken": self.bounds(pairs, rows, cross)}
+
+    def bounds(self, pairs, rows, cross):
+        broken = []
+        if pairs["recall"] < MIN_RECALL:
+            broken.append(f"(a) recall {pairs['recall']:.4f} < {MIN_RECALL}")
+        if pairs["reported_not_true"] or pairs["reported_with_wrong_numbers"] or pairs["reported_twice"]:
+            broken.append("(a) pairs reported that are not so")
+        if rows["missed_share"] > MAX_MISSED:
+            broken.append(f"(b) missed {rows['missed_share']:.4f} > {MAX_MISSED}")
+        if rows["errors"]:
+            broken.append(f"(c) {rows['errors']} errors in manifest, clusters or survivors")
+        if cross is not None and cross < MIN_CROSS:
+            broken.append(f"cross-check {cross:.4f} < {MIN_CROSS}")
+        return broken
+
+    def articles(self):
+        """All planted pairs and no other."""
+        results = []
+        for number in ARTICLES:
+            path = places.unpack(f"mccormick-articles/articles_{number}.jsonl.zst", f"articles_{number}.jsonl")
+            labels = places.unpack(f"mccormick-articles/truth_{number}.tsv.zst", f"articles_{number}.truth.tsv")
+            with open(labels, encoding="utf-8") as f:
+                planted = {frozenset(line.split("\t")[:2]) for line in f.readlines()[1:]}
+            out = self.outputs(f"articles_{number}", path)["pairs.tsv"]
+            with open(out, encoding="utf-8") as f:
+                found = {frozenset(line.split("\t")[:2]) for line in f}
+            results.append({"planted": len(planted), "found": len(planted & found), "others": len(found - planted),
+                            "broken": [] if found == planted else [f"{len(planted - found)} planted pairs not found, "
+                                                                   f"{len(found - planted)} others"]})
+        return results
+
+    def record(self, name, result):
+        for what in result["broken"]:
+            self.broken += 1
+            places.say(f"{name}: BROKEN: {what}")
+        places.append(RESULTS, dict(self.session, set=name, **result))
+
+    def run(self, name):
+        try:
+            if name == "mccormick-articles":
+                for number, result in zip(ARTICLES, self.articles()):
+                    self.record(f"articles_{number}", result)
+            else:
+                self.record(name, self.corpus(name))
+            return True
+        except places.Skipped as why:
+            places.say(f"skipped: {why}")
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as failure:
+            self.record(name, {"broken": [str(failure)]})
+        return False
+
+
+def main(args):
+    session = places.new_session("bench/run " + " ".join(sys.argv[1:]))
+    try:
+        check = Check(args, session)
+    except places.Skipped as why:
+        places.say(f"skipped: {why}")
+        return 77
+    checked = sum([check.run(name) for name in args.sets.split(",")])
+    if not checked and not check.broken:
+        return 77  # nothing of it is here: a skipped test, to CTest
+    import report
+    print(report.truth())
+    return 1 if check.broken else 0

@@ -1,0 +1,177 @@
+/* text_avx512.c - the kernels of the text layer, 64 bytes at a time */
+#if defined(__x86_64__)
+#include "simd/text_kernels.h"
+#include "simd/utf8_tables.h"
+
+#include <immintrin.h>
+
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi,bmi2,popcnt")))
+#define VBMI2                                                                                      \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi,bmi2,popcnt")))
+
+/* The first n bytes (all 64 if more) of a block; the others are zero and not touched. */
+AVX512 static inline __m512i load(const uint8_t *in, size_t n)
+{
+    return n >= 64 ? _mm512_loadu_si512(in)
+                   : _mm512_maskz_loadu_epi8(_bzhi_u64(~UINT64_C(0), (unsigned)n), in);
+}
+
+AVX512 static inline __mmask64 in_range(__m512i v, char first, char count)
+{
+    return _mm512_cmplt_epu8_mask(_mm512_sub_epi8(v, _mm512_set1_epi8(first)),
+                                  _mm512_set1_epi8(count));
+}
+
+AVX512 static inline __m512i lower(__m512i v)
+{
+    return _mm512_mask_add_epi8(v, in_range(v, 'A', 26), v, _mm512_set1_epi8(32));
+}
+
+AVX512 static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out)
+{
+    for (size_t i = 0; i < len; i += 64) {
+        __m512i v = load(in + i, len - i), low = lower(v);
+        __mmask64 word = in_range(low, 'a', 26) | in_range(v, '0', 10);
+        uint64_t other = _mm512_movepi8_mask(v);
+
+        _mm512_storeu_si512(out + i, _mm512_maskz_mov_epi8(word, low));
+        if (other)
+            return i + _tzcnt_u64(other);
+    }
+    return len;
+}
+
+AVX512 static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out)
+{
+    for (size_t i = 0; i < len; i += 64) {
+        __m512i v = load(in + i, len - i);
+        uint64_t other = _mm512_movepi8_mask(v);
+
+        _mm512_storeu_si512(out + i, lower(v));
+        if (other)
+            return i + _tzcnt_u64(other);
+    }
+    return len;
+}
+
+/* A bit for each byte at which a run begins or ends; *inside: whether the block ends in one. */
+AVX512 static inline uint64_t edge_bits(__m512i v, uint64_t *inside)
+{
+    uint64_t word = _mm512_test_epi8_mask(v, v);
+    uint64_t bits = word ^ (word << 1 | *inside);
+
+    *inside = word >> 63;
+    return bits;
+}
+
+AVX512 static size_t edges(const uint8_t *stream, size_t len, uint16_t *edge)
+{
+    uint64_t inside = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < len; i += 64) {
+        uint64_t bits = edge_bits(load(stream + i, len - i), &inside);
+        size_t end = count + (size_t)_mm_popcnt_u64(bits);
+
+        while (count < end) { /* a few at a time: the overshoot is overwritten */
+            for (size_t k = 0; k < 8; k++) {
+                edge[count + k] = (uint16_t)(i + _tzcnt_u64(bits));
+                bits = _blsr_u64(bits);
+            }
+            count += 8;
+        }
+        count = end;
+    }
+    return count;
+}
+
+VBMI2 static size_t edges_vbmi2(const uint8_t *stream, size_t len, uint16_t *edge)
+{
+    const __m512i iota = _mm512_set_epi64(
+        0x3F3E3D3C3B3A3938, 0x3736353433323130, 0x2F2E2D2C2B2A2928, 0x2726252423222120,
+        0x1F1E1D1C1B1A1918, 0x1716151413121110, 0x0F0E0D0C0B0A0908, 0x0706050403020100);
+    uint64_t inside = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < len; i += 64) {
+        uint64_t bits = edge_bits(load(stream + i, len - i), &inside);
+        size_t n = (size_t)_mm_popcnt_u64(bits);
+        __m512i place = _mm512_maskz_compress_epi8(bits, iota);
+        __m512i base = _mm512_set1_epi16((short)i);
+
+        _mm512_storeu_si512(
+            edge + count,
+            _mm512_add_epi16(base, _mm512_cvtepu8_epi16(_mm512_castsi512_si256(place))));
+        if (n > 32)
+            _mm512_storeu_si512(
+                edge + count + 32,
+                _mm512_add_epi16(base, _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(place, 1))));
+        count += n;
+    }
+    return count;
+}
+
+AVX512 static inline __m512i table(const uint8_t *bytes)
+{
+    return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)bytes));
+}
+
+/* Each byte of v replaced by the one `n` before it; `carry` holds the last 16 bytes before v. */
+#define BEFORE(v, carry, n) _mm512_alignr_epi8(v, carry, 16 - (n))
+
+/* A non-zero byte where v, with `prev` before it, is wrong: utf8_tables.h. */
+AVX512 static inline __m512i wrong(__m512i v, __m512i prev)
+{
+    const __m512i half = _mm512_set1_epi8(0x0F);
+    __m512i carry =
+        _mm512_permutex2var_epi64(prev, _mm512_setr_epi64(6, 7, 8, 9, 10, 11, 12, 13), v);
+    __m512i first = BEFORE(v, carry, 1);
+    __m512i high = _mm512_and_si512(_mm512_srli_epi16(first, 4), half);
+    __m512i second = _mm512_and_si512(_mm512_srli_epi16(v, 4), half);
+    __m512i bad =
+        _mm512_and_si512(_mm512_and_si512(_mm512_shuffle_epi8(table(nd_utf8_first_high), high),
+                                          _mm512_shuffle_epi8(table(nd_utf8_first_low),
+                                                              _mm512_and_si512(first, half))),
+                         _mm512_shuffle_epi8(table(nd_utf8_second_high), second));
+    __m512i third = _mm512_subs_epu8(BEFORE(v, carry, 2), _mm512_set1_epi8(0xE0 - 0x80));
+    __m512i fourth = _mm512_subs_epu8(BEFORE(v, carry, 3), _mm512_set1_epi8(0xF0 - 0x80));
+    __m512i must = _mm512_and_si512(_mm512_or_si512(third, fourth), _mm512_set1_epi8((char)0x80));
+
+    return _mm512_xor_si512(must, bad);
+}
+
+AVX512 static bool valid(const uint8_t *text, size_t len)
+{
+    __m512i prev = _mm512_setzero_si512(), bad = prev;
+    bool was_ascii = true;
+
+    for (size_t i = 0; i <= len; i += 64) { /* the last block ends in zeroes, or is empty */
+        __m512i v = load(text + i, len - i);
+        bool is_ascii = _mm512_movepi8_mask(v) == 0;
+
+        if (!is_ascii || !was_ascii)
+            bad = _mm512_or_si512(bad, wrong(v, prev));
+        was_ascii = is_ascii;
+        prev = v;
+    }
+    return _mm512_test_epi8_mask(bad, bad) == 0;
+}
+
+const struct nd_text_kernels nd_text_kernels_avx512 = {
+    .name = "avx512",
+    .fold_words = fold_words,
+    .fold_text = fold_text,
+    .edges = edges,
+    .valid = valid,
+};
+
+const struct nd_text_kernels nd_text_kernels_vbmi2 = {
+    .name = "avx512 with vbmi2",
+    .fold_words = fold_words,
+    .fold_text = fold_text,
+    .edges = edges_vbmi2,
+    .valid = valid,
+};
+#else
+typedef int nd_text_avx512_is_empty;
+#endif

@@ -1,0 +1,239 @@
+/* fold.c - the fast path: a text in windows of normalised bytes */
+#include "text/fold.h"
+
+#include "base/memory.h"
+#include "text/fold_table.h"
+#include "text/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * `run` is 0 outside a run of a script without spaces; within one the bytes of the last character
+ * (1 to 4), which are the last in the buffer, and RUN_LONG added from the second character on.
+ */
+enum { RUN_LONG = 16, RUN_BYTES = 7 };
+
+bool nd_folder_init(struct nd_folder *f)
+{
+    *f = (struct nd_folder){.capacity = ND_FOLDER_WINDOW};
+    f->buffer = malloc(f->capacity + ND_FOLDER_MARGIN);
+    return f->buffer != NULL;
+}
+
+void nd_folder_release(struct nd_folder *f)
+{
+    free(f->buffer);
+    nd_codes_release(&f->piece);
+    nd_normal_release(&f->normal);
+}
+
+void nd_folder_start(struct nd_folder *f, const char *text, size_t len)
+{
+    f->kernels = nd_text_kernels();
+    f->text = f->in = f->mark_in = (const uint8_t *)text;
+    f->end = len ? f->text + len : f->text;
+    f->len = f->mark = 0;
+    f->run = f->mark_run = 0;
+}
+
+void nd_folder_drop(struct nd_folder *f, size_t n)
+{
+    memmove(f->buffer, f->buffer + n, f->len - n);
+    f->len -= n;
+    f->mark = f->mark > n ? f->mark - n : 0;
+}
+
+static bool reserve(struct nd_folder *f, size_t need)
+{
+    void *grown = f->buffer;
+    size_t capacity = f->capacity + ND_FOLDER_MARGIN;
+
+    if (need <= f->capacity)
+        return true;
+    if (need > SIZE_MAX - ND_FOLDER_MARGIN ||
+        !nd_array_reserve(&grown, &capacity, need + ND_FOLDER_MARGIN, 1))
+        return false;
+    f->buffer = grown;
+    f->capacity = capacity - ND_FOLDER_MARGIN;
+    return true;
+}
+
+static inline uint32_t entry(uint32_t c)
+{
+    if (c >= ND_UNICODE_LIMIT) /* ignorable, the empty sequence; or a separator */
+        return c - 0xE0000 < 0x1000 ? ND_FOLD_STRING << 2 : 0;
+    return nd_fold_entry[(size_t)nd_fold_entry_block[c / 64] * 64 + c % 64];
+}
+
+/* What the entry of a SINGLE adds to its code point, modulo 2^32. */
+static inline uint32_t shift(uint32_t e)
+{
+    return (uint32_t)((int32_t)e >> 12);
+}
+
+/* Append a character of a script without spaces: with the one before it, if there is one. */
+static inline uint8_t *put_bigram(uint8_t *out, uint32_t c, unsigned *run)
+{
+    size_t n = *run & RUN_BYTES;
+
+    if (*run & RUN_LONG) {
+        out[0] = 0;
+        memcpy(out + 1, out - n, 4);
+        out += 1 + n;
+    } else if (*run == 0) {
+        *out++ = 0; /* a word may stand before */
+    }
+    n = nd_utf8_encode(c, (char *)out);
+    *run = (unsigned)n | (*run ? RUN_LONG : 0);
+    return out + n;
+}
+
+/* Append a code point of the normalised text; at most 9 bytes. */
+static inline uint8_t *put(uint8_t *out, uint32_t c, unsigned class, unsigned *run, bool words)
+{
+    if (!words)
+        return out + nd_utf8_encode(c, (char *)out);
+    if (class == ND_CLASS_BIGRAM)
+        return put_bigram(out, c, run);
+    if (*run || class == ND_CLASS_SEPARATOR)
+        *out++ = 0;
+    *run = 0;
+    return class == ND_CLASS_SEPARATOR ? out : out + nd_utf8_encode(c, (char *)out);
+}
+
+static void set_mark(struct nd_folder *f)
+{
+    f->mark_in = f->in;
+    f->mark = f->len;
+    f->mark_run = f->run;
+}
+
+static void append(struct nd_folder *f, uint32_t c, unsigned class, bool words)
+{
+    f->len = (size_t)(put(f->buffer + f->len, c, class, &f->run, words) - f->buffer);
+}
+
+/* The entry of the code point before f->in; at the start of the text one that does not matter. */
+static uint32_t entry_before(const struct nd_folder *f)
+{
+    const uint8_t *p = f->in;
+    size_t n;
+
+    if (p == f->text)
+        return 0;
+    do
+        p--;
+    while ((*p & 0xC0) == 0x80);
+    return entry(nd_utf8_decode((const char *)p, &n));
+}
+
+/* Normalise from the last boundary to the next by the plain algorithm. */
+static bool redo_piece(struct nd_folder *f, bool words)
+{
+    const uint8_t *p = f->mark_in;
+    size_t n, need;
+
+    f->piece.count = 0;
+    do {
+        if (!nd_codes_append(&f->piece, nd_utf8_decode((const char *)p, &n)))
+            return false;
+        p += n;
+    } while (p < f->end &&
+             ND_FOLD_KIND(entry(nd_utf8_decode((const char *)p, &n))) >= ND_FOLD_MARK);
+    if (!nd_normal_run(&f->normal, f->piece.code, f->piece.count) ||
+        __builtin_mul_overflow(f->normal.out.count, (size_t)9, &need) ||
+        __builtin_add_overflow(need, f->mark, &need) || !reserve(f, need))
+        return false;
+    f->in = p;
+    f->len = f->mark;
+    f->run = f->mark_run;
+    for (size_t i = 0; i < f->normal.out.count; i++)
+        append(f, f->normal.out.code[i], nd_class_of(f->normal.out.code[i]), words);
+    return true;
+}
+
+/* A code point c of n bytes with entry e that does not become just one code point. */
+static bool fold_special(struct nd_folder *f, uint32_t c, uint32_t e, size_t n, bool words)
+{
+    const uint32_t *sequence = nd_fold_pool + (e >> 12);
+    uint32_t before;
+
+    if (ND_FOLD_KIND(e) == ND_FOLD_STRING) {
+        set_mark(f);
+        for (uint32_t i = 1; i <= sequence[0]; i++)
+            append(f, sequence[i], nd_class_of(sequence[i]), words);
+        f->in += n;
+        return true;
+    }
+    before = entry_before(f);
+    if (ND_FOLD_KIND(e) == ND_FOLD_MARK
+            ? ND_FOLD_RANK(before) > ND_FOLD_RANK(e)
+            : !(e & ND_FOLD_ALONE) || ND_FOLD_RANK(before) != 0 || (before & ND_FOLD_FORWARD))
+        return redo_piece(f, words);
+    append(f, c, ND_FOLD_CLASS(e), words);
+    f->in += n;
+    return true;
+}
+
+/* Fold ASCII bytes, at least one, until another byte or the limit. */
+static inline void fold_ascii(struct nd_folder *f, size_t limit, bool words)
+{
+    size_t left = (size_t)(f->end - f->in), n = limit - f->len;
+
+    if (n > left)
+        n = left;
+    if (f->run) {
+        f->buffer[f->len++] = 0;
+        f->run = 0;
+    }
+    n = words ? f->kernels->fold_words(f->in, n, f->buffer + f->len)
+              : f->kernels->fold_text(f->in, n, f->buffer + f->len);
+    f->in += n;
+    f->len += n;
+    f->mark_in = f->in - 1;
+    f->mark = f->len - 1;
+    f->mark_run = 0;
+}
+
+/* Fold other code points until an ASCII byte, the limit or one that is special (*c, *e, *n). */
+static inline bool fold_others(struct nd_folder *f, size_t limit, uint32_t *c, uint32_t *e,
+                               size_t *n, bool words)
+{
+    while (f->in < f->end && *f->in >= 0x80 && f->len < limit) {
+        *c = nd_utf8_decode((const char *)f->in, n);
+        *e = entry(*c);
+        if (ND_FOLD_KIND(*e) != ND_FOLD_SINGLE)
+            return true;
+        set_mark(f);
+        append(f, *c + shift(*e), ND_FOLD_CLASS(*e), words);
+        f->in += *n;
+    }
+    return false;
+}
+
+static inline bool fold(struct nd_folder *f, size_t limit, bool words)
+{
+    if (!reserve(f, limit))
+        return false;
+    while (f->in < f->end && f->len < limit) {
+        uint32_t c, e;
+        size_t n;
+
+        if (*f->in < 0x80)
+            fold_ascii(f, limit, words);
+        else if (fold_others(f, limit, &c, &e, &n, words) && !fold_special(f, c, e, n, words))
+            return false;
+    }
+    return true;
+}
+
+bool nd_folder_words(struct nd_folder *f, size_t limit)
+{
+    return fold(f, limit, true);
+}
+
+bool nd_folder_text(struct nd_folder *f, size_t limit)
+{
+    return fold(f, limit, false);
+}

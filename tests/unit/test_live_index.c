@@ -1,0 +1,202 @@
+/* test_live_index.c - insert, query, delete against a comparison of everything with everything */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <neardup/index.h>
+
+#include "base/hash.h"
+#include "index/live.h"
+
+enum { SKETCHES = 600 };
+
+static uint64_t random_state = 5;
+
+static uint64_t next_random(void)
+{
+    random_state += UINT64_C(0x9E3779B97F4A7C15);
+    return nd_mix64(random_state);
+}
+
+/* Sketches in families: each differs from an earlier one in some minima and some bits. */
+static struct nd_sketch *make_sketches(void)
+{
+    struct nd_sketch *s = calloc(SKETCHES, sizeof *s);
+
+    assert_non_null(s);
+    for (unsigned i = 0; i < SKETCHES; i++) {
+        if (i >= 20)
+            s[i] = s[next_random() % i];
+        for (unsigned m = 0; m < ND_MINHASH_COUNT; m++)
+            if (i < 20 || next_random() % 100 < i % 60)
+                s[i].minhash[m] = (uint32_t)next_random();
+        if (i < 20)
+            s[i].simhash = next_random();
+        for (unsigned flips = (unsigned)(next_random() % 5); flips; flips--)
+            s[i].simhash ^= UINT64_C(1) << next_random() % 64;
+        s[i].identity = next_random() | 1;
+    }
+    return s;
+}
+
+static unsigned equal_of(const struct nd_sketch *a, const struct nd_sketch *b)
+{
+    unsigned n = 0;
+
+    for (unsigned m = 0; m < ND_MINHASH_COUNT; m++)
+        n += (uint8_t)a->minhash[m] == (uint8_t)b->minhash[m];
+    return n;
+}
+
+static bool should_meet(const struct nd_index_params *p, const struct nd_sketch *a,
+                        const struct nd_sketch *b)
+{
+    if (p->simhash_bits != ND_NO_SIMHASH &&
+        (unsigned)__builtin_popcountll(a->simhash ^ b->simhash) <= p->simhash_bits)
+        return true;
+    for (unsigned band = 0; band < p->bands; band++) {
+        unsigned r = 0;
+
+        while (r < p->rows &&
+               (uint8_t)a->minhash[band * p->rows + r] == (uint8_t)b->minhash[band * p->rows + r])
+            r++;
+        if (r == p->rows)
+            return true;
+    }
+    return false;
+}
+
+static void check_query(const struct nd_index *index, const struct nd_index_params *p,
+                        const struct nd_sketch *all, const bool *is_in, unsigned i)
+{
+    struct nd_candidates met = {0};
+    bool found[SKETCHES] = {false};
+
+    assert_int_equal(nd_index_query(index, &all[i], i % 2, &met), ND_OK);
+    for (size_t c = 0; c < met.count; c++) {
+        const struct nd_candidate *now = &met.at[c];
+
+        assert_true(now->number < SKETCHES);
+        assert_false(found[now->number]);
+        found[now->number] = true;
+        assert_int_equal(now->equal, equal_of(&all[i], &all[now->number]));
+        assert_int_equal(now->distance,
+                         __builtin_popcountll(all[i].simhash ^ all[now->number].simhash));
+        if (c && p->bands)
+            assert_true(now[-1].equal > now->equal ||
+                        (now[-1].equal == now->equal && now[-1].number < now->number));
+    }
+    for (unsigned j = 0; j < SKETCHES; j++)
+        assert_int_equal(found[j], is_in[j] && i % 2 == j % 2 && should_meet(p, &all[i], &all[j]));
+    nd_candidates_release(&met);
+}
+
+static void go_through(struct nd_index_params p)
+{
+    struct nd_sketch *all = make_sketches();
+    struct nd_index *index = nd_index_new(&p, NULL);
+    bool is_in[SKETCHES] = {false};
+    struct nd_error err;
+
+    assert_non_null(index);
+    for (unsigned i = 0; i < SKETCHES; i++) {
+        uint32_t number;
+
+        assert_int_equal(nd_index_insert(index, &all[i], i % 2, &number, &err), ND_OK);
+        assert_int_equal(number, i);
+        is_in[i] = true;
+    }
+    for (unsigned i = 0; i < SKETCHES; i += 3)
+        check_query(index, &p, all, is_in, i);
+    for (unsigned i = 0; i < SKETCHES; i += 4) {
+        assert_int_equal(nd_index_delete(index, i, &err), ND_OK);
+        assert_int_equal(nd_index_delete(index, i, &err), ND_EINVAL);
+        is_in[i] = false;
+    }
+    assert_int_equal(nd_index_count(index), SKETCHES - SKETCHES / 4);
+    for (unsigned i = 0; i < SKETCHES; i += 3)
+        check_query(index, &p, all, is_in, i);
+    assert_int_equal(nd_index_delete(index, SKETCHES, &err), ND_EINVAL);
+    nd_index_free(index);
+    free(all);
+}
+
+static void bands_meet_whoever_shares_one(void **state)
+{
+    (void)state;
+    go_through((struct nd_index_params){21, 6, ND_NO_SIMHASH});
+    go_through((struct nd_index_params){128, 1, ND_NO_SIMHASH});
+    go_through((struct nd_index_params){8, 16, ND_NO_SIMHASH});
+    go_through((struct nd_index_params){3, 42, ND_NO_SIMHASH});
+    go_through((struct nd_index_params){1, 128, ND_NO_SIMHASH});
+    go_through((struct nd_index_params){14, 9, ND_NO_SIMHASH});
+}
+
+static void simhashes_meet_within_their_bits(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k <= ND_SIMHASH_BITS_MAX; k += 3)
+        go_through((struct nd_index_params){0, 0, k});
+    go_through((struct nd_index_params){21, 6, 3});
+}
+
+static void rows_that_meet_are_linked(void **state)
+{
+    const struct nd_index_params p = {21, 6, ND_NO_SIMHASH};
+    struct nd_sketch *all = make_sketches();
+    static struct nd_index_row row[SKETCHES];
+    const struct nd_index_row *given[SKETCHES];
+    unsigned char linked[SKETCHES] = {0};
+    struct nd_pool *pool = nd_pool_new(3, NULL);
+    unsigned n_linked = 0;
+
+    (void)state;
+    assert_non_null(pool);
+    for (unsigned i = 0; i < SKETCHES; i++) {
+        nd_index_row_from_sketch(&row[i], &all[i], i % 2);
+        given[i] = i % 5 ? &row[i] : NULL;
+    }
+    assert_int_equal(nd_index_link_rows(&p, given, SKETCHES, linked, pool, NULL), ND_OK);
+    for (unsigned i = 0; i < SKETCHES; i++) {
+        bool meets = false;
+
+        for (unsigned j = 0; j < SKETCHES && i % 5; j++)
+            meets =
+                meets || (j != i && j % 5 && i % 2 == j % 2 && should_meet(&p, &all[i], &all[j]));
+        if (meets)
+            assert_true(linked[i]);
+        n_linked += linked[i];
+    }
+    assert_true(n_linked < SKETCHES);
+    nd_pool_free(pool);
+    free(all);
+}
+
+static void impossible_bands_are_refused(void **state)
+{
+    struct nd_error err;
+
+    (void)state;
+    assert_null(nd_index_new(&(struct nd_index_params){22, 6, ND_NO_SIMHASH}, &err));
+    assert_int_equal(err.status, ND_EINVAL);
+    assert_null(nd_index_new(&(struct nd_index_params){1, 0, ND_NO_SIMHASH}, &err));
+    assert_null(nd_index_new(&(struct nd_index_params){0, 0, ND_SIMHASH_BITS_MAX + 1}, &err));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bands_meet_whoever_shares_one),
+        cmocka_unit_test(simhashes_meet_within_their_bits),
+        cmocka_unit_test(rows_that_meet_are_linked),
+        cmocka_unit_test(impossible_bands_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,180 @@
+/* test_text_kernels.c - every kernel of the text layer against the scalar one */
+#include "simd/text_kernels.h"
+
+#include "base/hash.h"
+
+#include <neardup/cpu.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static uint64_t state = 1;
+static uint64_t rnd(void)
+{
+    return nd_mix64(state += UINT64_C(0x9E3779B97F4A7C15));
+}
+
+/* Those that this processor can run; NULL ends the list. */
+static const struct nd_text_kernels *runnable[4];
+
+static int find_runnable(void **unused)
+{
+    size_t n = 0;
+
+    (void)unused;
+#if defined(__x86_64__)
+    if (nd_cpu_force("avx2", NULL) == ND_OK)
+        runnable[n++] = &nd_text_kernels_avx2;
+    if (nd_cpu_force("avx512", NULL) == ND_OK) {
+        runnable[n++] = &nd_text_kernels_avx512;
+        if (nd_isa_has_vbmi2())
+            runnable[n++] = &nd_text_kernels_vbmi2;
+    }
+#elif defined(__aarch64__)
+    runnable[n++] = &nd_text_kernels_neon;
+#endif
+    for (size_t i = 0; i < n; i++)
+        printf("kernels: %s\n", runnable[i]->name);
+    return 0;
+}
+
+enum { LONGEST = 130, ALIGNMENTS = 64, ROUNDS = 8 };
+
+/* Fill with bytes of a kind that depends on the round: letters, ASCII, any, mostly zero, UTF-8. */
+static void fill(uint8_t *p, size_t len, int round)
+{
+    for (size_t i = 0; i < len; i++) {
+        uint64_t r = rnd();
+
+        switch (round % 4) {
+        case 0: p[i] = (uint8_t)("aZ z09_@[`{/:~\x7F"[r % 15]); break;
+        case 1: p[i] = (uint8_t)(r & 127); break;
+        case 2: p[i] = (uint8_t)((r >> 8) % 40 == 0 ? r : r & 127); break;
+        default: p[i] = (uint8_t)((r >> 8) % 3 ? r : 0);
+        }
+    }
+}
+
+/*
+ * The input stands at the end of an allocation of its exact size, so that the sanitisers see a
+ * read beyond; what is written beyond must stay within the slack.
+ */
+static void folds_equal_the_definition(void **unused)
+{
+    (void)unused;
+    for (size_t k = 0; runnable[k]; k++)
+        for (size_t len = 0; len <= LONGEST; len++)
+            for (size_t align = 0; align < ALIGNMENTS; align++)
+                for (int round = 0; round < ROUNDS; round++) {
+                    uint8_t *in = malloc(align + len + 1);
+                    uint8_t want[LONGEST + ND_FOLD_SLACK], got[LONGEST + ND_FOLD_SLACK + 1];
+                    const struct nd_text_kernels *scalar = &nd_text_kernels_scalar;
+                    size_t n;
+
+                    in = realloc(in, align + len ? align + len : 1);
+                    fill(in + align, len, round);
+                    n = scalar->fold_words(in + align, len, want);
+                    got[n + ND_FOLD_SLACK] = 0xA5;
+                    assert_int_equal(runnable[k]->fold_words(in + align, len, got), n);
+                    assert_memory_equal(got, want, n);
+                    assert_int_equal(got[n + ND_FOLD_SLACK], 0xA5);
+                    n = scalar->fold_text(in + align, len, want);
+                    assert_int_equal(runnable[k]->fold_text(in + align, len, got), n);
+                    assert_memory_equal(got, want, n);
+                    assert_int_equal(got[n + ND_FOLD_SLACK], 0xA5);
+                    free(in);
+                }
+}
+
+static void edges_equal_the_definition(void **unused)
+{
+    static uint16_t want[ND_EDGES_MAX + ND_EDGES_SLACK], got[ND_EDGES_MAX + ND_EDGES_SLACK + 1];
+
+    (void)unused;
+    for (size_t k = 0; runnable[k]; k++)
+        for (size_t len = 1; len <= LONGEST; len++)
+            for (size_t align = 0; align < ALIGNMENTS; align++)
+                for (int round = 0; round < ROUNDS; round++) {
+                    uint8_t *in = malloc(align + len);
+                    size_t n;
+
+                    fill(in + align, len, round);
+                    in[align + len - 1] = 0;
+                    n = nd_text_kernels_scalar.edges(in + align, len, want);
+                    assert_int_equal(n % 2, 0);
+                    got[n + ND_EDGES_SLACK] = 0xA5A5;
+                    assert_int_equal(runnable[k]->edges(in + align, len, got), n);
+                    assert_memory_equal(got, want, n * sizeof *want);
+                    assert_int_equal(got[n + ND_EDGES_SLACK], 0xA5A5);
+                    free(in);
+                }
+}
+
+static void edges_of_the_longest_stream_are_found(void **unused)
+{
+    static uint16_t want[ND_EDGES_MAX + ND_EDGES_SLACK], got[ND_EDGES_MAX + ND_EDGES_SLACK];
+    static uint8_t in[ND_EDGES_MAX];
+
+    (void)unused;
+    for (size_t i = 0; i < sizeof in; i++)
+        in[i] = i % 2 == 0 ? 'x' : 0;
+    for (size_t k = 0; runnable[k]; k++) {
+        assert_int_equal(nd_text_kernels_scalar.edges(in, sizeof in, want), ND_EDGES_MAX);
+        assert_int_equal(runnable[k]->edges(in, sizeof in, got), ND_EDGES_MAX);
+        assert_memory_equal(got, want, sizeof in * 2);
+    }
+}
+
+/* UTF-8 of random code points, one byte of which may be changed, at every length and alignment. */
+static void validity_equals_the_definition(void **unused)
+{
+    static const uint8_t hot[] = {0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2,
+                                  0xDF, 0xE0, 0xE1, 0xED, 0xEF, 0xF0, 0xF1, 0xF4, 0xF5, 0xFF};
+    size_t n_valid = 0, n_bad = 0;
+
+    (void)unused;
+    for (size_t k = 0; runnable[k]; k++)
+        for (size_t len = 0; len <= LONGEST; len++)
+            for (int round = 0; round < 512; round++) {
+                uint8_t *in = malloc(len ? len : 1);
+                bool want;
+
+                for (size_t i = 0; i < len; i++)
+                    in[i] = 0x61;
+                for (size_t i = 0; i + 4 <= len; i += 1 + rnd() % 7) {
+                    static const char *const sample[] = {"é",   "߿", "ࠀ", "日",
+                                                         "퟿", "",   "𐀀", "\xF4\x8F\xBF\xBF"};
+                    const char *s = sample[rnd() % 8];
+
+                    memcpy(in + i, s, strlen(s));
+                    i += strlen(s);
+                }
+                if (len && round % 2)
+                    in[rnd() % len] = hot[rnd() % sizeof hot];
+                want = nd_text_kernels_scalar.valid(in, len);
+                n_valid += want;
+                n_bad += !want;
+                assert_int_equal(runnable[k]->valid(in, len), want);
+                free(in);
+            }
+    assert_true(!runnable[0] || (n_valid > 10000 && n_bad > 10000));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(folds_equal_the_definition),
+        cmocka_unit_test(edges_equal_the_definition),
+        cmocka_unit_test(edges_of_the_longest_stream_are_found),
+        cmocka_unit_test(validity_equals_the_definition),
+    };
+
+    return cmocka_run_group_tests(tests, find_runnable, NULL);
+}
