@@ -25,7 +25,7 @@ static enum nd_status push_all(struct nd_ordered *o, struct nd_error *err)
 }
 
 static enum nd_status note_batch(struct nd_ordered *o, size_t from, size_t n,
-                                 struct nd_decision *decision, struct nd_via *via,
+                                 struct nd_decision *decision, struct nd_component_via *via,
                                  struct nd_error *err)
 {
     enum nd_status status = nd_dedup_components(o->run->dedup, from, n, decision, via, err);
@@ -48,7 +48,7 @@ static enum nd_status note_batch(struct nd_ordered *o, size_t from, size_t n,
 enum nd_status nd_ordered_components(struct nd_ordered *o, struct nd_error *err)
 {
     struct nd_decision *decision = nd_alloc_array(ASKED_AT_ONCE, sizeof *decision);
-    struct nd_via *via = nd_alloc_array(ASKED_AT_ONCE, sizeof *via);
+    struct nd_component_via *via = nd_alloc_array(ASKED_AT_ONCE, sizeof *via);
     enum nd_status status = push_all(o, err);
 
     if (status == ND_OK && (!decision || !via))

@@ -114,9 +114,10 @@ static enum nd_status check_mix(const struct nd_survivors *s, const struct nd_so
     if (shape != SHAPE_RECORDS)
         return ND_OK;
     if (first->format != source->format)
-        return nd_fail(
-            err, ND_EINPUT, "%s is %s, %s is %s: they cannot go to one output; use --output-dir",
-            first->path, nd_format_name(first->format), source->path, nd_format_name(source->format));
+        return nd_fail(err, ND_EINPUT,
+                       "%s is %s, %s is %s: they cannot go to one output; use --output-dir",
+                       first->path, nd_format_name(first->format), source->path,
+                       nd_format_name(source->format));
     if (!same_header(first->header, source->header))
         return nd_fail(err, ND_EINPUT,
                        "%s and %s have different headers: they cannot go to one output; use "
