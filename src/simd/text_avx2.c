@@ -34,8 +34,8 @@ AVX2 static inline __m256i lower(__m256i v)
 }
 
 /* Characters of two bytes are folded one by one; a block of ASCII at once. */
-AVX2 static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs,
-                               bool words)
+AVX2 static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out,
+                               const struct nd_fold_tables *tables, bool words)
 {
     size_t i = 0, n;
 
@@ -48,7 +48,7 @@ AVX2 static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out, cons
         n = other ? _tzcnt_u32(other) : 32;
         i += n < len - i ? n : len - i;
         while (i < len && in[i] >= 0x80) {
-            n = nd_plain_step(in + i, len - i, out + i, pairs, words);
+            n = nd_plain_step(in + i, len - i, out + i, tables, words);
             if (n == 0)
                 return i;
             i += n;
@@ -57,14 +57,16 @@ AVX2 static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out, cons
     return i;
 }
 
-AVX2 static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs)
+AVX2 static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out,
+                              const struct nd_fold_tables *tables)
 {
-    return fold(in, len, out, pairs, true);
+    return fold(in, len, out, tables, true);
 }
 
-AVX2 static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs)
+AVX2 static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out,
+                             const struct nd_fold_tables *tables)
 {
-    return fold(in, len, out, pairs, false);
+    return fold(in, len, out, tables, false);
 }
 
 /* A bit for each byte that is not zero. */

@@ -41,8 +41,8 @@ static inline uint64_t others(uint8x16_t v)
 }
 
 /* Characters of two bytes are folded one by one; a block of ASCII at once. */
-static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs,
-                          bool words)
+static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out,
+                          const struct nd_fold_tables *tables, bool words)
 {
     size_t i = 0, n;
 
@@ -55,7 +55,7 @@ static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out, const uin
         n = other ? (size_t)__builtin_ctzll(other) / 4 : 16;
         i += n < len - i ? n : len - i;
         while (i < len && in[i] >= 0x80) {
-            n = nd_plain_step(in + i, len - i, out + i, pairs, words);
+            n = nd_plain_step(in + i, len - i, out + i, tables, words);
             if (n == 0)
                 return i;
             i += n;
@@ -64,14 +64,16 @@ static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out, const uin
     return i;
 }
 
-static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs)
+static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out,
+                         const struct nd_fold_tables *tables)
 {
-    return fold(in, len, out, pairs, true);
+    return fold(in, len, out, tables, true);
 }
 
-static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs)
+static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out,
+                        const struct nd_fold_tables *tables)
 {
-    return fold(in, len, out, pairs, false);
+    return fold(in, len, out, tables, false);
 }
 
 static size_t edges(const uint8_t *stream, size_t len, uint16_t *edge)
