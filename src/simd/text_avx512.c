@@ -1,4 +1,5 @@
 /* text_avx512.c - the kernels of the text layer, 64 bytes at a time */
+#include "simd/text_edges.h"
 #include "simd/text_plain.h"
 #include "simd/utf8_tables.h"
 
@@ -45,6 +46,10 @@ AVX512 static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out,
         uint64_t other = _mm512_movepi8_mask(v);
 
         _mm512_storeu_si512(out + i, fold_ascii(v, words));
+        if (!other && len - i >= 64) { /* a branch: a sum would wait for the comparison */
+            i += 64;
+            continue;
+        }
         n = other ? _tzcnt_u64(other) : 64;
         i += n < len - i ? n : len - i;
         while (i < len && in[i] >= 0x80) {
@@ -251,16 +256,8 @@ AVX512 static size_t edges(const uint8_t *stream, size_t len, uint16_t *edge)
 
     for (size_t i = 0; i < len; i += 64) {
         uint64_t bits = edge_bits(load(stream + i, len - i), &inside);
-        size_t end = count + (size_t)_mm_popcnt_u64(bits);
 
-        while (count < end) { /* a few at a time: the overshoot is overwritten */
-            for (size_t k = 0; k < 8; k++) {
-                edge[count + k] = (uint16_t)(i + _tzcnt_u64(bits));
-                bits = _blsr_u64(bits);
-            }
-            count += 8;
-        }
-        count = end;
+        count += nd_write_edges(bits, i, edge + count);
     }
     return count;
 }
