@@ -100,3 +100,61 @@ def truth():
         parts.append(table(["set", "planted pairs", "found", "others"], articles))
     parts.append("Bounds broken:\n\n" + "\n".join(broken) + "\n" if broken else "No bound is broken.\n")
     return "\n".join(parts)
+
+
+def memory():
+    records = session_of("memory.jsonl") if places.records("memory.jsonl") else []
+    if not records:
+        return "Nothing measured.\n"
+    rows = [[f"{r['documents']:,}", f"{r['file_mb']:,.0f}", r["threads"], f"{r['seconds']:.1f}",
+             f"{r['file_mb'] / r['seconds']:.0f}", f"{r['peak_mb']:,.0f}", f"{r['promised_mb']:,.0f}",
+             f"{r['bytes_a_document']:.0f}", f"{r['ulimit_v_mb']:,.0f}", f"{r['removed']:,} of {r['to_be_removed']:,}",
+             "; ".join(r["broken"]) or "none"] for r in records]
+    return heading(records[0]) + "\n" + table(
+        ["documents", "MB", "threads", "seconds", "MB/s", "peak MB", "promised MB", "bytes a document over 256 MB",
+         "ulimit -v, MB", "removed", "bounds broken"], rows)
+
+
+def scaling():
+    records = session_of("scaling.jsonl") if places.records("scaling.jsonl") else []
+    by_set = defaultdict(lambda: defaultdict(list))
+    for r in records:
+        if not r["exit"]:
+            by_set[r["set"]][r["threads"]].append(r["mb_per_s"])
+    if not by_set:
+        return "Nothing measured.\n"
+    threads = sorted({n for runs in by_set.values() for n in runs})
+    rows = [[name] + [spread(runs[n], 0) for n in threads] +
+            [f"{statistics.median(runs[n]) / statistics.median(runs[threads[0]]):.2f}" for n in threads[1:]]
+            for name, runs in by_set.items()]
+    return heading(records[0]) + "\n" + table(
+        ["set"] + [f"MB/s, {n} threads" if n > 1 else "MB/s, 1 thread" for n in threads] +
+        [f"{n} : {threads[0]}" for n in threads[1:]], rows)
+
+
+def kernels():
+    """One row a measurement, one column a set of kernels; in MB/s, or in ns where a program says so."""
+    from measure_kernels import GOALS
+    records = session_of("kernels.jsonl") if places.records("kernels.jsonl") else []
+    if not records:
+        return "Nothing measured.\n"
+    cpus = list(dict.fromkeys(r["cpu"] for r in records if "cpu" in r))
+    parts = [heading(records[0])]
+    for program in dict.fromkeys(r["program"] for r in records):
+        rows = {}
+        for r in (r for r in records if r["program"] == program):
+            known = set(records[0]) | {"program", "bench", "cpu", "mb_per_s", "ns", "items", "what"}
+            where = ", ".join(f"{k} {v}" for k, v in r.items() if k not in known and k not in ("machine",))
+            unit = "MB/s" if "mb_per_s" in r else "ns"
+            value = r.get("mb_per_s", r.get("ns"))
+            key = (r.get("text", ""), r["what"], where if "text" not in r else "", unit)
+            rows.setdefault(key, {})[r.get("cpu", "")] = value
+        goals = any(what in GOALS for _, what, _, _ in rows)
+        columns = (["text"] if any(k[0] for k in rows) else []) + ["what", "of", "unit"] + cpus + (["goal"] if goals else [])
+        body = []
+        for (text, what, where, unit), values in rows.items():
+            cells = ([text] if columns[0] == "text" else []) + [what, where, unit]
+            cells += [f"{values[c]:,.4g}" if c in values else "–" for c in cpus]
+            body.append(cells + ([f"{GOALS[what]:,}" if what in GOALS and unit == "MB/s" else ""] if goals else []))
+        parts.append(f"### {program}\n\n" + table(columns, body))
+    return "\n".join(parts)

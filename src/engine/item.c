@@ -79,6 +79,11 @@ bool nd_item_read(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
         nd_worker_fail(w, ND_ENOMEM, "reading a document");
         return false;
     }
+    if (sketch.n_shingles > UINT32_MAX) {
+        nd_worker_fail(w, ND_EUNSUPPORTED,
+                       "counting more than 2^32 distinct shingles in a document");
+        return false;
+    }
     item->is_read = true;
     item->n_tokens = sketch.n_tokens;
     item->n_shingles = sketch.n_shingles;
@@ -87,6 +92,8 @@ bool nd_item_read(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
         sketch.n_tokens > 0 && (!item->is_short || d->params.short_policy == ND_SHORT_TOKENS);
     item->row.identity = sketch.identity;
     item->row.group = item->group;
+    item->row.n_shingles = (uint32_t)sketch.n_shingles;
+    item->row.is_short = item->is_short;
     return true;
 }
 
@@ -98,6 +105,7 @@ void nd_item_sketch(struct nd_dedup *d, struct nd_worker *w, struct nd_item *ite
 
     nd_sketch_finish(&sketch, d->parts);
     nd_index_row_from_sketch(&item->row, &sketch, item->group);
+    item->row.is_short = item->is_short;
 }
 
 bool nd_item_hold_shingles(struct nd_worker *w, struct nd_item *item)

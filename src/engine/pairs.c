@@ -70,7 +70,8 @@ static bool compare_with(struct nd_dedup *d, struct nd_worker *w, struct nd_item
     size_t n;
 
     if (d->params.verify == ND_VERIFY_NONE)
-        return nd_item_accept(w, item, candidate, false, nd_kept_shingles(d, candidate.number));
+        return nd_item_accept(w, item, candidate, false,
+                              nd_index_shingles(d->index, candidate.number));
     if (nd_fetch_shingles(d, w, candidate.number, &shingle, &n))
         return false;
     return nd_item_compare(d, w, item, &w->set, candidate, false, shingle, n);
@@ -91,7 +92,6 @@ static void pair_item(void *context, size_t place, unsigned worker)
         size_t hits = item->hits.count;
 
         if (candidate.number >= job->number[place] ||
-            !nd_counts_allow(d, item->n_shingles, nd_kept_shingles(d, candidate.number)) ||
             (job->filter && job->filter->skip(job->filter->context, item, candidate.number)))
             continue;
         if (!is_set && !set_own(d, w, job->number[place]))

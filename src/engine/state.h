@@ -31,12 +31,11 @@ struct nd_worker {
 };
 
 /*
- * What is known of every kept document, by its number in the index.  In columns: 4 + 4 + 8 bytes,
+ * What is known of every kept document, by its number in the index.  In columns: 4 + 8 bytes,
  * beside the table of content hashes and the index.
  */
 struct nd_kept {
     struct nd_column document; /* uint32_t: its number as pushed */
-    struct nd_column shingles; /* uint32_t: distinct; the top bit: shorter than w tokens */
     struct nd_column raw;      /* uint64_t: hash of its bytes */
     struct nd_multimap by_raw;
     uint32_t n;
@@ -106,14 +105,11 @@ struct nd_item {
     struct nd_candidates near_in_batch; /* kept ones of this batch; number: their places */
     struct nd_hits hits;
     bool may_prune;   /* the candidates cannot exceed max_checks: only the best hit counts */
-    uint32_t seen;    /* how many of the batch's leaders it has been held against */
     size_t n_checked; /* of near_in_batch */
 };
 
 /* The columns of kept documents (kept.c). */
 uint32_t nd_kept_document(const struct nd_dedup *d, uint32_t number);
-uint32_t nd_kept_shingles(const struct nd_dedup *d, uint32_t number);
-bool nd_kept_is_short(const struct nd_dedup *d, uint32_t number);
 /* The kept document with these very bytes.  1: *number is it; 0: none; < 0: worker->error says why.
  */
 int nd_kept_find_bytes(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item,
@@ -160,8 +156,8 @@ void nd_item_sketch(struct nd_dedup *d, struct nd_worker *w, struct nd_item *ite
 bool nd_item_hold_shingles(struct nd_worker *w, struct nd_item *item);
 
 /* Comparison (compare.c). */
-/* Whether counts of a and b allow the threshold. */
-bool nd_counts_allow(const struct nd_dedup *d, uint64_t a, uint64_t b);
+/* The counts of shingles that allow the threshold with a document of n_shingles. */
+struct nd_index_filter nd_counts_allowed(const struct nd_dedup *d, uint64_t n_shingles);
 /*
  * Compare the item, whose shingles are `set`, with a kept document's shingles, and note a hit where
  * it reaches the threshold and, if the item may prune, is better than the best so far.
@@ -210,7 +206,10 @@ bool nd_item_is_empty(const struct nd_item *item);
 size_t nd_item_candidates(const struct nd_item *item);
 /* Add what is known of an item to the statistics. */
 void nd_stats_count(struct nd_dedup *d, const struct nd_item *item);
-/* Find the item's candidates: worker->met. */
+/* An item's candidates in an index, of all kept documents or of a batch's. */
+enum nd_status nd_index_candidates(const struct nd_dedup *d, const struct nd_index *index,
+                                   const struct nd_item *item, struct nd_candidates *out);
+/* Those of earlier batches: worker->met. */
 bool nd_look_query(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item);
 void nd_components_free(struct nd_components *components);
 

@@ -10,16 +10,22 @@
 #include "index/multimap.h"
 #include "index/table_keys.h"
 
-enum { LISTED = 1, DELETED = 2 };
+enum { LISTED = 1, DELETED = 2, SHORT = 4 };
 enum { TABLES_MAX = ND_MINHASH_COUNT + ND_SIMHASH_BITS_MAX + 2 };
+
+/* What decides, without a look at the bytes, that two documents cannot meet: one word. */
+struct gate {
+    uint32_t group, n_shingles;
+};
 
 /* Columns by number, and a table of numbers for every band and block. */
 struct nd_index {
     struct nd_index_params params;
     unsigned n_tables;
-    uint32_t n;         /* numbers given */
-    uint32_t n_deleted; /* of them */
-    struct nd_column low, simhash, identity, group, flags;
+    struct nd_equal_bytes band_starts; /* the bit of each band's first row */
+    uint32_t n;                        /* numbers given */
+    uint32_t n_deleted;                /* of them */
+    struct nd_column low, simhash, identity, gate, flags;
     struct nd_multimap table[TABLES_MAX];
 };
 
@@ -38,9 +44,24 @@ uint64_t nd_index_simhash(const struct nd_index *index, uint32_t number)
     return ((const uint64_t *)index->simhash.data)[number];
 }
 
+static struct gate gate_of(const struct nd_index *index, uint32_t number)
+{
+    return ((const struct gate *)index->gate.data)[number];
+}
+
 uint32_t nd_index_group(const struct nd_index *index, uint32_t number)
 {
-    return ((const uint32_t *)index->group.data)[number];
+    return gate_of(index, number).group;
+}
+
+uint32_t nd_index_shingles(const struct nd_index *index, uint32_t number)
+{
+    return gate_of(index, number).n_shingles;
+}
+
+bool nd_index_is_short(const struct nd_index *index, uint32_t number)
+{
+    return (*flags_of(index, number) & SHORT) != 0;
 }
 
 static uint64_t identity_of(const struct nd_index *index, uint32_t number)
@@ -53,7 +74,9 @@ static void row_of(const struct nd_index *index, uint32_t number, struct nd_inde
     memcpy(row->low, low_of(index, number), ND_MINHASH_COUNT);
     row->simhash = nd_index_simhash(index, number);
     row->identity = identity_of(index, number);
-    row->group = nd_index_group(index, number);
+    row->group = gate_of(index, number).group;
+    row->n_shingles = gate_of(index, number).n_shingles;
+    row->is_short = nd_index_is_short(index, number);
 }
 
 struct nd_index *nd_index_new(const struct nd_index_params *params, struct nd_error *err)
@@ -77,6 +100,7 @@ struct nd_index *nd_index_new(const struct nd_index_params *params, struct nd_er
     }
     index->params = *params;
     index->n_tables = nd_table_count(params);
+    index->band_starts = nd_band_starts(params);
     return index;
 }
 
@@ -89,7 +113,7 @@ void nd_index_free(struct nd_index *index)
     nd_column_release(&index->low);
     nd_column_release(&index->simhash);
     nd_column_release(&index->identity);
-    nd_column_release(&index->group);
+    nd_column_release(&index->gate);
     nd_column_release(&index->flags);
     free(index);
 }
@@ -102,7 +126,7 @@ size_t nd_index_count(const struct nd_index *index)
 size_t nd_index_bytes(const struct nd_index *index)
 {
     size_t bytes = sizeof *index + index->low.bytes + index->simhash.bytes + index->identity.bytes +
-                   index->group.bytes + index->flags.bytes;
+                   index->gate.bytes + index->flags.bytes;
 
     for (unsigned t = 0; t < index->n_tables; t++)
         bytes += nd_multimap_bytes(&index->table[t]);
@@ -129,6 +153,8 @@ void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *
     row->simhash = sketch->simhash;
     row->identity = sketch->identity;
     row->group = group;
+    row->n_shingles = (uint32_t)sketch->n_shingles;
+    row->is_short = false;
 }
 
 enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row *row,
@@ -141,14 +167,14 @@ enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row
     if (!nd_column_reserve(&index->low, n + 1, ND_MINHASH_COUNT) || /* one more: the padding */
         !nd_column_reserve(&index->simhash, n, sizeof row->simhash) ||
         !nd_column_reserve(&index->identity, n, sizeof row->identity) ||
-        !nd_column_reserve(&index->group, n, sizeof row->group) ||
+        !nd_column_reserve(&index->gate, n, sizeof(struct gate)) ||
         !nd_column_reserve(&index->flags, n, 1))
         return nd_fail(err, ND_ENOMEM, "out of memory for an index of %zu documents", n);
     memcpy((uint8_t *)index->low.data + (n - 1) * ND_MINHASH_COUNT, row->low, ND_MINHASH_COUNT);
     ((uint64_t *)index->simhash.data)[n - 1] = row->simhash;
     ((uint64_t *)index->identity.data)[n - 1] = row->identity;
-    ((uint32_t *)index->group.data)[n - 1] = row->group;
-    *flags_of(index, index->n) = 0;
+    ((struct gate *)index->gate.data)[n - 1] = (struct gate){row->group, row->n_shingles};
+    *flags_of(index, index->n) = row->is_short ? SHORT : 0;
     *number = index->n++;
     return ND_OK;
 }
@@ -174,7 +200,7 @@ static bool make_room(struct nd_index *index, unsigned t, size_t n)
     if (!nd_multimap_grow(s, n))
         return false;
     for (uint32_t i = 0; i < index->n; i++)
-        if (*flags_of(index, i) == LISTED)
+        if (*flags_of(index, i) & LISTED)
             nd_multimap_add(s, key_of(index, t, i), i);
     return true;
 }
@@ -225,7 +251,7 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number, siz
         if (job.failed[t])
             return nd_fail(err, ND_ENOMEM, "out of memory for an index of %u documents", index->n);
     for (size_t i = 0; i < n; i++)
-        *flags_of(index, number[i]) = LISTED;
+        *flags_of(index, number[i]) |= LISTED;
     return ND_OK;
 }
 
@@ -258,25 +284,38 @@ enum nd_status nd_index_delete(struct nd_index *index, uint32_t number, struct n
     return ND_OK;
 }
 
+static bool passes(const struct nd_index *index, const struct nd_index_row *row,
+                   struct nd_index_filter filter, uint32_t number)
+{
+    struct gate gate = gate_of(index, number);
+
+    return gate.group == row->group && gate.n_shingles >= filter.least &&
+           gate.n_shingles <= filter.most;
+}
+
+static struct nd_candidate describe(uint32_t number, struct nd_equal_bytes equal,
+                                    uint64_t difference)
+{
+    return (struct nd_candidate){
+        .number = number,
+        .equal = (uint16_t)(nd_count_ones(equal.word[0]) + nd_count_ones(equal.word[1])),
+        .distance = (uint16_t)nd_count_ones(difference)};
+}
+
 /* A number that a table proposed: whether this is the first table in which it meets the row, and
  * how nearly. */
 static bool meets(const struct nd_index *index, const struct nd_index_row *row, unsigned table,
                   uint32_t number, struct nd_candidate *found)
 {
-    struct nd_equal_bytes equal;
-    uint64_t difference;
+    struct nd_equal_bytes equal = nd_low_bytes_equal(row->low, low_of(index, number));
+    uint64_t difference = row->simhash ^ nd_index_simhash(index, number);
 
-    if (nd_index_group(index, number) != row->group)
+    if (table == nd_table_identity(&index->params)
+            ? row->identity != identity_of(index, number)
+            : nd_table_first_common(&index->params, index->band_starts, equal, difference) != table)
         return false;
-    equal = nd_low_bytes_equal(row->low, low_of(index, number));
-    difference = row->simhash ^ nd_index_simhash(index, number);
-    *found = (struct nd_candidate){.number = number,
-                                   .equal = (uint16_t)(__builtin_popcountll(equal.word[0]) +
-                                                       __builtin_popcountll(equal.word[1])),
-                                   .distance = (uint16_t)__builtin_popcountll(difference)};
-    if (table == nd_table_identity(&index->params))
-        return row->identity == identity_of(index, number);
-    return nd_table_first_common(&index->params, equal, difference) == table;
+    *found = describe(number, equal, difference);
+    return true;
 }
 
 static struct nd_table_range prefetch_keys(const struct nd_index *index,
@@ -292,7 +331,7 @@ static struct nd_table_range prefetch_keys(const struct nd_index *index,
 }
 
 enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_index_row *row,
-                                  struct nd_candidates *out)
+                                  struct nd_index_filter filter, struct nd_candidates *out)
 {
     uint64_t key[TABLES_MAX];
     struct nd_table_range asked = prefetch_keys(index, row, key);
@@ -304,7 +343,8 @@ enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_
         struct nd_multimap_scan scan = nd_multimap_find(&index->table[t], key[t]);
 
         while (nd_multimap_next(&index->table[t], &scan, &number))
-            if (meets(index, row, t, number, &found) && !nd_candidates_add(out, found))
+            if (passes(index, row, filter, number) && meets(index, row, t, number, &found) &&
+                !nd_candidates_add(out, found))
                 return ND_ENOMEM;
     }
     nd_candidates_sort(out, index->params.bands == 0);
@@ -322,7 +362,7 @@ bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row 
         struct nd_multimap_scan scan = nd_multimap_find(&index->table[t], key[t]);
 
         while (nd_multimap_next(&index->table[t], &scan, &number))
-            if (meets(index, row, t, number, &found))
+            if (passes(index, row, ND_INDEX_ALL, number) && meets(index, row, t, number, &found))
                 return true;
     }
     return false;
@@ -362,21 +402,15 @@ bool nd_index_next_identity(const struct nd_index *index, struct nd_identity_sca
 }
 
 enum nd_status nd_index_query_all(const struct nd_index *index, const struct nd_index_row *row,
-                                  struct nd_candidates *out)
+                                  struct nd_index_filter filter, struct nd_candidates *out)
 {
     out->count = 0;
     for (uint32_t number = 0; number < index->n; number++) {
-        struct nd_equal_bytes equal;
-
-        if (*flags_of(index, number) != LISTED || nd_index_group(index, number) != row->group)
+        if (!(*flags_of(index, number) & LISTED) || !passes(index, row, filter, number))
             continue;
-        equal = nd_low_bytes_equal(row->low, low_of(index, number));
-        if (!nd_candidates_add(
-                out, (struct nd_candidate){.number = number,
-                                           .equal = (uint16_t)(__builtin_popcountll(equal.word[0]) +
-                                                               __builtin_popcountll(equal.word[1])),
-                                           .distance = (uint16_t)__builtin_popcountll(
-                                               row->simhash ^ nd_index_simhash(index, number))}))
+        if (!nd_candidates_add(out,
+                               describe(number, nd_low_bytes_equal(row->low, low_of(index, number)),
+                                        row->simhash ^ nd_index_simhash(index, number))))
             return ND_ENOMEM;
     }
     nd_candidates_sort(out, false);
@@ -389,5 +423,5 @@ enum nd_status nd_index_query(const struct nd_index *index, const struct nd_sket
     struct nd_index_row row;
 
     nd_index_row_from_sketch(&row, sketch, group);
-    return nd_index_query_row(index, &row, out);
+    return nd_index_query_row(index, &row, ND_INDEX_ALL, out);
 }

@@ -17,7 +17,17 @@ struct nd_index_row {
     uint64_t simhash;
     uint64_t identity;
     uint32_t group;
+    uint32_t n_shingles; /* distinct */
+    bool is_short;       /* for the owner: fewer than w tokens */
 };
+
+/* Which documents count: by their distinct shingles, least and most included, and from which number
+ * on. */
+struct nd_index_filter {
+    uint32_t least, most;
+    uint32_t from;
+};
+#define ND_INDEX_ALL ((struct nd_index_filter){0, UINT32_MAX, 0})
 
 void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *sketch,
                               uint32_t group);
@@ -35,9 +45,9 @@ enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row
 enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number, size_t n,
                              struct nd_pool *pool, struct nd_error *err);
 
-/* As nd_index_query, of a row. */
+/* As nd_index_query, of a row, and only documents that pass the filter. */
 enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_index_row *row,
-                                  struct nd_candidates *out);
+                                  struct nd_index_filter filter, struct nd_candidates *out);
 
 /* Whether nd_index_query_row would find any. */
 bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row *row);
@@ -57,7 +67,7 @@ bool nd_index_next_identity(const struct nd_index *index, struct nd_identity_sca
 
 /* Every number that is listed and deleted nor of another group. */
 enum nd_status nd_index_query_all(const struct nd_index *index, const struct nd_index_row *row,
-                                  struct nd_candidates *out);
+                                  struct nd_index_filter filter, struct nd_candidates *out);
 
 /*
  * Mark the rows of a batch that share a table key with another row of it: linked[i], zero before,
@@ -74,5 +84,7 @@ void nd_index_clear(struct nd_index *index);
 
 uint64_t nd_index_simhash(const struct nd_index *index, uint32_t number);
 uint32_t nd_index_group(const struct nd_index *index, uint32_t number);
+uint32_t nd_index_shingles(const struct nd_index *index, uint32_t number);
+bool nd_index_is_short(const struct nd_index *index, uint32_t number);
 
 #endif
