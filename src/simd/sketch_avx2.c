@@ -72,7 +72,7 @@ TARGET static uint64_t sequence_sum(const uint64_t *token, size_t n, uint64_t fi
         lane[k] = (first + k) * ND_POSITION_STEP;
     position = load(lane);
     for (; n - i >= LANES64; i += LANES64) {
-        __m256i x = _mm256_add_epi64(load(token + i), position);
+        __m256i x = _mm256_xor_si256(load(token + i), position);
 
         sum = _mm256_add_epi64(sum, _mm256_mul_epu32(x, _mm256_srli_epi64(x, 32)));
         position = _mm256_add_epi64(position, next);

@@ -66,11 +66,11 @@ TARGET static uint64_t sequence_sum(const uint64_t *token, size_t n, uint64_t fi
     size_t i = 0;
 
     for (; n - i >= LANES64; i += LANES64) {
-        x = _mm512_add_epi64(_mm512_loadu_si512(token + i), position);
+        x = _mm512_xor_si512(_mm512_loadu_si512(token + i), position);
         sum = _mm512_add_epi64(sum, _mm512_mul_epu32(x, _mm512_srli_epi64(x, 32)));
         position = _mm512_add_epi64(position, next);
     }
-    x = _mm512_maskz_add_epi64(lanes(n - i), _mm512_maskz_loadu_epi64(lanes(n - i), token + i),
+    x = _mm512_maskz_xor_epi64(lanes(n - i), _mm512_maskz_loadu_epi64(lanes(n - i), token + i),
                                position);
     sum = _mm512_add_epi64(sum, _mm512_mul_epu32(x, _mm512_srli_epi64(x, 32)));
     return (uint64_t)_mm512_reduce_add_epi64(sum);
@@ -272,9 +272,10 @@ TARGET static inline __attribute__((always_inline)) size_t
 count_found_in(const struct nd_slots *in, bool wide, const uint64_t *value, size_t n)
 {
     const __m128i shift = _mm_cvtsi32_si128((int)in->shift);
-    struct open open = {.count = 0};
+    struct open open;
     size_t found = 0;
 
+    open.count = 0; /* the lists stay as they are: clearing them would cost more than the search */
     for (size_t i = 0; i < n; i += LANES64) {
         __m512i v = _mm512_maskz_loadu_epi64(lanes(n - i), value + i);
 

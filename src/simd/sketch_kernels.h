@@ -43,7 +43,7 @@ struct nd_sketch_kernels {
     /* out[i] = hash of the shingle token[i] … token[i + w - 1], for i < n; reads n + w - 1. */
     void (*shingles)(const uint64_t *token, size_t n, unsigned w, uint64_t *out);
 
-    /* The sum of low 32 bits * high 32 bits of token[i] + (first + i) * ND_POSITION_STEP. */
+    /* The sum of low 32 bits * high 32 bits of token[i] xor (first + i) * ND_POSITION_STEP. */
     uint64_t (*sequence_sum)(const uint64_t *token, size_t n, uint64_t first);
 
     /* minima[i] = the least of itself and h1 + i * h2 over the shingles, i < 128. */

@@ -67,7 +67,7 @@ static uint64_t sequence_sum(const uint64_t *token, size_t n, uint64_t first)
     size_t i = 0;
 
     for (; n - i >= 2; i += 2) {
-        uint64x2_t x = vaddq_u64(vld1q_u64(token + i), position);
+        uint64x2_t x = veorq_u64(vld1q_u64(token + i), position);
 
         sum = vmlal_u32(sum, vmovn_u64(x), vshrn_n_u64(x, 32));
         position = vaddq_u64(position, next);

@@ -22,7 +22,7 @@ static uint64_t sequence_sum(const uint64_t *token, size_t n, uint64_t first)
     uint64_t sum = 0;
 
     for (size_t i = 0; i < n; i++) {
-        uint64_t x = token[i] + (first + i) * ND_POSITION_STEP;
+        uint64_t x = token[i] ^ (first + i) * ND_POSITION_STEP;
 
         sum += (x & UINT32_MAX) * (x >> 32);
     }

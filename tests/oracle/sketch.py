@@ -124,7 +124,7 @@ def identity(tokens):
         return 0
     total = len(tokens) * STEP
     for i, t in enumerate(tokens):
-        x = (t + i * STEP) & M64
+        x = t ^ (i * STEP & M64)
         total += (x & M32) * (x >> 32)
     return mix64(total & M64) or 1
 
