@@ -63,6 +63,7 @@ TARGET static uint64_t sequence_sum(const uint64_t *token, size_t n, uint64_t fi
     __m512i position =
         _mm512_mullo_epi64(_mm512_add_epi64(_mm512_set1_epi64((long long)first), lane), step);
     __m512i sum = _mm512_setzero_si512(), x;
+    uint64_t part[LANES64];
     size_t i = 0;
 
     for (; n - i >= LANES64; i += LANES64) {
@@ -73,7 +74,8 @@ TARGET static uint64_t sequence_sum(const uint64_t *token, size_t n, uint64_t fi
     x = _mm512_maskz_xor_epi64(lanes(n - i), _mm512_maskz_loadu_epi64(lanes(n - i), token + i),
                                position);
     sum = _mm512_add_epi64(sum, _mm512_mul_epu32(x, _mm512_srli_epi64(x, 32)));
-    return (uint64_t)_mm512_reduce_add_epi64(sum);
+    _mm512_storeu_si512(part, sum);
+    return part[0] + part[1] + part[2] + part[3] + part[4] + part[5] + part[6] + part[7];
 }
 
 /*
