@@ -23,6 +23,7 @@ struct nd_worker {
     struct nd_tokeniser *tokeniser[2];
     struct nd_shingle_set set;        /* of a document whose sketcher has moved on */
     struct nd_shingle_cache *fetched; /* shingles of kept documents made in this batch */
+    struct nd_arena shingles;         /* of the batch's documents */
     struct nd_candidates met;
     uint64_t text_of; /* the document whose text was fetched last; UINT64_MAX: none */
     struct nd_view text;
@@ -54,6 +55,8 @@ struct nd_dedup {
     struct nd_kept kept;
     struct nd_shingle_cache *cache;
     struct nd_worker *worker;
+    struct nd_item *item; /* of the batch at hand; the memory stays */
+    size_t item_capacity;
     struct nd_dedup_stats stats;
     struct nd_index *leaders, *pending; /* of a batch: see settle.c */
     struct nd_components *components;
@@ -99,7 +102,7 @@ struct nd_item {
     bool is_listed; /* takes part in the comparison by shingles */
     uint64_t n_tokens, n_shingles;
     struct nd_index_row row;
-    uint64_t *shingle;         /* its own copy, where it was needed */
+    const uint64_t *shingle;   /* a worker's copy, where it was needed */
     struct nd_candidates near; /* of earlier batches, first the nearest: no more than max_checks */
     size_t n_near;             /* how many there were */
     struct nd_candidates near_in_batch; /* kept ones of this batch; number: their places */
@@ -143,8 +146,9 @@ void nd_workers_begin(struct nd_dedup *d);
 void nd_workers_end(struct nd_dedup *d);
 
 /* Items of a batch (item.c). */
-struct nd_item *nd_items_new(const struct nd_dedup_item *items, size_t n, struct nd_error *err);
-void nd_items_free(struct nd_item *item, size_t n);
+struct nd_item *nd_items_begin(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                               struct nd_error *err);
+void nd_items_end(struct nd_item *item, size_t n);
 /* Hash the bytes of all and find the first of equal ones. */
 enum nd_status nd_items_group(struct nd_dedup *d, struct nd_item *item, size_t n,
                               struct nd_error *err);

@@ -138,7 +138,7 @@ void nd_index_clear(struct nd_index *index)
     for (unsigned t = 0; t < index->n_tables; t++) {
         struct nd_multimap *s = &index->table[t];
 
-        if (s->line)
+        if (s->count)
             memset(s->line, 0, nd_multimap_bytes(s));
         s->count = 0;
     }
@@ -252,6 +252,14 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number, siz
             return nd_fail(err, ND_ENOMEM, "out of memory for an index of %u documents", index->n);
     for (size_t i = 0; i < n; i++)
         *flags_of(index, number[i]) |= LISTED;
+    return ND_OK;
+}
+
+enum nd_status nd_index_reserve(struct nd_index *index, size_t n, struct nd_error *err)
+{
+    for (unsigned t = 0; t < index->n_tables; t++)
+        if (!make_room(index, t, n))
+            return nd_fail(err, ND_ENOMEM, "out of memory for an index of %u documents", index->n);
     return ND_OK;
 }
 
