@@ -80,7 +80,8 @@ bool nd_item_read(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
         return false;
     }
     if (sketch.n_shingles > UINT32_MAX) {
-        nd_worker_fail(w, ND_EUNSUPPORTED, "counting more than 2^32 distinct shingles in a document");
+        nd_worker_fail(w, ND_EUNSUPPORTED,
+                       "counting more than 2^32 distinct shingles in a document");
         return false;
     }
     item->is_read = true;

@@ -105,7 +105,6 @@ struct nd_item {
     struct nd_candidates near_in_batch; /* kept ones of this batch; number: their places */
     struct nd_hits hits;
     bool may_prune;   /* the candidates cannot exceed max_checks: only the best hit counts */
-    uint32_t seen;    /* how many of the batch's leaders it has been held against */
     size_t n_checked; /* of near_in_batch */
 };
 
@@ -158,7 +157,7 @@ bool nd_item_hold_shingles(struct nd_worker *w, struct nd_item *item);
 
 /* Comparison (compare.c). */
 /* The counts of shingles that allow the threshold with a document of n_shingles. */
-struct nd_count_range nd_counts_allowed(const struct nd_dedup *d, uint64_t n_shingles);
+struct nd_index_filter nd_counts_allowed(const struct nd_dedup *d, uint64_t n_shingles);
 /*
  * Compare the item, whose shingles are `set`, with a kept document's shingles, and note a hit where
  * it reaches the threshold and, if the item may prune, is better than the best so far.

@@ -285,12 +285,12 @@ enum nd_status nd_index_delete(struct nd_index *index, uint32_t number, struct n
 }
 
 static bool passes(const struct nd_index *index, const struct nd_index_row *row,
-                   struct nd_count_range range, uint32_t number)
+                   struct nd_index_filter filter, uint32_t number)
 {
     struct gate gate = gate_of(index, number);
 
-    return gate.group == row->group && gate.n_shingles >= range.least &&
-           gate.n_shingles <= range.most;
+    return gate.group == row->group && gate.n_shingles >= filter.least &&
+           gate.n_shingles <= filter.most;
 }
 
 static struct nd_candidate describe(uint32_t number, struct nd_equal_bytes equal,
@@ -331,7 +331,7 @@ static struct nd_table_range prefetch_keys(const struct nd_index *index,
 }
 
 enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_index_row *row,
-                                  struct nd_count_range range, struct nd_candidates *out)
+                                  struct nd_index_filter filter, struct nd_candidates *out)
 {
     uint64_t key[TABLES_MAX];
     struct nd_table_range asked = prefetch_keys(index, row, key);
@@ -343,7 +343,7 @@ enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_
         struct nd_multimap_scan scan = nd_multimap_find(&index->table[t], key[t]);
 
         while (nd_multimap_next(&index->table[t], &scan, &number))
-            if (passes(index, row, range, number) && meets(index, row, t, number, &found) &&
+            if (passes(index, row, filter, number) && meets(index, row, t, number, &found) &&
                 !nd_candidates_add(out, found))
                 return ND_ENOMEM;
     }
@@ -362,7 +362,7 @@ bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row 
         struct nd_multimap_scan scan = nd_multimap_find(&index->table[t], key[t]);
 
         while (nd_multimap_next(&index->table[t], &scan, &number))
-            if (passes(index, row, ND_ANY_COUNT, number) && meets(index, row, t, number, &found))
+            if (passes(index, row, ND_INDEX_ALL, number) && meets(index, row, t, number, &found))
                 return true;
     }
     return false;
@@ -402,11 +402,11 @@ bool nd_index_next_identity(const struct nd_index *index, struct nd_identity_sca
 }
 
 enum nd_status nd_index_query_all(const struct nd_index *index, const struct nd_index_row *row,
-                                  struct nd_count_range range, struct nd_candidates *out)
+                                  struct nd_index_filter filter, struct nd_candidates *out)
 {
     out->count = 0;
     for (uint32_t number = 0; number < index->n; number++) {
-        if (!(*flags_of(index, number) & LISTED) || !passes(index, row, range, number))
+        if (!(*flags_of(index, number) & LISTED) || !passes(index, row, filter, number))
             continue;
         if (!nd_candidates_add(out,
                                describe(number, nd_low_bytes_equal(row->low, low_of(index, number)),
@@ -423,5 +423,5 @@ enum nd_status nd_index_query(const struct nd_index *index, const struct nd_sket
     struct nd_index_row row;
 
     nd_index_row_from_sketch(&row, sketch, group);
-    return nd_index_query_row(index, &row, ND_ANY_COUNT, out);
+    return nd_index_query_row(index, &row, ND_INDEX_ALL, out);
 }

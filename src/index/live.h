@@ -21,11 +21,13 @@ struct nd_index_row {
     bool is_short;       /* for the owner: fewer than w tokens */
 };
 
-/* Documents with that many distinct shingles, least and most included. */
-struct nd_count_range {
+/* Which documents count: by their distinct shingles, least and most included, and from which number
+ * on. */
+struct nd_index_filter {
     uint32_t least, most;
+    uint32_t from;
 };
-#define ND_ANY_COUNT ((struct nd_count_range){0, UINT32_MAX})
+#define ND_INDEX_ALL ((struct nd_index_filter){0, UINT32_MAX, 0})
 
 void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *sketch,
                               uint32_t group);
@@ -43,9 +45,9 @@ enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row
 enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number, size_t n,
                              struct nd_pool *pool, struct nd_error *err);
 
-/* As nd_index_query, of a row, and only documents whose counts are in the range. */
+/* As nd_index_query, of a row, and only documents that pass the filter. */
 enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_index_row *row,
-                                  struct nd_count_range range, struct nd_candidates *out);
+                                  struct nd_index_filter filter, struct nd_candidates *out);
 
 /* Whether nd_index_query_row would find any. */
 bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row *row);
@@ -65,7 +67,7 @@ bool nd_index_next_identity(const struct nd_index *index, struct nd_identity_sca
 
 /* Every number that is listed and deleted nor of another group. */
 enum nd_status nd_index_query_all(const struct nd_index *index, const struct nd_index_row *row,
-                                  struct nd_count_range range, struct nd_candidates *out);
+                                  struct nd_index_filter filter, struct nd_candidates *out);
 
 /*
  * Mark the rows of a batch that share a table key with another row of it: linked[i], zero before,

@@ -176,9 +176,9 @@ static const struct {
     const char *ending, *compression;
     size_t stays; /* leading bytes of the ending that are not the compression's: ".t" of ".tgz" */
 } endings[] = {
-    {".gz", "gzip", 0}, {".zst", "zstd", 0}, {".xz", "xz", 0},   {".bz2", "bzip2", 0},
-    {".lz4", "lz4", 0}, {".tgz", "gzip", 2}, {".tzst", "zstd", 2}, {".txz", "xz", 2},
-    {".tbz2", "bzip2", 2},
+    {".gz", "gzip", 0},   {".zst", "zstd", 0}, {".xz", "xz", 0},
+    {".bz2", "bzip2", 0}, {".lz4", "lz4", 0},  {".tgz", "gzip", 2},
+    {".tzst", "zstd", 2}, {".txz", "xz", 2},   {".tbz2", "bzip2", 2},
 };
 
 /* Which of the endings a name has, or the number of them. */

@@ -153,11 +153,12 @@ static bool redo_piece(struct nd_folder *f, bool words)
     return true;
 }
 
-/* A code point c of n bytes with entry e that does not become just one code point. */
-static bool fold_special(struct nd_folder *f, uint32_t c, uint32_t e, size_t n, bool words)
+/* The next code point, which does not become just one. */
+static bool fold_special(struct nd_folder *f, bool words)
 {
+    size_t n;
+    uint32_t c = nd_utf8_decode((const char *)f->in, &n), e = entry(c), before;
     const uint32_t *sequence = nd_fold_pool + (e >> 12);
-    uint32_t before;
 
     if (ND_FOLD_KIND(e) == ND_FOLD_STRING) {
         set_mark(f);
@@ -176,40 +177,99 @@ static bool fold_special(struct nd_folder *f, uint32_t c, uint32_t e, size_t n, 
     return true;
 }
 
-/* Fold ASCII bytes, at least one, until another byte or the limit. */
-static inline void fold_ascii(struct nd_folder *f, size_t limit, bool words)
+/* Fold characters of one and two bytes by a kernel, as many as it takes. */
+static inline void fold_short(struct nd_folder *f, size_t limit, bool words)
 {
     size_t left = (size_t)(f->end - f->in), n = limit - f->len;
+    size_t skip = f->run != 0; /* the end of a run of a script without spaces */
+    uint8_t *out = f->buffer + f->len + skip;
 
     if (n > left)
         n = left;
-    if (f->run) {
-        f->buffer[f->len++] = 0;
-        f->run = 0;
-    }
-    n = words ? f->kernels->fold_words(f->in, n, f->buffer + f->len)
-              : f->kernels->fold_text(f->in, n, f->buffer + f->len);
+    n = words ? f->kernels->fold_words(f->in, n, out, nd_fold_pairs)
+              : f->kernels->fold_text(f->in, n, out, nd_fold_pairs);
+    if (n == 0)
+        return;
+    if (skip)
+        out[-1] = 0;
+    f->run = f->mark_run = 0;
     f->in += n;
-    f->len += n;
-    f->mark_in = f->in - 1;
-    f->mark = f->len - 1;
-    f->mark_run = 0;
+    f->len += n + skip;
+    n = f->in[-1] < 0x80 ? 1 : 2;
+    f->mark_in = f->in - n;
+    f->mark = f->len - n;
 }
 
-/* Fold other code points until an ASCII byte, the limit or one that is special (*c, *e, *n). */
-static inline bool fold_others(struct nd_folder *f, size_t limit, uint32_t *c, uint32_t *e,
-                               size_t *n, bool words)
+/* What the loop below keeps in registers: the part of the state that changes with every character.
+ */
+struct cursor {
+    const uint8_t *in, *mark_in;
+    uint8_t *out, *mark;
+    unsigned run, mark_run;
+};
+
+static inline struct cursor load_cursor(const struct nd_folder *f)
 {
-    while (f->in < f->end && *f->in >= 0x80 && f->len < limit) {
-        *c = nd_utf8_decode((const char *)f->in, n);
-        *e = entry(*c);
-        if (ND_FOLD_KIND(*e) != ND_FOLD_SINGLE)
-            return true;
-        set_mark(f);
-        append(f, *c + shift(*e), ND_FOLD_CLASS(*e), words);
-        f->in += *n;
-    }
-    return false;
+    return (struct cursor){.in = f->in,
+                           .mark_in = f->mark_in,
+                           .out = f->buffer + f->len,
+                           .mark = f->buffer + f->mark,
+                           .run = f->run,
+                           .mark_run = f->mark_run};
+}
+
+static inline void store_cursor(struct nd_folder *f, const struct cursor *at)
+{
+    f->in = at->in;
+    f->mark_in = at->mark_in;
+    f->len = (size_t)(at->out - f->buffer);
+    f->mark = (size_t)(at->mark - f->buffer);
+    f->run = at->run;
+    f->mark_run = at->mark_run;
+}
+
+/* Whether a character at p is for the kernel: of two bytes, or ASCII and more of it. */
+static inline bool is_short(const uint8_t *p, const uint8_t *end)
+{
+    uint32_t bytes;
+
+    if (*p >= 0xE0)
+        return false;
+    if (*p >= 0x80 || end - p < 4)
+        return true;
+    memcpy(&bytes, p, 4);
+    return (bytes & 0x80808080) == 0;
+}
+
+/* The entry of a code point, found by the form of its UTF-8 already (c < ND_UNICODE_LIMIT). */
+static inline uint32_t near_entry(uint32_t c)
+{
+    return nd_fold_entry[(size_t)nd_fold_entry_block[c / 64] * 64 + c % 64];
+}
+
+/* Fold one character, and those after it that are not for the kernel.  True: one is special. */
+static inline bool fold_mixed(struct nd_folder *f, size_t limit, bool words)
+{
+    const uint8_t *end = f->end, *stop = f->buffer + limit;
+    struct cursor at = load_cursor(f);
+    bool is_special = false;
+
+    do {
+        size_t n;
+        uint32_t c = nd_utf8_decode((const char *)at.in, &n), e = n < 4 ? near_entry(c) : entry(c);
+
+        if (ND_FOLD_KIND(e) != ND_FOLD_SINGLE) {
+            is_special = true;
+            break;
+        }
+        at.mark_in = at.in;
+        at.mark = at.out;
+        at.mark_run = at.run;
+        at.out = put(at.out, c + shift(e), ND_FOLD_CLASS(e), &at.run, words);
+        at.in += n;
+    } while (at.in < end && at.out < stop && !is_short(at.in, end));
+    store_cursor(f, &at);
+    return is_special;
 }
 
 static inline bool fold(struct nd_folder *f, size_t limit, bool words)
@@ -217,12 +277,10 @@ static inline bool fold(struct nd_folder *f, size_t limit, bool words)
     if (!reserve(f, limit))
         return false;
     while (f->in < f->end && f->len < limit) {
-        uint32_t c, e;
-        size_t n;
-
-        if (*f->in < 0x80)
-            fold_ascii(f, limit, words);
-        else if (fold_others(f, limit, &c, &e, &n, words) && !fold_special(f, c, e, n, words))
+        if (*f->in < 0xE0)
+            fold_short(f, limit, words);
+        if (f->in < f->end && f->len < limit && fold_mixed(f, limit, words) &&
+            !fold_special(f, words))
             return false;
     }
     return true;

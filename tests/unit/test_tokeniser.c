@@ -272,7 +272,7 @@ static void windows_join_without_a_seam(void **unused)
                 for (; n + step < SIZE; n += step)
                     memcpy(text + n, filler[f], step);
                 if (p < 7) /* somewhere near the border of a window */
-                    n = n / 2;
+                    n = shift + (n - shift) / step / 2 * step;
                 memcpy(text + n, probe[p], strlen(probe[p]));
                 n += strlen(probe[p]);
                 memcpy(text + n, "日e\xCC\x81 end", 11);
