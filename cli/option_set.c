@@ -21,11 +21,13 @@ static enum nd_status out_of_memory(struct nd_error *err)
 static enum nd_status name_option(const struct option *o, enum nd_status status,
                                   struct nd_error *err)
 {
+    static const char source[] = "recipe: "; /* what the recipe calls an assignment */
+    size_t skip = strncmp(err->message, source, sizeof source - 1) == 0 ? sizeof source - 1 : 0;
     char message[sizeof err->message];
 
     if (status == ND_OK)
         return ND_OK;
-    snprintf(message, sizeof message, "%s", err->message);
+    snprintf(message, sizeof message, "%s", err->message + skip);
     return nd_fail(err, status, "--%s: %s", o->name, message);
 }
 

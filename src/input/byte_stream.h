@@ -67,4 +67,7 @@ struct nd_file_stream *nd_file_stream_new(int fd, bool is_regular, uint64_t size
  */
 struct nd_stream *nd_gzip_stream_new(struct nd_stream *inner);
 
+/* UTF-16 of `inner`, whose byte order mark comes first, as UTF-8; a lone surrogate is U+FFFD. */
+struct nd_stream *nd_utf16_stream_new(struct nd_stream *inner);
+
 #endif

@@ -34,6 +34,8 @@ static enum nd_cut_answer cut_line(struct nd_cutter *c, const char *bytes, size_
     }
     c->seen = 0;
     *record_len = end;
+    if (c->mode == ND_CUT_ROWS && (bytes[0] == '\n' || (end == 2 && memcmp(bytes, "\r\n", 2) == 0)))
+        return ND_CUT_BLANK;
     if (c->mode == ND_CUT_LINES && (unsigned char)bytes[0] <= ' ' && is_white(bytes, end))
         return ND_CUT_BLANK;
     return ND_CUT_RECORD;
@@ -89,6 +91,7 @@ enum nd_cut_answer nd_cut_next(struct nd_cutter *c, const char *bytes, size_t le
 {
     switch (c->mode) {
     case ND_CUT_LINES:
+    case ND_CUT_ROWS:
     case ND_CUT_ALL_LINES: return cut_line(c, bytes, len, at_end, record_len);
     case ND_CUT_PARAGRAPHS: return cut_paragraph(c, bytes, len, at_end, record_len);
     case ND_CUT_CSV: return nd_cut_csv(c, bytes, len, at_end, record_len);

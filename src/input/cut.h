@@ -10,6 +10,7 @@ enum nd_cut_mode {
     ND_CUT_WHOLE,      /* all bytes are one record */
     ND_CUT_LINES,      /* a line; those of white space only are passed over */
     ND_CUT_ALL_LINES,  /* a line */
+    ND_CUT_ROWS,       /* a line; empty ones are passed over */
     ND_CUT_PARAGRAPHS, /* lines up to and with the blank ones that follow */
     ND_CUT_CSV         /* a row of RFC 4180, which may hold line ends within quotes */
 };

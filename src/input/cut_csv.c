@@ -1,6 +1,6 @@
+/* cut_csv.c - where a row of CSV ends (RFC 4180) */
+
 /*
- * cut_csv.c - where a row of CSV ends (RFC 4180)
- *
  * A quote opens a field only as its first character; elsewhere in an unquoted field it is text, as
  * spreadsheets and Python read it.
  */

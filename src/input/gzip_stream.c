@@ -1,6 +1,6 @@
+/* gzip_stream.c - gzip by ISA-L: every member, its checksum and its length verified */
+
 /*
- * gzip_stream.c - gzip by ISA-L: every member, its checksum and its length verified
- *
  * ISA-L inflates 2.6 times as fast as zlib (docs/format/input.md) and finds the same damage.
  */
 #include "input/byte_stream.h"

@@ -85,8 +85,7 @@ void nd_input_close(struct nd_input *input)
 {
     if (!input)
         return;
-    while (input->file.path || input->from.stream)
-        nd_input_end_source(input);
+    nd_input_end(input);
     nd_sources_release(&input->sources);
     free(input->paths.path);
     free(input->given);

@@ -1,20 +1,36 @@
-/* input_files.c - opening one file after the other and finding out what each of them is */
+/* input_files.c - opening one file after the other, and one entry of an archive after the other */
 #define _GNU_SOURCE
 #include "input/input_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { KEPT_OPEN_MAX = 64 }; /* containers whose descriptor stays for reading again */
-
-static void problem(const struct nd_input *input, enum nd_problem_kind kind, const char *what)
+void nd_input_problem(const struct nd_input *input, enum nd_problem_kind kind, const char *format,
+                      ...)
 {
-    const char *path = input->file.path;
+    struct nd_source source = {.path = input->file.path, .entry = input->file.entry};
+    char place[1024], message[800];
+    va_list args;
 
-    nd_report(&input->reporter, kind, "%s: %s", strcmp(path, "-") == 0 ? "(standard input)" : path,
-              what);
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    nd_report(&input->reporter, kind, "%s: %s", nd_input_place(&source, place, sizeof place),
+              message);
+}
+
+static void close_entry(struct nd_open_file *f)
+{
+    nd_stream_close(f->recoded);
+    nd_stream_close(f->entry_unpacked);
+    f->recoded = f->entry_unpacked = NULL;
+    f->entry = NULL;
+    f->entry_compression = ND_COMPRESSION_NONE;
 }
 
 static void close_file(struct nd_input *input)
@@ -23,6 +39,8 @@ static void close_file(struct nd_input *input)
 
     if (f->stored)
         input->finished += f->stored->consumed;
+    close_entry(f);
+    nd_archive_reader_free(f->entries);
     nd_stream_close(f->unpacked);
     if (f->stored)
         nd_stream_close(&f->stored->stream);
@@ -34,13 +52,23 @@ static void close_file(struct nd_input *input)
 void nd_input_end_source(struct nd_input *input)
 {
     struct nd_open_source *from = &input->from;
+    struct nd_open_file *f = &input->file;
 
     if (from->source) {
         from->source->source.bytes = from->offset;
-        if (input->file.stored)
-            from->source->source.bytes_hash = nd_hash_stream_value(input->file.stored->hash);
+        if (!f->entries)
+            from->source->source.bytes_hash = nd_hash_stream_value(f->stored->hash);
     }
     *from = (struct nd_open_source){0};
+    if (f->entries)
+        close_entry(f);
+    else
+        close_file(input);
+}
+
+void nd_input_end(struct nd_input *input)
+{
+    input->from = (struct nd_open_source){0};
     close_file(input);
 }
 
@@ -54,7 +82,7 @@ static int open_stored(struct nd_input *input, const char *path)
     if (!is_stdin)
         f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (f->fd < 0 || fstat(f->fd, &f->st) != 0) {
-        problem(input, ND_PROBLEM_FAILED, strerror(errno));
+        nd_input_problem(input, ND_PROBLEM_FAILED, "cannot be opened: %s", strerror(errno));
         return 0;
     }
     f->is_regular = S_ISREG(f->st.st_mode) && !is_stdin;
@@ -64,129 +92,157 @@ static int open_stored(struct nd_input *input, const char *path)
     return f->stored ? 1 : ND_ENOMEM;
 }
 
-/* Put the decompressor on top that the first bytes ask for. */
-static int open_unpacked(struct nd_input *input)
+/*
+ * Put the decompressor on top that the first bytes ask for; *on_top is NULL where they ask for
+ * none.  `name` is what the stream is called.
+ */
+static int unpack(struct nd_input *input, struct nd_stream *inner, const char *name,
+                  enum nd_compression *compression, struct nd_stream **on_top)
 {
-    struct nd_open_file *f = &input->file;
-    enum nd_compression named = nd_detect_compression_by_name(f->path);
+    enum nd_compression named = nd_detect_compression_by_name(name);
     const char *head;
     size_t len;
 
-    if (!nd_stream_peek(&f->stored->stream, ND_DETECT_BYTES, &head, &len))
+    *on_top = NULL;
+    if (!nd_stream_peek(inner, ND_DETECT_BYTES, &head, &len))
         return ND_ENOMEM;
-    f->compression = nd_detect_compression(head, len);
-    if (named != ND_COMPRESSION_NONE && len == 0) {
-        problem(input, ND_PROBLEM_FAILED, "is empty: no compressed data");
+    *compression = nd_detect_compression(head, len);
+    if (named != ND_COMPRESSION_NONE && len == 0 && inner->state == ND_STREAM_ENDED) {
+        nd_input_problem(input, ND_PROBLEM_FAILED, "is empty: %s data was expected",
+                         nd_compression_name(named));
         return 0;
     }
-    if (named != ND_COMPRESSION_NONE && named != f->compression)
-        nd_report(&input->reporter, ND_PROBLEM_WARNING,
-                  "%s: is named as %s but its compression is %s", f->path,
-                  nd_compression_name(named), nd_compression_name(f->compression));
-    if (f->compression == ND_COMPRESSION_NONE)
+    if (named != ND_COMPRESSION_NONE && named != *compression)
+        nd_input_problem(input, ND_PROBLEM_WARNING, "is named as %s but its compression is %s",
+                         nd_compression_name(named), nd_compression_name(*compression));
+    if (*compression == ND_COMPRESSION_NONE)
         return 1;
-    f->unpacked = nd_gzip_stream_new(&f->stored->stream);
-    return f->unpacked ? 1 : ND_ENOMEM;
+    *on_top = *compression == ND_COMPRESSION_GZIP ? nd_gzip_stream_new(inner)
+                                                  : nd_unpack_stream_new(inner, *compression);
+    return *on_top ? 1 : ND_ENOMEM;
 }
 
-/* What the file is: by the option, else by its name, else by its first bytes. */
-static enum nd_format choose_format(struct nd_input *input, const char *name, const char *head,
-                                    size_t len)
-{
-    enum nd_format named = nd_detect_format_by_name(name), found;
-
-    if (input->options.format != ND_FORMAT_AUTO)
-        return input->options.format;
-    found = nd_detect_format(head, len, &input->options);
-    if (named == ND_FORMAT_AUTO)
-        return found == ND_FORMAT_AUTO ? ND_FORMAT_TEXT : found;
-    return named;
-}
-
-static enum nd_cut_mode cut_mode(enum nd_format format, enum nd_unit unit)
-{
-    switch (format) {
-    case ND_FORMAT_JSONL:
-    case ND_FORMAT_TSV: return ND_CUT_LINES;
-    case ND_FORMAT_CSV: return ND_CUT_CSV;
-    case ND_FORMAT_TEXT:
-        return unit == ND_UNIT_LINE        ? ND_CUT_ALL_LINES
-               : unit == ND_UNIT_PARAGRAPH ? ND_CUT_PARAGRAPHS
-                                           : ND_CUT_WHOLE;
-    default: return ND_CUT_WHOLE;
-    }
-}
-
-static void describe_source(struct nd_input *input, struct nd_source_kept *kept,
-                            enum nd_format format)
+/* The archive is a source of its own, without records, that has the hash of the file. */
+static int open_archive(struct nd_input *input, struct nd_stream *stream)
 {
     struct nd_open_file *f = &input->file;
-    struct nd_source *s = &kept->source;
+    int fd = f->is_regular && !f->unpacked ? f->fd : -1;
 
-    s->path = f->path;
-    s->format = format;
-    s->compression = nd_compression_name(f->compression);
-    s->archive = nd_archive_name(f->archive);
-    s->is_container = cut_mode(format, input->options.unit) != ND_CUT_WHOLE;
-    s->is_rereadable = f->is_regular && !f->unpacked;
-    kept->size = (uint64_t)f->st.st_size;
-    kept->time = f->st.st_mtim;
-    if (s->is_container && s->is_rereadable && input->sources.kept_open < KEPT_OPEN_MAX) {
-        input->sources.kept_open++;
-        kept->fd = f->fd;
-        f->fd = -1; /* the stream still reads from it; it is closed with the input */
-    }
+    f->entries = nd_archive_reader_new(stream, f->archive, fd);
+    f->whole = nd_sources_add(&input->sources);
+    if (!f->entries || !f->whole)
+        return ND_ENOMEM;
+    f->whole->source.path = f->path;
+    f->whole->source.compression = nd_compression_name(f->compression);
+    f->whole->source.archive = nd_archive_name(f->archive);
+    f->whole->source.is_container = 1;
+    return 1;
 }
 
-/* Begin to cut records from `stream`: 1, ND_ENOMEM. */
-static int begin_source(struct nd_input *input, struct nd_stream *stream, const char *name)
+/* Read what the archive's reader left, so that checksums are checked and the hash is complete. */
+static int drain(struct nd_input *input)
 {
-    struct nd_open_source *from = &input->from;
-    enum nd_format format;
-    const char *head;
-    size_t len;
+    struct nd_open_file *f = &input->file;
+    struct nd_stream *top = f->unpacked ? f->unpacked : &f->stored->stream;
+    bool was_well = top->state != ND_STREAM_FAILED;
+    char bytes[1 << 14];
+    ssize_t n;
 
-    if (!nd_stream_peek(stream, ND_DETECT_BYTES, &head, &len))
+    do
+        n = nd_stream_read(top, bytes, sizeof bytes);
+    while (n > 0);
+    if (n < 0 && top->status == ND_ENOMEM)
         return ND_ENOMEM;
-    format = choose_format(input, name, head, len);
-    *from = (struct nd_open_source){.stream = stream};
-    from->source = nd_sources_add(&input->sources);
-    if (!from->source)
+    if (n < 0 && was_well)
+        nd_input_problem(input, ND_PROBLEM_FAILED, "%s; all files in it were read", top->failure);
+    return 0;
+}
+
+static int end_archive(struct nd_input *input, const char *failure)
+{
+    struct nd_open_file *f = &input->file;
+    int status;
+
+    close_entry(f);
+    if (failure)
+        nd_input_problem(input, ND_PROBLEM_FAILED,
+                         "%s; %" PRIu64 " files in it were met before that, the rest is lost",
+                         failure, f->n_entries);
+    else if (f->n_entries == 0)
+        nd_input_problem(input, ND_PROBLEM_WARNING, "is an archive without files");
+    status = drain(input);
+    f->whole->source.bytes_hash = nd_hash_stream_value(f->stored->hash);
+    close_file(input);
+    return status;
+}
+
+/* Begin with the next file of the archive: 1; 0: it was reported, or the archive is at its end. */
+static int next_entry(struct nd_input *input)
+{
+    struct nd_open_file *f = &input->file;
+    struct nd_stream *stream;
+    const char *name, *failure = NULL, *head;
+    size_t len;
+    int status = nd_archive_reader_next(f->entries, &stream, &name, &failure);
+
+    if (status == ND_ENOMEM)
         return ND_ENOMEM;
-    from->number = (uint32_t)(input->sources.count - 1);
-    from->cutter.mode = cut_mode(format, input->options.unit);
-    from->line = from->cutter.mode == ND_CUT_WHOLE ? 0 : 1;
-    from->needs_header = format == ND_FORMAT_CSV || format == ND_FORMAT_TSV;
-    describe_source(input, from->source, format);
-    if (from->cutter.mode != ND_CUT_WHOLE && len >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0) {
-        nd_stream_skip(stream, 3);
-        from->offset = 3;
-        from->has_mark = true;
+    if (status <= 0)
+        return end_archive(input, failure);
+    f->n_entries++;
+    f->entry = nd_arena_copy(&input->strings, name, strlen(name) + 1);
+    if (!f->entry)
+        return ND_ENOMEM;
+    status = unpack(input, stream, f->entry, &f->entry_compression, &f->entry_unpacked);
+    if (f->entry_unpacked)
+        stream = f->entry_unpacked;
+    if (status == 1 && !nd_stream_peek(stream, ND_DETECT_BYTES, &head, &len))
+        status = ND_ENOMEM;
+    if (status == 1 && nd_detect_archive(head, len) != ND_ARCHIVE_NONE) {
+        nd_input_problem(input, ND_PROBLEM_FAILED, "is an archive within an archive: not read");
+        status = 0;
     }
-    return 1;
+    if (status == 1)
+        status = nd_input_begin_source(input, stream);
+    if (status == 0)
+        close_entry(f);
+    return status;
 }
 
 static int open_next_file(struct nd_input *input)
 {
     struct nd_open_file *f = &input->file;
     int status = open_stored(input, input->paths.path[input->next_path++].path);
+    struct nd_stream *stream;
+    const char *head;
+    size_t len;
 
     if (status == 1)
-        status = open_unpacked(input);
-    if (status == 1)
-        status = begin_source(input, f->unpacked ? f->unpacked : &f->stored->stream, f->path);
-    if (status != 1)
+        status = unpack(input, &f->stored->stream, f->path, &f->compression, &f->unpacked);
+    if (status == 1) {
+        stream = f->unpacked ? f->unpacked : &f->stored->stream;
+        if (!nd_stream_peek(stream, ND_DETECT_BYTES, &head, &len))
+            return ND_ENOMEM;
+        f->archive = nd_detect_archive(head, len);
+        status = f->archive ? open_archive(input, stream) : nd_input_begin_source(input, stream);
+    }
+    if (status == 0)
         close_file(input);
     return status;
 }
 
 int nd_input_next_source(struct nd_input *input)
 {
-    while (input->next_path < input->paths.count) {
-        int status = open_next_file(input);
+    for (;;) {
+        int status;
 
-        if (status != 0)
+        if (input->file.entries)
+            status = next_entry(input);
+        else if (input->next_path < input->paths.count)
+            status = open_next_file(input);
+        else
+            return 0;
+        if (status < 0 || input->from.stream)
             return status;
     }
-    return 0;
 }

@@ -8,6 +8,10 @@
 /* A read that stays in the second-level cache until it has been cut. */
 enum { READ_BYTES = 1 << 20, READ_LEAST = 1 << 12 };
 
+static const char UNCLOSED_AT_END[] = "a quote that is opened in this row is never closed";
+static const char UNCLOSED_TOO_LONG[] =
+    "a quote that is opened in this row is not closed within 64 MiB";
+
 /* A batch in the making: memory->bytes holds the records cut, then from `pos` what is not yet. */
 struct filling {
     struct nd_batch *batch;
@@ -61,9 +65,9 @@ static void report_loss(struct nd_input *input, const char *why)
     nd_input_place(s, place, sizeof place);
     if (s->is_container)
         nd_report(&input->reporter, ND_PROBLEM_FAILED,
-                  "%s: %s; the %" PRIu64 " records before line %" PRIu64
-                  " were read, the rest is lost",
-                  place, why, s->records, from->line);
+                  "%s:%" PRIu64 ": %s; the %" PRIu64
+                  " records before it were read, the rest is lost",
+                  place, from->line, why, s->records);
     else
         nd_report(&input->reporter, ND_PROBLEM_FAILED, "%s: %s; the document is not read", place,
                   why);
@@ -76,15 +80,16 @@ static void end_source(struct nd_input *input, struct filling *f)
     nd_input_end_source(input);
 }
 
-/* Whether the first row does what it must; else the source is left. */
-static void take_header(struct nd_input *input, struct filling *f, size_t len)
+/* The first row of a table: without what it must have, the source is left. */
+static int take_header(struct nd_input *input, struct filling *f, size_t len)
 {
-    int ok = nd_input_take_header(input, (struct nd_view){f->memory->bytes.data + f->pos, len});
+    int found = nd_input_take_header(input, (struct nd_view){f->memory->bytes.data + f->pos, len});
 
     input->from.needs_header = false;
     advance(f, &input->from, len);
-    if (!ok)
+    if (found == 0)
         end_source(input, f);
+    return found < 0 ? found : 0;
 }
 
 /*
@@ -172,10 +177,8 @@ static int take(struct nd_input *input, struct filling *f, enum nd_cut_answer an
     bool is_record = answer == ND_CUT_RECORD && !from->is_skipping;
 
     from->is_skipping = false;
-    if (is_record && from->needs_header) {
-        take_header(input, f, len);
-        return 0;
-    }
+    if (is_record && from->needs_header)
+        return take_header(input, f, len);
     if (is_record && !add_record(f, from, len))
         return ND_ENOMEM;
     advance(f, from, len);
@@ -207,7 +210,7 @@ static int cut_source(struct nd_input *input, struct filling *f)
         if (answer == ND_CUT_RECORD || answer == ND_CUT_BLANK) {
             status = take(input, f, answer, record_len);
         } else if (answer == ND_CUT_UNCLOSED) {
-            report_loss(input, "a quote is not closed");
+            report_loss(input, at_end ? UNCLOSED_AT_END : UNCLOSED_TOO_LONG);
             end_source(input, f);
         } else if (len > input->record_max) {
             give_up_record(input, f);

@@ -9,6 +9,7 @@
 #include <neardup/input.h>
 
 #include "base/memory.h"
+#include "input/archive_stream.h"
 #include "input/byte_stream.h"
 #include "input/cut.h"
 #include "input/detect.h"
@@ -25,6 +26,15 @@ struct nd_open_file {
     enum nd_archive archive;
     struct nd_file_stream *stored;
     struct nd_stream *unpacked; /* decompressed, or NULL */
+    struct nd_stream *recoded;  /* UTF-16 made UTF-8, or NULL */
+
+    /* An archive: its reader, its own source, and of its current file the same once more. */
+    struct nd_archive_reader *entries;
+    struct nd_source_kept *whole;
+    uint64_t n_entries;
+    const char *entry;
+    enum nd_compression entry_compression;
+    struct nd_stream *entry_unpacked;
 };
 
 /* The source that records are being cut from. */
@@ -71,8 +81,19 @@ struct nd_batch_memory {
  */
 int nd_input_next_source(struct nd_input *input);
 
+/* Begin to cut records from `stream`: 1, 0 (reported: it cannot be read as what it is), ND_ENOMEM.
+ */
+int nd_input_begin_source(struct nd_input *input, struct nd_stream *stream);
+
+/* Tell of the file that is open, or the archive's current entry. */
+void nd_input_problem(const struct nd_input *input, enum nd_problem_kind kind, const char *format,
+                      ...) ND_PRINTF(3, 4);
+
 /* Leave the current source, and its file where it has no other. */
 void nd_input_end_source(struct nd_input *input);
+
+/* Leave source and file, whatever is left of them. */
+void nd_input_end(struct nd_input *input);
 
 /* "path", or "path!entry" in an archive: for messages. */
 const char *nd_input_place(const struct nd_source *source, char *out, size_t room);

@@ -1,6 +1,6 @@
+/* jsonl_simdjson.cpp - the first stage of simdjson: the index of tokens, with UTF-8 checked */
+
 /*
- * jsonl_simdjson.cpp - the first stage of simdjson: the index of tokens, with UTF-8 checked
- *
  * Only this stage is used.  The second ones do less than is wanted: On-Demand leaves unvisited
  * values unchecked and compiles to its slow form without -march flags, the DOM takes 14 bytes of
  * memory a byte and refuses long integers; both refuse lone surrogates.  json_walk.c is in their

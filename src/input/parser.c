@@ -55,6 +55,7 @@ void nd_parser_free(struct nd_parser *parser)
         return;
     nd_json_indexer_free(parser->json);
     nd_arena_release(&parser->arena);
+    free(parser->cell);
     free(parser);
 }
 
@@ -207,6 +208,8 @@ int nd_parser_parse(struct nd_parser *parser, const struct nd_source *source, st
 
     switch (source->format) {
     case ND_FORMAT_JSONL: status = nd_parse_json(&p, record); break;
+    case ND_FORMAT_CSV:
+    case ND_FORMAT_TSV: status = nd_parse_table(&p, record); break;
     default: status = nd_parse_text(&p, record); break;
     }
     if (status != 1)

@@ -15,6 +15,12 @@ struct nd_parser {
     struct nd_arena arena; /* what documents are made of, until the reset */
     struct nd_json_indexer *json;
     struct nd_json_value value[ND_JSON_PATHS_MAX]; /* by path, of the current record */
+
+    struct nd_view *cell; /* tables: of the current row */
+    size_t n_cells, cell_capacity;
+    size_t column[ND_JSON_PATHS_MAX]; /* by path; SIZE_MAX: none has its name */
+    size_t n_columns;                 /* of the header that `column` was made for */
+    uint64_t columns_key;             /* hash of that header */
 };
 
 /* What every format's parser is given, and answers: 1, 0 (bad->reason), ND_ENOMEM. */
@@ -27,6 +33,7 @@ struct nd_parsing {
 };
 
 int nd_parse_json(struct nd_parsing *p, struct nd_view record);
+int nd_parse_table(struct nd_parsing *p, struct nd_view record);
 int nd_parse_text(struct nd_parsing *p, struct nd_view record);
 
 /* Fill bad->reason; returns 0. */

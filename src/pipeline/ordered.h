@@ -56,7 +56,7 @@ enum nd_status nd_ordered_fetch(void *context, uint64_t document, unsigned worke
                                 struct nd_view *text, struct nd_error *err);
 enum nd_status nd_ordered_keep(void *context, uint64_t document, size_t item, struct nd_error *err);
 
-/* components.c: the second pass where clusters are components. */
+/* run_components.c: the second pass where clusters are components. */
 enum nd_status nd_ordered_components(struct nd_ordered *o, struct nd_error *err);
 /* emit.c: the last pass. */
 enum nd_status nd_ordered_emit(struct nd_ordered *o, struct nd_error *err);

@@ -112,7 +112,7 @@ static enum nd_status found(void *context, const struct nd_found_pair *pair)
         put_number(row, pair->overlap.shared);
         put_number(row, pair->overlap.a + pair->overlap.b - pair->overlap.shared);
     } else {
-        nd_json_bytes(row, "\t", 1); /* not compared: the fields are empty */
+        nd_json_bytes(row, "\t\t", 2); /* not compared: the fields are empty */
     }
     nd_json_bytes(row, "\n", 1);
     if (row->failed)

@@ -116,6 +116,8 @@ static enum nd_status sketch_all(struct sketching *s, struct nd_error *err)
     }
     if (status == ND_OK && got < 0)
         status = (enum nd_status)got;
+    if (status == ND_OK)
+        status = nd_run_check_strict(run, err);
     return status == ND_OK ? nd_output_finish(s->out, err) : status;
 }
 

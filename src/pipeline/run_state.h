@@ -77,6 +77,8 @@ void nd_run_problem(void *context, const struct nd_problem *problem);
 /* A bad record: told, counted; ND_EINPUT where the run is strict. */
 enum nd_status nd_run_bad_record(struct nd_run *run, const struct nd_source *source, uint64_t line,
                                  const char *reason, struct nd_error *err);
+/* ND_EINPUT where a strict run met an input that failed. */
+enum nd_status nd_run_check_strict(struct nd_run *run, struct nd_error *err);
 /* After each batch: ND_ECANCELLED where the caller wants to stop, ND_EINPUT where a strict run met
  * a failing input. */
 enum nd_status nd_run_tell(struct nd_run *run, const struct nd_run_progress *progress,

@@ -50,8 +50,8 @@ static void absent_files_are_named_and_the_rest_is_read(void **state)
     write_text("here.txt", "here");
     read_all(&r, (const char *const[]){"absent.txt", "here.txt", "absent/", NULL}, &o, 1, 1);
     assert_log(&r, "here.txt{here}\n");
-    assert_problems(&r, "failed: absent.txt: No such file or directory\n"
-                        "failed: absent/: No such file or directory\n");
+    assert_problems(&r, "failed: absent.txt: cannot be opened: No such file or directory\n"
+                        "failed: absent/: cannot be opened: No such file or directory\n");
     close_reading(&r);
 }
 
@@ -64,7 +64,7 @@ static void an_unreadable_file_is_named(void **state)
         skip(); /* root reads everything */
     write_text("secret", "x");
     run("chmod 0 secret");
-    expect(&o, "secret", "", "failed: secret: Permission denied\n");
+    expect(&o, "secret", "", "failed: secret: cannot be opened: Permission denied\n");
 }
 
 /* Many records of odd lengths; any batch size gives the same ones, with offsets that are true. */
@@ -214,7 +214,7 @@ static void empty_files_are_documents_or_containers_of_none(void **state)
     write_text("e.gz", "");
     expect(&o, "e.txt", "e.txt{}\n", "");
     expect(&o, "e.jsonl", "", "");
-    expect(&o, "e.gz", "", "failed: e.gz: is empty: no compressed data\n");
+    expect(&o, "e.gz", "", "failed: e.gz: is empty: gzip data was expected\n");
 }
 
 int main(void)

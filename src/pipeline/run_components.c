@@ -1,4 +1,4 @@
-/* components.c - the second pass where clusters are the transitive closure of verified pairs */
+/* run_components.c - the second pass where clusters are the transitive closure of verified pairs */
 #include "pipeline/ordered.h"
 
 #include "base/memory.h"
