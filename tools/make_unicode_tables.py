@@ -312,6 +312,16 @@ def fold_entry(db, pool, rank, c):
     return STRING << 2 | forward << 4 | trailing << 6 | pool.place(normal) << 12
 
 
+def fold_pair(db, stage, blocks, c):
+    """What kernels need of a code point of two bytes: simd/text_kernels.h."""
+    entry = blocks[stage[c // BLOCK] * BLOCK + c % BLOCK]
+    normal = db.normalise([c])
+    if c < 0x80 or entry >> 2 & 3 != SINGLE or not 0x80 <= normal[0] < 0x800:
+        return 1 << 31
+    made = chr(normal[0]).encode("utf-8")
+    return made[0] | made[1] << 8 | (db.token_class(normal[0]) == SEPARATOR) << 16
+
+
 def fold_table(db):
     classes = sorted(set(db.ccc.values()) | {0})
     assert len(classes) <= 64
@@ -323,6 +333,8 @@ def fold_table(db):
     text += array("uint16_t", "nd_fold_entry_block", stage)
     text += array("uint32_t", "nd_fold_entry", blocks)
     text += array("uint32_t", "nd_fold_pool", pool.values)
+    text += array("uint32_t", "nd_fold_pairs", [fold_pair(db, stage, blocks, c)
+                                                for c in range(0x800)])
     header = head("fold_table.h", "what each code point becomes when it stands alone", [])
     header += """#ifndef ND_TEXT_FOLD_TABLE_H
 #define ND_TEXT_FOLD_TABLE_H
@@ -356,7 +368,8 @@ enum nd_fold_kind {
 
 extern const uint16_t nd_fold_entry_block[];
 extern const uint32_t nd_fold_entry[];
-extern const uint32_t nd_fold_pool[]; /* the length, then the code points */
+extern const uint32_t nd_fold_pool[];  /* the length, then the code points */
+extern const uint32_t nd_fold_pairs[]; /* code points of two bytes: simd/text_kernels.h */
 
 #endif
 """

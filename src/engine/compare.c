@@ -1,13 +1,13 @@
 /* compare.c - the exact comparison of a document with a candidate */
 #include "engine/state.h"
 
-struct nd_count_range nd_counts_allowed(const struct nd_dedup *d, uint64_t n_shingles)
+struct nd_index_filter nd_counts_allowed(const struct nd_dedup *d, uint64_t n_shingles)
 {
-    struct nd_count_range range = ND_ANY_COUNT;
+    struct nd_index_filter filter = ND_INDEX_ALL;
 
     if (d->params.verify != ND_VERIFY_NONE)
-        nd_measure_range(d->params.verify, n_shingles, d->threshold, &range.least, &range.most);
-    return range;
+        nd_measure_range(d->params.verify, n_shingles, d->threshold, &filter.least, &filter.most);
+    return filter;
 }
 
 /* Documents of earlier batches come before all of this one. */

@@ -73,11 +73,11 @@ static bool check(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
 enum nd_status nd_index_candidates(const struct nd_dedup *d, const struct nd_index *index,
                                    const struct nd_item *item, struct nd_candidates *out)
 {
-    struct nd_count_range range = nd_counts_allowed(d, item->n_shingles);
+    struct nd_index_filter filter = nd_counts_allowed(d, item->n_shingles);
 
     if (d->params.candidates == ND_CANDIDATES_ALL)
-        return nd_index_query_all(index, &item->row, range, out);
-    return nd_index_query_row(index, &item->row, range, out);
+        return nd_index_query_all(index, &item->row, filter, out);
+    return nd_index_query_row(index, &item->row, filter, out);
 }
 
 bool nd_look_query(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item)

@@ -68,66 +68,75 @@ static enum nd_status take_candidates(struct nd_item *copy, const struct nd_item
     return ND_OK;
 }
 
-/* 1: go on with it as with any other, 0: decided or waiting for its original, < 0: out of memory.
+/* The first of its bytes is decided: so is the copy. */
+static void join_original(struct settling *s, struct nd_item *copy, const struct nd_item *first)
+{
+    s->progress = true;
+    take_sketch(copy, first);
+    copy->n_near = copy->near_in_batch.count = copy->hits.count = 0;
+    if (first->state == ND_ITEM_REMOVED) {
+        copy->state = ND_ITEM_REMOVED;
+        copy->kept = first->kept;
+        copy->identical = first->identical;
+    } else if (first->is_short && s->d->params.short_policy == ND_SHORT_KEEP) {
+        copy->state = ND_ITEM_KEPT;
+        copy->is_listed = false;
+    } else {
+        copy->state = ND_ITEM_REMOVED;
+        copy->kept = (struct nd_kept_ref){(uint32_t)copy->first_same, true};
+        copy->identical = ND_IDENTICAL_BYTES;
+    }
+}
+
+/* Whether the copy is decided by its original; if not, it looks for a kept document like any other.
  */
-static int settle_copy(struct settling *s, size_t place)
+static bool settle_copy(struct settling *s, size_t place)
 {
     struct nd_item *copy = &s->item[place];
     const struct nd_item *first = original(s, place);
 
-    if (copy->state == ND_ITEM_FOLLOWS)
-        return 1;
-    if (copy->state != ND_ITEM_OPEN || first->state == ND_ITEM_OPEN)
-        return 0;
-    take_sketch(copy, first);
-    s->progress = true;
-    if (first->state == ND_ITEM_FOLLOWS) {
+    if (copy->state == ND_ITEM_OPEN && first->state == ND_ITEM_FOLLOWS) {
         copy->state = ND_ITEM_FOLLOWS;
-        return take_candidates(copy, first) ? ND_ENOMEM : 1;
+        s->progress = true;
     }
-    if (first->state == ND_ITEM_KEPT && first->is_short &&
-        s->d->params.short_policy == ND_SHORT_KEEP) {
-        copy->state = ND_ITEM_KEPT;
-        copy->is_listed = false;
-        return 0;
-    }
-    copy->state = ND_ITEM_REMOVED;
-    copy->kept = first->state == ND_ITEM_KEPT
-                     ? (struct nd_kept_ref){(uint32_t)copy->first_same, true}
-                     : first->kept;
-    copy->identical = first->state == ND_ITEM_KEPT ? ND_IDENTICAL_BYTES : first->identical;
-    return 0;
+    if (copy->state == ND_ITEM_FOLLOWS || first->state == ND_ITEM_OPEN)
+        return false;
+    if (copy->state == ND_ITEM_OPEN)
+        join_original(s, copy, first);
+    return true;
 }
 
-/* Note the kept ones of the batch that come before it and were not met yet. */
+/*
+ * Note the kept ones of the batch that come before it and were not met yet.  Those of earlier waves
+ * were met then, as they had been decided before it was visited.
+ */
 static enum nd_status meet_leaders(struct settling *s, size_t place)
 {
     struct nd_item *item = &s->item[place];
     struct nd_candidates *met = &s->d->worker[0].met;
-    enum nd_status status = nd_index_candidates(s->d, s->d->leaders, item, met);
+    enum nd_status status;
 
+    if (nd_index_count(s->d->leaders) == 0)
+        return ND_OK;
+    status = nd_index_candidates(s->d, s->d->leaders, item, met);
     if (status)
         return status;
     for (size_t i = 0; i < met->count; i++) {
         struct nd_candidate candidate = met->at[i];
-        size_t leader = s->leader[candidate.number];
-
-        if (candidate.number < item->seen || leader >= place)
-            continue;
-        candidate.number = (uint32_t)leader;
+        candidate.number = (uint32_t)s->leader[candidate.number];
         if (!nd_candidates_add(&item->near_in_batch, candidate))
             return ND_ENOMEM;
     }
-    item->seen = (uint32_t)nd_index_count(s->d->leaders);
     return ND_OK;
 }
 
 static enum nd_status add_row(struct nd_index *index, const struct nd_item *item, uint32_t *number,
                               struct nd_error *err)
 {
-    enum nd_status status = nd_index_append(index, &item->row, number, err);
+    const struct nd_index_row *const row = &item->row;
+    enum nd_status status = nd_index_append(index, row, number, err);
 
-    return status ? status : nd_index_list(index, number, 1, NULL, err);
+    return status ? status : nd_index_list(index, number, &row, 1, NULL, err);
 }
 
 static bool meets_pending(const struct settling *s, const struct nd_item *item)
@@ -143,12 +152,8 @@ static enum nd_status visit(struct settling *s, size_t place)
     enum nd_status status;
     uint32_t number;
 
-    if (is_copy(s, place)) {
-        int go_on = settle_copy(s, place);
-
-        if (go_on <= 0)
-            return (enum nd_status)go_on;
-    }
+    if (is_copy(s, place) && settle_copy(s, place))
+        return ND_OK;
     if (item->state == ND_ITEM_KEPT || item->state == ND_ITEM_REMOVED)
         return ND_OK;
     status = meet_leaders(s, place);
@@ -156,8 +161,8 @@ static enum nd_status visit(struct settling *s, size_t place)
         return status;
     if (item->near_in_batch.count > item->n_checked) {
         s->task[s->n_tasks++] = place;
-    } else if (item->state == ND_ITEM_OPEN && !nd_item_has_hit(s->d, item, 0) &&
-               !meets_pending(s, item)) {
+    } else if (item->state == ND_ITEM_OPEN && !is_copy(s, place) &&
+               !nd_item_has_hit(s->d, item, 0) && !meets_pending(s, item)) {
         item->state = ND_ITEM_KEPT;
         s->progress = true;
         status = add_row(s->d->leaders, item, &number, s->err);
@@ -165,7 +170,9 @@ static enum nd_status visit(struct settling *s, size_t place)
             s->leader[number] = place;
         return status;
     }
-    return item->state == ND_ITEM_OPEN ? add_row(s->d->pending, item, &number, s->err) : ND_OK;
+    if (item->state != ND_ITEM_OPEN || is_copy(s, place))
+        return ND_OK;
+    return add_row(s->d->pending, item, &number, s->err);
 }
 
 static bool compare_with(struct settling *s, struct nd_worker *w, struct nd_item *item,
@@ -250,12 +257,12 @@ static void mark_followers(struct settling *s)
 
 static enum nd_status run_waves(struct settling *s)
 {
-    nd_index_clear(s->d->leaders);
     do {
         enum nd_status status;
 
         s->progress = false;
         s->n_tasks = 0;
+        nd_index_clear(s->d->leaders);
         nd_index_clear(s->d->pending);
         for (size_t i = 0; i < s->n_linked; i++) {
             status = visit(s, s->linked[i]);
@@ -290,6 +297,13 @@ static enum nd_status find_linked(struct settling *s, size_t n, struct nd_error 
         struct nd_item *item = &s->item[i];
         bool all = s->d->params.candidates == ND_CANDIDATES_ALL && row[i];
 
+        if (is_copy(s, i)) {
+            const struct nd_item *first = original(s, i);
+
+            take_sketch(item, first);
+            if (first->state != ND_ITEM_REMOVED)
+                status = take_candidates(item, first);
+        }
         if (is_copy(s, i) || linked[i] || all)
             s->linked[s->n_linked++] = i;
         else if (item->state == ND_ITEM_OPEN)

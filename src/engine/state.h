@@ -23,6 +23,7 @@ struct nd_worker {
     struct nd_tokeniser *tokeniser[2];
     struct nd_shingle_set set;        /* of a document whose sketcher has moved on */
     struct nd_shingle_cache *fetched; /* shingles of kept documents made in this batch */
+    struct nd_arena shingles;         /* of the batch's documents */
     struct nd_candidates met;
     uint64_t text_of; /* the document whose text was fetched last; UINT64_MAX: none */
     struct nd_view text;
@@ -54,6 +55,11 @@ struct nd_dedup {
     struct nd_kept kept;
     struct nd_shingle_cache *cache;
     struct nd_worker *worker;
+    struct nd_item *item; /* of the batch at hand; the memory stays */
+    size_t item_capacity;
+    uint64_t *key; /* of the items' rows, n_keys each */
+    size_t key_capacity;
+    unsigned n_keys;
     struct nd_dedup_stats stats;
     struct nd_index *leaders, *pending; /* of a batch: see settle.c */
     struct nd_components *components;
@@ -99,13 +105,12 @@ struct nd_item {
     bool is_listed; /* takes part in the comparison by shingles */
     uint64_t n_tokens, n_shingles;
     struct nd_index_row row;
-    uint64_t *shingle;         /* its own copy, where it was needed */
+    const uint64_t *shingle;   /* a worker's copy, where it was needed */
     struct nd_candidates near; /* of earlier batches, first the nearest: no more than max_checks */
     size_t n_near;             /* how many there were */
     struct nd_candidates near_in_batch; /* kept ones of this batch; number: their places */
     struct nd_hits hits;
     bool may_prune;   /* the candidates cannot exceed max_checks: only the best hit counts */
-    uint32_t seen;    /* how many of the batch's leaders it has been held against */
     size_t n_checked; /* of near_in_batch */
 };
 
@@ -144,8 +149,9 @@ void nd_workers_begin(struct nd_dedup *d);
 void nd_workers_end(struct nd_dedup *d);
 
 /* Items of a batch (item.c). */
-struct nd_item *nd_items_new(const struct nd_dedup_item *items, size_t n, struct nd_error *err);
-void nd_items_free(struct nd_item *item, size_t n);
+struct nd_item *nd_items_begin(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                               struct nd_error *err);
+void nd_items_end(struct nd_item *item, size_t n);
 /* Hash the bytes of all and find the first of equal ones. */
 enum nd_status nd_items_group(struct nd_dedup *d, struct nd_item *item, size_t n,
                               struct nd_error *err);
@@ -158,7 +164,7 @@ bool nd_item_hold_shingles(struct nd_worker *w, struct nd_item *item);
 
 /* Comparison (compare.c). */
 /* The counts of shingles that allow the threshold with a document of n_shingles. */
-struct nd_count_range nd_counts_allowed(const struct nd_dedup *d, uint64_t n_shingles);
+struct nd_index_filter nd_counts_allowed(const struct nd_dedup *d, uint64_t n_shingles);
 /*
  * Compare the item, whose shingles are `set`, with a kept document's shingles, and note a hit where
  * it reaches the threshold and, if the item may prune, is better than the best so far.

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-const char *nd_format_name(enum nd_format format)
+const char *nd_format_word(enum nd_format format)
 {
     static const char *const names[] = {"auto", "text", "html", "jsonl", "csv", "tsv"};
 
@@ -56,7 +56,7 @@ static void put_options(const struct nd_run_options *o, struct nd_json *out)
 
     nd_json_key(out, "options");
     nd_json_open(out, '{');
-    put_text(out, "format", nd_format_name(o->input.format));
+    put_text(out, "format", nd_format_word(o->input.format));
     put_text(out, "unit", units[o->input.unit]);
     put_text(out, "missing_text", o->input.missing_text == ND_MISSING_SKIP ? "skip" : "empty");
     put_list(out, "text_fields", o->input.text_fields, o->input.n_text_fields);
@@ -75,7 +75,7 @@ static void put_source(const struct nd_source *source, struct nd_json *out)
     nd_json_open(out, '{');
     put_text(out, "path", source->path);
     put_text(out, "entry", source->entry);
-    put_text(out, "format", nd_format_name(source->format));
+    put_text(out, "format", nd_format_word(source->format));
     put_text(out, "compression", source->compression);
     put_text(out, "archive", source->archive);
     nd_json_key(out, "records");

@@ -1,4 +1,5 @@
 /* reading.c - batches of parsed records, the next one read while this one is worked on */
+#define _GNU_SOURCE
 #include "pipeline/reading.h"
 
 #include "base/memory.h"
@@ -82,8 +83,7 @@ static void write_and_read(void *context)
     slot->seen.count = 0;
     if (r->wrote != ND_OK)
         return;
-    slot->state =
-        nd_input_read(r->input, BATCH_BYTES, BATCH_RECORDS, &slot->batch, &slot->error);
+    slot->state = nd_input_read(r->input, BATCH_BYTES, BATCH_RECORDS, &slot->batch, &slot->error);
     nd_input_progress(r->input, &slot->seen.done, &slot->seen.total);
 }
 

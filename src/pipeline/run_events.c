@@ -51,13 +51,21 @@ enum nd_status nd_run_bad_record(struct nd_run *run, const struct nd_source *sou
     return ND_OK;
 }
 
+enum nd_status nd_run_check_strict(struct nd_run *run, struct nd_error *err)
+{
+    if (run->options->strict && run->summary->failed_inputs)
+        return nd_fail(err, ND_EINPUT, "%s", run->failed_input);
+    return ND_OK;
+}
+
 enum nd_status nd_run_tell(struct nd_run *run, const struct nd_run_progress *progress,
                            struct nd_error *err)
 {
     struct nd_run_progress now = *progress;
+    enum nd_status status = nd_run_check_strict(run, err);
 
-    if (run->options->strict && run->summary->failed_inputs)
-        return nd_fail(err, ND_EINPUT, "%s", run->failed_input);
+    if (status != ND_OK)
+        return status;
     now.seconds = nd_run_clock() - run->started;
     if (run->events->progress && run->events->progress(run->events->context, &now))
         return nd_fail(err, ND_ECANCELLED, "stopped");

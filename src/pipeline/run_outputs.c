@@ -134,8 +134,10 @@ static enum nd_status publish(struct nd_run *run, struct nd_error *err)
 
 enum nd_status nd_run_finish(struct nd_run *run, struct nd_error *err)
 {
-    enum nd_status status;
+    enum nd_status status = nd_run_check_strict(run, err);
 
+    if (status != ND_OK)
+        return status;
     warn_of_double_ids(run);
     status = nd_summary_complete(run, err);
     if (status == ND_OK)

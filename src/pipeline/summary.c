@@ -163,7 +163,7 @@ static void put_lists(struct nd_json *out, const struct nd_run_summary *s)
 
         nd_json_open(out, '{');
         nd_json_key(out, "format");
-        nd_json_text(out, nd_format_name(kind->format));
+        nd_json_text(out, nd_format_word(kind->format));
         nd_json_key(out, "compression");
         nd_json_text(out, kind->compression);
         nd_json_key(out, "archive");

@@ -1,8 +1,8 @@
 /* text_avx2.c - the kernels of the text layer, 32 bytes at a time */
-#if defined(__x86_64__)
-#include "simd/text_kernels.h"
+#include "simd/text_plain.h"
 #include "simd/utf8_tables.h"
 
+#if defined(__x86_64__)
 #include <immintrin.h>
 #include <string.h>
 
@@ -33,31 +33,38 @@ AVX2 static inline __m256i lower(__m256i v)
     return _mm256_add_epi8(v, _mm256_and_si256(in_range(v, 'A', 26), _mm256_set1_epi8(32)));
 }
 
-AVX2 static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out)
+/* Characters of two bytes are folded one by one; a block of ASCII at once. */
+AVX2 static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs,
+                               bool words)
 {
-    for (size_t i = 0; i < len; i += 32) {
+    size_t i = 0, n;
+
+    while (i < len) {
         __m256i v = load(in + i, len - i), low = lower(v);
         __m256i word = _mm256_or_si256(in_range(low, 'a', 26), in_range(v, '0', 10));
         unsigned other = (unsigned)_mm256_movemask_epi8(v);
 
-        _mm256_storeu_si256((__m256i *)(out + i), _mm256_and_si256(word, low));
-        if (other)
-            return i + _tzcnt_u32(other);
+        _mm256_storeu_si256((__m256i *)(out + i), words ? _mm256_and_si256(word, low) : low);
+        n = other ? _tzcnt_u32(other) : 32;
+        i += n < len - i ? n : len - i;
+        while (i < len && in[i] >= 0x80) {
+            n = nd_plain_step(in + i, len - i, out + i, pairs, words);
+            if (n == 0)
+                return i;
+            i += n;
+        }
     }
-    return len;
+    return i;
 }
 
-AVX2 static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out)
+AVX2 static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs)
 {
-    for (size_t i = 0; i < len; i += 32) {
-        __m256i v = load(in + i, len - i);
-        unsigned other = (unsigned)_mm256_movemask_epi8(v);
+    return fold(in, len, out, pairs, true);
+}
 
-        _mm256_storeu_si256((__m256i *)(out + i), lower(v));
-        if (other)
-            return i + _tzcnt_u32(other);
-    }
-    return len;
+AVX2 static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs)
+{
+    return fold(in, len, out, pairs, false);
 }
 
 /* A bit for each byte that is not zero. */
@@ -145,6 +152,4 @@ const struct nd_text_kernels nd_text_kernels_avx2 = {
     .edges = edges,
     .valid = valid,
 };
-#else
-typedef int nd_text_avx2_is_empty;
 #endif

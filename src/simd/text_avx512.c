@@ -1,8 +1,8 @@
 /* text_avx512.c - the kernels of the text layer, 64 bytes at a time */
-#if defined(__x86_64__)
-#include "simd/text_kernels.h"
+#include "simd/text_plain.h"
 #include "simd/utf8_tables.h"
 
+#if defined(__x86_64__)
 #include <immintrin.h>
 
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi,bmi2,popcnt")))
@@ -27,31 +27,129 @@ AVX512 static inline __m512i lower(__m512i v)
     return _mm512_mask_add_epi8(v, in_range(v, 'A', 26), v, _mm512_set1_epi8(32));
 }
 
-AVX512 static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out)
+AVX512 static inline __m512i fold_ascii(__m512i v, bool words)
 {
-    for (size_t i = 0; i < len; i += 64) {
-        __m512i v = load(in + i, len - i), low = lower(v);
-        __mmask64 word = in_range(low, 'a', 26) | in_range(v, '0', 10);
-        uint64_t other = _mm512_movepi8_mask(v);
+    __m512i low = lower(v);
 
-        _mm512_storeu_si512(out + i, _mm512_maskz_mov_epi8(word, low));
-        if (other)
-            return i + _tzcnt_u64(other);
-    }
-    return len;
+    return words ? _mm512_maskz_mov_epi8(in_range(low, 'a', 26) | in_range(v, '0', 10), low) : low;
 }
 
-AVX512 static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out)
+/* Without VBMI2: characters of two bytes are folded one by one; a block of ASCII at once. */
+AVX512 static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs,
+                                 bool words)
 {
-    for (size_t i = 0; i < len; i += 64) {
+    size_t i = 0, n;
+
+    while (i < len) {
         __m512i v = load(in + i, len - i);
         uint64_t other = _mm512_movepi8_mask(v);
 
-        _mm512_storeu_si512(out + i, lower(v));
-        if (other)
-            return i + _tzcnt_u64(other);
+        _mm512_storeu_si512(out + i, fold_ascii(v, words));
+        n = other ? _tzcnt_u64(other) : 64;
+        i += n < len - i ? n : len - i;
+        while (i < len && in[i] >= 0x80) {
+            n = nd_plain_step(in + i, len - i, out + i, pairs, words);
+            if (n == 0)
+                return i;
+            i += n;
+        }
     }
-    return len;
+    return i;
+}
+
+AVX512 static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs)
+{
+    return fold(in, len, out, pairs, true);
+}
+
+AVX512 static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs)
+{
+    return fold(in, len, out, pairs, false);
+}
+
+/* The entries of 16 code points; *hard: a bit for each that must be left to others. */
+VBMI2 static inline __m256i look_up(__m256i codes, const uint32_t *pairs, bool words,
+                                    uint64_t *hard)
+{
+    __m512i pair = _mm512_i32gather_epi32(_mm512_cvtepu16_epi32(codes), pairs, 4);
+
+    *hard = _mm512_movepi32_mask(pair);
+    if (words)
+        pair = _mm512_mask_mov_epi32(
+            pair, _mm512_test_epi32_mask(pair, _mm512_set1_epi32((int)ND_PAIR_SEPARATOR)),
+            _mm512_setzero_si512());
+    return _mm512_cvtepi32_epi16(pair);
+}
+
+/*
+ * Fold the at most 32 characters of two bytes in v, whose first bytes are the bits of `leads`: all
+ * first bytes and all second bytes are moved together, looked up, and moved back.  *hard: a bit
+ * for each that must be left to others, in order.
+ */
+VBMI2 static inline __m512i fold_pairs(__m512i v, __m512i folded, uint64_t leads,
+                                       const uint32_t *pairs, bool words, uint64_t *hard)
+{
+    __m512i first = _mm512_maskz_compress_epi8(leads, v);
+    __m512i second = _mm512_maskz_compress_epi8(leads << 1, v);
+    __m512i codes = _mm512_or_si512(
+        _mm512_slli_epi16(_mm512_and_si512(_mm512_cvtepu8_epi16(_mm512_castsi512_si256(first)),
+                                           _mm512_set1_epi16(31)),
+                          6),
+        _mm512_and_si512(_mm512_cvtepu8_epi16(_mm512_castsi512_si256(second)),
+                         _mm512_set1_epi16(63)));
+    uint64_t hard_low, hard_high = 0;
+    __m512i made =
+        _mm512_castsi256_si512(look_up(_mm512_castsi512_si256(codes), pairs, words, &hard_low));
+
+    if (_mm_popcnt_u64(leads) > 16)
+        made = _mm512_inserti64x4(
+            made, look_up(_mm512_extracti64x4_epi64(codes, 1), pairs, words, &hard_high), 1);
+    *hard = hard_low | hard_high << 16;
+    folded =
+        _mm512_mask_expand_epi8(folded, leads, _mm512_castsi256_si512(_mm512_cvtepi16_epi8(made)));
+    return _mm512_mask_expand_epi8(
+        folded, leads << 1,
+        _mm512_castsi256_si512(_mm512_cvtepi16_epi8(_mm512_srli_epi16(made, 8))));
+}
+
+VBMI2 static inline size_t fold_vbmi2(const uint8_t *in, size_t len, uint8_t *out,
+                                      const uint32_t *pairs, bool words)
+{
+    size_t i = 0, n;
+
+    for (; i < len; i += n) {
+        size_t size = len - i < 64 ? len - i : 64;
+        __m512i v = load(in + i, size), folded = fold_ascii(v, words);
+        uint64_t stop = _mm512_movepi8_mask(v), leads, hard;
+
+        n = size;
+        if (stop) {
+            leads = in_range(v, (char)0xC0, 32) & ~(UINT64_C(1) << (size - 1)); /* cut in two */
+            stop &= ~(leads | leads << 1);
+            if (stop)
+                leads = _bzhi_u64(leads, (unsigned)_tzcnt_u64(stop));
+            folded = fold_pairs(v, folded, leads, pairs, words, &hard);
+            stop |= _pdep_u64(hard, leads);
+            if (stop)
+                n = _tzcnt_u64(stop);
+        }
+        _mm512_storeu_si512(out + i, folded);
+        if (n == 0 || n + 1 < size) /* at the last byte: look at it again */
+            return i + n;
+    }
+    return i;
+}
+
+VBMI2 static size_t fold_words_vbmi2(const uint8_t *in, size_t len, uint8_t *out,
+                                     const uint32_t *pairs)
+{
+    return fold_vbmi2(in, len, out, pairs, true);
+}
+
+VBMI2 static size_t fold_text_vbmi2(const uint8_t *in, size_t len, uint8_t *out,
+                                    const uint32_t *pairs)
+{
+    return fold_vbmi2(in, len, out, pairs, false);
 }
 
 /* A bit for each byte at which a run begins or ends; *inside: whether the block ends in one. */
@@ -167,11 +265,9 @@ const struct nd_text_kernels nd_text_kernels_avx512 = {
 
 const struct nd_text_kernels nd_text_kernels_vbmi2 = {
     .name = "avx512 with vbmi2",
-    .fold_words = fold_words,
-    .fold_text = fold_text,
+    .fold_words = fold_words_vbmi2,
+    .fold_text = fold_text_vbmi2,
     .edges = edges_vbmi2,
     .valid = valid,
 };
-#else
-typedef int nd_text_avx512_is_empty;
 #endif

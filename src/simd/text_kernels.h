@@ -16,12 +16,13 @@ struct nd_text_kernels {
     const char *name;
 
     /*
-     * Fold the ASCII bytes before the first other byte, at most len; returns their number.  `words`
-     * writes letters in lower case, digits, and 0 for all else; `text` changes letters only.  Up to
+     * Fold the characters of one and two bytes before the first other one, or the first that
+     * `pairs` calls hard, or one that is cut by the end; returns the number of their bytes, and
+     * writes as many.  `words` writes 0 for each byte of a separator; `text` keeps it.  Up to
      * ND_FOLD_SLACK bytes beyond are overwritten.
      */
-    size_t (*fold_words)(const uint8_t *in, size_t len, uint8_t *out);
-    size_t (*fold_text)(const uint8_t *in, size_t len, uint8_t *out);
+    size_t (*fold_words)(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs);
+    size_t (*fold_text)(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs);
 
     /*
      * Where runs of non-zero bytes begin and end (one past the last byte), alternating.  The last
@@ -35,6 +36,13 @@ struct nd_text_kernels {
 };
 
 enum { ND_FOLD_SLACK = 64, ND_EDGES_MAX = 32768, ND_EDGES_SLACK = 64 };
+
+/*
+ * One number for each code point of two bytes, at its place: its two bytes folded, in memory order
+ * from bit 0 on, and two flags.
+ */
+#define ND_PAIR_SEPARATOR (UINT32_C(1) << 16)
+#define ND_PAIR_HARD (UINT32_C(1) << 31)
 
 extern const struct nd_text_kernels nd_text_kernels_scalar;
 #if defined(__x86_64__)

@@ -1,8 +1,8 @@
 /* text_neon.c - the kernels of the text layer, 16 bytes at a time */
-#if defined(__aarch64__)
-#include "simd/text_kernels.h"
+#include "simd/text_plain.h"
 #include "simd/utf8_tables.h"
 
+#if defined(__aarch64__)
 #include <arm_neon.h>
 #include <string.h>
 
@@ -40,31 +40,38 @@ static inline uint64_t others(uint8x16_t v)
     return nibbles(vcgeq_u8(v, vdupq_n_u8(0x80)));
 }
 
-static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out)
+/* Characters of two bytes are folded one by one; a block of ASCII at once. */
+static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs,
+                          bool words)
 {
-    for (size_t i = 0; i < len; i += 16) {
+    size_t i = 0, n;
+
+    while (i < len) {
         uint8x16_t v = load(in + i, len - i), low = lower(v);
         uint8x16_t word = vorrq_u8(in_range(low, 'a', 26), in_range(v, '0', 10));
         uint64_t other = others(v);
 
-        vst1q_u8(out + i, vandq_u8(word, low));
-        if (other)
-            return i + (size_t)__builtin_ctzll(other) / 4;
+        vst1q_u8(out + i, words ? vandq_u8(word, low) : low);
+        n = other ? (size_t)__builtin_ctzll(other) / 4 : 16;
+        i += n < len - i ? n : len - i;
+        while (i < len && in[i] >= 0x80) {
+            n = nd_plain_step(in + i, len - i, out + i, pairs, words);
+            if (n == 0)
+                return i;
+            i += n;
+        }
     }
-    return len;
+    return i;
 }
 
-static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out)
+static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs)
 {
-    for (size_t i = 0; i < len; i += 16) {
-        uint8x16_t v = load(in + i, len - i);
-        uint64_t other = others(v);
+    return fold(in, len, out, pairs, true);
+}
 
-        vst1q_u8(out + i, lower(v));
-        if (other)
-            return i + (size_t)__builtin_ctzll(other) / 4;
-    }
-    return len;
+static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs)
+{
+    return fold(in, len, out, pairs, false);
 }
 
 static size_t edges(const uint8_t *stream, size_t len, uint16_t *edge)
@@ -122,6 +129,4 @@ const struct nd_text_kernels nd_text_kernels_neon = {
     .edges = edges,
     .valid = valid,
 };
-#else
-typedef int nd_text_neon_is_empty;
 #endif

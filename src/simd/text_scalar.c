@@ -1,34 +1,24 @@
 /* text_scalar.c - the kernels of the text layer in plain C: the definition */
-#include "simd/text_kernels.h"
+#include "simd/text_plain.h"
 
-#include <string.h>
-
-static bool is_upper(uint8_t c)
+static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs,
+                          bool words)
 {
-    return c >= 'A' && c <= 'Z';
-}
+    size_t i = 0, n;
 
-static bool is_word(uint8_t c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out)
-{
-    size_t i = 0;
-
-    for (; i < len && in[i] < 0x80; i++)
-        out[i] = !is_word(in[i]) ? 0 : is_upper(in[i]) ? (uint8_t)(in[i] + 32) : in[i];
+    for (; i < len && (n = nd_plain_step(in + i, len - i, out + i, pairs, words)) != 0; i += n)
+        ;
     return i;
 }
 
-static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out)
+static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs)
 {
-    size_t i = 0;
+    return fold(in, len, out, pairs, true);
+}
 
-    for (; i < len && in[i] < 0x80; i++)
-        out[i] = is_upper(in[i]) ? (uint8_t)(in[i] + 32) : in[i];
-    return i;
+static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs)
+{
+    return fold(in, len, out, pairs, false);
 }
 
 static size_t edges(const uint8_t *stream, size_t len, uint16_t *edge)

@@ -9,10 +9,13 @@
 #include <string.h>
 
 /*
- * `run` is 0 outside a run of a script without spaces; within one the bytes of the last character
- * (1 to 4), which are the last in the buffer, and RUN_LONG added from the second character on.
+ * `run` is 0 outside a run of a script without spaces; within one it holds the last character: its
+ * UTF-8 in memory order in bits 0-31, its bytes in bits 32-34, and RUN_LONG from the second
+ * character on.  A register, because the character that was just written as bytes cannot be read
+ * back as a word without a stall.
  */
-enum { RUN_LONG = 16, RUN_BYTES = 7 };
+#define RUN_LONG (UINT64_C(1) << 36)
+#define RUN_BYTES(run) ((size_t)((run) >> 32 & 7))
 
 bool nd_folder_init(struct nd_folder *f)
 {
@@ -72,34 +75,57 @@ static inline uint32_t shift(uint32_t e)
     return (uint32_t)((int32_t)e >> 12);
 }
 
-/* Append a character of a script without spaces: with the one before it, if there is one. */
-static inline uint8_t *put_bigram(uint8_t *out, uint32_t c, unsigned *run)
+/* The UTF-8 of c in memory order, and its length: nd_utf8_encode without byte stores. */
+static inline uint32_t encode(uint32_t c, size_t *n)
 {
-    size_t n = *run & RUN_BYTES;
+    if (c < 0x80) {
+        *n = 1;
+        return c;
+    }
+    if (c < 0x800) {
+        *n = 2;
+        return 0x80C0 | c >> 6 | (c & 63) << 8;
+    }
+    if (c < 0x10000) {
+        *n = 3;
+        return 0x8080E0 | c >> 12 | (c >> 6 & 63) << 8 | (c & 63) << 16;
+    }
+    *n = 4;
+    return 0x808080F0 | c >> 18 | (c >> 12 & 63) << 8 | (c >> 6 & 63) << 16 | (c & 63) << 24;
+}
 
+/* Append a character of a script without spaces: with the one before it, if there is one. */
+static inline uint8_t *put_bigram(uint8_t *out, uint32_t bytes, size_t n, uint64_t *run)
+{
     if (*run & RUN_LONG) {
-        out[0] = 0;
-        memcpy(out + 1, out - n, 4);
-        out += 1 + n;
+        uint64_t before = (*run & UINT32_MAX) << 8;
+
+        memcpy(out, &before, 8);
+        out += 1 + RUN_BYTES(*run);
     } else if (*run == 0) {
         *out++ = 0; /* a word may stand before */
     }
-    n = nd_utf8_encode(c, (char *)out);
-    *run = (unsigned)n | (*run ? RUN_LONG : 0);
+    memcpy(out, &bytes, 4);
+    *run = bytes | (uint64_t)n << 32 | (*run ? RUN_LONG : 0);
     return out + n;
 }
 
-/* Append a code point of the normalised text; at most 9 bytes. */
-static inline uint8_t *put(uint8_t *out, uint32_t c, unsigned class, unsigned *run, bool words)
+/* Append a code point of the normalised text; at most 9 bytes, and 3 more are overwritten. */
+static inline uint8_t *put(uint8_t *out, uint32_t c, unsigned class, uint64_t *run, bool words)
 {
-    if (!words)
-        return out + nd_utf8_encode(c, (char *)out);
-    if (class == ND_CLASS_BIGRAM)
-        return put_bigram(out, c, run);
-    if (*run || class == ND_CLASS_SEPARATOR)
+    size_t n;
+    uint32_t bytes = encode(c, &n);
+
+    if (words && class == ND_CLASS_BIGRAM)
+        return put_bigram(out, bytes, n, run);
+    if (words && class == ND_CLASS_SEPARATOR)
+        bytes = 0;
+    if (words && *run) {
         *out++ = 0;
-    *run = 0;
-    return class == ND_CLASS_SEPARATOR ? out : out + nd_utf8_encode(c, (char *)out);
+        *run = 0;
+    }
+    memcpy(out, &bytes, 4);
+    return out + n;
 }
 
 static void set_mark(struct nd_folder *f)
@@ -153,11 +179,12 @@ static bool redo_piece(struct nd_folder *f, bool words)
     return true;
 }
 
-/* A code point c of n bytes with entry e that does not become just one code point. */
-static bool fold_special(struct nd_folder *f, uint32_t c, uint32_t e, size_t n, bool words)
+/* The next code point, which does not become just one. */
+static bool fold_special(struct nd_folder *f, bool words)
 {
+    size_t n;
+    uint32_t c = nd_utf8_decode((const char *)f->in, &n), e = entry(c), before;
     const uint32_t *sequence = nd_fold_pool + (e >> 12);
-    uint32_t before;
 
     if (ND_FOLD_KIND(e) == ND_FOLD_STRING) {
         set_mark(f);
@@ -176,40 +203,130 @@ static bool fold_special(struct nd_folder *f, uint32_t c, uint32_t e, size_t n, 
     return true;
 }
 
-/* Fold ASCII bytes, at least one, until another byte or the limit. */
-static inline void fold_ascii(struct nd_folder *f, size_t limit, bool words)
+/* Fold characters of one and two bytes by a kernel, as many as it takes. */
+static inline void fold_short(struct nd_folder *f, size_t limit, bool words)
 {
     size_t left = (size_t)(f->end - f->in), n = limit - f->len;
+    size_t skip = f->run != 0; /* the end of a run of a script without spaces */
+    uint8_t *out = f->buffer + f->len + skip;
 
     if (n > left)
         n = left;
-    if (f->run) {
-        f->buffer[f->len++] = 0;
-        f->run = 0;
-    }
-    n = words ? f->kernels->fold_words(f->in, n, f->buffer + f->len)
-              : f->kernels->fold_text(f->in, n, f->buffer + f->len);
+    n = words ? f->kernels->fold_words(f->in, n, out, nd_fold_pairs)
+              : f->kernels->fold_text(f->in, n, out, nd_fold_pairs);
+    if (n == 0)
+        return;
+    if (skip)
+        out[-1] = 0;
+    f->run = f->mark_run = 0;
     f->in += n;
-    f->len += n;
-    f->mark_in = f->in - 1;
-    f->mark = f->len - 1;
-    f->mark_run = 0;
+    f->len += n + skip;
+    n = f->in[-1] < 0x80 ? 1 : 2;
+    f->mark_in = f->in - n;
+    f->mark = f->len - n;
 }
 
-/* Fold other code points until an ASCII byte, the limit or one that is special (*c, *e, *n). */
-static inline bool fold_others(struct nd_folder *f, size_t limit, uint32_t *c, uint32_t *e,
-                               size_t *n, bool words)
+/* What the loop below keeps in registers: the part of the state that changes with every character.
+ */
+struct cursor {
+    const uint8_t *in, *mark_in;
+    uint8_t *out, *mark;
+    uint64_t run, mark_run;
+};
+
+static inline struct cursor load_cursor(const struct nd_folder *f)
 {
-    while (f->in < f->end && *f->in >= 0x80 && f->len < limit) {
-        *c = nd_utf8_decode((const char *)f->in, n);
-        *e = entry(*c);
-        if (ND_FOLD_KIND(*e) != ND_FOLD_SINGLE)
-            return true;
-        set_mark(f);
-        append(f, *c + shift(*e), ND_FOLD_CLASS(*e), words);
-        f->in += *n;
+    return (struct cursor){.in = f->in,
+                           .mark_in = f->mark_in,
+                           .out = f->buffer + f->len,
+                           .mark = f->buffer + f->mark,
+                           .run = f->run,
+                           .mark_run = f->mark_run};
+}
+
+static inline void store_cursor(struct nd_folder *f, const struct cursor *at)
+{
+    f->in = at->in;
+    f->mark_in = at->mark_in;
+    f->len = (size_t)(at->out - f->buffer);
+    f->mark = (size_t)(at->mark - f->buffer);
+    f->run = at->run;
+    f->mark_run = at->mark_run;
+}
+
+/* Whether a character at p is for the kernel: of two bytes, or ASCII and more of it. */
+static inline bool is_short(const uint8_t *p, const uint8_t *end)
+{
+    uint32_t bytes;
+
+    if (*p >= 0xE0)
+        return false;
+    if (*p >= 0x80 || end - p < 4)
+        return true;
+    memcpy(&bytes, p, 4);
+    return (bytes & 0x80808080) == 0;
+}
+
+/* The entry of a code point, found by the form of its UTF-8 already (c < ND_UNICODE_LIMIT). */
+static inline uint32_t near_entry(uint32_t c)
+{
+    return nd_fold_entry[(size_t)nd_fold_entry_block[c / 64] * 64 + c % 64];
+}
+
+/*
+ * Within a run of a script without spaces: characters of three bytes that stay as they are, which
+ * is nearly all of them.  Each makes 7 bytes: the separator, the one before, itself.
+ */
+static inline void fold_run(struct cursor *at, const uint8_t *end, const uint8_t *stop)
+{
+    uint32_t before = (uint32_t)at->run, bytes;
+
+    while (end - at->in >= 4 && at->out < stop) {
+        uint64_t pair;
+        uint32_t e;
+
+        memcpy(&bytes, at->in, 4);
+        bytes &= 0xFFFFFF;
+        e = near_entry((bytes & 15) << 12 | (bytes >> 8 & 63) << 6 | (bytes >> 16 & 63));
+        if ((bytes & 0xF0) != 0xE0 || (e & ~ND_FOLD_FORWARD) != ND_CLASS_BIGRAM)
+            break;
+        pair = (uint64_t)before << 8 | (uint64_t)bytes << 32;
+        memcpy(at->out, &pair, 8);
+        at->mark_in = at->in;
+        at->mark = at->out;
+        at->mark_run = before | UINT64_C(3) << 32 | RUN_LONG;
+        at->in += 3;
+        at->out += 7;
+        before = bytes;
     }
-    return false;
+    at->run = before | UINT64_C(3) << 32 | RUN_LONG;
+}
+
+/* Fold one character, and those after it that are not for the kernel.  True: one is special. */
+static inline bool fold_mixed(struct nd_folder *f, size_t limit, bool words)
+{
+    const uint8_t *end = f->end, *stop = f->buffer + limit;
+    struct cursor at = load_cursor(f);
+    bool is_special = false;
+
+    do {
+        size_t n;
+        uint32_t c = nd_utf8_decode((const char *)at.in, &n), e = n < 4 ? near_entry(c) : entry(c);
+
+        if (ND_FOLD_KIND(e) != ND_FOLD_SINGLE) {
+            is_special = true;
+            break;
+        }
+        at.mark_in = at.in;
+        at.mark = at.out;
+        at.mark_run = at.run;
+        at.out = put(at.out, c + shift(e), ND_FOLD_CLASS(e), &at.run, words);
+        at.in += n;
+        if (words && (at.run & RUN_LONG) && RUN_BYTES(at.run) == 3)
+            fold_run(&at, end, stop);
+    } while (at.in < end && at.out < stop && !is_short(at.in, end));
+    store_cursor(f, &at);
+    return is_special;
 }
 
 static inline bool fold(struct nd_folder *f, size_t limit, bool words)
@@ -217,12 +334,10 @@ static inline bool fold(struct nd_folder *f, size_t limit, bool words)
     if (!reserve(f, limit))
         return false;
     while (f->in < f->end && f->len < limit) {
-        uint32_t c, e;
-        size_t n;
-
-        if (*f->in < 0x80)
-            fold_ascii(f, limit, words);
-        else if (fold_others(f, limit, &c, &e, &n, words) && !fold_special(f, c, e, n, words))
+        if (*f->in < 0xE0)
+            fold_short(f, limit, words);
+        if (f->in < f->end && f->len < limit && fold_mixed(f, limit, words) &&
+            !fold_special(f, words))
             return false;
     }
     return true;

@@ -34,6 +34,7 @@ enum nd_fold_kind {
 
 extern const uint16_t nd_fold_entry_block[];
 extern const uint32_t nd_fold_entry[];
-extern const uint32_t nd_fold_pool[]; /* the length, then the code points */
+extern const uint32_t nd_fold_pool[];  /* the length, then the code points */
+extern const uint32_t nd_fold_pairs[]; /* code points of two bytes: simd/text_kernels.h */
 
 #endif
