@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 
+#include "base/pool.h"
 #include "input/input_state.h"
 
 static const char TEXT_KEY[] = "{\"text\":\"";
@@ -249,6 +250,69 @@ static void sources_never_move(void **state)
     nd_input_close(input);
 }
 
+struct reading_again {
+    struct nd_input *input;
+    struct nd_batch *now, *next;
+    size_t n_wrong;
+    int status;
+};
+
+static void read_next(void *context)
+{
+    struct reading_again *a = context;
+
+    a->status = nd_input_read(a->input, 50000, 1000, a->next, NULL);
+}
+
+static void read_again(void *context, size_t task, unsigned worker)
+{
+    struct reading_again *a = context;
+    const struct nd_record *r = &a->now->records[task];
+    char *bytes = NULL;
+    size_t capacity = 0;
+    uint64_t done, total;
+
+    (void)worker;
+    nd_input_progress(a->input, &done, &total);
+    if (!nd_input_source(a->input, r->source)->is_container ||
+        nd_input_reread(a->input, r->source, r->offset, r->bytes.len, &bytes, &capacity, NULL) ||
+        memcmp(bytes, r->bytes.data, r->bytes.len) != 0 || done > total)
+        __atomic_fetch_add(&a->n_wrong, 1, __ATOMIC_RELAXED);
+    free(bytes);
+}
+
+/* As the command does: workers read records again while the next batch is being read. */
+static void records_are_read_again_beside_the_reading(void **state)
+{
+    struct nd_input_options o = nd_input_options_default();
+    struct nd_batch batch[2] = {0};
+    struct reading_again a = {.now = &batch[0], .next = &batch[1]};
+    struct nd_pool *pool = nd_pool_new(3, NULL);
+    size_t n = 0;
+
+    (void)state;
+    run("mkdir -p beside && cd beside && for i in $(seq 100 299); do seq -f '{\"text\":\"%g\"}' 1 "
+        "$((3 * i)) > $i.jsonl; done");
+    a.input = nd_input_open((const char *const[]){"beside"}, 1, &o, NULL, NULL, NULL);
+    for (read_next(&a); a.status > 0;) {
+        struct nd_batch *swap = a.now;
+
+        a.now = a.next;
+        a.next = swap;
+        n += a.now->count;
+        nd_pool_begin(pool, read_next, &a);
+        nd_pool_run(pool, a.now->count, read_again, &a);
+        nd_pool_finish(pool);
+    }
+    assert_int_equal(a.status, 0);
+    assert_int_equal(a.n_wrong, 0);
+    assert_int_equal(n, 119700);
+    nd_pool_free(pool);
+    nd_batch_release(&batch[0]);
+    nd_batch_release(&batch[1]);
+    nd_input_close(a.input);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +325,7 @@ int main(void)
         cmocka_unit_test(a_pipe_is_read_as_it_comes),
         cmocka_unit_test(a_directory_in_place_of_a_file_is_no_crash),
         cmocka_unit_test(sources_never_move),
+        cmocka_unit_test(records_are_read_again_beside_the_reading),
     };
 
     return cmocka_run_group_tests(tests, fixture_enter, fixture_leave);
