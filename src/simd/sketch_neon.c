@@ -59,6 +59,22 @@ static void shingles(const uint64_t *token, size_t n, unsigned w, uint64_t *out)
     nd_sketch_scalar.shingles(token + i, n - i, w, out + i);
 }
 
+static uint64_t sequence_sum(const uint64_t *token, size_t n, uint64_t first)
+{
+    const uint64_t start[2] = {first * ND_POSITION_STEP, (first + 1) * ND_POSITION_STEP};
+    const uint64x2_t next = vdupq_n_u64(2 * ND_POSITION_STEP);
+    uint64x2_t sum = vdupq_n_u64(0), position = vld1q_u64(start);
+    size_t i = 0;
+
+    for (; n - i >= 2; i += 2) {
+        uint64x2_t x = veorq_u64(vld1q_u64(token + i), position);
+
+        sum = vmlal_u32(sum, vmovn_u64(x), vshrn_n_u64(x, 32));
+        position = vaddq_u64(position, next);
+    }
+    return vaddvq_u64(sum) + nd_sketch_scalar.sequence_sum(token + i, n - i, first + i);
+}
+
 /* 64 counters of a byte, one a bit, emptied before they overflow. */
 static void simhash(const uint64_t *feature, size_t n, int64_t *sum)
 {
@@ -127,6 +143,7 @@ static size_t count_found(const struct nd_slots *in, const uint64_t *value, size
 
 const struct nd_sketch_kernels nd_sketch_neon = {
     .shingles = shingles,
+    .sequence_sum = sequence_sum,
     .minhash = minhash,
     .simhash = simhash,
     .bytes_equal = bytes_equal,

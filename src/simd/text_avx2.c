@@ -1,8 +1,8 @@
 /* text_avx2.c - the kernels of the text layer, 32 bytes at a time */
-#if defined(__x86_64__)
 #include "simd/text_plain.h"
 #include "simd/utf8_tables.h"
 
+#if defined(__x86_64__)
 #include <immintrin.h>
 #include <string.h>
 
@@ -152,6 +152,4 @@ const struct nd_text_kernels nd_text_kernels_avx2 = {
     .edges = edges,
     .valid = valid,
 };
-#else
-typedef int nd_text_avx2_is_empty;
 #endif

@@ -1,8 +1,8 @@
 /* text_avx512.c - the kernels of the text layer, 64 bytes at a time */
-#if defined(__x86_64__)
 #include "simd/text_plain.h"
 #include "simd/utf8_tables.h"
 
+#if defined(__x86_64__)
 #include <immintrin.h>
 
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi,bmi2,popcnt")))
@@ -270,6 +270,4 @@ const struct nd_text_kernels nd_text_kernels_vbmi2 = {
     .edges = edges_vbmi2,
     .valid = valid,
 };
-#else
-typedef int nd_text_avx512_is_empty;
 #endif

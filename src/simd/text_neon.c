@@ -1,8 +1,8 @@
 /* text_neon.c - the kernels of the text layer, 16 bytes at a time */
-#if defined(__aarch64__)
 #include "simd/text_plain.h"
 #include "simd/utf8_tables.h"
 
+#if defined(__aarch64__)
 #include <arm_neon.h>
 #include <string.h>
 
@@ -129,6 +129,4 @@ const struct nd_text_kernels nd_text_kernels_neon = {
     .edges = edges,
     .valid = valid,
 };
-#else
-typedef int nd_text_neon_is_empty;
 #endif

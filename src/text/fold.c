@@ -9,10 +9,13 @@
 #include <string.h>
 
 /*
- * `run` is 0 outside a run of a script without spaces; within one the bytes of the last character
- * (1 to 4), which are the last in the buffer, and RUN_LONG added from the second character on.
+ * `run` is 0 outside a run of a script without spaces; within one it holds the last character: its
+ * UTF-8 in memory order in bits 0-31, its bytes in bits 32-34, and RUN_LONG from the second
+ * character on.  A register, because the character that was just written as bytes cannot be read
+ * back as a word without a stall.
  */
-enum { RUN_LONG = 16, RUN_BYTES = 7 };
+#define RUN_LONG (UINT64_C(1) << 36)
+#define RUN_BYTES(run) ((size_t)((run) >> 32 & 7))
 
 bool nd_folder_init(struct nd_folder *f)
 {
@@ -72,34 +75,57 @@ static inline uint32_t shift(uint32_t e)
     return (uint32_t)((int32_t)e >> 12);
 }
 
-/* Append a character of a script without spaces: with the one before it, if there is one. */
-static inline uint8_t *put_bigram(uint8_t *out, uint32_t c, unsigned *run)
+/* The UTF-8 of c in memory order, and its length: nd_utf8_encode without byte stores. */
+static inline uint32_t encode(uint32_t c, size_t *n)
 {
-    size_t n = *run & RUN_BYTES;
+    if (c < 0x80) {
+        *n = 1;
+        return c;
+    }
+    if (c < 0x800) {
+        *n = 2;
+        return 0x80C0 | c >> 6 | (c & 63) << 8;
+    }
+    if (c < 0x10000) {
+        *n = 3;
+        return 0x8080E0 | c >> 12 | (c >> 6 & 63) << 8 | (c & 63) << 16;
+    }
+    *n = 4;
+    return 0x808080F0 | c >> 18 | (c >> 12 & 63) << 8 | (c >> 6 & 63) << 16 | (c & 63) << 24;
+}
 
+/* Append a character of a script without spaces: with the one before it, if there is one. */
+static inline uint8_t *put_bigram(uint8_t *out, uint32_t bytes, size_t n, uint64_t *run)
+{
     if (*run & RUN_LONG) {
-        out[0] = 0;
-        memcpy(out + 1, out - n, 4);
-        out += 1 + n;
+        uint64_t before = (*run & UINT32_MAX) << 8;
+
+        memcpy(out, &before, 8);
+        out += 1 + RUN_BYTES(*run);
     } else if (*run == 0) {
         *out++ = 0; /* a word may stand before */
     }
-    n = nd_utf8_encode(c, (char *)out);
-    *run = (unsigned)n | (*run ? RUN_LONG : 0);
+    memcpy(out, &bytes, 4);
+    *run = bytes | (uint64_t)n << 32 | (*run ? RUN_LONG : 0);
     return out + n;
 }
 
-/* Append a code point of the normalised text; at most 9 bytes. */
-static inline uint8_t *put(uint8_t *out, uint32_t c, unsigned class, unsigned *run, bool words)
+/* Append a code point of the normalised text; at most 9 bytes, and 3 more are overwritten. */
+static inline uint8_t *put(uint8_t *out, uint32_t c, unsigned class, uint64_t *run, bool words)
 {
-    if (!words)
-        return out + nd_utf8_encode(c, (char *)out);
-    if (class == ND_CLASS_BIGRAM)
-        return put_bigram(out, c, run);
-    if (*run || class == ND_CLASS_SEPARATOR)
+    size_t n;
+    uint32_t bytes = encode(c, &n);
+
+    if (words && class == ND_CLASS_BIGRAM)
+        return put_bigram(out, bytes, n, run);
+    if (words && class == ND_CLASS_SEPARATOR)
+        bytes = 0;
+    if (words && *run) {
         *out++ = 0;
-    *run = 0;
-    return class == ND_CLASS_SEPARATOR ? out : out + nd_utf8_encode(c, (char *)out);
+        *run = 0;
+    }
+    memcpy(out, &bytes, 4);
+    return out + n;
 }
 
 static void set_mark(struct nd_folder *f)
@@ -205,7 +231,7 @@ static inline void fold_short(struct nd_folder *f, size_t limit, bool words)
 struct cursor {
     const uint8_t *in, *mark_in;
     uint8_t *out, *mark;
-    unsigned run, mark_run;
+    uint64_t run, mark_run;
 };
 
 static inline struct cursor load_cursor(const struct nd_folder *f)
@@ -247,6 +273,35 @@ static inline uint32_t near_entry(uint32_t c)
     return nd_fold_entry[(size_t)nd_fold_entry_block[c / 64] * 64 + c % 64];
 }
 
+/*
+ * Within a run of a script without spaces: characters of three bytes that stay as they are, which
+ * is nearly all of them.  Each makes 7 bytes: the separator, the one before, itself.
+ */
+static inline void fold_run(struct cursor *at, const uint8_t *end, const uint8_t *stop)
+{
+    uint32_t before = (uint32_t)at->run, bytes;
+
+    while (end - at->in >= 4 && at->out < stop) {
+        uint64_t pair;
+        uint32_t e;
+
+        memcpy(&bytes, at->in, 4);
+        bytes &= 0xFFFFFF;
+        e = near_entry((bytes & 15) << 12 | (bytes >> 8 & 63) << 6 | (bytes >> 16 & 63));
+        if ((bytes & 0xF0) != 0xE0 || (e & ~ND_FOLD_FORWARD) != ND_CLASS_BIGRAM)
+            break;
+        pair = (uint64_t)before << 8 | (uint64_t)bytes << 32;
+        memcpy(at->out, &pair, 8);
+        at->mark_in = at->in;
+        at->mark = at->out;
+        at->mark_run = before | UINT64_C(3) << 32 | RUN_LONG;
+        at->in += 3;
+        at->out += 7;
+        before = bytes;
+    }
+    at->run = before | UINT64_C(3) << 32 | RUN_LONG;
+}
+
 /* Fold one character, and those after it that are not for the kernel.  True: one is special. */
 static inline bool fold_mixed(struct nd_folder *f, size_t limit, bool words)
 {
@@ -267,6 +322,8 @@ static inline bool fold_mixed(struct nd_folder *f, size_t limit, bool words)
         at.mark_run = at.run;
         at.out = put(at.out, c + shift(e), ND_FOLD_CLASS(e), &at.run, words);
         at.in += n;
+        if (words && (at.run & RUN_LONG) && RUN_BYTES(at.run) == 3)
+            fold_run(&at, end, stop);
     } while (at.in < end && at.out < stop && !is_short(at.in, end));
     store_cursor(f, &at);
     return is_special;

@@ -27,12 +27,12 @@ struct nd_folder {
     uint8_t *buffer;
     size_t capacity; /* and ND_FOLDER_MARGIN bytes more */
     size_t len;      /* bytes written */
-    unsigned run;    /* of a script without spaces: see fold.c */
+    uint64_t run;    /* of a script without spaces: see fold.c */
 
     /* The last boundary (fold_table.h): where it was read, and the state before it was written. */
     const uint8_t *mark_in;
     size_t mark;
-    unsigned mark_run;
+    uint64_t mark_run;
 
     struct nd_codes piece; /* for pieces that need the plain algorithm */
     struct nd_normal normal;

@@ -88,8 +88,7 @@ def token_hash(token):
 # --- sketch.md ---------------------------------------------------------------------------------
 
 MULTIPLIER = 0x9FB21C651E98DF25
-SHORT_STEP = 0x9E3779B97F4A7C15
-LANES = [0x6A09E667F3BCC908, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B, 0xA54FF53A5F1D36F1]
+STEP = 0x9E3779B97F4A7C15
 
 
 def mix64(x):
@@ -115,26 +114,19 @@ def shingles(tokens, w):
     if not tokens:
         return []
     if len(tokens) < w:
-        return [finalise((combine(tokens) + SHORT_STEP * len(tokens)) & M64)]
+        return [finalise((combine(tokens) + STEP * len(tokens)) & M64)]
     every = [finalise(combine(tokens[i:i + w])) for i in range(len(tokens) - w + 1)]
     return list(dict.fromkeys(every))  # distinct, in order of first occurrence
-
-
-def absorb(lane, x):
-    lane = (lane ^ x) * MULTIPLIER & M64
-    return lane ^ lane >> 32
 
 
 def identity(tokens):
     if not tokens:
         return 0
-    lanes = list(LANES)
+    total = len(tokens) * STEP
     for i, t in enumerate(tokens):
-        lanes[i % 4] = absorb(lanes[i % 4], t)
-    h = len(tokens)
-    for lane in lanes:
-        h = absorb(h, lane)
-    return mix64(h) or 1
+        x = t ^ (i * STEP & M64)
+        total += (x & M32) * (x >> 32)
+    return mix64(total & M64) or 1
 
 
 def simhash(features):

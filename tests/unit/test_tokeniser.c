@@ -216,7 +216,7 @@ static void random_texts_of_all_scripts(void **unused)
 
     (void)unused;
     find_composing();
-    for (uint64_t round = 0; round < 20000; round++)
+    for (uint64_t round = 0; round < 8000; round++)
         assert_same(text, random_text(text, rnd() % (round % 50 ? 24 : 400), round));
 }
 
@@ -229,7 +229,7 @@ static void texts_may_be_cut_before_boundaries(void **unused)
 
     (void)unused;
     find_composing();
-    for (uint64_t round = 0; round < 10000; round++) {
+    for (uint64_t round = 0; round < 4000; round++) {
         size_t len = random_text(text, rnd() % 200, round), n, normal_len, at = 0;
         char *pieces, bytes[4];
 
