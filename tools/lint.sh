@@ -48,4 +48,7 @@ echo "lint: shellcheck"
     tools/list-files.sh '*.sh' '*.bats'
     echo .ci/run
 } | xargs shellcheck -x || failed "shellcheck complains"
+
+echo "lint: manual"
+mandoc -T lint -W warning man/*.1 || failed "mandoc complains"
 exit $status
