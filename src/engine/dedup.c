@@ -65,6 +65,7 @@ static enum nd_status make_parts(struct nd_dedup *d, struct nd_error *err)
             return nd_fail(err, ND_ENOMEM, "out of memory");
         d->source = nd_texts_source(d->texts);
     }
+    d->n_keys = nd_index_key_count(&d->index_params);
     d->index = nd_index_new(&d->index_params, err);
     d->leaders = d->index ? nd_index_new(&d->index_params, err) : NULL;
     d->pending = d->leaders ? nd_index_new(&d->index_params, err) : NULL;
@@ -121,6 +122,7 @@ void nd_dedup_free(struct nd_dedup *d)
         return;
     nd_workers_free(d);
     free(d->item);
+    free(d->key);
     nd_shingle_cache_free(d->cache);
     nd_kept_release(&d->kept);
     nd_index_free(d->pending);

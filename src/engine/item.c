@@ -8,10 +8,12 @@
 struct nd_item *nd_items_begin(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
                                struct nd_error *err)
 {
-    void *list = d->item;
+    void *list = d->item, *keys = d->key;
     bool ok = nd_array_reserve(&list, &d->item_capacity, n, sizeof *d->item);
 
     d->item = list;
+    ok = ok && nd_array_reserve(&keys, &d->key_capacity, n, d->n_keys * sizeof *d->key);
+    d->key = keys;
     if (!ok) {
         nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
         return NULL;
@@ -101,10 +103,14 @@ void nd_item_sketch(struct nd_dedup *d, struct nd_worker *w, struct nd_item *ite
     const struct nd_shingle_set *set = nd_sketcher_shingles(w->sketcher);
     struct nd_sketch sketch = {
         .identity = item->row.identity, .shingle = set->distinct, .n_shingles = set->count};
+    uint64_t *key;
 
     nd_sketch_finish(&sketch, d->parts);
     nd_index_row_from_sketch(&item->row, &sketch, item->group);
     item->row.is_short = item->is_short;
+    key = d->key + (size_t)(item - d->item) * d->n_keys;
+    nd_index_keys(&d->index_params, &item->row, key);
+    item->row.key = key;
 }
 
 bool nd_item_hold_shingles(struct nd_worker *w, struct nd_item *item)

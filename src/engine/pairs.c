@@ -29,23 +29,27 @@ static void sketch_item(void *context, size_t place, unsigned worker)
 static enum nd_status add_all(struct pairing *job, size_t n, struct nd_error *err)
 {
     struct nd_dedup *d = job->d;
+    const struct nd_index_row **row = nd_alloc_array(n, sizeof *row);
     uint32_t *listed = nd_alloc_array(n, sizeof *listed);
     enum nd_status status = ND_OK;
     size_t n_listed = 0;
 
-    if (!listed)
-        return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
+    if (!listed || !row)
+        status = nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
     for (size_t i = 0; i < n && status == ND_OK; i++) {
         if (job->item[i].state != ND_ITEM_OPEN)
             continue;
         status =
             nd_document_keep(d, &job->item[i], d->stats.documents + i, i, &job->number[i], err);
-        if (job->item[i].is_listed)
-            listed[n_listed++] = job->number[i];
+        if (!job->item[i].is_listed)
+            continue;
+        row[n_listed] = &job->item[i].row;
+        listed[n_listed++] = job->number[i];
     }
     if (status == ND_OK)
-        status = nd_index_list(d->index, listed, n_listed, d->pool, err);
+        status = nd_index_list(d->index, listed, row, n_listed, d->pool, err);
     free(listed);
+    free(row);
     return status;
 }
 

@@ -133,9 +133,10 @@ static enum nd_status meet_leaders(struct settling *s, size_t place)
 static enum nd_status add_row(struct nd_index *index, const struct nd_item *item, uint32_t *number,
                               struct nd_error *err)
 {
-    enum nd_status status = nd_index_append(index, &item->row, number, err);
+    const struct nd_index_row *const row = &item->row;
+    enum nd_status status = nd_index_append(index, row, number, err);
 
-    return status ? status : nd_index_list(index, number, 1, NULL, err);
+    return status ? status : nd_index_list(index, number, &row, 1, NULL, err);
 }
 
 static bool meets_pending(const struct settling *s, const struct nd_item *item)

@@ -57,6 +57,9 @@ struct nd_dedup {
     struct nd_worker *worker;
     struct nd_item *item; /* of the batch at hand; the memory stays */
     size_t item_capacity;
+    uint64_t *key; /* of the items' rows, n_keys each */
+    size_t key_capacity;
+    unsigned n_keys;
     struct nd_dedup_stats stats;
     struct nd_index *leaders, *pending; /* of a batch: see settle.c */
     struct nd_components *components;

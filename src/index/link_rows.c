@@ -42,7 +42,8 @@ static void link_in_table(void *context, size_t table, unsigned worker)
 
         if (!job->row[i])
             continue;
-        key = nd_table_key(job->params, (unsigned)table, job->row[i]);
+        key = job->row[i]->key ? job->row[i]->key[table]
+                               : nd_table_key(job->params, (unsigned)table, job->row[i]);
         place = (size_t)(key >> job->shift);
         while (memo[place].row_plus_1 && memo[place].key != (uint32_t)key)
             place = place + 1 == (size_t)1 << (64 - job->shift) ? 0 : place + 1;

@@ -77,6 +77,7 @@ static void row_of(const struct nd_index *index, uint32_t number, struct nd_inde
     row->group = gate_of(index, number).group;
     row->n_shingles = gate_of(index, number).n_shingles;
     row->is_short = nd_index_is_short(index, number);
+    row->key = NULL;
 }
 
 struct nd_index *nd_index_new(const struct nd_index_params *params, struct nd_error *err)
@@ -155,6 +156,7 @@ void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *
     row->group = group;
     row->n_shingles = (uint32_t)sketch->n_shingles;
     row->is_short = false;
+    row->key = NULL;
 }
 
 enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row *row,
@@ -208,9 +210,28 @@ static bool make_room(struct nd_index *index, unsigned t, size_t n)
 struct listing {
     struct nd_index *index;
     const uint32_t *number;
+    const struct nd_index_row *const *row;
     size_t n;
     bool failed[TABLES_MAX];
 };
+
+static uint64_t row_key(const struct nd_index_params *params, unsigned t,
+                        const struct nd_index_row *row)
+{
+    return row->key ? row->key[t] : nd_table_key(params, t, row);
+}
+
+unsigned nd_index_key_count(const struct nd_index_params *params)
+{
+    return nd_table_count(params);
+}
+
+void nd_index_keys(const struct nd_index_params *params, const struct nd_index_row *row,
+                   uint64_t *key)
+{
+    for (unsigned t = 0; t < nd_table_count(params); t++)
+        key[t] = nd_table_key(params, t, row);
+}
 
 static void list_in_table(void *context, size_t task, unsigned worker)
 {
@@ -229,16 +250,17 @@ static void list_in_table(void *context, size_t task, unsigned worker)
         if (i >= AHEAD && i - AHEAD < job->n)
             nd_multimap_add(s, key[i % AHEAD], job->number[i - AHEAD]);
         if (i < job->n) {
-            key[i % AHEAD] = key_of(index, (unsigned)task, job->number[i]);
+            key[i % AHEAD] = row_key(&index->params, (unsigned)task, job->row[i]);
             nd_multimap_prefetch(s, key[i % AHEAD]);
         }
     }
 }
 
-enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number, size_t n,
-                             struct nd_pool *pool, struct nd_error *err)
+enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
+                             const struct nd_index_row *const *row, size_t n, struct nd_pool *pool,
+                             struct nd_error *err)
 {
-    struct listing job = {.index = index, .number = number, .n = n};
+    struct listing job = {.index = index, .number = number, .row = row, .n = n};
 
     if (n == 0)
         return ND_OK;
@@ -267,6 +289,7 @@ enum nd_status nd_index_insert(struct nd_index *index, const struct nd_sketch *s
                                uint32_t group, uint32_t *number, struct nd_error *err)
 {
     struct nd_index_row row;
+    const struct nd_index_row *const listed = &row;
     enum nd_status status;
 
     for (unsigned t = 0; t < index->n_tables; t++)
@@ -274,7 +297,7 @@ enum nd_status nd_index_insert(struct nd_index *index, const struct nd_sketch *s
             return nd_fail(err, ND_ENOMEM, "out of memory for an index of %u documents", index->n);
     nd_index_row_from_sketch(&row, sketch, group);
     status = nd_index_append(index, &row, number, err);
-    return status ? status : nd_index_list(index, number, 1, NULL, err);
+    return status ? status : nd_index_list(index, number, &listed, 1, NULL, err);
 }
 
 enum nd_status nd_index_delete(struct nd_index *index, uint32_t number, struct nd_error *err)
@@ -326,23 +349,28 @@ static bool meets(const struct nd_index *index, const struct nd_index_row *row, 
     return true;
 }
 
-static struct nd_table_range prefetch_keys(const struct nd_index *index,
-                                           const struct nd_index_row *row, uint64_t key[TABLES_MAX])
+/* The row's keys, made if need be, and the tables asked for: their lines are on the way. */
+static const uint64_t *prefetch_keys(const struct nd_index *index, const struct nd_index_row *row,
+                                     uint64_t own[TABLES_MAX], struct nd_table_range *asked)
 {
-    struct nd_table_range asked = nd_table_asked(&index->params);
+    const uint64_t *key = row->key;
 
-    for (unsigned t = asked.first; t < asked.end; t++) {
-        key[t] = nd_table_key(&index->params, t, row);
-        nd_multimap_prefetch(&index->table[t], key[t]);
+    if (!key) {
+        nd_index_keys(&index->params, row, own);
+        key = own;
     }
-    return asked;
+    *asked = nd_table_asked(&index->params);
+    for (unsigned t = asked->first; t < asked->end; t++)
+        nd_multimap_prefetch(&index->table[t], key[t]);
+    return key;
 }
 
 enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_index_row *row,
                                   struct nd_index_filter filter, struct nd_candidates *out)
 {
-    uint64_t key[TABLES_MAX];
-    struct nd_table_range asked = prefetch_keys(index, row, key);
+    uint64_t own[TABLES_MAX];
+    struct nd_table_range asked;
+    const uint64_t *key = prefetch_keys(index, row, own, &asked);
     struct nd_candidate found;
     uint32_t number;
 
@@ -361,8 +389,9 @@ enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_
 
 bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row *row)
 {
-    uint64_t key[TABLES_MAX];
-    struct nd_table_range asked = prefetch_keys(index, row, key);
+    uint64_t own[TABLES_MAX];
+    struct nd_table_range asked;
+    const uint64_t *key = prefetch_keys(index, row, own, &asked);
     struct nd_candidate found;
     uint32_t number;
 

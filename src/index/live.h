@@ -19,7 +19,13 @@ struct nd_index_row {
     uint32_t group;
     uint32_t n_shingles; /* distinct */
     bool is_short;       /* for the owner: fewer than w tokens */
+    const uint64_t *key; /* nd_index_keys of it, or NULL: made where they are needed */
 };
+
+/* How many keys a row has, and they: one for each table. */
+unsigned nd_index_key_count(const struct nd_index_params *params);
+void nd_index_keys(const struct nd_index_params *params, const struct nd_index_row *row,
+                   uint64_t *key);
 
 /* Which documents count: by their distinct shingles, least and most included, and from which number
  * on. */
@@ -38,12 +44,14 @@ enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row
                                uint32_t *number, struct nd_error *err);
 
 /*
- * Let look-ups find these appended numbers.  The tables are filled in parallel, each in the order
- * given, so that the result is the same on any number of threads; pool NULL: by the caller alone.
- * ND_ENOMEM: some tables hold them and some do not; nothing else is harmed.
+ * Let look-ups find these appended numbers; row[i] is what was appended as number[i].  The tables
+ * are filled in parallel, each in the order given, so that the result is the same on any number of
+ * threads; pool NULL: by the caller alone.  ND_ENOMEM: some tables hold them and some do not;
+ * nothing else is harmed.
  */
-enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number, size_t n,
-                             struct nd_pool *pool, struct nd_error *err);
+enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
+                             const struct nd_index_row *const *row, size_t n, struct nd_pool *pool,
+                             struct nd_error *err);
 
 /* As nd_index_query, of a row, and only documents that pass the filter. */
 enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_index_row *row,
