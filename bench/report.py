@@ -157,7 +157,7 @@ def kernels():
             cells = [figures(values[c][0]) if c in values else "–" for c in cpus]
             goal = f"{GOALS[what]:,}" if what in GOALS and size == 4096 else ""
             body.append([text.removesuffix(".txt"), size, what] + cells + [unit, goal])
-        parts.append(f"### {program}\n\n" + table(["text", "bytes or values", "what"] + cpus + ["unit", "goal"], body))
+        parts.append(f"### {program}\n\n" + table(["text", "bytes or values", "what"] + cpus + ["unit", "goal, English"], body))
     return "\n".join(parts)
 
 
