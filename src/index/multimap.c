@@ -42,6 +42,7 @@ bool nd_multimap_grow(struct nd_multimap *s, size_t more)
     if (n_lines > SIZE_MAX / sizeof *s->line ||
         !nd_table_grow(&table, old * sizeof *s->line, n_lines * sizeof *s->line))
         return false;
+    nd_table_touch(table, n_lines * sizeof *s->line);
     memset(table, 0, old * sizeof *s->line);
     s->line = table;
     s->n_lines = n_lines;
