@@ -40,9 +40,6 @@ enum nd_status nd_document_keep(struct nd_dedup *d, struct nd_item *item, uint64
         status = nd_kept_add(d, (uint32_t)document, item, err);
     if (status == ND_OK)
         status = d->source.keep(d->source.context, document, place, err);
-    if (status == ND_OK && item->is_listed && item->shingle &&
-        !nd_shingle_cache_put(d->cache, *number, item->shingle, (size_t)item->n_shingles))
-        return nd_fail(err, ND_ENOMEM, "out of memory for the shingles of a kept document");
     return status;
 }
 

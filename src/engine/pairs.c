@@ -41,8 +41,12 @@ static enum nd_status add_all(struct pairing *job, size_t n, struct nd_error *er
             continue;
         status =
             nd_document_keep(d, &job->item[i], d->stats.documents + i, i, &job->number[i], err);
-        if (!job->item[i].is_listed)
+        if (!job->item[i].is_listed || status)
             continue;
+        /* Later ones of the batch will ask for them. */
+        if (!nd_shingle_cache_put(d->cache, job->number[i], job->item[i].shingle,
+                                  (size_t)job->item[i].n_shingles))
+            status = ND_ENOMEM;
         row[n_listed] = &job->item[i].row;
         listed[n_listed++] = job->number[i];
     }
@@ -51,20 +55,6 @@ static enum nd_status add_all(struct pairing *job, size_t n, struct nd_error *er
     free(listed);
     free(row);
     return status;
-}
-
-/* Its own shingles are in the cache: nothing has been dropped from it since the batch began. */
-static bool set_own(struct nd_dedup *d, struct nd_worker *w, uint32_t number)
-{
-    const uint64_t *shingle;
-    size_t n;
-
-    if (nd_fetch_shingles(d, w, number, &shingle, &n))
-        return false;
-    if (nd_shingle_set_build(&w->set, shingle, n))
-        return true;
-    nd_worker_fail(w, ND_ENOMEM, "comparing documents");
-    return false;
 }
 
 static bool compare_with(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
@@ -98,8 +88,10 @@ static void pair_item(void *context, size_t place, unsigned worker)
         if (candidate.number >= job->number[place] ||
             (job->filter && job->filter->skip(job->filter->context, item, candidate.number)))
             continue;
-        if (!is_set && !set_own(d, w, job->number[place]))
+        if (!is_set && !nd_shingle_set_build(&w->set, item->shingle, (size_t)item->n_shingles)) {
+            nd_worker_fail(w, ND_ENOMEM, "comparing documents");
             return;
+        }
         is_set = true;
         item->n_near++;
         if (!compare_with(d, w, item, candidate))

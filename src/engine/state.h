@@ -205,7 +205,7 @@ enum nd_status nd_batch_begin(struct nd_dedup *d, const struct nd_dedup_item *it
                               struct nd_item **out, struct nd_error *err);
 /* … and counted, the shingles made handed to the cache, freed. */
 void nd_batch_end(struct nd_dedup *d, struct nd_item *item, size_t n, enum nd_status status);
-/* Give a document the next number, without listing it, and its shingles to the cache. */
+/* Give a document the next number, without listing it. */
 enum nd_status nd_document_keep(struct nd_dedup *d, struct nd_item *item, uint64_t document,
                                 size_t place, uint32_t *number, struct nd_error *err);
 bool nd_item_is_empty(const struct nd_item *item);
