@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tools/bootstrap.sh build
-make --no-print-directory all
+make --no-print-directory all TARGET=neardup
 neardup=$PWD/build/release/neardup
 out=build/demo
 rm -rf $out
