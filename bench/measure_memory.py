@@ -78,7 +78,7 @@ def main(args):
         broken.append(f"{removed} removed, {wanted} are to be")
     places.append(RESULTS, dict(
         session, documents=args.documents, threads=args.threads, file_mb=os.path.getsize(path) / MB,
-        seconds=result["seconds"], peak_mb=peak / MB, promised_mb=promised / MB, ulimit_v_mb=limit / MB,
+        seconds=result["seconds"], cpu_s=result["cpu_s"], peak_mb=peak / MB, promised_mb=promised / MB, ulimit_v_mb=limit / MB,
         removed=removed, to_be_removed=wanted, bytes_a_document=(peak - 256 * MB) / args.documents, broken=broken))
     for name in os.listdir(out):
         os.remove(os.path.join(out, name))

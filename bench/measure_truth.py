@@ -113,7 +113,7 @@ class Check:
         for what in result["broken"]:
             self.broken += 1
             places.say(f"{name}: BROKEN: {what}")
-        places.append(RESULTS, dict(self.session, set=name, **result))
+        places.append(RESULTS, dict(self.session, set=name, threshold=self.threshold, shingle=self.width, **result))
 
     def run(self, name):
         try:

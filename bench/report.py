@@ -95,7 +95,8 @@ def truth():
                      m["missed_short"], "–" if r["cross"] is None else percent(r["cross"], 2)])
     parts = [heading(records[0])]
     if rows:
-        parts.append(table(["set", "pairs ≥ .8", "(a) found", "of them .80–.85", "reported wrongly", "removed",
+        parts.append(f"Word {records[0]['shingle']}-shingles, threshold {records[0]['threshold']}:\n")
+        parts.append(table(["set", "true pairs", "(a) found", "of them below .85", "reported wrongly", "removed",
                             "(c) wrong rows", "(b) missed", "short, kept", "oracle of `\\w+` also here"], rows))
     if articles:
         parts.append(table(["set", "planted pairs", "found", "others"], articles))
@@ -108,11 +109,11 @@ def memory():
     if not records:
         return "Nothing measured.\n"
     rows = [[f"{r['documents']:,}", f"{r['file_mb']:,.0f}", r["threads"], f"{r['seconds']:.1f}",
-             f"{r['file_mb'] / r['seconds']:.0f}", f"{r['peak_mb']:,.0f}", f"{r['promised_mb']:,.0f}",
+             f"{r['cpu_s']:.1f}", f"{r['file_mb'] / r['seconds']:.0f}", f"{r['peak_mb']:,.0f}", f"{r['promised_mb']:,.0f}",
              f"{r['bytes_a_document']:.0f}", f"{r['ulimit_v_mb']:,.0f}", f"{r['removed']:,} of {r['to_be_removed']:,}",
              "; ".join(r["broken"]) or "none"] for r in records]
     return heading(records[0]) + "\n" + table(
-        ["documents", "MB", "threads", "seconds", "MB/s", "peak MB", "promised MB", "bytes a document over 256 MB",
+        ["documents", "MB", "threads", "seconds", "processor s", "MB/s", "peak MB", "promised MB", "bytes a document over 256 MB",
          "ulimit -v, MB", "removed", "bounds broken"], rows)
 
 
