@@ -65,7 +65,7 @@ differing_words() {
         NR <= 2 { next }
         /^@@/ { enter(" "); if (line) print line; line = "..."; next }
         /^[-+ ]/ { enter(substr($0, 1, 1)); line = line (fresh ? "" : " ") substr($0, 2); fresh = 0 }
-        END { enter(" "); if (line) print line }' | fold -s -w 94
+        END { enter(" "); if (line) print line }' | fold -s -w 94 | sed 's| *$||'
 }
 
 show_pair() { # ROW: two documents and what differs between them

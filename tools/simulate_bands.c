@@ -74,7 +74,9 @@ static void simulate(unsigned size, unsigned shared, unsigned n_trials, unsigned
 
 static double formula(double j, unsigned rows)
 {
-    return pow(1 - pow(j, rows), ND_MINIMA / rows);
+    unsigned bands = ND_MINIMA / rows;
+
+    return pow(1 - pow(j, rows), bands);
 }
 
 /* The worst share missed at each threshold, for each number of rows. */

@@ -33,12 +33,20 @@ void nd_items_end(struct nd_item *item, size_t n)
     }
 }
 
-static void hash_item(void *context, size_t i, unsigned worker)
+enum { HASH_TASK = 64 };
+
+struct hashing {
+    struct nd_item *item;
+    size_t n;
+};
+
+static void hash_items(void *context, size_t task, unsigned worker)
 {
-    struct nd_item *item = context;
+    struct hashing *job = context;
 
     (void)worker;
-    item[i].raw = nd_hash_bytes(item[i].text.data, item[i].text.len);
+    for (size_t i = task * HASH_TASK; i < job->n && i < (task + 1) * HASH_TASK; i++)
+        job->item[i].raw = nd_hash_bytes(job->item[i].text.data, job->item[i].text.len);
 }
 
 static bool same_bytes(const struct nd_item *a, const struct nd_item *b)
@@ -57,7 +65,7 @@ enum nd_status nd_items_group(struct nd_dedup *d, struct nd_item *item, size_t n
     place = calloc(n_places, sizeof *place);
     if (!place)
         return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
-    nd_pool_run(d->pool, n, hash_item, item);
+    nd_pool_run(d->pool, (n + HASH_TASK - 1) / HASH_TASK, hash_items, &(struct hashing){item, n});
     for (size_t i = 0; i < n; i++) {
         size_t at = (size_t)nd_mix64(item[i].raw + item[i].group) & (n_places - 1);
 

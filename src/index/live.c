@@ -134,18 +134,6 @@ size_t nd_index_bytes(const struct nd_index *index)
     return bytes;
 }
 
-void nd_index_clear(struct nd_index *index)
-{
-    for (unsigned t = 0; t < index->n_tables; t++) {
-        struct nd_multimap *s = &index->table[t];
-
-        if (s->count)
-            memset(s->line, 0, nd_multimap_bytes(s));
-        s->count = 0;
-    }
-    index->n = index->n_deleted = 0;
-}
-
 void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *sketch,
                               uint32_t group)
 {
@@ -190,6 +178,22 @@ static uint64_t key_of(const struct nd_index *index, unsigned t, uint32_t number
         return nd_band_key(&index->params, t, low_of(index, number), nd_index_group(index, number));
     row_of(index, number, &row);
     return nd_table_key(&index->params, t, &row);
+}
+
+/* Few documents in large tables: only the lines that they stand in are cleared. */
+void nd_index_clear(struct nd_index *index)
+{
+    for (unsigned t = 0; t < index->n_tables; t++) {
+        struct nd_multimap *s = &index->table[t];
+
+        if (s->count < s->n_lines / 4)
+            for (uint32_t i = 0; i < index->n; i++)
+                nd_multimap_empty(s, key_of(index, t, i));
+        else
+            memset(s->line, 0, nd_multimap_bytes(s));
+        s->count = 0;
+    }
+    index->n = index->n_deleted = 0;
 }
 
 /* Make room in a table for n more; when it grows, all that was listed is added again, in order. */

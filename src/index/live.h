@@ -78,10 +78,11 @@ enum nd_status nd_index_query_all(const struct nd_index *index, const struct nd_
                                   struct nd_index_filter filter, struct nd_candidates *out);
 
 /*
- * Mark the rows of a batch that share a table key with another row of it: linked[i], zero before,
- * becomes 1.  A row marked by chance costs time; a row not marked meets no other.  row[i] NULL:
- * takes no part.
+ * Mark the rows of a batch that share a table key with others of it: linked[i], zero before, says
+ * whether with an earlier and whether with a later one.  A mark made by chance costs time; a row
+ * without one meets no other. row[i] NULL: takes no part.
  */
+enum { ND_LINKED_EARLIER = 1, ND_LINKED_LATER = 2 };
 enum nd_status nd_index_link_rows(const struct nd_index_params *params,
                                   const struct nd_index_row *const *row, size_t n,
                                   unsigned char *linked, struct nd_pool *pool,

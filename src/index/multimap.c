@@ -89,3 +89,16 @@ bool nd_multimap_remove(struct nd_multimap *s, uint64_t key, uint32_t number)
     }
     return false;
 }
+
+void nd_multimap_empty(struct nd_multimap *s, uint64_t key)
+{
+    struct nd_multimap_line *line = s->line + nd_multimap_place(s, key);
+    bool more = true;
+
+    while (more) {
+        more = line->overflow;
+        *line = (struct nd_multimap_line){.n = 0};
+        if (++line == s->line + s->n_lines)
+            line = s->line;
+    }
+}

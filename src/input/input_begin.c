@@ -99,6 +99,15 @@ static bool recode(struct nd_input *input, struct nd_stream **stream)
     return *stream != NULL;
 }
 
+size_t nd_input_detect_bytes(const struct nd_input *input)
+{
+    const struct nd_open_file *f = &input->file;
+
+    if (!f->is_regular || f->unpacked || f->entries || f->stored->size >= ND_DETECT_BYTES)
+        return ND_DETECT_BYTES;
+    return (size_t)f->stored->size + 1;
+}
+
 int nd_input_begin_source(struct nd_input *input, struct nd_stream *stream)
 {
     struct nd_open_source *from = &input->from;
@@ -106,7 +115,8 @@ int nd_input_begin_source(struct nd_input *input, struct nd_stream *stream)
     enum nd_format format;
     size_t len, mark;
 
-    if (!recode(input, &stream) || !nd_stream_peek(stream, ND_DETECT_BYTES, &head, &len))
+    if (!recode(input, &stream) ||
+        !nd_stream_peek(stream, nd_input_detect_bytes(input), &head, &len))
         return ND_ENOMEM;
     mark = len >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     format = choose_format(input, head, len);

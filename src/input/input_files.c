@@ -104,7 +104,7 @@ static int unpack(struct nd_input *input, struct nd_stream *inner, const char *n
     size_t len;
 
     *on_top = NULL;
-    if (!nd_stream_peek(inner, ND_DETECT_BYTES, &head, &len))
+    if (!nd_stream_peek(inner, nd_input_detect_bytes(input), &head, &len))
         return ND_ENOMEM;
     *compression = nd_detect_compression(head, len);
     if (named != ND_COMPRESSION_NONE && len == 0 && inner->state == ND_STREAM_ENDED) {
@@ -196,7 +196,7 @@ static int next_entry(struct nd_input *input)
     status = unpack(input, stream, f->entry, &f->entry_compression, &f->entry_unpacked);
     if (f->entry_unpacked)
         stream = f->entry_unpacked;
-    if (status == 1 && !nd_stream_peek(stream, ND_DETECT_BYTES, &head, &len))
+    if (status == 1 && !nd_stream_peek(stream, nd_input_detect_bytes(input), &head, &len))
         status = ND_ENOMEM;
     if (status == 1 && nd_detect_archive(head, len) != ND_ARCHIVE_NONE) {
         nd_input_problem(input, ND_PROBLEM_FAILED, "is an archive within an archive: not read");
@@ -221,7 +221,7 @@ static int open_next_file(struct nd_input *input)
         status = unpack(input, &f->stored->stream, f->path, &f->compression, &f->unpacked);
     if (status == 1) {
         stream = f->unpacked ? f->unpacked : &f->stored->stream;
-        if (!nd_stream_peek(stream, ND_DETECT_BYTES, &head, &len))
+        if (!nd_stream_peek(stream, nd_input_detect_bytes(input), &head, &len))
             return ND_ENOMEM;
         f->archive = nd_detect_archive(head, len);
         status = f->archive ? open_archive(input, stream) : nd_input_begin_source(input, stream);

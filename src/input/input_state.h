@@ -81,6 +81,9 @@ struct nd_batch_memory {
  */
 int nd_input_next_source(struct nd_input *input);
 
+/* How much to look at of what comes next: no more than a small plain file has. */
+size_t nd_input_detect_bytes(const struct nd_input *input);
+
 /* Begin to cut records from `stream`: 1, 0 (reported: it cannot be read as what it is), ND_ENOMEM.
  */
 int nd_input_begin_source(struct nd_input *input, struct nd_stream *stream);

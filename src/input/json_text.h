@@ -8,7 +8,10 @@
 /* Whether every escape between the quotes is one. */
 bool nd_json_escapes_valid(const char *p, size_t len);
 
-/* Bytes between quotes to text; `out` has room for len.  Returns its length, or SIZE_MAX. */
+/*
+ * Bytes between quotes to text.  `p` is readable and `out` writable 16 bytes beyond len.  Returns
+ * the text's length; SIZE_MAX where an escape is none.
+ */
 size_t nd_json_unescape(const char *p, size_t len, char *out);
 
 bool nd_json_number_valid(const char *p, size_t len);

@@ -55,6 +55,9 @@ void nd_parser_free(struct nd_parser *parser)
         return;
     nd_json_indexer_free(parser->json);
     nd_arena_release(&parser->arena);
+    nd_charset_release(&parser->charset);
+    nd_buffer_release(&parser->page_text);
+    nd_buffer_release(&parser->page_title);
     free(parser->cell);
     free(parser);
 }
@@ -210,6 +213,7 @@ int nd_parser_parse(struct nd_parser *parser, const struct nd_source *source, st
     case ND_FORMAT_JSONL: status = nd_parse_json(&p, record); break;
     case ND_FORMAT_CSV:
     case ND_FORMAT_TSV: status = nd_parse_table(&p, record); break;
+    case ND_FORMAT_HTML: status = nd_parse_html(&p, record); break;
     default: status = nd_parse_text(&p, record); break;
     }
     if (status != 1)

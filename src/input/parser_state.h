@@ -6,6 +6,7 @@
 #include <neardup/text.h>
 
 #include "base/memory.h"
+#include "input/charset.h"
 #include "input/json_walk.h"
 
 struct nd_parser {
@@ -21,6 +22,9 @@ struct nd_parser {
     size_t column[ND_JSON_PATHS_MAX]; /* by path; SIZE_MAX: none has its name */
     size_t n_columns;                 /* of the header that `column` was made for */
     uint64_t columns_key;             /* hash of that header */
+
+    struct nd_charset charset;
+    struct nd_buffer page_text, page_title; /* HTML: of the current page */
 };
 
 /* What every format's parser is given, and answers: 1, 0 (bad->reason), ND_ENOMEM. */
@@ -33,6 +37,7 @@ struct nd_parsing {
 };
 
 int nd_parse_json(struct nd_parsing *p, struct nd_view record);
+int nd_parse_html(struct nd_parsing *p, struct nd_view record);
 int nd_parse_table(struct nd_parsing *p, struct nd_view record);
 int nd_parse_text(struct nd_parsing *p, struct nd_view record);
 

@@ -51,12 +51,16 @@ int nd_row_next(enum nd_format format, struct nd_view *rest, struct nd_view *raw
 /* Doubled quotes become one; what stands behind the closing quote is kept as it is. */
 static size_t unquote(const char *data, size_t len, char *out)
 {
-    size_t end = quoted_end(data, len), n = 0;
+    size_t end = quoted_end(data, len), n = 0, i = 1;
     size_t inside_end = end > 1 && data[end - 1] == '"' ? end - 1 : end;
 
-    for (size_t i = 1; i < inside_end; i++) {
-        out[n++] = data[i];
-        i += data[i] == '"'; /* the second of two */
+    while (i < inside_end) {
+        const char *quote = memchr(data + i, '"', inside_end - i);
+        size_t run = quote ? (size_t)(quote - data) + 1 - i : inside_end - i;
+
+        memcpy(out + n, data + i, run);
+        n += run;
+        i += run + 1; /* and the second of the two quotes */
     }
     memcpy(out + n, data + end, len - end);
     return n + len - end;
@@ -64,16 +68,26 @@ static size_t unquote(const char *data, size_t len, char *out)
 
 static size_t unescape(const char *data, size_t len, char *out)
 {
+    const char *end = data + len;
     size_t n = 0;
 
-    for (size_t i = 0; i < len; i++) {
-        char c = data[i], next = i + 1 < len ? data[i + 1] : 0;
+    while (data < end) {
+        const char *stop = memchr(data, '\\', (size_t)(end - data));
+        size_t run = (size_t)((stop ? stop : end) - data);
+        char next = stop && stop + 1 < end ? stop[1] : 0;
 
-        if (c == '\\' && (next == 't' || next == 'n' || next == 'r' || next == '\\')) {
-            c = next == 't' ? '\t' : next == 'n' ? '\n' : next == 'r' ? '\r' : '\\';
-            i++;
+        memcpy(out + n, data, run);
+        n += run;
+        if (!stop)
+            break;
+        data = stop + 2;
+        switch (next) {
+        case 't': out[n++] = '\t'; break;
+        case 'n': out[n++] = '\n'; break;
+        case 'r': out[n++] = '\r'; break;
+        case '\\': out[n++] = '\\'; break;
+        default: /* not one of them: it stands for itself */ out[n++] = '\\'; data = stop + 1;
         }
-        out[n++] = c;
     }
     return n;
 }

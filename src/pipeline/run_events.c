@@ -8,6 +8,15 @@
 #include <string.h>
 #include <time.h>
 
+enum nd_status nd_run_status(enum nd_status status, struct nd_error *err)
+{
+    if (status == ND_OK)
+        return ND_OK;
+    if (err->status == ND_OK)
+        return nd_fail(err, status, "failed without a reason: %s", nd_status_name(status));
+    return err->status;
+}
+
 double nd_run_clock(void)
 {
     struct timespec now;

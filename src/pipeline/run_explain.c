@@ -1,6 +1,7 @@
 /* run_explain.c - two documents beside each other, and the verdict */
 #define _GNU_SOURCE
 #include "pipeline/explain.h"
+#include "pipeline/run_state.h"
 
 #include <neardup/index.h>
 #include <neardup/sketch.h>
@@ -211,5 +212,5 @@ enum nd_status nd_run_explain(const struct nd_run_options *options, const char *
         nd_json_release(&held[i].id);
         nd_json_release(&held[i].at);
     }
-    return status;
+    return nd_run_status(status, err);
 }

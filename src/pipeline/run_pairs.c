@@ -190,5 +190,5 @@ enum nd_status nd_run_pairs(const struct nd_run_options *options,
     nd_output_discard(p.out);
     nd_run_end(&run);
     free(p.item);
-    return status;
+    return nd_run_status(status, p.err);
 }

@@ -174,5 +174,5 @@ enum nd_status nd_run_sketch(const struct nd_run_options *options,
     }
     release(&s);
     nd_run_end(&run);
-    return status;
+    return nd_run_status(status, err);
 }

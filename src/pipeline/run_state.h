@@ -73,6 +73,8 @@ enum nd_status nd_run_make_dedup(struct nd_run *run, const struct nd_text_source
 struct nd_view nd_run_field(const struct nd_document *document, int at);
 
 /* run_events.c */
+/* What a run hands back: *err knows best what failed, and says something whatever it was. */
+enum nd_status nd_run_status(enum nd_status status, struct nd_error *err);
 void nd_run_problem(void *context, const struct nd_problem *problem);
 /* A bad record: told, counted; ND_EINPUT where the run is strict. */
 enum nd_status nd_run_bad_record(struct nd_run *run, const struct nd_source *source, uint64_t line,
@@ -121,7 +123,7 @@ const char *nd_method_name(const struct nd_run_options *options,
 double nd_overlap_resemblance(const struct nd_overlap *overlap);
 
 /* manifest.c */
-void nd_manifest_header(struct nd_run *run, struct nd_json *out);
+enum nd_status nd_manifest_header(struct nd_run *run, struct nd_error *err);
 /* As the option spells it: "jsonl". */
 const char *nd_format_word(enum nd_format format);
 

@@ -20,6 +20,8 @@ static void count_source(struct nd_run_summary *summary, const struct nd_source 
 {
     size_t i = 0;
 
+    if (source->archive && !source->entry) /* its entries are counted */
+        return;
     while (i < summary->n_kinds && !is_kind(&summary->kinds[i], source))
         i++;
     summary->bytes += source->bytes;

@@ -247,16 +247,29 @@ static enum nd_status choose_mirrored(struct nd_survivors *s, const struct nd_so
     return status;
 }
 
+/*
+ * A source that has no records to come: a file that could not be made out, or an archive as a whole
+ * where its entries go somewhere by themselves.
+ */
+static bool is_passed_over(const struct nd_survivors *s, const struct nd_source *source)
+{
+    if (source->format != ND_FORMAT_AUTO)
+        return false;
+    if (!source->archive || source->entry)
+        return true;
+    return s->single ? names_records(s->options->output) : !s->options->output_dir;
+}
+
 enum nd_status nd_survivors_source(struct nd_survivors *s, const struct nd_source *source,
                                    struct nd_error *err)
 {
     enum nd_status status = end_entry(s, err);
 
-    if (status != ND_OK)
+    if (status != ND_OK || is_passed_over(s, source))
         return status;
     status = s->single ? choose_single(s, source, err) : choose_mirrored(s, source, err);
     s->source = source;
-    if (status == ND_OK && s->shape == SHAPE_ARCHIVE && source->is_container)
+    if (status == ND_OK && s->shape == SHAPE_ARCHIVE && source->entry && source->is_container)
         status = begin_entry(s, err);
     if (status == ND_OK && s->shape != SHAPE_PATHS && s->shape != SHAPE_FILE)
         status = put_header(s, err);

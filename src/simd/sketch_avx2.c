@@ -99,7 +99,8 @@ TARGET static inline __m256i least_of_each(__m256i v[LANES32])
 
 /*
  * Eight shingles in a vector, and eight minima of each lane in registers: one addition and one
- * minimum for eight values.  value[] holds what the next eight minima begin with.
+ * minimum for eight values.  value[] holds what the next eight minima begin with; a block of minima
+ * is two rounds.
  */
 TARGET static void minhash_some(const uint64_t *shingle, size_t n, uint32_t *minima)
 {
@@ -112,20 +113,24 @@ TARGET static void minhash_some(const uint64_t *shingle, size_t n, uint32_t *min
         value[i] = (uint32_t)x;
         step[i] = (uint32_t)(x >> 32) | 1;
     }
-    for (int k = 0; k < ND_MINIMA; k += LANES32) {
+    for (uint32_t k = 0; k < ND_MINIMA; k += LANES32) {
+        const uint32_t longer = k / ND_MINIMA_BLOCK * ND_MINIMA_STEP;
+        const __m256i more = _mm256_set1_epi32((int)longer);
+        const __m256i less = _mm256_set1_epi32(
+            (k + LANES32) % ND_MINIMA_BLOCK ? 0 : (int)(longer * ND_MINIMA_BLOCK));
         __m256i least[LANES32];
 
         for (int j = 0; j < LANES32; j++)
             least[j] = _mm256_set1_epi32(-1);
         for (size_t i = 0; i < full; i += LANES32) {
-            __m256i v = load(value + i), h2 = load(step + i);
+            __m256i v = load(value + i), s = _mm256_add_epi32(load(step + i), more);
 
 #pragma GCC unroll 8
             for (int j = 0; j < LANES32; j++) {
                 least[j] = _mm256_min_epu32(least[j], v);
-                v = _mm256_add_epi32(v, h2);
+                v = _mm256_add_epi32(v, s);
             }
-            store(value + i, v);
+            store(value + i, _mm256_sub_epi32(v, less));
         }
         store(minima + k, _mm256_min_epu32(load(minima + k), least_of_each(least)));
     }

@@ -6,6 +6,7 @@
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi2,popcnt")))
 
+_Static_assert(ND_MINIMA_BLOCK == 16, "a block is a vector");
 enum { LANES32 = 16, LANES64 = 8, VECTORS = ND_MINIMA / LANES32 };
 enum { COLUMNS = 512, LEAST_COLUMNS = 100, SEARCHES = 256 };
 
@@ -79,12 +80,14 @@ TARGET static uint64_t sequence_sum(const uint64_t *token, size_t n, uint64_t fi
 }
 
 /*
- * A few shingles: the 128 values of one are 8 vectors, each the one before plus 16 h2; one addition
- * and one minimum for 16 values, and three more instructions to begin.
+ * A few shingles: the 128 values of one are 8 vectors, a block each, each the one before plus
+ * 16 h2 + lane * ND_MINIMA_STEP; one addition and one minimum for 16 values, and a few instructions
+ * to begin.
  */
 TARGET static void minhash_by_row(const uint64_t *shingle, size_t n, uint32_t *minima)
 {
     const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i growth = _mm512_mullo_epi32(lane, _mm512_set1_epi32((int)ND_MINIMA_STEP));
     __m512i least[VECTORS];
 
     for (int k = 0; k < VECTORS; k++)
@@ -93,7 +96,7 @@ TARGET static void minhash_by_row(const uint64_t *shingle, size_t n, uint32_t *m
         uint32_t h1 = (uint32_t)shingle[i], h2 = (uint32_t)(shingle[i] >> 32) | 1;
         __m512i value = _mm512_add_epi32(_mm512_set1_epi32((int)h1),
                                          _mm512_mullo_epi32(_mm512_set1_epi32((int)h2), lane));
-        __m512i step = _mm512_set1_epi32((int)(h2 * LANES32));
+        __m512i step = _mm512_add_epi32(_mm512_set1_epi32((int)(h2 * LANES32)), growth);
 
 #pragma GCC unroll 8
         for (int k = 0; k < VECTORS; k++) {
@@ -127,7 +130,7 @@ TARGET static inline __m512i least_of_each(__m512i v[LANES32])
 /*
  * Many shingles: 16 of them in a vector, and 16 minima of each lane in registers, so that nothing
  * but one addition and one minimum is left for 16 values: both 512-bit ports are busy all the time.
- * value[] holds what the next 16 minima begin with.
+ * value[] holds what the next block begins with.
  */
 TARGET static void minhash_by_column(const uint64_t *shingle, size_t n, uint32_t *minima)
 {
@@ -140,23 +143,26 @@ TARGET static void minhash_by_column(const uint64_t *shingle, size_t n, uint32_t
         value[i] = (uint32_t)x;
         step[i] = (uint32_t)(x >> 32) | 1;
     }
-    for (int k = 0; k < ND_MINIMA; k += LANES32) {
+    for (uint32_t block = 0; block < VECTORS; block++) {
+        const __m512i more = _mm512_set1_epi32((int)(block * ND_MINIMA_STEP));
+        const __m512i less = _mm512_slli_epi32(more, 4); /* 16 steps too long */
+        uint32_t *to = minima + block * LANES32;
         __m512i least[LANES32];
 
         for (int j = 0; j < LANES32; j++)
             least[j] = _mm512_set1_epi32(-1);
         for (size_t i = 0; i < full; i += LANES32) {
-            __m512i v = _mm512_loadu_si512(value + i), h2 = _mm512_loadu_si512(step + i);
+            __m512i v = _mm512_loadu_si512(value + i);
+            __m512i s = _mm512_add_epi32(_mm512_loadu_si512(step + i), more);
 
 #pragma GCC unroll 16
             for (int j = 0; j < LANES32; j++) {
                 least[j] = _mm512_min_epu32(least[j], v);
-                v = _mm512_add_epi32(v, h2);
+                v = _mm512_add_epi32(v, s);
             }
-            _mm512_storeu_si512(value + i, v);
+            _mm512_storeu_si512(value + i, _mm512_sub_epi32(v, less));
         }
-        _mm512_storeu_si512(minima + k,
-                            _mm512_min_epu32(_mm512_loadu_si512(minima + k), least_of_each(least)));
+        _mm512_storeu_si512(to, _mm512_min_epu32(_mm512_loadu_si512(to), least_of_each(least)));
     }
 }
 

@@ -29,15 +29,20 @@ static uint64_t sequence_sum(const uint64_t *token, size_t n, uint64_t first)
     return sum;
 }
 
+/* Value k of a shingle is h1 + k * h2 + (k / 16) * (k % 16) * ND_MINIMA_STEP. */
 static void minhash(const uint64_t *shingle, size_t n, uint32_t *minima)
 {
     for (size_t i = 0; i < n; i++) {
-        uint32_t value = (uint32_t)shingle[i], step = (uint32_t)(shingle[i] >> 32) | 1;
+        uint32_t h1 = (uint32_t)shingle[i], h2 = (uint32_t)(shingle[i] >> 32) | 1;
 
-        for (size_t k = 0; k < ND_MINIMA; k++) {
-            if (value < minima[k])
-                minima[k] = value;
-            value += step;
+        for (uint32_t k = 0; k < ND_MINIMA; k += ND_MINIMA_BLOCK) {
+            uint32_t value = h1 + k * h2, step = h2 + k / ND_MINIMA_BLOCK * ND_MINIMA_STEP;
+
+            for (uint32_t within = 0; within < ND_MINIMA_BLOCK; within++) {
+                if (value < minima[k + within])
+                    minima[k + within] = value;
+                value += step;
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
 /* text_avx2.c - the kernels of the text layer, 32 bytes at a time */
+#include "simd/text_edges.h"
 #include "simd/text_plain.h"
 #include "simd/utf8_tables.h"
 
@@ -8,16 +9,20 @@
 
 #define AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 
-/* The first n bytes (all 32 if more) of a block; the others are zero and not touched. */
-AVX2 static inline __m256i load(const uint8_t *in, size_t n)
+/* The first n < 32 bytes of a block; the others are zero and not touched. */
+AVX2 __attribute__((noinline)) static __m256i load_part(const uint8_t *in, size_t n)
 {
     uint8_t block[32] = {0};
 
-    if (n >= 32)
-        return _mm256_loadu_si256((const __m256i *)in);
     if (n)
         memcpy(block, in, n);
     return _mm256_loadu_si256((const __m256i *)block);
+}
+
+AVX2 static inline __m256i load(const uint8_t *in, size_t n)
+{
+    return __builtin_expect(n >= 32, 1) ? _mm256_loadu_si256((const __m256i *)in)
+                                        : load_part(in, n);
 }
 
 /* 0xFF where a byte is one of `count` from `first` on. */
@@ -34,8 +39,8 @@ AVX2 static inline __m256i lower(__m256i v)
 }
 
 /* Characters of two bytes are folded one by one; a block of ASCII at once. */
-AVX2 static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs,
-                               bool words)
+AVX2 static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out,
+                               const struct nd_fold_tables *tables, bool words)
 {
     size_t i = 0, n;
 
@@ -45,10 +50,14 @@ AVX2 static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out, cons
         unsigned other = (unsigned)_mm256_movemask_epi8(v);
 
         _mm256_storeu_si256((__m256i *)(out + i), words ? _mm256_and_si256(word, low) : low);
+        if (!other && len - i >= 32) { /* a branch: a sum would wait for the comparison */
+            i += 32;
+            continue;
+        }
         n = other ? _tzcnt_u32(other) : 32;
         i += n < len - i ? n : len - i;
         while (i < len && in[i] >= 0x80) {
-            n = nd_plain_step(in + i, len - i, out + i, pairs, words);
+            n = nd_plain_step(in + i, len - i, out + i, tables, words);
             if (n == 0)
                 return i;
             i += n;
@@ -57,14 +66,16 @@ AVX2 static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out, cons
     return i;
 }
 
-AVX2 static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs)
+AVX2 static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out,
+                              const struct nd_fold_tables *tables)
 {
-    return fold(in, len, out, pairs, true);
+    return fold(in, len, out, tables, true);
 }
 
-AVX2 static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs)
+AVX2 static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out,
+                             const struct nd_fold_tables *tables)
 {
-    return fold(in, len, out, pairs, false);
+    return fold(in, len, out, tables, false);
 }
 
 /* A bit for each byte that is not zero. */
@@ -81,21 +92,12 @@ AVX2 static size_t edges(const uint8_t *stream, size_t len, uint16_t *edge)
     for (size_t i = 0; i < len; i += 64) {
         uint64_t word = word_bits(load(stream + i, len - i));
         uint64_t bits;
-        size_t end;
 
         if (len - i > 32)
             word |= word_bits(load(stream + i + 32, len - i - 32)) << 32;
         bits = word ^ (word << 1 | inside);
         inside = word >> 63;
-        end = count + (size_t)_mm_popcnt_u64(bits);
-        while (count < end) { /* a few at a time: the overshoot is overwritten */
-            for (size_t k = 0; k < 8; k++) {
-                edge[count + k] = (uint16_t)(i + _tzcnt_u64(bits));
-                bits = _blsr_u64(bits);
-            }
-            count += 8;
-        }
-        count = end;
+        count += nd_write_edges(bits, i, edge + count);
     }
     return count;
 }

@@ -1,4 +1,5 @@
 /* text_avx512.c - the kernels of the text layer, 64 bytes at a time */
+#include "simd/text_edges.h"
 #include "simd/text_plain.h"
 #include "simd/utf8_tables.h"
 
@@ -35,8 +36,8 @@ AVX512 static inline __m512i fold_ascii(__m512i v, bool words)
 }
 
 /* Without VBMI2: characters of two bytes are folded one by one; a block of ASCII at once. */
-AVX512 static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs,
-                                 bool words)
+AVX512 static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out,
+                                 const struct nd_fold_tables *tables, bool words)
 {
     size_t i = 0, n;
 
@@ -45,10 +46,14 @@ AVX512 static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out, co
         uint64_t other = _mm512_movepi8_mask(v);
 
         _mm512_storeu_si512(out + i, fold_ascii(v, words));
+        if (!other && len - i >= 64) { /* a branch: a sum would wait for the comparison */
+            i += 64;
+            continue;
+        }
         n = other ? _tzcnt_u64(other) : 64;
         i += n < len - i ? n : len - i;
         while (i < len && in[i] >= 0x80) {
-            n = nd_plain_step(in + i, len - i, out + i, pairs, words);
+            n = nd_plain_step(in + i, len - i, out + i, tables, words);
             if (n == 0)
                 return i;
             i += n;
@@ -57,19 +62,21 @@ AVX512 static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out, co
     return i;
 }
 
-AVX512 static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs)
+AVX512 static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out,
+                                const struct nd_fold_tables *tables)
 {
-    return fold(in, len, out, pairs, true);
+    return fold(in, len, out, tables, true);
 }
 
-AVX512 static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs)
+AVX512 static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out,
+                               const struct nd_fold_tables *tables)
 {
-    return fold(in, len, out, pairs, false);
+    return fold(in, len, out, tables, false);
 }
 
-/* The entries of 16 code points; *hard: a bit for each that must be left to others. */
-VBMI2 static inline __m256i look_up(__m256i codes, const uint32_t *pairs, bool words,
-                                    uint64_t *hard)
+/* The entries of 16 code points of two bytes; *hard: a bit for each that must be left to others. */
+VBMI2 static inline __m256i look_up_pairs(__m256i codes, const uint32_t *pairs, bool words,
+                                          uint64_t *hard)
 {
     __m512i pair = _mm512_i32gather_epi32(_mm512_cvtepu16_epi32(codes), pairs, 4);
 
@@ -81,75 +88,155 @@ VBMI2 static inline __m256i look_up(__m256i codes, const uint32_t *pairs, bool w
     return _mm512_cvtepi32_epi16(pair);
 }
 
+/* What 16 code points of three bytes become; *hard as above; separators are 0 with `words`. */
+VBMI2 static inline __m256i look_up_triples(__m256i codes, const struct nd_fold_tables *tables,
+                                            bool words, uint64_t *hard)
+{
+    __m512i c = _mm512_cvtepu16_epi32(codes);
+    __m512i block =
+        _mm512_and_si512(_mm512_i32gather_epi32(_mm512_srli_epi32(c, 6), tables->block, 2),
+                         _mm512_set1_epi32(0xFFFF));
+    __m512i place =
+        _mm512_or_si512(_mm512_slli_epi32(block, 6), _mm512_and_si512(c, _mm512_set1_epi32(63)));
+    __m512i e = _mm512_i32gather_epi32(place, tables->entry, 4);
+
+    c = _mm512_add_epi32(c, _mm512_srai_epi32(e, 12));
+    *hard = (uint64_t)_mm512_test_epi32_mask(e, _mm512_set1_epi32(14)) | /* BIGRAM, not SINGLE */
+            _mm512_cmpge_epu32_mask(_mm512_sub_epi32(c, _mm512_set1_epi32(0x800)),
+                                    _mm512_set1_epi32(0x10000 - 0x800));
+    if (words)
+        c = _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(e, _mm512_set1_epi32(3)), c);
+    return _mm512_cvtepi32_epi16(c);
+}
+
+/* The bytes of v at `places`, moved together and widened, without the bits outside the mask. */
+VBMI2 static inline __m512i together(__m512i v, uint64_t places, short mask)
+{
+    __m256i bytes = _mm512_castsi512_si256(_mm512_maskz_compress_epi8(places, v));
+
+    return _mm512_and_si512(_mm512_cvtepu8_epi16(bytes), _mm512_set1_epi16(mask));
+}
+
+/* The reverse: the low bytes of `codes` to the places, in order. */
+VBMI2 static inline __m512i apart(__m512i folded, uint64_t places, __m512i codes)
+{
+    return _mm512_mask_expand_epi8(folded, places,
+                                   _mm512_castsi256_si512(_mm512_cvtepi16_epi8(codes)));
+}
+
 /*
- * Fold the at most 32 characters of two bytes in v, whose first bytes are the bits of `leads`: all
- * first bytes and all second bytes are moved together, looked up, and moved back.  *hard: a bit
- * for each that must be left to others, in order.
+ * Fold the characters of two bytes in v, whose first bytes are the bits of `leads`: all first bytes
+ * and all second bytes are moved together, looked up, and moved back.  *hard: a bit for each that
+ * must be left to others, in order.
  */
 VBMI2 static inline __m512i fold_pairs(__m512i v, __m512i folded, uint64_t leads,
                                        const uint32_t *pairs, bool words, uint64_t *hard)
 {
-    __m512i first = _mm512_maskz_compress_epi8(leads, v);
-    __m512i second = _mm512_maskz_compress_epi8(leads << 1, v);
-    __m512i codes = _mm512_or_si512(
-        _mm512_slli_epi16(_mm512_and_si512(_mm512_cvtepu8_epi16(_mm512_castsi512_si256(first)),
-                                           _mm512_set1_epi16(31)),
-                          6),
-        _mm512_and_si512(_mm512_cvtepu8_epi16(_mm512_castsi512_si256(second)),
-                         _mm512_set1_epi16(63)));
-    uint64_t hard_low, hard_high = 0;
+    __m512i codes =
+        _mm512_or_si512(_mm512_slli_epi16(together(v, leads, 31), 6), together(v, leads << 1, 63));
+    uint64_t low, high = 0;
     __m512i made =
-        _mm512_castsi256_si512(look_up(_mm512_castsi512_si256(codes), pairs, words, &hard_low));
+        _mm512_castsi256_si512(look_up_pairs(_mm512_castsi512_si256(codes), pairs, words, &low));
 
     if (_mm_popcnt_u64(leads) > 16)
         made = _mm512_inserti64x4(
-            made, look_up(_mm512_extracti64x4_epi64(codes, 1), pairs, words, &hard_high), 1);
-    *hard = hard_low | hard_high << 16;
-    folded =
-        _mm512_mask_expand_epi8(folded, leads, _mm512_castsi256_si512(_mm512_cvtepi16_epi8(made)));
-    return _mm512_mask_expand_epi8(
-        folded, leads << 1,
-        _mm512_castsi256_si512(_mm512_cvtepi16_epi8(_mm512_srli_epi16(made, 8))));
+            made, look_up_pairs(_mm512_extracti64x4_epi64(codes, 1), pairs, words, &high), 1);
+    *hard = low | high << 16;
+    folded = apart(folded, leads, made);
+    return apart(folded, leads << 1, _mm512_srli_epi16(made, 8));
+}
+
+/* The same for characters of three bytes. */
+VBMI2 static inline __m512i fold_triples(__m512i v, __m512i folded, uint64_t leads,
+                                         const struct nd_fold_tables *tables, bool words,
+                                         uint64_t *hard)
+{
+    const __m512i six = _mm512_set1_epi16(63), more = _mm512_set1_epi16(0x80);
+    __m512i codes =
+        _mm512_or_si512(_mm512_or_si512(_mm512_slli_epi16(together(v, leads, 15), 12),
+                                        _mm512_slli_epi16(together(v, leads << 1, 63), 6)),
+                        together(v, leads << 2, 63));
+    uint64_t low, high = 0;
+    __m512i made =
+        _mm512_castsi256_si512(look_up_triples(_mm512_castsi512_si256(codes), tables, words, &low));
+    __m512i first, second, third;
+    __mmask32 keep;
+
+    if (_mm_popcnt_u64(leads) > 16)
+        made = _mm512_inserti64x4(
+            made, look_up_triples(_mm512_extracti64x4_epi64(codes, 1), tables, words, &high), 1);
+    *hard = low | high << 16;
+    keep = _mm512_test_epi16_mask(made, made);
+    first = _mm512_or_si512(_mm512_srli_epi16(made, 12), _mm512_set1_epi16(0xE0));
+    second = _mm512_or_si512(_mm512_and_si512(_mm512_srli_epi16(made, 6), six), more);
+    third = _mm512_or_si512(_mm512_and_si512(made, six), more);
+    folded = apart(folded, leads, _mm512_maskz_mov_epi16(keep, first));
+    folded = apart(folded, leads << 1, _mm512_maskz_mov_epi16(keep, second));
+    return apart(folded, leads << 2, _mm512_maskz_mov_epi16(keep, third));
+}
+
+/*
+ * The folded form of a block of `size` bytes that is not all ASCII: *good of its bytes, up to a
+ * character that must be left to others or is cut by the end of the block.
+ */
+VBMI2 static inline __m512i fold_block(__m512i v, size_t size, const struct nd_fold_tables *tables,
+                                       bool words, size_t *good)
+{
+    __m512i folded = fold_ascii(v, words);
+    uint64_t two = in_range(v, (char)0xC0, 32);
+    uint64_t three = in_range(v, (char)0xE0, 16) & ~in_range(v, (char)0xE3, 7);
+    uint64_t last = UINT64_C(1) << (size - 1), stop, hard;
+
+    two &= ~last;
+    three &= ~(last | last >> 1);
+    stop = _mm512_movepi8_mask(v) & ~(two | two << 1 | three | three << 1 | three << 2);
+    if (stop) {
+        two = _bzhi_u64(two, (unsigned)_tzcnt_u64(stop));
+        three = _bzhi_u64(three, (unsigned)_tzcnt_u64(stop));
+    }
+    if (two) {
+        folded = fold_pairs(v, folded, two, tables->pairs, words, &hard);
+        stop |= _pdep_u64(hard, two);
+    }
+    if (three) {
+        folded = fold_triples(v, folded, three, tables, words, &hard);
+        stop |= _pdep_u64(hard, three);
+    }
+    *good = stop ? _tzcnt_u64(stop) : size;
+    return folded;
 }
 
 VBMI2 static inline size_t fold_vbmi2(const uint8_t *in, size_t len, uint8_t *out,
-                                      const uint32_t *pairs, bool words)
+                                      const struct nd_fold_tables *tables, bool words)
 {
-    size_t i = 0, n;
+    size_t i = 0, good;
 
-    for (; i < len; i += n) {
+    for (; i < len; i += good) {
         size_t size = len - i < 64 ? len - i : 64;
-        __m512i v = load(in + i, size), folded = fold_ascii(v, words);
-        uint64_t stop = _mm512_movepi8_mask(v), leads, hard;
+        __m512i v = load(in + i, size);
 
-        n = size;
-        if (stop) {
-            leads = in_range(v, (char)0xC0, 32) & ~(UINT64_C(1) << (size - 1)); /* cut in two */
-            stop &= ~(leads | leads << 1);
-            if (stop)
-                leads = _bzhi_u64(leads, (unsigned)_tzcnt_u64(stop));
-            folded = fold_pairs(v, folded, leads, pairs, words, &hard);
-            stop |= _pdep_u64(hard, leads);
-            if (stop)
-                n = _tzcnt_u64(stop);
-        }
-        _mm512_storeu_si512(out + i, folded);
-        if (n == 0 || n + 1 < size) /* at the last byte: look at it again */
-            return i + n;
+        good = size;
+        if (_mm512_movepi8_mask(v))
+            v = fold_block(v, size, tables, words, &good);
+        else
+            v = fold_ascii(v, words);
+        _mm512_storeu_si512(out + i, v);
+        if (good == 0 || good + 2 < size) /* nearer to the end it may have been cut: look again */
+            return i + good;
     }
     return i;
 }
 
 VBMI2 static size_t fold_words_vbmi2(const uint8_t *in, size_t len, uint8_t *out,
-                                     const uint32_t *pairs)
+                                     const struct nd_fold_tables *tables)
 {
-    return fold_vbmi2(in, len, out, pairs, true);
+    return fold_vbmi2(in, len, out, tables, true);
 }
 
 VBMI2 static size_t fold_text_vbmi2(const uint8_t *in, size_t len, uint8_t *out,
-                                    const uint32_t *pairs)
+                                    const struct nd_fold_tables *tables)
 {
-    return fold_vbmi2(in, len, out, pairs, false);
+    return fold_vbmi2(in, len, out, tables, false);
 }
 
 /* A bit for each byte at which a run begins or ends; *inside: whether the block ends in one. */
@@ -169,16 +256,8 @@ AVX512 static size_t edges(const uint8_t *stream, size_t len, uint16_t *edge)
 
     for (size_t i = 0; i < len; i += 64) {
         uint64_t bits = edge_bits(load(stream + i, len - i), &inside);
-        size_t end = count + (size_t)_mm_popcnt_u64(bits);
 
-        while (count < end) { /* a few at a time: the overshoot is overwritten */
-            for (size_t k = 0; k < 8; k++) {
-                edge[count + k] = (uint16_t)(i + _tzcnt_u64(bits));
-                bits = _blsr_u64(bits);
-            }
-            count += 8;
-        }
-        count = end;
+        count += nd_write_edges(bits, i, edge + count);
     }
     return count;
 }

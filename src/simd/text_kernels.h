@@ -3,26 +3,30 @@
 #define ND_SIMD_TEXT_KERNELS_H
 
 #include "simd/cpu.h"
+#include "simd/fold_entry.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
- * Inputs need no readable bytes beyond their length.  text_scalar.c is the definition; the others
- * give the same bytes and numbers.
+ * Texts are valid UTF-8 but for the end, and need no readable bytes beyond their length.
+ * text_scalar.c is the definition; the others give the same bytes and numbers.
  */
 struct nd_text_kernels {
     const char *name;
 
     /*
-     * Fold the characters of one and two bytes before the first other one, or the first that
-     * `pairs` calls hard, or one that is cut by the end; returns the number of their bytes, and
-     * writes as many.  `words` writes 0 for each byte of a separator; `text` keeps it.  Up to
-     * ND_FOLD_SLACK bytes beyond are overwritten.
+     * Fold the characters of up to three bytes before the first that is longer, or is not of kind
+     * SINGLE, or is of class BIGRAM, or has another length when folded, or is one of U+3000 to
+     * 9FFF (which nearly always are of class BIGRAM: not worth looking up), or is cut by the end.
+     * Returns the number of their bytes, and writes as many.  `words` writes 0 for each byte of a
+     * separator; `text` keeps it.  Up to ND_FOLD_SLACK bytes beyond are overwritten.
      */
-    size_t (*fold_words)(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs);
-    size_t (*fold_text)(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs);
+    size_t (*fold_words)(const uint8_t *in, size_t len, uint8_t *out,
+                         const struct nd_fold_tables *tables);
+    size_t (*fold_text)(const uint8_t *in, size_t len, uint8_t *out,
+                        const struct nd_fold_tables *tables);
 
     /*
      * Where runs of non-zero bytes begin and end (one past the last byte), alternating.  The last
@@ -36,13 +40,6 @@ struct nd_text_kernels {
 };
 
 enum { ND_FOLD_SLACK = 64, ND_EDGES_MAX = 32768, ND_EDGES_SLACK = 64 };
-
-/*
- * One number for each code point of two bytes, at its place: its two bytes folded, in memory order
- * from bit 0 on, and two flags.
- */
-#define ND_PAIR_SEPARATOR (UINT32_C(1) << 16)
-#define ND_PAIR_HARD (UINT32_C(1) << 31)
 
 extern const struct nd_text_kernels nd_text_kernels_scalar;
 #if defined(__x86_64__)

@@ -6,16 +6,19 @@
 #include <arm_neon.h>
 #include <string.h>
 
-/* The first n bytes (all 16 if more) of a block; the others are zero and not touched. */
-static inline uint8x16_t load(const uint8_t *in, size_t n)
+/* The first n < 16 bytes of a block; the others are zero and not touched. */
+__attribute__((noinline)) static uint8x16_t load_part(const uint8_t *in, size_t n)
 {
     uint8_t block[16] = {0};
 
-    if (n >= 16)
-        return vld1q_u8(in);
     if (n)
         memcpy(block, in, n);
     return vld1q_u8(block);
+}
+
+static inline uint8x16_t load(const uint8_t *in, size_t n)
+{
+    return __builtin_expect(n >= 16, 1) ? vld1q_u8(in) : load_part(in, n);
 }
 
 /* 0xFF where a byte is one of `count` from `first` on. */
@@ -41,8 +44,8 @@ static inline uint64_t others(uint8x16_t v)
 }
 
 /* Characters of two bytes are folded one by one; a block of ASCII at once. */
-static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs,
-                          bool words)
+static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out,
+                          const struct nd_fold_tables *tables, bool words)
 {
     size_t i = 0, n;
 
@@ -52,10 +55,14 @@ static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out, const uin
         uint64_t other = others(v);
 
         vst1q_u8(out + i, words ? vandq_u8(word, low) : low);
+        if (!other && len - i >= 16) { /* a branch: a sum would wait for the comparison */
+            i += 16;
+            continue;
+        }
         n = other ? (size_t)__builtin_ctzll(other) / 4 : 16;
         i += n < len - i ? n : len - i;
         while (i < len && in[i] >= 0x80) {
-            n = nd_plain_step(in + i, len - i, out + i, pairs, words);
+            n = nd_plain_step(in + i, len - i, out + i, tables, words);
             if (n == 0)
                 return i;
             i += n;
@@ -64,14 +71,16 @@ static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out, const uin
     return i;
 }
 
-static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs)
+static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out,
+                         const struct nd_fold_tables *tables)
 {
-    return fold(in, len, out, pairs, true);
+    return fold(in, len, out, tables, true);
 }
 
-static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs)
+static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out,
+                        const struct nd_fold_tables *tables)
 {
-    return fold(in, len, out, pairs, false);
+    return fold(in, len, out, tables, false);
 }
 
 static size_t edges(const uint8_t *stream, size_t len, uint16_t *edge)

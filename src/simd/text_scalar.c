@@ -1,24 +1,26 @@
 /* text_scalar.c - the kernels of the text layer in plain C: the definition */
 #include "simd/text_plain.h"
 
-static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs,
-                          bool words)
+static inline size_t fold(const uint8_t *in, size_t len, uint8_t *out,
+                          const struct nd_fold_tables *tables, bool words)
 {
     size_t i = 0, n;
 
-    for (; i < len && (n = nd_plain_step(in + i, len - i, out + i, pairs, words)) != 0; i += n)
+    for (; i < len && (n = nd_plain_step(in + i, len - i, out + i, tables, words)) != 0; i += n)
         ;
     return i;
 }
 
-static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs)
+static size_t fold_words(const uint8_t *in, size_t len, uint8_t *out,
+                         const struct nd_fold_tables *tables)
 {
-    return fold(in, len, out, pairs, true);
+    return fold(in, len, out, tables, true);
 }
 
-static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out, const uint32_t *pairs)
+static size_t fold_text(const uint8_t *in, size_t len, uint8_t *out,
+                        const struct nd_fold_tables *tables)
 {
-    return fold(in, len, out, pairs, false);
+    return fold(in, len, out, tables, false);
 }
 
 static size_t edges(const uint8_t *stream, size_t len, uint16_t *edge)

@@ -62,17 +62,13 @@ static bool reserve(struct nd_folder *f, size_t need)
     return true;
 }
 
+static const struct nd_fold_tables tables = {nd_fold_pairs, nd_fold_entry_block, nd_fold_entry};
+
 static inline uint32_t entry(uint32_t c)
 {
     if (c >= ND_UNICODE_LIMIT) /* ignorable, the empty sequence; or a separator */
         return c - 0xE0000 < 0x1000 ? ND_FOLD_STRING << 2 : 0;
     return nd_fold_entry[(size_t)nd_fold_entry_block[c / 64] * 64 + c % 64];
-}
-
-/* What the entry of a SINGLE adds to its code point, modulo 2^32. */
-static inline uint32_t shift(uint32_t e)
-{
-    return (uint32_t)((int32_t)e >> 12);
 }
 
 /* The UTF-8 of c in memory order, and its length: nd_utf8_encode without byte stores. */
@@ -203,8 +199,8 @@ static bool fold_special(struct nd_folder *f, bool words)
     return true;
 }
 
-/* Fold characters of one and two bytes by a kernel, as many as it takes. */
-static inline void fold_short(struct nd_folder *f, size_t limit, bool words)
+/* Fold characters by a kernel, as many as it takes. */
+static inline void fold_many(struct nd_folder *f, size_t limit, bool words)
 {
     size_t left = (size_t)(f->end - f->in), n = limit - f->len;
     size_t skip = f->run != 0; /* the end of a run of a script without spaces */
@@ -212,8 +208,8 @@ static inline void fold_short(struct nd_folder *f, size_t limit, bool words)
 
     if (n > left)
         n = left;
-    n = words ? f->kernels->fold_words(f->in, n, out, nd_fold_pairs)
-              : f->kernels->fold_text(f->in, n, out, nd_fold_pairs);
+    n = words ? f->kernels->fold_words(f->in, n, out, &tables)
+              : f->kernels->fold_text(f->in, n, out, &tables);
     if (n == 0)
         return;
     if (skip)
@@ -221,7 +217,7 @@ static inline void fold_short(struct nd_folder *f, size_t limit, bool words)
     f->run = f->mark_run = 0;
     f->in += n;
     f->len += n + skip;
-    n = f->in[-1] < 0x80 ? 1 : 2;
+    n = f->in[-1] < 0x80 ? 1 : f->in[-2] >= 0xC0 ? 2 : 3;
     f->mark_in = f->in - n;
     f->mark = f->len - n;
 }
@@ -254,15 +250,13 @@ static inline void store_cursor(struct nd_folder *f, const struct cursor *at)
     f->mark_run = at->mark_run;
 }
 
-/* Whether a character at p is for the kernel: of two bytes, or ASCII and more of it. */
-static inline bool is_short(const uint8_t *p, const uint8_t *end)
+/* Whether what stands at p is for the kernel even amid a script without spaces: 4 ASCII bytes. */
+static inline bool is_ascii_run(const uint8_t *p, const uint8_t *end)
 {
     uint32_t bytes;
 
-    if (*p >= 0xE0)
-        return false;
-    if (*p >= 0x80 || end - p < 4)
-        return true;
+    if (end - p < 4)
+        return *p < 0x80;
     memcpy(&bytes, p, 4);
     return (bytes & 0x80808080) == 0;
 }
@@ -302,12 +296,15 @@ static inline void fold_run(struct cursor *at, const uint8_t *end, const uint8_t
     at->run = before | UINT64_C(3) << 32 | RUN_LONG;
 }
 
-/* Fold one character, and those after it that are not for the kernel.  True: one is special. */
+/*
+ * Fold one character that the kernel leaves; where it is of a script without spaces, those after
+ * it too, until a run of ASCII.  True: one is special.
+ */
 static inline bool fold_mixed(struct nd_folder *f, size_t limit, bool words)
 {
     const uint8_t *end = f->end, *stop = f->buffer + limit;
     struct cursor at = load_cursor(f);
-    bool is_special = false;
+    bool is_special = false, has_bigrams = false;
 
     do {
         size_t n;
@@ -320,11 +317,12 @@ static inline bool fold_mixed(struct nd_folder *f, size_t limit, bool words)
         at.mark_in = at.in;
         at.mark = at.out;
         at.mark_run = at.run;
-        at.out = put(at.out, c + shift(e), ND_FOLD_CLASS(e), &at.run, words);
+        at.out = put(at.out, c + ND_FOLD_SHIFT(e), ND_FOLD_CLASS(e), &at.run, words);
         at.in += n;
+        has_bigrams |= ND_FOLD_CLASS(e) == ND_CLASS_BIGRAM;
         if (words && (at.run & RUN_LONG) && RUN_BYTES(at.run) == 3)
             fold_run(&at, end, stop);
-    } while (at.in < end && at.out < stop && !is_short(at.in, end));
+    } while (has_bigrams && at.in < end && at.out < stop && !is_ascii_run(at.in, end));
     store_cursor(f, &at);
     return is_special;
 }
@@ -334,8 +332,8 @@ static inline bool fold(struct nd_folder *f, size_t limit, bool words)
     if (!reserve(f, limit))
         return false;
     while (f->in < f->end && f->len < limit) {
-        if (*f->in < 0xE0)
-            fold_short(f, limit, words);
+        if (!f->run || *f->in < 0x80)
+            fold_many(f, limit, words);
         if (f->in < f->end && f->len < limit && fold_mixed(f, limit, words) &&
             !fold_special(f, words))
             return false;

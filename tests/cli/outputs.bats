@@ -77,7 +77,7 @@ load common
 
 @test "different headers or formats in one output are an error that names both" {
     printf 'id,text\n1,a b c d\n' >1.csv
-    printf 'text,id\na b c d,1\n' >2.csv
+    printf 'text,id\na b c d,2\n' >2.csv
     small_corpus
     run neardup dedup 1.csv 2.csv -o out -q
     [ "$status" -eq 2 ]
@@ -197,6 +197,29 @@ load common
     [ "$(unzip -Z1 out.zip)" = "$(printf 'a.txt\nb.txt')" ]
     neardup dedup in.zip --copy-to copies -q
     cmp in/b.txt copies/in.zip/b.txt
+}
+
+@test "entries keep odd and long names" {
+    mkdir in
+    long=$(printf 'x%.0s' $(seq 150))
+    mkdir -p "in/$long/$long"
+    echo "the first of three texts in an archive" >"in/ümläut-東京.txt"
+    echo "another one, quite different from it" >"in/$long/$long/b.txt"
+    echo "this one's name is no text at all" >"in/$(printf 'b\xff.txt')"
+    tar --sort=name -cf in.tar in
+    for locale in C C.UTF-8; do
+        LC_ALL=$locale neardup dedup in.tar -o out.$locale.tar -q
+        LC_ALL=$locale neardup dedup in.tar -o out.$locale.zip -q
+    done
+    cmp out.C.tar out.C.UTF-8.tar
+    cmp out.C.zip out.C.UTF-8.zip
+    python3 - <<'EOF'
+import tarfile, zipfile
+names = [n for n in tarfile.open("in.tar").getnames() if n.endswith(".txt")]
+assert tarfile.open("out.C.tar").getnames() == names and len(names) == 3, names
+zipped = zipfile.ZipFile("out.C.zip").namelist()
+assert zipped[1] == names[1] and len(set(zipped) & set(names)) == 2, (zipped, names)
+EOF
 }
 
 @test "records out of an archive may go to one file" {

@@ -135,7 +135,8 @@ def simhash(features):
 
 
 def minima(features):
-    return [min(((f & M32) + i * (f >> 32 | 1) & M32 for f in features), default=M32)
+    return [min(((f & M32) + i * (f >> 32 | 1) + (i // 16) * (i % 16) * 0x9E3779B8 & M32
+                 for f in features), default=M32)
             for i in range(128)]
 
 

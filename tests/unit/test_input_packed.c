@@ -5,7 +5,7 @@
 
 static const char *const PROGRAM[] = {"gzip", "zstd", "xz", "bzip2", "lz4"};
 static const char *const SUFFIX[] = {"gz", "zst", "xz", "bz2", "lz4"};
-enum { KINDS = 5, LINES = 20000 };
+enum { KINDS = 5, LINES = 8000 };
 
 static struct nd_buffer corpus;
 
