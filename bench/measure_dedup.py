@@ -194,6 +194,14 @@ def describe(record):
     return f"{record['mb_per_s']:.1f} MB/s, {record['peak_mb']:.0f} MB"
 
 
+def have_corpus(name):
+    try:
+        return bool(places.corpus(name))
+    except places.Skipped as why:
+        places.say(f"skipped: {why}")
+        return False
+
+
 def main(args):
     session = places.new_session("bench/run " + " ".join(sys.argv[1:]))
     have = set()
@@ -205,6 +213,8 @@ def main(args):
             for r in places.records(RESULTS)
             if r["session"] == session["session"] and r["exit"] == 0
         }
+    if not any(have_corpus(name) for name in args.sets.split(",")):
+        return 77  # before anything is installed
     contest = Contest(args, session)
     for name in args.sets.split(","):
         try:
