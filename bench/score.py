@@ -13,6 +13,7 @@ cluster has another's name.
   wrongly removed  removed, and no kept document at all reaches the threshold
   missed           kept, and an earlier kept document reaches the threshold
 """
+
 import argparse
 import json
 import re
@@ -111,12 +112,23 @@ def main():
     suspects = removed - has_kept
     wrong = suspects - cleared(suspects, clusters, cluster_of, removed, texts, args.threshold)
     made = sum(len(m) * (len(m) - 1) // 2 for m in clusters.values())
-    print(json.dumps({
-        "documents": len(cluster_of), "removed": len(removed), "true_pairs": true,
-        "pair_recall": together / true if true else 1.0, "both_kept": both_kept,
-        "pair_precision": together / made if made else 1.0, "largest_cluster": max(map(len, clusters.values())),
-        "wrongly_removed": len(wrong), "wrongly_removed_share": len(wrong) / max(1, len(removed)),
-        "missed": len(missed), "missed_share": len(missed) / max(1, len(missed) + len(removed))}))
+    print(
+        json.dumps(
+            {
+                "documents": len(cluster_of),
+                "removed": len(removed),
+                "true_pairs": true,
+                "pair_recall": together / true if true else 1.0,
+                "both_kept": both_kept,
+                "pair_precision": together / made if made else 1.0,
+                "largest_cluster": max(map(len, clusters.values())),
+                "wrongly_removed": len(wrong),
+                "wrongly_removed_share": len(wrong) / max(1, len(removed)),
+                "missed": len(missed),
+                "missed_share": len(missed) / max(1, len(missed) + len(removed)),
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 #include "index/candidates.h"
 #include "index/multimap.h"
 #include "index/table_keys.h"
+#include "simd/sketch_kernels.h"
 
 enum { LISTED = 1, DELETED = 2, SHORT = 4 };
 enum { TABLES_MAX = ND_MINHASH_COUNT + ND_SIMHASH_BITS_MAX + 2 };
@@ -21,6 +22,7 @@ struct gate {
 /* Columns by number, and a table of numbers for every band and block. */
 struct nd_index {
     struct nd_index_params params;
+    const struct nd_sketch_kernels *kernels;
     unsigned n_tables;
     struct nd_equal_bytes band_starts; /* the bit of each band's first row */
     uint32_t n;                        /* numbers given */
@@ -100,6 +102,7 @@ struct nd_index *nd_index_new(const struct nd_index_params *params, struct nd_er
         return NULL;
     }
     index->params = *params;
+    index->kernels = nd_sketch_kernels();
     index->n_tables = nd_table_count(params);
     index->band_starts = nd_band_starts(params);
     return index;
@@ -137,8 +140,7 @@ size_t nd_index_bytes(const struct nd_index *index)
 void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *sketch,
                               uint32_t group)
 {
-    for (unsigned i = 0; i < ND_MINHASH_COUNT; i++)
-        row->low[i] = (uint8_t)sketch->minhash[i];
+    nd_sketch_kernels()->low_bytes(sketch->minhash, row->low);
     row->simhash = sketch->simhash;
     row->identity = sketch->identity;
     row->group = group;
@@ -189,7 +191,7 @@ void nd_index_clear(struct nd_index *index)
         if (s->count < s->n_lines / 4)
             for (uint32_t i = 0; i < index->n; i++)
                 nd_multimap_empty(s, key_of(index, t, i));
-        else
+        else if (s->count)
             memset(s->line, 0, nd_multimap_bytes(s));
         s->count = 0;
     }
@@ -337,12 +339,21 @@ static struct nd_candidate describe(uint32_t number, struct nd_equal_bytes equal
         .distance = (uint16_t)nd_count_ones(difference)};
 }
 
+static struct nd_equal_bytes equal_bytes(const struct nd_index *index,
+                                         const struct nd_index_row *row, uint32_t number)
+{
+    struct nd_equal_bytes equal;
+
+    index->kernels->bytes_equal(row->low, low_of(index, number), equal.word);
+    return equal;
+}
+
 /* A number that a table proposed: whether this is the first table in which it meets the row, and
  * how nearly. */
 static bool meets(const struct nd_index *index, const struct nd_index_row *row, unsigned table,
                   uint32_t number, struct nd_candidate *found)
 {
-    struct nd_equal_bytes equal = nd_low_bytes_equal(row->low, low_of(index, number));
+    struct nd_equal_bytes equal = equal_bytes(index, row, number);
     uint64_t difference = row->simhash ^ nd_index_simhash(index, number);
 
     if (table == nd_table_identity(&index->params)
@@ -449,9 +460,8 @@ enum nd_status nd_index_query_all(const struct nd_index *index, const struct nd_
     for (uint32_t number = 0; number < index->n; number++) {
         if (!(*flags_of(index, number) & LISTED) || !passes(index, row, filter, number))
             continue;
-        if (!nd_candidates_add(out,
-                               describe(number, nd_low_bytes_equal(row->low, low_of(index, number)),
-                                        row->simhash ^ nd_index_simhash(index, number))))
+        if (!nd_candidates_add(out, describe(number, equal_bytes(index, row, number),
+                                             row->simhash ^ nd_index_simhash(index, number))))
             return ND_ENOMEM;
     }
     nd_candidates_sort(out, false);
