@@ -157,6 +157,21 @@ files() {
     [ "$status" -eq 2 ]
 }
 
+@test "a disk that fills up leaves no half file" {
+    large_corpus all.jsonl
+    grep -v "^{broken" all.jsonl >large.jsonl
+    mkdir disk
+    mount -t tmpfs -o size=200k tmpfs disk 2>/dev/null || skip "cannot mount a file system"
+    run neardup dedup large.jsonl -o disk/out -q
+    first=$status said=$output left=$(ls -A disk)
+    run neardup dedup -f jsonl -o out -q --keep longest --tmp disk <large.jsonl
+    second=$status
+    umount disk
+    [ "$first" -eq 2 ] && [ "$second" -eq 2 ] && [ -z "$left" ] && [ ! -e out ]
+    [[ $said == "neardup: disk/out: cannot be written: No space left on device"* ]]
+    [[ $output == "neardup: disk: the temporary file in it cannot be written: No space left"* ]]
+}
+
 @test "a closed pipe is an error, not a signal" {
     large_corpus large.jsonl
     run bash -c "set -o pipefail; { \"$NEARDUP\" dedup large.jsonl -q; echo \"status \$?\" >&2; } | head -c 10 >/dev/null"
