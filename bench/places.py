@@ -90,6 +90,20 @@ def exactjoin():
     return target, sha256(*sources)[:16]
 
 
+def exact_pairs(name, path, threshold="0.8", width="3"):
+    """Every pair by the project's own tokens; computed once for a file and a state of the join."""
+    program, version = exactjoin()
+    folder = os.path.join(BUILD, "truth")
+    os.makedirs(folder, exist_ok=True)
+    target = os.path.join(folder, f"{name}-w{width}-t{threshold}-{sha256(path)[:12]}-{version}.tsv")
+    if not os.path.exists(target):
+        say(f"{name}: exact join")
+        with open(target + ".part", "wb") as out:
+            subprocess.run([program, "pairs", path, threshold, width], stdout=out, check=True)
+        os.replace(target + ".part", target)
+    return target
+
+
 def rivals_python():
     """The virtual environment with the rivals, made once for each state of requirements.txt."""
     folder = os.path.join(BUILD, "venv")
