@@ -79,7 +79,7 @@ def exactjoin():
         GOTOOLCHAIN="local",
         GOPROXY="off",
         GOFLAGS="-mod=mod",
-        GOCACHE=os.path.join(BUILD, "go-cache"),
+        GOCACHE=os.environ.get("GOCACHE", os.path.join(BUILD, "go-cache")),
     )
     subprocess.run([go, "build", "-o", target, "."], cwd=folder, env=env, check=True)
     # Only these decide what the pairs are; a change in a check leaves the cached truth as it is.
