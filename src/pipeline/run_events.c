@@ -85,6 +85,7 @@ void nd_run_note_id(struct nd_run *run, const struct nd_document *document,
                     const struct nd_source *source, uint64_t line)
 {
     struct nd_json *room = &run->place_room;
+    char place[300], id[100];
     uint64_t hash;
 
     if (document->id_kind == ND_ID_NONE)
@@ -97,7 +98,8 @@ void nd_run_note_id(struct nd_run *run, const struct nd_document *document,
         return;
     room->text.len = 0;
     nd_place_append(room, source, line);
-    snprintf(run->first_double, sizeof run->first_double, "%.*s: the id '%.*s' stood before",
-             (int)(room->text.len < 300 ? room->text.len : 300), room->text.data,
-             (int)(document->id.len < 100 ? document->id.len : 100), document->id.data);
+    nd_name_show((struct nd_view){room->text.data, room->text.len}, place, sizeof place);
+    nd_name_show(document->id, id, sizeof id);
+    snprintf(run->first_double, sizeof run->first_double, "%s: the id '%s' stood before", place,
+             id);
 }
