@@ -3,6 +3,8 @@
 
 #include "base/memory.h"
 
+#include <stdlib.h>
+
 bool nd_members_set(struct nd_run *run, size_t rank, uint32_t count)
 {
     void *members = run->members;
@@ -12,6 +14,16 @@ bool nd_members_set(struct nd_run *run, size_t rank, uint32_t count)
     run->members = members;
     run->members[rank] = count;
     return true;
+}
+
+void nd_members_shrink(struct nd_run *run, size_t n)
+{
+    uint32_t *less = n ? realloc(run->members, n * sizeof *less) : NULL;
+
+    if (!less)
+        return;
+    run->members = less;
+    run->members_capacity = n;
 }
 
 struct largest {

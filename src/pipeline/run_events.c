@@ -81,6 +81,15 @@ enum nd_status nd_run_tell(struct nd_run *run, const struct nd_run_progress *pro
     return ND_OK;
 }
 
+void nd_run_forget_ids(struct nd_run *run)
+{
+    if (!run->ids.count)
+        return;
+    run->summary->ids_full = run->ids.is_full;
+    run->summary->ids_remembered = run->ids.count;
+    nd_hash_set_release(&run->ids);
+}
+
 void nd_run_note_id(struct nd_run *run, const struct nd_document *document,
                     const struct nd_source *source, uint64_t line)
 {
