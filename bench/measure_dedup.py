@@ -142,17 +142,10 @@ class Contest:
             )
         record["mb_per_s"] = round(record["file_mb"] / record["seconds"], 2)
 
-    def score(self, name, path, out):
-        command = [
-            sys.executable,
-            os.path.join(places.BENCH, "score.py"),
-            "--oracle",
-            places.word_oracle(name),
-            "--input",
-            path,
-            "--clusters",
-            os.path.join(out, "clusters.tsv"),
-        ]
+    def score(self, path, out, oracle, *options):
+        command = [sys.executable, os.path.join(places.BENCH, "score.py"), *options]
+        command += ["--oracle", oracle, "--input", path]
+        command += ["--clusters", os.path.join(out, "clusters.tsv")]
         removed = os.path.join(out, "removed.txt")
         if os.path.exists(removed):
             command += ["--removed", removed]
@@ -160,6 +153,16 @@ class Contest:
         if done.returncode:
             return {"failed": done.stderr[-300:]}
         return json.loads(done.stdout)
+
+    def add_scores(self, record, name, path, out):
+        """By the words of all, and neardup by its own as well."""
+        record["score"] = self.score(path, out, places.word_oracle(name))
+        if record["tool"] == "neardup":
+            try:
+                own = places.exact_pairs(name, path)
+                record["own_score"] = self.score(path, out, own, "--exact")
+            except places.Skipped as why:
+                places.say(f"skipped: {why}")
 
     def rounds(self, name, have):
         path = places.corpus(name)
@@ -175,7 +178,7 @@ class Contest:
                 record, out = self.run(name, path, tool, number, size)
                 record["documents"] = documents
                 if record["exit"] == 0 and number == 0:
-                    record["score"] = self.score(name, path, out)
+                    self.add_scores(record, name, path, out)
                 places.append(RESULTS, record)
                 places.say(f"{name} {tool} run {number + 1}: " + describe(record))
 

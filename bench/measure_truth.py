@@ -33,7 +33,7 @@ class Check:
         self.args, self.session = args, session
         self.threshold, self.width = args.threshold, args.shingle
         self.binary = places.neardup(args.neardup)
-        self.oracle, self.version = places.exactjoin()
+        self.oracle, _ = places.exactjoin()
         self.broken = 0
 
     def step(self, command, stdout=None, good=(0,)):
@@ -52,21 +52,6 @@ class Check:
         if done.returncode not in (0, 1):
             raise subprocess.CalledProcessError(done.returncode, command)
         return json.loads(done.stdout)
-
-    def truth(self, name, path):
-        """Every pair, computed once for a file and a state of the exact join."""
-        target = os.path.join(
-            places.BUILD,
-            "truth",
-            f"{name}-w{self.width}-t{self.threshold}-"
-            f"{places.sha256(path)[:12]}-{self.version}.tsv",
-        )
-        if not os.path.exists(target):
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-            places.say(f"{name}: exact join")
-            self.step([self.oracle, "pairs", path, self.threshold, self.width], target + ".part")
-            os.replace(target + ".part", target)
-        return target
 
     def outputs(self, name, path):
         folder = os.path.join(places.BUILD, "out", name, "truth")
@@ -107,7 +92,7 @@ class Check:
 
     def corpus(self, name):
         path = places.corpus(name)
-        truth = self.truth(name, path)
+        truth = places.exact_pairs(name, path, self.threshold, self.width)
         out = self.outputs(name, path)
         pairs = self.ask("check-pairs", truth, out["pairs.tsv"])
         rows = self.ask(

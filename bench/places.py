@@ -79,7 +79,7 @@ def exactjoin():
         GOTOOLCHAIN="local",
         GOPROXY="off",
         GOFLAGS="-mod=mod",
-        GOCACHE=os.path.join(BUILD, "go-cache"),
+        GOCACHE=os.environ.get("GOCACHE", os.path.join(BUILD, "go-cache")),
     )
     subprocess.run([go, "build", "-o", target, "."], cwd=folder, env=env, check=True)
     # Only these decide what the pairs are; a change in a check leaves the cached truth as it is.
@@ -88,6 +88,20 @@ def exactjoin():
         for f in ("corpus.go", "join.go", "normalise.go", "records.go", "tokens.go", "ucd.go")
     ]
     return target, sha256(*sources)[:16]
+
+
+def exact_pairs(name, path, threshold="0.8", width="3"):
+    """Every pair by the project's own tokens; computed once for a file and a state of the join."""
+    program, version = exactjoin()
+    folder = os.path.join(BUILD, "truth")
+    os.makedirs(folder, exist_ok=True)
+    target = os.path.join(folder, f"{name}-w{width}-t{threshold}-{sha256(path)[:12]}-{version}.tsv")
+    if not os.path.exists(target):
+        say(f"{name}: exact join")
+        with open(target + ".part", "wb") as out:
+            subprocess.run([program, "pairs", path, threshold, width], stdout=out, check=True)
+        os.replace(target + ".part", target)
+    return target
 
 
 def rivals_python():

@@ -69,16 +69,21 @@ def dedup_rows(runs):
             f"{statistics.median(r['file_mb'] / r['cpu_s'] for r in good):.1f}",
             f"{statistics.median(r['peak_mb'] for r in good):.0f}",
         ]
-        if score:
-            row += [
-                score["removed"],
-                percent(score["pair_recall"]),
-                score["both_kept"],
-                percent(score["pair_precision"]),
-                f"{score['wrongly_removed']} ({percent(score['wrongly_removed_share'])})",
-                f"{score['missed']} ({percent(score['missed_share'])})",
-            ]
-        yield row + [""] * (12 - len(row))
+        yield row + (score_cells(score) if score else [""] * 6)
+        own = next((r["own_score"] for r in good if "pair_recall" in r.get("own_score", {})), None)
+        if own:
+            yield [f"{tool}, by its own words"] + [""] * 5 + score_cells(own)
+
+
+def score_cells(score):
+    return [
+        score["removed"],
+        percent(score["pair_recall"]),
+        score["both_kept"],
+        percent(score["pair_precision"]),
+        f"{score['wrongly_removed']} ({percent(score['wrongly_removed_share'])})",
+        f"{score['missed']} ({percent(score['missed_share'])})",
+    ]
 
 
 def scores_of(runs):

@@ -202,14 +202,18 @@ void nd_index_clear(struct nd_index *index)
 static bool make_room(struct nd_index *index, unsigned t, size_t n)
 {
     struct nd_multimap *s = &index->table[t];
+    struct nd_multimap_adder adder;
 
     if (nd_multimap_fits(s, n))
         return true;
     if (!nd_multimap_grow(s, n))
         return false;
+    adder.map = s;
+    adder.n = 0;
     for (uint32_t i = 0; i < index->n; i++)
         if (*flags_of(index, i) & LISTED)
-            nd_multimap_add(s, key_of(index, t, i), i);
+            nd_multimap_add_soon(&adder, key_of(index, t, i), i);
+    nd_multimap_add_rest(&adder);
     return true;
 }
 
@@ -241,25 +245,20 @@ void nd_index_keys(const struct nd_index_params *params, const struct nd_index_r
 
 static void list_in_table(void *context, size_t task, unsigned worker)
 {
-    enum { AHEAD = 8 };
     struct listing *job = context;
-    struct nd_index *index = job->index;
-    struct nd_multimap *s = &index->table[task];
-    uint64_t key[AHEAD];
+    struct nd_multimap_adder adder;
 
     (void)worker;
-    if (!make_room(index, (unsigned)task, job->n)) {
+    if (!make_room(job->index, (unsigned)task, job->n)) {
         job->failed[task] = true;
         return;
     }
-    for (size_t i = 0; i < job->n + AHEAD; i++) {
-        if (i >= AHEAD && i - AHEAD < job->n)
-            nd_multimap_add(s, key[i % AHEAD], job->number[i - AHEAD]);
-        if (i < job->n) {
-            key[i % AHEAD] = row_key(&index->params, (unsigned)task, job->row[i]);
-            nd_multimap_prefetch(s, key[i % AHEAD]);
-        }
-    }
+    adder.map = &job->index->table[task];
+    adder.n = 0;
+    for (size_t i = 0; i < job->n; i++)
+        nd_multimap_add_soon(&adder, row_key(&job->index->params, (unsigned)task, job->row[i]),
+                             job->number[i]);
+    nd_multimap_add_rest(&adder);
 }
 
 enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
