@@ -101,11 +101,14 @@ static void print_curve(const struct nd_run_summary *s)
     fputs("  resemblance\n ", stderr);
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
         fprintf(stderr, " %6.4f", nd_bands_recall(at[i], s->bands, s->rows));
-    /* Of documents that have nothing in common but common phrases. */
-    fprintf(stderr, "\n  unrelated documents (resemblance 0.05): %.2g\n",
-            nd_bands_recall(0.05, s->bands, s->rows));
-    if (nd_bands_recall(0.05, s->bands, s->rows) > 1e-3)
-        fputs("  warning: many unrelated documents will be compared; this is slow\n", stderr);
+    fprintf(stderr,
+            "\n  unrelated documents (resemblance %.2f): %.2g, so %.2g candidates a document\n",
+            ND_RUN_UNRELATED, nd_bands_recall(ND_RUN_UNRELATED, s->bands, s->rows), s->unrelated);
+    if (s->unrelated > 1)
+        fputs(
+            "  warning: unrelated documents meet, and each meeting is compared; a higher threshold "
+            "or a lower --recall is faster\n",
+            stderr);
 }
 
 static void print_work(const struct nd_run_summary *s)

@@ -172,13 +172,13 @@ static void check_count_found(const struct nd_sketch_kernels *k, const char *isa
 
     memset(narrow_slot, 0, sizeof narrow_slot);
     memset(wide_slot, 0, sizeof wide_slot);
-    for (uint16_t number = 1; number <= HELD; number++) {
+    for (unsigned number = 1; number <= HELD; number++) {
         size_t at;
 
         held[number] = number % 2 ? any() : any() | UINT64_C(0xFF) << 56;
         for (at = held[number] >> in.shift; narrow_slot[at]; at = (at + 1) % SLOTS)
             ;
-        narrow_slot[at] = number;
+        narrow_slot[at] = (uint16_t)number;
         wide_slot[at] = number;
     }
     for (size_t n = 0; n <= 2 * LENGTHS; n++)

@@ -61,6 +61,7 @@ struct nd_run_events {
 
 #define ND_RUN_LARGEST 10
 #define ND_RUN_KINDS 24
+#define ND_RUN_UNRELATED 0.05 /* resemblance of documents that share common phrases only */
 
 /* Files that were taken for the same thing. */
 struct nd_run_kind {
@@ -88,8 +89,9 @@ struct nd_run_summary {
     uint64_t checks, candidates, index_bytes, spool_bytes, peak_bytes;
     double seconds;
     unsigned threads, bands, rows;
-    int is_verified; /* 0: recipe says verify = none */
-    uint64_t pairs;  /* nd_run_pairs only */
+    double unrelated; /* expected candidates a document, were all others unrelated to it */
+    int is_verified;  /* 0: recipe says verify = none */
+    uint64_t pairs;   /* nd_run_pairs only */
     struct nd_run_cluster largest[ND_RUN_LARGEST];
     size_t n_largest;
     struct nd_run_kind kinds[ND_RUN_KINDS];

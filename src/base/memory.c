@@ -214,7 +214,9 @@ bool nd_table_grow(void **table, size_t bytes, size_t new_bytes)
 bool nd_column_reserve(struct nd_column *column, size_t n, size_t size)
 {
     const size_t page = (size_t)1 << 16;
-    size_t need, bytes = column->bytes + column->bytes / 8;
+    const size_t small = (size_t)4 << 20;
+    size_t need,
+        bytes = column->bytes + (column->bytes < small ? column->bytes : column->bytes / 8);
 
     if (__builtin_mul_overflow(n, size, &need) || need > SIZE_MAX - page)
         return false;

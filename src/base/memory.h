@@ -49,8 +49,8 @@ void nd_table_touch(void *table, size_t bytes);
  */
 bool nd_table_grow(void **table, size_t bytes, size_t new_bytes);
 
-/* A long array on such a table, growing by an eighth, so that little stands empty.  Starts from
- * zeroes. */
+/* A long array on such a table, growing by an eighth once it is large, so that little stands empty.
+ * Starts from zeroes. */
 struct nd_column {
     void *data;
     size_t bytes; /* allocated */

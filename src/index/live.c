@@ -290,19 +290,37 @@ enum nd_status nd_index_reserve(struct nd_index *index, size_t n, struct nd_erro
     return ND_OK;
 }
 
+enum nd_status nd_index_add(struct nd_index *index, const struct nd_index_row *row,
+                            uint32_t *number, struct nd_error *err)
+{
+    enum nd_status status = nd_index_reserve(index, 1, err);
+
+    if (status == ND_OK)
+        status = nd_index_append(index, row, number, err);
+    if (status)
+        return status;
+    for (unsigned t = 0; t < index->n_tables; t++)
+        nd_multimap_add(&index->table[t], row_key(&index->params, t, row), *number);
+    *flags_of(index, *number) |= LISTED;
+    return ND_OK;
+}
+
+void nd_index_remove(struct nd_index *index, const struct nd_index_row *row, uint32_t number)
+{
+    if (*flags_of(index, number) & LISTED)
+        for (unsigned t = 0; t < index->n_tables; t++)
+            nd_multimap_remove(&index->table[t], row_key(&index->params, t, row), number);
+    *flags_of(index, number) = DELETED;
+    index->n_deleted++;
+}
+
 enum nd_status nd_index_insert(struct nd_index *index, const struct nd_sketch *sketch,
                                uint32_t group, uint32_t *number, struct nd_error *err)
 {
     struct nd_index_row row;
-    const struct nd_index_row *const listed = &row;
-    enum nd_status status;
 
-    for (unsigned t = 0; t < index->n_tables; t++)
-        if (!make_room(index, t, 1))
-            return nd_fail(err, ND_ENOMEM, "out of memory for an index of %u documents", index->n);
     nd_index_row_from_sketch(&row, sketch, group);
-    status = nd_index_append(index, &row, number, err);
-    return status ? status : nd_index_list(index, number, &listed, 1, NULL, err);
+    return nd_index_add(index, &row, number, err);
 }
 
 enum nd_status nd_index_delete(struct nd_index *index, uint32_t number, struct nd_error *err)
@@ -312,11 +330,7 @@ enum nd_status nd_index_delete(struct nd_index *index, uint32_t number, struct n
     if (number >= index->n || *flags_of(index, number) & DELETED)
         return nd_fail(err, ND_EINVAL, "the index has no document %u", number);
     row_of(index, number, &row);
-    if (*flags_of(index, number) & LISTED)
-        for (unsigned t = 0; t < index->n_tables; t++)
-            nd_multimap_remove(&index->table[t], nd_table_key(&index->params, t, &row), number);
-    *flags_of(index, number) = DELETED;
-    index->n_deleted++;
+    nd_index_remove(index, &row, number);
     return ND_OK;
 }
 
@@ -401,7 +415,8 @@ enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_
     return ND_OK;
 }
 
-bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row *row)
+bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row *row,
+                        uint32_t below)
 {
     uint64_t own[TABLES_MAX];
     struct nd_table_range asked;
@@ -413,7 +428,8 @@ bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row 
         struct nd_multimap_scan scan = nd_multimap_find(&index->table[t], key[t]);
 
         while (nd_multimap_next(&index->table[t], &scan, &number))
-            if (passes(index, row, ND_INDEX_ALL, number) && meets(index, row, t, number, &found))
+            if (number < below && passes(index, row, ND_INDEX_ALL, number) &&
+                meets(index, row, t, number, &found))
                 return true;
     }
     return false;

@@ -189,6 +189,14 @@ static bool is_directory(const struct dirent *e, const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* An output that a run, this one or another, is still writing (src/pipeline/temporary.c). */
+static bool is_ours(const char *name)
+{
+    static const char prefix[] = ".neardup-";
+
+    return strncmp(name, prefix, sizeof prefix - 1) == 0;
+}
+
 static enum nd_status list_directory(struct walk *w, const char *path, struct listing *l)
 {
     DIR *directory = opendir(path);
@@ -203,7 +211,7 @@ static enum nd_status list_directory(struct walk *w, const char *path, struct li
     while (status == ND_OK && (errno = 0, e = readdir(directory))) {
         const char *below;
 
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || is_ours(e->d_name))
             continue;
         below = join(w, path, e->d_name);
         if (!below || !list_entry(l, below, is_directory(e, below)))

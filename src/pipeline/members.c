@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 bool nd_members_set(struct nd_run *run, size_t rank, uint32_t count)
 {
@@ -14,6 +14,16 @@ bool nd_members_set(struct nd_run *run, size_t rank, uint32_t count)
     run->members = members;
     run->members[rank] = count;
     return true;
+}
+
+void nd_members_shrink(struct nd_run *run, size_t n)
+{
+    uint32_t *less = n ? realloc(run->members, n * sizeof *less) : NULL;
+
+    if (!less)
+        return;
+    run->members = less;
+    run->members_capacity = n;
 }
 
 struct largest {
@@ -54,15 +64,12 @@ enum nd_status nd_members_summarise(struct nd_run *run, size_t n, struct nd_erro
         struct nd_document document;
         struct nd_name name;
         enum nd_status status = nd_lookup_document(run->lookup, &place, 0, &document, err);
-        size_t len;
 
         if (status != ND_OK)
             return status;
         name = nd_name_of(&document, nd_reading_source(run->reading, place.source), place.line,
                           &run->name_room[0]);
-        len = name.text.len < sizeof cluster->id - 1 ? name.text.len : sizeof cluster->id - 1;
-        memcpy(cluster->id, name.text.data, len);
-        cluster->id[len] = '\0';
+        nd_name_show(name.text, cluster->id, sizeof cluster->id);
         cluster->documents = run->members[largest.rank[i]];
     }
     summary->n_largest = largest.n;

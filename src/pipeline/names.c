@@ -28,6 +28,18 @@ struct nd_name nd_name_of(const struct nd_document *document, const struct nd_so
     return (struct nd_name){ND_ID_STRING, {room->text.data, room->text.len}};
 }
 
+void nd_name_show(const struct nd_view name, char *out, size_t room)
+{
+    size_t len = name.len < room - 1 ? name.len : room - 1;
+
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)name.data[i];
+
+        out[i] = c < 0x20 || c == 0x7F ? '?' : name.data[i];
+    }
+    out[len] = '\0';
+}
+
 void nd_name_json(struct nd_json *out, const struct nd_name *name)
 {
     if (name->kind == ND_ID_RAW)

@@ -22,6 +22,9 @@ void nd_place_append(struct nd_json *out, const struct nd_source *source, uint64
 struct nd_name nd_name_of(const struct nd_document *document, const struct nd_source *source,
                           uint64_t line, struct nd_json *room);
 
+/* Copy the beginning of a name for a terminal: what could steer it becomes '?'. */
+void nd_name_show(const struct nd_view name, char *out, size_t room);
+
 /* As a JSON value: a number stays one. */
 void nd_name_json(struct nd_json *out, const struct nd_name *name);
 /* As a field of TSV. */

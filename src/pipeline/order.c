@@ -122,7 +122,36 @@ enum nd_status nd_ordered_collect(struct nd_ordered *o, struct nd_error *err)
         if (status == ND_OK)
             status = nd_run_tell(run, &progress, err);
     }
+    nd_run_forget_ids(run);
     return status == ND_OK && got < 0 ? (enum nd_status)got : status;
+}
+
+static void shrink(void **array, size_t count, size_t size)
+{
+    void *less = count ? realloc(*array, count * size) : NULL;
+
+    if (less)
+        *array = less;
+}
+
+/* The index is still to come: give back what the first pass needed only to grow and to sort. */
+static void make_room(struct nd_ordered *o)
+{
+    void *verdict = o->verdict_of, *group = o->group, *bad = o->is_bad;
+
+    free(o->key);
+    free(o->prefer);
+    o->key = NULL;
+    o->prefer = NULL;
+    shrink(&verdict, o->count, sizeof *o->verdict_of);
+    shrink(&bad, o->count, sizeof *o->is_bad);
+    if (group)
+        shrink(&group, o->count, sizeof *o->group);
+    o->verdict_of = verdict;
+    o->is_bad = bad;
+    o->group = group;
+    nd_places_shrink(&o->run->places);
+    nd_members_shrink(o->run, o->count);
 }
 
 static int by_keep_order(const void *a, const void *b, void *context)
@@ -148,5 +177,6 @@ enum nd_status nd_ordered_sort(struct nd_ordered *o, struct nd_error *err)
         if (!o->is_bad[i])
             o->order[o->n_order++] = (uint32_t)i;
     qsort_r(o->order, o->n_order, sizeof *o->order, by_keep_order, o);
+    make_room(o);
     return ND_OK;
 }

@@ -67,6 +67,16 @@ bool nd_places_add(struct nd_places *p, const struct nd_place *place)
     return true;
 }
 
+void nd_places_shrink(struct nd_places *p)
+{
+    struct nd_packed_place *less = p->count ? realloc(p->at, p->count * sizeof *less) : NULL;
+
+    if (!less)
+        return;
+    p->at = less;
+    p->capacity = p->count;
+}
+
 size_t nd_places_rank(const struct nd_places *p, uint64_t document)
 {
     size_t word = (size_t)(document / WORD_BITS), from = word / (RANK_BITS / WORD_BITS);

@@ -33,6 +33,9 @@ void nd_places_release(struct nd_places *p);
 /* The next document, with its place (or NULL: it has none).  False: out of memory. */
 bool nd_places_add(struct nd_places *p, const struct nd_place *place);
 
+/* Give back what is held for documents to come. */
+void nd_places_shrink(struct nd_places *p);
+
 /* How many of the documents before this one have a place: its own number among those. */
 size_t nd_places_rank(const struct nd_places *p, uint64_t document);
 

@@ -81,10 +81,20 @@ enum nd_status nd_run_tell(struct nd_run *run, const struct nd_run_progress *pro
     return ND_OK;
 }
 
+void nd_run_forget_ids(struct nd_run *run)
+{
+    if (!run->ids.count)
+        return;
+    run->summary->ids_full = run->ids.is_full;
+    run->summary->ids_remembered = run->ids.count;
+    nd_hash_set_release(&run->ids);
+}
+
 void nd_run_note_id(struct nd_run *run, const struct nd_document *document,
                     const struct nd_source *source, uint64_t line)
 {
     struct nd_json *room = &run->place_room;
+    char place[300], id[100];
     uint64_t hash;
 
     if (document->id_kind == ND_ID_NONE)
@@ -97,7 +107,8 @@ void nd_run_note_id(struct nd_run *run, const struct nd_document *document,
         return;
     room->text.len = 0;
     nd_place_append(room, source, line);
-    snprintf(run->first_double, sizeof run->first_double, "%.*s: the id '%.*s' stood before",
-             (int)(room->text.len < 300 ? room->text.len : 300), room->text.data,
-             (int)(document->id.len < 100 ? document->id.len : 100), document->id.data);
+    nd_name_show((struct nd_view){room->text.data, room->text.len}, place, sizeof place);
+    nd_name_show(document->id, id, sizeof id);
+    snprintf(run->first_double, sizeof run->first_double, "%s: the id '%s' stood before", place,
+             id);
 }

@@ -172,6 +172,16 @@ static enum nd_status judge(const struct nd_dedup_params *params, const struct n
     return status;
 }
 
+/* A copy for people of a zero-terminated text.  NULL: out of memory. */
+static char *shown(const struct nd_json *text)
+{
+    char *copy = malloc(text->text.len);
+
+    if (copy)
+        nd_name_show((struct nd_view){text->text.data, text->text.len - 1}, copy, text->text.len);
+    return copy;
+}
+
 static enum nd_status explain(const struct nd_run_options *options, struct nd_held *held,
                               struct nd_explanation *e, struct nd_error *err)
 {
@@ -182,8 +192,8 @@ static enum nd_status explain(const struct nd_run_options *options, struct nd_he
     if (status == ND_OK)
         status = nd_explain_terms(text_of(&held[0]), text_of(&held[1]), e, err);
     for (unsigned i = 0; status == ND_OK && i < 2; i++) {
-        e->id[i] = strdup(held[i].id.text.data);
-        e->at[i] = strdup(held[i].at.text.data);
+        e->id[i] = shown(&held[i].id);
+        e->at[i] = shown(&held[i].at);
         if (!e->id[i] || !e->at[i])
             status = nd_fail(err, ND_ENOMEM, "out of memory");
     }

@@ -81,12 +81,11 @@ static void warn_of_double_ids(struct nd_run *run)
     char message[900];
     struct nd_problem problem = {ND_PROBLEM_WARNING, message};
 
-    run->summary->ids_full = run->ids.is_full;
-    run->summary->ids_remembered = run->ids.count;
+    nd_run_forget_ids(run);
     if (!run->summary->double_ids)
         return;
     snprintf(message, sizeof message, "%s; %s%llu document%s with an id that another has",
-             run->first_double, run->ids.is_full ? "at least " : "",
+             run->first_double, run->summary->ids_full ? "at least " : "",
              (unsigned long long)run->summary->double_ids,
              run->summary->double_ids == 1 ? "" : "s");
     nd_run_problem(run, &problem);

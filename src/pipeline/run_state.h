@@ -89,6 +89,8 @@ double nd_run_clock(void);
 /* Count an id; warned of in nd_run_finish where it stood before. */
 void nd_run_note_id(struct nd_run *run, const struct nd_document *document,
                     const struct nd_source *source, uint64_t line);
+/* All ids have been noted: count them and give their memory back. */
+void nd_run_forget_ids(struct nd_run *run);
 
 /* run_outputs.c */
 enum nd_status nd_run_open_outputs(struct nd_run *run, struct nd_error *err);
@@ -129,6 +131,7 @@ const char *nd_format_word(enum nd_format format);
 
 /* members.c: sizes of clusters, by the rank of their kept document. */
 bool nd_members_set(struct nd_run *run, size_t rank, uint32_t count);
+void nd_members_shrink(struct nd_run *run, size_t n); /* of n, all there will be */
 enum nd_status nd_members_summarise(struct nd_run *run, size_t n, struct nd_error *err);
 
 /* summary.c */

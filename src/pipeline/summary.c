@@ -70,6 +70,9 @@ enum nd_status nd_summary_complete(struct nd_run *run, struct nd_error *err)
     for (uint32_t i = 0; i < nd_reading_sources(run->reading); i++)
         count_source(summary, nd_reading_source(run->reading, i));
     count_decisions(run);
+    if (summary->bands)
+        summary->unrelated = (double)summary->documents *
+                             nd_bands_recall(ND_RUN_UNRELATED, summary->bands, summary->rows);
     summary->is_verified = run->options->recipe.dedup.verify != ND_VERIFY_NONE;
     summary->spool_bytes = nd_lookup_spooled(run->lookup);
     if (getrusage(RUSAGE_SELF, &usage) == 0)
@@ -125,6 +128,8 @@ static void put_counts(struct nd_json *out, const struct nd_run_summary *s)
     nd_json_bool(out, s->ids_full);
     nd_json_key(out, "verified");
     nd_json_bool(out, s->is_verified);
+    nd_json_key(out, "unrelated_candidates");
+    nd_json_double(out, s->unrelated);
     nd_json_key(out, "seconds");
     nd_json_double(out, s->seconds);
 }

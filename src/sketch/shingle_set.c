@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "simd/sketch_kernels.h"
 
-enum { LEAST_LOG2 = 6, NARROW_MOST = UINT16_MAX, SLACK = 4, BATCH = 256 };
+enum { LEAST_LOG2 = 6, NARROW_MOST = UINT16_MAX, SLACK = 4, BATCH = 64 };
 
 /*
  * Slots for n values: eight a value and more while they have 16 bits, four beyond.  A search that

@@ -337,6 +337,41 @@ EOF
     [ "$(stat -c %a fresh)" = 640 ]
 }
 
+@test "an output may lie in the directory that is read" {
+    mkdir in
+    echo "some text in a file here" >in/a.txt
+    echo "another file of other words" >in/b.txt
+    neardup dedup in -o in/kept.txt --manifest in/m --summary in/s -q
+    [ "$(cat in/kept.txt)" = "$(printf 'in/a.txt\nin/b.txt')" ]
+}
+
+@test "what has no name or is no file cannot go into a folder" {
+    small_corpus
+    echo "some text in a file here" >a.txt
+    tar -cf a.tar a.txt
+    run neardup dedup -f jsonl --output-dir d -q <small.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"standard input has no name in a folder; use -o"* ]]
+    for option in --copy-to --link-to; do
+        run neardup dedup small.jsonl $option d -q
+        [ "$status" -eq 2 ]
+        [[ $output == *"small.jsonl holds records"*"use -o or --output-dir"* ]]
+    done
+    run neardup dedup a.tar --link-to d -q
+    [ "$status" -eq 2 ]
+    [[ $output == *"a.tar is an archive: its entries cannot be linked to; use --copy-to"* ]]
+    [ -z "$(find . -path './d/*' -type f)" ]
+}
+
+@test "low thresholds warn of what unrelated documents cost" {
+    large_corpus large.jsonl
+    run neardup dedup large.jsonl -o out --threshold 0.3 --summary s
+    [[ $output == *"warning: unrelated documents meet"* ]]
+    run neardup dedup large.jsonl -o out
+    [[ $output != *"warning: unrelated"* ]]
+    [[ $output == *"candidates a document"* ]]
+}
+
 @test "-o may be an input" {
     small_corpus
     neardup dedup small.jsonl -o small.jsonl -q --keep longest

@@ -45,6 +45,7 @@ static void every_place_is_found_by_its_document(void **state)
 
         assert_true(nd_places_add(&places, has && i < 15000 ? &place : NULL));
     }
+    nd_places_shrink(&places);
     for (uint64_t i = 0; i < N; i++) {
         struct nd_place expected = place_of(i), got;
 
