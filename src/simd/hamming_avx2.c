@@ -1,0 +1,69 @@
+/* hamming_avx2.c - the Hamming kernels for AVX2 and POPCNT */
+#include "simd/hamming_kernels.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
+
+/* Bits of each byte, by its halves: a table of 16 looked up twice (Mula). */
+TARGET static inline __m256i byte_counts(__m256i x)
+{
+    const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1,
+                                           2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+    const __m256i low = _mm256_set1_epi8(15);
+
+    return _mm256_add_epi8(
+        _mm256_shuffle_epi8(table, _mm256_and_si256(x, low)),
+        _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(x, 4), low)));
+}
+
+/* Which of 8 words have at most `most` bits, as 8 bits. */
+TARGET static inline unsigned words_within(__m256i x, __m256i most)
+{
+    __m256i pairs = _mm256_maddubs_epi16(byte_counts(x), _mm256_set1_epi8(1));
+    __m256i bits = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+    __m256i above = _mm256_cmpgt_epi32(bits, most);
+
+    return ~(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(above)) & 0xFFu;
+}
+
+TARGET static size_t lines(const struct nd_hamming_line *const *line, const uint32_t *value,
+                           size_t n, unsigned distance, struct nd_hamming_found *found)
+{
+    const __m256i most = _mm256_set1_epi32((int)distance);
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const __m256i *half = (const __m256i *)(const void *)line[i];
+        __m256i v = _mm256_set1_epi32((int)value[i]);
+        uint32_t last = line[i]->word[15];
+        unsigned taken = (1u << (last & 15)) - 1, more = last > 15;
+        unsigned slots = words_within(_mm256_xor_si256(_mm256_load_si256(half), v), most);
+
+        slots |= words_within(_mm256_xor_si256(_mm256_load_si256(half + 1), v), most) << 8;
+        slots &= taken;
+        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, (uint16_t)more};
+        count += (slots | more) != 0;
+    }
+    return count;
+}
+
+TARGET static size_t rows(const uint64_t *row, size_t n, size_t words, const uint64_t *query,
+                          unsigned distance, uint32_t *found)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++, row += words) {
+        unsigned bits = 0;
+
+        for (size_t w = 0; w < words; w++)
+            bits += (unsigned)__builtin_popcountll(row[w] ^ query[w]);
+        found[count] = (uint32_t)i;
+        count += bits <= distance;
+    }
+    return count;
+}
+
+const struct nd_hamming_kernels nd_hamming_avx2 = {.lines = lines, .rows = rows};
+#endif

@@ -1,0 +1,54 @@
+/* hamming_neon.c - the Hamming kernels for NEON */
+#include "simd/hamming_kernels.h"
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+
+/* Which of 4 words differ from v in at most `most` bits, as 4 bits. */
+static inline unsigned words_within(const uint32_t *word, uint32x4_t v, uint32x4_t most)
+{
+    static const uint32_t bit[4] = {1, 2, 4, 8};
+    uint8x16_t counts = vcntq_u8(vreinterpretq_u8_u32(veorq_u32(vld1q_u32(word), v)));
+    uint32x4_t within = vcleq_u32(vpaddlq_u16(vpaddlq_u8(counts)), most);
+
+    return vaddvq_u32(vandq_u32(within, vld1q_u32(bit)));
+}
+
+static size_t lines(const struct nd_hamming_line *const *line, const uint32_t *value, size_t n,
+                    unsigned distance, struct nd_hamming_found *found)
+{
+    const uint32x4_t most = vdupq_n_u32(distance);
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t *word = line[i]->word;
+        uint32x4_t v = vdupq_n_u32(value[i]);
+        unsigned slots = 0, more = word[15] > 15;
+
+        for (unsigned j = 0; j < 16; j += 4)
+            slots |= words_within(word + j, v, most) << j;
+        slots &= (1u << (word[15] & 15)) - 1;
+        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, (uint16_t)more};
+        count += (slots | more) != 0;
+    }
+    return count;
+}
+
+static size_t rows(const uint64_t *row, size_t n, size_t words, const uint64_t *query,
+                   unsigned distance, uint32_t *found)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++, row += words) {
+        unsigned bits = 0;
+
+        for (size_t w = 0; w < words; w++)
+            bits += (unsigned)vaddv_u8(vcnt_u8(vcreate_u8(row[w] ^ query[w])));
+        found[count] = (uint32_t)i;
+        count += bits <= distance;
+    }
+    return count;
+}
+
+const struct nd_hamming_kernels nd_hamming_neon = {.lines = lines, .rows = rows};
+#endif
