@@ -254,8 +254,8 @@ static void the_two_halves_grow_line_by_line(void **state)
     (void)state;
     assert_int_equal(nd_hamming_design(&problem, NULL, ND_HAMMING_HALVES, 0, 0, &plan, NULL),
                      ND_OK);
-    go_through(&plan, UNIFORM, 1500000);
-    go_through(&plan, SKEWED, 1000000);
+    go_through(&plan, UNIFORM, 1000000);
+    go_through(&plan, SKEWED, 100000);
 }
 
 /* Each error of 0 … 3 bits in each of the 64 places, around one fingerprint. */
