@@ -97,6 +97,25 @@ static void check_rows(const struct nd_hamming_kernels *k, const char *isa)
         }
 }
 
+static void check_next(const struct nd_hamming_kernels *k, const char *isa)
+{
+    static uint64_t value[LENGTHS + 8];
+    static struct nd_hamming_found expected[LENGTHS], got[LENGTHS];
+
+    for (size_t end = 0; end <= LENGTHS; end++)
+        for (unsigned round = 0; round < 20; round++) {
+            size_t n = end ? any() % (end + 1) : 0, gap = any() % 30, count;
+            unsigned distance = (unsigned)(any() % 17);
+
+            for (size_t i = 0; i < LENGTHS + 8; i++)
+                value[i] = some(i ? value[i - 1] : 0);
+            count = definition->next(value, n, end, gap, distance, expected);
+            expect(k->next(value, n, end, gap, distance, got) == count &&
+                       !memcmp(expected, got, count * sizeof *got),
+                   isa, "next", n, distance);
+        }
+}
+
 int main(void)
 {
     for (int isa = 1; isa < 4; isa++) {
@@ -106,6 +125,7 @@ int main(void)
             continue;
         check_lines(k, isa_name[isa]);
         check_rows(k, isa_name[isa]);
+        check_next(k, isa_name[isa]);
         printf("%s\n", isa_name[isa]);
     }
     printf("%u passed, %u failed\n", passed, failed);

@@ -65,5 +65,35 @@ TARGET static size_t rows(const uint64_t *row, size_t n, size_t words, const uin
     return count;
 }
 
-const struct nd_hamming_kernels nd_hamming_avx2 = {.lines = lines, .rows = rows};
+/* Which of 4 values differ from v in at most `most` bits, as 4 bits. */
+TARGET static inline unsigned values_within(const uint64_t *value, __m256i v, __m256i most)
+{
+    __m256i x = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(const void *)value), v);
+    __m256i bits = _mm256_sad_epu8(byte_counts(x), _mm256_setzero_si256());
+    __m256i above = _mm256_cmpgt_epi64(bits, most);
+
+    return ~(unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(above)) & 15u;
+}
+
+TARGET static size_t next(const uint64_t *value, size_t n, size_t end, size_t gap,
+                          unsigned distance, struct nd_hamming_found *found)
+{
+    const __m256i most = _mm256_set1_epi64x(distance);
+    size_t count = 0;
+
+    for (size_t i = 0; i < n && i + 1 + gap < end; i++) {
+        size_t first = i + 1 + gap;
+        __m256i v = _mm256_set1_epi64x((long long)value[i]);
+        unsigned slots =
+            values_within(value + first, v, most) | values_within(value + first + 4, v, most) << 4;
+
+        if (first + 8 > end)
+            slots &= (1u << (end - first)) - 1;
+        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, 0};
+        count += slots != 0;
+    }
+    return count;
+}
+
+const struct nd_hamming_kernels nd_hamming_avx2 = {.lines = lines, .rows = rows, .next = next};
 #endif

@@ -67,5 +67,25 @@ TARGET static size_t rows(const uint64_t *row, size_t n, size_t words, const uin
     return count;
 }
 
-const struct nd_hamming_kernels nd_hamming_avx512 = {.lines = lines, .rows = rows};
+TARGET static size_t next(const uint64_t *value, size_t n, size_t end, size_t gap,
+                          unsigned distance, struct nd_hamming_found *found)
+{
+    const __m512i most = _mm512_set1_epi64(distance);
+    size_t count = 0;
+
+    for (size_t i = 0; i < n && i + 1 + gap < end; i++) {
+        size_t first = i + 1 + gap;
+        __m512i x = _mm512_xor_si512(_mm512_loadu_si512(value + first),
+                                     _mm512_set1_epi64((long long)value[i]));
+        unsigned slots = _mm512_cmple_epu64_mask(_mm512_popcnt_epi64(x), most);
+
+        if (first + 8 > end)
+            slots &= (1u << (end - first)) - 1;
+        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, 0};
+        count += slots != 0;
+    }
+    return count;
+}
+
+const struct nd_hamming_kernels nd_hamming_avx512 = {.lines = lines, .rows = rows, .next = next};
 #endif

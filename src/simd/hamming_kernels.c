@@ -34,7 +34,26 @@ static size_t rows(const uint64_t *row, size_t n, size_t words, const uint64_t *
     return count;
 }
 
-const struct nd_hamming_kernels nd_hamming_scalar = {.lines = lines, .rows = rows};
+static size_t next(const uint64_t *value, size_t n, size_t end, size_t gap, unsigned distance,
+                   struct nd_hamming_found *found)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        unsigned slots = 0;
+
+        for (unsigned b = 0; b < 8 && i + 1 + gap + b < end; b++) {
+            uint64_t differ = value[i] ^ value[i + 1 + gap + b];
+
+            slots |= (unsigned)((unsigned)__builtin_popcountll(differ) <= distance) << b;
+        }
+        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, 0};
+        count += slots != 0;
+    }
+    return count;
+}
+
+const struct nd_hamming_kernels nd_hamming_scalar = {.lines = lines, .rows = rows, .next = next};
 
 const struct nd_hamming_kernels *nd_hamming_kernels_of(enum nd_isa isa)
 {

@@ -38,6 +38,15 @@ struct nd_hamming_kernels {
      */
     size_t (*rows)(const uint64_t *row, size_t n, size_t words, const uint64_t *query,
                    unsigned distance, uint32_t *found);
+
+    /*
+     * For each i < n the values within the distance of value[i] among the eight from
+     * value[i + 1 + gap] on, as far as they lie before value[end]: `line` is i, bit b of `slots`
+     * says value[i + 1 + gap + b].  Returns for how many there is one, in order; `found` holds n.
+     * Eight values beyond value[end] are readable.
+     */
+    size_t (*next)(const uint64_t *value, size_t n, size_t end, size_t gap, unsigned distance,
+                   struct nd_hamming_found *found);
 };
 
 /*

@@ -50,5 +50,30 @@ static size_t rows(const uint64_t *row, size_t n, size_t words, const uint64_t *
     return count;
 }
 
-const struct nd_hamming_kernels nd_hamming_neon = {.lines = lines, .rows = rows};
+static size_t next(const uint64_t *value, size_t n, size_t end, size_t gap, unsigned distance,
+                   struct nd_hamming_found *found)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n && i + 1 + gap < end; i++) {
+        size_t first = i + 1 + gap;
+        uint64x2_t v = vdupq_n_u64(value[i]);
+        unsigned slots = 0;
+
+        for (unsigned b = 0; b < 8; b += 2) {
+            uint8x16_t x = vreinterpretq_u8_u64(veorq_u64(vld1q_u64(value + first + b), v));
+            uint64x2_t bits = vpaddlq_u32(vpaddlq_u16(vpaddlq_u8(vcntq_u8(x))));
+
+            slots |= (unsigned)(vgetq_lane_u64(bits, 0) <= distance) << b;
+            slots |= (unsigned)(vgetq_lane_u64(bits, 1) <= distance) << (b + 1);
+        }
+        if (first + 8 > end)
+            slots &= (1u << (end - first)) - 1;
+        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, 0};
+        count += slots != 0;
+    }
+    return count;
+}
+
+const struct nd_hamming_kernels nd_hamming_neon = {.lines = lines, .rows = rows, .next = next};
 #endif
