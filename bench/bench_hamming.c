@@ -1,6 +1,7 @@
 /* bench_hamming.c - indexes, joins and codecs for fingerprints: time, memory, and what they find
  *
- *     bench_hamming [--count N] [--bits F] [--distance K] [--queries Q] [--family NAME]
+ *     bench_hamming [--what index|pairs] [--count N] [--bits F] [--distance K] [--queries Q]
+ * [--family NAME]
  *                   [--tables T] [--file RAW] [--check Q]
  *
  * Uniform fingerprints with a tenth planted within 1 to 3 bits of another, or raw 64-bit ones from
@@ -22,7 +23,7 @@
 struct options {
     size_t count, queries, check;
     unsigned bits, distance, tables;
-    const char *family, *file;
+    const char *what, *family, *file;
 };
 
 static uint64_t seed = 42;
@@ -240,6 +241,33 @@ static void indexes(const struct options *o, const uint64_t *row, const uint64_t
             measure(o, &plan[i], row, query);
 }
 
+static int count_pairs(void *context, const struct nd_hamming_pair *pair, size_t n)
+{
+    (void)pair;
+    *(uint64_t *)context += n;
+    return 0;
+}
+
+/* The self-join on 1 and 2 threads. */
+static void self_join(const struct options *o, const uint64_t *row)
+{
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        double start = seconds(), cpu = cpu_seconds();
+        struct nd_error err;
+        uint64_t pairs = 0;
+
+        if (nd_hamming_pairs(row, o->count, o->bits, o->distance, threads, count_pairs, &pairs,
+                             &err) != ND_OK)
+            die(err.message);
+        printf("{\"bench\":\"hamming\",\"what\":\"pairs\",\"cpu\":\"%s\",\"data\":\"%s\","
+               "\"bits\":%u,\"distance\":%u,\"count\":%zu,\"threads\":%u,\"seconds\":%.3f,"
+               "\"cpu_seconds\":%.3f,\"pairs\":%llu}\n",
+               nd_cpu_name(), o->file ? "file" : "uniform", o->bits, o->distance, o->count, threads,
+               seconds() - start, cpu_seconds() - cpu, (unsigned long long)pairs);
+        fflush(stdout);
+    }
+}
+
 static size_t number(const char *text)
 {
     char *end;
@@ -252,8 +280,12 @@ static size_t number(const char *text)
 
 static struct options parse(int argc, char **argv)
 {
-    struct options o = {
-        .count = 1000000, .queries = 200000, .bits = 64, .distance = 3, .family = "halves"};
+    struct options o = {.count = 1000000,
+                        .queries = 200000,
+                        .bits = 64,
+                        .distance = 3,
+                        .what = "index",
+                        .family = "halves"};
 
     for (int i = 1; i < argc; i += 2) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
@@ -272,6 +304,8 @@ static struct options parse(int argc, char **argv)
             o.distance = (unsigned)number(value);
         else if (!strcmp(name, "--tables"))
             o.tables = (unsigned)number(value);
+        else if (!strcmp(name, "--what"))
+            o.what = value;
         else if (!strcmp(name, "--family"))
             o.family = value;
         else if (!strcmp(name, "--file"))
@@ -292,7 +326,10 @@ int main(int argc, char **argv)
         die("out of memory");
     fill(&o, row);
     fill_queries(&o, row, query);
-    indexes(&o, row, query);
+    if (!strcmp(o.what, "pairs"))
+        self_join(&o, row);
+    else
+        indexes(&o, row, query);
     nd_table_free(row, o.count * words * 8);
     free(query);
     return 0;

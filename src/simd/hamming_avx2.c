@@ -95,5 +95,20 @@ TARGET static size_t next(const uint64_t *value, size_t n, size_t end, size_t ga
     return count;
 }
 
-const struct nd_hamming_kernels nd_hamming_avx2 = {.lines = lines, .rows = rows, .next = next};
+TARGET static void store_line(void *to, const void *from)
+{
+    const __m256i *half = from;
+    __m256i *place = to;
+
+    _mm256_stream_si256(place, _mm256_loadu_si256(half));
+    _mm256_stream_si256(place + 1, _mm256_loadu_si256(half + 1));
+}
+
+static void fence(void)
+{
+    _mm_sfence();
+}
+
+const struct nd_hamming_kernels nd_hamming_avx2 = {
+    .lines = lines, .rows = rows, .next = next, .store_line = store_line, .fence = fence};
 #endif

@@ -87,5 +87,16 @@ TARGET static size_t next(const uint64_t *value, size_t n, size_t end, size_t ga
     return count;
 }
 
-const struct nd_hamming_kernels nd_hamming_avx512 = {.lines = lines, .rows = rows, .next = next};
+TARGET static void store_line(void *to, const void *from)
+{
+    _mm512_stream_si512(to, _mm512_loadu_si512(from));
+}
+
+static void fence(void)
+{
+    _mm_sfence();
+}
+
+const struct nd_hamming_kernels nd_hamming_avx512 = {
+    .lines = lines, .rows = rows, .next = next, .store_line = store_line, .fence = fence};
 #endif

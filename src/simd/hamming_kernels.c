@@ -1,6 +1,8 @@
 /* hamming_kernels.c - the definition of the Hamming kernels, and the choice of a table of them */
 #include "simd/hamming_kernels.h"
 
+#include <string.h>
+
 static size_t lines(const struct nd_hamming_line *const *line, const uint32_t *value, size_t n,
                     unsigned distance, struct nd_hamming_found *found)
 {
@@ -53,7 +55,17 @@ static size_t next(const uint64_t *value, size_t n, size_t end, size_t gap, unsi
     return count;
 }
 
-const struct nd_hamming_kernels nd_hamming_scalar = {.lines = lines, .rows = rows, .next = next};
+static void store_line(void *to, const void *from)
+{
+    memcpy(to, from, 64);
+}
+
+static void fence(void)
+{
+}
+
+const struct nd_hamming_kernels nd_hamming_scalar = {
+    .lines = lines, .rows = rows, .next = next, .store_line = store_line, .fence = fence};
 
 const struct nd_hamming_kernels *nd_hamming_kernels_of(enum nd_isa isa)
 {

@@ -47,6 +47,13 @@ struct nd_hamming_kernels {
      */
     size_t (*next)(const uint64_t *value, size_t n, size_t end, size_t gap, unsigned distance,
                    struct nd_hamming_found *found);
+
+    /*
+     * Copy 64 bytes to an aligned place that will not be read soon: past the caches where that can
+     * be had.  Another thread sees it after `fence`.
+     */
+    void (*store_line)(void *to, const void *from);
+    void (*fence)(void);
 };
 
 /*

@@ -3,6 +3,7 @@
 
 #if defined(__aarch64__)
 #include <arm_neon.h>
+#include <string.h>
 
 /* Which of 4 words differ from v in at most `most` bits, as 4 bits. */
 static inline unsigned words_within(const uint32_t *word, uint32x4_t v, uint32x4_t most)
@@ -75,5 +76,15 @@ static size_t next(const uint64_t *value, size_t n, size_t end, size_t gap, unsi
     return count;
 }
 
-const struct nd_hamming_kernels nd_hamming_neon = {.lines = lines, .rows = rows, .next = next};
+static void store_line(void *to, const void *from)
+{
+    memcpy(to, from, 64);
+}
+
+static void fence(void)
+{
+}
+
+const struct nd_hamming_kernels nd_hamming_neon = {
+    .lines = lines, .rows = rows, .next = next, .store_line = store_line, .fence = fence};
 #endif
