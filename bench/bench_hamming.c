@@ -1,6 +1,6 @@
 /* bench_hamming.c - indexes, joins and codecs for fingerprints: time, memory, and what they find
  *
- *     bench_hamming [--what index|pairs] [--count N] [--bits F] [--distance K] [--queries Q]
+ *     bench_hamming [--what index|pairs|batch] [--count N] [--bits F] [--distance K] [--queries Q]
  * [--family NAME]
  *                   [--tables T] [--file RAW] [--check Q]
  *
@@ -268,6 +268,43 @@ static void self_join(const struct options *o, const uint64_t *row)
     }
 }
 
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The queries against the fingerprints as a stream, as they come and (64 bits) sorted. */
+static void batch_join(const struct options *o, uint64_t *row, const uint64_t *query)
+{
+    for (int sorted = 0; sorted <= (o->bits == 64); sorted++) {
+        struct nd_hamming_batch *batch;
+        struct nd_error err;
+        uint64_t pairs = 0;
+        double start = cpu_seconds(), made;
+
+        if (nd_hamming_batch_new(&batch, query, o->queries, o->bits, o->distance, &err) != ND_OK)
+            die(err.message);
+        made = cpu_seconds() - start;
+        if (sorted)
+            qsort(row, o->count, sizeof *row, by_number);
+        start = cpu_seconds();
+        if (nd_hamming_batch_feed(batch, row, o->count, 0, count_pairs, &pairs, &err) != ND_OK)
+            die(err.message);
+        start = cpu_seconds() - start;
+        printf("{\"bench\":\"hamming\",\"what\":\"batch\",\"cpu\":\"%s\",\"data\":\"%s\","
+               "\"bits\":%u,\"distance\":%u,\"count\":%zu,\"queries\":%zu,\"sorted\":%d,"
+               "\"build_seconds\":%.3f,\"ns_each\":%.2f,\"millions_per_second\":%.1f,"
+               "\"pairs\":%llu}\n",
+               nd_cpu_name(), o->file ? "file" : "uniform", o->bits, o->distance, o->count,
+               o->queries, sorted, made, start / (double)o->count * 1e9,
+               (double)o->count / start / 1e6, (unsigned long long)pairs);
+        fflush(stdout);
+        nd_hamming_batch_free(batch);
+    }
+}
+
 static size_t number(const char *text)
 {
     char *end;
@@ -328,6 +365,8 @@ int main(int argc, char **argv)
     fill_queries(&o, row, query);
     if (!strcmp(o.what, "pairs"))
         self_join(&o, row);
+    else if (!strcmp(o.what, "batch"))
+        batch_join(&o, row, query);
     else
         indexes(&o, row, query);
     nd_table_free(row, o.count * words * 8);

@@ -213,6 +213,29 @@ ND_API enum nd_status nd_hamming_pairs(const uint64_t *fingerprints, size_t n, u
                                        nd_hamming_report *report, void *context,
                                        struct nd_error *err);
 
+/*
+ * Batch queries (002, section 3.3): tables over the queries, past which any number of fingerprints
+ * stream.  For 64 bits within 3 a filter of 32 MB, or of 1 GB from 128K queries on, lets few of
+ * them through to the tables.  The queries may be freed after _new.
+ */
+struct nd_hamming_batch;
+
+/* ND_EINVAL, ND_ENOMEM; at most 2^32 - 16 queries. */
+ND_API enum nd_status nd_hamming_batch_new(struct nd_hamming_batch **batch, const uint64_t *queries,
+                                           size_t n, unsigned bits, unsigned distance,
+                                           struct nd_error *err);
+ND_API void nd_hamming_batch_free(struct nd_hamming_batch *batch);
+
+/*
+ * Report every pair of a query (a: its number) and one of the n fingerprints (b: `first` + its
+ * number here) within the distance, in the order of the fingerprints.  Any number of threads may
+ * feed one batch.  ND_EINVAL, ND_ENOMEM, ND_ECANCELLED: report said so.
+ */
+ND_API enum nd_status nd_hamming_batch_feed(const struct nd_hamming_batch *batch,
+                                            const uint64_t *fingerprints, size_t n, uint64_t first,
+                                            nd_hamming_report *report, void *context,
+                                            struct nd_error *err);
+
 #ifdef __cplusplus
 }
 #endif

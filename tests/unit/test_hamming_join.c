@@ -163,12 +163,95 @@ static void a_join_stops_when_it_is_told_to(void **state)
     free(same);
 }
 
+/* Queries near and far against fingerprints fed in two goes. */
+static void check_batch(size_t queries, size_t n, unsigned bits, unsigned distance)
+{
+    size_t words = nd_hamming_words(bits), half = n / 3;
+    uint64_t *row = make(n + queries, bits, distance, 0), *query = row + n * words;
+    struct pairs expected = {.most = SIZE_MAX}, got = {.most = SIZE_MAX};
+    struct nd_hamming_batch *batch;
+
+    for (size_t b = 0; b < n; b++)
+        for (size_t a = 0; a < queries; a++) {
+            struct nd_hamming_pair pair = {a, b + 1000, 0};
+
+            for (size_t w = 0; w < words; w++)
+                pair.distance +=
+                    (unsigned)__builtin_popcountll(row[b * words + w] ^ query[a * words + w]);
+            if (pair.distance <= distance)
+                collect(&expected, &pair, 1);
+        }
+    assert_int_equal(nd_hamming_batch_new(&batch, query, queries, bits, distance, NULL), ND_OK);
+    assert_int_equal(nd_hamming_batch_feed(batch, row, half, 1000, collect, &got, NULL), ND_OK);
+    assert_int_equal(nd_hamming_batch_feed(batch, row + half * words, n - half, 1000 + half,
+                                           collect, &got, NULL),
+                     ND_OK);
+    assert_int_equal(got.n, expected.n);
+    for (size_t i = 1; i < got.n; i++)
+        assert_true(got.at[i - 1].b <= got.at[i].b);
+    if (got.n) {
+        qsort(got.at, got.n, sizeof *got.at, by_position);
+        qsort(expected.at, expected.n, sizeof *expected.at, by_position);
+    }
+    for (size_t i = 0; i < got.n; i++) {
+        assert_int_equal(got.at[i].a, expected.at[i].a);
+        assert_int_equal(got.at[i].b, expected.at[i].b);
+        assert_int_equal(got.at[i].distance, expected.at[i].distance);
+    }
+    nd_hamming_batch_free(batch);
+    free(got.at);
+    free(expected.at);
+    free(row);
+}
+
+static void a_stream_meets_what_comparing_all_meets(void **state)
+{
+    (void)state;
+    for (unsigned distance = 0; distance <= 5; distance++) {
+        check_batch(0, 100, 64, distance);
+        check_batch(300, 20000, 64, distance);
+        check_batch(300, 5000, 40, distance);
+        check_batch(100, 3000, 384, 2 * distance);
+    }
+}
+
+/* Enough queries for the filter of all values of a half; every query meets itself, turned by bits.
+ */
+static void many_queries_meet_through_the_full_filter(void **state)
+{
+    enum { N = 140000 };
+    uint64_t *row = malloc(N * sizeof *row);
+
+    (void)state;
+    assert_non_null(row);
+    for (unsigned distance = 0; distance <= 3; distance++) {
+        struct pairs got = {.most = SIZE_MAX};
+        struct nd_hamming_batch *batch;
+
+        for (size_t i = 0; i < N; i++)
+            row[i] = any();
+        assert_int_equal(nd_hamming_batch_new(&batch, row, N, 64, distance, NULL), ND_OK);
+        for (size_t i = 0; i < N; i++)
+            for (unsigned flips = 0; flips < distance; flips++)
+                row[i] ^= UINT64_C(1) << (any() % (64 / distance) + flips * (64 / distance));
+        assert_int_equal(nd_hamming_batch_feed(batch, row, N, 0, collect, &got, NULL), ND_OK);
+        assert_int_equal(got.n, N);
+        for (size_t i = 0; i < N; i++)
+            assert_true(got.at[i].a == i && got.at[i].b == i && got.at[i].distance == distance);
+        nd_hamming_batch_free(batch);
+        free(got.at);
+    }
+    free(row);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_join_finds_what_comparing_all_finds),
         cmocka_unit_test(clusters_that_share_a_key_are_joined_by_the_rest),
         cmocka_unit_test(a_join_stops_when_it_is_told_to),
+        cmocka_unit_test(a_stream_meets_what_comparing_all_meets),
+        cmocka_unit_test(many_queries_meet_through_the_full_filter),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
