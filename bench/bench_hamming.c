@@ -1,6 +1,7 @@
 /* bench_hamming.c - indexes, joins and codecs for fingerprints: time, memory, and what they find
  *
- *     bench_hamming [--what index|pairs|batch] [--count N] [--bits F] [--distance K] [--queries Q]
+ *     bench_hamming [--what index|pairs|batch|codec] [--count N] [--bits F] [--distance K]
+ * [--queries Q]
  * [--family NAME]
  *                   [--tables T] [--file RAW] [--check Q]
  *
@@ -9,6 +10,7 @@
  * that is in.  One JSON object a line.  --check compares that many queries with a scan.
  */
 #define _GNU_SOURCE
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "index/hamming_codec.h"
 
 struct options {
     size_t count, queries, check;
@@ -305,6 +308,70 @@ static void batch_join(const struct options *o, uint64_t *row, const uint64_t *q
     }
 }
 
+static void print_codec(const struct options *o, const char *name, double bits, double bound,
+                        double decode)
+{
+    printf("{\"bench\":\"hamming\",\"what\":\"codec\",\"cpu\":\"%s\",\"data\":\"%s\","
+           "\"count\":%zu,\"codec\":\"%s\",\"bits_each\":%.3f,\"above_bound\":%.3f,"
+           "\"decode_millions_per_second\":%.0f}\n",
+           nd_cpu_name(), o->file ? "file" : "uniform", o->count, name, bits, bits - bound,
+           (double)o->count / decode / 1e6);
+}
+
+static void manku(const struct options *o, const uint64_t *row, size_t n, double bound)
+{
+    static uint64_t out[ND_MANKU_BLOCK_VALUES];
+    struct nd_manku m = {.n = n};
+    uint8_t length[64];
+    struct nd_manku_block *block;
+    unsigned char *data;
+    double start;
+
+    nd_manku_lengths(row, n, length);
+    if (nd_manku_code_init(&m.code, length, NULL) != ND_OK)
+        die("no code");
+    m.n_blocks = nd_manku_encode(&m.code, row, n, NULL, NULL);
+    m.block = block = malloc(m.n_blocks * sizeof *block);
+    m.data = data = malloc(m.n_blocks * ND_MANKU_BLOCK);
+    if (!block || !data)
+        die("out of memory");
+    nd_manku_encode(&m.code, row, n, block, data);
+    start = cpu_seconds();
+    for (size_t b = 0; b < m.n_blocks; b++)
+        if (nd_manku_decode(&m, b, out) == 0)
+            die("a block is empty");
+    print_codec(o, "manku", 8.0 * ND_MANKU_BLOCK * (double)m.n_blocks / (double)n, bound,
+                cpu_seconds() - start);
+    free(block);
+    free(data);
+}
+
+/* Bits a value of a sorted table of 64 bits, and how fast it is decoded. */
+static void codecs(const struct options *o, uint64_t *row)
+{
+    struct nd_hamming_ef ef = nd_hamming_ef_shape(o->count);
+    size_t bytes = nd_hamming_ef_bytes(&ef), n = 0;
+    double bound = 64 - log2((double)o->count) + 1.4427, start;
+    uint64_t *data = nd_table_alloc(bytes), out[4096];
+
+    if (!data || o->bits != 64)
+        die("64 bits and memory are wanted");
+    qsort(row, o->count, sizeof *row, by_number);
+    nd_hamming_ef_encode(&ef, row, data);
+    if (nd_hamming_ef_open(&ef, o->count, data, bytes, NULL) != ND_OK)
+        die("the code does not open");
+    start = cpu_seconds();
+    for (size_t i = 0; i < o->count; i += 4096)
+        nd_hamming_ef_decode(&ef, i, o->count - i < 4096 ? o->count - i : 4096, out);
+    print_codec(o, "elias-fano", 8.0 * (double)bytes / (double)o->count, bound,
+                cpu_seconds() - start);
+    for (size_t i = 0; i < o->count; i++)
+        if (n == 0 || row[n - 1] != row[i])
+            row[n++] = row[i];
+    manku(o, row, n, bound);
+    nd_table_free(data, bytes);
+}
+
 static size_t number(const char *text)
 {
     char *end;
@@ -365,6 +432,8 @@ int main(int argc, char **argv)
     fill_queries(&o, row, query);
     if (!strcmp(o.what, "pairs"))
         self_join(&o, row);
+    else if (!strcmp(o.what, "codec"))
+        codecs(&o, row);
     else if (!strcmp(o.what, "batch"))
         batch_join(&o, row, query);
     else
