@@ -10,9 +10,9 @@ jobs := $(shell nproc 2>/dev/null || echo 1)
 .PHONY: all demo test bench lint format fuzz install clean help
 
 all:
-	@cmake --preset release $(CMAKE_ARGS) >build-log.tmp 2>&1 \
-	    || { cat build-log.tmp; rm build-log.tmp; tools/bootstrap.sh --check build; exit 1; }
-	@rm -f build-log.tmp
+	@mkdir -p build
+	@cmake --preset release $(CMAKE_ARGS) >build/configure.log 2>&1 \
+	    || { cat build/configure.log; tools/bootstrap.sh --check build; exit 1; }
 	@cmake --build --preset release
 
 help:

@@ -24,13 +24,7 @@ def options(parser):
     parser.add_argument("--budget", type=float, default=11,
                         help="minutes: no further repetition begins that would end after them")
     parser.add_argument("--cpu", type=int, help="the core to pin to; default: the first of those allowed")
-    parser.add_argument("--threshold", type=float, default=0.8, help=argparse_hidden())
     parser.add_argument("--resume", action="store_true", help="go on with the last session")
-
-
-def argparse_hidden():
-    import argparse
-    return argparse.SUPPRESS
 
 
 def contestants(args):
@@ -107,7 +101,7 @@ class Contest:
             importing = meta["seconds_import"]
             record.update(seconds_full=meta["seconds_full"], seconds_import=importing, cpu_s=meta["cpu_s"],
                           seconds=meta["seconds_full"] - (importing if importing > 1 else 0),
-                          peak_mb=meta["peak_kb"] / 1e3, version=meta["version"], phases=meta["phases"])
+                          peak_mb=round(meta["peak_kb"] * 1024 / 1e6, 1), version=meta["version"], phases=meta["phases"])
         record["mb_per_s"] = round(record["file_mb"] / record["seconds"], 2)
 
     def score(self, name, path, out):

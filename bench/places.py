@@ -9,7 +9,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BENCH = os.path.join(ROOT, "bench")
-BUILD = os.path.join(ROOT, "build", "bench")
+BUILD = os.environ.get("NEARDUP_BENCH_BUILD", os.path.join(ROOT, "build", "bench"))
 DATA = os.environ.get("NEARDUP_DATA", os.path.join(os.path.dirname(ROOT), "shared", "data"))
 NEARDUP = os.path.join(ROOT, "build", "release", "neardup")
 

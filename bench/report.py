@@ -39,18 +39,19 @@ def dedup_rows(runs):
     for tool in sorted(runs, key=lambda t: -speed.get(t, 0)):
         good = [r for r in runs[tool] if not r["exit"]]
         if not good:
-            yield [tool, "stopped" if "over_limit" in runs[tool][-1] else "failed"] + [""] * 9
+            yield [tool, "stopped" if "over_limit" in runs[tool][-1] else "failed"] + [""] * 10
             continue
         score = next((r["score"] for r in good if "pair_recall" in r.get("score", {})), None)
         net = any(r["seconds"] != r["seconds_full"] for r in good)
         row = [f"{tool} {good[0].get('version', '')}", spread([r["mb_per_s"] for r in good]) + ("*" if net else ""),
                f"{speed[tool] / best:.1f}" if best else "–", len(good),
+               f"{statistics.median(r['file_mb'] / r['cpu_s'] for r in good):.1f}",
                f"{statistics.median(r['peak_mb'] for r in good):.0f}"]
         if score:
             row += [score["removed"], percent(score["pair_recall"]), score["both_kept"], percent(score["pair_precision"]),
                     f"{score['wrongly_removed']} ({percent(score['wrongly_removed_share'])})",
                     f"{score['missed']} ({percent(score['missed_share'])})"]
-        yield row + [""] * (11 - len(row))
+        yield row + [""] * (12 - len(row))
 
 
 def dedup():
@@ -67,7 +68,7 @@ def dedup():
         parts.append(f"### {name}\n\n{any_run['documents']:,} documents, {any_run['file_mb']:.1f} MB, "
                      f"{true:,} pairs at resemblance ≥ .8 by the oracle of `\\w+` words\n"
                      if true != "?" else f"### {name}\n")
-        parts.append(table(["tool", "MB/s, median (range)", "× fastest rival", "runs", "peak MB", "removed",
+        parts.append(table(["tool", "MB/s, median (range)", "× fastest rival", "runs", "MB/processor s", "peak MB", "removed",
                             "pairs in one cluster", "pairs both kept", "pair precision", "wrongly removed", "missed"],
                            dedup_rows(runs)))
     if any(r.get("seconds") != r.get("seconds_full") for r in records):
@@ -100,3 +101,74 @@ def truth():
         parts.append(table(["set", "planted pairs", "found", "others"], articles))
     parts.append("Bounds broken:\n\n" + "\n".join(broken) + "\n" if broken else "No bound is broken.\n")
     return "\n".join(parts)
+
+
+def memory():
+    records = session_of("memory.jsonl") if places.records("memory.jsonl") else []
+    if not records:
+        return "Nothing measured.\n"
+    rows = [[f"{r['documents']:,}", f"{r['file_mb']:,.0f}", r["threads"], f"{r['seconds']:.1f}",
+             f"{r['file_mb'] / r['seconds']:.0f}", f"{r['peak_mb']:,.0f}", f"{r['promised_mb']:,.0f}",
+             f"{r['bytes_a_document']:.0f}", f"{r['ulimit_v_mb']:,.0f}", f"{r['removed']:,} of {r['to_be_removed']:,}",
+             "; ".join(r["broken"]) or "none"] for r in records]
+    return heading(records[0]) + "\n" + table(
+        ["documents", "MB", "threads", "seconds", "MB/s", "peak MB", "promised MB", "bytes a document over 256 MB",
+         "ulimit -v, MB", "removed", "bounds broken"], rows)
+
+
+def scaling():
+    records = session_of("scaling.jsonl") if places.records("scaling.jsonl") else []
+    by_set = defaultdict(lambda: defaultdict(list))
+    for r in records:
+        if not r["exit"]:
+            by_set[r["set"]][r["threads"]].append(r["mb_per_s"])
+    if not by_set:
+        return "Nothing measured.\n"
+    threads = sorted({n for runs in by_set.values() for n in runs})
+    rows = [[name] + [spread(runs[n], 0) for n in threads] +
+            [f"{statistics.median(runs[n]) / statistics.median(runs[threads[0]]):.2f}" for n in threads[1:]]
+            for name, runs in by_set.items()]
+    return heading(records[0]) + "\n" + table(
+        ["set"] + [f"MB/s, {n} threads" if n > 1 else "MB/s, 1 thread" for n in threads] +
+        [f"{n} : {threads[0]}" for n in threads[1:]], rows)
+
+
+SHOWN = (1, 150, 10000)  # values a call; the records have more
+
+
+def kernels():
+    """One row a measurement, one column a set of kernels."""
+    from measure_kernels import GOALS
+    records = session_of("kernels.jsonl") if places.records("kernels.jsonl") else []
+    if not records:
+        return "Nothing measured.\n"
+    cpus = list(dict.fromkeys(r["cpu"] for r in records))
+    parts = [heading(records[0])]
+    for program in dict.fromkeys(r["program"] for r in records):
+        rows = defaultdict(dict)
+        for r in (r for r in records if r["program"] == program):
+            size = r.get("document_bytes", r.get("n", ""))
+            if "n" in r and size not in SHOWN:
+                continue
+            rows[r.get("text", ""), size, r["what"]][r["cpu"]] = rate(r)
+        body = []
+        for (text, size, what), values in rows.items():
+            unit = next(iter(values.values()))[1]
+            cells = [figures(values[c][0]) if c in values else "–" for c in cpus]
+            goal = f"{GOALS[what]:,}" if what in GOALS and size == 4096 else ""
+            body.append([text.removesuffix(".txt"), size, what] + cells + [unit, goal])
+        parts.append(f"### {program}\n\n" + table(["text", "bytes or values", "what"] + cpus + ["unit", "goal, English"], body))
+    return "\n".join(parts)
+
+
+def figures(value):
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def rate(record):
+    """What a program gave, and in what."""
+    if "gb_per_s" in record:
+        return 1000 * record["gb_per_s"], "MB/s"
+    if "mb_per_s" in record:
+        return record["mb_per_s"], "MB/s"
+    return record["ns"], "ns"

@@ -35,6 +35,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/neardupConfig.cmake
 install(CODE "set(version ${PROJECT_VERSION})
     set(libdir ${CMAKE_INSTALL_LIBDIR})
     set(includedir ${CMAKE_INSTALL_INCLUDEDIR})
+    string(REPLACE \";\" \" \" file_modules \"${file_modules}\")
     set(with_files $<TARGET_EXISTS:neardup_files>)
     set(templates \"${CMAKE_CURRENT_SOURCE_DIR}/cmake\")")
 install(SCRIPT cmake/write_pc.cmake)

@@ -138,30 +138,50 @@ static void check_comparisons(const struct nd_sketch_kernels *k, const char *isa
         }
 }
 
-/* A nearly full table, half of whose values begin their search at its end. */
-static void check_count_found(const struct nd_sketch_kernels *k, const char *isa, uint64_t *memory)
+static void check_sequence_sum(const struct nd_sketch_kernels *k, const char *isa, uint64_t *memory)
 {
-    static uint64_t slot[1 << SLOTS_LOG2], held[(1 << SLOTS_LOG2) - 40], value[2 * LENGTHS];
-    const struct nd_slots in = {slot, 64 - SLOTS_LOG2};
-    const size_t n_held = sizeof held / sizeof *held, mask = (1 << SLOTS_LOG2) - 1;
+    for (size_t n = 0; n <= LENGTHS; n++)
+        for (size_t shift = 0; shift < SHIFTS; shift++) {
+            uint64_t first = any() >> any() % 64;
 
-    memset(slot, 0, sizeof slot);
-    for (size_t i = 0; i < n_held; i++) {
+            fill(memory + shift, n);
+            expect(k->sequence_sum(memory + shift, n, first) ==
+                       definition->sequence_sum(memory + shift, n, first),
+                   isa, "sequence_sum", n, shift);
+        }
+}
+
+/* A nearly full table, half of whose values begin their search at its end. */
+static void check_count_found(const struct nd_sketch_kernels *k, const char *isa, bool wide,
+                              uint64_t *memory)
+{
+    enum { SLOTS = 1 << SLOTS_LOG2, HELD = SLOTS - 40 };
+    static uint16_t narrow_slot[SLOTS + 2];
+    static uint32_t wide_slot[SLOTS + 1];
+    static uint64_t held[HELD + 1], value[2 * LENGTHS];
+    const struct nd_slots in = {held, wide ? (void *)wide_slot : (void *)narrow_slot,
+                                64 - SLOTS_LOG2, wide};
+
+    memset(narrow_slot, 0, sizeof narrow_slot);
+    memset(wide_slot, 0, sizeof wide_slot);
+    for (uint16_t number = 1; number <= HELD; number++) {
         size_t at;
 
-        held[i] = i % 2 ? any() : any() | UINT64_C(0xFF) << 56;
-        for (at = held[i] >> in.shift; slot[at]; at = (at + 1) & mask)
+        held[number] = number % 2 ? any() : any() | UINT64_C(0xFF) << 56;
+        for (at = held[number] >> in.shift; narrow_slot[at]; at = (at + 1) % SLOTS)
             ;
-        slot[at] = held[i];
+        narrow_slot[at] = number;
+        wide_slot[at] = number;
     }
     for (size_t n = 0; n <= 2 * LENGTHS; n++)
         for (size_t shift = 0; shift < SHIFTS; shift++) {
             size_t expected = 0;
 
+            held[0] = any();
             for (size_t i = 0; i < n; i++) {
                 int is_held = any() % 2;
 
-                value[i] = is_held ? held[any() % n_held] : any() % 9 ? any() : 0;
+                value[i] = is_held ? held[1 + any() % HELD] : any() % 9 ? any() : held[0];
                 expected += (size_t)is_held;
             }
             memcpy(memory + shift, value, n * sizeof *value);
@@ -185,7 +205,9 @@ int main(void)
         check_shingles(kernels, isa_name[i], memory);
         check_sketches(kernels, isa_name[i], memory);
         check_comparisons(kernels, isa_name[i]);
-        check_count_found(kernels, isa_name[i], memory);
+        check_sequence_sum(kernels, isa_name[i], memory);
+        check_count_found(kernels, isa_name[i], false, memory);
+        check_count_found(kernels, isa_name[i], true, memory);
     }
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # check-symbols.sh - the shared libraries export exactly the functions that headers mark ND_API
 #
+# A private header may mark one that the library for files needs of the other.
+#
 # usage: tools/check-symbols.sh LIBRARY.so ...
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # A declaration may go over lines: join each to its parenthesis.
 declared() {
-    cat include/neardup/*.h | grep -v '^ *#' | tr '\n' ' ' | grep -oE 'ND_API [^(;]*\(' |
+    cat include/neardup/*.h src/*/*.h | grep -v '^ *#' | tr '\n' ' ' | grep -oE 'ND_API [^(;]*\(' |
         sed -E 's/.*[^a-z0-9_]([a-z0-9_]+)\($/\1/' | sort
 }
 exported() {

@@ -14,7 +14,7 @@ while IFS= read -r file; do
     case $file in include/*) ;; *) name=$(basename "$file") ;; esac
     head=$(head -n 2 "$file")
     case $head in
-    "/* $name - "*) ;;
+    "/* $name - "* | '/*'$'\n'" * $name - "*) ;;
     "# $name - "*) ;;
     '#!'*$'\n'"# $name - "*) ;;
     '"""'* | '#!'*$'\n''"""'*) ;; # a module of Python says it in its docstring

@@ -202,13 +202,15 @@ def head(name, what, includes):
 
 
 class Pool:
-    """Sequences in one array, each after its length; equal ones once.  Place 0 means: none."""
+    """Sequences in one array, each after its length; equal ones once.  Place 0: the empty one."""
 
     def __init__(self):
         self.values, self.known = [0], {}
 
     def place(self, sequence):
         sequence = tuple(sequence)
+        if not sequence:
+            return 0
         if sequence not in self.known:
             self.known[sequence] = len(self.values)
             self.values += [len(sequence), *sequence]
@@ -292,9 +294,9 @@ extern const uint8_t nd_class_value[];
 
 
 def fold_entry(db, pool, rank, c):
-    """One word a code point: see the header that fold_table() writes."""
+    """One word a code point: simd/fold_entry.h."""
     normal, inner = db.normalise([c]), db.nfkc([c])
-    forward = int((normal[-1:] and normal[-1] in db.firsts) or inner[-1] in db.firsts)
+    forward = int(any(c in db.firsts or c in db.canonical for c in normal[-1:] + inner[-1:]))
     if not db.is_boundary(c):
         plain = normal == [c] and c not in db.firsts
         composes = c in db.seconds
@@ -302,11 +304,22 @@ def fold_entry(db, pool, rank, c):
         alone = int(kind == HARD and plain and composes)
         return (db.token_class(c) | kind << 2 | forward << 4 | alone << 5
                 | rank[db.ccc.get(c, 0)] << 6)
-    if len(normal) == 1 and db.ccc.get(normal[0], 0) == 0:
+    trailing = max(rank[db.ccc.get(c, 0)] for c in normal[-1:] + inner[-1:])
+    if len(normal) == 1 and trailing == 0:
+        assert abs(normal[0] - c) < 1 << 19
         return (db.token_class(normal[0]) | SINGLE << 2 | forward << 4
                 | ((normal[0] - c) & 0xFFFFF) << 12)
-    trailing = rank[db.ccc.get(normal[-1], 0)] if normal else 0
     return STRING << 2 | forward << 4 | trailing << 6 | pool.place(normal) << 12
+
+
+def fold_pair(db, stage, blocks, c):
+    """What kernels need of a code point of two bytes: simd/fold_entry.h."""
+    entry = blocks[stage[c // BLOCK] * BLOCK + c % BLOCK]
+    normal = db.normalise([c])
+    if c < 0x80 or entry >> 2 & 3 != SINGLE or not 0x80 <= normal[0] < 0x800:
+        return 1 << 31
+    made = chr(normal[0]).encode("utf-8")
+    return made[0] | made[1] << 8 | (db.token_class(normal[0]) == SEPARATOR) << 16
 
 
 def fold_table(db):
@@ -320,39 +333,18 @@ def fold_table(db):
     text += array("uint16_t", "nd_fold_entry_block", stage)
     text += array("uint32_t", "nd_fold_entry", blocks)
     text += array("uint32_t", "nd_fold_pool", pool.values)
+    text += array("uint32_t", "nd_fold_pairs", [fold_pair(db, stage, blocks, c)
+                                                for c in range(0x800)])
     header = head("fold_table.h", "what each code point becomes when it stands alone", [])
     header += """#ifndef ND_TEXT_FOLD_TABLE_H
 #define ND_TEXT_FOLD_TABLE_H
 
-#include <stdint.h>
-
-/*
- * One word a code point c, nd_fold_entry[nd_fold_entry_block[c / 64] * 64 + c % 64]:
- *
- *   bits 0-1    class of what it becomes (enum nd_class); unused for ND_FOLD_STRING
- *   bits 2-3    kind
- *   bit  4      its last code point may compose with what follows
- *   bit  5      of ND_FOLD_HARD: becomes itself unless it composes with what stands before it
- *   bits 6-11   rank of the combining class, 0 for class 0; of ND_FOLD_STRING: of its last one
- *   bits 12-31  ND_FOLD_SINGLE: what to add to c, modulo 2^20; ND_FOLD_STRING: place in the pool
- *
- * Nothing that stands before a SINGLE or STRING changes what it becomes.
- */
-enum nd_fold_kind {
-    ND_FOLD_SINGLE, /* becomes one code point of combining class 0 */
-    ND_FOLD_STRING, /* becomes none or several */
-    ND_FOLD_MARK,   /* combines, composes with nothing: stays if the classes stand in order */
-    ND_FOLD_HARD,   /* anything else */
-};
-#define ND_FOLD_CLASS(e) ((e)&3)
-#define ND_FOLD_KIND(e) ((e) >> 2 & 3)
-#define ND_FOLD_FORWARD (1u << 4)
-#define ND_FOLD_ALONE (1u << 5)
-#define ND_FOLD_RANK(e) ((e) >> 6 & 63)
+#include "simd/fold_entry.h"
 
 extern const uint16_t nd_fold_entry_block[];
 extern const uint32_t nd_fold_entry[];
-extern const uint32_t nd_fold_pool[]; /* the length, then the code points */
+extern const uint32_t nd_fold_pool[];  /* the length, then the code points */
+extern const uint32_t nd_fold_pairs[]; /* code points of two bytes */
 
 #endif
 """

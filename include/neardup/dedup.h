@@ -150,8 +150,8 @@ struct nd_component_via {
  * removed documents.
  */
 ND_API enum nd_status nd_dedup_components(struct nd_dedup *dedup, uint64_t first, size_t n,
-                                          struct nd_decision *decisions, struct nd_component_via *via,
-                                          struct nd_error *err);
+                                          struct nd_decision *decisions,
+                                          struct nd_component_via *via, struct nd_error *err);
 
 #ifdef __cplusplus
 }

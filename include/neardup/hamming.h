@@ -70,7 +70,7 @@ struct nd_hamming_machine {
 /* Figures of one machine, for those who cannot measure (2.6 GHz, AVX-512, huge pages). */
 ND_API struct nd_hamming_machine nd_hamming_machine_default(void);
 
-/* Measure this machine: about a second and 256 MB.  ND_ENOMEM. */
+/* Measure this machine: well under a second and 128 MB.  ND_ENOMEM. */
 ND_API enum nd_status nd_hamming_calibrate(struct nd_hamming_machine *machine,
                                            struct nd_error *err);
 

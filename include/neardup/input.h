@@ -43,20 +43,22 @@ struct nd_input_options {
 };
 ND_API struct nd_input_options nd_input_options_default(void);
 
-/* A file, standard input or an archive entry that is a container of its own: what a record is from.
+/*
+ * A file, standard input, or a file in an archive: what a record is from.  An archive itself is a
+ * source too, without records and entry, that has the hash of its file.
  */
 struct nd_source {
-    const char *path;  /* as given; below a directory, joined to it; "-": standard input */
-    const char *entry; /* name within the archive, or NULL */
-    enum nd_format format;
+    const char *path;        /* as given; below a directory, joined to it; "-": standard input */
+    const char *entry;       /* name within the archive, or NULL */
+    enum nd_format format;   /* ND_FORMAT_AUTO: an archive itself */
     const char *compression; /* "gzip", "zstd", "xz", "bzip2", "lz4", "none" */
     const char *archive;     /* "tar", "zip" or NULL */
     int is_container;      /* records in it are lines or rows: JSON Lines, CSV, TSV, text by line */
     int is_rereadable;     /* regular and uncompressed: offsets are those of the file */
-    struct nd_view header; /* CSV and TSV: the header row with its line end */
+    struct nd_view header; /* CSV and TSV: the header row with its mark, if any, and line end */
     uint64_t bytes;        /* uncompressed bytes read so far */
     uint64_t records;      /* cut so far */
-    uint64_t bytes_hash;   /* XXH3 of the bytes of the file as stored, complete at its end */
+    uint64_t bytes_hash;   /* XXH3 of the file as stored, complete at its end; 0 for entries */
 };
 
 /* A record as cut: bytes borrowed from its batch. */
@@ -81,8 +83,9 @@ struct nd_problem {
 struct nd_input;
 
 /*
- * Open a list of files, directories and "-".  Nothing is read yet.  `report` is called from
- * nd_input_read, in the thread that calls it.
+ * Open a list of files, directories and "-".  Nothing is read yet.  The paths are copied.  `report`
+ * (NULL: nobody is told) is called from nd_input_read, in the thread that calls it.  NULL:
+ * ND_EINVAL (no path, no text field), ND_ENOMEM.
  */
 ND_API struct nd_input *
 nd_input_open(const char *const *paths, size_t n_paths, const struct nd_input_options *options,
@@ -107,12 +110,18 @@ ND_API void nd_batch_release(struct nd_batch *batch);
 ND_API int nd_input_read(struct nd_input *input, size_t max_bytes, size_t max_records,
                          struct nd_batch *batch, struct nd_error *err);
 
-/* What is known of the sources met so far; valid until the next nd_input_read. */
+/*
+ * What is known of the sources met so far.  A source stays where it is until nd_input_close;
+ * `bytes`, `records` and `bytes_hash` grow in nd_input_read, the rest stands before the first
+ * record of the source is given out.  So other threads may use the sources of records that they
+ * have.
+ */
 ND_API size_t nd_input_sources(const struct nd_input *input);
 ND_API const struct nd_source *nd_input_source(const struct nd_input *input, uint32_t number);
 
 /*
- * Bytes of stored input consumed, and in total where it is known (else 0): for a progress bar.
+ * Bytes of stored input consumed, and in total where it is known (else 0): for a progress bar. Safe
+ * from any thread.
  */
 ND_API void nd_input_progress(const struct nd_input *input, uint64_t *done, uint64_t *total);
 
@@ -127,6 +136,8 @@ ND_API enum nd_status nd_input_reread(const struct nd_input *input, uint32_t sou
 
 /* Makes documents of records: the working memory of one thread. */
 struct nd_parser;
+
+/* At most 64 fields in all, id and text among them: else ND_EINVAL; or ND_ENOMEM. */
 ND_API struct nd_parser *nd_parser_new(const struct nd_input_options *options,
                                        struct nd_error *err);
 ND_API void nd_parser_free(struct nd_parser *parser);
@@ -137,10 +148,12 @@ struct nd_bad_record {
 };
 
 /*
- * Parse one record.  1: *document is filled, its views valid until nd_parser_reset; 0: the record
- * is bad and *bad says why; < 0: ND_ENOMEM.  *repaired counts invalid UTF-8 sequences that were
- * replaced. Fields asked for stand in document->fields in the order of the options, with value.data
- * NULL where absent.
+ * Parse one record: all of its bytes, with 64 readable beyond.  1: *document is filled; its views
+ * lie in the record's bytes or in the parser, valid until the former go or nd_parser_reset; 0: the
+ * record is bad and *bad says why; < 0: ND_ENOMEM.  *repaired (NULL allowed) is increased by the
+ * invalid UTF-8 sequences that were replaced in a good record.  Fields asked for stand in
+ * document->fields in the order of the options, with value.data NULL where absent or null; numbers,
+ * true, false, arrays and objects are their own JSON.
  */
 ND_API int nd_parser_parse(struct nd_parser *parser, const struct nd_source *source,
                            struct nd_view record, struct nd_document *document, uint64_t *repaired,

@@ -84,7 +84,7 @@ struct nd_run_summary {
     uint64_t double_ids, ids_remembered; /* where fewer than all: see ids_full */
     int ids_full;
     uint64_t failed_inputs, warnings;
-    uint64_t bytes;   /* uncompressed */
+    uint64_t bytes; /* uncompressed */
     uint64_t checks, candidates, index_bytes, spool_bytes, peak_bytes;
     double seconds;
     unsigned threads, bands, rows;

@@ -176,6 +176,16 @@ void *nd_table_alloc(size_t bytes)
     return p;
 }
 
+void nd_table_touch(void *table, size_t bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+    (void)madvise(table, bytes, MADV_POPULATE_WRITE);
+#else
+    (void)table;
+    (void)bytes;
+#endif
+}
+
 void nd_table_free(void *table, size_t bytes)
 {
     if (table)

@@ -41,13 +41,16 @@ void nd_arena_release(struct nd_arena *a);
  * left. */
 void *nd_table_alloc(size_t bytes);
 void nd_table_free(void *table, size_t bytes);
+/* Have all its pages made now, at once, where they would soon be met one by one. */
+void nd_table_touch(void *table, size_t bytes);
 /*
- * Grow a table from nd_table_alloc in place or by moving its pages: what it held stays, the rest is zero, and
- * the two sizes never need memory at once.  False: no memory, the table as it was.
+ * Grow a table from nd_table_alloc in place or by moving its pages: what it held stays, the rest is
+ * zero, and the two sizes never need memory at once.  False: no memory, the table as it was.
  */
 bool nd_table_grow(void **table, size_t bytes, size_t new_bytes);
 
-/* A long array on such a table, growing by an eighth, so that little stands empty.  Starts from zeroes. */
+/* A long array on such a table, growing by an eighth, so that little stands empty.  Starts from
+ * zeroes. */
 struct nd_column {
     void *data;
     size_t bytes; /* allocated */

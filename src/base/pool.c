@@ -29,6 +29,10 @@ struct nd_pool {
     unsigned n_busy; /* helpers in it: one that is at the job may miss the round, and nobody waits
                         for it */
 
+    /* Changes whenever there may be something to do: what an idle thread looks at for a while
+     * before it sleeps. */
+    atomic_uint news;
+
     enum job_state job_state;
     void (*job)(void *context);
     void *job_context;
@@ -51,6 +55,31 @@ static void work(struct nd_pool *pool, unsigned worker)
     }
 }
 
+/*
+ * Waking a sleeping thread takes tens of microseconds, the time of a short run, and the next run
+ * comes soon: so look a while, giving way to whoever else wants the processor.  The lock is held
+ * before and after, not meanwhile.
+ */
+static void await_news(struct nd_pool *pool, pthread_cond_t *condition)
+{
+    enum { LOOKS = 200 };
+    unsigned seen = atomic_load(&pool->news);
+
+    pthread_mutex_unlock(&pool->lock);
+    for (int i = 0; i < LOOKS && atomic_load(&pool->news) == seen; i++)
+        sched_yield();
+    pthread_mutex_lock(&pool->lock);
+    if (atomic_load(&pool->news) == seen)
+        pthread_cond_wait(condition, &pool->lock);
+}
+
+/* Tell the others; the lock is held, as they look at the state only with it. */
+static void tell(struct nd_pool *pool, pthread_cond_t *condition)
+{
+    atomic_fetch_add(&pool->news, 1);
+    pthread_cond_broadcast(condition);
+}
+
 /* Run the waiting job; the lock is held before and after, not meanwhile. */
 static void do_job(struct nd_pool *pool)
 {
@@ -59,7 +88,7 @@ static void do_job(struct nd_pool *pool)
     pool->job(pool->job_context);
     pthread_mutex_lock(&pool->lock);
     pool->job_state = JOB_DONE;
-    pthread_cond_signal(&pool->done);
+    tell(pool, &pool->done);
 }
 
 static void *help(void *argument)
@@ -80,13 +109,13 @@ static void *help(void *argument)
             work(pool, helper.worker);
             pthread_mutex_lock(&pool->lock);
             if (--pool->n_busy == 0)
-                pthread_cond_signal(&pool->done);
+                tell(pool, &pool->done);
         } else if (pool->job_state == JOB_WAITING) {
             do_job(pool);
         } else if (pool->stop) {
             break;
         } else {
-            pthread_cond_wait(&pool->wake, &pool->lock);
+            await_news(pool, &pool->wake);
         }
     }
     pthread_mutex_unlock(&pool->lock);
@@ -150,7 +179,7 @@ void nd_pool_free(struct nd_pool *pool)
         return;
     pthread_mutex_lock(&pool->lock);
     pool->stop = true;
-    pthread_cond_broadcast(&pool->wake);
+    tell(pool, &pool->wake);
     pthread_mutex_unlock(&pool->lock);
     for (unsigned i = 0; i < pool->n_started; i++)
         pthread_join(pool->thread[i], NULL);
@@ -181,13 +210,13 @@ void nd_pool_run(struct nd_pool *pool, size_t n,
     atomic_store(&pool->next, 0);
     pool->is_open = true;
     pool->round++;
-    pthread_cond_broadcast(&pool->wake);
+    tell(pool, &pool->wake);
     pthread_mutex_unlock(&pool->lock);
     work(pool, 0);
     pthread_mutex_lock(&pool->lock);
     pool->is_open = false;
     while (pool->n_busy)
-        pthread_cond_wait(&pool->done, &pool->lock);
+        await_news(pool, &pool->done);
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -197,7 +226,7 @@ void nd_pool_begin(struct nd_pool *pool, void (*job)(void *context), void *conte
     pool->job = job;
     pool->job_context = context;
     pool->job_state = JOB_WAITING;
-    pthread_cond_signal(&pool->wake);
+    tell(pool, &pool->wake);
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -207,7 +236,7 @@ void nd_pool_finish(struct nd_pool *pool)
     if (pool->job_state == JOB_WAITING)
         do_job(pool);
     while (pool->job_state == JOB_RUNNING)
-        pthread_cond_wait(&pool->done, &pool->lock);
+        await_news(pool, &pool->done);
     pool->job_state = JOB_NONE;
     pthread_mutex_unlock(&pool->lock);
 }

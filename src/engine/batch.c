@@ -10,7 +10,7 @@ enum nd_status nd_batch_begin(struct nd_dedup *d, const struct nd_dedup_item *it
 
     if (d->stats.documents + n > UINT32_MAX - 1)
         return nd_fail(err, ND_EUNSUPPORTED, "more than %u documents", UINT32_MAX - 1);
-    *out = nd_items_new(items, n, err);
+    *out = nd_items_begin(d, items, n, err);
     if (!*out)
         return ND_ENOMEM;
     nd_workers_begin(d);
@@ -18,7 +18,7 @@ enum nd_status nd_batch_begin(struct nd_dedup *d, const struct nd_dedup_item *it
         nd_texts_begin(d->texts, items);
     status = nd_items_group(d, *out, n, err);
     if (status)
-        nd_items_free(*out, n);
+        nd_items_end(*out, n);
     return status;
 }
 
@@ -28,7 +28,7 @@ void nd_batch_end(struct nd_dedup *d, struct nd_item *item, size_t n, enum nd_st
         d->stats.documents += n;
         nd_workers_end(d);
     }
-    nd_items_free(item, n);
+    nd_items_end(item, n);
 }
 
 enum nd_status nd_document_keep(struct nd_dedup *d, struct nd_item *item, uint64_t document,
@@ -40,11 +40,6 @@ enum nd_status nd_document_keep(struct nd_dedup *d, struct nd_item *item, uint64
         status = nd_kept_add(d, (uint32_t)document, item, err);
     if (status == ND_OK)
         status = d->source.keep(d->source.context, document, place, err);
-    if (status == ND_OK && item->is_listed && item->shingle) {
-        if (!nd_shingle_cache_put(d->cache, *number, item->shingle, (size_t)item->n_shingles))
-            return nd_fail(err, ND_ENOMEM, "out of memory for the shingles of a kept document");
-        item->shingle = NULL;
-    }
     return status;
 }
 

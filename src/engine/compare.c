@@ -1,11 +1,13 @@
 /* compare.c - the exact comparison of a document with a candidate */
 #include "engine/state.h"
 
-bool nd_counts_allow(const struct nd_dedup *d, uint64_t a, uint64_t b)
+struct nd_index_filter nd_counts_allowed(const struct nd_dedup *d, uint64_t n_shingles)
 {
-    if (d->params.verify == ND_VERIFY_NONE)
-        return true;
-    return nd_measure_need(d->params.verify, a, b, d->threshold, false) <= (a < b ? a : b);
+    struct nd_index_filter filter = ND_INDEX_ALL;
+
+    if (d->params.verify != ND_VERIFY_NONE)
+        nd_measure_range(d->params.verify, n_shingles, d->threshold, &filter.least, &filter.most);
+    return filter;
 }
 
 /* Documents of earlier batches come before all of this one. */

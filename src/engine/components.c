@@ -160,8 +160,8 @@ static void join_item(struct nd_dedup *d, struct nd_item *item, size_t place, ui
         kept_of(c)[document] = kept_of(c)[first + item[place].first_same];
     else
         kept_of(c)[document] = item[place].kept.at;
-    item[place].is_short = nd_kept_is_short(d, kept_of(c)[document]);
-    item[place].n_shingles = nd_kept_shingles(d, kept_of(c)[document]);
+    item[place].is_short = nd_index_is_short(d->index, kept_of(c)[document]);
+    item[place].n_shingles = nd_index_shingles(d->index, kept_of(c)[document]);
     if (!item[place].is_short || d->params.short_policy != ND_SHORT_KEEP) {
         uint32_t n = (uint32_t)item[place].n_shingles;
 
@@ -215,11 +215,11 @@ struct deciding {
 static enum nd_status compare_kept(struct nd_dedup *d, struct nd_worker *w, uint32_t a, uint32_t b,
                                    struct nd_decision *out)
 {
-    uint32_t n_a = nd_kept_shingles(d, a);
+    uint32_t n_a = nd_index_shingles(d->index, a);
     const uint64_t *shingle;
     size_t n;
 
-    out->is_short = nd_kept_is_short(d, a);
+    out->is_short = nd_index_is_short(d->index, a);
     out->is_empty = out->is_short && n_a == 0;
     out->verified = 1;
     out->distance = (unsigned)__builtin_popcountll(nd_index_simhash(d->index, a) ^
@@ -249,12 +249,13 @@ static void decide(void *context, size_t place, unsigned worker)
     struct via_counts counts = ((struct via_counts *)c->overlap.data)[document];
 
     *out = (struct nd_decision){.kept = kept, .distance = UINT32_MAX};
-    out->is_short = nd_kept_is_short(job->d, kept_of(c)[document]);
-    out->is_empty = out->is_short && nd_kept_shingles(job->d, kept_of(c)[document]) == 0;
+    out->is_short = nd_index_is_short(job->d->index, kept_of(c)[document]);
+    out->is_empty = out->is_short && nd_index_shingles(job->d->index, kept_of(c)[document]) == 0;
     job->via[place] = (struct nd_component_via){document, {0, 0, 0}};
     if (kept == document || w->status)
         return;
-    job->via[place] = (struct nd_component_via){via_of(c)[document], {counts.a, counts.b, counts.shared}};
+    job->via[place] =
+        (struct nd_component_via){via_of(c)[document], {counts.a, counts.b, counts.shared}};
     (void)compare_kept(job->d, w, kept_of(c)[document], kept_of(c)[kept], out);
 }
 

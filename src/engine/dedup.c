@@ -4,6 +4,10 @@
 #include "engine/engine.h"
 #include "engine/state.h"
 
+/* What the index has room for from the start: 3 MB, and the first growths that would fill it again.
+ */
+enum { FIRST_DOCUMENTS = 16000 };
+
 struct nd_dedup_params nd_dedup_params_default(void)
 {
     return (struct nd_dedup_params){
@@ -61,10 +65,11 @@ static enum nd_status make_parts(struct nd_dedup *d, struct nd_error *err)
             return nd_fail(err, ND_ENOMEM, "out of memory");
         d->source = nd_texts_source(d->texts);
     }
+    d->n_keys = nd_index_key_count(&d->index_params);
     d->index = nd_index_new(&d->index_params, err);
     d->leaders = d->index ? nd_index_new(&d->index_params, err) : NULL;
     d->pending = d->leaders ? nd_index_new(&d->index_params, err) : NULL;
-    if (!d->pending)
+    if (!d->pending || nd_index_reserve(d->index, FIRST_DOCUMENTS, err))
         return ND_ENOMEM;
     d->cache = nd_shingle_cache_new(d->params.cache_bytes);
     if (!d->cache)
@@ -116,6 +121,8 @@ void nd_dedup_free(struct nd_dedup *d)
     if (!d)
         return;
     nd_workers_free(d);
+    free(d->item);
+    free(d->key);
     nd_shingle_cache_free(d->cache);
     nd_kept_release(&d->kept);
     nd_index_free(d->pending);

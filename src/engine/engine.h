@@ -6,8 +6,11 @@
 
 #include "base/pool.h"
 
-/* As nd_dedup_new, on a pool that stays the caller's; params->threads does not count. */
-struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_params *params,
-                                 const struct nd_text_source *source, struct nd_error *err);
+/*
+ * As nd_dedup_new, on a pool that stays the caller's; params->threads does not count.  In no public
+ * header, yet exported: the runs over files stand in a library of their own, of the same version.
+ */
+ND_API struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_params *params,
+                                        const struct nd_text_source *source, struct nd_error *err);
 
 #endif

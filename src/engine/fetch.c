@@ -1,7 +1,4 @@
 /* fetch.c - texts and shingles of kept documents, read again */
-#include <stdlib.h>
-#include <string.h>
-
 #include "engine/state.h"
 
 unsigned nd_worker_number(const struct nd_dedup *d, const struct nd_worker *w)
@@ -28,27 +25,6 @@ enum nd_status nd_fetch_text(struct nd_dedup *d, struct nd_worker *w, uint32_t n
     return ND_OK;
 }
 
-/* Keep what was made for the rest of the batch, unless that would take too much. */
-static bool remember(struct nd_worker *w, uint32_t number, const struct nd_sketch *sketch,
-                     const uint64_t **shingle)
-{
-    size_t n = (size_t)sketch->n_shingles;
-    uint64_t *copy;
-
-    *shingle = sketch->shingle;
-    if (nd_shingle_cache_is_full(w->fetched))
-        return true;
-    copy = nd_alloc_array(n, sizeof *copy);
-    if (!copy)
-        return false;
-    if (n)
-        memcpy(copy, sketch->shingle, n * sizeof *copy);
-    if (nd_shingle_cache_put(w->fetched, number, copy, n))
-        return true;
-    free(copy);
-    return false;
-}
-
 enum nd_status nd_fetch_shingles(struct nd_dedup *d, struct nd_worker *w, uint32_t number,
                                  const uint64_t **shingle, size_t *n)
 {
@@ -65,8 +41,9 @@ enum nd_status nd_fetch_shingles(struct nd_dedup *d, struct nd_worker *w, uint32
     if (status)
         return status;
     if (nd_sketcher_read(w->kept_sketcher, text.data, text.len, &sketch) ||
-        !remember(w, number, &sketch, shingle))
+        !nd_shingle_cache_put(w->fetched, number, sketch.shingle, (size_t)sketch.n_shingles))
         return nd_worker_fail(w, ND_ENOMEM, "reading a kept document again");
+    *shingle = sketch.shingle;
     *n = (size_t)sketch.n_shingles;
     return ND_OK;
 }

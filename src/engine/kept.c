@@ -5,21 +5,9 @@
 #include "engine/state.h"
 #include "match/same_tokens.h"
 
-#define SHORT_BIT UINT32_C(0x80000000)
-
 uint32_t nd_kept_document(const struct nd_dedup *d, uint32_t number)
 {
     return ((const uint32_t *)d->kept.document.data)[number];
-}
-
-uint32_t nd_kept_shingles(const struct nd_dedup *d, uint32_t number)
-{
-    return ((const uint32_t *)d->kept.shingles.data)[number] & ~SHORT_BIT;
-}
-
-bool nd_kept_is_short(const struct nd_dedup *d, uint32_t number)
-{
-    return (((const uint32_t *)d->kept.shingles.data)[number] & SHORT_BIT) != 0;
 }
 
 static uint64_t raw_of(const struct nd_dedup *d, uint32_t number)
@@ -113,7 +101,7 @@ static bool make_room(struct nd_dedup *d)
     if (!nd_multimap_grow(map, 1))
         return false;
     for (uint32_t i = 0; i < d->kept.n; i++)
-        if (is_asked_for(d, nd_kept_is_short(d, i)))
+        if (is_asked_for(d, nd_index_is_short(d->index, i)))
             nd_multimap_add(map, raw_key(raw_of(d, i), nd_index_group(d->index, i)), i);
     return true;
 }
@@ -124,17 +112,10 @@ enum nd_status nd_kept_add(struct nd_dedup *d, uint32_t document, const struct n
     struct nd_kept *kept = &d->kept;
     size_t n = (size_t)kept->n + 1;
 
-    if (item->n_shingles >= SHORT_BIT)
-        return nd_fail(err, ND_EUNSUPPORTED,
-                       "a document has %llu distinct shingles; at most %u are possible",
-                       (unsigned long long)item->n_shingles, SHORT_BIT - 1);
     if (!nd_column_reserve(&kept->document, n, sizeof(uint32_t)) ||
-        !nd_column_reserve(&kept->shingles, n, sizeof(uint32_t)) ||
         !nd_column_reserve(&kept->raw, n, sizeof(uint64_t)) || !make_room(d))
         return nd_fail(err, ND_ENOMEM, "out of memory for %zu kept documents", n);
     ((uint32_t *)kept->document.data)[n - 1] = document;
-    ((uint32_t *)kept->shingles.data)[n - 1] =
-        (uint32_t)item->n_shingles | (item->is_short ? SHORT_BIT : 0);
     ((uint64_t *)kept->raw.data)[n - 1] = item->raw;
     if (is_asked_for(d, item->is_short))
         nd_multimap_add(&kept->by_raw, raw_key(item->raw, item->group), kept->n);
@@ -145,7 +126,6 @@ enum nd_status nd_kept_add(struct nd_dedup *d, uint32_t document, const struct n
 void nd_kept_release(struct nd_kept *kept)
 {
     nd_column_release(&kept->document);
-    nd_column_release(&kept->shingles);
     nd_column_release(&kept->raw);
     nd_multimap_release(&kept->by_raw);
 }

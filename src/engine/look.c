@@ -19,8 +19,8 @@ static bool look_by_bytes(struct nd_dedup *d, struct nd_worker *w, struct nd_ite
 
     if (found <= 0)
         return found < 0;
-    item->is_short = nd_kept_is_short(d, number);
-    item->n_shingles = nd_kept_shingles(d, number);
+    item->is_short = nd_index_is_short(d->index, number);
+    item->n_shingles = nd_index_shingles(d->index, number);
     item->row.simhash = nd_index_simhash(d->index, number);
     remove_as(item, number, ND_IDENTICAL_BYTES);
     return true;
@@ -38,18 +38,12 @@ static bool look_by_tokens(struct nd_dedup *d, struct nd_worker *w, struct nd_it
     return true;
 }
 
-/* Keep of the candidates met those whose counts allow the threshold, and of these the first
- * max_checks. */
-static bool sift(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
+/* Take over the first max_checks of the candidates met. */
+static bool take_candidates(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
 {
-    size_t n = 0;
+    size_t n = w->met.count < d->params.max_checks ? w->met.count : d->params.max_checks;
 
-    for (size_t i = 0; i < w->met.count; i++)
-        if (nd_counts_allow(d, item->n_shingles, nd_kept_shingles(d, w->met.at[i].number)))
-            w->met.at[n++] = w->met.at[i];
-    item->n_near = n;
-    if (n > d->params.max_checks)
-        n = d->params.max_checks;
+    item->n_near = w->met.count;
     if (n == 0)
         return true;
     item->near.at = nd_alloc_array(n, sizeof *item->near.at);
@@ -69,17 +63,26 @@ static bool check(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
     size_t n;
 
     if (d->params.verify == ND_VERIFY_NONE)
-        return nd_item_accept(w, item, candidate, false, nd_kept_shingles(d, candidate.number));
+        return nd_item_accept(w, item, candidate, false,
+                              nd_index_shingles(d->index, candidate.number));
     if (nd_fetch_shingles(d, w, candidate.number, &shingle, &n))
         return false;
     return nd_item_compare(d, w, item, set, candidate, false, shingle, n);
 }
 
+enum nd_status nd_index_candidates(const struct nd_dedup *d, const struct nd_index *index,
+                                   const struct nd_item *item, struct nd_candidates *out)
+{
+    struct nd_index_filter filter = nd_counts_allowed(d, item->n_shingles);
+
+    if (d->params.candidates == ND_CANDIDATES_ALL)
+        return nd_index_query_all(index, &item->row, filter, out);
+    return nd_index_query_row(index, &item->row, filter, out);
+}
+
 bool nd_look_query(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item)
 {
-    enum nd_status status = d->params.candidates == ND_CANDIDATES_ALL
-                                ? nd_index_query_all(d->index, &item->row, &w->met)
-                                : nd_index_query_row(d->index, &item->row, &w->met);
+    enum nd_status status = nd_index_candidates(d, d->index, item, &w->met);
 
     if (status)
         nd_worker_fail(w, status, "looking for candidates");
@@ -99,7 +102,7 @@ void nd_item_look(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
     if (look_by_tokens(d, w, item))
         return;
     nd_item_sketch(d, w, item);
-    if (!nd_look_query(d, w, item) || !sift(d, w, item))
+    if (!nd_look_query(d, w, item) || !take_candidates(d, w, item))
         return;
     item->may_prune = item->n_near <= d->params.max_checks;
     for (size_t i = 0; i < item->near.count; i++)

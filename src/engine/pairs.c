@@ -29,38 +29,32 @@ static void sketch_item(void *context, size_t place, unsigned worker)
 static enum nd_status add_all(struct pairing *job, size_t n, struct nd_error *err)
 {
     struct nd_dedup *d = job->d;
+    const struct nd_index_row **row = nd_alloc_array(n, sizeof *row);
     uint32_t *listed = nd_alloc_array(n, sizeof *listed);
     enum nd_status status = ND_OK;
     size_t n_listed = 0;
 
-    if (!listed)
-        return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
+    if (!listed || !row)
+        status = nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
     for (size_t i = 0; i < n && status == ND_OK; i++) {
         if (job->item[i].state != ND_ITEM_OPEN)
             continue;
         status =
             nd_document_keep(d, &job->item[i], d->stats.documents + i, i, &job->number[i], err);
-        if (job->item[i].is_listed)
-            listed[n_listed++] = job->number[i];
+        if (!job->item[i].is_listed || status)
+            continue;
+        /* Later ones of the batch will ask for them. */
+        if (!nd_shingle_cache_put(d->cache, job->number[i], job->item[i].shingle,
+                                  (size_t)job->item[i].n_shingles))
+            status = ND_ENOMEM;
+        row[n_listed] = &job->item[i].row;
+        listed[n_listed++] = job->number[i];
     }
     if (status == ND_OK)
-        status = nd_index_list(d->index, listed, n_listed, d->pool, err);
+        status = nd_index_list(d->index, listed, row, n_listed, d->pool, err);
     free(listed);
+    free(row);
     return status;
-}
-
-/* Its own shingles are in the cache: nothing has been dropped from it since the batch began. */
-static bool set_own(struct nd_dedup *d, struct nd_worker *w, uint32_t number)
-{
-    const uint64_t *shingle;
-    size_t n;
-
-    if (nd_fetch_shingles(d, w, number, &shingle, &n))
-        return false;
-    if (nd_shingle_set_build(&w->set, shingle, n))
-        return true;
-    nd_worker_fail(w, ND_ENOMEM, "comparing documents");
-    return false;
 }
 
 static bool compare_with(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
@@ -70,7 +64,8 @@ static bool compare_with(struct nd_dedup *d, struct nd_worker *w, struct nd_item
     size_t n;
 
     if (d->params.verify == ND_VERIFY_NONE)
-        return nd_item_accept(w, item, candidate, false, nd_kept_shingles(d, candidate.number));
+        return nd_item_accept(w, item, candidate, false,
+                              nd_index_shingles(d->index, candidate.number));
     if (nd_fetch_shingles(d, w, candidate.number, &shingle, &n))
         return false;
     return nd_item_compare(d, w, item, &w->set, candidate, false, shingle, n);
@@ -91,11 +86,12 @@ static void pair_item(void *context, size_t place, unsigned worker)
         size_t hits = item->hits.count;
 
         if (candidate.number >= job->number[place] ||
-            !nd_counts_allow(d, item->n_shingles, nd_kept_shingles(d, candidate.number)) ||
             (job->filter && job->filter->skip(job->filter->context, item, candidate.number)))
             continue;
-        if (!is_set && !set_own(d, w, job->number[place]))
+        if (!is_set && !nd_shingle_set_build(&w->set, item->shingle, (size_t)item->n_shingles)) {
+            nd_worker_fail(w, ND_ENOMEM, "comparing documents");
             return;
+        }
         is_set = true;
         item->n_near++;
         if (!compare_with(d, w, item, candidate))
@@ -136,7 +132,8 @@ static enum nd_status report(struct nd_dedup *d, struct nd_item *item, uint64_t 
                              enum nd_status (*found)(void *, const struct nd_found_pair *),
                              void *context)
 {
-    qsort(item->hits.at, item->hits.count, sizeof *item->hits.at, by_number);
+    if (item->hits.count)
+        qsort(item->hits.at, item->hits.count, sizeof *item->hits.at, by_number);
     for (size_t i = 0; i < item->hits.count; i++) {
         const struct nd_hit *hit = &item->hits.at[i];
         struct nd_found_pair pair = {document, nd_kept_document(d, hit->kept.at), hit->overlap,

@@ -21,7 +21,8 @@
 struct settling {
     struct nd_dedup *d;
     struct nd_item *item;
-    size_t *linked; /* places of the documents concerned, in order */
+    size_t *linked;      /* places of the documents concerned, in order */
+    unsigned char *link; /* by place: ND_LINKED_EARLIER, ND_LINKED_LATER */
     size_t n_linked;
     size_t *leader; /* places of the kept ones, in the order in which `leaders` got them */
     size_t *task;   /* places of those with comparisons to make */
@@ -68,75 +69,93 @@ static enum nd_status take_candidates(struct nd_item *copy, const struct nd_item
     return ND_OK;
 }
 
-/* 1: go on with it as with any other, 0: decided or waiting for its original, < 0: out of memory.
+/* The first of its bytes is decided: so is the copy. */
+static void join_original(struct settling *s, struct nd_item *copy, const struct nd_item *first)
+{
+    s->progress = true;
+    take_sketch(copy, first);
+    copy->n_near = copy->near_in_batch.count = copy->hits.count = 0;
+    if (first->state == ND_ITEM_REMOVED) {
+        copy->state = ND_ITEM_REMOVED;
+        copy->kept = first->kept;
+        copy->identical = first->identical;
+    } else if (first->is_short && s->d->params.short_policy == ND_SHORT_KEEP) {
+        copy->state = ND_ITEM_KEPT;
+        copy->is_listed = false;
+    } else {
+        copy->state = ND_ITEM_REMOVED;
+        copy->kept = (struct nd_kept_ref){(uint32_t)copy->first_same, true};
+        copy->identical = ND_IDENTICAL_BYTES;
+    }
+}
+
+/* Whether the copy is decided by its original; if not, it looks for a kept document like any other.
  */
-static int settle_copy(struct settling *s, size_t place)
+static bool settle_copy(struct settling *s, size_t place)
 {
     struct nd_item *copy = &s->item[place];
     const struct nd_item *first = original(s, place);
 
-    if (copy->state == ND_ITEM_FOLLOWS)
-        return 1;
-    if (copy->state != ND_ITEM_OPEN || first->state == ND_ITEM_OPEN)
-        return 0;
-    take_sketch(copy, first);
-    s->progress = true;
-    if (first->state == ND_ITEM_FOLLOWS) {
+    if (copy->state == ND_ITEM_OPEN && first->state == ND_ITEM_FOLLOWS) {
         copy->state = ND_ITEM_FOLLOWS;
-        return take_candidates(copy, first) ? ND_ENOMEM : 1;
+        s->progress = true;
     }
-    if (first->state == ND_ITEM_KEPT && first->is_short &&
-        s->d->params.short_policy == ND_SHORT_KEEP) {
-        copy->state = ND_ITEM_KEPT;
-        copy->is_listed = false;
-        return 0;
-    }
-    copy->state = ND_ITEM_REMOVED;
-    copy->kept = first->state == ND_ITEM_KEPT
-                     ? (struct nd_kept_ref){(uint32_t)copy->first_same, true}
-                     : first->kept;
-    copy->identical = first->state == ND_ITEM_KEPT ? ND_IDENTICAL_BYTES : first->identical;
-    return 0;
+    if (copy->state == ND_ITEM_FOLLOWS || first->state == ND_ITEM_OPEN)
+        return false;
+    if (copy->state == ND_ITEM_OPEN)
+        join_original(s, copy, first);
+    return true;
 }
 
-/* Note the kept ones of the batch that come before it and were not met yet. */
+/*
+ * Note the kept ones of the batch that come before it and were not met yet.  Those of earlier waves
+ * were met then, as they had been decided before it was visited.
+ */
 static enum nd_status meet_leaders(struct settling *s, size_t place)
 {
     struct nd_item *item = &s->item[place];
     struct nd_candidates *met = &s->d->worker[0].met;
-    enum nd_status status = s->d->params.candidates == ND_CANDIDATES_ALL
-                                ? nd_index_query_all(s->d->leaders, &item->row, met)
-                                : nd_index_query_row(s->d->leaders, &item->row, met);
+    enum nd_status status;
 
+    if (!(s->link[place] & ND_LINKED_EARLIER) || nd_index_count(s->d->leaders) == 0)
+        return ND_OK;
+    status = nd_index_candidates(s->d, s->d->leaders, item, met);
     if (status)
         return status;
     for (size_t i = 0; i < met->count; i++) {
         struct nd_candidate candidate = met->at[i];
-        size_t leader = s->leader[candidate.number];
-
-        if (candidate.number < item->seen || leader >= place ||
-            !nd_counts_allow(s->d, item->n_shingles, s->item[leader].n_shingles))
-            continue;
-        candidate.number = (uint32_t)leader;
+        candidate.number = (uint32_t)s->leader[candidate.number];
         if (!nd_candidates_add(&item->near_in_batch, candidate))
             return ND_ENOMEM;
     }
-    item->seen = (uint32_t)nd_index_count(s->d->leaders);
     return ND_OK;
 }
 
-static enum nd_status add_row(struct nd_index *index, const struct nd_item *item, uint32_t *number,
-                              struct nd_error *err)
+/* For later ones to find, should there be any that might. */
+static enum nd_status add_row(struct settling *s, struct nd_index *index, size_t place)
 {
-    enum nd_status status = nd_index_append(index, &item->row, number, err);
+    const struct nd_index_row *const row = &s->item[place].row;
+    enum nd_status status;
+    uint32_t number;
 
-    return status ? status : nd_index_list(index, number, 1, NULL, err);
+    if (!(s->link[place] & ND_LINKED_LATER))
+        return ND_OK;
+    status = nd_index_append(index, row, &number, s->err);
+    if (status)
+        return status;
+    if (index == s->d->leaders)
+        s->leader[number] = place;
+    return nd_index_list(index, &number, &row, 1, NULL, s->err);
 }
 
-static bool meets_pending(const struct settling *s, const struct nd_item *item)
+static bool meets_pending(const struct settling *s, size_t place)
 {
+    const struct nd_item *item = &s->item[place];
+
+    if (!(s->link[place] & ND_LINKED_EARLIER) || nd_index_count(s->d->pending) == 0)
+        return false;
     if (s->d->params.candidates == ND_CANDIDATES_ALL)
-        return nd_index_count(s->d->pending) > 0;
+        return true;
     return nd_index_meets_any(s->d->pending, &item->row);
 }
 
@@ -144,14 +163,9 @@ static enum nd_status visit(struct settling *s, size_t place)
 {
     struct nd_item *item = &s->item[place];
     enum nd_status status;
-    uint32_t number;
 
-    if (is_copy(s, place)) {
-        int go_on = settle_copy(s, place);
-
-        if (go_on <= 0)
-            return (enum nd_status)go_on;
-    }
+    if (is_copy(s, place) && settle_copy(s, place))
+        return ND_OK;
     if (item->state == ND_ITEM_KEPT || item->state == ND_ITEM_REMOVED)
         return ND_OK;
     status = meet_leaders(s, place);
@@ -159,16 +173,15 @@ static enum nd_status visit(struct settling *s, size_t place)
         return status;
     if (item->near_in_batch.count > item->n_checked) {
         s->task[s->n_tasks++] = place;
-    } else if (item->state == ND_ITEM_OPEN && !nd_item_has_hit(s->d, item, 0) &&
-               !meets_pending(s, item)) {
+    } else if (item->state == ND_ITEM_OPEN && !is_copy(s, place) &&
+               !nd_item_has_hit(s->d, item, 0) && !meets_pending(s, place)) {
         item->state = ND_ITEM_KEPT;
         s->progress = true;
-        status = add_row(s->d->leaders, item, &number, s->err);
-        if (!status)
-            s->leader[number] = place;
-        return status;
+        return add_row(s, s->d->leaders, place);
     }
-    return item->state == ND_ITEM_OPEN ? add_row(s->d->pending, item, &number, s->err) : ND_OK;
+    if (item->state != ND_ITEM_OPEN || is_copy(s, place))
+        return ND_OK;
+    return add_row(s, s->d->pending, place);
 }
 
 static bool compare_with(struct settling *s, struct nd_worker *w, struct nd_item *item,
@@ -253,12 +266,12 @@ static void mark_followers(struct settling *s)
 
 static enum nd_status run_waves(struct settling *s)
 {
-    nd_index_clear(s->d->leaders);
     do {
         enum nd_status status;
 
         s->progress = false;
         s->n_tasks = 0;
+        nd_index_clear(s->d->leaders);
         nd_index_clear(s->d->pending);
         for (size_t i = 0; i < s->n_linked; i++) {
             status = visit(s, s->linked[i]);
@@ -275,31 +288,45 @@ static enum nd_status run_waves(struct settling *s)
     return ND_OK;
 }
 
+/* The rows that take part: of listed documents, and of copies, which have their original's. */
+static enum nd_status list_rows(struct settling *s, size_t n, const struct nd_index_row **row)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct nd_item *item = &s->item[i];
+
+        if (is_copy(s, i)) {
+            const struct nd_item *first = original(s, i);
+
+            take_sketch(item, first);
+            if (first->state != ND_ITEM_REMOVED && take_candidates(item, first))
+                return ND_ENOMEM;
+        }
+        if (original(s, i)->state == ND_ITEM_OPEN && item->is_listed)
+            row[i] = &item->row;
+    }
+    return ND_OK;
+}
+
 /* Copies, and listed documents that may meet another of the batch; all others are decided by what
  * they have. */
 static enum nd_status find_linked(struct settling *s, size_t n, struct nd_error *err)
 {
     const struct nd_index_row **row = calloc(n ? n : 1, sizeof *row);
-    unsigned char *linked = calloc(n ? n : 1, 1);
-    enum nd_status status = ND_ENOMEM;
+    enum nd_status status = row ? list_rows(s, n, row) : ND_ENOMEM;
 
-    if (row && linked) {
-        for (size_t i = 0; i < n; i++)
-            if (!is_copy(s, i) && s->item[i].state == ND_ITEM_OPEN && s->item[i].is_listed)
-                row[i] = &s->item[i].row;
-        status = nd_index_link_rows(&s->d->index_params, row, n, linked, s->d->pool, err);
-    }
+    if (status == ND_OK && s->d->params.candidates == ND_CANDIDATES_ALL)
+        memset(s->link, ND_LINKED_EARLIER | ND_LINKED_LATER, n);
+    else if (status == ND_OK)
+        status = nd_index_link_rows(&s->d->index_params, row, n, s->link, s->d->pool, err);
     for (size_t i = 0; status == ND_OK && i < n; i++) {
         struct nd_item *item = &s->item[i];
-        bool all = s->d->params.candidates == ND_CANDIDATES_ALL && row[i];
 
-        if (is_copy(s, i) || linked[i] || all)
+        if (is_copy(s, i) || (row[i] && s->link[i]))
             s->linked[s->n_linked++] = i;
         else if (item->state == ND_ITEM_OPEN)
             item->state = nd_item_has_hit(s->d, item, 0) ? ND_ITEM_FOLLOWS : ND_ITEM_KEPT;
     }
     free(row);
-    free(linked);
     return status ? nd_fail(err, status, "out of memory for a batch of %zu documents", n) : ND_OK;
 }
 
@@ -326,9 +353,10 @@ enum nd_status nd_items_settle(struct nd_dedup *d, struct nd_item *item, size_t 
     enum nd_status status = ND_ENOMEM;
 
     s.linked = nd_alloc_array(n, sizeof *s.linked);
+    s.link = calloc(n ? n : 1, 1);
     s.leader = nd_alloc_array(n, sizeof *s.leader);
     s.task = nd_alloc_array(n, sizeof *s.task);
-    if (s.linked && s.leader && s.task)
+    if (s.linked && s.link && s.leader && s.task)
         status = find_linked(&s, n, err);
     else
         nd_fail(err, status, "out of memory for a batch of %zu documents", n);
@@ -337,6 +365,7 @@ enum nd_status nd_items_settle(struct nd_dedup *d, struct nd_item *item, size_t 
     if (status == ND_OK)
         resolve(d, item, n);
     free(s.linked);
+    free(s.link);
     free(s.leader);
     free(s.task);
     return status;

@@ -1,4 +1,4 @@
-/* shingle_cache.c - the shingles of kept documents that were asked for, within a limit of bytes */
+/* shingle_cache.c - the shingles of kept documents used lately, in a ring of fixed size */
 #include "engine/shingle_cache.h"
 
 #include <stdlib.h>
@@ -7,102 +7,95 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-/* An entry without shingles (NULL) is free. */
-struct entry {
-    uint64_t *shingle;
-    size_t n;
-    uint32_t number;
-    unsigned char wanted; /* looked up since the hand last passed */
-};
-
 /*
- * Entries in an array, found by an open-addressing table of entry + 1 (0: empty) at a load of at
- * most a half. Removal shifts later ones of the run back, so that there are no tombstones.
+ * The ring, in words of 8 bytes:
+ *
+ *     … free … | number n s0 s1 … s(n-1) | number n s0 … | END … | number n …
+ *            tail                              head              (beginning)
+ *
+ * Entries are whole: one that does not fit before the end begins at the start, behind a word END.
+ * The oldest goes first; one that is still asked for comes back when it is next made, once a ring's
+ * length.
  */
 struct nd_shingle_cache {
-    struct entry *entry;
-    size_t n_entries, capacity;
-    uint32_t *free_entry; /* a stack of the free ones */
-    size_t n_free, free_capacity;
-    uint32_t *place;
-    size_t n_places; /* a power of two */
-    size_t count, bytes, limit, hand;
+    uint64_t *ring;
+    size_t bytes;    /* of the ring */
+    size_t capacity; /* in words */
+    size_t head;     /* where the next entry goes */
+    size_t tail;     /* the oldest */
+    size_t count;
+    struct place {
+        uint32_t number_plus_1; /* 0: empty */
+        uint32_t at;            /* in units of two words */
+    } * place;
+    size_t n_places; /* a power of two, at most half full */
 };
 
-static size_t entry_bytes(size_t n)
+enum { HEADER = 2 };
+#define END UINT64_MAX
+
+/* Entries begin at even words, so that a place has 32 bits for 64 GB. */
+static size_t entry_words(size_t n)
 {
-    return n * sizeof(uint64_t) + sizeof(struct entry) + 4 * sizeof(uint32_t);
+    return (HEADER + n + 1) & ~(size_t)1;
 }
 
-struct nd_shingle_cache *nd_shingle_cache_new(size_t limit_bytes)
+struct nd_shingle_cache *nd_shingle_cache_new(size_t bytes)
 {
     struct nd_shingle_cache *cache = calloc(1, sizeof *cache);
 
     if (!cache)
         return NULL;
-    cache->limit = limit_bytes;
+    cache->bytes = bytes;
+    cache->capacity = bytes / sizeof *cache->ring & ~(size_t)1;
     cache->n_places = 64;
     cache->place = calloc(cache->n_places, sizeof *cache->place);
-    if (!cache->place) {
-        free(cache);
-        return NULL;
-    }
-    return cache;
+    cache->ring = nd_table_alloc(bytes);
+    if (cache->place && cache->ring)
+        return cache;
+    nd_shingle_cache_free(cache);
+    return NULL;
 }
 
 void nd_shingle_cache_free(struct nd_shingle_cache *cache)
 {
     if (!cache)
         return;
-    for (size_t i = 0; i < cache->n_entries; i++)
-        free(cache->entry[i].shingle);
-    free(cache->entry);
-    free(cache->free_entry);
+    nd_table_free(cache->ring, cache->bytes);
     free(cache->place);
     free(cache);
 }
 
-size_t nd_shingle_cache_bytes(const struct nd_shingle_cache *cache)
+static size_t home(const struct nd_shingle_cache *cache, uint32_t number_plus_1)
 {
-    return cache->bytes;
-}
-
-bool nd_shingle_cache_is_full(const struct nd_shingle_cache *cache)
-{
-    return cache->bytes > cache->limit;
-}
-
-static size_t home(const struct nd_shingle_cache *cache, uint32_t number)
-{
-    return (size_t)nd_mix64(number) & (cache->n_places - 1);
+    return (size_t)nd_mix64(number_plus_1) & (cache->n_places - 1);
 }
 
 /* Where the number stands, or the empty place where it would. */
-static size_t find(const struct nd_shingle_cache *cache, uint32_t number)
+static size_t find(const struct nd_shingle_cache *cache, uint32_t number_plus_1)
 {
-    size_t at = home(cache, number);
+    size_t at = home(cache, number_plus_1);
 
-    while (cache->place[at] && cache->entry[cache->place[at] - 1].number != number)
+    while (cache->place[at].number_plus_1 && cache->place[at].number_plus_1 != number_plus_1)
         at = (at + 1) & (cache->n_places - 1);
     return at;
 }
 
-const uint64_t *nd_shingle_cache_get(struct nd_shingle_cache *cache, uint32_t number, size_t *n)
+const uint64_t *nd_shingle_cache_get(const struct nd_shingle_cache *cache, uint32_t number,
+                                     size_t *n)
 {
-    size_t at = find(cache, number);
-    struct entry *entry;
+    const struct place *place = &cache->place[find(cache, number + 1)];
+    const uint64_t *entry = cache->ring + (size_t)place->at * 2;
 
-    if (!cache->place[at])
+    if (!place->number_plus_1)
         return NULL;
-    entry = &cache->entry[cache->place[at] - 1];
-    __atomic_store_n(&entry->wanted, 1, __ATOMIC_RELAXED); /* several threads may look up */
-    *n = entry->n;
-    return entry->shingle;
+    *n = (size_t)entry[1];
+    return entry + HEADER;
 }
 
 static bool grow_places(struct nd_shingle_cache *cache)
 {
-    uint32_t *old = cache->place;
+    struct place *old = cache->place;
     size_t n_old = cache->n_places;
 
     cache->place = calloc(2 * n_old, sizeof *cache->place);
@@ -112,48 +105,9 @@ static bool grow_places(struct nd_shingle_cache *cache)
     }
     cache->n_places = 2 * n_old;
     for (size_t i = 0; i < n_old; i++)
-        if (old[i])
-            cache->place[find(cache, cache->entry[old[i] - 1].number)] = old[i];
+        if (old[i].number_plus_1)
+            cache->place[find(cache, old[i].number_plus_1)] = old[i];
     free(old);
-    return true;
-}
-
-static bool reserve(struct nd_shingle_cache *cache)
-{
-    void *entries = cache->entry, *free_entries = cache->free_entry;
-    bool ok;
-
-    if (2 * (cache->count + 1) > cache->n_places && !grow_places(cache))
-        return false;
-    if (cache->n_free)
-        return true;
-    ok = nd_array_reserve(&entries, &cache->capacity, cache->n_entries + 1, sizeof *cache->entry);
-    cache->entry = entries;
-    if (!ok)
-        return false;
-    ok = nd_array_reserve(&free_entries, &cache->free_capacity, cache->capacity,
-                          sizeof *cache->free_entry);
-    cache->free_entry = free_entries;
-    return ok;
-}
-
-bool nd_shingle_cache_put(struct nd_shingle_cache *cache, uint32_t number, uint64_t *shingle,
-                          size_t n)
-{
-    size_t at, i;
-
-    if (!reserve(cache))
-        return false;
-    at = find(cache, number);
-    if (cache->place[at]) {
-        free(shingle);
-        return true;
-    }
-    i = cache->n_free ? cache->free_entry[--cache->n_free] : cache->n_entries++;
-    cache->entry[i] = (struct entry){shingle, n, number, 0};
-    cache->place[at] = (uint32_t)i + 1;
-    cache->count++;
-    cache->bytes += entry_bytes(n);
     return true;
 }
 
@@ -166,54 +120,81 @@ static void close_gap(struct nd_shingle_cache *cache, size_t at)
         size_t from;
 
         next = (next + 1) & mask;
-        if (!cache->place[next])
+        if (!cache->place[next].number_plus_1)
             break;
-        from = home(cache, cache->entry[cache->place[next] - 1].number);
+        from = home(cache, cache->place[next].number_plus_1);
         if (((next - from) & mask) >= ((next - at) & mask)) {
             cache->place[at] = cache->place[next];
             at = next;
         }
     }
-    cache->place[at] = 0;
+    cache->place[at] = (struct place){0, 0};
 }
 
-/* Forget an entry and hand over its array. */
-static uint64_t *take(struct nd_shingle_cache *cache, size_t i)
+static void drop_oldest(struct nd_shingle_cache *cache)
 {
-    struct entry *entry = &cache->entry[i];
-    uint64_t *shingle = entry->shingle;
+    uint64_t *entry = cache->ring + cache->tail;
 
-    close_gap(cache, find(cache, entry->number));
-    cache->bytes -= entry_bytes(entry->n);
+    close_gap(cache, find(cache, (uint32_t)entry[0] + 1));
+    cache->tail += entry_words((size_t)entry[1]);
     cache->count--;
-    *entry = (struct entry){0};
-    cache->free_entry[cache->n_free++] = (uint32_t)i;
-    return shingle;
+    if (cache->count == 0)
+        cache->head = cache->tail = 0;
+    else if (cache->tail == cache->capacity || cache->ring[cache->tail] == END)
+        cache->tail = 0;
 }
 
-void nd_shingle_cache_trim(struct nd_shingle_cache *cache)
+/* Make `words` free at the head, in one piece; they are at most a quarter of the ring. */
+static void make_room(struct nd_shingle_cache *cache, size_t words)
 {
-    while (cache->bytes > cache->limit && cache->count) {
-        struct entry *entry = &cache->entry[cache->hand];
+    for (;;) {
+        bool wrapped = cache->count && cache->head <= cache->tail;
 
-        if (entry->shingle && entry->wanted)
-            entry->wanted = 0;
-        else if (entry->shingle)
-            free(take(cache, cache->hand));
-        cache->hand = cache->hand + 1 == cache->n_entries ? 0 : cache->hand + 1;
+        if ((wrapped ? cache->tail : cache->capacity) - cache->head >= words)
+            return;
+        if (wrapped) {
+            drop_oldest(cache);
+        } else {
+            if (cache->head < cache->capacity)
+                cache->ring[cache->head] = END;
+            cache->head = 0;
+            if (cache->count && cache->tail == 0)
+                drop_oldest(cache);
+        }
     }
+}
+
+bool nd_shingle_cache_put(struct nd_shingle_cache *cache, uint32_t number, const uint64_t *shingle,
+                          size_t n)
+{
+    size_t words = entry_words(n), at;
+    uint64_t *entry;
+
+    if (words > cache->capacity / 4 || number == UINT32_MAX)
+        return true;
+    if (2 * (cache->count + 1) > cache->n_places && !grow_places(cache))
+        return false;
+    if (cache->place[find(cache, number + 1)].number_plus_1)
+        return true;
+    make_room(cache, words);
+    at = find(cache, number + 1);
+    entry = cache->ring + cache->head;
+    entry[0] = number;
+    entry[1] = n;
+    if (n)
+        memcpy(entry + HEADER, shingle, n * sizeof *shingle);
+    cache->place[at] = (struct place){number + 1, (uint32_t)(cache->head / 2)};
+    cache->head += words;
+    cache->count++;
+    return true;
 }
 
 void nd_shingle_cache_move(struct nd_shingle_cache *from, struct nd_shingle_cache *to)
 {
-    for (size_t i = 0; i < from->n_entries; i++) {
-        struct entry entry = from->entry[i];
+    while (from->count) {
+        const uint64_t *entry = from->ring + from->tail;
 
-        if (!entry.shingle)
-            continue;
-        take(from, i);
-        if (nd_shingle_cache_put(to, entry.number, entry.shingle, entry.n))
-            continue;
-        free(entry.shingle);
+        (void)nd_shingle_cache_put(to, (uint32_t)entry[0], entry + HEADER, (size_t)entry[1]);
+        drop_oldest(from);
     }
 }

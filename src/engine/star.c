@@ -14,22 +14,26 @@ static void look(void *context, size_t place, unsigned worker)
 static enum nd_status keep_all(struct nd_dedup *d, struct nd_item *item, size_t n,
                                struct nd_error *err)
 {
+    const struct nd_index_row **row = nd_alloc_array(n, sizeof *row);
     uint32_t *listed = nd_alloc_array(n, sizeof *listed), number;
     enum nd_status status = ND_OK;
     size_t n_listed = 0;
 
-    if (!listed)
-        return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
+    if (!listed || !row)
+        status = nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
     for (size_t i = 0; i < n && status == ND_OK; i++) {
         if (item[i].state != ND_ITEM_KEPT)
             continue;
         status = nd_document_keep(d, &item[i], d->stats.documents + i, i, &number, err);
-        if (item[i].is_listed)
-            listed[n_listed++] = number;
+        if (!item[i].is_listed)
+            continue;
+        row[n_listed] = &item[i].row;
+        listed[n_listed++] = number;
     }
     if (status == ND_OK)
-        status = nd_index_list(d->index, listed, n_listed, d->pool, err);
+        status = nd_index_list(d->index, listed, row, n_listed, d->pool, err);
     free(listed);
+    free(row);
     return status;
 }
 

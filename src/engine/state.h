@@ -23,6 +23,7 @@ struct nd_worker {
     struct nd_tokeniser *tokeniser[2];
     struct nd_shingle_set set;        /* of a document whose sketcher has moved on */
     struct nd_shingle_cache *fetched; /* shingles of kept documents made in this batch */
+    struct nd_arena shingles;         /* of the batch's documents */
     struct nd_candidates met;
     uint64_t text_of; /* the document whose text was fetched last; UINT64_MAX: none */
     struct nd_view text;
@@ -31,12 +32,11 @@ struct nd_worker {
 };
 
 /*
- * What is known of every kept document, by its number in the index.  In columns: 4 + 4 + 8 bytes,
+ * What is known of every kept document, by its number in the index.  In columns: 4 + 8 bytes,
  * beside the table of content hashes and the index.
  */
 struct nd_kept {
     struct nd_column document; /* uint32_t: its number as pushed */
-    struct nd_column shingles; /* uint32_t: distinct; the top bit: shorter than w tokens */
     struct nd_column raw;      /* uint64_t: hash of its bytes */
     struct nd_multimap by_raw;
     uint32_t n;
@@ -55,6 +55,11 @@ struct nd_dedup {
     struct nd_kept kept;
     struct nd_shingle_cache *cache;
     struct nd_worker *worker;
+    struct nd_item *item; /* of the batch at hand; the memory stays */
+    size_t item_capacity;
+    uint64_t *key; /* of the items' rows, n_keys each */
+    size_t key_capacity;
+    unsigned n_keys;
     struct nd_dedup_stats stats;
     struct nd_index *leaders, *pending; /* of a batch: see settle.c */
     struct nd_components *components;
@@ -100,20 +105,17 @@ struct nd_item {
     bool is_listed; /* takes part in the comparison by shingles */
     uint64_t n_tokens, n_shingles;
     struct nd_index_row row;
-    uint64_t *shingle;         /* its own copy, where it was needed */
+    const uint64_t *shingle;   /* a worker's copy, where it was needed */
     struct nd_candidates near; /* of earlier batches, first the nearest: no more than max_checks */
     size_t n_near;             /* how many there were */
     struct nd_candidates near_in_batch; /* kept ones of this batch; number: their places */
     struct nd_hits hits;
     bool may_prune;   /* the candidates cannot exceed max_checks: only the best hit counts */
-    uint32_t seen;    /* how many of the batch's leaders it has been held against */
     size_t n_checked; /* of near_in_batch */
 };
 
 /* The columns of kept documents (kept.c). */
 uint32_t nd_kept_document(const struct nd_dedup *d, uint32_t number);
-uint32_t nd_kept_shingles(const struct nd_dedup *d, uint32_t number);
-bool nd_kept_is_short(const struct nd_dedup *d, uint32_t number);
 /* The kept document with these very bytes.  1: *number is it; 0: none; < 0: worker->error says why.
  */
 int nd_kept_find_bytes(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item,
@@ -147,8 +149,9 @@ void nd_workers_begin(struct nd_dedup *d);
 void nd_workers_end(struct nd_dedup *d);
 
 /* Items of a batch (item.c). */
-struct nd_item *nd_items_new(const struct nd_dedup_item *items, size_t n, struct nd_error *err);
-void nd_items_free(struct nd_item *item, size_t n);
+struct nd_item *nd_items_begin(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                               struct nd_error *err);
+void nd_items_end(struct nd_item *item, size_t n);
 /* Hash the bytes of all and find the first of equal ones. */
 enum nd_status nd_items_group(struct nd_dedup *d, struct nd_item *item, size_t n,
                               struct nd_error *err);
@@ -160,8 +163,8 @@ void nd_item_sketch(struct nd_dedup *d, struct nd_worker *w, struct nd_item *ite
 bool nd_item_hold_shingles(struct nd_worker *w, struct nd_item *item);
 
 /* Comparison (compare.c). */
-/* Whether counts of a and b allow the threshold. */
-bool nd_counts_allow(const struct nd_dedup *d, uint64_t a, uint64_t b);
+/* The counts of shingles that allow the threshold with a document of n_shingles. */
+struct nd_index_filter nd_counts_allowed(const struct nd_dedup *d, uint64_t n_shingles);
 /*
  * Compare the item, whose shingles are `set`, with a kept document's shingles, and note a hit where
  * it reaches the threshold and, if the item may prune, is better than the best so far.
@@ -202,7 +205,7 @@ enum nd_status nd_batch_begin(struct nd_dedup *d, const struct nd_dedup_item *it
                               struct nd_item **out, struct nd_error *err);
 /* … and counted, the shingles made handed to the cache, freed. */
 void nd_batch_end(struct nd_dedup *d, struct nd_item *item, size_t n, enum nd_status status);
-/* Give a document the next number, without listing it, and its shingles to the cache. */
+/* Give a document the next number, without listing it. */
 enum nd_status nd_document_keep(struct nd_dedup *d, struct nd_item *item, uint64_t document,
                                 size_t place, uint32_t *number, struct nd_error *err);
 bool nd_item_is_empty(const struct nd_item *item);
@@ -210,7 +213,10 @@ bool nd_item_is_empty(const struct nd_item *item);
 size_t nd_item_candidates(const struct nd_item *item);
 /* Add what is known of an item to the statistics. */
 void nd_stats_count(struct nd_dedup *d, const struct nd_item *item);
-/* Find the item's candidates: worker->met. */
+/* An item's candidates in an index, of all kept documents or of a batch's. */
+enum nd_status nd_index_candidates(const struct nd_dedup *d, const struct nd_index *index,
+                                   const struct nd_item *item, struct nd_candidates *out);
+/* Those of earlier batches: worker->met. */
 bool nd_look_query(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item);
 void nd_components_free(struct nd_components *components);
 

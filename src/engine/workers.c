@@ -3,7 +3,7 @@
 
 #include "engine/state.h"
 
-/* What one worker may hold of shingles made within a batch. */
+/* What one worker holds of shingles made within a batch. */
 enum { FETCHED_BYTES = 4 << 20 };
 
 enum nd_status nd_worker_fail(struct nd_worker *w, enum nd_status status, const char *what)
@@ -64,14 +64,17 @@ void nd_workers_free(struct nd_dedup *d)
         nd_shingle_set_release(&w->set);
         nd_shingle_cache_free(w->fetched);
         nd_candidates_release(&w->met);
+        nd_arena_release(&w->shingles);
     }
     free(d->worker);
 }
 
 void nd_workers_begin(struct nd_dedup *d)
 {
-    for (unsigned i = 0; i < nd_pool_threads(d->pool); i++)
+    for (unsigned i = 0; i < nd_pool_threads(d->pool); i++) {
         d->worker[i].text_of = UINT64_MAX;
+        nd_arena_reset(&d->worker[i].shingles);
+    }
 }
 
 /* What the workers made of kept documents' shingles goes to the cache of all. */
@@ -79,5 +82,4 @@ void nd_workers_end(struct nd_dedup *d)
 {
     for (unsigned i = 0; i < nd_pool_threads(d->pool); i++)
         nd_shingle_cache_move(d->worker[i].fetched, d->cache);
-    nd_shingle_cache_trim(d->cache);
 }

@@ -43,8 +43,25 @@ static int by_distance(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
+/* Lists are short, most of them: these are sorted in place, long ones by the library. */
+static void insertion_sort(struct nd_candidates *list, int (*compare)(const void *, const void *))
+{
+    for (size_t i = 1; i < list->count; i++) {
+        struct nd_candidate moving = list->at[i];
+        size_t to = i;
+
+        for (; to > 0 && compare(&moving, &list->at[to - 1]) < 0; to--)
+            list->at[to] = list->at[to - 1];
+        list->at[to] = moving;
+    }
+}
+
 void nd_candidates_sort(struct nd_candidates *list, bool by_simhash)
 {
-    if (list->count > 1)
-        qsort(list->at, list->count, sizeof *list->at, by_simhash ? by_distance : by_equal);
+    int (*compare)(const void *, const void *) = by_simhash ? by_distance : by_equal;
+
+    if (list->count <= 16)
+        insertion_sort(list, compare);
+    else
+        qsort(list->at, list->count, sizeof *list->at, compare);
 }

@@ -8,7 +8,8 @@
 
 /*
  * A table at a time, in parallel: a small table remembers, by a piece of the key, the last row that
- * had it, and the 32 bits of the key beside it; a row that finds its own 32 bits there marks both.
+ * had it, and the 32 bits of the key beside it; a row that finds its own 32 bits there has an
+ * earlier one, and that one a later.
  */
 struct linking {
     const struct nd_index_params *params;
@@ -24,10 +25,11 @@ struct memo {
     uint32_t row_plus_1;
 };
 
-/* Bytes set to 1 by several threads at once: relaxed atomics, all to the same value. */
-static void mark(unsigned char *flag)
+/* By several threads at once. */
+static void mark(unsigned char *flags, unsigned char flag)
 {
-    __atomic_store_n(flag, 1, __ATOMIC_RELAXED);
+    if (!(__atomic_load_n(flags, __ATOMIC_RELAXED) & flag))
+        __atomic_fetch_or(flags, flag, __ATOMIC_RELAXED);
 }
 
 static void link_in_table(void *context, size_t table, unsigned worker)
@@ -42,13 +44,14 @@ static void link_in_table(void *context, size_t table, unsigned worker)
 
         if (!job->row[i])
             continue;
-        key = nd_table_key(job->params, (unsigned)table, job->row[i]);
+        key = job->row[i]->key ? job->row[i]->key[table]
+                               : nd_table_key(job->params, (unsigned)table, job->row[i]);
         place = (size_t)(key >> job->shift);
         while (memo[place].row_plus_1 && memo[place].key != (uint32_t)key)
             place = place + 1 == (size_t)1 << (64 - job->shift) ? 0 : place + 1;
         if (memo[place].row_plus_1) {
-            mark(&job->linked[memo[place].row_plus_1 - 1]);
-            mark(&job->linked[i]);
+            mark(&job->linked[memo[place].row_plus_1 - 1], ND_LINKED_LATER);
+            mark(&job->linked[i], ND_LINKED_EARLIER);
         }
         memo[place] = (struct memo){(uint32_t)key, (uint32_t)i + 1};
     }

@@ -10,16 +10,22 @@
 #include "index/multimap.h"
 #include "index/table_keys.h"
 
-enum { LISTED = 1, DELETED = 2 };
+enum { LISTED = 1, DELETED = 2, SHORT = 4 };
 enum { TABLES_MAX = ND_MINHASH_COUNT + ND_SIMHASH_BITS_MAX + 2 };
+
+/* What decides, without a look at the bytes, that two documents cannot meet: one word. */
+struct gate {
+    uint32_t group, n_shingles;
+};
 
 /* Columns by number, and a table of numbers for every band and block. */
 struct nd_index {
     struct nd_index_params params;
     unsigned n_tables;
-    uint32_t n;         /* numbers given */
-    uint32_t n_deleted; /* of them */
-    struct nd_column low, simhash, identity, group, flags;
+    struct nd_equal_bytes band_starts; /* the bit of each band's first row */
+    uint32_t n;                        /* numbers given */
+    uint32_t n_deleted;                /* of them */
+    struct nd_column low, simhash, identity, gate, flags;
     struct nd_multimap table[TABLES_MAX];
 };
 
@@ -38,9 +44,24 @@ uint64_t nd_index_simhash(const struct nd_index *index, uint32_t number)
     return ((const uint64_t *)index->simhash.data)[number];
 }
 
+static struct gate gate_of(const struct nd_index *index, uint32_t number)
+{
+    return ((const struct gate *)index->gate.data)[number];
+}
+
 uint32_t nd_index_group(const struct nd_index *index, uint32_t number)
 {
-    return ((const uint32_t *)index->group.data)[number];
+    return gate_of(index, number).group;
+}
+
+uint32_t nd_index_shingles(const struct nd_index *index, uint32_t number)
+{
+    return gate_of(index, number).n_shingles;
+}
+
+bool nd_index_is_short(const struct nd_index *index, uint32_t number)
+{
+    return (*flags_of(index, number) & SHORT) != 0;
 }
 
 static uint64_t identity_of(const struct nd_index *index, uint32_t number)
@@ -53,7 +74,10 @@ static void row_of(const struct nd_index *index, uint32_t number, struct nd_inde
     memcpy(row->low, low_of(index, number), ND_MINHASH_COUNT);
     row->simhash = nd_index_simhash(index, number);
     row->identity = identity_of(index, number);
-    row->group = nd_index_group(index, number);
+    row->group = gate_of(index, number).group;
+    row->n_shingles = gate_of(index, number).n_shingles;
+    row->is_short = nd_index_is_short(index, number);
+    row->key = NULL;
 }
 
 struct nd_index *nd_index_new(const struct nd_index_params *params, struct nd_error *err)
@@ -77,6 +101,7 @@ struct nd_index *nd_index_new(const struct nd_index_params *params, struct nd_er
     }
     index->params = *params;
     index->n_tables = nd_table_count(params);
+    index->band_starts = nd_band_starts(params);
     return index;
 }
 
@@ -89,7 +114,7 @@ void nd_index_free(struct nd_index *index)
     nd_column_release(&index->low);
     nd_column_release(&index->simhash);
     nd_column_release(&index->identity);
-    nd_column_release(&index->group);
+    nd_column_release(&index->gate);
     nd_column_release(&index->flags);
     free(index);
 }
@@ -102,23 +127,11 @@ size_t nd_index_count(const struct nd_index *index)
 size_t nd_index_bytes(const struct nd_index *index)
 {
     size_t bytes = sizeof *index + index->low.bytes + index->simhash.bytes + index->identity.bytes +
-                   index->group.bytes + index->flags.bytes;
+                   index->gate.bytes + index->flags.bytes;
 
     for (unsigned t = 0; t < index->n_tables; t++)
         bytes += nd_multimap_bytes(&index->table[t]);
     return bytes;
-}
-
-void nd_index_clear(struct nd_index *index)
-{
-    for (unsigned t = 0; t < index->n_tables; t++) {
-        struct nd_multimap *s = &index->table[t];
-
-        if (s->line)
-            memset(s->line, 0, nd_multimap_bytes(s));
-        s->count = 0;
-    }
-    index->n = index->n_deleted = 0;
 }
 
 void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *sketch,
@@ -129,6 +142,9 @@ void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *
     row->simhash = sketch->simhash;
     row->identity = sketch->identity;
     row->group = group;
+    row->n_shingles = (uint32_t)sketch->n_shingles;
+    row->is_short = false;
+    row->key = NULL;
 }
 
 enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row *row,
@@ -141,14 +157,14 @@ enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row
     if (!nd_column_reserve(&index->low, n + 1, ND_MINHASH_COUNT) || /* one more: the padding */
         !nd_column_reserve(&index->simhash, n, sizeof row->simhash) ||
         !nd_column_reserve(&index->identity, n, sizeof row->identity) ||
-        !nd_column_reserve(&index->group, n, sizeof row->group) ||
+        !nd_column_reserve(&index->gate, n, sizeof(struct gate)) ||
         !nd_column_reserve(&index->flags, n, 1))
         return nd_fail(err, ND_ENOMEM, "out of memory for an index of %zu documents", n);
     memcpy((uint8_t *)index->low.data + (n - 1) * ND_MINHASH_COUNT, row->low, ND_MINHASH_COUNT);
     ((uint64_t *)index->simhash.data)[n - 1] = row->simhash;
     ((uint64_t *)index->identity.data)[n - 1] = row->identity;
-    ((uint32_t *)index->group.data)[n - 1] = row->group;
-    *flags_of(index, index->n) = 0;
+    ((struct gate *)index->gate.data)[n - 1] = (struct gate){row->group, row->n_shingles};
+    *flags_of(index, index->n) = row->is_short ? SHORT : 0;
     *number = index->n++;
     return ND_OK;
 }
@@ -164,6 +180,22 @@ static uint64_t key_of(const struct nd_index *index, unsigned t, uint32_t number
     return nd_table_key(&index->params, t, &row);
 }
 
+/* Few documents in large tables: only the lines that they stand in are cleared. */
+void nd_index_clear(struct nd_index *index)
+{
+    for (unsigned t = 0; t < index->n_tables; t++) {
+        struct nd_multimap *s = &index->table[t];
+
+        if (s->count < s->n_lines / 4)
+            for (uint32_t i = 0; i < index->n; i++)
+                nd_multimap_empty(s, key_of(index, t, i));
+        else
+            memset(s->line, 0, nd_multimap_bytes(s));
+        s->count = 0;
+    }
+    index->n = index->n_deleted = 0;
+}
+
 /* Make room in a table for n more; when it grows, all that was listed is added again, in order. */
 static bool make_room(struct nd_index *index, unsigned t, size_t n)
 {
@@ -174,7 +206,7 @@ static bool make_room(struct nd_index *index, unsigned t, size_t n)
     if (!nd_multimap_grow(s, n))
         return false;
     for (uint32_t i = 0; i < index->n; i++)
-        if (*flags_of(index, i) == LISTED)
+        if (*flags_of(index, i) & LISTED)
             nd_multimap_add(s, key_of(index, t, i), i);
     return true;
 }
@@ -182,9 +214,28 @@ static bool make_room(struct nd_index *index, unsigned t, size_t n)
 struct listing {
     struct nd_index *index;
     const uint32_t *number;
+    const struct nd_index_row *const *row;
     size_t n;
     bool failed[TABLES_MAX];
 };
+
+static uint64_t row_key(const struct nd_index_params *params, unsigned t,
+                        const struct nd_index_row *row)
+{
+    return row->key ? row->key[t] : nd_table_key(params, t, row);
+}
+
+unsigned nd_index_key_count(const struct nd_index_params *params)
+{
+    return nd_table_count(params);
+}
+
+void nd_index_keys(const struct nd_index_params *params, const struct nd_index_row *row,
+                   uint64_t *key)
+{
+    for (unsigned t = 0; t < nd_table_count(params); t++)
+        key[t] = nd_table_key(params, t, row);
+}
 
 static void list_in_table(void *context, size_t task, unsigned worker)
 {
@@ -203,16 +254,17 @@ static void list_in_table(void *context, size_t task, unsigned worker)
         if (i >= AHEAD && i - AHEAD < job->n)
             nd_multimap_add(s, key[i % AHEAD], job->number[i - AHEAD]);
         if (i < job->n) {
-            key[i % AHEAD] = key_of(index, (unsigned)task, job->number[i]);
+            key[i % AHEAD] = row_key(&index->params, (unsigned)task, job->row[i]);
             nd_multimap_prefetch(s, key[i % AHEAD]);
         }
     }
 }
 
-enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number, size_t n,
-                             struct nd_pool *pool, struct nd_error *err)
+enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
+                             const struct nd_index_row *const *row, size_t n, struct nd_pool *pool,
+                             struct nd_error *err)
 {
-    struct listing job = {.index = index, .number = number, .n = n};
+    struct listing job = {.index = index, .number = number, .row = row, .n = n};
 
     if (n == 0)
         return ND_OK;
@@ -225,7 +277,15 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number, siz
         if (job.failed[t])
             return nd_fail(err, ND_ENOMEM, "out of memory for an index of %u documents", index->n);
     for (size_t i = 0; i < n; i++)
-        *flags_of(index, number[i]) = LISTED;
+        *flags_of(index, number[i]) |= LISTED;
+    return ND_OK;
+}
+
+enum nd_status nd_index_reserve(struct nd_index *index, size_t n, struct nd_error *err)
+{
+    for (unsigned t = 0; t < index->n_tables; t++)
+        if (!make_room(index, t, n))
+            return nd_fail(err, ND_ENOMEM, "out of memory for an index of %u documents", index->n);
     return ND_OK;
 }
 
@@ -233,6 +293,7 @@ enum nd_status nd_index_insert(struct nd_index *index, const struct nd_sketch *s
                                uint32_t group, uint32_t *number, struct nd_error *err)
 {
     struct nd_index_row row;
+    const struct nd_index_row *const listed = &row;
     enum nd_status status;
 
     for (unsigned t = 0; t < index->n_tables; t++)
@@ -240,7 +301,7 @@ enum nd_status nd_index_insert(struct nd_index *index, const struct nd_sketch *s
             return nd_fail(err, ND_ENOMEM, "out of memory for an index of %u documents", index->n);
     nd_index_row_from_sketch(&row, sketch, group);
     status = nd_index_append(index, &row, number, err);
-    return status ? status : nd_index_list(index, number, 1, NULL, err);
+    return status ? status : nd_index_list(index, number, &listed, 1, NULL, err);
 }
 
 enum nd_status nd_index_delete(struct nd_index *index, uint32_t number, struct nd_error *err)
@@ -258,44 +319,62 @@ enum nd_status nd_index_delete(struct nd_index *index, uint32_t number, struct n
     return ND_OK;
 }
 
+static bool passes(const struct nd_index *index, const struct nd_index_row *row,
+                   struct nd_index_filter filter, uint32_t number)
+{
+    struct gate gate = gate_of(index, number);
+
+    return gate.group == row->group && gate.n_shingles >= filter.least &&
+           gate.n_shingles <= filter.most;
+}
+
+static struct nd_candidate describe(uint32_t number, struct nd_equal_bytes equal,
+                                    uint64_t difference)
+{
+    return (struct nd_candidate){
+        .number = number,
+        .equal = (uint16_t)(nd_count_ones(equal.word[0]) + nd_count_ones(equal.word[1])),
+        .distance = (uint16_t)nd_count_ones(difference)};
+}
+
 /* A number that a table proposed: whether this is the first table in which it meets the row, and
  * how nearly. */
 static bool meets(const struct nd_index *index, const struct nd_index_row *row, unsigned table,
                   uint32_t number, struct nd_candidate *found)
 {
-    struct nd_equal_bytes equal;
-    uint64_t difference;
+    struct nd_equal_bytes equal = nd_low_bytes_equal(row->low, low_of(index, number));
+    uint64_t difference = row->simhash ^ nd_index_simhash(index, number);
 
-    if (nd_index_group(index, number) != row->group)
+    if (table == nd_table_identity(&index->params)
+            ? row->identity != identity_of(index, number)
+            : nd_table_first_common(&index->params, index->band_starts, equal, difference) != table)
         return false;
-    equal = nd_low_bytes_equal(row->low, low_of(index, number));
-    difference = row->simhash ^ nd_index_simhash(index, number);
-    *found = (struct nd_candidate){.number = number,
-                                   .equal = (uint16_t)(__builtin_popcountll(equal.word[0]) +
-                                                       __builtin_popcountll(equal.word[1])),
-                                   .distance = (uint16_t)__builtin_popcountll(difference)};
-    if (table == nd_table_identity(&index->params))
-        return row->identity == identity_of(index, number);
-    return nd_table_first_common(&index->params, equal, difference) == table;
+    *found = describe(number, equal, difference);
+    return true;
 }
 
-static struct nd_table_range prefetch_keys(const struct nd_index *index,
-                                           const struct nd_index_row *row, uint64_t key[TABLES_MAX])
+/* The row's keys, made if need be, and the tables asked for: their lines are on the way. */
+static const uint64_t *prefetch_keys(const struct nd_index *index, const struct nd_index_row *row,
+                                     uint64_t own[TABLES_MAX], struct nd_table_range *asked)
 {
-    struct nd_table_range asked = nd_table_asked(&index->params);
+    const uint64_t *key = row->key;
 
-    for (unsigned t = asked.first; t < asked.end; t++) {
-        key[t] = nd_table_key(&index->params, t, row);
-        nd_multimap_prefetch(&index->table[t], key[t]);
+    if (!key) {
+        nd_index_keys(&index->params, row, own);
+        key = own;
     }
-    return asked;
+    *asked = nd_table_asked(&index->params);
+    for (unsigned t = asked->first; t < asked->end; t++)
+        nd_multimap_prefetch(&index->table[t], key[t]);
+    return key;
 }
 
 enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_index_row *row,
-                                  struct nd_candidates *out)
+                                  struct nd_index_filter filter, struct nd_candidates *out)
 {
-    uint64_t key[TABLES_MAX];
-    struct nd_table_range asked = prefetch_keys(index, row, key);
+    uint64_t own[TABLES_MAX];
+    struct nd_table_range asked;
+    const uint64_t *key = prefetch_keys(index, row, own, &asked);
     struct nd_candidate found;
     uint32_t number;
 
@@ -304,7 +383,8 @@ enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_
         struct nd_multimap_scan scan = nd_multimap_find(&index->table[t], key[t]);
 
         while (nd_multimap_next(&index->table[t], &scan, &number))
-            if (meets(index, row, t, number, &found) && !nd_candidates_add(out, found))
+            if (passes(index, row, filter, number) && meets(index, row, t, number, &found) &&
+                !nd_candidates_add(out, found))
                 return ND_ENOMEM;
     }
     nd_candidates_sort(out, index->params.bands == 0);
@@ -313,8 +393,9 @@ enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_
 
 bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row *row)
 {
-    uint64_t key[TABLES_MAX];
-    struct nd_table_range asked = prefetch_keys(index, row, key);
+    uint64_t own[TABLES_MAX];
+    struct nd_table_range asked;
+    const uint64_t *key = prefetch_keys(index, row, own, &asked);
     struct nd_candidate found;
     uint32_t number;
 
@@ -322,7 +403,7 @@ bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row 
         struct nd_multimap_scan scan = nd_multimap_find(&index->table[t], key[t]);
 
         while (nd_multimap_next(&index->table[t], &scan, &number))
-            if (meets(index, row, t, number, &found))
+            if (passes(index, row, ND_INDEX_ALL, number) && meets(index, row, t, number, &found))
                 return true;
     }
     return false;
@@ -362,21 +443,15 @@ bool nd_index_next_identity(const struct nd_index *index, struct nd_identity_sca
 }
 
 enum nd_status nd_index_query_all(const struct nd_index *index, const struct nd_index_row *row,
-                                  struct nd_candidates *out)
+                                  struct nd_index_filter filter, struct nd_candidates *out)
 {
     out->count = 0;
     for (uint32_t number = 0; number < index->n; number++) {
-        struct nd_equal_bytes equal;
-
-        if (*flags_of(index, number) != LISTED || nd_index_group(index, number) != row->group)
+        if (!(*flags_of(index, number) & LISTED) || !passes(index, row, filter, number))
             continue;
-        equal = nd_low_bytes_equal(row->low, low_of(index, number));
-        if (!nd_candidates_add(
-                out, (struct nd_candidate){.number = number,
-                                           .equal = (uint16_t)(__builtin_popcountll(equal.word[0]) +
-                                                               __builtin_popcountll(equal.word[1])),
-                                           .distance = (uint16_t)__builtin_popcountll(
-                                               row->simhash ^ nd_index_simhash(index, number))}))
+        if (!nd_candidates_add(out,
+                               describe(number, nd_low_bytes_equal(row->low, low_of(index, number)),
+                                        row->simhash ^ nd_index_simhash(index, number))))
             return ND_ENOMEM;
     }
     nd_candidates_sort(out, false);
@@ -389,5 +464,5 @@ enum nd_status nd_index_query(const struct nd_index *index, const struct nd_sket
     struct nd_index_row row;
 
     nd_index_row_from_sketch(&row, sketch, group);
-    return nd_index_query_row(index, &row, out);
+    return nd_index_query_row(index, &row, ND_INDEX_ALL, out);
 }

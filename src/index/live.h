@@ -17,7 +17,23 @@ struct nd_index_row {
     uint64_t simhash;
     uint64_t identity;
     uint32_t group;
+    uint32_t n_shingles; /* distinct */
+    bool is_short;       /* for the owner: fewer than w tokens */
+    const uint64_t *key; /* nd_index_keys of it, or NULL: made where they are needed */
 };
+
+/* How many keys a row has, and they: one for each table. */
+unsigned nd_index_key_count(const struct nd_index_params *params);
+void nd_index_keys(const struct nd_index_params *params, const struct nd_index_row *row,
+                   uint64_t *key);
+
+/* Which documents count: by their distinct shingles, least and most included, and from which number
+ * on. */
+struct nd_index_filter {
+    uint32_t least, most;
+    uint32_t from;
+};
+#define ND_INDEX_ALL ((struct nd_index_filter){0, UINT32_MAX, 0})
 
 void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *sketch,
                               uint32_t group);
@@ -28,16 +44,18 @@ enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row
                                uint32_t *number, struct nd_error *err);
 
 /*
- * Let look-ups find these appended numbers.  The tables are filled in parallel, each in the order
- * given, so that the result is the same on any number of threads; pool NULL: by the caller alone.
- * ND_ENOMEM: some tables hold them and some do not; nothing else is harmed.
+ * Let look-ups find these appended numbers; row[i] is what was appended as number[i].  The tables
+ * are filled in parallel, each in the order given, so that the result is the same on any number of
+ * threads; pool NULL: by the caller alone.  ND_ENOMEM: some tables hold them and some do not;
+ * nothing else is harmed.
  */
-enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number, size_t n,
-                             struct nd_pool *pool, struct nd_error *err);
+enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
+                             const struct nd_index_row *const *row, size_t n, struct nd_pool *pool,
+                             struct nd_error *err);
 
-/* As nd_index_query, of a row. */
+/* As nd_index_query, of a row, and only documents that pass the filter. */
 enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_index_row *row,
-                                  struct nd_candidates *out);
+                                  struct nd_index_filter filter, struct nd_candidates *out);
 
 /* Whether nd_index_query_row would find any. */
 bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row *row);
@@ -57,22 +75,28 @@ bool nd_index_next_identity(const struct nd_index *index, struct nd_identity_sca
 
 /* Every number that is listed and deleted nor of another group. */
 enum nd_status nd_index_query_all(const struct nd_index *index, const struct nd_index_row *row,
-                                  struct nd_candidates *out);
+                                  struct nd_index_filter filter, struct nd_candidates *out);
 
 /*
- * Mark the rows of a batch that share a table key with another row of it: linked[i], zero before,
- * becomes 1.  A row marked by chance costs time; a row not marked meets no other.  row[i] NULL:
- * takes no part.
+ * Mark the rows of a batch that share a table key with others of it: linked[i], zero before, says
+ * whether with an earlier and whether with a later one.  A mark made by chance costs time; a row
+ * without one meets no other. row[i] NULL: takes no part.
  */
+enum { ND_LINKED_EARLIER = 1, ND_LINKED_LATER = 2 };
 enum nd_status nd_index_link_rows(const struct nd_index_params *params,
                                   const struct nd_index_row *const *row, size_t n,
                                   unsigned char *linked, struct nd_pool *pool,
                                   struct nd_error *err);
+
+/* Make the tables large enough for n documents more.  ND_ENOMEM: nothing is lost. */
+enum nd_status nd_index_reserve(struct nd_index *index, size_t n, struct nd_error *err);
 
 /* Forget all documents and keep the memory. */
 void nd_index_clear(struct nd_index *index);
 
 uint64_t nd_index_simhash(const struct nd_index *index, uint32_t number);
 uint32_t nd_index_group(const struct nd_index *index, uint32_t number);
+uint32_t nd_index_shingles(const struct nd_index *index, uint32_t number);
+bool nd_index_is_short(const struct nd_index *index, uint32_t number);
 
 #endif

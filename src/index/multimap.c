@@ -42,6 +42,7 @@ bool nd_multimap_grow(struct nd_multimap *s, size_t more)
     if (n_lines > SIZE_MAX / sizeof *s->line ||
         !nd_table_grow(&table, old * sizeof *s->line, n_lines * sizeof *s->line))
         return false;
+    nd_table_touch(table, n_lines * sizeof *s->line);
     memset(table, 0, old * sizeof *s->line);
     s->line = table;
     s->n_lines = n_lines;
@@ -87,4 +88,17 @@ bool nd_multimap_remove(struct nd_multimap *s, uint64_t key, uint32_t number)
         }
     }
     return false;
+}
+
+void nd_multimap_empty(struct nd_multimap *s, uint64_t key)
+{
+    struct nd_multimap_line *line = s->line + nd_multimap_place(s, key);
+    bool more = true;
+
+    while (more) {
+        more = line->overflow;
+        *line = (struct nd_multimap_line){.n = 0};
+        if (++line == s->line + s->n_lines)
+            line = s->line;
+    }
 }

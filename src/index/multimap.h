@@ -50,6 +50,9 @@ void nd_multimap_add(struct nd_multimap *s, uint64_t key, uint32_t number);
 /* Remove one (key, number).  False: there is none. */
 bool nd_multimap_remove(struct nd_multimap *s, uint64_t key, uint32_t number);
 
+/* Clear the lines in which a key stands, whoever else does; `count` is the owner's to set. */
+void nd_multimap_empty(struct nd_multimap *s, uint64_t key);
+
 static inline size_t nd_multimap_place(const struct nd_multimap *s, uint64_t key)
 {
     return (size_t)(((unsigned __int128)key * s->n_lines) >> 64);

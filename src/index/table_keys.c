@@ -91,26 +91,56 @@ struct nd_equal_bytes nd_low_bytes_equal(const uint8_t a[ND_MINHASH_COUNT],
     return equal;
 }
 
-static unsigned first_band(const struct nd_index_params *params, struct nd_equal_bytes equal)
-{
-    unsigned __int128 bits = (unsigned __int128)equal.word[1] << 64 | equal.word[0];
-    unsigned __int128 band =
-        params->rows >= 128 ? ~(unsigned __int128)0 : ((unsigned __int128)1 << params->rows) - 1;
+typedef unsigned __int128 mask;
 
-    for (unsigned b = 0; b < params->bands; b++)
-        if ((bits >> b * params->rows & band) == band)
-            return b;
-    return params->bands;
+static mask mask_of(struct nd_equal_bytes bytes)
+{
+    return (mask)bytes.word[1] << 64 | bytes.word[0];
 }
 
-unsigned nd_table_first_common(const struct nd_index_params *params, struct nd_equal_bytes equal,
+struct nd_equal_bytes nd_band_starts(const struct nd_index_params *params)
+{
+    struct nd_equal_bytes starts = {{0, 0}};
+
+    for (unsigned b = 0; b < params->bands; b++)
+        starts.word[b * params->rows / 64] |= UINT64_C(1) << b * params->rows % 64;
+    return starts;
+}
+
+/*
+ * Runs of ones shortened from below until only the beginnings of runs of `rows` are left: each step
+ * adds up to as many as there are, so that six rows take three steps.
+ */
+static unsigned first_band(const struct nd_index_params *params, struct nd_equal_bytes band_starts,
+                           struct nd_equal_bytes equal)
+{
+    mask bits = mask_of(equal);
+    uint64_t low, high;
+
+    for (unsigned done = 1; done < params->rows;) {
+        unsigned step = done < params->rows - done ? done : params->rows - done;
+
+        bits &= bits >> step;
+        done += step;
+    }
+    bits &= mask_of(band_starts);
+    low = (uint64_t)bits;
+    high = (uint64_t)(bits >> 64);
+    if (low)
+        return (unsigned)__builtin_ctzll(low) / params->rows;
+    return high ? (64 + (unsigned)__builtin_ctzll(high)) / params->rows : params->bands;
+}
+
+unsigned nd_table_first_common(const struct nd_index_params *params,
+                               struct nd_equal_bytes band_starts, struct nd_equal_bytes equal,
                                uint64_t simhash_difference)
 {
-    unsigned table = first_band(params, equal), n_blocks = block_count(params);
+    unsigned n_blocks = block_count(params);
+    unsigned table = params->bands ? first_band(params, band_starts, equal) : 0;
 
     if (table < params->bands || n_blocks == 0)
         return table;
-    if ((unsigned)__builtin_popcountll(simhash_difference) <= params->simhash_bits)
+    if (nd_count_ones(simhash_difference) <= params->simhash_bits)
         for (unsigned block = 0; block < n_blocks; block++)
             if (!(simhash_difference & nd_block_mask(block, n_blocks)))
                 return params->bands + block;

@@ -38,8 +38,21 @@ struct nd_equal_bytes {
 struct nd_equal_bytes nd_low_bytes_equal(const uint8_t a[ND_MINHASH_COUNT],
                                          const uint8_t b[ND_MINHASH_COUNT]);
 
+/* The bit of the first row of each band. */
+struct nd_equal_bytes nd_band_starts(const struct nd_index_params *params);
+
 /* The first band or block in which two rows meet, or the number of them: none. */
-unsigned nd_table_first_common(const struct nd_index_params *params, struct nd_equal_bytes equal,
+unsigned nd_table_first_common(const struct nd_index_params *params,
+                               struct nd_equal_bytes band_starts, struct nd_equal_bytes equal,
                                uint64_t simhash_difference);
+
+/* Ones of a word: three lines of adds where the build may not count on an instruction for it. */
+static inline unsigned nd_count_ones(uint64_t x)
+{
+    x -= x >> 1 & UINT64_C(0x5555555555555555);
+    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
+    x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (unsigned)(x * UINT64_C(0x0101010101010101) >> 56);
+}
 
 #endif

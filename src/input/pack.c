@@ -1,6 +1,8 @@
 /* pack.c - bytes on their way out: compressed, or into an archive */
 #include "input/pack.h"
 
+#include <neardup/text.h>
+
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
@@ -10,6 +12,7 @@
 
 struct nd_packer {
     struct archive *archive;
+    const char *kind; /* "tar", "zip" or NULL */
     nd_packer_sink *sink;
     void *context;
     enum nd_status status; /* what the sink said first */
@@ -75,19 +78,27 @@ static int set_format(struct archive *a, const char *archive)
 {
     if (!archive)
         return archive_write_set_format_raw(a);
-    if (strcmp(archive, "zip") == 0)
-        return archive_write_set_format_zip(a);
-    return archive_write_set_format_pax_restricted(a);
+    if (strcmp(archive, "zip") == 0) {
+        if (archive_write_set_format_zip(a) != ARCHIVE_OK)
+            return ARCHIVE_FATAL;
+        return archive_write_set_format_option(a, "zip", "hdrcharset", "UTF-8");
+    }
+    /* GNU's: names of any length as the bytes they are.  pax would have to know their charset. */
+    return archive_write_set_format_gnutar(a);
 }
 
-static int put_header(struct archive *a, const char *name, uint64_t bytes)
+static int put_header(struct archive *a, const char *archive, const char *name, uint64_t bytes)
 {
     struct archive_entry *entry = archive_entry_new();
     int result;
 
     if (!entry)
         return ARCHIVE_FATAL;
-    archive_entry_set_pathname(entry, name);
+    /* Zip marks a name as UTF-8; no locale is asked.  (The tar writers crash on such an entry.) */
+    if (archive && strcmp(archive, "zip") == 0 && nd_utf8_valid(name, strlen(name)))
+        archive_entry_set_pathname_utf8(entry, name);
+    else
+        archive_entry_set_pathname(entry, name);
     archive_entry_set_filetype(entry, AE_IFREG);
     archive_entry_set_perm(entry, 0644);
     archive_entry_set_mtime(entry, 0, 0);
@@ -108,7 +119,7 @@ static int start(struct nd_packer *p, const char *compression, const char *archi
         return ARCHIVE_FATAL;
     if (archive)
         return ARCHIVE_OK;
-    return put_header(a, "data", 0);
+    return put_header(a, NULL, "data", 0);
 }
 
 struct nd_packer *nd_packer_new(const char *compression, const char *archive, nd_packer_sink *sink,
@@ -123,6 +134,7 @@ struct nd_packer *nd_packer_new(const char *compression, const char *archive, nd
     }
     p->sink = sink;
     p->context = context;
+    p->kind = archive;
     if (start(p, compression, archive) >= ARCHIVE_WARN)
         return p;
     nd_fail(err, ND_EUNSUPPORTED, "cannot write %s: %s", archive ? archive : compression,
@@ -144,7 +156,7 @@ void nd_packer_free(struct nd_packer *p)
 enum nd_status nd_packer_entry(struct nd_packer *p, const char *name, uint64_t bytes,
                                struct nd_error *err)
 {
-    if (put_header(p->archive, name, bytes) < ARCHIVE_WARN)
+    if (put_header(p->archive, p->kind, name, bytes) < ARCHIVE_WARN)
         return fail(p, err);
     return ND_OK;
 }
@@ -176,9 +188,9 @@ static const struct {
     const char *ending, *compression;
     size_t stays; /* leading bytes of the ending that are not the compression's: ".t" of ".tgz" */
 } endings[] = {
-    {".gz", "gzip", 0}, {".zst", "zstd", 0}, {".xz", "xz", 0},   {".bz2", "bzip2", 0},
-    {".lz4", "lz4", 0}, {".tgz", "gzip", 2}, {".tzst", "zstd", 2}, {".txz", "xz", 2},
-    {".tbz2", "bzip2", 2},
+    {".gz", "gzip", 0},   {".zst", "zstd", 0}, {".xz", "xz", 0},
+    {".bz2", "bzip2", 0}, {".lz4", "lz4", 0},  {".tgz", "gzip", 2},
+    {".tzst", "zstd", 2}, {".txz", "xz", 2},   {".tbz2", "bzip2", 2},
 };
 
 /* Which of the endings a name has, or the number of them. */

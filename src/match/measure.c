@@ -87,3 +87,18 @@ uint64_t nd_measure_need(enum nd_verify verify, uint64_t a, uint64_t b, struct n
     /* s / (a + b - s) >= n / d, that is s (n + d) >= n (a + b) */
     return quotient_above((wide)bound.num * (a + b), bound.num + bound.den, strictly);
 }
+
+/* Resemblance and squared cosine are at most min / max; containment can always be 1. */
+void nd_measure_range(enum nd_verify verify, uint64_t a, struct nd_fraction bound,
+                      uint32_t *first_count, uint32_t *last_count)
+{
+    wide low = ((wide)a * bound.num + bound.den - 1) / bound.den,
+         high = (wide)a * bound.den / bound.num;
+
+    if (verify == ND_VERIFY_CONTAINMENT) {
+        low = 0;
+        high = UINT32_MAX;
+    }
+    *first_count = low > UINT32_MAX ? UINT32_MAX : (uint32_t)low;
+    *last_count = high > UINT32_MAX ? UINT32_MAX : (uint32_t)high;
+}

@@ -31,4 +31,9 @@ int nd_fraction_compare(struct nd_fraction x, struct nd_fraction y);
 uint64_t nd_measure_need(enum nd_verify verify, uint64_t a, uint64_t b, struct nd_fraction bound,
                          bool strictly);
 
+/* The counts b with which sets of a and b elements can measure at least `bound`, as far as 32 bits
+ * go. */
+void nd_measure_range(enum nd_verify verify, uint64_t a, struct nd_fraction bound, uint32_t *least,
+                      uint32_t *most);
+
 #endif

@@ -13,9 +13,7 @@ static bool is_wanted(const struct nd_ordered *o, size_t number)
 
     if (run->rows || run->clusters)
         return true;
-    if (o->verdict_of[number] != ND_NO_VERDICT)
-        return run->options->recipe.dedup.cluster == ND_CLUSTER_COMPONENTS;
-    return run->survivors && !o->is_bad[number];
+    return run->survivors && o->verdict_of[number] == ND_NO_VERDICT && !o->is_bad[number];
 }
 
 static enum nd_status name_by_number(struct nd_ordered *o, uint32_t number, struct nd_party *party,
@@ -51,7 +49,7 @@ static enum nd_status put_removed(struct nd_ordered *o, const struct nd_party *r
         .overlap = verdict->overlap,
     };
     struct nd_party kept, near;
-    struct nd_via via;
+    struct nd_row_via via;
     enum nd_status status;
 
     status = name_by_number(o, verdict->kept, &kept, 1, err);
@@ -65,7 +63,7 @@ static enum nd_status put_removed(struct nd_ordered *o, const struct nd_party *r
         status = nd_lookup_name(run->lookup, verdict->via, &place, &near.name, err);
         if (status != ND_OK)
             return status;
-        via = (struct nd_via){near.name, verdict->via_resemblance};
+        via = (struct nd_row_via){near.name, verdict->via_resemblance};
     }
     nd_row_removed(&pending->manifest, &run->place_room, removed, &kept, &decision,
                    nd_method_name(run->options, &decision),
@@ -88,8 +86,7 @@ static enum nd_status put_record(struct nd_ordered *o, uint32_t number,
         return ND_OK;
     }
     if (run->rows || run->clusters)
-        party.name =
-            nd_name_of(&loaded->document, source, loaded->place.line, &run->name_room[0]);
+        party.name = nd_name_of(&loaded->document, source, loaded->place.line, &run->name_room[0]);
     if (verdict != ND_NO_VERDICT)
         return run->rows || run->clusters ? put_removed(o, &party, &o->verdict[verdict], err)
                                           : ND_OK;
@@ -104,13 +101,10 @@ static enum nd_status put_batch(struct nd_ordered *o, const uint32_t *number, si
                                 struct nd_error *err)
 {
     struct nd_run *run = o->run;
-    bool parse = run->rows || run->clusters ||
-                 run->options->recipe.dedup.cluster == ND_CLUSTER_COMPONENTS;
+    bool parse = run->rows || run->clusters;
     struct nd_loaded *loaded;
     enum nd_status status = nd_loader_load(o->loader, number, 0, n, parse, &loaded, err);
 
-    if (status == ND_OK && run->options->recipe.dedup.cluster == ND_CLUSTER_COMPONENTS)
-        status = nd_components_measure(o, number, n, loaded, err);
     for (size_t i = 0; status == ND_OK && i < n; i++)
         status = put_record(o, number[i], &loaded[i], err);
     return status == ND_OK ? nd_run_write_pending(run, &run->pending[0], err) : status;
@@ -134,10 +128,7 @@ enum nd_status nd_ordered_emit(struct nd_ordered *o, struct nd_error *err)
     size_t at = 0, n;
 
     while (status == ND_OK && list_wanted(o, &at, number, &n)) {
-        struct nd_run_progress progress = {
-            .documents = at, .pass = 3, .passes = 3, .pass_done = at, .pass_total = o->count};
-
-        status = nd_run_tell(o->run, &progress, err);
+        status = nd_ordered_tell(o, 3, at, o->count, err);
         for (size_t from = 0, some; status == ND_OK && from < n; from += some) {
             some = nd_loader_batch(o->loader, number, from, n);
             status = put_batch(o, number + from, some, err);

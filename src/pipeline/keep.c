@@ -12,9 +12,9 @@ static const struct {
     enum nd_keep_by by;
     bool wants_field;
 } policies[] = {
-    {"first", ND_KEEP_FIRST, false},       {"last", ND_KEEP_LAST, false},
-    {"longest", ND_KEEP_LONGEST, false},   {"shortest", ND_KEEP_SHORTEST, false},
-    {"newest", ND_KEEP_NEWEST, true},      {"max", ND_KEEP_GREATEST, true},
+    {"first", ND_KEEP_FIRST, false},     {"last", ND_KEEP_LAST, false},
+    {"longest", ND_KEEP_LONGEST, false}, {"shortest", ND_KEEP_SHORTEST, false},
+    {"newest", ND_KEEP_NEWEST, true},    {"max", ND_KEEP_GREATEST, true},
     {"min", ND_KEEP_LEAST, true},
 };
 enum { N_POLICIES = sizeof policies / sizeof *policies };

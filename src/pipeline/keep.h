@@ -11,7 +11,7 @@
 enum nd_keep_by {
     ND_KEEP_FIRST,
     ND_KEEP_LAST,
-    ND_KEEP_LONGEST,  /* code points of the normalised text */
+    ND_KEEP_LONGEST, /* code points of the normalised text */
     ND_KEEP_SHORTEST,
     ND_KEEP_NEWEST,   /* a date in a field */
     ND_KEEP_GREATEST, /* a number in a field */

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-const char *nd_format_name(enum nd_format format)
+const char *nd_format_word(enum nd_format format)
 {
     static const char *const names[] = {"auto", "text", "html", "jsonl", "csv", "tsv"};
 
@@ -56,7 +56,7 @@ static void put_options(const struct nd_run_options *o, struct nd_json *out)
 
     nd_json_key(out, "options");
     nd_json_open(out, '{');
-    put_text(out, "format", nd_format_name(o->input.format));
+    put_text(out, "format", nd_format_word(o->input.format));
     put_text(out, "unit", units[o->input.unit]);
     put_text(out, "missing_text", o->input.missing_text == ND_MISSING_SKIP ? "skip" : "empty");
     put_list(out, "text_fields", o->input.text_fields, o->input.n_text_fields);
@@ -75,7 +75,7 @@ static void put_source(const struct nd_source *source, struct nd_json *out)
     nd_json_open(out, '{');
     put_text(out, "path", source->path);
     put_text(out, "entry", source->entry);
-    put_text(out, "format", nd_format_name(source->format));
+    put_text(out, "format", nd_format_word(source->format));
     put_text(out, "compression", source->compression);
     put_text(out, "archive", source->archive);
     nd_json_key(out, "records");
@@ -87,8 +87,22 @@ static void put_source(const struct nd_source *source, struct nd_json *out)
     nd_json_close(out, '}');
 }
 
-void nd_manifest_header(struct nd_run *run, struct nd_json *out)
+/* What has been made so far, so that a million inputs need no memory. */
+static enum nd_status pass_on(struct nd_run *run, struct nd_json *out, struct nd_error *err)
 {
+    enum nd_status status;
+
+    if (out->failed)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    status = nd_output_write(run->manifest, out->text.data, out->text.len, err);
+    out->text.len = 0;
+    return status;
+}
+
+static enum nd_status write_header(struct nd_run *run, struct nd_json *out, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
     nd_json_open(out, '{');
     put_text(out, "neardup", nd_version());
     put_text(out, "unicode", nd_unicode_version());
@@ -100,9 +114,21 @@ void nd_manifest_header(struct nd_run *run, struct nd_json *out)
     nd_json_uint(out, run->summary->rows);
     nd_json_key(out, "inputs");
     nd_json_open(out, '[');
-    for (uint32_t i = 0; i < nd_reading_sources(run->reading); i++)
+    for (uint32_t i = 0; status == ND_OK && i < nd_reading_sources(run->reading); i++) {
         put_source(nd_reading_source(run->reading, i), out);
+        status = pass_on(run, out, err);
+    }
     nd_json_close(out, ']');
     nd_json_close(out, '}');
     nd_json_line(out);
+    return status == ND_OK ? pass_on(run, out, err) : status;
+}
+
+enum nd_status nd_manifest_header(struct nd_run *run, struct nd_error *err)
+{
+    struct nd_json out = {0};
+    enum nd_status status = write_header(run, &out, err);
+
+    nd_json_release(&out);
+    return status;
 }

@@ -95,8 +95,7 @@ static enum nd_status add_record(struct nd_ordered *o, const struct nd_parsed *p
     run->summary->documents++;
     nd_run_note_id(run, &parsed->document, source, parsed->record.line);
     if (o->prefer)
-        o->prefer[at] =
-            preference(run->options, nd_run_field(&parsed->document, run->prefer_at));
+        o->prefer[at] = preference(run->options, nd_run_field(&parsed->document, run->prefer_at));
     if (o->group && !nd_groups_number(&run->groups, nd_run_field(&parsed->document, run->within_at),
                                       &o->group[at]))
         return nd_fail(err, ND_ENOMEM, "out of memory");
@@ -150,16 +149,4 @@ enum nd_status nd_ordered_sort(struct nd_ordered *o, struct nd_error *err)
             o->order[o->n_order++] = (uint32_t)i;
     qsort_r(o->order, o->n_order, sizeof *o->order, by_keep_order, o);
     return ND_OK;
-}
-
-struct nd_verdict *nd_ordered_remove(struct nd_ordered *o, uint32_t number)
-{
-    void *verdict = o->verdict;
-
-    if (!nd_array_reserve(&verdict, &o->verdict_capacity, o->n_verdicts + 1, sizeof *o->verdict))
-        return NULL;
-    o->verdict = verdict;
-    o->verdict_of[number] = (uint32_t)o->n_verdicts;
-    o->verdict[o->n_verdicts] = (struct nd_verdict){.via = ND_NO_VERDICT};
-    return &o->verdict[o->n_verdicts++];
 }

@@ -12,7 +12,7 @@
 struct nd_verdict {
     uint32_t kept, via; /* numbers of records, in input order */
     uint8_t distance, identical, verified, was_cut;
-    struct nd_overlap overlap; /* of components: found in the last pass */
+    struct nd_overlap overlap;
     double via_resemblance;
 };
 
@@ -39,8 +39,13 @@ struct nd_ordered {
 enum nd_status nd_ordered_collect(struct nd_ordered *o, struct nd_error *err);
 enum nd_status nd_ordered_sort(struct nd_ordered *o, struct nd_error *err);
 
-/* A removed document's verdict, by its number; the caller fills it.  NULL: out of memory. */
-struct nd_verdict *nd_ordered_remove(struct nd_ordered *o, uint32_t number);
+/* Remember that a record is removed, and why, as the last of o->verdict. */
+enum nd_status nd_ordered_note(struct nd_ordered *o, uint32_t number,
+                               const struct nd_decision *decision, struct nd_error *err);
+
+/* Progress: `done` of `total` records of a pass. */
+enum nd_status nd_ordered_tell(struct nd_ordered *o, unsigned pass, size_t done, size_t total,
+                               struct nd_error *err);
 
 /* Load the next documents in keep order and list them for the engine; *n of them. */
 enum nd_status nd_ordered_items(struct nd_ordered *o, size_t from, struct nd_dedup_item **items,
@@ -49,15 +54,10 @@ enum nd_status nd_ordered_items(struct nd_ordered *o, size_t from, struct nd_ded
 /* The text of the document pushed as `document`, for the engine. */
 enum nd_status nd_ordered_fetch(void *context, uint64_t document, unsigned worker,
                                 struct nd_view *text, struct nd_error *err);
-enum nd_status nd_ordered_keep(void *context, uint64_t document, size_t item,
-                               struct nd_error *err);
+enum nd_status nd_ordered_keep(void *context, uint64_t document, size_t item, struct nd_error *err);
 
-/* components.c: the second pass where clusters are components. */
+/* run_components.c: the second pass where clusters are components. */
 enum nd_status nd_ordered_components(struct nd_ordered *o, struct nd_error *err);
-/* Of n records just loaded: what the removed ones have in common with their kept ones. */
-enum nd_status nd_components_measure(struct nd_ordered *o, const uint32_t *number, size_t n,
-                                     const struct nd_loaded *loaded, struct nd_error *err);
-
 /* emit.c: the last pass. */
 enum nd_status nd_ordered_emit(struct nd_ordered *o, struct nd_error *err);
 

@@ -19,7 +19,7 @@ enum { BUFFER_BYTES = 1 << 16 };
 struct nd_output {
     char *name; /* as the user gave it, for messages */
     int fd;
-    struct nd_temporary *temporary; /* NULL: in place */
+    struct nd_temporary *temporary;    /* NULL: in place */
     const char *compression, *archive; /* "none"; NULL */
     struct nd_packer *packer;          /* made at the first write, where one of them is asked for */
     size_t held;                       /* bytes in buffer */

@@ -8,10 +8,10 @@
 
 /* The place of one record: in its source, or in the spool where that cannot be read again. */
 struct nd_place {
-    uint64_t offset;    /* in the source's file or in the spool */
-    uint64_t len;       /* bytes, below 2^48 */
-    uint64_t line;      /* below 2^48; 0: the record is a whole file */
-    uint32_t source;    /* number of the nd_source */
+    uint64_t offset; /* in the source's file or in the spool */
+    uint64_t len;    /* bytes, below 2^48 */
+    uint64_t line;   /* below 2^48; 0: the record is a whole file */
+    uint32_t source; /* number of the nd_source */
 };
 
 /*

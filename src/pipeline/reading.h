@@ -23,8 +23,8 @@ struct nd_parsed {
 struct nd_reading_batch {
     struct nd_parsed *parsed;
     size_t count;
-    unsigned slot;    /* 0 or 1: where the caller keeps what the job is to write */
-    size_t bytes;     /* of the records */
+    unsigned slot; /* 0 or 1: where the caller keeps what the job is to write */
+    size_t bytes;  /* of the records */
     uint64_t repaired;
     uint64_t done, total; /* nd_input_progress after this batch */
 };

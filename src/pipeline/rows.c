@@ -53,7 +53,7 @@ static void put_evidence(struct nd_json *out, const struct nd_decision *d)
 
 void nd_row_removed(struct nd_json *out, struct nd_json *room, const struct nd_party *removed,
                     const struct nd_party *kept, const struct nd_decision *decision,
-                    const char *method, const struct nd_via *via)
+                    const char *method, const struct nd_row_via *via)
 {
     static const char *const identical[] = {"no", "bytes", "tokens"};
 

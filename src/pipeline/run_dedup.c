@@ -30,5 +30,5 @@ enum nd_status nd_run_dedup(const struct nd_run_options *options,
     if (status == ND_OK)
         status = nd_run_finish(&run, err);
     nd_run_end(&run);
-    return status;
+    return nd_run_status(status, err);
 }

@@ -8,6 +8,15 @@
 #include <string.h>
 #include <time.h>
 
+enum nd_status nd_run_status(enum nd_status status, struct nd_error *err)
+{
+    if (status == ND_OK)
+        return ND_OK;
+    if (err->status == ND_OK)
+        return nd_fail(err, status, "failed without a reason: %s", nd_status_name(status));
+    return err->status;
+}
+
 double nd_run_clock(void)
 {
     struct timespec now;
@@ -51,13 +60,21 @@ enum nd_status nd_run_bad_record(struct nd_run *run, const struct nd_source *sou
     return ND_OK;
 }
 
+enum nd_status nd_run_check_strict(struct nd_run *run, struct nd_error *err)
+{
+    if (run->options->strict && run->summary->failed_inputs)
+        return nd_fail(err, ND_EINPUT, "%s", run->failed_input);
+    return ND_OK;
+}
+
 enum nd_status nd_run_tell(struct nd_run *run, const struct nd_run_progress *progress,
                            struct nd_error *err)
 {
     struct nd_run_progress now = *progress;
+    enum nd_status status = nd_run_check_strict(run, err);
 
-    if (run->options->strict && run->summary->failed_inputs)
-        return nd_fail(err, ND_EINPUT, "%s", run->failed_input);
+    if (status != ND_OK)
+        return status;
     now.seconds = nd_run_clock() - run->started;
     if (run->events->progress && run->events->progress(run->events->context, &now))
         return nd_fail(err, ND_ECANCELLED, "stopped");

@@ -12,11 +12,11 @@ struct passing {
     struct nd_run *run;
     const struct nd_reading_batch *batch;
     struct nd_pending *pending;
-    struct nd_dedup_item *item;     /* the documents of the batch, bad records left out */
+    struct nd_dedup_item *item; /* the documents of the batch, bad records left out */
     struct nd_decision *decision;
-    uint32_t *at;                   /* place in the batch, by item */
+    uint32_t *at; /* place in the batch, by item */
     size_t n_items, capacity;
-    uint64_t first;                 /* number of the batch's first document */
+    uint64_t first; /* number of the batch's first document */
 };
 
 static enum nd_status fetch(void *context, uint64_t document, unsigned worker, struct nd_view *text,

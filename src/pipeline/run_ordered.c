@@ -1,6 +1,8 @@
 /* run_ordered.c - several passes: collect, decide in keep order, write in input order */
 #include "pipeline/ordered.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
 
 enum nd_status nd_ordered_fetch(void *context, uint64_t document, unsigned worker,
@@ -57,21 +59,37 @@ enum nd_status nd_ordered_items(struct nd_ordered *o, size_t from, struct nd_ded
     return ND_OK;
 }
 
-static enum nd_status note_decision(struct nd_ordered *o, uint32_t number,
-                                    const struct nd_decision *decision, struct nd_error *err)
+enum nd_status nd_ordered_note(struct nd_ordered *o, uint32_t number,
+                               const struct nd_decision *decision, struct nd_error *err)
 {
-    struct nd_verdict *verdict = nd_ordered_remove(o, number);
+    void *list = o->verdict;
+    struct nd_verdict *verdict;
 
-    if (!verdict)
+    if (!nd_array_reserve(&list, &o->verdict_capacity, o->n_verdicts + 1, sizeof *o->verdict))
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    verdict->kept = o->order[decision->kept];
-    verdict->distance = decision->distance <= 64 ? (uint8_t)decision->distance : ND_DISTANCE_NONE;
-    verdict->identical = (uint8_t)decision->identical;
-    verdict->verified = decision->verified;
-    verdict->was_cut = decision->was_cut;
-    verdict->overlap = decision->overlap;
+    o->verdict = list;
+    o->verdict_of[number] = (uint32_t)o->n_verdicts;
+    verdict = &o->verdict[o->n_verdicts++];
+    *verdict = (struct nd_verdict){
+        .kept = o->order[decision->kept],
+        .via = ND_NO_VERDICT,
+        .distance = decision->distance <= 64 ? (uint8_t)decision->distance : ND_DISTANCE_NONE,
+        .identical = (uint8_t)decision->identical,
+        .verified = decision->verified,
+        .was_cut = decision->was_cut,
+        .overlap = decision->overlap,
+    };
     o->run->members[verdict->kept]++;
     return ND_OK;
+}
+
+enum nd_status nd_ordered_tell(struct nd_ordered *o, unsigned pass, size_t done, size_t total,
+                               struct nd_error *err)
+{
+    const struct nd_run_progress progress = {
+        .documents = done, .pass = pass, .passes = 3, .pass_done = done, .pass_total = total};
+
+    return nd_run_tell(o->run, &progress, err);
 }
 
 static enum nd_status push_batch(struct nd_ordered *o, size_t from, size_t *n, struct nd_error *err)
@@ -87,7 +105,7 @@ static enum nd_status push_batch(struct nd_ordered *o, size_t from, size_t *n, s
                       : nd_fail(err, ND_ENOMEM, "out of memory");
     for (size_t i = 0; status == ND_OK && i < *n; i++)
         if (decision[i].kept != from + i)
-            status = note_decision(o, o->order[from + i], &decision[i], err);
+            status = nd_ordered_note(o, o->order[from + i], &decision[i], err);
     free(decision);
     free(items);
     return status;
@@ -96,21 +114,12 @@ static enum nd_status push_batch(struct nd_ordered *o, size_t from, size_t *n, s
 /* The second pass: decisions, in keep order. */
 static enum nd_status decide_stars(struct nd_ordered *o, struct nd_error *err)
 {
-    struct nd_run *run = o->run;
     enum nd_status status = ND_OK;
 
-    for (size_t from = 0, n; status == ND_OK && from < o->n_order; from += n) {
-        struct nd_run_progress progress = {.documents = from,
-                                           .pass = 2,
-                                           .passes = 3,
-                                           .pass_done = from,
-                                           .pass_total = o->n_order};
-
-        status = nd_run_tell(run, &progress, err);
+    for (size_t from = 0, n = 0; status == ND_OK && from < o->n_order; from += n) {
+        status = nd_ordered_tell(o, 2, from, o->n_order, err);
         if (status == ND_OK)
             status = push_batch(o, from, &n, err);
-        else
-            n = 0;
     }
     return status;
 }

@@ -60,16 +60,10 @@ enum nd_status nd_run_write_pending(struct nd_run *run, struct nd_pending *pendi
 /* The header, then the rows that were spooled. */
 static enum nd_status write_manifest(struct nd_run *run, struct nd_error *err)
 {
-    struct nd_json header = {0};
     struct nd_buffer piece = {0};
     uint64_t bytes = nd_spool_bytes(run->rows), at = 0;
-    enum nd_status status;
+    enum nd_status status = nd_manifest_header(run, err);
 
-    nd_manifest_header(run, &header);
-    if (header.failed)
-        status = nd_fail(err, ND_ENOMEM, "out of memory");
-    else
-        status = nd_output_write(run->manifest, header.text.data, header.text.len, err);
     while (status == ND_OK && at < bytes) {
         size_t len = bytes - at < (1 << 20) ? (size_t)(bytes - at) : (size_t)1 << 20;
 
@@ -78,7 +72,6 @@ static enum nd_status write_manifest(struct nd_run *run, struct nd_error *err)
             status = nd_output_write(run->manifest, piece.data, len, err);
         at += len;
     }
-    nd_json_release(&header);
     nd_buffer_release(&piece);
     return status == ND_OK ? nd_output_finish(run->manifest, err) : status;
 }
@@ -134,8 +127,10 @@ static enum nd_status publish(struct nd_run *run, struct nd_error *err)
 
 enum nd_status nd_run_finish(struct nd_run *run, struct nd_error *err)
 {
-    enum nd_status status;
+    enum nd_status status = nd_run_check_strict(run, err);
 
+    if (status != ND_OK)
+        return status;
     warn_of_double_ids(run);
     status = nd_summary_complete(run, err);
     if (status == ND_OK)

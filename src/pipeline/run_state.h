@@ -45,8 +45,8 @@ struct nd_run {
     struct nd_dedup *dedup;
     struct nd_places places; /* of kept documents; in several passes, of all records */
 
-    struct nd_survivors *survivors; /* NULL: none asked for */
-    uint32_t sources_given;         /* to the survivors */
+    struct nd_survivors *survivors;                 /* NULL: none asked for */
+    uint32_t sources_given;                         /* to the survivors */
     struct nd_output *clusters, *manifest, *report; /* report: --summary */
     struct nd_spool *rows; /* of the manifest, whose header is known last */
     struct nd_pending pending[2];
@@ -57,8 +57,8 @@ struct nd_run {
     uint32_t *members;      /* of each kept document's cluster, by rank, itself counted */
     size_t members_capacity;
     struct nd_json name_room[2], place_room; /* scratch */
-    atomic_bool is_out_of_memory; /* noted by a worker */
-    char failed_input[1024]; /* the first one's message */
+    atomic_bool is_out_of_memory;            /* noted by a worker */
+    char failed_input[1024];                 /* the first one's message */
 };
 
 /* run_begin.c: everything that a run needs before its first batch; undo with nd_run_end. */
@@ -73,12 +73,16 @@ enum nd_status nd_run_make_dedup(struct nd_run *run, const struct nd_text_source
 struct nd_view nd_run_field(const struct nd_document *document, int at);
 
 /* run_events.c */
+/* What a run hands back: *err knows best what failed, and says something whatever it was. */
+enum nd_status nd_run_status(enum nd_status status, struct nd_error *err);
 void nd_run_problem(void *context, const struct nd_problem *problem);
 /* A bad record: told, counted; ND_EINPUT where the run is strict. */
 enum nd_status nd_run_bad_record(struct nd_run *run, const struct nd_source *source, uint64_t line,
                                  const char *reason, struct nd_error *err);
-/* After each batch: ND_ECANCELLED where the caller wants to stop, ND_EINPUT where a strict run met a
- * failing input. */
+/* ND_EINPUT where a strict run met an input that failed. */
+enum nd_status nd_run_check_strict(struct nd_run *run, struct nd_error *err);
+/* After each batch: ND_ECANCELLED where the caller wants to stop, ND_EINPUT where a strict run met
+ * a failing input. */
 enum nd_status nd_run_tell(struct nd_run *run, const struct nd_run_progress *progress,
                            struct nd_error *err);
 double nd_run_clock(void);
@@ -103,23 +107,25 @@ struct nd_party {
     const struct nd_source *source;
     uint64_t line;
 };
-struct nd_via {
+struct nd_row_via {
     struct nd_name name;
     double resemblance;
 };
 /* via: NULL but for components. */
 void nd_row_removed(struct nd_json *out, struct nd_json *room, const struct nd_party *removed,
                     const struct nd_party *kept, const struct nd_decision *decision,
-                    const char *method, const struct nd_via *via);
+                    const char *method, const struct nd_row_via *via);
 void nd_row_skipped(struct nd_json *out, struct nd_json *room, const struct nd_source *source,
                     uint64_t line, const char *reason);
 void nd_row_cluster(struct nd_json *out, const struct nd_name *name, const struct nd_name *kept);
-const char *nd_method_name(const struct nd_run_options *options, const struct nd_decision *decision);
+const char *nd_method_name(const struct nd_run_options *options,
+                           const struct nd_decision *decision);
 double nd_overlap_resemblance(const struct nd_overlap *overlap);
 
 /* manifest.c */
-void nd_manifest_header(struct nd_run *run, struct nd_json *out);
-const char *nd_format_name(enum nd_format format);
+enum nd_status nd_manifest_header(struct nd_run *run, struct nd_error *err);
+/* As the option spells it: "jsonl". */
+const char *nd_format_word(enum nd_format format);
 
 /* members.c: sizes of clusters, by the rank of their kept document. */
 bool nd_members_set(struct nd_run *run, size_t rank, uint32_t count);

@@ -20,6 +20,8 @@ static void count_source(struct nd_run_summary *summary, const struct nd_source 
 {
     size_t i = 0;
 
+    if (source->archive && !source->entry) /* its entries are counted */
+        return;
     while (i < summary->n_kinds && !is_kind(&summary->kinds[i], source))
         i++;
     summary->bytes += source->bytes;
@@ -163,7 +165,7 @@ static void put_lists(struct nd_json *out, const struct nd_run_summary *s)
 
         nd_json_open(out, '{');
         nd_json_key(out, "format");
-        nd_json_text(out, nd_format_name(kind->format));
+        nd_json_text(out, nd_format_word(kind->format));
         nd_json_key(out, "compression");
         nd_json_text(out, kind->compression);
         nd_json_key(out, "archive");

@@ -3,6 +3,7 @@
 #include "pipeline/survivors.h"
 
 #include "base/memory.h"
+#include "input/detect.h"
 #include "input/pack.h"
 #include "pipeline/joint.h"
 #include "pipeline/mirror.h"
@@ -28,20 +29,9 @@ struct nd_survivors {
     enum shape shape;               /* of `out`, or of -o */
     const struct nd_source *first;  /* that decided the shape */
     struct nd_joint joint;
-    bool in_entry;         /* an archive's entry is collected in `entry`, its size being unknown */
+    bool in_entry; /* an archive's entry is collected in `entry`, its size being unknown */
     struct nd_spool *entry;
 };
-
-static const char *format_name(enum nd_format format)
-{
-    switch (format) {
-    case ND_FORMAT_JSONL: return "JSON Lines";
-    case ND_FORMAT_CSV: return "CSV";
-    case ND_FORMAT_TSV: return "TSV";
-    case ND_FORMAT_HTML: return "HTML";
-    default: return "text";
-    }
-}
 
 struct nd_survivors *nd_survivors_new(const struct nd_run_options *options, struct nd_error *err)
 {
@@ -85,7 +75,8 @@ static bool names_records(const char *name)
 
 static enum shape shape_of(const struct nd_survivors *s, const struct nd_source *source)
 {
-    if (source->archive && !(s->single && source->is_container && names_records(s->options->output)))
+    if (source->archive &&
+        !(s->single && source->is_container && names_records(s->options->output)))
         return SHAPE_ARCHIVE;
     if (source->is_container)
         return SHAPE_RECORDS;
@@ -125,8 +116,8 @@ static enum nd_status check_mix(const struct nd_survivors *s, const struct nd_so
     if (first->format != source->format)
         return nd_fail(err, ND_EINPUT,
                        "%s is %s, %s is %s: they cannot go to one output; use --output-dir",
-                       first->path, format_name(first->format), source->path,
-                       format_name(source->format));
+                       first->path, nd_format_name(first->format), source->path,
+                       nd_format_name(source->format));
     if (!same_header(first->header, source->header))
         return nd_fail(err, ND_EINPUT,
                        "%s and %s have different headers: they cannot go to one output; use "
@@ -256,16 +247,29 @@ static enum nd_status choose_mirrored(struct nd_survivors *s, const struct nd_so
     return status;
 }
 
+/*
+ * A source that has no records to come: a file that could not be made out, or an archive as a whole
+ * where its entries go somewhere by themselves.
+ */
+static bool is_passed_over(const struct nd_survivors *s, const struct nd_source *source)
+{
+    if (source->format != ND_FORMAT_AUTO)
+        return false;
+    if (!source->archive || source->entry)
+        return true;
+    return s->single ? names_records(s->options->output) : !s->options->output_dir;
+}
+
 enum nd_status nd_survivors_source(struct nd_survivors *s, const struct nd_source *source,
                                    struct nd_error *err)
 {
     enum nd_status status = end_entry(s, err);
 
-    if (status != ND_OK)
+    if (status != ND_OK || is_passed_over(s, source))
         return status;
     status = s->single ? choose_single(s, source, err) : choose_mirrored(s, source, err);
     s->source = source;
-    if (status == ND_OK && s->shape == SHAPE_ARCHIVE && source->is_container)
+    if (status == ND_OK && s->shape == SHAPE_ARCHIVE && source->entry && source->is_container)
         status = begin_entry(s, err);
     if (status == ND_OK && s->shape != SHAPE_PATHS && s->shape != SHAPE_FILE)
         status = put_header(s, err);
@@ -278,8 +282,10 @@ static enum nd_status add_file(struct nd_survivors *s, struct nd_view record, st
     enum nd_status status;
 
     if (s->by_link && source->archive)
-        return nd_fail(err, ND_EINPUT, "%s is an archive: its entries cannot be linked to; use "
-                                       "--copy-to", source->path);
+        return nd_fail(err, ND_EINPUT,
+                       "%s is an archive: its entries cannot be linked to; use "
+                       "--copy-to",
+                       source->path);
     if (s->by_link)
         return nd_mirror_link(s->mirror, source->path, err);
     status = nd_mirror_open(s->mirror, source->path, source->entry, &s->out, err);
@@ -316,7 +322,8 @@ enum nd_status nd_survivors_flush(struct nd_survivors *s, struct nd_error *err)
 enum nd_status nd_survivors_finish(struct nd_survivors *s, struct nd_error *err)
 {
     enum nd_status status = close_file(s, err);
-    const char *archive = s->single ? nd_archive_of_name(s->options->output ? s->options->output : "-") : NULL;
+    const char *archive =
+        s->single ? nd_archive_of_name(s->options->output ? s->options->output : "-") : NULL;
 
     if (status != ND_OK || !s->single)
         return status;

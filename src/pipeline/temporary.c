@@ -1,4 +1,5 @@
 /* temporary.c - files under a temporary name, until they are whole */
+#define _GNU_SOURCE
 #include "pipeline/temporary.h"
 
 #include <neardup/run.h>
@@ -114,8 +115,8 @@ enum nd_status nd_temporary_publish(struct nd_temporary *t, struct nd_error *err
     enum nd_status status = ND_OK;
 
     if (rename(t->name, t->target) != 0) {
-        status = nd_fail(err, ND_EIO, "%s: cannot be given its name: %s", t->target,
-                         strerror(errno));
+        status =
+            nd_fail(err, ND_EIO, "%s: cannot be given its name: %s", t->target, strerror(errno));
         unlink(t->name);
     }
     unclaim(t);

@@ -7,7 +7,7 @@
 
 #define TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
 
-enum { LANES32 = 8, LANES64 = 4, COLUMNS = 512, BLOCK = 64 };
+enum { LANES32 = 8, LANES64 = 4, COLUMNS = 512, BLOCK = 64, SEARCHES = 256 };
 
 TARGET static inline __m256i load(const void *p)
 {
@@ -61,6 +61,27 @@ TARGET static void shingles(const uint64_t *token, size_t n, unsigned w, uint64_
     nd_sketch_scalar.shingles(token + done, n - done, w, out + done);
 }
 
+TARGET static uint64_t sequence_sum(const uint64_t *token, size_t n, uint64_t first)
+{
+    const __m256i next = _mm256_set1_epi64x((long long)(ND_POSITION_STEP * LANES64));
+    __m256i sum = _mm256_setzero_si256(), position;
+    uint64_t lane[LANES64];
+    size_t i = 0;
+
+    for (unsigned k = 0; k < LANES64; k++)
+        lane[k] = (first + k) * ND_POSITION_STEP;
+    position = load(lane);
+    for (; n - i >= LANES64; i += LANES64) {
+        __m256i x = _mm256_xor_si256(load(token + i), position);
+
+        sum = _mm256_add_epi64(sum, _mm256_mul_epu32(x, _mm256_srli_epi64(x, 32)));
+        position = _mm256_add_epi64(position, next);
+    }
+    store(lane, sum);
+    return lane[0] + lane[1] + lane[2] + lane[3] +
+           nd_sketch_scalar.sequence_sum(token + i, n - i, first + i);
+}
+
 /* Lane k of the result is the least lane of v[k]: halves folded together, a transposition. */
 TARGET static inline __m256i least_of_each(__m256i v[LANES32])
 {
@@ -78,7 +99,8 @@ TARGET static inline __m256i least_of_each(__m256i v[LANES32])
 
 /*
  * Eight shingles in a vector, and eight minima of each lane in registers: one addition and one
- * minimum for eight values.  value[] holds what the next eight minima begin with.
+ * minimum for eight values.  value[] holds what the next eight minima begin with; a block of minima
+ * is two rounds.
  */
 TARGET static void minhash_some(const uint64_t *shingle, size_t n, uint32_t *minima)
 {
@@ -91,20 +113,24 @@ TARGET static void minhash_some(const uint64_t *shingle, size_t n, uint32_t *min
         value[i] = (uint32_t)x;
         step[i] = (uint32_t)(x >> 32) | 1;
     }
-    for (int k = 0; k < ND_MINIMA; k += LANES32) {
+    for (uint32_t k = 0; k < ND_MINIMA; k += LANES32) {
+        const uint32_t longer = k / ND_MINIMA_BLOCK * ND_MINIMA_STEP;
+        const __m256i more = _mm256_set1_epi32((int)longer);
+        const __m256i less = _mm256_set1_epi32(
+            (k + LANES32) % ND_MINIMA_BLOCK ? 0 : (int)(longer * ND_MINIMA_BLOCK));
         __m256i least[LANES32];
 
         for (int j = 0; j < LANES32; j++)
             least[j] = _mm256_set1_epi32(-1);
         for (size_t i = 0; i < full; i += LANES32) {
-            __m256i v = load(value + i), h2 = load(step + i);
+            __m256i v = load(value + i), s = _mm256_add_epi32(load(step + i), more);
 
 #pragma GCC unroll 8
             for (int j = 0; j < LANES32; j++) {
                 least[j] = _mm256_min_epu32(least[j], v);
-                v = _mm256_add_epi32(v, h2);
+                v = _mm256_add_epi32(v, s);
             }
-            store(value + i, v);
+            store(value + i, _mm256_sub_epi32(v, less));
         }
         store(minima + k, _mm256_min_epu32(load(minima + k), least_of_each(least)));
     }
@@ -280,43 +306,56 @@ TARGET static unsigned minima_equal(const uint32_t *a, const uint32_t *b)
 }
 
 /*
- * Without branches that depend on what is found: a search that is not over after a look at one slot
- * goes to a list for the next round.
+ * One look at a slot: found or not, and a search that is not over goes to the list.  A free slot
+ * looks at the entry 0, whatever that is.
  */
+TARGET static inline __attribute__((always_inline)) size_t
+look(const struct nd_slots *in, bool wide, uint64_t v, size_t at, uint64_t *open, size_t *n_open)
+{
+    size_t entry = wide ? ((const uint32_t *)in->slot)[at] : ((const uint16_t *)in->slot)[at];
+    size_t busy = entry != 0, equal = in->entry[entry] == v;
+
+    open[*n_open] = v;
+    *n_open += busy & ~equal & 1;
+    return busy & equal;
+}
+
+/* In rounds, so that no branch depends on what is found. */
+TARGET static inline __attribute__((always_inline)) size_t
+count_found_in(const struct nd_slots *in, bool wide, const uint64_t *value, size_t n)
+{
+    const size_t mask = ((size_t)1 << (64 - in->shift)) - 1;
+    uint64_t open[SEARCHES];
+    size_t found = 0, n_open = 0;
+
+    for (size_t i = 0; i < n; i++)
+        found += look(in, wide, value[i], value[i] >> in->shift, open, &n_open);
+    for (size_t step = 1; n_open; step++) {
+        size_t left = n_open;
+
+        n_open = 0;
+        for (size_t i = 0; i < left; i++)
+            found += look(in, wide, open[i], ((open[i] >> in->shift) + step) & mask, open, &n_open);
+    }
+    return found;
+}
+
 TARGET static size_t count_found(const struct nd_slots *in, const uint64_t *value, size_t n)
 {
-    enum { BATCH = 256 };
-    const size_t mask = ((size_t)1 << (64 - in->shift)) - 1;
-    uint64_t open[BATCH];
     size_t found = 0;
 
-    for (size_t start = 0; start < n; start += BATCH) {
-        size_t left = n - start < BATCH ? n - start : BATCH, n_open = 0;
+    for (size_t i = 0; i < n; i += SEARCHES) {
+        size_t m = n - i < SEARCHES ? n - i : SEARCHES;
 
-        for (size_t i = 0; i < left; i++) {
-            uint64_t v = value[start + i], held = in->slot[v >> in->shift];
-
-            found += (held == v) & (held != 0);
-            open[n_open] = v;
-            n_open += (held != v) & (held != 0);
-        }
-        for (size_t step = 1; n_open; step++) {
-            left = n_open;
-            n_open = 0;
-            for (size_t i = 0; i < left; i++) {
-                uint64_t v = open[i], held = in->slot[((v >> in->shift) + step) & mask];
-
-                found += (held == v) & (held != 0);
-                open[n_open] = v;
-                n_open += (held != v) & (held != 0);
-            }
-        }
+        found += in->wide ? count_found_in(in, true, value + i, m)
+                          : count_found_in(in, false, value + i, m);
     }
     return found;
 }
 
 const struct nd_sketch_kernels nd_sketch_avx2 = {
     .shingles = shingles,
+    .sequence_sum = sequence_sum,
     .minhash = minhash,
     .simhash = simhash,
     .bytes_equal = bytes_equal,

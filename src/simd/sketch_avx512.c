@@ -6,8 +6,9 @@
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi2,popcnt")))
 
+_Static_assert(ND_MINIMA_BLOCK == 16, "a block is a vector");
 enum { LANES32 = 16, LANES64 = 8, VECTORS = ND_MINIMA / LANES32 };
-enum { COLUMNS = 512, LEAST_COLUMNS = 100 };
+enum { COLUMNS = 512, LEAST_COLUMNS = 100, SEARCHES = 256 };
 
 /* The first n of 8 lanes. */
 static inline __mmask8 lanes(size_t n)
@@ -15,23 +16,35 @@ static inline __mmask8 lanes(size_t n)
     return (__mmask8)(n < LANES64 ? (1u << n) - 1 : 0xFFu);
 }
 
+TARGET static inline __m512i finalise(__m512i sum)
+{
+    sum = _mm512_xor_si512(sum, _mm512_srli_epi64(sum, 32));
+    sum = _mm512_mullo_epi64(sum, _mm512_set1_epi64((long long)ND_SHINGLE_MULTIPLIER));
+    return _mm512_xor_si512(sum, _mm512_srli_epi64(sum, 29));
+}
+
 /* w is a constant where it matters, so that the loop is unrolled. */
 TARGET static inline __attribute__((always_inline)) void
 shingles_of(const uint64_t *token, size_t n, unsigned w, uint64_t *out)
 {
-    const __m512i multiplier = _mm512_set1_epi64((long long)ND_SHINGLE_MULTIPLIER);
+    size_t i = 0;
+    __m512i sum;
 
-    for (size_t i = 0; i < n; i += LANES64) {
+    for (; n - i >= LANES64; i += LANES64) {
+        sum = _mm512_loadu_si512(token + i);
+        for (unsigned k = 1; k < w; k++)
+            sum = _mm512_add_epi64(_mm512_rol_epi64(sum, ND_SHINGLE_ROTATION),
+                                   _mm512_loadu_si512(token + i + k));
+        _mm512_storeu_si512(out + i, finalise(sum));
+    }
+    if (i < n) {
         __mmask8 m = lanes(n - i);
-        __m512i sum = _mm512_maskz_loadu_epi64(m, token + i);
 
+        sum = _mm512_maskz_loadu_epi64(m, token + i);
         for (unsigned k = 1; k < w; k++)
             sum = _mm512_add_epi64(_mm512_rol_epi64(sum, ND_SHINGLE_ROTATION),
                                    _mm512_maskz_loadu_epi64(m, token + i + k));
-        sum = _mm512_xor_si512(sum, _mm512_srli_epi64(sum, 32));
-        sum = _mm512_mullo_epi64(sum, multiplier);
-        sum = _mm512_xor_si512(sum, _mm512_srli_epi64(sum, 29));
-        _mm512_mask_storeu_epi64(out + i, m, sum);
+        _mm512_mask_storeu_epi64(out + i, m, finalise(sum));
     }
 }
 
@@ -43,13 +56,38 @@ TARGET static void shingles(const uint64_t *token, size_t n, unsigned w, uint64_
         shingles_of(token, n, w, out);
 }
 
+TARGET static uint64_t sequence_sum(const uint64_t *token, size_t n, uint64_t first)
+{
+    const __m512i lane = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m512i step = _mm512_set1_epi64((long long)ND_POSITION_STEP);
+    const __m512i next = _mm512_set1_epi64((long long)(ND_POSITION_STEP * LANES64));
+    __m512i position =
+        _mm512_mullo_epi64(_mm512_add_epi64(_mm512_set1_epi64((long long)first), lane), step);
+    __m512i sum = _mm512_setzero_si512(), x;
+    uint64_t part[LANES64];
+    size_t i = 0;
+
+    for (; n - i >= LANES64; i += LANES64) {
+        x = _mm512_xor_si512(_mm512_loadu_si512(token + i), position);
+        sum = _mm512_add_epi64(sum, _mm512_mul_epu32(x, _mm512_srli_epi64(x, 32)));
+        position = _mm512_add_epi64(position, next);
+    }
+    x = _mm512_maskz_xor_epi64(lanes(n - i), _mm512_maskz_loadu_epi64(lanes(n - i), token + i),
+                               position);
+    sum = _mm512_add_epi64(sum, _mm512_mul_epu32(x, _mm512_srli_epi64(x, 32)));
+    _mm512_storeu_si512(part, sum);
+    return part[0] + part[1] + part[2] + part[3] + part[4] + part[5] + part[6] + part[7];
+}
+
 /*
- * A few shingles: the 128 values of one are 8 vectors, each the one before plus 16 h2; one addition
- * and one minimum for 16 values, and three more instructions to begin.
+ * A few shingles: the 128 values of one are 8 vectors, a block each, each the one before plus
+ * 16 h2 + lane * ND_MINIMA_STEP; one addition and one minimum for 16 values, and a few instructions
+ * to begin.
  */
 TARGET static void minhash_by_row(const uint64_t *shingle, size_t n, uint32_t *minima)
 {
     const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i growth = _mm512_mullo_epi32(lane, _mm512_set1_epi32((int)ND_MINIMA_STEP));
     __m512i least[VECTORS];
 
     for (int k = 0; k < VECTORS; k++)
@@ -58,7 +96,7 @@ TARGET static void minhash_by_row(const uint64_t *shingle, size_t n, uint32_t *m
         uint32_t h1 = (uint32_t)shingle[i], h2 = (uint32_t)(shingle[i] >> 32) | 1;
         __m512i value = _mm512_add_epi32(_mm512_set1_epi32((int)h1),
                                          _mm512_mullo_epi32(_mm512_set1_epi32((int)h2), lane));
-        __m512i step = _mm512_set1_epi32((int)(h2 * LANES32));
+        __m512i step = _mm512_add_epi32(_mm512_set1_epi32((int)(h2 * LANES32)), growth);
 
 #pragma GCC unroll 8
         for (int k = 0; k < VECTORS; k++) {
@@ -92,7 +130,7 @@ TARGET static inline __m512i least_of_each(__m512i v[LANES32])
 /*
  * Many shingles: 16 of them in a vector, and 16 minima of each lane in registers, so that nothing
  * but one addition and one minimum is left for 16 values: both 512-bit ports are busy all the time.
- * value[] holds what the next 16 minima begin with.
+ * value[] holds what the next block begins with.
  */
 TARGET static void minhash_by_column(const uint64_t *shingle, size_t n, uint32_t *minima)
 {
@@ -105,23 +143,26 @@ TARGET static void minhash_by_column(const uint64_t *shingle, size_t n, uint32_t
         value[i] = (uint32_t)x;
         step[i] = (uint32_t)(x >> 32) | 1;
     }
-    for (int k = 0; k < ND_MINIMA; k += LANES32) {
+    for (uint32_t block = 0; block < VECTORS; block++) {
+        const __m512i more = _mm512_set1_epi32((int)(block * ND_MINIMA_STEP));
+        const __m512i less = _mm512_slli_epi32(more, 4); /* 16 steps too long */
+        uint32_t *to = minima + block * LANES32;
         __m512i least[LANES32];
 
         for (int j = 0; j < LANES32; j++)
             least[j] = _mm512_set1_epi32(-1);
         for (size_t i = 0; i < full; i += LANES32) {
-            __m512i v = _mm512_loadu_si512(value + i), h2 = _mm512_loadu_si512(step + i);
+            __m512i v = _mm512_loadu_si512(value + i);
+            __m512i s = _mm512_add_epi32(_mm512_loadu_si512(step + i), more);
 
 #pragma GCC unroll 16
             for (int j = 0; j < LANES32; j++) {
                 least[j] = _mm512_min_epu32(least[j], v);
-                v = _mm512_add_epi32(v, h2);
+                v = _mm512_add_epi32(v, s);
             }
-            _mm512_storeu_si512(value + i, v);
+            _mm512_storeu_si512(value + i, _mm512_sub_epi32(v, less));
         }
-        _mm512_storeu_si512(minima + k,
-                            _mm512_min_epu32(_mm512_loadu_si512(minima + k), least_of_each(least)));
+        _mm512_storeu_si512(to, _mm512_min_epu32(_mm512_loadu_si512(to), least_of_each(least)));
     }
 }
 
@@ -205,62 +246,78 @@ TARGET static unsigned minima_equal(const uint32_t *a, const uint32_t *b)
     return (unsigned)equal;
 }
 
-/*
- * Eight searches at a time; those that are not over after a look at one slot go, with their next
- * place, to a list that is gone through in the same way, so that no branch depends on what is
- * found.
- */
-TARGET static size_t count_found(const struct nd_slots *in, const uint64_t *value, size_t n)
+/* Searches that are not over: the value, and the slot to look at next. */
+struct open {
+    uint64_t value[SEARCHES + LANES64], at[SEARCHES + LANES64];
+    size_t count;
+};
+
+/* Look at one slot for each of eight values: how many were found; what is open goes to the list. */
+TARGET static inline __attribute__((always_inline)) size_t
+look(const struct nd_slots *in, bool wide, __mmask8 m, __m512i v, __m512i at, struct open *open)
 {
-    enum { BATCH = 256 };
     const __m512i mask = _mm512_set1_epi64((1LL << (64 - in->shift)) - 1);
-    const __m512i one = _mm512_set1_epi64(1);
+    const __m256i zero = _mm256_setzero_si256();
+    __m256i entry = wide ? _mm512_mask_i64gather_epi32(zero, m, at, in->slot, 4)
+                         : _mm256_and_si256(_mm512_mask_i64gather_epi32(zero, m, at, in->slot, 2),
+                                            _mm256_set1_epi32(0xFFFF));
+    __mmask8 busy = _mm256_test_epi32_mask(entry, entry);
+    __m512i held = _mm512_mask_i32gather_epi64(v, busy, entry, in->entry, 8);
+    __mmask8 other = _mm512_mask_cmpneq_epi64_mask(busy, held, v);
+
+    at = _mm512_and_si512(_mm512_add_epi64(at, _mm512_set1_epi64(1)), mask);
+    _mm512_storeu_si512(open->value + open->count, _mm512_maskz_compress_epi64(other, v));
+    _mm512_storeu_si512(open->at + open->count, _mm512_maskz_compress_epi64(other, at));
+    open->count += (size_t)__builtin_popcount(other);
+    return (size_t)__builtin_popcount(busy ^ other);
+}
+
+/*
+ * Eight searches at a time; those that are not over after a look at one slot go to a list that is
+ * gone through in the same way, so that no branch depends on what is found.
+ */
+TARGET static inline __attribute__((always_inline)) size_t
+count_found_in(const struct nd_slots *in, bool wide, const uint64_t *value, size_t n)
+{
     const __m128i shift = _mm_cvtsi32_si128((int)in->shift);
-    uint64_t later[BATCH + LANES64], place[BATCH + LANES64];
+    struct open open;
     size_t found = 0;
 
-    for (size_t start = 0; start < n; start += BATCH) {
-        size_t left = n - start < BATCH ? n - start : BATCH, pending = 0;
+    open.count = 0; /* the lists stay as they are: clearing them would cost more than the search */
+    for (size_t i = 0; i < n; i += LANES64) {
+        __m512i v = _mm512_maskz_loadu_epi64(lanes(n - i), value + i);
 
+        found += look(in, wide, lanes(n - i), v, _mm512_srl_epi64(v, shift), &open);
+    }
+    while (open.count) {
+        size_t left = open.count;
+
+        open.count = 0;
         for (size_t i = 0; i < left; i += LANES64) {
-            __mmask8 m = lanes(left - i), busy, hit, open;
-            __m512i v = _mm512_maskz_loadu_epi64(m, value + start + i);
-            __m512i at = _mm512_srl_epi64(v, shift);
-            __m512i s = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), m, at, in->slot, 8);
+            __m512i v = _mm512_loadu_si512(open.value + i), at = _mm512_loadu_si512(open.at + i);
 
-            busy = _mm512_test_epi64_mask(s, s);
-            hit = _mm512_mask_cmpeq_epi64_mask(busy, s, v);
-            open = busy & (__mmask8)~hit;
-            found += (size_t)__builtin_popcount(hit);
-            at = _mm512_and_si512(_mm512_add_epi64(at, one), mask);
-            _mm512_storeu_si512(later + pending, _mm512_maskz_compress_epi64(open, v));
-            _mm512_storeu_si512(place + pending, _mm512_maskz_compress_epi64(open, at));
-            pending += (size_t)__builtin_popcount(open);
+            found += look(in, wide, lanes(left - i), v, at, &open);
         }
-        while (pending) {
-            left = pending;
-            pending = 0;
-            for (size_t i = 0; i < left; i += LANES64) {
-                __mmask8 m = lanes(left - i), busy, hit, open;
-                __m512i v = _mm512_loadu_si512(later + i), at = _mm512_loadu_si512(place + i);
-                __m512i s = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), m, at, in->slot, 8);
+    }
+    return found;
+}
 
-                busy = _mm512_test_epi64_mask(s, s);
-                hit = _mm512_mask_cmpeq_epi64_mask(busy, s, v);
-                open = busy & (__mmask8)~hit;
-                found += (size_t)__builtin_popcount(hit);
-                at = _mm512_and_si512(_mm512_add_epi64(at, one), mask);
-                _mm512_storeu_si512(later + pending, _mm512_maskz_compress_epi64(open, v));
-                _mm512_storeu_si512(place + pending, _mm512_maskz_compress_epi64(open, at));
-                pending += (size_t)__builtin_popcount(open);
-            }
-        }
+TARGET static size_t count_found(const struct nd_slots *in, const uint64_t *value, size_t n)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < n; i += SEARCHES) {
+        size_t m = n - i < SEARCHES ? n - i : SEARCHES;
+
+        found += in->wide ? count_found_in(in, true, value + i, m)
+                          : count_found_in(in, false, value + i, m);
     }
     return found;
 }
 
 const struct nd_sketch_kernels nd_sketch_avx512 = {
     .shingles = shingles,
+    .sequence_sum = sequence_sum,
     .minhash = minhash,
     .simhash = simhash,
     .bytes_equal = bytes_equal,

@@ -2,6 +2,7 @@
 #ifndef ND_SIMD_SKETCH_KERNELS_H
 #define ND_SIMD_SKETCH_KERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,15 @@ enum { ND_MINIMA = 128, ND_SIMHASH_WIDTH = 64 };
 /* Pinned by docs/format/sketch.md. */
 #define ND_SHINGLE_ROTATION 21
 #define ND_SHINGLE_MULTIPLIER UINT64_C(0x9FB21C651E98DF25)
+#define ND_POSITION_STEP UINT64_C(0x9E3779B97F4A7C15)
+
+/*
+ * Minimum i of a shingle is h1 + i * h2, and in block k of 16 the step is h2 + k * this: with one
+ * step for all, sets of ten shingles miss bands 2.4 times as often (docs/decisions/bands.md). Even,
+ * so that the steps stay odd.
+ */
+#define ND_MINIMA_BLOCK 16
+#define ND_MINIMA_STEP UINT32_C(0x9E3779B8)
 
 /* The last step of a shingle hash: a bijection. */
 static inline uint64_t nd_shingle_finalise(uint64_t x)
@@ -23,11 +33,14 @@ static inline uint64_t nd_shingle_finalise(uint64_t x)
 
 /*
  * A table to look 64-bit values up in: open addressing, linear probing, a value's search begins at
- * value >> shift, and a slot of 0 is free.  The value 0 itself cannot stand in it.
+ * value >> shift.  A slot holds the number of an entry, or 0 where it is free; the entries count
+ * from 1.
  */
 struct nd_slots {
-    const uint64_t *slot; /* 2^(64 - shift) of them, one of them free at least */
-    unsigned shift;       /* 32 … 58 */
+    const uint64_t *entry;
+    const void *slot; /* 2^(64 - shift), one of them free, and 4 readable bytes beyond */
+    unsigned shift;   /* 32 … 58 */
+    bool wide;        /* slots of 32 bits, else of 16 */
 };
 
 /*
@@ -38,7 +51,10 @@ struct nd_sketch_kernels {
     /* out[i] = hash of the shingle token[i] … token[i + w - 1], for i < n; reads n + w - 1. */
     void (*shingles)(const uint64_t *token, size_t n, unsigned w, uint64_t *out);
 
-    /* minima[i] = the least of itself and h1 + i * h2 over the shingles, i < 128. */
+    /* The sum of low 32 bits * high 32 bits of token[i] xor (first + i) * ND_POSITION_STEP. */
+    uint64_t (*sequence_sum)(const uint64_t *token, size_t n, uint64_t first);
+
+    /* minima[i] = the least of itself and the shingles' i-th values, i < 128. */
     void (*minhash)(const uint64_t *shingle, size_t n, uint32_t *minima);
 
     /* sum[b] += 1 for each feature with bit b, -1 for each without. */
@@ -53,7 +69,7 @@ struct nd_sketch_kernels {
     /* Equal values of two arrays of 128. */
     unsigned (*minima_equal)(const uint32_t *a, const uint32_t *b);
 
-    /* How many of the n values stand in the table; a value of 0 never does. */
+    /* How many of the n values stand in the table. */
     size_t (*count_found)(const struct nd_slots *in, const uint64_t *value, size_t n);
 };
 

@@ -5,31 +5,38 @@
 #include <arm_neon.h>
 
 enum { LANES32 = 4, HALF = ND_MINIMA / 2, VECTORS = HALF / LANES32 };
+enum { BLOCKS = HALF / ND_MINIMA_BLOCK };
 
 /*
- * 64 minima in 16 registers, so the shingles are gone through twice; the values of one shingle are
- * 16 vectors, each the one before plus 4 h2.
+ * 64 minima in 16 registers, so the shingles are gone through twice.  A block of 16 values is four
+ * vectors, each the one before plus 4 steps of the block.
  */
 static void minhash_half(const uint64_t *shingle, size_t n, uint32_t first, uint32_t *minima)
 {
-    const uint32_t number[LANES32] = {first, first + 1, first + 2, first + 3};
+    const uint32_t number[LANES32] = {0, 1, 2, 3};
     const uint32x4_t lane = vld1q_u32(number);
     uint32x4_t least[VECTORS];
 
-    for (int k = 0; k < VECTORS; k++)
+    for (uint32_t k = 0; k < VECTORS; k++)
         least[k] = vld1q_u32(minima + first + k * LANES32);
     for (size_t i = 0; i < n; i++) {
         uint32_t h1 = (uint32_t)shingle[i], h2 = (uint32_t)(shingle[i] >> 32) | 1;
-        uint32x4_t value = vmlaq_n_u32(vdupq_n_u32(h1), lane, h2);
-        uint32x4_t step = vdupq_n_u32(h2 * LANES32);
 
-#pragma GCC unroll 16
-        for (int k = 0; k < VECTORS; k++) {
-            least[k] = vminq_u32(least[k], value);
-            value = vaddq_u32(value, step);
+#pragma GCC unroll 4
+        for (uint32_t b = 0; b < BLOCKS; b++) {
+            uint32_t start = first + b * ND_MINIMA_BLOCK;
+            uint32_t s = h2 + start / ND_MINIMA_BLOCK * ND_MINIMA_STEP;
+            uint32x4_t value = vmlaq_n_u32(vdupq_n_u32(h1 + start * h2), lane, s);
+            uint32x4_t step = vdupq_n_u32(s * LANES32);
+
+#pragma GCC unroll 4
+            for (uint32_t k = b * VECTORS / BLOCKS; k < (b + 1) * VECTORS / BLOCKS; k++) {
+                least[k] = vminq_u32(least[k], value);
+                value = vaddq_u32(value, step);
+            }
         }
     }
-    for (int k = 0; k < VECTORS; k++)
+    for (uint32_t k = 0; k < VECTORS; k++)
         vst1q_u32(minima + first + k * LANES32, least[k]);
 }
 
@@ -57,6 +64,22 @@ static void shingles(const uint64_t *token, size_t n, unsigned w, uint64_t *out)
         out[i + 1] = nd_shingle_finalise(vgetq_lane_u64(sum, 1));
     }
     nd_sketch_scalar.shingles(token + i, n - i, w, out + i);
+}
+
+static uint64_t sequence_sum(const uint64_t *token, size_t n, uint64_t first)
+{
+    const uint64_t start[2] = {first * ND_POSITION_STEP, (first + 1) * ND_POSITION_STEP};
+    const uint64x2_t next = vdupq_n_u64(2 * ND_POSITION_STEP);
+    uint64x2_t sum = vdupq_n_u64(0), position = vld1q_u64(start);
+    size_t i = 0;
+
+    for (; n - i >= 2; i += 2) {
+        uint64x2_t x = veorq_u64(vld1q_u64(token + i), position);
+
+        sum = vmlal_u32(sum, vmovn_u64(x), vshrn_n_u64(x, 32));
+        position = vaddq_u64(position, next);
+    }
+    return vaddvq_u64(sum) + nd_sketch_scalar.sequence_sum(token + i, n - i, first + i);
 }
 
 /* 64 counters of a byte, one a bit, emptied before they overflow. */
@@ -127,6 +150,7 @@ static size_t count_found(const struct nd_slots *in, const uint64_t *value, size
 
 const struct nd_sketch_kernels nd_sketch_neon = {
     .shingles = shingles,
+    .sequence_sum = sequence_sum,
     .minhash = minhash,
     .simhash = simhash,
     .bytes_equal = bytes_equal,

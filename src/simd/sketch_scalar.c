@@ -17,15 +17,32 @@ static void shingles(const uint64_t *token, size_t n, unsigned w, uint64_t *out)
     }
 }
 
+static uint64_t sequence_sum(const uint64_t *token, size_t n, uint64_t first)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x = token[i] ^ (first + i) * ND_POSITION_STEP;
+
+        sum += (x & UINT32_MAX) * (x >> 32);
+    }
+    return sum;
+}
+
+/* Value k of a shingle is h1 + k * h2 + (k / 16) * (k % 16) * ND_MINIMA_STEP. */
 static void minhash(const uint64_t *shingle, size_t n, uint32_t *minima)
 {
     for (size_t i = 0; i < n; i++) {
-        uint32_t value = (uint32_t)shingle[i], step = (uint32_t)(shingle[i] >> 32) | 1;
+        uint32_t h1 = (uint32_t)shingle[i], h2 = (uint32_t)(shingle[i] >> 32) | 1;
 
-        for (size_t k = 0; k < ND_MINIMA; k++) {
-            if (value < minima[k])
-                minima[k] = value;
-            value += step;
+        for (uint32_t k = 0; k < ND_MINIMA; k += ND_MINIMA_BLOCK) {
+            uint32_t value = h1 + k * h2, step = h2 + k / ND_MINIMA_BLOCK * ND_MINIMA_STEP;
+
+            for (uint32_t within = 0; within < ND_MINIMA_BLOCK; within++) {
+                if (value < minima[k + within])
+                    minima[k + within] = value;
+                value += step;
+            }
         }
     }
 }
@@ -61,23 +78,31 @@ static unsigned minima_equal(const uint32_t *a, const uint32_t *b)
     return equal;
 }
 
+static size_t entry_of(const struct nd_slots *in, size_t at)
+{
+    return in->wide ? ((const uint32_t *)in->slot)[at] : ((const uint16_t *)in->slot)[at];
+}
+
 static size_t count_found(const struct nd_slots *in, const uint64_t *value, size_t n)
 {
     const size_t mask = ((size_t)1 << (64 - in->shift)) - 1;
     size_t found = 0;
 
     for (size_t i = 0; i < n; i++) {
-        size_t at = value[i] >> in->shift;
+        size_t at = value[i] >> in->shift, entry = entry_of(in, at);
 
-        while (in->slot[at] && in->slot[at] != value[i])
+        while (entry && in->entry[entry] != value[i]) {
             at = (at + 1) & mask;
-        found += in->slot[at] && in->slot[at] == value[i];
+            entry = entry_of(in, at);
+        }
+        found += entry != 0;
     }
     return found;
 }
 
 const struct nd_sketch_kernels nd_sketch_scalar = {
     .shingles = shingles,
+    .sequence_sum = sequence_sum,
     .minhash = minhash,
     .simhash = simhash,
     .bytes_equal = bytes_equal,

@@ -7,30 +7,25 @@
 #include "base/memory.h"
 #include "simd/sketch_kernels.h"
 
-enum { LEAST_LOG2 = 6, FIRST_LEVEL_LOG2 = 13, SECOND_LEVEL_LOG2 = 17, BATCH = 256 };
+enum { LEAST_LOG2 = 6, NARROW_MOST = UINT16_MAX, SLACK = 4, BATCH = 256 };
 
 /*
- * Slots for n values: six a value and more while that is no more than 64 KB, four up to 1 MB, two
- * beyond.  A search that ends at its first slot is worth more than the clearing, which is
- * sequential (measured: 150 values 2.0 ns each with six, 2.8 with three), until the table leaves
- * the cache.
+ * Slots for n values: eight a value and more while they have 16 bits, four beyond.  A search that
+ * ends at its first slot is worth more than the clearing, which is sequential.
  */
 static unsigned slots_log2_for(size_t n)
 {
+    size_t need = n > NARROW_MOST ? 4 * n : 8 * n;
     unsigned log2 = LEAST_LOG2;
 
-    while (log2 < FIRST_LEVEL_LOG2 && (size_t)1 << log2 < 6 * n)
-        log2++;
-    while (log2 < SECOND_LEVEL_LOG2 && (size_t)1 << log2 < 4 * n)
-        log2++;
-    while ((size_t)1 << log2 < 2 * n)
+    while ((size_t)1 << log2 < need)
         log2++;
     return log2;
 }
 
 void nd_shingle_set_release(struct nd_shingle_set *set)
 {
-    free(set->distinct);
+    free(set->entry);
     nd_table_free(set->slot, set->slots_bytes);
     *set = (struct nd_shingle_set){0};
 }
@@ -39,23 +34,55 @@ void nd_shingle_set_clear(struct nd_shingle_set *set)
 {
     set->count = 0;
     set->n_slots = 0;
-    set->has_zero = false;
 }
 
-/* The slot where the value is, or where it belongs. */
-static inline size_t find(const uint64_t *slot, unsigned shift, size_t mask, uint64_t value)
+/*
+ * The value to be found is written to entry[0], where the search looks when it meets a free slot:
+ * so it has one branch, and the processor errs only where a slot holds another value.
+ */
+static inline __attribute__((always_inline)) void
+add_all(struct nd_shingle_set *set, const uint64_t *value, size_t n, bool wide)
 {
-    size_t at = value >> shift;
+    const size_t mask = set->n_slots - 1;
+    const unsigned shift = set->shift;
+    uint64_t *entry = set->entry;
+    uint16_t *narrow_slot = set->slot;
+    uint32_t *wide_slot = set->slot;
+    size_t count = set->count;
 
-    while (slot[at] && slot[at] != value)
-        at = (at + 1) & mask;
-    return at;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t v = value[i];
+        size_t at = v >> shift, number = wide ? wide_slot[at] : narrow_slot[at];
+
+        entry[0] = v;
+        while (entry[number] != v) {
+            at = (at + 1) & mask;
+            number = wide ? wide_slot[at] : narrow_slot[at];
+        }
+        entry[count + 1] = v;
+        count += number == 0;
+        number = number ? number : count;
+        if (wide)
+            wide_slot[at] = (uint32_t)number;
+        else
+            narrow_slot[at] = (uint16_t)number;
+    }
+    set->count = count;
 }
 
-/* An empty table of 2^log2 slots with everything in `distinct` put in again. */
-static bool rebuild(struct nd_shingle_set *set, unsigned log2)
+static void add_to_table(struct nd_shingle_set *set, const uint64_t *value, size_t n)
 {
-    size_t bytes = sizeof *set->slot << log2;
+    if (set->wide)
+        add_all(set, value, n, true);
+    else
+        add_all(set, value, n, false);
+}
+
+/* An empty table of 2^log2 slots with the entries put in again, each in its own place. */
+static bool rebuild(struct nd_shingle_set *set, unsigned log2, bool wide)
+{
+    size_t width = wide ? sizeof(uint32_t) : sizeof(uint16_t), bytes = (width << log2) + SLACK;
+    size_t count = set->count;
 
     if (bytes > set->slots_bytes) {
         void *slot = nd_table_alloc(bytes);
@@ -70,67 +97,34 @@ static bool rebuild(struct nd_shingle_set *set, unsigned log2)
     }
     set->n_slots = (size_t)1 << log2;
     set->shift = 64 - log2;
-    for (size_t i = 0; i < set->count; i++)
-        if (set->distinct[i])
-            set->slot[find(set->slot, set->shift, set->n_slots - 1, set->distinct[i])] =
-                set->distinct[i];
+    set->wide = wide;
+    set->count = 0;
+    add_to_table(set, set->entry + 1, count);
     return true;
 }
 
 bool nd_shingle_set_reserve(struct nd_shingle_set *set, size_t n)
 {
-    void *distinct = set->distinct;
+    enum { BESIDE = 2 }; /* entry[0], and the place behind the last */
+    void *entry = set->entry;
     unsigned log2;
 
-    if (n > SIZE_MAX / 64 || !nd_array_reserve(&distinct, &set->capacity, n + 1, sizeof(uint64_t)))
+    if (n > UINT32_MAX - BESIDE ||
+        !nd_array_reserve(&entry, &set->capacity, n + BESIDE, sizeof *set->entry))
         return false;
-    set->distinct = distinct;
+    set->entry = entry;
+    set->distinct = set->entry + 1;
     log2 = slots_log2_for(n);
-    return (size_t)1 << log2 <= set->n_slots || rebuild(set, log2);
+    if ((size_t)1 << log2 <= set->n_slots && (set->wide || n <= NARROW_MOST))
+        return true;
+    return rebuild(set, log2, n > NARROW_MOST);
 }
 
-static bool holds_zero(const uint64_t *value, size_t n)
-{
-    uint64_t zeroes = 0;
-
-    for (size_t i = 0; i < n; i++)
-        zeroes += !value[i];
-    return zeroes != 0;
-}
-
-static void add_zero(struct nd_shingle_set *set)
-{
-    if (!set->has_zero)
-        set->distinct[set->count++] = 0;
-    set->has_zero = true;
-}
-
-/* What is written is written always: only the search has a branch that depends on the values. */
 bool nd_shingle_set_add(struct nd_shingle_set *set, const uint64_t *value, size_t n)
 {
-    uint64_t *slot, *distinct;
-    size_t mask, count;
-
     if (!nd_shingle_set_reserve(set, set->count + n))
         return false;
-    slot = set->slot, distinct = set->distinct;
-    mask = set->n_slots - 1, count = set->count;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t v = value[i];
-        size_t at;
-
-        if (!v) {
-            set->count = count;
-            add_zero(set);
-            count = set->count;
-            continue;
-        }
-        at = find(slot, set->shift, mask, v);
-        distinct[count] = v;
-        count += !slot[at];
-        slot[at] = v;
-    }
-    set->count = count;
+    add_to_table(set, value, n);
     return true;
 }
 
@@ -144,8 +138,8 @@ uint64_t nd_shingle_set_shared(const struct nd_shingle_set *set, const uint64_t 
                                uint64_t need)
 {
     const struct nd_sketch_kernels *kernels = nd_sketch_kernels();
-    const struct nd_slots in = {set->slot, set->shift};
-    uint64_t shared = set->has_zero && holds_zero(value, n);
+    const struct nd_slots in = {set->entry, set->slot, set->shift, set->wide};
+    uint64_t shared = 0;
 
     if (set->count == 0)
         return need > 0 ? ND_SHARED_TOO_FEW : 0;

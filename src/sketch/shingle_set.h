@@ -10,17 +10,21 @@
  * Starts from zeroes.  The table is sized to what is in it, so that a small document costs little
  * to begin and stays in the first-level cache; the memory is kept for the next.
  *
- *     distinct  [ h0 | h1 | h2 | … ]           in order of first occurrence
- *     slot      [ 0 | h2 | 0 | 0 | h0 | h1 | … ]   open addressing; 0 is free
+ *     entry  [ . | h1 | h2 | h3 | … ]        distinct values in order of first occurrence, from 1
+ *     slot   [ 0 | 2 | 0 | 0 | 1 | 3 | … ]   open addressing: numbers of entries; 0 is free
+ *
+ * A slot has 16 bits while the entries' numbers fit in them, then 32.  entry[0] is scratch.
  */
 struct nd_shingle_set {
-    uint64_t *distinct;
-    size_t count, capacity; /* of distinct */
-    uint64_t *slot;
+    uint64_t *entry;
+    const uint64_t *distinct; /* entry + 1: the values alone; NULL before the first */
+    size_t count;             /* of distinct values */
+    size_t capacity;          /* of entry */
+    void *slot;
     size_t n_slots;     /* in use now: a power of two; 0 before the first value */
     size_t slots_bytes; /* allocated */
     unsigned shift;     /* n_slots = 2^(64 - shift) */
-    bool has_zero;      /* the value 0 is in distinct, and cannot be in slot */
+    bool wide;
 };
 
 void nd_shingle_set_release(struct nd_shingle_set *set);

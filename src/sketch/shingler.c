@@ -6,20 +6,13 @@
 #include "base/hash.h"
 #include "simd/sketch_kernels.h"
 
-/* Pinned by docs/format/sketch.md: the first 64 bits of the fractions of the square roots of the
- * first primes. */
-static const uint64_t lane_start[ND_IDENTITY_LANES] = {
-    UINT64_C(0x6A09E667F3BCC908), UINT64_C(0xBB67AE8584CAA73B), UINT64_C(0x3C6EF372FE94F82B),
-    UINT64_C(0xA54FF53A5F1D36F1)};
-static const uint64_t short_step = UINT64_C(0x9E3779B97F4A7C15);
-
 void nd_shingler_begin(struct nd_shingler *s, unsigned w)
 {
     nd_shingle_set_clear(&s->set);
     s->w = w;
     s->n_tail = 0;
     s->n_tokens = 0;
-    memcpy(s->lane, lane_start, sizeof lane_start);
+    s->sequence_sum = 0;
 }
 
 void nd_shingler_release(struct nd_shingler *s)
@@ -27,46 +20,12 @@ void nd_shingler_release(struct nd_shingler *s)
     nd_shingle_set_release(&s->set);
 }
 
-/* For a fixed lane a bijection of the token, for a fixed token one of the lane. */
-static inline uint64_t absorb(uint64_t lane, uint64_t token)
-{
-    lane = (lane ^ token) * ND_SHINGLE_MULTIPLIER;
-    return lane ^ (lane >> 32);
-}
-
-/* Token i goes to lane i mod 4: four chains run at once. */
-static void identify(struct nd_shingler *s, const uint64_t *token, size_t n)
-{
-    uint64_t a, b, c, d;
-    size_t i = 0;
-
-    for (; i < n && (s->n_tokens + i) % ND_IDENTITY_LANES != 0; i++) {
-        uint64_t *lane = &s->lane[(s->n_tokens + i) % ND_IDENTITY_LANES];
-
-        *lane = absorb(*lane, token[i]);
-    }
-    a = s->lane[0], b = s->lane[1], c = s->lane[2], d = s->lane[3];
-    for (; n - i >= ND_IDENTITY_LANES; i += ND_IDENTITY_LANES) {
-        a = absorb(a, token[i]);
-        b = absorb(b, token[i + 1]);
-        c = absorb(c, token[i + 2]);
-        d = absorb(d, token[i + 3]);
-    }
-    s->lane[0] = a, s->lane[1] = b, s->lane[2] = c, s->lane[3] = d;
-    for (unsigned k = 0; i < n; i++, k++)
-        s->lane[k] = absorb(s->lane[k], token[i]);
-}
-
+/* 0 for no tokens, and for nothing else. */
 static uint64_t identity(const struct nd_shingler *s)
 {
-    uint64_t h = s->n_tokens;
+    uint64_t h = nd_mix64(s->sequence_sum + s->n_tokens * ND_POSITION_STEP);
 
-    if (s->n_tokens == 0)
-        return 0;
-    for (unsigned k = 0; k < ND_IDENTITY_LANES; k++)
-        h = absorb(h, s->lane[k]);
-    h = nd_mix64(h);
-    return h ? h : 1;
+    return s->n_tokens == 0 ? 0 : h ? h : 1;
 }
 
 /* The n shingles that begin at token[0 … n - 1], a batch in cache at a time. */
@@ -112,7 +71,7 @@ bool nd_shingler_feed(struct nd_shingler *s, const uint64_t *token, size_t n)
 {
     if (n == 0)
         return true;
-    identify(s, token, n);
+    s->sequence_sum += nd_sketch_kernels()->sequence_sum(token, n, s->n_tokens);
     s->n_tokens += n;
     if (!nd_shingle_set_reserve(&s->set, s->set.count + n))
         return false;
@@ -131,7 +90,7 @@ static bool add_short(struct nd_shingler *s)
 
     for (unsigned i = 1; i < s->n_tail; i++)
         sum = (sum << ND_SHINGLE_ROTATION | sum >> (64 - ND_SHINGLE_ROTATION)) + s->tail[i];
-    sum = nd_shingle_finalise(sum + short_step * s->n_tail);
+    sum = nd_shingle_finalise(sum + ND_POSITION_STEP * s->n_tail);
     return nd_shingle_set_add(&s->set, &sum, 1);
 }
 

@@ -6,8 +6,6 @@
 
 #include "sketch/shingle_set.h"
 
-enum { ND_IDENTITY_LANES = 4 };
-
 /*
  * The result depends on the sequence of tokens only, never on how it is cut into windows.  Start
  * from zeroes, then nd_shingler_init.
@@ -18,7 +16,7 @@ struct nd_shingler {
     unsigned n_tail; /* of the w - 1 last tokens so far, how many there are */
     uint64_t tail[ND_SHINGLE_MAX];
     uint64_t n_tokens;
-    uint64_t lane[ND_IDENTITY_LANES];
+    uint64_t sequence_sum;
 };
 
 void nd_shingler_begin(struct nd_shingler *s, unsigned w);

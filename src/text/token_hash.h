@@ -35,11 +35,12 @@ static inline uint64_t nd_token_hash_words(uint64_t x, uint64_t y)
 /* The hash of the token at p, at least 16 bytes of which are readable. */
 static inline uint64_t nd_token_hash_padded(const char *p, size_t len)
 {
-    const struct nd_token_hash_row *row = &nd_token_hash_rows[len];
+    const struct nd_token_hash_row *row;
     uint64_t a, b;
 
     if (__builtin_expect(len > ND_TOKEN_HASH_SHORT, 0))
         return nd_hash_bytes(p, len);
+    row = &nd_token_hash_rows[len];
     memcpy(&a, p, 8);
     memcpy(&b, p + 8, 8);
     return nd_token_hash_words((a & row->mask_a) ^ row->key_a,

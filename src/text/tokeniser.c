@@ -1,72 +1,128 @@
-/* tokeniser.c - the token hashes of a text */
-#include "base/memory.h"
+/* tokeniser.c - the token hashes of a text, window by window */
+#include "text/fold.h"
+#include "text/token_hash.h"
 
 #include <neardup/text.h>
 
 #include <stdlib.h>
+#include <string.h>
+
+enum {
+    PIECE = 8192,  /* bytes whose edges are found at once */
+    HASHES = 8192, /* given at once; a piece has at most half as many */
+};
 
 struct nd_tokeniser {
-    const char *text;
-    size_t len;
-    uint64_t *hash;
-    size_t capacity;
-    bool is_done;
+    struct nd_folder fold;
+    size_t done;  /* bytes of the buffer whose tokens have been given */
+    size_t final; /* bytes of the buffer that are whole tokens; the last one is zero */
+    bool is_last; /* the buffer holds the end of the text */
+    uint16_t edge[PIECE + ND_EDGES_SLACK];
+    uint64_t hash[HASHES];
 };
 
 struct nd_tokeniser *nd_tokeniser_new(void)
 {
-    return calloc(1, sizeof(struct nd_tokeniser));
+    struct nd_tokeniser *t = malloc(sizeof *t);
+
+    if (!t)
+        return NULL;
+    if (!nd_folder_init(&t->fold)) {
+        free(t);
+        return NULL;
+    }
+    nd_tokeniser_start(t, NULL, 0);
+    return t;
 }
 
 void nd_tokeniser_free(struct nd_tokeniser *t)
 {
     if (!t)
         return;
-    free(t->hash);
+    nd_folder_release(&t->fold);
     free(t);
 }
 
 void nd_tokeniser_start(struct nd_tokeniser *t, const char *text, size_t len)
 {
-    t->text = text;
-    t->len = len;
-    t->is_done = false;
+    nd_folder_start(&t->fold, text, len);
+    t->done = t->final = 0;
+    t->is_last = false;
+}
+
+/* The end of the last whole token in the first n bytes. */
+static size_t last_end(const uint8_t *buffer, size_t n)
+{
+    while (n > 0 && buffer[n - 1] != 0)
+        n--;
+    return n;
+}
+
+/* The next window.  One that ends within its only token is doubled.  False: out of memory. */
+static bool refill(struct nd_tokeniser *t)
+{
+    struct nd_folder *f = &t->fold;
+    size_t limit;
+
+    nd_folder_drop(f, t->done);
+    t->done = 0;
+    limit = f->len < ND_FOLDER_WINDOW / 2 ? ND_FOLDER_WINDOW : 2 * f->len;
+    if (!nd_folder_words(f, limit))
+        return false;
+    t->is_last = nd_folder_at_end(f);
+    if (t->is_last)
+        f->buffer[f->len++] = 0;
+    t->final = t->is_last ? f->len : last_end(f->buffer, f->mark);
+    return true;
+}
+
+/* A token longer than a piece: its hash, and it is done. */
+static uint64_t hash_long(struct nd_tokeniser *t)
+{
+    const uint8_t *token = t->fold.buffer + t->done;
+    const uint8_t *end = memchr(token, 0, t->final - t->done);
+    size_t len = (size_t)(end - token);
+
+    t->done += len + 1;
+    return nd_token_hash_padded((const char *)token, len);
+}
+
+/* Hash whole tokens of the window, as many as there is room for. */
+static size_t hash_window(struct nd_tokeniser *t)
+{
+    size_t count = 0;
+
+    while (t->done < t->final && count + PIECE / 2 < HASHES) {
+        const uint8_t *piece = t->fold.buffer + t->done;
+        size_t left = t->final - t->done, n_edges;
+        size_t len = left <= PIECE ? left : last_end(piece, PIECE);
+
+        if (len == 0) {
+            t->hash[count++] = hash_long(t);
+            continue;
+        }
+        n_edges = t->fold.kernels->edges(piece, len, t->edge);
+        for (size_t i = 0; i < n_edges; i += 2)
+            t->hash[count++] = nd_token_hash_padded((const char *)piece + t->edge[i],
+                                                    (size_t)(t->edge[i + 1] - t->edge[i]));
+        t->done += len;
+    }
+    return count;
 }
 
 int nd_tokeniser_next(struct nd_tokeniser *t, const uint64_t **hash, size_t *count)
 {
-    struct nd_token *token;
-    void *array = t->hash;
-    size_t n;
+    for (;;) {
+        size_t n = hash_window(t);
 
-    if (t->is_done)
-        return 0;
-    if (nd_text_tokens(t->text, t->len, &token, &n, NULL) != ND_OK)
-        return ND_ENOMEM;
-    if (!nd_array_reserve(&array, &t->capacity, n, sizeof *t->hash)) {
-        free(token);
-        return ND_ENOMEM;
+        if (n > 0) {
+            *hash = t->hash;
+            *count = n;
+            return 1;
+        }
+        if (t->is_last)
+            return 0;
+        if (!refill(t))
+            return ND_ENOMEM;
     }
-    t->hash = array;
-    for (size_t i = 0; i < n; i++)
-        t->hash[i] = token[i].hash;
-    free(token);
-    t->is_done = true;
-    *hash = t->hash;
-    *count = n;
-    return n > 0;
-}
-
-int64_t nd_text_length(const char *text, size_t len)
-{
-    char *normal;
-    size_t n;
-    int64_t codes = 0;
-
-    if (nd_text_normalise(text, len, &normal, &n, NULL) != ND_OK)
-        return ND_ENOMEM;
-    for (size_t i = 0; i < n; i++)
-        codes += ((unsigned char)normal[i] & 0xC0) != 0x80;
-    free(normal);
-    return codes;
 }

@@ -1,4 +1,6 @@
 /* utf8.c - is it valid UTF-8, and repair where it is not (Unicode 15.0, section 3.9) */
+#include "simd/text_kernels.h"
+
 #include <neardup/text.h>
 
 #include <stdlib.h>
@@ -62,7 +64,7 @@ static size_t first_bad(const uint8_t *p, size_t len)
 
 int nd_utf8_valid(const char *text, size_t len)
 {
-    return first_bad((const uint8_t *)text, len) == len;
+    return nd_text_kernels()->valid((const uint8_t *)text, len);
 }
 
 /* Copy p to out (NULL: only measure), repaired; returns the number of replacements. */
@@ -97,7 +99,7 @@ int64_t nd_utf8_repair(const char *text, size_t len, char **out, size_t *out_len
     int64_t replaced;
     char *made;
 
-    if (first_bad(p, len) == len)
+    if (nd_utf8_valid(text, len))
         return 0;
     if (len > SIZE_MAX / 3)
         return ND_ENOMEM;

@@ -33,7 +33,8 @@ if [ ! -d "$work/moved/lib" ]; then fail "no lib in the prefix"; fi
         "$work/moved/lib/libneardup.a" $(pkg-config --libs-only-other --static neardup) -lm
     c++ -std=c++11 consumer.cpp -o "$work/cpp-static" $(pkg-config --cflags neardup-files) \
         "$work/moved/lib/libneardup_files.a" "$work/moved/lib/libneardup.a" \
-        $(pkg-config --libs --static neardup-files | sed 's/-lneardup_files\|-lneardup//g')
+        $(pkg-config --libs $(pkg-config --print-requires-private neardup-files)) \
+        -lstdc++ -pthread -lm
     LD_LIBRARY_PATH='' check_programs "$work/c-static" "$work/cpp-static"
 }
 

@@ -50,6 +50,29 @@ static void need_is_the_least_that_reaches(void **state)
     }
 }
 
+static void the_range_is_where_the_need_is_possible(void **state)
+{
+    static const struct nd_ratio threshold[] = {{4, 5}, {1, 2}, {1, 1}, {1, 100}, {17, 20}};
+
+    (void)state;
+    for (enum nd_verify v = ND_VERIFY_JACCARD; v <= ND_VERIFY_COSINE; v++) {
+        for (unsigned t = 0; t < sizeof threshold / sizeof *threshold; t++) {
+            struct nd_fraction bound = nd_measure_threshold(v, threshold[t]);
+
+            for (uint64_t a = 1; a < 120; a++) {
+                uint32_t least, most;
+
+                nd_measure_range(v, a, bound, &least, &most);
+                for (uint64_t b = 1; b < 300; b++) {
+                    bool possible = nd_measure_need(v, a, b, bound, false) <= (a < b ? a : b);
+
+                    assert_int_equal(possible, b >= least && b <= most);
+                }
+            }
+        }
+    }
+}
+
 static void large_counts_do_not_overflow(void **state)
 {
     const uint64_t n = UINT64_C(0x7fffffff);
@@ -79,6 +102,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(need_is_the_least_that_reaches),
+        cmocka_unit_test(the_range_is_where_the_need_is_possible),
         cmocka_unit_test(large_counts_do_not_overflow),
         cmocka_unit_test(nothing_shared_measures_nothing),
     };

@@ -231,6 +231,37 @@ static void the_fingerprint_is_of_the_sketch_half_only(void **state)
     assert_true(third != first);
 }
 
+/* Every key must stand in the file: the recipe that it changes has none of the defaults. */
+static void the_default_recipe_file_says_the_defaults(void **state)
+{
+    struct nd_recipe recipe = nd_recipe_default(), expected = nd_recipe_default();
+    struct nd_error err;
+    char text[8192];
+    size_t len;
+    FILE *file = fopen("recipes/default.ini", "rb");
+
+    (void)state;
+    assert_non_null(file);
+    len = fread(text, 1, sizeof text, file);
+    assert_true(len > 0 && len < sizeof text);
+    fclose(file);
+    recipe.dedup.sketch = (struct nd_sketch_params){ND_SHINGLE_CHARACTERS, 9};
+    recipe.dedup.candidates = ND_CANDIDATES_ALL;
+    recipe.dedup.verify = ND_VERIFY_NONE;
+    recipe.dedup.cluster = ND_CLUSTER_COMPONENTS;
+    recipe.dedup.short_policy = ND_SHORT_TOKENS;
+    recipe.dedup.threshold = (struct nd_ratio){1, 3};
+    recipe.dedup.recall = 0.5;
+    recipe.dedup.bands = recipe.dedup.rows = recipe.dedup.simhash_bits = 7;
+    recipe.dedup.max_checks = 1;
+    strcpy(recipe.keep, "last");
+    if (nd_recipe_parse(&recipe, "default.ini", text, len, &err) != ND_OK)
+        fail_msg("%s", err.message);
+    assert_string_equal(recipe.keep, expected.keep);
+    memcpy(recipe.keep, expected.keep, sizeof recipe.keep); /* what follows the terminating zero */
+    assert_memory_equal(&recipe, &expected, sizeof recipe);
+}
+
 static void what_no_recipe_can_say_has_no_canonical_form(void **state)
 {
     struct nd_recipe recipe = sample();
@@ -262,6 +293,7 @@ int main(void)
         cmocka_unit_test(the_canonical_form_is_sorted_and_whole),
         cmocka_unit_test(the_canonical_form_reads_back_to_itself),
         cmocka_unit_test(the_fingerprint_is_of_the_sketch_half_only),
+        cmocka_unit_test(the_default_recipe_file_says_the_defaults),
         cmocka_unit_test(what_no_recipe_can_say_has_no_canonical_form),
     };
 

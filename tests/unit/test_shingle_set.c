@@ -141,6 +141,36 @@ static void a_set_forgets_what_it_held(void **state)
     nd_shingle_set_release(&set);
 }
 
+/* Numbers of entries outgrow 16 bits between one addition and the next, and at once. */
+static void a_set_of_any_size_is_exact(void **state)
+{
+    enum { LARGE = 150000 };
+    static const size_t sizes[] = {65534, 65535, 65536, LARGE};
+    static const size_t steps[] = {LARGE, 8192, 65535};
+    uint64_t *value = malloc(2 * LARGE * sizeof *value);
+    struct nd_shingle_set set = {0};
+
+    (void)state;
+    assert_non_null(value);
+    for (size_t i = 0; i < (size_t)2 * LARGE; i++)
+        value[i] = nd_mix64(i);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
+            size_t n = sizes[s];
+
+            nd_shingle_set_clear(&set);
+            for (size_t i = 0; i < n; i += steps[k])
+                assert_true(
+                    nd_shingle_set_add(&set, value + i, n - i < steps[k] ? n - i : steps[k]));
+            assert_true(nd_shingle_set_add(&set, value, n / 2));
+            assert_int_equal(set.count, n);
+            assert_memory_equal(set.distinct, value, n * sizeof *value);
+            assert_int_equal(nd_shingle_set_shared(&set, value + n / 3, LARGE, 0), n - n / 3);
+        }
+    nd_shingle_set_release(&set);
+    free(value);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +178,7 @@ int main(void)
         cmocka_unit_test(shared_values_are_counted_exactly),
         cmocka_unit_test(overlap_is_the_same_both_ways),
         cmocka_unit_test(a_set_forgets_what_it_held),
+        cmocka_unit_test(a_set_of_any_size_is_exact),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,7 +116,7 @@ static void every_bit_of_a_token_reaches_every_bit_of_the_hash(void **unused)
                 difference = h ^ nd_token_hash(token, len);
                 token[bit / 8] = (char)(token[bit / 8] ^ 1 << bit % 8);
                 for (int out = 0; out < 64; out++)
-                    flips[bit][out] += difference >> out & 1;
+                    flips[bit][out] += (unsigned)(difference >> out & 1);
             }
         }
         for (size_t bit = 0; bit < 8 * len; bit++) /* 6 standard deviations of 32 */

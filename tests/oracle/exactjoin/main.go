@@ -18,6 +18,7 @@ const usage = `usage: exactjoin [-ucd DIR] COMMAND
   check-pairs TRUTH.tsv PAIRS.tsv             compare the pairs of neardup with these
   check-manifest [-survivors OUT] FILE MANIFEST CLUSTERS TRUTH.tsv T W
                                               compute every row of a manifest again
+  random-texts SEED COUNT                     texts and their tokens, hexadecimal
   cross ORACLE.tsv PAIRS.tsv T                share of another oracle's pairs >= T that PAIRS has
 Status: 0 nothing wrong, 1 something is, 2 usage or failure.`
 
@@ -45,7 +46,8 @@ func run(ucdDir, command string, args []string) (good bool, err error) {
 	if command == "check-manifest" && len(args) > 1 && args[0] == "-survivors" {
 		survivors, args = args[1], args[2:]
 	}
-	want := map[string]int{"tokens": 1, "pairs": 3, "check-pairs": 2, "check-manifest": 6, "cross": 3}
+	want := map[string]int{"tokens": 1, "pairs": 3, "check-pairs": 2, "check-manifest": 6, "cross": 3,
+		"random-texts": 2}
 	if n, known := want[command]; !known || n != len(args) {
 		return false, fmt.Errorf("%q does not go with %d arguments\n%s", command, len(args), usage)
 	}
@@ -62,6 +64,16 @@ func run(ucdDir, command string, args []string) (good bool, err error) {
 	switch command {
 	case "tokens":
 		return true, printTokens(u, args[0])
+	case "random-texts":
+		seed, err := strconv.ParseInt(args[0], 10, 64)
+		if err != nil {
+			return false, err
+		}
+		count, err := strconv.Atoi(args[1])
+		if err != nil {
+			return false, err
+		}
+		return true, printRandomTexts(u, seed, count)
 	case "pairs":
 		return true, printPairs(u, args[0], args[1], args[2])
 	}

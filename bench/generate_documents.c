@@ -1,0 +1,110 @@
+/* generate_documents.c - JSON Lines of any number of short documents, the same every time */
+
+/*
+ * usage: generate_documents COUNT > documents.jsonl
+ *
+ * Document i is made from a seed alone, so an earlier one can be made again without being kept.
+ * Of 100 documents nearly 2 repeat an earlier one byte for byte and nearly 3 repeat one with a word
+ * more at the end (of n shingles n are shared: resemblance n / (n + 1) >= .8, n being 8 at least).
+ * The others are unique: 10 to 24 words out of 60,000 at random.  What was made stands on standard
+ * error.
+ */
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    VOCABULARY = 60000,
+    LEAST = 10,
+    RANGE = 15,
+    EXACT_PERCENT = 2,
+    NEAR_PERCENT = 3,
+    MOST_BYTES = 1024
+};
+
+/* splitmix64 (Steele, Lea and Flood, OOPSLA 2014). */
+static uint64_t next(uint64_t *state)
+{
+    uint64_t z = *state += 0x9E3779B97F4A7C15;
+
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+    return z ^ (z >> 31);
+}
+
+/* Words of one to three syllables; different numbers give different words. */
+static size_t put_word(char *out, uint64_t number)
+{
+    static const char consonant[] = "bdfgklmnprstvz", vowel[] = "aeiou";
+    const uint64_t syllables = (sizeof consonant - 1) * (sizeof vowel - 1);
+    size_t len = 0;
+
+    do {
+        out[len++] = consonant[number % syllables / (sizeof vowel - 1)];
+        out[len++] = vowel[number % (sizeof vowel - 1)];
+        number /= syllables;
+    } while (number > 0);
+    return len;
+}
+
+static size_t put_text(char *out, uint64_t seed)
+{
+    uint64_t state = seed;
+    uint64_t words = LEAST + next(&state) % RANGE;
+    size_t len = 0;
+
+    for (uint64_t i = 0; i < words; i++) {
+        if (i)
+            out[len++] = ' ';
+        len += put_word(out + len, next(&state) % VOCABULARY);
+    }
+    return len;
+}
+
+/* What document i is: its own text, or a repetition of `*which`, which is not itself one. */
+enum kind { UNIQUE, EXACT, NEAR };
+
+static enum kind kind_of(uint64_t i, uint64_t *which)
+{
+    uint64_t state = ~i, percent = next(&state) % 100, chosen;
+
+    if (i == 0 || percent >= EXACT_PERCENT + NEAR_PERCENT)
+        return UNIQUE;
+    chosen = next(&state) % i;
+    if (which && kind_of(chosen, NULL) != UNIQUE)
+        return UNIQUE;
+    if (which)
+        *which = chosen;
+    return percent < EXACT_PERCENT ? EXACT : NEAR;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t count = argc == 2 ? strtoull(argv[1], NULL, 10) : 0, made[3] = {0}, bytes = 0;
+
+    if (count == 0) {
+        fputs("usage: generate_documents COUNT > documents.jsonl\n", stderr);
+        return 2;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        char text[MOST_BYTES];
+        uint64_t which = i;
+        enum kind kind = kind_of(i, &which);
+        size_t len = put_text(text, which);
+
+        if (kind == NEAR) {
+            text[len++] = ' ';
+            len += put_word(text + len, VOCABULARY + i % VOCABULARY);
+        }
+        made[kind]++;
+        bytes += len;
+        printf("{\"id\":\"%" PRIu64 "\",\"text\":\"%.*s\"}\n", i, (int)len, text);
+    }
+    fprintf(stderr,
+            "{\"documents\":%" PRIu64 ",\"exact\":%" PRIu64 ",\"near\":%" PRIu64
+            ",\"text_bytes\":%" PRIu64 "}\n",
+            count, made[EXACT], made[NEAR], bytes);
+    return fflush(stdout) || ferror(stdout) ? 2 : 0;
+}

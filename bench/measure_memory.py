@@ -1,0 +1,94 @@
+"""Ten million documents within the memory that is promised."""
+import json
+import os
+import subprocess
+import sys
+
+import places
+import timed
+
+RESULTS = "memory.jsonl"
+MB = 1e6
+# Address space that is reserved but not memory in use, so not in the promise, though ulimit -v counts it:
+# a thread's stack (8 MiB) and its malloc arena (64 MiB), and the mapped libraries and program.
+RESERVED_A_THREAD = (8 + 64) * 2**20
+RESERVED = 128 * 2**20
+
+
+def options(parser):
+    parser.add_argument("--documents", type=int, default=10_000_000, help="default: %(default)s")
+    parser.add_argument("--threads", type=int, default=2, help="default: %(default)s")
+    parser.add_argument("--limit", type=float, default=600, help="seconds")
+    parser.add_argument("--keep", action="store_true", help="do not delete the documents (140 MB a million)")
+
+
+def generate(count):
+    program = os.path.join(places.ROOT, "build", "release", "bench", "generate_documents")
+    if not os.access(program, os.X_OK):
+        raise places.Skipped("no generate_documents: build the release first (make)")
+    path = os.path.join(places.BUILD, "data", f"generated-{count}.jsonl")
+    facts = path + ".facts"
+    if not os.path.exists(facts):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as out:
+            done = subprocess.run([program, str(count)], stdout=out, stderr=subprocess.PIPE, check=True)
+        with open(facts, "wb") as out:
+            out.write(done.stderr)
+    with open(facts, encoding="utf-8") as f:
+        return path, json.load(f)
+
+
+def delete(path):
+    for name in (path, path + ".facts"):
+        if os.path.exists(name):
+            os.remove(name)
+
+
+def largest_record(path):
+    with open(path, "rb") as lines:
+        return max(map(len, lines))
+
+
+def main(args):
+    session = places.new_session("bench/run " + " ".join(sys.argv[1:]))
+    try:
+        binary = places.neardup(args.neardup)
+        path, facts = generate(args.documents)
+    except places.Skipped as why:
+        places.say(f"skipped: {why}")
+        return 77
+    out = os.path.join(places.BUILD, "out", "memory")
+    os.makedirs(out, exist_ok=True)
+    promised = 256 * MB + 400 * args.documents + 12 * largest_record(path) * args.threads
+    limit = int(promised + RESERVED + RESERVED_A_THREAD * args.threads)
+    manifest = os.path.join(out, "manifest.jsonl")
+    command = [binary, "dedup", path, "-o", os.path.join(out, "survivors.jsonl"), "--manifest", manifest,
+               "--threads", str(args.threads), "--quiet"]
+    places.warm(path)
+    result = timed.run(command, sorted(os.sched_getaffinity(0)), os.path.join(out, "log.txt"), args.limit, limit)
+    removed = count_rows(manifest) if result["exit"] == 0 else 0
+    peak = result["peak_mb"] * MB
+    wanted = facts["exact"] + facts["near"]
+    broken = []
+    if result["exit"]:
+        broken.append(f"neardup ended with status {result['exit']}: {result.get('error', 'stopped at its limit')}")
+    if peak > promised:
+        broken.append(f"peak {peak / MB:.0f} MB is above {promised / MB:.0f} MB")
+    if not result["exit"] and not 0.995 * wanted <= removed <= wanted:
+        broken.append(f"{removed} removed, {wanted} are to be")
+    places.append(RESULTS, dict(
+        session, documents=args.documents, threads=args.threads, file_mb=os.path.getsize(path) / MB,
+        seconds=result["seconds"], peak_mb=peak / MB, promised_mb=promised / MB, ulimit_v_mb=limit / MB,
+        removed=removed, to_be_removed=wanted, bytes_a_document=(peak - 256 * MB) / args.documents, broken=broken))
+    for name in os.listdir(out):
+        os.remove(os.path.join(out, name))
+    if not args.keep:
+        delete(path)
+    import report
+    print(report.memory())
+    return 1 if broken else 0
+
+
+def count_rows(path):
+    with open(path, "rb") as lines:
+        return sum(b'"removed":' in line for line in lines)

@@ -1,0 +1,127 @@
+/* main.c - the command neardup: picks the subcommand */
+#define _GNU_SOURCE
+#include "settings.h"
+#include "signals.h"
+
+#include <neardup/cpu.h>
+#include <neardup/version.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct command command_table[] = {
+    {"dedup", FOR_DEDUP, "[OPTION…] [FILE|DIR|-]…",
+     "Remove near-duplicate documents; say which, and why.",
+     "  neardup dedup corpus.jsonl.zst -o unique.jsonl.zst --manifest removed.jsonl\n"
+     "  zcat part-*.gz | neardup dedup --format jsonl > unique.jsonl\n"
+     "  neardup dedup --shingle 5 --keep longest DIR/ -o kept.txt\n"
+     "  neardup dedup shards/*.jsonl.gz --output-dir clean/ --within lang\n",
+     cmd_dedup},
+    {"pairs", FOR_PAIRS, "[OPTION…] [FILE|DIR|-]…",
+     "List every pair of near-duplicates: id, id, resemblance, shared, union.",
+     "  neardup pairs corpus.jsonl --threshold 0.9 > pairs.tsv\n", cmd_pairs},
+    {"explain", FOR_EXPLAIN, "[OPTION…] A B", "Say what two documents have in common.",
+     "  neardup explain a.html b.html\n"
+     "  neardup explain --corpus corpus.jsonl id-1 id-2\n",
+     cmd_explain},
+    {"sketch", FOR_SKETCH, "[OPTION…] [FILE|DIR|-]…",
+     "Print the sketches of documents, one JSON object a line.",
+     "  neardup sketch corpus.jsonl > sketches.jsonl\n", cmd_sketch},
+};
+const size_t n_commands = sizeof command_table / sizeof *command_table;
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < n_commands; i++)
+        if (strcmp(command_table[i].name, name) == 0)
+            return &command_table[i];
+    return NULL;
+}
+
+static int no_command(const char *name)
+{
+    static const char *const others[] = {"help"};
+    const char *names[sizeof command_table / sizeof *command_table + 1], *nearest;
+
+    for (size_t i = 0; i < n_commands; i++)
+        names[i] = command_table[i].name;
+    names[n_commands] = others[0];
+    nearest = nd_name_nearest(name, strlen(name), names, n_commands + 1);
+    if (nearest)
+        say("there is no command '%s'; did you mean '%s'?", name, nearest);
+    else
+        say("there is no command '%s'; see neardup help", name);
+    return 2;
+}
+
+static int help(int n, char **argument)
+{
+    const struct command *command = n > 0 ? find_command(argument[0]) : NULL;
+
+    if (n > 1) {
+        say("help takes one command");
+        return 2;
+    }
+    if (n > 0 && !command)
+        return no_command(argument[0]);
+    if (command)
+        print_command_usage(command);
+    else
+        print_usage();
+    return close_output();
+}
+
+/* The environment is read here only: the library never asks it. */
+static bool force_cpu(void)
+{
+    const char *name = getenv("NEARDUP_CPU");
+    struct nd_error err;
+
+    if (!name || !*name || nd_cpu_force(name, &err) == ND_OK)
+        return true;
+    say("NEARDUP_CPU: %s", err.message);
+    return false;
+}
+
+static int run(const struct command *command, int n, char **argument)
+{
+    struct settings settings;
+    struct nd_error err;
+    int status;
+
+    settings_init(&settings);
+    if (settings_parse(&settings, command, n, argument, &err) != ND_OK) {
+        say("%s", err.message);
+        status = 2;
+    } else if (settings.help) {
+        print_command_usage(command);
+        status = close_output();
+    } else {
+        status = force_cpu() ? command->run(&settings) : 2;
+    }
+    settings_release(&settings);
+    return status;
+}
+
+int main(int n, char **argument)
+{
+    const struct command *command;
+
+    open_standard_files();
+    handle_signals();
+    if (n < 2) {
+        say("a command is missing; see neardup help");
+        return 2;
+    }
+    if (strcmp(argument[1], "--version") == 0) {
+        printf("neardup %s\n", nd_version());
+        return close_output();
+    }
+    if (strcmp(argument[1], "--help") == 0 || strcmp(argument[1], "-h") == 0)
+        return help(0, NULL);
+    if (strcmp(argument[1], "help") == 0)
+        return help(n - 2, argument + 2);
+    command = find_command(argument[1]);
+    return command ? run(command, n - 2, argument + 2) : no_command(argument[1]);
+}

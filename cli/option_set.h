@@ -1,0 +1,42 @@
+/* option_set.h - what each option does to the settings */
+#ifndef CLI_OPTION_SET_H
+#define CLI_OPTION_SET_H
+
+#include "settings.h"
+
+#define DECLARE(name)                                                                              \
+    enum nd_status name(struct settings *s, const struct option *o, const char *value,             \
+                        struct nd_error *err)
+DECLARE(set_key);
+DECLARE(set_assignment);
+DECLARE(set_recipe);
+DECLARE(set_shingle);
+DECLARE(set_characters);
+DECLARE(set_method);
+DECLARE(set_bands);
+DECLARE(set_within);
+DECLARE(set_prefer);
+DECLARE(set_format);
+DECLARE(set_text_field);
+DECLARE(set_id_field);
+DECLARE(set_missing_text);
+DECLARE(set_unit);
+DECLARE(set_glob);
+DECLARE(set_strict);
+DECLARE(set_corpus);
+DECLARE(set_output);
+DECLARE(set_output_dir);
+DECLARE(set_copy_to);
+DECLARE(set_link_to);
+DECLARE(set_manifest);
+DECLARE(set_clusters);
+DECLARE(set_summary);
+DECLARE(set_dry_run);
+DECLARE(set_quiet);
+DECLARE(set_progress);
+DECLARE(set_threads);
+DECLARE(set_tmp);
+DECLARE(set_help);
+#undef DECLARE
+
+#endif

@@ -1,0 +1,108 @@
+/* options.c - the table of options, from which the usage is made */
+#include "option_set.h"
+#include "settings.h"
+
+#define SET(function) .stage = STAGE_OPTIONS, .set = function
+#define KEY(name) .stage = STAGE_OPTIONS, .set = set_key, .key = name
+
+const struct option option_table[] = {
+    {"What is a duplicate", "threshold", 't', "RATIO",
+     "resemblance from which documents are duplicates: 0.8, or 4/5 (default: 0.8)", FOR_PAIRWISE,
+     KEY("threshold")},
+    {NULL, "shingle", 'w', "N",
+     "compare runs of N words; Nc: of N characters, for texts without spaces (default: 3)", FOR_ALL,
+     SET(set_shingle)},
+    {NULL, "characters", 0, "N", "the same as --shingle Nc", FOR_ALL, SET(set_characters)},
+    {NULL, "method", 'm', "NAME",
+     "minhash: by resemblance; simhash: whose fingerprints are near (see --bits); identical: equal "
+     "bytes or words only (default: minhash)",
+     FOR_PAIRWISE, SET(set_method)},
+    {NULL, "bits", 0, "K", "with simhash: fingerprints that differ in at most K bits (default: 3)",
+     FOR_PAIRWISE, KEY("simhash_bits")},
+    {NULL, "short", 0, "POLICY",
+     "documents shorter than a shingle are removed if identical (to a kept one, in bytes), if "
+     "their "
+     "tokens are equal (tokens), or never (keep) (default: identical)",
+     FOR_DEDUP | FOR_EXPLAIN, KEY("short")},
+    {NULL, "within", 0, "FIELD", "compare only documents in which FIELD is equal",
+     FOR_DEDUP | FOR_PAIRS, SET(set_within)},
+    {NULL, "recipe", 0, "FILE", "read a recipe; other options change what it says", FOR_ALL,
+     .stage = STAGE_RECIPE, .set = set_recipe},
+    {NULL, "set", 0, "KEY=VALUE", "change one key of the recipe; may be repeated", FOR_ALL,
+     .stage = STAGE_KEYS, .set = set_assignment},
+
+    {"Which document is kept", "keep", 'k', "POLICY",
+     "first, last, longest, shortest, newest:FIELD, max:FIELD or min:FIELD (default: first)",
+     FOR_DEDUP, KEY("keep")},
+    {NULL, "prefer", 0, "FIELD=A,B,C",
+     "before that: documents whose FIELD is A, then B, then C, then all others", FOR_DEDUP,
+     SET(set_prefer)},
+    {NULL, "cluster", 0, "KIND",
+     "star: whatever is removed is a duplicate of the kept one itself; components: also duplicates "
+     "of duplicates (default: star)",
+     FOR_DEDUP, KEY("cluster")},
+
+    {"Input", "format", 'f', "NAME",
+     "auto, text, html, jsonl, csv or tsv (default: auto, by the name, then the content)", FOR_ALL,
+     SET(set_format)},
+    {NULL, "text-field", 0, "FIELD",
+     "where the text is, dotted (a.b) within objects; several are joined (default: text)", FOR_ALL,
+     SET(set_text_field)},
+    {NULL, "id-field", 0, "FIELD", "where the id is (default: id)", FOR_ALL, SET(set_id_field)},
+    {NULL, "missing-text", 0, "HOW",
+     "a record without text is bad (skip), or a document without words (empty) (default: skip)",
+     FOR_ALL, SET(set_missing_text)},
+    {NULL, "unit", 0, "WHAT",
+     "of plain text, a document is a file, line or paragraph (default: file)", FOR_ALL,
+     SET(set_unit)},
+    {NULL, "glob", 0, "PATTERN", "in folders, only files whose name matches; may be repeated",
+     FOR_ALL, SET(set_glob)},
+    {NULL, "strict", 0, NULL, "stop at the first bad record or input, and write nothing", FOR_RUNS,
+     SET(set_strict)},
+    {NULL, "corpus", 0, "FILE", "explain two documents of this file, by their ids; may be repeated",
+     FOR_EXPLAIN, SET(set_corpus)},
+
+    {"Output", "output", 'o', "FILE",
+     "where the result goes, compressed as the name says: .gz, .zst, .xz, .bz2, .lz4 (default: - "
+     "for standard output)",
+     FOR_RUNS, SET(set_output)},
+    {NULL, "output-dir", 0, "DIR", "write each input's survivors under its relative path in DIR",
+     FOR_DEDUP, SET(set_output_dir)},
+    {NULL, "copy-to", 0, "DIR", "copy the files that are kept into DIR", FOR_DEDUP,
+     SET(set_copy_to)},
+    {NULL, "link-to", 0, "DIR",
+     "link to them in DIR: hard links, symbolic ones where those cannot be", FOR_DEDUP,
+     SET(set_link_to)},
+    {NULL, "manifest", 0, "FILE", "what was removed, and why: one JSON object a line", FOR_DEDUP,
+     SET(set_manifest)},
+    {NULL, "clusters", 0, "FILE", "every document's id and that of the kept one, as TSV", FOR_DEDUP,
+     SET(set_clusters)},
+    {NULL, "summary", 0, "FILE", "the summary as JSON", FOR_DEDUP | FOR_PAIRS, SET(set_summary)},
+    {NULL, "dry-run", 'n', NULL, "write only the summary", FOR_DEDUP, SET(set_dry_run)},
+    {NULL, "quiet", 'q', NULL, "no progress and no summary; only errors and warnings", FOR_RUNS,
+     SET(set_quiet)},
+    {NULL, "progress", 0, NULL, "show progress even where standard error is no terminal", FOR_RUNS,
+     SET(set_progress)},
+
+    {"Resources", "threads", 'j', "N", "threads to use (default: all processors)", FOR_RUNS,
+     SET(set_threads)},
+    {NULL, "tmp", 0, "DIR",
+     "where texts wait that cannot be read again (default: $TMPDIR, or /tmp)", FOR_RUNS,
+     SET(set_tmp)},
+
+    {"For experts", "recall", 0, "P",
+     "share of the pairs at the threshold that must be found (default: 0.995)", FOR_PAIRWISE,
+     KEY("recall")},
+    {NULL, "bands", 0, "BxR", "B bands of R rows, instead of those chosen for --recall",
+     FOR_PAIRWISE, SET(set_bands)},
+    {NULL, "max-checks", 0, "N", "compare a document with at most N others (default: 256)",
+     FOR_DEDUP, KEY("max_checks")},
+    {NULL, "candidates", 0, "BY",
+     "documents are looked up by minhash, simhash, identity, or all are (default: minhash)",
+     FOR_PAIRWISE, KEY("candidates")},
+    {NULL, "verify", 0, "MEASURE",
+     "what must reach the threshold: jaccard, containment, cosine, or none (default: jaccard)",
+     FOR_PAIRWISE, KEY("verify")},
+    {NULL, "help", 'h', NULL, "this text", FOR_ALL, SET(set_help)},
+};
+const size_t n_options = sizeof option_table / sizeof *option_table;

@@ -1,0 +1,85 @@
+/* settings.h - what the command line says, and the table that it is read by */
+#ifndef CLI_SETTINGS_H
+#define CLI_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <neardup/run.h>
+
+/* A list of strings that grows. */
+struct words {
+    const char **at;
+    size_t count;
+};
+
+struct settings {
+    struct nd_run_options run;
+    struct words paths, text_fields, globs, prefer, corpus;
+    char *prefer_copy; /* of the option's value, cut at commas */
+    bool has_output;   /* -o was given */
+    bool quiet, progress, help;
+};
+
+enum commands {
+    FOR_DEDUP = 1,
+    FOR_PAIRS = 2,
+    FOR_EXPLAIN = 4,
+    FOR_SKETCH = 8,
+    FOR_RUNS = FOR_DEDUP | FOR_PAIRS | FOR_SKETCH, /* that read any number of inputs */
+    FOR_PAIRWISE = FOR_DEDUP | FOR_PAIRS | FOR_EXPLAIN,
+    FOR_ALL = 15,
+};
+
+/* Set before all others, wherever they stand: the other options change what these say. */
+enum { STAGE_RECIPE, STAGE_KEYS, STAGE_OPTIONS, STAGES };
+
+struct option {
+    const char *group; /* heading in the usage; NULL: that of the option before */
+    const char *name;
+    char letter;          /* 0: none */
+    const char *argument; /* how the usage calls its value; NULL: it takes none */
+    const char *help;     /* with the default */
+    unsigned commands;    /* a set of enum commands */
+    int stage;
+    enum nd_status (*set)(struct settings *s, const struct option *o, const char *value,
+                          struct nd_error *err);
+    const char *key; /* of the recipe, for set_key */
+};
+
+extern const struct option option_table[];
+extern const size_t n_options;
+
+struct command {
+    const char *name;
+    unsigned bit; /* of enum commands */
+    const char *arguments, *about, *examples;
+    int (*run)(struct settings *s);
+};
+extern const struct command command_table[];
+extern const size_t n_commands;
+
+/* Read the arguments after the command's name.  ND_EINVAL: the message names the nearest option. */
+enum nd_status settings_parse(struct settings *s, const struct command *command, int n,
+                              char *const *arguments, struct nd_error *err);
+void settings_init(struct settings *s);
+void settings_release(struct settings *s);
+/* False: out of memory. */
+bool words_add(struct words *w, const char *word);
+
+/* usage.c */
+void print_usage(void);
+void print_command_usage(const struct command *command);
+/* The standard output is complete: 0, or 2 with a message where it could not be written. */
+int close_output(void);
+
+/* cmd_*.c: the exit status. */
+int cmd_dedup(struct settings *s);
+int cmd_pairs(struct settings *s);
+int cmd_explain(struct settings *s);
+int cmd_sketch(struct settings *s);
+
+/* A message "neardup: …" on standard error; the progress line, if any, makes room. */
+void say(const char *format, ...) ND_PRINTF(1, 2);
+
+#endif

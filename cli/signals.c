@@ -1,0 +1,39 @@
+/* signals.c - a process that is told to stop leaves no half file */
+#define _GNU_SOURCE
+#include "signals.h"
+
+#include <neardup/run.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+/*
+ * Remove what has no name yet, then die of the signal, so that a shell sees why: status 130 after
+ * Ctrl-C, 143 after SIGTERM.
+ */
+static void abandon(int signal_number)
+{
+    nd_run_abandon();
+    raise(signal_number); /* SA_RESETHAND: the default action, once the handler returns */
+}
+
+void handle_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = abandon, .sa_flags = (int)SA_RESETHAND}, before;
+
+    sigemptyset(&action.sa_mask);
+    for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write() */
+}
+
+void open_standard_files(void)
+{
+    /* The wrong way round: using what was closed fails, and no file of ours takes its number. */
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}

@@ -1,0 +1,9 @@
+/* signals.h - a process that is told to stop leaves no half file */
+#ifndef CLI_SIGNALS_H
+#define CLI_SIGNALS_H
+
+void handle_signals(void);
+/* 0, 1 and 2 are open, so that no file of ours becomes one of them. */
+void open_standard_files(void);
+
+#endif

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# make_seeds.sh - make the seeds that are no text: compressed files and archives of a few bytes
+set -euo pipefail
+cd "$(dirname "$0")/corpus"
+here=$PWD/../make_seeds.sh
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export TZ=UTC
+
+mkdir -p fuzz_gzip fuzz_archive
+printf '{"id":1,"text":"one"}\n{"id":2,"text":"two"}\n' >"$work/a.jsonl"
+printf '<title>T</title><p>page' >"$work/b.html"
+touch -d 2000-01-01 "$work"/*
+gzip -n <"$work/a.jsonl" >fuzz_gzip/one
+cat fuzz_gzip/one fuzz_gzip/one >fuzz_gzip/two
+(cat fuzz_gzip/one && printf '\0\0\0') >fuzz_gzip/padded
+(cat fuzz_gzip/one && printf 'x') >fuzz_gzip/followed
+gzip -n1 <"$here" | head -c 200 >fuzz_gzip/cut
+cp fuzz_gzip/one fuzz_archive/gzip
+zstd -q <"$work/a.jsonl" >fuzz_archive/zstd
+xz <"$work/a.jsonl" >fuzz_archive/xz
+bzip2 <"$work/a.jsonl" >fuzz_archive/bzip2
+lz4 -q <"$work/a.jsonl" >fuzz_archive/lz4
+tar -C "$work" --format=ustar --owner=0 --group=0 -b1 -c a.jsonl b.html >fuzz_archive/tar
+tar -C "$work" --format=posix --pax-option=delete=atime,delete=ctime --owner=0 --group=0 -b1 \
+    -c a.jsonl | gzip -n >fuzz_archive/tar_gzip
+rm -f fuzz_archive/zip
+(cd "$work" && zip -qX - a.jsonl b.html) >fuzz_archive/zip

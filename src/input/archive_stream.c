@@ -1,0 +1,264 @@
+/* archive_stream.c - the files in a tar or zip, by libarchive */
+#define _GNU_SOURCE
+#include "input/archive_stream.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ARCHIVE_IN = 1 << 18 };
+
+struct nd_archive_reader {
+    struct nd_stream entry; /* the first member: the current file's bytes */
+    struct nd_stream *inner;
+    struct archive *archive;
+    enum nd_archive kind;
+    int fd;       /* of a zip that can be sought in, or -1 */
+    off_t at;     /* in fd */
+    bool is_open; /* archive_read_open was called */
+    bool is_fatal;
+    uint64_t size;  /* of the current file in a tar */
+    uint64_t made;  /* bytes of the current file given */
+    uint64_t holes; /* zeroes of a sparse file to give before the block */
+    const char *block;
+    size_t block_len;
+    uint64_t n_entries;
+    unsigned char last[512]; /* the last bytes fed: a tar ends in zeroes */
+    size_t n_last;
+    char name[4096];
+    char failure[512];
+    char in[ARCHIVE_IN];
+};
+
+static void remember_last(struct nd_archive_reader *r, const char *bytes, size_t n)
+{
+    size_t keep = n < sizeof r->last ? n : sizeof r->last;
+    size_t old = r->n_last + keep > sizeof r->last ? sizeof r->last - keep : r->n_last;
+
+    memmove(r->last, r->last + r->n_last - old, old);
+    memcpy(r->last + old, bytes + n - keep, keep);
+    r->n_last = old + keep;
+}
+
+static la_ssize_t feed(struct archive *a, void *context, const void **bytes)
+{
+    struct nd_archive_reader *r = context;
+    ssize_t n;
+
+    *bytes = r->in;
+    if (r->fd >= 0) {
+        do
+            n = pread(r->fd, r->in, ARCHIVE_IN, r->at);
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+            archive_set_error(a, errno, "%s", strerror(errno));
+        r->at += n > 0 ? n : 0;
+        return n;
+    }
+    n = nd_stream_read(r->inner, r->in, ARCHIVE_IN);
+    if (n < 0)
+        archive_set_error(a, EIO, "%s", r->inner->failure);
+    else
+        remember_last(r, r->in, (size_t)n);
+    return n;
+}
+
+static la_int64_t seek(struct archive *a, void *context, la_int64_t offset, int whence)
+{
+    struct nd_archive_reader *r = context;
+    struct stat st;
+    off_t to = -1;
+
+    if (whence == SEEK_SET)
+        to = offset;
+    else if (whence == SEEK_CUR)
+        to = r->at + offset;
+    else if (fstat(r->fd, &st) == 0)
+        to = st.st_size + offset;
+    if (to < 0) {
+        archive_set_error(a, EINVAL, "a position before the start of the file");
+        return ARCHIVE_FATAL;
+    }
+    r->at = to;
+    return to;
+}
+
+static const char *why(struct nd_archive_reader *r)
+{
+    const char *text = archive_error_string(r->archive);
+
+    if (r->inner->state == ND_STREAM_FAILED)
+        return r->inner->failure;
+    return text ? text : "unknown error";
+}
+
+static enum nd_status status_of(const struct nd_archive_reader *r)
+{
+    if (r->inner->state == ND_STREAM_FAILED)
+        return r->inner->status;
+    return archive_errno(r->archive) == ENOMEM ? ND_ENOMEM : ND_EINPUT;
+}
+
+/* The next block of the file: 1, 0 at its end, -1. */
+static int next_block(struct nd_archive_reader *r)
+{
+    const void *block;
+    la_int64_t offset;
+    size_t len;
+    int code = archive_read_data_block(r->archive, &block, &len, &offset);
+
+    if (code == ARCHIVE_EOF) { /* a sparse file may end in a hole */
+        r->holes = r->size > r->made ? r->size - r->made : 0;
+        return r->holes > 0;
+    }
+    if (code != ARCHIVE_OK) { /* a wrong checksum in a zip is only a warning to libarchive */
+        r->is_fatal = code == ARCHIVE_FATAL;
+        return (int)nd_stream_fail(&r->entry, status_of(r), "%s data is damaged: %s",
+                                   nd_archive_name(r->kind), why(r));
+    }
+    r->block = block;
+    r->block_len = len;
+    r->holes = (uint64_t)offset > r->made ? (uint64_t)offset - r->made : 0;
+    return 1;
+}
+
+static ssize_t entry_fill(struct nd_stream *s, char *out, size_t room)
+{
+    struct nd_archive_reader *r = (struct nd_archive_reader *)s;
+
+    while (r->block_len == 0 && r->holes == 0) {
+        int more = next_block(r);
+
+        if (more <= 0)
+            return more;
+    }
+    if (r->holes > 0) {
+        room = room < r->holes ? room : (size_t)r->holes;
+        memset(out, 0, room);
+        r->holes -= room;
+    } else {
+        room = room < r->block_len ? room : r->block_len;
+        memcpy(out, r->block, room);
+        r->block += room;
+        r->block_len -= room;
+    }
+    r->made += room;
+    return (ssize_t)room;
+}
+
+static int open_archive(struct nd_archive_reader *r)
+{
+    struct archive *a = r->archive;
+
+    r->is_open = true;
+    if (r->fd >= 0)
+        archive_read_set_seek_callback(a, seek);
+    return archive_read_open2(a, r, NULL, feed, NULL, NULL);
+}
+
+/* A tar that was cut off between two files ends like a whole one, but for its zeroes. */
+static int at_end(struct nd_archive_reader *r, const char **failure)
+{
+    static const unsigned char zeroes[512];
+
+    if (r->kind != ND_ARCHIVE_TAR ||
+        (r->n_last == sizeof zeroes && memcmp(r->last, zeroes, sizeof zeroes) == 0))
+        return 0;
+    *failure = "tar ends too early: its end mark is missing";
+    return ND_EINPUT;
+}
+
+static int fail(struct nd_archive_reader *r, const char **failure)
+{
+    (void)snprintf(r->failure, sizeof r->failure, "%s data is damaged: %s",
+                   nd_archive_name(r->kind), why(r));
+    *failure = r->failure;
+    return status_of(r) == ND_ENOMEM ? ND_ENOMEM : ND_EINPUT;
+}
+
+static void take_name(struct nd_archive_reader *r, struct archive_entry *e)
+{
+    const char *name = archive_entry_pathname(e);
+
+    if (!name)
+        name = archive_entry_pathname_utf8(e);
+    if (name)
+        (void)snprintf(r->name, sizeof r->name, "%s", name);
+    else
+        (void)snprintf(r->name, sizeof r->name, "(entry %llu)", (unsigned long long)r->n_entries);
+}
+
+int nd_archive_reader_next(struct nd_archive_reader *r, struct nd_stream **entry, const char **name,
+                           const char **failure)
+{
+    struct archive_entry *e;
+
+    nd_buffer_release(&r->entry.ahead);
+    r->entry = (struct nd_stream){.fill = entry_fill};
+    r->made = r->holes = 0;
+    r->block_len = 0;
+    if (r->is_fatal || (!r->is_open && open_archive(r) != ARCHIVE_OK))
+        return fail(r, failure);
+    for (;;) {
+        int code = archive_read_next_header(r->archive, &e);
+
+        if (code == ARCHIVE_EOF)
+            return at_end(r, failure);
+        if (code < ARCHIVE_WARN)
+            return fail(r, failure);
+        r->n_entries++;
+        if (archive_entry_filetype(e) == AE_IFREG && !archive_entry_hardlink(e))
+            break;
+    }
+    take_name(r, e);
+    r->size = r->kind == ND_ARCHIVE_TAR ? (uint64_t)archive_entry_size(e) : 0;
+    *entry = &r->entry;
+    *name = r->name;
+    return 1;
+}
+
+static int support(struct archive *a, enum nd_archive kind, int fd)
+{
+    int code = ARCHIVE_OK;
+
+    if (kind == ND_ARCHIVE_TAR)
+        code = archive_read_support_format_tar(a);
+    else if (fd >= 0)
+        code = archive_read_support_format_zip_seekable(a);
+    else
+        code = archive_read_support_format_zip_streamable(a);
+    return code == ARCHIVE_OK ? archive_read_support_format_empty(a) : code;
+}
+
+struct nd_archive_reader *nd_archive_reader_new(struct nd_stream *inner, enum nd_archive kind,
+                                                int fd)
+{
+    struct nd_archive_reader *r = malloc(sizeof *r);
+
+    if (!r)
+        return NULL;
+    memset(r, 0, offsetof(struct nd_archive_reader, name));
+    r->inner = inner;
+    r->kind = kind;
+    r->fd = kind == ND_ARCHIVE_ZIP ? fd : -1;
+    r->archive = archive_read_new();
+    if (!r->archive || support(r->archive, kind, r->fd) != ARCHIVE_OK) {
+        nd_archive_reader_free(r);
+        return NULL;
+    }
+    return r;
+}
+
+void nd_archive_reader_free(struct nd_archive_reader *r)
+{
+    if (!r)
+        return;
+    nd_buffer_release(&r->entry.ahead);
+    archive_read_free(r->archive);
+    free(r);
+}

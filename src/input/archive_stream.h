@@ -1,0 +1,27 @@
+/* archive_stream.h - what libarchive reads: other compressions than gzip, tar, zip */
+#ifndef ND_INPUT_ARCHIVE_STREAM_H
+#define ND_INPUT_ARCHIVE_STREAM_H
+
+#include "input/byte_stream.h"
+#include "input/detect.h"
+
+/* zstd, xz, bzip2 and lz4; `inner` stays the caller's and must outlive it.  NULL: out of memory. */
+struct nd_stream *nd_unpack_stream_new(struct nd_stream *inner, enum nd_compression compression);
+
+/*
+ * The regular files in a tar or zip, one after the other.  A zip that is a plain file is read by
+ * its directory, through `fd`; where fd is -1 the archive is read as it comes from `inner`.
+ */
+struct nd_archive_reader;
+struct nd_archive_reader *nd_archive_reader_new(struct nd_stream *inner, enum nd_archive kind,
+                                                int fd);
+void nd_archive_reader_free(struct nd_archive_reader *r);
+
+/*
+ * The next file: 1, *entry is its bytes and *name its name, both until the next call (the stream is
+ * the reader's: it is not closed); 0: no more; < 0: *failure says why the rest cannot be read.
+ */
+int nd_archive_reader_next(struct nd_archive_reader *r, struct nd_stream **entry, const char **name,
+                           const char **failure);
+
+#endif

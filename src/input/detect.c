@@ -1,0 +1,239 @@
+/* detect.c - what a stream of bytes is: compression and archive by magic, format by name or bytes
+ */
+#include "input/detect.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static bool begins(const char *head, size_t len, const char *magic, size_t n)
+{
+    return len >= n && memcmp(head, magic, n) == 0;
+}
+
+enum nd_compression nd_detect_compression(const char *head, size_t len)
+{
+    if (begins(head, len, "\x1F\x8B", 2))
+        return ND_COMPRESSION_GZIP;
+    if (begins(head, len, "\x28\xB5\x2F\xFD", 4))
+        return ND_COMPRESSION_ZSTD;
+    if (begins(head, len,
+               "\xFD"
+               "7zXZ\0",
+               6))
+        return ND_COMPRESSION_XZ;
+    if (begins(head, len, "BZh", 3) && len >= 10 && head[3] >= '1' && head[3] <= '9' &&
+        (memcmp(head + 4, "\x31\x41\x59\x26\x53\x59", 6) == 0 ||
+         memcmp(head + 4, "\x17\x72\x45\x38\x50\x90", 6) == 0))
+        return ND_COMPRESSION_BZIP2;
+    if (begins(head, len, "\x04\x22\x4D\x18", 4))
+        return ND_COMPRESSION_LZ4;
+    return ND_COMPRESSION_NONE;
+}
+
+/* A tar header's checksum: the sum of its 512 bytes, its own field counted as spaces. */
+static bool is_tar_header(const char *head)
+{
+    unsigned long sum = 0, stated;
+    char field[9] = {0};
+
+    for (int i = 0; i < 512; i++)
+        sum += i >= 148 && i < 156 ? (unsigned)' ' : (unsigned char)head[i];
+    memcpy(field, head + 148, 8);
+    stated = strtoul(field, NULL, 8);
+    return stated == sum && sum > 8 * ' ';
+}
+
+enum nd_archive nd_detect_archive(const char *head, size_t len)
+{
+    if (begins(head, len, "PK\3\4", 4) || begins(head, len, "PK\5\6", 4))
+        return ND_ARCHIVE_ZIP;
+    if (len >= 512 && is_tar_header(head))
+        return ND_ARCHIVE_TAR;
+    return ND_ARCHIVE_NONE;
+}
+
+const char *nd_compression_name(enum nd_compression c)
+{
+    static const char *const name[] = {"none", "gzip", "zstd", "xz", "bzip2", "lz4"};
+
+    return name[c];
+}
+
+const char *nd_archive_name(enum nd_archive a)
+{
+    static const char *const name[] = {NULL, "tar", "zip"};
+
+    return name[a];
+}
+
+static const struct {
+    const char *suffix;
+    enum nd_compression compression;
+} COMPRESSION_SUFFIX[] = {
+    {"gz", ND_COMPRESSION_GZIP},   {"tgz", ND_COMPRESSION_GZIP},  {"zst", ND_COMPRESSION_ZSTD},
+    {"tzst", ND_COMPRESSION_ZSTD}, {"xz", ND_COMPRESSION_XZ},     {"txz", ND_COMPRESSION_XZ},
+    {"bz2", ND_COMPRESSION_BZIP2}, {"tbz", ND_COMPRESSION_BZIP2}, {"tbz2", ND_COMPRESSION_BZIP2},
+    {"lz4", ND_COMPRESSION_LZ4},
+};
+
+static const struct {
+    const char *suffix;
+    enum nd_format format;
+} FORMAT_SUFFIX[] = {
+    {"jsonl", ND_FORMAT_JSONL},     {"ndjson", ND_FORMAT_JSONL}, {"json", ND_FORMAT_JSONL},
+    {"jsonlines", ND_FORMAT_JSONL}, {"csv", ND_FORMAT_CSV},      {"tsv", ND_FORMAT_TSV},
+    {"tab", ND_FORMAT_TSV},         {"html", ND_FORMAT_HTML},    {"htm", ND_FORMAT_HTML},
+    {"xhtml", ND_FORMAT_HTML},      {"xht", ND_FORMAT_HTML},     {"shtml", ND_FORMAT_HTML},
+    {"txt", ND_FORMAT_TEXT},        {"text", ND_FORMAT_TEXT},    {"md", ND_FORMAT_TEXT},
+    {"rst", ND_FORMAT_TEXT},
+};
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* The suffix that ends at `end` (a dot before it, something before the dot), or NULL. */
+static const char *suffix_before(const char *name, const char *end)
+{
+    for (const char *p = end; p > name; p--)
+        if (p[-1] == '.')
+            return p - 1 > name ? p : NULL;
+    return NULL;
+}
+
+static bool suffix_is(const char *suffix, const char *end, const char *wanted)
+{
+    size_t n = (size_t)(end - suffix);
+
+    return strlen(wanted) == n && strncasecmp(suffix, wanted, n) == 0;
+}
+
+static enum nd_compression compression_of_suffix(const char *suffix, const char *end)
+{
+    for (size_t i = 0; suffix && i < sizeof COMPRESSION_SUFFIX / sizeof *COMPRESSION_SUFFIX; i++)
+        if (suffix_is(suffix, end, COMPRESSION_SUFFIX[i].suffix))
+            return COMPRESSION_SUFFIX[i].compression;
+    return ND_COMPRESSION_NONE;
+}
+
+enum nd_compression nd_detect_compression_by_name(const char *path)
+{
+    const char *name = base_name(path), *end = name + strlen(name);
+
+    return compression_of_suffix(suffix_before(name, end), end);
+}
+
+enum nd_format nd_detect_format_by_name(const char *path)
+{
+    const char *name = base_name(path), *end = name + strlen(name);
+    const char *suffix = suffix_before(name, end);
+
+    if (compression_of_suffix(suffix, end) != ND_COMPRESSION_NONE) {
+        end = suffix - 1;
+        suffix = suffix_before(name, end);
+    }
+    for (size_t i = 0; suffix && i < sizeof FORMAT_SUFFIX / sizeof *FORMAT_SUFFIX; i++)
+        if (suffix_is(suffix, end, FORMAT_SUFFIX[i].suffix))
+            return FORMAT_SUFFIX[i].format;
+    return ND_FORMAT_AUTO;
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+}
+
+static bool looks_like_html(const char *p, size_t len)
+{
+    static const char *const start[] = {"<!doctype html", "<html", "<head", "<body", "<title"};
+
+    for (size_t i = 0; i < sizeof start / sizeof *start; i++)
+        if (len >= strlen(start[i]) && strncasecmp(p, start[i], strlen(start[i])) == 0)
+            return true;
+    if (begins(p, len, "<?xml", 5) || begins(p, len, "<!--", 4))
+        for (size_t i = 0; i + 5 < len && i < 4096; i++)
+            if (p[i] == '<' && strncasecmp(p + i, "<html", 5) == 0)
+                return true;
+    return false;
+}
+
+/* An object that begins with a key, or an empty one. */
+static bool looks_like_json(const char *p, size_t len)
+{
+    size_t i = 1;
+
+    if (len < 2 || *p != '{')
+        return false;
+    while (i < len && (p[i] == ' ' || p[i] == '\t'))
+        i++;
+    return i < len && (p[i] == '"' || p[i] == '}');
+}
+
+/* Whether the first line, split at `separator`, has a column of this name. */
+static bool has_column(const char *p, const char *end, char separator, const char *name)
+{
+    size_t n = strlen(name);
+
+    while (p <= end) {
+        const char *stop = memchr(p, separator, (size_t)(end - p));
+        const char *last = stop ? stop : end, *first = p;
+
+        if (separator == ',' && last - first >= 2 && *first == '"' && last[-1] == '"') {
+            first++;
+            last--;
+        }
+        if ((size_t)(last - first) == n && memcmp(first, name, n) == 0)
+            return true;
+        if (!stop)
+            break;
+        p = stop + 1;
+    }
+    return false;
+}
+
+static bool looks_like_table(const char *p, size_t len, char separator,
+                             const struct nd_input_options *options)
+{
+    const char *end = memchr(p, '\n', len);
+
+    if (!end)
+        end = p + len;
+    if (end > p && end[-1] == '\r')
+        end--;
+    if (!memchr(p, separator, (size_t)(end - p)))
+        return false;
+    for (size_t i = 0; i < options->n_text_fields; i++)
+        if (!has_column(p, end, separator, options->text_fields[i]))
+            return false;
+    return true;
+}
+
+enum nd_format nd_detect_format(const char *head, size_t len,
+                                const struct nd_input_options *options)
+{
+    size_t i = begins(head, len, "\xEF\xBB\xBF", 3) ? 3 : 0;
+
+    if (looks_like_table(head + i, len - i, '\t', options))
+        return ND_FORMAT_TSV;
+    if (looks_like_table(head + i, len - i, ',', options))
+        return ND_FORMAT_CSV;
+    while (i < len && is_space(head[i]))
+        i++;
+    if (looks_like_json(head + i, len - i))
+        return ND_FORMAT_JSONL;
+    if (looks_like_html(head + i, len - i))
+        return ND_FORMAT_HTML;
+    return ND_FORMAT_AUTO;
+}
+
+const char *nd_format_name(enum nd_format format)
+{
+    static const char *const name[] = {"unknown", "plain text", "HTML", "JSON Lines", "CSV", "TSV"};
+
+    return name[format];
+}

@@ -1,0 +1,41 @@
+/* detect.h - what a stream of bytes is: compression, archive, text format */
+#ifndef ND_INPUT_DETECT_H
+#define ND_INPUT_DETECT_H
+
+#include <neardup/input.h>
+
+enum nd_compression {
+    ND_COMPRESSION_NONE,
+    ND_COMPRESSION_GZIP,
+    ND_COMPRESSION_ZSTD,
+    ND_COMPRESSION_XZ,
+    ND_COMPRESSION_BZIP2,
+    ND_COMPRESSION_LZ4
+};
+enum nd_archive { ND_ARCHIVE_NONE, ND_ARCHIVE_TAR, ND_ARCHIVE_ZIP };
+
+enum { ND_DETECT_BYTES = 1 << 16 }; /* looked at, at the start of a stream */
+
+/* By magic bytes. */
+enum nd_compression nd_detect_compression(const char *head, size_t len);
+enum nd_archive nd_detect_archive(const char *head, size_t len);
+const char *nd_compression_name(enum nd_compression c);
+const char *nd_archive_name(enum nd_archive a); /* NULL: none */
+
+/* What the name's last suffix promises: "x.gz", "x.tgz". */
+enum nd_compression nd_detect_compression_by_name(const char *path);
+
+/* The text format that the name promises, suffixes of compression passed over; AUTO: none. */
+enum nd_format nd_detect_format_by_name(const char *path);
+
+/*
+ * The text format that the first bytes show; AUTO where they could be plain text or anything.  CSV
+ * and TSV are known by a first line that has every text field as a column.
+ */
+enum nd_format nd_detect_format(const char *head, size_t len,
+                                const struct nd_input_options *options);
+
+/* "JSON Lines", "plain text" … */
+const char *nd_format_name(enum nd_format format);
+
+#endif

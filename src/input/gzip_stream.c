@@ -1,0 +1,163 @@
+/* gzip_stream.c - gzip by ISA-L: every member, its checksum and its length verified */
+
+/*
+ * ISA-L inflates 2.6 times as fast as zlib (docs/format/input.md) and finds the same damage.
+ */
+#include "input/byte_stream.h"
+
+#include <inttypes.h>
+#include <isa-l/igzip_lib.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GZIP_IN = 1 << 18 };
+
+struct gzip_stream {
+    struct nd_stream stream;
+    struct nd_stream *inner;
+    bool between;     /* members: the next bytes must begin one, or be none */
+    uint64_t members; /* begun */
+    uint64_t made;    /* bytes inflated */
+    bool failing;     /* bytes before a damage have been given; fail at the next call */
+    const char *damage;
+    struct inflate_state state;
+    unsigned char in[GZIP_IN];
+};
+
+static const char *damage_of(int code)
+{
+    switch (code) {
+    case ISAL_INCORRECT_CHECKSUM: return "its checksum or length is wrong";
+    case ISAL_UNSUPPORTED_METHOD: return "its compression method is unknown";
+    case ISAL_INVALID_WRAPPER: return "its header is wrong";
+    }
+    return "its data is invalid";
+}
+
+static ssize_t damaged(struct gzip_stream *g)
+{
+    return nd_stream_fail(&g->stream, ND_EINPUT,
+                          "gzip data is damaged: member %" PRIu64 ": %s, found after %" PRIu64
+                          " uncompressed bytes",
+                          g->members, g->damage, g->made);
+}
+
+/* More stored bytes: 1, 0 at their end, -1 failed. */
+static int refill(struct gzip_stream *g)
+{
+    ssize_t n = nd_stream_read(g->inner, (char *)g->in, GZIP_IN);
+
+    if (n < 0)
+        return (int)nd_stream_fail(&g->stream, g->inner->status, "%s", g->inner->failure);
+    g->state.next_in = g->in;
+    g->state.avail_in = (uint32_t)n;
+    return n > 0;
+}
+
+/* Zeroes may pad a file to its end; they are passed over.  1: other bytes follow; 0: the end. */
+static int skip_zeroes(struct gzip_stream *g)
+{
+    for (;;) {
+        while (g->state.avail_in && *g->state.next_in == 0) {
+            g->state.next_in++;
+            g->state.avail_in--;
+        }
+        if (g->state.avail_in)
+            return 1;
+        int more = refill(g);
+
+        if (more <= 0)
+            return more;
+    }
+}
+
+/* Begin the next member: 1, 0 where there is none, -1 failed. */
+static int next_member(struct gzip_stream *g)
+{
+    uint8_t *next_in = g->state.next_in;
+    uint32_t avail_in = g->state.avail_in;
+    int more;
+
+    if (g->members > 0) {
+        more = skip_zeroes(g);
+        if (more <= 0)
+            return more;
+        next_in = g->state.next_in;
+        avail_in = g->state.avail_in;
+        if (*next_in != 0x1f)
+            return (int)nd_stream_fail(
+                &g->stream, ND_EINPUT,
+                "gzip data is damaged or followed by something else: after member %" PRIu64
+                " (%" PRIu64 " uncompressed bytes) no other member begins",
+                g->members, g->made);
+    }
+    isal_inflate_init(&g->state);
+    g->state.crc_flag = ISAL_GZIP;
+    g->state.next_in = next_in;
+    g->state.avail_in = avail_in;
+    g->members++;
+    g->between = false;
+    return 1;
+}
+
+static ssize_t gzip_fill(struct nd_stream *s, char *out, size_t room)
+{
+    struct gzip_stream *g = (struct gzip_stream *)s;
+    uint32_t most = room > (1u << 30) ? 1u << 30 : (uint32_t)room;
+
+    if (g->failing)
+        return damaged(g);
+    for (;;) {
+        int code, more = g->between ? next_member(g) : 1;
+        size_t n;
+
+        if (more <= 0)
+            return more;
+        if (g->state.avail_in == 0 && (more = refill(g)) < 0)
+            return -1;
+        g->state.next_out = (uint8_t *)out;
+        g->state.avail_out = most;
+        code = isal_inflate(&g->state);
+        n = most - g->state.avail_out;
+        g->made += n;
+        if (code < 0) {
+            g->damage = damage_of(code);
+            g->failing = true;
+        } else if (g->state.block_state == ISAL_BLOCK_FINISH) {
+            g->between = true;
+        } else if (n == 0 && !more) {
+            return nd_stream_fail(s, ND_EINPUT,
+                                  "gzip data ends too early: in member %" PRIu64 ", after %" PRIu64
+                                  " uncompressed bytes",
+                                  g->members, g->made);
+        }
+        if (n > 0)
+            return (ssize_t)n;
+        if (g->failing)
+            return damaged(g);
+    }
+}
+
+static void gzip_close(struct nd_stream *s)
+{
+    free(s);
+}
+
+struct nd_stream *nd_gzip_stream_new(struct nd_stream *inner)
+{
+    struct gzip_stream *g = malloc(sizeof *g);
+
+    if (!g)
+        return NULL;
+    memset(&g->stream, 0, sizeof g->stream);
+    g->stream.fill = gzip_fill;
+    g->stream.close = gzip_close;
+    g->inner = inner;
+    g->between = true;
+    g->members = g->made = 0;
+    g->failing = false;
+    g->damage = NULL;
+    g->state.next_in = g->in;
+    g->state.avail_in = 0;
+    return &g->stream;
+}

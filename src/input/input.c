@@ -1,0 +1,110 @@
+/* input.c - opening and closing an input, and what it tells of itself */
+#include "input/input_state.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct nd_input_options nd_input_options_default(void)
+{
+    static const char *const text[] = {"text"};
+
+    return (struct nd_input_options){
+        .format = ND_FORMAT_AUTO,
+        .unit = ND_UNIT_FILE,
+        .missing_text = ND_MISSING_SKIP,
+        .text_fields = text,
+        .n_text_fields = 1,
+        .id_field = "id",
+    };
+}
+
+void nd_report(const struct nd_reporter *r, enum nd_problem_kind kind, const char *format, ...)
+{
+    char message[2048];
+    va_list args;
+
+    if (!r->report)
+        return;
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    r->report(r->context, &(struct nd_problem){kind, message});
+}
+
+const char *nd_input_place(const struct nd_source *source, char *out, size_t room)
+{
+    (void)snprintf(out, room, "%s%s%s",
+                   strcmp(source->path, "-") == 0 ? "(standard input)" : source->path,
+                   source->entry ? "!" : "", source->entry ? source->entry : "");
+    return out;
+}
+
+/* The caller's list may go: the paths stand in every nd_source. */
+static bool copy_paths(struct nd_input *input, const char *const *paths, size_t n)
+{
+    input->given = nd_alloc_array(n, sizeof *input->given);
+    if (!input->given)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        input->given[i] = nd_arena_copy(&input->strings, paths[i], strlen(paths[i]) + 1);
+        if (!input->given[i])
+            return false;
+    }
+    input->n_given = n;
+    return true;
+}
+
+struct nd_input *nd_input_open(const char *const *paths, size_t n_paths,
+                               const struct nd_input_options *options,
+                               void (*report)(void *context, const struct nd_problem *problem),
+                               void *context, struct nd_error *err)
+{
+    struct nd_input *input;
+
+    if (n_paths == 0 || options->n_text_fields == 0) {
+        nd_fail(err, ND_EINVAL, n_paths ? "no text field is named" : "no input is named");
+        return NULL;
+    }
+    input = calloc(1, sizeof *input);
+    if (!input || !copy_paths(input, paths, n_paths)) {
+        nd_input_close(input);
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        return NULL;
+    }
+    input->options = *options;
+    input->reporter = (struct nd_reporter){report, context};
+    input->file.fd = -1;
+    input->record_max = ND_RECORD_MAX;
+    return input;
+}
+
+void nd_input_close(struct nd_input *input)
+{
+    if (!input)
+        return;
+    nd_input_end(input);
+    nd_sources_release(&input->sources);
+    free(input->paths.path);
+    free(input->given);
+    nd_arena_release(&input->strings);
+    free(input);
+}
+
+size_t nd_input_sources(const struct nd_input *input)
+{
+    return input->sources.count;
+}
+
+const struct nd_source *nd_input_source(const struct nd_input *input, uint32_t number)
+{
+    return &nd_sources_get(&input->sources, number)->source;
+}
+
+void nd_input_progress(const struct nd_input *input, uint64_t *done, uint64_t *total)
+{
+    *done = atomic_load_explicit(&input->done, memory_order_relaxed);
+    *total = atomic_load_explicit(&input->total, memory_order_relaxed);
+}

@@ -1,0 +1,144 @@
+/* input_begin.c - deciding what a stream holds, and beginning to cut records from it */
+#define _GNU_SOURCE
+#include "input/input_state.h"
+
+#include <string.h>
+
+enum { KEPT_OPEN_MAX = 64 }; /* containers whose descriptor stays for reading again */
+
+/* What the file is: by the option, else by its name, else by its first bytes. */
+static enum nd_format choose_format(const struct nd_input *input, const char *head, size_t len)
+{
+    const struct nd_open_file *f = &input->file;
+    enum nd_format named = nd_detect_format_by_name(f->entry ? f->entry : f->path), found;
+
+    if (input->options.format != ND_FORMAT_AUTO)
+        return input->options.format;
+    found = nd_detect_format(head, len, &input->options);
+    if (named != ND_FORMAT_AUTO && found != ND_FORMAT_AUTO && named != found)
+        nd_input_problem(input, ND_PROBLEM_WARNING,
+                         "is named as %s but looks like %s: it is read as %s",
+                         nd_format_name(named), nd_format_name(found), nd_format_name(named));
+    if (named == ND_FORMAT_AUTO)
+        named = found == ND_FORMAT_AUTO ? ND_FORMAT_TEXT : found;
+    if (named == ND_FORMAT_TEXT && memchr(head, 0, len))
+        nd_input_problem(input, ND_PROBLEM_WARNING, "holds NUL bytes: it is read as plain text");
+    return named;
+}
+
+static enum nd_cut_mode cut_mode(enum nd_format format, enum nd_unit unit)
+{
+    switch (format) {
+    case ND_FORMAT_JSONL: return ND_CUT_LINES;
+    case ND_FORMAT_TSV: return ND_CUT_ROWS;
+    case ND_FORMAT_CSV: return ND_CUT_CSV;
+    case ND_FORMAT_TEXT:
+        return unit == ND_UNIT_LINE        ? ND_CUT_ALL_LINES
+               : unit == ND_UNIT_PARAGRAPH ? ND_CUT_PARAGRAPHS
+                                           : ND_CUT_WHOLE;
+    default: return ND_CUT_WHOLE;
+    }
+}
+
+/*
+ * JSON that is not one record a line gives nothing but bad lines.  An array of objects, or an
+ * object that goes on beyond the first line, is told by its first bytes.
+ */
+static const char *json_mistake(const char *head, size_t len)
+{
+    size_t i = 0, j;
+
+    while (i < len && (head[i] == ' ' || head[i] == '\t' || head[i] == '\n' || head[i] == '\r'))
+        i++;
+    for (j = i + 1; j < len && (head[j] == ' ' || head[j] == '\t' || head[j] == '\r'); j++)
+        ;
+    if (j >= len)
+        return NULL;
+    if (head[i] == '[' && (head[j] == '\n' || head[j] == '{'))
+        return "is one JSON array, not JSON Lines: make each element a line (jq -c '.[]')";
+    if (head[i] == '{' && head[j] == '\n')
+        return "is JSON over several lines, not JSON Lines: make each object a line (jq -c .)";
+    return NULL;
+}
+
+static void describe_source(struct nd_input *input, struct nd_source_kept *kept,
+                            enum nd_format format)
+{
+    struct nd_open_file *f = &input->file;
+    struct nd_source *s = &kept->source;
+
+    s->path = f->path;
+    s->entry = f->entry;
+    s->format = format;
+    s->compression =
+        nd_compression_name(f->entry_compression ? f->entry_compression : f->compression);
+    s->archive = nd_archive_name(f->archive);
+    s->is_container = cut_mode(format, input->options.unit) != ND_CUT_WHOLE;
+    s->is_rereadable = f->is_regular && !f->unpacked && !f->entries && !f->recoded;
+    kept->size = (uint64_t)f->st.st_size;
+    kept->time = f->st.st_mtim;
+    if (s->is_container && s->is_rereadable && input->sources.kept_open < KEPT_OPEN_MAX) {
+        input->sources.kept_open++;
+        kept->fd = f->fd;
+        f->fd = -1; /* the stream still reads from it; it is closed with the input */
+    }
+}
+
+/* UTF-16 with its mark becomes UTF-8 before anything else looks at it. */
+static bool recode(struct nd_input *input, struct nd_stream **stream)
+{
+    const char *head;
+    size_t len;
+
+    if (!nd_stream_peek(*stream, 2, &head, &len))
+        return false;
+    if (len < 2 || (memcmp(head, "\xFF\xFE", 2) != 0 && memcmp(head, "\xFE\xFF", 2) != 0))
+        return true;
+    nd_input_problem(input, ND_PROBLEM_WARNING, "is UTF-16: its records are read as UTF-8");
+    *stream = input->file.recoded = nd_utf16_stream_new(*stream);
+    return *stream != NULL;
+}
+
+size_t nd_input_detect_bytes(const struct nd_input *input)
+{
+    const struct nd_open_file *f = &input->file;
+
+    if (!f->is_regular || f->unpacked || f->entries || f->stored->size >= ND_DETECT_BYTES)
+        return ND_DETECT_BYTES;
+    return (size_t)f->stored->size + 1;
+}
+
+int nd_input_begin_source(struct nd_input *input, struct nd_stream *stream)
+{
+    struct nd_open_source *from = &input->from;
+    const char *head, *mistake = NULL;
+    enum nd_format format;
+    size_t len, mark;
+
+    if (!recode(input, &stream) ||
+        !nd_stream_peek(stream, nd_input_detect_bytes(input), &head, &len))
+        return ND_ENOMEM;
+    mark = len >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    format = choose_format(input, head, len);
+    if (format == ND_FORMAT_JSONL)
+        mistake = json_mistake(head + mark, len - mark);
+    if (mistake) {
+        nd_input_problem(input, ND_PROBLEM_FAILED, "%s", mistake);
+        return 0;
+    }
+    *from = (struct nd_open_source){.stream = stream};
+    from->source = nd_sources_add(&input->sources);
+    if (!from->source)
+        return ND_ENOMEM;
+    from->number = (uint32_t)(input->sources.count - 1);
+    from->cutter.mode = cut_mode(format, input->options.unit);
+    from->line = from->cutter.mode == ND_CUT_WHOLE ? 0 : 1;
+    from->needs_header = format == ND_FORMAT_CSV || format == ND_FORMAT_TSV;
+    describe_source(input, from->source, format);
+    if (from->cutter.mode != ND_CUT_WHOLE && mark) {
+        nd_stream_skip(stream, mark);
+        from->offset = mark;
+        from->has_mark = true;
+    }
+    return 1;
+}

@@ -1,0 +1,248 @@
+/* input_files.c - opening one file after the other, and one entry of an archive after the other */
+#define _GNU_SOURCE
+#include "input/input_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void nd_input_problem(const struct nd_input *input, enum nd_problem_kind kind, const char *format,
+                      ...)
+{
+    struct nd_source source = {.path = input->file.path, .entry = input->file.entry};
+    char place[1024], message[800];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    nd_report(&input->reporter, kind, "%s: %s", nd_input_place(&source, place, sizeof place),
+              message);
+}
+
+static void close_entry(struct nd_open_file *f)
+{
+    nd_stream_close(f->recoded);
+    nd_stream_close(f->entry_unpacked);
+    f->recoded = f->entry_unpacked = NULL;
+    f->entry = NULL;
+    f->entry_compression = ND_COMPRESSION_NONE;
+}
+
+static void close_file(struct nd_input *input)
+{
+    struct nd_open_file *f = &input->file;
+
+    if (f->stored)
+        input->finished += f->stored->consumed;
+    close_entry(f);
+    nd_archive_reader_free(f->entries);
+    nd_stream_close(f->unpacked);
+    if (f->stored)
+        nd_stream_close(&f->stored->stream);
+    if (f->fd > 0)
+        (void)close(f->fd);
+    *f = (struct nd_open_file){.fd = -1};
+}
+
+void nd_input_end_source(struct nd_input *input)
+{
+    struct nd_open_source *from = &input->from;
+    struct nd_open_file *f = &input->file;
+
+    if (from->source) {
+        from->source->source.bytes = from->offset;
+        if (!f->entries)
+            from->source->source.bytes_hash = nd_hash_stream_value(f->stored->hash);
+    }
+    *from = (struct nd_open_source){0};
+    if (f->entries)
+        close_entry(f);
+    else
+        close_file(input);
+}
+
+void nd_input_end(struct nd_input *input)
+{
+    input->from = (struct nd_open_source){0};
+    close_file(input);
+}
+
+/* Open the file itself: 1, 0 (reported), ND_ENOMEM. */
+static int open_stored(struct nd_input *input, const char *path)
+{
+    struct nd_open_file *f = &input->file;
+    bool is_stdin = strcmp(path, "-") == 0;
+
+    *f = (struct nd_open_file){.path = path, .fd = is_stdin ? STDIN_FILENO : -1};
+    if (!is_stdin)
+        f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (f->fd < 0 || fstat(f->fd, &f->st) != 0) {
+        nd_input_problem(input, ND_PROBLEM_FAILED, "cannot be opened: %s", strerror(errno));
+        return 0;
+    }
+    f->is_regular = S_ISREG(f->st.st_mode) && !is_stdin;
+    if (f->is_regular)
+        (void)posix_fadvise(f->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    f->stored = nd_file_stream_new(f->fd, f->is_regular, (uint64_t)f->st.st_size);
+    return f->stored ? 1 : ND_ENOMEM;
+}
+
+/*
+ * Put the decompressor on top that the first bytes ask for; *on_top is NULL where they ask for
+ * none.  `name` is what the stream is called.
+ */
+static int unpack(struct nd_input *input, struct nd_stream *inner, const char *name,
+                  enum nd_compression *compression, struct nd_stream **on_top)
+{
+    enum nd_compression named = nd_detect_compression_by_name(name);
+    const char *head;
+    size_t len;
+
+    *on_top = NULL;
+    if (!nd_stream_peek(inner, nd_input_detect_bytes(input), &head, &len))
+        return ND_ENOMEM;
+    *compression = nd_detect_compression(head, len);
+    if (named != ND_COMPRESSION_NONE && len == 0 && inner->state == ND_STREAM_ENDED) {
+        nd_input_problem(input, ND_PROBLEM_FAILED, "is empty: %s data was expected",
+                         nd_compression_name(named));
+        return 0;
+    }
+    if (named != ND_COMPRESSION_NONE && named != *compression)
+        nd_input_problem(input, ND_PROBLEM_WARNING, "is named as %s but its compression is %s",
+                         nd_compression_name(named), nd_compression_name(*compression));
+    if (*compression == ND_COMPRESSION_NONE)
+        return 1;
+    *on_top = *compression == ND_COMPRESSION_GZIP ? nd_gzip_stream_new(inner)
+                                                  : nd_unpack_stream_new(inner, *compression);
+    return *on_top ? 1 : ND_ENOMEM;
+}
+
+/* The archive is a source of its own, without records, that has the hash of the file. */
+static int open_archive(struct nd_input *input, struct nd_stream *stream)
+{
+    struct nd_open_file *f = &input->file;
+    int fd = f->is_regular && !f->unpacked ? f->fd : -1;
+
+    f->entries = nd_archive_reader_new(stream, f->archive, fd);
+    f->whole = nd_sources_add(&input->sources);
+    if (!f->entries || !f->whole)
+        return ND_ENOMEM;
+    f->whole->source.path = f->path;
+    f->whole->source.compression = nd_compression_name(f->compression);
+    f->whole->source.archive = nd_archive_name(f->archive);
+    f->whole->source.is_container = 1;
+    return 1;
+}
+
+/* Read what the archive's reader left, so that checksums are checked and the hash is complete. */
+static int drain(struct nd_input *input)
+{
+    struct nd_open_file *f = &input->file;
+    struct nd_stream *top = f->unpacked ? f->unpacked : &f->stored->stream;
+    bool was_well = top->state != ND_STREAM_FAILED;
+    char bytes[1 << 14];
+    ssize_t n;
+
+    do
+        n = nd_stream_read(top, bytes, sizeof bytes);
+    while (n > 0);
+    if (n < 0 && top->status == ND_ENOMEM)
+        return ND_ENOMEM;
+    if (n < 0 && was_well)
+        nd_input_problem(input, ND_PROBLEM_FAILED, "%s; all files in it were read", top->failure);
+    return 0;
+}
+
+static int end_archive(struct nd_input *input, const char *failure)
+{
+    struct nd_open_file *f = &input->file;
+    int status;
+
+    close_entry(f);
+    if (failure)
+        nd_input_problem(input, ND_PROBLEM_FAILED,
+                         "%s; %" PRIu64 " files in it were met before that, the rest is lost",
+                         failure, f->n_entries);
+    else if (f->n_entries == 0)
+        nd_input_problem(input, ND_PROBLEM_WARNING, "is an archive without files");
+    status = drain(input);
+    f->whole->source.bytes_hash = nd_hash_stream_value(f->stored->hash);
+    close_file(input);
+    return status;
+}
+
+/* Begin with the next file of the archive: 1; 0: it was reported, or the archive is at its end. */
+static int next_entry(struct nd_input *input)
+{
+    struct nd_open_file *f = &input->file;
+    struct nd_stream *stream;
+    const char *name, *failure = NULL, *head;
+    size_t len;
+    int status = nd_archive_reader_next(f->entries, &stream, &name, &failure);
+
+    if (status == ND_ENOMEM)
+        return ND_ENOMEM;
+    if (status <= 0)
+        return end_archive(input, failure);
+    f->n_entries++;
+    f->entry = nd_arena_copy(&input->strings, name, strlen(name) + 1);
+    if (!f->entry)
+        return ND_ENOMEM;
+    status = unpack(input, stream, f->entry, &f->entry_compression, &f->entry_unpacked);
+    if (f->entry_unpacked)
+        stream = f->entry_unpacked;
+    if (status == 1 && !nd_stream_peek(stream, nd_input_detect_bytes(input), &head, &len))
+        status = ND_ENOMEM;
+    if (status == 1 && nd_detect_archive(head, len) != ND_ARCHIVE_NONE) {
+        nd_input_problem(input, ND_PROBLEM_FAILED, "is an archive within an archive: not read");
+        status = 0;
+    }
+    if (status == 1)
+        status = nd_input_begin_source(input, stream);
+    if (status == 0)
+        close_entry(f);
+    return status;
+}
+
+static int open_next_file(struct nd_input *input)
+{
+    struct nd_open_file *f = &input->file;
+    int status = open_stored(input, input->paths.path[input->next_path++].path);
+    struct nd_stream *stream;
+    const char *head;
+    size_t len;
+
+    if (status == 1)
+        status = unpack(input, &f->stored->stream, f->path, &f->compression, &f->unpacked);
+    if (status == 1) {
+        stream = f->unpacked ? f->unpacked : &f->stored->stream;
+        if (!nd_stream_peek(stream, nd_input_detect_bytes(input), &head, &len))
+            return ND_ENOMEM;
+        f->archive = nd_detect_archive(head, len);
+        status = f->archive ? open_archive(input, stream) : nd_input_begin_source(input, stream);
+    }
+    if (status == 0)
+        close_file(input);
+    return status;
+}
+
+int nd_input_next_source(struct nd_input *input)
+{
+    for (;;) {
+        int status;
+
+        if (input->file.entries)
+            status = next_entry(input);
+        else if (input->next_path < input->paths.count)
+            status = open_next_file(input);
+        else
+            return 0;
+        if (status < 0 || input->from.stream)
+            return status;
+    }
+}

@@ -1,0 +1,67 @@
+/* jsonl_simdjson.cpp - the first stage of simdjson: the index of tokens, with UTF-8 checked */
+
+/*
+ * Only this stage is used.  The second ones do less than is wanted: On-Demand leaves unvisited
+ * values unchecked and compiles to its slow form without -march flags, the DOM takes 14 bytes of
+ * memory a byte and refuses long integers; both refuse lone surrogates.  json_walk.c is in their
+ * place.
+ */
+#include "input/jsonl_simdjson.h"
+
+#include <memory>
+#include <new>
+#include <simdjson.h>
+
+using simdjson::internal::dom_parser_implementation;
+
+struct nd_json_indexer {
+    std::unique_ptr<dom_parser_implementation> stage;
+};
+
+/* Room for `len` bytes; a text much shorter than the last long one gives its memory back. */
+static bool reserve(nd_json_indexer *indexer, size_t len)
+{
+    const size_t usual = size_t(1) << 22;
+    size_t want = len < 4096 ? 4096 : len;
+
+    if (indexer->stage && indexer->stage->capacity() > usual && want <= usual)
+        indexer->stage.reset();
+    if (indexer->stage && indexer->stage->capacity() >= want)
+        return true;
+    if (want <= usual / 2)
+        want *= 2;
+    indexer->stage.reset();
+    return simdjson::get_active_implementation()->create_dom_parser_implementation(
+               want, 1, indexer->stage) == simdjson::SUCCESS;
+}
+
+extern "C" nd_json_indexer *nd_json_indexer_new(void)
+{
+    return new (std::nothrow) nd_json_indexer;
+}
+
+extern "C" void nd_json_indexer_free(nd_json_indexer *indexer)
+{
+    delete indexer;
+}
+
+extern "C" nd_json_found nd_json_index(nd_json_indexer *indexer, const char *text, size_t len,
+                                       const uint32_t **at, size_t *count)
+{
+    if (len >= simdjson::SIMDJSON_MAXSIZE_BYTES)
+        return ND_JSON_TOO_LONG;
+    if (!reserve(indexer, len))
+        return ND_JSON_NO_MEMORY;
+    switch (indexer->stage->stage1(reinterpret_cast<const uint8_t *>(text), len,
+                                   simdjson::stage1_mode::regular)) {
+    case simdjson::SUCCESS: break;
+    case simdjson::UTF8_ERROR: return ND_JSON_BAD_UTF8;
+    case simdjson::UNCLOSED_STRING: return ND_JSON_OPEN_STRING;
+    case simdjson::UNESCAPED_CHARS: return ND_JSON_RAW_CONTROL;
+    case simdjson::EMPTY: return ND_JSON_NOTHING;
+    default: return ND_JSON_NO_MEMORY;
+    }
+    *at = indexer->stage->structural_indexes.get();
+    *count = indexer->stage->n_structural_indexes;
+    return ND_JSON_INDEXED;
+}

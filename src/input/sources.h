@@ -1,0 +1,30 @@
+/* sources.h - the sources met so far: they stay where they are until the input is closed */
+#ifndef ND_INPUT_SOURCES_H
+#define ND_INPUT_SOURCES_H
+
+#include <time.h>
+
+#include <neardup/input.h>
+
+/* A source and what reading it again needs; written before its first record is given out. */
+struct nd_source_kept {
+    struct nd_source source;
+    struct timespec time; /* of modification, when first read */
+    uint64_t size;        /* of the file, when first read */
+    int fd;               /* kept open for reading again, or -1 */
+};
+
+/* Block b holds FIRST << b of them, so that none ever moves while other threads read. */
+enum { ND_SOURCES_FIRST = 64, ND_SOURCES_BLOCKS = 26 };
+struct nd_sources {
+    struct nd_source_kept *block[ND_SOURCES_BLOCKS];
+    size_t count;
+    unsigned kept_open;
+};
+
+/* A new one, all zeroes but for fd = -1; NULL: out of memory.  Its number is count - 1. */
+struct nd_source_kept *nd_sources_add(struct nd_sources *s);
+struct nd_source_kept *nd_sources_get(const struct nd_sources *s, size_t number);
+void nd_sources_release(struct nd_sources *s);
+
+#endif

@@ -1,0 +1,313 @@
+/* walk_paths.c - directories are walked in byte order, each of them once */
+#define _GNU_SOURCE
+#include "input/walk_paths.h"
+
+#include "base/hash.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A directory already read, or being read. */
+struct visited {
+    dev_t device;
+    ino_t inode;
+    const char *path;
+    bool is_open; /* it lies on the way to where the walk is now */
+};
+
+/* Directories are kept on a list of our own, not on the call stack, however deep they lie. */
+struct pending {
+    const char *path;
+    size_t visited; /* LEAVE: the directory whose content has all been read */
+    enum { VISIT, LEAVE } what;
+};
+
+struct walk {
+    const struct nd_input_options *options;
+    const struct nd_reporter *reporter;
+    struct nd_arena *strings;
+    struct nd_path_list *list;
+    struct visited *visited;
+    size_t n_visited, visited_capacity;
+    size_t *bucket; /* open addressing over `visited`, index + 1 */
+    size_t n_buckets;
+    struct pending *pending;
+    size_t n_pending, pending_capacity;
+    size_t below; /* length of the given path with its '/': where the path below it begins */
+};
+
+static bool add_file(struct nd_path_list *list, const char *path, const struct stat *st)
+{
+    void *array = list->path;
+
+    if (!nd_array_reserve(&array, &list->capacity, list->count + 1, sizeof *list->path))
+        return false;
+    list->path = array;
+    list->path[list->count++] = (struct nd_path){path, st ? (uint64_t)st->st_size : 0};
+    if (st)
+        list->bytes += (uint64_t)st->st_size;
+    else
+        list->is_size_known = 0;
+    return true;
+}
+
+static bool matches(const struct walk *w, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    for (size_t i = 0; i < w->options->n_globs; i++) {
+        const char *glob = w->options->globs[i];
+
+        if (strchr(glob, '/') ? fnmatch(glob, path + w->below, FNM_PATHNAME) == 0
+                              : fnmatch(glob, slash ? slash + 1 : path, 0) == 0)
+            return true;
+    }
+    return w->options->n_globs == 0;
+}
+
+static const char *join(struct walk *w, const char *directory, const char *name)
+{
+    size_t n = strlen(directory), m = strlen(name);
+    bool slash = n > 0 && directory[n - 1] != '/';
+    char *path = nd_arena_alloc(w->strings, n + slash + m + 1);
+
+    if (!path)
+        return NULL;
+    memcpy(path, directory, n);
+    if (slash)
+        path[n] = '/';
+    memcpy(path + n + slash, name, m + 1);
+    return path;
+}
+
+static size_t bucket_of(const struct walk *w, dev_t device, ino_t inode)
+{
+    uint64_t key = nd_mix64((uint64_t)inode + nd_mix64((uint64_t)device));
+    size_t b = (size_t)key & (w->n_buckets - 1);
+
+    while (w->bucket[b] && (w->visited[w->bucket[b] - 1].inode != inode ||
+                            w->visited[w->bucket[b] - 1].device != device))
+        b = (b + 1) & (w->n_buckets - 1);
+    return b;
+}
+
+static bool grow_buckets(struct walk *w)
+{
+    size_t n = w->n_buckets ? 2 * w->n_buckets : 64;
+    size_t *bucket = calloc(n, sizeof *bucket);
+
+    if (!bucket)
+        return false;
+    free(w->bucket);
+    w->bucket = bucket;
+    w->n_buckets = n;
+    for (size_t i = 0; i < w->n_visited; i++)
+        bucket[bucket_of(w, w->visited[i].device, w->visited[i].inode)] = i + 1;
+    return true;
+}
+
+/* 1: it is new; 0: it was met before, `*before` says as what; -1: out of memory. */
+static int visit(struct walk *w, const char *path, const struct stat *st,
+                 const struct visited **before)
+{
+    void *array = w->visited;
+    size_t b;
+
+    if (2 * (w->n_visited + 1) > w->n_buckets && !grow_buckets(w))
+        return -1;
+    b = bucket_of(w, st->st_dev, st->st_ino);
+    if (w->bucket[b]) {
+        *before = &w->visited[w->bucket[b] - 1];
+        return 0;
+    }
+    if (!nd_array_reserve(&array, &w->visited_capacity, w->n_visited + 1, sizeof *w->visited))
+        return -1;
+    w->visited = array;
+    w->visited[w->n_visited] = (struct visited){st->st_dev, st->st_ino, path, true};
+    w->bucket[b] = ++w->n_visited;
+    return 1;
+}
+
+static bool push(struct walk *w, struct pending p)
+{
+    void *array = w->pending;
+
+    if (!nd_array_reserve(&array, &w->pending_capacity, w->n_pending + 1, sizeof *w->pending))
+        return false;
+    w->pending = array;
+    w->pending[w->n_pending++] = p;
+    return true;
+}
+
+/* A name in a directory: directories sort as if their '/' stood behind it, as their paths do. */
+struct entry {
+    const char *path;
+    bool is_directory;
+};
+
+static int by_path(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    size_t n = strlen(x->path), m = strlen(y->path), least = n < m ? n : m;
+    int order = memcmp(x->path, y->path, least);
+    unsigned char after_x, after_y;
+
+    if (order)
+        return order;
+    after_x = n > least ? (unsigned char)x->path[least] : x->is_directory ? '/' : 0;
+    after_y = m > least ? (unsigned char)y->path[least] : y->is_directory ? '/' : 0;
+    return (after_x > after_y) - (after_x < after_y);
+}
+
+struct listing {
+    struct entry *entry;
+    size_t count, capacity;
+};
+
+static bool list_entry(struct listing *l, const char *path, bool is_directory)
+{
+    void *array = l->entry;
+
+    if (!path || !nd_array_reserve(&array, &l->capacity, l->count + 1, sizeof *l->entry))
+        return false;
+    l->entry = array;
+    l->entry[l->count++] = (struct entry){path, is_directory};
+    return true;
+}
+
+/* Whether the entry, symbolic links followed, is a directory; unknown ones are asked for. */
+static bool is_directory(const struct dirent *e, const char *path)
+{
+    struct stat st;
+
+    if (e->d_type != DT_UNKNOWN && e->d_type != DT_LNK)
+        return e->d_type == DT_DIR;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static enum nd_status list_directory(struct walk *w, const char *path, struct listing *l)
+{
+    DIR *directory = opendir(path);
+    enum nd_status status = ND_OK;
+    struct dirent *e;
+
+    if (!directory) {
+        nd_report(w->reporter, ND_PROBLEM_FAILED, "%s: directory cannot be read: %s", path,
+                  strerror(errno));
+        return ND_OK;
+    }
+    while (status == ND_OK && (errno = 0, e = readdir(directory))) {
+        const char *below;
+
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        below = join(w, path, e->d_name);
+        if (!below || !list_entry(l, below, is_directory(e, below)))
+            status = ND_ENOMEM;
+    }
+    if (status == ND_OK && errno)
+        nd_report(w->reporter, ND_PROBLEM_FAILED, "%s: directory cannot be read to its end: %s",
+                  path, strerror(errno));
+    (void)closedir(directory);
+    return status;
+}
+
+static enum nd_status enter_directory(struct walk *w, const char *path, const struct stat *st)
+{
+    const struct visited *before = NULL;
+    struct listing l = {0};
+    enum nd_status status;
+    int is_new = visit(w, path, st, &before);
+
+    if (is_new < 0)
+        return ND_ENOMEM;
+    if (is_new == 0) {
+        nd_report(w->reporter, ND_PROBLEM_WARNING,
+                  before->is_open ? "%s: leads back to %s (a loop of symbolic links): not followed"
+                                  : "%s: is the same directory as %s: not read again",
+                  path, before->path);
+        return ND_OK;
+    }
+    if (!push(w, (struct pending){path, w->n_visited - 1, LEAVE}))
+        return ND_ENOMEM;
+    status = list_directory(w, path, &l);
+    if (l.count)
+        qsort(l.entry, l.count, sizeof *l.entry, by_path);
+    for (size_t i = l.count; i-- > 0 && status == ND_OK;) /* the first one on top */
+        if (!push(w, (struct pending){l.entry[i].path, 0, VISIT}))
+            status = ND_ENOMEM;
+    free(l.entry);
+    return status;
+}
+
+static enum nd_status visit_entry(struct walk *w, const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) != 0) {
+        if (matches(w, path))
+            nd_report(w->reporter, ND_PROBLEM_FAILED, "%s: cannot be read: %s", path,
+                      strerror(errno));
+        return ND_OK;
+    }
+    if (S_ISDIR(st.st_mode))
+        return enter_directory(w, path, &st);
+    if (!matches(w, path))
+        return ND_OK;
+    if (!S_ISREG(st.st_mode)) {
+        nd_report(w->reporter, ND_PROBLEM_WARNING, "%s: is no regular file: passed over", path);
+        return ND_OK;
+    }
+    return add_file(w->list, path, &st) ? ND_OK : ND_ENOMEM;
+}
+
+/* All below one directory that was given. */
+static enum nd_status walk_directory(struct walk *w, const char *path, const struct stat *st)
+{
+    size_t n = strlen(path);
+    enum nd_status status;
+
+    w->below = n + (n > 0 && path[n - 1] != '/');
+    w->n_visited = w->n_pending = 0;
+    if (w->bucket)
+        memset(w->bucket, 0, w->n_buckets * sizeof *w->bucket);
+    status = enter_directory(w, path, st);
+    while (status == ND_OK && w->n_pending > 0) {
+        struct pending p = w->pending[--w->n_pending];
+
+        if (p.what == LEAVE)
+            w->visited[p.visited].is_open = false;
+        else
+            status = visit_entry(w, p.path);
+    }
+    return status;
+}
+
+enum nd_status nd_paths_expand(const char *const *given, size_t n_given,
+                               const struct nd_input_options *options,
+                               const struct nd_reporter *reporter, struct nd_arena *strings,
+                               struct nd_path_list *list)
+{
+    struct walk w = {.options = options, .reporter = reporter, .strings = strings, .list = list};
+    enum nd_status status = ND_OK;
+
+    list->is_size_known = 1;
+    for (size_t i = 0; i < n_given && status == ND_OK; i++) {
+        bool exists;
+        struct stat st;
+
+        exists = strcmp(given[i], "-") != 0 && stat(given[i], &st) == 0;
+        if (exists && S_ISDIR(st.st_mode))
+            status = walk_directory(&w, given[i], &st);
+        else if (!add_file(list, given[i], exists && S_ISREG(st.st_mode) ? &st : NULL))
+            status = ND_ENOMEM;
+    }
+    free(w.visited);
+    free(w.bucket);
+    free(w.pending);
+    return status;
+}

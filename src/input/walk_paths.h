@@ -1,0 +1,42 @@
+/* walk_paths.h - from the paths as given to the files that will be read */
+#ifndef ND_INPUT_WALK_PATHS_H
+#define ND_INPUT_WALK_PATHS_H
+
+#include <neardup/input.h>
+
+#include "base/memory.h"
+
+/* A file to read; the path stands in the arena of the list. */
+struct nd_path {
+    const char *path;
+    uint64_t size; /* of a regular file */
+};
+
+struct nd_path_list {
+    struct nd_path *path;
+    size_t count, capacity;
+    uint64_t bytes;    /* sum of the sizes */
+    int is_size_known; /* all are regular files */
+};
+
+/* Tell the user; `format` begins with the file's name. */
+struct nd_reporter {
+    void (*report)(void *context, const struct nd_problem *problem);
+    void *context;
+};
+void nd_report(const struct nd_reporter *r, enum nd_problem_kind kind, const char *format, ...)
+    ND_PRINTF(3, 4);
+
+/*
+ * Files and "-" are taken as they are, even absent ones (opening them will say so); directories
+ * give the regular files below them, in the byte order of their paths, that match one of the globs
+ * (none: all).  A glob without '/' is matched with the file's name, one with it with the path below
+ * the directory.  A directory is read once for each path given: a second way to it, which a loop of
+ * symbolic links is, gives a warning.
+ */
+enum nd_status nd_paths_expand(const char *const *given, size_t n_given,
+                               const struct nd_input_options *options,
+                               const struct nd_reporter *reporter, struct nd_arena *strings,
+                               struct nd_path_list *list);
+
+#endif

@@ -1,0 +1,29 @@
+/* explain.h - finding two documents and holding them beside each other */
+#ifndef ND_PIPELINE_EXPLAIN_H
+#define ND_PIPELINE_EXPLAIN_H
+
+#include <stdbool.h>
+
+#include <neardup/run.h>
+
+#include "base/json_out.h"
+
+/* A document by itself: copies, zero-terminated. */
+struct nd_held {
+    bool is_found;
+    struct nd_json text, id, at;
+};
+
+/*
+ * Read the inputs until `wanted[i]` (an id, or a place) is found for both; wanted NULL: the only
+ * document there is, into held[0].  (explain_find.c)
+ */
+enum nd_status nd_explain_find(const struct nd_run_options *options, const char *const *paths,
+                               size_t n_paths, const char *const *wanted, struct nd_held *held,
+                               const struct nd_run_events *events, struct nd_error *err);
+
+/* The distinct terms of both.  (explain_terms.c) */
+enum nd_status nd_explain_terms(struct nd_view a, struct nd_view b, struct nd_explanation *out,
+                                struct nd_error *err);
+
+#endif

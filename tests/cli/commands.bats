@@ -1,0 +1,168 @@
+#!/usr/bin/env bats
+# commands.bats - pairs, explain, sketch, help, and the man pages' examples
+
+load common
+
+@test "--version and help" {
+    run neardup --version
+    [ "$status" -eq 0 ]
+    [[ $output =~ ^neardup\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+    run neardup --help
+    [ "$status" -eq 0 ]
+    [[ $output == *"neardup dedup"*"neardup pairs"*"neardup explain"*"neardup sketch"* ]]
+    for command in dedup pairs explain sketch; do
+        neardup help $command >by_help
+        neardup $command --help >by_option
+        cmp by_help by_option
+        grep -q "^Usage: neardup $command " by_help
+    done
+}
+
+@test "every option of the help is in the man page, and no other" {
+    man=$BATS_TEST_DIRNAME/../../man
+    for command in dedup pairs explain sketch; do
+        neardup help $command | grep -oE '^ .{5}--[a-z-]+' | grep -oE '[a-z][a-z-]+$' | grep -vx help | sort -u >help
+        grep -oE 'Fl Fl [a-z-]+' "$man/neardup-$command.1" | sed 's/Fl Fl //' | sort -u >page
+        # explain and pairs name options of dedup only in their list.
+        diff help page
+    done
+}
+
+@test "the man pages are well formed" {
+    command -v mandoc || skip "no mandoc"
+    cd "$BATS_TEST_DIRNAME/../../man"
+    mandoc -Tlint -Wwarning ./*.1
+}
+
+@test "the examples of the man pages work" {
+    man=$BATS_TEST_DIRNAME/../../man
+    mkdir bin DIR shards
+    ln -s "$NEARDUP" bin/neardup
+    PATH=$PWD/bin:$PATH
+    small_corpus
+    cp small.jsonl corpus.jsonl
+    zstd -q corpus.jsonl
+    gzip -c small.jsonl >part-1.gz
+    gzip -c small.jsonl >shards/1.jsonl.gz
+    echo "some words in a file" | tee DIR/a DIR/b >a.txt
+    cp a.txt b.txt
+    sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/{/^neardup\|^zcat/p}' "$man"/*.1 >examples
+    [ "$(wc -l <examples)" -ge 8 ]
+    while read -r example; do
+        bash -c "$example" </dev/null || { echo "failed: $example"; return 1; }
+    done <examples
+    [ "$(ids unique.jsonl)" = "a 4 5" ]
+    [ "$(cat kept.txt)" = DIR/a ]
+    [ -s removed.jsonl ] && [ -s clusters.tsv ] && [ -s clean/shards/1.jsonl.gz ]
+}
+
+@test "pairs: every pair, the earlier id first" {
+    small_corpus
+    run neardup pairs small.jsonl -q
+    [ "$status" -eq 0 ]
+    [ "$output" = "$(printf 'a\tb\t0.9375\t15\t16\na\tc\t1\t15\t15\nb\tc\t0.9375\t15\t16')" ]
+    run neardup pairs small.jsonl -q --within lang
+    [ "$output" = "$(printf 'a\tb\t0.9375\t15\t16')" ]
+    run neardup pairs small.jsonl -q --verify none
+    [ "${lines[0]}" = "$(printf 'a\tb\t\t\t')" ]
+    neardup pairs small.jsonl -q -o pairs.tsv.gz --summary s
+    [ "$(gzip -dc pairs.tsv.gz | wc -l)" -eq 3 ]
+}
+
+@test "pairs: none is status 1" {
+    echo '{"id":1,"text":"all alone in this file"}' >one.jsonl
+    run neardup pairs one.jsonl -q
+    [ "$status" -eq 1 ]
+    [ -z "$output" ]
+}
+
+@test "pairs: the pairs of standard input" {
+    small_corpus
+    neardup pairs small.jsonl -q >file
+    neardup pairs -f jsonl -q <small.jsonl | cmp - file
+}
+
+@test "explain: two files" {
+    printf 'a rose is a rose is a rose' >a.txt
+    printf 'a rose is a flower which is a rose' >b.txt
+    run neardup explain a.txt b.txt --shingle 4
+    [ "$status" -eq 1 ]
+    # The example of Broder's slides, by distinct shingles: 1 of 8.
+    [[ $output == *"resemblance:         0.125000 = 1 shared / 8 in either"* ]]
+    [[ $output == *"containment of A:    0.333333"* ]]
+    [[ $output == *"containment of B:    0.166667"* ]]
+    [[ $output == *"terms in both: 3"*"a rose is"* ]]
+    [[ $output == *"terms only in A: 0"* ]]
+    [[ $output == *"terms only in B: 2"*"flower which"* ]]
+    [[ $output == *"verdict: different: the resemblance is below 4/5"* ]]
+    run neardup explain a.txt b.txt --shingle 4 --threshold 1/8 --recall 0.5
+    [[ $output == *"verdict:"*"1/8"* ]]
+    run neardup explain a.txt b.txt --shingle 4 --threshold 1/8 --candidates all
+    [ "$status" -eq 0 ]
+    [[ $output == *"verdict: duplicates: the resemblance reaches 1/8"* ]]
+}
+
+@test "explain: two ids of a corpus, and places" {
+    small_corpus
+    run neardup explain --corpus small.jsonl a b
+    [ "$status" -eq 0 ]
+    [[ ${lines[0]} == "A: a (small.jsonl:1): "* ]]
+    [[ $output == *"verdict: duplicates: the resemblance reaches 4/5"* ]]
+    run neardup explain --corpus small.jsonl a small.jsonl:3
+    [[ $output == *"verdict: duplicates: their bytes are equal"* ]]
+    run neardup explain --corpus small.jsonl a 4
+    [ "$status" -eq 1 ]
+    run neardup explain --corpus small.jsonl a nobody
+    [ "$status" -eq 2 ]
+    [[ $output == "neardup: nobody: no document has this id" ]]
+}
+
+@test "explain: reasons" {
+    printf 'Hello, world' >a.txt
+    printf 'hello world' >b.txt
+    run neardup explain a.txt b.txt
+    [ "$status" -eq 1 ]
+    [[ $output == *"both are shorter than a shingle (3)"*"its bytes are equal"* ]]
+    run neardup explain a.txt b.txt --short tokens
+    [ "$status" -eq 0 ]
+    [[ $output == *"verdict: duplicates: their tokens are equal"* ]]
+    run neardup explain a.txt b.txt --short keep
+    [[ $output == *"--short keep"* ]]
+    small_corpus
+    run neardup explain --corpus small.jsonl a b --method identical
+    [[ $output == *"neither their bytes nor their tokens are equal"* ]]
+    run neardup explain --corpus small.jsonl a b --method simhash --bits 0
+    [[ $output == *"reaches 4/5, but their sketches do not meet"* ]]
+    run neardup explain --corpus small.jsonl a b --verify none
+    [[ $output == *"their sketches meet, and nothing is verified"* ]]
+}
+
+@test "explain: wrong usage" {
+    small_corpus
+    run neardup explain small.jsonl
+    [ "$status" -eq 2 ]
+    run neardup explain small.jsonl small.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"small.jsonl: holds 5 documents; name two of them by their ids with --corpus"* ]]
+    run neardup explain none.txt small.jsonl
+    [ "$status" -eq 2 ]
+}
+
+@test "sketch: one JSON object a document" {
+    small_corpus
+    neardup sketch small.jsonl >s
+    python3 - <<'EOF'
+import json
+rows = [json.loads(line) for line in open("s")]
+assert [r["id"] for r in rows] == ["a", "b", "c", 4, 5]
+a, b, c = rows[:3]
+assert a["tokens"] == 17 and a["shingles"] == 15 and len(a["minima"]) == 128, a
+assert a["minima"] == c["minima"] and a["identity"] == c["identity"] != b["identity"]
+assert len(a["simhash"]) == 16 and int(a["simhash"], 16)
+equal = sum(x == y for x, y in zip(a["minima"], b["minima"]))
+assert 90 < equal < 128, equal
+EOF
+    neardup sketch small.jsonl -o s2 --characters 5 -q
+    run cmp -s s s2
+    [ "$status" -eq 1 ]
+}

@@ -1,0 +1,251 @@
+#!/usr/bin/env bats
+# errors.bats - usage, failures, signals: what is said, the status, and what is left behind
+
+load common
+
+# A failure: status 2, a first line that holds the words, and no new file.
+fails() {
+    local words=$1
+    shift
+    ls -A >before
+    run "$NEARDUP" "$@"
+    [ "$status" -eq 2 ] || { echo "status $status: $output"; return 1; }
+    [[ ${lines[0]} == "neardup: "*"$words"* ]] || { echo "$output"; return 1; }
+    ls -A | cmp - before
+}
+
+@test "a mistyped command, option or value names the nearest" {
+    small_corpus
+    : >before
+    fails "a command is missing"
+    fails "there is no command 'dedpu'; did you mean 'dedup'?" dedpu
+    fails "there is no command 'xyzzy'; see neardup help" xyzzy
+    fails "there is no option --treshold; did you mean --threshold?" dedup --treshold 1
+    fails "there is no option --treshold=1; did you mean --threshold?" dedup --treshold=1
+    fails "there is no option --xyzzy; see neardup help dedup" dedup --xyzzy
+    fails "there is no option -z; see neardup help dedup" dedup -z
+    fails "--keep is no option of sketch" sketch --keep last
+    fails "did you mean 'jsonl'?" dedup --format jsnl small.jsonl
+    fails "did you mean 'paragraph'?" dedup --unit paragraf small.jsonl
+    fails "did you mean 'skip'?" dedup --missing-text skp small.jsonl
+    fails "did you mean 'minhash'?" dedup --method minhsh small.jsonl
+    fails "did you mean 'components'?" dedup --cluster component small.jsonl
+    fails "did you mean 'identical'?" dedup --short identicl small.jsonl
+    fails "did you mean 'longest'?" dedup --keep longst small.jsonl
+    fails "did you mean 'jaccard'?" dedup --verify jacard small.jsonl
+    fails "did you mean 'simhash'?" dedup --candidates simhsh small.jsonl
+    fails "did you mean" dedup --set treshold=1 small.jsonl
+    fails "did you mean 'dedup'?" help dedupp
+}
+
+@test "values that are wrong are named with their option" {
+    small_corpus
+    : >before
+    fails "--threshold: " dedup --threshold 2 small.jsonl
+    fails "--threshold: " dedup --threshold 0 small.jsonl
+    fails "--threshold: " dedup --threshold x small.jsonl
+    fails "--shingle: " dedup --shingle 0 small.jsonl
+    fails "--shingle: " dedup --shingle 33 small.jsonl
+    fails "--shingle: " dedup --shingle c small.jsonl
+    fails "--characters: " dedup --characters 0 small.jsonl
+    fails "--recall: " dedup --recall 1 small.jsonl
+    fails "--bits: " dedup --method simhash --bits 16 small.jsonl
+    fails "--bands: '21' is not of the form BxR" dedup --bands 21 small.jsonl
+    fails "--bands: 40x4 needs more than the 128 minima" dedup --bands 40x4 small.jsonl
+    fails "--max-checks: " dedup --max-checks 0 small.jsonl
+    fails "--threads: '0' is no number from 1 to 1024" dedup --threads 0 small.jsonl
+    fails "--threads: '2x'" dedup --threads 2x small.jsonl
+    fails "keep: 'newest' wants a field" dedup --keep newest small.jsonl
+    fails "keep: 'first' takes no field" dedup --keep first:x small.jsonl
+    fails "--prefer: 'x' is not of the form FIELD=A,B,C" dedup --prefer x small.jsonl
+    fails "--output wants a value: --output FILE" dedup small.jsonl --output
+    fails "-o wants a value: -o FILE" dedup small.jsonl -o
+    fails "--quiet takes no value" dedup small.jsonl --quiet=yes
+    fails "--within: it must not be empty" dedup --within= small.jsonl
+    fails "--recipe: none.ini: No such file" dedup --recipe none.ini small.jsonl
+    fails "only one of output, output-dir, copy-to and link-to" dedup -o a --output-dir b small.jsonl
+    fails "two outputs cannot both go to 'x'" dedup --manifest x --clusters x small.jsonl
+    printf '[decide]\nthreshhold = 1\n' >bad.ini
+    fails "bad.ini:2: " dedup --recipe bad.ini small.jsonl
+}
+
+@test "options may stand anywhere; -- ends them" {
+    small_corpus
+    cp small.jsonl ./-x.jsonl
+    neardup dedup -q -oout -- -x.jsonl
+    [ "$(ids out)" = "a 4 5" ]
+    neardup dedup -nq small.jsonl
+    neardup dedup small.jsonl --output=out -q --threshold=1
+    [ "$(ids out)" = "a b 4 5" ]
+}
+
+@test "bad records are named, 20 at most and then their number" {
+    for i in $(seq 30); do echo "{broken $i"; done >bad.jsonl
+    echo '{"id":1,"text":"a b c d"}' >>bad.jsonl
+    run neardup dedup bad.jsonl -o out -q --manifest m
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 21 ]
+    [[ ${lines[0]} == "neardup: bad.jsonl:1: "* ]]
+    [[ ${lines[19]} == "neardup: bad.jsonl:20: "* ]]
+    [[ ${lines[20]} == "neardup: 30 bad records in all, the first 20 of which are named above" ]]
+    [ "$(grep -c '"skipped"' m)" -eq 30 ]
+    [ "$(ids out)" = 1 ]
+    neardup dedup bad.jsonl -o out -q --manifest again --keep last 2>/dev/null
+    cmp <(tail -n +2 m) <(tail -n +2 again)
+}
+
+@test "--missing-text" {
+    printf '%s\n' '{"id":1}' '{"id":2,"text":null}' '{"id":3,"text":5}' '{"id":4,"text":"a b c"}' >t.jsonl
+    neardup dedup t.jsonl -o out -q 2>err
+    [ "$(ids out)" = 4 ]
+    [ "$(wc -l <err)" -eq 3 ]
+    neardup dedup t.jsonl -o out -q --missing-text empty 2>err
+    [[ "$(ids out)" == 1*4 ]]
+}
+
+@test "--strict stops at the first bad record and publishes nothing" {
+    small_corpus
+    echo '{broken' >>small.jsonl
+    : >before
+    fails "small.jsonl:6: " dedup small.jsonl -o out -q --strict --manifest m --clusters c
+    [[ ${lines[1]} == "neardup: stopped; nothing was published" ]]
+    [ "${#lines[@]}" -eq 2 ]
+    fails "small.jsonl:6: " dedup small.jsonl -o out -q --strict --keep last
+    fails "none.jsonl" dedup none.jsonl -o out -q --strict
+    fails "small.jsonl:6: " dedup small.jsonl --output-dir d -q --strict
+}
+
+@test "inputs that fail are named, the others are done, and the status is 2" {
+    small_corpus
+    run neardup dedup none.jsonl small.jsonl -o out -q
+    [ "$status" -eq 2 ]
+    [[ ${lines[0]} == "neardup: none.jsonl: "* ]]
+    [[ ${lines[1]} == "neardup: outputs are complete but for 1 input that failed, named above" ]]
+    [ "$(ids out)" = "a 4 5" ]
+    gzip -c small.jsonl | head -c 100 >cut.jsonl.gz
+    run neardup dedup cut.jsonl.gz small.jsonl -o out -q
+    [ "$status" -eq 2 ]
+    [[ ${lines[0]} == "neardup: cut.jsonl.gz:"*"ends too early"* ]]
+}
+
+@test "an output that cannot be written is an error before anything is read" {
+    small_corpus
+    : >before
+    fails "nowhere/out: cannot be created" dedup small.jsonl -o nowhere/out
+    fails "nowhere/m: cannot be created" dedup small.jsonl -o out --manifest nowhere/m
+    fails "nowhere/s: cannot be created" dedup small.jsonl -o out --summary nowhere/s
+    mkdir folder
+    fails "folder: is a directory" dedup small.jsonl -o folder
+    fails "temporary file" dedup small.jsonl -o out --manifest m --tmp nowhere
+}
+
+@test "a full disk is an error" {
+    large_corpus all.jsonl
+    grep -v "^{broken" all.jsonl >large.jsonl
+    : >before
+    fails "/dev/full: cannot be written: No space left on device" dedup large.jsonl -o /dev/full -q
+    for option in --manifest --clusters --summary; do
+        fails "/dev/full: cannot be written" dedup --within lang large.jsonl -o out -q $option /dev/full
+    done
+    run bash -c "\"$NEARDUP\" dedup large.jsonl -q >/dev/full"
+    [ "$status" -eq 2 ]
+    [[ $output == *"standard output: cannot be written: No space left"* ]]
+    run bash -c "\"$NEARDUP\" pairs large.jsonl -q >/dev/full"
+    [ "$status" -eq 2 ]
+    run bash -c "\"$NEARDUP\" sketch large.jsonl -q >/dev/full"
+    [ "$status" -eq 2 ]
+    run bash -c "\"$NEARDUP\" help >/dev/full"
+    [ "$status" -eq 2 ]
+}
+
+@test "a closed pipe is an error, not a signal" {
+    large_corpus large.jsonl
+    run bash -c "set -o pipefail; { \"$NEARDUP\" dedup large.jsonl -q; echo \"status \$?\" >&2; } | head -c 10 >/dev/null"
+    [[ $output == *"standard output: cannot be written: Broken pipe"* ]]
+    [[ $output == *"status 2"* ]]
+}
+
+@test "a closed standard output is an error" {
+    small_corpus
+    run bash -c "\"$NEARDUP\" dedup small.jsonl -q >&-"
+    [ "$status" -eq 2 ]
+    [[ $output == *"standard output"* ]]
+}
+
+# Start a run that waits for its input, and stop it.
+stop_with() {
+    mkfifo pipe
+    "$NEARDUP" dedup --format jsonl -q -o out --manifest m --tmp . "$@" <pipe 2>err &
+    pid=$!
+    exec 9>pipe
+    echo '{"id":1,"text":"a b c d"}' >&9
+    for _ in $(seq 100); do
+        compgen -G '.neardup-*' >/dev/null && break
+        sleep 0.05
+    done
+    compgen -G '.neardup-*'
+}
+
+@test "Ctrl-C leaves no half file" {
+    stop_with
+    kill -INT "$pid" || true
+    # A background process of a script ignores SIGINT; SIGTERM it then.
+    kill -TERM "$pid" || true
+    status=0
+    wait "$pid" || status=$?
+    exec 9>&-
+    [ "$status" -eq 130 ] || [ "$status" -eq 143 ]
+    [ "$(ls -A)" = "$(printf 'err\npipe')" ]
+}
+
+@test "SIGTERM leaves what was there before" {
+    echo old >out
+    stop_with --keep longest
+    kill -TERM "$pid"
+    status=0
+    wait "$pid" || status=$?
+    exec 9>&-
+    [ "$status" -eq 143 ]
+    [ "$(cat out)" = old ]
+    [ "$(ls -A)" = "$(printf 'err\nout\npipe')" ]
+}
+
+@test "Ctrl-C kills by the signal, so that status is 130" {
+    mkfifo pipe
+    run python3 - "$NEARDUP" <<'EOF'
+import signal, subprocess, sys, time, os, glob
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+p = subprocess.Popen([sys.argv[1], "dedup", "-f", "jsonl", "-q", "-o", "out"], stdin=subprocess.PIPE)
+for _ in range(100):
+    if glob.glob(".neardup-*"):
+        break
+    time.sleep(0.05)
+p.send_signal(signal.SIGINT)
+print(p.wait(), glob.glob(".neardup-*"), os.path.exists("out"))
+EOF
+    [ "$output" = "-2 [] False" ]
+}
+
+@test "a file that changes under the run is an error" {
+    small_corpus
+    mkfifo pipe
+    cp small.jsonl first.jsonl
+    "$NEARDUP" dedup first.jsonl pipe -f jsonl -o out -q --keep longest 2>err &
+    pid=$!
+    exec 9>pipe
+    sleep 0.3
+    echo '{"id":"new","text":"some more text than there was"}' >>first.jsonl
+    exec 9>&-
+    status=0
+    wait "$pid" || status=$?
+    [ "$status" -eq 2 ]
+    grep -q '^neardup: first.jsonl: .*changed' err
+    [ ! -e out ]
+}
+
+@test "an unknown processor is an error" {
+    small_corpus
+    NEARDUP_CPU=avx3 run neardup dedup small.jsonl -q
+    [ "$status" -eq 2 ]
+    [[ ${lines[0]} == "neardup: NEARDUP_CPU: "* ]]
+}

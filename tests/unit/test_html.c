@@ -1,0 +1,175 @@
+/* test_html.c - pages: what is seen of them, in whatever charset they are */
+#include "input_fixture.h"
+
+static void assert_page(const void *page, size_t len, const char *expected, uint64_t repaired)
+{
+    struct nd_input_options o = nd_input_options_default();
+    struct nd_source source = {.path = "", .format = ND_FORMAT_HTML};
+    struct nd_record record = {.line = 0};
+    struct nd_parser *parser;
+    struct nd_buffer b = {0};
+    struct reading r = {0};
+    struct nd_document d;
+    struct nd_bad_record bad;
+
+    o.fields = (const char *const[]){"title"};
+    o.n_fields = 1;
+    parser = nd_parser_new(&o, NULL);
+    assert_true(nd_buffer_append(&b, page, len));
+    if (nd_parser_parse(parser, &source, (struct nd_view){b.data, b.len}, &d, &r.repaired, &bad))
+        note_document(&r, &source, &record, &d);
+    else
+        put(&r.log, "bad: %s\n", bad.reason);
+    r.log.data[r.log.len - 1] = 0;
+    assert_string_equal(r.log.data, expected);
+    assert_int_equal(r.repaired, repaired);
+    close_reading(&r);
+    nd_buffer_release(&b);
+    nd_parser_free(parser);
+}
+
+static void shows(const char *page, const char *expected)
+{
+    assert_page(page, strlen(page), expected, 0);
+}
+
+static void visible_text_and_title_are_taken(void **state)
+{
+    (void)state;
+    shows("<!DOCTYPE html><html><head><title>The\n title</title><style>p{}</style>"
+          "<script>var a='<p>no</p>';</script><meta name=x></head><body><h1>Head</h1>"
+          "<p>one <b>bo</b>ld\n  line</p><p>two<br>three</p><script>no()</script>"
+          "<noscript>no</noscript><template><p>no</p></template><!-- no --></body></html>",
+          "{The title\nHead\none bold line\ntwo\nthree} title=The title");
+    shows("no tags at all", "{no tags at all} title=-");
+    shows("", "{} title=-");
+    shows("<p>unclosed <i>italic <p>next", "{unclosed italic\nnext} title=-");
+    shows("<table><tr><td>a<td>b<tr><td>c</table><ul><li>d<li>e</ul>", "{a\nb\nc\nd\ne} title=-");
+    shows("<pre>two\nlines</pre>", "{two\nlines} title=-");
+    shows("<body>text<title>late</title>more</body>", "{late\ntext\nmore} title=late");
+}
+
+static void entities_are_decoded_once(void **state)
+{
+    (void)state;
+    shows("a &lt;b&gt; &amp;amp; &eacute;&#233;&#x20AC; &unknown; &am",
+          "{a <b> &amp; \xC3\xA9\xC3\xA9\xE2\x82\xAC &unknown; &am} title=-");
+    shows("<!DOCTYPE html [<!ENTITY a \"boom\"><!ENTITY b \"&a;&a;&a;\">]><p>x&b;y</p>",
+          "{<\n!ENTITY b \"&a;&a;&a;\">]>\nx&b;y} title=-");
+}
+
+static void traps_of_the_parser_lose_no_text(void **state)
+{
+    (void)state;
+    shows("before<!-->after one</p><p>after two <!-- real --> end",
+          "{before after one\nafter two end} title=-");
+    shows("a<!--->b-->c", "{a b-->c} title=-");
+    assert_page("one\0two", 7, "{one two} title=-", 0);
+    shows("<p>caf\xC3\xA9</p><p>bad \xC3\xA9</p>", "{caf\xC3\xA9\nbad \xC3\xA9} title=-");
+}
+
+static void xhtml_is_read_likewise(void **state)
+{
+    (void)state;
+    shows("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML "
+          "1.0 Strict//EN\" \"http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd\">\n<html "
+          "xmlns=\"http://www.w3.org/1999/xhtml\"><head><title>T</title><script src=\"x\"/></head>"
+          "<body><p>one<br/>two</p><p/>three</body></html>",
+          "{T\none\ntwo\nthree} title=T");
+}
+
+static void charsets_are_found(void **state)
+{
+    static const struct {
+        const char *page, *expected;
+        uint64_t repaired;
+    } pages[] = {
+        {"<p>\xE9t\xE9 \x93quoted\x94 \x80</p>",
+         "{\xC3\xA9t\xC3\xA9 \xE2\x80\x9Cquoted\xE2\x80\x9D \xE2\x82\xAC} title=-", 0},
+        {"<meta charset=utf-8><p>\xE9t\xC3\xA9</p>", "{\xEF\xBF\xBDt\xC3\xA9} title=-", 1},
+        {"\xEF\xBB\xBF<meta charset=iso-8859-1><p>\xC3\xA9</p>", "{\xC3\xA9} title=-", 0},
+        {"<META HTTP-EQUIV=\"Content-Type\" CONTENT=\"text/html; charset=ISO-8859-1\">\xC3\xA9",
+         "{\xC3\x83\xC2\xA9} title=-", 0},
+        {"<meta charset='windows-1251'><p>\xCF\xF0\xE8\xE2\xE5\xF2</p>",
+         "{\xD0\x9F\xD1\x80\xD0\xB8\xD0\xB2\xD0\xB5\xD1\x82} title=-", 0},
+        {"<meta charset=\"Shift_JIS\">\x93\xFA\x96{\x8C\xEA \xFF",
+         "{\xE6\x97\xA5\xE6\x9C\xAC"
+         "\xE8\xAA\x9E \xEF\xBF\xBD} "
+         "title=-",
+         1},
+        {"<meta charset=gb2312>\xC4\xE3\xBA\xC3", "{\xE4\xBD\xA0\xE5\xA5\xBD} title=-", 0},
+        {"<meta charset=no-such-charset>\xE9", "{\xC3\xA9} title=-", 0},
+        {"<?xml version=\"1.0\" encoding=\"koi8-r\"?><p>\xF0\xD2</p>", "{\xD0\x9F\xD1\x80} title=-",
+         0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
+        assert_page(pages[i].page, strlen(pages[i].page), pages[i].expected, pages[i].repaired);
+}
+
+static void deep_nesting_is_refused_not_followed(void **state)
+{
+    struct nd_buffer b = {0};
+
+    (void)state;
+    for (int i = 0; i < 1000; i++)
+        assert_true(nd_buffer_append(&b, "<div>", 5));
+    assert_true(nd_buffer_append(&b, "deep", 4));
+    assert_page(b.data, b.len, "{deep} title=-", 0);
+    for (int i = 0; i < 500000; i++)
+        assert_true(nd_buffer_append(&b, "<div>", 5));
+    assert_page(b.data, b.len, "bad: page has elements nested deeper than 5000", 0);
+    nd_buffer_release(&b);
+}
+
+/* libxml2 has limits of 10 MB on what stands in one piece. */
+static void long_texts_attributes_and_comments_are_whole(void **state)
+{
+    static const char *const around[][2] = {{"<p>", "</p>"},
+                                            {"<!--", "-->"},
+                                            {"<p title='", "'>"},
+                                            {"<script>", "</script>"},
+                                            {"<title>", "</title>"}};
+    const size_t n = 20000000;
+
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        struct nd_input_options o = nd_input_options_default();
+        struct nd_source source = {.path = "", .format = ND_FORMAT_HTML};
+        struct nd_parser *parser = nd_parser_new(&o, NULL);
+        struct nd_buffer b = {0};
+        struct nd_document d;
+        struct nd_bad_record bad;
+
+        assert_true(nd_buffer_append(&b, "before", 6));
+        assert_true(nd_buffer_append(&b, around[i][0], strlen(around[i][0])));
+        assert_true(nd_buffer_reserve(&b, b.len + n));
+        for (size_t j = 0; j < n; j++)
+            b.data[b.len++] = j % 10 ? 'x' : ' ';
+        assert_true(nd_buffer_append(&b, around[i][1], strlen(around[i][1])));
+        assert_true(nd_buffer_append(&b, "after", 5));
+        assert_int_equal(
+            nd_parser_parse(parser, &source, (struct nd_view){b.data, b.len}, &d, NULL, &bad), 1);
+        if (d.text.len < 11 || memcmp(d.text.data + d.text.len - 5, "after", 5) != 0)
+            fail_msg("case %d: %zu bytes", i, d.text.len);
+        assert_true(i == 0 || i == 4 ? d.text.len > n : d.text.len < 20);
+        nd_buffer_release(&b);
+        nd_parser_free(parser);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(visible_text_and_title_are_taken),
+        cmocka_unit_test(entities_are_decoded_once),
+        cmocka_unit_test(traps_of_the_parser_lose_no_text),
+        cmocka_unit_test(xhtml_is_read_likewise),
+        cmocka_unit_test(charsets_are_found),
+        cmocka_unit_test(deep_nesting_is_refused_not_followed),
+        cmocka_unit_test(long_texts_attributes_and_comments_are_whole),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,117 @@
+/* test_input_memory.c - every allocation made to fail once: an error, no crash, no leak */
+#include "input_fixture.h"
+
+/* The linker sends the library's calls here (tests/CMakeLists.txt); others' are their own. */
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t n, size_t bytes);
+void *__real_realloc(void *p, size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes);
+void *__wrap_realloc(void *p, size_t bytes);
+
+static size_t allocations, failing = SIZE_MAX;
+
+static bool fails(void)
+{
+    return allocations++ == failing;
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+    return fails() ? NULL : __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t n, size_t bytes)
+{
+    return fails() ? NULL : __real_calloc(n, bytes);
+}
+
+void *__wrap_realloc(void *p, size_t bytes)
+{
+    return fails() ? NULL : __real_realloc(p, bytes);
+}
+
+static void ignore(void *context, const struct nd_problem *problem)
+{
+    (void)context;
+    (void)problem;
+}
+
+static int parse_batch(struct nd_input *input, struct nd_parser *parser,
+                       const struct nd_batch *batch)
+{
+    char *again = NULL;
+    size_t capacity = 0;
+    int status = 0;
+
+    for (size_t i = 0; i < batch->count && status >= 0; i++) {
+        const struct nd_record *r = &batch->records[i];
+        const struct nd_source *s = nd_input_source(input, r->source);
+        struct nd_document d;
+        struct nd_bad_record bad;
+
+        status = nd_parser_parse(parser, s, r->bytes, &d, NULL, &bad);
+        if (status >= 0 && s->is_rereadable)
+            status =
+                nd_input_reread(input, r->source, r->offset, r->bytes.len, &again, &capacity, NULL);
+    }
+    free(again);
+    nd_parser_reset(parser);
+    return status;
+}
+
+/* All of it once, as a program would; returns 0 or the error. */
+static int read_once(const char *const *paths, size_t n, const struct nd_input_options *o)
+{
+    struct nd_error err = {ND_OK, ""};
+    struct nd_input *input = nd_input_open(paths, n, o, ignore, NULL, &err);
+    struct nd_parser *parser = input ? nd_parser_new(o, &err) : NULL;
+    struct nd_batch batch = {0};
+    int status = parser ? 1 : (int)err.status;
+
+    while (status > 0) {
+        status = nd_input_read(input, 1 << 16, 10, &batch, &err);
+        if (status > 0 && parse_batch(input, parser, &batch) < 0)
+            status = ND_ENOMEM;
+    }
+    nd_batch_release(&batch);
+    nd_parser_free(parser);
+    nd_input_close(input);
+    return status;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    static const char *const paths[] = {"dir",    "a.jsonl.gz", "b.csv",
+                                        "c.html", "d.tar",      "e.txt.zst"};
+    struct nd_input_options o = nd_input_options_default();
+    size_t all;
+
+    (void)state;
+    o.fields = (const char *const[]){"id"};
+    o.n_fields = 1;
+    run("mkdir -p dir/sub; printf '{\"text\":\"\\\\n\\377\"}\\n' | tee dir/sub/x.jsonl | gzip > "
+        "a.jsonl.gz; printf 'text,id\\n\"q\"\"q\",1\\n' > b.csv; printf '<meta "
+        "charset=koi8-r><title>t</title>\\320\\0' > c.html; tar cf d.tar a.jsonl.gz b.csv; printf "
+        "'\\377\\376x\\0' | zstd -q > e.txt.zst");
+    allocations = 0;
+    assert_int_equal(read_once(paths, 6, &o), 0);
+    all = allocations;
+    assert_true(all > 50);
+    for (size_t i = 0; i < all; i++) {
+        allocations = 0;
+        failing = i;
+        int status = read_once(paths, 6, &o);
+
+        failing = SIZE_MAX;
+        if (status != ND_ENOMEM)
+            fail_msg("allocation %zu of %zu failed, and the reading said %d", i, all, status);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail)};
+
+    return cmocka_run_group_tests(tests, fixture_enter, fixture_leave);
+}

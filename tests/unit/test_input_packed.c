@@ -1,0 +1,351 @@
+/* test_input_packed.c - compressed files and archives: whole, in several parts, damaged */
+#include "input_fixture.h"
+
+#include "base/hash.h"
+
+static const char *const PROGRAM[] = {"gzip", "zstd", "xz", "bzip2", "lz4"};
+static const char *const SUFFIX[] = {"gz", "zst", "xz", "bz2", "lz4"};
+enum { KINDS = 5, LINES = 8000 };
+
+static struct nd_buffer corpus;
+
+/* Records that compress, but not to nothing. */
+static int make_corpus(void **state)
+{
+    if (fixture_enter(state) != 0)
+        return -1;
+    for (int i = 0; i < LINES; i++)
+        put(&corpus, "{\"id\":%d,\"text\":\"%016llx some words that are the same\"}\n", i,
+            (unsigned long long)nd_mix64((uint64_t)i));
+    write_file("c.jsonl", corpus.data, corpus.len);
+    for (int k = 0; k < KINDS; k++) {
+        char command[200];
+
+        (void)snprintf(command, sizeof command, "%s -q < c.jsonl > c.jsonl.%s", PROGRAM[k],
+                       SUFFIX[k]);
+        run(command);
+    }
+    return 0;
+}
+
+static int remove_corpus(void **state)
+{
+    nd_buffer_release(&corpus);
+    return fixture_leave(state);
+}
+
+static void read_one(struct reading *r, const char *path)
+{
+    struct nd_input_options o = nd_input_options_default();
+
+    read_all(r, (const char *const[]){path, NULL}, &o, 1 << 20, 100000);
+}
+
+static void assert_contains(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("\"%s\" is not in: %s", part, text);
+}
+
+/* The records read are the first ones, and nothing else. */
+static void assert_beginning(const struct reading *r)
+{
+    assert_true(r->records.len <= corpus.len);
+    if (r->records.len)
+        assert_memory_equal(r->records.data, corpus.data, r->records.len);
+    assert_int_equal(r->n_bad, 0);
+}
+
+static void every_compression_gives_the_same_records(void **state)
+{
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        char path[40];
+        struct reading r = {0};
+
+        (void)snprintf(path, sizeof path, "c.jsonl.%s", SUFFIX[k]);
+        read_one(&r, path);
+        assert_problems(&r, "");
+        assert_int_equal(r.n_documents, LINES);
+        assert_beginning(&r);
+        close_reading(&r);
+    }
+}
+
+static void several_members_are_read_as_one(void **state)
+{
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        char command[200], path[40];
+        struct reading r = {0};
+
+        (void)snprintf(path, sizeof path, "twice.jsonl.%s", SUFFIX[k]);
+        (void)snprintf(command, sizeof command, "cat c.jsonl.%s c.jsonl.%s > %s", SUFFIX[k],
+                       SUFFIX[k], path);
+        run(command);
+        read_one(&r, path);
+        assert_problems(&r, "");
+        assert_int_equal(r.n_documents, 2 * LINES);
+        close_reading(&r);
+    }
+}
+
+/* Cut at many places: never silent, and what comes before the cut is given. */
+static void truncated_files_are_named(void **state)
+{
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        char path[40], cut[40];
+        size_t len;
+
+        (void)snprintf(path, sizeof path, "c.jsonl.%s", SUFFIX[k]);
+        (void)snprintf(cut, sizeof cut, "cut.jsonl.%s", SUFFIX[k]);
+        char *bytes = slurp(path, &len);
+
+        for (size_t at = 12; at < len; at += len / 11) {
+            struct reading r = {0};
+
+            write_file(cut, bytes, at);
+            read_one(&r, cut);
+            assert_beginning(&r);
+            if (r.n_failures != 1)
+                fail_msg("%s cut at %zu of %zu: %s", cut, at, len, r.problems.data);
+            assert_contains(r.problems.data, cut);
+            close_reading(&r);
+        }
+        free(bytes);
+    }
+}
+
+static void what_follows_or_a_damaged_second_part_is_named(void **state)
+{
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        char path[40], odd[40];
+        struct nd_buffer b = {0};
+        size_t len;
+
+        (void)snprintf(path, sizeof path, "c.jsonl.%s", SUFFIX[k]);
+        (void)snprintf(odd, sizeof odd, "odd.jsonl.%s", SUFFIX[k]);
+        char *bytes = slurp(path, &len);
+
+        for (int what = 0; what < 4; what++) {
+            struct reading r = {0};
+
+            b.len = 0;
+            assert_true(nd_buffer_append(&b, bytes, len));
+            if (what == 0) /* text behind */
+                assert_true(nd_buffer_append(&b, "and more", 8));
+            else /* a second part, whose start, middle or end is wrong */
+                assert_true(nd_buffer_append(&b, bytes, len));
+            if (what > 0)
+                memset(b.data + (what == 1   ? len
+                                 : what == 2 ? len + len / 2
+                                             : 2 * len - 6),
+                       'x', 4);
+            write_file(odd, b.data, b.len);
+            read_one(&r, odd);
+            if (r.n_failures != 1 || r.n_documents < (k == 0 ? LINES : LINES / 2))
+                fail_msg("%s, case %d: %zu documents; %s", odd, what, r.n_documents,
+                         r.problems.data);
+            close_reading(&r);
+        }
+        nd_buffer_release(&b);
+        free(bytes);
+    }
+}
+
+/* One byte wrong anywhere in gzip data is found: in the header, the data, checksum and length. */
+static void a_wrong_byte_in_gzip_is_found(void **state)
+{
+    size_t len;
+    char *bytes = slurp("c.jsonl.gz", &len);
+
+    (void)state;
+    for (size_t at = 20; at<len; at += at> len - 20 ? 1 : 10007) {
+        struct reading r = {0};
+
+        bytes[at] ^= 0x10;
+        write_file("wrong.jsonl.gz", bytes, len);
+        bytes[at] ^= 0x10;
+        read_one(&r, "wrong.jsonl.gz");
+        if (r.n_failures != 1)
+            fail_msg("byte %zu of %zu: %s", at, len, r.problems.data);
+        close_reading(&r);
+    }
+    free(bytes);
+}
+
+static void gzip_may_be_padded_with_zeroes(void **state)
+{
+    struct reading r = {0};
+
+    (void)state;
+    run("(cat c.jsonl.gz; head -c 3000 /dev/zero) > padded.jsonl.gz");
+    read_one(&r, "padded.jsonl.gz");
+    assert_problems(&r, "");
+    assert_int_equal(r.n_documents, LINES);
+    close_reading(&r);
+}
+
+static void make_tree(void)
+{
+    run("mkdir -p tree/sub && gzip -c c.jsonl > tree/sub/c.jsonl.gz && printf hello > tree/a.txt &&"
+        "printf '{\"text\":\"x\"}\\n{\"text\":\"y\"}' > tree/b.jsonl && ln -sf a.txt tree/link &&"
+        "ln -f tree/a.txt tree/zz-hard");
+}
+
+static void archives_give_their_files(void **state)
+{
+    static const char *const command[] = {
+        "tar cf t.tar --sort=name tree",
+        "tar czf t.tar.gz --sort=name tree",
+        "tar c --sort=name tree | zstd -q > t.tar.zst",
+        "tar c --sort=name tree | xz > t.tar.xz",
+        "zip -qrX t.zip tree/a.txt tree/b.jsonl tree/sub/c.jsonl.gz",
+        "zip -qrX - tree/a.txt tree/b.jsonl tree/sub/c.jsonl.gz | gzip > t.zip.gz",
+        "tar cf t.tar --format=v7 --sort=name tree",
+        "tar cf t.tar --format=posix --sort=name tree"};
+    static const char *const path[] = {"t.tar", "t.tar.gz", "t.tar.zst", "t.tar.xz",
+                                       "t.zip", "t.zip.gz", "t.tar",     "t.tar"};
+
+    (void)state;
+    make_tree();
+    for (int i = 0; i < 8; i++) {
+        struct reading r = {0};
+        char expected[200];
+
+        run(command[i]);
+        read_one(&r, path[i]);
+        assert_problems(&r, "");
+        assert_int_equal(r.n_documents, LINES + 3);
+        (void)snprintf(expected, sizeof expected,
+                       "%s!tree/a.txt{hello}\n%s!tree/b.jsonl:1{x}\n%s!tree/b.jsonl:2{y}\n"
+                       "%s!tree/sub/c.jsonl.gz:1[0]{",
+                       path[i], path[i], path[i], path[i]);
+        assert_memory_equal(r.log.data, expected, strlen(expected));
+        close_reading(&r);
+    }
+}
+
+static void an_archive_is_a_source_with_the_hash_of_its_file(void **state)
+{
+    static const char *const path[] = {"t.tar.gz", "t.zip"};
+    struct nd_input_options o = nd_input_options_default();
+
+    (void)state;
+    make_tree();
+    run("tar czf t.tar.gz tree; rm -f t.zip; zip -qr t.zip tree");
+    for (int i = 0; i < 2; i++) {
+        struct nd_batch batch = {0};
+        struct nd_input *input = nd_input_open(&path[i], 1, &o, NULL, NULL, NULL);
+        const struct nd_source *s;
+        size_t len;
+        char *bytes = slurp(path[i], &len);
+
+        while (nd_input_read(input, 1 << 20, 1000, &batch, NULL) > 0)
+            ;
+        s = nd_input_source(input, 0);
+        assert_null(s->entry);
+        assert_int_equal(s->records, 0);
+        assert_int_equal(s->bytes_hash, nd_hash_bytes(bytes, len));
+        assert_string_equal(nd_input_source(input, 1)->archive, i ? "zip" : "tar");
+        assert_string_equal(nd_input_source(input, 1)->path, path[i]);
+        assert_non_null(nd_input_source(input, 1)->entry);
+        free(bytes);
+        nd_batch_release(&batch);
+        nd_input_close(input);
+    }
+}
+
+static void damaged_archives_are_named_and_read_as_far_as_they_go(void **state)
+{
+    struct reading r = {0};
+
+    (void)state;
+    make_tree();
+    run("tar cf cut.tar --sort=name tree && head -c 3000 cut.tar > cut1.tar &&"
+        "head -c 1536 cut.tar > cut2.tar");
+    read_one(&r, "cut1.tar");
+    assert_int_equal(r.n_failures, 1);
+    assert_contains(r.log.data, "cut1.tar!tree/a.txt{hello}");
+    close_reading(&r);
+    read_one(&r, "cut2.tar");
+    assert_log(&r, "cut2.tar!tree/a.txt{hello}\n");
+    assert_problems(&r, "failed: cut2.tar: tar ends too early: its end mark is missing; 1 files in "
+                        "it were met before that, the rest is lost\n");
+    close_reading(&r);
+    run("printf 'stored text that is not compressed' > s.txt; rm -f bad.zip;"
+        "zip -q0 bad.zip s.txt tree/a.txt;"
+        "sed -i 's/stored text/damage text/' bad.zip");
+    read_one(&r, "bad.zip");
+    assert_int_equal(r.n_failures, 1);
+    assert_contains(r.problems.data, "bad.zip!s.txt: zip data is damaged: ZIP bad CRC");
+    assert_log(&r, "bad.zip!tree/a.txt{hello}\n");
+    close_reading(&r);
+}
+
+static void odd_archives_are_told(void **state)
+{
+    struct reading r = {0};
+
+    (void)state;
+    make_tree();
+    run("tar cf in.tar tree/a.txt && tar cf out.tar in.tar tree/b.jsonl && mkdir -p none &&"
+        "tar cf none.tar none");
+    read_one(&r, "out.tar");
+    assert_problems(&r, "failed: out.tar!in.tar: is an archive within an archive: not read\n");
+    assert_log(&r, "out.tar!tree/b.jsonl:1{x}\nout.tar!tree/b.jsonl:2{y}\n");
+    close_reading(&r);
+    read_one(&r, "none.tar");
+    assert_problems(&r, "warning: none.tar: is an archive without files\n");
+    close_reading(&r);
+}
+
+static void sparse_files_come_with_their_holes(void **state)
+{
+    struct reading r = {0};
+
+    (void)state;
+    run("rm -f sparse.txt; truncate -s 1000000 sparse.txt && printf end >> sparse.txt &&"
+        "truncate -s 2000000 sparse.txt && tar cSf sparse.tar sparse.txt");
+    read_one(&r, "sparse.tar");
+    assert_int_equal(r.n_failures, 0);
+    assert_int_equal(r.records.len, 2000000);
+    assert_memory_equal(r.records.data + 1000000, "end", 4);
+    close_reading(&r);
+}
+
+static void names_that_promise_compression_are_checked(void **state)
+{
+    struct nd_input_options o = nd_input_options_default();
+
+    (void)state;
+    write_text("plain.txt.gz", "plain text");
+    expect(&o, "plain.txt.gz", "plain.txt.gz{plain text}\n",
+           "warning: plain.txt.gz: is named as gzip but its compression is none\n");
+    run("printf 'in zstd' | zstd -q > really.txt.gz; printf quiet | xz > noname");
+    expect(&o, "really.txt.gz", "really.txt.gz{in zstd}\n",
+           "warning: really.txt.gz: is named as gzip but its compression is zstd\n");
+    expect(&o, "noname", "noname{quiet}\n", "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_compression_gives_the_same_records),
+        cmocka_unit_test(several_members_are_read_as_one),
+        cmocka_unit_test(truncated_files_are_named),
+        cmocka_unit_test(what_follows_or_a_damaged_second_part_is_named),
+        cmocka_unit_test(a_wrong_byte_in_gzip_is_found),
+        cmocka_unit_test(gzip_may_be_padded_with_zeroes),
+        cmocka_unit_test(archives_give_their_files),
+        cmocka_unit_test(an_archive_is_a_source_with_the_hash_of_its_file),
+        cmocka_unit_test(damaged_archives_are_named_and_read_as_far_as_they_go),
+        cmocka_unit_test(odd_archives_are_told),
+        cmocka_unit_test(sparse_files_come_with_their_holes),
+        cmocka_unit_test(names_that_promise_compression_are_checked),
+    };
+
+    return cmocka_run_group_tests(tests, make_corpus, remove_corpus);
+}

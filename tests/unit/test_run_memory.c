@@ -1,0 +1,192 @@
+/* test_run_memory.c - every allocation of a run is made to fail once: an error, and no file left */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <neardup/run.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#define HAS_OWN_MALLOC 1
+#else
+#define HAS_OWN_MALLOC 0
+
+/* These stand before the C library's, for it and for all libraries of this program. */
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t n, size_t bytes);
+void *__libc_realloc(void *p, size_t bytes);
+
+static atomic_long until_failure; /* 0: none will fail */
+
+static bool fails(void)
+{
+    return atomic_load(&until_failure) > 0 && atomic_fetch_sub(&until_failure, 1) == 1;
+}
+
+void *malloc(size_t bytes)
+{
+    return fails() ? NULL : __libc_malloc(bytes);
+}
+
+void *calloc(size_t n, size_t bytes)
+{
+    return fails() ? NULL : __libc_calloc(n, bytes);
+}
+
+void *realloc(void *p, size_t bytes)
+{
+    return fails() ? NULL : __libc_realloc(p, bytes);
+}
+#endif
+
+static char folder[] = "/tmp/neardup-test-XXXXXX";
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "w");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int make_corpus(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder) || chdir(folder) != 0 || mkdir("in", 0777) != 0)
+        return -1;
+    write_file("in/a.jsonl",
+               "{\"id\":1,\"text\":\"one two three four five six seven eight nine\"}\n"
+               "{\"id\":2,\"text\":\"one two three four five six seven eight nine ten\","
+               "\"lang\":\"en\"}\n{broken\n"
+               "{\"id\":1,\"text\":\"one two three four five six seven eight nine\"}\n");
+    write_file("in/b.jsonl", "{\"text\":\"quite another text \\u00e9 of some words\",\"n\":4}\n");
+    return 0;
+}
+
+static int remove_corpus(void **state)
+{
+    (void)state;
+    (void)!unlink("in/a.jsonl");
+    (void)!unlink("in/b.jsonl");
+    (void)!rmdir("in");
+    if (chdir("/") != 0)
+        return -1;
+    return rmdir(folder);
+}
+
+#if !HAS_OWN_MALLOC
+static int count_files(void)
+{
+    DIR *dir = opendir(".");
+    int n = 0;
+
+    while (dir && readdir(dir))
+        n++;
+    if (dir)
+        closedir(dir);
+    return n;
+}
+
+/* In a process of its own.  0: as it should be; 1: not; 2: there was no n-th allocation. */
+static int run_with_failure(const struct nd_run_options *options, long n)
+{
+    struct nd_run_summary summary;
+    struct nd_error err;
+    int before = count_files();
+    enum nd_status status;
+    long left;
+
+    atomic_store(&until_failure, n);
+    status = nd_run_dedup(options, NULL, &summary, &err);
+    left = atomic_exchange(&until_failure, 0);
+    if (status == ND_OK) {
+        unlink(options->output);
+        unlink(options->manifest);
+        unlink(options->clusters);
+        return left > 0 ? 2 : 0; /* what can be done without may be done without */
+    }
+    if (left <= 0 && err.message[0] && err.status == status && count_files() == before &&
+        !strstr(err.message, "without a reason"))
+        return 0;
+    fprintf(stderr, "%s, %ld left, %d files, '%s' of %s\n", nd_status_name(status), left,
+            count_files() - before, err.message, nd_status_name(err.status));
+    return 1;
+}
+
+static void fail_each(const char *keep, enum nd_cluster cluster)
+{
+    static const char *const paths[] = {"in"};
+    struct nd_run_options options = nd_run_options_default();
+    int result = 0;
+
+    options.paths = paths;
+    options.n_paths = 1;
+    options.output = "out.jsonl";
+    options.manifest = "manifest.jsonl";
+    options.clusters = "clusters.tsv.gz";
+    options.within = "lang";
+    options.recipe.dedup.threads = 1;
+    options.recipe.dedup.cluster = cluster;
+    snprintf(options.recipe.keep, sizeof options.recipe.keep, "%s", keep);
+    for (long n = 1; result == 0; n++) {
+        pid_t child = fork();
+        int status;
+
+        assert_true(child >= 0);
+        if (child == 0)
+            _exit(run_with_failure(&options, n));
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) == 1)
+            fail_msg("keep %s: allocation %ld: %s %d", keep, n,
+                     WIFEXITED(status) ? "wrong result" : "signal",
+                     WIFEXITED(status) ? 1 : WTERMSIG(status));
+        result = WEXITSTATUS(status);
+        assert_true(n < 1000000);
+    }
+}
+#endif
+
+static void a_run_in_one_pass_fails_cleanly(void **state)
+{
+    (void)state;
+#if HAS_OWN_MALLOC
+    skip();
+#else
+    fail_each("first", ND_CLUSTER_STAR);
+#endif
+}
+
+static void a_run_in_three_passes_fails_cleanly(void **state)
+{
+    (void)state;
+#if HAS_OWN_MALLOC
+    skip();
+#else
+    fail_each("longest", ND_CLUSTER_STAR);
+    fail_each("last", ND_CLUSTER_COMPONENTS);
+#endif
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_in_one_pass_fails_cleanly),
+        cmocka_unit_test(a_run_in_three_passes_fails_cleanly),
+    };
+
+    return cmocka_run_group_tests(tests, make_corpus, remove_corpus);
+}
