@@ -268,6 +268,20 @@ static void what_cannot_be_is_refused(void **state)
     assert_null(nd_hamming_family_name((enum nd_hamming_family)99));
 }
 
+static void a_measured_machine_serves_to_plan(void **state)
+{
+    struct nd_hamming_problem problem = {64, 3, 1000000};
+    struct nd_hamming_machine machine;
+    struct nd_hamming_plan plan;
+
+    (void)state;
+    assert_int_equal(nd_hamming_calibrate(&machine, NULL), ND_OK);
+    assert_true(machine.line_ns > 0 && machine.cached_ns > 0);
+    assert_true(machine.compare_ns > 0 && machine.insert_ns > 0 && machine.step_ns > 0);
+    assert_int_equal(nd_hamming_choose(&problem, &machine, 0, &plan, NULL), ND_OK);
+    assert_true(plan.query_seconds > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +294,7 @@ int main(void)
         cmocka_unit_test(the_ball_of_a_word_is_sixteen_buckets),
         cmocka_unit_test(chance_is_what_the_formula_says),
         cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(a_measured_machine_serves_to_plan),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
