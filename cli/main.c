@@ -28,6 +28,22 @@ const struct command command_table[] = {
     {"sketch", FOR_SKETCH, "[OPTION…] [FILE|DIR|-]…",
      "Print the sketches of documents, one JSON object a line.",
      "  neardup sketch corpus.jsonl > sketches.jsonl\n", cmd_sketch},
+    {"index", FOR_INDEX, "plan|pairs [OPTION…] [FILE|-]…",
+     "Plan a search for fingerprints within K bits, or list all such pairs of files.\n\n"
+     "plan: every design for --count fingerprints, with what it should cost; the one to take is\n"
+     "marked.  pairs: id, id and distance of every pair, in the order of the files.",
+     "  neardup index plan --count 17179869184 --bits 64 --distance 3 --memory 1T\n"
+     "  neardup index plan --count 1e9 --tables 20\n"
+     "  neardup index pairs --distance 3 fingerprints.txt > pairs.tsv\n",
+     cmd_index},
+    {"join", FOR_JOIN, "[OPTION…] QUERIES [FILE|-]…",
+     "Find each query's fingerprints within K bits in files of any length.\n\n"
+     "A line is a fingerprint in hexadecimal, then optionally a tab and an id; else the id is the\n"
+     "number of the line in its file, from 0.  Results are lines of the query's id, the other id\n"
+     "and the distance.  Parts of a file can be joined apart, and the results merged.",
+     "  neardup join queries.txt fingerprints.txt > near.tsv\n"
+     "  neardup join --merge near-*.tsv > near.tsv\n",
+     cmd_join},
 };
 const size_t n_commands = sizeof command_table / sizeof *command_table;
 

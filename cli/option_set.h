@@ -37,6 +37,9 @@ DECLARE(set_progress);
 DECLARE(set_threads);
 DECLARE(set_tmp);
 DECLARE(set_help);
+DECLARE(set_hamming_number);
+DECLARE(set_hamming_size);
+DECLARE(set_hamming_flag);
 #undef DECLARE
 
 #endif

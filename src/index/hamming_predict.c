@@ -105,13 +105,22 @@ static void predict_tables(const struct nd_hamming_machine *m, struct nd_hamming
     p->query_seconds = p->lines * line_seconds(m, p->bytes) + 1e-9 * p->tables * m->step_ns;
 }
 
+/* Lines of a bucket: one and a tenth, or as many as its fingerprints take beyond 2^26 buckets. */
+static double chain(double n, double fill, double slots)
+{
+    const double buckets = (double)(1 << 26);
+
+    return n / fill <= buckets ? 1.1 : 1.1 + n / buckets / slots;
+}
+
 static void predict_halves(const struct nd_hamming_machine *m, struct nd_hamming_plan *p)
 {
-    const double least = 2.0 * 64 * (1 << 17);
-    double n = (double)p->problem.count;
+    const double least = 2.0 * 64 * (1 << 17), n = (double)p->problem.count;
+    double look_ups = p->problem.distance < 2 ? 1 : 16;
+    double first = chain(n, ND_HAMMING_FILL_IDS, 6), second = chain(n, ND_HAMMING_FILL_OTHER, 10);
 
-    p->lines = p->problem.distance < 2 ? 2.2 : 32 * 1.1;
-    p->candidates = p->lines / 2 * (ND_HAMMING_FILL_IDS + ND_HAMMING_FILL_OTHER);
+    p->lines = look_ups * (first + second);
+    p->candidates = look_ups * (first * ND_HAMMING_FILL_IDS + second * ND_HAMMING_FILL_OTHER);
     p->bytes = n * 64 * (1 / ND_HAMMING_FILL_IDS + 1 / ND_HAMMING_FILL_OTHER) * 1.08;
     p->bytes = p->bytes > least ? p->bytes : least;
     p->build_seconds = 1e-9 * n * 2 * m->insert_ns;
