@@ -1,4 +1,4 @@
-/* cmd_index.c - neardup index: plan a search, or list all pairs within K bits */
+/* cmd_index.c - neardup index: which part of it, plans, and all pairs within K bits */
 #include "fingerprints.h"
 #include "report.h"
 
@@ -167,24 +167,6 @@ static int print_pairs(const struct fingerprints *all, const size_t *start, size
     return pairs->n ? 0 : 1;
 }
 
-static bool read_all(const struct settings *s, struct fingerprints *all, size_t *start,
-                     const char *const *path, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        struct fingerprint_file file;
-        bool whole;
-
-        start[i] = all->n;
-        if (!fingerprint_file_open(&file, &s->hamming, path[i]))
-            return false;
-        whole = fingerprint_file_read(&file, SIZE_MAX, all);
-        fingerprint_file_close(&file);
-        if (!whole)
-            return false;
-    }
-    return true;
-}
-
 static int index_pairs(const struct settings *s, const char *const *path, size_t n)
 {
     struct fingerprints all = {.row = NULL};
@@ -193,7 +175,7 @@ static int index_pairs(const struct settings *s, const char *const *path, size_t
     size_t *start = calloc(n + 1, sizeof *start);
     int status = 2;
 
-    if (start && read_all(s, &all, start, path, n)) {
+    if (start && fingerprints_read_files(&all, &s->hamming, path, n, start)) {
         if (nd_hamming_pairs(all.row, all.n, s->hamming.bits, s->hamming.distance,
                              s->run.recipe.dedup.threads, keep_pairs, &pairs, &err) == ND_OK)
             status = print_pairs(&all, start, n, &pairs);
@@ -210,12 +192,22 @@ int cmd_index(struct settings *s)
 {
     static const char *const standard = "-";
     const char *what = s->paths.count ? s->paths.at[0] : "";
+    const char *const *path = s->paths.count > 1 ? s->paths.at + 1 : &standard;
     size_t n = s->paths.count ? s->paths.count - 1 : 0;
 
     if (strcmp(what, "plan") == 0 && n == 0)
         return index_plan(&s->hamming);
     if (strcmp(what, "pairs") == 0)
-        return index_pairs(s, n ? s->paths.at + 1 : &standard, n ? n : 1);
-    say("index takes plan, or pairs and files; see neardup help index");
+        return index_pairs(s, path, n ? n : 1);
+    if (strcmp(what, "build") == 0)
+        return index_build(s, path, n ? n : 1);
+    if (strcmp(what, "info") == 0 && n == 1)
+        return index_info(path[0]);
+    if (strcmp(what, "verify") == 0 && n == 1)
+        return index_verify(path[0]);
+    if (strcmp(what, "query") == 0 && (n == 1 || n == 2))
+        return index_query(s, path[0], n == 2 ? path[1] : standard);
+    say("index takes plan; pairs or build and files; info, verify or query and an index; see "
+        "neardup help index");
     return 2;
 }

@@ -184,6 +184,25 @@ bool fingerprint_file_read(struct fingerprint_file *f, size_t most, struct finge
     return !ferror(f->file);
 }
 
+bool fingerprints_read_files(struct fingerprints *out, const struct hamming_settings *settings,
+                             const char *const *path, size_t n, size_t *start)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct fingerprint_file file;
+        bool whole;
+
+        if (start)
+            start[i] = out->n;
+        if (!fingerprint_file_open(&file, settings, path[i]))
+            return false;
+        whole = fingerprint_file_read(&file, SIZE_MAX, out);
+        fingerprint_file_close(&file);
+        if (!whole)
+            return false;
+    }
+    return true;
+}
+
 void print_fingerprint_id(const struct fingerprints *f, size_t i, uint64_t first)
 {
     if (f->id[i] == NO_TEXT)

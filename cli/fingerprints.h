@@ -38,6 +38,11 @@ void fingerprint_file_close(struct fingerprint_file *f);
 /* Append at most `most` fingerprints.  False: a bad line or no memory, it was said which. */
 bool fingerprint_file_read(struct fingerprint_file *f, size_t most, struct fingerprints *out);
 
+/* Read n files whole; start[i] (NULL: not wanted): where the i-th begins.  False: it was said why.
+ */
+bool fingerprints_read_files(struct fingerprints *out, const struct hamming_settings *settings,
+                             const char *const *path, size_t n, size_t *start);
+
 /* Forget what was read, keep the memory. */
 void fingerprints_clear(struct fingerprints *f);
 void fingerprints_release(struct fingerprints *f);

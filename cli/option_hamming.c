@@ -33,6 +33,7 @@ enum nd_status set_hamming_number(struct settings *s, const struct option *o, co
         return nd_fail(err, ND_EINVAL, "--%s: '%s' is no number from %u to %u", o->name, value,
                        known[i].least, known[i].most);
     *known[i].field = (unsigned)n;
+    s->hamming.has_distance |= known[i].field == &h->distance;
     return ND_OK;
 }
 
@@ -68,5 +69,14 @@ enum nd_status set_hamming_flag(struct settings *s, const struct option *o, cons
         s->hamming.merge = true;
     else
         s->hamming.calibrate = true;
+    return ND_OK;
+}
+
+enum nd_status set_hamming_output(struct settings *s, const struct option *o, const char *value,
+                                  struct nd_error *err)
+{
+    (void)o;
+    (void)err;
+    s->hamming.output = value;
     return ND_OK;
 }

@@ -40,6 +40,7 @@ DECLARE(set_help);
 DECLARE(set_hamming_number);
 DECLARE(set_hamming_size);
 DECLARE(set_hamming_flag);
+DECLARE(set_hamming_output);
 #undef DECLARE
 
 #endif

@@ -17,7 +17,8 @@ struct words {
 struct hamming_settings {
     unsigned bits, distance, tables, key_bits;
     double count, memory; /* 0: not given */
-    bool raw, merge, calibrate;
+    const char *output;
+    bool raw, merge, calibrate, has_distance;
 };
 
 struct settings {
@@ -91,6 +92,12 @@ int cmd_explain(struct settings *s);
 int cmd_sketch(struct settings *s);
 int cmd_index(struct settings *s);
 int cmd_join(struct settings *s);
+
+/* cmd_index_file.c: the parts of index that have to do with a file. */
+int index_build(const struct settings *s, const char *const *path, size_t n);
+int index_info(const char *path);
+int index_verify(const char *path);
+int index_query(const struct settings *s, const char *index, const char *queries);
 
 /* A message "neardup: …" on standard error; the progress line, if any, makes room. */
 void say(const char *format, ...) ND_PRINTF(1, 2);

@@ -6,6 +6,7 @@
 #include <neardup/dedup.h>
 #include <neardup/error.h>
 #include <neardup/hamming.h>
+#include <neardup/hamming_file.h>
 #include <neardup/index.h>
 #include <neardup/ratio.h>
 #include <neardup/recipe.h>

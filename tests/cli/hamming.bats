@@ -105,6 +105,50 @@ END
     printf '0\n' | { run neardup index pairs; [ "$status" -eq 1 ]; }
 }
 
+@test "build and query: what join finds; info, verify, damage" {
+    fingerprints 40 64 | sed 's/\t.*//' >queries
+    fingerprints 1500 64 queries | sed 's/\t.*//' >file
+    for k in 0 3 5; do
+        neardup index build -k $k file -o index
+        neardup index verify index
+        neardup join -k $k queries file | sort -n -k1,1 -k3,3 -k2,2 >expected
+        neardup index query index queries | sort -n -k1,1 -k3,3 -k2,2 | diff expected -
+        neardup index query index <queries | sort -n -k1,1 -k3,3 -k2,2 | diff expected -
+    done
+    neardup index info index | grep -qx 'fingerprints: 1500'
+    neardup index query index -k 2 queries | awk '$3 > 2' >far
+    [ ! -s far ]
+    run neardup index query index -k 6 queries
+    [ "$status" -eq 2 ]
+    printf 'ff\t7\nfe\t4294967295\n' | neardup index build -o small
+    [ "$(printf 'ff\n' | neardup index query small)" = "$(printf '0\t7\t0\n0\t4294967295\t1')" ]
+    printf 'ff\tseven\n' >bad
+    run neardup index build bad -o small
+    [ "$status" -eq 2 ]
+    neardup index verify small # the old one stands
+    head -c 300 index >cut
+    for bad in cut bad /nonexistent; do
+        run neardup index verify $bad
+        [ "$status" -eq 2 ]
+        run neardup index query $bad queries
+        [ "$status" -eq 2 ]
+    done
+}
+
+@test "build: killed at any moment, the index is the old one or the new one" {
+    fingerprints 60000 64 | sed 's/\t.*//' >file
+    head -1000 file >less
+    neardup index build less -o index
+    for wait in 0.01 0.02 0.04 0.06 0.08 0.1 0.15 0.2 0.3; do
+        "$NEARDUP" index build file -o index &
+        sleep $wait
+        kill -9 $! 2>kill.err || true
+        wait $! || true
+        neardup index verify index
+        neardup index info index | grep -Eqx 'fingerprints: (1000|60000)'
+    done
+}
+
 @test "raw words are read like lines" {
     fingerprints 300 100 | sed 's/\t.*//' >lines
     python3 -c 'import sys
