@@ -15,7 +15,6 @@
 #include <time.h>
 
 #include "text/fold.h"
-#include "text/token_hash.h"
 
 #include <neardup/cpu.h>
 #include <neardup/text.h>
@@ -55,6 +54,7 @@ static uint64_t fold(const char *text, size_t len)
 static uint64_t edges(const char *text, size_t len, int hash)
 {
     static uint16_t edge[ND_EDGES_MAX + ND_EDGES_SLACK];
+    static uint64_t token[ND_EDGES_MAX / 2];
     uint64_t sum = 0;
 
     nd_folder_start(&folder, text, len);
@@ -67,9 +67,10 @@ static uint64_t edges(const char *text, size_t len, int hash)
         folder.buffer[n] = 0; /* near enough: a word at the border of a window is cut */
         n_edges = folder.kernels->edges(folder.buffer, n + 1, edge);
         sum += n_edges;
-        for (size_t i = 0; hash && i < n_edges; i += 2)
-            sum += nd_token_hash_padded((const char *)folder.buffer + edge[i],
-                                        (size_t)(edge[i + 1] - edge[i]));
+        if (hash) {
+            folder.kernels->hash(folder.buffer, edge, n_edges / 2, token);
+            sum += token[n_edges / 4];
+        }
         nd_folder_drop(&folder, n);
     }
     return sum;

@@ -1,4 +1,5 @@
 """neardup and its rivals on the same files, in turns, one core each."""
+
 import json
 import os
 import subprocess
@@ -16,14 +17,27 @@ LARGE = 200e6  # bytes; such files are measured twice at most
 
 def options(parser):
     parser.add_argument("--sets", default=",".join(places.SPEED_SETS), help="default: %(default)s")
-    parser.add_argument("--rivals", default=",".join(FASTEST),
-                        help="of " + ", ".join(ALL_RIVALS) + "; all; none; default: %(default)s")
-    parser.add_argument("--runs", type=int, default=3,
-                        help="repetitions, default %(default)s; of files over 200 MB two")
+    parser.add_argument(
+        "--rivals",
+        default=",".join(FASTEST),
+        help="of " + ", ".join(ALL_RIVALS) + "; all; none; default: %(default)s",
+    )
+    parser.add_argument(
+        "--runs",
+        type=int,
+        default=3,
+        help="repetitions, default %(default)s; of files over 200 MB two",
+    )
     parser.add_argument("--limit", type=float, default=300, help="seconds for one run")
-    parser.add_argument("--budget", type=float, default=11,
-                        help="minutes: no further repetition begins that would end after them")
-    parser.add_argument("--cpu", type=int, help="the core to pin to; default: the first of those allowed")
+    parser.add_argument(
+        "--budget",
+        type=float,
+        default=11,
+        help="minutes: no further repetition begins that would end after them",
+    )
+    parser.add_argument(
+        "--cpu", type=int, help="the core to pin to; default: the first of those allowed"
+    )
     parser.add_argument("--resume", action="store_true", help="go on with the last session")
 
 
@@ -33,15 +47,28 @@ def contestants(args):
     names = args.rivals.split(",") if names is None else names
     unknown = set(names) - set(ALL_RIVALS)
     if unknown:
-        raise SystemExit(f"bench/run: no rival is called {', '.join(sorted(unknown))}; "
-                         f"there are {', '.join(ALL_RIVALS)}")
+        raise SystemExit(
+            f"bench/run: no rival is called {', '.join(sorted(unknown))}; "
+            f"there are {', '.join(ALL_RIVALS)}"
+        )
     return names
 
 
 def neardup_command(binary, path, out, threads):
-    return [binary, "dedup", path, "-o", os.path.join(out, "survivors.jsonl"),
-            "--manifest", os.path.join(out, "manifest.jsonl"),
-            "--clusters", os.path.join(out, "clusters.tsv"), "--threads", str(threads), "--quiet"]
+    return [
+        binary,
+        "dedup",
+        path,
+        "-o",
+        os.path.join(out, "survivors.jsonl"),
+        "--manifest",
+        os.path.join(out, "manifest.jsonl"),
+        "--clusters",
+        os.path.join(out, "clusters.tsv"),
+        "--threads",
+        str(threads),
+        "--quiet",
+    ]
 
 
 class Contest:
@@ -77,13 +104,16 @@ class Contest:
             command, cpus = neardup_command(self.binary, path, out, threads), self.cpus[:threads]
         else:
             harness = os.path.join(places.BENCH, "rivals", "harness.py")
-            command = [self.python, harness, tool, "--input", path, "--out", out] + \
-                (["--clusters"] if number == 0 else [])
+            command = [self.python, harness, tool, "--input", path, "--out", out] + (
+                ["--clusters"] if number == 0 else []
+            )
             cpus = self.cpus[:1]
         places.warm(path)
         log = os.path.join(out, "log.txt")
         result = timed.run(command, cpus, log, self.args.limit)
-        record = dict(self.session, set=name, tool=tool, run=number, file_mb=round(size / 1e6, 2), **result)
+        record = dict(
+            self.session, set=name, tool=tool, run=number, file_mb=round(size / 1e6, 2), **result
+        )
         if result["exit"] == 0:
             self.finish(record, tool, out)
             self.seconds[name, tool] = result["seconds"]
@@ -93,20 +123,29 @@ class Contest:
         """A rival says itself when its survivors stood there and how long it imported."""
         if tool.startswith("neardup"):
             record["seconds_full"] = record["seconds"]
-            version = subprocess.run([self.binary, "--version"], capture_output=True, text=True, check=False)
+            version = subprocess.run(
+                [self.binary, "--version"], capture_output=True, text=True, check=False
+            )
             record["version"] = version.stdout.strip().split(" ")[-1]
         else:
             with open(os.path.join(out, "meta.json"), encoding="utf-8") as f:
                 meta = json.load(f)
             importing = meta["seconds_import"]
-            record.update(seconds_full=meta["seconds_full"], seconds_import=importing, cpu_s=meta["cpu_s"],
-                          seconds=meta["seconds_full"] - (importing if importing > 1 else 0),
-                          peak_mb=round(meta["peak_kb"] * 1024 / 1e6, 1), version=meta["version"], phases=meta["phases"])
+            record.update(
+                seconds_full=meta["seconds_full"],
+                seconds_import=importing,
+                cpu_s=meta["cpu_s"],
+                seconds=meta["seconds_full"] - (importing if importing > 1 else 0),
+                peak_mb=round(meta["peak_kb"] * 1024 / 1e6, 1),
+                version=meta["version"],
+                phases=meta["phases"],
+            )
         record["mb_per_s"] = round(record["file_mb"] / record["seconds"], 2)
 
-    def score(self, name, path, out):
-        command = [sys.executable, os.path.join(places.BENCH, "score.py"), "--oracle", places.word_oracle(name),
-                   "--input", path, "--clusters", os.path.join(out, "clusters.tsv")]
+    def score(self, path, out, oracle, *options):
+        command = [sys.executable, os.path.join(places.BENCH, "score.py"), *options]
+        command += ["--oracle", oracle, "--input", path]
+        command += ["--clusters", os.path.join(out, "clusters.tsv")]
         removed = os.path.join(out, "removed.txt")
         if os.path.exists(removed):
             command += ["--removed", removed]
@@ -114,6 +153,16 @@ class Contest:
         if done.returncode:
             return {"failed": done.stderr[-300:]}
         return json.loads(done.stdout)
+
+    def add_scores(self, record, name, path, out):
+        """By the words of all, and neardup by its own as well."""
+        record["score"] = self.score(path, out, places.word_oracle(name))
+        if record["tool"] == "neardup":
+            try:
+                own = places.exact_pairs(name, path)
+                record["own_score"] = self.score(path, out, own, "--exact")
+            except places.Skipped as why:
+                places.say(f"skipped: {why}")
 
     def rounds(self, name, have):
         path = places.corpus(name)
@@ -129,7 +178,7 @@ class Contest:
                 record, out = self.run(name, path, tool, number, size)
                 record["documents"] = documents
                 if record["exit"] == 0 and number == 0:
-                    record["score"] = self.score(name, path, out)
+                    self.add_scores(record, name, path, out)
                 places.append(RESULTS, record)
                 places.say(f"{name} {tool} run {number + 1}: " + describe(record))
 
@@ -140,8 +189,20 @@ class Contest:
 
 def describe(record):
     if record["exit"]:
-        return "stopped at its limit" if "over_limit" in record else "failed: " + record.get("error", "")[-200:]
+        return (
+            "stopped at its limit"
+            if "over_limit" in record
+            else "failed: " + record.get("error", "")[-200:]
+        )
     return f"{record['mb_per_s']:.1f} MB/s, {record['peak_mb']:.0f} MB"
+
+
+def have_corpus(name):
+    try:
+        return bool(places.corpus(name))
+    except places.Skipped as why:
+        places.say(f"skipped: {why}")
+        return False
 
 
 def main(args):
@@ -150,8 +211,13 @@ def main(args):
     if args.resume and places.records(RESULTS):
         last = places.records(RESULTS)[-1]
         session = {k: last[k] for k in session}
-        have = {(r["set"], r["tool"], r["run"]) for r in places.records(RESULTS)
-                if r["session"] == session["session"] and r["exit"] == 0}
+        have = {
+            (r["set"], r["tool"], r["run"])
+            for r in places.records(RESULTS)
+            if r["session"] == session["session"] and r["exit"] == 0
+        }
+    if not any(have_corpus(name) for name in args.sets.split(",")):
+        return 77  # before anything is installed
     contest = Contest(args, session)
     for name in args.sets.split(","):
         try:
@@ -159,7 +225,11 @@ def main(args):
         except places.Skipped as why:
             places.say(f"skipped: {why}")
     import report
+
     print(report.dedup())
-    failed = [r for r in places.records(RESULTS)
-              if r["session"] == session["session"] and r["tool"].startswith("neardup") and r["exit"]]
+    failed = [
+        r
+        for r in places.records(RESULTS)
+        if r["session"] == session["session"] and r["tool"].startswith("neardup") and r["exit"]
+    ]
     return 1 if failed else 0

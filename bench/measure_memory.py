@@ -1,4 +1,5 @@
 """Ten million documents within the memory that is promised."""
+
 import json
 import os
 import subprocess
@@ -9,8 +10,9 @@ import timed
 
 RESULTS = "memory.jsonl"
 MB = 1e6
-# Address space that is reserved but not memory in use, so not in the promise, though ulimit -v counts it:
-# a thread's stack (8 MiB) and its malloc arena (64 MiB), and the mapped libraries and program.
+# Address space that is reserved but not memory in use, so not in the promise, though ulimit -v
+# counts it: a thread's stack (8 MiB) and its malloc arena (64 MiB), the mapped libraries and
+# the program.
 RESERVED_A_THREAD = (8 + 64) * 2**20
 RESERVED = 128 * 2**20
 
@@ -19,7 +21,9 @@ def options(parser):
     parser.add_argument("--documents", type=int, default=10_000_000, help="default: %(default)s")
     parser.add_argument("--threads", type=int, default=2, help="default: %(default)s")
     parser.add_argument("--limit", type=float, default=600, help="seconds")
-    parser.add_argument("--keep", action="store_true", help="do not delete the documents (140 MB a million)")
+    parser.add_argument(
+        "--keep", action="store_true", help="do not delete the documents (140 MB a million)"
+    )
 
 
 def generate(count):
@@ -31,7 +35,9 @@ def generate(count):
     if not os.path.exists(facts):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as out:
-            done = subprocess.run([program, str(count)], stdout=out, stderr=subprocess.PIPE, check=True)
+            done = subprocess.run(
+                [program, str(count)], stdout=out, stderr=subprocess.PIPE, check=True
+            )
         with open(facts, "wb") as out:
             out.write(done.stderr)
     with open(facts, encoding="utf-8") as f:
@@ -57,36 +63,57 @@ def main(args):
     except places.Skipped as why:
         places.say(f"skipped: {why}")
         return 77
-    out = os.path.join(places.BUILD, "out", "memory")
-    os.makedirs(out, exist_ok=True)
-    promised = 256 * MB + 400 * args.documents + 12 * largest_record(path) * args.threads
-    limit = int(promised + RESERVED + RESERVED_A_THREAD * args.threads)
-    manifest = os.path.join(out, "manifest.jsonl")
-    command = [binary, "dedup", path, "-o", os.path.join(out, "survivors.jsonl"), "--manifest", manifest,
-               "--threads", str(args.threads), "--quiet"]
-    places.warm(path)
-    result = timed.run(command, sorted(os.sched_getaffinity(0)), os.path.join(out, "log.txt"), args.limit, limit)
-    removed = count_rows(manifest) if result["exit"] == 0 else 0
-    peak = result["peak_mb"] * MB
-    wanted = facts["exact"] + facts["near"]
-    broken = []
-    if result["exit"]:
-        broken.append(f"neardup ended with status {result['exit']}: {result.get('error', 'stopped at its limit')}")
-    if peak > promised:
-        broken.append(f"peak {peak / MB:.0f} MB is above {promised / MB:.0f} MB")
-    if not result["exit"] and not 0.995 * wanted <= removed <= wanted:
-        broken.append(f"{removed} removed, {wanted} are to be")
-    places.append(RESULTS, dict(
-        session, documents=args.documents, threads=args.threads, file_mb=os.path.getsize(path) / MB,
-        seconds=result["seconds"], peak_mb=peak / MB, promised_mb=promised / MB, ulimit_v_mb=limit / MB,
-        removed=removed, to_be_removed=wanted, bytes_a_document=(peak - 256 * MB) / args.documents, broken=broken))
-    for name in os.listdir(out):
-        os.remove(os.path.join(out, name))
+    record = measure(args, binary, path, facts)
+    places.append(RESULTS, dict(session, **record))
     if not args.keep:
         delete(path)
     import report
+
     print(report.memory())
-    return 1 if broken else 0
+    return 1 if record["broken"] else 0
+
+
+def measure(args, binary, path, facts):
+    out = os.path.join(places.BUILD, "out", "memory")
+    os.makedirs(out, exist_ok=True)
+    manifest = os.path.join(out, "manifest.jsonl")
+    command = [binary, "dedup", path, "-o", os.path.join(out, "survivors.jsonl")]
+    command += ["--manifest", manifest, "--threads", str(args.threads), "--quiet"]
+    promised = 256 * MB + 400 * args.documents + 12 * largest_record(path) * args.threads
+    limit = int(promised + RESERVED + RESERVED_A_THREAD * args.threads)
+    places.warm(path)
+    cpus = sorted(os.sched_getaffinity(0))
+    result = timed.run(command, cpus, os.path.join(out, "log.txt"), args.limit, limit)
+    removed = count_rows(manifest) if result["exit"] == 0 else 0
+    for name in os.listdir(out):
+        os.remove(os.path.join(out, name))
+    wanted = facts["exact"] + facts["near"]
+    return {
+        "documents": args.documents,
+        "threads": args.threads,
+        "file_mb": os.path.getsize(path) / MB,
+        "seconds": result["seconds"],
+        "cpu_s": result["cpu_s"],
+        "peak_mb": result["peak_mb"],
+        "promised_mb": promised / MB,
+        "ulimit_v_mb": limit / MB,
+        "bytes_a_document": max(0, result["peak_mb"] * MB - 256 * MB) / args.documents,
+        "removed": removed,
+        "to_be_removed": wanted,
+        "broken": bounds(result, promised / MB, removed, wanted),
+    }
+
+
+def bounds(result, promised_mb, removed, wanted):
+    if result["exit"]:
+        why = result.get("error", "stopped at its limit")
+        return [f"neardup ended with status {result['exit']}: {why}"]
+    broken = []
+    if result["peak_mb"] > promised_mb:
+        broken.append(f"peak {result['peak_mb']:.0f} MB is above {promised_mb:.0f} MB")
+    if not 0.995 * wanted <= removed <= wanted:
+        broken.append(f"{removed} removed, {wanted} are to be")
+    return broken
 
 
 def count_rows(path):

@@ -1,4 +1,5 @@
 """neardup on one core and on two, in turns."""
+
 import os
 import sys
 
@@ -37,13 +38,27 @@ def main(args):
         os.makedirs(out, exist_ok=True)
         for number in range(args.runs):
             for count in counts:
-                result = timed.run(neardup_command(binary, path, out, count), cpus[:count],
-                                   os.path.join(out, "log.txt"), args.limit)
+                result = timed.run(
+                    neardup_command(binary, path, out, count),
+                    cpus[:count],
+                    os.path.join(out, "log.txt"),
+                    args.limit,
+                )
                 failed = failed or result["exit"] != 0
-                places.append(RESULTS, dict(session, set=name, threads=count, run=number, file_mb=size / 1e6,
-                                            mb_per_s=size / 1e6 / result["seconds"], **result))
+                places.append(
+                    RESULTS,
+                    dict(
+                        session,
+                        set=name,
+                        threads=count,
+                        run=number,
+                        file_mb=size / 1e6,
+                        mb_per_s=size / 1e6 / result["seconds"],
+                        **result,
+                    ),
+                )
         places.say(f"{name}: done")
     import report
+
     print(report.scaling())
     return 1 if failed else 0
-

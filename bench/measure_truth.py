@@ -1,4 +1,5 @@
 """Is what neardup says true, and does it say all? Its output against the exact join."""
+
 import json
 import os
 import subprocess
@@ -8,12 +9,19 @@ import places
 
 RESULTS = "truth.jsonl"
 MIN_RECALL, MAX_MISSED, MIN_CROSS = 0.995, 0.005, 0.99
-ARTICLES = ["100", "1000", "2500"]  # mccormick-articles: planted pairs at .98, nothing else above .5
+ARTICLES = [
+    "100",
+    "1000",
+    "2500",
+]  # mccormick-articles: planted pairs at .98, nothing else above .5
 
 
 def options(parser):
-    parser.add_argument("--sets", default=",".join(places.TRUTH_SETS + ["mccormick-articles"]),
-                        help="default: %(default)s")
+    parser.add_argument(
+        "--sets",
+        default=",".join(places.TRUTH_SETS + ["mccormick-articles"]),
+        help="default: %(default)s",
+    )
     parser.add_argument("--threshold", default="0.8", help="default: %(default)s")
     parser.add_argument("--shingle", default="3", help="default: %(default)s")
     parser.add_argument("--threads", type=int, default=0, help="for neardup; default: all")
@@ -25,65 +33,98 @@ class Check:
         self.args, self.session = args, session
         self.threshold, self.width = args.threshold, args.shingle
         self.binary = places.neardup(args.neardup)
-        self.oracle, self.version = places.exactjoin()
+        self.oracle, _ = places.exactjoin()
         self.broken = 0
 
     def step(self, command, stdout=None, good=(0,)):
         with open(stdout or os.devnull, "wb") as out:
-            done = subprocess.run(command, stdout=out, stdin=subprocess.DEVNULL, check=False,
-                                  timeout=self.args.limit)
+            done = subprocess.run(
+                command, stdout=out, stdin=subprocess.DEVNULL, check=False, timeout=self.args.limit
+            )
         if done.returncode not in good:
             raise subprocess.CalledProcessError(done.returncode, command)
 
     def ask(self, *command):
         """What a check of the exact join found, as it says in its line of JSON (status 0 or 1)."""
-        done = subprocess.run([self.oracle, *command], stdout=subprocess.PIPE, check=False, timeout=self.args.limit)
+        done = subprocess.run(
+            [self.oracle, *command], stdout=subprocess.PIPE, check=False, timeout=self.args.limit
+        )
         if done.returncode not in (0, 1):
             raise subprocess.CalledProcessError(done.returncode, command)
         return json.loads(done.stdout)
 
-    def truth(self, name, path):
-        """Every pair, computed once for a file and a state of the exact join."""
-        target = os.path.join(places.BUILD, "truth", f"{name}-w{self.width}-t{self.threshold}-"
-                              f"{places.sha256(path)[:12]}-{self.version}.tsv")
-        if not os.path.exists(target):
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-            places.say(f"{name}: exact join")
-            self.step([self.oracle, "pairs", path, self.threshold, self.width], target + ".part")
-            os.replace(target + ".part", target)
-        return target
-
     def outputs(self, name, path):
         folder = os.path.join(places.BUILD, "out", name, "truth")
         os.makedirs(folder, exist_ok=True)
-        out = {part: os.path.join(folder, part) for part in
-               ("pairs.tsv", "survivors.jsonl", "manifest.jsonl", "clusters.tsv")}
-        common = ["--threshold", self.threshold, "--shingle", self.width, "--threads", str(self.args.threads)]
+        out = {
+            part: os.path.join(folder, part)
+            for part in ("pairs.tsv", "survivors.jsonl", "manifest.jsonl", "clusters.tsv")
+        }
+        common = [
+            "--threshold",
+            self.threshold,
+            "--shingle",
+            self.width,
+            "--threads",
+            str(self.args.threads),
+        ]
         if not self.args.threads:
             common = common[:-2]
-        self.step([self.binary, "pairs", path, *common, "--quiet"], out["pairs.tsv"],
-                  good=(0, 1))  # 1: there are none
-        self.step([self.binary, "dedup", path, "-o", out["survivors.jsonl"], "--manifest", out["manifest.jsonl"],
-                   "--clusters", out["clusters.tsv"], *common, "--quiet"])
+        self.step(
+            [self.binary, "pairs", path, *common, "--quiet"], out["pairs.tsv"], good=(0, 1)
+        )  # 1: there are none
+        self.step(
+            [
+                self.binary,
+                "dedup",
+                path,
+                "-o",
+                out["survivors.jsonl"],
+                "--manifest",
+                out["manifest.jsonl"],
+                "--clusters",
+                out["clusters.tsv"],
+                *common,
+                "--quiet",
+            ]
+        )
         return out
 
     def corpus(self, name):
         path = places.corpus(name)
-        truth = self.truth(name, path)
+        truth = places.exact_pairs(name, path, self.threshold, self.width)
         out = self.outputs(name, path)
         pairs = self.ask("check-pairs", truth, out["pairs.tsv"])
-        rows = self.ask("check-manifest", "-survivors", out["survivors.jsonl"], path, out["manifest.jsonl"],
-                        out["clusters.tsv"], truth, self.threshold, self.width)
+        rows = self.ask(
+            "check-manifest",
+            "-survivors",
+            out["survivors.jsonl"],
+            path,
+            out["manifest.jsonl"],
+            out["clusters.tsv"],
+            truth,
+            self.threshold,
+            self.width,
+        )
         cross = None
         if name in places.ENGLISH and (self.threshold, self.width) == ("0.8", "3"):
             cross = self.ask("cross", places.word_oracle(name), truth, self.threshold)["share"]
-        return {"pairs": pairs, "manifest": rows, "cross": cross, "broken": self.bounds(pairs, rows, cross)}
+        return {
+            "pairs": pairs,
+            "manifest": rows,
+            "cross": cross,
+            "broken": self.bounds(pairs, rows, cross),
+        }
 
     def bounds(self, pairs, rows, cross):
         broken = []
         if pairs["recall"] < MIN_RECALL:
             broken.append(f"(a) recall {pairs['recall']:.4f} < {MIN_RECALL}")
-        if pairs["reported_not_true"] or pairs["reported_with_wrong_numbers"] or pairs["reported_twice"]:
+        if (
+            pairs["reported_not_true"]
+            or pairs["reported_with_wrong_numbers"]
+            or pairs["reported_twice"]
+        ):
             broken.append("(a) pairs reported that are not so")
         if rows["missed_share"] > MAX_MISSED:
             broken.append(f"(b) missed {rows['missed_share']:.4f} > {MAX_MISSED}")
@@ -97,23 +138,42 @@ class Check:
         """All planted pairs and no other."""
         results = []
         for number in ARTICLES:
-            path = places.unpack(f"mccormick-articles/articles_{number}.jsonl.zst", f"articles_{number}.jsonl")
-            labels = places.unpack(f"mccormick-articles/truth_{number}.tsv.zst", f"articles_{number}.truth.tsv")
+            path = places.unpack(
+                f"mccormick-articles/articles_{number}.jsonl.zst", f"articles_{number}.jsonl"
+            )
+            labels = places.unpack(
+                f"mccormick-articles/truth_{number}.tsv.zst", f"articles_{number}.truth.tsv"
+            )
             with open(labels, encoding="utf-8") as f:
                 planted = {frozenset(line.split("\t")[:2]) for line in f.readlines()[1:]}
             out = self.outputs(f"articles_{number}", path)["pairs.tsv"]
             with open(out, encoding="utf-8") as f:
                 found = {frozenset(line.split("\t")[:2]) for line in f}
-            results.append({"planted": len(planted), "found": len(planted & found), "others": len(found - planted),
-                            "broken": [] if found == planted else [f"{len(planted - found)} planted pairs not found, "
-                                                                   f"{len(found - planted)} others"]})
+            results.append(
+                {
+                    "planted": len(planted),
+                    "found": len(planted & found),
+                    "others": len(found - planted),
+                    "broken": (
+                        []
+                        if found == planted
+                        else [
+                            f"{len(planted - found)} planted pairs not found, "
+                            f"{len(found - planted)} others"
+                        ]
+                    ),
+                }
+            )
         return results
 
     def record(self, name, result):
         for what in result["broken"]:
             self.broken += 1
             places.say(f"{name}: BROKEN: {what}")
-        places.append(RESULTS, dict(self.session, set=name, **result))
+        places.append(
+            RESULTS,
+            dict(self.session, set=name, threshold=self.threshold, shingle=self.width, **result),
+        )
 
     def run(self, name):
         try:
@@ -143,5 +203,6 @@ def main(args):
     if not checked and not check.broken:
         return 77  # nothing of it is here: a skipped test, to CTest
     import report
+
     print(report.truth())
     return 1 if check.broken else 0

@@ -1,4 +1,5 @@
 """Where things are, and how what is measured gets there."""
+
 import hashlib
 import json
 import os
@@ -73,13 +74,34 @@ def exactjoin():
         raise Skipped("no go on this machine (Debian: golang-go)")
     target = os.path.join(BUILD, "exactjoin")
     os.makedirs(BUILD, exist_ok=True)
-    env = dict(os.environ, GOTOOLCHAIN="local", GOPROXY="off", GOFLAGS="-mod=mod",
-               GOCACHE=os.path.join(BUILD, "go-cache"))
+    env = dict(
+        os.environ,
+        GOTOOLCHAIN="local",
+        GOPROXY="off",
+        GOFLAGS="-mod=mod",
+        GOCACHE=os.environ.get("GOCACHE", os.path.join(BUILD, "go-cache")),
+    )
     subprocess.run([go, "build", "-o", target, "."], cwd=folder, env=env, check=True)
     # Only these decide what the pairs are; a change in a check leaves the cached truth as it is.
-    sources = [os.path.join(folder, f) for f in
-               ("corpus.go", "join.go", "normalise.go", "records.go", "tokens.go", "ucd.go")]
+    sources = [
+        os.path.join(folder, f)
+        for f in ("corpus.go", "join.go", "normalise.go", "records.go", "tokens.go", "ucd.go")
+    ]
     return target, sha256(*sources)[:16]
+
+
+def exact_pairs(name, path, threshold="0.8", width="3"):
+    """Every pair by the project's own tokens; computed once for a file and a state of the join."""
+    program, version = exactjoin()
+    folder = os.path.join(BUILD, "truth")
+    os.makedirs(folder, exist_ok=True)
+    target = os.path.join(folder, f"{name}-w{width}-t{threshold}-{sha256(path)[:12]}-{version}.tsv")
+    if not os.path.exists(target):
+        say(f"{name}: exact join")
+        with open(target + ".part", "wb") as out:
+            subprocess.run([program, "pairs", path, threshold, width], stdout=out, check=True)
+        os.replace(target + ".part", target)
+    return target
 
 
 def rivals_python():
@@ -97,9 +119,23 @@ def rivals_python():
     shutil.rmtree(folder, ignore_errors=True)
     try:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        # --no-deps: the list is complete; FastSketchLSH names its build tool pybind11 as a dependency.
-        subprocess.run([python, "-m", "pip", "install", "-q", "--no-deps", "--only-binary", ":all:",
-                        "--disable-pip-version-check", "-r", requirements], check=True)
+        # --no-deps: the list is complete; FastSketchLSH asks for its build tool pybind11 too.
+        subprocess.run(
+            [
+                python,
+                "-m",
+                "pip",
+                "install",
+                "-q",
+                "--no-deps",
+                "--only-binary",
+                ":all:",
+                "--disable-pip-version-check",
+                "-r",
+                requirements,
+            ],
+            check=True,
+        )
     except (subprocess.CalledProcessError, OSError) as error:
         raise Skipped(f"the rivals cannot be installed: {error}") from error
     with open(stamp, "w", encoding="ascii") as f:
@@ -128,18 +164,38 @@ def machine():
     with open("/etc/os-release", encoding="utf-8") as f:
         system = dict(line.rstrip().split("=", 1) for line in f if "=" in line)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return {"cpu": facts.get("model name", os.uname().machine), "mhz": facts.get("cpu MHz"),
-            "cpus": len(os.sched_getaffinity(0)), "memory_gb": round(memory / 1e9, 1),
-            "features": [f for f in ("avx2", "avx512f", "avx512bw", "avx512vl", "avx512_vbmi2",
-                                     "avx512_vpopcntdq", "asimd") if f in flags],
-            "system": system.get("PRETTY_NAME", "").strip('"'), "kernel": os.uname().release}
+    return {
+        "cpu": facts.get("model name", os.uname().machine),
+        "mhz": facts.get("cpu MHz"),
+        "cpus": len(os.sched_getaffinity(0)),
+        "memory_gb": round(memory / 1e9, 1),
+        "features": [
+            f
+            for f in (
+                "avx2",
+                "avx512f",
+                "avx512bw",
+                "avx512vl",
+                "avx512_vbmi2",
+                "avx512_vpopcntdq",
+                "asimd",
+            )
+            if f in flags
+        ],
+        "system": system.get("PRETTY_NAME", "").strip('"'),
+        "kernel": os.uname().release,
+    }
 
 
 def revision():
     def git(*args):
-        return subprocess.run(["git", "-C", ROOT, *args], capture_output=True, text=True,
-                              check=False).stdout.strip()
-    return git("rev-parse", "--short=12", "HEAD") + ("+changes" if git("status", "--porcelain") else "")
+        return subprocess.run(
+            ["git", "-C", ROOT, *args], capture_output=True, text=True, check=False
+        ).stdout.strip()
+
+    return git("rev-parse", "--short=12", "HEAD") + (
+        "+changes" if git("status", "--porcelain") else ""
+    )
 
 
 def append(name, record):
@@ -158,5 +214,9 @@ def records(name):
 
 def new_session(command):
     """Stands in every record, so that only what was measured together is compared."""
-    return {"session": time.strftime("%Y-%m-%dT%H:%M:%S"), "command": command, "machine": machine(),
-            "revision": revision()}
+    return {
+        "session": time.strftime("%Y-%m-%dT%H:%M:%S"),
+        "command": command,
+        "machine": machine(),
+        "revision": revision(),
+    }

@@ -1,4 +1,5 @@
 """Markdown tables of the last session of each measurement, for the README."""
+
 import statistics
 from collections import defaultdict
 
@@ -12,9 +13,12 @@ def session_of(name):
 
 def heading(record):
     m = record["machine"]
-    return (f"Measured on {record['session'][:10]} on {m['cpus']} cores of {m['cpu']} "
-            f"({', '.join(m['features'])}), {m['memory_gb']:.0f} GB, {m['system']}; revision {record['revision']}; "
-            f"`{record['command']}`.\n")
+    return (
+        f"Measured on {record['session'][:10]} on {m['cpus']} cores of {m['cpu']} "
+        f"({', '.join(m['features'])}), {m['memory_gb']:.0f} GB, {m['system']}; "
+        f"revision {record['revision']}; "
+        f"`{record['command']}`.\n"
+    )
 
 
 def percent(x, digits=1):
@@ -27,14 +31,28 @@ def table(columns, rows):
 
 
 def spread(values, digits=1):
-    text = f"{statistics.median(values):.{digits}f}"
-    return text if len(values) == 1 else f"{text} ({min(values):.{digits}f}–{max(values):.{digits}f})"
+    median = f"{statistics.median(values):.{digits}f}"
+    if len(values) == 1:
+        return median
+    return f"{median} ({min(values):.{digits}f}–{max(values):.{digits}f})"
+
+
+DEDUP_COLUMNS = ["tool", "MB/s, median (range)", "× fastest rival", "runs", "MB/processor s"]
+DEDUP_COLUMNS += ["peak MB", "removed", "pairs in one cluster", "pairs both kept"]
+DEDUP_COLUMNS += ["pair precision", "wrongly removed", "missed"]
+
+
+def median_speeds(runs):
+    return {
+        tool: statistics.median(r["mb_per_s"] for r in rs if not r["exit"])
+        for tool, rs in runs.items()
+        if any(not r["exit"] for r in rs)
+    }
 
 
 def dedup_rows(runs):
     """One row a tool, the fastest first; the ratio is to the fastest rival's median."""
-    speed = {tool: statistics.median(r["mb_per_s"] for r in rs if not r["exit"])
-             for tool, rs in runs.items() if any(not r["exit"] for r in rs)}
+    speed = median_speeds(runs)
     best = max((v for tool, v in speed.items() if not tool.startswith("neardup")), default=None)
     for tool in sorted(runs, key=lambda t: -speed.get(t, 0)):
         good = [r for r in runs[tool] if not r["exit"]]
@@ -43,15 +61,33 @@ def dedup_rows(runs):
             continue
         score = next((r["score"] for r in good if "pair_recall" in r.get("score", {})), None)
         net = any(r["seconds"] != r["seconds_full"] for r in good)
-        row = [f"{tool} {good[0].get('version', '')}", spread([r["mb_per_s"] for r in good]) + ("*" if net else ""),
-               f"{speed[tool] / best:.1f}" if best else "–", len(good),
-               f"{statistics.median(r['file_mb'] / r['cpu_s'] for r in good):.1f}",
-               f"{statistics.median(r['peak_mb'] for r in good):.0f}"]
-        if score:
-            row += [score["removed"], percent(score["pair_recall"]), score["both_kept"], percent(score["pair_precision"]),
-                    f"{score['wrongly_removed']} ({percent(score['wrongly_removed_share'])})",
-                    f"{score['missed']} ({percent(score['missed_share'])})"]
-        yield row + [""] * (12 - len(row))
+        row = [
+            f"{tool} {good[0].get('version', '')}",
+            spread([r["mb_per_s"] for r in good]) + ("*" if net else ""),
+            f"{speed[tool] / best:.1f}" if best else "–",
+            len(good),
+            f"{statistics.median(r['file_mb'] / r['cpu_s'] for r in good):.1f}",
+            f"{statistics.median(r['peak_mb'] for r in good):.0f}",
+        ]
+        yield row + (score_cells(score) if score else [""] * 6)
+        own = next((r["own_score"] for r in good if "pair_recall" in r.get("own_score", {})), None)
+        if own:
+            yield [f"{tool}, by its own words"] + [""] * 5 + score_cells(own)
+
+
+def score_cells(score):
+    return [
+        score["removed"],
+        percent(score["pair_recall"]),
+        score["both_kept"],
+        percent(score["pair_precision"]),
+        f"{score['wrongly_removed']} ({percent(score['wrongly_removed_share'])})",
+        f"{score['missed']} ({percent(score['missed_share'])})",
+    ]
+
+
+def scores_of(runs):
+    return [r["score"] for rs in runs.values() for r in rs if "true_pairs" in r.get("score", {})]
 
 
 def dedup():
@@ -61,19 +97,37 @@ def dedup():
     sets = defaultdict(lambda: defaultdict(list))
     for r in records:
         sets[r["set"]][r["tool"]].append(r)
-    parts = [heading(records[0])]
+    parts = [heading(records[0]), dedup_summary(sets)]
     for name, runs in sets.items():
-        any_run = next(iter(runs.values()))[0]
-        true = next((r["score"]["true_pairs"] for rs in runs.values() for r in rs if "true_pairs" in r.get("score", {})), "?")
-        parts.append(f"### {name}\n\n{any_run['documents']:,} documents, {any_run['file_mb']:.1f} MB, "
-                     f"{true:,} pairs at resemblance ≥ .8 by the oracle of `\\w+` words\n"
-                     if true != "?" else f"### {name}\n")
-        parts.append(table(["tool", "MB/s, median (range)", "× fastest rival", "runs", "MB/processor s", "peak MB", "removed",
-                            "pairs in one cluster", "pairs both kept", "pair precision", "wrongly removed", "missed"],
-                           dedup_rows(runs)))
+        first, scores = next(iter(runs.values()))[0], scores_of(runs)
+        of = f"{first['documents']:,} documents, {first['file_mb']:.1f} MB"
+        if scores:
+            of += f", {scores[0]['true_pairs']:,} pairs at resemblance ≥ .8 (three `\\w+` words)"
+        parts.append(f"### {name}\n\n{of}\n")
+        parts.append(table(DEDUP_COLUMNS, dedup_rows(runs)))
     if any(r.get("seconds") != r.get("seconds_full") for r in records):
         parts.append("\\* Import time over 1 s is subtracted.\n")
     return "\n".join(parts)
+
+
+def dedup_summary(sets):
+    """What the goals are about: the ratio to the fastest rival, and of two threads to one."""
+    rows = []
+    for name, runs in sets.items():
+        speed = median_speeds(runs)
+        rivals = {t: v for t, v in speed.items() if not t.startswith("neardup")}
+        fastest = max(rivals, key=rivals.get, default=None)
+        one, two = speed.get("neardup"), speed.get("neardup-2")
+        rows.append(
+            [
+                name,
+                f"{one:.0f}" if one else "–",
+                f"{fastest} {rivals[fastest]:.1f}" if fastest else "–",
+                f"{one / rivals[fastest]:.1f}" if one and fastest else "–",
+                f"{two / one:.2f}" if one and two else "–",
+            ]
+        )
+    return table(["set", "neardup, MB/s", "fastest rival", "ratio", "two threads : one"], rows)
 
 
 def truth():
@@ -88,18 +142,47 @@ def truth():
         if "pairs" not in r:
             continue
         p, m = r["pairs"], r["manifest"]
-        rows.append([r["set"], f"{p['true_pairs']:,}", percent(p["recall"], 3),
-                     f"{percent(p['recall_80_85'], 2)} of {p['true_pairs_80_85']:,}",
-                     p["reported_not_true"] + p["reported_with_wrong_numbers"] + p["reported_twice"],
-                     f"{m['rows']:,}", m["errors"], f"{m['missed']} ({percent(m['missed_share'], 3)})",
-                     m["missed_short"], "–" if r["cross"] is None else percent(r["cross"], 2)])
+        rows.append(
+            [
+                r["set"],
+                f"{p['true_pairs']:,}",
+                percent(p["recall"], 3),
+                f"{percent(p['recall_80_85'], 2)} of {p['true_pairs_80_85']:,}",
+                p["reported_not_true"] + p["reported_with_wrong_numbers"] + p["reported_twice"],
+                f"{m['rows']:,}",
+                m["errors"],
+                f"{m['missed']} ({percent(m['missed_share'], 3)})",
+                m["missed_short"],
+                "–" if r["cross"] is None else percent(r["cross"], 2),
+            ]
+        )
     parts = [heading(records[0])]
     if rows:
-        parts.append(table(["set", "pairs ≥ .8", "(a) found", "of them .80–.85", "reported wrongly", "removed",
-                            "(c) wrong rows", "(b) missed", "short, kept", "oracle of `\\w+` also here"], rows))
+        parts.append(
+            f"Word {records[0]['shingle']}-shingles, threshold {records[0]['threshold']}:\n"
+        )
+        parts.append(
+            table(
+                [
+                    "set",
+                    "true pairs",
+                    "(a) found",
+                    "of them below .85",
+                    "reported wrongly",
+                    "removed",
+                    "(c) wrong rows",
+                    "(b) missed",
+                    "short, kept",
+                    "oracle of `\\w+` also here",
+                ],
+                rows,
+            )
+        )
     if articles:
         parts.append(table(["set", "planted pairs", "found", "others"], articles))
-    parts.append("Bounds broken:\n\n" + "\n".join(broken) + "\n" if broken else "No bound is broken.\n")
+    parts.append(
+        "Bounds broken:\n\n" + "\n".join(broken) + "\n" if broken else "No bound is broken.\n"
+    )
     return "\n".join(parts)
 
 
@@ -107,13 +190,44 @@ def memory():
     records = session_of("memory.jsonl") if places.records("memory.jsonl") else []
     if not records:
         return "Nothing measured.\n"
-    rows = [[f"{r['documents']:,}", f"{r['file_mb']:,.0f}", r["threads"], f"{r['seconds']:.1f}",
-             f"{r['file_mb'] / r['seconds']:.0f}", f"{r['peak_mb']:,.0f}", f"{r['promised_mb']:,.0f}",
-             f"{r['bytes_a_document']:.0f}", f"{r['ulimit_v_mb']:,.0f}", f"{r['removed']:,} of {r['to_be_removed']:,}",
-             "; ".join(r["broken"]) or "none"] for r in records]
-    return heading(records[0]) + "\n" + table(
-        ["documents", "MB", "threads", "seconds", "MB/s", "peak MB", "promised MB", "bytes a document over 256 MB",
-         "ulimit -v, MB", "removed", "bounds broken"], rows)
+    rows = [
+        [
+            f"{r['documents']:,}",
+            f"{r['file_mb']:,.0f}",
+            r["threads"],
+            f"{r['seconds']:.1f}",
+            f"{r['cpu_s']:.1f}",
+            f"{r['file_mb'] / r['seconds']:.0f}",
+            f"{r['peak_mb']:,.0f}",
+            f"{r['promised_mb']:,.0f}",
+            f"{r['bytes_a_document']:.0f}",
+            f"{r['ulimit_v_mb']:,.0f}",
+            f"{r['removed']:,} of {r['to_be_removed']:,}",
+            "; ".join(r["broken"]) or "none",
+        ]
+        for r in records
+    ]
+    return (
+        heading(records[0])
+        + "\n"
+        + table(
+            [
+                "documents",
+                "MB",
+                "threads",
+                "seconds",
+                "processor s",
+                "MB/s",
+                "peak MB",
+                "promised MB",
+                "bytes a document over 256 MB",
+                "ulimit -v, MB",
+                "removed",
+                "bounds broken",
+            ],
+            rows,
+        )
+    )
 
 
 def scaling():
@@ -125,12 +239,25 @@ def scaling():
     if not by_set:
         return "Nothing measured.\n"
     threads = sorted({n for runs in by_set.values() for n in runs})
-    rows = [[name] + [spread(runs[n], 0) for n in threads] +
-            [f"{statistics.median(runs[n]) / statistics.median(runs[threads[0]]):.2f}" for n in threads[1:]]
-            for name, runs in by_set.items()]
-    return heading(records[0]) + "\n" + table(
-        ["set"] + [f"MB/s, {n} threads" if n > 1 else "MB/s, 1 thread" for n in threads] +
-        [f"{n} : {threads[0]}" for n in threads[1:]], rows)
+    rows = [
+        [name]
+        + [spread(runs[n], 0) for n in threads]
+        + [
+            f"{statistics.median(runs[n]) / statistics.median(runs[threads[0]]):.2f}"
+            for n in threads[1:]
+        ]
+        for name, runs in by_set.items()
+    ]
+    return (
+        heading(records[0])
+        + "\n"
+        + table(
+            ["set"]
+            + [f"MB/s, {n} threads" if n > 1 else "MB/s, 1 thread" for n in threads]
+            + [f"{n} : {threads[0]}" for n in threads[1:]],
+            rows,
+        )
+    )
 
 
 SHOWN = (1, 150, 10000)  # values a call; the records have more
@@ -139,6 +266,7 @@ SHOWN = (1, 150, 10000)  # values a call; the records have more
 def kernels():
     """One row a measurement, one column a set of kernels."""
     from measure_kernels import GOALS
+
     records = session_of("kernels.jsonl") if places.records("kernels.jsonl") else []
     if not records:
         return "Nothing measured.\n"
@@ -157,7 +285,10 @@ def kernels():
             cells = [figures(values[c][0]) if c in values else "–" for c in cpus]
             goal = f"{GOALS[what]:,}" if what in GOALS and size == 4096 else ""
             body.append([text.removesuffix(".txt"), size, what] + cells + [unit, goal])
-        parts.append(f"### {program}\n\n" + table(["text", "bytes or values", "what"] + cpus + ["unit", "goal, English"], body))
+        parts.append(
+            f"### {program}\n\n"
+            + table(["text", "bytes or values", "what"] + cpus + ["unit", "goal, English"], body)
+        )
     return "\n".join(parts)
 
 

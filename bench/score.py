@@ -3,7 +3,8 @@
 
     score.py --oracle PAIRS.tsv --input DOCS.jsonl --clusters C.tsv [--removed R.txt]
 
-The oracle holds id, id, resemblance of every pair over sets of word 3-shingles (lower-cased \\w+).
+The oracle holds id, id, resemblance of every pair over sets of word 3-shingles (lower-cased \\w+);
+with --exact, of every pair by another notion of words, and more columns that are not looked at.
 Clusters: id and the id of its cluster. Removed: one id a line; without it, every document whose
 cluster has another's name.
 
@@ -13,6 +14,7 @@ cluster has another's name.
   wrongly removed  removed, and no kept document at all reaches the threshold
   missed           kept, and an earlier kept document reaches the threshold
 """
+
 import argparse
 import json
 import re
@@ -49,9 +51,12 @@ class Texts:
             self.offset[name] = position
             position += len(line)
 
-    def shingles(self, name):
+    def text(self, name):
         self.file.seek(self.offset[name])
-        return shingles(json.loads(self.file.readline())["text"])
+        return json.loads(self.file.readline())["text"]
+
+    def shingles(self, name):
+        return shingles(self.text(name))
 
 
 def near(a, b, threshold):
@@ -60,6 +65,17 @@ def near(a, b, threshold):
         return False
     shared = len(a & b)
     return shared >= threshold * (len(a) + len(b) - shared)
+
+
+def equal_texts(suspects, clusters, cluster_of, removed, texts):
+    """Of the suspects, those whose text equals a kept one's: an exact oracle lacks only those
+    without words."""
+    found = set()
+    for name in suspects:
+        kept = [k for k in clusters[cluster_of[name]] if k not in removed]
+        if any(texts.text(name) == texts.text(k) for k in kept):
+            found.add(name)
+    return found
 
 
 def cleared(suspects, clusters, cluster_of, removed, texts, threshold):
@@ -80,6 +96,9 @@ def main():
     parser.add_argument("--input", required=True)
     parser.add_argument("--clusters", required=True)
     parser.add_argument("--removed")
+    parser.add_argument(
+        "--exact", action="store_true", help="the oracle is of other words, and exact"
+    )
     parser.add_argument("--threshold", type=float, default=0.8)
     args = parser.parse_args()
     texts = Texts(args.input)
@@ -96,7 +115,7 @@ def main():
 
     true = together = both_kept = 0
     has_kept, missed = set(), set()
-    for a, b, resemblance in rows(args.oracle):
+    for a, b, resemblance, *_ in rows(args.oracle):
         if float(resemblance) < args.threshold:
             continue
         true += 1
@@ -109,14 +128,28 @@ def main():
         elif b in removed and a not in removed:
             has_kept.add(b)
     suspects = removed - has_kept
-    wrong = suspects - cleared(suspects, clusters, cluster_of, removed, texts, args.threshold)
+    if args.exact:
+        wrong = suspects - equal_texts(suspects, clusters, cluster_of, removed, texts)
+    else:
+        wrong = suspects - cleared(suspects, clusters, cluster_of, removed, texts, args.threshold)
     made = sum(len(m) * (len(m) - 1) // 2 for m in clusters.values())
-    print(json.dumps({
-        "documents": len(cluster_of), "removed": len(removed), "true_pairs": true,
-        "pair_recall": together / true if true else 1.0, "both_kept": both_kept,
-        "pair_precision": together / made if made else 1.0, "largest_cluster": max(map(len, clusters.values())),
-        "wrongly_removed": len(wrong), "wrongly_removed_share": len(wrong) / max(1, len(removed)),
-        "missed": len(missed), "missed_share": len(missed) / max(1, len(missed) + len(removed))}))
+    print(
+        json.dumps(
+            {
+                "documents": len(cluster_of),
+                "removed": len(removed),
+                "true_pairs": true,
+                "pair_recall": together / true if true else 1.0,
+                "both_kept": both_kept,
+                "pair_precision": together / made if made else 1.0,
+                "largest_cluster": max(map(len, clusters.values())),
+                "wrongly_removed": len(wrong),
+                "wrongly_removed_share": len(wrong) / max(1, len(removed)),
+                "missed": len(missed),
+                "missed_share": len(missed) / max(1, len(missed) + len(removed)),
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

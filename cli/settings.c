@@ -136,7 +136,7 @@ static enum nd_status apply(struct settings *s, const struct given *given, size_
 
     for (int stage = 0; stage < STAGES; stage++)
         for (size_t i = 0; status == ND_OK && i < n; i++)
-            if (given[i].option->stage == stage)
+            if (given[i].option && given[i].option->stage == stage)
                 status = given[i].option->set(s, given[i].option, given[i].value, err);
     return status;
 }

@@ -32,14 +32,9 @@ static void dump(struct nd_tokeniser *t, struct nd_text_stream *s, const char *t
     putchar('\n');
 }
 
-int main(void)
+/* All lines; `line` has LONGEST bytes, `text` half as many. */
+static void dump_all(struct nd_tokeniser *t, struct nd_text_stream *s, char *line, char *text)
 {
-    struct nd_tokeniser *t = nd_tokeniser_new();
-    struct nd_text_stream *s = nd_text_stream_new();
-    char *line = malloc(LONGEST), *text = malloc(LONGEST / 2);
-
-    if (!t || !s || !line || !text)
-        return 2;
     while (fgets(line, LONGEST, stdin)) {
         size_t len = 0;
         unsigned byte;
@@ -48,9 +43,20 @@ int main(void)
             text[len++] = (char)byte;
         dump(t, s, text, len);
     }
+}
+
+int main(void)
+{
+    struct nd_tokeniser *t = nd_tokeniser_new();
+    struct nd_text_stream *s = nd_text_stream_new();
+    char *line = malloc(LONGEST), *text = malloc(LONGEST / 2);
+    int status = t && s && line && text ? 0 : 2;
+
+    if (status == 0)
+        dump_all(t, s, line, text);
     free(line);
     free(text);
     nd_tokeniser_free(t);
     nd_text_stream_free(s);
-    return 0;
+    return status;
 }

@@ -5,10 +5,12 @@
  * the first difference.
  */
 #include "simd/text_kernels.h"
+#include "simd/token_hash.h"
 
 #include "base/hash.h"
 
 #include <neardup/cpu.h>
+#include <neardup/text.h>
 
 #include <stddef.h>
 #include <stdint.h>
@@ -178,6 +180,37 @@ static void edges_of_the_longest_stream_are_found(void)
     }
 }
 
+/* Tokens of all lengths up to 40, with what stands around them. */
+static void hashes_equal_the_definition(void)
+{
+    static uint8_t stream[4096 + ND_TOKEN_HASH_SHORT];
+    static uint16_t edge[4096];
+    static uint64_t want[2048], got[2048 + 1];
+
+    for (size_t k = 0; runnable[k]; k++)
+        for (int round = 0; round < 500; round++) {
+            size_t count = 0, at = 0, most = rnd() % 300;
+
+            for (size_t i = 0; i < sizeof stream; i++)
+                stream[i] = (uint8_t)rnd();
+            while (count < most && at + 60 < 4096) {
+                at += rnd() % 4;
+                edge[2 * count] = (uint16_t)at;
+                at += 1 + rnd() % (round % 2 ? 40 : 16);
+                edge[2 * count++ + 1] = (uint16_t)at;
+            }
+            nd_text_kernels_scalar.hash(stream, edge, count, want);
+            for (size_t i = 0; i < count; i++)
+                require(want[i] == nd_token_hash((const char *)stream + edge[2 * i],
+                                                 (size_t)(edge[2 * i + 1] - edge[2 * i])),
+                        "hash", &nd_text_kernels_scalar, count);
+            got[count] = 1;
+            runnable[k]->hash(stream, edge, count, got);
+            require(memcmp(got, want, count * sizeof *want) == 0 && got[count] == 1, "hash",
+                    runnable[k], count);
+        }
+}
+
 /* UTF-8 of random code points, one byte of which may be changed, at every length and alignment. */
 static void validity_equals_the_definition(void)
 {
@@ -219,6 +252,7 @@ int main(void)
     folds_equal_the_definition();
     edges_equal_the_definition();
     edges_of_the_longest_stream_are_found();
+    hashes_equal_the_definition();
     validity_equals_the_definition();
     return 0;
 }

@@ -20,7 +20,7 @@ while IFS= read -r file; do
     '"""'* | '#!'*$'\n''"""'*) ;; # a module of Python says it in its docstring
     *) complain "$file: begins without '$name - what it is'" ;;
     esac
-done < <(tools/list-files.sh '*.c' '*.h' '*.cpp' '*.sh' '*.py' '*.cmake' '*.ini' '*.bats' '*.go' |
+done < <(tools/list-files.sh '*.c' '*.h' '*.cpp' '*.sh' '*.py' '*.cmake' '*.ini' '*.bash' '*.bats' '*.go' |
     grep -v '^fuzz/corpus/\|^tests/data/')
 
 # A file is called by its name alone.  (A public header may have a private one of its name.)

@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tools/bootstrap.sh build
-make --no-print-directory all
+make --no-print-directory all TARGET=neardup
 neardup=$PWD/build/release/neardup
 out=build/demo
 rm -rf $out
@@ -33,8 +33,10 @@ fi
 globs=()
 for name in "${wanted[@]}"; do globs+=(--glob "$name"); done
 echo
-echo "$ neardup dedup ${places[*]} --keep longest -o kept.txt --manifest removed.jsonl \\"
-echo "      --clusters clusters.tsv --summary summary.json"
+echo "$ neardup dedup ${places[*]} \\"
+echo "      $(printf " --glob '%s'" "${wanted[@]}") \\"
+echo "      --keep longest -o kept.txt --manifest removed.jsonl --clusters clusters.tsv \\"
+echo "      --summary summary.json"
 echo
 # Debian links many folders to one another; that they are read once is no news here.
 set +e

@@ -45,7 +45,7 @@ cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-sup
 
 echo "lint: shellcheck"
 {
-    tools/list-files.sh '*.sh' '*.bats'
+    tools/list-files.sh '*.sh' '*.bash' '*.bats'
     echo .ci/run
 } | xargs shellcheck -x || failed "shellcheck complains"
 

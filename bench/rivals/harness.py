@@ -8,6 +8,7 @@ was made) and stops when the survivors are written. What comes after, the cluste
 is made only with --clusters and is not timed. Writes survivors.jsonl, removed.txt, clusters.tsv,
 meta.json.
 """
+
 import argparse
 import importlib
 import json
@@ -36,6 +37,7 @@ class Job:
 
     def __init__(self, args):
         import orjson
+
         self.parse = orjson.loads
         self.input, self.out, self.want_clusters = args.input, args.out, args.clusters
         self.threshold, self.width, self.perms = args.threshold, args.shingle, args.perms
@@ -64,8 +66,9 @@ class Job:
 
     def write_survivors(self, removed):
         """Copy the kept records unparsed; the clock stops."""
-        with self.phase("write"), open(self.input, "rb") as lines, \
-                open(os.path.join(self.out, "survivors.jsonl"), "wb") as out:
+        with self.phase("write"), open(self.input, "rb") as lines, open(
+            os.path.join(self.out, "survivors.jsonl"), "wb"
+        ) as out:
             for number, line in enumerate(lines):
                 if number not in removed:
                     out.write(line)
@@ -129,9 +132,19 @@ def main():
         with open(os.path.join(args.out, "removed.txt"), "w", encoding="utf-8") as out:
             out.writelines(f"{ids[i]}\n" for i in sorted(removed))
     with open(os.path.join(args.out, "meta.json"), "w", encoding="utf-8") as out:
-        json.dump({"version": version(package), "seconds_full": job.seconds, "seconds_import": importing,
-                   "cpu_s": job.cpu, "peak_kb": job.peak, "removed": len(removed), "phases": job.phases,
-                   "note": job.note}, out)
+        json.dump(
+            {
+                "version": version(package),
+                "seconds_full": job.seconds,
+                "seconds_import": importing,
+                "cpu_s": job.cpu,
+                "peak_kb": job.peak,
+                "removed": len(removed),
+                "phases": job.phases,
+                "note": job.note,
+            },
+            out,
+        )
 
 
 if __name__ == "__main__":

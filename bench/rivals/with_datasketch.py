@@ -1,4 +1,5 @@
 """datasketch: MinHash.bulk, then MinHashLSH, candidates taken as they are."""
+
 from datasketch import MinHash, MinHashLSH
 from xxhash import xxh32_intdigest
 

@@ -1,4 +1,5 @@
 """FastSketchLSH: batch sketches, 16 bands as its README has them, candidates taken as they are."""
+
 import numpy as np
 from FastSketchLSH import LSH, FastSimilaritySketch
 
@@ -17,7 +18,9 @@ def run(job):
     with job.phase("index"):
         index = LSH(num_perm=job.perms, num_bands=16, num_threads=1)
         index.insert(sketches)
-        flat, ends = (np.asarray(part).astype(np.int64) for part in index.query(sketches, format="csr"))
+        flat, ends = (
+            np.asarray(part).astype(np.int64) for part in index.query(sketches, format="csr")
+        )
         rows = np.repeat(np.arange(len(sketches)), np.diff(ends))
         earlier = flat < rows
         pairs = list(zip(rows[earlier].tolist(), flat[earlier].tolist()))

@@ -1,4 +1,5 @@
 """rensa: R-MinHash and C-MinHash through their own deduplicators, which keep the first document."""
+
 import rensa
 
 from harness import shingles
@@ -16,13 +17,15 @@ def deduplicate(job, tool):
     job.write_survivors(removed)
 
     def leaders():
-        """A removed document's leader is the first kept one that the tool names when asked again."""
+        """Of a removed document: the first kept one that the tool names when asked again."""
         leader, base = list(range(count)), 0
         for texts in job.batches():
             asked = [i for i in range(len(texts)) if base + i in removed]
             found = tool.get_duplicate_sets([shingles(texts[i], job.width) for i in asked])
             for i, keys in zip(asked, found):
-                leader[base + i] = min((int(k) for k in keys if int(k) < base + i), default=base + i)
+                leader[base + i] = min(
+                    (int(k) for k in keys if int(k) < base + i), default=base + i
+                )
             base += len(texts)
         return leader
 
@@ -30,8 +33,9 @@ def deduplicate(job, tool):
 
 
 def run_r(job):
-    return deduplicate(job, rensa.RMinHashDeduplicator(
-        threshold=job.threshold, num_perm=job.perms, use_lsh=True))
+    return deduplicate(
+        job, rensa.RMinHashDeduplicator(threshold=job.threshold, num_perm=job.perms, use_lsh=True)
+    )
 
 
 def run_c(job):

@@ -43,14 +43,11 @@ struct nd_input_options {
 };
 ND_API struct nd_input_options nd_input_options_default(void);
 
-/*
- * A file, standard input, or a file in an archive: what a record is from.  An archive itself is a
- * source too, without records and entry, that has the hash of its file.
- */
+/* A file, standard input, or a file in an archive: what a record is from. */
 struct nd_source {
-    const char *path;        /* as given; below a directory, joined to it; "-": standard input */
-    const char *entry;       /* name within the archive, or NULL */
-    enum nd_format format;   /* ND_FORMAT_AUTO: an archive itself */
+    const char *path;  /* as given; below a directory, joined to it; "-": standard input */
+    const char *entry; /* name within the archive, or NULL */
+    enum nd_format format;
     const char *compression; /* "gzip", "zstd", "xz", "bzip2", "lz4", "none" */
     const char *archive;     /* "tar", "zip" or NULL */
     int is_container;      /* records in it are lines or rows: JSON Lines, CSV, TSV, text by line */
@@ -58,7 +55,8 @@ struct nd_source {
     struct nd_view header; /* CSV and TSV: the header row with its mark, if any, and line end */
     uint64_t bytes;        /* uncompressed bytes read so far */
     uint64_t records;      /* cut so far */
-    uint64_t bytes_hash;   /* XXH3 of the file as stored, complete at its end; 0 for entries */
+    uint64_t bytes_hash; /* XXH3 of the file as stored (of a file in an archive: the archive), known
+                            at its end; 0 where it could not be read to its end */
 };
 
 /* A record as cut: bytes borrowed from its batch. */

@@ -47,8 +47,8 @@ enum nd_sketch_parts {
 };
 
 /*
- * The working memory of one thread: 200 KB, and of the largest text 24 to 40 bytes a distinct
- * shingle (up to 104 where there are only hundreds).
+ * The working memory of one thread: 200 KB, and 24 to 44 bytes a distinct shingle of the largest
+ * text.
  */
 struct nd_sketcher;
 

@@ -34,7 +34,7 @@ ND_API enum nd_status nd_text_normalise(const char *text, size_t len, char **out
 ND_API int64_t nd_text_length(const char *text, size_t len);
 
 /*
- * A tokeniser is the working memory of one thread: about 200 KB, whatever the length of the text.
+ * A tokeniser is the working memory of one thread: about 100 KB, whatever the length of the text.
  *
  *     nd_tokeniser_start(t, text, len);
  *     while ((status = nd_tokeniser_next(t, &hash, &count)) == 1)
@@ -62,7 +62,7 @@ ND_API int nd_tokeniser_next(struct nd_tokeniser *t, const uint64_t **hash, size
 ND_API enum nd_status nd_text_tokens(const char *text, size_t len, struct nd_token **tokens,
                                      size_t *n_tokens, struct nd_error *err);
 
-/* The hash of one token given in its normalised form (docs/format/sketch.md, "Token hash"). */
+/* The hash of one token given in its normalised form (docs/format/text.md, "Token hash"). */
 ND_API uint64_t nd_token_hash(const char *normalised, size_t len);
 
 #ifdef __cplusplus

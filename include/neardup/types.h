@@ -42,7 +42,7 @@ struct nd_document {
 
 /* A token of a text, as explained to people; the fast path carries only hashes. */
 struct nd_token {
-    uint64_t hash;   /* the token hash of the normalised form (docs/format/sketch.md) */
+    uint64_t hash;   /* the token hash of the normalised form (docs/format/text.md) */
     uint64_t offset; /* bytes from the start of the original text */
     uint32_t len;    /* bytes in the original text */
 };

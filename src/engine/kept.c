@@ -95,14 +95,18 @@ static bool is_asked_for(const struct nd_dedup *d, bool is_short)
 static bool make_room(struct nd_dedup *d)
 {
     struct nd_multimap *map = &d->kept.by_raw;
+    struct nd_multimap_adder adder;
 
     if (nd_multimap_fits(map, 1))
         return true;
     if (!nd_multimap_grow(map, 1))
         return false;
+    adder.map = map;
+    adder.n = 0;
     for (uint32_t i = 0; i < d->kept.n; i++)
         if (is_asked_for(d, nd_index_is_short(d->index, i)))
-            nd_multimap_add(map, raw_key(raw_of(d, i), nd_index_group(d->index, i)), i);
+            nd_multimap_add_soon(&adder, raw_key(raw_of(d, i), nd_index_group(d->index, i)), i);
+    nd_multimap_add_rest(&adder);
     return true;
 }
 

@@ -24,12 +24,17 @@ struct settling {
     size_t *linked;      /* places of the documents concerned, in order */
     unsigned char *link; /* by place: ND_LINKED_EARLIER, ND_LINKED_LATER */
     size_t n_linked;
-    size_t *leader; /* places of the kept ones, in the order in which `leaders` got them */
-    size_t *task;   /* places of those with comparisons to make */
+    uint32_t *below;   /* by place: pending numbers less than this are earlier documents */
+    uint32_t *pending; /* by place: number there, or NONE */
+    size_t *leader;    /* places of the kept ones, in the order in which `leaders` got them */
+    size_t *task;      /* places of those with comparisons to make */
     size_t n_tasks;
+    size_t n_open; /* undecided documents that this wave has passed */
     bool progress;
     struct nd_error *err;
 };
+
+#define NONE UINT32_MAX
 
 /* The item whose shingles and sketch it shares. */
 static struct nd_item *original(const struct settling *s, size_t place)
@@ -132,20 +137,32 @@ static enum nd_status meet_leaders(struct settling *s, size_t place)
 }
 
 /* For later ones to find, should there be any that might. */
-static enum nd_status add_row(struct settling *s, struct nd_index *index, size_t place)
+static enum nd_status add_leader(struct settling *s, size_t place)
 {
-    const struct nd_index_row *const row = &s->item[place].row;
     enum nd_status status;
     uint32_t number;
 
     if (!(s->link[place] & ND_LINKED_LATER))
         return ND_OK;
-    status = nd_index_append(index, row, &number, s->err);
-    if (status)
-        return status;
-    if (index == s->d->leaders)
+    status = nd_index_add(s->d->leaders, &s->item[place].row, &number, s->err);
+    if (status == ND_OK)
         s->leader[number] = place;
-    return nd_index_list(index, &number, &row, 1, NULL, s->err);
+    return status;
+}
+
+/* Pending documents get their numbers in order, as all are visited in the first wave. */
+static enum nd_status add_pending(struct settling *s, size_t place)
+{
+    if (!(s->link[place] & ND_LINKED_LATER) || s->pending[place] != NONE)
+        return ND_OK;
+    return nd_index_add(s->d->pending, &s->item[place].row, &s->pending[place], s->err);
+}
+
+static void remove_pending(struct settling *s, size_t place)
+{
+    if (s->pending[place] != NONE)
+        nd_index_remove(s->d->pending, &s->item[place].row, s->pending[place]);
+    s->pending[place] = NONE;
 }
 
 static bool meets_pending(const struct settling *s, size_t place)
@@ -155,8 +172,8 @@ static bool meets_pending(const struct settling *s, size_t place)
     if (!(s->link[place] & ND_LINKED_EARLIER) || nd_index_count(s->d->pending) == 0)
         return false;
     if (s->d->params.candidates == ND_CANDIDATES_ALL)
-        return true;
-    return nd_index_meets_any(s->d->pending, &item->row);
+        return s->n_open > 0;
+    return nd_index_meets_any(s->d->pending, &item->row, s->below[place]);
 }
 
 static enum nd_status visit(struct settling *s, size_t place)
@@ -168,6 +185,8 @@ static enum nd_status visit(struct settling *s, size_t place)
         return ND_OK;
     if (item->state == ND_ITEM_KEPT || item->state == ND_ITEM_REMOVED)
         return ND_OK;
+    if (s->below[place] == NONE) /* the first wave: nothing was taken out yet */
+        s->below[place] = (uint32_t)nd_index_count(s->d->pending);
     status = meet_leaders(s, place);
     if (status)
         return status;
@@ -177,11 +196,13 @@ static enum nd_status visit(struct settling *s, size_t place)
                !nd_item_has_hit(s->d, item, 0) && !meets_pending(s, place)) {
         item->state = ND_ITEM_KEPT;
         s->progress = true;
-        return add_row(s, s->d->leaders, place);
+        remove_pending(s, place);
+        return add_leader(s, place);
     }
     if (item->state != ND_ITEM_OPEN || is_copy(s, place))
         return ND_OK;
-    return add_row(s, s->d->pending, place);
+    s->n_open++;
+    return add_pending(s, place);
 }
 
 static bool compare_with(struct settling *s, struct nd_worker *w, struct nd_item *item,
@@ -253,26 +274,31 @@ static void mark_followers(struct settling *s)
     for (size_t i = 0; i < s->n_linked; i++) {
         struct nd_item *item = &s->item[s->linked[i]];
 
-        if (item->state != ND_ITEM_OPEN || is_copy(s, s->linked[i]))
+        if (is_copy(s, s->linked[i]))
             continue;
-        if (nd_item_has_hit(s->d, item, n_open)) {
+        if (item->state == ND_ITEM_OPEN && nd_item_has_hit(s->d, item, n_open)) {
             item->state = ND_ITEM_FOLLOWS;
             s->progress = true;
-        } else {
-            n_open++;
         }
+        if (item->state == ND_ITEM_OPEN)
+            n_open++;
+        else
+            remove_pending(s, s->linked[i]);
     }
 }
 
 static enum nd_status run_waves(struct settling *s)
 {
+    nd_index_clear(s->d->pending);
+    for (size_t i = 0; i < s->n_linked; i++)
+        s->below[s->linked[i]] = s->pending[s->linked[i]] = NONE;
     do {
         enum nd_status status;
 
         s->progress = false;
         s->n_tasks = 0;
+        s->n_open = 0;
         nd_index_clear(s->d->leaders);
-        nd_index_clear(s->d->pending);
         for (size_t i = 0; i < s->n_linked; i++) {
             status = visit(s, s->linked[i]);
             if (status)
@@ -353,10 +379,12 @@ enum nd_status nd_items_settle(struct nd_dedup *d, struct nd_item *item, size_t 
     enum nd_status status = ND_ENOMEM;
 
     s.linked = nd_alloc_array(n, sizeof *s.linked);
+    s.below = nd_alloc_array(n, sizeof *s.below);
+    s.pending = nd_alloc_array(n, sizeof *s.pending);
     s.link = calloc(n ? n : 1, 1);
     s.leader = nd_alloc_array(n, sizeof *s.leader);
     s.task = nd_alloc_array(n, sizeof *s.task);
-    if (s.linked && s.link && s.leader && s.task)
+    if (s.linked && s.link && s.below && s.pending && s.leader && s.task)
         status = find_linked(&s, n, err);
     else
         nd_fail(err, status, "out of memory for a batch of %zu documents", n);
@@ -366,6 +394,8 @@ enum nd_status nd_items_settle(struct nd_dedup *d, struct nd_item *item, size_t 
         resolve(d, item, n);
     free(s.linked);
     free(s.link);
+    free(s.below);
+    free(s.pending);
     free(s.leader);
     free(s.task);
     return status;

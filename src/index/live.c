@@ -9,6 +9,7 @@
 #include "index/candidates.h"
 #include "index/multimap.h"
 #include "index/table_keys.h"
+#include "simd/sketch_kernels.h"
 
 enum { LISTED = 1, DELETED = 2, SHORT = 4 };
 enum { TABLES_MAX = ND_MINHASH_COUNT + ND_SIMHASH_BITS_MAX + 2 };
@@ -21,6 +22,7 @@ struct gate {
 /* Columns by number, and a table of numbers for every band and block. */
 struct nd_index {
     struct nd_index_params params;
+    const struct nd_sketch_kernels *kernels;
     unsigned n_tables;
     struct nd_equal_bytes band_starts; /* the bit of each band's first row */
     uint32_t n;                        /* numbers given */
@@ -100,6 +102,7 @@ struct nd_index *nd_index_new(const struct nd_index_params *params, struct nd_er
         return NULL;
     }
     index->params = *params;
+    index->kernels = nd_sketch_kernels();
     index->n_tables = nd_table_count(params);
     index->band_starts = nd_band_starts(params);
     return index;
@@ -137,8 +140,7 @@ size_t nd_index_bytes(const struct nd_index *index)
 void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *sketch,
                               uint32_t group)
 {
-    for (unsigned i = 0; i < ND_MINHASH_COUNT; i++)
-        row->low[i] = (uint8_t)sketch->minhash[i];
+    nd_sketch_kernels()->low_bytes(sketch->minhash, row->low);
     row->simhash = sketch->simhash;
     row->identity = sketch->identity;
     row->group = group;
@@ -189,7 +191,7 @@ void nd_index_clear(struct nd_index *index)
         if (s->count < s->n_lines / 4)
             for (uint32_t i = 0; i < index->n; i++)
                 nd_multimap_empty(s, key_of(index, t, i));
-        else
+        else if (s->count)
             memset(s->line, 0, nd_multimap_bytes(s));
         s->count = 0;
     }
@@ -200,14 +202,18 @@ void nd_index_clear(struct nd_index *index)
 static bool make_room(struct nd_index *index, unsigned t, size_t n)
 {
     struct nd_multimap *s = &index->table[t];
+    struct nd_multimap_adder adder;
 
     if (nd_multimap_fits(s, n))
         return true;
     if (!nd_multimap_grow(s, n))
         return false;
+    adder.map = s;
+    adder.n = 0;
     for (uint32_t i = 0; i < index->n; i++)
         if (*flags_of(index, i) & LISTED)
-            nd_multimap_add(s, key_of(index, t, i), i);
+            nd_multimap_add_soon(&adder, key_of(index, t, i), i);
+    nd_multimap_add_rest(&adder);
     return true;
 }
 
@@ -239,25 +245,20 @@ void nd_index_keys(const struct nd_index_params *params, const struct nd_index_r
 
 static void list_in_table(void *context, size_t task, unsigned worker)
 {
-    enum { AHEAD = 8 };
     struct listing *job = context;
-    struct nd_index *index = job->index;
-    struct nd_multimap *s = &index->table[task];
-    uint64_t key[AHEAD];
+    struct nd_multimap_adder adder;
 
     (void)worker;
-    if (!make_room(index, (unsigned)task, job->n)) {
+    if (!make_room(job->index, (unsigned)task, job->n)) {
         job->failed[task] = true;
         return;
     }
-    for (size_t i = 0; i < job->n + AHEAD; i++) {
-        if (i >= AHEAD && i - AHEAD < job->n)
-            nd_multimap_add(s, key[i % AHEAD], job->number[i - AHEAD]);
-        if (i < job->n) {
-            key[i % AHEAD] = row_key(&index->params, (unsigned)task, job->row[i]);
-            nd_multimap_prefetch(s, key[i % AHEAD]);
-        }
-    }
+    adder.map = &job->index->table[task];
+    adder.n = 0;
+    for (size_t i = 0; i < job->n; i++)
+        nd_multimap_add_soon(&adder, row_key(&job->index->params, (unsigned)task, job->row[i]),
+                             job->number[i]);
+    nd_multimap_add_rest(&adder);
 }
 
 enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
@@ -289,19 +290,37 @@ enum nd_status nd_index_reserve(struct nd_index *index, size_t n, struct nd_erro
     return ND_OK;
 }
 
+enum nd_status nd_index_add(struct nd_index *index, const struct nd_index_row *row,
+                            uint32_t *number, struct nd_error *err)
+{
+    enum nd_status status = nd_index_reserve(index, 1, err);
+
+    if (status == ND_OK)
+        status = nd_index_append(index, row, number, err);
+    if (status)
+        return status;
+    for (unsigned t = 0; t < index->n_tables; t++)
+        nd_multimap_add(&index->table[t], row_key(&index->params, t, row), *number);
+    *flags_of(index, *number) |= LISTED;
+    return ND_OK;
+}
+
+void nd_index_remove(struct nd_index *index, const struct nd_index_row *row, uint32_t number)
+{
+    if (*flags_of(index, number) & LISTED)
+        for (unsigned t = 0; t < index->n_tables; t++)
+            nd_multimap_remove(&index->table[t], row_key(&index->params, t, row), number);
+    *flags_of(index, number) = DELETED;
+    index->n_deleted++;
+}
+
 enum nd_status nd_index_insert(struct nd_index *index, const struct nd_sketch *sketch,
                                uint32_t group, uint32_t *number, struct nd_error *err)
 {
     struct nd_index_row row;
-    const struct nd_index_row *const listed = &row;
-    enum nd_status status;
 
-    for (unsigned t = 0; t < index->n_tables; t++)
-        if (!make_room(index, t, 1))
-            return nd_fail(err, ND_ENOMEM, "out of memory for an index of %u documents", index->n);
     nd_index_row_from_sketch(&row, sketch, group);
-    status = nd_index_append(index, &row, number, err);
-    return status ? status : nd_index_list(index, number, &listed, 1, NULL, err);
+    return nd_index_add(index, &row, number, err);
 }
 
 enum nd_status nd_index_delete(struct nd_index *index, uint32_t number, struct nd_error *err)
@@ -311,11 +330,7 @@ enum nd_status nd_index_delete(struct nd_index *index, uint32_t number, struct n
     if (number >= index->n || *flags_of(index, number) & DELETED)
         return nd_fail(err, ND_EINVAL, "the index has no document %u", number);
     row_of(index, number, &row);
-    if (*flags_of(index, number) & LISTED)
-        for (unsigned t = 0; t < index->n_tables; t++)
-            nd_multimap_remove(&index->table[t], nd_table_key(&index->params, t, &row), number);
-    *flags_of(index, number) = DELETED;
-    index->n_deleted++;
+    nd_index_remove(index, &row, number);
     return ND_OK;
 }
 
@@ -337,12 +352,21 @@ static struct nd_candidate describe(uint32_t number, struct nd_equal_bytes equal
         .distance = (uint16_t)nd_count_ones(difference)};
 }
 
+static struct nd_equal_bytes equal_bytes(const struct nd_index *index,
+                                         const struct nd_index_row *row, uint32_t number)
+{
+    struct nd_equal_bytes equal;
+
+    index->kernels->bytes_equal(row->low, low_of(index, number), equal.word);
+    return equal;
+}
+
 /* A number that a table proposed: whether this is the first table in which it meets the row, and
  * how nearly. */
 static bool meets(const struct nd_index *index, const struct nd_index_row *row, unsigned table,
                   uint32_t number, struct nd_candidate *found)
 {
-    struct nd_equal_bytes equal = nd_low_bytes_equal(row->low, low_of(index, number));
+    struct nd_equal_bytes equal = equal_bytes(index, row, number);
     uint64_t difference = row->simhash ^ nd_index_simhash(index, number);
 
     if (table == nd_table_identity(&index->params)
@@ -391,7 +415,8 @@ enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_
     return ND_OK;
 }
 
-bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row *row)
+bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row *row,
+                        uint32_t below)
 {
     uint64_t own[TABLES_MAX];
     struct nd_table_range asked;
@@ -403,7 +428,8 @@ bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row 
         struct nd_multimap_scan scan = nd_multimap_find(&index->table[t], key[t]);
 
         while (nd_multimap_next(&index->table[t], &scan, &number))
-            if (passes(index, row, ND_INDEX_ALL, number) && meets(index, row, t, number, &found))
+            if (number < below && passes(index, row, ND_INDEX_ALL, number) &&
+                meets(index, row, t, number, &found))
                 return true;
     }
     return false;
@@ -449,9 +475,8 @@ enum nd_status nd_index_query_all(const struct nd_index *index, const struct nd_
     for (uint32_t number = 0; number < index->n; number++) {
         if (!(*flags_of(index, number) & LISTED) || !passes(index, row, filter, number))
             continue;
-        if (!nd_candidates_add(out,
-                               describe(number, nd_low_bytes_equal(row->low, low_of(index, number)),
-                                        row->simhash ^ nd_index_simhash(index, number))))
+        if (!nd_candidates_add(out, describe(number, equal_bytes(index, row, number),
+                                             row->simhash ^ nd_index_simhash(index, number))))
             return ND_ENOMEM;
     }
     nd_candidates_sort(out, false);

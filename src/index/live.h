@@ -57,8 +57,14 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
 enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_index_row *row,
                                   struct nd_index_filter filter, struct nd_candidates *out);
 
-/* Whether nd_index_query_row would find any. */
-bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row *row);
+/* Whether nd_index_query_row would find any number less than `below`. */
+bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row *row,
+                        uint32_t below);
+
+/* Append and list one row, and take it out again; row is what was added. */
+enum nd_status nd_index_add(struct nd_index *index, const struct nd_index_row *row,
+                            uint32_t *number, struct nd_error *err);
+void nd_index_remove(struct nd_index *index, const struct nd_index_row *row, uint32_t number);
 
 /* The listed numbers with this identity, one after the other in no particular order; both stop at
  * false. */

@@ -65,6 +65,45 @@ static inline void nd_multimap_prefetch(const struct nd_multimap *s, uint64_t ke
 }
 
 /*
+ * Many additions: each waits for some others, while its line comes from memory.
+ *
+ *     struct nd_multimap_adder adder = {.map = s};
+ *     … nd_multimap_add_soon(&adder, key, number) …
+ *     nd_multimap_add_rest(&adder);
+ */
+enum { ND_MULTIMAP_AHEAD = 16 };
+struct nd_multimap_adder {
+    struct nd_multimap *map;
+    size_t n;
+    uint64_t key[ND_MULTIMAP_AHEAD];
+    uint32_t number[ND_MULTIMAP_AHEAD];
+};
+
+static inline void nd_multimap_add_soon(struct nd_multimap_adder *adder, uint64_t key,
+                                        uint32_t number)
+{
+    size_t at = adder->n % ND_MULTIMAP_AHEAD;
+
+    if (adder->n >= ND_MULTIMAP_AHEAD)
+        nd_multimap_add(adder->map, adder->key[at], adder->number[at]);
+    nd_multimap_prefetch(adder->map, key);
+    adder->key[at] = key;
+    adder->number[at] = number;
+    adder->n++;
+}
+
+/* The ones still waiting, in the order in which they came. */
+static inline void nd_multimap_add_rest(struct nd_multimap_adder *adder)
+{
+    size_t first = adder->n < ND_MULTIMAP_AHEAD ? 0 : adder->n - ND_MULTIMAP_AHEAD;
+
+    for (; first < adder->n; first++)
+        nd_multimap_add(adder->map, adder->key[first % ND_MULTIMAP_AHEAD],
+                        adder->number[first % ND_MULTIMAP_AHEAD]);
+    adder->n = 0;
+}
+
+/*
  * The numbers whose tag is the key's, one after the other:
  *
  *     struct nd_multimap_scan scan = nd_multimap_find(s, key);

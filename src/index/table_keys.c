@@ -67,30 +67,6 @@ uint64_t nd_table_key(const struct nd_index_params *params, unsigned table,
                     (row->simhash & nd_block_mask(table - params->bands, block_count(params))));
 }
 
-/* Eight bytes at a time: 0x80 in every zero byte of the difference, then byte i to bit i. */
-static uint64_t equal_in_word(uint64_t difference)
-{
-    const uint64_t low7 = UINT64_C(0x7f7f7f7f7f7f7f7f);
-    uint64_t zero = ~(((difference & low7) + low7) | difference | low7);
-
-    return (zero >> 7) * UINT64_C(0x0102040810204080) >> 56;
-}
-
-struct nd_equal_bytes nd_low_bytes_equal(const uint8_t a[ND_MINHASH_COUNT],
-                                         const uint8_t b[ND_MINHASH_COUNT])
-{
-    struct nd_equal_bytes equal = {{0, 0}};
-
-    for (unsigned i = 0; i < ND_MINHASH_COUNT / 8; i++) {
-        uint64_t x, y;
-
-        memcpy(&x, a + 8 * i, 8);
-        memcpy(&y, b + 8 * i, 8);
-        equal.word[i / 8] |= equal_in_word(x ^ y) << i % 8 * 8;
-    }
-    return equal;
-}
-
 typedef unsigned __int128 mask;
 
 static mask mask_of(struct nd_equal_bytes bytes)

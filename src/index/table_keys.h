@@ -35,8 +35,6 @@ uint64_t nd_block_mask(unsigned block, unsigned n_blocks);
 struct nd_equal_bytes {
     uint64_t word[2];
 };
-struct nd_equal_bytes nd_low_bytes_equal(const uint8_t a[ND_MINHASH_COUNT],
-                                         const uint8_t b[ND_MINHASH_COUNT]);
 
 /* The bit of the first row of each band. */
 struct nd_equal_bytes nd_band_starts(const struct nd_index_params *params);

@@ -12,8 +12,37 @@ static bool begins(const char *head, size_t len, const char *magic, size_t n)
     return len >= n && memcmp(head, magic, n) == 0;
 }
 
+/*
+ * zstd and lz4 files may begin with frames to be skipped (pzstd's do): the bytes behind them, which
+ * say what it is.
+ */
+static size_t skippable(const char *head, size_t len)
+{
+    size_t at = 0;
+
+    while (len - at >= 8 && (head[at] & 0xF0) == 0x50 &&
+           memcmp(head + at + 1, "\x2A\x4D\x18", 3) == 0) {
+        const unsigned char *size = (const unsigned char *)head + at + 4;
+        uint64_t next =
+            at + 8 +
+            (size[0] | (uint64_t)size[1] << 8 | (uint64_t)size[2] << 16 | (uint64_t)size[3] << 24);
+
+        if (next > len)
+            return at;
+        at = (size_t)next;
+    }
+    return at;
+}
+
 enum nd_compression nd_detect_compression(const char *head, size_t len)
 {
+    size_t skipped = skippable(head, len);
+
+    head += skipped;
+    len -= skipped;
+    if (skipped > 0 && !begins(head, len, "\x28\xB5\x2F\xFD", 4) &&
+        !begins(head, len, "\x04\x22\x4D\x18", 4))
+        return ND_COMPRESSION_NONE;
     if (begins(head, len, "\x1F\x8B", 2))
         return ND_COMPRESSION_GZIP;
     if (begins(head, len, "\x28\xB5\x2F\xFD", 4))

@@ -49,6 +49,12 @@ static void close_file(struct nd_input *input)
     *f = (struct nd_open_file){.fd = -1};
 }
 
+/* Of all that is stored; 0 where it was not read to its end. */
+static uint64_t hash_of_file(const struct nd_open_file *f)
+{
+    return f->stored->stream.state == ND_STREAM_ENDED ? nd_hash_stream_value(f->stored->hash) : 0;
+}
+
 void nd_input_end_source(struct nd_input *input)
 {
     struct nd_open_source *from = &input->from;
@@ -57,7 +63,7 @@ void nd_input_end_source(struct nd_input *input)
     if (from->source) {
         from->source->source.bytes = from->offset;
         if (!f->entries)
-            from->source->source.bytes_hash = nd_hash_stream_value(f->stored->hash);
+            from->source->source.bytes_hash = hash_of_file(f);
     }
     *from = (struct nd_open_source){0};
     if (f->entries)
@@ -122,21 +128,14 @@ static int unpack(struct nd_input *input, struct nd_stream *inner, const char *n
     return *on_top ? 1 : ND_ENOMEM;
 }
 
-/* The archive is a source of its own, without records, that has the hash of the file. */
 static int open_archive(struct nd_input *input, struct nd_stream *stream)
 {
     struct nd_open_file *f = &input->file;
     int fd = f->is_regular && !f->unpacked ? f->fd : -1;
 
     f->entries = nd_archive_reader_new(stream, f->archive, fd);
-    f->whole = nd_sources_add(&input->sources);
-    if (!f->entries || !f->whole)
-        return ND_ENOMEM;
-    f->whole->source.path = f->path;
-    f->whole->source.compression = nd_compression_name(f->compression);
-    f->whole->source.archive = nd_archive_name(f->archive);
-    f->whole->source.is_container = 1;
-    return 1;
+    f->first_source = input->sources.count;
+    return f->entries ? 1 : ND_ENOMEM;
 }
 
 /* Read what the archive's reader left, so that checksums are checked and the hash is complete. */
@@ -171,7 +170,8 @@ static int end_archive(struct nd_input *input, const char *failure)
     else if (f->n_entries == 0)
         nd_input_problem(input, ND_PROBLEM_WARNING, "is an archive without files");
     status = drain(input);
-    f->whole->source.bytes_hash = nd_hash_stream_value(f->stored->hash);
+    for (size_t i = f->first_source; i < input->sources.count; i++)
+        nd_sources_get(&input->sources, i)->source.bytes_hash = hash_of_file(f);
     close_file(input);
     return status;
 }

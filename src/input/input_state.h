@@ -28,9 +28,9 @@ struct nd_open_file {
     struct nd_stream *unpacked; /* decompressed, or NULL */
     struct nd_stream *recoded;  /* UTF-16 made UTF-8, or NULL */
 
-    /* An archive: its reader, its own source, and of its current file the same once more. */
+    /* An archive: its reader, where its sources begin, and its current file the same once more. */
     struct nd_archive_reader *entries;
-    struct nd_source_kept *whole;
+    size_t first_source;
     uint64_t n_entries;
     const char *entry;
     enum nd_compression entry_compression;

@@ -1,10 +1,9 @@
 /* jsonl_simdjson.cpp - the first stage of simdjson: the index of tokens, with UTF-8 checked */
 
 /*
- * Only this stage is used.  The second ones do less than is wanted: On-Demand leaves unvisited
- * values unchecked and compiles to its slow form without -march flags, the DOM takes 14 bytes of
- * memory a byte and refuses long integers; both refuse lone surrogates.  json_walk.c is in their
- * place.
+ * Only this stage is used, and json_walk.c is in the place of the second: it checks all of a
+ * record, takes long integers and lone surrogates, and needs a third of the memory
+ * (docs/decisions/json.md).
  */
 #include "input/jsonl_simdjson.h"
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LISTED = 4096 };
+
 /* Whether this pass needs a record at all. */
 static bool is_wanted(const struct nd_ordered *o, size_t number)
 {
@@ -48,7 +50,7 @@ static enum nd_status put_removed(struct nd_ordered *o, const struct nd_party *r
         .distance = verdict->distance,
         .overlap = verdict->overlap,
     };
-    struct nd_party kept, near;
+    struct nd_party kept = {0}, near = {0};
     struct nd_row_via via;
     enum nd_status status;
 
@@ -102,7 +104,7 @@ static enum nd_status put_batch(struct nd_ordered *o, const uint32_t *number, si
 {
     struct nd_run *run = o->run;
     bool parse = run->rows || run->clusters;
-    struct nd_loaded *loaded;
+    struct nd_loaded *loaded = NULL;
     enum nd_status status = nd_loader_load(o->loader, number, 0, n, parse, &loaded, err);
 
     for (size_t i = 0; status == ND_OK && i < n; i++)
@@ -113,8 +115,6 @@ static enum nd_status put_batch(struct nd_ordered *o, const uint32_t *number, si
 /* The wanted records in input order, as numbers; true while there are any. */
 static bool list_wanted(const struct nd_ordered *o, size_t *at, uint32_t *number, size_t *n)
 {
-    enum { LISTED = 4096 };
-
     for (*n = 0; *at < o->count && *n < LISTED; ++*at)
         if (is_wanted(o, *at))
             number[(*n)++] = (uint32_t)*at;
@@ -123,7 +123,7 @@ static bool list_wanted(const struct nd_ordered *o, size_t *at, uint32_t *number
 
 enum nd_status nd_ordered_emit(struct nd_ordered *o, struct nd_error *err)
 {
-    uint32_t number[4096];
+    uint32_t number[LISTED] = {0};
     enum nd_status status = ND_OK;
     size_t at = 0, n;
 

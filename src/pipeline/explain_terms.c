@@ -96,9 +96,12 @@ enum nd_status nd_explain_terms(struct nd_view a, struct nd_view b, struct nd_ex
 
     if (status == ND_OK)
         status = nd_text_tokens(b.data, b.len, &token[1], &n[1], err);
-    if (status == ND_OK && !(place = nd_alloc_array(n[0] + n[1], sizeof *place)))
-        status = nd_fail(err, ND_ENOMEM, "out of memory");
     if (status == ND_OK) {
+        place = nd_alloc_array(n[0] + n[1], sizeof *place);
+        if (!place)
+            status = nd_fail(err, ND_ENOMEM, "out of memory");
+    }
+    if (place) {
         list_places(a, token[0], n[0], 0, 0, place);
         list_places(b, token[1], n[1], 1, n[0], place + n[0]);
         qsort(place, n[0] + n[1], sizeof *place, by_hash);

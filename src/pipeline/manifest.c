@@ -1,4 +1,5 @@
 /* manifest.c - the manifest's first line: what was done, to what, and how */
+#include "input/parser_versions.h"
 #include "pipeline/run_state.h"
 
 #include <neardup/text.h>
@@ -106,6 +107,7 @@ static enum nd_status write_header(struct nd_run *run, struct nd_json *out, stru
     nd_json_open(out, '{');
     put_text(out, "neardup", nd_version());
     put_text(out, "unicode", nd_unicode_version());
+    put_text(out, "html_parser", nd_html_parser_version());
     put_recipe(run, out);
     put_options(run->options, out);
     nd_json_key(out, "bands");

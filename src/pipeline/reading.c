@@ -62,7 +62,8 @@ static void keep_problem(void *context, const struct nd_problem *problem)
         return;
     }
     slot->problem = list;
-    slot->problem[slot->n_problems++] = (struct kept_problem){problem->kind, message};
+    slot->problem[slot->n_problems].kind = problem->kind;
+    slot->problem[slot->n_problems++].message = message;
 }
 
 static void tell_problems(struct nd_reading *r, struct slot *slot)

@@ -49,10 +49,14 @@ enum nd_status nd_ordered_components(struct nd_ordered *o, struct nd_error *err)
 {
     struct nd_decision *decision = nd_alloc_array(ASKED_AT_ONCE, sizeof *decision);
     struct nd_component_via *via = nd_alloc_array(ASKED_AT_ONCE, sizeof *via);
-    enum nd_status status = push_all(o, err);
+    enum nd_status status;
 
-    if (status == ND_OK && (!decision || !via))
-        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    if (!decision || !via) {
+        free(decision);
+        free(via);
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    }
+    status = push_all(o, err);
     for (size_t from = 0, n; status == ND_OK && from < o->n_order; from += n) {
         n = o->n_order - from < ASKED_AT_ONCE ? o->n_order - from : ASKED_AT_ONCE;
         status = note_batch(o, from, n, decision, via, err);

@@ -14,7 +14,7 @@ enum nd_status nd_run_dedup(const struct nd_run_options *options,
                             const struct nd_run_events *events, struct nd_run_summary *summary,
                             struct nd_error *err)
 {
-    struct nd_error room;
+    struct nd_error room = {0};
     struct nd_run run;
     bool one_pass = takes_one_pass(options);
     enum nd_status status;

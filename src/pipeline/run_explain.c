@@ -46,7 +46,7 @@ static enum nd_status sketch_both(const struct nd_sketch_params *params, const s
                                   struct nd_explanation *out, struct nd_error *err)
 {
     struct nd_sketcher *sketcher[2] = {NULL, NULL};
-    struct nd_sketch sketch[2];
+    struct nd_sketch sketch[2] = {{0}, {0}};
     enum nd_status status = ND_OK;
 
     for (unsigned i = 0; status == ND_OK && i < 2; i++) {
@@ -80,7 +80,7 @@ static enum nd_status decide(const struct nd_dedup_params *params, const struct 
 {
     struct nd_dedup_params own = *params;
     const struct nd_dedup_item items[2] = {{text_of(&held[0]), 0}, {text_of(&held[1]), 0}};
-    struct nd_decision decisions[2];
+    struct nd_decision decisions[2] = {{0}, {0}};
     struct nd_dedup *dedup;
     enum nd_status status;
 
@@ -144,8 +144,8 @@ static enum nd_status judge(const struct nd_dedup_params *params, const struct n
                             struct nd_explanation *e, struct nd_error *err)
 {
     struct nd_dedup_params all = *params;
-    struct nd_decision decision;
-    struct nd_dedup_stats stats;
+    struct nd_decision decision = {0};
+    struct nd_dedup_stats stats = {0};
     enum nd_status status = decide(params, held, &decision, &stats, err);
 
     if (status != ND_OK)
@@ -196,7 +196,7 @@ enum nd_status nd_run_explain(const struct nd_run_options *options, const char *
 {
     const char *const names[2] = {a, b};
     struct nd_held held[2] = {{0}, {0}};
-    struct nd_error room;
+    struct nd_error room = {0};
     enum nd_status status;
 
     err = err ? err : &room;

@@ -101,8 +101,11 @@ static enum nd_status push_batch(struct nd_ordered *o, size_t from, size_t *n, s
     if (status != ND_OK)
         return status;
     decision = nd_alloc_array(*n, sizeof *decision);
-    status = decision ? nd_dedup_push(o->run->dedup, items, *n, decision, err)
-                      : nd_fail(err, ND_ENOMEM, "out of memory");
+    if (!decision) {
+        free(items);
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    }
+    status = nd_dedup_push(o->run->dedup, items, *n, decision, err);
     for (size_t i = 0; status == ND_OK && i < *n; i++)
         if (decision[i].kept != from + i)
             status = nd_ordered_note(o, o->order[from + i], &decision[i], err);

@@ -167,7 +167,7 @@ enum nd_status nd_run_pairs(const struct nd_run_options *options,
 {
     static const struct nd_reading_hooks hooks;
     struct nd_run_options own = *options;
-    struct nd_error room;
+    struct nd_error room = {0};
     struct nd_run run;
     struct pairing p = {.run = &run, .err = err ? err : &room};
     const struct nd_text_source source = {&p, fetch, keep};

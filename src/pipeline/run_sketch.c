@@ -152,7 +152,7 @@ enum nd_status nd_run_sketch(const struct nd_run_options *options,
                              struct nd_error *err)
 {
     static const struct nd_reading_hooks hooks;
-    struct nd_error room;
+    struct nd_error room = {0};
     struct nd_run run;
     struct sketching s = {.run = &run};
     struct nd_output *out;

@@ -266,14 +266,15 @@ TARGET static void simhash(const uint64_t *feature, size_t n, int64_t *sum)
         simhash_some(feature + i, n - i < FULL ? n - i : FULL, sum);
 }
 
-TARGET static unsigned bytes_equal(const uint8_t *a, const uint8_t *b)
+TARGET static void bytes_equal(const uint8_t *a, const uint8_t *b, uint64_t equal[2])
 {
-    int equal = 0;
+    uint32_t part[ND_MINIMA / 32];
 
-    for (int k = 0; k < ND_MINIMA; k += 32)
-        equal += __builtin_popcount(
-            (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(load(a + k), load(b + k))));
-    return (unsigned)equal;
+    for (int k = 0; k < ND_MINIMA / 32; k++)
+        part[k] =
+            (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(load(a + 32 * k), load(b + 32 * k)));
+    equal[0] = (uint64_t)part[1] << 32 | part[0];
+    equal[1] = (uint64_t)part[3] << 32 | part[2];
 }
 
 TARGET static void low_bytes(const uint32_t *minima, uint8_t *out)

@@ -221,12 +221,10 @@ TARGET static void simhash(const uint64_t *feature, size_t n, int64_t *sum)
     }
 }
 
-TARGET static unsigned bytes_equal(const uint8_t *a, const uint8_t *b)
+TARGET static void bytes_equal(const uint8_t *a, const uint8_t *b, uint64_t equal[2])
 {
-    __mmask64 low = _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(a), _mm512_loadu_si512(b));
-    __mmask64 high = _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(a + 64), _mm512_loadu_si512(b + 64));
-
-    return (unsigned)(__builtin_popcountll(low) + __builtin_popcountll(high));
+    equal[0] = _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(a), _mm512_loadu_si512(b));
+    equal[1] = _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(a + 64), _mm512_loadu_si512(b + 64));
 }
 
 TARGET static void low_bytes(const uint32_t *minima, uint8_t *out)

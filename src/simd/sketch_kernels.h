@@ -60,8 +60,8 @@ struct nd_sketch_kernels {
     /* sum[b] += 1 for each feature with bit b, -1 for each without. */
     void (*simhash)(const uint64_t *feature, size_t n, int64_t *sum);
 
-    /* Equal bytes of two strings of 128. */
-    unsigned (*bytes_equal)(const uint8_t *a, const uint8_t *b);
+    /* Bit i of equal[i / 64]: byte i of two strings of 128 is the same. */
+    void (*bytes_equal)(const uint8_t *a, const uint8_t *b, uint64_t equal[2]);
 
     /* out[i] = low byte of minima[i], i < 128. */
     void (*low_bytes)(const uint32_t *minima, uint8_t *out);

@@ -113,13 +113,19 @@ static void simhash(const uint64_t *feature, size_t n, int64_t *sum)
     }
 }
 
-static unsigned bytes_equal(const uint8_t *a, const uint8_t *b)
+/* Each byte of a half keeps the bit of its place, and their sum is the byte of the mask. */
+static void bytes_equal(const uint8_t *a, const uint8_t *b, uint64_t equal[2])
 {
-    uint8x16_t equal = vdupq_n_u8(0);
+    static const uint8_t bit[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    const uint8x16_t bits = vld1q_u8(bit);
 
-    for (int k = 0; k < ND_MINIMA; k += 16)
-        equal = vsubq_u8(equal, vceqq_u8(vld1q_u8(a + k), vld1q_u8(b + k)));
-    return vaddlvq_u8(equal);
+    equal[0] = equal[1] = 0;
+    for (int k = 0; k < ND_MINIMA; k += 16) {
+        uint8x16_t same = vandq_u8(bits, vceqq_u8(vld1q_u8(a + k), vld1q_u8(b + k)));
+        uint64_t mask = vaddv_u8(vget_low_u8(same)) | (uint64_t)vaddv_u8(vget_high_u8(same)) << 8;
+
+        equal[k / 64] |= mask << k % 64;
+    }
 }
 
 static void low_bytes(const uint32_t *minima, uint8_t *out)

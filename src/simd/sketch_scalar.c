@@ -54,13 +54,11 @@ static void simhash(const uint64_t *feature, size_t n, int64_t *sum)
             sum[b] += (feature[i] >> b & 1) ? 1 : -1;
 }
 
-static unsigned bytes_equal(const uint8_t *a, const uint8_t *b)
+static void bytes_equal(const uint8_t *a, const uint8_t *b, uint64_t equal[2])
 {
-    unsigned equal = 0;
-
+    equal[0] = equal[1] = 0;
     for (size_t k = 0; k < ND_MINIMA; k++)
-        equal += a[k] == b[k];
-    return equal;
+        equal[k / 64] |= (uint64_t)(a[k] == b[k]) << k % 64;
 }
 
 static void low_bytes(const uint32_t *minima, uint8_t *out)

@@ -147,11 +147,17 @@ AVX2 static bool valid(const uint8_t *text, size_t len)
     return _mm256_testz_si256(bad, bad);
 }
 
+AVX2 static void hash(const uint8_t *stream, const uint16_t *edge, size_t count, uint64_t *out)
+{
+    nd_plain_hash(stream, edge, count, out);
+}
+
 const struct nd_text_kernels nd_text_kernels_avx2 = {
     .name = "avx2",
     .fold_words = fold_words,
     .fold_text = fold_text,
     .edges = edges,
+    .hash = hash,
     .valid = valid,
 };
 #endif

@@ -9,17 +9,18 @@
 /* The places of the set bits of each byte, one in each byte of the entry. */
 #define ND_BIT(b, k) ((b) >> (k)&1)
 #define ND_RANK(b, k)                                                                              \
-    ((k > 0 ? ND_BIT(b, 0) : 0) + (k > 1 ? ND_BIT(b, 1) : 0) + (k > 2 ? ND_BIT(b, 2) : 0) +        \
-     (k > 3 ? ND_BIT(b, 3) : 0) + (k > 4 ? ND_BIT(b, 4) : 0) + (k > 5 ? ND_BIT(b, 5) : 0) +        \
-     (k > 6 ? ND_BIT(b, 6) : 0))
+    (((k) > 0 ? ND_BIT(b, 0) : 0) + ((k) > 1 ? ND_BIT(b, 1) : 0) + ((k) > 2 ? ND_BIT(b, 2) : 0) +  \
+     ((k) > 3 ? ND_BIT(b, 3) : 0) + ((k) > 4 ? ND_BIT(b, 4) : 0) + ((k) > 5 ? ND_BIT(b, 5) : 0) +  \
+     ((k) > 6 ? ND_BIT(b, 6) : 0))
 #define ND_PLACE(b, k) (ND_BIT(b, k) ? UINT64_C(k) << 8 * ND_RANK(b, k) : 0)
 #define ND_PLACES(b)                                                                               \
     (ND_PLACE(b, 0) | ND_PLACE(b, 1) | ND_PLACE(b, 2) | ND_PLACE(b, 3) | ND_PLACE(b, 4) |          \
      ND_PLACE(b, 5) | ND_PLACE(b, 6) | ND_PLACE(b, 7))
-#define ND_PLACES_4(b) ND_PLACES(b), ND_PLACES(b + 1), ND_PLACES(b + 2), ND_PLACES(b + 3)
-#define ND_PLACES_16(b) ND_PLACES_4(b), ND_PLACES_4(b + 4), ND_PLACES_4(b + 8), ND_PLACES_4(b + 12)
+#define ND_PLACES_4(b) ND_PLACES(b), ND_PLACES((b) + 1), ND_PLACES((b) + 2), ND_PLACES((b) + 3)
+#define ND_PLACES_16(b)                                                                            \
+    ND_PLACES_4(b), ND_PLACES_4((b) + 4), ND_PLACES_4((b) + 8), ND_PLACES_4((b) + 12)
 #define ND_PLACES_64(b)                                                                            \
-    ND_PLACES_16(b), ND_PLACES_16(b + 16), ND_PLACES_16(b + 32), ND_PLACES_16(b + 48)
+    ND_PLACES_16(b), ND_PLACES_16((b) + 16), ND_PLACES_16((b) + 32), ND_PLACES_16((b) + 48)
 
 static const uint64_t nd_bit_places[256] = {ND_PLACES_64(0), ND_PLACES_64(64), ND_PLACES_64(128),
                                             ND_PLACES_64(192)};

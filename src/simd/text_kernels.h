@@ -35,6 +35,12 @@ struct nd_text_kernels {
      */
     size_t (*edges)(const uint8_t *stream, size_t len, uint16_t *edge);
 
+    /*
+     * The hashes of the tokens that stand between edge[2 i] and edge[2 i + 1], i < count.  At least
+     * 16 bytes from each beginning on are readable.
+     */
+    void (*hash)(const uint8_t *stream, const uint16_t *edge, size_t count, uint64_t *hash);
+
     /* Whether the bytes are valid UTF-8. */
     bool (*valid)(const uint8_t *text, size_t len);
 };

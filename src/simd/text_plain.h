@@ -1,8 +1,10 @@
-/* text_plain.h - folding character by character: the definition, and what vector kernels fall to */
+/* text_plain.h - character by character, token by token: the definition, and what vector kernels
+ * fall to */
 #ifndef ND_SIMD_TEXT_PLAIN_H
 #define ND_SIMD_TEXT_PLAIN_H
 
 #include "simd/text_kernels.h"
+#include "simd/token_hash.h"
 
 #include <string.h>
 
@@ -76,6 +78,14 @@ static inline size_t nd_plain_step(const uint8_t *in, size_t len, uint8_t *out,
     if (in[0] >= 0xE0 && in[0] < 0xF0 && !nd_plain_is_east(in[0]) && len >= 3)
         return nd_plain_step_three(in, out, tables, words);
     return 0;
+}
+
+static inline void nd_plain_hash(const uint8_t *stream, const uint16_t *edge, size_t count,
+                                 uint64_t *hash)
+{
+    for (size_t i = 0; i < count; i++)
+        hash[i] = nd_token_hash_padded((const char *)stream + edge[2 * i],
+                                       (size_t)(edge[2 * i + 1] - edge[2 * i]));
 }
 
 #endif

@@ -74,10 +74,16 @@ static bool valid(const uint8_t *text, size_t len)
     return true;
 }
 
+static void hash(const uint8_t *stream, const uint16_t *edge, size_t count, uint64_t *out)
+{
+    nd_plain_hash(stream, edge, count, out);
+}
+
 const struct nd_text_kernels nd_text_kernels_scalar = {
     .name = "scalar",
     .fold_words = fold_words,
     .fold_text = fold_text,
     .edges = edges,
+    .hash = hash,
     .valid = valid,
 };

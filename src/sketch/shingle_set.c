@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "simd/sketch_kernels.h"
 
-enum { LEAST_LOG2 = 6, NARROW_MOST = UINT16_MAX, SLACK = 4, BATCH = 256 };
+enum { LEAST_LOG2 = 6, NARROW_MOST = UINT16_MAX, SLACK = 4, BATCH = 64 };
 
 /*
  * Slots for n values: eight a value and more while they have 16 bits, four beyond.  A search that
@@ -52,7 +52,7 @@ add_all(struct nd_shingle_set *set, const uint64_t *value, size_t n, bool wide)
 
     for (size_t i = 0; i < n; i++) {
         uint64_t v = value[i];
-        size_t at = v >> shift, number = wide ? wide_slot[at] : narrow_slot[at];
+        size_t at = v >> shift, number = wide ? wide_slot[at] : narrow_slot[at], is_new;
 
         entry[0] = v;
         while (entry[number] != v) {
@@ -60,8 +60,9 @@ add_all(struct nd_shingle_set *set, const uint64_t *value, size_t n, bool wide)
             number = wide ? wide_slot[at] : narrow_slot[at];
         }
         entry[count + 1] = v;
-        count += number == 0;
-        number = number ? number : count;
+        is_new = number == 0;
+        count += is_new;
+        number |= count & (0 - is_new); /* without a branch: compilers make one of ?: */
         if (wide)
             wide_slot[at] = (uint32_t)number;
         else

@@ -17,6 +17,8 @@
 #define RUN_LONG (UINT64_C(1) << 36)
 #define RUN_BYTES(run) ((size_t)((run) >> 32 & 7))
 
+enum { KEPT = 16 * ND_FOLDER_WINDOW };
+
 bool nd_folder_init(struct nd_folder *f)
 {
     *f = (struct nd_folder){.capacity = ND_FOLDER_WINDOW};
@@ -31,8 +33,27 @@ void nd_folder_release(struct nd_folder *f)
     nd_normal_release(&f->normal);
 }
 
+/* What one huge token or piece has taken is not kept for all the texts after it. */
+static void give_back(struct nd_folder *f)
+{
+    void *less;
+
+    if (f->capacity > KEPT) {
+        less = realloc(f->buffer, ND_FOLDER_WINDOW + ND_FOLDER_MARGIN);
+        if (less) {
+            f->buffer = less;
+            f->capacity = ND_FOLDER_WINDOW;
+        }
+    }
+    if (f->piece.capacity > KEPT || f->normal.out.capacity > KEPT) {
+        nd_codes_release(&f->piece);
+        nd_normal_release(&f->normal);
+    }
+}
+
 void nd_folder_start(struct nd_folder *f, const char *text, size_t len)
 {
+    give_back(f);
     f->kernels = nd_text_kernels();
     f->text = f->in = f->mark_in = (const uint8_t *)text;
     f->end = len ? f->text + len : f->text;

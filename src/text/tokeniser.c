@@ -1,6 +1,6 @@
 /* tokeniser.c - the token hashes of a text, window by window */
+#include "simd/token_hash.h"
 #include "text/fold.h"
-#include "text/token_hash.h"
 
 #include <neardup/text.h>
 
@@ -102,9 +102,8 @@ static size_t hash_window(struct nd_tokeniser *t)
             continue;
         }
         n_edges = t->fold.kernels->edges(piece, len, t->edge);
-        for (size_t i = 0; i < n_edges; i += 2)
-            t->hash[count++] = nd_token_hash_padded((const char *)piece + t->edge[i],
-                                                    (size_t)(t->edge[i + 1] - t->edge[i]));
+        t->fold.kernels->hash(piece, t->edge, n_edges / 2, t->hash + count);
+        count += n_edges / 2;
         t->done += len;
     }
     return count;

@@ -1,7 +1,7 @@
 /* tokens.c - tokens with their places in the original, and normalised text: the plain algorithm */
 #include "base/memory.h"
+#include "simd/token_hash.h"
 #include "text/normal.h"
-#include "text/token_hash.h"
 #include "text/utf8.h"
 
 #include <neardup/text.h>
@@ -12,6 +12,17 @@
 const char *nd_unicode_version(void)
 {
     return "15.0";
+}
+
+uint64_t nd_token_hash(const char *normalised, size_t len)
+{
+    char padded[ND_TOKEN_HASH_SHORT] = {0};
+
+    if (len > ND_TOKEN_HASH_SHORT)
+        return nd_hash_bytes(normalised, len);
+    if (len)
+        memcpy(padded, normalised, len);
+    return nd_token_hash_padded(padded, len);
 }
 
 enum nd_status nd_text_normalise(const char *text, size_t len, char **out, size_t *out_len,

@@ -5,18 +5,21 @@ load common
 
 # A failure: status 2, a first line that holds the words, and no new file.
 fails() {
-    local words=$1
+    local words=$1 before
     shift
-    ls -A >before
+    before=$(files)
     run "$NEARDUP" "$@"
     [ "$status" -eq 2 ] || { echo "status $status: $output"; return 1; }
     [[ ${lines[0]} == "neardup: "*"$words"* ]] || { echo "$output"; return 1; }
-    ls -A | cmp - before
+    [ "$(files)" = "$before" ]
+}
+
+files() {
+    find . | sort
 }
 
 @test "a mistyped command, option or value names the nearest" {
     small_corpus
-    : >before
     fails "a command is missing"
     fails "there is no command 'dedpu'; did you mean 'dedup'?" dedpu
     fails "there is no command 'xyzzy'; see neardup help" xyzzy
@@ -40,7 +43,6 @@ fails() {
 
 @test "values that are wrong are named with their option" {
     small_corpus
-    : >before
     fails "--threshold: " dedup --threshold 2 small.jsonl
     fails "--threshold: " dedup --threshold 0 small.jsonl
     fails "--threshold: " dedup --threshold x small.jsonl
@@ -106,7 +108,6 @@ fails() {
 @test "--strict stops at the first bad record and publishes nothing" {
     small_corpus
     echo '{broken' >>small.jsonl
-    : >before
     fails "small.jsonl:6: " dedup small.jsonl -o out -q --strict --manifest m --clusters c
     [[ ${lines[1]} == "neardup: stopped; nothing was published" ]]
     [ "${#lines[@]}" -eq 2 ]
@@ -130,7 +131,6 @@ fails() {
 
 @test "an output that cannot be written is an error before anything is read" {
     small_corpus
-    : >before
     fails "nowhere/out: cannot be created" dedup small.jsonl -o nowhere/out
     fails "nowhere/m: cannot be created" dedup small.jsonl -o out --manifest nowhere/m
     fails "nowhere/s: cannot be created" dedup small.jsonl -o out --summary nowhere/s
@@ -142,7 +142,6 @@ fails() {
 @test "a full disk is an error" {
     large_corpus all.jsonl
     grep -v "^{broken" all.jsonl >large.jsonl
-    : >before
     fails "/dev/full: cannot be written: No space left on device" dedup large.jsonl -o /dev/full -q
     for option in --manifest --clusters --summary; do
         fails "/dev/full: cannot be written" dedup --within lang large.jsonl -o out -q $option /dev/full
@@ -156,6 +155,21 @@ fails() {
     [ "$status" -eq 2 ]
     run bash -c "\"$NEARDUP\" help >/dev/full"
     [ "$status" -eq 2 ]
+}
+
+@test "a disk that fills up leaves no half file" {
+    large_corpus all.jsonl
+    grep -v "^{broken" all.jsonl >large.jsonl
+    mkdir disk
+    mount -t tmpfs -o size=200k tmpfs disk 2>/dev/null || skip "cannot mount a file system"
+    run neardup dedup large.jsonl -o disk/out -q
+    first=$status said=$output left=$(ls -A disk)
+    run neardup dedup -f jsonl -o out -q --keep longest --tmp disk <large.jsonl
+    second=$status
+    umount disk
+    [ "$first" -eq 2 ] && [ "$second" -eq 2 ] && [ -z "$left" ] && [ ! -e out ]
+    [[ $said == "neardup: disk/out: cannot be written: No space left on device"* ]]
+    [[ $output == "neardup: disk: the temporary file in it cannot be written: No space left"* ]]
 }
 
 @test "a closed pipe is an error, not a signal" {

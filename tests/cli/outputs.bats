@@ -238,7 +238,7 @@ EOF
     neardup dedup small.jsonl -o out -q --manifest m || true
     head -1 m | python3 -c 'import json,sys
 h = json.loads(sys.stdin.readline())
-assert h["neardup"] and h["unicode"] == "15.0" and "threshold = 4/5" in h["recipe"], h
+assert h["neardup"] and h["unicode"] == "15.0" and h["html_parser"].startswith("libxml2 ") and "threshold = 4/5" in h["recipe"], h
 assert h["options"]["text_fields"] == ["text"], h
 i, = h["inputs"]
 assert i["path"] == "small.jsonl" and i["format"] == "jsonl" and i["records"] == 6, i

@@ -43,4 +43,5 @@ cmake --build "$work/build" >/dev/null
 check_programs "$work/build/consumer_c" "$work/build/consumer_cpp"
 
 [ -f "$work/moved/share/neardup/recipes/default.ini" ] || fail "no default recipe"
+[ -n "$(find "$work/moved/share/man" -name neardup-dedup.1)" ] || fail "no manual"
 "$work/moved/bin/neardup" --version >/dev/null || fail "the installed command does not start"

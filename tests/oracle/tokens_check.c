@@ -71,9 +71,8 @@ int main(void)
     struct nd_tokeniser *t = nd_tokeniser_new();
     char *line = NULL;
     size_t capacity = 0, lines = 0, tokens = 0, wrong = 0;
-    const char *forced = getenv("NEARDUP_CPU");
 
-    if (!t || (forced && nd_cpu_force(forced, NULL) != ND_OK))
+    if (!t)
         return 2;
     while (getline(&line, &capacity, stdin) > 0) {
         size_t len, count;

@@ -228,14 +228,15 @@ static void archives_give_their_files(void **state)
     }
 }
 
-static void an_archive_is_a_source_with_the_hash_of_its_file(void **state)
+static void files_in_archives_have_the_hash_of_the_archive(void **state)
 {
     static const char *const path[] = {"t.tar.gz", "t.zip"};
     struct nd_input_options o = nd_input_options_default();
 
     (void)state;
     make_tree();
-    run("tar czf t.tar.gz tree; rm -f t.zip; zip -qr t.zip tree");
+    run("rm -f t.zip; tar czf t.tar.gz tree/a.txt tree/b.jsonl tree/sub &&"
+        "zip -qr t.zip tree/a.txt tree/b.jsonl tree/sub");
     for (int i = 0; i < 2; i++) {
         struct nd_batch batch = {0};
         struct nd_input *input = nd_input_open(&path[i], 1, &o, NULL, NULL, NULL);
@@ -245,13 +246,14 @@ static void an_archive_is_a_source_with_the_hash_of_its_file(void **state)
 
         while (nd_input_read(input, 1 << 20, 1000, &batch, NULL) > 0)
             ;
-        s = nd_input_source(input, 0);
-        assert_null(s->entry);
-        assert_int_equal(s->records, 0);
-        assert_int_equal(s->bytes_hash, nd_hash_bytes(bytes, len));
-        assert_string_equal(nd_input_source(input, 1)->archive, i ? "zip" : "tar");
-        assert_string_equal(nd_input_source(input, 1)->path, path[i]);
-        assert_non_null(nd_input_source(input, 1)->entry);
+        assert_int_equal(nd_input_sources(input), 3);
+        for (uint32_t k = 0; k < 3; k++) {
+            s = nd_input_source(input, k);
+            assert_string_equal(s->path, path[i]);
+            assert_string_equal(s->archive, i ? "zip" : "tar");
+            assert_non_null(s->entry);
+            assert_int_equal(s->bytes_hash, nd_hash_bytes(bytes, len));
+        }
         free(bytes);
         nd_batch_release(&batch);
         nd_input_close(input);
@@ -328,6 +330,9 @@ static void names_that_promise_compression_are_checked(void **state)
     expect(&o, "really.txt.gz", "really.txt.gz{in zstd}\n",
            "warning: really.txt.gz: is named as gzip but its compression is zstd\n");
     expect(&o, "noname", "noname{quiet}\n", "");
+    run("(printf '\\120\\052\\115\\030\\004\\000\\000\\000abcd'; printf parallel | zstd -q) > "
+        "p.zst");
+    expect(&o, "p.zst", "p.zst{parallel}\n", "");
 }
 
 int main(void)
@@ -340,7 +345,7 @@ int main(void)
         cmocka_unit_test(a_wrong_byte_in_gzip_is_found),
         cmocka_unit_test(gzip_may_be_padded_with_zeroes),
         cmocka_unit_test(archives_give_their_files),
-        cmocka_unit_test(an_archive_is_a_source_with_the_hash_of_its_file),
+        cmocka_unit_test(files_in_archives_have_the_hash_of_the_archive),
         cmocka_unit_test(damaged_archives_are_named_and_read_as_far_as_they_go),
         cmocka_unit_test(odd_archives_are_told),
         cmocka_unit_test(sparse_files_come_with_their_holes),

@@ -85,7 +85,7 @@ static void a_text_of_many_windows_has_the_shingles_of_all_its_tokens(void **sta
     assert_non_null(sketcher);
     for (unsigned round = 0; round < 6; round++) {
         size_t len, n_tokens;
-        char *text = make_text(1000 + round * 40000, 20 << round, &len);
+        char *text = make_text(1000 + round * 40000, 20u << round, &len);
         struct nd_token *token;
         uint64_t *hash;
         struct nd_sketch sketch;

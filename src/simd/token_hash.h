@@ -1,6 +1,6 @@
 /* token_hash.h - the hash of one token, inlined where tokens are hashed by the million */
-#ifndef ND_TEXT_TOKEN_HASH_H
-#define ND_TEXT_TOKEN_HASH_H
+#ifndef ND_SIMD_TOKEN_HASH_H
+#define ND_SIMD_TOKEN_HASH_H
 
 #include "base/hash.h"
 
@@ -9,6 +9,11 @@
 #include <string.h>
 
 #define ND_TOKEN_HASH_SHORT 16 /* longer tokens are hashed by XXH3 */
+
+#define ND_TOKEN_HASH_KEY_A UINT64_C(0xA0761D6478BD642F)
+#define ND_TOKEN_HASH_KEY_B UINT64_C(0xE7037ED1A0B428DB)
+#define ND_TOKEN_HASH_KEY_LENGTH UINT64_C(0x9E3779B97F4A7C15)
+#define ND_TOKEN_HASH_MULTIPLIER UINT64_C(0xC4CEB9FE1A85EC53)
 
 /* For each length up to 16: the masks of the two words and the key of the first. */
 struct nd_token_hash_row {
@@ -28,7 +33,7 @@ static inline uint64_t nd_token_hash_words(uint64_t x, uint64_t y)
     unsigned __int128 product = (unsigned __int128)x * y;
     uint64_t h = (uint64_t)product ^ (uint64_t)(product >> 64) ^ x ^ y;
 
-    h = (h ^ h >> 32) * UINT64_C(0xC4CEB9FE1A85EC53);
+    h = (h ^ h >> 32) * ND_TOKEN_HASH_MULTIPLIER;
     return h ^ h >> 29;
 }
 
@@ -44,7 +49,7 @@ static inline uint64_t nd_token_hash_padded(const char *p, size_t len)
     memcpy(&a, p, 8);
     memcpy(&b, p + 8, 8);
     return nd_token_hash_words((a & row->mask_a) ^ row->key_a,
-                               (b & row->mask_b) ^ UINT64_C(0xE7037ED1A0B428DB));
+                               (b & row->mask_b) ^ ND_TOKEN_HASH_KEY_B);
 }
 
 #endif

@@ -1,7 +1,5 @@
-/* token_hash.c - the hash of one token */
-#include "text/token_hash.h"
-
-#include <neardup/text.h>
+/* token_hash.c - the masks and keys of the token hash */
+#include "simd/token_hash.h"
 
 /* key_a is 0xA0761D6478BD642F ^ length * 0x9E3779B97F4A7C15. */
 const struct nd_token_hash_row nd_token_hash_rows[ND_TOKEN_HASH_SHORT + 1] = {
@@ -23,14 +21,3 @@ const struct nd_token_hash_row nd_token_hash_rows[ND_TOKEN_HASH_SHORT + 1] = {
     {UINT64_C(0xFFFFFFFFFFFFFFFF), UINT64_C(0x00FFFFFFFFFFFFFF), UINT64_C(0xE5363CBA0DE02114)},
     {UINT64_C(0xFFFFFFFFFFFFFFFF), UINT64_C(0xFFFFFFFFFFFFFFFF), UINT64_C(0x430186F38C1AA57F)},
 };
-
-uint64_t nd_token_hash(const char *normalised, size_t len)
-{
-    char padded[ND_TOKEN_HASH_SHORT] = {0};
-
-    if (len > ND_TOKEN_HASH_SHORT)
-        return nd_hash_bytes(normalised, len);
-    if (len)
-        memcpy(padded, normalised, len);
-    return nd_token_hash_padded(padded, len);
-}

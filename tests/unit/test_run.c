@@ -1,0 +1,166 @@
+/* test_run.c - a run from another program: events, stopping, several runs in one process */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <neardup/run.h>
+
+static char folder[] = "/tmp/neardup-run-XXXXXX";
+static const char *const paths[] = {"in.jsonl"};
+
+static int make_corpus(void **state)
+{
+    FILE *file;
+
+    (void)state;
+    if (!mkdtemp(folder) || chdir(folder) != 0 || !(file = fopen("in.jsonl", "w")))
+        return -1;
+    for (int i = 0; i < 40000; i++)
+        fprintf(file, "{\"id\":%d,\"text\":\"one two %d three %d four %d five\"}\n", i, i / 2,
+                i / 2 * 7, i / 2 * 13);
+    fputs("{\"id\":\"none\"}\n", file);
+    return fclose(file);
+}
+
+static int remove_corpus(void **state)
+{
+    (void)state;
+    unlink("in.jsonl");
+    return chdir("/") || rmdir(folder);
+}
+
+struct seen {
+    unsigned batches, bad, stop_at;
+    uint64_t documents;
+    char place[64];
+};
+
+static int on_progress(void *context, const struct nd_run_progress *progress)
+{
+    struct seen *seen = context;
+
+    assert_true(progress->pass >= 1 && progress->pass <= progress->passes);
+    seen->documents = progress->documents;
+    return ++seen->batches == seen->stop_at;
+}
+
+static void on_bad_record(void *context, const char *place, const char *reason)
+{
+    struct seen *seen = context;
+
+    seen->bad++;
+    snprintf(seen->place, sizeof seen->place, "%s", place);
+    assert_true(strlen(reason) > 0);
+}
+
+static struct nd_run_options options_to(const char *output)
+{
+    struct nd_run_options options = nd_run_options_default();
+
+    options.paths = paths;
+    options.n_paths = 1;
+    options.output = output;
+    return options;
+}
+
+static void events_tell_what_happens(void **state)
+{
+    struct nd_run_options options = options_to("out");
+    struct seen seen = {0};
+    const struct nd_run_events events = {&seen, NULL, on_bad_record, on_progress};
+    struct nd_run_summary summary;
+    struct nd_error err;
+
+    (void)state;
+    assert_int_equal(nd_run_dedup(&options, &events, &summary, &err), ND_OK);
+    assert_int_equal(seen.bad, 1);
+    assert_string_equal(seen.place, "in.jsonl:40001");
+    assert_int_equal(seen.documents, 40000);
+    assert_int_equal(summary.documents, 40000);
+    assert_int_equal(summary.kept, 20000);
+    assert_int_equal(summary.identical_bytes, 20000);
+    assert_int_equal(summary.clusters, 20000);
+    assert_int_equal(summary.n_largest, ND_RUN_LARGEST);
+    assert_int_equal(unlink("out"), 0);
+}
+
+static void a_caller_can_stop_a_run(void **state)
+{
+    static const char *const keep[] = {"first", "last"};
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        for (unsigned at = 1; at < 5; at++) {
+            struct nd_run_options options = options_to("out");
+            struct seen seen = {.stop_at = at};
+            const struct nd_run_events events = {&seen, NULL, NULL, on_progress};
+            struct nd_run_summary summary;
+            struct nd_error err;
+
+            snprintf(options.recipe.keep, sizeof options.recipe.keep, "%s", keep[i]);
+            if (nd_run_dedup(&options, &events, &summary, &err) == ND_OK) {
+                assert_true(seen.batches < at); /* it was over before */
+                unlink("out");
+                continue;
+            }
+            assert_int_equal(err.status, ND_ECANCELLED);
+            assert_int_equal(seen.batches, at);
+            assert_int_not_equal(access("out", F_OK), 0);
+        }
+    }
+}
+
+static void nothing_need_be_passed_but_the_options(void **state)
+{
+    struct nd_run_options options = options_to("out");
+    struct nd_run_summary summary;
+
+    (void)state;
+    assert_int_equal(nd_run_dedup(&options, NULL, &summary, NULL), ND_OK);
+    assert_int_equal(summary.bad_records, 1);
+    assert_int_equal(unlink("out"), 0);
+    options.n_paths = 0;
+    assert_int_equal(nd_run_dedup(&options, NULL, &summary, NULL), ND_EINVAL);
+    options = options_to("nowhere/out");
+    assert_int_equal(nd_run_dedup(&options, NULL, &summary, NULL), ND_EIO);
+    assert_int_equal(nd_run_pairs(&options, NULL, &summary, NULL), ND_EIO);
+    assert_int_equal(nd_run_sketch(&options, NULL, &summary, NULL), ND_EIO);
+}
+
+static void two_documents_are_explained(void **state)
+{
+    struct nd_run_options options = options_to("-");
+    struct nd_explanation explanation;
+
+    (void)state;
+    assert_int_equal(nd_run_explain(&options, "8", "in.jsonl:10", NULL, &explanation, NULL), ND_OK);
+    assert_true(explanation.is_duplicate);
+    assert_int_equal(explanation.identical, ND_IDENTICAL_BYTES);
+    assert_string_equal(explanation.id[1], "9");
+    assert_int_equal(explanation.n_shared, 8);
+    assert_string_equal(explanation.terms[0].text, "one");
+    nd_explanation_release(&explanation);
+    assert_int_equal(nd_run_explain(&options, "8", "x", NULL, &explanation, NULL), ND_EINPUT);
+    assert_null(explanation.terms);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_tell_what_happens),
+        cmocka_unit_test(a_caller_can_stop_a_run),
+        cmocka_unit_test(nothing_need_be_passed_but_the_options),
+        cmocka_unit_test(two_documents_are_explained),
+    };
+
+    return cmocka_run_group_tests(tests, make_corpus, remove_corpus);
+}

@@ -1,0 +1,153 @@
+/* test_text_memory.c - every allocation of the text layer fails once: no crash, no leak, ND_ENOMEM
+ */
+#include "text/text_stream.h"
+
+#include <neardup/text.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The linker sends the library's allocations here (--wrap, in tests/CMakeLists.txt). */
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+
+static long countdown = -1; /* allocations until one fails; negative: none does */
+static int has_failed;
+
+static int fails(void)
+{
+    int now = countdown == 0;
+
+    has_failed |= now;
+    countdown -= countdown >= 0;
+    return now;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+    return fails() ? NULL : __real_realloc(p, size);
+}
+
+enum { LEN = 70000 };
+static char text[LEN];
+
+/* A token longer than a window, then a starter with many marks out of order, then words. */
+static void fill(void)
+{
+    memset(text, 'w', LEN);
+    for (size_t i = 40000; i < 60000; i += 2)
+        memcpy(text + i, i % 4 ? "\xCC\xA3" : "\xCC\x81", 2);
+    for (size_t i = 60001; i < LEN; i += 5)
+        text[i] = ' ';
+}
+
+static int repair(void)
+{
+    char *out;
+    size_t len;
+    int64_t n = nd_utf8_repair("a\xFF", 2, &out, &len);
+
+    if (n > 0)
+        free(out);
+    return n < 0 ? (int)n : 0;
+}
+
+static int normalise(void)
+{
+    char *out;
+    size_t len;
+    int status = nd_text_normalise(text, LEN, &out, &len, NULL);
+
+    if (status == ND_OK)
+        free(out);
+    return status;
+}
+
+static int list_tokens(void)
+{
+    struct nd_token *token;
+    size_t n;
+    int status = nd_text_tokens(text, LEN, &token, &n, NULL);
+
+    if (status == ND_OK)
+        free(token);
+    return status;
+}
+
+static int measure(void)
+{
+    int64_t n = nd_text_length(text, LEN);
+
+    return n < 0 ? (int)n : 0;
+}
+
+/* After a failure the same tokeniser takes the next text. */
+static int tokenise(void)
+{
+    struct nd_tokeniser *t = nd_tokeniser_new();
+    const uint64_t *hash;
+    size_t n;
+    int status;
+
+    if (!t)
+        return ND_ENOMEM;
+    nd_tokeniser_start(t, text, LEN);
+    while ((status = nd_tokeniser_next(t, &hash, &n)) == 1)
+        ;
+    nd_tokeniser_start(t, "again", 5);
+    assert_int_equal(nd_tokeniser_next(t, &hash, &n), 1);
+    assert_true(n == 1 && hash[0] == nd_token_hash("again", 5));
+    nd_tokeniser_free(t);
+    return status;
+}
+
+static void every_allocation_may_fail(void **unused)
+{
+    static int (*const run[])(void) = {repair, normalise, list_tokens, measure, tokenise};
+
+    (void)unused;
+    fill();
+    for (size_t i = 0; i < sizeof run / sizeof *run; i++) {
+        long n = 0;
+
+        do {
+            int status;
+
+            has_failed = 0;
+            countdown = n++;
+            status = run[i]();
+            countdown = -1;
+            assert_int_equal(status, has_failed ? ND_ENOMEM : ND_OK);
+        } while (has_failed);
+        assert_true(n > 1); /* it does allocate */
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
