@@ -18,7 +18,7 @@ static void check_ef(const uint64_t *data, size_t len, uint64_t n)
     if (nd_hamming_ef_open(&ef, n, data, len, NULL) != ND_OK)
         return;
     out = malloc((n + 1) * sizeof *out);
-    require(out);
+    require(out != NULL);
     nd_hamming_ef_decode(&ef, 0, n, out);
     for (uint64_t i = 0; i < n; i++) {
         require(i == 0 || out[i - 1] <= out[i]);
@@ -37,7 +37,7 @@ static void check_manku(const uint8_t *data, size_t len, uint64_t n)
     struct nd_manku m = {.n = n, .n_blocks = blocks, .block = block};
     uint64_t before = 0;
 
-    require(block);
+    require(block != NULL);
     if (len > 64 && nd_manku_code_init(&m.code, data, NULL) == ND_OK) {
         m.data = data + 64;
         memcpy(block, m.data + blocks * ND_MANKU_BLOCK, blocks * sizeof *block);
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(&n, data, sizeof n);
     copy = malloc(size);
-    require(copy);
+    require(copy != NULL);
     memcpy(copy, data + 8, size - 8);
     check_ef(copy, (size - 8) / 8 * 8, n);
     check_manku((const uint8_t *)copy, size - 8, n);

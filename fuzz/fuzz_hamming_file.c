@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < sizeof(struct nd_hamming_header) || size > 100000)
         return 0;
     copy = malloc(size);
-    require(copy);
+    require(copy != NULL);
     memcpy(copy, data, size);
     make_sums_right(copy, size);
     if (nd_hamming_file_init(&file, copy, size, NULL) == ND_OK) {
