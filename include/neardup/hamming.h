@@ -137,8 +137,8 @@ ND_API double nd_hamming_chance_pairs(const struct nd_hamming_problem *problem);
 
 /*
  * An index in memory: fingerprints with ids of 32 bits; the same fingerprint may stand there with
- * any number of ids.  One writer and no reader, or any number of readers: the functions that take
- * it const may run in parallel with one another.
+ * any number of ids.  Safe for one writer and any number of readers at once; a batch of queries
+ * sees what is added meanwhile in some of its parts and not in others, 1024 queries at a time.
  */
 struct nd_hamming;
 

@@ -1,17 +1,64 @@
 /* hamming_index.c - an index in memory, whatever its design */
 #include "index/hamming_index.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "index/hamming_plan.h"
 
+/*
+ * Readers together, or one writer.  Both hold it for a few thousand look-ups or some dozen
+ * additions, so they wait by spinning; a writer that goes on lets those that wait go first.
+ */
+struct lock {
+    atomic_uint readers, waiting;
+    atomic_bool writer;
+};
+
 struct nd_hamming {
+    struct lock *lock; /* apart, since readers have the index const */
     const struct nd_hamming_kind *kind;
     void *self;
     struct nd_hamming_plan plan;
     size_t count;
 };
+
+enum { QUERIES_AT_ONCE = 1024, ADDS_AT_ONCE = 64, PATIENCE = 10000 };
+
+static void lock_to_read(struct lock *lock)
+{
+    for (;;) {
+        atomic_fetch_add(&lock->readers, 1);
+        if (!atomic_load(&lock->writer))
+            return;
+        atomic_fetch_sub(&lock->readers, 1);
+        atomic_fetch_add(&lock->waiting, 1);
+        while (atomic_load(&lock->writer))
+            ;
+        atomic_fetch_sub(&lock->waiting, 1);
+    }
+}
+
+static void unlock_read(struct lock *lock)
+{
+    atomic_fetch_sub(&lock->readers, 1);
+}
+
+static void lock_to_write(struct lock *lock)
+{
+    for (int i = 0; i < PATIENCE && atomic_load(&lock->waiting); i++)
+        ;
+    while (atomic_exchange(&lock->writer, true))
+        ;
+    while (atomic_load(&lock->readers))
+        ;
+}
+
+static void unlock_write(struct lock *lock)
+{
+    atomic_store(&lock->writer, false);
+}
 
 void nd_hamming_matches_release(struct nd_hamming_matches *matches)
 {
@@ -42,6 +89,7 @@ void nd_hamming_sink_id(struct nd_hamming_sink *sink, uint32_t query, uint32_t i
     struct nd_hamming_matches *m = sink->matches;
     void *at;
 
+    query += sink->first;
     if (sink->count) {
         sink->count[query]++;
         return;
@@ -92,11 +140,14 @@ enum nd_status nd_hamming_new(struct nd_hamming **index, const struct nd_hamming
                        nd_hamming_family_name(plan->family), plan->tables, plan->key_bits);
     made = calloc(1, sizeof *made);
     if (made) {
+        made->lock = calloc(1, sizeof *made->lock);
         made->kind = kind_of(plan->family);
         made->plan = *plan;
-        made->self = made->kind->make(plan);
+        made->self = made->lock ? made->kind->make(plan) : NULL;
     }
     if (!made || !made->self) {
+        if (made)
+            free(made->lock);
         free(made);
         return nd_fail(err, ND_ENOMEM, "out of memory for an index of %.0f bytes", plan->bytes);
     }
@@ -109,17 +160,28 @@ void nd_hamming_free(struct nd_hamming *index)
     if (!index)
         return;
     index->kind->destroy(index->self);
+    free(index->lock);
     free(index);
 }
 
 size_t nd_hamming_count(const struct nd_hamming *index)
 {
-    return index->count;
+    size_t count;
+
+    lock_to_read(index->lock);
+    count = index->count;
+    unlock_read(index->lock);
+    return count;
 }
 
 size_t nd_hamming_bytes(const struct nd_hamming *index)
 {
-    return sizeof *index + index->kind->bytes(index->self);
+    size_t bytes;
+
+    lock_to_read(index->lock);
+    bytes = sizeof *index + sizeof *index->lock + index->kind->bytes(index->self);
+    unlock_read(index->lock);
+    return bytes;
 }
 
 enum nd_status nd_hamming_check_bits(const uint64_t *fingerprints, size_t n, unsigned bits,
@@ -140,12 +202,19 @@ enum nd_status nd_hamming_add(struct nd_hamming *index, const uint64_t *fingerpr
                               struct nd_error *err)
 {
     enum nd_status status = nd_hamming_check_bits(fingerprints, n, index->plan.problem.bits, err);
-    size_t added;
+    size_t added = 0, words = nd_hamming_words(index->plan.problem.bits), some, done;
 
     if (status != ND_OK)
         return status;
-    added = index->kind->add(index->self, fingerprints, ids, first_id, n);
-    index->count += added;
+    do {
+        some = n - added < ADDS_AT_ONCE ? n - added : ADDS_AT_ONCE;
+        lock_to_write(index->lock);
+        done = index->kind->add(index->self, fingerprints + added * words, ids ? ids + added : NULL,
+                                first_id + (uint32_t)added, some);
+        index->count += done;
+        unlock_write(index->lock);
+        added += done;
+    } while (done == some && added < n);
     if (added < n)
         return nd_fail(err, ND_ENOMEM, "out of memory after %zu of %zu fingerprints", added, n);
     return ND_OK;
@@ -155,13 +224,15 @@ enum nd_status nd_hamming_remove(struct nd_hamming *index, const uint64_t *finge
                                  struct nd_error *err)
 {
     enum nd_status status = nd_hamming_check_bits(fingerprint, 1, index->plan.problem.bits, err);
+    bool removed;
 
     if (status != ND_OK)
         return status;
-    if (!index->kind->remove(index->self, fingerprint, id))
-        return nd_fail(err, ND_EINVAL, "no such fingerprint with the id %u", id);
-    index->count--;
-    return ND_OK;
+    lock_to_write(index->lock);
+    removed = index->kind->remove(index->self, fingerprint, id);
+    index->count -= removed;
+    unlock_write(index->lock);
+    return removed ? ND_OK : nd_fail(err, ND_EINVAL, "no such fingerprint with the id %u", id);
 }
 
 static enum nd_status run(const struct nd_hamming *index, const uint64_t *queries, size_t n,
@@ -177,7 +248,15 @@ static enum nd_status run(const struct nd_hamming *index, const uint64_t *querie
                        problem->distance);
     if (n > UINT32_MAX)
         return nd_fail(err, ND_EINVAL, "%zu queries at once: 2^32 - 1 at most", n);
-    index->kind->query(index->self, queries, n, distance, sink);
+    for (size_t start = 0; start < n && !sink->out_of_memory; start += QUERIES_AT_ONCE) {
+        size_t some = n - start < QUERIES_AT_ONCE ? n - start : QUERIES_AT_ONCE;
+
+        sink->first = (uint32_t)start;
+        lock_to_read(index->lock);
+        index->kind->query(index->self, queries + start * nd_hamming_words(problem->bits), some,
+                           distance, sink);
+        unlock_read(index->lock);
+    }
     if (sink->out_of_memory)
         return nd_fail(err, ND_ENOMEM, "out of memory for the matches");
     return ND_OK;

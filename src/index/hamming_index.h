@@ -14,6 +14,7 @@
 struct nd_hamming_sink {
     struct nd_hamming_matches *matches;
     uint64_t *count;
+    uint32_t first; /* added to the numbers of queries */
     bool out_of_memory;
 };
 void nd_hamming_sink_id(struct nd_hamming_sink *sink, uint32_t query, uint32_t id,

@@ -1,6 +1,7 @@
 /* test_hamming_index.c - every kind of index against comparing with all */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,6 +13,7 @@
 #include <neardup/hamming.h>
 
 #include "base/hash.h"
+#include "base/pool.h"
 
 enum { WORDS = ND_HAMMING_WORDS_MAX };
 
@@ -392,6 +394,72 @@ static void a_plan_that_was_altered_is_refused(void **state)
     nd_hamming_free(index);
 }
 
+/* What the readers and the writer of one index share. */
+struct crowd {
+    struct nd_hamming *index;
+    uint64_t *row;
+    size_t n;
+    atomic_size_t added;
+    atomic_uint wrong;
+};
+
+/* Task 0 adds and removes again every fourth; the others ask for what must be there, and is near.
+ */
+static void take_part(void *context, size_t task, unsigned worker)
+{
+    struct crowd *c = context;
+
+    (void)worker;
+    for (size_t i = 0; task == 0 && i < c->n; i += 100) {
+        if (nd_hamming_add(c->index, c->row + i, NULL, (uint32_t)i, 100, NULL) != ND_OK)
+            atomic_fetch_add(&c->wrong, 1);
+        for (size_t j = i; j < i + 100; j += 4)
+            if (nd_hamming_remove(c->index, c->row + j, (uint32_t)j, NULL) != ND_OK)
+                atomic_fetch_add(&c->wrong, 1);
+        atomic_store(&c->added, i + 100);
+    }
+    for (uint64_t q = task << 32; task && atomic_load(&c->added) < c->n; q++) {
+        size_t added = atomic_load(&c->added), at;
+        uint64_t query, count;
+
+        if (added == 0)
+            continue;
+        at = nd_mix64(q) % added;
+        query = c->row[at] ^ UINT64_C(1) << q % 64 ^ UINT64_C(1) << q / 64 % 64;
+        if (nd_hamming_query_count(c->index, &query, 1, 3, &count, NULL) != ND_OK ||
+            count != (at % 4 != 0))
+            atomic_fetch_add(&c->wrong, 1);
+    }
+}
+
+static void readers_see_what_was_added_while_more_is_added(void **state)
+{
+    static const enum nd_hamming_family family[] = {ND_HAMMING_HALVES, ND_HAMMING_COVERING,
+                                                    ND_HAMMING_SCAN};
+
+    (void)state;
+    for (int f = 0; f < 3; f++) {
+        struct nd_hamming_problem problem = {64, 3, 100};
+        struct nd_hamming_plan plan;
+        struct nd_pool *pool = nd_pool_new(4, NULL);
+        struct crowd c = {.n = f == 2 ? 2000 : 40000};
+
+        assert_non_null(pool);
+        c.row = malloc(c.n * sizeof *c.row);
+        assert_non_null(c.row);
+        for (size_t i = 0; i < c.n; i++)
+            c.row[i] = any();
+        assert_int_equal(nd_hamming_design(&problem, NULL, family[f], 0, 8, &plan, NULL), ND_OK);
+        assert_int_equal(nd_hamming_new(&c.index, &plan, NULL), ND_OK);
+        nd_pool_run(pool, 4, take_part, &c);
+        assert_int_equal(atomic_load(&c.wrong), 0);
+        assert_int_equal(nd_hamming_count(c.index), c.n - c.n / 4);
+        nd_hamming_free(c.index);
+        free(c.row);
+        nd_pool_free(pool);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,6 +469,7 @@ int main(void)
         cmocka_unit_test(every_error_pattern_is_found),
         cmocka_unit_test(a_million_equal_ones_are_all_returned),
         cmocka_unit_test(what_is_not_there_cannot_be_removed),
+        cmocka_unit_test(readers_see_what_was_added_while_more_is_added),
         cmocka_unit_test(a_plan_that_was_altered_is_refused),
     };
 
