@@ -28,6 +28,27 @@ const struct command command_table[] = {
     {"sketch", FOR_SKETCH, "[OPTION…] [FILE|DIR|-]…",
      "Print the sketches of documents, one JSON object a line.",
      "  neardup sketch corpus.jsonl > sketches.jsonl\n", cmd_sketch},
+    {"index", FOR_INDEX, "plan|pairs|build|query|info|verify [OPTION…] [FILE|-]…",
+     "Find fingerprints within K bits: plan, list all pairs, build an index file and ask it.\n\n"
+     "plan           every design for --count fingerprints, with what it should cost\n"
+     "pairs FILE…    id, id and distance of every pair, in the order of the files\n"
+     "build FILE…    write an index file; ids are numbers, by default counted from 0\n"
+     "query INDEX [QUERIES]  query's id, stored id and distance of what is near\n"
+     "info INDEX     what an index file holds\n"
+     "verify INDEX   check all of it, say nothing where it is whole",
+     "  neardup index plan --count 17179869184 --bits 64 --distance 3 --memory 1T\n"
+     "  neardup index pairs --distance 3 fingerprints.txt > pairs.tsv\n"
+     "  neardup index build fingerprints.txt -o fingerprints.ndx\n"
+     "  neardup index query fingerprints.ndx queries.txt > near.tsv\n",
+     cmd_index},
+    {"join", FOR_JOIN, "[OPTION…] QUERIES [FILE|-]…",
+     "Find each query's fingerprints within K bits in files of any length.\n\n"
+     "A line is a fingerprint in hexadecimal, then optionally a tab and an id; else the id is the\n"
+     "number of the line in its file, from 0.  Results are lines of the query's id, the other id\n"
+     "and the distance.  Parts of a file can be joined apart, and the results merged.",
+     "  neardup join queries.txt fingerprints.txt > near.tsv\n"
+     "  neardup join --merge near-*.tsv > near.tsv\n",
+     cmd_join},
 };
 const size_t n_commands = sizeof command_table / sizeof *command_table;
 

@@ -37,6 +37,10 @@ DECLARE(set_progress);
 DECLARE(set_threads);
 DECLARE(set_tmp);
 DECLARE(set_help);
+DECLARE(set_hamming_number);
+DECLARE(set_hamming_size);
+DECLARE(set_hamming_flag);
+DECLARE(set_hamming_output);
 #undef DECLARE
 
 #endif

@@ -84,8 +84,8 @@ const struct option option_table[] = {
     {NULL, "progress", 0, NULL, "show progress even where standard error is no terminal", FOR_RUNS,
      SET(set_progress)},
 
-    {"Resources", "threads", 'j', "N", "threads to use (default: all processors)", FOR_RUNS,
-     SET(set_threads)},
+    {"Resources", "threads", 'j', "N", "threads to use (default: all processors)",
+     FOR_RUNS | FOR_INDEX, SET(set_threads)},
     {NULL, "tmp", 0, "DIR",
      "where texts wait that cannot be read again (default: $TMPDIR, or /tmp)", FOR_RUNS,
      SET(set_tmp)},
@@ -103,6 +103,34 @@ const struct option option_table[] = {
     {NULL, "verify", 0, "MEASURE",
      "what must reach the threshold: jaccard, containment, cosine, or none (default: jaccard)",
      FOR_PAIRWISE, KEY("verify")},
-    {NULL, "help", 'h', NULL, "this text", FOR_ALL, SET(set_help)},
+
+    {"Fingerprints", "bits", 0, "F", "bits of a fingerprint, 32 to 512 (default: 64)", FOR_HAMMING,
+     SET(set_hamming_number)},
+    {NULL, "distance", 'k', "K",
+     "find what differs in at most K bits, 0 to 16 (default: 3; of a query, what the index was "
+     "built for)",
+     FOR_HAMMING, SET(set_hamming_number)},
+    {NULL, "raw", 0, NULL,
+     "files hold little-endian 64-bit words, as many as a fingerprint takes, instead of lines",
+     FOR_HAMMING, SET(set_hamming_flag)},
+    {NULL, "merge", 0, NULL,
+     "the files are results of join: sort them, and drop lines that are there twice", FOR_JOIN,
+     SET(set_hamming_flag)},
+
+    {NULL, "output", 'o', "FILE", "where build writes the index", FOR_INDEX,
+     SET(set_hamming_output)},
+
+    {"Planning", "count", 0, "N", "how many fingerprints there will be", FOR_INDEX,
+     SET(set_hamming_size)},
+    {NULL, "memory", 0, "SIZE", "how many bytes an index may take: 500M, 1T (default: any)",
+     FOR_INDEX, SET(set_hamming_size)},
+    {NULL, "tables", 0, "T",
+     "the longest keys for at most T tables: plan only those, build with those", FOR_INDEX,
+     SET(set_hamming_number)},
+    {NULL, "key-bits", 0, "P", "the fewest tables whose keys have P bits, instead of all designs",
+     FOR_INDEX, SET(set_hamming_number)},
+    {NULL, "calibrate", 0, NULL, "predict for this machine, after measuring it for a second",
+     FOR_INDEX, SET(set_hamming_flag)},
+    {NULL, "help", 'h', NULL, "this text", FOR_ALL | FOR_HAMMING, SET(set_help)},
 };
 const size_t n_options = sizeof option_table / sizeof *option_table;

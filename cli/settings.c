@@ -20,7 +20,7 @@ void settings_init(struct settings *s)
 {
     const char *tmp = getenv("TMPDIR");
 
-    *s = (struct settings){.run = nd_run_options_default()};
+    *s = (struct settings){.run = nd_run_options_default(), .hamming = {.bits = 64, .distance = 3}};
     if (tmp && *tmp)
         s->run.tmp = tmp;
 }

@@ -13,8 +13,17 @@ struct words {
     size_t count;
 };
 
+/* What index and join are told. */
+struct hamming_settings {
+    unsigned bits, distance, tables, key_bits;
+    double count, memory; /* 0: not given */
+    const char *output;
+    bool raw, merge, calibrate, has_distance;
+};
+
 struct settings {
     struct nd_run_options run;
+    struct hamming_settings hamming;
     struct words paths, text_fields, globs, prefer, corpus;
     char *prefer_copy; /* of the option's value, cut at commas */
     bool has_output;   /* -o was given */
@@ -26,9 +35,12 @@ enum commands {
     FOR_PAIRS = 2,
     FOR_EXPLAIN = 4,
     FOR_SKETCH = 8,
+    FOR_INDEX = 16,
+    FOR_JOIN = 32,
+    FOR_HAMMING = FOR_INDEX | FOR_JOIN,
     FOR_RUNS = FOR_DEDUP | FOR_PAIRS | FOR_SKETCH, /* that read any number of inputs */
     FOR_PAIRWISE = FOR_DEDUP | FOR_PAIRS | FOR_EXPLAIN,
-    FOR_ALL = 15,
+    FOR_ALL = 15, /* that read documents */
 };
 
 /* Set before all others, wherever they stand: the other options change what these say. */
@@ -78,6 +90,14 @@ int cmd_dedup(struct settings *s);
 int cmd_pairs(struct settings *s);
 int cmd_explain(struct settings *s);
 int cmd_sketch(struct settings *s);
+int cmd_index(struct settings *s);
+int cmd_join(struct settings *s);
+
+/* cmd_index_file.c: the parts of index that have to do with a file. */
+int index_build(const struct settings *s, const char *const *path, size_t n);
+int index_info(const char *path);
+int index_verify(const char *path);
+int index_query(const struct settings *s, const char *index, const char *queries);
 
 /* A message "neardup: …" on standard error; the progress line, if any, makes room. */
 void say(const char *format, ...) ND_PRINTF(1, 2);

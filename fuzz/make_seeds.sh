@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make_seeds.sh - make the seeds that are no text: compressed files and archives of a few bytes
+# make_seeds.sh - make the seeds that are no text: compressed files, archives, index files of a few bytes
 set -euo pipefail
 cd "$(dirname "$0")/corpus"
 here=$PWD/../make_seeds.sh
@@ -26,3 +26,10 @@ tar -C "$work" --format=posix --pax-option=delete=atime,delete=ctime --owner=0 -
     -c a.jsonl | gzip -n >fuzz_archive/tar_gzip
 rm -f fuzz_archive/zip
 (cd "$work" && zip -qX - a.jsonl b.html) >fuzz_archive/zip
+
+# Index files of fingerprints: with equal ones, narrow, without any.
+neardup=$PWD/../../build/release/neardup
+mkdir -p fuzz_hamming_file
+printf '1\n3\nff\nff\nabcdef0123456789\n' | "$neardup" index build -o fuzz_hamming_file/five
+printf '1\n2\n80000000\n' | "$neardup" index build --bits 32 -k 1 -o fuzz_hamming_file/narrow
+: | "$neardup" index build -o fuzz_hamming_file/none

@@ -5,6 +5,8 @@
 #include <neardup/cpu.h>
 #include <neardup/dedup.h>
 #include <neardup/error.h>
+#include <neardup/hamming.h>
+#include <neardup/hamming_file.h>
 #include <neardup/index.h>
 #include <neardup/ratio.h>
 #include <neardup/recipe.h>

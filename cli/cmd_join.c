@@ -1,0 +1,174 @@
+/* cmd_join.c - neardup join: queries against files of fingerprints; merging what that gave */
+#define _GNU_SOURCE
+#include "fingerprints.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <neardup/hamming.h>
+
+enum { BLOCK = 1 << 16 };
+
+/* What print_pairs needs: both sides' ids. */
+struct sides {
+    const struct fingerprints *queries, *block;
+    uint64_t first; /* the number of the block's first fingerprint in its file */
+    bool found;
+};
+
+static int print_pairs(void *context, const struct nd_hamming_pair *pair, size_t n)
+{
+    struct sides *s = context;
+
+    for (size_t i = 0; i < n; i++) {
+        print_fingerprint_id(s->queries, pair[i].a, 0);
+        putchar('\t');
+        print_fingerprint_id(s->block, pair[i].b, s->first);
+        printf("\t%u\n", pair[i].distance);
+    }
+    s->found = true;
+    return ferror(stdout);
+}
+
+static bool stream(const struct hamming_settings *h, const struct nd_hamming_batch *batch,
+                   const char *path, struct sides *sides)
+{
+    struct fingerprint_file file;
+    struct fingerprints block = {.row = NULL};
+    struct nd_error err;
+    bool fine = fingerprint_file_open(&file, h, path);
+
+    sides->block = &block;
+    while (fine) {
+        fingerprints_clear(&block);
+        sides->first = file.n;
+        fine = fingerprint_file_read(&file, BLOCK, &block);
+        if (!fine || block.n == 0)
+            break;
+        if (nd_hamming_batch_feed(batch, block.row, block.n, 0, print_pairs, sides, &err) !=
+            ND_OK) {
+            if (!ferror(stdout))
+                say("%s", err.message);
+            fine = false;
+        }
+    }
+    fingerprint_file_close(&file);
+    fingerprints_release(&block);
+    return fine;
+}
+
+static int join(const struct settings *s, const struct fingerprints *queries)
+{
+    static const char *const standard = "-";
+    const char *const *path = s->paths.count > 1 ? s->paths.at + 1 : &standard;
+    size_t n = s->paths.count > 1 ? s->paths.count - 1 : 1;
+    struct sides sides = {.queries = queries};
+    struct nd_hamming_batch *batch;
+    struct nd_error err;
+    bool fine = true;
+
+    if (nd_hamming_batch_new(&batch, queries->row, queries->n, s->hamming.bits, s->hamming.distance,
+                             &err) != ND_OK) {
+        say("%s", err.message);
+        return 2;
+    }
+    for (size_t i = 0; i < n && fine; i++)
+        fine = stream(&s->hamming, batch, path[i], &sides);
+    nd_hamming_batch_free(batch);
+    if (close_output() || !fine)
+        return 2;
+    return sides.found ? 0 : 1;
+}
+
+struct lines {
+    char **at;
+    size_t n, capacity;
+};
+
+static bool add_line(struct lines *lines, const char *text)
+{
+    if (lines->n == lines->capacity) {
+        size_t capacity = lines->capacity * 3 / 2 + 1024;
+        char **more = reallocarray(lines->at, capacity, sizeof *more);
+
+        if (!more)
+            return false;
+        lines->at = more;
+        lines->capacity = capacity;
+    }
+    lines->at[lines->n] = strdup(text);
+    return lines->at[lines->n++] != NULL;
+}
+
+static bool read_lines(const char *path, struct lines *lines)
+{
+    bool standard = strcmp(path, "-") == 0, fine = true;
+    FILE *file = standard ? stdin : fopen(path, "re");
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t len;
+
+    while (file && fine && (len = getline(&line, &capacity, file)) > 0) {
+        if (line[len - 1] == '\n')
+            line[len - 1] = '\0';
+        fine = add_line(lines, line);
+    }
+    if (!file || !fine || ferror(file)) {
+        say("%s: %s", path, fine ? strerror(errno) : "out of memory");
+        fine = false;
+    }
+    if (file && !standard)
+        fclose(file);
+    free(line);
+    return fine;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The reduce of 002, section 3.3: all results sorted by their bytes, each once. */
+static int merge(const struct settings *s)
+{
+    struct lines lines = {.at = NULL};
+    bool fine = true;
+
+    for (size_t i = 0; i < s->paths.count && fine; i++)
+        fine = read_lines(s->paths.at[i], &lines);
+    if (fine && lines.n)
+        qsort(lines.at, lines.n, sizeof *lines.at, by_text);
+    for (size_t i = 0; i < lines.n; i++) {
+        if (fine && (i == 0 || strcmp(lines.at[i - 1], lines.at[i]) != 0))
+            puts(lines.at[i]);
+    }
+    for (size_t i = 0; i < lines.n; i++)
+        free(lines.at[i]);
+    free(lines.at);
+    return close_output() || !fine ? 2 : 0;
+}
+
+int cmd_join(struct settings *s)
+{
+    struct fingerprints queries = {.row = NULL};
+    struct fingerprint_file file;
+    int status = 2;
+
+    if (s->paths.count == 0) {
+        say("join wants a file%s; see neardup help join", s->hamming.merge ? "" : " of queries");
+        return 2;
+    }
+    if (s->hamming.merge)
+        return merge(s);
+    if (s->paths.count == 1 && strcmp(s->paths.at[0], "-") == 0) {
+        say("queries and fingerprints cannot both come from the standard input");
+        return 2;
+    }
+    if (fingerprint_file_open(&file, &s->hamming, s->paths.at[0]) &&
+        fingerprint_file_read(&file, SIZE_MAX, &queries))
+        status = join(s, &queries);
+    fingerprint_file_close(&file);
+    fingerprints_release(&queries);
+    return status;
+}

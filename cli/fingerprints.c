@@ -1,0 +1,212 @@
+/* fingerprints.c - files of fingerprints: lines of hexadecimal, or raw words */
+#define _GNU_SOURCE
+#include "fingerprints.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <neardup/hamming.h>
+
+bool fingerprint_file_open(struct fingerprint_file *f, const struct hamming_settings *settings,
+                           const char *path)
+{
+    bool standard = strcmp(path, "-") == 0;
+
+    *f = (struct fingerprint_file){.settings = settings,
+                                   .name = standard ? "standard input" : path,
+                                   .file = standard ? stdin : fopen(path, "re")};
+    if (!f->file)
+        say("%s: %s", path, strerror(errno));
+    return f->file != NULL;
+}
+
+void fingerprint_file_close(struct fingerprint_file *f)
+{
+    if (f->file && f->file != stdin)
+        fclose(f->file);
+    free(f->line);
+    *f = (struct fingerprint_file){.file = NULL};
+}
+
+void fingerprints_clear(struct fingerprints *f)
+{
+    f->n = 0;
+    f->text_len = 0;
+}
+
+void fingerprints_release(struct fingerprints *f)
+{
+    free(f->row);
+    free(f->id);
+    free(f->text);
+    *f = (struct fingerprints){.row = NULL};
+}
+
+static bool grow(struct fingerprints *f)
+{
+    size_t capacity = f->capacity + f->capacity / 2 + 1024;
+    uint64_t *row = reallocarray(f->row, capacity, f->words * sizeof *row);
+    size_t *id;
+
+    if (row)
+        f->row = row;
+    id = row ? reallocarray(f->id, capacity, sizeof *id) : NULL;
+    if (!id) {
+        say("out of memory for %zu fingerprints", capacity);
+        return false;
+    }
+    f->id = id;
+    f->capacity = capacity;
+    return true;
+}
+
+static bool add_text(struct fingerprints *f, const char *text, size_t len)
+{
+    if (f->text_len + len + 1 > f->text_capacity) {
+        size_t capacity = f->text_capacity * 3 / 2 + len + 4096;
+        char *more = realloc(f->text, capacity);
+
+        if (!more) {
+            say("out of memory for ids");
+            return false;
+        }
+        f->text = more;
+        f->text_capacity = capacity;
+    }
+    f->id[f->n] = f->text_len;
+    memcpy(f->text + f->text_len, text, len);
+    f->text[f->text_len + len] = '\0';
+    f->text_len += len + 1;
+    return true;
+}
+
+static int digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* NULL, or what is wrong with the digits: at most ceil(bits / 4), the highest first. */
+static const char *read_digits(const char *text, size_t len, unsigned bits, uint64_t *row)
+{
+    size_t words = nd_hamming_words(bits);
+
+    if (len == 0)
+        return "there is no fingerprint";
+    if (len > (bits + 3) / 4)
+        return "the fingerprint has more digits than bits allow";
+    memset(row, 0, words * sizeof *row);
+    for (size_t i = 0; i < len; i++) {
+        size_t at = 4 * (len - 1 - i);
+        int value = digit(text[i]);
+
+        if (value < 0)
+            return "a fingerprint is written in hexadecimal digits";
+        row[at / 64] |= (uint64_t)value << at % 64;
+    }
+    if (bits % 64 && row[words - 1] >> bits % 64)
+        return "the fingerprint has a bit too many";
+    return NULL;
+}
+
+/* One line: digits, and a tab and an id if it has one. */
+static bool read_line(struct fingerprint_file *f, size_t len, struct fingerprints *out)
+{
+    const char *tab, *wrong;
+    size_t digits;
+
+    if (len && f->line[len - 1] == '\n')
+        len--;
+    if (len && f->line[len - 1] == '\r')
+        len--;
+    tab = memchr(f->line, '\t', len);
+    digits = tab ? (size_t)(tab - f->line) : len;
+    wrong = read_digits(f->line, digits, f->settings->bits, out->row + out->n * out->words);
+    if (!wrong && tab && memchr(tab + 1, '\t', len - digits - 1))
+        wrong = "there is more than one tab";
+    if (!wrong && memchr(f->line, '\0', len))
+        wrong = "there is a zero byte";
+    if (wrong) {
+        say("%s:%llu: %s", f->name, (unsigned long long)f->n + 1, wrong);
+        return false;
+    }
+    out->id[out->n] = NO_TEXT;
+    return !tab || add_text(out, tab + 1, len - digits - 1);
+}
+
+/* 1: a fingerprint, 0: the end, -1: said what is wrong. */
+static int read_raw(struct fingerprint_file *f, struct fingerprints *out)
+{
+    uint64_t *row = out->row + out->n * out->words;
+    size_t bytes = out->words * sizeof *row, n = fread(row, 1, bytes, f->file);
+    unsigned over = f->settings->bits % 64;
+
+    if (n == 0)
+        return 0;
+    if (n < bytes)
+        say("%s:%llu: the file ends within a fingerprint", f->name, (unsigned long long)f->n + 1);
+    else if (over && row[out->words - 1] >> over)
+        say("%s:%llu: the fingerprint has a bit too many", f->name, (unsigned long long)f->n + 1);
+    out->id[out->n] = NO_TEXT;
+    return n == bytes && !(over && row[out->words - 1] >> over) ? 1 : -1;
+}
+
+bool fingerprint_file_read(struct fingerprint_file *f, size_t most, struct fingerprints *out)
+{
+    out->words = nd_hamming_words(f->settings->bits);
+    for (size_t i = 0; i < most; i++) {
+        if (out->n == out->capacity && !grow(out))
+            return false;
+        if (f->settings->raw) {
+            int got = read_raw(f, out);
+
+            if (got < 0)
+                return false;
+            if (got == 0)
+                break;
+        } else {
+            ssize_t len = getline(&f->line, &f->line_capacity, f->file);
+
+            if (len <= 0)
+                break;
+            if (!read_line(f, (size_t)len, out))
+                return false;
+        }
+        out->n++;
+        f->n++;
+    }
+    if (ferror(f->file))
+        say("%s: %s", f->name, strerror(errno));
+    return !ferror(f->file);
+}
+
+bool fingerprints_read_files(struct fingerprints *out, const struct hamming_settings *settings,
+                             const char *const *path, size_t n, size_t *start)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct fingerprint_file file;
+        bool whole;
+
+        if (start)
+            start[i] = out->n;
+        if (!fingerprint_file_open(&file, settings, path[i]))
+            return false;
+        whole = fingerprint_file_read(&file, SIZE_MAX, out);
+        fingerprint_file_close(&file);
+        if (!whole)
+            return false;
+    }
+    return true;
+}
+
+void print_fingerprint_id(const struct fingerprints *f, size_t i, uint64_t first)
+{
+    if (f->id[i] == NO_TEXT)
+        printf("%llu", (unsigned long long)(first + i));
+    else
+        fputs(f->text + f->id[i], stdout);
+}

@@ -1,0 +1,199 @@
+/* hamming_codec_ef.c - sorted 64-bit values in little space: Elias-Fano */
+#include <string.h>
+
+#include "index/hamming_codec.h"
+
+enum { SAMPLE_SHIFT = 12, LOW_MAX = 63 };
+
+static size_t words_of(uint64_t bits)
+{
+    return (size_t)((bits + 63) / 64);
+}
+
+static uint64_t high_parts(const struct nd_hamming_ef *ef)
+{
+    return UINT64_C(1) << (64 - ef->low_bits);
+}
+
+/* low_bits = log2(2^64 / n), rounded down: 64 - ceil(log2 n). */
+struct nd_hamming_ef nd_hamming_ef_shape(uint64_t n)
+{
+    struct nd_hamming_ef ef = {.n = n, .low_bits = LOW_MAX};
+
+    while (ef.low_bits > 8 && (n - (n > 0)) >> (64 - ef.low_bits))
+        ef.low_bits--;
+    ef.low_words = words_of(n * ef.low_bits) + 1;
+    ef.high_words = words_of(n + high_parts(&ef));
+    ef.samples = (size_t)(high_parts(&ef) >> SAMPLE_SHIFT) + 1;
+    return ef;
+}
+
+size_t nd_hamming_ef_bytes(const struct nd_hamming_ef *ef)
+{
+    return (ef->low_words + ef->high_words + ef->samples) * sizeof(uint64_t);
+}
+
+static inline uint64_t low_mask(const struct nd_hamming_ef *ef)
+{
+    return (UINT64_C(1) << ef->low_bits) - 1;
+}
+
+static inline uint64_t low_of(const struct nd_hamming_ef *ef, uint64_t i)
+{
+    uint64_t bit = i * ef->low_bits, shift = bit % 64;
+    const uint64_t *word = ef->low + bit / 64;
+
+    return (word[0] >> shift | word[1] << (63 - shift) << 1) & low_mask(ef);
+}
+
+void nd_hamming_ef_encode(const struct nd_hamming_ef *shape, const uint64_t *value, void *out)
+{
+    uint64_t *low = out, *high = low + shape->low_words, *sample = high + shape->high_words;
+    unsigned l = shape->low_bits;
+    size_t next = 0;
+
+    for (uint64_t i = 0; i < shape->n; i++) {
+        uint64_t bit = i * l, part = value[i] & low_mask(shape), place = (value[i] >> l) + i;
+
+        low[bit / 64] |= part << bit % 64;
+        if (bit % 64 + l > 64)
+            low[bit / 64 + 1] |= part >> (64 - bit % 64);
+        high[place / 64] |= UINT64_C(1) << place % 64;
+        for (; next < shape->samples && (uint64_t)next << SAMPLE_SHIFT <= value[i] >> l; next++)
+            sample[next] = i;
+    }
+    for (; next < shape->samples; next++)
+        sample[next] = shape->n;
+}
+
+/* Where the ones of high part h begin, and how many come before them. */
+static uint64_t place_of_high(const struct nd_hamming_ef *ef, uint64_t h, uint64_t *rank)
+{
+    uint64_t from = h >> SAMPLE_SHIFT << SAMPLE_SHIFT, zeros = h - from;
+    uint64_t place = ef->sample[h >> SAMPLE_SHIFT] + from, word = place / 64;
+    uint64_t bits = ~ef->high[word] & ~UINT64_C(0) << place % 64;
+    uint64_t n = (uint64_t)__builtin_popcountll(bits);
+
+    if (zeros == 0) {
+        *rank = place - h;
+        return place;
+    }
+    while (n < zeros && word + 1 < ef->high_words) {
+        zeros -= n;
+        bits = ~ef->high[++word];
+        n = (uint64_t)__builtin_popcountll(bits);
+    }
+    while (--zeros)
+        bits &= bits - 1;
+    place = word * 64 + (uint64_t)__builtin_ctzll(bits) + 1;
+    *rank = place - h;
+    return place;
+}
+
+uint64_t nd_hamming_ef_rank(const struct nd_hamming_ef *ef, uint64_t x)
+{
+    uint64_t rank, place = place_of_high(ef, x >> ef->low_bits, &rank);
+    uint64_t low = x & low_mask(ef);
+
+    while (rank < ef->n && ef->high[place / 64] >> place % 64 & 1 && low_of(ef, rank) < low) {
+        rank++;
+        place++;
+    }
+    return rank;
+}
+
+/* The place of the one number i: by halving over the samples, then word by word. */
+static uint64_t place_of_one(const struct nd_hamming_ef *ef, uint64_t i)
+{
+    size_t from = 0, to = ef->samples;
+    uint64_t place, word, bits, left;
+
+    while (to - from > 1) {
+        size_t middle = from + (to - from) / 2;
+
+        if (ef->sample[middle] <= i)
+            from = middle;
+        else
+            to = middle;
+    }
+    place = ef->sample[from] + ((uint64_t)from << SAMPLE_SHIFT);
+    left = i - ef->sample[from];
+    word = place / 64;
+    bits = ef->high[word] & ~UINT64_C(0) << place % 64;
+    for (uint64_t n; (n = (uint64_t)__builtin_popcountll(bits)) <= left; bits = ef->high[++word])
+        left -= n;
+    while (left--)
+        bits &= bits - 1;
+    return word * 64 + (uint64_t)__builtin_ctzll(bits);
+}
+
+void nd_hamming_ef_decode(const struct nd_hamming_ef *ef, uint64_t first, size_t count,
+                          uint64_t *out)
+{
+    uint64_t place, word, bits;
+    size_t i = 0;
+
+    if (count == 0)
+        return;
+    place = place_of_one(ef, first);
+    word = place / 64;
+    bits = ef->high[word] & ~UINT64_C(0) << place % 64;
+    for (;; bits = ef->high[++word])
+        for (; bits; bits &= bits - 1) {
+            uint64_t at = word * 64 + (uint64_t)__builtin_ctzll(bits);
+
+            out[i] = (at - first - i) << ef->low_bits | low_of(ef, first + i);
+            if (++i == count)
+                return;
+        }
+}
+
+/* The ones must be n, each sample true, and equal high parts in the order of their low ones. */
+static bool is_sound(const struct nd_hamming_ef *ef)
+{
+    uint64_t ones = 0, before = 0, parts = high_parts(ef);
+    size_t next = 0;
+
+    for (size_t word = 0; word < ef->high_words; word++)
+        for (uint64_t bits = ef->high[word]; bits; bits &= bits - 1) {
+            uint64_t place = word * 64 + (uint64_t)__builtin_ctzll(bits), high = place - ones;
+            uint64_t value;
+
+            if (ones == ef->n || high >= parts)
+                return false;
+            for (; next < ef->samples && (uint64_t)next << SAMPLE_SHIFT <= high; next++)
+                if (ef->sample[next] != ones)
+                    return false;
+            value = high << ef->low_bits | low_of(ef, ones);
+            if (value < before)
+                return false;
+            before = value;
+            ones++;
+        }
+    for (; next < ef->samples; next++)
+        if (ef->sample[next] != ones)
+            return false;
+    return ones == ef->n;
+}
+
+enum nd_status nd_hamming_ef_open(struct nd_hamming_ef *ef, uint64_t n, const void *data,
+                                  size_t len, struct nd_error *err)
+{
+    struct nd_hamming_ef made;
+
+    if (n > (uint64_t)len) /* a value takes more than a byte; keeps the sums below small */
+        return nd_fail(err, ND_EINPUT, "%zu bytes cannot hold %llu values", len,
+                       (unsigned long long)n);
+    made = nd_hamming_ef_shape(n);
+    if (nd_hamming_ef_bytes(&made) != len)
+        return nd_fail(err, ND_EINPUT, "%llu values take %zu bytes, not %zu", (unsigned long long)n,
+                       nd_hamming_ef_bytes(&made), len);
+    made.low = data;
+    made.high = made.low + made.low_words;
+    made.sample = made.high + made.high_words;
+    if (!is_sound(&made))
+        return nd_fail(err, ND_EINPUT, "the Elias-Fano code of %llu values is damaged",
+                       (unsigned long long)n);
+    *ef = made;
+    return ND_OK;
+}

@@ -1,0 +1,258 @@
+/* hamming_halves.c - two halves with perfect-code buckets: make, add, remove */
+#include "index/hamming_halves.h"
+
+#include <stdlib.h>
+
+#include "index/hamming_plan.h"
+
+enum { AHEAD = 16 };
+
+/* Entries that a table of this many lines should hold. */
+static size_t room(const struct nd_halves_table *t)
+{
+    double fill =
+        t->lines.layout == ND_HAMMING_LAYOUT_IDS ? ND_HAMMING_FILL_IDS : ND_HAMMING_FILL_OTHER;
+
+    return (size_t)((double)t->lines.n_main * fill);
+}
+
+static bool make_table(struct nd_halves_table *t, enum nd_hamming_layout layout, double lines)
+{
+    const size_t least = (size_t)1 << ND_HALVES_LOW_BITS, most = (size_t)1 << ND_HAMMING_DATA_BITS;
+    size_t n = lines < (double)least ? least : lines > (double)most ? most : (size_t)lines;
+
+    t->lines.layout = layout;
+    for (t->level = least; 2 * t->level <= n; t->level *= 2)
+        ;
+    return nd_hamming_lines_resize(&t->lines, n);
+}
+
+static void destroy(void *self)
+{
+    struct nd_halves *s = self;
+
+    for (int h = 0; h < 2; h++)
+        nd_hamming_lines_release(&s->table[h].lines);
+    nd_hamming_ids_release(&s->ids);
+    free(s);
+}
+
+static void *make(const struct nd_hamming_plan *plan)
+{
+    struct nd_halves *s = calloc(1, sizeof *s);
+    double n = (double)plan->problem.count;
+
+    if (!s)
+        return NULL;
+    nd_hamming_code_init(&s->code);
+    if (make_table(&s->table[0], ND_HAMMING_LAYOUT_IDS, n / ND_HAMMING_FILL_IDS) &&
+        make_table(&s->table[1], ND_HAMMING_LAYOUT_OTHER, n / ND_HAMMING_FILL_OTHER))
+        return s;
+    destroy(s);
+    return NULL;
+}
+
+struct nd_hamming_line *nd_halves_find(const struct nd_halves_table *t,
+                                       const struct nd_halves_place *place, unsigned *slot)
+{
+    struct nd_hamming_line *line =
+        nd_hamming_lines_at(&t->lines, nd_halves_address(t, place->data));
+
+    for (; line; line = nd_hamming_lines_next(&t->lines, line)) {
+        unsigned n = nd_hamming_line_taken(line);
+
+        for (unsigned i = 0; i < n; i++)
+            if (line->word[i] == place->word &&
+                (nd_hamming_line_get(t->lines.layout, line, i).rest & ~ND_HALVES_MANY) ==
+                    place->rest) {
+                *slot = i;
+                return line;
+            }
+    }
+    return NULL;
+}
+
+static bool has_chain(const struct nd_halves_table *t, const struct nd_halves_place *place)
+{
+    const struct nd_hamming_line *line =
+        nd_hamming_lines_at(&t->lines, nd_halves_address(t, place->data));
+
+    return line->word[15] > 15;
+}
+
+/*
+ * Linear hashing: the bucket n - level is shared with the new bucket n.  An entry taken from the
+ * chain gives back the room that it needs, so nothing is allocated on the way.
+ */
+static void split(struct nd_halves *s, struct nd_halves_table *t)
+{
+    struct nd_hamming_lines *lines = &t->lines;
+    size_t old = lines->n_main - t->level;
+    struct nd_hamming_line *line, copy;
+    uint32_t bit = (uint32_t)t->level;
+
+    if (lines->n_main >> ND_HAMMING_DATA_BITS || !nd_hamming_lines_resize(lines, lines->n_main + 1))
+        return; /* the chains grow instead */
+    line = nd_hamming_lines_at(lines, old);
+    copy = *line;
+    line->word[15] = 0;
+    for (;;) {
+        struct nd_hamming_line *next = nd_hamming_lines_next(lines, &copy);
+        unsigned n = nd_hamming_line_taken(&copy);
+
+        for (unsigned i = 0; i < n; i++) {
+            struct nd_hamming_entry e = nd_hamming_line_get(lines->layout, &copy, i);
+            uint32_t own = nd_halves_own(&s->code, (uint32_t)old, e.rest);
+            unsigned syndrome = e.rest >> 9 & 31;
+
+            own ^= s->code.error[syndrome];
+            nd_hamming_lines_put(lines, own & bit ? old + t->level : old, e);
+        }
+        if (!next)
+            break;
+        copy = *next;
+        nd_hamming_lines_give_back(lines, next);
+    }
+    if (lines->n_main == 2 * t->level)
+        t->level *= 2;
+}
+
+static void put(struct nd_halves *s, unsigned half, const struct nd_halves_place *place,
+                uint32_t id)
+{
+    struct nd_halves_table *t = &s->table[half];
+    struct nd_hamming_entry e = {.word = place->word, .rest = place->rest, .id = id};
+
+    nd_hamming_lines_put(&t->lines, nd_halves_address(t, place->data), e);
+    t->entries++;
+    if (t->entries > room(t))
+        split(s, t);
+}
+
+/* The entry in table 0 of a fingerprint that is there; the shorter of two long ways says if it is.
+ */
+static struct nd_hamming_line *find_equal(const struct nd_halves *s,
+                                          const struct nd_halves_place *place, unsigned *slot)
+{
+    if (has_chain(&s->table[0], &place[0]) && !has_chain(&s->table[1], &place[1]) &&
+        !nd_halves_find(&s->table[1], &place[1], slot))
+        return NULL;
+    return nd_halves_find(&s->table[0], &place[0], slot);
+}
+
+static bool add_id(struct nd_halves *s, struct nd_hamming_line *line, unsigned slot, uint32_t id)
+{
+    struct nd_hamming_entry e = nd_hamming_line_get(ND_HAMMING_LAYOUT_IDS, line, slot);
+    bool many = e.rest & ND_HALVES_MANY;
+    uint32_t first = many ? e.id : nd_hamming_ids_add(&s->ids, 0, e.id), list;
+
+    if (!first)
+        return false;
+    list = nd_hamming_ids_add(&s->ids, first, id);
+    if (!list) {
+        if (!many)
+            nd_hamming_ids_remove(&s->ids, &first, e.id);
+        return false;
+    }
+    e.id = list;
+    e.rest |= ND_HALVES_MANY;
+    nd_hamming_line_set(ND_HAMMING_LAYOUT_IDS, line, slot, e);
+    return true;
+}
+
+static bool add_one(struct nd_halves *s, const struct nd_halves_place *place, uint32_t id)
+{
+    struct nd_hamming_line *line;
+    unsigned slot = 0;
+
+    if (!nd_hamming_lines_ready(&s->table[0].lines) || !nd_hamming_lines_ready(&s->table[1].lines))
+        return false;
+    line = find_equal(s, place, &slot);
+    if (line)
+        return add_id(s, line, slot, id);
+    put(s, 0, &place[0], id);
+    put(s, 1, &place[1], 0);
+    return true;
+}
+
+static size_t add(void *self, const uint64_t *fingerprints, const uint32_t *ids, uint32_t first_id,
+                  size_t n)
+{
+    struct nd_halves *s = self;
+    struct nd_halves_place place[AHEAD][2];
+
+    for (size_t start = 0; start < n; start += AHEAD) {
+        size_t left = n - start < AHEAD ? n - start : AHEAD;
+
+        for (size_t i = 0; i < left; i++)
+            for (unsigned h = 0; h < 2; h++) {
+                const struct nd_halves_table *t = &s->table[h];
+
+                place[i][h] = nd_halves_place(&s->code, fingerprints[start + i], h);
+                __builtin_prefetch(
+                    nd_hamming_lines_at(&t->lines, nd_halves_address(t, place[i][h].data)), 1);
+            }
+        for (size_t i = 0; i < left; i++)
+            if (!add_one(s, place[i], ids ? ids[start + i] : first_id + (uint32_t)(start + i)))
+                return start + i;
+    }
+    return n;
+}
+
+static void drop(struct nd_halves_table *t, const struct nd_halves_place *place,
+                 struct nd_hamming_line *line, unsigned slot)
+{
+    nd_hamming_lines_take(&t->lines, nd_halves_address(t, place->data), line, slot);
+    t->entries--;
+}
+
+/* An entry with a list loses one id; with one left it holds that itself again. */
+static bool drop_id(struct nd_halves *s, struct nd_hamming_line *line, unsigned slot, uint32_t id)
+{
+    struct nd_hamming_entry e = nd_hamming_line_get(ND_HAMMING_LAYOUT_IDS, line, slot);
+    uint32_t only;
+
+    if (!nd_hamming_ids_remove(&s->ids, &e.id, id))
+        return false;
+    only = nd_hamming_ids_node(&s->ids, e.id)->id;
+    if (!nd_hamming_ids_node(&s->ids, e.id)->next) {
+        nd_hamming_ids_remove(&s->ids, &e.id, only);
+        e.id = only;
+        e.rest = (uint16_t)(e.rest & ~ND_HALVES_MANY);
+    }
+    nd_hamming_line_set(ND_HAMMING_LAYOUT_IDS, line, slot, e);
+    return true;
+}
+
+static bool take(void *self, const uint64_t *fingerprint, uint32_t id)
+{
+    struct nd_halves *s = self;
+    struct nd_halves_place place[2] = {nd_halves_place(&s->code, *fingerprint, 0),
+                                       nd_halves_place(&s->code, *fingerprint, 1)};
+    unsigned slot = 0;
+    struct nd_hamming_line *line = find_equal(s, place, &slot);
+    struct nd_hamming_entry e;
+
+    if (!line)
+        return false;
+    e = nd_hamming_line_get(ND_HAMMING_LAYOUT_IDS, line, slot);
+    if (e.rest & ND_HALVES_MANY)
+        return drop_id(s, line, slot, id);
+    if (e.id != id)
+        return false;
+    drop(&s->table[0], &place[0], line, slot);
+    line = nd_halves_find(&s->table[1], &place[1], &slot);
+    drop(&s->table[1], &place[1], line, slot);
+    return true;
+}
+
+static size_t bytes(const void *self)
+{
+    const struct nd_halves *s = self;
+
+    return sizeof *s + nd_hamming_lines_bytes(&s->table[0].lines) +
+           nd_hamming_lines_bytes(&s->table[1].lines) + s->ids.nodes.bytes;
+}
+
+const struct nd_hamming_kind nd_hamming_halves_kind = {make, destroy,         add,
+                                                       take, nd_halves_query, bytes};

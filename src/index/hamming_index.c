@@ -1,0 +1,283 @@
+/* hamming_index.c - an index in memory, whatever its design */
+#include "index/hamming_index.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "index/hamming_plan.h"
+
+/*
+ * Readers together, or one writer.  Both hold it for a few thousand look-ups or some dozen
+ * additions, so they wait by spinning; a writer that goes on lets those that wait go first.
+ */
+struct lock {
+    atomic_uint readers, waiting;
+    atomic_bool writer;
+};
+
+struct nd_hamming {
+    struct lock *lock; /* apart, since readers have the index const */
+    const struct nd_hamming_kind *kind;
+    void *self;
+    struct nd_hamming_plan plan;
+    size_t count;
+};
+
+enum { QUERIES_AT_ONCE = 1024, ADDS_AT_ONCE = 64, PATIENCE = 10000 };
+
+static void lock_to_read(struct lock *lock)
+{
+    for (;;) {
+        atomic_fetch_add(&lock->readers, 1);
+        if (!atomic_load(&lock->writer))
+            return;
+        atomic_fetch_sub(&lock->readers, 1);
+        atomic_fetch_add(&lock->waiting, 1);
+        while (atomic_load(&lock->writer))
+            ;
+        atomic_fetch_sub(&lock->waiting, 1);
+    }
+}
+
+static void unlock_read(struct lock *lock)
+{
+    atomic_fetch_sub(&lock->readers, 1);
+}
+
+static void lock_to_write(struct lock *lock)
+{
+    for (int i = 0; i < PATIENCE && atomic_load(&lock->waiting); i++)
+        ;
+    while (atomic_exchange(&lock->writer, true))
+        ;
+    while (atomic_load(&lock->readers))
+        ;
+}
+
+static void unlock_write(struct lock *lock)
+{
+    atomic_store(&lock->writer, false);
+}
+
+void nd_hamming_matches_release(struct nd_hamming_matches *matches)
+{
+    free(matches->at);
+    *matches = (struct nd_hamming_matches){.at = NULL};
+}
+
+static int by_query(const void *a, const void *b)
+{
+    const struct nd_hamming_match *x = a, *y = b;
+
+    if (x->query != y->query)
+        return x->query < y->query ? -1 : 1;
+    if (x->distance != y->distance)
+        return x->distance < y->distance ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+void nd_hamming_matches_sort(struct nd_hamming_matches *matches)
+{
+    if (matches->count)
+        qsort(matches->at, matches->count, sizeof *matches->at, by_query);
+}
+
+void nd_hamming_sink_id(struct nd_hamming_sink *sink, uint32_t query, uint32_t id,
+                        uint32_t distance)
+{
+    struct nd_hamming_matches *m = sink->matches;
+    void *at;
+
+    query += sink->first;
+    if (sink->count) {
+        sink->count[query]++;
+        return;
+    }
+    at = m->at;
+    if (m->count == m->capacity &&
+        !nd_array_reserve(&at, &m->capacity, m->count + 1, sizeof *m->at))
+        sink->out_of_memory = true;
+    m->at = at;
+    if (!sink->out_of_memory)
+        m->at[m->count++] = (struct nd_hamming_match){query, id, distance};
+}
+
+void nd_hamming_sink_list(struct nd_hamming_sink *sink, uint32_t query,
+                          const struct nd_hamming_ids *ids, uint32_t list, uint32_t distance)
+{
+    for (; list; list = nd_hamming_ids_node(ids, list)->next)
+        nd_hamming_sink_id(sink, query, nd_hamming_ids_node(ids, list)->id, distance);
+}
+
+static const struct nd_hamming_kind *kind_of(enum nd_hamming_family family)
+{
+    switch (family) {
+    case ND_HAMMING_HALVES: return &nd_hamming_halves_kind;
+    case ND_HAMMING_BLOCKS:
+    case ND_HAMMING_COVERING: return &nd_hamming_tables_kind;
+    case ND_HAMMING_SCAN:
+    case ND_HAMMING_POPCOUNT: return &nd_hamming_shards_kind;
+    }
+    return NULL;
+}
+
+enum nd_status nd_hamming_new(struct nd_hamming **index, const struct nd_hamming_plan *plan,
+                              struct nd_error *err)
+{
+    enum nd_status status = nd_hamming_problem_check(&plan->problem, err);
+    struct nd_hamming_plan again;
+    struct nd_hamming *made;
+
+    /* A plan that was altered would make an index that misses answers. */
+    if (status == ND_OK)
+        status = nd_hamming_design(&plan->problem, NULL, plan->family, plan->key_bits, plan->tables,
+                                   &again, err);
+    if (status != ND_OK)
+        return status;
+    if (again.tables != plan->tables || again.key_bits != plan->key_bits)
+        return nd_fail(err, ND_EINVAL, "no %s design has %u tables with keys of %u bits",
+                       nd_hamming_family_name(plan->family), plan->tables, plan->key_bits);
+    made = calloc(1, sizeof *made);
+    if (made) {
+        made->lock = calloc(1, sizeof *made->lock);
+        made->kind = kind_of(plan->family);
+        made->plan = *plan;
+        made->self = made->lock ? made->kind->make(plan) : NULL;
+    }
+    if (!made || !made->self) {
+        if (made)
+            free(made->lock);
+        free(made);
+        return nd_fail(err, ND_ENOMEM, "out of memory for an index of %.0f bytes", plan->bytes);
+    }
+    *index = made;
+    return ND_OK;
+}
+
+void nd_hamming_free(struct nd_hamming *index)
+{
+    if (!index)
+        return;
+    index->kind->destroy(index->self);
+    free(index->lock);
+    free(index);
+}
+
+size_t nd_hamming_count(const struct nd_hamming *index)
+{
+    size_t count;
+
+    lock_to_read(index->lock);
+    count = index->count;
+    unlock_read(index->lock);
+    return count;
+}
+
+size_t nd_hamming_bytes(const struct nd_hamming *index)
+{
+    size_t bytes;
+
+    lock_to_read(index->lock);
+    bytes = sizeof *index + sizeof *index->lock + index->kind->bytes(index->self);
+    unlock_read(index->lock);
+    return bytes;
+}
+
+enum nd_status nd_hamming_check_bits(const uint64_t *fingerprints, size_t n, unsigned bits,
+                                     struct nd_error *err)
+{
+    size_t words = nd_hamming_words(bits);
+
+    if (bits % 64 == 0)
+        return ND_OK;
+    for (size_t i = 0; i < n; i++)
+        if (fingerprints[(i + 1) * words - 1] >> bits % 64)
+            return nd_fail(err, ND_EINVAL, "fingerprint %zu has a bit above %u", i, bits);
+    return ND_OK;
+}
+
+enum nd_status nd_hamming_add(struct nd_hamming *index, const uint64_t *fingerprints,
+                              const uint32_t *ids, uint32_t first_id, size_t n,
+                              struct nd_error *err)
+{
+    enum nd_status status = nd_hamming_check_bits(fingerprints, n, index->plan.problem.bits, err);
+    size_t added = 0, words = nd_hamming_words(index->plan.problem.bits), some, done;
+
+    if (status != ND_OK)
+        return status;
+    do {
+        some = n - added < ADDS_AT_ONCE ? n - added : ADDS_AT_ONCE;
+        lock_to_write(index->lock);
+        done = index->kind->add(index->self, fingerprints + added * words, ids ? ids + added : NULL,
+                                first_id + (uint32_t)added, some);
+        index->count += done;
+        unlock_write(index->lock);
+        added += done;
+    } while (done == some && added < n);
+    if (added < n)
+        return nd_fail(err, ND_ENOMEM, "out of memory after %zu of %zu fingerprints", added, n);
+    return ND_OK;
+}
+
+enum nd_status nd_hamming_remove(struct nd_hamming *index, const uint64_t *fingerprint, uint32_t id,
+                                 struct nd_error *err)
+{
+    enum nd_status status = nd_hamming_check_bits(fingerprint, 1, index->plan.problem.bits, err);
+    bool removed;
+
+    if (status != ND_OK)
+        return status;
+    lock_to_write(index->lock);
+    removed = index->kind->remove(index->self, fingerprint, id);
+    index->count -= removed;
+    unlock_write(index->lock);
+    return removed ? ND_OK : nd_fail(err, ND_EINVAL, "no such fingerprint with the id %u", id);
+}
+
+static enum nd_status run(const struct nd_hamming *index, const uint64_t *queries, size_t n,
+                          unsigned distance, struct nd_hamming_sink *sink, struct nd_error *err)
+{
+    const struct nd_hamming_problem *problem = &index->plan.problem;
+    enum nd_status status = nd_hamming_check_bits(queries, n, problem->bits, err);
+
+    if (status != ND_OK)
+        return status;
+    if (distance > problem->distance)
+        return nd_fail(err, ND_EINVAL, "distance %u: the index was made for %u at most", distance,
+                       problem->distance);
+    if (n > UINT32_MAX)
+        return nd_fail(err, ND_EINVAL, "%zu queries at once: 2^32 - 1 at most", n);
+    for (size_t start = 0; start < n && !sink->out_of_memory; start += QUERIES_AT_ONCE) {
+        size_t some = n - start < QUERIES_AT_ONCE ? n - start : QUERIES_AT_ONCE;
+
+        sink->first = (uint32_t)start;
+        lock_to_read(index->lock);
+        index->kind->query(index->self, queries + start * nd_hamming_words(problem->bits), some,
+                           distance, sink);
+        unlock_read(index->lock);
+    }
+    if (sink->out_of_memory)
+        return nd_fail(err, ND_ENOMEM, "out of memory for the matches");
+    return ND_OK;
+}
+
+enum nd_status nd_hamming_query(const struct nd_hamming *index, const uint64_t *queries, size_t n,
+                                unsigned distance, struct nd_hamming_matches *out,
+                                struct nd_error *err)
+{
+    struct nd_hamming_sink sink = {.matches = out};
+
+    return run(index, queries, n, distance, &sink, err);
+}
+
+enum nd_status nd_hamming_query_count(const struct nd_hamming *index, const uint64_t *queries,
+                                      size_t n, unsigned distance, uint64_t *count,
+                                      struct nd_error *err)
+{
+    struct nd_hamming_sink sink = {.count = count};
+
+    for (size_t i = 0; i < n; i++)
+        count[i] = 0;
+    return run(index, queries, n, distance, &sink, err);
+}

@@ -1,0 +1,181 @@
+/* hamming_join.c - all pairs of a set within a distance
+ *
+ * For each table of a design: the fingerprints are partitioned by a hash of the table's key so that
+ * a part fits in the cache, a part is divided again until few share a bucket, and neighbours in a
+ * bucket are compared.  A pair is reported by the first table whose key agrees and by no other.
+ * Tables whose keys have enough bits in common go through one partition by those.
+ *
+ * A bucket that stays large (a cluster that agrees in the whole key) is joined in the same way by
+ * the bits outside that key: the recurrence of 002, section 3.1.2, only where the data want it.
+ */
+#include "index/hamming_join.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "index/hamming_plan.h"
+#include "index/hamming_tables.h"
+
+enum { SHARED_BITS = 10 /* in common are enough for parts */, SLACK = 4096 };
+
+uint64_t nd_join_folded_value(const struct nd_join *j, const struct nd_join_level *level,
+                              const uint64_t *x)
+{
+    const uint64_t *key = nd_join_key(j, level, level->table);
+    uint64_t hash = 0, fold;
+
+    for (size_t w = 0; w < j->words; w++) {
+        hash = (hash ^ (x[w] & key[w])) * UINT64_C(0x9E3779B97F4A7C15);
+        hash ^= hash >> 32;
+    }
+    fold = nd_tables_fold(x, j->words);
+    return hash << 32 | (uint32_t)(fold ^ fold >> 32);
+}
+
+/* The first table not done and those that have enough bits of its key in common. */
+static void choose_group(struct nd_join *j, bool *done)
+{
+    unsigned t = 0, tables = j->level.design.tables;
+
+    while (done[t])
+        t++;
+    j->level.table = t;
+    j->mask = nd_join_key_mask(j, &j->level, t);
+    j->n_group = 0;
+    for (; t < tables; t++) {
+        uint64_t common = j->mask & nd_join_key_mask(j, &j->level, t);
+        bool fits =
+            t == j->level.table || (j->words == 1 && __builtin_popcountll(common) >= SHARED_BITS);
+
+        if (done[t] || !fits)
+            continue;
+        j->mask = common;
+        j->group[j->n_group++] = t;
+        done[t] = true;
+    }
+}
+
+static bool reserve(struct nd_join_scratch *s, size_t n)
+{
+    if (n <= s->capacity)
+        return true;
+    nd_join_scratch_release(s);
+    return nd_join_scratch_make(s, n + n / 4 + SLACK);
+}
+
+/* One part, by every table of the group: by the rest of its key where there is one. */
+static void run_part(void *context, size_t task, unsigned worker)
+{
+    struct nd_join *j = context;
+    struct nd_join_worker *w = &j->worker[worker];
+    size_t start = j->start[task], n = j->start[task + 1] - start;
+    struct nd_join_records part = {j->part.value + start, j->part.position + start, 0};
+    struct nd_join_level level = j->level;
+
+    if (!reserve(&w->scratch, n)) {
+        atomic_store(&j->no_memory, true);
+        return;
+    }
+    for (unsigned g = 0; g < j->n_group; g++) {
+        uint64_t key = nd_join_key_mask(j, &level, j->group[g]), rest = key & ~j->mask;
+
+        level.table = j->group[g];
+        level.mask = rest ? rest : key;
+        level.used = rest ? 0 : j->part_bits;
+        nd_join_part(j, w, &level, &part, n, &w->scratch);
+    }
+}
+
+static void run_tables(struct nd_join *j)
+{
+    unsigned tables = j->level.design.tables, left = tables;
+    bool *done = calloc(tables, sizeof *done);
+
+    j->group = nd_alloc_array(tables, sizeof *j->group);
+    if (!done || !j->group || !nd_join_partition_make(j))
+        atomic_store(&j->no_memory, true);
+    while (left && !atomic_load(&j->out.stop) && !atomic_load(&j->no_memory)) {
+        choose_group(j, done);
+        nd_join_partition(j);
+        nd_pool_run(j->pool, (size_t)1 << j->part_bits, run_part, j);
+        left -= j->n_group;
+    }
+    free(done);
+    free(j->group);
+    nd_join_partition_release(j);
+}
+
+/* Too few for tables, or no table to be had: all with all. */
+static void run_scan(struct nd_join *j)
+{
+    struct nd_join_records all = {.value = NULL};
+    uint64_t no_key[ND_HAMMING_WORDS_MAX] = {0};
+    struct nd_join_level none = {.design.keys = no_key};
+
+    if (!nd_join_records_make(&all, j->n)) {
+        atomic_store(&j->no_memory, true);
+        return;
+    }
+    for (size_t i = 0; i < j->n; i++) {
+        all.value[i] = nd_join_value(j, &none, i);
+        all.position[i] = (uint32_t)i;
+    }
+    nd_join_compare_all(j, &j->worker[0], &none, &all, j->n);
+    nd_join_records_release(&all);
+}
+
+static void run(struct nd_join *j)
+{
+    j->worker = calloc(j->n_threads, sizeof *j->worker);
+    if (!j->worker || !nd_join_design(&j->level.design, j->level.open, j->words, j->distance, j->n))
+        atomic_store(&j->no_memory, true);
+    else if (j->level.design.tables == 0)
+        run_scan(j);
+    else
+        run_tables(j);
+    for (unsigned t = 0; j->worker && t < j->n_threads; t++) {
+        nd_join_flush(&j->out, &j->worker[t].out);
+        nd_join_scratch_release(&j->worker[t].scratch);
+    }
+    free(j->worker);
+    free(j->level.design.keys);
+}
+
+static void open_bits(uint64_t *open, unsigned bits)
+{
+    for (unsigned i = 0; i < bits; i++)
+        open[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+enum nd_status nd_hamming_pairs(const uint64_t *fingerprints, size_t n, unsigned bits,
+                                unsigned distance, unsigned threads, nd_hamming_report *report,
+                                void *context, struct nd_error *err)
+{
+    const struct nd_hamming_problem problem = {bits, distance, n};
+    struct nd_join j = {.row = fingerprints, .n = n, .words = nd_hamming_words(bits)};
+    enum nd_status status = nd_hamming_problem_check(&problem, err);
+
+    if (status == ND_OK)
+        status = nd_hamming_check_bits(fingerprints, n, bits, err);
+    if (status != ND_OK || n < 2)
+        return status;
+    if (n > UINT32_MAX)
+        return nd_fail(err, ND_EUNSUPPORTED, "%zu fingerprints to join: 2^32 - 1 at most", n);
+    j.distance = distance;
+    j.out.report = report;
+    j.out.context = context;
+    atomic_flag_clear(&j.out.busy);
+    open_bits(j.level.open, bits);
+    j.pool = nd_pool_new(threads, err);
+    if (!j.pool)
+        return ND_ENOMEM;
+    j.n_threads = nd_pool_threads(j.pool);
+    run(&j);
+    nd_pool_free(j.pool);
+    if (atomic_load(&j.no_memory))
+        return nd_fail(err, ND_ENOMEM, "out of memory for joining %zu fingerprints", n);
+    if (atomic_load(&j.out.stop))
+        return nd_fail(err, ND_ECANCELLED, "the join was stopped");
+    return ND_OK;
+}

@@ -1,0 +1,310 @@
+/* hamming_plan.c - all designs for a problem, and the one to take */
+#include "index/hamming_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "index/hamming_solver.h"
+
+const char *nd_hamming_family_name(enum nd_hamming_family family)
+{
+    static const char *const name[] = {"scan", "blocks", "covering", "halves", "popcount"};
+
+    return (size_t)family < sizeof name / sizeof *name ? name[family] : NULL;
+}
+
+enum nd_status nd_hamming_problem_check(const struct nd_hamming_problem *problem,
+                                        struct nd_error *err)
+{
+    if (problem->bits < ND_HAMMING_BITS_MIN || problem->bits > ND_HAMMING_BITS_MAX)
+        return nd_fail(err, ND_EINVAL, "fingerprints of %u bits: %u to %u can be searched",
+                       problem->bits, ND_HAMMING_BITS_MIN, ND_HAMMING_BITS_MAX);
+    if (problem->distance > ND_HAMMING_DISTANCE_MAX)
+        return nd_fail(err, ND_EINVAL, "a distance of %u bits: 0 to %u can be searched",
+                       problem->distance, ND_HAMMING_DISTANCE_MAX);
+    return ND_OK;
+}
+
+static bool has_keys(const struct nd_hamming_plan *plan)
+{
+    return plan->family == ND_HAMMING_BLOCKS || plan->family == ND_HAMMING_COVERING;
+}
+
+/* The keys, from malloc.  Out of memory, or the plan is none of ours: NULL. */
+static uint64_t *keys_of(const struct nd_hamming_plan *plan, struct nd_hamming_solver *solver)
+{
+    size_t words = nd_hamming_words(plan->problem.bits);
+    unsigned tables = nd_hamming_solver_tables(solver, plan->problem.bits, (int)plan->key_bits);
+    uint64_t *keys;
+
+    if (plan->key_bits == 0 || tables != plan->tables)
+        return NULL;
+    keys = nd_alloc_array(plan->tables * words, sizeof *keys);
+    if (keys)
+        nd_hamming_solver_keys(solver, plan->problem.bits, (int)plan->key_bits, keys);
+    return keys;
+}
+
+uint64_t *nd_hamming_keys_new(const struct nd_hamming_plan *plan)
+{
+    bool coverings = plan->family == ND_HAMMING_COVERING;
+    struct nd_hamming_solver *solver = nd_hamming_solver_new(plan->problem.distance, coverings);
+    uint64_t *keys = solver ? keys_of(plan, solver) : NULL;
+
+    nd_hamming_solver_free(solver);
+    return keys;
+}
+
+enum nd_status nd_hamming_plan_keys(const struct nd_hamming_plan *plan, uint64_t *keys,
+                                    struct nd_error *err)
+{
+    enum nd_status status = nd_hamming_problem_check(&plan->problem, err);
+    uint64_t *copy;
+
+    if (status != ND_OK || !has_keys(plan))
+        return status;
+    copy = nd_hamming_keys_new(plan);
+    if (!copy)
+        return nd_fail(err, ND_EINVAL, "no design of %u tables has keys of %u bits", plan->tables,
+                       plan->key_bits);
+    memcpy(keys, copy, plan->tables * nd_hamming_words(plan->problem.bits) * sizeof *keys);
+    free(copy);
+    return ND_OK;
+}
+
+static unsigned longest_key(const struct nd_hamming_plan *plan, const uint64_t *keys)
+{
+    size_t words = nd_hamming_words(plan->problem.bits);
+    unsigned most = 0;
+
+    for (unsigned t = 0; t < plan->tables; t++) {
+        unsigned bits = 0;
+
+        for (size_t w = 0; w < words; w++)
+            bits += (unsigned)__builtin_popcountll(keys[t * words + w]);
+        most = bits > most ? bits : most;
+    }
+    return most;
+}
+
+/* A plan of the family with a choice: key_bits and tables are set; the rest follows. */
+static enum nd_status complete(const struct nd_hamming_machine *machine,
+                               struct nd_hamming_solver *solver, struct nd_hamming_plan *plan,
+                               struct nd_error *err)
+{
+    uint64_t *keys = keys_of(plan, solver);
+
+    if (!keys)
+        return nd_fail(err, ND_ENOMEM, "out of memory for the keys of %u tables", plan->tables);
+    plan->key_bits_most = longest_key(plan, keys);
+    nd_hamming_predict(machine, plan, keys);
+    free(keys);
+    return ND_OK;
+}
+
+/* The families that leave no choice.  False: this one does not serve the problem. */
+static bool design_fixed(const struct nd_hamming_machine *machine, struct nd_hamming_plan *plan)
+{
+    plan->key_bits = plan->key_bits_most = 0;
+    plan->tables = 0;
+    if (plan->family == ND_HAMMING_POPCOUNT)
+        plan->tables = plan->problem.bits + 1;
+    if (plan->family == ND_HAMMING_HALVES) {
+        if (plan->problem.bits != 64 || plan->problem.distance > 3)
+            return false;
+        plan->tables = 2;
+        plan->key_bits = plan->key_bits_most = 26;
+    }
+    nd_hamming_predict(machine, plan, NULL);
+    return true;
+}
+
+/* The longest key that the same number of tables allows, so that key_bits is the least p_i. */
+static unsigned stretch(struct nd_hamming_solver *solver, unsigned bits, unsigned tables,
+                        unsigned key_bits)
+{
+    while (key_bits < ND_HAMMING_KEY_MAX &&
+           nd_hamming_solver_tables(solver, bits, (int)key_bits + 1) == tables)
+        key_bits++;
+    return key_bits;
+}
+
+static enum nd_status design_keys(const struct nd_hamming_machine *machine, unsigned key_bits,
+                                  unsigned tables, struct nd_hamming_plan *plan,
+                                  struct nd_error *err)
+{
+    const struct nd_hamming_problem *problem = &plan->problem;
+    struct nd_hamming_solver *solver =
+        nd_hamming_solver_new(problem->distance, plan->family == ND_HAMMING_COVERING);
+    enum nd_status status;
+
+    if (!solver)
+        return nd_fail(err, ND_ENOMEM, "out of memory for planning");
+    if (key_bits == 0)
+        key_bits = nd_hamming_solver_key_bits(solver, problem->bits, tables);
+    plan->tables = key_bits == 0 || key_bits > ND_HAMMING_KEY_MAX
+                       ? ND_HAMMING_NO_TABLES
+                       : nd_hamming_solver_tables(solver, problem->bits, (int)key_bits);
+    if (plan->tables == ND_HAMMING_NO_TABLES) {
+        status = nd_fail(err, ND_EINVAL,
+                         key_bits ? "no design of at most %u tables has keys of %u bits for "
+                                    "%u-bit fingerprints within %u"
+                                  : "%u tables (key of %u bits) are too few for %u-bit "
+                                    "fingerprints within %u",
+                         key_bits ? ND_HAMMING_TABLES_MAX : tables, key_bits, problem->bits,
+                         problem->distance);
+    } else {
+        plan->key_bits = stretch(solver, problem->bits, plan->tables, key_bits);
+        status = complete(machine, solver, plan, err);
+    }
+    nd_hamming_solver_free(solver);
+    return status;
+}
+
+enum nd_status nd_hamming_design(const struct nd_hamming_problem *problem,
+                                 const struct nd_hamming_machine *machine,
+                                 enum nd_hamming_family family, unsigned key_bits, unsigned tables,
+                                 struct nd_hamming_plan *plan, struct nd_error *err)
+{
+    const struct nd_hamming_machine usual = nd_hamming_machine_default();
+    struct nd_hamming_plan made = {.problem = *problem, .family = family};
+    enum nd_status status = nd_hamming_problem_check(problem, err);
+
+    if (status != ND_OK)
+        return status;
+    if (!nd_hamming_family_name(family))
+        return nd_fail(err, ND_EINVAL, "no such family of designs");
+    machine = machine ? machine : &usual;
+    if (has_keys(&made)) {
+        status = design_keys(machine, key_bits, tables, &made, err);
+        if (status != ND_OK)
+            return status;
+    } else if (!design_fixed(machine, &made)) {
+        return nd_fail(err, ND_EINVAL, "two halves serve 64 bits within 3, not %u within %u",
+                       problem->bits, problem->distance);
+    }
+    *plan = made;
+    return ND_OK;
+}
+
+/* A list of plans being made: at most one a key length and family, and the fixed ones. */
+struct list {
+    struct nd_hamming_plan at[ND_HAMMING_PLANS_MAX];
+    size_t n;
+};
+
+/* Every number of tables of one family, with the longest key each allows. */
+static enum nd_status list_family(struct list *list, const struct nd_hamming_problem *problem,
+                                  const struct nd_hamming_machine *machine,
+                                  enum nd_hamming_family family, struct nd_error *err)
+{
+    bool coverings = family == ND_HAMMING_COVERING;
+    struct nd_hamming_solver *solver = nd_hamming_solver_new(problem->distance, coverings);
+    enum nd_status status = ND_OK;
+
+    if (!solver)
+        return nd_fail(err, ND_ENOMEM, "out of memory for planning");
+    for (unsigned key_bits = 1; key_bits <= ND_HAMMING_KEY_MAX && status == ND_OK; key_bits++) {
+        struct nd_hamming_plan *plan = &list->at[list->n];
+
+        *plan = (struct nd_hamming_plan){.problem = *problem, .family = family};
+        plan->tables = nd_hamming_solver_tables(solver, problem->bits, (int)key_bits);
+        if (plan->tables == ND_HAMMING_NO_TABLES)
+            break;
+        key_bits = plan->key_bits = stretch(solver, problem->bits, plan->tables, key_bits);
+        status = complete(machine, solver, plan, err);
+        list->n++;
+    }
+    nd_hamming_solver_free(solver);
+    return status;
+}
+
+static bool beats(const struct nd_hamming_plan *a, const struct nd_hamming_plan *b)
+{
+    return a->family == b->family && a->bytes <= b->bytes && a->query_seconds <= b->query_seconds &&
+           (a->bytes < b->bytes || a->query_seconds < b->query_seconds);
+}
+
+static void drop_beaten(struct list *list)
+{
+    bool beaten[ND_HAMMING_PLANS_MAX] = {false};
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->n; i++)
+        for (size_t j = 0; j < list->n; j++)
+            beaten[i] |= beats(&list->at[j], &list->at[i]);
+    for (size_t i = 0; i < list->n; i++)
+        if (!beaten[i])
+            list->at[kept++] = list->at[i];
+    list->n = kept;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct nd_hamming_plan *x = a, *y = b;
+
+    if (x->query_seconds != y->query_seconds)
+        return x->query_seconds < y->query_seconds ? -1 : 1;
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+static enum nd_status list_all(struct list *list, const struct nd_hamming_problem *problem,
+                               const struct nd_hamming_machine *machine, struct nd_error *err)
+{
+    static const enum nd_hamming_family fixed[] = {ND_HAMMING_SCAN, ND_HAMMING_HALVES,
+                                                   ND_HAMMING_POPCOUNT};
+    const struct nd_hamming_machine usual = nd_hamming_machine_default();
+    enum nd_status status = nd_hamming_problem_check(problem, err);
+
+    machine = machine ? machine : &usual;
+    for (size_t i = 0; i < 3 && status == ND_OK; i++) {
+        list->at[list->n] = (struct nd_hamming_plan){.problem = *problem, .family = fixed[i]};
+        list->n += design_fixed(machine, &list->at[list->n]);
+    }
+    if (status == ND_OK)
+        status = list_family(list, problem, machine, ND_HAMMING_BLOCKS, err);
+    if (status == ND_OK)
+        status = list_family(list, problem, machine, ND_HAMMING_COVERING, err);
+    if (status != ND_OK)
+        return status;
+    drop_beaten(list);
+    qsort(list->at, list->n, sizeof *list->at, by_time);
+    return ND_OK;
+}
+
+enum nd_status nd_hamming_plans(const struct nd_hamming_problem *problem,
+                                const struct nd_hamming_machine *machine,
+                                struct nd_hamming_plan *plans, size_t capacity, size_t *n,
+                                struct nd_error *err)
+{
+    struct list list = {.n = 0};
+    enum nd_status status = list_all(&list, problem, machine, err);
+
+    if (status != ND_OK)
+        return status;
+    *n = list.n < capacity ? list.n : capacity;
+    memcpy(plans, list.at, *n * sizeof *plans);
+    return ND_OK;
+}
+
+enum nd_status nd_hamming_choose(const struct nd_hamming_problem *problem,
+                                 const struct nd_hamming_machine *machine, double memory,
+                                 struct nd_hamming_plan *plan, struct nd_error *err)
+{
+    struct list list = {.n = 0};
+    enum nd_status status = list_all(&list, problem, machine, err);
+    double least = 0;
+
+    if (status != ND_OK)
+        return status;
+    for (size_t i = 0; i < list.n; i++) {
+        if (memory == 0 || list.at[i].bytes <= memory) {
+            *plan = list.at[i];
+            return ND_OK;
+        }
+        if (i == 0 || list.at[i].bytes < least)
+            least = list.at[i].bytes;
+    }
+    return nd_fail(err, ND_EINVAL, "no design fits in %.0f bytes: %.0f at least", memory, least);
+}

@@ -1,0 +1,113 @@
+/* hamming_avx512.c - the Hamming kernels for AVX-512 F, BW, DQ, VL and VPOPCNTDQ */
+#include "simd/hamming_kernels.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define TARGET                                                                                     \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi2,popcnt")))
+
+/*
+ * A mask as an integer, in a register at once: where gcc 12 spills the conversion of a __mmask8, it
+ * stores one byte and reads four.
+ */
+TARGET static inline unsigned bits_of(unsigned mask)
+{
+    __asm__("" : "+r"(mask));
+    return mask;
+}
+
+TARGET static size_t lines(const struct nd_hamming_line *const *line, const uint32_t *value,
+                           size_t n, unsigned distance, struct nd_hamming_found *found)
+{
+    const __m512i most = _mm512_set1_epi32((int)distance);
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        __m512i differ =
+            _mm512_xor_si512(_mm512_load_si512(line[i]), _mm512_set1_epi32((int)value[i]));
+        uint32_t last = line[i]->word[15];
+        unsigned taken = (1u << (last & 15)) - 1, more = last > 15;
+        unsigned slots =
+            bits_of(_mm512_cmple_epu32_mask(_mm512_popcnt_epi32(differ), most)) & taken;
+
+        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, (uint16_t)more};
+        count += (slots | more) != 0;
+    }
+    return count;
+}
+
+/* Rows of one word, eight at a time, 32 a turn: near ones are rare. */
+TARGET static size_t words_near(const uint64_t *row, size_t n, uint64_t query, unsigned distance,
+                                uint32_t *found)
+{
+    const __m512i q = _mm512_set1_epi64((long long)query), most = _mm512_set1_epi64(distance);
+    size_t count = 0, i = 0;
+
+    for (; i < n; i += 32) {
+        uint32_t near = 0;
+
+        for (unsigned j = 0; j < 32 && i + j < n; j += 8) {
+            size_t left = n - i - j;
+            __mmask8 m = (__mmask8)(left < 8 ? (1u << left) - 1 : 0xFFu);
+            __m512i x = _mm512_xor_si512(_mm512_maskz_loadu_epi64(m, row + i + j), q);
+
+            near |= bits_of(_mm512_mask_cmple_epu64_mask(m, _mm512_popcnt_epi64(x), most)) << j;
+        }
+        for (; near; near &= near - 1)
+            found[count++] = (uint32_t)i + (uint32_t)__builtin_ctz(near);
+    }
+    return count;
+}
+
+TARGET static size_t rows(const uint64_t *row, size_t n, size_t words, const uint64_t *query,
+                          unsigned distance, uint32_t *found)
+{
+    size_t count = 0;
+
+    if (words == 1)
+        return words_near(row, n, query[0], distance, found);
+    for (size_t i = 0; i < n; i++, row += words) {
+        unsigned bits = 0;
+
+        for (size_t w = 0; w < words; w++)
+            bits += (unsigned)__builtin_popcountll(row[w] ^ query[w]);
+        found[count] = (uint32_t)i;
+        count += bits <= distance;
+    }
+    return count;
+}
+
+TARGET static size_t next(const uint64_t *value, size_t n, size_t end, size_t gap,
+                          unsigned distance, struct nd_hamming_found *found)
+{
+    const __m512i most = _mm512_set1_epi64(distance);
+    size_t count = 0;
+
+    for (size_t i = 0; i < n && i + 1 + gap < end; i++) {
+        size_t first = i + 1 + gap;
+        __m512i x = _mm512_xor_si512(_mm512_loadu_si512(value + first),
+                                     _mm512_set1_epi64((long long)value[i]));
+        unsigned slots = bits_of(_mm512_cmple_epu64_mask(_mm512_popcnt_epi64(x), most));
+
+        if (first + 8 > end)
+            slots &= (1u << (end - first)) - 1;
+        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, 0};
+        count += slots != 0;
+    }
+    return count;
+}
+
+TARGET static void store_line(void *to, const void *from)
+{
+    _mm512_stream_si512(to, _mm512_loadu_si512(from));
+}
+
+static void fence(void)
+{
+    _mm_sfence();
+}
+
+const struct nd_hamming_kernels nd_hamming_avx512 = {
+    .lines = lines, .rows = rows, .next = next, .store_line = store_line, .fence = fence};
+#endif

@@ -1,0 +1,91 @@
+/* hamming_kernels.c - the definition of the Hamming kernels, and the choice of a table of them */
+#include "simd/hamming_kernels.h"
+
+#include <string.h>
+
+static size_t lines(const struct nd_hamming_line *const *line, const uint32_t *value, size_t n,
+                    unsigned distance, struct nd_hamming_found *found)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t *word = line[i]->word;
+        unsigned slots = 0, more = word[15] > 15;
+
+        for (unsigned j = 0; j < (word[15] & 15); j++)
+            slots |= (unsigned)((unsigned)__builtin_popcount(word[j] ^ value[i]) <= distance) << j;
+        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, (uint16_t)more};
+        count += slots || more;
+    }
+    return count;
+}
+
+static size_t rows(const uint64_t *row, size_t n, size_t words, const uint64_t *query,
+                   unsigned distance, uint32_t *found)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++, row += words) {
+        unsigned bits = 0;
+
+        for (size_t w = 0; w < words; w++)
+            bits += (unsigned)__builtin_popcountll(row[w] ^ query[w]);
+        found[count] = (uint32_t)i;
+        count += bits <= distance;
+    }
+    return count;
+}
+
+static size_t next(const uint64_t *value, size_t n, size_t end, size_t gap, unsigned distance,
+                   struct nd_hamming_found *found)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        unsigned slots = 0;
+
+        for (unsigned b = 0; b < 8 && i + 1 + gap + b < end; b++) {
+            uint64_t differ = value[i] ^ value[i + 1 + gap + b];
+
+            slots |= (unsigned)((unsigned)__builtin_popcountll(differ) <= distance) << b;
+        }
+        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, 0};
+        count += slots != 0;
+    }
+    return count;
+}
+
+static void store_line(void *to, const void *from)
+{
+    memcpy(to, from, 64);
+}
+
+static void fence(void)
+{
+}
+
+const struct nd_hamming_kernels nd_hamming_scalar = {
+    .lines = lines, .rows = rows, .next = next, .store_line = store_line, .fence = fence};
+
+const struct nd_hamming_kernels *nd_hamming_kernels_of(enum nd_isa isa)
+{
+    switch (isa) {
+    case ND_ISA_SCALAR: return &nd_hamming_scalar;
+#if defined(__x86_64__)
+    case ND_ISA_AVX2: return &nd_hamming_avx2;
+    case ND_ISA_AVX512: return &nd_hamming_avx512;
+#elif defined(__aarch64__)
+    case ND_ISA_NEON: return &nd_hamming_neon;
+#endif
+    default: return NULL;
+    }
+}
+
+const struct nd_hamming_kernels *nd_hamming_kernels(void)
+{
+    enum nd_isa isa = nd_isa();
+
+    if (isa == ND_ISA_AVX512 && !nd_isa_has_vpopcntdq())
+        isa = ND_ISA_AVX2;
+    return nd_hamming_kernels_of(isa);
+}

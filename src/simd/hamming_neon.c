@@ -1,0 +1,90 @@
+/* hamming_neon.c - the Hamming kernels for NEON */
+#include "simd/hamming_kernels.h"
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#include <string.h>
+
+/* Which of 4 words differ from v in at most `most` bits, as 4 bits. */
+static inline unsigned words_within(const uint32_t *word, uint32x4_t v, uint32x4_t most)
+{
+    static const uint32_t bit[4] = {1, 2, 4, 8};
+    uint8x16_t counts = vcntq_u8(vreinterpretq_u8_u32(veorq_u32(vld1q_u32(word), v)));
+    uint32x4_t within = vcleq_u32(vpaddlq_u16(vpaddlq_u8(counts)), most);
+
+    return vaddvq_u32(vandq_u32(within, vld1q_u32(bit)));
+}
+
+static size_t lines(const struct nd_hamming_line *const *line, const uint32_t *value, size_t n,
+                    unsigned distance, struct nd_hamming_found *found)
+{
+    const uint32x4_t most = vdupq_n_u32(distance);
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t *word = line[i]->word;
+        uint32x4_t v = vdupq_n_u32(value[i]);
+        unsigned slots = 0, more = word[15] > 15;
+
+        for (unsigned j = 0; j < 16; j += 4)
+            slots |= words_within(word + j, v, most) << j;
+        slots &= (1u << (word[15] & 15)) - 1;
+        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, (uint16_t)more};
+        count += (slots | more) != 0;
+    }
+    return count;
+}
+
+static size_t rows(const uint64_t *row, size_t n, size_t words, const uint64_t *query,
+                   unsigned distance, uint32_t *found)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++, row += words) {
+        unsigned bits = 0;
+
+        for (size_t w = 0; w < words; w++)
+            bits += (unsigned)vaddv_u8(vcnt_u8(vcreate_u8(row[w] ^ query[w])));
+        found[count] = (uint32_t)i;
+        count += bits <= distance;
+    }
+    return count;
+}
+
+static size_t next(const uint64_t *value, size_t n, size_t end, size_t gap, unsigned distance,
+                   struct nd_hamming_found *found)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n && i + 1 + gap < end; i++) {
+        size_t first = i + 1 + gap;
+        uint64x2_t v = vdupq_n_u64(value[i]);
+        unsigned slots = 0;
+
+        for (unsigned b = 0; b < 8; b += 2) {
+            uint8x16_t x = vreinterpretq_u8_u64(veorq_u64(vld1q_u64(value + first + b), v));
+            uint64x2_t bits = vpaddlq_u32(vpaddlq_u16(vpaddlq_u8(vcntq_u8(x))));
+
+            slots |= (unsigned)(vgetq_lane_u64(bits, 0) <= distance) << b;
+            slots |= (unsigned)(vgetq_lane_u64(bits, 1) <= distance) << (b + 1);
+        }
+        if (first + 8 > end)
+            slots &= (1u << (end - first)) - 1;
+        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, 0};
+        count += slots != 0;
+    }
+    return count;
+}
+
+static void store_line(void *to, const void *from)
+{
+    memcpy(to, from, 64);
+}
+
+static void fence(void)
+{
+}
+
+const struct nd_hamming_kernels nd_hamming_neon = {
+    .lines = lines, .rows = rows, .next = next, .store_line = store_line, .fence = fence};
+#endif

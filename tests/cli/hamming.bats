@@ -1,0 +1,195 @@
+#!/usr/bin/env bats
+# hamming.bats - index and join: plans, pairs, streams, merging, bad lines
+
+load common
+
+@test "help of index and join names every option, and so does the man page" {
+    for command in index join; do
+        neardup help $command >by_help
+        neardup $command --help >by_option
+        cmp by_help by_option
+        grep -oE '^ .{5}--[a-z-]+' by_help | grep -oE '[a-z][a-z-]+$' | grep -vx help | sort -u >named
+        grep -oE 'Fl Fl [a-z-]+' "$BATS_TEST_DIRNAME/../../man/neardup-$command.1" |
+            sed 's/Fl Fl //' | sort -u >page
+        diff named page
+    done
+}
+
+# A slow join: every line against every line, K bits. $1 $2 K
+slow_join() {
+    python3 - "$@" <<'END'
+import sys
+def read(path):
+    for i, line in enumerate(open(path)):
+        word, _, name = line.rstrip("\n").partition("\t")
+        yield int(word, 16), name or str(i)
+a, b = (list(read(path)) for path in sys.argv[1:3])
+for y, name in b:
+    for x, query in a:
+        if bin(x ^ y).count("1") <= int(sys.argv[3]):
+            print(query, name, bin(x ^ y).count("1"), sep="\t")
+END
+}
+
+# Lines near and far, some with ids. $1 lines, $2 bits, $3 a file that some are near to
+fingerprints() {
+    python3 - "$@" <<'END'
+import random, sys
+n, bits = map(int, sys.argv[1:3])
+random.seed(n + bits)
+all = 9 * [int(line.split()[0], 16) for path in sys.argv[3:] for line in open(path)]
+for i in range(n):
+    x = random.choice(all) if all and i % 3 else random.getrandbits(bits)
+    for _ in range(random.randrange(6)):
+        x ^= (1 << random.randrange(bits)) * (i % 3 > 0)
+    all.append(x)
+    print(f"{x:x}" + (f"\tid {i}" if i % 4 == 0 else ""))
+END
+}
+
+@test "plan: the four examples of the paper" {
+    for example in "31 20 31-33" "28 16 28" "25 10 25-26" "16 4 16"; do
+        read -r bits tables keys <<<"$example"
+        neardup index plan --count 17179869184 --key-bits "$bits" >one
+        grep -Eq "blocks +$tables +$keys " one
+    done
+    neardup index plan --count 17179869184 --memory 1T >plan
+    [ "$(grep -c '^\*' plan)" -eq 1 ]
+    neardup index plan --count 1e9 --calibrate | grep -q '^\* '
+}
+
+@test "plan: warns where clusters grow by chance, refuses what cannot be" {
+    neardup index plan --count 1e10 --distance 9 | grep -q '^warning: '
+    neardup index plan --count 1e9 >plan
+    [ "$(grep -c warning plan)" -eq 0 ]
+    run neardup index plan --count 1e9 --memory 1k
+    [ "$status" -eq 2 ]
+    [[ $output == *"no design fits"* ]]
+    for bad in "" "--count 0" "--count 1e9 --bits 31" "--count 1e9 -k 17" "--count 1e9 --tables 3" \
+        "--count 1e9 --memory 5Q" "--count 1e9 --tables 4 --key-bits 16"; do
+        # shellcheck disable=SC2086
+        run neardup index plan $bad
+        [ "$status" -eq 2 ]
+    done
+}
+
+@test "join: what a slow join finds, in one go, in parts, over a pipe" {
+    for bits in 64 40 128; do
+        fingerprints 60 $bits >queries
+        fingerprints 2000 $bits queries >file
+        for k in 0 3 5; do
+            slow_join queries file $k | sort >expected
+            [ -s expected ]
+            neardup join --bits $bits -k $k queries file | LC_ALL=C sort >got
+            LC_ALL=C sort expected | diff - got
+            neardup join --bits $bits -k $k queries <file | LC_ALL=C sort | diff got -
+        done
+    done
+}
+
+@test "join --merge: parts come to the whole, sorted, each line once" {
+    fingerprints 50 64 | sed 's/\t.*//' | awk '{print $1 "\tq" NR}' >queries
+    fingerprints 900 64 queries | sed 's/\t.*//' | awk '{print $1 "\td" NR}' >file
+    neardup join queries file | LC_ALL=C sort -u >whole
+    [ -s whole ]
+    split -l 250 file part.
+    for part in part.??; do neardup join queries "$part" >"near.$part" || [ $? -eq 1 ]; done
+    neardup join --merge near.* near.part.aa | diff whole -
+    cat near.* | neardup join --merge - | diff whole -
+}
+
+@test "pairs: what a slow join finds, once, whatever the threads" {
+    fingerprints 700 64 | sed 's/\t.*//' >file
+    slow_join file file 3 | awk -F'\t' '$1 < $2 {print $1 "\t" $2 "\t" $3}' | sort -n -k1,1 -k2,2 >expected
+    for threads in 1 2 8; do neardup index pairs -j $threads file | diff expected -; done
+    printf '0\n' | { run neardup index pairs; [ "$status" -eq 1 ]; }
+}
+
+@test "build and query: what join finds; info, verify, damage" {
+    fingerprints 40 64 | sed 's/\t.*//' >queries
+    fingerprints 1500 64 queries | sed 's/\t.*//' >file
+    for k in 0 3 5; do
+        neardup index build -k $k file -o index
+        neardup index verify index
+        neardup join -k $k queries file | sort -n -k1,1 -k3,3 -k2,2 >expected
+        neardup index query index queries | sort -n -k1,1 -k3,3 -k2,2 | diff expected -
+        neardup index query index <queries | sort -n -k1,1 -k3,3 -k2,2 | diff expected -
+    done
+    neardup index info index | grep -qx 'fingerprints: 1500'
+    neardup index query index -k 2 queries | awk '$3 > 2' >far
+    [ ! -s far ]
+    run neardup index query index -k 6 queries
+    [ "$status" -eq 2 ]
+    printf 'ff\t7\nfe\t4294967295\n' | neardup index build -o small
+    [ "$(printf 'ff\n' | neardup index query small)" = "$(printf '0\t7\t0\n0\t4294967295\t1')" ]
+    printf 'ff\tseven\n' >bad
+    run neardup index build bad -o small
+    [ "$status" -eq 2 ]
+    neardup index verify small # the old one stands
+    head -c 300 index >cut
+    for bad in cut bad /nonexistent; do
+        run neardup index verify $bad
+        [ "$status" -eq 2 ]
+        run neardup index query $bad queries
+        [ "$status" -eq 2 ]
+    done
+}
+
+@test "build: killed at any moment, the index is the old one or the new one" {
+    fingerprints 60000 64 | sed 's/\t.*//' >file
+    head -1000 file >less
+    neardup index build less -o index
+    for wait in 0.01 0.02 0.04 0.06 0.08 0.1 0.15 0.2 0.3; do
+        "$NEARDUP" index build file -o index &
+        sleep $wait
+        kill -9 $! 2>kill.err || true
+        wait $! || true
+        neardup index verify index
+        neardup index info index | grep -Eqx 'fingerprints: (1000|60000)'
+    done
+}
+
+@test "raw words are read like lines" {
+    fingerprints 300 100 | sed 's/\t.*//' >lines
+    python3 -c 'import sys
+for line in open("lines"): sys.stdout.buffer.write(int(line, 16).to_bytes(16, "little"))' >words
+    neardup index pairs --bits 100 lines >expected
+    neardup index pairs --bits 100 --raw words | diff expected -
+    head -c 40 words >cut
+    run neardup index pairs --bits 100 --raw cut
+    [ "$status" -eq 2 ]
+    [[ $output == "neardup: cut:3: the file ends within a fingerprint" ]]
+}
+
+@test "bad lines: file, line, reason; nothing else is said" {
+    printf '1\n' >queries
+    while IFS='|' read -r text reason; do
+        printf '1\n%b\n' "$text" >bad
+        run neardup join queries bad
+        [ "$status" -eq 2 ]
+        [[ $output == *"neardup: bad:2: $reason"* ]]
+        run neardup join bad queries
+        [ "$status" -eq 2 ]
+    done <<'END'
+xyz|a fingerprint is written in hexadecimal digits
+|there is no fingerprint
+\tid|there is no fingerprint
+00000000000000001|the fingerprint has more digits than bits allow
+1\ta\tb|there is more than one tab
+END
+    printf '1ffffffff\n' >bad
+    run neardup index pairs --bits 33 bad
+    [ "$status" -eq 1 ]
+    run neardup index pairs --bits 35 <(printf 'fffffffff\n')
+    [[ $output == *"a bit too many"* ]]
+    for arguments in "" "plan FILE" "nonsense" "pairs /nonexistent"; do
+        # shellcheck disable=SC2086
+        run neardup index $arguments
+        [ "$status" -eq 2 ]
+    done
+    for arguments in "" "-" "--merge" "/nonexistent bad" "queries /nonexistent"; do
+        # shellcheck disable=SC2086
+        run neardup join $arguments
+        [ "$status" -eq 2 ]
+    done
+}

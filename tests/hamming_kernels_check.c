@@ -1,0 +1,133 @@
+/* hamming_kernels_check.c - every Hamming kernel that this processor can run gives what the scalar
+ * one gives
+ *
+ * A program of its own, without a test library, so that a cross build can run it too.  Prints
+ * "N passed, N failed"; exits 1 where one failed.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <neardup/cpu.h>
+
+#include "base/hash.h"
+#include "simd/hamming_kernels.h"
+
+enum { LENGTHS = 130, LINES = 300, SHIFTS = 8, WORDS = 8 };
+
+static const char *const isa_name[] = {"scalar", "avx2", "avx512", "neon"};
+static const struct nd_hamming_kernels *const definition = &nd_hamming_scalar;
+static unsigned passed, failed;
+static uint64_t seed;
+
+static uint64_t any(void)
+{
+    return nd_mix64(++seed);
+}
+
+static void expect(int holds, const char *isa, const char *kernel, size_t n, unsigned distance)
+{
+    passed += holds != 0;
+    failed += holds == 0;
+    if (!holds)
+        printf("%s: %s: wrong for %zu values within %u\n", isa, kernel, n, distance);
+}
+
+/* A value that differs from `near` in 0 to 8 bits, or in any. */
+static uint64_t some(uint64_t near)
+{
+    unsigned bits = (unsigned)(any() % 10);
+
+    if (bits == 9)
+        return any();
+    while (bits--)
+        near ^= UINT64_C(1) << any() % 64;
+    return near;
+}
+
+static void check_lines(const struct nd_hamming_kernels *k, const char *isa)
+{
+    static struct nd_hamming_line memory[LINES];
+    static const struct nd_hamming_line *line[LINES];
+    static uint32_t value[LINES];
+    static struct nd_hamming_found expected[LINES], got[LINES];
+
+    for (size_t n = 0; n <= LINES; n += 1 + n / 20)
+        for (unsigned distance = 0; distance <= 33; distance += 1 + distance / 8) {
+            size_t count;
+
+            for (size_t i = 0; i < n; i++) {
+                line[i] = &memory[any() % LINES];
+                value[i] = (uint32_t)any();
+            }
+            for (size_t i = 0; i < n; i++) {
+                uint32_t *word = memory[line[i] - memory].word;
+
+                for (int j = 0; j < 15; j++)
+                    word[j] = (uint32_t)some(value[i]);
+                word[15] = (uint32_t)(any() % 16) | (any() % 3 ? 0 : (uint32_t)any() << 4);
+            }
+            count = definition->lines(line, value, n, distance, expected);
+            expect(k->lines(line, value, n, distance, got) == count &&
+                       !memcmp(expected, got, count * sizeof *got),
+                   isa, "lines", n, distance);
+        }
+}
+
+static void check_rows(const struct nd_hamming_kernels *k, const char *isa)
+{
+    static uint64_t memory[(LENGTHS + 1) * WORDS + SHIFTS];
+    static uint32_t expected[LENGTHS], got[LENGTHS];
+
+    for (size_t words = 1; words <= WORDS; words++)
+        for (size_t n = 0; n <= LENGTHS; n++) {
+            uint64_t *row = memory + any() % SHIFTS, query[WORDS];
+            unsigned distance = (unsigned)(any() % 40);
+            size_t count;
+
+            for (size_t w = 0; w < words; w++)
+                query[w] = any();
+            for (size_t i = 0; i < n * words; i++)
+                row[i] = some(query[i % words]);
+            /* what lies behind is near and must not be seen */
+            memcpy(row + n * words, query, words * sizeof *query);
+            count = definition->rows(row, n, words, query, distance, expected);
+            expect(k->rows(row, n, words, query, distance, got) == count &&
+                       !memcmp(expected, got, count * sizeof *got),
+                   isa, "rows", n, distance);
+        }
+}
+
+static void check_next(const struct nd_hamming_kernels *k, const char *isa)
+{
+    static uint64_t value[LENGTHS + 8];
+    static struct nd_hamming_found expected[LENGTHS], got[LENGTHS];
+
+    for (size_t end = 0; end <= LENGTHS; end++)
+        for (unsigned round = 0; round < 20; round++) {
+            size_t n = end ? any() % (end + 1) : 0, gap = any() % 30, count;
+            unsigned distance = (unsigned)(any() % 17);
+
+            for (size_t i = 0; i < LENGTHS + 8; i++)
+                value[i] = some(i ? value[i - 1] : 0);
+            count = definition->next(value, n, end, gap, distance, expected);
+            expect(k->next(value, n, end, gap, distance, got) == count &&
+                       !memcmp(expected, got, count * sizeof *got),
+                   isa, "next", n, distance);
+        }
+}
+
+int main(void)
+{
+    for (int isa = 1; isa < 4; isa++) {
+        const struct nd_hamming_kernels *k = nd_hamming_kernels_of((enum nd_isa)isa);
+
+        if (!k || nd_cpu_force(isa_name[isa], NULL) != ND_OK || nd_hamming_kernels() != k)
+            continue;
+        check_lines(k, isa_name[isa]);
+        check_rows(k, isa_name[isa]);
+        check_next(k, isa_name[isa]);
+        printf("%s\n", isa_name[isa]);
+    }
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed != 0;
+}

@@ -1,0 +1,290 @@
+/* test_hamming_codec.c - sorted values go in and come out, in no more bits than promised */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/hash.h"
+#include "index/hamming_codec.h"
+
+static uint64_t seed;
+
+static uint64_t any(void)
+{
+    return nd_mix64(++seed);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Sorted; shape 0 uniform, 1 with the extremes and repeats, 2 close together, 3 all at the top. */
+static uint64_t *make(size_t n, int shape)
+{
+    uint64_t *value = malloc((n + 1) * sizeof *value);
+
+    assert_non_null(value);
+    for (size_t i = 0; i < n; i++) {
+        value[i] = any();
+        if (shape == 1 && any() % 3 == 0)
+            value[i] = i ? value[any() % i] : any() % 2 ? 0 : UINT64_MAX;
+        if (shape == 2)
+            value[i] = (UINT64_C(7) << 40) + any() % (4 * n);
+        if (shape == 3)
+            value[i] |= UINT64_C(0xFFFFFF) << 40;
+    }
+    qsort(value, n, sizeof *value, by_value);
+    return value;
+}
+
+static size_t distinct(uint64_t *value, size_t n)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || value[kept - 1] != value[i])
+            value[kept++] = value[i];
+    return kept;
+}
+
+static uint64_t below(const uint64_t *value, size_t n, uint64_t x)
+{
+    uint64_t rank = 0;
+
+    while (rank < n && value[rank] < x)
+        rank++;
+    return rank;
+}
+
+static double bound(size_t n)
+{
+    return 64 - log2((double)n) + 1.4427;
+}
+
+static void check_ef(size_t n, int shape)
+{
+    uint64_t *value = make(n, shape), *out = malloc((n + 1) * sizeof *out);
+    struct nd_hamming_ef ef = nd_hamming_ef_shape(n);
+    size_t bytes = nd_hamming_ef_bytes(&ef);
+    uint64_t *data = calloc(1, bytes);
+
+    assert_true(out && data);
+    nd_hamming_ef_encode(&ef, value, data);
+    assert_int_equal(nd_hamming_ef_open(&ef, n, data, bytes, NULL), ND_OK);
+    nd_hamming_ef_decode(&ef, 0, n, out);
+    if (n)
+        assert_memory_equal(value, out, n * sizeof *out);
+    for (int i = 0; n && i < 200; i++) {
+        size_t first = any() % n, count = any() % (n - first + 1);
+        uint64_t x = any() % 3 ? value[any() % n] + any() % 3 - 1 : any();
+
+        nd_hamming_ef_decode(&ef, first, count, out);
+        assert_memory_equal(value + first, out, count * sizeof *out);
+        assert_int_equal(nd_hamming_ef_rank(&ef, x), below(value, n, x));
+    }
+    for (int i = 0; i < 100; i++) { /* whatever is accepted after damage still ascends */
+        uint64_t at = any() % (bytes * 8), bit = UINT64_C(1) << at % 64;
+
+        data[at / 64] ^= bit;
+        if (nd_hamming_ef_open(&ef, n, data, bytes, NULL) == ND_OK) {
+            nd_hamming_ef_decode(&ef, 0, n, out);
+            for (size_t j = 1; j < n; j++)
+                assert_true(out[j - 1] <= out[j]);
+        }
+        data[at / 64] ^= bit;
+    }
+    assert_int_equal(nd_hamming_ef_open(&ef, n, data, bytes - 8, NULL), ND_EINPUT);
+    free(value);
+    free(out);
+    free(data);
+}
+
+static void elias_fano_gives_back_what_went_in(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < 70000; n = n * 3 + 1)
+        for (int shape = 0; shape < 4; shape++)
+            check_ef(n, shape);
+}
+
+struct packed {
+    struct nd_manku m;
+    struct nd_manku_block *block;
+    unsigned char *data;
+};
+
+static struct packed pack(const uint64_t *value, size_t n)
+{
+    struct packed p = {.m = {.n = n}};
+    uint8_t length[64];
+
+    nd_manku_lengths(value, n, length);
+    assert_int_equal(nd_manku_code_init(&p.m.code, length, NULL), ND_OK);
+    p.m.n_blocks = nd_manku_encode(&p.m.code, value, n, NULL, NULL);
+    p.block = calloc(p.m.n_blocks + 1, sizeof *p.block);
+    p.data = malloc((p.m.n_blocks + 1) * ND_MANKU_BLOCK);
+    assert_true(p.block && p.data);
+    assert_int_equal(nd_manku_encode(&p.m.code, value, n, p.block, p.data), p.m.n_blocks);
+    p.m.block = p.block;
+    p.m.data = p.data;
+    return p;
+}
+
+static void check_manku(size_t n, int shape)
+{
+    static uint64_t out[ND_MANKU_BLOCK_VALUES];
+    uint64_t *value = make(n, shape);
+    struct packed p;
+    size_t at = 0;
+
+    n = distinct(value, n);
+    p = pack(value, n);
+    assert_int_equal(nd_manku_check(&p.m, NULL), ND_OK);
+    for (size_t b = 0; b < p.m.n_blocks; b++) {
+        size_t count = nd_manku_decode(&p.m, b, out);
+
+        assert_memory_equal(out, value + at, count * sizeof *out);
+        at += count;
+        assert_int_equal(p.m.block[b].key, value[at - 1]);
+    }
+    assert_int_equal(at, n);
+    for (int i = 0; n && i < 200; i++) {
+        uint64_t x = any() % 3 ? value[any() % n] + any() % 3 - 1 : any();
+        size_t b = nd_manku_find(&p.m, x);
+
+        assert_true(b == p.m.n_blocks || p.m.block[b].key >= x);
+        assert_true(b == 0 || p.m.block[b - 1].key < x);
+    }
+    for (int i = 0; p.m.n_blocks && i < 100;
+         i++) { /* damage is seen or leaves values that ascend */
+        size_t byte = any() % (p.m.n_blocks * ND_MANKU_BLOCK);
+        unsigned char bit = (unsigned char)(1u << any() % 8);
+
+        p.data[byte] ^= bit;
+        (void)nd_manku_check(&p.m, NULL);
+        p.data[byte] ^= bit;
+    }
+    free(value);
+    free(p.block);
+    free(p.data);
+}
+
+static void the_block_code_gives_back_what_went_in(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < 70000; n = n * 3 + 1)
+        for (int shape = 0; shape < 4; shape++)
+            check_manku(n, shape);
+}
+
+/* Uniform values: within 0.6 and 2.2 bits of 64 - log2 n + 1.44 (block keys not counted). */
+static void codes_come_near_the_bound(void **state)
+{
+    const size_t n = 1 << 20;
+    uint64_t *value = make(n, 0);
+    struct nd_hamming_ef ef = nd_hamming_ef_shape(n);
+    double bits = 8.0 * (double)nd_hamming_ef_bytes(&ef) / (double)n;
+    size_t kept = distinct(value, n);
+    struct packed p = pack(value, kept);
+
+    (void)state;
+    assert_true(bits < bound(n) + 0.6);
+    assert_true(bits > bound(n));
+    bits = 8.0 * (double)(p.m.n_blocks * ND_MANKU_BLOCK) / (double)kept;
+    assert_true(bits < bound(kept) + 2.2);
+    assert_true(bits > bound(kept));
+    free(p.block);
+    free(p.data);
+    free(value);
+}
+
+static void lengths_of_no_code_are_refused(void **state)
+{
+    struct nd_manku_code code;
+    uint8_t length[64] = {1, 1, 1};
+
+    (void)state;
+    assert_int_equal(nd_manku_code_init(&code, length, NULL), ND_EINPUT);
+    length[2] = 25;
+    assert_int_equal(nd_manku_code_init(&code, length, NULL), ND_EINPUT);
+    length[2] = 0;
+    assert_int_equal(nd_manku_code_init(&code, length, NULL), ND_OK);
+}
+
+/*
+ * Highest places as often as Fibonacci numbers, the higher the rarer: Huffman's code would be as
+ * long as there are places.  A place may come next where its bit is 0; setting it clears those
+ * below.
+ */
+static size_t fibonacci(uint64_t *value)
+{
+    enum { TOP = 28 };
+    unsigned left[TOP + 1];
+    uint64_t x = 0;
+    size_t n = 1;
+
+    left[TOP] = left[TOP - 1] = 1;
+    for (int place = TOP - 2; place >= 0; place--)
+        left[place] = left[place + 1] + left[place + 2];
+    value[0] = 0;
+    for (unsigned place = 0; place <= TOP; place++)
+        if (left[place] && !(x >> place & 1)) {
+            left[place]--;
+            x = (x >> place | 1) << place;
+            value[n++] = x;
+            place = UINT32_MAX; /* begin again below */
+        }
+    return n;
+}
+
+static void no_code_is_longer_than_allowed(void **state)
+{
+    uint64_t *value = malloc(1400000 * sizeof *value);
+    static uint64_t out[ND_MANKU_BLOCK_VALUES];
+    unsigned longest = 0;
+    struct packed p;
+    size_t n, at = 0;
+
+    (void)state;
+    assert_non_null(value);
+    n = fibonacci(value);
+    assert_true(n > 800000);
+    p = pack(value, n);
+    for (int i = 0; i < 64; i++)
+        longest = p.m.code.length[i] > longest ? p.m.code.length[i] : longest;
+    assert_true(longest <= ND_MANKU_LENGTH_MAX);
+    assert_true(longest > ND_MANKU_LOOK_BITS); /* so that both ways of decoding are gone */
+    assert_int_equal(nd_manku_check(&p.m, NULL), ND_OK);
+    for (size_t b = 0; b < p.m.n_blocks; b++) {
+        size_t count = nd_manku_decode(&p.m, b, out);
+
+        assert_memory_equal(out, value + at, count * sizeof *out);
+        at += count;
+    }
+    assert_int_equal(at, n);
+    free(value);
+    free(p.block);
+    free(p.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elias_fano_gives_back_what_went_in),
+        cmocka_unit_test(the_block_code_gives_back_what_went_in),
+        cmocka_unit_test(codes_come_near_the_bound),
+        cmocka_unit_test(lengths_of_no_code_are_refused),
+        cmocka_unit_test(no_code_is_longer_than_allowed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

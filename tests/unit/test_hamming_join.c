@@ -1,0 +1,258 @@
+/* test_hamming_join.c - the self-join against comparing all with all */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <neardup/hamming.h>
+
+#include "base/hash.h"
+
+static uint64_t seed;
+
+static uint64_t any(void)
+{
+    return nd_mix64(++seed);
+}
+
+struct pairs {
+    struct nd_hamming_pair *at;
+    size_t n, capacity;
+    size_t most; /* stop after so many */
+};
+
+static int collect(void *context, const struct nd_hamming_pair *pair, size_t n)
+{
+    struct pairs *p = context;
+
+    if (p->n + n > p->capacity) {
+        p->capacity = 2 * p->capacity + n;
+        p->at = realloc(p->at, p->capacity * sizeof *p->at);
+        assert_non_null(p->at);
+    }
+    memcpy(p->at + p->n, pair, n * sizeof *pair);
+    p->n += n;
+    return p->n >= p->most;
+}
+
+static int by_position(const void *a, const void *b)
+{
+    const struct nd_hamming_pair *x = a, *y = b;
+
+    if (x->a != y->a)
+        return x->a < y->a ? -1 : 1;
+    return (x->b > y->b) - (x->b < y->b);
+}
+
+static void brute(const uint64_t *row, size_t n, size_t words, unsigned distance, struct pairs *out)
+{
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = a + 1; b < n; b++) {
+            struct nd_hamming_pair pair = {a, b, 0};
+
+            for (size_t w = 0; w < words && pair.distance <= distance; w++)
+                pair.distance +=
+                    (unsigned)__builtin_popcountll(row[a * words + w] ^ row[b * words + w]);
+            if (pair.distance <= distance)
+                collect(out, &pair, 1);
+        }
+}
+
+static void check(const uint64_t *row, size_t n, unsigned bits, unsigned distance)
+{
+    struct pairs expected = {.most = SIZE_MAX};
+
+    brute(row, n, nd_hamming_words(bits), distance, &expected);
+    if (expected.n)
+        qsort(expected.at, expected.n, sizeof *expected.at, by_position);
+    for (unsigned threads = 1; threads <= 8; threads += threads == 2 ? 6 : 1) {
+        struct pairs got = {.most = SIZE_MAX};
+
+        assert_int_equal(nd_hamming_pairs(row, n, bits, distance, threads, collect, &got, NULL),
+                         ND_OK);
+        assert_int_equal(got.n, expected.n);
+        if (got.n)
+            qsort(got.at, got.n, sizeof *got.at, by_position);
+        for (size_t i = 0; i < got.n; i++) {
+            assert_int_equal(got.at[i].a, expected.at[i].a);
+            assert_int_equal(got.at[i].b, expected.at[i].b);
+            assert_int_equal(got.at[i].distance, expected.at[i].distance);
+        }
+        free(got.at);
+    }
+    free(expected.at);
+}
+
+/* Of `same` bits all agree with the first; a third is near or equal to another one. */
+static uint64_t *make(size_t n, unsigned bits, unsigned distance, unsigned same)
+{
+    size_t words = nd_hamming_words(bits);
+    uint64_t *row = calloc(n * words + 1, sizeof *row);
+
+    assert_non_null(row);
+    for (size_t i = 0; i < n; i++)
+        for (unsigned b = 0; b < bits; b++) {
+            uint64_t bit = i && b < same ? row[b / 64] >> b % 64 & 1 : any() & 1;
+
+            row[i * words + b / 64] |= bit << b % 64;
+        }
+    for (size_t i = 1; i < n; i += 1 + any() % 5) {
+        memcpy(row + i * words, row + any() % i * words, words * sizeof *row);
+        for (uint64_t flips = any() % (distance + 2); flips; flips--) {
+            unsigned at = (unsigned)(any() % bits);
+
+            row[i * words + at / 64] ^= UINT64_C(1) << at % 64;
+        }
+    }
+    return row;
+}
+
+static void the_join_finds_what_comparing_all_finds(void **state)
+{
+    static const unsigned bits[] = {32, 50, 64, 128, 384, 512};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
+        for (unsigned distance = 0; distance <= 16; distance += 1 + distance / 4)
+            for (size_t n = 0; n < 3000; n = n * 7 + 1) {
+                uint64_t *row = make(n, bits[i], distance, 0);
+
+                check(row, n, bits[i], distance);
+                free(row);
+            }
+}
+
+/* Large enough for parts and tables, and with clusters that agree in whole keys. */
+static void clusters_that_share_a_key_are_joined_by_the_rest(void **state)
+{
+    static const unsigned same[] = {0, 16, 32, 45, 60};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        uint64_t *row = make(12000, 64, 3, same[i]);
+
+        /* 2^(64 - 60) distinct ones would pair with all */
+        check(row, same[i] == 60 ? 1500 : 12000, 64, same[i] == 60 ? 1 : 3);
+        free(row);
+    }
+    for (unsigned distance = 2; distance <= 6; distance += 2) {
+        uint64_t *row = make(9000, 128, distance, 70);
+
+        check(row, 9000, 128, distance);
+        free(row);
+    }
+}
+
+static void a_join_stops_when_it_is_told_to(void **state)
+{
+    enum { N = 20000 };
+    uint64_t *same = calloc(N, sizeof *same);
+    struct pairs some = {.most = 1};
+
+    (void)state;
+    assert_non_null(same);
+    assert_int_equal(nd_hamming_pairs(same, N, 64, 3, 2, collect, &some, NULL), ND_ECANCELLED);
+    assert_true(some.n < 10000);
+    assert_int_equal(nd_hamming_pairs(same, N, 64, 17, 2, collect, &some, NULL), ND_EINVAL);
+    free(some.at);
+    free(same);
+}
+
+/* Queries near and far against fingerprints fed in two goes. */
+static void check_batch(size_t queries, size_t n, unsigned bits, unsigned distance)
+{
+    size_t words = nd_hamming_words(bits), half = n / 3;
+    uint64_t *row = make(n + queries, bits, distance, 0), *query = row + n * words;
+    struct pairs expected = {.most = SIZE_MAX}, got = {.most = SIZE_MAX};
+    struct nd_hamming_batch *batch;
+
+    for (size_t b = 0; b < n; b++)
+        for (size_t a = 0; a < queries; a++) {
+            struct nd_hamming_pair pair = {a, b + 1000, 0};
+
+            for (size_t w = 0; w < words; w++)
+                pair.distance +=
+                    (unsigned)__builtin_popcountll(row[b * words + w] ^ query[a * words + w]);
+            if (pair.distance <= distance)
+                collect(&expected, &pair, 1);
+        }
+    assert_int_equal(nd_hamming_batch_new(&batch, query, queries, bits, distance, NULL), ND_OK);
+    assert_int_equal(nd_hamming_batch_feed(batch, row, half, 1000, collect, &got, NULL), ND_OK);
+    assert_int_equal(nd_hamming_batch_feed(batch, row + half * words, n - half, 1000 + half,
+                                           collect, &got, NULL),
+                     ND_OK);
+    assert_int_equal(got.n, expected.n);
+    for (size_t i = 1; i < got.n; i++)
+        assert_true(got.at[i - 1].b <= got.at[i].b);
+    if (got.n) {
+        qsort(got.at, got.n, sizeof *got.at, by_position);
+        qsort(expected.at, expected.n, sizeof *expected.at, by_position);
+    }
+    for (size_t i = 0; i < got.n; i++) {
+        assert_int_equal(got.at[i].a, expected.at[i].a);
+        assert_int_equal(got.at[i].b, expected.at[i].b);
+        assert_int_equal(got.at[i].distance, expected.at[i].distance);
+    }
+    nd_hamming_batch_free(batch);
+    free(got.at);
+    free(expected.at);
+    free(row);
+}
+
+static void a_stream_meets_what_comparing_all_meets(void **state)
+{
+    (void)state;
+    for (unsigned distance = 0; distance <= 5; distance++) {
+        check_batch(0, 100, 64, distance);
+        check_batch(300, 20000, 64, distance);
+        check_batch(300, 5000, 40, distance);
+        check_batch(100, 3000, 384, 2 * distance);
+    }
+}
+
+/* Enough queries for the filter of all values of a half; every query meets itself, turned by bits.
+ */
+static void many_queries_meet_through_the_full_filter(void **state)
+{
+    enum { N = 140000 };
+    uint64_t *row = malloc(N * sizeof *row);
+
+    (void)state;
+    assert_non_null(row);
+    for (unsigned distance = 0; distance <= 3; distance++) {
+        struct pairs got = {.most = SIZE_MAX};
+        struct nd_hamming_batch *batch;
+
+        for (size_t i = 0; i < N; i++)
+            row[i] = any();
+        assert_int_equal(nd_hamming_batch_new(&batch, row, N, 64, distance, NULL), ND_OK);
+        for (size_t i = 0; i < N; i++)
+            for (unsigned flips = 0; flips < distance; flips++)
+                row[i] ^= UINT64_C(1) << (any() % (64 / distance) + flips * (64 / distance));
+        assert_int_equal(nd_hamming_batch_feed(batch, row, N, 0, collect, &got, NULL), ND_OK);
+        assert_int_equal(got.n, N);
+        for (size_t i = 0; i < N; i++)
+            assert_true(got.at[i].a == i && got.at[i].b == i && got.at[i].distance == distance);
+        nd_hamming_batch_free(batch);
+        free(got.at);
+    }
+    free(row);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_join_finds_what_comparing_all_finds),
+        cmocka_unit_test(clusters_that_share_a_key_are_joined_by_the_rest),
+        cmocka_unit_test(a_join_stops_when_it_is_told_to),
+        cmocka_unit_test(a_stream_meets_what_comparing_all_meets),
+        cmocka_unit_test(many_queries_meet_through_the_full_filter),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

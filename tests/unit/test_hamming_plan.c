@@ -1,0 +1,301 @@
+/* test_hamming_plan.c - designs: the papers' numbers, and that every one of them is exact */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <neardup/hamming.h>
+
+#include "base/hash.h"
+#include "index/hamming_code.h"
+#include "index/hamming_coverings.h"
+#include "index/hamming_solver.h"
+
+#define N_PAPER (UINT64_C(1) << 34) /* "8B" in 002, example 3.1 */
+
+static struct nd_hamming_plan design(unsigned bits, unsigned distance,
+                                     enum nd_hamming_family family, unsigned key_bits,
+                                     unsigned tables)
+{
+    struct nd_hamming_problem problem = {bits, distance, N_PAPER};
+    struct nd_hamming_plan plan;
+
+    assert_int_equal(nd_hamming_design(&problem, NULL, family, key_bits, tables, &plan, NULL),
+                     ND_OK);
+    return plan;
+}
+
+/* 002, example 3.1: 20, 16, 10 and 4 tables; at most 8, 64, 512, 256K fingerprints a probe. */
+static void the_examples_of_the_paper_come_out(void **state)
+{
+    static const struct {
+        unsigned key_bits, most, tables;
+        uint64_t met;
+    } example[] = {{31, 33, 20, 8}, {28, 28, 16, 64}, {25, 26, 10, 512}, {16, 16, 4, 1 << 18}};
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        struct nd_hamming_plan plan = design(64, 3, ND_HAMMING_BLOCKS, example[i].key_bits, 0);
+
+        assert_int_equal(plan.tables, example[i].tables);
+        assert_int_equal(plan.key_bits, example[i].key_bits);
+        assert_int_equal(plan.key_bits_most, example[i].most);
+        assert_int_equal(N_PAPER >> plan.key_bits, example[i].met);
+        assert_true(plan.candidates <= (double)(plan.tables * example[i].met));
+    }
+}
+
+static void the_longest_key_for_a_number_of_tables(void **state)
+{
+    static const unsigned known[][2] = {{4, 16}, {10, 25}, {16, 28}, {20, 31}, {32, 32}, {35, 36}};
+
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        struct nd_hamming_plan plan = design(64, 3, ND_HAMMING_BLOCKS, 0, known[i][0]);
+
+        assert_int_equal(plan.tables, known[i][0]);
+        assert_int_equal(plan.key_bits, known[i][1]);
+        plan = design(64, 3, ND_HAMMING_BLOCKS, known[i][1], 0);
+        assert_int_equal(plan.tables, known[i][0]);
+    }
+}
+
+static void coverings_need_fewer_tables(void **state)
+{
+    /* distance, tables, least key: 64 bits times the blocks of the key, in whole bits */
+    static const unsigned known[][3] = {{3, 4, 16},  {3, 6, 20}, {3, 8, 24}, {3, 11, 28},
+                                        {3, 14, 32}, {2, 7, 36}, {4, 12, 21}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct nd_hamming_plan plan = design(64, known[i][0], ND_HAMMING_COVERING, known[i][2], 0);
+
+        assert_true(plan.tables <= known[i][1]);
+    }
+}
+
+static void henzinger_has_twelve_tables_of_32_bits(void **state)
+{
+    struct nd_hamming_plan plan = design(384, 11, ND_HAMMING_BLOCKS, 0, 12);
+
+    (void)state;
+    assert_int_equal(plan.tables, 12);
+    assert_int_equal(plan.key_bits, 32);
+    assert_int_equal(plan.key_bits_most, 32);
+}
+
+/* Every choice of `distance` of the blocks lies in a set. */
+static void each_covering_covers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < nd_hamming_n_coverings; i++) {
+        const struct nd_hamming_covering *c = &nd_hamming_coverings[i];
+        const uint16_t *set = nd_hamming_covering_sets + c->first;
+
+        for (unsigned t = 0; t < c->tables; t++) {
+            assert_int_equal(__builtin_popcount(set[t]), c->dropped);
+            assert_int_equal(set[t] >> c->blocks, 0);
+        }
+        for (unsigned s = 0; s < 1u << c->blocks; s++) {
+            bool covered = __builtin_popcount(s) != c->distance;
+
+            for (unsigned t = 0; t < c->tables; t++)
+                covered |= !(s & ~(unsigned)set[t]);
+            assert_true(covered);
+        }
+    }
+}
+
+static bool missed_by_a_key(const struct nd_hamming_plan *plan, const uint64_t *keys,
+                            const uint64_t *errors)
+{
+    size_t words = nd_hamming_words(plan->problem.bits);
+
+    for (unsigned t = 0; t < plan->tables; t++) {
+        uint64_t hit = 0;
+
+        for (size_t w = 0; w < words; w++)
+            hit |= keys[t * words + w] & errors[w];
+        if (!hit)
+            return true;
+    }
+    return false;
+}
+
+/* All choices of `left` more bits from `next` on; every one must be missed by some key. */
+static void try_errors(const struct nd_hamming_plan *plan, const uint64_t *keys, uint64_t *errors,
+                       unsigned next, unsigned left)
+{
+    if (left == 0) {
+        assert_true(missed_by_a_key(plan, keys, errors));
+        return;
+    }
+    for (unsigned i = next; i + left <= plan->problem.bits; i++) {
+        errors[i / 64] ^= UINT64_C(1) << i % 64;
+        try_errors(plan, keys, errors, i + 1, left - 1);
+        errors[i / 64] ^= UINT64_C(1) << i % 64;
+    }
+}
+
+static void check_keys(const struct nd_hamming_plan *plan, bool every_error)
+{
+    size_t words = nd_hamming_words(plan->problem.bits);
+    uint64_t *keys = calloc(plan->tables * words, sizeof *keys), errors[ND_HAMMING_WORDS_MAX];
+    unsigned least = UINT32_MAX, most = 0, bits = plan->problem.bits;
+
+    assert_non_null(keys);
+    assert_int_equal(nd_hamming_plan_keys(plan, keys, NULL), ND_OK);
+    for (unsigned t = 0; t < plan->tables; t++) {
+        unsigned n = 0;
+
+        for (size_t w = 0; w < words; w++)
+            n += (unsigned)__builtin_popcountll(keys[t * words + w]);
+        least = n < least ? n : least;
+        most = n > most ? n : most;
+    }
+    assert_int_equal(least < ND_HAMMING_KEY_MAX ? least : ND_HAMMING_KEY_MAX, plan->key_bits);
+    assert_int_equal(most, plan->key_bits_most);
+    memset(errors, 0, sizeof errors);
+    if (every_error)
+        try_errors(plan, keys, errors, 0, plan->problem.distance);
+    for (uint64_t i = 0; i < 2000; i++) {
+        memset(errors, 0, sizeof errors);
+        for (unsigned j = 0; j < plan->problem.distance; j++) {
+            /* scattered, or close together */
+            unsigned at = (unsigned)(nd_mix64(i * 16 + j) % (i % 2 ? bits : 24)) +
+                          (i % 2 ? 0 : (unsigned)(nd_mix64(i) % (bits - 24)));
+
+            errors[at / 64] |= UINT64_C(1) << at % 64;
+        }
+        assert_true(missed_by_a_key(plan, keys, errors));
+    }
+    free(keys);
+}
+
+static void check_problem(unsigned bits, unsigned distance)
+{
+    struct nd_hamming_problem problem = {bits, distance, 1000000};
+    struct nd_hamming_plan plan[ND_HAMMING_PLANS_MAX];
+    size_t n = 0;
+
+    assert_int_equal(nd_hamming_plans(&problem, NULL, plan, ND_HAMMING_PLANS_MAX, &n, NULL), ND_OK);
+    assert_true(n > 0);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(plan[i].bytes > 0 && plan[i].query_seconds > 0);
+        if (i)
+            assert_true(plan[i - 1].query_seconds <= plan[i].query_seconds);
+        if (plan[i].tables <= 300 &&
+            (plan[i].family == ND_HAMMING_BLOCKS || plan[i].family == ND_HAMMING_COVERING))
+            check_keys(&plan[i], (distance <= 3 && bits <= 72) || distance == 1);
+    }
+}
+
+/* Every 1-, 2- and 3-bit error of 64 bits and less, samples of the rest. */
+static void every_error_is_missed_by_some_key(void **state)
+{
+    static const unsigned bits[] = {32, 33, 64, 65, 128, 384, 512};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
+        for (unsigned distance = 0; distance <= 16; distance++)
+            check_problem(bits[i], distance);
+}
+
+/* 31-bit words within 1 of each other meet in a bucket of the ball, for every syndrome and error.
+ */
+static void the_ball_of_a_word_is_sixteen_buckets(void **state)
+{
+    static struct nd_hamming_code code;
+
+    (void)state;
+    nd_hamming_code_init(&code);
+    for (uint64_t i = 0; i < 5000; i++) {
+        uint32_t word = (uint32_t)nd_mix64(i) & INT32_MAX;
+        unsigned s = nd_hamming_syndrome(&code, word);
+        uint32_t data = (word ^ code.error[s]) & ND_HAMMING_DATA_MASK;
+
+        assert_int_equal(nd_hamming_code_word(&code, data, s), word);
+        for (unsigned bit = 0; bit <= 31; bit++) {
+            uint32_t near = (word ^ (bit < 31 ? UINT32_C(1) << bit : 0)), bucket;
+            unsigned found = 0;
+
+            bucket = (near ^ code.error[nd_hamming_syndrome(&code, near)]) & ND_HAMMING_DATA_MASK;
+            for (unsigned j = 0; j < (s ? ND_HAMMING_BALL : 1); j++)
+                found += (data ^ code.ball[s][j]) == bucket;
+            assert_int_equal(found, 1);
+        }
+    }
+}
+
+static void chance_is_what_the_formula_says(void **state)
+{
+    struct nd_hamming_problem problem = {64, 3, 1000000000};
+
+    (void)state;
+    assert_true(fabs(nd_hamming_chance_pairs(&problem) - 1185.7) < 0.5);
+    problem.distance = 6;
+    assert_true(fabs(nd_hamming_chance_degree(&problem) - 0.0045) < 0.0001);
+    problem.count = 0;
+    assert_true(nd_hamming_chance_degree(&problem) == 0);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+    struct nd_hamming_problem problem = {31, 3, 1000};
+    struct nd_hamming_plan plan;
+    struct nd_error err;
+    size_t n;
+
+    (void)state;
+    assert_int_equal(nd_hamming_plans(&problem, NULL, &plan, 1, &n, &err), ND_EINVAL);
+    problem = (struct nd_hamming_problem){64, 17, 1000};
+    assert_int_equal(nd_hamming_choose(&problem, NULL, 0, &plan, &err), ND_EINVAL);
+    problem.distance = 3;
+    assert_int_equal(nd_hamming_choose(&problem, NULL, 100, &plan, &err), ND_EINVAL);
+    assert_int_equal(nd_hamming_design(&problem, NULL, ND_HAMMING_BLOCKS, 0, 3, &plan, &err),
+                     ND_EINVAL);
+    assert_int_equal(nd_hamming_design(&problem, NULL, ND_HAMMING_BLOCKS, 62, 0, &plan, &err),
+                     ND_EINVAL);
+    problem.bits = 128;
+    assert_int_equal(nd_hamming_design(&problem, NULL, ND_HAMMING_HALVES, 0, 0, &plan, &err),
+                     ND_EINVAL);
+    assert_string_equal(nd_hamming_family_name(ND_HAMMING_HALVES), "halves");
+    assert_null(nd_hamming_family_name((enum nd_hamming_family)99));
+}
+
+static void a_measured_machine_serves_to_plan(void **state)
+{
+    struct nd_hamming_problem problem = {64, 3, 1000000};
+    struct nd_hamming_machine machine;
+    struct nd_hamming_plan plan;
+
+    (void)state;
+    assert_int_equal(nd_hamming_calibrate(&machine, NULL), ND_OK);
+    assert_true(machine.line_ns > 0 && machine.cached_ns > 0);
+    assert_true(machine.compare_ns > 0 && machine.insert_ns > 0 && machine.step_ns > 0);
+    assert_int_equal(nd_hamming_choose(&problem, &machine, 0, &plan, NULL), ND_OK);
+    assert_true(plan.query_seconds > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_examples_of_the_paper_come_out),
+        cmocka_unit_test(the_longest_key_for_a_number_of_tables),
+        cmocka_unit_test(coverings_need_fewer_tables),
+        cmocka_unit_test(henzinger_has_twelve_tables_of_32_bits),
+        cmocka_unit_test(each_covering_covers),
+        cmocka_unit_test(every_error_is_missed_by_some_key),
+        cmocka_unit_test(the_ball_of_a_word_is_sixteen_buckets),
+        cmocka_unit_test(chance_is_what_the_formula_says),
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(a_measured_machine_serves_to_plan),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
