@@ -95,7 +95,7 @@ static int index_plan(const struct hamming_settings *h)
     }
     print_head(&problem);
     for (size_t i = 0; i < n; i++) {
-        bool fits = !h->memory || plan[i].bytes <= h->memory;
+        bool fits = h->memory <= 0 || plan[i].bytes <= h->memory;
 
         print_plan(&plan[i], fits && !taken);
         taken |= fits;

@@ -53,6 +53,7 @@ static bool stream(const struct hamming_settings *h, const struct nd_hamming_bat
             fine = false;
         }
     }
+    sides->block = NULL;
     fingerprint_file_close(&file);
     fingerprints_release(&block);
     return fine;

@@ -206,7 +206,7 @@ bool fingerprints_read_files(struct fingerprints *out, const struct hamming_sett
 void print_fingerprint_id(const struct fingerprints *f, size_t i, uint64_t first)
 {
     if (f->id[i] == NO_TEXT)
-        printf("%llu", (unsigned long long)(first + i));
+        printf("%llu", (unsigned long long)first + i);
     else
         fputs(f->text + f->id[i], stdout);
 }

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * A quarter of a megabyte a worker: with what is made of it, that stays in a core's cache (2 MB took a
- * quarter longer on small mails), and waking the workers costs nothing beside it.
+ * A quarter of a megabyte a worker: with what is made of it, that stays in a core's cache (2 MB
+ * took a quarter longer on small mails), and waking the workers costs nothing beside it.
  */
 enum { WORKER_BYTES = 1 << 18, BATCH_BYTES_MAX = 8 << 20, BATCH_RECORDS = 8192, TASK_RECORDS = 16 };
 
