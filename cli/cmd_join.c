@@ -39,6 +39,7 @@ static bool stream(const struct hamming_settings *h, const struct nd_hamming_bat
     struct nd_error err;
     bool fine = fingerprint_file_open(&file, h, path);
 
+    /* cppcheck-suppress autoVariables ; taken back before it goes */
     sides->block = &block;
     while (fine) {
         fingerprints_clear(&block);

@@ -37,7 +37,7 @@ enum nd_status nd_hamming_layout_check(const struct nd_hamming_plan *plan, struc
 enum nd_status nd_hamming_file_plan(const struct nd_hamming_problem *problem, unsigned tables,
                                     struct nd_hamming_plan *plan, struct nd_error *err)
 {
-    struct nd_hamming_plan made;
+    struct nd_hamming_plan made = {.tables = 0};
     enum nd_status status = nd_hamming_problem_check(problem, err);
     unsigned n = problem->distance + 1;
 

@@ -210,6 +210,7 @@ static void write_keys(struct writer *w, const struct rest *rest, int key_bits, 
         return;
     }
     (void)nd_hamming_solver_tables(w->solver, rest->n, key_bits);
+    /* cppcheck-suppress arrayIndexOutOfBoundsCond ; a key is 64 bits wide at most */
     choice = w->solver->step[rest->n][key_bits].choice;
     if (choice > 0) {
         write_blocks(w, rest, key_bits, key, (unsigned)choice);
