@@ -126,8 +126,8 @@ END
     run neardup index build bad -o small
     [ "$status" -eq 2 ]
     neardup index verify small # the old one stands
-    head -c 300 index >cut
-    for bad in cut bad /nonexistent; do
+    head -c 300 index >ending
+    for bad in ending bad /nonexistent; do
         run neardup index verify $bad
         [ "$status" -eq 2 ]
         run neardup index query $bad queries
@@ -155,10 +155,10 @@ END
 for line in open("lines"): sys.stdout.buffer.write(int(line, 16).to_bytes(16, "little"))' >words
     neardup index pairs --bits 100 lines >expected
     neardup index pairs --bits 100 --raw words | diff expected -
-    head -c 40 words >cut
-    run neardup index pairs --bits 100 --raw cut
+    head -c 40 words >ending
+    run neardup index pairs --bits 100 --raw ending
     [ "$status" -eq 2 ]
-    [[ $output == "neardup: cut:3: the file ends within a fingerprint" ]]
+    [[ $output == "neardup: ending:3: the file ends within a fingerprint" ]]
 }
 
 @test "bad lines: file, line, reason; nothing else is said" {
