@@ -10,10 +10,10 @@
  * left is to find which documents of the batch are kept, and to compare the later ones with them;
  * defined as going through them in order, done in waves:
  *
- *     in order, each document that shares a table key with another of the batch meets the kept ones
- * of the batch that it has not met yet (`leaders`); one that meets no new one, has no hit and
- * shares no key with an earlier undecided one (`pending`) is kept; then all comparisons at once, in
- * parallel; who has a hit follows and is never kept.
+ *   - in order, each document that shares a table key with another of the batch meets those before
+ *     it that this wave has found to be kept (`leaders`); one that meets none, has no hit and
+ * shares no key with an earlier undecided one (`pending`) is kept;
+ *   - then all comparisons at once, in parallel; who has a hit follows and is never kept.
  *
  * The first undecided document is decided in every wave, so that it ends; a batch of near copies of
  * one page takes two.

@@ -7,10 +7,12 @@
 
 #include "base/hash.h"
 #include "sketch/shingler.h"
+#include "text/text_stream.h"
 
 struct nd_sketcher {
     struct nd_sketch_params params;
-    struct nd_tokeniser *tokeniser; /* NULL for character shingles */
+    struct nd_tokeniser *tokeniser; /* for word shingles, else NULL */
+    struct nd_text_stream *stream;  /* for character shingles, else NULL */
     struct nd_shingler shingler;
 };
 
@@ -33,8 +35,10 @@ struct nd_sketcher *nd_sketcher_new(const struct nd_sketch_params *params, struc
         s->params = *params;
         if (params->unit == ND_SHINGLE_WORDS)
             s->tokeniser = nd_tokeniser_new();
+        else
+            s->stream = nd_text_stream_new();
     }
-    if (!s || (params->unit == ND_SHINGLE_WORDS && !s->tokeniser)) {
+    if (!s || (!s->tokeniser && !s->stream)) {
         free(s);
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
@@ -47,6 +51,7 @@ void nd_sketcher_free(struct nd_sketcher *s)
     if (!s)
         return;
     nd_tokeniser_free(s->tokeniser);
+    nd_text_stream_free(s->stream);
     nd_shingler_release(&s->shingler);
     free(s);
 }
@@ -82,28 +87,35 @@ static uint32_t decode(const unsigned char **p)
     return c;
 }
 
-static enum nd_status read_characters(struct nd_sketcher *s, const char *text, size_t len)
+/* A window of normalised text: whole code points. */
+static bool feed_characters(struct nd_shingler *shingler, const char *bytes, size_t len)
 {
     enum { BATCH = 512 };
     uint64_t batch[BATCH];
-    size_t n = 0, normal_len;
-    char *normal;
-    enum nd_status status = nd_text_normalise(text, len, &normal, &normal_len, NULL);
+    size_t n = 0;
 
-    if (status != ND_OK)
-        return status;
-    for (const unsigned char *p = (unsigned char *)normal, *end = p + normal_len; p < end;) {
+    for (const unsigned char *p = (const unsigned char *)bytes, *end = p + len; p < end;) {
         batch[n++] = nd_mix64(decode(&p));
         if (n < BATCH && p < end)
             continue;
-        if (!nd_shingler_feed(&s->shingler, batch, n)) {
-            status = ND_ENOMEM;
-            break;
-        }
+        if (!nd_shingler_feed(shingler, batch, n))
+            return false;
         n = 0;
     }
-    free(normal);
-    return status;
+    return true;
+}
+
+static enum nd_status read_characters(struct nd_sketcher *s, const char *text, size_t len)
+{
+    const char *bytes;
+    size_t n;
+    int more;
+
+    nd_text_stream_start(s->stream, text, len);
+    while ((more = nd_text_stream_next(s->stream, &bytes, &n)) == 1)
+        if (!feed_characters(&s->shingler, bytes, n))
+            return ND_ENOMEM;
+    return more < 0 ? (enum nd_status)more : ND_OK;
 }
 
 enum nd_status nd_sketcher_read(struct nd_sketcher *s, const char *text, size_t len,
