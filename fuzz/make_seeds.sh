@@ -16,6 +16,9 @@ cat fuzz_gzip/one fuzz_gzip/one >fuzz_gzip/two
 (cat fuzz_gzip/one && printf '\0\0\0') >fuzz_gzip/padded
 (cat fuzz_gzip/one && printf 'x') >fuzz_gzip/followed
 gzip -n1 <"$here" | head -c 200 >fuzz_gzip/cut
+# A second header with every flag set: ISA-L judged it by where its input was cut.
+base64 -d >fuzz_gzip/header_split <<<H4sIAAAAAGMAAAMYAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\
+H4sI/wQAAAAAYwAAAxgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 cp fuzz_gzip/one fuzz_archive/gzip
 zstd -q <"$work/a.jsonl" >fuzz_archive/zstd
 xz <"$work/a.jsonl" >fuzz_archive/xz
