@@ -17,9 +17,10 @@ extern "C" {
  * change.  `threads` and `cache_bytes` change no result and are in no recipe.
  */
 struct nd_recipe {
-    struct nd_dedup_params dedup;
-    char keep[ND_KEEP_MAX + 1]; /* who stands for a cluster, "first", "newest:date": the order in
-                                   which the caller pushes; the engine does not see it */
+    struct nd_dedup_params dedup; /* its `method` is not read: what follows is */
+    struct nd_method method;      /* the [signature NAME] sections, and `match` */
+    char keep[ND_KEEP_MAX + 1];   /* who stands for a cluster, "first", "newest:date": the order in
+                                     which the caller pushes; the engine does not see it */
 };
 
 /* nd_dedup_params_default() and "first": what recipes/default.ini says. */

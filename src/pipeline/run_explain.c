@@ -79,7 +79,8 @@ static enum nd_status decide(const struct nd_dedup_params *params, const struct 
                              struct nd_error *err)
 {
     struct nd_dedup_params own = *params;
-    const struct nd_dedup_item items[2] = {{text_of(&held[0]), 0}, {text_of(&held[1]), 0}};
+    const struct nd_dedup_item items[2] = {{text_of(&held[0]), 0, NULL},
+                                           {text_of(&held[1]), 0, NULL}};
     struct nd_decision decisions[2] = {{0}, {0}};
     struct nd_dedup *dedup;
     enum nd_status status;

@@ -87,7 +87,8 @@ static enum nd_status list_items(struct passing *p, struct nd_error *err)
 
         if (parsed->bad)
             continue;
-        *item = (struct nd_dedup_item){.text = parsed->document.text};
+        *item =
+            (struct nd_dedup_item){.text = parsed->document.text, .document = &parsed->document};
         if (!nd_groups_number(&run->groups, nd_run_field(&parsed->document, run->within_at),
                               &item->group))
             return nd_fail(err, ND_ENOMEM, "out of memory");

@@ -52,7 +52,8 @@ enum nd_status nd_ordered_items(struct nd_ordered *o, size_t from, struct nd_ded
             return nd_fail(err, ND_ECHANGED, "%s: changed while it was read: %s", source->path,
                            loaded[i].bad->reason);
         }
-        list[i] = (struct nd_dedup_item){loaded[i].document.text, o->group ? o->group[number] : 0};
+        list[i] = (struct nd_dedup_item){loaded[i].document.text, o->group ? o->group[number] : 0,
+                                         &loaded[i].document};
     }
     *items = list;
     *n = count;

@@ -66,7 +66,8 @@ static enum nd_status list_items(struct pairing *p, struct nd_error *err)
                               &group))
             return nd_fail(err, ND_ENOMEM, "out of memory");
         nd_run_note_id(run, &parsed->document, source, parsed->record.line);
-        p->item[p->n_items++] = (struct nd_dedup_item){parsed->document.text, group};
+        p->item[p->n_items++] =
+            (struct nd_dedup_item){parsed->document.text, group, &parsed->document};
     }
     return ND_OK;
 }
