@@ -81,6 +81,8 @@ enum nd_status nd_dedup_push(struct nd_dedup *d, const struct nd_dedup_item *ite
     if (status)
         return status;
     nd_pool_run(d->pool, n, look, &job);
+    if (d->narrow)
+        d->narrow(d->narrow_context);
     status = nd_workers_status(d, err);
     if (status == ND_OK)
         status = nd_items_settle(d, job.item, n, err);
