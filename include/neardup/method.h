@@ -22,6 +22,7 @@ struct nd_named_signature {
     struct nd_signature_params signature;
     char df[ND_FEATURE_PATH_MAX + 1]; /* path of the df table, "" none; a recipe's relative path is
                                          below the folder of the recipe file */
+    uint64_t df_version; /* nd_df_fingerprint of that table; 0: not said, whatever it is */
 };
 
 /*
