@@ -38,6 +38,25 @@ ND_API struct nd_recipe nd_recipe_default(void);
 ND_API enum nd_status nd_recipe_parse(struct nd_recipe *recipe, const char *name, const char *text,
                                       size_t len, struct nd_error *err);
 
+/* The same, of a file.  ND_EIO; ND_EINVAL; ND_ENOMEM. */
+ND_API enum nd_status nd_recipe_load(struct nd_recipe *recipe, const char *path,
+                                     struct nd_error *err);
+
+/*
+ * The recipes that come with neardup (recipes/), which the library has with it: the name of the
+ * i-th in alphabetical order, such as "manku-2007", NULL: there are no more; its text, with
+ * comments, NULL: there is none of this name; in a line what it is.  Static storage.
+ */
+ND_API const char *nd_recipe_name(size_t i);
+ND_API const char *nd_recipe_text(const char *name, size_t *len);
+ND_API struct nd_view nd_recipe_about(const char *name);
+/* Which of them was most likely meant; NULL: none is near. */
+ND_API const char *nd_recipe_nearest(const char *name);
+
+/* nd_recipe_parse with the text of a shipped recipe.  ND_EINVAL: the message names the nearest. */
+ND_API enum nd_status nd_recipe_by_name(struct nd_recipe *recipe, const char *name,
+                                        struct nd_error *err);
+
 /* Change one key: "threshold=0.85", "simhash.bits=128".  ND_EINVAL, and the recipe is as it was. */
 ND_API enum nd_status nd_recipe_set(struct nd_recipe *recipe, const char *assignment,
                                     struct nd_error *err);
