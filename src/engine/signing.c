@@ -59,7 +59,7 @@ static enum nd_status make_keys(struct nd_signing *s, struct nd_arena *arena, st
     const struct nd_signature_row row = {out->signature, out->group, out->length};
     uint64_t *copy;
 
-    if (!nd_signature_keys(m->shape, m->lookup, m->n_lookups, &row, &s->keys))
+    if (!nd_signatures_row_keys(m->shape, m->lookup, m->n_lookups, &row, &s->keys))
         return ND_ENOMEM;
     copy = nd_arena_alloc(arena, s->keys.count * sizeof *copy + sizeof *copy);
     if (!copy)

@@ -7,21 +7,6 @@
 
 enum { DISTANCE_MAX = 32, DIGITS_ANY = 32 };
 
-struct nd_feature_params nd_feature_params_default(void)
-{
-    return (struct nd_feature_params){
-        .unit = ND_FEATURE_TERMS,
-        .width = 3,
-        .distance = 1,
-        .count = ND_FEATURE_DISTINCT,
-        .select = ND_SELECT_ALL,
-        .stop_words = "none",
-        .stem = "none",
-        .strip = ND_STRIP_NONE,
-        .most_digits = DIGITS_ANY,
-    };
-}
-
 static bool has_stop_words(const struct nd_feature_params *p)
 {
     return p->stop_words[0] && strcmp(p->stop_words, "none") != 0;

@@ -229,9 +229,9 @@ static bool add_keys(const struct nd_signature_shape *shape,
     return true;
 }
 
-bool nd_signature_keys(const struct nd_signature_shape *shape,
-                       const struct nd_signature_lookup *lookup, unsigned n_lookups,
-                       const struct nd_signature_row *row, struct nd_key_list *out)
+bool nd_signatures_row_keys(const struct nd_signature_shape *shape,
+                            const struct nd_signature_lookup *lookup, unsigned n_lookups,
+                            const struct nd_signature_row *row, struct nd_key_list *out)
 {
     out->count = 0;
     for (unsigned i = 0; i < n_lookups; i++) {
@@ -251,9 +251,9 @@ static bool stored_keys(struct nd_signatures *s, uint32_t number)
 
     for (unsigned i = 0; i < s->n_shapes; i++)
         signature[i] = nd_signatures_get(s, i, number);
-    return nd_signature_keys(s->shape, s->lookup, s->n_lookups,
-                             &(struct nd_signature_row){signature, fact_of(s, number)->group, 0},
-                             &s->keys);
+    return nd_signatures_row_keys(
+        s->shape, s->lookup, s->n_lookups,
+        &(struct nd_signature_row){signature, fact_of(s, number)->group, 0}, &s->keys);
 }
 
 /* Fill a table that has grown with all that was listed. */

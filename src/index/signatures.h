@@ -77,9 +77,9 @@ void nd_key_list_release(struct nd_key_list *list);
  * The table keys of a row, for an index of these shapes and lookups; row->length does not count.
  * Replaces what the list held.  False: out of memory.
  */
-bool nd_signature_keys(const struct nd_signature_shape *shape,
-                       const struct nd_signature_lookup *lookup, unsigned n_lookups,
-                       const struct nd_signature_row *row, struct nd_key_list *out);
+bool nd_signatures_row_keys(const struct nd_signature_shape *shape,
+                            const struct nd_signature_lookup *lookup, unsigned n_lookups,
+                            const struct nd_signature_row *row, struct nd_key_list *out);
 
 /*
  * The listed documents that share a table key (up to chance) with these keys: ascending, each once.

@@ -1,4 +1,5 @@
 /* test_featurer.c - from text to features: known answers of the papers, each option by itself */
+#define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
