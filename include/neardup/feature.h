@@ -67,9 +67,10 @@ struct nd_feature_params {
     unsigned least_length; /* code points of a term; 0: any (004 s. 6.3: 4) */
     unsigned most_digits;  /* in a term; 32: any (004 s. 6.3: 1) */
 
-    /* Metadata (000 s. 4.1, 7.1.1): "title:1 date:0.5 section": field and share of the greatest
-     * content weight; "views:1:0:1000000": a numeric field, its weight rising with the distance
-     * from the middle of the range. */
+    /* Metadata (000 s. 4.1): "title:1 date:0.5 section": field and share of the greatest content
+     * weight, 1 where there is none; "views:1:0:1000000": a numeric field, its weight rising with
+     * the distance from the middle of the range; "views:1:0:1000000:8": its bucket, of 8, with
+     * the whole weight.  docs/format/weights.md, "Metadata". */
     char fields[ND_FEATURE_LIST_MAX + 1];
     char force[ND_FEATURE_LIST_MAX + 1]; /* "date:2": one unit above the 2nd smallest sum */
 
@@ -77,6 +78,14 @@ struct nd_feature_params {
     unsigned anchor_window; /* words around a link that count with it; 0: none (002 s. 5.3c) */
 };
 ND_API struct nd_feature_params nd_feature_params_default(void);
+
+/*
+ * The names of the document's fields that `fields` and `force` read, each once and each ended by
+ * a zero; *n: how many.  ND_EINVAL: a list that cannot be read.
+ */
+ND_API enum nd_status nd_feature_field_names(const struct nd_feature_params *features,
+                                             char names[2 * (ND_FEATURE_LIST_MAX + 1)], size_t *n,
+                                             struct nd_error *err);
 
 enum nd_tf { ND_TF_COUNT, ND_TF_LOG, ND_TF_BINARY }; /* n; 1 + ln n; 1 */
 enum nd_idf {
