@@ -61,10 +61,9 @@ static enum nd_status plan(struct nd_featurer *f, struct nd_error *err)
 
     f->is_plain = is_plain(p, &f->words);
     f->has_sentences = p->unit == ND_FEATURE_SENTENCES || p->select == ND_SELECT_SENTENCE;
-    f->selects_occurrences =
-        p->select == ND_SELECT_KTH || p->select == ND_SELECT_SENTENCE ||
-        p->select == ND_SELECT_ANCHORED ||
-        (p->select == ND_SELECT_FIRST && p->count == ND_FEATURE_OCCURRENCES);
+    f->selects_occurrences = p->select == ND_SELECT_KTH || p->select == ND_SELECT_SENTENCE ||
+                             p->select == ND_SELECT_ANCHORED ||
+                             (p->select == ND_SELECT_FIRST && p->count == ND_FEATURE_OCCURRENCES);
     f->needs_gain = nd_weigher_needs_gain(f->weigher);
     f->needs_marks = nd_weigher_needs_marks(f->weigher);
     if (f->needs_marks && p->unit == ND_FEATURE_CHARACTERS)

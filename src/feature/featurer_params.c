@@ -35,16 +35,16 @@ static bool has_stem(const struct nd_feature_params *p)
 /* Whether anything is asked of words one by one. */
 static const char *key_of_words(const struct nd_feature_params *p)
 {
-    return has_stop_words(p)               ? "stop_words"
-           : has_stem(p)                   ? "stem"
-           : p->strip != ND_STRIP_NONE     ? "strip"
-           : p->least_length > 0           ? "least_length"
-           : p->most_digits < DIGITS_ANY   ? "most_digits"
-           : p->join_apostrophes           ? "join_apostrophes"
-           : p->phrases > 0                ? "phrases"
-           : p->anchor_window > 0          ? "anchor_window"
+    return has_stop_words(p)                 ? "stop_words"
+           : has_stem(p)                     ? "stem"
+           : p->strip != ND_STRIP_NONE       ? "strip"
+           : p->least_length > 0             ? "least_length"
+           : p->most_digits < DIGITS_ANY     ? "most_digits"
+           : p->join_apostrophes             ? "join_apostrophes"
+           : p->phrases > 0                  ? "phrases"
+           : p->anchor_window > 0            ? "anchor_window"
            : p->select == ND_SELECT_SENTENCE ? "select = sentence"
-                                           : NULL;
+                                             : NULL;
 }
 
 static enum nd_status check_ranges(const struct nd_feature_params *p, struct nd_error *err)

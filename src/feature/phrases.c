@@ -20,8 +20,8 @@ uint64_t nd_phrase_hash(uint64_t first, uint64_t second)
 }
 
 /*
- * e^x in 2^-16, 0 <= x <= ND_PHRASES_MAX, from additions, multiplications and divisions alone, which
- * every processor rounds alike: the series at x / 1024, squared ten times.
+ * e^x in 2^-16, 0 <= x <= ND_PHRASES_MAX, from additions, multiplications and divisions alone,
+ * which every processor rounds alike: the series at x / 1024, squared ten times.
  */
 static uint64_t exponential(double x)
 {
