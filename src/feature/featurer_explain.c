@@ -118,7 +118,7 @@ static bool append_spot(struct nd_featurer *f, const struct texts *forms, size_t
 
 static bool explain_words(struct nd_featurer *f, struct nd_view text, struct texts *out)
 {
-    struct texts forms = {{0}};
+    struct texts forms = {0};
     bool good = read_forms(f, text, &forms);
 
     for (size_t i = 0; good && i < f->origin.count && i < f->tally.count; i++)
@@ -190,7 +190,7 @@ static bool assemble(const struct nd_featurer *f, const struct texts *distinct,
 static enum nd_status explain(struct nd_featurer *f, const struct nd_document *document,
                               struct nd_buffer *all, struct nd_features *out)
 {
-    struct texts distinct = {{0}};
+    struct texts distinct = {0};
     struct nd_metadata_features metadata;
     enum nd_status status = nd_featurer_run(f, document, out);
     bool good;

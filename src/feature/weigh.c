@@ -30,11 +30,6 @@ struct nd_weigher {
     size_t capacity;
 };
 
-struct nd_weight_params nd_weight_params_default(void)
-{
-    return (struct nd_weight_params){.markup_boost = 1.5};
-}
-
 /* idf of n of N, in 2^-40; n above N is N. */
 static uint64_t idf_of(const struct nd_weigher *w, uint32_t n)
 {
