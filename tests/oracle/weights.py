@@ -103,7 +103,7 @@ def frequency(p, gains):
 
 
 def share(x):
-    return math.floor(Fraction(x) * 2 ** 32 + Fraction(1, 2))
+    return math.floor(Fraction(x) * 2 ** 32)
 
 
 def up(x, y):
@@ -128,8 +128,8 @@ def weigh(p, terms):
         keep = min(keep, up(share(p["top_share"]), len(ranks)))
     if p["top"]:
         keep = min(keep, p["top"])
-    cut = up(max(share(p[k]) for k in ("low", "high", "band_low")), most)
-    high = share(p["band_high"]) * most >> 32 if share(p["band_high"]) else most
+    cut = max(share(p[k]) for k in ("low", "high", "band_low")) * most >> 32
+    high = up(share(p["band_high"]) + 1, most) if share(p["band_high"]) else most
     w = [x if cut <= x <= high else 0 for x in w]
     order = sorted((i for i in range(len(w)) if w[i]), key=lambda i: (-w[i], terms[i][0], i))
     for i in order[keep:]:
