@@ -92,7 +92,11 @@ static void print_features(const struct nd_featurer *f, const struct nd_features
 
 static void same_features(const struct nd_features *a, const struct nd_feature *b, size_t n)
 {
-    if (a->count != n || (n && memcmp(a->at, b, n * sizeof *b) != 0))
+    size_t same = 0;
+
+    while (same < n && a->at[same].hash == b[same].hash && a->at[same].weight == b[same].weight)
+        same++;
+    if (a->count != n || same < n)
         die("explaining gives other features");
 }
 

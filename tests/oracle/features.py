@@ -95,8 +95,8 @@ def sentences(text):
             ended = (bool(set(text[at:stop]) & EASTERN) or end == len(text) or
                      gap.count("\n") > 1 or "\u2029" in gap)
             if not ended and gap:
-                weak = text[at:closed] == "."
-                ended = not (weak and (is_initial(text, at) or "a" <= text[end] <= "z"))
+                weak = set(text[at:stop]) <= {".", "\u2026"} and "a" <= text[end] <= "z"
+                ended = not weak and not (text[at:closed] == "." and is_initial(text, at))
             at = end if ended else closed
         elif text[at] in SPACE:
             end = run_of(text, at, SPACE)
