@@ -49,6 +49,20 @@ const struct command command_table[] = {
      "  neardup join queries.txt fingerprints.txt > near.tsv\n"
      "  neardup join --merge near-*.tsv > near.tsv\n",
      cmd_join},
+    {"df", FOR_DF, "build|merge|info|top|calibrate [OPTION…] [TABLE]… [FILE|DIR|-]…",
+     "Count in how many documents features stand: tables for weights and lexicons.\n\n"
+     "build FILE…      count the features of a corpus, and write the table\n"
+     "merge TABLE…     add tables of the same features, and write their sum\n"
+     "info TABLE       what a table holds\n"
+     "top TABLE        the features in the most documents: count, hash, text\n"
+     "calibrate TABLE FILE…  the factor for `low` or `high` in the recipe that drops a share of "
+     "the\n"
+     "                 features",
+     "  neardup df build --recipe chowdhury-2002 corpus.jsonl -o corpus.df\n"
+     "  neardup df merge january.df february.df -o both.df\n"
+     "  neardup df build --texts corpus.jsonl -o words.df && neardup df top words.df\n"
+     "  neardup df calibrate corpus.df --recipe seshasai-2009 --drop 0.5 corpus.jsonl\n",
+     cmd_df},
 };
 const size_t n_commands = sizeof command_table / sizeof *command_table;
 
