@@ -20,8 +20,10 @@ struct nd_named_signature {
     struct nd_feature_params feature;
     struct nd_weight_params weight;
     struct nd_signature_params signature;
-    char df[ND_FEATURE_PATH_MAX + 1]; /* path of the df table, "" none; a recipe's relative path is
-                                         below the folder of the recipe file */
+    char df[ND_FEATURE_PATH_MAX + 1]; /* path of the df table, "": none; in a recipe's file,
+                                         relative to the folder of the file */
+    uint64_t df_version;              /* what nd_df_fingerprint must say of it; 0: not said */
+    const struct nd_df *table; /* it, opened by whoever runs the recipe and theirs; NULL: none */
 };
 
 /*
