@@ -38,7 +38,6 @@ static const struct nd_recipe_key keys[] = {
     {WEIGHT(band_high, "band_high"), SHARE},
     {WEIGHT(top, "top"), ND_KEY_INT, .least = 0, .greatest = 1000000},
     {WEIGHT(top_share, "top_share"), SHARE},
-    {WEIGHT(calibrate, "calibrate"), SHARE},
     {WEIGHT(normalise_length, "normalise_length"), ND_KEY_YES},
 };
 

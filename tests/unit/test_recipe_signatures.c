@@ -109,7 +109,6 @@ static const struct {
     {"", "band_high = 0.7", REAL, AT(weight.band_high), 0.7, NULL},
     {"", "top = 20", WHOLE, AT(weight.top), 20, NULL},
     {"", "top_share = 0.3", REAL, AT(weight.top_share), 0.3, NULL},
-    {"", "calibrate = 0.5", REAL, AT(weight.calibrate), 0.5, NULL},
     {"", "normalise_length = yes", YES, AT(weight.normalise_length), 1, NULL},
 
     {"", "kind = simhash", WORD, AT(signature.kind), ND_SIGNATURE_SIMHASH, NULL},
@@ -291,7 +290,6 @@ static void the_canonical_form_names_what_is_read(void **state)
                               "anchor_window = 0\n"
                               "band_high = 0\n"
                               "band_low = 0\n"
-                              "calibrate = 0\n"
                               "clip_quantile = 0\n"
                               "clip_rank = 0\n"
                               "count = distinct\n"
@@ -439,7 +437,7 @@ static void what_nothing_reads_is_refused(void **state)
     size_t len;
 
     (void)state;
-    assert_int_equal(nd_recipe_set(&recipe, "s.minima=84", &err), ND_OK);
+    assert_int_equal(nd_recipe_set(&recipe, "s.minima=77", &err), ND_OK);
     assert_int_equal(nd_recipe_check(&recipe, &err), ND_EINVAL);
     assert_string_equal(err.message,
                         "signature s: minima = 84 is read only where kind is minhash, bottom-k, "
