@@ -25,6 +25,7 @@ static struct fraction value_of(const struct nd_rule_node *node, const struct nd
     case ND_RULE_SHARED: return (struct fraction){x->shared, 1};
     case ND_RULE_RESEMBLANCE: return (struct fraction){x->shared, x->a + x->b - x->shared};
     case ND_RULE_CONTAINMENT: return (struct fraction){x->shared, least};
+    case ND_RULE_OVERLAP: return (struct fraction){x->shared, x->a + x->b - least};
     case ND_RULE_COSINE: return (struct fraction){(wide)x->shared * x->shared, (wide)x->a * x->b};
     case ND_RULE_SAME: return (struct fraction){e->same[node->signature], 1};
     case ND_RULE_LENGTH: break;

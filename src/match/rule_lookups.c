@@ -44,7 +44,7 @@ static struct nd_ratio share_of(const struct nd_rule_node *node)
 {
     uint64_t p = node->bound.p, q = node->bound.q;
 
-    if (node->value == ND_RULE_RESEMBLANCE)
+    if (node->value == ND_RULE_RESEMBLANCE || node->value == ND_RULE_OVERLAP)
         return node->bound;
     if (node->value == ND_RULE_COSINE && p * p <= UINT32_MAX && q * q <= UINT32_MAX)
         return (struct nd_ratio){(uint32_t)(p * p), (uint32_t)(q * q)};
