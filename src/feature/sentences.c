@@ -11,13 +11,49 @@ enum kind { OTHER, SPACE, END, EASTERN_END, CLOSER };
 static enum kind kind_of(uint32_t c)
 {
     switch (c) {
-    case '\t': case '\n': case '\v': case '\f': case '\r': case ' ':
-    case 0x85: case 0xA0: case 0x2028: case 0x2029: case 0x3000: return SPACE;
-    case '.': case '!': case '?': case 0x61F: case 0x6D4: case 0x964: case 0x965:
-    case 0x2026: case 0x203C: case 0x203D: case 0x2047: case 0x2048: case 0x2049: return END;
-    case 0x3002: case 0xFF01: case 0xFF0E: case 0xFF1F: case 0xFF61: return EASTERN_END;
-    case '"': case '\'': case ')': case ']': case '}': case 0xBB: case 0x2019: case 0x201D:
-    case 0x3009: case 0x300B: case 0x300D: case 0x300F: case 0x3011: case 0xFF09: return CLOSER;
+    case '\t':
+    case '\n':
+    case '\v':
+    case '\f':
+    case '\r':
+    case ' ':
+    case 0x85:
+    case 0xA0:
+    case 0x2028:
+    case 0x2029:
+    case 0x3000: return SPACE;
+    case '.':
+    case '!':
+    case '?':
+    case 0x61F:
+    case 0x6D4:
+    case 0x964:
+    case 0x965:
+    case 0x2026:
+    case 0x203C:
+    case 0x203D:
+    case 0x2047:
+    case 0x2048:
+    case 0x2049: return END;
+    case 0x3002:
+    case 0xFF01:
+    case 0xFF0E:
+    case 0xFF1F:
+    case 0xFF61: return EASTERN_END;
+    case '"':
+    case '\'':
+    case ')':
+    case ']':
+    case '}':
+    case 0xBB:
+    case 0x2019:
+    case 0x201D:
+    case 0x3009:
+    case 0x300B:
+    case 0x300D:
+    case 0x300F:
+    case 0x3011:
+    case 0xFF09: return CLOSER;
     default: return OTHER;
     }
 }

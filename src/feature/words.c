@@ -16,8 +16,8 @@ enum {
 enum nd_status nd_words_init(struct nd_words *w, const struct nd_feature_params *params,
                              const struct nd_df *df, struct nd_error *err)
 {
-    enum nd_status status = nd_stop_words_init(&w->stop, params->stop_words,
-                                               params->join_apostrophes, df, err);
+    enum nd_status status =
+        nd_stop_words_init(&w->stop, params->stop_words, params->join_apostrophes, df, err);
 
     if (status != ND_OK)
         return status;

@@ -24,8 +24,8 @@ struct nd_word {
 /*
  * The working memory of one thread, of bounded size: it is emptied between documents.
  *
- *     word  [ . | w1 | w2 | … ]        in order of first occurrence, from 1: frequent words are near
- *     slot  [ 0 | 2 | 0 | 1 | … ]      open addressing: numbers of words; 0 is free
+ *     word  [ . | w1 | w2 | … ]        in order of first occurrence, from 1: frequent words are
+ * near slot  [ 0 | 2 | 0 | 1 | … ]      open addressing: numbers of words; 0 is free
  */
 struct nd_words {
     struct nd_word *word; /* word[0] is scratch */

@@ -1,5 +1,5 @@
 /* test_featurer.c - from text to features: known answers of the papers, each option by itself */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -208,7 +208,8 @@ static void apostrophes_join(void **state)
     (void)state;
     assert_features("Japan's rock'n'roll", "japan, s, rock, n, roll");
     params.join_apostrophes = 1;
-    assert_features("Japan's rock’n＇roll 'quoted' o' clock ''", "japans, rocknroll, quoted, o, clock");
+    assert_features("Japan's rock’n＇roll 'quoted' o' clock ''",
+                    "japans, rocknroll, quoted, o, clock");
 }
 
 static void the_sentence_of_the_thesis_loses_numbers_and_dates(void **state)
