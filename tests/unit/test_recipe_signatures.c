@@ -440,8 +440,8 @@ static void what_nothing_reads_is_refused(void **state)
     assert_int_equal(nd_recipe_set(&recipe, "s.minima=77", &err), ND_OK);
     assert_int_equal(nd_recipe_check(&recipe, &err), ND_EINVAL);
     assert_string_equal(err.message,
-                        "signature s: minima = 84 is read only where kind is minhash, bottom-k, "
-                        "supershingles, sorted-shingles or megashingles (its default: 128)");
+                        "signature s: minima = 77 is read only where kind is minhash, bottom-k, "
+                        "supershingles, sorted-shingles or megashingles (its default: 84)");
     assert_int_equal(nd_recipe_canonical(&recipe, &text, &len, NULL, NULL), ND_EINVAL);
     assert_int_equal(nd_recipe_set(&recipe, "s.kind=minhash", &err), ND_OK);
     assert_int_equal(nd_recipe_check(&recipe, &err), ND_OK);
