@@ -204,27 +204,6 @@ static enum nd_status read_marks(struct nd_featurer *f, const struct nd_document
     return status;
 }
 
-/* Code points of the normalised text. */
-static enum nd_status count_codes(struct nd_featurer *f, struct nd_view text, uint64_t *length)
-{
-    const char *bytes;
-    size_t n;
-    int more;
-    unsigned char any = 0;
-
-    for (size_t i = 0; i < text.len; i++)
-        any |= (unsigned char)text.data[i];
-    *length = text.len;
-    if (any < 0x80)
-        return ND_OK;
-    *length = 0;
-    nd_text_stream_start(f->stream, text.data, text.len);
-    while ((more = nd_text_stream_next(f->stream, &bytes, &n)) == 1)
-        for (size_t i = 0; i < n; i++)
-            *length += ((unsigned char)bytes[i] & 0xC0) != 0x80;
-    return (enum nd_status)more;
-}
-
 /* From the document to the selected distinct features. */
 static enum nd_status collect(struct nd_featurer *f, const struct nd_document *document)
 {
@@ -236,7 +215,10 @@ static enum nd_status collect(struct nd_featurer *f, const struct nd_document *d
     f->n_seen = 0;
     f->in_sentence = 0;
     f->seen_in_it = 0;
-    status = has_words ? nd_featurer_read(f, document->text) : ND_OK;
+    if (has_words)
+        status = nd_featurer_read(f, document->text);
+    else /* before the first gain is asked for */
+        status = nd_featurer_length(f, document->text, &f->n_words);
     if (status == ND_OK)
         status = read_marks(f, document);
     if (status == ND_OK && has_words && !nd_featurer_keep(f))
@@ -311,7 +293,7 @@ enum nd_status nd_featurer_run(struct nd_featurer *f, const struct nd_document *
     if (status == ND_OK)
         status = finish(f, document, &made);
     if (status == ND_OK)
-        status = count_codes(f, document->text, &made.length);
+        status = nd_featurer_length(f, document->text, &made.length);
     if (status == ND_OK)
         *out = made;
     return status;

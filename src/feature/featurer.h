@@ -89,6 +89,8 @@ enum nd_status nd_featurer_places(struct nd_featurer *f, struct nd_view text,
 
 /* featurer_read.c: from the text to `word` and `sentence`, or to `term`.  ND_ENOMEM. */
 enum nd_status nd_featurer_read(struct nd_featurer *f, struct nd_view text);
+/* Code points of the normalised text.  ND_ENOMEM. */
+enum nd_status nd_featurer_length(struct nd_featurer *f, struct nd_view text, uint64_t *length);
 bool nd_featurer_reserve_terms(struct nd_featurer *f, size_t n); /* n in all */
 
 /* featurer_terms.c: from words to terms.  False: out of memory. */

@@ -152,7 +152,6 @@ static enum nd_status count_characters(struct nd_featurer *f, struct nd_view tex
         return (enum nd_status)more;
     if (f->n_dropped == 0 && f->n_terms > 0 && !count_short(f, f->term, f->n_terms))
         return ND_ENOMEM;
-    f->n_words = f->n_dropped + f->n_terms;
     return ND_OK;
 }
 

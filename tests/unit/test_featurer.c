@@ -484,6 +484,29 @@ static void position_counts_all_words(void **state)
     nd_featurer_free(f);
 }
 
+/* The cosine needs the length before the first gain: cos(2 pi i / L) + 1, of L code points. */
+static void position_of_characters_counts_code_points(void **state)
+{
+    static const char text[] = "\xC3\xA9 abcdefg-";
+    struct nd_document document = {.text = {text, sizeof text - 1}};
+    struct nd_weight_params weights = nd_weight_params_default();
+    struct nd_featurer *f;
+
+    (void)state;
+    params.unit = ND_FEATURE_CHARACTERS;
+    params.width = 1;
+    weights.position = ND_POSITION_COSINE;
+    f = nd_featurer_new(&params, &weights, NULL, NULL);
+    assert_non_null(f);
+    assert_int_equal(nd_featurer_run(f, &document, &made), ND_OK);
+    assert_int_equal(made.count, 10);
+    assert_int_equal(made.n_tokens, 10);
+    assert_int_equal(made.at[4].weight, 0);
+    assert_int_equal(made.at[9].weight, ND_WEIGHT_ONE);
+    assert_int_equal(made.at[0].weight, made.at[8].weight);
+    nd_featurer_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -509,6 +532,7 @@ int main(void)
         cmocka_unit_test_setup(what_is_remembered_of_words_does_not_matter, begin),
         cmocka_unit_test_setup(marked_words_weigh_more, begin),
         cmocka_unit_test_setup(position_counts_all_words, begin),
+        cmocka_unit_test_setup(position_of_characters_counts_code_points, begin),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
