@@ -157,6 +157,7 @@ void nd_featurer_free(struct nd_featurer *f)
     free(f->mark);
     nd_tally_release(&f->tally);
     free(f->occurrence.at);
+    free(f->occurrence_from.at);
     free(f->new_number.at);
     free(f->origin.at);
     free(f->at);
@@ -204,14 +205,13 @@ static enum nd_status read_marks(struct nd_featurer *f, const struct nd_document
     return status;
 }
 
-/* From the document to the selected distinct features. */
-static enum nd_status collect(struct nd_featurer *f, const struct nd_document *document)
+enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_document *document)
 {
     bool has_words = f->params.unit != ND_FEATURE_CHARACTERS;
     enum nd_status status;
 
     nd_tally_clear(&f->tally);
-    f->occurrence.count = f->origin.count = f->kept.count = 0;
+    f->occurrence.count = f->occurrence_from.count = f->origin.count = f->kept.count = 0;
     f->n_seen = 0;
     f->in_sentence = 0;
     f->seen_in_it = 0;
@@ -288,7 +288,7 @@ enum nd_status nd_featurer_run(struct nd_featurer *f, const struct nd_document *
                                struct nd_features *out)
 {
     struct nd_features made;
-    enum nd_status status = collect(f, document);
+    enum nd_status status = nd_featurer_collect(f, document);
 
     if (status == ND_OK)
         status = finish(f, document, &made);

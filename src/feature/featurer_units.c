@@ -222,3 +222,20 @@ enum nd_status nd_featurer_count(struct nd_featurer *f, struct nd_view text)
     }
     return good ? ND_OK : ND_ENOMEM;
 }
+
+size_t nd_featurer_terms_of(const struct nd_featurer *f, size_t from, uint64_t hash)
+{
+    size_t n = f->params.width, stop;
+
+    switch (f->params.unit) {
+    case ND_FEATURE_SHINGLES: return f->n_terms < n ? f->n_terms : n;
+    case ND_FEATURE_SENTENCES:
+        for (n = 0; n < f->sentence.count && f->sentence.at[n] <= nd_featurer_word_of(f, from);)
+            n++;
+        stop = n < f->sentence.count ? f->sentence.at[n] : f->word.count;
+        for (n = from; n < f->n_terms && nd_featurer_word_of(f, n) < stop;)
+            n++;
+        return n - from;
+    default: return f->term[from] == hash ? 1 : 2; /* a phrase */
+    }
+}

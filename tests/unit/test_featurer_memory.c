@@ -79,6 +79,7 @@ static int everything(void)
     struct nd_features made;
     struct nd_error err = {.status = ND_OK};
     struct nd_featurer *f = nd_featurer_new(&params, &weights, df, &err);
+    struct nd_feature_place *place;
     char *explained = NULL;
     size_t len;
     int status, second;
@@ -89,6 +90,10 @@ static int everything(void)
     second = nd_featurer_explain(f, &document, &explained, &len, &made);
     if (second == ND_OK)
         free(explained);
+    status = status != ND_OK ? status : second;
+    second = nd_featurer_locate(f, &document, &place, &len);
+    if (second == ND_OK)
+        free(place);
     status = status != ND_OK ? status : second;
     countdown = -1;
     assert_int_equal(nd_featurer_run(f, &document, &made), ND_OK);
