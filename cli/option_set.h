@@ -10,6 +10,10 @@
 DECLARE(set_key);
 DECLARE(set_assignment);
 DECLARE(set_recipe);
+DECLARE(set_df);
+DECLARE(set_shown_df);
+DECLARE(add_assignment);
+DECLARE(set_canonical);
 DECLARE(set_shingle);
 DECLARE(set_characters);
 DECLARE(set_method);

@@ -35,9 +35,11 @@ struct settings {
     struct hamming_settings hamming;
     struct df_settings df_table;
     struct words paths, text_fields, globs, prefer, corpus;
-    char *prefer_copy; /* of the option's value, cut at commas */
-    bool has_output;   /* -o was given */
-    bool quiet, progress, help;
+    struct words assignments; /* of recipe, which changes what it shows */
+    const char *df;           /* of recipe */
+    char *prefer_copy;        /* of the option's value, cut at commas */
+    bool has_output;          /* -o was given */
+    bool quiet, progress, help, canonical;
 };
 
 enum commands {
@@ -48,6 +50,7 @@ enum commands {
     FOR_INDEX = 16,
     FOR_JOIN = 32,
     FOR_DF = 1024,
+    FOR_RECIPE = 64,
     FOR_HAMMING = FOR_INDEX | FOR_JOIN,
     FOR_RUNS = FOR_DEDUP | FOR_PAIRS | FOR_SKETCH, /* that read any number of inputs */
     FOR_PAIRWISE = FOR_DEDUP | FOR_PAIRS | FOR_EXPLAIN,
@@ -104,6 +107,7 @@ int cmd_sketch(struct settings *s);
 int cmd_index(struct settings *s);
 int cmd_join(struct settings *s);
 int cmd_df(struct settings *s);
+int cmd_recipe(struct settings *s);
 
 /* cmd_index_file.c: the parts of index that have to do with a file. */
 int index_build(const struct settings *s, const char *const *path, size_t n);

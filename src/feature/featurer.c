@@ -15,7 +15,7 @@
 static bool is_plain(const struct nd_feature_params *p, const struct nd_words *w)
 {
     return !nd_stop_words_any(&w->stop) && !w->stemmer && p->least_length <= 1 &&
-           w->most_digits >= 32 && !w->has_dates && p->select != ND_SELECT_ANCHORED &&
+           w->most_digits >= ND_DIGITS_ANY && !w->has_dates && p->select != ND_SELECT_ANCHORED &&
            p->select != ND_SELECT_SENTENCE &&
            (p->unit == ND_FEATURE_SHINGLES || (p->unit == ND_FEATURE_TERMS && !w->df));
 }

@@ -130,7 +130,9 @@ static enum nd_status find_factor(const struct calibrating *c, struct nd_run_df_
         for (size_t j = 0; j < c->at[i].n; j++)
             share[c->at[i].weight[j]] += one / c->at[i].n;
     }
-    while (w < ND_WEIGHT_ONE && (double)sum < out->drop * (double)one * (double)c->n)
+    /* Each feature's part of `one` was cut: by less than 1. */
+    while (w < ND_WEIGHT_ONE &&
+           (double)(sum + out->n_features) < out->drop * (double)one * (double)c->n)
         sum += share[w++];
     out->factor = w > 0 ? (w - 0.5) / ND_WEIGHT_ONE : 0;
     out->dropped = (double)sum / (double)one / (double)c->n;
