@@ -90,8 +90,11 @@ static void write_and_read(void *context)
     if (r->wrote == ND_OK && slot->seen.count && r->hooks.write)
         r->wrote = r->hooks.write(r->hooks.context, slot->seen.slot, &r->write_error);
     slot->seen.count = 0;
-    if (r->wrote != ND_OK)
+    if (r->wrote != ND_OK) { /* what comes after is not read */
+        slot->state = (int)r->wrote;
+        slot->error = r->write_error;
         return;
+    }
     slot->state =
         nd_input_read(r->input, r->batch_bytes, BATCH_RECORDS, &slot->batch, &slot->error);
     slot->n_sources = (uint32_t)nd_input_sources(r->input);
@@ -252,11 +255,6 @@ static int take_coming(struct nd_reading *r, struct slot *slot, struct nd_error 
         begin_job(r);
     if (r->coming == slot)
         finish_job(r);
-    if (!r->has_job && r->wrote != ND_OK) {
-        if (err)
-            *err = r->write_error;
-        return (int)r->wrote;
-    }
     tell_problems(r, slot);
     r->n_sources = slot->n_sources;
     if (slot->state < 0 && err)
