@@ -12,7 +12,7 @@
  * A quarter of a megabyte a worker: with what is made of it, that stays in a core's cache (2 MB
  * took a quarter longer on small mails), and waking the workers costs nothing beside it.
  */
-enum { WORKER_BYTES = 1 << 18, BATCH_BYTES_MAX = 8 << 20, BATCH_RECORDS = 8192, TASK_RECORDS = 16 };
+enum { WORKER_BYTES = 1 << 18, BATCH_BYTES_MAX = 8 << 20, BATCH_RECORDS = 8192, TASK_RECORDS = 4 };
 
 struct kept_problem {
     enum nd_problem_kind kind;
