@@ -65,6 +65,19 @@ ND_API enum nd_status nd_recipe_set(struct nd_recipe *recipe, const char *assign
 ND_API enum nd_status nd_recipe_check(const struct nd_recipe *recipe, struct nd_error *err);
 
 /*
+ * The i-th key of [decide] that has another value than its default and that nothing reads, as what
+ * warning->message says; 0: there are no more.  The recipe is good all the same.
+ */
+ND_API int nd_recipe_warning(const struct nd_recipe *recipe, size_t i, struct nd_error *warning);
+
+/* Whether a signature asks a df table: for idf, a lexicon, what is rare, phrases, stop words. */
+ND_API int nd_signature_asks_df(const struct nd_named_signature *signature);
+
+/* Name the df table of all signatures that ask one.  ND_EINVAL: none does; too long a path. */
+ND_API enum nd_status nd_recipe_set_df(struct nd_recipe *recipe, const char *path,
+                                       struct nd_error *err);
+
+/*
  * The canonical text: all keys that are read, sorted, one spelling for each value; it parses to the
  * same recipe.  *text (zero-terminated; *len without the zero) is the caller's, to free().
  * *fingerprint, where not NULL, is the XXH3 of the canonical [signature NAME] and [sketch] sections

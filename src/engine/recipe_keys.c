@@ -9,6 +9,7 @@
 
 #define WORDS ND_KEY_WORDS
 #define SKETCH(field) ND_HALF_SKETCH, .offset = offsetof(struct nd_recipe, dedup.sketch.field)
+#define LAX(condition, where) .is_read = (condition), .is_lax = true, .reader = (where)
 #define DECIDE(field) ND_HALF_DECIDE, .offset = offsetof(struct nd_recipe, dedup.field)
 
 enum { CHECKS_MAX = 1000000 };
@@ -16,6 +17,36 @@ enum { CHECKS_MAX = 1000000 };
 static bool has_rule(const void *values)
 {
     return ((const struct nd_recipe *)values)->dedup.candidates == ND_CANDIDATES_MATCH;
+}
+
+static const struct nd_dedup_params *dedup_of(const void *values)
+{
+    return &((const struct nd_recipe *)values)->dedup;
+}
+
+static bool has_bands(const void *values)
+{
+    return dedup_of(values)->candidates == ND_CANDIDATES_MINHASH;
+}
+
+static bool has_recall(const void *values)
+{
+    return has_bands(values) && !dedup_of(values)->bands;
+}
+
+static bool has_distance(const void *values)
+{
+    return dedup_of(values)->candidates == ND_CANDIDATES_SIMHASH;
+}
+
+static bool has_threshold(const void *values)
+{
+    return has_recall(values) || dedup_of(values)->verify != ND_VERIFY_NONE;
+}
+
+static bool has_checks(const void *values)
+{
+    return dedup_of(values)->candidates != ND_CANDIDATES_ALL;
 }
 
 /* The words of an enum stand in the order of its values in neardup/dedup.h and neardup/sketch.h. */
@@ -31,14 +62,18 @@ static const struct nd_recipe_key keys[] = {
     {DECIDE(cluster), .name = "cluster", .type = ND_KEY_ENUM, WORDS("star", "components")},
     {DECIDE(short_policy), .name = "short", .type = ND_KEY_ENUM,
      WORDS("identical", "keep", "tokens")},
-    {DECIDE(threshold), .name = "threshold", .type = ND_KEY_RATIO, .least = 0, .greatest = 1},
-    {DECIDE(recall), .name = "recall", .type = ND_KEY_REAL, .least = 0, .greatest = 0.9999},
-    {DECIDE(bands), .name = "bands", .type = ND_KEY_INT, .least = 0, .greatest = ND_MINHASH_COUNT},
-    {DECIDE(rows), .name = "rows", .type = ND_KEY_INT, .least = 0, .greatest = ND_MINHASH_COUNT},
+    {DECIDE(threshold), .name = "threshold", .type = ND_KEY_RATIO, .least = 0, .greatest = 1,
+     LAX(has_threshold, "where verify is not none, or where bands are chosen")},
+    {DECIDE(recall), .name = "recall", .type = ND_KEY_REAL, .least = 0, .greatest = 0.9999,
+     LAX(has_recall, "where candidates is minhash and bands are chosen")},
+    {DECIDE(bands), .name = "bands", .type = ND_KEY_INT, .least = 0, .greatest = ND_MINHASH_COUNT,
+     LAX(has_bands, "where candidates is minhash")},
+    {DECIDE(rows), .name = "rows", .type = ND_KEY_INT, .least = 0, .greatest = ND_MINHASH_COUNT,
+     LAX(has_bands, "where candidates is minhash")},
     {DECIDE(simhash_bits), .name = "simhash_bits", .type = ND_KEY_INT, .least = 0,
-     .greatest = ND_SIMHASH_BITS_MAX},
+     .greatest = ND_SIMHASH_BITS_MAX, LAX(has_distance, "where candidates is simhash")},
     {DECIDE(max_checks), .name = "max_checks", .type = ND_KEY_INT, .least = 1,
-     .greatest = CHECKS_MAX},
+     .greatest = CHECKS_MAX, LAX(has_checks, "where candidates is not all")},
     {ND_HALF_DECIDE, "keep", ND_KEY_STRING, .offset = offsetof(struct nd_recipe, keep), .least = 1,
      .greatest = ND_KEEP_MAX},
     {ND_HALF_DECIDE, "match", ND_KEY_STRING, .offset = offsetof(struct nd_recipe, method.match),
@@ -93,6 +128,13 @@ enum nd_status nd_recipe_check(const struct nd_recipe *recipe, struct nd_error *
     struct nd_named_signature section = nd_named_signature_default();
 
     return nd_keys_check(&nd_recipe_schema, recipe, &defaults, &section, err);
+}
+
+int nd_recipe_warning(const struct nd_recipe *recipe, size_t i, struct nd_error *warning)
+{
+    struct nd_recipe defaults = nd_recipe_default();
+
+    return nd_keys_warning(&nd_recipe_schema, recipe, &defaults, i, warning);
 }
 
 enum nd_status nd_recipe_canonical(const struct nd_recipe *recipe, char **text, size_t *len,

@@ -31,7 +31,4 @@ const char *nd_recipe_nth_section(const void *values, size_t i, const void **sec
 /* The rule of `match` with its blanks in one form: "distance(a) <= 3 and any of (…)". */
 enum nd_status nd_match_tidy(struct nd_view value, char *out, size_t size, struct nd_error *err);
 
-/* Whether anything of the signature asks a df table. */
-bool nd_df_is_read(const struct nd_named_signature *s);
-
 #endif

@@ -37,7 +37,7 @@ static bool has_polynomial(const void *values)
 
 static bool has_df(const void *values)
 {
-    return nd_df_is_read(values);
+    return nd_signature_asks_df(values);
 }
 
 static bool has_copies(const void *values)

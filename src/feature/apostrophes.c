@@ -98,7 +98,7 @@ void nd_apostrophes_restore(struct nd_view text, struct nd_token *token, size_t 
         token[i].offset += before;
         end_joint = joint;
         end_len = len;
-        token[i].len += (uint32_t)(removed_before(text, last, before, &end_joint, &end_len) -
-                                   before);
+        token[i].len +=
+            (uint32_t)(removed_before(text, last, before, &end_joint, &end_len) - before);
     }
 }

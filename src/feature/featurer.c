@@ -15,7 +15,7 @@
 static bool is_plain(const struct nd_feature_params *p, const struct nd_words *w)
 {
     return !nd_stop_words_any(&w->stop) && !w->stemmer && p->least_length <= 1 &&
-           w->most_digits >= 32 && !w->has_dates && p->select != ND_SELECT_ANCHORED &&
+           w->most_digits >= ND_DIGITS_ANY && !w->has_dates && p->select != ND_SELECT_ANCHORED &&
            p->select != ND_SELECT_SENTENCE &&
            (p->unit == ND_FEATURE_SHINGLES || (p->unit == ND_FEATURE_TERMS && !w->df));
 }
@@ -61,10 +61,9 @@ static enum nd_status plan(struct nd_featurer *f, struct nd_error *err)
 
     f->is_plain = is_plain(p, &f->words);
     f->has_sentences = p->unit == ND_FEATURE_SENTENCES || p->select == ND_SELECT_SENTENCE;
-    f->selects_occurrences =
-        p->select == ND_SELECT_KTH || p->select == ND_SELECT_SENTENCE ||
-        p->select == ND_SELECT_ANCHORED ||
-        (p->select == ND_SELECT_FIRST && p->count == ND_FEATURE_OCCURRENCES);
+    f->selects_occurrences = p->select == ND_SELECT_KTH || p->select == ND_SELECT_SENTENCE ||
+                             p->select == ND_SELECT_ANCHORED ||
+                             (p->select == ND_SELECT_FIRST && p->count == ND_FEATURE_OCCURRENCES);
     f->needs_gain = nd_weigher_needs_gain(f->weigher);
     f->needs_marks = nd_weigher_needs_marks(f->weigher);
     if (f->needs_marks && p->unit == ND_FEATURE_CHARACTERS)
@@ -76,14 +75,32 @@ static enum nd_status plan(struct nd_featurer *f, struct nd_error *err)
     return ND_OK;
 }
 
+/*
+ * A table counts one kind of feature.  Where stop words come from it and the features are no terms,
+ * it must count terms, and says nothing of the features.
+ */
+static enum nd_status check_df(struct nd_featurer *f, struct nd_error *err)
+{
+    struct nd_feature_params counted = f->params;
+
+    if (f->df && strncmp(f->params.stop_words, "df:", 3) == 0 &&
+        f->params.unit != ND_FEATURE_TERMS) {
+        f->df = NULL;
+        counted.unit = ND_FEATURE_TERMS;
+    }
+    return f->words.df ? nd_df_check(f->words.df, &counted, err) : ND_OK;
+}
+
 /* The parts of a featurer that is zeroes but for its parameters. */
 static enum nd_status make(struct nd_featurer *f, const struct nd_weight_params *weights,
                            struct nd_error *err)
 {
-    enum nd_status status = nd_feature_params_check(&f->params, f->df != NULL, err);
+    enum nd_status status = nd_words_init(&f->words, &f->params, f->df, err);
 
     if (status == ND_OK)
-        status = nd_words_init(&f->words, &f->params, f->df, err);
+        status = check_df(f, err);
+    if (status == ND_OK)
+        status = nd_feature_params_check(&f->params, f->df != NULL, err);
     if (status != ND_OK)
         return status;
     f->weigher = nd_weigher_new(weights, f->df, err);

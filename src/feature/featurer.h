@@ -105,9 +105,9 @@ enum nd_status nd_featurer_count(struct nd_featurer *f, struct nd_view text);
 
 /*
  * featurer_select.c: count at most 512 occurrences, but those that are not selected, which are
- * taken out of the arrays; `from` is where each begins: the number of its first term, of a spot that
- * of its word, of a character n-gram that of its code point.  Then select among the distinct ones.
- * False: out of memory.
+ * taken out of the arrays; `from` is where each begins: the number of its first term, of a spot
+ * that of its word, of a character n-gram that of its code point.  Then select among the distinct
+ * ones. False: out of memory.
  */
 bool nd_featurer_add(struct nd_featurer *f, uint64_t *hash, uint32_t *from, size_t n);
 bool nd_featurer_select(struct nd_featurer *f);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { DISTANCE_MAX = 32, DIGITS_ANY = 32 };
+enum { DISTANCE_MAX = 32 };
 
 static bool has_stop_words(const struct nd_feature_params *p)
 {
@@ -20,16 +20,16 @@ static bool has_stem(const struct nd_feature_params *p)
 /* Whether anything is asked of words one by one. */
 static const char *key_of_words(const struct nd_feature_params *p)
 {
-    return has_stop_words(p)               ? "stop_words"
-           : has_stem(p)                   ? "stem"
-           : p->strip != ND_STRIP_NONE     ? "strip"
-           : p->least_length > 0           ? "least_length"
-           : p->most_digits < DIGITS_ANY   ? "most_digits"
-           : p->join_apostrophes           ? "join_apostrophes"
-           : p->phrases > 0                ? "phrases"
-           : p->anchor_window > 0          ? "anchor_window"
+    return has_stop_words(p)                 ? "stop_words"
+           : has_stem(p)                     ? "stem"
+           : p->strip != ND_STRIP_NONE       ? "strip"
+           : p->least_length > 0             ? "least_length"
+           : p->most_digits < ND_DIGITS_ANY     ? "most_digits"
+           : p->join_apostrophes             ? "join_apostrophes"
+           : p->phrases != 0                 ? "phrases"
+           : p->anchor_window > 0            ? "anchor_window"
            : p->select == ND_SELECT_SENTENCE ? "select = sentence"
-                                           : NULL;
+                                             : NULL;
 }
 
 static enum nd_status check_ranges(const struct nd_feature_params *p, struct nd_error *err)
@@ -40,9 +40,8 @@ static enum nd_status check_ranges(const struct nd_feature_params *p, struct nd_
     if (p->distance < 1 || p->distance > DISTANCE_MAX)
         return nd_fail(err, ND_EINVAL, "distance = %u: 1 to %d are possible", p->distance,
                        DISTANCE_MAX);
-    if (!(p->phrases >= 0 && p->phrases <= ND_PHRASES_MAX))
-        return nd_fail(err, ND_EINVAL, "phrases = %g: 0 to %g are possible", p->phrases,
-                       ND_PHRASES_MAX);
+    if (!(p->phrases <= ND_PHRASES_MAX))
+        return nd_fail(err, ND_EINVAL, "phrases = %g: %g at most", p->phrases, ND_PHRASES_MAX);
     if (p->select != ND_SELECT_ALL && p->select != ND_SELECT_ANCHORED && p->select_count < 1)
         return nd_fail(err, ND_EINVAL, "select_count = 0: what is selected is counted from 1");
     return ND_OK;
@@ -54,7 +53,7 @@ static enum nd_status check_units(const struct nd_feature_params *p, struct nd_e
 
     if (p->unit == ND_FEATURE_CHARACTERS && key)
         return nd_fail(err, ND_EINVAL, "%s is about words, but unit = characters", key);
-    if (p->phrases > 0 && p->unit != ND_FEATURE_TERMS)
+    if (p->phrases != 0 && p->unit != ND_FEATURE_TERMS)
         return nd_fail(err, ND_EINVAL, "phrases are of terms, but unit is not terms");
     if (p->unit == ND_FEATURE_SPOTS && !has_stop_words(p))
         return nd_fail(err, ND_EINVAL, "unit = spots needs stop_words: spots begin with them");

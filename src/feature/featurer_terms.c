@@ -27,8 +27,7 @@ static bool is_date(const struct nd_featurer *f, size_t i, bool after_date, bool
 {
     uint32_t kinds = kinds_at(f, i);
 
-    return (kinds & DATE) ||
-           ((kinds & ND_WORD_SHORT_DATE) && is_short_date(f, i, after_date)) ||
+    return (kinds & DATE) || ((kinds & ND_WORD_SHORT_DATE) && is_short_date(f, i, after_date)) ||
            ((kinds & ND_WORD_TIME) && after_date) ||
            ((kinds & ND_WORD_FIRST_HALF) && after_date &&
             (kinds_at(f, i + 1) & ND_WORD_SECOND_HALF)) ||

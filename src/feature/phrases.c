@@ -20,8 +20,8 @@ uint64_t nd_phrase_hash(uint64_t first, uint64_t second)
 }
 
 /*
- * e^x in 2^-16, 0 <= x <= ND_PHRASES_MAX, from additions, multiplications and divisions alone, which
- * every processor rounds alike: the series at x / 1024, squared ten times.
+ * e^x in 2^-16, 0 <= x <= ND_PHRASES_MAX, from additions, multiplications and divisions alone,
+ * which every processor rounds alike: the series at x / 1024, squared ten times.
  */
 static uint64_t exponential(double x)
 {
@@ -38,9 +38,10 @@ static uint64_t exponential(double x)
 
 bool nd_phrases_init(struct nd_phrases *p, double threshold, const struct nd_df *df)
 {
-    p->is_used = threshold > 0;
+    p->is_used = threshold != 0;
+    p->has_all = threshold < 0;
     p->df = df;
-    if (!p->is_used || !df)
+    if (!p->is_used || p->has_all)
         return true;
     p->factor = exponential(threshold);
     p->answer = calloc((size_t)1 << LOG2, sizeof *p->answer);
@@ -70,7 +71,7 @@ bool nd_phrases_have(struct nd_phrases *p, uint64_t first, uint64_t second)
     uint64_t pair = nd_phrase_hash(first, second);
     struct nd_phrase_answer *answer;
 
-    if (!p->df)
+    if (p->has_all)
         return true;
     answer = &p->answer[pair >> (64 - LOG2)];
     if ((answer->hash ^ pair) > 1 || answer->hash == 0)

@@ -12,13 +12,14 @@ struct nd_phrase_answer;
 
 /* The working memory of one thread: answers of the df table, in a table of fixed size. */
 struct nd_phrases {
-    bool is_used;
-    const struct nd_df *df; /* NULL: every pair, for building a df table */
-    uint64_t factor;        /* e^threshold in 2^-16 */
+    bool is_used, has_all; /* every pair: for building a df table */
+    const struct nd_df *df;
+    uint64_t factor; /* e^threshold in 2^-16 */
     struct nd_phrase_answer *answer;
 };
 
-/* `p` is zeroes.  threshold: 0 … ND_PHRASES_MAX.  False: out of memory. */
+/* `p` is zeroes.  threshold: at most ND_PHRASES_MAX; 0: none, below 0: all.  False: out of memory.
+ */
 #define ND_PHRASES_MAX 30.0
 bool nd_phrases_init(struct nd_phrases *p, double threshold, const struct nd_df *df);
 void nd_phrases_release(struct nd_phrases *p);

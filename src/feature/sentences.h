@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 /*
- * The end of the sentence that begins at `from` < len, with the white space after it.  A text may be
- * normalised and tokenised sentence by sentence: no code point that a sentence ends with composes
- * with what follows.
+ * The end of the sentence that begins at `from` < len, with the white space after it.  A text may
+ * be normalised and tokenised sentence by sentence: no code point that a sentence ends with
+ * composes with what follows.
  */
 size_t nd_sentence_end(const char *text, size_t len, size_t from);
 

@@ -16,8 +16,8 @@ struct nd_stemmer *nd_stemmer_new(const char *language, struct nd_error *err)
         if (strcmp(names[n], language) == 0)
             break;
     if (!names[n]) {
-        const char *near = nd_name_nearest(language, strlen(language), (const char *const *)names,
-                                           n);
+        const char *near =
+            nd_name_nearest(language, strlen(language), (const char *const *)names, n);
 
         nd_fail(err, ND_EINVAL, "stem = %s: Snowball has no such language%s%s%s", language,
                 near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");

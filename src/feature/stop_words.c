@@ -89,8 +89,8 @@ static enum nd_status read_file(const char *path, char **data, size_t *len, stru
         if (ferror(file))
             status = nd_fail(err, ND_EIO, "stop_words = %s: %s", path, strerror(errno));
         else if (all.len + n > FILE_MAX)
-            status = nd_fail(err, ND_EINVAL, "stop_words = %s: more than %d MB", path,
-                             FILE_MAX >> 20);
+            status =
+                nd_fail(err, ND_EINVAL, "stop_words = %s: more than %d MB", path, FILE_MAX >> 20);
         else if (!nd_buffer_append(&all, part, n))
             status = nd_fail(err, ND_ENOMEM, "out of memory");
     }

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 struct nd_stop_words {
-    bool is_english;   /* the table of word_table.h */
-    uint64_t *hash;    /* of a file's words, ascending */
+    bool is_english; /* the table of word_table.h */
+    uint64_t *hash;  /* of a file's words, ascending */
     size_t count;
     bool by_df;
     uint64_t df_limit; /* terms in more documents than that */

@@ -42,12 +42,12 @@ static uint64_t idf_of(const struct nd_weigher *w, uint32_t n)
     }
 }
 
-/* A share of a parameter to 2^-32; false: it is none. */
+/* A share of a parameter to 2^-32, cut, so that a tenth of fifty is five; false: it is none. */
 static bool read_share(double share, uint64_t *out)
 {
     if (!(share >= 0 && share <= 1))
         return false;
-    *out = (uint64_t)(share * 4294967296.0 + 0.5);
+    *out = (uint64_t)(share * 4294967296.0);
     return true;
 }
 
@@ -319,9 +319,9 @@ static void apply_thresholds(struct nd_weigher *w, const struct nd_term_stat *st
         keep = (size_t)(((wide)w->top_share * positive(w, n) + UINT32_MAX) >> FRACTION);
     if (w->params.top && w->params.top < keep)
         keep = w->params.top;
-    cut = (uint64_t)(((wide)w->cut * greatest + UINT32_MAX) >> FRACTION);
-    if (w->band_high)
-        high = (uint64_t)((wide)w->band_high * greatest >> FRACTION);
+    cut = (uint64_t)((wide)w->cut * greatest >> FRACTION);
+    if (w->band_high) /* the share was cut: one more, and up, so that both ends are within */
+        high = (uint64_t)(((wide)(w->band_high + 1) * greatest + UINT32_MAX) >> FRACTION);
     if (cut || w->band_high)
         for (size_t i = 0; i < n; i++)
             if (w->weight[i] < cut || w->weight[i] > high)

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { ND_DIGITS_ANY = 32 }; /* of `most_digits`: from here on it lets all pass */
+
 struct nd_word {
     uint64_t hash;
     uint64_t term;  /* the hash of its stem */
@@ -24,8 +26,8 @@ struct nd_word {
 /*
  * The working memory of one thread, of bounded size: it is emptied between documents.
  *
- *     word  [ . | w1 | w2 | … ]        in order of first occurrence, from 1: frequent words are near
- *     slot  [ 0 | 2 | 0 | 1 | … ]      open addressing: numbers of words; 0 is free
+ *     word  [ . | w1 | w2 | … ]        in order of first occurrence, from 1: frequent words are
+ * near slot  [ 0 | 2 | 0 | 1 | … ]      open addressing: numbers of words; 0 is free
  */
 struct nd_words {
     struct nd_word *word; /* word[0] is scratch */

@@ -21,6 +21,7 @@ static const struct value_name value_names[] = {
     {"shared", ND_RULE_SHARED, ND_FORM_VALUES, false},
     {"resemblance", ND_RULE_RESEMBLANCE, ND_FORM_VALUES, true},
     {"containment", ND_RULE_CONTAINMENT, ND_FORM_VALUES, true},
+    {"overlap", ND_RULE_OVERLAP, ND_FORM_VALUES, true},
     {"cosine", ND_RULE_COSINE, ND_FORM_VALUES, true},
     {"length", ND_RULE_LENGTH, ND_FORM_VALUES, true},
 };

@@ -63,7 +63,8 @@ static enum nd_status write_section(struct writer *w, const struct nd_key_table 
                 !append(w, name) || !append(w, "]\n")))
         return nd_fail(w->err, ND_ENOMEM, "out of memory");
     for (; key && status == ND_OK; key = next_key(table, n, half, key->name))
-        if ((!key->is_read || key->is_read(values)) && !(w->is_hashed && key->is_place))
+        if ((!key->is_read || key->is_lax || key->is_read(values)) &&
+            !(w->is_hashed && key->is_place))
             status = write_key(w, key, values);
     return status;
 }

@@ -105,7 +105,7 @@ static enum nd_status check_read(const struct parse *p, const unsigned long *see
         for (size_t i = 0; i < table[t]->n; i++, place++) {
             const struct nd_recipe_key *key = &table[t]->key[i];
 
-            if (!seen[place] || !key->is_read || key->is_read(values))
+            if (!seen[place] || key->is_lax || !key->is_read || key->is_read(values))
                 continue;
             nd_fail(&reason, ND_EINVAL, "'%s' is read only %s", key->name, key->reader);
             return fail_at(p, seen[place], reason.message);

@@ -24,7 +24,7 @@ enum nd_key_type {
     ND_KEY_NAME,   /* the same, and one of values */
 };
 
-/* One key of a layer's parameter struct.  Names are unique in all tables of a schema. */
+/* One key of a layer's parameter struct.  Names are unique in a section. */
 struct nd_recipe_key {
     enum nd_recipe_half half; /* its section: [sketch] or [decide]; in a named one: [sketch] */
     const char *name;
@@ -41,6 +41,7 @@ struct nd_recipe_key {
      * the key may not be given, and the canonical form leaves it out. */
     bool (*is_read)(const void *values);
     const char *reader; /* "where kind is minhash": who does, for messages */
+    bool is_lax;        /* where nothing reads it, it is warned of, not refused, and is written */
     bool is_place;      /* says where something is, not what: no part of the fingerprint */
 };
 #define ND_KEYS_MAX 96 /* keys in a table, or in those of a named section, at most */
@@ -81,6 +82,11 @@ enum nd_status nd_keys_set(const struct nd_recipe_schema *schema, const char *as
 enum nd_status nd_keys_check(const struct nd_recipe_schema *schema, const void *values,
                              const void *defaults, const void *named_defaults,
                              struct nd_error *err);
+
+/* The i-th plain key that is lax, that nothing reads, and that is not at its default: what a
+ * warning says of it.  False: there are no more. */
+bool nd_keys_warning(const struct nd_recipe_schema *schema, const void *values,
+                     const void *defaults, size_t i, struct nd_error *warning);
 
 /*
  * Append the canonical form of the halves named (a set of enum nd_recipe_half): each section that

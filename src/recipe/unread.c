@@ -37,7 +37,7 @@ static enum nd_status check(const struct nd_key_table *const *table, size_t n, c
         for (size_t i = 0; status == ND_OK && i < table[t]->n; i++) {
             const struct nd_recipe_key *key = &table[t]->key[i];
 
-            if (key->is_read && !key->is_read(values))
+            if (key->is_read && !key->is_lax && !key->is_read(values))
                 status = compare(key, values, defaults, section, name, text, err);
         }
     nd_buffer_release(&text[0]);
@@ -56,4 +56,21 @@ enum nd_status nd_keys_check(const struct nd_recipe_schema *schema, const void *
         status = check(schema->named, schema->n_named, section, named_defaults, schema->section,
                        name, err);
     return status;
+}
+
+bool nd_keys_warning(const struct nd_recipe_schema *schema, const void *values,
+                     const void *defaults, size_t i, struct nd_error *warning)
+{
+    struct nd_buffer text[2] = {{0}, {0}};
+    bool found = false;
+
+    for (size_t k = 0; k < schema->plain->n && !found; k++) {
+        const struct nd_recipe_key *key = &schema->plain->key[k];
+
+        found = key->is_lax && !key->is_read(values) &&
+                compare(key, values, defaults, "", NULL, text, warning) == ND_EINVAL && i-- == 0;
+    }
+    nd_buffer_release(&text[0]);
+    nd_buffer_release(&text[1]);
+    return found;
 }
