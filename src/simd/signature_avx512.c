@@ -6,6 +6,9 @@
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi2,popcnt")))
 
+typedef uint32_t sha1_word __attribute__((vector_size(64)));
+#include "simd/sha1_lanes.h"
+
 enum { LANES32 = 16, LANES64 = 8, QUARTERS = ND_WEIGHTED_BITS / LANES32, BLOCK = 256 };
 
 /* The first n of 8 lanes. */
@@ -146,6 +149,7 @@ const struct nd_signature_kernels nd_signature_avx512 = {
     .mix = mix,
     .weighted = weighted,
     .least = least,
+    .sha1 = sha1,
     .lexicons = lexicons,
 };
 #endif

@@ -11,6 +11,7 @@ enum {
     ND_WEIGHTED_BITS = 64,
     ND_LEXICONS_A_KEY = 4, /* lexicons that one mixed key decides for: 16 bits each */
     ND_LEXICONS_MOST = 256,
+    ND_SHA1_LANES = 16, /* messages that are hashed at once */
 };
 
 /* Pinned by docs/format/signatures.md: what separates the words of one feature, and places. */
@@ -37,6 +38,9 @@ struct nd_signature_kernels {
 
     /* value[i] = the lesser of itself and value[i + distance] as it was, i + distance < n. */
     void (*least)(uint64_t *value, size_t n, size_t distance);
+
+    /* One block of 16 words of each of the messages into its state (FIPS 180-4, section 6.1.2). */
+    void (*sha1)(uint32_t state[5][ND_SHA1_LANES], const uint32_t block[16][ND_SHA1_LANES]);
 
     /*
      * For each lexicon k: sum[k] += value[i], count[k] += 1 for every term that it keeps: the 16

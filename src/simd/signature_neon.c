@@ -4,6 +4,10 @@
 #if defined(__aarch64__)
 #include <arm_neon.h>
 
+#define TARGET
+typedef uint32x4_t sha1_word;
+#include "simd/sha1_lanes.h"
+
 enum { LANES32 = 4, PARTS = ND_WEIGHTED_BITS / LANES32, BLOCK = 256 };
 
 /* There is no product of 64-bit lanes: what multiplies is plain. */
@@ -82,6 +86,7 @@ const struct nd_signature_kernels nd_signature_neon = {
     .mix = mix,
     .weighted = weighted,
     .least = least,
+    .sha1 = sha1,
     .lexicons = lexicons,
 };
 #endif

@@ -3,6 +3,10 @@
 
 #include "base/hash.h"
 
+#define TARGET
+typedef uint32_t sha1_word;
+#include "simd/sha1_lanes.h"
+
 static void mix(const uint64_t *value, size_t n, uint64_t add, uint64_t *out)
 {
     for (size_t i = 0; i < n; i++)
@@ -43,5 +47,6 @@ const struct nd_signature_kernels nd_signature_scalar = {
     .mix = mix,
     .weighted = weighted,
     .least = least,
+    .sha1 = sha1,
     .lexicons = lexicons,
 };
