@@ -56,14 +56,19 @@ static size_t blocks_of(size_t n)
     return (n + 2 + BLOCK_WORDS - 1) / BLOCK_WORDS; /* the two take a word each */
 }
 
-/* Block b of a list into its lane. */
+/* Block b of a list into its lane: the words, where they end a byte 0x80, and at last the length.
+ */
 static void fill(uint32_t block[BLOCK][LANES], size_t lane, const struct nd_list *list, size_t b)
 {
-    for (size_t i = 0; i < BLOCK_WORDS; i++) {
-        size_t at = b * BLOCK_WORDS + i;
+    const size_t from = b * BLOCK_WORDS;
+    size_t here = list->n < from ? 0 : list->n - from;
 
-        put(block, lane, i, at < list->n ? list->word[at] : at == list->n ? 0x80 : 0);
-    }
+    if (here > BLOCK_WORDS)
+        here = BLOCK_WORDS;
+    for (size_t i = 0; i < here; i++)
+        put(block, lane, i, list->word[from + i]);
+    for (size_t i = here; i < BLOCK_WORDS; i++)
+        put(block, lane, i, from + i == list->n ? 0x80 : 0);
     if (b + 1 == blocks_of(list->n))
         put(block, lane, BLOCK_WORDS - 1, __builtin_bswap64(64 * (uint64_t)list->n));
 }

@@ -93,6 +93,21 @@ static uint32_t frequency(const struct nd_signer *s, const struct nd_features *f
     return s->df.count(s->df.context, f->at[i].hash); /* 1 may stand for unseen */
 }
 
+/* Each of n terms once: ascending where that matters; how many, or -1. */
+static int64_t distinct_terms(struct nd_signer *s, size_t n)
+{
+    if (nd_hasher_wants_order(&s->hasher)) {
+        if (!nd_words_reserve(&s->scratch, n + 1))
+            return -1;
+        return (int64_t)nd_sort_distinct(s->hash.at, n, s->scratch.at);
+    }
+    if (!nd_shingle_set_build(&s->set, s->hash.at, n))
+        return -1;
+    if (s->set.count)
+        memcpy(s->hash.at, s->set.distinct, s->set.count * sizeof *s->hash.at);
+    return (int64_t)s->set.count;
+}
+
 /*
  * The terms of the primary lexicon to s->hash: distinct, keyed, and ascending where that matters;
  * how many, or -1.  Only a band that begins at 1 has to ask which terms are unseen.
@@ -112,17 +127,7 @@ static int64_t primary_terms(struct nd_signer *s, const struct nd_features *f)
         n += (df >= least) & (df <= most) & (df > 0) & (f->at[i].weight != 0);
     }
     nd_signer_key(s, s->hash.at, n);
-    if (!nd_shingle_set_build(&s->set, s->hash.at, n))
-        return -1;
-    n = s->set.count;
-    if (n)
-        memcpy(s->hash.at, s->set.distinct, n * sizeof *s->hash.at);
-    if (nd_hasher_wants_order(&s->hasher)) {
-        if (!nd_words_reserve(&s->scratch, n))
-            return -1;
-        nd_sort_values(s->hash.at, n, s->scratch.at);
-    }
-    return (int64_t)n;
+    return distinct_terms(s, n);
 }
 
 /* The same where 1 may stand for unseen. */
