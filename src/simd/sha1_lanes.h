@@ -23,18 +23,14 @@ TARGET static inline __attribute__((always_inline)) sha1_word sha1_choice(int t,
     return b ^ c ^ d;
 }
 
-/* The lanes from `first` on, SHA1_WIDTH of them. */
-TARGET static inline __attribute__((always_inline)) void
-sha1_some_lanes(uint32_t state[5][ND_SHA1_LANES], const uint32_t block[16][ND_SHA1_LANES],
-                int first)
+TARGET static inline __attribute__((always_inline)) void sha1_rounds(sha1_word state[5],
+                                                                     sha1_word w[16])
 {
     static const uint32_t constant[4] = {0x5A827999, 0x6ED9EBA1, 0x8F1BBCDC, 0xCA62C1D6};
-    sha1_word s[5], w[16], old;
+    sha1_word s[5];
 
     for (int k = 0; k < 5; k++)
-        memcpy(&s[k], &state[k][first], sizeof *s);
-    for (int k = 0; k < 16; k++)
-        memcpy(&w[k], &block[k][first], sizeof *w);
+        s[k] = state[k];
 #pragma GCC unroll 80
     for (int t = 0; t < 80; t++) {
         sha1_word next;
@@ -50,11 +46,24 @@ sha1_some_lanes(uint32_t state[5][ND_SHA1_LANES], const uint32_t block[16][ND_SH
         s[1] = s[0];
         s[0] = next;
     }
-    for (int k = 0; k < 5; k++) {
-        memcpy(&old, &state[k][first], sizeof old);
-        old += s[k];
-        memcpy(&state[k][first], &old, sizeof old);
-    }
+    for (int k = 0; k < 5; k++)
+        state[k] += s[k];
+}
+
+/* The lanes from `first` on, SHA1_WIDTH of them. */
+TARGET static inline __attribute__((always_inline)) void
+sha1_some_lanes(uint32_t state[5][ND_SHA1_LANES], const uint32_t block[16][ND_SHA1_LANES],
+                int first)
+{
+    sha1_word s[5], w[16];
+
+    for (int k = 0; k < 5; k++)
+        memcpy(&s[k], &state[k][first], sizeof *s);
+    for (int k = 0; k < 16; k++)
+        memcpy(&w[k], &block[k][first], sizeof *w);
+    sha1_rounds(s, w);
+    for (int k = 0; k < 5; k++)
+        memcpy(&state[k][first], &s[k], sizeof *s);
 }
 
 TARGET static void sha1(uint32_t state[5][ND_SHA1_LANES], const uint32_t block[16][ND_SHA1_LANES])

@@ -181,6 +181,7 @@ const struct nd_signature_kernels nd_signature_avx2 = {
     .weighted = weighted,
     .least = least,
     .sha1 = sha1,
+    .sha1_one = nd_sha1_one,
     .lexicons = lexicons,
 };
 #endif

@@ -150,6 +150,7 @@ const struct nd_signature_kernels nd_signature_avx512 = {
     .weighted = weighted,
     .least = least,
     .sha1 = sha1,
+    .sha1_one = nd_sha1_one,
     .lexicons = lexicons,
 };
 #endif

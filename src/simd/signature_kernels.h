@@ -42,6 +42,9 @@ struct nd_signature_kernels {
     /* One block of 16 words of each of the messages into its state (FIPS 180-4, section 6.1.2). */
     void (*sha1)(uint32_t state[5][ND_SHA1_LANES], const uint32_t block[16][ND_SHA1_LANES]);
 
+    /* The same of one message. */
+    void (*sha1_one)(uint32_t state[5], const uint32_t block[16]);
+
     /*
      * For each lexicon k: sum[k] += value[i], count[k] += 1 for every term that it keeps: the 16
      * bits of nd_mix64(term[i] xor key[k / 4]) from 16 (k mod 4) on are not below `drop`.
@@ -72,6 +75,8 @@ const struct nd_signature_kernels *nd_signature_kernels_of(enum nd_isa isa);
 extern const struct nd_signature_kernels nd_signature_scalar;
 #if defined(__x86_64__)
 extern const struct nd_signature_kernels nd_signature_avx2, nd_signature_avx512;
+/* By the SHA instructions, or where the processor lacks them as the scalar table does. */
+void nd_sha1_one(uint32_t state[5], const uint32_t block[16]);
 #elif defined(__aarch64__)
 extern const struct nd_signature_kernels nd_signature_neon;
 #endif

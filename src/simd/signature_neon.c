@@ -69,6 +69,11 @@ static void weighted(const uint64_t *word, const int32_t *weight, size_t n, int6
     }
 }
 
+static void sha1_one(uint32_t state[5], const uint32_t block[16])
+{
+    nd_signature_scalar.sha1_one(state, block);
+}
+
 /* What a vector reads at the distance has not been written yet. */
 static void least(uint64_t *value, size_t n, size_t distance)
 {
@@ -87,6 +92,7 @@ const struct nd_signature_kernels nd_signature_neon = {
     .weighted = weighted,
     .least = least,
     .sha1 = sha1,
+    .sha1_one = sha1_one,
     .lexicons = lexicons,
 };
 #endif

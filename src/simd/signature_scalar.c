@@ -20,6 +20,14 @@ static void weighted(const uint64_t *word, const int32_t *weight, size_t n, int6
             sum[b] += word[i] >> b & 1 ? weight[i] : -(int64_t)weight[i];
 }
 
+static void sha1_one(uint32_t state[5], const uint32_t block[16])
+{
+    uint32_t w[16];
+
+    memcpy(w, block, sizeof w);
+    sha1_rounds(state, w);
+}
+
 static void least(uint64_t *value, size_t n, size_t distance)
 {
     for (size_t i = 0; i + distance < n; i++)
@@ -48,5 +56,6 @@ const struct nd_signature_kernels nd_signature_scalar = {
     .weighted = weighted,
     .least = least,
     .sha1 = sha1,
+    .sha1_one = sha1_one,
     .lexicons = lexicons,
 };

@@ -22,11 +22,12 @@ static uint64_t first_64_bits(uint32_t state[STATE][LANES], size_t lane)
     return (uint64_t)state[0][lane] << 32 | state[1][lane];
 }
 
-/* Word i of a lane's block, of eight: its bytes in order are two big-endian numbers. */
-static void put(uint32_t block[BLOCK][LANES], size_t lane, size_t i, uint64_t word)
+/* Word i, of eight, of a block whose numbers are `lanes` apart: its bytes in order are two
+ * big-endian numbers. */
+static inline void put(uint32_t *block, size_t lanes, size_t i, uint64_t word)
 {
-    block[2 * i][lane] = __builtin_bswap32((uint32_t)word);
-    block[2 * i + 1][lane] = __builtin_bswap32((uint32_t)(word >> 32));
+    block[2 * i * lanes] = __builtin_bswap32((uint32_t)word);
+    block[(2 * i + 1) * lanes] = __builtin_bswap32((uint32_t)(word >> 32));
 }
 
 /* A message of one word is one block. */
@@ -42,7 +43,7 @@ void nd_sha1_each(uint64_t *hash, size_t n)
         size_t m = n - i < LANES ? n - i : LANES;
 
         for (size_t lane = 0; lane < m; lane++)
-            put(block, lane, 0, hash[i + lane]);
+            put(&block[0][lane], LANES, 0, hash[i + lane]);
         begin(state);
         nd_signature_kernels()->sha1(state, (const uint32_t(*)[LANES])block);
         for (size_t lane = 0; lane < m; lane++)
@@ -58,7 +59,8 @@ static size_t blocks_of(size_t n)
 
 /* Block b of a list into its lane: the words, where they end a byte 0x80, and at last the length.
  */
-static void fill(uint32_t block[BLOCK][LANES], size_t lane, const struct nd_list *list, size_t b)
+static inline __attribute__((always_inline)) void fill(uint32_t *block, size_t lanes,
+                                                       const struct nd_list *list, size_t b)
 {
     const size_t from = b * BLOCK_WORDS;
     size_t here = list->n < from ? 0 : list->n - from;
@@ -66,11 +68,23 @@ static void fill(uint32_t block[BLOCK][LANES], size_t lane, const struct nd_list
     if (here > BLOCK_WORDS)
         here = BLOCK_WORDS;
     for (size_t i = 0; i < here; i++)
-        put(block, lane, i, list->word[from + i]);
+        put(block, lanes, i, list->word[from + i]);
     for (size_t i = here; i < BLOCK_WORDS; i++)
-        put(block, lane, i, from + i == list->n ? 0x80 : 0);
+        put(block, lanes, i, from + i == list->n ? 0x80 : 0);
     if (b + 1 == blocks_of(list->n))
-        put(block, lane, BLOCK_WORDS - 1, __builtin_bswap64(64 * (uint64_t)list->n));
+        put(block, lanes, BLOCK_WORDS - 1, __builtin_bswap64(64 * (uint64_t)list->n));
+}
+
+static uint64_t hash_one(const struct nd_list *list)
+{
+    uint32_t state[STATE], block[BLOCK];
+
+    memcpy(state, beginning, sizeof state);
+    for (size_t b = 0; b < blocks_of(list->n); b++) {
+        fill(block, 1, list, b);
+        nd_signature_kernels()->sha1_one(state, block);
+    }
+    return (uint64_t)state[0] << 32 | state[1];
 }
 
 /* Up to LANES lists: each lane's digest is taken where its list ends. */
@@ -85,7 +99,7 @@ static void hash_lanes(const struct nd_list *list, size_t count, uint64_t *out)
     for (size_t b = 0; b < most; b++) {
         for (size_t lane = 0; lane < count; lane++)
             if (b < blocks_of(list[lane].n))
-                fill(block, lane, list + lane, b);
+                fill(&block[0][lane], LANES, list + lane, b);
         nd_signature_kernels()->sha1(state, (const uint32_t(*)[LANES])block);
         for (size_t lane = 0; lane < count; lane++)
             if (b + 1 == blocks_of(list[lane].n))
@@ -95,6 +109,10 @@ static void hash_lanes(const struct nd_list *list, size_t count, uint64_t *out)
 
 void nd_sha1_lists(const struct nd_list *list, size_t count, uint64_t *out)
 {
+    if (count == 1) {
+        *out = hash_one(list);
+        return;
+    }
     for (size_t i = 0; i < count; i += LANES)
         hash_lanes(list + i, count - i < LANES ? count - i : LANES, out + i);
 }
