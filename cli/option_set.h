@@ -45,6 +45,11 @@ DECLARE(set_hamming_number);
 DECLARE(set_hamming_size);
 DECLARE(set_hamming_flag);
 DECLARE(set_hamming_output);
+DECLARE(set_df_features);
+DECLARE(set_df_memory);
+DECLARE(set_df_flag);
+DECLARE(set_df_number);
+DECLARE(set_df_drop);
 #undef DECLARE
 
 #endif

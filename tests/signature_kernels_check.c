@@ -17,7 +17,7 @@ enum { LENGTHS = 130, SHIFTS = 8, LONG = 1000, ROOM = LONG + SHIFTS };
 
 static const char *const isa_name[] = {"scalar", "avx2", "avx512", "neon"};
 static const struct nd_signature_kernels *const definition = &nd_signature_scalar;
-static uint64_t value[ROOM], other[ROOM], out[ROOM], expected[ROOM];
+static uint64_t value[ROOM], other[ROOM], out[ROOM + 1], expected[ROOM];
 static int32_t weight[ROOM];
 static unsigned passed, failed;
 static uint64_t seed;
@@ -107,6 +107,22 @@ static void check_lexicons(const struct nd_signature_kernels *k, const char *isa
            "lexicons", n, shift);
 }
 
+static void check_least(const struct nd_signature_kernels *k, const char *isa, size_t n,
+                        size_t shift)
+{
+    static const size_t distance[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 64, 200};
+
+    for (size_t d = 0; d < sizeof distance / sizeof *distance; d++) {
+        memcpy(expected, value + shift, n * sizeof *value);
+        memcpy(out + shift, value + shift, n * sizeof *value);
+        out[shift + n] = GUARD;
+        definition->least(expected, n, distance[d]);
+        k->least(out + shift, n, distance[d]);
+        expect(!memcmp(out + shift, expected, n * sizeof *out) && out[shift + n] == GUARD, isa,
+               "least", n, shift);
+    }
+}
+
 int main(void)
 {
     static const size_t longer[] = {255, 256, 257, 511, 512, 513, LONG};
@@ -127,6 +143,7 @@ int main(void)
                 check_mix(kernels, isa_name[i], len, shift);
                 check_weighted(kernels, isa_name[i], len, shift);
                 check_lexicons(kernels, isa_name[i], len, shift);
+                check_least(kernels, isa_name[i], len, shift);
             }
         }
     }

@@ -81,6 +81,7 @@ struct nd_df_builder_params {
     uint64_t memory_bytes; /* above this, sorted runs go to a file; at least 1 MB; 0: 256 MB */
     const char *tmp;       /* folder of that file; NULL: /tmp */
     const struct nd_feature_params *features; /* what is counted; NULL: not known */
+    const struct nd_df *like;                 /* not NULL: what this table counts */
     unsigned char keep_texts;
 };
 

@@ -161,6 +161,19 @@ ND_API void nd_featurer_free(struct nd_featurer *f);
 ND_API enum nd_status nd_featurer_run(struct nd_featurer *f, const struct nd_document *document,
                                       struct nd_features *out);
 
+/* Where a feature stands: from the first byte of its first token to the last of its last one. */
+struct nd_feature_place {
+    uint64_t hash;
+    uint64_t offset, len; /* bytes of document->text */
+};
+
+/*
+ * Every occurrence of the selected features of the text, in order, whatever `count` says: for
+ * showing passages.  The caller frees *place.  Slow.  ND_ENOMEM.
+ */
+ND_API enum nd_status nd_featurer_locate(struct nd_featurer *f, const struct nd_document *document,
+                                         struct nd_feature_place **place, size_t *n_places);
+
 /* The features as people read them: text of each in out->at's order, '\n' between them; the
  * caller frees *text.  Slow. */
 ND_API enum nd_status nd_featurer_explain(struct nd_featurer *f, const struct nd_document *document,

@@ -38,7 +38,7 @@ struct nd_named_signature {
  *           | "shared" "(" NAME ")"        values in both             (values)
  *           | "resemblance" "(" NAME ")"   shared / union             (values)
  *           | "containment" "(" NAME ")"   shared / the smaller       (values)
- *           | "overlap" "(" NAME ")"       shared / the larger        (values)
+ *           | "overlap" "(" NAME ")"       shared / the greater       (values)
  *           | "cosine" "(" NAME ")"        shared / sqrt(a b)         (values)
  *           | "same" "(" NAME ")"          equal reserved bits: 1     (bits)
  *           | "length"                     the shorter of the two texts / the longer, in tokens

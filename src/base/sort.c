@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-enum { FEW = 24, BUCKETS = 256 };
+enum { FEW = 16, MOST_LOG2 = 11 };
 
-static void sort_few(uint64_t *value, size_t n)
+static void insert_each(uint64_t *value, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
         uint64_t v = value[i];
@@ -18,51 +18,72 @@ static void sort_few(uint64_t *value, size_t n)
     }
 }
 
-/* The least shift by which `range` comes below BUCKETS. */
-static unsigned shift_for(uint64_t range)
+static unsigned bits_of(uint64_t x)
 {
-    unsigned bits = 64 - (unsigned)__builtin_clzll(range | 1);
-
-    return bits > 8 ? bits - 8 : 0;
+    return 64 - (unsigned)__builtin_clzll(x | 1);
 }
 
-/*
- * Hashes fill the buckets evenly, and those of a document hold a few each.  Values that crowd one
- * bucket are sorted again within its range, which is BUCKETS / 2 times narrower: 10 levels at most.
- */
-void nd_sort_values(uint64_t *value, size_t n, uint64_t *scratch)
-{
-    uint32_t end[BUCKETS] = {0};
-    uint64_t least = UINT64_MAX, greatest = 0;
-    size_t sum = 0;
-    unsigned shift;
+/* Buckets for values of one range: a value's is (value - least) >> shift. */
+struct buckets {
+    uint64_t least;
+    unsigned shift, log2;
+    uint32_t end[1 << MOST_LOG2]; /* where each ends, or, before it is filled, begins */
+};
 
-    if (n <= FEW) {
-        sort_few(value, n);
-        return;
-    }
+/* How many buckets, and how many values in each; the most in one.  0: all values are equal. */
+static uint32_t measure(struct buckets *b, const uint64_t *value, size_t n)
+{
+    uint64_t least = UINT64_MAX, greatest = 0;
+    uint32_t sum = 0, most = 0;
+
     for (size_t i = 0; i < n; i++) {
         least = value[i] < least ? value[i] : least;
         greatest = value[i] > greatest ? value[i] : greatest;
     }
     if (least == greatest)
-        return;
-    shift = shift_for(greatest - least);
+        return 0;
+    b->log2 = bits_of(n) < MOST_LOG2 ? bits_of(n) : MOST_LOG2;
+    b->shift = bits_of(greatest - least) > b->log2 ? bits_of(greatest - least) - b->log2 : 0;
+    b->least = least;
+    memset(b->end, 0, sizeof *b->end << b->log2);
     for (size_t i = 0; i < n; i++)
-        end[(value[i] - least) >> shift]++;
-    for (size_t b = 0; b < BUCKETS; b++) {
-        uint32_t count = end[b];
+        b->end[(value[i] - least) >> b->shift]++;
+    for (size_t k = 0; k < (size_t)1 << b->log2; k++) {
+        uint32_t count = b->end[k];
 
-        end[b] = (uint32_t)sum;
+        b->end[k] = sum;
         sum += count;
+        most = count > most ? count : most;
     }
-    for (size_t i = 0; i < n; i++)
-        scratch[end[(value[i] - least) >> shift]++] = value[i];
-    memcpy(value, scratch, n * sizeof *value);
-    if (shift == 0)
+    return most;
+}
+
+/*
+ * Hashes fill as many buckets as there are values evenly, so that few are left out of order, and
+ * none far from its place.  Values that crowd one bucket are sorted by themselves before; their
+ * range is narrower by 4 bits and more: 16 levels at most, of a few KB.
+ */
+void nd_sort_values(uint64_t *value, size_t n, uint64_t *scratch)
+{
+    struct buckets b;
+    uint32_t most;
+
+    if (n <= FEW) {
+        insert_each(value, n);
         return;
-    for (size_t b = 0, from = 0; b < BUCKETS; from = end[b++])
-        nd_sort_values(value + from, end[b] - from, scratch + from);
+    }
+    most = measure(&b, value, n);
+    if (most == 0)
+        return;
+    for (size_t i = 0; i < n; i++)
+        scratch[b.end[(value[i] - b.least) >> b.shift]++] = value[i];
+    memcpy(value, scratch, n * sizeof *value);
+    if (b.shift == 0)
+        return;
+    for (size_t k = 0, from = 0; most > FEW && k < (size_t)1 << b.log2; from = b.end[k++])
+        if (b.end[k] - from > FEW)
+            nd_sort_values(value + from, b.end[k] - from, scratch + from);
+    insert_each(value, n);
 }
 
 size_t nd_sort_distinct(uint64_t *value, size_t n, uint64_t *scratch)

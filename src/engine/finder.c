@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "engine/state.h"
 
 bool nd_finder_new(const struct nd_dedup *d, struct nd_finder *finder, struct nd_error *err)
@@ -28,6 +29,54 @@ struct nd_finder nd_finder_kept(const struct nd_dedup *d)
     return (struct nd_finder){d->index, d->signatures};
 }
 
+static bool has(const struct nd_candidates *list, uint32_t number)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->at[i].number == number)
+            return true;
+    return false;
+}
+
+/*
+ * Documents of a batch with the same tokens need not match by the rule: their signatures may be
+ * rejected.  They are listed with no score, for settle.c to compare the texts.
+ */
+static enum nd_status add_same_identity(const struct nd_index *index, const struct nd_item *item,
+                                        struct nd_candidates *out)
+{
+    struct nd_identity_scan scan =
+        nd_index_find_identity(index, item->row.identity, item->row.group);
+    uint32_t number;
+
+    while (nd_index_next_identity(index, &scan, &number))
+        if (!has(out, number) &&
+            !nd_candidates_add(out, (struct nd_candidate){number, ND_SCORE_NONE, 0}))
+            return ND_ENOMEM;
+    return ND_OK;
+}
+
+static bool has_same_identity(const struct nd_index *index, const struct nd_item *item,
+                              uint32_t below)
+{
+    struct nd_identity_scan scan =
+        nd_index_find_identity(index, item->row.identity, item->row.group);
+    uint32_t number;
+
+    while (nd_index_next_identity(index, &scan, &number))
+        if (number < below)
+            return true;
+    return false;
+}
+
+static enum nd_status find_matching(const struct nd_dedup *d, struct nd_worker *w,
+                                    struct nd_finder finder, const struct nd_item *item,
+                                    struct nd_candidates *out)
+{
+    enum nd_status status = nd_matching_query(w->signing, finder.signatures, item->is_signed, out);
+
+    return status || finder.index == d->index ? status : add_same_identity(finder.index, item, out);
+}
+
 enum nd_status nd_finder_candidates(const struct nd_dedup *d, struct nd_worker *w,
                                     struct nd_finder finder, const struct nd_item *item,
                                     struct nd_candidates *out)
@@ -35,7 +84,7 @@ enum nd_status nd_finder_candidates(const struct nd_dedup *d, struct nd_worker *
     struct nd_index_filter filter = nd_counts_allowed(d, item->n_shingles);
 
     if (finder.signatures)
-        return nd_matching_query(w->signing, finder.signatures, item->is_signed, out);
+        return find_matching(d, w, finder, item, out);
     if (d->params.candidates == ND_CANDIDATES_ALL)
         return nd_index_query_all(finder.index, &item->row, filter, out);
     return nd_index_query_row(finder.index, &item->row, filter, out);
@@ -45,7 +94,8 @@ bool nd_finder_meets_any(struct nd_worker *w, struct nd_finder finder, const str
                          uint32_t below)
 {
     if (finder.signatures)
-        return nd_matching_meets_any(w->signing, finder.signatures, item->is_signed, below);
+        return nd_matching_meets_any(w->signing, finder.signatures, item->is_signed, below) ||
+               has_same_identity(finder.index, item, below);
     return nd_index_meets_any(finder.index, &item->row, below);
 }
 
@@ -98,20 +148,29 @@ struct memo {
     size_t row_plus_1;
 };
 
-static void link_keys(const struct nd_signed *x, size_t row, struct memo *memo, size_t n_places,
+static void link_key(uint64_t key, size_t row, struct memo *memo, size_t n_places,
+                     unsigned char *linked)
+{
+    size_t place = (size_t)key & (n_places - 1);
+
+    while (memo[place].row_plus_1 && memo[place].key != key)
+        place = (place + 1) & (n_places - 1);
+    if (memo[place].row_plus_1 && memo[place].row_plus_1 != row + 1) {
+        linked[memo[place].row_plus_1 - 1] |= ND_LINKED_LATER;
+        linked[row] |= ND_LINKED_EARLIER;
+    }
+    memo[place] = (struct memo){key, row + 1};
+}
+
+/* By the keys of its signatures, and by its tokens. */
+static void link_item(const struct nd_item *item, size_t row, struct memo *memo, size_t n_places,
                       unsigned char *linked)
 {
-    for (size_t k = 0; k < x->n_keys; k++) {
-        size_t place = (size_t)x->key[k] & (n_places - 1);
+    const struct nd_key_list *keys = &item->is_signed->keys;
 
-        while (memo[place].row_plus_1 && memo[place].key != x->key[k])
-            place = (place + 1) & (n_places - 1);
-        if (memo[place].row_plus_1 && memo[place].row_plus_1 != row + 1) {
-            linked[memo[place].row_plus_1 - 1] |= ND_LINKED_LATER;
-            linked[row] |= ND_LINKED_EARLIER;
-        }
-        memo[place] = (struct memo){x->key[k], row + 1};
-    }
+    for (size_t k = 0; k < keys->count; k++)
+        link_key(keys->at[k], row, memo, n_places, linked);
+    link_key(nd_mix64(item->row.identity + item->row.group), row, memo, n_places, linked);
 }
 
 static enum nd_status link_signed(const struct nd_item *item, const struct nd_index_row *const *row,
@@ -121,7 +180,7 @@ static enum nd_status link_signed(const struct nd_item *item, const struct nd_in
     struct memo *memo;
 
     for (size_t i = 0; i < n; i++)
-        n_keys += row[i] ? item[i].is_signed->n_keys : 0;
+        n_keys += row[i] ? item[i].is_signed->keys.count + 1 : 0;
     while (n_places < 2 * n_keys)
         n_places *= 2;
     memo = calloc(n_places, sizeof *memo);
@@ -129,7 +188,7 @@ static enum nd_status link_signed(const struct nd_item *item, const struct nd_in
         return ND_ENOMEM;
     for (size_t i = 0; i < n; i++)
         if (row[i])
-            link_keys(item[i].is_signed, i, memo, n_places, linked);
+            link_item(&item[i], i, memo, n_places, linked);
     free(memo);
     return ND_OK;
 }

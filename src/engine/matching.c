@@ -21,12 +21,22 @@ static void plan_lookups(struct nd_matching *m, const struct nd_rule_lookup *ask
 
         x->signature = asked[i].signature;
         x->share = asked[i].share.q ? asked[i].share : (struct nd_ratio){0, 1};
+        x->of_lesser = asked[i].of_lesser;
         x->blocks = asked[i].most + 1;
+        x->equal = asked[i].equal;
         x->way = asked[i].value == ND_RULE_DISTANCE ? ND_LOOKUP_BLOCKS
                  : asked[i].value == ND_RULE_EQUAL  ? ND_LOOKUP_COORDINATES
                                                     : ND_LOOKUP_VALUES;
     }
     m->n_lookups = n;
+}
+
+static bool has_values(const struct nd_matching *m)
+{
+    for (unsigned i = 0; i < m->method.n_signatures; i++)
+        if (m->shape[i].form == ND_FORM_VALUES)
+            return true;
+    return false;
 }
 
 struct nd_matching *nd_matching_new(const struct nd_method *method, struct nd_error *err)
@@ -54,6 +64,7 @@ struct nd_matching *nd_matching_new(const struct nd_method *method, struct nd_er
             describe_bits(m, i);
     }
     plan_lookups(m, asked, n);
+    m->can_hope = has_values(m) && nd_rule_wants_more(&m->rule);
     return m;
 }
 
@@ -94,6 +105,7 @@ static bool judge(const struct nd_matching *m, struct nd_match *out)
     if (!nd_rule_holds(&m->rule, e))
         return false;
     out->score = nd_rule_score(&m->method, e);
+    out->score += out->score == ND_SCORE_NONE; /* very large sets that share little */
     out->distance = UINT16_MAX;
     for (unsigned i = 0; i < m->method.n_signatures && out->distance == UINT16_MAX; i++)
         if (m->shape[i].form == ND_FORM_BITS && e->agreement[i].a)
@@ -108,6 +120,30 @@ bool nd_matching_compare(const struct nd_matching *m, const struct nd_signed *a,
     for (unsigned i = 0; i < m->method.n_signatures; i++)
         compare_one(m, i, &a->signature[i], &b->signature[i], &out->evidence);
     return judge(m, out);
+}
+
+/* Whether the rule could hold, were as many values shared as counts and sieves allow. */
+static bool may_match(const struct nd_matching *m, const struct nd_signed *a,
+                      const struct nd_signatures *index, uint32_t number)
+{
+    struct nd_rule_evidence e = {.length = {a->length, nd_signatures_length(index, number)}};
+
+    if (!m->can_hope)
+        return true;
+    for (unsigned i = 0; i < m->method.n_signatures; i++) {
+        struct nd_signature stored = nd_signatures_get(index, i, number);
+
+        if (m->shape[i].form != ND_FORM_VALUES) {
+            compare_one(m, i, &a->signature[i], &stored, &e);
+        } else if (!a->signature[i].is_rejected && !stored.is_rejected) {
+            struct nd_value_sieve sieve = nd_signatures_sieve(index, i, number);
+
+            e.agreement[i] = (struct nd_agreement){
+                a->signature[i].count, stored.count,
+                nd_value_sieve_most(&a->sieve[i], a->signature[i].count, &sieve, stored.count)};
+        }
+    }
+    return nd_rule_holds(&m->rule, &e);
 }
 
 bool nd_matching_compare_stored(const struct nd_matching *m, const struct nd_signed *a,
@@ -127,9 +163,7 @@ bool nd_matching_compare_stored(const struct nd_matching *m, const struct nd_sig
 static bool look_up(struct nd_signing *s, const struct nd_signatures *index,
                     const struct nd_signed *a)
 {
-    const struct nd_key_list keys = {.at = (uint64_t *)a->key, .count = a->n_keys};
-
-    return nd_signatures_query(index, &keys, &s->met);
+    return nd_signatures_query(index, &a->keys, &s->scratch, &s->met);
 }
 
 enum nd_status nd_matching_query(struct nd_signing *s, const struct nd_signatures *index,
@@ -144,6 +178,7 @@ enum nd_status nd_matching_query(struct nd_signing *s, const struct nd_signature
         uint32_t number = s->met.at[i];
 
         if (nd_signatures_group(index, number) == a->group &&
+            may_match(s->matching, a, index, number) &&
             nd_matching_compare_stored(s->matching, a, index, number, &match) &&
             !nd_candidates_add(out, (struct nd_candidate){.number = number,
                                                           .equal = (uint16_t)match.score,
@@ -161,8 +196,9 @@ bool nd_matching_meets_any(struct nd_signing *s, const struct nd_signatures *ind
 
     if (!look_up(s, index, a))
         return true; /* so that it waits: the next wave says that memory is out, or finds it */
-    for (size_t i = 0; i < s->met.count && s->met.at[i] < below; i++)
-        if (nd_signatures_group(index, s->met.at[i]) == a->group &&
+    for (size_t i = 0; i < s->met.count; i++)
+        if (s->met.at[i] < below && nd_signatures_group(index, s->met.at[i]) == a->group &&
+            may_match(s->matching, a, index, s->met.at[i]) &&
             nd_matching_compare_stored(s->matching, a, index, s->met.at[i], &match))
             return true;
     return false;

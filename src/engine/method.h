@@ -18,6 +18,7 @@ struct nd_matching {
     uint64_t reserved[ND_METHOD_SIGNATURES][8]; /* bits above those that count */
     struct nd_signature_lookup lookup[ND_RULE_LOOKUPS];
     unsigned n_lookups;
+    bool can_hope; /* lengths and counts alone may show that the rule does not hold */
 };
 
 /* NULL and *err: what nd_rule_parse says; ND_ENOMEM. */
@@ -31,7 +32,7 @@ struct nd_signing {
     const struct nd_matching *matching;
     struct nd_featurer *featurer[ND_METHOD_SIGNATURES];
     struct nd_signer *signer[ND_METHOD_SIGNATURES];
-    struct nd_key_list keys;
+    struct nd_key_list keys, scratch;
     struct nd_numbers met;
 };
 struct nd_signing *nd_signing_new(const struct nd_matching *m, struct nd_error *err);
@@ -40,8 +41,8 @@ void nd_signing_free(struct nd_signing *s);
 /* A document's signatures, in memory of the arena's owner. */
 struct nd_signed {
     struct nd_signature signature[ND_METHOD_SIGNATURES];
-    const uint64_t *key; /* of the table */
-    size_t n_keys;
+    struct nd_value_sieve sieve[ND_METHOD_SIGNATURES]; /* of values */
+    struct nd_key_list keys;                           /* of the table */
     uint32_t group;
     uint64_t length; /* tokens */
 };
@@ -50,6 +51,9 @@ struct nd_arena;
 /* ND_ENOMEM. */
 enum nd_status nd_signing_run(struct nd_signing *s, const struct nd_document *document,
                               uint32_t group, struct nd_arena *arena, struct nd_signed *out);
+
+/* The score of a candidate that does not match, and may have the same tokens. */
+#define ND_SCORE_NONE 0
 
 /* What two documents have in common; `distance` of the first signature that has bits. */
 struct nd_match {

@@ -212,6 +212,8 @@ static bool compare_with(struct settling *s, struct nd_worker *w, struct nd_item
 {
     const struct nd_item *kept = &s->item[candidate.number];
 
+    if (s->d->matching && candidate.equal == ND_SCORE_NONE)
+        return true; /* its tokens were not the same after all */
     if (s->d->params.verify == ND_VERIFY_NONE)
         return nd_item_accept(w, item, candidate, true, kept->n_shingles);
     return nd_item_compare(s->d, w, item, &w->set, candidate, true, kept->shingle,

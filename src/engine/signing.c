@@ -39,6 +39,7 @@ void nd_signing_free(struct nd_signing *s)
         nd_signer_free(s->signer[i]);
     }
     nd_key_list_release(&s->keys);
+    nd_key_list_release(&s->scratch);
     nd_numbers_release(&s->met);
     free(s);
 }
@@ -66,8 +67,8 @@ static enum nd_status make_keys(struct nd_signing *s, struct nd_arena *arena, st
         return ND_ENOMEM;
     if (s->keys.count)
         memcpy(copy, s->keys.at, s->keys.count * sizeof *copy);
-    out->key = copy;
-    out->n_keys = s->keys.count;
+    out->keys = s->keys;
+    out->keys.at = copy;
     return ND_OK;
 }
 
@@ -86,6 +87,8 @@ enum nd_status nd_signing_run(struct nd_signing *s, const struct nd_document *do
             return status;
         if (!hold(arena, &out->signature[i]))
             return ND_ENOMEM;
+        if (s->matching->shape[i].form == ND_FORM_VALUES)
+            out->sieve[i] = nd_value_sieve_of(&out->signature[i]);
         if (features.n_tokens > out->length)
             out->length = features.n_tokens;
     }

@@ -66,6 +66,8 @@ struct nd_df_builder *nd_df_builder_new(const struct nd_df_builder_params *param
     b->memory = memory;
     b->keep_texts = params->keep_texts;
     nd_df_counted_text(params->features, b->features);
+    if (params->like)
+        memcpy(b->features, nd_df_features(params->like), sizeof b->features);
     if (params->tmp)
         b->tmp = strdup(params->tmp);
     if ((params->tmp && !b->tmp) || !new_table(b, FIRST_HOMES)) {

@@ -67,10 +67,11 @@ struct nd_featurer {
     unsigned seen_in_it; /* occurrences in the last of them */
 
     struct nd_tally tally;
-    struct nd_numbers occurrence; /* only for ND_FEATURE_OCCURRENCES */
-    struct nd_numbers new_number; /* of each entry, when some are left out */
-    struct nd_numbers origin;     /* where each distinct feature first began; only to explain */
-    bool has_origins;
+    struct nd_numbers occurrence;      /* only for ND_FEATURE_OCCURRENCES, and to locate; */
+    struct nd_numbers occurrence_from; /* where it begins, only to locate: see nd_featurer_add */
+    struct nd_numbers new_number;      /* of each entry, when some are left out */
+    struct nd_numbers origin; /* where each distinct feature first began; only to explain */
+    bool has_origins, has_places;
 
     struct nd_feature *at;
     int32_t *weight;
@@ -82,6 +83,9 @@ struct nd_featurer {
 enum nd_status nd_feature_params_check(const struct nd_feature_params *params, bool has_df,
                                        struct nd_error *err);
 
+/* featurer.c: from the document to the selected distinct features.  ND_ENOMEM. */
+enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_document *document);
+
 /* The tokens of the text, with places in it even where apostrophes were taken out; the caller frees
  * *token.  Slow.  ND_ENOMEM. */
 enum nd_status nd_featurer_places(struct nd_featurer *f, struct nd_view text,
@@ -89,6 +93,8 @@ enum nd_status nd_featurer_places(struct nd_featurer *f, struct nd_view text,
 
 /* featurer_read.c: from the text to `word` and `sentence`, or to `term`.  ND_ENOMEM. */
 enum nd_status nd_featurer_read(struct nd_featurer *f, struct nd_view text);
+/* Code points of the normalised text.  ND_ENOMEM. */
+enum nd_status nd_featurer_length(struct nd_featurer *f, struct nd_view text, uint64_t *length);
 bool nd_featurer_reserve_terms(struct nd_featurer *f, size_t n); /* n in all */
 
 /* featurer_terms.c: from words to terms.  False: out of memory. */
@@ -99,6 +105,9 @@ static inline size_t nd_featurer_word_of(const struct nd_featurer *f, size_t ter
 {
     return f->is_plain ? term : f->kept.at[term];
 }
+
+/* How many terms the feature has that begins with term `from`. */
+size_t nd_featurer_terms_of(const struct nd_featurer *f, size_t from, uint64_t hash);
 
 /* featurer_units.c: from terms to the tally.  ND_ENOMEM. */
 enum nd_status nd_featurer_count(struct nd_featurer *f, struct nd_view text);

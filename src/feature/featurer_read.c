@@ -94,3 +94,23 @@ enum nd_status nd_featurer_read(struct nd_featurer *f, struct nd_view text)
     f->n_words = f->is_plain ? f->n_terms : f->word.count;
     return status;
 }
+
+enum nd_status nd_featurer_length(struct nd_featurer *f, struct nd_view text, uint64_t *length)
+{
+    const char *bytes;
+    size_t n;
+    int more;
+    unsigned char any = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        any |= (unsigned char)text.data[i];
+    *length = text.len;
+    if (any < 0x80)
+        return ND_OK;
+    *length = 0;
+    nd_text_stream_start(f->stream, text.data, text.len);
+    while ((more = nd_text_stream_next(f->stream, &bytes, &n)) == 1)
+        for (size_t i = 0; i < n; i++)
+            *length += ((unsigned char)bytes[i] & 0xC0) != 0x80;
+    return (enum nd_status)more;
+}

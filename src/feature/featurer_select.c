@@ -2,6 +2,7 @@
 #include "feature/featurer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The number of the word (for character n-grams of the code point), from 0, where an occurrence
  * begins. */
@@ -73,6 +74,16 @@ static uint32_t df_of(const struct nd_featurer *f, uint64_t hash, uint32_t from)
     return n ? n : 1;
 }
 
+static bool note(struct nd_numbers *numbers, const uint32_t *number, size_t n)
+{
+    if (!nd_numbers_reserve(numbers, n))
+        return false;
+    if (n)
+        memcpy(numbers->at + numbers->count, number, n * sizeof *number);
+    numbers->count += n;
+    return true;
+}
+
 static bool note_origins(struct nd_featurer *f, const uint32_t *number, const uint32_t *from,
                          size_t n)
 {
@@ -110,12 +121,11 @@ static bool tally(struct nd_featurer *f, const uint64_t *hash, const uint32_t *f
             }
     if (f->needs_gain)
         add_gains(f, number, from, n);
-    if (f->params.count == ND_FEATURE_OCCURRENCES) {
-        if (!nd_numbers_reserve(&f->occurrence, n))
-            return false;
-        for (size_t i = 0; i < n; i++)
-            f->occurrence.at[f->occurrence.count++] = number[i];
-    }
+    if ((f->params.count == ND_FEATURE_OCCURRENCES || f->has_places) &&
+        !note(&f->occurrence, number, n))
+        return false;
+    if (f->has_places && !note(&f->occurrence_from, from, n))
+        return false;
     return !f->has_origins || note_origins(f, number, from, n);
 }
 
@@ -175,9 +185,13 @@ static void renumber_occurrences(struct nd_featurer *f)
 
     for (size_t i = 0; i < f->occurrence.count; i++) {
         f->occurrence.at[n] = f->new_number.at[f->occurrence.at[i]];
+        if (f->has_places)
+            f->occurrence_from.at[n] = f->occurrence_from.at[i];
         n += f->occurrence.at[n] != 0;
     }
     f->occurrence.count = n;
+    if (f->has_places)
+        f->occurrence_from.count = n;
 }
 
 /* Of the distinct features, those that the selection wants. */

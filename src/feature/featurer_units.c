@@ -152,7 +152,6 @@ static enum nd_status count_characters(struct nd_featurer *f, struct nd_view tex
         return (enum nd_status)more;
     if (f->n_dropped == 0 && f->n_terms > 0 && !count_short(f, f->term, f->n_terms))
         return ND_ENOMEM;
-    f->n_words = f->n_dropped + f->n_terms;
     return ND_OK;
 }
 
@@ -222,4 +221,21 @@ enum nd_status nd_featurer_count(struct nd_featurer *f, struct nd_view text)
     case ND_FEATURE_SPOTS: good = count_spots(f); break;
     }
     return good ? ND_OK : ND_ENOMEM;
+}
+
+size_t nd_featurer_terms_of(const struct nd_featurer *f, size_t from, uint64_t hash)
+{
+    size_t n = f->params.width, stop;
+
+    switch (f->params.unit) {
+    case ND_FEATURE_SHINGLES: return f->n_terms < n ? f->n_terms : n;
+    case ND_FEATURE_SENTENCES:
+        for (n = 0; n < f->sentence.count && f->sentence.at[n] <= nd_featurer_word_of(f, from);)
+            n++;
+        stop = n < f->sentence.count ? f->sentence.at[n] : f->word.count;
+        for (n = from; n < f->n_terms && nd_featurer_word_of(f, n) < stop;)
+            n++;
+        return n - from;
+    default: return f->term[from] == hash ? 1 : 2; /* a phrase */
+    }
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define ELLIPSIS 0x2026
+
 enum kind { OTHER, SPACE, END, EASTERN_END, CLOSER };
 
 static enum kind kind_of(uint32_t c)
@@ -29,7 +31,7 @@ static enum kind kind_of(uint32_t c)
     case 0x6D4:
     case 0x964:
     case 0x965:
-    case 0x2026:
+    case ELLIPSIS:
     case 0x203C:
     case 0x203D:
     case 0x2047:
@@ -91,17 +93,19 @@ static size_t skip(const char *text, size_t len, size_t at, enum kind kind, unsi
     return at;
 }
 
-/* Behind a run of ends of either kind. */
-static size_t skip_ends(const char *text, size_t len, size_t at, bool *has_eastern)
+/* Behind a run of ends of either kind.  *is_weak: full stops and ellipses only. */
+static size_t skip_ends(const char *text, size_t len, size_t at, bool *has_eastern, bool *is_weak)
 {
     size_t n;
 
     for (; at < len; at += n) {
-        enum kind kind = kind_of(nd_utf8_decode(text + at, &n));
+        uint32_t c = nd_utf8_decode(text + at, &n);
+        enum kind kind = kind_of(c);
 
         if (kind != END && kind != EASTERN_END)
             break;
         *has_eastern |= kind == EASTERN_END;
+        *is_weak &= c == '.' || c == ELLIPSIS;
     }
     return at;
 }
@@ -109,9 +113,9 @@ static size_t skip_ends(const char *text, size_t len, size_t at, bool *has_easte
 /* What stands at `at` is an end.  Where the sentence ends, or 0 and *next is where to read on. */
 static size_t ended(const char *text, size_t len, size_t at, size_t *next)
 {
-    bool has_eastern = false;
+    bool has_eastern = false, is_weak = true;
     unsigned newlines = 0;
-    size_t stop = skip_ends(text, len, at, &has_eastern);
+    size_t stop = skip_ends(text, len, at, &has_eastern, &is_weak);
     size_t closed = skip(text, len, stop, CLOSER, &newlines);
     size_t end = skip(text, len, closed, SPACE, &newlines);
 
@@ -120,10 +124,9 @@ static size_t ended(const char *text, size_t len, size_t at, size_t *next)
         return end;
     if (end == closed)
         return 0;
-    if (text[at] == '.' && closed == at + 1 &&
-        (is_initial(text, at) || (text[end] >= 'a' && text[end] <= 'z')))
+    if (is_weak && text[end] >= 'a' && text[end] <= 'z')
         return 0;
-    return end;
+    return text[at] == '.' && closed == at + 1 && is_initial(text, at) ? 0 : end;
 }
 
 /* Bytes that may begin an end or a newline: all others are skipped at once. */

@@ -5,6 +5,7 @@
 #include "text/digit.h"
 #include "text/utf8.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,9 @@ enum nd_status nd_words_init(struct nd_words *w, const struct nd_feature_params 
         return nd_fail(err, ND_ENOMEM, "out of memory");
     w->df = df;
     w->least_length = params->least_length;
-    w->most_digits = params->strip == ND_STRIP_NONE ? params->most_digits : 0;
+    w->most_digits = params->strip != ND_STRIP_NONE         ? 0
+                     : params->most_digits >= ND_DIGITS_ANY ? UINT_MAX
+                                                            : params->most_digits;
     w->has_dates = params->strip == ND_STRIP_DATES;
     return ND_OK;
 }

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { ND_DIGITS_ANY = 32 }; /* of `most_digits`: from here on it lets all pass */
+
 struct nd_word {
     uint64_t hash;
     uint64_t term;  /* the hash of its stem */

@@ -58,6 +58,9 @@ struct nd_rule_evidence {
 /* Whether the rule holds of two documents; symmetric. */
 bool nd_rule_holds(const struct nd_rule *rule, const struct nd_rule_evidence *e);
 
+/* Whether it never stops holding when sets share more: no "at most" of a set's values. */
+bool nd_rule_wants_more(const struct nd_rule *rule);
+
 /*
  * How near two documents are of which the rule holds, 0 … 65535: the greatest share of what agrees
  * (bits, coordinates, values) among the signatures.
@@ -72,7 +75,9 @@ struct nd_rule_lookup {
     unsigned signature;
     enum nd_rule_value value; /* DISTANCE: within `most` bits; EQUAL; SHARED … COSINE: values */
     unsigned most;            /* bits that may differ */
-    struct nd_ratio share;    /* of a set's values at least so many are shared: p/q; 0: one */
+    unsigned equal;           /* coordinates that must be equal */
+    struct nd_ratio share;    /* of either set's values at least so many are shared; 0: one */
+    bool of_lesser;           /* of the lesser set's values only */
 };
 enum { ND_RULE_LOOKUPS = 8 };
 enum nd_status nd_rule_lookups(const struct nd_rule *rule, const struct nd_method *method,

@@ -16,7 +16,7 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 static struct fraction value_of(const struct nd_rule_node *node, const struct nd_rule_evidence *e)
 {
     const struct nd_agreement *x = &e->agreement[node->signature];
-    uint64_t least = lesser(x->a, x->b);
+    uint64_t least = lesser(x->a, x->b), most = x->a + x->b - least;
 
     switch (node->value) {
     case ND_RULE_DISTANCE: return (struct fraction){least - x->shared, 1};
@@ -25,7 +25,7 @@ static struct fraction value_of(const struct nd_rule_node *node, const struct nd
     case ND_RULE_SHARED: return (struct fraction){x->shared, 1};
     case ND_RULE_RESEMBLANCE: return (struct fraction){x->shared, x->a + x->b - x->shared};
     case ND_RULE_CONTAINMENT: return (struct fraction){x->shared, least};
-    case ND_RULE_OVERLAP: return (struct fraction){x->shared, x->a + x->b - least};
+    case ND_RULE_OVERLAP: return (struct fraction){x->shared, most};
     case ND_RULE_COSINE: return (struct fraction){(wide)x->shared * x->shared, (wide)x->a * x->b};
     case ND_RULE_SAME: return (struct fraction){e->same[node->signature], 1};
     case ND_RULE_LENGTH: break;
@@ -67,6 +67,18 @@ static bool holds(const struct nd_rule *rule, unsigned at, const struct nd_rule_
 bool nd_rule_holds(const struct nd_rule *rule, const struct nd_rule_evidence *e)
 {
     return holds(rule, 0, e);
+}
+
+bool nd_rule_wants_more(const struct nd_rule *rule)
+{
+    for (unsigned i = 0; i < rule->n; i++) {
+        const struct nd_rule_node *node = &rule->node[i];
+
+        if (node->kind == ND_RULE_TEST && node->at_most && node->value >= ND_RULE_SHARED &&
+            node->value <= ND_RULE_COSINE)
+            return false;
+    }
+    return true;
 }
 
 unsigned nd_rule_score(const struct nd_method *method, const struct nd_rule_evidence *e)

@@ -39,12 +39,14 @@ static struct plan plan_bits(const struct nd_rule_node *node, const struct nd_si
                (most + 1) * (bits / (most + 1) >= 16 ? 1 : 50));
 }
 
-/* The least share of a set's values that is shared with any other for which the test holds. */
+/* The least share of either set's values, or of the lesser's, that is shared where the test holds.
+ */
 static struct nd_ratio share_of(const struct nd_rule_node *node)
 {
     uint64_t p = node->bound.p, q = node->bound.q;
 
-    if (node->value == ND_RULE_RESEMBLANCE || node->value == ND_RULE_OVERLAP)
+    if (node->value == ND_RULE_RESEMBLANCE || node->value == ND_RULE_OVERLAP ||
+        node->value == ND_RULE_CONTAINMENT)
         return node->bound;
     if (node->value == ND_RULE_COSINE && p * p <= UINT32_MAX && q * q <= UINT32_MAX)
         return (struct nd_ratio){(uint32_t)(p * p), (uint32_t)(q * q)};
@@ -64,8 +66,9 @@ static struct plan plan_test(const struct nd_rule_node *node, const struct nd_me
     case ND_RULE_EQUAL:
         if (node->bound.p > nd_signature_words(s))
             return never("more coordinates than the signature has must be equal");
+        lookup.equal = node->bound.p;
         break;
-    default: lookup.share = share_of(node);
+    default: lookup.share = share_of(node); lookup.of_lesser = node->value == ND_RULE_CONTAINMENT;
     }
     if (node->at_most || node->bound.p == 0)
         return never("documents that share nothing are not looked up");

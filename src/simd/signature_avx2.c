@@ -103,6 +103,23 @@ TARGET static void weighted(const uint64_t *word, const int32_t *weight, size_t 
     }
 }
 
+/* What a vector reads at the distance has not been written yet.  Numbers are compared as signed
+ * ones, their highest bit turned. */
+TARGET static void least(uint64_t *value, size_t n, size_t distance)
+{
+    const __m256i turn = _mm256_set1_epi64x(INT64_MIN);
+    size_t windows = n > distance ? n - distance : 0, i = 0;
+
+    for (; windows - i >= LANES64; i += LANES64) {
+        __m256i a = load(value + i), b = load(value + i + distance);
+        __m256i is_greater =
+            _mm256_cmpgt_epi64(_mm256_xor_si256(a, turn), _mm256_xor_si256(b, turn));
+
+        store(value + i, _mm256_blendv_epi8(a, b, is_greater));
+    }
+    nd_signature_scalar.least(value + i, n - i, distance);
+}
+
 TARGET static uint64_t sum_of(__m256i v)
 {
     uint64_t lane[LANES64];
@@ -159,6 +176,7 @@ TARGET static void lexicons(const struct nd_lexicons *lexicons, const uint64_t *
 const struct nd_signature_kernels nd_signature_avx2 = {
     .mix = mix,
     .weighted = weighted,
+    .least = least,
     .lexicons = lexicons,
 };
 #endif

@@ -83,6 +83,23 @@ TARGET static void weighted(const uint64_t *word, const int32_t *weight, size_t 
     }
 }
 
+/* What a vector reads at the distance has not been written yet. */
+TARGET static void least(uint64_t *value, size_t n, size_t distance)
+{
+    size_t windows = n > distance ? n - distance : 0, i = 0;
+
+    for (; windows - i >= LANES64; i += LANES64)
+        _mm512_storeu_si512(value + i, _mm512_min_epu64(_mm512_loadu_si512(value + i),
+                                                        _mm512_loadu_si512(value + i + distance)));
+    if (i < windows) {
+        __mmask8 m = lanes(windows - i);
+        __m512i v = _mm512_maskz_loadu_epi64(m, value + i);
+
+        _mm512_mask_storeu_epi64(
+            value + i, m, _mm512_min_epu64(v, _mm512_maskz_loadu_epi64(m, value + i + distance)));
+    }
+}
+
 /* What four lexicons keep of the terms; `most` of the four exist. */
 TARGET static void four_lexicons(uint64_t key, uint32_t drop, unsigned most, const uint64_t *term,
                                  const uint64_t *value, size_t n, uint64_t *sum, uint64_t *count)
@@ -128,6 +145,7 @@ TARGET static void lexicons(const struct nd_lexicons *lexicons, const uint64_t *
 const struct nd_signature_kernels nd_signature_avx512 = {
     .mix = mix,
     .weighted = weighted,
+    .least = least,
     .lexicons = lexicons,
 };
 #endif

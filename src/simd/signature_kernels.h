@@ -35,6 +35,9 @@ struct nd_signature_kernels {
      */
     void (*weighted)(const uint64_t *word, const int32_t *weight, size_t n, int64_t *sum);
 
+    /* value[i] = the lesser of itself and value[i + distance] as it was, i + distance < n. */
+    void (*least)(uint64_t *value, size_t n, size_t distance);
+
     /*
      * For each lexicon k: sum[k] += value[i], count[k] += 1 for every term that it keeps: the 16
      * bits of nd_mix64(term[i] xor key[k / 4]) from 16 (k mod 4) on are not below `drop`.

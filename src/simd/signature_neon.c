@@ -65,9 +65,23 @@ static void weighted(const uint64_t *word, const int32_t *weight, size_t n, int6
     }
 }
 
+/* What a vector reads at the distance has not been written yet. */
+static void least(uint64_t *value, size_t n, size_t distance)
+{
+    size_t windows = n > distance ? n - distance : 0, i = 0;
+
+    for (; windows - i >= 2; i += 2) {
+        uint64x2_t a = vld1q_u64(value + i), b = vld1q_u64(value + i + distance);
+
+        vst1q_u64(value + i, vbslq_u64(vcgtq_u64(a, b), b, a));
+    }
+    nd_signature_scalar.least(value + i, n - i, distance);
+}
+
 const struct nd_signature_kernels nd_signature_neon = {
     .mix = mix,
     .weighted = weighted,
+    .least = least,
     .lexicons = lexicons,
 };
 #endif

@@ -16,6 +16,12 @@ static void weighted(const uint64_t *word, const int32_t *weight, size_t n, int6
             sum[b] += word[i] >> b & 1 ? weight[i] : -(int64_t)weight[i];
 }
 
+static void least(uint64_t *value, size_t n, size_t distance)
+{
+    for (size_t i = 0; i + distance < n; i++)
+        value[i] = value[i + distance] < value[i] ? value[i + distance] : value[i];
+}
+
 static void lexicons(const struct nd_lexicons *lexicons, const uint64_t *term,
                      const uint64_t *value, size_t n, uint64_t *sum, uint64_t *count)
 {
@@ -36,5 +42,6 @@ static void lexicons(const struct nd_lexicons *lexicons, const uint64_t *term,
 const struct nd_signature_kernels nd_signature_scalar = {
     .mix = mix,
     .weighted = weighted,
+    .least = least,
     .lexicons = lexicons,
 };

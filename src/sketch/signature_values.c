@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "simd/signature_kernels.h"
 
 /* The hashes that the modulus divides (Broder 1997; 002 section 5.4a), without a division. */
 static size_t multiples(const struct nd_signer *s, uint64_t *hash, size_t n)
@@ -21,64 +22,76 @@ static size_t multiples(const struct nd_signer *s, uint64_t *hash, size_t n)
     return count;
 }
 
-/* Sort what was taken, keep the k least of it. */
-static size_t least_of(uint64_t *taken, size_t n, size_t k, uint64_t *scratch)
+/* 4 standard deviations of k above k, times so much of the range as one of n values has. */
+static uint64_t likely_bound(uint64_t range, size_t n, size_t k)
 {
-    n = nd_sort_distinct(taken, n, scratch);
-    return n < k ? n : k;
+    size_t deviation = 1;
+
+    while (deviation * deviation < k)
+        deviation++;
+    k += 4 * deviation;
+    return k >= n ? range : range / n * k;
 }
 
 /*
- * The k least: those below the k-th so far are taken to the front, and whenever as many again have
- * come, the k-th is found anew.
+ * The k least: of hashes, nearly always among those below a bound that a few more than k are
+ * expected under; only those are sorted.
  */
-static size_t bottom_k(uint64_t *hash, size_t n, size_t k, uint64_t *scratch)
+static size_t bottom_k(uint64_t *hash, size_t n, const struct nd_signer *s, uint64_t *scratch)
 {
-    uint64_t bound = UINT64_MAX;
-    size_t count = 0, room = k < 64 ? 128 : 2 * k;
+    const size_t k = s->params.minima;
+    uint64_t bound = likely_bound(s->kept_bits, n, k);
+    size_t count = 0;
 
     for (size_t i = 0; i < n; i++) {
+        scratch[count] = hash[i];
+        count += hash[i] <= bound;
+    }
+    count = nd_sort_distinct(scratch, count, scratch + n);
+    if (count >= k || bound == s->kept_bits) {
+        count = count < k ? count : k;
+        memcpy(hash, scratch, count * sizeof *hash);
+        return count;
+    }
+    count = nd_sort_distinct(hash, n, scratch);
+    return count < k ? count : k;
+}
+
+/*
+ * The least hash of every window (Schleimer, Wilkerson and Aiken 2003), by halves: of windows of
+ * 1, 2, 4 …, and then of two of those that cover one of `window`.  No branch depends on a hash.
+ * `hash` is overwritten; returns how many windows there are.
+ */
+static size_t least_of_windows(uint64_t *hash, size_t n, size_t window)
+{
+    const struct nd_signature_kernels *kernels = nd_signature_kernels();
+    size_t width = 1;
+
+    for (; 2 * width <= window; width *= 2)
+        kernels->least(hash, n, width);
+    if (width < window)
+        kernels->least(hash, n - width + 1, window - width);
+    return n - window + 1;
+}
+
+/* The hashes that win; one that wins in window after window stands once.  A list shorter than the
+ * window is one. */
+static size_t winnow(uint64_t *hash, size_t n, size_t window)
+{
+    size_t windows, count = 0;
+    uint64_t before;
+
+    if (n == 0)
+        return 0;
+    windows = least_of_windows(hash, n, window < n ? window : n);
+    before = ~hash[0];
+    for (size_t i = 0; i < windows; i++) {
         uint64_t h = hash[i];
 
         hash[count] = h;
-        count += h <= bound;
-        if (count == room && count > k) {
-            count = least_of(hash, count, k, scratch);
-            if (count == k)
-                bound = hash[k - 1];
-        }
+        count += h != before;
+        before = h;
     }
-    return least_of(hash, count, k, scratch);
-}
-
-/*
- * The least hash of every window (Schleimer, Wilkerson and Aiken 2003); of equal ones the
- * rightmost, which stays longest.  A list shorter than the window is one.  The winners stand in
- * order in front; one that wins in many windows stands once.
- */
-static size_t winnow(uint64_t *hash, size_t n, size_t window, uint64_t *won)
-{
-    size_t count = 0, least = 0;
-
-    if (window > n)
-        window = n;
-    for (size_t i = 0; i < n; i++) {
-        size_t from = i + 1 < window ? 0 : i + 1 - window;
-
-        if (hash[i] <= hash[least]) {
-            least = i;
-        } else if (least < from) {
-            least = from;
-            for (size_t k = from + 1; k <= i; k++)
-                if (hash[k] <= hash[least])
-                    least = k;
-        } else if (i + 1 != window) {
-            continue;
-        }
-        if (i + 1 >= window)
-            won[count++] = hash[least];
-    }
-    memcpy(hash, won, count * sizeof *hash);
     return count;
 }
 
@@ -89,12 +102,12 @@ enum nd_status nd_sign_values(struct nd_signer *s, const struct nd_features *fea
     size_t n = (size_t)gathered;
     struct nd_words words;
 
-    if (gathered < 0 || !nd_words_reserve(&s->scratch, n + 1))
+    if (gathered < 0 || !nd_words_reserve(&s->scratch, 2 * n + 1))
         return ND_ENOMEM;
     switch (s->params.kind) {
-    case ND_SIGNATURE_BOTTOM_K: n = bottom_k(s->hash.at, n, s->params.minima, s->scratch.at); break;
+    case ND_SIGNATURE_BOTTOM_K: n = bottom_k(s->hash.at, n, s, s->scratch.at); break;
     case ND_SIGNATURE_MOD_P: n = multiples(s, s->hash.at, n); break;
-    case ND_SIGNATURE_WINNOWING: n = winnow(s->hash.at, n, s->params.window, s->scratch.at); break;
+    case ND_SIGNATURE_WINNOWING: n = winnow(s->hash.at, n, s->params.window); break;
     default: break;
     }
     out->count = nd_sort_distinct(s->hash.at, n, s->scratch.at);

@@ -48,7 +48,8 @@ static enum nd_status prepare(struct nd_signer *s, struct nd_error *err)
         s->kept_bits = (UINT64_C(1) << p->bits) - 1;
     if (p->kind == ND_SIGNATURE_MOD_P)
         prepare_modulus(s);
-    s->quantum = nd_signature_millionths(p->quantum);
+    if (p->kind == ND_SIGNATURE_PROFILE) /* other kinds have not checked it */
+        s->quantum = nd_signature_millionths(p->quantum);
     if (!nd_words_reserve(&s->word, nd_signature_words(p)))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     return p->kind == ND_SIGNATURE_IMATCH ? nd_imatch_prepare(s, err) : ND_OK;

@@ -1,85 +1,5 @@
-/* test_featurer.c - from text to features: known answers of the papers, each option by itself */
-#define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include <neardup/feature.h>
-#include <neardup/sketch.h>
-#include <neardup/text.h>
-
-/* 000 s. 6.4.2: the first sentence of its second article, and what is left of it. */
-static const char *const japan =
-    "Japan's trade surplus hit 791 billion yen ($6.7 billion) in December, growing 19.9 percent "
-    "compared with December 2001; trade surplus with US grew 18.6 percent, to 624 billion yen.";
-
-static struct nd_feature_params params; /* of the test in hand */
-static struct nd_features made;
-
-static int begin(void **state)
-{
-    (void)state;
-    params = nd_feature_params_default();
-    return 0;
-}
-
-static struct nd_featurer *featurer(void)
-{
-    struct nd_weight_params weights = nd_weight_params_default();
-    struct nd_error err = {.message = ""};
-    struct nd_featurer *f = nd_featurer_new(&params, &weights, NULL, &err);
-
-    if (!f)
-        fail_msg("%s", err.message);
-    return f;
-}
-
-/* The features of a text with ", " between them, as explained; and what counting says. */
-static char *explained(const char *text)
-{
-    struct nd_featurer *f = featurer();
-    struct nd_document document = {.text = {text, strlen(text)}};
-    char *lines, *all;
-    size_t len, n = 0;
-
-    assert_int_equal(nd_featurer_explain(f, &document, &lines, &len, &made), ND_OK);
-    all = calloc(1, 2 * len + 1);
-    assert_non_null(all);
-    for (size_t i = 0; i < len; i++) {
-        if (lines[i] == '\n')
-            all[n++] = ',';
-        all[n++] = lines[i] == '\n' ? ' ' : lines[i];
-    }
-    free(lines);
-    nd_featurer_free(f);
-    made.at = NULL; /* it was borrowed */
-    return all;
-}
-
-#define assert_features(text, expected)                                                            \
-    do {                                                                                           \
-        char *found_ = explained(text);                                                            \
-        assert_string_equal(found_, expected);                                                     \
-        free(found_);                                                                              \
-    } while (0)
-
-static void assert_refused(const char *message)
-{
-    struct nd_weight_params weights = nd_weight_params_default();
-    struct nd_error err = {.message = ""};
-
-    assert_null(nd_featurer_new(&params, &weights, NULL, &err));
-    assert_int_equal(err.status, ND_EINVAL);
-    assert_non_null(strstr(err.message, message));
-    assert_null(nd_featurer_new(&params, &weights, NULL, NULL));
-}
+/* test_featurer.c - from terms to features: known answers of the papers, each unit and selection */
+#include "featurer_fixture.h"
 
 static void terms_are_distinct_tokens_in_order(void **state)
 {
@@ -177,53 +97,183 @@ static void characters_are_of_the_normalised_text(void **state)
     assert_features("a\\", "a\\\\");
 }
 
-static void stop_words_are_left_out(void **state)
+static void spots_are_those_of_the_paper(void **state)
 {
     (void)state;
+    params.unit = ND_FEATURE_SPOTS;
+    params.width = 2;
     strcpy(params.stop_words, "english");
-    assert_features("The cat sat on the mat, and it wasn't glad.", "cat, sat, mat, glad");
-    assert_int_equal(made.n_tokens, 11);
-    assert_int_equal(made.n_terms, 4);
+    strcpy(params.anchors, "a an the is");
+    assert_features("at a rally to kick off a weeklong campaign for the South Carolina primary, "
+                    "Obama tried to set the record straight from an attack circulating widely on "
+                    "the Internet that is designed to play into prejudices against Muslims and "
+                    "fears of terrorism",
+                    "a:rally:kick, a:weeklong:campaign, the:south:carolina, the:record:straight, "
+                    "an:attack:circulating, the:internet:designed, is:designed:play");
+    params.distance = 2;
+    assert_features("the one two red green blue", "the:red:blue"); /* one and two are stop words */
+    params.anchors[0] = 0;
+    assert_features("cats and dogs or mice and birds, fish here", "and:mice:fish");
+}
+
+static void selections_take_what_they_say(void **state)
+{
+    static const char text[] = "bb aa bb cc. Aa dd bb ee. Ff aa gg.";
+
+    (void)state;
+    params.select_count = 2;
+    params.select = ND_SELECT_FIRST;
+    assert_features(text, "bb, aa");
+    params.select = ND_SELECT_KTH;
+    assert_features(text, "aa, cc, dd, ee");
+    params.select = ND_SELECT_SENTENCE;
+    assert_features(text, "aa, dd");
+    params.select = ND_SELECT_ANCHORED;
     params.unit = ND_FEATURE_SHINGLES;
     params.width = 2;
-    assert_features("The cat sat on the mat", "cat sat, sat mat");
+    strcpy(params.anchors, "AA, dd");
+    assert_features(text, "aa bb, aa dd, dd bb, aa gg");
+    params.unit = ND_FEATURE_CHARACTERS;
+    assert_features("Aabddc", "aa, dd");
+    strcpy(params.anchors, "BA");
+    assert_features("ababa", "ba");
+    strcpy(params.anchors, "abc");
+    assert_refused("more characters than an n-gram");
 }
 
-static void stop_words_come_from_a_file(void **state)
-{
-    char path[] = "/tmp/stop-words-XXXXXX";
-    int fd = mkstemp(path);
-    static const char words[] = "# no word of this\nCAT mat\n  sat # but these: of\n";
-
-    (void)state;
-    assert_true(fd >= 0 && write(fd, words, sizeof words - 1) == (ssize_t)sizeof words - 1);
-    strcpy(params.stop_words, path);
-    assert_features("A cat sat on a mat: of no word", "a, on, no, word");
-    close(fd);
-    unlink(path);
-}
-
-static void apostrophes_join(void **state)
+static void occurrences_are_counted_before_the_first_are_taken(void **state)
 {
     (void)state;
-    assert_features("Japan's rock'n'roll", "japan, s, rock, n, roll");
-    params.join_apostrophes = 1;
-    assert_features("Japan's rock’n＇roll 'quoted' o' clock ''",
-                    "japans, rocknroll, quoted, o, clock");
-}
-
-static void the_sentence_of_the_thesis_loses_numbers_and_dates(void **state)
-{
-    (void)state;
-    params.join_apostrophes = 1;
+    params.select_count = 4;
+    params.select = ND_SELECT_FIRST;
     params.count = ND_FEATURE_OCCURRENCES;
-    params.strip = ND_STRIP_DATES;
-    assert_features(japan, "japans, trade, surplus, hit, billion, yen, billion, in, growing, "
-                           "percent, compared, with, trade, surplus, with, us, grew, percent, to, "
-                           "billion, yen");
+    assert_features("a b a c a d", "a, b, a, c");
+}
+
+static void impossible_parameters_are_refused(void **state)
+{
+    (void)state;
+    params.width = 33;
+    assert_refused("width = 33: 1 to 32");
+    begin(state);
+    params.distance = 0;
+    assert_refused("distance = 0");
+    begin(state);
+    params.select = ND_SELECT_KTH;
+    params.select_count = 0;
+    assert_refused("select_count = 0");
+    begin(state);
+    params.select = ND_SELECT_RAREST;
+    params.select_count = 1;
+    assert_refused("select = rarest needs a df table");
+    begin(state);
+    params.phrases = 1;
+    assert_refused("phrases = 1 needs a df table");
+    params.unit = ND_FEATURE_SHINGLES;
+    assert_refused("phrases are of terms");
+    begin(state);
+    params.unit = ND_FEATURE_CHARACTERS;
     strcpy(params.stop_words, "english");
-    assert_features(japan, "japans, trade, surplus, hit, billion, yen, billion, growing, percent, "
-                           "compared, trade, surplus, grew, percent, billion, yen");
+    assert_refused("stop_words is about words, but unit = characters");
+    begin(state);
+    params.unit = ND_FEATURE_SPOTS;
+    assert_refused("needs stop_words");
+    begin(state);
+    params.select = ND_SELECT_ANCHORED;
+    assert_refused("needs anchors");
+    strcpy(params.anchors, "...");
+    assert_refused("there is no word in '...'");
+    begin(state);
+    strcpy(params.stop_words, "df:1.5");
+    assert_refused("0 to 1");
+    strcpy(params.stop_words, "df:0.5");
+    assert_refused("needs a df table");
+    strcpy(params.stop_words, "no/such/file");
+    {
+        struct nd_weight_params weights = nd_weight_params_default();
+        struct nd_error err;
+
+        assert_null(nd_featurer_new(&params, &weights, NULL, &err));
+        assert_int_equal(err.status, ND_EIO);
+        assert_non_null(strstr(err.message, "no/such/file"));
+    }
+}
+
+/* Each occurrence is found where it stands: its text, made into terms again, is its own. */
+static void places_hold_the_features(void **state)
+{
+    static const char text[] =
+        "It isn't  a Cat's -cat. A dog\xE2\x80\x99s née is 5, a ﬁne cat's dog!";
+    struct nd_document document = {.text = {text, sizeof text - 1}};
+
+    (void)state;
+    params.width = 2;
+    params.join_apostrophes = 1;
+    strcpy(params.stop_words, "english");
+    for (int unit = ND_FEATURE_TERMS; unit <= ND_FEATURE_SPOTS; unit++) {
+        struct nd_featurer *f;
+        struct nd_feature_place *place;
+        size_t n;
+
+        params.unit = (enum nd_feature_unit)unit;
+        if (unit == ND_FEATURE_CHARACTERS) {
+            params.join_apostrophes = 0;
+            strcpy(params.stop_words, "none");
+        }
+        if (unit == ND_FEATURE_SENTENCES) {
+            params.join_apostrophes = 1;
+            strcpy(params.stop_words, "english");
+        }
+        params.count = ND_FEATURE_OCCURRENCES;
+        f = featurer();
+        assert_int_equal(nd_featurer_locate(f, &document, &place, &n), ND_OK);
+        assert_int_equal(nd_featurer_run(f, &document, &made), ND_OK);
+        assert_int_equal(made.count, n);
+        assert_true(n > 2 - (unit == ND_FEATURE_SENTENCES));
+        for (size_t i = 0; i < n; i++)
+            assert_true(place[i].hash == made.at[i].hash);
+        for (size_t i = 0; i < n; i++) {
+            struct nd_document part = {.text = {text + place[i].offset, place[i].len}};
+
+            assert_true(place[i].offset + place[i].len <= sizeof text - 1);
+            assert_int_equal(nd_featurer_run(f, &part, &made), ND_OK);
+            if (unit == ND_FEATURE_CHARACTERS) { /* one of "ﬁ" has all of it for its place */
+                size_t k = 0;
+
+                while (k < made.count && made.at[k].hash != place[i].hash)
+                    k++;
+                assert_true(k < made.count && made.count <= 2);
+                continue;
+            }
+            assert_true(made.count >= 1 && made.at[0].hash == place[i].hash);
+            assert_true(made.count == 1 || unit == ND_FEATURE_SPOTS);
+        }
+        free(place);
+        nd_featurer_free(f);
+    }
+}
+
+/* The cosine needs the length before the first gain: cos(2 pi i / L) + 1, of L code points. */
+static void position_of_characters_counts_code_points(void **state)
+{
+    static const char text[] = "\xC3\xA9 abcdefg-";
+    struct nd_document document = {.text = {text, sizeof text - 1}};
+    struct nd_weight_params weights = nd_weight_params_default();
+    struct nd_featurer *f;
+
+    (void)state;
+    params.unit = ND_FEATURE_CHARACTERS;
+    params.width = 1;
+    weights.position = ND_POSITION_COSINE;
+    f = nd_featurer_new(&params, &weights, NULL, NULL);
+    assert_non_null(f);
+    assert_int_equal(nd_featurer_run(f, &document, &made), ND_OK);
+    assert_int_equal(made.count, 10);
+    assert_int_equal(made.n_tokens, 10);
+    assert_int_equal(made.at[4].weight, 0);
+    assert_int_equal(made.at[9].weight, ND_WEIGHT_ONE);
+    assert_int_equal(made.at[0].weight, made.at[8].weight);
+    nd_featurer_free(f);
 }
 
 int main(void)
@@ -235,12 +285,13 @@ int main(void)
         cmocka_unit_test_setup(shingles_are_those_of_sketches, begin),
         cmocka_unit_test_setup(terms_have_the_token_hash, begin),
         cmocka_unit_test_setup(characters_are_of_the_normalised_text, begin),
-        cmocka_unit_test_setup(stop_words_are_left_out, begin),
-        cmocka_unit_test_setup(stop_words_come_from_a_file, begin),
-        cmocka_unit_test_setup(apostrophes_join, begin),
-        cmocka_unit_test_setup(the_sentence_of_the_thesis_loses_numbers_and_dates, begin),
+        cmocka_unit_test_setup(spots_are_those_of_the_paper, begin),
+        cmocka_unit_test_setup(selections_take_what_they_say, begin),
+        cmocka_unit_test_setup(occurrences_are_counted_before_the_first_are_taken, begin),
+        cmocka_unit_test_setup(impossible_parameters_are_refused, begin),
+        cmocka_unit_test_setup(places_hold_the_features, begin),
+        cmocka_unit_test_setup(position_of_characters_counts_code_points, begin),
     };
 
-    (void)assert_refused;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

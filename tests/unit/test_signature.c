@@ -479,6 +479,24 @@ static void wrong_parameters_are_named(void **state)
     }
 }
 
+static void what_a_kind_does_not_read_may_be_anything(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct nd_signature_params p = params_of((enum nd_signature_kind)kind);
+
+        if (kind != ND_SIGNATURE_IMATCH)
+            p.lexicon_low = p.lexicon_high = p.drop = nan("");
+        if (kind != ND_SIGNATURE_PROFILE)
+            p.quantum = -1e300;
+        if (kind != ND_SIGNATURE_WINNOWING)
+            p.window = 0;
+        if (kind != ND_SIGNATURE_MOD_P)
+            p.modulus = 0;
+        nd_signer_free(signer_of(&p));
+    }
+}
+
 static void wrong_shares_and_names_are_refused(void **state)
 {
     struct nd_signature_params p = params_of(ND_SIGNATURE_IMATCH);
@@ -529,6 +547,7 @@ int main(void)
         cmocka_unit_test(reserved_bits_hold_the_length_and_do_not_count),
         cmocka_unit_test(another_seed_gives_another_signature),
         cmocka_unit_test(wrong_parameters_are_named),
+        cmocka_unit_test(what_a_kind_does_not_read_may_be_anything),
         cmocka_unit_test(wrong_shares_and_names_are_refused),
     };
 
