@@ -62,7 +62,8 @@ enum nd_status nd_hamming_batch_new(struct nd_hamming_batch **batch, const uint6
     b->n_bits = bits;
     b->distance = distance;
     b->has_filter = bits == 64 && distance <= 3;
-    if (b->has_filter && !nd_hamming_filter_make(&b->filter, queries, n, distance))
+    if (b->has_filter &&
+        !nd_hamming_filter_make(&b->filter, queries, n, distance, n > ND_FILTER_FULL_QUERIES))
         status = nd_fail(err, ND_ENOMEM, "out of memory for a filter of %zu queries", n);
     if (status == ND_OK && (!b->has_filter || b->filter.has_crowds))
         status = make_index(b, queries, n, err);
@@ -84,8 +85,7 @@ static int report_block(const struct nd_hamming_matches *m, uint64_t first,
     for (size_t i = 0; i < m->count; i++) {
         const struct nd_hamming_match *match = &m->at[i];
 
-        pair[n++] =
-            (struct nd_hamming_pair){match->id, first + match->query, match->distance};
+        pair[n++] = (struct nd_hamming_pair){match->id, first + match->query, match->distance};
         if (n == 256 || i + 1 == m->count) {
             if (report(context, pair, n) != 0)
                 return 1;

@@ -16,10 +16,7 @@ enum {
 };
 
 /* Entries of a line of 7 that a table is sized for. */
-#define FILL 5.0
-
-/* From here on, tables would take more than a gigabyte; filters of 2^32 bits take just that. */
-#define FULL_QUERIES ((size_t)1 << 21)
+#define FILL 4.5
 
 /* The places that the ball of one half of a query meets. */
 struct ball {
@@ -32,8 +29,8 @@ static void make_kernel_code(struct nd_hamming_filter *f)
     memcpy(f->kernel_code.error, f->code.error, sizeof f->kernel_code.error);
     for (unsigned i = 0; i < 31; i++)
         for (unsigned j = 0; j < ND_FILTER_CHECKS; j++)
-            f->kernel_code.check[j] |=
-                (nd_hamming_syndrome(&f->code, UINT32_C(1) << i) >> j & 1) << i;
+            f->kernel_code.check[j] |= (nd_hamming_syndrome(&f->code, UINT32_C(1) << i) >> j & 1)
+                                       << i;
 }
 
 static uint32_t half_of(uint64_t x, unsigned half)
@@ -212,10 +209,8 @@ static void fill_full(struct nd_hamming_filter *f, const uint64_t *queries, size
 }
 
 bool nd_hamming_filter_make(struct nd_hamming_filter *f, const uint64_t *queries, size_t n,
-                            unsigned distance)
+                            unsigned distance, bool full)
 {
-    bool full = n > FULL_QUERIES;
-
     f->distance = distance;
     f->radius = distance > 1;
     f->place_bits = full ? FULL_BITS : CODE_BITS;

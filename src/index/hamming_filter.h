@@ -61,9 +61,13 @@ struct nd_hamming_filtered {
     size_t n_ask;
 };
 
-/* False: out of memory.  To be released in either case. */
+/* More than this, and tables would take a gigabyte; sets of 2^32 bits take just that. */
+#define ND_FILTER_FULL_QUERIES ((size_t)1 << 21)
+
+/* `full`: with a bit for every value and no tables.  False: out of memory.  To be released in
+ * either case. */
 bool nd_hamming_filter_make(struct nd_hamming_filter *f, const uint64_t *queries, size_t n,
-                            unsigned distance);
+                            unsigned distance, bool full);
 void nd_hamming_filter_release(struct nd_hamming_filter *f);
 
 /*

@@ -5,7 +5,7 @@
 #include "index/hamming_filter.h"
 #include "simd/hamming_kernels.h"
 
-enum { WAVE = 64 };
+enum { WAVE = 128 };
 
 /* Lines that were asked for together, and the number in the block on whose behalf. */
 struct wave {

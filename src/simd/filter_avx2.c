@@ -6,7 +6,7 @@
 
 #define TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
 
-enum { AHEAD = 48 };
+enum { AHEAD = 96 };
 
 /* The parity of each of 8 words, as bit j. */
 TARGET static inline __m256i parity_at(__m256i x, int j)
@@ -66,8 +66,7 @@ TARGET static size_t marked(const uint32_t *set, const uint32_t *place, size_t n
         for (size_t j = i + AHEAD; j < i + AHEAD + 8 && j < n; j++)
             _mm_prefetch((const char *)(set + place[j] / 32), _MM_HINT_T0);
         word = _mm256_i32gather_epi32((const int *)(const void *)set, _mm256_srli_epi32(at, 5), 4);
-        at = _mm256_sub_epi32(_mm256_set1_epi32(31),
-                              _mm256_and_si256(at, _mm256_set1_epi32(31)));
+        at = _mm256_sub_epi32(_mm256_set1_epi32(31), _mm256_and_si256(at, _mm256_set1_epi32(31)));
         word = _mm256_sllv_epi32(word, at); /* the bit asked for goes to the sign */
         bits = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(word));
         for (; bits; bits &= bits - 1)

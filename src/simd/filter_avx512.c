@@ -7,7 +7,7 @@
 #define TARGET                                                                                     \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi2,popcnt")))
 
-enum { AHEAD = 48 };
+enum { AHEAD = 96 };
 
 /* A mask as an integer, in a register at once: see hamming_avx512.c. */
 TARGET static inline unsigned bits_of(unsigned mask)
@@ -34,8 +34,8 @@ TARGET static void places(const struct nd_filter_code *code, const uint64_t *x, 
         __m512i syndrome = _mm512_setzero_si512();
 
         for (unsigned j = 0; j < ND_FILTER_CHECKS; j++) {
-            __m512i ones = _mm512_popcnt_epi32(
-                _mm512_and_si512(word, _mm512_set1_epi32((int)code->check[j])));
+            __m512i ones =
+                _mm512_popcnt_epi32(_mm512_and_si512(word, _mm512_set1_epi32((int)code->check[j])));
 
             ones = _mm512_slli_epi32(_mm512_and_si512(ones, _mm512_set1_epi32(1)), j);
             syndrome = _mm512_or_si512(syndrome, ones);
@@ -65,8 +65,7 @@ TARGET static size_t marked(const uint32_t *set, const uint32_t *place, size_t n
                 _mm_prefetch((const char *)(set + place[j] / 32), _MM_HINT_T0);
         word = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), in, _mm512_srli_epi32(at, 5),
                                            set, 4);
-        bit = _mm512_sllv_epi32(_mm512_set1_epi32(1),
-                                _mm512_and_si512(at, _mm512_set1_epi32(31)));
+        bit = _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(at, _mm512_set1_epi32(31)));
         set_ones = _mm512_test_epi32_mask(word, bit);
         _mm512_mask_compressstoreu_epi32(found + count, set_ones,
                                          _mm512_add_epi32(iota, _mm512_set1_epi32((int)i)));

@@ -1,7 +1,7 @@
 /* filter_kernels.c - the definition of the filter's kernels, and the choice of a table of them */
 #include "simd/filter_kernels.h"
 
-enum { AHEAD = 48 };
+enum { AHEAD = 96 };
 
 static void places(const struct nd_filter_code *code, const uint64_t *x, size_t n, unsigned half,
                    uint32_t *place)
