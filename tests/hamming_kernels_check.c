@@ -10,6 +10,7 @@
 #include <neardup/cpu.h>
 
 #include "base/hash.h"
+#include "simd/elias_fano.h"
 #include "simd/filter_kernels.h"
 #include "simd/hamming_kernels.h"
 
@@ -163,6 +164,43 @@ static void check_marked(const struct nd_filter_kernels *k, const char *isa)
         }
 }
 
+/*
+ * Every number of low bits and every length, from any value on, with ones close together, far
+ * apart, and beyond a long gap.
+ */
+static void check_elias_fano(nd_elias_fano_decode *decode, const char *isa)
+{
+    enum { VALUES = 1500, WORDS_OF_HIGH = 1 << 14 };
+    static uint64_t low[VALUES + 1], high[WORDS_OF_HIGH], place[VALUES], expected[VALUES + 1],
+        got[VALUES + 1];
+
+    for (unsigned low_bits = 1; low_bits <= 63; low_bits++)
+        for (unsigned round = 0; round < 60; round++) {
+            struct nd_elias_fano_run run = {.low = low, .high = high, .low_bits = low_bits};
+            uint64_t at = any() % 200;
+            unsigned gap = round % 4 == 0 ? 1 : round % 4 == 1 ? 5 : 300;
+
+            memset(high, 0, sizeof high);
+            for (size_t i = 0; i < VALUES; i++) {
+                at += 1 + any() % gap;
+                if (round % 8 == 3 && i == VALUES / 2)
+                    at += 64 * 9000;
+                place[i] = at;
+                high[at / 64] |= UINT64_C(1) << at % 64;
+            }
+            for (size_t i = 0; i <= VALUES; i++)
+                low[i] = any();
+            run.first = any() % 300;
+            run.place = place[run.first];
+            run.count = round < 10 ? VALUES - 300 : any() % LENGTHS;
+            expected[run.count] = got[run.count] = 77;
+            nd_elias_fano_scalar(&run, expected);
+            decode(&run, got);
+            expect(!memcmp(expected, got, (run.count + 1) * sizeof *got), isa, "elias_fano",
+                   run.count, low_bits);
+        }
+}
+
 int main(void)
 {
     for (int isa = 1; isa < 4; isa++) {
@@ -175,6 +213,7 @@ int main(void)
         check_next(k, isa_name[isa]);
         check_places(nd_filter_kernels_of((enum nd_isa)isa), isa_name[isa]);
         check_marked(nd_filter_kernels_of((enum nd_isa)isa), isa_name[isa]);
+        check_elias_fano(nd_elias_fano_of((enum nd_isa)isa), isa_name[isa]);
         printf("%s\n", isa_name[isa]);
     }
     printf("%u passed, %u failed\n", passed, failed);
