@@ -15,7 +15,7 @@
 struct nd_elias_fano_run {
     const uint64_t *low; /* 8 bytes are readable from the byte in which any value begins */
     const uint64_t *high;
-    unsigned low_bits; /* 1 … 63 */
+    unsigned low_bits; /* 0 … 63 */
     uint64_t first;    /* the number of the first value wanted */
     uint64_t place;    /* of its 1 */
     size_t count;      /* values wanted: so many ones there are, from `place` on */
