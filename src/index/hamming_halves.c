@@ -144,14 +144,13 @@ static bool add_id(struct nd_halves *s, struct nd_hamming_line *line, unsigned s
 {
     struct nd_hamming_entry e = nd_hamming_line_get(ND_HAMMING_LAYOUT_IDS, line, slot);
     bool many = e.rest & ND_HALVES_MANY;
-    uint32_t first = many ? e.id : nd_hamming_ids_add(&s->ids, 0, e.id), list;
+    uint32_t list = many ? e.id : nd_hamming_ids_add(&s->ids, 0, e.id);
 
-    if (!first)
+    if (!list)
         return false;
-    list = nd_hamming_ids_add(&s->ids, first, id);
-    if (!list) {
+    if (!nd_hamming_ids_add(&s->ids, list, id)) {
         if (!many)
-            nd_hamming_ids_remove(&s->ids, &first, e.id);
+            nd_hamming_ids_end(&s->ids, list);
         return false;
     }
     e.id = list;
@@ -210,17 +209,15 @@ static void drop(struct nd_halves_table *t, const struct nd_halves_place *place,
 static bool drop_id(struct nd_halves *s, struct nd_hamming_line *line, unsigned slot, uint32_t id)
 {
     struct nd_hamming_entry e = nd_hamming_line_get(ND_HAMMING_LAYOUT_IDS, line, slot);
-    uint32_t only;
+    bool only;
 
-    if (!nd_hamming_ids_remove(&s->ids, &e.id, id))
+    if (!nd_hamming_ids_remove(&s->ids, e.id, id, &only))
         return false;
-    only = nd_hamming_ids_node(&s->ids, e.id)->id;
-    if (!nd_hamming_ids_node(&s->ids, e.id)->next) {
-        nd_hamming_ids_remove(&s->ids, &e.id, only);
-        e.id = only;
+    if (only) {
+        e.id = nd_hamming_ids_end(&s->ids, e.id);
         e.rest = (uint16_t)(e.rest & ~ND_HALVES_MANY);
+        nd_hamming_line_set(ND_HAMMING_LAYOUT_IDS, line, slot, e);
     }
-    nd_hamming_line_set(ND_HAMMING_LAYOUT_IDS, line, slot, e);
     return true;
 }
 
@@ -251,7 +248,7 @@ static size_t bytes(const void *self)
     const struct nd_halves *s = self;
 
     return sizeof *s + nd_hamming_lines_bytes(&s->table[0].lines) +
-           nd_hamming_lines_bytes(&s->table[1].lines) + s->ids.nodes.bytes;
+           nd_hamming_lines_bytes(&s->table[1].lines) + nd_hamming_ids_bytes(&s->ids);
 }
 
 const struct nd_hamming_kind nd_hamming_halves_kind = {make, destroy,         add,

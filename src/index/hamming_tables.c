@@ -226,14 +226,13 @@ static bool add_id(struct nd_tables *s, uint32_t row, uint32_t id)
 {
     struct nd_tables_ids *ids = nd_tables_row_ids(s, row);
     bool many = ids->state == ND_TABLES_MANY;
-    uint32_t first = many ? ids->id : nd_hamming_ids_add(&s->ids, 0, ids->id), list;
+    uint32_t list = many ? ids->id : nd_hamming_ids_add(&s->ids, 0, ids->id);
 
-    if (!first)
+    if (!list)
         return false;
-    list = nd_hamming_ids_add(&s->ids, first, id);
-    if (!list) {
+    if (!nd_hamming_ids_add(&s->ids, list, id)) {
         if (!many)
-            nd_hamming_ids_remove(&s->ids, &first, ids->id);
+            nd_hamming_ids_end(&s->ids, list);
         return false;
     }
     *ids = (struct nd_tables_ids){list, ND_TABLES_MANY};
@@ -284,16 +283,12 @@ static size_t add(void *self, const uint64_t *fingerprints, const uint32_t *ids,
 
 static bool drop_id(struct nd_tables *s, struct nd_tables_ids *ids, uint32_t id)
 {
-    uint32_t list = ids->id, only;
+    bool only;
 
-    if (!nd_hamming_ids_remove(&s->ids, &list, id))
+    if (!nd_hamming_ids_remove(&s->ids, ids->id, id, &only))
         return false;
-    ids->id = list;
-    if (!nd_hamming_ids_node(&s->ids, list)->next) {
-        only = nd_hamming_ids_node(&s->ids, list)->id;
-        nd_hamming_ids_remove(&s->ids, &list, only);
-        *ids = (struct nd_tables_ids){only, ND_TABLES_ONE};
-    }
+    if (only)
+        *ids = (struct nd_tables_ids){nd_hamming_ids_end(&s->ids, ids->id), ND_TABLES_ONE};
     return true;
 }
 
@@ -319,7 +314,7 @@ static bool take(void *self, const uint64_t *fingerprint, uint32_t id)
 static size_t bytes(const void *self)
 {
     const struct nd_tables *s = self;
-    size_t sum = sizeof *s + s->rows.bytes + s->row_ids.bytes + s->ids.nodes.bytes;
+    size_t sum = sizeof *s + s->rows.bytes + s->row_ids.bytes + nd_hamming_ids_bytes(&s->ids);
 
     for (unsigned t = 0; t < s->n_tables; t++)
         sum += sizeof *s->key + nd_hamming_lines_bytes(&s->table[t]);
