@@ -285,3 +285,14 @@ enum nd_status nd_hamming_query_count(const struct nd_hamming *index, const uint
         count[i] = 0;
     return run(index, queries, n, distance, &sink, err);
 }
+
+uint64_t nd_hamming_query_lines(const struct nd_hamming *index, const uint64_t *queries, size_t n,
+                                unsigned distance)
+{
+    struct nd_hamming_matches out = {.at = NULL};
+    struct nd_hamming_sink sink = {.matches = &out};
+    enum nd_status status = run(index, queries, n, distance, &sink, NULL);
+
+    nd_hamming_matches_release(&out);
+    return status == ND_OK ? sink.lines : 0;
+}
