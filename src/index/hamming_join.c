@@ -106,23 +106,30 @@ static void run_tables(struct nd_join *j)
     nd_join_partition_release(j);
 }
 
+/* What some records meet among those behind them, where all are compared with all. */
+static void scan_rest(void *context, size_t task, unsigned worker)
+{
+    struct nd_join *j = context;
+
+    nd_join_compare_rest(j, &j->worker[worker], &j->level, &j->part, task * ND_JOIN_AT_ONCE, j->n);
+}
+
 /* Too few for tables, or no table to be had: all with all. */
 static void run_scan(struct nd_join *j)
 {
-    struct nd_join_records all = {.value = NULL};
     uint64_t no_key[ND_HAMMING_WORDS_MAX] = {0};
     struct nd_join_level none = {.design.keys = no_key};
 
-    if (!nd_join_records_make(&all, j->n)) {
+    if (!nd_join_records_make(&j->part, j->n)) {
         atomic_store(&j->no_memory, true);
         return;
     }
     for (size_t i = 0; i < j->n; i++) {
-        all.value[i] = nd_join_value(j, &none, i);
-        all.position[i] = (uint32_t)i;
+        j->part.value[i] = nd_join_value(j, &none, i);
+        j->part.position[i] = (uint32_t)i;
     }
-    nd_join_compare_all(j, &j->worker[0], &none, &all, j->n);
-    nd_join_records_release(&all);
+    nd_pool_run(j->pool, (j->n + ND_JOIN_AT_ONCE - 1) / ND_JOIN_AT_ONCE, scan_rest, j);
+    nd_join_records_release(&j->part);
 }
 
 static void run(struct nd_join *j)

@@ -148,7 +148,14 @@ void nd_join_partition(struct nd_join *j);
 void nd_join_part(struct nd_join *j, struct nd_join_worker *w, const struct nd_join_level *level,
                   const struct nd_join_records *part, size_t n, struct nd_join_scratch *s);
 
-/* Compare the first n records of the scratch with one another. */
+/*
+ * Compare the ND_JOIN_AT_ONCE records from `from` on with one another and with all that follow, of
+ * n; and all n with one another.
+ */
+enum { ND_JOIN_AT_ONCE = 1024 };
+void nd_join_compare_rest(struct nd_join *j, struct nd_join_worker *w,
+                          const struct nd_join_level *level, const struct nd_join_records *records,
+                          size_t from, size_t n);
 void nd_join_compare_all(struct nd_join *j, struct nd_join_worker *w,
                          const struct nd_join_level *level, const struct nd_join_records *records,
                          size_t n);
