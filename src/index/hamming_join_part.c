@@ -200,7 +200,7 @@ static void compare_buckets(struct nd_join *j, struct nd_join_worker *w,
 static size_t divide(const struct nd_join_level *level, const struct nd_join_records *part,
                      size_t n, struct nd_join_scratch *s)
 {
-    unsigned bits = nd_join_bits(n, 1, BUCKET_BITS), used = level->used;
+    unsigned bits = nd_join_bits(n, 3, BUCKET_BITS), used = level->used;
     size_t buckets = (size_t)1 << bits;
     const uint64_t mask = level->mask;
     uint32_t sum = 0;
