@@ -258,6 +258,9 @@ static void measure_units(void)
     p.unit = ND_FEATURE_CHARACTERS;
     p.width = 5;
     measure("5-grams of characters", &p, &plain, NULL);
+    p.count = ND_FEATURE_OCCURRENCES;
+    plain.tf = ND_TF_BINARY;
+    measure("5-grams of characters, each occurrence", &p, &plain, NULL);
 }
 
 int main(int argc, char **argv)
