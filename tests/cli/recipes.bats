@@ -59,14 +59,14 @@ fails() {
 }
 
 @test "show with --set and --df shows what they change" {
-    neardup recipe show --set c.bits=256 --set threshold=0.5 henzinger-2006-c >shown
-    grep -qx "bits = 256" shown
+    neardup recipe show --set c.tf=log --set threshold=0.5 henzinger-2006-c >shown
+    grep -qx "tf = log" shown
     grep -qx "threshold = 1/2" shown
     neardup recipe show --df words.df seshasai-2009 >shown
     grep -qx "df = words.df" shown
     [ "$(neardup recipe check --df a.df seshasai-2009)" = "$(neardup recipe check --df b.df seshasai-2009)" ]
     fails "nothing in the recipe asks a df table" recipe show --df words.df cops-1995
-    fails "the recipe has no signature 'd'" recipe show --set d.bits=256 henzinger-2006-c
+    fails "the recipe has no signature 'd'" recipe show --set d.bits=512 henzinger-2006-c
 }
 
 @test "a recipe by name is read like its file" {
@@ -115,7 +115,13 @@ fails() {
     fails "wrong_section.ini:2: 'shingle' belongs in the section [sketch]" dedup --recipe wrong_section.ini small.jsonl
     fails "zero.ini:2: a control character" dedup --recipe zero.ini small.jsonl
     fails "long.ini: a recipe has at most 1048576 bytes" dedup --recipe long.ini small.jsonl
-    fails "minima = 84 is read only where kind is" dedup --recipe henzinger-2006-b --set b.kind=simhash small.jsonl
+    fails "minima = 77 is read only where kind is" dedup --recipe henzinger-2006-c --set c.minima=77 small.jsonl
+    fails "match: at character 7: this kind of signature has no such value" dedup --recipe henzinger-2006-b --set b.kind=simhash small.jsonl
+    fails "match: nothing to look documents up by" recipe check --set c.bits=256 henzinger-2006-c
+    printf '[signature s]\nkind = simhash\nbits = 65\n' >misfit.ini
+    fails "misfit.ini:3: bits is out of its range: a simhash has 32, 64, 128, 256, 384 or 512" dedup --recipe misfit.ini small.jsonl -o out
+    printf '[signature s]\n[decide]\ncandidates = match\nmatch = distanc(s) <= 3\n' >rule.ini
+    fails "rule.ini:4: match: at character 1: no such value; did you mean 'distance'" dedup --recipe rule.ini small.jsonl -o out
     for name in unknown impossible truncated cut section unread wrong_section zero long; do
         fails "$name.ini:" recipe check default $name.ini
     done
