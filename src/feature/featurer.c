@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "feature/apostrophes.h"
 #include "feature/marks.h"
+#include "text/token_places.h"
 #include "text/utf8.h"
 
 #include <neardup/text.h>
@@ -191,7 +192,7 @@ enum nd_status nd_featurer_places(struct nd_featurer *f, struct nd_view text,
 
     if (f->params.join_apostrophes && !nd_apostrophes_join(&f->joined, text, &joined))
         return ND_ENOMEM;
-    status = nd_text_tokens(joined.data, joined.len, token, n, NULL);
+    status = nd_token_places(joined.data, joined.len, token, n);
     if (status == ND_OK && joined.data != text.data)
         nd_apostrophes_restore(text, *token, *n);
     return status;
