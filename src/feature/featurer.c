@@ -172,6 +172,7 @@ void nd_featurer_free(struct nd_featurer *f)
     free(f->term);
     free(f->term_df);
     free(f->mark);
+    free(f->token);
     nd_tally_release(&f->tally);
     free(f->occurrence.at);
     free(f->occurrence_from.at);
@@ -198,28 +199,44 @@ enum nd_status nd_featurer_places(struct nd_featurer *f, struct nd_view text,
     return status;
 }
 
-/* How far each word is marked; the slow way, for documents with markup or links only. */
-static enum nd_status read_marks(struct nd_featurer *f, const struct nd_document *document)
+/* Where the tokens stand in the text, which have been read already. */
+static enum nd_status find_places(struct nd_featurer *f, struct nd_view text, size_t *n)
 {
     struct nd_token *token;
+    enum nd_status status;
+
+    *n = (size_t)f->n_words;
+    if (f->knows_places) {
+        if (f->params.join_apostrophes)
+            nd_apostrophes_restore(text, f->token, *n);
+        return ND_OK;
+    }
+    status = nd_featurer_places(f, text, &token, n);
+    if (status != ND_OK)
+        return status;
+    free(f->token);
+    f->token = token;
+    f->token_capacity = *n;
+    return ND_OK;
+}
+
+/* How far each word is marked, in documents with markup or links. */
+static enum nd_status read_marks(struct nd_featurer *f, const struct nd_document *document)
+{
     void *mark = f->mark;
     enum nd_status status;
     size_t n;
 
-    f->has_marks = f->needs_marks &&
-                   (document->n_markup > 0 || (document->n_links > 0 && f->params.anchor_window));
     if (!f->has_marks)
         return ND_OK;
-    status = nd_featurer_places(f, document->text, &token, &n);
+    status = find_places(f, document->text, &n);
     if (status != ND_OK)
         return status;
     if (!nd_array_reserve(&mark, &f->mark_capacity, n, sizeof *f->mark))
-        status = ND_ENOMEM;
+        return ND_ENOMEM;
     f->mark = mark;
-    if (status == ND_OK)
-        nd_marks_fill(document, f->params.anchor_window, token, n, f->mark);
-    free(token);
-    return status;
+    nd_marks_fill(document, f->params.anchor_window, f->token, n, f->mark);
+    return ND_OK;
 }
 
 enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_document *document)
@@ -233,6 +250,8 @@ enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_docume
     f->n_direct = 0;
     f->in_sentence = 0;
     f->seen_in_it = 0;
+    f->has_marks = f->needs_marks &&
+                   (document->n_markup > 0 || (document->n_links > 0 && f->params.anchor_window));
     if (has_words)
         status = nd_featurer_read(f, document->text);
     else /* before the first gain is asked for */

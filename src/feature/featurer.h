@@ -64,7 +64,10 @@ struct nd_featurer {
     uint64_t n_dropped; /* code points before the first in `term` */
     uint16_t *mark;     /* of each token */
     size_t mark_capacity;
-    bool has_marks; /* this document */
+    struct nd_token *token; /* where each stands in the text, as soon as it is read */
+    size_t token_capacity;
+    bool has_marks;    /* this document */
+    bool knows_places; /* this document: it is ASCII, and `token` is filled */
 
     uint64_t n_seen;     /* occurrences so far */
     size_t in_sentence;  /* sentences begun so far */
