@@ -121,10 +121,10 @@ void nd_run_end(struct nd_run *run)
     nd_output_discard(run->manifest);
     nd_output_discard(run->report);
     nd_spool_free(run->rows);
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < ND_READING_SLOTS; i++)
         release_pending(&run->pending[i]);
+    for (unsigned i = 0; i < 2; i++)
         nd_json_release(&run->name_room[i]);
-    }
     nd_json_release(&run->place_room);
     nd_places_release(&run->places);
     nd_groups_release(&run->groups);
