@@ -127,6 +127,30 @@ fails() {
     done
 }
 
+@test "a recipe that wants a df table says so, and writes nothing" {
+    small_corpus
+    for name in chowdhury-2002 kolcz-2004-web kolcz-2004-mail seshasai-2009 seshasai-2009-extra-metadata; do
+        fails "asks a df table: neardup df build makes one of documents, --df FILE names it" dedup --recipe $name small.jsonl -o out --manifest m
+    done
+    fails "nowhere.df" dedup --recipe seshasai-2009 --df nowhere.df small.jsonl -o out --manifest m
+    fails "--df: nothing in the recipe asks a df table" dedup --df words.df small.jsonl -o out
+}
+
+@test "each recipe that wants no table finds the near duplicate, and says what by" {
+    local text="In the beginning a small dog and a large cat sat on the warm wall of the old house. They spoke of the weather and of the price of fish until the sun went down. Then the dog said that it was time for the evening meal. The cat agreed that a plate of fish is the best end of a long day. So the two friends went into the kitchen of the house and ate what the people had left for them on the floor."
+    printf '{"id":1,"text":"%s"}\n{"id":2,"text":"%s Good!"}\n{"id":3,"text":"%s"}\n' "$text" "$text" \
+        "Nothing of this kind has the least to do with a story about animals. It is an account of how a bridge was built over a wide river by a company from another country. The work is said to have taken three years and to have cost more than was planned." >three.jsonl
+    for name in broder-1997 henzinger-2006-b henzinger-2006-c henzinger-2006-combined manku-2007 \
+        pugh-henzinger-2003 winnowing-2003 cops-1995 conrad-schriber-2004 spotsigs-2008 text-profile; do
+        neardup dedup --recipe "$name" three.jsonl -q -o kept.jsonl --manifest removed.jsonl
+        [ "$(ids kept.jsonl)" = "1 3" ] || { echo "$name: $(ids kept.jsonl)"; return 1; }
+        neardup pairs --recipe "$name" three.jsonl -q >pairs.tsv
+        [ "$(cut -f 1-2 pairs.tsv)" = "$(printf '1\t2')" ] || { echo "$name: $(cat pairs.tsv)"; return 1; }
+        neardup sketch --recipe "$name" three.jsonl -q >sketches
+        [ "$(wc -l <sketches)" -eq 3 ]
+    done
+}
+
 @test "a key that changes nothing is warned of" {
     small_corpus
     run neardup dedup --bits 5 small.jsonl -q -o out
