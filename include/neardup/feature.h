@@ -133,6 +133,10 @@ ND_API struct nd_weight_params nd_weight_params_default(void);
 /* The greatest weight after quantising; sums are int64. */
 #define ND_WEIGHT_ONE (1 << 15)
 
+/* Whether documents need their markup and links for these: nd_input_options.markup. */
+ND_API int nd_feature_reads_markup(const struct nd_feature_params *features,
+                                   const struct nd_weight_params *weights);
+
 /* What a document was made into; borrowed from the featurer until its next document. */
 struct nd_features {
     const struct nd_feature *at; /* distinct, in order of first occurrence (or each occurrence) */

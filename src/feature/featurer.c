@@ -16,8 +16,7 @@ static bool is_plain(const struct nd_feature_params *p, const struct nd_words *w
 {
     return !nd_stop_words_any(&w->stop) && !w->stemmer && p->least_length <= 1 &&
            w->most_digits >= ND_DIGITS_ANY && !w->has_dates && p->select != ND_SELECT_ANCHORED &&
-           p->select != ND_SELECT_SENTENCE &&
-           (p->unit == ND_FEATURE_SHINGLES || (p->unit == ND_FEATURE_TERMS && !w->df));
+           p->unit != ND_FEATURE_SPOTS && (p->unit != ND_FEATURE_TERMS || !w->df);
 }
 
 /* The anchors of character n-grams: their code points, as the n-grams have them. */
@@ -64,6 +63,7 @@ static enum nd_status plan(struct nd_featurer *f, struct nd_error *err)
     f->selects_occurrences = p->select == ND_SELECT_KTH || p->select == ND_SELECT_SENTENCE ||
                              p->select == ND_SELECT_ANCHORED ||
                              (p->select == ND_SELECT_FIRST && p->count == ND_FEATURE_OCCURRENCES);
+    f->keeps_df = f->df && p->unit == ND_FEATURE_TERMS && p->phrases == 0;
     f->needs_gain = nd_weigher_needs_gain(f->weigher);
     f->needs_marks = nd_weigher_needs_marks(f->weigher);
     if (f->needs_marks && p->unit == ND_FEATURE_CHARACTERS)
@@ -154,6 +154,7 @@ void nd_featurer_free(struct nd_featurer *f)
     free(f->sentence.at);
     free(f->kept.at);
     free(f->term);
+    free(f->term_df);
     free(f->mark);
     nd_tally_release(&f->tally);
     free(f->occurrence.at);

@@ -46,6 +46,7 @@ struct nd_featurer {
     struct nd_metadata *metadata; /* NULL: none asked for */
     bool is_plain;                /* tokens are terms */
     bool has_sentences, selects_occurrences, needs_gain, needs_marks;
+    bool keeps_df; /* terms, and each brings its df */
 
     uint64_t *anchor_code; /* of character n-grams: the anchors' code points, */
     size_t anchor_capacity;
@@ -54,7 +55,8 @@ struct nd_featurer {
     struct nd_buffer joined; /* the text without apostrophes */
     struct nd_numbers word, sentence, kept;
     uint64_t *term;
-    size_t term_capacity;
+    uint32_t *term_df; /* of each in the df table */
+    size_t term_capacity, term_df_capacity;
     uint64_t n_words;   /* tokens; of character n-grams code points */
     size_t n_terms;     /* of `term` */
     uint64_t n_dropped; /* code points before the first in `term` */

@@ -1,6 +1,8 @@
 /* featurer_select.c - which features are used (000 s. 2.3.1; 002 s. 5.4), and counting them */
 #include "feature/featurer.h"
 
+#include "feature/df_layout.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,6 +76,25 @@ static uint32_t df_of(const struct nd_featurer *f, uint64_t hash, uint32_t from)
     return n ? n : 1;
 }
 
+/* The df of those that are new: whose numbers are above `had`. */
+static void ask_df(struct nd_featurer *f, const uint64_t *hash, const uint32_t *from,
+                   const uint32_t *number, size_t n, size_t had)
+{
+    if (f->keeps_df) { /* again and again, rather than with a branch that is a toss-up */
+        for (size_t i = 0; i < n; i++)
+            f->tally.entry[number[i]].df = f->term_df[from[i]];
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (number[i] > had)
+            nd_df_prefetch(f->df, hash[i]);
+    for (size_t i = 0; i < n; i++)
+        if (number[i] > had) {
+            f->tally.entry[number[i]].df = df_of(f, hash[i], from[i]);
+            had = number[i];
+        }
+}
+
 static bool note(struct nd_numbers *numbers, const uint32_t *number, size_t n)
 {
     if (!nd_numbers_reserve(numbers, n))
@@ -114,11 +135,7 @@ static bool tally(struct nd_featurer *f, const uint64_t *hash, const uint32_t *f
     if (!nd_tally_add(&f->tally, hash, n, number))
         return false;
     if (f->df)
-        for (size_t i = 0; i < n; i++)
-            if (number[i] > had) {
-                f->tally.entry[number[i]].df = df_of(f, hash[i], from[i]);
-                had = number[i];
-            }
+        ask_df(f, hash, from, number, n, had);
     if (f->needs_gain)
         add_gains(f, number, from, n);
     if ((f->params.count == ND_FEATURE_OCCURRENCES || f->has_places) &&
