@@ -2,6 +2,7 @@
 #ifndef NEARDUP_H
 #define NEARDUP_H
 
+#include <neardup/compare.h>
 #include <neardup/cpu.h>
 #include <neardup/dedup.h>
 #include <neardup/df.h>
