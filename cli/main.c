@@ -25,6 +25,19 @@ const struct command command_table[] = {
      "  neardup explain a.html b.html\n"
      "  neardup explain --corpus corpus.jsonl id-1 id-2\n",
      cmd_explain},
+    {"compare", FOR_COMPARE, "[OPTION…] A B",
+     "Measure how far two documents agree; show the edits, terms or copied passages.\n\n"
+     "A and B are files, - for standard input, or with --corpus the ids of two documents.",
+     "  neardup compare a.txt b.txt --show edits\n"
+     "  neardup compare a.txt b.txt --metric cosine --metric edit\n"
+     "  neardup compare --corpus corpus.jsonl a b --show passages --least 5\n",
+     cmd_compare},
+    {"filter", FOR_FILTER, "--prototypes FILE [OPTION…] [FILE|DIR|-]…",
+     "Find the records of a stream that are near duplicates of prototypes, as of known spam.",
+     "  neardup filter --prototypes spam/ --unit line < mail.txt > caught.txt\n"
+     "  neardup filter -p spam.jsonl --annotate mail.jsonl\n"
+     "  neardup filter -p spam.jsonl --invert mail.jsonl -o ham.jsonl\n",
+     cmd_filter},
     {"sketch", FOR_SKETCH, "[OPTION…] [FILE|DIR|-]…",
      "Print the sketches of documents, one JSON object a line.",
      "  neardup sketch corpus.jsonl > sketches.jsonl\n", cmd_sketch},

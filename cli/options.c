@@ -59,8 +59,32 @@ const struct option option_table[] = {
      FOR_ALL, SET(set_glob)},
     {NULL, "strict", 0, NULL, "stop at the first bad record or input, and write nothing", FOR_RUNS,
      SET(set_strict)},
-    {NULL, "corpus", 0, "FILE", "explain two documents of this file, by their ids; may be repeated",
-     FOR_EXPLAIN, SET(set_corpus)},
+    {NULL, "corpus", 0, "FILE", "take two documents of this file, by their ids; may be repeated",
+     FOR_EXPLAIN | FOR_COMPARE, SET(set_corpus)},
+
+    {NULL, "prototypes", 'p', "FILE",
+     "compare with the documents of this file or folder; may be repeated", FOR_FILTER,
+     SET(set_prototypes)},
+
+    {"What is compared", "metric", 0, "NAME",
+     "print only this number; may be repeated: resemblance, resemblance-distance, containment-a, "
+     "containment-b, cosine, cosine-tf, inner, edit, hamming, conrad-schriber (default: all, with "
+     "their names)",
+     FOR_COMPARE, SET(set_metric)},
+    {NULL, "show", 0, "WHAT", "show passages, terms or edits; may be repeated", FOR_COMPARE,
+     SET(set_show)},
+    {NULL, "limit", 0, "N",
+     "look no further than an edit distance of N; none: however long it takes (default: what a "
+     "table of 2^30 cells allows)",
+     FOR_COMPARE, SET(set_limit)},
+    {NULL, "costs", 0, "I,R,S",
+     "what inserting, removing and replacing a token costs (default: 1,1,1)", FOR_COMPARE,
+     SET(set_costs)},
+    {NULL, "least", 0, "N", "passages of at least N tokens (default: 8)", FOR_COMPARE,
+     SET(set_use_number)},
+    {NULL, "gap", 0, "N",
+     "join passages with at most N other tokens between them in both texts (default: 0)",
+     FOR_COMPARE, SET(set_use_number)},
 
     {"Output", "output", 'o', "FILE",
      "where the result goes, compressed as the name says: .gz, .zst, .xz, .bz2, .lz4 (default: - "
@@ -83,6 +107,17 @@ const struct option option_table[] = {
      SET(set_quiet)},
     {NULL, "progress", 0, NULL, "show progress even where standard error is no terminal", FOR_RUNS,
      SET(set_progress)},
+
+    {NULL, "invert", 'v', NULL, "write the records that match no prototype", FOR_FILTER,
+     SET(set_filter)},
+    {NULL, "annotate", 'a', NULL,
+     "write of every document a JSON object that says whether it matches, and which prototype",
+     FOR_FILTER, SET(set_filter)},
+    {NULL, "count", 'c', NULL, "print only how many documents match", FOR_FILTER, SET(set_filter)},
+    {NULL, "json", 0, NULL, "the result as JSON", FOR_COMPARE, SET(set_json)},
+    {NULL, "color", 0, "WHEN",
+     "auto: on a terminal, unless NO_COLOR is set; always, or never (default: auto)", FOR_COMPARE,
+     SET(set_color)},
 
     {"Resources", "threads", 'j', "N", "threads to use (default: all processors)",
      FOR_RUNS | FOR_INDEX, SET(set_threads)},

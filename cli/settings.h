@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include <neardup/run.h>
+#include <neardup/uses.h>
 
 /* A list of strings that grows. */
 struct words {
@@ -21,9 +22,22 @@ struct hamming_settings {
     bool raw, merge, calibrate, has_distance;
 };
 
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+/* What compare and the other uses are told. */
+struct use_settings {
+    struct nd_compare_params compare;
+    struct words metrics, prototypes;
+    enum nd_filter_output filter;
+    unsigned show; /* parts of a comparison */
+    enum color color;
+    bool json;
+};
+
 struct settings {
     struct nd_run_options run;
     struct hamming_settings hamming;
+    struct use_settings use;
     struct words paths, text_fields, globs, prefer, corpus;
     char *prefer_copy; /* of the option's value, cut at commas */
     bool has_output;   /* -o was given */
@@ -38,9 +52,14 @@ enum commands {
     FOR_INDEX = 16,
     FOR_JOIN = 32,
     FOR_HAMMING = FOR_INDEX | FOR_JOIN,
-    FOR_RUNS = FOR_DEDUP | FOR_PAIRS | FOR_SKETCH, /* that read any number of inputs */
-    FOR_PAIRWISE = FOR_DEDUP | FOR_PAIRS | FOR_EXPLAIN,
-    FOR_ALL = 15, /* that read documents */
+    FOR_COMPARE = 1 << 16,
+    FOR_FILTER = 1 << 17,
+    FOR_USES = FOR_COMPARE | FOR_FILTER,
+    FOR_STREAMS = FOR_FILTER, /* uses that read any number of inputs and write an output */
+    FOR_RUNS =
+        FOR_DEDUP | FOR_PAIRS | FOR_SKETCH | FOR_STREAMS, /* that read any number of inputs */
+    FOR_PAIRWISE = FOR_DEDUP | FOR_PAIRS | FOR_EXPLAIN | FOR_FILTER,
+    FOR_ALL = 15 | FOR_USES, /* that read documents */
 };
 
 /* Set before all others, wherever they stand: the other options change what these say. */
@@ -92,6 +111,8 @@ int cmd_explain(struct settings *s);
 int cmd_sketch(struct settings *s);
 int cmd_index(struct settings *s);
 int cmd_join(struct settings *s);
+int cmd_compare(struct settings *s);
+int cmd_filter(struct settings *s);
 
 /* cmd_index_file.c: the parts of index that have to do with a file. */
 int index_build(const struct settings *s, const char *const *path, size_t n);

@@ -18,6 +18,7 @@
 #include <neardup/sketch.h>
 #include <neardup/text.h>
 #include <neardup/types.h>
+#include <neardup/uses.h>
 #include <neardup/version.h>
 
 #endif

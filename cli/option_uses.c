@@ -1,0 +1,127 @@
+/* option_uses.c - what the options of compare, track, collapse, filter, mirrors and template do */
+#define _GNU_SOURCE
+#include "option_set.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <neardup/ratio.h>
+
+#define SETTER(name)                                                                               \
+    enum nd_status name(struct settings *s, const struct option *o, const char *value,             \
+                        struct nd_error *err)
+
+enum nd_status set_use_number(struct settings *s, const struct option *o, const char *value,
+                              struct nd_error *err)
+{
+    static const struct {
+        const char *name;
+        size_t at;
+        unsigned long least, most;
+    } number[] = {
+        {"least", offsetof(struct settings, use.compare.passages.least), 1, 1000000},
+        {"gap", offsetof(struct settings, use.compare.passages.gap), 0, 1000000},
+    };
+    unsigned long n, i = 0;
+    char *end;
+
+    while (strcmp(number[i].name, o->name) != 0)
+        i++;
+    errno = 0;
+    n = strtoul(value, &end, 10);
+    if (*value < '0' || *value > '9' || *end || errno || n < number[i].least || n > number[i].most)
+        return nd_fail(err, ND_EINVAL, "--%s: '%s' is no number from %lu to %lu", o->name, value,
+                       number[i].least, number[i].most);
+    *(unsigned *)(void *)((char *)s + number[i].at) = (unsigned)n;
+    return ND_OK;
+}
+
+SETTER(set_metric)
+{
+    (void)o;
+    return words_add(&s->use.metrics, value) ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
+}
+
+SETTER(set_show)
+{
+    static const char *const words[] = {"passages", "terms", "edits"};
+    static const unsigned parts[] = {ND_COMPARE_PASSAGES, ND_COMPARE_TERMS, ND_COMPARE_SCRIPT};
+    int i = option_word(o, value, words, 3, err);
+
+    if (i < 0)
+        return ND_EINVAL;
+    s->use.show |= parts[i];
+    return ND_OK;
+}
+
+SETTER(set_limit)
+{
+    unsigned long long n;
+    char *end;
+
+    errno = 0;
+    n = strtoull(value, &end, 10);
+    if (strcmp(value, "none") == 0)
+        n = ND_EDIT_NO_LIMIT;
+    else if (*value < '0' || *value > '9' || *end || errno || n < 1 || n > UINT32_MAX)
+        return nd_fail(err, ND_EINVAL, "--%s: '%s' is no number from 1 to %u, and not 'none'",
+                       o->name, value, UINT32_MAX);
+    s->use.compare.limit = n;
+    return ND_OK;
+}
+
+SETTER(set_costs)
+{
+    struct nd_edit_costs *c = &s->use.compare.costs;
+    char rest;
+
+    if (sscanf(value, "%3u,%3u,%3u%c", &c->insert, &c->remove, &c->replace, &rest) == 3 &&
+        c->insert >= 1 && c->remove >= 1 && c->replace >= 1 && c->insert <= ND_EDIT_COST_MAX &&
+        c->remove <= ND_EDIT_COST_MAX && c->replace <= ND_EDIT_COST_MAX)
+        return ND_OK;
+    return nd_fail(err, ND_EINVAL,
+                   "--%s: '%s' is not of the form INSERT,REMOVE,REPLACE with numbers from 1 to %u",
+                   o->name, value, ND_EDIT_COST_MAX);
+}
+
+SETTER(set_color)
+{
+    static const char *const words[] = {"auto", "always", "never"};
+    int i = option_word(o, value, words, 3, err);
+
+    if (i < 0)
+        return ND_EINVAL;
+    s->use.color = (enum color)i;
+    return ND_OK;
+}
+
+SETTER(set_json)
+{
+    (void)o;
+    (void)value;
+    (void)err;
+    s->use.json = true;
+    return ND_OK;
+}
+
+SETTER(set_prototypes)
+{
+    if (!*value)
+        return nd_fail(err, ND_EINVAL, "--%s: it must not be empty", o->name);
+    return words_add(&s->use.prototypes, value) ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
+}
+
+SETTER(set_filter)
+{
+    enum nd_filter_output output = strcmp(o->name, "invert") == 0     ? ND_FILTER_OTHERS
+                                   : strcmp(o->name, "annotate") == 0 ? ND_FILTER_ANNOTATE
+                                                                      : ND_FILTER_NOTHING;
+
+    (void)value;
+    if (s->use.filter != ND_FILTER_MATCHES && s->use.filter != output)
+        return nd_fail(err, ND_EINVAL, "only one of --invert, --annotate and --count can be given");
+    s->use.filter = output;
+    return ND_OK;
+}

@@ -1,0 +1,105 @@
+/* neardup/uses.h - what near-duplicates are used for, over files: compare, track, collapse … */
+#ifndef NEARDUP_USES_H
+#define NEARDUP_USES_H
+
+#include <neardup/compare.h>
+#include <neardup/run.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * All of them read options->paths by options->input and sketch by options->recipe, as the runs of
+ * neardup/run.h do; what they write goes to options->output, which is published only where all went
+ * well.  Other members of the options do not count, but for `strict`.
+ */
+
+/* What was read. */
+struct nd_use_summary {
+    uint64_t documents, bad_records, failed_inputs;
+    uint64_t found; /* what it is says each function */
+};
+
+/* ---- Two documents beside each other ----------------------------------------------------------
+ */
+
+enum nd_compare_parts {
+    ND_COMPARE_EDIT = 1,     /* the edit distance */
+    ND_COMPARE_SCRIPT = 2,   /* and the edits themselves */
+    ND_COMPARE_PASSAGES = 4, /* copied passages */
+    ND_COMPARE_TERMS = 8,    /* the terms themselves, and how often they stand in each */
+};
+
+/* Start from nd_compare_params_default(). */
+struct nd_compare_params {
+    unsigned parts; /* a set of enum nd_compare_parts: what takes time of its own */
+    struct nd_edit_costs costs;
+    uint64_t limit; /* of the edit distance: ND_EDIT_NO_LIMIT, or 0: what two seconds or so allow */
+    struct nd_passage_params passages;
+};
+ND_API struct nd_compare_params nd_compare_params_default(void);
+
+struct nd_comparison {
+    unsigned parts; /* that were asked for */
+    char *id[2];    /* as printed: the record's id or its place */
+    char *at[2];
+    char *text[2]; /* UTF-8 */
+    size_t bytes[2];
+    struct nd_token *token[2]; /* in the text: hash, and place in bytes */
+    size_t tokens[2];
+    int same_bytes, same_words;
+    struct nd_overlap shingles;
+    unsigned hamming;             /* distance of the simhashes, of 64 */
+    struct nd_term_overlap terms; /* numbers of terms */
+    int conrad_schriber;
+
+    uint64_t edit_limit, edit_distance; /* ND_EDIT_BEYOND: greater than the limit */
+    struct nd_edit *edit;
+    size_t n_edits;
+    struct nd_passage *passage; /* of the second that stand in the first */
+    size_t n_passages;
+    uint64_t covered[2];  /* tokens in passages */
+    struct nd_term *term; /* shared, only in the first, only in the second; each by first place */
+    size_t n_shared, n_only_a, n_only_b;
+};
+ND_API void nd_comparison_release(struct nd_comparison *c);
+
+/* As nd_run_explain: two files, or two ids of the corpus options->paths. */
+ND_API enum nd_status nd_run_compare(const struct nd_run_options *options,
+                                     const struct nd_compare_params *params, const char *a,
+                                     const char *b, const struct nd_run_events *events,
+                                     struct nd_comparison *out, struct nd_error *err);
+
+/* All that is in it, as one JSON object and a newline (docs/format/uses.md); the caller frees
+ * *text.  ND_ENOMEM. */
+ND_API enum nd_status nd_comparison_json(const struct nd_comparison *c, char **text, size_t *len,
+                                         struct nd_error *err);
+
+/* ---- A stream against prototypes --------------------------------------------------------------
+ */
+
+enum nd_filter_output {
+    ND_FILTER_MATCHES,  /* the records that match a prototype, in their own form */
+    ND_FILTER_OTHERS,   /* those that match none */
+    ND_FILTER_ANNOTATE, /* of every document a JSON object that says whether, and which */
+    ND_FILTER_NOTHING,  /* only count */
+};
+
+/*
+ * Compare each document of options->paths with the documents of `prototypes`, by the recipe's
+ * candidates and what it verifies, and with none of its own stream (004 section 5.2).  Of several
+ * prototypes the one of greatest resemblance is named, the first of equal ones (nothing verified:
+ * of least Hamming distance).  Prototypes stay in memory; the stream does not.  summary->found: the
+ * documents that match.  ND_EINPUT: a prototype's file failed; the statuses of nd_run_dedup.
+ */
+ND_API enum nd_status nd_run_filter(const struct nd_run_options *options,
+                                    const char *const *prototypes, size_t n_prototypes,
+                                    enum nd_filter_output output,
+                                    const struct nd_run_events *events,
+                                    struct nd_use_summary *summary, struct nd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
