@@ -32,6 +32,12 @@ const struct command command_table[] = {
      "  neardup compare a.txt b.txt --metric cosine --metric edit\n"
      "  neardup compare --corpus corpus.jsonl a b --show passages --least 5\n",
      cmd_compare},
+    {"track", FOR_TRACK, "[OPTION…] [FILE|DIR|-]…",
+     "Follow documents over time: how much each version changes, and when to visit next.",
+     "  neardup track monday.html tuesday.html wednesday.html\n"
+     "  neardup track --series url --time fetched versions.jsonl\n"
+     "  neardup track --series url --time fetched --plan versions.jsonl\n",
+     cmd_track},
     {"filter", FOR_FILTER, "--prototypes FILE [OPTION…] [FILE|DIR|-]…",
      "Find the records of a stream that are near duplicates of prototypes, as of known spam.",
      "  neardup filter --prototypes spam/ --unit line < mail.txt > caught.txt\n"

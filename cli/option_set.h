@@ -50,6 +50,10 @@ DECLARE(set_color);
 DECLARE(set_json);
 DECLARE(set_prototypes);
 DECLARE(set_filter);
+DECLARE(set_series);
+DECLARE(set_time);
+DECLARE(set_plan);
+DECLARE(set_duration);
 #undef DECLARE
 
 /* The place of a word in a list, or -1 and a message with the nearest. */

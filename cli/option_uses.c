@@ -23,6 +23,9 @@ enum nd_status set_use_number(struct settings *s, const struct option *o, const 
     } number[] = {
         {"least", offsetof(struct settings, use.compare.passages.least), 1, 1000000},
         {"gap", offsetof(struct settings, use.compare.passages.gap), 0, 1000000},
+        {"equal", offsetof(struct settings, use.track.visits.equal), 2, 1000000},
+        {"changes", offsetof(struct settings, use.track.visits.changes), 1, 1000000},
+        {"factor", offsetof(struct settings, use.track.visits.factor), 2, 1000},
     };
     unsigned long n, i = 0;
     char *end;
@@ -103,6 +106,7 @@ SETTER(set_json)
     (void)value;
     (void)err;
     s->use.json = true;
+    s->use.track.json = 1;
     return ND_OK;
 }
 
@@ -123,5 +127,55 @@ SETTER(set_filter)
     if (s->use.filter != ND_FILTER_MATCHES && s->use.filter != output)
         return nd_fail(err, ND_EINVAL, "only one of --invert, --annotate and --count can be given");
     s->use.filter = output;
+    return ND_OK;
+}
+
+SETTER(set_series)
+{
+    if (!*value)
+        return nd_fail(err, ND_EINVAL, "--%s: it must not be empty", o->name);
+    s->use.track.series = value;
+    return ND_OK;
+}
+
+SETTER(set_time)
+{
+    if (!*value)
+        return nd_fail(err, ND_EINVAL, "--%s: it must not be empty", o->name);
+    s->use.track.time = value;
+    return ND_OK;
+}
+
+SETTER(set_plan)
+{
+    (void)o;
+    (void)value;
+    (void)err;
+    s->use.track.plan = 1;
+    return ND_OK;
+}
+
+/* "90d", "12h", "30m", "45s" or seconds. */
+SETTER(set_duration)
+{
+    static const char units[] = "smhdw";
+    static const uint64_t seconds[] = {1, 60, 3600, 86400, 604800};
+    struct nd_visit_params *visits = &s->use.track.visits;
+    uint64_t *to = strcmp(o->name, "interval") == 0   ? &visits->interval
+                   : strcmp(o->name, "shortest") == 0 ? &visits->shortest
+                                                      : &visits->longest;
+    const char *unit;
+    unsigned long n;
+    char *end;
+
+    errno = 0;
+    n = strtoul(value, &end, 10);
+    unit = *end ? strchr(units, *end) : units;
+    if (*value < '0' || *value > '9' || errno || !unit || (*end && end[1]) || n < 1 ||
+        n > UINT32_MAX / seconds[unit - units])
+        return nd_fail(err, ND_EINVAL,
+                       "--%s: '%s' is no time such as 30m, 12h, 90d or 2w, of at most %u seconds",
+                       o->name, value, UINT32_MAX);
+    *to = n * seconds[unit - units];
     return ND_OK;
 }

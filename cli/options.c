@@ -66,6 +66,29 @@ const struct option option_table[] = {
      "compare with the documents of this file or folder; may be repeated", FOR_FILTER,
      SET(set_prototypes)},
 
+    {"Versions and visits", "series", 0, "FIELD",
+     "versions whose FIELD is equal are of one document (default: all are)", FOR_TRACK,
+     SET(set_series)},
+    {NULL, "time", 0, "FIELD",
+     "the time of a version: RFC 3339, RFC 2822 or seconds since 1970 (default: they come in "
+     "order)",
+     FOR_TRACK, SET(set_time)},
+    {NULL, "plan", 0, NULL,
+     "one row a document, the greatest change first (default: one a version)", FOR_TRACK,
+     SET(set_plan)},
+    {NULL, "interval", 0, "TIME", "between visits, to begin with: 30m, 12h, 2w (default: 1d)",
+     FOR_TRACK, SET(set_duration)},
+    {NULL, "shortest", 0, "TIME", "the shortest interval (default: 1h)", FOR_TRACK,
+     SET(set_duration)},
+    {NULL, "longest", 0, "TIME", "the longest interval (default: 90d)", FOR_TRACK,
+     SET(set_duration)},
+    {NULL, "equal", 0, "N", "after N equal fingerprints on end visit less often (default: 3)",
+     FOR_TRACK, SET(set_use_number)},
+    {NULL, "changes", 0, "N", "after N changes on end visit more often (default: 3)", FOR_TRACK,
+     SET(set_use_number)},
+    {NULL, "factor", 0, "N", "less and more often is N times (default: 2)", FOR_TRACK,
+     SET(set_use_number)},
+
     {"What is compared", "metric", 0, "NAME",
      "print only this number; may be repeated: resemblance, resemblance-distance, containment-a, "
      "containment-b, cosine, cosine-tf, inner, edit, hamming, conrad-schriber (default: all, with "
@@ -114,7 +137,7 @@ const struct option option_table[] = {
      "write of every document a JSON object that says whether it matches, and which prototype",
      FOR_FILTER, SET(set_filter)},
     {NULL, "count", 'c', NULL, "print only how many documents match", FOR_FILTER, SET(set_filter)},
-    {NULL, "json", 0, NULL, "the result as JSON", FOR_COMPARE, SET(set_json)},
+    {NULL, "json", 0, NULL, "the result as JSON", FOR_COMPARE | FOR_TRACK, SET(set_json)},
     {NULL, "color", 0, "WHEN",
      "auto: on a terminal, unless NO_COLOR is set; always, or never (default: auto)", FOR_COMPARE,
      SET(set_color)},

@@ -29,6 +29,7 @@ struct use_settings {
     struct nd_compare_params compare;
     struct words metrics, prototypes;
     enum nd_filter_output filter;
+    struct nd_track_params track;
     unsigned show; /* parts of a comparison */
     enum color color;
     bool json;
@@ -54,8 +55,13 @@ enum commands {
     FOR_HAMMING = FOR_INDEX | FOR_JOIN,
     FOR_COMPARE = 1 << 16,
     FOR_FILTER = 1 << 17,
-    FOR_USES = FOR_COMPARE | FOR_FILTER,
-    FOR_STREAMS = FOR_FILTER, /* uses that read any number of inputs and write an output */
+    FOR_TRACK = 1 << 18,
+    FOR_COLLAPSE = 1 << 19,
+    FOR_MIRRORS = 1 << 20,
+    FOR_TEMPLATE = 1 << 21,
+    FOR_STREAMS = FOR_FILTER | FOR_TRACK | FOR_COLLAPSE | FOR_MIRRORS |
+                  FOR_TEMPLATE, /* uses with any number of inputs and an output */
+    FOR_USES = FOR_COMPARE | FOR_STREAMS,
     FOR_RUNS =
         FOR_DEDUP | FOR_PAIRS | FOR_SKETCH | FOR_STREAMS, /* that read any number of inputs */
     FOR_PAIRWISE = FOR_DEDUP | FOR_PAIRS | FOR_EXPLAIN | FOR_FILTER,
@@ -113,6 +119,10 @@ int cmd_index(struct settings *s);
 int cmd_join(struct settings *s);
 int cmd_compare(struct settings *s);
 int cmd_filter(struct settings *s);
+int cmd_track(struct settings *s);
+int cmd_collapse(struct settings *s);
+int cmd_mirrors(struct settings *s);
+int cmd_template(struct settings *s);
 
 /* cmd_index_file.c: the parts of index that have to do with a file. */
 int index_build(const struct settings *s, const char *const *path, size_t n);

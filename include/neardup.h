@@ -20,5 +20,6 @@
 #include <neardup/types.h>
 #include <neardup/uses.h>
 #include <neardup/version.h>
+#include <neardup/visits.h>
 
 #endif

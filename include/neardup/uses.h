@@ -4,6 +4,7 @@
 
 #include <neardup/compare.h>
 #include <neardup/run.h>
+#include <neardup/visits.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -98,6 +99,30 @@ ND_API enum nd_status nd_run_filter(const struct nd_run_options *options,
                                     enum nd_filter_output output,
                                     const struct nd_run_events *events,
                                     struct nd_use_summary *summary, struct nd_error *err);
+
+/* ---- Versions of a document over time ---------------------------------------------------------
+ */
+
+/* Start from nd_track_params_default(). */
+struct nd_track_params {
+    struct nd_visit_params visits;
+    const char *series; /* field that says which document a version is of; NULL: all of one */
+    const char *time;   /* field with the time of a version; NULL: they come in order */
+    unsigned char plan; /* a row a document, greatest priority first; else a row a version */
+    unsigned char json; /* JSON Lines; else TSV below a head */
+};
+ND_API struct nd_track_params nd_track_params_default(void);
+
+/*
+ * The distances between successive versions and the next visit (000 section 2.6.1;
+ * neardup/visits.h).  Versions of one time stay in input order; one without a readable time is a
+ * bad record.  summary->found: documents whose last version is not that of the one before (or is
+ * the first).
+ */
+ND_API enum nd_status nd_run_track(const struct nd_run_options *options,
+                                   const struct nd_track_params *params,
+                                   const struct nd_run_events *events,
+                                   struct nd_use_summary *summary, struct nd_error *err);
 
 #ifdef __cplusplus
 }
