@@ -32,6 +32,22 @@ const struct command command_table[] = {
      "  neardup compare a.txt b.txt --metric cosine --metric edit\n"
      "  neardup compare --corpus corpus.jsonl a b --show passages --least 5\n",
      cmd_compare},
+    {"collapse", FOR_COLLAPSE, "[OPTION…] [FILE|-]…",
+     "Collapse a ranked list to one result of each cluster of near-duplicates.",
+     "  neardup collapse results.jsonl\n"
+     "  neardup collapse results.jsonl --keep newest:date\n"
+     "  neardup collapse results.jsonl --expand newest:date\n",
+     cmd_collapse},
+    {"mirrors", FOR_MIRRORS, "[OPTION…] [FILE|DIR|-]…",
+     "Find pairs of hosts that mirror one another.",
+     "  neardup mirrors pages.jsonl\n"
+     "  neardup mirrors pages.jsonl --url-field address --sample 0 --score 0.2\n",
+     cmd_mirrors},
+    {"template", FOR_TEMPLATE, "[OPTION…] [FILE|DIR|-]…",
+     "Show what the documents of a cluster share, and what is left of each.",
+     "  neardup template pages/\n"
+     "  neardup template corpus.jsonl --of-clusters clusters.tsv --cluster-of a\n",
+     cmd_template},
     {"track", FOR_TRACK, "[OPTION…] [FILE|DIR|-]…",
      "Follow documents over time: how much each version changes, and when to visit next.",
      "  neardup track monday.html tuesday.html wednesday.html\n"

@@ -50,8 +50,8 @@ DECLARE(set_color);
 DECLARE(set_json);
 DECLARE(set_prototypes);
 DECLARE(set_filter);
-DECLARE(set_series);
-DECLARE(set_time);
+DECLARE(set_use_text);
+DECLARE(set_use_ratio);
 DECLARE(set_plan);
 DECLARE(set_duration);
 #undef DECLARE

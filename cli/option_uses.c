@@ -25,6 +25,9 @@ enum nd_status set_use_number(struct settings *s, const struct option *o, const 
         {"gap", offsetof(struct settings, use.compare.passages.gap), 0, 1000000},
         {"equal", offsetof(struct settings, use.track.visits.equal), 2, 1000000},
         {"changes", offsetof(struct settings, use.track.visits.changes), 1, 1000000},
+        {"sample", offsetof(struct settings, use.mirrors.sample), 0, 1000000},
+        {"least-paths", offsetof(struct settings, use.mirrors.least), 1, 1000000},
+        {"common", offsetof(struct settings, use.mirrors.common), 2, 100000},
         {"factor", offsetof(struct settings, use.track.visits.factor), 2, 1000},
     };
     unsigned long n, i = 0;
@@ -106,7 +109,7 @@ SETTER(set_json)
     (void)value;
     (void)err;
     s->use.json = true;
-    s->use.track.json = 1;
+    s->use.track.json = s->use.mirrors.json = s->use.template.json = 1;
     return ND_OK;
 }
 
@@ -130,19 +133,38 @@ SETTER(set_filter)
     return ND_OK;
 }
 
-SETTER(set_series)
+SETTER(set_use_text)
 {
+    struct use_settings *u = &s->use;
+    const struct {
+        const char *name;
+        const char **to;
+    } text[] = {
+        {"series", &u->track.series},         {"time", &u->track.time},
+        {"order", &u->collapse.order},        {"expand", &u->collapse.expand},
+        {"url-field", &u->mirrors.url},       {"of-clusters", &u->template.clusters},
+        {"cluster-of", &u->template.cluster},
+    };
+    size_t i = 0;
+
     if (!*value)
         return nd_fail(err, ND_EINVAL, "--%s: it must not be empty", o->name);
-    s->use.track.series = value;
+    while (strcmp(text[i].name, o->name) != 0)
+        i++;
+    *text[i].to = value;
     return ND_OK;
 }
 
-SETTER(set_time)
+SETTER(set_use_ratio)
 {
-    if (!*value)
-        return nd_fail(err, ND_EINVAL, "--%s: it must not be empty", o->name);
-    s->use.track.time = value;
+    struct nd_ratio *to =
+        strcmp(o->name, "score") == 0 ? &s->use.mirrors.score : &s->use.template.share;
+    struct nd_ratio ratio;
+
+    if (nd_ratio_parse(value, strlen(value), &ratio, NULL) != ND_OK || ratio.p > ratio.q ||
+        (to == &s->use.template.share && ratio.p == 0))
+        return nd_fail(err, ND_EINVAL, "--%s: '%s' is no share such as 0.8 or 4/5", o->name, value);
+    *to = ratio;
     return ND_OK;
 }
 

@@ -7,8 +7,8 @@
 
 const struct option option_table[] = {
     {"What is a duplicate", "threshold", 't', "RATIO",
-     "resemblance from which documents are duplicates: 0.8, or 4/5 (default: 0.8)", FOR_PAIRWISE,
-     KEY("threshold")},
+     "resemblance from which documents are duplicates: 0.8, or 4/5 (default: 0.8)",
+     FOR_PAIRWISE | FOR_MIRRORS, KEY("threshold")},
     {NULL, "shingle", 'w', "N",
      "compare runs of N words; Nc: of N characters, for texts without spaces (default: 3)", FOR_ALL,
      SET(set_shingle)},
@@ -23,7 +23,7 @@ const struct option option_table[] = {
      "documents shorter than a shingle are removed if identical (to a kept one, in bytes), if "
      "their "
      "tokens are equal (tokens), or never (keep) (default: identical)",
-     FOR_DEDUP | FOR_EXPLAIN, KEY("short")},
+     FOR_DEDUP | FOR_EXPLAIN | FOR_COLLAPSE, KEY("short")},
     {NULL, "within", 0, "FIELD", "compare only documents in which FIELD is equal",
      FOR_DEDUP | FOR_PAIRS, SET(set_within)},
     {NULL, "recipe", 0, "FILE", "read a recipe; other options change what it says", FOR_ALL,
@@ -33,7 +33,7 @@ const struct option option_table[] = {
 
     {"Which document is kept", "keep", 'k', "POLICY",
      "first, last, longest, shortest, newest:FIELD, max:FIELD or min:FIELD (default: first)",
-     FOR_DEDUP, KEY("keep")},
+     FOR_DEDUP | FOR_COLLAPSE, KEY("keep")},
     {NULL, "prefer", 0, "FIELD=A,B,C",
      "before that: documents whose FIELD is A, then B, then C, then all others", FOR_DEDUP,
      SET(set_prefer)},
@@ -68,11 +68,11 @@ const struct option option_table[] = {
 
     {"Versions and visits", "series", 0, "FIELD",
      "versions whose FIELD is equal are of one document (default: all are)", FOR_TRACK,
-     SET(set_series)},
+     SET(set_use_text)},
     {NULL, "time", 0, "FIELD",
      "the time of a version: RFC 3339, RFC 2822 or seconds since 1970 (default: they come in "
      "order)",
-     FOR_TRACK, SET(set_time)},
+     FOR_TRACK, SET(set_use_text)},
     {NULL, "plan", 0, NULL,
      "one row a document, the greatest change first (default: one a version)", FOR_TRACK,
      SET(set_plan)},
@@ -88,6 +88,38 @@ const struct option option_table[] = {
      SET(set_use_number)},
     {NULL, "factor", 0, "N", "less and more often is N times (default: 2)", FOR_TRACK,
      SET(set_use_number)},
+
+    {"The list of results", "order", 0, "ORDER",
+     "rank: by the best in the cluster; longest, shortest, newest:FIELD, max:FIELD or min:FIELD: "
+     "by what is shown (default: rank)",
+     FOR_COLLAPSE, SET(set_use_text)},
+    {NULL, "expand", 0, "ORDER",
+     "a JSON object a result, with its duplicates in this order, one of the same", FOR_COLLAPSE,
+     SET(set_use_text)},
+
+    {"Hosts", "url-field", 0, "FIELD", "where the address of a page is (default: url)", FOR_MIRRORS,
+     SET(set_use_text)},
+    {NULL, "sample", 0, "N",
+     "look at N pages of a host, the same paths on every one; 0: at all "
+     "(default: 100)",
+     FOR_MIRRORS, SET(set_use_number)},
+    {NULL, "least-paths", 0, "N", "compare hosts that share at least N paths (default: 3)",
+     FOR_MIRRORS, SET(set_use_number)},
+    {NULL, "common", 0, "N",
+     "a path that more than N hosts have brings no two of them together (default: 100)",
+     FOR_MIRRORS, SET(set_use_number)},
+    {NULL, "score", 0, "RATIO", "list pairs of at least this score (default: 0.5)", FOR_MIRRORS,
+     SET(set_use_ratio)},
+
+    {"The cluster", "share", 0, "RATIO",
+     "a template's shingles stand in at least this share of the documents (default: 0.8)",
+     FOR_TEMPLATE, SET(set_use_ratio)},
+    {NULL, "of-clusters", 0, "FILE",
+     "only documents of one cluster of this file, which dedup "
+     "--clusters wrote",
+     FOR_TEMPLATE, SET(set_use_text)},
+    {NULL, "cluster-of", 0, "ID", "the cluster that this document is in", FOR_TEMPLATE,
+     SET(set_use_text)},
 
     {"What is compared", "metric", 0, "NAME",
      "print only this number; may be repeated: resemblance, resemblance-distance, containment-a, "
@@ -137,7 +169,8 @@ const struct option option_table[] = {
      "write of every document a JSON object that says whether it matches, and which prototype",
      FOR_FILTER, SET(set_filter)},
     {NULL, "count", 'c', NULL, "print only how many documents match", FOR_FILTER, SET(set_filter)},
-    {NULL, "json", 0, NULL, "the result as JSON", FOR_COMPARE | FOR_TRACK, SET(set_json)},
+    {NULL, "json", 0, NULL, "the result as JSON",
+     FOR_COMPARE | FOR_TRACK | FOR_MIRRORS | FOR_TEMPLATE, SET(set_json)},
     {NULL, "color", 0, "WHEN",
      "auto: on a terminal, unless NO_COLOR is set; always, or never (default: auto)", FOR_COMPARE,
      SET(set_color)},
@@ -145,7 +178,7 @@ const struct option option_table[] = {
     {"Resources", "threads", 'j', "N", "threads to use (default: all processors)",
      FOR_RUNS | FOR_INDEX, SET(set_threads)},
     {NULL, "tmp", 0, "DIR",
-     "where texts wait that cannot be read again (default: $TMPDIR, or /tmp)", FOR_RUNS,
+     "where texts wait that cannot be read again (default: $TMPDIR, or /tmp)", FOR_RUNS & ~FOR_STREAMS,
      SET(set_tmp)},
 
     {"For experts", "recall", 0, "P",
@@ -154,7 +187,7 @@ const struct option option_table[] = {
     {NULL, "bands", 0, "BxR", "B bands of R rows, instead of those chosen for --recall",
      FOR_PAIRWISE, SET(set_bands)},
     {NULL, "max-checks", 0, "N", "compare a document with at most N others (default: 256)",
-     FOR_DEDUP, KEY("max_checks")},
+     FOR_DEDUP | FOR_COLLAPSE, KEY("max_checks")},
     {NULL, "candidates", 0, "BY",
      "documents are looked up by minhash, simhash, identity, or all are (default: minhash)",
      FOR_PAIRWISE, KEY("candidates")},

@@ -23,6 +23,8 @@ void settings_init(struct settings *s)
     *s = (struct settings){.run = nd_run_options_default(), .hamming = {.bits = 64, .distance = 3}};
     s->use.compare = nd_compare_params_default();
     s->use.track = nd_track_params_default();
+    s->use.mirrors = nd_mirrors_params_default();
+    s->use.template = nd_template_params_default();
     if (tmp && *tmp)
         s->run.tmp = tmp;
 }

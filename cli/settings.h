@@ -30,6 +30,9 @@ struct use_settings {
     struct words metrics, prototypes;
     enum nd_filter_output filter;
     struct nd_track_params track;
+    struct nd_collapse_params collapse;
+    struct nd_mirrors_params mirrors;
+    struct nd_template_params template;
     unsigned show; /* parts of a comparison */
     enum color color;
     bool json;
@@ -64,7 +67,7 @@ enum commands {
     FOR_USES = FOR_COMPARE | FOR_STREAMS,
     FOR_RUNS =
         FOR_DEDUP | FOR_PAIRS | FOR_SKETCH | FOR_STREAMS, /* that read any number of inputs */
-    FOR_PAIRWISE = FOR_DEDUP | FOR_PAIRS | FOR_EXPLAIN | FOR_FILTER,
+    FOR_PAIRWISE = FOR_DEDUP | FOR_PAIRS | FOR_EXPLAIN | FOR_FILTER | FOR_COLLAPSE,
     FOR_ALL = 15 | FOR_USES, /* that read documents */
 };
 

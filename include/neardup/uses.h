@@ -124,6 +124,79 @@ ND_API enum nd_status nd_run_track(const struct nd_run_options *options,
                                    const struct nd_run_events *events,
                                    struct nd_use_summary *summary, struct nd_error *err);
 
+/* ---- A ranked list, one result a cluster ------------------------------------------------------
+ */
+
+struct nd_collapse_params {
+    const char *order; /* of the results; NULL or "rank": by the best rank in the cluster; else as a
+                          keep policy: "longest", "shortest", "newest:F", "max:F", "min:F" */
+    const char *expand; /* the order of a result's duplicates, in the same way: a JSON object a
+                           result that lists them; NULL: the records themselves, without them */
+};
+
+/*
+ * The documents of a ranked list, best first, to one of each cluster (001; 000 section 1.1.1).
+ * Which one is shown says recipe.keep: with "first" the best ranked, else a better near duplicate
+ * stands in its place.  Clusters are stars: what is left out is a verified duplicate of what is
+ * shown.  The list is held in memory.  summary->found: the results.
+ */
+ND_API enum nd_status nd_run_collapse(const struct nd_run_options *options,
+                                      const struct nd_collapse_params *params,
+                                      const struct nd_run_events *events,
+                                      struct nd_use_summary *summary, struct nd_error *err);
+
+/* ---- Hosts that mirror one another ------------------------------------------------------------
+ */
+
+/* Start from nd_mirrors_params_default(). */
+struct nd_mirrors_params {
+    const char *url;       /* field with the address of a page: "url" */
+    unsigned sample;       /* pages of a host that are looked at, at most (100); 0: all */
+    unsigned least;        /* a pair of hosts shares at least so many paths of the sample (3) */
+    unsigned common;       /* a path that more hosts have does not bring two together (100) */
+    struct nd_ratio score; /* pairs of at least this score (1/2) */
+    unsigned char json;
+};
+ND_API struct nd_mirrors_params nd_mirrors_params_default(void);
+
+/*
+ * Pairs of hosts that look like mirrors (000 section 2.5.2), the highest score first.  Of each host
+ * the pages are sampled whose paths hash least, so that two hosts sample the same paths.  Hosts
+ * that share paths are compared at those: pages are equal (the same tokens), similar (estimated
+ * resemblance of at least recipe.dedup.threshold, by their minima), or different.  The score is
+ * the sum over the shared paths of 1 for equal pages and of the resemblance for similar ones,
+ * divided by the paths that either sample has among those that both could have sampled.
+ * summary->found: the pairs.  A page without an address is a bad record.
+ */
+ND_API enum nd_status nd_run_mirrors(const struct nd_run_options *options,
+                                     const struct nd_mirrors_params *params,
+                                     const struct nd_run_events *events,
+                                     struct nd_use_summary *summary, struct nd_error *err);
+
+/* ---- What a cluster shares --------------------------------------------------------------------
+ */
+
+/* Start from nd_template_params_default(). */
+struct nd_template_params {
+    struct nd_ratio share; /* of the documents that have a template's shingle (4/5) */
+    const char *clusters;  /* file of ids and their clusters, as nd_run_dedup writes; NULL: the
+                              documents read are one cluster */
+    const char *cluster;   /* the cluster's id in it */
+    unsigned char json;
+};
+ND_API struct nd_template_params nd_template_params_default(void);
+
+/*
+ * What the documents of a cluster have in common, and what is left of each (000 section 2.5.3; see
+ * nd_template_find), with word shingles of recipe.dedup.sketch.w words.  First the template, as it
+ * stands in the document that has most of it; then the pieces of every document that are not part
+ * of it.  The cluster is held in memory.  summary->found: the template's shingles.
+ */
+ND_API enum nd_status nd_run_template(const struct nd_run_options *options,
+                                      const struct nd_template_params *params,
+                                      const struct nd_run_events *events,
+                                      struct nd_use_summary *summary, struct nd_error *err);
+
 #ifdef __cplusplus
 }
 #endif
