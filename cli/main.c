@@ -46,7 +46,7 @@ const struct command command_table[] = {
     {"template", FOR_TEMPLATE, "[OPTION…] [FILE|DIR|-]…",
      "Show what the documents of a cluster share, and what is left of each.",
      "  neardup template pages/\n"
-     "  neardup template corpus.jsonl --of-clusters clusters.tsv --cluster-of a\n",
+     "  neardup template corpus.jsonl --clusters clusters.tsv --cluster a\n",
      cmd_template},
     {"track", FOR_TRACK, "[OPTION…] [FILE|DIR|-]…",
      "Follow documents over time: how much each version changes, and when to visit next.",

@@ -140,10 +140,10 @@ SETTER(set_use_text)
         const char *name;
         const char **to;
     } text[] = {
-        {"series", &u->track.series},         {"time", &u->track.time},
-        {"order", &u->collapse.order},        {"expand", &u->collapse.expand},
-        {"url-field", &u->mirrors.url},       {"of-clusters", &u->template.clusters},
-        {"cluster-of", &u->template.cluster},
+        {"series", &u->track.series},      {"time", &u->track.time},
+        {"order", &u->collapse.order},     {"expand", &u->collapse.expand},
+        {"url-field", &u->mirrors.url},    {"clusters", &u->template.clusters},
+        {"cluster", &u->template.cluster},
     };
     size_t i = 0;
 

@@ -114,11 +114,11 @@ const struct option option_table[] = {
     {"The cluster", "share", 0, "RATIO",
      "a template's shingles stand in at least this share of the documents (default: 0.8)",
      FOR_TEMPLATE, SET(set_use_ratio)},
-    {NULL, "of-clusters", 0, "FILE",
+    {NULL, "clusters", 0, "FILE",
      "only documents of one cluster of this file, which dedup "
      "--clusters wrote",
      FOR_TEMPLATE, SET(set_use_text)},
-    {NULL, "cluster-of", 0, "ID", "the cluster that this document is in", FOR_TEMPLATE,
+    {NULL, "cluster", 0, "ID", "the cluster that this document is in", FOR_TEMPLATE,
      SET(set_use_text)},
 
     {"What is compared", "metric", 0, "NAME",
@@ -178,8 +178,8 @@ const struct option option_table[] = {
     {"Resources", "threads", 'j', "N", "threads to use (default: all processors)",
      FOR_RUNS | FOR_INDEX, SET(set_threads)},
     {NULL, "tmp", 0, "DIR",
-     "where texts wait that cannot be read again (default: $TMPDIR, or /tmp)", FOR_RUNS & ~FOR_STREAMS,
-     SET(set_tmp)},
+     "where texts wait that cannot be read again (default: $TMPDIR, or /tmp)",
+     FOR_RUNS & ~FOR_STREAMS, SET(set_tmp)},
 
     {"For experts", "recall", 0, "P",
      "share of the pairs at the threshold that must be found (default: 0.995)", FOR_PAIRWISE,

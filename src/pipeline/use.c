@@ -160,8 +160,9 @@ enum nd_status nd_use_open(struct nd_use *use, bool is_json, struct nd_error *er
 /* Before each cell. */
 static void begin_cell(struct nd_use *use, const char *key)
 {
-    bool is_first = use->row.text.len == 0;
+    bool is_first = !use->in_row;
 
+    use->in_row = true;
     if (use->is_json) {
         if (is_first)
             nd_json_open(&use->row, '{');
@@ -231,7 +232,7 @@ enum nd_status nd_row_end(struct nd_use *use, struct nd_error *err)
     if (status == ND_OK)
         status = nd_output_write(use->out, use->row.text.data, use->row.text.len, err);
     use->row.text.len = 0;
-    use->row.after_value = false;
+    use->row.after_value = use->in_row = false;
     return status;
 }
 

@@ -23,7 +23,7 @@ struct nd_use {
     size_t n_sketches;
     struct nd_output *out;
     struct nd_json row, head; /* head: the names of the columns */
-    bool is_json, has_head;
+    bool is_json, has_head, in_row;
 };
 
 /*
