@@ -169,6 +169,25 @@ static void put_kept(const struct nd_comparison *c, const struct nd_edit *e, boo
     }
 }
 
+/* The edits from the i-th on up to the next that keeps, as one: what went, then what came. */
+static size_t put_changes(const struct nd_comparison *c, size_t i, bool is_colored)
+{
+    const struct nd_edit *first = &c->edit[i];
+    size_t removed = 0, inserted = 0;
+
+    for (; i < c->n_edits && c->edit[i].kind != ND_EDIT_KEEP; i++) {
+        removed += c->edit[i].kind != ND_EDIT_INSERT ? c->edit[i].count : 0;
+        inserted += c->edit[i].kind != ND_EDIT_REMOVE ? c->edit[i].count : 0;
+    }
+    if (removed)
+        put_marked(c, 0, first->at_a, removed, is_colored);
+    if (removed && inserted)
+        putchar(' ');
+    if (inserted)
+        put_marked(c, 1, first->at_b, inserted, is_colored);
+    return i;
+}
+
 void show_edits(const struct nd_comparison *c, enum color color)
 {
     bool is_colored = use_color(color);
@@ -178,19 +197,15 @@ void show_edits(const struct nd_comparison *c, enum color color)
         return;
     }
     printf("edits that make B of A: they cost %" PRIu64 "\n", c->edit_distance);
-    for (size_t i = 0; i < c->n_edits; i++) {
-        const struct nd_edit *e = &c->edit[i];
-
+    for (size_t i = 0; i < c->n_edits;) {
         if (i)
             putchar(' ');
-        if (e->kind == ND_EDIT_KEEP)
-            put_kept(c, e, i == 0, i + 1 == c->n_edits);
-        if (e->kind == ND_EDIT_REMOVE || e->kind == ND_EDIT_REPLACE)
-            put_marked(c, 0, e->at_a, e->count, is_colored);
-        if (e->kind == ND_EDIT_REPLACE)
-            putchar(' ');
-        if (e->kind == ND_EDIT_INSERT || e->kind == ND_EDIT_REPLACE)
-            put_marked(c, 1, e->at_b, e->count, is_colored);
+        if (c->edit[i].kind == ND_EDIT_KEEP) {
+            put_kept(c, &c->edit[i], i == 0, i + 1 == c->n_edits);
+            i++;
+        } else {
+            i = put_changes(c, i, is_colored);
+        }
     }
     if (c->n_edits)
         putchar('\n');
