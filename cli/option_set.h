@@ -10,6 +10,10 @@
 DECLARE(set_key);
 DECLARE(set_assignment);
 DECLARE(set_recipe);
+DECLARE(set_df);
+DECLARE(set_shown_df);
+DECLARE(add_assignment);
+DECLARE(set_canonical);
 DECLARE(set_shingle);
 DECLARE(set_characters);
 DECLARE(set_method);
@@ -54,6 +58,11 @@ DECLARE(set_use_text);
 DECLARE(set_use_ratio);
 DECLARE(set_plan);
 DECLARE(set_duration);
+DECLARE(set_df_features);
+DECLARE(set_df_memory);
+DECLARE(set_df_flag);
+DECLARE(set_df_number);
+DECLARE(set_df_drop);
 #undef DECLARE
 
 /* The place of a word in a list, or -1 and a message with the nearest. */

@@ -79,6 +79,9 @@ struct nd_decision {
     unsigned distance;         /* Hamming, of the simhashes; UINT32_MAX where not made */
     uint32_t checks;           /* exact comparisons made */
     struct nd_overlap overlap; /* a: this one, b: the kept one; of removed documents */
+    /* By ND_CANDIDATES_MATCH, of near ones: what the signatures have in common; a = b = 0: one of
+     * them is rejected. */
+    struct nd_agreement agreement[ND_METHOD_SIGNATURES];
 };
 
 /*
@@ -127,6 +130,7 @@ struct nd_found_pair {
     uint64_t a, b;             /* document numbers, b < a */
     struct nd_overlap overlap; /* of a and b */
     unsigned distance;         /* Hamming, of the simhashes */
+    struct nd_agreement agreement[ND_METHOD_SIGNATURES]; /* as of decisions */
 };
 ND_API enum nd_status
 nd_dedup_push_pairs(struct nd_dedup *dedup, const struct nd_dedup_item *items, size_t n,

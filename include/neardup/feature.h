@@ -55,7 +55,9 @@ struct nd_feature_params {
     enum nd_feature_select select;
     unsigned select_count;
     char anchors[ND_FEATURE_LIST_MAX + 1]; /* words that begin selected shingles */
-    double phrases; /* least pointwise mutual information of a token pair; 0: no phrases (5.3e) */
+    /* Least pointwise mutual information of a pair of neighbouring terms that is a feature of its
+     * own (002 s. 5.3e); 0: no phrases; below 0: every pair, as a df table must count them. */
+    double phrases;
 
     unsigned char join_apostrophes; /* "Japan's" is japans (000 s. 6.4.2) */
     /* "none", "english" (built in), "df:0.1" (document frequency above that share), or a path */
@@ -65,9 +67,10 @@ struct nd_feature_params {
     unsigned least_length; /* code points of a term; 0: any (004 s. 6.3: 4) */
     unsigned most_digits;  /* in a term; 32: any (004 s. 6.3: 1) */
 
-    /* Metadata (000 s. 4.1, 7.1.1): "title:1 date:0.5 section": field and share of the greatest
-     * content weight; "views:1:0:1000000": a numeric field, its weight rising with the distance
-     * from the middle of the range. */
+    /* Metadata (000 s. 4.1): "title:1 date:0.5 section": field and share of the greatest content
+     * weight, 1 where there is none; "views:1:0:1000000": a numeric field, its weight rising with
+     * the distance from the middle of the range; "views:1:0:1000000:8": its bucket, of 8, with
+     * the whole weight.  docs/format/weights.md, "Metadata". */
     char fields[ND_FEATURE_LIST_MAX + 1];
     char force[ND_FEATURE_LIST_MAX + 1]; /* "date:2": one unit above the 2nd smallest sum */
 
@@ -75,6 +78,14 @@ struct nd_feature_params {
     unsigned anchor_window; /* words around a link that count with it; 0: none (002 s. 5.3c) */
 };
 ND_API struct nd_feature_params nd_feature_params_default(void);
+
+/*
+ * The names of the document's fields that `fields` and `force` read, each once and each ended by
+ * a zero; *n: how many.  ND_EINVAL: a list that cannot be read.
+ */
+ND_API enum nd_status nd_feature_field_names(const struct nd_feature_params *features,
+                                             char names[2 * (ND_FEATURE_LIST_MAX + 1)], size_t *n,
+                                             struct nd_error *err);
 
 enum nd_tf { ND_TF_COUNT, ND_TF_LOG, ND_TF_BINARY }; /* n; 1 + ln n; 1 */
 enum nd_idf {
@@ -106,14 +117,15 @@ struct nd_weight_params {
     enum nd_position position;
     char
         position_table[ND_FEATURE_LIST_MAX + 1]; /* "0:1 0.5:0.2 1:1": share of the length:weight */
-    double clip_quantile;       /* weights above this quantile come down to it: 0 < q < 1 */
-    unsigned clip_rank;         /* or above the clip_rank-th greatest (000 s. 7.1.2) */
-    double low;                 /* weights below low · max become 0 (0.01) */
-    double high;                /* weights below high · max are left out (0.5) */
+    double clip_quantile; /* weights above this quantile come down to it: 0 < q < 1 */
+    unsigned clip_rank;   /* or above the clip_rank-th greatest (000 s. 7.1.2) */
+    /* Weights below low · max become 0 (0.01), and so do those below high · max (0.5): the same but
+     * for the name (000 s. 7.1.2).  `neardup df calibrate` finds the one that drops a share of the
+     * features of 500 documents, as 000 s. 6.4.3 did, and prints it. */
+    double low, high;
     double band_low, band_high; /* keep band_low … band_high after scaling to [0, 1]; 0 0: all */
     unsigned top;               /* the greatest top weights (20) */
     double top_share;           /* or this share of them */
-    double calibrate; /* share to drop: the factor comes from 500 documents (000 s. 6.4.3) */
     unsigned char normalise_length; /* one factor for the document: changes no simhash bit */
 };
 ND_API struct nd_weight_params nd_weight_params_default(void);

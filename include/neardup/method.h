@@ -22,6 +22,7 @@ struct nd_named_signature {
     struct nd_signature_params signature;
     char df[ND_FEATURE_PATH_MAX + 1]; /* path of the df table, "": none; in a recipe's file,
                                          relative to the folder of the file */
+    uint64_t df_version;              /* what nd_df_fingerprint must say of it; 0: not said */
     const struct nd_df *table; /* it, opened by whoever runs the recipe and theirs; NULL: none */
 };
 
@@ -37,6 +38,7 @@ struct nd_named_signature {
  *           | "shared" "(" NAME ")"        values in both             (values)
  *           | "resemblance" "(" NAME ")"   shared / union             (values)
  *           | "containment" "(" NAME ")"   shared / the smaller       (values)
+ *           | "overlap" "(" NAME ")"       shared / the greater       (values)
  *           | "cosine" "(" NAME ")"        shared / sqrt(a b)         (values)
  *           | "same" "(" NAME ")"          equal reserved bits: 1     (bits)
  *           | "length"                     the shorter of the two texts / the longer, in tokens

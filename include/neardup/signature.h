@@ -37,58 +37,83 @@ enum nd_signature_form {
 
 enum nd_hash_function { ND_HASH_TOKEN, ND_HASH_LOOKUP8, ND_HASH_RABIN, ND_HASH_SHA1 };
 
-/* Start from nd_signature_params_default(); each kind reads the parameters that it names. */
+#define ND_SIGNATURE_MINIMA_MAX 1024
+#define ND_SIGNATURE_GROUPS_MAX 1024 /* of mega-shingles: ND_SIGNATURE_MEGA_MAX */
+#define ND_SIGNATURE_MEGA_MAX 32
+#define ND_SIGNATURE_LEXICONS_MAX 256
+#define ND_SIGNATURE_RESERVED_MAX 16
+
+/* Start from nd_signature_params_default(); each kind reads the parameters that it names, and all
+ * of them `hash` and `seed`.  Shares are rounded to a millionth (docs/format/signatures.md). */
 struct nd_signature_params {
     enum nd_signature_kind kind;
     enum nd_hash_function hash; /* of a feature: the token hash itself, or what is made of it */
-    uint64_t rabin_polynomial;  /* low 64 coefficients of a polynomial of degree 64 */
-    unsigned bits;          /* simhash: 32, 64, 128, 256, 384, 512; values: kept bits, 1 … 64 */
+    uint64_t rabin_polynomial;  /* low 64 coefficients of an irreducible polynomial of degree 64 */
+    unsigned bits; /* simhash: 32, 64, 128, 256, 384, 512; mod-p, winnowing, bottom-k, features:
+                      kept bits, 1 … 64 */
     unsigned reserved_bits; /* simhash: top bits that hold the quantised length, 0 … 16 */
-    unsigned minima;        /* min-hash, super-shingles: m; bottom-k: k */
-    unsigned groups;        /* super-shingles: how many; checksums: buckets */
-    unsigned width;         /* sorted shingles: how many of the sorted sketch make one */
-    unsigned modulus;       /* mod-p */
-    unsigned window;        /* winnowing */
-    double lexicon_low, lexicon_high; /* I-Match: nidf band of the primary lexicon (004 s. 6.6) */
-    unsigned char secondary; /* I-Match: top up from the terms above the band (004 s. 6.7) */
-    unsigned least_terms;    /* I-Match, profile: fewer, and the signature is rejected */
-    unsigned lexicons;       /* I-Match: K randomized ones more */
-    double drop;             /* I-Match: p of leaving a term out (.33) */
-    unsigned char bootstrap; /* I-Match: lexicons drawn with replacement instead */
-    uint64_t seed;
-    double quantum; /* text profile: counts in units of this share of the greatest */
+    unsigned minima; /* min-hash, super-, sorted and mega-shingles: m, 1 … 1024; bottom-k: k >= 1 */
+    unsigned groups;  /* super-shingles: how many, a divisor of m; mega-shingles: of how many, 2 …
+                         32; checksums: buckets, 1 … 1024 */
+    unsigned width;   /* sorted shingles: how many of the sorted sketch make one, 1 … m */
+    unsigned modulus; /* mod-p: p >= 1 */
+    unsigned window;  /* winnowing: w >= 1 */
+    double lexicon_low, lexicon_high; /* I-Match: nidf band of the primary lexicon, 0 … 1 (004 s.
+                                         6.6) */
+    unsigned char secondary;          /* I-Match: top up from the terms above the band (004 s. 3) */
+    unsigned least_terms;    /* I-Match, checksums, profile: fewer, and the signature is rejected */
+    unsigned lexicons;       /* I-Match: K randomized ones more, 0 … 256 (004 s. 4) */
+    double drop;             /* I-Match: p of leaving a term out, 0 <= p < 1 */
+    unsigned char bootstrap; /* I-Match: drop as drawing with replacement does, 1/e (004 s. 6.8) */
+    uint64_t seed;           /* not 0: other hash values, other lexicons; may be secret */
+    double quantum; /* text profile: counts in units of this share of the greatest, 0 … 1 */
 };
 ND_API struct nd_signature_params nd_signature_params_default(void);
+
+/* ND_EINVAL: a parameter is out of its range, or two do not fit together; the message names it. */
+ND_API enum nd_status nd_signature_params_check(const struct nd_signature_params *params,
+                                                struct nd_error *err);
 
 /* The words of one document's signature; borrowed from the signer until its next document. */
 struct nd_signature {
     const uint64_t *word;
     size_t count;              /* words: (bits + 63) / 64, coordinates, or values */
-    unsigned char is_rejected; /* equals nothing: empty text, too few terms */
+    unsigned char is_rejected; /* equals nothing, not itself: empty text, too few terms, no value
+                                  that was kept */
 };
 
 /* The working memory of one thread. */
 struct nd_signer;
 
-/* NULL and *err: ND_EINVAL (out of range; a df table is needed and missing), ND_EUNSUPPORTED
- * (SHA-1 in a build without it), ND_ENOMEM. */
+/* `df` is shared and outlives it; only I-Match asks for one.  NULL and *err: ND_EINVAL (out of
+ * range; a df table is needed and missing), ND_EUNSUPPORTED (SHA-1 in a build without it),
+ * ND_ENOMEM. */
 ND_API struct nd_signer *nd_signer_new(const struct nd_signature_params *params,
                                        const struct nd_df *df, struct nd_error *err);
 ND_API void nd_signer_free(struct nd_signer *s);
 
-/* ND_ENOMEM. */
+/*
+ * Features of weight 0 are left out by every kind.  Winnowing and the text profile want each
+ * occurrence (ND_FEATURE_OCCURRENCES), in order; the other kinds take features as a set, but for
+ * the simhash, which adds up what it is given.  ND_ENOMEM.
+ */
 ND_API enum nd_status nd_signer_run(struct nd_signer *s, const struct nd_features *features,
                                     struct nd_signature *out);
 
 ND_API enum nd_signature_form nd_signature_form(const struct nd_signature_params *params);
 /* Words of each signature; 0: it varies (values). */
 ND_API size_t nd_signature_words(const struct nd_signature_params *params);
-/* The bits that a Hamming distance counts, as a mask of the words: reserved ones are 0. */
+/* The bits that a Hamming distance counts, as a mask of the words: reserved ones are 0.  Of bits
+ * only; other forms leave *mask alone. */
 ND_API void nd_signature_mask(const struct nd_signature_params *params, uint64_t *mask);
 
-/* What two signatures of one kind have in common. */
+/*
+ * What two signatures of one kind have in common.  Of bottom-k only the k least values of the union
+ * are counted, a uniform sample of it: so shared / (a + b - shared) estimates the resemblance, and
+ * shared / a the containment of the first, without bias.
+ */
 struct nd_agreement {
-    uint64_t a, b;   /* bits that count, coordinates, or values of each */
+    uint64_t a, b;   /* bits that count, coordinates that are not NONE, or values of each */
     uint64_t shared; /* agreeing bits, equal coordinates, or values in both; rejected: 0 */
 };
 ND_API struct nd_agreement nd_signature_compare(const struct nd_signature_params *params,

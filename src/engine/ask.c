@@ -1,7 +1,5 @@
 /* ask.c - documents compared with those that were pushed, and not kept */
-#include <stdlib.h>
-
-#include "engine/state.h"
+#include "engine/pairs.h"
 
 struct asking {
     struct nd_dedup *d;
@@ -33,18 +31,11 @@ static void ask_item(void *context, size_t place, unsigned worker)
     if (w->status || !nd_item_read(d, w, item) || item->n_tokens == 0)
         return;
     nd_item_sketch(d, w, item);
-    if (!nd_look_query(d, w, item))
+    if (!nd_item_sign(d, w, item) || !nd_look_query(d, w, item))
         return;
     for (size_t i = 0; i < w->met.count; i++)
         if (!compare_with(d, w, item, w->met.at[i]))
             return;
-}
-
-static int by_number(const void *left, const void *right)
-{
-    const struct nd_hit *a = left, *b = right;
-
-    return a->kept.at < b->kept.at ? -1 : a->kept.at > b->kept.at;
 }
 
 enum nd_status nd_dedup_ask(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
@@ -60,19 +51,8 @@ enum nd_status nd_dedup_ask(struct nd_dedup *d, const struct nd_dedup_item *item
     nd_workers_begin(d);
     nd_pool_run(d->pool, n, ask_item, &job);
     status = nd_workers_status(d, err);
-    for (size_t i = 0; i < n; i++) {
-        struct nd_hits *hits = &job.item[i].hits;
-
-        if (hits->count)
-            qsort(hits->at, hits->count, sizeof *hits->at, by_number);
-        for (size_t k = 0; status == ND_OK && k < hits->count; k++) {
-            const struct nd_hit *hit = &hits->at[k];
-            const struct nd_found_pair pair = {i, nd_kept_document(d, hit->kept.at), hit->overlap,
-                                               hit->distance};
-
-            status = found(context, &pair);
-        }
-    }
+    for (size_t i = 0; status == ND_OK && i < n; i++)
+        status = nd_pairs_report(d, &job.item[i], i, found, context);
     if (status == ND_OK)
         nd_workers_end(d);
     nd_items_end(job.item, n);

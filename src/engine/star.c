@@ -1,5 +1,6 @@
 /* star.c - a batch pushed: every document joins a kept one, or is kept */
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/state.h"
 
@@ -31,10 +32,25 @@ static enum nd_status keep_all(struct nd_dedup *d, struct nd_item *item, size_t 
         listed[n_listed++] = number;
     }
     if (status == ND_OK)
-        status = nd_index_list(d->index, listed, row, n_listed, d->pool, err);
+        status = nd_finder_list(d, listed, row, n_listed, err);
     free(listed);
     free(row);
     return status;
+}
+
+/* What the signatures of a removed document and of its kept one have in common. */
+static void describe_agreement(const struct nd_dedup *d, const struct nd_item *item,
+                               struct nd_agreement *out)
+{
+    struct nd_match match;
+
+    if (item->kept.in_batch)
+        (void)nd_matching_compare(d->matching, item->is_signed, d->item[item->kept.at].is_signed,
+                                  &match);
+    else
+        (void)nd_matching_compare_stored(d->matching, item->is_signed, d->signatures, item->kept.at,
+                                         &match);
+    memcpy(out, match.evidence.agreement, sizeof match.evidence.agreement);
 }
 
 static void describe_removed(const struct nd_dedup *d, const struct nd_item *item,
@@ -47,6 +63,8 @@ static void describe_removed(const struct nd_dedup *d, const struct nd_item *ite
     if (item->hits.count) {
         out->overlap = item->hits.at[0].overlap;
         out->distance = item->hits.at[0].distance;
+        if (d->matching)
+            describe_agreement(d, item, out->agreement);
     } else {
         out->overlap = (struct nd_overlap){item->n_shingles, item->n_shingles, item->n_shingles};
         out->distance = 0;

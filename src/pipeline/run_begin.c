@@ -37,18 +37,6 @@ static enum nd_status check_options(const struct nd_run_options *o, struct nd_er
     return ND_OK;
 }
 
-/* Ask the reader for one more field; its place. */
-static int want_field(struct nd_run *run, const char *field)
-{
-    if (!field)
-        return -1;
-    for (size_t i = 0; i < run->input.n_fields; i++)
-        if (strcmp(run->fields[i], field) == 0)
-            return (int)i;
-    run->fields[run->input.n_fields] = field;
-    return (int)run->input.n_fields++;
-}
-
 struct nd_view nd_run_field(const struct nd_document *document, int at)
 {
     if (at < 0 || (size_t)at >= document->n_fields)
@@ -69,6 +57,7 @@ enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *opt
         .events = events ? events : &none,
         .summary = summary,
         .started = nd_run_clock(),
+        .recipe = options->recipe,
         .input = options->input,
         .ids.bytes_max = ID_BYTES_MAX,
     };
@@ -79,9 +68,12 @@ enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *opt
         return status;
     run->input.fields = run->fields;
     run->input.n_fields = 0;
-    run->within_at = want_field(run, options->within);
-    run->keep_at = want_field(run, run->keep.field);
-    run->prefer_at = want_field(run, options->prefer_field);
+    run->within_at = nd_run_want_field(run, options->within);
+    run->keep_at = nd_run_want_field(run, run->keep.field);
+    run->prefer_at = nd_run_want_field(run, options->prefer_field);
+    status = nd_run_open_recipe(run, err);
+    if (status != ND_OK)
+        return status;
     run->pool = nd_pool_new(options->recipe.dedup.threads, err);
     if (!run->pool)
         return ND_ENOMEM;
@@ -99,7 +91,9 @@ enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *opt
 enum nd_status nd_run_make_dedup(struct nd_run *run, const struct nd_text_source *source,
                                  struct nd_error *err)
 {
-    run->dedup = nd_dedup_new_on(run->pool, &run->options->recipe.dedup, source, err);
+    const struct nd_dedup_params params = nd_run_dedup_params(&run->recipe);
+
+    run->dedup = nd_dedup_new_on(run->pool, &params, source, err);
     if (run->dedup)
         return ND_OK;
     return err && err->status ? err->status : ND_EINVAL;
@@ -132,4 +126,5 @@ void nd_run_end(struct nd_run *run)
     nd_hash_set_release(&run->ids);
     free(run->members);
     nd_pool_free(run->pool);
+    nd_run_close_recipe(run);
 }

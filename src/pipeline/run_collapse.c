@@ -128,7 +128,7 @@ static enum nd_status parse_all(struct collapsing *c, struct nd_parser *parser,
 static enum nd_status push_all(struct collapsing *c, const struct nd_dedup_item *item,
                                struct nd_error *err)
 {
-    struct nd_dedup_params params = c->use.options.recipe.dedup;
+    struct nd_dedup_params params = nd_run_dedup_params(&c->use.run.recipe);
     struct nd_decision *decision = nd_alloc_array(c->n, sizeof *decision);
     struct nd_dedup *dedup;
     enum nd_status status;

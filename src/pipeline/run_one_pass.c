@@ -139,7 +139,7 @@ static enum nd_status note_removed(struct passing *p, const struct nd_parsed *pa
         return status;
     if (run->rows)
         nd_row_removed(&p->pending->manifest, &run->place_room, &removed, &kept, decision,
-                       nd_method_name(run->options, decision), NULL);
+                       run->options, NULL);
     if (run->clusters)
         nd_row_cluster(&p->pending->clusters, &removed.name, &kept.name);
     return ND_OK;

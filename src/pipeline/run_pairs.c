@@ -91,6 +91,18 @@ static void put_number(struct nd_json *row, uint64_t number)
     nd_json_uint(row, number);
 }
 
+/* shared:a:b, of the earlier document b first. */
+static void put_agreement(struct nd_json *row, const struct nd_agreement *x)
+{
+    put_number(row, x->shared);
+    row->after_value = false;
+    nd_json_bytes(row, ":", 1);
+    nd_json_uint(row, x->b);
+    row->after_value = false;
+    nd_json_bytes(row, ":", 1);
+    nd_json_uint(row, x->a);
+}
+
 static enum nd_status found(void *context, const struct nd_found_pair *pair)
 {
     struct pairing *p = context;
@@ -115,6 +127,8 @@ static enum nd_status found(void *context, const struct nd_found_pair *pair)
     } else {
         nd_json_bytes(row, "\t\t", 2); /* not compared: the fields are empty */
     }
+    for (unsigned i = 0; i < p->run->recipe.method.n_signatures; i++)
+        put_agreement(row, &pair->agreement[i]);
     nd_json_bytes(row, "\n", 1);
     if (row->failed)
         return nd_fail(p->err, ND_ENOMEM, "out of memory");

@@ -1,0 +1,279 @@
+/* signature_imatch.c - I-Match (000 section 2.4.3; 004): the terms in a lexicon, as one hash
+ *
+ * The lexicons are those of docs/format/signatures.md: the primary one is a band of nidf, the
+ * secondary one has the rarer terms of the df table, and each randomized one leaves out a part of
+ * the primary one.  Every lexicon is topped up, and its signature rejected, by itself.
+ */
+#include "sketch/signer.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/log2.h"
+#include "base/sort.h"
+#include "simd/signature_kernels.h"
+
+enum { MILLION = 1000000, COPIES = ND_SIGNATURE_LEXICONS_MAX + 1 };
+
+_Static_assert(ND_SIGNATURE_LEXICONS_MAX <= ND_LEXICONS_MOST, "the kernels take as many");
+
+/*
+ * Whether ln(N / n) / ln N is below a bound of so many millionths: log n above (1 - bound) log N.
+ * Logarithms are rounded down in their 48th place, and what is nearer than that is equal.
+ */
+static bool is_below(uint32_t n, uint64_t log_n_documents, uint64_t bound)
+{
+    unsigned __int128 left = (unsigned __int128)nd_log2_fixed(n, ND_LOG2_MOST) * MILLION;
+    unsigned __int128 right = (unsigned __int128)log_n_documents * (MILLION - bound);
+
+    return left > right + MILLION;
+}
+
+static bool is_above(uint32_t n, uint64_t log_n_documents, uint64_t bound)
+{
+    unsigned __int128 left = (unsigned __int128)nd_log2_fixed(n, ND_LOG2_MOST) * MILLION;
+    unsigned __int128 right = (unsigned __int128)log_n_documents * (MILLION - bound);
+
+    return left + MILLION < right;
+}
+
+/* The document frequencies of the band, by halving: nidf falls as n rises. */
+static void find_band(struct nd_signer *s)
+{
+    uint64_t log = nd_log2_fixed(s->df.n_documents, ND_LOG2_MOST);
+    uint64_t low = nd_signature_millionths(s->params.lexicon_low);
+    uint64_t high = nd_signature_millionths(s->params.lexicon_high);
+    uint64_t from = 1, to = (uint64_t)UINT32_MAX + 1; /* the least that is not above the band */
+
+    while (from < to) {
+        uint64_t middle = (from + to) / 2;
+
+        if (middle <= UINT32_MAX && is_above((uint32_t)middle, log, high))
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    s->df_least = from > UINT32_MAX ? UINT32_MAX : (uint32_t)from;
+    from = 0; /* the greatest that is not below it */
+    to = UINT32_MAX;
+    while (from < to) {
+        uint64_t middle = (from + to + 1) / 2;
+
+        if (is_below((uint32_t)middle, log, low))
+            to = middle - 1;
+        else
+            from = middle;
+    }
+    s->df_most = (uint32_t)from;
+}
+
+enum nd_status nd_imatch_prepare(struct nd_signer *s, struct nd_error *err)
+{
+    const struct nd_signature_params *p = &s->params;
+
+    if (!s->df.n_documents)
+        return nd_fail(err, ND_EINVAL, "I-Match needs a df table: its lexicon is made of one");
+    if (s->df.n_documents < 2)
+        return nd_fail(err, ND_EINVAL, "the df table is of one document: there is no nidf");
+    find_band(s);
+    s->drop = p->bootstrap
+                  ? 24109 /* 2^16 / e */
+                  : (uint32_t)((nd_signature_millionths(p->drop) * 65536 + MILLION / 2) / MILLION);
+    for (unsigned k = 0; k < p->lexicons; k += ND_LEXICONS_A_KEY)
+        s->key[k / ND_LEXICONS_A_KEY] =
+            nd_mix64(p->seed + ND_SIGNATURE_STEP * (k / ND_LEXICONS_A_KEY + 1));
+    return ND_OK;
+}
+
+/* The document frequency of feature i; 0: the table does not have it. */
+static uint32_t frequency(const struct nd_signer *s, const struct nd_features *f, size_t i)
+{
+    if (f->df && f->df[i] != 1)
+        return f->df[i];
+    return s->df.count(s->df.context, f->at[i].hash); /* 1 may stand for unseen */
+}
+
+/*
+ * The terms of the primary lexicon to s->hash: distinct, keyed, and ascending where that matters;
+ * how many, or -1.  Only a band that begins at 1 has to ask which terms are unseen.
+ */
+static int64_t primary_terms(struct nd_signer *s, const struct nd_features *f)
+{
+    const uint32_t least = s->df_least, most = s->df_most;
+    const bool by_array = f->df && least > 1;
+    size_t n_content = f->count - f->n_metadata, n = 0;
+
+    if (!nd_words_reserve(&s->hash, n_content + 1))
+        return -1;
+    for (size_t i = 0; i < n_content; i++) {
+        uint32_t df = by_array ? f->df[i] : frequency(s, f, i);
+
+        s->hash.at[n] = f->at[i].hash;
+        n += (df >= least) & (df <= most) & (df > 0) & (f->at[i].weight != 0);
+    }
+    nd_signer_key(s, s->hash.at, n);
+    if (!nd_shingle_set_build(&s->set, s->hash.at, n))
+        return -1;
+    n = s->set.count;
+    if (n)
+        memcpy(s->hash.at, s->set.distinct, n * sizeof *s->hash.at);
+    if (nd_hasher_wants_order(&s->hasher)) {
+        if (!nd_words_reserve(&s->scratch, n))
+            return -1;
+        nd_sort_values(s->hash.at, n, s->scratch.at);
+    }
+    return (int64_t)n;
+}
+
+/* Whether lexicon k keeps a term; lexicon 0 is the primary one. */
+static bool keeps(const struct nd_signer *s, unsigned k, uint64_t term)
+{
+    unsigned copy = k - 1;
+
+    return k == 0 ||
+           (nd_mix64(term ^ s->key[copy / ND_LEXICONS_A_KEY]) >> 16 * (copy % ND_LEXICONS_A_KEY) &
+            UINT16_MAX) >= s->drop;
+}
+
+/* The same where 1 may stand for unseen. */
+static uint32_t frequency_or_one(const struct nd_signer *s, const struct nd_features *f, size_t i)
+{
+    return f->df ? f->df[i] : frequency(s, f, i);
+}
+
+/* The document's terms of one frequency, keyed, distinct, ascending; how many. */
+static size_t terms_of_frequency(struct nd_signer *s, const struct nd_features *f, size_t n,
+                                 uint32_t df, uint64_t *term)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (f->at[i].weight && frequency_or_one(s, f, i) == df &&
+            (df > 1 || frequency(s, f, i) > 0))
+            term[count++] = f->at[i].hash;
+    nd_signer_key(s, term, count);
+    return nd_sort_distinct(term, count, term + n);
+}
+
+/*
+ * The secondary lexicon's terms of the document in its order, lowest idf first, equal ones by their
+ * hash; at most `most`, to s->extra.  A frequency at a time, until there are enough: so the terms
+ * of frequency 1, of which the table has to say whether it has them, are seldom asked for.  -1: no
+ * memory.
+ */
+static int64_t secondary_terms(struct nd_signer *s, const struct nd_features *f, size_t most)
+{
+    size_t n = f->count - f->n_metadata, n_ranks = 0, taken = 0;
+    uint64_t *rank, *term;
+
+    if (!nd_words_reserve(&s->extra, most + 3 * n))
+        return -1;
+    rank = s->extra.at + most;
+    term = rank + n;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t df = f->at[i].weight ? frequency_or_one(s, f, i) : 0;
+
+        if (df > 0 && df < s->df_least)
+            rank[n_ranks++] = UINT32_MAX - df;
+    }
+    n_ranks = nd_sort_distinct(rank, n_ranks, term);
+    for (size_t r = 0; r < n_ranks && taken < most; r++) {
+        size_t same = terms_of_frequency(s, f, n, (uint32_t)(UINT32_MAX - rank[r]), term);
+
+        for (size_t i = 0; i < same && taken < most; i++)
+            s->extra.at[taken++] = term[i];
+    }
+    return (int64_t)taken;
+}
+
+/* The hash of lexicon k's terms, the first `more` of the secondary lexicon among them. */
+static enum nd_status hash_of_list(struct nd_signer *s, unsigned k, size_t n, size_t more,
+                                   uint64_t *out)
+{
+    size_t count = 0;
+    uint64_t *list;
+
+    if (!nd_words_reserve(&s->scratch, 2 * (n + more) + 1))
+        return ND_ENOMEM;
+    list = s->scratch.at;
+    for (size_t i = 0; i < n; i++)
+        if (keeps(s, k, s->hash.at[i]))
+            list[count++] = s->hash.at[i];
+    if (more) {
+        memcpy(list + count, s->extra.at, more * sizeof *list);
+        count += more;
+        nd_sort_values(list, count, list + n + more);
+    }
+    *out = nd_hasher_set(&s->hasher, list, count);
+    return ND_OK;
+}
+
+/* What is known of each lexicon before its hash. */
+struct tally {
+    uint64_t sum[COPIES], count[COPIES];
+};
+
+static enum nd_status count_terms(struct nd_signer *s, size_t n, struct tally *t)
+{
+    const unsigned copies = s->params.lexicons;
+    const struct nd_lexicons lexicons = {s->key, copies, s->drop};
+
+    memset(t->sum, 0, (copies + 1) * sizeof *t->sum);
+    memset(t->count, 0, (copies + 1) * sizeof *t->count);
+    if (!nd_words_reserve(&s->scratch, n + 1))
+        return ND_ENOMEM;
+    nd_signature_kernels()->mix(s->hash.at, n, 0, s->scratch.at);
+    for (size_t i = 0; i < n; i++)
+        t->sum[0] += s->scratch.at[i];
+    t->count[0] = n;
+    nd_signature_kernels()->lexicons(&lexicons, s->hash.at, s->scratch.at, n, t->sum + 1,
+                                     t->count + 1);
+    return ND_OK;
+}
+
+/* One coordinate: topped up to more than the least, NONE where there are fewer all the same. */
+static enum nd_status sign_lexicon(struct nd_signer *s, unsigned k, size_t n, size_t n_secondary,
+                                   const struct tally *t, uint64_t *out)
+{
+    const uint64_t least = s->params.least_terms;
+    uint64_t more = t->count[k] > least ? 0 : least + 1 - t->count[k];
+
+    if (more > n_secondary)
+        more = n_secondary;
+    *out = ND_COORDINATE_NONE;
+    if (t->count[k] + more < least || t->count[k] + more == 0)
+        return ND_OK;
+    if (more || nd_hasher_wants_order(&s->hasher))
+        return hash_of_list(s, k, n, more, out);
+    *out = nd_hasher_sum(t->sum[k], t->count[k]);
+    return ND_OK;
+}
+
+enum nd_status nd_sign_imatch(struct nd_signer *s, const struct nd_features *features,
+                              struct nd_signature *out)
+{
+    const unsigned copies = s->params.lexicons;
+    int64_t n = primary_terms(s, features), n_secondary = 0;
+    bool wants_more = false;
+    struct tally tally;
+
+    if (n < 0 || count_terms(s, (size_t)n, &tally) != ND_OK)
+        return ND_ENOMEM;
+    for (unsigned k = 0; k <= copies; k++)
+        wants_more |= tally.count[k] <= s->params.least_terms;
+    if (s->params.secondary && wants_more)
+        n_secondary = secondary_terms(s, features, (size_t)s->params.least_terms + 1);
+    if (n_secondary < 0)
+        return ND_ENOMEM;
+    out->is_rejected = 1;
+    out->count = (size_t)copies + 1;
+    for (unsigned k = 0; k <= copies; k++) {
+        enum nd_status status =
+            sign_lexicon(s, k, (size_t)n, (size_t)n_secondary, &tally, s->word.at + k);
+
+        if (status != ND_OK)
+            return status;
+        out->is_rejected &= s->word.at[k] == ND_COORDINATE_NONE;
+    }
+    return ND_OK;
+}
