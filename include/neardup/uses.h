@@ -91,8 +91,9 @@ enum nd_filter_output {
  * Compare each document of options->paths with the documents of `prototypes`, by the recipe's
  * candidates and what it verifies, and with none of its own stream (004 section 5.2).  Of several
  * prototypes the one of greatest resemblance is named, the first of equal ones (nothing verified:
- * of least Hamming distance).  Prototypes stay in memory; the stream does not.  summary->found: the
- * documents that match.  ND_EINPUT: a prototype's file failed; the statuses of nd_run_dedup.
+ * with most in common in the first signature, else of least Hamming distance).  Prototypes stay in
+ * memory; the stream does not.  summary->found: the documents that match.  ND_EINPUT: a prototype's
+ * file failed; the statuses of nd_run_dedup.
  */
 ND_API enum nd_status nd_run_filter(const struct nd_run_options *options,
                                     const char *const *prototypes, size_t n_prototypes,

@@ -137,6 +137,8 @@ static bool is_nearer(const struct filtering *f, const struct nd_found_pair *x,
 {
     const struct nd_overlap *p = &x->overlap, *q = &y->overlap;
 
+    if (!f->is_verified && f->run->recipe.method.n_signatures)
+        return x->agreement[0].shared > y->agreement[0].shared;
     if (!f->is_verified)
         return x->distance < y->distance;
     return p->shared * (q->a + q->b - q->shared) > q->shared * (p->a + p->b - p->shared);
@@ -180,6 +182,27 @@ static enum nd_status list_items(struct filtering *f, const struct nd_reading_ba
     return ND_OK;
 }
 
+/* By name, what the signatures have in common. */
+static void put_agreements(struct filtering *f, const struct nd_agreement *agreement)
+{
+    const struct nd_method *method = &f->run->recipe.method;
+
+    nd_json_key(&f->row, "signatures");
+    nd_json_open(&f->row, '{');
+    for (unsigned i = 0; i < method->n_signatures; i++) {
+        nd_json_key(&f->row, method->signature[i].name);
+        nd_json_open(&f->row, '{');
+        nd_json_key(&f->row, "shared");
+        nd_json_uint(&f->row, agreement[i].shared);
+        nd_json_key(&f->row, "document");
+        nd_json_uint(&f->row, agreement[i].a);
+        nd_json_key(&f->row, "prototype");
+        nd_json_uint(&f->row, agreement[i].b);
+        nd_json_close(&f->row, '}');
+    }
+    nd_json_close(&f->row, '}');
+}
+
 static void put_prototype(struct filtering *f, const struct best *best)
 {
     const struct nd_overlap *o = &best->pair.overlap;
@@ -199,8 +222,12 @@ static void put_prototype(struct filtering *f, const struct best *best)
         nd_json_key(&f->row, "shingles");
         nd_json_uint(&f->row, o->a);
     }
-    nd_json_key(&f->row, "hamming");
-    nd_json_uint(&f->row, best->pair.distance);
+    if (best->pair.distance <= ND_DISTANCE_MAX) {
+        nd_json_key(&f->row, "hamming");
+        nd_json_uint(&f->row, best->pair.distance);
+    }
+    if (f->run->recipe.dedup.candidates == ND_CANDIDATES_MATCH)
+        put_agreements(f, best->pair.agreement);
 }
 
 static enum nd_status annotate(struct filtering *f, const struct nd_parsed *parsed,

@@ -118,3 +118,27 @@ PY
     [ "$status" -eq 2 ]
     [[ $output == *"1 input that failed"* ]]
 }
+
+@test "filter: a recipe with signatures, and the df table that it wants" {
+    spam_and_mail
+    python3 - <<'PY' >news.jsonl
+import json, random
+random.seed(5)
+words = "wonderful pills never tired again happy million lottery played monday usual place weather shall meet talk".split()
+for i in range(400):
+    print(json.dumps({"id": i, "text": " ".join([f"word{i}"] + [w for n, w in enumerate(words) if random.random() < .5 / (n + 1)])}))
+PY
+    neardup df build --recipe kolcz-2004-mail -o news.df -q news.jsonl 2>/dev/null
+    neardup filter --recipe kolcz-2004-mail --df news.df -p spam.jsonl --annotate mail.jsonl -o rows.jsonl
+    python3 - <<'PY'
+import json
+rows = [json.loads(line) for line in open("rows.jsonl")]
+assert [r["match"] for r in rows] == [True, False, False, False, False], rows # the third has too few terms
+imatch = rows[0]["signatures"]["imatch"]
+assert rows[0]["prototype"] == "s1" and rows[0]["prototypes"] == 2
+assert 1 <= imatch["shared"] <= imatch["document"] <= 11 and imatch["prototype"] <= 11
+assert "resemblance" not in rows[0] and "hamming" not in rows[0]
+PY
+    run neardup filter --recipe kolcz-2004-mail -p spam.jsonl mail.jsonl
+    [ "$status" -eq 2 ]
+}
