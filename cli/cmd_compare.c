@@ -34,17 +34,17 @@ enum metric {
     CONTAINMENT_B,
     COSINE,
     COSINE_TF,
+    COSINE_WEIGHTS,
     INNER,
     EDIT,
     HAMMING,
     CONRAD_SCHRIBER,
     METRICS
 };
-static const char *const metric_names[METRICS] = {"resemblance",   "resemblance-distance",
-                                                  "containment-a", "containment-b",
-                                                  "cosine",        "cosine-tf",
-                                                  "inner",         "edit",
-                                                  "hamming",       "conrad-schriber"};
+static const char *const metric_names[METRICS] = {
+    "resemblance",    "resemblance-distance", "containment-a", "containment-b", "cosine",
+    "cosine-tf",      "cosine-weights",       "inner",         "edit",          "hamming",
+    "conrad-schriber"};
 
 static void print_edit(const struct nd_comparison *c)
 {
@@ -67,6 +67,12 @@ static void print_metric(const struct nd_comparison *c, enum metric metric)
     case COSINE_TF:
         printf("%.6f", cosine(c->terms.inner, c->terms.squares_a, c->terms.squares_b));
         break;
+    case COSINE_WEIGHTS: {
+        double product = c->weights_squares[0] * c->weights_squares[1];
+
+        printf("%.6f", product > 0 ? c->weights_inner / sqrt(product) : 0);
+        break;
+    }
     case INNER: printf("%" PRIu64, c->terms.inner); break;
     case EDIT: print_edit(c); break;
     case HAMMING: printf("%u", c->hamming); break;
@@ -129,8 +135,9 @@ static unsigned parts_of(const struct use_settings *u, const enum metric *metric
     unsigned parts = u->show | (u->metrics.count || u->show ? 0 : ND_COMPARE_EDIT);
 
     for (size_t i = 0; i < u->metrics.count; i++)
-        if (metric[i] == EDIT)
-            parts |= ND_COMPARE_EDIT;
+        parts |= metric[i] == EDIT             ? ND_COMPARE_EDIT
+                 : metric[i] == COSINE_WEIGHTS ? ND_COMPARE_WEIGHTS
+                                               : 0u;
     return u->json ? parts | ND_COMPARE_EDIT : parts;
 }
 
@@ -163,6 +170,8 @@ static int print(const struct settings *s, const struct nd_comparison *c, const 
         print_all(c);
     if (u->show & ND_COMPARE_TERMS)
         show_terms(c);
+    if (u->show & ND_COMPARE_WEIGHTS)
+        show_weights(c);
     if (u->show & ND_COMPARE_PASSAGES)
         show_passages(c, u->color);
     if (u->show & ND_COMPARE_SCRIPT)

@@ -101,6 +101,23 @@ void show_terms(const struct nd_comparison *c)
     put_terms("terms only in B", c->term + c->n_shared + c->n_only_a, c->n_only_b, false);
 }
 
+void show_weights(const struct nd_comparison *c)
+{
+    size_t other = 0;
+
+    while (other < c->n_weights && c->weight[other].in_a != c->weight[other].in_b)
+        other++;
+    printf("features of %s: %zu, of them with another weight (in A, in B): %zu\n", c->signature,
+           c->n_weights, other);
+    for (size_t i = 0; i < other && i < TERMS_SHOWN; i++) {
+        printf("  %8" PRId64 " %8" PRId64 "  ", c->weight[i].in_a, c->weight[i].in_b);
+        put_text(c->weight[i].text, strlen(c->weight[i].text));
+        putchar('\n');
+    }
+    if (other > TERMS_SHOWN)
+        printf("  … (%zu more)\n", other - TERMS_SHOWN);
+}
+
 static double percent(uint64_t part, size_t whole)
 {
     return whole ? 100.0 * (double)part / (double)whole : 0;

@@ -5,6 +5,7 @@
 #include "settings.h"
 
 void show_terms(const struct nd_comparison *c);
+void show_weights(const struct nd_comparison *c);
 void show_passages(const struct nd_comparison *c, enum color color);
 void show_edits(const struct nd_comparison *c, enum color color);
 

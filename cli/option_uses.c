@@ -52,9 +52,10 @@ SETTER(set_metric)
 
 SETTER(set_show)
 {
-    static const char *const words[] = {"passages", "terms", "edits"};
-    static const unsigned parts[] = {ND_COMPARE_PASSAGES, ND_COMPARE_TERMS, ND_COMPARE_SCRIPT};
-    int i = option_word(o, value, words, 3, err);
+    static const char *const words[] = {"passages", "terms", "edits", "weights"};
+    static const unsigned parts[] = {ND_COMPARE_PASSAGES, ND_COMPARE_TERMS, ND_COMPARE_SCRIPT,
+                                     ND_COMPARE_WEIGHTS};
+    int i = option_word(o, value, words, 4, err);
 
     if (i < 0)
         return ND_EINVAL;

@@ -33,7 +33,7 @@ const struct option option_table[] = {
      "change one key of the recipe, or SIGNATURE.KEY=VALUE; may be repeated", FOR_ALL,
      .stage = STAGE_KEYS, .set = set_assignment},
     {NULL, "df", 0, "FILE", "the df table of the signatures that want one (neardup df build)",
-     FOR_ALL & ~(FOR_COMPARE | FOR_TRACK | FOR_MIRRORS | FOR_TEMPLATE), SET(set_df)},
+     FOR_ALL & ~(FOR_TRACK | FOR_MIRRORS | FOR_TEMPLATE), SET(set_df)},
     {"Recipes", "set", 0, "KEY=VALUE", "show the recipe with this key changed; may be repeated",
      FOR_RECIPE, SET(add_assignment)},
     {NULL, "df", 0, "FILE", "with this df table", FOR_RECIPE, SET(set_shown_df)},
@@ -132,11 +132,12 @@ const struct option option_table[] = {
 
     {"What is compared", "metric", 0, "NAME",
      "print only this number; may be repeated: resemblance, resemblance-distance, containment-a, "
-     "containment-b, cosine, cosine-tf, inner, edit, hamming, conrad-schriber (default: all, with "
-     "their names)",
+     "containment-b, cosine, cosine-tf, cosine-weights, inner, edit, hamming, conrad-schriber "
+     "(default: all that need no weights, "
+     "with their names)",
      FOR_COMPARE, SET(set_metric)},
-    {NULL, "show", 0, "WHAT", "show passages, terms or edits; may be repeated", FOR_COMPARE,
-     SET(set_show)},
+    {NULL, "show", 0, "WHAT", "show passages, terms, weights or edits; may be repeated",
+     FOR_COMPARE, SET(set_show)},
     {NULL, "limit", 0, "N",
      "look no further than an edit distance of N; none: however long it takes (default: what a "
      "table of 2^30 cells allows)",

@@ -30,6 +30,7 @@ enum nd_compare_parts {
     ND_COMPARE_SCRIPT = 2,   /* and the edits themselves */
     ND_COMPARE_PASSAGES = 4, /* copied passages */
     ND_COMPARE_TERMS = 8,    /* the terms themselves, and how often they stand in each */
+    ND_COMPARE_WEIGHTS = 16, /* the weighted features of the recipe's first signature */
 };
 
 /* Start from nd_compare_params_default(). */
@@ -40,6 +41,13 @@ struct nd_compare_params {
     struct nd_passage_params passages;
 };
 ND_API struct nd_compare_params nd_compare_params_default(void);
+
+/* A feature of a signature, as people read it, and its weight in each of two documents (of equal
+ * features the sum). */
+struct nd_weight {
+    char *text;
+    int64_t in_a, in_b;
+};
 
 struct nd_comparison {
     unsigned parts; /* that were asked for */
@@ -63,10 +71,16 @@ struct nd_comparison {
     uint64_t covered[2];  /* tokens in passages */
     struct nd_term *term; /* shared, only in the first, only in the second; each by first place */
     size_t n_shared, n_only_a, n_only_b;
+
+    char signature[ND_METHOD_NAME_MAX + 1]; /* whose features these are */
+    struct nd_weight *weight;               /* the greatest difference first */
+    size_t n_weights;
+    double weights_inner, weights_squares[2]; /* inner product, squared lengths */
 };
 ND_API void nd_comparison_release(struct nd_comparison *c);
 
-/* As nd_run_explain: two files, or two ids of the corpus options->paths. */
+/* As nd_run_explain: two files, or two ids of the corpus options->paths.  ND_EINVAL: weights of a
+ * recipe without signatures. */
 ND_API enum nd_status nd_run_compare(const struct nd_run_options *options,
                                      const struct nd_compare_params *params, const char *a,
                                      const char *b, const struct nd_run_events *events,

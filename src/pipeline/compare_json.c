@@ -142,6 +142,26 @@ static void put_terms(struct nd_json *out, const struct nd_comparison *c)
     nd_json_close(out, ']');
 }
 
+static void put_weights(struct nd_json *out, const struct nd_comparison *c)
+{
+    double product = c->weights_squares[0] * c->weights_squares[1];
+
+    nd_json_key(out, "signature");
+    nd_json_text(out, c->signature);
+    put_number(out, "cosine_weights", product > 0 ? c->weights_inner / sqrt(product) : 0);
+    nd_json_key(out, "weights");
+    nd_json_open(out, '[');
+    for (size_t i = 0; i < c->n_weights; i++) {
+        nd_json_open(out, '{');
+        nd_json_key(out, "feature");
+        nd_json_text(out, c->weight[i].text);
+        put_number(out, "a", (double)c->weight[i].in_a);
+        put_number(out, "b", (double)c->weight[i].in_b);
+        nd_json_close(out, '}');
+    }
+    nd_json_close(out, ']');
+}
+
 enum nd_status nd_comparison_json(const struct nd_comparison *c, char **text, size_t *len,
                                   struct nd_error *err)
 {
@@ -166,6 +186,8 @@ enum nd_status nd_comparison_json(const struct nd_comparison *c, char **text, si
         put_passages(&out, c);
     if (c->parts & ND_COMPARE_TERMS)
         put_terms(&out, c);
+    if (c->parts & ND_COMPARE_WEIGHTS)
+        put_weights(&out, c);
     nd_json_close(&out, '}');
     nd_json_line(&out);
     if (out.failed) {

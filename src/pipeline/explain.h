@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include <neardup/run.h>
+#include <neardup/uses.h>
 
 #include "base/json_out.h"
 #include "base/memory.h"
@@ -36,5 +37,10 @@ enum nd_status nd_explain_find_both(const struct nd_run_options *options, const 
 /* The distinct terms of both.  (explain_terms.c) */
 enum nd_status nd_explain_terms(struct nd_view a, struct nd_view b, struct nd_explanation *out,
                                 struct nd_error *err);
+
+/* The features of a signature in both, with their weights, the greatest difference first. */
+enum nd_status nd_compare_weights(const struct nd_named_signature *signature,
+                                  const struct nd_held *held, struct nd_comparison *out,
+                                  struct nd_error *err);
 
 #endif

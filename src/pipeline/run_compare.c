@@ -25,7 +25,10 @@ void nd_comparison_release(struct nd_comparison *c)
 {
     for (size_t i = 0; c->term && i < c->n_shared + c->n_only_a + c->n_only_b; i++)
         free(c->term[i].text);
+    for (size_t i = 0; i < c->n_weights; i++)
+        free(c->weight[i].text);
     free(c->term);
+    free(c->weight);
     free(c->edit);
     free(c->passage);
     for (unsigned i = 0; i < 2; i++) {
@@ -161,7 +164,7 @@ static enum nd_status take_over(const struct nd_held *held, struct nd_comparison
     return ND_OK;
 }
 
-static enum nd_status compare(const struct nd_run_options *options,
+static enum nd_status compare(const struct nd_recipe *recipe,
                               const struct nd_compare_params *params, const struct nd_held *held,
                               struct nd_comparison *c, struct nd_error *err)
 {
@@ -171,12 +174,26 @@ static enum nd_status compare(const struct nd_run_options *options,
     for (unsigned i = 0; status == ND_OK && i < 2; i++)
         status = nd_text_tokens(c->text[i], c->bytes[i], &c->token[i], &c->tokens[i], err);
     if (status == ND_OK)
-        status = compare_shingles(&options->recipe.dedup.sketch, c, err);
+        status = compare_shingles(&recipe->dedup.sketch, c, err);
     if (status == ND_OK)
         status = compare_tokens(params, c, err);
     if (status == ND_OK && params->parts & ND_COMPARE_TERMS)
         status = list_terms(c, err);
+    if (status == ND_OK && params->parts & ND_COMPARE_WEIGHTS)
+        status = nd_compare_weights(&recipe->method.signature[0], held, c, err);
     return status;
+}
+
+static enum nd_status check(const struct nd_run_options *options,
+                            const struct nd_compare_params *params, const char *a, const char *b,
+                            struct nd_error *err)
+{
+    if (!options->n_paths && strcmp(a, "-") == 0 && strcmp(b, "-") == 0)
+        return nd_fail(err, ND_EINVAL, "the standard input cannot be both documents");
+    if (params->parts & ND_COMPARE_WEIGHTS && !options->recipe.method.n_signatures)
+        return nd_fail(err, ND_EINVAL,
+                       "weights are those of a recipe with a signature, such as seshasai-2009");
+    return ND_OK;
 }
 
 enum nd_status nd_run_compare(const struct nd_run_options *options,
@@ -186,24 +203,33 @@ enum nd_status nd_run_compare(const struct nd_run_options *options,
 {
     const char *const names[2] = {a, b};
     struct nd_held held[2] = {{0}, {0}};
+    struct nd_run_options own = *options;
     struct nd_error room = {0};
-    enum nd_status status = ND_OK;
+    struct nd_run run = {.recipe = options->recipe, .input = options->input};
+    enum nd_status status;
 
     err = err ? err : &room;
     *err = (struct nd_error){0};
     *out = (struct nd_comparison){0};
-    if (!options->n_paths && strcmp(a, "-") == 0 && strcmp(b, "-") == 0)
-        status = nd_fail(err, ND_EINVAL, "the standard input cannot be both documents");
+    status = check(options, params, a, b, err);
+    if (status != ND_OK)
+        return status;
+    if (params->parts & ND_COMPARE_WEIGHTS)
+        status = nd_run_open_recipe(&run, err);
+    own.input = run.input;
+    own.input.fields = run.fields;
     if (status == ND_OK)
-        status = nd_explain_find_both(options, names, held, events, err);
+        status = nd_explain_find_both(&own, names, held, events, err);
     if (status == ND_OK)
-        status = compare(options, params, held, out, err);
+        status = compare(&run.recipe, params, held, out, err);
     if (status != ND_OK)
         nd_comparison_release(out);
     for (unsigned i = 0; i < 2; i++) {
         nd_json_release(&held[i].text);
         nd_json_release(&held[i].id);
         nd_json_release(&held[i].at);
+        nd_arena_release(&held[i].arena);
     }
+    nd_run_close_recipe(&run);
     return nd_run_status(status, err);
 }

@@ -148,3 +148,29 @@ PY
     run neardup compare a.txt b.txt --limit 0
     [ "$status" -eq 2 ]
 }
+
+@test "compare: the weights of a recipe's features" {
+    two_files
+    run neardup compare a.txt b.txt --recipe manku-2007 --show weights
+    [ "$status" -eq 1 ]
+    [[ ${lines[0]} =~ ^features\ of\ simhash:\ [0-9]+,\ of\ them\ with\ another\ weight\ \(in\ A,\ in\ B\):\ 3$ ]]
+    [ "$(printf '%s\n' "${lines[@]:1}" | awk '{print $3}' | sort | tr '\n' ' ')" = "brown fin red " ]
+    neardup df build --recipe seshasai-2009 -o t.df -q a.txt b.txt 2>/dev/null
+    neardup compare a.txt b.txt --recipe seshasai-2009 --df t.df --json --show weights >json || true
+    run neardup compare a.txt b.txt --recipe seshasai-2009 --df t.df --metric cosine-weights
+    echo "$output" >cosine
+    python3 - <<'PY'
+import json, math
+c = json.load(open("json"))
+w = {x["feature"]: (x["a"], x["b"]) for x in c["weights"]}
+assert w["brown"][0] > 0 == w["brown"][1] and w["very"][0] == 0 < w["very"][1]
+differences = [abs(a - b) for a, b in w.values()]
+assert differences == sorted(differences, reverse=True)
+cosine = sum(a * b for a, b in w.values()) / math.sqrt(sum(a * a for a, _ in w.values()) * sum(b * b for _, b in w.values()))
+assert abs(cosine - c["cosine_weights"]) < 1e-12
+assert abs(cosine - float(open("cosine").read())) < 1e-6
+PY
+    run neardup compare a.txt b.txt --show weights
+    [ "$status" -eq 2 ]
+    [[ $output == *"weights are those of a recipe with a signature"* ]]
+}

@@ -121,6 +121,22 @@ static enum nd_status compare(const struct nd_run_options *options, struct nd_er
     return status;
 }
 
+/* Features are one thing more that can fail. */
+static enum nd_status compare_weights(const struct nd_run_options *options, struct nd_error *err)
+{
+    struct nd_run_options own = *options;
+    struct nd_compare_params params = nd_compare_params_default();
+    struct nd_comparison c;
+    enum nd_status status = nd_recipe_by_name(&own.recipe, "manku-2007", err);
+
+    params.parts = ND_COMPARE_WEIGHTS;
+    if (status == ND_OK)
+        status = nd_run_compare(&own, &params, "1", "2", NULL, &c, err);
+    if (status == ND_OK)
+        nd_comparison_release(&c);
+    return status;
+}
+
 static enum nd_status track(const struct nd_run_options *options, struct nd_error *err)
 {
     struct nd_track_params params = nd_track_params_default();
@@ -242,10 +258,15 @@ static void each_use_fails_cleanly(void **state)
     skip();
 #else
     static const struct use use[] = {
-        {"compare", compare},   {"track", track},
-        {"collapse", collapse}, {"collapse records", collapse_records},
-        {"filter", filter},     {"annotate", annotate},
-        {"mirrors", mirrors},   {"template", template_words},
+        {"compare", compare},
+        {"compare weights", compare_weights},
+        {"track", track},
+        {"collapse", collapse},
+        {"collapse records", collapse_records},
+        {"filter", filter},
+        {"annotate", annotate},
+        {"mirrors", mirrors},
+        {"template", template_words},
     };
 
     for (size_t i = 0; i < sizeof use / sizeof *use; i++)
