@@ -139,8 +139,8 @@ const struct option option_table[] = {
     {NULL, "show", 0, "WHAT", "show passages, terms, weights or edits; may be repeated",
      FOR_COMPARE, SET(set_show)},
     {NULL, "limit", 0, "N",
-     "look no further than an edit distance of N; none: however long it takes (default: what a "
-     "table of 2^30 cells allows)",
+     "look no further than an edit distance of N; none: however long it takes (default: what "
+     "some seconds allow)",
      FOR_COMPARE, SET(set_limit)},
     {NULL, "costs", 0, "I,R,S",
      "what inserting, removing and replacing a token costs (default: 1,1,1)", FOR_COMPARE,

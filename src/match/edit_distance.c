@@ -1,5 +1,5 @@
 /* edit_distance.c - the edit distance of two runs of tokens, within a band of diagonals */
-#include "match/edit_distance.h"
+#include "match/edit_bits.h"
 
 #include <stdlib.h>
 
@@ -9,7 +9,8 @@
  * Dynamic programming over the table of prefixes, one row kept.  A script that costs c leaves the
  * main diagonal by inserting or removing, and must come back to the last one: so it stays within a
  * band (Ukkonen).  The bound c is guessed and doubled until the result is within it, which makes
- * the whole time that of the last band, twice.
+ * the whole time that of the last band, twice.  Where the band is wide and every edit costs 1, the
+ * whole table in bits is less work (edit_bits.c).
  */
 
 struct nd_edit_costs nd_edit_costs_default(void)
@@ -109,8 +110,8 @@ void nd_edit_trim(const uint64_t *a, size_t n_a, const uint64_t *b, size_t n_b, 
         ++*last;
 }
 
-uint64_t nd_edit_distance_in(const struct nd_edit_pair *pair, const struct nd_edit_costs *costs,
-                             uint64_t limit, uint32_t *row)
+static uint64_t distance_in(const struct nd_edit_pair *pair, const struct nd_edit_costs *costs,
+                            uint64_t limit, struct nd_edit_bits *bits, uint32_t *row)
 {
     uint64_t bound = nd_edit_least(pair->n_a, pair->n_b, costs), all;
 
@@ -119,8 +120,15 @@ uint64_t nd_edit_distance_in(const struct nd_edit_pair *pair, const struct nd_ed
     all = (pair->n_a + pair->n_b) * (uint64_t)(costs->insert + costs->remove);
     bound += 16 * (uint64_t)(costs->insert + costs->remove);
     for (;; bound *= 2) {
+        struct nd_edit_band band;
+
         bound = bound < limit ? bound : limit;
-        nd_edit_last_row(pair, costs, nd_edit_band_of(pair->n_a, pair->n_b, costs, bound), row);
+        band = nd_edit_band_of(pair->n_a, pair->n_b, costs, bound);
+        if (nd_edit_bits_pay(costs, pair->n_b, (uint64_t)(band.high - band.low) + 1)) {
+            nd_edit_bits_last_row(bits, pair, row);
+            return row[pair->n_b] <= limit ? row[pair->n_b] : ND_EDIT_BEYOND;
+        }
+        nd_edit_last_row(pair, costs, band, row);
         if (row[pair->n_b] <= bound)
             return row[pair->n_b];
         if (bound == limit || bound >= all)
@@ -135,6 +143,7 @@ enum nd_status nd_edit_distance(const uint64_t *a, size_t n_a, const uint64_t *b
     struct nd_edit_costs own = *costs;
     enum nd_status status = nd_edit_check(n_a, n_b, &own, err);
     struct nd_edit_pair pair;
+    struct nd_edit_bits bits;
     size_t first, last;
     uint32_t *row;
 
@@ -147,9 +156,12 @@ enum nd_status nd_edit_distance(const uint64_t *a, size_t n_a, const uint64_t *b
     if (pair.n_b)
         pair.b = b + first;
     row = nd_alloc_array(pair.n_b + 1, sizeof *row);
-    if (!row)
+    if (!row || !nd_edit_bits_init(&bits, pair.n_a)) {
+        free(row);
         return nd_fail(err, ND_ENOMEM, "out of memory for an edit distance");
-    *distance = nd_edit_distance_in(&pair, &own, limit, row);
+    }
+    *distance = distance_in(&pair, &own, limit, &bits, row);
+    nd_edit_bits_release(&bits);
     free(row);
     return ND_OK;
 }
@@ -160,6 +172,8 @@ uint64_t nd_edit_limit_for(size_t n_a, size_t n_b, const struct nd_edit_costs *c
     uint64_t least_cost = nd_edit_least(n_a, n_b, costs), width = n_a ? cells / n_a : cells;
     uint64_t apart = n_a > n_b ? n_a - n_b : n_b - n_a;
 
+    if (nd_edit_bits_pay(costs, n_b, width))
+        return (uint64_t)n_a + n_b;
     if (width <= apart)
         return least_cost;
     return least_cost + (width - apart) / 2 * (costs->insert + costs->remove);

@@ -42,8 +42,4 @@ enum nd_status nd_edit_check(size_t n_a, size_t n_b, struct nd_edit_costs *costs
 void nd_edit_trim(const uint64_t *a, size_t n_a, const uint64_t *b, size_t n_b, size_t *first,
                   size_t *last);
 
-/* The distance with the memory given: a row of n_b + 1. */
-uint64_t nd_edit_distance_in(const struct nd_edit_pair *pair, const struct nd_edit_costs *costs,
-                             uint64_t limit, uint32_t *row);
-
 #endif

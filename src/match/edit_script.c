@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "match/edit_distance.h"
+#include "match/edit_bits.h"
 
 /*
  * By halves (Hirschberg): the last row of the first half of a and the first row of its second half,
@@ -13,6 +13,7 @@ struct scripting {
     struct nd_edit_costs costs;
     const uint64_t *a, *b; /* of the whole texts */
     uint32_t *forward, *backward;
+    struct nd_edit_bits bits;
     struct nd_edit *edit;
     size_t n, capacity;
     bool failed;
@@ -69,8 +70,13 @@ static size_t crossing(struct scripting *s, struct part p, size_t half, uint64_t
                                       p.n_a - half, p.n_b, -1};
     size_t best = 0;
 
-    nd_edit_last_row(&front, &s->costs, band, s->forward);
-    nd_edit_last_row(&back, &s->costs, mirrored, s->backward);
+    if (nd_edit_bits_pay(&s->costs, p.n_b, (uint64_t)(band.high - band.low) + 1)) {
+        nd_edit_bits_last_row(&s->bits, &front, s->forward);
+        nd_edit_bits_last_row(&s->bits, &back, s->backward);
+    } else {
+        nd_edit_last_row(&front, &s->costs, band, s->forward);
+        nd_edit_last_row(&back, &s->costs, mirrored, s->backward);
+    }
     for (size_t j = 1; j <= p.n_b; j++)
         if (s->forward[j] + s->backward[p.n_b - j] < s->forward[best] + s->backward[p.n_b - best])
             best = j;
@@ -117,11 +123,12 @@ enum nd_status nd_edit_script(const uint64_t *a, size_t n_a, const uint64_t *b, 
         return status;
     s.forward = nd_alloc_array(n_b + 1, sizeof *s.forward);
     s.backward = nd_alloc_array(n_b + 1, sizeof *s.backward);
-    s.failed = !s.forward || !s.backward;
+    s.failed = !s.forward || !s.backward || !nd_edit_bits_init(&s.bits, n_a);
     if (!s.failed)
         status = nd_edit_distance(a, n_a, b, n_b, &s.costs, limit, &found, err);
     if (status == ND_OK && !s.failed && found != ND_EDIT_BEYOND)
         settle(&s, (struct part){0, pair.n_a, 0, pair.n_b, found});
+    nd_edit_bits_release(&s.bits);
     free(s.forward);
     free(s.backward);
     if (status == ND_OK && s.failed)

@@ -207,12 +207,43 @@ static void costs_out_of_range_and_texts_too_long_are_refused(void **state)
 
 static void a_limit_for_so_many_cells_bounds_the_band(void **state)
 {
-    const struct nd_edit_costs costs = nd_edit_costs_default();
+    const struct nd_edit_costs unit = nd_edit_costs_default(), twice = {2, 2, 2};
 
     (void)state;
-    assert_int_equal(nd_edit_limit_for(1000, 1000, &costs, 100 * 1000), 100);
-    assert_int_equal(nd_edit_limit_for(1000, 1300, &costs, 100 * 1000), 300);
-    assert_true(nd_edit_limit_for(0, 10, &costs, 1000) >= 10);
+    assert_int_equal(nd_edit_limit_for(1000, 1000, &twice, 100 * 1000), 200);
+    assert_int_equal(nd_edit_limit_for(1000, 1300, &twice, 100 * 1000), 600);
+    assert_int_equal(nd_edit_limit_for(1000, 1000, &unit, 10 * 1000), 10);
+    assert_int_equal(nd_edit_limit_for(1000, 1300, &unit, 100 * 1000), 2300); /* all, in bits */
+    assert_true(nd_edit_limit_for(0, 10, &unit, 1000) >= 10);
+}
+
+/* Unlike texts of several blocks of 64: in bits, and by single cells where the costs are doubled.
+ */
+static void the_table_in_bits_is_the_table(void **state)
+{
+    enum { LONG = 700 };
+    const struct nd_edit_costs unit = {1, 1, 1}, twice = {2, 2, 2};
+    uint64_t a[LONG], b[LONG];
+
+    (void)state;
+    for (unsigned round = 0; round < 300; round++) {
+        size_t n_a = draw(LONG), n_b = draw(LONG), n;
+        uint64_t in_bits, in_cells, kinds = 1 + draw(round % 2 ? 5 : 300);
+        struct nd_edit *edit;
+
+        for (size_t i = 0; i < n_a; i++)
+            a[i] = draw((uint32_t)kinds);
+        for (size_t i = 0; i < n_b; i++)
+            b[i] = i < n_a && draw(4) ? a[i] : draw((uint32_t)kinds);
+        assert_int_equal(
+            nd_edit_distance(a, n_a, b, n_b, &twice, ND_EDIT_NO_LIMIT, &in_cells, NULL), ND_OK);
+        assert_int_equal(
+            nd_edit_script(a, n_a, b, n_b, &unit, ND_EDIT_NO_LIMIT, &in_bits, &edit, &n, NULL),
+            ND_OK);
+        assert_int_equal(2 * in_bits, in_cells);
+        check_script(a, n_a, b, n_b, &unit, edit, n, in_bits);
+        free(edit);
+    }
 }
 
 int main(void)
@@ -223,6 +254,7 @@ int main(void)
         cmocka_unit_test(a_long_text_with_few_edits_needs_few_cells),
         cmocka_unit_test(costs_out_of_range_and_texts_too_long_are_refused),
         cmocka_unit_test(a_limit_for_so_many_cells_bounds_the_band),
+        cmocka_unit_test(the_table_in_bits_is_the_table),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
