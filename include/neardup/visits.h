@@ -30,7 +30,7 @@ struct nd_visit_params {
 };
 ND_API struct nd_visit_params nd_visit_params_default(void);
 
-/* What is known of a document after its visits: 40 bytes to keep.  Starts from zeroes. */
+/* What is known of a document after its visits: 48 bytes to keep.  Starts from zeroes. */
 struct nd_visits {
     uint64_t simhash;         /* of the last visit */
     uint64_t visits, changes; /* changes: those whose distance is above 0 */

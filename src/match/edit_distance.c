@@ -140,6 +140,7 @@ enum nd_status nd_edit_distance(const uint64_t *a, size_t n_a, const uint64_t *b
                                 const struct nd_edit_costs *costs, uint64_t limit,
                                 uint64_t *distance, struct nd_error *err)
 {
+    static const uint64_t none;
     struct nd_edit_costs own = *costs;
     enum nd_status status = nd_edit_check(n_a, n_b, &own, err);
     struct nd_edit_pair pair;
@@ -150,11 +151,8 @@ enum nd_status nd_edit_distance(const uint64_t *a, size_t n_a, const uint64_t *b
     if (status != ND_OK)
         return status;
     nd_edit_trim(a, n_a, b, n_b, &first, &last);
-    pair = (struct nd_edit_pair){NULL, NULL, n_a - first - last, n_b - first - last, 1};
-    if (pair.n_a)
-        pair.a = a + first;
-    if (pair.n_b)
-        pair.b = b + first;
+    pair = (struct nd_edit_pair){n_a ? a + first : &none, n_b ? b + first : &none,
+                                 n_a - first - last, n_b - first - last, 1};
     row = nd_alloc_array(pair.n_b + 1, sizeof *row);
     if (!row || !nd_edit_bits_init(&bits, pair.n_a)) {
         free(row);

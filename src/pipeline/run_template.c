@@ -5,6 +5,7 @@
 #include <neardup/text.h>
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,11 +171,17 @@ static void put_count(struct nd_json *row, const char *key, uint64_t value)
     nd_json_uint(row, value);
 }
 
-static void put_words(struct nd_json *row, const char *format, uint64_t a, uint64_t b, uint64_t c)
-{
-    char text[160];
-    int len = snprintf(text, sizeof text, format, a, b, c);
+static void put_words(struct nd_json *row, const char *format, ...) ND_PRINTF(2, 3);
 
+static void put_words(struct nd_json *row, const char *format, ...)
+{
+    va_list arguments;
+    char text[160];
+    int len;
+
+    va_start(arguments, format);
+    len = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
     nd_json_bytes(row, text, (size_t)len);
 }
 
@@ -210,8 +217,8 @@ static enum nd_status write_template(struct templating *t, struct nd_error *err)
         return end_row(t, err);
     }
     put_words(row, "template: %" PRIu64 " shingles stand in at least %" PRIu64 " of %" PRIu64,
-              t->found.shingles, t->found.least, t->n);
-    put_words(row, " documents; %" PRIu64 " of them in ", t->found.in_model[best], 0, 0);
+              t->found.shingles, t->found.least, (uint64_t)t->n);
+    put_words(row, " documents; %" PRIu64 " of them in ", t->found.in_model[best]);
     put_id(t, NULL, best);
     nd_json_bytes(row, "\n", 1);
     put_pieces(t, best, true, NULL);
@@ -234,8 +241,8 @@ static enum nd_status write_left(struct templating *t, size_t which, struct nd_e
     }
     nd_json_bytes(row, "left of ", 8);
     put_id(t, NULL, which);
-    put_words(row, ": %" PRIu64 " of %" PRIu64 " tokens\n", m->n_tokens - m->n_shared, m->n_tokens,
-              0);
+    put_words(row, ": %" PRIu64 " of %" PRIu64 " tokens\n", (uint64_t)(m->n_tokens - m->n_shared),
+              (uint64_t)m->n_tokens);
     put_pieces(t, which, false, NULL);
     return end_row(t, err);
 }

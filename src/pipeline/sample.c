@@ -66,13 +66,13 @@ static struct nd_host *host_of(struct nd_sample *s, struct nd_view name)
 static bool fill(struct nd_page *page, uint64_t hash, struct nd_view path,
                  const struct nd_use_sketch *sketch)
 {
-    char *words = malloc(path.len + 1);
+    struct nd_page filled = {hash, {malloc(path.len + 1), path.len}, *sketch};
 
-    if (!words)
+    if (!filled.words.data)
         return false;
-    memcpy(words, path.data, path.len);
+    memcpy((void *)(uintptr_t)filled.words.data, path.data, path.len);
     free((void *)(uintptr_t)page->words.data);
-    *page = (struct nd_page){hash, {words, path.len}, *sketch};
+    *page = filled;
     return true;
 }
 

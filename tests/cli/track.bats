@@ -51,14 +51,14 @@ PY
 }
 
 @test "track: files in the order of the arguments are one document" {
-    echo "some words of a page that stand here" >1
-    echo "quite another text without any of them" >2
-    cp 1 3
-    cp 3 4
-    cp 4 5
-    run neardup track 1 2 3 4 5
-    [ "$(echo "$output" | cut -f2,5,6 | tail -5 | tr '\t\n' '  ')" = "1 new 86400 2 changed 86400 3 changed 86400 4 none 86400 5 none 172800 " ]
-    run neardup track 1 2 3 4 5 --interval 30m --shortest 10m --changes 1 --equal 2 --factor 3 --longest 40m
+    echo "some words of a page that stand here" >v1
+    echo "quite another text without any of them" >v2
+    cp v1 v3
+    cp v3 v4
+    cp v4 v5
+    run neardup track v1 v2 v3 v4 v5
+    [ "$(echo "$output" | cut -f2,5,6 | tail -5 | tr '\t\n' '  ')" = "v1 new 86400 v2 changed 86400 v3 changed 86400 v4 none 86400 v5 none 172800 " ]
+    run neardup track v1 v2 v3 v4 v5 --interval 30m --shortest 10m --changes 1 --equal 2 --factor 3 --longest 40m
     [ "$(echo "$output" | cut -f6 | tail -5 | tr '\n' ' ')" = "1800 600 600 1800 2400 " ]
 }
 
