@@ -33,7 +33,7 @@ const struct option option_table[] = {
      "change one key of the recipe, or SIGNATURE.KEY=VALUE; may be repeated", FOR_ALL,
      .stage = STAGE_KEYS, .set = set_assignment},
     {NULL, "df", 0, "FILE", "the df table of the signatures that want one (neardup df build)",
-     FOR_ALL & ~(FOR_TRACK | FOR_MIRRORS | FOR_TEMPLATE), SET(set_df)},
+     FOR_ALL & ~(unsigned)(FOR_DF | FOR_TRACK | FOR_MIRRORS | FOR_TEMPLATE), SET(set_df)},
     {"Recipes", "set", 0, "KEY=VALUE", "show the recipe with this key changed; may be repeated",
      FOR_RECIPE, SET(add_assignment)},
     {NULL, "df", 0, "FILE", "with this df table", FOR_RECIPE, SET(set_shown_df)},

@@ -123,6 +123,32 @@ static void check_least(const struct nd_signature_kernels *k, const char *isa, s
     }
 }
 
+static void check_sha1(const struct nd_signature_kernels *k, const char *isa)
+{
+    uint32_t state[5][ND_SHA1_LANES], want[5][ND_SHA1_LANES], block[16][ND_SHA1_LANES];
+    uint32_t one[5], one_block[16];
+
+    for (int round = 0; round < 100; round++) {
+        for (int i = 0; i < 16; i++)
+            for (int lane = 0; lane < ND_SHA1_LANES; lane++) {
+                block[i][lane] = (uint32_t)any();
+                if (i < 5)
+                    state[i][lane] = want[i][lane] = (uint32_t)any();
+            }
+        for (int i = 0; i < 16; i++) {
+            one_block[i] = block[i][round % ND_SHA1_LANES];
+            if (i < 5)
+                one[i] = state[i][round % ND_SHA1_LANES];
+        }
+        definition->sha1(want, (const uint32_t(*)[ND_SHA1_LANES])block);
+        k->sha1(state, (const uint32_t(*)[ND_SHA1_LANES])block);
+        expect(!memcmp(state, want, sizeof state), isa, "sha1", 1, 0);
+        k->sha1_one(one, one_block);
+        for (int i = 0; i < 5; i++)
+            expect(one[i] == want[i][round % ND_SHA1_LANES], isa, "sha1_one", 1, 0);
+    }
+}
+
 int main(void)
 {
     static const size_t longer[] = {255, 256, 257, 511, 512, 513, LONG};
@@ -135,6 +161,7 @@ int main(void)
             continue;
         }
         printf("%s\n", isa_name[i]);
+        check_sha1(kernels, isa_name[i]);
         for (size_t shift = 0; shift < SHIFTS; shift++) {
             fill();
             for (size_t n = 0; n <= LENGTHS + sizeof longer / sizeof *longer; n++) {

@@ -32,7 +32,7 @@ static const char *const kinds[] = {
     "simhash",         "minhash",       "bottom-k", "mod-p",     "winnowing", "super-shingles",
     "sorted-shingles", "mega-shingles", "i-match",  "checksums", "profile",   "features"};
 static const char *const functions[] = {"token", "lookup8", "rabin", "sha1"};
-static unsigned passed, failed, skipped;
+static unsigned passed, failed;
 
 static void expect(int holds, const struct known *k, const char *cpu, const char *what)
 {
@@ -198,10 +198,6 @@ static void check_on(const struct known *k, const char *cpu)
     struct nd_signer *signer = nd_signer_new_from(&k->params, &source, &err);
     struct nd_signature signature;
 
-    if (!signer && err.status == ND_EUNSUPPORTED) {
-        skipped++;
-        return;
-    }
     if (!signer) {
         expect(0, k, cpu, err.message);
         return;
@@ -254,6 +250,6 @@ int main(int argc, char **argv)
     if (known.is_open)
         check(&known);
     fclose(file);
-    printf("%u passed, %u failed, %u skipped\n", passed, failed, skipped);
+    printf("%u passed, %u failed\n", passed, failed);
     return failed != 0 || passed == 0;
 }

@@ -24,7 +24,6 @@ only=(
     'pthread\.h|sched\.h|threads\.h=src/base/pool.c'
     'libstemmer\.h=src/feature/stemmer.c'
     'xxhash\.h=src/base/hash.c'
-    'sha1\.h=src/base/sha1.c'
     'simdjson\.h=src/input/'
     'archive(_entry)?\.h|zlib\.h|isa-l.*|igzip_lib\.h|crc\.h=src/input/'
     'libxml/.*=src/input/'

@@ -133,6 +133,10 @@ ND_API struct nd_weight_params nd_weight_params_default(void);
 /* The greatest weight after quantising; sums are int64. */
 #define ND_WEIGHT_ONE (1 << 15)
 
+/* Whether documents need their markup and links for these: nd_input_options.markup. */
+ND_API int nd_feature_reads_markup(const struct nd_feature_params *features,
+                                   const struct nd_weight_params *weights);
+
 /* What a document was made into; borrowed from the featurer until its next document. */
 struct nd_features {
     const struct nd_feature *at; /* distinct, in order of first occurrence (or each occurrence) */
@@ -160,6 +164,19 @@ ND_API void nd_featurer_free(struct nd_featurer *f);
 /* ND_ENOMEM. */
 ND_API enum nd_status nd_featurer_run(struct nd_featurer *f, const struct nd_document *document,
                                       struct nd_features *out);
+
+/* Where a feature stands: from the first byte of its first token to the last of its last one. */
+struct nd_feature_place {
+    uint64_t hash;
+    uint64_t offset, len; /* bytes of document->text */
+};
+
+/*
+ * Every occurrence of the selected features of the text, in order, whatever `count` says: for
+ * showing passages.  The caller frees *place.  Slow.  ND_ENOMEM.
+ */
+ND_API enum nd_status nd_featurer_locate(struct nd_featurer *f, const struct nd_document *document,
+                                         struct nd_feature_place **place, size_t *n_places);
 
 /* The features as people read them: text of each in out->at's order, '\n' between them; the
  * caller frees *text.  Slow. */

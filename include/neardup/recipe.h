@@ -73,6 +73,14 @@ ND_API int nd_recipe_warning(const struct nd_recipe *recipe, size_t i, struct nd
 /* Whether a signature asks a df table: for idf, a lexicon, what is rare, phrases, stop words. */
 ND_API int nd_signature_asks_df(const struct nd_named_signature *signature);
 
+/*
+ * Give a signature its open df table, which stays the caller's, or NULL; df_version becomes its
+ * fingerprint, which is part of the recipe's.  ND_EINVAL: the signature asks a table and there is
+ * none; it counts other features; the recipe states another version.
+ */
+ND_API enum nd_status nd_signature_use_table(struct nd_named_signature *signature,
+                                             const struct nd_df *table, struct nd_error *err);
+
 /* Name the df table of all signatures that ask one.  ND_EINVAL: none does; too long a path. */
 ND_API enum nd_status nd_recipe_set_df(struct nd_recipe *recipe, const char *path,
                                        struct nd_error *err);

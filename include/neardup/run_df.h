@@ -48,9 +48,10 @@ struct nd_run_df_calibration {
 
 /*
  * Find the factor of the greatest weight below which a share of a document's features lies, on the
- * mean of a sample: the documents whose texts have the least XXH3, equal texts once.  The recipe's
- * own thresholds are off.  ND_EINVAL, ND_EINPUT (no document with a weight, a damaged table, or
- * strict), ND_EIO, ND_ENOMEM, ND_ECANCELLED.
+ * mean of a sample (less, where so many share the greatest weight that no factor drops it): the
+ * documents whose texts have the least XXH3, equal texts once.  The recipe's own thresholds are
+ * off.  ND_EINVAL, ND_EINPUT (no document with a weight, a damaged table, or strict), ND_EIO,
+ * ND_ENOMEM, ND_ECANCELLED.
  */
 ND_API enum nd_status nd_run_df_calibrate(const struct nd_run_options *options, const char *table,
                                           const struct nd_run_events *events,

@@ -86,8 +86,7 @@ struct nd_signature {
 struct nd_signer;
 
 /* `df` is shared and outlives it; only I-Match asks for one.  NULL and *err: ND_EINVAL (out of
- * range; a df table is needed and missing), ND_EUNSUPPORTED (SHA-1 in a build without it),
- * ND_ENOMEM. */
+ * range; a df table is needed and missing), ND_ENOMEM. */
 ND_API struct nd_signer *nd_signer_new(const struct nd_signature_params *params,
                                        const struct nd_df *df, struct nd_error *err);
 ND_API void nd_signer_free(struct nd_signer *s);

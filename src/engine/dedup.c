@@ -4,9 +4,9 @@
 #include "engine/engine.h"
 #include "engine/state.h"
 
-/* What the index has room for from the start: 3 MB, and the first growths that would fill it again.
+/* What the index has room for from the start: 6 MB, and the first growths that would fill it again.
  */
-enum { FIRST_DOCUMENTS = 16000 };
+enum { FIRST_DOCUMENTS = 32000 };
 
 struct nd_dedup_params nd_dedup_params_default(void)
 {
@@ -122,6 +122,12 @@ struct nd_dedup *nd_dedup_new(const struct nd_dedup_params *params,
     else
         nd_pool_free(pool);
     return d;
+}
+
+void nd_dedup_on_narrow(struct nd_dedup *d, void (*narrow)(void *context), void *context)
+{
+    d->narrow = narrow;
+    d->narrow_context = context;
 }
 
 void nd_dedup_free(struct nd_dedup *d)

@@ -91,6 +91,8 @@ const struct nd_recipe_schema nd_recipe_schema = {
     .n_named = sizeof named / sizeof *named,
     .add = nd_recipe_section,
     .nth = nd_recipe_nth_section,
+    .section_fits = nd_signature_fits,
+    .fits = nd_recipe_fits,
 };
 
 enum nd_status nd_recipe_parse(struct nd_recipe *recipe, const char *name, const char *text,

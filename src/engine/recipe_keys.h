@@ -28,6 +28,11 @@ struct nd_named_signature nd_named_signature_default(void);
 void *nd_recipe_section(void *values, struct nd_view name, struct nd_error *err);
 const char *nd_recipe_nth_section(const void *values, size_t i, const void **section);
 
+/* Whether a section [signature NAME] fits together, and the whole recipe (recipe_fit.c).  `err` is
+ * not NULL.  ND_EINVAL, ND_ENOMEM. */
+enum nd_status nd_signature_fits(const void *section, struct nd_error *err);
+enum nd_status nd_recipe_fits(const void *values, struct nd_error *err);
+
 /* The rule of `match` with its blanks in one form: "distance(a) <= 3 and any of (…)". */
 enum nd_status nd_match_tidy(struct nd_view value, char *out, size_t size, struct nd_error *err);
 

@@ -25,10 +25,8 @@ READ_BY(has_sketch_width, KIND(SORTED_SHINGLES))
 READ_BY(has_modulus, KIND(MOD_P))
 READ_BY(has_window, KIND(WINNOWING))
 READ_BY(is_imatch, KIND(IMATCH))
-READ_BY(has_least_terms, KIND(IMATCH) | KIND(PROFILE))
+READ_BY(has_least_terms, KIND(IMATCH) | KIND(CHECKSUMS) | KIND(PROFILE))
 READ_BY(has_quantum, KIND(PROFILE))
-READ_BY(has_seed, KIND(MINHASH) | KIND(SUPERSHINGLES) | KIND(SORTED_SHINGLES) | KIND(MEGASHINGLES) |
-                      KIND(IMATCH))
 
 static bool has_polynomial(const void *values)
 {
@@ -38,6 +36,12 @@ static bool has_polynomial(const void *values)
 static bool has_df(const void *values)
 {
     return nd_signature_asks_df(values);
+}
+
+static bool has_drop(const void *values)
+{
+    return is_imatch(values) && ((const struct nd_named_signature *)values)->signature.lexicons &&
+           !((const struct nd_named_signature *)values)->signature.bootstrap;
 }
 
 static bool has_copies(const void *values)
@@ -60,14 +64,14 @@ static const struct nd_recipe_key keys[] = {
      READ(has_polynomial, "where hash is rabin")},
     {SIGNATURE(bits, "bits"), ND_KEY_INT, .least = 1, .greatest = 512,
      READ(has_bits, "where kind is simhash, bottom-k, mod-p, winnowing or features")},
-    {SIGNATURE(reserved_bits, "reserved_bits"), ND_KEY_INT, .least = 0, .greatest = 16,
-     READ(has_reserved_bits, "where kind is simhash")},
-    {SIGNATURE(minima, "minima"), ND_KEY_INT, .least = 1, .greatest = 4096,
+    {SIGNATURE(reserved_bits, "reserved_bits"), ND_KEY_INT, .least = 0,
+     .greatest = ND_SIGNATURE_RESERVED_MAX, READ(has_reserved_bits, "where kind is simhash")},
+    {SIGNATURE(minima, "minima"), ND_KEY_INT, .least = 1, .greatest = 65536,
      READ(has_minima,
           "where kind is minhash, bottom-k, supershingles, sorted-shingles or megashingles")},
-    {SIGNATURE(groups, "groups"), ND_KEY_INT, .least = 1, .greatest = 4096,
+    {SIGNATURE(groups, "groups"), ND_KEY_INT, .least = 1, .greatest = ND_SIGNATURE_GROUPS_MAX,
      READ(has_groups, "where kind is supershingles, megashingles or checksums")},
-    {SIGNATURE(width, "sketch_width"), ND_KEY_INT, .least = 1, .greatest = 4096,
+    {SIGNATURE(width, "sketch_width"), ND_KEY_INT, .least = 1, .greatest = ND_SIGNATURE_MINIMA_MAX,
      READ(has_sketch_width, "where kind is sorted-shingles")},
     {SIGNATURE(modulus, "modulus"), ND_KEY_INT, .least = 1, .greatest = 4294967295.0,
      READ(has_modulus, "where kind is mod-p")},
@@ -79,14 +83,13 @@ static const struct nd_recipe_key keys[] = {
      READ(is_imatch, imatch)},
     {SIGNATURE(secondary, "secondary"), ND_KEY_YES, READ(is_imatch, imatch)},
     {SIGNATURE(least_terms, "least_terms"), ND_KEY_INT, .least = 0, .greatest = 1000000,
-     READ(has_least_terms, "where kind is imatch or profile")},
-    {SIGNATURE(lexicons, "lexicons"), ND_KEY_INT, .least = 0, .greatest = 1000,
+     READ(has_least_terms, "where kind is imatch, checksums or profile")},
+    {SIGNATURE(lexicons, "lexicons"), ND_KEY_INT, .least = 0, .greatest = ND_SIGNATURE_LEXICONS_MAX,
      READ(is_imatch, imatch)},
-    {SIGNATURE(drop, "drop"), ND_KEY_REAL, .least = 0, .greatest = 1, READ(has_copies, copies)},
+    {SIGNATURE(drop, "drop"), ND_KEY_REAL, .least = 0, .greatest = 0.999999,
+     READ(has_drop, "where kind is imatch, lexicons is not 0 and bootstrap is no")},
     {SIGNATURE(bootstrap, "bootstrap"), ND_KEY_YES, READ(has_copies, copies)},
-    {SIGNATURE(seed, "seed"), ND_KEY_WHOLE,
-     READ(has_seed, "where kind is minhash, supershingles, sorted-shingles, megashingles or "
-                    "imatch")},
+    {SIGNATURE(seed, "seed"), ND_KEY_WHOLE},
     {SIGNATURE(quantum, "quantum"), ND_KEY_REAL, .least = 0, .greatest = 1,
      READ(has_quantum, "where kind is profile")},
     {ND_KEY_OF_SIGNATURE(df, "df"), ND_KEY_PATH, .greatest = ND_FEATURE_PATH_MAX, .is_place = true,

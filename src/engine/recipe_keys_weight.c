@@ -24,7 +24,7 @@ static const struct nd_recipe_key keys[] = {
     {WEIGHT(tf, "tf"), ND_KEY_ENUM, WORDS("count", "log", "binary")},
     {WEIGHT(idf, "idf"), ND_KEY_ENUM, WORDS("none", "inverse", "log", "nidf")},
     {WEIGHT(markup, "markup"), ND_KEY_ENUM, WORDS("ignore", "multiply", "add")},
-    {WEIGHT(markup_boost, "markup_boost"), ND_KEY_REAL, .least = 0, .greatest = 1000,
+    {WEIGHT(markup_boost, "markup_boost"), ND_KEY_REAL, .least = 0, .greatest = 255,
      .is_read = has_boost, .reader = "where markup is multiply or add"},
     {WEIGHT(position, "position"), ND_KEY_ENUM,
      WORDS("none", "log", "inverse", "inverse-log", "cosine", "table")},

@@ -73,6 +73,8 @@ struct nd_dedup {
     struct nd_dedup_stats stats;
     struct nd_finder leaders, pending; /* of a batch: see settle.c */
     struct nd_components *components;
+    void (*narrow)(void *context); /* nd_dedup_on_narrow, or NULL */
+    void *narrow_context;
 };
 
 enum nd_item_state {

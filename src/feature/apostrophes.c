@@ -1,6 +1,7 @@
 /* apostrophes.c - a text whose apostrophes within words are taken out (000 s. 6.4.2: "japans") */
 #include "feature/apostrophes.h"
 
+#include "feature/scan.h"
 #include "text/normal.h"
 #include "text/utf8.h"
 
@@ -37,6 +38,11 @@ static size_t apostrophe_at(const char *p, const char *end)
 static const char *next_joint(const char *text, const char *p, const char *end, size_t *len)
 {
     for (; p < end; p++) {
+        while (end - p >= 8 && !nd_scan_is_wide(nd_scan_load(p)) &&
+               !nd_scan_has(nd_scan_load(p), '\''))
+            p += 8;
+        if (p == end)
+            break;
         if (*p != '\'' && *p != '\xE2' && *p != '\xEF')
             continue;
         *len = apostrophe_at(p, end);

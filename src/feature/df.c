@@ -272,6 +272,13 @@ uint32_t nd_df_count(const struct nd_df *df, uint64_t hash)
     return 0;
 }
 
+void nd_df_prefetch(const struct nd_df *df, uint64_t hash)
+{
+    uint64_t i = nd_df_home(nd_mix64(hash), df->header.homes);
+
+    __builtin_prefetch(df->slot + i * ND_DF_SLOT);
+}
+
 uint64_t nd_df_nidf(const struct nd_df *df, uint32_t n)
 {
     uint64_t documents = df->header.documents, nidf;

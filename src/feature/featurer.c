@@ -16,8 +16,7 @@ static bool is_plain(const struct nd_feature_params *p, const struct nd_words *w
 {
     return !nd_stop_words_any(&w->stop) && !w->stemmer && p->least_length <= 1 &&
            w->most_digits >= ND_DIGITS_ANY && !w->has_dates && p->select != ND_SELECT_ANCHORED &&
-           p->select != ND_SELECT_SENTENCE &&
-           (p->unit == ND_FEATURE_SHINGLES || (p->unit == ND_FEATURE_TERMS && !w->df));
+           p->unit != ND_FEATURE_SPOTS && (p->unit != ND_FEATURE_TERMS || !w->df);
 }
 
 /* The anchors of character n-grams: their code points, as the n-grams have them. */
@@ -64,6 +63,7 @@ static enum nd_status plan(struct nd_featurer *f, struct nd_error *err)
     f->selects_occurrences = p->select == ND_SELECT_KTH || p->select == ND_SELECT_SENTENCE ||
                              p->select == ND_SELECT_ANCHORED ||
                              (p->select == ND_SELECT_FIRST && p->count == ND_FEATURE_OCCURRENCES);
+    f->keeps_df = f->df && p->unit == ND_FEATURE_TERMS && p->phrases == 0;
     f->needs_gain = nd_weigher_needs_gain(f->weigher);
     f->needs_marks = nd_weigher_needs_marks(f->weigher);
     if (f->needs_marks && p->unit == ND_FEATURE_CHARACTERS)
@@ -154,9 +154,11 @@ void nd_featurer_free(struct nd_featurer *f)
     free(f->sentence.at);
     free(f->kept.at);
     free(f->term);
+    free(f->term_df);
     free(f->mark);
     nd_tally_release(&f->tally);
     free(f->occurrence.at);
+    free(f->occurrence_from.at);
     free(f->new_number.at);
     free(f->origin.at);
     free(f->at);
@@ -204,39 +206,20 @@ static enum nd_status read_marks(struct nd_featurer *f, const struct nd_document
     return status;
 }
 
-/* Code points of the normalised text. */
-static enum nd_status count_codes(struct nd_featurer *f, struct nd_view text, uint64_t *length)
-{
-    const char *bytes;
-    size_t n;
-    int more;
-    unsigned char any = 0;
-
-    for (size_t i = 0; i < text.len; i++)
-        any |= (unsigned char)text.data[i];
-    *length = text.len;
-    if (any < 0x80)
-        return ND_OK;
-    *length = 0;
-    nd_text_stream_start(f->stream, text.data, text.len);
-    while ((more = nd_text_stream_next(f->stream, &bytes, &n)) == 1)
-        for (size_t i = 0; i < n; i++)
-            *length += ((unsigned char)bytes[i] & 0xC0) != 0x80;
-    return (enum nd_status)more;
-}
-
-/* From the document to the selected distinct features. */
-static enum nd_status collect(struct nd_featurer *f, const struct nd_document *document)
+enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_document *document)
 {
     bool has_words = f->params.unit != ND_FEATURE_CHARACTERS;
     enum nd_status status;
 
     nd_tally_clear(&f->tally);
-    f->occurrence.count = f->origin.count = f->kept.count = 0;
+    f->occurrence.count = f->occurrence_from.count = f->origin.count = f->kept.count = 0;
     f->n_seen = 0;
     f->in_sentence = 0;
     f->seen_in_it = 0;
-    status = has_words ? nd_featurer_read(f, document->text) : ND_OK;
+    if (has_words)
+        status = nd_featurer_read(f, document->text);
+    else /* before the first gain is asked for */
+        status = nd_featurer_length(f, document->text, &f->n_words);
     if (status == ND_OK)
         status = read_marks(f, document);
     if (status == ND_OK && has_words && !nd_featurer_keep(f))
@@ -306,12 +289,12 @@ enum nd_status nd_featurer_run(struct nd_featurer *f, const struct nd_document *
                                struct nd_features *out)
 {
     struct nd_features made;
-    enum nd_status status = collect(f, document);
+    enum nd_status status = nd_featurer_collect(f, document);
 
     if (status == ND_OK)
         status = finish(f, document, &made);
     if (status == ND_OK)
-        status = count_codes(f, document->text, &made.length);
+        status = nd_featurer_length(f, document->text, &made.length);
     if (status == ND_OK)
         *out = made;
     return status;

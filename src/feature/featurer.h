@@ -46,6 +46,7 @@ struct nd_featurer {
     struct nd_metadata *metadata; /* NULL: none asked for */
     bool is_plain;                /* tokens are terms */
     bool has_sentences, selects_occurrences, needs_gain, needs_marks;
+    bool keeps_df; /* terms, and each brings its df */
 
     uint64_t *anchor_code; /* of character n-grams: the anchors' code points, */
     size_t anchor_capacity;
@@ -54,7 +55,8 @@ struct nd_featurer {
     struct nd_buffer joined; /* the text without apostrophes */
     struct nd_numbers word, sentence, kept;
     uint64_t *term;
-    size_t term_capacity;
+    uint32_t *term_df; /* of each in the df table */
+    size_t term_capacity, term_df_capacity;
     uint64_t n_words;   /* tokens; of character n-grams code points */
     size_t n_terms;     /* of `term` */
     uint64_t n_dropped; /* code points before the first in `term` */
@@ -67,10 +69,11 @@ struct nd_featurer {
     unsigned seen_in_it; /* occurrences in the last of them */
 
     struct nd_tally tally;
-    struct nd_numbers occurrence; /* only for ND_FEATURE_OCCURRENCES */
-    struct nd_numbers new_number; /* of each entry, when some are left out */
-    struct nd_numbers origin;     /* where each distinct feature first began; only to explain */
-    bool has_origins;
+    struct nd_numbers occurrence;      /* only for ND_FEATURE_OCCURRENCES, and to locate; */
+    struct nd_numbers occurrence_from; /* where it begins, only to locate: see nd_featurer_add */
+    struct nd_numbers new_number;      /* of each entry, when some are left out */
+    struct nd_numbers origin; /* where each distinct feature first began; only to explain */
+    bool has_origins, has_places;
 
     struct nd_feature *at;
     int32_t *weight;
@@ -82,6 +85,9 @@ struct nd_featurer {
 enum nd_status nd_feature_params_check(const struct nd_feature_params *params, bool has_df,
                                        struct nd_error *err);
 
+/* featurer.c: from the document to the selected distinct features.  ND_ENOMEM. */
+enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_document *document);
+
 /* The tokens of the text, with places in it even where apostrophes were taken out; the caller frees
  * *token.  Slow.  ND_ENOMEM. */
 enum nd_status nd_featurer_places(struct nd_featurer *f, struct nd_view text,
@@ -89,6 +95,8 @@ enum nd_status nd_featurer_places(struct nd_featurer *f, struct nd_view text,
 
 /* featurer_read.c: from the text to `word` and `sentence`, or to `term`.  ND_ENOMEM. */
 enum nd_status nd_featurer_read(struct nd_featurer *f, struct nd_view text);
+/* Code points of the normalised text.  ND_ENOMEM. */
+enum nd_status nd_featurer_length(struct nd_featurer *f, struct nd_view text, uint64_t *length);
 bool nd_featurer_reserve_terms(struct nd_featurer *f, size_t n); /* n in all */
 
 /* featurer_terms.c: from words to terms.  False: out of memory. */
@@ -99,6 +107,9 @@ static inline size_t nd_featurer_word_of(const struct nd_featurer *f, size_t ter
 {
     return f->is_plain ? term : f->kept.at[term];
 }
+
+/* How many terms the feature has that begins with term `from`. */
+size_t nd_featurer_terms_of(const struct nd_featurer *f, size_t from, uint64_t hash);
 
 /* featurer_units.c: from terms to the tally.  ND_ENOMEM. */
 enum nd_status nd_featurer_count(struct nd_featurer *f, struct nd_view text);

@@ -70,28 +70,10 @@ static bool append_term(struct nd_featurer *f, const struct texts *forms, size_t
            nd_buffer_append(&out->bytes, term.data, term.len);
 }
 
-/* How many terms the feature has that begins with term `from`. */
-static size_t terms_of(const struct nd_featurer *f, size_t from, uint64_t hash)
-{
-    size_t n = f->params.width, stop;
-
-    switch (f->params.unit) {
-    case ND_FEATURE_SHINGLES: return f->n_terms < n ? f->n_terms : n;
-    case ND_FEATURE_SENTENCES:
-        for (n = 0; n < f->sentence.count && f->sentence.at[n] <= nd_featurer_word_of(f, from);)
-            n++;
-        stop = n < f->sentence.count ? f->sentence.at[n] : f->word.count;
-        for (n = from; n < f->n_terms && nd_featurer_word_of(f, n) < stop;)
-            n++;
-        return n - from;
-    default: return f->term[from] == hash ? 1 : 2; /* a phrase */
-    }
-}
-
 static bool append_terms(struct nd_featurer *f, const struct texts *forms, size_t from,
                          uint64_t hash, struct texts *out)
 {
-    size_t n = terms_of(f, from, hash);
+    size_t n = nd_featurer_terms_of(f, from, hash);
 
     for (size_t i = 0; i < n; i++)
         if (!append_term(f, forms, nd_featurer_word_of(f, from + i), i ? " " : "", out))

@@ -24,7 +24,7 @@ static const char *key_of_words(const struct nd_feature_params *p)
            : has_stem(p)                     ? "stem"
            : p->strip != ND_STRIP_NONE       ? "strip"
            : p->least_length > 0             ? "least_length"
-           : p->most_digits < ND_DIGITS_ANY     ? "most_digits"
+           : p->most_digits < ND_DIGITS_ANY  ? "most_digits"
            : p->join_apostrophes             ? "join_apostrophes"
            : p->phrases != 0                 ? "phrases"
            : p->anchor_window > 0            ? "anchor_window"

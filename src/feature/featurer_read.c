@@ -59,16 +59,27 @@ static enum nd_status read_words(struct nd_featurer *f, const char *text, size_t
     return (enum nd_status)more;
 }
 
+static enum nd_status read_part(struct nd_featurer *f, const char *text, size_t len)
+{
+    return f->is_plain ? read_plain(f, text, len) : read_words(f, text, len);
+}
+
+/* How many tokens there are so far. */
+static size_t tokens_of(const struct nd_featurer *f)
+{
+    return f->is_plain ? f->n_terms : f->word.count;
+}
+
 static enum nd_status read_sentences(struct nd_featurer *f, const char *text, size_t len)
 {
     enum nd_status status = ND_OK;
 
     for (size_t at = 0, end; at < len && status == ND_OK; at = end) {
-        size_t first = f->word.count;
+        size_t first = tokens_of(f);
 
         end = nd_sentence_end(text, len, at);
-        status = read_words(f, text + at, end - at);
-        if (status == ND_OK && f->word.count > first) {
+        status = read_part(f, text + at, end - at);
+        if (status == ND_OK && tokens_of(f) > first) {
             if (!nd_numbers_reserve(&f->sentence, 1))
                 return ND_ENOMEM;
             f->sentence.at[f->sentence.count++] = (uint32_t)first;
@@ -85,12 +96,28 @@ enum nd_status nd_featurer_read(struct nd_featurer *f, struct nd_view text)
     f->word.count = f->sentence.count = f->n_terms = 0;
     if (f->params.join_apostrophes && !nd_apostrophes_join(&f->joined, text, &text))
         return ND_ENOMEM;
-    if (f->is_plain)
-        status = read_plain(f, text.data, text.len);
-    else if (f->has_sentences)
-        status = read_sentences(f, text.data, text.len);
-    else
-        status = read_words(f, text.data, text.len);
-    f->n_words = f->is_plain ? f->n_terms : f->word.count;
+    status = f->has_sentences ? read_sentences(f, text.data, text.len)
+                              : read_part(f, text.data, text.len);
+    f->n_words = tokens_of(f);
     return status;
+}
+
+enum nd_status nd_featurer_length(struct nd_featurer *f, struct nd_view text, uint64_t *length)
+{
+    const char *bytes;
+    size_t n;
+    int more;
+    unsigned char any = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        any |= (unsigned char)text.data[i];
+    *length = text.len;
+    if (any < 0x80)
+        return ND_OK;
+    *length = 0;
+    nd_text_stream_start(f->stream, text.data, text.len);
+    while ((more = nd_text_stream_next(f->stream, &bytes, &n)) == 1)
+        for (size_t i = 0; i < n; i++)
+            *length += ((unsigned char)bytes[i] & 0xC0) != 0x80;
+    return (enum nd_status)more;
 }

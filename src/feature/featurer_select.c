@@ -1,7 +1,10 @@
 /* featurer_select.c - which features are used (000 s. 2.3.1; 002 s. 5.4), and counting them */
 #include "feature/featurer.h"
 
+#include "feature/df_layout.h"
+
 #include <stdlib.h>
+#include <string.h>
 
 /* The number of the word (for character n-grams of the code point), from 0, where an occurrence
  * begins. */
@@ -73,6 +76,35 @@ static uint32_t df_of(const struct nd_featurer *f, uint64_t hash, uint32_t from)
     return n ? n : 1;
 }
 
+/* The df of those that are new: whose numbers are above `had`. */
+static void ask_df(struct nd_featurer *f, const uint64_t *hash, const uint32_t *from,
+                   const uint32_t *number, size_t n, size_t had)
+{
+    if (f->keeps_df) { /* again and again, rather than with a branch that is a toss-up */
+        for (size_t i = 0; i < n; i++)
+            f->tally.entry[number[i]].df = f->term_df[from[i]];
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (number[i] > had)
+            nd_df_prefetch(f->df, hash[i]);
+    for (size_t i = 0; i < n; i++)
+        if (number[i] > had) {
+            f->tally.entry[number[i]].df = df_of(f, hash[i], from[i]);
+            had = number[i];
+        }
+}
+
+static bool note(struct nd_numbers *numbers, const uint32_t *number, size_t n)
+{
+    if (!nd_numbers_reserve(numbers, n))
+        return false;
+    if (n)
+        memcpy(numbers->at + numbers->count, number, n * sizeof *number);
+    numbers->count += n;
+    return true;
+}
+
 static bool note_origins(struct nd_featurer *f, const uint32_t *number, const uint32_t *from,
                          size_t n)
 {
@@ -103,19 +135,14 @@ static bool tally(struct nd_featurer *f, const uint64_t *hash, const uint32_t *f
     if (!nd_tally_add(&f->tally, hash, n, number))
         return false;
     if (f->df)
-        for (size_t i = 0; i < n; i++)
-            if (number[i] > had) {
-                f->tally.entry[number[i]].df = df_of(f, hash[i], from[i]);
-                had = number[i];
-            }
+        ask_df(f, hash, from, number, n, had);
     if (f->needs_gain)
         add_gains(f, number, from, n);
-    if (f->params.count == ND_FEATURE_OCCURRENCES) {
-        if (!nd_numbers_reserve(&f->occurrence, n))
-            return false;
-        for (size_t i = 0; i < n; i++)
-            f->occurrence.at[f->occurrence.count++] = number[i];
-    }
+    if ((f->params.count == ND_FEATURE_OCCURRENCES || f->has_places) &&
+        !note(&f->occurrence, number, n))
+        return false;
+    if (f->has_places && !note(&f->occurrence_from, from, n))
+        return false;
     return !f->has_origins || note_origins(f, number, from, n);
 }
 
@@ -175,9 +202,13 @@ static void renumber_occurrences(struct nd_featurer *f)
 
     for (size_t i = 0; i < f->occurrence.count; i++) {
         f->occurrence.at[n] = f->new_number.at[f->occurrence.at[i]];
+        if (f->has_places)
+            f->occurrence_from.at[n] = f->occurrence_from.at[i];
         n += f->occurrence.at[n] != 0;
     }
     f->occurrence.count = n;
+    if (f->has_places)
+        f->occurrence_from.count = n;
 }
 
 /* Of the distinct features, those that the selection wants. */

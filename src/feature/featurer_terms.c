@@ -45,6 +45,7 @@ static void keep_but_dates(struct nd_featurer *f)
 
         f->term[n] = word->term;
         f->kept.at[n] = (uint32_t)i;
+        f->term_df[n] = word->df;
         n += !date && (word->kinds & OUT) == 0;
         after_half = date && (word->kinds & ND_WORD_FIRST_HALF);
         after_date = date;
@@ -57,12 +58,13 @@ static void keep(struct nd_featurer *f)
     const struct nd_word *words = f->words.word;
     const uint32_t *word = f->word.at;
     uint64_t *term = f->term;
-    uint32_t *kept = f->kept.at;
+    uint32_t *kept = f->kept.at, *df = f->term_df;
     size_t n = 0;
 
     for (size_t i = 0; i < f->word.count; i++) {
         term[n] = words[word[i]].term;
         kept[n] = (uint32_t)i;
+        df[n] = words[word[i]].df;
         n += (words[word[i]].kinds & OUT) == 0;
     }
     f->kept.count = n;
@@ -70,8 +72,13 @@ static void keep(struct nd_featurer *f)
 
 bool nd_featurer_keep(struct nd_featurer *f)
 {
+    void *term_df = f->term_df;
+
     if (f->is_plain)
         return true;
+    if (!nd_array_reserve(&term_df, &f->term_df_capacity, f->word.count, sizeof *f->term_df))
+        return false;
+    f->term_df = term_df;
     f->kept.count = 0;
     if (!nd_numbers_reserve(&f->kept, f->word.count) ||
         !nd_featurer_reserve_terms(f, f->word.count))

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { BATCH = 512 };
+enum { BATCH = 512, AHEAD = 16 };
 
 /* Occurrences on their way to the tally. */
 struct batch {
@@ -99,6 +99,8 @@ static bool count_phrases(struct nd_featurer *f)
     struct batch b = {.count = 0};
 
     for (size_t i = 0; i < f->n_terms; i++) {
+        if (i + AHEAD + 1 < f->n_terms)
+            nd_phrases_prefetch(&f->phrases, f->term[i + AHEAD], f->term[i + AHEAD + 1]);
         if (!put(f, &b, f->term[i], i))
             return false;
         if (i + 1 < f->n_terms && nd_phrases_have(&f->phrases, f->term[i], f->term[i + 1]) &&
@@ -152,7 +154,6 @@ static enum nd_status count_characters(struct nd_featurer *f, struct nd_view tex
         return (enum nd_status)more;
     if (f->n_dropped == 0 && f->n_terms > 0 && !count_short(f, f->term, f->n_terms))
         return ND_ENOMEM;
-    f->n_words = f->n_dropped + f->n_terms;
     return ND_OK;
 }
 
@@ -170,7 +171,7 @@ static bool count_sentences(struct nd_featurer *f)
     size_t i = 0, end;
 
     for (size_t s = 0; s < f->sentence.count; s++) {
-        size_t stop = s + 1 < f->sentence.count ? f->sentence.at[s + 1] : f->word.count;
+        size_t stop = s + 1 < f->sentence.count ? f->sentence.at[s + 1] : f->n_words;
 
         for (end = i; end < f->n_terms && nd_featurer_word_of(f, end) < stop;)
             end++;
@@ -222,4 +223,21 @@ enum nd_status nd_featurer_count(struct nd_featurer *f, struct nd_view text)
     case ND_FEATURE_SPOTS: good = count_spots(f); break;
     }
     return good ? ND_OK : ND_ENOMEM;
+}
+
+size_t nd_featurer_terms_of(const struct nd_featurer *f, size_t from, uint64_t hash)
+{
+    size_t n = f->params.width, stop;
+
+    switch (f->params.unit) {
+    case ND_FEATURE_SHINGLES: return f->n_terms < n ? f->n_terms : n;
+    case ND_FEATURE_SENTENCES:
+        for (n = 0; n < f->sentence.count && f->sentence.at[n] <= nd_featurer_word_of(f, from);)
+            n++;
+        stop = n < f->sentence.count ? f->sentence.at[n] : f->n_words;
+        for (n = from; n < f->n_terms && nd_featurer_word_of(f, n) < stop;)
+            n++;
+        return n - from;
+    default: return f->term[from] == hash ? 1 : 2; /* a phrase */
+    }
 }

@@ -2,6 +2,14 @@
 #include "feature/marks.h"
 #include "feature/weigh.h"
 
+#include <neardup/feature.h>
+
+int nd_feature_reads_markup(const struct nd_feature_params *features,
+                            const struct nd_weight_params *weights)
+{
+    return weights->markup != ND_MARKUP_IGNORE || features->links;
+}
+
 /* Tokens that begin before a place: the stretch is searched from `i` on, since stretches rise. */
 static size_t skip_to(const struct nd_token *token, size_t n, size_t i, uint64_t offset)
 {

@@ -2,6 +2,7 @@
  */
 #include "feature/phrases.h"
 
+#include "feature/df_layout.h"
 #include "simd/sketch_kernels.h"
 
 #include <stdlib.h>
@@ -64,6 +65,14 @@ static bool ask(const struct nd_phrases *p, uint64_t pair, uint64_t first, uint6
     b = nd_df_count(p->df, second);
     return (unsigned __int128)both * nd_df_documents(p->df) << 16 >=
            (unsigned __int128)p->factor * ((a ? a : 1) * (b ? b : 1));
+}
+
+void nd_phrases_prefetch(const struct nd_phrases *p, uint64_t first, uint64_t second)
+{
+    uint64_t pair = nd_phrase_hash(first, second);
+
+    if (!p->has_all && (p->answer[pair >> (64 - LOG2)].hash ^ pair) > 1)
+        nd_df_prefetch(p->df, pair);
 }
 
 bool nd_phrases_have(struct nd_phrases *p, uint64_t first, uint64_t second)

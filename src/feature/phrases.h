@@ -27,6 +27,9 @@ void nd_phrases_release(struct nd_phrases *p);
 /* The feature of a pair: the shingle of both (docs/format/sketch.md). */
 uint64_t nd_phrase_hash(uint64_t first, uint64_t second);
 
+/* Say that nd_phrases_have will be asked soon. */
+void nd_phrases_prefetch(const struct nd_phrases *p, uint64_t first, uint64_t second);
+
 /* ln(p(a b) / (p(a) p(b))) >= threshold, with p = document frequency / documents. */
 bool nd_phrases_have(struct nd_phrases *p, uint64_t first, uint64_t second);
 

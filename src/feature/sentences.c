@@ -1,6 +1,7 @@
 /* sentences.c - where sentences end (docs/format/features.md, "Sentences") */
 #include "feature/sentences.h"
 
+#include "feature/scan.h"
 #include "text/utf8.h"
 
 #include <stdbool.h>
@@ -129,6 +130,15 @@ static size_t ended(const char *text, size_t len, size_t at, size_t *next)
     return text[at] == '.' && closed == at + 1 && is_initial(text, at) ? 0 : end;
 }
 
+/* Whether none of the eight bytes at p can begin an end or a newline. */
+static bool is_plain(const char *p)
+{
+    uint64_t eight = nd_scan_load(p);
+
+    return !nd_scan_is_wide(eight) && !(nd_scan_has(eight, '\n') | nd_scan_has(eight, '.') |
+                                        nd_scan_has(eight, '!') | nd_scan_has(eight, '?'));
+}
+
 /* Bytes that may begin an end or a newline: all others are skipped at once. */
 static bool is_candidate(unsigned char c)
 {
@@ -146,6 +156,8 @@ size_t nd_sentence_end(const char *text, size_t len, size_t from)
 
         if (!is_candidate((unsigned char)text[at])) {
             at++;
+            while (len - at >= 8 && is_plain(text + at))
+                at += 8;
             continue;
         }
         kind = kind_of(nd_utf8_decode(text + at, &n));

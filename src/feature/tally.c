@@ -80,17 +80,19 @@ bool nd_tally_add(struct nd_tally *t, const uint64_t *hash, size_t n, uint32_t *
     for (size_t i = 0; i < n; i++) {
         size_t at = hash[i] >> shift;
         uint32_t found = slot[at];
+        size_t is_new;
 
         entry[0].hash = hash[i];
         while (entry[found].hash != hash[i]) {
             at = (at + 1) & mask;
             found = slot[at];
         }
-        if (found == 0) {
-            found = (uint32_t)++count;
-            slot[at] = found;
-            entry[found] = (struct nd_term_stat){.hash = hash[i]};
-        }
+        /* Without a branch on whether it is new, which is a toss-up. */
+        entry[count + 1] = (struct nd_term_stat){.hash = hash[i]};
+        is_new = found == 0;
+        count += is_new;
+        found |= (uint32_t)(count & (0 - is_new));
+        slot[at] = found;
         entry[found].tf++;
         number[i] = found;
     }

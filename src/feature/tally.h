@@ -15,7 +15,7 @@
  *     slot   [ 0 | 2 | 0 | 1 | … ]    open addressing: numbers of entries; 0 is free
  */
 struct nd_tally {
-    struct nd_term_stat *entry; /* entry[0] is scratch */
+    struct nd_term_stat *entry; /* entry[0] is scratch, and so is the one behind the last */
     size_t count;               /* of distinct features */
     size_t capacity;            /* of entry */
     uint32_t *slot;

@@ -218,6 +218,42 @@ static unsigned bits_of(wide x)
     return low ? 64 - (unsigned)__builtin_clzll(low) : 0;
 }
 
+static uint64_t idf_at(const struct nd_weigher *w, uint32_t n)
+{
+    return n < IDF_REMEMBERED ? w->idf[n] : idf_of(w, n);
+}
+
+/*
+ * What nearly every document is: plain counts below 2^16.  idf times tf, in 2^-40, has at most 62
+ * bits then, and the 2^24 that it lacks are in the shift.  False: another document.
+ */
+static bool multiply_counts(struct nd_weigher *w, const struct nd_term_stat *stat, size_t n,
+                            int *shift)
+{
+    uint64_t any = 0;
+    uint32_t tf = 0;
+    int bits;
+
+    if (nd_weigher_needs_gain(w) || w->params.tf != ND_TF_COUNT)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        w->weight[i] = idf_at(w, stat[i].df) * stat[i].tf;
+        any |= w->weight[i];
+        tf |= stat[i].tf;
+    }
+    if (tf > UINT16_MAX)
+        return false;
+    bits = (int)bits_of(any); /* of the greatest, too */
+    *shift = bits + 24 - WEIGHT_BITS;
+    if (bits > WEIGHT_BITS)
+        for (size_t i = 0; i < n; i++)
+            w->weight[i] >>= bits - WEIGHT_BITS;
+    else
+        for (size_t i = 0; i < n; i++)
+            w->weight[i] <<= WEIGHT_BITS - bits;
+    return true;
+}
+
 /* tf·idf to w->weight, the greatest of 48 bits; what one of its units is, as a power of 2 of the
  * 2^-64 that idf times tf has. */
 static int multiply(struct nd_weigher *w, const struct nd_term_stat *stat, size_t n)
@@ -226,10 +262,10 @@ static int multiply(struct nd_weigher *w, const struct nd_term_stat *stat, size_
     wide greatest = 0;
     int shift;
 
+    if (multiply_counts(w, stat, n, &shift))
+        return shift;
     for (size_t i = 0; i < n; i++) {
-        uint64_t idf = stat[i].df < IDF_REMEMBERED ? w->idf[stat[i].df] : idf_of(w, stat[i].df);
-
-        w->raw[i] = (wide)idf * frequency(w, &stat[i], has_gain);
+        w->raw[i] = (wide)idf_at(w, stat[i].df) * frequency(w, &stat[i], has_gain);
         greatest = w->raw[i] > greatest ? w->raw[i] : greatest;
     }
     shift = (int)bits_of(greatest) - WEIGHT_BITS;

@@ -146,7 +146,8 @@ static bool rebuild(struct nd_words *w, unsigned log2)
     return true;
 }
 
-/* Room for n more words, at most one slot in four taken. */
+/* Room for n more words, at most one slot in three taken: a word in its first slot is worth more
+ * than the cache. */
 static bool reserve(struct nd_words *w, size_t n)
 {
     void *word = w->word;
@@ -156,38 +157,52 @@ static bool reserve(struct nd_words *w, size_t n)
         !nd_array_reserve(&word, &w->capacity, w->count + n + 1, sizeof *w->word))
         return false;
     w->word = word;
-    while ((size_t)1 << log2 < 4 * (w->count + n))
+    while ((size_t)1 << log2 < 3 * (w->count + n))
         log2++;
     return log2 == w->log2 || rebuild(w, log2);
 }
 
+/* The number of a word that is not in its first slot.  0: out of memory. */
+static uint32_t find(struct nd_words *w, const struct nd_token_window *window, size_t i)
+{
+    size_t mask = ((size_t)1 << w->log2) - 1, at = window->hash[i] >> (64 - w->log2);
+    uint32_t found = w->slot[at];
+
+    w->word[0].hash = window->hash[i];
+    while (w->word[found].hash != window->hash[i]) {
+        at = (at + 1) & mask;
+        found = w->slot[at];
+    }
+    if (found)
+        return found;
+    found = (uint32_t)w->count + 1;
+    if (!learn(w, &w->word[found], window->hash[i], nd_token_form(window, i)))
+        return 0;
+    w->slot[at] = found;
+    w->count++;
+    return found;
+}
+
+/* First all slots, then all words: the table is larger than the caches, and these are misses that
+ * do not wait for one another. */
 bool nd_words_find(struct nd_words *w, const struct nd_token_window *window, uint32_t *number)
 {
     const uint64_t *hash = window->hash;
     unsigned shift;
-    size_t mask;
 
     if (!reserve(w, window->count))
         return false;
     shift = 64 - w->log2;
-    mask = ((size_t)1 << w->log2) - 1;
     for (size_t i = 0; i < window->count; i++) {
-        size_t at = hash[i] >> shift;
-        uint32_t found = w->slot[at];
-
-        w->word[0].hash = hash[i];
-        while (w->word[found].hash != hash[i]) {
-            at = (at + 1) & mask;
-            found = w->slot[at];
-        }
-        if (found == 0) {
-            found = (uint32_t)w->count + 1;
-            if (!learn(w, &w->word[found], hash[i], nd_token_form(window, i)))
-                return false;
-            w->slot[at] = found;
-            w->count++;
-        }
-        number[i] = found;
+        number[i] = w->slot[hash[i] >> shift];
+        __builtin_prefetch(&w->word[number[i]]);
     }
+    w->word[0].hash = 0;
+    for (size_t i = 0; i < window->count; i++)
+        if (number[i] == 0 || w->word[number[i]].hash != hash[i]) {
+            number[i] = find(w, window, i);
+            if (number[i] == 0)
+                return false;
+        }
     return true;
 }

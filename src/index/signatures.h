@@ -97,6 +97,7 @@ struct nd_key_list {
 };
 void nd_numbers_release(struct nd_numbers *list);
 void nd_key_list_release(struct nd_key_list *list);
+bool nd_key_list_add(struct nd_key_list *list, uint64_t key); /* false: out of memory */
 
 /*
  * The table keys of a row, for an index of these shapes and lookups; row->length does not count.

@@ -61,6 +61,11 @@ enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *opt
         .input = options->input,
         .ids.bytes_max = ID_BYTES_MAX,
     };
+    for (unsigned i = 0; i < options->recipe.method.n_signatures; i++) {
+        const struct nd_named_signature *s = &options->recipe.method.signature[i];
+
+        run->input.markup |= (unsigned char)nd_feature_reads_markup(&s->feature, &s->weight);
+    }
     *summary = (struct nd_run_summary){0};
     if (status == ND_OK)
         status = nd_keep_parse(options->recipe.keep, &run->keep, err);
@@ -116,10 +121,10 @@ void nd_run_end(struct nd_run *run)
     nd_output_discard(run->manifest);
     nd_output_discard(run->report);
     nd_spool_free(run->rows);
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < ND_READING_SLOTS; i++)
         release_pending(&run->pending[i]);
+    for (unsigned i = 0; i < 2; i++)
         nd_json_release(&run->name_room[i]);
-    }
     nd_json_release(&run->place_room);
     nd_places_release(&run->places);
     nd_groups_release(&run->groups);

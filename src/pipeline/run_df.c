@@ -227,7 +227,11 @@ static void release(struct counting *c)
 struct nd_run_options nd_run_df_plain(const struct nd_run_options *options)
 {
     struct nd_run_options plain = *options;
+    const struct nd_method *m = &options->recipe.method;
 
+    for (unsigned i = 0; i < m->n_signatures; i++)
+        plain.input.markup |= (unsigned char)nd_feature_reads_markup(&m->signature[i].feature,
+                                                                     &m->signature[i].weight);
     plain.recipe.method.n_signatures = 0;
     return plain;
 }

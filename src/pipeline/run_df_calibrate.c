@@ -113,7 +113,8 @@ static enum nd_status sample_batch(void *context, struct nd_reading_batch *batch
     return ND_OK;
 }
 
-/* The least weight below which the share lies; a weight w was quantised from w - 1/2 on. */
+/* The least weight below which the share lies, the greatest of each document being kept; a weight w
+ * was quantised from w - 1/2 on. */
 static enum nd_status find_factor(const struct calibrating *c, struct nd_run_df_calibration *out,
                                   struct nd_error *err)
 {
@@ -129,15 +130,13 @@ static enum nd_status find_factor(const struct calibrating *c, struct nd_run_df_
         for (size_t j = 0; j < c->at[i].n; j++)
             share[c->at[i].weight[j]] += one / c->at[i].n;
     }
-    while (w <= ND_WEIGHT_ONE && (double)sum < out->drop * (double)one * (double)c->n)
+    /* Each feature's part of `one` was cut: by less than 1. */
+    while (w < ND_WEIGHT_ONE &&
+           (double)(sum + out->n_features) < out->drop * (double)one * (double)c->n)
         sum += share[w++];
     out->factor = w > 0 ? (w - 0.5) / ND_WEIGHT_ONE : 0;
     out->dropped = (double)sum / (double)one / (double)c->n;
     free(share);
-    if (w > ND_WEIGHT_ONE)
-        return nd_fail(err, ND_EINPUT,
-                       "no factor drops that much: the greatest weights alone are "
-                       "more features");
     return ND_OK;
 }
 

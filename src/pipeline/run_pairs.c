@@ -61,6 +61,8 @@ static enum nd_status list_items(struct pairing *p, struct nd_error *err)
         status = nd_lookup_keep(run->lookup, &parsed->record, &place, err);
         if (status != ND_OK)
             return status;
+        nd_lookup_remember(run->lookup, run->places.documents, &parsed->document, source,
+                           parsed->record.line);
         if (!nd_places_add(&run->places, &place) ||
             !nd_groups_number(&run->groups, nd_run_field(&parsed->document, run->within_at),
                               &group))

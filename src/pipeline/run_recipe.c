@@ -69,22 +69,36 @@ static const struct nd_df *find_open(const struct nd_method *m, unsigned end)
     return NULL;
 }
 
+/* NULL with err->status ND_OK: the signature names none. */
+static const struct nd_df *open_table(struct nd_run *run, unsigned i, struct nd_error *err)
+{
+    const struct nd_named_signature *x = &run->recipe.method.signature[i];
+    const struct nd_df *table;
+
+    err->status = ND_OK;
+    if (!x->df[0])
+        return NULL;
+    table = find_open(&run->recipe.method, i);
+    if (!table)
+        table = run->table[i] = nd_df_open(x->df, err);
+    return table;
+}
+
 enum nd_status nd_run_open_recipe(struct nd_run *run, struct nd_error *err)
 {
     struct nd_method *m = &run->recipe.method;
+    struct nd_error reason;
 
+    for (unsigned i = 0; i < m->n_signatures; i++)
+        m->signature[i].table = NULL;
     for (unsigned i = 0; i < m->n_signatures; i++) {
-        struct nd_named_signature *x = &m->signature[i];
+        const struct nd_df *table = open_table(run, i, &reason);
+        enum nd_status status = reason.status;
 
-        x->table = NULL;
-        if (!x->df[0])
-            continue;
-        x->table = find_open(m, i);
-        if (x->table)
-            continue;
-        x->table = run->table[i] = nd_df_open(x->df, err);
-        if (!x->table)
-            return err && err->status ? err->status : ND_EINPUT;
+        if (table || status == ND_OK)
+            status = nd_signature_use_table(&m->signature[i], table, &reason);
+        if (status != ND_OK)
+            return nd_fail(err, status, "%s", reason.message);
     }
     return want_fields(run, err);
 }

@@ -54,7 +54,7 @@ struct nd_run {
     uint32_t sources_given;                         /* to the survivors */
     struct nd_output *clusters, *manifest, *report; /* report: --summary */
     struct nd_spool *rows; /* of the manifest, whose header is known last */
-    struct nd_pending pending[2];
+    struct nd_pending pending[ND_READING_SLOTS];
 
     struct nd_groups groups;
     struct nd_hash_set ids;

@@ -11,6 +11,7 @@ struct parse {
     struct nd_view folder;                 /* of it, with the slash */
     unsigned long line;                    /* from 1; 0: a command line's assignment */
     unsigned half;                         /* of the section, 0 before the first */
+    unsigned long heading;                 /* the line of its heading */
     void *section;                         /* values of the named section, NULL in another */
     unsigned long seen[ND_KEYS_MAX];       /* the line that gave the key, 0: none yet */
     unsigned long seen_named[ND_KEYS_MAX]; /* in this named section */
@@ -113,14 +114,44 @@ static enum nd_status check_read(const struct parse *p, const unsigned long *see
     return ND_OK;
 }
 
+/* The line of the key that a message begins with; `other` where it is none of those given. */
+static unsigned long line_of(const char *message, const struct nd_key_table *const *table, size_t n,
+                             const unsigned long *seen, unsigned long other)
+{
+    struct nd_view name = {message, strspn(message, "abcdefghijklmnopqrstuvwxyz_")};
+    size_t place;
+
+    return nd_key_find(table, n, name, &place) && seen[place] ? seen[place] : other;
+}
+
 static enum nd_status leave_section(struct parse *p)
 {
-    enum nd_status status = ND_OK;
+    const struct nd_recipe_schema *s = p->schema;
+    const void *section = p->section;
+    struct nd_error reason;
 
-    if (p->section)
-        status = check_read(p, p->seen_named, p->schema->named, p->schema->n_named, p->section);
     p->section = NULL;
-    return status;
+    if (!section)
+        return ND_OK;
+    if (check_read(p, p->seen_named, s->named, s->n_named, section) != ND_OK)
+        return ND_EINVAL;
+    if (s->section_fits && s->section_fits(section, &reason) != ND_OK)
+        return fail_at(p, line_of(reason.message, s->named, s->n_named, p->seen_named, p->heading),
+                       reason.message);
+    return ND_OK;
+}
+
+/* The last section is left: what holds of the whole. */
+static enum nd_status leave_text(struct parse *p, const void *values)
+{
+    const struct nd_recipe_schema *s = p->schema;
+    struct nd_error reason;
+
+    if (leave_section(p) != ND_OK || check_read(p, p->seen, &s->plain, 1, values) != ND_OK)
+        return ND_EINVAL;
+    if (s->fits && s->fits(values, &reason) != ND_OK)
+        return fail_at(p, line_of(reason.message, &s->plain, 1, p->seen, 0), reason.message);
+    return ND_OK;
 }
 
 static enum nd_status enter_named(struct parse *p, struct nd_view name, void *values)
@@ -142,6 +173,7 @@ static enum nd_status enter_named(struct parse *p, struct nd_view name, void *va
         p->given[p->n_given++].line = p->line;
     }
     memset(p->seen_named, 0, sizeof p->seen_named);
+    p->heading = p->line;
     p->half = ND_HALF_SKETCH;
     return ND_OK;
 }
@@ -271,9 +303,7 @@ enum nd_status nd_keys_parse(const struct nd_recipe_schema *schema, const char *
             return status;
         text = newline ? newline + 1 : end;
     }
-    if (leave_section(&p) != ND_OK)
-        return ND_EINVAL;
-    return check_read(&p, p.seen, &schema->plain, 1, values);
+    return leave_text(&p, values);
 }
 
 /* "NAME." before a key: the section must be there. */

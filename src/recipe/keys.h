@@ -61,6 +61,10 @@ struct nd_recipe_schema {
     void *(*add)(void *values, struct nd_view name, struct nd_error *err);
     /* Names of the sections, in alphabetical order, and their values; NULL: there are no more. */
     const char *(*nth)(const void *values, size_t i, const void **section);
+    /* Whether the values of a section, and those of the whole recipe, fit together.  ND_EINVAL: the
+     * message begins with the name of a key. */
+    enum nd_status (*section_fits)(const void *section, struct nd_error *err);
+    enum nd_status (*fits)(const void *values, struct nd_error *err);
 };
 
 /*
@@ -78,7 +82,10 @@ enum nd_status nd_keys_parse(const struct nd_recipe_schema *schema, const char *
 enum nd_status nd_keys_set(const struct nd_recipe_schema *schema, const char *assignment,
                            void *values, struct nd_error *err);
 
-/* ND_EINVAL: a key that nothing reads has another value than in *defaults and *named_defaults. */
+/*
+ * ND_EINVAL: a key that nothing reads has another value than in *defaults and *named_defaults, or
+ * values do not fit together.
+ */
 enum nd_status nd_keys_check(const struct nd_recipe_schema *schema, const void *values,
                              const void *defaults, const void *named_defaults,
                              struct nd_error *err);

@@ -1,4 +1,5 @@
-/* unread.c - no option that does nothing: a key that nothing reads holds its default */
+/* unread.c - no option that does nothing: a key that nothing reads holds its default; and the rest
+ * fits together */
 #include "recipe/keys.h"
 
 #include <string.h>
@@ -45,17 +46,37 @@ static enum nd_status check(const struct nd_key_table *const *table, size_t n, c
     return status;
 }
 
+static enum nd_status check_fit(const struct nd_recipe_schema *schema, const void *section,
+                                const char *name, struct nd_error *err)
+{
+    struct nd_error reason;
+    enum nd_status status = ND_OK;
+
+    if (schema->section_fits)
+        status = schema->section_fits(section, &reason);
+    if (status == ND_OK)
+        return ND_OK;
+    return nd_fail(err, status, "%s %s: %s", schema->section, name, reason.message);
+}
+
 enum nd_status nd_keys_check(const struct nd_recipe_schema *schema, const void *values,
                              const void *defaults, const void *named_defaults, struct nd_error *err)
 {
     enum nd_status status = check(&schema->plain, 1, values, defaults, "", NULL, err);
+    struct nd_error reason;
     const void *section;
     const char *name;
 
-    for (size_t i = 0; status == ND_OK && (name = schema->nth(values, i, &section)); i++)
+    for (size_t i = 0; status == ND_OK && (name = schema->nth(values, i, &section)); i++) {
         status = check(schema->named, schema->n_named, section, named_defaults, schema->section,
                        name, err);
-    return status;
+        if (status == ND_OK)
+            status = check_fit(schema, section, name, err);
+    }
+    if (status != ND_OK || !schema->fits)
+        return status;
+    status = schema->fits(values, &reason);
+    return status == ND_OK ? ND_OK : nd_fail(err, status, "%s", reason.message);
 }
 
 bool nd_keys_warning(const struct nd_recipe_schema *schema, const void *values,

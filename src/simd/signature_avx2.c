@@ -6,6 +6,9 @@
 
 #define TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
 
+typedef uint32_t sha1_word __attribute__((vector_size(32)));
+#include "simd/sha1_lanes.h"
+
 enum { LANES32 = 8, LANES64 = 4, EIGHTHS = ND_WEIGHTED_BITS / LANES32, BLOCK = 256 };
 
 TARGET static inline __m256i load(const void *p)
@@ -177,6 +180,8 @@ const struct nd_signature_kernels nd_signature_avx2 = {
     .mix = mix,
     .weighted = weighted,
     .least = least,
+    .sha1 = sha1,
+    .sha1_one = nd_sha1_one,
     .lexicons = lexicons,
 };
 #endif

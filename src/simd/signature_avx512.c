@@ -6,6 +6,9 @@
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi2,popcnt")))
 
+typedef uint32_t sha1_word __attribute__((vector_size(64)));
+#include "simd/sha1_lanes.h"
+
 enum { LANES32 = 16, LANES64 = 8, QUARTERS = ND_WEIGHTED_BITS / LANES32, BLOCK = 256 };
 
 /* The first n of 8 lanes. */
@@ -100,6 +103,17 @@ TARGET static void least(uint64_t *value, size_t n, size_t distance)
     }
 }
 
+/* Modulo 2^64: the compiler's own reduction takes them for signed. */
+TARGET static uint64_t sum_of(__m512i v)
+{
+    uint64_t lane[LANES64], sum = 0;
+
+    _mm512_storeu_si512(lane, v);
+    for (int k = 0; k < LANES64; k++)
+        sum += lane[k];
+    return sum;
+}
+
 /* What four lexicons keep of the terms; `most` of the four exist. */
 TARGET static void four_lexicons(uint64_t key, uint32_t drop, unsigned most, const uint64_t *term,
                                  const uint64_t *value, size_t n, uint64_t *sum, uint64_t *count)
@@ -125,8 +139,8 @@ TARGET static void four_lexicons(uint64_t key, uint32_t drop, unsigned most, con
         }
     }
     for (unsigned k = 0; k < most; k++) {
-        sum[k] += (uint64_t)_mm512_reduce_add_epi64(sums[k]);
-        count[k] += (uint64_t)_mm512_reduce_add_epi64(counts[k]);
+        sum[k] += sum_of(sums[k]);
+        count[k] += sum_of(counts[k]);
     }
 }
 
@@ -146,6 +160,8 @@ const struct nd_signature_kernels nd_signature_avx512 = {
     .mix = mix,
     .weighted = weighted,
     .least = least,
+    .sha1 = sha1,
+    .sha1_one = nd_sha1_one,
     .lexicons = lexicons,
 };
 #endif

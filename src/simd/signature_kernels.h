@@ -11,6 +11,7 @@ enum {
     ND_WEIGHTED_BITS = 64,
     ND_LEXICONS_A_KEY = 4, /* lexicons that one mixed key decides for: 16 bits each */
     ND_LEXICONS_MOST = 256,
+    ND_SHA1_LANES = 16, /* messages that are hashed at once */
 };
 
 /* Pinned by docs/format/signatures.md: what separates the words of one feature, and places. */
@@ -37,6 +38,12 @@ struct nd_signature_kernels {
 
     /* value[i] = the lesser of itself and value[i + distance] as it was, i + distance < n. */
     void (*least)(uint64_t *value, size_t n, size_t distance);
+
+    /* One block of 16 words of each of the messages into its state (FIPS 180-4, section 6.1.2). */
+    void (*sha1)(uint32_t state[5][ND_SHA1_LANES], const uint32_t block[16][ND_SHA1_LANES]);
+
+    /* The same of one message. */
+    void (*sha1_one)(uint32_t state[5], const uint32_t block[16]);
 
     /*
      * For each lexicon k: sum[k] += value[i], count[k] += 1 for every term that it keeps: the 16
@@ -68,6 +75,8 @@ const struct nd_signature_kernels *nd_signature_kernels_of(enum nd_isa isa);
 extern const struct nd_signature_kernels nd_signature_scalar;
 #if defined(__x86_64__)
 extern const struct nd_signature_kernels nd_signature_avx2, nd_signature_avx512;
+/* By the SHA instructions, or where the processor lacks them as the scalar table does. */
+void nd_sha1_one(uint32_t state[5], const uint32_t block[16]);
 #elif defined(__aarch64__)
 extern const struct nd_signature_kernels nd_signature_neon;
 #endif

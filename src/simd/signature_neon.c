@@ -4,6 +4,10 @@
 #if defined(__aarch64__)
 #include <arm_neon.h>
 
+#define TARGET
+typedef uint32x4_t sha1_word;
+#include "simd/sha1_lanes.h"
+
 enum { LANES32 = 4, PARTS = ND_WEIGHTED_BITS / LANES32, BLOCK = 256 };
 
 /* There is no product of 64-bit lanes: what multiplies is plain. */
@@ -65,6 +69,11 @@ static void weighted(const uint64_t *word, const int32_t *weight, size_t n, int6
     }
 }
 
+static void sha1_one(uint32_t state[5], const uint32_t block[16])
+{
+    nd_signature_scalar.sha1_one(state, block);
+}
+
 /* What a vector reads at the distance has not been written yet. */
 static void least(uint64_t *value, size_t n, size_t distance)
 {
@@ -82,6 +91,8 @@ const struct nd_signature_kernels nd_signature_neon = {
     .mix = mix,
     .weighted = weighted,
     .least = least,
+    .sha1 = sha1,
+    .sha1_one = sha1_one,
     .lexicons = lexicons,
 };
 #endif

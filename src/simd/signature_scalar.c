@@ -3,6 +3,10 @@
 
 #include "base/hash.h"
 
+#define TARGET
+typedef uint32_t sha1_word;
+#include "simd/sha1_lanes.h"
+
 static void mix(const uint64_t *value, size_t n, uint64_t add, uint64_t *out)
 {
     for (size_t i = 0; i < n; i++)
@@ -14,6 +18,14 @@ static void weighted(const uint64_t *word, const int32_t *weight, size_t n, int6
     for (size_t i = 0; i < n; i++)
         for (unsigned b = 0; b < ND_WEIGHTED_BITS; b++)
             sum[b] += word[i] >> b & 1 ? weight[i] : -(int64_t)weight[i];
+}
+
+static void sha1_one(uint32_t state[5], const uint32_t block[16])
+{
+    uint32_t w[16];
+
+    memcpy(w, block, sizeof w);
+    sha1_rounds(state, w);
 }
 
 static void least(uint64_t *value, size_t n, size_t distance)
@@ -43,5 +55,7 @@ const struct nd_signature_kernels nd_signature_scalar = {
     .mix = mix,
     .weighted = weighted,
     .least = least,
+    .sha1 = sha1,
+    .sha1_one = sha1_one,
     .lexicons = lexicons,
 };

@@ -14,7 +14,7 @@ struct nd_hasher {
                              */
 };
 
-/* ND_EINVAL: the polynomial is not irreducible; ND_EUNSUPPORTED: no SHA-1; ND_ENOMEM. */
+/* ND_EINVAL: the polynomial is not irreducible; ND_ENOMEM. */
 enum nd_status nd_hasher_init(struct nd_hasher *h, enum nd_hash_function function,
                               uint64_t rabin_polynomial, struct nd_error *err);
 void nd_hasher_release(struct nd_hasher *h);
@@ -22,14 +22,22 @@ void nd_hasher_release(struct nd_hasher *h);
 /* Each of n hashes by the function, in place. */
 void nd_hasher_run(const struct nd_hasher *h, uint64_t *hash, size_t n);
 
-/* Of a list: not 0. */
-uint64_t nd_hasher_list(const struct nd_hasher *h, const uint64_t *word, size_t n);
+/* Words one after another; of a set they ascend where nd_hasher_wants_order. */
+struct nd_list {
+    const uint64_t *word;
+    size_t n;
+};
+
+/* Of each of `count` lists: not 0. */
+void nd_hasher_lists(const struct nd_hasher *h, const struct nd_list *list, size_t count,
+                     uint64_t *out);
 
 /*
- * Of a set: not 0.  The token function adds up its members' mixed hashes, so that their order does
- * not matter; the other functions want them ascending.
+ * Of each of `count` sets: not 0.  The token function adds up its members' mixed hashes, so that
+ * their order does not matter; the other functions want them ascending.
  */
-uint64_t nd_hasher_set(const struct nd_hasher *h, const uint64_t *word, size_t n);
+void nd_hasher_sets(const struct nd_hasher *h, const struct nd_list *list, size_t count,
+                    uint64_t *out);
 static inline bool nd_hasher_wants_order(const struct nd_hasher *h)
 {
     return h->function != ND_HASH_TOKEN;

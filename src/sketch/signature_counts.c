@@ -49,9 +49,11 @@ static void add_to_buckets(const struct nd_signer *s, const uint64_t *term, size
 static void hash_buckets(const struct nd_signer *s, const uint64_t *term, size_t n, uint64_t *list,
                          uint64_t *checksum)
 {
+    struct nd_list bucket[ND_SIGNATURE_GROUPS_MAX];
     size_t end[ND_SIGNATURE_GROUPS_MAX + 1] = {0};
     const unsigned buckets = s->params.groups;
 
+    memset(bucket, 0, buckets * sizeof *bucket);
     for (size_t i = 0; i < n; i++)
         end[bucket_of(nd_mix64(term[i]), buckets) + 1]++;
     for (unsigned b = 0; b < buckets; b++)
@@ -59,8 +61,11 @@ static void hash_buckets(const struct nd_signer *s, const uint64_t *term, size_t
     for (size_t i = 0; i < n; i++)
         list[end[bucket_of(nd_mix64(term[i]), buckets)]++] = term[i];
     for (size_t b = 0, from = 0; b < buckets; from = end[b++])
-        checksum[b] = end[b] > from ? nd_hasher_set(&s->hasher, list + from, end[b] - from)
-                                    : ND_COORDINATE_NONE;
+        bucket[b] = (struct nd_list){list + from, end[b] - from};
+    nd_hasher_sets(&s->hasher, bucket, buckets, checksum);
+    for (unsigned b = 0; b < buckets; b++)
+        if (bucket[b].n == 0)
+            checksum[b] = ND_COORDINATE_NONE;
 }
 
 enum nd_status nd_sign_checksums(struct nd_signer *s, const struct nd_features *features,
@@ -163,14 +168,14 @@ enum nd_status nd_sign_profile(struct nd_signer *s, const struct nd_features *fe
         return reject(s, out);
     n = quantise(pair, n, unit_of(greatest, s->quantum));
     if (nd_hasher_wants_order(&s->hasher)) {
-        uint64_t *list = pair + 2 * n;
+        uint64_t *ordered = pair + 2 * n;
+        struct nd_list list = {ordered, order_pairs(pair, n, s->hash.at, s->scratch.at, ordered)};
 
-        s->word.at[0] =
-            nd_hasher_list(&s->hasher, list, order_pairs(pair, n, s->hash.at, s->scratch.at, list));
+        nd_hasher_lists(&s->hasher, &list, 1, s->word.at);
         return ND_OK;
     }
     for (size_t i = 0; i < n; i++)
         pair[i] = pair[2 * i] + ND_SIGNATURE_STEP * pair[2 * i + 1];
-    s->word.at[0] = nd_hasher_set(&s->hasher, pair, n);
+    nd_hasher_sets(&s->hasher, &(struct nd_list){pair, n}, 1, s->word.at);
     return ND_OK;
 }

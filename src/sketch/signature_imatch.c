@@ -93,6 +93,21 @@ static uint32_t frequency(const struct nd_signer *s, const struct nd_features *f
     return s->df.count(s->df.context, f->at[i].hash); /* 1 may stand for unseen */
 }
 
+/* Each of n terms once: ascending where that matters; how many, or -1. */
+static int64_t distinct_terms(struct nd_signer *s, size_t n)
+{
+    if (nd_hasher_wants_order(&s->hasher)) {
+        if (!nd_words_reserve(&s->scratch, n + 1))
+            return -1;
+        return (int64_t)nd_sort_distinct(s->hash.at, n, s->scratch.at);
+    }
+    if (!nd_shingle_set_build(&s->set, s->hash.at, n))
+        return -1;
+    if (s->set.count)
+        memcpy(s->hash.at, s->set.distinct, s->set.count * sizeof *s->hash.at);
+    return (int64_t)s->set.count;
+}
+
 /*
  * The terms of the primary lexicon to s->hash: distinct, keyed, and ascending where that matters;
  * how many, or -1.  Only a band that begins at 1 has to ask which terms are unseen.
@@ -112,27 +127,7 @@ static int64_t primary_terms(struct nd_signer *s, const struct nd_features *f)
         n += (df >= least) & (df <= most) & (df > 0) & (f->at[i].weight != 0);
     }
     nd_signer_key(s, s->hash.at, n);
-    if (!nd_shingle_set_build(&s->set, s->hash.at, n))
-        return -1;
-    n = s->set.count;
-    if (n)
-        memcpy(s->hash.at, s->set.distinct, n * sizeof *s->hash.at);
-    if (nd_hasher_wants_order(&s->hasher)) {
-        if (!nd_words_reserve(&s->scratch, n))
-            return -1;
-        nd_sort_values(s->hash.at, n, s->scratch.at);
-    }
-    return (int64_t)n;
-}
-
-/* Whether lexicon k keeps a term; lexicon 0 is the primary one. */
-static bool keeps(const struct nd_signer *s, unsigned k, uint64_t term)
-{
-    unsigned copy = k - 1;
-
-    return k == 0 ||
-           (nd_mix64(term ^ s->key[copy / ND_LEXICONS_A_KEY]) >> 16 * (copy % ND_LEXICONS_A_KEY) &
-            UINT16_MAX) >= s->drop;
+    return distinct_terms(s, n);
 }
 
 /* The same where 1 may stand for unseen. */
@@ -186,31 +181,10 @@ static int64_t secondary_terms(struct nd_signer *s, const struct nd_features *f,
     return (int64_t)taken;
 }
 
-/* The hash of lexicon k's terms, the first `more` of the secondary lexicon among them. */
-static enum nd_status hash_of_list(struct nd_signer *s, unsigned k, size_t n, size_t more,
-                                   uint64_t *out)
-{
-    size_t count = 0;
-    uint64_t *list;
-
-    if (!nd_words_reserve(&s->scratch, 2 * (n + more) + 1))
-        return ND_ENOMEM;
-    list = s->scratch.at;
-    for (size_t i = 0; i < n; i++)
-        if (keeps(s, k, s->hash.at[i]))
-            list[count++] = s->hash.at[i];
-    if (more) {
-        memcpy(list + count, s->extra.at, more * sizeof *list);
-        count += more;
-        nd_sort_values(list, count, list + n + more);
-    }
-    *out = nd_hasher_set(&s->hasher, list, count);
-    return ND_OK;
-}
-
-/* What is known of each lexicon before its hash. */
+/* What is known of each lexicon before its hash: 0 is the primary one, then its copies. */
 struct tally {
-    uint64_t sum[COPIES], count[COPIES];
+    uint64_t sum[COPIES], count[COPIES]; /* of the primary lexicon's terms that it keeps */
+    uint64_t more[COPIES];               /* terms of the secondary one */
 };
 
 static enum nd_status count_terms(struct nd_signer *s, size_t n, struct tally *t)
@@ -231,49 +205,110 @@ static enum nd_status count_terms(struct nd_signer *s, size_t n, struct tally *t
     return ND_OK;
 }
 
-/* One coordinate: topped up to more than the least, NONE where there are fewer all the same. */
-static enum nd_status sign_lexicon(struct nd_signer *s, unsigned k, size_t n, size_t n_secondary,
-                                   const struct tally *t, uint64_t *out)
+/* Top each lexicon up to more than the least, if there are as many. */
+static enum nd_status top_up(struct nd_signer *s, const struct nd_features *f, struct tally *t)
 {
     const uint64_t least = s->params.least_terms;
-    uint64_t more = t->count[k] > least ? 0 : least + 1 - t->count[k];
+    int64_t n = 0;
+    bool wants_more = false;
 
-    if (more > n_secondary)
-        more = n_secondary;
-    *out = ND_COORDINATE_NONE;
-    if (t->count[k] + more < least || t->count[k] + more == 0)
-        return ND_OK;
-    if (more || nd_hasher_wants_order(&s->hasher))
-        return hash_of_list(s, k, n, more, out);
-    *out = nd_hasher_sum(t->sum[k], t->count[k]);
+    for (unsigned k = 0; k <= s->params.lexicons; k++) {
+        t->more[k] = t->count[k] > least ? 0 : least + 1 - t->count[k];
+        wants_more |= t->more[k] > 0;
+    }
+    if (s->params.secondary && wants_more)
+        n = secondary_terms(s, f, (size_t)least + 1);
+    for (unsigned k = 0; k <= s->params.lexicons; k++)
+        t->more[k] = t->more[k] < (uint64_t)n ? t->more[k] : (uint64_t)n;
+    return n < 0 ? ND_ENOMEM : ND_OK;
+}
+
+/* By the token function: sums, in any order. */
+static void add_up(const struct nd_signer *s, const struct tally *t, uint64_t *out)
+{
+    for (unsigned k = 0; k <= s->params.lexicons; k++) {
+        uint64_t sum = t->sum[k];
+
+        for (size_t i = 0; i < t->more[k]; i++)
+            sum += nd_mix64(s->extra.at[i]);
+        out[k] = nd_hasher_sum(sum, t->count[k] + t->more[k]);
+    }
+}
+
+/* The terms that lexicons first … first + count - 1 keep, ascending as they were; `room` each. */
+static void choose(const struct nd_signer *s, size_t n, unsigned first, unsigned count, size_t room,
+                   size_t *len)
+{
+    for (unsigned k = 0; k < count; k++)
+        len[k] = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t term = s->hash.at[i];
+        uint64_t bits = 0;
+
+        for (unsigned k = 0; k < count; k++) {
+            unsigned copy = first + k - 1; /* of the primary lexicon: none */
+
+            if (first + k > 0 && (k == 0 || copy % ND_LEXICONS_A_KEY == 0))
+                bits = nd_mix64(term ^ s->key[copy / ND_LEXICONS_A_KEY]);
+            s->scratch.at[k * room + len[k]] = term;
+            len[k] +=
+                first + k == 0 || (bits >> 16 * (copy % ND_LEXICONS_A_KEY) & UINT16_MAX) >= s->drop;
+        }
+    }
+}
+
+/* By the other functions: some lists at a time, each ascending. */
+static enum nd_status hash_lists(struct nd_signer *s, size_t n, const struct tally *t,
+                                 uint64_t *out)
+{
+    enum { AT_ONCE = ND_SHA1_LANES };
+    const unsigned all = s->params.lexicons + 1;
+    const size_t room = n + s->params.least_terms + 2;
+    struct nd_list list[AT_ONCE];
+    size_t len[AT_ONCE];
+
+    if (!nd_words_reserve(&s->scratch, (AT_ONCE + 1) * room))
+        return ND_ENOMEM;
+    for (unsigned first = 0; first < all; first += AT_ONCE) {
+        unsigned count = all - first < AT_ONCE ? all - first : AT_ONCE;
+
+        choose(s, n, first, count, room, len);
+        for (unsigned k = 0; k < count; k++) {
+            uint64_t *word = s->scratch.at + k * room;
+            size_t more = t->more[first + k];
+
+            if (more) {
+                memcpy(word + len[k], s->extra.at, more * sizeof *word);
+                nd_sort_values(word, len[k] + more, s->scratch.at + AT_ONCE * room);
+            }
+            list[k] = (struct nd_list){word, len[k] + more};
+        }
+        nd_hasher_sets(&s->hasher, list, count, out + first);
+    }
     return ND_OK;
 }
 
 enum nd_status nd_sign_imatch(struct nd_signer *s, const struct nd_features *features,
                               struct nd_signature *out)
 {
-    const unsigned copies = s->params.lexicons;
-    int64_t n = primary_terms(s, features), n_secondary = 0;
-    bool wants_more = false;
-    struct tally tally;
+    int64_t n = primary_terms(s, features);
+    struct tally t;
 
-    if (n < 0 || count_terms(s, (size_t)n, &tally) != ND_OK)
+    if (n < 0 || count_terms(s, (size_t)n, &t) != ND_OK || top_up(s, features, &t) != ND_OK)
         return ND_ENOMEM;
-    for (unsigned k = 0; k <= copies; k++)
-        wants_more |= tally.count[k] <= s->params.least_terms;
-    if (s->params.secondary && wants_more)
-        n_secondary = secondary_terms(s, features, (size_t)s->params.least_terms + 1);
-    if (n_secondary < 0)
+    if (!nd_hasher_wants_order(&s->hasher))
+        add_up(s, &t, s->word.at);
+    else if (hash_lists(s, (size_t)n, &t, s->word.at) != ND_OK)
         return ND_ENOMEM;
     out->is_rejected = 1;
-    out->count = (size_t)copies + 1;
-    for (unsigned k = 0; k <= copies; k++) {
-        enum nd_status status =
-            sign_lexicon(s, k, (size_t)n, (size_t)n_secondary, &tally, s->word.at + k);
+    out->count = (size_t)s->params.lexicons + 1;
+    for (size_t k = 0; k < out->count; k++) { /* too few terms: NONE */
+        uint64_t terms = t.count[k] + t.more[k];
 
-        if (status != ND_OK)
-            return status;
-        out->is_rejected &= s->word.at[k] == ND_COORDINATE_NONE;
+        if (terms == 0 || terms < s->params.least_terms)
+            s->word.at[k] = ND_COORDINATE_NONE;
+        else
+            out->is_rejected = 0;
     }
     return ND_OK;
 }

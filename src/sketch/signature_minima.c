@@ -64,36 +64,43 @@ enum nd_status nd_sign_minima(struct nd_signer *s, const struct nd_features *fea
 static void super_shingles(const struct nd_signer *s, const uint64_t *sketch, uint64_t *out)
 {
     size_t groups = s->params.groups, each = s->params.minima / groups;
+    struct nd_list list[ND_SIGNATURE_MINIMA_MAX];
 
     for (size_t g = 0; g < groups; g++)
-        out[g] = nd_hasher_list(&s->hasher, sketch + g * each, each);
+        list[g] = (struct nd_list){sketch + g * each, each};
+    nd_hasher_lists(&s->hasher, list, groups, out);
 }
 
 /* Every pair of super-shingles (001): one is equal where two super-shingles are. */
 static void mega_shingles(const struct nd_signer *s, const uint64_t *sketch, uint64_t *out)
 {
-    uint64_t super[ND_SIGNATURE_MEGA_MAX];
+    enum { PAIRS = ND_SIGNATURE_MEGA_MAX * (ND_SIGNATURE_MEGA_MAX - 1) / 2 };
+    uint64_t super[ND_SIGNATURE_MEGA_MAX], pair[PAIRS][2];
+    struct nd_list list[PAIRS];
     size_t at = 0;
 
     super_shingles(s, sketch, super);
     for (size_t g = 0; g < s->params.groups; g++)
-        for (size_t h = g + 1; h < s->params.groups; h++) {
-            const uint64_t pair[2] = {super[g], super[h]};
-
-            out[at++] = nd_hasher_list(&s->hasher, pair, 2);
+        for (size_t h = g + 1; h < s->params.groups; h++, at++) {
+            pair[at][0] = super[g];
+            pair[at][1] = super[h];
+            list[at] = (struct nd_list){pair[at], 2};
         }
+    nd_hasher_lists(&s->hasher, list, at, out);
 }
 
 /* The shingles of the sketch as a sorted sequence of distinct values, as a set (001). */
 static size_t sorted_shingles(const struct nd_signer *s, uint64_t *sketch, uint64_t *out)
 {
     uint64_t scratch[ND_SIGNATURE_MINIMA_MAX];
+    struct nd_list list[ND_SIGNATURE_MINIMA_MAX];
     size_t n = nd_sort_distinct(sketch, s->params.minima, scratch), count;
     size_t width = s->params.width < n ? s->params.width : n;
 
     count = n - width + 1;
     for (size_t i = 0; i < count; i++)
-        out[i] = nd_hasher_list(&s->hasher, sketch + i, width);
+        list[i] = (struct nd_list){sketch + i, width};
+    nd_hasher_lists(&s->hasher, list, count, out);
     return nd_sort_distinct(out, count, scratch);
 }
 

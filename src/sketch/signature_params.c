@@ -58,7 +58,7 @@ static enum nd_status check_minima(const struct nd_signature_params *p, struct n
     if (p->kind == ND_SIGNATURE_SORTED_SHINGLES)
         return p->width >= 1 && p->width <= p->minima
                    ? ND_OK
-                   : out_of_range("width", "1 to the number of minima", err);
+                   : out_of_range("sketch_width", "1 to the number of minima", err);
     if (p->groups < 1 || p->groups > p->minima || p->minima % p->groups)
         return out_of_range("groups", "a divisor of the number of minima", err);
     if (p->kind == ND_SIGNATURE_MEGASHINGLES &&
@@ -83,7 +83,7 @@ static enum nd_status check_values(const struct nd_signature_params *p, struct n
 static enum nd_status check_imatch(const struct nd_signature_params *p, struct nd_error *err)
 {
     if (!is_share(p->lexicon_low) || !is_share(p->lexicon_high) || p->lexicon_low > p->lexicon_high)
-        return out_of_range("lexicon", "0 to 1, the lower bound first", err);
+        return out_of_range("lexicon_low", "0 to 1, and at most lexicon_high", err);
     if (p->lexicons > ND_SIGNATURE_LEXICONS_MAX)
         return out_of_range("lexicons", "0 to 256", err);
     if (!is_share(p->drop) || p->drop >= 1)

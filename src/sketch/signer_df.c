@@ -1,9 +1,6 @@
 /* signer_df.c - signers with the document frequencies of a df table */
 #include "sketch/signer.h"
 
-#pragma weak nd_df_count
-#pragma weak nd_df_documents
-
 static uint32_t count(const void *context, uint64_t hash)
 {
     return nd_df_count(context, hash);

@@ -59,14 +59,14 @@ fails() {
 }
 
 @test "show with --set and --df shows what they change" {
-    neardup recipe show --set c.bits=256 --set threshold=0.5 henzinger-2006-c >shown
-    grep -qx "bits = 256" shown
+    neardup recipe show --set c.tf=log --set threshold=0.5 henzinger-2006-c >shown
+    grep -qx "tf = log" shown
     grep -qx "threshold = 1/2" shown
     neardup recipe show --df words.df seshasai-2009 >shown
     grep -qx "df = words.df" shown
     [ "$(neardup recipe check --df a.df seshasai-2009)" = "$(neardup recipe check --df b.df seshasai-2009)" ]
     fails "nothing in the recipe asks a df table" recipe show --df words.df cops-1995
-    fails "the recipe has no signature 'd'" recipe show --set d.bits=256 henzinger-2006-c
+    fails "the recipe has no signature 'd'" recipe show --set d.bits=512 henzinger-2006-c
 }
 
 @test "a recipe by name is read like its file" {
@@ -115,9 +115,39 @@ fails() {
     fails "wrong_section.ini:2: 'shingle' belongs in the section [sketch]" dedup --recipe wrong_section.ini small.jsonl
     fails "zero.ini:2: a control character" dedup --recipe zero.ini small.jsonl
     fails "long.ini: a recipe has at most 1048576 bytes" dedup --recipe long.ini small.jsonl
-    fails "minima = 84 is read only where kind is" dedup --recipe henzinger-2006-b --set b.kind=simhash small.jsonl
+    fails "minima = 77 is read only where kind is" dedup --recipe henzinger-2006-c --set c.minima=77 small.jsonl
+    fails "match: at character 7: this kind of signature has no such value" dedup --recipe henzinger-2006-b --set b.kind=simhash small.jsonl
+    fails "match: nothing to look documents up by" recipe check --set c.bits=256 henzinger-2006-c
+    printf '[signature s]\nkind = simhash\nbits = 65\n' >misfit.ini
+    fails "misfit.ini:3: bits is out of its range: a simhash has 32, 64, 128, 256, 384 or 512" dedup --recipe misfit.ini small.jsonl -o out
+    printf '[signature s]\n[decide]\ncandidates = match\nmatch = distanc(s) <= 3\n' >rule.ini
+    fails "rule.ini:4: match: at character 1: no such value; did you mean 'distance'" dedup --recipe rule.ini small.jsonl -o out
     for name in unknown impossible truncated cut section unread wrong_section zero long; do
         fails "$name.ini:" recipe check default $name.ini
+    done
+}
+
+@test "a recipe that wants a df table says so, and writes nothing" {
+    small_corpus
+    for name in chowdhury-2002 kolcz-2004-web kolcz-2004-mail seshasai-2009 seshasai-2009-extra-metadata; do
+        fails "asks a df table: neardup df build makes one of documents, --df FILE names it" dedup --recipe $name small.jsonl -o out --manifest m
+    done
+    fails "nowhere.df" dedup --recipe seshasai-2009 --df nowhere.df small.jsonl -o out --manifest m
+    fails "--df: nothing in the recipe asks a df table" dedup --df words.df small.jsonl -o out
+}
+
+@test "each recipe that wants no table finds the near duplicate, and says what by" {
+    local text="In the beginning a small dog and a large cat sat on the warm wall of the old house. They spoke of the weather and of the price of fish until the sun went down. Then the dog said that it was time for the evening meal. The cat agreed that a plate of fish is the best end of a long day. So the two friends went into the kitchen of the house and ate what the people had left for them on the floor."
+    printf '{"id":1,"text":"%s"}\n{"id":2,"text":"%s Good!"}\n{"id":3,"text":"%s"}\n' "$text" "$text" \
+        "Nothing of this kind has the least to do with a story about animals. It is an account of how a bridge was built over a wide river by a company from another country. The work is said to have taken three years and to have cost more than was planned." >three.jsonl
+    for name in broder-1997 henzinger-2006-b henzinger-2006-c henzinger-2006-combined manku-2007 \
+        pugh-henzinger-2003 winnowing-2003 cops-1995 conrad-schriber-2004 spotsigs-2008 text-profile; do
+        neardup dedup --recipe "$name" three.jsonl -q -o kept.jsonl --manifest removed.jsonl
+        [ "$(ids kept.jsonl)" = "1 3" ] || { echo "$name: $(ids kept.jsonl)"; return 1; }
+        neardup pairs --recipe "$name" three.jsonl -q >pairs.tsv
+        [ "$(cut -f 1-2 pairs.tsv)" = "$(printf '1\t2')" ] || { echo "$name: $(cat pairs.tsv)"; return 1; }
+        neardup sketch --recipe "$name" three.jsonl -q >sketches
+        [ "$(wc -l <sketches)" -eq 3 ]
     done
 }
 

@@ -80,7 +80,7 @@ def run_of(text, at, kinds):
 
 def is_initial(text, at):
     """The full stop at `at` follows one ASCII letter."""
-    return bool(re.search(r"(^|[\x00-\x7f])(?<![A-Za-z0-9])[A-Za-z]$", text[max(0, at - 2):at]
+    return bool(re.search(r"(^|[\x00-\x7f])(?<![A-Za-z0-9])[A-Za-z]\Z", text[max(0, at - 2):at]
                           if at != 1 else text[:1]))
 
 

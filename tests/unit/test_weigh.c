@@ -92,6 +92,24 @@ static void equal_counts_weigh_the_same_and_the_greatest_is_one(void **state)
     }
 }
 
+static void very_large_counts_weigh_like_small_ones(void **state)
+{
+    struct nd_weight_params p = nd_weight_params_default();
+    int32_t small[N], large[N];
+    uint64_t unit, large_unit;
+
+    (void)state;
+    fill();
+    weigh(&p, stat, N, 100, small, &unit);
+    for (unsigned shift = 1; shift < 26; shift++) {
+        for (size_t i = 0; i < N; i++)
+            stat[i].tf = (uint32_t)(i + 1) << shift;
+        weigh(&p, stat, N, 100, large, &large_unit);
+        assert_memory_equal(small, large, sizeof small);
+        assert_true(large_unit == unit << shift);
+    }
+}
+
 static size_t count_of(const int32_t *weight)
 {
     size_t count = 0;
@@ -286,6 +304,7 @@ int main(void)
         cmocka_unit_test(the_worked_example_of_000),
         cmocka_unit_test(length_normalisation_changes_the_unit_alone),
         cmocka_unit_test(equal_counts_weigh_the_same_and_the_greatest_is_one),
+        cmocka_unit_test(very_large_counts_weigh_like_small_ones),
         cmocka_unit_test(thresholds_keep_what_they_say),
         cmocka_unit_test(of_equal_weights_the_least_hashes_are_kept),
         cmocka_unit_test(what_cannot_be_is_refused),
