@@ -137,13 +137,14 @@ static void same_tokens(const struct nd_feature_params *p, const struct nd_docum
     nd_featurer_free(f);
 }
 
-/* Where the words stand, which marks go by, is what the plain algorithm finds. */
+/* Where the words stand, which marks go by, is what the plain algorithm finds; but a mark at the
+ * start of a sentence is no longer in one piece with what ends the sentence before it. */
 static void same_places(struct nd_featurer *f, const struct nd_document *document)
 {
     struct nd_token *token;
     size_t n;
 
-    if (!f->has_marks)
+    if (!f->has_marks || f->has_sentences)
         return;
     require(nd_featurer_places(f, document->text, &token, &n) == ND_OK && n == f->n_words);
     for (size_t i = 0; i < n; i++)
