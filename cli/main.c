@@ -26,6 +26,41 @@ const struct command command_table[] = {
      "  neardup explain a.html b.html\n"
      "  neardup explain --corpus corpus.jsonl id-1 id-2\n",
      cmd_explain},
+    {"compare", FOR_COMPARE, "[OPTION…] A B",
+     "Measure how far two documents agree; show the edits, terms or copied passages.\n\n"
+     "A and B are files, - for standard input, or with --corpus the ids of two documents.",
+     "  neardup compare a.txt b.txt --show edits\n"
+     "  neardup compare a.txt b.txt --metric cosine --metric edit\n"
+     "  neardup compare --corpus corpus.jsonl a b --show passages --least 5\n",
+     cmd_compare},
+    {"collapse", FOR_COLLAPSE, "[OPTION…] [FILE|-]…",
+     "Collapse a ranked list to one result of each cluster of near-duplicates.",
+     "  neardup collapse results.jsonl\n"
+     "  neardup collapse results.jsonl --keep newest:date\n"
+     "  neardup collapse results.jsonl --expand newest:date\n",
+     cmd_collapse},
+    {"mirrors", FOR_MIRRORS, "[OPTION…] [FILE|DIR|-]…",
+     "Find pairs of hosts that mirror one another.",
+     "  neardup mirrors pages.jsonl\n"
+     "  neardup mirrors pages.jsonl --url-field address --sample 0 --score 0.2\n",
+     cmd_mirrors},
+    {"template", FOR_TEMPLATE, "[OPTION…] [FILE|DIR|-]…",
+     "Show what the documents of a cluster share, and what is left of each.",
+     "  neardup template pages/\n"
+     "  neardup template corpus.jsonl --clusters clusters.tsv --cluster a\n",
+     cmd_template},
+    {"track", FOR_TRACK, "[OPTION…] [FILE|DIR|-]…",
+     "Follow documents over time: how much each version changes, and when to visit next.",
+     "  neardup track monday.html tuesday.html wednesday.html\n"
+     "  neardup track --series url --time fetched versions.jsonl\n"
+     "  neardup track --series url --time fetched --plan versions.jsonl\n",
+     cmd_track},
+    {"filter", FOR_FILTER, "--prototypes FILE [OPTION…] [FILE|DIR|-]…",
+     "Find the records of a stream that are near duplicates of prototypes, as of known spam.",
+     "  neardup filter --prototypes spam/ --unit line < mail.txt > caught.txt\n"
+     "  neardup filter -p spam.jsonl --annotate mail.jsonl\n"
+     "  neardup filter -p spam.jsonl --invert mail.jsonl -o ham.jsonl\n",
+     cmd_filter},
     {"sketch", FOR_SKETCH, "[OPTION…] [FILE|DIR|-]…",
      "Print the sketches of documents, one JSON object a line.",
      "  neardup sketch corpus.jsonl > sketches.jsonl\n", cmd_sketch},

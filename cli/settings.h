@@ -7,6 +7,7 @@
 
 #include <neardup/run.h>
 #include <neardup/run_df.h>
+#include <neardup/uses.h>
 
 /* A list of strings that grows. */
 struct words {
@@ -22,6 +23,22 @@ struct hamming_settings {
     bool raw, merge, calibrate, has_distance;
 };
 
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+/* What compare and the other uses are told. */
+struct use_settings {
+    struct nd_compare_params compare;
+    struct words metrics, prototypes;
+    enum nd_filter_output filter;
+    struct nd_track_params track;
+    struct nd_collapse_params collapse;
+    struct nd_mirrors_params mirrors;
+    struct nd_template_params template;
+    unsigned show; /* parts of a comparison */
+    enum color color;
+    bool json;
+};
+
 /* What df is told. */
 struct df_settings {
     struct nd_run_df_options build;
@@ -33,6 +50,7 @@ struct df_settings {
 struct settings {
     struct nd_run_options run;
     struct hamming_settings hamming;
+    struct use_settings use;
     struct df_settings df_table;
     struct words paths, text_fields, globs, prefer, corpus;
     struct words assignments; /* of recipe, which changes what it shows */
@@ -52,9 +70,19 @@ enum commands {
     FOR_DF = 1024,
     FOR_RECIPE = 64,
     FOR_HAMMING = FOR_INDEX | FOR_JOIN,
-    FOR_RUNS = FOR_DEDUP | FOR_PAIRS | FOR_SKETCH, /* that read any number of inputs */
-    FOR_PAIRWISE = FOR_DEDUP | FOR_PAIRS | FOR_EXPLAIN,
-    FOR_ALL = 15 | FOR_DF, /* that read documents */
+    FOR_COMPARE = 1 << 16,
+    FOR_FILTER = 1 << 17,
+    FOR_TRACK = 1 << 18,
+    FOR_COLLAPSE = 1 << 19,
+    FOR_MIRRORS = 1 << 20,
+    FOR_TEMPLATE = 1 << 21,
+    FOR_STREAMS = FOR_FILTER | FOR_TRACK | FOR_COLLAPSE | FOR_MIRRORS |
+                  FOR_TEMPLATE, /* uses with any number of inputs and an output */
+    FOR_USES = FOR_COMPARE | FOR_STREAMS,
+    FOR_RUNS =
+        FOR_DEDUP | FOR_PAIRS | FOR_SKETCH | FOR_STREAMS, /* that read any number of inputs */
+    FOR_PAIRWISE = FOR_DEDUP | FOR_PAIRS | FOR_EXPLAIN | FOR_FILTER | FOR_COLLAPSE,
+    FOR_ALL = 15 | FOR_DF | FOR_USES, /* that read documents */
 };
 
 /* Set before all others, wherever they stand: the other options change what these say. */
@@ -106,6 +134,12 @@ int cmd_explain(struct settings *s);
 int cmd_sketch(struct settings *s);
 int cmd_index(struct settings *s);
 int cmd_join(struct settings *s);
+int cmd_compare(struct settings *s);
+int cmd_filter(struct settings *s);
+int cmd_track(struct settings *s);
+int cmd_collapse(struct settings *s);
+int cmd_mirrors(struct settings *s);
+int cmd_template(struct settings *s);
 int cmd_df(struct settings *s);
 int cmd_recipe(struct settings *s);
 

@@ -2,6 +2,7 @@
 #ifndef NEARDUP_H
 #define NEARDUP_H
 
+#include <neardup/compare.h>
 #include <neardup/cpu.h>
 #include <neardup/dedup.h>
 #include <neardup/df.h>
@@ -17,6 +18,8 @@
 #include <neardup/sketch.h>
 #include <neardup/text.h>
 #include <neardup/types.h>
+#include <neardup/uses.h>
 #include <neardup/version.h>
+#include <neardup/visits.h>
 
 #endif
