@@ -60,6 +60,7 @@ static struct nd_signature_params take_params(struct bytes *b)
     p.lexicon_high = take_double(b);
     p.secondary = (unsigned char)take(b, 1) & 1;
     p.least_terms = (unsigned)take(b, 1);
+    p.top_up = p.least_terms / 3 * 4 % 50;
     p.lexicons = (unsigned)take(b, 2) % 300;
     p.drop = take_double(b);
     p.bootstrap = (unsigned char)take(b, 1) & 1;

@@ -102,12 +102,12 @@ static void read_words(struct known *k, const char *value)
 
 static int read_parameter(struct nd_signature_params *p, const char *key, const char *value)
 {
-    unsigned *const number[] = {&p->bits,   &p->reserved_bits, &p->minima,
-                                &p->groups, &p->width,         &p->modulus,
-                                &p->window, &p->least_terms,   &p->lexicons};
-    static const char *const name[] = {"bits",   "reserved_bits", "minima",
-                                       "groups", "width",         "modulus",
-                                       "window", "least_terms",   "lexicons"};
+    unsigned *const number[] = {&p->bits,   &p->reserved_bits, &p->minima, &p->groups,
+                                &p->width,  &p->modulus,       &p->window, &p->least_terms,
+                                &p->top_up, &p->lexicons};
+    static const char *const name[] = {"bits",   "reserved_bits", "minima", "groups",
+                                       "width",  "modulus",       "window", "least_terms",
+                                       "top_up", "lexicons"};
     double *const share[] = {&p->lexicon_low, &p->lexicon_high, &p->drop, &p->quantum};
     static const char *const share_name[] = {"lexicon_low", "lexicon_high", "drop", "quantum"};
 

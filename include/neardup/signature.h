@@ -61,7 +61,8 @@ struct nd_signature_params {
     double lexicon_low, lexicon_high; /* I-Match: nidf band of the primary lexicon, 0 … 1 (004 s.
                                          6.6) */
     unsigned char secondary;          /* I-Match: top up from the terms above the band (004 s. 3) */
-    unsigned least_terms;    /* I-Match, checksums, profile: fewer, and the signature is rejected */
+    unsigned least_terms; /* I-Match, checksums, profile: fewer, and the signature is rejected */
+    unsigned top_up; /* I-Match, secondary: until there are more than this, and than least_terms */
     unsigned lexicons;       /* I-Match: K randomized ones more, 0 … 256 (004 s. 4) */
     double drop;             /* I-Match: p of leaving a term out, 0 <= p < 1 */
     unsigned char bootstrap; /* I-Match: drop as drawing with replacement does, 1/e (004 s. 6.8) */

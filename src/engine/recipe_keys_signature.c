@@ -44,6 +44,11 @@ static bool has_drop(const void *values)
            !((const struct nd_named_signature *)values)->signature.bootstrap;
 }
 
+static bool has_secondary(const void *values)
+{
+    return is_imatch(values) && ((const struct nd_named_signature *)values)->signature.secondary;
+}
+
 static bool has_copies(const void *values)
 {
     return is_imatch(values) && ((const struct nd_named_signature *)values)->signature.lexicons;
@@ -84,6 +89,8 @@ static const struct nd_recipe_key keys[] = {
     {SIGNATURE(secondary, "secondary"), ND_KEY_YES, READ(is_imatch, imatch)},
     {SIGNATURE(least_terms, "least_terms"), ND_KEY_INT, .least = 0, .greatest = 1000000,
      READ(has_least_terms, "where kind is imatch, checksums or profile")},
+    {SIGNATURE(top_up, "top_up"), ND_KEY_INT, .least = 0, .greatest = 1000000,
+     READ(has_secondary, "where kind is imatch and secondary is yes")},
     {SIGNATURE(lexicons, "lexicons"), ND_KEY_INT, .least = 0, .greatest = ND_SIGNATURE_LEXICONS_MAX,
      READ(is_imatch, imatch)},
     {SIGNATURE(drop, "drop"), ND_KEY_REAL, .least = 0, .greatest = 0.999999,

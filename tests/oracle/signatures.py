@@ -23,7 +23,7 @@ getcontext().prec = 60
 
 DEFAULTS = dict(hash="token", rabin_polynomial=0x243F6A8885A30907, bits=64, reserved_bits=0, minima=84,
                 groups=6, width=4, modulus=25, window=4, lexicon_low="0.2", lexicon_high="0.8",
-                secondary=0, least_terms=5, lexicons=0, drop="0.33", bootstrap=0, seed=0,
+                secondary=0, least_terms=5, top_up=0, lexicons=0, drop="0.33", bootstrap=0, seed=0,
                 quantum="0.01")
 
 
@@ -256,7 +256,7 @@ def imatch(case):
             key = mix64(p["seed"] + STEP * ((k - 1) // 4 + 1) & M64)
             terms = {t for t in primary if mix64(t ^ key) >> 16 * ((k - 1) % 4) & M16 >= drop}
         for t in order if p["secondary"] else []:
-            if len(terms) > p["least_terms"]:
+            if len(terms) > max(p["least_terms"], p["top_up"]):
                 break
             terms.add(t)
         enough = terms and len(terms) >= p["least_terms"]
@@ -431,6 +431,7 @@ def fixed_cases():
         from_seed("i-match", 24, 300, 0, 50, documents=20000, lexicons=10),
         from_seed("i-match", 24, 300, documents=20000, lexicons=5, bootstrap=1, seed=77),
         from_seed("i-match", 25, 12, documents=20000, lexicons=9, secondary=1),
+        from_seed("i-match", 25, 12, documents=20000, lexicons=9, secondary=1, top_up=8),
         from_seed("i-match", 26, 40, documents=20000, lexicons=4, secondary=1, lexicon_high="0.3",
                   n_metadata=3),
         from_seed("i-match", 27, 9, documents=20000), Case("i-match", [], documents=100),
@@ -490,7 +491,7 @@ def random_case(rng):
         p.update(bits=rng.choice([1, 3, 16, 40, 64, 64]), minima=rng.choice([1, 5, 64, 200]),
                  modulus=rng.choice([1, 2, 3, 12, 25, 64, 1000]), window=rng.choice([1, 2, 4, 9, 100]),
                  groups=rng.choice([1, 7, 64]), least_terms=rng.choice([0, 1, 3, 5, 9]),
-                 lexicons=rng.choice([0, 1, 4, 10, 19]), drop=rng.choice(["0", "0.33", "0.9"]),
+                 top_up=rng.choice([0, 0, 2, 10]), lexicons=rng.choice([0, 1, 4, 10, 19]), drop=rng.choice(["0", "0.33", "0.9"]),
                  bootstrap=rng.choice([0, 0, 1]), secondary=rng.choice([0, 1]),
                  quantum=rng.choice(["0", "0.01", "0.1", "1"]))
         low, high = sorted(rng.choice(["0", "0.2", "0.25", "0.3", "0.8", "1"]) for _ in range(2))

@@ -215,6 +215,7 @@ static const struct {
     {"kolcz-2004-mail", "imatch.drop=0.33"},
     {"kolcz-2004-mail", "imatch.least_terms=5"},
     {"kolcz-2004-mail", "imatch.secondary=yes"},
+    {"kolcz-2004-mail", "imatch.top_up=10"},
     {"kolcz-2004-mail", "match=equal(imatch) >= 1"},
     {"pugh-henzinger-2003", "buckets.kind=checksums"},
     {"pugh-henzinger-2003", "buckets.groups=16"},

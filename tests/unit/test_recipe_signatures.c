@@ -143,6 +143,7 @@ static const struct {
     {"kind = imatch\n", "lexicon_high = 0.3", REAL, AT(signature.lexicon_high), 0.3, NULL},
     {"kind = imatch\n", "secondary = yes", YES, AT(signature.secondary), 1, NULL},
     {"kind = imatch\n", "least_terms = 7", WHOLE, AT(signature.least_terms), 7, NULL},
+    {"kind = imatch\nsecondary = yes\n", "top_up = 12", WHOLE, AT(signature.top_up), 12, NULL},
     {"kind = imatch\n", "lexicons = 10", WHOLE, AT(signature.lexicons), 10, NULL},
     {"kind = imatch\nlexicons = 2\n", "drop = 0.25", REAL, AT(signature.drop), 0.25, NULL},
     {"kind = imatch\nlexicons = 2\n", "bootstrap = yes", YES, AT(signature.bootstrap), 1, NULL},

@@ -102,10 +102,27 @@ static void wrong_shares_and_names_are_refused(void **state)
     assert_non_null(strstr(err.message, "42f0e1eba9ea3693"));
 }
 
+static void a_lexicon_wants_a_df_table(void **state)
+{
+    struct nd_signature_params p = params_of(ND_SIGNATURE_IMATCH);
+    struct nd_error err = {0};
+
+    (void)state;
+    assert_null(nd_signer_new(&p, NULL, &err));
+    assert_int_equal(err.status, ND_EINVAL);
+    assert_non_null(strstr(err.message, "df table"));
+    assert_null(nd_signer_new_from(&p, &(struct nd_df_source){1, df_of, NULL}, &err));
+    assert_int_equal(err.status, ND_EINVAL);
+    assert_non_null(strstr(err.message, "one document"));
+    p.kind = ND_SIGNATURE_SIMHASH;
+    nd_signer_free(nd_signer_new(&p, NULL, NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_parameters_are_named),
+        cmocka_unit_test(a_lexicon_wants_a_df_table),
         cmocka_unit_test(what_a_kind_does_not_read_may_be_anything),
         cmocka_unit_test(wrong_shares_and_names_are_refused),
     };
