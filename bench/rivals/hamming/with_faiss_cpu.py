@@ -65,7 +65,8 @@ def main():
         took.append(time.process_time() - start)
 
     ids = ids.astype(numpy.uint64) + numpy.uint64(1)
-    sums = numpy.concatenate([[0], numpy.cumsum(ids * ids * ids)]).astype(numpy.uint64)
+    sums = numpy.zeros(len(ids) + 1, numpy.uint64)
+    numpy.cumsum(ids * ids * ids, out=sums[1:])
     limits = limits.astype(numpy.int64)
     answer = numpy.empty((n_queries, 2), numpy.uint64)
     answer[:, 0] = numpy.diff(limits)
