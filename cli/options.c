@@ -131,6 +131,9 @@ const struct option option_table[] = {
      FOR_INDEX, SET(set_hamming_number)},
     {NULL, "calibrate", 0, NULL, "predict for this machine, after measuring it for a second",
      FOR_INDEX, SET(set_hamming_flag)},
+    {NULL, "calibration", 0, "FILE",
+     "predict for the machine in FILE; where there is none, measure this one and write it",
+     FOR_INDEX, SET(set_hamming_calibration)},
     {NULL, "help", 'h', NULL, "this text", FOR_ALL | FOR_HAMMING, SET(set_help)},
 };
 const size_t n_options = sizeof option_table / sizeof *option_table;

@@ -111,6 +111,7 @@ static bool design_fixed(const struct nd_hamming_machine *machine, struct nd_ham
     if (plan->family == ND_HAMMING_POPCOUNT)
         plan->tables = plan->problem.bits + 1;
     if (plan->family == ND_HAMMING_HALVES) {
+        plan->fill = plan->fill > 0 ? plan->fill : ND_HAMMING_FILL_HALVES;
         if (plan->problem.bits != 64 || plan->problem.distance > 3)
             return false;
         plan->tables = 2;
@@ -252,14 +253,20 @@ static int by_time(const void *a, const void *b)
 static enum nd_status list_all(struct list *list, const struct nd_hamming_problem *problem,
                                const struct nd_hamming_machine *machine, struct nd_error *err)
 {
-    static const enum nd_hamming_family fixed[] = {ND_HAMMING_SCAN, ND_HAMMING_HALVES,
-                                                   ND_HAMMING_POPCOUNT};
+    static const struct {
+        enum nd_hamming_family family;
+        double fill;
+    } fixed[] = {{ND_HAMMING_SCAN, 0},
+                 {ND_HAMMING_HALVES, ND_HAMMING_FILL_HALVES},
+                 {ND_HAMMING_HALVES, ND_HAMMING_FILL_CROWDED},
+                 {ND_HAMMING_POPCOUNT, 0}};
     const struct nd_hamming_machine usual = nd_hamming_machine_default();
     enum nd_status status = nd_hamming_problem_check(problem, err);
 
     machine = machine ? machine : &usual;
-    for (size_t i = 0; i < 3 && status == ND_OK; i++) {
-        list->at[list->n] = (struct nd_hamming_plan){.problem = *problem, .family = fixed[i]};
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed && status == ND_OK; i++) {
+        list->at[list->n] = (struct nd_hamming_plan){
+            .problem = *problem, .family = fixed[i].family, .fill = fixed[i].fill};
         list->n += design_fixed(machine, &list->at[list->n]);
     }
     if (status == ND_OK)

@@ -32,6 +32,7 @@ static void set_key(struct nd_tables_key *key, const uint64_t *mask, size_t word
     *key = (struct nd_tables_key){.first_word = (uint8_t)words};
     for (size_t w = 0; w < words; w++) {
         key->mask[w] = mask[w];
+        key->bits = (uint16_t)(key->bits + __builtin_popcountll(mask[w]));
         if (!mask[w])
             continue;
         if (key->first_word == words)
@@ -56,17 +57,30 @@ static void destroy(void *self)
     free(s);
 }
 
-static size_t lines_for(double entries)
+static size_t lines_for(const struct nd_tables_key *key, double entries)
 {
-    double lines = entries / ND_HAMMING_FILL_TABLES;
+    double lines = nd_hamming_table_lines(entries, key->bits);
 
     return lines < LEAST_LINES ? LEAST_LINES : (size_t)lines;
+}
+
+/* Chained lines are expected too; what is never used takes no memory. */
+static bool make_table(struct nd_tables *s, unsigned t, double entries)
+{
+    size_t lines = lines_for(&s->key[t], entries), chained = 0;
+    unsigned slots = nd_hamming_slots(ND_HAMMING_LAYOUT_ROWS);
+
+    if (entries >= 1)
+        chained =
+            (size_t)((nd_hamming_chain(entries, s->key[t].bits, (double)lines, slots).size - 1) *
+                     (double)lines);
+    return nd_hamming_lines_resize(&s->table[t], lines) &&
+           nd_hamming_lines_reserve(&s->table[t], chained);
 }
 
 static bool make_tables(struct nd_tables *s, const struct nd_hamming_plan *plan)
 {
     uint64_t *masks = nd_hamming_keys_new(plan);
-    size_t lines = lines_for((double)plan->problem.count);
     bool made = masks != NULL;
 
     s->key = malloc(plan->tables * sizeof *s->key);
@@ -75,7 +89,7 @@ static bool make_tables(struct nd_tables *s, const struct nd_hamming_plan *plan)
     for (unsigned t = 0; made && t < s->n_tables; t++) {
         set_key(&s->key[t], masks + t * s->words, s->words);
         s->table[t].layout = ND_HAMMING_LAYOUT_ROWS;
-        made = nd_hamming_lines_resize(&s->table[t], lines);
+        made = make_table(s, t, (double)plan->problem.count);
     }
     free(masks);
     return made && plan->problem.count < ROWS_MAX &&
@@ -146,8 +160,8 @@ static void grow(struct nd_tables *s, size_t entries)
     for (unsigned t = 0; t < s->n_tables; t++) {
         size_t lines = s->table[t].n_main;
 
-        if (lines_for((double)entries) > lines &&
-            !rebuild(s, t, lines_for((double)entries + (double)s->n_used / 2)))
+        if (lines_for(&s->key[t], (double)entries) > lines &&
+            !rebuild(s, t, lines_for(&s->key[t], (double)entries + (double)s->n_used / 2)))
             return;
     }
 }

@@ -22,6 +22,7 @@ struct nd_tables_key {
     uint64_t mask[ND_HAMMING_WORDS_MAX];
     uint8_t first_word, end_word; /* where the mask is not zero */
     uint8_t turn;                 /* of the upper half before it is folded on the lower */
+    uint16_t bits;
 };
 
 enum nd_tables_state { ND_TABLES_ONE, ND_TABLES_MANY, ND_TABLES_FREE };

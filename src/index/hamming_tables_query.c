@@ -77,12 +77,12 @@ static bool is_first(const struct nd_tables *s, const uint64_t *a, const uint64_
     return nd_tables_key_agrees(&s->key[table], a, b);
 }
 
-/* Compare the rows of the candidates; their lines of memory were asked for before. */
-static void resolve(struct search *s)
+/* Compare the rows of the first n candidates; their lines of memory were asked for before. */
+static void resolve(struct search *s, size_t n)
 {
     const struct nd_tables *tables = s->tables;
 
-    for (size_t i = 0; i < s->n_candidates; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct candidate *c = &s->candidate[i];
         const uint64_t *row = nd_tables_row(tables, c->row);
         const uint64_t *x = s->queries + c->query * tables->words;
@@ -98,7 +98,8 @@ static void resolve(struct search *s)
         else
             nd_hamming_sink_id(s->sink, c->query, ids->id, distance);
     }
-    s->n_candidates = 0;
+    s->n_candidates -= n;
+    memmove(s->candidate, s->candidate + n, s->n_candidates * sizeof *s->candidate);
 }
 
 static void add_candidate(struct search *s, uint32_t row, uint32_t query, uint16_t table)
@@ -107,7 +108,7 @@ static void add_candidate(struct search *s, uint32_t row, uint32_t query, uint16
     __builtin_prefetch(nd_tables_row_ids(s->tables, row));
     s->candidate[s->n_candidates++] = (struct candidate){row, query, table};
     if (s->n_candidates == CANDIDATES)
-        resolve(s);
+        resolve(s, CANDIDATES / 2);
 }
 
 /* Look at all lines of a wave, then at those chained to them, until none is left. */
@@ -133,7 +134,6 @@ static void finish(struct search *s, struct wave *w)
                     w->value[i], w->query[i], w->table[i]);
         }
     }
-    resolve(s);
 }
 
 void nd_tables_query(const void *self, const uint64_t *queries, size_t n, unsigned distance,
@@ -153,4 +153,5 @@ void nd_tables_query(const void *self, const uint64_t *queries, size_t n, unsign
         begin(&s, &wave[now ^ 1]);
         finish(&s, &wave[now]);
     }
+    resolve(&s, s.n_candidates);
 }
