@@ -21,6 +21,7 @@ static const char *duration_text(double seconds, char out[32])
 
 static void print_plan(const struct nd_hamming_plan *p, bool is_taken)
 {
+    const char *name = nd_hamming_plan_name(p);
     char keys[32] = "-", fill[32] = "-", memory[32], build[32], query[32];
 
     if (p->key_bits && p->key_bits == p->key_bits_most)
@@ -29,10 +30,10 @@ static void print_plan(const struct nd_hamming_plan *p, bool is_taken)
         snprintf(keys, sizeof keys, "%u-%u", p->key_bits, p->key_bits_most);
     if (p->fill > 0)
         snprintf(fill, sizeof fill, "%.2f", p->fill);
-    printf("%c %-9s %6u  %-7s %4s %12.4g %10.4g  %10s %10s %10s\n", is_taken ? '*' : ' ',
+    printf("%c %-9s %6u  %-7s %4s %12.4g %10.4g  %10s %10s %10s%s%s\n", is_taken ? '*' : ' ',
            nd_hamming_family_name(p->family), p->tables, keys, fill, p->candidates, p->lines,
            bytes_text(p->bytes, memory), duration_text(p->build_seconds, build),
-           duration_text(p->query_seconds, query));
+           duration_text(p->query_seconds, query), name ? "  " : "", name ? name : "");
 }
 
 static void print_head(const struct nd_hamming_problem *problem)

@@ -106,8 +106,15 @@ struct nd_hamming_plan {
 };
 
 /*
+ * What a design is known as: "manku 4", "manku 10", "manku 16", "manku 20" (002, example 3.1: 64
+ * bits within 3), "henzinger" (384 bits within 11: 12 tables of 32 bits); NULL: it has no name.
+ */
+ND_API const char *nd_hamming_plan_name(const struct nd_hamming_plan *plan);
+
+/*
  * Every design worth having: those that no other of its family beats in both memory and predicted
- * time, by predicted time.  Two halves come twice, with room and crowded.  machine NULL: the
+ * time, by predicted time.  Two halves come twice, with room and
+ * crowded; a design with a name always comes.  machine NULL: the
  * default figures.  Writes at most `capacity` plans and sets *n to how many; ND_HAMMING_PLANS_MAX
  * always suffice.  ND_EINVAL: problem out of range. ND_ENOMEM.
  */

@@ -14,6 +14,24 @@ const char *nd_hamming_family_name(enum nd_hamming_family family)
     return (size_t)family < sizeof name / sizeof *name ? name[family] : NULL;
 }
 
+const char *nd_hamming_plan_name(const struct nd_hamming_plan *plan)
+{
+    static const struct {
+        unsigned bits, distance, tables, key_bits;
+        const char *name;
+    } known[] = {
+        {64, 3, 4, 16, "manku 4"},   {64, 3, 10, 25, "manku 10"},    {64, 3, 16, 28, "manku 16"},
+        {64, 3, 20, 31, "manku 20"}, {384, 11, 12, 32, "henzinger"},
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (plan->family == ND_HAMMING_BLOCKS && plan->problem.bits == known[i].bits &&
+            plan->problem.distance == known[i].distance && plan->tables == known[i].tables &&
+            plan->key_bits == known[i].key_bits)
+            return known[i].name;
+    return NULL;
+}
+
 enum nd_status nd_hamming_problem_check(const struct nd_hamming_problem *problem,
                                         struct nd_error *err)
 {
@@ -227,6 +245,13 @@ static bool beats(const struct nd_hamming_plan *a, const struct nd_hamming_plan 
            (a->bytes < b->bytes || a->query_seconds < b->query_seconds);
 }
 
+/* Two halves with room and crowded are the same where there are more than buckets can be. */
+static bool repeats(const struct nd_hamming_plan *a, const struct nd_hamming_plan *b)
+{
+    return a->family == b->family && a->tables == b->tables && a->bytes == b->bytes &&
+           a->query_seconds == b->query_seconds;
+}
+
 static void drop_beaten(struct list *list)
 {
     bool beaten[ND_HAMMING_PLANS_MAX] = {false};
@@ -234,7 +259,9 @@ static void drop_beaten(struct list *list)
 
     for (size_t i = 0; i < list->n; i++)
         for (size_t j = 0; j < list->n; j++)
-            beaten[i] |= beats(&list->at[j], &list->at[i]);
+            beaten[i] |= (beats(&list->at[j], &list->at[i]) ||
+                          (j < i && repeats(&list->at[j], &list->at[i]))) &&
+                         !nd_hamming_plan_name(&list->at[i]);
     for (size_t i = 0; i < list->n; i++)
         if (!beaten[i])
             list->at[kept++] = list->at[i];

@@ -89,6 +89,46 @@ static void henzinger_has_twelve_tables_of_32_bits(void **state)
     assert_int_equal(plan.tables, 12);
     assert_int_equal(plan.key_bits, 32);
     assert_int_equal(plan.key_bits_most, 32);
+    assert_string_equal(nd_hamming_plan_name(&plan), "henzinger");
+}
+
+/* The published designs stand in the list with their names, and what they need is as published. */
+static void designs_with_a_name_are_listed(void **state)
+{
+    static const struct {
+        unsigned bits, distance, tables;
+        const char *name;
+    } known[] = {{64, 3, 4, "manku 4"},
+                 {64, 3, 10, "manku 10"},
+                 {64, 3, 16, "manku 16"},
+                 {64, 3, 20, "manku 20"},
+                 {384, 11, 12, "henzinger"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        static const uint64_t counts[] = {1000, 1000000, 1000000000, N_PAPER};
+
+        for (size_t c = 0; c < 4; c++) {
+            struct nd_hamming_problem problem = {known[i].bits, known[i].distance, counts[c]};
+            struct nd_hamming_plan plan[ND_HAMMING_PLANS_MAX];
+            unsigned seen = 0, families = 0;
+            size_t n;
+
+            assert_int_equal(nd_hamming_plans(&problem, NULL, plan, ND_HAMMING_PLANS_MAX, &n, NULL),
+                             ND_OK);
+            for (size_t j = 0; j < n; j++) {
+                const char *name = nd_hamming_plan_name(&plan[j]);
+
+                families |= 1u << plan[j].family;
+                if (name && !strcmp(name, known[i].name)) {
+                    seen++;
+                    assert_int_equal(plan[j].tables, known[i].tables);
+                }
+            }
+            assert_int_equal(seen, 1);
+            assert_int_equal(families, known[i].bits == 64 ? 31 : 31 & ~(1u << ND_HAMMING_HALVES));
+        }
+    }
 }
 
 /* Every choice of `distance` of the blocks lies in a set. */
@@ -394,6 +434,7 @@ int main(void)
         cmocka_unit_test(the_longest_key_for_a_number_of_tables),
         cmocka_unit_test(coverings_need_fewer_tables),
         cmocka_unit_test(henzinger_has_twelve_tables_of_32_bits),
+        cmocka_unit_test(designs_with_a_name_are_listed),
         cmocka_unit_test(each_covering_covers),
         cmocka_unit_test(every_error_is_missed_by_some_key),
         cmocka_unit_test(the_ball_of_a_word_is_sixteen_buckets),
