@@ -16,6 +16,9 @@ cat fuzz_gzip/one fuzz_gzip/one >fuzz_gzip/two
 (cat fuzz_gzip/one && printf '\0\0\0') >fuzz_gzip/padded
 (cat fuzz_gzip/one && printf 'x') >fuzz_gzip/followed
 gzip -n1 <"$here" | head -c 200 >fuzz_gzip/cut
+# A second header with every flag set: ISA-L judged it by where its input was cut.
+base64 -d >fuzz_gzip/header_split <<<H4sIAAAAAGMAAAMYAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\
+H4sI/wQAAAAAYwAAAxgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 cp fuzz_gzip/one fuzz_archive/gzip
 zstd -q <"$work/a.jsonl" >fuzz_archive/zstd
 xz <"$work/a.jsonl" >fuzz_archive/xz
@@ -41,3 +44,10 @@ mkdir -p fuzz_hamming_file
 printf '1\n3\nff\nff\nabcdef0123456789\n' | "$neardup" index build -o fuzz_hamming_file/five
 printf '1\n2\n80000000\n' | "$neardup" index build --bits 32 -k 1 -o fuzz_hamming_file/narrow
 : | "$neardup" index build -o fuzz_hamming_file/none
+
+# Tables of document frequencies: with texts, of shingles, without any term.
+mkdir -p fuzz_df
+printf '%s\n' 'the cat sat' 'the dog' 'a cat and a dog' >"$work/lines.txt"
+"$neardup" df build -q --texts --unit line "$work/lines.txt" -o fuzz_df/texts
+"$neardup" df build -q --features sketch --shingle 2 --unit line "$work/lines.txt" -o fuzz_df/shingles
+printf '...\n' | "$neardup" df build -q --unit line - -o fuzz_df/none

@@ -207,8 +207,8 @@ ND_API enum nd_status nd_hamming_remove(struct nd_hamming *index, const uint64_t
 
 /*
  * Append to *out every id within `distance` bits of each of the n queries, each once for every pair
- * that was added, in no particular order (nd_hamming_matches_sort makes one).  ND_ENOMEM: the list
- * may hold some.  ND_EINVAL: distance above the plan's.
+ * that was added, in no particular order (nd_hamming_matches_sort).  ND_ENOMEM: the list may hold
+ * some.  ND_EINVAL: distance above the plan's.
  */
 ND_API enum nd_status nd_hamming_query(const struct nd_hamming *index, const uint64_t *queries,
                                        size_t n, unsigned distance, struct nd_hamming_matches *out,
@@ -240,8 +240,9 @@ ND_API enum nd_status nd_hamming_pairs(const uint64_t *fingerprints, size_t n, u
 
 /*
  * Batch queries (002, section 3.3): tables over the queries, past which any number of fingerprints
- * stream.  For 64 bits within 3 a filter of 32 MB, or of 1 GB from 128K queries on, lets few of
- * them through to the tables.  The queries may be freed after _new.
+ * stream.  For 64 bits within 3 a filter lets few of them through: 32 MB and about 550 bytes a
+ * query (32 within 1), or, from 2 million queries on, 1 GB and an index of the queries.  The
+ * queries may be freed after _new.
  */
 struct nd_hamming_batch;
 
