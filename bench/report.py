@@ -303,3 +303,119 @@ def rate(record):
     if "mb_per_s" in record:
         return record["mb_per_s"], "MB/s"
     return record["ns"], "ns"
+
+
+def ratio(x, of):
+    return f"{x / of:.1f}" if x and of else "–"
+
+
+def middle(runs, key):
+    values = [r[key] for r in runs if r.get(key) is not None]
+    return statistics.median(values) if values else None
+
+
+HAMMING_COLUMNS = ["index", "design", "inserts/s", "bytes each", "queries/s, batch", "× best rival"]
+HAMMING_COLUMNS += ["p50 µs", "p99 µs", "exact", "predicted : measured, query, build, bytes"]
+
+
+def best_rival(groups):
+    """The fastest exact one, by its median."""
+    exact = {
+        name: middle(runs, "queries_per_s")
+        for name, runs in groups.items()
+        if not name.startswith("neardup") and all(r.get("exact") for r in runs)
+    }
+    exact = {name: speed for name, speed in exact.items() if speed}
+    return max(exact, key=exact.get, default=None)
+
+
+def prediction(runs):
+    if not middle(runs, "predicted_us"):
+        return ""
+    query = middle(runs, "predicted_us") * 1e-6 * middle(runs, "queries_per_s")
+    build = middle(runs, "predicted_build_s") / middle(runs, "build_s")
+    size = middle(runs, "predicted_bytes_each") / middle(runs, "bytes_each")
+    return f"{query:.2f}, {build:.2f}, {size:.2f}"
+
+
+def hamming_rows(groups):
+    best = best_rival(groups)
+    base = middle(groups[best], "queries_per_s") if best else None
+    for name, runs in groups.items():
+        if "skipped" in runs[-1]:
+            yield [name, runs[-1]["skipped"]] + [""] * 8
+            continue
+        first, speed = runs[0], middle(runs, "queries_per_s")
+        design = first.get("design", "") + (f" {first['tables']}" if first.get("tables") else "")
+        yield [
+            f"**{name}**" if name == best else name,
+            design,
+            f"{middle(runs, 'inserts_per_s'):,.0f}",
+            f"{middle(runs, 'bytes_each'):.1f}",
+            f"{speed:,.0f} ({min(r['queries_per_s'] for r in runs):,.0f}–"
+            f"{max(r['queries_per_s'] for r in runs):,.0f})",
+            ratio(speed, base),
+            f"{middle(runs, 'p50_us'):.2f}",
+            f"{middle(runs, 'p99_us'):.2f}",
+            "yes" if all(r.get("exact", True) for r in runs) else "NO",
+            prediction(runs),
+        ]
+
+
+def pairs_rows(groups):
+    rival = [
+        middle(runs, "cpu_s")
+        for name, runs in groups.items()
+        if not name.startswith("neardup") and runs[0].get("exact")
+    ]
+    base = min((s for s in rival if s), default=None)
+    for name, runs in groups.items():
+        if "skipped" in runs[-1]:
+            yield [name, runs[-1]["skipped"]] + [""] * 4
+            continue
+        yield [
+            name,
+            f"{middle(runs, 'seconds'):.2f}",
+            f"{middle(runs, 'cpu_s'):.2f}",
+            ratio(base, middle(runs, "cpu_s")),
+            f"{runs[0]['pairs']:,}",
+            "yes" if all(r.get("exact", True) for r in runs) else "NO",
+        ]
+
+
+def hamming():
+    records = session_of("hamming.jsonl") if places.records("hamming.jsonl") else []
+    if not records:
+        return "Nothing measured.\n"
+    parts = [heading(records[0])]
+    groups = defaultdict(lambda: defaultdict(list))
+    for r in records:
+        if r["what"] in ("index", "pairs"):
+            groups[r["what"], r["set"], r["count"]][r["name"]].append(r)
+    for (what, name, count), runs in groups.items():
+        if what == "index":
+            parts.append(f"### {count:,} fingerprints, {name}\n")
+            parts.append(table(HAMMING_COLUMNS, hamming_rows(runs)))
+        else:
+            parts.append(f"### All pairs of {count:,}, {name}\n")
+            columns = ["join", "s", "processor s", "× faster than the best rival", "pairs", "same"]
+            parts.append(table(columns, pairs_rows(runs)))
+    batch = [r for r in records if r["what"] == "batch"]
+    if batch:
+        parts.append("### A stream against 1M queries\n")
+        rows = [
+            [r["sorted"] and "sorted" or "unsorted", f"{r['count']:,}", r["millions_per_second"]]
+            for r in batch
+        ]
+        parts.append(table(["stream", "fingerprints", "millions/s"], rows))
+    codec = [r for r in records if r["what"] == "codec"]
+    if codec:
+        parts.append("### Sorted tables in little space\n")
+        rows = [
+            [f"{r['count']:,}", r["codec"], r["bits_each"], r["above_bound"]]
+            + [r["decode_millions_per_second"]]
+            for r in codec
+        ]
+        columns = ["values", "code", "bits each", "above the bound", "decoded, millions/s"]
+        parts.append(table(columns, rows))
+    return "\n".join(parts)

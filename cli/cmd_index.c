@@ -2,6 +2,7 @@
 #include "fingerprints.h"
 #include "report.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,16 +21,19 @@ static const char *duration_text(double seconds, char out[32])
 
 static void print_plan(const struct nd_hamming_plan *p, bool is_taken)
 {
-    char keys[32] = "-", memory[32], build[32], query[32];
+    const char *name = nd_hamming_plan_name(p);
+    char keys[32] = "-", fill[32] = "-", memory[32], build[32], query[32];
 
     if (p->key_bits && p->key_bits == p->key_bits_most)
         snprintf(keys, sizeof keys, "%u", p->key_bits);
     else if (p->key_bits)
         snprintf(keys, sizeof keys, "%u-%u", p->key_bits, p->key_bits_most);
-    printf("%c %-9s %6u  %-7s %12.4g %10.4g  %10s %10s %10s\n", is_taken ? '*' : ' ',
-           nd_hamming_family_name(p->family), p->tables, keys, p->candidates, p->lines,
+    if (p->fill > 0)
+        snprintf(fill, sizeof fill, "%.2f", p->fill);
+    printf("%c %-9s %6u  %-7s %4s %12.4g %10.4g  %10s %10s %10s%s%s\n", is_taken ? '*' : ' ',
+           nd_hamming_family_name(p->family), p->tables, keys, fill, p->candidates, p->lines,
            bytes_text(p->bytes, memory), duration_text(p->build_seconds, build),
-           duration_text(p->query_seconds, query));
+           duration_text(p->query_seconds, query), name ? "  " : "", name ? name : "");
 }
 
 static void print_head(const struct nd_hamming_problem *problem)
@@ -43,8 +47,8 @@ static void print_head(const struct nd_hamming_problem *problem)
            degree > ND_HAMMING_DEGREE_WARN
                ? "\nwarning: above 0.01, clusters grow by chance: more bits or a smaller distance"
                : "");
-    printf("  %-9s %6s  %-7s %12s %10s  %10s %10s %10s\n", "design", "tables", "key", "candidates",
-           "lines", "memory", "build", "query");
+    printf("  %-9s %6s  %-7s %4s %12s %10s  %10s %10s %10s\n", "design", "tables", "key", "fill",
+           "candidates", "lines", "memory", "build", "query");
 }
 
 /* The designs that --tables or --key-bits ask for. */
@@ -62,13 +66,58 @@ static enum nd_status plan_wish(const struct hamming_settings *h,
     return status;
 }
 
+/* Write a measured machine where it will be looked for. */
+static enum nd_status write_machine(const char *path, const struct nd_hamming_machine *machine,
+                                    struct nd_error *err)
+{
+    char text[ND_HAMMING_MACHINE_TEXT];
+    size_t n = nd_hamming_machine_print(machine, text);
+    FILE *file = fopen(path, "wb");
+    bool written = file && fwrite(text, 1, n, file) == n;
+
+    if (file && fclose(file) != 0)
+        written = false;
+    return written ? ND_OK : nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
+}
+
+/* From the file of --calibration, which is written first where there is none. */
+static enum nd_status read_machine(const char *path, struct nd_hamming_machine *machine,
+                                   struct nd_error *err)
+{
+    char text[ND_HAMMING_MACHINE_TEXT];
+    FILE *file = fopen(path, "rb");
+    enum nd_status status;
+    struct nd_error why;
+    size_t n;
+
+    if (!file && errno != ENOENT)
+        return nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
+    if (!file) {
+        status = nd_hamming_calibrate(machine, err);
+        return status == ND_OK ? write_machine(path, machine, err) : status;
+    }
+    n = fread(text, 1, sizeof text, file);
+    if (ferror(file))
+        status = nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
+    else if (nd_hamming_machine_parse(text, n, machine, &why) != ND_OK)
+        status = nd_fail(err, ND_EINVAL, "%s: %s; remove it to measure again", path, why.message);
+    else
+        status = ND_OK;
+    fclose(file);
+    return status;
+}
+
 static enum nd_status make_plans(const struct hamming_settings *h,
                                  const struct nd_hamming_problem *problem,
                                  struct nd_hamming_plan *plan, size_t *n, struct nd_error *err)
 {
     struct nd_hamming_machine machine = nd_hamming_machine_default();
-    enum nd_status status = h->calibrate ? nd_hamming_calibrate(&machine, err) : ND_OK;
+    enum nd_status status = ND_OK;
 
+    if (h->calibration)
+        status = read_machine(h->calibration, &machine, err);
+    else if (h->calibrate)
+        status = nd_hamming_calibrate(&machine, err);
     if (status != ND_OK)
         return status;
     if (h->tables || h->key_bits)

@@ -80,3 +80,12 @@ enum nd_status set_hamming_output(struct settings *s, const struct option *o, co
     s->hamming.output = value;
     return ND_OK;
 }
+
+enum nd_status set_hamming_calibration(struct settings *s, const struct option *o,
+                                       const char *value, struct nd_error *err)
+{
+    if (!*value)
+        return nd_fail(err, ND_EINVAL, "--%s wants the name of a file", o->name);
+    s->hamming.calibration = value;
+    return ND_OK;
+}

@@ -19,7 +19,7 @@ struct words {
 struct hamming_settings {
     unsigned bits, distance, tables, key_bits;
     double count, memory; /* 0: not given */
-    const char *output;
+    const char *output, *calibration;
     bool raw, merge, calibrate, has_distance;
 };
 

@@ -32,6 +32,14 @@ rm -f fuzz_archive/zip
 
 # Index files of fingerprints: with equal ones, narrow, without any.
 neardup=$PWD/../../build/release/neardup
+mkdir -p fuzz_hamming_machine
+{
+    printf 'neardup-machine 1\nline_ps 1300 2500 4500 7000\ncompare_ps 130\nfresh_ps 10000\n'
+    printf 'table_ps 11000\nbucket_ps 4000\ntable_add_ps 30000\nhalf_add_ps 20000\n'
+} >fuzz_hamming_machine/default
+printf 'neardup-machine 1\nline_ps 1300 2500 4500\n' >fuzz_hamming_machine/too_few
+printf 'neardup-machine 1\nhalf_add_ps 1000000000\nhalf_add_ps 1\n' >fuzz_hamming_machine/twice
+
 mkdir -p fuzz_hamming_file
 printf '1\n3\nff\nff\nabcdef0123456789\n' | "$neardup" index build -o fuzz_hamming_file/five
 printf '1\n2\n80000000\n' | "$neardup" index build --bits 32 -k 1 -o fuzz_hamming_file/narrow

@@ -25,7 +25,7 @@ extern "C" {
 #define ND_HAMMING_WORDS_MAX 8u
 #define ND_HAMMING_DISTANCE_MAX 16u
 #define ND_HAMMING_TABLES_MAX 4096u
-#define ND_HAMMING_PLANS_MAX 131u
+#define ND_HAMMING_PLANS_MAX 132u
 
 /* Words of one fingerprint. */
 static inline size_t nd_hamming_words(unsigned bits)
@@ -58,21 +58,37 @@ struct nd_hamming_problem {
 };
 
 /* What predictions rest on, nanoseconds on one core. */
+#define ND_HAMMING_SIZES 4
 struct nd_hamming_machine {
-    double line_ns;    /* a random cache line in memory, many under way */
-    double cached_ns;  /* the same while the table fits in cache_bytes */
-    double compare_ns; /* one 64-bit word of a sequential scan */
-    double step_ns;    /* the work beside the memory for one table and query */
-    double insert_ns;  /* one random write into one table */
-    double cache_bytes;
+    /* a random cache line of a table of 2^20, 2^24, 2^27 and 2^29 bytes, many under way */
+    double line_ns[ND_HAMMING_SIZES];
+    double compare_ns;   /* one 64-bit word of a sequential scan */
+    double fresh_ns;     /* the first write to 64 bytes that the system has just given */
+    double table_ns;     /* the work beside the memory: a query in one table of keys */
+    double bucket_ns;    /* in one bucket of two halves */
+    double table_add_ns; /* adding one fingerprint to one table of keys */
+    double half_add_ns;  /* to one of two halves */
 };
 
 /* Figures of one machine, for those who cannot measure (2.6 GHz, AVX-512, huge pages). */
 ND_API struct nd_hamming_machine nd_hamming_machine_default(void);
 
-/* Measure this machine: well under a second and 128 MB.  ND_ENOMEM. */
+/* Measure this machine: under a second and 600 MB; 160 MB where there are no more.  ND_ENOMEM. */
 ND_API enum nd_status nd_hamming_calibrate(struct nd_hamming_machine *machine,
                                            struct nd_error *err);
+
+/*
+ * A measured machine as text, to be kept: a line "neardup-machine 1", then a line "name value..."
+ * in picoseconds for each field.  _print writes at most ND_HAMMING_MACHINE_TEXT bytes with the
+ * final 0 and returns how many without.  _parse takes `len` bytes of such text; every field must be
+ * there once and above 0, else ND_EINVAL with the line's number.
+ */
+#define ND_HAMMING_MACHINE_TEXT 512
+ND_API size_t nd_hamming_machine_print(const struct nd_hamming_machine *machine,
+                                       char text[ND_HAMMING_MACHINE_TEXT]);
+ND_API enum nd_status nd_hamming_machine_parse(const char *text, size_t len,
+                                               struct nd_hamming_machine *machine,
+                                               struct nd_error *err);
 
 /* One way to search, and what it should cost at problem.count fingerprints. */
 struct nd_hamming_plan {
@@ -81,18 +97,26 @@ struct nd_hamming_plan {
     unsigned tables;   /* blocks, covering: T; halves: 2; popcount: f + 1 shards; scan: 0 */
     unsigned key_bits; /* the least p_i: bits that a table is looked up by; 64 means 64 at least */
     unsigned key_bits_most; /* the greatest p_i */
-    double candidates;      /* expected a query on uniform fingerprints, over all tables */
-    double lines;           /* cache lines at random places a query */
-    double bytes;           /* memory of the index */
-    double build_seconds;   /* one core */
-    double query_seconds;   /* in batches, one core */
+    double fill;          /* fingerprints for each place in a bucket's first line; 0: no buckets */
+    double candidates;    /* expected a query on uniform fingerprints, over all tables */
+    double lines;         /* cache lines at random places a query */
+    double bytes;         /* memory of the index */
+    double build_seconds; /* one core */
+    double query_seconds; /* in batches, one core */
 };
 
 /*
+ * What a design is known as: "manku 4", "manku 10", "manku 16", "manku 20" (002, example 3.1: 64
+ * bits within 3), "henzinger" (384 bits within 11: 12 tables of 32 bits); NULL: it has no name.
+ */
+ND_API const char *nd_hamming_plan_name(const struct nd_hamming_plan *plan);
+
+/*
  * Every design worth having: those that no other of its family beats in both memory and predicted
- * time, by predicted time.  machine NULL: the default figures.  Writes at most `capacity` plans
- * and sets *n to how many; ND_HAMMING_PLANS_MAX always suffice.  ND_EINVAL: problem out of range.
- * ND_ENOMEM.
+ * time, by predicted time.  Two halves come twice, with room and
+ * crowded; a design with a name always comes.  machine NULL: the
+ * default figures.  Writes at most `capacity` plans and sets *n to how many; ND_HAMMING_PLANS_MAX
+ * always suffice.  ND_EINVAL: problem out of range. ND_ENOMEM.
  */
 ND_API enum nd_status nd_hamming_plans(const struct nd_hamming_problem *problem,
                                        const struct nd_hamming_machine *machine,
@@ -110,8 +134,9 @@ ND_API enum nd_status nd_hamming_choose(const struct nd_hamming_problem *problem
 /*
  * The design of a family for a wish: `key_bits` != 0: the fewest tables whose least key has that
  * many bits (the paper's X(f, k, d) for p_min = key_bits); key_bits 0: the longest key for at most
- * `tables` tables.  Both are ignored by the families without a choice.  ND_EINVAL: no design of at
- * most ND_HAMMING_TABLES_MAX tables does it.  ND_ENOMEM.
+ * `tables` tables.  Both are ignored by the families without a choice.  Of two halves, the one with
+ * room; a caller may set plan->fill from 0.25 to 2 before nd_hamming_new: fewer bytes, longer
+ * chains.  ND_EINVAL: no design of at most ND_HAMMING_TABLES_MAX tables does it.  ND_ENOMEM.
  */
 ND_API enum nd_status nd_hamming_design(const struct nd_hamming_problem *problem,
                                         const struct nd_hamming_machine *machine,

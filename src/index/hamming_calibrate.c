@@ -1,5 +1,6 @@
 /* hamming_calibrate.c - measure the machine that predictions are for */
 #define _GNU_SOURCE
+#include <stdlib.h>
 #include <time.h>
 
 #include "base/hash.h"
@@ -7,54 +8,50 @@
 #include "index/hamming_plan.h"
 #include "simd/hamming_kernels.h"
 
-enum { LARGE_LINES = 1 << 21, SMALL_LINES = 1 << 14, WAVE = 128, ROUNDS = 4096, SCAN = 1 << 16 };
+enum { WAVE = 256, WAVES = 512, SCAN = 1 << 16, GOES = 3, QUERIES = 50000, PIECES = 16 };
+static const unsigned size_bits[ND_HAMMING_SIZES] = {20, 24, 27, 29};
 
 static double seconds(void)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Lines of a table at random places, a wave under way at a time; the least of three goes. */
-static double time_lines(const struct nd_hamming_line *table, size_t n)
+/*
+ * Lines of a table at random places, a wave under way at a time; the least of three goes.  What is
+ * done with a line is next to nothing: that is measured with an index.
+ */
+static double time_lines(const struct nd_hamming_line *table, size_t bytes)
 {
-    const struct nd_hamming_kernels *kernels = nd_hamming_kernels();
     const struct nd_hamming_line *line[2][WAVE];
-    struct nd_hamming_found found[WAVE];
-    uint32_t value[WAVE] = {0};
+    uint64_t n = bytes / sizeof *table, at = 0;
     double best = 1;
-    uint64_t at = 0;
 
-    for (int go = 0; go < 3; go++) {
+    for (int go = 0; go < GOES; go++) {
+        volatile uint32_t sum = 0;
         double start = seconds(), took;
 
         for (size_t i = 0; i < WAVE; i++)
             line[0][i] = table;
-        for (unsigned round = 0; round < ROUNDS; round++) {
+        for (unsigned wave = 0; wave < WAVES; wave++) {
+            uint32_t of_wave = 0;
+
             for (size_t i = 0; i < WAVE; i++) {
-                line[~round & 1][i] = table + nd_mix64(++at) % n;
-                __builtin_prefetch(line[~round & 1][i]);
+                uint64_t place = (uint64_t)(((unsigned __int128)nd_mix64(++at) * n) >> 64);
+
+                line[~wave & 1][i] = table + place;
+                __builtin_prefetch(line[~wave & 1][i], 0, 2);
             }
-            kernels->lines(line[round & 1], value, WAVE, 0, found);
+            for (size_t i = 0; i < WAVE; i++)
+                of_wave += line[wave & 1][i]->word[0];
+            sum += of_wave;
         }
-        took = (seconds() - start) / ROUNDS / WAVE;
+        took = (seconds() - start) / WAVES / WAVE;
         best = took < best ? took : best;
     }
     return best;
-}
-
-static double time_writes(struct nd_hamming_line *table, size_t n)
-{
-    double start = seconds();
-    uint64_t at = 0;
-
-    for (size_t i = 0; i < (size_t)ROUNDS * WAVE; i++) {
-        __builtin_prefetch(table + nd_mix64(at + 16) % n, 1);
-        table[nd_mix64(at++) % n].word[0]++;
-    }
-    return (seconds() - start) / ROUNDS / WAVE;
 }
 
 static double time_scan(const struct nd_hamming_line *table)
@@ -64,7 +61,7 @@ static double time_scan(const struct nd_hamming_line *table)
     uint32_t found[1024];
     double best = 1;
 
-    for (int go = 0; go < 3; go++) {
+    for (int go = 0; go < GOES; go++) {
         double start = seconds(), took;
 
         for (size_t i = 0; i < SCAN; i += 1024)
@@ -75,21 +72,133 @@ static double time_scan(const struct nd_hamming_line *table)
     return best;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/*
+ * The largest table that can be had, each page written: its bytes, and what a new line costs, the
+ * least of some pieces, since a virtual machine may first have to get what it gives.
+ */
+static struct nd_hamming_line *new_table(size_t *bytes, double *fresh)
+{
+    struct nd_hamming_line *table = NULL;
+    double took[PIECES];
+
+    for (unsigned i = ND_HAMMING_SIZES; i-- > 2 && !table;) {
+        *bytes = (size_t)1 << size_bits[i];
+        table = nd_table_alloc(*bytes);
+    }
+    for (size_t piece = 0; table && piece < PIECES; piece++) {
+        size_t n = *bytes / sizeof *table / PIECES;
+        double start = seconds();
+
+        for (size_t i = piece * n; i < (piece + 1) * n; i++)
+            table[i].word[0] = (uint32_t)i;
+        took[piece] = (seconds() - start) / (double)n;
+    }
+    if (table) {
+        qsort(took, PIECES, sizeof *took, by_value);
+        *fresh = took[0];
+    }
+    return table;
+}
+
+/* Seconds to add one of n random fingerprints after the plan, and to ask; half of the queries find
+ * one. */
+static enum nd_status time_index(const struct nd_hamming_plan *plan, const uint64_t *row, size_t n,
+                                 double *add, double *ask, struct nd_error *err)
+{
+    struct nd_hamming_matches out = {.at = NULL};
+    enum nd_status status = ND_OK;
+
+    *add = *ask = 1;
+    for (int go = 0; go < GOES && status == ND_OK; go++) {
+        struct nd_hamming *index;
+        double start, took;
+
+        status = nd_hamming_new(&index, plan, err);
+        if (status != ND_OK)
+            break;
+        start = seconds();
+        status = nd_hamming_add(index, row, NULL, 0, n, err);
+        took = (seconds() - start) / (double)n;
+        *add = took < *add ? took : *add;
+        for (int again = 0; again < GOES && status == ND_OK; again++) {
+            start = seconds();
+            status = nd_hamming_query(index, row + n, QUERIES, 3, &out, err);
+            took = (seconds() - start) / QUERIES;
+            *ask = took < *ask ? took : *ask;
+        }
+        nd_hamming_free(index);
+    }
+    nd_hamming_matches_release(&out);
+    return status;
+}
+
+static double more_than(double least, double x)
+{
+    return x > least ? x : least;
+}
+
+/* What an index of a family takes beside its memory: predict without that, and compare. */
+static enum nd_status time_work(struct nd_hamming_machine *m, enum nd_hamming_family family,
+                                unsigned tables, size_t n, struct nd_error *err)
+{
+    const double least = 0.1;
+    struct nd_hamming_problem problem = {64, 3, n};
+    struct nd_hamming_plan plan;
+    uint64_t *row = nd_alloc_array(n + QUERIES, sizeof *row);
+    double add = 0, ask = 0;
+    enum nd_status status = row ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory to measure with");
+
+    for (size_t i = 0; row && i < n + QUERIES; i++)
+        row[i] =
+            i < n || i % 2 ? nd_mix64(i + 1) : row[nd_mix64(i) % n] ^ nd_mix64(i) >> 63 << i % 64;
+    m->table_ns = m->bucket_ns = m->table_add_ns = m->half_add_ns = 0;
+    if (status == ND_OK)
+        status = nd_hamming_design(&problem, m, family, 0, tables, &plan, err);
+    if (status == ND_OK)
+        status = time_index(&plan, row, n, &add, &ask, err);
+    if (status == ND_OK) {
+        ask = 1e9 * (ask - plan.query_seconds) / plan.lines;
+        add = 1e9 * (add - plan.build_seconds / (double)n);
+        m->bucket_ns = m->table_ns = more_than(least, ask);
+        m->half_add_ns = more_than(least, add / 2);
+        m->table_add_ns = more_than(least, (add - m->table_ns) / plan.tables);
+    }
+    free(row);
+    return status;
+}
+
 enum nd_status nd_hamming_calibrate(struct nd_hamming_machine *machine, struct nd_error *err)
 {
-    size_t bytes = LARGE_LINES * sizeof(struct nd_hamming_line);
-    struct nd_hamming_line *table = nd_table_alloc(bytes);
-    struct nd_hamming_machine made = nd_hamming_machine_default();
+    struct nd_hamming_machine made = nd_hamming_machine_default(), halves;
+    enum nd_status status;
+    size_t bytes = 0;
+    double fresh = 0;
+    struct nd_hamming_line *table = new_table(&bytes, &fresh);
 
     if (!table)
         return nd_fail(err, ND_ENOMEM, "out of memory for %zu bytes to measure with", bytes);
-    for (size_t i = 0; i < LARGE_LINES; i++)
-        table[i].word[0] = (uint32_t)i; /* every page is there */
-    made.line_ns = 1e9 * time_lines(table, LARGE_LINES);
-    made.cached_ns = 1e9 * time_lines(table, SMALL_LINES);
-    made.insert_ns = 1e9 * time_writes(table, LARGE_LINES);
+    made.fresh_ns = 1e9 * fresh;
+    for (unsigned i = 0; i < ND_HAMMING_SIZES; i++)
+        made.line_ns[i] = (size_t)1 << size_bits[i] <= bytes
+                              ? 1e9 * time_lines(table, (size_t)1 << size_bits[i])
+                              : made.line_ns[i - 1] * 1.5;
     made.compare_ns = 1e9 * time_scan(table);
     nd_table_free(table, bytes);
+    halves = made;
+    status = time_work(&made, ND_HAMMING_COVERING, 8, 50000, err);
+    if (status == ND_OK)
+        status = time_work(&halves, ND_HAMMING_HALVES, 0, 400000, err);
+    if (status != ND_OK)
+        return status;
+    made.bucket_ns = halves.bucket_ns;
+    made.half_add_ns = halves.half_add_ns;
     *machine = made;
     return ND_OK;
 }

@@ -10,21 +10,28 @@ enum { AHEAD = 16 };
 /* Entries that a table of this many lines should hold. */
 static size_t room(const struct nd_halves_table *t)
 {
-    double fill =
-        t->lines.layout == ND_HAMMING_LAYOUT_IDS ? ND_HAMMING_FILL_IDS : ND_HAMMING_FILL_OTHER;
-
-    return (size_t)((double)t->lines.n_main * fill);
+    return (size_t)((double)t->lines.n_main * t->fill);
 }
 
-static bool make_table(struct nd_halves_table *t, enum nd_hamming_layout layout, double lines)
+/* Chained lines are expected too; what is never used takes no memory. */
+static bool make_table(struct nd_halves_table *t, enum nd_hamming_layout layout,
+                       const struct nd_hamming_plan *plan)
 {
     const size_t least = (size_t)1 << ND_HALVES_LOW_BITS, most = (size_t)1 << ND_HAMMING_DATA_BITS;
-    size_t n = lines < (double)least ? least : lines > (double)most ? most : (size_t)lines;
+    double entries = (double)plan->problem.count, lines, chained;
+    size_t n;
 
     t->lines.layout = layout;
+    t->fill = plan->fill * nd_hamming_slots(layout);
+    lines = entries / t->fill;
+    n = lines < (double)least ? least : lines > (double)most ? most : (size_t)lines;
+    chained = entries < 1
+                  ? 0
+                  : nd_hamming_chain(entries, 64, (double)n, nd_hamming_slots(layout)).size - 1;
     for (t->level = least; 2 * t->level <= n; t->level *= 2)
         ;
-    return nd_hamming_lines_resize(&t->lines, n);
+    return nd_hamming_lines_resize(&t->lines, n) &&
+           nd_hamming_lines_reserve(&t->lines, (size_t)(1.01 * chained * (double)n));
 }
 
 static void destroy(void *self)
@@ -42,14 +49,13 @@ static void destroy(void *self)
 static void *make(const struct nd_hamming_plan *plan)
 {
     struct nd_halves *s = calloc(1, sizeof *s);
-    double n = (double)plan->problem.count;
 
     if (!s)
         return NULL;
     s->distance = plan->problem.distance;
     nd_hamming_code_init(&s->code);
-    if (make_table(&s->table[0], ND_HAMMING_LAYOUT_IDS, n / ND_HAMMING_FILL_IDS) &&
-        make_table(&s->table[1], ND_HAMMING_LAYOUT_OTHER, n / ND_HAMMING_FILL_OTHER))
+    if (make_table(&s->table[0], ND_HAMMING_LAYOUT_IDS, plan) &&
+        make_table(&s->table[1], ND_HAMMING_LAYOUT_OTHER, plan))
         return s;
     destroy(s);
     return NULL;

@@ -30,6 +30,7 @@ enum { ND_HALVES_LOW_BITS = 17, ND_HALVES_MANY = 1 << 15 };
 struct nd_halves_table {
     struct nd_hamming_lines lines;
     size_t level; /* a power of 2: level <= lines < 2 * level */
+    double fill;  /* entries a line: more, and a line is added */
     size_t entries;
 };
 

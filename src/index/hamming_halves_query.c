@@ -32,7 +32,7 @@ struct search {
 static inline void ask(struct wave *w, const struct nd_hamming_line *line, uint32_t value,
                        uint32_t address, unsigned owner)
 {
-    __builtin_prefetch(line);
+    __builtin_prefetch(line, 0, 2);
     w->line[w->n] = line;
     w->value[w->n] = value;
     w->address[w->n] = address;

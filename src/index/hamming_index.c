@@ -142,6 +142,10 @@ enum nd_status nd_hamming_new(struct nd_hamming **index, const struct nd_hamming
     if (again.tables != plan->tables || again.key_bits != plan->key_bits)
         return nd_fail(err, ND_EINVAL, "no %s design has %u tables with keys of %u bits",
                        nd_hamming_family_name(plan->family), plan->tables, plan->key_bits);
+    if (plan->family == ND_HAMMING_HALVES &&
+        !(plan->fill >= ND_HAMMING_FILL_LEAST && plan->fill <= ND_HAMMING_FILL_MOST))
+        return nd_fail(err, ND_EINVAL, "two halves with a fill of %g: %g to %g can be had",
+                       plan->fill, ND_HAMMING_FILL_LEAST, ND_HAMMING_FILL_MOST);
     made = calloc(1, sizeof *made);
     if (made) {
         made->lock = calloc(1, sizeof *made->lock);

@@ -11,26 +11,6 @@ static uint16_t *rest_of(enum nd_hamming_layout layout, struct nd_hamming_line *
     return (uint16_t *)(void *)(line->word + nd_hamming_slots(layout));
 }
 
-/* Where the ids begin; the layout OTHER has none. */
-static unsigned first_id(enum nd_hamming_layout layout)
-{
-    return layout == ND_HAMMING_LAYOUT_IDS ? 9 : 7;
-}
-
-struct nd_hamming_entry nd_hamming_line_get(enum nd_hamming_layout layout,
-                                            const struct nd_hamming_line *line, unsigned slot)
-{
-    struct nd_hamming_entry e = {.word = line->word[slot]};
-
-    if (layout != ND_HAMMING_LAYOUT_ROWS)
-        memcpy(&e.rest,
-               (const char *)(line->word + nd_hamming_slots(layout)) + slot * sizeof e.rest,
-               sizeof e.rest);
-    if (layout != ND_HAMMING_LAYOUT_OTHER)
-        e.id = line->word[first_id(layout) + slot];
-    return e;
-}
-
 void nd_hamming_line_set(enum nd_hamming_layout layout, struct nd_hamming_line *line, unsigned slot,
                          struct nd_hamming_entry entry)
 {
@@ -38,7 +18,7 @@ void nd_hamming_line_set(enum nd_hamming_layout layout, struct nd_hamming_line *
     if (layout != ND_HAMMING_LAYOUT_ROWS)
         memcpy(rest_of(layout, line) + slot, &entry.rest, sizeof entry.rest);
     if (layout != ND_HAMMING_LAYOUT_OTHER)
-        line->word[first_id(layout) + slot] = entry.id;
+        line->word[nd_hamming_first_id(layout) + slot] = entry.id;
 }
 
 bool nd_hamming_lines_resize(struct nd_hamming_lines *s, size_t n)
@@ -47,6 +27,11 @@ bool nd_hamming_lines_resize(struct nd_hamming_lines *s, size_t n)
         return false;
     s->n_main = n;
     return true;
+}
+
+bool nd_hamming_lines_reserve(struct nd_hamming_lines *s, size_t n_over)
+{
+    return n_over == 0 || nd_column_reserve(&s->over, n_over, sizeof(struct nd_hamming_line));
 }
 
 void nd_hamming_lines_release(struct nd_hamming_lines *s)

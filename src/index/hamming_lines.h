@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "simd/hamming_kernels.h"
@@ -59,13 +60,35 @@ static inline unsigned nd_hamming_line_taken(const struct nd_hamming_line *line)
     return line->word[15] & 15;
 }
 
-struct nd_hamming_entry nd_hamming_line_get(enum nd_hamming_layout layout,
-                                            const struct nd_hamming_line *line, unsigned slot);
+/* Where the ids begin; the layout OTHER has none. */
+static inline unsigned nd_hamming_first_id(enum nd_hamming_layout layout)
+{
+    return layout == ND_HAMMING_LAYOUT_IDS ? 9 : 7;
+}
+
+static inline struct nd_hamming_entry nd_hamming_line_get(enum nd_hamming_layout layout,
+                                                          const struct nd_hamming_line *line,
+                                                          unsigned slot)
+{
+    struct nd_hamming_entry e = {.word = line->word[slot]};
+
+    if (layout != ND_HAMMING_LAYOUT_ROWS)
+        memcpy(&e.rest,
+               (const char *)(line->word + nd_hamming_slots(layout)) + slot * sizeof e.rest,
+               sizeof e.rest);
+    if (layout != ND_HAMMING_LAYOUT_OTHER)
+        e.id = line->word[nd_hamming_first_id(layout) + slot];
+    return e;
+}
+
 void nd_hamming_line_set(enum nd_hamming_layout layout, struct nd_hamming_line *line, unsigned slot,
                          struct nd_hamming_entry entry);
 
 /* Make room for n buckets, the new ones empty.  False: out of memory, nothing changed. */
 bool nd_hamming_lines_resize(struct nd_hamming_lines *s, size_t n);
+/* Room for so many overflow lines, so that they are not moved before there are more.  False: out of
+ * memory. */
+bool nd_hamming_lines_reserve(struct nd_hamming_lines *s, size_t n_over);
 void nd_hamming_lines_release(struct nd_hamming_lines *s);
 size_t nd_hamming_lines_bytes(const struct nd_hamming_lines *s);
 

@@ -14,6 +14,24 @@ const char *nd_hamming_family_name(enum nd_hamming_family family)
     return (size_t)family < sizeof name / sizeof *name ? name[family] : NULL;
 }
 
+const char *nd_hamming_plan_name(const struct nd_hamming_plan *plan)
+{
+    static const struct {
+        unsigned bits, distance, tables, key_bits;
+        const char *name;
+    } known[] = {
+        {64, 3, 4, 16, "manku 4"},   {64, 3, 10, 25, "manku 10"},    {64, 3, 16, 28, "manku 16"},
+        {64, 3, 20, 31, "manku 20"}, {384, 11, 12, 32, "henzinger"},
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (plan->family == ND_HAMMING_BLOCKS && plan->problem.bits == known[i].bits &&
+            plan->problem.distance == known[i].distance && plan->tables == known[i].tables &&
+            plan->key_bits == known[i].key_bits)
+            return known[i].name;
+    return NULL;
+}
+
 enum nd_status nd_hamming_problem_check(const struct nd_hamming_problem *problem,
                                         struct nd_error *err)
 {
@@ -122,6 +140,7 @@ static bool design_fixed(const struct nd_hamming_machine *machine, struct nd_ham
     if (plan->family == ND_HAMMING_POPCOUNT)
         plan->tables = plan->problem.bits + 1;
     if (plan->family == ND_HAMMING_HALVES) {
+        plan->fill = plan->fill > 0 ? plan->fill : ND_HAMMING_FILL_HALVES;
         if (plan->problem.bits != 64 || plan->problem.distance > 3)
             return false;
         plan->tables = 2;
@@ -237,6 +256,13 @@ static bool beats(const struct nd_hamming_plan *a, const struct nd_hamming_plan 
            (a->bytes < b->bytes || a->query_seconds < b->query_seconds);
 }
 
+/* Two halves with room and crowded are the same where there are more than buckets can be. */
+static bool repeats(const struct nd_hamming_plan *a, const struct nd_hamming_plan *b)
+{
+    return a->family == b->family && a->tables == b->tables && a->bytes == b->bytes &&
+           a->query_seconds == b->query_seconds;
+}
+
 static void drop_beaten(struct list *list)
 {
     bool beaten[ND_HAMMING_PLANS_MAX] = {false};
@@ -244,7 +270,9 @@ static void drop_beaten(struct list *list)
 
     for (size_t i = 0; i < list->n; i++)
         for (size_t j = 0; j < list->n; j++)
-            beaten[i] |= beats(&list->at[j], &list->at[i]);
+            beaten[i] |= (beats(&list->at[j], &list->at[i]) ||
+                          (j < i && repeats(&list->at[j], &list->at[i]))) &&
+                         !nd_hamming_plan_name(&list->at[i]);
     for (size_t i = 0; i < list->n; i++)
         if (!beaten[i])
             list->at[kept++] = list->at[i];
@@ -263,14 +291,20 @@ static int by_time(const void *a, const void *b)
 static enum nd_status list_all(struct list *list, const struct nd_hamming_problem *problem,
                                const struct nd_hamming_machine *machine, struct nd_error *err)
 {
-    static const enum nd_hamming_family fixed[] = {ND_HAMMING_SCAN, ND_HAMMING_HALVES,
-                                                   ND_HAMMING_POPCOUNT};
+    static const struct {
+        enum nd_hamming_family family;
+        double fill;
+    } fixed[] = {{ND_HAMMING_SCAN, 0},
+                 {ND_HAMMING_HALVES, ND_HAMMING_FILL_HALVES},
+                 {ND_HAMMING_HALVES, ND_HAMMING_FILL_CROWDED},
+                 {ND_HAMMING_POPCOUNT, 0}};
     const struct nd_hamming_machine usual = nd_hamming_machine_default();
     enum nd_status status = nd_hamming_problem_check(problem, err);
 
     machine = machine ? machine : &usual;
-    for (size_t i = 0; i < 3 && status == ND_OK; i++) {
-        list->at[list->n] = (struct nd_hamming_plan){.problem = *problem, .family = fixed[i]};
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed && status == ND_OK; i++) {
+        list->at[list->n] = (struct nd_hamming_plan){
+            .problem = *problem, .family = fixed[i].family, .fill = fixed[i].fill};
         list->n += design_fixed(machine, &list->at[list->n]);
     }
     if (status == ND_OK)

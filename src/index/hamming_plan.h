@@ -4,10 +4,30 @@
 
 #include <neardup/hamming.h>
 
-/* The mean number of fingerprints that a line of each kind is sized for, and its slots. */
-#define ND_HAMMING_FILL_TABLES 4.5 /* of 7 */
-#define ND_HAMMING_FILL_IDS 4.0    /* of 6 */
-#define ND_HAMMING_FILL_OTHER 6.8  /* of 10 */
+/* Fingerprints for each place in the first line of a bucket: tables of keys; two halves. */
+#define ND_HAMMING_FILL_TABLES (4.5 / 7)
+#define ND_HAMMING_FILL_HALVES (2.0 / 3)
+#define ND_HAMMING_FILL_CROWDED 1.05
+#define ND_HAMMING_FILL_LEAST 0.25
+#define ND_HAMMING_FILL_MOST 2.0
+
+/*
+ * Lines that a table of keys with `bits` bits has for so many entries: by its fill, but no more
+ * than two for each key that there can be.
+ */
+double nd_hamming_table_lines(double entries, unsigned bits);
+
+/* Lines of chained buckets. */
+struct nd_hamming_chain {
+    double size;    /* lines of a bucket, the first counted even when it is empty */
+    double look_up; /* lines of a bucket that a query for any key looks at */
+};
+
+/*
+ * n entries, of 2^bits keys, in `lines` buckets with lines of so many slots: keys fall into buckets
+ * by Poisson's law, and entries on keys.
+ */
+struct nd_hamming_chain nd_hamming_chain(double n, unsigned bits, double lines, unsigned slots);
 
 /* ND_EINVAL where bits, distance, family or number of tables are out of range. */
 enum nd_status nd_hamming_problem_check(const struct nd_hamming_problem *problem,

@@ -29,25 +29,94 @@ double nd_hamming_chance_pairs(const struct nd_hamming_problem *problem)
 struct nd_hamming_machine nd_hamming_machine_default(void)
 {
     return (struct nd_hamming_machine){
-        .line_ns = 14,
-        .cached_ns = 4,
-        .compare_ns = 0.5,
-        .step_ns = 4,
-        .insert_ns = 30,
-        .cache_bytes = 32 << 20,
+        .line_ns = {1.3, 2.5, 4.5, 7},
+        .compare_ns = 0.13,
+        .fresh_ns = 10,
+        .table_ns = 11,
+        .bucket_ns = 4,
+        .table_add_ns = 30,
+        .half_add_ns = 20,
     };
 }
 
+/* A random line of so many bytes: between the sizes measured by the logarithm; beyond the last as
+ * it went on to it, for three doublings. */
 static double line_seconds(const struct nd_hamming_machine *m, double bytes)
 {
-    double share = bytes > m->cache_bytes ? m->cache_bytes / bytes : 1;
+    static const double measured[ND_HAMMING_SIZES] = {20, 24, 27, 29};
+    double size = log2(bytes < 1 ? 1 : bytes), share;
+    unsigned i = 1;
 
-    return 1e-9 * (share * m->cached_ns + (1 - share) * m->line_ns);
+    size = size < measured[0] ? measured[0] : size;
+    size = size > measured[ND_HAMMING_SIZES - 1] + 3 ? measured[ND_HAMMING_SIZES - 1] + 3 : size;
+    while (i < ND_HAMMING_SIZES - 1 && size > measured[i])
+        i++;
+    share = (size - measured[i - 1]) / (measured[i] - measured[i - 1]);
+    share = m->line_ns[i - 1] + share * (m->line_ns[i] - m->line_ns[i - 1]);
+    return 1e-9 * (share > m->line_ns[0] ? share : m->line_ns[0]);
 }
 
 static double rows_bytes(const struct nd_hamming_plan *p)
 {
     return (double)p->problem.count * (8.0 * (double)nd_hamming_words(p->problem.bits) + 8);
+}
+
+double nd_hamming_table_lines(double entries, unsigned bits)
+{
+    double lines = entries / (ND_HAMMING_FILL_TABLES * 7), most = ldexp(2, (int)bits);
+
+    return lines < most ? lines : most;
+}
+
+enum { ENTRIES = 512 };
+
+/* p[i]: the chance of i entries where `keys` keys of `each` entries fall into a bucket (Panjer). */
+static void compound(double keys, double each, double p[ENTRIES])
+{
+    double of_key[ENTRIES]; /* chance of i entries of a key, times i */
+
+    of_key[0] = 0;
+    for (unsigned i = 1; i < ENTRIES; i++)
+        of_key[i] = i == 1 ? each * exp(-each) : of_key[i - 1] * each / (i - 1);
+    p[0] = exp(keys * expm1(-each));
+    for (unsigned i = 1; i < ENTRIES; i++) {
+        p[i] = 0;
+        for (unsigned j = 1; j <= i; j++)
+            p[i] += of_key[j] * p[i - j];
+        p[i] *= keys / i;
+    }
+}
+
+static double lines_of(double entries, unsigned slots)
+{
+    return entries <= slots ? 1 : ceil(entries / slots);
+}
+
+struct nd_hamming_chain nd_hamming_chain(double n, unsigned bits, double lines, unsigned slots)
+{
+    double each = ldexp(n, -(int)bits), mean = n / lines, keys = mean / each;
+    struct nd_hamming_chain chain = {0, 0};
+    double p[ENTRIES], own[ENTRIES];
+
+    if (each + mean > 100) { /* long chains: on the average half a line of each is empty */
+        double empty = exp(-keys);
+
+        chain.size = mean / slots + empty + 0.5 * (1 - empty);
+        chain.look_up = (each + mean) / slots + 0.5;
+        return chain;
+    }
+    compound(keys, each, p);
+    own[0] = exp(-each);
+    for (unsigned i = 1; i < ENTRIES; i++)
+        own[i] = own[i - 1] * each / i;
+    for (unsigned i = 0; i < ENTRIES; i++) {
+        chain.size += p[i] * lines_of(i, slots);
+        for (unsigned j = 0; p[i] > 1e-9 && j < ENTRIES; j++)
+            chain.look_up += p[i] * own[j] * lines_of(i + j, slots);
+    }
+    chain.size = chain.size > 1 ? chain.size : 1; /* the chances add up to a little less than 1 */
+    chain.look_up = chain.look_up > 1 ? chain.look_up : 1;
+    return chain;
 }
 
 static void predict_shards(const struct nd_hamming_machine *m, struct nd_hamming_plan *p,
@@ -58,8 +127,9 @@ static void predict_shards(const struct nd_hamming_machine *m, struct nd_hamming
     p->candidates = n * share;
     p->lines = p->family == ND_HAMMING_POPCOUNT ? 2 * p->problem.distance + 1 : 1;
     p->bytes = rows_bytes(p) * 1.06;
-    p->build_seconds = 1e-9 * n * (m->cached_ns + m->step_ns);
-    p->query_seconds = 1e-9 * n * share * words * m->compare_ns + p->lines * 1e-9 * m->line_ns;
+    p->build_seconds = 1e-9 * (n * (words + 1) * m->compare_ns + p->bytes / 64 * m->fresh_ns);
+    p->query_seconds =
+        1e-9 * n * share * words * m->compare_ns + p->lines * line_seconds(m, p->bytes);
 }
 
 /* The share of uniform fingerprints whose number of ones is within k of that of another one. */
@@ -77,54 +147,93 @@ static double popcount_share(unsigned bits, unsigned distance)
     return share < 1 ? share : 1;
 }
 
+static unsigned key_bits(const uint64_t *key, size_t words)
+{
+    unsigned bits = 0;
+
+    for (size_t w = 0; w < words; w++)
+        bits += (unsigned)__builtin_popcountll(key[w]);
+    return bits;
+}
+
+/* Lines that are under way together where nothing depends on them: a line alone takes so long. */
+#define ALONE 8
+
+/* The queries that find something, one fingerprint each. */
+#define FINDING 0.5
+
+/*
+ * Every line that is looked at costs its memory and the work of a table.  What is found costs a
+ * look at its row and at its ids.  Adding writes a line in each table and, where it is full, the
+ * first chained one, which is not known before; and it looks for an equal fingerprint first, in the
+ * shortest chain that there is.
+ */
 static void predict_tables(const struct nd_hamming_machine *m, struct nd_hamming_plan *p,
                            const uint64_t *keys)
 {
-    const double slots = 7;
+    const unsigned slots = 7;
     size_t words = nd_hamming_words(p->problem.bits);
-    double n = (double)p->problem.count, each = n / ND_HAMMING_FILL_TABLES * 64;
+    double n = (double)(p->problem.count ? p->problem.count : 1), line;
+    double full = 0, shortest = n; /* tables whose line is full; lines of the shortest chain */
+    double found = FINDING * ALONE / 2;
+    struct nd_hamming_chain known[ND_HAMMING_BITS_MAX + 1] = {{0, 0}};
 
-    p->candidates = 0;
-    p->lines = 0;
+    p->candidates = p->lines = 0;
+    p->bytes = rows_bytes(p);
+    p->fill = ND_HAMMING_FILL_TABLES;
     for (unsigned t = 0; t < p->tables; t++) {
-        unsigned bits = 0;
-        double met;
+        unsigned bits = key_bits(keys + t * words, words);
+        double lines = nd_hamming_table_lines(n, bits);
 
-        for (size_t w = 0; w < words; w++)
-            bits += (unsigned)__builtin_popcountll(keys[t * words + w]);
-        met = ldexp(n, -(int)bits);
-        p->candidates += met;
-        /* A key with many fingerprints has a chain of lines, else its line is shared with others.
-         */
-        p->lines += met > slots ? 1 + met / slots : 1 + 0.1;
+        if (known[bits].size == 0)
+            known[bits] = nd_hamming_chain(n, bits, lines, slots);
+        p->candidates += ldexp(n, -(int)bits);
+        p->lines += known[bits].look_up;
+        p->bytes += 64 * lines * known[bits].size;
+        shortest = known[bits].look_up < shortest ? known[bits].look_up : shortest;
+        full += known[bits].look_up > 2 ? 1 : known[bits].look_up - 1;
     }
-    /* A candidate that passes the filter of 32 bits costs a look at its row. */
-    p->lines += p->candidates * nd_hamming_ball_share(32, p->problem.distance);
-    p->bytes = rows_bytes(p) + p->tables * each * 1.07;
-    p->build_seconds = 1e-9 * n * p->tables * m->insert_ns;
-    p->query_seconds = p->lines * line_seconds(m, p->bytes) + 1e-9 * p->tables * m->step_ns;
+    line = line_seconds(m, p->bytes);
+    p->build_seconds =
+        n * (p->tables * (line + 1e-9 * m->table_add_ns) + (full + shortest - 1) * ALONE * line) +
+        1e-9 * p->bytes / 64 * m->fresh_ns;
+    found += p->candidates * nd_hamming_ball_share(32, p->problem.distance);
+    p->query_seconds = p->lines * (line + 1e-9 * m->table_ns) + 2 * line * found;
 }
 
-/* Lines of a bucket: one and a tenth, or as many as its fingerprints take beyond 2^26 buckets. */
-static double chain(double n, double fill, double slots)
+/* 26 bits of data choose a bucket; what its place does not say is as good as random. */
+static struct nd_hamming_chain chain_of_half(double n, double fill, unsigned slots)
 {
-    const double buckets = (double)(1 << 26);
+    double lines = n / (fill * slots), most = (double)(1 << 26), least = (double)(1 << 17);
 
-    return n / fill <= buckets ? 1.1 : 1.1 + n / buckets / slots;
+    lines = lines < least ? least : lines > most ? most : lines;
+    return nd_hamming_chain(n, 64, lines, slots);
 }
 
 static void predict_halves(const struct nd_hamming_machine *m, struct nd_hamming_plan *p)
 {
-    const double least = 2.0 * 64 * (1 << 17), n = (double)p->problem.count;
+    static const unsigned slots[2] = {6, 10};
+    const double least = (double)(1 << 17), most = (double)(1 << 26);
+    double n = (double)(p->problem.count ? p->problem.count : 1), line, full;
     double look_ups = p->problem.distance < 2 ? 1 : 16;
-    double first = chain(n, ND_HAMMING_FILL_IDS, 6), second = chain(n, ND_HAMMING_FILL_OTHER, 10);
 
-    p->lines = look_ups * (first + second);
-    p->candidates = look_ups * (first * ND_HAMMING_FILL_IDS + second * ND_HAMMING_FILL_OTHER);
-    p->bytes = n * 64 * (1 / ND_HAMMING_FILL_IDS + 1 / ND_HAMMING_FILL_OTHER) * 1.08;
-    p->bytes = p->bytes > least ? p->bytes : least;
-    p->build_seconds = 1e-9 * n * 2 * m->insert_ns;
-    p->query_seconds = p->lines * line_seconds(m, p->bytes) + 1e-9 * p->lines * m->step_ns;
+    p->lines = p->candidates = p->bytes = 0;
+    for (int h = 0; h < 2; h++) {
+        double lines = n / (p->fill * slots[h]);
+        struct nd_hamming_chain chain = chain_of_half(n, p->fill, slots[h]);
+
+        lines = lines < least ? least : lines > most ? most : lines;
+        p->lines += look_ups * chain.look_up;
+        p->candidates += look_ups * n / lines;
+        p->bytes += 64 * lines * chain.size;
+    }
+    line = line_seconds(m, p->bytes);
+    full = p->lines / look_ups - 2;
+    p->build_seconds = n * (2 * (line + 1e-9 * m->half_add_ns) + full * ALONE * line) +
+                       1e-9 * p->bytes / 64 * m->fresh_ns;
+    /* A chained line is known late. */
+    p->query_seconds =
+        p->lines * (line + 1e-9 * m->bucket_ns) + (full * look_ups + FINDING * ALONE / 2) * line;
 }
 
 void nd_hamming_predict(const struct nd_hamming_machine *machine, struct nd_hamming_plan *plan,

@@ -27,14 +27,14 @@ static void destroy(void *self)
 static bool make_tables(struct nd_tables *s, const struct nd_hamming_plan *plan)
 {
     uint64_t *masks = nd_hamming_keys_new(plan);
-    size_t lines = nd_tables_lines_for((double)plan->problem.count);
     bool made = masks != NULL;
 
     s->table = calloc(plan->tables, sizeof *s->table);
     made = made && s->table;
     for (unsigned t = 0; made && t < s->n_tables; t++) {
         s->table[t].number = t;
-        made = nd_tables_node_make(s, &s->table[t], masks + t * s->words, lines);
+        made =
+            nd_tables_node_make(s, &s->table[t], masks + t * s->words, (double)plan->problem.count);
     }
     free(masks);
     return made && plan->problem.count < ROWS_MAX &&

@@ -22,6 +22,7 @@ struct nd_tables_key {
     uint64_t mask[ND_HAMMING_WORDS_MAX];
     uint8_t first_word, end_word; /* where the mask is not zero */
     uint8_t turn;                 /* of the upper half before it is folded on the lower */
+    uint16_t bits;
 };
 
 enum nd_tables_state { ND_TABLES_ONE, ND_TABLES_MANY, ND_TABLES_FREE };
@@ -138,15 +139,12 @@ static inline size_t nd_tables_place(const struct nd_tables_node *node, const ui
     return first + (low & ~(bit * (uint32_t)beyond)) * node->first_lines;
 }
 
-/* Lines that a table of so many entries should have. */
-size_t nd_tables_lines_for(double entries);
-
 /*
- * One table, and those within it.  mask: the bits of its key.  _make and _put are false where
- * memory is out, and then nothing has changed.
+ * One table, and those within it.  mask: the bits of its key; entries: how many are expected. _make
+ * and _put are false where memory is out, and then nothing has changed.
  */
 bool nd_tables_node_make(const struct nd_tables *s, struct nd_tables_node *node,
-                         const uint64_t *mask, size_t lines);
+                         const uint64_t *mask, double entries);
 void nd_tables_node_release(struct nd_tables_node *node);
 bool nd_tables_node_put(const struct nd_tables *s, struct nd_tables_node *node, uint32_t row);
 void nd_tables_node_drop(const struct nd_tables *s, struct nd_tables_node *node, uint32_t row);

@@ -34,6 +34,7 @@ static void set_key(struct nd_tables_key *key, const uint64_t *mask, size_t word
     *key = (struct nd_tables_key){.first_word = (uint8_t)words};
     for (size_t w = 0; w < words; w++) {
         key->mask[w] = mask[w];
+        key->bits = (uint16_t)(key->bits + __builtin_popcountll(mask[w]));
         if (!mask[w])
             continue;
         if (key->first_word == words)
@@ -44,21 +45,34 @@ static void set_key(struct nd_tables_key *key, const uint64_t *mask, size_t word
         key->turn = best_turn(mask[0]);
 }
 
-size_t nd_tables_lines_for(double entries)
+static size_t lines_for(const struct nd_tables_key *key, double entries)
 {
-    double lines = entries / ND_HAMMING_FILL_TABLES;
+    double lines = nd_hamming_table_lines(entries, key->bits);
 
     return lines < LEAST_LINES ? LEAST_LINES : (size_t)lines;
 }
 
-bool nd_tables_node_make(const struct nd_tables *s, struct nd_tables_node *node,
-                         const uint64_t *mask, size_t lines)
+/* Chained lines that uniform fingerprints need: what is never used takes no memory. */
+static size_t chained_for(const struct nd_tables_key *key, double entries, size_t lines)
 {
+    if (entries < 1)
+        return 0;
+    return (size_t)((nd_hamming_chain(entries, key->bits, (double)lines, SLOTS).size - 1) *
+                    (double)lines);
+}
+
+bool nd_tables_node_make(const struct nd_tables *s, struct nd_tables_node *node,
+                         const uint64_t *mask, double entries)
+{
+    size_t lines;
+
     set_key(&node->key, mask, s->words);
+    lines = lines_for(&node->key, entries);
     node->lines = (struct nd_hamming_lines){.layout = ND_HAMMING_LAYOUT_ROWS};
     node->first_lines = lines;
     node->doublings = 0;
-    return nd_hamming_lines_resize(&node->lines, lines);
+    return nd_hamming_lines_resize(&node->lines, lines) &&
+           nd_hamming_lines_reserve(&node->lines, chained_for(&node->key, entries, lines));
 }
 
 void nd_tables_node_release(struct nd_tables_node *node)
@@ -133,7 +147,8 @@ static void grow(const struct nd_tables *s, struct nd_tables_node *node)
     size_t level = node->first_lines << node->doublings, new = node->lines.n_main;
     size_t old = new - level;
 
-    if ((double)node->entries <= (double)new *ND_HAMMING_FILL_TABLES || new >= UINT32_MAX / 2 ||
+    if ((double)node->entries <= (double)new *(SLOTS * ND_HAMMING_FILL_TABLES) ||
+        lines_for(&node->key, (double)node->entries) <= new || new >= UINT32_MAX / 2 ||
         !nd_hamming_lines_resize(&node->lines, new + 1))
         return;
     if (nd_tables_is_refined(nd_hamming_lines_at(&node->lines, old)))

@@ -46,7 +46,7 @@ struct search {
 static inline void ask(struct wave *w, const struct nd_hamming_line *line, uint32_t value,
                        uint32_t query, const struct nd_tables_node *node)
 {
-    __builtin_prefetch(line);
+    __builtin_prefetch(line, 0, 2);
     w->line[w->n] = line;
     w->value[w->n] = value;
     w->query[w->n] = query;
@@ -113,12 +113,12 @@ static bool is_first(const struct nd_tables *s, const uint64_t *a, const uint64_
     return true;
 }
 
-/* Compare the rows of the candidates; their lines of memory were asked for before. */
-static void resolve(struct search *s)
+/* Compare the rows of the first n candidates; their lines of memory were asked for before. */
+static void resolve(struct search *s, size_t n)
 {
     const struct nd_tables *tables = s->tables;
 
-    for (size_t i = 0; i < s->n_candidates; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct candidate *c = &s->candidate[i];
         const uint64_t *row = nd_tables_row(tables, c->row);
         const uint64_t *x = s->queries + c->query * tables->words;
@@ -134,7 +134,8 @@ static void resolve(struct search *s)
         else
             nd_hamming_sink_id(s->sink, c->query, ids->id, distance);
     }
-    s->n_candidates = 0;
+    s->n_candidates -= n;
+    memmove(s->candidate, s->candidate + n, s->n_candidates * sizeof *s->candidate);
 }
 
 static void add_candidate(struct search *s, uint32_t row, uint32_t query,
@@ -144,7 +145,7 @@ static void add_candidate(struct search *s, uint32_t row, uint32_t query,
     __builtin_prefetch(nd_tables_row_ids(s->tables, row));
     s->candidate[s->n_candidates++] = (struct candidate){row, query, node};
     if (s->n_candidates == CANDIDATES)
-        resolve(s);
+        resolve(s, CANDIDATES / 2);
 }
 
 static void add_todo(struct search *s, const struct nd_tables_node *node, uint32_t query)
@@ -186,7 +187,6 @@ static void finish(struct search *s, struct wave *w)
                     node);
         }
     }
-    resolve(s);
 }
 
 void nd_tables_query(const void *self, const uint64_t *queries, size_t n, unsigned distance,
@@ -208,5 +208,6 @@ void nd_tables_query(const void *self, const uint64_t *queries, size_t n, unsign
         if (wave[now ^ 1].n == 0) /* the last wave may have met refined buckets */
             begin(&s, &wave[now ^ 1]);
     }
+    resolve(&s, s.n_candidates);
     free(s.todo);
 }

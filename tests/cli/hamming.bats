@@ -56,6 +56,34 @@ END
     neardup index plan --count 17179869184 --memory 1T >plan
     [ "$(grep -c '^\*' plan)" -eq 1 ]
     neardup index plan --count 1e9 --calibrate | grep -q '^\* '
+    for name in "manku 4" "manku 10" "manku 16" "manku 20"; do
+        grep -Eq "^[* ] blocks +${name#manku } .*  $name\$" plan
+    done
+    for family in scan popcount halves covering blocks; do grep -q "^[* ] $family " plan; done
+    neardup index plan --count 1e8 --bits 384 --distance 11 >plan
+    grep -Eq '^[* ] blocks +12 +32 .*  henzinger$' plan
+}
+
+@test "plan: a calibration is measured once, kept, and read again" {
+    neardup index plan --count 1e8 --calibration machine >first
+    head -1 machine | grep -qx 'neardup-machine 1'
+    cp machine before
+    neardup index plan --count 1e8 --calibration machine >second
+    cmp machine before
+    cmp first second
+    sed 's/^bucket_ps .*/bucket_ps 900000/' before >machine # as if that were very slow
+    neardup index plan --count 1e8 --calibration machine >third
+    run cmp -s first third
+    [ "$status" -eq 1 ]
+    for bad in '1s/1/2/' 's/^table_ps.*/table_ps x/' '/^fresh_ps/d' '$p'; do
+        sed "$bad" before >machine
+        run neardup index plan --count 1e8 --calibration machine
+        [ "$status" -eq 2 ]
+        [[ $output == *"machine: "*"measure again"* ]]
+    done
+    run neardup index plan --count 1e8 --calibration no/such/folder
+    [ "$status" -eq 2 ]
+    [[ $output == *"no/such/folder: "* ]]
 }
 
 @test "plan: warns where clusters grow by chance, refuses what cannot be" {

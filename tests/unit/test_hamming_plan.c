@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "base/hash.h"
 #include "index/hamming_code.h"
 #include "index/hamming_coverings.h"
+#include "index/hamming_plan.h"
 #include "index/hamming_solver.h"
 
 #define N_PAPER (UINT64_C(1) << 34) /* "8B" in 002, example 3.1 */
@@ -87,6 +89,46 @@ static void henzinger_has_twelve_tables_of_32_bits(void **state)
     assert_int_equal(plan.tables, 12);
     assert_int_equal(plan.key_bits, 32);
     assert_int_equal(plan.key_bits_most, 32);
+    assert_string_equal(nd_hamming_plan_name(&plan), "henzinger");
+}
+
+/* The published designs stand in the list with their names, and what they need is as published. */
+static void designs_with_a_name_are_listed(void **state)
+{
+    static const struct {
+        unsigned bits, distance, tables;
+        const char *name;
+    } known[] = {{64, 3, 4, "manku 4"},
+                 {64, 3, 10, "manku 10"},
+                 {64, 3, 16, "manku 16"},
+                 {64, 3, 20, "manku 20"},
+                 {384, 11, 12, "henzinger"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        static const uint64_t counts[] = {1000, 1000000, 1000000000, N_PAPER};
+
+        for (size_t c = 0; c < 4; c++) {
+            struct nd_hamming_problem problem = {known[i].bits, known[i].distance, counts[c]};
+            struct nd_hamming_plan plan[ND_HAMMING_PLANS_MAX];
+            unsigned seen = 0, families = 0;
+            size_t n;
+
+            assert_int_equal(nd_hamming_plans(&problem, NULL, plan, ND_HAMMING_PLANS_MAX, &n, NULL),
+                             ND_OK);
+            for (size_t j = 0; j < n; j++) {
+                const char *name = nd_hamming_plan_name(&plan[j]);
+
+                families |= 1u << plan[j].family;
+                if (name && !strcmp(name, known[i].name)) {
+                    seen++;
+                    assert_int_equal(plan[j].tables, known[i].tables);
+                }
+            }
+            assert_int_equal(seen, 1);
+            assert_int_equal(families, known[i].bits == 64 ? 31 : 31 & ~(1u << ND_HAMMING_HALVES));
+        }
+    }
 }
 
 /* Every choice of `distance` of the blocks lies in a set. */
@@ -276,10 +318,113 @@ static void a_measured_machine_serves_to_plan(void **state)
 
     (void)state;
     assert_int_equal(nd_hamming_calibrate(&machine, NULL), ND_OK);
-    assert_true(machine.line_ns > 0 && machine.cached_ns > 0);
-    assert_true(machine.compare_ns > 0 && machine.insert_ns > 0 && machine.step_ns > 0);
+    for (int i = 0; i < ND_HAMMING_SIZES; i++)
+        assert_true(machine.line_ns[i] > 0);
+    assert_true(machine.compare_ns > 0 && machine.fresh_ns > 0 && machine.table_ns > 0);
+    assert_true(machine.bucket_ns > 0 && machine.table_add_ns > 0 && machine.half_add_ns > 0);
     assert_int_equal(nd_hamming_choose(&problem, &machine, 0, &plan, NULL), ND_OK);
     assert_true(plan.query_seconds > 0);
+}
+
+static void a_machine_is_read_as_it_was_written(void **state)
+{
+    struct nd_hamming_machine machine = nd_hamming_machine_default(), again;
+    char text[ND_HAMMING_MACHINE_TEXT], other[ND_HAMMING_MACHINE_TEXT];
+    size_t n = nd_hamming_machine_print(&machine, text);
+    struct nd_error err;
+
+    (void)state;
+    assert_int_equal(strlen(text), n);
+    assert_int_equal(nd_hamming_machine_parse(text, n, &again, &err), ND_OK);
+    assert_memory_equal(&again, &machine, sizeof machine);
+    assert_int_equal(nd_hamming_machine_parse(text, n - 1, &again, NULL), ND_OK); /* no last \n */
+    for (size_t len = 0; len + 1 < n; len++) {
+        enum nd_status status = nd_hamming_machine_parse(text, len, &again, &err);
+
+        /* a last number that is cut short is a number still */
+        assert_true(status == ND_EINVAL || (text[len - 1] != ' ' && len > n - 8));
+    }
+    for (size_t i = 0; i < n; i++) {
+        memcpy(other, text, n);
+        other[i] = '#';
+        assert_int_equal(nd_hamming_machine_parse(other, n, &again, &err), ND_EINVAL);
+    }
+    n = (size_t)snprintf(other, sizeof other, "%sbucket_ps 7\n", text); /* twice */
+    assert_int_equal(nd_hamming_machine_parse(other, n, &again, &err), ND_EINVAL);
+}
+
+/* Fewer than 2 to a bucket: keys that hold one each are as good as none, so Poisson's law remains.
+ */
+static void chains_are_as_long_as_chance_makes_them(void **state)
+{
+    struct nd_hamming_chain chain = nd_hamming_chain(1e6, 64, 1e6 / 4, 6);
+    double expected = 0, p = exp(-4);
+
+    (void)state;
+    for (unsigned i = 0; i < 100; i++) {
+        expected += p * (i <= 6 ? 1 : ceil(i / 6.0));
+        p *= 4.0 / (i + 1);
+    }
+    assert_true(fabs(chain.size - expected) < 1e-6 && fabs(chain.look_up - expected) < 1e-6);
+    /* 15.26 of a key, alone in its bucket or with few others: 2.7 lines and what is beside it */
+    chain = nd_hamming_chain(1e6, 16, 131072, 7);
+    assert_true(chain.look_up > 2.7 && chain.look_up < 2.7 + 7.63 / 7 + 0.5);
+    /* the rough form for long chains goes on where the exact one ends */
+    for (unsigned bits = 13; bits <= 14; bits++) {
+        chain = nd_hamming_chain(1e6, bits, ldexp(2, (int)bits), 7);
+        assert_true(fabs(chain.look_up - 1.5 * ldexp(1e6, -(int)bits) / 7 - 0.5) < 0.1);
+    }
+}
+
+/* What is predicted to be in memory is what an index takes, within a tenth. */
+static void bytes_come_out_as_predicted(void **state)
+{
+    enum { N = 300000 };
+    struct nd_hamming_problem problem = {64, 3, N};
+    struct nd_hamming_plan plan[ND_HAMMING_PLANS_MAX];
+    uint64_t *row = malloc(N * sizeof *row);
+    size_t n;
+
+    (void)state;
+    assert_non_null(row);
+    for (size_t i = 0; i < N; i++)
+        row[i] = nd_mix64(i);
+    assert_int_equal(nd_hamming_plans(&problem, NULL, plan, ND_HAMMING_PLANS_MAX, &n, NULL), ND_OK);
+    for (size_t i = 0; i < n; i++) {
+        struct nd_hamming *index;
+        double bytes;
+
+        if (plan[i].tables > 20) /* few are enough */
+            continue;
+        assert_int_equal(nd_hamming_new(&index, &plan[i], NULL), ND_OK);
+        assert_int_equal(nd_hamming_add(index, row, NULL, 0, N, NULL), ND_OK);
+        bytes = (double)nd_hamming_bytes(index);
+        if (fabs(bytes / plan[i].bytes - 1) > 0.1)
+            fail_msg("%s of %u tables: %.0f bytes, %.0f predicted",
+                     nd_hamming_family_name(plan[i].family), plan[i].tables, bytes, plan[i].bytes);
+        nd_hamming_free(index);
+    }
+    free(row);
+}
+
+/* At 10M two halves fit in 24.4 bytes a fingerprint, crowded; with room they take more. */
+static void two_halves_are_offered_with_room_and_crowded(void **state)
+{
+    struct nd_hamming_problem problem = {64, 3, 10000000};
+    struct nd_hamming_plan plan;
+    struct nd_hamming *index;
+
+    (void)state;
+    assert_int_equal(nd_hamming_choose(&problem, NULL, 24.4e7, &plan, NULL), ND_OK);
+    assert_int_equal(plan.family, ND_HAMMING_HALVES);
+    assert_true(plan.fill > 1);
+    assert_int_equal(nd_hamming_choose(&problem, NULL, 32e7, &plan, NULL), ND_OK);
+    assert_int_equal(plan.family, ND_HAMMING_HALVES);
+    assert_true(plan.fill < 1);
+    plan.fill = 0.2;
+    assert_int_equal(nd_hamming_new(&index, &plan, NULL), ND_EINVAL);
+    plan.fill = 2.1;
+    assert_int_equal(nd_hamming_new(&index, &plan, NULL), ND_EINVAL);
 }
 
 int main(void)
@@ -289,12 +434,17 @@ int main(void)
         cmocka_unit_test(the_longest_key_for_a_number_of_tables),
         cmocka_unit_test(coverings_need_fewer_tables),
         cmocka_unit_test(henzinger_has_twelve_tables_of_32_bits),
+        cmocka_unit_test(designs_with_a_name_are_listed),
         cmocka_unit_test(each_covering_covers),
         cmocka_unit_test(every_error_is_missed_by_some_key),
         cmocka_unit_test(the_ball_of_a_word_is_sixteen_buckets),
         cmocka_unit_test(chance_is_what_the_formula_says),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(a_measured_machine_serves_to_plan),
+        cmocka_unit_test(a_machine_is_read_as_it_was_written),
+        cmocka_unit_test(chains_are_as_long_as_chance_makes_them),
+        cmocka_unit_test(bytes_come_out_as_predicted),
+        cmocka_unit_test(two_halves_are_offered_with_room_and_crowded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,313 @@
+/* hamming_side.c - our side of bench/run hamming, by the protocol of its rivals
+ *
+ *     hamming_side index FINGERPRINTS QUERIES COUNT N_QUERIES ANSWERS [FAMILY TABLES | fit BYTES]
+ *     hamming_side scan  FINGERPRINTS QUERIES COUNT N_QUERIES ANSWERS
+ *     hamming_side pairs FINGERPRINTS COUNT THREADS
+ *     hamming_side large COUNT N_QUERIES
+ *
+ * 64 bits within 3.  One JSON object.  ANSWERS gets two 64-bit words a query: how many ids, and the
+ * sum of (id + 1)^3 modulo 2^64.  scan compares with all, in a plain loop that shares no code with
+ * the library; it is what the answers are held against.  `fit BYTES`: the planner's choice for at
+ * most so many bytes a fingerprint (0: any).  large makes the fingerprints as it adds them, so that
+ * nothing but the index is in memory.
+ */
+#define _GNU_SOURCE
+#include <malloc.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <neardup/cpu.h>
+#include <neardup/hamming.h>
+
+#include "base/hash.h"
+
+enum { BITS = 64, DISTANCE = 3, SINGLES = 20000, ROUNDS = 3, CHUNK = 1 << 20 };
+
+static void die(const char *what)
+{
+    fprintf(stderr, "hamming_side: %s\n", what);
+    exit(2);
+}
+
+static double clock_of(clockid_t clock)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Bytes of this process that are in memory. */
+static double resident(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    long all = 0, here = 0;
+
+    malloc_trim(0);
+    if (!file || fscanf(file, "%ld %ld", &all, &here) != 2)
+        die("no /proc/self/statm");
+    fclose(file);
+    return (double)here * (double)sysconf(_SC_PAGESIZE);
+}
+
+static uint64_t *read_words(const char *path, size_t n)
+{
+    FILE *file = fopen(path, "rb");
+    uint64_t *row = malloc((n ? n : 1) * sizeof *row);
+
+    if (!file || !row || fread(row, sizeof *row, n, file) != n)
+        die("cannot read so many words");
+    fclose(file);
+    return row;
+}
+
+static void add_answer(uint64_t answer[2], uint64_t id)
+{
+    answer[0]++;
+    answer[1] += (id + 1) * (id + 1) * (id + 1);
+}
+
+static void write_answers(const char *path, uint64_t (*answer)[2], size_t n)
+{
+    FILE *file = fopen(path, "wb");
+
+    if (!file || fwrite(answer, sizeof *answer, n, file) != n || fclose(file))
+        die("cannot write the answers");
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+struct figures {
+    double batch, p50, p99; /* seconds a query */
+    uint64_t found;
+};
+
+static struct figures time_queries(const struct nd_hamming *index, const uint64_t *query, size_t n,
+                                   struct nd_hamming_matches *out)
+{
+    size_t singles = n < SINGLES ? n : SINGLES;
+    double took[ROUNDS], *single = malloc((singles + 1) * sizeof *single);
+    struct figures f = {0};
+
+    if (!single)
+        die("out of memory");
+    for (size_t i = 0; i < singles; i++) {
+        double start = clock_of(CLOCK_MONOTONIC);
+
+        out->count = 0;
+        if (nd_hamming_query(index, query + i, 1, DISTANCE, out, NULL) != ND_OK)
+            die("a query failed");
+        single[i] = clock_of(CLOCK_MONOTONIC) - start;
+    }
+    qsort(single, singles, sizeof *single, by_value);
+    f.p50 = single[singles / 2];
+    f.p99 = single[singles * 99 / 100];
+    for (int round = 0; round < ROUNDS; round++) {
+        double start = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+
+        out->count = 0;
+        if (nd_hamming_query(index, query, n, DISTANCE, out, NULL) != ND_OK)
+            die("a query failed");
+        took[round] = (clock_of(CLOCK_PROCESS_CPUTIME_ID) - start) / (double)n;
+        f.found = out->count;
+    }
+    qsort(took, ROUNDS, sizeof *took, by_value);
+    f.batch = took[ROUNDS / 2];
+    free(single);
+    return f;
+}
+
+static void print_index(const struct nd_hamming_plan *plan, double build, double grown,
+                        double bytes, const struct figures *f)
+{
+    double n = (double)plan->problem.count;
+
+    printf("{\"tool\":\"neardup\",\"cpu\":\"%s\",\"count\":%.0f,\"design\":\"%s\",\"tables\":%u,"
+           "\"key_bits\":%u,\"build_s\":%.3f,\"inserts_per_s\":%.0f,\"bytes_each\":%.2f,"
+           "\"allocated_each\":%.2f,\"queries_per_s\":%.0f,\"p50_us\":%.3f,\"p99_us\":%.3f,"
+           "\"found\":%llu,\"predicted_build_s\":%.3f,\"predicted_us\":%.4f,"
+           "\"predicted_bytes_each\":%.2f}\n",
+           nd_cpu_name(), n, nd_hamming_family_name(plan->family), plan->tables, plan->key_bits,
+           build, n / build, grown / n, bytes / n, 1 / f->batch, f->p50 * 1e6, f->p99 * 1e6,
+           (unsigned long long)f->found, plan->build_seconds, plan->query_seconds * 1e6,
+           plan->bytes / n);
+}
+
+static struct nd_hamming_plan choose(uint64_t count, const char *family, double wish)
+{
+    struct nd_hamming_problem problem = {BITS, DISTANCE, count};
+    struct nd_hamming_machine machine;
+    struct nd_hamming_plan plan;
+    struct nd_error err;
+    enum nd_status status = nd_hamming_calibrate(&machine, &err);
+    bool known = !strcmp(family, "fit");
+
+    if (status == ND_OK && known)
+        status = nd_hamming_choose(&problem, &machine, wish * (double)count, &plan, &err);
+    for (int f = 0; status == ND_OK && !known && f <= ND_HAMMING_POPCOUNT; f++)
+        if (!strcmp(family, nd_hamming_family_name((enum nd_hamming_family)f))) {
+            status = nd_hamming_design(&problem, &machine, (enum nd_hamming_family)f, 0,
+                                       (unsigned)wish, &plan, &err);
+            known = true;
+        }
+    if (status != ND_OK || !known)
+        die(known ? err.message : "no such design");
+    malloc_trim(0);
+    return plan;
+}
+
+static void run_index(char **argv, const char *family, double wish)
+{
+    size_t n = strtoull(argv[4], NULL, 10), n_queries = strtoull(argv[5], NULL, 10);
+    uint64_t *row = read_words(argv[2], n), *query = read_words(argv[3], n_queries);
+    struct nd_hamming_plan plan = choose(n, family, wish);
+    double before = resident(), start = clock_of(CLOCK_PROCESS_CPUTIME_ID), build, grown;
+    uint64_t(*answer)[2] = calloc(n_queries + 1, sizeof *answer);
+    struct nd_hamming_matches out = {.at = NULL};
+    struct nd_hamming *index;
+    struct nd_error err;
+    struct figures f;
+
+    if (!answer)
+        die("out of memory");
+    if (nd_hamming_new(&index, &plan, &err) != ND_OK ||
+        nd_hamming_add(index, row, NULL, 0, n, &err) != ND_OK)
+        die(err.message);
+    build = clock_of(CLOCK_PROCESS_CPUTIME_ID) - start;
+    grown = resident() - before;
+    f = time_queries(index, query, n_queries, &out);
+    for (size_t i = 0; i < out.count; i++)
+        add_answer(answer[out.at[i].query], out.at[i].id);
+    write_answers(argv[6], answer, n_queries);
+    print_index(&plan, build, grown, (double)nd_hamming_bytes(index), &f);
+    nd_hamming_free(index);
+    nd_hamming_matches_release(&out);
+    free(answer);
+    free(row);
+    free(query);
+}
+
+static void run_scan(char **argv)
+{
+    size_t n = strtoull(argv[4], NULL, 10), n_queries = strtoull(argv[5], NULL, 10);
+    uint64_t *row = read_words(argv[2], n), *query = read_words(argv[3], n_queries);
+    uint64_t(*answer)[2] = calloc(n_queries + 1, sizeof *answer), found = 0;
+
+    if (!answer)
+        die("out of memory");
+    for (size_t q = 0; q < n_queries; q++)
+        for (size_t i = 0; i < n; i++)
+            if (__builtin_popcountll(row[i] ^ query[q]) <= DISTANCE)
+                add_answer(answer[q], i);
+    for (size_t q = 0; q < n_queries; q++)
+        found += answer[q][0];
+    write_answers(argv[6], answer, n_queries);
+    printf("{\"tool\":\"scan\",\"count\":%zu,\"found\":%llu}\n", n, (unsigned long long)found);
+    free(answer);
+    free(row);
+    free(query);
+}
+
+/* Of all pairs, how many, and a sum that depends on which they are. */
+static int add_pairs(void *context, const struct nd_hamming_pair *pair, size_t n)
+{
+    uint64_t *sum = context;
+
+    for (size_t i = 0; i < n; i++) {
+        sum[0]++;
+        sum[1] += (pair[i].a + 1) * (pair[i].b + 1) * (pair[i].b + 1);
+    }
+    return 0;
+}
+
+static void run_pairs(char **argv)
+{
+    size_t n = strtoull(argv[3], NULL, 10);
+    uint64_t *row = read_words(argv[2], n), sum[2] = {0, 0};
+    double start = clock_of(CLOCK_MONOTONIC), cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+    struct nd_error err;
+
+    if (nd_hamming_pairs(row, n, BITS, DISTANCE, (unsigned)strtoul(argv[4], NULL, 10), add_pairs,
+                         sum, &err) != ND_OK)
+        die(err.message);
+    printf("{\"tool\":\"neardup\",\"count\":%zu,\"threads\":%s,\"seconds\":%.3f,\"cpu_s\":%.3f,"
+           "\"pairs\":%llu,\"pairs_sum\":%llu}\n",
+           n, argv[4], clock_of(CLOCK_MONOTONIC) - start, clock_of(CLOCK_PROCESS_CPUTIME_ID) - cpu,
+           (unsigned long long)sum[0], (unsigned long long)sum[1]);
+    free(row);
+}
+
+/* The i-th of the fingerprints that are nowhere stored. */
+static uint64_t fingerprint(uint64_t i)
+{
+    return nd_mix64(i * UINT64_C(0x9E3779B97F4A7C15));
+}
+
+/* Every second query is a stored fingerprint with 3 bits wrong: it must be among the answers. */
+static void run_large(char **argv)
+{
+    size_t n = strtoull(argv[2], NULL, 10), n_queries = strtoull(argv[3], NULL, 10);
+    struct nd_hamming_plan plan = choose(n, "halves", 0);
+    uint64_t *chunk = malloc(CHUNK * sizeof *chunk), *query = malloc(n_queries * sizeof *query);
+    struct nd_hamming_matches out = {.at = NULL};
+    double before = resident(), build = 0, grown;
+    struct nd_hamming *index;
+    struct nd_error err;
+    struct figures f;
+    size_t planted = 0;
+
+    if (!chunk || !query || nd_hamming_new(&index, &plan, &err) != ND_OK)
+        die("out of memory");
+    for (size_t at = 0; at < n; at += CHUNK) {
+        size_t some = n - at < CHUNK ? n - at : CHUNK;
+        double start;
+
+        for (size_t i = 0; i < some; i++)
+            chunk[i] = fingerprint(at + i);
+        start = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+        if (nd_hamming_add(index, chunk, NULL, (uint32_t)at, some, &err) != ND_OK)
+            die(err.message);
+        build += clock_of(CLOCK_PROCESS_CPUTIME_ID) - start;
+    }
+    grown = resident() - before;
+    for (size_t i = 0; i < n_queries; i++)
+        query[i] = i % 2 ? fingerprint(nd_mix64(i) % n) ^ UINT64_C(0x8000010000000001) << i % 13
+                         : nd_mix64(~i);
+    f = time_queries(index, query, n_queries, &out);
+    for (size_t i = 0; i < out.count; i++)
+        planted += out.at[i].query % 2 && out.at[i].id == nd_mix64(out.at[i].query) % n;
+    if (planted != n_queries / 2)
+        die("a planted neighbour was not found");
+    print_index(&plan, build, grown, (double)nd_hamming_bytes(index), &f);
+    nd_hamming_free(index);
+    nd_hamming_matches_release(&out);
+    free(chunk);
+    free(query);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+
+    if (!strcmp(what, "index") && (argc == 7 || argc == 9))
+        run_index(argv, argc == 9 ? argv[7] : "fit", argc == 9 ? strtod(argv[8], NULL) : 0);
+    else if (!strcmp(what, "scan") && argc == 7)
+        run_scan(argv);
+    else if (!strcmp(what, "pairs") && argc == 5)
+        run_pairs(argv);
+    else if (!strcmp(what, "large") && argc == 4)
+        run_large(argv);
+    else
+        die("index|scan FINGERPRINTS QUERIES COUNT N_QUERIES ANSWERS ..., pairs ..., large ...");
+    return 0;
+}
