@@ -122,7 +122,7 @@ END
     [ "$status" -eq 2 ]
     printf 'ff\t7\nfe\t4294967295\n' | neardup index build -o small
     [ "$(printf 'ff\n' | neardup index query small)" = "$(printf '0\t7\t0\n0\t4294967295\t1')" ]
-    printf 'ff\tseven\n' >bad
+    printf "fg\n" >bad
     run neardup index build bad -o small
     [ "$status" -eq 2 ]
     neardup index verify small # the old one stands
