@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <neardup/hamming.h>
+#include <neardup/hamming_file.h>
 
 enum nd_status set_hamming_number(struct settings *s, const struct option *o, const char *value,
                                   struct nd_error *err)
@@ -34,6 +34,7 @@ enum nd_status set_hamming_number(struct settings *s, const struct option *o, co
                        known[i].least, known[i].most);
     *known[i].field = (unsigned)n;
     s->hamming.has_distance |= known[i].field == &h->distance;
+    s->hamming.has_bits |= known[i].field == &h->bits;
     return ND_OK;
 }
 
@@ -79,4 +80,17 @@ enum nd_status set_hamming_output(struct settings *s, const struct option *o, co
     (void)err;
     s->hamming.output = value;
     return ND_OK;
+}
+
+enum nd_status set_hamming_codec(struct settings *s, const struct option *o, const char *value,
+                                 struct nd_error *err)
+{
+    static const enum nd_hamming_codec all[] = {ND_HAMMING_EF, ND_HAMMING_MANKU};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(value, nd_hamming_codec_name(all[i])) == 0) {
+            s->hamming.codec = all[i];
+            return ND_OK;
+        }
+    return nd_fail(err, ND_EINVAL, "--%s: '%s' is neither ef nor manku", o->name, value);
 }

@@ -41,6 +41,7 @@ DECLARE(set_hamming_number);
 DECLARE(set_hamming_size);
 DECLARE(set_hamming_flag);
 DECLARE(set_hamming_output);
+DECLARE(set_hamming_codec);
 #undef DECLARE
 
 #endif

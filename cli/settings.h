@@ -16,9 +16,10 @@ struct words {
 /* What index and join are told. */
 struct hamming_settings {
     unsigned bits, distance, tables, key_bits;
+    unsigned codec;       /* of enum nd_hamming_codec; 0: not given */
     double count, memory; /* 0: not given */
     const char *output;
-    bool raw, merge, calibrate, has_distance;
+    bool raw, merge, calibrate, has_bits, has_distance;
 };
 
 struct settings {
@@ -93,8 +94,11 @@ int cmd_sketch(struct settings *s);
 int cmd_index(struct settings *s);
 int cmd_join(struct settings *s);
 
-/* cmd_index_file.c: the parts of index that have to do with a file. */
+/* cmd_index_file.c: the parts of index that write a file. */
 int index_build(const struct settings *s, const char *const *path, size_t n);
+int index_add(const struct settings *s, const char *index, const char *const *path, size_t n);
+int index_merge(const struct settings *s, const char *const *path, size_t n);
+/* cmd_index_query.c: those that read one. */
 int index_info(const char *path);
 int index_verify(const char *path);
 int index_query(const struct settings *s, const char *index, const char *queries);

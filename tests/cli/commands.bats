@@ -45,6 +45,7 @@ load common
     gzip -c small.jsonl >shards/1.jsonl.gz
     echo "some words in a file" | tee DIR/a DIR/b >a.txt
     cp a.txt b.txt
+    printf 'ff\n1\n' | tee fingerprints.txt more.txt >queries.txt
     sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/{/^neardup\|^zcat/p}' "$man"/*.1 >examples
     [ "$(wc -l <examples)" -ge 8 ]
     while read -r example; do
