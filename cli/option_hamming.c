@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <neardup/hamming_file.h>
+#include <neardup/hamming_stats.h>
 
 enum nd_status set_hamming_number(struct settings *s, const struct option *o, const char *value,
                                   struct nd_error *err)
@@ -20,6 +21,7 @@ enum nd_status set_hamming_number(struct settings *s, const struct option *o, co
         {"distance", 0, ND_HAMMING_DISTANCE_MAX, &h->distance},
         {"tables", 1, ND_HAMMING_TABLES_MAX, &h->tables},
         {"key-bits", 1, 64, &h->key_bits},
+        {"buckets", 2, ND_HAMMING_BUCKETS_MAX, &h->buckets},
     };
     size_t i = 0;
     unsigned long n;
@@ -76,9 +78,8 @@ enum nd_status set_hamming_flag(struct settings *s, const struct option *o, cons
 enum nd_status set_hamming_output(struct settings *s, const struct option *o, const char *value,
                                   struct nd_error *err)
 {
-    (void)o;
     (void)err;
-    s->hamming.output = value;
+    *(strcmp(o->name, "svg") == 0 ? &s->hamming.svg : &s->hamming.output) = value;
     return ND_OK;
 }
 

@@ -124,6 +124,9 @@ const struct option option_table[] = {
      "64 "
      "bits) (default: ef)",
      FOR_INDEX, SET(set_hamming_codec)},
+    {NULL, "buckets", 0, "N", "of stats: parts of equal size, 2 to 1024 (default: 128)", FOR_INDEX,
+     SET(set_hamming_number)},
+    {NULL, "svg", 0, "FILE", "of stats: draw the figures too", FOR_INDEX, SET(set_hamming_output)},
 
     {"Planning", "count", 0, "N", "how many fingerprints there will be", FOR_INDEX,
      SET(set_hamming_size)},

@@ -15,10 +15,10 @@ struct words {
 
 /* What index and join are told. */
 struct hamming_settings {
-    unsigned bits, distance, tables, key_bits;
+    unsigned bits, distance, tables, key_bits, buckets;
     unsigned codec;       /* of enum nd_hamming_codec; 0: not given */
     double count, memory; /* 0: not given */
-    const char *output;
+    const char *output, *svg;
     bool raw, merge, calibrate, has_bits, has_distance;
 };
 
@@ -102,6 +102,8 @@ int index_merge(const struct settings *s, const char *const *path, size_t n);
 int index_info(const char *path);
 int index_verify(const char *path);
 int index_query(const struct settings *s, const char *index, const char *queries);
+/* cmd_index_stats.c */
+int index_stats(const struct settings *s, const char *const *path, size_t n);
 
 /* A message "neardup: …" on standard error; the progress line, if any, makes room. */
 void say(const char *format, ...) ND_PRINTF(1, 2);

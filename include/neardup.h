@@ -7,6 +7,7 @@
 #include <neardup/error.h>
 #include <neardup/hamming.h>
 #include <neardup/hamming_file.h>
+#include <neardup/hamming_stats.h>
 #include <neardup/index.h>
 #include <neardup/ratio.h>
 #include <neardup/recipe.h>

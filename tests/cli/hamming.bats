@@ -284,6 +284,43 @@ for row in sorted(rows, key=lambda r: (int(r[0]), int(r[2]), int(r[1]) if number
     done
 }
 
+@test "stats: what python counts; the figures are drawn" {
+    for bits in 64 130; do
+        fingerprints 3000 $bits >file
+        for buckets in 128 256; do
+            neardup index stats --bits $bits --buckets $buckets file --svg figures.svg >got
+            python3 - $bits $buckets file <<'END' | diff - <(cut -f 1-3 got)
+import sys
+bits, buckets = map(int, sys.argv[1:3])
+x = sorted(int(line.split("\t")[0], 16) for line in open(sys.argv[3]))
+leading, bucket = [0] * bits, [0] * buckets
+equal = 0
+for a, b in zip(x, x[1:]):
+    if a == b: equal += 1
+    else: leading[(a ^ b).bit_length() - 1] += 1
+for a in x: bucket[a * buckets >> bits] += 1
+print("figure", "place", "count", sep="\t")
+print("fingerprints", "-", len(x), sep="\t")
+print("equal", "-", equal, sep="\t")
+for i, n in enumerate(leading): print("leading", i, n, sep="\t")
+for i, n in enumerate(bucket): print("bucket", i, n, sep="\t")
+END
+            python3 - $bits $buckets <<'END'
+import sys, xml.etree.ElementTree as tree
+bars = tree.parse("figures.svg").getroot().iter("{http://www.w3.org/2000/svg}rect")
+count = sum(1 for line in open("got") if line.split("\t")[0] in ("leading", "bucket") and line.split("\t")[2] != "0")
+assert len(list(bars)) == count + 1
+END
+        done
+        neardup index build --bits $bits file -o index
+        neardup index stats --buckets 256 index | diff got - # the bits are the index's
+    done
+    : | neardup index stats --svg figures.svg >got
+    grep -q '^fingerprints	-	0	-$' got
+    run neardup index stats --svg /nonexistent/file file --bits 130
+    [ "$status" -eq 2 ]
+}
+
 @test "raw words are read like lines" {
     fingerprints 300 100 | sed 's/\t.*//' >lines
     python3 -c 'import sys

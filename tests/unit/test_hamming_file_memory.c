@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include <neardup/hamming_stats.h>
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
 #define HAS_OWN_MALLOC 1
 #else
@@ -159,6 +161,19 @@ static enum nd_status query(struct nd_error *err)
     return status;
 }
 
+static enum nd_status make_stats(struct nd_error *err)
+{
+    struct nd_hamming_stats *stats = malloc(sizeof *stats);
+    enum nd_status status = ND_ENOMEM;
+
+    if (stats)
+        status = nd_hamming_stats_make(set->row, set->n, set->bits, 128, stats, err);
+    else
+        nd_fail(err, ND_ENOMEM, "out of memory");
+    free(stats);
+    return status;
+}
+
 static uint64_t count_now(void)
 {
     struct nd_hamming_file *file;
@@ -209,6 +224,7 @@ static void fail_all(const struct set *s, enum nd_hamming_codec c)
     fail_each(add_many, 300);
     fail_each(merge, 300);
     fail_each(query, 150);
+    fail_each(make_stats, 150);
 }
 #endif
 
