@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { TERMS_SHOWN = 30 };
 
@@ -18,6 +19,21 @@ static void print_terms(const char *what, const struct nd_term *term, size_t n)
 static double share(uint64_t part, uint64_t whole)
 {
     return whole ? (double)part / (double)whole : 1.0;
+}
+
+/* "signature B:         4 agree of 6 and 6" */
+static void print_signature(const char *name, const struct nd_agreement *x)
+{
+    int width = 9 - (int)strlen(name);
+
+    printf("signature %s:%*s ", name, width > 0 ? width : 0, "");
+    if (x->a == 0 || x->b == 0)
+        puts("none, at least of one");
+    else if (x->a == x->b)
+        printf("%llu of %llu agree\n", (unsigned long long)x->shared, (unsigned long long)x->a);
+    else
+        printf("%llu shared, of %llu and %llu\n", (unsigned long long)x->shared,
+               (unsigned long long)x->a, (unsigned long long)x->b);
 }
 
 static void print_explanation(const struct nd_explanation *e)
@@ -38,6 +54,8 @@ static void print_explanation(const struct nd_explanation *e)
     printf("containment of B:    %.6f\n", share(o->shared, o->b));
     printf("Hamming distance:    %u of 64\n", e->distance);
     printf("equal minima:        %u of %d\n", e->equal_minima, ND_MINHASH_COUNT);
+    for (unsigned i = 0; i < e->n_signatures; i++)
+        print_signature(e->signature[i].name, &e->signature[i].agreement);
     if (e->band_chance >= 0)
         printf("chance of meeting:   %.6f with %u bands of %u\n", e->band_chance, e->bands,
                e->rows);

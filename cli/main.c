@@ -1,5 +1,6 @@
 /* main.c - the command neardup: picks the subcommand */
 #define _GNU_SOURCE
+#include "named_recipe.h"
 #include "settings.h"
 #include "signals.h"
 
@@ -54,6 +55,30 @@ const struct command command_table[] = {
      "  neardup join queries.txt fingerprints.txt > near.tsv\n"
      "  neardup join --merge near-*.tsv > near.tsv\n",
      cmd_join},
+    {"df", FOR_DF, "build|merge|info|top|calibrate [OPTION…] [TABLE]… [FILE|DIR|-]…",
+     "Count in how many documents features stand: tables for weights and lexicons.\n\n"
+     "build FILE…      count the features of a corpus, and write the table\n"
+     "merge TABLE…     add tables of the same features, and write their sum\n"
+     "info TABLE       what a table holds\n"
+     "top TABLE        the features in the most documents: count, hash, text\n"
+     "calibrate TABLE FILE…  the factor for `low` or `high` in the recipe that drops a share of "
+     "the\n"
+     "                 features",
+     "  neardup df build --recipe chowdhury-2002 corpus.jsonl -o corpus.df\n"
+     "  neardup df merge january.df february.df -o both.df\n"
+     "  neardup df build --texts corpus.jsonl -o words.df && neardup df top words.df\n"
+     "  neardup df calibrate corpus.df --recipe seshasai-2009 --drop 0.5 corpus.jsonl\n",
+     cmd_df},
+    {"recipe", FOR_RECIPE, "list|show|check|diff [OPTION…] [NAME|FILE]…",
+     "List the shipped recipes, show one, check files, compare two.\n\n"
+     "list         every shipped recipe, and what it is\n"
+     "show NAME    its text, with comments; of a FILE, the canonical form\n"
+     "check FILE…  whether each is a recipe, and what in it changes nothing\n"
+     "diff A B     the keys in which two differ, and whether sketches of both can be compared",
+     "  neardup recipe list\n"
+     "  neardup recipe show manku-2007 > my.ini\n"
+     "  neardup recipe check manku-2007\n",
+     cmd_recipe},
 };
 const size_t n_commands = sizeof command_table / sizeof *command_table;
 
@@ -124,6 +149,8 @@ static int run(const struct command *command, int n, char **argument)
         print_command_usage(command);
         status = close_output();
     } else {
+        if (command->bit & FOR_ALL & ~(unsigned)FOR_DF)
+            warn_of_recipe(NULL, &settings.run.recipe);
         status = force_cpu() ? command->run(&settings) : 2;
     }
     settings_release(&settings);

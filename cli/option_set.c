@@ -1,6 +1,7 @@
 /* option_set.c - what each option does to the settings */
 #define _GNU_SOURCE
 #include "option_set.h"
+#include "named_recipe.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -56,23 +57,12 @@ SETTER(set_assignment)
 
 SETTER(set_recipe)
 {
-    FILE *file = fopen(value, "re");
-    char *text = NULL;
-    size_t capacity = 0;
-    ssize_t len;
-    enum nd_status status;
+    return name_option(o, read_named_recipe(&s->run.recipe, value, err), err);
+}
 
-    if (!file)
-        return nd_fail(err, ND_EIO, "--%s: %s: %s", o->name, value, strerror(errno));
-    errno = 0;
-    len = getdelim(&text, &capacity, '\0', file);
-    if (len < 0 && errno)
-        status = nd_fail(err, ND_EIO, "--%s: %s: %s", o->name, value, strerror(errno));
-    else
-        status = nd_recipe_parse(&s->run.recipe, value, text, len > 0 ? (size_t)len : 0, err);
-    free(text);
-    fclose(file);
-    return status;
+SETTER(set_df)
+{
+    return name_option(o, nd_recipe_set_df(&s->run.recipe, value, err), err);
 }
 
 static enum nd_status set_unit_and_width(struct settings *s, const struct option *o,
@@ -157,6 +147,7 @@ SETTER(set_bands)
         s->field = value;                                                                          \
         return ND_OK;                                                                              \
     }
+STRING_SETTER(set_shown_df, df)
 STRING_SETTER(set_within, run.within)
 STRING_SETTER(set_id_field, run.input.id_field)
 STRING_SETTER(set_output_dir, run.output_dir)
@@ -184,6 +175,7 @@ SETTER(set_output)
             return nd_fail(err, ND_EINVAL, "--%s: it must not be empty", o->name);                 \
         return words_add(&s->list, value) ? ND_OK : out_of_memory(err);                            \
     }
+LIST_SETTER(add_assignment, assignments)
 LIST_SETTER(set_text_field, text_fields)
 LIST_SETTER(set_glob, globs)
 LIST_SETTER(set_corpus, corpus)
@@ -265,6 +257,7 @@ SETTER(set_threads)
         s->field = 1;                                                                              \
         return ND_OK;                                                                              \
     }
+FLAG_SETTER(set_canonical, canonical)
 FLAG_SETTER(set_strict, run.strict)
 FLAG_SETTER(set_dry_run, run.dry_run)
 FLAG_SETTER(set_quiet, quiet)

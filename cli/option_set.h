@@ -10,6 +10,10 @@
 DECLARE(set_key);
 DECLARE(set_assignment);
 DECLARE(set_recipe);
+DECLARE(set_df);
+DECLARE(set_shown_df);
+DECLARE(add_assignment);
+DECLARE(set_canonical);
 DECLARE(set_shingle);
 DECLARE(set_characters);
 DECLARE(set_method);
@@ -42,6 +46,11 @@ DECLARE(set_hamming_size);
 DECLARE(set_hamming_flag);
 DECLARE(set_hamming_output);
 DECLARE(set_hamming_codec);
+DECLARE(set_df_features);
+DECLARE(set_df_memory);
+DECLARE(set_df_flag);
+DECLARE(set_df_number);
+DECLARE(set_df_drop);
 #undef DECLARE
 
 #endif

@@ -33,6 +33,7 @@ void settings_release(struct settings *s)
     free(s->globs.at);
     free(s->prefer.at);
     free(s->corpus.at);
+    free(s->assignments.at);
     free(s->prefer_copy);
 }
 
@@ -200,6 +201,8 @@ enum nd_status settings_parse(struct settings *s, const struct command *command,
     if (status == ND_OK)
         status = apply(s, given, n_given, err);
     free(given);
+    if (status == ND_OK && command->bit & FOR_ALL && !s->help)
+        status = nd_recipe_check(&s->run.recipe, err);
     point_to_lists(s);
     return status;
 }

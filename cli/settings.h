@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include <neardup/run.h>
+#include <neardup/run_df.h>
 
 /* A list of strings that grows. */
 struct words {
@@ -22,13 +23,24 @@ struct hamming_settings {
     bool raw, merge, calibrate, has_bits, has_distance;
 };
 
+/* What df is told. */
+struct df_settings {
+    struct nd_run_df_options build;
+    double drop;
+    unsigned count, sample;
+    bool rarest;
+};
+
 struct settings {
     struct nd_run_options run;
     struct hamming_settings hamming;
+    struct df_settings df_table;
     struct words paths, text_fields, globs, prefer, corpus;
-    char *prefer_copy; /* of the option's value, cut at commas */
-    bool has_output;   /* -o was given */
-    bool quiet, progress, help;
+    struct words assignments; /* of recipe, which changes what it shows */
+    const char *df;           /* of recipe */
+    char *prefer_copy;        /* of the option's value, cut at commas */
+    bool has_output;          /* -o was given */
+    bool quiet, progress, help, canonical;
 };
 
 enum commands {
@@ -38,10 +50,12 @@ enum commands {
     FOR_SKETCH = 8,
     FOR_INDEX = 16,
     FOR_JOIN = 32,
+    FOR_DF = 1024,
+    FOR_RECIPE = 64,
     FOR_HAMMING = FOR_INDEX | FOR_JOIN,
     FOR_RUNS = FOR_DEDUP | FOR_PAIRS | FOR_SKETCH, /* that read any number of inputs */
     FOR_PAIRWISE = FOR_DEDUP | FOR_PAIRS | FOR_EXPLAIN,
-    FOR_ALL = 15, /* that read documents */
+    FOR_ALL = 15 | FOR_DF, /* that read documents */
 };
 
 /* Set before all others, wherever they stand: the other options change what these say. */
@@ -93,6 +107,8 @@ int cmd_explain(struct settings *s);
 int cmd_sketch(struct settings *s);
 int cmd_index(struct settings *s);
 int cmd_join(struct settings *s);
+int cmd_df(struct settings *s);
+int cmd_recipe(struct settings *s);
 
 /* cmd_index_file.c: the parts of index that write a file. */
 int index_build(const struct settings *s, const char *const *path, size_t n);

@@ -36,21 +36,58 @@ static char *canonical(const struct nd_recipe *recipe, uint64_t *fingerprint)
     return text;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* What holds of a recipe that was accepted: it says itself again. */
+static void check_accepted(const struct nd_recipe *recipe)
 {
-    struct nd_recipe recipe = blank(), again = blank();
-    struct nd_error err = {0};
-    enum nd_status status = nd_recipe_parse(&recipe, "input", (const char *)data, size, &err);
+    struct nd_recipe again = blank();
     uint64_t first, second;
-    char *text = canonical(&recipe, &first), *twice;
+    char *text = canonical(recipe, &first), *twice;
 
-    if (status == ND_OK)
-        require(nd_recipe_parse(&again, "again", text, strlen(text), NULL) == ND_OK);
-    else /* refused: said why, and nothing changed */
-        require(err.message[0] && !strchr(err.message, '\n'));
+    require(nd_recipe_parse(&again, "again", text, strlen(text), NULL) == ND_OK);
     twice = canonical(&again, &second);
     require(strcmp(text, twice) == 0 && first == second);
     free(text);
     free(twice);
+}
+
+/* Each line as an assignment, to a recipe that has signatures. */
+static void check_assignments(const uint8_t *data, size_t size)
+{
+    static const char start[] = "[signature a]\n[signature b]\nkind = imatch\n";
+    struct nd_recipe recipe = blank(), before;
+    char line[256];
+
+    require(nd_recipe_parse(&recipe, "start", start, sizeof start - 1, NULL) == ND_OK);
+    while (size) {
+        const uint8_t *newline = memchr(data, '\n', size);
+        size_t len = newline ? (size_t)(newline - data) : size, used = len + (newline != NULL);
+        struct nd_error err = {0};
+
+        len = len < sizeof line ? len : sizeof line - 1;
+        memcpy(line, data, len);
+        line[len] = 0;
+        before = recipe;
+        if (nd_recipe_set(&recipe, line, &err) != ND_OK)
+            require(err.message[0] && !strchr(err.message, '\n') &&
+                    memcmp(&before, &recipe, sizeof recipe) == 0);
+        data += used;
+        size -= used;
+    }
+    for (size_t i = 0; nd_recipe_warning(&recipe, i, NULL); i++)
+        require(i < 16);
+    if (nd_recipe_check(&recipe, NULL) == ND_OK)
+        check_accepted(&recipe);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct nd_recipe recipe = blank(), before = recipe;
+    struct nd_error err = {0};
+
+    if (nd_recipe_parse(&recipe, "dir/input", (const char *)data, size, &err) != ND_OK)
+        require(err.message[0] && !strchr(err.message, '\n') &&
+                memcmp(&before, &recipe, sizeof recipe) == 0);
+    check_accepted(&recipe);
+    check_assignments(data, size);
     return 0;
 }

@@ -16,6 +16,9 @@ cat fuzz_gzip/one fuzz_gzip/one >fuzz_gzip/two
 (cat fuzz_gzip/one && printf '\0\0\0') >fuzz_gzip/padded
 (cat fuzz_gzip/one && printf 'x') >fuzz_gzip/followed
 gzip -n1 <"$here" | head -c 200 >fuzz_gzip/cut
+# A second header with every flag set: ISA-L judged it by where its input was cut.
+base64 -d >fuzz_gzip/header_split <<<H4sIAAAAAGMAAAMYAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\
+H4sI/wQAAAAAYwAAAxgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 cp fuzz_gzip/one fuzz_archive/gzip
 zstd -q <"$work/a.jsonl" >fuzz_archive/zstd
 xz <"$work/a.jsonl" >fuzz_archive/xz
@@ -52,3 +55,10 @@ for name in "five", "narrow", "texts", "wide":
         out.write(struct.pack("<BB6xQ", min(bits, 64) - 1, codec - 1, distinct))
         out.write(data[8192 + offset:8192 + offset + length])
 END
+
+# Tables of document frequencies: with texts, of shingles, without any term.
+mkdir -p fuzz_df
+printf '%s\n' 'the cat sat' 'the dog' 'a cat and a dog' >"$work/lines.txt"
+"$neardup" df build -q --texts --unit line "$work/lines.txt" -o fuzz_df/texts
+"$neardup" df build -q --features sketch --shingle 2 --unit line "$work/lines.txt" -o fuzz_df/shingles
+printf '...\n' | "$neardup" df build -q --unit line - -o fuzz_df/none

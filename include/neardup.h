@@ -4,13 +4,17 @@
 
 #include <neardup/cpu.h>
 #include <neardup/dedup.h>
+#include <neardup/df.h>
 #include <neardup/error.h>
+#include <neardup/feature.h>
 #include <neardup/hamming.h>
 #include <neardup/hamming_file.h>
 #include <neardup/hamming_stats.h>
 #include <neardup/index.h>
+#include <neardup/method.h>
 #include <neardup/ratio.h>
 #include <neardup/recipe.h>
+#include <neardup/signature.h>
 #include <neardup/sketch.h>
 #include <neardup/text.h>
 #include <neardup/types.h>

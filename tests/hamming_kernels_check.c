@@ -10,6 +10,8 @@
 #include <neardup/cpu.h>
 
 #include "base/hash.h"
+#include "simd/elias_fano.h"
+#include "simd/filter_kernels.h"
 #include "simd/hamming_kernels.h"
 
 enum { LENGTHS = 130, LINES = 300, SHIFTS = 8, WORDS = 8 };
@@ -29,7 +31,7 @@ static void expect(int holds, const char *isa, const char *kernel, size_t n, uns
     passed += holds != 0;
     failed += holds == 0;
     if (!holds)
-        printf("%s: %s: wrong for %zu values within %u\n", isa, kernel, n, distance);
+        printf("%s: %s: wrong for %zu values, %u\n", isa, kernel, n, distance);
 }
 
 /* A value that differs from `near` in 0 to 8 bits, or in any. */
@@ -116,6 +118,89 @@ static void check_next(const struct nd_hamming_kernels *k, const char *isa)
         }
 }
 
+/* Any checks and errors: the kernels need not know that they are a code's. */
+static void check_places(const struct nd_filter_kernels *k, const char *isa)
+{
+    static uint64_t x[LENGTHS + SHIFTS];
+    static uint32_t expected[LENGTHS + 1], got[LENGTHS + 1];
+
+    for (size_t n = 0; n <= LENGTHS; n++)
+        for (unsigned half = 0; half < 2; half++) {
+            struct nd_filter_code code;
+            const uint64_t *from = x + any() % SHIFTS;
+
+            for (int j = 0; j < ND_FILTER_CHECKS; j++)
+                code.check[j] = (uint32_t)any();
+            for (int s = 0; s < 1 << ND_FILTER_CHECKS; s++)
+                code.error[s] = (uint32_t)any();
+            for (size_t i = 0; i < LENGTHS + SHIFTS; i++)
+                x[i] = any();
+            expected[n] = got[n] = 77;
+            nd_filter_scalar.places(&code, from, n, half, expected);
+            k->places(&code, from, n, half, got);
+            expect(!memcmp(expected, got, (n + 1) * sizeof *got), isa, "places", n, half);
+        }
+}
+
+static void check_marked(const struct nd_filter_kernels *k, const char *isa)
+{
+    enum { BITS = 1 << 14 };
+    static uint32_t set[BITS / 32], place[LENGTHS + SHIFTS], expected[LENGTHS + 1],
+        got[LENGTHS + 1];
+
+    for (size_t n = 0; n <= LENGTHS; n++)
+        for (unsigned fill = 0; fill <= 3; fill++) {
+            const uint32_t *from = place + any() % SHIFTS;
+            size_t count;
+
+            for (size_t i = 0; i < BITS / 32; i++)
+                set[i] = fill == 3 ? UINT32_MAX : fill ? (uint32_t)(any() & (any() | fill)) : 0;
+            for (size_t i = 0; i < LENGTHS + SHIFTS; i++)
+                place[i] = (uint32_t)(any() % BITS);
+            count = nd_filter_scalar.marked(set, from, n, expected);
+            expect(k->marked(set, from, n, got) == count &&
+                       !memcmp(expected, got, count * sizeof *got),
+                   isa, "marked", n, fill);
+        }
+}
+
+/*
+ * Every number of low bits and every length, from any value on, with ones close together, far
+ * apart, and beyond a long gap.
+ */
+static void check_elias_fano(nd_elias_fano_decode *decode, const char *isa)
+{
+    enum { VALUES = 1500, WORDS_OF_HIGH = 1 << 14 };
+    static uint64_t low[VALUES + 1], high[WORDS_OF_HIGH], place[VALUES], expected[VALUES + 1],
+        got[VALUES + 1];
+
+    for (unsigned low_bits = 0; low_bits <= 63; low_bits++)
+        for (unsigned round = 0; round < 60; round++) {
+            struct nd_elias_fano_run run = {.low = low, .high = high, .low_bits = low_bits};
+            uint64_t at = any() % 200;
+            unsigned gap = round % 4 == 0 ? 1 : round % 4 == 1 ? 5 : 300;
+
+            memset(high, 0, sizeof high);
+            for (size_t i = 0; i < VALUES; i++) {
+                at += 1 + any() % gap;
+                if (round % 8 == 3 && i == VALUES / 2)
+                    at += 64 * 9000;
+                place[i] = at;
+                high[at / 64] |= UINT64_C(1) << at % 64;
+            }
+            for (size_t i = 0; i <= VALUES; i++)
+                low[i] = any();
+            run.first = any() % 300;
+            run.place = place[run.first];
+            run.count = round < 10 ? VALUES - 300 : any() % LENGTHS;
+            expected[run.count] = got[run.count] = 77;
+            nd_elias_fano_scalar(&run, expected);
+            decode(&run, got);
+            expect(!memcmp(expected, got, (run.count + 1) * sizeof *got), isa, "elias_fano",
+                   run.count, low_bits);
+        }
+}
+
 int main(void)
 {
     for (int isa = 1; isa < 4; isa++) {
@@ -126,6 +211,9 @@ int main(void)
         check_lines(k, isa_name[isa]);
         check_rows(k, isa_name[isa]);
         check_next(k, isa_name[isa]);
+        check_places(nd_filter_kernels_of((enum nd_isa)isa), isa_name[isa]);
+        check_marked(nd_filter_kernels_of((enum nd_isa)isa), isa_name[isa]);
+        check_elias_fano(nd_elias_fano_of((enum nd_isa)isa), isa_name[isa]);
         printf("%s\n", isa_name[isa]);
     }
     printf("%u passed, %u failed\n", passed, failed);

@@ -3,6 +3,7 @@
 #
 # usage: tools/fuzz.sh [seconds [target ...]]
 #
+# FUZZ_SEED starts the random numbers of each target; without it every run tries other inputs.
 # Seeds are in fuzz/corpus/<target>/; what a target learns stays in build/fuzz/learned/<target>/,
 # inputs that break it in build/fuzz/found/.
 set -euo pipefail
@@ -22,7 +23,7 @@ run_target() {
     mkdir -p "build/fuzz/learned/$target" build/fuzz/found
     if [ -d "fuzz/corpus/$target" ]; then seeds=("fuzz/corpus/$target"); fi
     if ! "build/fuzz/fuzz/$target" "build/fuzz/learned/$target" "${seeds[@]}" \
-        -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -max_len=16384 \
+        -seed="${FUZZ_SEED:-0}" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -max_len=16384 \
         -artifact_prefix="build/fuzz/found/$target-" >"$log" 2>&1 </dev/null; then
         echo "fuzz: $target FAILED, see $log:"
         tail -n 40 "$log"

@@ -9,6 +9,7 @@ The database is Debian's package unicode-data (15.0.0).  Two sets of tables are 
 properties but by different ways, so that the tests can hold one against the other:
 
 * normal_table.c and class_table.c hold the properties themselves: what the plain algorithm reads.
+  digit_table.c has the decimal digits.
 * fold_table.c holds one word a code point with the answer worked out here, by normalising each code
   point with the Python functions below: what the fast path reads.
 """
@@ -293,6 +294,30 @@ extern const uint8_t nd_class_value[];
     return {"class_table.c": text, "class_table.h": header}
 
 
+def digit_table(db):
+    """Decimal digits stand in runs of ten, 0 to 9."""
+    digits = sorted(c for c, category in db.category.items() if category == "Nd")
+    firsts = digits[::10]
+    assert digits == [c + i for c in firsts for i in range(10)]
+    text = head("digit_table.c", "the decimal digits", ["text/digit_table.h"])
+    text += f"const size_t nd_digit_runs_count = {len(firsts)};\n"
+    text += array("uint32_t", "nd_digit_runs", firsts)
+    header = head("digit_table.h", "the decimal digits", [])
+    header += """#ifndef ND_TEXT_DIGIT_TABLE_H
+#define ND_TEXT_DIGIT_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Code points of general category Nd come in runs of ten; the first of each, in order. */
+extern const size_t nd_digit_runs_count;
+extern const uint32_t nd_digit_runs[];
+
+#endif
+"""
+    return {"digit_table.c": text, "digit_table.h": header}
+
+
 def fold_entry(db, pool, rank, c):
     """One word a code point: simd/fold_entry.h."""
     normal, inner = db.normalise([c]), db.nfkc([c])
@@ -369,7 +394,8 @@ def main():
         return 77 if args.check else 2
     db = Database(data)
     check_assumptions(db)
-    files = {**normal_table(db), **class_table(db), **fold_table(db)}
+    files = {**normal_table(db), **class_table(db), **digit_table(db),
+             **fold_table(db)}
     status = 0
     for name, text in files.items():
         path = args.output / name

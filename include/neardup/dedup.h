@@ -3,6 +3,7 @@
 #define NEARDUP_DEDUP_H
 
 #include <neardup/error.h>
+#include <neardup/method.h>
 #include <neardup/sketch.h>
 #include <neardup/types.h>
 
@@ -16,6 +17,7 @@ enum nd_candidates_by {
     ND_CANDIDATES_SIMHASH,  /* those whose simhash is within `simhash_bits` */
     ND_CANDIDATES_IDENTITY, /* those with the same bytes or the same tokens */
     ND_CANDIDATES_ALL,      /* every one: slow and exact */
+    ND_CANDIDATES_MATCH,    /* those whose signatures match by the rule of `method` */
 };
 
 /* What must reach the threshold, between the two texts themselves. */
@@ -45,12 +47,13 @@ struct nd_dedup_params {
     enum nd_verify verify;
     enum nd_cluster cluster;
     enum nd_short short_policy;
-    struct nd_ratio threshold; /* 0 < p <= q */
-    double recall;             /* of pairs at the threshold, by the bands: 0 … 0.9999 */
-    unsigned bands, rows;      /* 0: chosen for threshold and recall */
-    unsigned simhash_bits;     /* for ND_CANDIDATES_SIMHASH */
-    unsigned max_checks;       /* exact comparisons a document, at most */
-    unsigned threads;          /* 0: one a processor */
+    struct nd_ratio threshold;      /* 0 < p <= q */
+    double recall;                  /* of pairs at the threshold, by the bands: 0 … 0.9999 */
+    unsigned bands, rows;           /* 0: chosen for threshold and recall */
+    unsigned simhash_bits;          /* for ND_CANDIDATES_SIMHASH */
+    unsigned max_checks;            /* exact comparisons a document, at most */
+    unsigned threads;               /* 0: one a processor */
+    const struct nd_method *method; /* for ND_CANDIDATES_MATCH; copied by nd_dedup_new */
     size_t cache_bytes; /* for shingles of kept documents; bounds memory, changes no result */
 };
 ND_API struct nd_dedup_params nd_dedup_params_default(void);
@@ -59,6 +62,8 @@ ND_API struct nd_dedup_params nd_dedup_params_default(void);
 struct nd_dedup_item {
     struct nd_view text;
     uint32_t group;
+    /* What features need beside the text (fields, markup, links), or NULL. */
+    const struct nd_document *document;
 };
 
 enum nd_identical { ND_IDENTICAL_NO, ND_IDENTICAL_BYTES, ND_IDENTICAL_TOKENS };
@@ -74,6 +79,9 @@ struct nd_decision {
     unsigned distance;         /* Hamming, of the simhashes; UINT32_MAX where not made */
     uint32_t checks;           /* exact comparisons made */
     struct nd_overlap overlap; /* a: this one, b: the kept one; of removed documents */
+    /* By ND_CANDIDATES_MATCH, of near ones: what the signatures have in common; a = b = 0: one of
+     * them is rejected. */
+    struct nd_agreement agreement[ND_METHOD_SIGNATURES];
 };
 
 /*
@@ -122,6 +130,7 @@ struct nd_found_pair {
     uint64_t a, b;             /* document numbers, b < a */
     struct nd_overlap overlap; /* of a and b */
     unsigned distance;         /* Hamming, of the simhashes */
+    struct nd_agreement agreement[ND_METHOD_SIGNATURES]; /* as of decisions */
 };
 ND_API enum nd_status
 nd_dedup_push_pairs(struct nd_dedup *dedup, const struct nd_dedup_item *items, size_t n,

@@ -215,8 +215,9 @@ ND_API enum nd_status nd_hamming_pairs(const uint64_t *fingerprints, size_t n, u
 
 /*
  * Batch queries (002, section 3.3): tables over the queries, past which any number of fingerprints
- * stream.  For 64 bits within 3 a filter of 32 MB, or of 1 GB from 128K queries on, lets few of
- * them through to the tables.  The queries may be freed after _new.
+ * stream.  For 64 bits within 3 a filter lets few of them through: 32 MB and about 550 bytes a
+ * query (32 within 1), or, from 2 million queries on, 1 GB and an index of the queries.  The
+ * queries may be freed after _new.
  */
 struct nd_hamming_batch;
 

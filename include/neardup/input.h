@@ -38,6 +38,7 @@ struct nd_input_options {
     const char *id_field;      /* dotted path; default "id" */
     const char *const *fields; /* more fields to extract, in this order, for the caller */
     size_t n_fields;
+    unsigned char markup;     /* of pages, fill document->markup and document->links as well */
     const char *const *globs; /* in directories only files that match one; none: all */
     size_t n_globs;
 };

@@ -136,12 +136,17 @@ struct nd_explanation {
     struct nd_overlap overlap; /* of their shingles */
     unsigned distance;         /* Hamming, of the simhashes */
     unsigned equal_minima;     /* of ND_MINHASH_COUNT */
+    struct {
+        char name[ND_METHOD_NAME_MAX + 1];
+        struct nd_agreement agreement; /* a = b = 0: one of them is rejected */
+    } signature[ND_METHOD_SIGNATURES];
+    unsigned n_signatures;
     enum nd_identical identical;
     int is_short[2];
     unsigned bands, rows;
     double band_chance; /* that a pair of this resemblance is looked at; -1: not by bands */
     int is_duplicate;
-    char why[256];
+    char why[384];
     struct nd_term *terms; /* shared first, then only in a, then only in b; each by first place */
     size_t n_shared, n_only_a, n_only_b;
 };

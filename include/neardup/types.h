@@ -28,6 +28,17 @@ struct nd_field {
     struct nd_view value;
 };
 
+/* A stretch of a document's text that its markup boosts: h1 … h6, title, b, strong, i, em. */
+struct nd_markup {
+    uint64_t offset, len; /* bytes of the text */
+};
+
+/* A link out of a document. */
+struct nd_link {
+    uint64_t offset, len;  /* its anchor: bytes of the text */
+    struct nd_view target; /* as written */
+};
+
 /*
  * A document: views into memory of whoever made it, valid as long as its maker says.  `text` is
  * valid UTF-8.
@@ -38,6 +49,10 @@ struct nd_document {
     struct nd_view text;
     const struct nd_field *fields;
     size_t n_fields;
+    const struct nd_markup *markup; /* in order, disjoint; only where the input has any */
+    size_t n_markup;
+    const struct nd_link *links; /* in order */
+    size_t n_links;
 };
 
 /* A token of a text, as explained to people; the fast path carries only hashes. */
@@ -45,6 +60,12 @@ struct nd_token {
     uint64_t hash;   /* the token hash of the normalised form (docs/format/text.md) */
     uint64_t offset; /* bytes from the start of the original text */
     uint32_t len;    /* bytes in the original text */
+};
+
+/* What sketches are made of (001; 002 section 2). */
+struct nd_feature {
+    uint64_t hash;
+    int32_t weight;
 };
 
 /* What the exact comparison of two sets of distinct shingles found. */

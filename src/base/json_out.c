@@ -1,5 +1,6 @@
 /* json_out.c - writing JSON and TSV into a buffer that grows */
 #include "base/json_out.h"
+#include "base/share_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -167,8 +168,10 @@ void nd_json_uint(struct nd_json *j, uint64_t value)
 
 int nd_double_text(double value, char out[32])
 {
-    int len = 0;
+    int len = nd_share_text(value, out);
 
+    if (len > 0)
+        return len;
     for (int digits = 1; digits <= 17; digits += digits < 15 ? 14 : 1) {
         len = snprintf(out, 32, "%.*g", digits, value);
         if (strtod(out, NULL) == value)

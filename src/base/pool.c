@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+enum { JOB_LOOKS = 20 };
 enum job_state { JOB_NONE, JOB_WAITING, JOB_RUNNING, JOB_DONE };
 
 struct nd_pool {
@@ -58,18 +59,24 @@ static void work(struct nd_pool *pool, unsigned worker)
 /*
  * Waking a sleeping thread takes tens of microseconds, the time of a short run, and the next run
  * comes soon: so look a while, giving way to whoever else wants the processor.  The lock is held
- * before and after, not meanwhile.
+ * before and after, not meanwhile.  True: there is news.
  */
-static void await_news(struct nd_pool *pool, pthread_cond_t *condition)
+static bool look_out(struct nd_pool *pool, int looks)
 {
-    enum { LOOKS = 200 };
     unsigned seen = atomic_load(&pool->news);
 
     pthread_mutex_unlock(&pool->lock);
-    for (int i = 0; i < LOOKS && atomic_load(&pool->news) == seen; i++)
+    for (int i = 0; i < looks && atomic_load(&pool->news) == seen; i++)
         sched_yield();
     pthread_mutex_lock(&pool->lock);
-    if (atomic_load(&pool->news) == seen)
+    return atomic_load(&pool->news) != seen;
+}
+
+static void await_news(struct nd_pool *pool, pthread_cond_t *condition)
+{
+    enum { LOOKS = 200 };
+
+    if (!look_out(pool, LOOKS))
         pthread_cond_wait(condition, &pool->lock);
 }
 
@@ -111,7 +118,10 @@ static void *help(void *argument)
             if (--pool->n_busy == 0)
                 tell(pool, &pool->done);
         } else if (pool->job_state == JOB_WAITING) {
-            do_job(pool);
+            /* Runs come close upon one another; the job is for the time when the caller is busy
+             * with what only one can do. */
+            if (!look_out(pool, JOB_LOOKS) && pool->job_state == JOB_WAITING)
+                do_job(pool);
         } else if (pool->stop) {
             break;
         } else {

@@ -31,11 +31,26 @@ void nd_batch_end(struct nd_dedup *d, struct nd_item *item, size_t n, enum nd_st
     nd_items_end(item, n);
 }
 
+/* Of a document that was never signed, as it has no tokens or is a copy: none. */
+static bool append_signatures(struct nd_dedup *d, const struct nd_item *item)
+{
+    static const struct nd_signature none[ND_METHOD_SIGNATURES] = {
+        {.is_rejected = 1}, {.is_rejected = 1}, {.is_rejected = 1}, {.is_rejected = 1}};
+    const struct nd_signed *x = item->is_signed;
+    struct nd_signature_row row = {none, item->group, item->n_tokens};
+
+    if (x)
+        row = (struct nd_signature_row){x->signature, x->group, x->length};
+    return nd_signatures_append(d->signatures, &row);
+}
+
 enum nd_status nd_document_keep(struct nd_dedup *d, struct nd_item *item, uint64_t document,
                                 size_t place, uint32_t *number, struct nd_error *err)
 {
     enum nd_status status = nd_index_append(d->index, &item->row, number, err);
 
+    if (status == ND_OK && d->signatures && !append_signatures(d, item))
+        status = nd_fail(err, ND_ENOMEM, "out of memory for an index of signatures");
     if (status == ND_OK)
         status = nd_kept_add(d, (uint32_t)document, item, err);
     if (status == ND_OK)

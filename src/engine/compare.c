@@ -21,9 +21,11 @@ bool nd_hit_is_better(const struct nd_dedup *d, const struct nd_hit *x, const st
     int by_measure;
 
     if (d->params.verify == ND_VERIFY_NONE) {
-        if (d->index_params.bands == 0 && x->distance != y->distance)
+        bool by_distance = d->index_params.bands == 0 && !d->matching;
+
+        if (by_distance && x->distance != y->distance)
             return x->distance < y->distance;
-        if (d->index_params.bands != 0 && x->equal != y->equal)
+        if (!by_distance && x->equal != y->equal)
             return x->equal > y->equal;
         return is_earlier(x->kept, y->kept);
     }

@@ -4,9 +4,9 @@
 #include "engine/engine.h"
 #include "engine/state.h"
 
-/* What the index has room for from the start: 3 MB, and the first growths that would fill it again.
+/* What the index has room for from the start: 6 MB, and the first growths that would fill it again.
  */
-enum { FIRST_DOCUMENTS = 16000 };
+enum { FIRST_DOCUMENTS = 32000 };
 
 struct nd_dedup_params nd_dedup_params_default(void)
 {
@@ -31,6 +31,9 @@ static enum nd_status check_params(const struct nd_dedup_params *p, struct nd_er
                        p->threshold.p, p->threshold.q);
     if (p->max_checks == 0)
         return nd_fail(err, ND_EINVAL, "max_checks must be at least 1");
+    if (p->candidates == ND_CANDIDATES_MATCH && (!p->method || p->method->n_signatures == 0))
+        return nd_fail(err, ND_EINVAL,
+                       "candidates 'match' need a section [signature NAME] and a rule 'match'");
     if (p->candidates == ND_CANDIDATES_ALL && p->verify == ND_VERIFY_NONE)
         return nd_fail(err, ND_EINVAL,
                        "candidates 'all' without verification would remove everything");
@@ -44,6 +47,10 @@ static enum nd_status plan_index(struct nd_dedup *d, struct nd_error *err)
 
     d->index_params = (struct nd_index_params){0, 0, ND_NO_SIMHASH};
     d->parts = ND_SKETCH_SIMHASH;
+    if (p->candidates == ND_CANDIDATES_MATCH) {
+        d->matching = nd_matching_new(p->method, err);
+        return d->matching ? ND_OK : ND_EINVAL;
+    }
     if (p->candidates == ND_CANDIDATES_SIMHASH)
         d->index_params.simhash_bits = p->simhash_bits;
     if (p->candidates != ND_CANDIDATES_MINHASH)
@@ -67,10 +74,11 @@ static enum nd_status make_parts(struct nd_dedup *d, struct nd_error *err)
     }
     d->n_keys = nd_index_key_count(&d->index_params);
     d->index = nd_index_new(&d->index_params, err);
-    d->leaders = d->index ? nd_index_new(&d->index_params, err) : NULL;
-    d->pending = d->leaders ? nd_index_new(&d->index_params, err) : NULL;
-    if (!d->pending || nd_index_reserve(d->index, FIRST_DOCUMENTS, err))
+    if (!d->index || !nd_finder_new(d, &d->leaders, err) || !nd_finder_new(d, &d->pending, err) ||
+        nd_index_reserve(d->index, FIRST_DOCUMENTS, err))
         return ND_ENOMEM;
+    if (d->matching && !(d->signatures = nd_matching_index(d->matching)))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
     d->cache = nd_shingle_cache_new(d->params.cache_bytes);
     if (!d->cache)
         return nd_fail(err, ND_ENOMEM, "out of memory");
@@ -116,6 +124,12 @@ struct nd_dedup *nd_dedup_new(const struct nd_dedup_params *params,
     return d;
 }
 
+void nd_dedup_on_narrow(struct nd_dedup *d, void (*narrow)(void *context), void *context)
+{
+    d->narrow = narrow;
+    d->narrow_context = context;
+}
+
 void nd_dedup_free(struct nd_dedup *d)
 {
     if (!d)
@@ -125,9 +139,11 @@ void nd_dedup_free(struct nd_dedup *d)
     free(d->key);
     nd_shingle_cache_free(d->cache);
     nd_kept_release(&d->kept);
-    nd_index_free(d->pending);
-    nd_index_free(d->leaders);
+    nd_finder_free(&d->pending);
+    nd_finder_free(&d->leaders);
     nd_index_free(d->index);
+    nd_signatures_free(d->signatures);
+    nd_matching_free(d->matching);
     nd_components_free(d->components);
     nd_texts_free(d->texts);
     if (d->owns_pool)
@@ -140,5 +156,6 @@ void nd_dedup_get_stats(const struct nd_dedup *d, struct nd_dedup_stats *out)
     *out = d->stats;
     out->bands = d->index_params.bands;
     out->rows = d->index_params.rows;
-    out->index_bytes = nd_index_bytes(d->index);
+    out->index_bytes =
+        nd_index_bytes(d->index) + (d->signatures ? nd_signatures_bytes(d->signatures) : 0);
 }

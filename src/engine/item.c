@@ -19,8 +19,10 @@ struct nd_item *nd_items_begin(struct nd_dedup *d, const struct nd_dedup_item *i
         return NULL;
     }
     for (size_t i = 0; i < n; i++)
-        d->item[i] =
-            (struct nd_item){.text = items[i].text, .group = items[i].group, .first_same = i};
+        d->item[i] = (struct nd_item){.text = items[i].text,
+                                      .document = items[i].document,
+                                      .group = items[i].group,
+                                      .first_same = i};
     return d->item;
 }
 
@@ -119,6 +121,23 @@ void nd_item_sketch(struct nd_dedup *d, struct nd_worker *w, struct nd_item *ite
     key = d->key + (size_t)(item - d->item) * d->n_keys;
     nd_index_keys(&d->index_params, &item->row, key);
     item->row.key = key;
+}
+
+bool nd_item_sign(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
+{
+    struct nd_document text_alone = {.text = item->text};
+    struct nd_signed *x;
+
+    if (!d->matching)
+        return true;
+    x = nd_arena_alloc(&w->shingles, sizeof *x);
+    if (!x || nd_signing_run(w->signing, item->document ? item->document : &text_alone, item->group,
+                             &w->shingles, x)) {
+        nd_worker_fail(w, ND_ENOMEM, "signing a document");
+        return false;
+    }
+    item->is_signed = x;
+    return true;
 }
 
 bool nd_item_hold_shingles(struct nd_worker *w, struct nd_item *item)

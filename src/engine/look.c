@@ -70,19 +70,9 @@ static bool check(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
     return nd_item_compare(d, w, item, set, candidate, false, shingle, n);
 }
 
-enum nd_status nd_index_candidates(const struct nd_dedup *d, const struct nd_index *index,
-                                   const struct nd_item *item, struct nd_candidates *out)
-{
-    struct nd_index_filter filter = nd_counts_allowed(d, item->n_shingles);
-
-    if (d->params.candidates == ND_CANDIDATES_ALL)
-        return nd_index_query_all(index, &item->row, filter, out);
-    return nd_index_query_row(index, &item->row, filter, out);
-}
-
 bool nd_look_query(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item)
 {
-    enum nd_status status = nd_index_candidates(d, d->index, item, &w->met);
+    enum nd_status status = nd_finder_candidates(d, w, nd_finder_kept(d), item, &w->met);
 
     if (status)
         nd_worker_fail(w, status, "looking for candidates");
@@ -102,7 +92,7 @@ void nd_item_look(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
     if (look_by_tokens(d, w, item))
         return;
     nd_item_sketch(d, w, item);
-    if (!nd_look_query(d, w, item) || !take_candidates(d, w, item))
+    if (!nd_item_sign(d, w, item) || !nd_look_query(d, w, item) || !take_candidates(d, w, item))
         return;
     item->may_prune = item->n_near <= d->params.max_checks;
     for (size_t i = 0; i < item->near.count; i++)

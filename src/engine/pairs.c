@@ -1,5 +1,6 @@
 /* pairs.c - a batch pushed: every document indexed, and compared with all candidates before it */
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/pairs.h"
 #include "engine/state.h"
@@ -22,7 +23,8 @@ static void sketch_item(void *context, size_t place, unsigned worker)
     if (!job->filter) /* a pair of short documents is a pair */
         item->is_listed = item->n_tokens > 0;
     nd_item_sketch(job->d, w, item);
-    (void)nd_item_hold_shingles(w, item);
+    if (nd_item_sign(job->d, w, item))
+        (void)nd_item_hold_shingles(w, item);
 }
 
 /* Numbers in order; the tables are filled afterwards, all documents of the batch at once. */
@@ -51,7 +53,7 @@ static enum nd_status add_all(struct pairing *job, size_t n, struct nd_error *er
         listed[n_listed++] = job->number[i];
     }
     if (status == ND_OK)
-        status = nd_index_list(d->index, listed, row, n_listed, d->pool, err);
+        status = nd_finder_list(d, listed, row, n_listed, err);
     free(listed);
     free(row);
     return status;
@@ -136,9 +138,19 @@ static enum nd_status report(struct nd_dedup *d, struct nd_item *item, uint64_t 
         qsort(item->hits.at, item->hits.count, sizeof *item->hits.at, by_number);
     for (size_t i = 0; i < item->hits.count; i++) {
         const struct nd_hit *hit = &item->hits.at[i];
-        struct nd_found_pair pair = {document, nd_kept_document(d, hit->kept.at), hit->overlap,
-                                     hit->distance};
-        enum nd_status status = found(context, &pair);
+        struct nd_found_pair pair = {.a = document,
+                                     .b = nd_kept_document(d, hit->kept.at),
+                                     .overlap = hit->overlap,
+                                     .distance = hit->distance};
+        struct nd_match match;
+        enum nd_status status;
+
+        if (d->matching) {
+            (void)nd_matching_compare_stored(d->matching, item->is_signed, d->signatures,
+                                             hit->kept.at, &match);
+            memcpy(pair.agreement, match.evidence.agreement, sizeof pair.agreement);
+        }
+        status = found(context, &pair);
 
         if (status)
             return status;

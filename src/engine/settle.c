@@ -54,6 +54,7 @@ static void take_sketch(struct nd_item *copy, const struct nd_item *first)
     copy->n_tokens = first->n_tokens;
     copy->n_shingles = first->n_shingles;
     copy->row = first->row;
+    copy->is_signed = first->is_signed;
 }
 
 /* What the first of equal ones found in earlier batches, its copy finds too. */
@@ -119,12 +120,13 @@ static bool settle_copy(struct settling *s, size_t place)
 static enum nd_status meet_leaders(struct settling *s, size_t place)
 {
     struct nd_item *item = &s->item[place];
-    struct nd_candidates *met = &s->d->worker[0].met;
+    struct nd_worker *w = &s->d->worker[0];
+    struct nd_candidates *met = &w->met;
     enum nd_status status;
 
-    if (!(s->link[place] & ND_LINKED_EARLIER) || nd_index_count(s->d->leaders) == 0)
+    if (!(s->link[place] & ND_LINKED_EARLIER) || nd_index_count(s->d->leaders.index) == 0)
         return ND_OK;
-    status = nd_index_candidates(s->d, s->d->leaders, item, met);
+    status = nd_finder_candidates(s->d, w, s->d->leaders, item, met);
     if (status)
         return status;
     for (size_t i = 0; i < met->count; i++) {
@@ -144,7 +146,7 @@ static enum nd_status add_leader(struct settling *s, size_t place)
 
     if (!(s->link[place] & ND_LINKED_LATER))
         return ND_OK;
-    status = nd_index_add(s->d->leaders, &s->item[place].row, &number, s->err);
+    status = nd_finder_add(s->d->leaders, &s->item[place], &number, s->err);
     if (status == ND_OK)
         s->leader[number] = place;
     return status;
@@ -155,13 +157,13 @@ static enum nd_status add_pending(struct settling *s, size_t place)
 {
     if (!(s->link[place] & ND_LINKED_LATER) || s->pending[place] != NONE)
         return ND_OK;
-    return nd_index_add(s->d->pending, &s->item[place].row, &s->pending[place], s->err);
+    return nd_finder_add(s->d->pending, &s->item[place], &s->pending[place], s->err);
 }
 
 static void remove_pending(struct settling *s, size_t place)
 {
     if (s->pending[place] != NONE)
-        nd_index_remove(s->d->pending, &s->item[place].row, s->pending[place]);
+        nd_finder_remove(s->d->pending, &s->item[place], s->pending[place]);
     s->pending[place] = NONE;
 }
 
@@ -169,11 +171,11 @@ static bool meets_pending(const struct settling *s, size_t place)
 {
     const struct nd_item *item = &s->item[place];
 
-    if (!(s->link[place] & ND_LINKED_EARLIER) || nd_index_count(s->d->pending) == 0)
+    if (!(s->link[place] & ND_LINKED_EARLIER) || nd_index_count(s->d->pending.index) == 0)
         return false;
     if (s->d->params.candidates == ND_CANDIDATES_ALL)
         return s->n_open > 0;
-    return nd_index_meets_any(s->d->pending, &item->row, s->below[place]);
+    return nd_finder_meets_any(&s->d->worker[0], s->d->pending, item, s->below[place]);
 }
 
 static enum nd_status visit(struct settling *s, size_t place)
@@ -186,7 +188,7 @@ static enum nd_status visit(struct settling *s, size_t place)
     if (item->state == ND_ITEM_KEPT || item->state == ND_ITEM_REMOVED)
         return ND_OK;
     if (s->below[place] == NONE) /* the first wave: nothing was taken out yet */
-        s->below[place] = (uint32_t)nd_index_count(s->d->pending);
+        s->below[place] = (uint32_t)nd_index_count(s->d->pending.index);
     status = meet_leaders(s, place);
     if (status)
         return status;
@@ -210,6 +212,8 @@ static bool compare_with(struct settling *s, struct nd_worker *w, struct nd_item
 {
     const struct nd_item *kept = &s->item[candidate.number];
 
+    if (s->d->matching && candidate.equal == ND_SCORE_NONE)
+        return true; /* its tokens were not the same after all */
     if (s->d->params.verify == ND_VERIFY_NONE)
         return nd_item_accept(w, item, candidate, true, kept->n_shingles);
     return nd_item_compare(s->d, w, item, &w->set, candidate, true, kept->shingle,
@@ -289,7 +293,7 @@ static void mark_followers(struct settling *s)
 
 static enum nd_status run_waves(struct settling *s)
 {
-    nd_index_clear(s->d->pending);
+    nd_finder_clear(s->d->pending);
     for (size_t i = 0; i < s->n_linked; i++)
         s->below[s->linked[i]] = s->pending[s->linked[i]] = NONE;
     do {
@@ -298,7 +302,7 @@ static enum nd_status run_waves(struct settling *s)
         s->progress = false;
         s->n_tasks = 0;
         s->n_open = 0;
-        nd_index_clear(s->d->leaders);
+        nd_finder_clear(s->d->leaders);
         for (size_t i = 0; i < s->n_linked; i++) {
             status = visit(s, s->linked[i]);
             if (status)
@@ -340,10 +344,8 @@ static enum nd_status find_linked(struct settling *s, size_t n, struct nd_error 
     const struct nd_index_row **row = calloc(n ? n : 1, sizeof *row);
     enum nd_status status = row ? list_rows(s, n, row) : ND_ENOMEM;
 
-    if (status == ND_OK && s->d->params.candidates == ND_CANDIDATES_ALL)
-        memset(s->link, ND_LINKED_EARLIER | ND_LINKED_LATER, n);
-    else if (status == ND_OK)
-        status = nd_index_link_rows(&s->d->index_params, row, n, s->link, s->d->pool, err);
+    if (status == ND_OK)
+        status = nd_finder_link(s->d, s->item, row, n, s->link, err);
     for (size_t i = 0; status == ND_OK && i < n; i++) {
         struct nd_item *item = &s->item[i];
 

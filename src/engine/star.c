@@ -1,14 +1,49 @@
 /* star.c - a batch pushed: every document joins a kept one, or is kept */
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/state.h"
 
-static void look(void *context, size_t place, unsigned worker)
-{
-    struct nd_batch_job *job = context;
+struct looking {
+    struct nd_dedup *d;
+    struct nd_item **item; /* the first of equal ones, in the order in which they are taken */
+    size_t n;
+};
 
-    if (job->item[place].first_same == place && !job->d->worker[worker].status)
-        nd_item_look(job->d, &job->d->worker[worker], &job->item[place]);
+static void look(void *context, size_t task, unsigned worker)
+{
+    struct looking *job = context;
+
+    if (!job->d->worker[worker].status)
+        nd_item_look(job->d, &job->d->worker[worker], job->item[task]);
+}
+
+static int by_length(const void *left, const void *right)
+{
+    const struct nd_item *a = *(struct nd_item *const *)left, *b = *(struct nd_item *const *)right;
+
+    if (a->text.len != b->text.len)
+        return a->text.len > b->text.len ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+/* Where there are several threads the longest come first, so that none is left with one at the
+ * end. */
+static enum nd_status look_at_all(struct nd_dedup *d, struct nd_item *item, size_t n,
+                                  struct nd_error *err)
+{
+    struct looking job = {d, nd_alloc_array(n, sizeof *job.item), 0};
+
+    if (!job.item)
+        return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
+    for (size_t i = 0; i < n; i++)
+        if (item[i].first_same == i)
+            job.item[job.n++] = &item[i];
+    if (nd_pool_threads(d->pool) > 1)
+        qsort(job.item, job.n, sizeof *job.item, by_length);
+    nd_pool_run(d->pool, job.n, look, &job);
+    free(job.item);
+    return nd_workers_status(d, err);
 }
 
 static enum nd_status keep_all(struct nd_dedup *d, struct nd_item *item, size_t n,
@@ -31,10 +66,25 @@ static enum nd_status keep_all(struct nd_dedup *d, struct nd_item *item, size_t 
         listed[n_listed++] = number;
     }
     if (status == ND_OK)
-        status = nd_index_list(d->index, listed, row, n_listed, d->pool, err);
+        status = nd_finder_list(d, listed, row, n_listed, err);
     free(listed);
     free(row);
     return status;
+}
+
+/* What the signatures of a removed document and of its kept one have in common. */
+static void describe_agreement(const struct nd_dedup *d, const struct nd_item *item,
+                               struct nd_agreement *out)
+{
+    struct nd_match match;
+
+    if (item->kept.in_batch)
+        (void)nd_matching_compare(d->matching, item->is_signed, d->item[item->kept.at].is_signed,
+                                  &match);
+    else
+        (void)nd_matching_compare_stored(d->matching, item->is_signed, d->signatures, item->kept.at,
+                                         &match);
+    memcpy(out, match.evidence.agreement, sizeof match.evidence.agreement);
 }
 
 static void describe_removed(const struct nd_dedup *d, const struct nd_item *item,
@@ -47,6 +97,8 @@ static void describe_removed(const struct nd_dedup *d, const struct nd_item *ite
     if (item->hits.count) {
         out->overlap = item->hits.at[0].overlap;
         out->distance = item->hits.at[0].distance;
+        if (d->matching)
+            describe_agreement(d, item, out->agreement);
     } else {
         out->overlap = (struct nd_overlap){item->n_shingles, item->n_shingles, item->n_shingles};
         out->distance = 0;
@@ -80,8 +132,9 @@ enum nd_status nd_dedup_push(struct nd_dedup *d, const struct nd_dedup_item *ite
 
     if (status)
         return status;
-    nd_pool_run(d->pool, n, look, &job);
-    status = nd_workers_status(d, err);
+    status = look_at_all(d, job.item, n, err);
+    if (d->narrow)
+        d->narrow(d->narrow_context);
     if (status == ND_OK)
         status = nd_items_settle(d, job.item, n, err);
     if (status == ND_OK)

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
+#include "engine/method.h"
 #include "engine/shingle_cache.h"
 #include "index/live.h"
 #include "index/multimap.h"
@@ -24,6 +25,7 @@ struct nd_worker {
     struct nd_shingle_set set;        /* of a document whose sketcher has moved on */
     struct nd_shingle_cache *fetched; /* shingles of kept documents made in this batch */
     struct nd_arena shingles;         /* of the batch's documents */
+    struct nd_signing *signing;       /* for ND_CANDIDATES_MATCH, else NULL */
     struct nd_candidates met;
     uint64_t text_of; /* the document whose text was fetched last; UINT64_MAX: none */
     struct nd_view text;
@@ -42,13 +44,21 @@ struct nd_kept {
     uint32_t n;
 };
 
+/* What documents are looked up in: the index, and beside it the signatures, by the same numbers. */
+struct nd_finder {
+    struct nd_index *index;
+    struct nd_signatures *signatures; /* for ND_CANDIDATES_MATCH, else NULL */
+};
+
 struct nd_dedup {
     struct nd_dedup_params params;
     struct nd_text_source source;
     struct nd_pool *pool;
     bool owns_pool;
-    struct nd_texts *texts; /* where the engine keeps the texts itself */
-    struct nd_index *index; /* of the kept documents */
+    struct nd_texts *texts;           /* where the engine keeps the texts itself */
+    struct nd_matching *matching;     /* for ND_CANDIDATES_MATCH, else NULL */
+    struct nd_index *index;           /* of the kept documents */
+    struct nd_signatures *signatures; /* theirs, or NULL */
     struct nd_index_params index_params;
     struct nd_fraction threshold;
     unsigned parts; /* of the sketch that the candidates need */
@@ -61,8 +71,10 @@ struct nd_dedup {
     size_t key_capacity;
     unsigned n_keys;
     struct nd_dedup_stats stats;
-    struct nd_index *leaders, *pending; /* of a batch: see settle.c */
+    struct nd_finder leaders, pending; /* of a batch: see settle.c */
     struct nd_components *components;
+    void (*narrow)(void *context); /* nd_dedup_on_narrow, or NULL */
+    void *narrow_context;
 };
 
 enum nd_item_state {
@@ -93,6 +105,7 @@ struct nd_hits {
 /* A document of the batch. */
 struct nd_item {
     struct nd_view text;
+    const struct nd_document *document; /* for features, or NULL */
     uint32_t group;
     uint64_t raw;      /* hash of its bytes */
     size_t first_same; /* the first item of the batch with these bytes; its own place where it is
@@ -105,7 +118,8 @@ struct nd_item {
     bool is_listed; /* takes part in the comparison by shingles */
     uint64_t n_tokens, n_shingles;
     struct nd_index_row row;
-    const uint64_t *shingle;   /* a worker's copy, where it was needed */
+    const struct nd_signed *is_signed; /* a worker's, for ND_CANDIDATES_MATCH */
+    const uint64_t *shingle;           /* a worker's copy, where it was needed */
     struct nd_candidates near; /* of earlier batches, first the nearest: no more than max_checks */
     size_t n_near;             /* how many there were */
     struct nd_candidates near_in_batch; /* kept ones of this batch; number: their places */
@@ -159,6 +173,8 @@ enum nd_status nd_items_group(struct nd_dedup *d, struct nd_item *item, size_t n
 bool nd_item_read(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item);
 /* Minima and simhash of the text just read. */
 void nd_item_sketch(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item);
+/* Its signatures, where the recipe has some; false: worker->error. */
+bool nd_item_sign(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item);
 /* Keep the shingles of the text just read. */
 bool nd_item_hold_shingles(struct nd_worker *w, struct nd_item *item);
 
@@ -213,9 +229,29 @@ bool nd_item_is_empty(const struct nd_item *item);
 size_t nd_item_candidates(const struct nd_item *item);
 /* Add what is known of an item to the statistics. */
 void nd_stats_count(struct nd_dedup *d, const struct nd_item *item);
-/* An item's candidates in an index, of all kept documents or of a batch's. */
-enum nd_status nd_index_candidates(const struct nd_dedup *d, const struct nd_index *index,
-                                   const struct nd_item *item, struct nd_candidates *out);
+/* Look-ups, by what the recipe says (finder.c). */
+bool nd_finder_new(const struct nd_dedup *d, struct nd_finder *finder, struct nd_error *err);
+void nd_finder_free(struct nd_finder *finder);
+struct nd_finder nd_finder_kept(const struct nd_dedup *d); /* of all kept documents */
+/* An item's candidates. */
+enum nd_status nd_finder_candidates(const struct nd_dedup *d, struct nd_worker *w,
+                                    struct nd_finder finder, const struct nd_item *item,
+                                    struct nd_candidates *out);
+bool nd_finder_meets_any(struct nd_worker *w, struct nd_finder finder, const struct nd_item *item,
+                         uint32_t below);
+/* Those of a batch. */
+enum nd_status nd_finder_add(struct nd_finder finder, const struct nd_item *item, uint32_t *number,
+                             struct nd_error *err);
+void nd_finder_remove(struct nd_finder finder, const struct nd_item *item, uint32_t number);
+void nd_finder_clear(struct nd_finder finder);
+/* Let look-ups find kept documents that were given numbers. */
+enum nd_status nd_finder_list(struct nd_dedup *d, const uint32_t *number,
+                              const struct nd_index_row *const *row, size_t n,
+                              struct nd_error *err);
+/* Mark the items of a batch that share a table key, as nd_index_link_rows does. */
+enum nd_status nd_finder_link(const struct nd_dedup *d, const struct nd_item *item,
+                              const struct nd_index_row *const *row, size_t n,
+                              unsigned char *linked, struct nd_error *err);
 /* Those of earlier batches: worker->met. */
 bool nd_look_query(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item);
 void nd_components_free(struct nd_components *components);

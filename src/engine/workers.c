@@ -43,6 +43,8 @@ bool nd_workers_new(struct nd_dedup *d, struct nd_error *err)
         w->fetched = nd_shingle_cache_new(FETCHED_BYTES);
         if (!w->sketcher || !w->kept_sketcher)
             return false;
+        if (d->matching && !(w->signing = nd_signing_new(d->matching, err)))
+            return false;
         if (!w->tokeniser[0] || !w->tokeniser[1] || !w->fetched)
             break;
         if (i == n - 1)
@@ -59,6 +61,7 @@ void nd_workers_free(struct nd_dedup *d)
 
         nd_sketcher_free(w->sketcher);
         nd_sketcher_free(w->kept_sketcher);
+        nd_signing_free(w->signing);
         nd_tokeniser_free(w->tokeniser[0]);
         nd_tokeniser_free(w->tokeniser[1]);
         nd_shingle_set_release(&w->set);

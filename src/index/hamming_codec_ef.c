@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "index/hamming_codec.h"
+#include "simd/elias_fano.h"
 
 enum { SAMPLE_SHIFT = 12, LOW_MAX = 63, HIGH_MAX = 56 };
 
@@ -136,22 +137,13 @@ static uint64_t place_of_one(const struct nd_hamming_ef *ef, uint64_t i)
 void nd_hamming_ef_decode(const struct nd_hamming_ef *ef, uint64_t first, size_t count,
                           uint64_t *out)
 {
-    uint64_t place, word, bits;
-    size_t i = 0;
+    struct nd_elias_fano_run run = {
+        .low = ef->low, .high = ef->high, .low_bits = ef->low_bits, .first = first, .count = count};
 
     if (count == 0)
         return;
-    place = place_of_one(ef, first);
-    word = place / 64;
-    bits = ef->high[word] & ~UINT64_C(0) << place % 64;
-    for (;; bits = ef->high[++word])
-        for (; bits; bits &= bits - 1) {
-            uint64_t at = word * 64 + (uint64_t)__builtin_ctzll(bits);
-
-            out[i] = (at - first - i) << ef->low_bits | low_of(ef, first + i);
-            if (++i == count)
-                return;
-        }
+    run.place = place_of_one(ef, first);
+    nd_elias_fano()(&run, out);
 }
 
 /* The ones must be n, each sample true, and equal high parts in the order of their low ones. */

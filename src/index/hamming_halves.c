@@ -33,6 +33,8 @@ static void destroy(void *self)
 
     for (int h = 0; h < 2; h++)
         nd_hamming_lines_release(&s->table[h].lines);
+    if (s->crowded)
+        nd_tables_free(s->crowded);
     nd_hamming_ids_release(&s->ids);
     free(s);
 }
@@ -44,6 +46,7 @@ static void *make(const struct nd_hamming_plan *plan)
 
     if (!s)
         return NULL;
+    s->distance = plan->problem.distance;
     nd_hamming_code_init(&s->code);
     if (make_table(&s->table[0], ND_HAMMING_LAYOUT_IDS, n / ND_HAMMING_FILL_IDS) &&
         make_table(&s->table[1], ND_HAMMING_LAYOUT_OTHER, n / ND_HAMMING_FILL_OTHER))
@@ -144,14 +147,13 @@ static bool add_id(struct nd_halves *s, struct nd_hamming_line *line, unsigned s
 {
     struct nd_hamming_entry e = nd_hamming_line_get(ND_HAMMING_LAYOUT_IDS, line, slot);
     bool many = e.rest & ND_HALVES_MANY;
-    uint32_t first = many ? e.id : nd_hamming_ids_add(&s->ids, 0, e.id), list;
+    uint32_t list = many ? e.id : nd_hamming_ids_add(&s->ids, 0, e.id);
 
-    if (!first)
+    if (!list)
         return false;
-    list = nd_hamming_ids_add(&s->ids, first, id);
-    if (!list) {
+    if (!nd_hamming_ids_add(&s->ids, list, id)) {
         if (!many)
-            nd_hamming_ids_remove(&s->ids, &first, e.id);
+            nd_hamming_ids_end(&s->ids, list);
         return false;
     }
     e.id = list;
@@ -160,7 +162,24 @@ static bool add_id(struct nd_halves *s, struct nd_hamming_line *line, unsigned s
     return true;
 }
 
-static bool add_one(struct nd_halves *s, const struct nd_halves_place *place, uint32_t id)
+/* Whether the bucket of an entry just put has a new line too many. */
+static bool is_crowded(const struct nd_halves_table *t, uint32_t address)
+{
+    const struct nd_hamming_line *line =
+        nd_hamming_lines_next(&t->lines, nd_hamming_lines_at(&t->lines, address));
+    unsigned length = 0;
+
+    if (!line || nd_hamming_line_taken(line) != 1)
+        return false;
+    while (line && length <= ND_HALVES_CHAIN) {
+        line = nd_hamming_lines_next(&t->lines, line);
+        length++;
+    }
+    return length > ND_HALVES_CHAIN;
+}
+
+static bool add_one(struct nd_halves *s, uint64_t x, const struct nd_halves_place *place,
+                    uint32_t id)
 {
     struct nd_hamming_line *line;
     unsigned slot = 0;
@@ -170,8 +189,20 @@ static bool add_one(struct nd_halves *s, const struct nd_halves_place *place, ui
     line = find_equal(s, place, &slot);
     if (line)
         return add_id(s, line, slot, id);
-    put(s, 0, &place[0], id);
-    put(s, 1, &place[1], 0);
+    if (s->crowded) {
+        int64_t row = nd_tables_find(s->crowded, &x);
+
+        if (row != ND_TABLES_NO_ROW)
+            return nd_tables_add_id(s->crowded, (uint32_t)row, id);
+    }
+    for (unsigned h = 0; h < 2; h++)
+        put(s, h, &place[h], h ? 0 : id);
+    for (unsigned h = 0; h < 2; h++) {
+        uint32_t address = nd_halves_address(&s->table[h], place[h].data);
+
+        if (is_crowded(&s->table[h], address))
+            nd_halves_move_bucket(s, h, address);
+    }
     return true;
 }
 
@@ -193,34 +224,43 @@ static size_t add(void *self, const uint64_t *fingerprints, const uint32_t *ids,
                     nd_hamming_lines_at(&t->lines, nd_halves_address(t, place[i][h].data)), 1);
             }
         for (size_t i = 0; i < left; i++)
-            if (!add_one(s, place[i], ids ? ids[start + i] : first_id + (uint32_t)(start + i)))
+            if (!add_one(s, fingerprints[start + i], place[i],
+                         ids ? ids[start + i] : first_id + (uint32_t)(start + i)))
                 return start + i;
     }
     return n;
 }
 
-static void drop(struct nd_halves_table *t, const struct nd_halves_place *place,
-                 struct nd_hamming_line *line, unsigned slot)
+static void drop_entry(struct nd_halves_table *t, const struct nd_halves_place *place,
+                       struct nd_hamming_line *line, unsigned slot)
 {
     nd_hamming_lines_take(&t->lines, nd_halves_address(t, place->data), line, slot);
     t->entries--;
+}
+
+void nd_halves_drop(struct nd_halves *s, const struct nd_halves_place *place)
+{
+    for (unsigned h = 0; h < 2; h++) {
+        unsigned slot = 0;
+        struct nd_hamming_line *line = nd_halves_find(&s->table[h], &place[h], &slot);
+
+        drop_entry(&s->table[h], &place[h], line, slot);
+    }
 }
 
 /* An entry with a list loses one id; with one left it holds that itself again. */
 static bool drop_id(struct nd_halves *s, struct nd_hamming_line *line, unsigned slot, uint32_t id)
 {
     struct nd_hamming_entry e = nd_hamming_line_get(ND_HAMMING_LAYOUT_IDS, line, slot);
-    uint32_t only;
+    bool only;
 
-    if (!nd_hamming_ids_remove(&s->ids, &e.id, id))
+    if (!nd_hamming_ids_remove(&s->ids, e.id, id, &only))
         return false;
-    only = nd_hamming_ids_node(&s->ids, e.id)->id;
-    if (!nd_hamming_ids_node(&s->ids, e.id)->next) {
-        nd_hamming_ids_remove(&s->ids, &e.id, only);
-        e.id = only;
+    if (only) {
+        e.id = nd_hamming_ids_end(&s->ids, e.id);
         e.rest = (uint16_t)(e.rest & ~ND_HALVES_MANY);
+        nd_hamming_line_set(ND_HAMMING_LAYOUT_IDS, line, slot, e);
     }
-    nd_hamming_line_set(ND_HAMMING_LAYOUT_IDS, line, slot, e);
     return true;
 }
 
@@ -233,16 +273,17 @@ static bool take(void *self, const uint64_t *fingerprint, uint32_t id)
     struct nd_hamming_line *line = find_equal(s, place, &slot);
     struct nd_hamming_entry e;
 
-    if (!line)
-        return false;
+    if (!line) {
+        int64_t row = s->crowded ? nd_tables_find(s->crowded, fingerprint) : ND_TABLES_NO_ROW;
+
+        return row != ND_TABLES_NO_ROW && nd_tables_take_id(s->crowded, (uint32_t)row, id);
+    }
     e = nd_hamming_line_get(ND_HAMMING_LAYOUT_IDS, line, slot);
     if (e.rest & ND_HALVES_MANY)
         return drop_id(s, line, slot, id);
     if (e.id != id)
         return false;
-    drop(&s->table[0], &place[0], line, slot);
-    line = nd_halves_find(&s->table[1], &place[1], &slot);
-    drop(&s->table[1], &place[1], line, slot);
+    nd_halves_drop(s, place);
     return true;
 }
 
@@ -251,7 +292,8 @@ static size_t bytes(const void *self)
     const struct nd_halves *s = self;
 
     return sizeof *s + nd_hamming_lines_bytes(&s->table[0].lines) +
-           nd_hamming_lines_bytes(&s->table[1].lines) + s->ids.nodes.bytes;
+           nd_hamming_lines_bytes(&s->table[1].lines) + nd_hamming_ids_bytes(&s->ids) +
+           (s->crowded ? nd_tables_bytes(s->crowded) : 0);
 }
 
 const struct nd_hamming_kind nd_hamming_halves_kind = {make, destroy,         add,

@@ -10,6 +10,7 @@
 #include "index/hamming_ids.h"
 #include "index/hamming_index.h"
 #include "index/hamming_lines.h"
+#include "index/hamming_tables.h"
 
 /*
  * Of at most 3 wrong bits one half of 32 has at most 1.  Table h files a fingerprint under its half
@@ -32,10 +33,18 @@ struct nd_halves_table {
     size_t entries;
 };
 
+/*
+ * A bucket whose chain grows longer than ND_HALVES_CHAIN lines moves to `crowded`, an index of
+ * keys, which refines what clusters there.  A fingerprint stands either there or in the two tables.
+ */
+enum { ND_HALVES_CHAIN = 32 };
+
 struct nd_halves {
     struct nd_hamming_code code;
     struct nd_halves_table table[2];
     struct nd_hamming_ids ids;
+    struct nd_tables *crowded; /* NULL: none is */
+    unsigned distance;
 };
 
 /* Where a fingerprint goes in table `half`. */
@@ -71,6 +80,12 @@ static inline uint32_t nd_halves_address(const struct nd_halves_table *t, uint32
 
     return a < t->lines.n_main ? a : data & (uint32_t)(t->level - 1);
 }
+
+/* Move all fingerprints of a bucket to `crowded`, or as many as memory allows. */
+void nd_halves_move_bucket(struct nd_halves *s, unsigned half, uint32_t address);
+
+/* Remove from both tables a fingerprint that stands there. */
+void nd_halves_drop(struct nd_halves *s, const struct nd_halves_place *place);
 
 /* The line and slot of a fingerprint in a table; NULL: it is not there. */
 struct nd_hamming_line *nd_halves_find(const struct nd_halves_table *t,

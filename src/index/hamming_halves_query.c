@@ -129,6 +129,7 @@ static void finish(struct search *search, struct wave *w)
     while (w->n) {
         size_t n = search->kernels->lines(w->line, w->value, w->n, search->distance, found);
 
+        search->sink->lines += w->n;
         w->n = 0;
         for (size_t f = 0; f < n; f++) {
             uint32_t i = found[f].line;
@@ -167,4 +168,6 @@ void nd_halves_query(const void *self, const uint64_t *queries, size_t n, unsign
         search.first = start;
         finish(&search, &wave[now]);
     }
+    if (s->crowded && s->crowded->n_used)
+        nd_tables_query(s->crowded, queries, n, distance, sink);
 }

@@ -106,8 +106,12 @@ void nd_hamming_sink_id(struct nd_hamming_sink *sink, uint32_t query, uint32_t i
 void nd_hamming_sink_list(struct nd_hamming_sink *sink, uint32_t query,
                           const struct nd_hamming_ids *ids, uint32_t list, uint32_t distance)
 {
-    for (; list; list = nd_hamming_ids_node(ids, list)->next)
-        nd_hamming_sink_id(sink, query, nd_hamming_ids_node(ids, list)->id, distance);
+    for (; list && !sink->out_of_memory; list = nd_hamming_ids_node(ids, list)->next) {
+        const struct nd_hamming_id_node *node = nd_hamming_ids_node(ids, list);
+
+        for (uint32_t i = 0; i < node->times && !sink->out_of_memory; i++)
+            nd_hamming_sink_id(sink, query, node->id, distance);
+    }
 }
 
 static const struct nd_hamming_kind *kind_of(enum nd_hamming_family family)
@@ -280,4 +284,15 @@ enum nd_status nd_hamming_query_count(const struct nd_hamming *index, const uint
     for (size_t i = 0; i < n; i++)
         count[i] = 0;
     return run(index, queries, n, distance, &sink, err);
+}
+
+uint64_t nd_hamming_query_lines(const struct nd_hamming *index, const uint64_t *queries, size_t n,
+                                unsigned distance)
+{
+    struct nd_hamming_matches out = {.at = NULL};
+    struct nd_hamming_sink sink = {.matches = &out};
+    enum nd_status status = run(index, queries, n, distance, &sink, NULL);
+
+    nd_hamming_matches_release(&out);
+    return status == ND_OK ? sink.lines : 0;
 }

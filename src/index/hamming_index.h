@@ -16,12 +16,17 @@ struct nd_hamming_sink {
     uint64_t *count;
     uint32_t first; /* added to the numbers of queries */
     bool out_of_memory;
+    uint64_t lines; /* of tables that were looked at */
 };
 void nd_hamming_sink_id(struct nd_hamming_sink *sink, uint32_t query, uint32_t id,
                         uint32_t distance);
 /* Every id of a list of `ids`. */
 void nd_hamming_sink_list(struct nd_hamming_sink *sink, uint32_t query,
                           const struct nd_hamming_ids *ids, uint32_t list, uint32_t distance);
+
+/* How many lines of its tables an index looks at for the queries; 0: out of memory. */
+uint64_t nd_hamming_query_lines(const struct nd_hamming *index, const uint64_t *queries, size_t n,
+                                unsigned distance);
 
 /* Of each kind one table of functions; `self` is what `make` returned.  Fingerprints are valid. */
 struct nd_hamming_kind {

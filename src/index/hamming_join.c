@@ -17,7 +17,7 @@
 #include "index/hamming_plan.h"
 #include "index/hamming_tables.h"
 
-enum { SHARED_BITS = 10 /* in common are enough for parts */, SLACK = 4096 };
+enum { SLACK = 4096 };
 
 uint64_t nd_join_folded_value(const struct nd_join *j, const struct nd_join_level *level,
                               const uint64_t *x)
@@ -31,29 +31,6 @@ uint64_t nd_join_folded_value(const struct nd_join *j, const struct nd_join_leve
     }
     fold = nd_tables_fold(x, j->words);
     return hash << 32 | (uint32_t)(fold ^ fold >> 32);
-}
-
-/* The first table not done and those that have enough bits of its key in common. */
-static void choose_group(struct nd_join *j, bool *done)
-{
-    unsigned t = 0, tables = j->level.design.tables;
-
-    while (done[t])
-        t++;
-    j->level.table = t;
-    j->mask = nd_join_key_mask(j, &j->level, t);
-    j->n_group = 0;
-    for (; t < tables; t++) {
-        uint64_t common = j->mask & nd_join_key_mask(j, &j->level, t);
-        bool fits =
-            t == j->level.table || (j->words == 1 && __builtin_popcountll(common) >= SHARED_BITS);
-
-        if (done[t] || !fits)
-            continue;
-        j->mask = common;
-        j->group[j->n_group++] = t;
-        done[t] = true;
-    }
 }
 
 static bool reserve(struct nd_join_scratch *s, size_t n)
@@ -72,19 +49,45 @@ static void run_part(void *context, size_t task, unsigned worker)
     size_t start = j->start[task], n = j->start[task + 1] - start;
     struct nd_join_records part = {j->part.value + start, j->part.position + start, 0};
     struct nd_join_level level = j->level;
+    const struct nd_join_pass *pass = &j->pass[j->now];
 
     if (!reserve(&w->scratch, n)) {
         atomic_store(&j->no_memory, true);
         return;
     }
-    for (unsigned g = 0; g < j->n_group; g++) {
-        uint64_t key = nd_join_key_mask(j, &level, j->group[g]), rest = key & ~j->mask;
+    for (unsigned g = 0; g < pass->n; g++) {
+        unsigned table = j->group[pass->first + g];
+        uint64_t key = nd_join_key_mask(j, &level, table), rest = key & ~pass->mask;
 
-        level.table = j->group[g];
+        level.table = table;
         level.mask = rest ? rest : key;
         level.used = rest ? 0 : j->part_bits;
         nd_join_part(j, w, &level, &part, n, &w->scratch);
     }
+}
+
+/* The next passes, of tables not done; returns how many tables they are for. */
+static unsigned choose_passes(struct nd_join *j, unsigned left, bool *done)
+{
+    const struct nd_join_design *design = &j->level.design;
+    unsigned chosen = 0;
+
+    for (j->n_passes = 0; j->n_passes < ND_JOIN_PASSES && chosen < left; j->n_passes++) {
+        struct nd_join_pass *pass = &j->pass[j->n_passes];
+
+        pass->first = chosen;
+        pass->n = nd_join_group(design->keys, design->tables, j->words, done, j->group + chosen,
+                                &pass->mask);
+        if (j->words > 1)
+            pass->mask = nd_join_key_mask(j, &j->level, j->group[chosen]);
+        chosen += pass->n;
+    }
+    return chosen;
+}
+
+static bool is_over(const struct nd_join *j)
+{
+    return atomic_load(&j->out.stop) || atomic_load(&j->no_memory);
 }
 
 static void run_tables(struct nd_join *j)
@@ -95,34 +98,44 @@ static void run_tables(struct nd_join *j)
     j->group = nd_alloc_array(tables, sizeof *j->group);
     if (!done || !j->group || !nd_join_partition_make(j))
         atomic_store(&j->no_memory, true);
-    while (left && !atomic_load(&j->out.stop) && !atomic_load(&j->no_memory)) {
-        choose_group(j, done);
-        nd_join_partition(j);
-        nd_pool_run(j->pool, (size_t)1 << j->part_bits, run_part, j);
-        left -= j->n_group;
+    while (left && !is_over(j)) {
+        left -= choose_passes(j, left, done);
+        nd_join_count(j);
+        for (j->now = 0; j->now < j->n_passes && !is_over(j); j->now++) {
+            j->level.table = j->group[j->pass[j->now].first];
+            nd_join_partition(j);
+            nd_pool_run(j->pool, (size_t)1 << j->part_bits, run_part, j);
+        }
     }
     free(done);
     free(j->group);
     nd_join_partition_release(j);
 }
 
+/* What some records meet among those behind them, where all are compared with all. */
+static void scan_rest(void *context, size_t task, unsigned worker)
+{
+    struct nd_join *j = context;
+
+    nd_join_compare_rest(j, &j->worker[worker], &j->level, &j->part, task * ND_JOIN_AT_ONCE, j->n);
+}
+
 /* Too few for tables, or no table to be had: all with all. */
 static void run_scan(struct nd_join *j)
 {
-    struct nd_join_records all = {.value = NULL};
     uint64_t no_key[ND_HAMMING_WORDS_MAX] = {0};
     struct nd_join_level none = {.design.keys = no_key};
 
-    if (!nd_join_records_make(&all, j->n)) {
+    if (!nd_join_records_make(&j->part, j->n)) {
         atomic_store(&j->no_memory, true);
         return;
     }
     for (size_t i = 0; i < j->n; i++) {
-        all.value[i] = nd_join_value(j, &none, i);
-        all.position[i] = (uint32_t)i;
+        j->part.value[i] = nd_join_value(j, &none, i);
+        j->part.position[i] = (uint32_t)i;
     }
-    nd_join_compare_all(j, &j->worker[0], &none, &all, j->n);
-    nd_join_records_release(&all);
+    nd_pool_run(j->pool, (j->n + ND_JOIN_AT_ONCE - 1) / ND_JOIN_AT_ONCE, scan_rest, j);
+    nd_join_records_release(&j->part);
 }
 
 static void run(struct nd_join *j)

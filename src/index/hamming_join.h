@@ -24,6 +24,13 @@ struct nd_join_design {
 bool nd_join_design(struct nd_join_design *design, const uint64_t *open, size_t words,
                     unsigned distance, size_t n);
 
+/*
+ * The first table not done and, of one-word keys, those that have enough bits in common with it to
+ * go through one partition: their numbers, and the bits that all have in common.  Returns how many.
+ */
+unsigned nd_join_group(const uint64_t *keys, unsigned tables, size_t words, bool *done,
+                       unsigned *group, uint64_t *mask);
+
 /* Pairs on their way to the caller's function, which one thread at a time enters. */
 struct nd_join_output {
     nd_hamming_report *report;
@@ -84,6 +91,15 @@ struct nd_join_worker {
 
 struct nd_join_share;
 
+/* Tables that go through one partition: group[first …], by a hash of the bits of `mask`. */
+struct nd_join_pass {
+    uint64_t mask;
+    unsigned first, n;
+};
+
+/* Passes whose parts are counted together: the rows are read once for all. */
+enum { ND_JOIN_PASSES = 4 };
+
 struct nd_join {
     const uint64_t *row;
     size_t n, words;
@@ -94,11 +110,9 @@ struct nd_join {
     struct nd_join_level level;
     struct nd_join_worker *worker;
 
-    /* The partition: 2^part_bits parts by a hash of the bits of `mask`. */
-    unsigned part_bits;
-    uint64_t mask;
-    unsigned *group; /* the tables that go through these parts */
-    unsigned n_group;
+    /* The partition: 2^part_bits parts, by pass[now]. */
+    unsigned part_bits, *group, now, n_passes;
+    struct nd_join_pass pass[ND_JOIN_PASSES];
     struct nd_join_records part;
     size_t *start; /* of each part */
     struct nd_join_share *share;
@@ -141,14 +155,22 @@ static inline uint64_t nd_join_key_mask(const struct nd_join *j, const struct nd
 
 bool nd_join_partition_make(struct nd_join *j);
 void nd_join_partition_release(struct nd_join *j);
-/* Write all records to j->part in the order of their parts. */
+/* Count the parts of all passes; then write all records to j->part in the order of those of one. */
+void nd_join_count(struct nd_join *j);
 void nd_join_partition(struct nd_join *j);
 
 /* Join n records of one part, or of a whole bucket of the parent. */
 void nd_join_part(struct nd_join *j, struct nd_join_worker *w, const struct nd_join_level *level,
                   const struct nd_join_records *part, size_t n, struct nd_join_scratch *s);
 
-/* Compare the first n records of the scratch with one another. */
+/*
+ * Compare the ND_JOIN_AT_ONCE records from `from` on with one another and with all that follow, of
+ * n; and all n with one another.
+ */
+enum { ND_JOIN_AT_ONCE = 1024 };
+void nd_join_compare_rest(struct nd_join *j, struct nd_join_worker *w,
+                          const struct nd_join_level *level, const struct nd_join_records *records,
+                          size_t from, size_t n);
 void nd_join_compare_all(struct nd_join *j, struct nd_join_worker *w,
                          const struct nd_join_level *level, const struct nd_join_records *records,
                          size_t n);

@@ -6,9 +6,16 @@
 #include "index/hamming_join.h"
 #include "index/hamming_solver.h"
 
-/* Nanoseconds for a fingerprint: to partition it once, and to compare it with another. */
-#define PARTITION_NS 14.0
-#define COMPARE_NS 0.4
+/* Nanoseconds for a fingerprint: to partition it, to divide a part once, and to compare it with
+ * another. */
+#define PARTITION_NS 12.0
+#define DIVIDE_NS 8.0
+#define COMPARE_NS 0.1
+
+enum {
+    SHARED_BITS = 10, /* in common are enough for parts */
+    FEW_TABLES = 64
+};
 
 static unsigned count_bits(const uint64_t *x, size_t words)
 {
@@ -19,6 +26,45 @@ static unsigned count_bits(const uint64_t *x, size_t words)
     return bits;
 }
 
+unsigned nd_join_group(const uint64_t *keys, unsigned tables, size_t words, bool *done,
+                       unsigned *group, uint64_t *mask)
+{
+    unsigned t = 0, n = 0;
+
+    while (done[t])
+        t++;
+    *mask = words == 1 ? keys[t] : 0;
+    for (unsigned u = t; u < tables; u++) {
+        uint64_t common = words == 1 ? *mask & keys[u] : 0;
+
+        if (done[u] || (u != t && __builtin_popcountll(common) < SHARED_BITS))
+            continue;
+        *mask = common;
+        group[n++] = u;
+        done[u] = true;
+    }
+    return n;
+}
+
+/* How many times a design partitions. */
+static unsigned count_groups(struct nd_hamming_solver *solver, unsigned bits, int key,
+                             unsigned tables)
+{
+    uint64_t keys[FEW_TABLES];
+    unsigned group[FEW_TABLES], groups = 0;
+    bool done[FEW_TABLES] = {false};
+
+    if (tables > FEW_TABLES || bits > 64)
+        return tables;
+    nd_hamming_solver_keys(solver, bits, key, keys);
+    for (unsigned left = tables; left; groups++) {
+        uint64_t mask;
+
+        left -= nd_join_group(keys, tables, 1, done, group, &mask);
+    }
+    return groups;
+}
+
 /* The key length that should cost least; 0: compare all with all. */
 static unsigned best_key(struct nd_hamming_solver *solver, unsigned bits, size_t n)
 {
@@ -27,10 +73,13 @@ static unsigned best_key(struct nd_hamming_solver *solver, unsigned bits, size_t
 
     for (unsigned key = 1; key <= ND_HAMMING_KEY_MAX; key++) {
         unsigned tables = nd_hamming_solver_tables(solver, bits, (int)key);
-        double cost = tables * (PARTITION_NS + COMPARE_NS * ldexp((double)n, -(int)key));
+        double cost = tables * (DIVIDE_NS + COMPARE_NS * ldexp((double)n, -(int)key));
 
         if (tables == ND_HAMMING_NO_TABLES)
             break;
+        if (cost >= least)
+            continue;
+        cost += count_groups(solver, bits, (int)key, tables) * PARTITION_NS;
         if (cost < least) {
             least = cost;
             best = key;

@@ -9,7 +9,7 @@
 enum {
     BUCKET_BITS = 20, /* no more buckets than this */
     LARGE = 4096,     /* a bucket that is joined by itself */
-    AT_ONCE = 1024,
+    AT_ONCE = ND_JOIN_AT_ONCE,
     WINDOW = 8
 };
 
@@ -101,35 +101,54 @@ static void emit(struct nd_join *j, struct nd_join_worker *w, const struct nd_jo
         nd_join_flush(&j->out, &w->out);
 }
 
-/* Compare each record of [from, end) with the WINDOW ones that come `gap` after the next. */
+/* Compare each of `some` records from `from` on with the WINDOW ones that come `gap` after the
+ * next.
+ */
+static void compare_some(struct nd_join *j, struct nd_join_worker *w,
+                         const struct nd_join_level *level, const struct nd_join_records *r,
+                         size_t from, size_t some, size_t end, size_t gap)
+{
+    struct nd_hamming_found found[AT_ONCE];
+    size_t n =
+        nd_hamming_kernels()->next(r->value + from, some, end - from, gap, j->distance, found);
+
+    for (size_t f = 0; f < n; f++)
+        for (unsigned slots = found[f].slots; slots; slots &= slots - 1) {
+            size_t i = from + found[f].line;
+
+            emit(j, w, level, r, i, i + 1 + gap + (unsigned)__builtin_ctz(slots));
+        }
+}
+
+static bool is_stopped(const struct nd_join *j)
+{
+    return atomic_load_explicit(&j->out.stop, memory_order_relaxed);
+}
+
 static void compare_window(struct nd_join *j, struct nd_join_worker *w,
                            const struct nd_join_level *level, const struct nd_join_records *r,
                            size_t from, size_t end, size_t gap)
 {
-    const struct nd_hamming_kernels *kernels = nd_hamming_kernels();
-    struct nd_hamming_found found[AT_ONCE];
+    for (; from + 1 + gap < end && !is_stopped(j); from += AT_ONCE)
+        compare_some(j, w, level, r, from, end - from < AT_ONCE ? end - from : AT_ONCE, end, gap);
+}
 
-    for (; from + 1 + gap < end; from += AT_ONCE) {
-        size_t left = end - from, some = left < AT_ONCE ? left : AT_ONCE;
-        size_t n = kernels->next(r->value + from, some, left, gap, j->distance, found);
+void nd_join_compare_rest(struct nd_join *j, struct nd_join_worker *w,
+                          const struct nd_join_level *level, const struct nd_join_records *r,
+                          size_t from, size_t n)
+{
+    size_t some = n - from < AT_ONCE ? n - from : AT_ONCE;
 
-        if (atomic_load_explicit(&j->out.stop, memory_order_relaxed))
-            return;
-        for (size_t f = 0; f < n; f++)
-            for (unsigned slots = found[f].slots; slots; slots &= slots - 1) {
-                size_t i = from + found[f].line;
-
-                emit(j, w, level, r, i, i + 1 + gap + (unsigned)__builtin_ctz(slots));
-            }
-    }
+    for (size_t gap = 0; from + gap + 1 < n && !is_stopped(j); gap += WINDOW)
+        compare_some(j, w, level, r, from, some, n, gap);
 }
 
 void nd_join_compare_all(struct nd_join *j, struct nd_join_worker *w,
                          const struct nd_join_level *level, const struct nd_join_records *records,
                          size_t n)
 {
-    for (size_t gap = 0; gap + 1 < n; gap += WINDOW)
-        compare_window(j, w, level, records, 0, n, gap);
+    for (size_t from = 0; from < n; from += AT_ONCE)
+        nd_join_compare_rest(j, w, level, records, from, n);
 }
 
 /* A bucket of many that agree in the key: once more, by the bits outside it. */
@@ -181,7 +200,7 @@ static void compare_buckets(struct nd_join *j, struct nd_join_worker *w,
 static size_t divide(const struct nd_join_level *level, const struct nd_join_records *part,
                      size_t n, struct nd_join_scratch *s)
 {
-    unsigned bits = nd_join_bits(n, 1, BUCKET_BITS), used = level->used;
+    unsigned bits = nd_join_bits(n, 3, BUCKET_BITS), used = level->used;
     size_t buckets = (size_t)1 << bits;
     const uint64_t mask = level->mask;
     uint32_t sum = 0;

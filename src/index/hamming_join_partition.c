@@ -27,6 +27,7 @@ struct lines {
 struct nd_join_share {
     size_t *first, *next;
     struct lines *lines;
+    uint32_t *count; /* of each part, pass by pass */
 };
 
 bool nd_join_partition_make(struct nd_join *j)
@@ -45,7 +46,8 @@ bool nd_join_partition_make(struct nd_join *j)
         s->first = nd_alloc_array(parts, sizeof *s->first);
         s->next = nd_alloc_array(parts, sizeof *s->next);
         s->lines = aligned_alloc(64, parts * sizeof *s->lines);
-        if (!s->first || !s->next || !s->lines)
+        s->count = nd_alloc_array(ND_JOIN_PASSES * parts, sizeof *s->count);
+        if (!s->first || !s->next || !s->lines || !s->count)
             return false;
     }
     return true;
@@ -57,6 +59,7 @@ void nd_join_partition_release(struct nd_join *j)
         free(j->share[t].first);
         free(j->share[t].next);
         free(j->share[t].lines);
+        free(j->share[t].count);
     }
     free(j->share);
     free(j->start);
@@ -73,13 +76,25 @@ static void rows_of(const struct nd_join *j, size_t task, size_t *from, size_t *
 static void count_share(void *context, size_t task, unsigned worker)
 {
     struct nd_join *j = context;
-    size_t *count = j->share[task].next, from, to;
+    struct nd_join_level level = j->level;
+    uint32_t *count = j->share[task].count;
+    const unsigned bits = j->part_bits;
+    size_t from, to;
 
     (void)worker;
     rows_of(j, task, &from, &to);
-    memset(count, 0, sizeof *count << j->part_bits);
-    for (size_t i = from; i < to; i++)
-        count[nd_join_place(nd_join_value(j, &j->level, i), j->mask, 0, j->part_bits)]++;
+    memset(count, 0, j->n_passes * sizeof *count << bits);
+    if (j->words == 1) {
+        for (size_t i = from; i < to; i++)
+            for (unsigned p = 0; p < j->n_passes; p++)
+                count[(size_t)p << bits | nd_join_place(j->row[i], j->pass[p].mask, 0, bits)]++;
+        return;
+    }
+    for (unsigned p = 0; p < j->n_passes; p++, count += (size_t)1 << bits) {
+        level.table = j->group[j->pass[p].first];
+        for (size_t i = from; i < to; i++)
+            count[nd_join_place(nd_join_value(j, &level, i), j->pass[p].mask, 0, bits)]++;
+    }
 }
 
 /* Write [from, to) of a group of LINES records that begins at `base`. */
@@ -97,13 +112,14 @@ static void move_share(void *context, size_t task, unsigned worker)
     const struct nd_hamming_kernels *kernels = nd_hamming_kernels();
     struct nd_join *j = context;
     struct nd_join_share *s = &j->share[task];
+    const uint64_t mask = j->pass[j->now].mask;
     size_t from, to;
 
     (void)worker;
     rows_of(j, task, &from, &to);
     for (size_t i = from; i < to; i++) {
         uint64_t value = nd_join_value(j, &j->level, i);
-        size_t p = nd_join_place(value, j->mask, 0, j->part_bits), at = s->next[p]++;
+        size_t p = nd_join_place(value, mask, 0, j->part_bits), at = s->next[p]++;
         size_t slot = at % LINES, base = at - slot;
         struct lines *l = &s->lines[p];
 
@@ -127,18 +143,20 @@ static void move_share(void *context, size_t task, unsigned worker)
     kernels->fence();
 }
 
+void nd_join_count(struct nd_join *j)
+{
+    nd_pool_run(j->pool, j->n_threads, count_share, j);
+}
+
 void nd_join_partition(struct nd_join *j)
 {
     size_t parts = (size_t)1 << j->part_bits, sum = 0;
 
-    nd_pool_run(j->pool, j->n_threads, count_share, j);
     for (size_t p = 0; p < parts; p++) {
         j->start[p] = sum;
         for (unsigned t = 0; t < j->n_threads; t++) {
-            size_t count = j->share[t].next[p];
-
             j->share[t].first[p] = j->share[t].next[p] = sum;
-            sum += count;
+            sum += j->share[t].count[j->now * parts + p];
         }
     }
     j->start[parts] = sum;

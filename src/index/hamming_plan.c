@@ -31,29 +31,38 @@ static bool has_keys(const struct nd_hamming_plan *plan)
     return plan->family == ND_HAMMING_BLOCKS || plan->family == ND_HAMMING_COVERING;
 }
 
-/* The keys, from malloc.  Out of memory, or the plan is none of ours: NULL. */
-static uint64_t *keys_of(const struct nd_hamming_plan *plan, struct nd_hamming_solver *solver)
+/* The keys, from malloc.  ND_EINVAL: the plan is none of ours.  ND_ENOMEM. */
+static enum nd_status keys_of(const struct nd_hamming_plan *plan, struct nd_hamming_solver *solver,
+                              uint64_t **keys)
 {
-    size_t words = nd_hamming_words(plan->problem.bits);
-    unsigned tables = nd_hamming_solver_tables(solver, plan->problem.bits, (int)plan->key_bits);
-    uint64_t *keys;
+    unsigned bits = plan->problem.bits;
 
-    if (plan->key_bits == 0 || tables != plan->tables)
-        return NULL;
-    keys = nd_alloc_array(plan->tables * words, sizeof *keys);
-    if (keys)
-        nd_hamming_solver_keys(solver, plan->problem.bits, (int)plan->key_bits, keys);
-    return keys;
+    *keys = NULL;
+    if (plan->key_bits == 0 ||
+        nd_hamming_solver_tables(solver, bits, (int)plan->key_bits) != plan->tables)
+        return ND_EINVAL;
+    *keys = nd_alloc_array(plan->tables * nd_hamming_words(bits), sizeof **keys);
+    if (!*keys)
+        return ND_ENOMEM;
+    nd_hamming_solver_keys(solver, bits, (int)plan->key_bits, *keys);
+    return ND_OK;
+}
+
+static enum nd_status find_keys(const struct nd_hamming_plan *plan, uint64_t **keys)
+{
+    bool coverings = plan->family == ND_HAMMING_COVERING;
+    struct nd_hamming_solver *solver = nd_hamming_solver_new(plan->problem.distance, coverings);
+    enum nd_status status = solver ? keys_of(plan, solver, keys) : ND_ENOMEM;
+
+    nd_hamming_solver_free(solver);
+    return status;
 }
 
 uint64_t *nd_hamming_keys_new(const struct nd_hamming_plan *plan)
 {
-    bool coverings = plan->family == ND_HAMMING_COVERING;
-    struct nd_hamming_solver *solver = nd_hamming_solver_new(plan->problem.distance, coverings);
-    uint64_t *keys = solver ? keys_of(plan, solver) : NULL;
+    uint64_t *keys;
 
-    nd_hamming_solver_free(solver);
-    return keys;
+    return find_keys(plan, &keys) == ND_OK ? keys : NULL;
 }
 
 enum nd_status nd_hamming_plan_keys(const struct nd_hamming_plan *plan, uint64_t *keys,
@@ -64,10 +73,12 @@ enum nd_status nd_hamming_plan_keys(const struct nd_hamming_plan *plan, uint64_t
 
     if (status != ND_OK || !has_keys(plan))
         return status;
-    copy = nd_hamming_keys_new(plan);
-    if (!copy)
+    status = find_keys(plan, &copy);
+    if (status == ND_EINVAL)
         return nd_fail(err, ND_EINVAL, "no design of %u tables has keys of %u bits", plan->tables,
                        plan->key_bits);
+    if (status != ND_OK)
+        return nd_fail(err, status, "out of memory for the keys of %u tables", plan->tables);
     memcpy(keys, copy, plan->tables * nd_hamming_words(plan->problem.bits) * sizeof *keys);
     free(copy);
     return ND_OK;
@@ -93,9 +104,9 @@ static enum nd_status complete(const struct nd_hamming_machine *machine,
                                struct nd_hamming_solver *solver, struct nd_hamming_plan *plan,
                                struct nd_error *err)
 {
-    uint64_t *keys = keys_of(plan, solver);
+    uint64_t *keys;
 
-    if (!keys)
+    if (keys_of(plan, solver, &keys) != ND_OK)
         return nd_fail(err, ND_ENOMEM, "out of memory for the keys of %u tables", plan->tables);
     plan->key_bits_most = longest_key(plan, keys);
     nd_hamming_predict(machine, plan, keys);

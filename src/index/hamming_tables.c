@@ -5,77 +5,36 @@
 
 #include "index/hamming_plan.h"
 
-enum { AHEAD = 8, LEAST_LINES = 16, NO_ROW = -1 };
+enum { AHEAD = 8 };
 #define ROWS_MAX (UINT32_MAX - 16)
 
-/* The turn for which the fewest bits of the filter are made of the key alone, and so show nothing.
- */
-static uint8_t best_turn(uint64_t mask)
+void nd_tables_free(struct nd_tables *s)
 {
-    uint32_t low = (uint32_t)mask, high = (uint32_t)(mask >> 32);
-    unsigned fewest = 33;
-    uint8_t best = 0;
-
-    for (unsigned turn = 0; turn < 32; turn++) {
-        uint32_t dead = low & (high << turn | high >> (31 - turn) >> 1);
-
-        if ((unsigned)__builtin_popcount(dead) < fewest) {
-            fewest = (unsigned)__builtin_popcount(dead);
-            best = (uint8_t)turn;
-        }
-    }
-    return best;
-}
-
-static void set_key(struct nd_tables_key *key, const uint64_t *mask, size_t words)
-{
-    *key = (struct nd_tables_key){.first_word = (uint8_t)words};
-    for (size_t w = 0; w < words; w++) {
-        key->mask[w] = mask[w];
-        if (!mask[w])
-            continue;
-        if (key->first_word == words)
-            key->first_word = (uint8_t)w;
-        key->end_word = (uint8_t)(w + 1);
-    }
-    if (words == 1)
-        key->turn = best_turn(mask[0]);
+    for (unsigned t = 0; s->table && t < s->n_tables; t++)
+        nd_tables_node_release(&s->table[t]);
+    nd_column_release(&s->rows);
+    nd_column_release(&s->row_ids);
+    nd_hamming_ids_release(&s->own_ids);
+    free(s->table);
+    free(s);
 }
 
 static void destroy(void *self)
 {
-    struct nd_tables *s = self;
-
-    for (unsigned t = 0; s->table && t < s->n_tables; t++)
-        nd_hamming_lines_release(&s->table[t]);
-    nd_column_release(&s->rows);
-    nd_column_release(&s->row_ids);
-    nd_hamming_ids_release(&s->ids);
-    free(s->table);
-    free(s->key);
-    free(s);
-}
-
-static size_t lines_for(double entries)
-{
-    double lines = entries / ND_HAMMING_FILL_TABLES;
-
-    return lines < LEAST_LINES ? LEAST_LINES : (size_t)lines;
+    nd_tables_free(self);
 }
 
 static bool make_tables(struct nd_tables *s, const struct nd_hamming_plan *plan)
 {
     uint64_t *masks = nd_hamming_keys_new(plan);
-    size_t lines = lines_for((double)plan->problem.count);
+    size_t lines = nd_tables_lines_for((double)plan->problem.count);
     bool made = masks != NULL;
 
-    s->key = malloc(plan->tables * sizeof *s->key);
     s->table = calloc(plan->tables, sizeof *s->table);
-    made = made && s->key && s->table;
+    made = made && s->table;
     for (unsigned t = 0; made && t < s->n_tables; t++) {
-        set_key(&s->key[t], masks + t * s->words, s->words);
-        s->table[t].layout = ND_HAMMING_LAYOUT_ROWS;
-        made = nd_hamming_lines_resize(&s->table[t], lines);
+        s->table[t].number = t;
+        made = nd_tables_node_make(s, &s->table[t], masks + t * s->words, lines);
     }
     free(masks);
     return made && plan->problem.count < ROWS_MAX &&
@@ -83,89 +42,73 @@ static bool make_tables(struct nd_tables *s, const struct nd_hamming_plan *plan)
            nd_column_reserve(&s->row_ids, plan->problem.count, sizeof(struct nd_tables_ids));
 }
 
-static void *make(const struct nd_hamming_plan *plan)
+struct nd_tables *nd_tables_new(const struct nd_hamming_plan *plan, struct nd_hamming_ids *ids)
 {
     struct nd_tables *s = calloc(1, sizeof *s);
 
     if (!s)
         return NULL;
     s->words = nd_hamming_words(plan->problem.bits);
+    s->distance = plan->problem.distance;
     s->n_tables = plan->tables;
+    s->ids = ids ? ids : &s->own_ids;
+    for (unsigned i = 0; i < plan->problem.bits; i++)
+        s->all[i / 64] |= UINT64_C(1) << i % 64;
     if (make_tables(s, plan))
         return s;
-    destroy(s);
+    nd_tables_free(s);
     return NULL;
 }
 
-static size_t bucket_of(const struct nd_tables *s, unsigned t, const uint64_t *x)
+static void *make(const struct nd_hamming_plan *plan)
 {
-    return nd_tables_bucket(&s->key[t], s->table[t].n_main, x);
+    return nd_tables_new(plan, NULL);
 }
 
-static bool put(const struct nd_tables *s, struct nd_hamming_lines *table, unsigned t, uint32_t row)
+/* By half. */
+void nd_tables_grow(struct nd_tables *s, size_t more)
 {
-    const uint64_t *x = nd_tables_row(s, row);
-    struct nd_hamming_entry e = {.word = nd_tables_filter(&s->key[t], nd_tables_fold(x, s->words)),
-                                 .id = row};
+    size_t entries = s->n_used + more;
 
-    if (!nd_hamming_lines_ready(table))
-        return false;
-    nd_hamming_lines_put(table, nd_tables_bucket(&s->key[t], table->n_main, x), e);
-    return true;
-}
-
-/* Fill a new table of so many lines from the rows; the old one stands until it is done. */
-static bool rebuild(struct nd_tables *s, unsigned t, size_t lines)
-{
-    struct nd_hamming_lines made = {.layout = ND_HAMMING_LAYOUT_ROWS};
-    bool fits = nd_hamming_lines_resize(&made, lines);
-
-    for (uint32_t row = 0; fits && row < s->n_rows; row++) {
-        uint32_t later = row + AHEAD;
-
-        if (later < s->n_rows)
-            __builtin_prefetch(
-                nd_hamming_lines_at(&made,
-                                    nd_tables_bucket(&s->key[t], lines, nd_tables_row(s, later))),
-                1);
-        if (nd_tables_row_ids(s, row)->state != ND_TABLES_FREE)
-            fits = put(s, &made, t, row);
-    }
-    if (!fits) {
-        nd_hamming_lines_release(&made);
-        return false;
-    }
-    nd_hamming_lines_release(&s->table[t]);
-    s->table[t] = made;
-    return true;
-}
-
-/* Grow by half where a table is too full.  Where memory is out, its chains grow instead. */
-static void grow(struct nd_tables *s, size_t entries)
-{
-    for (unsigned t = 0; t < s->n_tables; t++) {
-        size_t lines = s->table[t].n_main;
-
-        if (lines_for((double)entries) > lines &&
-            !rebuild(s, t, lines_for((double)entries + (double)s->n_used / 2)))
+    for (unsigned t = 0; t < s->n_tables; t++)
+        if (nd_tables_lines_for((double)entries) > s->table[t].lines.n_main &&
+            !nd_tables_node_grow(s, &s->table[t],
+                                 nd_tables_lines_for((double)entries + (double)s->n_used / 2)))
             return;
-    }
 }
 
-/* The row of a fingerprint, or NO_ROW; looked for where no chain is long, if there is such a table.
- */
-static int64_t find_row(const struct nd_tables *s, const uint64_t *x)
+/* Of tables of one design the one with the fewest lines to look at. */
+static const struct nd_tables_node *shortest(const struct nd_tables_node *node, unsigned n,
+                                             const uint64_t *x)
 {
-    unsigned t = 0;
-    const struct nd_hamming_line *line;
+    const struct nd_tables_node *best = node;
+    uint32_t least = UINT32_MAX;
+
+    for (unsigned t = 0; t < n && least; t++) {
+        uint32_t chained = nd_hamming_lines_at(&node[t].lines, nd_tables_place(&node[t], x))
+                               ->word[ND_TABLES_CHAINED];
+
+        if (chained < least) {
+            least = chained;
+            best = &node[t];
+        }
+    }
+    return best;
+}
+
+int64_t nd_tables_find(const struct nd_tables *s, const uint64_t *x)
+{
+    const struct nd_tables_node *node = shortest(s->table, s->n_tables, x);
+    const struct nd_hamming_line *line =
+        nd_hamming_lines_at(&node->lines, nd_tables_place(node, x));
     uint32_t filter;
 
-    while (t + 1 < s->n_tables &&
-           nd_hamming_lines_at(&s->table[t], bucket_of(s, t, x))->word[15] > 15)
-        t++;
-    filter = nd_tables_filter(&s->key[t], nd_tables_fold(x, s->words));
-    line = nd_hamming_lines_at(&s->table[t], bucket_of(s, t, x));
-    for (; line; line = nd_hamming_lines_next(&s->table[t], line)) {
+    while (nd_tables_is_refined(line)) {
+        node = shortest(node->inner, node->n_inner, x);
+        line = nd_hamming_lines_at(&node->lines, nd_tables_place(node, x));
+    }
+    filter = nd_tables_filter(&node->key, nd_tables_fold(x, s->words));
+    for (; line; line = nd_hamming_lines_next(&node->lines, line)) {
         unsigned n = nd_hamming_line_taken(line);
 
         for (unsigned i = 0; i < n; i++) {
@@ -175,24 +118,7 @@ static int64_t find_row(const struct nd_tables *s, const uint64_t *x)
                 return row;
         }
     }
-    return NO_ROW;
-}
-
-static bool remove_entry(struct nd_tables *s, unsigned t, uint32_t row)
-{
-    size_t bucket = bucket_of(s, t, nd_tables_row(s, row));
-    struct nd_hamming_line *line = nd_hamming_lines_at(&s->table[t], bucket);
-
-    for (; line; line = nd_hamming_lines_next(&s->table[t], line)) {
-        unsigned n = nd_hamming_line_taken(line);
-
-        for (unsigned i = 0; i < n; i++)
-            if (nd_hamming_line_get(ND_HAMMING_LAYOUT_ROWS, line, i).id == row) {
-                nd_hamming_lines_take(&s->table[t], bucket, line, i);
-                return true;
-            }
-    }
-    return false;
+    return ND_TABLES_NO_ROW;
 }
 
 static void free_row(struct nd_tables *s, uint32_t row)
@@ -203,7 +129,7 @@ static void free_row(struct nd_tables *s, uint32_t row)
 }
 
 /* A row for a new fingerprint, in no table yet.  False: out of memory. */
-static bool new_row(struct nd_tables *s, const uint64_t *x, uint32_t id, uint32_t *row)
+static bool new_row(struct nd_tables *s, const uint64_t *x, struct nd_tables_ids ids, uint32_t *row)
 {
     if (s->free_row) {
         *row = s->free_row - 1;
@@ -217,47 +143,52 @@ static bool new_row(struct nd_tables *s, const uint64_t *x, uint32_t id, uint32_
         *row = s->n_rows++;
     }
     memcpy(nd_tables_row(s, *row), x, s->words * sizeof *x);
-    *nd_tables_row_ids(s, *row) = (struct nd_tables_ids){id, ND_TABLES_ONE};
+    *nd_tables_row_ids(s, *row) = ids;
     s->n_used++;
     return true;
 }
 
-static bool add_id(struct nd_tables *s, uint32_t row, uint32_t id)
+bool nd_tables_add_id(struct nd_tables *s, uint32_t row, uint32_t id)
 {
     struct nd_tables_ids *ids = nd_tables_row_ids(s, row);
     bool many = ids->state == ND_TABLES_MANY;
-    uint32_t first = many ? ids->id : nd_hamming_ids_add(&s->ids, 0, ids->id), list;
+    uint32_t list = many ? ids->id : nd_hamming_ids_add(s->ids, 0, ids->id);
 
-    if (!first)
+    if (!list)
         return false;
-    list = nd_hamming_ids_add(&s->ids, first, id);
-    if (!list) {
+    if (!nd_hamming_ids_add(s->ids, list, id)) {
         if (!many)
-            nd_hamming_ids_remove(&s->ids, &first, ids->id);
+            nd_hamming_ids_end(s->ids, list);
         return false;
     }
     *ids = (struct nd_tables_ids){list, ND_TABLES_MANY};
     return true;
 }
 
-static bool add_one(struct nd_tables *s, const uint64_t *x, uint32_t id)
+bool nd_tables_put(struct nd_tables *s, const uint64_t *x, struct nd_tables_ids ids)
 {
-    int64_t known = find_row(s, x);
     uint32_t row;
     unsigned t;
 
-    if (known != NO_ROW)
-        return add_id(s, (uint32_t)known, id);
-    if (!new_row(s, x, id, &row))
+    if (!new_row(s, x, ids, &row))
         return false;
-    for (t = 0; t < s->n_tables && put(s, &s->table[t], t, row); t++)
+    for (t = 0; t < s->n_tables && nd_tables_node_put(s, &s->table[t], row); t++)
         ;
     if (t == s->n_tables)
         return true;
     while (t--)
-        remove_entry(s, t, row);
+        nd_tables_node_drop(s, &s->table[t], row);
     free_row(s, row);
     return false;
+}
+
+static bool add_one(struct nd_tables *s, const uint64_t *x, uint32_t id)
+{
+    int64_t known = nd_tables_find(s, x);
+
+    if (known != ND_TABLES_NO_ROW)
+        return nd_tables_add_id(s, (uint32_t)known, id);
+    return nd_tables_put(s, x, (struct nd_tables_ids){id, ND_TABLES_ONE});
 }
 
 static size_t add(void *self, const uint64_t *fingerprints, const uint32_t *ids, uint32_t first_id,
@@ -268,12 +199,13 @@ static size_t add(void *self, const uint64_t *fingerprints, const uint32_t *ids,
     for (size_t start = 0; start < n; start += AHEAD) {
         size_t left = n - start < AHEAD ? n - start : AHEAD;
 
-        grow(s, s->n_used + left);
+        nd_tables_grow(s, left);
         for (size_t i = 0; i < left; i++)
             for (unsigned t = 0; t < s->n_tables; t++)
                 __builtin_prefetch(
-                    nd_hamming_lines_at(&s->table[t],
-                                        bucket_of(s, t, fingerprints + (start + i) * s->words)),
+                    nd_hamming_lines_at(
+                        &s->table[t].lines,
+                        nd_tables_place(&s->table[t], fingerprints + (start + i) * s->words)),
                     1);
         for (size_t i = start; i < start + left; i++)
             if (!add_one(s, fingerprints + i * s->words, ids ? ids[i] : first_id + (uint32_t)i))
@@ -284,46 +216,48 @@ static size_t add(void *self, const uint64_t *fingerprints, const uint32_t *ids,
 
 static bool drop_id(struct nd_tables *s, struct nd_tables_ids *ids, uint32_t id)
 {
-    uint32_t list = ids->id, only;
+    bool only;
 
-    if (!nd_hamming_ids_remove(&s->ids, &list, id))
+    if (!nd_hamming_ids_remove(s->ids, ids->id, id, &only))
         return false;
-    ids->id = list;
-    if (!nd_hamming_ids_node(&s->ids, list)->next) {
-        only = nd_hamming_ids_node(&s->ids, list)->id;
-        nd_hamming_ids_remove(&s->ids, &list, only);
-        *ids = (struct nd_tables_ids){only, ND_TABLES_ONE};
-    }
+    if (only)
+        *ids = (struct nd_tables_ids){nd_hamming_ids_end(s->ids, ids->id), ND_TABLES_ONE};
     return true;
 }
 
-static bool take(void *self, const uint64_t *fingerprint, uint32_t id)
+bool nd_tables_take_id(struct nd_tables *s, uint32_t row, uint32_t id)
 {
-    struct nd_tables *s = self;
-    int64_t row = find_row(s, fingerprint);
-    struct nd_tables_ids *ids;
+    struct nd_tables_ids *ids = nd_tables_row_ids(s, row);
 
-    if (row == NO_ROW)
-        return false;
-    ids = nd_tables_row_ids(s, (uint32_t)row);
     if (ids->state == ND_TABLES_MANY)
         return drop_id(s, ids, id);
     if (ids->id != id)
         return false;
     for (unsigned t = 0; t < s->n_tables; t++)
-        remove_entry(s, t, (uint32_t)row);
-    free_row(s, (uint32_t)row);
+        nd_tables_node_drop(s, &s->table[t], row);
+    free_row(s, row);
     return true;
+}
+
+static bool take(void *self, const uint64_t *fingerprint, uint32_t id)
+{
+    int64_t row = nd_tables_find(self, fingerprint);
+
+    return row != ND_TABLES_NO_ROW && nd_tables_take_id(self, (uint32_t)row, id);
+}
+
+size_t nd_tables_bytes(const struct nd_tables *s)
+{
+    size_t sum = sizeof *s + s->rows.bytes + s->row_ids.bytes + nd_hamming_ids_bytes(&s->own_ids);
+
+    for (unsigned t = 0; t < s->n_tables; t++)
+        sum += nd_tables_node_bytes(&s->table[t]);
+    return sum;
 }
 
 static size_t bytes(const void *self)
 {
-    const struct nd_tables *s = self;
-    size_t sum = sizeof *s + s->rows.bytes + s->row_ids.bytes + s->ids.nodes.bytes;
-
-    for (unsigned t = 0; t < s->n_tables; t++)
-        sum += sizeof *s->key + nd_hamming_lines_bytes(&s->table[t]);
-    return sum;
+    return nd_tables_bytes(self);
 }
 
 const struct nd_hamming_kind nd_hamming_tables_kind = {make, destroy,         add,

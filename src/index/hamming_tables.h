@@ -32,16 +32,46 @@ struct nd_tables_ids {
     uint32_t state;
 };
 
+/*
+ * A table.  Where very many rows agree in its key, as clusters do, their bucket is refined: they
+ * move to inner tables, whose keys add to this one's a design for the bits outside it.  That is the
+ * recurrence of 002, section 3.1.2, where the data want it; all refined buckets of a table share
+ * its inner tables, and those are refined in their turn, three deep.
+ */
+struct nd_tables_node {
+    struct nd_tables_key key; /* with the bits of all outer ones */
+    struct nd_hamming_lines lines;
+    const struct nd_tables_node *outer;
+    struct nd_tables_node *inner; /* NULL: none yet */
+    unsigned n_inner, number;     /* the number among those of the same design */
+    bool is_last;                 /* no design for the bits left */
+    size_t entries;
+};
+
+/*
+ * Word 14 of a bucket's main line: how many entries are chained to it, or that it is refined.  Of a
+ * refined one the line is empty, and its word 15 says that there is more.
+ */
+enum { ND_TABLES_CHAINED = 14 };
+#define ND_TABLES_REFINED UINT32_MAX
+
+static inline bool nd_tables_is_refined(const struct nd_hamming_line *main)
+{
+    return main->word[ND_TABLES_CHAINED] == ND_TABLES_REFINED;
+}
+
 struct nd_tables {
     size_t words;
-    unsigned n_tables;
-    struct nd_tables_key *key;
-    struct nd_hamming_lines *table;
+    unsigned distance, n_tables;
+    uint64_t all[ND_HAMMING_WORDS_MAX]; /* the bits of a fingerprint */
+    struct nd_tables_node *table;
     struct nd_column rows, row_ids;
     uint32_t n_rows, free_row; /* rows ever used; number + 1 of the first free one */
     size_t n_used;
-    struct nd_hamming_ids ids;
+    struct nd_hamming_ids *ids, own_ids; /* ids: the own ones, or those of who made this */
 };
+
+enum { ND_TABLES_NO_ROW = -1 };
 
 static inline uint64_t *nd_tables_row(const struct nd_tables *s, uint32_t row)
 {
@@ -92,6 +122,43 @@ static inline bool nd_tables_key_agrees(const struct nd_tables_key *key, const u
         differ |= (a[w] ^ b[w]) & key->mask[w];
     return differ == 0;
 }
+
+static inline size_t nd_tables_place(const struct nd_tables_node *node, const uint64_t *x)
+{
+    return nd_tables_bucket(&node->key, node->lines.n_main, x);
+}
+
+/* Lines that a table of so many entries should have. */
+size_t nd_tables_lines_for(double entries);
+
+/*
+ * One table, and those within it.  mask: the bits of its key.  _make and _put are false where
+ * memory is out, and then nothing has changed; _grow too, and then the chains grow instead.
+ */
+bool nd_tables_node_make(const struct nd_tables *s, struct nd_tables_node *node,
+                         const uint64_t *mask, size_t lines);
+void nd_tables_node_release(struct nd_tables_node *node);
+bool nd_tables_node_put(const struct nd_tables *s, struct nd_tables_node *node, uint32_t row);
+void nd_tables_node_drop(const struct nd_tables *s, struct nd_tables_node *node, uint32_t row);
+bool nd_tables_node_grow(const struct nd_tables *s, struct nd_tables_node *node, size_t lines);
+size_t nd_tables_node_bytes(const struct nd_tables_node *node);
+
+/* Move the entries of a crowded bucket inside, if that helps and memory is there. */
+void nd_tables_refine(const struct nd_tables *s, struct nd_tables_node *node, size_t bucket);
+
+/* ids NULL: it has its own. NULL: out of memory. */
+struct nd_tables *nd_tables_new(const struct nd_hamming_plan *plan, struct nd_hamming_ids *ids);
+void nd_tables_free(struct nd_tables *s);
+size_t nd_tables_bytes(const struct nd_tables *s);
+/* The row of a fingerprint, or ND_TABLES_NO_ROW. */
+int64_t nd_tables_find(const struct nd_tables *s, const uint64_t *x);
+/* Grow the tables that so many more would fill.  Where memory is out, the chains grow instead. */
+void nd_tables_grow(struct nd_tables *s, size_t more);
+/* A fingerprint that is not there yet, with an id, or a list of s->ids.  False: out of memory. */
+bool nd_tables_put(struct nd_tables *s, const uint64_t *x, struct nd_tables_ids ids);
+/* One id more for a row, and one less.  False: out of memory; there is no such id. */
+bool nd_tables_add_id(struct nd_tables *s, uint32_t row, uint32_t id);
+bool nd_tables_take_id(struct nd_tables *s, uint32_t row, uint32_t id);
 
 void nd_tables_query(const void *self, const uint64_t *queries, size_t n, unsigned distance,
                      struct nd_hamming_sink *sink);

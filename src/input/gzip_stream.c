@@ -42,6 +42,14 @@ static ssize_t damaged(struct gzip_stream *g)
                           g->members, g->damage, g->made);
 }
 
+static ssize_t ends_too_early(struct gzip_stream *g)
+{
+    return nd_stream_fail(&g->stream, ND_EINPUT,
+                          "gzip data ends too early: in member %" PRIu64 ", after %" PRIu64
+                          " uncompressed bytes",
+                          g->members, g->made);
+}
+
 /* More stored bytes: 1, 0 at their end, -1 failed. */
 static int refill(struct gzip_stream *g)
 {
@@ -71,31 +79,65 @@ static int skip_zeroes(struct gzip_stream *g)
     }
 }
 
+/*
+ * The member's header, read whole: ISA-L 2.30 judges one that ends in the middle of its input
+ * differently from one that does not.  1; -1: failed, or damaged with g->failing set.
+ */
+static int read_header(struct gzip_stream *g)
+{
+    struct isal_gzip_header header;
+
+    for (;;) {
+        uint8_t *begin = g->state.next_in;
+        uint32_t held = g->state.avail_in;
+        ssize_t n;
+        int code;
+
+        isal_inflate_init(&g->state);
+        isal_gzip_header_init(&header);
+        g->state.next_in = begin;
+        g->state.avail_in = held;
+        code = isal_read_gzip_header(&g->state, &header);
+        if (code == ISAL_DECOMP_OK)
+            return 1;
+        if (code != ISAL_END_INPUT || held == GZIP_IN) {
+            g->damage = damage_of(code == ISAL_END_INPUT ? ISAL_INVALID_WRAPPER : code);
+            g->failing = true;
+            return -1;
+        }
+        memmove(g->in, begin, held);
+        g->state.next_in = g->in;
+        g->state.avail_in = held;
+        n = nd_stream_read(g->inner, (char *)g->in + held, GZIP_IN - held);
+        if (n < 0)
+            return (int)nd_stream_fail(&g->stream, g->inner->status, "%s", g->inner->failure);
+        if (n == 0)
+            return (int)ends_too_early(g);
+        g->state.avail_in = held + (uint32_t)n;
+    }
+}
+
 /* Begin the next member: 1, 0 where there is none, -1 failed. */
 static int next_member(struct gzip_stream *g)
 {
-    uint8_t *next_in = g->state.next_in;
-    uint32_t avail_in = g->state.avail_in;
     int more;
 
     if (g->members > 0) {
         more = skip_zeroes(g);
         if (more <= 0)
             return more;
-        next_in = g->state.next_in;
-        avail_in = g->state.avail_in;
-        if (*next_in != 0x1f)
+        if (*g->state.next_in != 0x1f)
             return (int)nd_stream_fail(
                 &g->stream, ND_EINPUT,
                 "gzip data is damaged or followed by something else: after member %" PRIu64
                 " (%" PRIu64 " uncompressed bytes) no other member begins",
                 g->members, g->made);
     }
-    isal_inflate_init(&g->state);
-    g->state.crc_flag = ISAL_GZIP;
-    g->state.next_in = next_in;
-    g->state.avail_in = avail_in;
     g->members++;
+    more = read_header(g);
+    if (more <= 0)
+        return g->failing ? (int)damaged(g) : more;
+    g->state.crc_flag = ISAL_GZIP_NO_HDR_VER;
     g->between = false;
     return 1;
 }
@@ -126,10 +168,7 @@ static ssize_t gzip_fill(struct nd_stream *s, char *out, size_t room)
         } else if (g->state.block_state == ISAL_BLOCK_FINISH) {
             g->between = true;
         } else if (n == 0 && !more) {
-            return nd_stream_fail(s, ND_EINPUT,
-                                  "gzip data ends too early: in member %" PRIu64 ", after %" PRIu64
-                                  " uncompressed bytes",
-                                  g->members, g->made);
+            return ends_too_early(g);
         }
         if (n > 0)
             return (ssize_t)n;

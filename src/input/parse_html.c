@@ -12,8 +12,9 @@ struct page {
     struct nd_parser *parser;
     htmlParserCtxtPtr context;
     struct nd_buffer *text, *title;
-    char text_gap, title_gap; /* white space owed before the next character: ' ', '\n' or 0 */
-    unsigned hidden;          /* elements open whose text is not seen */
+    struct nd_page_marks *marks; /* NULL: nobody asks for them */
+    char text_gap, title_gap;    /* white space owed before the next character: ' ', '\n' or 0 */
+    unsigned hidden;             /* elements open whose text is not seen */
     bool in_head, in_title, has_title, in_pre;
     bool is_too_deep, no_memory;
 };
@@ -60,12 +61,31 @@ static enum element kind_of(const xmlChar *name)
     return INLINE;
 }
 
+static void out_of_memory(struct page *page)
+{
+    page->no_memory = true;
+    xmlStopParser(page->context);
+}
+
+static void begin_marks(struct page *page, const xmlChar *name, const xmlChar **attributes)
+{
+    const char *href = NULL;
+
+    for (; attributes && attributes[0]; attributes += 2)
+        if (!href && attributes[1] && strcmp((const char *)attributes[0], "href") == 0)
+            href = (const char *)attributes[1];
+    if (!nd_page_marks_begin(page->marks, (const char *)name, href, page->text->len,
+                             &page->parser->arena))
+        out_of_memory(page);
+}
+
 static void start_element(void *context, const xmlChar *name, const xmlChar **attributes)
 {
     struct page *page = context;
     enum element kind = kind_of(name);
 
-    (void)attributes;
+    if (page->marks && page->hidden == 0)
+        begin_marks(page, name, attributes);
     if (page->context->nameNr > DEPTH_MAX && !page->is_too_deep) {
         page->is_too_deep = true;
         xmlStopParser(page->context);
@@ -93,7 +113,10 @@ static void end_element(void *context, const xmlChar *name)
         page->hidden--;
     else if (kind == HEAD)
         page->in_head = false;
-    else if (kind == TITLE) {
+    else if (kind == INLINE || kind == BLOCK) {
+        if (page->marks && page->hidden == 0)
+            nd_page_marks_end(page->marks, (const char *)name);
+    } else if (kind == TITLE) {
         page->in_title = false;
         page->has_title = page->title->len > 0;
     } else if (kind == PRE)
@@ -131,6 +154,20 @@ static bool append(struct nd_buffer *b, char *gap, const char *text, size_t len,
     return true;
 }
 
+/* What is seen of a page, with its marks. */
+static bool append_text(struct page *page, const char *text, size_t len)
+{
+    struct nd_buffer *b = page->text;
+    size_t from = b->len;
+
+    if (!append(b, &page->text_gap, text, len, page->in_pre))
+        return false;
+    if (!page->marks || b->len == from)
+        return true;
+    from += is_white(b->data[from]); /* the gap before it is of no element */
+    return nd_page_marks_add(page->marks, from, b->len);
+}
+
 static void characters(void *context, const xmlChar *text, int len)
 {
     struct page *page = context;
@@ -142,12 +179,10 @@ static void characters(void *context, const xmlChar *text, int len)
         if (!page->has_title)
             ok = append(page->title, &page->title_gap, (const char *)text, (size_t)len, false);
     } else if (!page->in_head) {
-        ok = append(page->text, &page->text_gap, (const char *)text, (size_t)len, page->in_pre);
+        ok = append_text(page, (const char *)text, (size_t)len);
     }
-    if (!ok) {
-        page->no_memory = true;
-        xmlStopParser(page->context);
-    }
+    if (!ok)
+        out_of_memory(page);
 }
 
 static void note_error(void *context, xmlErrorPtr error)
@@ -238,6 +273,9 @@ static int compose(struct nd_parsing *p, const struct page *page)
         memcpy(made + title + gap, page->text->data, text);
     memset(made + len, 0, ND_BUFFER_PADDING);
     p->document->text = (struct nd_view){made, len};
+    if (page->marks &&
+        !nd_page_marks_take(page->marks, title, title + gap, &parser->arena, p->document))
+        return ND_ENOMEM;
     nd_parsing_clear(p);
     for (size_t i = parser->options.n_text_fields + 1; i < parser->n_paths; i++)
         if (title && parser->path[i].len == 5 && memcmp(parser->path[i].data, "title", 5) == 0)
@@ -257,6 +295,10 @@ int nd_parse_html(struct nd_parsing *p, struct nd_view record)
     if (v.len > INT_MAX)
         return nd_parsing_refuse(p, "page is 2 GB or longer");
     page.text->len = page.title->len = 0;
+    if (parser->options.markup) {
+        page.marks = &parser->page_marks;
+        nd_page_marks_clear(page.marks);
+    }
     if (v.len > 0 && !read_page(&page, v))
         return ND_ENOMEM;
     if (page.is_too_deep)

@@ -58,6 +58,7 @@ void nd_parser_free(struct nd_parser *parser)
     nd_charset_release(&parser->charset);
     nd_buffer_release(&parser->page_text);
     nd_buffer_release(&parser->page_title);
+    nd_page_marks_release(&parser->page_marks);
     free(parser->cell);
     free(parser);
 }

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "input/charset.h"
 #include "input/json_walk.h"
+#include "input/page_marks.h"
 
 struct nd_parser {
     struct nd_input_options options;
@@ -25,6 +26,7 @@ struct nd_parser {
 
     struct nd_charset charset;
     struct nd_buffer page_text, page_title; /* HTML: of the current page */
+    struct nd_page_marks page_marks;
 };
 
 /* What every format's parser is given, and answers: 1, 0 (bad->reason), ND_ENOMEM. */

@@ -51,9 +51,13 @@ static enum nd_status put_removed(struct nd_ordered *o, const struct nd_party *r
         .overlap = verdict->overlap,
     };
     struct nd_party kept = {0}, near = {0};
+    size_t n = run->recipe.method.n_signatures;
     struct nd_row_via via;
     enum nd_status status;
 
+    if (n)
+        memcpy(decision.agreement, &o->agreement[(size_t)(verdict - o->verdict) * n],
+               n * sizeof *decision.agreement);
     status = name_by_number(o, verdict->kept, &kept, 1, err);
     if (status == ND_OK && run->clusters)
         nd_row_cluster(&pending->clusters, &removed->name, &kept.name);
@@ -67,8 +71,7 @@ static enum nd_status put_removed(struct nd_ordered *o, const struct nd_party *r
             return status;
         via = (struct nd_row_via){near.name, verdict->via_resemblance};
     }
-    nd_row_removed(&pending->manifest, &run->place_room, removed, &kept, &decision,
-                   nd_method_name(run->options, &decision),
+    nd_row_removed(&pending->manifest, &run->place_room, removed, &kept, &decision, run->options,
                    verdict->via != ND_NO_VERDICT ? &via : NULL);
     return ND_OK;
 }

@@ -7,11 +7,14 @@
 #include <neardup/run.h>
 
 #include "base/json_out.h"
+#include "base/memory.h"
 
 /* A document by itself: copies, zero-terminated. */
 struct nd_held {
     bool is_found;
     struct nd_json text, id, at;
+    struct nd_document document; /* in the arena */
+    struct nd_arena arena;
 };
 
 /*

@@ -23,11 +23,53 @@ static bool copy(struct nd_json *to, struct nd_view from)
     return !to->failed;
 }
 
+static bool keep_view(struct nd_arena *arena, struct nd_view *view)
+{
+    if (!view->data)
+        return true;
+    view->data = nd_arena_copy(arena, view->data, view->len);
+    return view->data != NULL;
+}
+
+/* A copy of an array in the arena; NULL: out of memory. */
+static void *keep_array(struct nd_arena *arena, const void *from, size_t bytes)
+{
+    void *copied = nd_arena_alloc(arena, bytes + 1);
+
+    if (copied && bytes)
+        memcpy(copied, from, bytes);
+    return copied;
+}
+
+/* All of the document, for features that are made of more than its text. */
+static bool hold_document(struct nd_held *held, const struct nd_document *from)
+{
+    struct nd_arena *arena = &held->arena;
+    struct nd_document *d = &held->document;
+    struct nd_field *field = keep_array(arena, from->fields, from->n_fields * sizeof *field);
+    struct nd_link *link = keep_array(arena, from->links, from->n_links * sizeof *link);
+
+    *d = *from;
+    d->fields = field;
+    d->links = link;
+    d->markup = keep_array(arena, from->markup, from->n_markup * sizeof *from->markup);
+    if (!field || !link || !d->markup || !keep_view(arena, &d->id) || !keep_view(arena, &d->text))
+        return false;
+    for (size_t i = 0; i < d->n_fields; i++)
+        if (!keep_view(arena, &field[i].name) || !keep_view(arena, &field[i].value))
+            return false;
+    for (size_t i = 0; i < d->n_links; i++)
+        if (!keep_view(arena, &link[i].target))
+            return false;
+    return true;
+}
+
 static bool hold(struct nd_held *held, const struct nd_document *document,
                  const struct nd_name *name, struct nd_view at)
 {
     held->is_found = true;
-    return copy(&held->text, document->text) && copy(&held->id, name->text) && copy(&held->at, at);
+    return copy(&held->text, document->text) && copy(&held->id, name->text) &&
+           copy(&held->at, at) && hold_document(held, document);
 }
 
 static bool is_called(const char *wanted, struct nd_view name)

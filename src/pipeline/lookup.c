@@ -3,23 +3,16 @@
 
 #include <neardup/input.h>
 
+#include "pipeline/name_cache.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-enum { CACHED_NAMES = 4096, CACHED_LEN_MAX = 1024 };
 
 struct desk { /* of one worker */
     struct nd_parser *parser;
     char *bytes;
     size_t capacity;
     struct nd_buffer spooled;
-};
-
-struct cached_name {
-    uint64_t number;
-    bool is_used;
-    enum nd_id_kind kind;
-    struct nd_buffer text;
 };
 
 struct nd_lookup {
@@ -29,7 +22,7 @@ struct nd_lookup {
     struct desk *desk;
     unsigned n_desks;
     struct nd_json place_room;
-    struct cached_name name[CACHED_NAMES];
+    struct nd_name_cache *names;
 };
 
 struct nd_lookup *nd_lookup_new(struct nd_reading *reading, const struct nd_input_options *options,
@@ -37,8 +30,12 @@ struct nd_lookup *nd_lookup_new(struct nd_reading *reading, const struct nd_inpu
 {
     struct nd_lookup *l = calloc(1, sizeof *l);
 
-    if (!l || !(l->desk = calloc(n_workers, sizeof *l->desk))) {
-        free(l);
+    if (l) {
+        l->desk = calloc(n_workers, sizeof *l->desk);
+        l->names = nd_name_cache_new();
+    }
+    if (!l || !l->desk || !l->names) {
+        nd_lookup_free(l);
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
     }
@@ -64,8 +61,7 @@ void nd_lookup_free(struct nd_lookup *l)
         free(l->desk[i].bytes);
         nd_buffer_release(&l->desk[i].spooled);
     }
-    for (size_t i = 0; i < CACHED_NAMES; i++)
-        nd_buffer_release(&l->name[i].text);
+    nd_name_cache_free(l->names);
     nd_json_release(&l->place_room);
     nd_spool_free(l->spool);
     free(l->desk);
@@ -129,36 +125,31 @@ enum nd_status nd_lookup_document(struct nd_lookup *l, const struct nd_place *pl
     return ND_OK;
 }
 
-static bool cache(struct cached_name *slot, uint64_t number, const struct nd_name *name)
+void nd_lookup_remember(struct nd_lookup *l, uint64_t number, const struct nd_document *document,
+                        const struct nd_source *source, uint64_t line)
 {
-    slot->is_used = false;
-    slot->text.len = 0;
-    if (!nd_buffer_append(&slot->text, name->text.data, name->text.len))
-        return false;
-    slot->number = number;
-    slot->kind = name->kind;
-    slot->is_used = true;
-    return true;
+    const struct nd_name name = nd_name_of(document, source, line, &l->place_room);
+
+    if (!l->place_room.failed)
+        nd_name_cache_put(l->names, number, &name);
 }
 
 enum nd_status nd_lookup_name(struct nd_lookup *l, uint64_t number, const struct nd_place *place,
                               struct nd_name *name, struct nd_error *err)
 {
-    struct cached_name *slot = &l->name[number % CACHED_NAMES];
     struct nd_document document;
     enum nd_status status;
 
-    if (slot->is_used && slot->number == number) {
-        *name = (struct nd_name){slot->kind, {slot->text.data, slot->text.len}};
+    if (nd_name_cache_get(l->names, number, name))
         return ND_OK;
-    }
     status = nd_lookup_document(l, place, 0, &document, err);
     if (status != ND_OK)
         return status;
     *name = nd_name_of(&document, nd_reading_source(l->reading, place->source), place->line,
                        &l->place_room);
-    if (name->text.len <= CACHED_LEN_MAX && !cache(slot, number, name))
+    if (l->place_room.failed)
         return nd_fail(err, ND_ENOMEM, "out of memory");
+    nd_name_cache_put(l->names, number, name);
     return ND_OK;
 }
 

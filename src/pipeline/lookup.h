@@ -33,8 +33,12 @@ enum nd_status nd_lookup_document(struct nd_lookup *l, const struct nd_place *pl
                                   unsigned worker, struct nd_document *document,
                                   struct nd_error *err);
 
+/* Note the name of a document in hand, so that it need not be looked up; old ones are forgotten. */
+void nd_lookup_remember(struct nd_lookup *l, uint64_t number, const struct nd_document *document,
+                        const struct nd_source *source, uint64_t line);
+
 /*
- * The name of a document by its number, from a small cache or by looking it up as worker 0; valid
+ * The name of a document by its number, remembered or by looking it up as worker 0; valid
  * until the next call.
  */
 enum nd_status nd_lookup_name(struct nd_lookup *l, uint64_t number, const struct nd_place *place,

@@ -39,7 +39,7 @@ static void put_recipe(struct nd_run *run, struct nd_json *out)
     size_t len = 0;
     uint64_t fingerprint = 0;
 
-    if (nd_recipe_canonical(&run->options->recipe, &text, &len, &fingerprint, NULL) != ND_OK) {
+    if (nd_recipe_canonical(&run->recipe, &text, &len, &fingerprint, NULL) != ND_OK) {
         out->failed = true;
         return;
     }

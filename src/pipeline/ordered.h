@@ -11,13 +11,14 @@
 /* Why a document was removed; 48 bytes, of removed ones only. */
 struct nd_verdict {
     uint32_t kept, via; /* numbers of records, in input order */
-    uint8_t distance, identical, verified, was_cut;
+    uint16_t distance;
+    uint8_t identical, verified, was_cut;
     struct nd_overlap overlap;
     double via_resemblance;
 };
 
 #define ND_NO_VERDICT UINT32_MAX
-enum { ND_DISTANCE_NONE = 255 };
+enum { ND_DISTANCE_NONE = UINT16_MAX };
 
 /* Records are numbered in input order; run->places knows where each of them is. */
 struct nd_ordered {
@@ -32,7 +33,8 @@ struct nd_ordered {
     uint32_t *order; /* the documents in keep order: what is pushed as 0, 1, 2 … */
     size_t n_order;
     struct nd_verdict *verdict;
-    size_t n_verdicts, verdict_capacity;
+    struct nd_agreement *agreement; /* of each verdict, one a signature; NULL: no signatures */
+    size_t n_verdicts, verdict_capacity, agreement_capacity;
 };
 
 /* order.c: the first pass, and the order it leads to. */

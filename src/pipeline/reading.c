@@ -12,7 +12,7 @@
  * A quarter of a megabyte a worker: with what is made of it, that stays in a core's cache (2 MB
  * took a quarter longer on small mails), and waking the workers costs nothing beside it.
  */
-enum { WORKER_BYTES = 1 << 18, BATCH_BYTES_MAX = 8 << 20, BATCH_RECORDS = 8192, TASK_RECORDS = 16 };
+enum { WORKER_BYTES = 1 << 18, BATCH_BYTES_MAX = 8 << 20, BATCH_RECORDS = 8192, TASK_RECORDS = 4 };
 
 struct kept_problem {
     enum nd_problem_kind kind;
@@ -23,7 +23,8 @@ struct slot {
     struct nd_reading_batch seen;
     struct nd_batch batch;
     size_t capacity;
-    int state; /* of nd_input_read: 1, 0, < 0 */
+    int state;          /* of nd_input_read: 1, 0, < 0 */
+    uint32_t n_sources; /* met up to its end */
     struct nd_error error;
     struct kept_problem *problem;
     size_t n_problems, problem_capacity;
@@ -36,15 +37,18 @@ struct nd_reading {
     struct nd_parser **parser; /* one a worker */
     unsigned n_workers;
     size_t batch_bytes;
-    struct slot slot[2];
+    struct slot slot[ND_READING_SLOTS];
     struct slot *current; /* being worked on by the caller */
     struct slot *coming;  /* of the job; what it did counts once the job is over */
+    uint64_t n_given;     /* batches given to the caller */
+    uint64_t n_jobs;      /* begun: the i-th fills slot i % ND_READING_SLOTS */
+    unsigned ahead;       /* batches read before they are asked for */
     enum nd_status wrote;
     struct nd_error write_error;
-    bool is_begun, has_job;
+    bool has_job;
     atomic_bool out_of_memory;
     _Atomic(uint64_t) repaired;
-    uint32_t n_sources; /* counted while no job runs */
+    uint32_t n_sources;
 };
 
 /* Problems come up in the job, and are told by the thread that asked for the batch. */
@@ -86,18 +90,15 @@ static void write_and_read(void *context)
     if (r->wrote == ND_OK && slot->seen.count && r->hooks.write)
         r->wrote = r->hooks.write(r->hooks.context, slot->seen.slot, &r->write_error);
     slot->seen.count = 0;
-    if (r->wrote != ND_OK)
+    if (r->wrote != ND_OK) { /* what comes after is not read */
+        slot->state = (int)r->wrote;
+        slot->error = r->write_error;
         return;
+    }
     slot->state =
         nd_input_read(r->input, r->batch_bytes, BATCH_RECORDS, &slot->batch, &slot->error);
+    slot->n_sources = (uint32_t)nd_input_sources(r->input);
     nd_input_progress(r->input, &slot->seen.done, &slot->seen.total);
-}
-
-static void begin_job(struct nd_reading *r, struct slot *slot)
-{
-    r->coming = slot;
-    r->has_job = true;
-    nd_pool_begin(r->pool, write_and_read, r);
 }
 
 static void finish_job(struct nd_reading *r)
@@ -105,6 +106,26 @@ static void finish_job(struct nd_reading *r)
     if (r->has_job)
         nd_pool_finish(r->pool);
     r->has_job = false;
+}
+
+/* Whether the next job may begin: what its slot held is decided, or was never filled. */
+static bool may_read(const struct nd_reading *r)
+{
+    return r->n_jobs < r->n_given + r->ahead;
+}
+
+static void begin_job(struct nd_reading *r)
+{
+    finish_job(r);
+    r->coming = &r->slot[r->n_jobs++ % ND_READING_SLOTS];
+    r->has_job = true;
+    nd_pool_begin(r->pool, write_and_read, r);
+}
+
+void nd_reading_go_on(struct nd_reading *r)
+{
+    if (may_read(r))
+        begin_job(r);
 }
 
 struct nd_reading *nd_reading_new(struct nd_pool *pool, const char *const *paths, size_t n_paths,
@@ -119,8 +140,10 @@ struct nd_reading *nd_reading_new(struct nd_pool *pool, const char *const *paths
     }
     r->pool = pool;
     r->hooks = *hooks;
-    r->slot[1].seen.slot = 1;
+    for (unsigned i = 0; i < ND_READING_SLOTS; i++)
+        r->slot[i].seen.slot = i;
     r->n_workers = nd_pool_threads(pool);
+    r->ahead = r->n_workers > 1 ? ND_READING_SLOTS - 1 : 1;
     r->batch_bytes = r->n_workers < BATCH_BYTES_MAX / WORKER_BYTES
                          ? (size_t)r->n_workers * WORKER_BYTES
                          : BATCH_BYTES_MAX;
@@ -164,7 +187,7 @@ void nd_reading_free(struct nd_reading *r)
     if (!r)
         return;
     finish_job(r);
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < ND_READING_SLOTS; i++)
         release_slot(&r->slot[i]);
     for (unsigned i = 0; r->parser && i < r->n_workers; i++)
         nd_parser_free(r->parser[i]);
@@ -225,51 +248,63 @@ static enum nd_status parse(struct nd_reading *r, struct slot *slot, struct nd_e
     return ND_OK;
 }
 
-/* Wait for the job; 1: its batch is there. */
+/* What the jobs up to this slot's came to; 1: its batch is there. */
 static int take_coming(struct nd_reading *r, struct slot *slot, struct nd_error *err)
 {
-    finish_job(r);
-    if (r->wrote != ND_OK) {
-        if (err)
-            *err = r->write_error;
-        return (int)r->wrote;
-    }
+    while (r->n_jobs <= r->n_given || (r->n_given == 0 && r->n_jobs < r->ahead))
+        begin_job(r);
+    if (r->coming == slot)
+        finish_job(r);
     tell_problems(r, slot);
-    if (slot->state < 0) {
-        if (err)
-            *err = slot->error;
-        return slot->state;
-    }
+    r->n_sources = slot->n_sources;
+    if (slot->state < 0 && err)
+        *err = slot->error;
     return slot->state;
+}
+
+/* The end: what is left of the last batches has still to be written, in their order. */
+static enum nd_status write_rest(struct nd_reading *r, struct nd_error *err)
+{
+    enum nd_status status;
+
+    finish_job(r);
+    status = r->wrote;
+    if (status != ND_OK && err)
+        *err = r->write_error;
+    for (uint64_t i = 1; i < ND_READING_SLOTS; i++) {
+        struct slot *slot = &r->slot[(r->n_given + i) % ND_READING_SLOTS];
+
+        if (status == ND_OK && slot->seen.count && r->hooks.write)
+            status = r->hooks.write(r->hooks.context, slot->seen.slot, err);
+        forget(slot);
+    }
+    return status;
+}
+
+static void forget_bad(struct slot *slot)
+{
+    for (size_t i = 0; i < slot->seen.count; i++) {
+        free(slot->seen.parsed[i].bad);
+        slot->seen.parsed[i].bad = NULL;
+    }
 }
 
 int nd_reading_next(struct nd_reading *r, struct nd_reading_batch **batch, struct nd_error *err)
 {
-    struct slot *before = r->current;
-    struct slot *slot = before == &r->slot[0] ? &r->slot[1] : &r->slot[0];
+    struct slot *slot = &r->slot[r->n_given % ND_READING_SLOTS];
     int result;
 
-    if (!r->is_begun)
-        begin_job(r, slot);
-    r->is_begun = true;
+    if (r->current)
+        forget_bad(r->current);
     result = take_coming(r, slot, err);
-    r->n_sources = (uint32_t)nd_input_sources(r->input);
-    if (result == 0 && before && before->seen.count) {
-        /* The end: what is left of the batch before has still to be written. */
-        if (r->hooks.write)
-            result = (int)r->hooks.write(r->hooks.context, before->seen.slot, err);
-        forget(before);
-    }
+    if (result == 0)
+        result = (int)write_rest(r, err);
     if (result <= 0)
         return result;
     r->current = slot;
-    if (before) {
-        for (size_t i = 0; i < before->seen.count; i++) {
-            free(before->seen.parsed[i].bad);
-            before->seen.parsed[i].bad = NULL;
-        }
-    }
-    begin_job(r, before ? before : slot == &r->slot[0] ? &r->slot[1] : &r->slot[0]);
+    r->n_given++;
+    if (!r->hooks.goes_on)
+        nd_reading_go_on(r);
     *batch = &slot->seen;
     result = (int)parse(r, slot, err);
     return result == 0 ? 1 : result;

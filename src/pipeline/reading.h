@@ -2,6 +2,8 @@
 #ifndef ND_PIPELINE_READING_H
 #define ND_PIPELINE_READING_H
 
+#include <stdbool.h>
+
 #include <neardup/error.h>
 #include <neardup/input.h>
 #include <neardup/types.h>
@@ -17,13 +19,15 @@ struct nd_parsed {
 };
 
 /*
- * Two batches are in flight: while one is parsed and decided, a job beside the pool writes what the
- * caller left of the other one and reads the next into it.
+ * Three batches are in flight: while one is parsed and decided, a job beside the pool writes what
+ * the caller left of the one before and reads another into it; the one between has been read
+ * already, so that nobody waits for the job.
  */
+enum { ND_READING_SLOTS = 3 };
 struct nd_reading_batch {
     struct nd_parsed *parsed;
     size_t count;
-    unsigned slot; /* 0 or 1: where the caller keeps what the job is to write */
+    unsigned slot; /* below ND_READING_SLOTS: where the caller keeps what the job is to write */
     size_t bytes;  /* of the records */
     uint64_t repaired;
     uint64_t done, total; /* nd_input_progress after this batch */
@@ -37,6 +41,9 @@ struct nd_reading_hooks {
     enum nd_status (*write)(void *context, unsigned slot, struct nd_error *err);
     /* A problem with an input, in the thread that calls nd_reading_next. */
     void (*problem)(void *context, const struct nd_problem *problem);
+    /* The caller says by nd_reading_go_on when a thread has time for the job; else it begins with
+     * the batch. */
+    bool goes_on;
 };
 
 struct nd_reading;
@@ -52,6 +59,9 @@ void nd_reading_free(struct nd_reading *r);
  * has been read and written; < 0: a status, from reading or from the write hook.
  */
 int nd_reading_next(struct nd_reading *r, struct nd_reading_batch **batch, struct nd_error *err);
+
+/* Begin to write and read beside the batch given last, if that has not begun. */
+void nd_reading_go_on(struct nd_reading *r);
 
 /* For nd_input_reread. */
 struct nd_input *nd_reading_input(struct nd_reading *r);

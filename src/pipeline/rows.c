@@ -1,9 +1,10 @@
 /* rows.c - the rows of the manifest and of the list of clusters */
 #include "pipeline/run_state.h"
 
-const char *nd_method_name(const struct nd_run_options *options, const struct nd_decision *decision)
+static const char *method_name(const struct nd_run_options *options,
+                               const struct nd_decision *decision)
 {
-    static const char *const names[] = {"minhash", "simhash", "identity", "all"};
+    static const char *const names[] = {"minhash", "simhash", "identity", "all", "match"};
 
     if (decision->identical != ND_IDENTICAL_NO)
         return "identity";
@@ -48,12 +49,32 @@ static void put_evidence(struct nd_json *out, const struct nd_decision *d)
     nd_json_key(out, "containment_of_kept");
     d->verified ? nd_json_double(out, share(o->shared, o->b)) : nd_json_null(out);
     nd_json_key(out, "distance");
-    d->distance <= 64 ? nd_json_uint(out, d->distance) : nd_json_null(out);
+    d->distance <= ND_DISTANCE_MAX ? nd_json_uint(out, d->distance) : nd_json_null(out);
+}
+
+/* By name, what the signatures have in common: "B":{"shared":4,"removed":6,"kept":6}. */
+static void put_agreements(struct nd_json *out, const struct nd_method *method,
+                           const struct nd_agreement *agreement)
+{
+    nd_json_key(out, "signatures");
+    nd_json_open(out, '{');
+    for (unsigned i = 0; i < method->n_signatures; i++) {
+        nd_json_key(out, method->signature[i].name);
+        nd_json_open(out, '{');
+        nd_json_key(out, "shared");
+        nd_json_uint(out, agreement[i].shared);
+        nd_json_key(out, "removed");
+        nd_json_uint(out, agreement[i].a);
+        nd_json_key(out, "kept");
+        nd_json_uint(out, agreement[i].b);
+        nd_json_close(out, '}');
+    }
+    nd_json_close(out, '}');
 }
 
 void nd_row_removed(struct nd_json *out, struct nd_json *room, const struct nd_party *removed,
                     const struct nd_party *kept, const struct nd_decision *decision,
-                    const char *method, const struct nd_row_via *via)
+                    const struct nd_run_options *options, const struct nd_row_via *via)
 {
     static const char *const identical[] = {"no", "bytes", "tokens"};
 
@@ -67,12 +88,15 @@ void nd_row_removed(struct nd_json *out, struct nd_json *room, const struct nd_p
     nd_json_key(out, "kept_at");
     put_place(out, room, kept->source, kept->line);
     nd_json_key(out, "method");
-    nd_json_text(out, method);
+    nd_json_text(out, method_name(options, decision));
     nd_json_key(out, "identical");
     nd_json_text(out, identical[decision->identical]);
     nd_json_key(out, "verified");
     nd_json_bool(out, decision->verified);
     put_evidence(out, decision);
+    if (options->recipe.dedup.candidates == ND_CANDIDATES_MATCH && !via &&
+        decision->identical == ND_IDENTICAL_NO)
+        put_agreements(out, &options->recipe.method, decision->agreement);
     if (via) {
         nd_json_key(out, "via");
         nd_name_json(out, &via->name);

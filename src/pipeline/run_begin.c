@@ -37,18 +37,6 @@ static enum nd_status check_options(const struct nd_run_options *o, struct nd_er
     return ND_OK;
 }
 
-/* Ask the reader for one more field; its place. */
-static int want_field(struct nd_run *run, const char *field)
-{
-    if (!field)
-        return -1;
-    for (size_t i = 0; i < run->input.n_fields; i++)
-        if (strcmp(run->fields[i], field) == 0)
-            return (int)i;
-    run->fields[run->input.n_fields] = field;
-    return (int)run->input.n_fields++;
-}
-
 struct nd_view nd_run_field(const struct nd_document *document, int at)
 {
     if (at < 0 || (size_t)at >= document->n_fields)
@@ -69,9 +57,15 @@ enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *opt
         .events = events ? events : &none,
         .summary = summary,
         .started = nd_run_clock(),
+        .recipe = options->recipe,
         .input = options->input,
         .ids.bytes_max = ID_BYTES_MAX,
     };
+    for (unsigned i = 0; i < options->recipe.method.n_signatures; i++) {
+        const struct nd_named_signature *s = &options->recipe.method.signature[i];
+
+        run->input.markup |= (unsigned char)nd_feature_reads_markup(&s->feature, &s->weight);
+    }
     *summary = (struct nd_run_summary){0};
     if (status == ND_OK)
         status = nd_keep_parse(options->recipe.keep, &run->keep, err);
@@ -79,9 +73,12 @@ enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *opt
         return status;
     run->input.fields = run->fields;
     run->input.n_fields = 0;
-    run->within_at = want_field(run, options->within);
-    run->keep_at = want_field(run, run->keep.field);
-    run->prefer_at = want_field(run, options->prefer_field);
+    run->within_at = nd_run_want_field(run, options->within);
+    run->keep_at = nd_run_want_field(run, run->keep.field);
+    run->prefer_at = nd_run_want_field(run, options->prefer_field);
+    status = nd_run_open_recipe(run, err);
+    if (status != ND_OK)
+        return status;
     run->pool = nd_pool_new(options->recipe.dedup.threads, err);
     if (!run->pool)
         return ND_ENOMEM;
@@ -99,7 +96,9 @@ enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *opt
 enum nd_status nd_run_make_dedup(struct nd_run *run, const struct nd_text_source *source,
                                  struct nd_error *err)
 {
-    run->dedup = nd_dedup_new_on(run->pool, &run->options->recipe.dedup, source, err);
+    const struct nd_dedup_params params = nd_run_dedup_params(&run->recipe);
+
+    run->dedup = nd_dedup_new_on(run->pool, &params, source, err);
     if (run->dedup)
         return ND_OK;
     return err && err->status ? err->status : ND_EINVAL;
@@ -122,14 +121,15 @@ void nd_run_end(struct nd_run *run)
     nd_output_discard(run->manifest);
     nd_output_discard(run->report);
     nd_spool_free(run->rows);
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < ND_READING_SLOTS; i++)
         release_pending(&run->pending[i]);
+    for (unsigned i = 0; i < 2; i++)
         nd_json_release(&run->name_room[i]);
-    }
     nd_json_release(&run->place_room);
     nd_places_release(&run->places);
     nd_groups_release(&run->groups);
     nd_hash_set_release(&run->ids);
     free(run->members);
     nd_pool_free(run->pool);
+    nd_run_close_recipe(run);
 }

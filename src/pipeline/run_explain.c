@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "pipeline/explain.h"
 #include "pipeline/run_state.h"
+#include "pipeline/signers.h"
 
 #include <neardup/index.h>
 #include <neardup/sketch.h>
@@ -79,7 +80,8 @@ static enum nd_status decide(const struct nd_dedup_params *params, const struct 
                              struct nd_error *err)
 {
     struct nd_dedup_params own = *params;
-    const struct nd_dedup_item items[2] = {{text_of(&held[0]), 0}, {text_of(&held[1]), 0}};
+    const struct nd_dedup_item items[2] = {{text_of(&held[0]), 0, &held[0].document},
+                                           {text_of(&held[1]), 0, &held[1].document}};
     struct nd_decision decisions[2] = {{0}, {0}};
     struct nd_dedup *dedup;
     enum nd_status status;
@@ -118,6 +120,8 @@ static void say_why_not(const struct nd_dedup_params *p, struct nd_explanation *
                                                       : "its bytes are equal");
     else if (p->candidates == ND_CANDIDATES_IDENTITY)
         snprintf(e->why, room, "neither their bytes nor their tokens are equal");
+    else if (p->candidates == ND_CANDIDATES_MATCH && (would_be || p->verify == ND_VERIFY_NONE))
+        snprintf(e->why, room, "their signatures do not match: %s", p->method->match);
     else if (would_be)
         snprintf(e->why, room,
                  "the %s reaches %" PRIu32 "/%" PRIu32 ", but their sketches do not meet", measure,
@@ -133,6 +137,9 @@ static void say_why(const struct nd_dedup_params *p, struct nd_explanation *e, b
         snprintf(e->why, sizeof e->why, "their bytes are equal");
     else if (e->identical == ND_IDENTICAL_TOKENS)
         snprintf(e->why, sizeof e->why, "their tokens are equal");
+    else if (!verified && p->candidates == ND_CANDIDATES_MATCH)
+        snprintf(e->why, sizeof e->why, "their signatures match, and nothing is verified: %s",
+                 p->method->match);
     else if (!verified)
         snprintf(e->why, sizeof e->why, "their sketches meet, and nothing is verified");
     else
@@ -182,13 +189,44 @@ static char *shown(const struct nd_json *text)
     return copy;
 }
 
-static enum nd_status explain(const struct nd_run_options *options, struct nd_held *held,
-                              struct nd_explanation *e, struct nd_error *err)
+/* What the signatures have in common; rejected ones nothing, and a = b = 0. */
+static enum nd_status sign_both(const struct nd_method *method, const struct nd_held *held,
+                                struct nd_explanation *e, struct nd_error *err)
 {
-    enum nd_status status = sketch_both(&options->recipe.dedup.sketch, held, e, err);
+    struct nd_signers signers[2] = {{0}, {0}};
+    enum nd_status status = nd_signers_init(&signers[0], method, err);
 
     if (status == ND_OK)
-        status = judge(&options->recipe.dedup, held, e, err);
+        status = nd_signers_init(&signers[1], method, err);
+    for (unsigned i = 0; status == ND_OK && i < method->n_signatures; i++) {
+        struct nd_signature x[2];
+
+        status = nd_signers_run(&signers[0], i, &held[0].document, &x[0]);
+        if (status == ND_OK)
+            status = nd_signers_run(&signers[1], i, &held[1].document, &x[1]);
+        if (status != ND_OK)
+            break;
+        memcpy(e->signature[i].name, method->signature[i].name, sizeof e->signature[i].name);
+        if (!x[0].is_rejected && !x[1].is_rejected)
+            e->signature[i].agreement =
+                nd_signature_compare(&method->signature[i].signature, &x[0], &x[1]);
+        e->n_signatures = i + 1;
+    }
+    nd_signers_release(&signers[0]);
+    nd_signers_release(&signers[1]);
+    return status;
+}
+
+static enum nd_status explain(const struct nd_recipe *recipe, struct nd_held *held,
+                              struct nd_explanation *e, struct nd_error *err)
+{
+    const struct nd_dedup_params params = nd_run_dedup_params(recipe);
+    enum nd_status status = sketch_both(&params.sketch, held, e, err);
+
+    if (status == ND_OK && recipe->method.n_signatures)
+        status = sign_both(&recipe->method, held, e, err);
+    if (status == ND_OK)
+        status = judge(&params, held, e, err);
     if (status == ND_OK)
         status = nd_explain_terms(text_of(&held[0]), text_of(&held[1]), e, err);
     for (unsigned i = 0; status == ND_OK && i < 2; i++) {
@@ -206,21 +244,29 @@ enum nd_status nd_run_explain(const struct nd_run_options *options, const char *
 {
     const char *const names[2] = {a, b};
     struct nd_held held[2] = {{0}, {0}};
+    struct nd_run_options own = *options;
     struct nd_error room = {0};
+    struct nd_run run = {.recipe = options->recipe, .input = options->input};
     enum nd_status status;
 
     err = err ? err : &room;
     *err = (struct nd_error){0};
     *out = (struct nd_explanation){0};
-    status = find_both(options, names, held, events, err);
+    status = nd_run_open_recipe(&run, err);
+    own.input = run.input;
+    own.input.fields = run.fields;
     if (status == ND_OK)
-        status = explain(options, held, out, err);
+        status = find_both(&own, names, held, events, err);
+    if (status == ND_OK)
+        status = explain(&run.recipe, held, out, err);
     if (status != ND_OK)
         nd_explanation_release(out);
     for (unsigned i = 0; i < 2; i++) {
         nd_json_release(&held[i].text);
         nd_json_release(&held[i].id);
         nd_json_release(&held[i].at);
+        nd_arena_release(&held[i].arena);
     }
+    nd_run_close_recipe(&run);
     return nd_run_status(status, err);
 }

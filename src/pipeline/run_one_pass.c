@@ -51,6 +51,12 @@ static enum nd_status keep(void *context, uint64_t document, size_t item, struct
 
     if (status != ND_OK)
         return status;
+    if (run->rows || run->clusters) {
+        const struct nd_parsed *parsed = &p->batch->parsed[p->at[item]];
+
+        nd_lookup_remember(run->lookup, document, &parsed->document,
+                           nd_reading_source(run->reading, place.source), place.line);
+    }
     if (!nd_members_set(run, run->places.count, 1) || !fill_places(run, document) ||
         !nd_places_add(&run->places, &place))
         return nd_fail(err, ND_ENOMEM, "out of memory");
@@ -87,7 +93,8 @@ static enum nd_status list_items(struct passing *p, struct nd_error *err)
 
         if (parsed->bad)
             continue;
-        *item = (struct nd_dedup_item){.text = parsed->document.text};
+        *item =
+            (struct nd_dedup_item){.text = parsed->document.text, .document = &parsed->document};
         if (!nd_groups_number(&run->groups, nd_run_field(&parsed->document, run->within_at),
                               &item->group))
             return nd_fail(err, ND_ENOMEM, "out of memory");
@@ -138,7 +145,7 @@ static enum nd_status note_removed(struct passing *p, const struct nd_parsed *pa
         return status;
     if (run->rows)
         nd_row_removed(&p->pending->manifest, &run->place_room, &removed, &kept, decision,
-                       nd_method_name(run->options, decision), NULL);
+                       run->options, NULL);
     if (run->clusters)
         nd_row_cluster(&p->pending->clusters, &removed.name, &kept.name);
     return ND_OK;
@@ -239,7 +246,12 @@ static enum nd_status write_slot(void *context, unsigned slot, struct nd_error *
     return status == ND_OK ? nd_run_write_pending(run, pending, err) : status;
 }
 
-const struct nd_reading_hooks nd_one_pass_hooks = {.write = write_slot};
+const struct nd_reading_hooks nd_one_pass_hooks = {.write = write_slot, .goes_on = true};
+
+static void go_on(void *context)
+{
+    nd_reading_go_on(context);
+}
 
 static void count(struct nd_run *run)
 {
@@ -262,6 +274,8 @@ enum nd_status nd_run_one_pass(struct nd_run *run, struct nd_error *err)
     enum nd_status status = nd_run_make_dedup(run, &source, err);
     int got = 1;
 
+    if (status == ND_OK)
+        nd_dedup_on_narrow(run->dedup, go_on, run->reading);
     while (status == ND_OK && (got = nd_reading_next(run->reading, &batch, err)) > 0) {
         p.batch = batch;
         p.pending = &run->pending[batch->slot];

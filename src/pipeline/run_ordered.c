@@ -4,6 +4,7 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum nd_status nd_ordered_fetch(void *context, uint64_t document, unsigned worker,
                                 struct nd_view *text, struct nd_error *err)
@@ -52,11 +53,28 @@ enum nd_status nd_ordered_items(struct nd_ordered *o, size_t from, struct nd_ded
             return nd_fail(err, ND_ECHANGED, "%s: changed while it was read: %s", source->path,
                            loaded[i].bad->reason);
         }
-        list[i] = (struct nd_dedup_item){loaded[i].document.text, o->group ? o->group[number] : 0};
+        list[i] = (struct nd_dedup_item){loaded[i].document.text, o->group ? o->group[number] : 0,
+                                         &loaded[i].document};
     }
     *items = list;
     *n = count;
     return ND_OK;
+}
+
+/* What the signatures have in common, beside the verdict that comes next. */
+static bool note_agreement(struct nd_ordered *o, const struct nd_decision *decision)
+{
+    size_t n = o->run->recipe.method.n_signatures;
+    void *list = o->agreement;
+
+    if (!n)
+        return true;
+    if (!nd_array_reserve(&list, &o->agreement_capacity, (o->n_verdicts + 1) * n,
+                          sizeof *o->agreement))
+        return false;
+    o->agreement = list;
+    memcpy(&o->agreement[o->n_verdicts * n], decision->agreement, n * sizeof *o->agreement);
+    return true;
 }
 
 enum nd_status nd_ordered_note(struct nd_ordered *o, uint32_t number,
@@ -69,11 +87,14 @@ enum nd_status nd_ordered_note(struct nd_ordered *o, uint32_t number,
         return nd_fail(err, ND_ENOMEM, "out of memory");
     o->verdict = list;
     o->verdict_of[number] = (uint32_t)o->n_verdicts;
+    if (!note_agreement(o, decision))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
     verdict = &o->verdict[o->n_verdicts++];
     *verdict = (struct nd_verdict){
         .kept = o->order[decision->kept],
         .via = ND_NO_VERDICT,
-        .distance = decision->distance <= 64 ? (uint8_t)decision->distance : ND_DISTANCE_NONE,
+        .distance =
+            decision->distance <= ND_DISTANCE_MAX ? (uint16_t)decision->distance : ND_DISTANCE_NONE,
         .identical = (uint8_t)decision->identical,
         .verified = decision->verified,
         .was_cut = decision->was_cut,
@@ -179,5 +200,6 @@ enum nd_status nd_run_ordered(struct nd_run *run, struct nd_error *err)
     free(o.verdict_of);
     free(o.order);
     free(o.verdict);
+    free(o.agreement);
     return status;
 }

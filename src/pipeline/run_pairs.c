@@ -61,12 +61,15 @@ static enum nd_status list_items(struct pairing *p, struct nd_error *err)
         status = nd_lookup_keep(run->lookup, &parsed->record, &place, err);
         if (status != ND_OK)
             return status;
+        nd_lookup_remember(run->lookup, run->places.documents, &parsed->document, source,
+                           parsed->record.line);
         if (!nd_places_add(&run->places, &place) ||
             !nd_groups_number(&run->groups, nd_run_field(&parsed->document, run->within_at),
                               &group))
             return nd_fail(err, ND_ENOMEM, "out of memory");
         nd_run_note_id(run, &parsed->document, source, parsed->record.line);
-        p->item[p->n_items++] = (struct nd_dedup_item){parsed->document.text, group};
+        p->item[p->n_items++] =
+            (struct nd_dedup_item){parsed->document.text, group, &parsed->document};
     }
     return ND_OK;
 }
@@ -88,6 +91,18 @@ static void put_number(struct nd_json *row, uint64_t number)
     row->after_value = false;
     nd_json_bytes(row, "\t", 1);
     nd_json_uint(row, number);
+}
+
+/* shared:a:b, of the earlier document b first. */
+static void put_agreement(struct nd_json *row, const struct nd_agreement *x)
+{
+    put_number(row, x->shared);
+    row->after_value = false;
+    nd_json_bytes(row, ":", 1);
+    nd_json_uint(row, x->b);
+    row->after_value = false;
+    nd_json_bytes(row, ":", 1);
+    nd_json_uint(row, x->a);
 }
 
 static enum nd_status found(void *context, const struct nd_found_pair *pair)
@@ -114,6 +129,8 @@ static enum nd_status found(void *context, const struct nd_found_pair *pair)
     } else {
         nd_json_bytes(row, "\t\t", 2); /* not compared: the fields are empty */
     }
+    for (unsigned i = 0; i < p->run->recipe.method.n_signatures; i++)
+        put_agreement(row, &pair->agreement[i]);
     nd_json_bytes(row, "\n", 1);
     if (row->failed)
         return nd_fail(p->err, ND_ENOMEM, "out of memory");

@@ -1,5 +1,6 @@
 /* run_sketch.c - the sketches of every document */
 #include "pipeline/run_state.h"
+#include "pipeline/signers.h"
 
 #include <neardup/sketch.h>
 
@@ -9,6 +10,7 @@
 struct sketching {
     struct nd_run *run;
     struct nd_sketcher **sketcher; /* one a worker */
+    struct nd_signers *signers;    /* likewise */
     struct nd_json *row;           /* one a record of the batch */
     size_t capacity;
     const struct nd_reading_batch *batch;
@@ -16,8 +18,12 @@ struct sketching {
     atomic_bool failed;
 };
 
-static void put_row(struct nd_json *out, const struct nd_name *name, const struct nd_sketch *sketch)
+static enum nd_status put_row(struct nd_json *out, const struct nd_name *name,
+                              const struct nd_sketch *sketch, struct nd_signers *signers,
+                              const struct nd_document *document)
 {
+    enum nd_status status = ND_OK;
+
     nd_json_open(out, '{');
     nd_json_key(out, "id");
     nd_name_json(out, name);
@@ -34,8 +40,11 @@ static void put_row(struct nd_json *out, const struct nd_name *name, const struc
     for (unsigned i = 0; i < ND_MINHASH_COUNT; i++)
         nd_json_uint(out, sketch->minhash[i]);
     nd_json_close(out, ']');
+    if (signers->method->n_signatures)
+        status = nd_signers_put(signers, document, out);
     nd_json_close(out, '}');
     nd_json_line(out);
+    return status;
 }
 
 static void sketch_one(void *context, size_t task, unsigned worker)
@@ -52,9 +61,8 @@ static void sketch_one(void *context, size_t task, unsigned worker)
         return;
     name = nd_name_of(&parsed->document, source, parsed->record.line, &room);
     if (nd_sketcher_run(s->sketcher[worker], parsed->document.text.data, parsed->document.text.len,
-                        ND_SKETCH_ALL, &sketch) == ND_OK)
-        put_row(&s->row[task], &name, &sketch);
-    else
+                        ND_SKETCH_ALL, &sketch) != ND_OK ||
+        put_row(&s->row[task], &name, &sketch, &s->signers[worker], &parsed->document) != ND_OK)
         atomic_store(&s->failed, true);
     if (room.failed || s->row[task].failed)
         atomic_store(&s->failed, true);
@@ -126,11 +134,13 @@ static enum nd_status make_sketchers(struct sketching *s, struct nd_error *err)
     unsigned n = nd_pool_threads(s->run->pool);
 
     s->sketcher = calloc(n, sizeof(struct nd_sketcher *));
-    if (!s->sketcher)
+    s->signers = calloc(n, sizeof *s->signers);
+    if (!s->sketcher || !s->signers)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     for (unsigned i = 0; i < n; i++) {
         s->sketcher[i] = nd_sketcher_new(&s->run->options->recipe.dedup.sketch, err);
-        if (!s->sketcher[i])
+        if (!s->sketcher[i] ||
+            nd_signers_init(&s->signers[i], &s->run->recipe.method, err) != ND_OK)
             return err->status;
     }
     return ND_OK;
@@ -140,9 +150,12 @@ static void release(struct sketching *s)
 {
     for (unsigned i = 0; s->sketcher && i < nd_pool_threads(s->run->pool); i++)
         nd_sketcher_free(s->sketcher[i]);
+    for (unsigned i = 0; s->signers && i < nd_pool_threads(s->run->pool); i++)
+        nd_signers_release(&s->signers[i]);
     for (size_t i = 0; i < s->capacity; i++)
         nd_json_release(&s->row[i]);
     free(s->sketcher);
+    free(s->signers);
     free(s->row);
     nd_output_discard(s->out);
 }

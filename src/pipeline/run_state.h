@@ -28,15 +28,20 @@ struct nd_pending {
     struct nd_json manifest, clusters;
 };
 
+enum { ND_RUN_FIELDS = 56 };
+
 struct nd_run {
     const struct nd_run_options *options;
     const struct nd_run_events *events;
     struct nd_run_summary *summary;
     double started;
 
+    struct nd_recipe recipe;       /* the caller's, with its df tables open */
     struct nd_input_options input; /* the caller's, and the fields wanted */
-    const char *fields[3];
-    int within_at, keep_at, prefer_at; /* places in `fields`, or -1 */
+    const char *fields[ND_RUN_FIELDS];
+    char *field_names;                         /* those that the recipe's lists name */
+    struct nd_df *table[ND_METHOD_SIGNATURES]; /* opened for run->recipe */
+    int within_at, keep_at, prefer_at;         /* places in `fields`, or -1 */
     struct nd_keep keep;
 
     struct nd_pool *pool;
@@ -49,7 +54,7 @@ struct nd_run {
     uint32_t sources_given;                         /* to the survivors */
     struct nd_output *clusters, *manifest, *report; /* report: --summary */
     struct nd_spool *rows; /* of the manifest, whose header is known last */
-    struct nd_pending pending[2];
+    struct nd_pending pending[ND_READING_SLOTS];
 
     struct nd_groups groups;
     struct nd_hash_set ids;
@@ -66,6 +71,14 @@ enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *opt
                             const struct nd_run_events *events, struct nd_run_summary *summary,
                             const struct nd_reading_hooks *hooks, struct nd_error *err);
 void nd_run_end(struct nd_run *run);
+/* run_recipe.c: open the df tables of run->recipe, and ask the reader for the fields that its
+ * features are made of. */
+enum nd_status nd_run_open_recipe(struct nd_run *run, struct nd_error *err);
+void nd_run_close_recipe(struct nd_run *run);
+/* The engine's parameters: the recipe's, with its signatures. */
+struct nd_dedup_params nd_run_dedup_params(const struct nd_recipe *recipe);
+/* Ask the reader for one more field; its place, -1 for NULL; ND_RUN_FIELDS: there are too many. */
+int nd_run_want_field(struct nd_run *run, const char *field);
 /* The engine on the run's pool. */
 enum nd_status nd_run_make_dedup(struct nd_run *run, const struct nd_text_source *source,
                                  struct nd_error *err);
@@ -116,12 +129,11 @@ struct nd_row_via {
 /* via: NULL but for components. */
 void nd_row_removed(struct nd_json *out, struct nd_json *room, const struct nd_party *removed,
                     const struct nd_party *kept, const struct nd_decision *decision,
-                    const char *method, const struct nd_row_via *via);
+                    const struct nd_run_options *options, const struct nd_row_via *via);
 void nd_row_skipped(struct nd_json *out, struct nd_json *room, const struct nd_source *source,
                     uint64_t line, const char *reason);
 void nd_row_cluster(struct nd_json *out, const struct nd_name *name, const struct nd_name *kept);
-const char *nd_method_name(const struct nd_run_options *options,
-                           const struct nd_decision *decision);
+enum { ND_DISTANCE_MAX = 512 }; /* bits: greater is none */
 double nd_overlap_resemblance(const struct nd_overlap *overlap);
 
 /* manifest.c */

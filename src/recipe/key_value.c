@@ -7,11 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int is_word(struct nd_view value, const char *word)
-{
-    return strlen(word) == value.len && memcmp(value.data, word, value.len) == 0;
-}
-
 static int is_within(const struct nd_recipe_key *key, double number)
 {
     return number >= key->least && number <= key->greatest &&
@@ -51,13 +46,15 @@ static enum nd_status read_number(const struct nd_recipe_key *key, struct nd_vie
 static enum nd_status read_word(const struct nd_recipe_key *key, struct nd_view value, void *field,
                                 struct nd_error *err)
 {
-    char list[256] = "";
+    char list[512] = "";
     const char *nearest;
 
     for (unsigned i = 0; i < key->n_values; i++)
-        if (is_word(value, key->values[i])) {
+        if (nd_view_is(value, key->values[i])) {
             if (key->type == ND_KEY_ENUM)
                 memcpy(field, &i, sizeof i);
+            else if (key->type == ND_KEY_NAME)
+                memcpy(field, key->values[i], value.len + 1);
             return ND_OK;
         }
     for (size_t i = 0, used = 0; i < key->n_values && used < sizeof list; i++)
@@ -72,22 +69,90 @@ static enum nd_status read_word(const struct nd_recipe_key *key, struct nd_view 
 static enum nd_status read_string(const struct nd_recipe_key *key, struct nd_view value,
                                   char *field, struct nd_error *err)
 {
-    if (!value.len || (double)value.len > key->greatest || memchr(value.data, 0, value.len))
-        return nd_fail(err, ND_EINVAL, "%s: wants 1 to %.0f bytes", key->name, key->greatest);
-    memcpy(field, value.data, value.len);
+    if ((double)value.len < key->least || (double)value.len > key->greatest ||
+        (value.len && memchr(value.data, 0, value.len)))
+        return nd_fail(err, ND_EINVAL, "%s: wants %.0f to %.0f bytes", key->name, key->least,
+                       key->greatest);
+    if (key->tidy)
+        return key->tidy(value, field, (size_t)key->greatest + 1, err);
+    if (value.len)
+        memcpy(field, value.data, value.len);
     field[value.len] = 0;
     return ND_OK;
 }
 
-enum nd_status nd_key_read(const struct nd_recipe_key *key, struct nd_view value, void *values,
-                           struct nd_error *err)
+static enum nd_status read_path(const struct nd_recipe_key *key, struct nd_view value,
+                                struct nd_view folder, char *field, struct nd_error *err)
+{
+    if (!value.len || *value.data == '/' || (key->is_word && key->is_word(value)))
+        folder.len = 0;
+    if (folder.len && (double)(folder.len + value.len) > key->greatest)
+        return nd_fail(err, ND_EINVAL, "%s: a path of more than %.0f bytes", key->name,
+                       key->greatest);
+    if (read_string(key, value, field, err) != ND_OK)
+        return ND_EINVAL;
+    if (folder.len) {
+        memmove(field + folder.len, field, value.len + 1);
+        memcpy(field, folder.data, folder.len);
+    }
+    return ND_OK;
+}
+
+static enum nd_status read_yes(const struct nd_recipe_key *key, struct nd_view value,
+                               unsigned char *field, struct nd_error *err)
+{
+    if (!nd_view_is(value, "yes") && !nd_view_is(value, "no"))
+        return nd_fail(err, ND_EINVAL, "%s = %.*s: neither yes nor no", key->name,
+                       nd_view_shown(value), value.data);
+    *field = nd_view_is(value, "yes");
+    return ND_OK;
+}
+
+static int digit_of(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
+}
+
+/* 64 bits: decimal digits, or 0x and hexadecimal ones. */
+static enum nd_status read_whole(const struct nd_recipe_key *key, struct nd_view value, void *field,
+                                 struct nd_error *err)
+{
+    bool is_hex = value.len > 2 && value.data[0] == '0' && value.data[1] == 'x';
+    unsigned base = is_hex ? 16 : 10;
+    uint64_t number = 0;
+    bool is_number = value.len > 0;
+
+    for (size_t i = is_hex ? 2 : 0; is_number && i < value.len; i++) {
+        unsigned digit = (unsigned)digit_of(value.data[i]);
+
+        is_number = digit < base && number <= (UINT64_MAX - digit) / base;
+        number = number * base + digit;
+    }
+    if (!is_number)
+        return nd_fail(err, ND_EINVAL, "%s = %.*s: not a whole number of at most 64 bits",
+                       key->name, nd_view_shown(value), value.data);
+    memcpy(field, &number, sizeof number);
+    return ND_OK;
+}
+
+enum nd_status nd_key_read(const struct nd_recipe_key *key, struct nd_view value,
+                           struct nd_view folder, void *values, struct nd_error *err)
 {
     void *field = (char *)values + key->offset;
 
     switch (key->type) {
     case ND_KEY_FIXED:
+    case ND_KEY_NAME:
     case ND_KEY_ENUM: return read_word(key, value, field, err);
+    case ND_KEY_YES: return read_yes(key, value, field, err);
+    case ND_KEY_WHOLE:
+    case ND_KEY_HEX: return read_whole(key, value, field, err);
     case ND_KEY_STRING: return read_string(key, value, field, err);
+    case ND_KEY_PATH: return read_path(key, value, folder, field, err);
     case ND_KEY_INT:
     case ND_KEY_REAL:
     case ND_KEY_RATIO: break;
@@ -115,18 +180,13 @@ static void print_real(double number, char *out, size_t size)
         snprintf(out, size, "%" PRIu64, scaled);
 }
 
-/* Print the field to *out; 0 where it holds what its key does not allow. */
-static int print_field(const struct nd_recipe_key *key, const void *field, char *out, size_t size)
+static bool print_number(const struct nd_recipe_key *key, const void *field, char *out, size_t size)
 {
     struct nd_ratio ratio;
     unsigned integer = 0;
     double number;
 
     switch (key->type) {
-    case ND_KEY_FIXED: return snprintf(out, size, "%s", key->values[0]) > 0;
-    case ND_KEY_ENUM:
-        memcpy(&integer, field, sizeof integer);
-        return integer < key->n_values && snprintf(out, size, "%s", key->values[integer]) > 0;
     case ND_KEY_INT:
         memcpy(&integer, field, sizeof integer);
         return is_within(key, integer) && snprintf(out, size, "%u", integer) > 0;
@@ -134,21 +194,66 @@ static int print_field(const struct nd_recipe_key *key, const void *field, char 
         memcpy(&number, field, sizeof number);
         print_real(is_within(key, number) ? number : 0, out, size);
         return is_within(key, number);
-    case ND_KEY_RATIO:
+    default:
         memcpy(&ratio, field, sizeof ratio);
         number = ratio.q ? (double)ratio.p / (double)ratio.q : -1;
         return is_within(key, number) &&
                snprintf(out, size, "%" PRIu32 "/%" PRIu32, ratio.p, ratio.q) > 0;
-    case ND_KEY_STRING: break;
     }
-    return snprintf(out, size, "%.*s", (int)key->greatest, (const char *)field) > 0 &&
-           !strpbrk(out, "\r\n");
+}
+
+/* A string ends within its field, and in one line that reads back as it is. */
+static bool print_string(const struct nd_recipe_key *key, const char *field, char *out, size_t size)
+{
+    const char *zero = memchr(field, 0, (size_t)key->greatest + 1);
+    size_t len = zero ? (size_t)(zero - field) : SIZE_MAX;
+    bool is_known = key->type != ND_KEY_NAME;
+
+    if (len >= size || (double)len < key->least || nd_view_trim(field, field + len).len != len)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)field[i] < 0x20 || field[i] == 0x7f)
+            return false;
+    for (size_t i = 0; !is_known && i < key->n_values; i++)
+        is_known = strcmp(field, key->values[i]) == 0;
+    memcpy(out, field, len + 1);
+    return is_known;
+}
+
+/* Print the field to *out; false where it holds what its key does not allow. */
+static bool print_field(const struct nd_recipe_key *key, const void *field, char *out, size_t size)
+{
+    unsigned integer = 0;
+    uint64_t whole;
+
+    switch (key->type) {
+    case ND_KEY_FIXED: return snprintf(out, size, "%s", key->values[0]) > 0;
+    case ND_KEY_ENUM:
+        memcpy(&integer, field, sizeof integer);
+        return integer < key->n_values && snprintf(out, size, "%s", key->values[integer]) > 0;
+    case ND_KEY_YES:
+        return *(const unsigned char *)field <= 1 &&
+               snprintf(out, size, "%s", *(const unsigned char *)field ? "yes" : "no") > 0;
+    case ND_KEY_WHOLE:
+        memcpy(&whole, field, sizeof whole);
+        return snprintf(out, size, "%" PRIu64, whole) > 0;
+    case ND_KEY_HEX:
+        memcpy(&whole, field, sizeof whole);
+        return snprintf(out, size, "0x%" PRIx64, whole) > 0;
+    case ND_KEY_STRING:
+    case ND_KEY_PATH:
+    case ND_KEY_NAME: return print_string(key, field, out, size);
+    case ND_KEY_INT:
+    case ND_KEY_REAL:
+    case ND_KEY_RATIO: break;
+    }
+    return print_number(key, field, out, size);
 }
 
 enum nd_status nd_key_write(const struct nd_recipe_key *key, const void *values,
                             struct nd_buffer *out, struct nd_error *err)
 {
-    char text[512];
+    char text[1100]; /* a path, at most */
 
     if (!print_field(key, (const char *)values + key->offset, text, sizeof text))
         return nd_fail(err, ND_EINVAL, "%s: not a value that a recipe can have", key->name);

@@ -6,6 +6,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 static const char *const isa_name[] = {"scalar", "avx2", "avx512", "neon"};
 
 static bool can_run(enum nd_isa isa)
@@ -66,6 +70,34 @@ bool nd_isa_has_vpopcntdq(void)
 {
 #if defined(__x86_64__)
     return nd_isa() == ND_ISA_AVX512 && __builtin_cpu_supports("avx512vpopcntdq");
+#else
+    return false;
+#endif
+}
+
+#if defined(__x86_64__)
+/* Not every compiler knows the name: leaf 7, EBX, bit 29. */
+static bool asked_for_sha(void)
+{
+    unsigned a, b, c, d;
+
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && b >> 29 & 1;
+}
+#endif
+
+bool nd_isa_has_sha(void)
+{
+#if defined(__x86_64__)
+    static atomic_int known; /* 1: no, 2: yes; two threads that ask at once learn the same */
+    int is = atomic_load_explicit(&known, memory_order_relaxed);
+
+    if (nd_isa() == ND_ISA_SCALAR)
+        return false;
+    if (is == 0) { /* the question is slow in a virtual machine */
+        is = asked_for_sha() ? 2 : 1;
+        atomic_store_explicit(&known, is, memory_order_relaxed);
+    }
+    return is == 2;
 #else
     return false;
 #endif

@@ -363,6 +363,16 @@ AVX512 static inline __m512i load_four(const uint8_t *stream, const uint16_t *ed
     return _mm512_inserti64x2(four, _mm_loadu_si128((const __m128i *)(stream + edge[12])), 3);
 }
 
+/*
+ * A mask as an integer, in a register at once: where gcc 12 spills the conversion of a __mmask8, it
+ * stores one byte and reads four.
+ */
+AVX512 static inline unsigned bits_of(unsigned mask)
+{
+    __asm__("" : "+r"(mask));
+    return mask;
+}
+
 /* 8 tokens at a time as if all were short; then those that are not.  Loads, not gathers: as fast
  * here, and faster on processors that guard gathers. */
 AVX512 static void hash(const uint8_t *stream, const uint16_t *edge, size_t count, uint64_t *out)
@@ -383,7 +393,8 @@ AVX512 static void hash(const uint8_t *stream, const uint16_t *edge, size_t coun
             _mm512_andnot_si512(_mm512_sllv_epi64(ones, more), _mm512_unpackhi_epi64(even, odd));
         __m512i key =
             _mm512_mullo_epi64(len, _mm512_set1_epi64((long long)ND_TOKEN_HASH_KEY_LENGTH));
-        unsigned is_long = _mm512_cmpgt_epi64_mask(len, _mm512_set1_epi64(ND_TOKEN_HASH_SHORT));
+        unsigned is_long =
+            bits_of(_mm512_cmpgt_epi64_mask(len, _mm512_set1_epi64(ND_TOKEN_HASH_SHORT)));
 
         x = _mm512_ternarylogic_epi64(x, key, _mm512_set1_epi64((long long)ND_TOKEN_HASH_KEY_A),
                                       0x96);

@@ -1,8 +1,8 @@
 /* tokeniser.c - the token hashes of a text, window by window */
+#include "text/tokeniser.h"
+
 #include "simd/token_hash.h"
 #include "text/fold.h"
-
-#include <neardup/text.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,37 +76,64 @@ static bool refill(struct nd_tokeniser *t)
     return true;
 }
 
-/* A token longer than a piece: its hash, and it is done. */
-static uint64_t hash_long(struct nd_tokeniser *t)
+/* A token longer than a piece. */
+static void hash_long(struct nd_tokeniser *t, const uint8_t *token, uint64_t *hash,
+                      struct nd_token_window *w)
 {
-    const uint8_t *token = t->fold.buffer + t->done;
     const uint8_t *end = memchr(token, 0, t->final - t->done);
-    size_t len = (size_t)(end - token);
 
-    t->done += len + 1;
-    return nd_token_hash_padded((const char *)token, len);
+    w->edge = NULL;
+    w->len = (size_t)(end - token);
+    w->count = 1;
+    *hash = nd_token_hash_padded(w->base, w->len);
+    t->done += w->len + 1;
+}
+
+/* Hash the whole tokens of the next piece of the window, which is not at its end. */
+static inline void hash_piece(struct nd_tokeniser *t, uint64_t *hash, struct nd_token_window *w)
+{
+    const uint8_t *piece = t->fold.buffer + t->done;
+    size_t left = t->final - t->done, len = left <= PIECE ? left : last_end(piece, PIECE);
+
+    w->hash = hash;
+    w->base = (const char *)piece;
+    if (len == 0) {
+        hash_long(t, piece, hash, w);
+        return;
+    }
+    w->edge = t->edge;
+    w->len = len;
+    w->count = t->fold.kernels->edges(piece, len, t->edge) / 2;
+    t->fold.kernels->hash(piece, t->edge, w->count, hash);
+    t->done += len;
 }
 
 /* Hash whole tokens of the window, as many as there is room for. */
 static size_t hash_window(struct nd_tokeniser *t)
 {
+    struct nd_token_window piece;
     size_t count = 0;
 
     while (t->done < t->final && count + PIECE / 2 < HASHES) {
-        const uint8_t *piece = t->fold.buffer + t->done;
-        size_t left = t->final - t->done, n_edges;
-        size_t len = left <= PIECE ? left : last_end(piece, PIECE);
-
-        if (len == 0) {
-            t->hash[count++] = hash_long(t);
-            continue;
-        }
-        n_edges = t->fold.kernels->edges(piece, len, t->edge);
-        t->fold.kernels->hash(piece, t->edge, n_edges / 2, t->hash + count);
-        count += n_edges / 2;
-        t->done += len;
+        hash_piece(t, t->hash + count, &piece);
+        count += piece.count;
     }
     return count;
+}
+
+int nd_tokeniser_window(struct nd_tokeniser *t, struct nd_token_window *window)
+{
+    for (;;) {
+        while (t->done < t->final) {
+            hash_piece(t, t->hash, window);
+            if (window->count > 0)
+                return 1;
+        }
+        if (t->is_last)
+            return 0;
+        if (!refill(t))
+            return ND_ENOMEM;
+    }
 }
 
 int nd_tokeniser_next(struct nd_tokeniser *t, const uint64_t **hash, size_t *count)

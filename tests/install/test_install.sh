@@ -30,11 +30,12 @@ if [ ! -d "$work/moved/lib" ]; then fail "no lib in the prefix"; fi
     c++ -std=c++11 consumer.cpp -o "$work/cpp" $(pkg-config --cflags --libs neardup-files)
     check_programs "$work/c" "$work/cpp"
     cc consumer.c -o "$work/c-static" $(pkg-config --cflags neardup) \
-        "$work/moved/lib/libneardup.a" $(pkg-config --libs-only-other --static neardup) -lm
+        "$work/moved/lib/libneardup.a" $(pkg-config --libs-only-other --static neardup) $(pkg-config --libs-only-l --static neardup |
+            sed 's/-lneardup//')
     c++ -std=c++11 consumer.cpp -o "$work/cpp-static" $(pkg-config --cflags neardup-files) \
         "$work/moved/lib/libneardup_files.a" "$work/moved/lib/libneardup.a" \
         $(pkg-config --libs $(pkg-config --print-requires-private neardup-files)) \
-        -lstdc++ -pthread -lm
+        -lstdc++ -pthread $(pkg-config --libs-only-l --static neardup | sed 's/-lneardup//')
     LD_LIBRARY_PATH='' check_programs "$work/c-static" "$work/cpp-static"
 }
 

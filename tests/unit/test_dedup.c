@@ -200,6 +200,7 @@ static bool meet(const struct known *a, const struct known *b, const struct nd_d
     case ND_CANDIDATES_MINHASH: return share_band(a, b, bands, rows);
     case ND_CANDIDATES_SIMHASH: return distance <= p->simhash_bits;
     case ND_CANDIDATES_IDENTITY: return a->sketch.identity == b->sketch.identity;
+    case ND_CANDIDATES_MATCH: assert_true(false); break; /* test_method.c */
     case ND_CANDIDATES_ALL: break;
     }
     return true;

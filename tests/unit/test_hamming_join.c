@@ -12,6 +12,7 @@
 #include <neardup/hamming.h>
 
 #include "base/hash.h"
+#include "index/hamming_filter.h"
 
 static uint64_t seed;
 
@@ -215,9 +216,8 @@ static void a_stream_meets_what_comparing_all_meets(void **state)
     }
 }
 
-/* Enough queries for the filter of all values of a half; every query meets itself, turned by bits.
- */
-static void many_queries_meet_through_the_full_filter(void **state)
+/* Every query meets itself, turned by bits: queries enough that some places share their lines. */
+static void each_of_many_queries_meets_its_neighbour(void **state)
 {
     enum { N = 140000 };
     uint64_t *row = malloc(N * sizeof *row);
@@ -244,6 +244,89 @@ static void many_queries_meet_through_the_full_filter(void **state)
     free(row);
 }
 
+/* What the sets of all values of a half, for millions of queries, let pass is what is near. */
+static void the_full_filter_asks_about_all_that_is_near(void **state)
+{
+    enum { N = 3000 };
+    static uint64_t query[N], x[N];
+    static struct nd_hamming_filtered out;
+
+    (void)state;
+    for (unsigned distance = 0; distance <= 3; distance++) {
+        struct nd_hamming_filter f = {.place_bits = 0};
+        size_t asked = 0;
+
+        for (size_t i = 0; i < N; i++) {
+            query[i] = x[i] = any();
+            for (unsigned flips = 0; flips < distance; flips++)
+                x[i] ^= UINT64_C(1) << (any() % (64 / distance) + flips * (64 / distance));
+            if (i % 2)
+                x[i] = any();
+        }
+        assert_true(nd_hamming_filter_make(&f, query, N, distance, true));
+        assert_true(nd_hamming_filter_block(&f, x, N, &out));
+        assert_int_equal(out.matches.count, 0);
+        for (uint32_t i = 0; i < N; i += 2) {
+            while (asked < out.n_ask && out.ask[asked] < i)
+                asked++;
+            assert_true(asked < out.n_ask && out.ask[asked] == i);
+        }
+        assert_true(out.n_ask < N / 2 + N / 100); /* of the others one in 65,000 */
+        nd_hamming_filter_release(&f);
+    }
+}
+
+/* Equal queries, and clusters that share a half, and near ones: more than any line holds. */
+static void crowded_queries_are_all_met(void **state)
+{
+    enum { QUERIES = 3000, N = 600 };
+    uint64_t *query = malloc(QUERIES * sizeof *query), row[N];
+
+    (void)state;
+    assert_non_null(query);
+    for (unsigned distance = 0; distance <= 3; distance++)
+        for (int shape = 0; shape < 4; shape++) {
+            struct pairs expected = {.most = SIZE_MAX}, got = {.most = SIZE_MAX};
+            struct nd_hamming_batch *batch;
+
+            query[0] = any();
+            for (size_t i = 1; i < QUERIES; i++) {
+                uint64_t half = shape == 2 ? UINT32_MAX : ~(uint64_t)UINT32_MAX;
+
+                query[i] = query[0];
+                if (shape == 1 || any() % 2)
+                    query[i] ^= UINT64_C(1) << any() % 64 ^ (any() & UINT64_C(1) << any() % 64);
+                if (shape >= 2)
+                    query[i] ^= any() & half;
+            }
+            for (size_t i = 0; i < N; i++) {
+                row[i] = any() % 8 ? query[any() % QUERIES] : any();
+                for (uint64_t flips = any() % 4; flips; flips--)
+                    row[i] ^= UINT64_C(1) << any() % 64;
+            }
+            for (size_t b = 0; b < N; b++)
+                for (size_t a = 0; a < QUERIES; a++) {
+                    unsigned far = (unsigned)__builtin_popcountll(query[a] ^ row[b]);
+
+                    if (far <= distance)
+                        collect(&expected, &(struct nd_hamming_pair){a, b, far}, 1);
+                }
+            assert_int_equal(nd_hamming_batch_new(&batch, query, QUERIES, 64, distance, NULL),
+                             ND_OK);
+            assert_int_equal(nd_hamming_batch_feed(batch, row, N, 0, collect, &got, NULL), ND_OK);
+            assert_int_equal(got.n, expected.n);
+            qsort(got.at, got.n, sizeof *got.at, by_position);
+            qsort(expected.at, expected.n, sizeof *expected.at, by_position);
+            for (size_t i = 0; i < got.n; i++)
+                assert_true(got.at[i].a == expected.at[i].a && got.at[i].b == expected.at[i].b &&
+                            got.at[i].distance == expected.at[i].distance);
+            nd_hamming_batch_free(batch);
+            free(got.at);
+            free(expected.at);
+        }
+    free(query);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,7 +334,9 @@ int main(void)
         cmocka_unit_test(clusters_that_share_a_key_are_joined_by_the_rest),
         cmocka_unit_test(a_join_stops_when_it_is_told_to),
         cmocka_unit_test(a_stream_meets_what_comparing_all_meets),
-        cmocka_unit_test(many_queries_meet_through_the_full_filter),
+        cmocka_unit_test(each_of_many_queries_meets_its_neighbour),
+        cmocka_unit_test(the_full_filter_asks_about_all_that_is_near),
+        cmocka_unit_test(crowded_queries_are_all_met),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,6 +78,96 @@ static void xhtml_is_read_likewise(void **state)
           "{T\none\ntwo\nthree} title=T");
 }
 
+/* "[marked] <anchor target>" put into the text, or "!" before what is out of order. */
+static void marks(const char *page, const char *expected)
+{
+    struct nd_input_options o = nd_input_options_default();
+    struct nd_source source = {.path = "", .format = ND_FORMAT_HTML};
+    struct nd_parser *parser;
+    struct nd_bad_record bad;
+    struct nd_buffer b = {0};
+    struct nd_document d;
+    struct nd_buffer log = {0};
+    uint64_t end = 0;
+    size_t span = 0, link = 0;
+
+    o.markup = 1;
+    parser = nd_parser_new(&o, NULL);
+    assert_true(nd_buffer_append(&b, page, strlen(page)));
+    assert_int_equal(
+        nd_parser_parse(parser, &source, (struct nd_view){b.data, b.len}, &d, NULL, &bad), 1);
+    for (size_t i = 0; i <= d.text.len; i++) {
+        if (span < d.n_markup && d.markup[span].offset + d.markup[span].len == i)
+            put(&log, "]"), span++;
+        if (link < d.n_links && d.links[link].len && d.links[link].offset + d.links[link].len == i)
+            put(&log, " %.*s>", (int)d.links[link].target.len, d.links[link].target.data), link++;
+        while (link < d.n_links && !d.links[link].len && d.links[link].offset == i)
+            put(&log, "<%.*s>", (int)d.links[link].target.len, d.links[link].target.data), link++;
+        if (link < d.n_links && d.links[link].offset == i)
+            put(&log, "<");
+        if (span < d.n_markup && d.markup[span].offset == i)
+            put(&log, "[");
+        if (i < d.text.len)
+            put(&log, "%c", d.text.data[i]);
+    }
+    for (size_t i = 0; i < d.n_markup; i++) {
+        assert_true(d.markup[i].len > 0 && d.markup[i].offset >= end);
+        end = d.markup[i].offset + d.markup[i].len;
+    }
+    assert_int_equal(span, d.n_markup);
+    assert_int_equal(link, d.n_links);
+    assert_string_equal(log.data ? log.data : "", expected);
+    nd_buffer_release(&log);
+    nd_buffer_release(&b);
+    nd_parser_free(parser);
+}
+
+static void marked_stretches_are_merged_and_disjoint(void **state)
+{
+    (void)state;
+    marks("<h1>Big <b>bold</b> head</h1><p>plain <i>it</i><em>em</em> end",
+          "[Big bold head]\nplain "
+          "[item] end");
+    marks("<title> The title </title><p>a<b> b </b>c", "[The title]\na [b] c");
+    marks("<p>a <strong>b<p>c</strong> d", "a [b\nc]\nd");
+    marks("<p><b></b>x<b> </b>y<b><script>no</script></b>", "x y");
+    marks("<h2>unclosed", "[unclosed]");
+    marks("<h7>no</h7><hr><header>no</header><bold>no</bold>", "no\nno\nno");
+    marks("none", "none");
+    marks("", "");
+    marks("<p>x</b></i>y<i>z</i>", "xy[z]");
+    marks("<b>caf\xC3\xA9</b> &amp; <i>&lt;</i>", "[caf\xC3\xA9] & [<]");
+}
+
+static void links_are_listed_with_their_anchors(void **state)
+{
+    (void)state;
+    marks("<p>see <a href='/x?a=1&amp;b=2'> the <b>page</b> </a> there",
+          "see <the [page] /x?a=1&b=2> "
+          "there");
+    marks("<a href=/a><img src=i></a>text<a href=/b></a>", "</a>text</b>");
+    marks("<a name=here>no</a> <a href=/1>one<a href=/2>two</a>three", "no <one /1><two /2>three");
+    marks("<title>T</title><a href=''>e</a><noscript><a href=/no>no</a></noscript>", "[T]\n<e >");
+    marks("<p>a<a href=/end>", "a</end>");
+}
+
+static void without_asking_there_are_no_marks(void **state)
+{
+    struct nd_input_options o = nd_input_options_default();
+    struct nd_source source = {.path = "", .format = ND_FORMAT_HTML};
+    struct nd_parser *parser = nd_parser_new(&o, NULL);
+    static const char page[128] = "<b>x</b><a href=y>z</a>";
+    struct nd_bad_record bad;
+    struct nd_document d;
+
+    (void)state;
+    assert_int_equal(
+        nd_parser_parse(parser, &source, (struct nd_view){page, strlen(page)}, &d, NULL, &bad), 1);
+    assert_int_equal(d.n_markup, 0);
+    assert_int_equal(d.n_links, 0);
+    nd_parser_free(parser);
+}
+
 static void charsets_are_found(void **state)
 {
     static const struct {
@@ -166,6 +256,9 @@ int main(void)
         cmocka_unit_test(entities_are_decoded_once),
         cmocka_unit_test(traps_of_the_parser_lose_no_text),
         cmocka_unit_test(xhtml_is_read_likewise),
+        cmocka_unit_test(marked_stretches_are_merged_and_disjoint),
+        cmocka_unit_test(links_are_listed_with_their_anchors),
+        cmocka_unit_test(without_asking_there_are_no_marks),
         cmocka_unit_test(charsets_are_found),
         cmocka_unit_test(deep_nesting_is_refused_not_followed),
         cmocka_unit_test(long_texts_attributes_and_comments_are_whole),

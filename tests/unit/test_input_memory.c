@@ -90,9 +90,11 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     o.fields = (const char *const[]){"id"};
     o.n_fields = 1;
+    o.markup = 1;
     run("mkdir -p dir/sub; printf '{\"text\":\"\\\\n\\377\"}\\n' | tee dir/sub/x.jsonl | gzip > "
         "a.jsonl.gz; printf 'text,id\\n\"q\"\"q\",1\\n' > b.csv; printf '<meta "
-        "charset=koi8-r><title>t</title>\\320\\0' > c.html; tar cf d.tar a.jsonl.gz b.csv; printf "
+        "charset=koi8-r><title>t</title><b>u<a href=v>\\320\\0' > c.html; tar cf d.tar a.jsonl.gz "
+        "b.csv; printf "
         "'\\377\\376x\\0' | zstd -q > e.txt.zst");
     allocations = 0;
     assert_int_equal(read_once(paths, 6, &o), 0);

@@ -14,6 +14,7 @@
 
 #include "base/hash.h"
 #include "base/json_out.h"
+#include "base/share_text.h"
 
 static void assert_text(struct nd_json *j, const char *expected)
 {
@@ -102,6 +103,40 @@ static void doubles_are_the_shortest_that_read_back(void **state)
     }
 }
 
+/* The quick way and the library's: every share of small counts, and doubles of every kind. */
+static void shares_are_written_as_the_library_would(void **state)
+{
+    uint64_t random = 1;
+    size_t taken = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < 400000; i++) {
+        char quick[32] = "", slow[32] = "";
+        double value;
+        int len;
+
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+        if (i < 200000)
+            value = (double)(i % 447) / (double)(1 + i / 447);
+        else if (i & 1)
+            value = (double)(random >> 11) / 9007199254740992.0;
+        else
+            value = (double)(random >> 40) / (double)(1 + (random & 0xFFFFFF));
+        len = nd_share_text(value, quick);
+        for (int digits = 1; digits <= 17; digits += digits < 15 ? 14 : 1) {
+            snprintf(slow, sizeof slow, "%.*g", digits, value);
+            if (strtod(slow, NULL) == value)
+                break;
+        }
+        taken += len > 0;
+        if (len) {
+            assert_string_equal(quick, slow);
+            assert_int_equal(len, strlen(slow));
+        }
+    }
+    assert_true(taken > 200000);
+}
+
 static void a_double_that_is_no_number_is_null(void **state)
 {
     struct nd_json j = {0};
@@ -122,6 +157,7 @@ int main(void)
         cmocka_unit_test(strings_are_escaped_and_bad_bytes_shown),
         cmocka_unit_test(tsv_fields_hold_no_tab_or_line_end),
         cmocka_unit_test(doubles_are_the_shortest_that_read_back),
+        cmocka_unit_test(shares_are_written_as_the_library_would),
         cmocka_unit_test(a_double_that_is_no_number_is_null),
     };
 

@@ -1,0 +1,205 @@
+/* matching.c - the match rule of a recipe asked of signed documents */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/method.h"
+
+static void describe_bits(struct nd_matching *m, unsigned i)
+{
+    const struct nd_signature_params *p = &m->method.signature[i].signature;
+
+    nd_signature_mask(p, m->shape[i].mask);
+    for (unsigned bit = 0; bit < p->bits; bit++)
+        if (!(m->shape[i].mask[bit / 64] >> bit % 64 & 1))
+            m->reserved[i][bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+static void plan_lookups(struct nd_matching *m, const struct nd_rule_lookup *asked, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        struct nd_signature_lookup *x = &m->lookup[i];
+
+        x->signature = asked[i].signature;
+        x->share = asked[i].share.q ? asked[i].share : (struct nd_ratio){0, 1};
+        x->of_lesser = asked[i].of_lesser;
+        x->blocks = asked[i].most + 1;
+        x->equal = asked[i].equal;
+        x->way = asked[i].value == ND_RULE_DISTANCE ? ND_LOOKUP_BLOCKS
+                 : asked[i].value == ND_RULE_EQUAL  ? ND_LOOKUP_COORDINATES
+                                                    : ND_LOOKUP_VALUES;
+    }
+    m->n_lookups = n;
+}
+
+static bool has_values(const struct nd_matching *m)
+{
+    for (unsigned i = 0; i < m->method.n_signatures; i++)
+        if (m->shape[i].form == ND_FORM_VALUES)
+            return true;
+    return false;
+}
+
+struct nd_matching *nd_matching_new(const struct nd_method *method, struct nd_error *err)
+{
+    struct nd_matching *m = calloc(1, sizeof *m);
+    struct nd_rule_lookup asked[ND_RULE_LOOKUPS];
+    unsigned n;
+
+    if (!m) {
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        return NULL;
+    }
+    m->method = *method;
+    if (nd_rule_parse(&m->rule, &m->method, err) ||
+        nd_rule_lookups(&m->rule, &m->method, asked, &n, err)) {
+        free(m);
+        return NULL;
+    }
+    for (unsigned i = 0; i < method->n_signatures; i++) {
+        const struct nd_signature_params *p = &method->signature[i].signature;
+
+        m->shape[i].form = nd_signature_form(p);
+        m->shape[i].words = nd_signature_words(p);
+        if (m->shape[i].form == ND_FORM_BITS)
+            describe_bits(m, i);
+    }
+    plan_lookups(m, asked, n);
+    m->can_hope = has_values(m) && nd_rule_wants_more(&m->rule);
+    return m;
+}
+
+void nd_matching_free(struct nd_matching *m)
+{
+    free(m);
+}
+
+struct nd_signatures *nd_matching_index(const struct nd_matching *m)
+{
+    return nd_signatures_new(m->shape, m->method.n_signatures, m->lookup, m->n_lookups);
+}
+
+static bool is_same(const struct nd_matching *m, unsigned i, const struct nd_signature *a,
+                    const struct nd_signature *b)
+{
+    for (size_t word = 0; word < m->shape[i].words; word++)
+        if ((a->word[word] ^ b->word[word]) & m->reserved[i][word])
+            return false;
+    return true;
+}
+
+/* One signature of both; a rejected one has nothing to compare. */
+static void compare_one(const struct nd_matching *m, unsigned i, const struct nd_signature *a,
+                        const struct nd_signature *b, struct nd_rule_evidence *e)
+{
+    if (a->is_rejected || b->is_rejected)
+        return;
+    e->agreement[i] = nd_signature_compare(&m->method.signature[i].signature, a, b);
+    if (m->shape[i].form == ND_FORM_BITS)
+        e->same[i] = is_same(m, i, a, b);
+}
+
+static bool judge(const struct nd_matching *m, struct nd_match *out)
+{
+    const struct nd_rule_evidence *e = &out->evidence;
+
+    if (!nd_rule_holds(&m->rule, e))
+        return false;
+    out->score = nd_rule_score(&m->method, e);
+    out->score += out->score == ND_SCORE_NONE; /* very large sets that share little */
+    out->distance = UINT16_MAX;
+    for (unsigned i = 0; i < m->method.n_signatures && out->distance == UINT16_MAX; i++)
+        if (m->shape[i].form == ND_FORM_BITS && e->agreement[i].a)
+            out->distance = (unsigned)(e->agreement[i].a - e->agreement[i].shared);
+    return true;
+}
+
+bool nd_matching_compare(const struct nd_matching *m, const struct nd_signed *a,
+                         const struct nd_signed *b, struct nd_match *out)
+{
+    *out = (struct nd_match){.evidence.length = {a->length, b->length}};
+    for (unsigned i = 0; i < m->method.n_signatures; i++)
+        compare_one(m, i, &a->signature[i], &b->signature[i], &out->evidence);
+    return judge(m, out);
+}
+
+/* Whether the rule could hold, were as many values shared as counts and sieves allow. */
+static bool may_match(const struct nd_matching *m, const struct nd_signed *a,
+                      const struct nd_signatures *index, uint32_t number)
+{
+    struct nd_rule_evidence e = {.length = {a->length, nd_signatures_length(index, number)}};
+
+    if (!m->can_hope)
+        return true;
+    for (unsigned i = 0; i < m->method.n_signatures; i++) {
+        struct nd_signature stored = nd_signatures_get(index, i, number);
+
+        if (m->shape[i].form != ND_FORM_VALUES) {
+            compare_one(m, i, &a->signature[i], &stored, &e);
+        } else if (!a->signature[i].is_rejected && !stored.is_rejected) {
+            struct nd_value_sieve sieve = nd_signatures_sieve(index, i, number);
+
+            e.agreement[i] = (struct nd_agreement){
+                a->signature[i].count, stored.count,
+                nd_value_sieve_most(&a->sieve[i], a->signature[i].count, &sieve, stored.count)};
+        }
+    }
+    return nd_rule_holds(&m->rule, &e);
+}
+
+bool nd_matching_compare_stored(const struct nd_matching *m, const struct nd_signed *a,
+                                const struct nd_signatures *index, uint32_t number,
+                                struct nd_match *out)
+{
+    *out = (struct nd_match){.evidence.length = {a->length, nd_signatures_length(index, number)}};
+    for (unsigned i = 0; i < m->method.n_signatures; i++) {
+        struct nd_signature stored = nd_signatures_get(index, i, number);
+
+        compare_one(m, i, &a->signature[i], &stored, &out->evidence);
+    }
+    return judge(m, out);
+}
+
+/* The documents that share a key with it and are of its group. */
+static bool look_up(struct nd_signing *s, const struct nd_signatures *index,
+                    const struct nd_signed *a)
+{
+    return nd_signatures_query(index, &a->keys, &s->scratch, &s->met);
+}
+
+enum nd_status nd_matching_query(struct nd_signing *s, const struct nd_signatures *index,
+                                 const struct nd_signed *a, struct nd_candidates *out)
+{
+    struct nd_match match;
+
+    out->count = 0;
+    if (!look_up(s, index, a))
+        return ND_ENOMEM;
+    for (size_t i = 0; i < s->met.count; i++) {
+        uint32_t number = s->met.at[i];
+
+        if (nd_signatures_group(index, number) == a->group &&
+            may_match(s->matching, a, index, number) &&
+            nd_matching_compare_stored(s->matching, a, index, number, &match) &&
+            !nd_candidates_add(out, (struct nd_candidate){.number = number,
+                                                          .equal = (uint16_t)match.score,
+                                                          .distance = (uint16_t)match.distance}))
+            return ND_ENOMEM;
+    }
+    nd_candidates_sort(out, false);
+    return ND_OK;
+}
+
+bool nd_matching_meets_any(struct nd_signing *s, const struct nd_signatures *index,
+                           const struct nd_signed *a, uint32_t below)
+{
+    struct nd_match match;
+
+    if (!look_up(s, index, a))
+        return true; /* so that it waits: the next wave says that memory is out, or finds it */
+    for (size_t i = 0; i < s->met.count; i++)
+        if (s->met.at[i] < below && nd_signatures_group(index, s->met.at[i]) == a->group &&
+            may_match(s->matching, a, index, s->met.at[i]) &&
+            nd_matching_compare_stored(s->matching, a, index, s->met.at[i], &match))
+            return true;
+    return false;
+}

@@ -1,0 +1,77 @@
+/* method.h - recipes with signatures: documents signed, looked up by them, matched by the rule */
+#ifndef ND_ENGINE_METHOD_H
+#define ND_ENGINE_METHOD_H
+
+#include <stdbool.h>
+
+#include <neardup/dedup.h>
+
+#include "index/candidates.h"
+#include "index/signatures.h"
+#include "match/rule.h"
+
+/* What all threads share. */
+struct nd_matching {
+    struct nd_method method;
+    struct nd_rule rule;
+    struct nd_signature_shape shape[ND_METHOD_SIGNATURES];
+    uint64_t reserved[ND_METHOD_SIGNATURES][8]; /* bits above those that count */
+    struct nd_signature_lookup lookup[ND_RULE_LOOKUPS];
+    unsigned n_lookups;
+    bool can_hope; /* lengths and counts alone may show that the rule does not hold */
+};
+
+/* NULL and *err: what nd_rule_parse says; ND_ENOMEM. */
+struct nd_matching *nd_matching_new(const struct nd_method *method, struct nd_error *err);
+void nd_matching_free(struct nd_matching *m);
+/* An empty index for its signatures.  NULL: out of memory. */
+struct nd_signatures *nd_matching_index(const struct nd_matching *m);
+
+/* One thread's: a featurer and a signer for each signature, and lists for look-ups. */
+struct nd_signing {
+    const struct nd_matching *matching;
+    struct nd_featurer *featurer[ND_METHOD_SIGNATURES];
+    struct nd_signer *signer[ND_METHOD_SIGNATURES];
+    struct nd_key_list keys, scratch;
+    struct nd_numbers met;
+};
+struct nd_signing *nd_signing_new(const struct nd_matching *m, struct nd_error *err);
+void nd_signing_free(struct nd_signing *s);
+
+/* A document's signatures, in memory of the arena's owner. */
+struct nd_signed {
+    struct nd_signature signature[ND_METHOD_SIGNATURES];
+    struct nd_value_sieve sieve[ND_METHOD_SIGNATURES]; /* of values */
+    struct nd_key_list keys;                           /* of the table */
+    uint32_t group;
+    uint64_t length; /* tokens */
+};
+
+struct nd_arena;
+/* ND_ENOMEM. */
+enum nd_status nd_signing_run(struct nd_signing *s, const struct nd_document *document,
+                              uint32_t group, struct nd_arena *arena, struct nd_signed *out);
+
+/* The score of a candidate that does not match, and may have the same tokens. */
+#define ND_SCORE_NONE 0
+
+/* What two documents have in common; `distance` of the first signature that has bits. */
+struct nd_match {
+    struct nd_rule_evidence evidence;
+    unsigned score, distance;
+};
+bool nd_matching_compare(const struct nd_matching *m, const struct nd_signed *a,
+                         const struct nd_signed *b, struct nd_match *out);
+/* The same with a stored one. */
+bool nd_matching_compare_stored(const struct nd_matching *m, const struct nd_signed *a,
+                                const struct nd_signatures *index, uint32_t number,
+                                struct nd_match *out);
+
+/* The stored documents that match, the best first, then by number.  ND_ENOMEM. */
+enum nd_status nd_matching_query(struct nd_signing *s, const struct nd_signatures *index,
+                                 const struct nd_signed *a, struct nd_candidates *out);
+/* Whether any number less than `below` does. */
+bool nd_matching_meets_any(struct nd_signing *s, const struct nd_signatures *index,
+                           const struct nd_signed *a, uint32_t below);
+
+#endif

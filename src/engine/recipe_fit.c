@@ -1,0 +1,67 @@
+/* recipe_fit.c - whether the keys of a recipe fit together; a message begins with the key */
+#include <string.h>
+
+#include "engine/recipe_keys.h"
+#include "feature/featurer.h"
+#include "feature/weigh.h"
+#include "match/rule.h"
+
+/* What the weights say apart from the df table, which is not at hand. */
+static enum nd_status check_weights(const struct nd_weight_params *params, struct nd_error *err)
+{
+    struct nd_weight_params without = *params;
+    struct nd_weigher *weigher;
+
+    without.idf = ND_IDF_NONE;
+    weigher = nd_weigher_new(&without, NULL, err);
+    if (!weigher)
+        return err->status;
+    nd_weigher_free(weigher);
+    return ND_OK;
+}
+
+static enum nd_status check_fields(const struct nd_feature_params *params, struct nd_error *err)
+{
+    char names[2 * (ND_FEATURE_LIST_MAX + 1)];
+    size_t n;
+
+    return nd_feature_field_names(params, names, &n, err);
+}
+
+/* Winnowing slides over the text, a profile counts: both want every occurrence. */
+static enum nd_status check_count(const struct nd_named_signature *s, struct nd_error *err)
+{
+    bool is_counted =
+        s->signature.kind == ND_SIGNATURE_WINNOWING || s->signature.kind == ND_SIGNATURE_PROFILE;
+
+    if (is_counted && s->feature.count != ND_FEATURE_OCCURRENCES)
+        return nd_fail(err, ND_EINVAL, "count = distinct, but kind = %s wants occurrences",
+                       s->signature.kind == ND_SIGNATURE_PROFILE ? "profile" : "winnowing");
+    return ND_OK;
+}
+
+enum nd_status nd_signature_fits(const void *section, struct nd_error *err)
+{
+    const struct nd_named_signature *s = section;
+    enum nd_status status = nd_signature_params_check(&s->signature, err);
+
+    if (status == ND_OK)
+        status = nd_feature_params_check(&s->feature, true, err);
+    if (status == ND_OK)
+        status = check_fields(&s->feature, err);
+    if (status == ND_OK)
+        status = check_weights(&s->weight, err);
+    return status == ND_OK ? check_count(s, err) : status;
+}
+
+enum nd_status nd_recipe_fits(const void *values, struct nd_error *err)
+{
+    const struct nd_recipe *recipe = values;
+    struct nd_rule rule;
+
+    if (recipe->dedup.candidates != ND_CANDIDATES_MATCH)
+        return ND_OK;
+    if (!recipe->method.match[0])
+        return nd_fail(err, ND_EINVAL, "candidates = match, but no key 'match' says by what rule");
+    return nd_rule_parse(&rule, &recipe->method, err);
+}

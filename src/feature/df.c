@@ -1,0 +1,314 @@
+/* df.c - a df table: open and check everything, look up */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "feature/df_layout.h"
+#include "feature/weight_tables.h"
+
+struct nd_df {
+    const unsigned char *data, *slot;
+    const char *text;
+    size_t len;
+    struct nd_df_header header;
+    char features[ND_DF_FEATURES_MAX];
+    uint64_t log_documents, inverse_log; /* ln N in 2^-40; 2^80 over it, and one more */
+    void *map;                           /* NULL: the bytes are the caller's */
+};
+
+uint64_t nd_df_header_hash(const struct nd_df_header *h)
+{
+    struct nd_df_header copy = *h;
+
+    copy.hash = 0;
+    return nd_hash_bytes(&copy, sizeof copy);
+}
+
+/* x ^ x >> n, undone: the high bits stand as they were, and give the next. */
+static uint64_t unshift(uint64_t x, unsigned n)
+{
+    uint64_t y = x;
+
+    for (unsigned known = n; known < 64; known += n)
+        y = x ^ y >> n;
+    return y;
+}
+
+/* The factors are the inverses of those of nd_mix64 modulo 2^64. */
+uint64_t nd_df_unmix(uint64_t x)
+{
+    x = unshift(x, 31) * UINT64_C(0x319642B2D24D8EC3);
+    x = unshift(x, 27) * UINT64_C(0x96DE1B173F119089);
+    return unshift(x, 30);
+}
+
+static enum nd_status damaged(const char *what, struct nd_error *err)
+{
+    return nd_fail(err, ND_EINPUT, "no df table, or a damaged one: %s", what);
+}
+
+static enum nd_status read_header(struct nd_df *df, struct nd_error *err)
+{
+    struct nd_df_header *h = &df->header;
+    uint64_t offset = sizeof *h;
+
+    if (df->len < sizeof *h)
+        return damaged("it is too short", err);
+    memcpy(h, df->data, sizeof *h);
+    if (memcmp(h->magic, ND_DF_MAGIC, sizeof h->magic) != 0)
+        return damaged("it begins otherwise", err);
+    if (h->version != ND_DF_VERSION)
+        return nd_fail(err, ND_EUNSUPPORTED, "a df table of version %u: this is for %d", h->version,
+                       ND_DF_VERSION);
+    if (h->file_bytes != df->len)
+        return damaged("its length is not what it says", err);
+    if (nd_df_header_hash(h) != h->hash)
+        return damaged("the header's checksum is wrong", err);
+    for (size_t i = 0; i < ND_DF_CHUNKS; i++) {
+        const struct nd_df_chunk *c = &h->chunk[i];
+
+        if (c->offset != offset || c->bytes > df->len - offset)
+            return damaged("a part is not where it should be", err);
+        if (nd_hash_bytes(df->data + offset, c->bytes) != c->hash)
+            return damaged("a part's checksum is wrong", err);
+        offset += c->bytes;
+    }
+    return offset == df->len ? ND_OK : damaged("it is longer than it should be", err);
+}
+
+/*
+ * Keys rise, each stands at its home or behind it with no free slot between, and no count is
+ * greater than N: so a search from the home to a free slot or a greater key finds what is there.
+ */
+static enum nd_status check_slots(const struct nd_df *df, struct nd_error *err)
+{
+    const struct nd_df_header *h = &df->header;
+    uint64_t before = 0, terms = 0, begin = 0;
+
+    for (uint64_t i = 0; i < h->slots; i++) {
+        const unsigned char *slot = df->slot + i * ND_DF_SLOT;
+        uint64_t key = nd_df_slot_key(slot), home = nd_df_home(key, h->homes);
+        uint32_t count = nd_df_slot_count(slot);
+
+        if (count == 0) {
+            if (key != 0)
+                return damaged("a term has no documents", err);
+            begin = i + 1;
+            continue;
+        }
+        if (count > h->documents)
+            return damaged("a term has more documents than there are", err);
+        if ((terms > 0 && key <= before) || home > i || home < begin)
+            return damaged("a term is not where it should be", err);
+        before = key;
+        terms++;
+    }
+    return terms == h->terms ? ND_OK : damaged("it does not hold as many terms as it says", err);
+}
+
+static enum nd_status check_texts(const struct nd_df *df, struct nd_error *err)
+{
+    const struct nd_df_chunk *c = &df->header.chunk[ND_DF_CHUNK_TEXTS];
+    const char *p = df->text, *end = p + c->bytes;
+    uint64_t lines = 0;
+
+    if (df->header.has_texts > 1 || (c->bytes > 0 && !df->header.has_texts))
+        return damaged("it has texts, or says so, where it has none", err);
+    while (p < end && (p = memchr(p, '\n', (size_t)(end - p)))) {
+        p++;
+        lines++;
+    }
+    if (!p || (df->header.has_texts && lines != df->header.terms))
+        return damaged("it does not hold a text for each term", err);
+    return ND_OK;
+}
+
+static enum nd_status open_parts(struct nd_df *df, struct nd_error *err)
+{
+    const struct nd_df_header *h = &df->header;
+    const struct nd_df_chunk *features = &h->chunk[ND_DF_CHUNK_FEATURES];
+    const char *text = (const char *)df->data + features->offset;
+    enum nd_status status;
+
+    if (features->bytes >= ND_DF_FEATURES_MAX || memchr(text, 0, features->bytes) ||
+        (features->bytes > 0 && text[features->bytes - 1] != '\n'))
+        return damaged("what it counts cannot be read", err);
+    memcpy(df->features, text, features->bytes);
+    if (h->homes < 1 || h->slots < h->homes || h->slots > df->len / ND_DF_SLOT ||
+        h->chunk[ND_DF_CHUNK_SLOTS].bytes != h->slots * ND_DF_SLOT)
+        return damaged("its number of slots cannot be", err);
+    df->slot = df->data + h->chunk[ND_DF_CHUNK_SLOTS].offset;
+    df->text = (const char *)df->data + h->chunk[ND_DF_CHUNK_TEXTS].offset;
+    status = check_slots(df, err);
+    if (status == ND_OK)
+        status = check_texts(df, err);
+    if (h->documents > 1) {
+        df->log_documents = nd_ln(h->documents);
+        df->inverse_log = (uint64_t)(((unsigned __int128)1 << 80) / df->log_documents) + 1;
+    }
+    return status;
+}
+
+struct nd_df *nd_df_init(const void *data, size_t len, struct nd_error *err)
+{
+    struct nd_df *df = calloc(1, sizeof *df);
+
+    if (!df) {
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        return NULL;
+    }
+    df->data = data;
+    df->len = len;
+    if (read_header(df, err) == ND_OK && open_parts(df, err) == ND_OK)
+        return df;
+    free(df);
+    return NULL;
+}
+
+/* The whole file in memory, or NULL with errno; *empty: there is nothing to map. */
+static void *map_file(const char *path, size_t *len)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), saved;
+    void *map = MAP_FAILED;
+    struct stat info;
+
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &info) == 0) {
+        *len = (size_t)info.st_size;
+        if (S_ISDIR(info.st_mode))
+            errno = EISDIR;
+        else if (*len == 0)
+            errno = 0;
+        else
+            map = mmap(NULL, *len, PROT_READ, MAP_SHARED, fd, 0);
+    }
+    saved = errno;
+    close(fd);
+    errno = saved;
+    return map == MAP_FAILED ? NULL : map;
+}
+
+struct nd_df *nd_df_open(const char *path, struct nd_error *err)
+{
+    struct nd_error inner = {.status = ND_OK};
+    struct nd_df *df;
+    size_t len = 0;
+    void *map;
+
+    errno = 0;
+    map = map_file(path, &len);
+    if (!map) {
+        if (errno)
+            nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
+        else
+            nd_fail(err, ND_EINPUT, "%s: no df table: it is empty", path);
+        return NULL;
+    }
+    df = nd_df_init(map, len, &inner);
+    if (!df) {
+        munmap(map, len);
+        nd_fail(err, inner.status, "%s: %s", path, inner.message);
+        return NULL;
+    }
+    df->map = map;
+    return df;
+}
+
+void nd_df_close(struct nd_df *df)
+{
+    if (!df)
+        return;
+    if (df->map)
+        munmap(df->map, df->len);
+    free(df);
+}
+
+uint64_t nd_df_documents(const struct nd_df *df)
+{
+    return df->header.documents;
+}
+
+uint64_t nd_df_terms(const struct nd_df *df)
+{
+    return df->header.terms;
+}
+
+/* The header's hash is over the chunks' hashes, and so over everything. */
+uint64_t nd_df_fingerprint(const struct nd_df *df)
+{
+    return df->header.hash;
+}
+
+const char *nd_df_features(const struct nd_df *df)
+{
+    return df->features;
+}
+
+int nd_df_has_texts(const struct nd_df *df)
+{
+    return (int)df->header.has_texts;
+}
+
+uint32_t nd_df_count(const struct nd_df *df, uint64_t hash)
+{
+    uint64_t key = nd_mix64(hash), i = nd_df_home(key, df->header.homes);
+    const unsigned char *slot = df->slot + i * ND_DF_SLOT;
+
+    for (; i < df->header.slots; i++, slot += ND_DF_SLOT) {
+        uint64_t here = nd_df_slot_key(slot);
+        uint32_t count = nd_df_slot_count(slot);
+
+        if (here == key || count == 0)
+            return count;
+        if (here > key)
+            return 0;
+    }
+    return 0;
+}
+
+void nd_df_prefetch(const struct nd_df *df, uint64_t hash)
+{
+    uint64_t i = nd_df_home(nd_mix64(hash), df->header.homes);
+
+    __builtin_prefetch(df->slot + i * ND_DF_SLOT);
+}
+
+uint64_t nd_df_nidf(const struct nd_df *df, uint32_t n)
+{
+    uint64_t documents = df->header.documents, nidf;
+
+    n = n > 0 ? n : 1;
+    if (n >= documents)
+        return 0;
+    nidf = (uint64_t)((unsigned __int128)(df->log_documents - nd_ln(n)) * df->inverse_log >> 40);
+    return nidf < ND_NIDF_ONE ? nidf : ND_NIDF_ONE;
+}
+
+int nd_df_next(const struct nd_df *df, struct nd_df_cursor *cursor, struct nd_df_term *term)
+{
+    while (cursor->slot < df->header.slots) {
+        const unsigned char *slot = df->slot + cursor->slot++ * ND_DF_SLOT;
+
+        term->count = nd_df_slot_count(slot);
+        if (term->count == 0)
+            continue;
+        term->hash = nd_df_unmix(nd_df_slot_key(slot));
+        term->text = (struct nd_view){0};
+        if (df->header.has_texts) {
+            const char *text = df->text + cursor->text;
+            size_t left = (size_t)(df->header.chunk[ND_DF_CHUNK_TEXTS].bytes - cursor->text);
+            const char *end = memchr(text, '\n', left);
+
+            term->text = (struct nd_view){text, (size_t)(end - text)};
+            cursor->text += term->text.len + 1;
+        }
+        return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,222 @@
+/* df_write.c - builders to one table: merge their runs, lay the keys out, publish */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/publish.h"
+#include "feature/df_builder.h"
+
+enum { LEAST_BUFFER = 1 << 12, GREATEST_BUFFER = 1 << 18 };
+
+struct writer {
+    struct nd_df_header header;
+    struct nd_publish out;
+    struct nd_hash_stream *hash; /* of the chunk that is being written */
+    struct nd_df_chunk *chunk;
+    enum nd_status status;
+};
+
+static void put_bytes(struct writer *w, const void *data, size_t bytes)
+{
+    if (w->status != ND_OK || bytes == 0)
+        return;
+    nd_hash_stream_add(w->hash, data, bytes);
+    w->chunk->bytes += bytes;
+    if (fwrite(data, 1, bytes, w->out.file) != bytes)
+        w->status = ND_EIO;
+}
+
+static void begin_chunk(struct writer *w, unsigned number)
+{
+    w->chunk = &w->header.chunk[number];
+    w->chunk->offset = w->header.file_bytes;
+    w->hash = nd_hash_stream_new();
+    if (!w->hash && w->status == ND_OK)
+        w->status = ND_ENOMEM;
+}
+
+static void end_chunk(struct writer *w)
+{
+    if (w->hash)
+        w->chunk->hash = nd_hash_stream_value(w->hash);
+    nd_hash_stream_free(w->hash);
+    w->hash = NULL;
+    w->header.file_bytes += w->chunk->bytes;
+}
+
+static void next_record(struct writer *w, struct nd_df_run *run, bool *more)
+{
+    int status = w->status == ND_OK ? nd_df_run_next(run, GREATEST_BUFFER) : 0;
+
+    *more = status == 1;
+    if (status < 0)
+        w->status = (enum nd_status)status;
+}
+
+static void put_free_slots(struct writer *w, uint64_t n)
+{
+    static const char zeros[1024 * ND_DF_SLOT];
+
+    for (; n > 0 && w->status == ND_OK;) {
+        size_t now = n < 1024 ? (size_t)n : 1024;
+
+        put_bytes(w, zeros, now * ND_DF_SLOT);
+        n -= now;
+    }
+}
+
+/* Each key to its home, or to the first slot behind it that is left. */
+static void write_slots(struct writer *w, struct nd_df_run run)
+{
+    uint64_t slots = 0;
+    bool more;
+
+    w->header.homes = w->header.terms + w->header.terms / 3 + 1;
+    begin_chunk(w, ND_DF_CHUNK_SLOTS);
+    for (next_record(w, &run, &more); more; next_record(w, &run, &more)) {
+        uint64_t home = nd_df_home(run.record.key, w->header.homes);
+        char slot[ND_DF_SLOT];
+
+        if (home > slots) {
+            put_free_slots(w, home - slots);
+            slots = home;
+        }
+        memcpy(slot, &run.record.key, 8);
+        memcpy(slot + 8, &run.record.count, 4);
+        put_bytes(w, slot, sizeof slot);
+        slots++;
+    }
+    if (slots < w->header.homes) {
+        put_free_slots(w, w->header.homes - slots);
+        slots = w->header.homes;
+    }
+    w->header.slots = slots;
+    end_chunk(w);
+    nd_df_run_release(&run);
+}
+
+static void write_texts(struct writer *w, struct nd_df_run run)
+{
+    bool more;
+
+    begin_chunk(w, ND_DF_CHUNK_TEXTS);
+    if (w->header.has_texts) {
+        for (next_record(w, &run, &more); more; next_record(w, &run, &more)) {
+            put_bytes(w, run.record.text.data, run.record.text.len);
+            put_bytes(w, "\n", 1);
+        }
+    }
+    end_chunk(w);
+    nd_df_run_release(&run);
+}
+
+/* The header comes last: until it stands there the file is none. */
+static void write_parts(struct writer *w, const struct nd_df_run *run, const char *features)
+{
+    struct nd_df_header *h = &w->header;
+
+    h->file_bytes = sizeof *h;
+    if (fwrite(h, sizeof *h, 1, w->out.file) != 1)
+        w->status = ND_EIO;
+    write_slots(w, *run);
+    begin_chunk(w, ND_DF_CHUNK_FEATURES);
+    put_bytes(w, features, strlen(features));
+    end_chunk(w);
+    write_texts(w, *run);
+    h->hash = nd_df_header_hash(h);
+    if (w->status == ND_OK &&
+        (fseeko(w->out.file, 0, SEEK_SET) != 0 || fwrite(h, sizeof *h, 1, w->out.file) != 1))
+        w->status = ND_EIO;
+}
+
+static enum nd_status write_table(struct writer *w, const struct nd_df_run *run,
+                                  const char *features, const char *path, struct nd_error *err)
+{
+    enum nd_status status = nd_publish_begin(&w->out, path, err);
+
+    if (status != ND_OK)
+        return status;
+    memcpy(w->header.magic, ND_DF_MAGIC, sizeof w->header.magic);
+    w->header.version = ND_DF_VERSION;
+    write_parts(w, run, features);
+    if (w->status == ND_EIO)
+        status = nd_publish_failed(&w->out, err);
+    else if (w->status != ND_OK)
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    if (status == ND_OK)
+        status = nd_publish_end(&w->out, err);
+    nd_publish_release(&w->out);
+    return status;
+}
+
+/* The runs of one builder: those of its file, then its table. */
+static size_t list_runs(struct nd_df_builder *b, struct nd_df_run *run)
+{
+    uint64_t at = 0;
+    size_t n = 0;
+
+    for (; n < b->n_runs; n++) {
+        run[n] = (struct nd_df_run){.spill = &b->spill, .at = at, .end = b->run_end[n]};
+        at = b->run_end[n];
+    }
+    nd_df_builder_sort(b);
+    run[n] = (struct nd_df_run){
+        .entry = b->entry, .text = b->text, .texts = b->texts.data, .n_entries = b->used};
+    return n + 1;
+}
+
+/* One run of all: the only one there is, or a file into which they are merged. */
+static enum nd_status join_runs(struct nd_df_run *run, size_t n, const struct nd_df_builder *b,
+                                struct nd_df_spill *merged, uint64_t *terms, struct nd_error *err)
+{
+    size_t buffer = (size_t)(b->memory / 4 / n);
+    enum nd_status status;
+
+    if (n == 1) {
+        *terms = run->n_entries;
+        return ND_OK;
+    }
+    buffer = buffer < LEAST_BUFFER ? LEAST_BUFFER : buffer;
+    buffer = buffer > GREATEST_BUFFER ? GREATEST_BUFFER : buffer;
+    status = nd_df_spill_open(merged, b->tmp, b->keep_texts, err);
+    if (status == ND_OK)
+        status = nd_df_runs_merge(run, n, buffer, merged, terms, err);
+    for (size_t i = 0; i < n; i++)
+        nd_df_run_release(&run[i]);
+    run[0] = (struct nd_df_run){.spill = merged, .end = merged->bytes};
+    return status;
+}
+
+enum nd_status nd_df_builder_write(struct nd_df_builder *const *builder, size_t n, const char *path,
+                                   struct nd_error *err)
+{
+    struct nd_df_spill merged = {.file = NULL};
+    struct writer w = {.status = ND_OK};
+    size_t n_runs = 0, filled = 0;
+    struct nd_df_run *run;
+    enum nd_status status;
+
+    if (n == 0)
+        return nd_fail(err, ND_EINVAL, "a df table of no builder");
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(builder[i]->features, builder[0]->features) != 0 ||
+            builder[i]->keep_texts != builder[0]->keep_texts)
+            return nd_fail(err, ND_EINVAL, "the builders count different features");
+        n_runs += builder[i]->n_runs + 1;
+        w.header.documents += builder[i]->documents;
+    }
+    w.header.has_texts = builder[0]->keep_texts;
+    run = nd_alloc_array(n_runs, sizeof *run);
+    if (!run)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    for (size_t i = 0; i < n; i++)
+        filled += list_runs(builder[i], run + filled);
+    status = join_runs(run, n_runs, builder[0], &merged, &w.header.terms, err);
+    if (status == ND_OK)
+        status = write_table(&w, run, builder[0]->features, path, err);
+    nd_df_spill_close(&merged);
+    free(run);
+    return status;
+}

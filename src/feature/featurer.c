@@ -1,0 +1,301 @@
+/* featurer.c - from a document to weighted features (docs/format/features.md) */
+#include "feature/featurer.h"
+
+#include "base/hash.h"
+#include "feature/apostrophes.h"
+#include "feature/marks.h"
+#include "text/utf8.h"
+
+#include <neardup/text.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether tokens are terms, and nothing needs to be known of each. */
+static bool is_plain(const struct nd_feature_params *p, const struct nd_words *w)
+{
+    return !nd_stop_words_any(&w->stop) && !w->stemmer && p->least_length <= 1 &&
+           w->most_digits >= ND_DIGITS_ANY && !w->has_dates && p->select != ND_SELECT_ANCHORED &&
+           p->unit != ND_FEATURE_SPOTS && (p->unit != ND_FEATURE_TERMS || !w->df);
+}
+
+/* The anchors of character n-grams: their code points, as the n-grams have them. */
+static enum nd_status read_strings(struct nd_featurer *f, struct nd_error *err)
+{
+    const char *word = f->params.anchors;
+    size_t count = 0, len, n, codes = 0;
+    char *normal;
+
+    while (*(word += strspn(word, " \t,"))) {
+        size_t bytes = strcspn(word, " \t,");
+        enum nd_status status = nd_text_normalise(word, bytes, &normal, &len, err);
+        void *code = f->anchor_code;
+        bool good;
+
+        if (status != ND_OK)
+            return status;
+        good = nd_array_reserve(&code, &f->anchor_capacity, count + len, sizeof *f->anchor_code) &&
+               nd_numbers_reserve(&f->anchor_end, 1);
+        f->anchor_code = code;
+        codes = 0;
+        for (size_t i = 0; good && i < len; i += n, codes++)
+            f->anchor_code[count++] = nd_mix64(nd_utf8_decode(normal + i, &n));
+        free(normal);
+        if (!good)
+            return nd_fail(err, ND_ENOMEM, "out of memory");
+        if (codes > f->params.width)
+            return nd_fail(err, ND_EINVAL,
+                           "anchors: %.*s has more characters than an n-gram (width = %u)",
+                           (int)bytes, word, f->params.width);
+        f->anchor_end.at[f->anchor_end.count++] = (uint32_t)count;
+        word += bytes;
+    }
+    return ND_OK;
+}
+
+/* What is asked for, from the parameters and the weigher. */
+static enum nd_status plan(struct nd_featurer *f, struct nd_error *err)
+{
+    const struct nd_feature_params *p = &f->params;
+
+    f->is_plain = is_plain(p, &f->words);
+    f->has_sentences = p->unit == ND_FEATURE_SENTENCES || p->select == ND_SELECT_SENTENCE;
+    f->selects_occurrences = p->select == ND_SELECT_KTH || p->select == ND_SELECT_SENTENCE ||
+                             p->select == ND_SELECT_ANCHORED ||
+                             (p->select == ND_SELECT_FIRST && p->count == ND_FEATURE_OCCURRENCES);
+    f->keeps_df = f->df && p->unit == ND_FEATURE_TERMS && p->phrases == 0;
+    f->needs_gain = nd_weigher_needs_gain(f->weigher);
+    f->needs_marks = nd_weigher_needs_marks(f->weigher);
+    if (f->needs_marks && p->unit == ND_FEATURE_CHARACTERS)
+        return nd_fail(err, ND_EINVAL, "markup is about words, but unit = characters");
+    if (p->unit == ND_FEATURE_CHARACTERS && p->select == ND_SELECT_ANCHORED)
+        return read_strings(f, err);
+    if (p->select == ND_SELECT_ANCHORED && f->words.n_anchors == 0)
+        return nd_fail(err, ND_EINVAL, "anchors: there is no word in '%s'", p->anchors);
+    return ND_OK;
+}
+
+/*
+ * A table counts one kind of feature.  Where stop words come from it and the features are no terms,
+ * it must count terms, and says nothing of the features.
+ */
+static enum nd_status check_df(struct nd_featurer *f, struct nd_error *err)
+{
+    struct nd_feature_params counted = f->params;
+
+    if (f->df && strncmp(f->params.stop_words, "df:", 3) == 0 &&
+        f->params.unit != ND_FEATURE_TERMS) {
+        f->df = NULL;
+        counted.unit = ND_FEATURE_TERMS;
+    }
+    return f->words.df ? nd_df_check(f->words.df, &counted, err) : ND_OK;
+}
+
+/* The parts of a featurer that is zeroes but for its parameters. */
+static enum nd_status make(struct nd_featurer *f, const struct nd_weight_params *weights,
+                           struct nd_error *err)
+{
+    enum nd_status status = nd_words_init(&f->words, &f->params, f->df, err);
+
+    if (status == ND_OK)
+        status = check_df(f, err);
+    if (status == ND_OK)
+        status = nd_feature_params_check(&f->params, f->df != NULL, err);
+    if (status != ND_OK)
+        return status;
+    f->weigher = nd_weigher_new(weights, f->df, err);
+    if (!f->weigher)
+        return err->status;
+    f->metadata = nd_metadata_new(&f->params, err);
+    if (!f->metadata)
+        return err->status;
+    f->tokeniser = nd_tokeniser_new();
+    f->stream = nd_text_stream_new();
+    if (!f->tokeniser || !f->stream || !nd_phrases_init(&f->phrases, f->params.phrases, f->df))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    return plan(f, err);
+}
+
+struct nd_featurer *nd_featurer_new(const struct nd_feature_params *features,
+                                    const struct nd_weight_params *weights, const struct nd_df *df,
+                                    struct nd_error *err)
+{
+    struct nd_featurer *f = calloc(1, sizeof *f);
+    struct nd_error local;
+
+    err = err ? err : &local;
+    if (!f) {
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        return NULL;
+    }
+    f->params = *features;
+    f->df = df;
+    if (make(f, weights, err) != ND_OK) {
+        nd_featurer_free(f);
+        return NULL;
+    }
+    return f;
+}
+
+void nd_featurer_free(struct nd_featurer *f)
+{
+    if (!f)
+        return;
+    nd_words_release(&f->words);
+    nd_phrases_release(&f->phrases);
+    nd_tokeniser_free(f->tokeniser);
+    nd_text_stream_free(f->stream);
+    nd_weigher_free(f->weigher);
+    nd_metadata_free(f->metadata);
+    free(f->anchor_code);
+    free(f->anchor_end.at);
+    nd_buffer_release(&f->joined);
+    free(f->word.at);
+    free(f->sentence.at);
+    free(f->kept.at);
+    free(f->term);
+    free(f->term_df);
+    free(f->mark);
+    nd_tally_release(&f->tally);
+    free(f->occurrence.at);
+    free(f->occurrence_from.at);
+    free(f->new_number.at);
+    free(f->origin.at);
+    free(f->at);
+    free(f->weight);
+    free(f->df_of);
+    free(f);
+}
+
+/* The tokens of the text with their places in it. */
+enum nd_status nd_featurer_places(struct nd_featurer *f, struct nd_view text,
+                                  struct nd_token **token, size_t *n)
+{
+    struct nd_view joined = text;
+    enum nd_status status;
+
+    if (f->params.join_apostrophes && !nd_apostrophes_join(&f->joined, text, &joined))
+        return ND_ENOMEM;
+    status = nd_text_tokens(joined.data, joined.len, token, n, NULL);
+    if (status == ND_OK && joined.data != text.data)
+        nd_apostrophes_restore(text, *token, *n);
+    return status;
+}
+
+/* How far each word is marked; the slow way, for documents with markup or links only. */
+static enum nd_status read_marks(struct nd_featurer *f, const struct nd_document *document)
+{
+    struct nd_token *token;
+    void *mark = f->mark;
+    enum nd_status status;
+    size_t n;
+
+    f->has_marks = f->needs_marks &&
+                   (document->n_markup > 0 || (document->n_links > 0 && f->params.anchor_window));
+    if (!f->has_marks)
+        return ND_OK;
+    status = nd_featurer_places(f, document->text, &token, &n);
+    if (status != ND_OK)
+        return status;
+    if (!nd_array_reserve(&mark, &f->mark_capacity, n, sizeof *f->mark))
+        status = ND_ENOMEM;
+    f->mark = mark;
+    if (status == ND_OK)
+        nd_marks_fill(document, f->params.anchor_window, token, n, f->mark);
+    free(token);
+    return status;
+}
+
+enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_document *document)
+{
+    bool has_words = f->params.unit != ND_FEATURE_CHARACTERS;
+    enum nd_status status;
+
+    nd_tally_clear(&f->tally);
+    f->occurrence.count = f->occurrence_from.count = f->origin.count = f->kept.count = 0;
+    f->n_seen = 0;
+    f->in_sentence = 0;
+    f->seen_in_it = 0;
+    if (has_words)
+        status = nd_featurer_read(f, document->text);
+    else /* before the first gain is asked for */
+        status = nd_featurer_length(f, document->text, &f->n_words);
+    if (status == ND_OK)
+        status = read_marks(f, document);
+    if (status == ND_OK && has_words && !nd_featurer_keep(f))
+        status = ND_ENOMEM;
+    if (status == ND_OK)
+        status = nd_featurer_count(f, document->text);
+    if (status == ND_OK && !nd_featurer_select(f))
+        status = ND_ENOMEM;
+    return status;
+}
+
+static bool reserve_output(struct nd_featurer *f, size_t n, size_t n_distinct)
+{
+    void *at = f->at, *weight = f->weight, *df_of = f->df_of;
+    bool good = nd_array_reserve(&at, &f->at_capacity, n, sizeof *f->at);
+
+    good = nd_array_reserve(&weight, &f->weight_capacity, n_distinct, sizeof *f->weight) && good;
+    good = nd_array_reserve(&df_of, &f->df_capacity, n, sizeof *f->df_of) && good;
+    f->at = at;
+    f->weight = weight;
+    f->df_of = df_of;
+    return good;
+}
+
+static void put(struct nd_featurer *f, size_t at, size_t number)
+{
+    f->at[at] = (struct nd_feature){f->tally.entry[number].hash, f->weight[number - 1]};
+    f->df_of[at] = f->tally.entry[number].df;
+}
+
+/* Weigh what was collected, and add what comes from the fields and links. */
+static enum nd_status finish(struct nd_featurer *f, const struct nd_document *document,
+                             struct nd_features *out)
+{
+    bool is_distinct = f->params.count == ND_FEATURE_DISTINCT;
+    size_t n = is_distinct ? f->tally.count : f->occurrence.count;
+    struct nd_metadata_features metadata;
+    enum nd_status status = nd_metadata_run(f->metadata, document, &metadata);
+
+    if (status == ND_OK && !reserve_output(f, n + metadata.count, f->tally.count))
+        status = ND_ENOMEM;
+    if (status == ND_OK && f->tally.count > 0)
+        status = nd_weigher_run(f->weigher, f->tally.entry + 1, f->tally.count, f->n_words,
+                                f->weight, NULL);
+    if (status != ND_OK)
+        return status;
+    for (size_t i = 0; i < n; i++)
+        put(f, i, is_distinct ? i + 1 : f->occurrence.at[i]);
+    for (size_t i = 0; i < metadata.count; i++) {
+        f->at[n + i] = metadata.at[i];
+        f->df_of[n + i] = 1;
+    }
+    *out = (struct nd_features){
+        .at = f->at,
+        .count = n + metadata.count,
+        .n_metadata = metadata.count,
+        .forced = metadata.forced,
+        .n_forced = metadata.n_forced,
+        .df = f->df ? f->df_of : NULL,
+        .n_tokens = f->n_words,
+        .n_terms = f->params.unit == ND_FEATURE_CHARACTERS ? f->n_words : f->n_terms,
+    };
+    return ND_OK;
+}
+
+enum nd_status nd_featurer_run(struct nd_featurer *f, const struct nd_document *document,
+                               struct nd_features *out)
+{
+    struct nd_features made;
+    enum nd_status status = nd_featurer_collect(f, document);
+
+    if (status == ND_OK)
+        status = finish(f, document, &made);
+    if (status == ND_OK)
+        status = nd_featurer_length(f, document->text, &made.length);
+    if (status == ND_OK)
+        *out = made;
+    return status;
+}

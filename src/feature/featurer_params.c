@@ -1,0 +1,84 @@
+/* featurer_params.c - the parameters of features: defaults, and what does not fit together */
+#include "feature/featurer.h"
+
+#include <neardup/sketch.h>
+
+#include <string.h>
+
+enum { DISTANCE_MAX = 32 };
+
+static bool has_stop_words(const struct nd_feature_params *p)
+{
+    return p->stop_words[0] && strcmp(p->stop_words, "none") != 0;
+}
+
+static bool has_stem(const struct nd_feature_params *p)
+{
+    return p->stem[0] && strcmp(p->stem, "none") != 0;
+}
+
+/* Whether anything is asked of words one by one. */
+static const char *key_of_words(const struct nd_feature_params *p)
+{
+    return has_stop_words(p)                 ? "stop_words"
+           : has_stem(p)                     ? "stem"
+           : p->strip != ND_STRIP_NONE       ? "strip"
+           : p->least_length > 0             ? "least_length"
+           : p->most_digits < ND_DIGITS_ANY  ? "most_digits"
+           : p->join_apostrophes             ? "join_apostrophes"
+           : p->phrases != 0                 ? "phrases"
+           : p->anchor_window > 0            ? "anchor_window"
+           : p->select == ND_SELECT_SENTENCE ? "select = sentence"
+                                             : NULL;
+}
+
+static enum nd_status check_ranges(const struct nd_feature_params *p, struct nd_error *err)
+{
+    if (p->width < 1 || p->width > ND_SHINGLE_MAX)
+        return nd_fail(err, ND_EINVAL, "width = %u: 1 to %d are possible", p->width,
+                       ND_SHINGLE_MAX);
+    if (p->distance < 1 || p->distance > DISTANCE_MAX)
+        return nd_fail(err, ND_EINVAL, "distance = %u: 1 to %d are possible", p->distance,
+                       DISTANCE_MAX);
+    if (!(p->phrases <= ND_PHRASES_MAX))
+        return nd_fail(err, ND_EINVAL, "phrases = %g: %g at most", p->phrases, ND_PHRASES_MAX);
+    if (p->select != ND_SELECT_ALL && p->select != ND_SELECT_ANCHORED && p->select_count < 1)
+        return nd_fail(err, ND_EINVAL, "select_count = 0: what is selected is counted from 1");
+    return ND_OK;
+}
+
+static enum nd_status check_units(const struct nd_feature_params *p, struct nd_error *err)
+{
+    const char *key = key_of_words(p);
+
+    if (p->unit == ND_FEATURE_CHARACTERS && key)
+        return nd_fail(err, ND_EINVAL, "%s is about words, but unit = characters", key);
+    if (p->phrases != 0 && p->unit != ND_FEATURE_TERMS)
+        return nd_fail(err, ND_EINVAL, "phrases are of terms, but unit is not terms");
+    if (p->unit == ND_FEATURE_SPOTS && !has_stop_words(p))
+        return nd_fail(err, ND_EINVAL, "unit = spots needs stop_words: spots begin with them");
+    if (p->unit == ND_FEATURE_SENTENCES && p->select == ND_SELECT_SENTENCE)
+        return nd_fail(err, ND_EINVAL,
+                       "select = sentence is the n-th of each sentence, but unit = sentences; "
+                       "select = kth takes every n-th sentence");
+    if (p->select == ND_SELECT_ANCHORED && !p->anchors[0])
+        return nd_fail(err, ND_EINVAL, "select = anchored needs anchors");
+    return ND_OK;
+}
+
+enum nd_status nd_feature_params_check(const struct nd_feature_params *p, bool has_df,
+                                       struct nd_error *err)
+{
+    enum nd_status status = check_ranges(p, err);
+
+    if (status == ND_OK)
+        status = check_units(p, err);
+    if (status != ND_OK || has_df)
+        return status;
+    if (p->select == ND_SELECT_RAREST || p->select == ND_SELECT_UNCOMMON)
+        return nd_fail(err, ND_EINVAL, "select = %s needs a df table (df = FILE)",
+                       p->select == ND_SELECT_RAREST ? "rarest" : "uncommon");
+    if (p->phrases > 0)
+        return nd_fail(err, ND_EINVAL, "phrases = %g needs a df table (df = FILE)", p->phrases);
+    return ND_OK;
+}

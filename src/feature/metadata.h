@@ -1,0 +1,36 @@
+/* metadata.h - fields and link targets as features (000 s. 4.1, 7.1.1; 002 s. 5.3d) */
+#ifndef ND_FEATURE_METADATA_H
+#define ND_FEATURE_METADATA_H
+
+#include <neardup/error.h>
+#include <neardup/feature.h>
+#include <neardup/types.h>
+
+#include <stddef.h>
+
+/* The working memory of one thread. */
+struct nd_metadata;
+
+/* Reads `fields`, `force` and `links`.  NULL and *err: ND_EINVAL (a list that cannot be read, with
+ * the entry named), ND_ENOMEM. */
+struct nd_metadata *nd_metadata_new(const struct nd_feature_params *params, struct nd_error *err);
+void nd_metadata_free(struct nd_metadata *m);
+
+/* What a document's fields and links become; borrowed until the next document. */
+struct nd_metadata_features {
+    const struct nd_feature *at; /* in the order of `fields`, then the links' */
+    size_t count;
+    const struct nd_feature *forced; /* hash, and n of 2^-n as weight, in the order of `force` */
+    size_t n_forced;
+    const char *text; /* of each in `at`, then of each in `forced`, as people read them, with '\n'
+                         after each; only after nd_metadata_explain */
+    size_t text_len;
+};
+
+/* ND_ENOMEM. */
+enum nd_status nd_metadata_run(struct nd_metadata *m, const struct nd_document *document,
+                               struct nd_metadata_features *out);
+enum nd_status nd_metadata_explain(struct nd_metadata *m, const struct nd_document *document,
+                                   struct nd_metadata_features *out);
+
+#endif

@@ -1,0 +1,191 @@
+/* metadata_value.c - a field's value, or the values of a JSON array */
+#include <stdlib.h>
+#include <string.h>
+
+#include "feature/metadata_value.h"
+#include "text/utf8.h"
+
+void nd_metadata_values_release(struct nd_metadata_values *v)
+{
+    nd_buffer_release(&v->text);
+    free(v->end);
+    *v = (struct nd_metadata_values){.count = 0};
+}
+
+struct nd_view nd_metadata_value(const struct nd_metadata_values *v, size_t i)
+{
+    size_t begin = i ? v->end[i - 1] + 1 : 0;
+
+    return (struct nd_view){v->text.data + begin, v->end[i] - begin};
+}
+
+/* What stands in `text` since the last value becomes one, unless it is empty.  1; 0: no memory. */
+static int end_value(struct nd_metadata_values *v)
+{
+    size_t begin = v->count ? v->end[v->count - 1] + 1 : 0;
+
+    if (v->text.len == begin)
+        return 1;
+    if (!nd_array_reserve((void **)&v->end, &v->capacity, v->count + 1, sizeof *v->end))
+        return 0;
+    v->end[v->count++] = v->text.len;
+    return nd_buffer_append(&v->text, "", 1);
+}
+
+static const char *skip_space(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
+        p++;
+    return p;
+}
+
+/* Four hexadecimal digits; -1: they are none. */
+static int32_t hex(const char *p, const char *end)
+{
+    int32_t value = 0;
+
+    if (end - p < 4)
+        return -1;
+    for (int i = 0; i < 4; i++) {
+        static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+        const char *digit = p[i] ? strchr(digits, p[i]) : NULL;
+
+        if (!digit)
+            return -1;
+        value = value * 16 + (int32_t)((digit - digits) % 16);
+    }
+    return value;
+}
+
+/* The code point of \uXXXX, *p behind the u; half a pair is U+FFFD.  -1: it is none. */
+static int32_t read_code(const char **p, const char *end)
+{
+    int32_t code = hex(*p, end), low;
+
+    if (code < 0)
+        return -1;
+    *p += 4;
+    if (code < 0xD800 || code > 0xDFFF)
+        return code;
+    if (code > 0xDBFF || end - *p < 6 || (*p)[0] != '\\' || (*p)[1] != 'u')
+        return 0xFFFD;
+    low = hex(*p + 2, end);
+    if (low < 0xDC00 || low > 0xDFFF)
+        return 0xFFFD;
+    *p += 6;
+    return 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+}
+
+/* An escape, *p behind the backslash, to bytes; their number, -1: it is none. */
+static int read_escape(const char **p, const char *end, char out[4])
+{
+    static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
+    const char *name;
+    int32_t code;
+
+    if (*p == end)
+        return -1;
+    if (**p == 'u') {
+        ++*p;
+        code = read_code(p, end);
+        return code < 0 ? -1 : (int)nd_utf8_encode((uint32_t)code, out);
+    }
+    name = **p ? strchr(names, **p) : NULL;
+    if (!name)
+        return -1;
+    ++*p;
+    out[0] = values[name - names];
+    return 1;
+}
+
+/* A string, *p behind its first quotation mark.  1; 0: it is none; -1: no memory. */
+static int read_string(struct nd_metadata_values *v, const char **p, const char *end)
+{
+    while (*p < end && **p != '"') {
+        const char *from = *p;
+        char bytes[4];
+        int n;
+
+        while (*p < end && **p != '"' && **p != '\\')
+            ++*p;
+        if (!nd_buffer_append(&v->text, from, (size_t)(*p - from)))
+            return -1;
+        if (*p == end || **p == '"')
+            continue;
+        ++*p;
+        n = read_escape(p, end, bytes);
+        if (n < 0)
+            return 0;
+        if (!nd_buffer_append(&v->text, bytes, (size_t)n))
+            return -1;
+    }
+    if (*p == end)
+        return 0;
+    ++*p;
+    return 1;
+}
+
+/* A number or a word; null is no value. */
+static int read_word(struct nd_metadata_values *v, const char **p, const char *end)
+{
+    const char *from = *p;
+    size_t len;
+
+    while (*p < end && **p && strchr("+-.0123456789abcdefghijklmnopqrstuvwxyzE", **p))
+        ++*p;
+    len = (size_t)(*p - from);
+    if (len == 0)
+        return 0;
+    if (len == 4 && memcmp(from, "null", 4) == 0)
+        return 1;
+    return nd_buffer_append(&v->text, from, len) ? 1 : -1;
+}
+
+/* The whole array.  1; 0: it is none that can be taken apart; -1: no memory. */
+static int read_array(struct nd_metadata_values *v, const char *p, const char *end)
+{
+    p = skip_space(p, end);
+    if (p == end || *p++ != '[')
+        return 0;
+    p = skip_space(p, end);
+    if (p < end && *p == ']')
+        return skip_space(p + 1, end) == end;
+    for (;;) {
+        int status;
+
+        if (p < end && *p == '"') {
+            p++;
+            status = read_string(v, &p, end);
+        } else {
+            status = read_word(v, &p, end);
+        }
+        if (status <= 0)
+            return status;
+        if (!end_value(v))
+            return -1;
+        p = skip_space(p, end);
+        if (p == end)
+            return 0;
+        if (*p == ']')
+            return skip_space(p + 1, end) == end;
+        if (*p != ',')
+            return 0;
+        p = skip_space(p + 1, end);
+    }
+}
+
+bool nd_metadata_values_read(struct nd_metadata_values *v, struct nd_view value)
+{
+    int status;
+
+    v->text.len = 0;
+    v->count = 0;
+    if (!value.len)
+        return true;
+    status = read_array(v, value.data, value.data + value.len);
+    if (status != 0)
+        return status > 0;
+    v->text.len = 0;
+    v->count = 0;
+    return nd_buffer_append(&v->text, value.data, value.len) && end_value(v);
+}

@@ -1,0 +1,62 @@
+/* words.h - what is known of each distinct token: found out once, then looked up by its hash */
+#ifndef ND_FEATURE_WORDS_H
+#define ND_FEATURE_WORDS_H
+
+#include "feature/stemmer.h"
+#include "feature/stop_words.h"
+#include "feature/word_table.h"
+#include "text/tokeniser.h"
+
+#include <neardup/df.h>
+#include <neardup/feature.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ND_DIGITS_ANY = 32 }; /* of `most_digits`: from here on it lets all pass */
+
+struct nd_word {
+    uint64_t hash;
+    uint64_t term;  /* the hash of its stem */
+    uint32_t df;    /* of the term in the df table, at least 1; 0 without a table */
+    uint32_t kinds; /* ND_WORD_…, of word_table.h */
+};
+
+/*
+ * The working memory of one thread, of bounded size: it is emptied between documents.
+ *
+ *     word  [ . | w1 | w2 | … ]        in order of first occurrence, from 1: frequent words are
+ * near slot  [ 0 | 2 | 0 | 1 | … ]      open addressing: numbers of words; 0 is free
+ */
+struct nd_words {
+    struct nd_word *word; /* word[0] is scratch */
+    size_t count, capacity;
+    uint32_t *slot;
+    unsigned log2;
+
+    struct nd_stop_words stop;
+    struct nd_stemmer *stemmer; /* NULL: terms are tokens */
+    const struct nd_df *df;
+    uint64_t *anchor; /* hashes, ascending */
+    size_t n_anchors;
+    unsigned least_length, most_digits;
+    bool has_dates;
+};
+
+/* `w` is zeroes.  ND_EINVAL, ND_EIO, ND_EUNSUPPORTED, ND_ENOMEM; release it in any case. */
+enum nd_status nd_words_init(struct nd_words *w, const struct nd_feature_params *params,
+                             const struct nd_df *df, struct nd_error *err);
+void nd_words_release(struct nd_words *w);
+
+/* Before each document: forget what has grown too large. */
+void nd_words_begin(struct nd_words *w);
+
+/* The numbers of the window's tokens in w->word, valid until the next nd_words_begin.  False: out
+ * of memory. */
+bool nd_words_find(struct nd_words *w, const struct nd_token_window *window, uint32_t *number);
+
+/* The form of the term of a token, borrowed until the next call; .data NULL: out of memory. */
+struct nd_view nd_words_term(struct nd_words *w, struct nd_view form);
+
+#endif

@@ -1,0 +1,119 @@
+/* run_recipe.c - what a recipe needs beside its text: df tables, fields of the documents */
+#include "pipeline/run_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int nd_run_want_field(struct nd_run *run, const char *field)
+{
+    if (!field)
+        return -1;
+    for (size_t i = 0; i < run->input.n_fields; i++)
+        if (strcmp(run->fields[i], field) == 0)
+            return (int)i;
+    if (run->input.n_fields == ND_RUN_FIELDS)
+        return ND_RUN_FIELDS;
+    run->fields[run->input.n_fields] = field;
+    return (int)run->input.n_fields++;
+}
+
+/* The names in "title:1 date:0.5": what stands before the colons.  The list is cut into strings. */
+static enum nd_status want_list(struct nd_run *run, char *list, struct nd_error *err)
+{
+    while (*(list += strspn(list, " \t"))) {
+        char *name = list;
+        bool is_last;
+
+        list += strcspn(list, " \t");
+        is_last = *list == 0;
+        *list = 0;
+        name[strcspn(name, ":")] = 0;
+        if (nd_run_want_field(run, name) == ND_RUN_FIELDS)
+            return nd_fail(err, ND_EINVAL, "the recipe names more than %d fields", ND_RUN_FIELDS);
+        if (is_last)
+            break;
+        list++;
+    }
+    return ND_OK;
+}
+
+static enum nd_status want_fields(struct nd_run *run, struct nd_error *err)
+{
+    enum { LIST = ND_FEATURE_LIST_MAX + 1 };
+    const struct nd_method *m = &run->recipe.method;
+    enum nd_status status = ND_OK;
+
+    if (!m->n_signatures)
+        return ND_OK;
+    run->field_names = malloc((size_t)m->n_signatures * 2 * LIST);
+    if (!run->field_names)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    for (unsigned i = 0; i < m->n_signatures && status == ND_OK; i++) {
+        char *fields = run->field_names + (size_t)i * 2 * LIST, *force = fields + LIST;
+
+        memcpy(fields, m->signature[i].feature.fields, LIST);
+        memcpy(force, m->signature[i].feature.force, LIST);
+        status = want_list(run, fields, err);
+        if (status == ND_OK)
+            status = want_list(run, force, err);
+    }
+    return status;
+}
+
+/* Signatures that name the same file share the table. */
+static const struct nd_df *find_open(const struct nd_method *m, unsigned end)
+{
+    for (unsigned i = 0; i < end; i++)
+        if (m->signature[i].table && strcmp(m->signature[i].df, m->signature[end].df) == 0)
+            return m->signature[i].table;
+    return NULL;
+}
+
+/* NULL with err->status ND_OK: the signature names none. */
+static const struct nd_df *open_table(struct nd_run *run, unsigned i, struct nd_error *err)
+{
+    const struct nd_named_signature *x = &run->recipe.method.signature[i];
+    const struct nd_df *table;
+
+    err->status = ND_OK;
+    if (!x->df[0])
+        return NULL;
+    table = find_open(&run->recipe.method, i);
+    if (!table)
+        table = run->table[i] = nd_df_open(x->df, err);
+    return table;
+}
+
+enum nd_status nd_run_open_recipe(struct nd_run *run, struct nd_error *err)
+{
+    struct nd_method *m = &run->recipe.method;
+    struct nd_error reason;
+
+    for (unsigned i = 0; i < m->n_signatures; i++)
+        m->signature[i].table = NULL;
+    for (unsigned i = 0; i < m->n_signatures; i++) {
+        const struct nd_df *table = open_table(run, i, &reason);
+        enum nd_status status = reason.status;
+
+        if (table || status == ND_OK)
+            status = nd_signature_use_table(&m->signature[i], table, &reason);
+        if (status != ND_OK)
+            return nd_fail(err, status, "%s", reason.message);
+    }
+    return want_fields(run, err);
+}
+
+void nd_run_close_recipe(struct nd_run *run)
+{
+    for (unsigned i = 0; i < ND_METHOD_SIGNATURES; i++)
+        nd_df_close(run->table[i]);
+    free(run->field_names);
+}
+
+struct nd_dedup_params nd_run_dedup_params(const struct nd_recipe *recipe)
+{
+    struct nd_dedup_params params = recipe->dedup;
+
+    params.method = recipe->method.n_signatures ? &recipe->method : NULL;
+    return params;
+}

@@ -1,0 +1,36 @@
+/* elias_fano.h - the hot loop of reading an Elias-Fano code, one function an instruction set */
+#ifndef ND_SIMD_ELIAS_FANO_H
+#define ND_SIMD_ELIAS_FANO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "simd/cpu.h"
+
+/*
+ * A run of values of an Elias-Fano code.  Value i has its low bits at bit i * low_bits of `low`,
+ * and in `high` a 1 at place h + i, h being the rest of it; the ones stand in the order of the
+ * values.
+ */
+struct nd_elias_fano_run {
+    const uint64_t *low; /* 8 bytes are readable from the byte in which any value begins */
+    const uint64_t *high;
+    unsigned low_bits; /* 0 … 63 */
+    uint64_t first;    /* the number of the first value wanted */
+    uint64_t place;    /* of its 1 */
+    size_t count;      /* values wanted: so many ones there are, from `place` on */
+};
+
+/* out[j] = value first + j, j < count.  All give the same; the scalar one is the definition. */
+typedef void nd_elias_fano_decode(const struct nd_elias_fano_run *run, uint64_t *out);
+
+/* The one in use, and the one of an instruction set: NULL where this build has none. */
+nd_elias_fano_decode *nd_elias_fano(void);
+nd_elias_fano_decode *nd_elias_fano_of(enum nd_isa isa);
+
+nd_elias_fano_decode nd_elias_fano_scalar;
+#if defined(__x86_64__)
+nd_elias_fano_decode nd_elias_fano_avx2, nd_elias_fano_avx512;
+#endif
+
+#endif

@@ -1,0 +1,167 @@
+/* signature_avx512.c - the signature kernels for AVX-512 F, BW, DQ and VL */
+#include "simd/signature_kernels.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,bmi2,popcnt")))
+
+typedef uint32_t sha1_word __attribute__((vector_size(64)));
+#include "simd/sha1_lanes.h"
+
+enum { LANES32 = 16, LANES64 = 8, QUARTERS = ND_WEIGHTED_BITS / LANES32, BLOCK = 256 };
+
+/* The first n of 8 lanes. */
+static inline __mmask8 lanes(size_t n)
+{
+    return (__mmask8)(n < LANES64 ? (1u << n) - 1 : 0xFFu);
+}
+
+/* nd_mix64 of eight numbers. */
+TARGET static inline __m512i mix_eight(__m512i x)
+{
+    x = _mm512_xor_si512(x, _mm512_srli_epi64(x, 30));
+    x = _mm512_mullo_epi64(x, _mm512_set1_epi64((long long)UINT64_C(0xBF58476D1CE4E5B9)));
+    x = _mm512_xor_si512(x, _mm512_srli_epi64(x, 27));
+    x = _mm512_mullo_epi64(x, _mm512_set1_epi64((long long)UINT64_C(0x94D049BB133111EB)));
+    return _mm512_xor_si512(x, _mm512_srli_epi64(x, 31));
+}
+
+TARGET static void mix(const uint64_t *value, size_t n, uint64_t add, uint64_t *out)
+{
+    const __m512i more = _mm512_set1_epi64((long long)add);
+    size_t i = 0;
+
+    for (; n - i >= LANES64; i += LANES64)
+        _mm512_storeu_si512(out + i,
+                            mix_eight(_mm512_add_epi64(_mm512_loadu_si512(value + i), more)));
+    if (i < n) {
+        __mmask8 m = lanes(n - i);
+
+        _mm512_mask_storeu_epi64(
+            out + i, m, mix_eight(_mm512_add_epi64(_mm512_maskz_loadu_epi64(m, value + i), more)));
+    }
+}
+
+/*
+ * 64 counters of 32 bits: a word is the mask of an addition of its weight.
+ * (ones) - (zeroes) = 2 (ones) - (all).
+ */
+TARGET static void weighted_block(const uint64_t *word, const int32_t *weight, size_t n,
+                                  int64_t total, int64_t *sum)
+{
+    __m512i ones[QUARTERS];
+    const __m512i all = _mm512_set1_epi64(total);
+
+    for (int q = 0; q < QUARTERS; q++)
+        ones[q] = _mm512_setzero_si512();
+    for (size_t i = 0; i < n; i++) {
+        const __m512i w = _mm512_set1_epi32(weight[i]);
+
+#pragma GCC unroll 4
+        for (int q = 0; q < QUARTERS; q++)
+            ones[q] =
+                _mm512_mask_add_epi32(ones[q], (__mmask16)(word[i] >> LANES32 * q), ones[q], w);
+    }
+    for (int g = 0; g < ND_WEIGHTED_BITS / LANES64; g++) {
+        __m256i half =
+            g % 2 ? _mm512_extracti64x4_epi64(ones[g / 2], 1) : _mm512_castsi512_si256(ones[g / 2]);
+        __m512i more = _mm512_sub_epi64(_mm512_slli_epi64(_mm512_cvtepi32_epi64(half), 1), all);
+        int64_t *to = sum + (size_t)g * LANES64;
+
+        _mm512_storeu_si512(to, _mm512_add_epi64(_mm512_loadu_si512(to), more));
+    }
+}
+
+TARGET static void weighted(const uint64_t *word, const int32_t *weight, size_t n, int64_t *sum)
+{
+    for (size_t i = 0; i < n; i += BLOCK) {
+        size_t m = n - i < BLOCK ? n - i : BLOCK;
+        int64_t total;
+
+        if (nd_weights_fit(weight + i, m, &total))
+            weighted_block(word + i, weight + i, m, total, sum);
+        else
+            nd_signature_scalar.weighted(word + i, weight + i, m, sum);
+    }
+}
+
+/* What a vector reads at the distance has not been written yet. */
+TARGET static void least(uint64_t *value, size_t n, size_t distance)
+{
+    size_t windows = n > distance ? n - distance : 0, i = 0;
+
+    for (; windows - i >= LANES64; i += LANES64)
+        _mm512_storeu_si512(value + i, _mm512_min_epu64(_mm512_loadu_si512(value + i),
+                                                        _mm512_loadu_si512(value + i + distance)));
+    if (i < windows) {
+        __mmask8 m = lanes(windows - i);
+        __m512i v = _mm512_maskz_loadu_epi64(m, value + i);
+
+        _mm512_mask_storeu_epi64(
+            value + i, m, _mm512_min_epu64(v, _mm512_maskz_loadu_epi64(m, value + i + distance)));
+    }
+}
+
+/* Modulo 2^64: the compiler's own reduction takes them for signed. */
+TARGET static uint64_t sum_of(__m512i v)
+{
+    uint64_t lane[LANES64], sum = 0;
+
+    _mm512_storeu_si512(lane, v);
+    for (int k = 0; k < LANES64; k++)
+        sum += lane[k];
+    return sum;
+}
+
+/* What four lexicons keep of the terms; `most` of the four exist. */
+TARGET static void four_lexicons(uint64_t key, uint32_t drop, unsigned most, const uint64_t *term,
+                                 const uint64_t *value, size_t n, uint64_t *sum, uint64_t *count)
+{
+    const __m512i keys = _mm512_set1_epi64((long long)key), one = _mm512_set1_epi64(1);
+    const __m512i least = _mm512_set1_epi64(drop), low = _mm512_set1_epi64(UINT16_MAX);
+    __m512i sums[ND_LEXICONS_A_KEY], counts[ND_LEXICONS_A_KEY];
+
+    for (int k = 0; k < ND_LEXICONS_A_KEY; k++)
+        sums[k] = counts[k] = _mm512_setzero_si512();
+    for (size_t i = 0; i < n; i += LANES64) {
+        const __mmask8 m = lanes(n - i);
+        const __m512i v = _mm512_maskz_loadu_epi64(m, value + i);
+        __m512i bits = mix_eight(_mm512_xor_si512(_mm512_maskz_loadu_epi64(m, term + i), keys));
+
+#pragma GCC unroll 4
+        for (int k = 0; k < ND_LEXICONS_A_KEY; k++) {
+            __mmask8 kept = _mm512_mask_cmpge_epu64_mask(m, _mm512_and_si512(bits, low), least);
+
+            sums[k] = _mm512_mask_add_epi64(sums[k], kept, sums[k], v);
+            counts[k] = _mm512_mask_add_epi64(counts[k], kept, counts[k], one);
+            bits = _mm512_srli_epi64(bits, 16);
+        }
+    }
+    for (unsigned k = 0; k < most; k++) {
+        sum[k] += sum_of(sums[k]);
+        count[k] += sum_of(counts[k]);
+    }
+}
+
+TARGET static void lexicons(const struct nd_lexicons *lexicons, const uint64_t *term,
+                            const uint64_t *value, size_t n, uint64_t *sum, uint64_t *count)
+{
+    for (unsigned k = 0; k < lexicons->count; k += ND_LEXICONS_A_KEY) {
+        unsigned left = lexicons->count - k;
+
+        four_lexicons(lexicons->key[k / ND_LEXICONS_A_KEY], lexicons->drop,
+                      left < ND_LEXICONS_A_KEY ? left : ND_LEXICONS_A_KEY, term, value, n, sum + k,
+                      count + k);
+    }
+}
+
+const struct nd_signature_kernels nd_signature_avx512 = {
+    .mix = mix,
+    .weighted = weighted,
+    .least = least,
+    .sha1 = sha1,
+    .sha1_one = nd_sha1_one,
+    .lexicons = lexicons,
+};
+#endif

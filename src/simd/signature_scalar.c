@@ -1,0 +1,61 @@
+/* signature_scalar.c - the signature kernels in plain C: the definition of all the others */
+#include "simd/signature_kernels.h"
+
+#include "base/hash.h"
+
+#define TARGET
+typedef uint32_t sha1_word;
+#include "simd/sha1_lanes.h"
+
+static void mix(const uint64_t *value, size_t n, uint64_t add, uint64_t *out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = nd_mix64(value[i] + add);
+}
+
+static void weighted(const uint64_t *word, const int32_t *weight, size_t n, int64_t *sum)
+{
+    for (size_t i = 0; i < n; i++)
+        for (unsigned b = 0; b < ND_WEIGHTED_BITS; b++)
+            sum[b] += word[i] >> b & 1 ? weight[i] : -(int64_t)weight[i];
+}
+
+static void sha1_one(uint32_t state[5], const uint32_t block[16])
+{
+    uint32_t w[16];
+
+    memcpy(w, block, sizeof w);
+    sha1_rounds(state, w);
+}
+
+static void least(uint64_t *value, size_t n, size_t distance)
+{
+    for (size_t i = 0; i + distance < n; i++)
+        value[i] = value[i + distance] < value[i] ? value[i + distance] : value[i];
+}
+
+static void lexicons(const struct nd_lexicons *lexicons, const uint64_t *term,
+                     const uint64_t *value, size_t n, uint64_t *sum, uint64_t *count)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = 0;
+
+        for (unsigned k = 0; k < lexicons->count; k++, bits >>= 16) {
+            if (k % ND_LEXICONS_A_KEY == 0)
+                bits = nd_mix64(term[i] ^ lexicons->key[k / ND_LEXICONS_A_KEY]);
+            if ((bits & UINT16_MAX) >= lexicons->drop) {
+                sum[k] += value[i];
+                count[k]++;
+            }
+        }
+    }
+}
+
+const struct nd_signature_kernels nd_signature_scalar = {
+    .mix = mix,
+    .weighted = weighted,
+    .least = least,
+    .sha1 = sha1,
+    .sha1_one = sha1_one,
+    .lexicons = lexicons,
+};

@@ -1,0 +1,51 @@
+/* hasher.h - the hash functions that a signature can name: of a feature, of a list, of a set */
+#ifndef ND_SKETCH_HASHER_H
+#define ND_SKETCH_HASHER_H
+
+#include <stdbool.h>
+
+#include <neardup/error.h>
+#include <neardup/signature.h>
+
+/* What a feature's 64-bit hash is made into; docs/format/signatures.md says of which bytes. */
+struct nd_hasher {
+    enum nd_hash_function function;
+    uint64_t (*rabin)[256]; /* what t^64 makes of each byte of a polynomial; NULL: another function
+                             */
+};
+
+/* ND_EINVAL: the polynomial is not irreducible; ND_ENOMEM. */
+enum nd_status nd_hasher_init(struct nd_hasher *h, enum nd_hash_function function,
+                              uint64_t rabin_polynomial, struct nd_error *err);
+void nd_hasher_release(struct nd_hasher *h);
+
+/* Each of n hashes by the function, in place. */
+void nd_hasher_run(const struct nd_hasher *h, uint64_t *hash, size_t n);
+
+/* Words one after another; of a set they ascend where nd_hasher_wants_order. */
+struct nd_list {
+    const uint64_t *word;
+    size_t n;
+};
+
+/* Of each of `count` lists: not 0. */
+void nd_hasher_lists(const struct nd_hasher *h, const struct nd_list *list, size_t count,
+                     uint64_t *out);
+
+/*
+ * Of each of `count` sets: not 0.  The token function adds up its members' mixed hashes, so that
+ * their order does not matter; the other functions want them ascending.
+ */
+void nd_hasher_sets(const struct nd_hasher *h, const struct nd_list *list, size_t count,
+                    uint64_t *out);
+static inline bool nd_hasher_wants_order(const struct nd_hasher *h)
+{
+    return h->function != ND_HASH_TOKEN;
+}
+/* Of a set of `count` whose mixed hashes sum to this, by the token function. */
+uint64_t nd_hasher_sum(uint64_t sum, uint64_t count);
+
+/* Whether t^64 + these coefficients is irreducible over GF(2). */
+bool nd_rabin_is_irreducible(uint64_t polynomial);
+
+#endif

@@ -1,0 +1,100 @@
+/* rabin.c - Rabin's 64-bit fingerprints (Rabin 1981; 000 section 2.3.1), eight bytes at a time
+ *
+ * A polynomial over GF(2) of degree below 64 is a word, bit i the coefficient of t^i; P is t^64
+ * plus such a word.
+ */
+#include "sketch/rabin.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "sketch/hasher.h"
+
+enum { BYTES = 8 };
+
+/* a t modulo P */
+static uint64_t times_t(uint64_t a, uint64_t p)
+{
+    return a << 1 ^ (a >> 63 ? p : 0);
+}
+
+static uint64_t multiply(uint64_t a, uint64_t b, uint64_t p)
+{
+    uint64_t product = 0;
+
+    for (int i = 63; i >= 0; i--)
+        product = times_t(product, p) ^ (b >> i & 1 ? a : 0);
+    return product;
+}
+
+/* a modulo b, which is not 0; degrees up to 64. */
+static unsigned __int128 remainder_of(unsigned __int128 a, unsigned __int128 b)
+{
+    int degree = 64;
+
+    while (!(b >> degree & 1))
+        degree--;
+    for (int i = 64; i >= degree; i--)
+        if (a >> i & 1)
+            a ^= b << (i - degree);
+    return a;
+}
+
+/*
+ * Rabin's test for degree 64 = 2^6: P divides t^(2^64) - t, and has no factor in common with
+ * t^(2^32) - t.
+ */
+bool nd_rabin_is_irreducible(uint64_t polynomial)
+{
+    unsigned __int128 a = (unsigned __int128)1 << 64 | polynomial, b;
+    uint64_t power = 2;
+
+    for (int i = 0; i < 32; i++)
+        power = multiply(power, power, polynomial);
+    for (b = power ^ 2; b;) {
+        unsigned __int128 rest = remainder_of(a, b);
+
+        a = b;
+        b = rest;
+    }
+    for (int i = 0; i < 32; i++)
+        power = multiply(power, power, polynomial);
+    return a == 1 && power == 2;
+}
+
+uint64_t (*nd_rabin_table_new(uint64_t polynomial))[256]
+{
+    uint64_t(*table)[256] = nd_alloc_array(BYTES, sizeof *table);
+    uint64_t power = polynomial; /* t^64 */
+
+    if (!table)
+        return NULL;
+    for (int i = 0; i < BYTES; i++) {
+        table[i][0] = 0;
+        for (unsigned bit = 1; bit < 256; bit <<= 1, power = times_t(power, polynomial))
+            for (unsigned low = 0; low < bit; low++)
+                table[i][bit | low] = power ^ table[i][low];
+    }
+    return table;
+}
+
+/* a t^64 modulo P */
+static uint64_t times_t64(uint64_t (*table)[256], uint64_t a)
+{
+    uint64_t product = 0;
+
+#pragma GCC unroll 8
+    for (int i = 0; i < BYTES; i++)
+        product ^= table[i][a >> 8 * i & 255];
+    return product;
+}
+
+/* The message begins with a 1, so that zeroes in front count, and ends with 64 zeroes. */
+uint64_t nd_rabin_words(uint64_t (*table)[256], const uint64_t *word, size_t n)
+{
+    uint64_t rest = 1;
+
+    for (size_t i = 0; i < n; i++)
+        rest = times_t64(table, rest) ^ __builtin_bswap64(word[i]);
+    return times_t64(table, rest);
+}

@@ -1,0 +1,181 @@
+/* signature_counts.c - checksums of buckets of terms (002 section 5.4d), and the text profile */
+#include "sketch/signer.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/sort.h"
+#include "simd/signature_kernels.h"
+
+/* A signature of NONE in every coordinate. */
+static enum nd_status reject(struct nd_signer *s, struct nd_signature *out)
+{
+    out->is_rejected = 1;
+    memset(s->word.at, 0, out->count * sizeof *s->word.at);
+    return ND_OK;
+}
+
+static size_t bucket_of(uint64_t mixed, unsigned buckets)
+{
+    return (size_t)((mixed >> 32) * buckets >> 32);
+}
+
+/* By the token function: sums, the terms in any order. */
+static void add_to_buckets(const struct nd_signer *s, const uint64_t *term, size_t n,
+                           uint64_t *checksum)
+{
+    enum { CHUNK = 256 };
+    uint64_t count[ND_SIGNATURE_GROUPS_MAX], mixed[CHUNK];
+    const unsigned buckets = s->params.groups;
+
+    memset(count, 0, buckets * sizeof *count);
+    memset(checksum, 0, buckets * sizeof *checksum);
+    for (size_t i = 0; i < n; i += CHUNK) {
+        size_t m = n - i < CHUNK ? n - i : CHUNK;
+
+        nd_signature_kernels()->mix(term + i, m, 0, mixed);
+        for (size_t k = 0; k < m; k++) {
+            size_t b = bucket_of(mixed[k], buckets);
+
+            checksum[b] += mixed[k];
+            count[b]++;
+        }
+    }
+    for (unsigned b = 0; b < buckets; b++)
+        checksum[b] = count[b] ? nd_hasher_sum(checksum[b], count[b]) : ND_COORDINATE_NONE;
+}
+
+/* By another function: the terms of each bucket together, ascending. */
+static void hash_buckets(const struct nd_signer *s, const uint64_t *term, size_t n, uint64_t *list,
+                         uint64_t *checksum)
+{
+    struct nd_list bucket[ND_SIGNATURE_GROUPS_MAX];
+    size_t end[ND_SIGNATURE_GROUPS_MAX + 1] = {0};
+    const unsigned buckets = s->params.groups;
+
+    memset(bucket, 0, buckets * sizeof *bucket);
+    for (size_t i = 0; i < n; i++)
+        end[bucket_of(nd_mix64(term[i]), buckets) + 1]++;
+    for (unsigned b = 0; b < buckets; b++)
+        end[b + 1] += end[b];
+    for (size_t i = 0; i < n; i++)
+        list[end[bucket_of(nd_mix64(term[i]), buckets)]++] = term[i];
+    for (size_t b = 0, from = 0; b < buckets; from = end[b++])
+        bucket[b] = (struct nd_list){list + from, end[b] - from};
+    nd_hasher_sets(&s->hasher, bucket, buckets, checksum);
+    for (unsigned b = 0; b < buckets; b++)
+        if (bucket[b].n == 0)
+            checksum[b] = ND_COORDINATE_NONE;
+}
+
+enum nd_status nd_sign_checksums(struct nd_signer *s, const struct nd_features *features,
+                                 struct nd_signature *out)
+{
+    int64_t gathered = nd_signer_gather(s, features, false);
+    size_t n = (size_t)gathered;
+
+    out->count = s->params.groups;
+    if (gathered < 0 || !nd_shingle_set_build(&s->set, s->hash.at, n))
+        return ND_ENOMEM;
+    n = s->set.count;
+    if (n == 0 || n < s->params.least_terms)
+        return reject(s, out);
+    if (!nd_hasher_wants_order(&s->hasher)) {
+        add_to_buckets(s, s->set.distinct, n, s->word.at);
+        return ND_OK;
+    }
+    if (!nd_words_reserve(&s->scratch, n))
+        return ND_ENOMEM;
+    memcpy(s->hash.at, s->set.distinct, n * sizeof *s->hash.at);
+    nd_sort_values(s->hash.at, n, s->scratch.at);
+    hash_buckets(s, s->hash.at, n, s->scratch.at, s->word.at);
+    return ND_OK;
+}
+
+/* Sorted occurrences to pairs of a term and its count, in place of both; the greatest count. */
+static uint64_t count_runs(const uint64_t *sorted, size_t n, uint64_t *pair, size_t *n_pairs)
+{
+    uint64_t greatest = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < n;) {
+        size_t from = i;
+
+        while (i < n && sorted[i] == sorted[from])
+            i++;
+        pair[2 * count] = sorted[from];
+        pair[2 * count + 1] = i - from;
+        greatest = i - from > greatest ? i - from : greatest;
+        count++;
+    }
+    *n_pairs = count;
+    return greatest;
+}
+
+/* The unit of counts: the share of the greatest, rounded, but 2 at least where any word repeats. */
+static uint64_t unit_of(uint64_t greatest, uint64_t millionths)
+{
+    uint64_t unit = (uint64_t)(((unsigned __int128)greatest * millionths + 500000) / 1000000);
+
+    if (unit < 2)
+        unit = greatest > 1 ? 2 : 1;
+    return unit;
+}
+
+/* The pairs, which ascend by term, from the greatest count on. */
+static size_t order_pairs(const uint64_t *pair, size_t n, uint64_t *place, uint64_t *scratch,
+                          uint64_t *out)
+{
+    for (size_t i = 0; i < n; i++)
+        place[i] = (UINT32_MAX - pair[2 * i + 1]) << 32 | i;
+    nd_sort_values(place, n, scratch);
+    for (size_t i = 0; i < n; i++)
+        memcpy(out + 2 * i, pair + 2 * (place[i] & UINT32_MAX), 2 * sizeof *out);
+    return 2 * n;
+}
+
+/* Each count rounded down to whole units; terms of less than one unit go.  Returns how many stay.
+ */
+static size_t quantise(uint64_t *pair, size_t n, uint64_t unit)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t units = pair[2 * i + 1] / unit;
+
+        pair[2 * kept] = pair[2 * i];
+        pair[2 * kept + 1] = units * unit;
+        kept += units > 0;
+    }
+    return kept;
+}
+
+enum nd_status nd_sign_profile(struct nd_signer *s, const struct nd_features *features,
+                               struct nd_signature *out)
+{
+    int64_t gathered = nd_signer_gather(s, features, false);
+    size_t n = (size_t)gathered;
+    uint64_t *pair, greatest;
+
+    out->count = 1;
+    if (gathered < 0 || !nd_words_reserve(&s->scratch, n + 1) ||
+        !nd_words_reserve(&s->extra, 4 * n + 1))
+        return ND_ENOMEM;
+    nd_sort_values(s->hash.at, n, s->scratch.at);
+    pair = s->extra.at;
+    greatest = count_runs(s->hash.at, n, pair, &n);
+    if (n == 0 || n < s->params.least_terms)
+        return reject(s, out);
+    n = quantise(pair, n, unit_of(greatest, s->quantum));
+    if (nd_hasher_wants_order(&s->hasher)) {
+        uint64_t *ordered = pair + 2 * n;
+        struct nd_list list = {ordered, order_pairs(pair, n, s->hash.at, s->scratch.at, ordered)};
+
+        nd_hasher_lists(&s->hasher, &list, 1, s->word.at);
+        return ND_OK;
+    }
+    for (size_t i = 0; i < n; i++)
+        pair[i] = pair[2 * i] + ND_SIGNATURE_STEP * pair[2 * i + 1];
+    nd_hasher_sets(&s->hasher, &(struct nd_list){pair, n}, 1, s->word.at);
+    return ND_OK;
+}

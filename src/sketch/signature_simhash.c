@@ -1,0 +1,106 @@
+/* signature_simhash.c - simhash of weighted features (001; 002 section 2; 000 sections 3 and 7.1.1)
+ */
+#include "sketch/signer.h"
+
+#include <string.h>
+
+#include "base/log2.h"
+#include "base/sort.h"
+#include "simd/signature_kernels.h"
+
+enum { CHUNK = 256, WORDS = 512 / ND_WEIGHTED_BITS };
+
+/* Word j of a feature's bits: its hash, then what the mixing makes of it. */
+static void word_of(const uint64_t *hash, size_t n, size_t j, uint64_t *out)
+{
+    if (j == 0)
+        memcpy(out, hash, n * sizeof *out);
+    else
+        nd_signature_kernels()->mix(hash, n, ND_SIGNATURE_STEP * j, out);
+}
+
+/* Add up features of one chunk; returns how many have a weight. */
+static size_t add_chunk(const struct nd_signer *s, const struct nd_feature *feature, size_t n,
+                        size_t words, int64_t *sum)
+{
+    uint64_t hash[CHUNK], word[CHUNK];
+    int32_t weight[CHUNK];
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        hash[kept] = feature[i].hash;
+        weight[kept] = feature[i].weight;
+        kept += feature[i].weight != 0;
+    }
+    nd_signer_key(s, hash, kept);
+    nd_hasher_run(&s->hasher, hash, kept);
+    for (size_t j = 0; j < words; j++) {
+        word_of(hash, kept, j, word);
+        nd_signature_kernels()->weighted(j ? word : hash, weight, kept, sum + j * ND_WEIGHTED_BITS);
+    }
+    return kept;
+}
+
+/*
+ * A forced feature weighs one unit more than the n-th smallest magnitude among the sums, so that n
+ * bits follow its hash: another value leaves all of them as they are with probability 2^-n.
+ */
+static void force(const struct nd_signer *s, const struct nd_feature *forced, unsigned bits,
+                  int64_t *sum)
+{
+    uint64_t magnitude[WORDS * ND_WEIGHTED_BITS], scratch[WORDS * ND_WEIGHTED_BITS];
+    uint64_t hash = forced->hash, word = 0;
+    size_t n = forced->weight < 1 ? 1 : (size_t)forced->weight;
+    int64_t weight;
+
+    for (unsigned b = 0; b < bits; b++)
+        magnitude[b] = (uint64_t)(sum[b] < 0 ? -sum[b] : sum[b]);
+    nd_sort_values(magnitude, bits, scratch);
+    weight = (int64_t)magnitude[(n < bits ? n : bits) - 1] + 1;
+    nd_signer_key(s, &hash, 1);
+    nd_hasher_run(&s->hasher, &hash, 1);
+    for (unsigned b = 0; b < bits; b++) {
+        if (b % ND_WEIGHTED_BITS == 0)
+            word_of(&hash, 1, b / ND_WEIGHTED_BITS, &word);
+        sum[b] += word >> b % ND_WEIGHTED_BITS & 1 ? weight : -weight;
+    }
+}
+
+/* The length, from 0 to 2^32 tokens, in 2^r steps of equal ratio. */
+static uint64_t quantised_length(uint64_t n_tokens, unsigned r)
+{
+    enum { OCTAVES_LOG2 = 5 };
+    uint64_t log = nd_log2_fixed(n_tokens + (n_tokens < UINT64_MAX), ND_SIGNATURE_RESERVED_MAX);
+    uint64_t step = log >> (ND_SIGNATURE_RESERVED_MAX + OCTAVES_LOG2 - r);
+    uint64_t most = (UINT64_C(1) << r) - 1;
+
+    return step < most ? step : most;
+}
+
+enum nd_status nd_sign_simhash(struct nd_signer *s, const struct nd_features *features,
+                               struct nd_signature *out)
+{
+    const struct nd_signature_params *p = &s->params;
+    int64_t sum[WORDS * ND_WEIGHTED_BITS];
+    unsigned bits = p->bits - p->reserved_bits;
+    size_t words = nd_signature_words(p), n_weighted = 0;
+
+    memset(sum, 0, words * ND_WEIGHTED_BITS * sizeof *sum);
+    memset(s->word.at, 0, words * sizeof *s->word.at);
+    out->count = words;
+    for (size_t i = 0; i < features->count; i += CHUNK)
+        n_weighted +=
+            add_chunk(s, features->at + i,
+                      features->count - i < CHUNK ? features->count - i : CHUNK, words, sum);
+    out->is_rejected = n_weighted == 0;
+    if (out->is_rejected)
+        return ND_OK;
+    for (size_t i = 0; i < features->n_forced; i++)
+        force(s, features->forced + i, bits, sum);
+    for (unsigned b = 0; b < bits; b++)
+        s->word.at[b / 64] |= (uint64_t)(sum[b] > 0) << b % 64;
+    if (p->reserved_bits)
+        s->word.at[words - 1] |= quantised_length(features->n_tokens, p->reserved_bits)
+                                 << ((p->bits - 1) % 64 + 1 - p->reserved_bits);
+    return ND_OK;
+}

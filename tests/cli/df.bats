@@ -1,0 +1,174 @@
+#!/usr/bin/env bats
+# df.bats - tables of document frequencies: counted, merged, shown, refused
+
+load common
+
+# Counts of words by hand, as "count word" in order: JSON Lines of plain ASCII words.
+slow_counts() {
+    python3 - "$@" <<'END'
+import collections, json, sys
+count = collections.Counter()
+for path in sys.argv[1:]:
+    for line in open(path):
+        count.update(set(json.loads(line)["text"].split()))
+for word, n in sorted(count.items(), key=lambda x: (-x[1], x[0])):
+    print(n, word)
+END
+}
+
+# $1 lines, $2 seed
+words() {
+    python3 - "$@" <<'END'
+import json, random, sys
+random.seed(int(sys.argv[2]))
+for i in range(int(sys.argv[1])):
+    n = random.randrange(60)
+    print(json.dumps({"id": i, "text": " ".join(f"w{int(random.expovariate(.01))}" for _ in range(n))}))
+END
+}
+
+counts() { # TABLE: "count word", as slow_counts has it
+    neardup df top --count 100000 "$1" | cut -f 1,3 | tr '\t' ' ' | LC_ALL=C sort -k1,1nr -k2,2
+}
+
+@test "help of df names every option, and so does the man page" {
+    neardup help df >by_help
+    neardup df --help >by_option
+    cmp by_help by_option
+    grep -oE '^ .{5}--[a-z-]+' by_help | grep -oE '[a-z][a-z-]+$' | grep -vx help | sort -u >named
+    grep -oE 'Fl Fl [a-z-]+' "$BATS_TEST_DIRNAME/../../man/neardup-df.1" | sed 's/Fl Fl //' |
+        sort -u >page
+    diff named page
+}
+
+@test "build counts each document once, whatever the threads, the memory and the order" {
+    words 3000 1 >a.jsonl
+    slow_counts a.jsonl | LC_ALL=C sort -k1,1nr -k2,2 >wanted
+    neardup df build -q --texts a.jsonl -o one.df
+    counts one.df >got
+    diff wanted got
+    neardup df build -q --texts -j 1 --memory 1M a.jsonl -o small.df
+    cmp one.df small.df
+    tac a.jsonl | neardup df build -q --texts -j 3 --format jsonl - -o turned.df
+    cmp one.df turned.df
+    neardup df info one.df >info
+    grep -qx "documents: 3000" info
+    grep -qx "distinct features: $(wc -l <wanted)" info
+    grep -qx "in one document: $(grep -c '^1 ' wanted)" info
+    grep -qx "  unit = terms" info
+}
+
+@test "merged tables are the table of all" {
+    words 500 1 >a.jsonl
+    words 700 2 >b.jsonl
+    neardup df build -q a.jsonl -o a.df
+    neardup df build -q b.jsonl -o b.df
+    neardup df build -q a.jsonl b.jsonl -o both.df
+    neardup df merge a.df b.df -o sum.df
+    cmp both.df sum.df
+    neardup df build -q --features sketch a.jsonl -o shingles.df
+    run neardup df merge a.df shingles.df -o no.df
+    [ "$status" -eq 2 ]
+    [[ $output == *"shingles.df: the tables count different features"* ]]
+    [ ! -e no.df ]
+}
+
+@test "top prints the most frequent, or the rarest" {
+    small_corpus
+    neardup df build -q --texts small.jsonl -o t.df
+    [ "$(neardup df top --count 1 t.df | cut -f 1)" = 3 ]
+    [ "$(neardup df top t.df | wc -l)" -eq 20 ]
+    neardup df top --rarest --count 3 t.df >rare
+    [ "$(cut -f 1 rare | sort -u)" = 1 ]
+    [ "$(cut -f 3 rare | grep -c '[a-z]')" -eq 3 ]
+    neardup df build -q small.jsonl -o plain.df
+    [ "$(neardup df top --count 1 plain.df | awk -F '\t' '{ print NF }')" -eq 2 ]
+}
+
+@test "the signature of a recipe is counted, and another recipe is refused" {
+    small_corpus
+    cat >one.ini <<'END'
+[signature words]
+kind = imatch
+stem = english
+END
+    neardup df build -q --recipe one.ini small.jsonl -o words.df
+    neardup df info words.df | grep -qx "  stem = english"
+    neardup df build -q --recipe one.ini --features words small.jsonl -o again.df
+    cmp words.df again.df
+    run neardup df build -q --recipe one.ini --features other small.jsonl -o no.df
+    [ "$status" -eq 2 ]
+    [[ $output == *"no signature 'other'"* ]]
+    neardup df calibrate --recipe one.ini words.df small.jsonl >factor
+    grep -qE '^low = 0\.[0-9]+$' factor
+    run neardup df calibrate words.df small.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *'it has "stem = english", the recipe "stem = none"'* ]]
+}
+
+@test "calibrate finds the factor that drops a share of the features" {
+    # Ten words ten times, …, once: half of the features weigh at most half as much as the most.
+    python3 -c 'import json
+for d in range(20):
+    print(json.dumps({"text": " ".join(f"w{d}x{n} " * n for n in range(1, 11))}))' >a.jsonl
+    neardup df build -q a.jsonl -o a.df
+    neardup df calibrate a.df a.jsonl >factor
+    [ "$(tail -n 1 factor)" = "low = 0.500015" ]
+    grep -q "20 documents, 200 features" factor
+    neardup df calibrate --drop 0.9 a.df a.jsonl >factor
+    [ "$(tail -n 1 factor)" = "low = 0.900009" ]
+    tac a.jsonl >b.jsonl
+    neardup df calibrate --sample 7 -j 1 a.df a.jsonl >one
+    neardup df calibrate --sample 7 -j 3 a.df b.jsonl >other
+    cmp one other
+    grep -q "7 documents" one
+    run neardup df calibrate --drop 1 a.df a.jsonl
+    [ "$status" -eq 2 ]
+}
+
+@test "a table that is truncated, altered or none is refused" {
+    small_corpus
+    neardup df build -q --texts small.jsonl -o t.df
+    head -c 300 t.df >cut.df
+    run neardup df info cut.df
+    [ "$status" -eq 2 ]
+    [[ $output == *"cut.df: "*"its length is not what it says"* ]]
+    cp t.df altered.df
+    printf 'X' | dd of=altered.df bs=1 seek=200 conv=notrunc status=none
+    run neardup df top altered.df
+    [ "$status" -eq 2 ]
+    [[ $output == *"altered.df: "*"checksum is wrong"* ]]
+    run neardup df merge t.df small.jsonl -o no.df
+    [ "$status" -eq 2 ]
+    [[ $output == *"small.jsonl: no df table"* ]]
+    [ ! -e no.df ]
+    run neardup df calibrate cut.df small.jsonl
+    [ "$status" -eq 2 ]
+}
+
+@test "what cannot be done is said, and nothing is written" {
+    small_corpus
+    run neardup df build small.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"--output"* ]]
+    run neardup df
+    [ "$status" -eq 2 ]
+    run neardup df info
+    [ "$status" -eq 2 ]
+    run neardup df build -q absent.jsonl -o t.df
+    [ "$status" -eq 2 ]
+    [ ! -e t.df ]
+    run neardup df build -q small.jsonl -o no/such/t.df
+    [ "$status" -eq 2 ]
+    [[ $output == *"no/such/t.df"* ]]
+    echo '{broken' >>small.jsonl
+    run neardup df build -q --strict small.jsonl -o t.df
+    [ "$status" -eq 2 ]
+    [ ! -e t.df ]
+    neardup df build -q small.jsonl -o t.df
+    [ "$(ls)" = $'small.jsonl\nt.df' ]
+    for bad in "--memory 5k" "--count 0" "--sample x" "--drop 1.5"; do
+        run neardup df build $bad small.jsonl -o t.df
+        [ "$status" -eq 2 ]
+    done
+}

@@ -1,0 +1,163 @@
+#!/usr/bin/env bats
+# recipes.bats - recipes by name: listed, shown, checked, compared, and what bad ones are told
+
+load common
+
+# Status 2, these words, and no new file.
+fails() {
+    local words=$1 before
+    shift
+    before=$(find . | sort)
+    run "$NEARDUP" "$@"
+    [ "$status" -eq 2 ] || { echo "status $status: $output"; return 1; }
+    [[ $output == *"$words"* ]] || { echo "$output"; return 1; }
+    [ "$(find . | sort)" = "$before" ]
+}
+
+@test "every recipe of the tree is listed with what it is, and shown as it is" {
+    recipes=$BATS_TEST_DIRNAME/../../recipes
+    neardup recipe list >list
+    (cd "$recipes" && printf '%s\n' *.ini) | sed 's/\.ini$//' | LC_ALL=C sort >names
+    awk '{ print $1 }' list | diff - names
+    awk 'NF < 3 { exit 1 }' list
+    while read -r name; do
+        neardup recipe show "$name" | cmp - "$recipes/$name.ini"
+    done <names
+}
+
+@test "every shipped recipe is one, and its canonical form is its own canonical form" {
+    for name in $(neardup recipe list | awk '{ print $1 }'); do
+        neardup recipe check "$name" >of_name
+        grep -qE "^$name: a recipe, fingerprint [0-9a-f]{16}$" of_name
+        neardup recipe show --canonical "$name" >"$name.ini"
+        neardup recipe show "$name.ini" | cmp - "$name.ini"
+        [ "$(neardup recipe check "$name.ini" | sed 's/\.ini//')" = "$(cat of_name)" ]
+        run neardup recipe diff "$name" "$name.ini"
+        [ "$status" -eq 0 ]
+        [ -z "$output" ]
+    done
+}
+
+@test "the default recipe has the fingerprint of its documentation" {
+    [ "$(neardup recipe check default)" = "default: a recipe, fingerprint e35e8ae03b9ccdfb" ]
+    : >empty.ini
+    [ "$(neardup recipe check empty.ini)" = "empty.ini: a recipe, fingerprint e35e8ae03b9ccdfb" ]
+}
+
+@test "diff names what differs, and whether sketches can be compared" {
+    run neardup recipe diff henzinger-2006-c henzinger-2006-combined
+    [ "$status" -eq 1 ]
+    [[ $output == *"[decide]"*"- match = agree(c) >= 372"*"+ match = equal(b) >= 2 and agree(c) >= 355"* ]]
+    [[ $output == *"[signature b]"*"+ kind = supershingles"*"sketches cannot be compared: "* ]]
+    printf '[decide]\nthreshold = 0.9\n' >strict.ini
+    run neardup recipe diff default strict.ini
+    [ "$status" -eq 1 ]
+    [ "${lines[0]}" = "[decide]" ]
+    [ "${lines[1]}" = "- threshold = 4/5" ]
+    [ "${lines[2]}" = "+ threshold = 9/10" ]
+    [[ ${lines[3]} == "sketches can be compared: fingerprints e35e8ae03b9ccdfb and e35e8ae03b9ccdfb" ]]
+}
+
+@test "show with --set and --df shows what they change" {
+    neardup recipe show --set c.tf=log --set threshold=0.5 henzinger-2006-c >shown
+    grep -qx "tf = log" shown
+    grep -qx "threshold = 1/2" shown
+    neardup recipe show --df words.df seshasai-2009 >shown
+    grep -qx "df = words.df" shown
+    [ "$(neardup recipe check --df a.df seshasai-2009)" = "$(neardup recipe check --df b.df seshasai-2009)" ]
+    fails "nothing in the recipe asks a df table" recipe show --df words.df cops-1995
+    fails "the recipe has no signature 'd'" recipe show --set d.bits=512 henzinger-2006-c
+}
+
+@test "a recipe by name is read like its file" {
+    small_corpus
+    neardup recipe show default >copy.ini
+    neardup dedup --recipe default small.jsonl -q -o by_name --manifest name.jsonl
+    neardup dedup --recipe copy.ini small.jsonl -q -o by_file --manifest file.jsonl
+    cmp by_name by_file
+    cmp name.jsonl file.jsonl
+}
+
+@test "a relative path in a recipe is below the recipe's folder" {
+    mkdir sub
+    printf '[signature s]\nidf = log\ndf = news.df\nstop_words = words.txt\n' >sub/my.ini
+    neardup recipe show sub/my.ini >shown
+    grep -qx "df = sub/news.df" shown
+    grep -qx "stop_words = sub/words.txt" shown
+    neardup recipe show --set s.df=other.df sub/my.ini | grep -qx "df = other.df"
+}
+
+@test "a bad recipe is refused with file, line, key and the nearest" {
+    small_corpus
+    fails "there is no recipe and no file 'manku-207'; did you mean 'manku-2007'?" dedup --recipe manku-207 small.jsonl
+    fails "there is no recipe and no file 'seshasai'; did you mean 'seshasai-2009'?" recipe check seshasai
+    fails "nowhere.ini: No such file or directory" dedup --recipe nowhere.ini small.jsonl
+    fails "there is no recipe lst; did you mean 'list'?" recipe lst
+    fails "recipe show takes one recipe" recipe show
+    fails "recipe diff takes two recipes" recipe diff default
+    fails "recipe check takes recipes" recipe check
+    fails "recipe list takes no argument" recipe list default
+    printf '[signature s]\nkind = simhash\nbitz = 64\n' >unknown.ini
+    printf '[signature s]\nkind = simhash\nbits = 1000\n' >impossible.ini
+    printf '[signature s]\nkind = simhash\nbits' >truncated.ini
+    printf '[sketch\nshingle = 3\n' >cut.ini
+    printf '[signatur s]\nkind = simhash\n' >section.ini
+    printf '[signature s]\nkind = simhash\nminima = 84\n' >unread.ini
+    printf '[decide]\nshingle = 3\n' >wrong_section.ini
+    printf '[sketch]\nshingle = 3\0\n' >zero.ini
+    head -c 2000000 /dev/zero | tr '\0' '#' >long.ini
+    fails "unknown.ini:3: no key 'bitz'; did you mean 'bits'?" dedup --recipe unknown.ini small.jsonl -o out --manifest m
+    fails "impossible.ini:3: bits = 1000: not at least 1 and at most 512" dedup --recipe impossible.ini small.jsonl -o out --manifest m
+    fails "truncated.ini:3: neither a [section] nor a 'key = value'" dedup --recipe truncated.ini small.jsonl -o out
+    fails "cut.ini:1: a section wants its closing ']'" sketch --recipe cut.ini small.jsonl -o out
+    fails "section.ini:1: no such section: there are [sketch], [decide] and [signature NAME]" pairs --recipe section.ini small.jsonl -o out
+    fails "unread.ini:3: 'minima' is read only where kind is minhash" dedup --recipe unread.ini small.jsonl -o out
+    fails "wrong_section.ini:2: 'shingle' belongs in the section [sketch]" dedup --recipe wrong_section.ini small.jsonl
+    fails "zero.ini:2: a control character" dedup --recipe zero.ini small.jsonl
+    fails "long.ini: a recipe has at most 1048576 bytes" dedup --recipe long.ini small.jsonl
+    fails "minima = 77 is read only where kind is" dedup --recipe henzinger-2006-c --set c.minima=77 small.jsonl
+    fails "match: at character 7: this kind of signature has no such value" dedup --recipe henzinger-2006-b --set b.kind=simhash small.jsonl
+    fails "match: nothing to look documents up by" recipe check --set c.bits=256 henzinger-2006-c
+    printf '[signature s]\nkind = simhash\nbits = 65\n' >misfit.ini
+    fails "misfit.ini:3: bits is out of its range: a simhash has 32, 64, 128, 256, 384 or 512" dedup --recipe misfit.ini small.jsonl -o out
+    printf '[signature s]\n[decide]\ncandidates = match\nmatch = distanc(s) <= 3\n' >rule.ini
+    fails "rule.ini:4: match: at character 1: no such value; did you mean 'distance'" dedup --recipe rule.ini small.jsonl -o out
+    for name in unknown impossible truncated cut section unread wrong_section zero long; do
+        fails "$name.ini:" recipe check default $name.ini
+    done
+}
+
+@test "a recipe that wants a df table says so, and writes nothing" {
+    small_corpus
+    for name in chowdhury-2002 kolcz-2004-web kolcz-2004-mail seshasai-2009 seshasai-2009-extra-metadata; do
+        fails "asks a df table: neardup df build makes one of documents, --df FILE names it" dedup --recipe $name small.jsonl -o out --manifest m
+    done
+    fails "nowhere.df" dedup --recipe seshasai-2009 --df nowhere.df small.jsonl -o out --manifest m
+    fails "--df: nothing in the recipe asks a df table" dedup --df words.df small.jsonl -o out
+}
+
+@test "each recipe that wants no table finds the near duplicate, and says what by" {
+    local text="In the beginning a small dog and a large cat sat on the warm wall of the old house. They spoke of the weather and of the price of fish until the sun went down. Then the dog said that it was time for the evening meal. The cat agreed that a plate of fish is the best end of a long day. So the two friends went into the kitchen of the house and ate what the people had left for them on the floor."
+    printf '{"id":1,"text":"%s"}\n{"id":2,"text":"%s Good!"}\n{"id":3,"text":"%s"}\n' "$text" "$text" \
+        "Nothing of this kind has the least to do with a story about animals. It is an account of how a bridge was built over a wide river by a company from another country. The work is said to have taken three years and to have cost more than was planned." >three.jsonl
+    for name in broder-1997 henzinger-2006-b henzinger-2006-c henzinger-2006-combined manku-2007 \
+        pugh-henzinger-2003 winnowing-2003 cops-1995 conrad-schriber-2004 spotsigs-2008 text-profile; do
+        neardup dedup --recipe "$name" three.jsonl -q -o kept.jsonl --manifest removed.jsonl
+        [ "$(ids kept.jsonl)" = "1 3" ] || { echo "$name: $(ids kept.jsonl)"; return 1; }
+        neardup pairs --recipe "$name" three.jsonl -q >pairs.tsv
+        [ "$(cut -f 1-2 pairs.tsv)" = "$(printf '1\t2')" ] || { echo "$name: $(cat pairs.tsv)"; return 1; }
+        neardup sketch --recipe "$name" three.jsonl -q >sketches
+        [ "$(wc -l <sketches)" -eq 3 ]
+    done
+}
+
+@test "a key that changes nothing is warned of" {
+    small_corpus
+    run neardup dedup --bits 5 small.jsonl -q -o out
+    [ "$status" -eq 0 ]
+    [ "$output" = "neardup: warning: simhash_bits = 5 is read only where candidates is simhash (its default: 3)" ]
+    run neardup recipe check --set bands=20 --set rows=5 --set recall=0.9 default
+    [ "$status" -eq 0 ]
+    [[ ${lines[0]} == "neardup: default: warning: recall = 0.9 is read only where "* ]]
+    [[ ${lines[1]} == "default: a recipe, "* ]]
+}

@@ -1,0 +1,183 @@
+/* feature_dump.c - for oracles in other languages: what the library makes of texts
+ *
+ * Reads lines.  "document HASH HASH …" is counted into a df table, which all later lines use.  Any
+ * other is
+ *
+ *     UNIT WIDTH DISTANCE COUNT SELECT SELECT_COUNT PHRASES JOIN STRIP LEAST MOST STOP STEM ANCHORS
+ * TEXT
+ *
+ * numbers, then words, then lists and the text in hexadecimal, each with an x before it.  Written
+ * is for each: tokens, terms, code points, then HASH:TF:DF for each feature, a tab, and their texts
+ * in hexadecimal.
+ */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <neardup/df.h>
+#include <neardup/feature.h>
+
+#include "feature/featurer.h"
+
+static struct nd_df *df;
+static struct nd_df_builder *builder;
+
+static void die(const char *what)
+{
+    fprintf(stderr, "feature_dump: %s\n", what);
+    exit(2);
+}
+
+static void count_document(char *line)
+{
+    struct nd_df_builder_params params = {0};
+    uint64_t *hash = malloc((strlen(line) / 2 + 1) * sizeof *hash);
+    size_t n = 0;
+
+    if (!builder)
+        builder = nd_df_builder_new(&params, NULL);
+    if (!builder || !hash)
+        die("out of memory");
+    for (char *word = strtok(line, " \n"); (word = strtok(NULL, " \n"));)
+        hash[n++] = strtoull(word, NULL, 16);
+    if (nd_df_builder_add(builder, hash, n, NULL, NULL) != ND_OK)
+        die("the df table cannot be built");
+    free(hash);
+}
+
+static void open_table(void)
+{
+    char path[] = "/tmp/feature_dump-XXXXXX";
+    int fd = mkstemp(path);
+
+    if (fd < 0 || nd_df_builder_write(&builder, 1, path, NULL) != ND_OK ||
+        !(df = nd_df_open(path, NULL)))
+        die("the df table cannot be written");
+    close(fd);
+    unlink(path);
+    nd_df_builder_free(builder);
+    builder = NULL;
+}
+
+/* In place; the length. */
+static size_t from_hex(char *text)
+{
+    size_t n = 0;
+    unsigned byte;
+
+    for (const char *p = text + 1; sscanf(p, "%2x", &byte) == 1; p += 2)
+        text[n++] = (char)byte;
+    text[n] = 0;
+    return n;
+}
+
+static void print_features(const struct nd_featurer *f, const struct nd_features *made,
+                           const char *text, size_t len)
+{
+    printf("%" PRIu64 " %" PRIu64 " %" PRIu64, made->n_tokens, made->n_terms, made->length);
+    for (size_t i = 0; i < made->count; i++) {
+        size_t number = f->params.count == ND_FEATURE_DISTINCT ? i + 1 : f->occurrence.at[i];
+
+        printf(" %016" PRIx64 ":%u:%u", made->at[i].hash, f->tally.entry[number].tf,
+               made->df ? made->df[i] : 0);
+    }
+    printf("\tx");
+    for (size_t i = 0; i < len; i++)
+        printf("%02x", (unsigned)(unsigned char)text[i]);
+    putchar('\n');
+}
+
+static void same_features(const struct nd_features *a, const struct nd_feature *b, size_t n)
+{
+    size_t same = 0;
+
+    while (same < n && a->at[same].hash == b[same].hash && a->at[same].weight == b[same].weight)
+        same++;
+    if (a->count != n || same < n)
+        die("explaining gives other features");
+}
+
+static void dump(struct nd_featurer *f, const char *text, size_t len)
+{
+    struct nd_document document = {.text = {text, len}};
+    struct nd_features made;
+    struct nd_feature *first;
+    char *explained;
+    size_t n, explained_len;
+
+    if (nd_featurer_run(f, &document, &made) != ND_OK)
+        die("out of memory");
+    n = made.count;
+    first = malloc((n + 1) * sizeof *first);
+    if (!first)
+        die("out of memory");
+    if (n)
+        memcpy(first, made.at, n * sizeof *first);
+    if (nd_featurer_explain(f, &document, &explained, &explained_len, &made) != ND_OK)
+        die("out of memory");
+    same_features(&made, first, n);
+    print_features(f, &made, explained, explained_len);
+    free(first);
+    free(explained);
+}
+
+static unsigned number(void)
+{
+    const char *word = strtok(NULL, " ");
+
+    return word ? (unsigned)strtoul(word, NULL, 10) : 0;
+}
+
+static void featurise(char *line)
+{
+    struct nd_feature_params p = nd_feature_params_default();
+    struct nd_weight_params w = nd_weight_params_default();
+    struct nd_featurer *f;
+    struct nd_error err;
+    char *text;
+
+    p.unit = (enum nd_feature_unit)strtoul(strtok(line, " "), NULL, 10);
+    p.width = number();
+    p.distance = number();
+    p.count = (enum nd_feature_count)number();
+    p.select = (enum nd_feature_select)number();
+    p.select_count = number();
+    p.phrases = strtod(strtok(NULL, " "), NULL);
+    p.join_apostrophes = (unsigned char)number();
+    p.strip = (enum nd_strip)number();
+    p.least_length = number();
+    p.most_digits = number();
+    snprintf(p.stop_words, sizeof p.stop_words, "%s", strtok(NULL, " "));
+    snprintf(p.stem, sizeof p.stem, "%s", strtok(NULL, " "));
+    text = strtok(NULL, " ");
+    from_hex(text);
+    snprintf(p.anchors, sizeof p.anchors, "%s", text);
+    text = strtok(NULL, " ");
+    f = nd_featurer_new(&p, &w, df, &err);
+    if (!f)
+        die(err.message);
+    dump(f, text, from_hex(text));
+    nd_featurer_free(f);
+}
+
+int main(void)
+{
+    char *line = NULL;
+    size_t capacity = 0;
+
+    while (getline(&line, &capacity, stdin) > 0) {
+        if (strncmp(line, "document", 8) == 0) {
+            count_document(line);
+            continue;
+        }
+        if (builder)
+            open_table();
+        featurise(line);
+    }
+    free(line);
+    nd_df_close(df);
+    return 0;
+}

@@ -1,0 +1,247 @@
+/* test_hamming_skew.c - equal and clustered fingerprints cost what their answers cost */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <neardup/hamming.h>
+
+#include "base/hash.h"
+#include "index/hamming_ids.h"
+#include "index/hamming_index.h"
+
+static uint64_t seed;
+
+static uint64_t any(void)
+{
+    return nd_mix64(++seed);
+}
+
+static void shuffle(uint32_t *number, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        number[i] = (uint32_t)i;
+    for (size_t i = n; i > 1; i--) {
+        size_t j = any() % i;
+        uint32_t swap = number[i - 1];
+
+        number[i - 1] = number[j];
+        number[j] = swap;
+    }
+}
+
+/* Lists against arrays that count: short and long ones, ids many times, down to one and up again.
+ */
+static void lists_of_ids_hold_what_was_added(void **state)
+{
+    enum { LISTS = 12, IDS = 40, STEPS = 60000 };
+    static unsigned times[LISTS][IDS], sum[LISTS];
+    uint32_t list[LISTS] = {0};
+    struct nd_hamming_ids ids = {.n = 0};
+
+    (void)state;
+    for (int step = 0; step < STEPS; step++) {
+        unsigned l = (unsigned)(any() % LISTS), id = (unsigned)(any() % (l % 3 ? IDS : 3));
+        bool grow = step / 3000 % 2 == 0 ? any() % 3 != 0 : any() % 3 == 0, only = false;
+
+        if (grow || sum[l] == 0) {
+            uint32_t got = nd_hamming_ids_add(&ids, list[l], id);
+
+            assert_true(got && (list[l] == 0 || got == list[l]));
+            list[l] = got;
+            times[l][id]++;
+            sum[l]++;
+        } else if (sum[l] == 1) {
+            assert_int_equal(times[l][nd_hamming_ids_end(&ids, list[l])]--, 1);
+            list[l] = sum[l] = 0;
+        } else {
+            assert_int_equal(nd_hamming_ids_remove(&ids, list[l], id, &only), times[l][id] > 0);
+            if (times[l][id]) {
+                times[l][id]--;
+                sum[l]--;
+                assert_int_equal(only, sum[l] == 1);
+            }
+        }
+        if (step % 100 == 0)
+            for (l = 0; l < LISTS; l++) {
+                unsigned met = 0;
+
+                for (uint32_t n = list[l]; n; n = nd_hamming_ids_node(&ids, n)->next) {
+                    const struct nd_hamming_id_node *node = nd_hamming_ids_node(&ids, n);
+
+                    met += node->times;
+                    assert_int_equal(node->times, times[l][node->id]);
+                }
+                assert_int_equal(met, sum[l]);
+            }
+    }
+    nd_hamming_ids_release(&ids);
+}
+
+static struct nd_hamming *make(enum nd_hamming_family family, unsigned bits, unsigned distance,
+                               unsigned tables, size_t expected)
+{
+    struct nd_hamming_problem problem = {bits, distance, expected};
+    struct nd_hamming_plan plan;
+    struct nd_hamming *index;
+
+    assert_int_equal(nd_hamming_design(&problem, NULL, family, 0, tables, &plan, NULL), ND_OK);
+    assert_int_equal(nd_hamming_new(&index, &plan, NULL), ND_OK);
+    return index;
+}
+
+/* A million ids of one fingerprint go one by one: walking the list would take days. */
+static void a_million_equal_ones_are_removed_in_any_order(void **state)
+{
+    enum { N = 1000000 };
+    static const enum nd_hamming_family family[] = {ND_HAMMING_HALVES, ND_HAMMING_COVERING};
+    uint32_t *order = malloc(N * sizeof *order);
+    const uint64_t x = any();
+
+    (void)state;
+    assert_non_null(order);
+    for (int f = 0; f < 2; f++) {
+        struct nd_hamming *index = make(family[f], 64, 3, 8, 10);
+        uint64_t count;
+
+        shuffle(order, N);
+        for (size_t i = 0; i < N; i++)
+            assert_int_equal(nd_hamming_add(index, &x, &order[i], 0, 1, NULL), ND_OK);
+        assert_true(nd_hamming_query_lines(index, &x, 1, 3) <= 32);
+        shuffle(order, N);
+        for (size_t i = 0; i < N; i++) {
+            if (i % 100000 == 0) {
+                assert_int_equal(nd_hamming_query_count(index, &x, 1, 3, &count, NULL), ND_OK);
+                assert_int_equal(count, N - i);
+            }
+            assert_int_equal(nd_hamming_remove(index, &x, order[i], NULL), ND_OK);
+        }
+        assert_int_equal(nd_hamming_count(index), 0);
+        /* the same pair a million times */
+        for (size_t i = 0; i < N; i++)
+            assert_int_equal(nd_hamming_add(index, &x, order, 0, 1, NULL), ND_OK);
+        assert_int_equal(nd_hamming_query_count(index, &x, 1, 3, &count, NULL), ND_OK);
+        assert_int_equal(count, N);
+        for (size_t i = 0; i < N; i++)
+            assert_int_equal(nd_hamming_remove(index, &x, order[0], NULL), ND_OK);
+        assert_int_equal(nd_hamming_remove(index, &x, order[0], NULL), ND_EINVAL);
+        nd_hamming_free(index);
+    }
+    free(order);
+}
+
+struct crowd {
+    enum nd_hamming_family family;
+    unsigned bits, distance, tables;
+    uint64_t shared[2]; /* bits in which all agree */
+    size_t lines;       /* a query may look at */
+};
+
+enum { CROWD = 100000, QUERIES = 200 };
+
+/* All that is in (is_in NULL: all), against a scan. */
+static void check(const struct nd_hamming *index, const struct crowd *c, const uint64_t *row,
+                  const bool *is_in)
+{
+    size_t words = nd_hamming_words(c->bits), worst = 0;
+
+    for (size_t q = 0; q < QUERIES; q++) {
+        uint64_t x[2] = {any(), any()}, got;
+        size_t expected = 0, lines;
+
+        memcpy(x, row + any() % CROWD * words, words * sizeof *x);
+        for (uint64_t flips = any() % (c->distance + 2); flips; flips--) {
+            unsigned at = (unsigned)(any() % c->bits);
+
+            x[at / 64] ^= UINT64_C(1) << at % 64;
+        }
+        for (size_t i = 0; i < CROWD; i++) {
+            unsigned far = 0;
+
+            for (size_t w = 0; w < words; w++)
+                far += (unsigned)__builtin_popcountll(x[w] ^ row[i * words + w]);
+            expected += far <= c->distance && (!is_in || is_in[i]);
+        }
+        assert_int_equal(nd_hamming_query_count(index, x, 1, c->distance, &got, NULL), ND_OK);
+        assert_int_equal(got, expected);
+        lines = nd_hamming_query_lines(index, x, 1, c->distance);
+        worst = lines > worst ? lines : worst;
+    }
+    print_message("%s, %u bits: at most %zu lines a query\n", nd_hamming_family_name(c->family),
+                  c->bits, worst);
+    assert_true(worst <= c->lines);
+}
+
+/* Distinct ones that fill one bucket: added, a part of them removed, added again. */
+static void check_crowd(const struct crowd *c)
+{
+    size_t words = nd_hamming_words(c->bits);
+    uint64_t *row = malloc(CROWD * words * sizeof *row);
+    bool *is_in = malloc(CROWD);
+    struct nd_hamming *index = make(c->family, c->bits, c->distance, c->tables, 1000);
+    const uint64_t base[2] = {any(), any()};
+
+    assert_true(row && is_in);
+    for (size_t i = 0; i < CROWD * words; i++)
+        row[i] = (base[i % words] & c->shared[i % words]) | (any() & ~c->shared[i % words]);
+    for (size_t i = 0; i < CROWD; i++)
+        is_in[i] = true;
+    assert_int_equal(nd_hamming_add(index, row, NULL, 0, CROWD, NULL), ND_OK);
+    check(index, c, row, NULL);
+    for (size_t i = 0; i < CROWD; i++)
+        if (i % 8) {
+            assert_int_equal(nd_hamming_remove(index, row + i * words, (uint32_t)i, NULL), ND_OK);
+            is_in[i] = false;
+        }
+    check(index, c, row, is_in);
+    for (size_t i = 0; i < CROWD; i += 2)
+        if (!is_in[i]) {
+            assert_int_equal(nd_hamming_add(index, row + i * words, NULL, (uint32_t)i, 1, NULL),
+                             ND_OK);
+            is_in[i] = true;
+        }
+    check(index, c, row, is_in);
+    for (size_t i = 0; i < CROWD; i++)
+        if (is_in[i])
+            assert_int_equal(nd_hamming_remove(index, row + i * words, (uint32_t)i, NULL), ND_OK);
+    assert_int_equal(nd_hamming_count(index), 0);
+    nd_hamming_free(index);
+    free(row);
+    free(is_in);
+}
+
+static void a_crowded_bucket_is_refined(void **state)
+{
+    static const struct crowd crowd[] = {
+        {ND_HAMMING_HALVES, 64, 3, 0, {UINT32_MAX}, 500},
+        {ND_HAMMING_HALVES, 64, 3, 0, {~(uint64_t)UINT32_MAX}, 500},
+        {ND_HAMMING_HALVES, 64, 3, 0, {0x1FFFF}, 500}, /* what the address is made of */
+        {ND_HAMMING_HALVES, 64, 1, 0, {UINT32_MAX}, 500},
+        {ND_HAMMING_COVERING, 64, 3, 8, {UINT32_MAX}, 500},
+        {ND_HAMMING_COVERING, 64, 3, 8, {0xFFFFFF}, 500},
+        {ND_HAMMING_COVERING, 64, 2, 14, {0xFFFF00000000FFFF}, 500},
+        {ND_HAMMING_BLOCKS, 64, 3, 4, {0xFFFF}, 500},
+        {ND_HAMMING_BLOCKS, 128, 3, 4, {UINT64_MAX, 0}, 500},
+        {ND_HAMMING_COVERING, 128, 6, 30, {0xFFFFFFFFFF, 0xFF}, 500},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof crowd / sizeof *crowd; i++)
+        check_crowd(&crowd[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_of_ids_hold_what_was_added),
+        cmocka_unit_test(a_million_equal_ones_are_removed_in_any_order),
+        cmocka_unit_test(a_crowded_bucket_is_refined),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

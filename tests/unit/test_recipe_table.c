@@ -1,0 +1,151 @@
+/* test_recipe_table.c - the df table of a recipe: named, missing, of other features, stale */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <neardup/df.h>
+#include <neardup/recipe.h>
+
+static char path[2][64];
+static struct nd_df *table[2];
+
+/* Tables of the recipe's features with one and with two documents. */
+static int make_tables(void **state)
+{
+    struct nd_feature_params counted = nd_feature_params_default();
+    const uint64_t hash = 7;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct nd_df_builder_params params = {.features = &counted};
+        struct nd_df_builder *b = nd_df_builder_new(&params, NULL);
+
+        snprintf(path[i], sizeof path[i], "/tmp/neardup-test-recipe-%d-%d", (int)getpid(), i);
+        for (int k = 0; b && k <= i; k++)
+            if (nd_df_builder_add(b, &hash, 1, NULL, NULL) != ND_OK)
+                return 1;
+        if (!b || nd_df_builder_write(&b, 1, path[i], NULL) != ND_OK)
+            return 1;
+        nd_df_builder_free(b);
+        table[i] = nd_df_open(path[i], NULL);
+        if (!table[i])
+            return 1;
+    }
+    return 0;
+}
+
+static int remove_tables(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        nd_df_close(table[i]);
+        unlink(path[i]);
+    }
+    return 0;
+}
+
+static struct nd_recipe named(const char *name)
+{
+    struct nd_recipe recipe = nd_recipe_default();
+
+    assert_int_equal(nd_recipe_by_name(&recipe, name, NULL), ND_OK);
+    return recipe;
+}
+
+static uint64_t fingerprint_of(const struct nd_recipe *recipe)
+{
+    uint64_t fingerprint;
+    char *text;
+    size_t len;
+
+    assert_int_equal(nd_recipe_canonical(recipe, &text, &len, &fingerprint, NULL), ND_OK);
+    free(text);
+    return fingerprint;
+}
+
+static void the_version_is_part_of_the_fingerprint(void **state)
+{
+    struct nd_recipe first = named("seshasai-2009"), second = first;
+    uint64_t without = fingerprint_of(&first);
+
+    (void)state;
+    assert_int_equal(nd_signature_use_table(&first.method.signature[0], table[0], NULL), ND_OK);
+    assert_ptr_equal(first.method.signature[0].table, table[0]);
+    assert_true(first.method.signature[0].df_version == nd_df_fingerprint(table[0]));
+    assert_int_equal(nd_signature_use_table(&second.method.signature[0], table[1], NULL), ND_OK);
+    assert_true(fingerprint_of(&first) != without);
+    assert_true(fingerprint_of(&first) != fingerprint_of(&second));
+    assert_int_equal(nd_recipe_set_df(&first, "elsewhere", NULL), ND_OK);
+    second = named("seshasai-2009");
+    assert_int_equal(nd_signature_use_table(&second.method.signature[0], table[0], NULL), ND_OK);
+    assert_true(fingerprint_of(&first) == fingerprint_of(&second)); /* the path is not */
+}
+
+static void a_table_of_another_version_is_refused(void **state)
+{
+    struct nd_recipe recipe = named("kolcz-2004-web");
+    struct nd_named_signature *s = &recipe.method.signature[0];
+    char expected[512];
+    struct nd_error err;
+
+    (void)state;
+    assert_int_equal(nd_recipe_set_df(&recipe, "words.df", NULL), ND_OK);
+    s->df_version = nd_df_fingerprint(table[0]);
+    assert_int_equal(nd_signature_use_table(s, table[0], &err), ND_OK);
+    assert_int_equal(nd_signature_use_table(s, table[1], &err), ND_EINVAL);
+    snprintf(expected, sizeof expected,
+             "signature imatch: the df table words.df has the version 0x%llx, the recipe wants "
+             "0x%llx: sketches that were made with that one are stale",
+             (unsigned long long)nd_df_fingerprint(table[1]),
+             (unsigned long long)nd_df_fingerprint(table[0]));
+    assert_string_equal(err.message, expected);
+    assert_ptr_equal(s->table, table[0]);
+}
+
+static void a_missing_table_is_asked_for(void **state)
+{
+    struct nd_recipe recipe = named("chowdhury-2002");
+    struct nd_error err;
+
+    (void)state;
+    assert_int_equal(nd_signature_use_table(&recipe.method.signature[0], NULL, &err), ND_EINVAL);
+    assert_string_equal(err.message,
+                        "signature imatch: kind = imatch asks a df table: neardup df build makes "
+                        "one of documents, --df FILE names it");
+    recipe = named("cops-1995");
+    assert_int_equal(nd_signature_use_table(&recipe.method.signature[0], NULL, &err), ND_OK);
+}
+
+static void a_table_of_other_features_is_refused(void **state)
+{
+    struct nd_recipe recipe = named("seshasai-2009");
+    struct nd_error err;
+
+    (void)state;
+    assert_int_equal(nd_recipe_set(&recipe, "simhash.stem=english", NULL), ND_OK);
+    assert_int_equal(nd_signature_use_table(&recipe.method.signature[0], table[0], &err),
+                     ND_EINVAL);
+    assert_non_null(strstr(err.message, "signature simhash: "));
+    assert_non_null(strstr(err.message, "stem"));
+    assert_null(recipe.method.signature[0].table);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_version_is_part_of_the_fingerprint),
+        cmocka_unit_test(a_table_of_another_version_is_refused),
+        cmocka_unit_test(a_missing_table_is_asked_for),
+        cmocka_unit_test(a_table_of_other_features_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, make_tables, remove_tables);
+}
