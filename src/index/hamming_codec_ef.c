@@ -4,7 +4,7 @@
 #include "index/hamming_codec.h"
 #include "simd/elias_fano.h"
 
-enum { SAMPLE_SHIFT = 12, LOW_MAX = 63, HIGH_MAX = 56 };
+enum { SAMPLE_SHIFT = 12, LOW_MAX = 63, HIGH_MAX = 56, FEW = 8 };
 
 static size_t words_of(uint64_t bits)
 {
@@ -97,14 +97,24 @@ static uint64_t place_of_high(const struct nd_hamming_ef *ef, uint64_t h, uint64
     return place;
 }
 
+/* A few steps find most; a cluster, in which many have this high part, is halved. */
 uint64_t nd_hamming_ef_rank(const struct nd_hamming_ef *ef, uint64_t x)
 {
-    uint64_t rank, place = place_of_high(ef, x >> ef->low_bits, &rank);
-    uint64_t low = x & low_mask(ef);
+    uint64_t high = x >> ef->low_bits, low = x & low_mask(ef), rank, end = ef->n;
+    uint64_t place = place_of_high(ef, high, &rank);
 
-    while (rank < ef->n && ef->high[place / 64] >> place % 64 & 1 && low_of(ef, rank) < low) {
-        rank++;
-        place++;
+    for (unsigned step = 0; step < FEW; step++, rank++, place++)
+        if (rank == ef->n || !(ef->high[place / 64] >> place % 64 & 1) || low_of(ef, rank) >= low)
+            return rank;
+    if (high + 1 < high_parts(ef))
+        (void)place_of_high(ef, high + 1, &end);
+    while (rank < end) {
+        uint64_t middle = rank + (end - rank) / 2;
+
+        if (low_of(ef, middle) < low)
+            rank = middle + 1;
+        else
+            end = middle;
     }
     return rank;
 }

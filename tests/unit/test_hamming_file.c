@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "index/hamming_file.h"
 
@@ -370,6 +371,46 @@ static void writers_exclude_one_another(void **state)
     free_set(&s);
 }
 
+/* While one process adds, another sees what was there before or what is there after, each time. */
+static void readers_meet_no_half_written_index(void **state)
+{
+    enum { BEGIN = 300, STEPS = 150 };
+    struct set s = make_set(BEGIN + STEPS, 64, 3, false);
+    uint64_t count = BEGIN;
+    int status;
+    pid_t child;
+
+    (void)state;
+    build(path, &s, 0, ND_HAMMING_EF, BEGIN);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        enum nd_status added = ND_OK;
+
+        for (size_t i = BEGIN; i < s.n && added == ND_OK; i++) {
+            struct nd_hamming_entries entries = part_of(&s, i, i + 1);
+
+            added = nd_hamming_file_add(path, &entries, NULL);
+        }
+        _exit(added != ND_OK);
+    }
+    while (count < s.n && waitpid(child, &status, WNOHANG) == 0) {
+        struct nd_hamming_file *file = open_index();
+        uint64_t now = nd_hamming_file_design(file)->problem.count;
+        struct set part = s;
+
+        assert_true(now >= count && now <= s.n);
+        count = now;
+        part.n = (size_t)now;
+        check_answers(file, &part, 3, 1);
+        nd_hamming_file_close(file);
+    }
+    if (count == s.n)
+        assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    free_set(&s);
+}
+
 static void a_link_stays_and_so_do_permissions(void **state)
 {
     struct set s = make_set(60, 64, 3, false);
@@ -402,6 +443,7 @@ int main(void)
         cmocka_unit_test(a_damaged_file_is_refused),
         cmocka_unit_test(what_cannot_be_written_leaves_the_old_file),
         cmocka_unit_test(writers_exclude_one_another),
+        cmocka_unit_test(readers_meet_no_half_written_index),
         cmocka_unit_test(a_link_stays_and_so_do_permissions),
     };
 
