@@ -90,11 +90,15 @@ static uint64_t run(struct nd_featurer *f, struct nd_df_builder *b)
     uint64_t count = 0, *hash = b ? malloc((size_t)MOST * sizeof *hash) : NULL;
 
     for (size_t at = 0, end; at < text_len; at = end) {
+        struct nd_markup markup = {0};
         struct nd_document document = {0};
         struct nd_features made;
 
         end = document_end(at);
         document.text = (struct nd_view){text + at, end - at};
+        markup.len = (end - at) / 8;
+        document.markup = &markup;
+        document.n_markup = 1;
         if (nd_featurer_run(f, &document, &made) != ND_OK)
             die("out of memory");
         count += made.count;
@@ -213,6 +217,9 @@ static void measure_terms(void)
     w.position = ND_POSITION_LOG;
     measure("terms, tf idf, position", &p, &w, df);
     w.position = ND_POSITION_NONE;
+    w.markup = ND_MARKUP_MULTIPLY;
+    measure("terms, tf idf, markup", &p, &w, df);
+    w.markup = ND_MARKUP_IGNORE;
     p.join_apostrophes = 1;
     strcpy(p.stop_words, "english");
     measure("terms, apostrophes, stop words", &p, &plain, NULL);
@@ -258,6 +265,9 @@ static void measure_units(void)
     p.unit = ND_FEATURE_CHARACTERS;
     p.width = 5;
     measure("5-grams of characters", &p, &plain, NULL);
+    p.count = ND_FEATURE_OCCURRENCES;
+    plain.tf = ND_TF_BINARY;
+    measure("5-grams of characters, each occurrence", &p, &plain, NULL);
 }
 
 int main(int argc, char **argv)

@@ -139,7 +139,8 @@ static struct line *cut(const char *text, size_t *n)
 
 static int order_of(const char *a, size_t n_a, const char *b, size_t n_b)
 {
-    int first = memcmp(a, b, n_a < n_b ? n_a : n_b);
+    size_t least = n_a < n_b ? n_a : n_b;
+    int first = least ? memcmp(a, b, least) : 0;
 
     return first ? first : n_a < n_b ? -1 : n_a > n_b;
 }

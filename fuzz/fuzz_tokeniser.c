@@ -1,6 +1,7 @@
 /* fuzz_tokeniser.c - any bytes: repaired to valid UTF-8, and the fast path gives what the plain one
  * gives, on every set of kernels */
 #include "text/text_stream.h"
+#include "text/token_places.h"
 
 #include <neardup/cpu.h>
 #include <neardup/text.h>
@@ -54,6 +55,18 @@ static void same_tokens(struct nd_tokeniser *t, const char *text, size_t len,
     require(seen == plain->n_tokens);
 }
 
+/* The places of tokens that are found faster are the same. */
+static void same_places(const char *text, size_t len, const struct plain *plain)
+{
+    struct nd_token *token;
+    size_t n;
+
+    require(nd_token_places(text, len, &token, &n) == ND_OK && n == plain->n_tokens);
+    for (size_t i = 0; i < n; i++)
+        require(token[i].offset == plain->token[i].offset && token[i].len == plain->token[i].len);
+    free(token);
+}
+
 /* The stream's windows are the normalised text, and its length is told. */
 static void same_text(struct nd_text_stream *s, const char *text, size_t len,
                       const struct plain *plain)
@@ -94,6 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         text = repaired;
     }
     plain = by_the_plain_algorithm(text, size);
+    same_places(text, size, &plain);
     for (size_t i = 0; i < sizeof isa / sizeof *isa; i++) {
         if (nd_cpu_force(isa[i], NULL) != ND_OK)
             continue;

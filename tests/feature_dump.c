@@ -100,6 +100,20 @@ static void same_features(const struct nd_features *a, const struct nd_feature *
         die("explaining gives other features");
 }
 
+/* Weights that were found by a short cut are those of the weigher. */
+static void same_weights(struct nd_featurer *f)
+{
+    size_t n = f->tally.count;
+    int32_t *weight = malloc((n + 1) * sizeof *weight);
+
+    if (!weight ||
+        (n && nd_weigher_run(f->weigher, f->tally.entry + 1, n, f->n_words, weight, NULL) != ND_OK))
+        die("out of memory");
+    if (n && memcmp(weight, f->weight, n * sizeof *weight) != 0)
+        die("other weights than the weigher's");
+    free(weight);
+}
+
 static void dump(struct nd_featurer *f, const char *text, size_t len)
 {
     struct nd_document document = {.text = {text, len}};
@@ -119,6 +133,7 @@ static void dump(struct nd_featurer *f, const char *text, size_t len)
     if (nd_featurer_explain(f, &document, &explained, &explained_len, &made) != ND_OK)
         die("out of memory");
     same_features(&made, first, n);
+    same_weights(f);
     print_features(f, &made, explained, explained_len);
     free(first);
     free(explained);
@@ -142,6 +157,7 @@ static void featurise(char *line)
     p.unit = (enum nd_feature_unit)strtoul(strtok(line, " "), NULL, 10);
     p.width = number();
     p.distance = number();
+    w.tf = p.distance == 2 ? ND_TF_BINARY : p.distance == 3 ? ND_TF_LOG : ND_TF_COUNT;
     p.count = (enum nd_feature_count)number();
     p.select = (enum nd_feature_select)number();
     p.select_count = number();

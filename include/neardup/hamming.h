@@ -182,8 +182,8 @@ ND_API enum nd_status nd_hamming_remove(struct nd_hamming *index, const uint64_t
 
 /*
  * Append to *out every id within `distance` bits of each of the n queries, each once for every pair
- * that was added, in no particular order within a query; queries in order.  ND_ENOMEM: the list
- * may hold some.  ND_EINVAL: distance above the plan's.
+ * that was added, in no particular order (nd_hamming_matches_sort).  ND_ENOMEM: the list may hold
+ * some.  ND_EINVAL: distance above the plan's.
  */
 ND_API enum nd_status nd_hamming_query(const struct nd_hamming *index, const uint64_t *queries,
                                        size_t n, unsigned distance, struct nd_hamming_matches *out,

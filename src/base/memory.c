@@ -162,6 +162,21 @@ void nd_arena_release(struct nd_arena *a)
     *a = (struct nd_arena){0};
 }
 
+#define HUGE_PAGE ((size_t)2 << 20)
+#define HUGE_LEAST ((size_t)4 << 20) /* smaller tables do without */
+#define SMALL_PAGE ((size_t)1 << 16) /* of any machine a multiple of its pages */
+
+static void advise_huge(void *table, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    if (bytes >= HUGE_LEAST)
+        (void)madvise(table, bytes, MADV_HUGEPAGE);
+#else
+    (void)table;
+    (void)bytes;
+#endif
+}
+
 void *nd_table_alloc(size_t bytes)
 {
     void *p =
@@ -169,10 +184,7 @@ void *nd_table_alloc(size_t bytes)
 
     if (p == MAP_FAILED)
         return NULL;
-#ifdef MADV_HUGEPAGE
-    if (bytes >= (size_t)4 << 20)
-        (void)madvise(p, bytes, MADV_HUGEPAGE);
-#endif
+    advise_huge(p, bytes);
     return p;
 }
 
@@ -192,6 +204,47 @@ void nd_table_free(void *table, size_t bytes)
         munmap(table, bytes ? bytes : 1);
 }
 
+/* Address space for so many bytes that begins where a huge page may; MAP_FAILED: none left. */
+static void *reserve_aligned(size_t bytes)
+{
+    char *p, *begin, *end;
+
+    if (bytes > SIZE_MAX - HUGE_PAGE)
+        return MAP_FAILED;
+    p = mmap(NULL, bytes + HUGE_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+             0);
+    if (p == MAP_FAILED)
+        return MAP_FAILED;
+    begin = p + (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE) % HUGE_PAGE;
+    end = begin + bytes;
+    if (begin != p)
+        munmap(p, (size_t)(begin - p));
+    if (end != p + bytes + HUGE_PAGE)
+        munmap(end, (size_t)(p + bytes + HUGE_PAGE - end));
+    return begin;
+}
+
+/*
+ * In place if there is room.  Else to where huge pages stay whole: moved to any other place, each
+ * is taken apart.
+ */
+static void *grow_mapping(void *table, size_t bytes, size_t new_bytes)
+{
+    void *p = mremap(table, bytes, new_bytes, 0), *place;
+
+    if (p != MAP_FAILED)
+        return p;
+    if (new_bytes < HUGE_LEAST || new_bytes % SMALL_PAGE)
+        return mremap(table, bytes, new_bytes, MREMAP_MAYMOVE);
+    place = reserve_aligned(new_bytes);
+    if (place == MAP_FAILED)
+        return MAP_FAILED;
+    p = mremap(table, bytes, new_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+    if (p == MAP_FAILED)
+        munmap(place, new_bytes);
+    return p;
+}
+
 bool nd_table_grow(void **table, size_t bytes, size_t new_bytes)
 {
     void *p;
@@ -200,30 +253,37 @@ bool nd_table_grow(void **table, size_t bytes, size_t new_bytes)
         *table = nd_table_alloc(new_bytes);
         return *table != NULL;
     }
-    p = mremap(*table, bytes, new_bytes, MREMAP_MAYMOVE);
+    if (bytes < HUGE_LEAST && new_bytes >= HUGE_LEAST) {
+        /* small pages that only move stay small: begin anew */
+        p = nd_table_alloc(new_bytes);
+        if (!p)
+            return false;
+        memcpy(p, *table, bytes);
+        nd_table_free(*table, bytes);
+        *table = p;
+        return true;
+    }
+    p = grow_mapping(*table, bytes, new_bytes);
     if (p == MAP_FAILED)
         return false;
     *table = p;
-#ifdef MADV_HUGEPAGE
-    if (new_bytes >= (size_t)4 << 20)
-        (void)madvise(p, new_bytes, MADV_HUGEPAGE);
-#endif
+    advise_huge(p, new_bytes);
     return true;
 }
 
 bool nd_column_reserve(struct nd_column *column, size_t n, size_t size)
 {
-    const size_t page = (size_t)1 << 16;
-    const size_t small = (size_t)4 << 20;
-    size_t need,
-        bytes = column->bytes + (column->bytes < small ? column->bytes : column->bytes / 8);
+    size_t need, page,
+        bytes = column->bytes + (column->bytes < HUGE_LEAST ? column->bytes : column->bytes / 8);
 
-    if (__builtin_mul_overflow(n, size, &need) || need > SIZE_MAX - page)
+    if (__builtin_mul_overflow(n, size, &need) || need > SIZE_MAX - HUGE_PAGE)
         return false;
     if (need <= column->bytes)
         return true;
     if (bytes < need)
         bytes = need;
+    /* What is added to a column is made of huge pages only where it is whole ones. */
+    page = column->bytes && bytes >= HUGE_LEAST ? HUGE_PAGE : SMALL_PAGE;
     bytes = (bytes + page - 1) / page * page;
     if (!nd_table_grow(&column->data, column->bytes, bytes))
         return false;

@@ -11,6 +11,7 @@ enum {
     LEAST_MEMORY = 1 << 20,
     DEFAULT_MEMORY = 256 << 20,
     FIRST_HOMES = 1 << 12,
+    AHEAD = 12, /* terms whose slots are asked for before they are looked at */
 };
 
 static size_t table_bytes(size_t homes)
@@ -125,6 +126,24 @@ static bool write_run(struct nd_df_builder *b)
     return fflush(b->spill.file) == 0;
 }
 
+/* An empty table, from the first spill on the largest that the memory allows: long runs are few. */
+static enum nd_status start_again(struct nd_df_builder *b, struct nd_error *err)
+{
+    uint64_t slot = sizeof(struct nd_df_entry) + (b->keep_texts ? sizeof(uint64_t) : 0);
+    size_t homes = (size_t)((b->memory - b->memory / 4) / slot) - ND_DF_BEYOND;
+
+    if (homes <= b->homes) {
+        memset(b->entry, 0, table_bytes(b->homes));
+        b->used = 0;
+        return ND_OK;
+    }
+    free_table(b->entry, b->text, b->homes);
+    if (new_table(b, homes))
+        return ND_OK;
+    b->text = NULL;
+    return no_memory(err);
+}
+
 /* The table becomes a run of the file, and is empty again. */
 static enum nd_status spill(struct nd_df_builder *b, struct nd_error *err)
 {
@@ -142,11 +161,9 @@ static enum nd_status spill(struct nd_df_builder *b, struct nd_error *err)
         return nd_fail(err, ND_EIO, "temporary file of a df table in %s: %s",
                        b->tmp ? b->tmp : "/tmp", strerror(errno));
     b->run_end[b->n_runs++] = b->spill.bytes;
-    memset(b->entry, 0, table_bytes(b->homes));
-    b->used = 0;
     b->stamp = 0;
     b->texts.len = 0;
-    return ND_OK;
+    return start_again(b, err);
 }
 
 /* The slot of a key: its own, or a free one; SIZE_MAX: the table has none left behind its home. */
@@ -259,8 +276,11 @@ enum nd_status nd_df_builder_add(struct nd_df_builder *b, const uint64_t *hash, 
     if (status == ND_OK)
         status = make_room(b, n, err);
     b->stamp++;
-    for (size_t i = 0; i < n && status == ND_OK; i++)
+    for (size_t i = 0; i < n && status == ND_OK; i++) {
+        if (i + AHEAD < n)
+            __builtin_prefetch(&b->entry[nd_df_home(nd_mix64(hash[i + AHEAD]), b->homes)], 1);
         status = put(b, hash[i], 1, text ? &text[i] : NULL, err);
+    }
     return status;
 }
 

@@ -61,12 +61,12 @@ bool nd_df_spill_put(struct nd_df_spill *s, const struct nd_df_record *record)
     memcpy(head + 8, &record->count, 4);
     memcpy(head + 12, &len, 4);
     s->bytes += bytes;
-    if (fwrite(head, 1, bytes, s->file) != bytes)
+    if (fwrite_unlocked(head, 1, bytes, s->file) != bytes)
         return false;
     if (!s->has_texts || !len)
         return true;
     s->bytes += len;
-    return fwrite(record->text.data, 1, len, s->file) == len;
+    return fwrite_unlocked(record->text.data, 1, len, s->file) == len;
 }
 
 void nd_df_spill_close(struct nd_df_spill *s)

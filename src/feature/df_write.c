@@ -8,24 +8,43 @@
 #include "base/publish.h"
 #include "feature/df_builder.h"
 
-enum { LEAST_BUFFER = 1 << 12, GREATEST_BUFFER = 1 << 18 };
+enum { LEAST_BUFFER = 1 << 12, GREATEST_BUFFER = 1 << 18, AT_ONCE = 1 << 16 };
 
 struct writer {
     struct nd_df_header header;
     struct nd_publish out;
     struct nd_hash_stream *hash; /* of the chunk that is being written */
     struct nd_df_chunk *chunk;
+    char *room; /* what is to be hashed and written next */
+    size_t filled;
     enum nd_status status;
 };
 
+static void flush(struct writer *w)
+{
+    if (w->status == ND_OK && w->filled > 0) {
+        nd_hash_stream_add(w->hash, w->room, w->filled);
+        w->chunk->bytes += w->filled;
+        if (fwrite(w->room, 1, w->filled, w->out.file) != w->filled)
+            w->status = ND_EIO;
+    }
+    w->filled = 0;
+}
+
 static void put_bytes(struct writer *w, const void *data, size_t bytes)
 {
-    if (w->status != ND_OK || bytes == 0)
-        return;
-    nd_hash_stream_add(w->hash, data, bytes);
-    w->chunk->bytes += bytes;
-    if (fwrite(data, 1, bytes, w->out.file) != bytes)
-        w->status = ND_EIO;
+    const char *from = data;
+
+    while (bytes > 0 && w->status == ND_OK) {
+        size_t now = AT_ONCE - w->filled < bytes ? AT_ONCE - w->filled : bytes;
+
+        memcpy(w->room + w->filled, from, now);
+        w->filled += now;
+        from += now;
+        bytes -= now;
+        if (w->filled == AT_ONCE)
+            flush(w);
+    }
 }
 
 static void begin_chunk(struct writer *w, unsigned number)
@@ -39,6 +58,7 @@ static void begin_chunk(struct writer *w, unsigned number)
 
 static void end_chunk(struct writer *w)
 {
+    flush(w);
     if (w->hash)
         w->chunk->hash = nd_hash_stream_value(w->hash);
     nd_hash_stream_free(w->hash);
@@ -140,7 +160,12 @@ static enum nd_status write_table(struct writer *w, const struct nd_df_run *run,
         return status;
     memcpy(w->header.magic, ND_DF_MAGIC, sizeof w->header.magic);
     w->header.version = ND_DF_VERSION;
-    write_parts(w, run, features);
+    w->room = nd_alloc_array(AT_ONCE, 1);
+    if (w->room)
+        write_parts(w, run, features);
+    else
+        w->status = ND_ENOMEM;
+    free(w->room);
     if (w->status == ND_EIO)
         status = nd_publish_failed(&w->out, err);
     else if (w->status != ND_OK)

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "feature/apostrophes.h"
 #include "feature/marks.h"
+#include "text/token_places.h"
 #include "text/utf8.h"
 
 #include <neardup/text.h>
@@ -53,8 +54,19 @@ static enum nd_status read_strings(struct nd_featurer *f, struct nd_error *err)
     return ND_OK;
 }
 
+/* Whether a weight depends on how often the feature occurs, and on how often the most frequent one
+ * does, and on nothing else. */
+static bool is_flat(const struct nd_weight_params *w)
+{
+    return w->idf == ND_IDF_NONE && w->position == ND_POSITION_NONE &&
+           w->markup == ND_MARKUP_IGNORE && w->clip_quantile == 0 && w->clip_rank == 0 &&
+           w->low == 0 && w->high == 0 && w->band_low == 0 && w->band_high == 0 && w->top == 0 &&
+           w->top_share == 0;
+}
+
 /* What is asked for, from the parameters and the weigher. */
-static enum nd_status plan(struct nd_featurer *f, struct nd_error *err)
+static enum nd_status plan(struct nd_featurer *f, const struct nd_weight_params *weights,
+                           struct nd_error *err)
 {
     const struct nd_feature_params *p = &f->params;
 
@@ -63,6 +75,10 @@ static enum nd_status plan(struct nd_featurer *f, struct nd_error *err)
     f->selects_occurrences = p->select == ND_SELECT_KTH || p->select == ND_SELECT_SENTENCE ||
                              p->select == ND_SELECT_ANCHORED ||
                              (p->select == ND_SELECT_FIRST && p->count == ND_FEATURE_OCCURRENCES);
+    f->is_flat = is_flat(weights);
+    f->is_direct = f->is_flat && weights->tf == ND_TF_BINARY && !f->df &&
+                   p->count == ND_FEATURE_OCCURRENCES && p->select != ND_SELECT_RAREST &&
+                   p->select != ND_SELECT_UNCOMMON;
     f->keeps_df = f->df && p->unit == ND_FEATURE_TERMS && p->phrases == 0;
     f->needs_gain = nd_weigher_needs_gain(f->weigher);
     f->needs_marks = nd_weigher_needs_marks(f->weigher);
@@ -113,7 +129,7 @@ static enum nd_status make(struct nd_featurer *f, const struct nd_weight_params 
     f->stream = nd_text_stream_new();
     if (!f->tokeniser || !f->stream || !nd_phrases_init(&f->phrases, f->params.phrases, f->df))
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    return plan(f, err);
+    return plan(f, weights, err);
 }
 
 struct nd_featurer *nd_featurer_new(const struct nd_feature_params *features,
@@ -156,6 +172,7 @@ void nd_featurer_free(struct nd_featurer *f)
     free(f->term);
     free(f->term_df);
     free(f->mark);
+    free(f->token);
     nd_tally_release(&f->tally);
     free(f->occurrence.at);
     free(f->occurrence_from.at);
@@ -176,34 +193,50 @@ enum nd_status nd_featurer_places(struct nd_featurer *f, struct nd_view text,
 
     if (f->params.join_apostrophes && !nd_apostrophes_join(&f->joined, text, &joined))
         return ND_ENOMEM;
-    status = nd_text_tokens(joined.data, joined.len, token, n, NULL);
+    status = nd_token_places(joined.data, joined.len, token, n);
     if (status == ND_OK && joined.data != text.data)
         nd_apostrophes_restore(text, *token, *n);
     return status;
 }
 
-/* How far each word is marked; the slow way, for documents with markup or links only. */
-static enum nd_status read_marks(struct nd_featurer *f, const struct nd_document *document)
+/* Where the tokens stand in the text, which have been read already. */
+static enum nd_status find_places(struct nd_featurer *f, struct nd_view text, size_t *n)
 {
     struct nd_token *token;
+    enum nd_status status;
+
+    *n = (size_t)f->n_words;
+    if (f->knows_places) {
+        if (f->params.join_apostrophes)
+            nd_apostrophes_restore(text, f->token, *n);
+        return ND_OK;
+    }
+    status = nd_featurer_places(f, text, &token, n);
+    if (status != ND_OK)
+        return status;
+    free(f->token);
+    f->token = token;
+    f->token_capacity = *n;
+    return ND_OK;
+}
+
+/* How far each word is marked, in documents with markup or links. */
+static enum nd_status read_marks(struct nd_featurer *f, const struct nd_document *document)
+{
     void *mark = f->mark;
     enum nd_status status;
     size_t n;
 
-    f->has_marks = f->needs_marks &&
-                   (document->n_markup > 0 || (document->n_links > 0 && f->params.anchor_window));
     if (!f->has_marks)
         return ND_OK;
-    status = nd_featurer_places(f, document->text, &token, &n);
+    status = find_places(f, document->text, &n);
     if (status != ND_OK)
         return status;
     if (!nd_array_reserve(&mark, &f->mark_capacity, n, sizeof *f->mark))
-        status = ND_ENOMEM;
+        return ND_ENOMEM;
     f->mark = mark;
-    if (status == ND_OK)
-        nd_marks_fill(document, f->params.anchor_window, token, n, f->mark);
-    free(token);
-    return status;
+    nd_marks_fill(document, f->params.anchor_window, f->token, n, f->mark);
+    return ND_OK;
 }
 
 enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_document *document)
@@ -214,8 +247,11 @@ enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_docume
     nd_tally_clear(&f->tally);
     f->occurrence.count = f->occurrence_from.count = f->origin.count = f->kept.count = 0;
     f->n_seen = 0;
+    f->n_direct = 0;
     f->in_sentence = 0;
     f->seen_in_it = 0;
+    f->has_marks = f->needs_marks &&
+                   (document->n_markup > 0 || (document->n_links > 0 && f->params.anchor_window));
     if (has_words)
         status = nd_featurer_read(f, document->text);
     else /* before the first gain is asked for */
@@ -231,60 +267,6 @@ enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_docume
     return status;
 }
 
-static bool reserve_output(struct nd_featurer *f, size_t n, size_t n_distinct)
-{
-    void *at = f->at, *weight = f->weight, *df_of = f->df_of;
-    bool good = nd_array_reserve(&at, &f->at_capacity, n, sizeof *f->at);
-
-    good = nd_array_reserve(&weight, &f->weight_capacity, n_distinct, sizeof *f->weight) && good;
-    good = nd_array_reserve(&df_of, &f->df_capacity, n, sizeof *f->df_of) && good;
-    f->at = at;
-    f->weight = weight;
-    f->df_of = df_of;
-    return good;
-}
-
-static void put(struct nd_featurer *f, size_t at, size_t number)
-{
-    f->at[at] = (struct nd_feature){f->tally.entry[number].hash, f->weight[number - 1]};
-    f->df_of[at] = f->tally.entry[number].df;
-}
-
-/* Weigh what was collected, and add what comes from the fields and links. */
-static enum nd_status finish(struct nd_featurer *f, const struct nd_document *document,
-                             struct nd_features *out)
-{
-    bool is_distinct = f->params.count == ND_FEATURE_DISTINCT;
-    size_t n = is_distinct ? f->tally.count : f->occurrence.count;
-    struct nd_metadata_features metadata;
-    enum nd_status status = nd_metadata_run(f->metadata, document, &metadata);
-
-    if (status == ND_OK && !reserve_output(f, n + metadata.count, f->tally.count))
-        status = ND_ENOMEM;
-    if (status == ND_OK && f->tally.count > 0)
-        status = nd_weigher_run(f->weigher, f->tally.entry + 1, f->tally.count, f->n_words,
-                                f->weight, NULL);
-    if (status != ND_OK)
-        return status;
-    for (size_t i = 0; i < n; i++)
-        put(f, i, is_distinct ? i + 1 : f->occurrence.at[i]);
-    for (size_t i = 0; i < metadata.count; i++) {
-        f->at[n + i] = metadata.at[i];
-        f->df_of[n + i] = 1;
-    }
-    *out = (struct nd_features){
-        .at = f->at,
-        .count = n + metadata.count,
-        .n_metadata = metadata.count,
-        .forced = metadata.forced,
-        .n_forced = metadata.n_forced,
-        .df = f->df ? f->df_of : NULL,
-        .n_tokens = f->n_words,
-        .n_terms = f->params.unit == ND_FEATURE_CHARACTERS ? f->n_words : f->n_terms,
-    };
-    return ND_OK;
-}
-
 enum nd_status nd_featurer_run(struct nd_featurer *f, const struct nd_document *document,
                                struct nd_features *out)
 {
@@ -292,7 +274,7 @@ enum nd_status nd_featurer_run(struct nd_featurer *f, const struct nd_document *
     enum nd_status status = nd_featurer_collect(f, document);
 
     if (status == ND_OK)
-        status = finish(f, document, &made);
+        status = nd_featurer_finish(f, document, &made);
     if (status == ND_OK)
         status = nd_featurer_length(f, document->text, &made.length);
     if (status == ND_OK)

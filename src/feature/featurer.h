@@ -46,7 +46,9 @@ struct nd_featurer {
     struct nd_metadata *metadata; /* NULL: none asked for */
     bool is_plain;                /* tokens are terms */
     bool has_sentences, selects_occurrences, needs_gain, needs_marks;
-    bool keeps_df; /* terms, and each brings its df */
+    bool is_flat;   /* weights come from frequencies alone */
+    bool is_direct; /* every occurrence is a feature of the same weight: nothing is counted */
+    bool keeps_df;  /* terms, and each brings its df */
 
     uint64_t *anchor_code; /* of character n-grams: the anchors' code points, */
     size_t anchor_capacity;
@@ -62,7 +64,10 @@ struct nd_featurer {
     uint64_t n_dropped; /* code points before the first in `term` */
     uint16_t *mark;     /* of each token */
     size_t mark_capacity;
-    bool has_marks; /* this document */
+    struct nd_token *token; /* where each stands in the text, as soon as it is read */
+    size_t token_capacity;
+    bool has_marks;    /* this document */
+    bool knows_places; /* this document: it is ASCII, and `token` is filled */
 
     uint64_t n_seen;     /* occurrences so far */
     size_t in_sentence;  /* sentences begun so far */
@@ -76,6 +81,7 @@ struct nd_featurer {
     bool has_origins, has_places;
 
     struct nd_feature *at;
+    size_t n_direct; /* of `at` so far, where nothing is counted */
     int32_t *weight;
     uint32_t *df_of;
     size_t at_capacity, weight_capacity, df_capacity;
@@ -87,6 +93,17 @@ enum nd_status nd_feature_params_check(const struct nd_feature_params *params, b
 
 /* featurer.c: from the document to the selected distinct features.  ND_ENOMEM. */
 enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_document *document);
+
+/* featurer_finish.c: weigh what was collected; but for out->length.  ND_ENOMEM. */
+enum nd_status nd_featurer_finish(struct nd_featurer *f, const struct nd_document *document,
+                                  struct nd_features *out);
+bool nd_featurer_reserve(struct nd_featurer *f, size_t n); /* of `at`: n in all */
+
+/* Explaining needs the counts. */
+static inline bool nd_featurer_is_direct(const struct nd_featurer *f)
+{
+    return f->is_direct && !f->has_origins && !f->has_places;
+}
 
 /* The tokens of the text, with places in it even where apostrophes were taken out; the caller frees
  * *token.  Slow.  ND_ENOMEM. */

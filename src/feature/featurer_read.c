@@ -27,47 +27,65 @@ bool nd_featurer_reserve_terms(struct nd_featurer *f, size_t n)
     return true;
 }
 
-/* Tokens are terms. */
-static enum nd_status read_plain(struct nd_featurer *f, const char *text, size_t len)
+/* Where the tokens of a window stand; the window's text is at `at`, and they are number `first` on.
+ */
+static bool note_places(struct nd_featurer *f, const struct nd_token_window *w, uint64_t at,
+                        size_t first)
 {
-    const uint64_t *hash;
-    size_t n;
-    int more;
+    void *token = f->token;
 
-    nd_tokeniser_start(f->tokeniser, text, len);
-    while ((more = nd_tokeniser_next(f->tokeniser, &hash, &n)) == 1) {
-        if (f->n_terms + n > UINT32_MAX || !nd_featurer_reserve_terms(f, f->n_terms + n))
-            return ND_ENOMEM;
-        memcpy(f->term + f->n_terms, hash, n * sizeof *hash);
-        f->n_terms += n;
+    if (!nd_array_reserve(&token, &f->token_capacity, first + w->count, sizeof *f->token))
+        return false;
+    f->token = token;
+    for (size_t i = 0; i < w->count; i++) {
+        struct nd_view form = nd_token_form(w, i);
+
+        f->token[first + i] =
+            (struct nd_token){.offset = at + w->offset + (uint64_t)(form.data - w->base),
+                              .len = form.len > UINT32_MAX ? UINT32_MAX : (uint32_t)form.len};
     }
-    return (enum nd_status)more;
-}
-
-static enum nd_status read_words(struct nd_featurer *f, const char *text, size_t len)
-{
-    struct nd_token_window window;
-    int more;
-
-    nd_tokeniser_start(f->tokeniser, text, len);
-    while ((more = nd_tokeniser_window(f->tokeniser, &window)) == 1) {
-        if (!nd_numbers_reserve(&f->word, window.count) ||
-            !nd_words_find(&f->words, &window, f->word.at + f->word.count))
-            return ND_ENOMEM;
-        f->word.count += window.count;
-    }
-    return (enum nd_status)more;
-}
-
-static enum nd_status read_part(struct nd_featurer *f, const char *text, size_t len)
-{
-    return f->is_plain ? read_plain(f, text, len) : read_words(f, text, len);
+    return true;
 }
 
 /* How many tokens there are so far. */
 static size_t tokens_of(const struct nd_featurer *f)
 {
     return f->is_plain ? f->n_terms : f->word.count;
+}
+
+/* Tokens are terms. */
+static bool add_plain(struct nd_featurer *f, const uint64_t *hash, size_t n)
+{
+    if (f->n_terms + n > UINT32_MAX || !nd_featurer_reserve_terms(f, f->n_terms + n))
+        return false;
+    memcpy(f->term + f->n_terms, hash, n * sizeof *hash);
+    f->n_terms += n;
+    return true;
+}
+
+static bool add_words(struct nd_featurer *f, const struct nd_token_window *w)
+{
+    if (!nd_numbers_reserve(&f->word, w->count) ||
+        !nd_words_find(&f->words, w, f->word.at + f->word.count))
+        return false;
+    f->word.count += w->count;
+    return true;
+}
+
+/* `at` bytes of the text stand before this part of it. */
+static enum nd_status read_part(struct nd_featurer *f, const char *text, size_t len, uint64_t at)
+{
+    struct nd_token_window w;
+    int more;
+
+    nd_tokeniser_start(f->tokeniser, text, len);
+    while ((more = nd_tokeniser_window(f->tokeniser, &w)) == 1) {
+        if (f->knows_places && !note_places(f, &w, at, tokens_of(f)))
+            return ND_ENOMEM;
+        if (!(f->is_plain ? add_plain(f, w.hash, w.count) : add_words(f, &w)))
+            return ND_ENOMEM;
+    }
+    return (enum nd_status)more;
 }
 
 static enum nd_status read_sentences(struct nd_featurer *f, const char *text, size_t len)
@@ -78,7 +96,7 @@ static enum nd_status read_sentences(struct nd_featurer *f, const char *text, si
         size_t first = tokens_of(f);
 
         end = nd_sentence_end(text, len, at);
-        status = read_part(f, text + at, end - at);
+        status = read_part(f, text + at, end - at, at);
         if (status == ND_OK && tokens_of(f) > first) {
             if (!nd_numbers_reserve(&f->sentence, 1))
                 return ND_ENOMEM;
@@ -86,6 +104,15 @@ static enum nd_status read_sentences(struct nd_featurer *f, const char *text, si
         }
     }
     return status;
+}
+
+static bool is_ascii(struct nd_view text)
+{
+    unsigned char any = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        any |= (unsigned char)text.data[i];
+    return any < 0x80;
 }
 
 enum nd_status nd_featurer_read(struct nd_featurer *f, struct nd_view text)
@@ -96,8 +123,9 @@ enum nd_status nd_featurer_read(struct nd_featurer *f, struct nd_view text)
     f->word.count = f->sentence.count = f->n_terms = 0;
     if (f->params.join_apostrophes && !nd_apostrophes_join(&f->joined, text, &text))
         return ND_ENOMEM;
+    f->knows_places = f->has_marks && is_ascii(text);
     status = f->has_sentences ? read_sentences(f, text.data, text.len)
-                              : read_part(f, text.data, text.len);
+                              : read_part(f, text.data, text.len, 0);
     f->n_words = tokens_of(f);
     return status;
 }
@@ -107,12 +135,9 @@ enum nd_status nd_featurer_length(struct nd_featurer *f, struct nd_view text, ui
     const char *bytes;
     size_t n;
     int more;
-    unsigned char any = 0;
 
-    for (size_t i = 0; i < text.len; i++)
-        any |= (unsigned char)text.data[i];
     *length = text.len;
-    if (any < 0x80)
+    if (is_ascii(text))
         return ND_OK;
     *length = 0;
     nd_text_stream_start(f->stream, text.data, text.len);

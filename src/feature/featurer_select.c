@@ -126,12 +126,24 @@ static void add_gains(struct nd_featurer *f, const uint32_t *number, const uint3
     }
 }
 
+/* Every occurrence is a feature. */
+static bool put_direct(struct nd_featurer *f, const uint64_t *hash, size_t n)
+{
+    if (!nd_featurer_reserve(f, f->n_direct + n))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        f->at[f->n_direct++] = (struct nd_feature){hash[i], ND_WEIGHT_ONE};
+    return true;
+}
+
 static bool tally(struct nd_featurer *f, const uint64_t *hash, const uint32_t *from, size_t n)
 {
     enum { BATCH = 512 };
     uint32_t number[BATCH];
     size_t had = f->tally.count;
 
+    if (nd_featurer_is_direct(f))
+        return put_direct(f, hash, n);
     if (!nd_tally_add(&f->tally, hash, n, number))
         return false;
     if (f->df)

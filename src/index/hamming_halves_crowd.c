@@ -60,7 +60,6 @@ void nd_halves_move_bucket(struct nd_halves *s, unsigned half, uint32_t address)
     if (!make_crowded(s))
         return;
     n = list_bucket(s, half, address, x);
-    nd_tables_grow(s->crowded, n);
     for (size_t i = 0; i < n && move(s, x[i]); i++)
         ;
 }

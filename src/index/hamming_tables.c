@@ -65,18 +65,6 @@ static void *make(const struct nd_hamming_plan *plan)
     return nd_tables_new(plan, NULL);
 }
 
-/* By half. */
-void nd_tables_grow(struct nd_tables *s, size_t more)
-{
-    size_t entries = s->n_used + more;
-
-    for (unsigned t = 0; t < s->n_tables; t++)
-        if (nd_tables_lines_for((double)entries) > s->table[t].lines.n_main &&
-            !nd_tables_node_grow(s, &s->table[t],
-                                 nd_tables_lines_for((double)entries + (double)s->n_used / 2)))
-            return;
-}
-
 /* Of tables of one design the one with the fewest lines to look at. */
 static const struct nd_tables_node *shortest(const struct nd_tables_node *node, unsigned n,
                                              const uint64_t *x)
@@ -199,7 +187,6 @@ static size_t add(void *self, const uint64_t *fingerprints, const uint32_t *ids,
     for (size_t start = 0; start < n; start += AHEAD) {
         size_t left = n - start < AHEAD ? n - start : AHEAD;
 
-        nd_tables_grow(s, left);
         for (size_t i = 0; i < left; i++)
             for (unsigned t = 0; t < s->n_tables; t++)
                 __builtin_prefetch(

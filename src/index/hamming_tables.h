@@ -45,7 +45,9 @@ struct nd_tables_node {
     struct nd_tables_node *inner; /* NULL: none yet */
     unsigned n_inner, number;     /* the number among those of the same design */
     bool is_last;                 /* no design for the bits left */
-    size_t entries;
+    size_t first_lines;           /* made with so many */
+    unsigned doublings;           /* first_lines << doublings <= lines < twice that */
+    size_t entries;               /* without those inside */
 };
 
 /*
@@ -100,8 +102,7 @@ static inline uint32_t nd_tables_filter(const struct nd_tables_key *key, uint64_
     return low ^ (high << key->turn | high >> (31 - key->turn) >> 1);
 }
 
-static inline size_t nd_tables_bucket(const struct nd_tables_key *key, size_t n_lines,
-                                      const uint64_t *x)
+static inline uint64_t nd_tables_hash(const struct nd_tables_key *key, const uint64_t *x)
 {
     uint64_t hash = 0;
 
@@ -110,7 +111,7 @@ static inline size_t nd_tables_bucket(const struct nd_tables_key *key, size_t n_
         hash ^= hash >> 32;
     }
     hash *= UINT64_C(0xD6E8FEB86659FD93);
-    return (size_t)(((unsigned __int128)hash * n_lines) >> 64);
+    return hash ^ hash >> 32;
 }
 
 static inline bool nd_tables_key_agrees(const struct nd_tables_key *key, const uint64_t *a,
@@ -123,9 +124,18 @@ static inline bool nd_tables_key_agrees(const struct nd_tables_key *key, const u
     return differ == 0;
 }
 
+/*
+ * By linear hashing (Litwin, 1980) on top of the lines that the table was made with, among which
+ * the hash's upper half chooses: the table grows one line at a time.
+ */
 static inline size_t nd_tables_place(const struct nd_tables_node *node, const uint64_t *x)
 {
-    return nd_tables_bucket(&node->key, node->lines.n_main, x);
+    uint64_t hash = nd_tables_hash(&node->key, x);
+    size_t first = (size_t)((hash >> 32) * node->first_lines >> 32);
+    uint32_t bit = UINT32_C(1) << node->doublings, low = (uint32_t)hash & (2 * bit - 1);
+    size_t beyond = first + low * node->first_lines >= node->lines.n_main; /* no branch: a coin */
+
+    return first + (low & ~(bit * (uint32_t)beyond)) * node->first_lines;
 }
 
 /* Lines that a table of so many entries should have. */
@@ -133,15 +143,17 @@ size_t nd_tables_lines_for(double entries);
 
 /*
  * One table, and those within it.  mask: the bits of its key.  _make and _put are false where
- * memory is out, and then nothing has changed; _grow too, and then the chains grow instead.
+ * memory is out, and then nothing has changed.
  */
 bool nd_tables_node_make(const struct nd_tables *s, struct nd_tables_node *node,
                          const uint64_t *mask, size_t lines);
 void nd_tables_node_release(struct nd_tables_node *node);
 bool nd_tables_node_put(const struct nd_tables *s, struct nd_tables_node *node, uint32_t row);
 void nd_tables_node_drop(const struct nd_tables *s, struct nd_tables_node *node, uint32_t row);
-bool nd_tables_node_grow(const struct nd_tables *s, struct nd_tables_node *node, size_t lines);
 size_t nd_tables_node_bytes(const struct nd_tables_node *node);
+
+/* Take all entries, which stand inside by now, from a bucket of more than one line. */
+void nd_tables_node_empty(struct nd_tables_node *node, size_t bucket);
 
 /* Move the entries of a crowded bucket inside, if that helps and memory is there. */
 void nd_tables_refine(const struct nd_tables *s, struct nd_tables_node *node, size_t bucket);
@@ -152,8 +164,6 @@ void nd_tables_free(struct nd_tables *s);
 size_t nd_tables_bytes(const struct nd_tables *s);
 /* The row of a fingerprint, or ND_TABLES_NO_ROW. */
 int64_t nd_tables_find(const struct nd_tables *s, const uint64_t *x);
-/* Grow the tables that so many more would fill.  Where memory is out, the chains grow instead. */
-void nd_tables_grow(struct nd_tables *s, size_t more);
 /* A fingerprint that is not there yet, with an id, or a list of s->ids.  False: out of memory. */
 bool nd_tables_put(struct nd_tables *s, const uint64_t *x, struct nd_tables_ids ids);
 /* One id more for a row, and one less.  False: out of memory; there is no such id. */

@@ -5,7 +5,6 @@
 #include "index/hamming_tables.h"
 
 enum {
-    AHEAD = 8,
     LEAST_LINES = 16,
     REFINE = 256, /* entries of a bucket that is looked at, and again at each doubling */
     SLOTS = 7
@@ -57,6 +56,8 @@ bool nd_tables_node_make(const struct nd_tables *s, struct nd_tables_node *node,
 {
     set_key(&node->key, mask, s->words);
     node->lines = (struct nd_hamming_lines){.layout = ND_HAMMING_LAYOUT_ROWS};
+    node->first_lines = lines;
+    node->doublings = 0;
     return nd_hamming_lines_resize(&node->lines, lines);
 }
 
@@ -91,112 +92,111 @@ static bool put_inside(const struct nd_tables *s, struct nd_tables_node *node, u
     return true;
 }
 
+static void mark_refined(struct nd_hamming_line *main)
+{
+    main->word[ND_TABLES_CHAINED] = ND_TABLES_REFINED;
+    main->word[15] = 16; /* nothing here, and more elsewhere */
+}
+
+/* Deal the entries of a bucket out to itself and a new, empty one. */
+static void deal(const struct nd_tables *s, struct nd_tables_node *node, size_t old, size_t new)
+{
+    struct nd_hamming_lines *lines = &node->lines;
+    struct nd_hamming_line *line = nd_hamming_lines_at(lines, old), copy = *line;
+    uint32_t dealt[2] = {0, 0};
+
+    line->word[15] = 0;
+    for (;;) {
+        struct nd_hamming_line *next = nd_hamming_lines_next(lines, &copy);
+        unsigned n = nd_hamming_line_taken(&copy);
+
+        for (unsigned i = 0; i < n; i++) {
+            struct nd_hamming_entry e = nd_hamming_line_get(lines->layout, &copy, i);
+            bool moves = nd_tables_hash(&node->key, nd_tables_row(s, e.id)) >> node->doublings & 1;
+
+            nd_hamming_lines_put(lines, moves ? new : old, e);
+            dealt[moves]++;
+        }
+        if (!next)
+            break;
+        copy = *next; /* its room serves the entries that it held */
+        nd_hamming_lines_give_back(lines, next);
+    }
+    for (int i = 0; i < 2; i++)
+        nd_hamming_lines_at(lines, i ? new : old)->word[ND_TABLES_CHAINED] =
+            dealt[i] > SLOTS ? dealt[i] - SLOTS : 0;
+}
+
+/* One line more for a table that is full; where memory is out, the chains grow instead. */
+static void grow(const struct nd_tables *s, struct nd_tables_node *node)
+{
+    size_t level = node->first_lines << node->doublings, new = node->lines.n_main;
+    size_t old = new - level;
+
+    if ((double)node->entries <= (double)new *ND_HAMMING_FILL_TABLES || new >= UINT32_MAX / 2 ||
+        !nd_hamming_lines_resize(&node->lines, new + 1))
+        return;
+    if (nd_tables_is_refined(nd_hamming_lines_at(&node->lines, old)))
+        mark_refined(nd_hamming_lines_at(&node->lines, new)); /* the inner tables serve both */
+    else
+        deal(s, node, old, new);
+    node->doublings += node->lines.n_main == 2 * level;
+}
+
 bool nd_tables_node_put(const struct nd_tables *s, struct nd_tables_node *node, uint32_t row)
 {
     const uint64_t *x = nd_tables_row(s, row);
     struct nd_hamming_entry e = {.word = nd_tables_filter(&node->key, nd_tables_fold(x, s->words)),
                                  .id = row};
-    struct nd_hamming_line *main;
-    size_t bucket;
-    uint32_t n;
+    size_t bucket = nd_tables_place(node, x);
+    struct nd_hamming_line *main = nd_hamming_lines_at(&node->lines, bucket);
+    uint32_t n = nd_hamming_line_taken(main);
 
-    if (node->outer && nd_tables_lines_for((double)node->entries) > node->lines.n_main)
-        (void)nd_tables_node_grow(s, node, nd_tables_lines_for((double)node->entries * 1.5));
-    bucket = nd_tables_place(node, x);
-    main = nd_hamming_lines_at(&node->lines, bucket);
-    if (nd_tables_is_refined(main)) {
-        if (!put_inside(s, node, row))
-            return false;
-        node->entries++;
-        return true;
-    }
+    if (nd_tables_is_refined(main))
+        return put_inside(s, node, row);
     if (!nd_hamming_lines_ready(&node->lines))
         return false;
-    n = nd_hamming_line_taken(main);
     nd_hamming_lines_put(&node->lines, bucket, e);
     node->entries++;
-    if (n < SLOTS)
-        return true;
-    n = ++main->word[ND_TABLES_CHAINED] + SLOTS;
-    if (n >= REFINE && (n & (n - 1)) == 0)
-        nd_tables_refine(s, node, bucket);
+    if (n == SLOTS) {
+        n += ++main->word[ND_TABLES_CHAINED];
+        if (n >= REFINE && (n & (n - 1)) == 0)
+            nd_tables_refine(s, node, bucket);
+    }
+    grow(s, node);
     return true;
 }
 
 void nd_tables_node_drop(const struct nd_tables *s, struct nd_tables_node *node, uint32_t row)
 {
     size_t bucket = nd_tables_place(node, nd_tables_row(s, row));
-    struct nd_hamming_line *main = nd_hamming_lines_at(&node->lines, bucket);
+    struct nd_hamming_line *main = nd_hamming_lines_at(&node->lines, bucket), *line = main;
 
-    node->entries--;
-    if (nd_tables_is_refined(main)) {
-        for (unsigned i = 0; i < node->n_inner; i++)
-            nd_tables_node_drop(s, &node->inner[i], row);
+    for (unsigned i = 0; nd_tables_is_refined(main) && i < node->n_inner; i++)
+        nd_tables_node_drop(s, &node->inner[i], row);
+    if (nd_tables_is_refined(main))
         return;
-    }
-    for (struct nd_hamming_line *line = main; line;
-         line = nd_hamming_lines_next(&node->lines, line)) {
+    for (; line; line = nd_hamming_lines_next(&node->lines, line)) {
         unsigned n = nd_hamming_line_taken(line);
 
         for (unsigned i = 0; i < n; i++)
             if (nd_hamming_line_get(ND_HAMMING_LAYOUT_ROWS, line, i).id == row) {
                 main->word[ND_TABLES_CHAINED] -= main->word[ND_TABLES_CHAINED] != 0;
                 nd_hamming_lines_take(&node->lines, bucket, line, i);
+                node->entries--;
                 return;
             }
     }
 }
 
-/* The rows of all refined buckets are those of any inner table. */
-static size_t list_rows(const struct nd_tables_node *node, uint32_t *row, size_t n)
+void nd_tables_node_empty(struct nd_tables_node *node, size_t bucket)
 {
-    for (size_t b = 0; b < node->lines.n_main; b++) {
-        const struct nd_hamming_line *line = nd_hamming_lines_at(&node->lines, b);
+    struct nd_hamming_line *main = nd_hamming_lines_at(&node->lines, bucket), *line;
 
-        for (; line && !nd_tables_is_refined(line);
-             line = nd_hamming_lines_next(&node->lines, line))
-            for (unsigned i = 0; i < nd_hamming_line_taken(line); i++)
-                row[n++] = nd_hamming_line_get(ND_HAMMING_LAYOUT_ROWS, line, i).id;
+    node->entries -= main->word[ND_TABLES_CHAINED] + SLOTS;
+    while ((line = nd_hamming_lines_next(&node->lines, main))) {
+        main->word[15] = line->word[15];
+        nd_hamming_lines_give_back(&node->lines, line);
     }
-    return node->n_inner ? list_rows(node->inner, row, n) : n;
-}
-
-static bool fill(const struct nd_tables *s, struct nd_tables_node *node, const uint32_t *row,
-                 size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (i + AHEAD < n) {
-            const uint64_t *later = nd_tables_row(s, row ? row[i + AHEAD] : (uint32_t)(i + AHEAD));
-
-            __builtin_prefetch(nd_hamming_lines_at(&node->lines, nd_tables_place(node, later)), 1);
-        }
-        if (!row && nd_tables_row_ids(s, (uint32_t)i)->state == ND_TABLES_FREE)
-            continue;
-        if (!nd_tables_node_put(s, node, row ? row[i] : (uint32_t)i))
-            return false;
-    }
-    return true;
-}
-
-/* A new table is filled from the rows; the old one stands until it is done. */
-bool nd_tables_node_grow(const struct nd_tables *s, struct nd_tables_node *node, size_t lines)
-{
-    struct nd_tables_node made = {.outer = node->outer, .number = node->number};
-    uint32_t *row = node->outer ? nd_alloc_array(node->entries, sizeof *row) : NULL;
-    size_t n = s->n_rows;
-    bool fits = (row || !node->outer) && nd_tables_node_make(s, &made, node->key.mask, lines);
-
-    if (fits && row)
-        n = list_rows(node, row, 0);
-    fits = fits && fill(s, &made, row, n);
-    free(row);
-    if (!fits) {
-        nd_tables_node_release(&made);
-        return false;
-    }
-    nd_tables_node_release(node);
-    *node = made;
-    for (unsigned i = 0; i < node->n_inner; i++)
-        node->inner[i].outer = node;
-    return true;
+    mark_refined(main);
 }

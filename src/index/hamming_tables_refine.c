@@ -143,18 +143,6 @@ static bool move_inside(const struct nd_tables *s, struct nd_tables_node *node, 
     return true;
 }
 
-static void empty_bucket(struct nd_tables_node *node, size_t bucket)
-{
-    struct nd_hamming_line *main = nd_hamming_lines_at(&node->lines, bucket), *line;
-
-    while ((line = nd_hamming_lines_next(&node->lines, main))) {
-        main->word[15] = line->word[15];
-        nd_hamming_lines_give_back(&node->lines, line);
-    }
-    main->word[ND_TABLES_CHAINED] = ND_TABLES_REFINED;
-    main->word[15] = 16; /* nothing here, and more elsewhere */
-}
-
 void nd_tables_refine(const struct nd_tables *s, struct nd_tables_node *node, size_t bucket)
 {
     size_t n = nd_hamming_lines_at(&node->lines, bucket)->word[ND_TABLES_CHAINED] +
@@ -168,6 +156,6 @@ void nd_tables_refine(const struct nd_tables *s, struct nd_tables_node *node, si
         return;
     n = list_bucket(node, bucket, row);
     if (is_worth(s, node, row, n) && move_inside(s, node, row, n))
-        empty_bucket(node, bucket);
+        nd_tables_node_empty(node, bucket);
     free(row);
 }

@@ -92,10 +92,10 @@ bool nd_page_marks_take(const struct nd_page_marks *m, size_t title, size_t shif
                         struct nd_arena *arena, struct nd_document *document)
 {
     size_t n = m->n_spans + (title > 0), first = title > 0;
-    struct nd_markup *span = n ? nd_arena_alloc(arena, n * sizeof *span) : NULL;
-    struct nd_link *link = m->n_links ? nd_arena_alloc(arena, m->n_links * sizeof *link) : NULL;
+    struct nd_markup *span = nd_arena_alloc(arena, (n + 1) * sizeof *span);
+    struct nd_link *link = nd_arena_alloc(arena, (m->n_links + 1) * sizeof *link);
 
-    if ((n && !span) || (m->n_links && !link))
+    if (!span || !link)
         return false;
     if (title)
         span[0] = (struct nd_markup){0, title};

@@ -92,9 +92,12 @@ static uint64_t times_t64(uint64_t (*table)[256], uint64_t a)
 /* The message begins with a 1, so that zeroes in front count, and ends with 64 zeroes. */
 uint64_t nd_rabin_words(uint64_t (*table)[256], const uint64_t *word, size_t n)
 {
-    uint64_t rest = 1;
+    uint64_t rest = table[0][1]; /* t^64: a 1, and place for a word */
 
-    for (size_t i = 0; i < n; i++)
+    if (n == 0)
+        return rest;
+    rest ^= __builtin_bswap64(word[0]);
+    for (size_t i = 1; i < n; i++)
         rest = times_t64(table, rest) ^ __builtin_bswap64(word[i]);
     return times_t64(table, rest);
 }

@@ -135,6 +135,33 @@ bool nd_shingle_set_build(struct nd_shingle_set *set, const uint64_t *value, siz
     return nd_shingle_set_add(set, value, n);
 }
 
+static inline __attribute__((always_inline)) void count_each(const struct nd_shingle_set *set,
+                                                             const uint64_t *value, size_t n,
+                                                             bool wide, uint32_t *count)
+{
+    const uint16_t *narrow_slot = set->slot;
+    const uint32_t *wide_slot = set->slot;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t at = value[i] >> set->shift, number = wide ? wide_slot[at] : narrow_slot[at];
+
+        while (set->entry[number] != value[i]) {
+            at = (at + 1) & (set->n_slots - 1);
+            number = wide ? wide_slot[at] : narrow_slot[at];
+        }
+        count[number - 1]++;
+    }
+}
+
+void nd_shingle_set_count(const struct nd_shingle_set *set, const uint64_t *value, size_t n,
+                          uint32_t *count)
+{
+    if (set->wide)
+        count_each(set, value, n, true, count);
+    else
+        count_each(set, value, n, false, count);
+}
+
 uint64_t nd_shingle_set_shared(const struct nd_shingle_set *set, const uint64_t *value, size_t n,
                                uint64_t need)
 {

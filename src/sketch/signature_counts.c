@@ -92,10 +92,9 @@ enum nd_status nd_sign_checksums(struct nd_signer *s, const struct nd_features *
     return ND_OK;
 }
 
-/* Sorted occurrences to pairs of a term and its count, in place of both; the greatest count. */
-static uint64_t count_runs(const uint64_t *sorted, size_t n, uint64_t *pair, size_t *n_pairs)
+/* Sorted occurrences to pairs of a term and its count; how many. */
+static size_t count_runs(const uint64_t *sorted, size_t n, uint64_t *pair)
 {
-    uint64_t greatest = 0;
     size_t count = 0;
 
     for (size_t i = 0; i < n;) {
@@ -105,11 +104,36 @@ static uint64_t count_runs(const uint64_t *sorted, size_t n, uint64_t *pair, siz
             i++;
         pair[2 * count] = sorted[from];
         pair[2 * count + 1] = i - from;
-        greatest = i - from > greatest ? i - from : greatest;
         count++;
     }
-    *n_pairs = count;
-    return greatest;
+    return count;
+}
+
+/* The same of occurrences in any order, and pairs in that of the first ones.  False: no memory. */
+static bool count_in_set(struct nd_shingle_set *set, const uint64_t *term, size_t n, uint64_t *pair)
+{
+    uint32_t *count;
+
+    if (!nd_shingle_set_build(set, term, n))
+        return false;
+    count = (uint32_t *)(pair + 2 * set->count); /* behind the pairs */
+    memset(count, 0, set->count * sizeof *count);
+    nd_shingle_set_count(set, term, n, count);
+    for (size_t i = 0; i < set->count; i++) {
+        pair[2 * i] = set->distinct[i];
+        pair[2 * i + 1] = count[i];
+    }
+    return true;
+}
+
+/* Distinct terms and their counts: ascending where the hash wants order; how many, -1: no memory.
+ */
+static int64_t count_terms(struct nd_signer *s, size_t n, uint64_t *pair)
+{
+    if (!nd_hasher_wants_order(&s->hasher))
+        return count_in_set(&s->set, s->hash.at, n, pair) ? (int64_t)s->set.count : -1;
+    nd_sort_values(s->hash.at, n, s->scratch.at);
+    return (int64_t)count_runs(s->hash.at, n, pair);
 }
 
 /* The unit of counts: the share of the greatest, rounded, but 2 at least where any word repeats. */
@@ -134,39 +158,46 @@ static size_t order_pairs(const uint64_t *pair, size_t n, uint64_t *place, uint6
     return 2 * n;
 }
 
-/* Each count rounded down to whole units; terms of less than one unit go.  Returns how many stay.
- */
-static size_t quantise(uint64_t *pair, size_t n, uint64_t unit)
+/* Each count rounded down to whole units of a share of the greatest; terms of less than one unit
+ * go.  Returns how many stay. */
+static size_t quantise(uint64_t *pair, size_t n, uint64_t millionths)
 {
+    uint64_t greatest = 0, unit;
     size_t kept = 0;
 
+    for (size_t i = 0; i < n; i++)
+        greatest = pair[2 * i + 1] > greatest ? pair[2 * i + 1] : greatest;
+    unit = unit_of(greatest, millionths);
     for (size_t i = 0; i < n; i++) {
-        uint64_t units = pair[2 * i + 1] / unit;
+        uint64_t count = pair[2 * i + 1];
 
         pair[2 * kept] = pair[2 * i];
-        pair[2 * kept + 1] = units * unit;
-        kept += units > 0;
+        pair[2 * kept + 1] = count;
+        kept += count >= unit;
     }
+    for (size_t i = 0; i < kept; i++)
+        pair[2 * i + 1] -= (uint32_t)pair[2 * i + 1] % (uint32_t)unit;
     return kept;
 }
 
 enum nd_status nd_sign_profile(struct nd_signer *s, const struct nd_features *features,
                                struct nd_signature *out)
 {
-    int64_t gathered = nd_signer_gather(s, features, false);
-    size_t n = (size_t)gathered;
-    uint64_t *pair, greatest;
+    int64_t n_occurrences = nd_signer_gather(s, features, false), n_terms;
+    size_t room = n_occurrences < 0 ? 0 : (size_t)n_occurrences, n;
+    uint64_t *pair;
 
     out->count = 1;
-    if (gathered < 0 || !nd_words_reserve(&s->scratch, n + 1) ||
-        !nd_words_reserve(&s->extra, 4 * n + 1))
+    if (n_occurrences < 0 || !nd_words_reserve(&s->scratch, room + 1) ||
+        !nd_words_reserve(&s->extra, 4 * room + 1))
         return ND_ENOMEM;
-    nd_sort_values(s->hash.at, n, s->scratch.at);
     pair = s->extra.at;
-    greatest = count_runs(s->hash.at, n, pair, &n);
-    if (n == 0 || n < s->params.least_terms)
+    n_terms = count_terms(s, room, pair);
+    if (n_terms < 0)
+        return ND_ENOMEM;
+    if (n_terms == 0 || (uint64_t)n_terms < s->params.least_terms)
         return reject(s, out);
-    n = quantise(pair, n, unit_of(greatest, s->quantum));
+    n = quantise(pair, (size_t)n_terms, s->quantum);
     if (nd_hasher_wants_order(&s->hasher)) {
         uint64_t *ordered = pair + 2 * n;
         struct nd_list list = {ordered, order_pairs(pair, n, s->hash.at, s->scratch.at, ordered)};

@@ -14,9 +14,10 @@ enum {
 
 struct nd_tokeniser {
     struct nd_folder fold;
-    size_t done;  /* bytes of the buffer whose tokens have been given */
-    size_t final; /* bytes of the buffer that are whole tokens; the last one is zero */
-    bool is_last; /* the buffer holds the end of the text */
+    size_t done;      /* bytes of the buffer whose tokens have been given */
+    size_t final;     /* bytes of the buffer that are whole tokens; the last one is zero */
+    uint64_t dropped; /* bytes before the buffer */
+    bool is_last;     /* the buffer holds the end of the text */
     uint16_t edge[PIECE + ND_EDGES_SLACK];
     uint64_t hash[HASHES];
 };
@@ -47,6 +48,7 @@ void nd_tokeniser_start(struct nd_tokeniser *t, const char *text, size_t len)
 {
     nd_folder_start(&t->fold, text, len);
     t->done = t->final = 0;
+    t->dropped = 0;
     t->is_last = false;
 }
 
@@ -65,6 +67,7 @@ static bool refill(struct nd_tokeniser *t)
     size_t limit;
 
     nd_folder_drop(f, t->done);
+    t->dropped += t->done;
     t->done = 0;
     limit = f->len < ND_FOLDER_WINDOW / 2 ? ND_FOLDER_WINDOW : 2 * f->len;
     if (!nd_folder_words(f, limit))
@@ -97,6 +100,7 @@ static inline void hash_piece(struct nd_tokeniser *t, uint64_t *hash, struct nd_
 
     w->hash = hash;
     w->base = (const char *)piece;
+    w->offset = t->dropped + t->done;
     if (len == 0) {
         hash_long(t, piece, hash, w);
         return;

@@ -7,7 +7,8 @@
 /*
  * The token hashes of a piece of a text, and the tokens' normalised forms: token i stands at base +
  * edge[2 i] and ends before base + edge[2 i + 1].  Without edges it is one long token of `len`
- * bytes.  At least 16 bytes from each beginning on are readable.
+ * bytes.  At least 16 bytes from each beginning on are readable.  Of an ASCII text, `base` is at
+ * byte `offset` of the text: folding moves nothing.
  */
 struct nd_token_window {
     const uint64_t *hash;
@@ -15,6 +16,7 @@ struct nd_token_window {
     const char *base;
     const uint16_t *edge;
     size_t len;
+    uint64_t offset;
 };
 
 /* As nd_tokeniser_next, with forms, and fewer tokens at a time; the two may be mixed. */

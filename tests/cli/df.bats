@@ -167,8 +167,9 @@ for d in range(20):
     [ ! -e t.df ]
     neardup df build -q small.jsonl -o t.df
     [ "$(ls)" = $'small.jsonl\nt.df' ]
-    for bad in "--memory 5k" "--count 0" "--sample x" "--drop 1.5"; do
-        run neardup df build $bad small.jsonl -o t.df
+    for bad in --memory=5k --count=0 --sample=x --drop=1.5; do
+        run neardup df build "$bad" small.jsonl -o t.df
         [ "$status" -eq 2 ]
+        [[ $output == *"${bad%=*}: "* ]]
     done
 }

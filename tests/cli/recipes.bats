@@ -136,19 +136,78 @@ fails() {
     fails "--df: nothing in the recipe asks a df table" dedup --df words.df small.jsonl -o out
 }
 
-@test "each recipe that wants no table finds the near duplicate, and says what by" {
-    local text="In the beginning a small dog and a large cat sat on the warm wall of the old house. They spoke of the weather and of the price of fish until the sun went down. Then the dog said that it was time for the evening meal. The cat agreed that a plate of fish is the best end of a long day. So the two friends went into the kitchen of the house and ate what the people had left for them on the floor."
-    printf '{"id":1,"text":"%s"}\n{"id":2,"text":"%s Good!"}\n{"id":3,"text":"%s"}\n' "$text" "$text" \
-        "Nothing of this kind has the least to do with a story about animals. It is an account of how a bridge was built over a wide river by a company from another country. The work is said to have taken three years and to have cost more than was planned." >three.jsonl
-    for name in broder-1997 henzinger-2006-b henzinger-2006-c henzinger-2006-combined manku-2007 \
-        pugh-henzinger-2003 winnowing-2003 cops-1995 conrad-schriber-2004 spotsigs-2008 text-profile; do
-        neardup dedup --recipe "$name" three.jsonl -q -o kept.jsonl --manifest removed.jsonl
+# Three documents, of which the first two are nearly the same, and 200 of the words of the first.
+story_corpus() {
+    python3 - <<'EOF'
+import json, random
+story = """In the beginning a small dog and a large cat sat on the warm wall of the old house. They
+spoke of the weather and of the price of fish until the sun went down. Then the dog said that it was
+time for the evening meal. The cat agreed that a plate of fish is the best end of a long day. So the
+two friends went into the kitchen of the house and ate what the people had left for them on the floor.
+On the next morning the rain fell and nobody wanted to go out. A bird came to the window and told them
+that the river had risen over the bridge in the night. The miller was asleep when his boat floated away,
+and now it lies between the trees behind the church. Three children have climbed into it and play at
+being sailors. Their mother is looking for them in every street of the village, and the baker has sent
+his apprentice to ask at the station. If the dog would only bark a little louder, says the bird, everyone
+might hear where they are. But the dog has eaten too much fish, and the cat is not willing to get her
+paws wet. At noon the sun is shining again. The children come home alone, hungry and covered with mud,
+and for once there is cake for all of them, even for the bird."""
+other = """Nothing of this kind has the least to do with a story about animals. It is an account of how
+a bridge was built over a wide river by a company from another country. The work is said to have taken
+three years and to have cost more than was planned."""
+with open("three.jsonl", "w") as out:
+    for i, text in enumerate([story, story + " To a.", other]):
+        out.write(json.dumps({"id": i + 1, "text": text, "title": "A story"}) + "\n")
+random.seed(5)
+words = sorted(set(story.replace(".", "").lower().split()))
+with open("background.jsonl", "w") as out:
+    for i in range(200):
+        out.write(json.dumps({"text": " ".join(random.sample(words, 16))}) + "\n")
+EOF
+}
+
+@test "each shipped recipe finds the near duplicate, by dedup, pairs and explain" {
+    story_corpus
+    for name in $(neardup recipe list | awk '{ print $1 }'); do
+        df=()
+        if neardup recipe show "$name" | grep -q "^df ="; then
+            neardup df build --recipe "$name" background.jsonl -q -o words.df
+            df=(--df words.df)
+        fi
+        neardup dedup --recipe "$name" "${df[@]}" three.jsonl -q -o kept.jsonl --manifest removed.jsonl
         [ "$(ids kept.jsonl)" = "1 3" ] || { echo "$name: $(ids kept.jsonl)"; return 1; }
-        neardup pairs --recipe "$name" three.jsonl -q >pairs.tsv
+        neardup pairs --recipe "$name" "${df[@]}" three.jsonl -q >pairs.tsv
         [ "$(cut -f 1-2 pairs.tsv)" = "$(printf '1\t2')" ] || { echo "$name: $(cat pairs.tsv)"; return 1; }
-        neardup sketch --recipe "$name" three.jsonl -q >sketches
+        neardup explain --recipe "$name" "${df[@]}" --corpus three.jsonl 1 2 >/dev/null
+        neardup sketch --recipe "$name" "${df[@]}" three.jsonl -q >sketches
         [ "$(wc -l <sketches)" -eq 3 ]
     done
+}
+
+@test "another df table is another recipe, and one that counts other features is refused" {
+    story_corpus
+    neardup df build --recipe seshasai-2009 background.jsonl -q -o first.df
+    neardup df build --recipe seshasai-2009 three.jsonl -q -o second.df
+    for table in first second; do
+        neardup dedup --recipe seshasai-2009 --df $table.df three.jsonl -q -o out --manifest $table.jsonl
+        head -n 1 $table.jsonl | python3 -c 'import json,sys
+header = json.loads(sys.stdin.readline())
+print(header["recipe_fingerprint"])
+print(*[line for line in header["recipe"].splitlines() if line.startswith("df_version")])' >$table.txt
+    done
+    run diff first.txt second.txt
+    [ "$status" -eq 1 ]
+    [ "${#lines[@]}" -eq 6 ]
+    rm out
+    version=$(sed -n 's/df_version = //p' first.txt)
+    neardup dedup --recipe seshasai-2009 --df first.df --set "simhash.df_version=$version" three.jsonl -q -o out
+    rm out
+    fails "sketches that were made with that one are stale" dedup --recipe seshasai-2009 --df second.df \
+        --set "simhash.df_version=$version" three.jsonl -o out --manifest m
+    fails "the df table counts other features" dedup --recipe seshasai-2009 --set simhash.stem=english \
+        --df first.df three.jsonl -o out --manifest m
+    head -c 100 first.df >cut.df
+    fails "cut.df: " dedup --recipe seshasai-2009 --df cut.df three.jsonl -o out --manifest m
 }
 
 @test "a key that changes nothing is warned of" {

@@ -23,13 +23,13 @@ void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *p, size_t size);
 void *__real_aligned_alloc(size_t align, size_t size);
 void *__real_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
-void *__real_mremap(void *p, size_t bytes, size_t new_bytes, int flags);
+void *__real_mremap(void *p, size_t bytes, size_t new_bytes, int flags, void *to);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t size);
 void *__wrap_aligned_alloc(size_t align, size_t size);
 void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
-void *__wrap_mremap(void *p, size_t bytes, size_t new_bytes, int flags);
+void *__wrap_mremap(void *p, size_t bytes, size_t new_bytes, int flags, void *to);
 
 static long countdown = -1; /* allocations until one fails; negative: none does */
 
@@ -66,9 +66,10 @@ void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t
     return fails() ? MAP_FAILED : __real_mmap(at, bytes, access, flags, file, offset);
 }
 
-void *__wrap_mremap(void *p, size_t bytes, size_t new_bytes, int flags)
+/* Growing in place is tried first, and may fail at any time. */
+void *__wrap_mremap(void *p, size_t bytes, size_t new_bytes, int flags, void *to)
 {
-    return fails() ? MAP_FAILED : __real_mremap(p, bytes, new_bytes, flags);
+    return flags && fails() ? MAP_FAILED : __real_mremap(p, bytes, new_bytes, flags, to);
 }
 
 /* From here on allocation n fails; _off says whether it came to that. */

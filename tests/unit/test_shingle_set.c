@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -105,6 +106,37 @@ static void shared_values_are_counted_exactly(void **state)
     nd_shingle_set_release(&set);
 }
 
+/* In slots of 16 bits and of 32: value i is one of the first `different`, which are distinct. */
+static void occurrences_are_counted_exactly(void **state)
+{
+    enum { LARGE = 200000 };
+    static const size_t different[] = {1, 7, 500, 70000};
+    uint64_t *value = malloc(LARGE * sizeof *value);
+
+    (void)state;
+    assert_non_null(value);
+    for (size_t d = 0; d < sizeof different / sizeof *different; d++) {
+        uint32_t *count = calloc(LARGE, sizeof *count), *expected = calloc(LARGE, sizeof *count);
+        struct nd_shingle_set set = {0};
+
+        assert_true(count && expected);
+        for (size_t i = 0; i < LARGE; i++) {
+            size_t which = i < different[d] ? i : any() % different[d];
+
+            value[i] = nd_mix64(which);
+            expected[which]++;
+        }
+        assert_true(nd_shingle_set_build(&set, value, LARGE));
+        assert_int_equal(set.count, different[d]);
+        nd_shingle_set_count(&set, value, LARGE, count);
+        assert_memory_equal(count, expected, LARGE * sizeof *count);
+        nd_shingle_set_release(&set);
+        free(count);
+        free(expected);
+    }
+    free(value);
+}
+
 static void overlap_is_the_same_both_ways(void **state)
 {
     static uint64_t a[MOST], b[MOST];
@@ -176,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distinct_values_are_kept_in_order_of_first_occurrence),
         cmocka_unit_test(shared_values_are_counted_exactly),
+        cmocka_unit_test(occurrences_are_counted_exactly),
         cmocka_unit_test(overlap_is_the_same_both_ways),
         cmocka_unit_test(a_set_forgets_what_it_held),
         cmocka_unit_test(a_set_of_any_size_is_exact),

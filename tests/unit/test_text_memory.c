@@ -1,6 +1,8 @@
 /* test_text_memory.c - every allocation of the text layer fails once: no crash, no leak, ND_ENOMEM
  */
+#include "text/code_places.h"
 #include "text/text_stream.h"
+#include "text/token_places.h"
 
 #include <neardup/text.h>
 
@@ -94,6 +96,28 @@ static int list_tokens(void)
     return status;
 }
 
+static int list_places(void)
+{
+    struct nd_token *token;
+    size_t n;
+    int status = nd_token_places(text, LEN, &token, &n);
+
+    if (status == ND_OK)
+        free(token);
+    return status;
+}
+
+static int list_code_places(void)
+{
+    struct nd_code_place *place;
+    size_t n;
+    int status = nd_text_code_places(text, LEN, &place, &n);
+
+    if (status == ND_OK)
+        free(place);
+    return status;
+}
+
 static int measure(void)
 {
     int64_t n = nd_text_length(text, LEN);
@@ -123,7 +147,8 @@ static int tokenise(void)
 
 static void every_allocation_may_fail(void **unused)
 {
-    static int (*const run[])(void) = {repair, normalise, list_tokens, measure, tokenise};
+    static int (*const run[])(void) = {repair,           normalise, list_tokens, list_places,
+                                       list_code_places, measure,   tokenise};
 
     (void)unused;
     fill();

@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "text/normal.h"
 #include "text/text_stream.h"
+#include "text/token_places.h"
 #include "text/utf8.h"
 
 #include <neardup/cpu.h>
@@ -64,6 +65,21 @@ static void assert_same_tokens(const char *text, size_t len)
 }
 
 /* The windows of the stream are the normalised text, and their length is told. */
+/* The places that are found faster are those of the plain algorithm. */
+static void assert_same_places(const char *text, size_t len)
+{
+    struct nd_token *token, *plain;
+    size_t n, n_plain;
+
+    assert_int_equal(nd_text_tokens(text, len, &plain, &n_plain, NULL), ND_OK);
+    assert_int_equal(nd_token_places(text, len, &token, &n), ND_OK);
+    assert_int_equal(n, n_plain);
+    for (size_t i = 0; i < n; i++)
+        assert_true(token[i].offset == plain[i].offset && token[i].len == plain[i].len);
+    free(token);
+    free(plain);
+}
+
 static void assert_same_text(const char *text, size_t len)
 {
     char *normal;
@@ -98,6 +114,7 @@ static void assert_same(const char *text, size_t len)
     assert_same_tokens(copy, len);
     assert_same_text(copy, len);
     free(copy);
+    assert_same_places(text, len);
 }
 
 static void every_code_point_alone_and_between_letters(void **unused)

@@ -1,0 +1,12 @@
+/* token_places.h - where the tokens of a text stand in it, without their hashes */
+#ifndef ND_TEXT_TOKEN_PLACES_H
+#define ND_TEXT_TOKEN_PLACES_H
+
+#include <neardup/text.h>
+
+/* The places that nd_text_tokens gives, faster where the text is ASCII; the hashes are 0.  *tokens
+ * is the caller's, to free().  ND_ENOMEM. */
+enum nd_status nd_token_places(const char *text, size_t len, struct nd_token **tokens,
+                               size_t *n_tokens);
+
+#endif
