@@ -64,17 +64,22 @@ const struct command command_table[] = {
     {"sketch", FOR_SKETCH, "[OPTION…] [FILE|DIR|-]…",
      "Print the sketches of documents, one JSON object a line.",
      "  neardup sketch corpus.jsonl > sketches.jsonl\n", cmd_sketch},
-    {"index", FOR_INDEX, "plan|pairs|build|query|info|verify [OPTION…] [FILE|-]…",
+    {"index", FOR_INDEX, "plan|pairs|build|add|merge|query|info|verify|stats [OPTION…] [FILE|-]…",
      "Find fingerprints within K bits: plan, list all pairs, build an index file and ask it.\n\n"
      "plan           every design for --count fingerprints, with what it should cost\n"
      "pairs FILE…    id, id and distance of every pair, in the order of the files\n"
-     "build FILE…    write an index file; ids are numbers, by default counted from 0\n"
+     "build FILE…    write an index file; without an id lines are counted from 0\n"
+     "add INDEX [FILE…]      add to it: all or nothing, whatever happens meanwhile\n"
+     "merge INDEX…   one segment of all that was added, or of several indexes with --output\n"
      "query INDEX [QUERIES]  query's id, stored id and distance of what is near\n"
      "info INDEX     what an index file holds\n"
-     "verify INDEX   check all of it, say nothing where it is whole",
+     "verify INDEX   check all of it, say nothing where it is whole\n"
+     "stats FILE…    how fingerprints are distributed: a table, and figures with --svg\n\n"
+     "Wherever fingerprints are read, a FILE may be an index.",
      "  neardup index plan --count 17179869184 --bits 64 --distance 3 --memory 1T\n"
      "  neardup index pairs --distance 3 fingerprints.txt > pairs.tsv\n"
      "  neardup index build fingerprints.txt -o fingerprints.ndx\n"
+     "  neardup index add fingerprints.ndx more.txt\n"
      "  neardup index query fingerprints.ndx queries.txt > near.tsv\n",
      cmd_index},
     {"join", FOR_JOIN, "[OPTION…] QUERIES [FILE|-]…",

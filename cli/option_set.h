@@ -59,6 +59,7 @@ DECLARE(set_use_ratio);
 DECLARE(set_plan);
 DECLARE(set_duration);
 DECLARE(set_hamming_calibration);
+DECLARE(set_hamming_codec);
 DECLARE(set_df_features);
 DECLARE(set_df_memory);
 DECLARE(set_df_flag);

@@ -218,15 +218,23 @@ const struct option option_table[] = {
      "the files are results of join: sort them, and drop lines that are there twice", FOR_JOIN,
      SET(set_hamming_flag)},
 
-    {NULL, "output", 'o', "FILE", "where build writes the index", FOR_INDEX,
+    {NULL, "output", 'o', "FILE", "where build and merge write the index", FOR_INDEX,
      SET(set_hamming_output)},
+    {NULL, "codec", 0, "NAME",
+     "how build and merge compress tables: ef (Elias-Fano), or manku (XOR, Huffman, blocks; up to "
+     "64 "
+     "bits) (default: ef)",
+     FOR_INDEX, SET(set_hamming_codec)},
+    {NULL, "buckets", 0, "N", "of stats: parts of equal size, 2 to 1024 (default: 128)", FOR_INDEX,
+     SET(set_hamming_number)},
+    {NULL, "svg", 0, "FILE", "of stats: draw the figures too", FOR_INDEX, SET(set_hamming_output)},
 
     {"Planning", "count", 0, "N", "how many fingerprints there will be", FOR_INDEX,
      SET(set_hamming_size)},
     {NULL, "memory", 0, "SIZE", "how many bytes an index may take: 500M, 1T (default: any)",
      FOR_INDEX, SET(set_hamming_size)},
     {NULL, "tables", 0, "T",
-     "the longest keys for at most T tables: plan only those, build with those", FOR_INDEX,
+     "the longest keys for at most T tables: plan only those, build or merge with those", FOR_INDEX,
      SET(set_hamming_number)},
     {NULL, "key-bits", 0, "P", "the fewest tables whose keys have P bits, instead of all designs",
      FOR_INDEX, SET(set_hamming_number)},

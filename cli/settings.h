@@ -17,10 +17,11 @@ struct words {
 
 /* What index and join are told. */
 struct hamming_settings {
-    unsigned bits, distance, tables, key_bits;
+    unsigned bits, distance, tables, key_bits, buckets;
+    unsigned codec;       /* of enum nd_hamming_codec; 0: not given */
     double count, memory; /* 0: not given */
-    const char *output, *calibration;
-    bool raw, merge, calibrate, has_distance;
+    const char *output, *calibration, *svg;
+    bool raw, merge, calibrate, has_bits, has_distance;
 };
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -143,11 +144,16 @@ int cmd_template(struct settings *s);
 int cmd_df(struct settings *s);
 int cmd_recipe(struct settings *s);
 
-/* cmd_index_file.c: the parts of index that have to do with a file. */
+/* cmd_index_file.c: the parts of index that write a file. */
 int index_build(const struct settings *s, const char *const *path, size_t n);
+int index_add(const struct settings *s, const char *index, const char *const *path, size_t n);
+int index_merge(const struct settings *s, const char *const *path, size_t n);
+/* cmd_index_query.c: those that read one. */
 int index_info(const char *path);
 int index_verify(const char *path);
 int index_query(const struct settings *s, const char *index, const char *queries);
+/* cmd_index_stats.c */
+int index_stats(const struct settings *s, const char *const *path, size_t n);
 
 /* A message "neardup: …" on standard error; the progress line, if any, makes room. */
 void say(const char *format, ...) ND_PRINTF(1, 2);

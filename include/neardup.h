@@ -10,6 +10,7 @@
 #include <neardup/feature.h>
 #include <neardup/hamming.h>
 #include <neardup/hamming_file.h>
+#include <neardup/hamming_stats.h>
 #include <neardup/index.h>
 #include <neardup/method.h>
 #include <neardup/ratio.h>

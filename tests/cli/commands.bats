@@ -57,6 +57,7 @@ load common
             echo "{\"text\":\"one text or another $page\",\"url\":\"http://$host.org/$page\",\"address\":\"http://$host.org/$page\"}"
         done
     done >pages.jsonl
+    printf 'ff\n1\n' | tee fingerprints.txt more.txt >queries.txt
     sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/{/^neardup\|^zcat/p}' "$man"/*.1 >examples
     [ "$(wc -l <examples)" -ge 8 ]
     while read -r example; do
