@@ -214,7 +214,7 @@ static const struct {
     {"kolcz-2004-mail", "imatch.lexicons=10"},
     {"kolcz-2004-mail", "imatch.drop=0.33"},
     {"kolcz-2004-mail", "imatch.least_terms=5"},
-    {"kolcz-2004-mail", "imatch.secondary=8"},
+    {"kolcz-2004-mail", "imatch.secondary=7"},
     {"kolcz-2004-mail", "match=equal(imatch) >= 1"},
     {"pugh-henzinger-2003", "buckets.kind=checksums"},
     {"pugh-henzinger-2003", "buckets.groups=16"},
