@@ -26,7 +26,11 @@ def options(parser):
     parser.add_argument("--counts", default="1e6,1e7", help="fingerprints, default: %(default)s")
     parser.add_argument("--sets", default="uniform,texts", help="default: %(default)s")
     parser.add_argument("--rounds", type=int, default=3, help="turns of each, default: %(default)s")
-    parser.add_argument("--rivals", default="", help="only those whose names contain one of these, by commas; none: no rival")
+    parser.add_argument(
+        "--rivals",
+        default="",
+        help="only those whose names contain one of these, separated by commas; none: no rival",
+    )
     parser.add_argument("--checked", type=int, default=200, help="queries held against a scan")
     parser.add_argument("--limit", type=float, default=300, help="seconds for one run")
     parser.add_argument(
