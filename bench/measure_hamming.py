@@ -159,7 +159,8 @@ class Sets:
         self.ask("scan", "scan", side, [], n)
         self.reference, scanned = reference, self.reference
         same = reference[: len(scanned)] == scanned
-        places.say(f"{self.kind} {self.count:,}: {n} queries as the scan: {'yes' if same else 'NO'}")
+        as_scan = "yes" if same else "NO"
+        places.say(f"{self.kind} {self.count:,}: {n} queries as the scan: {as_scan}")
         self.failed = self.failed or not same
 
     def turn(self, number):
@@ -184,7 +185,7 @@ class Sets:
         self.fit()
 
     def fit(self):
-        """The planner's choice within the memory of the fastest exact rival, and a quarter of it."""
+        """The planner's choice within the memory of the best exact rival, and a quarter of it."""
         exact = [figures for turns in self.best.values() for figures, exact in turns if exact]
         if not exact:
             return
