@@ -20,7 +20,15 @@ def run_quietly(command, **more):
 
 
 def stale(target, *sources):
-    return not os.path.exists(target) or os.path.getmtime(target) < max(map(os.path.getmtime, sources))
+    newest = max(map(os.path.getmtime, sources))
+    return not os.path.exists(target) or os.path.getmtime(target) < newest
+
+
+def made_of(stamp, packages):
+    if not os.path.exists(stamp):
+        return False
+    with open(stamp, encoding="ascii") as f:
+        return f.read().split() == packages
 
 
 def crates():
@@ -57,7 +65,7 @@ def pypi_faiss():
     folder = os.path.join(places.BUILD, "venv-faiss")
     python = os.path.join(folder, "bin", "python")
     stamp = os.path.join(folder, "made-of")
-    if not os.path.exists(stamp) or open(stamp, encoding="ascii").read().split() != FAISS_CPU:
+    if not made_of(stamp, FAISS_CPU):
         places.say("installing faiss-cpu")
         shutil.rmtree(folder, ignore_errors=True)
         run_quietly([sys.executable, "-m", "venv", folder])
@@ -72,7 +80,7 @@ def pypi_faiss():
 # fingerprints with which it still ends in minutes; and, for so many, how many queries it is asked.
 INDEXES = {
     "mih-rs": (crates, ["mih"], ["0"], 10**8, lambda n: 100_000),
-    "mih-rs, 4 blocks": (crates, ["mih"], ["4"], 10**7, lambda n: 100_000 if n < 10**7 else 20_000),
+    "mih-rs, 4 blocks": (crates, ["mih"], ["4"], 10**7, lambda n: 2 * 10**11 // n),
     "faiss-cpu multi-hash": (pypi_faiss, ["multi:4x16"], [], 10**7, lambda n: 2 * 10**10 // n),
     "faiss-cpu hash": (pypi_faiss, ["hash:20"], [], 10**7, lambda n: 2_000),
     "faiss-cpu flat": (pypi_faiss, ["flat"], [], 10**7, lambda n: 2 * 10**9 // n),

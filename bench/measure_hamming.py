@@ -26,7 +26,11 @@ def options(parser):
     parser.add_argument("--counts", default="1e6,1e7", help="fingerprints, default: %(default)s")
     parser.add_argument("--sets", default="uniform,texts", help="default: %(default)s")
     parser.add_argument("--rounds", type=int, default=3, help="turns of each, default: %(default)s")
-    parser.add_argument("--rivals", default="", help="only those whose names contain one of these, by commas; none: no rival")
+    parser.add_argument(
+        "--rivals",
+        default="",
+        help="only those whose names contain one of these, separated by commas; none: no rival",
+    )
     parser.add_argument("--checked", type=int, default=200, help="queries held against a scan")
     parser.add_argument("--limit", type=float, default=300, help="seconds for one run")
     parser.add_argument(
@@ -155,7 +159,8 @@ class Sets:
         self.ask("scan", "scan", side, [], n)
         self.reference, scanned = reference, self.reference
         same = reference[: len(scanned)] == scanned
-        places.say(f"{self.kind} {self.count:,}: {n} queries as the scan: {'yes' if same else 'NO'}")
+        as_scan = "yes" if same else "NO"
+        places.say(f"{self.kind} {self.count:,}: {n} queries as the scan: {as_scan}")
         self.failed = self.failed or not same
 
     def turn(self, number):
@@ -180,7 +185,7 @@ class Sets:
         self.fit()
 
     def fit(self):
-        """The planner's choice within the memory of the fastest exact rival, and a quarter of it."""
+        """The planner's choice within the memory of the best exact rival, and a quarter of it."""
         exact = [figures for turns in self.best.values() for figures, exact in turns if exact]
         if not exact:
             return

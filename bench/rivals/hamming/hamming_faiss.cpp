@@ -23,7 +23,8 @@
 #include <faiss/IndexBinaryHash.h>
 #include <faiss/impl/AuxIndexStructures.h>
 
-namespace {
+namespace
+{
 
 constexpr int BITS = 64, RADIUS = 4; /* faiss: less than this */
 constexpr size_t SINGLES = 20000;
