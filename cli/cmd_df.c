@@ -55,7 +55,7 @@ static int df_build(struct settings *s)
     if (!df)
         return failed(&err);
     if (!s->quiet)
-        fprintf(stderr, "%" PRIu64 " features of %" PRIu64 " documents, version %016" PRIx64 "\n",
+        fprintf(stderr, "%" PRIu64 " features of %" PRIu64 " documents, version 0x%016" PRIx64 "\n",
                 nd_df_terms(df), nd_df_documents(df), nd_df_fingerprint(df));
     nd_df_close(df);
     return report_failed_inputs(&summary);
@@ -136,7 +136,7 @@ static int df_info(const char *path)
         once += term.count == 1;
     }
     printf("documents: %" PRIu64 "\ndistinct features: %" PRIu64 "\nin one document: %" PRIu64
-           "\nsum of counts: %" PRIu64 "\ntexts: %s\nversion: %016" PRIx64 "\n",
+           "\nsum of counts: %" PRIu64 "\ntexts: %s\nversion: 0x%016" PRIx64 "\n",
            nd_df_documents(df), nd_df_terms(df), once, occurrences,
            nd_df_has_texts(df) ? "yes" : "no", nd_df_fingerprint(df));
     print_features(nd_df_features(df));

@@ -250,13 +250,20 @@ int cmd_index(struct settings *s)
         return index_pairs(s, path, n ? n : 1);
     if (strcmp(what, "build") == 0)
         return index_build(s, path, n ? n : 1);
+    if (strcmp(what, "add") == 0 && n >= 1)
+        return index_add(s, path[0], n > 1 ? path + 1 : &standard, n > 1 ? n - 1 : 1);
+    if (strcmp(what, "merge") == 0 && n >= 1)
+        return index_merge(s, path, n);
+    if (strcmp(what, "stats") == 0)
+        return index_stats(s, path, n ? n : 1);
     if (strcmp(what, "info") == 0 && n == 1)
         return index_info(path[0]);
     if (strcmp(what, "verify") == 0 && n == 1)
         return index_verify(path[0]);
     if (strcmp(what, "query") == 0 && (n == 1 || n == 2))
         return index_query(s, path[0], n == 2 ? path[1] : standard);
-    say("index takes plan; pairs or build and files; info, verify or query and an index; see "
-        "neardup help index");
+    say("index takes plan; pairs, stats or build and files; add, merge, info, verify or query and "
+        "an "
+        "index; see neardup help index");
     return 2;
 }

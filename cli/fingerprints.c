@@ -1,4 +1,4 @@
-/* fingerprints.c - files of fingerprints: lines of hexadecimal, or raw words */
+/* fingerprints.c - files of fingerprints: lines of hexadecimal, raw words, or index files */
 #define _GNU_SOURCE
 #include "fingerprints.h"
 
@@ -6,7 +6,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <neardup/hamming.h>
+#include <neardup/hamming_file.h>
+
+/* Pipes are not: nothing could be put back. */
+static bool is_index(FILE *file)
+{
+    static const char magic[] = "NDHAMM\r\n";
+    char begin[sizeof magic - 1];
+    bool is;
+
+    if (fseek(file, 0, SEEK_SET) != 0)
+        return false;
+    is = fread(begin, 1, sizeof begin, file) == sizeof begin &&
+         memcmp(begin, magic, sizeof begin) == 0;
+    rewind(file);
+    return is;
+}
+
+static bool open_index(struct fingerprint_file *f, const char *path)
+{
+    struct nd_error err;
+    unsigned bits;
+
+    if (nd_hamming_file_open(&f->index, path, &err) != ND_OK) {
+        say("%s", err.message);
+        return false;
+    }
+    bits = nd_hamming_file_design(f->index)->problem.bits;
+    if (bits != f->settings->bits)
+        say("%s: an index of %u bits, not of %u; see --bits", path, bits, f->settings->bits);
+    return bits == f->settings->bits;
+}
 
 bool fingerprint_file_open(struct fingerprint_file *f, const struct hamming_settings *settings,
                            const char *path)
@@ -16,9 +46,11 @@ bool fingerprint_file_open(struct fingerprint_file *f, const struct hamming_sett
     *f = (struct fingerprint_file){.settings = settings,
                                    .name = standard ? "standard input" : path,
                                    .file = standard ? stdin : fopen(path, "re")};
-    if (!f->file)
+    if (!f->file) {
         say("%s: %s", path, strerror(errno));
-    return f->file != NULL;
+        return false;
+    }
+    return standard || !is_index(f->file) || open_index(f, path);
 }
 
 void fingerprint_file_close(struct fingerprint_file *f)
@@ -26,6 +58,7 @@ void fingerprint_file_close(struct fingerprint_file *f)
     if (f->file && f->file != stdin)
         fclose(f->file);
     free(f->line);
+    nd_hamming_file_close(f->index);
     *f = (struct fingerprint_file){.file = NULL};
 }
 
@@ -155,9 +188,48 @@ static int read_raw(struct fingerprint_file *f, struct fingerprints *out)
     return n == bytes && !(over && row[out->words - 1] >> over) ? 1 : -1;
 }
 
+/* The id that an entry of the index has there. */
+static bool add_index_id(const struct fingerprint_file *f, uint32_t id, struct fingerprints *out)
+{
+    char digits[ND_HAMMING_NUMBER_MAX + 1];
+    const char *text = digits;
+    size_t len;
+
+    if (nd_hamming_file_has_texts(f->index))
+        text = nd_hamming_file_text(f->index, id, digits, &len);
+    else
+        len = (size_t)snprintf(digits, sizeof digits, "%u", id);
+    return add_text(out, text, len);
+}
+
+static bool read_index(struct fingerprint_file *f, size_t most, struct fingerprints *out)
+{
+    uint64_t count = nd_hamming_file_design(f->index)->problem.count;
+    uint32_t id[512];
+
+    for (size_t done = 0; done < most && f->n < count;) {
+        size_t some = sizeof id / sizeof *id;
+
+        if (out->n == out->capacity && !grow(out))
+            return false;
+        some = some < most - done ? some : most - done;
+        some = some < out->capacity - out->n ? some : out->capacity - out->n;
+        some = some < count - f->n ? some : (size_t)(count - f->n);
+        nd_hamming_file_entries(f->index, f->n, some, out->row + out->n * out->words, id);
+        for (size_t i = 0; i < some; i++, out->n++)
+            if (!add_index_id(f, id[i], out))
+                return false;
+        f->n += some;
+        done += some;
+    }
+    return true;
+}
+
 bool fingerprint_file_read(struct fingerprint_file *f, size_t most, struct fingerprints *out)
 {
     out->words = nd_hamming_words(f->settings->bits);
+    if (f->index)
+        return read_index(f, most, out);
     for (size_t i = 0; i < most; i++) {
         if (out->n == out->capacity && !grow(out))
             return false;

@@ -1,4 +1,4 @@
-/* fingerprints.h - files of fingerprints: lines of hexadecimal, or raw words */
+/* fingerprints.h - files of fingerprints: lines of hexadecimal, raw words, or index files */
 #ifndef CLI_FINGERPRINTS_H
 #define CLI_FINGERPRINTS_H
 
@@ -27,10 +27,11 @@ struct fingerprint_file {
     FILE *file;
     char *line;
     size_t line_capacity;
-    uint64_t n; /* read so far */
+    uint64_t n;                    /* read so far */
+    struct nd_hamming_file *index; /* what is read, where the file is one */
 };
 
-/* "-": the standard input.  False: it was said why. */
+/* "-": the standard input.  A file that begins like an index is one.  False: it was said why. */
 bool fingerprint_file_open(struct fingerprint_file *f, const struct hamming_settings *settings,
                            const char *path);
 void fingerprint_file_close(struct fingerprint_file *f);

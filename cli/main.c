@@ -26,20 +26,60 @@ const struct command command_table[] = {
      "  neardup explain a.html b.html\n"
      "  neardup explain --corpus corpus.jsonl id-1 id-2\n",
      cmd_explain},
+    {"compare", FOR_COMPARE, "[OPTION…] A B",
+     "Measure how far two documents agree; show the edits, terms or copied passages.\n\n"
+     "A and B are files, - for standard input, or with --corpus the ids of two documents.",
+     "  neardup compare a.txt b.txt --show edits\n"
+     "  neardup compare a.txt b.txt --metric cosine --metric edit\n"
+     "  neardup compare --corpus corpus.jsonl a b --show passages --least 5\n",
+     cmd_compare},
+    {"collapse", FOR_COLLAPSE, "[OPTION…] [FILE|-]…",
+     "Collapse a ranked list to one result of each cluster of near-duplicates.",
+     "  neardup collapse results.jsonl\n"
+     "  neardup collapse results.jsonl --keep newest:date\n"
+     "  neardup collapse results.jsonl --expand newest:date\n",
+     cmd_collapse},
+    {"mirrors", FOR_MIRRORS, "[OPTION…] [FILE|DIR|-]…",
+     "Find pairs of hosts that mirror one another.",
+     "  neardup mirrors pages.jsonl\n"
+     "  neardup mirrors pages.jsonl --url-field address --sample 0 --score 0.2\n",
+     cmd_mirrors},
+    {"template", FOR_TEMPLATE, "[OPTION…] [FILE|DIR|-]…",
+     "Show what the documents of a cluster share, and what is left of each.",
+     "  neardup template pages/\n"
+     "  neardup template corpus.jsonl --clusters clusters.tsv --cluster a\n",
+     cmd_template},
+    {"track", FOR_TRACK, "[OPTION…] [FILE|DIR|-]…",
+     "Follow documents over time: how much each version changes, and when to visit next.",
+     "  neardup track monday.html tuesday.html wednesday.html\n"
+     "  neardup track --series url --time fetched versions.jsonl\n"
+     "  neardup track --series url --time fetched --plan versions.jsonl\n",
+     cmd_track},
+    {"filter", FOR_FILTER, "--prototypes FILE [OPTION…] [FILE|DIR|-]…",
+     "Find the records of a stream that are near duplicates of prototypes, as of known spam.",
+     "  neardup filter --prototypes spam/ --unit line < mail.txt > caught.txt\n"
+     "  neardup filter -p spam.jsonl --annotate mail.jsonl\n"
+     "  neardup filter -p spam.jsonl --invert mail.jsonl -o ham.jsonl\n",
+     cmd_filter},
     {"sketch", FOR_SKETCH, "[OPTION…] [FILE|DIR|-]…",
      "Print the sketches of documents, one JSON object a line.",
      "  neardup sketch corpus.jsonl > sketches.jsonl\n", cmd_sketch},
-    {"index", FOR_INDEX, "plan|pairs|build|query|info|verify [OPTION…] [FILE|-]…",
+    {"index", FOR_INDEX, "plan|pairs|build|add|merge|query|info|verify|stats [OPTION…] [FILE|-]…",
      "Find fingerprints within K bits: plan, list all pairs, build an index file and ask it.\n\n"
      "plan           every design for --count fingerprints, with what it should cost\n"
      "pairs FILE…    id, id and distance of every pair, in the order of the files\n"
-     "build FILE…    write an index file; ids are numbers, by default counted from 0\n"
+     "build FILE…    write an index file; without an id lines are counted from 0\n"
+     "add INDEX [FILE…]      add to it: all or nothing, whatever happens meanwhile\n"
+     "merge INDEX…   one segment of all that was added, or of several indexes with --output\n"
      "query INDEX [QUERIES]  query's id, stored id and distance of what is near\n"
      "info INDEX     what an index file holds\n"
-     "verify INDEX   check all of it, say nothing where it is whole",
+     "verify INDEX   check all of it, say nothing where it is whole\n"
+     "stats FILE…    how fingerprints are distributed: a table, and figures with --svg\n\n"
+     "Wherever fingerprints are read, a FILE may be an index.",
      "  neardup index plan --count 17179869184 --bits 64 --distance 3 --memory 1T\n"
      "  neardup index pairs --distance 3 fingerprints.txt > pairs.tsv\n"
      "  neardup index build fingerprints.txt -o fingerprints.ndx\n"
+     "  neardup index add fingerprints.ndx more.txt\n"
      "  neardup index query fingerprints.ndx queries.txt > near.tsv\n",
      cmd_index},
     {"join", FOR_JOIN, "[OPTION…] QUERIES [FILE|-]…",

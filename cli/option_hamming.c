@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <neardup/hamming.h>
+#include <neardup/hamming_file.h>
+#include <neardup/hamming_stats.h>
 
 enum nd_status set_hamming_number(struct settings *s, const struct option *o, const char *value,
                                   struct nd_error *err)
@@ -20,6 +21,7 @@ enum nd_status set_hamming_number(struct settings *s, const struct option *o, co
         {"distance", 0, ND_HAMMING_DISTANCE_MAX, &h->distance},
         {"tables", 1, ND_HAMMING_TABLES_MAX, &h->tables},
         {"key-bits", 1, 64, &h->key_bits},
+        {"buckets", 2, ND_HAMMING_BUCKETS_MAX, &h->buckets},
     };
     size_t i = 0;
     unsigned long n;
@@ -34,6 +36,7 @@ enum nd_status set_hamming_number(struct settings *s, const struct option *o, co
                        known[i].least, known[i].most);
     *known[i].field = (unsigned)n;
     s->hamming.has_distance |= known[i].field == &h->distance;
+    s->hamming.has_bits |= known[i].field == &h->bits;
     return ND_OK;
 }
 
@@ -75,9 +78,8 @@ enum nd_status set_hamming_flag(struct settings *s, const struct option *o, cons
 enum nd_status set_hamming_output(struct settings *s, const struct option *o, const char *value,
                                   struct nd_error *err)
 {
-    (void)o;
     (void)err;
-    s->hamming.output = value;
+    *(strcmp(o->name, "svg") == 0 ? &s->hamming.svg : &s->hamming.output) = value;
     return ND_OK;
 }
 
@@ -88,4 +90,17 @@ enum nd_status set_hamming_calibration(struct settings *s, const struct option *
         return nd_fail(err, ND_EINVAL, "--%s wants the name of a file", o->name);
     s->hamming.calibration = value;
     return ND_OK;
+}
+
+enum nd_status set_hamming_codec(struct settings *s, const struct option *o, const char *value,
+                                 struct nd_error *err)
+{
+    static const enum nd_hamming_codec all[] = {ND_HAMMING_EF, ND_HAMMING_MANKU};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(value, nd_hamming_codec_name(all[i])) == 0) {
+            s->hamming.codec = all[i];
+            return ND_OK;
+        }
+    return nd_fail(err, ND_EINVAL, "--%s: '%s' is neither ef nor manku", o->name, value);
 }

@@ -90,8 +90,8 @@ SETTER(set_characters)
 }
 
 /* The place of a word in a list, or -1 and a message with the nearest. */
-static int word_of(const struct option *o, const char *value, const char *const *words, size_t n,
-                   struct nd_error *err)
+int option_word(const struct option *o, const char *value, const char *const *words, size_t n,
+                struct nd_error *err)
 {
     char list[256] = "";
     const char *nearest;
@@ -111,7 +111,7 @@ SETTER(set_method)
 {
     static const char *const methods[] = {"minhash", "simhash", "identical"};
     static const char *const candidates[] = {"minhash", "simhash", "identity"};
-    int method = word_of(o, value, methods, 3, err);
+    int method = option_word(o, value, methods, 3, err);
     enum nd_status status;
 
     if (method < 0)
@@ -204,7 +204,7 @@ SETTER(set_prefer)
 SETTER(set_format)
 {
     static const char *const words[] = {"auto", "text", "html", "jsonl", "csv", "tsv"};
-    int i = word_of(o, value, words, 6, err);
+    int i = option_word(o, value, words, 6, err);
 
     if (i < 0)
         return ND_EINVAL;
@@ -215,7 +215,7 @@ SETTER(set_format)
 SETTER(set_missing_text)
 {
     static const char *const words[] = {"skip", "empty"};
-    int i = word_of(o, value, words, 2, err);
+    int i = option_word(o, value, words, 2, err);
 
     if (i < 0)
         return ND_EINVAL;
@@ -226,7 +226,7 @@ SETTER(set_missing_text)
 SETTER(set_unit)
 {
     static const char *const words[] = {"file", "line", "paragraph"};
-    int i = word_of(o, value, words, 3, err);
+    int i = option_word(o, value, words, 3, err);
 
     if (i < 0)
         return ND_EINVAL;

@@ -45,12 +45,30 @@ DECLARE(set_hamming_number);
 DECLARE(set_hamming_size);
 DECLARE(set_hamming_flag);
 DECLARE(set_hamming_output);
+DECLARE(set_use_number);
+DECLARE(set_metric);
+DECLARE(set_show);
+DECLARE(set_limit);
+DECLARE(set_costs);
+DECLARE(set_color);
+DECLARE(set_json);
+DECLARE(set_prototypes);
+DECLARE(set_filter);
+DECLARE(set_use_text);
+DECLARE(set_use_ratio);
+DECLARE(set_plan);
+DECLARE(set_duration);
 DECLARE(set_hamming_calibration);
+DECLARE(set_hamming_codec);
 DECLARE(set_df_features);
 DECLARE(set_df_memory);
 DECLARE(set_df_flag);
 DECLARE(set_df_number);
 DECLARE(set_df_drop);
 #undef DECLARE
+
+/* The place of a word in a list, or -1 and a message with the nearest. */
+int option_word(const struct option *o, const char *value, const char *const *words, size_t n,
+                struct nd_error *err);
 
 #endif

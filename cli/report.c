@@ -152,11 +152,23 @@ int report_failure(const struct nd_error *err)
     return 2;
 }
 
+static int failed_inputs(uint64_t n)
+{
+    if (!n)
+        return 0;
+    say("outputs are complete but for %llu input%s that failed, named above", (unsigned long long)n,
+        n == 1 ? "" : "s");
+    return 2;
+}
+
 int report_failed_inputs(const struct nd_run_summary *s)
 {
-    if (!s->failed_inputs)
-        return 0;
-    say("outputs are complete but for %llu input%s that failed, named above",
-        (unsigned long long)s->failed_inputs, s->failed_inputs == 1 ? "" : "s");
-    return 2;
+    return failed_inputs(s->failed_inputs);
+}
+
+int report_use(const struct nd_use_summary *s, uint64_t found)
+{
+    int failed = failed_inputs(s->failed_inputs);
+
+    return failed ? failed : found ? 0 : 1;
 }

@@ -20,7 +20,12 @@ void settings_init(struct settings *s)
 {
     const char *tmp = getenv("TMPDIR");
 
-    *s = (struct settings){.run = nd_run_options_default(), .hamming = {.bits = 64, .distance = 3}};
+    *s = (struct settings){.run = nd_run_options_default(),
+                           .hamming = {.bits = 64, .distance = 3, .buckets = 128}};
+    s->use.compare = nd_compare_params_default();
+    s->use.track = nd_track_params_default();
+    s->use.mirrors = nd_mirrors_params_default();
+    s->use.template = nd_template_params_default();
     if (tmp && *tmp)
         s->run.tmp = tmp;
 }
@@ -32,6 +37,8 @@ void settings_release(struct settings *s)
     free(s->globs.at);
     free(s->prefer.at);
     free(s->corpus.at);
+    free(s->use.metrics.at);
+    free(s->use.prototypes.at);
     free(s->assignments.at);
     free(s->prefer_copy);
 }

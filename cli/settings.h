@@ -7,6 +7,7 @@
 
 #include <neardup/run.h>
 #include <neardup/run_df.h>
+#include <neardup/uses.h>
 
 /* A list of strings that grows. */
 struct words {
@@ -16,10 +17,27 @@ struct words {
 
 /* What index and join are told. */
 struct hamming_settings {
-    unsigned bits, distance, tables, key_bits;
+    unsigned bits, distance, tables, key_bits, buckets;
+    unsigned codec;       /* of enum nd_hamming_codec; 0: not given */
     double count, memory; /* 0: not given */
-    const char *output, *calibration;
-    bool raw, merge, calibrate, has_distance;
+    const char *output, *calibration, *svg;
+    bool raw, merge, calibrate, has_bits, has_distance;
+};
+
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+/* What compare and the other uses are told. */
+struct use_settings {
+    struct nd_compare_params compare;
+    struct words metrics, prototypes;
+    enum nd_filter_output filter;
+    struct nd_track_params track;
+    struct nd_collapse_params collapse;
+    struct nd_mirrors_params mirrors;
+    struct nd_template_params template;
+    unsigned show; /* parts of a comparison */
+    enum color color;
+    bool json;
 };
 
 /* What df is told. */
@@ -33,6 +51,7 @@ struct df_settings {
 struct settings {
     struct nd_run_options run;
     struct hamming_settings hamming;
+    struct use_settings use;
     struct df_settings df_table;
     struct words paths, text_fields, globs, prefer, corpus;
     struct words assignments; /* of recipe, which changes what it shows */
@@ -52,9 +71,19 @@ enum commands {
     FOR_DF = 1024,
     FOR_RECIPE = 64,
     FOR_HAMMING = FOR_INDEX | FOR_JOIN,
-    FOR_RUNS = FOR_DEDUP | FOR_PAIRS | FOR_SKETCH, /* that read any number of inputs */
-    FOR_PAIRWISE = FOR_DEDUP | FOR_PAIRS | FOR_EXPLAIN,
-    FOR_ALL = 15 | FOR_DF, /* that read documents */
+    FOR_COMPARE = 1 << 16,
+    FOR_FILTER = 1 << 17,
+    FOR_TRACK = 1 << 18,
+    FOR_COLLAPSE = 1 << 19,
+    FOR_MIRRORS = 1 << 20,
+    FOR_TEMPLATE = 1 << 21,
+    FOR_STREAMS = FOR_FILTER | FOR_TRACK | FOR_COLLAPSE | FOR_MIRRORS |
+                  FOR_TEMPLATE, /* uses with any number of inputs and an output */
+    FOR_USES = FOR_COMPARE | FOR_STREAMS,
+    FOR_RUNS =
+        FOR_DEDUP | FOR_PAIRS | FOR_SKETCH | FOR_STREAMS, /* that read any number of inputs */
+    FOR_PAIRWISE = FOR_DEDUP | FOR_PAIRS | FOR_EXPLAIN | FOR_FILTER | FOR_COLLAPSE,
+    FOR_ALL = 15 | FOR_DF | FOR_USES, /* that read documents */
 };
 
 /* Set before all others, wherever they stand: the other options change what these say. */
@@ -106,14 +135,25 @@ int cmd_explain(struct settings *s);
 int cmd_sketch(struct settings *s);
 int cmd_index(struct settings *s);
 int cmd_join(struct settings *s);
+int cmd_compare(struct settings *s);
+int cmd_filter(struct settings *s);
+int cmd_track(struct settings *s);
+int cmd_collapse(struct settings *s);
+int cmd_mirrors(struct settings *s);
+int cmd_template(struct settings *s);
 int cmd_df(struct settings *s);
 int cmd_recipe(struct settings *s);
 
-/* cmd_index_file.c: the parts of index that have to do with a file. */
+/* cmd_index_file.c: the parts of index that write a file. */
 int index_build(const struct settings *s, const char *const *path, size_t n);
+int index_add(const struct settings *s, const char *index, const char *const *path, size_t n);
+int index_merge(const struct settings *s, const char *const *path, size_t n);
+/* cmd_index_query.c: those that read one. */
 int index_info(const char *path);
 int index_verify(const char *path);
 int index_query(const struct settings *s, const char *index, const char *queries);
+/* cmd_index_stats.c */
+int index_stats(const struct settings *s, const char *const *path, size_t n);
 
 /* A message "neardup: …" on standard error; the progress line, if any, makes room. */
 void say(const char *format, ...) ND_PRINTF(1, 2);

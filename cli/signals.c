@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "signals.h"
 
+#include <neardup/hamming_file.h>
 #include <neardup/run.h>
 
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 static void abandon(int signal_number)
 {
     nd_run_abandon();
+    nd_hamming_file_abandon();
     raise(signal_number); /* SA_RESETHAND: the default action, once the handler returns */
 }
 

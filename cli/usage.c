@@ -50,7 +50,8 @@ void print_usage(void)
                command_table[i].arguments);
     puts("       neardup help [COMMAND]\n       neardup --version\n");
     for (size_t i = 0; i < n_commands; i++)
-        printf("  %-10s %s\n", command_table[i].name, command_table[i].about);
+        printf("  %-10s %.*s\n", command_table[i].name, (int)strcspn(command_table[i].about, "\n"),
+               command_table[i].about);
     puts("\nEvery command says more with --help; so do the man pages, neardup(1) first.");
 }
 

@@ -1,8 +1,14 @@
-/* fuzz_hamming_codec.c - any bytes as Elias-Fano or as blocks: what is accepted ascends */
+/* fuzz_hamming_codec.c - any bytes as a table of an index file: what is accepted ascends
+ *
+ * Byte 0: bits of a value, less 1; byte 1: the codec; from 8 on the number of values, 8 bytes; then
+ * the table as it stands in a file.
+ */
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/hamming_codec.h"
+#include "index/hamming_values.h"
+
+enum { AT_ONCE = 100, HEAD = 16, SIZE_MAX_HERE = 100000 };
 
 static void require(int holds)
 {
@@ -10,63 +16,45 @@ static void require(int holds)
         abort();
 }
 
-static void check_ef(const uint64_t *data, size_t len, uint64_t n)
+/* All values by range; they ascend, and each is found again. */
+static void check(const struct nd_hamming_values *v, unsigned bits)
 {
-    struct nd_hamming_ef ef;
-    uint64_t *out;
+    uint64_t most = ~UINT64_C(0) >> (64 - bits), value[AT_ONCE], again, before = 0, at = 0;
+    struct nd_hamming_range range = nd_hamming_values_range(v, 0, most);
 
-    if (nd_hamming_ef_open(&ef, n, data, len, NULL) != ND_OK)
-        return;
-    out = malloc((n + 1) * sizeof *out);
-    require(out != NULL);
-    nd_hamming_ef_decode(&ef, 0, n, out);
-    for (uint64_t i = 0; i < n; i++) {
-        require(i == 0 || out[i - 1] <= out[i]);
-        require(nd_hamming_ef_rank(&ef, out[i]) <= i);
-    }
-    free(out);
-}
-
-/* 64 lengths, then blocks, then as many bytes as are left for their keys and numbers. */
-static void check_manku(const uint8_t *data, size_t len, uint64_t n)
-{
-    static uint64_t out[ND_MANKU_BLOCK_VALUES];
-    size_t each = ND_MANKU_BLOCK + sizeof(struct nd_manku_block);
-    size_t blocks = len > 64 ? (len - 64) / each : 0;
-    struct nd_manku_block *block = calloc(blocks + 1, sizeof *block);
-    struct nd_manku m = {.n = n, .n_blocks = blocks, .block = block};
-    uint64_t before = 0;
-
-    require(block != NULL);
-    if (len > 64 && nd_manku_code_init(&m.code, data, NULL) == ND_OK) {
-        m.data = data + 64;
-        memcpy(block, m.data + blocks * ND_MANKU_BLOCK, blocks * sizeof *block);
-        for (size_t b = 0; nd_manku_check(&m, NULL) == ND_OK && b < blocks; b++) {
-            size_t count = nd_manku_decode(&m, b, out);
-
-            for (size_t i = 0; i < count; i++) {
-                require((b == 0 && i == 0) || before < out[i]);
-                before = out[i];
-            }
-            require(nd_manku_find(&m, before) == b);
+    for (size_t n; (n = nd_hamming_values_next(v, &range, AT_ONCE, value)); at += n)
+        for (size_t i = 0; i < n; before = value[i++]) {
+            require(at + i == 0 || before < value[i] ||
+                    (v->codec == ND_HAMMING_EF && before == value[i]));
+            require(value[i] <= most);
+            require(nd_hamming_values_range(v, value[i], value[i]).at <= at + i);
+            if (i % 16)
+                continue;
+            nd_hamming_values_decode(v, at + i, 1, &again);
+            require(again == value[i]);
         }
-    }
-    free(block);
+    require(at == v->n);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    struct nd_hamming_values values;
     uint64_t n, *copy;
+    unsigned bits;
 
-    if (size < 8 || size > 100000)
+    if (size < HEAD || size > SIZE_MAX_HERE)
         return 0;
-    memcpy(&n, data, sizeof n);
+    memcpy(&n, data + 8, sizeof n);
+    bits = data[0] % 64 + 1;
     copy = malloc(size);
     require(copy != NULL);
-    memcpy(copy, data + 8, size - 8);
-    check_ef(copy, (size - 8) / 8 * 8, n);
-    check_manku((const uint8_t *)copy, size - 8, n);
+    memcpy(copy, data + HEAD, size - HEAD);
+    if (nd_hamming_values_open(&values, data[1] % 2 ? ND_HAMMING_MANKU : ND_HAMMING_EF, bits, n,
+                               copy, size - HEAD, NULL) == ND_OK) {
+        check(&values, bits);
+        nd_hamming_values_close(&values);
+    }
     free(copy);
     return 0;
 }

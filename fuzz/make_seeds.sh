@@ -44,6 +44,25 @@ mkdir -p fuzz_hamming_file
 printf '1\n3\nff\nff\nabcdef0123456789\n' | "$neardup" index build -o fuzz_hamming_file/five
 printf '1\n2\n80000000\n' | "$neardup" index build --bits 32 -k 1 -o fuzz_hamming_file/narrow
 : | "$neardup" index build -o fuzz_hamming_file/none
+printf '1\tone\n1\n2\t7\nfe\tfour\n' | "$neardup" index build --codec manku -o fuzz_hamming_file/texts
+printf '%s\n' 1 2 3 4 5 6 7 8 | "$neardup" index build -k 0 -o fuzz_hamming_file/segments
+printf '9\nff00\tten\n' | "$neardup" index add fuzz_hamming_file/segments
+printf '1\n10000000000000000\n123456789abcdef01234567\n1\n' |
+    "$neardup" index build --bits 96 -k 1 -o fuzz_hamming_file/wide
+
+# Tables out of them: the first segment begins at 8192, with 24 bytes for each chunk; chunk 3 is table 0.
+mkdir -p fuzz_hamming_codec
+python3 - <<'END'
+import struct
+for name in "five", "narrow", "texts", "wide":
+    data = open("fuzz_hamming_file/" + name, "rb").read()
+    bits, codec = struct.unpack_from("<I16xI", data, 12)
+    distinct, = struct.unpack_from("<Q", data, 72 + 24)
+    offset, length = struct.unpack_from("<QQ", data, 8192 + 3 * 24)
+    with open("fuzz_hamming_codec/" + name, "wb") as out:
+        out.write(struct.pack("<BB6xQ", min(bits, 64) - 1, codec - 1, distinct))
+        out.write(data[8192 + offset:8192 + offset + length])
+END
 
 # Tables of document frequencies: with texts, of shingles, without any term.
 mkdir -p fuzz_df

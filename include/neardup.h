@@ -2,6 +2,7 @@
 #ifndef NEARDUP_H
 #define NEARDUP_H
 
+#include <neardup/compare.h>
 #include <neardup/cpu.h>
 #include <neardup/dedup.h>
 #include <neardup/df.h>
@@ -9,6 +10,7 @@
 #include <neardup/feature.h>
 #include <neardup/hamming.h>
 #include <neardup/hamming_file.h>
+#include <neardup/hamming_stats.h>
 #include <neardup/index.h>
 #include <neardup/method.h>
 #include <neardup/ratio.h>
@@ -17,6 +19,8 @@
 #include <neardup/sketch.h>
 #include <neardup/text.h>
 #include <neardup/types.h>
+#include <neardup/uses.h>
 #include <neardup/version.h>
+#include <neardup/visits.h>
 
 #endif

@@ -124,7 +124,7 @@ static int read_parameter(struct nd_signature_params *p, const char *key, const 
     else if (!strcmp(key, "seed"))
         p->seed = strtoull(value, NULL, 10);
     else if (!strcmp(key, "secondary"))
-        p->secondary = (unsigned char)atoi(value);
+        p->secondary = (unsigned)atoi(value);
     else if (!strcmp(key, "bootstrap"))
         p->bootstrap = (unsigned char)atoi(value);
     else

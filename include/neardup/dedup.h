@@ -138,6 +138,16 @@ nd_dedup_push_pairs(struct nd_dedup *dedup, const struct nd_dedup_item *items, s
                     void *context, struct nd_error *err);
 
 /*
+ * Ask without pushing: `found` is called, in order, for every verified pair of items[i] and a
+ * document that nd_dedup_push_pairs has pushed; a is i.  The items are not compared among
+ * themselves, and nothing of them is kept or counted.
+ */
+ND_API enum nd_status
+nd_dedup_ask(struct nd_dedup *dedup, const struct nd_dedup_item *items, size_t n,
+             enum nd_status (*found)(void *context, const struct nd_found_pair *pair),
+             void *context, struct nd_error *err);
+
+/*
  * Components instead of stars, for ND_CLUSTER_COMPONENTS: push everything, then ask.  Documents are
  * verified in order against their earlier candidates, the nearest first, but not again within one
  * component; the components are the transitive closure of what was verified, the first document of

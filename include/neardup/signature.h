@@ -60,10 +60,11 @@ struct nd_signature_params {
     unsigned window;  /* winnowing: w >= 1 */
     double lexicon_low, lexicon_high; /* I-Match: nidf band of the primary lexicon, 0 … 1 (004 s.
                                          6.6) */
-    unsigned char secondary;          /* I-Match: top up from the terms above the band (004 s. 3) */
-    unsigned least_terms;    /* I-Match, checksums, profile: fewer, and the signature is rejected */
-    unsigned lexicons;       /* I-Match: K randomized ones more, 0 … 256 (004 s. 4) */
-    double drop;             /* I-Match: p of leaving a term out, 0 <= p < 1 */
+    unsigned secondary;   /* I-Match: top up from the terms above the band until there are more than
+                             this (004 s. 3); 0: do not */
+    unsigned least_terms; /* I-Match, checksums, profile: fewer, and the signature is rejected */
+    unsigned lexicons;    /* I-Match: K randomized ones more, 0 … 256 (004 s. 4) */
+    double drop;          /* I-Match: p of leaving a term out, 0 <= p < 1 */
     unsigned char bootstrap; /* I-Match: drop as drawing with replacement does, 1/e (004 s. 6.8) */
     uint64_t seed;           /* not 0: other hash values, other lexicons; may be secret */
     double quantum; /* text profile: counts in units of this share of the greatest, 0 … 1 */

@@ -9,10 +9,11 @@ struct nd_item *nd_items_begin(struct nd_dedup *d, const struct nd_dedup_item *i
                                struct nd_error *err)
 {
     void *list = d->item, *keys = d->key;
-    bool ok = nd_array_reserve(&list, &d->item_capacity, n, sizeof *d->item);
+    size_t room = n ? n : 1; /* a batch may be of bad records alone: its list is not NULL */
+    bool ok = nd_array_reserve(&list, &d->item_capacity, room, sizeof *d->item);
 
     d->item = list;
-    ok = ok && nd_array_reserve(&keys, &d->key_capacity, n, d->n_keys * sizeof *d->key);
+    ok = ok && nd_array_reserve(&keys, &d->key_capacity, room, d->n_keys * sizeof *d->key);
     d->key = keys;
     if (!ok) {
         nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);

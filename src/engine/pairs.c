@@ -130,9 +130,9 @@ static int by_number(const void *left, const void *right)
     return a->kept.at < b->kept.at ? -1 : a->kept.at > b->kept.at;
 }
 
-static enum nd_status report(struct nd_dedup *d, struct nd_item *item, uint64_t document,
-                             enum nd_status (*found)(void *, const struct nd_found_pair *),
-                             void *context)
+enum nd_status nd_pairs_report(struct nd_dedup *d, struct nd_item *item, uint64_t document,
+                               enum nd_status (*found)(void *, const struct nd_found_pair *),
+                               void *context)
 {
     if (item->hits.count)
         qsort(item->hits.at, item->hits.count, sizeof *item->hits.at, by_number);
@@ -170,7 +170,7 @@ enum nd_status nd_dedup_push_pairs(struct nd_dedup *d, const struct nd_dedup_ite
         return status;
     status = nd_items_pair(d, item, n, NULL, err);
     for (size_t i = 0; i < n && status == ND_OK; i++) {
-        status = report(d, &item[i], d->stats.documents + i, found, context);
+        status = nd_pairs_report(d, &item[i], d->stats.documents + i, found, context);
         nd_stats_count(d, &item[i]);
     }
     nd_batch_end(d, item, n, status);

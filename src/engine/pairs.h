@@ -19,4 +19,9 @@ struct nd_pair_filter {
 enum nd_status nd_items_pair(struct nd_dedup *d, struct nd_item *item, size_t n,
                              const struct nd_pair_filter *filter, struct nd_error *err);
 
+/* Tell of an item's hits, by the numbers of the documents; `document` is what it is called. */
+enum nd_status nd_pairs_report(struct nd_dedup *d, struct nd_item *item, uint64_t document,
+                               enum nd_status (*found)(void *, const struct nd_found_pair *),
+                               void *context);
+
 #endif

@@ -199,39 +199,16 @@ enum nd_status nd_featurer_places(struct nd_featurer *f, struct nd_view text,
     return status;
 }
 
-/* Where the tokens stand in the text, which have been read already. */
-static enum nd_status find_places(struct nd_featurer *f, struct nd_view text, size_t *n)
-{
-    struct nd_token *token;
-    enum nd_status status;
-
-    *n = (size_t)f->n_words;
-    if (f->knows_places) {
-        if (f->params.join_apostrophes)
-            nd_apostrophes_restore(text, f->token, *n);
-        return ND_OK;
-    }
-    status = nd_featurer_places(f, text, &token, n);
-    if (status != ND_OK)
-        return status;
-    free(f->token);
-    f->token = token;
-    f->token_capacity = *n;
-    return ND_OK;
-}
-
 /* How far each word is marked, in documents with markup or links. */
 static enum nd_status read_marks(struct nd_featurer *f, const struct nd_document *document)
 {
     void *mark = f->mark;
-    enum nd_status status;
-    size_t n;
+    size_t n = (size_t)f->n_words;
 
     if (!f->has_marks)
         return ND_OK;
-    status = find_places(f, document->text, &n);
-    if (status != ND_OK)
-        return status;
+    if (f->params.join_apostrophes)
+        nd_apostrophes_restore(document->text, f->token, n);
     if (!nd_array_reserve(&mark, &f->mark_capacity, n, sizeof *f->mark))
         return ND_ENOMEM;
     f->mark = mark;

@@ -66,8 +66,7 @@ struct nd_featurer {
     size_t mark_capacity;
     struct nd_token *token; /* where each stands in the text, as soon as it is read */
     size_t token_capacity;
-    bool has_marks;    /* this document */
-    bool knows_places; /* this document: it is ASCII, and `token` is filled */
+    bool has_marks; /* this document: `token` is filled */
 
     uint64_t n_seen;     /* occurrences so far */
     size_t in_sentence;  /* sentences begun so far */

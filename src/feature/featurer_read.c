@@ -3,7 +3,9 @@
 
 #include "feature/apostrophes.h"
 #include "feature/sentences.h"
+#include "text/token_places.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool nd_numbers_reserve(struct nd_numbers *numbers, size_t n)
@@ -72,20 +74,63 @@ static bool add_words(struct nd_featurer *f, const struct nd_token_window *w)
     return true;
 }
 
-/* `at` bytes of the text stand before this part of it. */
-static enum nd_status read_part(struct nd_featurer *f, const char *text, size_t len, uint64_t at)
+/* `at` bytes of the text stand before this part of it; with places, it is ASCII. */
+static enum nd_status read_tokens(struct nd_featurer *f, const char *text, size_t len, uint64_t at,
+                                  bool with_places)
 {
     struct nd_token_window w;
     int more;
 
     nd_tokeniser_start(f->tokeniser, text, len);
     while ((more = nd_tokeniser_window(f->tokeniser, &w)) == 1) {
-        if (f->knows_places && !note_places(f, &w, at, tokens_of(f)))
+        if (with_places && !note_places(f, &w, at, tokens_of(f)))
             return ND_ENOMEM;
         if (!(f->is_plain ? add_plain(f, w.hash, w.count) : add_words(f, &w)))
             return ND_ENOMEM;
     }
     return (enum nd_status)more;
+}
+
+/* Tokens of a part that is not ASCII, and their places by the plain algorithm. */
+static enum nd_status read_others(struct nd_featurer *f, const char *text, size_t len, uint64_t at)
+{
+    size_t first = tokens_of(f), n;
+    struct nd_token *token;
+    void *all = f->token;
+    enum nd_status status = read_tokens(f, text, len, at, false);
+
+    if (status == ND_OK)
+        status = nd_text_tokens(text, len, &token, &n, NULL);
+    if (status != ND_OK)
+        return status;
+    if (nd_array_reserve(&all, &f->token_capacity, first + n, sizeof *f->token)) {
+        f->token = all;
+        for (size_t i = 0; i < n; i++)
+            f->token[first + i] =
+                (struct nd_token){.offset = at + token[i].offset, .len = token[i].len};
+    } else {
+        status = ND_ENOMEM;
+    }
+    free(token);
+    return status;
+}
+
+static enum nd_status read_part(struct nd_featurer *f, const char *text, size_t len, uint64_t at)
+{
+    enum nd_status status = ND_OK;
+
+    if (!f->has_marks)
+        return read_tokens(f, text, len, at, false);
+    for (size_t from = 0, end; from < len && status == ND_OK; from = end) {
+        end = nd_ascii_end(text, len, from);
+        if (end > from) {
+            status = read_tokens(f, text + from, end - from, at + from, true);
+        } else {
+            end = nd_ascii_next(text, len, from);
+            status = read_others(f, text + from, end - from, at + from);
+        }
+    }
+    return status;
 }
 
 static enum nd_status read_sentences(struct nd_featurer *f, const char *text, size_t len)
@@ -123,7 +168,6 @@ enum nd_status nd_featurer_read(struct nd_featurer *f, struct nd_view text)
     f->word.count = f->sentence.count = f->n_terms = 0;
     if (f->params.join_apostrophes && !nd_apostrophes_join(&f->joined, text, &text))
         return ND_ENOMEM;
-    f->knows_places = f->has_marks && is_ascii(text);
     status = f->has_sentences ? read_sentences(f, text.data, text.len)
                               : read_part(f, text.data, text.len, 0);
     f->n_words = tokens_of(f);

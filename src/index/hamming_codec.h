@@ -1,4 +1,5 @@
-/* hamming_codec.h - sorted 64-bit values in little space: Elias-Fano, and the block code of 002 */
+/* hamming_codec.h - sorted values of up to 64 bits in little space: Elias-Fano, and the block code
+ * of 002 */
 #ifndef ND_INDEX_HAMMING_CODEC_H
 #define ND_INDEX_HAMMING_CODEC_H
 
@@ -10,23 +11,25 @@
 
 /*
  * Elias-Fano (Elias 1974, Fano 1971): the low bits of each value as they are, the high ones as a
- * bit string in which value i with high part h is a 1 at place h + i.  2 + log2(2^64 / n) bits a
- * value, and every 4096th high part the number of values below it, to find a place.  Equal values
- * may follow one another.  Memory, from `low` on, in this order, each part a multiple of 8 bytes:
+ * bit string in which value i with high part h is a 1 at place h + i.  2 + log2(2^f / n) bits a
+ * value of f bits, and every 4096th high part the number of values below it, to find a place. Equal
+ * values may follow one another.  Memory, from `low` on, in this order, each part a multiple of 8
+ * bytes:
  *
  *     low      n * low_bits bits, and 8 bytes of 0 behind, so that any value is one load
- *     high     n + 2^(64 - low_bits) bits
- *     sample   2^(64 - low_bits) / 4096 + 1 numbers of 64 bits
+ *     high     n + 2^(f - low_bits) bits
+ *     sample   2^(f - low_bits) / 4096 + 1 numbers of 64 bits
  */
 struct nd_hamming_ef {
     uint64_t n;
-    unsigned low_bits;
+    unsigned bits, low_bits; /* f; those kept as they are */
     size_t low_words, high_words, samples;
     const uint64_t *low, *high, *sample; /* of whoever holds the bytes */
 };
 
-/* The shape that n values have; pointers NULL. */
+/* The shape that n values of 64 bits have, or of `bits`, 1 to 64; pointers NULL. */
 struct nd_hamming_ef nd_hamming_ef_shape(uint64_t n);
+struct nd_hamming_ef nd_hamming_ef_shape_of(uint64_t n, unsigned bits);
 size_t nd_hamming_ef_bytes(const struct nd_hamming_ef *ef);
 
 /* Write n ascending values to nd_hamming_ef_bytes bytes of zeroes, aligned to 8. */
@@ -38,12 +41,14 @@ void nd_hamming_ef_encode(const struct nd_hamming_ef *shape, const uint64_t *val
  */
 enum nd_status nd_hamming_ef_open(struct nd_hamming_ef *ef, uint64_t n, const void *data,
                                   size_t len, struct nd_error *err);
+enum nd_status nd_hamming_ef_open_of(struct nd_hamming_ef *ef, uint64_t n, unsigned bits,
+                                     const void *data, size_t len, struct nd_error *err);
 
 /* out[i] = value first + i, i < count; first + count <= n. */
 void nd_hamming_ef_decode(const struct nd_hamming_ef *ef, uint64_t first, size_t count,
                           uint64_t *out);
 
-/* How many values are below x. */
+/* How many values are below x, a number of `bits` bits. */
 uint64_t nd_hamming_ef_rank(const struct nd_hamming_ef *ef, uint64_t x);
 
 /*
@@ -102,5 +107,19 @@ size_t nd_manku_decode(const struct nd_manku *m, size_t block, uint64_t *out);
 
 /* The first block whose key is not below x, by interpolation search; n_blocks: there is none. */
 size_t nd_manku_find(const struct nd_manku *m, uint64_t x);
+
+/* A place among the values: value number `at`, if at < n. */
+struct nd_manku_cursor {
+    uint64_t at, value;
+    uint64_t end; /* the number of the first value behind this block */
+    size_t block;
+    unsigned bit; /* of the block, where the next value's code begins */
+};
+/* The first value of a block. */
+struct nd_manku_cursor nd_manku_enter(const struct nd_manku *m, size_t block);
+/* The first value that is not below x. */
+struct nd_manku_cursor nd_manku_seek(const struct nd_manku *m, uint64_t x);
+/* The next value; at < n before. */
+void nd_manku_step(const struct nd_manku *m, struct nd_manku_cursor *cursor);
 
 #endif

@@ -1,10 +1,10 @@
-/* hamming_codec_ef.c - sorted 64-bit values in little space: Elias-Fano */
+/* hamming_codec_ef.c - sorted values in little space: Elias-Fano */
 #include <string.h>
 
 #include "index/hamming_codec.h"
 #include "simd/elias_fano.h"
 
-enum { SAMPLE_SHIFT = 12, LOW_MAX = 63 };
+enum { SAMPLE_SHIFT = 12, LOW_MAX = 63, HIGH_MAX = 56, FEW = 8 };
 
 static size_t words_of(uint64_t bits)
 {
@@ -13,20 +13,26 @@ static size_t words_of(uint64_t bits)
 
 static uint64_t high_parts(const struct nd_hamming_ef *ef)
 {
-    return UINT64_C(1) << (64 - ef->low_bits);
+    return UINT64_C(1) << (ef->bits - ef->low_bits);
 }
 
-/* low_bits = log2(2^64 / n), rounded down: 64 - ceil(log2 n). */
-struct nd_hamming_ef nd_hamming_ef_shape(uint64_t n)
+/* low_bits = log2(2^f / n), rounded down: f - ceil(log2 n). */
+struct nd_hamming_ef nd_hamming_ef_shape_of(uint64_t n, unsigned bits)
 {
-    struct nd_hamming_ef ef = {.n = n, .low_bits = LOW_MAX};
+    unsigned least = bits > HIGH_MAX ? bits - HIGH_MAX : 0;
+    struct nd_hamming_ef ef = {.n = n, .bits = bits, .low_bits = bits < LOW_MAX ? bits : LOW_MAX};
 
-    while (ef.low_bits > 8 && (n - (n > 0)) >> (64 - ef.low_bits))
+    while (ef.low_bits > least && (n - (n > 0)) >> (bits - ef.low_bits))
         ef.low_bits--;
     ef.low_words = words_of(n * ef.low_bits) + 1;
     ef.high_words = words_of(n + high_parts(&ef));
     ef.samples = (size_t)(high_parts(&ef) >> SAMPLE_SHIFT) + 1;
     return ef;
+}
+
+struct nd_hamming_ef nd_hamming_ef_shape(uint64_t n)
+{
+    return nd_hamming_ef_shape_of(n, 64);
 }
 
 size_t nd_hamming_ef_bytes(const struct nd_hamming_ef *ef)
@@ -91,14 +97,24 @@ static uint64_t place_of_high(const struct nd_hamming_ef *ef, uint64_t h, uint64
     return place;
 }
 
+/* A few steps find most; a cluster, in which many have this high part, is halved. */
 uint64_t nd_hamming_ef_rank(const struct nd_hamming_ef *ef, uint64_t x)
 {
-    uint64_t rank, place = place_of_high(ef, x >> ef->low_bits, &rank);
-    uint64_t low = x & low_mask(ef);
+    uint64_t high = x >> ef->low_bits, low = x & low_mask(ef), rank, end = ef->n;
+    uint64_t place = place_of_high(ef, high, &rank);
 
-    while (rank < ef->n && ef->high[place / 64] >> place % 64 & 1 && low_of(ef, rank) < low) {
-        rank++;
-        place++;
+    for (unsigned step = 0; step < FEW; step++, rank++, place++)
+        if (rank == ef->n || !(ef->high[place / 64] >> place % 64 & 1) || low_of(ef, rank) >= low)
+            return rank;
+    if (high + 1 < high_parts(ef))
+        (void)place_of_high(ef, high + 1, &end);
+    while (rank < end) {
+        uint64_t middle = rank + (end - rank) / 2;
+
+        if (low_of(ef, middle) < low)
+            rank = middle + 1;
+        else
+            end = middle;
     }
     return rank;
 }
@@ -168,15 +184,15 @@ static bool is_sound(const struct nd_hamming_ef *ef)
     return ones == ef->n;
 }
 
-enum nd_status nd_hamming_ef_open(struct nd_hamming_ef *ef, uint64_t n, const void *data,
-                                  size_t len, struct nd_error *err)
+enum nd_status nd_hamming_ef_open_of(struct nd_hamming_ef *ef, uint64_t n, unsigned bits,
+                                     const void *data, size_t len, struct nd_error *err)
 {
     struct nd_hamming_ef made;
 
-    if (n > (uint64_t)len) /* a value takes more than a byte; keeps the sums below small */
+    if (n / 8 > (uint64_t)len) /* a value takes more than a bit; keeps the sums below small */
         return nd_fail(err, ND_EINPUT, "%zu bytes cannot hold %llu values", len,
                        (unsigned long long)n);
-    made = nd_hamming_ef_shape(n);
+    made = nd_hamming_ef_shape_of(n, bits);
     if (nd_hamming_ef_bytes(&made) != len)
         return nd_fail(err, ND_EINPUT, "%llu values take %zu bytes, not %zu", (unsigned long long)n,
                        nd_hamming_ef_bytes(&made), len);
@@ -188,4 +204,10 @@ enum nd_status nd_hamming_ef_open(struct nd_hamming_ef *ef, uint64_t n, const vo
                        (unsigned long long)n);
     *ef = made;
     return ND_OK;
+}
+
+enum nd_status nd_hamming_ef_open(struct nd_hamming_ef *ef, uint64_t n, const void *data,
+                                  size_t len, struct nd_error *err)
+{
+    return nd_hamming_ef_open_of(ef, n, 64, data, len, err);
 }

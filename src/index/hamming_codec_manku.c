@@ -193,6 +193,22 @@ static size_t values_in(const struct nd_manku *m, size_t block)
     return (size_t)(end - m->block[block].first);
 }
 
+/* From one value to the next.  False: these bits are none. */
+static inline bool decode_next(const struct nd_manku_code *c, const unsigned char *data,
+                               unsigned *at, uint64_t *value)
+{
+    unsigned place = next_place(c, bits_at(data, *at)), length;
+    uint64_t below;
+
+    if (place == PLACES || *at + c->length[place] + place > BLOCK_BITS)
+        return false;
+    length = c->length[place];
+    below = place ? bits_at(data, *at + length) << (64 - place) >> (64 - place) : 0;
+    *at += length + place;
+    *value ^= UINT64_C(1) << place | below;
+    return true;
+}
+
 /* Decode `count` values; fewer where the bits are not those of ascending values. */
 static size_t decode(const struct nd_manku_code *c, const unsigned char *data, size_t count,
                      uint64_t *out)
@@ -201,15 +217,8 @@ static size_t decode(const struct nd_manku_code *c, const unsigned char *data, s
 
     memcpy(out, data, sizeof *out);
     for (size_t i = 1; i < count; i++) {
-        unsigned place = next_place(c, bits_at(data, at));
-        uint64_t below;
-
-        if (place == PLACES || at + c->length[place] + place > BLOCK_BITS)
-            return i;
-        below = place ? bits_at(data, at + c->length[place]) << (64 - place) >> (64 - place) : 0;
-        at += c->length[place] + place;
-        out[i] = out[i - 1] ^ (UINT64_C(1) << place | below);
-        if (out[i] < out[i - 1])
+        out[i] = out[i - 1];
+        if (!decode_next(c, data, &at, &out[i]) || out[i] < out[i - 1])
             return i;
     }
     return count;
@@ -263,4 +272,33 @@ size_t nd_manku_find(const struct nd_manku *m, uint64_t x)
             to = middle;
     }
     return from;
+}
+
+struct nd_manku_cursor nd_manku_enter(const struct nd_manku *m, size_t block)
+{
+    struct nd_manku_cursor c = {.at = m->block[block].first, .block = block, .bit = FIRST_BITS};
+
+    c.end = c.at + values_in(m, block);
+    memcpy(&c.value, m->data + block * ND_MANKU_BLOCK, sizeof c.value);
+    return c;
+}
+
+void nd_manku_step(const struct nd_manku *m, struct nd_manku_cursor *c)
+{
+    if (++c->at < c->end)
+        decode_next(&m->code, m->data + c->block * ND_MANKU_BLOCK, &c->bit, &c->value);
+    else if (++c->block < m->n_blocks)
+        *c = nd_manku_enter(m, c->block);
+}
+
+struct nd_manku_cursor nd_manku_seek(const struct nd_manku *m, uint64_t x)
+{
+    size_t block = nd_manku_find(m, x);
+    struct nd_manku_cursor c = {.at = m->n, .block = block};
+
+    if (block < m->n_blocks)
+        c = nd_manku_enter(m, block);
+    while (c.at < m->n && c.value < x)
+        nd_manku_step(m, &c);
+    return c;
 }

@@ -8,7 +8,7 @@
 
 enum {
     DEEP = 2,               /* tables within tables */
-    INNER_MAX = 64,         /* of one design */
+    NODES_MAX = 4096,       /* tables of one depth that an index may come to have */
     DESIGNED_FOR = 1 << 16, /* entries of a bucket */
     SAMPLE = 16,
     COMPARED = 1024,
@@ -67,6 +67,14 @@ static bool find_design(const struct nd_tables *s, const struct nd_tables_node *
     return true;
 }
 
+/* Tables there were if every table like this one had so many inside. */
+static size_t nodes_with(const struct nd_tables *s, const struct nd_tables_node *node, size_t inner)
+{
+    for (; node; node = node->outer)
+        inner *= node->outer ? node->outer->n_inner : s->n_tables;
+    return inner;
+}
+
 /* Empty inner tables.  False: there is no design, or no memory. */
 static bool make_inner(const struct nd_tables *s, struct nd_tables_node *node)
 {
@@ -76,7 +84,7 @@ static bool make_inner(const struct nd_tables *s, struct nd_tables_node *node)
 
     if (!find_design(s, node, &design))
         return false;
-    if (design.tables == 0 || design.tables > INNER_MAX) {
+    if (design.tables == 0 || nodes_with(s, node, design.tables) > NODES_MAX) {
         node->is_last = true;
         free(design.keys);
         return false;

@@ -183,3 +183,17 @@ enum nd_status nd_explain_find(const struct nd_run_options *options, const char 
     nd_input_close(f.input);
     return status;
 }
+
+enum nd_status nd_explain_find_both(const struct nd_run_options *options, const char *const *names,
+                                    struct nd_held *held, const struct nd_run_events *events,
+                                    struct nd_error *err)
+{
+    enum nd_status status;
+
+    if (options->n_paths)
+        return nd_explain_find(options, options->paths, options->n_paths, names, held, events, err);
+    status = nd_explain_find(options, &names[0], 1, NULL, &held[0], events, err);
+    if (status != ND_OK)
+        return status;
+    return nd_explain_find(options, &names[1], 1, NULL, &held[1], events, err);
+}

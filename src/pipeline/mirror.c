@@ -4,8 +4,8 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/temporary.h"
 #include "pipeline/hash_set.h"
-#include "pipeline/temporary.h"
 
 #include <errno.h>
 #include <stdint.h>

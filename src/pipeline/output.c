@@ -3,8 +3,8 @@
 #include "pipeline/output.h"
 
 #include "base/memory.h"
+#include "base/temporary.h"
 #include "input/pack.h"
-#include "pipeline/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>

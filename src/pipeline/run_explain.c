@@ -29,20 +29,6 @@ static struct nd_view text_of(const struct nd_held *held)
     return (struct nd_view){held->text.text.data, held->text.text.len - 1};
 }
 
-static enum nd_status find_both(const struct nd_run_options *options, const char *const *names,
-                                struct nd_held *held, const struct nd_run_events *events,
-                                struct nd_error *err)
-{
-    enum nd_status status;
-
-    if (options->n_paths)
-        return nd_explain_find(options, options->paths, options->n_paths, names, held, events, err);
-    status = nd_explain_find(options, &names[0], 1, NULL, &held[0], events, err);
-    if (status != ND_OK)
-        return status;
-    return nd_explain_find(options, &names[1], 1, NULL, &held[1], events, err);
-}
-
 static enum nd_status sketch_both(const struct nd_sketch_params *params, const struct nd_held *held,
                                   struct nd_explanation *out, struct nd_error *err)
 {
@@ -256,7 +242,7 @@ enum nd_status nd_run_explain(const struct nd_run_options *options, const char *
     own.input = run.input;
     own.input.fields = run.fields;
     if (status == ND_OK)
-        status = find_both(&own, names, held, events, err);
+        status = nd_explain_find_both(&own, names, held, events, err);
     if (status == ND_OK)
         status = explain(&run.recipe, held, out, err);
     if (status != ND_OK)

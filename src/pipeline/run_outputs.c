@@ -1,9 +1,16 @@
 /* run_outputs.c - the files that a run writes, from opening to publishing */
 #include "pipeline/run_state.h"
 
+#include "base/temporary.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+void nd_run_abandon(void)
+{
+    nd_temporary_abandon();
+}
 
 enum nd_status nd_run_open_outputs(struct nd_run *run, struct nd_error *err)
 {

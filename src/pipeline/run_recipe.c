@@ -17,45 +17,27 @@ int nd_run_want_field(struct nd_run *run, const char *field)
     return (int)run->input.n_fields++;
 }
 
-/* The names in "title:1 date:0.5": what stands before the colons.  The list is cut into strings. */
-static enum nd_status want_list(struct nd_run *run, char *list, struct nd_error *err)
-{
-    while (*(list += strspn(list, " \t"))) {
-        char *name = list;
-        bool is_last;
-
-        list += strcspn(list, " \t");
-        is_last = *list == 0;
-        *list = 0;
-        name[strcspn(name, ":")] = 0;
-        if (nd_run_want_field(run, name) == ND_RUN_FIELDS)
-            return nd_fail(err, ND_EINVAL, "the recipe names more than %d fields", ND_RUN_FIELDS);
-        if (is_last)
-            break;
-        list++;
-    }
-    return ND_OK;
-}
-
+/* The fields that the lists of the signatures read. */
 static enum nd_status want_fields(struct nd_run *run, struct nd_error *err)
 {
-    enum { LIST = ND_FEATURE_LIST_MAX + 1 };
+    enum { NAMES = 2 * (ND_FEATURE_LIST_MAX + 1) };
     const struct nd_method *m = &run->recipe.method;
     enum nd_status status = ND_OK;
 
     if (!m->n_signatures)
         return ND_OK;
-    run->field_names = malloc((size_t)m->n_signatures * 2 * LIST);
+    run->field_names = malloc((size_t)m->n_signatures * NAMES);
     if (!run->field_names)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     for (unsigned i = 0; i < m->n_signatures && status == ND_OK; i++) {
-        char *fields = run->field_names + (size_t)i * 2 * LIST, *force = fields + LIST;
+        char *name = run->field_names + (size_t)i * NAMES;
+        size_t n = 0;
 
-        memcpy(fields, m->signature[i].feature.fields, LIST);
-        memcpy(force, m->signature[i].feature.force, LIST);
-        status = want_list(run, fields, err);
-        if (status == ND_OK)
-            status = want_list(run, force, err);
+        status = nd_feature_field_names(&m->signature[i].feature, name, &n, err);
+        for (; n > 0 && status == ND_OK; n--, name += strlen(name) + 1)
+            if (nd_run_want_field(run, name) == ND_RUN_FIELDS)
+                status =
+                    nd_fail(err, ND_EINVAL, "the recipe names more than %d fields", ND_RUN_FIELDS);
     }
     return status;
 }

@@ -205,19 +205,19 @@ static enum nd_status count_terms(struct nd_signer *s, size_t n, struct tally *t
     return ND_OK;
 }
 
-/* Top each lexicon up to more than the least, if there are as many. */
+/* Top each lexicon up to more than the limit, if there are as many. */
 static enum nd_status top_up(struct nd_signer *s, const struct nd_features *f, struct tally *t)
 {
-    const uint64_t least = s->params.least_terms;
+    const uint64_t limit = s->params.secondary;
     int64_t n = 0;
     bool wants_more = false;
 
     for (unsigned k = 0; k <= s->params.lexicons; k++) {
-        t->more[k] = t->count[k] > least ? 0 : least + 1 - t->count[k];
+        t->more[k] = limit == 0 || t->count[k] > limit ? 0 : limit + 1 - t->count[k];
         wants_more |= t->more[k] > 0;
     }
-    if (s->params.secondary && wants_more)
-        n = secondary_terms(s, f, (size_t)least + 1);
+    if (wants_more)
+        n = secondary_terms(s, f, (size_t)limit + 1);
     for (unsigned k = 0; k <= s->params.lexicons; k++)
         t->more[k] = t->more[k] < (uint64_t)n ? t->more[k] : (uint64_t)n;
     return n < 0 ? ND_ENOMEM : ND_OK;
@@ -263,7 +263,7 @@ static enum nd_status hash_lists(struct nd_signer *s, size_t n, const struct tal
 {
     enum { AT_ONCE = ND_SHA1_LANES };
     const unsigned all = s->params.lexicons + 1;
-    const size_t room = n + s->params.least_terms + 2;
+    const size_t room = n + s->params.secondary + 2;
     struct nd_list list[AT_ONCE];
     size_t len[AT_ONCE];
 

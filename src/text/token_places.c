@@ -6,11 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/*
- * A text may be cut where an ASCII separator stands before an ASCII character: nothing composes
- * across, and no token goes across.  What is ASCII between such places is read here, the rest by
- * nd_text_tokens.
- */
+/* What is ASCII between places to cut is read here, the rest by nd_text_tokens. */
 struct places {
     struct nd_token *token;
     size_t count, capacity;
@@ -72,8 +68,7 @@ static bool add_others(struct places *p, const char *text, size_t from, size_t t
     return good;
 }
 
-/* From `from` on, the last place to cut before the first byte that is not ASCII. */
-static size_t ascii_end(const char *text, size_t len, size_t from)
+size_t nd_ascii_end(const char *text, size_t len, size_t from)
 {
     size_t at = from;
 
@@ -88,8 +83,7 @@ static size_t ascii_end(const char *text, size_t len, size_t from)
     return at;
 }
 
-/* From `from` on, the first place to cut behind a byte that is not ASCII. */
-static size_t others_end(const char *text, size_t len, size_t from)
+size_t nd_ascii_next(const char *text, size_t len, size_t from)
 {
     size_t at = from;
 
@@ -108,12 +102,12 @@ enum nd_status nd_token_places(const char *text, size_t len, struct nd_token **t
     bool good = reserve(&p, 1);
 
     for (size_t at = 0, end; good && at < len; at = end) {
-        end = ascii_end(text, len, at);
+        end = nd_ascii_end(text, len, at);
         if (end > at)
             good = add_ascii(&p, text, at, end);
         if (good && end < len) {
             at = end;
-            end = others_end(text, len, at);
+            end = nd_ascii_next(text, len, at);
             good = add_others(&p, text, at, end);
         }
     }

@@ -9,4 +9,12 @@
 enum nd_status nd_token_places(const char *text, size_t len, struct nd_token **tokens,
                                size_t *n_tokens);
 
+/*
+ * A text may be cut where an ASCII separator stands before an ASCII character: nothing composes
+ * across, and no token goes across.  From such a place on, or from the start: the last one before
+ * the first byte that is not ASCII, and the first one behind a byte that is not ASCII; or the end.
+ */
+size_t nd_ascii_end(const char *text, size_t len, size_t from);
+size_t nd_ascii_next(const char *text, size_t len, size_t from);
+
 #endif

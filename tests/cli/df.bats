@@ -106,6 +106,36 @@ END
     [[ $output == *'it has "stem = english", the recipe "stem = none"'* ]]
 }
 
+@test "a run refuses a table of other features, another version, or a damaged one" {
+    small_corpus
+    cat >stemmed.ini <<'END'
+[signature words]
+kind = imatch
+stem = english
+END
+    cp small.jsonl other.jsonl
+    echo '{"id":6,"text":"one more document"}' >>other.jsonl
+    neardup df build -q small.jsonl -o plain.df
+    neardup df build -q --recipe stemmed.ini small.jsonl -o stemmed.df
+    neardup df build -q --recipe stemmed.ini other.jsonl -o other.df
+    version=$(neardup df info stemmed.df | sed -n 's/^version: //p')
+    for command in sketch dedup; do
+        neardup $command -q --recipe stemmed.ini --df stemmed.df small.jsonl -o out
+        run neardup $command -q --recipe stemmed.ini --df plain.df small.jsonl -o out2
+        [ "$status" -eq 2 ]
+        [[ $output == *'it has "stem = none", the recipe "stem = english"'* ]]
+        neardup $command -q --recipe stemmed.ini --df stemmed.df --set "words.df_version=$version" small.jsonl -o out
+        run neardup $command -q --recipe stemmed.ini --df other.df --set "words.df_version=$version" small.jsonl -o out2
+        [ "$status" -eq 2 ]
+        [[ $output == *"$version"* ]]
+        head -c 200 stemmed.df >cut.df
+        run neardup $command -q --recipe stemmed.ini --df cut.df small.jsonl -o out2
+        [ "$status" -eq 2 ]
+        [[ $output == *"cut.df"* ]]
+        [ ! -e out2 ]
+    done
+}
+
 @test "calibrate finds the factor that drops a share of the features" {
     # Ten words ten times, …, once: half of the features weigh at most half as much as the most.
     python3 -c 'import json

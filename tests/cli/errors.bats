@@ -263,3 +263,14 @@ EOF
     [ "$status" -eq 2 ]
     [[ ${lines[0]} == "neardup: NEARDUP_CPU: "* ]]
 }
+
+@test "a file of bad records alone is a run without documents" {
+    echo '{broken' >bad.jsonl
+    run neardup dedup bad.jsonl -q
+    [ "$status" -eq 0 ]
+    [[ $output == "neardup: bad.jsonl:1: "* ]]
+    run neardup pairs bad.jsonl -q
+    [ "$status" -eq 1 ]
+    neardup dedup bad.jsonl -q --keep longest
+    neardup dedup bad.jsonl -q --cluster components
+}

@@ -150,7 +150,7 @@ END
     [ "$status" -eq 2 ]
     printf 'ff\t7\nfe\t4294967295\n' | neardup index build -o small
     [ "$(printf 'ff\n' | neardup index query small)" = "$(printf '0\t7\t0\n0\t4294967295\t1')" ]
-    printf 'ff\tseven\n' >bad
+    printf 'fg\n' >bad
     run neardup index build bad -o small
     [ "$status" -eq 2 ]
     neardup index verify small # the old one stands
@@ -163,18 +163,190 @@ END
     done
 }
 
-@test "build: killed at any moment, the index is the old one or the new one" {
+# The answers of a slow join as an index gives them: sorted by query, distance, then id as bytes.
+by_answer() {
+    python3 -c 'import sys
+rows = [line.rstrip("\n").split("\t") for line in sys.stdin]
+number = all(row[1].isdigit() for row in rows)
+for row in sorted(rows, key=lambda r: (int(r[0]), int(r[2]), int(r[1]) if number else 0, r[1].encode())):
+    print(*row, sep="\t")'
+}
+
+@test "build and query: ids that are texts, wide fingerprints, both codecs" {
+    for kind in "64 3 ef" "64 3 manku" "50 2 manku" "65 3 ef" "128 5 ef" "384 12 ef"; do
+        read -r bits k codec <<<"$kind"
+        fingerprints 30 "$bits" | sed 's/\t.*//' >queries
+        fingerprints 900 "$bits" queries >file
+        neardup index build --bits "$bits" -k "$k" --codec "$codec" file -o index
+        neardup index verify index
+        neardup index info index >info
+        grep -qx "codec: $codec" info
+        grep -qx "bits: $bits" info
+        grep -qx "ids: texts" info
+        grep -qx "fingerprints: 900" info
+        slow_join queries file "$k" | by_answer >expected
+        [ -s expected ]
+        neardup index query index queries | diff expected -
+    done
+    printf '1\n' >one
+    run neardup index build --bits 65 --codec manku one -o index
+    [ "$status" -eq 2 ]
+    [[ $output == *"the codec manku is for up to 64 bits"* ]]
+    run neardup index build --codec zip file -o index
+    [ "$status" -eq 2 ]
+    [[ $output == *"'zip' is neither ef nor manku"* ]]
+}
+
+@test "add and merge: what one build of all finds; bytes too, once merged" {
+    for bits in 64 130; do
+        fingerprints 30 $bits | sed 's/\t.*//' >queries
+        fingerprints 2000 $bits queries >file
+        neardup index build --bits $bits file -o whole
+        neardup index query whole queries >expected
+        [ -s expected ]
+        split -l 130 file part.
+        neardup index build --bits $bits -o index part.aa
+        for part in part.a[b-z]; do neardup index add index "$part"; done
+        neardup index verify index
+        neardup index query index queries | cut -f 1,3 | diff <(cut -f 1,3 expected) -
+        [ "$(neardup index info index | sed -n 's/^segments: //p')" -gt 1 ]
+        neardup index merge index
+        neardup index info index | grep -qx 'segments: 1'
+        cmp whole index
+        neardup index build --bits $bits -o index part.a[a-f]
+        neardup index build --bits $bits -o other part.a[g-z]
+        neardup index merge index other -o both
+        neardup index info both | grep -qx 'fingerprints: 2000'
+        neardup index merge both --codec ef -k 2 --tables 12
+        neardup index info both | grep -qx 'distance: 2'
+        neardup index query both queries | cut -f 1,3 | diff <(awk -F'\t' '$3 < 3' expected | cut -f 1,3) -
+    done
+    run neardup index merge index whole
+    [ "$status" -eq 2 ]
+    run neardup index add index -k 2 file
+    [ "$status" -eq 2 ]
+    run neardup index add --bits 64 index file
+    [ "$status" -eq 2 ]
+    run neardup index add /nonexistent file
+    [ "$status" -eq 2 ]
+}
+
+@test "add: lines without an id are counted on" {
+    printf '1\n2\n' | neardup index build -o index
+    printf '4\nf0\tsome id\n8\n' | neardup index add index
+    printf '0\n' | neardup index query index -k 1 >got
+    printf '0\t0\t1\n0\t1\t1\n0\t2\t1\n0\t4\t1\n' | diff - got
+    printf 'f1\n' | neardup index query index -k 1 >got
+    printf '0\tsome id\t1\n' | diff - got
+}
+
+@test "an index is read wherever fingerprints are" {
+    fingerprints 50 64 >queries
+    fingerprints 800 64 queries >file
+    neardup index build file -o index
+    neardup index build queries -o small
+    neardup join queries file | cut -f 1,3 | LC_ALL=C sort >expected
+    neardup join queries index | cut -f 1,3 | LC_ALL=C sort | diff expected -
+    neardup join queries file | cut -f 2,3 | LC_ALL=C sort >expected
+    neardup join small file | cut -f 2,3 | LC_ALL=C sort | diff expected -
+    neardup index query index small | wc -l | diff <(wc -l <expected) -
+    neardup index pairs file | wc -l | diff <(neardup index pairs index | wc -l) -
+    neardup index build index -o again
+    cmp index again
+    run neardup join --bits 65 queries index
+    [ "$status" -eq 2 ]
+    [[ $output == *"index: an index of 64 bits, not of 65; see --bits"* ]]
+}
+
+@test "writers exclude one another; readers go on" {
+    fingerprints 100 64 >file
+    neardup index build file -o index
+    exec 9<index
+    flock -x 9
+    for command in "add index" "merge index" "build -o index"; do
+        # shellcheck disable=SC2086
+        run neardup index $command file 9<&-
+        [ "$status" -eq 2 ]
+    done
+    run neardup index add index file 9<&-
+    [ "$output" = "neardup: index: another process is writing it" ]
+    neardup index verify index
+    exec 9<&-
+    neardup index add index file
+    neardup index info index | grep -qx 'fingerprints: 200'
+}
+
+@test "build, add, merge: killed at any moment, the index is the old one or the new one" {
     fingerprints 60000 64 | sed 's/\t.*//' >file
     head -1000 file >less
-    neardup index build less -o index
-    for wait in 0.01 0.02 0.04 0.06 0.08 0.1 0.15 0.2 0.3; do
-        "$NEARDUP" index build file -o index &
-        sleep $wait
-        kill -9 $! 2>kill.err || true
-        wait $! || true
-        neardup index verify index
-        neardup index info index | grep -Eqx 'fingerprints: (1000|60000)'
+    neardup index build less -o old
+    for command in "build -o index" "add index"; do
+        for wait in 0.005 0.01 0.015 0.02 0.03 0.04 0.06 0.1 0.2; do
+            cp old index
+            # shellcheck disable=SC2086
+            "$NEARDUP" index $command file &
+            sleep $wait
+            kill -9 $! 2>kill.err || true
+            wait $! || true
+            neardup index verify index
+            neardup index info index | grep -Eqx 'fingerprints: (1000|60000|61000)'
+            neardup index add index less # trips over nothing, and clears away
+            [ ! -e index.neardup-new ]
+        done
     done
+}
+
+@test "a signal leaves no temporary file" {
+    fingerprints 150000 64 | sed 's/\t.*//' >file
+    for signal in INT TERM HUP; do
+        caught=0
+        for _ in 1 2 3 4 5; do
+            rm -f index
+            "$NEARDUP" index build file -o index &
+            until [ -e index.neardup-new ] || [ -e index ]; do :; done
+            kill -$signal $! 2>kill.err || true
+            wait $! || caught=1
+            [ ! -e index.neardup-new ]
+        done
+        [ -e index ] || [ $caught -eq 1 ]
+    done
+}
+
+@test "stats: what python counts; the figures are drawn" {
+    for bits in 64 130; do
+        fingerprints 3000 $bits >file
+        for buckets in 128 256; do
+            neardup index stats --bits $bits --buckets $buckets file --svg figures.svg >got
+            python3 - $bits $buckets file <<'END' | diff - <(cut -f 1-3 got)
+import sys
+bits, buckets = map(int, sys.argv[1:3])
+x = sorted(int(line.split("\t")[0], 16) for line in open(sys.argv[3]))
+leading, bucket = [0] * bits, [0] * buckets
+equal = 0
+for a, b in zip(x, x[1:]):
+    if a == b: equal += 1
+    else: leading[(a ^ b).bit_length() - 1] += 1
+for a in x: bucket[a * buckets >> bits] += 1
+print("figure", "place", "count", sep="\t")
+print("fingerprints", "-", len(x), sep="\t")
+print("equal", "-", equal, sep="\t")
+for i, n in enumerate(leading): print("leading", i, n, sep="\t")
+for i, n in enumerate(bucket): print("bucket", i, n, sep="\t")
+END
+            python3 - $bits $buckets <<'END'
+import sys, xml.etree.ElementTree as tree
+bars = tree.parse("figures.svg").getroot().iter("{http://www.w3.org/2000/svg}rect")
+count = sum(1 for line in open("got") if line.split("\t")[0] in ("leading", "bucket") and line.split("\t")[2] != "0")
+assert len(list(bars)) == count + 1
+END
+        done
+        neardup index build --bits $bits file -o index
+        neardup index stats --buckets 256 index | diff got - # the bits are the index's
+    done
+    : | neardup index stats --svg figures.svg >got
+    grep -q '^fingerprints	-	0	-$' got
+    run neardup index stats --svg /nonexistent/file file --bits 130
+    [ "$status" -eq 2 ]
 }
 
 @test "raw words are read like lines" {

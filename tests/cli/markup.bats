@@ -36,6 +36,7 @@ simhashes() {
     }
     [ "$(count 'fields = date\n' | wc -l)" -eq 1 ]
     [ "$(count 'fields = date title:5\n' | wc -l)" -eq 2 ]
+    [ "$(count 'fields = date, title:5\n')" = "$(count 'fields = date title:5\n')" ]
     [ "$(count '')" = "$(count 'normalise_length = yes\n')" ]
     run neardup sketch --set 's.fields=title:x' --recipe r.ini ab.jsonl
     [ "$status" -eq 2 ]

@@ -256,7 +256,7 @@ def imatch(case):
             key = mix64(p["seed"] + STEP * ((k - 1) // 4 + 1) & M64)
             terms = {t for t in primary if mix64(t ^ key) >> 16 * ((k - 1) % 4) & M16 >= drop}
         for t in order if p["secondary"] else []:
-            if len(terms) > p["least_terms"]:
+            if len(terms) > p["secondary"]:
                 break
             terms.add(t)
         enough = terms and len(terms) >= p["least_terms"]
@@ -430,8 +430,8 @@ def fixed_cases():
         from_seed("i-match", 23, 80, documents=20000),
         from_seed("i-match", 24, 300, 0, 50, documents=20000, lexicons=10),
         from_seed("i-match", 24, 300, documents=20000, lexicons=5, bootstrap=1, seed=77),
-        from_seed("i-match", 25, 12, documents=20000, lexicons=9, secondary=1),
-        from_seed("i-match", 26, 40, documents=20000, lexicons=4, secondary=1, lexicon_high="0.3",
+        from_seed("i-match", 25, 12, documents=20000, lexicons=9, secondary=5),
+        from_seed("i-match", 26, 40, documents=20000, lexicons=4, secondary=5, lexicon_high="0.3",
                   n_metadata=3),
         from_seed("i-match", 27, 9, documents=20000), Case("i-match", [], documents=100),
         from_seed("i-match", 28, 40, documents=20000, lexicon_low="0", lexicon_high="1",
@@ -448,7 +448,7 @@ def fixed_cases():
                            ("super-shingles", {}), ("mega-shingles", {}), ("sorted-shingles", {}),
                            ("mod-p", dict(bits=40)), ("winnowing", {}), ("bottom-k", dict(minima=9)),
                            ("features", {}), ("checksums", dict(groups=5)), ("profile", {}),
-                           ("i-match", dict(documents=20000, lexicons=3, secondary=1, seed=3))):
+                           ("i-match", dict(documents=20000, lexicons=3, secondary=5, seed=3))):
             cases.append(from_seed(kind, 40, 70, 40, hash=function, **rest))
     cases.append(from_seed("features", 41, 9, hash="rabin", rabin_polynomial=0x1B))
     return cases
@@ -491,7 +491,7 @@ def random_case(rng):
                  modulus=rng.choice([1, 2, 3, 12, 25, 64, 1000]), window=rng.choice([1, 2, 4, 9, 100]),
                  groups=rng.choice([1, 7, 64]), least_terms=rng.choice([0, 1, 3, 5, 9]),
                  lexicons=rng.choice([0, 1, 4, 10, 19]), drop=rng.choice(["0", "0.33", "0.9"]),
-                 bootstrap=rng.choice([0, 0, 1]), secondary=rng.choice([0, 1]),
+                 bootstrap=rng.choice([0, 0, 1]), secondary=rng.choice([0, 3, 5, 9]),
                  quantum=rng.choice(["0", "0.01", "0.1", "1"]))
         low, high = sorted(rng.choice(["0", "0.2", "0.25", "0.3", "0.8", "1"]) for _ in range(2))
         p.update(lexicon_low=low, lexicon_high=high)

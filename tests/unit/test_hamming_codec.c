@@ -11,7 +11,9 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
+#include "base/memory.h"
 #include "index/hamming_codec.h"
+#include "index/hamming_values.h"
 
 static uint64_t seed;
 
@@ -207,6 +209,64 @@ static void codes_come_near_the_bound(void **state)
     free(value);
 }
 
+/* Values of any width, in either code, by range and by number. */
+static void check_values(size_t n, unsigned bits, enum nd_hamming_codec codec)
+{
+    uint64_t *value = make(n, 0), *out = malloc((n + 1) * sizeof *out);
+    uint64_t most = ~UINT64_C(0) >> (64 - bits);
+    struct nd_hamming_values v;
+    size_t bytes;
+    void *data;
+
+    assert_non_null(out);
+    for (size_t i = 0; i < n; i++)
+        value[i] >>= 64 - bits;
+    n = distinct(value, n);
+    assert_int_equal(nd_hamming_values_encode(codec, bits, value, n, &data, &bytes, NULL), ND_OK);
+    assert_int_equal(nd_hamming_values_open(&v, codec, bits, n, data, bytes, NULL), ND_OK);
+    for (int i = 0; i < 100; i++) {
+        uint64_t low = n && any() % 2 ? value[any() % n] : any() & most, high = low;
+        size_t most_at_once = 1 + any() % 40, first = n ? any() % n : 0, at, count;
+        struct nd_hamming_range range;
+
+        high |= any() % 2 ? any() & most : most >> any() % bits;
+        range = nd_hamming_values_range(&v, low, high);
+        at = (size_t)below(value, n, low);
+        assert_int_equal(range.at, at);
+        while ((count = nd_hamming_values_next(&v, &range, most_at_once, out))) {
+            assert_true(count <= most_at_once && at + count <= n);
+            assert_memory_equal(out, value + at, count * sizeof *out);
+            at += count;
+            assert_int_equal(range.at, at);
+        }
+        assert_true(at == n || value[at] > high);
+        count = n ? any() % (n - first) + 1 : 0;
+        nd_hamming_values_decode(&v, first, count, out);
+        assert_memory_equal(out, value + first, count * sizeof *out);
+    }
+    nd_hamming_values_close(&v);
+    assert_int_equal(nd_hamming_values_open(&v, codec, bits, n + 1, data, bytes, NULL), ND_EINPUT);
+    assert_int_equal(nd_hamming_values_open(&v, codec, bits, n, data, bytes - 8, NULL), ND_EINPUT);
+    if (n && bits > 32 && codec == ND_HAMMING_MANKU)
+        assert_int_equal(nd_hamming_values_open(&v, codec, bits - 30, n, data, bytes, NULL),
+                         ND_EINPUT);
+    nd_table_free(data, bytes);
+    free(value);
+    free(out);
+}
+
+static void values_of_any_width_are_found(void **state)
+{
+    static const unsigned bits[] = {1, 7, 8, 31, 32, 33, 50, 63, 64};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
+        for (size_t n = 0; n < 20000; n = n * 4 + 1) {
+            check_values(n, bits[i], ND_HAMMING_EF);
+            check_values(n, bits[i], ND_HAMMING_MANKU);
+        }
+}
+
 static void lengths_of_no_code_are_refused(void **state)
 {
     struct nd_manku_code code;
@@ -282,6 +342,7 @@ int main(void)
         cmocka_unit_test(elias_fano_gives_back_what_went_in),
         cmocka_unit_test(the_block_code_gives_back_what_went_in),
         cmocka_unit_test(codes_come_near_the_bound),
+        cmocka_unit_test(values_of_any_width_are_found),
         cmocka_unit_test(lengths_of_no_code_are_refused),
         cmocka_unit_test(no_code_is_longer_than_allowed),
     };

@@ -1,111 +1,72 @@
 /* test_hamming_file.c - index files: what was written is found, what was damaged is refused */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "hamming_file_fixture.h"
 
-#include <cmocka.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 
-#include <neardup/hamming_file.h>
-
-#include "base/hash.h"
 #include "index/hamming_file.h"
 
-static uint64_t seed;
-static char path[] = "/tmp/test_hamming_file.XXXXXX";
+static char folder[] = "/tmp/test_hamming_file.XXXXXX";
+static char path[64], other[64], temporary[64];
 
-static uint64_t any(void)
-{
-    return nd_mix64(++seed);
-}
-
-static int make_path(void **state)
-{
-    int fd = mkstemp(path);
-
-    (void)state;
-    if (fd >= 0)
-        close(fd);
-    return fd < 0;
-}
-
-static int remove_path(void **state)
+static int make_folder(void **state)
 {
     (void)state;
-    return unlink(path);
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/index", folder);
+    snprintf(other, sizeof other, "%s/other", folder);
+    snprintf(temporary, sizeof temporary, "%s/index.neardup-new", folder);
+    return 0;
 }
 
-/* Half of them equal or near to another one. */
-static uint64_t *make(size_t n, unsigned bits, unsigned distance)
+static int remove_folder(void **state)
 {
-    uint64_t *row = malloc((n + 1) * sizeof *row), all = ~UINT64_C(0) >> (64 - bits);
-
-    assert_non_null(row);
-    for (size_t i = 0; i < n; i++) {
-        row[i] = any() & all;
-        if (i && any() % 2)
-            row[i] = row[any() % i];
-        for (uint64_t flips = any() % 3 ? any() % (distance + 2) : 0; flips; flips--)
-            row[i] ^= UINT64_C(1) << any() % bits;
-    }
-    row[n] = 0;
-    return row;
+    (void)state;
+    unlink(path);
+    unlink(other);
+    return rmdir(folder);
 }
 
-static void check(const struct nd_hamming_file *file, const uint64_t *row, const uint32_t *id,
-                  size_t n, unsigned bits, unsigned distance)
+static void build(const char *name, const struct set *s, unsigned tables,
+                  enum nd_hamming_codec codec, size_t n)
 {
-    for (int q = 0; q < 40; q++) {
-        uint64_t query = n && q % 4 ? row[any() % n] : any() & ~UINT64_C(0) >> (64 - bits);
-        struct nd_hamming_matches got = {.at = NULL};
-        size_t expected = 0;
+    const struct nd_hamming_shape shape = {s->bits, s->distance, tables, codec};
+    const struct nd_hamming_entries entries = part_of(s, 0, n);
 
-        for (uint64_t flips = any() % (distance + 1); flips; flips--)
-            query ^= UINT64_C(1) << any() % bits;
-        assert_int_equal(nd_hamming_file_query(file, &query, 1, distance, &got, NULL), ND_OK);
-        nd_hamming_matches_sort(&got);
-        for (size_t i = 0; i < n; i++) {
-            unsigned away = (unsigned)__builtin_popcountll(row[i] ^ query);
-            bool found = false;
-
-            expected += away <= distance;
-            for (size_t j = 0; away <= distance && j < got.count; j++)
-                found |= got.at[j].id == (id ? id[i] : i) && got.at[j].distance == away;
-            assert_true(found || away > distance);
-        }
-        assert_int_equal(got.count, expected);
-        nd_hamming_matches_release(&got);
-    }
+    assert_int_equal(nd_hamming_file_build(name, &shape, &entries, NULL), ND_OK);
 }
 
-static void go_through(size_t n, unsigned bits, unsigned distance, unsigned tables, bool with_ids)
+static struct nd_hamming_file *open_index(void)
 {
-    struct nd_hamming_problem problem = {bits, distance, n};
-    struct nd_hamming_plan plan;
     struct nd_hamming_file *file;
-    uint64_t *row = make(n, bits, distance);
-    uint32_t *id = malloc((n + 1) * sizeof *id);
+    struct nd_error err;
 
-    assert_non_null(id);
-    for (size_t i = 0; i < n; i++)
-        id[i] = (uint32_t)any();
-    assert_int_equal(nd_hamming_file_plan(&problem, tables, &plan, NULL), ND_OK);
-    assert_int_equal(nd_hamming_file_write(path, &plan, row, with_ids ? id : NULL, n, NULL), ND_OK);
-    assert_int_equal(nd_hamming_file_open(&file, path, NULL), ND_OK);
-    assert_int_equal(nd_hamming_file_design(file)->problem.count, n);
-    assert_int_equal(nd_hamming_file_design(file)->tables, plan.tables);
+    if (nd_hamming_file_open(&file, path, &err) != ND_OK)
+        fail_msg("%s", err.message);
+    return file;
+}
+
+static void go_through(size_t n, unsigned bits, unsigned distance, unsigned tables,
+                       enum nd_hamming_codec codec, bool with_texts)
+{
+    struct set s = make_set(n, bits, distance, with_texts);
+    struct nd_hamming_file *file;
+
+    build(path, &s, tables, codec, n);
+    file = open_index();
+    assert_int_equal(nd_hamming_file_shape(file).codec, codec);
+    assert_int_equal(nd_hamming_file_shape(file).tables, tables);
+    assert_true(!tables || nd_hamming_file_design(file)->tables <= tables);
     assert_true(nd_hamming_file_distinct(file) <= n);
-    check(file, row, with_ids ? id : NULL, n, bits, distance);
-    check(file, row, with_ids ? id : NULL, n, bits, distance / 2);
+    check_answers(file, &s, distance, 40);
+    check_answers(file, &s, distance / 2, 20);
+    check_entries(file, &s);
     nd_hamming_file_close(file);
-    free(row);
-    free(id);
+    free_set(&s);
 }
 
 static void what_was_written_is_found(void **state)
@@ -116,38 +77,202 @@ static void what_was_written_is_found(void **state)
     for (size_t i = 0; i < 4; i++)
         for (unsigned distance = 0; distance <= 6; distance++)
             for (size_t n = 0; n < 3000; n = n * 9 + 1)
-                go_through(n, bits[i], distance, 0, distance % 2);
-    go_through(5000, 64, 3, 10, true);
-    go_through(5000, 64, 3, 14, false);
+                go_through(n, bits[i], distance, 0, distance % 2 ? ND_HAMMING_EF : ND_HAMMING_MANKU,
+                           distance % 3 == 0);
+    go_through(5000, 64, 3, 10, ND_HAMMING_EF, true);
+    go_through(5000, 64, 3, 14, ND_HAMMING_MANKU, false);
 }
 
-static unsigned char *read_whole(size_t *len)
+static void wide_fingerprints_are_found(void **state)
 {
-    FILE *in = fopen(path, "rb");
-    unsigned char *data;
-
-    assert_non_null(in);
-    fseek(in, 0, SEEK_END);
-    *len = (size_t)ftell(in);
-    rewind(in);
-    data = malloc(*len);
-    assert_non_null(data);
-    assert_int_equal(fread(data, 1, *len, in), *len);
-    fclose(in);
-    return data;
-}
-
-/* Every length and, of each byte, one bit. */
-static void a_damaged_file_is_refused(void **state)
-{
-    struct nd_hamming_file *file;
-    unsigned char *data;
-    size_t len;
+    static const struct {
+        unsigned bits, distance, tables;
+    } wide[] = {{65, 2, 0},  {100, 3, 0},  {128, 5, 8},   {129, 0, 0},
+                {200, 4, 0}, {384, 12, 0}, {384, 11, 12}, {512, 16, 0}};
 
     (void)state;
-    go_through(100, 64, 3, 0, true);
-    data = read_whole(&len);
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        for (size_t n = 0; n < 900; n = n * 9 + 1)
+            go_through(n, wide[i].bits, wide[i].distance, wide[i].tables, ND_HAMMING_EF, n % 2);
+}
+
+/* Wide ones that agree in all the bits that lead, in one table or all. */
+static void fingerprints_that_lead_equally_are_told_apart(void **state)
+{
+    struct set s = make_set(700, 200, 3, false);
+    struct nd_hamming_file *file;
+
+    (void)state;
+    for (size_t i = 0; i < s.n; i++)
+        for (size_t w = 0; w < s.words; w++)
+            s.row[i * s.words + w] &= i % 3 ? 0 : UINT64_C(0xF00);
+    for (size_t i = 0; i < s.n; i++)
+        s.row[i * s.words] |= any() % 8;
+    build(path, &s, 0, ND_HAMMING_EF, s.n);
+    file = open_index();
+    check_answers(file, &s, 3, 60);
+    check_entries(file, &s);
+    nd_hamming_file_close(file);
+    free_set(&s);
+}
+
+/* What an index is made of does not depend on how it came together, once it is merged. */
+static void added_in_parts_and_merged_is_built_at_once(enum nd_hamming_codec codec, unsigned bits,
+                                                       unsigned distance, bool with_texts)
+{
+    struct set s = make_set(2500, bits, distance, with_texts);
+    struct nd_hamming_file *file;
+    unsigned char *a, *b;
+    size_t len, len_b, at = any() % 3 * 300;
+    const char *paths[] = {path};
+
+    build(path, &s, 0, codec, at);
+    while (at < s.n) {
+        size_t end = at + (any() % 2 ? 1 + any() % 9 : any() % 500);
+        struct nd_hamming_entries entries;
+
+        end = end < s.n ? end : s.n;
+        entries = part_of(&s, at, end);
+        assert_int_equal(nd_hamming_file_add(path, &entries, NULL), ND_OK);
+        at = end;
+        file = open_index();
+        for (uint32_t i = 1; i < file->header.segments; i++) /* so that there are never many */
+            assert_true(file->header.segment[i].count * 2 < file->header.segment[i - 1].count);
+        assert_int_equal(file->copies.sound, 2);
+        nd_hamming_file_close(file);
+    }
+    file = open_index();
+    check_answers(file, &s, distance, 60);
+    check_entries(file, &s);
+    nd_hamming_file_close(file);
+    assert_int_equal(nd_hamming_file_merge(paths, 1, path, NULL, NULL), ND_OK);
+    build(other, &s, 0, codec, s.n);
+    a = read_whole(path, &len);
+    b = read_whole(other, &len_b);
+    assert_int_equal(len, len_b);
+    assert_memory_equal(a, b, len);
+    free(a);
+    free(b);
+    free_set(&s);
+}
+
+static void every_way_of_adding_gives_the_same(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        added_in_parts_and_merged_is_built_at_once(ND_HAMMING_EF, 64, 3, i % 2);
+        added_in_parts_and_merged_is_built_at_once(ND_HAMMING_MANKU, 50, 2, !(i % 2));
+        added_in_parts_and_merged_is_built_at_once(ND_HAMMING_EF, 130, 4, i % 2);
+    }
+}
+
+static void many_small_additions_make_no_large_file(void **state)
+{
+    struct set s = make_set(500, 64, 3, false);
+    struct nd_hamming_file *file;
+
+    (void)state;
+    build(path, &s, 0, ND_HAMMING_EF, 0);
+    for (size_t i = 0; i < s.n; i++) {
+        struct nd_hamming_entries entries = part_of(&s, i, i + 1);
+
+        assert_int_equal(nd_hamming_file_add(path, &entries, NULL), ND_OK);
+    }
+    file = open_index();
+    assert_true(nd_hamming_file_sizes(file).segments <= 9);
+    assert_true(nd_hamming_file_sizes(file).unused < nd_hamming_file_bytes(file) / 2);
+    check_answers(file, &s, 3, 40);
+    nd_hamming_file_close(file);
+    free_set(&s);
+}
+
+static void several_indexes_become_one_of_another_shape(void **state)
+{
+    struct set s = make_set(1200, 64, 3, true), numbers = make_set(300, 64, 3, false), all;
+    const struct nd_hamming_shape shape = {64, 2, 10, ND_HAMMING_MANKU};
+    const char *paths[] = {path, other};
+    struct nd_hamming_file *file;
+
+    (void)state;
+    build(path, &s, 0, ND_HAMMING_EF, s.n);
+    build(other, &numbers, 6, ND_HAMMING_EF, numbers.n);
+    assert_int_equal(nd_hamming_file_merge(paths, 2, path, &shape, NULL), ND_OK);
+    all = make_set(1500, 64, 3, true);
+    for (size_t i = 0; i < all.n; i++) {
+        const struct set *from = i < s.n ? &s : &numbers;
+        size_t j = i < s.n ? i : i - s.n;
+
+        all.row[i] = from->row[j];
+        all.id[i] = from->id[j];
+        free(all.text[i]);
+        all.text[i] = from->text && from->text[j] ? strdup(from->text[j]) : NULL;
+    }
+    file = open_index();
+    assert_int_equal(nd_hamming_file_shape(file).codec, ND_HAMMING_MANKU);
+    assert_int_equal(nd_hamming_file_design(file)->tables, 10);
+    check_answers(file, &all, 2, 60);
+    check_entries(file, &all);
+    assert_int_equal(nd_hamming_file_query(file, all.row, 1, 3, NULL, NULL), ND_EINVAL);
+    nd_hamming_file_close(file);
+    free_set(&s);
+    free_set(&numbers);
+    free_set(&all);
+}
+
+static void ids_without_a_text_are_counted(void **state)
+{
+    uint64_t row[] = {1, 2, 4, 8};
+    const char *text[] = {"7", NULL, "08", "4294967296"};
+    struct nd_hamming_entries entries = {row, 2, NULL, text};
+    const struct nd_hamming_shape shape = {64, 0, 0, ND_HAMMING_EF};
+    static const char *const expected[] = {"7", "1", "2", "3", "08", "4294967296"};
+    struct nd_hamming_file *file;
+
+    (void)state;
+    assert_int_equal(nd_hamming_file_build(path, &shape, &entries, NULL), ND_OK);
+    file = open_index();
+    assert_int_equal(nd_hamming_file_has_texts(file), 0);
+    nd_hamming_file_close(file);
+    entries = (struct nd_hamming_entries){row, 2, NULL, NULL};
+    assert_int_equal(nd_hamming_file_add(path, &entries, NULL), ND_OK);
+    entries = (struct nd_hamming_entries){row + 2, 2, NULL, text + 2};
+    assert_int_equal(nd_hamming_file_add(path, &entries, NULL), ND_OK);
+    file = open_index();
+    assert_int_equal(nd_hamming_file_has_texts(file), 1);
+    for (size_t i = 0; i < 6; i++) {
+        bool found = false;
+
+        for (uint32_t entry = 0; entry < 6; entry++) {
+            char number[ND_HAMMING_NUMBER_MAX];
+            size_t len;
+            const char *got = nd_hamming_file_text(file, entry, number, &len);
+
+            found |= len == strlen(expected[i]) && memcmp(got, expected[i], len) == 0;
+        }
+        assert_true(found);
+    }
+    nd_hamming_file_close(file);
+    text[2] = "a\tb";
+    assert_int_equal(nd_hamming_file_add(path, &entries, NULL), ND_EINVAL);
+}
+
+/*
+ * Of each byte one bit: refused, or one of the two headers or padding, and all answers as before.
+ * Every length but the whole is refused.
+ */
+static void damage(unsigned bits, enum nd_hamming_codec codec, bool with_texts)
+{
+    struct set s = make_set(90, bits, 3, with_texts);
+    struct nd_hamming_entries entries = part_of(&s, 80, 90);
+    struct nd_hamming_file *file;
+    size_t len, accepted = 0;
+    unsigned char *data;
+
+    build(path, &s, 0, codec, 80);
+    assert_int_equal(nd_hamming_file_add(path, &entries, NULL), ND_OK);
+    data = read_whole(path, &len);
     assert_int_equal(nd_hamming_file_init(&file, data, len, NULL), ND_OK);
+    assert_int_equal(file->header.segments, 2);
     nd_hamming_file_close(file);
     for (size_t cut = 0; cut < len; cut++)
         assert_int_not_equal(nd_hamming_file_init(&file, data, cut, NULL), ND_OK);
@@ -155,42 +280,172 @@ static void a_damaged_file_is_refused(void **state)
         unsigned char bit = (unsigned char)(1u << any() % 8);
 
         data[i] ^= bit;
-        assert_int_not_equal(nd_hamming_file_init(&file, data, len, NULL), ND_OK);
+        if (nd_hamming_file_init(&file, data, len, NULL) == ND_OK) {
+            assert_true(file->copies.sound == 1 || i >= file->header.segment[0].bytes);
+            accepted += i >= ND_HAMMING_HEADERS * ND_HAMMING_PAGE;
+            if (i % 64 == 0)
+                check_answers(file, &s, 3, 10);
+            nd_hamming_file_close(file);
+        }
         data[i] ^= bit;
     }
+    assert_true(accepted < ND_HAMMING_PAGE);
+    memset(data, 0, 8);
+    memset(data + ND_HAMMING_PAGE, 0, 8);
+    assert_int_equal(nd_hamming_file_init(&file, data, len, NULL), ND_EINPUT);
     free(data);
+    free_set(&s);
+}
+
+static void a_damaged_file_is_refused(void **state)
+{
+    (void)state;
+    damage(64, ND_HAMMING_EF, false);
+    damage(64, ND_HAMMING_MANKU, true);
+    damage(100, ND_HAMMING_EF, true);
 }
 
 static void what_cannot_be_written_leaves_the_old_file(void **state)
 {
-    struct nd_hamming_problem problem = {64, 3, 10};
+    struct nd_hamming_problem problem = {40, 3, 10};
+    struct nd_hamming_shape shape = {65, 3, 0, ND_HAMMING_MANKU};
+    uint64_t row[4] = {1, UINT64_C(1) << 50, 0, 2};
+    struct nd_hamming_entries entries = {row, 2, NULL, NULL};
+    struct set s = make_set(50, 64, 3, false);
     struct nd_hamming_plan plan;
     struct nd_hamming_file *file;
-    uint64_t row[2] = {1, UINT64_C(1) << 50};
     struct nd_error err;
 
     (void)state;
-    go_through(50, 64, 3, 0, false);
-    problem.bits = 40;
+    build(path, &s, 0, ND_HAMMING_EF, s.n);
     assert_int_equal(nd_hamming_file_plan(&problem, 0, &plan, NULL), ND_OK);
     assert_int_equal(nd_hamming_file_write(path, &plan, row, NULL, 2, &err), ND_EINVAL);
     assert_int_equal(nd_hamming_file_write("/nonexistent/file", &plan, row, NULL, 1, &err), ND_EIO);
     assert_int_equal(nd_hamming_file_open(&file, "/nonexistent/file", &err), ND_EIO);
-    problem.bits = 65;
-    assert_int_equal(nd_hamming_file_plan(&problem, 0, &plan, NULL), ND_EUNSUPPORTED);
-    assert_int_equal(nd_hamming_file_open(&file, path, NULL), ND_OK);
-    assert_int_equal(nd_hamming_file_design(file)->problem.count, 50);
-    assert_int_equal(nd_hamming_file_query(file, row, 1, 4, NULL, NULL), ND_EINVAL);
+    assert_int_equal(nd_hamming_file_add("/nonexistent/file", &entries, &err), ND_EIO);
+    assert_int_equal(nd_hamming_file_build("/dev/null", &shape, &entries, &err), ND_EUNSUPPORTED);
+    shape.bits = 64;
+    assert_int_equal(nd_hamming_file_build("/dev/null", &shape, &entries, &err), ND_EIO);
+    assert_int_equal(nd_hamming_file_build(folder, &shape, &entries, &err), ND_EIO);
+    file = open_index();
+    check_entries(file, &s);
     nd_hamming_file_close(file);
+    assert_int_equal(access(temporary, F_OK), -1);
+    free_set(&s);
+}
+
+static void writers_exclude_one_another(void **state)
+{
+    struct set s = make_set(60, 64, 3, false);
+    struct nd_hamming_shape shape = {64, 3, 0, ND_HAMMING_EF};
+    struct nd_hamming_entries entries = part_of(&s, 50, 60);
+    const char *paths[] = {path};
+    struct nd_hamming_file *file;
+    struct nd_error err;
+    int fd;
+
+    (void)state;
+    build(path, &s, 0, ND_HAMMING_EF, 50);
+    fd = open(path, O_RDONLY);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    assert_int_equal(nd_hamming_file_add(path, &entries, &err), ND_EIO);
+    assert_non_null(strstr(err.message, "another process is writing it"));
+    assert_int_equal(nd_hamming_file_merge(paths, 1, path, NULL, &err), ND_EIO);
+    assert_int_equal(nd_hamming_file_build(path, &shape, &entries, &err), ND_EIO);
+    file = open_index(); /* readers do not wait */
+    nd_hamming_file_close(file);
+    close(fd);
+    fd = open(temporary, O_RDWR | O_CREAT, 0600);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    assert_int_equal(nd_hamming_file_build(path, &shape, &entries, &err), ND_EIO);
+    assert_non_null(strstr(err.message, "another process is writing it"));
+    close(fd); /* left by a killed one, it is no obstacle, and goes */
+    assert_int_equal(nd_hamming_file_add(path, &entries, &err), ND_OK);
+    assert_int_equal(access(temporary, F_OK), -1);
+    close(open(temporary, O_RDWR | O_CREAT, 0600));
+    assert_int_equal(nd_hamming_file_merge(paths, 1, path, NULL, &err), ND_OK);
+    assert_int_equal(access(temporary, F_OK), -1);
+    file = open_index();
+    check_entries(file, &s);
+    nd_hamming_file_close(file);
+    free_set(&s);
+}
+
+/* While one process adds, another sees what was there before or what is there after, each time. */
+static void readers_meet_no_half_written_index(void **state)
+{
+    enum { BEGIN = 300, STEPS = 150 };
+    struct set s = make_set(BEGIN + STEPS, 64, 3, false);
+    uint64_t count = BEGIN;
+    int status;
+    pid_t child;
+
+    (void)state;
+    build(path, &s, 0, ND_HAMMING_EF, BEGIN);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        enum nd_status added = ND_OK;
+
+        for (size_t i = BEGIN; i < s.n && added == ND_OK; i++) {
+            struct nd_hamming_entries entries = part_of(&s, i, i + 1);
+
+            added = nd_hamming_file_add(path, &entries, NULL);
+        }
+        _exit(added != ND_OK);
+    }
+    while (count < s.n && waitpid(child, &status, WNOHANG) == 0) {
+        struct nd_hamming_file *file = open_index();
+        uint64_t now = nd_hamming_file_design(file)->problem.count;
+        struct set part = s;
+
+        assert_true(now >= count && now <= s.n);
+        count = now;
+        part.n = (size_t)now;
+        check_answers(file, &part, 3, 1);
+        nd_hamming_file_close(file);
+    }
+    if (count == s.n)
+        assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    free_set(&s);
+}
+
+static void a_link_stays_and_so_do_permissions(void **state)
+{
+    struct set s = make_set(60, 64, 3, false);
+    struct nd_hamming_entries entries = part_of(&s, 0, 60);
+    struct stat info;
+
+    (void)state;
+    build(path, &s, 0, ND_HAMMING_EF, 10);
+    assert_int_equal(chmod(path, 0640), 0);
+    unlink(other);
+    assert_int_equal(symlink("index", other), 0);
+    assert_int_equal(nd_hamming_file_add(other, &entries, NULL), ND_OK);
+    assert_int_equal(lstat(other, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0640);
+    free_set(&s);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_written_is_found),
+        cmocka_unit_test(wide_fingerprints_are_found),
+        cmocka_unit_test(fingerprints_that_lead_equally_are_told_apart),
+        cmocka_unit_test(every_way_of_adding_gives_the_same),
+        cmocka_unit_test(many_small_additions_make_no_large_file),
+        cmocka_unit_test(several_indexes_become_one_of_another_shape),
+        cmocka_unit_test(ids_without_a_text_are_counted),
         cmocka_unit_test(a_damaged_file_is_refused),
         cmocka_unit_test(what_cannot_be_written_leaves_the_old_file),
+        cmocka_unit_test(writers_exclude_one_another),
+        cmocka_unit_test(readers_meet_no_half_written_index),
+        cmocka_unit_test(a_link_stays_and_so_do_permissions),
     };
 
-    return cmocka_run_group_tests(tests, make_path, remove_path);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

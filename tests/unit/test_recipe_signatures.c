@@ -141,7 +141,7 @@ static const struct {
      NULL},
     {"kind = imatch\n", "lexicon_low = 0.1", REAL, AT(signature.lexicon_low), 0.1, NULL},
     {"kind = imatch\n", "lexicon_high = 0.3", REAL, AT(signature.lexicon_high), 0.3, NULL},
-    {"kind = imatch\n", "secondary = yes", YES, AT(signature.secondary), 1, NULL},
+    {"kind = imatch\n", "secondary = 8", WHOLE, AT(signature.secondary), 8, NULL},
     {"kind = imatch\n", "least_terms = 7", WHOLE, AT(signature.least_terms), 7, NULL},
     {"kind = imatch\n", "lexicons = 10", WHOLE, AT(signature.lexicons), 10, NULL},
     {"kind = imatch\nlexicons = 2\n", "drop = 0.25", REAL, AT(signature.drop), 0.25, NULL},

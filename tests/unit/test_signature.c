@@ -184,7 +184,7 @@ static void a_signer_forgets_its_last_document(void **state)
         struct nd_signer *old;
 
         p.lexicons = 10;
-        p.secondary = 1;
+        p.secondary = p.least_terms;
         old = signer_of(&p);
         for (size_t i = 0; i < sizeof length / sizeof *length; i++) {
             struct nd_signer *fresh = signer_of(&p);

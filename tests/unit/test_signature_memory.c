@@ -77,7 +77,7 @@ static void every_allocation_may_fail(void **state)
 
                 p.hash = (enum nd_hash_function)function;
                 p.lexicons = 2;
-                p.secondary = 1;
+                p.secondary = 5;
                 p.modulus = 3;
                 do {
                     has_failed = 0;

@@ -1,16 +1,17 @@
 /* temporary.c - files under a temporary name, until they are whole */
 #define _GNU_SOURCE
-#include "pipeline/temporary.h"
-
-#include <neardup/run.h>
+#include "base/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /*
@@ -27,7 +28,7 @@ struct nd_temporary {
 static _Atomic(struct nd_temporary *) first;
 static atomic_bool abandoned;
 
-void nd_run_abandon(void)
+void nd_temporary_abandon(void)
 {
     atomic_store(&abandoned, true);
     for (struct nd_temporary *t = atomic_load(&first); t; t = t->next)
@@ -108,6 +109,89 @@ struct nd_temporary *nd_temporary_create(const char *target, int *fd, struct nd_
         return NULL;
     }
     return t;
+}
+
+/* Whether the name still is that of the open file: who published it meanwhile has renamed it. */
+static bool is_still(const char *name, int fd)
+{
+    struct stat open_file, named;
+
+    return fstat(fd, &open_file) == 0 && stat(name, &named) == 0 &&
+           open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
+}
+
+/* An empty file, locked.  -1: errno says why; EWOULDBLOCK: somebody else has it. */
+static int open_locked(const char *name)
+{
+    for (;;) {
+        int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666), because;
+        bool locked;
+
+        if (fd < 0)
+            return -1;
+        locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+        if (locked && !is_still(name, fd)) {
+            close(fd);
+            continue;
+        }
+        if (locked && ftruncate(fd, 0) == 0)
+            return fd;
+        because = errno;
+        close(fd);
+        errno = because;
+        return -1;
+    }
+}
+
+void nd_temporary_remove_stale(const char *target)
+{
+    char *name;
+    int fd;
+
+    if (asprintf(&name, "%s.neardup-new", target) < 0)
+        return;
+    fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && is_still(name, fd))
+        unlink(name);
+    if (fd >= 0)
+        close(fd);
+    free(name);
+}
+
+struct nd_temporary *nd_temporary_create_locked(const char *target, int *fd, enum nd_status *status,
+                                                struct nd_error *err)
+{
+    struct nd_temporary *t = claim();
+    sigset_t all, before;
+    int because;
+
+    if (t) {
+        t->target = strdup(target);
+        if (asprintf(&t->name, "%s.neardup-new", target) < 0)
+            t->name = NULL;
+    }
+    if (!t || !t->target || !t->name) {
+        if (t)
+            unclaim(t);
+        *status = nd_fail(err, ND_ENOMEM, "out of memory");
+        return NULL;
+    }
+    /* Not live before it is ours; and no signal in between, after which nobody would remove it. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    *fd = open_locked(t->name);
+    because = errno;
+    if (*fd >= 0)
+        atomic_store(&t->state, LIVE);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (*fd >= 0)
+        return t;
+    errno = because;
+    *status = errno == EWOULDBLOCK
+                  ? nd_fail(err, ND_EIO, "%s: another process is writing it", target)
+                  : nd_fail(err, ND_EIO, "%s: cannot be created: %s", t->name, strerror(errno));
+    unclaim(t);
+    return NULL;
 }
 
 enum nd_status nd_temporary_publish(struct nd_temporary *t, struct nd_error *err)

@@ -1,0 +1,19 @@
+/* cmd_track.c - neardup track: versions of documents over time */
+#include "report.h"
+
+int cmd_track(struct settings *s)
+{
+    struct report report = {.settings = s};
+    struct nd_run_events events = report_events(&report);
+    struct nd_use_summary summary;
+    struct nd_error err;
+    enum nd_status status;
+
+    if (!use_standard_input(s))
+        return 2;
+    status = nd_run_track(&s->run, &s->use.track, &events, &summary, &err);
+    report_end(&report);
+    if (status != ND_OK)
+        return report_failure(&err);
+    return report_use(&summary, summary.documents);
+}

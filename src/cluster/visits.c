@@ -1,0 +1,65 @@
+/* visits.c - one document over time: how much it changes, and when to look again */
+#include <neardup/visits.h>
+
+enum { FACTOR_MOST = 1000 };
+
+struct nd_visit_params nd_visit_params_default(void)
+{
+    return (struct nd_visit_params){.equal = 3,
+                                    .changes = 3,
+                                    .factor = 2,
+                                    .interval = UINT64_C(86400),
+                                    .shortest = UINT64_C(3600),
+                                    .longest = UINT64_C(90) * 86400};
+}
+
+enum nd_status nd_visits_check(const struct nd_visit_params *p, struct nd_error *err)
+{
+    if (p->equal < 2 || p->changes < 1)
+        return nd_fail(err, ND_EINVAL,
+                       "a row of equal visits has at least 2, one of changes at least 1");
+    if (p->factor < 2 || p->factor > FACTOR_MOST)
+        return nd_fail(err, ND_EINVAL, "the factor of an interval is from 2 to %d", FACTOR_MOST);
+    if (p->shortest < 1 || p->shortest > p->interval || p->interval > p->longest ||
+        p->longest > UINT32_MAX)
+        return nd_fail(err, ND_EINVAL,
+                       "an interval lies between the shortest, at least a second, and the longest, "
+                       "at most %u seconds",
+                       UINT32_MAX);
+    return ND_OK;
+}
+
+static uint64_t longer(const struct nd_visit_params *p, uint64_t interval)
+{
+    interval *= p->factor;
+    return interval < p->longest ? interval : p->longest;
+}
+
+static uint64_t shorter(const struct nd_visit_params *p, uint64_t interval)
+{
+    interval /= p->factor;
+    return interval > p->shortest ? interval : p->shortest;
+}
+
+static uint32_t one_more(uint32_t n)
+{
+    return n < UINT32_MAX ? n + 1 : n;
+}
+
+void nd_visits_add(const struct nd_visit_params *p, struct nd_visits *v, uint64_t simhash)
+{
+    if (v->visits == 0) {
+        *v = (struct nd_visits){simhash, 1, 0, p->interval, 1, 0, 64};
+        return;
+    }
+    v->priority = (uint32_t)__builtin_popcountll(simhash ^ v->simhash);
+    v->simhash = simhash;
+    v->visits++;
+    v->changes += v->priority > 0;
+    v->equal = v->priority ? 1 : one_more(v->equal);
+    v->changed = v->priority ? one_more(v->changed) : 0;
+    if (v->equal >= p->equal)
+        v->interval = longer(p, v->interval);
+    else if (v->changed >= p->changes)
+        v->interval = shorter(p, v->interval);
+}

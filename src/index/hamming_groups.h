@@ -1,0 +1,60 @@
+/* hamming_groups.h - index files: which ids are of the same fingerprint, and ids that are texts */
+#ifndef ND_INDEX_HAMMING_GROUPS_H
+#define ND_INDEX_HAMMING_GROUPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * n entries in m groups: bit i is 1 where entry i begins a group, n bits padded to a word; then for
+ * each multiple of 512 up to n the number of ones before it, 4 bytes each, padded to a word.  No
+ * bytes where n = m.
+ */
+struct nd_hamming_groups {
+    uint64_t n, m;
+    const uint64_t *bit;  /* NULL: n = m */
+    const uint32_t *ones; /* before each 512th bit */
+};
+size_t nd_hamming_groups_bytes(uint64_t n, uint64_t m);
+/* Count the ones before each 512th bit; the bits are there.  `out` has the bytes above. */
+void nd_hamming_groups_finish(uint64_t n, void *out);
+/* Point at bytes and check them.  False: damaged. */
+bool nd_hamming_groups_open(struct nd_hamming_groups *groups, uint64_t n, uint64_t m,
+                            const void *data, size_t len);
+/* The group of an entry. */
+uint64_t nd_hamming_groups_number(const struct nd_hamming_groups *groups, uint64_t entry);
+/* The first entry of group j, and of the one behind it. */
+uint64_t nd_hamming_groups_start(const struct nd_hamming_groups *groups, uint64_t j);
+uint64_t nd_hamming_groups_end(const struct nd_hamming_groups *groups, uint64_t start);
+
+/*
+ * n texts: for each multiple of 16 up to n the place of that text behind these numbers, 8 bytes
+ * each, and the place of the end; then the texts, each behind its length as LEB128; padded to a
+ * word.
+ */
+struct nd_hamming_texts {
+    uint64_t n;
+    const uint64_t *place;
+    const unsigned char *bytes;
+};
+#define ND_HAMMING_TEXT_MAX (UINT32_C(1) << 28)
+size_t nd_hamming_texts_bytes(uint64_t n, uint64_t sum, uint64_t lengths);
+/* Bytes of the length of a text. */
+size_t nd_hamming_text_length_bytes(size_t len);
+/* Append one: text number i, at *place, which goes on. */
+void nd_hamming_texts_add(uint64_t n, uint64_t i, const char *text, size_t len, uint64_t *place,
+                          void *out);
+/* False: damaged. */
+bool nd_hamming_texts_open(struct nd_hamming_texts *texts, uint64_t n, const void *data,
+                           size_t len);
+const char *nd_hamming_texts_get(const struct nd_hamming_texts *texts, uint64_t i, size_t *len);
+/* Whether a text can be an id: no tab, no newline, no 0. */
+bool nd_hamming_text_is_id(const char *text, size_t len);
+
+/* A text as a number below 2^32, if it is written like one. */
+bool nd_hamming_text_number(const char *text, uint32_t *number);
+/* The decimal digits of a number at the end of out[ND_HAMMING_NUMBER_MAX]; returns where. */
+char *nd_hamming_number_text(uint32_t number, char *out, size_t *len);
+
+#endif

@@ -1,0 +1,376 @@
+/* run_filter.c - each document of a stream against prototypes */
+#include "pipeline/run_state.h"
+
+#include <neardup/uses.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+/* The nearest prototype of a document. */
+struct best {
+    struct nd_found_pair pair;
+    uint64_t prototypes; /* that it matches; 0: none */
+};
+
+struct filtering {
+    struct nd_run *run;
+    enum nd_filter_output output;
+    bool is_verified;
+    struct nd_json name;    /* of all prototypes, behind one another */
+    size_t *name_at;        /* where each begins; one more for the end */
+    enum nd_id_kind *kind;  /* of each */
+    size_t n, room[2];      /* prototypes; of name_at and kind */
+    struct nd_hash_set raw; /* of their bytes */
+    struct nd_dedup_item *item;
+    struct best *best; /* of each item */
+    uint32_t *at;      /* its place in the batch */
+    size_t n_items, item_room[3];
+    struct nd_output *out; /* annotated */
+    struct nd_json row;
+    uint64_t matches;
+};
+
+static enum nd_status no_memory(struct nd_error *err)
+{
+    return nd_fail(err, ND_ENOMEM, "out of memory");
+}
+
+static bool reserve_items(struct filtering *f, size_t n)
+{
+    void *item = f->item, *best = f->best, *at = f->at;
+    bool ok = nd_array_reserve(&item, &f->item_room[0], n, sizeof *f->item) &&
+              nd_array_reserve(&best, &f->item_room[1], n, sizeof *f->best) &&
+              nd_array_reserve(&at, &f->item_room[2], n, sizeof *f->at);
+
+    f->item = item;
+    f->best = best;
+    f->at = at;
+    return ok;
+}
+
+static bool add_name(struct filtering *f, const struct nd_name *name)
+{
+    void *at = f->name_at, *kind = f->kind;
+    bool ok = nd_array_reserve(&at, &f->room[0], f->n + 2, sizeof *f->name_at) &&
+              nd_array_reserve(&kind, &f->room[1], f->n + 1, sizeof *f->kind);
+
+    f->name_at = at;
+    f->kind = kind;
+    if (!ok)
+        return false;
+    f->name_at[f->n] = f->name.text.len;
+    f->kind[f->n++] = name->kind;
+    nd_json_bytes(&f->name, name->text.data, name->text.len);
+    f->name_at[f->n] = f->name.text.len;
+    return !f->name.failed;
+}
+
+static enum nd_status ignore_pair(void *context, const struct nd_found_pair *pair)
+{
+    (void)context;
+    (void)pair;
+    return ND_OK;
+}
+
+/* The prototypes of a batch; of equal bytes the first stands for all. */
+static enum nd_status push_prototypes(struct filtering *f, struct nd_reading *reading,
+                                      const struct nd_reading_batch *batch, struct nd_error *err)
+{
+    struct nd_run *run = f->run;
+    size_t n = 0;
+
+    if (!reserve_items(f, batch->count))
+        return no_memory(err);
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct nd_parsed *p = &batch->parsed[i];
+        const struct nd_source *source = nd_reading_source(reading, p->record.source);
+        struct nd_name name;
+
+        if (p->bad) {
+            enum nd_status status =
+                nd_run_bad_record(run, source, p->record.line, p->bad->reason, err);
+
+            if (status != ND_OK)
+                return status;
+            continue;
+        }
+        if (nd_hash_set_add(&f->raw,
+                            nd_mix64(nd_hash_bytes(p->document.text.data, p->document.text.len))))
+            continue;
+        name = nd_name_of(&p->document, source, p->record.line, &run->name_room[0]);
+        if (run->name_room[0].failed || !add_name(f, &name))
+            return no_memory(err);
+        f->item[n++] = (struct nd_dedup_item){.text = p->document.text, .document = &p->document};
+    }
+    return nd_dedup_push_pairs(run->dedup, f->item, n, ignore_pair, NULL, err);
+}
+
+static enum nd_status read_prototypes(struct filtering *f, const char *const *paths, size_t n,
+                                      struct nd_error *err)
+{
+    const struct nd_reading_hooks hooks = {.context = f->run, .problem = nd_run_problem};
+    struct nd_reading_batch *batch;
+    struct nd_reading *reading;
+    enum nd_status status = ND_OK;
+    int got = 1;
+
+    reading = nd_reading_new(f->run->pool, paths, n, &f->run->input, &hooks, err);
+    if (!reading)
+        return err->status ? err->status : ND_EINVAL;
+    while (status == ND_OK && (got = nd_reading_next(reading, &batch, err)) > 0)
+        status = push_prototypes(f, reading, batch, err);
+    if (status == ND_OK && got < 0)
+        status = (enum nd_status)got;
+    if (status == ND_OK && f->run->summary->failed_inputs)
+        status = nd_fail(err, ND_EINPUT, "%s", f->run->failed_input);
+    if (status == ND_OK && f->n == 0)
+        status = nd_fail(err, ND_EINPUT, "there is no prototype in %s%s", paths[0],
+                         n > 1 ? " and the others" : "");
+    nd_reading_free(reading);
+    return status;
+}
+
+static bool is_nearer(const struct filtering *f, const struct nd_found_pair *x,
+                      const struct nd_found_pair *y)
+{
+    const struct nd_overlap *p = &x->overlap, *q = &y->overlap;
+
+    if (!f->is_verified && f->run->recipe.method.n_signatures)
+        return x->agreement[0].shared > y->agreement[0].shared;
+    if (!f->is_verified)
+        return x->distance < y->distance;
+    return p->shared * (q->a + q->b - q->shared) > q->shared * (p->a + p->b - p->shared);
+}
+
+static enum nd_status note(void *context, const struct nd_found_pair *pair)
+{
+    struct filtering *f = context;
+    struct best *best = &f->best[pair->a];
+
+    if (best->prototypes++ == 0 || is_nearer(f, pair, &best->pair))
+        best->pair = *pair;
+    return ND_OK;
+}
+
+static enum nd_status list_items(struct filtering *f, const struct nd_reading_batch *batch,
+                                 struct nd_error *err)
+{
+    struct nd_run *run = f->run;
+
+    f->n_items = 0;
+    if (!reserve_items(f, batch->count))
+        return no_memory(err);
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct nd_parsed *p = &batch->parsed[i];
+
+        if (p->bad) {
+            enum nd_status status =
+                nd_run_bad_record(run, nd_reading_source(run->reading, p->record.source),
+                                  p->record.line, p->bad->reason, err);
+
+            if (status != ND_OK)
+                return status;
+            continue;
+        }
+        f->at[f->n_items] = (uint32_t)i;
+        f->best[f->n_items] = (struct best){.prototypes = 0};
+        f->item[f->n_items++] =
+            (struct nd_dedup_item){.text = p->document.text, .document = &p->document};
+    }
+    return ND_OK;
+}
+
+/* By name, what the signatures have in common. */
+static void put_agreements(struct filtering *f, const struct nd_agreement *agreement)
+{
+    const struct nd_method *method = &f->run->recipe.method;
+
+    nd_json_key(&f->row, "signatures");
+    nd_json_open(&f->row, '{');
+    for (unsigned i = 0; i < method->n_signatures; i++) {
+        nd_json_key(&f->row, method->signature[i].name);
+        nd_json_open(&f->row, '{');
+        nd_json_key(&f->row, "shared");
+        nd_json_uint(&f->row, agreement[i].shared);
+        nd_json_key(&f->row, "document");
+        nd_json_uint(&f->row, agreement[i].a);
+        nd_json_key(&f->row, "prototype");
+        nd_json_uint(&f->row, agreement[i].b);
+        nd_json_close(&f->row, '}');
+    }
+    nd_json_close(&f->row, '}');
+}
+
+static void put_prototype(struct filtering *f, const struct best *best)
+{
+    const struct nd_overlap *o = &best->pair.overlap;
+    uint64_t b = best->pair.b;
+    const struct nd_name name = {
+        f->kind[b], {f->name.text.data + f->name_at[b], f->name_at[b + 1] - f->name_at[b]}};
+
+    nd_json_key(&f->row, "prototype");
+    nd_name_json(&f->row, &name);
+    nd_json_key(&f->row, "prototypes");
+    nd_json_uint(&f->row, best->prototypes);
+    if (f->is_verified) {
+        nd_json_key(&f->row, "resemblance");
+        nd_json_double(&f->row, nd_overlap_resemblance(o));
+        nd_json_key(&f->row, "shared");
+        nd_json_uint(&f->row, o->shared);
+        nd_json_key(&f->row, "shingles");
+        nd_json_uint(&f->row, o->a);
+    }
+    if (best->pair.distance <= ND_DISTANCE_MAX) {
+        nd_json_key(&f->row, "hamming");
+        nd_json_uint(&f->row, best->pair.distance);
+    }
+    if (f->run->recipe.dedup.candidates == ND_CANDIDATES_MATCH)
+        put_agreements(f, best->pair.agreement);
+}
+
+static enum nd_status annotate(struct filtering *f, const struct nd_parsed *parsed,
+                               const struct best *best, struct nd_error *err)
+{
+    struct nd_run *run = f->run;
+    const struct nd_source *source = nd_reading_source(run->reading, parsed->record.source);
+    const struct nd_name name =
+        nd_name_of(&parsed->document, source, parsed->record.line, &run->name_room[0]);
+
+    f->row.text.len = 0;
+    nd_json_open(&f->row, '{');
+    nd_json_key(&f->row, "id");
+    nd_name_json(&f->row, &name);
+    nd_json_key(&f->row, "match");
+    nd_json_bool(&f->row, best->prototypes > 0);
+    if (best->prototypes)
+        put_prototype(f, best);
+    nd_json_close(&f->row, '}');
+    nd_json_line(&f->row);
+    if (f->row.failed || run->name_room[0].failed)
+        return no_memory(err);
+    return nd_output_write(f->out, f->row.text.data, f->row.text.len, err);
+}
+
+static enum nd_status put(struct filtering *f, const struct nd_parsed *parsed,
+                          const struct best *best, struct nd_error *err)
+{
+    bool is_match = best->prototypes > 0;
+
+    f->matches += is_match;
+    if (f->output == ND_FILTER_ANNOTATE)
+        return annotate(f, parsed, best, err);
+    if (f->output == ND_FILTER_NOTHING || is_match != (f->output == ND_FILTER_MATCHES))
+        return ND_OK;
+    return nd_run_survive(f->run, parsed->record.source, parsed->record.bytes, err);
+}
+
+static enum nd_status flush(struct filtering *f, struct nd_error *err)
+{
+    if (f->out)
+        return nd_output_flush(f->out, err);
+    return f->run->survivors ? nd_survivors_flush(f->run->survivors, err) : ND_OK;
+}
+
+static enum nd_status filter_batch(struct filtering *f, const struct nd_reading_batch *batch,
+                                   struct nd_error *err)
+{
+    struct nd_run *run = f->run;
+    struct nd_run_progress progress = {
+        .bytes_done = batch->done, .bytes_total = batch->total, .pass = 1, .passes = 1};
+    enum nd_status status = list_items(f, batch, err);
+
+    if (status == ND_OK)
+        status = nd_dedup_ask(run->dedup, f->item, f->n_items, note, f, err);
+    for (size_t i = 0; status == ND_OK && i < f->n_items; i++)
+        status = put(f, &batch->parsed[f->at[i]], &f->best[i], err);
+    run->summary->documents += f->n_items;
+    progress.documents = run->summary->documents;
+    if (status == ND_OK)
+        status = flush(f, err);
+    return status == ND_OK ? nd_run_tell(run, &progress, err) : status;
+}
+
+static enum nd_status filter_all(struct filtering *f, struct nd_error *err)
+{
+    struct nd_reading_batch *batch;
+    enum nd_status status = ND_OK;
+    int got = 1;
+
+    while (status == ND_OK && (got = nd_reading_next(f->run->reading, &batch, err)) > 0)
+        status = filter_batch(f, batch, err);
+    return status == ND_OK && got < 0 ? (enum nd_status)got : status;
+}
+
+static enum nd_status finish(struct filtering *f, struct nd_error *err)
+{
+    struct nd_output *out = f->out;
+    enum nd_status status = out ? nd_output_finish(out, err) : ND_OK;
+
+    if (status == ND_OK)
+        status = nd_run_finish(f->run, err);
+    if (status != ND_OK || !out)
+        return status;
+    f->out = NULL;
+    return nd_output_publish(out, err);
+}
+
+static enum nd_status filter(struct filtering *f, const char *const *prototypes, size_t n,
+                             struct nd_error *err)
+{
+    struct nd_run *run = f->run;
+    enum nd_status status = nd_run_make_dedup(run, NULL, err);
+
+    if (status == ND_OK)
+        status = read_prototypes(f, prototypes, n, err);
+    if (status == ND_OK)
+        status = nd_run_open_outputs(run, err);
+    if (status == ND_OK && f->output == ND_FILTER_ANNOTATE &&
+        !(f->out = nd_output_open(run->options->output, err)))
+        status = ND_EIO;
+    if (status == ND_OK)
+        status = filter_all(f, err);
+    return status == ND_OK ? finish(f, err) : status;
+}
+
+enum nd_status nd_run_filter(const struct nd_run_options *options, const char *const *prototypes,
+                             size_t n_prototypes, enum nd_filter_output output,
+                             const struct nd_run_events *events, struct nd_use_summary *summary,
+                             struct nd_error *err)
+{
+    static const struct nd_reading_hooks hooks;
+    struct nd_run_options own = *options;
+    struct nd_run_summary counts;
+    struct nd_error room = {0};
+    struct nd_run run;
+    struct filtering f = {.run = &run,
+                          .output = output,
+                          .is_verified = options->recipe.dedup.verify != ND_VERIFY_NONE,
+                          .raw.bytes_max = (size_t)64 << 20};
+    enum nd_status status;
+
+    err = err ? err : &room;
+    *err = (struct nd_error){0};
+    own.manifest = own.clusters = own.summary = own.output_dir = own.copy_to = own.link_to = NULL;
+    own.within = own.prefer_field = NULL;
+    own.dry_run = output == ND_FILTER_ANNOTATE || output == ND_FILTER_NOTHING; /* no survivors */
+    if (!n_prototypes)
+        return nd_fail(err, ND_EINVAL, "no prototypes: name files or folders");
+    status = nd_run_begin(&run, &own, events, &counts, &hooks, err);
+    if (status == ND_OK)
+        status = filter(&f, prototypes, n_prototypes, err);
+    *summary = (struct nd_use_summary){counts.documents, counts.bad_records, counts.failed_inputs,
+                                       f.matches};
+    nd_output_discard(f.out);
+    nd_run_end(&run);
+    nd_json_release(&f.name);
+    nd_json_release(&f.row);
+    nd_hash_set_release(&f.raw);
+    free(f.name_at);
+    free(f.kind);
+    free(f.item);
+    free(f.best);
+    free(f.at);
+    return nd_run_status(status, err);
+}

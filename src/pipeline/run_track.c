@@ -1,0 +1,253 @@
+/* run_track.c - versions of documents over time: distances, changes, the next visit */
+#include "pipeline/use.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct version {
+    uint64_t raw, simhash;
+    int64_t time; /* microseconds since 1970 */
+    size_t order; /* in the input */
+    size_t id_at, id_len;
+    uint32_t series;
+    enum nd_id_kind id_kind;
+};
+
+/* The versions of one document, in order. */
+struct series {
+    size_t first, n;
+    struct nd_visits visits;
+};
+
+struct tracking {
+    struct nd_use use;
+    const struct nd_track_params *params;
+    struct nd_groups names; /* of series */
+    struct nd_json ids;
+    struct version *version;
+    size_t n, capacity;
+    struct series *series;
+    size_t n_series;
+};
+
+struct nd_track_params nd_track_params_default(void)
+{
+    return (struct nd_track_params){.visits = nd_visit_params_default()};
+}
+
+static enum nd_status take(void *context, const struct nd_use_item *item, struct nd_error *err)
+{
+    struct tracking *t = context;
+    const struct nd_document *document = &item->parsed->document;
+    struct nd_view time = nd_use_second(&t->use, document);
+    struct version v = {.raw = item->sketch->raw,
+                        .simhash = item->sketch->simhash,
+                        .order = t->n,
+                        .id_at = t->ids.text.len,
+                        .id_len = item->name.text.len,
+                        .id_kind = item->name.kind};
+    void *versions = t->version;
+    char reason[160];
+
+    if (t->params->time && (!time.data || !nd_date_parse(time, &v.time))) {
+        snprintf(reason, sizeof reason, "%.100s is %s", t->params->time,
+                 time.data ? "no date" : "missing, the time of the version");
+        return nd_use_bad(&t->use, item, reason, err);
+    }
+    nd_json_bytes(&t->ids, item->name.text.data, item->name.text.len);
+    if (t->ids.failed || !nd_groups_number(&t->names, nd_use_first(&t->use, document), &v.series) ||
+        !nd_array_reserve(&versions, &t->capacity, t->n + 1, sizeof v))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    t->version = versions;
+    t->version[t->n++] = v;
+    return ND_OK;
+}
+
+static int by_series_and_time(const void *left, const void *right)
+{
+    const struct version *x = left, *y = right;
+
+    if (x->series != y->series)
+        return x->series < y->series ? -1 : 1;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int by_priority(const void *left, const void *right)
+{
+    const struct series *x = left, *y = right;
+
+    if (x->visits.priority != y->visits.priority)
+        return x->visits.priority > y->visits.priority ? -1 : 1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static enum nd_status plan_series(struct tracking *t, struct nd_error *err)
+{
+    t->series = nd_alloc_array(t->n, sizeof *t->series);
+    if (!t->series)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (t->n)
+        qsort(t->version, t->n, sizeof *t->version, by_series_and_time);
+    for (size_t i = 0; i < t->n;) {
+        struct series *s = &t->series[t->n_series++];
+
+        *s = (struct series){.first = i};
+        for (; i < t->n && t->version[i].series == t->version[s->first].series; i++)
+            nd_visits_add(&t->params->visits, &s->visits, t->version[i].simhash);
+        s->n = i - s->first;
+    }
+    return ND_OK;
+}
+
+/* RFC 3339 in UTC, to the second. */
+static void put_time(struct nd_use *use, const char *key, int64_t microseconds)
+{
+    int64_t seconds = microseconds / 1000000 - (microseconds % 1000000 < 0);
+    int64_t days = seconds / 86400 - (seconds % 86400 < 0), rest = seconds - days * 86400;
+    /* Days to a date: years begin in March, eras have 400 of them (date.c has the inverse). */
+    int64_t d = days + 719468, era = (d >= 0 ? d : d - 146096) / 146097, of_era = d - era * 146097;
+    int64_t of_400 = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    int64_t of_year = of_era - (365 * of_400 + of_400 / 4 - of_400 / 100);
+    int64_t month = (5 * of_year + 2) / 153, day = of_year - (153 * month + 2) / 5 + 1;
+    char text[64];
+    int len;
+
+    month += month < 10 ? 3 : -9;
+    len = snprintf(
+        text, sizeof text,
+        "%04" PRId64 "-%02" PRId64 "-%02" PRId64 "T%02" PRId64 ":%02" PRId64 ":%02" PRId64 "Z",
+        of_400 + era * 400 + (month <= 2), month, day, rest / 3600, rest / 60 % 60, rest % 60);
+    nd_cell_text(use, key, (struct nd_view){text, (size_t)len});
+}
+
+static void put_series(struct tracking *t, const struct version *v)
+{
+    if (v->series)
+        nd_cell_text(&t->use, "series", t->names.value[v->series - 1]);
+    else
+        nd_cell_none(&t->use, "series");
+}
+
+static void put_id(struct tracking *t, const char *key, const struct version *v)
+{
+    const struct nd_name name = {v->id_kind, {t->ids.text.data + v->id_at, v->id_len}};
+
+    nd_cell_name(&t->use, key, &name);
+}
+
+/* When the version was seen, and when to look again. */
+static void put_next(struct tracking *t, const struct version *v, const struct nd_visits *visits)
+{
+    nd_cell_uint(&t->use, "interval", visits->interval);
+    if (t->params->time)
+        put_time(&t->use, "next", v->time + (int64_t)visits->interval * 1000000);
+    else
+        nd_cell_none(&t->use, "next");
+}
+
+static const char *change_of(const struct version *v, const struct version *before)
+{
+    if (!before)
+        return "new";
+    if (v->simhash != before->simhash)
+        return "changed";
+    return v->raw == before->raw ? "none" : "slight";
+}
+
+static enum nd_status write_versions(struct tracking *t, const struct series *s,
+                                     struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    struct nd_visits visits = {0}; /* what was known then */
+
+    for (size_t i = 0; status == ND_OK && i < s->n; i++) {
+        const struct version *v = &t->version[s->first + i], *before = i ? v - 1 : NULL;
+        const char *change = change_of(v, before);
+
+        nd_visits_add(&t->params->visits, &visits, v->simhash);
+        put_series(t, v);
+        put_id(t, "id", v);
+        if (t->params->time)
+            put_time(&t->use, "time", v->time);
+        else
+            nd_cell_none(&t->use, "time");
+        if (before)
+            nd_cell_uint(&t->use, "distance", visits.priority);
+        else
+            nd_cell_none(&t->use, "distance");
+        nd_cell_text(&t->use, "change", (struct nd_view){change, strlen(change)});
+        put_next(t, v, &visits);
+        status = nd_row_end(&t->use, err);
+    }
+    return status;
+}
+
+static enum nd_status write_plan(struct tracking *t, const struct series *s, struct nd_error *err)
+{
+    const struct version *first = &t->version[s->first], *last = first + s->n - 1;
+    double days = (double)(last->time - first->time) / 86400e6;
+
+    put_series(t, last);
+    put_id(t, "last", last);
+    nd_cell_uint(&t->use, "versions", s->n);
+    nd_cell_uint(&t->use, "changes", s->visits.changes);
+    if (s->n > 1)
+        nd_cell_double(&t->use, "rate", (double)s->visits.changes / (double)(s->n - 1));
+    else
+        nd_cell_none(&t->use, "rate");
+    if (days > 0)
+        nd_cell_double(&t->use, "changes_a_day", (double)s->visits.changes / days);
+    else
+        nd_cell_none(&t->use, "changes_a_day");
+    nd_cell_uint(&t->use, "priority", s->visits.priority);
+    put_next(t, last, &s->visits);
+    return nd_row_end(&t->use, err);
+}
+
+static enum nd_status write_all(struct tracking *t, uint64_t *found, struct nd_error *err)
+{
+    enum nd_status status = nd_use_open(&t->use, t->params->json, err);
+
+    for (size_t i = 0; i < t->n_series; i++)
+        *found += t->series[i].visits.priority > 0;
+    if (t->params->plan && t->n_series)
+        qsort(t->series, t->n_series, sizeof *t->series, by_priority);
+    for (size_t i = 0; status == ND_OK && i < t->n_series; i++)
+        status = t->params->plan ? write_plan(t, &t->series[i], err)
+                                 : write_versions(t, &t->series[i], err);
+    return status;
+}
+
+enum nd_status nd_run_track(const struct nd_run_options *options,
+                            const struct nd_track_params *params,
+                            const struct nd_run_events *events, struct nd_use_summary *summary,
+                            struct nd_error *err)
+{
+    struct tracking t = {.params = params};
+    struct nd_error room = {0};
+    uint64_t found = 0;
+    enum nd_status status;
+
+    err = err ? err : &room;
+    *err = (struct nd_error){0};
+    status = nd_visits_check(&params->visits, err);
+    if (status != ND_OK)
+        return status; /* the parameters, before anything is read */
+    status = nd_use_begin(&t.use, options, params->series, params->time, events, err);
+    if (status == ND_OK)
+        status = nd_use_walk(&t.use, ND_SKETCH_SIMHASH, take, &t, err);
+    if (status == ND_OK)
+        status = plan_series(&t, err);
+    if (status == ND_OK)
+        status = write_all(&t, &found, err);
+    status = nd_use_end(&t.use, status, found, summary, err);
+    nd_groups_release(&t.names);
+    nd_json_release(&t.ids);
+    free(t.version);
+    free(t.series);
+    return status;
+}

@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# filter.bats - neardup filter: a stream against prototypes
+
+load common
+
+spam_and_mail() {
+    local buy="buy these wonderful pills now and never be tired again in all your long and happy life"
+    {
+        echo "{\"id\":\"s1\",\"text\":\"$buy\"}"
+        echo "{\"id\":\"s2\",\"text\":\"$buy my friend\"}"
+        echo "{\"id\":3,\"text\":\"you have won one million in a lottery that you never played at all\"}"
+        echo "{\"id\":\"s4\",\"text\":\"$buy\"}"
+    } >spam.jsonl
+    {
+        echo "{\"id\":\"m1\",\"text\":\"$buy my\"}"
+        echo '{"id":"m2","text":"shall we meet on monday at the usual place and talk about the weather"}'
+        echo '{"id":"m3","text":"You have WON one million, in a lottery that you never played at all!"}'
+        echo '{"id":"m4","text":"shall we meet on monday at the usual place and talk about the weather"}'
+        echo '{"id":"m5","text":""}'
+    } >mail.jsonl
+}
+
+@test "filter: the records that match, and the others, as they came" {
+    spam_and_mail
+    run neardup filter -p spam.jsonl mail.jsonl
+    [ "$status" -eq 0 ]
+    [ "$output" = "$(sed -n '1p;3p' mail.jsonl)" ]
+    run neardup filter -p spam.jsonl --invert mail.jsonl
+    [ "$status" -eq 0 ]
+    [ "$output" = "$(sed -n '2p;4p;5p' mail.jsonl)" ]
+    run neardup filter -p spam.jsonl -c - <mail.jsonl
+    [ "$status" -eq 0 ]
+    [ "$output" = 2 ]
+}
+
+@test "filter: the documents of the stream are not compared with one another" {
+    spam_and_mail
+    sed -n '2p;4p' mail.jsonl >twice.jsonl
+    run neardup filter -p spam.jsonl twice.jsonl
+    [ "$status" -eq 1 ]
+    [ -z "$output" ]
+    run neardup filter -p spam.jsonl --invert twice.jsonl
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 2 ]
+    run neardup filter -p spam.jsonl --invert -q spam.jsonl
+    [ "$status" -eq 1 ]
+}
+
+@test "filter: what is annotated names the nearest prototype, equal bytes once" {
+    spam_and_mail
+    neardup filter -p spam.jsonl --annotate mail.jsonl -o rows.jsonl
+    python3 - <<'PY'
+import json
+rows = [json.loads(line) for line in open("rows.jsonl")]
+assert [r["id"] for r in rows] == ["m1", "m2", "m3", "m4", "m5"]
+assert [r["match"] for r in rows] == [True, False, True, False, False]
+assert rows[0]["prototype"] == "s2" and rows[0]["prototypes"] == 2  # not s4, whose bytes are s1's
+assert rows[0]["shared"] == 16 and rows[0]["resemblance"] == 16 / 17
+assert rows[2]["prototype"] == 3 and rows[2]["resemblance"] == 1 and rows[2]["hamming"] == 0
+assert set(rows[1]) == {"id", "match"}
+PY
+}
+
+@test "filter: files and lines" {
+    mkdir spam
+    echo "one two three four five six seven eight nine" >spam/a
+    echo "ten eleven twelve thirteen fourteen fifteen" >spam/b
+    printf 'one two three four five six seven eight nine\nquite another line\nten eleven twelve thirteen fourteen fifteen!\n' >lines
+    run neardup filter --prototypes spam --unit line <lines
+    [ "$status" -eq 0 ]
+    [ "$output" = "$(sed -n '1p;3p' lines)" ]
+    mkdir in
+    cp spam/a in/x
+    cp lines in/y
+    run neardup filter -p spam/a -p spam/b in
+    [ "$output" = in/x ]
+}
+
+@test "filter: the same result with any number of threads, and as from pairs" {
+    large_corpus all.jsonl
+    grep -v broken all.jsonl | sed -n '1,800p' >p.jsonl
+    grep -v broken all.jsonl | sed -n '801,$p' >s.jsonl
+    neardup filter -p p.jsonl -a s.jsonl -j1 -o one
+    neardup filter -p p.jsonl -a s.jsonl -j4 -o four
+    cmp one four
+    neardup filter -p p.jsonl -a s.jsonl --candidates all -o all
+    neardup pairs p.jsonl s.jsonl -q >pairs
+    python3 - <<'PY'
+import json
+def matches(name):
+    return [r["id"] for r in map(json.loads, open(name)) if r["match"]]
+pairs = [line.rstrip("\n").split("\t") for line in open("pairs")]
+ids = lambda name: {str(json.loads(l).get("id", f"{name}:{n}")) for n, l in enumerate(open(name), 1)}
+p, s = ids("p.jsonl"), ids("s.jsonl")
+expected = {b for a, b, *_ in pairs if a in p and b in s}
+assert len(expected) > 100
+assert {str(i) for i in matches("one")} == expected
+assert matches("one") == matches("all")
+PY
+}
+
+@test "filter: what is wrong is said" {
+    spam_and_mail
+    run neardup filter mail.jsonl
+    [ "$status" -eq 2 ]
+    [ "$output" = "neardup: filter wants --prototypes FILE; see neardup help filter" ]
+    run neardup filter -p nothing.jsonl mail.jsonl -o out
+    [ "$status" -eq 2 ]
+    [[ $output == *"nothing.jsonl"* ]]
+    [ ! -e out ]
+    : >empty.jsonl
+    run neardup filter -p empty.jsonl mail.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"there is no prototype in empty.jsonl"* ]]
+    run neardup filter -p spam.jsonl -a -c mail.jsonl
+    [ "$status" -eq 2 ]
+    run neardup filter -p spam.jsonl mail.jsonl missing.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"1 input that failed"* ]]
+}
+
+@test "filter: a recipe with signatures, and the df table that it wants" {
+    spam_and_mail
+    python3 - <<'PY' >news.jsonl
+import json, random
+random.seed(5)
+words = "wonderful pills never tired again happy million lottery played monday usual place weather shall meet talk".split()
+for i in range(400):
+    print(json.dumps({"id": i, "text": " ".join([f"word{i}"] + [w for n, w in enumerate(words) if random.random() < .5 / (n + 1)])}))
+PY
+    neardup df build --recipe kolcz-2004-mail -o news.df -q news.jsonl 2>/dev/null
+    neardup filter --recipe kolcz-2004-mail --df news.df -p spam.jsonl --annotate mail.jsonl -o rows.jsonl
+    python3 - <<'PY'
+import json
+rows = [json.loads(line) for line in open("rows.jsonl")]
+assert [r["match"] for r in rows] == [True, False, False, False, False], rows # the third has too few terms
+imatch = rows[0]["signatures"]["imatch"]
+assert rows[0]["prototype"] == "s1" and rows[0]["prototypes"] == 2
+assert 1 <= imatch["shared"] <= imatch["document"] <= 11 and imatch["prototype"] <= 11
+assert "resemblance" not in rows[0] and "hamming" not in rows[0]
+PY
+    run neardup filter --recipe kolcz-2004-mail -p spam.jsonl mail.jsonl
+    [ "$status" -eq 2 ]
+}

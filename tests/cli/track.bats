@@ -1,0 +1,81 @@
+#!/usr/bin/env bats
+# track.bats - neardup track: versions of documents over time
+
+load common
+
+# Two pages, their versions out of order: x changes always, y never but in a comma.
+versions() {
+    python3 - <<'PY' >versions.jsonl
+import json
+base = "the quick brown fox jumps over the lazy dog and then goes home to sleep in its own bed"
+rows = []
+for day in range(1, 6):
+    rows.append(dict(id=f"x{day}", url="x", at=f"2024-01-0{day}", text=f"{base} on day {day} {day * 7} {day * 13}"))
+    rows.append(dict(id=f"y{day}", url="y", at=f"2024-01-0{day}T12:00:00Z", text=base + ("," if day == 3 else "")))
+for row in [rows[i] for i in (3, 0, 9, 1, 2, 7, 4, 5, 6, 8)]:
+    print(json.dumps(row))
+PY
+}
+
+@test "track: the distance and change of each version, and the next visit" {
+    versions
+    neardup track --series url --time at versions.jsonl >rows.tsv
+    [ "$(head -1 rows.tsv)" = "$(printf 'series\tid\ttime\tdistance\tchange\tinterval\tnext')" ]
+    # By the first version that is read, y is the first document.
+    [ "$(sed 1d rows.tsv | cut -f1,2,5,6 | tr '\t\n' '  ')" = "y y1 new 86400 y y2 none 86400 y y3 slight 172800 y y4 slight 345600 y y5 none 691200 x x1 new 86400 x x2 changed 86400 x x3 changed 86400 x x4 changed 43200 x x5 changed 21600 " ]
+    [ "$(sed -n 6p rows.tsv | cut -f3,7)" = "$(printf '2024-01-05T12:00:00Z\t2024-01-13T12:00:00Z')" ]
+}
+
+@test "track: distances are those of the sketches" {
+    versions
+    neardup track --series url --time at versions.jsonl --json >rows.jsonl
+    neardup sketch versions.jsonl -q >sketches.jsonl
+    python3 - <<'PY'
+import json
+simhash = {r["id"]: int(r["simhash"], 16) for r in map(json.loads, open("sketches.jsonl"))}
+before = {}
+for r in map(json.loads, open("rows.jsonl")):
+    last = before.get(r["series"])
+    expected = None if last is None else bin(simhash[last] ^ simhash[r["id"]]).count("1")
+    assert r["distance"] == expected, r
+    before[r["series"]] = r["id"]
+PY
+}
+
+@test "track: a plan has the greatest change first" {
+    versions
+    neardup track --series url --time at --plan versions.jsonl >plan.tsv
+    [ "$(cut -f1 plan.tsv | tr '\n' ' ')" = "series x y " ]
+    [ "$(sed -n 2p plan.tsv | cut -f2-6)" = "$(printf 'x5\t5\t4\t1\t1')" ]
+    [ "$(sed -n 3p plan.tsv | cut -f2-9)" = "$(printf 'y5\t5\t0\t0\t0\t0\t691200\t2024-01-13T12:00:00Z')" ]
+}
+
+@test "track: files in the order of the arguments are one document" {
+    echo "some words of a page that stand here" >v1
+    echo "quite another text without any of them" >v2
+    cp v1 v3
+    cp v3 v4
+    cp v4 v5
+    run neardup track v1 v2 v3 v4 v5
+    [ "$(echo "$output" | cut -f2,5,6 | tail -5 | tr '\t\n' '  ')" = "v1 new 86400 v2 changed 86400 v3 changed 86400 v4 none 86400 v5 none 172800 " ]
+    run neardup track v1 v2 v3 v4 v5 --interval 30m --shortest 10m --changes 1 --equal 2 --factor 3 --longest 40m
+    [ "$(echo "$output" | cut -f6 | tail -5 | tr '\n' ' ')" = "1800 600 600 1800 2400 " ]
+}
+
+@test "track: what is wrong is said" {
+    versions
+    run neardup track --time nothing versions.jsonl
+    [ "$status" -eq 1 ]
+    [[ $output == *"versions.jsonl:1: nothing is missing, the time of the version"* ]]
+    run neardup track --time id versions.jsonl --strict
+    [ "$status" -eq 2 ]
+    [[ $output == *"versions.jsonl:1: id is no date"* ]]
+    run neardup track --interval 1y versions.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"--interval: '1y' is no time"* ]]
+    run neardup track --interval 1m versions.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"an interval lies between"* ]]
+    run neardup track --equal 1 versions.jsonl
+    [ "$status" -eq 2 ]
+}

@@ -1,0 +1,456 @@
+/* test_hamming_file_crash.c - a writer of an index stopped at every step: the old file or the new
+ * one
+ */
+#define _GNU_SOURCE
+#include "hamming_file_fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "index/hamming_file.h"
+
+int __real_open(const char *name, int flags, ...);
+int __wrap_open(const char *name, int flags, ...);
+ssize_t __real_pwrite(int fd, const void *data, size_t bytes, off_t offset);
+ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t offset);
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __real_fdatasync(int fd);
+int __wrap_fdatasync(int fd);
+int __real_ftruncate(int fd, off_t bytes);
+int __wrap_ftruncate(int fd, off_t bytes);
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+int __real_unlink(const char *name);
+int __wrap_unlink(const char *name);
+int __real_fchmod(int fd, mode_t mode);
+int __wrap_fchmod(int fd, mode_t mode);
+int __real_close(int fd);
+int __wrap_close(int fd);
+
+enum { STOPPED = 77, TRIALS = 40, PIECE = 64, OPS_MAX = 4096 };
+
+/* What a step does: nothing; the process ends before it, or in the middle of it; or it fails. */
+static enum { GO_ON, END_BEFORE, END_WITHIN, FAIL } then;
+static long steps_left; /* until that happens */
+
+/* The steps of one writer, as they come to the disk. */
+static struct op {
+    enum { WRITE, TRUNCATE, SYNC, RENAME } kind;
+    uint64_t offset;
+    size_t bytes;
+    unsigned char *data;
+} op[OPS_MAX];
+static size_t n_ops;
+static bool recording;
+
+static bool stops_here(void)
+{
+    return then != GO_ON && steps_left-- == 0;
+}
+
+/* True: the step fails. */
+static bool step(void)
+{
+    if (!stops_here())
+        return false;
+    if (then != FAIL)
+        _exit(STOPPED);
+    errno = ENOSPC;
+    return true;
+}
+
+static void record(int kind, uint64_t offset, const void *data, size_t bytes)
+{
+    if (!recording)
+        return;
+    assert_true(n_ops < OPS_MAX);
+    op[n_ops].kind = (unsigned)kind;
+    op[n_ops].offset = offset;
+    op[n_ops].bytes = bytes;
+    op[n_ops].data = malloc(bytes + 1);
+    assert_non_null(op[n_ops].data);
+    if (bytes)
+        memcpy(op[n_ops].data, data, bytes);
+    n_ops++;
+}
+
+int __wrap_open(const char *name, int flags, ...)
+{
+    return step() ? -1 : __real_open(name, flags, 0666);
+}
+
+ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t offset)
+{
+    if (stops_here()) {
+        if (then == END_WITHIN)
+            (void)!__real_pwrite(fd, data, bytes / 2, offset);
+        if (then != FAIL)
+            _exit(STOPPED);
+        errno = ENOSPC;
+        return -1;
+    }
+    record(WRITE, (uint64_t)offset, data, bytes);
+    return __real_pwrite(fd, data, bytes, offset);
+}
+
+int __wrap_fsync(int fd)
+{
+    if (step())
+        return -1;
+    record(SYNC, 0, NULL, 0);
+    return __real_fsync(fd);
+}
+
+int __wrap_fdatasync(int fd)
+{
+    if (step())
+        return -1;
+    record(SYNC, 0, NULL, 0);
+    return __real_fdatasync(fd);
+}
+
+int __wrap_ftruncate(int fd, off_t bytes)
+{
+    if (step())
+        return -1;
+    record(TRUNCATE, (uint64_t)bytes, NULL, 0);
+    return __real_ftruncate(fd, bytes);
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+    if (step())
+        return -1;
+    record(RENAME, 0, NULL, 0);
+    return __real_rename(from, to);
+}
+
+int __wrap_unlink(const char *name)
+{
+    return step() ? -1 : __real_unlink(name);
+}
+
+int __wrap_fchmod(int fd, mode_t mode)
+{
+    return step() ? -1 : __real_fchmod(fd, mode);
+}
+
+/* Failing, it has closed all the same; that is not what is looked for here. */
+int __wrap_close(int fd)
+{
+    if (then != FAIL)
+        (void)step();
+    return __real_close(fd);
+}
+
+static char folder[] = "/tmp/test_hamming_crash.XXXXXX";
+static char path[64], temporary[64];
+static struct set all; /* the first OLD of them are in the index before */
+enum { OLD = 900, MORE = 20, NEW = OLD + MORE };
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/index", folder);
+    snprintf(temporary, sizeof temporary, "%s/index.neardup-new", folder);
+    all = make_set(NEW + 1, 64, 2, true);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    free_set(&all);
+    unlink(path);
+    unlink(temporary);
+    return rmdir(folder);
+}
+
+static const struct nd_hamming_shape shape = {64, 2, 0, ND_HAMMING_EF};
+
+/* An index of three segments, so that what is added last can be a fourth. */
+static void make_old(void)
+{
+    static const size_t end[] = {600, 800, OLD};
+    size_t at = 0;
+
+    unlink(temporary);
+    for (size_t i = 0; i < 3; at = end[i++]) {
+        struct nd_hamming_entries entries = part_of(&all, at, end[i]);
+
+        assert_int_equal(i ? nd_hamming_file_add(path, &entries, NULL)
+                           : nd_hamming_file_build(path, &shape, &entries, NULL),
+                         ND_OK);
+    }
+}
+
+static enum nd_status add_some(void)
+{
+    struct nd_hamming_entries entries = part_of(&all, OLD, NEW);
+
+    return nd_hamming_file_add(path, &entries, NULL);
+}
+
+/* So many that everything is merged, and the file replaced. */
+static enum nd_status add_as_many(void)
+{
+    struct nd_hamming_entries entries = part_of(&all, 0, OLD);
+
+    return nd_hamming_file_add(path, &entries, NULL);
+}
+
+static enum nd_status merge_all(void)
+{
+    const char *paths[] = {path};
+
+    return nd_hamming_file_merge(paths, 1, path, NULL, NULL);
+}
+
+static enum nd_status build_less(void)
+{
+    struct nd_hamming_entries entries = part_of(&all, 0, 5);
+
+    return nd_hamming_file_build(path, &shape, &entries, NULL);
+}
+
+static const struct writer {
+    enum nd_status (*write)(void);
+    size_t count_after;
+} writers[] = {{add_some, NEW}, {add_as_many, 2 * OLD}, {merge_all, OLD}, {build_less, 5}};
+
+/* The index is whole, and holds what it did or what it should. */
+static size_t count_now(size_t before, size_t after)
+{
+    struct nd_hamming_file *file;
+    struct nd_error err;
+    size_t count;
+
+    if (nd_hamming_file_open(&file, path, &err) != ND_OK)
+        fail_msg("%s", err.message);
+    count = (size_t)nd_hamming_file_design(file)->problem.count;
+    if (count != before && count != after)
+        fail_msg("%zu fingerprints, not %zu or %zu", count, before, after);
+    if (count == OLD || count == NEW) {
+        struct set now = all;
+
+        now.n = count;
+        check_answers(file, &now, 2, 5);
+        check_entries(file, &now);
+    }
+    nd_hamming_file_close(file);
+    return count;
+}
+
+/* Later writers trip over nothing, and leave nothing. */
+static void write_once_more(size_t count)
+{
+    struct nd_hamming_entries entries = part_of(&all, NEW, NEW + 1);
+
+    assert_int_equal(nd_hamming_file_add(path, &entries, NULL), ND_OK);
+    assert_int_equal(count_now(count + 1, count + 1), count + 1);
+    assert_int_equal(access(temporary, F_OK), -1);
+}
+
+/* The number of steps until it was done. */
+static long kill_at_each_step(const struct writer *w, int how)
+{
+    bool seen_old = false, seen_new = false;
+
+    for (long n = 0;; n++) {
+        pid_t child;
+        int status;
+        size_t count;
+
+        make_old();
+        child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            then = (unsigned)how;
+            steps_left = n;
+            _exit(w->write() == ND_OK ? 0 : 1);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        count = count_now(OLD, w->count_after);
+        seen_old |= count == OLD;
+        seen_new |= count == w->count_after;
+        write_once_more(count);
+        if (WEXITSTATUS(status) == STOPPED)
+            continue;
+        assert_int_equal(WEXITSTATUS(status), 0);
+        assert_int_equal(count, w->count_after);
+        assert_true(seen_old && seen_new);
+        return n;
+    }
+}
+
+static void a_killed_writer_leaves_the_old_or_the_new(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
+        assert_true(kill_at_each_step(&writers[i], END_BEFORE) > 10);
+        assert_true(kill_at_each_step(&writers[i], END_WITHIN) > 10);
+    }
+}
+
+/* Each step fails once, as on a full disk: an error, and old or new; where all is well, new. */
+static void a_step_that_fails_leaves_the_old_or_the_new(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
+        for (long n = 0;; n++) {
+            enum nd_status status;
+            size_t count;
+            bool stopped;
+
+            make_old();
+            then = FAIL;
+            steps_left = n;
+            status = writers[i].write();
+            stopped = steps_left < 0;
+            then = GO_ON;
+            count = count_now(OLD, writers[i].count_after);
+            if (status == ND_OK)
+                assert_int_equal(count, writers[i].count_after);
+            else
+                assert_true(access(temporary, F_OK) != 0 || stopped);
+            write_once_more(count);
+            if (!stopped)
+                break;
+        }
+}
+
+/*
+ * A disk that loses power: what was written before the last sync is there; of what came after it
+ * any pieces, in any order.  The file's length is one of those that it had.
+ */
+static size_t image_after(const unsigned char *old, size_t old_len, size_t ended, size_t synced,
+                          unsigned char *image)
+{
+    size_t len = old_len;
+
+    memcpy(image, old, old_len);
+    for (size_t i = 0; i < ended; i++) {
+        const struct op *o = &op[i];
+        bool is_sure = i < synced;
+
+        if (o->kind == TRUNCATE && (is_sure || any() % 2)) {
+            if (o->offset < len)
+                memset(image + o->offset, 0, len - o->offset);
+            len = o->offset;
+        }
+        for (size_t at = 0; o->kind == WRITE && at < o->bytes;) {
+            size_t some = PIECE - (o->offset + at) % PIECE;
+
+            some = some < o->bytes - at ? some : o->bytes - at;
+            if (is_sure || any() % 2) {
+                memcpy(image + o->offset + at, o->data + at, some);
+                if (o->offset + at + some > len)
+                    len = o->offset + at + some;
+            }
+            at += some;
+        }
+    }
+    return len;
+}
+
+static size_t count_in(const unsigned char *image, size_t len)
+{
+    struct nd_hamming_file *file;
+    struct nd_error err;
+    size_t count;
+
+    if (nd_hamming_file_init(&file, image, len, &err) != ND_OK)
+        fail_msg("%s", err.message);
+    count = (size_t)nd_hamming_file_design(file)->problem.count;
+    nd_hamming_file_close(file);
+    return count;
+}
+
+static void forget_ops(void)
+{
+    while (n_ops)
+        free(op[--n_ops].data);
+}
+
+/* page: of the header that a crash before damaged; ND_HAMMING_HEADERS: neither. */
+static void lose_power(unsigned page)
+{
+    unsigned char *old, *image;
+    size_t old_len, synced = 0, seen[2] = {0, 0};
+
+    make_old();
+    if (page < ND_HAMMING_HEADERS) {
+        int fd = open(path, O_RDWR);
+
+        assert_int_equal(pwrite(fd, "torn", 4, page * ND_HAMMING_PAGE + 100), 4);
+        close(fd);
+    }
+    old = read_whole(path, &old_len);
+    recording = true;
+    assert_int_equal(add_some(), ND_OK);
+    recording = false;
+    image = calloc(1, old_len + (1 << 20));
+    assert_non_null(image);
+    for (size_t ended = 0; ended <= n_ops; ended++) {
+        if (ended && op[ended - 1].kind == SYNC)
+            synced = ended;
+        assert_true(ended == 0 || op[ended - 1].kind != RENAME);
+        for (int trial = 0; trial < TRIALS; trial++) {
+            size_t len = image_after(old, old_len, ended, synced, image), count;
+
+            count = count_in(image, len);
+            assert_true(count == OLD || count == NEW);
+            assert_true(ended < n_ops || count == NEW);
+            seen[count == NEW]++;
+        }
+    }
+    assert_true(seen[0] && seen[1]);
+    forget_ops();
+    free(old);
+    free(image);
+}
+
+static void lost_power_leaves_the_old_or_the_new(void **state)
+{
+    (void)state;
+    for (unsigned page = 0; page <= ND_HAMMING_HEADERS; page++)
+        lose_power(page);
+}
+
+/* A file that takes another's name is synced before, and its folder after. */
+static void what_takes_the_name_is_on_the_disk(void **state)
+{
+    (void)state;
+    for (size_t i = 1; i < sizeof writers / sizeof *writers; i++) {
+        size_t at = 0;
+
+        make_old();
+        recording = true;
+        assert_int_equal(writers[i].write(), ND_OK);
+        recording = false;
+        while (at < n_ops && op[at].kind != RENAME)
+            at++;
+        assert_true(at > 3 && at + 2 == n_ops);
+        assert_int_equal(op[at - 1].kind, SYNC);
+        assert_int_equal(op[at + 1].kind, SYNC);
+        forget_ops();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_killed_writer_leaves_the_old_or_the_new),
+        cmocka_unit_test(a_step_that_fails_leaves_the_old_or_the_new),
+        cmocka_unit_test(lost_power_leaves_the_old_or_the_new),
+        cmocka_unit_test(what_takes_the_name_is_on_the_disk),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

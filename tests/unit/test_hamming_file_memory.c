@@ -1,0 +1,250 @@
+/* test_hamming_file_memory.c - every allocation for an index file is made to fail once: an error,
+ * nothing left behind, the file as it was
+ */
+#define _GNU_SOURCE
+#include "hamming_file_fixture.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <neardup/hamming_stats.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#define HAS_OWN_MALLOC 1
+#else
+#define HAS_OWN_MALLOC 0
+
+/* These stand before the C library's, for it and for all libraries of this program. */
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t n, size_t bytes);
+void *__libc_realloc(void *p, size_t bytes);
+void __libc_free(void *p);
+
+#define SEEN __attribute__((visibility("default")))
+
+static atomic_long until_failure; /* 0: none will fail */
+static atomic_long live;          /* allocations that were not freed */
+
+static bool fails(void)
+{
+    bool failing = atomic_load(&until_failure) > 0 && atomic_fetch_sub(&until_failure, 1) == 1;
+
+    if (failing)
+        errno = ENOMEM;
+    return failing;
+}
+
+static void *counted(void *p)
+{
+    if (p)
+        atomic_fetch_add(&live, 1);
+    return p;
+}
+
+SEEN void *malloc(size_t bytes)
+{
+    return fails() ? NULL : counted(__libc_malloc(bytes));
+}
+
+SEEN void *calloc(size_t n, size_t bytes)
+{
+    return fails() ? NULL : counted(__libc_calloc(n, bytes));
+}
+
+SEEN void *realloc(void *p, size_t bytes)
+{
+    if (fails())
+        return NULL;
+    return p ? __libc_realloc(p, bytes) : counted(__libc_realloc(p, bytes));
+}
+
+SEEN void free(void *p)
+{
+    if (p)
+        atomic_fetch_sub(&live, 1);
+    __libc_free(p);
+}
+
+SEEN void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+    if (fails())
+        return MAP_FAILED;
+    atomic_fetch_add(&live, 1);
+    return (void *)syscall(SYS_mmap, at, bytes, protection, flags, fd, offset);
+}
+
+SEEN int munmap(void *at, size_t bytes)
+{
+    atomic_fetch_sub(&live, 1);
+    return (int)syscall(SYS_munmap, at, bytes);
+}
+#endif
+
+static char folder[] = "/tmp/test_hamming_memory.XXXXXX";
+static char path[64], temporary[64];
+static struct set numbers, texts, wide;
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/index", folder);
+    snprintf(temporary, sizeof temporary, "%s/index.neardup-new", folder);
+    numbers = make_set(200, 64, 2, false);
+    texts = make_set(200, 64, 2, true);
+    wide = make_set(200, 130, 2, true);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    free_set(&numbers);
+    free_set(&texts);
+    free_set(&wide);
+    unlink(path);
+    return rmdir(folder);
+}
+
+#if !HAS_OWN_MALLOC
+static const struct set *set; /* of this round */
+static enum nd_hamming_codec codec;
+
+static enum nd_status build_part(size_t n, struct nd_error *err)
+{
+    const struct nd_hamming_shape shape = {set->bits, set->distance, 0, codec};
+    const struct nd_hamming_entries entries = part_of(set, 0, n);
+
+    return nd_hamming_file_build(path, &shape, &entries, err);
+}
+
+static enum nd_status build_all(struct nd_error *err)
+{
+    return build_part(set->n, err);
+}
+
+static enum nd_status add_few(struct nd_error *err)
+{
+    const struct nd_hamming_entries entries = part_of(set, 150, 160);
+
+    return nd_hamming_file_add(path, &entries, err);
+}
+
+static enum nd_status add_many(struct nd_error *err)
+{
+    const struct nd_hamming_entries entries = part_of(set, 50, set->n);
+
+    return nd_hamming_file_add(path, &entries, err);
+}
+
+static enum nd_status merge(struct nd_error *err)
+{
+    const char *paths[] = {path, path};
+
+    return nd_hamming_file_merge(paths, 2, path, NULL, err);
+}
+
+static enum nd_status query(struct nd_error *err)
+{
+    struct nd_hamming_matches out = {.at = NULL};
+    struct nd_hamming_file *file;
+    enum nd_status status = nd_hamming_file_open(&file, path, err);
+
+    if (status != ND_OK)
+        return status;
+    status = nd_hamming_file_query(file, set->row, 100, set->distance, &out, err);
+    nd_hamming_matches_release(&out);
+    nd_hamming_file_close(file);
+    return status;
+}
+
+static enum nd_status make_stats(struct nd_error *err)
+{
+    struct nd_hamming_stats *stats = malloc(sizeof *stats);
+    enum nd_status status = ND_ENOMEM;
+
+    if (stats)
+        status = nd_hamming_stats_make(set->row, set->n, set->bits, 128, stats, err);
+    else
+        nd_fail(err, ND_ENOMEM, "out of memory");
+    free(stats);
+    return status;
+}
+
+static uint64_t count_now(void)
+{
+    struct nd_hamming_file *file;
+    uint64_t count;
+
+    assert_int_equal(nd_hamming_file_open(&file, path, NULL), ND_OK);
+    count = nd_hamming_file_design(file)->problem.count;
+    nd_hamming_file_close(file);
+    return count;
+}
+
+static void fail_each(enum nd_status (*action)(struct nd_error *err), uint64_t after)
+{
+    struct nd_error err;
+    enum nd_status status;
+    long n = 1, left;
+
+    assert_int_equal(build_part(150, NULL), ND_OK);
+    assert_int_equal(action(NULL), ND_OK); /* so that what stays for good is there */
+    do {
+        long before;
+
+        assert_int_equal(build_part(150, NULL), ND_OK);
+        before = atomic_load(&live);
+        atomic_store(&until_failure, n++);
+        status = action(&err);
+        left = atomic_exchange(&until_failure, 0);
+        assert_int_equal(atomic_load(&live), before);
+        assert_int_not_equal(access(temporary, F_OK), 0);
+        if (status == ND_OK) { /* what can be done without may be done without */
+            assert_int_equal(count_now(), after);
+            continue;
+        }
+        if (status != ND_ENOMEM || err.status != status || !err.message[0] || left > 0)
+            fail_msg("allocation %ld: %s: %s", n - 1, nd_status_name(status), err.message);
+        assert_int_equal(count_now(), 150);
+    } while (left == 0);
+    assert_int_equal(status, ND_OK);
+    assert_true(n > 3);
+}
+
+static void fail_all(const struct set *s, enum nd_hamming_codec c)
+{
+    set = s;
+    codec = c;
+    fail_each(build_all, set->n);
+    fail_each(add_few, 160);
+    fail_each(add_many, 300);
+    fail_each(merge, 300);
+    fail_each(query, 150);
+    fail_each(make_stats, 150);
+}
+#endif
+
+static void memory_that_ends_changes_no_file(void **state)
+{
+    (void)state;
+#if HAS_OWN_MALLOC
+    skip();
+#else
+    fail_all(&numbers, ND_HAMMING_EF);
+    fail_all(&texts, ND_HAMMING_MANKU);
+    fail_all(&wide, ND_HAMMING_EF);
+#endif
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_that_ends_changes_no_file),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

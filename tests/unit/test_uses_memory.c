@@ -1,0 +1,282 @@
+/* test_uses_memory.c - every allocation of a use fails once: an error with its reason, no output */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <neardup/uses.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#define HAS_OWN_MALLOC 1
+#else
+#define HAS_OWN_MALLOC 0
+
+/* These stand before the C library's, for it and for all libraries of this program. */
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t n, size_t bytes);
+void *__libc_realloc(void *p, size_t bytes);
+
+static atomic_long until_failure; /* 0: none will fail */
+
+static bool fails(void)
+{
+    return atomic_load(&until_failure) > 0 && atomic_fetch_sub(&until_failure, 1) == 1;
+}
+
+void *malloc(size_t bytes)
+{
+    return fails() ? NULL : __libc_malloc(bytes);
+}
+
+void *calloc(size_t n, size_t bytes)
+{
+    return fails() ? NULL : __libc_calloc(n, bytes);
+}
+
+void *realloc(void *p, size_t bytes)
+{
+    return fails() ? NULL : __libc_realloc(p, bytes);
+}
+#endif
+
+static char folder[] = "/tmp/neardup-test-XXXXXX";
+
+static int make_corpus(void **state)
+{
+    FILE *file;
+
+    (void)state;
+    if (!mkdtemp(folder) || chdir(folder) != 0)
+        return -1;
+    file = fopen("in.jsonl", "w");
+    if (!file)
+        return -1;
+    for (unsigned i = 0; i < 8; i++)
+        fprintf(file,
+                "{\"id\":%u,\"url\":\"http://h%u.org/p%u\",\"at\":%u,\"text\":\"one two three four "
+                "five six seven eight %u\"}\n",
+                i, i % 2, i / 2, i, i / 2);
+    fputs("{broken\n", file);
+    if (fclose(file) != 0)
+        return -1;
+    file = fopen("clusters.tsv", "w");
+    if (!file)
+        return -1;
+    for (unsigned i = 0; i < 8; i++)
+        fprintf(file, "%u\t0\n", i);
+    return fclose(file);
+}
+
+static int remove_corpus(void **state)
+{
+    (void)state;
+    (void)!unlink("in.jsonl");
+    (void)!unlink("clusters.tsv");
+    if (chdir("/") != 0)
+        return -1;
+    return rmdir(folder);
+}
+
+#if !HAS_OWN_MALLOC
+static int count_files(void)
+{
+    DIR *dir = opendir(".");
+    int n = 0;
+
+    while (dir && readdir(dir))
+        n++;
+    if (dir)
+        closedir(dir);
+    return n;
+}
+
+static enum nd_status compare(const struct nd_run_options *options, struct nd_error *err)
+{
+    struct nd_compare_params params = nd_compare_params_default();
+    struct nd_comparison c;
+    char *text;
+    size_t len;
+    enum nd_status status;
+
+    params.parts = 15;
+    status = nd_run_compare(options, &params, "1", "2", NULL, &c, err);
+    if (status != ND_OK)
+        return status;
+    status = nd_comparison_json(&c, &text, &len, err);
+    if (status == ND_OK)
+        free(text);
+    nd_comparison_release(&c);
+    return status;
+}
+
+/* Features are one thing more that can fail. */
+static enum nd_status compare_weights(const struct nd_run_options *options, struct nd_error *err)
+{
+    struct nd_run_options own = *options;
+    struct nd_compare_params params = nd_compare_params_default();
+    struct nd_comparison c;
+    enum nd_status status = nd_recipe_by_name(&own.recipe, "manku-2007", err);
+
+    params.parts = ND_COMPARE_WEIGHTS;
+    if (status == ND_OK)
+        status = nd_run_compare(&own, &params, "1", "2", NULL, &c, err);
+    if (status == ND_OK)
+        nd_comparison_release(&c);
+    return status;
+}
+
+static enum nd_status track(const struct nd_run_options *options, struct nd_error *err)
+{
+    struct nd_track_params params = nd_track_params_default();
+    struct nd_use_summary summary;
+
+    params.series = "url";
+    params.time = "at";
+    return nd_run_track(options, &params, NULL, &summary, err);
+}
+
+static enum nd_status collapse(const struct nd_run_options *options, struct nd_error *err)
+{
+    const struct nd_collapse_params params = {"rank", "longest"};
+    struct nd_use_summary summary;
+
+    return nd_run_collapse(options, &params, NULL, &summary, err);
+}
+
+static enum nd_status collapse_records(const struct nd_run_options *options, struct nd_error *err)
+{
+    const struct nd_collapse_params params = {NULL, NULL};
+    struct nd_use_summary summary;
+
+    return nd_run_collapse(options, &params, NULL, &summary, err);
+}
+
+static enum nd_status filter(const struct nd_run_options *options, struct nd_error *err)
+{
+    struct nd_use_summary summary;
+
+    return nd_run_filter(options, options->paths, 1, ND_FILTER_MATCHES, NULL, &summary, err);
+}
+
+static enum nd_status annotate(const struct nd_run_options *options, struct nd_error *err)
+{
+    struct nd_use_summary summary;
+
+    return nd_run_filter(options, options->paths, 1, ND_FILTER_ANNOTATE, NULL, &summary, err);
+}
+
+static enum nd_status mirrors(const struct nd_run_options *options, struct nd_error *err)
+{
+    struct nd_mirrors_params params = nd_mirrors_params_default();
+    struct nd_use_summary summary;
+
+    return nd_run_mirrors(options, &params, NULL, &summary, err);
+}
+
+static enum nd_status template_words(const struct nd_run_options *options, struct nd_error *err)
+{
+    struct nd_template_params params = nd_template_params_default();
+    struct nd_use_summary summary;
+
+    params.clusters = "clusters.tsv";
+    params.cluster = "3";
+    return nd_run_template(options, &params, NULL, &summary, err);
+}
+
+struct use {
+    const char *name;
+    enum nd_status (*run)(const struct nd_run_options *options, struct nd_error *err);
+};
+
+/* In a process of its own.  0: as it should be; 1: not; 2: there was no n-th allocation. */
+static int run_with_failure(const struct use *use, const struct nd_run_options *options, long n)
+{
+    struct nd_error err;
+    int before = count_files();
+    enum nd_status status;
+    long left;
+
+    atomic_store(&until_failure, n);
+    status = use->run(options, &err);
+    left = atomic_exchange(&until_failure, 0);
+    if (status == ND_OK) {
+        unlink(options->output);
+        return left > 0 ? 2 : 0; /* what can be done without may be done without */
+    }
+    if (left <= 0 && err.message[0] && err.status == status && count_files() == before &&
+        !strstr(err.message, "without a reason"))
+        return 0;
+    fprintf(stderr, "%s: %s, %ld left, %d files, '%s' of %s\n", use->name, nd_status_name(status),
+            left, count_files() - before, err.message, nd_status_name(err.status));
+    return 1;
+}
+
+static void fail_each(const struct use *use)
+{
+    static const char *const paths[] = {"in.jsonl"};
+    struct nd_run_options options = nd_run_options_default();
+    int result = 0;
+
+    options.paths = paths;
+    options.n_paths = 1;
+    options.output = "out.gz";
+    options.recipe.dedup.threads = 1;
+    for (long n = 1; result == 0; n++) {
+        pid_t child = fork();
+        int status;
+
+        assert_true(child >= 0);
+        if (child == 0)
+            _exit(run_with_failure(use, &options, n));
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) == 1)
+            fail_msg("%s: allocation %ld: %s %d", use->name, n,
+                     WIFEXITED(status) ? "wrong result" : "signal",
+                     WIFEXITED(status) ? 1 : WTERMSIG(status));
+        result = WEXITSTATUS(status);
+        assert_true(n < 1000000);
+    }
+}
+#endif
+
+static void each_use_fails_cleanly(void **state)
+{
+    (void)state;
+#if HAS_OWN_MALLOC
+    skip();
+#else
+    static const struct use use[] = {
+        {"compare", compare},
+        {"compare weights", compare_weights},
+        {"track", track},
+        {"collapse", collapse},
+        {"collapse records", collapse_records},
+        {"filter", filter},
+        {"annotate", annotate},
+        {"mirrors", mirrors},
+        {"template", template_words},
+    };
+
+    for (size_t i = 0; i < sizeof use / sizeof *use; i++)
+        fail_each(&use[i]);
+#endif
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_use_fails_cleanly)};
+
+    return cmocka_run_group_tests(tests, make_corpus, remove_corpus);
+}

@@ -1,0 +1,146 @@
+/* test_visits.c - the interval between visits: by the rule, and against reading it literally */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <neardup/visits.h>
+
+enum { DAY = 86400 };
+
+static struct nd_visits after(const struct nd_visit_params *params, const uint64_t *simhash,
+                              size_t n)
+{
+    struct nd_visits v = {0};
+
+    assert_int_equal(nd_visits_check(params, NULL), ND_OK);
+    for (size_t i = 0; i < n; i++)
+        nd_visits_add(params, &v, simhash[i]);
+    assert_int_equal(v.visits, n);
+    return v;
+}
+
+static uint64_t interval_after(const uint64_t *simhash, size_t n)
+{
+    struct nd_visit_params params = nd_visit_params_default();
+
+    return after(&params, simhash, n).interval;
+}
+
+static void three_equal_in_a_row_are_visited_less_often(void **state)
+{
+    const uint64_t same[] = {7, 7, 7, 7}, with_change[] = {7, 7, 8, 8, 8};
+
+    (void)state;
+    assert_int_equal(interval_after(same, 1), DAY);
+    assert_int_equal(interval_after(same, 2), DAY);
+    assert_int_equal(interval_after(same, 3), 2 * DAY);
+    assert_int_equal(interval_after(same, 4), 4 * DAY);
+    assert_int_equal(interval_after(with_change, 4), DAY);
+    assert_int_equal(interval_after(with_change, 5), 2 * DAY);
+}
+
+static void three_changes_in_a_row_are_visited_more_often(void **state)
+{
+    const uint64_t other[] = {1, 2, 3, 4, 5}, back[] = {1, 2, 1, 2, 2, 3};
+
+    (void)state;
+    assert_int_equal(interval_after(other, 3), DAY);
+    assert_int_equal(interval_after(other, 4), DAY / 2);
+    assert_int_equal(interval_after(other, 5), DAY / 4);
+    assert_int_equal(interval_after(back, 6), DAY / 2);
+}
+
+static void the_greater_distance_is_indexed_earlier(void **state)
+{
+    const uint64_t simhash[] = {0, 0xF, 0xFF, 0xFF};
+    const unsigned priority[] = {64, 4, 4, 0};
+    const uint64_t changes[] = {0, 1, 2, 2};
+    struct nd_visit_params params = nd_visit_params_default();
+    struct nd_visits v;
+
+    (void)state;
+    for (size_t n = 1; n <= 4; n++) {
+        v = after(&params, simhash, n);
+        assert_int_equal(v.priority, priority[n - 1]);
+        assert_int_equal(v.changes, changes[n - 1]);
+    }
+}
+
+/* The rule as it is written: look at the last so many, each time anew. */
+static uint64_t slow_interval(const struct nd_visit_params *p, const uint64_t *s, size_t n)
+{
+    uint64_t interval = p->interval;
+
+    for (size_t i = 0; i < n; i++) {
+        bool equal = i + 1 >= p->equal, changed = i >= p->changes;
+
+        for (size_t k = 1; equal && k < p->equal; k++)
+            equal = s[i - k] == s[i];
+        for (size_t k = 0; changed && k < p->changes; k++)
+            changed = s[i - k] != s[i - k - 1];
+        if (equal)
+            interval = interval * p->factor > p->longest ? p->longest : interval * p->factor;
+        else if (changed)
+            interval = interval / p->factor < p->shortest ? p->shortest : interval / p->factor;
+    }
+    return interval;
+}
+
+static void the_interval_is_that_of_the_rule(void **state)
+{
+    uint32_t seed = 11;
+
+    (void)state;
+    for (unsigned round = 0; round < 20000; round++) {
+        struct nd_visit_params params = nd_visit_params_default();
+        struct nd_visits v;
+        uint64_t simhash[40];
+        size_t n;
+
+        seed = seed * 1664525u + 1013904223u;
+        n = 1 + (seed >> 9) % 40;
+        params.equal = 2 + (seed >> 16) % 3;
+        params.changes = 1 + (seed >> 20) % 4;
+        params.factor = 2 + (seed >> 24) % 3;
+        for (size_t i = 0; i < n; i++) {
+            seed = seed * 1664525u + 1013904223u;
+            simhash[i] = i && (seed >> 28) < 8 ? simhash[i - 1] : seed >> 30;
+        }
+        v = after(&params, simhash, n);
+        assert_int_equal(v.interval, slow_interval(&params, simhash, n));
+    }
+}
+
+static void parameters_that_cannot_be_are_refused(void **state)
+{
+    const struct nd_visit_params good = nd_visit_params_default();
+    struct nd_visit_params bad[6] = {good, good, good, good, good, good};
+    struct nd_error err;
+
+    (void)state;
+    bad[0].equal = 1;
+    bad[1].changes = 0;
+    bad[2].factor = 1;
+    bad[3].shortest = 0;
+    bad[4].longest = good.interval - 1;
+    bad[5].longest = UINT64_MAX;
+    for (unsigned i = 0; i < 6; i++)
+        assert_int_equal(nd_visits_check(&bad[i], &err), ND_EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(three_equal_in_a_row_are_visited_less_often),
+        cmocka_unit_test(three_changes_in_a_row_are_visited_more_often),
+        cmocka_unit_test(the_greater_distance_is_indexed_earlier),
+        cmocka_unit_test(the_interval_is_that_of_the_rule),
+        cmocka_unit_test(parameters_that_cannot_be_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
