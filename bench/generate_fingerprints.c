@@ -34,7 +34,7 @@ static uint64_t any(uint64_t below)
     return nd_mix64(seed += UINT64_C(0x9E3779B97F4A7C15)) % below;
 }
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
     fprintf(stderr, "generate_fingerprints: %s\n", what);
     exit(2);

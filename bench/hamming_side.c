@@ -28,7 +28,7 @@
 
 enum { BITS = 64, DISTANCE = 3, SINGLES = 20000, ROUNDS = 3, CHUNK = 1 << 20 };
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
     fprintf(stderr, "hamming_side: %s\n", what);
     exit(2);
