@@ -78,7 +78,9 @@ static void prepare(struct contestant *c, char *name)
     for (unsigned i = 0; i < c->recipe.method.n_signatures; i++) {
         const struct nd_named_signature *x = &c->recipe.method.signature[i];
 
-        c->featurer[i] = nd_featurer_new(&x->feature, &x->weight, df, &err);
+        const struct nd_weight_params weight = nd_signature_weights(&x->signature, &x->weight);
+
+        c->featurer[i] = nd_featurer_new(&x->feature, &weight, df, &err);
         if (c->featurer[i])
             c->signer[i] = nd_signer_new(&x->signature, df, &err);
         if (!c->signer[i])

@@ -94,7 +94,13 @@ static enum nd_status read_machine(const char *path, struct nd_hamming_machine *
         return nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
     if (!file) {
         status = nd_hamming_calibrate(machine, err);
-        return status == ND_OK ? write_machine(path, machine, err) : status;
+        if (status == ND_OK)
+            status = write_machine(path, machine, err);
+        if (status != ND_OK)
+            return status;
+        file = fopen(path, "rb"); /* as the next run will read it: rounded */
+        if (!file)
+            return nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
     }
     n = fread(text, 1, sizeof text, file);
     if (ferror(file))

@@ -83,6 +83,13 @@ struct nd_signature {
                                   that was kept */
 };
 
+/*
+ * Weights that give the same signature for less work: where a kind asks only whether a feature has
+ * one, and nothing but its count decides that, nothing is counted.
+ */
+ND_API struct nd_weight_params nd_signature_weights(const struct nd_signature_params *params,
+                                                    const struct nd_weight_params *weights);
+
 /* The working memory of one thread. */
 struct nd_signer;
 

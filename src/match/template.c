@@ -80,8 +80,10 @@ static void cover(const struct entry *entry, size_t from, size_t end, unsigned w
                   struct nd_template *out)
 {
     out->shingles++;
-    for (size_t i = from; i < end; i++) {
-        memset(out->is_shared[entry[i].document] + entry[i].place, 1, width);
+    for (size_t i = from; i != end; i++) {
+        unsigned char *shared = out->is_shared[entry[i].document] + entry[i].place;
+
+        memset(shared, 1, width);
         out->in_model[entry[i].document] += i == from || entry[i].document != entry[i - 1].document;
     }
 }

@@ -1,5 +1,6 @@
 /* filter_avx512.c - the filter's kernels for AVX-512 F, BW, DQ, VL and VPOPCNTDQ */
 #include "simd/filter_kernels.h"
+#include "simd/mask_bits.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -8,13 +9,6 @@
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi2,popcnt")))
 
 enum { AHEAD = 96 };
-
-/* A mask as an integer, in a register at once: see hamming_avx512.c. */
-TARGET static inline unsigned bits_of(unsigned mask)
-{
-    __asm__("" : "+r"(mask));
-    return mask;
-}
 
 TARGET static void places(const struct nd_filter_code *code, const uint64_t *x, size_t n,
                           unsigned half, uint32_t *place)
@@ -69,7 +63,7 @@ TARGET static size_t marked(const uint32_t *set, const uint32_t *place, size_t n
         set_ones = _mm512_test_epi32_mask(word, bit);
         _mm512_mask_compressstoreu_epi32(found + count, set_ones,
                                          _mm512_add_epi32(iota, _mm512_set1_epi32((int)i)));
-        count += (size_t)_mm_popcnt_u32(bits_of(set_ones));
+        count += (size_t)_mm_popcnt_u32(nd_mask_bits(set_ones));
     }
     return count;
 }

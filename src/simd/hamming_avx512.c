@@ -1,21 +1,12 @@
 /* hamming_avx512.c - the Hamming kernels for AVX-512 F, BW, DQ, VL and VPOPCNTDQ */
 #include "simd/hamming_kernels.h"
+#include "simd/mask_bits.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
 #define TARGET                                                                                     \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi2,popcnt")))
-
-/*
- * A mask as an integer, in a register at once: where gcc 12 spills the conversion of a __mmask8, it
- * stores one byte and reads four.
- */
-TARGET static inline unsigned bits_of(unsigned mask)
-{
-    __asm__("" : "+r"(mask));
-    return mask;
-}
 
 TARGET static size_t lines(const struct nd_hamming_line *const *line, const uint32_t *value,
                            size_t n, unsigned distance, struct nd_hamming_found *found)
@@ -29,7 +20,7 @@ TARGET static size_t lines(const struct nd_hamming_line *const *line, const uint
         uint32_t last = line[i]->word[15];
         unsigned taken = (1u << (last & 15)) - 1, more = last > 15;
         unsigned slots =
-            bits_of(_mm512_cmple_epu32_mask(_mm512_popcnt_epi32(differ), most)) & taken;
+            nd_mask_bits(_mm512_cmple_epu32_mask(_mm512_popcnt_epi32(differ), most)) & taken;
 
         found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, (uint16_t)more};
         count += (slots | more) != 0;
@@ -52,7 +43,8 @@ TARGET static size_t words_near(const uint64_t *row, size_t n, uint64_t query, u
             __mmask8 m = (__mmask8)(left < 8 ? (1u << left) - 1 : 0xFFu);
             __m512i x = _mm512_xor_si512(_mm512_maskz_loadu_epi64(m, row + i + j), q);
 
-            near |= bits_of(_mm512_mask_cmple_epu64_mask(m, _mm512_popcnt_epi64(x), most)) << j;
+            near |= nd_mask_bits(_mm512_mask_cmple_epu64_mask(m, _mm512_popcnt_epi64(x), most))
+                    << j;
         }
         for (; near; near &= near - 1)
             found[count++] = (uint32_t)i + (uint32_t)__builtin_ctz(near);
@@ -88,7 +80,7 @@ TARGET static size_t next(const uint64_t *value, size_t n, size_t end, size_t ga
         size_t first = i + 1 + gap;
         __m512i x = _mm512_xor_si512(_mm512_loadu_si512(value + first),
                                      _mm512_set1_epi64((long long)value[i]));
-        unsigned slots = bits_of(_mm512_cmple_epu64_mask(_mm512_popcnt_epi64(x), most));
+        unsigned slots = nd_mask_bits(_mm512_cmple_epu64_mask(_mm512_popcnt_epi64(x), most));
 
         if (first + 8 > end)
             slots &= (1u << (end - first)) - 1;

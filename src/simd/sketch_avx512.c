@@ -1,4 +1,5 @@
 /* sketch_avx512.c - the sketch kernels for AVX-512 F, BW, DQ and VL */
+#include "simd/mask_bits.h"
 #include "simd/sketch_kernels.h"
 
 #if defined(__x86_64__)
@@ -266,8 +267,8 @@ look(const struct nd_slots *in, bool wide, __mmask8 m, __m512i v, __m512i at, st
     at = _mm512_and_si512(_mm512_add_epi64(at, _mm512_set1_epi64(1)), mask);
     _mm512_storeu_si512(open->value + open->count, _mm512_maskz_compress_epi64(other, v));
     _mm512_storeu_si512(open->at + open->count, _mm512_maskz_compress_epi64(other, at));
-    open->count += (size_t)__builtin_popcount(other);
-    return (size_t)__builtin_popcount(busy ^ other);
+    open->count += (size_t)__builtin_popcount(nd_mask_bits(other));
+    return (size_t)__builtin_popcount(nd_mask_bits(busy ^ other));
 }
 
 /*

@@ -1,4 +1,5 @@
 /* text_avx512.c - the kernels of the text layer, 64 bytes at a time */
+#include "simd/mask_bits.h"
 #include "simd/text_edges.h"
 #include "simd/text_plain.h"
 #include "simd/utf8_tables.h"
@@ -363,16 +364,6 @@ AVX512 static inline __m512i load_four(const uint8_t *stream, const uint16_t *ed
     return _mm512_inserti64x2(four, _mm_loadu_si128((const __m128i *)(stream + edge[12])), 3);
 }
 
-/*
- * A mask as an integer, in a register at once: where gcc 12 spills the conversion of a __mmask8, it
- * stores one byte and reads four.
- */
-AVX512 static inline unsigned bits_of(unsigned mask)
-{
-    __asm__("" : "+r"(mask));
-    return mask;
-}
-
 /* 8 tokens at a time as if all were short; then those that are not.  Loads, not gathers: as fast
  * here, and faster on processors that guard gathers. */
 AVX512 static void hash(const uint8_t *stream, const uint16_t *edge, size_t count, uint64_t *out)
@@ -394,7 +385,7 @@ AVX512 static void hash(const uint8_t *stream, const uint16_t *edge, size_t coun
         __m512i key =
             _mm512_mullo_epi64(len, _mm512_set1_epi64((long long)ND_TOKEN_HASH_KEY_LENGTH));
         unsigned is_long =
-            bits_of(_mm512_cmpgt_epi64_mask(len, _mm512_set1_epi64(ND_TOKEN_HASH_SHORT)));
+            nd_mask_bits(_mm512_cmpgt_epi64_mask(len, _mm512_set1_epi64(ND_TOKEN_HASH_SHORT)));
 
         x = _mm512_ternarylogic_epi64(x, key, _mm512_set1_epi64((long long)ND_TOKEN_HASH_KEY_A),
                                       0x96);

@@ -160,3 +160,23 @@ void nd_signature_mask(const struct nd_signature_params *params, uint64_t *mask)
         left -= here;
     }
 }
+
+/* Whether a feature that occurs has a weight, whichever it is. */
+static bool all_have_weight(const struct nd_weight_params *w)
+{
+    return w->idf == ND_IDF_NONE && w->markup == ND_MARKUP_IGNORE &&
+           w->position == ND_POSITION_NONE && w->clip_quantile == 0 && w->clip_rank == 0 &&
+           w->low == 0 && w->high == 0 && w->band_low == 0 && w->band_high == 0 && w->top == 0 &&
+           w->top_share == 0;
+}
+
+struct nd_weight_params nd_signature_weights(const struct nd_signature_params *params,
+                                             const struct nd_weight_params *weights)
+{
+    struct nd_weight_params w = *weights;
+
+    if (params->kind != ND_SIGNATURE_SIMHASH && params->kind != ND_SIGNATURE_PROFILE &&
+        all_have_weight(weights))
+        w.tf = ND_TF_BINARY;
+    return w;
+}
