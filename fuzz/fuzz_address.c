@@ -29,10 +29,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     require(path.data[0] == '/' || path.data[0] == '?');
     for (size_t i = 0; i < host_len; i++)
         require((unsigned char)host[i] > ' ' && !strchr("/?#@", host[i]) &&
-               !(host[i] >= 'A' && host[i] <= 'Z'));
+                !(host[i] >= 'A' && host[i] <= 'Z'));
     require(!memchr(path.data, '#', path.len));
     require((path.data >= address.data && path.data + path.len <= address.data + len) ||
-           (path.len == 1 && path.data[0] == '/'));
+            (path.len == 1 && path.data[0] == '/'));
     n = snprintf(written, sizeof written, "//%s/", host);
     require(n > 0 && (size_t)n < sizeof written);
     if (host[host_len - 1] == '.') /* two dots at the end: one goes each time */

@@ -127,9 +127,9 @@ ND_API void nd_dedup_get_stats(const struct nd_dedup *dedup, struct nd_dedup_sta
  * `shared` is 0.
  */
 struct nd_found_pair {
-    uint64_t a, b;             /* document numbers, b < a */
-    struct nd_overlap overlap; /* of a and b */
-    unsigned distance;         /* Hamming, of the simhashes */
+    uint64_t a, b;                                       /* document numbers, b < a */
+    struct nd_overlap overlap;                           /* of a and b */
+    unsigned distance;                                   /* Hamming, of the simhashes */
     struct nd_agreement agreement[ND_METHOD_SIGNATURES]; /* as of decisions */
 };
 ND_API enum nd_status
