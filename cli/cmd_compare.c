@@ -36,15 +36,16 @@ enum metric {
     COSINE_TF,
     COSINE_WEIGHTS,
     INNER,
+    INNER_WEIGHTS,
     EDIT,
     HAMMING,
     CONRAD_SCHRIBER,
     METRICS
 };
 static const char *const metric_names[METRICS] = {
-    "resemblance",    "resemblance-distance", "containment-a", "containment-b", "cosine",
-    "cosine-tf",      "cosine-weights",       "inner",         "edit",          "hamming",
-    "conrad-schriber"};
+    "resemblance", "resemblance-distance", "containment-a", "containment-b", "cosine",
+    "cosine-tf",   "cosine-weights",       "inner",         "inner-weights", "edit",
+    "hamming",     "conrad-schriber"};
 
 static void print_edit(const struct nd_comparison *c)
 {
@@ -74,6 +75,9 @@ static void print_metric(const struct nd_comparison *c, enum metric metric)
         break;
     }
     case INNER: printf("%" PRIu64, c->terms.inner); break;
+    case INNER_WEIGHTS:
+        printf("%.6g", c->weights_inner * c->weights_unit[0] * c->weights_unit[1]);
+        break;
     case EDIT: print_edit(c); break;
     case HAMMING: printf("%u", c->hamming); break;
     case CONRAD_SCHRIBER: fputs(c->conrad_schriber ? "yes" : "no", stdout); break;
@@ -135,9 +139,9 @@ static unsigned parts_of(const struct use_settings *u, const enum metric *metric
     unsigned parts = u->show | (u->metrics.count || u->show ? 0 : ND_COMPARE_EDIT);
 
     for (size_t i = 0; i < u->metrics.count; i++)
-        parts |= metric[i] == EDIT             ? ND_COMPARE_EDIT
-                 : metric[i] == COSINE_WEIGHTS ? ND_COMPARE_WEIGHTS
-                                               : 0u;
+        parts |= metric[i] == EDIT                                           ? ND_COMPARE_EDIT
+                 : metric[i] == COSINE_WEIGHTS || metric[i] == INNER_WEIGHTS ? ND_COMPARE_WEIGHTS
+                                                                             : 0u;
     return u->json ? parts | ND_COMPARE_EDIT : parts;
 }
 

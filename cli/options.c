@@ -132,7 +132,8 @@ const struct option option_table[] = {
 
     {"What is compared", "metric", 0, "NAME",
      "print only this number; may be repeated: resemblance, resemblance-distance, containment-a, "
-     "containment-b, cosine, cosine-tf, cosine-weights, inner, edit, hamming, conrad-schriber "
+     "containment-b, cosine, cosine-tf, cosine-weights, inner, inner-weights, edit, hamming, "
+     "conrad-schriber "
      "(default: all that need no weights, "
      "with their names)",
      FOR_COMPARE, SET(set_metric)},

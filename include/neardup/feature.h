@@ -145,6 +145,7 @@ struct nd_features {
     const struct nd_feature *forced; /* hash, and n (for 2^-n) as weight, in recipe order */
     size_t n_forced;
     const uint32_t *df; /* of each feature in the df table (1: unseen), NULL without a table */
+    uint64_t unit;      /* the weight that ND_WEIGHT_ONE stands for, in 2^-32; 0: no features */
     uint64_t n_tokens;  /* of the text, before any was dropped */
     uint64_t n_terms;   /* occurrences that were left */
     uint64_t length;    /* code points of the normalised text */

@@ -76,6 +76,8 @@ struct nd_comparison {
     struct nd_weight *weight;               /* the greatest difference first */
     size_t n_weights;
     double weights_inner, weights_squares[2]; /* inner product, squared lengths */
+    double
+        weights_unit[2]; /* what a weight of 1 stands for in each: length normalisation is here */
 };
 ND_API void nd_comparison_release(struct nd_comparison *c);
 

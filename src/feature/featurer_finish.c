@@ -33,7 +33,7 @@ static bool reserve_output(struct nd_featurer *f, size_t n, size_t n_distinct)
  * Where weights come from frequencies alone: those of 1 … the greatest, which are few, and then
  * each feature's from that list.
  */
-static enum nd_status weigh_by_frequency(struct nd_featurer *f, uint32_t greatest)
+static enum nd_status weigh_by_frequency(struct nd_featurer *f, uint32_t greatest, uint64_t *unit)
 {
     struct nd_term_stat stat[FREQUENCIES];
     int32_t weight[FREQUENCIES];
@@ -41,13 +41,13 @@ static enum nd_status weigh_by_frequency(struct nd_featurer *f, uint32_t greates
 
     for (uint32_t i = 0; i < greatest; i++)
         stat[i] = (struct nd_term_stat){.tf = i + 1};
-    status = nd_weigher_run(f->weigher, stat, greatest, f->n_words, weight, NULL);
+    status = nd_weigher_run(f->weigher, stat, greatest, f->n_words, weight, unit);
     for (size_t i = 0; status == ND_OK && i < f->tally.count; i++)
         f->weight[i] = weight[f->tally.entry[i + 1].tf - 1];
     return status;
 }
 
-static enum nd_status weigh(struct nd_featurer *f)
+static enum nd_status weigh(struct nd_featurer *f, uint64_t *unit)
 {
     uint32_t greatest = 0;
 
@@ -56,9 +56,9 @@ static enum nd_status weigh(struct nd_featurer *f)
     for (size_t i = 1; f->is_flat && i <= f->tally.count; i++)
         greatest = f->tally.entry[i].tf > greatest ? f->tally.entry[i].tf : greatest;
     if (f->is_flat && greatest <= FREQUENCIES)
-        return weigh_by_frequency(f, greatest);
+        return weigh_by_frequency(f, greatest, unit);
     return nd_weigher_run(f->weigher, f->tally.entry + 1, f->tally.count, f->n_words, f->weight,
-                          NULL);
+                          unit);
 }
 
 /* The features of the text, in order. */
@@ -91,13 +91,14 @@ enum nd_status nd_featurer_finish(struct nd_featurer *f, const struct nd_documen
     size_t n = is_direct                                ? f->n_direct
                : f->params.count == ND_FEATURE_DISTINCT ? f->tally.count
                                                         : f->occurrence.count;
+    uint64_t unit = is_direct ? nd_weigher_unit_of_one(f->weigher, f->n_words) : 0;
     struct nd_metadata_features metadata;
     enum nd_status status = nd_metadata_run(f->metadata, document, &metadata);
 
     if (status == ND_OK && !reserve_output(f, n + metadata.count, f->tally.count))
         status = ND_ENOMEM;
     if (status == ND_OK && !is_direct)
-        status = weigh(f);
+        status = weigh(f, &unit);
     if (status != ND_OK)
         return status;
     if (!is_direct)
@@ -110,6 +111,7 @@ enum nd_status nd_featurer_finish(struct nd_featurer *f, const struct nd_documen
         .forced = metadata.forced,
         .n_forced = metadata.n_forced,
         .df = f->df ? f->df_of : NULL,
+        .unit = unit,
         .n_tokens = f->n_words,
         .n_terms = f->params.unit == ND_FEATURE_CHARACTERS ? f->n_words : f->n_terms,
     };

@@ -398,6 +398,13 @@ static uint64_t unit_of(const struct nd_weigher *w, uint64_t greatest, int shift
     return unit < UINT64_MAX ? (uint64_t)unit : UINT64_MAX;
 }
 
+uint64_t nd_weigher_unit_of_one(const struct nd_weigher *w, uint64_t n_words)
+{
+    uint64_t one = UINT64_C(1) << 32;
+
+    return w->params.normalise_length && n_words > 1 ? one / n_words : one;
+}
+
 enum nd_status nd_weigher_run(struct nd_weigher *w, const struct nd_term_stat *stat, size_t n,
                               uint64_t n_words, int32_t *weight, uint64_t *unit)
 {

@@ -56,4 +56,7 @@ uint32_t nd_weigher_gain(const struct nd_weigher *w, uint64_t i, uint64_t length
 enum nd_status nd_weigher_run(struct nd_weigher *w, const struct nd_term_stat *stat, size_t n,
                               uint64_t n_words, int32_t *weight, uint64_t *unit);
 
+/* The unit where every weight is 1. */
+uint64_t nd_weigher_unit_of_one(const struct nd_weigher *w, uint64_t n_words);
+
 #endif

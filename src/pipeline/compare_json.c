@@ -149,6 +149,7 @@ static void put_weights(struct nd_json *out, const struct nd_comparison *c)
     nd_json_key(out, "signature");
     nd_json_text(out, c->signature);
     put_number(out, "cosine_weights", product > 0 ? c->weights_inner / sqrt(product) : 0);
+    put_number(out, "inner_weights", c->weights_inner * c->weights_unit[0] * c->weights_unit[1]);
     nd_json_key(out, "weights");
     nd_json_open(out, '[');
     for (size_t i = 0; i < c->n_weights; i++) {

@@ -137,6 +137,8 @@ enum nd_status nd_compare_weights(const struct nd_named_signature *signature,
         if (n)
             qsort(entry, n, sizeof *entry, by_difference);
         memcpy(out->signature, signature->name, sizeof out->signature);
+        for (unsigned i = 0; i < 2; i++)
+            out->weights_unit[i] = (double)f[i].features.unit / 4294967296.0 / ND_WEIGHT_ONE;
         status = copy_entries(entry, n, out, err);
     }
     for (unsigned i = 0; i < 2; i++) {

@@ -170,6 +170,19 @@ cosine = sum(a * b for a, b in w.values()) / math.sqrt(sum(a * a for a, _ in w.v
 assert abs(cosine - c["cosine_weights"]) < 1e-12
 assert abs(cosine - float(open("cosine").read())) < 1e-6
 PY
+    # Counts of the 3-word features: their inner product, and the same over the numbers of words.
+    neardup compare a.txt b.txt --recipe manku-2007 --set simhash.stop_words=none --set simhash.stem=none \
+        --metric inner --metric inner-weights >plain || true
+    neardup compare a.txt b.txt --recipe manku-2007 --set simhash.stop_words=none --set simhash.stem=none \
+        --set simhash.normalise_length=yes --metric inner-weights >over || true
+    neardup compare a.txt b.txt --json >counts || true
+    python3 - <<'PY'
+import json
+inner, weights = [float(x) for x in open("plain").read().split()]
+a, b = (x["tokens"] for x in (json.load(open("counts"))[k] for k in "ab"))
+assert abs(inner - weights) < 1e-3 * inner, (inner, weights)
+assert abs(float(open("over").read()) - inner / a / b) < 1e-3, (a, b)
+PY
     run neardup compare a.txt b.txt --show weights
     [ "$status" -eq 2 ]
     [[ $output == *"weights are those of a recipe with a signature"* ]]
