@@ -36,8 +36,11 @@ static bool end_text(struct texts *t)
 
 static struct nd_view text_at(const struct texts *t, size_t i)
 {
-    size_t begin = i ? t->end[i - 1] : 0;
+    size_t begin;
 
+    if (i >= t->count) /* a token that is none: it cannot be */
+        return (struct nd_view){NULL, 0};
+    begin = i ? t->end[i - 1] : 0;
     return (struct nd_view){t->bytes.data + begin, t->end[i] - begin};
 }
 

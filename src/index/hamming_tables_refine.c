@@ -34,8 +34,10 @@ static unsigned list_open_bits(const struct nd_tables *s, const struct nd_tables
         if ((s->all[b / 64] & ~node->key.mask[b / 64]) >> b % 64 & 1) {
             unsigned at = (unsigned)(nd_mix64(b) % (n + 1));
 
-            bit[n++] = bit[at];
+            if (at < n)
+                bit[n] = bit[at];
             bit[at] = (uint16_t)b;
+            n++;
         }
     return n;
 }
