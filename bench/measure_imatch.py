@@ -8,13 +8,12 @@ import subprocess
 from collections import Counter, defaultdict
 
 import places
+import report
 
 RESULTS = "imatch.jsonl"
 SETS = ["spamassassin", "enron-spam"]
 COPIES = [0, 2, 5, 10]
 RECIPE = "kolcz-2004-mail"
-# Kolcz et al. 2004, Table 1: recall with 0, 2, 5 and 10 more lexicons.
-PAPER = {"honeypot": [0.66, 0.72, 0.76, 0.80], "cluster": [0.40, 0.49, 0.55, 0.61]}
 WORD = re.compile(r"[^\W_]+")
 
 
@@ -126,21 +125,11 @@ def measure(name, binary, table, args):
         "distinct_spam": len(spam),
         "queries": len(queries),
         "seeds": args.seeds,
+        "copies": COPIES,
         "recall": [sum(recalls[k]) / args.seeds for k in COPIES],
         "spread": [max(recalls[k]) - min(recalls[k]) for k in COPIES],
         "ham_with_spam": mixed,
     }
-
-
-def show(rows):
-    print("| set | queries | " + " | ".join(f"K = {k}" for k in COPIES) + " | ham with spam |")
-    print("|---|" + "---|" * (len(COPIES) + 2))
-    for r in rows:
-        cells = " | ".join(f"{x:.2f}" for x in r["recall"])
-        print(f"| {r['set']} | {r['queries']} | {cells} | {r['ham_with_spam']} |")
-    for name, figures in PAPER.items():
-        cells = " | ".join(f"{x:.2f}" for x in figures)
-        print(f"| 004, Table 1, {name} | | {cells} | |")
 
 
 def main(args):
@@ -154,6 +143,6 @@ def main(args):
         return 77
     for row in rows:
         places.append(RESULTS, dict(session, **row))
-    show(rows)
+    print(report.imatch())
     rising = all(all(a < b for a, b in zip(r["recall"], r["recall"][1:])) for r in rows)
     return 0 if rising and not any(r["ham_with_spam"] for r in rows) else 1

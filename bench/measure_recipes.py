@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import places
+import report
 
 RESULTS = "recipes.jsonl"
 SETS = ["reuters21578", "ota-small"]
@@ -103,24 +104,6 @@ def rival(package, name, cpu):
     return json.loads(done.stdout)["mb_s"]
 
 
-def show(name, speeds, rivals):
-    default = speeds["default"]
-    best = max(rivals.values(), default=None)
-    print(f"{name}: MB/s of text to sketches, one core\n\n| recipe | MB/s | of the default's | "
-          "times the faster package |\n|---|---|---|---|")
-    for recipe, speed in sorted(speeds.items(), key=lambda item: -item[1]):
-        times = f"{speed / best:.0f}" if best and "simhash" in kinds(recipe) else ""
-        print(f"| `{recipe}` | {speed:.0f} | {speed / default:.2f} | {times} |")
-    for package, speed in rivals.items():
-        print(f"| PyPI {PACKAGES[package]}, tf-idf | {speed:.2f} | | |")
-    print()
-
-
-def kinds(recipe):
-    """What a recipe's signatures are, by its file."""
-    return [line.split("=")[1].strip() for line in lines_of(recipe) if line.startswith("kind =")]
-
-
 def main(args):
     session = places.new_session("bench/run recipes")
     failed = False
@@ -136,7 +119,6 @@ def main(args):
                 except places.Skipped as why:
                     places.say(f"skipped: {why}")
             places.append(RESULTS, dict(session, set=name, mb_s=speeds, rivals=rivals))
-            show(name, speeds, rivals)
             failed |= any(s < LEAST_SHARE * speeds["default"] for s in speeds.values())
             failed |= any(
                 speeds.get("seshasai-2009", 1e9) < LEAST_TIMES * s for s in rivals.values()
@@ -144,4 +126,5 @@ def main(args):
     except places.Skipped as why:
         places.say(f"skipped: {why}")
         return 77
+    print(report.recipes())
     return 1 if failed else 0

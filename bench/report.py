@@ -1,5 +1,6 @@
 """Markdown tables of the last session of each measurement, for the README."""
 
+import os
 import statistics
 from collections import defaultdict
 
@@ -419,3 +420,50 @@ def hamming():
         columns = ["values", "code", "bits each", "above the bound", "decoded, millions/s"]
         parts.append(table(columns, rows))
     return "\n".join(parts)
+
+
+def kinds(recipe):
+    """What the signatures of a shipped recipe are, by its file."""
+    with open(os.path.join(places.ROOT, "recipes", recipe + ".ini"), encoding="utf-8") as f:
+        return [line.split("=")[1].strip() for line in f if line.startswith("kind =")]
+
+
+def recipes():
+    """Text to sketches, one core: every shipped recipe, and the packages for simhash."""
+    runs = session_of("recipes.jsonl") if places.records("recipes.jsonl") else []
+    if not runs:
+        return "Nothing measured.\n"
+    lines = [heading(runs[0])]
+    for run in runs:
+        best = max(run["rivals"].values(), default=None)
+        default = run["mb_s"].get("default")
+        rows = []
+        for name, speed in sorted(run["mb_s"].items(), key=lambda item: -item[1]):
+            times = f"{speed / best:.0f}" if best and "simhash" in kinds(name) else ""
+            share = f"{speed / default:.2f}" if default else ""
+            rows.append([f"`{name}`", f"{speed:.0f}", share, times])
+        for name, speed in run["rivals"].items():
+            rows.append([f"PyPI {name}, tf-idf", f"{speed:.2f}", "", ""])
+        columns = [run["set"], "MB/s", "of the default's", "× the faster package"]
+        lines.append(table(columns, rows))
+    return "\n\n".join(lines)
+
+
+# Kolcz et al. 2004, Table 1: recall with 0, 2, 5 and 10 more lexicons.
+IMATCH_PAPER = {"honeypot": [0.66, 0.72, 0.76, 0.80], "cluster": [0.40, 0.49, 0.55, 0.61]}
+
+
+def imatch():
+    """Recall of randomized I-Match against cosine >= .9, and ham found beside spam."""
+    runs = session_of("imatch.jsonl") if places.records("imatch.jsonl") else []
+    if not runs:
+        return "Nothing measured.\n"
+    rows = []
+    copies = runs[0].get("copies", [0, 2, 5, 10])
+    for run in runs:
+        recall = [f"{x:.2f}" for x in run["recall"]]
+        rows.append([run["set"], str(run["queries"]), *recall, str(run["ham_with_spam"])])
+    for name, recall in IMATCH_PAPER.items():
+        rows.append([f"004, Table 1, {name}", "", *[f"{x:.2f}" for x in recall], ""])
+    columns = ["set", "queries", *[f"K = {k}" for k in copies], "ham with spam"]
+    return heading(runs[0]) + "\n\n" + table(columns, rows)
