@@ -70,6 +70,8 @@ static enum nd_status plan(struct nd_featurer *f, const struct nd_weight_params 
 {
     const struct nd_feature_params *p = &f->params;
 
+    for (unsigned c = 0; c < 128; c++)
+        f->ascii[c] = nd_mix64(c);
     f->is_plain = is_plain(p, &f->words);
     f->has_sentences = p->unit == ND_FEATURE_SENTENCES || p->select == ND_SELECT_SENTENCE;
     f->selects_occurrences = p->select == ND_SELECT_KTH || p->select == ND_SELECT_SENTENCE ||

@@ -56,6 +56,7 @@ struct nd_featurer {
 
     struct nd_buffer joined; /* the text without apostrophes */
     struct nd_numbers word, sentence, kept;
+    uint64_t ascii[128]; /* of characters: mix64 of each */
     uint64_t *term;
     uint32_t *term_df; /* of each in the df table */
     size_t term_capacity, term_df_capacity;

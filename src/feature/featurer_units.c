@@ -117,8 +117,13 @@ static bool append_codes(struct nd_featurer *f, const char *bytes, size_t len)
 
     if (!nd_featurer_reserve_terms(f, f->n_terms + len))
         return false;
-    for (size_t i = 0; i < len; i += n)
-        f->term[f->n_terms++] = nd_mix64(nd_utf8_decode(bytes + i, &n));
+    for (size_t i = 0; i < len; i += n) {
+        unsigned char first = (unsigned char)bytes[i];
+
+        n = 1;
+        f->term[f->n_terms++] =
+            first < 0x80 ? f->ascii[first] : nd_mix64(nd_utf8_decode(bytes + i, &n));
+    }
     return true;
 }
 

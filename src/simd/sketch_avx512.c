@@ -31,6 +31,19 @@ shingles_of(const uint64_t *token, size_t n, unsigned w, uint64_t *out)
     size_t i = 0;
     __m512i sum;
 
+    /* Long shingles wait for one addition after the other: four vectors wait together. */
+    for (; w > 4 && n - i >= 4 * LANES64; i += 4 * LANES64) {
+        __m512i s[4];
+
+        for (unsigned v = 0; v < 4; v++)
+            s[v] = _mm512_loadu_si512(token + i + v * LANES64);
+        for (unsigned k = 1; k < w; k++)
+            for (unsigned v = 0; v < 4; v++)
+                s[v] = _mm512_add_epi64(_mm512_rol_epi64(s[v], ND_SHINGLE_ROTATION),
+                                        _mm512_loadu_si512(token + i + v * LANES64 + k));
+        for (unsigned v = 0; v < 4; v++)
+            _mm512_storeu_si512(out + i + v * LANES64, finalise(s[v]));
+    }
     for (; n - i >= LANES64; i += LANES64) {
         sum = _mm512_loadu_si512(token + i);
         for (unsigned k = 1; k < w; k++)
