@@ -36,7 +36,7 @@ static bool append_signatures(struct nd_dedup *d, const struct nd_item *item)
 {
     static const struct nd_signature none[ND_METHOD_SIGNATURES] = {
         {.is_rejected = 1}, {.is_rejected = 1}, {.is_rejected = 1}, {.is_rejected = 1}};
-    const struct nd_signed *x = item->is_signed;
+    const struct nd_signed *x = item->own_signatures;
     struct nd_signature_row row = {none, item->group, item->n_tokens};
 
     if (x)

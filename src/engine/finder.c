@@ -72,7 +72,8 @@ static enum nd_status find_matching(const struct nd_dedup *d, struct nd_worker *
                                     struct nd_finder finder, const struct nd_item *item,
                                     struct nd_candidates *out)
 {
-    enum nd_status status = nd_matching_query(w->signing, finder.signatures, item->is_signed, out);
+    enum nd_status status =
+        nd_matching_query(w->signing, finder.signatures, item->own_signatures, out);
 
     return status || finder.index == d->index ? status : add_same_identity(finder.index, item, out);
 }
@@ -94,7 +95,7 @@ bool nd_finder_meets_any(struct nd_worker *w, struct nd_finder finder, const str
                          uint32_t below)
 {
     if (finder.signatures)
-        return nd_matching_meets_any(w->signing, finder.signatures, item->is_signed, below) ||
+        return nd_matching_meets_any(w->signing, finder.signatures, item->own_signatures, below) ||
                has_same_identity(finder.index, item, below);
     return nd_index_meets_any(finder.index, &item->row, below);
 }
@@ -112,7 +113,7 @@ enum nd_status nd_finder_add(struct nd_finder finder, const struct nd_item *item
 
     if (status || !finder.signatures)
         return status;
-    row = row_of(item->is_signed);
+    row = row_of(item->own_signatures);
     if (nd_signatures_append(finder.signatures, &row) &&
         nd_signatures_list(finder.signatures, *number))
         return ND_OK;
@@ -166,7 +167,7 @@ static void link_key(uint64_t key, size_t row, struct memo *memo, size_t n_place
 static void link_item(const struct nd_item *item, size_t row, struct memo *memo, size_t n_places,
                       unsigned char *linked)
 {
-    const struct nd_key_list *keys = &item->is_signed->keys;
+    const struct nd_key_list *keys = &item->own_signatures->keys;
 
     for (size_t k = 0; k < keys->count; k++)
         link_key(keys->at[k], row, memo, n_places, linked);
@@ -180,7 +181,7 @@ static enum nd_status link_signed(const struct nd_item *item, const struct nd_in
     struct memo *memo;
 
     for (size_t i = 0; i < n; i++)
-        n_keys += row[i] ? item[i].is_signed->keys.count + 1 : 0;
+        n_keys += row[i] ? item[i].own_signatures->keys.count + 1 : 0;
     while (n_places < 2 * n_keys)
         n_places *= 2;
     memo = calloc(n_places, sizeof *memo);

@@ -137,7 +137,7 @@ bool nd_item_sign(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
         nd_worker_fail(w, ND_ENOMEM, "signing a document");
         return false;
     }
-    item->is_signed = x;
+    item->own_signatures = x;
     return true;
 }
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/method.h"
+#include "engine/matching.h"
 
 static void describe_bits(struct nd_matching *m, unsigned i)
 {

@@ -146,7 +146,7 @@ enum nd_status nd_pairs_report(struct nd_dedup *d, struct nd_item *item, uint64_
         enum nd_status status;
 
         if (d->matching) {
-            (void)nd_matching_compare_stored(d->matching, item->is_signed, d->signatures,
+            (void)nd_matching_compare_stored(d->matching, item->own_signatures, d->signatures,
                                              hit->kept.at, &match);
             memcpy(pair.agreement, match.evidence.agreement, sizeof pair.agreement);
         }

@@ -54,7 +54,7 @@ static void take_sketch(struct nd_item *copy, const struct nd_item *first)
     copy->n_tokens = first->n_tokens;
     copy->n_shingles = first->n_shingles;
     copy->row = first->row;
-    copy->is_signed = first->is_signed;
+    copy->own_signatures = first->own_signatures;
 }
 
 /* What the first of equal ones found in earlier batches, its copy finds too. */

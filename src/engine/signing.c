@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/method.h"
+#include "engine/matching.h"
 
 struct nd_signing *nd_signing_new(const struct nd_matching *m, struct nd_error *err)
 {

@@ -79,11 +79,11 @@ static void describe_agreement(const struct nd_dedup *d, const struct nd_item *i
     struct nd_match match;
 
     if (item->kept.in_batch)
-        (void)nd_matching_compare(d->matching, item->is_signed, d->item[item->kept.at].is_signed,
-                                  &match);
+        (void)nd_matching_compare(d->matching, item->own_signatures,
+                                  d->item[item->kept.at].own_signatures, &match);
     else
-        (void)nd_matching_compare_stored(d->matching, item->is_signed, d->signatures, item->kept.at,
-                                         &match);
+        (void)nd_matching_compare_stored(d->matching, item->own_signatures, d->signatures,
+                                         item->kept.at, &match);
     memcpy(out, match.evidence.agreement, sizeof match.evidence.agreement);
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
-#include "engine/method.h"
+#include "engine/matching.h"
 #include "engine/shingle_cache.h"
 #include "index/live.h"
 #include "index/multimap.h"
@@ -118,8 +118,8 @@ struct nd_item {
     bool is_listed; /* takes part in the comparison by shingles */
     uint64_t n_tokens, n_shingles;
     struct nd_index_row row;
-    const struct nd_signed *is_signed; /* a worker's, for ND_CANDIDATES_MATCH */
-    const uint64_t *shingle;           /* a worker's copy, where it was needed */
+    const struct nd_signed *own_signatures; /* a worker's, for ND_CANDIDATES_MATCH */
+    const uint64_t *shingle;                /* a worker's copy, where it was needed */
     struct nd_candidates near; /* of earlier batches, first the nearest: no more than max_checks */
     size_t n_near;             /* how many there were */
     struct nd_candidates near_in_batch; /* kept ones of this batch; number: their places */

@@ -15,40 +15,7 @@
 #include <neardup/df.h>
 #include <neardup/feature.h>
 
-/* The linker sends the library's allocations here (--wrap, in tests/CMakeLists.txt). */
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-static long countdown = -1; /* allocations until one fails; negative: none does */
-static int has_failed;
-
-static int fails(void)
-{
-    int now = countdown == 0;
-
-    has_failed |= now;
-    countdown -= countdown >= 0;
-    return now;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-    return fails() ? NULL : __real_realloc(p, size);
-}
+#include "failing_wraps.h"
 
 static const char text[] =
     "It isn't a cat's cat. A dog is a cat's dog on the mat, on Monday 5 May, "

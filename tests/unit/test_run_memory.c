@@ -19,38 +19,7 @@
 
 #include <neardup/run.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
-#define HAS_OWN_MALLOC 1
-#else
-#define HAS_OWN_MALLOC 0
-
-/* These stand before the C library's, for it and for all libraries of this program. */
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t n, size_t bytes);
-void *__libc_realloc(void *p, size_t bytes);
-
-static atomic_long until_failure; /* 0: none will fail */
-
-static bool fails(void)
-{
-    return atomic_load(&until_failure) > 0 && atomic_fetch_sub(&until_failure, 1) == 1;
-}
-
-void *malloc(size_t bytes)
-{
-    return fails() ? NULL : __libc_malloc(bytes);
-}
-
-void *calloc(size_t n, size_t bytes)
-{
-    return fails() ? NULL : __libc_calloc(n, bytes);
-}
-
-void *realloc(void *p, size_t bytes)
-{
-    return fails() ? NULL : __libc_realloc(p, bytes);
-}
-#endif
+#include "failing_malloc.h"
 
 static char folder[] = "/tmp/neardup-test-XXXXXX";
 

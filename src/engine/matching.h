@@ -1,6 +1,6 @@
-/* method.h - recipes with signatures: documents signed, looked up by them, matched by the rule */
-#ifndef ND_ENGINE_METHOD_H
-#define ND_ENGINE_METHOD_H
+/* matching.h - recipes with signatures: documents signed, looked up by them, matched by the rule */
+#ifndef ND_ENGINE_MATCHING_H
+#define ND_ENGINE_MATCHING_H
 
 #include <stdbool.h>
 
