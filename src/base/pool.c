@@ -1,4 +1,5 @@
-/* pool.c - the one place with threads: run a number of tasks, and one job beside them */
+/* pool.c - the one place with threads: run a number of tasks, and a job and work ahead beside them
+ */
 #define _GNU_SOURCE
 #include "base/pool.h"
 
@@ -7,9 +8,11 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { JOB_LOOKS = 20 };
 enum job_state { JOB_NONE, JOB_WAITING, JOB_RUNNING, JOB_DONE };
+enum stage_state { STAGE_WAITING, STAGE_BEGINS, STAGE_OPEN };
 
 struct nd_pool {
     unsigned n_threads; /* the caller and n_threads - 1 helpers */
@@ -21,7 +24,7 @@ struct nd_pool {
     pthread_cond_t done; /* the caller: all helpers idle, or the job is over */
 
     /* The current run: guarded by lock but for `next`. */
-    unsigned long round;
+    atomic_ulong round;
     size_t n_tasks;
     void (*run)(void *context, size_t task, unsigned worker);
     void *context;
@@ -37,6 +40,15 @@ struct nd_pool {
     enum job_state job_state;
     void (*job)(void *context);
     void *job_context;
+
+    /* Work ahead: guarded by lock but for `next_ahead`. */
+    struct nd_stage stage[ND_STAGES];
+    unsigned n_stages, at_stage;
+    enum stage_state stage_state;
+    size_t n_ahead; /* tasks of the stage */
+    atomic_size_t next_ahead;
+    unsigned n_busy_ahead; /* threads at its tasks */
+    atomic_bool is_held;   /* no more of them are begun */
     bool stop;
 };
 
@@ -98,6 +110,66 @@ static void do_job(struct nd_pool *pool)
     tell(pool, &pool->done);
 }
 
+/* The next stage, once all tasks of this one are done; the lock is held. */
+static void pass_stage(struct nd_pool *pool)
+{
+    if (pool->stage_state != STAGE_OPEN || pool->n_busy_ahead ||
+        atomic_load(&pool->next_ahead) < pool->n_ahead)
+        return;
+    pool->at_stage++;
+    pool->stage_state = STAGE_WAITING;
+}
+
+static void begin_stage(struct nd_pool *pool)
+{
+    const struct nd_stage *stage = &pool->stage[pool->at_stage];
+
+    pool->stage_state = STAGE_BEGINS;
+    pthread_mutex_unlock(&pool->lock);
+    pool->n_ahead = stage->begin(stage->context);
+    atomic_store(&pool->next_ahead, 0);
+    pthread_mutex_lock(&pool->lock);
+    pool->stage_state = STAGE_OPEN;
+    pass_stage(pool);
+    tell(pool, &pool->wake);
+    pthread_cond_broadcast(&pool->done);
+}
+
+/* Tasks of the stage, until they are over or a run asks for the helpers. */
+static void run_stage(struct nd_pool *pool, unsigned worker)
+{
+    const struct nd_stage *stage = &pool->stage[pool->at_stage];
+    unsigned long seen = atomic_load(&pool->round);
+
+    pool->n_busy_ahead++;
+    pthread_mutex_unlock(&pool->lock);
+    while (!atomic_load(&pool->is_held) && atomic_load(&pool->round) == seen) {
+        size_t task = atomic_fetch_add(&pool->next_ahead, 1);
+
+        if (task >= pool->n_ahead)
+            break;
+        stage->run(stage->context, task, worker);
+    }
+    pthread_mutex_lock(&pool->lock);
+    pool->n_busy_ahead--;
+    pass_stage(pool);
+    tell(pool, &pool->done);
+}
+
+/* Take a part in the work ahead, if there is one to take; the lock is held before and after. */
+static bool go_ahead(struct nd_pool *pool, unsigned worker)
+{
+    if (pool->at_stage == pool->n_stages || atomic_load(&pool->is_held))
+        return false;
+    if (pool->stage_state == STAGE_WAITING)
+        begin_stage(pool);
+    else if (pool->stage_state == STAGE_OPEN && atomic_load(&pool->next_ahead) < pool->n_ahead)
+        run_stage(pool, worker);
+    else
+        return false;
+    return true;
+}
+
 static void *help(void *argument)
 {
     struct helper helper = *(struct helper *)argument;
@@ -124,7 +196,7 @@ static void *help(void *argument)
                 do_job(pool);
         } else if (pool->stop) {
             break;
-        } else {
+        } else if (!go_ahead(pool, helper.worker)) {
             await_news(pool, &pool->wake);
         }
     }
@@ -248,5 +320,44 @@ void nd_pool_finish(struct nd_pool *pool)
     while (pool->job_state == JOB_RUNNING)
         await_news(pool, &pool->done);
     pool->job_state = JOB_NONE;
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void nd_pool_ahead(struct nd_pool *pool, const struct nd_stage *stages, unsigned n)
+{
+    pthread_mutex_lock(&pool->lock);
+    memcpy(pool->stage, stages, n * sizeof *stages);
+    pool->n_stages = n;
+    pool->at_stage = 0;
+    pool->stage_state = STAGE_WAITING;
+    atomic_store(&pool->is_held, false);
+    tell(pool, &pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* Begin no more of it, and wait for what has begun; the lock is held before and after. */
+static void end_ahead(struct nd_pool *pool)
+{
+    atomic_store(&pool->is_held, true);
+    while (pool->n_busy_ahead || pool->stage_state == STAGE_BEGINS)
+        await_news(pool, &pool->done);
+    pool->n_stages = pool->at_stage = 0;
+}
+
+void nd_pool_reach(struct nd_pool *pool, unsigned stage)
+{
+    pthread_mutex_lock(&pool->lock);
+    while (pool->at_stage < pool->n_stages &&
+           (pool->at_stage < stage || (pool->at_stage == stage && pool->stage_state != STAGE_OPEN)))
+        if (!go_ahead(pool, 0))
+            await_news(pool, &pool->done);
+    end_ahead(pool);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void nd_pool_drop(struct nd_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    end_ahead(pool);
     pthread_mutex_unlock(&pool->lock);
 }

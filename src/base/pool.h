@@ -1,4 +1,5 @@
-/* pool.h - the one place with threads: run a number of tasks, and one job beside them */
+/* pool.h - the one place with threads: run a number of tasks, and a job and work ahead beside them
+ */
 #ifndef ND_BASE_POOL_H
 #define ND_BASE_POOL_H
 
@@ -27,5 +28,26 @@ void nd_pool_run(struct nd_pool *pool, size_t n,
  */
 void nd_pool_begin(struct nd_pool *pool, void (*job)(void *context), void *context);
 void nd_pool_finish(struct nd_pool *pool);
+
+/*
+ * Work ahead, for threads that have nothing else to do: stages one after the other, each of tasks
+ * that run like those of nd_pool_run.  A run, and the job, go before it.
+ */
+struct nd_stage {
+    /* How many tasks there are; called once, by some thread, when the stage before is over. */
+    size_t (*begin)(void *context);
+    void (*run)(void *context, size_t task, unsigned worker);
+    void *context;
+};
+enum { ND_STAGES = 4 }; /* at most */
+/* Only when the work ahead that was given before has been ended. */
+void nd_pool_ahead(struct nd_pool *pool, const struct nd_stage *stages, unsigned n);
+/*
+ * Take part until all stages before this one are over and it has begun; then end the work: what is
+ * left of it is not done, and nobody is at it any more.  Nothing was given: nothing.
+ */
+void nd_pool_reach(struct nd_pool *pool, unsigned stage);
+/* End it at once. */
+void nd_pool_drop(struct nd_pool *pool);
 
 #endif
