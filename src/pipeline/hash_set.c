@@ -2,6 +2,9 @@
 #include "pipeline/hash_set.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
 
 enum { FIRST_SLOTS = 1024 };
 
@@ -28,9 +31,10 @@ static bool grow(struct nd_hash_set *s)
     more.slots = s->slots ? s->slots * 2 : FIRST_SLOTS;
     if ((s->slots + more.slots) * sizeof *s->slot > s->bytes_max)
         return false;
-    more.slot = calloc(more.slots, sizeof *more.slot);
+    more.slot = nd_alloc_array(more.slots, sizeof *more.slot);
     if (!more.slot)
         return false;
+    memset(more.slot, 0, more.slots * sizeof *more.slot); /* calloc: pages read before written */
     for (size_t i = 0; i < s->slots; i++)
         if (s->slot[i])
             *find(&more, s->slot[i]) = s->slot[i];

@@ -93,9 +93,10 @@ static bool rebuild(struct nd_shingle_set *set, unsigned log2, bool wide)
         nd_table_free(set->slot, set->slots_bytes);
         set->slot = slot;
         set->slots_bytes = bytes;
-    } else {
-        memset(set->slot, 0, bytes);
     }
+    /* Fresh pages too: one that is read first is copied when it is written, and every such fault
+     * interrupts all threads. */
+    memset(set->slot, 0, bytes);
     set->n_slots = (size_t)1 << log2;
     set->shift = 64 - log2;
     set->wide = wide;
