@@ -43,12 +43,13 @@ enum nd_status nd_dedup_ask(struct nd_dedup *d, const struct nd_dedup_item *item
                                                     const struct nd_found_pair *pair),
                             void *context, struct nd_error *err)
 {
-    struct asking job = {d, nd_items_begin(d, items, n, err)};
+    struct asking job = {d, nd_items_begin(d, d->turn, items, n, err)};
     enum nd_status status;
 
     if (!job.item)
         return ND_ENOMEM;
     nd_workers_begin(d);
+    nd_workers_forget(d, d->turn);
     nd_pool_run(d->pool, n, ask_item, &job);
     status = nd_workers_status(d, err);
     for (size_t i = 0; status == ND_OK && i < n; i++)

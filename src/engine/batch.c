@@ -3,22 +3,47 @@
 
 #include "engine/state.h"
 
+struct hashing {
+    struct nd_item *item;
+    size_t n;
+};
+
+static void hash_items(void *context, size_t task, unsigned worker)
+{
+    const struct hashing *job = context;
+
+    (void)worker;
+    nd_items_hash(job->item, job->n, task);
+}
+
+static enum nd_status make_items(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                                 struct nd_item **out, struct nd_error *err)
+{
+    struct hashing job = {nd_items_begin(d, d->turn, items, n, err), n};
+
+    if (!job.item)
+        return ND_ENOMEM;
+    nd_workers_forget(d, d->turn);
+    nd_pool_run(d->pool, nd_items_hash_tasks(n), hash_items, &job);
+    if (!nd_items_group(job.item, n))
+        return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
+    *out = job.item;
+    return ND_OK;
+}
+
 enum nd_status nd_batch_begin(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
                               struct nd_item **out, struct nd_error *err)
 {
-    enum nd_status status;
+    enum nd_status status = ND_OK;
 
     if (d->stats.documents + n > UINT32_MAX - 1)
         return nd_fail(err, ND_EUNSUPPORTED, "more than %u documents", UINT32_MAX - 1);
-    *out = nd_items_begin(d, items, n, err);
-    if (!*out)
-        return ND_ENOMEM;
     nd_workers_begin(d);
+    *out = nd_ahead_take(d, items, n);
+    if (!*out)
+        status = make_items(d, items, n, out, err);
     if (d->texts)
         nd_texts_begin(d->texts, items);
-    status = nd_items_group(d, *out, n, err);
-    if (status)
-        nd_items_end(*out, n);
     return status;
 }
 

@@ -6,7 +6,7 @@
 
 /* What the index has room for from the start: 6 MB, and the first growths that would fill it again.
  */
-enum { FIRST_DOCUMENTS = 32000 };
+enum { FIRST_DOCUMENTS = 32000, FIRST_IN_BATCH = 1000 };
 
 struct nd_dedup_params nd_dedup_params_default(void)
 {
@@ -75,7 +75,9 @@ static enum nd_status make_parts(struct nd_dedup *d, struct nd_error *err)
     d->n_keys = nd_index_key_count(&d->index_params);
     d->index = nd_index_new(&d->index_params, err);
     if (!d->index || !nd_finder_new(d, &d->leaders, err) || !nd_finder_new(d, &d->pending, err) ||
-        nd_index_reserve(d->index, FIRST_DOCUMENTS, err))
+        nd_index_reserve(d->index, FIRST_DOCUMENTS, err) ||
+        nd_index_reserve(d->leaders.index, FIRST_IN_BATCH, err) ||
+        nd_index_reserve(d->pending.index, FIRST_IN_BATCH, err))
         return ND_ENOMEM;
     if (d->matching && !(d->signatures = nd_matching_index(d->matching)))
         return nd_fail(err, ND_ENOMEM, "out of memory");
@@ -124,10 +126,10 @@ struct nd_dedup *nd_dedup_new(const struct nd_dedup_params *params,
     return d;
 }
 
-void nd_dedup_on_narrow(struct nd_dedup *d, void (*narrow)(void *context), void *context)
+void nd_dedup_on_begun(struct nd_dedup *d, void (*begun)(void *context), void *context)
 {
-    d->narrow = narrow;
-    d->narrow_context = context;
+    d->begun = begun;
+    d->begun_context = context;
 }
 
 void nd_dedup_free(struct nd_dedup *d)
@@ -135,8 +137,10 @@ void nd_dedup_free(struct nd_dedup *d)
     if (!d)
         return;
     nd_workers_free(d);
-    free(d->item);
-    free(d->key);
+    for (unsigned i = 0; i < 2; i++) {
+        free(d->room[i].item);
+        free(d->room[i].key);
+    }
     nd_shingle_cache_free(d->cache);
     nd_kept_release(&d->kept);
     nd_finder_free(&d->pending);

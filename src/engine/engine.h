@@ -14,10 +14,21 @@ ND_API struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_de
                                         const struct nd_text_source *source, struct nd_error *err);
 
 /*
- * Call narrow(context) once in each nd_dedup_push, when the work that all threads share is done and
- * what is left is mostly that of one: the time to give the others something else to do.
+ * Call begun(context) once in each nd_dedup_push, when it has taken what was prepared ahead: from
+ * then on, the next batch may be prepared by threads that have nothing to do for this one.
  */
-ND_API void nd_dedup_on_narrow(struct nd_dedup *dedup, void (*narrow)(void *context),
-                               void *context);
+ND_API void nd_dedup_on_begun(struct nd_dedup *dedup, void (*begun)(void *context), void *context);
+
+/*
+ * Work ahead, in the terms of nd_pool_ahead: the next push will be of these very items, which stay
+ * where they are until then.  nd_dedup_ahead first, for the number of tasks in which they are
+ * hashed; then a stage that begins with nd_dedup_ahead_group and runs nd_dedup_ahead_prepare, which
+ * may end before its last task.  All of it between `begun` and the next push.  The context is the
+ * engine.
+ */
+ND_API size_t nd_dedup_ahead(struct nd_dedup *dedup, const struct nd_dedup_item *items, size_t n);
+ND_API void nd_dedup_ahead_hash(void *context, size_t task, unsigned worker);
+ND_API size_t nd_dedup_ahead_group(void *context);
+ND_API void nd_dedup_ahead_prepare(void *context, size_t task, unsigned worker);
 
 #endif

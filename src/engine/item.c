@@ -5,26 +5,28 @@
 #include "base/hash.h"
 #include "engine/state.h"
 
-struct nd_item *nd_items_begin(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
-                               struct nd_error *err)
+struct nd_item *nd_items_begin(struct nd_dedup *d, unsigned turn, const struct nd_dedup_item *items,
+                               size_t n, struct nd_error *err)
 {
-    void *list = d->item, *keys = d->key;
-    size_t room = n ? n : 1; /* a batch may be of bad records alone: its list is not NULL */
-    bool ok = nd_array_reserve(&list, &d->item_capacity, room, sizeof *d->item);
+    struct nd_batch_room *room = &d->room[turn];
+    void *list = room->item, *keys = room->key;
+    size_t least = n ? n : 1; /* a batch may be of bad records alone: its list is not NULL */
+    bool ok = nd_array_reserve(&list, &room->item_capacity, least, sizeof *room->item);
 
-    d->item = list;
-    ok = ok && nd_array_reserve(&keys, &d->key_capacity, room, d->n_keys * sizeof *d->key);
-    d->key = keys;
+    room->item = list;
+    ok = ok && nd_array_reserve(&keys, &room->key_capacity, least, d->n_keys * sizeof *room->key);
+    room->key = keys;
     if (!ok) {
         nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
         return NULL;
     }
     for (size_t i = 0; i < n; i++)
-        d->item[i] = (struct nd_item){.text = items[i].text,
-                                      .document = items[i].document,
-                                      .group = items[i].group,
-                                      .first_same = i};
-    return d->item;
+        room->item[i] = (struct nd_item){.text = items[i].text,
+                                         .document = items[i].document,
+                                         .group = items[i].group,
+                                         .turn = (unsigned char)turn,
+                                         .first_same = i};
+    return room->item;
 }
 
 void nd_items_end(struct nd_item *item, size_t n)
@@ -38,18 +40,15 @@ void nd_items_end(struct nd_item *item, size_t n)
 
 enum { HASH_TASK = 64 };
 
-struct hashing {
-    struct nd_item *item;
-    size_t n;
-};
-
-static void hash_items(void *context, size_t task, unsigned worker)
+size_t nd_items_hash_tasks(size_t n)
 {
-    struct hashing *job = context;
+    return (n + HASH_TASK - 1) / HASH_TASK;
+}
 
-    (void)worker;
-    for (size_t i = task * HASH_TASK; i < job->n && i < (task + 1) * HASH_TASK; i++)
-        job->item[i].raw = nd_hash_bytes(job->item[i].text.data, job->item[i].text.len);
+void nd_items_hash(struct nd_item *item, size_t n, size_t task)
+{
+    for (size_t i = task * HASH_TASK; i < n && i < (task + 1) * HASH_TASK; i++)
+        item[i].raw = nd_hash_bytes(item[i].text.data, item[i].text.len);
 }
 
 static bool same_bytes(const struct nd_item *a, const struct nd_item *b)
@@ -58,8 +57,7 @@ static bool same_bytes(const struct nd_item *a, const struct nd_item *b)
            (a->text.len == 0 || memcmp(a->text.data, b->text.data, a->text.len) == 0);
 }
 
-enum nd_status nd_items_group(struct nd_dedup *d, struct nd_item *item, size_t n,
-                              struct nd_error *err)
+bool nd_items_group(struct nd_item *item, size_t n)
 {
     size_t n_places = 16, *place; /* of the first items: index + 1 */
 
@@ -67,8 +65,7 @@ enum nd_status nd_items_group(struct nd_dedup *d, struct nd_item *item, size_t n
         n_places *= 2;
     place = calloc(n_places, sizeof *place);
     if (!place)
-        return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
-    nd_pool_run(d->pool, (n + HASH_TASK - 1) / HASH_TASK, hash_items, &(struct hashing){item, n});
+        return false;
     for (size_t i = 0; i < n; i++) {
         size_t at = (size_t)nd_mix64(item[i].raw + item[i].group) & (n_places - 1);
 
@@ -80,22 +77,17 @@ enum nd_status nd_items_group(struct nd_dedup *d, struct nd_item *item, size_t n
             place[at] = i + 1;
     }
     free(place);
-    return ND_OK;
+    return true;
 }
 
-bool nd_item_read(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
+static enum nd_status read_item(const struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
 {
     struct nd_sketch sketch;
 
-    if (nd_sketcher_read(w->sketcher, item->text.data, item->text.len, &sketch)) {
-        nd_worker_fail(w, ND_ENOMEM, "reading a document");
-        return false;
-    }
-    if (sketch.n_shingles > UINT32_MAX) {
-        nd_worker_fail(w, ND_EUNSUPPORTED,
-                       "counting more than 2^32 distinct shingles in a document");
-        return false;
-    }
+    if (nd_sketcher_read(w->sketcher, item->text.data, item->text.len, &sketch))
+        return ND_ENOMEM;
+    if (sketch.n_shingles > UINT32_MAX)
+        return ND_EUNSUPPORTED;
     item->is_read = true;
     item->n_tokens = sketch.n_tokens;
     item->n_shingles = sketch.n_shingles;
@@ -106,7 +98,18 @@ bool nd_item_read(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
     item->row.group = item->group;
     item->row.n_shingles = (uint32_t)sketch.n_shingles;
     item->row.is_short = item->is_short;
-    return true;
+    return ND_OK;
+}
+
+bool nd_item_read(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
+{
+    enum nd_status status = read_item(d, w, item);
+
+    if (status == ND_ENOMEM)
+        nd_worker_fail(w, status, "reading a document");
+    else if (status)
+        nd_worker_fail(w, status, "counting more than 2^32 distinct shingles in a document");
+    return status == ND_OK;
 }
 
 void nd_item_sketch(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
@@ -114,44 +117,70 @@ void nd_item_sketch(struct nd_dedup *d, struct nd_worker *w, struct nd_item *ite
     const struct nd_shingle_set *set = nd_sketcher_shingles(w->sketcher);
     struct nd_sketch sketch = {
         .identity = item->row.identity, .shingle = set->distinct, .n_shingles = set->count};
+    const struct nd_batch_room *room = &d->room[item->turn];
     uint64_t *key;
 
     nd_sketch_finish(&sketch, d->parts);
     nd_index_row_from_sketch(&item->row, &sketch, item->group);
     item->row.is_short = item->is_short;
-    key = d->key + (size_t)(item - d->item) * d->n_keys;
+    key = room->key + (size_t)(item - room->item) * d->n_keys;
     nd_index_keys(&d->index_params, &item->row, key);
     item->row.key = key;
 }
 
-bool nd_item_sign(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
+static bool sign_item(const struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
 {
+    struct nd_arena *arena = &w->held[item->turn];
     struct nd_document text_alone = {.text = item->text};
     struct nd_signed *x;
 
     if (!d->matching)
         return true;
-    x = nd_arena_alloc(&w->shingles, sizeof *x);
+    x = nd_arena_alloc(arena, sizeof *x);
     if (!x || nd_signing_run(w->signing, item->document ? item->document : &text_alone, item->group,
-                             &w->shingles, x)) {
-        nd_worker_fail(w, ND_ENOMEM, "signing a document");
+                             arena, x))
         return false;
-    }
     item->own_signatures = x;
+    return true;
+}
+
+bool nd_item_sign(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
+{
+    bool ok = sign_item(d, w, item);
+
+    if (!ok)
+        nd_worker_fail(w, ND_ENOMEM, "signing a document");
+    return ok;
+}
+
+static bool hold_shingles(struct nd_worker *w, struct nd_item *item)
+{
+    const struct nd_shingle_set *set = nd_sketcher_shingles(w->sketcher);
+    uint64_t *copy = nd_arena_alloc(&w->held[item->turn], set->count * sizeof *copy);
+
+    if (!copy)
+        return false;
+    if (set->count)
+        memcpy(copy, set->distinct, set->count * sizeof *copy);
+    item->shingle = copy;
     return true;
 }
 
 bool nd_item_hold_shingles(struct nd_worker *w, struct nd_item *item)
 {
-    const struct nd_shingle_set *set = nd_sketcher_shingles(w->sketcher);
-    uint64_t *copy = nd_arena_alloc(&w->shingles, set->count * sizeof *copy);
+    bool ok = hold_shingles(w, item);
 
-    if (!copy) {
+    if (!ok)
         nd_worker_fail(w, ND_ENOMEM, "holding a document's shingles");
-        return false;
-    }
-    if (set->count)
-        memcpy(copy, set->distinct, set->count * sizeof *copy);
-    item->shingle = copy;
-    return true;
+    return ok;
+}
+
+/* What fails here is left for the look, which says why. */
+void nd_item_prepare(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
+{
+    if (read_item(d, w, item))
+        return;
+    if (item->n_tokens)
+        nd_item_sketch(d, w, item);
+    item->is_prepared = (!item->is_listed || sign_item(d, w, item)) && hold_shingles(w, item);
 }

@@ -79,9 +79,29 @@ bool nd_look_query(struct nd_dedup *d, struct nd_worker *w, const struct nd_item
     return status == ND_OK;
 }
 
+/* One that was prepared: its sketcher has moved on, and its shingles are held. */
+static void look_prepared(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
+{
+    if (!item->is_listed || look_by_tokens(d, w, item) || !nd_look_query(d, w, item) ||
+        !take_candidates(d, w, item))
+        return;
+    item->may_prune = item->n_near <= d->params.max_checks;
+    if (item->near.count && d->params.verify != ND_VERIFY_NONE &&
+        !nd_shingle_set_build(&w->set, item->shingle, (size_t)item->n_shingles))
+        nd_worker_fail(w, ND_ENOMEM, "comparing documents");
+    else
+        (void)nd_item_look_again(d, w, item);
+}
+
 void nd_item_look(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
 {
-    if (look_by_bytes(d, w, item) || !nd_item_read(d, w, item))
+    if (look_by_bytes(d, w, item))
+        return;
+    if (item->is_prepared) {
+        look_prepared(d, w, item);
+        return;
+    }
+    if (!nd_item_read(d, w, item))
         return;
     if (!item->is_listed) {
         if (item->n_tokens)

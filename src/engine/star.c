@@ -80,7 +80,7 @@ static void describe_agreement(const struct nd_dedup *d, const struct nd_item *i
 
     if (item->kept.in_batch)
         (void)nd_matching_compare(d->matching, item->own_signatures,
-                                  d->item[item->kept.at].own_signatures, &match);
+                                  d->room[d->turn].item[item->kept.at].own_signatures, &match);
     else
         (void)nd_matching_compare_stored(d->matching, item->own_signatures, d->signatures,
                                          item->kept.at, &match);
@@ -132,9 +132,9 @@ enum nd_status nd_dedup_push(struct nd_dedup *d, const struct nd_dedup_item *ite
 
     if (status)
         return status;
+    if (d->begun)
+        d->begun(d->begun_context);
     status = look_at_all(d, job.item, n, err);
-    if (d->narrow)
-        d->narrow(d->narrow_context);
     if (status == ND_OK)
         status = nd_items_settle(d, job.item, n, err);
     if (status == ND_OK)

@@ -24,7 +24,7 @@ struct nd_worker {
     struct nd_tokeniser *tokeniser[2];
     struct nd_shingle_set set;        /* of a document whose sketcher has moved on */
     struct nd_shingle_cache *fetched; /* shingles of kept documents made in this batch */
-    struct nd_arena shingles;         /* of the batch's documents */
+    struct nd_arena held[2];          /* shingles and signatures of documents, by their turn */
     struct nd_signing *signing;       /* for ND_CANDIDATES_MATCH, else NULL */
     struct nd_candidates met;
     uint64_t text_of; /* the document whose text was fetched last; UINT64_MAX: none */
@@ -50,6 +50,14 @@ struct nd_finder {
     struct nd_signatures *signatures; /* for ND_CANDIDATES_MATCH, else NULL */
 };
 
+/* The items of a batch and the keys of their rows, n_keys each; the memory stays. */
+struct nd_batch_room {
+    struct nd_item *item;
+    size_t item_capacity;
+    uint64_t *key;
+    size_t key_capacity;
+};
+
 struct nd_dedup {
     struct nd_dedup_params params;
     struct nd_text_source source;
@@ -65,16 +73,16 @@ struct nd_dedup {
     struct nd_kept kept;
     struct nd_shingle_cache *cache;
     struct nd_worker *worker;
-    struct nd_item *item; /* of the batch at hand; the memory stays */
-    size_t item_capacity;
-    uint64_t *key; /* of the items' rows, n_keys each */
-    size_t key_capacity;
+    struct nd_batch_room room[2]; /* by turn: of the batch at hand, and of one that is prepared */
+    unsigned turn;                /* of the batch at hand */
     unsigned n_keys;
+    const struct nd_dedup_item *ahead; /* what is prepared, or NULL */
+    size_t n_ahead;
     struct nd_dedup_stats stats;
     struct nd_finder leaders, pending; /* of a batch: see settle.c */
     struct nd_components *components;
-    void (*narrow)(void *context); /* nd_dedup_on_narrow, or NULL */
-    void *narrow_context;
+    void (*begun)(void *context); /* nd_dedup_on_begun, or NULL */
+    void *begun_context;
 };
 
 enum nd_item_state {
@@ -113,6 +121,8 @@ struct nd_item {
     enum nd_item_state state;
     enum nd_identical identical;
     struct nd_kept_ref kept; /* once removed */
+    unsigned char turn;      /* of its batch */
+    bool is_prepared;        /* ahead: it has been read, sketched and signed, its shingles held */
     bool is_read;            /* its tokens were read: what follows is known */
     bool is_short;
     bool is_listed; /* takes part in the comparison by shingles */
@@ -158,17 +168,22 @@ enum nd_status nd_worker_fail(struct nd_worker *w, enum nd_status status, const 
 enum nd_status nd_workers_status(struct nd_dedup *d, struct nd_error *err);
 bool nd_workers_new(struct nd_dedup *d, struct nd_error *err);
 void nd_workers_free(struct nd_dedup *d);
-/* Before and after a batch. */
+/* Before a batch: the texts fetched are no longer there. */
 void nd_workers_begin(struct nd_dedup *d);
+/* Forget what was held of the batch that had this turn. */
+void nd_workers_forget(struct nd_dedup *d, unsigned turn);
 void nd_workers_end(struct nd_dedup *d);
 
 /* Items of a batch (item.c). */
-struct nd_item *nd_items_begin(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
-                               struct nd_error *err);
+/* The items of a batch of this turn; NULL: no memory. */
+struct nd_item *nd_items_begin(struct nd_dedup *d, unsigned turn, const struct nd_dedup_item *items,
+                               size_t n, struct nd_error *err);
 void nd_items_end(struct nd_item *item, size_t n);
-/* Hash the bytes of all and find the first of equal ones. */
-enum nd_status nd_items_group(struct nd_dedup *d, struct nd_item *item, size_t n,
-                              struct nd_error *err);
+/* Hash the bytes of all, in so many tasks … */
+size_t nd_items_hash_tasks(size_t n);
+void nd_items_hash(struct nd_item *item, size_t n, size_t task);
+/* … and find the first of equal ones; false: no memory. */
+bool nd_items_group(struct nd_item *item, size_t n);
 /* Tokens, distinct shingles, identity: the first half of sketching; false: worker->error. */
 bool nd_item_read(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item);
 /* Minima and simhash of the text just read. */
@@ -177,6 +192,8 @@ void nd_item_sketch(struct nd_dedup *d, struct nd_worker *w, struct nd_item *ite
 bool nd_item_sign(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item);
 /* Keep the shingles of the text just read. */
 bool nd_item_hold_shingles(struct nd_worker *w, struct nd_item *item);
+/* All that can be made of it without looking at another: the same as when it is looked at. */
+void nd_item_prepare(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item);
 
 /* Comparison (compare.c). */
 /* The counts of shingles that allow the threshold with a document of n_shingles. */
@@ -221,6 +238,8 @@ enum nd_status nd_batch_begin(struct nd_dedup *d, const struct nd_dedup_item *it
                               struct nd_item **out, struct nd_error *err);
 /* … and counted, the shingles made handed to the cache, freed. */
 void nd_batch_end(struct nd_dedup *d, struct nd_item *item, size_t n, enum nd_status status);
+/* The items of these documents, if they were prepared (ahead.c); else NULL. */
+struct nd_item *nd_ahead_take(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n);
 /* Give a document the next number, without listing it. */
 enum nd_status nd_document_keep(struct nd_dedup *d, struct nd_item *item, uint64_t document,
                                 size_t place, uint32_t *number, struct nd_error *err);

@@ -67,17 +67,22 @@ void nd_workers_free(struct nd_dedup *d)
         nd_shingle_set_release(&w->set);
         nd_shingle_cache_free(w->fetched);
         nd_candidates_release(&w->met);
-        nd_arena_release(&w->shingles);
+        nd_arena_release(&w->held[0]);
+        nd_arena_release(&w->held[1]);
     }
     free(d->worker);
 }
 
 void nd_workers_begin(struct nd_dedup *d)
 {
-    for (unsigned i = 0; i < nd_pool_threads(d->pool); i++) {
+    for (unsigned i = 0; i < nd_pool_threads(d->pool); i++)
         d->worker[i].text_of = UINT64_MAX;
-        nd_arena_reset(&d->worker[i].shingles);
-    }
+}
+
+void nd_workers_forget(struct nd_dedup *d, unsigned turn)
+{
+    for (unsigned i = 0; i < nd_pool_threads(d->pool); i++)
+        nd_arena_reset(&d->worker[i].held[turn]);
 }
 
 /* What the workers made of kept documents' shingles goes to the cache of all. */

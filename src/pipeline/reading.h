@@ -63,6 +63,14 @@ int nd_reading_next(struct nd_reading *r, struct nd_reading_batch **batch, struc
 /* Begin to write and read beside the batch given last, if that has not begun. */
 void nd_reading_go_on(struct nd_reading *r);
 
+/*
+ * Parse the batch after the one given last beside it: the stage for nd_pool_ahead, and where the
+ * batch will be, which nd_reading_next then gives as it is.  The caller sees to it that the stage
+ * has ended by then.  False: it has not been read yet.
+ */
+bool nd_reading_ahead(struct nd_reading *r, struct nd_stage *stage,
+                      struct nd_reading_batch **batch);
+
 /* For nd_input_reread. */
 struct nd_input *nd_reading_input(struct nd_reading *r);
 

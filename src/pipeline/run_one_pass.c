@@ -3,21 +3,33 @@
 
 #include <stdlib.h>
 
+/* The documents of a batch, bad records left out. */
+struct listed {
+    const struct nd_reading_batch *batch; /* of which they are; NULL: not listed */
+    struct nd_dedup_item *item;
+    uint32_t *at; /* place in the batch, by item */
+    size_t n, capacity;
+};
+
 /*
- * While a batch is decided, the one before is written and the next one read beside it.  What is
- * held of a document after its batch: 24 bytes of place and 4 of count where it is kept, a bit
- * where not; the engine's index comes on top.
+ * While a batch is decided, the one before is written and the next but one read beside it, and as
+ * far as threads have time the next is parsed and prepared.  What is held of a document after its
+ * batch: 24 bytes of place and 4 of count where it is kept, a bit where not; the engine's index
+ * comes on top.
  */
 struct passing {
     struct nd_run *run;
     const struct nd_reading_batch *batch;
     struct nd_pending *pending;
-    struct nd_dedup_item *item; /* the documents of the batch, bad records left out */
+    struct listed *now, *next, listed[2];
+    struct nd_reading_batch *ahead; /* being parsed for `next`, or NULL */
     struct nd_decision *decision;
-    uint32_t *at; /* place in the batch, by item */
-    size_t n_items, capacity;
+    size_t n_decisions;
     uint64_t first; /* number of the batch's first document */
 };
+
+/* The stages of the work ahead. */
+enum { STAGE_PARSE, STAGE_HASH, STAGE_PREPARE, N_STAGES };
 
 static enum nd_status fetch(void *context, uint64_t document, unsigned worker, struct nd_view *text,
                             struct nd_error *err)
@@ -47,12 +59,12 @@ static enum nd_status keep(void *context, uint64_t document, size_t item, struct
     struct nd_run *run = p->run;
     struct nd_place place;
     enum nd_status status =
-        nd_lookup_keep(run->lookup, &p->batch->parsed[p->at[item]].record, &place, err);
+        nd_lookup_keep(run->lookup, &p->batch->parsed[p->now->at[item]].record, &place, err);
 
     if (status != ND_OK)
         return status;
     if (run->rows || run->clusters) {
-        const struct nd_parsed *parsed = &p->batch->parsed[p->at[item]];
+        const struct nd_parsed *parsed = &p->batch->parsed[p->now->at[item]];
 
         nd_lookup_remember(run->lookup, document, &parsed->document,
                            nd_reading_source(run->reading, place.source), place.line);
@@ -63,33 +75,30 @@ static enum nd_status keep(void *context, uint64_t document, size_t item, struct
     return ND_OK;
 }
 
-static bool reserve(struct passing *p, size_t n)
+static bool reserve(struct listed *list, size_t n)
 {
-    void *item = p->item, *decision = p->decision, *at = p->at;
-    size_t capacity[3] = {p->capacity, p->capacity, p->capacity};
-    bool ok = nd_array_reserve(&item, &capacity[0], n, sizeof *p->item) &&
-              nd_array_reserve(&decision, &capacity[1], n, sizeof *p->decision) &&
-              nd_array_reserve(&at, &capacity[2], n, sizeof *p->at);
+    void *item = list->item, *at = list->at;
+    size_t capacity[2] = {list->capacity, list->capacity};
+    bool ok = nd_array_reserve(&item, &capacity[0], n, sizeof *list->item) &&
+              nd_array_reserve(&at, &capacity[1], n, sizeof *list->at);
 
-    p->item = item;
-    p->decision = decision;
-    p->at = at;
+    list->item = item;
+    list->at = at;
     if (ok)
-        p->capacity = capacity[0];
+        list->capacity = capacity[0];
     return ok;
 }
 
-/* The documents of the batch as items for the engine. */
-static enum nd_status list_items(struct passing *p, struct nd_error *err)
+/* The documents of the batch as items for the engine; false: out of memory. */
+static bool list_items(struct nd_run *run, const struct nd_reading_batch *batch,
+                       struct listed *list)
 {
-    struct nd_run *run = p->run;
-
-    p->n_items = 0;
-    if (!reserve(p, p->batch->count))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    for (size_t i = 0; i < p->batch->count; i++) {
-        const struct nd_parsed *parsed = &p->batch->parsed[i];
-        struct nd_dedup_item *item = &p->item[p->n_items];
+    list->n = 0;
+    if (!reserve(list, batch->count))
+        return false;
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct nd_parsed *parsed = &batch->parsed[i];
+        struct nd_dedup_item *item = &list->item[list->n];
 
         if (parsed->bad)
             continue;
@@ -97,9 +106,57 @@ static enum nd_status list_items(struct passing *p, struct nd_error *err)
             (struct nd_dedup_item){.text = parsed->document.text, .document = &parsed->document};
         if (!nd_groups_number(&run->groups, nd_run_field(&parsed->document, run->within_at),
                               &item->group))
-            return nd_fail(err, ND_ENOMEM, "out of memory");
-        p->at[p->n_items++] = (uint32_t)i;
+            return false;
+        list->at[list->n++] = (uint32_t)i;
     }
+    list->batch = batch;
+    return true;
+}
+
+/* What fails ahead is done again when it is needed, and fails there if it must. */
+static size_t begin_hashing(void *context)
+{
+    struct passing *p = context;
+
+    if (!list_items(p->run, p->ahead, p->next))
+        return 0;
+    return nd_dedup_ahead(p->run->dedup, p->next->item, p->next->n);
+}
+
+static void hash(void *context, size_t task, unsigned worker)
+{
+    nd_dedup_ahead_hash(((struct passing *)context)->run->dedup, task, worker);
+}
+
+/* What the threads do that have no part in deciding this batch. */
+static void go_on(void *context)
+{
+    struct passing *p = context;
+    struct nd_stage stage[N_STAGES];
+
+    nd_reading_go_on(p->run->reading);
+    if (!nd_reading_ahead(p->run->reading, &stage[STAGE_PARSE], &p->ahead))
+        return;
+    stage[STAGE_HASH] = (struct nd_stage){begin_hashing, hash, p};
+    stage[STAGE_PREPARE] =
+        (struct nd_stage){nd_dedup_ahead_group, nd_dedup_ahead_prepare, p->run->dedup};
+    nd_pool_ahead(p->run->pool, stage, N_STAGES);
+}
+
+/* The documents of the batch, listed by now or ahead, and a decision for each. */
+static enum nd_status take_items(struct passing *p, struct nd_error *err)
+{
+    struct listed *list = p->next;
+    void *decision = p->decision;
+
+    p->next = p->now;
+    p->now = list;
+    p->next->batch = NULL;
+    if (list->batch != p->batch && !list_items(p->run, p->batch, list))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (!nd_array_reserve(&decision, &p->n_decisions, list->n, sizeof *p->decision))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    p->decision = decision;
     return ND_OK;
 }
 
@@ -120,7 +177,7 @@ static enum nd_status find_kept(struct passing *p, uint64_t number, struct nd_pa
     struct nd_place place;
 
     if (number >= p->first) {
-        *kept = party_of(run, &p->batch->parsed[p->at[number - p->first]], 1);
+        *kept = party_of(run, &p->batch->parsed[p->now->at[number - p->first]], 1);
         return ND_OK;
     }
     place = nd_places_get(&run->places, number);
@@ -216,15 +273,15 @@ static enum nd_status decide_batch(struct passing *p, struct nd_error *err)
     struct nd_run *run = p->run;
     struct nd_run_progress progress = {
         .bytes_done = p->batch->done, .bytes_total = p->batch->total, .pass = 1, .passes = 1};
-    enum nd_status status = list_items(p, err);
+    enum nd_status status = take_items(p, err);
 
     if (status == ND_OK)
-        status = nd_dedup_push(run->dedup, p->item, p->n_items, p->decision, err);
-    if (status == ND_OK && !fill_places(run, p->first + p->n_items))
+        status = nd_dedup_push(run->dedup, p->now->item, p->now->n, p->decision, err);
+    if (status == ND_OK && !fill_places(run, p->first + p->now->n))
         status = nd_fail(err, ND_ENOMEM, "out of memory");
     if (status == ND_OK)
         status = note_all(p, err);
-    p->first += p->n_items;
+    p->first += p->now->n;
     run->summary->repaired += p->batch->repaired;
     progress.documents = p->first;
     return status == ND_OK ? nd_run_tell(run, &progress, err) : status;
@@ -248,11 +305,6 @@ static enum nd_status write_slot(void *context, unsigned slot, struct nd_error *
 
 const struct nd_reading_hooks nd_one_pass_hooks = {.write = write_slot, .goes_on = true};
 
-static void go_on(void *context)
-{
-    nd_reading_go_on(context);
-}
-
 static void count(struct nd_run *run)
 {
     struct nd_dedup_stats stats;
@@ -268,25 +320,31 @@ static void count(struct nd_run *run)
 
 enum nd_status nd_run_one_pass(struct nd_run *run, struct nd_error *err)
 {
-    struct passing p = {.run = run};
+    struct passing p = {.run = run, .now = &p.listed[0], .next = &p.listed[1]};
     const struct nd_text_source source = {&p, fetch, keep};
     struct nd_reading_batch *batch;
     enum nd_status status = nd_run_make_dedup(run, &source, err);
     int got = 1;
 
     if (status == ND_OK)
-        nd_dedup_on_narrow(run->dedup, go_on, run->reading);
+        nd_dedup_on_begun(run->dedup, go_on, &p);
     while (status == ND_OK && (got = nd_reading_next(run->reading, &batch, err)) > 0) {
         p.batch = batch;
         p.pending = &run->pending[batch->slot];
         p.pending->batch = batch;
         status = decide_batch(&p, err);
+        if (status == ND_OK)
+            nd_pool_reach(run->pool, STAGE_PREPARE);
+        else
+            nd_pool_drop(run->pool);
     }
     if (status == ND_OK && got < 0)
         status = (enum nd_status)got;
-    free(p.item);
+    for (unsigned i = 0; i < 2; i++) {
+        free(p.listed[i].item);
+        free(p.listed[i].at);
+    }
     free(p.decision);
-    free(p.at);
     if (status != ND_OK)
         return status;
     count(run);
