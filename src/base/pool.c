@@ -3,6 +3,9 @@
 #define _GNU_SOURCE
 #include "base/pool.h"
 
+#include "base/shares.h"
+
+#include <assert.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -23,12 +26,11 @@ struct nd_pool {
     pthread_cond_t wake; /* helpers: work or stop */
     pthread_cond_t done; /* the caller: all helpers idle, or the job is over */
 
-    /* The current run: guarded by lock but for `next`. */
+    /* The current run: guarded by lock but for its tasks. */
     atomic_ulong round;
-    size_t n_tasks;
+    struct nd_share *tasks; /* of each worker */
     void (*run)(void *context, size_t task, unsigned worker);
     void *context;
-    atomic_size_t next;
     bool is_open;    /* helpers may join this round */
     unsigned n_busy; /* helpers in it: one that is at the job may miss the round, and nobody waits
                         for it */
@@ -41,14 +43,13 @@ struct nd_pool {
     void (*job)(void *context);
     void *job_context;
 
-    /* Work ahead: guarded by lock but for `next_ahead`. */
+    /* Work ahead: guarded by lock but for its tasks. */
     struct nd_stage stage[ND_STAGES];
     unsigned n_stages, at_stage;
     enum stage_state stage_state;
-    size_t n_ahead; /* tasks of the stage */
-    atomic_size_t next_ahead;
-    unsigned n_busy_ahead; /* threads at its tasks */
-    atomic_bool is_held;   /* no more of them are begun */
+    struct nd_share *tasks_ahead; /* of the stage */
+    unsigned n_busy_ahead;        /* threads at them */
+    atomic_bool is_held;          /* no more of them are begun */
     bool stop;
 };
 
@@ -59,13 +60,10 @@ struct helper {
 
 static void work(struct nd_pool *pool, unsigned worker)
 {
-    for (;;) {
-        size_t task = atomic_fetch_add(&pool->next, 1);
+    size_t task;
 
-        if (task >= pool->n_tasks)
-            return;
+    while (nd_shares_take(pool->tasks, pool->n_threads, worker, &task))
         pool->run(pool->context, task, worker);
-    }
 }
 
 /*
@@ -114,7 +112,7 @@ static void do_job(struct nd_pool *pool)
 static void pass_stage(struct nd_pool *pool)
 {
     if (pool->stage_state != STAGE_OPEN || pool->n_busy_ahead ||
-        atomic_load(&pool->next_ahead) < pool->n_ahead)
+        !nd_shares_are_empty(pool->tasks_ahead, pool->n_threads))
         return;
     pool->at_stage++;
     pool->stage_state = STAGE_WAITING;
@@ -126,8 +124,7 @@ static void begin_stage(struct nd_pool *pool)
 
     pool->stage_state = STAGE_BEGINS;
     pthread_mutex_unlock(&pool->lock);
-    pool->n_ahead = stage->begin(stage->context);
-    atomic_store(&pool->next_ahead, 0);
+    nd_shares_deal(pool->tasks_ahead, pool->n_threads, stage->begin(stage->context));
     pthread_mutex_lock(&pool->lock);
     pool->stage_state = STAGE_OPEN;
     pass_stage(pool);
@@ -140,16 +137,13 @@ static void run_stage(struct nd_pool *pool, unsigned worker)
 {
     const struct nd_stage *stage = &pool->stage[pool->at_stage];
     unsigned long seen = atomic_load(&pool->round);
+    size_t task;
 
     pool->n_busy_ahead++;
     pthread_mutex_unlock(&pool->lock);
-    while (!atomic_load(&pool->is_held) && atomic_load(&pool->round) == seen) {
-        size_t task = atomic_fetch_add(&pool->next_ahead, 1);
-
-        if (task >= pool->n_ahead)
-            break;
+    while (!atomic_load(&pool->is_held) && atomic_load(&pool->round) == seen &&
+           nd_shares_take(pool->tasks_ahead, pool->n_threads, worker, &task))
         stage->run(stage->context, task, worker);
-    }
     pthread_mutex_lock(&pool->lock);
     pool->n_busy_ahead--;
     pass_stage(pool);
@@ -163,7 +157,8 @@ static bool go_ahead(struct nd_pool *pool, unsigned worker)
         return false;
     if (pool->stage_state == STAGE_WAITING)
         begin_stage(pool);
-    else if (pool->stage_state == STAGE_OPEN && atomic_load(&pool->next_ahead) < pool->n_ahead)
+    else if (pool->stage_state == STAGE_OPEN &&
+             !nd_shares_are_empty(pool->tasks_ahead, pool->n_threads))
         run_stage(pool, worker);
     else
         return false;
@@ -234,6 +229,7 @@ static bool start_helper(struct nd_pool *pool, unsigned worker)
 struct nd_pool *nd_pool_new(unsigned n_threads, struct nd_error *err)
 {
     struct nd_pool *pool = calloc(1, sizeof *pool);
+    bool ok;
 
     if (!pool) {
         nd_fail(err, ND_ENOMEM, "out of memory");
@@ -244,10 +240,12 @@ struct nd_pool *nd_pool_new(unsigned n_threads, struct nd_error *err)
     pthread_cond_init(&pool->wake, NULL);
     pthread_cond_init(&pool->done, NULL);
     pool->thread = calloc(pool->n_threads, sizeof *pool->thread);
-    for (unsigned worker = 1; pool->thread && worker < pool->n_threads; worker++)
-        if (!start_helper(pool, worker))
-            break;
-    if (!pool->thread || pool->n_started + 1 < pool->n_threads) {
+    pool->tasks = nd_shares_new(pool->n_threads);
+    pool->tasks_ahead = nd_shares_new(pool->n_threads);
+    ok = pool->thread && pool->tasks && pool->tasks_ahead;
+    for (unsigned worker = 1; ok && worker < pool->n_threads; worker++)
+        ok = start_helper(pool, worker);
+    if (!ok) {
         nd_pool_free(pool);
         nd_fail(err, ND_ENOMEM, "cannot start %u threads", n_threads);
         return NULL;
@@ -268,6 +266,8 @@ void nd_pool_free(struct nd_pool *pool)
     pthread_cond_destroy(&pool->done);
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->lock);
+    free(pool->tasks_ahead);
+    free(pool->tasks);
     free(pool->thread);
     free(pool);
 }
@@ -280,16 +280,16 @@ unsigned nd_pool_threads(const struct nd_pool *pool)
 void nd_pool_run(struct nd_pool *pool, size_t n,
                  void (*run)(void *context, size_t task, unsigned worker), void *context)
 {
+    assert(n <= ND_SHARES_MOST);
     if (pool->n_started == 0 || n <= 1) {
         for (size_t task = 0; task < n; task++)
             run(context, task, 0);
         return;
     }
     pthread_mutex_lock(&pool->lock);
-    pool->n_tasks = n;
+    nd_shares_deal(pool->tasks, pool->n_threads, n);
     pool->run = run;
     pool->context = context;
-    atomic_store(&pool->next, 0);
     pool->is_open = true;
     pool->round++;
     tell(pool, &pool->wake);

@@ -15,9 +15,10 @@ void nd_pool_free(struct nd_pool *pool);
 unsigned nd_pool_threads(const struct nd_pool *pool);
 
 /*
- * Call run(context, task, worker) for every task 0 … n - 1, and return when all are done.  Tasks
- * start in order; worker is 0 … threads - 1, and no two tasks run at once with the same worker.
- * Only the thread that made the pool may call it, and no task may.
+ * Call run(context, task, worker) for every task 0 … n - 1 (at most 2^30), and return when all are
+ * done.  Each worker begins with its own share of neighbouring tasks, the same in each run of n;
+ * worker is 0 … threads - 1, and no two tasks run at once with the same worker.  Only the thread
+ * that made the pool may call it, and no task may.
  */
 void nd_pool_run(struct nd_pool *pool, size_t n,
                  void (*run)(void *context, size_t task, unsigned worker), void *context);

@@ -4,46 +4,13 @@
 
 #include "engine/state.h"
 
-struct looking {
-    struct nd_dedup *d;
-    struct nd_item **item; /* the first of equal ones, in the order in which they are taken */
-    size_t n;
-};
-
-static void look(void *context, size_t task, unsigned worker)
+/* The first of equal ones; their copies follow it. */
+static void look(void *context, size_t place, unsigned worker)
 {
-    struct looking *job = context;
+    const struct nd_batch_job *job = context;
 
-    if (!job->d->worker[worker].status)
-        nd_item_look(job->d, &job->d->worker[worker], job->item[task]);
-}
-
-static int by_length(const void *left, const void *right)
-{
-    const struct nd_item *a = *(struct nd_item *const *)left, *b = *(struct nd_item *const *)right;
-
-    if (a->text.len != b->text.len)
-        return a->text.len > b->text.len ? -1 : 1;
-    return a < b ? -1 : a > b;
-}
-
-/* Where there are several threads the longest come first, so that none is left with one at the
- * end. */
-static enum nd_status look_at_all(struct nd_dedup *d, struct nd_item *item, size_t n,
-                                  struct nd_error *err)
-{
-    struct looking job = {d, nd_alloc_array(n, sizeof *job.item), 0};
-
-    if (!job.item)
-        return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
-    for (size_t i = 0; i < n; i++)
-        if (item[i].first_same == i)
-            job.item[job.n++] = &item[i];
-    if (nd_pool_threads(d->pool) > 1)
-        qsort(job.item, job.n, sizeof *job.item, by_length);
-    nd_pool_run(d->pool, job.n, look, &job);
-    free(job.item);
-    return nd_workers_status(d, err);
+    if (!job->d->worker[worker].status && job->item[place].first_same == place)
+        nd_item_look(job->d, &job->d->worker[worker], &job->item[place]);
 }
 
 static enum nd_status keep_all(struct nd_dedup *d, struct nd_item *item, size_t n,
@@ -134,7 +101,8 @@ enum nd_status nd_dedup_push(struct nd_dedup *d, const struct nd_dedup_item *ite
         return status;
     if (d->begun)
         d->begun(d->begun_context);
-    status = look_at_all(d, job.item, n, err);
+    nd_pool_run(d->pool, n, look, &job);
+    status = nd_workers_status(d, err);
     if (status == ND_OK)
         status = nd_items_settle(d, job.item, n, err);
     if (status == ND_OK)
