@@ -38,6 +38,9 @@ size_t nd_multimap_bytes(const struct nd_multimap *s);
 /* Whether `more` numbers still fit at a load of 80%. */
 bool nd_multimap_fits(const struct nd_multimap *s, size_t more);
 
+/* How many lines to grow to, so that `count` + more fit. */
+size_t nd_multimap_lines_for(const struct nd_multimap *s, size_t more);
+
 /*
  * Grow by a quarter at least, so that `count` + more fit, and forget what stood there: the owner
  * adds every number again, from the keys that it has.  False: out of memory, the table as it was.
