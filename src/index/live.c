@@ -391,24 +391,74 @@ static const uint64_t *prefetch_keys(const struct nd_index *index, const struct 
     return key;
 }
 
+/*
+ * What the tables propose, before it is looked at: so the columns of all of it are on their way at
+ * once.  A number already found may be proposed by further tables; `seen` remembers the last ones.
+ */
+enum { PROPOSALS = 64, SEEN = 64 };
+struct proposals {
+    size_t n;
+    uint32_t number[PROPOSALS];
+    uint8_t table[PROPOSALS];
+    uint32_t seen[SEEN]; /* by the low bits: number + 1 */
+};
+_Static_assert(TABLES_MAX <= UINT8_MAX, "a table's number is a byte");
+
+static void propose(const struct nd_index *index, struct proposals *p, unsigned table,
+                    uint32_t number)
+{
+    const uint8_t *low = low_of(index, number);
+
+    __builtin_prefetch((const struct gate *)index->gate.data + number);
+    __builtin_prefetch(low);
+    __builtin_prefetch(low + ND_MINHASH_COUNT / 2);
+    p->number[p->n] = number;
+    p->table[p->n++] = (uint8_t)table;
+}
+
+static bool take_proposals(const struct nd_index *index, const struct nd_index_row *row,
+                           struct nd_index_filter filter, struct proposals *p,
+                           struct nd_candidates *out)
+{
+    struct nd_candidate found;
+
+    for (size_t i = 0; i < p->n; i++) {
+        uint32_t number = p->number[i], *seen = &p->seen[number % SEEN];
+
+        if (*seen == number + 1 || !passes(index, row, filter, number) ||
+            !meets(index, row, p->table[i], number, &found))
+            continue;
+        *seen = number + 1;
+        if (!nd_candidates_add(out, found))
+            return false;
+    }
+    p->n = 0;
+    return true;
+}
+
 enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_index_row *row,
                                   struct nd_index_filter filter, struct nd_candidates *out)
 {
     uint64_t own[TABLES_MAX];
     struct nd_table_range asked;
     const uint64_t *key = prefetch_keys(index, row, own, &asked);
-    struct nd_candidate found;
+    struct proposals p;
     uint32_t number;
 
     out->count = 0;
+    p.n = 0;
+    memset(p.seen, 0, sizeof p.seen);
     for (unsigned t = asked.first; t < asked.end; t++) {
         struct nd_multimap_scan scan = nd_multimap_find(&index->table[t], key[t]);
 
-        while (nd_multimap_next(&index->table[t], &scan, &number))
-            if (passes(index, row, filter, number) && meets(index, row, t, number, &found) &&
-                !nd_candidates_add(out, found))
+        while (nd_multimap_next(&index->table[t], &scan, &number)) {
+            propose(index, &p, t, number);
+            if (p.n == PROPOSALS && !take_proposals(index, row, filter, &p, out))
                 return ND_ENOMEM;
+        }
     }
+    if (!take_proposals(index, row, filter, &p, out))
+        return ND_ENOMEM;
     nd_candidates_sort(out, index->params.bands == 0);
     return ND_OK;
 }
