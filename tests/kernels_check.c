@@ -159,6 +159,23 @@ static void check_sequence_sum(const struct nd_sketch_kernels *k, const char *is
         }
 }
 
+/* Values to look up: in the order of the entries, with gaps, or in none; and some that are not
+ * held.
+ */
+static size_t choose_values(uint64_t *value, size_t n, const uint64_t *held, size_t n_held)
+{
+    size_t expected = 0, in_order = any() % n_held, run = any() % 3 ? 20 : 1;
+
+    for (size_t i = 0; i < n; i++) {
+        int is_held = run > 1 ? any() % 20 != 0 : any() % 2;
+
+        in_order = any() % run ? (in_order + 1) % n_held : any() % n_held;
+        value[i] = is_held ? held[1 + in_order] : any() % 9 ? any() : held[0];
+        expected += (size_t)is_held;
+    }
+    return expected;
+}
+
 /* A nearly full table, half of whose values begin their search at its end. */
 static void check_count_found(const struct nd_sketch_kernels *k, const char *isa, bool wide,
                               uint64_t *memory)
@@ -167,7 +184,7 @@ static void check_count_found(const struct nd_sketch_kernels *k, const char *isa
     static uint16_t narrow_slot[SLOTS + 2];
     static uint32_t wide_slot[SLOTS + 1];
     static uint64_t held[HELD + 1], value[2 * LENGTHS];
-    const struct nd_slots in = {held, wide ? (void *)wide_slot : (void *)narrow_slot,
+    const struct nd_slots in = {held, HELD, wide ? (void *)wide_slot : (void *)narrow_slot,
                                 64 - SLOTS_LOG2, wide};
 
     memset(narrow_slot, 0, sizeof narrow_slot);
@@ -183,17 +200,12 @@ static void check_count_found(const struct nd_sketch_kernels *k, const char *isa
     }
     for (size_t n = 0; n <= 2 * LENGTHS; n++)
         for (size_t shift = 0; shift < SHIFTS; shift++) {
-            size_t expected = 0;
+            size_t near = any() % 2 ? 1 : 1 + any() % (2 * HELD), expected;
 
             held[0] = any();
-            for (size_t i = 0; i < n; i++) {
-                int is_held = any() % 2;
-
-                value[i] = is_held ? held[1 + any() % HELD] : any() % 9 ? any() : held[0];
-                expected += (size_t)is_held;
-            }
+            expected = choose_values(value, n, held, HELD);
             memcpy(memory + shift, value, n * sizeof *value);
-            expect(k->count_found(&in, memory + shift, n) == expected, isa, "count_found", n,
+            expect(k->count_found(&in, memory + shift, n, &near) == expected, isa, "count_found", n,
                    shift);
         }
 }

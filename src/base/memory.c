@@ -177,33 +177,6 @@ static void advise_huge(void *table, size_t bytes)
 #endif
 }
 
-void *nd_table_alloc(size_t bytes)
-{
-    void *p =
-        mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    if (p == MAP_FAILED)
-        return NULL;
-    advise_huge(p, bytes);
-    return p;
-}
-
-void nd_table_touch(void *table, size_t bytes)
-{
-#ifdef MADV_POPULATE_WRITE
-    (void)madvise(table, bytes, MADV_POPULATE_WRITE);
-#else
-    (void)table;
-    (void)bytes;
-#endif
-}
-
-void nd_table_free(void *table, size_t bytes)
-{
-    if (table)
-        munmap(table, bytes ? bytes : 1);
-}
-
 /* Address space for so many bytes that begins where a huge page may; MAP_FAILED: none left. */
 static void *reserve_aligned(size_t bytes)
 {
@@ -222,6 +195,40 @@ static void *reserve_aligned(size_t bytes)
     if (end != p + bytes + HUGE_PAGE)
         munmap(end, (size_t)(p + bytes + HUGE_PAGE - end));
     return begin;
+}
+
+/* Large ones begin where a huge page does: not every system sees to that. */
+void *nd_table_alloc(size_t bytes)
+{
+    void *place = bytes < HUGE_LEAST ? NULL : reserve_aligned(bytes), *p;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (place ? MAP_FIXED : 0);
+
+    if (place == MAP_FAILED)
+        return NULL;
+    p = mmap(place, bytes ? bytes : 1, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (p == MAP_FAILED) {
+        if (place)
+            munmap(place, bytes);
+        return NULL;
+    }
+    advise_huge(p, bytes);
+    return p;
+}
+
+void nd_table_touch(void *table, size_t bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+    (void)madvise(table, bytes, MADV_POPULATE_WRITE);
+#else
+    (void)table;
+    (void)bytes;
+#endif
+}
+
+void nd_table_free(void *table, size_t bytes)
+{
+    if (table)
+        munmap(table, bytes ? bytes : 1);
 }
 
 /*

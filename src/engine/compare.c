@@ -48,26 +48,34 @@ static bool add_hit(struct nd_worker *w, struct nd_item *item, struct nd_hit hit
     return true;
 }
 
-bool nd_item_compare(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
-                     const struct nd_shingle_set *set, struct nd_candidate candidate, bool in_batch,
-                     const uint64_t *shingle, size_t n)
+uint64_t nd_item_need(const struct nd_dedup *d, const struct nd_item *item, struct nd_kept_ref kept,
+                      size_t n)
 {
     enum nd_verify verify = d->params.verify;
     uint64_t need = nd_measure_need(verify, item->n_shingles, n, d->threshold, false);
-    struct nd_hit hit = {.kept = {candidate.number, in_batch},
-                         .overlap = {.a = item->n_shingles, .b = n},
-                         .equal = candidate.equal,
-                         .distance = candidate.distance};
 
     if (item->may_prune && item->hits.count) {
         const struct nd_hit *best = &item->hits.at[item->hits.count - 1];
         uint64_t more =
             nd_measure_need(verify, item->n_shingles, n, nd_measure(verify, &best->overlap),
-                            is_earlier(best->kept, hit.kept));
+                            is_earlier(best->kept, kept));
 
         need = more > need ? more : need;
     }
-    if (need > (item->n_shingles < n ? item->n_shingles : n))
+    return need > (item->n_shingles < n ? item->n_shingles : n) ? UINT64_MAX : need;
+}
+
+bool nd_item_compare(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
+                     const struct nd_shingle_set *set, struct nd_candidate candidate, bool in_batch,
+                     const uint64_t *shingle, size_t n)
+{
+    struct nd_hit hit = {.kept = {candidate.number, in_batch},
+                         .overlap = {.a = item->n_shingles, .b = n},
+                         .equal = candidate.equal,
+                         .distance = candidate.distance};
+    uint64_t need = nd_item_need(d, item, hit.kept, n);
+
+    if (need == UINT64_MAX)
         return true;
     hit.overlap.shared = nd_shingle_set_shared(set, shingle, n, need);
     if (hit.overlap.shared == ND_SHARED_TOO_FEW)

@@ -65,9 +65,35 @@ static bool check(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
     if (d->params.verify == ND_VERIFY_NONE)
         return nd_item_accept(w, item, candidate, false,
                               nd_index_shingles(d->index, candidate.number));
+    if (nd_item_need(d, item, (struct nd_kept_ref){candidate.number, false},
+                     nd_index_shingles(d->index, candidate.number)) == UINT64_MAX)
+        return true; /* its text need not be read */
     if (nd_fetch_shingles(d, w, candidate.number, &shingle, &n))
         return false;
     return nd_item_compare(d, w, item, set, candidate, false, shingle, n);
+}
+
+/* The comparisons, while the shingles of those to come are on their way from memory. */
+static bool check_all(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
+                      const struct nd_shingle_set *set)
+{
+    enum { FIND = 6, BRING = 3 }; /* so many comparisons before */
+    const struct nd_candidate *near = item->near.at;
+    size_t n = item->near.count;
+
+    for (size_t i = 0; i < n && i < FIND; i++)
+        nd_shingle_cache_expect(d->cache, near[i].number);
+    for (size_t i = 0; i < n && i < BRING; i++)
+        nd_shingle_cache_bring(d->cache, near[i].number);
+    for (size_t i = 0; i < n; i++) {
+        if (i + FIND < n)
+            nd_shingle_cache_expect(d->cache, near[i + FIND].number);
+        if (i + BRING < n)
+            nd_shingle_cache_bring(d->cache, near[i + BRING].number);
+        if (!check(d, w, item, set, near[i]))
+            return false;
+    }
+    return true;
 }
 
 bool nd_look_query(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item)
@@ -115,16 +141,12 @@ void nd_item_look(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
     if (!nd_item_sign(d, w, item) || !nd_look_query(d, w, item) || !take_candidates(d, w, item))
         return;
     item->may_prune = item->n_near <= d->params.max_checks;
-    for (size_t i = 0; i < item->near.count; i++)
-        if (!check(d, w, item, nd_sketcher_shingles(w->sketcher), item->near.at[i]))
-            return;
+    if (!check_all(d, w, item, nd_sketcher_shingles(w->sketcher)))
+        return;
     (void)nd_item_hold_shingles(w, item);
 }
 
 bool nd_item_look_again(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
 {
-    for (size_t i = 0; i < item->near.count; i++)
-        if (!check(d, w, item, &w->set, item->near.at[i]))
-            return false;
-    return true;
+    return check_all(d, w, item, &w->set);
 }

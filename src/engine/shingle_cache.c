@@ -93,6 +93,21 @@ const uint64_t *nd_shingle_cache_get(const struct nd_shingle_cache *cache, uint3
     return entry + HEADER;
 }
 
+void nd_shingle_cache_expect(const struct nd_shingle_cache *cache, uint32_t number)
+{
+    __builtin_prefetch(&cache->place[home(cache, number + 1)]);
+}
+
+void nd_shingle_cache_bring(const struct nd_shingle_cache *cache, uint32_t number)
+{
+    enum { WORDS_A_LINE = 8, LINES = 4 };
+    const struct place *place = &cache->place[find(cache, number + 1)];
+    const uint64_t *entry = cache->ring + (size_t)place->at * 2;
+
+    for (int line = 0; place->number_plus_1 && line < LINES; line++)
+        __builtin_prefetch(entry + line * WORDS_A_LINE);
+}
+
 static bool grow_places(struct nd_shingle_cache *cache)
 {
     struct place *old = cache->place;

@@ -199,6 +199,13 @@ void nd_item_prepare(struct nd_dedup *d, struct nd_worker *w, struct nd_item *it
 /* The counts of shingles that allow the threshold with a document of n_shingles. */
 struct nd_index_filter nd_counts_allowed(const struct nd_dedup *d, uint64_t n_shingles);
 /*
+ * How many shingles the item must share with a kept document of n for a hit that counts: one that
+ * reaches the threshold and, if the item may prune, is better than the best so far.  UINT64_MAX:
+ * more than either has.
+ */
+uint64_t nd_item_need(const struct nd_dedup *d, const struct nd_item *item, struct nd_kept_ref kept,
+                      size_t n);
+/*
  * Compare the item, whose shingles are `set`, with a kept document's shingles, and note a hit where
  * it reaches the threshold and, if the item may prune, is better than the best so far.
  */

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "index/candidates.h"
-#include "index/multimap.h"
+#include "index/multimap_block.h"
 #include "index/table_keys.h"
 #include "simd/sketch_kernels.h"
 
@@ -28,7 +28,8 @@ struct nd_index {
     uint32_t n;                        /* numbers given */
     uint32_t n_deleted;                /* of them */
     struct nd_column low, simhash, identity, gate, flags;
-    struct nd_multimap table[TABLES_MAX];
+    struct nd_multimap table[TABLES_MAX]; /* all of one size, as every number stands in each */
+    struct nd_multimap_block block;
 };
 
 static const uint8_t *low_of(const struct nd_index *index, uint32_t number)
@@ -112,8 +113,7 @@ void nd_index_free(struct nd_index *index)
 {
     if (!index)
         return;
-    for (unsigned t = 0; t < index->n_tables; t++)
-        nd_multimap_release(&index->table[t]);
+    nd_multimap_block_release(&index->block, index->table, index->n_tables);
     nd_column_release(&index->low);
     nd_column_release(&index->simhash);
     nd_column_release(&index->identity);
@@ -129,12 +129,8 @@ size_t nd_index_count(const struct nd_index *index)
 
 size_t nd_index_bytes(const struct nd_index *index)
 {
-    size_t bytes = sizeof *index + index->low.bytes + index->simhash.bytes + index->identity.bytes +
-                   index->gate.bytes + index->flags.bytes;
-
-    for (unsigned t = 0; t < index->n_tables; t++)
-        bytes += nd_multimap_bytes(&index->table[t]);
-    return bytes;
+    return sizeof *index + index->low.bytes + index->simhash.bytes + index->identity.bytes +
+           index->gate.bytes + index->flags.bytes + index->block.bytes;
 }
 
 void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *sketch,
@@ -198,23 +194,22 @@ void nd_index_clear(struct nd_index *index)
     index->n = index->n_deleted = 0;
 }
 
-/* Make room in a table for n more; when it grows, all that was listed is added again, in order. */
-static bool make_room(struct nd_index *index, unsigned t, size_t n)
+/* Make room in the tables for n more; *emptied: they grew, and each is to be filled again. */
+static bool make_room(struct nd_index *index, size_t n, bool *emptied)
 {
-    struct nd_multimap *s = &index->table[t];
-    struct nd_multimap_adder adder;
+    *emptied = !nd_multimap_fits(&index->table[0], n);
+    return !*emptied || nd_multimap_block_grow(&index->block, index->table, index->n_tables, n);
+}
 
-    if (nd_multimap_fits(s, n))
-        return true;
-    if (!nd_multimap_grow(s, n))
-        return false;
-    adder.map = s;
-    adder.n = 0;
+/* Add all that was listed again, in order. */
+static void fill_again(struct nd_index *index, unsigned t)
+{
+    struct nd_multimap_adder adder = {.map = &index->table[t]};
+
     for (uint32_t i = 0; i < index->n; i++)
         if (*flags_of(index, i) & LISTED)
             nd_multimap_add_soon(&adder, key_of(index, t, i), i);
     nd_multimap_add_rest(&adder);
-    return true;
 }
 
 struct listing {
@@ -222,7 +217,7 @@ struct listing {
     const uint32_t *number;
     const struct nd_index_row *const *row;
     size_t n;
-    bool failed[TABLES_MAX];
+    bool emptied; /* the tables have just grown */
 };
 
 static uint64_t row_key(const struct nd_index_params *params, unsigned t,
@@ -246,19 +241,20 @@ void nd_index_keys(const struct nd_index_params *params, const struct nd_index_r
 static void list_in_table(void *context, size_t task, unsigned worker)
 {
     struct listing *job = context;
-    struct nd_multimap_adder adder;
+    struct nd_multimap_adder adder = {.map = &job->index->table[task]};
 
     (void)worker;
-    if (!make_room(job->index, (unsigned)task, job->n)) {
-        job->failed[task] = true;
-        return;
-    }
-    adder.map = &job->index->table[task];
-    adder.n = 0;
+    if (job->emptied)
+        fill_again(job->index, (unsigned)task);
     for (size_t i = 0; i < job->n; i++)
         nd_multimap_add_soon(&adder, row_key(&job->index->params, (unsigned)task, job->row[i]),
                              job->number[i]);
     nd_multimap_add_rest(&adder);
+}
+
+static enum nd_status no_memory(const struct nd_index *index, struct nd_error *err)
+{
+    return nd_fail(err, ND_ENOMEM, "out of memory for an index of %u documents", index->n);
 }
 
 enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
@@ -269,14 +265,13 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
 
     if (n == 0)
         return ND_OK;
+    if (!make_room(index, n, &job.emptied))
+        return no_memory(index, err);
     if (pool)
         nd_pool_run(pool, index->n_tables, list_in_table, &job);
     else
         for (unsigned t = 0; t < index->n_tables; t++)
             list_in_table(&job, t, 0);
-    for (unsigned t = 0; t < index->n_tables; t++)
-        if (job.failed[t])
-            return nd_fail(err, ND_ENOMEM, "out of memory for an index of %u documents", index->n);
     for (size_t i = 0; i < n; i++)
         *flags_of(index, number[i]) |= LISTED;
     return ND_OK;
@@ -284,9 +279,12 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
 
 enum nd_status nd_index_reserve(struct nd_index *index, size_t n, struct nd_error *err)
 {
-    for (unsigned t = 0; t < index->n_tables; t++)
-        if (!make_room(index, t, n))
-            return nd_fail(err, ND_ENOMEM, "out of memory for an index of %u documents", index->n);
+    bool emptied;
+
+    if (!make_room(index, n, &emptied))
+        return no_memory(index, err);
+    for (unsigned t = 0; emptied && t < index->n_tables; t++)
+        fill_again(index, t);
     return ND_OK;
 }
 
@@ -393,24 +391,74 @@ static const uint64_t *prefetch_keys(const struct nd_index *index, const struct 
     return key;
 }
 
+/*
+ * What the tables propose, before it is looked at: so the columns of all of it are on their way at
+ * once.  A number already found may be proposed by further tables; `seen` remembers the last ones.
+ */
+enum { PROPOSALS = 64, SEEN = 64 };
+struct proposals {
+    size_t n;
+    uint32_t number[PROPOSALS];
+    uint8_t table[PROPOSALS];
+    uint32_t seen[SEEN]; /* by the low bits: number + 1 */
+};
+_Static_assert(TABLES_MAX <= UINT8_MAX, "a table's number is a byte");
+
+static void propose(const struct nd_index *index, struct proposals *p, unsigned table,
+                    uint32_t number)
+{
+    const uint8_t *low = low_of(index, number);
+
+    __builtin_prefetch((const struct gate *)index->gate.data + number);
+    __builtin_prefetch(low);
+    __builtin_prefetch(low + ND_MINHASH_COUNT / 2);
+    p->number[p->n] = number;
+    p->table[p->n++] = (uint8_t)table;
+}
+
+static bool take_proposals(const struct nd_index *index, const struct nd_index_row *row,
+                           struct nd_index_filter filter, struct proposals *p,
+                           struct nd_candidates *out)
+{
+    struct nd_candidate found;
+
+    for (size_t i = 0; i < p->n; i++) {
+        uint32_t number = p->number[i], *seen = &p->seen[number % SEEN];
+
+        if (*seen == number + 1 || !passes(index, row, filter, number) ||
+            !meets(index, row, p->table[i], number, &found))
+            continue;
+        *seen = number + 1;
+        if (!nd_candidates_add(out, found))
+            return false;
+    }
+    p->n = 0;
+    return true;
+}
+
 enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_index_row *row,
                                   struct nd_index_filter filter, struct nd_candidates *out)
 {
     uint64_t own[TABLES_MAX];
     struct nd_table_range asked;
     const uint64_t *key = prefetch_keys(index, row, own, &asked);
-    struct nd_candidate found;
+    struct proposals p;
     uint32_t number;
 
     out->count = 0;
+    p.n = 0;
+    memset(p.seen, 0, sizeof p.seen);
     for (unsigned t = asked.first; t < asked.end; t++) {
         struct nd_multimap_scan scan = nd_multimap_find(&index->table[t], key[t]);
 
-        while (nd_multimap_next(&index->table[t], &scan, &number))
-            if (passes(index, row, filter, number) && meets(index, row, t, number, &found) &&
-                !nd_candidates_add(out, found))
+        while (nd_multimap_next(&index->table[t], &scan, &number)) {
+            propose(index, &p, t, number);
+            if (p.n == PROPOSALS && !take_proposals(index, row, filter, &p, out))
                 return ND_ENOMEM;
+        }
     }
+    if (!take_proposals(index, row, filter, &p, out))
+        return ND_ENOMEM;
     nd_candidates_sort(out, index->params.bands == 0);
     return ND_OK;
 }

@@ -46,8 +46,7 @@ enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row
 /*
  * Let look-ups find these appended numbers; row[i] is what was appended as number[i].  The tables
  * are filled in parallel, each in the order given, so that the result is the same on any number of
- * threads; pool NULL: by the caller alone.  ND_ENOMEM: some tables hold them and some do not;
- * nothing else is harmed.
+ * threads; pool NULL: by the caller alone.  ND_ENOMEM: none of them is found.
  */
 enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
                              const struct nd_index_row *const *row, size_t n, struct nd_pool *pool,

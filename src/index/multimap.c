@@ -30,15 +30,22 @@ bool nd_multimap_fits(const struct nd_multimap *s, size_t more)
     return s->count + more <= room(s->n_lines);
 }
 
-bool nd_multimap_grow(struct nd_multimap *s, size_t more)
+size_t nd_multimap_lines_for(const struct nd_multimap *s, size_t more)
 {
     size_t old = s->n_lines, n_lines = old < LINES_DOUBLING ? 2 * old : old + old / 4;
-    void *table = s->line;
 
     if (n_lines < LINES_MIN)
         n_lines = LINES_MIN;
     while (s->count + more > room(n_lines))
         n_lines += n_lines / 4;
+    return n_lines;
+}
+
+bool nd_multimap_grow(struct nd_multimap *s, size_t more)
+{
+    size_t old = s->n_lines, n_lines = nd_multimap_lines_for(s, more);
+    void *table = s->line;
+
     if (n_lines > SIZE_MAX / sizeof *s->line ||
         !nd_table_grow(&table, old * sizeof *s->line, n_lines * sizeof *s->line))
         return false;

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "simd/match_bytes.h"
+
 /*
  * A line is one cache line:
  *
@@ -18,7 +20,7 @@
  * another key, and who asked compares what the key was made from.
  */
 struct nd_multimap_line {
-    uint8_t tag[12];
+    uint8_t tag[12]; /* compared sixteen at once, with what follows */
     uint8_t n;
     uint8_t overflow;
     uint8_t unused[2];
@@ -37,6 +39,9 @@ size_t nd_multimap_bytes(const struct nd_multimap *s);
 
 /* Whether `more` numbers still fit at a load of 80%. */
 bool nd_multimap_fits(const struct nd_multimap *s, size_t more);
+
+/* How many lines to grow to, so that `count` + more fit. */
+size_t nd_multimap_lines_for(const struct nd_multimap *s, size_t more);
 
 /*
  * Grow by a quarter at least, so that `count` + more fit, and forget what stood there: the owner
@@ -115,21 +120,9 @@ struct nd_multimap_scan {
     uint8_t tag;
 };
 
-/* Twelve bytes compared at once: 8 and 4, a zero byte found by the borrow trick made exact. */
 static inline unsigned nd_multimap_match(const struct nd_multimap_line *line, uint8_t tag)
 {
-    const uint64_t low7 = UINT64_C(0x7f7f7f7f7f7f7f7f);
-    uint64_t pattern = tag * UINT64_C(0x0101010101010101), a, b = 0;
-
-    memcpy(&a, line->tag, 8);
-    memcpy(&b, line->tag + 8, 4);
-    a ^= pattern;
-    b ^= pattern;
-    a = ~(((a & low7) + low7) | a | low7); /* 0x80 in every zero byte */
-    b = ~(((b & low7) + low7) | b | low7);
-    a = (a >> 7) * UINT64_C(0x0102040810204080) >> 56; /* byte i to bit i */
-    b = (b >> 7) * UINT64_C(0x0102040810204080) >> 56;
-    return (unsigned)(a | b << 8) & ((1u << line->n) - 1);
+    return nd_match_16(line->tag, tag) & ((1u << line->n) - 1);
 }
 
 static inline struct nd_multimap_scan nd_multimap_find(const struct nd_multimap *s, uint64_t key)

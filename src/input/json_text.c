@@ -1,6 +1,8 @@
 /* json_text.c - the scalars of JSON (RFC 8259): strings, numbers, words */
 #include "input/json_text.h"
 
+#include "simd/json_kernels.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -75,21 +77,6 @@ static const char *unicode_escape(const char *p, const char *end, uint32_t *c)
     return p;
 }
 
-static char simple_escape(char c)
-{
-    switch (c) {
-    case '"':
-    case '\\':
-    case '/': return c;
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    }
-    return 0;
-}
-
 /* One escape at p (its backslash) into *c; returns what follows, or NULL. */
 static const char *escape(const char *p, const char *end, uint32_t *c)
 {
@@ -97,7 +84,7 @@ static const char *escape(const char *p, const char *end, uint32_t *c)
         return NULL;
     if (p[1] == 'u')
         return unicode_escape(p + 2, end, c);
-    *c = (unsigned char)simple_escape(p[1]);
+    *c = (unsigned char)p[1] < 128 ? nd_json_kernels()->escape[(unsigned char)p[1]] : 0;
     return *c ? p + 2 : NULL;
 }
 
@@ -112,52 +99,29 @@ bool nd_json_escapes_valid(const char *p, size_t len)
     return true;
 }
 
-/*
- * Copy 16 bytes at a time until one of them is a backslash, and return how many come before it.
- * Escapes stand every 60 bytes or so in real texts: a call of memchr and one of memcpy for each
- * took twice as long.
- */
-static size_t copy_run(const char *p, size_t len, char *out)
-{
-    typedef unsigned char block __attribute__((vector_size(16)));
-    const block backslash = {'\\', '\\', '\\', '\\', '\\', '\\', '\\', '\\',
-                             '\\', '\\', '\\', '\\', '\\', '\\', '\\', '\\'};
-    size_t n = 0;
-
-    for (; n < len; n += 16) {
-        block bytes, equal;
-        uint64_t half[2];
-
-        memcpy(&bytes, p + n, 16);
-        memcpy(out + n, &bytes, 16);
-        equal = (block)(bytes == backslash);
-        memcpy(half, &equal, 16);
-        if (half[0])
-            return n + (unsigned)__builtin_ctzll(half[0]) / 8;
-        if (half[1])
-            return n + 8 + (unsigned)__builtin_ctzll(half[1]) / 8;
-    }
-    return len;
-}
-
+/* The kernels leave \u to the loop within, and what is wrong. */
 size_t nd_json_unescape(const char *p, size_t len, char *out)
 {
+    const struct nd_json_kernels *kernels = nd_json_kernels();
     const char *end = p + len;
     char *o = out;
 
-    while (p < end) {
-        size_t left = (size_t)(end - p), run = copy_run(p, left, o);
-        uint32_t c;
+    for (;;) {
+        size_t made;
 
-        if (run >= left) /* a backslash may stand behind the end */
-            return (size_t)(o - out) + left;
-        o += run;
-        p = escape(p + run, end, &c);
-        if (!p)
-            return SIZE_MAX;
-        o += put_utf8(o, c);
+        p += kernels->unescape((const uint8_t *)p, (size_t)(end - p), (uint8_t *)o, &made);
+        o += made;
+        if (p == end)
+            return (size_t)(o - out);
+        do {
+            uint32_t c;
+
+            p = escape(p, end, &c);
+            if (!p)
+                return SIZE_MAX;
+            o += put_utf8(o, c);
+        } while (p < end && *p == '\\');
     }
-    return (size_t)(o - out);
 }
 
 static size_t digits(const char *p, size_t len)

@@ -9,7 +9,7 @@
 bool nd_json_escapes_valid(const char *p, size_t len);
 
 /*
- * Bytes between quotes to text.  `p` is readable and `out` writable 16 bytes beyond len.  Returns
+ * Bytes between quotes to text.  `p` is readable and `out` writable 64 bytes beyond len.  Returns
  * the text's length; SIZE_MAX where an escape is none.
  */
 size_t nd_json_unescape(const char *p, size_t len, char *out);

@@ -60,7 +60,8 @@ enum nd_isa nd_isa(void)
 bool nd_isa_has_vbmi2(void)
 {
 #if defined(__x86_64__)
-    return nd_isa() == ND_ISA_AVX512 && __builtin_cpu_supports("avx512vbmi2");
+    return nd_isa() == ND_ISA_AVX512 && __builtin_cpu_supports("avx512vbmi") &&
+           __builtin_cpu_supports("avx512vbmi2");
 #else
     return false;
 #endif

@@ -307,8 +307,8 @@ TARGET static unsigned minima_equal(const uint32_t *a, const uint32_t *b)
 }
 
 /*
- * One look at a slot: found or not, and a search that is not over goes to the list.  A free slot
- * looks at the entry 0, whatever that is.
+ * One look at a slot: the entry if it is the value's, and a search that is not over goes to the
+ * list.  A free slot looks at the entry 0, whatever that is.
  */
 TARGET static inline __attribute__((always_inline)) size_t
 look(const struct nd_slots *in, bool wide, uint64_t v, size_t at, uint64_t *open, size_t *n_open)
@@ -318,38 +318,63 @@ look(const struct nd_slots *in, bool wide, uint64_t v, size_t at, uint64_t *open
 
     open[*n_open] = v;
     *n_open += busy & ~equal & 1;
-    return busy & equal;
+    return entry & (0 - equal);
 }
 
-/* In rounds, so that no branch depends on what is found. */
+/* Whether four values are these four entries. */
+TARGET static inline bool are_entries(const uint64_t *value, const uint64_t *entry)
+{
+    return _mm256_movemask_epi8(_mm256_cmpeq_epi64(load(value), load(entry))) == -1;
+}
+
+/*
+ * Where four values are the entries that are expected, no more is to be done; else each is looked
+ * up, and those whose search is not over after one slot go round again, so that no branch depends
+ * on what is found.
+ */
 TARGET static inline __attribute__((always_inline)) size_t
-count_found_in(const struct nd_slots *in, bool wide, const uint64_t *value, size_t n)
+count_found_in(const struct nd_slots *in, bool wide, const uint64_t *value, size_t n, size_t *near)
 {
     const size_t mask = ((size_t)1 << (64 - in->shift)) - 1;
     uint64_t open[SEARCHES];
-    size_t found = 0, n_open = 0;
+    size_t found = 0, n_open = 0, expected = *near;
 
-    for (size_t i = 0; i < n; i++)
-        found += look(in, wide, value[i], value[i] >> in->shift, open, &n_open);
+    for (size_t i = 0; i < n; i++) {
+        size_t entry;
+
+        if (n - i >= 4 && expected + 4 <= in->n_entries + 1 &&
+            are_entries(value + i, in->entry + expected)) {
+            found += 4;
+            expected += 4;
+            i += 3;
+            continue;
+        }
+        entry = look(in, wide, value[i], value[i] >> in->shift, open, &n_open);
+        found += entry != 0;
+        expected = entry ? entry + 1 : expected;
+    }
+    *near = expected;
     for (size_t step = 1; n_open; step++) {
         size_t left = n_open;
 
         n_open = 0;
         for (size_t i = 0; i < left; i++)
-            found += look(in, wide, open[i], ((open[i] >> in->shift) + step) & mask, open, &n_open);
+            found +=
+                look(in, wide, open[i], ((open[i] >> in->shift) + step) & mask, open, &n_open) != 0;
     }
     return found;
 }
 
-TARGET static size_t count_found(const struct nd_slots *in, const uint64_t *value, size_t n)
+TARGET static size_t count_found(const struct nd_slots *in, const uint64_t *value, size_t n,
+                                 size_t *near)
 {
     size_t found = 0;
 
     for (size_t i = 0; i < n; i += SEARCHES) {
         size_t m = n - i < SEARCHES ? n - i : SEARCHES;
 
-        found += in->wide ? count_found_in(in, true, value + i, m)
-                          : count_found_in(in, false, value + i, m);
+        found += in->wide ? count_found_in(in, true, value + i, m, near)
+                          : count_found_in(in, false, value + i, m, near);
     }
     return found;
 }

@@ -264,43 +264,76 @@ struct open {
     size_t count;
 };
 
-/* Look at one slot for each of eight values: how many were found; what is open goes to the list. */
-TARGET static inline __attribute__((always_inline)) size_t
-look(const struct nd_slots *in, bool wide, __mmask8 m, __m512i v, __m512i at, struct open *open)
+/*
+ * Look at one slot for each of the values of `m`: which were found, and as which entries; what is
+ * open goes to the list.
+ */
+TARGET static inline __attribute__((always_inline)) unsigned look(const struct nd_slots *in,
+                                                                  bool wide, __mmask8 m, __m512i v,
+                                                                  __m512i at, struct open *open,
+                                                                  __m256i *entry)
 {
     const __m512i mask = _mm512_set1_epi64((1LL << (64 - in->shift)) - 1);
     const __m256i zero = _mm256_setzero_si256();
-    __m256i entry = wide ? _mm512_mask_i64gather_epi32(zero, m, at, in->slot, 4)
-                         : _mm256_and_si256(_mm512_mask_i64gather_epi32(zero, m, at, in->slot, 2),
-                                            _mm256_set1_epi32(0xFFFF));
-    __mmask8 busy = _mm256_test_epi32_mask(entry, entry);
-    __m512i held = _mm512_mask_i32gather_epi64(v, busy, entry, in->entry, 8);
+    __m256i number = wide ? _mm512_mask_i64gather_epi32(zero, m, at, in->slot, 4)
+                          : _mm256_and_si256(_mm512_mask_i64gather_epi32(zero, m, at, in->slot, 2),
+                                             _mm256_set1_epi32(0xFFFF));
+    __mmask8 busy = _mm256_test_epi32_mask(number, number);
+    __m512i held = _mm512_mask_i32gather_epi64(v, busy, number, in->entry, 8);
     __mmask8 other = _mm512_mask_cmpneq_epi64_mask(busy, held, v);
 
     at = _mm512_and_si512(_mm512_add_epi64(at, _mm512_set1_epi64(1)), mask);
     _mm512_storeu_si512(open->value + open->count, _mm512_maskz_compress_epi64(other, v));
     _mm512_storeu_si512(open->at + open->count, _mm512_maskz_compress_epi64(other, at));
     open->count += (size_t)__builtin_popcount(nd_mask_bits(other));
-    return (size_t)__builtin_popcount(nd_mask_bits(busy ^ other));
+    *entry = number;
+    return nd_mask_bits(busy ^ other);
+}
+
+/* The entry behind that of the last value found among eight that were looked up. */
+TARGET static inline size_t behind(__m256i entry, unsigned found, size_t near)
+{
+    uint32_t number[LANES64];
+    unsigned last;
+
+    if (!found)
+        return near;
+    last = 31 - (unsigned)__builtin_clz(found);
+    _mm256_storeu_si256((__m256i *)number, entry);
+    return number[last] + (LANES64 - last);
 }
 
 /*
- * Eight searches at a time; those that are not over after a look at one slot go to a list that is
- * gone through in the same way, so that no branch depends on what is found.
+ * Eight values at a time.  Where they are the eight entries that are expected, no more is to be
+ * done; else they are looked up, and those whose search is not over after one slot go to a list
+ * that is gone through in the same way, so that no branch depends on what is found.
  */
 TARGET static inline __attribute__((always_inline)) size_t
-count_found_in(const struct nd_slots *in, bool wide, const uint64_t *value, size_t n)
+count_found_in(const struct nd_slots *in, bool wide, const uint64_t *value, size_t n, size_t *near)
 {
     const __m128i shift = _mm_cvtsi32_si128((int)in->shift);
     struct open open;
-    size_t found = 0;
+    size_t sum = 0, expected = *near;
+    __m256i entry;
 
     open.count = 0; /* the lists stay as they are: clearing them would cost more than the search */
     for (size_t i = 0; i < n; i += LANES64) {
-        __m512i v = _mm512_maskz_loadu_epi64(lanes(n - i), value + i);
+        __mmask8 m = lanes(n - i);
+        __m512i v = _mm512_maskz_loadu_epi64(m, value + i);
+        unsigned found;
 
-        found += look(in, wide, lanes(n - i), v, _mm512_srl_epi64(v, shift), &open);
+        if (expected + LANES64 <= in->n_entries + 1 &&
+            nd_mask_bits(_mm512_cmpeq_epi64_mask(v, _mm512_loadu_si512(in->entry + expected))) ==
+                0xFF) {
+            sum += LANES64;
+            expected += LANES64;
+            continue;
+        }
+        found = look(in, wide, m, v, _mm512_srl_epi64(v, shift), &open, &entry);
+        sum += (size_t)__builtin_popcount(found);
+        expected = behind(entry, found, expected);
     }
+    *near = expected;
     while (open.count) {
         size_t left = open.count;
 
@@ -308,21 +341,23 @@ count_found_in(const struct nd_slots *in, bool wide, const uint64_t *value, size
         for (size_t i = 0; i < left; i += LANES64) {
             __m512i v = _mm512_loadu_si512(open.value + i), at = _mm512_loadu_si512(open.at + i);
 
-            found += look(in, wide, lanes(left - i), v, at, &open);
+            sum +=
+                (size_t)__builtin_popcount(look(in, wide, lanes(left - i), v, at, &open, &entry));
         }
     }
-    return found;
+    return sum;
 }
 
-TARGET static size_t count_found(const struct nd_slots *in, const uint64_t *value, size_t n)
+TARGET static size_t count_found(const struct nd_slots *in, const uint64_t *value, size_t n,
+                                 size_t *near)
 {
     size_t found = 0;
 
     for (size_t i = 0; i < n; i += SEARCHES) {
         size_t m = n - i < SEARCHES ? n - i : SEARCHES;
 
-        found += in->wide ? count_found_in(in, true, value + i, m)
-                          : count_found_in(in, false, value + i, m);
+        found += in->wide ? count_found_in(in, true, value + i, m, near)
+                          : count_found_in(in, false, value + i, m, near);
     }
     return found;
 }

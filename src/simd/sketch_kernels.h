@@ -38,6 +38,7 @@ static inline uint64_t nd_shingle_finalise(uint64_t x)
  */
 struct nd_slots {
     const uint64_t *entry;
+    size_t n_entries;
     const void *slot; /* 2^(64 - shift), one of them free, and 4 readable bytes beyond */
     unsigned shift;   /* 32 … 58 */
     bool wide;        /* slots of 32 bits, else of 16 */
@@ -69,8 +70,12 @@ struct nd_sketch_kernels {
     /* Equal values of two arrays of 128. */
     unsigned (*minima_equal)(const uint32_t *a, const uint32_t *b);
 
-    /* How many of the n values stand in the table. */
-    size_t (*count_found)(const struct nd_slots *in, const uint64_t *value, size_t n);
+    /*
+     * How many of the n values stand in the table.  *near, at first 1: the entry that the next
+     * value is likely to be, as near copies hold the same values in the same order; whatever it is,
+     * the answer is the same.
+     */
+    size_t (*count_found)(const struct nd_slots *in, const uint64_t *value, size_t n, size_t *near);
 };
 
 /* The table in use, and the one of an instruction set: NULL where this build has none. */

@@ -149,9 +149,9 @@ static unsigned minima_equal(const uint32_t *a, const uint32_t *b)
     return vaddvq_u32(equal);
 }
 
-static size_t count_found(const struct nd_slots *in, const uint64_t *value, size_t n)
+static size_t count_found(const struct nd_slots *in, const uint64_t *value, size_t n, size_t *near)
 {
-    return nd_sketch_scalar.count_found(in, value, n);
+    return nd_sketch_scalar.count_found(in, value, n, near);
 }
 
 const struct nd_sketch_kernels nd_sketch_neon = {

@@ -81,11 +81,12 @@ static size_t entry_of(const struct nd_slots *in, size_t at)
     return in->wide ? ((const uint32_t *)in->slot)[at] : ((const uint16_t *)in->slot)[at];
 }
 
-static size_t count_found(const struct nd_slots *in, const uint64_t *value, size_t n)
+static size_t count_found(const struct nd_slots *in, const uint64_t *value, size_t n, size_t *near)
 {
     const size_t mask = ((size_t)1 << (64 - in->shift)) - 1;
     size_t found = 0;
 
+    (void)near;
     for (size_t i = 0; i < n; i++) {
         size_t at = value[i] >> in->shift, entry = entry_of(in, at);
 

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "simd/sketch_kernels.h"
 
-enum { LEAST_LOG2 = 6, NARROW_MOST = UINT16_MAX, SLACK = 4, BATCH = 64 };
+enum { LEAST_LOG2 = 6, NARROW_MOST = UINT16_MAX, SLACK = 4, FIRST = 16, BATCH = 256 };
 
 /*
  * Slots for n values: eight a value and more while they have 16 bits, four beyond.  A search that
@@ -167,15 +167,20 @@ uint64_t nd_shingle_set_shared(const struct nd_shingle_set *set, const uint64_t 
                                uint64_t need)
 {
     const struct nd_sketch_kernels *kernels = nd_sketch_kernels();
-    const struct nd_slots in = {set->entry, set->slot, set->shift, set->wide};
+    const struct nd_slots in = {set->entry, set->count, set->slot, set->shift, set->wide};
     uint64_t shared = 0;
+    size_t near = 1;
 
     if (set->count == 0)
         return need > 0 ? ND_SHARED_TOO_FEW : 0;
-    for (size_t i = 0; i < n; i += BATCH) {
+    for (size_t i = 0, batch = FIRST; i < n; i += batch) {
         if (shared + (n - i) < need)
             return ND_SHARED_TOO_FEW;
-        shared += kernels->count_found(&in, value + i, n - i < BATCH ? n - i : BATCH);
+        if (i > batch && batch < BATCH)
+            batch *= 2;
+        if (batch > n - i)
+            batch = n - i;
+        shared += kernels->count_found(&in, value + i, batch, &near);
     }
     return shared < need ? ND_SHARED_TOO_FEW : shared;
 }

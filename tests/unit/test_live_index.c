@@ -178,6 +178,38 @@ static void rows_that_meet_are_linked(void **state)
     free(all);
 }
 
+/* Its tables go from pages of 4 KB to huge ones on the way; every seventh document is deleted. */
+static void a_large_index_loses_nobody(void **state)
+{
+    enum { MANY = 150000 };
+    const struct nd_index_params p = {0, 0, 3};
+    struct nd_index *index = nd_index_new(&p, NULL);
+    struct nd_candidates met = {0};
+    struct nd_sketch sketch = {0};
+    uint32_t number;
+
+    (void)state;
+    assert_non_null(index);
+    for (uint32_t i = 0; i < MANY; i++) {
+        sketch.simhash = nd_mix64(i);
+        sketch.identity = nd_mix64(sketch.simhash);
+        assert_int_equal(nd_index_insert(index, &sketch, 0, &number, NULL), ND_OK);
+        assert_int_equal(number, i);
+        if (i % 7 == 6)
+            assert_int_equal(nd_index_delete(index, i, NULL), ND_OK);
+    }
+    for (uint32_t i = 0; i < MANY; i++) {
+        sketch.simhash = nd_mix64(i);
+        sketch.identity = nd_mix64(sketch.simhash);
+        assert_int_equal(nd_index_query(index, &sketch, 0, &met), ND_OK);
+        assert_int_equal(met.count, i % 7 == 6 ? 0 : 1); /* 64 random bits: no others within 3 */
+        assert_true(met.count == 0 || met.at[0].number == i);
+    }
+    assert_true(nd_index_bytes(index) > (size_t)4 << 20);
+    nd_candidates_release(&met);
+    nd_index_free(index);
+}
+
 static void impossible_bands_are_refused(void **state)
 {
     struct nd_error err;
@@ -195,6 +227,7 @@ int main(void)
         cmocka_unit_test(bands_meet_whoever_shares_one),
         cmocka_unit_test(simhashes_meet_within_their_bits),
         cmocka_unit_test(rows_that_meet_are_linked),
+        cmocka_unit_test(a_large_index_loses_nobody),
         cmocka_unit_test(impossible_bands_are_refused),
     };
 

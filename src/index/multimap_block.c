@@ -1,0 +1,36 @@
+/* multimap_block.c - tables that grow together, side by side in one piece of memory */
+#include "index/multimap_block.h"
+
+#include "base/memory.h"
+
+/* Small blocks have their pages made at once; large ones are of huge pages, which are few. */
+enum { LARGE = 4 << 20, HUGE_PAGE = 2 << 20 };
+
+bool nd_multimap_block_grow(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n,
+                            size_t more)
+{
+    size_t n_lines = nd_multimap_lines_for(&map[0], more), bytes;
+    struct nd_multimap_line *lines;
+
+    if (__builtin_mul_overflow(n_lines, n * sizeof *lines, &bytes))
+        return false;
+    if (bytes >= LARGE && bytes < SIZE_MAX - HUGE_PAGE)
+        bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    lines = nd_table_alloc(bytes);
+    if (!lines)
+        return false;
+    nd_table_free(block->lines, block->bytes);
+    if (bytes < LARGE)
+        nd_table_touch(lines, bytes);
+    *block = (struct nd_multimap_block){lines, bytes};
+    for (unsigned t = 0; t < n; t++)
+        map[t] = (struct nd_multimap){.line = lines + t * n_lines, .n_lines = n_lines};
+    return true;
+}
+
+void nd_multimap_block_release(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n)
+{
+    nd_table_free(block->lines, block->bytes);
+    *block = (struct nd_multimap_block){0};
+    memset(map, 0, n * sizeof *map);
+}
