@@ -148,7 +148,6 @@ struct nd_features {
     uint64_t unit;      /* the weight that ND_WEIGHT_ONE stands for, in 2^-32; 0: no features */
     uint64_t n_tokens;  /* of the text, before any was dropped */
     uint64_t n_terms;   /* occurrences that were left */
-    uint64_t length;    /* code points of the normalised text */
 };
 
 /* The working memory of one thread.  `df` is shared and outlives it; NULL where nothing asks it. */

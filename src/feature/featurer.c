@@ -221,7 +221,7 @@ static enum nd_status read_marks(struct nd_featurer *f, const struct nd_document
 enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_document *document)
 {
     bool has_words = f->params.unit != ND_FEATURE_CHARACTERS;
-    enum nd_status status;
+    enum nd_status status = ND_OK;
 
     nd_tally_clear(&f->tally);
     f->occurrence.count = f->occurrence_from.count = f->origin.count = f->kept.count = 0;
@@ -233,7 +233,7 @@ enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_docume
                    (document->n_markup > 0 || (document->n_links > 0 && f->params.anchor_window));
     if (has_words)
         status = nd_featurer_read(f, document->text);
-    else /* before the first gain is asked for */
+    else if (nd_weigher_needs_length(f->weigher)) /* before the first gain is asked for */
         status = nd_featurer_length(f, document->text, &f->n_words);
     if (status == ND_OK)
         status = read_marks(f, document);
@@ -254,8 +254,6 @@ enum nd_status nd_featurer_run(struct nd_featurer *f, const struct nd_document *
 
     if (status == ND_OK)
         status = nd_featurer_finish(f, document, &made);
-    if (status == ND_OK)
-        status = nd_featurer_length(f, document->text, &made.length);
     if (status == ND_OK)
         *out = made;
     return status;

@@ -157,6 +157,7 @@ static enum nd_status count_characters(struct nd_featurer *f, struct nd_view tex
     }
     if (more < 0)
         return (enum nd_status)more;
+    f->n_words = f->n_dropped + f->n_terms;
     if (f->n_dropped == 0 && f->n_terms > 0 && !count_short(f, f->term, f->n_terms))
         return ND_ENOMEM;
     return ND_OK;
