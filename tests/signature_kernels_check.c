@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "simd/signature_kernels.h"
+#include "sketch/lookup8.h"
 
 enum { LENGTHS = 130, SHIFTS = 8, LONG = 1000, ROOM = LONG + SHIFTS };
 #define GUARD UINT64_C(0x5A5A5A5A5A5A5A5A)
@@ -85,6 +86,18 @@ static void check_weighted(const struct nd_signature_kernels *k, const char *isa
     definition->weighted(value + shift, weight + shift, n, want);
     k->weighted(value + shift, weight + shift, n, got);
     expect(!memcmp(got, want, sizeof got), isa, "weighted", n, shift);
+}
+
+static void check_lookup8(const struct nd_signature_kernels *k, const char *isa, size_t n,
+                          size_t shift)
+{
+    for (size_t i = 0; i < n; i++)
+        expected[i] = nd_lookup8_words(value + shift + i, 1);
+    memcpy(out + shift, value + shift, n * sizeof *out);
+    out[shift + n] = GUARD;
+    k->lookup8(out + shift, n);
+    expect(!memcmp(out + shift, expected, n * sizeof *out) && out[shift + n] == GUARD, isa,
+           "lookup8", n, shift);
 }
 
 static void check_lexicons(const struct nd_signature_kernels *k, const char *isa, size_t n,
@@ -167,6 +180,7 @@ int main(void)
             for (size_t n = 0; n <= LENGTHS + sizeof longer / sizeof *longer; n++) {
                 size_t len = n <= LENGTHS ? n : longer[n - LENGTHS - 1];
 
+                check_lookup8(kernels, isa_name[i], len, shift);
                 check_mix(kernels, isa_name[i], len, shift);
                 check_weighted(kernels, isa_name[i], len, shift);
                 check_lexicons(kernels, isa_name[i], len, shift);

@@ -83,6 +83,9 @@ static enum nd_status plan(struct nd_featurer *f, const struct nd_weight_params 
                    p->select != ND_SELECT_UNCOMMON;
     f->keeps_df = f->df && p->unit == ND_FEATURE_TERMS && p->phrases == 0;
     f->needs_gain = nd_weigher_needs_gain(f->weigher);
+    f->is_by_word = p->unit == ND_FEATURE_TERMS && p->phrases == 0 && !f->is_plain &&
+                    p->count == ND_FEATURE_DISTINCT && !f->selects_occurrences &&
+                    !f->words.stemmer && !(f->words.has_dates && f->needs_gain);
     f->needs_marks = nd_weigher_needs_marks(f->weigher);
     if (f->needs_marks && p->unit == ND_FEATURE_CHARACTERS)
         return nd_fail(err, ND_EINVAL, "markup is about words, but unit = characters");
@@ -176,6 +179,7 @@ void nd_featurer_free(struct nd_featurer *f)
     free(f->mark);
     free(f->token);
     nd_tally_release(&f->tally);
+    nd_word_counts_release(&f->counts);
     free(f->occurrence.at);
     free(f->occurrence_from.at);
     free(f->new_number.at);

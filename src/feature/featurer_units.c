@@ -222,7 +222,11 @@ enum nd_status nd_featurer_count(struct nd_featurer *f, struct nd_view text)
     bool good = true;
 
     switch (f->params.unit) {
-    case ND_FEATURE_TERMS: good = f->phrases.is_used ? count_phrases(f) : count_terms(f); break;
+    case ND_FEATURE_TERMS:
+        good = nd_featurer_is_by_word(f) ? nd_featurer_count_words(f)
+               : f->phrases.is_used      ? count_phrases(f)
+                                         : count_terms(f);
+        break;
     case ND_FEATURE_SHINGLES: good = count_shingles(f); break;
     case ND_FEATURE_CHARACTERS: return count_characters(f, text);
     case ND_FEATURE_SENTENCES: good = count_sentences(f); break;

@@ -9,6 +9,9 @@
 typedef uint32_t sha1_word __attribute__((vector_size(64)));
 #include "simd/sha1_lanes.h"
 
+typedef uint64_t lookup8_word __attribute__((vector_size(64)));
+#include "simd/lookup8_lanes.h"
+
 enum { LANES32 = 16, LANES64 = 8, QUARTERS = ND_WEIGHTED_BITS / LANES32, BLOCK = 256 };
 
 /* The first n of 8 lanes. */
@@ -160,6 +163,7 @@ const struct nd_signature_kernels nd_signature_avx512 = {
     .mix = mix,
     .weighted = weighted,
     .least = least,
+    .lookup8 = lookup8,
     .sha1 = sha1,
     .sha1_one = nd_sha1_one,
     .lexicons = lexicons,

@@ -39,6 +39,9 @@ struct nd_signature_kernels {
     /* value[i] = the lesser of itself and value[i + distance] as it was, i + distance < n. */
     void (*least)(uint64_t *value, size_t n, size_t distance);
 
+    /* Jenkins' hash(key, 8, level 0) of each word, in place. */
+    void (*lookup8)(uint64_t *hash, size_t n);
+
     /* One block of 16 words of each of the messages into its state (FIPS 180-4, section 6.1.2). */
     void (*sha1)(uint32_t state[5][ND_SHA1_LANES], const uint32_t block[16][ND_SHA1_LANES]);
 

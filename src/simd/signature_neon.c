@@ -8,6 +8,9 @@
 typedef uint32x4_t sha1_word;
 #include "simd/sha1_lanes.h"
 
+typedef uint64_t lookup8_word __attribute__((vector_size(16)));
+#include "simd/lookup8_lanes.h"
+
 enum { LANES32 = 4, PARTS = ND_WEIGHTED_BITS / LANES32, BLOCK = 256 };
 
 /* There is no product of 64-bit lanes: what multiplies is plain. */
@@ -91,6 +94,7 @@ const struct nd_signature_kernels nd_signature_neon = {
     .mix = mix,
     .weighted = weighted,
     .least = least,
+    .lookup8 = lookup8,
     .sha1 = sha1,
     .sha1_one = sha1_one,
     .lexicons = lexicons,

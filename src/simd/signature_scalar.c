@@ -7,6 +7,9 @@
 typedef uint32_t sha1_word;
 #include "simd/sha1_lanes.h"
 
+typedef uint64_t lookup8_word;
+#include "simd/lookup8_lanes.h"
+
 static void mix(const uint64_t *value, size_t n, uint64_t add, uint64_t *out)
 {
     for (size_t i = 0; i < n; i++)
@@ -55,6 +58,7 @@ const struct nd_signature_kernels nd_signature_scalar = {
     .mix = mix,
     .weighted = weighted,
     .least = least,
+    .lookup8 = lookup8,
     .sha1 = sha1,
     .sha1_one = sha1_one,
     .lexicons = lexicons,

@@ -31,10 +31,7 @@ void nd_hasher_release(struct nd_hasher *h)
 void nd_hasher_run(const struct nd_hasher *h, uint64_t *hash, size_t n)
 {
     switch (h->function) {
-    case ND_HASH_LOOKUP8:
-        for (size_t i = 0; i < n; i++)
-            hash[i] = nd_lookup8_words(hash + i, 1);
-        break;
+    case ND_HASH_LOOKUP8: nd_signature_kernels()->lookup8(hash, n); break;
     case ND_HASH_RABIN:
         for (size_t i = 0; i < n; i++)
             hash[i] = nd_rabin_words(h->rabin, hash + i, 1);
