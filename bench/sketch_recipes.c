@@ -100,7 +100,7 @@ static void sketch(struct contestant *c, const struct nd_document *d)
         sink += minima.minhash[0];
     }
     for (unsigned i = 0; i < c->recipe.method.n_signatures; i++) {
-        if (nd_featurer_run(c->featurer[i], d, &features) ||
+        if (nd_featurer_run_hashes(c->featurer[i], d, &features) ||
             nd_signer_run(c->signer[i], &features, &made))
             die(c->name, "out of memory");
         sink += made.count ? made.word[0] : 0;

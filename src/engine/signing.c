@@ -80,7 +80,7 @@ enum nd_status nd_signing_run(struct nd_signing *s, const struct nd_document *do
 
     *out = (struct nd_signed){.group = group};
     for (unsigned i = 0; i < s->matching->method.n_signatures; i++) {
-        enum nd_status status = nd_featurer_run(s->featurer[i], document, &features);
+        enum nd_status status = nd_featurer_run_hashes(s->featurer[i], document, &features);
 
         if (status == ND_OK)
             status = nd_signer_run(s->signer[i], &features, &out->signature[i]);

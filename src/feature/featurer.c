@@ -184,6 +184,7 @@ void nd_featurer_free(struct nd_featurer *f)
     free(f->occurrence_from.at);
     free(f->new_number.at);
     free(f->origin.at);
+    free(f->direct);
     free(f->at);
     free(f->weight);
     free(f->df_of);
@@ -250,8 +251,8 @@ enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_docume
     return status;
 }
 
-enum nd_status nd_featurer_run(struct nd_featurer *f, const struct nd_document *document,
-                               struct nd_features *out)
+static enum nd_status run(struct nd_featurer *f, const struct nd_document *document,
+                          struct nd_features *out)
 {
     struct nd_features made;
     enum nd_status status = nd_featurer_collect(f, document);
@@ -260,5 +261,23 @@ enum nd_status nd_featurer_run(struct nd_featurer *f, const struct nd_document *
         status = nd_featurer_finish(f, document, &made);
     if (status == ND_OK)
         *out = made;
+    return status;
+}
+
+enum nd_status nd_featurer_run(struct nd_featurer *f, const struct nd_document *document,
+                               struct nd_features *out)
+{
+    f->is_plainly_asked = false;
+    return run(f, document, out);
+}
+
+enum nd_status nd_featurer_run_hashes(struct nd_featurer *f, const struct nd_document *document,
+                                      struct nd_features *out)
+{
+    enum nd_status status;
+
+    f->is_plainly_asked = true;
+    status = run(f, document, out);
+    f->is_plainly_asked = false;
     return status;
 }

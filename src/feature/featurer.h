@@ -83,8 +83,10 @@ struct nd_featurer {
     struct nd_numbers origin; /* where each distinct feature first began; only to explain */
     bool has_origins, has_places;
 
+    uint64_t *direct; /* where nothing is counted: the hashes of all occurrences */
+    size_t n_direct, direct_capacity;
+    bool is_plainly_asked; /* this document: for hashes alone, where that is all */
     struct nd_feature *at;
-    size_t n_direct; /* of `at` so far, where nothing is counted */
     int32_t *weight;
     uint32_t *df_of;
     size_t at_capacity, weight_capacity, df_capacity;
@@ -100,7 +102,6 @@ enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_docume
 /* featurer_finish.c: weigh what was collected; but for out->length.  ND_ENOMEM. */
 enum nd_status nd_featurer_finish(struct nd_featurer *f, const struct nd_document *document,
                                   struct nd_features *out);
-bool nd_featurer_reserve(struct nd_featurer *f, size_t n); /* of `at`: n in all */
 
 /* Explaining needs the counts. */
 static inline bool nd_featurer_is_direct(const struct nd_featurer *f)
@@ -149,6 +150,7 @@ enum nd_status nd_featurer_count(struct nd_featurer *f, struct nd_view text);
  * ones. False: out of memory.
  */
 bool nd_featurer_add(struct nd_featurer *f, uint64_t *hash, uint32_t *from, size_t n);
+bool nd_featurer_reserve_direct(struct nd_featurer *f, size_t n); /* of `direct`: n more */
 bool nd_featurer_select(struct nd_featurer *f);
 
 #endif

@@ -32,7 +32,7 @@ enum nd_status nd_signers_run(struct nd_signers *s, unsigned i, const struct nd_
                               struct nd_signature *out)
 {
     struct nd_features features;
-    enum nd_status status = nd_featurer_run(s->featurer[i], document, &features);
+    enum nd_status status = nd_featurer_run_hashes(s->featurer[i], document, &features);
 
     return status ? status : nd_signer_run(s->signer[i], &features, out);
 }
