@@ -148,6 +148,16 @@ static uint64_t quantised_length(uint64_t n_tokens, unsigned r)
     return step < most ? step : most;
 }
 
+/* Bit b: whether sum b is above 0. */
+static uint64_t signs(const int64_t *sum, unsigned bits)
+{
+    uint64_t word = 0;
+
+    for (unsigned b = 0; b < bits; b++)
+        word |= (uint64_t)(sum[b] > 0) << b;
+    return word;
+}
+
 enum nd_status nd_sign_simhash(struct nd_signer *s, const struct nd_features *features,
                                struct nd_signature *out)
 {
@@ -167,8 +177,9 @@ enum nd_status nd_sign_simhash(struct nd_signer *s, const struct nd_features *fe
         return ND_OK;
     for (size_t i = 0; i < features->n_forced; i++)
         force(s, features->forced + i, bits, sum);
-    for (unsigned b = 0; b < bits; b++)
-        s->word.at[b / 64] |= (uint64_t)(sum[b] > 0) << b % 64;
+    for (unsigned b = 0; b < bits; b += ND_WEIGHTED_BITS)
+        s->word.at[b / ND_WEIGHTED_BITS] =
+            signs(sum + b, bits - b < ND_WEIGHTED_BITS ? bits - b : ND_WEIGHTED_BITS);
     if (p->reserved_bits)
         s->word.at[words - 1] |= quantised_length(features->n_tokens, p->reserved_bits)
                                  << ((p->bits - 1) % 64 + 1 - p->reserved_bits);
