@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "simd/signature_kernels.h"
 #include "sketch/lookup8.h"
+#include "sketch/rabin.h"
 
 enum { LENGTHS = 130, SHIFTS = 8, LONG = 1000, ROOM = LONG + SHIFTS };
 #define GUARD UINT64_C(0x5A5A5A5A5A5A5A5A)
@@ -100,6 +101,44 @@ static void check_lookup8(const struct nd_signature_kernels *k, const char *isa,
            "lookup8", n, shift);
 }
 
+/* t^64 + t^4 + t^3 + t + 1, and others that need not be irreducible. */
+static void check_rabin(const struct nd_signature_kernels *k, const char *isa, size_t n,
+                        size_t shift)
+{
+    static const uint64_t polynomial[] = {0x1B, UINT64_C(0x243F6A8885A30907), UINT64_MAX, 1, 0};
+    struct nd_rabin r;
+
+    if (!nd_rabin_init(&r, polynomial[(n + shift) % 5])) {
+        expect(0, isa, "rabin: out of memory", n, shift);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        expected[i] = nd_rabin_words(&r, value + shift + i, 1);
+    memcpy(out + shift, value + shift, n * sizeof *out);
+    out[shift + n] = GUARD;
+    k->rabin(&r, out + shift, n);
+    expect(!memcmp(out + shift, expected, n * sizeof *out) && out[shift + n] == GUARD, isa, "rabin",
+           n, shift);
+    nd_rabin_release(&r);
+}
+
+static void check_equal(const struct nd_signature_kernels *k, const char *isa, size_t n,
+                        size_t shift)
+{
+    static const int32_t some[] = {1, 0, -3, 32768, 77, INT32_MAX, INT32_MIN};
+    int64_t got[ND_WEIGHTED_BITS + 1], want[ND_WEIGHTED_BITS + 1];
+    uint64_t signs = 0;
+
+    for (int b = 0; b <= ND_WEIGHTED_BITS; b++)
+        got[b] = want[b] = any() % 3 ? (int64_t)any() >> 2 : 0;
+    definition->equal(value + shift, n, some[n % 7], want);
+    k->equal(value + shift, n, some[n % 7], got);
+    expect(!memcmp(got, want, sizeof got), isa, "equal", n, shift);
+    for (int b = 0; b < ND_WEIGHTED_BITS; b++)
+        signs |= (uint64_t)(want[b] > 0) << b;
+    expect(k->signs(want) == signs, isa, "signs", n, shift);
+}
+
 static void check_lexicons(const struct nd_signature_kernels *k, const char *isa, size_t n,
                            size_t shift)
 {
@@ -181,6 +220,8 @@ int main(void)
                 size_t len = n <= LENGTHS ? n : longer[n - LENGTHS - 1];
 
                 check_lookup8(kernels, isa_name[i], len, shift);
+                check_rabin(kernels, isa_name[i], len, shift);
+                check_equal(kernels, isa_name[i], len, shift);
                 check_mix(kernels, isa_name[i], len, shift);
                 check_weighted(kernels, isa_name[i], len, shift);
                 check_lexicons(kernels, isa_name[i], len, shift);

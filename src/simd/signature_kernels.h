@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "simd/cpu.h"
+#include "simd/rabin_step.h"
 
 enum {
     ND_WEIGHTED_BITS = 64,
@@ -39,11 +40,20 @@ struct nd_signature_kernels {
      */
     void (*weighted)(const uint64_t *word, const int32_t *weight, size_t n, int64_t *sum);
 
+    /* The same of n words of one weight. */
+    void (*equal)(const uint64_t *word, size_t n, int32_t weight, int64_t *sum);
+
+    /* Bit b: whether sum[b] is above 0, b < ND_WEIGHTED_BITS. */
+    uint64_t (*signs)(const int64_t *sum);
+
     /* value[i] = the lesser of itself and value[i + distance] as it was, i + distance < n. */
     void (*least)(uint64_t *value, size_t n, size_t distance);
 
     /* Jenkins' hash(key, 8, level 0) of each word, in place. */
     void (*lookup8)(uint64_t *hash, size_t n);
+
+    /* Rabin's fingerprint of each word's bytes, little-endian, the first leading, in place. */
+    void (*rabin)(const struct nd_rabin *r, uint64_t *hash, size_t n);
 
     /* One block of 16 words of each of the messages into its state (FIPS 180-4, section 6.1.2). */
     void (*sha1)(uint32_t state[5][ND_SHA1_LANES], const uint32_t block[16][ND_SHA1_LANES]);
@@ -83,6 +93,8 @@ extern const struct nd_signature_kernels nd_signature_scalar;
 extern const struct nd_signature_kernels nd_signature_avx2, nd_signature_avx512;
 /* By the SHA instructions, or where the processor lacks them as the scalar table does. */
 void nd_sha1_one(uint32_t state[5], const uint32_t block[16]);
+/* By carry-less products, or where the processor lacks them as the scalar table does. */
+void nd_rabin_each(const struct nd_rabin *r, uint64_t *hash, size_t n);
 #elif defined(__aarch64__)
 extern const struct nd_signature_kernels nd_signature_neon;
 #endif

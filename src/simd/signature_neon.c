@@ -1,5 +1,6 @@
 /* signature_neon.c - the signature kernels for NEON (AArch64) */
 #include "simd/signature_kernels.h"
+#include "simd/sketch_kernels.h"
 
 #if defined(__aarch64__)
 #include <arm_neon.h>
@@ -72,6 +73,25 @@ static void weighted(const uint64_t *word, const int32_t *weight, size_t n, int6
     }
 }
 
+static void equal(const uint64_t *word, size_t n, int32_t weight, int64_t *sum)
+{
+    int64_t ones[ND_WEIGHTED_BITS] = {0};
+
+    nd_sketch_neon.simhash(word, n, ones);
+    for (int b = 0; b < ND_WEIGHTED_BITS; b++)
+        sum[b] += ones[b] * weight;
+}
+
+static uint64_t signs(const int64_t *sum)
+{
+    return nd_signature_scalar.signs(sum);
+}
+
+static void rabin(const struct nd_rabin *r, uint64_t *hash, size_t n)
+{
+    nd_signature_scalar.rabin(r, hash, n);
+}
+
 static void sha1_one(uint32_t state[5], const uint32_t block[16])
 {
     nd_signature_scalar.sha1_one(state, block);
@@ -93,8 +113,11 @@ static void least(uint64_t *value, size_t n, size_t distance)
 const struct nd_signature_kernels nd_signature_neon = {
     .mix = mix,
     .weighted = weighted,
+    .equal = equal,
+    .signs = signs,
     .least = least,
     .lookup8 = lookup8,
+    .rabin = rabin,
     .sha1 = sha1,
     .sha1_one = sha1_one,
     .lexicons = lexicons,

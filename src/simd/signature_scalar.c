@@ -23,6 +23,28 @@ static void weighted(const uint64_t *word, const int32_t *weight, size_t n, int6
             sum[b] += word[i] >> b & 1 ? weight[i] : -(int64_t)weight[i];
 }
 
+static void equal(const uint64_t *word, size_t n, int32_t weight, int64_t *sum)
+{
+    for (size_t i = 0; i < n; i++)
+        weighted(word + i, &weight, 1, sum);
+}
+
+static uint64_t signs(const int64_t *sum)
+{
+    uint64_t word = 0;
+
+    for (unsigned b = 0; b < ND_WEIGHTED_BITS; b++)
+        word |= (uint64_t)(sum[b] > 0) << b;
+    return word;
+}
+
+/* The message begins with a 1, so that zeroes in front count, and ends with 64 zeroes. */
+static void rabin(const struct nd_rabin *r, uint64_t *hash, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        hash[i] = nd_rabin_step(r->table, r->polynomial ^ __builtin_bswap64(hash[i]));
+}
+
 static void sha1_one(uint32_t state[5], const uint32_t block[16])
 {
     uint32_t w[16];
@@ -57,8 +79,11 @@ static void lexicons(const struct nd_lexicons *lexicons, const uint64_t *term,
 const struct nd_signature_kernels nd_signature_scalar = {
     .mix = mix,
     .weighted = weighted,
+    .equal = equal,
+    .signs = signs,
     .least = least,
     .lookup8 = lookup8,
+    .rabin = rabin,
     .sha1 = sha1,
     .sha1_one = sha1_one,
     .lexicons = lexicons,

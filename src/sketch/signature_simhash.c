@@ -7,7 +7,6 @@
 #include "base/log2.h"
 #include "base/sort.h"
 #include "simd/signature_kernels.h"
-#include "simd/sketch_kernels.h"
 
 enum { CHUNK = 256, WORDS = 512 / ND_WEIGHTED_BITS };
 
@@ -82,13 +81,8 @@ static void part_equal(struct chunk *c)
 /* One word of each of the features to its sums. */
 static void add_word(const struct chunk *c, const uint64_t *word, int64_t *sum)
 {
-    int64_t ones[ND_WEIGHTED_BITS] = {0};
-
-    if (c->equal) {
-        nd_sketch_kernels()->simhash(word, c->equal, ones);
-        for (unsigned b = 0; b < ND_WEIGHTED_BITS; b++)
-            sum[b] += ones[b] * c->weight[0];
-    }
+    if (c->equal)
+        nd_signature_kernels()->equal(word, c->equal, c->weight[0], sum);
     nd_signature_kernels()->weighted(word + c->equal, c->weight + c->equal, c->n - c->equal, sum);
 }
 
@@ -148,21 +142,12 @@ static uint64_t quantised_length(uint64_t n_tokens, unsigned r)
     return step < most ? step : most;
 }
 
-/* Bit b: whether sum b is above 0. */
-static uint64_t signs(const int64_t *sum, unsigned bits)
-{
-    uint64_t word = 0;
-
-    for (unsigned b = 0; b < bits; b++)
-        word |= (uint64_t)(sum[b] > 0) << b;
-    return word;
-}
-
 enum nd_status nd_sign_simhash(struct nd_signer *s, const struct nd_features *features,
                                struct nd_signature *out)
 {
     const struct nd_signature_params *p = &s->params;
     int64_t sum[WORDS * ND_WEIGHTED_BITS];
+    uint64_t mask[WORDS] = {0};
     unsigned bits = p->bits - p->reserved_bits;
     size_t words = nd_signature_words(p), n_weighted = 0;
 
@@ -175,11 +160,11 @@ enum nd_status nd_sign_simhash(struct nd_signer *s, const struct nd_features *fe
     out->is_rejected = n_weighted == 0;
     if (out->is_rejected)
         return ND_OK;
+    nd_signature_mask(p, mask);
     for (size_t i = 0; i < features->n_forced; i++)
         force(s, features->forced + i, bits, sum);
-    for (unsigned b = 0; b < bits; b += ND_WEIGHTED_BITS)
-        s->word.at[b / ND_WEIGHTED_BITS] =
-            signs(sum + b, bits - b < ND_WEIGHTED_BITS ? bits - b : ND_WEIGHTED_BITS);
+    for (size_t j = 0; j < words; j++)
+        s->word.at[j] = nd_signature_kernels()->signs(sum + j * ND_WEIGHTED_BITS) & mask[j];
     if (p->reserved_bits)
         s->word.at[words - 1] |= quantised_length(features->n_tokens, p->reserved_bits)
                                  << ((p->bits - 1) % 64 + 1 - p->reserved_bits);
