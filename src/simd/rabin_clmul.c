@@ -1,4 +1,4 @@
-/* rabin_clmul.c - Rabin's fingerprints of single words by carry-less products, without a table
+/* rabin_clmul.c - Rabin's fingerprints by carry-less products, without a table
  *
  * a t^64 = q P + r, where q is the upper half of a times t^128 / P: exact, since what t^128 / P
  * leaves over is of degree below 64, and times a below 128 (Barrett 1986).  r is the lower half of
@@ -35,6 +35,28 @@ TARGET static void multiply(const struct nd_rabin *r, uint64_t *hash, size_t n)
     if (i < n)
         _mm_storel_epi64((__m128i *)(hash + i),
                          two(_mm_loadl_epi64((const __m128i *)(hash + i)), polynomial, quotient));
+}
+
+/* One step after the other; few instructions, so that those of several lists overlap. */
+TARGET static uint64_t of_words(const struct nd_rabin *r, const uint64_t *word, size_t n)
+{
+    const __m128i polynomial = _mm_set1_epi64x((long long)r->polynomial);
+    const __m128i quotient = _mm_set1_epi64x((long long)r->quotient);
+    __m128i rest = polynomial; /* twice */
+
+    for (size_t i = 0; i < n; i++) {
+        __m128i a = _mm_xor_si128(rest, _mm_set1_epi64x((long long)__builtin_bswap64(word[i])));
+        __m128i q = _mm_xor_si128(a, _mm_clmulepi64_si128(a, quotient, 0x00)); /* above */
+        __m128i rests = _mm_clmulepi64_si128(q, polynomial, 0x01);
+
+        rest = _mm_unpacklo_epi64(rests, rests);
+    }
+    return (uint64_t)_mm_cvtsi128_si64(rest);
+}
+
+uint64_t nd_rabin_of_words(const struct nd_rabin *r, const uint64_t *word, size_t n)
+{
+    return nd_isa_has_clmul() ? of_words(r, word, n) : nd_signature_scalar.rabin_words(r, word, n);
 }
 
 void nd_rabin_each(const struct nd_rabin *r, uint64_t *hash, size_t n)

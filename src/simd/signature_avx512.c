@@ -211,6 +211,7 @@ const struct nd_signature_kernels nd_signature_avx512 = {
     .least = least,
     .lookup8 = lookup8,
     .rabin = nd_rabin_each,
+    .rabin_words = nd_rabin_of_words,
     .sha1 = sha1,
     .sha1_one = nd_sha1_one,
     .lexicons = lexicons,

@@ -55,6 +55,9 @@ struct nd_signature_kernels {
     /* Rabin's fingerprint of each word's bytes, little-endian, the first leading, in place. */
     void (*rabin)(const struct nd_rabin *r, uint64_t *hash, size_t n);
 
+    /* The fingerprint of n words one after another. */
+    uint64_t (*rabin_words)(const struct nd_rabin *r, const uint64_t *word, size_t n);
+
     /* One block of 16 words of each of the messages into its state (FIPS 180-4, section 6.1.2). */
     void (*sha1)(uint32_t state[5][ND_SHA1_LANES], const uint32_t block[16][ND_SHA1_LANES]);
 
@@ -95,6 +98,7 @@ extern const struct nd_signature_kernels nd_signature_avx2, nd_signature_avx512;
 void nd_sha1_one(uint32_t state[5], const uint32_t block[16]);
 /* By carry-less products, or where the processor lacks them as the scalar table does. */
 void nd_rabin_each(const struct nd_rabin *r, uint64_t *hash, size_t n);
+uint64_t nd_rabin_of_words(const struct nd_rabin *r, const uint64_t *word, size_t n);
 #elif defined(__aarch64__)
 extern const struct nd_signature_kernels nd_signature_neon;
 #endif

@@ -92,6 +92,11 @@ static void rabin(const struct nd_rabin *r, uint64_t *hash, size_t n)
     nd_signature_scalar.rabin(r, hash, n);
 }
 
+static uint64_t rabin_words(const struct nd_rabin *r, const uint64_t *word, size_t n)
+{
+    return nd_signature_scalar.rabin_words(r, word, n);
+}
+
 static void sha1_one(uint32_t state[5], const uint32_t block[16])
 {
     nd_signature_scalar.sha1_one(state, block);
@@ -118,6 +123,7 @@ const struct nd_signature_kernels nd_signature_neon = {
     .least = least,
     .lookup8 = lookup8,
     .rabin = rabin,
+    .rabin_words = rabin_words,
     .sha1 = sha1,
     .sha1_one = sha1_one,
     .lexicons = lexicons,

@@ -39,10 +39,22 @@ static uint64_t signs(const int64_t *sum)
 }
 
 /* The message begins with a 1, so that zeroes in front count, and ends with 64 zeroes. */
+static uint64_t rabin_words(const struct nd_rabin *r, const uint64_t *word, size_t n)
+{
+    uint64_t rest = r->polynomial; /* t^64: a 1, and place for a word */
+
+    if (n == 0)
+        return rest;
+    rest ^= __builtin_bswap64(word[0]);
+    for (size_t i = 1; i < n; i++)
+        rest = nd_rabin_step(r->table, rest) ^ __builtin_bswap64(word[i]);
+    return nd_rabin_step(r->table, rest);
+}
+
 static void rabin(const struct nd_rabin *r, uint64_t *hash, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        hash[i] = nd_rabin_step(r->table, r->polynomial ^ __builtin_bswap64(hash[i]));
+        hash[i] = rabin_words(r, hash + i, 1);
 }
 
 static void sha1_one(uint32_t state[5], const uint32_t block[16])
@@ -84,6 +96,7 @@ const struct nd_signature_kernels nd_signature_scalar = {
     .least = least,
     .lookup8 = lookup8,
     .rabin = rabin,
+    .rabin_words = rabin_words,
     .sha1 = sha1,
     .sha1_one = sha1_one,
     .lexicons = lexicons,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "simd/signature_kernels.h"
 #include "sketch/hasher.h"
 
 enum { BYTES = 8 };
@@ -102,16 +103,7 @@ void nd_rabin_release(struct nd_rabin *r)
     r->table = NULL;
 }
 
-/* The message begins with a 1, so that zeroes in front count, and ends with 64 zeroes. */
 uint64_t nd_rabin_words(const struct nd_rabin *r, const uint64_t *word, size_t n)
 {
-    uint64_t(*const table)[256] = r->table;
-    uint64_t rest = table[0][1]; /* t^64: a 1, and place for a word */
-
-    if (n == 0)
-        return rest;
-    rest ^= __builtin_bswap64(word[0]);
-    for (size_t i = 1; i < n; i++)
-        rest = nd_rabin_step(table, rest) ^ __builtin_bswap64(word[i]);
-    return nd_rabin_step(table, rest);
+    return nd_signature_kernels()->rabin_words(r, word, n);
 }
