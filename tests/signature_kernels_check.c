@@ -141,6 +141,23 @@ static void check_equal(const struct nd_signature_kernels *k, const char *isa, s
     expect(k->signs(want) == signs, isa, "signs", n, shift);
 }
 
+/* Runs of one value, among which single ones. */
+static void check_changes(const struct nd_signature_kernels *k, const char *isa, size_t n,
+                          size_t shift)
+{
+    static uint64_t run[ROOM];
+    uint64_t before = any() % 3;
+    size_t count;
+
+    for (size_t i = 0; i < n; i++)
+        run[shift + i] = i > 0 && any() % (1 + n % 30) ? run[shift + i - 1] : any() % 3;
+    count = definition->changes(run + shift, n, before, expected);
+    memset(out, 0x5A, sizeof out);
+    expect(k->changes(run + shift, n, before, out + shift) == count &&
+               !memcmp(out + shift, expected, count * sizeof *out) && out[shift + n] == GUARD,
+           isa, "changes", n, shift);
+}
+
 static void check_lexicons(const struct nd_signature_kernels *k, const char *isa, size_t n,
                            size_t shift)
 {
@@ -224,6 +241,7 @@ int main(void)
                 check_lookup8(kernels, isa_name[i], len, shift);
                 check_rabin(kernels, isa_name[i], len, shift);
                 check_equal(kernels, isa_name[i], len, shift);
+                check_changes(kernels, isa_name[i], len, shift);
                 check_mix(kernels, isa_name[i], len, shift);
                 check_weighted(kernels, isa_name[i], len, shift);
                 check_lexicons(kernels, isa_name[i], len, shift);

@@ -283,17 +283,20 @@ static bool multiply_counts(struct nd_weigher *w, const struct nd_term_stat *sta
  * 2^-64 that idf times tf has. */
 static int multiply(struct nd_weigher *w, const struct nd_term_stat *stat, size_t n)
 {
-    bool has_gain = nd_weigher_needs_gain(w);
-    wide greatest = 0;
+    const bool has_gain = nd_weigher_needs_gain(w), is_log = w->params.idf == ND_IDF_LOG;
+    const uint64_t documents = w->documents, log = w->log_documents;
+    wide any = 0, *raw = w->raw;
     int shift;
 
     if (multiply_counts(w, stat, n, &shift))
         return shift;
     for (size_t i = 0; i < n; i++) {
-        w->raw[i] = (wide)idf_at(w, stat[i].df) * frequency(w, &stat[i], has_gain);
-        greatest = w->raw[i] > greatest ? w->raw[i] : greatest;
+        uint64_t idf = is_log ? log_idf(documents, log, stat[i].df) : idf_at(w, stat[i].df);
+
+        raw[i] = (wide)idf * frequency(w, &stat[i], has_gain);
+        any |= raw[i];
     }
-    shift = (int)bits_of(greatest) - WEIGHT_BITS;
+    shift = (int)bits_of(any) - WEIGHT_BITS; /* of the greatest, too */
     for (size_t i = 0; i < n; i++)
         w->weight[i] =
             shift >= 0 ? (uint64_t)(w->raw[i] >> shift) : (uint64_t)(w->raw[i] << -shift);

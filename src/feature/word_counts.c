@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { AHEAD = 16 }; /* words that are asked for while others are taken */
+
 void nd_word_counts_release(struct nd_word_counts *c)
 {
     free(c->tf);
@@ -70,6 +72,9 @@ uint64_t nd_word_counts_take(struct nd_word_counts *c, const struct nd_word *wor
 
     for (size_t i = 0; i < c->count; i++) {
         const struct nd_word *w = &word[met[i]];
+
+        if (i + AHEAD < c->count)
+            __builtin_prefetch(&word[met[i + AHEAD]]);
         uint32_t stays = (w->kinds & out) == 0;
 
         entry[n] = (struct nd_term_stat){.hash = w->term, .tf = c->tf[met[i]], .df = w->df};

@@ -202,12 +202,26 @@ TARGET static void lexicons(const struct nd_lexicons *lexicons, const uint64_t *
     nd_signature_scalar.lexicons(lexicons, term + whole, value + whole, n - whole, sum, count);
 }
 
+/* Where the same value wins window after window, four at a time are none. */
+TARGET static size_t changes(const uint64_t *value, size_t n, uint64_t before, uint64_t *out)
+{
+    size_t count = nd_signature_scalar.changes(value, n > 0, before, out), i = 1;
+
+    for (; n > i && n - i >= LANES64; i += LANES64)
+        if (_mm256_movemask_epi8(_mm256_cmpeq_epi64(load(value + i), load(value + i - 1))) != -1)
+            count += nd_signature_scalar.changes(value + i, LANES64, value[i - 1], out + count);
+    if (i < n)
+        count += nd_signature_scalar.changes(value + i, n - i, value[i - 1], out + count);
+    return count;
+}
+
 const struct nd_signature_kernels nd_signature_avx2 = {
     .mix = mix,
     .weighted = weighted,
     .equal = equal,
     .signs = signs,
     .least = least,
+    .changes = changes,
     .lookup8 = lookup8,
     .rabin = nd_rabin_each,
     .rabin_words = nd_rabin_of_words,

@@ -203,12 +203,29 @@ TARGET static void lexicons(const struct nd_lexicons *lexicons, const uint64_t *
     }
 }
 
+TARGET static size_t changes(const uint64_t *value, size_t n, uint64_t before, uint64_t *out)
+{
+    size_t count = nd_signature_scalar.changes(value, n > 0, before, out), i = 1;
+
+    for (; n > i && n - i >= LANES64; i += LANES64) {
+        __m512i v = _mm512_loadu_si512(value + i);
+        unsigned m = nd_mask_bits(_mm512_cmpneq_epi64_mask(v, _mm512_loadu_si512(value + i - 1)));
+
+        _mm512_storeu_si512(out + count, _mm512_maskz_compress_epi64((__mmask8)m, v));
+        count += (unsigned)__builtin_popcount(m);
+    }
+    if (i < n)
+        count += nd_signature_scalar.changes(value + i, n - i, value[i - 1], out + count);
+    return count;
+}
+
 const struct nd_signature_kernels nd_signature_avx512 = {
     .mix = mix,
     .weighted = weighted,
     .equal = equal,
     .signs = signs,
     .least = least,
+    .changes = changes,
     .lookup8 = lookup8,
     .rabin = nd_rabin_each,
     .rabin_words = nd_rabin_of_words,

@@ -49,6 +49,9 @@ struct nd_signature_kernels {
     /* value[i] = the lesser of itself and value[i + distance] as it was, i + distance < n. */
     void (*least)(uint64_t *value, size_t n, size_t distance);
 
+    /* Those of n values that are not the one before, of the first `before`, to `out`; how many. */
+    size_t (*changes)(const uint64_t *value, size_t n, uint64_t before, uint64_t *out);
+
     /* Jenkins' hash(key, 8, level 0) of each word, in place. */
     void (*lookup8)(uint64_t *hash, size_t n);
 

@@ -97,6 +97,11 @@ static uint64_t rabin_words(const struct nd_rabin *r, const uint64_t *word, size
     return nd_signature_scalar.rabin_words(r, word, n);
 }
 
+static size_t changes(const uint64_t *value, size_t n, uint64_t before, uint64_t *out)
+{
+    return nd_signature_scalar.changes(value, n, before, out);
+}
+
 static void sha1_one(uint32_t state[5], const uint32_t block[16])
 {
     nd_signature_scalar.sha1_one(state, block);
@@ -121,6 +126,7 @@ const struct nd_signature_kernels nd_signature_neon = {
     .equal = equal,
     .signs = signs,
     .least = least,
+    .changes = changes,
     .lookup8 = lookup8,
     .rabin = rabin,
     .rabin_words = rabin_words,

@@ -71,6 +71,18 @@ static void least(uint64_t *value, size_t n, size_t distance)
         value[i] = value[i + distance] < value[i] ? value[i + distance] : value[i];
 }
 
+static size_t changes(const uint64_t *value, size_t n, uint64_t before, uint64_t *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) { /* without a branch: written always, kept or not */
+        out[count] = value[i];
+        count += value[i] != before;
+        before = value[i];
+    }
+    return count;
+}
+
 static void lexicons(const struct nd_lexicons *lexicons, const uint64_t *term,
                      const uint64_t *value, size_t n, uint64_t *sum, uint64_t *count)
 {
@@ -94,6 +106,7 @@ const struct nd_signature_kernels nd_signature_scalar = {
     .equal = equal,
     .signs = signs,
     .least = least,
+    .changes = changes,
     .lookup8 = lookup8,
     .rabin = rabin,
     .rabin_words = rabin_words,

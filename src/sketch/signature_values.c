@@ -83,18 +83,10 @@ struct winners {
 
 static void note_winners(struct winners *w, const uint64_t *least, size_t windows)
 {
-    uint64_t *at = w->at + w->count, before = w->count ? w->last : ~least[0];
-    size_t count = 0;
+    uint64_t before = w->count ? w->last : ~least[0];
 
-    for (size_t i = 0; i < windows; i++) {
-        uint64_t h = least[i];
-
-        at[count] = h;
-        count += h != before;
-        before = h;
-    }
-    w->count += count;
-    w->last = before;
+    w->count += nd_signature_kernels()->changes(least, windows, before, w->at + w->count);
+    w->last = least[windows - 1];
 }
 
 static uint64_t *aligned(uint64_t *at)
