@@ -79,8 +79,10 @@ static void prepare(struct contestant *c, char *name)
         const struct nd_named_signature *x = &c->recipe.method.signature[i];
 
         const struct nd_weight_params weight = nd_signature_weights(&x->signature, &x->weight);
+        const struct nd_feature_params feature =
+            nd_signature_features(&x->signature, &x->weight, &x->feature);
 
-        c->featurer[i] = nd_featurer_new(&x->feature, &weight, df, &err);
+        c->featurer[i] = nd_featurer_new(&feature, &weight, df, &err);
         if (c->featurer[i])
             c->signer[i] = nd_signer_new(&x->signature, df, &err);
         if (!c->signer[i])
@@ -100,7 +102,7 @@ static void sketch(struct contestant *c, const struct nd_document *d)
         sink += minima.minhash[0];
     }
     for (unsigned i = 0; i < c->recipe.method.n_signatures; i++) {
-        if (nd_featurer_run(c->featurer[i], d, &features) ||
+        if (nd_featurer_run_hashes(c->featurer[i], d, &features) ||
             nd_signer_run(c->signer[i], &features, &made))
             die(c->name, "out of memory");
         sink += made.count ? made.word[0] : 0;

@@ -80,7 +80,7 @@ static struct copy copy_of(const struct nd_features *made)
 static void same(const struct copy *c, const struct nd_features *made)
 {
     require(made->count == c->made.count && made->n_tokens == c->made.n_tokens &&
-            made->n_terms == c->made.n_terms && made->length == c->made.length);
+            made->n_terms == c->made.n_terms);
     for (size_t i = 0; i < made->count; i++)
         require(made->at[i].hash == c->at[i].hash && made->at[i].weight == c->at[i].weight);
 }
@@ -89,8 +89,8 @@ static void what_must_hold(const struct nd_feature_params *p, const struct nd_do
                            const struct nd_features *made)
 {
     require(made->n_terms <= made->n_tokens && made->df == NULL && made->n_metadata == 0);
-    require(made->length == (uint64_t)nd_text_length(document->text.data, document->text.len));
-    require(p->unit != ND_FEATURE_CHARACTERS || made->n_tokens == made->length);
+    require(p->unit != ND_FEATURE_CHARACTERS ||
+            made->n_tokens == (uint64_t)nd_text_length(document->text.data, document->text.len));
     require(p->select != ND_SELECT_FIRST || made->count <= p->select_count);
     for (size_t i = 0; i < made->count; i++)
         require(made->at[i].weight >= 0 && made->at[i].weight <= ND_WEIGHT_ONE);

@@ -19,6 +19,7 @@
 
 #include <neardup/df.h>
 #include <neardup/feature.h>
+#include <neardup/text.h>
 
 #include "feature/featurer.h"
 
@@ -75,9 +76,9 @@ static size_t from_hex(char *text)
 }
 
 static void print_features(const struct nd_featurer *f, const struct nd_features *made,
-                           const char *text, size_t len)
+                           int64_t length, const char *text, size_t len)
 {
-    printf("%" PRIu64 " %" PRIu64 " %" PRIu64, made->n_tokens, made->n_terms, made->length);
+    printf("%" PRIu64 " %" PRIu64 " %" PRId64, made->n_tokens, made->n_terms, length);
     for (size_t i = 0; i < made->count; i++) {
         size_t number = f->params.count == ND_FEATURE_DISTINCT ? i + 1 : f->occurrence.at[i];
 
@@ -134,7 +135,7 @@ static void dump(struct nd_featurer *f, const char *text, size_t len)
         die("out of memory");
     same_features(&made, first, n);
     same_weights(f);
-    print_features(f, &made, explained, explained_len);
+    print_features(f, &made, nd_text_length(text, len), explained, explained_len);
     free(first);
     free(explained);
 }

@@ -11,6 +11,8 @@
 
 #include "base/hash.h"
 #include "simd/signature_kernels.h"
+#include "sketch/lookup8.h"
+#include "sketch/rabin.h"
 
 enum { LENGTHS = 130, SHIFTS = 8, LONG = 1000, ROOM = LONG + SHIFTS };
 #define GUARD UINT64_C(0x5A5A5A5A5A5A5A5A)
@@ -85,6 +87,75 @@ static void check_weighted(const struct nd_signature_kernels *k, const char *isa
     definition->weighted(value + shift, weight + shift, n, want);
     k->weighted(value + shift, weight + shift, n, got);
     expect(!memcmp(got, want, sizeof got), isa, "weighted", n, shift);
+}
+
+static void check_lookup8(const struct nd_signature_kernels *k, const char *isa, size_t n,
+                          size_t shift)
+{
+    for (size_t i = 0; i < n; i++)
+        expected[i] = nd_lookup8_words(value + shift + i, 1);
+    memcpy(out + shift, value + shift, n * sizeof *out);
+    out[shift + n] = GUARD;
+    k->lookup8(out + shift, n);
+    expect(!memcmp(out + shift, expected, n * sizeof *out) && out[shift + n] == GUARD, isa,
+           "lookup8", n, shift);
+}
+
+/* t^64 + t^4 + t^3 + t + 1, and others that need not be irreducible. */
+static void check_rabin(const struct nd_signature_kernels *k, const char *isa, size_t n,
+                        size_t shift)
+{
+    static const uint64_t polynomial[] = {0x1B, UINT64_C(0x243F6A8885A30907), UINT64_MAX, 1, 0};
+    struct nd_rabin r;
+
+    if (!nd_rabin_init(&r, polynomial[(n + shift) % 5])) {
+        expect(0, isa, "rabin: out of memory", n, shift);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        expected[i] = definition->rabin_words(&r, value + shift + i, 1);
+    memcpy(out + shift, value + shift, n * sizeof *out);
+    out[shift + n] = GUARD;
+    k->rabin(&r, out + shift, n);
+    expect(!memcmp(out + shift, expected, n * sizeof *out) && out[shift + n] == GUARD, isa, "rabin",
+           n, shift);
+    expect(k->rabin_words(&r, value + shift, n) == definition->rabin_words(&r, value + shift, n),
+           isa, "rabin_words", n, shift);
+    nd_rabin_release(&r);
+}
+
+static void check_equal(const struct nd_signature_kernels *k, const char *isa, size_t n,
+                        size_t shift)
+{
+    static const int32_t some[] = {1, 0, -3, 32768, 77, INT32_MAX, INT32_MIN};
+    int64_t got[ND_WEIGHTED_BITS + 1], want[ND_WEIGHTED_BITS + 1];
+    uint64_t signs = 0;
+
+    for (int b = 0; b <= ND_WEIGHTED_BITS; b++)
+        got[b] = want[b] = any() % 3 ? (int64_t)any() >> 2 : 0;
+    definition->equal(value + shift, n, some[n % 7], want);
+    k->equal(value + shift, n, some[n % 7], got);
+    expect(!memcmp(got, want, sizeof got), isa, "equal", n, shift);
+    for (int b = 0; b < ND_WEIGHTED_BITS; b++)
+        signs |= (uint64_t)(want[b] > 0) << b;
+    expect(k->signs(want) == signs, isa, "signs", n, shift);
+}
+
+/* Runs of one value, among which single ones. */
+static void check_changes(const struct nd_signature_kernels *k, const char *isa, size_t n,
+                          size_t shift)
+{
+    static uint64_t run[ROOM];
+    uint64_t before = any() % 3;
+    size_t count;
+
+    for (size_t i = 0; i < n; i++)
+        run[shift + i] = i > 0 && any() % (1 + n % 30) ? run[shift + i - 1] : any() % 3;
+    count = definition->changes(run + shift, n, before, expected);
+    memset(out, 0x5A, sizeof out);
+    expect(k->changes(run + shift, n, before, out + shift) == count &&
+               !memcmp(out + shift, expected, count * sizeof *out) && out[shift + n] == GUARD,
+           isa, "changes", n, shift);
 }
 
 static void check_lexicons(const struct nd_signature_kernels *k, const char *isa, size_t n,
@@ -167,6 +238,10 @@ int main(void)
             for (size_t n = 0; n <= LENGTHS + sizeof longer / sizeof *longer; n++) {
                 size_t len = n <= LENGTHS ? n : longer[n - LENGTHS - 1];
 
+                check_lookup8(kernels, isa_name[i], len, shift);
+                check_rabin(kernels, isa_name[i], len, shift);
+                check_equal(kernels, isa_name[i], len, shift);
+                check_changes(kernels, isa_name[i], len, shift);
                 check_mix(kernels, isa_name[i], len, shift);
                 check_weighted(kernels, isa_name[i], len, shift);
                 check_lexicons(kernels, isa_name[i], len, shift);

@@ -140,6 +140,7 @@ ND_API int nd_feature_reads_markup(const struct nd_feature_params *features,
 /* What a document was made into; borrowed from the featurer until its next document. */
 struct nd_features {
     const struct nd_feature *at; /* distinct, in order of first occurrence (or each occurrence) */
+    const uint64_t *hash;        /* NULL; but see nd_featurer_run_hashes */
     size_t count;                /* weight 0 stands in it too, so that counts agree */
     size_t n_metadata;           /* the last so many of them come from fields, not from the text */
     const struct nd_feature *forced; /* hash, and n (for 2^-n) as weight, in recipe order */
@@ -148,7 +149,6 @@ struct nd_features {
     uint64_t unit;      /* the weight that ND_WEIGHT_ONE stands for, in 2^-32; 0: no features */
     uint64_t n_tokens;  /* of the text, before any was dropped */
     uint64_t n_terms;   /* occurrences that were left */
-    uint64_t length;    /* code points of the normalised text */
 };
 
 /* The working memory of one thread.  `df` is shared and outlives it; NULL where nothing asks it. */
@@ -165,6 +165,14 @@ ND_API void nd_featurer_free(struct nd_featurer *f);
 /* ND_ENOMEM. */
 ND_API enum nd_status nd_featurer_run(struct nd_featurer *f, const struct nd_document *document,
                                       struct nd_features *out);
+
+/*
+ * As nd_featurer_run, for a signer: where every feature weighs ND_WEIGHT_ONE and none comes from a
+ * field, their hashes alone: out->hash, and out->at is NULL.  ND_ENOMEM.
+ */
+ND_API enum nd_status nd_featurer_run_hashes(struct nd_featurer *f,
+                                             const struct nd_document *document,
+                                             struct nd_features *out);
 
 /* Where a feature stands: from the first byte of its first token to the last of its last one. */
 struct nd_feature_place {

@@ -90,6 +90,14 @@ struct nd_signature {
 ND_API struct nd_weight_params nd_signature_weights(const struct nd_signature_params *params,
                                                     const struct nd_weight_params *weights);
 
+/*
+ * And features: where a kind takes them as a set and all that occur have a weight, what seldom
+ * occurs twice (shingles, n-grams, sentences, spots: not terms) is not made distinct beforehand.
+ */
+ND_API struct nd_feature_params nd_signature_features(const struct nd_signature_params *params,
+                                                      const struct nd_weight_params *weights,
+                                                      const struct nd_feature_params *features);
+
 /* The working memory of one thread. */
 struct nd_signer;
 

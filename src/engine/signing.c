@@ -17,9 +17,11 @@ struct nd_signing *nd_signing_new(const struct nd_matching *m, struct nd_error *
     for (unsigned i = 0; i < m->method.n_signatures; i++) {
         const struct nd_named_signature *x = &m->method.signature[i];
         const struct nd_weight_params weight = nd_signature_weights(&x->signature, &x->weight);
+        const struct nd_feature_params feature =
+            nd_signature_features(&x->signature, &x->weight, &x->feature);
         struct nd_error reason;
 
-        s->featurer[i] = nd_featurer_new(&x->feature, &weight, x->table, &reason);
+        s->featurer[i] = nd_featurer_new(&feature, &weight, x->table, &reason);
         if (s->featurer[i])
             s->signer[i] = nd_signer_new(&x->signature, x->table, &reason);
         if (!s->signer[i]) {
@@ -80,7 +82,7 @@ enum nd_status nd_signing_run(struct nd_signing *s, const struct nd_document *do
 
     *out = (struct nd_signed){.group = group};
     for (unsigned i = 0; i < s->matching->method.n_signatures; i++) {
-        enum nd_status status = nd_featurer_run(s->featurer[i], document, &features);
+        enum nd_status status = nd_featurer_run_hashes(s->featurer[i], document, &features);
 
         if (status == ND_OK)
             status = nd_signer_run(s->signer[i], &features, &out->signature[i]);

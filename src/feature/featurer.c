@@ -83,6 +83,9 @@ static enum nd_status plan(struct nd_featurer *f, const struct nd_weight_params 
                    p->select != ND_SELECT_UNCOMMON;
     f->keeps_df = f->df && p->unit == ND_FEATURE_TERMS && p->phrases == 0;
     f->needs_gain = nd_weigher_needs_gain(f->weigher);
+    f->is_by_word = p->unit == ND_FEATURE_TERMS && p->phrases == 0 && !f->is_plain &&
+                    p->count == ND_FEATURE_DISTINCT && !f->selects_occurrences &&
+                    !f->words.stemmer && !(f->words.has_dates && f->needs_gain);
     f->needs_marks = nd_weigher_needs_marks(f->weigher);
     if (f->needs_marks && p->unit == ND_FEATURE_CHARACTERS)
         return nd_fail(err, ND_EINVAL, "markup is about words, but unit = characters");
@@ -176,10 +179,12 @@ void nd_featurer_free(struct nd_featurer *f)
     free(f->mark);
     free(f->token);
     nd_tally_release(&f->tally);
+    nd_word_counts_release(&f->counts);
     free(f->occurrence.at);
     free(f->occurrence_from.at);
     free(f->new_number.at);
     free(f->origin.at);
+    free(f->direct);
     free(f->at);
     free(f->weight);
     free(f->df_of);
@@ -221,7 +226,7 @@ static enum nd_status read_marks(struct nd_featurer *f, const struct nd_document
 enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_document *document)
 {
     bool has_words = f->params.unit != ND_FEATURE_CHARACTERS;
-    enum nd_status status;
+    enum nd_status status = ND_OK;
 
     nd_tally_clear(&f->tally);
     f->occurrence.count = f->occurrence_from.count = f->origin.count = f->kept.count = 0;
@@ -233,7 +238,7 @@ enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_docume
                    (document->n_markup > 0 || (document->n_links > 0 && f->params.anchor_window));
     if (has_words)
         status = nd_featurer_read(f, document->text);
-    else /* before the first gain is asked for */
+    else if (nd_weigher_needs_length(f->weigher)) /* before the first gain is asked for */
         status = nd_featurer_length(f, document->text, &f->n_words);
     if (status == ND_OK)
         status = read_marks(f, document);
@@ -246,8 +251,8 @@ enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_docume
     return status;
 }
 
-enum nd_status nd_featurer_run(struct nd_featurer *f, const struct nd_document *document,
-                               struct nd_features *out)
+static enum nd_status run(struct nd_featurer *f, const struct nd_document *document,
+                          struct nd_features *out)
 {
     struct nd_features made;
     enum nd_status status = nd_featurer_collect(f, document);
@@ -255,8 +260,24 @@ enum nd_status nd_featurer_run(struct nd_featurer *f, const struct nd_document *
     if (status == ND_OK)
         status = nd_featurer_finish(f, document, &made);
     if (status == ND_OK)
-        status = nd_featurer_length(f, document->text, &made.length);
-    if (status == ND_OK)
         *out = made;
+    return status;
+}
+
+enum nd_status nd_featurer_run(struct nd_featurer *f, const struct nd_document *document,
+                               struct nd_features *out)
+{
+    f->is_plainly_asked = false;
+    return run(f, document, out);
+}
+
+enum nd_status nd_featurer_run_hashes(struct nd_featurer *f, const struct nd_document *document,
+                                      struct nd_features *out)
+{
+    enum nd_status status;
+
+    f->is_plainly_asked = true;
+    status = run(f, document, out);
+    f->is_plainly_asked = false;
     return status;
 }

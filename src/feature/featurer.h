@@ -7,6 +7,7 @@
 #include "feature/phrases.h"
 #include "feature/tally.h"
 #include "feature/weigh.h"
+#include "feature/word_counts.h"
 #include "feature/words.h"
 #include "text/text_stream.h"
 
@@ -46,9 +47,10 @@ struct nd_featurer {
     struct nd_metadata *metadata; /* NULL: none asked for */
     bool is_plain;                /* tokens are terms */
     bool has_sentences, selects_occurrences, needs_gain, needs_marks;
-    bool is_flat;   /* weights come from frequencies alone */
-    bool is_direct; /* every occurrence is a feature of the same weight: nothing is counted */
-    bool keeps_df;  /* terms, and each brings its df */
+    bool is_flat;    /* weights come from frequencies alone */
+    bool is_direct;  /* every occurrence is a feature of the same weight: nothing is counted */
+    bool keeps_df;   /* terms, and each brings its df */
+    bool is_by_word; /* distinct terms, each a word: counted by the numbers of words */
 
     uint64_t *anchor_code; /* of character n-grams: the anchors' code points, */
     size_t anchor_capacity;
@@ -74,14 +76,17 @@ struct nd_featurer {
     unsigned seen_in_it; /* occurrences in the last of them */
 
     struct nd_tally tally;
+    struct nd_word_counts counts;
     struct nd_numbers occurrence;      /* only for ND_FEATURE_OCCURRENCES, and to locate; */
     struct nd_numbers occurrence_from; /* where it begins, only to locate: see nd_featurer_add */
     struct nd_numbers new_number;      /* of each entry, when some are left out */
     struct nd_numbers origin; /* where each distinct feature first began; only to explain */
     bool has_origins, has_places;
 
+    uint64_t *direct; /* where nothing is counted: the hashes of all occurrences */
+    size_t n_direct, direct_capacity;
+    bool is_plainly_asked; /* this document: for hashes alone, where that is all */
     struct nd_feature *at;
-    size_t n_direct; /* of `at` so far, where nothing is counted */
     int32_t *weight;
     uint32_t *df_of;
     size_t at_capacity, weight_capacity, df_capacity;
@@ -97,12 +102,17 @@ enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_docume
 /* featurer_finish.c: weigh what was collected; but for out->length.  ND_ENOMEM. */
 enum nd_status nd_featurer_finish(struct nd_featurer *f, const struct nd_document *document,
                                   struct nd_features *out);
-bool nd_featurer_reserve(struct nd_featurer *f, size_t n); /* of `at`: n in all */
 
 /* Explaining needs the counts. */
 static inline bool nd_featurer_is_direct(const struct nd_featurer *f)
 {
     return f->is_direct && !f->has_origins && !f->has_places;
+}
+
+/* Explaining needs to know where features stand. */
+static inline bool nd_featurer_is_by_word(const struct nd_featurer *f)
+{
+    return f->is_by_word && !f->has_origins && !f->has_places;
 }
 
 /* The tokens of the text, with places in it even where apostrophes were taken out; the caller frees
@@ -118,6 +128,8 @@ bool nd_featurer_reserve_terms(struct nd_featurer *f, size_t n); /* n in all */
 
 /* featurer_terms.c: from words to terms.  False: out of memory. */
 bool nd_featurer_keep(struct nd_featurer *f);
+/* Where nd_featurer_is_by_word: from words to the tally at once.  False: out of memory. */
+bool nd_featurer_count_words(struct nd_featurer *f);
 
 /* Which token of the text a term is, from 0. */
 static inline size_t nd_featurer_word_of(const struct nd_featurer *f, size_t term)
@@ -138,6 +150,7 @@ enum nd_status nd_featurer_count(struct nd_featurer *f, struct nd_view text);
  * ones. False: out of memory.
  */
 bool nd_featurer_add(struct nd_featurer *f, uint64_t *hash, uint32_t *from, size_t n);
+bool nd_featurer_reserve_direct(struct nd_featurer *f, size_t n); /* of `direct`: n more */
 bool nd_featurer_select(struct nd_featurer *f);
 
 #endif

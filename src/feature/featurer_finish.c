@@ -5,21 +5,12 @@
 
 enum { FREQUENCIES = 64 };
 
-bool nd_featurer_reserve(struct nd_featurer *f, size_t n)
-{
-    void *at = f->at;
-
-    if (!nd_array_reserve(&at, &f->at_capacity, n, sizeof *f->at))
-        return false;
-    f->at = at;
-    return true;
-}
-
 static bool reserve_output(struct nd_featurer *f, size_t n, size_t n_distinct)
 {
-    void *weight = f->weight, *df_of = f->df_of;
-    bool good = nd_featurer_reserve(f, n);
+    void *at = f->at, *weight = f->weight, *df_of = f->df_of;
+    bool good = nd_array_reserve(&at, &f->at_capacity, n, sizeof *f->at);
 
+    f->at = at;
     good = nd_array_reserve(&weight, &f->weight_capacity, n_distinct, sizeof *f->weight) && good;
     f->weight = weight;
     if (f->df) {
@@ -75,6 +66,13 @@ static void put_all(struct nd_featurer *f, size_t n)
     }
 }
 
+/* The same where nothing was counted. */
+static void put_direct(struct nd_featurer *f)
+{
+    for (size_t i = 0; i < f->n_direct; i++)
+        f->at[i] = (struct nd_feature){f->direct[i], ND_WEIGHT_ONE};
+}
+
 static void put_metadata(struct nd_featurer *f, const struct nd_metadata_features *m, size_t n)
 {
     for (size_t i = 0; i < m->count; i++) {
@@ -94,8 +92,9 @@ enum nd_status nd_featurer_finish(struct nd_featurer *f, const struct nd_documen
     uint64_t unit = is_direct ? nd_weigher_unit_of_one(f->weigher, f->n_words) : 0;
     struct nd_metadata_features metadata;
     enum nd_status status = nd_metadata_run(f->metadata, document, &metadata);
+    bool is_bare = is_direct && f->is_plainly_asked && metadata.count == 0;
 
-    if (status == ND_OK && !reserve_output(f, n + metadata.count, f->tally.count))
+    if (status == ND_OK && !is_bare && !reserve_output(f, n + metadata.count, f->tally.count))
         status = ND_ENOMEM;
     if (status == ND_OK && !is_direct)
         status = weigh(f, &unit);
@@ -103,9 +102,12 @@ enum nd_status nd_featurer_finish(struct nd_featurer *f, const struct nd_documen
         return status;
     if (!is_direct)
         put_all(f, n);
+    else if (!is_bare)
+        put_direct(f);
     put_metadata(f, &metadata, n);
     *out = (struct nd_features){
-        .at = f->at,
+        .at = is_bare ? NULL : f->at,
+        .hash = is_bare ? f->direct : NULL,
         .count = n + metadata.count,
         .n_metadata = metadata.count,
         .forced = metadata.forced,

@@ -185,8 +185,12 @@ enum nd_status nd_featurer_length(struct nd_featurer *f, struct nd_view text, ui
         return ND_OK;
     *length = 0;
     nd_text_stream_start(f->stream, text.data, text.len);
-    while ((more = nd_text_stream_next(f->stream, &bytes, &n)) == 1)
+    while ((more = nd_text_stream_next(f->stream, &bytes, &n)) == 1) {
+        size_t codes = 0;
+
         for (size_t i = 0; i < n; i++)
-            *length += ((unsigned char)bytes[i] & 0xC0) != 0x80;
+            codes += ((unsigned char)bytes[i] & 0xC0) != 0x80;
+        *length += codes;
+    }
     return (enum nd_status)more;
 }

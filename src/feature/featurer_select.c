@@ -126,13 +126,23 @@ static void add_gains(struct nd_featurer *f, const uint32_t *number, const uint3
     }
 }
 
+bool nd_featurer_reserve_direct(struct nd_featurer *f, size_t n)
+{
+    void *direct = f->direct;
+
+    if (!nd_array_reserve(&direct, &f->direct_capacity, f->n_direct + n, sizeof *f->direct))
+        return false;
+    f->direct = direct;
+    return true;
+}
+
 /* Every occurrence is a feature. */
 static bool put_direct(struct nd_featurer *f, const uint64_t *hash, size_t n)
 {
-    if (!nd_featurer_reserve(f, f->n_direct + n))
+    if (!nd_featurer_reserve_direct(f, n))
         return false;
-    for (size_t i = 0; i < n; i++)
-        f->at[f->n_direct++] = (struct nd_feature){hash[i], ND_WEIGHT_ONE};
+    memcpy(f->direct + f->n_direct, hash, n * sizeof *hash);
+    f->n_direct += n;
     return true;
 }
 

@@ -70,11 +70,57 @@ static void keep(struct nd_featurer *f)
     f->kept.count = n;
 }
 
+/* What the words at n tokens from `first` on (from 0) gain by where they stand and how. */
+static void make_gains(const struct nd_featurer *f, size_t first, size_t n, uint32_t *gain)
+{
+    const uint16_t *mark = f->has_marks ? f->mark + first : NULL;
+
+    nd_weigher_gains(f->weigher, first + 1, n, f->n_words, mark, gain);
+}
+
+static void add_words(struct nd_featurer *f)
+{
+    enum { BATCH = 512 };
+    const uint32_t *word = f->word.at;
+    uint32_t gain[BATCH];
+
+    if (!f->needs_gain) {
+        nd_word_counts_add(&f->counts, word, NULL, f->word.count);
+        return;
+    }
+    for (size_t i = 0; i < f->word.count; i += BATCH) {
+        size_t n = f->word.count - i < BATCH ? f->word.count - i : BATCH;
+
+        make_gains(f, i, n, gain);
+        nd_word_counts_add(&f->counts, word + i, gain, n);
+    }
+}
+
+bool nd_featurer_count_words(struct nd_featurer *f)
+{
+    size_t n = f->word.count, words = f->words.count + 1;
+
+    if (!nd_tally_reserve(&f->tally, n < words ? n : words) ||
+        !nd_word_counts_begin(&f->counts, words, n, f->needs_gain))
+        return false;
+    add_words(f);
+    f->n_terms = nd_word_counts_take(&f->counts, f->words.word, OUT, f->needs_gain, &f->tally);
+    return true;
+}
+
+/* The words that are no part of a date move together. */
+static void leave_words(struct nd_featurer *f)
+{
+    for (size_t i = 0; i < f->kept.count; i++)
+        f->word.at[i] = f->word.at[f->kept.at[i]];
+    f->word.count = f->kept.count;
+}
+
 bool nd_featurer_keep(struct nd_featurer *f)
 {
     void *term_df = f->term_df;
 
-    if (f->is_plain)
+    if (f->is_plain || (nd_featurer_is_by_word(f) && !f->words.has_dates))
         return true;
     if (!nd_array_reserve(&term_df, &f->term_df_capacity, f->word.count, sizeof *f->term_df))
         return false;
@@ -88,5 +134,7 @@ bool nd_featurer_keep(struct nd_featurer *f)
     else
         keep(f);
     f->n_terms = f->kept.count;
+    if (nd_featurer_is_by_word(f))
+        leave_words(f);
     return true;
 }

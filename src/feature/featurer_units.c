@@ -2,6 +2,7 @@
 #include "feature/featurer.h"
 
 #include "base/hash.h"
+#include "feature/scan.h"
 #include "simd/sketch_kernels.h"
 #include "text/utf8.h"
 
@@ -52,12 +53,24 @@ static bool count_short(struct nd_featurer *f, const uint64_t *term, size_t n)
     return nd_featurer_add(f, &sum, &from, 1);
 }
 
+/* n shingles where every occurrence is a feature, wherever it stands. */
+static bool put_run(struct nd_featurer *f, const uint64_t *term, size_t n)
+{
+    if (!nd_featurer_reserve_direct(f, n))
+        return false;
+    nd_sketch_kernels()->shingles(term, n, f->params.width, f->direct + f->n_direct);
+    f->n_direct += n;
+    return true;
+}
+
 /* The n shingles that begin at term[0 … n - 1]; the first is number `from`. */
 static bool count_run(struct nd_featurer *f, const uint64_t *term, size_t n, size_t from)
 {
     const struct nd_sketch_kernels *kernels = nd_sketch_kernels();
     struct batch b;
 
+    if (nd_featurer_is_direct(f) && !f->selects_occurrences)
+        return put_run(f, term, n);
     for (size_t i = 0; i < n; i += BATCH) {
         b.count = n - i < BATCH ? n - i : BATCH;
         kernels->shingles(term + i, b.count, f->params.width, b.hash);
@@ -110,30 +123,68 @@ static bool count_phrases(struct nd_featurer *f)
     return flush(f, &b);
 }
 
-/* The code points of a window of normalised text follow those in `code`. */
+/* The code points of a window of normalised text follow those in `term`: eight of ASCII at a time.
+ */
 static bool append_codes(struct nd_featurer *f, const char *bytes, size_t len)
 {
+    const uint64_t *ascii = f->ascii;
+    uint64_t *term;
     size_t n;
 
     if (!nd_featurer_reserve_terms(f, f->n_terms + len))
         return false;
+    term = f->term + f->n_terms;
     for (size_t i = 0; i < len; i += n) {
-        unsigned char first = (unsigned char)bytes[i];
+        uint64_t eight = len - i < 8 ? UINT64_MAX : nd_scan_load(bytes + i);
 
+        if (!nd_scan_is_wide(eight)) {
+            for (n = 0; n < 8; n++)
+                *term++ = ascii[(unsigned char)bytes[i + n]];
+            continue;
+        }
         n = 1;
-        f->term[f->n_terms++] =
-            first < 0x80 ? f->ascii[first] : nd_mix64(nd_utf8_decode(bytes + i, &n));
+        *term++ = (unsigned char)bytes[i] < 0x80 ? ascii[(unsigned char)bytes[i]]
+                                                 : nd_mix64(nd_utf8_decode(bytes + i, &n));
     }
+    f->n_terms = (size_t)(term - f->term);
     return true;
 }
 
+/* The n-grams that end within some more bytes of normalised text. */
+static bool count_codes(struct nd_featurer *f, const char *bytes, size_t len)
+{
+    size_t w = f->params.width, n;
+
+    if (!append_codes(f, bytes, len))
+        return false;
+    if (f->n_terms < w)
+        return true;
+    n = f->n_terms - w + 1;
+    if (!count_run(f, f->term, n, f->n_dropped))
+        return false;
+    memmove(f->term, f->term + n, (w - 1) * sizeof *f->term);
+    f->n_dropped += n;
+    f->n_terms = w - 1;
+    return true;
+}
+
+/* Where a part of the text that the first cache holds ends: whole code points. */
+static size_t end_of_part(const char *bytes, size_t len, size_t from)
+{
+    enum { PART = 1024 };
+    size_t end = len - from < PART ? len : from + PART;
+
+    while (end < len && ((unsigned char)bytes[end] & 0xC0) == 0x80)
+        end++;
+    return end;
+}
+
 /*
- * Character n-grams, window by window: `term` holds the code points of a window and the last w - 1
+ * Character n-grams, part by part: `term` holds the code points of a part and the last w - 1
  * before it.
  */
 static enum nd_status count_characters(struct nd_featurer *f, struct nd_view text)
 {
-    size_t w = f->params.width;
     const char *bytes;
     size_t len;
     int more;
@@ -142,21 +193,15 @@ static enum nd_status count_characters(struct nd_featurer *f, struct nd_view tex
     f->n_dropped = 0;
     nd_text_stream_start(f->stream, text.data, text.len);
     while ((more = nd_text_stream_next(f->stream, &bytes, &len)) == 1) {
-        size_t n;
-
-        if (!append_codes(f, bytes, len))
-            return ND_ENOMEM;
-        if (f->n_terms < w)
-            continue;
-        n = f->n_terms - w + 1;
-        if (!count_run(f, f->term, n, f->n_dropped))
-            return ND_ENOMEM;
-        memmove(f->term, f->term + n, (w - 1) * sizeof *f->term);
-        f->n_dropped += n;
-        f->n_terms = w - 1;
+        for (size_t from = 0, end; from < len; from = end) {
+            end = end_of_part(bytes, len, from);
+            if (!count_codes(f, bytes + from, end - from))
+                return ND_ENOMEM;
+        }
     }
     if (more < 0)
         return (enum nd_status)more;
+    f->n_words = f->n_dropped + f->n_terms;
     if (f->n_dropped == 0 && f->n_terms > 0 && !count_short(f, f->term, f->n_terms))
         return ND_ENOMEM;
     return ND_OK;
@@ -221,7 +266,11 @@ enum nd_status nd_featurer_count(struct nd_featurer *f, struct nd_view text)
     bool good = true;
 
     switch (f->params.unit) {
-    case ND_FEATURE_TERMS: good = f->phrases.is_used ? count_phrases(f) : count_terms(f); break;
+    case ND_FEATURE_TERMS:
+        good = nd_featurer_is_by_word(f) ? nd_featurer_count_words(f)
+               : f->phrases.is_used      ? count_phrases(f)
+                                         : count_terms(f);
+        break;
     case ND_FEATURE_SHINGLES: good = count_shingles(f); break;
     case ND_FEATURE_CHARACTERS: return count_characters(f, text);
     case ND_FEATURE_SENTENCES: good = count_sentences(f); break;

@@ -114,3 +114,39 @@ uint32_t nd_position_weight(const struct nd_position_weights *p, uint64_t i, uin
         return nd_raised_cosine((uint32_t)(share << 1));
     return by_table(p, share);
 }
+
+/*
+ * Shares of neighbours: the quotient rises by that of one step, and by one more where the remainder
+ * overflows: no division for each.
+ */
+static void fill_cosine(uint64_t i, size_t n, uint64_t length, uint32_t *weight)
+{
+    const uint64_t step = (UINT64_C(1) << 31) / length, more = (UINT64_C(1) << 31) % length;
+    uint64_t share = (i << 31) / length, rest = (i << 31) % length;
+
+    for (size_t k = 0; k < n; k++) {
+        uint64_t over;
+
+        weight[k] = nd_raised_cosine((uint32_t)(share << 1));
+        rest += more;
+        over = rest >= length;
+        share += step + over;
+        rest -= length & (0 - over);
+    }
+}
+
+void nd_position_fill(const struct nd_position_weights *p, uint64_t i, size_t n, uint64_t length,
+                      uint32_t *weight)
+{
+    size_t k = 0;
+
+    if (p->kind == ND_POSITION_COSINE) {
+        fill_cosine(i, n, length, weight);
+        return;
+    }
+    if (!nd_position_needs_length(p))
+        for (; k < n && i + k <= ND_POSITION_NEAR; k++)
+            weight[k] = p->near[i + k - 1];
+    for (; k < n; k++)
+        weight[k] = nd_position_weight(p, i + k, length);
+}

@@ -33,4 +33,8 @@ bool nd_position_needs_length(const struct nd_position_weights *p);
 /* The weight of word i, from 1, of `length`, in 2^-24. */
 uint32_t nd_position_weight(const struct nd_position_weights *p, uint64_t i, uint64_t length);
 
+/* The same of words i … i + n - 1. */
+void nd_position_fill(const struct nd_position_weights *p, uint64_t i, size_t n, uint64_t length,
+                      uint32_t *weight);
+
 #endif

@@ -48,16 +48,23 @@ static bool rebuild(struct nd_tally *t, unsigned log2)
     return true;
 }
 
+bool nd_tally_reserve(struct nd_tally *t, size_t n)
+{
+    void *entry = t->entry;
+
+    if (n >= UINT32_MAX / 2 || !nd_array_reserve(&entry, &t->capacity, n + 2, sizeof *t->entry))
+        return false;
+    t->entry = entry;
+    return true;
+}
+
 /* Room for n more, at most one slot in four taken. */
 static bool reserve(struct nd_tally *t, size_t n)
 {
-    void *entry = t->entry;
     unsigned log2 = t->log2 ? t->log2 : LEAST_LOG2;
 
-    if (t->count + n >= UINT32_MAX / 2 ||
-        !nd_array_reserve(&entry, &t->capacity, t->count + n + 2, sizeof *t->entry))
+    if (!nd_tally_reserve(t, t->count + n))
         return false;
-    t->entry = entry;
     while ((size_t)1 << log2 < 4 * (t->count + n))
         log2++;
     return log2 == t->log2 || rebuild(t, log2);

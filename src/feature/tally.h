@@ -25,6 +25,9 @@ struct nd_tally {
 void nd_tally_release(struct nd_tally *t);
 void nd_tally_clear(struct nd_tally *t);
 
+/* Room for n entries in all, to be written by whoever knows them.  False: out of memory. */
+bool nd_tally_reserve(struct nd_tally *t, size_t n);
+
 /*
  * Count n occurrences; number[i] becomes the number of the feature, from 1.  False: out of memory,
  * the tally as it was.

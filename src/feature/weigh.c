@@ -30,13 +30,21 @@ struct nd_weigher {
     size_t capacity;
 };
 
+/* ln(N / n), n above 0; of n above N 0. */
+static inline uint64_t log_idf(uint64_t documents, uint64_t log_documents, uint32_t n)
+{
+    uint64_t log = nd_ln(n + (n == 0));
+
+    return n < documents ? log_documents - log : 0;
+}
+
 /* idf of n of N, in 2^-40; n above N is N. */
 static uint64_t idf_of(const struct nd_weigher *w, uint32_t n)
 {
     n = n > 0 ? n : 1;
     switch (w->params.idf) {
     case ND_IDF_INVERSE: return ND_LN_ONE / n;
-    case ND_IDF_LOG: return n < w->documents ? w->log_documents - nd_ln(n) : 0;
+    case ND_IDF_LOG: return log_idf(w->documents, w->log_documents, n);
     case ND_IDF_NIDF: return nd_df_nidf(w->df, n);
     default: return ND_LN_ONE;
     }
@@ -166,10 +174,9 @@ bool nd_weigher_needs_length(const struct nd_weigher *w)
     return nd_position_needs_length(&w->position);
 }
 
-uint32_t nd_weigher_gain(const struct nd_weigher *w, uint64_t i, uint64_t length, unsigned mark)
+/* What a mark makes of the gain that a word has by its place. */
+static uint32_t marked(const struct nd_weigher *w, uint64_t gain, unsigned mark)
 {
-    uint64_t gain = nd_position_weight(&w->position, i, length);
-
     if (mark == 0 || w->params.markup == ND_MARKUP_IGNORE)
         return (uint32_t)gain;
     if (w->params.markup == ND_MARKUP_ADD) {
@@ -180,6 +187,19 @@ uint32_t nd_weigher_gain(const struct nd_weigher *w, uint64_t i, uint64_t length
         gain = gain * (uint64_t)((int64_t)ND_GAIN_ONE + more) >> 24;
     }
     return gain < UINT32_MAX ? (uint32_t)gain : UINT32_MAX;
+}
+
+uint32_t nd_weigher_gain(const struct nd_weigher *w, uint64_t i, uint64_t length, unsigned mark)
+{
+    return marked(w, nd_position_weight(&w->position, i, length), mark);
+}
+
+void nd_weigher_gains(const struct nd_weigher *w, uint64_t i, size_t n, uint64_t length,
+                      const uint16_t *mark, uint32_t *gain)
+{
+    nd_position_fill(&w->position, i, n, length, gain);
+    for (size_t k = 0; mark && k < n; k++)
+        gain[k] = marked(w, gain[k], mark[k]);
 }
 
 static bool reserve(struct nd_weigher *w, size_t n)
@@ -230,15 +250,20 @@ static uint64_t idf_at(const struct nd_weigher *w, uint32_t n)
 static bool multiply_counts(struct nd_weigher *w, const struct nd_term_stat *stat, size_t n,
                             int *shift)
 {
-    uint64_t any = 0;
+    const bool is_log = w->params.idf == ND_IDF_LOG;
+    const uint64_t documents = w->documents, log = w->log_documents;
+    uint64_t any = 0, *to = w->weight;
     uint32_t tf = 0;
     int bits;
 
     if (nd_weigher_needs_gain(w) || w->params.tf != ND_TF_COUNT)
         return false;
     for (size_t i = 0; i < n; i++) {
-        w->weight[i] = idf_at(w, stat[i].df) * stat[i].tf;
-        any |= w->weight[i];
+        uint64_t weight =
+            (is_log ? log_idf(documents, log, stat[i].df) : idf_at(w, stat[i].df)) * stat[i].tf;
+
+        to[i] = weight;
+        any |= weight;
         tf |= stat[i].tf;
     }
     if (tf > UINT16_MAX)
@@ -258,17 +283,20 @@ static bool multiply_counts(struct nd_weigher *w, const struct nd_term_stat *sta
  * 2^-64 that idf times tf has. */
 static int multiply(struct nd_weigher *w, const struct nd_term_stat *stat, size_t n)
 {
-    bool has_gain = nd_weigher_needs_gain(w);
-    wide greatest = 0;
+    const bool has_gain = nd_weigher_needs_gain(w), is_log = w->params.idf == ND_IDF_LOG;
+    const uint64_t documents = w->documents, log = w->log_documents;
+    wide any = 0, *raw = w->raw;
     int shift;
 
     if (multiply_counts(w, stat, n, &shift))
         return shift;
     for (size_t i = 0; i < n; i++) {
-        w->raw[i] = (wide)idf_at(w, stat[i].df) * frequency(w, &stat[i], has_gain);
-        greatest = w->raw[i] > greatest ? w->raw[i] : greatest;
+        uint64_t idf = is_log ? log_idf(documents, log, stat[i].df) : idf_at(w, stat[i].df);
+
+        raw[i] = (wide)idf * frequency(w, &stat[i], has_gain);
+        any |= raw[i];
     }
-    shift = (int)bits_of(greatest) - WEIGHT_BITS;
+    shift = (int)bits_of(any) - WEIGHT_BITS; /* of the greatest, too */
     for (size_t i = 0; i < n; i++)
         w->weight[i] =
             shift >= 0 ? (uint64_t)(w->raw[i] >> shift) : (uint64_t)(w->raw[i] << -shift);

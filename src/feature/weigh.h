@@ -48,6 +48,10 @@ bool nd_weigher_needs_length(const struct nd_weigher *w); /* nd_weigher_gain rea
  */
 uint32_t nd_weigher_gain(const struct nd_weigher *w, uint64_t i, uint64_t length, unsigned mark);
 
+/* The same of words i … i + n - 1; `mark` of each, NULL: of none.  Any thread. */
+void nd_weigher_gains(const struct nd_weigher *w, uint64_t i, size_t n, uint64_t length,
+                      const uint16_t *mark, uint32_t *gain);
+
 /*
  * The weights of n features, 0 … ND_WEIGHT_ONE, the greatest of them ND_WEIGHT_ONE unless all are
  * 0.  `n_words` is the length of the document in words, for the length normalisation.  *unit is

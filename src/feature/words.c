@@ -11,7 +11,8 @@
 
 enum {
     LEAST_LOG2 = 12,
-    KEPT = 1 << 18, /* words from one document to the next: 6 MB, and 8 MB of slots */
+    KEPT = 1 << 18, /* words from one document to the next: 6 MB, and 16 MB of slots */
+    AHEAD = 16,     /* tokens whose slots are asked for while others are looked at */
 };
 
 enum nd_status nd_words_init(struct nd_words *w, const struct nd_feature_params *params,
@@ -41,13 +42,21 @@ enum nd_status nd_words_init(struct nd_words *w, const struct nd_feature_params 
     return ND_OK;
 }
 
+static void free_slots(struct nd_words *w)
+{
+    if (w->slot)
+        nd_table_free(w->slot, sizeof *w->slot << w->log2);
+    w->slot = NULL;
+    w->log2 = 0;
+}
+
 void nd_words_release(struct nd_words *w)
 {
     nd_stop_words_release(&w->stop);
     nd_stemmer_free(w->stemmer);
     free(w->anchor);
     free(w->word);
-    free(w->slot);
+    free_slots(w);
     *w = (struct nd_words){0};
 }
 
@@ -56,11 +65,9 @@ void nd_words_begin(struct nd_words *w)
     if (w->count <= KEPT)
         return;
     free(w->word);
-    free(w->slot);
+    free_slots(w);
     w->word = NULL;
-    w->slot = NULL;
     w->count = w->capacity = 0;
-    w->log2 = 0;
 }
 
 struct nd_view nd_words_term(struct nd_words *w, struct nd_view form)
@@ -128,7 +135,7 @@ static bool learn(struct nd_words *w, struct nd_word *word, uint64_t hash, struc
 /* A table of 2^log2 slots with the words put in again. */
 static bool rebuild(struct nd_words *w, unsigned log2)
 {
-    uint32_t *slot = calloc((size_t)1 << log2, sizeof *slot);
+    struct nd_word_slot *slot = nd_table_alloc(sizeof *slot << log2);
     size_t mask = ((size_t)1 << log2) - 1;
 
     if (!slot)
@@ -136,18 +143,17 @@ static bool rebuild(struct nd_words *w, unsigned log2)
     for (uint32_t i = 1; i <= w->count; i++) {
         size_t at = w->word[i].hash >> (64 - log2);
 
-        while (slot[at])
+        while (slot[at].number)
             at = (at + 1) & mask;
-        slot[at] = i;
+        slot[at] = (struct nd_word_slot){w->word[i].hash, i};
     }
-    free(w->slot);
+    free_slots(w);
     w->slot = slot;
     w->log2 = log2;
     return true;
 }
 
-/* Room for n more words, at most one slot in three taken: a word in its first slot is worth more
- * than the cache. */
+/* Room for n more words, at most one slot in two taken. */
 static bool reserve(struct nd_words *w, size_t n)
 {
     void *word = w->word;
@@ -157,7 +163,7 @@ static bool reserve(struct nd_words *w, size_t n)
         !nd_array_reserve(&word, &w->capacity, w->count + n + 1, sizeof *w->word))
         return false;
     w->word = word;
-    while ((size_t)1 << log2 < 3 * (w->count + n))
+    while ((size_t)1 << log2 < 2 * (w->count + n))
         log2++;
     return log2 == w->log2 || rebuild(w, log2);
 }
@@ -166,43 +172,38 @@ static bool reserve(struct nd_words *w, size_t n)
 static uint32_t find(struct nd_words *w, const struct nd_token_window *window, size_t i)
 {
     size_t mask = ((size_t)1 << w->log2) - 1, at = window->hash[i] >> (64 - w->log2);
-    uint32_t found = w->slot[at];
+    uint32_t found;
 
-    w->word[0].hash = window->hash[i];
-    while (w->word[found].hash != window->hash[i]) {
-        at = (at + 1) & mask;
-        found = w->slot[at];
-    }
-    if (found)
-        return found;
+    for (; w->slot[at].number; at = (at + 1) & mask)
+        if (w->slot[at].hash == window->hash[i])
+            return w->slot[at].number;
     found = (uint32_t)w->count + 1;
     if (!learn(w, &w->word[found], window->hash[i], nd_token_form(window, i)))
         return 0;
-    w->slot[at] = found;
+    w->slot[at] = (struct nd_word_slot){window->hash[i], found};
     w->count++;
     return found;
 }
 
-/* First all slots, then all words: the table is larger than the caches, and these are misses that
- * do not wait for one another. */
+/* The table is larger than the caches: its misses are not to wait for one another. */
 bool nd_words_find(struct nd_words *w, const struct nd_token_window *window, uint32_t *number)
 {
     const uint64_t *hash = window->hash;
+    const size_t n = window->count;
+    const struct nd_word_slot *slots;
     unsigned shift;
 
-    if (!reserve(w, window->count))
+    if (!reserve(w, n))
         return false;
     shift = 64 - w->log2;
-    for (size_t i = 0; i < window->count; i++) {
-        number[i] = w->slot[hash[i] >> shift];
-        __builtin_prefetch(&w->word[number[i]]);
+    slots = w->slot;
+    for (size_t i = 0; i < n; i++) {
+        const struct nd_word_slot *slot = &slots[hash[i] >> shift];
+
+        __builtin_prefetch(&slots[hash[i + AHEAD < n ? i + AHEAD : i] >> shift]);
+        number[i] = slot->hash == hash[i] ? slot->number : 0;
+        if (number[i] == 0 && (number[i] = find(w, window, i)) == 0)
+            return false;
     }
-    w->word[0].hash = 0;
-    for (size_t i = 0; i < window->count; i++)
-        if (number[i] == 0 || w->word[number[i]].hash != hash[i]) {
-            number[i] = find(w, window, i);
-            if (number[i] == 0)
-                return false;
-        }
     return true;
 }

@@ -23,17 +23,23 @@ struct nd_word {
     uint32_t kinds; /* ND_WORD_…, of word_table.h */
 };
 
+struct nd_word_slot {
+    uint64_t hash;
+    uint32_t number; /* of the word; 0: free */
+};
+
 /*
  * The working memory of one thread, of bounded size: it is emptied between documents.
  *
- *     word  [ . | w1 | w2 | … ]        in order of first occurrence, from 1: frequent words are
- * near slot  [ 0 | 2 | 0 | 1 | … ]      open addressing: numbers of words; 0 is free
+ *     word  [ . | w1 | w2 | … ]         in order of first occurrence, from 1: frequent ones are
+ * near slot  [ 0 | h2 2 | 0 | h1 1 | … ] open addressing, on huge pages where it is large: a token
+ *                                       costs one line of it, and those of its word are not asked
  */
 struct nd_words {
-    struct nd_word *word; /* word[0] is scratch */
+    struct nd_word *word; /* word[0] is none */
     size_t count, capacity;
-    uint32_t *slot;
-    unsigned log2;
+    struct nd_word_slot *slot;
+    unsigned log2; /* of the number of slots; 0: none */
 
     struct nd_stop_words stop;
     struct nd_stemmer *stemmer; /* NULL: terms are tokens */

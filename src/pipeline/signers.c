@@ -8,9 +8,11 @@ enum nd_status nd_signers_init(struct nd_signers *s, const struct nd_method *met
     for (unsigned i = 0; i < method->n_signatures; i++) {
         const struct nd_named_signature *x = &method->signature[i];
         const struct nd_weight_params weight = nd_signature_weights(&x->signature, &x->weight);
+        const struct nd_feature_params feature =
+            nd_signature_features(&x->signature, &x->weight, &x->feature);
         struct nd_error reason = {0};
 
-        s->featurer[i] = nd_featurer_new(&x->feature, &weight, x->table, &reason);
+        s->featurer[i] = nd_featurer_new(&feature, &weight, x->table, &reason);
         if (s->featurer[i])
             s->signer[i] = nd_signer_new(&x->signature, x->table, &reason);
         if (!s->signer[i])
@@ -32,7 +34,7 @@ enum nd_status nd_signers_run(struct nd_signers *s, unsigned i, const struct nd_
                               struct nd_signature *out)
 {
     struct nd_features features;
-    enum nd_status status = nd_featurer_run(s->featurer[i], document, &features);
+    enum nd_status status = nd_featurer_run_hashes(s->featurer[i], document, &features);
 
     return status ? status : nd_signer_run(s->signer[i], &features, out);
 }

@@ -76,6 +76,15 @@ bool nd_isa_has_vpopcntdq(void)
 #endif
 }
 
+bool nd_isa_has_clmul(void)
+{
+#if defined(__x86_64__)
+    return nd_isa() != ND_ISA_SCALAR && __builtin_cpu_supports("pclmul");
+#else
+    return false;
+#endif
+}
+
 #if defined(__x86_64__)
 /* Not every compiler knows the name: leaf 7, EBX, bit 29. */
 static bool asked_for_sha(void)

@@ -19,6 +19,7 @@ enum nd_isa { ND_ISA_SCALAR, ND_ISA_AVX2, ND_ISA_AVX512, ND_ISA_NEON };
 enum nd_isa nd_isa(void);
 bool nd_isa_has_vbmi2(void); /* with VBMI */
 bool nd_isa_has_vpopcntdq(void);
-bool nd_isa_has_sha(void); /* with AVX2, too */
+bool nd_isa_has_sha(void);   /* with AVX2, too */
+bool nd_isa_has_clmul(void); /* with AVX2, too: products without carries */
 
 #endif

@@ -1,5 +1,6 @@
 /* signature_avx2.c - the signature kernels for AVX2 */
 #include "simd/signature_kernels.h"
+#include "simd/sketch_kernels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -8,6 +9,9 @@
 
 typedef uint32_t sha1_word __attribute__((vector_size(32)));
 #include "simd/sha1_lanes.h"
+
+typedef uint64_t lookup8_word __attribute__((vector_size(32)));
+#include "simd/lookup8_lanes.h"
 
 enum { LANES32 = 8, LANES64 = 4, EIGHTHS = ND_WEIGHTED_BITS / LANES32, BLOCK = 256 };
 
@@ -106,6 +110,28 @@ TARGET static void weighted(const uint64_t *word, const int32_t *weight, size_t 
     }
 }
 
+static void equal(const uint64_t *word, size_t n, int32_t weight, int64_t *sum)
+{
+    int64_t ones[ND_WEIGHTED_BITS] = {0};
+
+    nd_sketch_avx2.simhash(word, n, ones);
+    for (int b = 0; b < ND_WEIGHTED_BITS; b++)
+        sum[b] += ones[b] * weight;
+}
+
+TARGET static uint64_t signs(const int64_t *sum)
+{
+    const __m256i zero = _mm256_setzero_si256();
+    uint64_t word = 0;
+
+    for (int b = ND_WEIGHTED_BITS - LANES64; b >= 0; b -= LANES64) {
+        __m256i above = _mm256_cmpgt_epi64(load(sum + b), zero);
+
+        word = word << LANES64 | (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(above));
+    }
+    return word;
+}
+
 /* What a vector reads at the distance has not been written yet.  Numbers are compared as signed
  * ones, their highest bit turned. */
 TARGET static void least(uint64_t *value, size_t n, size_t distance)
@@ -176,10 +202,29 @@ TARGET static void lexicons(const struct nd_lexicons *lexicons, const uint64_t *
     nd_signature_scalar.lexicons(lexicons, term + whole, value + whole, n - whole, sum, count);
 }
 
+/* Where the same value wins window after window, four at a time are none. */
+TARGET static size_t changes(const uint64_t *value, size_t n, uint64_t before, uint64_t *out)
+{
+    size_t count = nd_signature_scalar.changes(value, n > 0, before, out), i = 1;
+
+    for (; n > i && n - i >= LANES64; i += LANES64)
+        if (_mm256_movemask_epi8(_mm256_cmpeq_epi64(load(value + i), load(value + i - 1))) != -1)
+            count += nd_signature_scalar.changes(value + i, LANES64, value[i - 1], out + count);
+    if (i < n)
+        count += nd_signature_scalar.changes(value + i, n - i, value[i - 1], out + count);
+    return count;
+}
+
 const struct nd_signature_kernels nd_signature_avx2 = {
     .mix = mix,
     .weighted = weighted,
+    .equal = equal,
+    .signs = signs,
     .least = least,
+    .changes = changes,
+    .lookup8 = lookup8,
+    .rabin = nd_rabin_each,
+    .rabin_words = nd_rabin_of_words,
     .sha1 = sha1,
     .sha1_one = nd_sha1_one,
     .lexicons = lexicons,

@@ -1,4 +1,5 @@
 /* signature_avx512.c - the signature kernels for AVX-512 F, BW, DQ and VL */
+#include "simd/mask_bits.h"
 #include "simd/signature_kernels.h"
 
 #if defined(__x86_64__)
@@ -8,6 +9,9 @@
 
 typedef uint32_t sha1_word __attribute__((vector_size(64)));
 #include "simd/sha1_lanes.h"
+
+typedef uint64_t lookup8_word __attribute__((vector_size(64)));
+#include "simd/lookup8_lanes.h"
 
 enum { LANES32 = 16, LANES64 = 8, QUARTERS = ND_WEIGHTED_BITS / LANES32, BLOCK = 256 };
 
@@ -86,6 +90,49 @@ TARGET static void weighted(const uint64_t *word, const int32_t *weight, size_t 
     }
 }
 
+/* At most 255 words: 64 counters of a byte, one for each bit, and a word is the mask of adding 1.
+ */
+TARGET static void equal_block(const uint64_t *word, size_t n, int32_t weight, int64_t *sum)
+{
+    const __m512i one = _mm512_set1_epi8(1), w = _mm512_set1_epi64(weight);
+    const __m512i all = _mm512_set1_epi64((int64_t)n * weight);
+    __m512i ones[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+    uint8_t count[ND_WEIGHTED_BITS];
+    size_t i = 0;
+
+    for (; n - i >= 2; i += 2)
+        for (size_t k = 0; k < 2; k++)
+            ones[k] = _mm512_mask_add_epi8(ones[k], word[i + k], ones[k], one);
+    if (i < n)
+        ones[0] = _mm512_mask_add_epi8(ones[0], word[i], ones[0], one);
+    _mm512_storeu_si512(count, _mm512_add_epi8(ones[0], ones[1]));
+    for (int b = 0; b < ND_WEIGHTED_BITS; b += LANES64) {
+        __m512i c = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(count + b)));
+        __m512i more = _mm512_sub_epi64(_mm512_mullo_epi64(_mm512_add_epi64(c, c), w), all);
+
+        _mm512_storeu_si512(sum + b, _mm512_add_epi64(_mm512_loadu_si512(sum + b), more));
+    }
+}
+
+TARGET static void equal(const uint64_t *word, size_t n, int32_t weight, int64_t *sum)
+{
+    enum { MOST = 254 }; /* of a byte, and even */
+
+    for (size_t i = 0; i < n; i += MOST)
+        equal_block(word + i, n - i < MOST ? n - i : MOST, weight, sum);
+}
+
+TARGET static uint64_t signs(const int64_t *sum)
+{
+    const __m512i zero = _mm512_setzero_si512();
+    uint64_t word = 0;
+
+    for (int b = ND_WEIGHTED_BITS - LANES64; b >= 0; b -= LANES64)
+        word = word << LANES64 |
+               nd_mask_bits(_mm512_cmpgt_epi64_mask(_mm512_loadu_si512(sum + b), zero));
+    return word;
+}
+
 /* What a vector reads at the distance has not been written yet. */
 TARGET static void least(uint64_t *value, size_t n, size_t distance)
 {
@@ -156,10 +203,32 @@ TARGET static void lexicons(const struct nd_lexicons *lexicons, const uint64_t *
     }
 }
 
+TARGET static size_t changes(const uint64_t *value, size_t n, uint64_t before, uint64_t *out)
+{
+    size_t count = nd_signature_scalar.changes(value, n > 0, before, out), i = 1;
+
+    for (; n > i && n - i >= LANES64; i += LANES64) {
+        __m512i v = _mm512_loadu_si512(value + i);
+        unsigned m = nd_mask_bits(_mm512_cmpneq_epi64_mask(v, _mm512_loadu_si512(value + i - 1)));
+
+        _mm512_storeu_si512(out + count, _mm512_maskz_compress_epi64((__mmask8)m, v));
+        count += (unsigned)__builtin_popcount(m);
+    }
+    if (i < n)
+        count += nd_signature_scalar.changes(value + i, n - i, value[i - 1], out + count);
+    return count;
+}
+
 const struct nd_signature_kernels nd_signature_avx512 = {
     .mix = mix,
     .weighted = weighted,
+    .equal = equal,
+    .signs = signs,
     .least = least,
+    .changes = changes,
+    .lookup8 = lookup8,
+    .rabin = nd_rabin_each,
+    .rabin_words = nd_rabin_of_words,
     .sha1 = sha1,
     .sha1_one = nd_sha1_one,
     .lexicons = lexicons,

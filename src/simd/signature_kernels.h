@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "simd/cpu.h"
+#include "simd/rabin_step.h"
 
 enum {
     ND_WEIGHTED_BITS = 64,
@@ -13,6 +14,9 @@ enum {
     ND_LEXICONS_MOST = 256,
     ND_SHA1_LANES = 16, /* messages that are hashed at once */
 };
+
+/* Not asked for, but what vectors like: no line of the cache is cut in two. */
+#define ND_SIGNATURE_ALIGN 64
 
 /* Pinned by docs/format/signatures.md: what separates the words of one feature, and places. */
 #define ND_SIGNATURE_STEP UINT64_C(0x9E3779B97F4A7C15)
@@ -36,8 +40,26 @@ struct nd_signature_kernels {
      */
     void (*weighted)(const uint64_t *word, const int32_t *weight, size_t n, int64_t *sum);
 
+    /* The same of n words of one weight. */
+    void (*equal)(const uint64_t *word, size_t n, int32_t weight, int64_t *sum);
+
+    /* Bit b: whether sum[b] is above 0, b < ND_WEIGHTED_BITS. */
+    uint64_t (*signs)(const int64_t *sum);
+
     /* value[i] = the lesser of itself and value[i + distance] as it was, i + distance < n. */
     void (*least)(uint64_t *value, size_t n, size_t distance);
+
+    /* Those of n values that are not the one before, of the first `before`, to `out`; how many. */
+    size_t (*changes)(const uint64_t *value, size_t n, uint64_t before, uint64_t *out);
+
+    /* Jenkins' hash(key, 8, level 0) of each word, in place. */
+    void (*lookup8)(uint64_t *hash, size_t n);
+
+    /* Rabin's fingerprint of each word's bytes, little-endian, the first leading, in place. */
+    void (*rabin)(const struct nd_rabin *r, uint64_t *hash, size_t n);
+
+    /* The fingerprint of n words one after another. */
+    uint64_t (*rabin_words)(const struct nd_rabin *r, const uint64_t *word, size_t n);
 
     /* One block of 16 words of each of the messages into its state (FIPS 180-4, section 6.1.2). */
     void (*sha1)(uint32_t state[5][ND_SHA1_LANES], const uint32_t block[16][ND_SHA1_LANES]);
@@ -77,6 +99,9 @@ extern const struct nd_signature_kernels nd_signature_scalar;
 extern const struct nd_signature_kernels nd_signature_avx2, nd_signature_avx512;
 /* By the SHA instructions, or where the processor lacks them as the scalar table does. */
 void nd_sha1_one(uint32_t state[5], const uint32_t block[16]);
+/* By carry-less products, or where the processor lacks them as the scalar table does. */
+void nd_rabin_each(const struct nd_rabin *r, uint64_t *hash, size_t n);
+uint64_t nd_rabin_of_words(const struct nd_rabin *r, const uint64_t *word, size_t n);
 #elif defined(__aarch64__)
 extern const struct nd_signature_kernels nd_signature_neon;
 #endif

@@ -1,5 +1,6 @@
 /* signature_neon.c - the signature kernels for NEON (AArch64) */
 #include "simd/signature_kernels.h"
+#include "simd/sketch_kernels.h"
 
 #if defined(__aarch64__)
 #include <arm_neon.h>
@@ -7,6 +8,9 @@
 #define TARGET
 typedef uint32x4_t sha1_word;
 #include "simd/sha1_lanes.h"
+
+typedef uint64_t lookup8_word __attribute__((vector_size(16)));
+#include "simd/lookup8_lanes.h"
 
 enum { LANES32 = 4, PARTS = ND_WEIGHTED_BITS / LANES32, BLOCK = 256 };
 
@@ -69,6 +73,35 @@ static void weighted(const uint64_t *word, const int32_t *weight, size_t n, int6
     }
 }
 
+static void equal(const uint64_t *word, size_t n, int32_t weight, int64_t *sum)
+{
+    int64_t ones[ND_WEIGHTED_BITS] = {0};
+
+    nd_sketch_neon.simhash(word, n, ones);
+    for (int b = 0; b < ND_WEIGHTED_BITS; b++)
+        sum[b] += ones[b] * weight;
+}
+
+static uint64_t signs(const int64_t *sum)
+{
+    return nd_signature_scalar.signs(sum);
+}
+
+static void rabin(const struct nd_rabin *r, uint64_t *hash, size_t n)
+{
+    nd_signature_scalar.rabin(r, hash, n);
+}
+
+static uint64_t rabin_words(const struct nd_rabin *r, const uint64_t *word, size_t n)
+{
+    return nd_signature_scalar.rabin_words(r, word, n);
+}
+
+static size_t changes(const uint64_t *value, size_t n, uint64_t before, uint64_t *out)
+{
+    return nd_signature_scalar.changes(value, n, before, out);
+}
+
 static void sha1_one(uint32_t state[5], const uint32_t block[16])
 {
     nd_signature_scalar.sha1_one(state, block);
@@ -90,7 +123,13 @@ static void least(uint64_t *value, size_t n, size_t distance)
 const struct nd_signature_kernels nd_signature_neon = {
     .mix = mix,
     .weighted = weighted,
+    .equal = equal,
+    .signs = signs,
     .least = least,
+    .changes = changes,
+    .lookup8 = lookup8,
+    .rabin = rabin,
+    .rabin_words = rabin_words,
     .sha1 = sha1,
     .sha1_one = sha1_one,
     .lexicons = lexicons,

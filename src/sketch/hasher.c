@@ -1,8 +1,6 @@
 /* hasher.c - features, lists and sets by a hash function */
 #include "sketch/hasher.h"
 
-#include <stdlib.h>
-
 #include "base/hash.h"
 #include "simd/signature_kernels.h"
 #include "sketch/lookup8.h"
@@ -18,27 +16,20 @@ enum nd_status nd_hasher_init(struct nd_hasher *h, enum nd_hash_function functio
     if (!nd_rabin_is_irreducible(rabin_polynomial))
         return nd_fail(err, ND_EINVAL, "rabin_polynomial: t^64 + 0x%016llx is not irreducible",
                        (unsigned long long)rabin_polynomial);
-    h->rabin = nd_rabin_table_new(rabin_polynomial);
-    return h->rabin ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
+    return nd_rabin_init(&h->rabin, rabin_polynomial) ? ND_OK
+                                                      : nd_fail(err, ND_ENOMEM, "out of memory");
 }
 
 void nd_hasher_release(struct nd_hasher *h)
 {
-    free(h->rabin);
-    h->rabin = NULL;
+    nd_rabin_release(&h->rabin);
 }
 
 void nd_hasher_run(const struct nd_hasher *h, uint64_t *hash, size_t n)
 {
     switch (h->function) {
-    case ND_HASH_LOOKUP8:
-        for (size_t i = 0; i < n; i++)
-            hash[i] = nd_lookup8_words(hash + i, 1);
-        break;
-    case ND_HASH_RABIN:
-        for (size_t i = 0; i < n; i++)
-            hash[i] = nd_rabin_words(h->rabin, hash + i, 1);
-        break;
+    case ND_HASH_LOOKUP8: nd_signature_kernels()->lookup8(hash, n); break;
+    case ND_HASH_RABIN: nd_signature_kernels()->rabin(&h->rabin, hash, n); break;
     case ND_HASH_SHA1: nd_sha1_each(hash, n); break;
     default: break;
     }
@@ -59,7 +50,7 @@ static void hash_lists(const struct nd_hasher *h, const struct nd_list *list, si
         if (h->function == ND_HASH_LOOKUP8)
             out[i] = nd_lookup8_words(list[i].word, list[i].n);
         else if (h->function == ND_HASH_RABIN)
-            out[i] = nd_rabin_words(h->rabin, list[i].word, list[i].n);
+            out[i] = nd_rabin_words(&h->rabin, list[i].word, list[i].n);
         out[i] = not_zero(out[i]);
     }
 }

@@ -7,11 +7,12 @@
 #include <neardup/error.h>
 #include <neardup/signature.h>
 
+#include "simd/rabin_step.h"
+
 /* What a feature's 64-bit hash is made into; docs/format/signatures.md says of which bytes. */
 struct nd_hasher {
     enum nd_hash_function function;
-    uint64_t (*rabin)[256]; /* what t^64 makes of each byte of a polynomial; NULL: another function
-                             */
+    struct nd_rabin rabin; /* without a table: another function */
 };
 
 /* ND_EINVAL: the polynomial is not irreducible; ND_ENOMEM. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "simd/signature_kernels.h"
 #include "sketch/hasher.h"
 
 enum { BYTES = 8 };
@@ -62,7 +63,7 @@ bool nd_rabin_is_irreducible(uint64_t polynomial)
     return a == 1 && power == 2;
 }
 
-uint64_t (*nd_rabin_table_new(uint64_t polynomial))[256]
+static uint64_t (*table_of(uint64_t polynomial))[256]
 {
     uint64_t(*table)[256] = nd_alloc_array(BYTES, sizeof *table);
     uint64_t power = polynomial; /* t^64 */
@@ -78,26 +79,31 @@ uint64_t (*nd_rabin_table_new(uint64_t polynomial))[256]
     return table;
 }
 
-/* a t^64 modulo P */
-static uint64_t times_t64(uint64_t (*table)[256], uint64_t a)
+/* t^128 is t^64 P and more: long division, a bit of the quotient at a time. */
+static uint64_t quotient_of(uint64_t polynomial)
 {
-    uint64_t product = 0;
+    uint64_t rest = polynomial, quotient = 0;
 
-#pragma GCC unroll 8
-    for (int i = 0; i < BYTES; i++)
-        product ^= table[i][a >> 8 * i & 255];
-    return product;
+    for (int i = 0; i < 64; i++) {
+        quotient = quotient << 1 | rest >> 63;
+        rest = times_t(rest, polynomial);
+    }
+    return quotient;
 }
 
-/* The message begins with a 1, so that zeroes in front count, and ends with 64 zeroes. */
-uint64_t nd_rabin_words(uint64_t (*table)[256], const uint64_t *word, size_t n)
+bool nd_rabin_init(struct nd_rabin *r, uint64_t polynomial)
 {
-    uint64_t rest = table[0][1]; /* t^64: a 1, and place for a word */
+    *r = (struct nd_rabin){polynomial, quotient_of(polynomial), table_of(polynomial)};
+    return r->table != NULL;
+}
 
-    if (n == 0)
-        return rest;
-    rest ^= __builtin_bswap64(word[0]);
-    for (size_t i = 1; i < n; i++)
-        rest = times_t64(table, rest) ^ __builtin_bswap64(word[i]);
-    return times_t64(table, rest);
+void nd_rabin_release(struct nd_rabin *r)
+{
+    free(r->table);
+    r->table = NULL;
+}
+
+uint64_t nd_rabin_words(const struct nd_rabin *r, const uint64_t *word, size_t n)
+{
+    return nd_signature_kernels()->rabin_words(r, word, n);
 }

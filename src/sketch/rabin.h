@@ -2,13 +2,17 @@
 #ifndef ND_SKETCH_RABIN_H
 #define ND_SKETCH_RABIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* For t^64 + polynomial: entry [i][b] is b(t) t^(8 i) t^64 modulo it.  NULL: no memory; free(). */
-uint64_t (*nd_rabin_table_new(uint64_t polynomial))[256];
+#include "simd/rabin_step.h"
+
+/* For t^64 + polynomial.  False: out of memory. */
+bool nd_rabin_init(struct nd_rabin *r, uint64_t polynomial);
+void nd_rabin_release(struct nd_rabin *r);
 
 /* The fingerprint of the words' bytes, little-endian, the first byte leading. */
-uint64_t nd_rabin_words(uint64_t (*table)[256], const uint64_t *word, size_t n);
+uint64_t nd_rabin_words(const struct nd_rabin *r, const uint64_t *word, size_t n);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "base/log2.h"
+#include "base/memory.h"
 #include "base/sort.h"
 #include "simd/signature_kernels.h"
 
@@ -288,10 +289,27 @@ static enum nd_status hash_lists(struct nd_signer *s, size_t n, const struct tal
     return ND_OK;
 }
 
-enum nd_status nd_sign_imatch(struct nd_signer *s, const struct nd_features *features,
+/* Hashes alone, as features. */
+static bool give_weights(struct nd_signer *s, struct nd_features *features)
+{
+    void *at = s->feature;
+
+    if (!features->hash)
+        return true;
+    if (!nd_array_reserve(&at, &s->feature_capacity, features->count, sizeof *s->feature))
+        return false;
+    s->feature = at;
+    for (size_t i = 0; i < features->count; i++)
+        s->feature[i] = (struct nd_feature){features->hash[i], ND_WEIGHT_ONE};
+    features->at = s->feature;
+    return true;
+}
+
+enum nd_status nd_sign_imatch(struct nd_signer *s, const struct nd_features *given,
                               struct nd_signature *out)
 {
-    int64_t n = primary_terms(s, features);
+    struct nd_features weighted = *given, *features = &weighted;
+    int64_t n = give_weights(s, features) ? primary_terms(s, features) : -1;
     struct tally t;
 
     if (n < 0 || count_terms(s, (size_t)n, &t) != ND_OK || top_up(s, features, &t) != ND_OK)

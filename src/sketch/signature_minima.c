@@ -13,21 +13,20 @@ _Static_assert(ND_SIGNATURE_MINIMA_MAX % ND_MINIMA == 0, "whole runs of minima")
 
 /*
  * The minima of docs/format/sketch.md, and more of them: run r of 128 is made of the hashes mixed
- * with r, run 0 of the hashes themselves.  Returns how many features there are, -1: no memory.
+ * with r, run 0 of the hashes themselves.  Returns how many features there are.
  */
-static int64_t find_minima(struct nd_signer *s, const struct nd_features *features,
-                           uint32_t *minima)
+static size_t find_minima(const struct nd_signer *s, const struct nd_features *features,
+                          uint32_t *minima)
 {
-    int64_t n = nd_signer_hash(s, features);
-    uint64_t mixed[CHUNK];
+    uint64_t hash[CHUNK + 1], mixed[CHUNK];
+    size_t n = 0;
 
-    if (n <= 0)
-        return n;
     memset(minima, 0xFF, ND_SIGNATURE_MINIMA_MAX * sizeof *minima);
-    for (size_t i = 0; i < (size_t)n; i += CHUNK) {
-        const uint64_t *hash = s->hash.at + i;
-        size_t m = (size_t)n - i < CHUNK ? (size_t)n - i : CHUNK;
+    for (size_t i = 0; i < features->count; i += CHUNK) {
+        size_t left = features->count - i;
+        size_t m = nd_signer_take(s, features, i, left < CHUNK ? left : CHUNK, hash);
 
+        n += m;
         nd_sketch_kernels()->minhash(hash, m, minima);
         for (size_t r = 1; r * ND_MINIMA < s->params.minima; r++) {
             nd_signature_kernels()->mix(hash, m, ND_SIGNATURE_STEP * r, mixed);
@@ -50,10 +49,9 @@ enum nd_status nd_sign_minima(struct nd_signer *s, const struct nd_features *fea
                               struct nd_signature *out)
 {
     uint32_t minima[ND_SIGNATURE_MINIMA_MAX];
-    int64_t n = find_minima(s, features, minima);
 
-    if (n <= 0)
-        return n < 0 ? ND_ENOMEM : reject(s, out);
+    if (find_minima(s, features, minima) == 0)
+        return reject(s, out);
     out->count = s->params.minima;
     for (size_t i = 0; i < out->count; i++)
         s->word.at[i] = (uint64_t)minima[i] + 1;
@@ -109,13 +107,11 @@ enum nd_status nd_sign_shingled_minima(struct nd_signer *s, const struct nd_feat
 {
     uint32_t minima[ND_SIGNATURE_MINIMA_MAX];
     uint64_t sketch[ND_SIGNATURE_MINIMA_MAX];
-    int64_t n;
 
     if (!nd_words_reserve(&s->word, s->params.minima))
         return ND_ENOMEM;
-    n = find_minima(s, features, minima);
-    if (n <= 0)
-        return n < 0 ? ND_ENOMEM : reject(s, out);
+    if (find_minima(s, features, minima) == 0)
+        return reject(s, out);
     for (size_t i = 0; i < s->params.minima; i++)
         sketch[i] = minima[i];
     out->count = nd_signature_words(&s->params);

@@ -170,6 +170,33 @@ static bool all_have_weight(const struct nd_weight_params *w)
            w->top_share == 0;
 }
 
+/* Kinds that take features as a set, and find equal ones by themselves. */
+static bool takes_equal_ones(enum nd_signature_kind kind)
+{
+    switch (kind) {
+    case ND_SIGNATURE_MINHASH:
+    case ND_SIGNATURE_BOTTOM_K:
+    case ND_SIGNATURE_MOD_P:
+    case ND_SIGNATURE_SUPERSHINGLES:
+    case ND_SIGNATURE_SORTED_SHINGLES:
+    case ND_SIGNATURE_MEGASHINGLES:
+    case ND_SIGNATURE_FEATURES: return true;
+    default: return false;
+    }
+}
+
+struct nd_feature_params nd_signature_features(const struct nd_signature_params *params,
+                                               const struct nd_weight_params *weights,
+                                               const struct nd_feature_params *features)
+{
+    struct nd_feature_params f = *features;
+
+    if (takes_equal_ones(params->kind) && all_have_weight(weights) && f.unit != ND_FEATURE_TERMS &&
+        f.select != ND_SELECT_FIRST)
+        f.count = ND_FEATURE_OCCURRENCES;
+    return f;
+}
+
 struct nd_weight_params nd_signature_weights(const struct nd_signature_params *params,
                                              const struct nd_weight_params *weights)
 {

@@ -19,26 +19,91 @@ static void word_of(const uint64_t *hash, size_t n, size_t j, uint64_t *out)
         nd_signature_kernels()->mix(hash, n, ND_SIGNATURE_STEP * j, out);
 }
 
-/* Add up features of one chunk; returns how many have a weight. */
-static size_t add_chunk(const struct nd_signer *s, const struct nd_feature *feature, size_t n,
-                        size_t words, int64_t *sum)
-{
-    uint64_t hash[CHUNK], word[CHUNK];
+/* The features of one chunk that have a weight: first `equal` of one weight, then the others. */
+struct chunk {
+    uint64_t hash[CHUNK];
     int32_t weight[CHUNK];
-    size_t kept = 0;
+    size_t n, equal;
+};
 
+static void gather(const struct nd_features *features, size_t from, size_t n, struct chunk *c)
+{
+    const struct nd_feature *feature;
+
+    c->n = 0;
+    if (features->hash) {
+        memcpy(c->hash, features->hash + from, n * sizeof *c->hash);
+        c->weight[0] = ND_WEIGHT_ONE;
+        c->n = c->equal = n;
+        return;
+    }
+    feature = features->at + from;
     for (size_t i = 0; i < n; i++) {
-        hash[kept] = feature[i].hash;
-        weight[kept] = feature[i].weight;
-        kept += feature[i].weight != 0;
+        c->hash[c->n] = feature[i].hash;
+        c->weight[c->n] = feature[i].weight;
+        c->n += feature[i].weight != 0;
     }
-    nd_signer_key(s, hash, kept);
-    nd_hasher_run(&s->hasher, hash, kept);
+    c->equal = 0;
+}
+
+/*
+ * Where weights are of frequencies alone, most features occur once and have the least weight: those
+ * come first, and are added up as ones.
+ */
+static void part_equal(struct chunk *c)
+{
+    uint64_t hash[CHUNK];
+    int32_t weight[CHUNK], least = INT32_MAX;
+    size_t equal = 0, others = 0;
+
+    for (size_t i = 0; i < c->n; i++)
+        least = c->weight[i] < least ? c->weight[i] : least;
+    for (size_t i = 0; i < c->n; i++)
+        equal += c->weight[i] == least;
+    if (2 * equal < c->n)
+        return;
+    c->equal = equal;
+    equal = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        bool is_equal = c->weight[i] == least;
+
+        hash[others] = c->hash[i];
+        weight[others] = c->weight[i];
+        c->hash[equal] = c->hash[i];
+        others += !is_equal;
+        equal += is_equal;
+    }
+    memcpy(c->hash + equal, hash, others * sizeof *hash);
+    memcpy(c->weight + equal, weight, others * sizeof *weight);
+    c->weight[0] = least;
+}
+
+/* One word of each of the features to its sums. */
+static void add_word(const struct chunk *c, const uint64_t *word, int64_t *sum)
+{
+    if (c->equal)
+        nd_signature_kernels()->equal(word, c->equal, c->weight[0], sum);
+    nd_signature_kernels()->weighted(word + c->equal, c->weight + c->equal, c->n - c->equal, sum);
+}
+
+/* Add up features of one chunk; returns how many have a weight. */
+static size_t add_chunk(const struct nd_signer *s, const struct nd_features *features, size_t from,
+                        size_t n, size_t words, int64_t *sum)
+{
+    uint64_t word[CHUNK];
+    struct chunk c;
+
+    gather(features, from, n, &c);
+    if (!features->hash)
+        part_equal(&c);
+    nd_signer_key(s, c.hash, c.n);
+    nd_hasher_run(&s->hasher, c.hash, c.n);
     for (size_t j = 0; j < words; j++) {
-        word_of(hash, kept, j, word);
-        nd_signature_kernels()->weighted(j ? word : hash, weight, kept, sum + j * ND_WEIGHTED_BITS);
+        if (j > 0)
+            word_of(c.hash, c.n, j, word);
+        add_word(&c, j ? word : c.hash, sum + j * ND_WEIGHTED_BITS);
     }
-    return kept;
+    return c.n;
 }
 
 /*
@@ -82,6 +147,7 @@ enum nd_status nd_sign_simhash(struct nd_signer *s, const struct nd_features *fe
 {
     const struct nd_signature_params *p = &s->params;
     int64_t sum[WORDS * ND_WEIGHTED_BITS];
+    uint64_t mask[WORDS] = {0};
     unsigned bits = p->bits - p->reserved_bits;
     size_t words = nd_signature_words(p), n_weighted = 0;
 
@@ -89,16 +155,16 @@ enum nd_status nd_sign_simhash(struct nd_signer *s, const struct nd_features *fe
     memset(s->word.at, 0, words * sizeof *s->word.at);
     out->count = words;
     for (size_t i = 0; i < features->count; i += CHUNK)
-        n_weighted +=
-            add_chunk(s, features->at + i,
-                      features->count - i < CHUNK ? features->count - i : CHUNK, words, sum);
+        n_weighted += add_chunk(
+            s, features, i, features->count - i < CHUNK ? features->count - i : CHUNK, words, sum);
     out->is_rejected = n_weighted == 0;
     if (out->is_rejected)
         return ND_OK;
+    nd_signature_mask(p, mask);
     for (size_t i = 0; i < features->n_forced; i++)
         force(s, features->forced + i, bits, sum);
-    for (unsigned b = 0; b < bits; b++)
-        s->word.at[b / 64] |= (uint64_t)(sum[b] > 0) << b % 64;
+    for (size_t j = 0; j < words; j++)
+        s->word.at[j] = nd_signature_kernels()->signs(sum + j * ND_WEIGHTED_BITS) & mask[j];
     if (p->reserved_bits)
         s->word.at[words - 1] |= quantised_length(features->n_tokens, p->reserved_bits)
                                  << ((p->bits - 1) % 64 + 1 - p->reserved_bits);

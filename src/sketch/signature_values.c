@@ -74,42 +74,90 @@ static size_t least_of_windows(uint64_t *hash, size_t n, size_t window)
     return n - window + 1;
 }
 
-/* The hashes that win; one that wins in window after window stands once.  A list shorter than the
- * window is one. */
-static size_t winnow(uint64_t *hash, size_t n, size_t window)
+/* The hashes that win, in order; one that wins in window after window stands once. */
+struct winners {
+    uint64_t *at;
+    size_t count;
+    uint64_t last; /* of the window before; of the first one any other */
+};
+
+static void note_winners(struct winners *w, const uint64_t *least, size_t windows)
 {
-    size_t windows, count = 0;
-    uint64_t before;
+    uint64_t before = w->count ? w->last : ~least[0];
 
-    if (n == 0)
-        return 0;
-    windows = least_of_windows(hash, n, window < n ? window : n);
-    before = ~hash[0];
-    for (size_t i = 0; i < windows; i++) {
-        uint64_t h = hash[i];
+    w->count += nd_signature_kernels()->changes(least, windows, before, w->at + w->count);
+    w->last = least[windows - 1];
+}
 
-        hash[count] = h;
-        count += h != before;
-        before = h;
+static uint64_t *aligned(uint64_t *at)
+{
+    return (uint64_t *)(((uintptr_t)at + ND_SIGNATURE_ALIGN - 1) &
+                        ~(uintptr_t)(ND_SIGNATURE_ALIGN - 1));
+}
+
+/*
+ * Winnowing, as many windows at a time as the first cache holds: the last hashes of one part begin
+ * the next.  A list shorter than the window is one window.
+ */
+static enum nd_status winnow(struct nd_signer *s, const struct nd_features *features, size_t *count)
+{
+    enum { BLOCK = 2048, TIMES = 8, ALIGN = ND_SIGNATURE_ALIGN / sizeof(uint64_t) };
+    const size_t n = features->count, window = s->params.window < n ? s->params.window : n;
+    const size_t most = window < BLOCK / TIMES ? BLOCK : window * TIMES;
+    const size_t block = most < n ? most : n;
+    size_t have = 0;
+    uint64_t *part, *tail;
+    struct winners w;
+
+    if (!nd_words_reserve(&s->hash, n + 1) ||
+        !nd_words_reserve(&s->scratch, block + 2 * window + ALIGN + 1))
+        return ND_ENOMEM;
+    part = aligned(s->scratch.at);
+    tail = part + block + window;
+    w = (struct winners){.at = s->hash.at};
+    for (size_t i = 0; i < n; i += block) {
+        have += nd_signer_take(s, features, i, n - i < block ? n - i : block, part + have);
+        if (have < window)
+            continue;
+        memcpy(tail, part + have - (window - 1), (window - 1) * sizeof *tail);
+        note_winners(&w, part, least_of_windows(part, have, window));
+        have = window - 1;
+        memcpy(part, tail, have * sizeof *tail);
     }
-    return count;
+    if (w.count == 0 && have > 0)
+        note_winners(&w, part, least_of_windows(part, have, have));
+    *count = w.count;
+    return ND_OK;
+}
+
+static enum nd_status choose(struct nd_signer *s, const struct nd_features *features, size_t *count)
+{
+    size_t n;
+
+    if (s->params.kind == ND_SIGNATURE_WINNOWING)
+        return winnow(s, features, count);
+    if (!nd_words_reserve(&s->hash, features->count + 1))
+        return ND_ENOMEM;
+    n = nd_signer_take(s, features, 0, features->count, s->hash.at);
+    if (!nd_words_reserve(&s->scratch, 2 * n + 1))
+        return ND_ENOMEM;
+    switch (s->params.kind) {
+    case ND_SIGNATURE_BOTTOM_K: *count = bottom_k(s->hash.at, n, s, s->scratch.at); break;
+    case ND_SIGNATURE_MOD_P: *count = multiples(s, s->hash.at, n); break;
+    default: *count = n; break;
+    }
+    return ND_OK;
 }
 
 enum nd_status nd_sign_values(struct nd_signer *s, const struct nd_features *features,
                               struct nd_signature *out)
 {
-    int64_t gathered = nd_signer_hash(s, features);
-    size_t n = (size_t)gathered;
+    size_t n = 0;
+    enum nd_status status = choose(s, features, &n);
     struct nd_words words;
 
-    if (gathered < 0 || !nd_words_reserve(&s->scratch, 2 * n + 1))
+    if (status != ND_OK || !nd_words_reserve(&s->scratch, n + 1))
         return ND_ENOMEM;
-    switch (s->params.kind) {
-    case ND_SIGNATURE_BOTTOM_K: n = bottom_k(s->hash.at, n, s, s->scratch.at); break;
-    case ND_SIGNATURE_MOD_P: n = multiples(s, s->hash.at, n); break;
-    case ND_SIGNATURE_WINNOWING: n = winnow(s->hash.at, n, s->params.window); break;
-    default: break;
-    }
     out->count = nd_sort_distinct(s->hash.at, n, s->scratch.at);
     out->is_rejected = out->count == 0;
     words = s->word;

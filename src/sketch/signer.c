@@ -2,6 +2,7 @@
 #include "sketch/signer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
@@ -82,6 +83,7 @@ void nd_signer_free(struct nd_signer *s)
         return;
     nd_hasher_release(&s->hasher);
     nd_shingle_set_release(&s->set);
+    free(s->feature);
     free(s->hash.at);
     free(s->scratch.at);
     free(s->extra.at);
@@ -95,31 +97,46 @@ void nd_signer_key(const struct nd_signer *s, uint64_t *hash, size_t n)
         nd_signature_kernels()->mix(hash, n, s->seed, hash);
 }
 
+/* The hashes of features from … from + n - 1 that have a weight; how many. */
+static size_t gather(const struct nd_features *features, size_t from, size_t n, uint64_t *hash)
+{
+    const struct nd_feature *at;
+    size_t kept = 0;
+
+    if (features->hash) {
+        memcpy(hash, features->hash + from, n * sizeof *hash);
+        return n;
+    }
+    at = features->at + from;
+    for (size_t i = 0; i < n; i++) { /* without a branch: written always, kept or not */
+        hash[kept] = at[i].hash;
+        kept += at[i].weight != 0;
+    }
+    return kept;
+}
+
 int64_t nd_signer_gather(struct nd_signer *s, const struct nd_features *features, bool content)
 {
-    size_t most = features->count - (content ? features->n_metadata : 0), n = 0;
+    size_t most = features->count - (content ? features->n_metadata : 0), n;
 
     if (!nd_words_reserve(&s->hash, most + 1))
         return -1;
-    for (size_t i = 0; i < most; i++) { /* without a branch: written always, kept or not */
-        s->hash.at[n] = features->at[i].hash;
-        n += features->at[i].weight != 0;
-    }
+    n = gather(features, 0, most, s->hash.at);
     nd_signer_key(s, s->hash.at, n);
     return (int64_t)n;
 }
 
-int64_t nd_signer_hash(struct nd_signer *s, const struct nd_features *features)
+size_t nd_signer_take(const struct nd_signer *s, const struct nd_features *features, size_t from,
+                      size_t n, uint64_t *hash)
 {
-    int64_t n = nd_signer_gather(s, features, false);
+    size_t kept = gather(features, from, n, hash);
 
-    if (n < 0)
-        return n;
-    nd_hasher_run(&s->hasher, s->hash.at, (size_t)n);
+    nd_signer_key(s, hash, kept);
+    nd_hasher_run(&s->hasher, hash, kept);
     if (s->kept_bits != UINT64_MAX)
-        for (int64_t i = 0; i < n; i++)
-            s->hash.at[i] &= s->kept_bits;
-    return n;
+        for (size_t i = 0; i < kept; i++)
+            hash[i] &= s->kept_bits;
+    return kept;
 }
 
 enum nd_status nd_signer_run(struct nd_signer *s, const struct nd_features *features,

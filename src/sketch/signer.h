@@ -34,6 +34,8 @@ struct nd_signer {
     uint32_t df_least, df_most; /* of the primary lexicon */
     uint32_t drop;              /* of 2^16 */
     uint64_t key[ND_SIGNATURE_LEXICONS_MAX / 4];
+    struct nd_feature *feature; /* of those that came as hashes */
+    size_t feature_capacity;
     struct nd_shingle_set set;
 
     uint64_t quantum; /* in millionths */
@@ -54,8 +56,12 @@ bool nd_words_reserve(struct nd_words *words, size_t n);
  * or -1: out of memory.  `content` leaves out what comes from fields.
  */
 int64_t nd_signer_gather(struct nd_signer *s, const struct nd_features *features, bool content);
-/* The same by the hash function, and cut to the bits that are kept. */
-int64_t nd_signer_hash(struct nd_signer *s, const struct nd_features *features);
+/*
+ * The same of features from … from + n - 1, by the hash function and cut to the bits that are kept,
+ * to `hash`, which has room for one more than n: a part of them at a time stays in the first cache.
+ */
+size_t nd_signer_take(const struct nd_signer *s, const struct nd_features *features, size_t from,
+                      size_t n, uint64_t *hash);
 
 /* Turn hashes of features into keyed ones, in place. */
 void nd_signer_key(const struct nd_signer *s, uint64_t *hash, size_t n);

@@ -175,6 +175,12 @@ static void with_a_df_table(void **state)
     params.phrases = .5;
     check_all();
     params.phrases = 0;
+    weights.position = ND_POSITION_COSINE;
+    check_all();
+    params.strip = ND_STRIP_DATES;
+    weights.position = ND_POSITION_NONE;
+    check_all();
+    params.strip = ND_STRIP_NONE;
     params.select = ND_SELECT_RAREST;
     params.select_count = 3;
     params.count = ND_FEATURE_OCCURRENCES;
