@@ -124,21 +124,23 @@ static void check(struct search *search, const struct wave *w, size_t i, unsigne
 static void finish(struct search *search, struct wave *w)
 {
     struct nd_hamming_found found[WAVE];
+    uint32_t more[WAVE];
     const struct nd_halves *s = search->halves;
 
     while (w->n) {
-        size_t n = search->kernels->lines(w->line, w->value, w->n, search->distance, found);
+        struct nd_hamming_seen seen =
+            search->kernels->lines(w->line, w->value, w->n, search->distance, found, more);
 
         search->sink->lines += w->n;
-        w->n = 0;
-        for (size_t f = 0; f < n; f++) {
-            uint32_t i = found[f].line;
-
+        for (size_t f = 0; f < seen.found; f++)
             for (unsigned slots = found[f].slots; slots; slots &= slots - 1)
-                check(search, w, i, (unsigned)__builtin_ctz(slots));
-            if (found[f].more)
-                ask(w, nd_hamming_lines_next(&s->table[w->owner[i] & 1].lines, w->line[i]),
-                    w->value[i], w->address[i], w->owner[i]);
+                check(search, w, found[f].line, (unsigned)__builtin_ctz(slots));
+        w->n = 0;
+        for (size_t m = 0; m < seen.more; m++) {
+            uint32_t i = more[m]; /* not below w->n */
+
+            ask(w, nd_hamming_lines_next(&s->table[w->owner[i] & 1].lines, w->line[i]), w->value[i],
+                w->address[i], w->owner[i]);
         }
     }
     resolve(search);

@@ -69,8 +69,7 @@ bool nd_tables_node_make(const struct nd_tables *s, struct nd_tables_node *node,
     set_key(&node->key, mask, s->words);
     lines = lines_for(&node->key, entries);
     node->lines = (struct nd_hamming_lines){.layout = ND_HAMMING_LAYOUT_ROWS};
-    node->first_lines = lines;
-    node->doublings = 0;
+    node->spread = (struct nd_hamming_spread){lines, (uint32_t)lines, 1};
     return nd_hamming_lines_resize(&node->lines, lines) &&
            nd_hamming_lines_reserve(&node->lines, chained_for(&node->key, entries, lines));
 }
@@ -126,7 +125,7 @@ static void deal(const struct nd_tables *s, struct nd_tables_node *node, size_t 
 
         for (unsigned i = 0; i < n; i++) {
             struct nd_hamming_entry e = nd_hamming_line_get(lines->layout, &copy, i);
-            bool moves = nd_tables_hash(&node->key, nd_tables_row(s, e.id)) >> node->doublings & 1;
+            bool moves = nd_tables_hash(&node->key, nd_tables_row(s, e.id)) & node->spread.groups;
 
             nd_hamming_lines_put(lines, moves ? new : old, e);
             dealt[moves]++;
@@ -144,7 +143,7 @@ static void deal(const struct nd_tables *s, struct nd_tables_node *node, size_t 
 /* One line more for a table that is full; where memory is out, the chains grow instead. */
 static void grow(const struct nd_tables *s, struct nd_tables_node *node)
 {
-    size_t level = node->first_lines << node->doublings, new = node->lines.n_main;
+    size_t level = (size_t)node->spread.first * node->spread.groups, new = node->lines.n_main;
     size_t old = new - level;
 
     if ((double)node->entries <= (double)new *(SLOTS * ND_HAMMING_FILL_TABLES) ||
@@ -155,7 +154,9 @@ static void grow(const struct nd_tables *s, struct nd_tables_node *node)
         mark_refined(nd_hamming_lines_at(&node->lines, new)); /* the inner tables serve both */
     else
         deal(s, node, old, new);
-    node->doublings += node->lines.n_main == 2 * level;
+    node->spread.lines = node->lines.n_main;
+    if (node->lines.n_main == 2 * level)
+        node->spread.groups *= 2;
 }
 
 bool nd_tables_node_put(const struct nd_tables *s, struct nd_tables_node *node, uint32_t row)

@@ -4,7 +4,12 @@
 #include "index/hamming_tables.h"
 #include "simd/hamming_kernels.h"
 
-enum { WAVE = 128, CANDIDATES = 128 };
+enum {
+    WAVE = 128,
+    BLOCK = 16,      /* queries that ask one table after the other together */
+    FEW = 4,         /* fewer are not worth the vectors */
+    CANDIDATES = 256 /* a power of 2 */
+};
 
 /* Lines that were asked for together, and on whose behalf. */
 struct wave {
@@ -28,17 +33,17 @@ struct todo {
     unsigned next;
 };
 
-/* The next look-up is table `table` for query `query`. */
+/* The next look-ups are those of the block of queries from `query` on in table `table`. */
 struct search {
     const struct nd_tables *tables;
     const struct nd_hamming_kernels *kernels;
     const uint64_t *queries;
     size_t n, query;
     unsigned table, distance;
-    uint64_t fold; /* of the query */
+    uint64_t fold[BLOCK]; /* of queries of several words */
     struct nd_hamming_sink *sink;
-    struct candidate candidate[CANDIDATES];
-    size_t n_candidates;
+    struct candidate candidate[CANDIDATES]; /* a ring: number i stands at i % CANDIDATES */
+    size_t n_resolved, n_candidates;        /* all there have ever been */
     struct todo *todo;
     size_t n_todo, todo_capacity;
 };
@@ -53,13 +58,6 @@ static inline void ask(struct wave *w, const struct nd_hamming_line *line, uint3
     w->node[w->n++] = node;
 }
 
-static inline void ask_node(struct wave *w, const struct nd_tables_node *node, const uint64_t *x,
-                            uint64_t fold, uint32_t query)
-{
-    ask(w, nd_hamming_lines_at(&node->lines, nd_tables_place(node, x)),
-        nd_tables_filter(&node->key, fold), query, node);
-}
-
 /* Ask for the lines of refined buckets. */
 static void begin_inside(struct search *s, struct wave *w)
 {
@@ -70,9 +68,34 @@ static void begin_inside(struct search *s, struct wave *w)
         const uint64_t *x = s->queries + todo->query * tables->words;
         uint64_t fold = nd_tables_fold(x, tables->words);
 
-        for (; todo->next < todo->node->n_inner && w->n < WAVE; todo->next++)
-            ask_node(w, &todo->node->inner[todo->next], x, fold, todo->query);
+        for (; todo->next < todo->node->n_inner && w->n < WAVE; todo->next++) {
+            const struct nd_tables_node *node = &todo->node->inner[todo->next];
+
+            ask(w, nd_hamming_lines_at(&node->lines, nd_tables_place(node, x)),
+                nd_tables_filter(&node->key, fold), todo->query, node);
+        }
         s->n_todo -= todo->next == todo->node->n_inner;
+    }
+}
+
+/* Places and filters of the next n queries in the next table. */
+static void look_up(struct search *s, const struct nd_tables_node *node, size_t n, uint32_t *place,
+                    uint32_t *value)
+{
+    size_t words = s->tables->words;
+    const uint64_t *x = s->queries + s->query * words;
+
+    if (words == 1) {
+        const struct nd_hamming_kernels *kernels = n < FEW ? &nd_hamming_scalar : s->kernels;
+
+        kernels->places(&node->spread, node->key.mask[0], node->key.turn, x, n, place, value);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (s->table == 0)
+            s->fold[i] = nd_tables_fold(x + i * words, words);
+        place[i] = (uint32_t)nd_tables_place(node, x + i * words);
+        value[i] = nd_tables_filter(&node->key, s->fold[i]);
     }
 }
 
@@ -80,19 +103,23 @@ static void begin_inside(struct search *s, struct wave *w)
 static void begin(struct search *s, struct wave *w)
 {
     const struct nd_tables *tables = s->tables;
+    uint32_t place[BLOCK], value[BLOCK];
 
     w->n = 0;
     begin_inside(s, w);
-    while (w->n < WAVE && s->query < s->n) {
-        const uint64_t *x = s->queries + s->query * tables->words;
+    while (s->query < s->n) {
+        const struct nd_tables_node *node = &tables->table[s->table];
+        size_t n = s->n - s->query < BLOCK ? s->n - s->query : BLOCK;
 
-        if (s->table == 0)
-            s->fold = nd_tables_fold(x, tables->words);
-        for (; s->table < tables->n_tables && w->n < WAVE; s->table++)
-            ask_node(w, &tables->table[s->table], x, s->fold, (uint32_t)s->query);
-        if (s->table == tables->n_tables) {
+        if (w->n + n > WAVE)
+            break;
+        look_up(s, node, n, place, value);
+        for (size_t i = 0; i < n; i++)
+            ask(w, nd_hamming_lines_at(&node->lines, place[i]), value[i], (uint32_t)(s->query + i),
+                node);
+        if (++s->table == tables->n_tables) {
             s->table = 0;
-            s->query++;
+            s->query += n;
         }
     }
 }
@@ -113,13 +140,13 @@ static bool is_first(const struct nd_tables *s, const uint64_t *a, const uint64_
     return true;
 }
 
-/* Compare the rows of the first n candidates; their lines of memory were asked for before. */
-static void resolve(struct search *s, size_t n)
+/* Compare the rows of the candidates before number `end`: their memory was asked for before. */
+static void resolve(struct search *s, size_t end)
 {
     const struct nd_tables *tables = s->tables;
 
-    for (size_t i = 0; i < n; i++) {
-        const struct candidate *c = &s->candidate[i];
+    for (; s->n_resolved < end; s->n_resolved++) {
+        const struct candidate *c = &s->candidate[s->n_resolved % CANDIDATES];
         const uint64_t *row = nd_tables_row(tables, c->row);
         const uint64_t *x = s->queries + c->query * tables->words;
         const struct nd_tables_ids *ids = nd_tables_row_ids(tables, c->row);
@@ -134,18 +161,18 @@ static void resolve(struct search *s, size_t n)
         else
             nd_hamming_sink_id(s->sink, c->query, ids->id, distance);
     }
-    s->n_candidates -= n;
-    memmove(s->candidate, s->candidate + n, s->n_candidates * sizeof *s->candidate);
 }
 
-static void add_candidate(struct search *s, uint32_t row, uint32_t query,
-                          const struct nd_tables_node *node)
+static inline void add_candidate(struct search *s, uint32_t row, uint32_t query,
+                                 const struct nd_tables_node *node)
 {
-    __builtin_prefetch(nd_tables_row(s->tables, row));
-    __builtin_prefetch(nd_tables_row_ids(s->tables, row));
-    s->candidate[s->n_candidates++] = (struct candidate){row, query, node};
-    if (s->n_candidates == CANDIDATES)
-        resolve(s, CANDIDATES / 2);
+    const uint64_t *at = nd_tables_row(s->tables, row);
+
+    __builtin_prefetch(at);
+    __builtin_prefetch(at + s->tables->words);
+    if (s->n_candidates - s->n_resolved == CANDIDATES)
+        resolve(s, s->n_candidates - CANDIDATES / 2);
+    s->candidate[s->n_candidates++ % CANDIDATES] = (struct candidate){row, query, node};
 }
 
 static void add_todo(struct search *s, const struct nd_tables_node *node, uint32_t query)
@@ -160,29 +187,43 @@ static void add_todo(struct search *s, const struct nd_tables_node *node, uint32
     s->todo[s->n_todo++] = (struct todo){node, query, 0};
 }
 
+/* The slots of a wave that are near. */
+static void list_candidates(struct search *s, const struct wave *w,
+                            const struct nd_hamming_found *found, size_t n)
+{
+    for (size_t f = 0; f < n; f++) {
+        uint32_t i = found[f].line, slots = found[f].slots;
+
+        do {
+            unsigned slot = (unsigned)__builtin_ctz(slots);
+
+            add_candidate(s, nd_hamming_line_get(ND_HAMMING_LAYOUT_ROWS, w->line[i], slot).id,
+                          w->query[i], w->node[i]);
+            slots &= slots - 1;
+        } while (slots);
+    }
+}
+
 /* Look at all lines of a wave, then at those chained to them, until none is left. */
 static void finish(struct search *s, struct wave *w)
 {
     struct nd_hamming_found found[WAVE];
+    uint32_t more[WAVE];
 
     while (w->n) {
-        size_t n = s->kernels->lines(w->line, w->value, w->n, s->distance, found);
+        struct nd_hamming_seen seen =
+            s->kernels->lines(w->line, w->value, w->n, s->distance, found, more);
 
         s->sink->lines += w->n;
+        list_candidates(s, w, found, seen.found);
         w->n = 0;
-        for (size_t f = 0; f < n; f++) {
-            uint32_t i = found[f].line;
+        for (size_t m = 0; m < seen.more; m++) {
+            uint32_t i = more[m]; /* not below w->n */
             const struct nd_tables_node *node = w->node[i];
 
-            for (unsigned slots = found[f].slots; slots; slots &= slots - 1) {
-                unsigned slot = (unsigned)__builtin_ctz(slots);
-
-                add_candidate(s, nd_hamming_line_get(ND_HAMMING_LAYOUT_ROWS, w->line[i], slot).id,
-                              w->query[i], node);
-            }
-            if (found[f].more && nd_tables_is_refined(w->line[i]))
+            if (nd_tables_is_refined(w->line[i]))
                 add_todo(s, node, w->query[i]);
-            else if (found[f].more)
+            else
                 ask(w, nd_hamming_lines_next(&node->lines, w->line[i]), w->value[i], w->query[i],
                     node);
         }
@@ -199,12 +240,14 @@ void nd_tables_query(const void *self, const uint64_t *queries, size_t n, unsign
                        .distance = distance,
                        .sink = sink};
     struct wave wave[2];
-    size_t now = 0;
+    size_t now = 0, listed = 0;
 
     begin(&s, &wave[0]);
     for (; wave[now].n; now ^= 1) {
         begin(&s, &wave[now ^ 1]);
         finish(&s, &wave[now]);
+        resolve(&s, listed); /* those of the wave before */
+        listed = s.n_candidates;
         if (wave[now ^ 1].n == 0) /* the last wave may have met refined buckets */
             begin(&s, &wave[now ^ 1]);
     }

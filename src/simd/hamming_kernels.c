@@ -3,21 +3,35 @@
 
 #include <string.h>
 
-static size_t lines(const struct nd_hamming_line *const *line, const uint32_t *value, size_t n,
-                    unsigned distance, struct nd_hamming_found *found)
+static void places(const struct nd_hamming_spread *spread, uint64_t key, unsigned turn,
+                   const uint64_t *x, size_t n, uint32_t *place, uint32_t *fold)
 {
-    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t hash = nd_hamming_hash_end(nd_hamming_hash_word(0, x[i] & key));
+
+        place[i] = nd_hamming_place(spread, hash);
+        fold[i] = nd_hamming_fold(x[i], turn);
+    }
+}
+
+static struct nd_hamming_seen lines(const struct nd_hamming_line *const *line,
+                                    const uint32_t *value, size_t n, unsigned distance,
+                                    struct nd_hamming_found *found, uint32_t *more)
+{
+    struct nd_hamming_seen seen = {0, 0};
 
     for (size_t i = 0; i < n; i++) {
         const uint32_t *word = line[i]->word;
-        unsigned slots = 0, more = word[15] > 15;
+        unsigned slots = 0;
 
         for (unsigned j = 0; j < (word[15] & 15); j++)
             slots |= (unsigned)((unsigned)__builtin_popcount(word[j] ^ value[i]) <= distance) << j;
-        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, (uint16_t)more};
-        count += slots || more;
+        found[seen.found] = (struct nd_hamming_found){(uint32_t)i, slots};
+        seen.found += slots != 0;
+        more[seen.more] = (uint32_t)i;
+        seen.more += word[15] > 15;
     }
-    return count;
+    return seen;
 }
 
 static size_t rows(const uint64_t *row, size_t n, size_t words, const uint64_t *query,
@@ -49,7 +63,7 @@ static size_t next(const uint64_t *value, size_t n, size_t end, size_t gap, unsi
 
             slots |= (unsigned)((unsigned)__builtin_popcountll(differ) <= distance) << b;
         }
-        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, 0};
+        found[count] = (struct nd_hamming_found){(uint32_t)i, slots};
         count += slots != 0;
     }
     return count;
@@ -65,7 +79,7 @@ static void fence(void)
 }
 
 const struct nd_hamming_kernels nd_hamming_scalar = {
-    .lines = lines, .rows = rows, .next = next, .store_line = store_line, .fence = fence};
+    .places = places, .lines = lines, .rows = rows, .next = next, .store_line = store_line, .fence = fence};
 
 const struct nd_hamming_kernels *nd_hamming_kernels_of(enum nd_isa isa)
 {
