@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 void *nd_alloc_array(size_t n, size_t size)
 {
@@ -165,6 +166,12 @@ void nd_arena_release(struct nd_arena *a)
 #define HUGE_PAGE ((size_t)2 << 20)
 #define HUGE_LEAST ((size_t)4 << 20) /* smaller tables do without */
 #define SMALL_PAGE ((size_t)1 << 16) /* of any machine a multiple of its pages */
+#define OWN_LEAST ((size_t)64 << 20) /* larger columns share no huge page with others */
+
+static size_t round_up(size_t bytes, size_t page)
+{
+    return (bytes + page - 1) / page * page;
+}
 
 static void advise_huge(void *table, size_t bytes)
 {
@@ -177,10 +184,32 @@ static void advise_huge(void *table, size_t bytes)
 #endif
 }
 
+/* Address space for so many bytes that begins where a huge page may; MAP_FAILED: none left. */
+static void *map_aligned(size_t bytes, int protection, int flags)
+{
+    char *p, *begin, *end;
+
+    if (bytes > SIZE_MAX - 2 * HUGE_PAGE)
+        return MAP_FAILED;
+    bytes = round_up(bytes, (size_t)sysconf(_SC_PAGESIZE));
+    p = mmap(NULL, bytes + HUGE_PAGE, protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+    if (p == MAP_FAILED)
+        return MAP_FAILED;
+    begin = p + (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE) % HUGE_PAGE;
+    end = begin + bytes;
+    if (begin != p)
+        munmap(p, (size_t)(begin - p));
+    if (end != p + bytes + HUGE_PAGE)
+        munmap(end, (size_t)(p + bytes + HUGE_PAGE - end));
+    return begin;
+}
+
 void *nd_table_alloc(size_t bytes)
 {
-    void *p =
-        mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const int use = PROT_READ | PROT_WRITE;
+    void *p = bytes >= HUGE_LEAST
+                  ? map_aligned(bytes, use, 0)
+                  : mmap(NULL, bytes ? bytes : 1, use, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (p == MAP_FAILED)
         return NULL;
@@ -204,39 +233,14 @@ void nd_table_free(void *table, size_t bytes)
         munmap(table, bytes ? bytes : 1);
 }
 
-/* Address space for so many bytes that begins where a huge page may; MAP_FAILED: none left. */
-static void *reserve_aligned(size_t bytes)
+/* To where huge pages stay whole: moved to any other place, each is taken apart. */
+static void *move_mapping(void *table, size_t bytes, size_t new_bytes)
 {
-    char *p, *begin, *end;
+    void *p, *place;
 
-    if (bytes > SIZE_MAX - HUGE_PAGE)
-        return MAP_FAILED;
-    p = mmap(NULL, bytes + HUGE_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-             0);
-    if (p == MAP_FAILED)
-        return MAP_FAILED;
-    begin = p + (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE) % HUGE_PAGE;
-    end = begin + bytes;
-    if (begin != p)
-        munmap(p, (size_t)(begin - p));
-    if (end != p + bytes + HUGE_PAGE)
-        munmap(end, (size_t)(p + bytes + HUGE_PAGE - end));
-    return begin;
-}
-
-/*
- * In place if there is room.  Else to where huge pages stay whole: moved to any other place, each
- * is taken apart.
- */
-static void *grow_mapping(void *table, size_t bytes, size_t new_bytes)
-{
-    void *p = mremap(table, bytes, new_bytes, 0), *place;
-
-    if (p != MAP_FAILED)
-        return p;
     if (new_bytes < HUGE_LEAST || new_bytes % SMALL_PAGE)
         return mremap(table, bytes, new_bytes, MREMAP_MAYMOVE);
-    place = reserve_aligned(new_bytes);
+    place = map_aligned(new_bytes, PROT_NONE, MAP_NORESERVE);
     if (place == MAP_FAILED)
         return MAP_FAILED;
     p = mremap(table, bytes, new_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place);
@@ -247,14 +251,17 @@ static void *grow_mapping(void *table, size_t bytes, size_t new_bytes)
 
 bool nd_table_grow(void **table, size_t bytes, size_t new_bytes)
 {
-    void *p;
+    bool is_huge = bytes >= HUGE_LEAST;
+    void *p = MAP_FAILED;
 
     if (!*table) {
         *table = nd_table_alloc(new_bytes);
         return *table != NULL;
     }
-    if (bytes < HUGE_LEAST && new_bytes >= HUGE_LEAST) {
-        /* small pages that only move stay small: begin anew */
+    if (is_huge)
+        p = mremap(*table, bytes, new_bytes, 0);
+    if (p == MAP_FAILED && new_bytes >= HUGE_LEAST && (!is_huge || (uintptr_t)*table % HUGE_PAGE)) {
+        /* small pages that only move stay small, and huge ones shared with others become so */
         p = nd_table_alloc(new_bytes);
         if (!p)
             return false;
@@ -263,7 +270,8 @@ bool nd_table_grow(void **table, size_t bytes, size_t new_bytes)
         *table = p;
         return true;
     }
-    p = grow_mapping(*table, bytes, new_bytes);
+    if (p == MAP_FAILED)
+        p = move_mapping(*table, bytes, new_bytes);
     if (p == MAP_FAILED)
         return false;
     *table = p;
@@ -284,7 +292,7 @@ bool nd_column_reserve(struct nd_column *column, size_t n, size_t size)
         bytes = need;
     /* What is added to a column is made of huge pages only where it is whole ones. */
     page = column->bytes && bytes >= HUGE_LEAST ? HUGE_PAGE : SMALL_PAGE;
-    bytes = (bytes + page - 1) / page * page;
+    bytes = round_up(bytes, page);
     if (!nd_table_grow(&column->data, column->bytes, bytes))
         return false;
     column->bytes = bytes;
@@ -295,4 +303,43 @@ void nd_column_release(struct nd_column *column)
 {
     nd_table_free(column->data, column->bytes);
     *column = (struct nd_column){0};
+}
+
+/* The bytes of a wish, and where it may begin behind `offset`; false: too many. */
+static bool place_wish(const struct nd_column_wish *wish, size_t *offset, size_t *bytes)
+{
+    if (wish->bytes > SIZE_MAX / 4 || *offset > SIZE_MAX / 4)
+        return false;
+    *bytes = round_up(wish->bytes, wish->bytes < OWN_LEAST ? SMALL_PAGE : HUGE_PAGE);
+    if (*bytes >= OWN_LEAST)
+        *offset = round_up(*offset, HUGE_PAGE);
+    return true;
+}
+
+bool nd_columns_make(const struct nd_column_wish *wish, size_t n)
+{
+    size_t total = 0, offset = 0, bytes;
+    struct nd_column *last = NULL;
+    char *data;
+
+    for (size_t i = 0; i < n; i++, total += bytes)
+        if (!place_wish(&wish[i], &total, &bytes))
+            return false;
+    if (total == 0)
+        return true;
+    total = total < HUGE_LEAST ? total : round_up(total, HUGE_PAGE);
+    data = nd_table_alloc(total);
+    if (!data)
+        return false;
+    for (size_t i = 0; i < n; i++, offset += bytes) {
+        (void)place_wish(&wish[i], &offset, &bytes);
+        if (bytes == 0)
+            continue;
+        if (last) /* up to where the next one begins */
+            last->bytes = (size_t)(data + offset - (char *)last->data);
+        last = wish[i].column;
+        last->data = data + offset;
+    }
+    last->bytes = (size_t)(data + total - (char *)last->data);
+    return true;
 }

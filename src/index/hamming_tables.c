@@ -26,18 +26,23 @@ static void destroy(void *self)
 static bool make_tables(struct nd_tables *s, const struct nd_hamming_plan *plan)
 {
     uint64_t *masks = nd_hamming_keys_new(plan);
-    bool made = masks != NULL;
+    size_t n = 2 * (size_t)plan->tables, count = plan->problem.count;
+    struct nd_column_wish *wish = nd_alloc_array(n + 1, sizeof *wish);
+    bool made;
 
     s->table = calloc(plan->tables, sizeof *s->table);
-    made = made && s->table;
+    made = masks && wish && s->table && count < ROWS_MAX;
     for (unsigned t = 0; made && t < s->n_tables; t++) {
         s->table[t].number = t;
-        made =
-            nd_tables_node_make(s, &s->table[t], masks + t * s->words, (double)plan->problem.count);
+        nd_tables_node_init(s, &s->table[t], masks + t * s->words, (double)count, wish + 2 * t);
     }
+    if (made) {
+        wish[n] = (struct nd_column_wish){&s->rows, count * (s->words + 1) * sizeof(uint64_t)};
+        made = nd_columns_make(wish, n + 1);
+    }
+    free(wish);
     free(masks);
-    return made && plan->problem.count < ROWS_MAX &&
-           nd_column_reserve(&s->rows, plan->problem.count, (s->words + 1) * sizeof(uint64_t));
+    return made;
 }
 
 struct nd_tables *nd_tables_new(const struct nd_hamming_plan *plan, struct nd_hamming_ids *ids)

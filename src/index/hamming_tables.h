@@ -67,7 +67,7 @@ struct nd_tables {
     unsigned distance, n_tables;
     uint64_t all[ND_HAMMING_WORDS_MAX]; /* the bits of a fingerprint */
     struct nd_tables_node *table;
-    struct nd_column rows; /* of each its words, then its struct nd_tables_ids */
+    struct nd_column rows;     /* of each its words, then its struct nd_tables_ids */
     uint32_t n_rows, free_row; /* rows ever used; number + 1 of the first free one */
     size_t n_used;
     struct nd_hamming_ids *ids, own_ids; /* ids: the own ones, or those of who made this */
@@ -125,11 +125,14 @@ static inline size_t nd_tables_place(const struct nd_tables_node *node, const ui
 }
 
 /*
- * One table, and those within it.  mask: the bits of its key; entries: how many are expected. _make
- * and _put are false where memory is out, and then nothing has changed.
+ * One table, and those within it.  mask: the bits of its key; entries: how many are expected, of
+ * _make none.  After _init its columns are to be made.  _make and _put are false where memory is
+ * out, and then nothing has changed.
  */
+void nd_tables_node_init(const struct nd_tables *s, struct nd_tables_node *node,
+                         const uint64_t *mask, double entries, struct nd_column_wish wish[2]);
 bool nd_tables_node_make(const struct nd_tables *s, struct nd_tables_node *node,
-                         const uint64_t *mask, double entries);
+                         const uint64_t *mask);
 void nd_tables_node_release(struct nd_tables_node *node);
 bool nd_tables_node_put(const struct nd_tables *s, struct nd_tables_node *node, uint32_t row);
 void nd_tables_node_drop(const struct nd_tables *s, struct nd_tables_node *node, uint32_t row);

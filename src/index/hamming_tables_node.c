@@ -61,8 +61,8 @@ static size_t chained_for(const struct nd_tables_key *key, double entries, size_
                     (double)lines);
 }
 
-bool nd_tables_node_make(const struct nd_tables *s, struct nd_tables_node *node,
-                         const uint64_t *mask, double entries)
+void nd_tables_node_init(const struct nd_tables *s, struct nd_tables_node *node,
+                         const uint64_t *mask, double entries, struct nd_column_wish wish[2])
 {
     size_t lines;
 
@@ -70,8 +70,16 @@ bool nd_tables_node_make(const struct nd_tables *s, struct nd_tables_node *node,
     lines = lines_for(&node->key, entries);
     node->lines = (struct nd_hamming_lines){.layout = ND_HAMMING_LAYOUT_ROWS};
     node->spread = (struct nd_hamming_spread){lines, (uint32_t)lines, 1};
-    return nd_hamming_lines_resize(&node->lines, lines) &&
-           nd_hamming_lines_reserve(&node->lines, chained_for(&node->key, entries, lines));
+    nd_hamming_lines_wish(&node->lines, lines, chained_for(&node->key, entries, lines), wish);
+}
+
+bool nd_tables_node_make(const struct nd_tables *s, struct nd_tables_node *node,
+                         const uint64_t *mask)
+{
+    struct nd_column_wish wish[2];
+
+    nd_tables_node_init(s, node, mask, 0, wish);
+    return nd_columns_make(wish, 2);
 }
 
 void nd_tables_node_release(struct nd_tables_node *node)

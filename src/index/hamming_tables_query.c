@@ -13,10 +13,10 @@ enum {
 
 /* Lines that were asked for together, and on whose behalf. */
 struct wave {
-    const struct nd_hamming_line *line[WAVE];
-    uint32_t value[WAVE];
-    uint32_t query[WAVE];
-    const struct nd_tables_node *node[WAVE];
+    const struct nd_hamming_line *line[WAVE + BLOCK];
+    uint32_t value[WAVE + BLOCK];
+    uint32_t query[WAVE + BLOCK];
+    const struct nd_tables_node *node[WAVE + BLOCK];
     size_t n;
 };
 
@@ -40,10 +40,10 @@ struct search {
     const uint64_t *queries;
     size_t n, query;
     unsigned table, distance;
-    uint64_t fold[BLOCK]; /* of queries of several words */
+    uint64_t *fold; /* of the block's queries, if they have several words */
     struct nd_hamming_sink *sink;
-    struct candidate candidate[CANDIDATES]; /* a ring: number i stands at i % CANDIDATES */
-    size_t n_resolved, n_candidates;        /* all there have ever been */
+    struct candidate *candidate;     /* a ring: number i stands at i % CANDIDATES */
+    size_t n_resolved, n_candidates; /* all there have ever been */
     struct todo *todo;
     size_t n_todo, todo_capacity;
 };
@@ -99,20 +99,17 @@ static void look_up(struct search *s, const struct nd_tables_node *node, size_t 
     }
 }
 
-/* Ask for the next lines, as many as a wave holds. */
+/* Ask for the next lines, behind those that a wave has. */
 static void begin(struct search *s, struct wave *w)
 {
     const struct nd_tables *tables = s->tables;
     uint32_t place[BLOCK], value[BLOCK];
 
-    w->n = 0;
     begin_inside(s, w);
-    while (s->query < s->n) {
+    while (s->query < s->n && w->n < WAVE) {
         const struct nd_tables_node *node = &tables->table[s->table];
         size_t n = s->n - s->query < BLOCK ? s->n - s->query : BLOCK;
 
-        if (w->n + n > WAVE)
-            break;
         look_up(s, node, n, place, value);
         for (size_t i = 0; i < n; i++)
             ask(w, nd_hamming_lines_at(&node->lines, place[i]), value[i], (uint32_t)(s->query + i),
@@ -168,8 +165,9 @@ static inline void add_candidate(struct search *s, uint32_t row, uint32_t query,
 {
     const uint64_t *at = nd_tables_row(s->tables, row);
 
-    __builtin_prefetch(at);
-    __builtin_prefetch(at + s->tables->words);
+    __builtin_prefetch(at, 0, 2);
+    if (s->tables->words > 1) /* else it is the same line */
+        __builtin_prefetch(at + s->tables->words, 0, 2);
     if (s->n_candidates - s->n_resolved == CANDIDATES)
         resolve(s, s->n_candidates - CANDIDATES / 2);
     s->candidate[s->n_candidates++ % CANDIDATES] = (struct candidate){row, query, node};
@@ -204,52 +202,55 @@ static void list_candidates(struct search *s, const struct wave *w,
     }
 }
 
-/* Look at all lines of a wave, then at those chained to them, until none is left. */
+/* Look at the lines of a wave; what is chained to them is what remains, asked for. */
 static void finish(struct search *s, struct wave *w)
 {
-    struct nd_hamming_found found[WAVE];
-    uint32_t more[WAVE];
+    struct nd_hamming_found found[WAVE + BLOCK];
+    uint32_t more[WAVE + BLOCK];
+    struct nd_hamming_seen seen =
+        s->kernels->lines(w->line, w->value, w->n, s->distance, found, more);
 
-    while (w->n) {
-        struct nd_hamming_seen seen =
-            s->kernels->lines(w->line, w->value, w->n, s->distance, found, more);
+    s->sink->lines += w->n;
+    list_candidates(s, w, found, seen.found);
+    w->n = 0;
+    for (size_t m = 0; m < seen.more; m++) {
+        uint32_t i = more[m]; /* not below w->n */
+        const struct nd_tables_node *node = w->node[i];
 
-        s->sink->lines += w->n;
-        list_candidates(s, w, found, seen.found);
-        w->n = 0;
-        for (size_t m = 0; m < seen.more; m++) {
-            uint32_t i = more[m]; /* not below w->n */
-            const struct nd_tables_node *node = w->node[i];
-
-            if (nd_tables_is_refined(w->line[i]))
-                add_todo(s, node, w->query[i]);
-            else
-                ask(w, nd_hamming_lines_next(&node->lines, w->line[i]), w->value[i], w->query[i],
-                    node);
-        }
+        if (nd_tables_is_refined(w->line[i]))
+            add_todo(s, node, w->query[i]);
+        else
+            ask(w, nd_hamming_lines_next(&node->lines, w->line[i]), w->value[i], w->query[i], node);
     }
 }
 
+/*
+ * Two waves: while the lines of one are looked at, those of the other are on their way, and what
+ * that brings up, chained lines and rows, is asked for a wave before it is looked at.
+ */
 void nd_tables_query(const void *self, const uint64_t *queries, size_t n, unsigned distance,
                      struct nd_hamming_sink *sink)
 {
+    struct candidate candidate[CANDIDATES];
+    uint64_t fold[BLOCK];
     struct search s = {.tables = self,
                        .kernels = nd_hamming_kernels(),
                        .queries = queries,
                        .n = n,
                        .distance = distance,
-                       .sink = sink};
+                       .fold = fold,
+                       .sink = sink,
+                       .candidate = candidate};
     struct wave wave[2];
     size_t now = 0, listed = 0;
 
+    wave[0].n = wave[1].n = 0;
     begin(&s, &wave[0]);
-    for (; wave[now].n; now ^= 1) {
+    for (; wave[0].n || wave[1].n || s.n_todo; now ^= 1) {
         begin(&s, &wave[now ^ 1]);
         finish(&s, &wave[now]);
         resolve(&s, listed); /* those of the wave before */
         listed = s.n_candidates;
-        if (wave[now ^ 1].n == 0) /* the last wave may have met refined buckets */
-            begin(&s, &wave[now ^ 1]);
     }
     resolve(&s, s.n_candidates);
     free(s.todo);

@@ -140,6 +140,10 @@ static void fence(void)
     _mm_sfence();
 }
 
-const struct nd_hamming_kernels nd_hamming_avx512 = {
-    .places = places, .lines = lines, .rows = rows, .next = next, .store_line = store_line, .fence = fence};
+const struct nd_hamming_kernels nd_hamming_avx512 = {.places = places,
+                                                     .lines = lines,
+                                                     .rows = rows,
+                                                     .next = next,
+                                                     .store_line = store_line,
+                                                     .fence = fence};
 #endif

@@ -78,8 +78,12 @@ static void fence(void)
 {
 }
 
-const struct nd_hamming_kernels nd_hamming_scalar = {
-    .places = places, .lines = lines, .rows = rows, .next = next, .store_line = store_line, .fence = fence};
+const struct nd_hamming_kernels nd_hamming_scalar = {.places = places,
+                                                     .lines = lines,
+                                                     .rows = rows,
+                                                     .next = next,
+                                                     .store_line = store_line,
+                                                     .fence = fence};
 
 const struct nd_hamming_kernels *nd_hamming_kernels_of(enum nd_isa isa)
 {

@@ -95,6 +95,10 @@ static void fence(void)
 {
 }
 
-const struct nd_hamming_kernels nd_hamming_neon = {
-    .places = places, .lines = lines, .rows = rows, .next = next, .store_line = store_line, .fence = fence};
+const struct nd_hamming_kernels nd_hamming_neon = {.places = places,
+                                                   .lines = lines,
+                                                   .rows = rows,
+                                                   .next = next,
+                                                   .store_line = store_line,
+                                                   .fence = fence};
 #endif
