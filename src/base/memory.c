@@ -166,7 +166,10 @@ void nd_arena_release(struct nd_arena *a)
 #define HUGE_PAGE ((size_t)2 << 20)
 #define HUGE_LEAST ((size_t)4 << 20) /* smaller tables do without */
 #define SMALL_PAGE ((size_t)1 << 16) /* of any machine a multiple of its pages */
+#define LARGE ((size_t)1 << 20)      /* columns that no longer double */
 #define OWN_LEAST ((size_t)64 << 20) /* larger columns share no huge page with others */
+
+enum { WASTE = 16 }; /* a part of what is asked for, that a whole last page may cost */
 
 static size_t round_up(size_t bytes, size_t page)
 {
@@ -282,7 +285,7 @@ bool nd_table_grow(void **table, size_t bytes, size_t new_bytes)
 bool nd_column_reserve(struct nd_column *column, size_t n, size_t size)
 {
     size_t need, page,
-        bytes = column->bytes + (column->bytes < HUGE_LEAST ? column->bytes : column->bytes / 8);
+        bytes = column->bytes + (column->bytes < LARGE ? column->bytes : column->bytes / 8);
 
     if (__builtin_mul_overflow(n, size, &need) || need > SIZE_MAX - HUGE_PAGE)
         return false;
@@ -327,7 +330,8 @@ bool nd_columns_make(const struct nd_column_wish *wish, size_t n)
             return false;
     if (total == 0)
         return true;
-    total = total < HUGE_LEAST ? total : round_up(total, HUGE_PAGE);
+    if (round_up(total, HUGE_PAGE) - total <= total / WASTE)
+        total = round_up(total, HUGE_PAGE);
     data = nd_table_alloc(total);
     if (!data)
         return false;

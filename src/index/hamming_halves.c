@@ -1,6 +1,7 @@
 /* hamming_halves.c - two halves with perfect-code buckets: make, add, remove */
 #include "index/hamming_halves.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "index/hamming_plan.h"
@@ -30,7 +31,8 @@ static void init_table(struct nd_halves_table *t, enum nd_hamming_layout layout,
                   : nd_hamming_chain(entries, 64, (double)n, nd_hamming_slots(layout)).size - 1;
     for (t->level = least; 2 * t->level <= n; t->level *= 2)
         ;
-    nd_hamming_lines_wish(&t->lines, n, (size_t)(1.01 * chained * (double)n), wish);
+    chained *= (double)n;
+    nd_hamming_lines_wish(&t->lines, n, (size_t)(1.01 * chained + 6 * sqrt(chained)), wish);
 }
 
 static void destroy(void *self)

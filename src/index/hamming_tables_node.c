@@ -52,13 +52,15 @@ static size_t lines_for(const struct nd_tables_key *key, double entries)
     return lines < LEAST_LINES ? LEAST_LINES : (size_t)lines;
 }
 
-/* Chained lines that uniform fingerprints need: what is never used takes no memory. */
+/* Room for chained lines. */
 static size_t chained_for(const struct nd_tables_key *key, double entries, size_t lines)
 {
+    double each;
+
     if (entries < 1)
         return 0;
-    return (size_t)((nd_hamming_chain(entries, key->bits, (double)lines, SLOTS).size - 1) *
-                    (double)lines);
+    each = nd_hamming_chain(entries, key->bits, (double)lines, SLOTS).size - 1;
+    return (size_t)(ND_HAMMING_CHAINED_ROOM * each * (double)lines);
 }
 
 void nd_tables_node_init(const struct nd_tables *s, struct nd_tables_node *node,
