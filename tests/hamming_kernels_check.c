@@ -57,6 +57,7 @@ static void check_lines(const struct nd_hamming_kernels *k, const char *isa)
     for (size_t n = 0; n <= LINES; n += 1 + n / 20)
         for (unsigned distance = 0; distance <= 33; distance += 1 + distance / 8) {
             struct nd_hamming_seen seen, again;
+            struct nd_hamming_look now, next;
 
             for (size_t i = 0; i < n; i++) {
                 line[i] = &memory[any() % LINES];
@@ -69,8 +70,12 @@ static void check_lines(const struct nd_hamming_kernels *k, const char *isa)
                     word[j] = (uint32_t)some(value[i]);
                 word[15] = (uint32_t)(any() % 16) | (any() % 3 ? 0 : (uint32_t)any() << 4);
             }
-            seen = definition->lines(line, value, n, distance, expected, expected_more);
-            again = k->lines(line, value, n, distance, got, got_more);
+            now = (struct nd_hamming_look){line, value, n};
+            next = (struct nd_hamming_look){line, value, any() % (LINES + 1)};
+            for (size_t i = n; i < next.n; i++)
+                line[i] = &memory[any() % LINES];
+            seen = definition->lines(&now, &next, distance, expected, expected_more);
+            again = k->lines(&now, &next, distance, got, got_more);
             expect(again.found == seen.found && again.more == seen.more &&
                        !memcmp(expected, got, seen.found * sizeof *got) &&
                        !memcmp(expected_more, got_more, seen.more * sizeof *got_more),
@@ -108,6 +113,23 @@ static void check_table_places(const struct nd_hamming_kernels *k, const char *i
             for (size_t i = 0; i < n; i++)
                 expect(got[0][i] < spread.lines, isa, "places within a table", n, round);
         }
+}
+
+static void check_ball(const struct nd_hamming_kernels *k, const char *isa)
+{
+    for (unsigned round = 0; round < 20000; round++) {
+        uint32_t mask[16], expected[16] = {0}, got[16] = {0}, data = (uint32_t)any();
+        uint32_t level = UINT32_C(1) << any() % 31, lines = level + (uint32_t)(any() % level);
+        uint32_t wide = round % 2 ? UINT32_MAX : 2 * level + 3;
+        size_t count;
+
+        for (unsigned i = 0; i < 16; i++)
+            mask[i] = (uint32_t)(any() & any()) & wide;
+        count = definition->ball(mask, data, level, lines, expected);
+        expect(k->ball(mask, data, level, lines, got) == count &&
+                   !memcmp(expected, got, count * sizeof *got),
+               isa, "ball", count, level);
+    }
 }
 
 static void check_rows(const struct nd_hamming_kernels *k, const char *isa)
@@ -245,6 +267,7 @@ int main(void)
             continue;
         check_lines(k, isa_name[isa]);
         check_table_places(k, isa_name[isa]);
+        check_ball(k, isa_name[isa]);
         check_rows(k, isa_name[isa]);
         check_next(k, isa_name[isa]);
         check_places(nd_filter_kernels_of((enum nd_isa)isa), isa_name[isa]);

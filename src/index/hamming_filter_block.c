@@ -87,8 +87,8 @@ static void finish(struct pass *p, struct wave *w)
     uint32_t more[WAVE];
 
     for (bool is_main = true; w->n; is_main = false) {
-        struct nd_hamming_seen seen =
-            p->kernels->lines(w->line, w->value, w->n, p->f->distance, found, more);
+        struct nd_hamming_look now = {w->line, w->value, w->n}, none = {NULL, NULL, 0};
+        struct nd_hamming_seen seen = p->kernels->lines(&now, &none, p->f->distance, found, more);
 
         for (size_t f = 0; f < seen.found; f++)
             for (unsigned slots = found[f].slots; slots; slots &= slots - 1)

@@ -5,7 +5,7 @@
 #include "simd/hamming_kernels.h"
 
 enum {
-    WAVE = 128,
+    WAVE = 64,
     BLOCK = 16,      /* queries that ask one table after the other together */
     FEW = 4,         /* fewer are not worth the vectors */
     CANDIDATES = 256 /* a power of 2 */
@@ -17,7 +17,7 @@ struct wave {
     uint32_t value[WAVE + BLOCK];
     uint32_t query[WAVE + BLOCK];
     const struct nd_tables_node *node[WAVE + BLOCK];
-    size_t n;
+    size_t n, asked; /* lines; those of them that were asked for */
 };
 
 /* A row that passed the filter of a table. */
@@ -48,17 +48,16 @@ struct search {
     size_t n_todo, todo_capacity;
 };
 
-static inline void ask(struct wave *w, const struct nd_hamming_line *line, uint32_t value,
-                       uint32_t query, const struct nd_tables_node *node)
+static inline void append(struct wave *w, const struct nd_hamming_line *line, uint32_t value,
+                          uint32_t query, const struct nd_tables_node *node)
 {
-    __builtin_prefetch(line, 0, 2);
     w->line[w->n] = line;
     w->value[w->n] = value;
     w->query[w->n] = query;
     w->node[w->n++] = node;
 }
 
-/* Ask for the lines of refined buckets. */
+/* Append the lines of refined buckets. */
 static void begin_inside(struct search *s, struct wave *w)
 {
     const struct nd_tables *tables = s->tables;
@@ -71,8 +70,8 @@ static void begin_inside(struct search *s, struct wave *w)
         for (; todo->next < todo->node->n_inner && w->n < WAVE; todo->next++) {
             const struct nd_tables_node *node = &todo->node->inner[todo->next];
 
-            ask(w, nd_hamming_lines_at(&node->lines, nd_tables_place(node, x)),
-                nd_tables_filter(&node->key, fold), todo->query, node);
+            append(w, nd_hamming_lines_at(&node->lines, nd_tables_place(node, x)),
+                   nd_tables_filter(&node->key, fold), todo->query, node);
         }
         s->n_todo -= todo->next == todo->node->n_inner;
     }
@@ -99,21 +98,32 @@ static void look_up(struct search *s, const struct nd_tables_node *node, size_t 
     }
 }
 
-/* Ask for the next lines, behind those that a wave has. */
-static void begin(struct search *s, struct wave *w)
+static void ask(struct wave *w)
+{
+    for (; w->asked < w->n; w->asked++)
+        __builtin_prefetch(w->line[w->asked], 0, 2);
+}
+
+/* Append the next lines to those that a wave has.  at_once: they will be needed soon. */
+static void begin(struct search *s, struct wave *w, bool at_once)
 {
     const struct nd_tables *tables = s->tables;
-    uint32_t place[BLOCK], value[BLOCK];
+    uint32_t place[BLOCK];
 
     begin_inside(s, w);
     while (s->query < s->n && w->n < WAVE) {
         const struct nd_tables_node *node = &tables->table[s->table];
-        size_t n = s->n - s->query < BLOCK ? s->n - s->query : BLOCK;
+        size_t n = s->n - s->query < BLOCK ? s->n - s->query : BLOCK, at = w->n;
 
-        look_up(s, node, n, place, value);
-        for (size_t i = 0; i < n; i++)
-            ask(w, nd_hamming_lines_at(&node->lines, place[i]), value[i], (uint32_t)(s->query + i),
-                node);
+        look_up(s, node, n, place, w->value + at);
+        for (size_t i = 0; i < n; i++, at++) {
+            w->line[at] = nd_hamming_lines_at(&node->lines, place[i]);
+            w->query[at] = (uint32_t)(s->query + i);
+            w->node[at] = node;
+        }
+        w->n = at;
+        if (at_once)
+            ask(w);
         if (++s->table == tables->n_tables) {
             s->table = 0;
             s->query += n;
@@ -202,13 +212,17 @@ static void list_candidates(struct search *s, const struct wave *w,
     }
 }
 
-/* Look at the lines of a wave; what is chained to them is what remains, asked for. */
-static void finish(struct search *s, struct wave *w)
+/*
+ * Look at the lines of a wave and ask for those of the next one; what is chained to them is what
+ * remains, asked for.
+ */
+static void finish(struct search *s, struct wave *w, const struct wave *next)
 {
     struct nd_hamming_found found[WAVE + BLOCK];
     uint32_t more[WAVE + BLOCK];
-    struct nd_hamming_seen seen =
-        s->kernels->lines(w->line, w->value, w->n, s->distance, found, more);
+    struct nd_hamming_look now = {w->line, w->value, w->n};
+    struct nd_hamming_look later = {next->line + next->asked, NULL, next->n - next->asked};
+    struct nd_hamming_seen seen = s->kernels->lines(&now, &later, s->distance, found, more);
 
     s->sink->lines += w->n;
     list_candidates(s, w, found, seen.found);
@@ -216,12 +230,16 @@ static void finish(struct search *s, struct wave *w)
     for (size_t m = 0; m < seen.more; m++) {
         uint32_t i = more[m]; /* not below w->n */
         const struct nd_tables_node *node = w->node[i];
+        const struct nd_hamming_line *chained = nd_hamming_lines_next(&node->lines, w->line[i]);
 
-        if (nd_tables_is_refined(w->line[i]))
+        if (nd_tables_is_refined(w->line[i])) {
             add_todo(s, node, w->query[i]);
-        else
-            ask(w, nd_hamming_lines_next(&node->lines, w->line[i]), w->value[i], w->query[i], node);
+            continue;
+        }
+        __builtin_prefetch(chained, 0, 2);
+        append(w, chained, w->value[i], w->query[i], node);
     }
+    w->asked = w->n;
 }
 
 /*
@@ -244,14 +262,15 @@ void nd_tables_query(const void *self, const uint64_t *queries, size_t n, unsign
     struct wave wave[2];
     size_t now = 0, listed = 0;
 
-    wave[0].n = wave[1].n = 0;
-    begin(&s, &wave[0]);
-    for (; wave[0].n || wave[1].n || s.n_todo; now ^= 1) {
-        begin(&s, &wave[now ^ 1]);
-        finish(&s, &wave[now]);
+    wave[0].n = wave[1].n = wave[0].asked = wave[1].asked = 0;
+    begin(&s, &wave[0], true);
+    do {
+        begin(&s, &wave[now ^ 1], false);
+        finish(&s, &wave[now], &wave[now ^ 1]);
         resolve(&s, listed); /* those of the wave before */
         listed = s.n_candidates;
-    }
+        now ^= 1;
+    } while (wave[0].n || wave[1].n || s.n_todo);
     resolve(&s, s.n_candidates);
     free(s.todo);
 }

@@ -81,27 +81,55 @@ TARGET static void places(const struct nd_hamming_spread *spread, uint64_t key, 
     nd_hamming_scalar.places(spread, key, turn, x + i, n - i, place + i, fold + i);
 }
 
-TARGET static struct nd_hamming_seen lines(const struct nd_hamming_line *const *line,
-                                           const uint32_t *value, size_t n, unsigned distance,
+/* What is compared is below 2^31, so that the sign does not matter. */
+TARGET static size_t ball(const uint32_t *mask, uint32_t data, uint32_t level, uint32_t n_lines,
+                          uint32_t *place)
+{
+    const __m256i last = _mm256_set1_epi32((int)n_lines - 1), high = _mm256_set1_epi32((int)level);
+    const __m256i bits = _mm256_set1_epi32((int)(2 * level - 1));
+    uint32_t all[16];
+    size_t count = 1;
+
+    for (unsigned i = 0; i < 16; i += 8) {
+        __m256i at = _mm256_loadu_si256((const __m256i *)(const void *)(mask + i));
+
+        at = _mm256_and_si256(_mm256_xor_si256(at, _mm256_set1_epi32((int)data)), bits);
+        at = _mm256_andnot_si256(_mm256_and_si256(_mm256_cmpgt_epi32(at, last), high), at);
+        _mm256_storeu_si256((__m256i *)(void *)(all + i), at);
+    }
+    place[0] = all[0];
+    for (unsigned i = 1; i < 16; i++) {
+        place[count] = all[i];
+        count += all[i] != all[i - 1];
+    }
+    return count;
+}
+
+TARGET static struct nd_hamming_seen lines(const struct nd_hamming_look *now,
+                                           const struct nd_hamming_look *next, unsigned distance,
                                            struct nd_hamming_found *found, uint32_t *more)
 {
     const __m256i most = _mm256_set1_epi32((int)distance);
     struct nd_hamming_seen seen = {0, 0};
 
-    for (size_t i = 0; i < n; i++) {
-        const __m256i *half = (const __m256i *)(const void *)line[i];
-        __m256i v = _mm256_set1_epi32((int)value[i]);
-        uint32_t last = line[i]->word[15];
+    for (size_t i = 0; i < now->n; i++) {
+        const __m256i *half = (const __m256i *)(const void *)now->line[i];
+        __m256i v = _mm256_set1_epi32((int)now->value[i]);
+        uint32_t last = now->line[i]->word[15];
         unsigned taken = (1u << (last & 15)) - 1;
         unsigned slots = words_within(_mm256_xor_si256(_mm256_load_si256(half), v), most);
 
         slots |= words_within(_mm256_xor_si256(_mm256_load_si256(half + 1), v), most) << 8;
         slots &= taken;
+        if (i < next->n)
+            __builtin_prefetch(next->line[i], 0, 2);
         found[seen.found] = (struct nd_hamming_found){(uint32_t)i, slots};
         seen.found += slots != 0;
         more[seen.more] = (uint32_t)i;
         seen.more += last > 15;
     }
+    for (size_t i = now->n; i < next->n; i++)
+        __builtin_prefetch(next->line[i], 0, 2);
     return seen;
 }
 
@@ -166,6 +194,7 @@ static void fence(void)
 }
 
 const struct nd_hamming_kernels nd_hamming_avx2 = {.places = places,
+                                                   .ball = ball,
                                                    .lines = lines,
                                                    .rows = rows,
                                                    .next = next,

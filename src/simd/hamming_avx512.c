@@ -45,26 +45,46 @@ TARGET static void places(const struct nd_hamming_spread *spread, uint64_t key, 
     }
 }
 
-TARGET static struct nd_hamming_seen lines(const struct nd_hamming_line *const *line,
-                                           const uint32_t *value, size_t n, unsigned distance,
+TARGET static size_t ball(const uint32_t *mask, uint32_t data, uint32_t level, uint32_t n_lines,
+                          uint32_t *place)
+{
+    __m512i at = _mm512_xor_si512(_mm512_loadu_si512(mask), _mm512_set1_epi32((int)data));
+    __m512i before;
+    __mmask16 beyond, keep;
+
+    at = _mm512_and_si512(at, _mm512_set1_epi32((int)(2 * level - 1)));
+    beyond = _mm512_cmpge_epu32_mask(at, _mm512_set1_epi32((int)n_lines));
+    at = _mm512_mask_and_epi32(at, beyond, at, _mm512_set1_epi32((int)(level - 1)));
+    before = _mm512_alignr_epi32(at, _mm512_set1_epi32(-1), 15); /* no place is 2^32 - 1 */
+    keep = _mm512_cmpneq_epu32_mask(at, before);
+    _mm512_storeu_si512(place, _mm512_maskz_compress_epi32(keep, at));
+    return (size_t)_mm_popcnt_u32(nd_mask_bits(keep));
+}
+
+TARGET static struct nd_hamming_seen lines(const struct nd_hamming_look *now,
+                                           const struct nd_hamming_look *next, unsigned distance,
                                            struct nd_hamming_found *found, uint32_t *more)
 {
     const __m512i most = _mm512_set1_epi32((int)distance);
     struct nd_hamming_seen seen = {0, 0};
 
-    for (size_t i = 0; i < n; i++) {
-        __m512i differ =
-            _mm512_xor_si512(_mm512_load_si512(line[i]), _mm512_set1_epi32((int)value[i]));
-        uint32_t last = line[i]->word[15];
+    for (size_t i = 0; i < now->n; i++) {
+        __m512i differ = _mm512_xor_si512(_mm512_load_si512(now->line[i]),
+                                          _mm512_set1_epi32((int)now->value[i]));
+        uint32_t last = now->line[i]->word[15];
         unsigned taken = (1u << (last & 15)) - 1;
         unsigned slots =
             nd_mask_bits(_mm512_cmple_epu32_mask(_mm512_popcnt_epi32(differ), most)) & taken;
 
+        if (i < next->n)
+            __builtin_prefetch(next->line[i], 0, 2);
         found[seen.found] = (struct nd_hamming_found){(uint32_t)i, slots};
         seen.found += slots != 0;
         more[seen.more] = (uint32_t)i;
         seen.more += last > 15;
     }
+    for (size_t i = now->n; i < next->n; i++)
+        __builtin_prefetch(next->line[i], 0, 2);
     return seen;
 }
 
@@ -141,6 +161,7 @@ static void fence(void)
 }
 
 const struct nd_hamming_kernels nd_hamming_avx512 = {.places = places,
+                                                     .ball = ball,
                                                      .lines = lines,
                                                      .rows = rows,
                                                      .next = next,

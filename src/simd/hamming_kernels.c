@@ -14,23 +14,43 @@ static void places(const struct nd_hamming_spread *spread, uint64_t key, unsigne
     }
 }
 
-static struct nd_hamming_seen lines(const struct nd_hamming_line *const *line,
-                                    const uint32_t *value, size_t n, unsigned distance,
+static size_t ball(const uint32_t *mask, uint32_t data, uint32_t level, uint32_t n_lines,
+                   uint32_t *place)
+{
+    size_t count = 0;
+
+    for (unsigned i = 0; i < 16; i++) {
+        uint32_t at = (data ^ mask[i]) & (2 * level - 1);
+
+        at = at < n_lines ? at : at & (level - 1);
+        if (count == 0 || at != place[count - 1])
+            place[count++] = at;
+    }
+    return count;
+}
+
+static struct nd_hamming_seen lines(const struct nd_hamming_look *now,
+                                    const struct nd_hamming_look *next, unsigned distance,
                                     struct nd_hamming_found *found, uint32_t *more)
 {
     struct nd_hamming_seen seen = {0, 0};
 
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t *word = line[i]->word;
+    for (size_t i = 0; i < now->n; i++) {
+        const uint32_t *word = now->line[i]->word;
         unsigned slots = 0;
 
         for (unsigned j = 0; j < (word[15] & 15); j++)
-            slots |= (unsigned)((unsigned)__builtin_popcount(word[j] ^ value[i]) <= distance) << j;
+            slots |= (unsigned)((unsigned)__builtin_popcount(word[j] ^ now->value[i]) <= distance)
+                     << j;
+        if (i < next->n)
+            __builtin_prefetch(next->line[i], 0, 2);
         found[seen.found] = (struct nd_hamming_found){(uint32_t)i, slots};
         seen.found += slots != 0;
         more[seen.more] = (uint32_t)i;
         seen.more += word[15] > 15;
     }
+    for (size_t i = now->n; i < next->n; i++)
+        __builtin_prefetch(next->line[i], 0, 2);
     return seen;
 }
 
@@ -79,6 +99,7 @@ static void fence(void)
 }
 
 const struct nd_hamming_kernels nd_hamming_scalar = {.places = places,
+                                                     .ball = ball,
                                                      .lines = lines,
                                                      .rows = rows,
                                                      .next = next,

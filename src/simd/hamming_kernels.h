@@ -21,6 +21,13 @@ struct nd_hamming_found {
     uint32_t line, slots; /* bit i: slot i */
 };
 
+/* Lines to look at, and the value that each is looked at for. */
+struct nd_hamming_look {
+    const struct nd_hamming_line *const *line;
+    const uint32_t *value;
+    size_t n;
+};
+
 /* How many lines have something near, and how many have more than their slots. */
 struct nd_hamming_seen {
     size_t found, more;
@@ -75,12 +82,23 @@ struct nd_hamming_kernels {
                    const uint64_t *x, size_t n, uint32_t *place, uint32_t *fold);
 
     /*
+     * data XOR each of 16 masks, as places in a table of `lines` lines by linear hashing: the bits
+     * below 2 * level, a power of 2, or below level where that would be behind the last line.
+     * level <= lines <= 2 * level.  A place equal to the one before it is left out.  Returns how
+     * many there are; `place` holds 16.
+     */
+    size_t (*ball)(const uint32_t *mask, uint32_t data, uint32_t level, uint32_t lines,
+                   uint32_t *place);
+
+    /*
      * Of n lines, those in which a taken slot's word differs from value[i] in at most `distance`
      * bits; and, as numbers in `more`, those whose word 15 holds something above its low 4 bits.
-     * Both in order, and with room for n.
+     * Both in order, and with room for n.  Meanwhile the lines of `next` are asked for, one for
+     * each that is looked at: memory and processor both have something to do.  They come into the
+     * second-level cache, which takes more at a time than the first.
      */
-    struct nd_hamming_seen (*lines)(const struct nd_hamming_line *const *line,
-                                    const uint32_t *value, size_t n, unsigned distance,
+    struct nd_hamming_seen (*lines)(const struct nd_hamming_look *now,
+                                    const struct nd_hamming_look *next, unsigned distance,
                                     struct nd_hamming_found *found, uint32_t *more);
 
     /*

@@ -15,33 +15,43 @@ static inline unsigned words_within(const uint32_t *word, uint32x4_t v, uint32x4
     return vaddvq_u32(vandq_u32(within, vld1q_u32(bit)));
 }
 
-/* NEON has no product of 64 bits: nothing is won by it. */
+/* NEON has neither products of 64 bits nor compressed stores: nothing is won by it. */
 static void places(const struct nd_hamming_spread *spread, uint64_t key, unsigned turn,
                    const uint64_t *x, size_t n, uint32_t *place, uint32_t *fold)
 {
     nd_hamming_scalar.places(spread, key, turn, x, n, place, fold);
 }
 
-static struct nd_hamming_seen lines(const struct nd_hamming_line *const *line,
-                                    const uint32_t *value, size_t n, unsigned distance,
+static size_t ball(const uint32_t *mask, uint32_t data, uint32_t level, uint32_t n_lines,
+                   uint32_t *place)
+{
+    return nd_hamming_scalar.ball(mask, data, level, n_lines, place);
+}
+
+static struct nd_hamming_seen lines(const struct nd_hamming_look *now,
+                                    const struct nd_hamming_look *next, unsigned distance,
                                     struct nd_hamming_found *found, uint32_t *more)
 {
     const uint32x4_t most = vdupq_n_u32(distance);
     struct nd_hamming_seen seen = {0, 0};
 
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t *word = line[i]->word;
-        uint32x4_t v = vdupq_n_u32(value[i]);
+    for (size_t i = 0; i < now->n; i++) {
+        const uint32_t *word = now->line[i]->word;
+        uint32x4_t v = vdupq_n_u32(now->value[i]);
         unsigned slots = 0;
 
         for (unsigned j = 0; j < 16; j += 4)
             slots |= words_within(word + j, v, most) << j;
         slots &= (1u << (word[15] & 15)) - 1;
+        if (i < next->n)
+            __builtin_prefetch(next->line[i], 0, 2);
         found[seen.found] = (struct nd_hamming_found){(uint32_t)i, slots};
         seen.found += slots != 0;
         more[seen.more] = (uint32_t)i;
         seen.more += word[15] > 15;
     }
+    for (size_t i = now->n; i < next->n; i++)
+        __builtin_prefetch(next->line[i], 0, 2);
     return seen;
 }
 
@@ -96,6 +106,7 @@ static void fence(void)
 }
 
 const struct nd_hamming_kernels nd_hamming_neon = {.places = places,
+                                                   .ball = ball,
                                                    .lines = lines,
                                                    .rows = rows,
                                                    .next = next,
