@@ -52,10 +52,12 @@ static void check_lines(const struct nd_hamming_kernels *k, const char *isa)
     static const struct nd_hamming_line *line[LINES];
     static uint32_t value[LINES];
     static struct nd_hamming_found expected[LINES], got[LINES];
+    static uint32_t expected_more[LINES], got_more[LINES];
 
     for (size_t n = 0; n <= LINES; n += 1 + n / 20)
         for (unsigned distance = 0; distance <= 33; distance += 1 + distance / 8) {
-            size_t count;
+            struct nd_hamming_seen seen, again;
+            struct nd_hamming_look now, next;
 
             for (size_t i = 0; i < n; i++) {
                 line[i] = &memory[any() % LINES];
@@ -68,11 +70,66 @@ static void check_lines(const struct nd_hamming_kernels *k, const char *isa)
                     word[j] = (uint32_t)some(value[i]);
                 word[15] = (uint32_t)(any() % 16) | (any() % 3 ? 0 : (uint32_t)any() << 4);
             }
-            count = definition->lines(line, value, n, distance, expected);
-            expect(k->lines(line, value, n, distance, got) == count &&
-                       !memcmp(expected, got, count * sizeof *got),
+            now = (struct nd_hamming_look){line, value, n};
+            next = (struct nd_hamming_look){line, value, any() % (LINES + 1)};
+            for (size_t i = n; i < next.n; i++)
+                line[i] = &memory[any() % LINES];
+            seen = definition->lines(&now, &next, distance, expected, expected_more);
+            again = k->lines(&now, &next, distance, got, got_more);
+            expect(again.found == seen.found && again.more == seen.more &&
+                       !memcmp(expected, got, seen.found * sizeof *got) &&
+                       !memcmp(expected_more, got_more, seen.more * sizeof *got_more),
                    isa, "lines", n, distance);
         }
+}
+
+/* Tables that were just made, grown somewhat, and doubled often; any key and turn. */
+static void check_table_places(const struct nd_hamming_kernels *k, const char *isa)
+{
+    static uint64_t x[LENGTHS + SHIFTS];
+    static uint32_t expected[2][LENGTHS + 1], got[2][LENGTHS + 1];
+
+    for (size_t n = 0; n <= LENGTHS; n++)
+        for (unsigned round = 0; round < 40; round++) {
+            struct nd_hamming_spread spread = {.first = 16 + (uint32_t)(any() >> (34 + round)),
+                                               .groups = 1};
+            const uint64_t *from = x + any() % SHIFTS;
+            uint64_t key = any() & any(), most;
+            unsigned turn = (unsigned)(any() % 32);
+
+            while (any() % 4 && (uint64_t)spread.first * spread.groups < UINT32_C(1) << 29)
+                spread.groups *= 2;
+            most = (uint64_t)spread.first * spread.groups;
+            spread.lines = most + any() % (round % 3 ? most : 1);
+            for (size_t i = 0; i < LENGTHS + SHIFTS; i++)
+                x[i] = any();
+            for (int j = 0; j < 2; j++)
+                expected[j][n] = got[j][n] = 77;
+            definition->places(&spread, key, turn, from, n, expected[0], expected[1]);
+            k->places(&spread, key, turn, from, n, got[0], got[1]);
+            expect(!memcmp(expected[0], got[0], (n + 1) * sizeof **got) &&
+                       !memcmp(expected[1], got[1], (n + 1) * sizeof **got),
+                   isa, "places of a table", n, round);
+            for (size_t i = 0; i < n; i++)
+                expect(got[0][i] < spread.lines, isa, "places within a table", n, round);
+        }
+}
+
+static void check_ball(const struct nd_hamming_kernels *k, const char *isa)
+{
+    for (unsigned round = 0; round < 20000; round++) {
+        uint32_t mask[16], expected[16] = {0}, got[16] = {0}, data = (uint32_t)any();
+        uint32_t level = UINT32_C(1) << any() % 31, lines = level + (uint32_t)(any() % level);
+        uint32_t wide = round % 2 ? UINT32_MAX : 2 * level + 3;
+        size_t count;
+
+        for (unsigned i = 0; i < 16; i++)
+            mask[i] = (uint32_t)(any() & any()) & wide;
+        count = definition->ball(mask, data, level, lines, expected);
+        expect(k->ball(mask, data, level, lines, got) == count &&
+                   !memcmp(expected, got, count * sizeof *got),
+               isa, "ball", count, level);
+    }
 }
 
 static void check_rows(const struct nd_hamming_kernels *k, const char *isa)
@@ -209,6 +266,8 @@ int main(void)
         if (!k || nd_cpu_force(isa_name[isa], NULL) != ND_OK || nd_hamming_kernels() != k)
             continue;
         check_lines(k, isa_name[isa]);
+        check_table_places(k, isa_name[isa]);
+        check_ball(k, isa_name[isa]);
         check_rows(k, isa_name[isa]);
         check_next(k, isa_name[isa]);
         check_places(nd_filter_kernels_of((enum nd_isa)isa), isa_name[isa]);

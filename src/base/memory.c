@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 void *nd_alloc_array(size_t n, size_t size)
 {
@@ -165,6 +166,15 @@ void nd_arena_release(struct nd_arena *a)
 #define HUGE_PAGE ((size_t)2 << 20)
 #define HUGE_LEAST ((size_t)4 << 20) /* smaller tables do without */
 #define SMALL_PAGE ((size_t)1 << 16) /* of any machine a multiple of its pages */
+#define LARGE ((size_t)1 << 20)      /* columns that no longer double */
+#define OWN_LEAST ((size_t)64 << 20) /* larger columns share no huge page with others */
+
+enum { WASTE = 16 }; /* a part of what is asked for, that a whole last page may cost */
+
+static size_t round_up(size_t bytes, size_t page)
+{
+    return (bytes + page - 1) / page * page;
+}
 
 static void advise_huge(void *table, size_t bytes)
 {
@@ -178,14 +188,14 @@ static void advise_huge(void *table, size_t bytes)
 }
 
 /* Address space for so many bytes that begins where a huge page may; MAP_FAILED: none left. */
-static void *reserve_aligned(size_t bytes)
+static void *map_aligned(size_t bytes, int protection, int flags)
 {
     char *p, *begin, *end;
 
-    if (bytes > SIZE_MAX - HUGE_PAGE)
+    if (bytes > SIZE_MAX - 2 * HUGE_PAGE)
         return MAP_FAILED;
-    p = mmap(NULL, bytes + HUGE_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-             0);
+    bytes = round_up(bytes, (size_t)sysconf(_SC_PAGESIZE));
+    p = mmap(NULL, bytes + HUGE_PAGE, protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
     if (p == MAP_FAILED)
         return MAP_FAILED;
     begin = p + (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE) % HUGE_PAGE;
@@ -197,20 +207,15 @@ static void *reserve_aligned(size_t bytes)
     return begin;
 }
 
-/* Large ones begin where a huge page does: not every system sees to that. */
 void *nd_table_alloc(size_t bytes)
 {
-    void *place = bytes < HUGE_LEAST ? NULL : reserve_aligned(bytes), *p;
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (place ? MAP_FIXED : 0);
+    const int use = PROT_READ | PROT_WRITE;
+    void *p = bytes >= HUGE_LEAST
+                  ? map_aligned(bytes, use, 0)
+                  : mmap(NULL, bytes ? bytes : 1, use, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    if (place == MAP_FAILED)
+    if (p == MAP_FAILED)
         return NULL;
-    p = mmap(place, bytes ? bytes : 1, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (p == MAP_FAILED) {
-        if (place)
-            munmap(place, bytes);
-        return NULL;
-    }
     advise_huge(p, bytes);
     return p;
 }
@@ -231,19 +236,14 @@ void nd_table_free(void *table, size_t bytes)
         munmap(table, bytes ? bytes : 1);
 }
 
-/*
- * In place if there is room.  Else to where huge pages stay whole: moved to any other place, each
- * is taken apart.
- */
-static void *grow_mapping(void *table, size_t bytes, size_t new_bytes)
+/* To where huge pages stay whole: moved to any other place, each is taken apart. */
+static void *move_mapping(void *table, size_t bytes, size_t new_bytes)
 {
-    void *p = mremap(table, bytes, new_bytes, 0), *place;
+    void *p, *place;
 
-    if (p != MAP_FAILED)
-        return p;
     if (new_bytes < HUGE_LEAST || new_bytes % SMALL_PAGE)
         return mremap(table, bytes, new_bytes, MREMAP_MAYMOVE);
-    place = reserve_aligned(new_bytes);
+    place = map_aligned(new_bytes, PROT_NONE, MAP_NORESERVE);
     if (place == MAP_FAILED)
         return MAP_FAILED;
     p = mremap(table, bytes, new_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place);
@@ -254,14 +254,17 @@ static void *grow_mapping(void *table, size_t bytes, size_t new_bytes)
 
 bool nd_table_grow(void **table, size_t bytes, size_t new_bytes)
 {
-    void *p;
+    bool is_huge = bytes >= HUGE_LEAST;
+    void *p = MAP_FAILED;
 
     if (!*table) {
         *table = nd_table_alloc(new_bytes);
         return *table != NULL;
     }
-    if (bytes < HUGE_LEAST && new_bytes >= HUGE_LEAST) {
-        /* small pages that only move stay small: begin anew */
+    if (is_huge)
+        p = mremap(*table, bytes, new_bytes, 0);
+    if (p == MAP_FAILED && new_bytes >= HUGE_LEAST && (!is_huge || (uintptr_t)*table % HUGE_PAGE)) {
+        /* small pages that only move stay small, and huge ones shared with others become so */
         p = nd_table_alloc(new_bytes);
         if (!p)
             return false;
@@ -270,7 +273,8 @@ bool nd_table_grow(void **table, size_t bytes, size_t new_bytes)
         *table = p;
         return true;
     }
-    p = grow_mapping(*table, bytes, new_bytes);
+    if (p == MAP_FAILED)
+        p = move_mapping(*table, bytes, new_bytes);
     if (p == MAP_FAILED)
         return false;
     *table = p;
@@ -281,7 +285,7 @@ bool nd_table_grow(void **table, size_t bytes, size_t new_bytes)
 bool nd_column_reserve(struct nd_column *column, size_t n, size_t size)
 {
     size_t need, page,
-        bytes = column->bytes + (column->bytes < HUGE_LEAST ? column->bytes : column->bytes / 8);
+        bytes = column->bytes + (column->bytes < LARGE ? column->bytes : column->bytes / 8);
 
     if (__builtin_mul_overflow(n, size, &need) || need > SIZE_MAX - HUGE_PAGE)
         return false;
@@ -291,7 +295,7 @@ bool nd_column_reserve(struct nd_column *column, size_t n, size_t size)
         bytes = need;
     /* What is added to a column is made of huge pages only where it is whole ones. */
     page = column->bytes && bytes >= HUGE_LEAST ? HUGE_PAGE : SMALL_PAGE;
-    bytes = (bytes + page - 1) / page * page;
+    bytes = round_up(bytes, page);
     if (!nd_table_grow(&column->data, column->bytes, bytes))
         return false;
     column->bytes = bytes;
@@ -302,4 +306,44 @@ void nd_column_release(struct nd_column *column)
 {
     nd_table_free(column->data, column->bytes);
     *column = (struct nd_column){0};
+}
+
+/* The bytes of a wish, and where it may begin behind `offset`; false: too many. */
+static bool place_wish(const struct nd_column_wish *wish, size_t *offset, size_t *bytes)
+{
+    if (wish->bytes > SIZE_MAX / 4 || *offset > SIZE_MAX / 4)
+        return false;
+    *bytes = round_up(wish->bytes, wish->bytes < OWN_LEAST ? SMALL_PAGE : HUGE_PAGE);
+    if (*bytes >= OWN_LEAST)
+        *offset = round_up(*offset, HUGE_PAGE);
+    return true;
+}
+
+bool nd_columns_make(const struct nd_column_wish *wish, size_t n)
+{
+    size_t total = 0, offset = 0, bytes;
+    struct nd_column *last = NULL;
+    char *data;
+
+    for (size_t i = 0; i < n; i++, total += bytes)
+        if (!place_wish(&wish[i], &total, &bytes))
+            return false;
+    if (total == 0)
+        return true;
+    if (round_up(total, HUGE_PAGE) - total <= total / WASTE)
+        total = round_up(total, HUGE_PAGE);
+    data = nd_table_alloc(total);
+    if (!data)
+        return false;
+    for (size_t i = 0; i < n; i++, offset += bytes) {
+        (void)place_wish(&wish[i], &offset, &bytes);
+        if (bytes == 0)
+            continue;
+        if (last) /* up to where the next one begins */
+            last->bytes = (size_t)(data + offset - (char *)last->data);
+        last = wish[i].column;
+        last->data = data + offset;
+    }
+    last->bytes = (size_t)(data + total - (char *)last->data);
+    return true;
 }

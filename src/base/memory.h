@@ -58,4 +58,16 @@ struct nd_column {
 bool nd_column_reserve(struct nd_column *column, size_t n, size_t size);
 void nd_column_release(struct nd_column *column);
 
+/* A column, still empty, and how many bytes it should begin with. */
+struct nd_column_wish {
+    struct nd_column *column;
+    size_t bytes;
+};
+/*
+ * Make columns side by side, so that all of them stand on huge pages though each for itself may be
+ * less than one.  From then on each grows and is released by itself.  False: out of memory, none is
+ * made.
+ */
+bool nd_columns_make(const struct nd_column_wish *wish, size_t n);
+
 #endif

@@ -84,26 +84,27 @@ static void finish(struct pass *p, struct wave *w)
 {
     const struct nd_hamming_lines *table = &p->f->half[p->half].table;
     struct nd_hamming_found found[WAVE];
+    uint32_t more[WAVE];
 
     for (bool is_main = true; w->n; is_main = false) {
-        size_t n = p->kernels->lines(w->line, w->value, w->n, p->f->distance, found);
+        struct nd_hamming_look now = {w->line, w->value, w->n}, none = {NULL, NULL, 0};
+        struct nd_hamming_seen seen = p->kernels->lines(&now, &none, p->f->distance, found, more);
 
-        w->n = 0;
-        for (size_t i = 0; i < n; i++) {
-            const struct nd_hamming_line *line = w->line[found[i].line];
-            uint32_t number = w->number[found[i].line];
-
-            if (is_main && found[i].more && line->word[ND_FILTER_CROWDED]) {
-                p->crowded[number] = p->any_crowded = true;
-                continue;
-            }
-            for (unsigned slots = found[i].slots; slots; slots &= slots - 1)
-                check(p, number,
-                      nd_hamming_line_get(ND_HAMMING_LAYOUT_ROWS, line,
+        for (size_t f = 0; f < seen.found; f++)
+            for (unsigned slots = found[f].slots; slots; slots &= slots - 1)
+                check(p, w->number[found[f].line],
+                      nd_hamming_line_get(ND_HAMMING_LAYOUT_ROWS, w->line[found[f].line],
                                           (unsigned)__builtin_ctz(slots))
                           .id);
-            if (found[i].more)
-                ask(w, nd_hamming_lines_next(table, line), w->value[found[i].line], number);
+        w->n = 0;
+        for (size_t m = 0; m < seen.more; m++) {
+            const struct nd_hamming_line *line = w->line[more[m]]; /* not below w->n */
+            uint32_t number = w->number[more[m]];
+
+            if (is_main && line->word[ND_FILTER_CROWDED])
+                p->crowded[number] = p->any_crowded = true;
+            else
+                ask(w, nd_hamming_lines_next(table, line), w->value[more[m]], number);
         }
     }
 }

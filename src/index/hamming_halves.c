@@ -1,6 +1,7 @@
 /* hamming_halves.c - two halves with perfect-code buckets: make, add, remove */
 #include "index/hamming_halves.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "index/hamming_plan.h"
@@ -13,9 +14,9 @@ static size_t room(const struct nd_halves_table *t)
     return (size_t)((double)t->lines.n_main * t->fill);
 }
 
-/* Chained lines are expected too; what is never used takes no memory. */
-static bool make_table(struct nd_halves_table *t, enum nd_hamming_layout layout,
-                       const struct nd_hamming_plan *plan)
+/* Chained lines are expected too. */
+static void init_table(struct nd_halves_table *t, enum nd_hamming_layout layout,
+                       const struct nd_hamming_plan *plan, struct nd_column_wish wish[2])
 {
     const size_t least = (size_t)1 << ND_HALVES_LOW_BITS, most = (size_t)1 << ND_HAMMING_DATA_BITS;
     double entries = (double)plan->problem.count, lines, chained;
@@ -30,8 +31,8 @@ static bool make_table(struct nd_halves_table *t, enum nd_hamming_layout layout,
                   : nd_hamming_chain(entries, 64, (double)n, nd_hamming_slots(layout)).size - 1;
     for (t->level = least; 2 * t->level <= n; t->level *= 2)
         ;
-    return nd_hamming_lines_resize(&t->lines, n) &&
-           nd_hamming_lines_reserve(&t->lines, (size_t)(1.01 * chained * (double)n));
+    chained *= (double)n;
+    nd_hamming_lines_wish(&t->lines, n, (size_t)(1.01 * chained + 6 * sqrt(chained)), wish);
 }
 
 static void destroy(void *self)
@@ -49,13 +50,15 @@ static void destroy(void *self)
 static void *make(const struct nd_hamming_plan *plan)
 {
     struct nd_halves *s = calloc(1, sizeof *s);
+    struct nd_column_wish wish[4];
 
     if (!s)
         return NULL;
     s->distance = plan->problem.distance;
     nd_hamming_code_init(&s->code);
-    if (make_table(&s->table[0], ND_HAMMING_LAYOUT_IDS, plan) &&
-        make_table(&s->table[1], ND_HAMMING_LAYOUT_OTHER, plan))
+    init_table(&s->table[0], ND_HAMMING_LAYOUT_IDS, plan, wish);
+    init_table(&s->table[1], ND_HAMMING_LAYOUT_OTHER, plan, wish + 2);
+    if (nd_columns_make(wish, 4))
         return s;
     destroy(s);
     return NULL;

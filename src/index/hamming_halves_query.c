@@ -2,14 +2,18 @@
 #include "index/hamming_halves.h"
 #include "simd/hamming_kernels.h"
 
-enum { GROUP = 8, WAVE = GROUP * 2 * ND_HAMMING_BALL, HITS = 64 };
+enum {
+    WAVE = 64,
+    LEFT = 2 * ND_HAMMING_BALL, /* what one query more may add */
+    HITS = 64                   /* a power of 2 */
+};
 
-/* Lines that were asked for together, and on whose behalf. */
+/* Lines that are looked at together, and on whose behalf. */
 struct wave {
-    const struct nd_hamming_line *line[WAVE];
-    uint32_t value[WAVE], address[WAVE];
-    uint8_t owner[WAVE]; /* query of the group * 2 + half */
-    size_t n;
+    const struct nd_hamming_line *line[WAVE + LEFT];
+    uint32_t value[WAVE + LEFT], address[WAVE + LEFT];
+    uint32_t owner[WAVE + LEFT]; /* query * 2 + half */
+    size_t n, asked;             /* lines; those of them that were asked for */
 };
 
 /* A fingerprint found through table 1, whose ids stand in table 0. */
@@ -22,54 +26,57 @@ struct search {
     const struct nd_halves *halves;
     const struct nd_hamming_kernels *kernels;
     const uint64_t *queries;
-    size_t first; /* the number of queries[0] */
+    size_t n, query; /* of which there are so many; the next one */
     unsigned distance, radius;
     struct nd_hamming_sink *sink;
-    struct hit hit[HITS];
-    size_t n_hits;
+    struct hit *hit;           /* a ring: number i stands at i % HITS */
+    size_t n_resolved, n_hits; /* all there have ever been */
 };
 
-static inline void ask(struct wave *w, const struct nd_hamming_line *line, uint32_t value,
-                       uint32_t address, unsigned owner)
+/* Append the lines of a query's ball in one half. */
+static void append_ball(const struct search *search, size_t query, unsigned half, struct wave *w)
 {
-    __builtin_prefetch(line, 0, 2);
-    w->line[w->n] = line;
-    w->value[w->n] = value;
-    w->address[w->n] = address;
-    w->owner[w->n++] = (uint8_t)owner;
+    const struct nd_halves *s = search->halves;
+    const struct nd_halves_table *t = &s->table[half];
+    const struct nd_hamming_line *lines = nd_hamming_lines_at(&t->lines, 0);
+    struct nd_halves_place p = nd_halves_place(&s->code, search->queries[query], half);
+    unsigned syndrome = search->radius ? p.rest >> 9 & 31 : 0; /* 0: a ball of one bucket */
+    size_t at = w->n;
+
+    w->n += search->kernels->ball(s->code.ball[syndrome], p.data, (uint32_t)t->level,
+                                  (uint32_t)t->lines.n_main, w->address + at);
+    for (; at < w->n; at++) {
+        w->line[at] = lines + w->address[at];
+        w->value[at] = p.word;
+        w->owner[at] = (uint32_t)query * 2 + half;
+    }
 }
 
-/* Ask for the lines of n queries; addresses that coincide are neighbours in the ball. */
-static void begin(const struct nd_halves *s, const uint64_t *queries, size_t n, unsigned radius,
-                  struct wave *w)
+static void ask(struct wave *w)
 {
-    w->n = 0;
-    for (unsigned i = 0; i < n; i++)
-        for (unsigned h = 0; h < 2; h++) {
-            const struct nd_halves_table *t = &s->table[h];
-            struct nd_halves_place p = nd_halves_place(&s->code, queries[i], h);
-            unsigned syndrome = p.rest >> 9 & 31;
-            unsigned size = radius && syndrome ? ND_HAMMING_BALL : 1;
-            const uint32_t *ball = s->code.ball[size == 1 ? 0 : syndrome];
-            uint32_t before = UINT32_MAX;
+    for (; w->asked < w->n; w->asked++)
+        __builtin_prefetch(w->line[w->asked], 0, 2);
+}
 
-            for (unsigned j = 0; j < size; j++) {
-                uint32_t a = nd_halves_address(t, p.data ^ ball[j]);
-
-                if (a != before)
-                    ask(w, nd_hamming_lines_at(&t->lines, a), p.word, a, i * 2 + h);
-                before = a;
-            }
+/* Append the lines of the next queries to those that a wave has.  at_once: they will be needed
+ * soon. */
+static void begin(struct search *search, struct wave *w, bool at_once)
+{
+    for (; search->query < search->n && w->n < WAVE; search->query++)
+        for (unsigned half = 0; half < 2; half++) {
+            append_ball(search, search->query, half, w);
+            if (at_once)
+                ask(w);
         }
 }
 
-/* The ids of what was found through table 1. */
-static void resolve(struct search *search)
+/* The ids of what was found through table 1, of the hits before number `end`. */
+static void resolve(struct search *search, size_t end)
 {
     const struct nd_halves *s = search->halves;
 
-    for (size_t i = 0; i < search->n_hits; i++) {
-        const struct hit *hit = &search->hit[i];
+    for (; search->n_resolved < end; search->n_resolved++) {
+        const struct hit *hit = &search->hit[search->n_resolved % HITS];
         unsigned slot = 0;
         const struct nd_hamming_line *line = nd_halves_find(&s->table[0], &hit->place, &slot);
         struct nd_hamming_entry e = nd_hamming_line_get(ND_HAMMING_LAYOUT_IDS, line, slot);
@@ -79,7 +86,6 @@ static void resolve(struct search *search)
         else
             nd_hamming_sink_id(search->sink, hit->query, e.id, hit->distance);
     }
-    search->n_hits = 0;
 }
 
 static void remember(struct search *search, uint64_t x, uint32_t query, unsigned distance)
@@ -88,10 +94,10 @@ static void remember(struct search *search, uint64_t x, uint32_t query, unsigned
     struct hit hit = {nd_halves_place(&s->code, x, 0), query, distance};
     const struct nd_halves_table *t = &s->table[0];
 
-    __builtin_prefetch(nd_hamming_lines_at(&t->lines, nd_halves_address(t, hit.place.data)));
-    search->hit[search->n_hits++] = hit;
-    if (search->n_hits == HITS)
-        resolve(search);
+    __builtin_prefetch(nd_hamming_lines_at(&t->lines, nd_halves_address(t, hit.place.data)), 0, 2);
+    if (search->n_hits - search->n_resolved == HITS)
+        resolve(search, search->n_hits - HITS / 2);
+    search->hit[search->n_hits++ % HITS] = hit;
 }
 
 /*
@@ -111,7 +117,6 @@ static void check(struct search *search, const struct wave *w, size_t i, unsigne
     first = (unsigned)__builtin_popcountll(differ & INT32_MAX);
     if (distance > search->distance || (first <= search->radius) == (half == 1))
         return;
-    number += (unsigned)search->first;
     if (half)
         remember(search, x, number, distance);
     else if (e.rest & ND_HALVES_MANY)
@@ -120,54 +125,65 @@ static void check(struct search *search, const struct wave *w, size_t i, unsigne
         nd_hamming_sink_id(search->sink, number, e.id, distance);
 }
 
-/* Look at all lines of a wave, then at those chained to them, until none is left. */
-static void finish(struct search *search, struct wave *w)
+/*
+ * Look at the lines of a wave and ask for those of the next one; what is chained to them is what
+ * remains, asked for.
+ */
+static void finish(struct search *search, struct wave *w, const struct wave *next)
 {
-    struct nd_hamming_found found[WAVE];
+    struct nd_hamming_found found[WAVE + LEFT];
+    uint32_t more[WAVE + LEFT];
     const struct nd_halves *s = search->halves;
+    struct nd_hamming_look now = {w->line, w->value, w->n};
+    struct nd_hamming_look later = {next->line + next->asked, NULL, next->n - next->asked};
+    struct nd_hamming_seen seen =
+        search->kernels->lines(&now, &later, search->distance, found, more);
 
-    while (w->n) {
-        size_t n = search->kernels->lines(w->line, w->value, w->n, search->distance, found);
+    search->sink->lines += w->n;
+    for (size_t f = 0; f < seen.found; f++)
+        for (unsigned slots = found[f].slots; slots; slots &= slots - 1)
+            check(search, w, found[f].line, (unsigned)__builtin_ctz(slots));
+    for (size_t m = 0; m < seen.more; m++) {
+        uint32_t i = more[m]; /* not below m */
+        const struct nd_hamming_line *chained =
+            nd_hamming_lines_next(&s->table[w->owner[i] & 1].lines, w->line[i]);
 
-        search->sink->lines += w->n;
-        w->n = 0;
-        for (size_t f = 0; f < n; f++) {
-            uint32_t i = found[f].line;
-
-            for (unsigned slots = found[f].slots; slots; slots &= slots - 1)
-                check(search, w, i, (unsigned)__builtin_ctz(slots));
-            if (found[f].more)
-                ask(w, nd_hamming_lines_next(&s->table[w->owner[i] & 1].lines, w->line[i]),
-                    w->value[i], w->address[i], w->owner[i]);
-        }
+        __builtin_prefetch(chained, 0, 2);
+        w->line[m] = chained;
+        w->value[m] = w->value[i];
+        w->address[m] = w->address[i];
+        w->owner[m] = w->owner[i];
     }
-    resolve(search);
+    w->n = w->asked = seen.more;
 }
 
+/* Two waves, as in nd_tables_query. */
 void nd_halves_query(const void *self, const uint64_t *queries, size_t n, unsigned distance,
                      struct nd_hamming_sink *sink)
 {
     const struct nd_halves *s = self;
+    struct hit hit[HITS];
     struct search search = {.halves = s,
                             .kernels = nd_hamming_kernels(),
+                            .queries = queries,
+                            .n = n,
                             .distance = distance,
                             .radius = distance > 1,
-                            .sink = sink};
+                            .sink = sink,
+                            .hit = hit};
     struct wave wave[2];
-    size_t now = 0;
+    size_t now = 0, listed = 0;
 
-    wave[0].n = 0;
-    begin(s, queries, n < GROUP ? n : GROUP, search.radius, &wave[0]);
-    for (size_t start = 0; start < n; start += GROUP, now ^= 1) {
-        size_t next = start + GROUP;
-
-        if (next < n)
-            begin(s, queries + next, n - next < GROUP ? n - next : GROUP, search.radius,
-                  &wave[now ^ 1]);
-        search.queries = queries + start;
-        search.first = start;
-        finish(&search, &wave[now]);
-    }
+    wave[0].n = wave[1].n = wave[0].asked = wave[1].asked = 0;
+    begin(&search, &wave[0], true);
+    do {
+        begin(&search, &wave[now ^ 1], false);
+        finish(&search, &wave[now], &wave[now ^ 1]);
+        resolve(&search, listed); /* those of the wave before */
+        listed = search.n_hits;
+        now ^= 1;
+    } while (wave[0].n || wave[1].n);
+    resolve(&search, search.n_hits);
     if (s->crowded && s->crowded->n_used)
         nd_tables_query(s->crowded, queries, n, distance, sink);
 }

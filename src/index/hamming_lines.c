@@ -29,9 +29,12 @@ bool nd_hamming_lines_resize(struct nd_hamming_lines *s, size_t n)
     return true;
 }
 
-bool nd_hamming_lines_reserve(struct nd_hamming_lines *s, size_t n_over)
+void nd_hamming_lines_wish(struct nd_hamming_lines *s, size_t n, size_t n_over,
+                           struct nd_column_wish wish[2])
 {
-    return n_over == 0 || nd_column_reserve(&s->over, n_over, sizeof(struct nd_hamming_line));
+    s->n_main = n;
+    wish[0] = (struct nd_column_wish){&s->main, n * sizeof(struct nd_hamming_line)};
+    wish[1] = (struct nd_column_wish){&s->over, n_over * sizeof(struct nd_hamming_line)};
 }
 
 void nd_hamming_lines_release(struct nd_hamming_lines *s)

@@ -86,9 +86,12 @@ void nd_hamming_line_set(enum nd_hamming_layout layout, struct nd_hamming_line *
 
 /* Make room for n buckets, the new ones empty.  False: out of memory, nothing changed. */
 bool nd_hamming_lines_resize(struct nd_hamming_lines *s, size_t n);
-/* Room for so many overflow lines, so that they are not moved before there are more.  False: out of
- * memory. */
-bool nd_hamming_lines_reserve(struct nd_hamming_lines *s, size_t n_over);
+/*
+ * For nd_columns_make: n empty buckets, and room for so many overflow lines, so that they are not
+ * moved before there are more.  What is made of it is to be released also where that fails.
+ */
+void nd_hamming_lines_wish(struct nd_hamming_lines *s, size_t n, size_t n_over,
+                           struct nd_column_wish wish[2]);
 void nd_hamming_lines_release(struct nd_hamming_lines *s);
 size_t nd_hamming_lines_bytes(const struct nd_hamming_lines *s);
 

@@ -11,6 +11,10 @@
 #define ND_HAMMING_FILL_LEAST 0.25
 #define ND_HAMMING_FILL_MOST 2.0
 
+/* Room for chained lines of tables of keys beside those of uniform fingerprints: others chain more.
+ */
+#define ND_HAMMING_CHAINED_ROOM 1.1
+
 /*
  * Lines that a table of keys with `bits` bits has for so many entries: by its fill, but no more
  * than two for each key that there can be.

@@ -189,7 +189,7 @@ static void predict_tables(const struct nd_hamming_machine *m, struct nd_hamming
             known[bits] = nd_hamming_chain(n, bits, lines, slots);
         p->candidates += ldexp(n, -(int)bits);
         p->lines += known[bits].look_up;
-        p->bytes += 64 * lines * known[bits].size;
+        p->bytes += 64 * lines * (1 + ND_HAMMING_CHAINED_ROOM * (known[bits].size - 1));
         shortest = known[bits].look_up < shortest ? known[bits].look_up : shortest;
         full += known[bits].look_up > 2 ? 1 : known[bits].look_up - 1;
     }

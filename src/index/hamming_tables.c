@@ -13,7 +13,6 @@ void nd_tables_free(struct nd_tables *s)
     for (unsigned t = 0; s->table && t < s->n_tables; t++)
         nd_tables_node_release(&s->table[t]);
     nd_column_release(&s->rows);
-    nd_column_release(&s->row_ids);
     nd_hamming_ids_release(&s->own_ids);
     free(s->table);
     free(s);
@@ -27,19 +26,23 @@ static void destroy(void *self)
 static bool make_tables(struct nd_tables *s, const struct nd_hamming_plan *plan)
 {
     uint64_t *masks = nd_hamming_keys_new(plan);
-    bool made = masks != NULL;
+    size_t n = 2 * (size_t)plan->tables, count = plan->problem.count;
+    struct nd_column_wish *wish = nd_alloc_array(n + 1, sizeof *wish);
+    bool made;
 
     s->table = calloc(plan->tables, sizeof *s->table);
-    made = made && s->table;
+    made = masks && wish && s->table && count < ROWS_MAX;
     for (unsigned t = 0; made && t < s->n_tables; t++) {
         s->table[t].number = t;
-        made =
-            nd_tables_node_make(s, &s->table[t], masks + t * s->words, (double)plan->problem.count);
+        nd_tables_node_init(s, &s->table[t], masks + t * s->words, (double)count, wish + 2 * t);
     }
+    if (made) {
+        wish[n] = (struct nd_column_wish){&s->rows, count * (s->words + 1) * sizeof(uint64_t)};
+        made = nd_columns_make(wish, n + 1);
+    }
+    free(wish);
     free(masks);
-    return made && plan->problem.count < ROWS_MAX &&
-           nd_column_reserve(&s->rows, plan->problem.count, s->words * sizeof(uint64_t)) &&
-           nd_column_reserve(&s->row_ids, plan->problem.count, sizeof(struct nd_tables_ids));
+    return made;
 }
 
 struct nd_tables *nd_tables_new(const struct nd_hamming_plan *plan, struct nd_hamming_ids *ids)
@@ -125,8 +128,7 @@ static bool new_row(struct nd_tables *s, const uint64_t *x, struct nd_tables_ids
     } else {
         size_t n = (size_t)s->n_rows + 1;
 
-        if (n > ROWS_MAX || !nd_column_reserve(&s->rows, n, s->words * sizeof *x) ||
-            !nd_column_reserve(&s->row_ids, n, sizeof(struct nd_tables_ids)))
+        if (n > ROWS_MAX || !nd_column_reserve(&s->rows, n, (s->words + 1) * sizeof *x))
             return false;
         *row = s->n_rows++;
     }
@@ -235,7 +237,7 @@ static bool take(void *self, const uint64_t *fingerprint, uint32_t id)
 
 size_t nd_tables_bytes(const struct nd_tables *s)
 {
-    size_t sum = sizeof *s + s->rows.bytes + s->row_ids.bytes + nd_hamming_ids_bytes(&s->own_ids);
+    size_t sum = sizeof *s + s->rows.bytes + nd_hamming_ids_bytes(&s->own_ids);
 
     for (unsigned t = 0; t < s->n_tables; t++)
         sum += nd_tables_node_bytes(&s->table[t]);

@@ -46,9 +46,8 @@ struct nd_tables_node {
     struct nd_tables_node *inner; /* NULL: none yet */
     unsigned n_inner, number;     /* the number among those of the same design */
     bool is_last;                 /* no design for the bits left */
-    size_t first_lines;           /* made with so many */
-    unsigned doublings;           /* first_lines << doublings <= lines < twice that */
-    size_t entries;               /* without those inside */
+    struct nd_hamming_spread spread;
+    size_t entries; /* without those inside */
 };
 
 /*
@@ -68,7 +67,7 @@ struct nd_tables {
     unsigned distance, n_tables;
     uint64_t all[ND_HAMMING_WORDS_MAX]; /* the bits of a fingerprint */
     struct nd_tables_node *table;
-    struct nd_column rows, row_ids;
+    struct nd_column rows;     /* of each its words, then its struct nd_tables_ids */
     uint32_t n_rows, free_row; /* rows ever used; number + 1 of the first free one */
     size_t n_used;
     struct nd_hamming_ids *ids, own_ids; /* ids: the own ones, or those of who made this */
@@ -78,12 +77,12 @@ enum { ND_TABLES_NO_ROW = -1 };
 
 static inline uint64_t *nd_tables_row(const struct nd_tables *s, uint32_t row)
 {
-    return (uint64_t *)s->rows.data + (size_t)row * s->words;
+    return (uint64_t *)s->rows.data + (size_t)row * (s->words + 1);
 }
 
 static inline struct nd_tables_ids *nd_tables_row_ids(const struct nd_tables *s, uint32_t row)
 {
-    return (struct nd_tables_ids *)s->row_ids.data + row;
+    return (struct nd_tables_ids *)(void *)(nd_tables_row(s, row) + s->words);
 }
 
 /* All words of a fingerprint folded to one. */
@@ -98,21 +97,16 @@ static inline uint64_t nd_tables_fold(const uint64_t *x, size_t words)
 
 static inline uint32_t nd_tables_filter(const struct nd_tables_key *key, uint64_t fold)
 {
-    uint32_t low = (uint32_t)fold, high = (uint32_t)(fold >> 32);
-
-    return low ^ (high << key->turn | high >> (31 - key->turn) >> 1);
+    return nd_hamming_fold(fold, key->turn);
 }
 
 static inline uint64_t nd_tables_hash(const struct nd_tables_key *key, const uint64_t *x)
 {
     uint64_t hash = 0;
 
-    for (unsigned w = key->first_word; w < key->end_word; w++) {
-        hash = (hash ^ (x[w] & key->mask[w])) * UINT64_C(0x9E3779B97F4A7C15);
-        hash ^= hash >> 32;
-    }
-    hash *= UINT64_C(0xD6E8FEB86659FD93);
-    return hash ^ hash >> 32;
+    for (unsigned w = key->first_word; w < key->end_word; w++)
+        hash = nd_hamming_hash_word(hash, x[w] & key->mask[w]);
+    return nd_hamming_hash_end(hash);
 }
 
 static inline bool nd_tables_key_agrees(const struct nd_tables_key *key, const uint64_t *a,
@@ -125,26 +119,20 @@ static inline bool nd_tables_key_agrees(const struct nd_tables_key *key, const u
     return differ == 0;
 }
 
-/*
- * By linear hashing (Litwin, 1980) on top of the lines that the table was made with, among which
- * the hash's upper half chooses: the table grows one line at a time.
- */
 static inline size_t nd_tables_place(const struct nd_tables_node *node, const uint64_t *x)
 {
-    uint64_t hash = nd_tables_hash(&node->key, x);
-    size_t first = (size_t)((hash >> 32) * node->first_lines >> 32);
-    uint32_t bit = UINT32_C(1) << node->doublings, low = (uint32_t)hash & (2 * bit - 1);
-    size_t beyond = first + low * node->first_lines >= node->lines.n_main; /* no branch: a coin */
-
-    return first + (low & ~(bit * (uint32_t)beyond)) * node->first_lines;
+    return nd_hamming_place(&node->spread, nd_tables_hash(&node->key, x));
 }
 
 /*
- * One table, and those within it.  mask: the bits of its key; entries: how many are expected. _make
- * and _put are false where memory is out, and then nothing has changed.
+ * One table, and those within it.  mask: the bits of its key; entries: how many are expected, of
+ * _make none.  After _init its columns are to be made.  _make and _put are false where memory is
+ * out, and then nothing has changed.
  */
+void nd_tables_node_init(const struct nd_tables *s, struct nd_tables_node *node,
+                         const uint64_t *mask, double entries, struct nd_column_wish wish[2]);
 bool nd_tables_node_make(const struct nd_tables *s, struct nd_tables_node *node,
-                         const uint64_t *mask, double entries);
+                         const uint64_t *mask);
 void nd_tables_node_release(struct nd_tables_node *node);
 bool nd_tables_node_put(const struct nd_tables *s, struct nd_tables_node *node, uint32_t row);
 void nd_tables_node_drop(const struct nd_tables *s, struct nd_tables_node *node, uint32_t row);

@@ -52,27 +52,36 @@ static size_t lines_for(const struct nd_tables_key *key, double entries)
     return lines < LEAST_LINES ? LEAST_LINES : (size_t)lines;
 }
 
-/* Chained lines that uniform fingerprints need: what is never used takes no memory. */
+/* Room for chained lines. */
 static size_t chained_for(const struct nd_tables_key *key, double entries, size_t lines)
 {
+    double each;
+
     if (entries < 1)
         return 0;
-    return (size_t)((nd_hamming_chain(entries, key->bits, (double)lines, SLOTS).size - 1) *
-                    (double)lines);
+    each = nd_hamming_chain(entries, key->bits, (double)lines, SLOTS).size - 1;
+    return (size_t)(ND_HAMMING_CHAINED_ROOM * each * (double)lines);
 }
 
-bool nd_tables_node_make(const struct nd_tables *s, struct nd_tables_node *node,
-                         const uint64_t *mask, double entries)
+void nd_tables_node_init(const struct nd_tables *s, struct nd_tables_node *node,
+                         const uint64_t *mask, double entries, struct nd_column_wish wish[2])
 {
     size_t lines;
 
     set_key(&node->key, mask, s->words);
     lines = lines_for(&node->key, entries);
     node->lines = (struct nd_hamming_lines){.layout = ND_HAMMING_LAYOUT_ROWS};
-    node->first_lines = lines;
-    node->doublings = 0;
-    return nd_hamming_lines_resize(&node->lines, lines) &&
-           nd_hamming_lines_reserve(&node->lines, chained_for(&node->key, entries, lines));
+    node->spread = (struct nd_hamming_spread){lines, (uint32_t)lines, 1};
+    nd_hamming_lines_wish(&node->lines, lines, chained_for(&node->key, entries, lines), wish);
+}
+
+bool nd_tables_node_make(const struct nd_tables *s, struct nd_tables_node *node,
+                         const uint64_t *mask)
+{
+    struct nd_column_wish wish[2];
+
+    nd_tables_node_init(s, node, mask, 0, wish);
+    return nd_columns_make(wish, 2);
 }
 
 void nd_tables_node_release(struct nd_tables_node *node)
@@ -126,7 +135,7 @@ static void deal(const struct nd_tables *s, struct nd_tables_node *node, size_t 
 
         for (unsigned i = 0; i < n; i++) {
             struct nd_hamming_entry e = nd_hamming_line_get(lines->layout, &copy, i);
-            bool moves = nd_tables_hash(&node->key, nd_tables_row(s, e.id)) >> node->doublings & 1;
+            bool moves = nd_tables_hash(&node->key, nd_tables_row(s, e.id)) & node->spread.groups;
 
             nd_hamming_lines_put(lines, moves ? new : old, e);
             dealt[moves]++;
@@ -144,7 +153,7 @@ static void deal(const struct nd_tables *s, struct nd_tables_node *node, size_t 
 /* One line more for a table that is full; where memory is out, the chains grow instead. */
 static void grow(const struct nd_tables *s, struct nd_tables_node *node)
 {
-    size_t level = node->first_lines << node->doublings, new = node->lines.n_main;
+    size_t level = (size_t)node->spread.first * node->spread.groups, new = node->lines.n_main;
     size_t old = new - level;
 
     if ((double)node->entries <= (double)new *(SLOTS * ND_HAMMING_FILL_TABLES) ||
@@ -155,7 +164,9 @@ static void grow(const struct nd_tables *s, struct nd_tables_node *node)
         mark_refined(nd_hamming_lines_at(&node->lines, new)); /* the inner tables serve both */
     else
         deal(s, node, old, new);
-    node->doublings += node->lines.n_main == 2 * level;
+    node->spread.lines = node->lines.n_main;
+    if (node->lines.n_main == 2 * level)
+        node->spread.groups *= 2;
 }
 
 bool nd_tables_node_put(const struct nd_tables *s, struct nd_tables_node *node, uint32_t row)

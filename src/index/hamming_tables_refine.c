@@ -95,7 +95,7 @@ static bool make_inner(const struct nd_tables *s, struct nd_tables_node *node)
     for (unsigned i = 0; inner && made && i < design.tables; i++) {
         inner[i].outer = node;
         inner[i].number = i;
-        made = nd_tables_node_make(s, &inner[i], design.keys + i * s->words, 0);
+        made = nd_tables_node_make(s, &inner[i], design.keys + i * s->words);
     }
     for (unsigned i = 0; inner && !made && i < design.tables; i++)
         nd_tables_node_release(&inner[i]);

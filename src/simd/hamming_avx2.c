@@ -28,25 +28,109 @@ TARGET static inline unsigned words_within(__m256i x, __m256i most)
     return ~(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(above)) & 0xFFu;
 }
 
-TARGET static size_t lines(const struct nd_hamming_line *const *line, const uint32_t *value,
-                           size_t n, unsigned distance, struct nd_hamming_found *found)
+/* hash * factor, then XOR its upper half. */
+TARGET static inline __m256i hash_step(__m256i hash, uint64_t factor)
+{
+    const __m256i low = _mm256_set1_epi64x((long long)(factor & UINT32_MAX));
+    const __m256i high = _mm256_set1_epi64x((long long)(factor >> 32));
+    __m256i cross = _mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64(hash, 32), low),
+                                     _mm256_mul_epu32(hash, high));
+
+    hash = _mm256_add_epi64(_mm256_mul_epu32(hash, low), _mm256_slli_epi64(cross, 32));
+    return _mm256_xor_si256(hash, _mm256_srli_epi64(hash, 32));
+}
+
+/* nd_hamming_place: what is compared is below 2^32, so that the sign does not matter. */
+TARGET static inline __m256i places_of(const struct nd_hamming_spread *spread, __m256i hash)
+{
+    const __m256i first = _mm256_set1_epi64x(spread->first);
+    const __m256i mask = _mm256_set1_epi64x(2 * (long long)spread->groups - 1);
+    const __m256i half = _mm256_set1_epi64x((long long)spread->groups * spread->first);
+    const __m256i last = _mm256_set1_epi64x((long long)spread->lines - 1);
+    __m256i place = _mm256_srli_epi64(_mm256_mul_epu32(_mm256_srli_epi64(hash, 32), first), 32);
+
+    place = _mm256_add_epi64(place, _mm256_mul_epu32(_mm256_and_si256(hash, mask), first));
+    return _mm256_sub_epi64(place, _mm256_and_si256(_mm256_cmpgt_epi64(place, last), half));
+}
+
+/* The low halves of four values. */
+TARGET static inline __m128i low_halves(__m256i x)
+{
+    const __m256i pick = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
+
+    return _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(x, pick));
+}
+
+TARGET static void places(const struct nd_hamming_spread *spread, uint64_t key, unsigned turn,
+                          const uint64_t *x, size_t n, uint32_t *place, uint32_t *fold)
+{
+    const __m128i left = _mm_cvtsi32_si128((int)turn), right = _mm_cvtsi32_si128((int)(32 - turn));
+    size_t i = 0;
+
+    for (; i + 4 <= n; i += 4) {
+        __m256i y = _mm256_loadu_si256((const __m256i *)(const void *)(x + i));
+        __m256i hash = hash_step(_mm256_and_si256(y, _mm256_set1_epi64x((long long)key)),
+                                 UINT64_C(0x9E3779B97F4A7C15));
+        __m128i high = low_halves(_mm256_srli_epi64(y, 32));
+
+        high = _mm_or_si128(_mm_sll_epi32(high, left), _mm_srl_epi32(high, right));
+        hash = hash_step(hash, UINT64_C(0xD6E8FEB86659FD93));
+        _mm_storeu_si128((__m128i *)(void *)(place + i), low_halves(places_of(spread, hash)));
+        _mm_storeu_si128((__m128i *)(void *)(fold + i), _mm_xor_si128(low_halves(y), high));
+    }
+    nd_hamming_scalar.places(spread, key, turn, x + i, n - i, place + i, fold + i);
+}
+
+/* What is compared is below 2^31, so that the sign does not matter. */
+TARGET static size_t ball(const uint32_t *mask, uint32_t data, uint32_t level, uint32_t n_lines,
+                          uint32_t *place)
+{
+    const __m256i last = _mm256_set1_epi32((int)n_lines - 1), high = _mm256_set1_epi32((int)level);
+    const __m256i bits = _mm256_set1_epi32((int)(2 * level - 1));
+    uint32_t all[16];
+    size_t count = 1;
+
+    for (unsigned i = 0; i < 16; i += 8) {
+        __m256i at = _mm256_loadu_si256((const __m256i *)(const void *)(mask + i));
+
+        at = _mm256_and_si256(_mm256_xor_si256(at, _mm256_set1_epi32((int)data)), bits);
+        at = _mm256_andnot_si256(_mm256_and_si256(_mm256_cmpgt_epi32(at, last), high), at);
+        _mm256_storeu_si256((__m256i *)(void *)(all + i), at);
+    }
+    place[0] = all[0];
+    for (unsigned i = 1; i < 16; i++) {
+        place[count] = all[i];
+        count += all[i] != all[i - 1];
+    }
+    return count;
+}
+
+TARGET static struct nd_hamming_seen lines(const struct nd_hamming_look *now,
+                                           const struct nd_hamming_look *next, unsigned distance,
+                                           struct nd_hamming_found *found, uint32_t *more)
 {
     const __m256i most = _mm256_set1_epi32((int)distance);
-    size_t count = 0;
+    struct nd_hamming_seen seen = {0, 0};
 
-    for (size_t i = 0; i < n; i++) {
-        const __m256i *half = (const __m256i *)(const void *)line[i];
-        __m256i v = _mm256_set1_epi32((int)value[i]);
-        uint32_t last = line[i]->word[15];
-        unsigned taken = (1u << (last & 15)) - 1, more = last > 15;
+    for (size_t i = 0; i < now->n; i++) {
+        const __m256i *half = (const __m256i *)(const void *)now->line[i];
+        __m256i v = _mm256_set1_epi32((int)now->value[i]);
+        uint32_t last = now->line[i]->word[15];
+        unsigned taken = (1u << (last & 15)) - 1;
         unsigned slots = words_within(_mm256_xor_si256(_mm256_load_si256(half), v), most);
 
         slots |= words_within(_mm256_xor_si256(_mm256_load_si256(half + 1), v), most) << 8;
         slots &= taken;
-        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, (uint16_t)more};
-        count += (slots | more) != 0;
+        if (i < next->n)
+            __builtin_prefetch(next->line[i], 0, 2);
+        found[seen.found] = (struct nd_hamming_found){(uint32_t)i, slots};
+        seen.found += slots != 0;
+        more[seen.more] = (uint32_t)i;
+        seen.more += last > 15;
     }
-    return count;
+    for (size_t i = now->n; i < next->n; i++)
+        __builtin_prefetch(next->line[i], 0, 2);
+    return seen;
 }
 
 TARGET static size_t rows(const uint64_t *row, size_t n, size_t words, const uint64_t *query,
@@ -89,7 +173,7 @@ TARGET static size_t next(const uint64_t *value, size_t n, size_t end, size_t ga
 
         if (first + 8 > end)
             slots &= (1u << (end - first)) - 1;
-        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, 0};
+        found[count] = (struct nd_hamming_found){(uint32_t)i, slots};
         count += slots != 0;
     }
     return count;
@@ -109,6 +193,11 @@ static void fence(void)
     _mm_sfence();
 }
 
-const struct nd_hamming_kernels nd_hamming_avx2 = {
-    .lines = lines, .rows = rows, .next = next, .store_line = store_line, .fence = fence};
+const struct nd_hamming_kernels nd_hamming_avx2 = {.places = places,
+                                                   .ball = ball,
+                                                   .lines = lines,
+                                                   .rows = rows,
+                                                   .next = next,
+                                                   .store_line = store_line,
+                                                   .fence = fence};
 #endif

@@ -8,24 +8,84 @@
 #define TARGET                                                                                     \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi2,popcnt")))
 
-TARGET static size_t lines(const struct nd_hamming_line *const *line, const uint32_t *value,
-                           size_t n, unsigned distance, struct nd_hamming_found *found)
+TARGET static inline __m512i hash_step(__m512i hash, uint64_t factor)
+{
+    hash = _mm512_mullo_epi64(hash, _mm512_set1_epi64((long long)factor));
+    return _mm512_xor_si512(hash, _mm512_srli_epi64(hash, 32));
+}
+
+/* nd_hamming_place */
+TARGET static inline __m512i places_of(const struct nd_hamming_spread *spread, __m512i hash)
+{
+    const __m512i first = _mm512_set1_epi64(spread->first);
+    const __m512i mask = _mm512_set1_epi64(2 * (long long)spread->groups - 1);
+    const __m512i half = _mm512_set1_epi64((long long)spread->groups * spread->first);
+    __m512i place = _mm512_srli_epi64(_mm512_mul_epu32(_mm512_srli_epi64(hash, 32), first), 32);
+    __mmask8 beyond;
+
+    place = _mm512_add_epi64(place, _mm512_mul_epu32(_mm512_and_si512(hash, mask), first));
+    beyond = _mm512_cmpge_epu64_mask(place, _mm512_set1_epi64((long long)spread->lines));
+    return _mm512_mask_sub_epi64(place, beyond, place, half);
+}
+
+TARGET static void places(const struct nd_hamming_spread *spread, uint64_t key, unsigned turn,
+                          const uint64_t *x, size_t n, uint32_t *place, uint32_t *fold)
+{
+    for (size_t i = 0; i < n; i += 8) {
+        __mmask8 in = (__mmask8)(n - i < 8 ? (1u << (n - i)) - 1 : 0xFFu);
+        __m512i y = _mm512_maskz_loadu_epi64(in, x + i);
+        __m512i hash = hash_step(_mm512_and_si512(y, _mm512_set1_epi64((long long)key)),
+                                 UINT64_C(0x9E3779B97F4A7C15));
+        __m256i high = _mm512_cvtepi64_epi32(_mm512_srli_epi64(y, 32));
+
+        high = _mm256_rolv_epi32(high, _mm256_set1_epi32((int)turn));
+        hash = hash_step(hash, UINT64_C(0xD6E8FEB86659FD93));
+        _mm256_mask_storeu_epi32(place + i, in, _mm512_cvtepi64_epi32(places_of(spread, hash)));
+        _mm256_mask_storeu_epi32(fold + i, in, _mm256_xor_si256(_mm512_cvtepi64_epi32(y), high));
+    }
+}
+
+TARGET static size_t ball(const uint32_t *mask, uint32_t data, uint32_t level, uint32_t n_lines,
+                          uint32_t *place)
+{
+    __m512i at = _mm512_xor_si512(_mm512_loadu_si512(mask), _mm512_set1_epi32((int)data));
+    __m512i before;
+    __mmask16 beyond, keep;
+
+    at = _mm512_and_si512(at, _mm512_set1_epi32((int)(2 * level - 1)));
+    beyond = _mm512_cmpge_epu32_mask(at, _mm512_set1_epi32((int)n_lines));
+    at = _mm512_mask_and_epi32(at, beyond, at, _mm512_set1_epi32((int)(level - 1)));
+    before = _mm512_alignr_epi32(at, _mm512_set1_epi32(-1), 15); /* no place is 2^32 - 1 */
+    keep = _mm512_cmpneq_epu32_mask(at, before);
+    _mm512_storeu_si512(place, _mm512_maskz_compress_epi32(keep, at));
+    return (size_t)_mm_popcnt_u32(nd_mask_bits(keep));
+}
+
+TARGET static struct nd_hamming_seen lines(const struct nd_hamming_look *now,
+                                           const struct nd_hamming_look *next, unsigned distance,
+                                           struct nd_hamming_found *found, uint32_t *more)
 {
     const __m512i most = _mm512_set1_epi32((int)distance);
-    size_t count = 0;
+    struct nd_hamming_seen seen = {0, 0};
 
-    for (size_t i = 0; i < n; i++) {
-        __m512i differ =
-            _mm512_xor_si512(_mm512_load_si512(line[i]), _mm512_set1_epi32((int)value[i]));
-        uint32_t last = line[i]->word[15];
-        unsigned taken = (1u << (last & 15)) - 1, more = last > 15;
+    for (size_t i = 0; i < now->n; i++) {
+        __m512i differ = _mm512_xor_si512(_mm512_load_si512(now->line[i]),
+                                          _mm512_set1_epi32((int)now->value[i]));
+        uint32_t last = now->line[i]->word[15];
+        unsigned taken = (1u << (last & 15)) - 1;
         unsigned slots =
             nd_mask_bits(_mm512_cmple_epu32_mask(_mm512_popcnt_epi32(differ), most)) & taken;
 
-        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, (uint16_t)more};
-        count += (slots | more) != 0;
+        if (i < next->n)
+            __builtin_prefetch(next->line[i], 0, 2);
+        found[seen.found] = (struct nd_hamming_found){(uint32_t)i, slots};
+        seen.found += slots != 0;
+        more[seen.more] = (uint32_t)i;
+        seen.more += last > 15;
     }
-    return count;
+    for (size_t i = now->n; i < next->n; i++)
+        __builtin_prefetch(next->line[i], 0, 2);
+    return seen;
 }
 
 /* Rows of one word, eight at a time, 32 a turn: near ones are rare. */
@@ -84,7 +144,7 @@ TARGET static size_t next(const uint64_t *value, size_t n, size_t end, size_t ga
 
         if (first + 8 > end)
             slots &= (1u << (end - first)) - 1;
-        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, 0};
+        found[count] = (struct nd_hamming_found){(uint32_t)i, slots};
         count += slots != 0;
     }
     return count;
@@ -100,6 +160,11 @@ static void fence(void)
     _mm_sfence();
 }
 
-const struct nd_hamming_kernels nd_hamming_avx512 = {
-    .lines = lines, .rows = rows, .next = next, .store_line = store_line, .fence = fence};
+const struct nd_hamming_kernels nd_hamming_avx512 = {.places = places,
+                                                     .ball = ball,
+                                                     .lines = lines,
+                                                     .rows = rows,
+                                                     .next = next,
+                                                     .store_line = store_line,
+                                                     .fence = fence};
 #endif

@@ -3,21 +3,55 @@
 
 #include <string.h>
 
-static size_t lines(const struct nd_hamming_line *const *line, const uint32_t *value, size_t n,
-                    unsigned distance, struct nd_hamming_found *found)
+static void places(const struct nd_hamming_spread *spread, uint64_t key, unsigned turn,
+                   const uint64_t *x, size_t n, uint32_t *place, uint32_t *fold)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t hash = nd_hamming_hash_end(nd_hamming_hash_word(0, x[i] & key));
+
+        place[i] = nd_hamming_place(spread, hash);
+        fold[i] = nd_hamming_fold(x[i], turn);
+    }
+}
+
+static size_t ball(const uint32_t *mask, uint32_t data, uint32_t level, uint32_t n_lines,
+                   uint32_t *place)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t *word = line[i]->word;
-        unsigned slots = 0, more = word[15] > 15;
+    for (unsigned i = 0; i < 16; i++) {
+        uint32_t at = (data ^ mask[i]) & (2 * level - 1);
 
-        for (unsigned j = 0; j < (word[15] & 15); j++)
-            slots |= (unsigned)((unsigned)__builtin_popcount(word[j] ^ value[i]) <= distance) << j;
-        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, (uint16_t)more};
-        count += slots || more;
+        at = at < n_lines ? at : at & (level - 1);
+        if (count == 0 || at != place[count - 1])
+            place[count++] = at;
     }
     return count;
+}
+
+static struct nd_hamming_seen lines(const struct nd_hamming_look *now,
+                                    const struct nd_hamming_look *next, unsigned distance,
+                                    struct nd_hamming_found *found, uint32_t *more)
+{
+    struct nd_hamming_seen seen = {0, 0};
+
+    for (size_t i = 0; i < now->n; i++) {
+        const uint32_t *word = now->line[i]->word;
+        unsigned slots = 0;
+
+        for (unsigned j = 0; j < (word[15] & 15); j++)
+            slots |= (unsigned)((unsigned)__builtin_popcount(word[j] ^ now->value[i]) <= distance)
+                     << j;
+        if (i < next->n)
+            __builtin_prefetch(next->line[i], 0, 2);
+        found[seen.found] = (struct nd_hamming_found){(uint32_t)i, slots};
+        seen.found += slots != 0;
+        more[seen.more] = (uint32_t)i;
+        seen.more += word[15] > 15;
+    }
+    for (size_t i = now->n; i < next->n; i++)
+        __builtin_prefetch(next->line[i], 0, 2);
+    return seen;
 }
 
 static size_t rows(const uint64_t *row, size_t n, size_t words, const uint64_t *query,
@@ -49,7 +83,7 @@ static size_t next(const uint64_t *value, size_t n, size_t end, size_t gap, unsi
 
             slots |= (unsigned)((unsigned)__builtin_popcountll(differ) <= distance) << b;
         }
-        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, 0};
+        found[count] = (struct nd_hamming_found){(uint32_t)i, slots};
         count += slots != 0;
     }
     return count;
@@ -64,8 +98,13 @@ static void fence(void)
 {
 }
 
-const struct nd_hamming_kernels nd_hamming_scalar = {
-    .lines = lines, .rows = rows, .next = next, .store_line = store_line, .fence = fence};
+const struct nd_hamming_kernels nd_hamming_scalar = {.places = places,
+                                                     .ball = ball,
+                                                     .lines = lines,
+                                                     .rows = rows,
+                                                     .next = next,
+                                                     .store_line = store_line,
+                                                     .fence = fence};
 
 const struct nd_hamming_kernels *nd_hamming_kernels_of(enum nd_isa isa)
 {

@@ -16,21 +16,90 @@ struct nd_hamming_line {
     _Alignas(64) uint32_t word[16];
 };
 
-/* What one line had to say: the number of the line, and the slots that are near. */
+/* A line, or a value, by its number, in which something is near. */
 struct nd_hamming_found {
-    uint32_t line;
-    uint16_t slots; /* bit i: slot i */
-    uint16_t more;  /* 1: word 15 holds something above its low 4 bits */
+    uint32_t line, slots; /* bit i: slot i */
 };
+
+/* Lines to look at, and the value that each is looked at for. */
+struct nd_hamming_look {
+    const struct nd_hamming_line *const *line;
+    const uint32_t *value;
+    size_t n;
+};
+
+/* How many lines have something near, and how many have more than their slots. */
+struct nd_hamming_seen {
+    size_t found, more;
+};
+
+/*
+ * Where a table of keys has the lines of its buckets: by linear hashing (Litwin, 1980) on top of
+ * the lines that the table was made with, among which the hash's upper half chooses, so that the
+ * table grows one line at a time.
+ */
+struct nd_hamming_spread {
+    uint64_t lines;  /* that there are, below 2^31 */
+    uint32_t first;  /* made with so many */
+    uint32_t groups; /* a power of 2: first * groups <= lines < 2 * first * groups */
+};
+
+static inline uint64_t nd_hamming_hash_word(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 32;
+}
+
+static inline uint64_t nd_hamming_hash_end(uint64_t hash)
+{
+    hash *= UINT64_C(0xD6E8FEB86659FD93);
+    return hash ^ hash >> 32;
+}
+
+static inline uint32_t nd_hamming_place(const struct nd_hamming_spread *spread, uint64_t hash)
+{
+    uint64_t place = (hash >> 32) * spread->first >> 32, low = hash & (2 * spread->groups - 1);
+
+    place += low * spread->first;
+    /* no branch: a coin */
+    return (uint32_t)(place - (place >= spread->lines) * (uint64_t)spread->groups * spread->first);
+}
+
+/* What is kept of a fingerprint beside its row: its halves, the upper one turned, folded by XOR. */
+static inline uint32_t nd_hamming_fold(uint64_t x, unsigned turn)
+{
+    uint32_t low = (uint32_t)x, high = (uint32_t)(x >> 32);
+
+    return low ^ (high << turn | high >> (31 - turn) >> 1);
+}
 
 /* All tables give the same results; the scalar one is the definition. */
 struct nd_hamming_kernels {
     /*
-     * Of n lines, those in which a taken slot's word differs from value[i] in at most `distance`
-     * bits, or in which there is more.  Returns how many, in order.
+     * Of n fingerprints of one word each: the place of the hash of the bits in `key`, and the fold.
      */
-    size_t (*lines)(const struct nd_hamming_line *const *line, const uint32_t *value, size_t n,
-                    unsigned distance, struct nd_hamming_found *found);
+    void (*places)(const struct nd_hamming_spread *spread, uint64_t key, unsigned turn,
+                   const uint64_t *x, size_t n, uint32_t *place, uint32_t *fold);
+
+    /*
+     * data XOR each of 16 masks, as places in a table of `lines` lines by linear hashing: the bits
+     * below 2 * level, a power of 2, or below level where that would be behind the last line.
+     * level <= lines <= 2 * level.  A place equal to the one before it is left out.  Returns how
+     * many there are; `place` holds 16.
+     */
+    size_t (*ball)(const uint32_t *mask, uint32_t data, uint32_t level, uint32_t lines,
+                   uint32_t *place);
+
+    /*
+     * Of n lines, those in which a taken slot's word differs from value[i] in at most `distance`
+     * bits; and, as numbers in `more`, those whose word 15 holds something above its low 4 bits.
+     * Both in order, and with room for n.  Meanwhile the lines of `next` are asked for, one for
+     * each that is looked at: memory and processor both have something to do.  They come into the
+     * second-level cache, which takes more at a time than the first.
+     */
+    struct nd_hamming_seen (*lines)(const struct nd_hamming_look *now,
+                                    const struct nd_hamming_look *next, unsigned distance,
+                                    struct nd_hamming_found *found, uint32_t *more);
 
     /*
      * Of n rows of `words` words each, the numbers of those within the distance of the query, in

@@ -15,24 +15,44 @@ static inline unsigned words_within(const uint32_t *word, uint32x4_t v, uint32x4
     return vaddvq_u32(vandq_u32(within, vld1q_u32(bit)));
 }
 
-static size_t lines(const struct nd_hamming_line *const *line, const uint32_t *value, size_t n,
-                    unsigned distance, struct nd_hamming_found *found)
+/* NEON has neither products of 64 bits nor compressed stores: nothing is won by it. */
+static void places(const struct nd_hamming_spread *spread, uint64_t key, unsigned turn,
+                   const uint64_t *x, size_t n, uint32_t *place, uint32_t *fold)
+{
+    nd_hamming_scalar.places(spread, key, turn, x, n, place, fold);
+}
+
+static size_t ball(const uint32_t *mask, uint32_t data, uint32_t level, uint32_t n_lines,
+                   uint32_t *place)
+{
+    return nd_hamming_scalar.ball(mask, data, level, n_lines, place);
+}
+
+static struct nd_hamming_seen lines(const struct nd_hamming_look *now,
+                                    const struct nd_hamming_look *next, unsigned distance,
+                                    struct nd_hamming_found *found, uint32_t *more)
 {
     const uint32x4_t most = vdupq_n_u32(distance);
-    size_t count = 0;
+    struct nd_hamming_seen seen = {0, 0};
 
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t *word = line[i]->word;
-        uint32x4_t v = vdupq_n_u32(value[i]);
-        unsigned slots = 0, more = word[15] > 15;
+    for (size_t i = 0; i < now->n; i++) {
+        const uint32_t *word = now->line[i]->word;
+        uint32x4_t v = vdupq_n_u32(now->value[i]);
+        unsigned slots = 0;
 
         for (unsigned j = 0; j < 16; j += 4)
             slots |= words_within(word + j, v, most) << j;
         slots &= (1u << (word[15] & 15)) - 1;
-        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, (uint16_t)more};
-        count += (slots | more) != 0;
+        if (i < next->n)
+            __builtin_prefetch(next->line[i], 0, 2);
+        found[seen.found] = (struct nd_hamming_found){(uint32_t)i, slots};
+        seen.found += slots != 0;
+        more[seen.more] = (uint32_t)i;
+        seen.more += word[15] > 15;
     }
-    return count;
+    for (size_t i = now->n; i < next->n; i++)
+        __builtin_prefetch(next->line[i], 0, 2);
+    return seen;
 }
 
 static size_t rows(const uint64_t *row, size_t n, size_t words, const uint64_t *query,
@@ -70,7 +90,7 @@ static size_t next(const uint64_t *value, size_t n, size_t end, size_t gap, unsi
         }
         if (first + 8 > end)
             slots &= (1u << (end - first)) - 1;
-        found[count] = (struct nd_hamming_found){(uint32_t)i, (uint16_t)slots, 0};
+        found[count] = (struct nd_hamming_found){(uint32_t)i, slots};
         count += slots != 0;
     }
     return count;
@@ -85,6 +105,11 @@ static void fence(void)
 {
 }
 
-const struct nd_hamming_kernels nd_hamming_neon = {
-    .lines = lines, .rows = rows, .next = next, .store_line = store_line, .fence = fence};
+const struct nd_hamming_kernels nd_hamming_neon = {.places = places,
+                                                   .ball = ball,
+                                                   .lines = lines,
+                                                   .rows = rows,
+                                                   .next = next,
+                                                   .store_line = store_line,
+                                                   .fence = fence};
 #endif
