@@ -59,7 +59,7 @@ struct nd_survivors *nd_survivors_new(const struct nd_run_options *options, stru
 /* Whether a name asks for plain records, even where they come out of an archive. */
 static bool names_records(const char *name)
 {
-    static const char *const endings[] = {".jsonl", ".ndjson", ".csv", ".tsv"};
+    static const char *const endings[] = {".jsonl", ".ndjson", ".csv", ".tsv", ".mbox"};
     size_t len = name ? strlen(name) : 0;
 
     if (len && strcmp(nd_compression_of_name(name), "none") != 0)
