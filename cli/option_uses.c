@@ -110,6 +110,8 @@ SETTER(set_json)
     (void)value;
     (void)err;
     s->use.json = true;
+    if (s->use.filter == ND_FILTER_ANNOTATE)
+        s->use.filter = ND_FILTER_ROWS;
     s->use.track.json = s->use.mirrors.json = s->use.template.json = 1;
     return ND_OK;
 }
@@ -128,6 +130,8 @@ SETTER(set_filter)
                                                                       : ND_FILTER_NOTHING;
 
     (void)value;
+    if (output == ND_FILTER_ANNOTATE && s->use.json)
+        output = ND_FILTER_ROWS;
     if (s->use.filter != ND_FILTER_MATCHES && s->use.filter != output)
         return nd_fail(err, ND_EINVAL, "only one of --invert, --annotate and --count can be given");
     s->use.filter = output;

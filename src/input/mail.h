@@ -10,7 +10,8 @@
 bool nd_mail_is_supported(void);
 
 /* "GMime 3.2.13": the text of a message depends on it; "none". */
-const char *nd_mail_parser_version(void);
+enum { ND_MAIL_VERSION_BYTES = 48 };
+const char *nd_mail_parser_version(char out[ND_MAIL_VERSION_BYTES]);
 
 /* Why a message must not be opened: it would take GMime too deep, or too long.  NULL: it may be. */
 const char *nd_mail_too_far(struct nd_view message);

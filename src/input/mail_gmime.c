@@ -1,6 +1,7 @@
 /* mail_gmime.c - a message of mail taken apart: its header fields and its texts, by GMime */
 #include "input/mail.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,18 +16,16 @@ struct nd_mail {
     GSList *values; /* of fields asked for */
 };
 
-#define WORD(number) TEXT(number)
-#define TEXT(number) #number
-
 bool nd_mail_is_supported(void)
 {
     return true;
 }
 
-const char *nd_mail_parser_version(void)
+const char *nd_mail_parser_version(char out[ND_MAIL_VERSION_BYTES])
 {
-    return "GMime " WORD(GMIME_MAJOR_VERSION) "." WORD(GMIME_MINOR_VERSION) "." WORD(
-        GMIME_MICRO_VERSION);
+    (void)snprintf(out, ND_MAIL_VERSION_BYTES, "GMime %u.%u.%u", gmime_major_version,
+                   gmime_minor_version, gmime_micro_version);
+    return out;
 }
 
 /* Charsets of header fields that name none. */
@@ -279,9 +278,10 @@ bool nd_mail_is_supported(void)
     return false;
 }
 
-const char *nd_mail_parser_version(void)
+const char *nd_mail_parser_version(char out[ND_MAIL_VERSION_BYTES])
 {
-    return "none";
+    (void)snprintf(out, ND_MAIL_VERSION_BYTES, "none");
+    return out;
 }
 
 struct nd_mail *nd_mail_open(struct nd_view message)
