@@ -27,11 +27,10 @@ void nd_matching_free(struct nd_matching *m);
 /* An empty index for its signatures.  NULL: out of memory. */
 struct nd_signatures *nd_matching_index(const struct nd_matching *m);
 
-/* One thread's: a featurer and a signer for each signature, and lists for look-ups. */
+/* One thread's: a signer for each signature, and lists for look-ups. */
 struct nd_signing {
     const struct nd_matching *matching;
-    struct nd_featurer *featurer[ND_METHOD_SIGNATURES];
-    struct nd_signer *signer[ND_METHOD_SIGNATURES];
+    struct nd_named_signer *signer[ND_METHOD_SIGNATURES];
     struct nd_key_list keys, scratch;
     struct nd_numbers met;
 };
