@@ -29,6 +29,7 @@ enum nd_status set_use_number(struct settings *s, const struct option *o, const 
         {"least-paths", offsetof(struct settings, use.mirrors.least), 1, 1000000},
         {"common", offsetof(struct settings, use.mirrors.common), 2, 100000},
         {"factor", offsetof(struct settings, use.track.visits.factor), 2, 1000},
+        {"duplicates", offsetof(struct settings, use.track.duplicate_score), 1, 1000000},
     };
     unsigned long n, i = 0;
     char *end;
@@ -190,7 +191,8 @@ SETTER(set_duration)
     struct nd_visit_params *visits = &s->use.track.visits;
     uint64_t *to = strcmp(o->name, "interval") == 0   ? &visits->interval
                    : strcmp(o->name, "shortest") == 0 ? &visits->shortest
-                                                      : &visits->longest;
+                   : strcmp(o->name, "longest") == 0  ? &visits->longest
+                                                      : &s->use.track.max_age;
     const char *unit;
     unsigned long n;
     char *end;

@@ -131,13 +131,21 @@ struct nd_track_params {
     const char *series; /* field that says which document a version is of; NULL: all of one */
     const char *time;   /* field with the time of a version; NULL: they come in order */
     unsigned char plan; /* a row a document, greatest priority first; else a row a version */
+    /* A plan's priority of a document whose last version is a near duplicate, by the recipe, of
+     * that of an earlier document falls by so much (000 section 1.1.1; 002 section 1); 0: none is
+     * looked for.  With max_age > 0 only where that version is at most so many seconds the older
+     * (001). */
+    uint32_t duplicate_score;
+    uint64_t max_age;
     unsigned char json; /* JSON Lines; else TSV below a head */
 };
 ND_API struct nd_track_params nd_track_params_default(void);
 
 /*
  * The distances between successive versions and the next visit (000 section 2.6.1;
- * neardup/visits.h).  Versions of one time stay in input order; one without a readable time is a
+ * neardup/visits.h), by the simhash or, of a recipe with signatures, by its first one: bits or
+ * coordinates that differ, values that only one has.  With a duplicate_score the last versions are
+ * held in memory.  Versions of one time stay in input order; one without a readable time is a
  * bad record.  summary->found: documents whose last version is not that of the one before (or is
  * the first).
  */
