@@ -66,6 +66,11 @@ bool nd_matching_compare_stored(const struct nd_matching *m, const struct nd_sig
                                 const struct nd_signatures *index, uint32_t number,
                                 struct nd_match *out);
 
+/* What two stored ones have in common, whether they match or not: agreements, and the distance as
+ * above. */
+void nd_matching_agree_stored(const struct nd_matching *m, const struct nd_signatures *index,
+                              uint32_t a, uint32_t b, struct nd_match *out);
+
 /* The stored documents that match, the best first, then by number.  ND_ENOMEM. */
 enum nd_status nd_matching_query(struct nd_signing *s, const struct nd_signatures *index,
                                  const struct nd_signed *a, struct nd_candidates *out);
