@@ -53,8 +53,7 @@ struct contestant {
     const char *name;
     struct nd_recipe recipe;
     struct nd_sketcher *sketcher; /* of default */
-    struct nd_featurer *featurer[ND_METHOD_SIGNATURES];
-    struct nd_signer *signer[ND_METHOD_SIGNATURES];
+    struct nd_named_signer *signer[ND_METHOD_SIGNATURES];
     double best;
 };
 
@@ -76,15 +75,8 @@ static void prepare(struct contestant *c, char *name)
         !(c->sketcher = nd_sketcher_new(&c->recipe.dedup.sketch, &err)))
         die(name, err.message);
     for (unsigned i = 0; i < c->recipe.method.n_signatures; i++) {
-        const struct nd_named_signature *x = &c->recipe.method.signature[i];
-
-        const struct nd_weight_params weight = nd_signature_weights(&x->signature, &x->weight);
-        const struct nd_feature_params feature =
-            nd_signature_features(&x->signature, &x->weight, &x->feature);
-
-        c->featurer[i] = nd_featurer_new(&feature, &weight, df, &err);
-        if (c->featurer[i])
-            c->signer[i] = nd_signer_new(&x->signature, df, &err);
+        c->recipe.method.signature[i].table = df;
+        c->signer[i] = nd_named_signer_new(&c->recipe.method.signature[i], &err);
         if (!c->signer[i])
             die(name, err.message);
     }
@@ -92,7 +84,6 @@ static void prepare(struct contestant *c, char *name)
 
 static void sketch(struct contestant *c, const struct nd_document *d)
 {
-    struct nd_features features;
     struct nd_signature made;
     struct nd_sketch minima;
 
@@ -102,8 +93,7 @@ static void sketch(struct contestant *c, const struct nd_document *d)
         sink += minima.minhash[0];
     }
     for (unsigned i = 0; i < c->recipe.method.n_signatures; i++) {
-        if (nd_featurer_run_hashes(c->featurer[i], d, &features) ||
-            nd_signer_run(c->signer[i], &features, &made))
+        if (nd_named_signer_run(c->signer[i], d, &made, NULL))
             die(c->name, "out of memory");
         sink += made.count ? made.word[0] : 0;
     }

@@ -15,8 +15,18 @@ int cmd_filter(struct settings *s)
         say("filter wants --prototypes FILE; see neardup help filter");
         return 2;
     }
+    if (s->use.json && s->use.filter != ND_FILTER_ROWS) {
+        say("--json is for --annotate; see neardup help filter");
+        return 2;
+    }
+    if (s->run.output_dir && s->use.filter == ND_FILTER_NOTHING) {
+        say("--count writes nothing to --output-dir; see neardup help filter");
+        return 2;
+    }
     if (!use_standard_input(s))
         return 2;
+    if (!s->has_output && s->run.output_dir)
+        s->run.output = NULL;
     status = nd_run_filter(&s->run, s->use.prototypes.at, s->use.prototypes.count, s->use.filter,
                            &events, &summary, &err);
     report_end(&report);

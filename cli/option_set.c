@@ -203,8 +203,9 @@ SETTER(set_prefer)
 
 SETTER(set_format)
 {
-    static const char *const words[] = {"auto", "text", "html", "jsonl", "csv", "tsv"};
-    int i = option_word(o, value, words, 6, err);
+    static const char *const words[] = {"auto", "text", "html", "jsonl",
+                                        "csv",  "tsv",  "mail", "mbox"};
+    int i = option_word(o, value, words, sizeof words / sizeof *words, err);
 
     if (i < 0)
         return ND_EINVAL;

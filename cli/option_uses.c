@@ -29,6 +29,7 @@ enum nd_status set_use_number(struct settings *s, const struct option *o, const 
         {"least-paths", offsetof(struct settings, use.mirrors.least), 1, 1000000},
         {"common", offsetof(struct settings, use.mirrors.common), 2, 100000},
         {"factor", offsetof(struct settings, use.track.visits.factor), 2, 1000},
+        {"duplicates", offsetof(struct settings, use.track.duplicate_score), 1, 1000000},
     };
     unsigned long n, i = 0;
     char *end;
@@ -110,6 +111,8 @@ SETTER(set_json)
     (void)value;
     (void)err;
     s->use.json = true;
+    if (s->use.filter == ND_FILTER_ANNOTATE)
+        s->use.filter = ND_FILTER_ROWS;
     s->use.track.json = s->use.mirrors.json = s->use.template.json = 1;
     return ND_OK;
 }
@@ -128,6 +131,8 @@ SETTER(set_filter)
                                                                       : ND_FILTER_NOTHING;
 
     (void)value;
+    if (output == ND_FILTER_ANNOTATE && s->use.json)
+        output = ND_FILTER_ROWS;
     if (s->use.filter != ND_FILTER_MATCHES && s->use.filter != output)
         return nd_fail(err, ND_EINVAL, "only one of --invert, --annotate and --count can be given");
     s->use.filter = output;
@@ -186,7 +191,8 @@ SETTER(set_duration)
     struct nd_visit_params *visits = &s->use.track.visits;
     uint64_t *to = strcmp(o->name, "interval") == 0   ? &visits->interval
                    : strcmp(o->name, "shortest") == 0 ? &visits->shortest
-                                                      : &visits->longest;
+                   : strcmp(o->name, "longest") == 0  ? &visits->longest
+                                                      : &s->use.track.max_age;
     const char *unit;
     unsigned long n;
     char *end;

@@ -31,7 +31,8 @@ static void row_if(const char *name, uint64_t value)
 
 static void print_kind(const struct nd_run_kind *kind)
 {
-    static const char *const formats[] = {"nothing", "text", "HTML", "JSON Lines", "CSV", "TSV"};
+    static const char *const formats[] = {"nothing", "text", "HTML", "JSON Lines",
+                                          "CSV",     "TSV",  "mail", "mbox"};
     char size[32];
 
     fprintf(stderr, "  %s", kind->first);

@@ -1,4 +1,5 @@
-/* input_dump.c - what the records of a file are, in hexadecimal, for tests/oracle/input.py */
+/* input_dump.c - what the records of a file are, in hexadecimal, for tests/oracle/{input,mail}.py
+ */
 #include <neardup/input.h>
 
 #include <stdio.h>
@@ -33,7 +34,7 @@ static void report(void *context, const struct nd_problem *problem)
     printf("0\t%s\n", problem->kind == ND_PROBLEM_FAILED ? "failed" : "warning");
 }
 
-/* usage: input_dump jsonl|csv|tsv FILE */
+/* usage: input_dump jsonl|csv|tsv|mail|mbox FILE */
 int main(int argc, char **argv)
 {
     struct nd_input_options o = nd_input_options_default();
@@ -43,9 +44,11 @@ int main(int argc, char **argv)
 
     if (argc != 3)
         return 2;
-    o.format = strcmp(argv[1], "csv") == 0   ? ND_FORMAT_CSV
-               : strcmp(argv[1], "tsv") == 0 ? ND_FORMAT_TSV
-                                             : ND_FORMAT_JSONL;
+    o.format = strcmp(argv[1], "csv") == 0    ? ND_FORMAT_CSV
+               : strcmp(argv[1], "tsv") == 0  ? ND_FORMAT_TSV
+               : strcmp(argv[1], "mail") == 0 ? ND_FORMAT_MAIL
+               : strcmp(argv[1], "mbox") == 0 ? ND_FORMAT_MBOX
+                                              : ND_FORMAT_JSONL;
     input = nd_input_open((const char *const *)argv + 2, 1, &o, report, NULL, NULL);
     parser = nd_parser_new(&o, NULL);
     while (input && parser && nd_input_read(input, 5000, 100, &batch, NULL) > 0) {

@@ -21,7 +21,11 @@ enum nd_format {
     ND_FORMAT_HTML,
     ND_FORMAT_JSONL,
     ND_FORMAT_CSV,
-    ND_FORMAT_TSV
+    ND_FORMAT_TSV,
+    /* A message a file, and a file of them (RFC 5322; RFC 4155).  They are read by GMime: GLib ends
+     * the program where memory ends.  A build without it makes them bad records. */
+    ND_FORMAT_MAIL,
+    ND_FORMAT_MBOX
 };
 enum nd_unit { ND_UNIT_FILE, ND_UNIT_LINE, ND_UNIT_PARAGRAPH }; /* what a record of plain text is */
 enum nd_missing_text { ND_MISSING_SKIP, ND_MISSING_EMPTY };
@@ -51,11 +55,11 @@ struct nd_source {
     enum nd_format format;
     const char *compression; /* "gzip", "zstd", "xz", "bzip2", "lz4", "none" */
     const char *archive;     /* "tar", "zip" or NULL */
-    int is_container;      /* records in it are lines or rows: JSON Lines, CSV, TSV, text by line */
-    int is_rereadable;     /* regular and uncompressed: offsets are those of the file */
-    struct nd_view header; /* CSV and TSV: the header row with its mark, if any, and line end */
-    uint64_t bytes;        /* uncompressed bytes read so far */
-    uint64_t records;      /* cut so far */
+    int is_container;        /* records in it are lines, rows or messages: all but whole files */
+    int is_rereadable;       /* regular and uncompressed: offsets are those of the file */
+    struct nd_view header;   /* CSV and TSV: the header row with its mark, if any, and line end */
+    uint64_t bytes;          /* uncompressed bytes read so far */
+    uint64_t records;        /* cut so far */
     uint64_t bytes_hash; /* XXH3 of the file as stored (of a file in an archive: the archive), known
                             at its end; 0 where it could not be read to its end */
 };

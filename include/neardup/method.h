@@ -26,6 +26,22 @@ struct nd_named_signature {
     const struct nd_df *table; /* it, opened by whoever runs the recipe and theirs; NULL: none */
 };
 
+/* From documents to this one of their signatures: the working memory of one thread. */
+struct nd_named_signer;
+
+/* The signature is not needed any longer, its df table, where it has one, is.  NULL and *err: what
+ * nd_featurer_new and nd_signer_new say, behind the signature's name. */
+ND_API struct nd_named_signer *nd_named_signer_new(const struct nd_named_signature *signature,
+                                                   struct nd_error *err);
+/* NULL: nothing. */
+ND_API void nd_named_signer_free(struct nd_named_signer *s);
+
+/* *out is borrowed until the next document; *n_tokens (NULL allowed) is how many tokens it has.
+ * ND_ENOMEM. */
+ND_API enum nd_status nd_named_signer_run(struct nd_named_signer *s,
+                                          const struct nd_document *document,
+                                          struct nd_signature *out, uint64_t *n_tokens);
+
 /*
  * The signatures of a recipe and its `match` rule (docs/format/recipe.md):
  *

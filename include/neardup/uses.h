@@ -99,17 +99,22 @@ ND_API enum nd_status nd_comparison_json(const struct nd_comparison *c, char **t
 enum nd_filter_output {
     ND_FILTER_MATCHES,  /* the records that match a prototype, in their own form */
     ND_FILTER_OTHERS,   /* those that match none */
-    ND_FILTER_ANNOTATE, /* of every document a JSON object that says whether, and which */
+    ND_FILTER_ANNOTATE, /* every message of mail with a field X-Neardup; else as ROWS */
     ND_FILTER_NOTHING,  /* only count */
+    ND_FILTER_ROWS,     /* of every document a JSON object that says whether, and which */
 };
 
 /*
+ * options->output_dir counts as well: what matches, or the messages, as dedup's survivors.
+ *
  * Compare each document of options->paths with the documents of `prototypes`, by the recipe's
  * candidates and what it verifies, and with none of its own stream (004 section 5.2).  Of several
  * prototypes the one of greatest resemblance is named, the first of equal ones (nothing verified:
  * with most in common in the first signature, else of least Hamming distance).  Prototypes stay in
- * memory; the stream does not.  summary->found: the documents that match.  ND_EINPUT: a prototype's
- * file failed; the statuses of nd_run_dedup.
+ * memory; the stream does not.  Where the format asked for is that of
+ * a message, prototypes are read as mbox, which one message is as well.  summary->found: the
+ * documents that match.  ND_EINPUT: a prototype's file failed; two messages that are files go to
+ * one output; mail and other documents are annotated in one run; the statuses of nd_run_dedup.
  */
 ND_API enum nd_status nd_run_filter(const struct nd_run_options *options,
                                     const char *const *prototypes, size_t n_prototypes,
@@ -126,13 +131,21 @@ struct nd_track_params {
     const char *series; /* field that says which document a version is of; NULL: all of one */
     const char *time;   /* field with the time of a version; NULL: they come in order */
     unsigned char plan; /* a row a document, greatest priority first; else a row a version */
+    /* A plan's priority of a document whose last version is a near duplicate, by the recipe, of
+     * that of an earlier document falls by so much (000 section 1.1.1; 002 section 1); 0: none is
+     * looked for.  With max_age > 0 only where that version is at most so many seconds the older
+     * (001). */
+    uint32_t duplicate_score;
+    uint64_t max_age;
     unsigned char json; /* JSON Lines; else TSV below a head */
 };
 ND_API struct nd_track_params nd_track_params_default(void);
 
 /*
  * The distances between successive versions and the next visit (000 section 2.6.1;
- * neardup/visits.h).  Versions of one time stay in input order; one without a readable time is a
+ * neardup/visits.h), by the simhash or, of a recipe with signatures, by its first one: bits or
+ * coordinates that differ, values that only one has.  With a duplicate_score the last versions are
+ * held in memory.  Versions of one time stay in input order; one without a readable time is a
  * bad record.  summary->found: documents whose last version is not that of the one before (or is
  * the first).
  */

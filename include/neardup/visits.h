@@ -36,8 +36,8 @@ struct nd_visits {
     uint64_t visits, changes; /* changes: those whose distance is above 0 */
     uint64_t interval;        /* seconds until the next visit */
     uint32_t equal, changed;  /* visits on end, up to the last: of one simhash; with a change */
-    /* Distance of the last visit: the greater, the earlier it is indexed; 64 of the first one, when
-     * nothing of the document is in the index. */
+    /* Distance of the last visit: the greater, the earlier it is indexed; 64 (the bits of the
+     * simhash) of the first one, when nothing of the document is in the index. */
     uint32_t priority;
 };
 
@@ -47,6 +47,14 @@ ND_API enum nd_status nd_visits_check(const struct nd_visit_params *params, stru
 /* Another visit, which found this simhash.  The parameters are those of all visits, checked. */
 ND_API void nd_visits_add(const struct nd_visit_params *params, struct nd_visits *visits,
                           uint64_t simhash);
+
+/*
+ * The same by another measure than the simhash, which is then 0: another visit, which found
+ * something at this distance from the visit before; 0: the same.  Of the first visit `distance` is
+ * the priority: as far as anything can be from nothing.
+ */
+ND_API void nd_visits_add_distance(const struct nd_visit_params *params, struct nd_visits *visits,
+                                   uint32_t distance);
 
 #ifdef __cplusplus
 }

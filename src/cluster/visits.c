@@ -1,6 +1,8 @@
 /* visits.c - one document over time: how much it changes, and when to look again */
 #include <neardup/visits.h>
 
+#include <stdbool.h>
+
 enum { FACTOR_MOST = 1000 };
 
 struct nd_visit_params nd_visit_params_default(void)
@@ -46,20 +48,27 @@ static uint32_t one_more(uint32_t n)
     return n < UINT32_MAX ? n + 1 : n;
 }
 
-void nd_visits_add(const struct nd_visit_params *p, struct nd_visits *v, uint64_t simhash)
+void nd_visits_add_distance(const struct nd_visit_params *p, struct nd_visits *v, uint32_t distance)
 {
-    if (v->visits == 0) {
-        *v = (struct nd_visits){simhash, 1, 0, p->interval, 1, 0, 64};
+    v->priority = distance;
+    if (v->visits++ == 0) {
+        *v = (struct nd_visits){0, 1, 0, p->interval, 1, 0, distance};
         return;
     }
-    v->priority = (uint32_t)__builtin_popcountll(simhash ^ v->simhash);
-    v->simhash = simhash;
-    v->visits++;
-    v->changes += v->priority > 0;
-    v->equal = v->priority ? 1 : one_more(v->equal);
-    v->changed = v->priority ? one_more(v->changed) : 0;
+    v->changes += distance > 0;
+    v->equal = distance ? 1 : one_more(v->equal);
+    v->changed = distance ? one_more(v->changed) : 0;
     if (v->equal >= p->equal)
         v->interval = longer(p, v->interval);
     else if (v->changed >= p->changes)
         v->interval = shorter(p, v->interval);
+}
+
+void nd_visits_add(const struct nd_visit_params *p, struct nd_visits *v, uint64_t simhash)
+{
+    bool is_first = v->visits == 0;
+
+    nd_visits_add_distance(p, v,
+                           is_first ? 64 : (uint32_t)__builtin_popcountll(simhash ^ v->simhash));
+    v->simhash = simhash;
 }

@@ -1,5 +1,6 @@
 /* components.c - the transitive closure of the verified pairs */
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/pairs.h"
 #include "engine/state.h"
@@ -211,6 +212,17 @@ struct deciding {
     struct nd_component_via *via;
 };
 
+/* What the signatures have in common: of near ones, as in stars. */
+static void describe_agreement(const struct nd_dedup *d, uint32_t a, uint32_t b,
+                               struct nd_decision *out)
+{
+    struct nd_match match;
+
+    nd_matching_agree_stored(d->matching, d->signatures, a, b, &match);
+    memcpy(out->agreement, match.evidence.agreement, sizeof match.evidence.agreement);
+    out->distance = match.distance;
+}
+
 /* Overlap and identity of two indexed documents; equal numbers: one is a copy of the other. */
 static enum nd_status compare_kept(struct nd_dedup *d, struct nd_worker *w, uint32_t a, uint32_t b,
                                    struct nd_decision *out)
@@ -229,6 +241,8 @@ static enum nd_status compare_kept(struct nd_dedup *d, struct nd_worker *w, uint
         out->overlap = (struct nd_overlap){n_a, n_a, n_a};
         return ND_OK;
     }
+    if (d->matching)
+        describe_agreement(d, a, b, out);
     if (nd_fetch_shingles(d, w, a, &shingle, &n))
         return w->status;
     if (!nd_shingle_set_build(&w->set, shingle, n))

@@ -98,6 +98,15 @@ static void compare_one(const struct nd_matching *m, unsigned i, const struct nd
         e->same[i] = is_same(m, i, a, b);
 }
 
+/* Of the first signature that has bits. */
+static unsigned distance_of(const struct nd_matching *m, const struct nd_rule_evidence *e)
+{
+    for (unsigned i = 0; i < m->method.n_signatures; i++)
+        if (m->shape[i].form == ND_FORM_BITS && e->agreement[i].a)
+            return (unsigned)(e->agreement[i].a - e->agreement[i].shared);
+    return UINT16_MAX;
+}
+
 static bool judge(const struct nd_matching *m, struct nd_match *out)
 {
     const struct nd_rule_evidence *e = &out->evidence;
@@ -106,11 +115,21 @@ static bool judge(const struct nd_matching *m, struct nd_match *out)
         return false;
     out->score = nd_rule_score(&m->method, e);
     out->score += out->score == ND_SCORE_NONE; /* very large sets that share little */
-    out->distance = UINT16_MAX;
-    for (unsigned i = 0; i < m->method.n_signatures && out->distance == UINT16_MAX; i++)
-        if (m->shape[i].form == ND_FORM_BITS && e->agreement[i].a)
-            out->distance = (unsigned)(e->agreement[i].a - e->agreement[i].shared);
+    out->distance = distance_of(m, e);
     return true;
+}
+
+void nd_matching_agree_stored(const struct nd_matching *m, const struct nd_signatures *index,
+                              uint32_t a, uint32_t b, struct nd_match *out)
+{
+    *out = (struct nd_match){.score = ND_SCORE_NONE};
+    for (unsigned i = 0; i < m->method.n_signatures; i++) {
+        struct nd_signature x = nd_signatures_get(index, i, a);
+        struct nd_signature y = nd_signatures_get(index, i, b);
+
+        compare_one(m, i, &x, &y, &out->evidence);
+    }
+    out->distance = distance_of(m, &out->evidence);
 }
 
 bool nd_matching_compare(const struct nd_matching *m, const struct nd_signed *a,

@@ -27,11 +27,10 @@ void nd_matching_free(struct nd_matching *m);
 /* An empty index for its signatures.  NULL: out of memory. */
 struct nd_signatures *nd_matching_index(const struct nd_matching *m);
 
-/* One thread's: a featurer and a signer for each signature, and lists for look-ups. */
+/* One thread's: a signer for each signature, and lists for look-ups. */
 struct nd_signing {
     const struct nd_matching *matching;
-    struct nd_featurer *featurer[ND_METHOD_SIGNATURES];
-    struct nd_signer *signer[ND_METHOD_SIGNATURES];
+    struct nd_named_signer *signer[ND_METHOD_SIGNATURES];
     struct nd_key_list keys, scratch;
     struct nd_numbers met;
 };
@@ -66,6 +65,11 @@ bool nd_matching_compare(const struct nd_matching *m, const struct nd_signed *a,
 bool nd_matching_compare_stored(const struct nd_matching *m, const struct nd_signed *a,
                                 const struct nd_signatures *index, uint32_t number,
                                 struct nd_match *out);
+
+/* What two stored ones have in common, whether they match or not: agreements, and the distance as
+ * above. */
+void nd_matching_agree_stored(const struct nd_matching *m, const struct nd_signatures *index,
+                              uint32_t a, uint32_t b, struct nd_match *out);
 
 /* The stored documents that match, the best first, then by number.  ND_ENOMEM. */
 enum nd_status nd_matching_query(struct nd_signing *s, const struct nd_signatures *index,

@@ -1,4 +1,4 @@
-/* charset.c - what characters the bytes of an HTML page are */
+/* charset.c - what characters the bytes of an HTML page, or of a text in a message, are */
 #include "input/charset.h"
 
 #include <neardup/text.h>
@@ -214,6 +214,23 @@ static bool convert(struct nd_charset *c, struct nd_view page, struct nd_arena *
     return ok;
 }
 
+static bool is_readable(struct nd_charset *c, const char *name)
+{
+    return strcmp(name, "utf-8") == 0 || strcmp(name, "windows-1252") == 0 ||
+           open_converter(c, name);
+}
+
+/* By a charset that is_readable. */
+static bool read_as(struct nd_charset *c, const char *name, struct nd_view page,
+                    struct nd_arena *arena, struct nd_view *out, uint64_t *repaired)
+{
+    if (strcmp(name, "utf-8") == 0)
+        return repair(page, arena, out, repaired);
+    if (strcmp(name, "windows-1252") == 0)
+        return from_windows_1252(page, arena, out);
+    return convert(c, page, arena, out, repaired);
+}
+
 bool nd_charset_to_utf8(struct nd_charset *c, struct nd_view page, struct nd_arena *arena,
                         struct nd_view *out, uint64_t *repaired)
 {
@@ -222,15 +239,40 @@ bool nd_charset_to_utf8(struct nd_charset *c, struct nd_view page, struct nd_are
 
     if (page.len >= 3 && memcmp(page.data, "\xEF\xBB\xBF", 3) == 0)
         return repair((struct nd_view){page.data + 3, page.len - 3}, arena, out, repaired);
-    if (declared(page, label, sizeof label)) {
-        name = true_name(label);
-        if (strcmp(name, "utf-8") == 0)
-            return repair(page, arena, out, repaired);
-        if (strcmp(name, "windows-1252") == 0)
-            return from_windows_1252(page, arena, out);
-        if (open_converter(c, name))
-            return convert(c, page, arena, out, repaired);
-    }
+    if (declared(page, label, sizeof label) && is_readable(c, name = true_name(label)))
+        return read_as(c, name, page, arena, out, repaired);
     *out = page;
     return nd_utf8_valid(page.data, page.len) || from_windows_1252(page, arena, out);
+}
+
+/* The label in small letters; false: it is none, or says no more than that these are bytes. */
+static bool tidy_label(const char *named, char *label, size_t room)
+{
+    size_t n = named ? strlen(named) : 0;
+
+    if (n == 0 || n >= room)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_label(named[i]))
+            return false;
+        label[i] = (char)(named[i] >= 'A' && named[i] <= 'Z' ? named[i] + 32 : named[i]);
+    }
+    label[n] = 0;
+    return strcmp(label, "us-ascii") != 0 && strcmp(label, "ascii") != 0;
+}
+
+bool nd_charset_named_to_utf8(struct nd_charset *c, const char *label, struct nd_view text,
+                              struct nd_arena *arena, struct nd_view *out, uint64_t *repaired)
+{
+    bool has_mark = text.len >= 3 && memcmp(text.data, "\xEF\xBB\xBF", 3) == 0;
+    char tidy[48];
+    const char *name;
+
+    if (has_mark || !tidy_label(label, tidy, sizeof tidy))
+        return nd_charset_to_utf8(c, text, arena, out, repaired);
+    /* A page cannot say in UTF-16 that it is UTF-16, a message can say it of a text. */
+    name = strncmp(tidy, "utf-16", 6) == 0 ? tidy : true_name(tidy);
+    if (!is_readable(c, name))
+        return nd_charset_to_utf8(c, text, arena, out, repaired);
+    return read_as(c, name, text, arena, out, repaired);
 }

@@ -1,4 +1,4 @@
-/* charset.h - what characters the bytes of an HTML page are */
+/* charset.h - what characters the bytes of an HTML page, or of a text in a message, are */
 #ifndef ND_INPUT_CHARSET_H
 #define ND_INPUT_CHARSET_H
 
@@ -23,5 +23,12 @@ void nd_charset_release(struct nd_charset *c);
  */
 bool nd_charset_to_utf8(struct nd_charset *c, struct nd_view page, struct nd_arena *arena,
                         struct nd_view *out, uint64_t *repaired);
+
+/*
+ * The same of a text whose charset a message names beside it: that, where the system knows it and
+ * it says more than ASCII; else as above.  label NULL: none is named.
+ */
+bool nd_charset_named_to_utf8(struct nd_charset *c, const char *label, struct nd_view text,
+                              struct nd_arena *arena, struct nd_view *out, uint64_t *repaired);
 
 #endif

@@ -1,7 +1,9 @@
-/* cut.c - records that are lines, paragraphs or whole files */
+/* cut.c - records that are lines, paragraphs, messages or whole files */
 #include "input/cut.h"
 
 #include <string.h>
+
+#include "input/mail_head.h"
 
 static bool is_white(const char *p, size_t len)
 {
@@ -57,9 +59,15 @@ static enum nd_cut_answer paragraph_done(struct nd_cutter *c, size_t len, size_t
     return answer;
 }
 
+/* Whether a record begins with this line, which follows a blank one. */
+static bool begins_record(const struct nd_cutter *c, const char *line, size_t len, bool is_blank)
+{
+    return c->mode == ND_CUT_MESSAGES ? nd_mail_is_envelope(line, len) : !is_blank;
+}
+
 /*
- * Line by line: `seen` stands at the start of one.  Blank lines belong to the paragraph before
- * them, those at the very start to the first one.
+ * Line by line: `seen` stands at the start of one.  Blank lines belong to the paragraph, or to the
+ * message, before them, those at the very start to the first one.
  */
 static enum nd_cut_answer cut_paragraph(struct nd_cutter *c, const char *bytes, size_t len,
                                         bool at_end, size_t *record_len)
@@ -77,7 +85,8 @@ static enum nd_cut_answer cut_paragraph(struct nd_cutter *c, const char *bytes, 
         if (end == 0)
             end = len;
         blank = is_white(bytes + c->seen, end - c->seen);
-        if (c->seen == len || (!blank && c->is_blank && c->has_text))
+        if (c->seen == len ||
+            (c->is_blank && c->has_text && begins_record(c, bytes + c->seen, end - c->seen, blank)))
             return paragraph_done(c, c->seen, record_len);
         c->lines += bytes[end - 1] == '\n';
         c->is_blank = blank;
@@ -93,6 +102,7 @@ enum nd_cut_answer nd_cut_next(struct nd_cutter *c, const char *bytes, size_t le
     case ND_CUT_LINES:
     case ND_CUT_ROWS:
     case ND_CUT_ALL_LINES: return cut_line(c, bytes, len, at_end, record_len);
+    case ND_CUT_MESSAGES:
     case ND_CUT_PARAGRAPHS: return cut_paragraph(c, bytes, len, at_end, record_len);
     case ND_CUT_CSV: return nd_cut_csv(c, bytes, len, at_end, record_len);
     case ND_CUT_WHOLE: break;

@@ -12,6 +12,7 @@ enum nd_cut_mode {
     ND_CUT_ALL_LINES,  /* a line */
     ND_CUT_ROWS,       /* a line; empty ones are passed over */
     ND_CUT_PARAGRAPHS, /* lines up to and with the blank ones that follow */
+    ND_CUT_MESSAGES,   /* lines up to one of an envelope behind a blank one: mbox */
     ND_CUT_CSV         /* a row of RFC 4180, which may hold line ends within quotes */
 };
 

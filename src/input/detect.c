@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "input/mail_head.h"
+
 static bool begins(const char *head, size_t len, const char *magic, size_t n)
 {
     return len >= n && memcmp(head, magic, n) == 0;
@@ -116,7 +118,7 @@ static const struct {
     {"tab", ND_FORMAT_TSV},         {"html", ND_FORMAT_HTML},    {"htm", ND_FORMAT_HTML},
     {"xhtml", ND_FORMAT_HTML},      {"xht", ND_FORMAT_HTML},     {"shtml", ND_FORMAT_HTML},
     {"txt", ND_FORMAT_TEXT},        {"text", ND_FORMAT_TEXT},    {"md", ND_FORMAT_TEXT},
-    {"rst", ND_FORMAT_TEXT},
+    {"rst", ND_FORMAT_TEXT},        {"eml", ND_FORMAT_MAIL},     {"mbox", ND_FORMAT_MBOX},
 };
 
 static const char *base_name(const char *path)
@@ -162,6 +164,8 @@ enum nd_format nd_detect_format_by_name(const char *path)
     const char *name = base_name(path), *end = name + strlen(name);
     const char *suffix = suffix_before(name, end);
 
+    if (nd_mail_is_in_maildir(path))
+        return ND_FORMAT_MAIL;
     if (compression_of_suffix(suffix, end) != ND_COMPRESSION_NONE) {
         end = suffix - 1;
         suffix = suffix_before(name, end);
@@ -257,12 +261,17 @@ enum nd_format nd_detect_format(const char *head, size_t len,
         return ND_FORMAT_JSONL;
     if (looks_like_html(head + i, len - i))
         return ND_FORMAT_HTML;
+    if (nd_mail_looks_like_mbox(head + i, len - i))
+        return ND_FORMAT_MBOX;
+    if (nd_mail_looks_like_message(head + i, len - i))
+        return ND_FORMAT_MAIL;
     return ND_FORMAT_AUTO;
 }
 
 const char *nd_format_name(enum nd_format format)
 {
-    static const char *const name[] = {"unknown", "plain text", "HTML", "JSON Lines", "CSV", "TSV"};
+    static const char *const name[] = {"unknown", "plain text", "HTML", "JSON Lines",
+                                       "CSV",     "TSV",        "mail", "mbox"};
 
     return name[format];
 }

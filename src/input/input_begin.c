@@ -32,6 +32,7 @@ static enum nd_cut_mode cut_mode(enum nd_format format, enum nd_unit unit)
     case ND_FORMAT_JSONL: return ND_CUT_LINES;
     case ND_FORMAT_TSV: return ND_CUT_ROWS;
     case ND_FORMAT_CSV: return ND_CUT_CSV;
+    case ND_FORMAT_MBOX: return ND_CUT_MESSAGES;
     case ND_FORMAT_TEXT:
         return unit == ND_UNIT_LINE        ? ND_CUT_ALL_LINES
                : unit == ND_UNIT_PARAGRAPH ? ND_CUT_PARAGRAPHS

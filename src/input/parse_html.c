@@ -256,25 +256,24 @@ static bool read_page(struct page *page, struct nd_view v)
 }
 
 /* The title is the first line of the text, and a field. */
-static int compose(struct nd_parsing *p, const struct page *page)
+static int compose(struct nd_parsing *p, const struct nd_page_marks *marks)
 {
     struct nd_parser *parser = p->parser;
-    size_t title = page->title->len, text = page->text->len, gap = title && text;
+    size_t title = parser->page_title.len, text = parser->page_text.len, gap = title && text;
     size_t len = title + gap + text;
     char *made = nd_arena_alloc(&parser->arena, len + ND_BUFFER_PADDING);
 
     if (!made)
         return ND_ENOMEM;
     if (title)
-        memcpy(made, page->title->data, title);
+        memcpy(made, parser->page_title.data, title);
     if (gap)
         made[title] = '\n';
     if (text)
-        memcpy(made + title + gap, page->text->data, text);
+        memcpy(made + title + gap, parser->page_text.data, text);
     memset(made + len, 0, ND_BUFFER_PADDING);
     p->document->text = (struct nd_view){made, len};
-    if (page->marks &&
-        !nd_page_marks_take(page->marks, title, title + gap, &parser->arena, p->document))
+    if (marks && !nd_page_marks_take(marks, title, title + gap, &parser->arena, p->document))
         return ND_ENOMEM;
     nd_parsing_clear(p);
     for (size_t i = parser->options.n_text_fields + 1; i < parser->n_paths; i++)
@@ -283,25 +282,35 @@ static int compose(struct nd_parsing *p, const struct page *page)
     return nd_parsing_take_fields(p);
 }
 
-int nd_parse_html(struct nd_parsing *p, struct nd_view record)
+int nd_html_read(struct nd_parsing *p, struct nd_view v, struct nd_page_marks *marks)
 {
     struct nd_parser *parser = p->parser;
-    struct page page = {.parser = parser, .text = &parser->page_text, .title = &parser->page_title};
-    struct nd_view v;
+    struct page page = {
+        .parser = parser, .text = &parser->page_text, .title = &parser->page_title, .marks = marks};
 
-    if (!nd_charset_to_utf8(&parser->charset, record, &parser->arena, &v, &p->repaired) ||
-        !make_safe(&parser->arena, &v))
+    if (!make_safe(&parser->arena, &v))
         return ND_ENOMEM;
     if (v.len > INT_MAX)
         return nd_parsing_refuse(p, "page is 2 GB or longer");
     page.text->len = page.title->len = 0;
-    if (parser->options.markup) {
-        page.marks = &parser->page_marks;
-        nd_page_marks_clear(page.marks);
-    }
+    if (marks)
+        nd_page_marks_clear(marks);
     if (v.len > 0 && !read_page(&page, v))
         return ND_ENOMEM;
     if (page.is_too_deep)
         return nd_parsing_refuse(p, "page has elements nested deeper than %d", DEPTH_MAX);
-    return compose(p, &page);
+    return 1;
+}
+
+int nd_parse_html(struct nd_parsing *p, struct nd_view record)
+{
+    struct nd_parser *parser = p->parser;
+    struct nd_page_marks *marks = parser->options.markup ? &parser->page_marks : NULL;
+    struct nd_view v;
+    int status;
+
+    if (!nd_charset_to_utf8(&parser->charset, record, &parser->arena, &v, &p->repaired))
+        return ND_ENOMEM;
+    status = nd_html_read(p, v, marks);
+    return status == 1 ? compose(p, marks) : status;
 }

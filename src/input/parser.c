@@ -58,6 +58,7 @@ void nd_parser_free(struct nd_parser *parser)
     nd_charset_release(&parser->charset);
     nd_buffer_release(&parser->page_text);
     nd_buffer_release(&parser->page_title);
+    nd_buffer_release(&parser->mail_body);
     nd_page_marks_release(&parser->page_marks);
     free(parser->cell);
     free(parser);
@@ -215,6 +216,8 @@ int nd_parser_parse(struct nd_parser *parser, const struct nd_source *source, st
     case ND_FORMAT_CSV:
     case ND_FORMAT_TSV: status = nd_parse_table(&p, record); break;
     case ND_FORMAT_HTML: status = nd_parse_html(&p, record); break;
+    case ND_FORMAT_MAIL:
+    case ND_FORMAT_MBOX: status = nd_parse_mail(&p, record); break;
     default: status = nd_parse_text(&p, record); break;
     }
     if (status != 1)

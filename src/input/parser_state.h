@@ -27,6 +27,7 @@ struct nd_parser {
     struct nd_charset charset;
     struct nd_buffer page_text, page_title; /* HTML: of the current page */
     struct nd_page_marks page_marks;
+    struct nd_buffer mail_body; /* of the current message: its texts, each on lines of its own */
 };
 
 /* What every format's parser is given, and answers: 1, 0 (bad->reason), ND_ENOMEM. */
@@ -42,6 +43,13 @@ int nd_parse_json(struct nd_parsing *p, struct nd_view record);
 int nd_parse_html(struct nd_parsing *p, struct nd_view record);
 int nd_parse_table(struct nd_parsing *p, struct nd_view record);
 int nd_parse_text(struct nd_parsing *p, struct nd_view record);
+int nd_parse_mail(struct nd_parsing *p, struct nd_view record);
+
+/*
+ * The visible text of a page in valid UTF-8 to parser->page_text, its title to page_title, what is
+ * marked up to *marks (NULL: nobody asks): 1, 0 (refused), ND_ENOMEM.
+ */
+int nd_html_read(struct nd_parsing *p, struct nd_view page, struct nd_page_marks *marks);
 
 /* Fill bad->reason; returns 0. */
 int nd_parsing_refuse(struct nd_parsing *p, const char *format, ...) ND_PRINTF(2, 3);

@@ -224,6 +224,34 @@ static enum nd_status list_directory(struct walk *w, const char *path, struct li
     return status;
 }
 
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static bool has_folder(const struct listing *l, const char *name)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (l->entry[i].is_directory && strcmp(name_of(l->entry[i].path), name) == 0)
+            return true;
+    return false;
+}
+
+/* In a Maildir, what lies in tmp/ is still being delivered. */
+static void drop_deliveries(struct listing *l)
+{
+    size_t n = 0;
+
+    if (!has_folder(l, "cur") || !has_folder(l, "new"))
+        return;
+    for (size_t i = 0; i < l->count; i++)
+        if (!l->entry[i].is_directory || strcmp(name_of(l->entry[i].path), "tmp") != 0)
+            l->entry[n++] = l->entry[i];
+    l->count = n;
+}
+
 static enum nd_status enter_directory(struct walk *w, const char *path, const struct stat *st)
 {
     const struct visited *before = NULL;
@@ -243,6 +271,7 @@ static enum nd_status enter_directory(struct walk *w, const char *path, const st
     if (!push(w, (struct pending){path, w->n_visited - 1, LEAVE}))
         return ND_ENOMEM;
     status = list_directory(w, path, &l);
+    drop_deliveries(&l);
     if (l.count)
         qsort(l.entry, l.count, sizeof *l.entry, by_path);
     for (size_t i = l.count; i-- > 0 && status == ND_OK;) /* the first one on top */

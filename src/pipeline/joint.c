@@ -1,6 +1,8 @@
 /* joint.c - records of several files put behind one another */
 #include "pipeline/joint.h"
 
+#include <stdbool.h>
+
 static struct nd_joint end_of(struct nd_view record, struct nd_joint before)
 {
     size_t at = record.len;
@@ -21,7 +23,9 @@ struct nd_view nd_joint_before(struct nd_joint *joint, struct nd_view record, en
                                enum nd_format format)
 {
     static const char breaks[] = "\r\n\r\n", plain[] = "\n\n";
-    unsigned need = format == ND_FORMAT_TEXT && unit == ND_UNIT_PARAGRAPH ? 2 : 1;
+    bool is_parted = format == ND_FORMAT_MBOX ||
+                     (format == ND_FORMAT_TEXT && unit == ND_UNIT_PARAGRAPH); /* by a blank line */
+    unsigned need = is_parted ? 2 : 1;
     unsigned missing = 0;
     struct nd_joint was = *joint;
 

@@ -8,7 +8,7 @@
 
 /*
  * What must stand between two records: nothing where the first ends in a newline, else one; between
- * paragraphs a blank line, so that they stay two.  Starts from zeroes.
+ * paragraphs, and between messages, a blank line, so that they stay two.  Starts from zeroes.
  */
 struct nd_joint {
     unsigned char has_record; /* one has been written */

@@ -1,4 +1,5 @@
 /* manifest.c - the manifest's first line: what was done, to what, and how */
+#include "input/mail.h"
 #include "input/parser_versions.h"
 #include "pipeline/run_state.h"
 
@@ -9,7 +10,7 @@
 
 const char *nd_format_word(enum nd_format format)
 {
-    static const char *const names[] = {"auto", "text", "html", "jsonl", "csv", "tsv"};
+    static const char *const names[] = {"auto", "text", "html", "jsonl", "csv", "tsv", "mail", "mbox"};
 
     return names[format];
 }
@@ -102,12 +103,14 @@ static enum nd_status pass_on(struct nd_run *run, struct nd_json *out, struct nd
 
 static enum nd_status write_header(struct nd_run *run, struct nd_json *out, struct nd_error *err)
 {
+    char mail[ND_MAIL_VERSION_BYTES];
     enum nd_status status = ND_OK;
 
     nd_json_open(out, '{');
     put_text(out, "neardup", nd_version());
     put_text(out, "unicode", nd_unicode_version());
     put_text(out, "html_parser", nd_html_parser_version());
+    put_text(out, "mail_parser", nd_mail_parser_version(mail));
     put_recipe(run, out);
     put_options(run->options, out);
     nd_json_key(out, "bands");

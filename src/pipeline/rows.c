@@ -94,7 +94,7 @@ void nd_row_removed(struct nd_json *out, struct nd_json *room, const struct nd_p
     nd_json_key(out, "verified");
     nd_json_bool(out, decision->verified);
     put_evidence(out, decision);
-    if (options->recipe.dedup.candidates == ND_CANDIDATES_MATCH && !via &&
+    if (options->recipe.dedup.candidates == ND_CANDIDATES_MATCH &&
         decision->identical == ND_IDENTICAL_NO)
         put_agreements(out, &options->recipe.method, decision->agreement);
     if (via) {

@@ -1,18 +1,10 @@
 /* run_filter.c - each document of a stream against prototypes */
-#include "pipeline/run_state.h"
-
-#include <neardup/uses.h>
+#include "pipeline/filtering.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
-
-/* The nearest prototype of a document. */
-struct best {
-    struct nd_found_pair pair;
-    uint64_t prototypes; /* that it matches; 0: none */
-};
 
 struct filtering {
     struct nd_run *run;
@@ -24,11 +16,9 @@ struct filtering {
     size_t n, room[2];      /* prototypes; of name_at and kind */
     struct nd_hash_set raw; /* of their bytes */
     struct nd_dedup_item *item;
-    struct best *best; /* of each item */
-    uint32_t *at;      /* its place in the batch */
-    size_t n_items, item_room[3];
-    struct nd_output *out; /* annotated */
-    struct nd_json row;
+    struct nd_nearest *nearest; /* of each item */
+    size_t n_items, item_room[2];
+    struct nd_annotating annotating;
     uint64_t matches;
 };
 
@@ -39,14 +29,12 @@ static enum nd_status no_memory(struct nd_error *err)
 
 static bool reserve_items(struct filtering *f, size_t n)
 {
-    void *item = f->item, *best = f->best, *at = f->at;
+    void *item = f->item, *nearest = f->nearest;
     bool ok = nd_array_reserve(&item, &f->item_room[0], n, sizeof *f->item) &&
-              nd_array_reserve(&best, &f->item_room[1], n, sizeof *f->best) &&
-              nd_array_reserve(&at, &f->item_room[2], n, sizeof *f->at);
+              nd_array_reserve(&nearest, &f->item_room[1], n, sizeof *f->nearest);
 
     f->item = item;
-    f->best = best;
-    f->at = at;
+    f->nearest = nearest;
     return ok;
 }
 
@@ -111,12 +99,15 @@ static enum nd_status read_prototypes(struct filtering *f, const char *const *pa
                                       struct nd_error *err)
 {
     const struct nd_reading_hooks hooks = {.context = f->run, .problem = nd_run_problem};
+    struct nd_input_options input = f->run->input;
     struct nd_reading_batch *batch;
     struct nd_reading *reading;
     enum nd_status status = ND_OK;
     int got = 1;
 
-    reading = nd_reading_new(f->run->pool, paths, n, &f->run->input, &hooks, err);
+    if (input.format == ND_FORMAT_MAIL)
+        input.format = ND_FORMAT_MBOX; /* which one message is as well */
+    reading = nd_reading_new(f->run->pool, paths, n, &input, &hooks, err);
     if (!reading)
         return err->status ? err->status : ND_EINVAL;
     while (status == ND_OK && (got = nd_reading_next(reading, &batch, err)) > 0)
@@ -147,10 +138,10 @@ static bool is_nearer(const struct filtering *f, const struct nd_found_pair *x,
 static enum nd_status note(void *context, const struct nd_found_pair *pair)
 {
     struct filtering *f = context;
-    struct best *best = &f->best[pair->a];
+    struct nd_nearest *nearest = &f->nearest[pair->a];
 
-    if (best->prototypes++ == 0 || is_nearer(f, pair, &best->pair))
-        best->pair = *pair;
+    if (nearest->prototypes++ == 0 || is_nearer(f, pair, &nearest->pair))
+        nearest->pair = *pair;
     return ND_OK;
 }
 
@@ -174,102 +165,62 @@ static enum nd_status list_items(struct filtering *f, const struct nd_reading_ba
                 return status;
             continue;
         }
-        f->at[f->n_items] = (uint32_t)i;
-        f->best[f->n_items] = (struct best){.prototypes = 0};
+        f->nearest[f->n_items] = (struct nd_nearest){.prototypes = 0};
         f->item[f->n_items++] =
             (struct nd_dedup_item){.text = p->document.text, .document = &p->document};
     }
     return ND_OK;
 }
 
-/* By name, what the signatures have in common. */
-static void put_agreements(struct filtering *f, const struct nd_agreement *agreement)
+static struct nd_name name_of_prototype(const struct filtering *f, uint64_t number)
 {
-    const struct nd_method *method = &f->run->recipe.method;
+    size_t at = f->name_at[number];
 
-    nd_json_key(&f->row, "signatures");
-    nd_json_open(&f->row, '{');
-    for (unsigned i = 0; i < method->n_signatures; i++) {
-        nd_json_key(&f->row, method->signature[i].name);
-        nd_json_open(&f->row, '{');
-        nd_json_key(&f->row, "shared");
-        nd_json_uint(&f->row, agreement[i].shared);
-        nd_json_key(&f->row, "document");
-        nd_json_uint(&f->row, agreement[i].a);
-        nd_json_key(&f->row, "prototype");
-        nd_json_uint(&f->row, agreement[i].b);
-        nd_json_close(&f->row, '}');
-    }
-    nd_json_close(&f->row, '}');
+    return (struct nd_name){f->kind[number], {f->name.text.data + at, f->name_at[number + 1] - at}};
 }
 
-static void put_prototype(struct filtering *f, const struct best *best)
+static bool is_annotated(const struct filtering *f)
 {
-    const struct nd_overlap *o = &best->pair.overlap;
-    uint64_t b = best->pair.b;
-    const struct nd_name name = {
-        f->kind[b], {f->name.text.data + f->name_at[b], f->name_at[b + 1] - f->name_at[b]}};
-
-    nd_json_key(&f->row, "prototype");
-    nd_name_json(&f->row, &name);
-    nd_json_key(&f->row, "prototypes");
-    nd_json_uint(&f->row, best->prototypes);
-    if (f->is_verified) {
-        nd_json_key(&f->row, "resemblance");
-        nd_json_double(&f->row, nd_overlap_resemblance(o));
-        nd_json_key(&f->row, "shared");
-        nd_json_uint(&f->row, o->shared);
-        nd_json_key(&f->row, "shingles");
-        nd_json_uint(&f->row, o->a);
-    }
-    if (best->pair.distance <= ND_DISTANCE_MAX) {
-        nd_json_key(&f->row, "hamming");
-        nd_json_uint(&f->row, best->pair.distance);
-    }
-    if (f->run->recipe.dedup.candidates == ND_CANDIDATES_MATCH)
-        put_agreements(f, best->pair.agreement);
-}
-
-static enum nd_status annotate(struct filtering *f, const struct nd_parsed *parsed,
-                               const struct best *best, struct nd_error *err)
-{
-    struct nd_run *run = f->run;
-    const struct nd_source *source = nd_reading_source(run->reading, parsed->record.source);
-    const struct nd_name name =
-        nd_name_of(&parsed->document, source, parsed->record.line, &run->name_room[0]);
-
-    f->row.text.len = 0;
-    nd_json_open(&f->row, '{');
-    nd_json_key(&f->row, "id");
-    nd_name_json(&f->row, &name);
-    nd_json_key(&f->row, "match");
-    nd_json_bool(&f->row, best->prototypes > 0);
-    if (best->prototypes)
-        put_prototype(f, best);
-    nd_json_close(&f->row, '}');
-    nd_json_line(&f->row);
-    if (f->row.failed || run->name_room[0].failed)
-        return no_memory(err);
-    return nd_output_write(f->out, f->row.text.data, f->row.text.len, err);
+    return f->output == ND_FILTER_ANNOTATE || f->output == ND_FILTER_ROWS;
 }
 
 static enum nd_status put(struct filtering *f, const struct nd_parsed *parsed,
-                          const struct best *best, struct nd_error *err)
+                          struct nd_nearest *nearest, struct nd_error *err)
 {
-    bool is_match = best->prototypes > 0;
+    bool is_match = nearest->prototypes > 0;
 
     f->matches += is_match;
-    if (f->output == ND_FILTER_ANNOTATE)
-        return annotate(f, parsed, best, err);
+    if (is_match)
+        nearest->name = name_of_prototype(f, nearest->pair.b);
+    if (is_annotated(f))
+        return nd_annotate(&f->annotating, parsed, nearest, err);
     if (f->output == ND_FILTER_NOTHING || is_match != (f->output == ND_FILTER_MATCHES))
         return ND_OK;
     return nd_run_survive(f->run, parsed->record.source, parsed->record.bytes, err);
 }
 
+/* The batch in order, the records that are none too. */
+static enum nd_status put_batch(struct filtering *f, const struct nd_reading_batch *batch,
+                                struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    size_t item = 0;
+
+    for (size_t i = 0; status == ND_OK && i < batch->count; i++) {
+        const struct nd_parsed *parsed = &batch->parsed[i];
+
+        if (!parsed->bad)
+            status = put(f, parsed, &f->nearest[item++], err);
+        else if (is_annotated(f))
+            status = nd_annotate(&f->annotating, parsed, NULL, err);
+    }
+    return status;
+}
+
 static enum nd_status flush(struct filtering *f, struct nd_error *err)
 {
-    if (f->out)
-        return nd_output_flush(f->out, err);
+    if (is_annotated(f) && !f->run->survivors)
+        return nd_annotating_flush(&f->annotating, err);
     return f->run->survivors ? nd_survivors_flush(f->run->survivors, err) : ND_OK;
 }
 
@@ -283,8 +234,8 @@ static enum nd_status filter_batch(struct filtering *f, const struct nd_reading_
 
     if (status == ND_OK)
         status = nd_dedup_ask(run->dedup, f->item, f->n_items, note, f, err);
-    for (size_t i = 0; status == ND_OK && i < f->n_items; i++)
-        status = put(f, &batch->parsed[f->at[i]], &f->best[i], err);
+    if (status == ND_OK)
+        status = put_batch(f, batch, err);
     run->summary->documents += f->n_items;
     progress.documents = run->summary->documents;
     if (status == ND_OK)
@@ -305,14 +256,14 @@ static enum nd_status filter_all(struct filtering *f, struct nd_error *err)
 
 static enum nd_status finish(struct filtering *f, struct nd_error *err)
 {
-    struct nd_output *out = f->out;
-    enum nd_status status = out ? nd_output_finish(out, err) : ND_OK;
+    enum nd_status status = is_annotated(f) ? nd_annotating_finish(&f->annotating, err) : ND_OK;
+    struct nd_output *out = f->annotating.out;
 
     if (status == ND_OK)
         status = nd_run_finish(f->run, err);
     if (status != ND_OK || !out)
         return status;
-    f->out = NULL;
+    f->annotating.out = NULL;
     return nd_output_publish(out, err);
 }
 
@@ -326,9 +277,6 @@ static enum nd_status filter(struct filtering *f, const char *const *prototypes,
         status = read_prototypes(f, prototypes, n, err);
     if (status == ND_OK)
         status = nd_run_open_outputs(run, err);
-    if (status == ND_OK && f->output == ND_FILTER_ANNOTATE &&
-        !(f->out = nd_output_open(run->options->output, err)))
-        status = ND_EIO;
     if (status == ND_OK)
         status = filter_all(f, err);
     return status == ND_OK ? finish(f, err) : status;
@@ -352,9 +300,11 @@ enum nd_status nd_run_filter(const struct nd_run_options *options, const char *c
 
     err = err ? err : &room;
     *err = (struct nd_error){0};
-    own.manifest = own.clusters = own.summary = own.output_dir = own.copy_to = own.link_to = NULL;
+    own.manifest = own.clusters = own.summary = own.copy_to = own.link_to = NULL;
     own.within = own.prefer_field = NULL;
-    own.dry_run = output == ND_FILTER_ANNOTATE || output == ND_FILTER_NOTHING; /* no survivors */
+    f.annotating = (struct nd_annotating){
+        .run = &run, .is_json = output == ND_FILTER_ROWS, .is_verified = f.is_verified};
+    own.dry_run = is_annotated(&f) || output == ND_FILTER_NOTHING; /* no survivors of their own */
     if (!n_prototypes)
         return nd_fail(err, ND_EINVAL, "no prototypes: name files or folders");
     status = nd_run_begin(&run, &own, events, &counts, &hooks, err);
@@ -362,15 +312,13 @@ enum nd_status nd_run_filter(const struct nd_run_options *options, const char *c
         status = filter(&f, prototypes, n_prototypes, err);
     *summary = (struct nd_use_summary){counts.documents, counts.bad_records, counts.failed_inputs,
                                        f.matches};
-    nd_output_discard(f.out);
+    nd_annotating_release(&f.annotating);
     nd_run_end(&run);
     nd_json_release(&f.name);
-    nd_json_release(&f.row);
     nd_hash_set_release(&f.raw);
     free(f.name_at);
     free(f.kind);
     free(f.item);
-    free(f.best);
-    free(f.at);
+    free(f.nearest);
     return nd_run_status(status, err);
 }

@@ -1,5 +1,5 @@
 /* run_track.c - versions of documents over time: distances, changes, the next visit */
-#include "pipeline/use.h"
+#include "pipeline/track_duplicates.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,6 +8,8 @@
 
 struct version {
     uint64_t raw, simhash;
+    size_t word, n_words; /* the signature, in `words` */
+    bool is_rejected;
     int64_t time; /* microseconds since 1970 */
     size_t order; /* in the input */
     size_t id_at, id_len;
@@ -19,6 +21,8 @@ struct version {
 struct series {
     size_t first, n;
     struct nd_visits visits;
+    const struct version *like; /* the last version of another document that it is like; or NULL */
+    int64_t priority;
 };
 
 struct tracking {
@@ -26,6 +30,9 @@ struct tracking {
     const struct nd_track_params *params;
     struct nd_groups names; /* of series */
     struct nd_json ids;
+    uint64_t *word; /* of signatures */
+    size_t n_words, words_room;
+    struct nd_last_versions last; /* where duplicates count */
     struct version *version;
     size_t n, capacity;
     struct series *series;
@@ -35,6 +42,25 @@ struct tracking {
 struct nd_track_params nd_track_params_default(void)
 {
     return (struct nd_track_params){.visits = nd_visit_params_default()};
+}
+
+/* Keep the signature of a version.  False: out of memory. */
+static bool keep_signature(struct tracking *t, const struct nd_signature *signature,
+                           struct version *v)
+{
+    void *words = t->word;
+
+    if (!nd_array_reserve(&words, &t->words_room, t->n_words + signature->count + 1,
+                          sizeof *t->word))
+        return false;
+    t->word = words;
+    v->word = t->n_words;
+    v->n_words = signature->count;
+    v->is_rejected = signature->is_rejected != 0;
+    if (signature->count)
+        memcpy(t->word + t->n_words, signature->word, signature->count * sizeof *t->word);
+    t->n_words += signature->count;
+    return true;
 }
 
 static enum nd_status take(void *context, const struct nd_use_item *item, struct nd_error *err)
@@ -57,11 +83,15 @@ static enum nd_status take(void *context, const struct nd_use_item *item, struct
         return nd_use_bad(&t->use, item, reason, err);
     }
     nd_json_bytes(&t->ids, item->name.text.data, item->name.text.len);
+    if (t->use.signs && !keep_signature(t, &item->sketch->signature, &v))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
     if (t->ids.failed || !nd_groups_number(&t->names, nd_use_first(&t->use, document), &v.series) ||
         !nd_array_reserve(&versions, &t->capacity, t->n + 1, sizeof v))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     t->version = versions;
     t->version[t->n++] = v;
+    if (t->params->duplicate_score && !nd_last_versions_hold(&t->last, v.series, item, v.time))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
     return ND_OK;
 }
 
@@ -80,9 +110,54 @@ static int by_priority(const void *left, const void *right)
 {
     const struct series *x = left, *y = right;
 
-    if (x->visits.priority != y->visits.priority)
-        return x->visits.priority > y->visits.priority ? -1 : 1;
+    if (x->priority != y->priority)
+        return x->priority > y->priority ? -1 : 1;
     return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static struct nd_signature signature_of(const struct tracking *t, const struct version *v)
+{
+    return (struct nd_signature){t->word + v->word, v->n_words, v->is_rejected};
+}
+
+/* By the first signature: what differs, or of values what only one has.  Rejected ones can only be
+ * told apart by their bytes. */
+static uint32_t distance_of(const struct tracking *t, const struct version *v,
+                            const struct version *before)
+{
+    const struct nd_signature_params *params = &t->use.run.recipe.method.signature[0].signature;
+    const struct nd_signature x = signature_of(t, v), y = signature_of(t, before);
+    struct nd_agreement g;
+    uint64_t distance;
+
+    if (v->is_rejected && before->is_rejected)
+        return v->raw != before->raw;
+    g = nd_signature_compare(params, &x, &y);
+    if (nd_signature_form(params) == ND_FORM_VALUES)
+        distance = g.a + g.b - 2 * g.shared;
+    else
+        distance = (g.a > g.b ? g.a : g.b) - g.shared;
+    return distance < UINT32_MAX ? (uint32_t)distance : UINT32_MAX;
+}
+
+/* How far it is from nothing: all that counts in it. */
+static uint32_t size_of(const struct tracking *t, const struct version *v)
+{
+    const struct nd_signature x = signature_of(t, v);
+    uint64_t a = nd_signature_compare(&t->use.run.recipe.method.signature[0].signature, &x, &x).a;
+
+    return a == 0 ? 1 : a < UINT32_MAX ? (uint32_t)a : UINT32_MAX;
+}
+
+static void visit(const struct tracking *t, struct nd_visits *visits, const struct version *v,
+                  const struct version *before)
+{
+    const struct nd_visit_params *params = &t->params->visits;
+
+    if (!t->use.signs)
+        nd_visits_add(params, visits, v->simhash);
+    else
+        nd_visits_add_distance(params, visits, before ? distance_of(t, v, before) : size_of(t, v));
 }
 
 static enum nd_status plan_series(struct tracking *t, struct nd_error *err)
@@ -97,8 +172,9 @@ static enum nd_status plan_series(struct tracking *t, struct nd_error *err)
 
         *s = (struct series){.first = i};
         for (; i < t->n && t->version[i].series == t->version[s->first].series; i++)
-            nd_visits_add(&t->params->visits, &s->visits, t->version[i].simhash);
+            visit(t, &s->visits, &t->version[i], i > s->first ? &t->version[i - 1] : NULL);
         s->n = i - s->first;
+        s->priority = s->visits.priority;
     }
     return ND_OK;
 }
@@ -124,12 +200,17 @@ static void put_time(struct nd_use *use, const char *key, int64_t microseconds)
     nd_cell_text(use, key, (struct nd_view){text, (size_t)len});
 }
 
+static void put_series_as(struct tracking *t, const char *key, const struct version *v)
+{
+    if (v && v->series)
+        nd_cell_text(&t->use, key, t->names.value[v->series - 1]);
+    else
+        nd_cell_none(&t->use, key);
+}
+
 static void put_series(struct tracking *t, const struct version *v)
 {
-    if (v->series)
-        nd_cell_text(&t->use, "series", t->names.value[v->series - 1]);
-    else
-        nd_cell_none(&t->use, "series");
+    put_series_as(t, "series", v);
 }
 
 static void put_id(struct tracking *t, const char *key, const struct version *v)
@@ -149,11 +230,12 @@ static void put_next(struct tracking *t, const struct version *v, const struct n
         nd_cell_none(&t->use, "next");
 }
 
-static const char *change_of(const struct version *v, const struct version *before)
+static const char *change_of(const struct version *v, const struct version *before,
+                             uint32_t distance)
 {
     if (!before)
         return "new";
-    if (v->simhash != before->simhash)
+    if (distance)
         return "changed";
     return v->raw == before->raw ? "none" : "slight";
 }
@@ -166,9 +248,10 @@ static enum nd_status write_versions(struct tracking *t, const struct series *s,
 
     for (size_t i = 0; status == ND_OK && i < s->n; i++) {
         const struct version *v = &t->version[s->first + i], *before = i ? v - 1 : NULL;
-        const char *change = change_of(v, before);
+        const char *change;
 
-        nd_visits_add(&t->params->visits, &visits, v->simhash);
+        visit(t, &visits, v, before);
+        change = change_of(v, before, visits.priority);
         put_series(t, v);
         put_id(t, "id", v);
         if (t->params->time)
@@ -203,9 +286,62 @@ static enum nd_status write_plan(struct tracking *t, const struct series *s, str
         nd_cell_double(&t->use, "changes_a_day", (double)s->visits.changes / days);
     else
         nd_cell_none(&t->use, "changes_a_day");
-    nd_cell_uint(&t->use, "priority", s->visits.priority);
+    if (t->params->duplicate_score) {
+        nd_cell_int(&t->use, "priority", s->priority);
+        put_series_as(t, "duplicate_of", s->like);
+    } else {
+        nd_cell_uint(&t->use, "priority", s->visits.priority);
+    }
     put_next(t, last, &s->visits);
     return nd_row_end(&t->use, err);
+}
+
+static bool is_fresh(const struct tracking *t, const struct version *v, const struct version *like)
+{
+    return !t->params->max_age || like->time >= v->time ||
+           (uint64_t)(v->time - like->time) / 1000000 <= t->params->max_age;
+}
+
+/* The priority of what is like another document falls: what is known of the rest grows faster (000
+ * section 1.1.1). */
+static enum nd_status lower_duplicates(struct tracking *t, struct nd_error *err)
+{
+    uint32_t *like = nd_alloc_array(t->last.n, sizeof *like);
+    const struct series **by_number = nd_alloc_array(t->last.n, sizeof *by_number);
+    enum nd_status status;
+
+    if (like && by_number)
+        status = nd_last_versions_compare(&t->last, &t->use, like, err);
+    else
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    for (size_t i = 0; status == ND_OK && i < t->n_series; i++) {
+        struct series *s = &t->series[i];
+        uint32_t number = t->version[s->first].series;
+        const struct series *other;
+
+        by_number[number] = s;
+        if (like[number] == number)
+            continue;
+        other = by_number[like[number]]; /* an earlier one, met before */
+        if (is_fresh(t, &t->version[s->first + s->n - 1],
+                     &t->version[other->first + other->n - 1])) {
+            s->like = &t->version[other->first + other->n - 1];
+            s->priority -= t->params->duplicate_score;
+        }
+    }
+    free(like);
+    free(by_number);
+    return status;
+}
+
+static enum nd_status check_params(const struct nd_track_params *p, struct nd_error *err)
+{
+    if (p->duplicate_score && !p->plan)
+        return nd_fail(err, ND_EINVAL, "duplicates count in a plan only");
+    if (p->max_age && (!p->duplicate_score || !p->time))
+        return nd_fail(err, ND_EINVAL,
+                       "the age of what a document is like counts where duplicates and times do");
+    return nd_visits_check(&p->visits, err);
 }
 
 static enum nd_status write_all(struct tracking *t, uint64_t *found, struct nd_error *err)
@@ -234,19 +370,24 @@ enum nd_status nd_run_track(const struct nd_run_options *options,
 
     err = err ? err : &room;
     *err = (struct nd_error){0};
-    status = nd_visits_check(&params->visits, err);
+    status = check_params(params, err);
     if (status != ND_OK)
         return status; /* the parameters, before anything is read */
     status = nd_use_begin(&t.use, options, params->series, params->time, events, err);
+    t.use.signs = t.use.run.recipe.method.n_signatures > 0;
     if (status == ND_OK)
         status = nd_use_walk(&t.use, ND_SKETCH_SIMHASH, take, &t, err);
     if (status == ND_OK)
         status = plan_series(&t, err);
+    if (status == ND_OK && params->duplicate_score && t.n)
+        status = lower_duplicates(&t, err);
     if (status == ND_OK)
         status = write_all(&t, &found, err);
     status = nd_use_end(&t.use, status, found, summary, err);
     nd_groups_release(&t.names);
     nd_json_release(&t.ids);
+    nd_last_versions_release(&t.last);
+    free(t.word);
     free(t.version);
     free(t.series);
     return status;

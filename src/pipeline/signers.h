@@ -9,8 +9,7 @@
 /* The working memory of one thread.  Starts from zeroes. */
 struct nd_signers {
     const struct nd_method *method;
-    struct nd_featurer *featurer[ND_METHOD_SIGNATURES];
-    struct nd_signer *signer[ND_METHOD_SIGNATURES];
+    struct nd_named_signer *signer[ND_METHOD_SIGNATURES];
 };
 
 /* The method, whose df tables are open, outlives them. */

@@ -16,13 +16,13 @@
 #include <strings.h>
 
 /* What one output file holds.  With a folder of outputs each has its own shape. */
-enum shape { SHAPE_UNKNOWN, SHAPE_RECORDS, SHAPE_PATHS, SHAPE_ARCHIVE, SHAPE_FILE };
+enum shape { SHAPE_UNKNOWN, SHAPE_RECORDS, SHAPE_PATHS, SHAPE_DOCUMENT, SHAPE_ARCHIVE, SHAPE_FILE };
 
 struct nd_survivors {
     const struct nd_run_options *options;
     struct nd_output *single; /* -o; NULL: a mirror */
     struct nd_mirror *mirror;
-    bool by_link;
+    bool by_link, takes_documents;
 
     const struct nd_source *source; /* the last one given */
     struct nd_output *out;          /* where its records go; NULL: none is open */
@@ -56,10 +56,15 @@ struct nd_survivors *nd_survivors_new(const struct nd_run_options *options, stru
     return NULL;
 }
 
+void nd_survivors_take_documents(struct nd_survivors *s)
+{
+    s->takes_documents = true;
+}
+
 /* Whether a name asks for plain records, even where they come out of an archive. */
 static bool names_records(const char *name)
 {
-    static const char *const endings[] = {".jsonl", ".ndjson", ".csv", ".tsv"};
+    static const char *const endings[] = {".jsonl", ".ndjson", ".csv", ".tsv", ".mbox"};
     size_t len = name ? strlen(name) : 0;
 
     if (len && strcmp(nd_compression_of_name(name), "none") != 0)
@@ -80,7 +85,9 @@ static enum shape shape_of(const struct nd_survivors *s, const struct nd_source 
         return SHAPE_ARCHIVE;
     if (source->is_container)
         return SHAPE_RECORDS;
-    return s->single ? SHAPE_PATHS : SHAPE_FILE;
+    if (!s->single)
+        return SHAPE_FILE;
+    return s->takes_documents ? SHAPE_DOCUMENT : SHAPE_PATHS;
 }
 
 static const char *shape_name(enum shape shape)
@@ -111,6 +118,11 @@ static enum nd_status check_mix(const struct nd_survivors *s, const struct nd_so
         return nd_fail(err, ND_EINPUT,
                        "%s %s, %s %s: they cannot go to one output; use --output-dir", first->path,
                        shape_name(s->shape), source->path, shape_name(shape));
+    if (shape == SHAPE_DOCUMENT)
+        return nd_fail(err, ND_EINPUT,
+                       "%s is a document, %s is another: they cannot go to one output; use "
+                       "--output-dir",
+                       first->path, source->path);
     if (shape != SHAPE_RECORDS)
         return ND_OK;
     if (first->format != source->format)

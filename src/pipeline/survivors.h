@@ -15,6 +15,10 @@ struct nd_survivors;
 /* NULL with err->status ND_OK where the options ask for none. */
 struct nd_survivors *nd_survivors_new(const struct nd_run_options *options, struct nd_error *err);
 
+/* Before the first source: with -o, a document goes there itself and not in a list of paths, and so
+ * there can only be one. */
+void nd_survivors_take_documents(struct nd_survivors *s);
+
 /* The next source, in order, whether anything of it survives or not. */
 enum nd_status nd_survivors_source(struct nd_survivors *s, const struct nd_source *source,
                                    struct nd_error *err);

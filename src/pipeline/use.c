@@ -1,6 +1,8 @@
 /* use.c - what track, collapse, mirrors and template share: reading all documents, writing rows */
 #include "pipeline/use.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +41,24 @@ struct sketching {
     atomic_bool failed;
 };
 
+/* False: out of memory. */
+static bool sign(struct nd_named_signer *signer, const struct nd_document *document,
+                 struct nd_use_sketch *out)
+{
+    struct nd_signature made;
+    void *word = out->word;
+
+    if (nd_named_signer_run(signer, document, &made, NULL) != ND_OK ||
+        !nd_array_reserve(&word, &out->capacity, made.count + 1, sizeof *out->word))
+        return false;
+    out->word = word;
+    if (made.count)
+        memcpy(out->word, made.word, made.count * sizeof *out->word);
+    out->signature = made;
+    out->signature.word = out->word;
+    return true;
+}
+
 static void sketch_one(void *context, size_t task, unsigned worker)
 {
     struct sketching *s = context;
@@ -58,6 +78,8 @@ static void sketch_one(void *context, size_t task, unsigned worker)
     out->identity = sketch.identity;
     out->simhash = sketch.simhash;
     memcpy(out->minhash, sketch.minhash, sizeof out->minhash);
+    if (s->use->signs && !sign(s->use->signer[worker], &parsed->document, out))
+        atomic_store(&s->failed, true);
 }
 
 static enum nd_status sketch_batch(struct nd_use *use, const struct nd_reading_batch *batch,
@@ -65,10 +87,13 @@ static enum nd_status sketch_batch(struct nd_use *use, const struct nd_reading_b
 {
     struct sketching s = {.use = use, .batch = batch, .parts = parts};
     void *sketches = use->sketch;
+    size_t before = use->n_sketches;
 
     if (!nd_array_reserve(&sketches, &use->n_sketches, batch->count, sizeof *use->sketch))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     use->sketch = sketches;
+    if (use->n_sketches > before)
+        memset(&use->sketch[before], 0, (use->n_sketches - before) * sizeof *use->sketch);
     nd_pool_run(use->run.pool, batch->count, sketch_one, &s);
     return atomic_load(&s.failed) ? nd_fail(err, ND_ENOMEM, "out of memory") : ND_OK;
 }
@@ -78,11 +103,16 @@ static enum nd_status make_sketchers(struct nd_use *use, struct nd_error *err)
     unsigned n = nd_pool_threads(use->run.pool);
 
     use->sketcher = calloc(n, sizeof(struct nd_sketcher *));
-    if (!use->sketcher)
+    use->signer = calloc(n, sizeof(struct nd_named_signer *));
+    if (!use->sketcher || !use->signer)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     for (unsigned i = 0; i < n; i++) {
         use->sketcher[i] = nd_sketcher_new(&use->options.recipe.dedup.sketch, err);
         if (!use->sketcher[i])
+            return err->status;
+        if (use->signs)
+            use->signer[i] = nd_named_signer_new(&use->run.recipe.method.signature[0], err);
+        if (use->signs && !use->signer[i])
             return err->status;
     }
     return ND_OK;
@@ -203,6 +233,15 @@ void nd_cell_uint(struct nd_use *use, const char *key, uint64_t value)
     nd_json_uint(&use->row, value);
 }
 
+void nd_cell_int(struct nd_use *use, const char *key, int64_t value)
+{
+    char text[24];
+    int len = snprintf(text, sizeof text, "%" PRId64, value);
+
+    begin_cell(use, key);
+    nd_json_raw(&use->row, (struct nd_view){text, (size_t)len});
+}
+
 void nd_cell_double(struct nd_use *use, const char *key, double value)
 {
     begin_cell(use, key);
@@ -251,7 +290,12 @@ enum nd_status nd_use_end(struct nd_use *use, enum nd_status status, uint64_t fo
         nd_output_discard(out);
     for (unsigned i = 0; use->sketcher && i < nd_pool_threads(use->run.pool); i++)
         nd_sketcher_free(use->sketcher[i]);
+    for (unsigned i = 0; use->signer && i < nd_pool_threads(use->run.pool); i++)
+        nd_named_signer_free(use->signer[i]);
+    for (size_t i = 0; i < use->n_sketches; i++)
+        free(use->sketch[i].word);
     free(use->sketcher);
+    free(use->signer);
     free(use->sketch);
     nd_json_release(&use->row);
     nd_json_release(&use->head);

@@ -12,6 +12,9 @@ struct nd_use_sketch {
     uint64_t raw; /* hash of its bytes */
     uint64_t n_tokens, identity, simhash;
     uint32_t minhash[ND_MINHASH_COUNT]; /* where asked for */
+    struct nd_signature signature;      /* likewise; its words: */
+    uint64_t *word;
+    size_t capacity;
 };
 
 struct nd_use {
@@ -19,7 +22,10 @@ struct nd_use {
     struct nd_run_options options;
     struct nd_run_summary counts;
     struct nd_sketcher **sketcher; /* one a worker */
-    struct nd_use_sketch *sketch;  /* of the batch */
+    /* Set before the walk: the first signature of the recipe, too. */
+    bool signs;
+    struct nd_named_signer **signer; /* one a worker */
+    struct nd_use_sketch *sketch;    /* of the batch */
     size_t n_sketches;
     struct nd_output *out;
     struct nd_json row, head; /* head: the names of the columns */
@@ -65,6 +71,7 @@ enum nd_status nd_use_open(struct nd_use *use, bool is_json, struct nd_error *er
 void nd_cell_text(struct nd_use *use, const char *key, struct nd_view value);
 void nd_cell_name(struct nd_use *use, const char *key, const struct nd_name *name);
 void nd_cell_uint(struct nd_use *use, const char *key, uint64_t value);
+void nd_cell_int(struct nd_use *use, const char *key, int64_t value);
 void nd_cell_double(struct nd_use *use, const char *key, double value);
 void nd_cell_none(struct nd_use *use, const char *key);
 enum nd_status nd_row_end(struct nd_use *use, struct nd_error *err);

@@ -73,6 +73,40 @@ END
     done
 }
 
+@test "with components rows show what the signatures have in common, as with stars" {
+    for n in $(seq 0 4 120); do
+        printf '{"id":%d,"text":"%s"}\n' "$n" "$(seq -s ' ' "$n" 1 "$((n + 300))")"
+    done >chain.jsonl
+    for recipe in henzinger-2006-b henzinger-2006-c henzinger-2006-combined; do
+        neardup sketch --recipe $recipe chain.jsonl -q >sketches.jsonl
+        neardup dedup --recipe $recipe --set cluster=star chain.jsonl -q -o kept.jsonl --manifest star
+        neardup dedup --recipe $recipe --set cluster=components chain.jsonl -q -o kept.jsonl --manifest components
+        python3 - $recipe <<'PY'
+import json, sys
+signatures = {r["id"]: r["signatures"] for r in map(json.loads, open("sketches.jsonl"))}
+def agreement(name, a, b):
+    x, y = signatures[a][name], signatures[b][name]
+    if name.lower() == "c":
+        return 384 - sum(bin(int(p, 16) ^ int(q, 16)).count("1") for p, q in zip(x, y)), 384
+    return sum(p == q for p, q in zip(x, y)), len(x)
+rows = {name: [r for r in map(json.loads, list(open(name))[1:])] for name in ("star", "components")}
+for name, found in rows.items():
+    for row in found:
+        if row["identical"] != "no":
+            continue
+        assert set(row["signatures"]) == set(signatures[row["kept"]]), (name, row)
+        for signature, got in row["signatures"].items():
+            common, size = agreement(signature, row["removed"], row["kept"])
+            assert got == {"shared": common, "removed": size, "kept": size}, (name, signature, row, common)
+            if signature.lower() == "c":
+                assert row["distance"] == 384 - common, row
+assert rows["components"], sys.argv
+same = {(r["removed"], r["kept"]): r["signatures"] for r in rows["star"]}
+assert all(same.get((r["removed"], r["kept"]), r["signatures"]) == r["signatures"] for r in rows["components"])
+PY
+    done
+}
+
 @test "a rule that cannot be asked is refused before anything is read" {
     for rule in 'distance(X) <= 3' 'length >= 0.5' 'equal(S) >= 1' 'distance(S) <= 3 or' ''; do
         run neardup dedup --recipe two.ini --set "match=$rule" small.jsonl -o kept.jsonl

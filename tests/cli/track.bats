@@ -62,6 +62,70 @@ PY
     [ "$(echo "$output" | cut -f6 | tail -5 | tr '\n' ' ')" = "1800 600 600 1800 2400 " ]
 }
 
+@test "track: distances are those of a recipe's first signature, whatever it is" {
+    versions
+    printf '{"id":"z1","url":"z","at":"2024-01-01","text":""}\n{"id":"z2","url":"z","at":"2024-01-02","text":""}\n{"id":"z3","url":"z","at":"2024-01-03","text":"..."}\n' >>versions.jsonl
+    for recipe in henzinger-2006-c henzinger-2006-b winnowing-2003 pugh-henzinger-2003; do
+        neardup track --recipe $recipe --series url --time at versions.jsonl --json >rows.jsonl
+        neardup sketch --recipe $recipe versions.jsonl -q >sketches.jsonl
+        python3 - $recipe <<'PY'
+import json, sys
+recipe = sys.argv[1]
+docs = {r["id"]: list(r["signatures"].values())[0] for r in map(json.loads, open("sketches.jsonl"))}
+raw = {r["id"]: r["text"] for r in map(json.loads, open("versions.jsonl"))}
+def distance(a, b):
+    x, y = docs[a], docs[b]
+    if x is None and y is None:
+        return int(raw[a] != raw[b])
+    x, y = x or [], y or []
+    if recipe == "henzinger-2006-c":
+        return sum(bin(int(p, 16) ^ int(q, 16)).count("1") for p, q in zip(x, y)) if x and y else 384
+    if recipe == "winnowing-2003":
+        return len(set(x) ^ set(y))
+    return max(sum(int(p, 16) != 0 for p in v) for v in (x, y)) - sum(p == q and int(p, 16) != 0 for p, q in zip(x, y))
+before, changed = {}, 0
+for r in map(json.loads, open("rows.jsonl")):
+    last = before.get(r["series"])
+    assert r["distance"] == (None if last is None else distance(last, r["id"])), (recipe, r)
+    if last is not None:
+        changed += r["distance"] > 0
+        assert r["change"] == ("changed" if r["distance"] else "none" if raw[last] == raw[r["id"]] else "slight"), r
+    before[r["series"]] = r["id"]
+assert changed >= 2
+PY
+    done
+    neardup track --recipe henzinger-2006-c --series url --time at --plan versions.jsonl -j1 >one
+    neardup track --recipe henzinger-2006-c --series url --time at --plan versions.jsonl -j4 >four
+    cmp one four
+}
+
+@test "track: the priority of near duplicates falls by a score, so that unique documents come first" {
+    local a="one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+    local b="red orange yellow green blue indigo violet black white grey brown pink purple gold silver"
+    {
+        echo "{\"url\":\"a\",\"at\":\"2024-01-01\",\"text\":\"$a\"}"
+        echo "{\"url\":\"b\",\"at\":\"2024-01-01\",\"text\":\"nothing of the kind was ever said here\"}"
+        echo "{\"url\":\"c\",\"at\":\"2024-01-09\",\"text\":\"$a sixteen\"}"
+        echo "{\"url\":\"b\",\"at\":\"2024-01-02\",\"text\":\"$b\"}"
+        echo "{\"url\":\"d\",\"at\":\"2024-01-02\",\"text\":\"$b\"}"
+        echo "{\"url\":\"d\",\"at\":\"2024-01-01\",\"text\":\"$b\"}"
+    } >v.jsonl
+    neardup track --series url --time at --plan v.jsonl >plan
+    [ "$(sed 1d plan | cut -f1 | tr -d '\n')" = acbd ]
+    neardup track --series url --time at --plan --duplicates 40 v.jsonl >plan
+    [ "$(head -1 plan)" = "$(printf 'series\tlast\tversions\tchanges\trate\tchanges_a_day\tpriority\tduplicate_of\tinterval\tnext')" ]
+    [ "$(sed 1d plan | cut -f1,8 | tr '\t\n' ':,')" = "a:,b:,c:a,d:b," ]
+    [ "$(sed 1d plan | cut -f7 | sed -n '1p;3p;4p' | tr '\n' ' ')" = "64 24 -40 " ]
+    # c was visited eight days after a: by then a is not fresh any longer.
+    neardup track --series url --time at --plan --duplicates 40 --max-age 7d v.jsonl >plan
+    [ "$(sed 1d plan | cut -f1,8 | tr '\t\n' ':,')" = "a:,c:,b:,d:b," ]
+    neardup track --series url --time at --plan --duplicates 40 --max-age 8d v.jsonl --json >plan
+    [ "$(grep -c '"duplicate_of":"[ab]"' plan)" -eq 2 ]
+    # What a duplicate is says the recipe.
+    neardup track --series url --time at --plan --duplicates 40 --recipe henzinger-2006-b v.jsonl >plan
+    grep -q "$(printf 'd\t.*\tb\t')" plan
+}
+
 @test "track: what is wrong is said" {
     versions
     run neardup track --time nothing versions.jsonl
@@ -78,4 +142,13 @@ PY
     [[ $output == *"an interval lies between"* ]]
     run neardup track --equal 1 versions.jsonl
     [ "$status" -eq 2 ]
+    run neardup track --duplicates 4 versions.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"duplicates count in a plan only"* ]]
+    run neardup track --plan --duplicates 4 --max-age 7d versions.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"the age of what a document is like counts where duplicates and times do"* ]]
+    run neardup track --recipe kolcz-2004-web versions.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"asks a df table"* ]]
 }

@@ -1,8 +1,10 @@
 /* test_recipe_refusals.c - what a recipe with signatures is refused for, and where */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +83,25 @@ static void an_error_names_place_key_and_nearest(void **state)
          "dir/my.ini:3: match: at character 7: this kind of signature has no such value: 'equal'"},
         {"[signature s]\nposition_table = 0:1\n[decide]",
          "dir/my.ini:2: 'position_table' is read only where position is table"},
+        {"[signature s]\ntf = log\nkind = minhash",
+         "dir/my.ini:2: 'tf' is read only where kind is simhash, or low, high, a band, top or "
+         "top_share cuts weights off"},
+        {"[signature s]\nkind = imatch\nidf = inverse\n[decide]",
+         "dir/my.ini:3: 'idf' is read only where kind is simhash, or low, high, a band, top or "
+         "top_share cuts weights off; idf = log and nidf always"},
+        {"[signature s]\nkind = features\nmarkup = multiply",
+         "dir/my.ini:3: 'markup' is read only where kind is simhash, or low, high, a band, top or "
+         "top_share cuts weights off, or it multiplies by 0"},
+        {"[signature s]\nkind = checksums\nposition = inverse-log",
+         "dir/my.ini:3: 'position' is read only where kind is simhash, or low, high, a band, top "
+         "or "
+         "top_share cuts weights off; position = cosine and table always"},
+        {"[signature s]\nkind = mod-p\nclip_quantile = 0.5",
+         "dir/my.ini:3: 'clip_quantile' is read only where kind is simhash, or low, high, a band, "
+         "top or top_share cuts weights off"},
+        {"[signature s]\nkind = profile\ncount = occurrences\nclip_rank = 2",
+         "dir/my.ini:4: 'clip_rank' is read only where kind is simhash, or low, high, a band, "
+         "top or top_share cuts weights off"},
         {"[decide]\nmatch = distance(s) <= 3",
          "dir/my.ini:2: 'match' is read only where candidates is match"},
         {"[decide]\nmatch = distance(s) = 3", "dir/my.ini:2: match: '= 3' belongs to no rule"},
@@ -153,11 +174,112 @@ static void what_nothing_reads_is_refused(void **state)
                                      "(its default: )");
 }
 
+/* Weights that some of the kinds read, and that others read only at their defaults. */
+static void weights_are_read_where_they_can_count(void **state)
+{
+    static const char *const good[] = {
+        "kind = minhash\ntf = count\nidf = none\nmarkup = ignore\nposition = none\n"
+        "clip_quantile = 0\nclip_rank = 0",
+        "kind = minhash\ntf = log\ntop = 20",
+        "kind = minhash\nidf = inverse\nlow = 0.1",
+        "kind = minhash\nposition = inverse\nhigh = 0.1",
+        "kind = minhash\nclip_rank = 2\nband_low = 0.1",
+        "kind = minhash\nclip_quantile = 0.5\nband_high = 0.9",
+        "kind = minhash\nmarkup = add\ntop_share = 0.5",
+        "kind = minhash\nmarkup = multiply\nmarkup_boost = 0",
+        "kind = minhash\nidf = log",
+        "kind = minhash\nidf = nidf",
+        "kind = minhash\nposition = cosine",
+        "kind = minhash\nposition = table\nposition_table = 0:0 1:1",
+        "tf = log\nidf = inverse\nmarkup = add\nposition = inverse\nclip_rank = 2",
+    };
+    struct nd_error err = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct nd_recipe recipe;
+        uint64_t fingerprint[2];
+        char text[400], *canonical;
+        size_t len;
+
+        (void)snprintf(text, sizeof text, "[signature s]\n%s\n", good[i]);
+        recipe = parsed(text);
+        assert_int_equal(nd_recipe_canonical(&recipe, &canonical, &len, &fingerprint[0], &err),
+                         ND_OK);
+        assert_non_null(strstr(canonical, "\ntf = "));
+        assert_non_null(strstr(canonical, "\nclip_rank = "));
+        recipe = parsed(canonical); /* what it writes of what means nothing can be read */
+        free(canonical);
+        assert_int_equal(nd_recipe_canonical(&recipe, &canonical, &len, &fingerprint[1], &err),
+                         ND_OK);
+        assert_true(fingerprint[0] == fingerprint[1]);
+        free(canonical);
+    }
+}
+
+/* The words of a document's signature, for a section filled past the checks of a recipe. */
+static size_t sign(const struct nd_named_signature *s, uint64_t *word, size_t room)
+{
+    static const char text[] = "One two two three three three four. One five? Six six six, seven "
+                               "eight nine ten ten one two three eleven twelve thirteen.";
+    const struct nd_markup markup = {4, 7};
+    const struct nd_document document = {
+        .text = {text, sizeof text - 1}, .markup = &markup, .n_markup = 1};
+    struct nd_error err = {0};
+    struct nd_named_signer *signer = nd_named_signer_new(s, &err);
+    struct nd_signature made;
+
+    if (!signer)
+        fail_msg("%s", err.message);
+    assert_int_equal(nd_named_signer_run(signer, &document, &made, NULL), ND_OK);
+    assert_true(made.count <= room && !made.is_rejected);
+    memcpy(word, made.word, made.count * sizeof *word);
+    nd_named_signer_free(signer);
+    return made.count;
+}
+
+/* Every kind but the simhash, and all that is refused: the same words. */
+static void what_is_refused_means_nothing(void **state)
+{
+    static const char *const change[] = {
+        "s.tf=log",           "s.tf=binary",        "s.markup=add",           "s.markup=multiply",
+        "s.position=log",     "s.position=inverse", "s.position=inverse-log", "s.clip_rank=1",
+        "s.clip_quantile=0.4"};
+    static const char *const kind[] = {"minhash",         "bottom-k",    "mod-p",     "winnowing",
+                                       "supershingles",   "profile",     "checksums", "features",
+                                       "sorted-shingles", "megashingles"};
+    enum { ROOM = 4096 };
+    static uint64_t expected[ROOM], got[ROOM];
+
+    (void)state;
+    for (size_t k = 0; k < sizeof kind / sizeof *kind; k++)
+        for (size_t c = 0; c < sizeof change / sizeof *change; c++) {
+            bool by_occurrence =
+                strcmp(kind[k], "winnowing") == 0 || strcmp(kind[k], "profile") == 0;
+            struct nd_recipe recipe = nd_recipe_default();
+            struct nd_error err;
+            char text[200];
+            size_t n;
+
+            (void)snprintf(text, sizeof text, "[signature s]\nkind = %s\n%s%s", kind[k],
+                           by_occurrence ? "count = occurrences\n" : "",
+                           strcmp(kind[k], "mod-p") == 0 ? "modulus = 2\n" : "");
+            recipe = parsed(text);
+            n = sign(&recipe.method.signature[0], expected, ROOM);
+            assert_int_equal(nd_recipe_set(&recipe, change[c], &err), ND_OK);
+            assert_int_equal(nd_recipe_check(&recipe, &err), ND_EINVAL);
+            assert_int_equal(sign(&recipe.method.signature[0], got, ROOM), n);
+            assert_memory_equal(got, expected, n * sizeof *got);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_error_names_place_key_and_nearest),
         cmocka_unit_test(an_assignment_names_its_signature),
+        cmocka_unit_test(weights_are_read_where_they_can_count),
+        cmocka_unit_test(what_is_refused_means_nothing),
         cmocka_unit_test(what_nothing_reads_is_refused),
     };
 

@@ -54,6 +54,29 @@ static void three_changes_in_a_row_are_visited_more_often(void **state)
     assert_int_equal(interval_after(back, 6), DAY / 2);
 }
 
+/* Given the distances of the simhashes, the rule comes to the same. */
+static void distances_alone_are_enough(void **state)
+{
+    struct nd_visit_params params = nd_visit_params_default();
+    struct nd_visits by_simhash = {0}, by_distance = {0};
+    uint64_t simhash = 1, before = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < 200; i++) {
+        nd_visits_add(&params, &by_simhash, simhash);
+        nd_visits_add_distance(&params, &by_distance,
+                               i ? (uint32_t)__builtin_popcountll(simhash ^ before) : 64);
+        assert_int_equal(by_distance.visits, by_simhash.visits);
+        assert_int_equal(by_distance.changes, by_simhash.changes);
+        assert_int_equal(by_distance.interval, by_simhash.interval);
+        assert_int_equal(by_distance.priority, by_simhash.priority);
+        assert_int_equal(by_distance.equal, by_simhash.equal);
+        assert_int_equal(by_distance.changed, by_simhash.changed);
+        before = simhash;
+        simhash = i % 7 < 4 ? simhash * 3 + i : simhash;
+    }
+}
+
 static void the_greater_distance_is_indexed_earlier(void **state)
 {
     const uint64_t simhash[] = {0, 0xF, 0xFF, 0xFF};
@@ -137,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(three_equal_in_a_row_are_visited_less_often),
         cmocka_unit_test(three_changes_in_a_row_are_visited_more_often),
+        cmocka_unit_test(distances_alone_are_enough),
         cmocka_unit_test(the_greater_distance_is_indexed_earlier),
         cmocka_unit_test(the_interval_is_that_of_the_rule),
         cmocka_unit_test(parameters_that_cannot_be_are_refused),
