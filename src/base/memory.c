@@ -187,24 +187,29 @@ static void advise_huge(void *table, size_t bytes)
 #endif
 }
 
-/* Address space for so many bytes that begins where a huge page may; MAP_FAILED: none left. */
-static void *map_aligned(size_t bytes, int protection, int flags)
+/* Of a mapping of `bytes`, whole pages, and a huge page more: `bytes` that begin where a huge page
+ * may.  The rest is given back. */
+static void *cut_aligned(char *p, size_t bytes)
 {
-    char *p, *begin, *end;
+    char *begin = p + (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE) % HUGE_PAGE, *end = begin + bytes;
 
-    if (bytes > SIZE_MAX - 2 * HUGE_PAGE)
-        return MAP_FAILED;
-    bytes = round_up(bytes, (size_t)sysconf(_SC_PAGESIZE));
-    p = mmap(NULL, bytes + HUGE_PAGE, protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
-    if (p == MAP_FAILED)
-        return MAP_FAILED;
-    begin = p + (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE) % HUGE_PAGE;
-    end = begin + bytes;
     if (begin != p)
         munmap(p, (size_t)(begin - p));
     if (end != p + bytes + HUGE_PAGE)
         munmap(end, (size_t)(p + bytes + HUGE_PAGE - end));
     return begin;
+}
+
+/* Address space for so many bytes that begins where a huge page may; MAP_FAILED: none left. */
+static void *map_aligned(size_t bytes, int protection, int flags)
+{
+    void *p;
+
+    if (bytes > SIZE_MAX - 2 * HUGE_PAGE)
+        return MAP_FAILED;
+    bytes = round_up(bytes, (size_t)sysconf(_SC_PAGESIZE));
+    p = mmap(NULL, bytes + HUGE_PAGE, protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+    return p == MAP_FAILED ? p : cut_aligned(p, bytes);
 }
 
 void *nd_table_alloc(size_t bytes)
@@ -236,16 +241,18 @@ void nd_table_free(void *table, size_t bytes)
         munmap(table, bytes ? bytes : 1);
 }
 
-/* To where huge pages stay whole: moved to any other place, each is taken apart. */
+/*
+ * To where huge pages stay whole: moved to any other place, each is taken apart.  But rather that
+ * than fail where there is no address space for both places.
+ */
 static void *move_mapping(void *table, size_t bytes, size_t new_bytes)
 {
-    void *p, *place;
+    void *p, *place = MAP_FAILED;
 
-    if (new_bytes < HUGE_LEAST || new_bytes % SMALL_PAGE)
-        return mremap(table, bytes, new_bytes, MREMAP_MAYMOVE);
-    place = map_aligned(new_bytes, PROT_NONE, MAP_NORESERVE);
+    if (new_bytes >= HUGE_LEAST && new_bytes % SMALL_PAGE == 0)
+        place = map_aligned(new_bytes, PROT_NONE, MAP_NORESERVE);
     if (place == MAP_FAILED)
-        return MAP_FAILED;
+        return mremap(table, bytes, new_bytes, MREMAP_MAYMOVE);
     p = mremap(table, bytes, new_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place);
     if (p == MAP_FAILED)
         munmap(place, new_bytes);
@@ -265,13 +272,14 @@ bool nd_table_grow(void **table, size_t bytes, size_t new_bytes)
         p = mremap(*table, bytes, new_bytes, 0);
     if (p == MAP_FAILED && new_bytes >= HUGE_LEAST && (!is_huge || (uintptr_t)*table % HUGE_PAGE)) {
         /* small pages that only move stay small, and huge ones shared with others become so */
-        p = nd_table_alloc(new_bytes);
-        if (!p)
-            return false;
-        memcpy(p, *table, bytes);
-        nd_table_free(*table, bytes);
-        *table = p;
-        return true;
+        void *copy = nd_table_alloc(new_bytes);
+
+        if (copy) {
+            memcpy(copy, *table, bytes);
+            nd_table_free(*table, bytes);
+            *table = copy;
+            return true;
+        }
     }
     if (p == MAP_FAILED)
         p = move_mapping(*table, bytes, new_bytes);
@@ -279,6 +287,29 @@ bool nd_table_grow(void **table, size_t bytes, size_t new_bytes)
         return false;
     *table = p;
     advise_huge(p, new_bytes);
+    return true;
+}
+
+bool nd_table_renew(void **table, size_t bytes, size_t new_bytes)
+{
+    void *p;
+
+    if (!*table || bytes < HUGE_LEAST || new_bytes < bytes ||
+        new_bytes > SIZE_MAX - 2 * HUGE_PAGE) {
+        p = nd_table_alloc(new_bytes);
+        if (!p)
+            return false;
+        nd_table_free(*table, bytes);
+    } else {
+        new_bytes = round_up(new_bytes, (size_t)sysconf(_SC_PAGESIZE));
+        p = mremap(*table, bytes, new_bytes + HUGE_PAGE, MREMAP_MAYMOVE);
+        if (p == MAP_FAILED)
+            return false;
+        (void)madvise(p, new_bytes + HUGE_PAGE, MADV_DONTNEED);
+        p = cut_aligned(p, new_bytes);
+        advise_huge(p, new_bytes);
+    }
+    *table = p;
     return true;
 }
 

@@ -48,6 +48,9 @@ void nd_table_touch(void *table, size_t bytes);
  * zero, and the two sizes never need memory at once.  False: no memory, the table as it was.
  */
 bool nd_table_grow(void **table, size_t bytes, size_t new_bytes);
+/* The same for a table whose content is not wanted: all of it is zero, and where the two sizes are
+ * large they do not need address space at once either. */
+bool nd_table_renew(void **table, size_t bytes, size_t new_bytes);
 
 /* A long array on such a table, growing by an eighth once it is large, so that little stands empty.
  * Starts from zeroes. */

@@ -16,13 +16,12 @@ bool nd_multimap_block_grow(struct nd_multimap_block *block, struct nd_multimap 
         return false;
     if (bytes >= LARGE && bytes < SIZE_MAX - HUGE_PAGE)
         bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    lines = nd_table_alloc(bytes);
-    if (!lines)
+    if (!nd_table_renew(&block->lines, block->bytes, bytes))
         return false;
-    nd_table_free(block->lines, block->bytes);
     if (bytes < LARGE)
-        nd_table_touch(lines, bytes);
-    *block = (struct nd_multimap_block){lines, bytes};
+        nd_table_touch(block->lines, bytes);
+    block->bytes = bytes;
+    lines = block->lines;
     for (unsigned t = 0; t < n; t++)
         map[t] = (struct nd_multimap){.line = lines + t * n_lines, .n_lines = n_lines};
     return true;
