@@ -135,15 +135,14 @@ void nd_item_look(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
         (void)nd_item_hold_shingles(w, item);
         return;
     }
-    if (look_by_tokens(d, w, item))
+    nd_index_expect_identity(d->index, item->row.identity, item->group);
+    if (!nd_item_hold_shingles(w, item) || look_by_tokens(d, w, item))
         return;
     nd_item_sketch(d, w, item);
     if (!nd_item_sign(d, w, item) || !nd_look_query(d, w, item) || !take_candidates(d, w, item))
         return;
     item->may_prune = item->n_near <= d->params.max_checks;
-    if (!check_all(d, w, item, nd_sketcher_shingles(w->sketcher)))
-        return;
-    (void)nd_item_hold_shingles(w, item);
+    (void)check_all(d, w, item, nd_sketcher_shingles(w->sketcher));
 }
 
 bool nd_item_look_again(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)

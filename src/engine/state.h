@@ -140,6 +140,8 @@ struct nd_item {
 
 /* The columns of kept documents (kept.c). */
 uint32_t nd_kept_document(const struct nd_dedup *d, uint32_t number);
+/* Have what nd_kept_find_bytes reads first brought into the processor's caches. */
+void nd_kept_expect(const struct nd_dedup *d, const struct nd_item *item);
 /* The kept document with these very bytes.  1: *number is it; 0: none; < 0: worker->error says why.
  */
 int nd_kept_find_bytes(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item,

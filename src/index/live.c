@@ -391,6 +391,14 @@ static const uint64_t *prefetch_keys(const struct nd_index *index, const struct 
     return key;
 }
 
+void nd_index_expect(const struct nd_index *index, const struct nd_index_row *row)
+{
+    uint64_t own[TABLES_MAX];
+    struct nd_table_range asked;
+
+    (void)prefetch_keys(index, row, own, &asked);
+}
+
 /*
  * What the tables propose, before it is looked at: so the columns of all of it are on their way at
  * once.  A number already found may be proposed by further tables; `seen` remembers the last ones.
@@ -488,6 +496,12 @@ static uint64_t identity_key(const struct nd_index *index, uint64_t identity, ui
     struct nd_index_row row = {.identity = identity, .group = group};
 
     return nd_table_key(&index->params, nd_table_identity(&index->params), &row);
+}
+
+void nd_index_expect_identity(const struct nd_index *index, uint64_t identity, uint32_t group)
+{
+    nd_multimap_prefetch(&index->table[nd_table_identity(&index->params)],
+                         identity_key(index, identity, group));
 }
 
 struct nd_identity_scan nd_index_find_identity(const struct nd_index *index, uint64_t identity,
