@@ -146,6 +146,17 @@ static void check_comparisons(const struct nd_sketch_kernels *k, const char *isa
         }
 }
 
+static void check_positive(const struct nd_sketch_kernels *k, const char *isa)
+{
+    int64_t sum[ND_SIMHASH_WIDTH];
+
+    for (size_t round = 0; round < 100; round++) {
+        for (size_t b = 0; b < ND_SIMHASH_WIDTH; b++)
+            sum[b] = any() % 3 ? (int64_t)any() >> any() % 64 : 0;
+        expect(k->positive(sum) == definition->positive(sum), isa, "positive", round, 0);
+    }
+}
+
 static void check_sequence_sum(const struct nd_sketch_kernels *k, const char *isa, uint64_t *memory)
 {
     for (size_t n = 0; n <= LENGTHS; n++)
@@ -225,6 +236,7 @@ int main(void)
         check_shingles(kernels, isa_name[i], memory);
         check_sketches(kernels, isa_name[i], memory);
         check_comparisons(kernels, isa_name[i]);
+        check_positive(kernels, isa_name[i]);
         check_sequence_sum(kernels, isa_name[i], memory);
         check_count_found(kernels, isa_name[i], false, memory);
         check_count_found(kernels, isa_name[i], true, memory);

@@ -234,8 +234,7 @@ unsigned nd_index_key_count(const struct nd_index_params *params)
 void nd_index_keys(const struct nd_index_params *params, const struct nd_index_row *row,
                    uint64_t *key)
 {
-    for (unsigned t = 0; t < nd_table_count(params); t++)
-        key[t] = nd_table_key(params, t, row);
+    nd_table_keys(params, row, key);
 }
 
 static void list_in_table(void *context, size_t task, unsigned worker)

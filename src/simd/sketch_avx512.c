@@ -235,6 +235,17 @@ TARGET static void simhash(const uint64_t *feature, size_t n, int64_t *sum)
     }
 }
 
+TARGET static uint64_t positive(const int64_t *sum)
+{
+    uint64_t bits = 0;
+
+    for (int b = 0; b < ND_SIMHASH_WIDTH; b += LANES64)
+        bits |= (uint64_t)nd_mask_bits(
+                    _mm512_cmpgt_epi64_mask(_mm512_loadu_si512(sum + b), _mm512_setzero_si512()))
+                << b;
+    return bits;
+}
+
 TARGET static void bytes_equal(const uint8_t *a, const uint8_t *b, uint64_t equal[2])
 {
     equal[0] = _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(a), _mm512_loadu_si512(b));
@@ -367,6 +378,7 @@ const struct nd_sketch_kernels nd_sketch_avx512 = {
     .sequence_sum = sequence_sum,
     .minhash = minhash,
     .simhash = simhash,
+    .positive = positive,
     .bytes_equal = bytes_equal,
     .low_bytes = low_bytes,
     .minima_equal = minima_equal,
