@@ -97,7 +97,8 @@ static void check_simhash_length(const struct nd_sketch_kernels *k, const char *
 static void check_sketches(const struct nd_sketch_kernels *k, const char *isa, uint64_t *memory)
 {
     static const size_t longer[] = {511, 512, 513, 620, 1020, 1100, ROOM};
-    static const size_t very_long[] = {255, 256, 1021, 4032, 4033, 16200, 20000};
+    static const size_t very_long[] = {248,  249,  255,  256,  1021,  2040,
+                                       2041, 4032, 4033, 4081, 16200, 20000};
 
     for (size_t shift = 0; shift < SHIFTS; shift++) {
         for (size_t n = 0; n <= LENGTHS; n++) {
