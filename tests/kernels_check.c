@@ -97,7 +97,8 @@ static void check_simhash_length(const struct nd_sketch_kernels *k, const char *
 static void check_sketches(const struct nd_sketch_kernels *k, const char *isa, uint64_t *memory)
 {
     static const size_t longer[] = {511, 512, 513, 620, 1020, 1100, ROOM};
-    static const size_t very_long[] = {255, 256, 1021, 4032, 4033, 16200, 20000};
+    static const size_t very_long[] = {248,  249,  255,  256,  1021,  2040,
+                                       2041, 4032, 4033, 4081, 16200, 20000};
 
     for (size_t shift = 0; shift < SHIFTS; shift++) {
         for (size_t n = 0; n <= LENGTHS; n++) {
@@ -144,6 +145,17 @@ static void check_comparisons(const struct nd_sketch_kernels *k, const char *isa
             expect(ones(mask) == equal && !memcmp(mask, expected_mask, sizeof mask), isa,
                    "bytes_equal", equal, shift);
         }
+}
+
+static void check_positive(const struct nd_sketch_kernels *k, const char *isa)
+{
+    int64_t sum[ND_SIMHASH_WIDTH];
+
+    for (size_t round = 0; round < 100; round++) {
+        for (size_t b = 0; b < ND_SIMHASH_WIDTH; b++)
+            sum[b] = any() % 3 ? (int64_t)any() >> any() % 64 : 0;
+        expect(k->positive(sum) == definition->positive(sum), isa, "positive", round, 0);
+    }
 }
 
 static void check_sequence_sum(const struct nd_sketch_kernels *k, const char *isa, uint64_t *memory)
@@ -225,6 +237,7 @@ int main(void)
         check_shingles(kernels, isa_name[i], memory);
         check_sketches(kernels, isa_name[i], memory);
         check_comparisons(kernels, isa_name[i]);
+        check_positive(kernels, isa_name[i]);
         check_sequence_sum(kernels, isa_name[i], memory);
         check_count_found(kernels, isa_name[i], false, memory);
         check_count_found(kernels, isa_name[i], true, memory);

@@ -329,6 +329,8 @@ bool nd_column_reserve(struct nd_column *column, size_t n, size_t size)
     bytes = round_up(bytes, page);
     if (!nd_table_grow(&column->data, column->bytes, bytes))
         return false;
+    if (bytes < HUGE_LEAST) /* small pages, which would be met one by one */
+        nd_table_touch((char *)column->data + column->bytes, bytes - column->bytes);
     column->bytes = bytes;
     return true;
 }

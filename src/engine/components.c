@@ -186,7 +186,7 @@ enum nd_status nd_dedup_push_components(struct nd_dedup *d, const struct nd_dedu
     status = nd_batch_begin(d, items, n, &item, err);
     if (status)
         return status;
-    job = (struct nd_batch_job){d, item};
+    job = (struct nd_batch_job){d, item, n};
     status = add_documents(d->components, n, err);
     if (status == ND_OK) {
         nd_pool_run(d->pool, n, find_copy, &job);

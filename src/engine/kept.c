@@ -20,6 +20,11 @@ static uint64_t raw_key(uint64_t raw, uint32_t group)
     return nd_mix64(raw ^ (uint64_t)group * UINT64_C(0x9E3779B97F4A7C15));
 }
 
+void nd_kept_expect(const struct nd_dedup *d, const struct nd_item *item)
+{
+    nd_multimap_prefetch(&d->kept.by_raw, raw_key(item->raw, item->group));
+}
+
 /* The least number, should there be several: the earliest kept. */
 static int better_number(int found, uint32_t number, uint32_t *best)
 {

@@ -105,28 +105,63 @@ bool nd_look_query(struct nd_dedup *d, struct nd_worker *w, const struct nd_item
     return status == ND_OK;
 }
 
-/* One that was prepared: its sketcher has moved on, and its shingles are held. */
+/* The set of a prepared item's shingles; NULL: worker->error. */
+static const struct nd_shingle_set *set_of(struct nd_worker *w, const struct nd_item *item)
+{
+    if (w->in_sketcher == item)
+        return nd_sketcher_shingles(w->sketcher);
+    if (w->in_set == item)
+        return &w->set;
+    w->in_set = NULL;
+    if (nd_shingle_set_build(&w->set, item->shingle, (size_t)item->n_shingles))
+        return &w->set;
+    nd_worker_fail(w, ND_ENOMEM, "comparing documents");
+    return NULL;
+}
+
+/* One that was prepared: its sketcher may have moved on, and its shingles are held. */
 static void look_prepared(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
 {
+    const struct nd_shingle_set *set;
+
     if (!item->is_listed || look_by_tokens(d, w, item) || !nd_look_query(d, w, item) ||
-        !take_candidates(d, w, item))
+        !take_candidates(d, w, item) || item->near.count == 0)
         return;
     item->may_prune = item->n_near <= d->params.max_checks;
-    if (item->near.count && d->params.verify != ND_VERIFY_NONE &&
-        !nd_shingle_set_build(&w->set, item->shingle, (size_t)item->n_shingles))
-        nd_worker_fail(w, ND_ENOMEM, "comparing documents");
-    else
-        (void)nd_item_look_again(d, w, item);
+    set = set_of(w, item);
+    if (set)
+        (void)check_all(d, w, item, set);
+}
+
+void nd_item_expect(const struct nd_dedup *d, const struct nd_item *item)
+{
+    nd_kept_expect(d, item);
+    if (!item->is_prepared || !item->is_listed)
+        return;
+    nd_index_expect_identity(d->index, item->row.identity, item->group);
+    nd_index_expect(d->index, &item->row);
+}
+
+void nd_item_look_ahead(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
+{
+    if (look_by_bytes(d, w, item))
+        return;
+    nd_sketcher_swap_shingles(w->sketcher, &w->set);
+    w->in_set = w->in_sketcher;
+    nd_item_prepare(d, w, item);
+    w->in_sketcher = item->is_prepared ? item : NULL;
+    nd_item_expect(d, item);
 }
 
 void nd_item_look(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
 {
-    if (look_by_bytes(d, w, item))
+    if (item->state != ND_ITEM_OPEN || look_by_bytes(d, w, item))
         return;
     if (item->is_prepared) {
         look_prepared(d, w, item);
         return;
     }
+    w->in_sketcher = NULL;
     if (!nd_item_read(d, w, item))
         return;
     if (!item->is_listed) {
@@ -135,15 +170,14 @@ void nd_item_look(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
         (void)nd_item_hold_shingles(w, item);
         return;
     }
-    if (look_by_tokens(d, w, item))
+    nd_index_expect_identity(d->index, item->row.identity, item->group);
+    if (!nd_item_hold_shingles(w, item) || look_by_tokens(d, w, item))
         return;
     nd_item_sketch(d, w, item);
     if (!nd_item_sign(d, w, item) || !nd_look_query(d, w, item) || !take_candidates(d, w, item))
         return;
     item->may_prune = item->n_near <= d->params.max_checks;
-    if (!check_all(d, w, item, nd_sketcher_shingles(w->sketcher)))
-        return;
-    (void)nd_item_hold_shingles(w, item);
+    (void)check_all(d, w, item, nd_sketcher_shingles(w->sketcher));
 }
 
 bool nd_item_look_again(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)

@@ -4,13 +4,28 @@
 
 #include "engine/state.h"
 
-/* The first of equal ones; their copies follow it. */
+/*
+ * The first of equal ones; their copies follow it.  Several threads have prepared the next batch
+ * while this one was decided; one alone goes a document ahead.
+ */
 static void look(void *context, size_t place, unsigned worker)
 {
     const struct nd_batch_job *job = context;
+    struct nd_worker *w = &job->d->worker[worker];
+    struct nd_item *item = &job->item[place];
 
-    if (!job->d->worker[worker].status && job->item[place].first_same == place)
-        nd_item_look(job->d, &job->d->worker[worker], &job->item[place]);
+    if (w->status)
+        return;
+    if (place + 1 < job->n && item[1].first_same == place + 1) {
+        if (nd_pool_threads(job->d->pool) == 1 && !item[1].is_prepared)
+            nd_item_look_ahead(job->d, w, &item[1]);
+        else
+            nd_item_expect(job->d, &item[1]);
+    }
+    if (place + 2 < job->n)
+        nd_kept_expect(job->d, &item[2]);
+    if (!w->status && item->first_same == place)
+        nd_item_look(job->d, w, item);
 }
 
 static enum nd_status keep_all(struct nd_dedup *d, struct nd_item *item, size_t n,
@@ -94,13 +109,15 @@ static void describe(struct nd_dedup *d, const struct nd_item *item, uint64_t do
 enum nd_status nd_dedup_push(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
                              struct nd_decision *decisions, struct nd_error *err)
 {
-    struct nd_batch_job job = {d, NULL};
+    struct nd_batch_job job = {d, NULL, n};
     enum nd_status status = nd_batch_begin(d, items, n, &job.item, err);
 
     if (status)
         return status;
     if (d->begun)
         d->begun(d->begun_context);
+    for (unsigned i = 0; i < nd_pool_threads(d->pool); i++)
+        d->worker[i].in_sketcher = d->worker[i].in_set = NULL;
     nd_pool_run(d->pool, n, look, &job);
     status = nd_workers_status(d, err);
     if (status == ND_OK)

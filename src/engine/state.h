@@ -22,10 +22,11 @@ struct nd_worker {
     struct nd_sketcher *sketcher;      /* of the document at hand */
     struct nd_sketcher *kept_sketcher; /* of a kept document that is compared with it */
     struct nd_tokeniser *tokeniser[2];
-    struct nd_shingle_set set;        /* of a document whose sketcher has moved on */
-    struct nd_shingle_cache *fetched; /* shingles of kept documents made in this batch */
-    struct nd_arena held[2];          /* shingles and signatures of documents, by their turn */
-    struct nd_signing *signing;       /* for ND_CANDIDATES_MATCH, else NULL */
+    struct nd_shingle_set set;                  /* of a document whose sketcher has moved on */
+    const struct nd_item *in_sketcher, *in_set; /* whose shingles these are; NULL: not known */
+    struct nd_shingle_cache *fetched;           /* shingles of kept documents made in this batch */
+    struct nd_arena held[2];    /* shingles and signatures of documents, by their turn */
+    struct nd_signing *signing; /* for ND_CANDIDATES_MATCH, else NULL */
     struct nd_candidates met;
     uint64_t text_of; /* the document whose text was fetched last; UINT64_MAX: none */
     struct nd_view text;
@@ -140,6 +141,8 @@ struct nd_item {
 
 /* The columns of kept documents (kept.c). */
 uint32_t nd_kept_document(const struct nd_dedup *d, uint32_t number);
+/* Have what nd_kept_find_bytes reads first brought into the processor's caches. */
+void nd_kept_expect(const struct nd_dedup *d, const struct nd_item *item);
 /* The kept document with these very bytes.  1: *number is it; 0: none; < 0: worker->error says why.
  */
 int nd_kept_find_bytes(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item,
@@ -226,6 +229,13 @@ const struct nd_hit *nd_item_best_hit(const struct nd_dedup *d, const struct nd_
 
 /* One item against the kept documents of earlier batches (look.c). */
 void nd_item_look(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item);
+/* Have what that reads first brought into the processor's caches. */
+void nd_item_expect(const struct nd_dedup *d, const struct nd_item *item);
+/*
+ * For one thread alone, before it looks at another item: do what can be done without the index, so
+ * that the lines of the index come while the other is looked at.
+ */
+void nd_item_look_ahead(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item);
 /* Its comparisons with them once more. */
 bool nd_item_look_again(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item);
 
@@ -240,6 +250,7 @@ void nd_texts_begin(struct nd_texts *texts, const struct nd_dedup_item *items);
 struct nd_batch_job {
     struct nd_dedup *d;
     struct nd_item *item;
+    size_t n;
 };
 enum nd_status nd_batch_begin(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
                               struct nd_item **out, struct nd_error *err);

@@ -1,9 +1,11 @@
 /* candidates.c - lists of documents met, in the order in which they are looked at */
 #include <stdlib.h>
+#include <string.h>
 
 #include <neardup/index.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "index/candidates.h"
 
 void nd_candidates_release(struct nd_candidates *list)
@@ -25,43 +27,57 @@ bool nd_candidates_add(struct nd_candidates *list, struct nd_candidate candidate
     return true;
 }
 
-static int by_equal(const void *left, const void *right)
-{
-    const struct nd_candidate *a = left, *b = right;
+_Static_assert(sizeof(struct nd_candidate) == sizeof(uint64_t), "a candidate is sorted as a word");
 
-    if (a->equal != b->equal)
-        return a->equal > b->equal ? -1 : 1;
-    return a->number < b->number ? -1 : a->number > b->number;
+/* A word that sorts as the candidates do, and holds all of one: three fields of 16, 32, 16 bits. */
+static uint64_t word_of(struct nd_candidate c, bool by_simhash)
+{
+    uint16_t first = by_simhash ? c.distance : (uint16_t)~c.equal;
+    uint16_t last = by_simhash ? c.equal : c.distance;
+
+    return (uint64_t)first << 48 | (uint64_t)c.number << 16 | last;
 }
 
-static int by_distance(const void *left, const void *right)
+static struct nd_candidate candidate_of(uint64_t word, bool by_simhash)
 {
-    const struct nd_candidate *a = left, *b = right;
+    uint16_t first = (uint16_t)(word >> 48), last = (uint16_t)word;
 
-    if (a->distance != b->distance)
-        return a->distance < b->distance ? -1 : 1;
-    return a->number < b->number ? -1 : a->number > b->number;
+    return (struct nd_candidate){.number = (uint32_t)(word >> 16),
+                                 .equal = by_simhash ? last : (uint16_t)~first,
+                                 .distance = by_simhash ? first : last};
 }
 
-/* Lists are short, most of them: these are sorted in place, long ones by the library. */
-static void insertion_sort(struct nd_candidates *list, int (*compare)(const void *, const void *))
+static int by_word(const void *left, const void *right)
 {
-    for (size_t i = 1; i < list->count; i++) {
-        struct nd_candidate moving = list->at[i];
-        size_t to = i;
+    uint64_t a, b;
 
-        for (; to > 0 && compare(&moving, &list->at[to - 1]) < 0; to--)
-            list->at[to] = list->at[to - 1];
-        list->at[to] = moving;
-    }
+    memcpy(&a, left, sizeof a);
+    memcpy(&b, right, sizeof b);
+    return a < b ? -1 : a > b;
 }
 
+/* Lists are short, most of them: long ones are sorted by the library. */
 void nd_candidates_sort(struct nd_candidates *list, bool by_simhash)
 {
-    int (*compare)(const void *, const void *) = by_simhash ? by_distance : by_equal;
+    enum { MANY = 512 };
+    uint64_t word[MANY], scratch[MANY];
+    size_t n = list->count;
 
-    if (list->count <= 16)
-        insertion_sort(list, compare);
-    else
-        qsort(list->at, list->count, sizeof *list->at, compare);
+    if (n <= MANY) {
+        for (size_t i = 0; i < n; i++)
+            word[i] = word_of(list->at[i], by_simhash);
+        nd_sort_values(word, n, scratch);
+        for (size_t i = 0; i < n; i++)
+            list->at[i] = candidate_of(word[i], by_simhash);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        word[0] = word_of(list->at[i], by_simhash);
+        memcpy(&list->at[i], word, sizeof *word);
+    }
+    qsort(list->at, n, sizeof *list->at, by_word);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(word, &list->at[i], sizeof *word);
+        list->at[i] = candidate_of(word[0], by_simhash);
+    }
 }

@@ -52,6 +52,11 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
                              const struct nd_index_row *const *row, size_t n, struct nd_pool *pool,
                              struct nd_error *err);
 
+/* Have the lines that a query of the row reads brought into the processor's caches, and the one of
+ * an identity. */
+void nd_index_expect(const struct nd_index *index, const struct nd_index_row *row);
+void nd_index_expect_identity(const struct nd_index *index, uint64_t identity, uint32_t group);
+
 /* As nd_index_query, of a row, and only documents that pass the filter. */
 enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_index_row *row,
                                   struct nd_index_filter filter, struct nd_candidates *out);

@@ -3,7 +3,10 @@
 
 #include "base/memory.h"
 
-/* Small blocks have their pages made at once; large ones are of huge pages, which are few. */
+/*
+ * Small blocks have their pages made at once, and so has the first one, as it is read before it is
+ * written to; later large ones are of huge pages, which are few.
+ */
 enum { LARGE = 4 << 20, HUGE_PAGE = 2 << 20 };
 
 bool nd_multimap_block_grow(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n,
@@ -18,7 +21,7 @@ bool nd_multimap_block_grow(struct nd_multimap_block *block, struct nd_multimap 
         bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     if (!nd_table_renew(&block->lines, block->bytes, bytes))
         return false;
-    if (bytes < LARGE)
+    if (bytes < LARGE || map[0].count == 0)
         nd_table_touch(block->lines, bytes);
     block->bytes = bytes;
     lines = block->lines;

@@ -56,6 +56,27 @@ uint64_t nd_band_key(const struct nd_index_params *params, unsigned band, const 
     return key;
 }
 
+/* All keys of a row; bands of up to 8 rows, which nearly all are, in one go. */
+void nd_table_keys(const struct nd_index_params *params, const struct nd_index_row *row,
+                   uint64_t *key)
+{
+    const uint64_t group = group_key(row->group);
+    unsigned t = 0;
+
+    if (params->bands && params->rows <= 8) {
+        const uint64_t kept = UINT64_MAX >> (64 - 8 * params->rows);
+
+        for (const uint8_t *low = row->low; t < params->bands; t++, low += params->rows) {
+            uint64_t word;
+
+            memcpy(&word, low, sizeof word);
+            key[t] = nd_mix64(group ^ (word & kept));
+        }
+    }
+    for (; t < nd_table_count(params); t++)
+        key[t] = nd_table_key(params, t, row);
+}
+
 uint64_t nd_table_key(const struct nd_index_params *params, unsigned table,
                       const struct nd_index_row *row)
 {

@@ -24,6 +24,10 @@ struct nd_table_range nd_table_asked(const struct nd_index_params *params);
 uint64_t nd_table_key(const struct nd_index_params *params, unsigned table,
                       const struct nd_index_row *row);
 
+/* The same for all tables. */
+void nd_table_keys(const struct nd_index_params *params, const struct nd_index_row *row,
+                   uint64_t *key);
+
 /* The same for a band alone, from low bytes with ND_LOW_PADDING readable behind them. */
 uint64_t nd_band_key(const struct nd_index_params *params, unsigned band, const uint8_t *low,
                      uint32_t group);

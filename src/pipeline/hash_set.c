@@ -1,16 +1,13 @@
 /* hash_set.c - 64-bit hashes seen before, within a memory budget */
 #include "pipeline/hash_set.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/memory.h"
 
 enum { FIRST_SLOTS = 1024 };
 
 void nd_hash_set_release(struct nd_hash_set *s)
 {
-    free(s->slot);
+    nd_table_free(s->slot, s->slots * sizeof *s->slot);
     *s = (struct nd_hash_set){.bytes_max = s->bytes_max};
 }
 
@@ -31,16 +28,22 @@ static bool grow(struct nd_hash_set *s)
     more.slots = s->slots ? s->slots * 2 : FIRST_SLOTS;
     if ((s->slots + more.slots) * sizeof *s->slot > s->bytes_max)
         return false;
-    more.slot = nd_alloc_array(more.slots, sizeof *more.slot);
+    more.slot = nd_table_alloc(more.slots * sizeof *more.slot);
     if (!more.slot)
         return false;
-    memset(more.slot, 0, more.slots * sizeof *more.slot); /* calloc: pages read before written */
+    nd_table_touch(more.slot, more.slots * sizeof *more.slot);
     for (size_t i = 0; i < s->slots; i++)
         if (s->slot[i])
             *find(&more, s->slot[i]) = s->slot[i];
-    free(s->slot);
+    nd_table_free(s->slot, s->slots * sizeof *s->slot);
     *s = more;
     return true;
+}
+
+void nd_hash_set_expect(const struct nd_hash_set *s, uint64_t hash)
+{
+    if (s->slots)
+        __builtin_prefetch(&s->slot[(size_t)hash & (s->slots - 1)]);
 }
 
 bool nd_hash_set_add(struct nd_hash_set *s, uint64_t hash)

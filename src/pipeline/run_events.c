@@ -90,18 +90,27 @@ void nd_run_forget_ids(struct nd_run *run)
     nd_hash_set_release(&run->ids);
 }
 
+/* "17" and 17 are two ids. */
+static uint64_t id_hash(const struct nd_document *document)
+{
+    return nd_mix64(nd_hash_bytes(document->id.data, document->id.len) + document->id_kind);
+}
+
+void nd_run_expect_id(const struct nd_run *run, const struct nd_document *document)
+{
+    if (document->id_kind != ND_ID_NONE)
+        nd_hash_set_expect(&run->ids, id_hash(document));
+}
+
 void nd_run_note_id(struct nd_run *run, const struct nd_document *document,
                     const struct nd_source *source, uint64_t line)
 {
     struct nd_json *room = &run->place_room;
     char place[300], id[100];
-    uint64_t hash;
 
     if (document->id_kind == ND_ID_NONE)
         return;
-    /* "17" and 17 are two ids. */
-    hash = nd_mix64(nd_hash_bytes(document->id.data, document->id.len) + document->id_kind);
-    if (!nd_hash_set_add(&run->ids, hash))
+    if (!nd_hash_set_add(&run->ids, id_hash(document)))
         return;
     if (run->summary->double_ids++)
         return;

@@ -245,6 +245,7 @@ static enum nd_status note_bad(struct passing *p, const struct nd_parsed *parsed
 /* What became of the batch, in the order of the input. */
 static enum nd_status note_all(struct passing *p, struct nd_error *err)
 {
+    enum { AHEAD = 8 };
     struct nd_run *run = p->run;
     enum nd_status status = ND_OK;
     size_t n = 0;
@@ -253,6 +254,8 @@ static enum nd_status note_all(struct passing *p, struct nd_error *err)
         const struct nd_parsed *parsed = &p->batch->parsed[i];
         const struct nd_decision *decision = &p->decision[n];
 
+        if (i + AHEAD < p->batch->count && !parsed[AHEAD].bad)
+            nd_run_expect_id(run, &parsed[AHEAD].document);
         if (parsed->bad) {
             status = note_bad(p, parsed, err);
             continue;

@@ -99,6 +99,8 @@ enum nd_status nd_run_check_strict(struct nd_run *run, struct nd_error *err);
 enum nd_status nd_run_tell(struct nd_run *run, const struct nd_run_progress *progress,
                            struct nd_error *err);
 double nd_run_clock(void);
+/* Have what nd_run_note_id looks at brought into the processor's caches. */
+void nd_run_expect_id(const struct nd_run *run, const struct nd_document *document);
 /* Count an id; warned of in nd_run_finish where it stood before. */
 void nd_run_note_id(struct nd_run *run, const struct nd_document *document,
                     const struct nd_source *source, uint64_t line);

@@ -266,6 +266,18 @@ TARGET static void simhash(const uint64_t *feature, size_t n, int64_t *sum)
         simhash_some(feature + i, n - i < FULL ? n - i : FULL, sum);
 }
 
+TARGET static uint64_t positive(const int64_t *sum)
+{
+    uint64_t bits = 0;
+
+    for (int b = 0; b < ND_SIMHASH_WIDTH; b += 4) {
+        __m256i is_positive = _mm256_cmpgt_epi64(load(sum + b), _mm256_setzero_si256());
+
+        bits |= (uint64_t)(unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(is_positive)) << b;
+    }
+    return bits;
+}
+
 TARGET static void bytes_equal(const uint8_t *a, const uint8_t *b, uint64_t equal[2])
 {
     uint32_t part[ND_MINIMA / 32];
@@ -384,6 +396,7 @@ const struct nd_sketch_kernels nd_sketch_avx2 = {
     .sequence_sum = sequence_sum,
     .minhash = minhash,
     .simhash = simhash,
+    .positive = positive,
     .bytes_equal = bytes_equal,
     .low_bytes = low_bytes,
     .minima_equal = minima_equal,

@@ -192,8 +192,8 @@ TARGET static void minhash(const uint64_t *shingle, size_t n, uint32_t *minima)
     }
 }
 
-/* sum[8g … 8g + 7] += 2 * those bytes of `ones` */
-TARGET static inline void add_twice(int64_t *sum, __m512i ones)
+/* sum[8g … 8g + 7] += those bytes of `ones` << shift */
+TARGET static inline void add_shifted(int64_t *sum, __m512i ones, unsigned shift)
 {
     uint8_t byte[ND_SIMHASH_WIDTH];
 
@@ -202,37 +202,99 @@ TARGET static inline void add_twice(int64_t *sum, __m512i ones)
         __m512i wide = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(byte + g)));
         __m512i old = _mm512_loadu_si512(sum + g);
 
-        _mm512_storeu_si512(sum + g, _mm512_add_epi64(old, _mm512_slli_epi64(wide, 1)));
+        _mm512_storeu_si512(sum + g, _mm512_add_epi64(old, _mm512_slli_epi64(wide, shift)));
     }
 }
 
 /*
- * A feature is the mask of an addition to 64 counters of a byte, which are emptied before they
- * overflow: (ones) - (zeroes) = 2 (ones) - n.
+ * Features are counted in columns: eight are a vector, and bit b of plane k counts 2^k for its
+ * lane's features with bit b.  Carry-save addition of eight vectors is seven full adders of two
+ * instructions (Muła, Kurz and Lemire, "Faster population counts using AVX2 instructions", 2018).
  */
+enum { PLANES = 8, LOW_PLANES = 5, FULL = 255 * LANES64 };
+
+/* a + b + c to bits of weight 1, in *a, and 2. */
+TARGET static inline __m512i carry_save(__m512i *a, __m512i b, __m512i c)
+{
+    __m512i carry = _mm512_ternarylogic_epi64(*a, b, c, 0xE8);
+
+    *a = _mm512_ternarylogic_epi64(*a, b, c, 0x96);
+    return carry;
+}
+
+/* A bit of a plane is the mask of an addition to 64 counters of a byte: 8 * 31 at most. */
+TARGET static inline __m512i count_planes(const __m512i *plane, unsigned n)
+{
+    __m512i sum = _mm512_setzero_si512();
+
+    for (unsigned k = 0; k < n; k++) {
+        const __m512i weight = _mm512_set1_epi8((char)(1 << k));
+        uint64_t mask[LANES64];
+
+        _mm512_storeu_si512(mask, plane[k]);
+        for (int lane = 0; lane < LANES64; lane++)
+            sum = _mm512_mask_add_epi8(sum, mask[lane], sum, weight);
+    }
+    return sum;
+}
+
+/* 64 features, or the m that are left. */
+TARGET static inline void count_group(__m512i plane[PLANES], const uint64_t *feature, size_t m)
+{
+    __m512i v[8], carry;
+
+    for (unsigned k = 0; k < 8; k++) {
+        size_t left = m > k * LANES64 ? m - k * LANES64 : 0;
+
+        v[k] = _mm512_maskz_loadu_epi64(lanes(left), feature + k * LANES64);
+    }
+    for (unsigned k = 0; k < 4; k++)
+        v[k] = carry_save(&plane[0], v[2 * k], v[2 * k + 1]);
+    v[0] = carry_save(&plane[1], v[0], v[1]);
+    v[1] = carry_save(&plane[1], v[2], v[3]);
+    carry = carry_save(&plane[2], v[0], v[1]);
+    for (unsigned k = 3; k < PLANES; k++) {
+        __m512i next = _mm512_and_si512(plane[k], carry);
+
+        plane[k] = _mm512_xor_si512(plane[k], carry);
+        carry = next;
+    }
+}
+
+/* FULL features at most. */
+TARGET static void count_bits(const uint64_t *feature, size_t n, int64_t *sum)
+{
+    enum { GROUP = 8 * LANES64, LOW_MOST = ((1 << LOW_PLANES) - 1) * LANES64 };
+    __m512i plane[PLANES];
+
+    for (unsigned k = 0; k < PLANES; k++)
+        plane[k] = _mm512_setzero_si512();
+    for (size_t i = 0; i < n; i += GROUP)
+        count_group(plane, feature + i, n - i < GROUP ? n - i : GROUP);
+    add_shifted(sum, count_planes(plane, LOW_PLANES), 1);
+    if (n > LOW_MOST)
+        add_shifted(sum, count_planes(plane + LOW_PLANES, PLANES - LOW_PLANES), 1 + LOW_PLANES);
+}
+
+/* (ones) - (zeroes) = 2 (ones) - n */
 TARGET static void simhash(const uint64_t *feature, size_t n, int64_t *sum)
 {
-    enum { FULL = 255, WAYS = 4 };
-    const __m512i one = _mm512_set1_epi8(1);
-    size_t i = 0;
-
     for (int g = 0; g < ND_SIMHASH_WIDTH; g += LANES64)
         _mm512_storeu_si512(sum + g, _mm512_sub_epi64(_mm512_loadu_si512(sum + g),
                                                       _mm512_set1_epi64((long long)n)));
-    while (i < n) {
-        size_t end = n - i < FULL ? n : i + FULL;
-        __m512i a = _mm512_setzero_si512(), b = a, c = a, d = a;
+    for (size_t i = 0; i < n; i += FULL)
+        count_bits(feature + i, n - i < FULL ? n - i : FULL, sum);
+}
 
-        for (; i + WAYS <= end; i += WAYS) {
-            a = _mm512_mask_add_epi8(a, feature[i], a, one);
-            b = _mm512_mask_add_epi8(b, feature[i + 1], b, one);
-            c = _mm512_mask_add_epi8(c, feature[i + 2], c, one);
-            d = _mm512_mask_add_epi8(d, feature[i + 3], d, one);
-        }
-        for (; i < end; i++)
-            a = _mm512_mask_add_epi8(a, feature[i], a, one);
-        add_twice(sum, _mm512_add_epi8(_mm512_add_epi8(a, b), _mm512_add_epi8(c, d)));
-    }
+TARGET static uint64_t positive(const int64_t *sum)
+{
+    uint64_t bits = 0;
+
+    for (int b = 0; b < ND_SIMHASH_WIDTH; b += LANES64)
+        bits |= (uint64_t)nd_mask_bits(
+                    _mm512_cmpgt_epi64_mask(_mm512_loadu_si512(sum + b), _mm512_setzero_si512()))
+                << b;
+    return bits;
 }
 
 TARGET static void bytes_equal(const uint8_t *a, const uint8_t *b, uint64_t equal[2])
@@ -367,6 +429,7 @@ const struct nd_sketch_kernels nd_sketch_avx512 = {
     .sequence_sum = sequence_sum,
     .minhash = minhash,
     .simhash = simhash,
+    .positive = positive,
     .bytes_equal = bytes_equal,
     .low_bytes = low_bytes,
     .minima_equal = minima_equal,

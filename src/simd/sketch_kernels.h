@@ -61,6 +61,9 @@ struct nd_sketch_kernels {
     /* sum[b] += 1 for each feature with bit b, -1 for each without. */
     void (*simhash)(const uint64_t *feature, size_t n, int64_t *sum);
 
+    /* Bit b: sum[b] > 0, b < 64. */
+    uint64_t (*positive)(const int64_t *sum);
+
     /* Bit i of equal[i / 64]: byte i of two strings of 128 is the same. */
     void (*bytes_equal)(const uint8_t *a, const uint8_t *b, uint64_t equal[2]);
 

@@ -149,6 +149,11 @@ static unsigned minima_equal(const uint32_t *a, const uint32_t *b)
     return vaddvq_u32(equal);
 }
 
+static uint64_t positive(const int64_t *sum)
+{
+    return nd_sketch_scalar.positive(sum);
+}
+
 static size_t count_found(const struct nd_slots *in, const uint64_t *value, size_t n, size_t *near)
 {
     return nd_sketch_scalar.count_found(in, value, n, near);
@@ -159,6 +164,7 @@ const struct nd_sketch_kernels nd_sketch_neon = {
     .sequence_sum = sequence_sum,
     .minhash = minhash,
     .simhash = simhash,
+    .positive = positive,
     .bytes_equal = bytes_equal,
     .low_bytes = low_bytes,
     .minima_equal = minima_equal,

@@ -54,6 +54,15 @@ static void simhash(const uint64_t *feature, size_t n, int64_t *sum)
             sum[b] += (feature[i] >> b & 1) ? 1 : -1;
 }
 
+static uint64_t positive(const int64_t *sum)
+{
+    uint64_t bits = 0;
+
+    for (unsigned b = 0; b < ND_SIMHASH_WIDTH; b++)
+        bits |= (uint64_t)(sum[b] > 0) << b;
+    return bits;
+}
+
 static void bytes_equal(const uint8_t *a, const uint8_t *b, uint64_t equal[2])
 {
     equal[0] = equal[1] = 0;
@@ -104,6 +113,7 @@ const struct nd_sketch_kernels nd_sketch_scalar = {
     .sequence_sum = sequence_sum,
     .minhash = minhash,
     .simhash = simhash,
+    .positive = positive,
     .bytes_equal = bytes_equal,
     .low_bytes = low_bytes,
     .minima_equal = minima_equal,

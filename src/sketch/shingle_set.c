@@ -7,15 +7,16 @@
 #include "base/memory.h"
 #include "simd/sketch_kernels.h"
 
-enum { LEAST_LOG2 = 6, NARROW_MOST = UINT16_MAX, SLACK = 4, FIRST = 16, BATCH = 256 };
+enum { LEAST_LOG2 = 6, FEW = 512, NARROW_MOST = UINT16_MAX, SLACK = 4, FIRST = 16, BATCH = 256 };
 
 /*
- * Slots for n values: eight a value and more while they have 16 bits, four beyond.  A search that
- * ends at its first slot is worth more than the clearing, which is sequential.
+ * Slots for n values: sixteen a value and more while all stay in the first-level cache, eight while
+ * they have 16 bits, four beyond.  A search that ends at its first slot is worth more than the
+ * clearing, which is sequential.
  */
 static unsigned slots_log2_for(size_t n)
 {
-    size_t need = n > NARROW_MOST ? 4 * n : 8 * n;
+    size_t need = n > NARROW_MOST ? 4 * n : n > FEW ? 8 * n : 16 * n;
     unsigned log2 = LEAST_LOG2;
 
     while ((size_t)1 << log2 < need)

@@ -16,9 +16,7 @@ void nd_sketch_finish(struct nd_sketch *sketch, unsigned parts)
         int64_t sum[ND_SIMHASH_WIDTH] = {0};
 
         kernels->simhash(sketch->shingle, sketch->n_shingles, sum);
-        sketch->simhash = 0;
-        for (unsigned b = 0; b < ND_SIMHASH_WIDTH; b++)
-            sketch->simhash |= (uint64_t)(sum[b] > 0) << b;
+        sketch->simhash = kernels->positive(sum);
     }
     if (parts & ND_SKETCH_MINHASH) {
         memset(sketch->minhash, 0xFF, sizeof sketch->minhash);

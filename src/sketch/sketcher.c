@@ -61,6 +61,14 @@ const struct nd_shingle_set *nd_sketcher_shingles(const struct nd_sketcher *s)
     return &s->shingler.set;
 }
 
+void nd_sketcher_swap_shingles(struct nd_sketcher *s, struct nd_shingle_set *set)
+{
+    struct nd_shingle_set own = s->shingler.set;
+
+    s->shingler.set = *set;
+    *set = own;
+}
+
 static enum nd_status read_words(struct nd_sketcher *s, const char *text, size_t len)
 {
     const uint64_t *token;

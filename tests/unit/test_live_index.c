@@ -12,6 +12,7 @@
 #include <neardup/index.h>
 
 #include "base/hash.h"
+#include "index/candidates.h"
 #include "index/live.h"
 
 enum { SKETCHES = 600 };
@@ -210,6 +211,42 @@ static void a_large_index_loses_nobody(void **state)
     nd_index_free(index);
 }
 
+static bool in_order(struct nd_candidate a, struct nd_candidate b, bool by_simhash)
+{
+    if (by_simhash && a.distance != b.distance)
+        return a.distance < b.distance;
+    if (!by_simhash && a.equal != b.equal)
+        return a.equal > b.equal;
+    return a.number < b.number;
+}
+
+static void candidates_are_sorted(void **state)
+{
+    (void)state;
+    for (unsigned n = 0; n < 2000; n = n * 3 / 2 + 1)
+        for (int by_simhash = 0; by_simhash < 2; by_simhash++) {
+            struct nd_candidates list = {0};
+            uint64_t before = 0, after = 0;
+
+            for (unsigned i = 0; i < n; i++) {
+                struct nd_candidate c = {(uint32_t)nd_mix64(i), (uint16_t)(next_random() % 129),
+                                         (uint16_t)(next_random() % 65)};
+
+                before += nd_mix64(c.number + ((uint64_t)c.equal << 40) * 3 + c.distance);
+                assert_true(nd_candidates_add(&list, c));
+            }
+            nd_candidates_sort(&list, by_simhash);
+            for (unsigned i = 0; i < n; i++) {
+                struct nd_candidate c = list.at[i];
+
+                after += nd_mix64(c.number + ((uint64_t)c.equal << 40) * 3 + c.distance);
+                assert_true(i == 0 || in_order(list.at[i - 1], c, by_simhash));
+            }
+            assert_true(before == after);
+            nd_candidates_release(&list);
+        }
+}
+
 static void impossible_bands_are_refused(void **state)
 {
     struct nd_error err;
@@ -228,6 +265,7 @@ int main(void)
         cmocka_unit_test(simhashes_meet_within_their_bits),
         cmocka_unit_test(rows_that_meet_are_linked),
         cmocka_unit_test(a_large_index_loses_nobody),
+        cmocka_unit_test(candidates_are_sorted),
         cmocka_unit_test(impossible_bands_are_refused),
     };
 
