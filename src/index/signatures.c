@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "index/multimap.h"
+#include "index/rarity.h"
 #include "index/table_keys.h"
 
 enum { SHAPES_MAX = 4 };
@@ -39,8 +40,7 @@ struct nd_signatures {
     struct nd_column fact;
     uint32_t n;
     struct nd_multimap table;
-    uint16_t *seen;          /* how often a key of the table was listed, at most, by its hash */
-    size_t n_seen;           /* a power of two */
+    struct nd_rarity rarity; /* of values' keys */
     struct nd_key_list keys; /* of the row at hand, while the table is changed, */
     struct nd_key_list kept; /* and under which of them it is listed */
 };
@@ -72,14 +72,14 @@ void nd_signatures_free(struct nd_signatures *s)
     nd_multimap_release(&s->table);
     nd_key_list_release(&s->keys);
     nd_key_list_release(&s->kept);
-    free(s->seen);
+    nd_rarity_release(&s->rarity);
     free(s);
 }
 
 size_t nd_signatures_bytes(const struct nd_signatures *s)
 {
     size_t bytes =
-        sizeof *s + s->fact.bytes + nd_multimap_bytes(&s->table) + s->n_seen * sizeof *s->seen;
+        sizeof *s + s->fact.bytes + nd_multimap_bytes(&s->table) + nd_rarity_bytes(&s->rarity);
 
     for (unsigned i = 0; i < s->n_shapes; i++)
         bytes += s->column[i].word.bytes + s->column[i].place.bytes;
@@ -183,12 +183,22 @@ bool nd_signatures_append(struct nd_signatures *s, const struct nd_signature_row
     return true;
 }
 
-/* How many of n values must be listed for a set that shares `share` of them to have one. */
-static size_t prefix(size_t n, struct nd_ratio share)
+/*
+ * Of n values, of which a set that matches shares at least `need`, the rarest of those shared is
+ * among the n - need + 1 rarest.
+ */
+static size_t prefix(size_t n, size_t need)
 {
-    uint64_t need = ((uint64_t)n * share.p + share.q - 1) / share.q;
+    need = need > 1 ? need : 1;
+    return need > n ? 0 : n - need + 1;
+}
 
-    return n - (size_t)(need > 1 ? need : 1) + 1;
+/* How many of n values are shared at least with a set that matches by them. */
+static size_t need_of(const struct nd_signature_lookup *lookup, size_t n)
+{
+    uint64_t need = ((uint64_t)n * lookup->share.p + lookup->share.q - 1) / lookup->share.q;
+
+    return need > lookup->least ? (size_t)need : lookup->least;
 }
 
 /* The keys of a stored document. */
@@ -209,45 +219,46 @@ static uint64_t whole_key(uint64_t key)
     return nd_mix64(key + 1);
 }
 
-static size_t seen_at(const struct nd_signatures *s, uint64_t key)
+/* Whether sets that match by a look-up are of like size, so that only sizes that can match meet. */
+static bool is_sized(const struct nd_signature_lookup *lookup)
 {
-    return (size_t)(key >> 20) & (s->n_seen - 1);
+    return lookup->way == ND_LOOKUP_VALUES && !lookup->of_lesser &&
+           (uint64_t)lookup->share.p * 2 >= lookup->share.q;
 }
 
-/* A key and how often it has been listed: the order of rarity. */
-struct ranked {
-    uint64_t key;
-    uint16_t seen;
-};
-
-static int by_rarity(const void *left, const void *right)
+/* The place for sets of a class of sizes. */
+static uint64_t sized_key(uint64_t key, unsigned class)
 {
-    const struct ranked *a = left, *b = right;
-
-    if (a->seen != b->seen)
-        return a->seen < b->seen ? -1 : 1;
-    return a->key < b->key ? -1 : a->key > b->key;
+    return nd_mix64(key + 2 + class);
 }
 
-/* Append the `take` rarest of n keys.  False: out of memory. */
-static bool add_rarest(const struct nd_signatures *s, const uint64_t *key, size_t n, size_t take,
-                       struct nd_key_list *out)
+/* Each class is as wide as one set's partners are on either side, but an eighth at least. */
+static unsigned class_of(const struct nd_signature_lookup *lookup, uint64_t n)
 {
-    enum { FEW = 256 };
-    struct ranked few[FEW], *list = few;
-    bool ok = true;
+    const uint64_t p = lookup->share.p, more = lookup->share.q - p;
+    uint64_t least = 1;
+    unsigned class = 0;
 
-    if (n > FEW && !(list = nd_alloc_array(n, sizeof *list)))
+    for (;; class ++) {
+        uint64_t width = least * more / p;
+
+        least += (width > least / 8 ? width : least / 8) + 1;
+        if (n < least)
+            return class;
+    }
+}
+
+/* The `take` rarest of n keys, in their other places. */
+static bool choose_whole(const struct nd_signatures *s, const uint64_t *key, size_t n, size_t take,
+                         struct nd_key_list *out)
+{
+    size_t from = out->count;
+
+    if (!nd_rarity_choose(&s->rarity, key, n, take, out))
         return false;
-    for (size_t i = 0; i < n; i++)
-        list[i] = (struct ranked){key[i], s->n_seen ? s->seen[seen_at(s, key[i])] : 0};
-    if (take < n)
-        qsort(list, n, sizeof *list, by_rarity);
-    for (size_t i = 0; i < take && ok; i++)
-        ok = nd_key_list_add(out, list[i].key);
-    if (list != few)
-        free(list);
-    return ok;
+    for (size_t k = from; k < out->count; k++)
+        out->at[k] = whole_key(out->at[k]);
+    return true;
 }
 
 /* Under which of its keys a document is listed. */
@@ -258,41 +269,17 @@ static bool choose_keys(struct nd_signatures *s)
     s->kept.count = 0;
     for (unsigned i = 0; i < s->n_lookups; i++) {
         const struct nd_signature_lookup *lookup = &s->lookup[i];
-        size_t from = i ? keys->end[i - 1] : 0, n = keys->end[i] - from;
-        size_t take = lookup->way == ND_LOOKUP_VALUES && n ? prefix(n, lookup->share) : n;
+        size_t from = i ? keys->end[i - 1] : 0, n = keys->end[i] - from, begin = s->kept.count;
+        size_t take = lookup->way == ND_LOOKUP_VALUES ? prefix(n, need_of(lookup, n)) : n;
 
-        if (!add_rarest(s, keys->at + from, n, take, &s->kept))
+        if (!nd_rarity_choose(&s->rarity, keys->at + from, n, take, &s->kept))
             return false;
-        for (size_t k = from; lookup->of_lesser && k < keys->end[i]; k++)
-            if (!nd_key_list_add(&s->kept, whole_key(keys->at[k])))
-                return false;
-    }
-    return true;
-}
-
-/* Count the keys of a document, twice as many places as keys. */
-static bool count_keys(struct nd_signatures *s)
-{
-    if (s->n_seen < 2 * (s->table.count + s->kept.count)) {
-        size_t n = s->n_seen ? s->n_seen : 1024;
-        uint16_t *more;
-
-        while (n < 4 * (s->table.count + s->kept.count))
-            n *= 2;
-        more = calloc(n, sizeof *more);
-        if (!more)
+        if (is_sized(lookup))
+            for (size_t k = begin, class = class_of(lookup, n); k < s->kept.count; k++)
+                s->kept.at[k] = sized_key(s->kept.at[k], (unsigned)class);
+        if (lookup->of_lesser &&
+            !choose_whole(s, keys->at + from, n, prefix(n, lookup->least), &s->kept))
             return false;
-        for (size_t i = 0; s->n_seen && i < n; i++) /* an upper bound stays one */
-            more[i] = s->seen[i & (s->n_seen - 1)];
-        free(s->seen);
-        s->seen = more;
-        s->n_seen = n;
-    }
-    for (size_t k = 0; k < s->keys.count; k++) {
-        uint16_t *seen = &s->seen[seen_at(s, s->keys.at[k])];
-
-        if (*seen < UINT16_MAX)
-            ++*seen;
     }
     return true;
 }
@@ -316,18 +303,46 @@ static bool fill_again(struct nd_signatures *s)
     return true;
 }
 
+/* Larger by what all keys of the row at hand, twice, may take, and by another order. */
+static bool grow_table(struct nd_signatures *s)
+{
+    uint16_t *order = nd_rarity_copy(&s->rarity);
+
+    if (!order)
+        return false;
+    if (!nd_multimap_grow(&s->table, 2 * s->keys.count)) {
+        free(order);
+        return false;
+    }
+    nd_rarity_fix(&s->rarity, order);
+    return fill_again(s);
+}
+
 bool nd_signatures_list(struct nd_signatures *s, uint32_t number)
 {
-    if (!stored_keys(s, number) || !choose_keys(s) || !count_keys(s))
+    if (!stored_keys(s, number) || !choose_keys(s) ||
+        !nd_rarity_count(&s->rarity, s->keys.at, s->keys.count, s->table.count + s->kept.count))
         return false;
-    if (!nd_multimap_fits(&s->table, s->kept.count)) {
-        if (!nd_multimap_grow(&s->table, s->kept.count) || !fill_again(s) ||
-            !stored_keys(s, number) || !choose_keys(s))
-            return false;
-    }
+    if (!nd_multimap_fits(&s->table, s->keys.count * 2) &&
+        (!grow_table(s) || !stored_keys(s, number) || !choose_keys(s)))
+        return false;
     add_kept(s, number);
     fact_of(s, number)->is_listed = 1;
     return true;
+}
+
+static void remove_keys(struct nd_signatures *s, const struct nd_signature_lookup *lookup,
+                        size_t from, size_t end, uint32_t number)
+{
+    unsigned class = is_sized(lookup) ? class_of(lookup, end - from) : 0;
+
+    for (size_t k = from; k < end; k++) {
+        uint64_t key = s->keys.at[k];
+
+        (void)nd_multimap_remove(&s->table, is_sized(lookup) ? sized_key(key, class) : key, number);
+        if (lookup->of_lesser)
+            (void)nd_multimap_remove(&s->table, whole_key(key), number);
+    }
 }
 
 /* Under which keys it was listed depends on what was seen then: all are tried. */
@@ -335,10 +350,8 @@ void nd_signatures_remove(struct nd_signatures *s, uint32_t number)
 {
     /* Its keys were made when it was listed, so that there is room for them. */
     if (fact_of(s, number)->is_listed && stored_keys(s, number))
-        for (size_t k = 0; k < s->keys.count; k++) {
-            (void)nd_multimap_remove(&s->table, s->keys.at[k], number);
-            (void)nd_multimap_remove(&s->table, whole_key(s->keys.at[k]), number);
-        }
+        for (unsigned i = 0; i < s->n_lookups; i++)
+            remove_keys(s, &s->lookup[i], i ? s->keys.end[i - 1] : 0, s->keys.end[i], number);
     fact_of(s, number)->is_listed = 0;
 }
 
@@ -347,8 +360,7 @@ void nd_signatures_clear(struct nd_signatures *s)
     if (s->table.count)
         memset(s->table.line, 0, nd_multimap_bytes(&s->table));
     s->table.count = 0;
-    if (s->n_seen)
-        memset(s->seen, 0, s->n_seen * sizeof *s->seen);
+    nd_rarity_clear(&s->rarity);
     for (unsigned i = 0; i < s->n_shapes; i++)
         s->column[i].n_words = 0;
     s->n = 0;
@@ -404,24 +416,52 @@ static bool take_numbers(const struct nd_signatures *s, const uint64_t *key, siz
     return true;
 }
 
+/* The rarest keys, in the places of every size that can match. */
+static bool ask_sizes(const struct nd_signatures *s, const struct nd_signature_lookup *lookup,
+                      const uint64_t *key, size_t n, struct nd_key_list *out)
+{
+    const uint64_t p = lookup->share.p, q = lookup->share.q;
+    unsigned first = class_of(lookup, (n * p + q - 1) / q), last = class_of(lookup, n * q / p);
+    size_t from = out->count, chosen;
+
+    if (!nd_rarity_choose(&s->rarity, key, n, prefix(n, need_of(lookup, n)), out))
+        return false;
+    chosen = out->count - from;
+    for (unsigned class = first + 1; class <= last; class ++)
+        for (size_t k = 0; k < chosen; k++)
+            if (!nd_key_list_add(out, sized_key(out->at[from + k], class)))
+                return false;
+    for (size_t k = 0; k < chosen; k++)
+        out->at[from + k] = sized_key(out->at[from + k], first);
+    return true;
+}
+
+/* The keys of one lookup under which a document that matches may be listed. */
+static bool ask_keys(const struct nd_signatures *s, const struct nd_signature_lookup *lookup,
+                     const uint64_t *key, size_t n, struct nd_key_list *out)
+{
+    size_t need = need_of(lookup, n);
+
+    if (lookup->way != ND_LOOKUP_VALUES)
+        return nd_rarity_choose(&s->rarity, key, n, n, out);
+    if (is_sized(lookup))
+        return ask_sizes(s, lookup, key, n, out);
+    if (!lookup->of_lesser)
+        return nd_rarity_choose(&s->rarity, key, n, prefix(n, need), out);
+    /* Lesser sets list what this one needs not share much of; greater ones list nearly all. */
+    return nd_rarity_choose(&s->rarity, key, n, prefix(n, lookup->least), out) &&
+           choose_whole(s, key, n, prefix(n, need), out);
+}
+
 bool nd_signatures_query(const struct nd_signatures *s, const struct nd_key_list *keys,
                          struct nd_key_list *scratch, struct nd_numbers *out)
 {
-    if (!begin_numbers(out, s->n) || !take_numbers(s, keys->at, keys->count, out))
-        return false;
+    scratch->count = 0;
     for (unsigned i = 0; i < s->n_lookups; i++) {
-        size_t from = i ? keys->end[i - 1] : 0, n = keys->end[i] - from;
+        size_t from = i ? keys->end[i - 1] : 0;
 
-        /* Greater sets: they list all of their values, so this one chooses. */
-        if (!s->lookup[i].of_lesser || n == 0)
-            continue;
-        scratch->count = 0;
-        if (!add_rarest(s, keys->at + from, n, prefix(n, s->lookup[i].share), scratch))
-            return false;
-        for (size_t k = 0; k < scratch->count; k++)
-            scratch->at[k] = whole_key(scratch->at[k]);
-        if (!take_numbers(s, scratch->at, scratch->count, out))
+        if (!ask_keys(s, &s->lookup[i], keys->at + from, keys->end[i] - from, scratch))
             return false;
     }
-    return true;
+    return begin_numbers(out, s->n) && take_numbers(s, scratch->at, scratch->count, out);
 }
