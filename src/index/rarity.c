@@ -83,12 +83,17 @@ void nd_rarity_fix(struct nd_rarity *r, uint16_t *copy)
     r->n_fixed = r->n_seen;
 }
 
-/* By count, then by key: of equal keys equal, of others almost surely not. */
+/*
+ * By count, then by key: of equal keys equal, of others almost surely not.  A count in 21 bits, its
+ * exponent and what follows its first bit: spread like that, counts are sorted in one go.
+ */
 static uint64_t rank_of(const struct nd_rarity *r, uint64_t key)
 {
-    uint64_t seen = r->n_fixed ? r->fixed[place_of(key, r->n_fixed)] : 0;
+    uint64_t seen = 1 + (uint64_t)(r->n_fixed ? r->fixed[place_of(key, r->n_fixed)] : 0);
+    unsigned exponent = 63 - (unsigned)__builtin_clzll(seen);
+    uint64_t rest = seen << (16 - exponent) & UINT16_MAX;
 
-    return seen << 48 | key >> 16;
+    return ((uint64_t)exponent << 16 | rest) << 43 | key >> 21;
 }
 
 /* `rank` has room for 3 n. */
