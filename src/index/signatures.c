@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "index/multimap.h"
 #include "index/rarity.h"
+#include "index/signature_places.h"
 #include "index/table_keys.h"
 
 enum { SHAPES_MAX = 4 };
@@ -183,24 +184,6 @@ bool nd_signatures_append(struct nd_signatures *s, const struct nd_signature_row
     return true;
 }
 
-/*
- * Of n values, of which a set that matches shares at least `need`, the rarest of those shared is
- * among the n - need + 1 rarest.
- */
-static size_t prefix(size_t n, size_t need)
-{
-    need = need > 1 ? need : 1;
-    return need > n ? 0 : n - need + 1;
-}
-
-/* How many of n values are shared at least with a set that matches by them. */
-static size_t need_of(const struct nd_signature_lookup *lookup, size_t n)
-{
-    uint64_t need = ((uint64_t)n * lookup->share.p + lookup->share.q - 1) / lookup->share.q;
-
-    return need > lookup->least ? (size_t)need : lookup->least;
-}
-
 /* The keys of a stored document. */
 static bool stored_keys(struct nd_signatures *s, uint32_t number)
 {
@@ -213,54 +196,6 @@ static bool stored_keys(struct nd_signatures *s, uint32_t number)
         &(struct nd_signature_row){signature, fact_of(s, number)->group, 0}, &s->keys);
 }
 
-/* The other place under which every value is listed, for sets that are measured by the lesser. */
-static uint64_t whole_key(uint64_t key)
-{
-    return nd_mix64(key + 1);
-}
-
-/* Whether sets that match by a look-up are of like size, so that only sizes that can match meet. */
-static bool is_sized(const struct nd_signature_lookup *lookup)
-{
-    return lookup->way == ND_LOOKUP_VALUES && !lookup->of_lesser &&
-           (uint64_t)lookup->share.p * 2 >= lookup->share.q;
-}
-
-/* The place for sets of a class of sizes. */
-static uint64_t sized_key(uint64_t key, unsigned class)
-{
-    return nd_mix64(key + 2 + class);
-}
-
-/* Each class is as wide as one set's partners are on either side, but an eighth at least. */
-static unsigned class_of(const struct nd_signature_lookup *lookup, uint64_t n)
-{
-    const uint64_t p = lookup->share.p, more = lookup->share.q - p;
-    uint64_t least = 1;
-    unsigned class = 0;
-
-    for (;; class ++) {
-        uint64_t width = least * more / p;
-
-        least += (width > least / 8 ? width : least / 8) + 1;
-        if (n < least)
-            return class;
-    }
-}
-
-/* The `take` rarest of n keys, in their other places. */
-static bool choose_whole(const struct nd_signatures *s, const uint64_t *key, size_t n, size_t take,
-                         struct nd_key_list *out)
-{
-    size_t from = out->count;
-
-    if (!nd_rarity_choose(&s->rarity, key, n, take, out))
-        return false;
-    for (size_t k = from; k < out->count; k++)
-        out->at[k] = whole_key(out->at[k]);
-    return true;
-}
-
 /* Under which of its keys a document is listed. */
 static bool choose_keys(struct nd_signatures *s)
 {
@@ -268,17 +203,10 @@ static bool choose_keys(struct nd_signatures *s)
 
     s->kept.count = 0;
     for (unsigned i = 0; i < s->n_lookups; i++) {
-        const struct nd_signature_lookup *lookup = &s->lookup[i];
-        size_t from = i ? keys->end[i - 1] : 0, n = keys->end[i] - from, begin = s->kept.count;
-        size_t take = lookup->way == ND_LOOKUP_VALUES ? prefix(n, need_of(lookup, n)) : n;
+        size_t from = i ? keys->end[i - 1] : 0;
 
-        if (!nd_rarity_choose(&s->rarity, keys->at + from, n, take, &s->kept))
-            return false;
-        if (is_sized(lookup))
-            for (size_t k = begin, class = class_of(lookup, n); k < s->kept.count; k++)
-                s->kept.at[k] = sized_key(s->kept.at[k], (unsigned)class);
-        if (lookup->of_lesser &&
-            !choose_whole(s, keys->at + from, n, prefix(n, lookup->least), &s->kept))
+        if (!nd_places_listed(&s->rarity, &s->lookup[i], keys->at + from, keys->end[i] - from,
+                              &s->kept))
             return false;
     }
     return true;
@@ -334,14 +262,11 @@ bool nd_signatures_list(struct nd_signatures *s, uint32_t number)
 static void remove_keys(struct nd_signatures *s, const struct nd_signature_lookup *lookup,
                         size_t from, size_t end, uint32_t number)
 {
-    unsigned class = is_sized(lookup) ? class_of(lookup, end - from) : 0;
-
     for (size_t k = from; k < end; k++) {
-        uint64_t key = s->keys.at[k];
+        struct nd_places places = nd_places_of(lookup, s->keys.at[k], end - from);
 
-        (void)nd_multimap_remove(&s->table, is_sized(lookup) ? sized_key(key, class) : key, number);
-        if (lookup->of_lesser)
-            (void)nd_multimap_remove(&s->table, whole_key(key), number);
+        for (unsigned i = 0; i < places.n; i++)
+            (void)nd_multimap_remove(&s->table, places.at[i], number);
     }
 }
 
@@ -416,43 +341,6 @@ static bool take_numbers(const struct nd_signatures *s, const uint64_t *key, siz
     return true;
 }
 
-/* The rarest keys, in the places of every size that can match. */
-static bool ask_sizes(const struct nd_signatures *s, const struct nd_signature_lookup *lookup,
-                      const uint64_t *key, size_t n, struct nd_key_list *out)
-{
-    const uint64_t p = lookup->share.p, q = lookup->share.q;
-    unsigned first = class_of(lookup, (n * p + q - 1) / q), last = class_of(lookup, n * q / p);
-    size_t from = out->count, chosen;
-
-    if (!nd_rarity_choose(&s->rarity, key, n, prefix(n, need_of(lookup, n)), out))
-        return false;
-    chosen = out->count - from;
-    for (unsigned class = first + 1; class <= last; class ++)
-        for (size_t k = 0; k < chosen; k++)
-            if (!nd_key_list_add(out, sized_key(out->at[from + k], class)))
-                return false;
-    for (size_t k = 0; k < chosen; k++)
-        out->at[from + k] = sized_key(out->at[from + k], first);
-    return true;
-}
-
-/* The keys of one lookup under which a document that matches may be listed. */
-static bool ask_keys(const struct nd_signatures *s, const struct nd_signature_lookup *lookup,
-                     const uint64_t *key, size_t n, struct nd_key_list *out)
-{
-    size_t need = need_of(lookup, n);
-
-    if (lookup->way != ND_LOOKUP_VALUES)
-        return nd_rarity_choose(&s->rarity, key, n, n, out);
-    if (is_sized(lookup))
-        return ask_sizes(s, lookup, key, n, out);
-    if (!lookup->of_lesser)
-        return nd_rarity_choose(&s->rarity, key, n, prefix(n, need), out);
-    /* Lesser sets list what this one needs not share much of; greater ones list nearly all. */
-    return nd_rarity_choose(&s->rarity, key, n, prefix(n, lookup->least), out) &&
-           choose_whole(s, key, n, prefix(n, need), out);
-}
-
 bool nd_signatures_query(const struct nd_signatures *s, const struct nd_key_list *keys,
                          struct nd_key_list *scratch, struct nd_numbers *out)
 {
@@ -460,7 +348,8 @@ bool nd_signatures_query(const struct nd_signatures *s, const struct nd_key_list
     for (unsigned i = 0; i < s->n_lookups; i++) {
         size_t from = i ? keys->end[i - 1] : 0;
 
-        if (!ask_keys(s, &s->lookup[i], keys->at + from, keys->end[i] - from, scratch))
+        if (!nd_places_asked(&s->rarity, &s->lookup[i], keys->at + from, keys->end[i] - from,
+                             scratch))
             return false;
     }
     return begin_numbers(out, s->n) && take_numbers(s, scratch->at, scratch->count, out);
