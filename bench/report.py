@@ -442,6 +442,9 @@ def recipes():
             times = f"{speed / best:.0f}" if best and "simhash" in kinds(name) else ""
             share = f"{speed / default:.2f}" if default else ""
             rows.append([f"`{name}`", f"{speed:.0f}", share, times])
+        for name, speed in run.get("same", {}).items():
+            times = f"{speed / best:.0f}" if best else ""
+            rows.append([f"`{name}`, the packages' 3 MB", f"{speed:.0f}", "", times])
         for name, speed in run["rivals"].items():
             rows.append([f"PyPI {name}, tf-idf", f"{speed:.2f}", "", ""])
         columns = [run["set"], "MB/s", "of the default's", "× the faster package"]

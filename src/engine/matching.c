@@ -21,6 +21,7 @@ static void plan_lookups(struct nd_matching *m, const struct nd_rule_lookup *ask
 
         x->signature = asked[i].signature;
         x->share = asked[i].share.q ? asked[i].share : (struct nd_ratio){0, 1};
+        x->least = asked[i].least;
         x->of_lesser = asked[i].of_lesser;
         x->blocks = asked[i].most + 1;
         x->equal = asked[i].equal;

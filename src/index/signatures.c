@@ -7,6 +7,8 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "index/multimap.h"
+#include "index/rarity.h"
+#include "index/signature_places.h"
 #include "index/table_keys.h"
 
 enum { SHAPES_MAX = 4 };
@@ -39,8 +41,7 @@ struct nd_signatures {
     struct nd_column fact;
     uint32_t n;
     struct nd_multimap table;
-    uint16_t *seen;          /* how often a key of the table was listed, at most, by its hash */
-    size_t n_seen;           /* a power of two */
+    struct nd_rarity rarity; /* of values' keys */
     struct nd_key_list keys; /* of the row at hand, while the table is changed, */
     struct nd_key_list kept; /* and under which of them it is listed */
 };
@@ -72,14 +73,14 @@ void nd_signatures_free(struct nd_signatures *s)
     nd_multimap_release(&s->table);
     nd_key_list_release(&s->keys);
     nd_key_list_release(&s->kept);
-    free(s->seen);
+    nd_rarity_release(&s->rarity);
     free(s);
 }
 
 size_t nd_signatures_bytes(const struct nd_signatures *s)
 {
     size_t bytes =
-        sizeof *s + s->fact.bytes + nd_multimap_bytes(&s->table) + s->n_seen * sizeof *s->seen;
+        sizeof *s + s->fact.bytes + nd_multimap_bytes(&s->table) + nd_rarity_bytes(&s->rarity);
 
     for (unsigned i = 0; i < s->n_shapes; i++)
         bytes += s->column[i].word.bytes + s->column[i].place.bytes;
@@ -183,14 +184,6 @@ bool nd_signatures_append(struct nd_signatures *s, const struct nd_signature_row
     return true;
 }
 
-/* How many of n values must be listed for a set that shares `share` of them to have one. */
-static size_t prefix(size_t n, struct nd_ratio share)
-{
-    uint64_t need = ((uint64_t)n * share.p + share.q - 1) / share.q;
-
-    return n - (size_t)(need > 1 ? need : 1) + 1;
-}
-
 /* The keys of a stored document. */
 static bool stored_keys(struct nd_signatures *s, uint32_t number)
 {
@@ -203,53 +196,6 @@ static bool stored_keys(struct nd_signatures *s, uint32_t number)
         &(struct nd_signature_row){signature, fact_of(s, number)->group, 0}, &s->keys);
 }
 
-/* The other place under which every value is listed, for sets that are measured by the lesser. */
-static uint64_t whole_key(uint64_t key)
-{
-    return nd_mix64(key + 1);
-}
-
-static size_t seen_at(const struct nd_signatures *s, uint64_t key)
-{
-    return (size_t)(key >> 20) & (s->n_seen - 1);
-}
-
-/* A key and how often it has been listed: the order of rarity. */
-struct ranked {
-    uint64_t key;
-    uint16_t seen;
-};
-
-static int by_rarity(const void *left, const void *right)
-{
-    const struct ranked *a = left, *b = right;
-
-    if (a->seen != b->seen)
-        return a->seen < b->seen ? -1 : 1;
-    return a->key < b->key ? -1 : a->key > b->key;
-}
-
-/* Append the `take` rarest of n keys.  False: out of memory. */
-static bool add_rarest(const struct nd_signatures *s, const uint64_t *key, size_t n, size_t take,
-                       struct nd_key_list *out)
-{
-    enum { FEW = 256 };
-    struct ranked few[FEW], *list = few;
-    bool ok = true;
-
-    if (n > FEW && !(list = nd_alloc_array(n, sizeof *list)))
-        return false;
-    for (size_t i = 0; i < n; i++)
-        list[i] = (struct ranked){key[i], s->n_seen ? s->seen[seen_at(s, key[i])] : 0};
-    if (take < n)
-        qsort(list, n, sizeof *list, by_rarity);
-    for (size_t i = 0; i < take && ok; i++)
-        ok = nd_key_list_add(out, list[i].key);
-    if (list != few)
-        free(list);
-    return ok;
-}
-
 /* Under which of its keys a document is listed. */
 static bool choose_keys(struct nd_signatures *s)
 {
@@ -257,42 +203,11 @@ static bool choose_keys(struct nd_signatures *s)
 
     s->kept.count = 0;
     for (unsigned i = 0; i < s->n_lookups; i++) {
-        const struct nd_signature_lookup *lookup = &s->lookup[i];
-        size_t from = i ? keys->end[i - 1] : 0, n = keys->end[i] - from;
-        size_t take = lookup->way == ND_LOOKUP_VALUES && n ? prefix(n, lookup->share) : n;
+        size_t from = i ? keys->end[i - 1] : 0;
 
-        if (!add_rarest(s, keys->at + from, n, take, &s->kept))
+        if (!nd_places_listed(&s->rarity, &s->lookup[i], keys->at + from, keys->end[i] - from,
+                              &s->kept))
             return false;
-        for (size_t k = from; lookup->of_lesser && k < keys->end[i]; k++)
-            if (!nd_key_list_add(&s->kept, whole_key(keys->at[k])))
-                return false;
-    }
-    return true;
-}
-
-/* Count the keys of a document, twice as many places as keys. */
-static bool count_keys(struct nd_signatures *s)
-{
-    if (s->n_seen < 2 * (s->table.count + s->kept.count)) {
-        size_t n = s->n_seen ? s->n_seen : 1024;
-        uint16_t *more;
-
-        while (n < 4 * (s->table.count + s->kept.count))
-            n *= 2;
-        more = calloc(n, sizeof *more);
-        if (!more)
-            return false;
-        for (size_t i = 0; s->n_seen && i < n; i++) /* an upper bound stays one */
-            more[i] = s->seen[i & (s->n_seen - 1)];
-        free(s->seen);
-        s->seen = more;
-        s->n_seen = n;
-    }
-    for (size_t k = 0; k < s->keys.count; k++) {
-        uint16_t *seen = &s->seen[seen_at(s, s->keys.at[k])];
-
-        if (*seen < UINT16_MAX)
-            ++*seen;
     }
     return true;
 }
@@ -316,18 +231,43 @@ static bool fill_again(struct nd_signatures *s)
     return true;
 }
 
+/* Larger by what all keys of the row at hand, twice, may take, and by another order. */
+static bool grow_table(struct nd_signatures *s)
+{
+    uint16_t *order = nd_rarity_copy(&s->rarity);
+
+    if (!order)
+        return false;
+    if (!nd_multimap_grow(&s->table, 2 * s->keys.count)) {
+        free(order);
+        return false;
+    }
+    nd_rarity_fix(&s->rarity, order);
+    return fill_again(s);
+}
+
 bool nd_signatures_list(struct nd_signatures *s, uint32_t number)
 {
-    if (!stored_keys(s, number) || !choose_keys(s) || !count_keys(s))
+    if (!stored_keys(s, number) || !choose_keys(s) ||
+        !nd_rarity_count(&s->rarity, s->keys.at, s->keys.count, s->table.count + s->kept.count))
         return false;
-    if (!nd_multimap_fits(&s->table, s->kept.count)) {
-        if (!nd_multimap_grow(&s->table, s->kept.count) || !fill_again(s) ||
-            !stored_keys(s, number) || !choose_keys(s))
-            return false;
-    }
+    if (!nd_multimap_fits(&s->table, s->keys.count * 2) &&
+        (!grow_table(s) || !stored_keys(s, number) || !choose_keys(s)))
+        return false;
     add_kept(s, number);
     fact_of(s, number)->is_listed = 1;
     return true;
+}
+
+static void remove_keys(struct nd_signatures *s, const struct nd_signature_lookup *lookup,
+                        size_t from, size_t end, uint32_t number)
+{
+    for (size_t k = from; k < end; k++) {
+        struct nd_places places = nd_places_of(lookup, s->keys.at[k], end - from);
+
+        for (unsigned i = 0; i < places.n; i++)
+            (void)nd_multimap_remove(&s->table, places.at[i], number);
+    }
 }
 
 /* Under which keys it was listed depends on what was seen then: all are tried. */
@@ -335,10 +275,8 @@ void nd_signatures_remove(struct nd_signatures *s, uint32_t number)
 {
     /* Its keys were made when it was listed, so that there is room for them. */
     if (fact_of(s, number)->is_listed && stored_keys(s, number))
-        for (size_t k = 0; k < s->keys.count; k++) {
-            (void)nd_multimap_remove(&s->table, s->keys.at[k], number);
-            (void)nd_multimap_remove(&s->table, whole_key(s->keys.at[k]), number);
-        }
+        for (unsigned i = 0; i < s->n_lookups; i++)
+            remove_keys(s, &s->lookup[i], i ? s->keys.end[i - 1] : 0, s->keys.end[i], number);
     fact_of(s, number)->is_listed = 0;
 }
 
@@ -347,8 +285,7 @@ void nd_signatures_clear(struct nd_signatures *s)
     if (s->table.count)
         memset(s->table.line, 0, nd_multimap_bytes(&s->table));
     s->table.count = 0;
-    if (s->n_seen)
-        memset(s->seen, 0, s->n_seen * sizeof *s->seen);
+    nd_rarity_clear(&s->rarity);
     for (unsigned i = 0; i < s->n_shapes; i++)
         s->column[i].n_words = 0;
     s->n = 0;
@@ -407,21 +344,13 @@ static bool take_numbers(const struct nd_signatures *s, const uint64_t *key, siz
 bool nd_signatures_query(const struct nd_signatures *s, const struct nd_key_list *keys,
                          struct nd_key_list *scratch, struct nd_numbers *out)
 {
-    if (!begin_numbers(out, s->n) || !take_numbers(s, keys->at, keys->count, out))
-        return false;
+    scratch->count = 0;
     for (unsigned i = 0; i < s->n_lookups; i++) {
-        size_t from = i ? keys->end[i - 1] : 0, n = keys->end[i] - from;
+        size_t from = i ? keys->end[i - 1] : 0;
 
-        /* Greater sets: they list all of their values, so this one chooses. */
-        if (!s->lookup[i].of_lesser || n == 0)
-            continue;
-        scratch->count = 0;
-        if (!add_rarest(s, keys->at + from, n, prefix(n, s->lookup[i].share), scratch))
-            return false;
-        for (size_t k = 0; k < scratch->count; k++)
-            scratch->at[k] = whole_key(scratch->at[k]);
-        if (!take_numbers(s, scratch->at, scratch->count, out))
+        if (!nd_places_asked(&s->rarity, &s->lookup[i], keys->at + from, keys->end[i] - from,
+                             scratch))
             return false;
     }
-    return true;
+    return begin_numbers(out, s->n) && take_numbers(s, scratch->at, scratch->count, out);
 }

@@ -25,6 +25,7 @@ struct nd_signature_lookup {
     unsigned blocks;       /* bits: n */
     unsigned equal;        /* coordinates: r */
     struct nd_ratio share; /* values: of either set's values so many are shared at least; 0: one */
+    size_t least;          /* values: so many are shared in any case; 0: one */
     bool of_lesser;        /* of the lesser set's values only */
 };
 
@@ -50,10 +51,11 @@ struct nd_signature_row {
  * Numbers are given in order, 0, 1, 2 …  Signatures stand in columns; the table has one entry for
  * each key of a document.  One writer and no reader, or any number of readers.
  *
- * Sets of n values of which s must be shared are listed under n - s + 1 of them only, and a set
- * that shares s has one of these in common, whichever they are (prefix filtering).  The rarest so
- * far are taken, by counts of the table's keys: what every document has, as a news agency's name,
- * is hardly ever asked for.
+ * Sets of n values of which s must be shared are listed under the n - s + 1 rarest of them only,
+ * and asked for under as many: the rarest of the values that two sets share is among these of both
+ * (prefix filtering: Chaudhuri, Ganti and Kaushik, "A primitive operator for similarity joins",
+ * 2006).  What every document has, as a news agency's name, is hardly ever asked for.  Rarity is by
+ * counts of the table's keys when the table last grew: then all sets are listed anew.
  */
 struct nd_signatures;
 

@@ -77,6 +77,7 @@ struct nd_rule_lookup {
     unsigned most;            /* bits that may differ */
     unsigned equal;           /* coordinates that must be equal */
     struct nd_ratio share;    /* of either set's values at least so many are shared; 0: one */
+    unsigned least;           /* so many values are shared in any case; 0: one */
     bool of_lesser;           /* of the lesser set's values only */
 };
 enum { ND_RULE_LOOKUPS = 8 };

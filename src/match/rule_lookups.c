@@ -53,6 +53,12 @@ static struct nd_ratio share_of(const struct nd_rule_node *node)
     return (struct nd_ratio){0, 1};
 }
 
+/* The least whole number that is not below a bound. */
+static unsigned whole_of(struct nd_ratio bound)
+{
+    return (unsigned)(((uint64_t)bound.p + bound.q - 1) / bound.q);
+}
+
 static struct plan plan_test(const struct nd_rule_node *node, const struct nd_method *method)
 {
     const struct nd_signature_params *s = &method->signature[node->signature].signature;
@@ -68,11 +74,28 @@ static struct plan plan_test(const struct nd_rule_node *node, const struct nd_me
             return never("more coordinates than the signature has must be equal");
         lookup.equal = node->bound.p;
         break;
+    case ND_RULE_SHARED: lookup.least = whole_of(node->bound); break;
     default: lookup.share = share_of(node); lookup.of_lesser = node->value == ND_RULE_CONTAINMENT;
     }
     if (node->at_most || node->bound.p == 0)
         return never("documents that share nothing are not looked up");
     return one(lookup, node->value == ND_RULE_EQUAL ? (unsigned)nd_signature_words(s) : 200);
+}
+
+/* Of an "all of": where a number of values of a signature must be shared, look-ups by it need so
+ * many. */
+static void need_shared(const struct nd_rule *rule, unsigned at, struct plan *plan)
+{
+    for (unsigned i = rule->node[at].first; i; i = rule->node[i].next) {
+        const struct nd_rule_node *test = &rule->node[i];
+
+        if (test->kind != ND_RULE_TEST || test->value != ND_RULE_SHARED || test->at_most)
+            continue;
+        for (unsigned j = 0; j < plan->n; j++)
+            if (plan->lookup[j].signature == test->signature &&
+                plan->lookup[j].least < whole_of(test->bound))
+                plan->lookup[j].least = whole_of(test->bound);
+    }
 }
 
 static struct plan plan_node(const struct nd_rule *rule, const struct nd_method *method,
@@ -97,6 +120,8 @@ static struct plan plan_node(const struct nd_rule *rule, const struct nd_method 
             best.lookup[best.n++] = child.lookup[j];
         best.cost += child.cost;
     }
+    if (node->kind == ND_RULE_ALL)
+        need_shared(rule, at, &best);
     return best;
 }
 

@@ -354,6 +354,14 @@ static bool share_nine(const struct nd_agreement *x, const struct known *a, cons
     return !rejected(a, b, 0) && x[0].shared >= 9;
 }
 
+static bool contain_half_of_three(const struct nd_agreement *x, const struct known *a,
+                                  const struct known *b)
+{
+    uint64_t least = x[0].a < x[0].b ? x[0].a : x[0].b;
+
+    return !rejected(a, b, 0) && least && 2 * x[0].shared >= least && x[0].shared >= 3;
+}
+
 static void values_match_by_every_measure(void **state)
 {
     struct nd_method m = {.n_signatures = 0};
@@ -365,6 +373,9 @@ static void values_match_by_every_measure(void **state)
     check(&m, "overlap(v) >= 4/5", overlap_most);
     check(&m, "cosine(v) >= .8", cosine_most);
     check(&m, "shared(v) >= 9", share_nine);
+    check(&m, "containment(v) >= .5 and shared(v) >= 3", contain_half_of_three);
+    check(&m, "shared(v) >= 3 and (containment(v) >= 0.5 or shared(v) >= 500)",
+          contain_half_of_three);
 }
 
 static bool combined(const struct nd_agreement *x, const struct known *a, const struct known *b)
