@@ -30,7 +30,7 @@ static void load(const char *path)
 {
     FILE *file = fopen(path, "rb");
     char *text;
-    long len;
+    long len = 0;
 
     if (!file || fseek(file, 0, SEEK_END) || (len = ftell(file)) < 0)
         die(path, "cannot be read");

@@ -22,8 +22,10 @@ enum nd_format {
     ND_FORMAT_JSONL,
     ND_FORMAT_CSV,
     ND_FORMAT_TSV,
-    /* A message a file, and a file of them (RFC 5322; RFC 4155).  They are read by GMime: GLib ends
-     * the program where memory ends.  A build without it makes them bad records. */
+    /* A message a file, and a file of them (RFC 5322; RFC 4155).  Fields are "text" (the subject
+     * and the body), "body", "id" (the Message-ID) and those of the header, by their names.  They
+     * are read by GMime: GLib ends the program where memory ends.  A build without it makes them
+     * bad records. */
     ND_FORMAT_MAIL,
     ND_FORMAT_MBOX
 };

@@ -19,9 +19,9 @@ const char *nd_mail_too_far(struct nd_view message);
 /* A message; borrows the bytes it was opened from.  GLib ends the program where memory ends. */
 struct nd_mail;
 
-/* A header and a body (RFC 5322, RFC 2045), without the line of an mbox.  NULL: it is none, or out
- * of memory. */
-struct nd_mail *nd_mail_open(struct nd_view message);
+/* A header and a body (RFC 5322, RFC 2045), without the line of an mbox: 1, *mail is open; 0: it is
+ * none; ND_ENOMEM. */
+int nd_mail_open(struct nd_view message, struct nd_mail **mail);
 void nd_mail_close(struct nd_mail *mail);
 
 /*

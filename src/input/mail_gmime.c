@@ -1,6 +1,8 @@
 /* mail_gmime.c - a message of mail taken apart: its header fields and its texts, by GMime */
 #include "input/mail.h"
 
+#include <neardup/error.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,24 +62,27 @@ static GMimeMessage *parse(GMimeStream *stream, GMimeParserOptions *options)
     return message;
 }
 
-struct nd_mail *nd_mail_open(struct nd_view message)
+int nd_mail_open(struct nd_view message, struct nd_mail **out)
 {
-    struct nd_mail *mail = calloc(1, sizeof *mail);
+    struct nd_mail *mail;
 
-    if (!mail || message.len > G_MAXINT) {
-        free(mail);
-        return NULL;
-    }
+    if (message.len > G_MAXINT)
+        return 0;
+    mail = calloc(1, sizeof *mail);
+    if (!mail)
+        return ND_ENOMEM;
     start_gmime();
     mail->bytes = (GByteArray){(guint8 *)(uintptr_t)message.data, (guint)message.len};
     mail->stream = g_mime_stream_mem_new();
     g_mime_stream_mem_set_byte_array(GMIME_STREAM_MEM(mail->stream), &mail->bytes);
     mail->options = options_new();
     mail->message = parse(mail->stream, mail->options);
-    if (mail->message)
-        return mail;
-    nd_mail_close(mail);
-    return NULL;
+    if (!mail->message) {
+        nd_mail_close(mail);
+        return 0;
+    }
+    *out = mail;
+    return 1;
 }
 
 void nd_mail_close(struct nd_mail *mail)
@@ -284,10 +289,11 @@ const char *nd_mail_parser_version(char out[ND_MAIL_VERSION_BYTES])
     return out;
 }
 
-struct nd_mail *nd_mail_open(struct nd_view message)
+int nd_mail_open(struct nd_view message, struct nd_mail **mail)
 {
     (void)message;
-    return NULL;
+    *mail = NULL;
+    return 0;
 }
 
 void nd_mail_close(struct nd_mail *mail)

@@ -167,9 +167,11 @@ int nd_parse_mail(struct nd_parsing *p, struct nd_view record)
         return nd_parsing_refuse(p, "message has no header: its first line is no field of one");
     if (reason)
         return nd_parsing_refuse(p, "%s", reason);
-    mail = nd_mail_open(message);
-    if (!mail)
+    status = nd_mail_open(message, &mail);
+    if (status == 0)
         return nd_parsing_refuse(p, "message cannot be made out");
+    if (status < 0)
+        return status;
     status = read_message(p, mail);
     nd_mail_close(mail);
     return status == 1 ? nd_parsing_finish(p) : status;

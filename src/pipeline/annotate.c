@@ -168,7 +168,9 @@ enum nd_status nd_annotating_flush(struct nd_annotating *a, struct nd_error *err
 
 enum nd_status nd_annotating_finish(struct nd_annotating *a, struct nd_error *err)
 {
-    enum nd_status status = a->of ? ND_OK : open_rows(a, err);
+    enum nd_status status = ND_OK;
 
+    if (!a->of && !a->run->options->output_dir)
+        status = open_rows(a, err);
     return status == ND_OK && a->out ? nd_output_finish(a->out, err) : status;
 }

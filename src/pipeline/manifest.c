@@ -10,7 +10,8 @@
 
 const char *nd_format_word(enum nd_format format)
 {
-    static const char *const names[] = {"auto", "text", "html", "jsonl", "csv", "tsv", "mail", "mbox"};
+    static const char *const names[] = {"auto", "text", "html", "jsonl",
+                                        "csv",  "tsv",  "mail", "mbox"};
 
     return names[format];
 }

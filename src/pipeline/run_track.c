@@ -149,15 +149,16 @@ static uint32_t size_of(const struct tracking *t, const struct version *v)
     return a == 0 ? 1 : a < UINT32_MAX ? (uint32_t)a : UINT32_MAX;
 }
 
+/* The version before stands before it. */
 static void visit(const struct tracking *t, struct nd_visits *visits, const struct version *v,
-                  const struct version *before)
+                  bool is_first)
 {
     const struct nd_visit_params *params = &t->params->visits;
 
     if (!t->use.signs)
         nd_visits_add(params, visits, v->simhash);
     else
-        nd_visits_add_distance(params, visits, before ? distance_of(t, v, before) : size_of(t, v));
+        nd_visits_add_distance(params, visits, is_first ? size_of(t, v) : distance_of(t, v, v - 1));
 }
 
 static enum nd_status plan_series(struct tracking *t, struct nd_error *err)
@@ -172,7 +173,7 @@ static enum nd_status plan_series(struct tracking *t, struct nd_error *err)
 
         *s = (struct series){.first = i};
         for (; i < t->n && t->version[i].series == t->version[s->first].series; i++)
-            visit(t, &s->visits, &t->version[i], i > s->first ? &t->version[i - 1] : NULL);
+            visit(t, &s->visits, &t->version[i], i == s->first);
         s->n = i - s->first;
         s->priority = s->visits.priority;
     }
@@ -247,18 +248,18 @@ static enum nd_status write_versions(struct tracking *t, const struct series *s,
     struct nd_visits visits = {0}; /* what was known then */
 
     for (size_t i = 0; status == ND_OK && i < s->n; i++) {
-        const struct version *v = &t->version[s->first + i], *before = i ? v - 1 : NULL;
+        const struct version *v = &t->version[s->first + i];
         const char *change;
 
-        visit(t, &visits, v, before);
-        change = change_of(v, before, visits.priority);
+        visit(t, &visits, v, i == 0);
+        change = change_of(v, i ? v - 1 : NULL, visits.priority);
         put_series(t, v);
         put_id(t, "id", v);
         if (t->params->time)
             put_time(&t->use, "time", v->time);
         else
             nd_cell_none(&t->use, "time");
-        if (before)
+        if (i)
             nd_cell_uint(&t->use, "distance", visits.priority);
         else
             nd_cell_none(&t->use, "distance");
@@ -348,9 +349,11 @@ static enum nd_status write_all(struct tracking *t, uint64_t *found, struct nd_e
 {
     enum nd_status status = nd_use_open(&t->use, t->params->json, err);
 
+    if (!t->n)
+        return status;
     for (size_t i = 0; i < t->n_series; i++)
         *found += t->series[i].visits.priority > 0;
-    if (t->params->plan && t->n_series)
+    if (t->params->plan)
         qsort(t->series, t->n_series, sizeof *t->series, by_priority);
     for (size_t i = 0; status == ND_OK && i < t->n_series; i++)
         status = t->params->plan ? write_plan(t, &t->series[i], err)

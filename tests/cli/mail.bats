@@ -155,6 +155,15 @@ PY
     [ "$status" -eq 2 ]
 }
 
+@test "mail: of no message nothing is written, and nothing is wrong" {
+    mkdir -p empty/cur
+    run neardup filter -q -p spam.eml -a --output-dir marked empty
+    [ "$status" -eq 1 ]
+    run neardup filter -q -p spam.eml -a empty -o out
+    [ "$status" -eq 1 ]
+    [ -e out ] && [ ! -s out ]
+}
+
 @test "mail: no message is lost on its way through --annotate" {
     python3 -c 'print("Subject: deep\n" + "Content-Type: message/rfc822\n\n" * 200 + "x")' >deep
     run neardup filter -q -f mail -p spam.eml -a deep

@@ -82,8 +82,9 @@ static int read_once(const char *const *paths, size_t n, const struct nd_input_o
 
 static void every_allocation_may_fail(void **state)
 {
-    static const char *const paths[] = {"dir",    "a.jsonl.gz", "b.csv",
-                                        "c.html", "d.tar",      "e.txt.zst"};
+    static const char *const paths[] = {"dir",   "a.jsonl.gz", "b.csv", "c.html",
+                                        "d.tar", "e.txt.zst",  "f.mbox"};
+    enum { PATHS = sizeof paths / sizeof *paths };
     struct nd_input_options o = nd_input_options_default();
     size_t all;
 
@@ -96,14 +97,17 @@ static void every_allocation_may_fail(void **state)
         "charset=koi8-r><title>t</title><b>u<a href=v>\\320\\0' > c.html; tar cf d.tar a.jsonl.gz "
         "b.csv; printf "
         "'\\377\\376x\\0' | zstd -q > e.txt.zst");
+    run("printf 'From a Mon Jan  1 10:00:00 2024\\nMessage-ID: <x>\\nContent-Type: "
+        "multipart/mixed; boundary=b\\n\\n--b\\nContent-Type: text/plain; charset=koi8-r\\n\\n"
+        "\\320\\n--b\\nContent-Type: text/html\\n\\n<p>p\\0<p>q\\377\\n--b--\\n' > f.mbox");
     allocations = 0;
-    assert_int_equal(read_once(paths, 6, &o), 0);
+    assert_int_equal(read_once(paths, PATHS, &o), 0);
     all = allocations;
     assert_true(all > 50);
     for (size_t i = 0; i < all; i++) {
         allocations = 0;
         failing = i;
-        int status = read_once(paths, 6, &o);
+        int status = read_once(paths, PATHS, &o);
 
         failing = SIZE_MAX;
         if (status != ND_ENOMEM)

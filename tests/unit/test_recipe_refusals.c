@@ -83,25 +83,6 @@ static void an_error_names_place_key_and_nearest(void **state)
          "dir/my.ini:3: match: at character 7: this kind of signature has no such value: 'equal'"},
         {"[signature s]\nposition_table = 0:1\n[decide]",
          "dir/my.ini:2: 'position_table' is read only where position is table"},
-        {"[signature s]\ntf = log\nkind = minhash",
-         "dir/my.ini:2: 'tf' is read only where kind is simhash, or low, high, a band, top or "
-         "top_share cuts weights off"},
-        {"[signature s]\nkind = imatch\nidf = inverse\n[decide]",
-         "dir/my.ini:3: 'idf' is read only where kind is simhash, or low, high, a band, top or "
-         "top_share cuts weights off; idf = log and nidf always"},
-        {"[signature s]\nkind = features\nmarkup = multiply",
-         "dir/my.ini:3: 'markup' is read only where kind is simhash, or low, high, a band, top or "
-         "top_share cuts weights off, or it multiplies by 0"},
-        {"[signature s]\nkind = checksums\nposition = inverse-log",
-         "dir/my.ini:3: 'position' is read only where kind is simhash, or low, high, a band, top "
-         "or "
-         "top_share cuts weights off; position = cosine and table always"},
-        {"[signature s]\nkind = mod-p\nclip_quantile = 0.5",
-         "dir/my.ini:3: 'clip_quantile' is read only where kind is simhash, or low, high, a band, "
-         "top or top_share cuts weights off"},
-        {"[signature s]\nkind = profile\ncount = occurrences\nclip_rank = 2",
-         "dir/my.ini:4: 'clip_rank' is read only where kind is simhash, or low, high, a band, "
-         "top or top_share cuts weights off"},
         {"[decide]\nmatch = distance(s) <= 3",
          "dir/my.ini:2: 'match' is read only where candidates is match"},
         {"[decide]\nmatch = distance(s) = 3", "dir/my.ini:2: match: '= 3' belongs to no rule"},
@@ -174,12 +155,50 @@ static void what_nothing_reads_is_refused(void **state)
                                      "(its default: )");
 }
 
+static void weights_that_mean_nothing_are_refused(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"[signature s]\ntf = log\nkind = minhash",
+         "dir/my.ini:2: 'tf' is read only where kind is simhash, or low, high, a band, top or "
+         "top_share cuts weights off"},
+        {"[signature s]\nkind = imatch\nidf = inverse\n[decide]",
+         "dir/my.ini:3: 'idf' is read only where kind is simhash, or low, high, a band, top or "
+         "top_share cuts weights off; idf = log and nidf always"},
+        {"[signature s]\nkind = features\nmarkup = multiply",
+         "dir/my.ini:3: 'markup' is read only where kind is simhash, or low, high, a band, top or "
+         "top_share cuts weights off, or it multiplies by 0"},
+        {"[signature s]\nkind = checksums\nposition = inverse-log",
+         "dir/my.ini:3: 'position' is read only where kind is simhash, or low, high, a band, top "
+         "or "
+         "top_share cuts weights off; position = cosine and table always"},
+        {"[signature s]\nkind = mod-p\nclip_quantile = 0.5",
+         "dir/my.ini:3: 'clip_quantile' is read only where kind is simhash, or low, high, a band, "
+         "top or top_share cuts weights off"},
+        {"[signature s]\nkind = profile\ncount = occurrences\nclip_rank = 2",
+         "dir/my.ini:4: 'clip_rank' is read only where kind is simhash, or low, high, a band, "
+         "top or top_share cuts weights off"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct nd_recipe recipe = nd_recipe_default();
+        struct nd_error err = {0};
+
+        assert_int_equal(parse(&recipe, cases[i].text, &err), ND_EINVAL);
+        assert_string_equal(err.message, cases[i].message);
+    }
+}
+
 /* Weights that some of the kinds read, and that others read only at their defaults. */
 static void weights_are_read_where_they_can_count(void **state)
 {
-    static const char *const good[] = {
+    static const char at_defaults[] =
         "kind = minhash\ntf = count\nidf = none\nmarkup = ignore\nposition = none\n"
-        "clip_quantile = 0\nclip_rank = 0",
+        "clip_quantile = 0\nclip_rank = 0";
+    static const char *const good[] = {
+        at_defaults,
         "kind = minhash\ntf = log\ntop = 20",
         "kind = minhash\nidf = inverse\nlow = 0.1",
         "kind = minhash\nposition = inverse\nhigh = 0.1",
@@ -278,6 +297,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_error_names_place_key_and_nearest),
         cmocka_unit_test(an_assignment_names_its_signature),
+        cmocka_unit_test(weights_that_mean_nothing_are_refused),
         cmocka_unit_test(weights_are_read_where_they_can_count),
         cmocka_unit_test(what_is_refused_means_nothing),
         cmocka_unit_test(what_nothing_reads_is_refused),
