@@ -153,11 +153,11 @@ static void clusters_that_share_a_key_are_joined_by_the_rest(void **state)
 /* Distances at which 32 bits tell too little, by tables. */
 static void far_neighbours_are_found_by_tables(void **state)
 {
-    uint64_t *row = make(16000, 64, 8, 0);
+    uint64_t *row = make(16000, 64, 9, 0);
 
     (void)state;
     check(row, 16000, 64, 7);
-    check(row, 16000, 64, 8);
+    check(row, 16000, 64, 9);
     free(row);
     row = make(8000, 256, 16, 0);
     check(row, 8000, 256, 13);
