@@ -175,6 +175,114 @@ static void check_next(const struct nd_hamming_kernels *k, const char *isa)
         }
 }
 
+/* Words in clusters, so that there is much to find; what lies behind the end is near as well. */
+static void fill_words(uint32_t *word, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        word[i] = (uint32_t)some(any() % 3 ? word[any() % (i + 1)] : 0);
+}
+
+static void check_words_next(const struct nd_hamming_kernels *k, const char *isa)
+{
+    static uint32_t word[LENGTHS + ND_HAMMING_PADDING];
+    static struct nd_hamming_found expected[LENGTHS], got[LENGTHS];
+
+    for (size_t end = 0; end <= LENGTHS; end++)
+        for (unsigned round = 0; round < 20; round++) {
+            size_t n = end ? any() % (end + 1) : 0, count;
+            unsigned distance = (unsigned)(any() % 17);
+
+            fill_words(word, LENGTHS + ND_HAMMING_PADDING);
+            count = definition->words_next(word, n, end, distance, expected);
+            expect(k->words_next(word, n, end, distance, got) == count &&
+                       !memcmp(expected, got, count * sizeof *got),
+                   isa, "words_next", n, distance);
+        }
+}
+
+static void check_words_in(const struct nd_hamming_kernels *k, const char *isa)
+{
+    static uint32_t word[LENGTHS + ND_HAMMING_PADDING];
+    static struct nd_hamming_near expected[LENGTHS * LENGTHS], got[LENGTHS * LENGTHS];
+
+    for (size_t n = 0; n <= LENGTHS; n++)
+        for (unsigned round = 0; round < 20; round++) {
+            size_t from = any() % (n / ND_HAMMING_TURN + 1) * ND_HAMMING_TURN, count;
+            size_t rows = any() % 20 * ND_HAMMING_TURN, gap = any() % 20;
+            unsigned distance = (unsigned)(any() % 17);
+
+            fill_words(word, LENGTHS + ND_HAMMING_PADDING);
+            count = definition->words_in(word, from, rows, n, gap, distance, expected);
+            expect(k->words_in(word, from, rows, n, gap, distance, got) == count &&
+                       !memcmp(expected, got, count * sizeof *got),
+                   isa, "words_in", n, distance);
+        }
+}
+
+/* The definition of words_in itself: each pair once, by comparing all with all. */
+static void check_each_pair_once(void)
+{
+    static uint32_t word[LENGTHS + ND_HAMMING_PADDING];
+    static struct nd_hamming_near found[LENGTHS * LENGTHS];
+
+    for (size_t n = 0; n <= LENGTHS; n++) {
+        size_t gap = any() % 20, count, pairs = 0, expected = 0;
+        unsigned distance = (unsigned)(any() % 17);
+
+        fill_words(word, LENGTHS + ND_HAMMING_PADDING);
+        count = definition->words_in(word, 0, LENGTHS + 2, n, gap, distance, found);
+        for (size_t f = 0; f < count; f++) {
+            size_t i = found[f].line, first = i - i % ND_HAMMING_TURN + 1 + gap;
+
+            for (unsigned b = 0; b < ND_HAMMING_WINDOW; b++) {
+                size_t j = first + found[f].more * (size_t)ND_HAMMING_WINDOW + b;
+
+                if (!(found[f].slots >> b & 1))
+                    continue;
+                pairs++;
+                expect(j > i + gap && j < n &&
+                           (unsigned)__builtin_popcount(word[i] ^ word[j]) <= distance,
+                       "scalar", "words_in", n, distance);
+            }
+        }
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = i + 1 + gap; j < n; j++)
+                expected += (unsigned)__builtin_popcount(word[i] ^ word[j]) <= distance;
+        expect(pairs == expected, "scalar", "words_in", n, distance);
+    }
+}
+
+/* A key of up to 32 runs, and what it says of any values. */
+static void check_parts(const struct nd_hamming_kernels *k, const char *isa)
+{
+    static uint64_t x[LENGTHS + SHIFTS];
+    static uint32_t expected[2][LENGTHS + 1], got[2][LENGTHS + 1];
+
+    for (size_t n = 0; n <= LENGTHS; n++) {
+        struct nd_record_code code = {.n_runs = (unsigned)(1 + any() % (n % 2 ? 2 : 32))};
+        const uint64_t *from = x + any() % SHIFTS;
+
+        for (unsigned r = 0; r < code.n_runs; r++) {
+            code.shift[r] = (unsigned)(any() % 64);
+            code.mask[r] = any();
+        }
+        code.key_bits = (unsigned)(1 + any() % 64);
+        code.part_bits = (unsigned)(any() % 13);
+        code.place_bits = (unsigned)(any() % 21);
+        for (size_t i = 0; i < LENGTHS + SHIFTS; i++)
+            x[i] = any();
+        for (int a = 0; a < 2; a++)
+            expected[a][n] = got[a][n] = 77;
+        definition->join_parts(&code, from, n, expected[0]);
+        k->join_parts(&code, from, n, got[0]);
+        expect(!memcmp(expected[0], got[0], (n + 1) * sizeof **got), isa, "parts", n, 0);
+        definition->join_places(&code, from, n, expected[0], expected[1]);
+        k->join_places(&code, from, n, got[0], got[1]);
+        for (int a = 0; a < 2; a++)
+            expect(!memcmp(expected[a], got[a], (n + 1) * sizeof **got), isa, "places", n, 0);
+    }
+}
+
 /* Any checks and errors: the kernels need not know that they are a code's. */
 static void check_places(const struct nd_filter_kernels *k, const char *isa)
 {
@@ -260,6 +368,7 @@ static void check_elias_fano(nd_elias_fano_decode *decode, const char *isa)
 
 int main(void)
 {
+    check_each_pair_once();
     for (int isa = 1; isa < 4; isa++) {
         const struct nd_hamming_kernels *k = nd_hamming_kernels_of((enum nd_isa)isa);
 
@@ -270,6 +379,9 @@ int main(void)
         check_ball(k, isa_name[isa]);
         check_rows(k, isa_name[isa]);
         check_next(k, isa_name[isa]);
+        check_words_next(k, isa_name[isa]);
+        check_words_in(k, isa_name[isa]);
+        check_parts(k, isa_name[isa]);
         check_places(nd_filter_kernels_of((enum nd_isa)isa), isa_name[isa]);
         check_marked(nd_filter_kernels_of((enum nd_isa)isa), isa_name[isa]);
         check_elias_fano(nd_elias_fano_of((enum nd_isa)isa), isa_name[isa]);

@@ -230,8 +230,10 @@ typedef int nd_hamming_report(void *context, const struct nd_hamming_pair *pairs
 
 /*
  * All pairs of the n fingerprints within the distance, each once, by position.  Partition on each
- * key of a design, compare within, report in the first table only.  threads 0: one a processor;
- * report is called by one thread at a time.  ND_EINVAL, ND_ENOMEM, ND_ECANCELLED: report said so.
+ * key of a design, compare within, report in the first table only (002, section 3.1.2, for the
+ * designs).  12 bytes a fingerprint beside the input, some more for those that share a key with
+ * more than 4096 others.  threads 0: one a processor; report is called by one thread at a time.
+ * ND_EINVAL; ND_EUNSUPPORTED: 2^32 or more; ND_ENOMEM; ND_ECANCELLED: report said so.
  */
 ND_API enum nd_status nd_hamming_pairs(const uint64_t *fingerprints, size_t n, unsigned bits,
                                        unsigned distance, unsigned threads,

@@ -1,9 +1,8 @@
 /* hamming_join.c - all pairs of a set within a distance
  *
  * For each table of a design: the fingerprints are partitioned by a hash of the table's key so that
- * a part fits in the cache, a part is divided again until few share a bucket, and neighbours in a
- * bucket are compared.  A pair is reported by the first table whose key agrees and by no other.
- * Tables whose keys have enough bits in common go through one partition by those.
+ * a part fits in the cache, a part is divided by more of that hash, and those in a bucket are
+ * compared.  A pair is reported by the first table whose key agrees and by no other.
  *
  * A bucket that stays large (a cluster that agrees in the whole key) is joined in the same way by
  * the bits outside that key: the recurrence of 002, section 3.1.2, only where the data want it.
@@ -15,23 +14,11 @@
 
 #include "base/memory.h"
 #include "index/hamming_plan.h"
-#include "index/hamming_tables.h"
 
-enum { SLACK = 4096 };
-
-uint64_t nd_join_folded_value(const struct nd_join *j, const struct nd_join_level *level,
-                              const uint64_t *x)
-{
-    const uint64_t *key = nd_join_key(j, level, level->table);
-    uint64_t hash = 0, fold;
-
-    for (size_t w = 0; w < j->words; w++) {
-        hash = (hash ^ (x[w] & key[w])) * UINT64_C(0x9E3779B97F4A7C15);
-        hash ^= hash >> 32;
-    }
-    fold = nd_tables_fold(x, j->words);
-    return hash << 32 | (uint32_t)(fold ^ fold >> 32);
-}
+enum {
+    SLACK = 4096,
+    MORE_BITS = 1 /* shared by tables than choose parts otherwise: their parts are divided less */
+};
 
 static bool reserve(struct nd_join_scratch *s, size_t n)
 {
@@ -41,28 +28,25 @@ static bool reserve(struct nd_join_scratch *s, size_t n)
     return nd_join_scratch_make(s, n + n / 4 + SLACK);
 }
 
-/* One part, by every table of the group: by the rest of its key where there is one. */
+/* One part, by every table of the pass. */
 static void run_part(void *context, size_t task, unsigned worker)
 {
     struct nd_join *j = context;
     struct nd_join_worker *w = &j->worker[worker];
-    size_t start = j->start[task], n = j->start[task + 1] - start;
-    struct nd_join_records part = {j->part.value + start, j->part.position + start, 0};
-    struct nd_join_level level = j->level;
     const struct nd_join_pass *pass = &j->pass[j->now];
+    size_t start = j->start[task], n = j->start[task + 1] - start;
+    struct nd_join_level level = j->level;
+    const struct nd_join_site site = {
+        j, w, &level, {j->part.value + start, j->part.position + start}, &w->scratch, NULL};
 
     if (!reserve(&w->scratch, n)) {
         atomic_store(&j->no_memory, true);
         return;
     }
     for (unsigned g = 0; g < pass->n; g++) {
-        unsigned table = j->group[pass->first + g];
-        uint64_t key = nd_join_key_mask(j, &level, table), rest = key & ~pass->mask;
-
-        level.table = table;
-        level.mask = rest ? rest : key;
-        level.used = rest ? 0 : j->part_bits;
-        nd_join_part(j, w, &level, &part, n, &w->scratch);
+        level.table = j->group[pass->first + g];
+        nd_join_table_code(&level.code, j->words, nd_join_key(j, &level, level.table), pass, n);
+        nd_join_part(&site, n);
     }
 }
 
@@ -70,24 +54,18 @@ static void run_part(void *context, size_t task, unsigned worker)
 static unsigned choose_passes(struct nd_join *j, unsigned left, bool *done)
 {
     const struct nd_join_design *design = &j->level.design;
-    unsigned chosen = 0;
+    unsigned chosen = 0, wanted = nd_join_part_bits(j->n);
 
     for (j->n_passes = 0; j->n_passes < ND_JOIN_PASSES && chosen < left; j->n_passes++) {
         struct nd_join_pass *pass = &j->pass[j->n_passes];
 
         pass->first = chosen;
-        pass->n = nd_join_group(design->keys, design->tables, j->words, done, j->group + chosen,
-                                &pass->mask);
-        if (j->words > 1)
-            pass->mask = nd_join_key_mask(j, &j->level, j->group[chosen]);
+        pass->n = nd_join_group(design->keys, design->tables, j->words, nd_join_shared(wanted),
+                                done, j->group + chosen, &pass->mask);
+        nd_join_pass_code(pass, j->words, pass->n > 1 ? j->part_bits : wanted);
         chosen += pass->n;
     }
     return chosen;
-}
-
-static bool is_over(const struct nd_join *j)
-{
-    return atomic_load(&j->out.stop) || atomic_load(&j->no_memory);
 }
 
 static void run_tables(struct nd_join *j)
@@ -95,16 +73,16 @@ static void run_tables(struct nd_join *j)
     unsigned tables = j->level.design.tables, left = tables;
     bool *done = calloc(tables, sizeof *done);
 
+    j->part_bits = nd_join_part_bits(j->n) + MORE_BITS;
     j->group = nd_alloc_array(tables, sizeof *j->group);
     if (!done || !j->group || !nd_join_partition_make(j))
         atomic_store(&j->no_memory, true);
-    while (left && !is_over(j)) {
+    while (left && !nd_join_is_over(j)) {
         left -= choose_passes(j, left, done);
         nd_join_count(j);
-        for (j->now = 0; j->now < j->n_passes && !is_over(j); j->now++) {
-            j->level.table = j->group[j->pass[j->now].first];
+        for (j->now = 0; j->now < j->n_passes && !nd_join_is_over(j); j->now++) {
             nd_join_partition(j);
-            nd_pool_run(j->pool, (size_t)1 << j->part_bits, run_part, j);
+            nd_pool_run(j->pool, (size_t)1 << j->pass[j->now].code.part_bits, run_part, j);
         }
     }
     free(done);
@@ -116,32 +94,44 @@ static void run_tables(struct nd_join *j)
 static void scan_rest(void *context, size_t task, unsigned worker)
 {
     struct nd_join *j = context;
+    const struct nd_join_site site = {j,       &j->worker[worker],    &j->level,
+                                      j->part, &j->worker[0].scratch, NULL};
 
-    nd_join_compare_rest(j, &j->worker[worker], &j->level, &j->part, task * ND_JOIN_AT_ONCE, j->n);
+    nd_join_compare_rest(&site, task * ND_JOIN_CHUNK, j->n);
+    nd_join_settle(&site);
+}
+
+static void scan_all(struct nd_join *j)
+{
+    const struct nd_join_site site = {j,       &j->worker[0],         &j->level,
+                                      j->part, &j->worker[0].scratch, NULL};
+
+    for (size_t i = 0; i < j->n; i++) {
+        j->part.value[i] = j->row[i * j->words];
+        j->part.position[i] = site.s->index[i] = (uint32_t)i;
+    }
+    nd_join_fetch(&site, 0, j->n);
+    nd_pool_run(j->pool, (j->n + ND_JOIN_CHUNK - 1) / ND_JOIN_CHUNK, scan_rest, j);
 }
 
 /* Too few for tables, or no table to be had: all with all. */
 static void run_scan(struct nd_join *j)
 {
-    uint64_t no_key[ND_HAMMING_WORDS_MAX] = {0};
-    struct nd_join_level none = {.design.keys = no_key};
-
-    if (!nd_join_records_make(&j->part, j->n)) {
+    j->part.value = nd_alloc_array(j->n, sizeof *j->part.value);
+    j->part.position = nd_alloc_array(j->n, sizeof *j->part.position);
+    if (j->part.value && j->part.position && nd_join_scratch_make(&j->worker[0].scratch, j->n))
+        scan_all(j);
+    else
         atomic_store(&j->no_memory, true);
-        return;
-    }
-    for (size_t i = 0; i < j->n; i++) {
-        j->part.value[i] = nd_join_value(j, &none, i);
-        j->part.position[i] = (uint32_t)i;
-    }
-    nd_pool_run(j->pool, (j->n + ND_JOIN_AT_ONCE - 1) / ND_JOIN_AT_ONCE, scan_rest, j);
-    nd_join_records_release(&j->part);
+    free(j->part.value);
+    free(j->part.position);
 }
 
 static void run(struct nd_join *j)
 {
     j->worker = calloc(j->n_threads, sizeof *j->worker);
-    if (!j->worker || !nd_join_design(&j->level.design, j->level.open, j->words, j->distance, j->n))
+    if (!j->worker ||
+        !nd_join_design(&j->level.design, j->level.open, j->words, j->distance, j->n, nd_join_cost))
         atomic_store(&j->no_memory, true);
     else if (j->level.design.tables == 0)
         run_scan(j);
@@ -176,6 +166,7 @@ enum nd_status nd_hamming_pairs(const uint64_t *fingerprints, size_t n, unsigned
     if (n > UINT32_MAX)
         return nd_fail(err, ND_EUNSUPPORTED, "%zu fingerprints to join: 2^32 - 1 at most", n);
     j.distance = distance;
+    j.is_weak = nd_join_is_weak(distance);
     j.out.report = report;
     j.out.context = context;
     atomic_flag_clear(&j.out.busy);

@@ -10,6 +10,8 @@
 #include <neardup/hamming.h>
 
 #include "base/pool.h"
+#include "simd/hamming_kernels.h"
+#include "simd/hamming_record.h"
 
 /* The keys of the tables that a join goes through. */
 struct nd_join_design {
@@ -17,19 +19,32 @@ struct nd_join_design {
     uint64_t *keys; /* `words` words each, from malloc */
 };
 
-/*
- * The design for joining n fingerprints within the distance by the bits of `open` alone.  False:
- * out of memory.  No tables: comparing all with all is cheaper, or there is no other way.
- */
-bool nd_join_design(struct nd_join_design *design, const uint64_t *open, size_t words,
-                    unsigned distance, size_t n);
+/* A design that may be chosen for n fingerprints within a distance. */
+struct nd_join_wish {
+    size_t n;
+    unsigned distance, key_bits, tables;
+    const uint64_t *keys; /* of one word; NULL: they have more, or are many */
+};
+
+/* Nanoseconds a fingerprint: of a join, and of a bucket of an index that is to be refined. */
+typedef double nd_join_cost_of(const struct nd_join_wish *wish);
+nd_join_cost_of nd_join_cost, nd_join_inner_cost;
 
 /*
- * The first table not done and, of one-word keys, those that have enough bits in common with it to
- * go through one partition: their numbers, and the bits that all have in common.  Returns how many.
+ * The design for n fingerprints within the distance, by the bits of `open` alone, that should cost
+ * least.  False: out of memory.  No tables: comparing all with all is cheaper, or there is no other
+ * way.
  */
-unsigned nd_join_group(const uint64_t *keys, unsigned tables, size_t words, bool *done,
-                       unsigned *group, uint64_t *mask);
+bool nd_join_design(struct nd_join_design *design, const uint64_t *open, size_t words,
+                    unsigned distance, size_t n, nd_join_cost_of *cost_of);
+
+/*
+ * The first table not done and, of one-word keys, those that have at least `shared` bits in common
+ * with it, which may go through one partition by those: their numbers, and the bits that all have
+ * in common.  Returns how many.
+ */
+unsigned nd_join_group(const uint64_t *keys, unsigned tables, size_t words, unsigned shared,
+                       bool *done, unsigned *group, uint64_t *mask);
 
 /* Pairs on their way to the caller's function, which one thread at a time enters. */
 struct nd_join_output {
@@ -48,45 +63,61 @@ struct nd_join_buffer {
 
 void nd_join_flush(struct nd_join_output *out, struct nd_join_buffer *buffer);
 
-/*
- * One table of the join of all, or of a bucket of `parent`.  Buckets are chosen by the bits of
- * `mask` in the value, of whose hash the first `used` bits have chosen the part.
- */
+/* One table of the join of all, or of a bucket of `parent`. */
 struct nd_join_level {
     const struct nd_join_level *parent;
     struct nd_join_design design;
     uint64_t open[ND_HAMMING_WORDS_MAX]; /* bits not in any parent's key */
     unsigned table;
-    uint64_t mask;
-    unsigned used;
+    struct nd_record_code code;
 };
 
-/*
- * What is compared of a fingerprint: itself where it has one word, else 32 bits of a hash of the
- * key above 32 bits of all words folded, which are never farther apart than the fingerprints.
- */
+/* What is compared of a fingerprint: itself where it has one word, else 32 bits of a hash of the
+ * key above 32 bits of all words folded; and its number among the rows. */
 struct nd_join_records {
     uint64_t *value;
     uint32_t *position;
-    size_t capacity;
 };
-/* Readable behind what is compared. */
-enum { ND_JOIN_PADDING = 16 };
-bool nd_join_records_make(struct nd_join_records *r, size_t n);
-void nd_join_records_release(struct nd_join_records *r);
 
-/* Room for a part in the order of its buckets, and what a worker found. */
+/* Room for a part in the order of its buckets. */
 struct nd_join_scratch {
-    struct nd_join_records records;
-    uint32_t *end; /* of each bucket */
     size_t capacity;
+    uint32_t *place, *filter; /* of each record */
+    uint32_t *index, *word;   /* bucket by bucket: the record's number in the part, its filter */
+    uint64_t *value;          /* 64 bits of it, where the filter is weak */
+    uint32_t *end;            /* of each bucket */
 };
 bool nd_join_scratch_make(struct nd_join_scratch *s, size_t n);
 void nd_join_scratch_release(struct nd_join_scratch *s);
 
+/* Pairs of a part that are on their way to the output, or to be looked up among the rows. */
+enum { ND_JOIN_HITS = 512 };
+struct nd_join_hits {
+    uint32_t a[ND_JOIN_HITS], b[ND_JOIN_HITS];
+    uint8_t distance[ND_JOIN_HITS];
+    size_t n;
+};
+
+enum {
+    ND_JOIN_LARGE = 4096, /* a bucket of more is joined by itself */
+    ND_JOIN_CHUNK = 1024, /* records compared at once with those behind them */
+    ND_JOIN_ROWS = 64,    /* of a bucket, compared at once with all of it */
+    ND_JOIN_WHOLE = 512,  /* a bucket of no more is compared at once */
+    ND_JOIN_PADDING = ND_HAMMING_PADDING
+};
+
+/* Positions, those of equal rows side by side, the least of them first: it stands for all. */
+struct nd_join_equals {
+    uint32_t *member; /* from malloc */
+    size_t n;
+};
+
 struct nd_join_worker {
     struct nd_join_buffer out;
     struct nd_join_scratch scratch;
+    struct nd_join_hits hits;
+    struct nd_hamming_found found[ND_JOIN_CHUNK];
+    struct nd_hamming_near near[ND_JOIN_ROWS * (ND_JOIN_LARGE / ND_HAMMING_WINDOW + 1)];
 };
 
 struct nd_join_share;
@@ -95,27 +126,39 @@ struct nd_join_share;
 struct nd_join_pass {
     uint64_t mask;
     unsigned first, n;
+    struct nd_record_code code;
 };
 
 /* Passes whose parts are counted together: the rows are read once for all. */
-enum { ND_JOIN_PASSES = 4 };
+enum { ND_JOIN_PASSES = 8 };
 
 struct nd_join {
     const uint64_t *row;
     size_t n, words;
     unsigned distance, n_threads;
+    bool is_weak; /* the filter lets too much pass: compare 64 bits */
     struct nd_pool *pool;
     struct nd_join_output out;
     atomic_bool no_memory;
     struct nd_join_level level;
     struct nd_join_worker *worker;
 
-    /* The partition: 2^part_bits parts, by pass[now]. */
+    /* The partition: at most 2^part_bits parts, by pass[now]. */
     unsigned part_bits, *group, now, n_passes;
     struct nd_join_pass pass[ND_JOIN_PASSES];
     struct nd_join_records part;
     size_t *start; /* of each part */
     struct nd_join_share *share;
+};
+
+/* What is done where: one worker, one table, the records at hand. */
+struct nd_join_site {
+    struct nd_join *join;
+    struct nd_join_worker *worker;
+    const struct nd_join_level *level;
+    struct nd_join_records part;
+    struct nd_join_scratch *s;
+    const struct nd_join_equals *equals; /* NULL: each record stands for itself */
 };
 
 static inline const uint64_t *nd_join_key(const struct nd_join *j,
@@ -124,33 +167,48 @@ static inline const uint64_t *nd_join_key(const struct nd_join *j,
     return level->design.keys + table * j->words;
 }
 
-uint64_t nd_join_folded_value(const struct nd_join *j, const struct nd_join_level *level,
-                              const uint64_t *x);
-
-static inline uint64_t nd_join_value(const struct nd_join *j, const struct nd_join_level *level,
-                                     size_t position)
+static inline bool nd_join_is_over(const struct nd_join *j)
 {
-    const uint64_t *x = j->row + position * j->words;
-
-    return j->words == 1 ? x[0] : nd_join_folded_value(j, level, x);
-}
-
-/* The first `bits` bits, after `used` ones, of a hash of the value's bits in the mask. */
-static inline size_t nd_join_place(uint64_t value, uint64_t mask, unsigned used, unsigned bits)
-{
-    uint64_t hash = (value & mask) * UINT64_C(0x9E3779B97F4A7C15) << used;
-
-    return (size_t)(hash >> (63 - bits) >> 1);
+    return atomic_load_explicit(&j->out.stop, memory_order_relaxed) ||
+           atomic_load_explicit(&j->no_memory, memory_order_relaxed);
 }
 
 /* The fewest bits, at most `most`, by which n records fall into places of `each` or fewer. */
 unsigned nd_join_bits(size_t n, size_t each, unsigned most);
 
-/* What the values' places are chosen by in a table: the bits of its key, or the hash of them. */
-static inline uint64_t nd_join_key_mask(const struct nd_join *j, const struct nd_join_level *level,
-                                        unsigned table)
+/* Whether 32 bits, folded, tell too little at the distance. */
+bool nd_join_is_weak(unsigned distance);
+
+/* The parts that n records should have, and how many bits of keys choose one at most. */
+unsigned nd_join_part_bits(size_t n);
+/* Tables with so many bits in common may share a partition. */
+unsigned nd_join_shared(unsigned part_bits);
+
+/*
+ * How a pass chooses parts, at most 2^part_bits.  And how a table chooses places in a part of n
+ * records: by what its key adds to the pass, or, if that is nothing, by more of the same hash.
+ */
+void nd_join_pass_code(struct nd_join_pass *pass, size_t words, unsigned part_bits);
+void nd_join_table_code(struct nd_record_code *code, size_t words, const uint64_t *key,
+                        const struct nd_join_pass *pass, size_t n);
+
+/* Of n rows of many words the values; of n values the parts; and the places, with the filters. */
+enum { ND_JOIN_BLOCK = 512 };
+void nd_join_values(const struct nd_join *j, const uint64_t *key, const uint64_t *row, size_t n,
+                    uint64_t *value);
+void nd_join_parts(const struct nd_join *j, const struct nd_record_code *code,
+                   const uint64_t *value, size_t n, uint32_t *part);
+void nd_join_places(const struct nd_join *j, const struct nd_record_code *code,
+                    const uint64_t *value, size_t n, uint32_t *place, uint32_t *filter);
+
+/* 64 bits, no farther apart than the rows are. */
+static inline uint64_t nd_join_fold(const uint64_t *x, size_t words)
 {
-    return j->words == 1 ? nd_join_key(j, level, table)[0] : ~(uint64_t)UINT32_MAX;
+    uint64_t fold = x[0];
+
+    for (size_t w = 1; w < words; w++)
+        fold ^= x[w] << (5 * w) | x[w] >> (64 - 5 * w);
+    return fold;
 }
 
 bool nd_join_partition_make(struct nd_join *j);
@@ -159,20 +217,37 @@ void nd_join_partition_release(struct nd_join *j);
 void nd_join_count(struct nd_join *j);
 void nd_join_partition(struct nd_join *j);
 
-/* Join n records of one part, or of a whole bucket of the parent. */
-void nd_join_part(struct nd_join *j, struct nd_join_worker *w, const struct nd_join_level *level,
-                  const struct nd_join_records *part, size_t n, struct nd_join_scratch *s);
+/* Join the n records of site->part: one part, or a whole bucket of the parent. */
+void nd_join_part(const struct nd_join_site *site, size_t n);
 
 /*
- * Compare the ND_JOIN_AT_ONCE records from `from` on with one another and with all that follow, of
- * n; and all n with one another.
+ * Compare the records [first, last) of site->s that have been put in order: each with the next
+ * ND_HAMMING_WINDOW; each of a bucket with what comes `gap` after the next; each of ND_JOIN_CHUNK
+ * from `from` on with all that follow, by value.
  */
-enum { ND_JOIN_AT_ONCE = 1024 };
-void nd_join_compare_rest(struct nd_join *j, struct nd_join_worker *w,
-                          const struct nd_join_level *level, const struct nd_join_records *records,
-                          size_t from, size_t n);
-void nd_join_compare_all(struct nd_join *j, struct nd_join_worker *w,
-                         const struct nd_join_level *level, const struct nd_join_records *records,
+void nd_join_compare_next(const struct nd_join_site *site, size_t first, size_t last);
+void nd_join_compare_bucket(const struct nd_join_site *site, size_t first, size_t last, size_t gap);
+void nd_join_compare_rest(const struct nd_join_site *site, size_t from, size_t last);
+/* Whether this level and each above it is the first table of its design that sees two rows which
+ * differ like this. */
+bool nd_join_is_first(const struct nd_join *j, const struct nd_join_level *level,
+                      const uint64_t *differ);
+void nd_join_report_pair(const struct nd_join_site *site, size_t a, size_t b, unsigned distance);
+
+/* Group n positions.  False: out of memory. */
+bool nd_join_equals_make(struct nd_join_equals *equals, struct nd_join *j, const uint32_t *position,
                          size_t n);
+/* Write one of each group to `position`, and report the pairs of equal ones, if the site's table is
+ * the one to do so.  Returns how many groups there are. */
+size_t nd_join_distinct(const struct nd_join_site *site, const struct nd_join_equals *equals,
+                        uint32_t *position);
+/* Report all that are equal to one with all that are equal to the other. */
+void nd_join_report_copies(const struct nd_join_site *site, uint32_t a, uint32_t b,
+                           unsigned distance);
+
+/* Pass on what was found so far in the part. */
+void nd_join_settle(const struct nd_join_site *site);
+/* Have 64 bits of the records [first, last) in s->value. */
+void nd_join_fetch(const struct nd_join_site *site, size_t first, size_t last);
 
 #endif

@@ -56,7 +56,7 @@ static bool find_design(const struct nd_tables *s, const struct nd_tables_node *
     for (unsigned i = 0; i < n; i++)
         open[i / 64] |= UINT64_C(1) << i % 64;
     *design = (struct nd_join_design){.tables = 0};
-    if (n && !nd_join_design(design, open, s->words, s->distance, DESIGNED_FOR))
+    if (n && !nd_join_design(design, open, s->words, s->distance, DESIGNED_FOR, nd_join_inner_cost))
         return false;
     for (unsigned t = 0; t < design->tables; t++) {
         uint64_t *numbers = design->keys + t * s->words;

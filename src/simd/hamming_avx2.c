@@ -179,6 +179,68 @@ TARGET static size_t next(const uint64_t *value, size_t n, size_t end, size_t ga
     return count;
 }
 
+/* Which of 16 words differ from v in at most `most` bits, as 16 bits. */
+TARGET static inline unsigned sixteen_within(const uint32_t *word, __m256i v, __m256i most)
+{
+    const __m256i *half = (const __m256i *)(const void *)word;
+
+    return words_within(_mm256_xor_si256(_mm256_loadu_si256(half), v), most) |
+           words_within(_mm256_xor_si256(_mm256_loadu_si256(half + 1), v), most) << 8;
+}
+
+TARGET static size_t words_next(const uint32_t *word, size_t n, size_t end, unsigned distance,
+                                struct nd_hamming_found *found)
+{
+    const __m256i most = _mm256_set1_epi32((int)distance);
+    size_t count = 0;
+
+    for (size_t i = 0; i < n && i + 1 < end; i++) {
+        unsigned slots = sixteen_within(word + i + 1, _mm256_set1_epi32((int)word[i]), most);
+
+        if (i + 1 + ND_HAMMING_WINDOW > end)
+            slots &= (1u << (end - i - 1)) - 1;
+        found[count] = (struct nd_hamming_found){(uint32_t)i, slots};
+        count += slots != 0;
+    }
+    return count;
+}
+
+TARGET static size_t words_in(const uint32_t *word, size_t from, size_t n_rows, size_t n,
+                              size_t gap, unsigned distance, struct nd_hamming_near *near)
+{
+    const __m256i most = _mm256_set1_epi32((int)distance);
+    size_t count = 0, end = from + n_rows;
+
+    for (size_t g = from; g < end; g += ND_HAMMING_TURN)
+        for (size_t first = g + 1 + gap, more = 0; first < n; first += ND_HAMMING_WINDOW, more++) {
+            unsigned before = first + ND_HAMMING_WINDOW > n ? (1u << (n - first)) - 1 : 0xFFFFu;
+
+            for (unsigned i = 0; i < ND_HAMMING_TURN && g + i < n; i++) {
+                __m256i v = _mm256_set1_epi32((int)word[g + i]);
+                unsigned slots = sixteen_within(word + first, v, most) & before;
+
+                if (more == 0)
+                    slots &= ~0u << i;
+                near[count] =
+                    (struct nd_hamming_near){(uint32_t)(g + i), (uint16_t)slots, (uint16_t)more};
+                count += slots != 0;
+            }
+        }
+    return count;
+}
+
+TARGET static void join_parts(const struct nd_record_code *code, const uint64_t *x, size_t n,
+                              uint32_t *part)
+{
+    nd_record_parts(code, x, n, part);
+}
+
+TARGET static void join_places(const struct nd_record_code *code, const uint64_t *x, size_t n,
+                               uint32_t *place, uint32_t *filter)
+{
+    nd_record_places(code, x, n, place, filter);
+}
+
 TARGET static void store_line(void *to, const void *from)
 {
     const __m256i *half = from;
@@ -193,11 +255,19 @@ static void fence(void)
     _mm_sfence();
 }
 
-const struct nd_hamming_kernels nd_hamming_avx2 = {.places = places,
-                                                   .ball = ball,
-                                                   .lines = lines,
-                                                   .rows = rows,
-                                                   .next = next,
-                                                   .store_line = store_line,
-                                                   .fence = fence};
+const struct nd_hamming_kernels nd_hamming_avx2 = {
+    .next_ns = 3.5,
+    .word_ns = 0.17,
+    .places = places,
+    .ball = ball,
+    .lines = lines,
+    .rows = rows,
+    .next = next,
+    .words_next = words_next,
+    .words_in = words_in,
+    .join_parts = join_parts,
+    .join_places = join_places,
+    .store_line = store_line,
+    .fence = fence,
+};
 #endif

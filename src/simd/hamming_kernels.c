@@ -89,6 +89,80 @@ static size_t next(const uint64_t *value, size_t n, size_t end, size_t gap, unsi
     return count;
 }
 
+/* Written so that a compiler can make vectors of it, whatever the processor. */
+static inline uint32_t count_bits(uint32_t x)
+{
+    x -= x >> 1 & 0x55555555u;
+    x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
+    x = (x + (x >> 4)) & 0x0F0F0F0Fu;
+    x += x >> 8;
+    return (x + (x >> 16)) & 63;
+}
+
+/* Which of 16 words differ from v in at most `distance` bits, as 16 bits. */
+static unsigned sixteen_within(const uint32_t *word, uint32_t v, uint32_t distance)
+{
+    static const uint32_t bit[ND_HAMMING_WINDOW] = {1,   2,   4,    8,    16,   32,   64,    128,
+                                                    256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
+    uint32_t slots = 0;
+
+    for (unsigned b = 0; b < ND_HAMMING_WINDOW; b++)
+        slots |= count_bits(word[b] ^ v) <= distance ? bit[b] : 0;
+    return slots;
+}
+
+/* The slots of a block from `first` on that are before word n. */
+static unsigned taken_slots(size_t first, size_t n)
+{
+    return first + ND_HAMMING_WINDOW > n ? (1u << (n - first)) - 1 : 0xFFFFu;
+}
+
+static size_t words_next(const uint32_t *word, size_t n, size_t end, unsigned distance,
+                         struct nd_hamming_found *found)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n && i + 1 < end; i++) {
+        unsigned slots = sixteen_within(word + i + 1, word[i], distance) & taken_slots(i + 1, end);
+
+        found[count] = (struct nd_hamming_found){(uint32_t)i, slots};
+        count += slots != 0;
+    }
+    return count;
+}
+
+static size_t words_in(const uint32_t *word, size_t from, size_t n_rows, size_t n, size_t gap,
+                       unsigned distance, struct nd_hamming_near *near)
+{
+    size_t count = 0, end = from + n_rows;
+
+    for (size_t g = from; g < end; g += ND_HAMMING_TURN)
+        for (size_t first = g + 1 + gap, more = 0; first < n; first += ND_HAMMING_WINDOW, more++)
+            for (size_t i = g; i < g + ND_HAMMING_TURN && i < n; i++) {
+                unsigned slots =
+                    sixteen_within(word + first, word[i], distance) & taken_slots(first, n);
+
+                if (more == 0)
+                    slots &= ~0u << (i - g);
+                near[count] =
+                    (struct nd_hamming_near){(uint32_t)i, (uint16_t)slots, (uint16_t)more};
+                count += slots != 0;
+            }
+    return count;
+}
+
+static void join_parts(const struct nd_record_code *code, const uint64_t *x, size_t n,
+                       uint32_t *part)
+{
+    nd_record_parts(code, x, n, part);
+}
+
+static void join_places(const struct nd_record_code *code, const uint64_t *x, size_t n,
+                        uint32_t *place, uint32_t *filter)
+{
+    nd_record_places(code, x, n, place, filter);
+}
+
 static void store_line(void *to, const void *from)
 {
     memcpy(to, from, 64);
@@ -98,13 +172,21 @@ static void fence(void)
 {
 }
 
-const struct nd_hamming_kernels nd_hamming_scalar = {.places = places,
-                                                     .ball = ball,
-                                                     .lines = lines,
-                                                     .rows = rows,
-                                                     .next = next,
-                                                     .store_line = store_line,
-                                                     .fence = fence};
+const struct nd_hamming_kernels nd_hamming_scalar = {
+    .next_ns = 16.0,
+    .word_ns = 1.0,
+    .places = places,
+    .ball = ball,
+    .lines = lines,
+    .rows = rows,
+    .next = next,
+    .words_next = words_next,
+    .words_in = words_in,
+    .join_parts = join_parts,
+    .join_places = join_places,
+    .store_line = store_line,
+    .fence = fence,
+};
 
 const struct nd_hamming_kernels *nd_hamming_kernels_of(enum nd_isa isa)
 {

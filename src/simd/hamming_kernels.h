@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "simd/cpu.h"
+#include "simd/hamming_record.h"
 
 /*
  * A cache line of a table: up to 15 slots that begin with a word each, and in word 15 how many of
@@ -73,8 +74,20 @@ static inline uint32_t nd_hamming_fold(uint64_t x, unsigned turn)
     return low ^ (high << turn | high >> (31 - turn) >> 1);
 }
 
+enum { ND_HAMMING_WINDOW = 16, ND_HAMMING_TURN = 4, ND_HAMMING_PADDING = 20 };
+
+/* In block `more` of a bucket slots that are near a word: what words_in says. */
+struct nd_hamming_near {
+    uint32_t line;
+    uint16_t slots, more;
+};
+
 /* All tables give the same results; the scalar one is the definition. */
 struct nd_hamming_kernels {
+    /* Nanoseconds that words_next takes for a word, and words_in for each that one is compared
+     * with: about so many, for the choice of a design.  What is found depends on no design. */
+    double next_ns, word_ns;
+
     /*
      * Of n fingerprints of one word each: the place of the hash of the bits in `key`, and the fold.
      */
@@ -116,6 +129,32 @@ struct nd_hamming_kernels {
      */
     size_t (*next)(const uint64_t *value, size_t n, size_t end, size_t gap, unsigned distance,
                    struct nd_hamming_found *found);
+
+    /*
+     * For each i < n the words within the distance of word[i] among the ND_HAMMING_WINDOW from
+     * word[i + 1] on, as far as they lie before word[end]: `line` is i, bit b of `slots` says
+     * word[i + 1 + b].  Returns for how many there is one, in order; `found` holds n.
+     * ND_HAMMING_PADDING words beyond word[end] are readable.
+     */
+    size_t (*words_next)(const uint32_t *word, size_t n, size_t end, unsigned distance,
+                         struct nd_hamming_found *found);
+
+    /*
+     * Of a bucket of n words, for each i of the `rows` from `from` on (both multiples of
+     * ND_HAMMING_TURN), as far as i < n, the words within the distance from word[i + 1 + gap] on.
+     * `line` is i; bit b of `slots` with `more` says word[first + 1 + gap + ND_HAMMING_WINDOW *
+     * more + b], where first is i / ND_HAMMING_TURN * ND_HAMMING_TURN.  By first, then `more`, then
+     * i; `near` holds one for each.  ND_HAMMING_PADDING words beyond word[n] are readable.
+     */
+    size_t (*words_in)(const uint32_t *word, size_t from, size_t rows, size_t n, size_t gap,
+                       unsigned distance, struct nd_hamming_near *near);
+
+    /* Of n values, where they go in a table of a join: their parts; and their places, with their
+     * filters. */
+    void (*join_parts)(const struct nd_record_code *code, const uint64_t *x, size_t n,
+                       uint32_t *part);
+    void (*join_places)(const struct nd_record_code *code, const uint64_t *x, size_t n,
+                        uint32_t *place, uint32_t *filter);
 
     /*
      * Copy 64 bytes to an aligned place that will not be read soon: past the caches where that can

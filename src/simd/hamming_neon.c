@@ -96,6 +96,75 @@ static size_t next(const uint64_t *value, size_t n, size_t end, size_t gap, unsi
     return count;
 }
 
+/* Which of 16 words differ from v in at most `most` bits, as 16 bits. */
+static unsigned sixteen_within(const uint32_t *word, uint32x4_t v, uint32x4_t most)
+{
+    static const uint32_t bit[4] = {1, 2, 4, 8};
+    const uint32x4_t weight = vld1q_u32(bit);
+    unsigned slots = 0;
+
+    for (unsigned b = 0; b < ND_HAMMING_WINDOW; b += 4) {
+        uint8x16_t x = vreinterpretq_u8_u32(veorq_u32(vld1q_u32(word + b), v));
+        uint32x4_t bits = vpaddlq_u16(vpaddlq_u8(vcntq_u8(x)));
+
+        slots |= vaddvq_u32(vandq_u32(vcleq_u32(bits, most), weight)) << b;
+    }
+    return slots;
+}
+
+static size_t words_next(const uint32_t *word, size_t n, size_t end, unsigned distance,
+                         struct nd_hamming_found *found)
+{
+    const uint32x4_t most = vdupq_n_u32(distance);
+    size_t count = 0;
+
+    for (size_t i = 0; i < n && i + 1 < end; i++) {
+        unsigned slots = sixteen_within(word + i + 1, vdupq_n_u32(word[i]), most);
+
+        if (i + 1 + ND_HAMMING_WINDOW > end)
+            slots &= (1u << (end - i - 1)) - 1;
+        found[count] = (struct nd_hamming_found){(uint32_t)i, slots};
+        count += slots != 0;
+    }
+    return count;
+}
+
+static size_t words_in(const uint32_t *word, size_t from, size_t n_rows, size_t n, size_t gap,
+                       unsigned distance, struct nd_hamming_near *near)
+{
+    const uint32x4_t most = vdupq_n_u32(distance);
+    size_t count = 0, end = from + n_rows;
+
+    for (size_t g = from; g < end; g += ND_HAMMING_TURN)
+        for (size_t first = g + 1 + gap, more = 0; first < n; first += ND_HAMMING_WINDOW, more++) {
+            unsigned before = first + ND_HAMMING_WINDOW > n ? (1u << (n - first)) - 1 : 0xFFFFu;
+
+            for (unsigned i = 0; i < ND_HAMMING_TURN && g + i < n; i++) {
+                unsigned slots =
+                    sixteen_within(word + first, vdupq_n_u32(word[g + i]), most) & before;
+
+                if (more == 0)
+                    slots &= ~0u << i;
+                near[count] =
+                    (struct nd_hamming_near){(uint32_t)(g + i), (uint16_t)slots, (uint16_t)more};
+                count += slots != 0;
+            }
+        }
+    return count;
+}
+
+static void join_parts(const struct nd_record_code *code, const uint64_t *x, size_t n,
+                       uint32_t *part)
+{
+    nd_record_parts(code, x, n, part);
+}
+
+static void join_places(const struct nd_record_code *code, const uint64_t *x, size_t n,
+                        uint32_t *place, uint32_t *filter)
+{
+    nd_record_places(code, x, n, place, filter);
+}
+
 static void store_line(void *to, const void *from)
 {
     memcpy(to, from, 64);
@@ -105,11 +174,19 @@ static void fence(void)
 {
 }
 
-const struct nd_hamming_kernels nd_hamming_neon = {.places = places,
-                                                   .ball = ball,
-                                                   .lines = lines,
-                                                   .rows = rows,
-                                                   .next = next,
-                                                   .store_line = store_line,
-                                                   .fence = fence};
+const struct nd_hamming_kernels nd_hamming_neon = {
+    .next_ns = 4.0,
+    .word_ns = 0.2,
+    .places = places,
+    .ball = ball,
+    .lines = lines,
+    .rows = rows,
+    .next = next,
+    .words_next = words_next,
+    .words_in = words_in,
+    .join_parts = join_parts,
+    .join_places = join_places,
+    .store_line = store_line,
+    .fence = fence,
+};
 #endif

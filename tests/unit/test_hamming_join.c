@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <neardup/cpu.h>
 #include <neardup/hamming.h>
 
 #include "base/hash.h"
@@ -147,6 +148,128 @@ static void clusters_that_share_a_key_are_joined_by_the_rest(void **state)
         check(row, 9000, 128, distance);
         free(row);
     }
+}
+
+/* Distances at which 32 bits tell too little, by tables. */
+static void far_neighbours_are_found_by_tables(void **state)
+{
+    uint64_t *row = make(16000, 64, 9, 0);
+
+    (void)state;
+    check(row, 16000, 64, 7);
+    check(row, 16000, 64, 9);
+    free(row);
+    row = make(8000, 256, 16, 0);
+    check(row, 8000, 256, 13);
+    free(row);
+}
+
+/* One half says what the other is, so that the filter, a fold of the two, is the same for all. */
+static void a_filter_that_passes_all_hides_nothing(void **state)
+{
+    enum { N = 12000 };
+    uint64_t *row = make(N, 32, 1, 0);
+
+    (void)state;
+    for (size_t i = 0; i < N; i++) {
+        uint32_t high = (uint32_t)row[i], low = high << 13 | high >> 19;
+
+        row[i] = (uint64_t)high << 32 | low;
+        if (i % 4 == 0)
+            row[i] ^= UINT64_C(1) << any() % 64;
+    }
+    check(row, N, 64, 3);
+    free(row);
+}
+
+struct sum {
+    uint64_t n, of;
+};
+
+static int add_up(void *context, const struct nd_hamming_pair *pair, size_t n)
+{
+    struct sum *sum = context;
+
+    sum->n += n;
+    for (size_t i = 0; i < n; i++)
+        sum->of += nd_mix64(pair[i].a << 40 ^ pair[i].b << 8 ^ pair[i].distance);
+    return 0;
+}
+
+/* 6000 equal ones among others, and near them 3 with 4 copies each: all pairs, and nothing twice.
+ */
+static void equal_fingerprints_are_paired_each_with_each(void **state)
+{
+    enum { N = 20000, SAME = 6000, NEAR = 3, COPIES = 4 };
+    uint64_t *row = calloc((size_t)2 * N, sizeof *row);
+
+    (void)state;
+    assert_non_null(row);
+    for (size_t words = 1; words <= 2; words++) {
+        struct sum got = {0, 0};
+
+        for (size_t i = 0; i < words * N; i++)
+            row[i] = any();
+        for (size_t i = 0; i < SAME + NEAR * COPIES; i++)
+            memset(row + 3 * i * words, 0, words * sizeof *row);
+        for (size_t i = 0; i < (size_t)NEAR * COPIES; i++)
+            row[3 * (SAME + i) * words] = UINT64_C(1) << 20 * (i % NEAR);
+        assert_int_equal(nd_hamming_pairs(row, N, (unsigned)(64 * words), 3, 2, add_up, &got, NULL),
+                         ND_OK);
+        assert_int_equal(got.n, SAME * (SAME - 1) / 2 + SAME * NEAR * COPIES +
+                                    NEAR * COPIES * (COPIES - 1) / 2 +
+                                    NEAR * (NEAR - 1) / 2 * COPIES * COPIES);
+    }
+    free(row);
+}
+
+/* What an index answers to each of its own fingerprints, as pairs. */
+static struct sum ask_an_index(const uint64_t *row, size_t n, unsigned distance)
+{
+    const struct nd_hamming_problem problem = {64, distance, n};
+    struct nd_hamming_matches found = {.at = NULL};
+    struct nd_hamming_plan plan;
+    struct nd_hamming *index;
+    struct sum sum = {0, 0};
+
+    assert_int_equal(nd_hamming_design(&problem, NULL, ND_HAMMING_BLOCKS, 0, 10, &plan, NULL),
+                     ND_OK);
+    assert_int_equal(nd_hamming_new(&index, &plan, NULL), ND_OK);
+    assert_int_equal(nd_hamming_add(index, row, NULL, 0, n, NULL), ND_OK);
+    assert_int_equal(nd_hamming_query(index, row, n, distance, &found, NULL), ND_OK);
+    for (size_t i = 0; i < found.count; i++)
+        if (found.at[i].query < found.at[i].id)
+            add_up(
+                &sum,
+                &(struct nd_hamming_pair){found.at[i].query, found.at[i].id, found.at[i].distance},
+                1);
+    nd_hamming_matches_release(&found);
+    nd_hamming_free(index);
+    return sum;
+}
+
+/* Parts and places enough that tables share partitions, with every instruction set. */
+static void a_large_join_finds_what_an_index_finds(void **state)
+{
+    static const char *const isa[] = {"scalar", "avx2", "avx512", "neon"};
+    enum { N = 300000 };
+    uint64_t *row = make(N, 64, 4, 0);
+
+    (void)state;
+    for (unsigned distance = 1; distance <= 4; distance++) {
+        struct sum expected = ask_an_index(row, N, distance);
+
+        for (size_t i = 0; i < sizeof isa / sizeof *isa; i++) {
+            struct sum got = {0, 0};
+
+            if (nd_cpu_force(isa[i], NULL) != ND_OK)
+                continue;
+            assert_int_equal(nd_hamming_pairs(row, N, 64, distance, 3, add_up, &got, NULL), ND_OK);
+            assert_int_equal(got.n, expected.n);
+            assert_int_equal(got.of, expected.of);
+        }
+    }
+    free(row);
 }
 
 static void a_join_stops_when_it_is_told_to(void **state)
@@ -332,6 +455,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_join_finds_what_comparing_all_finds),
         cmocka_unit_test(clusters_that_share_a_key_are_joined_by_the_rest),
+        cmocka_unit_test(far_neighbours_are_found_by_tables),
+        cmocka_unit_test(a_filter_that_passes_all_hides_nothing),
+        cmocka_unit_test(equal_fingerprints_are_paired_each_with_each),
+        cmocka_unit_test(a_large_join_finds_what_an_index_finds),
         cmocka_unit_test(a_join_stops_when_it_is_told_to),
         cmocka_unit_test(a_stream_meets_what_comparing_all_meets),
         cmocka_unit_test(each_of_many_queries_meets_its_neighbour),

@@ -1,0 +1,98 @@
+/* hamming_record.h - where a fingerprint goes in a table of a join: its part, its place, a filter
+ */
+#ifndef ND_SIMD_HAMMING_RECORD_H
+#define ND_SIMD_HAMMING_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ND_RECORD_RUNS = 32 };
+
+/*
+ * The first `part_bits` of the hash of a key choose the part, the next `place_bits` the place in
+ * it.  The key is of 64 bits: its bits come together from so many runs.
+ */
+struct nd_record_code {
+    unsigned part_bits, place_bits;
+    unsigned key_bits, n_runs;
+    unsigned shift[ND_RECORD_RUNS];
+    uint64_t mask[ND_RECORD_RUNS];
+};
+
+/* The key's bits side by side, times an odd number, modulo as many bits: no two keys share a hash,
+ * and none of its bits is one of the key alone. */
+static inline uint64_t nd_record_hash(const struct nd_record_code *code, unsigned n_runs,
+                                      uint64_t x)
+{
+    uint64_t bits = 0;
+
+    for (unsigned r = 0; r < n_runs; r++)
+        bits |= x >> code->shift[r] & code->mask[r];
+    return bits * UINT64_C(0x9E3779B97F4A7C15) << (64 - code->key_bits);
+}
+
+/* The `bits` highest of a hash; 0 are possible. */
+static inline uint32_t nd_record_high(uint64_t hash, unsigned bits)
+{
+    return (uint32_t)(hash >> (63 - bits) >> 1);
+}
+
+/* Folded to 32 bits, which differ in no more bits than the values do.  One half is turned: halves
+ * are often alike. */
+static inline uint32_t nd_record_filter(uint64_t x)
+{
+    uint32_t low = (uint32_t)x, high = (uint32_t)(x >> 32);
+
+    return low ^ (high << 13 | high >> 19);
+}
+
+/* The bodies of the kernels `join_parts` and `join_places`, which every instruction set compiles
+ * its own way: most keys are of one run or two. */
+static inline __attribute__((always_inline)) void
+nd_record_parts_of(const struct nd_record_code *given, unsigned n_runs, const uint64_t *x, size_t n,
+                   uint32_t *part)
+{
+    const struct nd_record_code code = *given; /* not what is written to */
+
+    for (size_t i = 0; i < n; i++)
+        part[i] = nd_record_high(nd_record_hash(&code, n_runs, x[i]), code.part_bits);
+}
+
+static inline __attribute__((always_inline)) void
+nd_record_places_of(const struct nd_record_code *given, unsigned n_runs, const uint64_t *x,
+                    size_t n, uint32_t *place, uint32_t *filter)
+{
+    const struct nd_record_code code = *given;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t hash = nd_record_hash(&code, n_runs, x[i]);
+
+        place[i] = nd_record_high(hash << code.part_bits, code.place_bits);
+        filter[i] = nd_record_filter(x[i]);
+    }
+}
+
+static inline __attribute__((always_inline)) void
+nd_record_parts(const struct nd_record_code *code, const uint64_t *x, size_t n, uint32_t *part)
+{
+    if (code->n_runs == 1)
+        nd_record_parts_of(code, 1, x, n, part);
+    else if (code->n_runs == 2)
+        nd_record_parts_of(code, 2, x, n, part);
+    else
+        nd_record_parts_of(code, code->n_runs, x, n, part);
+}
+
+static inline __attribute__((always_inline)) void
+nd_record_places(const struct nd_record_code *code, const uint64_t *x, size_t n, uint32_t *place,
+                 uint32_t *filter)
+{
+    if (code->n_runs == 1)
+        nd_record_places_of(code, 1, x, n, place, filter);
+    else if (code->n_runs == 2)
+        nd_record_places_of(code, 2, x, n, place, filter);
+    else
+        nd_record_places_of(code, code->n_runs, x, n, place, filter);
+}
+
+#endif
