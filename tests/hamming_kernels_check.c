@@ -366,9 +366,30 @@ static void check_elias_fano(nd_elias_fano_decode *decode, const char *isa)
         }
 }
 
+/* Thin, thick and empty bits, ones and zeros, from any place on, up to more than there are. */
+static void check_select(nd_elias_fano_select *select, const char *isa)
+{
+    enum { BIT_WORDS = 60 };
+    static uint64_t word[BIT_WORDS];
+
+    for (unsigned round = 0; round < 4000; round++) {
+        struct nd_elias_fano_bits bits = {word, 1 + any() % BIT_WORDS,
+                                          round & 1 ? ~UINT64_C(0) : 0};
+        uint64_t place = any() % (bits.words * 64), nth = 1 + any() % 200, left = nth, at = place;
+
+        for (size_t w = 0; w < bits.words; w++)
+            word[w] = round % 5 == 0 ? any() & any() & any() : round % 5 == 1 ? 0 : any() | any();
+        while (at < bits.words * 64 && (left -= ((word[at / 64] ^ bits.flip) >> at % 64) & 1))
+            at++;
+        at = at < bits.words * 64 ? at : at - 1;
+        expect(select(&bits, place, nth) == at, isa, "select", (size_t)nth, round);
+    }
+}
+
 int main(void)
 {
     check_each_pair_once();
+    check_select(nd_elias_fano_selects_of(ND_ISA_SCALAR), isa_name[ND_ISA_SCALAR]);
     for (int isa = 1; isa < 4; isa++) {
         const struct nd_hamming_kernels *k = nd_hamming_kernels_of((enum nd_isa)isa);
 
@@ -384,6 +405,7 @@ int main(void)
         check_parts(k, isa_name[isa]);
         check_places(nd_filter_kernels_of((enum nd_isa)isa), isa_name[isa]);
         check_marked(nd_filter_kernels_of((enum nd_isa)isa), isa_name[isa]);
+        check_select(nd_elias_fano_selects_of((enum nd_isa)isa), isa_name[isa]);
         check_elias_fano(nd_elias_fano_of((enum nd_isa)isa), isa_name[isa]);
         printf("%s\n", isa_name[isa]);
     }

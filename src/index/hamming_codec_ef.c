@@ -76,23 +76,12 @@ void nd_hamming_ef_encode(const struct nd_hamming_ef *shape, const uint64_t *val
 /* Where the ones of high part h begin, and how many come before them. */
 static uint64_t place_of_high(const struct nd_hamming_ef *ef, uint64_t h, uint64_t *rank)
 {
-    uint64_t from = h >> SAMPLE_SHIFT << SAMPLE_SHIFT, zeros = h - from;
-    uint64_t place = ef->sample[h >> SAMPLE_SHIFT] + from, word = place / 64;
-    uint64_t bits = ~ef->high[word] & ~UINT64_C(0) << place % 64;
-    uint64_t n = (uint64_t)__builtin_popcountll(bits);
+    const struct nd_elias_fano_bits zeros = {ef->high, ef->high_words, ~UINT64_C(0)};
+    uint64_t from = h >> SAMPLE_SHIFT << SAMPLE_SHIFT;
+    uint64_t place = ef->sample[h >> SAMPLE_SHIFT] + from;
 
-    if (zeros == 0) {
-        *rank = place - h;
-        return place;
-    }
-    while (n < zeros && word + 1 < ef->high_words) {
-        zeros -= n;
-        bits = ~ef->high[++word];
-        n = (uint64_t)__builtin_popcountll(bits);
-    }
-    while (--zeros)
-        bits &= bits - 1;
-    place = word * 64 + (uint64_t)__builtin_ctzll(bits) + 1;
+    if (h > from)
+        place = nd_elias_fano_selects()(&zeros, place, h - from) + 1;
     *rank = place - h;
     return place;
 }
@@ -122,8 +111,9 @@ uint64_t nd_hamming_ef_rank(const struct nd_hamming_ef *ef, uint64_t x)
 /* The place of the one number i: by halving over the samples, then word by word. */
 static uint64_t place_of_one(const struct nd_hamming_ef *ef, uint64_t i)
 {
+    const struct nd_elias_fano_bits ones = {ef->high, ef->high_words, 0};
     size_t from = 0, to = ef->samples;
-    uint64_t place, word, bits, left;
+    uint64_t place;
 
     while (to - from > 1) {
         size_t middle = from + (to - from) / 2;
@@ -134,14 +124,7 @@ static uint64_t place_of_one(const struct nd_hamming_ef *ef, uint64_t i)
             to = middle;
     }
     place = ef->sample[from] + ((uint64_t)from << SAMPLE_SHIFT);
-    left = i - ef->sample[from];
-    word = place / 64;
-    bits = ef->high[word] & ~UINT64_C(0) << place % 64;
-    for (uint64_t n; (n = (uint64_t)__builtin_popcountll(bits)) <= left; bits = ef->high[++word])
-        left -= n;
-    while (left--)
-        bits &= bits - 1;
-    return word * 64 + (uint64_t)__builtin_ctzll(bits);
+    return nd_elias_fano_selects()(&ones, place, i - ef->sample[from] + 1);
 }
 
 void nd_hamming_ef_decode(const struct nd_hamming_ef *ef, uint64_t first, size_t count,

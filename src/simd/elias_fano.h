@@ -33,4 +33,20 @@ nd_elias_fano_decode nd_elias_fano_scalar;
 nd_elias_fano_decode nd_elias_fano_avx2, nd_elias_fano_avx512;
 #endif
 
+/* Words of bits, each XOR `flip`: 0, or all ones to look for zeros. */
+struct nd_elias_fano_bits {
+    const uint64_t *word;
+    size_t words;
+    uint64_t flip;
+};
+
+/*
+ * The place of the one number nth, counted from 1, among the bits from `place` on; where there are
+ * fewer, the last place.
+ */
+typedef uint64_t nd_elias_fano_select(const struct nd_elias_fano_bits *bits, uint64_t place,
+                                      uint64_t nth);
+nd_elias_fano_select *nd_elias_fano_selects(void);
+nd_elias_fano_select *nd_elias_fano_selects_of(enum nd_isa isa);
+
 #endif
