@@ -1,6 +1,8 @@
 /* parse_html.c - a document from a page: its title and its visible text, by libxml2 */
 #include "input/parser_state.h"
 
+#include "base/pool.h"
+
 #include <libxml/HTMLparser.h>
 #include <libxml/parserInternals.h> /* xmlSwitchEncoding */
 #include <limits.h>
@@ -227,6 +229,15 @@ static bool make_safe(struct nd_arena *arena, struct nd_view *v)
     return true;
 }
 
+/* At its first page libxml2 makes itself ready; two threads that do that at once may wait for one
+ * another for ever. */
+static void make_ready(void)
+{
+    static atomic_bool is_ready;
+
+    nd_once(&is_ready, xmlInitParser);
+}
+
 /* One call for the whole page: fed in pieces, libxml2 gives other text.  False: out of memory. */
 static bool read_page(struct page *page, struct nd_view v)
 {
@@ -238,8 +249,10 @@ static bool read_page(struct page *page, struct nd_view v)
         .serror = note_error,
         .initialized = XML_SAX2_MAGIC,
     };
-    htmlParserCtxtPtr context = htmlCreateMemoryParserCtxt(v.data, (int)v.len);
+    htmlParserCtxtPtr context;
 
+    make_ready();
+    context = htmlCreateMemoryParserCtxt(v.data, (int)v.len);
     if (!context)
         return false;
     page->context = context;
