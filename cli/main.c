@@ -49,6 +49,11 @@ const struct command command_table[] = {
      "  neardup template pages/\n"
      "  neardup template corpus.jsonl --clusters clusters.tsv --cluster a\n",
      cmd_template},
+    {"anchors", FOR_ANCHORS, "[OPTION…] FILE|DIR…",
+     "Gather for each page what the links of others say of it, for recipes to read as fields.",
+     "  neardup anchors site/ -o linked.jsonl\n"
+     "  neardup anchors --base https://example.org/ --window 0 site/ -o linked.jsonl\n",
+     cmd_anchors},
     {"track", FOR_TRACK, "[OPTION…] [FILE|DIR|-]…",
      "Follow documents over time: how much each version changes, and when to visit next.",
      "  neardup track monday.html tuesday.html wednesday.html\n"

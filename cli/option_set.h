@@ -55,6 +55,7 @@ DECLARE(set_json);
 DECLARE(set_prototypes);
 DECLARE(set_filter);
 DECLARE(set_use_text);
+DECLARE(set_anchors_url);
 DECLARE(set_use_ratio);
 DECLARE(set_plan);
 DECLARE(set_duration);

@@ -1,4 +1,6 @@
-/* option_uses.c - what the options of compare, track, collapse, filter, mirrors and template do */
+/* option_uses.c - what the options of compare, track, collapse, filter, mirrors, template and
+ * anchors do
+ */
 #define _GNU_SOURCE
 #include "option_set.h"
 
@@ -28,6 +30,7 @@ enum nd_status set_use_number(struct settings *s, const struct option *o, const 
         {"sample", offsetof(struct settings, use.mirrors.sample), 0, 1000000},
         {"least-paths", offsetof(struct settings, use.mirrors.least), 1, 1000000},
         {"common", offsetof(struct settings, use.mirrors.common), 2, 100000},
+        {"window", offsetof(struct settings, use.anchors.window), 0, 1000},
         {"factor", offsetof(struct settings, use.track.visits.factor), 2, 1000},
         {"duplicates", offsetof(struct settings, use.track.duplicate_score), 1, 1000000},
     };
@@ -149,7 +152,8 @@ SETTER(set_use_text)
         {"series", &u->track.series},      {"time", &u->track.time},
         {"order", &u->collapse.order},     {"expand", &u->collapse.expand},
         {"url-field", &u->mirrors.url},    {"clusters", &u->template.clusters},
-        {"cluster", &u->template.cluster},
+        {"cluster", &u->template.cluster}, {"base", &u->anchors.base},
+        {"root", &u->anchors.root},
     };
     size_t i = 0;
 
@@ -158,6 +162,14 @@ SETTER(set_use_text)
     while (strcmp(text[i].name, o->name) != 0)
         i++;
     *text[i].to = value;
+    return ND_OK;
+}
+
+SETTER(set_anchors_url)
+{
+    if (!*value)
+        return nd_fail(err, ND_EINVAL, "--%s: it must not be empty", o->name);
+    s->use.anchors.url = value;
     return ND_OK;
 }
 

@@ -26,6 +26,7 @@ void settings_init(struct settings *s)
     s->use.track = nd_track_params_default();
     s->use.mirrors = nd_mirrors_params_default();
     s->use.template = nd_template_params_default();
+    s->use.anchors = nd_anchors_params_default();
     if (tmp && *tmp)
         s->run.tmp = tmp;
 }

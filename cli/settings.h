@@ -35,6 +35,7 @@ struct use_settings {
     struct nd_collapse_params collapse;
     struct nd_mirrors_params mirrors;
     struct nd_template_params template;
+    struct nd_anchors_params anchors;
     unsigned show; /* parts of a comparison */
     enum color color;
     bool json;
@@ -77,13 +78,16 @@ enum commands {
     FOR_COLLAPSE = 1 << 19,
     FOR_MIRRORS = 1 << 20,
     FOR_TEMPLATE = 1 << 21,
+    FOR_ANCHORS = 1 << 22, /* reads documents, but no recipe */
     FOR_STREAMS = FOR_FILTER | FOR_TRACK | FOR_COLLAPSE | FOR_MIRRORS |
                   FOR_TEMPLATE, /* uses with any number of inputs and an output */
     FOR_USES = FOR_COMPARE | FOR_STREAMS,
     FOR_RUNS =
-        FOR_DEDUP | FOR_PAIRS | FOR_SKETCH | FOR_STREAMS, /* that read any number of inputs */
+        FOR_DEDUP | FOR_PAIRS | FOR_SKETCH | FOR_STREAMS | FOR_ANCHORS, /* that read any number of
+                                                                           inputs */
     FOR_PAIRWISE = FOR_DEDUP | FOR_PAIRS | FOR_EXPLAIN | FOR_FILTER | FOR_COLLAPSE,
-    FOR_ALL = 15 | FOR_DF | FOR_USES, /* that read documents */
+    FOR_ALL = 15 | FOR_DF | FOR_USES, /* that read documents, by a recipe */
+    FOR_INPUT = FOR_ALL | FOR_ANCHORS,
 };
 
 /* Set before all others, wherever they stand: the other options change what these say. */
@@ -141,6 +145,7 @@ int cmd_track(struct settings *s);
 int cmd_collapse(struct settings *s);
 int cmd_mirrors(struct settings *s);
 int cmd_template(struct settings *s);
+int cmd_anchors(struct settings *s);
 int cmd_df(struct settings *s);
 int cmd_recipe(struct settings *s);
 

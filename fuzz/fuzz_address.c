@@ -1,4 +1,6 @@
-/* fuzz_address.c - the host and path of an address: in it, clean, and the same when split again */
+/* fuzz_address.c - the host and path of an address: in it, clean, and the same when split again;
+ * where it leads, read as a link
+ */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +16,32 @@ static void require(int holds)
         abort();
 }
 
+/* To a path without steps up, from any page; what stands before the first line end is the page. */
+static void resolve(const char *data, size_t len)
+{
+    const char *end = len ? memchr(data, '\n', len) : NULL;
+    size_t n = end ? (size_t)(end - data) : 0;
+    struct nd_view page = {"host/a/b", 8}, target = {data + n, len - n};
+    struct nd_buffer base = {0}, out = {0};
+    const char *path;
+
+    if (nd_address_resolve(page, (struct nd_view){data, n}, &base) == 1)
+        page = (struct nd_view){base.data, base.len};
+    if (nd_address_resolve(page, target, &out) == 1) {
+        path = memchr(out.data, '/', out.len);
+        require(path != NULL && !memchr(out.data, '#', out.len));
+        for (; path && !memchr(out.data, '?', (size_t)(path - out.data));
+             path = memchr(path + 1, '/', out.len - (size_t)(path + 1 - out.data))) {
+            size_t left = out.len - (size_t)(path - out.data);
+
+            require(left < 3 || memcmp(path, "/..", 3) != 0 ||
+                    (left > 3 && path[3] != '/' && path[3] != '?'));
+        }
+    }
+    nd_buffer_release(&base);
+    nd_buffer_release(&out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     const struct nd_view address = {(const char *)data, len};
@@ -22,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     size_t host_len, again_len;
     int n;
 
+    resolve((const char *)data, len);
     if (!nd_address_split(address, host, &host_len, &path))
         return 0;
     require(host_len > 0 && host_len <= ND_HOST_MAX && host[host_len] == '\0');

@@ -1,5 +1,9 @@
-/* fuzz_html.c - any bytes are a page: its text is valid, and its title is the first line */
+/* fuzz_html.c - any bytes are a page: its text is valid, its title is the first line, its elements
+ * are a tree
+ */
 #include "fuzz_input.h"
+
+#include <neardup/feature.h>
 
 /* Stretches are in order and disjoint, anchors in order, all within the text. */
 static void check_marks(const struct nd_document *d)
@@ -19,6 +23,33 @@ static void check_marks(const struct nd_document *d)
     require(end <= d->text.len);
 }
 
+/* Every element comes after its parent, and has a path. */
+static void check_elements(const struct nd_document *d)
+{
+    struct nd_feature_params p = nd_feature_params_default();
+    struct nd_weight_params w = nd_weight_params_default();
+    struct nd_features made;
+    struct nd_featurer *f;
+    char *text;
+    size_t len;
+
+    for (size_t i = 0; i < d->n_elements; i++) {
+        const struct nd_element *e = &d->elements[i];
+
+        require(e->parent == ND_ELEMENT_NONE || e->parent < i);
+        require(e->name.len > 0 && nd_utf8_valid(e->name.data, e->name.len));
+        require(!memchr(e->name.data, '/', e->name.len) &&
+                !memchr(e->name.data, '\n', e->name.len));
+    }
+    p.unit = ND_FEATURE_PATHS;
+    f = nd_featurer_new(&p, &w, NULL, NULL);
+    require(f && nd_featurer_explain(f, d, &text, &len, &made) == ND_OK);
+    require(made.n_tokens == d->n_elements && made.count <= d->n_elements);
+    require((made.count > 0) == (d->n_elements > 0));
+    free(text);
+    nd_featurer_free(f);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const fields[] = {"title"};
@@ -31,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     o.fields = fields;
     o.n_fields = 1;
-    o.markup = 1;
+    o.markup = o.elements = 1;
     parser = nd_parser_new(&o, NULL);
     require(parser && copy);
     memcpy(copy, data, size);
@@ -41,6 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         sum_document(&s, &d);
         check_marks(&d);
+        check_elements(&d);
         require(!memchr(d.text.data, 0, d.text.len));
         require(!title.data ||
                 (title.len <= d.text.len && memcmp(title.data, d.text.data, title.len) == 0));

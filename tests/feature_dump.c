@@ -1,14 +1,15 @@
 /* feature_dump.c - for oracles in other languages: what the library makes of texts
  *
- * Reads lines.  "document HASH HASH …" is counted into a df table, which all later lines use.  Any
- * other is
+ * Reads lines.  "document HASH HASH …" is counted into a df table, which all later lines use, also
+ * as one of 3-shingles for template text.  Any other is
  *
- *     UNIT WIDTH DISTANCE COUNT SELECT SELECT_COUNT PHRASES JOIN STRIP LEAST MOST STOP STEM ANCHORS
- * TEXT
+ *     UNIT WIDTH DISTANCE COUNT SELECT SELECT_COUNT PHRASES JOIN STRIP LEAST MOST STOP STEM
+ *     TEMPLATE_COUNT TEMPLATE_WEIGHT ANCHORS TEXT
  *
  * numbers, then words, then lists and the text in hexadecimal, each with an x before it.  Written
  * is for each: tokens, terms, code points, then HASH:TF:DF for each feature, a tab, and their texts
- * in hexadecimal.
+ * in hexadecimal.  Where UNIT is that of paths, ANCHORS is the page's tree: DEPTH:NAME DEPTH:NAME …
+ * Where TEMPLATE_WEIGHT is above 0, HASH:TF:DF:GAIN is written.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -23,8 +24,8 @@
 
 #include "feature/featurer.h"
 
-static struct nd_df *df;
-static struct nd_df_builder *builder;
+static struct nd_df *df, *template_df;
+static struct nd_df_builder *builder, *template_builder;
 
 static void die(const char *what)
 {
@@ -34,33 +35,40 @@ static void die(const char *what)
 
 static void count_document(char *line)
 {
-    struct nd_df_builder_params params = {0};
+    struct nd_feature_params shingles = nd_feature_params_default();
+    struct nd_df_builder_params params = {0}, of_shingles = {.features = &shingles};
     uint64_t *hash = malloc((strlen(line) / 2 + 1) * sizeof *hash);
     size_t n = 0;
 
-    if (!builder)
+    shingles.unit = ND_FEATURE_SHINGLES;
+    if (!builder) {
         builder = nd_df_builder_new(&params, NULL);
-    if (!builder || !hash)
+        template_builder = nd_df_builder_new(&of_shingles, NULL);
+    }
+    if (!builder || !template_builder || !hash)
         die("out of memory");
     for (char *word = strtok(line, " \n"); (word = strtok(NULL, " \n"));)
         hash[n++] = strtoull(word, NULL, 16);
-    if (nd_df_builder_add(builder, hash, n, NULL, NULL) != ND_OK)
+    if (nd_df_builder_add(builder, hash, n, NULL, NULL) != ND_OK ||
+        nd_df_builder_add(template_builder, hash, n, NULL, NULL) != ND_OK)
         die("the df table cannot be built");
     free(hash);
 }
 
-static void open_table(void)
+static struct nd_df *open_table(struct nd_df_builder **counted)
 {
     char path[] = "/tmp/feature_dump-XXXXXX";
     int fd = mkstemp(path);
+    struct nd_df *table = NULL;
 
-    if (fd < 0 || nd_df_builder_write(&builder, 1, path, NULL) != ND_OK ||
-        !(df = nd_df_open(path, NULL)))
+    if (fd < 0 || nd_df_builder_write(counted, 1, path, NULL) != ND_OK ||
+        !(table = nd_df_open(path, NULL)))
         die("the df table cannot be written");
     close(fd);
     unlink(path);
-    nd_df_builder_free(builder);
-    builder = NULL;
+    nd_df_builder_free(*counted);
+    *counted = NULL;
+    return table;
 }
 
 /* In place; the length. */
@@ -84,6 +92,8 @@ static void print_features(const struct nd_featurer *f, const struct nd_features
 
         printf(" %016" PRIx64 ":%u:%u", made->at[i].hash, f->tally.entry[number].tf,
                made->df ? made->df[i] : 0);
+        if (f->template_weight)
+            printf(":%" PRIu64, f->tally.entry[number].gain);
     }
     printf("\tx");
     for (size_t i = 0; i < len; i++)
@@ -115,9 +125,29 @@ static void same_weights(struct nd_featurer *f)
     free(weight);
 }
 
+static struct nd_element element[1000];
+static size_t n_elements;
+
+static void read_tree(char *text)
+{
+    uint32_t open[1000];
+
+    n_elements = 0;
+    for (char *word = strtok(text, " "); word && n_elements < 1000; word = strtok(NULL, " ")) {
+        size_t depth = strtoul(word, &word, 10);
+
+        if (depth >= 1000)
+            die("a tree of more than 1,000 elements");
+        open[depth] = (uint32_t)n_elements;
+        element[n_elements++] = (struct nd_element){{word + 1, strlen(word + 1)},
+                                                    depth ? open[depth - 1] : ND_ELEMENT_NONE};
+    }
+}
+
 static void dump(struct nd_featurer *f, const char *text, size_t len)
 {
-    struct nd_document document = {.text = {text, len}};
+    struct nd_document document = {
+        .text = {text, len}, .elements = element, .n_elements = n_elements};
     struct nd_features made;
     struct nd_feature *first;
     char *explained;
@@ -153,7 +183,7 @@ static void featurise(char *line)
     struct nd_weight_params w = nd_weight_params_default();
     struct nd_featurer *f;
     struct nd_error err;
-    char *text;
+    char *text, *anchors;
 
     p.unit = (enum nd_feature_unit)strtoul(strtok(line, " "), NULL, 10);
     p.width = number();
@@ -169,10 +199,16 @@ static void featurise(char *line)
     p.most_digits = number();
     snprintf(p.stop_words, sizeof p.stop_words, "%s", strtok(NULL, " "));
     snprintf(p.stem, sizeof p.stem, "%s", strtok(NULL, " "));
+    p.template_count = number();
+    p.template_table = template_df;
+    w.template_weight = strtod(strtok(NULL, " "), NULL);
+    anchors = strtok(NULL, " ");
     text = strtok(NULL, " ");
-    from_hex(text);
-    snprintf(p.anchors, sizeof p.anchors, "%s", text);
-    text = strtok(NULL, " ");
+    from_hex(anchors);
+    if (p.unit == ND_FEATURE_PATHS)
+        read_tree(anchors);
+    else
+        snprintf(p.anchors, sizeof p.anchors, "%s", anchors);
     f = nd_featurer_new(&p, &w, df, &err);
     if (!f)
         die(err.message);
@@ -190,11 +226,14 @@ int main(void)
             count_document(line);
             continue;
         }
-        if (builder)
-            open_table();
+        if (builder) {
+            df = open_table(&builder);
+            template_df = open_table(&template_builder);
+        }
         featurise(line);
     }
     free(line);
     nd_df_close(df);
+    nd_df_close(template_df);
     return 0;
 }

@@ -1,4 +1,5 @@
-/* input_dump.c - what the records of a file are, in hexadecimal, for tests/oracle/{input,mail}.py
+/* input_dump.c - what the records of a file are, in hexadecimal, for tests/oracle/{input,mail}.py;
+ * of pages their elements too, each as its parent's number and its name
  */
 #include <neardup/input.h>
 
@@ -24,6 +25,9 @@ static void dump(struct nd_input *input, struct nd_parser *parser, const struct 
         printf("\t%d", (int)d.id_kind);
         hex(d.id);
         hex(d.text);
+        for (size_t i = 0; i < d.n_elements; i++)
+            printf("\t%d:%.*s", (int)d.elements[i].parent, (int)d.elements[i].name.len,
+                   d.elements[i].name.data);
     }
     putchar('\n');
 }
@@ -34,7 +38,7 @@ static void report(void *context, const struct nd_problem *problem)
     printf("0\t%s\n", problem->kind == ND_PROBLEM_FAILED ? "failed" : "warning");
 }
 
-/* usage: input_dump jsonl|csv|tsv|mail|mbox FILE */
+/* usage: input_dump jsonl|csv|tsv|mail|mbox|html FILE… */
 int main(int argc, char **argv)
 {
     struct nd_input_options o = nd_input_options_default();
@@ -42,14 +46,16 @@ int main(int argc, char **argv)
     struct nd_parser *parser;
     struct nd_input *input;
 
-    if (argc != 3)
+    if (argc < 3)
         return 2;
+    o.elements = 1;
     o.format = strcmp(argv[1], "csv") == 0    ? ND_FORMAT_CSV
                : strcmp(argv[1], "tsv") == 0  ? ND_FORMAT_TSV
                : strcmp(argv[1], "mail") == 0 ? ND_FORMAT_MAIL
                : strcmp(argv[1], "mbox") == 0 ? ND_FORMAT_MBOX
+               : strcmp(argv[1], "html") == 0 ? ND_FORMAT_HTML
                                               : ND_FORMAT_JSONL;
-    input = nd_input_open((const char *const *)argv + 2, 1, &o, report, NULL, NULL);
+    input = nd_input_open((const char *const *)argv + 2, (size_t)argc - 2, &o, report, NULL, NULL);
     parser = nd_parser_new(&o, NULL);
     while (input && parser && nd_input_read(input, 5000, 100, &batch, NULL) > 0) {
         for (size_t i = 0; i < batch.count; i++)

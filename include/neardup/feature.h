@@ -22,6 +22,8 @@ enum nd_feature_unit {
                             */
     ND_FEATURE_SENTENCES,  /* the terms of a sentence (COPS; 002 s. 5.3a) */
     ND_FEATURE_SPOTS,      /* a stop word and the next `width` other terms, `distance` apart */
+    ND_FEATURE_PATHS,      /* an element of the page, by its path from the root (000 s. 2.5.3) */
+    ND_FEATURE_NONE,       /* nothing of the content: fields and links alone */
 };
 
 /* Whether equal features are one (000 Table 3.1) or count each time (the literal formula of 000
@@ -67,10 +69,16 @@ struct nd_feature_params {
     unsigned least_length; /* code points of a term; 0: any (004 s. 6.3: 4) */
     unsigned most_digits;  /* in a term; 32: any (004 s. 6.3: 1) */
 
+    /* Words within a shingle that stands in more documents than this are template text (000 s. 2.1,
+     * 2.5.3), which is left out, or weighs less: nd_weight_params.template_weight; 0: none is. */
+    unsigned template_count;
+    const struct nd_df *template_table; /* of shingles; whoever opened it has it; NULL: none */
+
     /* Metadata (000 s. 4.1): "title:1 date:0.5 section": field and share of the greatest content
      * weight, 1 where there is none; "views:1:0:1000000": a numeric field, its weight rising with
      * the distance from the middle of the range; "views:1:0:1000000:8": its bucket, of 8, with
-     * the whole weight.  docs/format/weights.md, "Metadata". */
+     * the whole weight; "words:0.5:weights": a JSON object of values with weights of their own.
+     * docs/format/weights.md, "Metadata". */
     char fields[ND_FEATURE_LIST_MAX + 1];
     char force[ND_FEATURE_LIST_MAX + 1]; /* "date:2": one unit above the 2nd smallest sum */
 
@@ -127,6 +135,7 @@ struct nd_weight_params {
     unsigned top;               /* the greatest top weights (20) */
     double top_share;           /* or this share of them */
     unsigned char normalise_length; /* one factor for the document: changes no simhash bit */
+    double template_weight; /* of features that begin in template text; 0: they are left out */
 };
 ND_API struct nd_weight_params nd_weight_params_default(void);
 
@@ -136,6 +145,10 @@ ND_API struct nd_weight_params nd_weight_params_default(void);
 /* Whether documents need their markup and links for these: nd_input_options.markup. */
 ND_API int nd_feature_reads_markup(const struct nd_feature_params *features,
                                    const struct nd_weight_params *weights);
+/* Whether they need their elements: nd_input_options.elements. */
+ND_API int nd_feature_reads_elements(const struct nd_feature_params *features);
+/* Whether words and characters of the text, or how many there are, change nothing. */
+ND_API int nd_feature_ignores_text(const struct nd_feature_params *features);
 
 /* What a document was made into; borrowed from the featurer until its next document. */
 struct nd_features {
@@ -147,7 +160,7 @@ struct nd_features {
     size_t n_forced;
     const uint32_t *df; /* of each feature in the df table (1: unseen), NULL without a table */
     uint64_t unit;      /* the weight that ND_WEIGHT_ONE stands for, in 2^-32; 0: no features */
-    uint64_t n_tokens;  /* of the text, before any was dropped */
+    uint64_t n_tokens;  /* of the text, before any was dropped; of paths: elements */
     uint64_t n_terms;   /* occurrences that were left */
 };
 
@@ -182,7 +195,8 @@ struct nd_feature_place {
 
 /*
  * Every occurrence of the selected features of the text, in order, whatever `count` says: for
- * showing passages.  The caller frees *place.  Slow.  ND_ENOMEM.
+ * showing passages.  Paths and fields stand nowhere in the text: none.  The caller frees *place.
+ * Slow.  ND_ENOMEM.
  */
 ND_API enum nd_status nd_featurer_locate(struct nd_featurer *f, const struct nd_document *document,
                                          struct nd_feature_place **place, size_t *n_places);

@@ -45,6 +45,7 @@ struct nd_input_options {
     const char *const *fields; /* more fields to extract, in this order, for the caller */
     size_t n_fields;
     unsigned char markup;     /* of pages, fill document->markup and document->links as well */
+    unsigned char elements;   /* of pages, fill document->elements */
     const char *const *globs; /* in directories only files that match one; none: all */
     size_t n_globs;
 };

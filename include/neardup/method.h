@@ -23,6 +23,8 @@ struct nd_named_signature {
     char df[ND_FEATURE_PATH_MAX + 1]; /* path of the df table, "": none; in a recipe's file,
                                          relative to the folder of the file */
     uint64_t df_version;              /* what nd_df_fingerprint must say of it; 0: not said */
+    char template_df[ND_FEATURE_PATH_MAX + 1]; /* the same of the table of template text, which */
+    uint64_t template_df_version;              /* opened is feature.template_table */
     const struct nd_df *table; /* it, opened by whoever runs the recipe and theirs; NULL: none */
 };
 

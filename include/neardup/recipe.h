@@ -81,6 +81,11 @@ ND_API int nd_signature_asks_df(const struct nd_named_signature *signature);
 ND_API enum nd_status nd_signature_use_table(struct nd_named_signature *signature,
                                              const struct nd_df *table, struct nd_error *err);
 
+/* The same for template text: whether it asks for a df table of shingles, and giving it one. */
+ND_API int nd_signature_asks_template(const struct nd_named_signature *signature);
+ND_API enum nd_status nd_signature_use_template(struct nd_named_signature *signature,
+                                                const struct nd_df *table, struct nd_error *err);
+
 /* Name the df table of all signatures that ask one.  ND_EINVAL: none does; too long a path. */
 ND_API enum nd_status nd_recipe_set_df(struct nd_recipe *recipe, const char *path,
                                        struct nd_error *err);

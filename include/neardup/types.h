@@ -39,6 +39,13 @@ struct nd_link {
     struct nd_view target; /* as written */
 };
 
+/* An element of a page's tree. */
+struct nd_element {
+    struct nd_view name; /* in small letters: "td" */
+    uint32_t parent;     /* its number among the elements, less than this one's; or none */
+};
+#define ND_ELEMENT_NONE UINT32_MAX
+
 /*
  * A document: views into memory of whoever made it, valid as long as its maker says.  `text` is
  * valid UTF-8.
@@ -53,6 +60,10 @@ struct nd_document {
     size_t n_markup;
     const struct nd_link *links; /* in order */
     size_t n_links;
+    struct nd_view
+        base; /* what a page says that its links start from, as written; data NULL: none */
+    const struct nd_element *elements; /* in the order of their tags, fewer than 2^32 - 1 */
+    size_t n_elements;
 };
 
 /* A token of a text, as explained to people; the fast path carries only hashes. */

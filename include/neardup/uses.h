@@ -227,6 +227,33 @@ ND_API enum nd_status nd_run_template(const struct nd_run_options *options,
                                       const struct nd_run_events *events,
                                       struct nd_use_summary *summary, struct nd_error *err);
 
+/* ---- What links say of pages ------------------------------------------------------------------
+ */
+
+/* Start from nd_anchors_params_default(). */
+struct nd_anchors_params {
+    unsigned window;  /* words on either side of an anchor that count with it (10), at most 1000 */
+    const char *base; /* the address of `root`, such as "https://example.org/"; NULL: none */
+    const char *root; /* folder from which the addresses of files begin; NULL: the only input, if
+                         that is a folder, else where the process is */
+    const char *url;  /* field of records with their address: "url" */
+};
+ND_API struct nd_anchors_params nd_anchors_params_default(void);
+
+/*
+ * Gather for each document what the links of the others say of it (000 section 2.3.3; 002 section
+ * 5.3c, d), and write all as JSON Lines: id, url, title, text, and, as a recipe's `fields` read
+ * them, `links` and `inlinks` (addresses), `anchors` (texts) and `anchor_words` (words of anchors
+ * and about them, with weights: docs/format/uses.md).  Links are those of HTML pages, and lead to
+ * documents by the rules of docs/format/uses.md.  The inputs are read three times, so that no text
+ * is held.  summary->found: documents that another one links to.  ND_EINVAL: standard input;
+ * ND_ECHANGED: an input is not what it was before.
+ */
+ND_API enum nd_status nd_run_anchors(const struct nd_run_options *options,
+                                     const struct nd_anchors_params *params,
+                                     const struct nd_run_events *events,
+                                     struct nd_use_summary *summary, struct nd_error *err);
+
 #ifdef __cplusplus
 }
 #endif

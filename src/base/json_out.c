@@ -153,6 +153,13 @@ void nd_json_string(struct nd_json *j, struct nd_view value)
     nd_json_bytes(j, "\"", 1);
 }
 
+void nd_json_name(struct nd_json *j, struct nd_view key)
+{
+    nd_json_string(j, key);
+    nd_json_bytes(j, ":", 1);
+    j->after_value = false;
+}
+
 void nd_json_text(struct nd_json *j, const char *value)
 {
     nd_json_string(j, (struct nd_view){value, strlen(value)});

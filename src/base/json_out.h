@@ -25,6 +25,8 @@ void nd_json_open(struct nd_json *j, char bracket);
 void nd_json_close(struct nd_json *j, char bracket);
 /* The key of the value that follows; plain ASCII without characters to escape. */
 void nd_json_key(struct nd_json *j, const char *key);
+/* The same of any key. */
+void nd_json_name(struct nd_json *j, struct nd_view key);
 /* The end of one JSON Lines row. */
 void nd_json_line(struct nd_json *j);
 

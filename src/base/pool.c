@@ -272,6 +272,19 @@ void nd_pool_free(struct nd_pool *pool)
     free(pool);
 }
 
+void nd_once(atomic_bool *done, void (*make)(void))
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+    if (atomic_load(done))
+        return;
+    (void)pthread_mutex_lock(&mutex);
+    if (!atomic_load(done))
+        make();
+    atomic_store(done, true);
+    (void)pthread_mutex_unlock(&mutex);
+}
+
 unsigned nd_pool_threads(const struct nd_pool *pool)
 {
     return pool->n_threads;

@@ -3,11 +3,17 @@
 #ifndef ND_BASE_POOL_H
 #define ND_BASE_POOL_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <neardup/error.h>
 
 struct nd_pool;
+
+/* Call make() the first time that the process asks for this, whichever thread does; when it returns
+ * the call is over.  *done starts as false.  For third-party libraries that have a state. */
+void nd_once(atomic_bool *done, void (*make)(void));
 
 /* n_threads workers, the calling thread among them; 0: one a processor that the process may use. */
 struct nd_pool *nd_pool_new(unsigned n_threads, struct nd_error *err);

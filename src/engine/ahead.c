@@ -30,7 +30,8 @@ size_t nd_dedup_ahead_group(void *context)
 {
     struct nd_dedup *d = context;
 
-    if (d->ahead && !nd_items_group(d->room[!d->turn].item, d->n_ahead))
+    if (d->ahead && !nd_dedup_ignores_text(d) &&
+        !nd_items_group(d->room[!d->turn].item, d->n_ahead))
         d->ahead = NULL;
     return d->ahead && d->params.cluster == ND_CLUSTER_STAR ? d->n_ahead : 0;
 }

@@ -28,7 +28,8 @@ static void ask_item(void *context, size_t place, unsigned worker)
     struct nd_worker *w = &d->worker[worker];
     struct nd_item *item = &job->item[place];
 
-    if (w->status || !nd_item_read(d, w, item) || item->n_tokens == 0)
+    if (w->status || !nd_item_read(d, w, item) ||
+        (item->n_tokens == 0 && !nd_dedup_ignores_text(d)))
         return;
     nd_item_sketch(d, w, item);
     if (!nd_item_sign(d, w, item) || !nd_look_query(d, w, item))

@@ -25,7 +25,7 @@ static enum nd_status make_items(struct nd_dedup *d, const struct nd_dedup_item 
         return ND_ENOMEM;
     nd_workers_forget(d, d->turn);
     nd_pool_run(d->pool, nd_items_hash_tasks(n), hash_items, &job);
-    if (!nd_items_group(job.item, n))
+    if (!nd_dedup_ignores_text(d) && !nd_items_group(job.item, n))
         return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
     *out = job.item;
     return ND_OK;

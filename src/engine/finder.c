@@ -75,7 +75,9 @@ static enum nd_status find_matching(const struct nd_dedup *d, struct nd_worker *
     enum nd_status status =
         nd_matching_query(w->signing, finder.signatures, item->own_signatures, out);
 
-    return status || finder.index == d->index ? status : add_same_identity(finder.index, item, out);
+    if (status || finder.index == d->index || nd_dedup_ignores_text(d))
+        return status;
+    return add_same_identity(finder.index, item, out);
 }
 
 enum nd_status nd_finder_candidates(const struct nd_dedup *d, struct nd_worker *w,
@@ -96,7 +98,8 @@ bool nd_finder_meets_any(struct nd_worker *w, struct nd_finder finder, const str
 {
     if (finder.signatures)
         return nd_matching_meets_any(w->signing, finder.signatures, item->own_signatures, below) ||
-               has_same_identity(finder.index, item, below);
+               (!w->signing->matching->ignores_text &&
+                has_same_identity(finder.index, item, below));
     return nd_index_meets_any(finder.index, &item->row, below);
 }
 
@@ -164,18 +167,20 @@ static void link_key(uint64_t key, size_t row, struct memo *memo, size_t n_place
 }
 
 /* By the keys of its signatures, and by its tokens. */
-static void link_item(const struct nd_item *item, size_t row, struct memo *memo, size_t n_places,
-                      unsigned char *linked)
+static void link_item(const struct nd_dedup *d, const struct nd_item *item, size_t row,
+                      struct memo *memo, size_t n_places, unsigned char *linked)
 {
     const struct nd_key_list *keys = &item->own_signatures->keys;
 
     for (size_t k = 0; k < keys->count; k++)
         link_key(keys->at[k], row, memo, n_places, linked);
-    link_key(nd_mix64(item->row.identity + item->row.group), row, memo, n_places, linked);
+    if (!nd_dedup_ignores_text(d))
+        link_key(nd_mix64(item->row.identity + item->row.group), row, memo, n_places, linked);
 }
 
-static enum nd_status link_signed(const struct nd_item *item, const struct nd_index_row *const *row,
-                                  size_t n, unsigned char *linked)
+static enum nd_status link_signed(const struct nd_dedup *d, const struct nd_item *item,
+                                  const struct nd_index_row *const *row, size_t n,
+                                  unsigned char *linked)
 {
     size_t n_keys = 0, n_places = 16;
     struct memo *memo;
@@ -189,7 +194,7 @@ static enum nd_status link_signed(const struct nd_item *item, const struct nd_in
         return ND_ENOMEM;
     for (size_t i = 0; i < n; i++)
         if (row[i])
-            link_item(&item[i], i, memo, n_places, linked);
+            link_item(d, &item[i], i, memo, n_places, linked);
     free(memo);
     return ND_OK;
 }
@@ -199,7 +204,7 @@ enum nd_status nd_finder_link(const struct nd_dedup *d, const struct nd_item *it
                               unsigned char *linked, struct nd_error *err)
 {
     if (d->matching)
-        return link_signed(item, row, n, linked);
+        return link_signed(d, item, row, n, linked);
     if (d->params.candidates == ND_CANDIDATES_ALL) {
         memset(linked, ND_LINKED_EARLIER | ND_LINKED_LATER, n);
         return ND_OK;

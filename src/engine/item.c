@@ -91,9 +91,10 @@ static enum nd_status read_item(const struct nd_dedup *d, struct nd_worker *w, s
     item->is_read = true;
     item->n_tokens = sketch.n_tokens;
     item->n_shingles = sketch.n_shingles;
-    item->is_short = sketch.n_tokens < d->params.sketch.w;
+    item->is_short = sketch.n_tokens < d->params.sketch.w && !nd_dedup_ignores_text(d);
     item->is_listed =
-        sketch.n_tokens > 0 && (!item->is_short || d->params.short_policy == ND_SHORT_TOKENS);
+        nd_dedup_ignores_text(d) ||
+        (sketch.n_tokens > 0 && (!item->is_short || d->params.short_policy == ND_SHORT_TOKENS));
     item->row.identity = sketch.identity;
     item->row.group = item->group;
     item->row.n_shingles = (uint32_t)sketch.n_shingles;
@@ -180,7 +181,7 @@ void nd_item_prepare(struct nd_dedup *d, struct nd_worker *w, struct nd_item *it
 {
     if (read_item(d, w, item))
         return;
-    if (item->n_tokens)
+    if (item->n_tokens || item->is_listed)
         nd_item_sketch(d, w, item);
     item->is_prepared = (!item->is_listed || sign_item(d, w, item)) && hold_shingles(w, item);
 }

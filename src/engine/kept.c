@@ -74,6 +74,8 @@ int nd_kept_find_tokens(struct nd_dedup *d, struct nd_worker *w, const struct nd
     uint32_t at;
     int found = 0;
 
+    if (nd_dedup_ignores_text(d))
+        return 0;
     while (nd_index_next_identity(d->index, &scan, &at)) {
         struct nd_view text;
         enum nd_status status = nd_fetch_text(d, w, at, &text);
@@ -90,11 +92,11 @@ int nd_kept_find_tokens(struct nd_dedup *d, struct nd_worker *w, const struct nd
     return found;
 }
 
-/* Where short documents are always kept nobody asks for their bytes, and a million empty ones have
- * one key. */
+/* Where short documents are always kept, and where texts do not count, nobody asks for their bytes,
+ * and a million empty ones have one key. */
 static bool is_asked_for(const struct nd_dedup *d, bool is_short)
 {
-    return !is_short || d->params.short_policy != ND_SHORT_KEEP;
+    return !nd_dedup_ignores_text(d) && (!is_short || d->params.short_policy != ND_SHORT_KEEP);
 }
 
 static bool make_room(struct nd_dedup *d)

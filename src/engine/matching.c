@@ -40,6 +40,14 @@ static bool has_values(const struct nd_matching *m)
     return false;
 }
 
+bool nd_method_ignores_text(const struct nd_method *method)
+{
+    for (unsigned i = 0; i < method->n_signatures; i++)
+        if (!nd_feature_ignores_text(&method->signature[i].feature))
+            return false;
+    return method->n_signatures > 0;
+}
+
 struct nd_matching *nd_matching_new(const struct nd_method *method, struct nd_error *err)
 {
     struct nd_matching *m = calloc(1, sizeof *m);
@@ -65,6 +73,7 @@ struct nd_matching *nd_matching_new(const struct nd_method *method, struct nd_er
             describe_bits(m, i);
     }
     plan_lookups(m, asked, n);
+    m->ignores_text = nd_method_ignores_text(&m->method);
     m->can_hope = has_values(m) && nd_rule_wants_more(&m->rule);
     return m;
 }

@@ -10,6 +10,9 @@
 #include "index/signatures.h"
 #include "match/rule.h"
 
+/* Whether no signature reads the text: then equal texts say nothing, nor does how long they are. */
+bool nd_method_ignores_text(const struct nd_method *method);
+
 /* What all threads share. */
 struct nd_matching {
     struct nd_method method;
@@ -18,6 +21,7 @@ struct nd_matching {
     uint64_t reserved[ND_METHOD_SIGNATURES][8]; /* bits above those that count */
     struct nd_signature_lookup lookup[ND_RULE_LOOKUPS];
     unsigned n_lookups;
+    bool ignores_text;
     bool can_hope; /* lengths and counts alone may show that the rule does not hold */
 };
 

@@ -21,7 +21,7 @@ static void sketch_item(void *context, size_t place, unsigned worker)
     if (w->status || item->state != ND_ITEM_OPEN || !nd_item_read(job->d, w, item))
         return;
     if (!job->filter) /* a pair of short documents is a pair */
-        item->is_listed = item->n_tokens > 0;
+        item->is_listed = item->n_tokens > 0 || nd_dedup_ignores_text(job->d);
     nd_item_sketch(job->d, w, item);
     if (nd_item_sign(job->d, w, item))
         (void)nd_item_hold_shingles(w, item);

@@ -28,6 +28,15 @@ static enum nd_status check_fields(const struct nd_feature_params *params, struc
     return nd_feature_field_names(params, names, &n, err);
 }
 
+/* A lexicon is of what a df table counts, which fields and links are not. */
+static enum nd_status check_lexicon(const struct nd_named_signature *s, struct nd_error *err)
+{
+    if (s->signature.kind == ND_SIGNATURE_IMATCH && s->feature.unit == ND_FEATURE_NONE)
+        return nd_fail(err, ND_EINVAL,
+                       "unit = none, but kind = imatch has a lexicon of the content");
+    return ND_OK;
+}
+
 /* Winnowing slides over the text, a profile counts: both want every occurrence. */
 static enum nd_status check_count(const struct nd_named_signature *s, struct nd_error *err)
 {
@@ -51,6 +60,8 @@ enum nd_status nd_signature_fits(const void *section, struct nd_error *err)
         status = check_fields(&s->feature, err);
     if (status == ND_OK)
         status = check_weights(&s->weight, err);
+    if (status == ND_OK)
+        status = check_lexicon(s, err);
     return status == ND_OK ? check_count(s, err) : status;
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "engine/recipe_keys.h"
+#include "feature/featurer.h"
 
 #define FEATURE(field, key) ND_KEY_OF_SIGNATURE(feature.field, key)
 #define WORDS ND_KEY_WORDS
@@ -25,7 +26,12 @@ static bool has_spots(const void *values)
 
 static bool has_terms(const void *values)
 {
-    return unit_of(values) != ND_FEATURE_CHARACTERS;
+    return nd_unit_has_words(unit_of(values));
+}
+
+static bool has_content(const void *values)
+{
+    return unit_of(values) != ND_FEATURE_NONE;
 }
 
 static bool is_term(const void *values)
@@ -37,7 +43,7 @@ static bool has_select_count(const void *values)
 {
     enum nd_feature_select select = ((const struct nd_named_signature *)values)->feature.select;
 
-    return select != ND_SELECT_ALL && select != ND_SELECT_ANCHORED;
+    return has_content(values) && select != ND_SELECT_ALL && select != ND_SELECT_ANCHORED;
 }
 
 static bool has_anchors(const void *values)
@@ -75,6 +81,13 @@ static bool has_window(const void *values)
            ((const struct nd_named_signature *)values)->weight.markup != ND_MARKUP_IGNORE;
 }
 
+/* At 0 it is as if there were no such key. */
+static bool has_template(const void *values)
+{
+    return has_terms(values) &&
+           ((const struct nd_named_signature *)values)->feature.template_count > 0;
+}
+
 /* Words of stop_words that are no path. */
 static bool is_stop_word_list(struct nd_view value)
 {
@@ -86,7 +99,7 @@ static const char terms[] = "where unit is terms, shingles, sentences or spots";
 
 static const struct nd_recipe_key keys[] = {
     {FEATURE(unit, "unit"), ND_KEY_ENUM,
-     WORDS("terms", "shingles", "characters", "sentences", "spots")},
+     WORDS("terms", "shingles", "characters", "sentences", "spots", "paths", "none")},
     {FEATURE(width, "width"), ND_KEY_INT, .least = 1, .greatest = 32, READ(has_width),
      .reader = "where unit is shingles, characters or spots"},
     {FEATURE(distance, "distance"), ND_KEY_INT, .least = 1, .greatest = 32, READ(has_spots),
@@ -94,7 +107,8 @@ static const struct nd_recipe_key keys[] = {
     {FEATURE(count, "count"), ND_KEY_ENUM, WORDS("distinct", "occurrences"), READ(has_count),
      .reader = "where kind is simhash, winnowing or profile"},
     {FEATURE(select, "select"), ND_KEY_ENUM,
-     WORDS("all", "first", "rarest", "kth", "sentence", "anchored", "uncommon")},
+     WORDS("all", "first", "rarest", "kth", "sentence", "anchored", "uncommon"), READ(has_content),
+     .reader = "where unit is not none"},
     {FEATURE(select_count, "select_count"), ND_KEY_INT, .least = 1, .greatest = 1000000000,
      READ(has_select_count), .reader = "where select is first, rarest, kth, sentence or uncommon"},
     {FEATURE(anchors, "anchors"), ND_KEY_STRING, .greatest = ND_FEATURE_LIST_MAX, READ(has_anchors),
@@ -115,13 +129,17 @@ static const struct nd_recipe_key keys[] = {
     {FEATURE(least_length, "least_length"), ND_KEY_INT, .least = 0, .greatest = 1000,
      READ(has_terms), .reader = terms},
     {FEATURE(most_digits, "most_digits"), ND_KEY_INT, .least = 0, .greatest = 32, READ(has_digits),
-     .reader = "where strip is none and unit is not characters"},
+     .reader = "where strip is none, and unit is terms, shingles, sentences or spots"},
+    {FEATURE(template_count, "template_count"), ND_KEY_INT, .least = 0, .greatest = 1000000000,
+     READ(has_template),
+     .reader = "where it is above 0 and unit is terms, shingles, sentences or spots"},
     {FEATURE(fields, "fields"), ND_KEY_STRING, .greatest = ND_FEATURE_LIST_MAX},
     {FEATURE(force, "force"), ND_KEY_STRING, .greatest = ND_FEATURE_LIST_MAX, READ(is_simhash),
      .reader = "where kind is simhash"},
     {FEATURE(links, "links"), ND_KEY_YES},
     {FEATURE(anchor_window, "anchor_window"), ND_KEY_INT, .least = 0, .greatest = 1000,
-     READ(has_window), .reader = "where markup is multiply or add and unit is not characters"},
+     READ(has_window),
+     .reader = "where markup is multiply or add, and unit is terms, shingles, sentences or spots"},
 };
 
 const struct nd_key_table nd_feature_keys = {keys, sizeof keys / sizeof *keys};

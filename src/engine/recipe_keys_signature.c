@@ -38,6 +38,11 @@ static bool has_df(const void *values)
     return nd_signature_asks_df(values);
 }
 
+static bool has_template(const void *values)
+{
+    return nd_signature_asks_template(values);
+}
+
 static bool has_drop(const void *values)
 {
     return is_imatch(values) && ((const struct nd_named_signature *)values)->signature.lexicons &&
@@ -96,6 +101,10 @@ static const struct nd_recipe_key keys[] = {
     {ND_KEY_OF_SIGNATURE(df, "df"), ND_KEY_PATH, .greatest = ND_FEATURE_PATH_MAX, .is_place = true,
      READ(has_df, df)},
     {ND_KEY_OF_SIGNATURE(df_version, "df_version"), ND_KEY_HEX, READ(has_df, df)},
+    {ND_KEY_OF_SIGNATURE(template_df, "template_df"), ND_KEY_PATH, .greatest = ND_FEATURE_PATH_MAX,
+     .is_place = true, READ(has_template, "where template_count is given")},
+    {ND_KEY_OF_SIGNATURE(template_df_version, "template_df_version"), ND_KEY_HEX,
+     READ(has_template, "where template_count is given")},
 };
 
 const struct nd_key_table nd_signature_keys = {keys, sizeof keys / sizeof *keys};

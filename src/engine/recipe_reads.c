@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/recipe_keys.h"
+#include "feature/featurer.h"
 
 /* What asks it, for messages; NULL: nothing. */
 static const char *asker(const struct nd_named_signature *s)
@@ -21,24 +22,39 @@ int nd_signature_asks_df(const struct nd_named_signature *signature)
     return asker(signature) != NULL;
 }
 
+int nd_signature_asks_template(const struct nd_named_signature *signature)
+{
+    return signature->feature.template_count > 0;
+}
+
+/* `wanted`: what the recipe states, 0: nothing. */
+static enum nd_status check_version(const struct nd_named_signature *s, const char *path,
+                                    const struct nd_df *table, uint64_t wanted,
+                                    struct nd_error *err)
+{
+    uint64_t version = nd_df_fingerprint(table);
+
+    if (wanted && wanted != version)
+        return nd_fail(err, ND_EINVAL,
+                       "signature %s: the df table %s has the version 0x%" PRIx64
+                       ", the recipe wants 0x%" PRIx64
+                       ": sketches that were made with that one are stale",
+                       s->name, path, version, wanted);
+    return ND_OK;
+}
+
 static enum nd_status check_table(const struct nd_named_signature *s, const struct nd_df *table,
                                   struct nd_error *err)
 {
     struct nd_error reason;
-    uint64_t version;
 
     if (!table)
         return nd_fail(err, ND_EINVAL,
                        "signature %s: %s asks a df table: neardup df build makes one of documents, "
                        "--df FILE names it",
                        s->name, asker(s));
-    version = nd_df_fingerprint(table);
-    if (s->df_version && s->df_version != version)
-        return nd_fail(err, ND_EINVAL,
-                       "signature %s: the df table %s has the version 0x%" PRIx64
-                       ", the recipe wants 0x%" PRIx64
-                       ": sketches that were made with that one are stale",
-                       s->name, s->df, version, s->df_version);
+    if (check_version(s, s->df, table, s->df_version, err) != ND_OK)
+        return err->status;
     if (nd_df_check(table, &s->feature, &reason) != ND_OK)
         return nd_fail(err, reason.status, "signature %s: %s: %s", s->name, s->df, reason.message);
     return ND_OK;
@@ -55,6 +71,32 @@ enum nd_status nd_signature_use_table(struct nd_named_signature *signature,
         return status;
     signature->table = table;
     signature->df_version = table ? nd_df_fingerprint(table) : 0;
+    return ND_OK;
+}
+
+enum nd_status nd_signature_use_template(struct nd_named_signature *signature,
+                                         const struct nd_df *table, struct nd_error *err)
+{
+    struct nd_feature_params with = signature->feature;
+    struct nd_error reason;
+    unsigned width;
+
+    with.template_table = table;
+    if (nd_signature_asks_template(signature)) {
+        if (!table)
+            return nd_fail(err, ND_EINVAL,
+                           "signature %s: template_count asks a df table of shingles: neardup df "
+                           "build --features sketch makes one of documents, template_df names it",
+                           signature->name);
+        if (check_version(signature, signature->template_df, table, signature->template_df_version,
+                          err) != ND_OK)
+            return err->status;
+        if (nd_template_check(&with, &width, &reason) != ND_OK)
+            return nd_fail(err, reason.status, "signature %s: %s: %s", signature->name,
+                           signature->template_df, reason.message);
+    }
+    signature->feature.template_table = table;
+    signature->template_df_version = table ? nd_df_fingerprint(table) : 0;
     return ND_OK;
 }
 

@@ -224,6 +224,8 @@ static bool compare_with(struct settling *s, struct nd_worker *w, struct nd_item
  * batches. */
 static bool join_same_tokens(struct settling *s, struct nd_worker *w, struct nd_item *item)
 {
+    if (nd_dedup_ignores_text(s->d))
+        return false;
     for (size_t i = item->n_checked; i < item->near_in_batch.count; i++) {
         uint32_t place = item->near_in_batch.at[i].number;
         const struct nd_item *kept = &s->item[place];

@@ -126,7 +126,7 @@ struct nd_item {
     bool is_prepared;        /* ahead: it has been read, sketched and signed, its shingles held */
     bool is_read;            /* its tokens were read: what follows is known */
     bool is_short;
-    bool is_listed; /* takes part in the comparison by shingles */
+    bool is_listed; /* takes part in the comparison by shingles, or by signatures */
     uint64_t n_tokens, n_shingles;
     struct nd_index_row row;
     const struct nd_signed *own_signatures; /* a worker's, for ND_CANDIDATES_MATCH */
@@ -138,6 +138,12 @@ struct nd_item {
     bool may_prune;   /* the candidates cannot exceed max_checks: only the best hit counts */
     size_t n_checked; /* of near_in_batch */
 };
+
+/* Whether documents are compared by something else than their texts: none is a copy of another. */
+static inline bool nd_dedup_ignores_text(const struct nd_dedup *d)
+{
+    return d->matching && d->matching->ignores_text;
+}
 
 /* The columns of kept documents (kept.c). */
 uint32_t nd_kept_document(const struct nd_dedup *d, uint32_t number);

@@ -6,11 +6,7 @@
 #include <stdio.h>
 
 #include "feature/df_layout.h"
-
-static bool has_words(enum nd_feature_unit unit)
-{
-    return unit != ND_FEATURE_CHARACTERS;
-}
+#include "feature/featurer.h"
 
 static void keep_stop_words(struct nd_feature_params *p)
 {
@@ -30,6 +26,8 @@ struct nd_feature_params nd_df_counted(const struct nd_feature_params *features)
     memset(p.force, 0, sizeof p.force);
     p.links = 0;
     p.anchor_window = 0;
+    p.template_count = 0;
+    p.template_table = NULL;
     p.phrases = p.phrases != 0 && p.unit == ND_FEATURE_TERMS ? -1 : 0;
     /* How many documents a term stands in does not depend on the other terms. */
     if (p.unit == ND_FEATURE_TERMS && p.phrases == 0) {
@@ -70,7 +68,6 @@ static void line(struct text *text, const char *format, ...)
 
 void nd_df_counted_text(const struct nd_feature_params *features, char out[ND_DF_FEATURES_MAX])
 {
-    static const char *const units[] = {"terms", "shingles", "characters", "sentences", "spots"};
     static const char *const strips[] = {"none", "numbers", "dates"};
     struct text text = {out, 0};
     struct nd_feature_params p;
@@ -81,7 +78,7 @@ void nd_df_counted_text(const struct nd_feature_params *features, char out[ND_DF
     p = nd_df_counted(features);
     if (p.unit == ND_FEATURE_SPOTS)
         line(&text, "distance = %u", p.distance);
-    if (has_words(p.unit)) {
+    if (nd_unit_has_words(p.unit)) {
         line(&text, "join_apostrophes = %s", p.join_apostrophes ? "yes" : "no");
         line(&text, "least_length = %u", p.least_length);
         line(&text, "most_digits = %u", p.most_digits);
@@ -91,8 +88,9 @@ void nd_df_counted_text(const struct nd_feature_params *features, char out[ND_DF
         line(&text, "stop_words = %.*s", ND_FEATURE_PATH_MAX, p.stop_words);
         line(&text, "strip = %s", (unsigned)p.strip < 3 ? strips[p.strip] : "?");
     }
-    line(&text, "unit = %s", (unsigned)p.unit < 5 ? units[p.unit] : "?");
-    if (p.unit != ND_FEATURE_TERMS && p.unit != ND_FEATURE_SENTENCES)
+    line(&text, "unit = %s", nd_feature_unit_name(p.unit));
+    if (p.unit == ND_FEATURE_SHINGLES || p.unit == ND_FEATURE_CHARACTERS ||
+        p.unit == ND_FEATURE_SPOTS)
         line(&text, "width = %u", p.width);
 }
 

@@ -17,7 +17,8 @@ static bool is_plain(const struct nd_feature_params *p, const struct nd_words *w
 {
     return !nd_stop_words_any(&w->stop) && !w->stemmer && p->least_length <= 1 &&
            w->most_digits >= ND_DIGITS_ANY && !w->has_dates && p->select != ND_SELECT_ANCHORED &&
-           p->unit != ND_FEATURE_SPOTS && (p->unit != ND_FEATURE_TERMS || !w->df);
+           p->unit != ND_FEATURE_SPOTS && p->template_count == 0 &&
+           (p->unit != ND_FEATURE_TERMS || !w->df);
 }
 
 /* The anchors of character n-grams: their code points, as the n-grams have them. */
@@ -61,7 +62,7 @@ static bool is_flat(const struct nd_weight_params *w)
     return w->idf == ND_IDF_NONE && w->position == ND_POSITION_NONE &&
            w->markup == ND_MARKUP_IGNORE && w->clip_quantile == 0 && w->clip_rank == 0 &&
            w->low == 0 && w->high == 0 && w->band_low == 0 && w->band_high == 0 && w->top == 0 &&
-           w->top_share == 0;
+           w->top_share == 0 && w->template_weight == 0;
 }
 
 /* What is asked for, from the parameters and the weigher. */
@@ -73,6 +74,7 @@ static enum nd_status plan(struct nd_featurer *f, const struct nd_weight_params 
     for (unsigned c = 0; c < 128; c++)
         f->ascii[c] = nd_mix64(c);
     f->is_plain = is_plain(p, &f->words);
+    f->template_weight = (uint32_t)(weights->template_weight * ND_GAIN_ONE + 0.5);
     f->has_sentences = p->unit == ND_FEATURE_SENTENCES || p->select == ND_SELECT_SENTENCE;
     f->selects_occurrences = p->select == ND_SELECT_KTH || p->select == ND_SELECT_SENTENCE ||
                              p->select == ND_SELECT_ANCHORED ||
@@ -84,11 +86,13 @@ static enum nd_status plan(struct nd_featurer *f, const struct nd_weight_params 
     f->keeps_df = f->df && p->unit == ND_FEATURE_TERMS && p->phrases == 0;
     f->needs_gain = nd_weigher_needs_gain(f->weigher);
     f->is_by_word = p->unit == ND_FEATURE_TERMS && p->phrases == 0 && !f->is_plain &&
-                    p->count == ND_FEATURE_DISTINCT && !f->selects_occurrences &&
-                    !f->words.stemmer && !(f->words.has_dates && f->needs_gain);
+                    p->template_count == 0 && p->count == ND_FEATURE_DISTINCT &&
+                    !f->selects_occurrences && !f->words.stemmer &&
+                    !(f->words.has_dates && f->needs_gain);
     f->needs_marks = nd_weigher_needs_marks(f->weigher);
-    if (f->needs_marks && p->unit == ND_FEATURE_CHARACTERS)
-        return nd_fail(err, ND_EINVAL, "markup is about words, but unit = characters");
+    if (f->needs_marks && !nd_unit_has_words(p->unit))
+        return nd_fail(err, ND_EINVAL, "markup is about words, but unit = %s",
+                       nd_feature_unit_name(p->unit));
     if (p->unit == ND_FEATURE_CHARACTERS && p->select == ND_SELECT_ANCHORED)
         return read_strings(f, err);
     if (p->select == ND_SELECT_ANCHORED && f->words.n_anchors == 0)
@@ -122,6 +126,8 @@ static enum nd_status make(struct nd_featurer *f, const struct nd_weight_params 
         status = check_df(f, err);
     if (status == ND_OK)
         status = nd_feature_params_check(&f->params, f->df != NULL, err);
+    if (status == ND_OK && f->params.template_count)
+        status = nd_template_check(&f->params, &f->template_width, err);
     if (status != ND_OK)
         return status;
     f->weigher = nd_weigher_new(weights, f->df, err);
@@ -177,6 +183,7 @@ void nd_featurer_free(struct nd_featurer *f)
     free(f->term);
     free(f->term_df);
     free(f->mark);
+    free(f->is_template);
     free(f->token);
     nd_tally_release(&f->tally);
     nd_word_counts_release(&f->counts);
@@ -223,10 +230,31 @@ static enum nd_status read_marks(struct nd_featurer *f, const struct nd_document
     return ND_OK;
 }
 
+/* From the document to words, or to what the unit has in their place. */
+static enum nd_status read_content(struct nd_featurer *f, const struct nd_document *document)
+{
+    enum nd_status status;
+
+    switch (f->params.unit) {
+    case ND_FEATURE_CHARACTERS: /* before the first gain is asked for */
+        return nd_weigher_needs_length(f->weigher)
+                   ? nd_featurer_length(f, document->text, &f->n_words)
+                   : ND_OK;
+    case ND_FEATURE_PATHS: return nd_featurer_read_paths(f, document) ? ND_OK : ND_ENOMEM;
+    case ND_FEATURE_NONE: f->n_words = f->n_terms = 0; return ND_OK;
+    default: break;
+    }
+    status = nd_featurer_read(f, document->text);
+    if (status == ND_OK)
+        status = read_marks(f, document);
+    if (status == ND_OK && (!nd_featurer_find_template(f) || !nd_featurer_keep(f)))
+        status = ND_ENOMEM;
+    return status;
+}
+
 enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_document *document)
 {
-    bool has_words = f->params.unit != ND_FEATURE_CHARACTERS;
-    enum nd_status status = ND_OK;
+    enum nd_status status;
 
     nd_tally_clear(&f->tally);
     f->occurrence.count = f->occurrence_from.count = f->origin.count = f->kept.count = 0;
@@ -236,14 +264,7 @@ enum nd_status nd_featurer_collect(struct nd_featurer *f, const struct nd_docume
     f->seen_in_it = 0;
     f->has_marks = f->needs_marks &&
                    (document->n_markup > 0 || (document->n_links > 0 && f->params.anchor_window));
-    if (has_words)
-        status = nd_featurer_read(f, document->text);
-    else if (nd_weigher_needs_length(f->weigher)) /* before the first gain is asked for */
-        status = nd_featurer_length(f, document->text, &f->n_words);
-    if (status == ND_OK)
-        status = read_marks(f, document);
-    if (status == ND_OK && has_words && !nd_featurer_keep(f))
-        status = ND_ENOMEM;
+    status = read_content(f, document);
     if (status == ND_OK)
         status = nd_featurer_count(f, document->text);
     if (status == ND_OK && !nd_featurer_select(f))

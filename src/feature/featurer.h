@@ -29,7 +29,8 @@ bool nd_numbers_reserve(struct nd_numbers *numbers, size_t n); /* room for n mor
  *
  *     word      what each token of the text is: its number in `words`
  *     sentence  the first token of each sentence that has one; only where sentences are asked for
- *     term      the hash of each term; of character n-grams the code points of a window
+ *     term      the hash of each term; of character n-grams the code points of a window; the hash
+ *               of each path
  *     kept      which token each term is, from 0
  *     tally     the distinct features, counted; occurrence: which of them each occurrence is
  *     at        the features with their weights
@@ -62,7 +63,7 @@ struct nd_featurer {
     uint64_t *term;
     uint32_t *term_df; /* of each in the df table */
     size_t term_capacity, term_df_capacity;
-    uint64_t n_words;   /* tokens; of character n-grams code points */
+    uint64_t n_words;   /* tokens; of character n-grams code points, of paths elements */
     size_t n_terms;     /* of `term` */
     uint64_t n_dropped; /* code points before the first in `term` */
     uint16_t *mark;     /* of each token */
@@ -70,6 +71,11 @@ struct nd_featurer {
     struct nd_token *token; /* where each stands in the text, as soon as it is read */
     size_t token_capacity;
     bool has_marks; /* this document: `token` is filled */
+
+    unsigned template_width;    /* words of a shingle of the template table */
+    uint32_t template_weight;   /* of template text, in 2^-24; 0: it is left out */
+    unsigned char *is_template; /* of each token, where template_count is above 0 */
+    size_t template_capacity;
 
     uint64_t n_seen;     /* occurrences so far */
     size_t in_sentence;  /* sentences begun so far */
@@ -92,7 +98,15 @@ struct nd_featurer {
     size_t at_capacity, weight_capacity, df_capacity;
 };
 
-/* featurer_params.c: what does not fit together.  ND_EINVAL. */
+/* Whether features are made of the words of the text. */
+static inline bool nd_unit_has_words(enum nd_feature_unit unit)
+{
+    return unit == ND_FEATURE_TERMS || unit == ND_FEATURE_SHINGLES ||
+           unit == ND_FEATURE_SENTENCES || unit == ND_FEATURE_SPOTS;
+}
+
+/* featurer_params.c: the word of a recipe; what does not fit together: ND_EINVAL. */
+const char *nd_feature_unit_name(enum nd_feature_unit unit);
 enum nd_status nd_feature_params_check(const struct nd_feature_params *params, bool has_df,
                                        struct nd_error *err);
 
@@ -126,6 +140,19 @@ enum nd_status nd_featurer_read(struct nd_featurer *f, struct nd_view text);
 enum nd_status nd_featurer_length(struct nd_featurer *f, struct nd_view text, uint64_t *length);
 bool nd_featurer_reserve_terms(struct nd_featurer *f, size_t n); /* n in all */
 
+/* featurer_paths.c: from the elements of the page to `term`, and one as text.  False: out of
+ * memory.
+ */
+bool nd_featurer_read_paths(struct nd_featurer *f, const struct nd_document *document);
+bool nd_path_text(const struct nd_document *document, size_t element, struct nd_buffer *out);
+
+/* featurer_template.c: whether the table is one of shingles, and how wide; which words are template
+ * text; terms without it.  ND_EINVAL; false: out of memory. */
+enum nd_status nd_template_check(const struct nd_feature_params *params, unsigned *width,
+                                 struct nd_error *err);
+bool nd_featurer_find_template(struct nd_featurer *f);
+void nd_featurer_drop_template(struct nd_featurer *f);
+
 /* featurer_terms.c: from words to terms.  False: out of memory. */
 bool nd_featurer_keep(struct nd_featurer *f);
 /* Where nd_featurer_is_by_word: from words to the tally at once.  False: out of memory. */
@@ -137,10 +164,19 @@ static inline size_t nd_featurer_word_of(const struct nd_featurer *f, size_t ter
     return f->is_plain ? term : f->kept.at[term];
 }
 
+/* Whether a token is template text that is left out. */
+static inline bool nd_featurer_is_left_out(const struct nd_featurer *f, size_t token)
+{
+    return f->params.template_count && !f->template_weight && f->is_template[token];
+}
+
 /* How many terms the feature has that begins with term `from`. */
 size_t nd_featurer_terms_of(const struct nd_featurer *f, size_t from, uint64_t hash);
 
-/* featurer_units.c: from terms to the tally.  ND_ENOMEM. */
+/* featurer_units.c: the shingle of all terms, where they are fewer than its width. */
+uint64_t nd_featurer_short_shingle(const uint64_t *term, size_t n);
+
+/* From terms to the tally.  ND_ENOMEM. */
 enum nd_status nd_featurer_count(struct nd_featurer *f, struct nd_view text);
 
 /*

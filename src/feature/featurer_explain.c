@@ -148,6 +148,26 @@ static bool explain_characters(struct nd_featurer *f, struct nd_view text, struc
     return good;
 }
 
+static bool explain_paths(struct nd_featurer *f, const struct nd_document *document,
+                          struct texts *out)
+{
+    for (size_t i = 0; i < f->origin.count && i < f->tally.count; i++)
+        if (!nd_path_text(document, f->origin.at[i], &out->bytes) || !end_text(out))
+            return false;
+    return true;
+}
+
+static bool explain_content(struct nd_featurer *f, const struct nd_document *document,
+                            struct texts *out)
+{
+    switch (f->params.unit) {
+    case ND_FEATURE_CHARACTERS: return explain_characters(f, document->text, out);
+    case ND_FEATURE_PATHS: return explain_paths(f, document, out);
+    case ND_FEATURE_NONE: return true;
+    default: return explain_words(f, document->text, out);
+    }
+}
+
 /* The texts in the order of the features, '\n' between them. */
 static bool assemble(const struct nd_featurer *f, const struct texts *distinct,
                      const struct nd_metadata_features *metadata, size_t n_content,
@@ -178,14 +198,10 @@ static enum nd_status explain(struct nd_featurer *f, const struct nd_document *d
     struct texts distinct = {0};
     struct nd_metadata_features metadata;
     enum nd_status status = nd_featurer_run(f, document, out);
-    bool good;
 
     if (status != ND_OK)
         return status;
-    good = f->params.unit == ND_FEATURE_CHARACTERS
-               ? explain_characters(f, document->text, &distinct)
-               : explain_words(f, document->text, &distinct);
-    if (!good)
+    if (!explain_content(f, document, &distinct))
         status = ND_ENOMEM;
     if (status == ND_OK)
         status = nd_metadata_explain(f->metadata, document, &metadata);

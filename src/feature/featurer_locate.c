@@ -85,6 +85,8 @@ enum nd_status nd_featurer_locate(struct nd_featurer *f, const struct nd_documen
     if (status != ND_OK)
         return status;
     drop_unselected(f);
+    if (f->params.unit == ND_FEATURE_PATHS)
+        f->occurrence.count = 0; /* they stand in the page, not in its text */
     made = nd_alloc_array(f->occurrence.count, sizeof *made);
     if (!made)
         return ND_ENOMEM;

@@ -17,6 +17,24 @@ static bool has_stem(const struct nd_feature_params *p)
     return p->stem[0] && strcmp(p->stem, "none") != 0;
 }
 
+const char *nd_feature_unit_name(enum nd_feature_unit unit)
+{
+    static const char *const names[] = {"terms", "shingles", "characters", "sentences",
+                                        "spots", "paths",    "none"};
+
+    return (unsigned)unit < sizeof names / sizeof *names ? names[unit] : "?";
+}
+
+int nd_feature_reads_elements(const struct nd_feature_params *features)
+{
+    return features->unit == ND_FEATURE_PATHS;
+}
+
+int nd_feature_ignores_text(const struct nd_feature_params *features)
+{
+    return features->unit == ND_FEATURE_PATHS || features->unit == ND_FEATURE_NONE;
+}
+
 /* Whether anything is asked of words one by one. */
 static const char *key_of_words(const struct nd_feature_params *p)
 {
@@ -28,6 +46,7 @@ static const char *key_of_words(const struct nd_feature_params *p)
            : p->join_apostrophes             ? "join_apostrophes"
            : p->phrases != 0                 ? "phrases"
            : p->anchor_window > 0            ? "anchor_window"
+           : p->template_count > 0           ? "template_count"
            : p->select == ND_SELECT_SENTENCE ? "select = sentence"
                                              : NULL;
 }
@@ -51,8 +70,15 @@ static enum nd_status check_units(const struct nd_feature_params *p, struct nd_e
 {
     const char *key = key_of_words(p);
 
-    if (p->unit == ND_FEATURE_CHARACTERS && key)
-        return nd_fail(err, ND_EINVAL, "%s is about words, but unit = characters", key);
+    if (!nd_unit_has_words(p->unit) && key)
+        return nd_fail(err, ND_EINVAL, "%s is about words, but unit = %s", key,
+                       nd_feature_unit_name(p->unit));
+    if (nd_feature_ignores_text(p) && p->select == ND_SELECT_ANCHORED)
+        return nd_fail(err, ND_EINVAL, "select = anchored is about words, but unit = %s",
+                       nd_feature_unit_name(p->unit));
+    if (p->unit == ND_FEATURE_NONE && !p->links && !p->fields[0])
+        return nd_fail(err, ND_EINVAL,
+                       "unit = none leaves links and fields, and neither is asked for");
     if (p->phrases != 0 && p->unit != ND_FEATURE_TERMS)
         return nd_fail(err, ND_EINVAL, "phrases are of terms, but unit is not terms");
     if (p->unit == ND_FEATURE_SPOTS && !has_stop_words(p))

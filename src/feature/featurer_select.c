@@ -121,8 +121,11 @@ static void add_gains(struct nd_featurer *f, const uint32_t *number, const uint3
     for (size_t i = 0; i < n; i++) {
         size_t at = position_of(f, from[i]);
         unsigned mark = f->has_marks ? f->mark[at] : 0;
+        uint64_t gain = nd_weigher_gain(f->weigher, at + 1, f->n_words, mark);
 
-        f->tally.entry[number[i]].gain += nd_weigher_gain(f->weigher, at + 1, f->n_words, mark);
+        if (f->params.template_count && f->template_weight && f->is_template[at])
+            gain = gain * f->template_weight >> 24;
+        f->tally.entry[number[i]].gain += gain;
     }
 }
 

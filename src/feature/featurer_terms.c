@@ -133,6 +133,7 @@ bool nd_featurer_keep(struct nd_featurer *f)
         keep_but_dates(f);
     else
         keep(f);
+    nd_featurer_drop_template(f);
     f->n_terms = f->kept.count;
     if (nd_featurer_is_by_word(f))
         leave_words(f);

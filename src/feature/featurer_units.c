@@ -41,16 +41,22 @@ static uint64_t rotate(uint64_t x)
     return x << ND_SHINGLE_ROTATION | x >> (64 - ND_SHINGLE_ROTATION);
 }
 
-/* Of fewer terms than a shingle has: one feature, all of them (docs/format/sketch.md). */
-static bool count_short(struct nd_featurer *f, const uint64_t *term, size_t n)
+uint64_t nd_featurer_short_shingle(const uint64_t *term, size_t n)
 {
     uint64_t sum = term[0];
-    uint32_t from = 0;
 
     for (size_t i = 1; i < n; i++)
         sum = rotate(sum) + term[i];
-    sum = nd_shingle_finalise(sum + ND_POSITION_STEP * n);
-    return nd_featurer_add(f, &sum, &from, 1);
+    return nd_shingle_finalise(sum + ND_POSITION_STEP * n);
+}
+
+/* Of fewer terms than a shingle has: one feature, all of them (docs/format/sketch.md). */
+static bool count_short(struct nd_featurer *f, const uint64_t *term, size_t n)
+{
+    uint64_t hash = nd_featurer_short_shingle(term, n);
+    uint32_t from = 0;
+
+    return nd_featurer_add(f, &hash, &from, 1);
 }
 
 /* n shingles where every occurrence is a feature, wherever it stands. */
@@ -251,7 +257,7 @@ static bool count_spots(struct nd_featurer *f)
             next++;
         if (f->n_terms - next < c * d)
             break;
-        if (!(word->kinds & wanted))
+        if (!(word->kinds & wanted) || nd_featurer_is_left_out(f, i))
             continue;
         for (size_t k = 1; k <= c; k++)
             sum = rotate(sum) + f->term[next + k * d - 1];
@@ -271,6 +277,8 @@ enum nd_status nd_featurer_count(struct nd_featurer *f, struct nd_view text)
                : f->phrases.is_used      ? count_phrases(f)
                                          : count_terms(f);
         break;
+    case ND_FEATURE_PATHS: good = count_terms(f); break;
+    case ND_FEATURE_NONE: break;
     case ND_FEATURE_SHINGLES: good = count_shingles(f); break;
     case ND_FEATURE_CHARACTERS: return count_characters(f, text);
     case ND_FEATURE_SENTENCES: good = count_sentences(f); break;

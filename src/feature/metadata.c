@@ -200,12 +200,48 @@ static bool add_forced(struct nd_metadata *m, const struct nd_metadata_field *f,
     return explain(m, f->name, "=", value);
 }
 
-static bool add_value(struct nd_metadata *m, const struct nd_metadata_field *f,
-                      struct nd_view value)
+/* A value of a field with a weight of its own. */
+static bool add_weighted(struct nd_metadata *m, const struct nd_metadata_field *f,
+                         struct nd_view value, uint64_t weight)
 {
     uint64_t h = hash_name(f->name, KIND_VALUE);
 
-    return hash_value(m, value, &h) && add(m, h, f->share, f->name, "=", value);
+    return hash_value(m, value, &h) && add(m, h, weight, f->name, "=", value);
+}
+
+/* The weight of pair k; 0: it has none above 0. */
+static nd_decimal weight_of_pair(const struct nd_metadata *m, size_t k)
+{
+    struct nd_view number = nd_metadata_value(&m->values, k + 1);
+    nd_decimal weight;
+
+    return nd_decimal_parse(number.data, number.len, &weight) && weight > 0 ? weight : 0;
+}
+
+/* The heaviest has the share of the field, the others in proportion (002 s. 5.3d). */
+static bool add_pairs(struct nd_metadata *m, const struct nd_metadata_field *f,
+                      struct nd_view object)
+{
+    nd_decimal greatest = 0;
+
+    if (!nd_metadata_pairs_read(&m->values, object))
+        return false;
+    for (size_t k = 0; k < m->values.count; k += 2)
+        greatest = weight_of_pair(m, k) > greatest ? weight_of_pair(m, k) : greatest;
+    for (size_t k = 0; k < m->values.count; k += 2) {
+        nd_decimal weight = weight_of_pair(m, k);
+
+        if (weight && !add_weighted(m, f, nd_metadata_value(&m->values, k),
+                                    (uint64_t)((weight * f->share + greatest / 2) / greatest)))
+            return false;
+    }
+    return true;
+}
+
+static bool add_value(struct nd_metadata *m, const struct nd_metadata_field *f,
+                      struct nd_view value)
+{
+    return add_weighted(m, f, value, f->share);
 }
 
 /* All values that the document has of the fields of a list. */
@@ -220,6 +256,11 @@ static bool add_list(struct nd_metadata *m, const struct nd_metadata_list *list,
 
             if (name.len != f->name.len || memcmp(name.data, f->name.data, name.len) != 0)
                 continue;
+            if (f->is_weighted) {
+                if (!add_pairs(m, f, d->fields[j].value))
+                    return false;
+                continue;
+            }
             if (!nd_metadata_values_read(&m->values, d->fields[j].value))
                 return false;
             for (size_t k = 0; k < m->values.count; k++) {

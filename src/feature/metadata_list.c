@@ -114,12 +114,18 @@ static enum nd_status read_range(struct nd_metadata_field *field, const struct n
     struct nd_view low, high, buckets;
     nd_decimal count;
 
+    if (rest->len == 7 && memcmp(rest->data, "weights", 7) == 0) {
+        field->is_weighted = true;
+        return ND_OK;
+    }
     field->is_numeric = true;
     if (!nd_list_part(rest, &low) || !nd_list_part(rest, &high) ||
         !nd_decimal_parse(low.data, low.len, &field->low) ||
         !nd_decimal_parse(high.data, high.len, &field->high))
         return bad_entry("fields", entry,
-                         "a numeric field is NAME:SHARE:LOW:HIGH, two numbers at the end", err);
+                         "a numeric field is NAME:SHARE:LOW:HIGH, two numbers at the end; one with "
+                         "weights of its own NAME:SHARE:weights",
+                         err);
     if (field->low >= field->high)
         return bad_entry("fields", entry, "the range must rise", err);
     if (!rest->data)

@@ -20,6 +20,7 @@ struct nd_metadata_field {
     struct nd_view name;
     uint32_t share; /* in units of 1 / ND_WEIGHT_ONE; of `force`: n */
     bool is_numeric;
+    bool is_weighted;     /* a JSON object of values and their weights */
     unsigned buckets;     /* of a numeric field; 0: none */
     nd_decimal low, high; /* of a numeric field */
 };

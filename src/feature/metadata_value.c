@@ -174,6 +174,64 @@ static int read_array(struct nd_metadata_values *v, const char *p, const char *e
     }
 }
 
+/* A key and its number.  1; 0: they are none; -1: no memory. */
+static int read_pair(struct nd_metadata_values *v, const char **p, const char *end)
+{
+    size_t count = v->count, len = v->text.len;
+    int status = *p < end && **p == '"' ? (++*p, read_string(v, p, end)) : 0;
+
+    if (status > 0 && !end_value(v))
+        return -1;
+    *p = skip_space(*p, end);
+    if (status <= 0 || *p == end || *(*p)++ != ':')
+        return status < 0 ? status : 0;
+    *p = skip_space(*p, end);
+    status = read_word(v, p, end);
+    if (status > 0 && !end_value(v))
+        return -1;
+    *p = skip_space(*p, end);
+    if (v->count != count + 2) {
+        v->count = count;
+        v->text.len = len;
+    }
+    return status;
+}
+
+static int read_object(struct nd_metadata_values *v, const char *p, const char *end)
+{
+    p = skip_space(p, end);
+    if (p == end || *p++ != '{')
+        return 0;
+    p = skip_space(p, end);
+    if (p < end && *p == '}')
+        return skip_space(p + 1, end) == end;
+    for (;;) {
+        int status = read_pair(v, &p, end);
+
+        if (status <= 0)
+            return status;
+        if (p == end)
+            return 0;
+        if (*p == '}')
+            return skip_space(p + 1, end) == end;
+        if (*p != ',')
+            return 0;
+        p = skip_space(p + 1, end);
+    }
+}
+
+bool nd_metadata_pairs_read(struct nd_metadata_values *v, struct nd_view value)
+{
+    int status;
+
+    v->text.len = 0;
+    v->count = 0;
+    status = value.len ? read_object(v, value.data, value.data + value.len) : 0;
+    if (status == 0)
+        v->count = 0;
+    return status >= 0;
+}
+
 bool nd_metadata_values_read(struct nd_metadata_values *v, struct nd_view value)
 {
     int status;

@@ -24,6 +24,12 @@ void nd_metadata_values_release(struct nd_metadata_values *v);
  */
 bool nd_metadata_values_read(struct nd_metadata_values *v, struct nd_view value);
 
+/*
+ * Of a JSON object of numbers each key and its number, one after the other; of keys that are empty
+ * and values that are null none.  Nothing, where it is no such object.  False: out of memory.
+ */
+bool nd_metadata_pairs_read(struct nd_metadata_values *v, struct nd_view value);
+
 struct nd_view nd_metadata_value(const struct nd_metadata_values *v, size_t i);
 
 #endif

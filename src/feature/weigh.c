@@ -98,6 +98,9 @@ static enum nd_status read_shares(struct nd_weigher *w, struct nd_error *err)
     if (p->band_high > 0 && p->band_low > p->band_high)
         return nd_fail(err, ND_EINVAL, "band_low: %g is above band_high, %g", p->band_low,
                        p->band_high);
+    if (!(p->template_weight >= 0 && p->template_weight <= 1))
+        return nd_fail(err, ND_EINVAL, "template_weight: %g is no share: 0 to 1",
+                       p->template_weight);
     if (!(p->markup_boost >= 0 && p->markup_boost <= 255))
         return nd_fail(err, ND_EINVAL, "markup_boost: %g is not within 0 and 255", p->markup_boost);
     w->boost = (int64_t)(p->markup_boost * ND_GAIN_ONE + 0.5);
@@ -166,7 +169,8 @@ bool nd_weigher_needs_marks(const struct nd_weigher *w)
 
 bool nd_weigher_needs_gain(const struct nd_weigher *w)
 {
-    return w->params.position != ND_POSITION_NONE || nd_weigher_needs_marks(w);
+    return w->params.position != ND_POSITION_NONE || nd_weigher_needs_marks(w) ||
+           w->params.template_weight > 0;
 }
 
 bool nd_weigher_needs_length(const struct nd_weigher *w)

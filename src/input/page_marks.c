@@ -8,6 +8,7 @@ void nd_page_marks_clear(struct nd_page_marks *m)
 {
     m->n_spans = m->n_links = 0;
     m->depth = 0;
+    m->base = (struct nd_view){NULL, 0};
     m->in_span = m->in_link = m->has_anchor = false;
 }
 
@@ -27,6 +28,17 @@ static bool is_marked(const char *name)
            strcmp(name, "strong") == 0;
 }
 
+static bool set_base(struct nd_page_marks *m, const char *href, struct nd_arena *arena)
+{
+    char *copy;
+
+    if (!href || m->base.data)
+        return true;
+    copy = nd_arena_copy(arena, href, strlen(href));
+    m->base = (struct nd_view){copy, strlen(href)};
+    return copy != NULL;
+}
+
 bool nd_page_marks_begin(struct nd_page_marks *m, const char *name, const char *href, size_t at,
                          struct nd_arena *arena)
 {
@@ -34,6 +46,8 @@ bool nd_page_marks_begin(struct nd_page_marks *m, const char *name, const char *
     size_t len;
 
     m->depth += is_marked(name);
+    if (strcmp(name, "base") == 0)
+        return set_base(m, href, arena);
     if (strcmp(name, "a") != 0)
         return true;
     m->in_link = false; /* anchors do not nest: one that is open ends here */
@@ -88,7 +102,7 @@ bool nd_page_marks_add(struct nd_page_marks *m, size_t from, size_t to)
     return true;
 }
 
-bool nd_page_marks_take(const struct nd_page_marks *m, size_t title, size_t shift,
+bool nd_page_marks_take(const struct nd_page_marks *m, size_t title, size_t shift, size_t len,
                         struct nd_arena *arena, struct nd_document *document)
 {
     size_t n = m->n_spans + (title > 0), first = title > 0;
@@ -103,11 +117,12 @@ bool nd_page_marks_take(const struct nd_page_marks *m, size_t title, size_t shif
         span[first + i] = (struct nd_markup){m->span[i].offset + shift, m->span[i].len};
     for (size_t i = 0; i < m->n_links; i++) {
         link[i] = m->link[i];
-        link[i].offset += shift;
+        link[i].offset = (link[i].offset < len ? link[i].offset : len) + shift;
     }
     document->markup = span;
     document->n_markup = n;
     document->links = link;
     document->n_links = m->n_links;
+    document->base = m->base;
     return true;
 }

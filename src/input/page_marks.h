@@ -15,18 +15,19 @@ struct nd_page_marks {
     struct nd_markup *span;
     struct nd_link *link;
     size_t n_spans, n_links, span_capacity, link_capacity;
-    unsigned depth;  /* of marked elements that are open */
-    bool in_span;    /* the last span goes on with the next character */
-    bool in_link;    /* the last link's anchor is open, */
-    bool has_anchor; /* and a character of it has been seen */
+    struct nd_view base; /* the first <base href>; data NULL: none yet */
+    unsigned depth;      /* of marked elements that are open */
+    bool in_span;        /* the last span goes on with the next character */
+    bool in_link;        /* the last link's anchor is open, */
+    bool has_anchor;     /* and a character of it has been seen */
 };
 
 void nd_page_marks_clear(struct nd_page_marks *m);
 void nd_page_marks_release(struct nd_page_marks *m);
 
 /*
- * An element begins or ends; `at` is the end of the text so far, `href` that of an anchor, or NULL.
- * False: out of memory.
+ * An element begins or ends; `at` is where its text will begin, should it have any, `href` its
+ * attribute, or NULL.  False: out of memory.
  */
 bool nd_page_marks_begin(struct nd_page_marks *m, const char *name, const char *href, size_t at,
                          struct nd_arena *arena);
@@ -36,9 +37,9 @@ void nd_page_marks_end(struct nd_page_marks *m, const char *name);
  */
 bool nd_page_marks_add(struct nd_page_marks *m, size_t from, size_t to);
 
-/* Give them to the document: before the page's text stand `shift` bytes, of which the title takes
- * the first `title`, all of it marked.  False: out of memory. */
-bool nd_page_marks_take(const struct nd_page_marks *m, size_t title, size_t shift,
+/* Give them to the document: before the page's text, of `len` bytes, stand `shift` bytes, of which
+ * the title takes the first `title`, all of it marked.  False: out of memory. */
+bool nd_page_marks_take(const struct nd_page_marks *m, size_t title, size_t shift, size_t len,
                         struct nd_arena *arena, struct nd_document *document);
 
 #endif

@@ -1,6 +1,8 @@
 /* parse_html.c - a document from a page: its title and its visible text, by libxml2 */
 #include "input/parser_state.h"
 
+#include "base/pool.h"
+
 #include <libxml/HTMLparser.h>
 #include <libxml/parserInternals.h> /* xmlSwitchEncoding */
 #include <limits.h>
@@ -13,6 +15,7 @@ struct page {
     htmlParserCtxtPtr context;
     struct nd_buffer *text, *title;
     struct nd_page_marks *marks; /* NULL: nobody asks for them */
+    struct nd_page_tree *tree;   /* the same */
     char text_gap, title_gap;    /* white space owed before the next character: ' ', '\n' or 0 */
     unsigned hidden;             /* elements open whose text is not seen */
     bool in_head, in_title, has_title, in_pre;
@@ -70,12 +73,22 @@ static void out_of_memory(struct page *page)
 static void begin_marks(struct page *page, const xmlChar *name, const xmlChar **attributes)
 {
     const char *href = NULL;
+    /* Where the text goes on: of an empty anchor at the start of a line that is the line. */
+    size_t at = page->text->len + (page->text_gap == '\n' && page->text->len > 0);
 
     for (; attributes && attributes[0]; attributes += 2)
         if (!href && attributes[1] && strcmp((const char *)attributes[0], "href") == 0)
             href = (const char *)attributes[1];
-    if (!nd_page_marks_begin(page->marks, (const char *)name, href, page->text->len,
-                             &page->parser->arena))
+    if (!nd_page_marks_begin(page->marks, (const char *)name, href, at, &page->parser->arena))
+        out_of_memory(page);
+}
+
+/* libxml2 has put it on the stack of open elements by now. */
+static void begin_in_tree(struct page *page, const xmlChar *name)
+{
+    size_t depth = page->context->nameNr > 0 ? (size_t)page->context->nameNr - 1 : 0;
+
+    if (!nd_page_tree_begin(page->tree, (const char *)name, depth, &page->parser->arena))
         out_of_memory(page);
 }
 
@@ -86,6 +99,8 @@ static void start_element(void *context, const xmlChar *name, const xmlChar **at
 
     if (page->marks && page->hidden == 0)
         begin_marks(page, name, attributes);
+    if (page->tree)
+        begin_in_tree(page, name);
     if (page->context->nameNr > DEPTH_MAX && !page->is_too_deep) {
         page->is_too_deep = true;
         xmlStopParser(page->context);
@@ -227,6 +242,15 @@ static bool make_safe(struct nd_arena *arena, struct nd_view *v)
     return true;
 }
 
+/* At its first page libxml2 makes itself ready; two threads that do that at once may wait for one
+ * another for ever. */
+static void make_ready(void)
+{
+    static atomic_bool is_ready;
+
+    nd_once(&is_ready, xmlInitParser);
+}
+
 /* One call for the whole page: fed in pieces, libxml2 gives other text.  False: out of memory. */
 static bool read_page(struct page *page, struct nd_view v)
 {
@@ -238,8 +262,10 @@ static bool read_page(struct page *page, struct nd_view v)
         .serror = note_error,
         .initialized = XML_SAX2_MAGIC,
     };
-    htmlParserCtxtPtr context = htmlCreateMemoryParserCtxt(v.data, (int)v.len);
+    htmlParserCtxtPtr context;
 
+    make_ready();
+    context = htmlCreateMemoryParserCtxt(v.data, (int)v.len);
     if (!context)
         return false;
     page->context = context;
@@ -256,7 +282,8 @@ static bool read_page(struct page *page, struct nd_view v)
 }
 
 /* The title is the first line of the text, and a field. */
-static int compose(struct nd_parsing *p, const struct nd_page_marks *marks)
+static int compose(struct nd_parsing *p, const struct nd_page_marks *marks,
+                   const struct nd_page_tree *tree)
 {
     struct nd_parser *parser = p->parser;
     size_t title = parser->page_title.len, text = parser->page_text.len, gap = title && text;
@@ -273,7 +300,9 @@ static int compose(struct nd_parsing *p, const struct nd_page_marks *marks)
         memcpy(made + title + gap, parser->page_text.data, text);
     memset(made + len, 0, ND_BUFFER_PADDING);
     p->document->text = (struct nd_view){made, len};
-    if (marks && !nd_page_marks_take(marks, title, title + gap, &parser->arena, p->document))
+    if (marks && !nd_page_marks_take(marks, title, title + gap, text, &parser->arena, p->document))
+        return ND_ENOMEM;
+    if (tree && !nd_page_tree_take(tree, &parser->arena, p->document))
         return ND_ENOMEM;
     nd_parsing_clear(p);
     for (size_t i = parser->options.n_text_fields + 1; i < parser->n_paths; i++)
@@ -282,11 +311,15 @@ static int compose(struct nd_parsing *p, const struct nd_page_marks *marks)
     return nd_parsing_take_fields(p);
 }
 
-int nd_html_read(struct nd_parsing *p, struct nd_view v, struct nd_page_marks *marks)
+int nd_html_read(struct nd_parsing *p, struct nd_view v, struct nd_page_marks *marks,
+                 struct nd_page_tree *tree)
 {
     struct nd_parser *parser = p->parser;
-    struct page page = {
-        .parser = parser, .text = &parser->page_text, .title = &parser->page_title, .marks = marks};
+    struct page page = {.parser = parser,
+                        .text = &parser->page_text,
+                        .title = &parser->page_title,
+                        .marks = marks,
+                        .tree = tree};
 
     if (!make_safe(&parser->arena, &v))
         return ND_ENOMEM;
@@ -295,6 +328,8 @@ int nd_html_read(struct nd_parsing *p, struct nd_view v, struct nd_page_marks *m
     page.text->len = page.title->len = 0;
     if (marks)
         nd_page_marks_clear(marks);
+    if (tree)
+        nd_page_tree_clear(tree);
     if (v.len > 0 && !read_page(&page, v))
         return ND_ENOMEM;
     if (page.is_too_deep)
@@ -306,11 +341,12 @@ int nd_parse_html(struct nd_parsing *p, struct nd_view record)
 {
     struct nd_parser *parser = p->parser;
     struct nd_page_marks *marks = parser->options.markup ? &parser->page_marks : NULL;
+    struct nd_page_tree *tree = parser->options.elements ? &parser->page_tree : NULL;
     struct nd_view v;
     int status;
 
     if (!nd_charset_to_utf8(&parser->charset, record, &parser->arena, &v, &p->repaired))
         return ND_ENOMEM;
-    status = nd_html_read(p, v, marks);
-    return status == 1 ? compose(p, marks) : status;
+    status = nd_html_read(p, v, marks, tree);
+    return status == 1 ? compose(p, marks, tree) : status;
 }

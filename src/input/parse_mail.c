@@ -45,7 +45,7 @@ static bool append(struct nd_buffer *b, struct nd_view v)
 /* The text of an HTML part; its title is not seen. */
 static int read_page(struct message *m, struct nd_view page, struct nd_view *text)
 {
-    int status = nd_html_read(m->p, page, NULL);
+    int status = nd_html_read(m->p, page, NULL, NULL);
 
     m->refused = status == 0;
     *text = (struct nd_view){m->p->parser->page_text.data, m->p->parser->page_text.len};

@@ -60,6 +60,7 @@ void nd_parser_free(struct nd_parser *parser)
     nd_buffer_release(&parser->page_title);
     nd_buffer_release(&parser->mail_body);
     nd_page_marks_release(&parser->page_marks);
+    nd_page_tree_release(&parser->page_tree);
     free(parser->cell);
     free(parser);
 }

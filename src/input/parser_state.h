@@ -9,6 +9,7 @@
 #include "input/charset.h"
 #include "input/json_walk.h"
 #include "input/page_marks.h"
+#include "input/page_tree.h"
 
 struct nd_parser {
     struct nd_input_options options;
@@ -27,6 +28,7 @@ struct nd_parser {
     struct nd_charset charset;
     struct nd_buffer page_text, page_title; /* HTML: of the current page */
     struct nd_page_marks page_marks;
+    struct nd_page_tree page_tree;
     struct nd_buffer mail_body; /* of the current message: its texts, each on lines of its own */
 };
 
@@ -47,9 +49,10 @@ int nd_parse_mail(struct nd_parsing *p, struct nd_view record);
 
 /*
  * The visible text of a page in valid UTF-8 to parser->page_text, its title to page_title, what is
- * marked up to *marks (NULL: nobody asks): 1, 0 (refused), ND_ENOMEM.
+ * marked up to *marks, its elements to *tree (NULL: nobody asks): 1, 0 (refused), ND_ENOMEM.
  */
-int nd_html_read(struct nd_parsing *p, struct nd_view page, struct nd_page_marks *marks);
+int nd_html_read(struct nd_parsing *p, struct nd_view page, struct nd_page_marks *marks,
+                 struct nd_page_tree *tree);
 
 /* Fill bad->reason; returns 0. */
 int nd_parsing_refuse(struct nd_parsing *p, const char *format, ...) ND_PRINTF(2, 3);

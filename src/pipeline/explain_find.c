@@ -48,18 +48,25 @@ static bool hold_document(struct nd_held *held, const struct nd_document *from)
     struct nd_document *d = &held->document;
     struct nd_field *field = keep_array(arena, from->fields, from->n_fields * sizeof *field);
     struct nd_link *link = keep_array(arena, from->links, from->n_links * sizeof *link);
+    struct nd_element *element =
+        keep_array(arena, from->elements, from->n_elements * sizeof *element);
 
     *d = *from;
     d->fields = field;
     d->links = link;
+    d->elements = element;
     d->markup = keep_array(arena, from->markup, from->n_markup * sizeof *from->markup);
-    if (!field || !link || !d->markup || !keep_view(arena, &d->id) || !keep_view(arena, &d->text))
+    if (!field || !link || !element || !d->markup || !keep_view(arena, &d->id) ||
+        !keep_view(arena, &d->text) || !keep_view(arena, &d->base))
         return false;
     for (size_t i = 0; i < d->n_fields; i++)
         if (!keep_view(arena, &field[i].name) || !keep_view(arena, &field[i].value))
             return false;
     for (size_t i = 0; i < d->n_links; i++)
         if (!keep_view(arena, &link[i].target))
+            return false;
+    for (size_t i = 0; i < d->n_elements; i++)
+        if (!keep_view(arena, &element[i].name))
             return false;
     return true;
 }

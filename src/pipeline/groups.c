@@ -69,3 +69,8 @@ bool nd_groups_number(struct nd_groups *g, struct nd_view value, uint32_t *numbe
     *number = *slot;
     return true;
 }
+
+uint32_t nd_groups_find(const struct nd_groups *g, struct nd_view value)
+{
+    return g->slots && value.data ? *find(g, value) : 0;
+}

@@ -24,4 +24,7 @@ void nd_groups_release(struct nd_groups *g);
  * appearance.  False: out of memory. */
 bool nd_groups_number(struct nd_groups *g, struct nd_view value, uint32_t *number);
 
+/* The number of a value that was met; 0: it was not.  Any thread, while none is added. */
+uint32_t nd_groups_find(const struct nd_groups *g, struct nd_view value);
+
 #endif

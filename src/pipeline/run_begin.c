@@ -61,11 +61,6 @@ enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *opt
         .input = options->input,
         .ids.bytes_max = ID_BYTES_MAX,
     };
-    for (unsigned i = 0; i < options->recipe.method.n_signatures; i++) {
-        const struct nd_named_signature *s = &options->recipe.method.signature[i];
-
-        run->input.markup |= (unsigned char)nd_feature_reads_markup(&s->feature, &s->weight);
-    }
     *summary = (struct nd_run_summary){0};
     if (status == ND_OK)
         status = nd_keep_parse(options->recipe.keep, &run->keep, err);

@@ -22,17 +22,27 @@ struct counting {
     bool keep_texts;
 };
 
+const struct nd_named_signature *nd_run_df_signature(const struct nd_recipe *recipe,
+                                                     const char *which)
+{
+    const struct nd_method *m = &recipe->method;
+
+    for (unsigned i = 0; i < m->n_signatures; i++)
+        if (!which || strcmp(m->signature[i].name, which) == 0)
+            return &m->signature[i];
+    return NULL;
+}
+
 enum nd_status nd_run_df_features(const struct nd_recipe *recipe, const char *which,
                                   struct nd_feature_params *features,
                                   struct nd_weight_params *weights, struct nd_error *err)
 {
-    const struct nd_method *m = &recipe->method;
-    unsigned i = 0;
+    const struct nd_named_signature *s = nd_run_df_signature(recipe, which);
 
     *features = nd_feature_params_default();
     if (weights)
         *weights = nd_weight_params_default();
-    if (which ? strcmp(which, "terms") == 0 : m->n_signatures == 0)
+    if (which ? strcmp(which, "terms") == 0 : !s)
         return ND_OK;
     if (which && strcmp(which, "sketch") == 0) {
         features->unit = recipe->dedup.sketch.unit == ND_SHINGLE_CHARACTERS ? ND_FEATURE_CHARACTERS
@@ -40,15 +50,13 @@ enum nd_status nd_run_df_features(const struct nd_recipe *recipe, const char *wh
         features->width = recipe->dedup.sketch.w;
         return ND_OK;
     }
-    while (which && i < m->n_signatures && strcmp(m->signature[i].name, which) != 0)
-        i++;
-    if (i == m->n_signatures)
+    if (!s)
         return nd_fail(err, ND_EINVAL,
                        "the recipe has no signature '%s'; terms and sketch are always there",
                        which);
-    *features = m->signature[i].feature;
+    *features = s->feature;
     if (weights)
-        *weights = m->signature[i].weight;
+        *weights = s->weight;
     return ND_OK;
 }
 
@@ -227,11 +235,7 @@ static void release(struct counting *c)
 struct nd_run_options nd_run_df_plain(const struct nd_run_options *options)
 {
     struct nd_run_options plain = *options;
-    const struct nd_method *m = &options->recipe.method;
-
-    for (unsigned i = 0; i < m->n_signatures; i++)
-        plain.input.markup |= (unsigned char)nd_feature_reads_markup(&m->signature[i].feature,
-                                                                     &m->signature[i].weight);
+    nd_run_want_markup(&plain.input, &options->recipe.method);
     plain.recipe.method.n_signatures = 0;
     return plain;
 }

@@ -22,6 +22,7 @@ struct calibrating {
     struct nd_featurer *featurer;
     struct sampled *at;
     size_t n, most;
+    struct nd_df *template_table; /* NULL: none asked for */
 };
 
 static void key_of_text(void *context, struct nd_parsed *parsed, unsigned worker)
@@ -146,6 +147,7 @@ static enum nd_status make_featurer(struct calibrating *c, const struct nd_df *d
 {
     struct nd_feature_params features;
     struct nd_weight_params weights;
+    const struct nd_named_signature *s;
     enum nd_status status = nd_run_df_features(&c->run.options->recipe, calibration->features,
                                                &features, &weights, err);
 
@@ -164,6 +166,12 @@ static enum nd_status make_featurer(struct calibrating *c, const struct nd_df *d
     c->at = nd_alloc_array(c->most, sizeof *c->at);
     if (!c->at)
         return nd_fail(err, ND_ENOMEM, "out of memory");
+    s = features.template_count
+            ? nd_run_df_signature(&c->run.options->recipe, calibration->features)
+            : NULL;
+    if (s && *s->template_df && !(c->template_table = nd_df_open(s->template_df, err)))
+        return err->status;
+    features.template_table = c->template_table;
     c->featurer = nd_featurer_new(&features, &weights, df, err);
     return c->featurer ? ND_OK : err->status;
 }
@@ -183,6 +191,7 @@ static enum nd_status calibrate(struct calibrating *c, const struct nd_df *df,
         free(c->at[i].weight);
     free(c->at);
     nd_featurer_free(c->featurer);
+    nd_df_close(c->template_table);
     return status;
 }
 

@@ -9,6 +9,10 @@
 /* The options with a recipe that names no signatures, and so no table. */
 struct nd_run_options nd_run_df_plain(const struct nd_run_options *options);
 
+/* The signature of this name, or the first for NULL; NULL: there is none. */
+const struct nd_named_signature *nd_run_df_signature(const struct nd_recipe *recipe,
+                                                     const char *which);
+
 /* Bytes of each worker's builder. */
 uint64_t nd_run_df_memory(const struct nd_run_df_options *df, unsigned n_workers);
 

@@ -1,5 +1,6 @@
 /* run_explain.c - two documents beside each other, and the verdict */
 #define _GNU_SOURCE
+#include "engine/matching.h"
 #include "pipeline/explain.h"
 #include "pipeline/run_state.h"
 #include "pipeline/signers.h"
@@ -97,7 +98,9 @@ static void say_why_not(const struct nd_dedup_params *p, struct nd_explanation *
     size_t room = sizeof e->why;
     const char *measure = measure_name(p->verify);
 
-    if (e->is_short[0] || e->is_short[1])
+    if (p->candidates == ND_CANDIDATES_MATCH && nd_method_ignores_text(p->method))
+        snprintf(e->why, room, "their signatures do not match: %s", p->method->match);
+    else if (e->is_short[0] || e->is_short[1])
         snprintf(e->why, room,
                  "%s shorter than a shingle (%u), and such a document is removed only where %s",
                  e->is_short[0] && e->is_short[1] ? "both are" : "one is", p->sketch.w,

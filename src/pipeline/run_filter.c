@@ -1,6 +1,8 @@
 /* run_filter.c - each document of a stream against prototypes */
 #include "pipeline/filtering.h"
 
+#include "engine/matching.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +11,7 @@
 struct filtering {
     struct nd_run *run;
     enum nd_filter_output output;
-    bool is_verified;
+    bool is_verified, ignores_text;
     struct nd_json name;    /* of all prototypes, behind one another */
     size_t *name_at;        /* where each begins; one more for the end */
     enum nd_id_kind *kind;  /* of each */
@@ -84,7 +86,8 @@ static enum nd_status push_prototypes(struct filtering *f, struct nd_reading *re
                 return status;
             continue;
         }
-        if (nd_hash_set_add(&f->raw,
+        if (!f->ignores_text &&
+            nd_hash_set_add(&f->raw,
                             nd_mix64(nd_hash_bytes(p->document.text.data, p->document.text.len))))
             continue;
         name = nd_name_of(&p->document, source, p->record.line, &run->name_room[0]);
@@ -295,7 +298,9 @@ enum nd_status nd_run_filter(const struct nd_run_options *options, const char *c
     struct filtering f = {.run = &run,
                           .output = output,
                           .is_verified = options->recipe.dedup.verify != ND_VERIFY_NONE,
-                          .raw.bytes_max = (size_t)64 << 20};
+                          .raw.bytes_max = (size_t)64 << 20,
+                          .ignores_text = options->recipe.dedup.candidates == ND_CANDIDATES_MATCH &&
+                                          nd_method_ignores_text(&options->recipe.method)};
     enum nd_status status;
 
     err = err ? err : &room;

@@ -1,4 +1,4 @@
-/* run_recipe.c - what a recipe needs beside its text: df tables, fields of the documents */
+/* run_recipe.c - what a recipe needs beside its text: df tables, fields and markup of documents */
 #include "pipeline/run_state.h"
 
 #include <stdlib.h>
@@ -42,28 +42,43 @@ static enum nd_status want_fields(struct nd_run *run, struct nd_error *err)
     return status;
 }
 
-/* Signatures that name the same file share the table. */
-static const struct nd_df *find_open(const struct nd_method *m, unsigned end)
+void nd_run_want_markup(struct nd_input_options *input, const struct nd_method *m)
 {
-    for (unsigned i = 0; i < end; i++)
-        if (m->signature[i].table && strcmp(m->signature[i].df, m->signature[end].df) == 0)
-            return m->signature[i].table;
-    return NULL;
+    for (unsigned i = 0; i < m->n_signatures; i++) {
+        const struct nd_named_signature *s = &m->signature[i];
+
+        input->markup |= (unsigned char)nd_feature_reads_markup(&s->feature, &s->weight);
+        input->elements |= (unsigned char)nd_feature_reads_elements(&s->feature);
+    }
 }
 
-/* NULL with err->status ND_OK: the signature names none. */
-static const struct nd_df *open_table(struct nd_run *run, unsigned i, struct nd_error *err)
+/* Signatures that name the same file share the table.  NULL with err->status ND_OK: no path. */
+static const struct nd_df *open_table(struct nd_run *run, const char *path, struct nd_error *err)
 {
-    const struct nd_named_signature *x = &run->recipe.method.signature[i];
-    const struct nd_df *table;
+    unsigned n = 0;
 
     err->status = ND_OK;
-    if (!x->df[0])
+    if (!*path)
         return NULL;
-    table = find_open(&run->recipe.method, i);
-    if (!table)
-        table = run->table[i] = nd_df_open(x->df, err);
-    return table;
+    for (; run->table[n]; n++)
+        if (strcmp(run->table_path[n], path) == 0)
+            return run->table[n];
+    run->table_path[n] = path;
+    run->table[n] = nd_df_open(path, err);
+    return run->table[n];
+}
+
+static enum nd_status use_tables(struct nd_run *run, struct nd_named_signature *s,
+                                 struct nd_error *err)
+{
+    const struct nd_df *table = open_table(run, s->df, err);
+
+    if (err->status != ND_OK || nd_signature_use_table(s, table, err) != ND_OK)
+        return err->status;
+    table = open_table(run, s->template_df, err);
+    if (err->status != ND_OK)
+        return err->status;
+    return nd_signature_use_template(s, table, err);
 }
 
 enum nd_status nd_run_open_recipe(struct nd_run *run, struct nd_error *err)
@@ -71,23 +86,19 @@ enum nd_status nd_run_open_recipe(struct nd_run *run, struct nd_error *err)
     struct nd_method *m = &run->recipe.method;
     struct nd_error reason;
 
-    for (unsigned i = 0; i < m->n_signatures; i++)
-        m->signature[i].table = NULL;
     for (unsigned i = 0; i < m->n_signatures; i++) {
-        const struct nd_df *table = open_table(run, i, &reason);
-        enum nd_status status = reason.status;
+        enum nd_status status = use_tables(run, &m->signature[i], &reason);
 
-        if (table || status == ND_OK)
-            status = nd_signature_use_table(&m->signature[i], table, &reason);
         if (status != ND_OK)
             return nd_fail(err, status, "%s", reason.message);
     }
+    nd_run_want_markup(&run->input, m);
     return want_fields(run, err);
 }
 
 void nd_run_close_recipe(struct nd_run *run)
 {
-    for (unsigned i = 0; i < ND_METHOD_SIGNATURES; i++)
+    for (unsigned i = 0; i < 2 * ND_METHOD_SIGNATURES; i++)
         nd_df_close(run->table[i]);
     free(run->field_names);
 }

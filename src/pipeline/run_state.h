@@ -39,9 +39,10 @@ struct nd_run {
     struct nd_recipe recipe;       /* the caller's, with its df tables open */
     struct nd_input_options input; /* the caller's, and the fields wanted */
     const char *fields[ND_RUN_FIELDS];
-    char *field_names;                         /* those that the recipe's lists name */
-    struct nd_df *table[ND_METHOD_SIGNATURES]; /* opened for run->recipe */
-    int within_at, keep_at, prefer_at;         /* places in `fields`, or -1 */
+    char *field_names;                                 /* those that the recipe's lists name */
+    struct nd_df *table[2 * ND_METHOD_SIGNATURES + 1]; /* opened for run->recipe; the last: NULL */
+    const char *table_path[2 * ND_METHOD_SIGNATURES];
+    int within_at, keep_at, prefer_at; /* places in `fields`, or -1 */
     struct nd_keep keep;
 
     struct nd_pool *pool;
@@ -77,6 +78,9 @@ enum nd_status nd_run_open_recipe(struct nd_run *run, struct nd_error *err);
 void nd_run_close_recipe(struct nd_run *run);
 /* The engine's parameters: the recipe's, with its signatures. */
 struct nd_dedup_params nd_run_dedup_params(const struct nd_recipe *recipe);
+/* Ask the reader for the markup, links and elements that signatures read. */
+void nd_run_want_markup(struct nd_input_options *input, const struct nd_method *method);
+
 /* Ask the reader for one more field; its place, -1 for NULL; ND_RUN_FIELDS: there are too many. */
 int nd_run_want_field(struct nd_run *run, const char *field);
 /* The engine on the run's pool. */

@@ -167,7 +167,7 @@ static bool all_have_weight(const struct nd_weight_params *w)
     return w->idf == ND_IDF_NONE && w->markup == ND_MARKUP_IGNORE &&
            w->position == ND_POSITION_NONE && w->clip_quantile == 0 && w->clip_rank == 0 &&
            w->low == 0 && w->high == 0 && w->band_low == 0 && w->band_high == 0 && w->top == 0 &&
-           w->top_share == 0;
+           w->top_share == 0 && w->template_weight == 0;
 }
 
 /* Kinds that take features as a set, and find equal ones by themselves. */

@@ -10,7 +10,7 @@ load common
     run neardup --help
     [ "$status" -eq 0 ]
     [[ $output == *"neardup dedup"*"neardup pairs"*"neardup explain"*"neardup sketch"* ]]
-    for command in dedup pairs explain sketch compare track collapse filter mirrors template; do
+    for command in dedup pairs explain sketch compare track collapse filter mirrors template anchors; do
         neardup help $command >by_help
         neardup $command --help >by_option
         cmp by_help by_option
@@ -20,7 +20,7 @@ load common
 
 @test "every option of the help is in the man page, and no other" {
     man=$BATS_TEST_DIRNAME/../../man
-    for command in dedup pairs explain sketch compare track collapse filter mirrors template; do
+    for command in dedup pairs explain sketch compare track collapse filter mirrors template anchors; do
         neardup help $command | grep -oE '^ .{5}--[a-z-]+' | grep -oE '[a-z][a-z-]+$' | grep -vx help | sort -u >by_help
         grep -oE 'Fl Fl [a-z-]+' "$man/neardup-$command.1" | sed 's/Fl Fl //' | sort -u >page
         diff by_help page
@@ -45,7 +45,8 @@ load common
     gzip -c small.jsonl >shards/1.jsonl.gz
     echo "some words in a file" | tee DIR/a DIR/b >a.txt
     cp a.txt b.txt
-    mkdir spam pages
+    mkdir spam pages site
+    echo '<a href=b.html>to b</a>' | tee site/a.html >site/b.html
     echo "buy this now and never work again" | tee spam/1 mail.txt monday.html tuesday.html wednesday.html
     for i in 1 2 3; do echo "home about news contact page $i of many" >pages/$i; done
     cp small.jsonl results.jsonl

@@ -169,6 +169,9 @@ EOF
 @test "each shipped recipe finds the near duplicate, by dedup, pairs and explain" {
     story_corpus
     for name in $(neardup recipe list | awk '{ print $1 }'); do
+        if neardup recipe show "$name" | grep -Eq "^unit = (paths|none)"; then
+            continue # of pages: structure.bats
+        fi
         df=()
         if neardup recipe show "$name" | grep -q "^df ="; then
             neardup df build --recipe "$name" background.jsonl -q -o words.df

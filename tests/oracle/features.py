@@ -28,7 +28,8 @@ except ImportError:
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 M64 = (1 << 64) - 1
-UNITS = ["terms", "shingles", "characters", "sentences", "spots"]
+UNITS = ["terms", "shingles", "characters", "sentences", "spots", "paths"]
+OF_WORDS = ["terms", "shingles", "sentences", "spots"]
 COUNTS = ["distinct", "occurrences"]
 SELECTS = ["all", "first", "rarest", "kth", "sentence", "anchored", "uncommon"]
 STRIPS = ["none", "numbers", "dates"]
@@ -157,13 +158,16 @@ class Params:
         self.phrases, self.join, self.strip = 0, 0, "none"
         self.least, self.most = 0, 32
         self.stop, self.stem, self.anchors = "none", "none", ""
+        self.template_count, self.template_weight = 0, 0
+        self.tree = []  # of paths: depth and name of each element
         self.__dict__.update(given)
 
     def line(self, text):
+        anchors = " ".join(f"{d}:{name}" for d, name in self.tree) or self.anchors
         return (f"{UNITS.index(self.unit)} {self.width} {self.distance} {COUNTS.index(self.count)} "
                 f"{SELECTS.index(self.select)} {self.select_count} {self.phrases} {self.join} "
-                f"{STRIPS.index(self.strip)} {self.least} {self.most} {self.stop} {self.stem} "
-                f"x{self.anchors.encode().hex()} x{text.encode().hex()}")
+                f"{STRIPS.index(self.strip)} {self.least} {self.most} {self.stop} {self.stem} {self.template_count} {self.template_weight} "
+                f"x{anchors.encode().hex()} x{text.encode().hex()}")
 
 
 STEMMERS = {}
@@ -175,6 +179,23 @@ def stem_of(token, language):
     if language not in STEMMERS:
         STEMMERS[language] = snowballstemmer.stemmer(language)
     return STEMMERS[language].stemWord(token) or token
+
+
+TEMPLATE_WIDTH = 3
+
+
+def template_tokens(tokens, p, table):
+    """Which tokens stand within a shingle of more documents than template_count."""
+    out = [False] * len(tokens)
+    if p.template_count == 0:
+        return out
+    hashes = [sketch.token_hash(t) for t in tokens]
+    found = [h for h, _, _ in runs(hashes, tokens, range(len(tokens)), TEMPLATE_WIDTH, " ")]
+    for i, h in enumerate(found):
+        if table.df(h) > p.template_count:
+            for k in range(i, min(len(tokens), i + TEMPLATE_WIDTH)):
+                out[k] = True
+    return out
 
 
 class Document:
@@ -190,12 +211,14 @@ class Document:
                 self.starts.append(len(self.tokens))
             self.tokens += found
         assert self.tokens == tokens_of(text)  # sentences do not change tokens
+        self.is_template = template_tokens(self.tokens, p, table)
         dates = date_tokens(self.tokens)
         self.terms, self.term, self.kept = [], [], []
         for i, token in enumerate(self.tokens):
             term = stem_of(token, p.stem)
             out = (len(token) < p.least or (p.most < 32 and digits(token) > p.most) or
-                   (p.strip != "none" and digits(token) > 0) or (p.strip == "dates" and dates[i]))
+                   (p.strip != "none" and digits(token) > 0) or (p.strip == "dates" and dates[i]) or
+                   (p.template_weight == 0 and self.is_template[i]))
             if not (out or self.is_stop(token, term, p, table)):
                 self.terms.append(term)
                 self.term.append(sketch.token_hash(term))
@@ -254,11 +277,24 @@ def spots(d, p):
     for i, token in enumerate(d.tokens):
         if token not in (anchors or WORDS["stop words"]):
             continue
+        if d.is_template[i] and p.template_weight == 0:
+            continue
         after = [k for k, at in enumerate(d.kept) if at > i]
         chain = after[p.distance - 1::p.distance][:p.width]
         if len(chain) == p.width:
             yield (shingle_hash([sketch.token_hash(token)] + [d.term[k] for k in chain]),
                    ":".join([token] + [d.terms[k] for k in chain]), i)
+
+
+def paths(tree):
+    """Each element's path: from the names of what is open."""
+    names = []
+    for number, (depth, name) in enumerate(tree):
+        names[depth:] = [name]
+        h = sketch.mix64(0x70617468)
+        for n in names:
+            h = sketch.mix64(h ^ sketch.token_hash(n))
+        yield h, "/".join(names), number
 
 
 def escape(c):
@@ -276,6 +312,8 @@ def all_features(text, d, p, table):
         return list(sentence_features(d))
     if p.unit == "spots":
         return list(spots(d, p))
+    if p.unit == "paths":
+        return list(paths(p.tree))
     return list(terms_and_phrases(d, p, table))
 
 
@@ -308,6 +346,7 @@ def features(text, p, table):
     elif p.select == "first" and p.count == "occurrences":
         found = found[:p.select_count]
     tf = Counter(f[0] for f in found)
+    places = {h: [i for g, _, i in found if g == h] for h in tf}
     df = {h: max(1, table.df(h)) if table else 0 for h in tf}
     stay = list(tf)  # distinct, in order of first occurrence
     if p.select == "first" and p.count == "distinct":
@@ -323,8 +362,13 @@ def features(text, p, table):
             firsts.setdefault(f[0], f)
         found = list(firsts.values())
     length = len(oracle_text.normalise(text))
-    counts = (length, length) if p.unit == "characters" else (len(d.tokens), len(d.term))
+    counts = {"characters": (length, length), "paths": (len(p.tree), len(p.tree))}.get(
+        p.unit, (len(d.tokens), len(d.term)))
     lines = [f"{h:016x}:{tf[h]}:{df[h]}" for h, _, _ in found]
+    if p.template_count and p.template_weight:
+        reduced = int(p.template_weight * 2 ** 24 + .5)
+        lines = [f"{line}:{sum(reduced if d.is_template[i] else 2 ** 24 for i in places[h])}"
+                 for line, (h, _, _) in zip(lines, found)]
     return (" ".join([f"{counts[0]} {counts[1]} {length}"] + lines),
             "\n".join(t for _, t, _ in found))
 
@@ -362,6 +406,16 @@ def random_texts(rnd, n):
         yield "".join(rnd.choice(pool) for _ in range(rnd.randrange(40)))
 
 
+def random_tree(rnd):
+    """Depth and name of elements; now and then several roots, or none at all."""
+    names = rnd.sample(["html", "body", "div", "p", "a", "td", "h1", "x" * 40], 4)
+    tree, depth = [], -1
+    for _ in range(rnd.choice([0, 1, 5, 40, 600])):
+        depth = rnd.randrange(max(0, depth - 3), depth + 2)
+        tree.append((depth, rnd.choice(names)))
+    return tree
+
+
 def random_params(rnd, has_table):
     unit = rnd.choice(UNITS + ["terms"])
     p = Params(unit=unit, width=rnd.choice([1, 2, 2, 3, 5, 32]), distance=rnd.choice([1, 1, 2, 3]),
@@ -372,6 +426,10 @@ def random_params(rnd, has_table):
     if unit == "characters":
         p.select = "all" if p.select == "sentence" else p.select
         p.anchors = "a e,the"[:1 if p.width < 3 else 7]
+        return p
+    if unit == "paths":
+        p.select = "kth" if p.select in ("sentence", "anchored") else p.select
+        p.tree = random_tree(rnd)
         return p
     p.anchors = rnd.choice(["the", "the a yen", "isn't may, trade"])
     p.join = rnd.choice([0, 1])
@@ -386,6 +444,9 @@ def random_params(rnd, has_table):
         p.stop = "english"
         if rnd.random() < .5 and p.select != "anchored":
             p.anchors = ""
+    if has_table and p.join == 0:
+        p.template_count = rnd.choice([0, 1, 1, 2, 5])
+        p.template_weight = rnd.choice([0, 0, .25, .9]) if p.template_count else 0
     if unit == "terms" and has_table:
         p.phrases = rnd.choice([0, 0, 1.5])
         p.stop = rnd.choice([p.stop, "df:0.2"])
@@ -399,7 +460,9 @@ def table_of(texts):
     documents = []
     for text in texts:
         d = Document(text, Params(), None)
-        documents.append(d.term + [shingle_hash(d.term[i:i + 2]) for i in range(len(d.term) - 1)])
+        pairs = [shingle_hash(d.term[i:i + 2]) for i in range(len(d.term) - 1)]
+        of_template = [h for h, _, _ in runs(d.term, d.terms, d.kept, TEMPLATE_WIDTH, " ")]
+        documents.append(d.term + pairs + of_template)
     return documents
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""input.py - records of JSON Lines, CSV and TSV against Python's own json and csv
+"""input.py - records of JSON Lines, CSV and TSV against Python's own json and csv; trees of pages
 
 usage: input.py INPUT_DUMP
 
@@ -19,11 +19,13 @@ NONE, STRING, RAW = "0", "1", "2"
 
 
 def dump(program, kind, data):
+    files = data if isinstance(data, list) else [data]
     with tempfile.TemporaryDirectory() as directory:
-        path = os.path.join(directory, "input")
-        with open(path, "wb") as f:
-            f.write(data)
-        out = subprocess.run([program, kind, path], stdout=subprocess.PIPE, check=True).stdout
+        paths = [os.path.join(directory, f"input{i}") for i in range(len(files))]
+        for path, content in zip(paths, files):
+            with open(path, "wb") as f:
+                f.write(content)
+        out = subprocess.run([program, kind] + paths, stdout=subprocess.PIPE, check=True).stdout
     return [line.split("\t") for line in out.decode().splitlines()]
 
 
@@ -169,7 +171,52 @@ def check_tsv(program):
     print(f"tsv: {len(texts)} cells agree")
 
 
+VOID = ["br", "hr", "img", "input"]
+BLOCKS = ["div", "section", "table", "ul", "article", "nav", "x-card"]
+PHRASES = ["b", "i", "span", "em", "a", "code"]
+# What may stand in an element that is not given here: anything.
+INSIDE = {"table": ["tr"], "tr": ["td", "th"], "ul": ["li"], "p": PHRASES + ["br", "img"],
+          **{name: ["samp", "br"] for name in PHRASES}, "samp": ["kbd"], "kbd": ["img"]}
+OMITTED = ["li", "td", "th", "tr"]  # whose end tags pages leave out
+
+
+def random_element(r, name, parent, tree):
+    """The element as HTML; it and what is in it are added to the tree."""
+    number = len(tree)
+    tree.append((parent, name))
+    tag = name.upper() if r.random() < .1 else name
+    start = f"<{tag}" + r.choice(["", "", ' class="x > y"', " id=z", "\n data-q='<b>'"])
+    if name in VOID:
+        return start + r.choice([">", "/>", " />"])
+    inside, text = INSIDE.get(name, BLOCKS + PHRASES + VOID + ["p", "p"]), ""
+    for _ in range(r.choice([0, 1, 2, 4]) if number < 150 else 0):
+        if name not in ("table", "tr", "ul"):
+            text += r.choice(["", "words ", "a &lt; b", "<!-- <i>no</i> -->"])
+        text += random_element(r, r.choice(inside), number, tree)
+    end = "" if name in OMITTED and r.random() < .3 else f"</{tag}>"
+    return start + ">" + text + end
+
+
+def random_page(r):
+    tree = [(-1, "html"), (0, "head"), (1, "title"), (0, "body")]
+    page = "<!DOCTYPE html><html><head><title>t</title></head><body>"
+    for _ in range(r.randint(0, 6)):
+        page += random_element(r, r.choice(BLOCKS + ["p"]), 3, tree)
+    return page + "</body></html>", [f"{parent}:{name}" for parent, name in tree]
+
+
+def check_html(program):
+    r = random.Random(6)
+    made = [random_page(r) for _ in range(400)]
+    rows = dump(program, "html", [page.encode() for page, _ in made])
+    assert len(rows) == len(made)
+    for row, (page, tree) in zip(rows, made):
+        assert row[5:] == tree, (page, [x for x in zip(row[5:], tree) if x[0] != x[1]][:3])
+    print(f"html: {sum(len(tree) for _, tree in made)} elements agree")
+
+
 def main():
+    check_html(sys.argv[1])
     check_json(sys.argv[1])
     check_csv(sys.argv[1])
     check_tsv(sys.argv[1])

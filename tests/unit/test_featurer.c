@@ -149,6 +149,37 @@ static void occurrences_are_counted_before_the_first_are_taken(void **state)
     assert_features("a b a c a d", "a, b, a, c");
 }
 
+static void paths_lead_from_the_root(void **state)
+{
+    static const struct nd_element element[] = {{{"html", 4}, ND_ELEMENT_NONE},
+                                                {{"body", 4}, 0},
+                                                {{"p", 1}, 1},
+                                                {{"a", 1}, 2},
+                                                {{"p", 1}, 1}};
+    const struct nd_document page = {
+        .text = {"two words", 9}, .elements = element, .n_elements = 5};
+    struct nd_feature_place *place;
+    struct nd_featurer *f;
+    char *text;
+    size_t len;
+
+    (void)state;
+    params.unit = ND_FEATURE_PATHS;
+    f = featurer();
+    assert_int_equal(nd_featurer_explain(f, &page, &text, &len, &made), ND_OK);
+    assert_int_equal(len, strlen("html\nhtml/body\nhtml/body/p\nhtml/body/p/a"));
+    assert_memory_equal(text, "html\nhtml/body\nhtml/body/p\nhtml/body/p/a", len);
+    assert_int_equal(made.count, 4);
+    assert_int_equal(made.n_tokens, 5);
+    assert_int_equal(made.at[2].weight, ND_WEIGHT_ONE); /* twice: two paragraphs */
+    assert_int_equal(made.at[3].weight, ND_WEIGHT_ONE / 2);
+    free(text);
+    assert_int_equal(nd_featurer_locate(f, &page, &place, &len), ND_OK);
+    assert_int_equal(len, 0);
+    free(place);
+    nd_featurer_free(f);
+}
+
 static void impossible_parameters_are_refused(void **state)
 {
     (void)state;
@@ -174,6 +205,17 @@ static void impossible_parameters_are_refused(void **state)
     params.unit = ND_FEATURE_CHARACTERS;
     strcpy(params.stop_words, "english");
     assert_refused("stop_words is about words, but unit = characters");
+    begin(state);
+    params.unit = ND_FEATURE_PATHS;
+    params.join_apostrophes = 1;
+    assert_refused("join_apostrophes is about words, but unit = paths");
+    begin(state);
+    params.unit = ND_FEATURE_PATHS;
+    params.select = ND_SELECT_ANCHORED;
+    assert_refused("select = anchored is about words, but unit = paths");
+    begin(state);
+    params.unit = ND_FEATURE_NONE;
+    assert_refused("unit = none leaves links and fields, and neither is asked for");
     begin(state);
     params.unit = ND_FEATURE_SPOTS;
     assert_refused("needs stop_words");
@@ -287,6 +329,7 @@ int main(void)
         cmocka_unit_test_setup(spots_are_those_of_the_paper, begin),
         cmocka_unit_test_setup(selections_take_what_they_say, begin),
         cmocka_unit_test_setup(occurrences_are_counted_before_the_first_are_taken, begin),
+        cmocka_unit_test_setup(paths_lead_from_the_root, begin),
         cmocka_unit_test_setup(impossible_parameters_are_refused, begin),
         cmocka_unit_test_setup(places_hold_the_features, begin),
         cmocka_unit_test_setup(position_of_characters_counts_code_points, begin),

@@ -21,8 +21,13 @@ static const char text[] =
     "It isn't a cat's cat. A dog is a cat's dog on the mat, on Monday 5 May, "
     "né. The cat, the dog and another cat, and a dog, are cat and dog!";
 static const struct nd_markup markup = {3, 9};
-static const struct nd_document document = {
-    .text = {text, sizeof text - 1}, .markup = &markup, .n_markup = 1};
+static const struct nd_element element[] = {
+    {{"html", 4}, ND_ELEMENT_NONE}, {{"body", 4}, 0}, {{"p", 1}, 1}, {{"p", 1}, 1}};
+static const struct nd_document document = {.text = {text, sizeof text - 1},
+                                            .markup = &markup,
+                                            .n_markup = 1,
+                                            .elements = element,
+                                            .n_elements = 4};
 static struct nd_feature_params params;
 static struct nd_weight_params weights;
 static struct nd_df *df;
@@ -115,6 +120,16 @@ static void terms(void **state)
     check_all();
 }
 
+static void paths(void **state)
+{
+    (void)state;
+    begin();
+    params.unit = ND_FEATURE_PATHS;
+    check_all();
+    params.count = ND_FEATURE_OCCURRENCES;
+    check_all();
+}
+
 static void every_unit(void **state)
 {
     (void)state;
@@ -192,13 +207,52 @@ static void with_a_df_table(void **state)
     unlink(path);
 }
 
+/* Every run of two words in two documents. */
+static void with_template_text(void **state)
+{
+    char path[] = "/tmp/df-XXXXXX";
+    int fd = mkstemp(path);
+    struct nd_feature_params of = nd_feature_params_default();
+    struct nd_df_builder_params how = {.features = &of};
+    struct nd_df_builder *b;
+    struct nd_featurer *f;
+    struct nd_features made;
+    struct nd_df *table;
+    uint64_t hash[100];
+
+    (void)state;
+    begin();
+    of.unit = ND_FEATURE_SHINGLES;
+    of.width = 2;
+    b = nd_df_builder_new(&how, NULL);
+    f = nd_featurer_new(&of, &weights, NULL, NULL);
+    assert_true(fd >= 0 && b && f);
+    assert_int_equal(nd_featurer_run(f, &document, &made), ND_OK);
+    for (size_t i = 0; i < made.count; i++)
+        hash[i] = made.at[i].hash;
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(nd_df_builder_add(b, hash, 8, NULL, NULL), ND_OK);
+    assert_int_equal(nd_df_builder_write(&b, 1, path, NULL), ND_OK);
+    nd_df_builder_free(b);
+    nd_featurer_free(f);
+    table = nd_df_open(path, NULL);
+    assert_non_null(table);
+    params.template_table = table;
+    params.template_count = 1;
+    check_all();
+    weights.template_weight = 0.5;
+    check_all();
+    nd_df_close(table);
+    close(fd);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(terms),
-        cmocka_unit_test(every_unit),
-        cmocka_unit_test(a_file_of_stop_words),
-        cmocka_unit_test(with_a_df_table),
+        cmocka_unit_test(terms),           cmocka_unit_test(every_unit),
+        cmocka_unit_test(paths),           cmocka_unit_test(a_file_of_stop_words),
+        cmocka_unit_test(with_a_df_table), cmocka_unit_test(with_template_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

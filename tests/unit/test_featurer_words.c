@@ -191,6 +191,106 @@ static void marked_words_weigh_more(void **state)
     }
 }
 
+/* A table of shingles of two words, as from so many documents of this text. */
+static struct nd_df *template_of(const char *text, int documents)
+{
+    struct nd_feature_params of = nd_feature_params_default();
+    struct nd_weight_params weights = nd_weight_params_default();
+    const struct nd_df_builder_params how = {.features = &of};
+    const struct nd_document document = {.text = {text, strlen(text)}};
+    char path[] = "/tmp/template-XXXXXX";
+    int fd = mkstemp(path);
+    struct nd_df_builder *b;
+    struct nd_featurer *f;
+    struct nd_df *df;
+    uint64_t hash[64];
+
+    of.unit = ND_FEATURE_SHINGLES;
+    of.width = 2;
+    b = nd_df_builder_new(&how, NULL);
+    f = nd_featurer_new(&of, &weights, NULL, NULL);
+    assert_true(fd >= 0 && b && f);
+    assert_int_equal(nd_featurer_run(f, &document, &made), ND_OK);
+    assert_true(made.count <= 64);
+    for (size_t i = 0; i < made.count; i++)
+        hash[i] = made.at[i].hash;
+    for (int i = 0; i < documents; i++)
+        assert_int_equal(nd_df_builder_add(b, hash, made.count, NULL, NULL), ND_OK);
+    assert_int_equal(nd_df_builder_write(&b, 1, path, NULL), ND_OK);
+    df = nd_df_open(path, NULL);
+    assert_non_null(df);
+    nd_df_builder_free(b);
+    nd_featurer_free(f);
+    close(fd);
+    unlink(path);
+    return df;
+}
+
+/* 000 s. 2.1: "this template information can be removed from the page". */
+static void template_text_is_left_out(void **state)
+{
+    struct nd_df *df = template_of("Home page - all about bees", 3);
+
+    (void)state;
+    params.template_table = df;
+    params.template_count = 2;
+    assert_features("Home page: a bee is about bees, the home page said.", "a, bee, is, the, said");
+    assert_int_equal(made.n_tokens, 11);
+    assert_int_equal(made.n_terms, 5);
+    params.unit = ND_FEATURE_SHINGLES; /* what is left lies together */
+    params.width = 2;
+    assert_features("one home page two", "one two");
+    assert_features("home page", "");
+    params.unit = ND_FEATURE_SENTENCES;
+    assert_features("All about bees. Home page! Some bees.", "some bees");
+    params.unit = ND_FEATURE_SPOTS;
+    strcpy(params.stop_words, "english");
+    assert_features("all about bees all about wasps fly", "");
+    strcpy(params.anchors, "all wasps");
+    assert_features("all about bees all wasps fly south", "all:wasps:fly, wasps:fly:south");
+    begin(state);
+    params.template_table = df;
+    params.template_count = 3; /* in no more than three */
+    assert_features("home page two", "home, page, two");
+    nd_df_close(df);
+    params.template_table = NULL;
+    assert_refused("template_count = 3 needs a df table of shingles (template_df = FILE)");
+    params.template_table = df = template_of("home", 1);
+    params.template_count = 1;
+    assert_features("home", "home");
+    nd_df_close(df);
+    params.template_table = df = template_of("home", 2); /* a short page is all template */
+    assert_features("home", "");
+    assert_features("home two", "home, two");
+    nd_df_close(df);
+}
+
+static void template_text_weighs_less(void **state)
+{
+    static const char text[] = "home page two two home";
+    const struct nd_document document = {.text = {text, sizeof text - 1}};
+    struct nd_weight_params weights = nd_weight_params_default();
+    struct nd_df *df = template_of("home page", 2);
+    struct nd_featurer *f;
+
+    (void)state;
+    params.template_table = df;
+    params.template_count = 1;
+    weights.template_weight = 0.25;
+    f = nd_featurer_new(&params, &weights, NULL, NULL);
+    assert_non_null(f);
+    assert_int_equal(nd_featurer_run(f, &document, &made), ND_OK);
+    assert_int_equal(made.count, 3);
+    assert_int_equal(made.at[0].weight,
+                     ND_WEIGHT_ONE * 5 / 8); /* once a quarter, once whole: of 2 */
+    assert_int_equal(made.at[1].weight, ND_WEIGHT_ONE / 8);
+    assert_int_equal(made.at[2].weight, ND_WEIGHT_ONE);
+    nd_featurer_free(f);
+    weights.template_weight = 1.5;
+    assert_null(nd_featurer_new(&params, &weights, NULL, NULL));
+    nd_df_close(df);
+}
+
 /* 000 s. 5.3: positions are counted before stop words go. */
 static void position_counts_all_words(void **state)
 {
@@ -225,6 +325,8 @@ int main(void)
         cmocka_unit_test_setup(sentences_end_where_the_format_says, begin),
         cmocka_unit_test_setup(what_is_remembered_of_words_does_not_matter, begin),
         cmocka_unit_test_setup(marked_words_weigh_more, begin),
+        cmocka_unit_test_setup(template_text_is_left_out, begin),
+        cmocka_unit_test_setup(template_text_weighs_less, begin),
         cmocka_unit_test_setup(position_counts_all_words, begin),
     };
 

@@ -149,6 +149,10 @@ static void links_are_listed_with_their_anchors(void **state)
     marks("<a name=here>no</a> <a href=/1>one<a href=/2>two</a>three", "no <one /1><two /2>three");
     marks("<title>T</title><a href=''>e</a><noscript><a href=/no>no</a></noscript>", "[T]\n<e >");
     marks("<p>a<a href=/end>", "a</end>");
+    /* An empty one stands in the line of what comes after it, in its own block. */
+    marks("<p>a<p><a href=/img><img></a>b", "a\n</img>b");
+    marks("<p>a <a href=/img><img></a><p>b", "a</img>\nb");
+    marks("<p>a<p><a href=/img><img></a>", "a</img>");
 }
 
 static void without_asking_there_are_no_marks(void **state)
@@ -166,6 +170,52 @@ static void without_asking_there_are_no_marks(void **state)
     assert_int_equal(d.n_markup, 0);
     assert_int_equal(d.n_links, 0);
     nd_parser_free(parser);
+}
+
+/* Each element as "name(what is in it)". */
+static void tree(const char *page, const char *expected)
+{
+    struct nd_input_options o = nd_input_options_default();
+    struct nd_source source = {.path = "", .format = ND_FORMAT_HTML};
+    struct nd_parser *parser;
+    struct nd_bad_record bad;
+    struct nd_buffer b = {0}, log = {0};
+    struct nd_document d;
+    uint32_t open = ND_ELEMENT_NONE;
+
+    o.elements = 1;
+    parser = nd_parser_new(&o, NULL);
+    assert_true(nd_buffer_append(&b, page, strlen(page)));
+    assert_int_equal(
+        nd_parser_parse(parser, &source, (struct nd_view){b.data, b.len}, &d, NULL, &bad), 1);
+    for (uint32_t i = 0; i < d.n_elements; i++) {
+        for (; open != d.elements[i].parent; open = d.elements[open].parent)
+            put(&log, ")");
+        put(&log, "%.*s(", (int)d.elements[i].name.len, d.elements[i].name.data);
+        open = i;
+    }
+    for (; open != ND_ELEMENT_NONE; open = d.elements[open].parent)
+        put(&log, ")");
+    assert_string_equal(log.data ? log.data : "", expected);
+    assert_int_equal(d.n_markup, 0); /* not asked for */
+    nd_buffer_release(&log);
+    nd_buffer_release(&b);
+    nd_parser_free(parser);
+}
+
+static void elements_form_the_tree_that_is_seen(void **state)
+{
+    (void)state;
+    tree("<HTML><head><title>t</title></head><Body><div><p>x</p><br></div></body></html>",
+         "html(head(title())body(div(p()br())))");
+    tree("<p>one<p>two <b>x</b>", "html(body(p()p(b())))");
+    tree("<table><tr><td>a<td>b<tr><td>c</table><ul><li>d<li>e</ul>",
+         "html(body(table(tr(td()td())tr(td()))ul(li()li())))");
+    tree("<div></p></span></div><!-- <i>no</i> --><x-y z='<b>'>", "html(body(div()x-y()))");
+    tree("<title>t</title><script>'<p>'</script><noscript><p>n</noscript>",
+         "html(head(title()script()noscript(p())))");
+    tree("no tags", "html(body(p()))");
+    tree("", "");
 }
 
 static void charsets_are_found(void **state)
@@ -259,6 +309,7 @@ int main(void)
         cmocka_unit_test(marked_stretches_are_merged_and_disjoint),
         cmocka_unit_test(links_are_listed_with_their_anchors),
         cmocka_unit_test(without_asking_there_are_no_marks),
+        cmocka_unit_test(elements_form_the_tree_that_is_seen),
         cmocka_unit_test(charsets_are_found),
         cmocka_unit_test(deep_nesting_is_refused_not_followed),
         cmocka_unit_test(long_texts_attributes_and_comments_are_whole),

@@ -119,6 +119,47 @@ static int32_t weight_of(const char *list, const char *value, uint64_t *hash)
     return weight;
 }
 
+/* The heaviest has the share, the others in proportion; what is no object of numbers has nothing.
+ */
+static void values_may_have_weights_of_their_own(void **state)
+{
+    static const struct nd_field pages[] = {
+        {VIEW("words"),
+         VIEW("{\"bees\":3, \"old \\u0077ax\" : 1.5,\"x\":0,\"y\":-1,\"\":9,\"z\":null,"
+              "\"\\ud83d\\ude00\":1e-3 }")},
+        {VIEW("words"), VIEW("{}")},
+        {VIEW("words"), VIEW("{\"bees\":\"3\"}")},
+        {VIEW("words"), VIEW("{\"bees\":3")},
+        {VIEW("words"), VIEW("{\"bees\":3}}")},
+        {VIEW("words"), VIEW("{\"bees\":{}}")},
+        {VIEW("words"), VIEW("[\"bees\"]")},
+        {VIEW("words"), VIEW("bees")},
+        {VIEW("words"), VIEW("")},
+        {VIEW("words"), {NULL, 0}},
+    };
+    struct nd_metadata *m = new_metadata("words:0.5:weights", "", 0), *plain;
+    struct nd_field field = {VIEW("words"), VIEW("bees")};
+    struct nd_document d = {.fields = pages, .n_fields = 1}, other;
+    struct nd_metadata_features f = explain(m, &d), g;
+
+    (void)state;
+    assert_text(&f, "words=bees\nwords=old wax\nwords=\xF0\x9F\x98\x80\n");
+    assert_int_equal(f.at[0].weight, ND_WEIGHT_ONE / 2);
+    assert_int_equal(f.at[1].weight, ND_WEIGHT_ONE / 4);
+    assert_int_equal(f.at[2].weight, 5); /* 16384 / 3000, to nearest */
+    plain = new_metadata("words", "", 0);
+    other = (struct nd_document){.fields = &field, .n_fields = 1};
+    g = explain(plain, &other);
+    assert_true(g.at[0].hash == f.at[0].hash); /* the same value of the same field */
+    nd_metadata_free(plain);
+    for (size_t i = 1; i < sizeof pages / sizeof *pages; i++) {
+        d.fields = &pages[i];
+        f = explain(m, &d);
+        assert_int_equal(f.count, 0);
+    }
+    nd_metadata_free(m);
+}
+
 static void extremes_weigh_much_and_the_middle_little(void **state)
 {
     static const char list[] = "views:2:0:100";
@@ -270,6 +311,7 @@ int main(void)
         cmocka_unit_test(a_field_weighs_its_share),
         cmocka_unit_test(the_name_is_part_of_the_feature),
         cmocka_unit_test(the_values_of_an_array_are_features_each),
+        cmocka_unit_test(values_may_have_weights_of_their_own),
         cmocka_unit_test(extremes_weigh_much_and_the_middle_little),
         cmocka_unit_test(buckets_have_the_whole_weight),
         cmocka_unit_test(forced_fields_come_in_order),

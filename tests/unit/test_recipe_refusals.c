@@ -27,11 +27,25 @@ static struct nd_recipe parsed(const char *text)
     return recipe;
 }
 
+struct refusal {
+    const char *text, *message;
+};
+
+static void assert_messages(const struct refusal *refusal, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct nd_recipe recipe = nd_recipe_default(), before = recipe;
+        struct nd_error err = {0};
+
+        assert_int_equal(parse(&recipe, refusal[i].text, &err), ND_EINVAL);
+        assert_string_equal(err.message, refusal[i].message);
+        assert_memory_equal(&recipe, &before, sizeof recipe);
+    }
+}
+
 static void an_error_names_place_key_and_nearest(void **state)
 {
-    static const struct {
-        const char *text, *message;
-    } cases[] = {
+    static const struct refusal cases[] = {
         {"[signature s]\nbitz = 64", "dir/my.ini:2: no key 'bitz'; did you mean 'bits'?"},
         {"[signature s]\nkind = simhsh",
          "dir/my.ini:2: kind = simhsh: not one of simhash, minhash, bottom-k, mod-p, winnowing, "
@@ -100,14 +114,80 @@ static void an_error_names_place_key_and_nearest(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct nd_recipe recipe = nd_recipe_default(), before = recipe;
-        struct nd_error err = {0};
+    assert_messages(cases, sizeof cases / sizeof *cases);
+}
 
-        assert_int_equal(parse(&recipe, cases[i].text, &err), ND_EINVAL);
-        assert_string_equal(err.message, cases[i].message);
-        assert_memory_equal(&recipe, &before, sizeof recipe);
-    }
+static void weights_mean_nothing_to_kinds_that_compare_none(void **state)
+{
+    static const struct refusal cases[] = {
+        {"[signature s]\ntf = log\nkind = minhash",
+         "dir/my.ini:2: 'tf' is read only where unit is not none, and kind is simhash, or low, "
+         "high, a band, top or top_share cuts weights off"},
+        {"[signature s]\nkind = imatch\nidf = inverse\n[decide]",
+         "dir/my.ini:3: 'idf' is read only where unit is not none, and kind is simhash, or low, "
+         "high, a band, top or top_share cuts weights off; idf = log and nidf always"},
+        {"[signature s]\nkind = features\nmarkup = multiply",
+         "dir/my.ini:3: 'markup' is read only where unit is not none or paths, and kind is "
+         "simhash, or low, high, a band, top or top_share cuts weights off, or it multiplies by 0"},
+        {"[signature s]\nkind = checksums\nposition = inverse-log",
+         "dir/my.ini:3: 'position' is read only where unit is not none, and kind is simhash, or "
+         "low, high, a band, top or top_share cuts weights off; position = cosine and table "
+         "always"},
+        {"[signature s]\nkind = mod-p\nclip_quantile = 0.5",
+         "dir/my.ini:3: 'clip_quantile' is read only where unit is not none, and kind is simhash, "
+         "or low, high, a band, top or top_share cuts weights off"},
+        {"[signature s]\nkind = profile\ncount = occurrences\nclip_rank = 2",
+         "dir/my.ini:4: 'clip_rank' is read only where unit is not none, and kind is simhash, or "
+         "low, high, a band, top or top_share cuts weights off"},
+    };
+
+    (void)state;
+    assert_messages(cases, sizeof cases / sizeof *cases);
+}
+
+static void pages_have_no_words_to_ask_about(void **state)
+{
+    static const struct refusal cases[] = {
+        {"[signature s]\nunit = paths\nstem = english",
+         "dir/my.ini:3: 'stem' is read only where unit is terms, shingles, sentences or spots"},
+        {"[signature s]\nunit = none\nlinks = yes\ntf = log",
+         "dir/my.ini:4: 'tf' is read only where unit is not none, and kind is simhash, or low, "
+         "high, a band, top or top_share cuts weights off"},
+        {"[signature s]\nunit = none",
+         "dir/my.ini:2: unit = none leaves links and fields, and neither is asked for"},
+        {"[signature s]\nunit = none\nlinks = yes\nkind = imatch",
+         "dir/my.ini:2: unit = none, but kind = imatch has a lexicon of the content"},
+        {"[signature s]\nunit = paths\nmarkup = add",
+         "dir/my.ini:3: 'markup' is read only where unit is not none or paths, and kind is "
+         "simhash, or low, high, a band, top or top_share cuts weights off, or it multiplies by 0"},
+    };
+
+    (void)state;
+    assert_messages(cases, sizeof cases / sizeof *cases);
+}
+
+static void template_text_is_of_words_and_asks_a_table(void **state)
+{
+    static const struct refusal cases[] = {
+        {"[signature s]\nunit = characters\ntemplate_count = 2",
+         "dir/my.ini:3: 'template_count' is read only where it is above 0 and unit is terms, "
+         "shingles, "
+         "sentences or spots"},
+        {"[signature s]\ntemplate_count = 0", "dir/my.ini:2: 'template_count' is read only where "
+                                              "it is above 0 and unit is terms, shingles, "
+                                              "sentences or spots"},
+        {"[signature s]\ntemplate_weight = 0.5",
+         "dir/my.ini:2: 'template_weight' is read only where template_count is given, and kind is "
+         "simhash, or low, high, a band, top or top_share cuts weights off"},
+        {"[signature s]\nkind = minhash\ntemplate_count = 2\ntemplate_weight = 0.5",
+         "dir/my.ini:4: 'template_weight' is read only where template_count is given, and kind is "
+         "simhash, or low, high, a band, top or top_share cuts weights off"},
+        {"[signature s]\ntemplate_df = a.df",
+         "dir/my.ini:2: 'template_df' is read only where template_count is given"},
+    };
+
+    (void)state;
+    assert_messages(cases, sizeof cases / sizeof *cases);
 }
 
 static void an_assignment_names_its_signature(void **state)
@@ -296,6 +376,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_error_names_place_key_and_nearest),
+        cmocka_unit_test(weights_mean_nothing_to_kinds_that_compare_none),
+        cmocka_unit_test(pages_have_no_words_to_ask_about),
+        cmocka_unit_test(template_text_is_of_words_and_asks_a_table),
         cmocka_unit_test(an_assignment_names_its_signature),
         cmocka_unit_test(weights_that_mean_nothing_are_refused),
         cmocka_unit_test(weights_are_read_where_they_can_count),

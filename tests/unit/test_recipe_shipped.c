@@ -52,7 +52,7 @@ static void names_are_sorted_and_have_a_text(void **state)
         assert_true(about.data > text && about.data + about.len < text + len);
         before = name;
     }
-    assert_true(n >= 24);
+    assert_true(n >= 26);
     assert_null(nd_recipe_name(SIZE_MAX));
     assert_null(nd_recipe_text("manku", NULL));
     assert_int_equal(nd_recipe_about("manku").len, 0);
@@ -150,6 +150,10 @@ static const struct {
     {"broder-1997", "shingles.bits=40"},
     {"broder-1997", "shingles.hash=rabin"},
     {"broder-1997", "match=resemblance(shingles) >= 0.5"},
+    {"dean-henzinger-1999", "links.unit=none"},
+    {"dean-henzinger-1999", "links.links=yes"},
+    {"dean-henzinger-1999", "links.kind=features"},
+    {"dean-henzinger-1999", "match=overlap(links) >= 0.95 and shared(links) >= 11"},
     {"henzinger-2006-b", "b.kind=supershingles"},
     {"henzinger-2006-b", "b.unit=shingles"},
     {"henzinger-2006-b", "b.width=8"},
@@ -232,6 +236,8 @@ static const struct {
     {"spotsigs-2008", "spots.distance=1"},
     {"spotsigs-2008", "spots.anchors=a an the is"},
     {"spotsigs-2008", "spots.kind=features"},
+    {"joshi-2003", "paths.unit=paths"},
+    {"joshi-2003", "paths.kind=features"},
     {"text-profile", "profile.kind=profile"},
     {"text-profile", "profile.quantum=0.01"},
     {"text-profile", "profile.least_length=3"},

@@ -15,7 +15,31 @@
 #include <neardup/recipe.h>
 
 static char path[2][64];
-static struct nd_df *table[2];
+static struct nd_df *table[2], *shingles;
+
+static int make_table_of_shingles(void)
+{
+    struct nd_feature_params counted = nd_feature_params_default();
+    const struct nd_df_builder_params params = {.features = &counted};
+    const char name[] = "/tmp/neardup-test-recipe-XXXXXX";
+    char at[sizeof name];
+    struct nd_df_builder *b;
+    const uint64_t hash = 7;
+    int fd;
+
+    memcpy(at, name, sizeof name);
+    fd = mkstemp(at);
+    counted.unit = ND_FEATURE_SHINGLES;
+    b = nd_df_builder_new(&params, NULL);
+    if (fd < 0 || !b || nd_df_builder_add(b, &hash, 1, NULL, NULL) != ND_OK ||
+        nd_df_builder_write(&b, 1, at, NULL) != ND_OK)
+        return 1;
+    nd_df_builder_free(b);
+    shingles = nd_df_open(at, NULL);
+    close(fd);
+    unlink(at);
+    return shingles == NULL;
+}
 
 /* Tables of the recipe's features with one and with two documents. */
 static int make_tables(void **state)
@@ -39,7 +63,7 @@ static int make_tables(void **state)
         if (!table[i])
             return 1;
     }
-    return 0;
+    return make_table_of_shingles();
 }
 
 static int remove_tables(void **state)
@@ -49,6 +73,7 @@ static int remove_tables(void **state)
         nd_df_close(table[i]);
         unlink(path[i]);
     }
+    nd_df_close(shingles);
     return 0;
 }
 
@@ -124,6 +149,41 @@ static void a_missing_table_is_asked_for(void **state)
     assert_int_equal(nd_signature_use_table(&recipe.method.signature[0], NULL, &err), ND_OK);
 }
 
+static void a_table_of_template_text_counts_shingles(void **state)
+{
+    struct nd_recipe recipe = named("manku-2007");
+    struct nd_named_signature *s = &recipe.method.signature[0];
+    struct nd_error err;
+    uint64_t before = fingerprint_of(&recipe);
+
+    (void)state;
+    assert_int_equal(nd_signature_use_template(s, NULL, NULL), ND_OK); /* nobody asks */
+    assert_true(fingerprint_of(&recipe) == before);
+    assert_int_equal(nd_recipe_set(&recipe, "simhash.template_count=3", NULL), ND_OK);
+    assert_int_equal(nd_recipe_set(&recipe, "simhash.template_df=site.df", NULL), ND_OK);
+    assert_int_equal(nd_signature_use_template(s, NULL, &err), ND_EINVAL);
+    assert_string_equal(err.message,
+                        "signature simhash: template_count asks a df table of shingles: neardup df "
+                        "build --features sketch makes one of documents, template_df names it");
+    assert_int_equal(nd_signature_use_template(s, table[0], &err), ND_EINVAL);
+    assert_string_equal(err.message, "signature simhash: site.df: the df table of the template "
+                                     "does not count shingles");
+    assert_int_equal(nd_signature_use_template(s, shingles, &err), ND_OK);
+    assert_ptr_equal(s->feature.template_table, shingles);
+    assert_true(s->template_df_version == nd_df_fingerprint(shingles));
+    before = fingerprint_of(&recipe);
+    assert_int_equal(nd_recipe_set(&recipe, "simhash.template_df=elsewhere.df", NULL), ND_OK);
+    assert_true(fingerprint_of(&recipe) == before); /* the path is not part of it */
+    s->template_df_version++;
+    assert_true(fingerprint_of(&recipe) != before);
+    assert_int_equal(nd_signature_use_template(s, shingles, &err), ND_EINVAL);
+    assert_non_null(strstr(err.message, "sketches that were made with that one are stale"));
+    s->template_df_version = 0;
+    s->feature.join_apostrophes = 1;
+    assert_int_equal(nd_signature_use_template(s, shingles, &err), ND_EINVAL);
+    assert_non_null(strstr(err.message, "it has \"join_apostrophes = no\""));
+}
+
 static void a_table_of_other_features_is_refused(void **state)
 {
     struct nd_recipe recipe = named("seshasai-2009");
@@ -144,6 +204,7 @@ int main(void)
         cmocka_unit_test(the_version_is_part_of_the_fingerprint),
         cmocka_unit_test(a_table_of_another_version_is_refused),
         cmocka_unit_test(a_missing_table_is_asked_for),
+        cmocka_unit_test(a_table_of_template_text_counts_shingles),
         cmocka_unit_test(a_table_of_other_features_is_refused),
     };
 

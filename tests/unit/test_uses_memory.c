@@ -40,6 +40,13 @@ static int make_corpus(void **state)
     fputs("{broken\n", file);
     if (fclose(file) != 0)
         return -1;
+    for (char name[] = "a.html"; name[0] <= 'b'; name[0]++) {
+        file = fopen(name, "w");
+        if (!file ||
+            fputs("<base href='./'>to <a href=a.html>a</a> <a href=b.html>b</a>", file) < 0 ||
+            fclose(file) != 0)
+            return -1;
+    }
     file = fopen("clusters.tsv", "w");
     if (!file)
         return -1;
@@ -53,6 +60,8 @@ static int remove_corpus(void **state)
     (void)state;
     (void)!unlink("in.jsonl");
     (void)!unlink("clusters.tsv");
+    (void)!unlink("a.html");
+    (void)!unlink("b.html");
     if (chdir("/") != 0)
         return -1;
     return rmdir(folder);
@@ -154,6 +163,18 @@ static enum nd_status mirrors(const struct nd_run_options *options, struct nd_er
     return nd_run_mirrors(options, &params, NULL, &summary, err);
 }
 
+static enum nd_status anchors(const struct nd_run_options *options, struct nd_error *err)
+{
+    struct nd_anchors_params params = nd_anchors_params_default();
+    const char *const pages[] = {"in.jsonl", "a.html", "b.html"};
+    struct nd_run_options own = *options;
+    struct nd_use_summary summary;
+
+    own.paths = pages;
+    own.n_paths = 3;
+    return nd_run_anchors(&own, &params, NULL, &summary, err);
+}
+
 static enum nd_status template_words(const struct nd_run_options *options, struct nd_error *err)
 {
     struct nd_template_params params = nd_template_params_default();
@@ -236,6 +257,7 @@ static void each_use_fails_cleanly(void **state)
         {"annotate", annotate},
         {"mirrors", mirrors},
         {"template", template_words},
+        {"anchors", anchors},
     };
 
     for (size_t i = 0; i < sizeof use / sizeof *use; i++)
