@@ -30,7 +30,7 @@ static void check_elements(const struct nd_document *d)
     struct nd_weight_params w = nd_weight_params_default();
     struct nd_features made;
     struct nd_featurer *f;
-    char *text;
+    char *text = NULL;
     size_t len;
 
     for (size_t i = 0; i < d->n_elements; i++) {
