@@ -24,7 +24,7 @@ lookup8_stir(struct lookup8_state *s, unsigned right, unsigned left, unsigned ag
 /* hash(key, 8, level 0): b is 0, c the golden ratio and the length. */
 TARGET static inline __attribute__((always_inline)) lookup8_word lookup8_each(lookup8_word word)
 {
-    const lookup8_word none = word ^ word;
+    const lookup8_word none = {0};
     struct lookup8_state s = {word, none, none + (UINT64_C(0x9E3779B97F4A7C13) + 8)};
 
     lookup8_stir(&s, 43, 9, 8);

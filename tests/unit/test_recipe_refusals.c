@@ -235,30 +235,28 @@ static void what_nothing_reads_is_refused(void **state)
                                      "(its default: )");
 }
 
+#define CUT "kind is simhash, or low, high, a band, top or top_share cuts weights off"
+
 static void weights_that_mean_nothing_are_refused(void **state)
 {
     static const struct {
         const char *text, *message;
     } cases[] = {
         {"[signature s]\ntf = log\nkind = minhash",
-         "dir/my.ini:2: 'tf' is read only where kind is simhash, or low, high, a band, top or "
-         "top_share cuts weights off"},
+         "dir/my.ini:2: 'tf' is read only where unit is not none, and " CUT},
         {"[signature s]\nkind = imatch\nidf = inverse\n[decide]",
-         "dir/my.ini:3: 'idf' is read only where kind is simhash, or low, high, a band, top or "
-         "top_share cuts weights off; idf = log and nidf always"},
+         "dir/my.ini:3: 'idf' is read only where unit is not none, and " CUT
+         "; idf = log and nidf always"},
         {"[signature s]\nkind = features\nmarkup = multiply",
-         "dir/my.ini:3: 'markup' is read only where kind is simhash, or low, high, a band, top or "
-         "top_share cuts weights off, or it multiplies by 0"},
+         "dir/my.ini:3: 'markup' is read only where unit is not none or paths, and " CUT
+         ", or it multiplies by 0"},
         {"[signature s]\nkind = checksums\nposition = inverse-log",
-         "dir/my.ini:3: 'position' is read only where kind is simhash, or low, high, a band, top "
-         "or "
-         "top_share cuts weights off; position = cosine and table always"},
+         "dir/my.ini:3: 'position' is read only where unit is not none, and " CUT
+         "; position = cosine and table always"},
         {"[signature s]\nkind = mod-p\nclip_quantile = 0.5",
-         "dir/my.ini:3: 'clip_quantile' is read only where kind is simhash, or low, high, a band, "
-         "top or top_share cuts weights off"},
+         "dir/my.ini:3: 'clip_quantile' is read only where unit is not none, and " CUT},
         {"[signature s]\nkind = profile\ncount = occurrences\nclip_rank = 2",
-         "dir/my.ini:4: 'clip_rank' is read only where kind is simhash, or low, high, a band, "
-         "top or top_share cuts weights off"},
+         "dir/my.ini:4: 'clip_rank' is read only where unit is not none, and " CUT},
     };
 
     (void)state;

@@ -1,5 +1,4 @@
-/* test_renewed_table.c - a table whose content is not wanted grows without standing twice anywhere
- */
+/* test_table_growth.c - tables grow within little more address space than they are to have */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
