@@ -1,4 +1,4 @@
-/* test_renewed_table.c - a table whose content is not wanted grows without standing twice anywhere
+/* test_table_growth.c - a table whose content is not wanted grows without standing twice anywhere
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
