@@ -11,7 +11,7 @@
 #include "match/rule.h"
 
 /* Whether no signature reads the text: then equal texts say nothing, nor does how long they are. */
-bool nd_method_ignores_text(const struct nd_method *method);
+ND_API bool nd_method_ignores_text(const struct nd_method *method);
 
 /* What all threads share. */
 struct nd_matching {
