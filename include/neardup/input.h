@@ -24,8 +24,9 @@ enum nd_format {
     ND_FORMAT_TSV,
     /* A message a file, and a file of them (RFC 5322; RFC 4155).  Fields are "text" (the subject
      * and the body), "body", "id" (the Message-ID) and those of the header, by their names.  They
-     * are read by GMime: GLib ends the program where memory ends.  A build without it makes them
-     * bad records. */
+     * are read by GMime, which is opened at the first of them: GLib ends the program where memory
+     * ends.  Where GMime is not installed, and in a build without it, such a file is reported as
+     * ND_PROBLEM_FAILED. */
     ND_FORMAT_MAIL,
     ND_FORMAT_MBOX
 };

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "input/input_state.h"
 
+#include "input/mail.h"
+
 #include <string.h>
 
 enum { KEPT_OPEN_MAX = 64 }; /* containers whose descriptor stays for reading again */
@@ -62,6 +64,14 @@ static const char *json_mistake(const char *head, size_t len)
     return NULL;
 }
 
+/* Why nothing can be read of this as what it is; NULL: it can be. */
+static const char *find_mistake(enum nd_format format, const char *head, size_t len)
+{
+    if (format == ND_FORMAT_MAIL || format == ND_FORMAT_MBOX)
+        return nd_mail_missing();
+    return format == ND_FORMAT_JSONL ? json_mistake(head, len) : NULL;
+}
+
 static void describe_source(struct nd_input *input, struct nd_source_kept *kept,
                             enum nd_format format)
 {
@@ -112,7 +122,7 @@ size_t nd_input_detect_bytes(const struct nd_input *input)
 int nd_input_begin_source(struct nd_input *input, struct nd_stream *stream)
 {
     struct nd_open_source *from = &input->from;
-    const char *head, *mistake = NULL;
+    const char *head, *mistake;
     enum nd_format format;
     size_t len, mark;
 
@@ -121,8 +131,7 @@ int nd_input_begin_source(struct nd_input *input, struct nd_stream *stream)
         return ND_ENOMEM;
     mark = len >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     format = choose_format(input, head, len);
-    if (format == ND_FORMAT_JSONL)
-        mistake = json_mistake(head + mark, len - mark);
+    mistake = find_mistake(format, head + mark, len - mark);
     if (mistake) {
         nd_input_problem(input, ND_PROBLEM_FAILED, "%s", mistake);
         return 0;

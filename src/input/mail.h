@@ -6,10 +6,11 @@
 
 #include <stdbool.h>
 
-/* Whether this build can read mail; else nothing below may be called. */
-bool nd_mail_is_supported(void);
+/* Why no mail can be read: this build, or the machine, has no GMime, which is opened at the first
+ * call of any of these.  NULL: it can be. */
+const char *nd_mail_missing(void);
 
-/* "GMime 3.2.13": the text of a message depends on it; "none". */
+/* "GMime 3.2.13": the text of a message depends on it; "none": mail cannot be read. */
 enum { ND_MAIL_VERSION_BYTES = 48 };
 const char *nd_mail_parser_version(char out[ND_MAIL_VERSION_BYTES]);
 
@@ -20,7 +21,7 @@ const char *nd_mail_too_far(struct nd_view message);
 struct nd_mail;
 
 /* A header and a body (RFC 5322, RFC 2045), without the line of an mbox: 1, *mail is open; 0: it is
- * none; ND_ENOMEM. */
+ * none, or mail cannot be read; ND_ENOMEM. */
 int nd_mail_open(struct nd_view message, struct nd_mail **mail);
 void nd_mail_close(struct nd_mail *mail);
 

@@ -161,8 +161,8 @@ int nd_parse_mail(struct nd_parsing *p, struct nd_view record)
     struct nd_mail *mail;
     int status;
 
-    if (!nd_mail_is_supported())
-        return nd_parsing_refuse(p, "mail cannot be read: neardup was built without GMime");
+    if (nd_mail_missing())
+        return nd_parsing_refuse(p, "%s", nd_mail_missing());
     if (!nd_mail_has_header(message))
         return nd_parsing_refuse(p, "message has no header: its first line is no field of one");
     if (reason)

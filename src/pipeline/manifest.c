@@ -102,16 +102,29 @@ static enum nd_status pass_on(struct nd_run *run, struct nd_json *out, struct nd
     return status;
 }
 
+/* What made texts of mail; "none" where there was none, so that GMime is not opened to be named. */
+static void put_mail_parser(const struct nd_run *run, struct nd_json *out)
+{
+    char version[ND_MAIL_VERSION_BYTES];
+    bool has_mail = false;
+
+    for (uint32_t i = 0; !has_mail && i < nd_reading_sources(run->reading); i++) {
+        enum nd_format format = nd_reading_source(run->reading, i)->format;
+
+        has_mail = format == ND_FORMAT_MAIL || format == ND_FORMAT_MBOX;
+    }
+    put_text(out, "mail_parser", has_mail ? nd_mail_parser_version(version) : "none");
+}
+
 static enum nd_status write_header(struct nd_run *run, struct nd_json *out, struct nd_error *err)
 {
-    char mail[ND_MAIL_VERSION_BYTES];
     enum nd_status status = ND_OK;
 
     nd_json_open(out, '{');
     put_text(out, "neardup", nd_version());
     put_text(out, "unicode", nd_unicode_version());
     put_text(out, "html_parser", nd_html_parser_version());
-    put_text(out, "mail_parser", nd_mail_parser_version(mail));
+    put_mail_parser(run, out);
     put_recipe(run, out);
     put_options(run->options, out);
     nd_json_key(out, "bands");

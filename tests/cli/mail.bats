@@ -190,3 +190,39 @@ PY
     [[ $output == *"none.eml: message has no header: its first line is no field of one"* ]]
     [[ $output == *"empty.eml: message has no header"* ]]
 }
+
+@test "mail: GMime is opened for mail, and for nothing else" {
+    echo '{"text":"no mail"}' >no.jsonl
+    LD_DEBUG=files neardup dedup -q no.jsonl --manifest m.jsonl -o out 2>log
+    grep -q libc log
+    run grep gmime log
+    [ "$status" -eq 1 ]
+    head -n1 m.jsonl | grep -q '"mail_parser":"none"'
+    LD_DEBUG=files neardup sketch -q spam.eml 2>&1 >out | grep -q gmime
+}
+
+@test "mail: where GMime is not installed, mail is named as what cannot be read, and all else is read" {
+    mkdir absent
+    : >absent/libgmime-3.0.so.0
+    an_mbox
+    echo '{"id":"a","text":"no mail"}' >no.jsonl
+    LD_LIBRARY_PATH=absent run neardup sketch no.jsonl spam.eml all.mbox -o out
+    [ "$status" -eq 2 ]
+    [[ ${lines[0]} == "neardup: spam.eml: mail cannot be read without GMime (Debian: libgmime-3.0-0): "* ]]
+    [[ ${lines[1]} == "neardup: all.mbox: mail cannot be read without GMime (Debian: libgmime-3.0-0): "* ]]
+    [ "${#lines[@]}" -eq 3 ]
+    [ "$(wc -l <out)" -eq 1 ]
+    LD_LIBRARY_PATH=absent neardup dedup -q no.jsonl --manifest m.jsonl -o out
+    cmp no.jsonl out
+    message a@a "$BUY" >in
+    LD_LIBRARY_PATH=absent run neardup filter -q -p spam.eml -a in
+    [ "$status" -eq 2 ]
+}
+
+@test "mail: a GMime that lacks a function is none" {
+    mkdir other
+    cc -shared -o other/libgmime-3.0.so.0 -x c /dev/null
+    LD_LIBRARY_PATH=other run neardup sketch spam.eml
+    [ "$status" -eq 2 ]
+    [[ ${lines[0]} == "neardup: spam.eml: mail cannot be read without GMime (Debian: libgmime-3.0-0): "*"undefined symbol: g_"* ]]
+}

@@ -43,6 +43,11 @@ cmake -S . -B "$work/build" -DCMAKE_PREFIX_PATH="$work/moved" >/dev/null
 cmake --build "$work/build" >/dev/null
 check_programs "$work/build/consumer_c" "$work/build/consumer_cpp"
 
+if readelf -d "$work/moved/bin/neardup" "$work/moved/lib/libneardup_files.so" | grep -Ei 'needed.*(glib|gmime)' ||
+    pkg-config --print-requires-private neardup-files | grep gmime; then
+    fail "GMime is linked: it is to be opened where there is mail"
+fi
+
 [ -f "$work/moved/share/neardup/recipes/default.ini" ] || fail "no default recipe"
 [ -n "$(find "$work/moved/share/man" -name neardup-dedup.1)" ] || fail "no manual"
 "$work/moved/bin/neardup" --version >/dev/null || fail "the installed command does not start"
