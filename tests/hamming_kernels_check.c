@@ -91,7 +91,7 @@ static void check_table_places(const struct nd_hamming_kernels *k, const char *i
 
     for (size_t n = 0; n <= LENGTHS; n++)
         for (unsigned round = 0; round < 40; round++) {
-            struct nd_hamming_spread spread = {.first = 16 + (uint32_t)(any() >> (34 + round)),
+            struct nd_hamming_spread spread = {.first = 16 + (uint32_t)(any() >> (34 + round % 30)),
                                                .groups = 1};
             const uint64_t *from = x + any() % SHIFTS;
             uint64_t key = any() & any(), most;

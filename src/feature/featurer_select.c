@@ -144,7 +144,8 @@ static bool put_direct(struct nd_featurer *f, const uint64_t *hash, size_t n)
 {
     if (!nd_featurer_reserve_direct(f, n))
         return false;
-    memcpy(f->direct + f->n_direct, hash, n * sizeof *hash);
+    if (n)
+        memcpy(f->direct + f->n_direct, hash, n * sizeof *hash);
     f->n_direct += n;
     return true;
 }
