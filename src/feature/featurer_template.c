@@ -68,8 +68,10 @@ static void mark(struct nd_featurer *f, const uint64_t *token, size_t n)
     size_t w = f->template_width, marked = 0;
     uint64_t shingle[BATCH];
 
+    if (n == 0)
+        return;
     memset(f->is_template, 0, n);
-    if (n > 0 && n < w && is_common(f, nd_featurer_short_shingle(token, n)))
+    if (n < w && is_common(f, nd_featurer_short_shingle(token, n)))
         memset(f->is_template, 1, n);
     for (size_t i = 0; i + w <= n; i += BATCH) {
         size_t count = n - w + 1 - i < BATCH ? n - w + 1 - i : BATCH;
