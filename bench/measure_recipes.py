@@ -40,7 +40,13 @@ def sample(name, size):
 
 def shipped(binary):
     text = subprocess.run([binary, "recipe", "list"], check=True, capture_output=True, text=True)
-    return [line.split()[0] for line in text.stdout.splitlines() if line.strip()]
+    names = [line.split()[0] for line in text.stdout.splitlines() if line.strip()]
+    return [name for name in names if reads_texts(name)]
+
+
+def reads_texts(recipe):
+    """Not of the structure of pages or their links alone: the sets here are texts."""
+    return not {"unit = paths", "unit = none"} & set(lines_of(recipe))
 
 
 def lines_of(recipe):
