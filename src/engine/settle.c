@@ -15,9 +15,10 @@
  * shares no key with an earlier undecided one (`pending`) is kept;
  *   - then all comparisons at once, in parallel; who has a hit follows and is never kept.
  *
- * One wave decides nearly all of what comes: near copies of one page, pairs.  Documents of which each
- * shares a key with many before it and is near none take a wave each, which is slower than going
- * through them as defined; so one thread does that, and others do when waves have become slow.
+ * One wave decides nearly all of what comes: near copies of one page, pairs.  Documents of which
+ * each shares a key with many before it and is near none take a wave each, which is slower than
+ * going through them as defined; so one thread does that, and others do when waves have become
+ * slow.
  */
 struct settling {
     struct nd_dedup *d;
