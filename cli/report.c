@@ -152,6 +152,13 @@ int report_failure(const struct nd_error *err)
     return 2;
 }
 
+int report_partial(const struct nd_error *err)
+{
+    say("%s", err->message);
+    say("stopped while the outputs were given their names: some are published, others are not");
+    return 2;
+}
+
 static int failed_inputs(uint64_t n)
 {
     if (!n)

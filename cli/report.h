@@ -25,6 +25,7 @@ bool use_standard_input(struct settings *s);
 
 /* The exit status of a run, with its message. */
 int report_failure(const struct nd_error *err);
+int report_partial(const struct nd_error *err);
 int report_failed_inputs(const struct nd_run_summary *s);
 /* The same of a use: 1 where nothing was found. */
 int report_use(const struct nd_use_summary *s, uint64_t found);

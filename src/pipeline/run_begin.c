@@ -19,9 +19,24 @@ struct nd_run_options nd_run_options_default(void)
     };
 }
 
+/* No two outputs in one file, and none but the survivors in an input's place. */
+static enum nd_status check_outputs(const struct nd_run_options *o, bool has_folder,
+                                    struct nd_error *err)
+{
+    const char *outputs[] = {has_folder ? NULL : o->output, o->manifest, o->clusters, o->summary};
+    enum nd_status status = ND_OK;
+
+    for (size_t i = 1; i < 4 && status == ND_OK; i++) {
+        for (size_t j = 0; j < i; j++)
+            if (outputs[i] && outputs[j] && nd_output_is_same(outputs[i], outputs[j]))
+                return nd_fail(err, ND_EINVAL, "two outputs cannot both go to '%s'", outputs[i]);
+        status = nd_output_check_inputs(outputs[i], o->paths, o->n_paths, err);
+    }
+    return status;
+}
+
 static enum nd_status check_options(const struct nd_run_options *o, struct nd_error *err)
 {
-    const char *outputs[] = {o->output, o->manifest, o->clusters, o->summary};
     int folders = !!o->output_dir + !!o->copy_to + !!o->link_to;
 
     if (!o->n_paths)
@@ -29,12 +44,7 @@ static enum nd_status check_options(const struct nd_run_options *o, struct nd_er
     if (folders + (o->output && strcmp(o->output, "-") != 0) > 1)
         return nd_fail(err, ND_EINVAL,
                        "only one of output, output-dir, copy-to and link-to can be given");
-    for (size_t i = 0; i < 4; i++)
-        for (size_t j = folders && i == 0 ? 4 : 0; j < i; j++)
-            if (outputs[i] && outputs[j] && !(folders && j == 0) &&
-                strcmp(outputs[i], outputs[j]) == 0)
-                return nd_fail(err, ND_EINVAL, "two outputs cannot both go to '%s'", outputs[i]);
-    return ND_OK;
+    return check_outputs(o, folders > 0, err);
 }
 
 struct nd_view nd_run_field(const struct nd_document *document, int at)

@@ -195,6 +195,8 @@ enum nd_status nd_run_pairs(const struct nd_run_options *options,
     own.dry_run = 1; /* no survivors; the summary is written */
     status = nd_run_begin(&run, &own, events, summary, &hooks, p.err);
     if (status == ND_OK)
+        status = nd_output_check_inputs(own.output, own.paths, own.n_paths, p.err);
+    if (status == ND_OK)
         status = nd_run_open_outputs(&run, p.err);
     if (status == ND_OK)
         status = nd_run_make_dedup(&run, &source, p.err);

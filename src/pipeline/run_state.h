@@ -15,6 +15,7 @@
 #include "pipeline/keep.h"
 #include "pipeline/lookup.h"
 #include "pipeline/output.h"
+#include "pipeline/output_names.h"
 #include "pipeline/places.h"
 #include "pipeline/reading.h"
 #include "pipeline/spool.h"
