@@ -108,13 +108,14 @@ bool nd_keep_key(const struct nd_keep *keep, struct nd_view text, struct nd_view
         *key = keep->by == ND_KEEP_SHORTEST ? (uint64_t)length : UINT64_MAX - (uint64_t)length;
         return true;
     case ND_KEEP_NEWEST:
-        *key = nd_date_parse(value, &date) ? ~((uint64_t)date ^ UINT64_C(1) << 63) : UINT64_MAX;
+        *key =
+            nd_date_parse(value, &date) ? ~((uint64_t)date ^ UINT64_C(1) << 63) : ND_KEEP_WITHOUT;
         return true;
     case ND_KEEP_GREATEST:
-        *key = parse_number(value, &number) ? ~key_of_number(number) : UINT64_MAX;
+        *key = parse_number(value, &number) ? ~key_of_number(number) : ND_KEEP_WITHOUT;
         return true;
     case ND_KEEP_LEAST:
-        *key = parse_number(value, &number) ? key_of_number(number) : UINT64_MAX;
+        *key = parse_number(value, &number) ? key_of_number(number) : ND_KEEP_WITHOUT;
         return true;
     }
     return true;

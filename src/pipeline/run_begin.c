@@ -81,6 +81,7 @@ enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *opt
     run->within_at = nd_run_want_field(run, options->within);
     run->keep_at = nd_run_want_field(run, run->keep.field);
     run->prefer_at = nd_run_want_field(run, options->prefer_field);
+    nd_run_watch_fields(run);
     status = nd_run_open_recipe(run, err);
     if (status != ND_OK)
         return status;

@@ -68,6 +68,8 @@ static enum nd_status list_items(struct pairing *p, struct nd_error *err)
                               &group))
             return nd_fail(err, ND_ENOMEM, "out of memory");
         nd_run_note_id(run, &parsed->document, source, parsed->record.line);
+        if (run->unmet)
+            nd_run_meet_fields(run, &parsed->document, 0);
         p->item[p->n_items++] =
             (struct nd_dedup_item){parsed->document.text, group, &parsed->document};
     }
