@@ -163,7 +163,9 @@ struct nd_temporary *nd_temporary_create(const char *target, int *fd, struct nd_
 struct nd_temporary *nd_temporary_create_link(const char *target, const char *existing,
                                               struct nd_error *err)
 {
-    return create(target, existing, NULL, err);
+    int none;
+
+    return create(target, existing, &none, err);
 }
 
 /* Whether the name still is that of the open file: who published it meanwhile has renamed it. */

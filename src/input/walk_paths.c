@@ -331,13 +331,20 @@ enum nd_status nd_paths_expand(const char *const *given, size_t n_given,
 {
     struct walk w = {.options = options, .reporter = reporter, .strings = strings, .list = list};
     enum nd_status status = ND_OK;
+    bool has_stdin = false;
 
     list->is_size_known = 1;
     for (size_t i = 0; i < n_given && status == ND_OK; i++) {
-        bool exists;
+        bool is_stdin = strcmp(given[i], "-") == 0, exists;
         struct stat st;
 
-        exists = strcmp(given[i], "-") != 0 && stat(given[i], &st) == 0;
+        if (is_stdin && has_stdin) {
+            nd_report(reporter, ND_PROBLEM_FAILED,
+                      "(standard input): is named twice, and can be read only once");
+            continue;
+        }
+        has_stdin |= is_stdin;
+        exists = !is_stdin && stat(given[i], &st) == 0;
         if (exists && S_ISDIR(st.st_mode))
             status = walk_directory(&w, given[i], &st);
         else if (!add_file(list, given[i], exists && S_ISREG(st.st_mode) ? &st : NULL))

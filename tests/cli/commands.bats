@@ -154,6 +154,9 @@ load common
 
 @test "explain: wrong usage" {
     small_corpus
+    run neardup explain - -
+    [ "$status" -eq 2 ]
+    [ "$output" = "neardup: the standard input cannot be both documents" ]
     run neardup explain small.jsonl
     [ "$status" -eq 2 ]
     run neardup explain small.jsonl small.jsonl

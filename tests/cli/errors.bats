@@ -129,6 +129,14 @@ files() {
     [[ ${lines[0]} == "neardup: cut.jsonl.gz:"*"ends too early"* ]]
 }
 
+@test "the standard input is read once" {
+    small_corpus
+    run "$NEARDUP" dedup - - -o out -q <small.jsonl
+    [ "$status" -eq 2 ]
+    [[ ${lines[0]} == "neardup: (standard input): is named twice, and can be read only once" ]]
+    [ "$(ids out)" = "a 4 5" ]
+}
+
 @test "an output that cannot be written is an error before anything is read" {
     small_corpus
     fails "nowhere/out: cannot be created" dedup small.jsonl -o nowhere/out
