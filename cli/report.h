@@ -12,6 +12,9 @@ struct report {
 };
 
 struct nd_run_events report_events(struct report *r);
+/* To standard error, without what could steer a terminal: names come from elsewhere. */
+void put_name(const char *text);
+
 /* Take the progress line away; say how many bad records there were. */
 void report_end(struct report *r);
 

@@ -265,6 +265,19 @@ EOF
     [ ! -e out ]
 }
 
+@test "what a name holds cannot steer the terminal" {
+    local escape=$'\e[31m' csi=$'\xc2\x9b31m'
+    printf 'id,%stex\n1,2\n' "$escape" >y.csv
+    printf '{"id":"%s","text":"a b c"}\n{bad\n' "$csi" >"x$escape.jsonl"
+    cat x* >"x$csi.jsonl"
+    run "$NEARDUP" dedup y.csv x* "none$escape" "--set" cluster=star --output-dir out
+    [ "$status" -eq 2 ]
+    [[ $output == *"its columns are: id, ?[31mtex"*"x?[31m.jsonl:2: "*"the id '??31m'"* ]]
+    [[ $output != *$'\e'* && $output != *$'\xc2\x9b'* ]]
+    run "$NEARDUP" dedup "--x$escape"
+    [[ $output != *$'\e'* ]]
+}
+
 @test "an unknown processor is an error" {
     small_corpus
     NEARDUP_CPU=avx3 run neardup dedup small.jsonl -q
