@@ -87,7 +87,7 @@ enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *opt
         return status;
     run->pool = nd_pool_new(options->recipe.dedup.threads, err);
     if (!run->pool)
-        return ND_ENOMEM;
+        return err && err->status ? err->status : ND_ENOMEM;
     summary->threads = nd_pool_threads(run->pool);
     own.context = run;
     own.problem = nd_run_problem;
