@@ -14,8 +14,8 @@ extern "C" {
 
 /*
  * Everything that `neardup dedup` can be told.  Start from nd_run_options_default().  All strings
- * are borrowed for the duration of the run.  An output named "-" is the standard output; one whose
- * name ends in .gz, .zst, .xz, .bz2 or .lz4 is compressed.
+ * are borrowed for the duration of the run.  An output named "-" is the standard output, as is
+ * `output` where it is NULL; one whose name ends in .gz, .zst, .xz, .bz2 or .lz4 is compressed.
  */
 struct nd_run_options {
     struct nd_recipe recipe;       /* method, threshold, keep policy … */

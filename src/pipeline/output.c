@@ -118,6 +118,7 @@ struct nd_output *nd_output_open(const char *path, struct nd_error *err)
 {
     struct nd_output *o = calloc(1, sizeof *o);
 
+    path = path ? path : "-";
     if (!o) {
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;

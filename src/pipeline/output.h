@@ -13,7 +13,7 @@
  */
 struct nd_output;
 
-/* Open for writing.  Missing folders are not made.  ND_EIO, ND_ENOMEM. */
+/* Open for writing; NULL is "-".  Missing folders are not made.  ND_EIO, ND_ENOMEM. */
 struct nd_output *nd_output_open(const char *path, struct nd_error *err);
 
 /* Before anything is written: it will be an archive, "tar" or "zip" (borrowed), and not plain

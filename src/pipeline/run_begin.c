@@ -39,6 +39,9 @@ static enum nd_status check_options(const struct nd_run_options *o, struct nd_er
 {
     int folders = !!o->output_dir + !!o->copy_to + !!o->link_to;
 
+    if (!o->tmp || !o->input.id_field)
+        return nd_fail(err, ND_EINVAL, "no %s: start from nd_run_options_default()",
+                       o->tmp ? "id field" : "tmp");
     if (!o->n_paths)
         return nd_fail(err, ND_EINVAL, "no input: name files or folders, or - for standard input");
     if (folders + (o->output && strcmp(o->output, "-") != 0) > 1)

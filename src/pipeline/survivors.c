@@ -51,7 +51,7 @@ struct nd_survivors *nd_survivors_new(const struct nd_run_options *options, stru
     if (folder)
         s->mirror = nd_mirror_new(folder, others, err);
     else
-        s->single = nd_output_open(options->output ? options->output : "-", err);
+        s->single = nd_output_open(options->output, err);
     if (s->mirror || s->single)
         return s;
     free(s);
