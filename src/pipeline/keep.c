@@ -1,6 +1,8 @@
 /* keep.c - who stands for a cluster: the order in which documents are offered */
 #include "pipeline/keep.h"
 
+#include "base/number.h"
+
 #include <neardup/text.h>
 
 #include <math.h>
@@ -75,7 +77,7 @@ static bool parse_number(struct nd_view value, double *number)
 
     if (!copy_value(value, text, sizeof text) || strspn(text, "+-.0123456789eE") != strlen(text))
         return false;
-    *number = strtod(text, &end);
+    *number = nd_number_read(text, &end);
     return end != text && !*end && isfinite(*number);
 }
 
