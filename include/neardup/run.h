@@ -104,8 +104,9 @@ struct nd_run_summary {
  * Deduplicate.  On failure nothing is published: no output that has a name appears or changes (what
  * went to a pipe or a device is gone), unless it is the last step that fails, giving the outputs
  * their names: summary->partly_published then says so.  ND_OK with summary->failed_inputs > 0:
- * outputs are published, but some inputs were left out.  ND_EINVAL, ND_EINPUT (strict; CSV headers
- * that differ; documents mixed with records), ND_EIO, ND_ECHANGED, ND_ENOMEM, ND_ECANCELLED.
+ * outputs are published, but some inputs were left out.  ND_EINVAL, ND_EINPUT (strict; no input
+ * could be read; CSV headers that differ; documents mixed with records), ND_EIO, ND_ECHANGED,
+ * ND_ENOMEM, ND_ECANCELLED.
  */
 ND_API enum nd_status nd_run_dedup(const struct nd_run_options *options,
                                    const struct nd_run_events *events,

@@ -143,6 +143,9 @@ enum nd_status nd_run_finish(struct nd_run *run, struct nd_error *err)
 
     if (status != ND_OK)
         return status;
+    /* An earlier result is not replaced by nothing because a name was mistyped. */
+    if (run->summary->failed_inputs && !nd_reading_sources(run->reading))
+        return nd_fail(err, ND_EINPUT, "no input could be read");
     warn_of_double_ids(run);
     nd_run_warn_of_fields(run);
     status = nd_summary_complete(run, err);

@@ -96,6 +96,20 @@ three_files() {
     [ ! -e out ]
 }
 
+@test "what was there is not replaced by nothing because no input could be read" {
+    small_corpus
+    echo before >out
+    run neardup dedup smal.jsonl nowhere/ -o out -q
+    [ "$status" -eq 2 ]
+    [[ ${lines[0]} == "neardup: smal.jsonl: cannot be opened: No such file or directory" ]]
+    [[ ${lines[2]} == "neardup: no input could be read" ]]
+    [[ ${lines[3]} == "neardup: stopped; nothing was published" ]]
+    [ "$(cat out)" = before ]
+    run neardup dedup smal.jsonl small.jsonl -o out -q
+    [ "$status" -eq 2 ]
+    [ "$(ids out)" = "a 4 5" ]
+}
+
 @test "a file that is replaced keeps who may read it" {
     small_corpus
     : >secret
