@@ -26,6 +26,8 @@ struct nd_temporary {
 };
 
 static _Atomic(struct nd_temporary *) first;
+static atomic_size_t
+    n_unused; /* a hint: a run that copies a million files has none, and no search */
 static atomic_bool abandoned;
 
 void nd_temporary_abandon(void)
@@ -40,11 +42,13 @@ static struct nd_temporary *claim(void)
 {
     struct nd_temporary *t;
 
-    for (t = atomic_load(&first); t; t = t->next) {
+    for (t = atomic_load(&n_unused) ? atomic_load(&first) : NULL; t; t = t->next) {
         int unused = UNUSED;
 
-        if (atomic_compare_exchange_strong(&t->state, &unused, CLAIMED))
+        if (atomic_compare_exchange_strong(&t->state, &unused, CLAIMED)) {
+            atomic_fetch_sub(&n_unused, 1);
             return t;
+        }
     }
     t = calloc(1, sizeof *t);
     if (!t)
@@ -64,6 +68,7 @@ static void unclaim(struct nd_temporary *t)
     free(t->name);
     free(t->target);
     t->name = t->target = NULL;
+    atomic_fetch_add(&n_unused, 1);
     atomic_store(&t->state, UNUSED);
 }
 
