@@ -156,9 +156,11 @@ void nd_packer_free(struct nd_packer *p)
 enum nd_status nd_packer_entry(struct nd_packer *p, const char *name, uint64_t bytes,
                                struct nd_error *err)
 {
-    if (put_header(p->archive, p->kind, name, bytes) < ARCHIVE_WARN)
-        return fail(p, err);
-    return ND_OK;
+    if (put_header(p->archive, p->kind, name, bytes) >= ARCHIVE_WARN)
+        return ND_OK;
+    if (p->status == ND_OK && !archive_error_string(p->archive))
+        return nd_fail(err, ND_EINPUT, "a %s cannot hold an entry named '%s'", p->kind, name);
+    return fail(p, err);
 }
 
 enum nd_status nd_packer_write(struct nd_packer *p, const void *data, size_t len,

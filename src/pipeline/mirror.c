@@ -59,14 +59,21 @@ static bool append_parts(struct nd_buffer *name, const char *path)
 static enum nd_status make_name(struct nd_mirror *m, const char *path, const char *entry,
                                 struct nd_error *err)
 {
+    size_t before;
+
     m->name.len = 0;
     if (!nd_buffer_append(&m->name, m->folder, strlen(m->folder)))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     while (m->name.len > 1 && m->name.data[m->name.len - 1] == '/')
         m->name.len--;
-    if (!append_parts(&m->name, path) || (entry && !append_parts(&m->name, entry)) ||
-        !nd_buffer_append(&m->name, "", 1))
+    if (!append_parts(&m->name, path))
         return nd_fail(err, ND_ENOMEM, "out of memory");
+    before = m->name.len;
+    if ((entry && !append_parts(&m->name, entry)) || !nd_buffer_append(&m->name, "", 1))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (entry && m->name.len == before + 1)
+        return nd_fail(err, ND_EINPUT, "%s!%s: has no name in a folder; use -o or --output-dir",
+                       path, entry);
     if (nd_hash_set_add(&m->names, nd_hash_bytes(m->name.data, m->name.len)))
         return nd_fail(err, ND_EINPUT, "%s: two inputs would be written to it, %s the second",
                        m->name.data, path);

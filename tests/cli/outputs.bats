@@ -222,6 +222,24 @@ assert zipped[1] == names[1] and len(set(zipped) & set(names)) == 2, (zipped, na
 EOF
 }
 
+@test "an entry without a name is kept in a tar, and refused where it cannot be" {
+    python3 - <<'EOF'
+import io, tarfile
+with tarfile.open("odd.tar", "w") as t:
+    entry = tarfile.TarInfo("")
+    entry.size = 5
+    t.addfile(entry, io.BytesIO(b"words"))
+EOF
+    neardup dedup odd.tar -o out.tar -q
+    python3 -c 'import tarfile; assert tarfile.open("out.tar").getnames() == [""]'
+    run neardup dedup odd.tar -o out.zip -q
+    [ "$status" -eq 2 ]
+    [[ ${lines[0]} == "neardup: a zip cannot hold an entry named ''" ]]
+    run neardup dedup odd.tar --copy-to d -q
+    [ "$status" -eq 2 ]
+    [[ ${lines[0]} == "neardup: odd.tar!: has no name in a folder; use -o or --output-dir" ]]
+}
+
 @test "records out of an archive may go to one file" {
     small_corpus
     head -2 small.jsonl >1.jsonl
