@@ -137,9 +137,11 @@ three_files() {
 
 @test "a file that may not grow is an error of writing, and leaves nothing" {
     large_corpus large.jsonl
-    run bash -c "ulimit -f 100; \"$NEARDUP\" dedup large.jsonl -o out -q 2>&1 | tail -2"
-    [[ ${lines[0]} == "neardup: out: cannot be written: File too large" ]]
-    [ "$(ls -A)" = large.jsonl ]
+    for name in out out.gz out.zst out.xz out.bz2 out.lz4; do
+        run bash -c "ulimit -f 100; \"$NEARDUP\" dedup large.jsonl -o $name -q 2>&1 | tail -2"
+        [[ ${lines[0]} == "neardup: $name: cannot be written: File too large" ]]
+        [ "$(ls -A)" = large.jsonl ]
+    done
 }
 
 @test "Ctrl-\\ leaves no half file" {
