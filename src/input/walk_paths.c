@@ -305,7 +305,7 @@ static enum nd_status visit_entry(struct walk *w, const char *path)
 /* All below one directory that was given. */
 static enum nd_status walk_directory(struct walk *w, const char *path, const struct stat *st)
 {
-    size_t n = strlen(path);
+    size_t n = strlen(path), before = w->list->count;
     enum nd_status status;
 
     w->below = n + (n > 0 && path[n - 1] != '/');
@@ -321,6 +321,9 @@ static enum nd_status walk_directory(struct walk *w, const char *path, const str
         else
             status = visit_entry(w, p.path);
     }
+    if (status == ND_OK && w->list->count == before)
+        nd_report(w->reporter, ND_PROBLEM_WARNING, "%s: no file below it%s", path,
+                  w->options->n_globs ? " matches" : "");
     return status;
 }
 

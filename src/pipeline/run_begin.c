@@ -26,6 +26,9 @@ static enum nd_status check_outputs(const struct nd_run_options *o, bool has_fol
     const char *outputs[] = {has_folder ? NULL : o->output, o->manifest, o->clusters, o->summary};
     enum nd_status status = ND_OK;
 
+    if (o->dry_run)
+        return nd_output_check_inputs(o->summary, o->paths, o->n_paths, err);
+
     for (size_t i = 1; i < 4 && status == ND_OK; i++) {
         for (size_t j = 0; j < i; j++)
             if (outputs[i] && outputs[j] && nd_output_is_same(outputs[i], outputs[j]))

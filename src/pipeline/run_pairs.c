@@ -194,8 +194,9 @@ enum nd_status nd_run_pairs(const struct nd_run_options *options,
 
     *p.err = (struct nd_error){0};
     own.manifest = own.clusters = own.output_dir = own.copy_to = own.link_to = NULL;
-    own.dry_run = 1; /* no survivors; the summary is written */
+    own.dry_run = 0;
     status = nd_run_begin(&run, &own, events, summary, &hooks, p.err);
+    own.dry_run = 1; /* no survivors; the summary is written */
     if (status == ND_OK)
         status = nd_output_check_inputs(own.output, own.paths, own.n_paths, p.err);
     if (status == ND_OK)

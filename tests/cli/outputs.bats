@@ -167,6 +167,12 @@ load common
     [ "$(cat out)" = in/a.txt ]
     neardup dedup in --glob '*.txt' --glob '*.md' -o out -q
     [ "$(cat out)" = "$(printf 'in/a.txt\nin/b.md')" ]
+    run neardup dedup in --glob '*.tex' -o out -q
+    [ "$status" -eq 0 ] && [ ! -s out ]
+    [ "$output" = "neardup: warning: in: no file below it matches" ]
+    mkdir none
+    run neardup dedup none -o out -q
+    [ "$output" = "neardup: warning: none: no file below it" ]
 }
 
 @test "tar in, tar out; zip in, zip out" {
@@ -333,6 +339,7 @@ EOF
         [ "$(ls -A)" = "$(printf 's\nsmall.jsonl')" ]
         grep -q '"kept":3,' s
         [[ $output == *"kept"* ]]
+        neardup dedup small.jsonl --dry-run --keep $keep --summary - -q | grep -q '"kept":3,'
     done
 }
 
