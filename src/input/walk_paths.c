@@ -132,7 +132,7 @@ static int visit(struct walk *w, const char *path, const struct stat *st,
     void *array = w->visited;
     size_t b;
 
-    if (2 * (w->n_visited + 1) > w->n_buckets && !grow_buckets(w))
+    if ((!w->bucket || 2 * (w->n_visited + 1) > w->n_buckets) && !grow_buckets(w))
         return -1;
     b = bucket_of(w, st->st_dev, st->st_ino);
     if (w->bucket[b]) {
