@@ -35,7 +35,7 @@ int cmd_dedup(struct settings *s)
     status = nd_run_dedup(&s->run, &events, &summary, &err);
     report_end(&report);
     if (status != ND_OK)
-        return report_failure(&err);
+        return summary.partly_published ? report_partial(&err) : report_failure(&err);
     if (!s->quiet)
         print_summary(&summary);
     return report_failed_inputs(&summary);

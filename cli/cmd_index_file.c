@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <neardup/hamming_file.h>
 
@@ -49,6 +50,16 @@ static int write_index(const struct hamming_settings *settings, const char *inde
     return status;
 }
 
+/* Whether the output is a text of fingerprints that is read; an index may take its own place. */
+static bool would_lose(const char *output, const char *path)
+{
+    struct nd_hamming_shape shape;
+    struct stat x, y;
+
+    return stat(output, &x) == 0 && stat(path, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino && nd_hamming_file_peek(output, &shape, NULL) != ND_OK;
+}
+
 int index_build(const struct settings *s, const char *const *path, size_t n)
 {
     const struct hamming_settings *h = &s->hamming;
@@ -60,6 +71,11 @@ int index_build(const struct settings *s, const char *const *path, size_t n)
         say("index build wants --output FILE");
         return 2;
     }
+    for (size_t i = 0; i < n; i++)
+        if (would_lose(h->output, path[i])) {
+            say("'%s' is an input, and would be lost: write elsewhere", h->output);
+            return 2;
+        }
     return write_index(h, h->output, &shape, path, n);
 }
 

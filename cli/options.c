@@ -283,6 +283,6 @@ const struct option option_table[] = {
      SET(set_df_drop)},
     {NULL, "sample", 0, "N", "calibrate: on how many documents (default: 500)", FOR_DF,
      SET(set_df_number)},
-    {NULL, "help", 'h', NULL, "this text", FOR_INPUT | FOR_HAMMING | FOR_RECIPE, SET(set_help)},
+    {"Help", "help", 'h', NULL, "this text", FOR_INPUT | FOR_HAMMING | FOR_RECIPE, SET(set_help)},
 };
 const size_t n_options = sizeof option_table / sizeof *option_table;

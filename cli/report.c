@@ -18,15 +18,27 @@ static void take_line_away(void)
     line_is_up = false;
 }
 
+void put_name(const char *text)
+{
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        bool c1 = c[0] == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0;
+
+        fputc(*c < 0x20 || *c == 0x7F || c1 ? '?' : *c, stderr);
+        c += c1;
+    }
+}
+
 void say(const char *format, ...)
 {
+    char message[4096]; /* the library's are shorter */
     va_list arguments;
 
+    va_start(arguments, format);
+    (void)vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
     take_line_away();
     fputs("neardup: ", stderr);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
+    put_name(message);
     fputc('\n', stderr);
 }
 
@@ -149,6 +161,13 @@ int report_failure(const struct nd_error *err)
 {
     say("%s", err->message);
     say("stopped; nothing was published");
+    return 2;
+}
+
+int report_partial(const struct nd_error *err)
+{
+    say("%s", err->message);
+    say("stopped while the outputs were given their names: some are published, others are not");
     return 2;
 }
 

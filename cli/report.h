@@ -12,6 +12,9 @@ struct report {
 };
 
 struct nd_run_events report_events(struct report *r);
+/* To standard error, without what could steer a terminal: names come from elsewhere. */
+void put_name(const char *text);
+
 /* Take the progress line away; say how many bad records there were. */
 void report_end(struct report *r);
 
@@ -25,6 +28,7 @@ bool use_standard_input(struct settings *s);
 
 /* The exit status of a run, with its message. */
 int report_failure(const struct nd_error *err);
+int report_partial(const struct nd_error *err);
 int report_failed_inputs(const struct nd_run_summary *s);
 /* The same of a use: 1 where nothing was found. */
 int report_use(const struct nd_use_summary *s, uint64_t found);

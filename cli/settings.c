@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "settings.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,10 +50,24 @@ struct given {
     const char *value;
 };
 
+/* "--threads or --threshold" for "--thr": abbreviations are not guessed. */
+static size_t list_longer(const char *const *names, size_t n, const char *name, size_t len,
+                          char list[256])
+{
+    size_t found = 0, used = 0;
+
+    for (size_t i = 0; i < n && used < 200; i++)
+        if (len > 1 && strncmp(names[i], name, len) == 0)
+            used += (size_t)snprintf(list + used, 256 - used, "%s--%s", found++ ? " or " : "",
+                                     names[i]);
+    return found;
+}
+
 static enum nd_status no_option(const struct command *command, const char *name, size_t len,
                                 const char *shown, struct nd_error *err)
 {
     const char *names[64], *nearest;
+    char list[256];
     size_t n = 0;
 
     for (size_t i = 0; i < n_options; i++) {
@@ -62,6 +77,8 @@ static enum nd_status no_option(const struct command *command, const char *name,
         if (option_table[i].commands & command->bit && n < sizeof names / sizeof *names)
             names[n++] = option_table[i].name;
     }
+    if (list_longer(names, n, name, len, list) > 1)
+        return nd_fail(err, ND_EINVAL, "there is no option %s; did you mean %s?", shown, list);
     nearest = nd_name_nearest(name, len, names, n);
     if (nearest)
         return nd_fail(err, ND_EINVAL, "there is no option %s; did you mean --%s?", shown, nearest);

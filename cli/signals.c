@@ -22,14 +22,15 @@ static void abandon(int signal_number)
 
 void handle_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
     struct sigaction action = {.sa_handler = abandon, .sa_flags = (int)SA_RESETHAND}, before;
 
     sigemptyset(&action.sa_mask);
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write() */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), */
+    signal(SIGXFSZ, SIG_IGN); /* as is a file that may not grow */
 }
 
 void open_standard_files(void)

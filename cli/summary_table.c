@@ -35,7 +35,8 @@ static void print_kind(const struct nd_run_kind *kind)
                                           "CSV",     "TSV",  "mail", "mbox"};
     char size[32];
 
-    fprintf(stderr, "  %s", kind->first);
+    fputs("  ", stderr);
+    put_name(kind->first);
     if (kind->sources > 1)
         fprintf(stderr, " and %llu more", (unsigned long long)(kind->sources - 1));
     fprintf(stderr, ": %s%s", formats[kind->format],

@@ -52,13 +52,14 @@ struct nd_dedup_params {
     unsigned bands, rows;           /* 0: chosen for threshold and recall */
     unsigned simhash_bits;          /* for ND_CANDIDATES_SIMHASH */
     unsigned max_checks;            /* exact comparisons a document, at most */
-    unsigned threads;               /* 0: one a processor */
+    unsigned threads;               /* at most 1024; 0: one a processor */
     const struct nd_method *method; /* for ND_CANDIDATES_MATCH; copied by nd_dedup_new */
     size_t cache_bytes; /* for shingles of kept documents; bounds memory, changes no result */
 };
 ND_API struct nd_dedup_params nd_dedup_params_default(void);
 
-/* One document pushed: valid UTF-8; only documents of an equal group are compared. */
+/* One document pushed: valid UTF-8 (nd_utf8_repair); only documents of an equal group are
+ * compared. */
 struct nd_dedup_item {
     struct nd_view text;
     uint32_t group;
@@ -88,7 +89,7 @@ struct nd_decision {
  * Gives the texts of earlier kept documents again, so that the engine need not hold them.  `fetch`
  * is called by several workers at once (0 … threads - 1); the text stays valid until the same
  * worker's next call or `push` returns.  `keep` is called in order, once a kept document, while its
- * text is still in hand.
+ * text is still in hand.  What they return, and write to *err, is what the push ends with.
  */
 struct nd_text_source {
     void *context;
@@ -99,15 +100,20 @@ struct nd_text_source {
 
 struct nd_dedup;
 
-/* `source` NULL: the engine keeps the texts of kept documents in memory itself. */
+/*
+ * `params` and `source` are copied; `source` NULL: the engine keeps the texts of kept documents in
+ * memory itself.  NULL: ND_EINVAL (the message names the parameter), ND_ENOMEM.
+ */
 ND_API struct nd_dedup *nd_dedup_new(const struct nd_dedup_params *params,
                                      const struct nd_text_source *source, struct nd_error *err);
 ND_API void nd_dedup_free(struct nd_dedup *dedup);
 
 /*
  * Push n documents, in keep order; decisions[i] is what became of items[i].  The decisions do not
- * depend on how the documents are divided into pushes, nor on the number of threads.  On failure
- * the engine can only be freed.
+ * depend on how the documents are divided into pushes, nor on the number of threads.  ND_EINVAL,
+ * and nothing has changed: a text is no valid UTF-8, or pairs or components were pushed before, as
+ * one engine makes one of the three.  After ND_ENOMEM, ND_EUNSUPPORTED (2^32 - 2 documents) or what
+ * `source` returned, the engine can only be freed.
  */
 ND_API enum nd_status nd_dedup_push(struct nd_dedup *dedup, const struct nd_dedup_item *items,
                                     size_t n, struct nd_decision *decisions, struct nd_error *err);

@@ -49,8 +49,8 @@ ND_API enum nd_status nd_fail(struct nd_error *err, enum nd_status status, const
     ND_PRINTF(3, 4);
 
 /*
- * Of n names the one that a mistyped name most likely means, for messages: the first of those with
- * the fewest edits.  NULL: none is near.
+ * Of n names the one that a mistyped name most likely means, for messages: the shortest that begins
+ * with it, else the first of those with the fewest edits.  NULL: none is near.
  */
 ND_API const char *nd_name_nearest(const char *name, size_t len, const char *const *names,
                                    size_t n);

@@ -14,8 +14,8 @@ extern "C" {
 
 /*
  * Everything that `neardup dedup` can be told.  Start from nd_run_options_default().  All strings
- * are borrowed for the duration of the run.  An output named "-" is the standard output; one whose
- * name ends in .gz, .zst, .xz, .bz2 or .lz4 is compressed.
+ * are borrowed for the duration of the run.  An output named "-" is the standard output, as is
+ * `output` where it is NULL; one whose name ends in .gz, .zst, .xz, .bz2 or .lz4 is compressed.
  */
 struct nd_run_options {
     struct nd_recipe recipe;       /* method, threshold, keep policy … */
@@ -97,13 +97,16 @@ struct nd_run_summary {
     struct nd_run_kind kinds[ND_RUN_KINDS];
     size_t n_kinds;
     uint64_t other_sources; /* of kinds beyond these */
+    int partly_published;   /* the run failed when some outputs had got their names already */
 };
 
 /*
  * Deduplicate.  On failure nothing is published: no output that has a name appears or changes (what
- * went to a pipe or a device is gone).  ND_OK with summary->failed_inputs > 0: outputs are
- * published, but some inputs were left out.  ND_EINVAL, ND_EINPUT (strict; CSV headers that differ;
- * documents mixed with records), ND_EIO, ND_ECHANGED, ND_ENOMEM, ND_ECANCELLED.
+ * went to a pipe or a device is gone), unless it is the last step that fails, giving the outputs
+ * their names: summary->partly_published then says so.  ND_OK with summary->failed_inputs > 0:
+ * outputs are published, but some inputs were left out.  ND_EINVAL, ND_EINPUT (strict; no input
+ * could be read; CSV headers that differ; documents mixed with records), ND_EIO, ND_ECHANGED,
+ * ND_ENOMEM, ND_ECANCELLED.
  */
 ND_API enum nd_status nd_run_dedup(const struct nd_run_options *options,
                                    const struct nd_run_events *events,

@@ -52,7 +52,7 @@ enum nd_sketch_parts {
  */
 struct nd_sketcher;
 
-/* NULL and *err filled: ND_EINVAL (w out of range), ND_ENOMEM. */
+/* NULL and *err filled: ND_EINVAL (w or unit out of range), ND_ENOMEM. */
 ND_API struct nd_sketcher *nd_sketcher_new(const struct nd_sketch_params *params,
                                            struct nd_error *err);
 ND_API void nd_sketcher_free(struct nd_sketcher *s);

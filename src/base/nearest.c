@@ -38,13 +38,24 @@ static unsigned edit_distance(const char *a, size_t n_a, const char *b, size_t n
     return last[n_b];
 }
 
+/* The shortest name that begins so: an abbreviation. */
+static const char *find_longer(const char *name, size_t len, const char *const *names, size_t n)
+{
+    const char *found = NULL;
+
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(name, names[i], len) == 0 && (!found || strlen(names[i]) < strlen(found)))
+            found = names[i];
+    return found;
+}
+
 const char *nd_name_nearest(const char *name, size_t len, const char *const *names, size_t n)
 {
-    const char *nearest = NULL;
+    const char *nearest = len > 1 ? find_longer(name, len, names, n) : NULL;
     unsigned least = 1 + (unsigned)(len < 9 ? len : 9) / 3; /* more edits are another word */
 
-    if (len > NAME_MAX_LEN)
-        return NULL;
+    if (nearest || len > NAME_MAX_LEN)
+        return nearest;
     for (size_t i = 0; i < n; i++) {
         size_t known = strlen(names[i]);
         unsigned distance;

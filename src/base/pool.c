@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { JOB_LOOKS = 20 };
 enum job_state { JOB_NONE, JOB_WAITING, JOB_RUNNING, JOB_DONE };
@@ -203,12 +204,11 @@ static unsigned processors(void)
 {
     cpu_set_t set;
 
-    if (sched_getaffinity(0, sizeof set, &set) == 0) {
-        int n = CPU_COUNT(&set);
+    /* It refuses where there are more than the set has room for. */
+    long n = sched_getaffinity(0, sizeof set, &set) == 0 ? (long)CPU_COUNT(&set)
+                                                         : sysconf(_SC_NPROCESSORS_ONLN);
 
-        return n > 0 ? (unsigned)n : 1;
-    }
-    return 1;
+    return n < 1 ? 1 : n > ND_POOL_THREADS_MAX ? ND_POOL_THREADS_MAX : (unsigned)n;
 }
 
 static bool start_helper(struct nd_pool *pool, unsigned worker)
@@ -228,9 +228,14 @@ static bool start_helper(struct nd_pool *pool, unsigned worker)
 
 struct nd_pool *nd_pool_new(unsigned n_threads, struct nd_error *err)
 {
-    struct nd_pool *pool = calloc(1, sizeof *pool);
+    struct nd_pool *pool;
     bool ok;
 
+    if (n_threads > ND_POOL_THREADS_MAX) {
+        nd_fail(err, ND_EINVAL, "threads = %u: at most %d", n_threads, ND_POOL_THREADS_MAX);
+        return NULL;
+    }
+    pool = calloc(1, sizeof *pool);
     if (!pool) {
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
@@ -246,8 +251,10 @@ struct nd_pool *nd_pool_new(unsigned n_threads, struct nd_error *err)
     for (unsigned worker = 1; ok && worker < pool->n_threads; worker++)
         ok = start_helper(pool, worker);
     if (!ok) {
+        unsigned n = pool->n_threads;
+
         nd_pool_free(pool);
-        nd_fail(err, ND_ENOMEM, "cannot start %u threads", n_threads);
+        nd_fail(err, ND_ENOMEM, "cannot start %u threads", n);
         return NULL;
     }
     return pool;

@@ -15,7 +15,9 @@ struct nd_pool;
  * the call is over.  *done starts as false.  For third-party libraries that have a state. */
 void nd_once(atomic_bool *done, void (*make)(void));
 
-/* n_threads workers, the calling thread among them; 0: one a processor that the process may use. */
+/* n_threads workers, the calling thread among them; 0: one a processor that the process may use.
+ * ND_EINVAL: too many; ND_ENOMEM: they cannot be started. */
+enum { ND_POOL_THREADS_MAX = 1024 };
 struct nd_pool *nd_pool_new(unsigned n_threads, struct nd_error *err);
 void nd_pool_free(struct nd_pool *pool);
 unsigned nd_pool_threads(const struct nd_pool *pool);

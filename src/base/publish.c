@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "base/publish.h"
 
 enum nd_status nd_publish_failed(const struct nd_publish *p, struct nd_error *err)
@@ -18,24 +17,25 @@ enum nd_status nd_publish_failed(const struct nd_publish *p, struct nd_error *er
 
 enum nd_status nd_publish_begin(struct nd_publish *p, const char *path, struct nd_error *err)
 {
-    static const char suffix[] = ".XXXXXX";
-    size_t len = strlen(path);
+    struct nd_error why;
+    struct stat about;
     int fd;
 
-    *p = (struct nd_publish){.path = path, .temporary = nd_alloc_array(len + sizeof suffix, 1)};
-    if (!p->temporary)
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    memcpy(p->temporary, path, len);
-    memcpy(p->temporary + len, suffix, sizeof suffix);
-    fd = mkostemp(p->temporary, O_CLOEXEC);
-    if (fd >= 0) {
-        p->file = fdopen(fd, "wb");
-        if (p->file)
-            return ND_OK;
-        close(fd);
-        unlink(p->temporary);
+    *p = (struct nd_publish){.path = path};
+    /* A device or a pipe would become a file. */
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
+        return nd_fail(err, ND_EIO, "%s: is no regular file", path);
+    p->temporary = nd_temporary_create(path, &fd, &why);
+    if (!p->temporary) {
+        if (err)
+            *err = why;
+        return why.status;
     }
-    free(p->temporary);
+    p->file = fdopen(fd, "wb");
+    if (p->file)
+        return ND_OK;
+    close(fd);
+    nd_temporary_discard(p->temporary);
     p->temporary = NULL;
     return nd_publish_failed(p, err);
 }
@@ -58,17 +58,17 @@ enum nd_status nd_publish_end(struct nd_publish *p, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
-    if (fflush(p->file) != 0 || fchmod(fileno(p->file), 0644) != 0 || fsync(fileno(p->file)) != 0)
+    if (fflush(p->file) != 0 || fsync(fileno(p->file)) != 0)
         return nd_publish_failed(p, err);
     if (fclose(p->file) != 0)
         status = nd_publish_failed(p, err);
     p->file = NULL;
-    if (status == ND_OK && rename(p->temporary, p->path) != 0)
-        status = nd_publish_failed(p, err);
     if (status != ND_OK)
         return status;
-    free(p->temporary);
+    status = nd_temporary_publish(p->temporary, err);
     p->temporary = NULL;
+    if (status != ND_OK)
+        return status;
     return sync_folder(p->path) ? ND_OK : nd_publish_failed(p, err);
 }
 
@@ -76,8 +76,6 @@ void nd_publish_release(struct nd_publish *p)
 {
     if (p->file)
         fclose(p->file);
-    if (p->temporary)
-        unlink(p->temporary);
-    free(p->temporary);
+    nd_temporary_discard(p->temporary);
     *p = (struct nd_publish){0};
 }

@@ -4,12 +4,14 @@
 
 #include <neardup/error.h>
 
+#include "base/temporary.h"
+
 #include <stdio.h>
 
 /* A file under a temporary name beside `path`.  Starts from zeroes. */
 struct nd_publish {
     const char *path; /* the caller's */
-    char *temporary;
+    struct nd_temporary *temporary;
     FILE *file;
 };
 

@@ -26,6 +26,8 @@ struct nd_temporary {
 };
 
 static _Atomic(struct nd_temporary *) first;
+static atomic_size_t
+    n_unused; /* a hint: a run that copies a million files has none, and no search */
 static atomic_bool abandoned;
 
 void nd_temporary_abandon(void)
@@ -40,11 +42,13 @@ static struct nd_temporary *claim(void)
 {
     struct nd_temporary *t;
 
-    for (t = atomic_load(&first); t; t = t->next) {
+    for (t = atomic_load(&n_unused) ? atomic_load(&first) : NULL; t; t = t->next) {
         int unused = UNUSED;
 
-        if (atomic_compare_exchange_strong(&t->state, &unused, CLAIMED))
+        if (atomic_compare_exchange_strong(&t->state, &unused, CLAIMED)) {
+            atomic_fetch_sub(&n_unused, 1);
             return t;
+        }
     }
     t = calloc(1, sizeof *t);
     if (!t)
@@ -64,6 +68,7 @@ static void unclaim(struct nd_temporary *t)
     free(t->name);
     free(t->target);
     t->name = t->target = NULL;
+    atomic_fetch_add(&n_unused, 1);
     atomic_store(&t->state, UNUSED);
 }
 
@@ -81,9 +86,51 @@ static char *make_name(const char *target)
     return name;
 }
 
-struct nd_temporary *nd_temporary_create(const char *target, int *fd, struct nd_error *err)
+/* Who could read the file that is replaced can read the new one, and nobody else. */
+static void inherit(int fd, const struct stat *replaced)
+{
+    mode_t mode = replaced->st_mode & 0777;
+
+    if (fchown(fd, replaced->st_uid, replaced->st_gid) != 0) /* the group is another one, too */
+        mode &= ~(mode_t)070 | (mode & 07) << 3;
+    (void)!fchmod(fd, mode);
+}
+
+static int create_file(const char *name, const char *target, int *fd)
+{
+    struct stat replaced;
+    bool replaces = stat(target, &replaced) == 0;
+
+    *fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, replaces ? 0600 : 0666);
+    if (*fd >= 0 && replaces)
+        inherit(*fd, &replaced);
+    return *fd < 0 ? -1 : 0;
+}
+
+/* Across file systems, and where the system forbids links to files of others, a symbolic link. */
+static int create_link(const char *name, const char *existing)
+{
+    char *whole = realpath(existing, NULL);
+    int result = -1, because;
+
+    if (!whole)
+        return -1;
+    if (link(whole, name) == 0)
+        result = 0;
+    else if (errno == EXDEV || errno == EPERM || errno == EMLINK || errno == EOPNOTSUPP)
+        result = symlink(whole, name);
+    because = errno;
+    free(whole);
+    errno = because;
+    return result;
+}
+
+/* A file, or where `existing` is not NULL a link to that. */
+static struct nd_temporary *create(const char *target, const char *existing, int *fd,
+                                   struct nd_error *err)
 {
     struct nd_temporary *t = claim();
+    int made;
 
     if (!t) {
         nd_fail(err, ND_ENOMEM, "out of memory");
@@ -99,16 +146,31 @@ struct nd_temporary *nd_temporary_create(const char *target, int *fd, struct nd_
             return NULL;
         }
         atomic_store(&t->state, LIVE); /* before the file is: a signal may come between */
-        *fd = open(t->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (*fd < 0)
+        made = existing ? create_link(t->name, existing) : create_file(t->name, target, fd);
+        if (made < 0)
             atomic_store(&t->state, CLAIMED);
-    } while (*fd < 0 && errno == EEXIST);
-    if (*fd < 0) {
+    } while (made < 0 && errno == EEXIST);
+    if (made == 0)
+        return t;
+    if (existing)
+        nd_fail(err, ND_EIO, "%s: cannot be linked to %s: %s", target, existing, strerror(errno));
+    else
         nd_fail(err, ND_EIO, "%s: cannot be created: %s", target, strerror(errno));
-        unclaim(t);
-        return NULL;
-    }
-    return t;
+    unclaim(t);
+    return NULL;
+}
+
+struct nd_temporary *nd_temporary_create(const char *target, int *fd, struct nd_error *err)
+{
+    return create(target, NULL, fd, err);
+}
+
+struct nd_temporary *nd_temporary_create_link(const char *target, const char *existing,
+                                              struct nd_error *err)
+{
+    int none;
+
+    return create(target, existing, &none, err);
 }
 
 /* Whether the name still is that of the open file: who published it meanwhile has renamed it. */

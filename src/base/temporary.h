@@ -13,9 +13,13 @@ struct nd_temporary;
 
 /*
  * Create one beside `target` (a regular file's name, or one that does not exist), open for writing
- * in *fd.  ND_EIO, ND_ENOMEM.
+ * in *fd, with the permissions of the file that it will replace.  ND_EIO, ND_ENOMEM.
  */
 struct nd_temporary *nd_temporary_create(const char *target, int *fd, struct nd_error *err);
+
+/* The same as a link to an existing file: hard, or symbolic where that cannot be. */
+struct nd_temporary *nd_temporary_create_link(const char *target, const char *existing,
+                                              struct nd_error *err);
 
 /*
  * The same as TARGET.neardup-new, locked (flock) while it is open, so that nobody else writes it at

@@ -44,9 +44,12 @@ enum nd_status nd_dedup_ask(struct nd_dedup *d, const struct nd_dedup_item *item
                                                     const struct nd_found_pair *pair),
                             void *context, struct nd_error *err)
 {
-    struct asking job = {d, nd_items_begin(d, d->turn, items, n, err)};
-    enum nd_status status;
+    struct asking job = {d, NULL};
+    enum nd_status status = nd_batch_check(d, ND_PUSHED_PAIRS, items, n, err);
 
+    if (status != ND_OK)
+        return status;
+    job.item = nd_items_begin(d, d->turn, items, n, err);
     if (!job.item)
         return ND_ENOMEM;
     nd_workers_begin(d);

@@ -3,6 +3,8 @@
 
 #include "engine/state.h"
 
+#include <neardup/text.h>
+
 struct hashing {
     struct nd_item *item;
     size_t n;
@@ -31,13 +33,32 @@ static enum nd_status make_items(struct nd_dedup *d, const struct nd_dedup_item 
     return ND_OK;
 }
 
-enum nd_status nd_batch_begin(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
-                              struct nd_item **out, struct nd_error *err)
+enum nd_status nd_batch_check(const struct nd_dedup *d, enum nd_pushed kind,
+                              const struct nd_dedup_item *items, size_t n, struct nd_error *err)
 {
-    enum nd_status status = ND_OK;
-
-    if (d->stats.documents + n > UINT32_MAX - 1)
+    if (d->pushed != ND_PUSHED_NOTHING && d->pushed != kind)
+        return nd_fail(err, ND_EINVAL,
+                       "one engine makes stars, pairs or components: its documents were pushed for "
+                       "another of them");
+    if (n > UINT32_MAX - 1 || d->stats.documents + n > UINT32_MAX - 1)
         return nd_fail(err, ND_EUNSUPPORTED, "more than %u documents", UINT32_MAX - 1);
+    /* The run over files, which brings its pool, has repaired what it read. */
+    for (size_t i = 0; d->owns_pool && i < n; i++)
+        if (!nd_utf8_valid(items[i].text.data, items[i].text.len))
+            return nd_fail(err, ND_EINVAL,
+                           "item %zu: its text is no valid UTF-8; nd_utf8_repair makes it so", i);
+    return ND_OK;
+}
+
+enum nd_status nd_batch_begin(struct nd_dedup *d, enum nd_pushed kind,
+                              const struct nd_dedup_item *items, size_t n, struct nd_item **out,
+                              struct nd_error *err)
+{
+    enum nd_status status = nd_batch_check(d, kind, items, n, err);
+
+    if (status != ND_OK)
+        return status;
+    d->pushed = kind;
     nd_workers_begin(d);
     *out = nd_ahead_take(d, items, n);
     if (!*out)

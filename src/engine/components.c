@@ -183,7 +183,7 @@ enum nd_status nd_dedup_push_components(struct nd_dedup *d, const struct nd_dedu
         d->components = calloc(1, sizeof *d->components);
     if (!d->components)
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    status = nd_batch_begin(d, items, n, &item, err);
+    status = nd_batch_begin(d, ND_PUSHED_COMPONENTS, items, n, &item, err);
     if (status)
         return status;
     job = (struct nd_batch_job){d, item, n};
@@ -278,11 +278,11 @@ enum nd_status nd_dedup_components(struct nd_dedup *d, uint64_t first, size_t n,
                                    struct nd_error *err)
 {
     struct deciding job = {d, (uint32_t)first, decisions, via};
+    uint64_t pushed = d->pushed == ND_PUSHED_COMPONENTS ? d->stats.documents : 0;
     enum nd_status status;
 
-    if (first + n > d->stats.documents)
-        return nd_fail(err, ND_EINVAL, "there are only %llu documents",
-                       (unsigned long long)d->stats.documents);
+    if (first > pushed || n > pushed - first)
+        return nd_fail(err, ND_EINVAL, "there are only %llu documents", (unsigned long long)pushed);
     nd_workers_begin(d);
     nd_pool_run(d->pool, n, decide, &job);
     status = nd_workers_status(d, err);

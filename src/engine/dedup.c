@@ -29,6 +29,12 @@ static enum nd_status check_params(const struct nd_dedup_params *p, struct nd_er
     if (p->threshold.q == 0 || p->threshold.p == 0 || p->threshold.p > p->threshold.q)
         return nd_fail(err, ND_EINVAL, "threshold %u/%u: it must be above 0 and at most 1",
                        p->threshold.p, p->threshold.q);
+    if (p->candidates > ND_CANDIDATES_MATCH || p->verify > ND_VERIFY_NONE ||
+        p->cluster > ND_CLUSTER_COMPONENTS || p->short_policy > ND_SHORT_TOKENS)
+        return nd_fail(
+            err, ND_EINVAL,
+            "candidates %u, verify %u, cluster %u, short %u: one of them is no such value",
+            p->candidates, p->verify, p->cluster, p->short_policy);
     if (p->max_checks == 0)
         return nd_fail(err, ND_EINVAL, "max_checks must be at least 1");
     if (p->candidates == ND_CANDIDATES_MATCH && (!p->method || p->method->n_signatures == 0))
@@ -116,7 +122,7 @@ struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_par
 struct nd_dedup *nd_dedup_new(const struct nd_dedup_params *params,
                               const struct nd_text_source *source, struct nd_error *err)
 {
-    struct nd_pool *pool = nd_pool_new(params->threads, err);
+    struct nd_pool *pool = check_params(params, err) ? NULL : nd_pool_new(params->threads, err);
     struct nd_dedup *d = pool ? nd_dedup_new_on(pool, params, source, err) : NULL;
 
     if (d)

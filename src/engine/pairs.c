@@ -164,7 +164,7 @@ enum nd_status nd_dedup_push_pairs(struct nd_dedup *d, const struct nd_dedup_ite
                                    void *context, struct nd_error *err)
 {
     struct nd_item *item;
-    enum nd_status status = nd_batch_begin(d, items, n, &item, err);
+    enum nd_status status = nd_batch_begin(d, ND_PUSHED_PAIRS, items, n, &item, err);
 
     if (status)
         return status;

@@ -59,6 +59,9 @@ struct nd_batch_room {
     size_t key_capacity;
 };
 
+/* What an engine makes is decided by the first push. */
+enum nd_pushed { ND_PUSHED_NOTHING, ND_PUSHED_STARS, ND_PUSHED_PAIRS, ND_PUSHED_COMPONENTS };
+
 struct nd_dedup {
     struct nd_dedup_params params;
     struct nd_text_source source;
@@ -79,6 +82,7 @@ struct nd_dedup {
     unsigned n_keys;
     const struct nd_dedup_item *ahead; /* what is prepared, or NULL */
     size_t n_ahead;
+    enum nd_pushed pushed;
     struct nd_dedup_stats stats;
     struct nd_finder leaders, pending; /* of a batch: see settle.c */
     struct nd_components *components;
@@ -258,8 +262,12 @@ struct nd_batch_job {
     struct nd_item *item;
     size_t n;
 };
-enum nd_status nd_batch_begin(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
-                              struct nd_item **out, struct nd_error *err);
+enum nd_status nd_batch_begin(struct nd_dedup *d, enum nd_pushed kind,
+                              const struct nd_dedup_item *items, size_t n, struct nd_item **out,
+                              struct nd_error *err);
+/* What a caller can get wrong. */
+enum nd_status nd_batch_check(const struct nd_dedup *d, enum nd_pushed kind,
+                              const struct nd_dedup_item *items, size_t n, struct nd_error *err);
 /* … and counted, the shingles made handed to the cache, freed. */
 void nd_batch_end(struct nd_dedup *d, struct nd_item *item, size_t n, enum nd_status status);
 /* The items of these documents, if they were prepared (ahead.c); else NULL. */

@@ -3,6 +3,7 @@
 #include "feature/stop_words.h"
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "feature/apostrophes.h"
 
 #include <neardup/text.h>
@@ -141,7 +142,7 @@ static enum nd_status from_df(struct nd_stop_words *s, const char *share, const 
                               struct nd_error *err)
 {
     char *end;
-    double value = strtod(share, &end);
+    double value = nd_number_read(share, &end);
 
     if (end == share || *end || !(value >= 0 && value < 1))
         return nd_fail(err, ND_EINVAL,

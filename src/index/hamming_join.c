@@ -173,7 +173,7 @@ enum nd_status nd_hamming_pairs(const uint64_t *fingerprints, size_t n, unsigned
     open_bits(j.level.open, bits);
     j.pool = nd_pool_new(threads, err);
     if (!j.pool)
-        return ND_ENOMEM;
+        return err ? err->status : ND_ENOMEM;
     j.n_threads = nd_pool_threads(j.pool);
     run(&j);
     nd_pool_free(j.pool);

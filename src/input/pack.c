@@ -6,6 +6,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -17,30 +18,36 @@ struct nd_packer {
     void *context;
     enum nd_status status; /* what the sink said first */
     struct nd_error error;
+    bool has_failed, is_over;
 };
 
+/* libarchive never hears of a failing sink: it would leak its block.  Who called it asks p->status.
+ */
 static la_ssize_t pass_on(struct archive *a, void *client, const void *data, size_t len)
 {
     struct nd_packer *p = client;
 
-    if (p->status == ND_OK)
+    (void)a;
+    if (p->status == ND_OK && !p->is_over)
         p->status = p->sink(p->context, data, len, &p->error);
-    if (p->status == ND_OK)
-        return (la_ssize_t)len;
-    archive_set_error(a, EIO, "%s", p->error.message);
-    return -1;
+    return (la_ssize_t)len;
 }
 
-/* The sink's own error before libarchive's account of it. */
-static enum nd_status fail(struct nd_packer *p, struct nd_error *err)
+/* After a call that gave `code`. */
+static enum nd_status check(struct nd_packer *p, la_ssize_t code, struct nd_error *err)
 {
-    const char *why = archive_error_string(p->archive);
+    const char *why;
 
-    if (p->status == ND_OK)
-        return nd_fail(err, ND_EIO, "cannot compress: %s", why ? why : "unknown error");
-    if (err)
-        *err = p->error;
-    return p->status;
+    if (p->status != ND_OK) {
+        if (err)
+            *err = p->error;
+        return p->status;
+    }
+    if (code >= ARCHIVE_WARN)
+        return ND_OK;
+    p->has_failed = true;
+    why = archive_error_string(p->archive);
+    return nd_fail(err, ND_EIO, "cannot compress: %s", why ? why : "unknown error");
 }
 
 static int add_filter(struct archive *a, const char *compression)
@@ -147,8 +154,14 @@ void nd_packer_free(struct nd_packer *p)
 {
     if (!p)
         return;
-    /* Freeing would write the end marks to a sink that may be gone. */
-    archive_write_fail(p->archive);
+    /*
+     * Freeing writes the end marks, which go nowhere; without them libarchive 3.6.2 leaks its
+     * block.  After a failure of its own it must not: a compressor may point to bytes that are
+     * gone.
+     */
+    p->is_over = true;
+    if (p->has_failed)
+        archive_write_fail(p->archive);
     archive_write_free(p->archive);
     free(p);
 }
@@ -156,32 +169,31 @@ void nd_packer_free(struct nd_packer *p)
 enum nd_status nd_packer_entry(struct nd_packer *p, const char *name, uint64_t bytes,
                                struct nd_error *err)
 {
-    if (put_header(p->archive, p->kind, name, bytes) < ARCHIVE_WARN)
-        return fail(p, err);
-    return ND_OK;
+    if (!*name && strcmp(p->kind, "zip") == 0)
+        return nd_fail(err, ND_EINPUT, "a zip cannot hold an entry named ''");
+    return check(p, put_header(p->archive, p->kind, name, bytes), err);
 }
 
 enum nd_status nd_packer_write(struct nd_packer *p, const void *data, size_t len,
                                struct nd_error *err)
 {
+    enum nd_status status = ND_OK;
     const char *at = data;
 
-    while (len) {
+    while (len && status == ND_OK) {
         la_ssize_t n = archive_write_data(p->archive, at, len);
 
-        if (n <= 0)
-            return fail(p, err);
-        at += n;
-        len -= (size_t)n;
+        status = check(p, n > 0 ? n : ARCHIVE_FATAL, err);
+        at += n > 0 ? n : 0;
+        len -= n > 0 ? (size_t)n : 0;
     }
-    return ND_OK;
+    return status;
 }
 
 enum nd_status nd_packer_finish(struct nd_packer *p, struct nd_error *err)
 {
-    if (archive_write_close(p->archive) != ARCHIVE_OK)
-        return fail(p, err);
-    return ND_OK;
+    return check(p, archive_write_close(p->archive) == ARCHIVE_OK ? ARCHIVE_OK : ARCHIVE_FATAL,
+                 err);
 }
 
 static const struct {

@@ -7,6 +7,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -37,8 +39,21 @@ struct walk {
     size_t n_buckets;
     struct pending *pending;
     size_t n_pending, pending_capacity;
-    size_t below; /* length of the given path with its '/': where the path below it begins */
+    size_t below;  /* length of the given path with its '/': where the path below it begins */
+    bool has_told; /* something of what lies below it */
 };
+
+static void ND_PRINTF(3, 4) tell(struct walk *w, enum nd_problem_kind kind, const char *format, ...)
+{
+    char message[2048];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    w->has_told = true;
+    nd_report(w->reporter, kind, "%s", message);
+}
 
 static bool add_file(struct nd_path_list *list, const char *path, const struct stat *st)
 {
@@ -117,7 +132,7 @@ static int visit(struct walk *w, const char *path, const struct stat *st,
     void *array = w->visited;
     size_t b;
 
-    if (2 * (w->n_visited + 1) > w->n_buckets && !grow_buckets(w))
+    if ((!w->bucket || 2 * (w->n_visited + 1) > w->n_buckets) && !grow_buckets(w))
         return -1;
     b = bucket_of(w, st->st_dev, st->st_ino);
     if (w->bucket[b]) {
@@ -204,8 +219,7 @@ static enum nd_status list_directory(struct walk *w, const char *path, struct li
     struct dirent *e;
 
     if (!directory) {
-        nd_report(w->reporter, ND_PROBLEM_FAILED, "%s: directory cannot be read: %s", path,
-                  strerror(errno));
+        tell(w, ND_PROBLEM_FAILED, "%s: directory cannot be read: %s", path, strerror(errno));
         return ND_OK;
     }
     while (status == ND_OK && (errno = 0, e = readdir(directory))) {
@@ -218,8 +232,8 @@ static enum nd_status list_directory(struct walk *w, const char *path, struct li
             status = ND_ENOMEM;
     }
     if (status == ND_OK && errno)
-        nd_report(w->reporter, ND_PROBLEM_FAILED, "%s: directory cannot be read to its end: %s",
-                  path, strerror(errno));
+        tell(w, ND_PROBLEM_FAILED, "%s: directory cannot be read to its end: %s", path,
+             strerror(errno));
     (void)closedir(directory);
     return status;
 }
@@ -262,10 +276,10 @@ static enum nd_status enter_directory(struct walk *w, const char *path, const st
     if (is_new < 0)
         return ND_ENOMEM;
     if (is_new == 0) {
-        nd_report(w->reporter, ND_PROBLEM_WARNING,
-                  before->is_open ? "%s: leads back to %s (a loop of symbolic links): not followed"
-                                  : "%s: is the same directory as %s: not read again",
-                  path, before->path);
+        tell(w, ND_PROBLEM_WARNING,
+             before->is_open ? "%s: leads back to %s (a loop of symbolic links): not followed"
+                             : "%s: is the same directory as %s: not read again",
+             path, before->path);
         return ND_OK;
     }
     if (!push(w, (struct pending){path, w->n_visited - 1, LEAVE}))
@@ -287,8 +301,7 @@ static enum nd_status visit_entry(struct walk *w, const char *path)
 
     if (stat(path, &st) != 0) {
         if (matches(w, path))
-            nd_report(w->reporter, ND_PROBLEM_FAILED, "%s: cannot be read: %s", path,
-                      strerror(errno));
+            tell(w, ND_PROBLEM_FAILED, "%s: cannot be read: %s", path, strerror(errno));
         return ND_OK;
     }
     if (S_ISDIR(st.st_mode))
@@ -296,7 +309,7 @@ static enum nd_status visit_entry(struct walk *w, const char *path)
     if (!matches(w, path))
         return ND_OK;
     if (!S_ISREG(st.st_mode)) {
-        nd_report(w->reporter, ND_PROBLEM_WARNING, "%s: is no regular file: passed over", path);
+        tell(w, ND_PROBLEM_WARNING, "%s: is no regular file: passed over", path);
         return ND_OK;
     }
     return add_file(w->list, path, &st) ? ND_OK : ND_ENOMEM;
@@ -305,11 +318,12 @@ static enum nd_status visit_entry(struct walk *w, const char *path)
 /* All below one directory that was given. */
 static enum nd_status walk_directory(struct walk *w, const char *path, const struct stat *st)
 {
-    size_t n = strlen(path);
+    size_t n = strlen(path), before = w->list->count;
     enum nd_status status;
 
     w->below = n + (n > 0 && path[n - 1] != '/');
     w->n_visited = w->n_pending = 0;
+    w->has_told = false;
     if (w->bucket)
         memset(w->bucket, 0, w->n_buckets * sizeof *w->bucket);
     status = enter_directory(w, path, st);
@@ -321,6 +335,9 @@ static enum nd_status walk_directory(struct walk *w, const char *path, const str
         else
             status = visit_entry(w, p.path);
     }
+    if (status == ND_OK && w->list->count == before && !w->has_told)
+        tell(w, ND_PROBLEM_WARNING, "%s: no file below it%s", path,
+             w->options->n_globs ? " matches" : "");
     return status;
 }
 
@@ -331,13 +348,20 @@ enum nd_status nd_paths_expand(const char *const *given, size_t n_given,
 {
     struct walk w = {.options = options, .reporter = reporter, .strings = strings, .list = list};
     enum nd_status status = ND_OK;
+    bool has_stdin = false;
 
     list->is_size_known = 1;
     for (size_t i = 0; i < n_given && status == ND_OK; i++) {
-        bool exists;
+        bool is_stdin = strcmp(given[i], "-") == 0, exists;
         struct stat st;
 
-        exists = strcmp(given[i], "-") != 0 && stat(given[i], &st) == 0;
+        if (is_stdin && has_stdin) {
+            nd_report(reporter, ND_PROBLEM_FAILED,
+                      "(standard input): is named twice, and can be read only once");
+            continue;
+        }
+        has_stdin |= is_stdin;
+        exists = !is_stdin && stat(given[i], &st) == 0;
         if (exists && S_ISDIR(st.st_mode))
             status = walk_directory(&w, given[i], &st);
         else if (!add_file(list, given[i], exists && S_ISREG(st.st_mode) ? &st : NULL))

@@ -1,6 +1,8 @@
 /* date.c - dates as RFC 3339, RFC 2822 and seconds since 1970 write them */
 #include "pipeline/keep.h"
 
+#include "base/number.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,7 +189,7 @@ static bool parse_seconds(const char *at, int64_t *microseconds)
 
     if (strspn(at, "+-.0123456789eE") != strlen(at))
         return false;
-    seconds = strtod(at, &end);
+    seconds = nd_number_read(at, &end);
     if (end == at || *end || !(fabs(seconds) < 9e12))
         return false;
     *microseconds = (int64_t)floor(seconds * 1e6);

@@ -199,6 +199,8 @@ enum nd_status nd_explain_find_both(const struct nd_run_options *options, const 
 
     if (options->n_paths)
         return nd_explain_find(options, options->paths, options->n_paths, names, held, events, err);
+    if (strcmp(names[0], "-") == 0 && strcmp(names[1], "-") == 0)
+        return nd_fail(err, ND_EINVAL, "the standard input cannot be both documents");
     status = nd_explain_find(options, &names[0], 1, NULL, &held[0], events, err);
     if (status != ND_OK)
         return status;

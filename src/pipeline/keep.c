@@ -1,6 +1,8 @@
 /* keep.c - who stands for a cluster: the order in which documents are offered */
 #include "pipeline/keep.h"
 
+#include "base/number.h"
+
 #include <neardup/text.h>
 
 #include <math.h>
@@ -75,7 +77,7 @@ static bool parse_number(struct nd_view value, double *number)
 
     if (!copy_value(value, text, sizeof text) || strspn(text, "+-.0123456789eE") != strlen(text))
         return false;
-    *number = strtod(text, &end);
+    *number = nd_number_read(text, &end);
     return end != text && !*end && isfinite(*number);
 }
 
@@ -108,13 +110,14 @@ bool nd_keep_key(const struct nd_keep *keep, struct nd_view text, struct nd_view
         *key = keep->by == ND_KEEP_SHORTEST ? (uint64_t)length : UINT64_MAX - (uint64_t)length;
         return true;
     case ND_KEEP_NEWEST:
-        *key = nd_date_parse(value, &date) ? ~((uint64_t)date ^ UINT64_C(1) << 63) : UINT64_MAX;
+        *key =
+            nd_date_parse(value, &date) ? ~((uint64_t)date ^ UINT64_C(1) << 63) : ND_KEEP_WITHOUT;
         return true;
     case ND_KEEP_GREATEST:
-        *key = parse_number(value, &number) ? ~key_of_number(number) : UINT64_MAX;
+        *key = parse_number(value, &number) ? ~key_of_number(number) : ND_KEEP_WITHOUT;
         return true;
     case ND_KEEP_LEAST:
-        *key = parse_number(value, &number) ? key_of_number(number) : UINT64_MAX;
+        *key = parse_number(value, &number) ? key_of_number(number) : ND_KEEP_WITHOUT;
         return true;
     }
     return true;

@@ -26,6 +26,9 @@ struct nd_keep {
 /* "first", "last", "longest", "shortest", "newest:F", "max:F", "min:F".  ND_EINVAL. */
 enum nd_status nd_keep_parse(const char *text, struct nd_keep *keep, struct nd_error *err);
 
+/* The key of a document whose field has no such value. */
+#define ND_KEEP_WITHOUT UINT64_MAX
+
 /*
  * The key of a document: the least is offered first; equal ones in input order (the caller reverses
  * it for ND_KEEP_LAST).  `value` is the field's, data NULL where it is absent; absent and

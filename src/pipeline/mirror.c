@@ -6,16 +6,16 @@
 #include "base/memory.h"
 #include "base/temporary.h"
 #include "pipeline/hash_set.h"
+#include "pipeline/output_names.h"
 
-#include <errno.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 struct nd_mirror {
     const char *folder;
+    const char *others[ND_MIRROR_OTHERS];
     struct nd_output *open;
     struct nd_output **done;
     size_t n_done, done_capacity;
@@ -25,7 +25,8 @@ struct nd_mirror {
     struct nd_buffer name;    /* of the last one, zero-terminated */
 };
 
-struct nd_mirror *nd_mirror_new(const char *folder, struct nd_error *err)
+struct nd_mirror *nd_mirror_new(const char *folder, const char *const others[ND_MIRROR_OTHERS],
+                                struct nd_error *err)
 {
     struct nd_mirror *m = calloc(1, sizeof *m);
 
@@ -34,6 +35,7 @@ struct nd_mirror *nd_mirror_new(const char *folder, struct nd_error *err)
         return NULL;
     }
     m->folder = folder;
+    memcpy(m->others, others, sizeof m->others);
     m->names.bytes_max = SIZE_MAX;
     return m;
 }
@@ -57,17 +59,27 @@ static bool append_parts(struct nd_buffer *name, const char *path)
 static enum nd_status make_name(struct nd_mirror *m, const char *path, const char *entry,
                                 struct nd_error *err)
 {
+    size_t before;
+
     m->name.len = 0;
     if (!nd_buffer_append(&m->name, m->folder, strlen(m->folder)))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     while (m->name.len > 1 && m->name.data[m->name.len - 1] == '/')
         m->name.len--;
-    if (!append_parts(&m->name, path) || (entry && !append_parts(&m->name, entry)) ||
-        !nd_buffer_append(&m->name, "", 1))
+    if (!append_parts(&m->name, path))
         return nd_fail(err, ND_ENOMEM, "out of memory");
+    before = m->name.len;
+    if ((entry && !append_parts(&m->name, entry)) || !nd_buffer_append(&m->name, "", 1))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (entry && m->name.len == before + 1)
+        return nd_fail(err, ND_EINPUT, "%s!%s: has no name in a folder; use -o or --output-dir",
+                       path, entry);
     if (nd_hash_set_add(&m->names, nd_hash_bytes(m->name.data, m->name.len)))
         return nd_fail(err, ND_EINPUT, "%s: two inputs would be written to it, %s the second",
                        m->name.data, path);
+    for (unsigned i = 0; i < ND_MIRROR_OTHERS; i++)
+        if (m->others[i] && nd_output_is_same(m->name.data, m->others[i]))
+            return nd_fail(err, ND_EINVAL, "two outputs cannot both go to '%s'", m->name.data);
     return ND_OK;
 }
 
@@ -112,46 +124,40 @@ enum nd_status nd_mirror_link(struct nd_mirror *m, const char *path, struct nd_e
     return ND_OK;
 }
 
-/* Across file systems, and where the system forbids links to files of others, a symbolic link. */
-static int link_or_symlink(const char *path, const char *name)
+static bool are_one_file(const char *a, const char *b)
 {
-    char *whole = realpath(path, NULL);
-    int result = -1;
+    struct stat x, y;
 
-    if (!whole)
-        return -1;
-    if (link(whole, name) == 0)
-        result = 0;
-    else if (errno == EXDEV || errno == EPERM || errno == EMLINK || errno == EOPNOTSUPP)
-        result = symlink(whole, name);
-    free(whole);
-    return result;
+    return stat(a, &x) == 0 && lstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 static enum nd_status publish_link(struct nd_mirror *m, const char *path, struct nd_error *err)
 {
     enum nd_status status = make_name(m, path, NULL, err);
+    struct nd_temporary *link;
 
     if (status == ND_OK)
         status = nd_output_make_folders(m->name.data, err);
-    if (status != ND_OK || link_or_symlink(path, m->name.data) == 0)
+    /* Already linked, or the file itself: rename() would leave the temporary name. */
+    if (status != ND_OK || are_one_file(path, m->name.data))
         return status;
-    if (errno == EEXIST && unlink(m->name.data) == 0 && link_or_symlink(path, m->name.data) == 0)
-        return ND_OK;
-    return nd_fail(err, ND_EIO, "%s: cannot be linked to %s: %s", m->name.data, path,
-                   strerror(errno));
+    link = nd_temporary_create_link(m->name.data, path, err);
+    return link ? nd_temporary_publish(link, err) : ND_EIO;
 }
 
-enum nd_status nd_mirror_publish(struct nd_mirror *m, struct nd_error *err)
+enum nd_status nd_mirror_publish(struct nd_mirror *m, size_t *n_published, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
     for (size_t i = 0; status == ND_OK && i < m->n_done; i++) {
         status = nd_output_publish(m->done[i], err);
         m->done[i] = NULL;
+        *n_published += status == ND_OK;
     }
-    for (size_t i = 0; status == ND_OK && i < m->n_links; i++)
+    for (size_t i = 0; status == ND_OK && i < m->n_links; i++) {
         status = publish_link(m, m->link[i], err);
+        *n_published += status == ND_OK;
+    }
     return status;
 }
 

@@ -10,12 +10,16 @@
 /* The files are written one after another; none has its name before all are published. */
 struct nd_mirror;
 
-/* `folder` is borrowed.  ND_ENOMEM. */
-struct nd_mirror *nd_mirror_new(const char *folder, struct nd_error *err);
+/* `folder` is borrowed; none of its files may be one of the run's `others` (NULL: not one).
+ * ND_ENOMEM. */
+enum { ND_MIRROR_OTHERS = 3 };
+struct nd_mirror *nd_mirror_new(const char *folder, const char *const others[ND_MIRROR_OTHERS],
+                                struct nd_error *err);
 
 /*
  * Open the file of a path, made relative: a leading '/', "." and ".." are left out.  `entry` is
- * added where not NULL.  The mirror owns it.  ND_EINPUT: two sources would get the same file.
+ * added where not NULL.  The mirror owns it.  ND_EINPUT: two sources would get the same file, or
+ * one that is another output's.
  */
 enum nd_status nd_mirror_open(struct nd_mirror *m, const char *path, const char *entry,
                               struct nd_output **file, struct nd_error *err);
@@ -26,7 +30,8 @@ enum nd_status nd_mirror_close(struct nd_mirror *m, struct nd_error *err);
  * be. */
 enum nd_status nd_mirror_link(struct nd_mirror *m, const char *path, struct nd_error *err);
 
-enum nd_status nd_mirror_publish(struct nd_mirror *m, struct nd_error *err);
+/* *n_published is increased by the files that have their names. */
+enum nd_status nd_mirror_publish(struct nd_mirror *m, size_t *n_published, struct nd_error *err);
 void nd_mirror_free(struct nd_mirror *m);
 
 #endif

@@ -34,6 +34,8 @@ void nd_name_show(const struct nd_view name, char *out, size_t room)
         unsigned char c = (unsigned char)name.data[i];
 
         out[i] = c < 0x20 || c == 0x7F ? '?' : name.data[i];
+        if (i && c >= 0x80 && c < 0xA0 && (unsigned char)out[i - 1] == 0xC2) /* U+0080 to U+009F */
+            out[i - 1] = out[i] = '?';
     }
     out[len] = '\0';
 }

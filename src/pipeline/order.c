@@ -94,6 +94,8 @@ static enum nd_status add_record(struct nd_ordered *o, const struct nd_parsed *p
         return nd_run_bad_record(run, source, parsed->record.line, parsed->bad->reason, err);
     run->summary->documents++;
     nd_run_note_id(run, &parsed->document, source, parsed->record.line);
+    if (run->unmet)
+        nd_run_meet_fields(run, &parsed->document, parsed->key);
     if (o->prefer)
         o->prefer[at] = preference(run->options, nd_run_field(&parsed->document, run->prefer_at));
     if (o->group && !nd_groups_number(&run->groups, nd_run_field(&parsed->document, run->within_at),

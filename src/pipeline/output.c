@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/temporary.h"
 #include "input/pack.h"
+#include "pipeline/output_names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -89,13 +90,14 @@ static enum nd_status choose_target(const char *path, char **target, struct nd_e
 
 static enum nd_status open_file(struct nd_output *o, const char *path, struct nd_error *err)
 {
+    int descriptor = nd_output_descriptor(path);
     char *target;
     enum nd_status status;
 
-    if (strcmp(path, "-") == 0) {
-        o->fd = dup(STDOUT_FILENO);
+    if (descriptor >= 0) {
+        o->fd = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
         if (o->fd < 0)
-            return nd_fail(err, ND_EIO, "standard output: cannot be written: %s", strerror(errno));
+            return nd_fail(err, ND_EIO, "%s: cannot be written: %s", o->name, strerror(errno));
         return ND_OK;
     }
     status = choose_target(path, &target, err);
@@ -116,6 +118,7 @@ struct nd_output *nd_output_open(const char *path, struct nd_error *err)
 {
     struct nd_output *o = calloc(1, sizeof *o);
 
+    path = path ? path : "-";
     if (!o) {
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
@@ -140,6 +143,11 @@ void nd_output_be_archive(struct nd_output *o, const char *archive)
     o->archive = archive;
     if (strcmp(archive, "zip") == 0) /* compresses each entry itself */
         o->compression = "none";
+}
+
+void nd_output_be_plain(struct nd_output *o)
+{
+    o->compression = "none";
 }
 
 static bool is_packed(const struct nd_output *o)

@@ -9,16 +9,19 @@
 
 /*
  * A regular or absent name is written under a temporary name; anything else (a device, a pipe, "-"
- * for the standard output) in place.  Not for two threads at once.
+ * for the standard output, /dev/fd/5 for what is open as 5) in place.  Not for two threads at once.
  */
 struct nd_output;
 
-/* Open for writing.  Missing folders are not made.  ND_EIO, ND_ENOMEM. */
+/* Open for writing; NULL is "-".  Missing folders are not made.  ND_EIO, ND_ENOMEM. */
 struct nd_output *nd_output_open(const char *path, struct nd_error *err);
 
 /* Before anything is written: it will be an archive, "tar" or "zip" (borrowed), and not plain
  * bytes. */
 void nd_output_be_archive(struct nd_output *o, const char *archive);
+
+/* Before anything is written: it will be what is written, whatever its name says. */
+void nd_output_be_plain(struct nd_output *o);
 
 /* Begin an entry of an archive; its `bytes` bytes must follow. */
 enum nd_status nd_output_entry(struct nd_output *o, const char *name, uint64_t bytes,

@@ -19,22 +19,38 @@ struct nd_run_options nd_run_options_default(void)
     };
 }
 
+/* No two outputs in one file, and none but the survivors in an input's place. */
+static enum nd_status check_outputs(const struct nd_run_options *o, bool has_folder,
+                                    struct nd_error *err)
+{
+    const char *outputs[] = {has_folder ? NULL : o->output, o->manifest, o->clusters, o->summary};
+    enum nd_status status = ND_OK;
+
+    if (o->dry_run)
+        return nd_output_check_inputs(o->summary, o->paths, o->n_paths, err);
+
+    for (size_t i = 1; i < 4 && status == ND_OK; i++) {
+        for (size_t j = 0; j < i; j++)
+            if (outputs[i] && outputs[j] && nd_output_is_same(outputs[i], outputs[j]))
+                return nd_fail(err, ND_EINVAL, "two outputs cannot both go to '%s'", outputs[i]);
+        status = nd_output_check_inputs(outputs[i], o->paths, o->n_paths, err);
+    }
+    return status;
+}
+
 static enum nd_status check_options(const struct nd_run_options *o, struct nd_error *err)
 {
-    const char *outputs[] = {o->output, o->manifest, o->clusters, o->summary};
     int folders = !!o->output_dir + !!o->copy_to + !!o->link_to;
 
+    if (!o->tmp || !o->input.id_field)
+        return nd_fail(err, ND_EINVAL, "no %s: start from nd_run_options_default()",
+                       o->tmp ? "id field" : "tmp");
     if (!o->n_paths)
         return nd_fail(err, ND_EINVAL, "no input: name files or folders, or - for standard input");
     if (folders + (o->output && strcmp(o->output, "-") != 0) > 1)
         return nd_fail(err, ND_EINVAL,
                        "only one of output, output-dir, copy-to and link-to can be given");
-    for (size_t i = 0; i < 4; i++)
-        for (size_t j = folders && i == 0 ? 4 : 0; j < i; j++)
-            if (outputs[i] && outputs[j] && !(folders && j == 0) &&
-                strcmp(outputs[i], outputs[j]) == 0)
-                return nd_fail(err, ND_EINVAL, "two outputs cannot both go to '%s'", outputs[i]);
-    return ND_OK;
+    return check_outputs(o, folders > 0, err);
 }
 
 struct nd_view nd_run_field(const struct nd_document *document, int at)
@@ -71,12 +87,13 @@ enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *opt
     run->within_at = nd_run_want_field(run, options->within);
     run->keep_at = nd_run_want_field(run, run->keep.field);
     run->prefer_at = nd_run_want_field(run, options->prefer_field);
+    nd_run_watch_fields(run);
     status = nd_run_open_recipe(run, err);
     if (status != ND_OK)
         return status;
     run->pool = nd_pool_new(options->recipe.dedup.threads, err);
     if (!run->pool)
-        return ND_ENOMEM;
+        return err && err->status ? err->status : ND_ENOMEM;
     summary->threads = nd_pool_threads(run->pool);
     own.context = run;
     own.problem = nd_run_problem;

@@ -185,11 +185,8 @@ static enum nd_status compare(const struct nd_recipe *recipe,
 }
 
 static enum nd_status check(const struct nd_run_options *options,
-                            const struct nd_compare_params *params, const char *a, const char *b,
-                            struct nd_error *err)
+                            const struct nd_compare_params *params, struct nd_error *err)
 {
-    if (!options->n_paths && strcmp(a, "-") == 0 && strcmp(b, "-") == 0)
-        return nd_fail(err, ND_EINVAL, "the standard input cannot be both documents");
     if (params->parts & ND_COMPARE_WEIGHTS && !options->recipe.method.n_signatures)
         return nd_fail(err, ND_EINVAL,
                        "weights are those of a recipe with a signature, such as seshasai-2009");
@@ -211,7 +208,7 @@ enum nd_status nd_run_compare(const struct nd_run_options *options,
     err = err ? err : &room;
     *err = (struct nd_error){0};
     *out = (struct nd_comparison){0};
-    status = check(options, params, a, b, err);
+    status = check(options, params, err);
     if (status != ND_OK)
         return status;
     if (params->parts & ND_COMPARE_WEIGHTS)

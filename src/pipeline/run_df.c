@@ -258,6 +258,8 @@ enum nd_status nd_run_df_build(const struct nd_run_options *options,
     status = nd_run_begin(&c.run, &plain, events, summary, &hooks, err);
     c.run.options = options;
     if (status == ND_OK)
+        status = nd_output_check_inputs(options->output, options->paths, options->n_paths, err);
+    if (status == ND_OK)
         status = make_workers(&c, df, err);
     if (status == ND_OK)
         status = nd_run_each_batch(&c.run, after_batch, &c, err);

@@ -314,6 +314,8 @@ enum nd_status nd_run_filter(const struct nd_run_options *options, const char *c
         return nd_fail(err, ND_EINVAL, "no prototypes: name files or folders");
     status = nd_run_begin(&run, &own, events, &counts, &hooks, err);
     if (status == ND_OK)
+        status = nd_output_check_inputs(own.output, prototypes, n_prototypes, err);
+    if (status == ND_OK)
         status = filter(&f, prototypes, n_prototypes, err);
     *summary = (struct nd_use_summary){counts.documents, counts.bad_records, counts.failed_inputs,
                                        f.matches};

@@ -262,6 +262,8 @@ static enum nd_status note_all(struct passing *p, struct nd_error *err)
         }
         nd_run_note_id(run, &parsed->document,
                        nd_reading_source(run->reading, parsed->record.source), parsed->record.line);
+        if (run->unmet)
+            nd_run_meet_fields(run, &parsed->document, 0);
         if (decision->kept == p->first + n)
             status = note_kept(p, parsed, (uint32_t)i, err);
         else

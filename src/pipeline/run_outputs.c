@@ -119,15 +119,21 @@ static enum nd_status complete(struct nd_run *run, struct nd_error *err)
 static enum nd_status publish(struct nd_run *run, struct nd_error *err)
 {
     struct nd_output *file[] = {run->clusters, run->manifest, run->report};
-    enum nd_status status = run->survivors ? nd_survivors_publish(run->survivors, err) : ND_OK;
+    size_t n_published = 0;
+    enum nd_status status = ND_OK;
 
+    if (run->survivors)
+        status = nd_survivors_publish(run->survivors, &n_published, err);
     run->clusters = run->manifest = run->report = NULL;
     for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
-        if (status == ND_OK && file[i])
+        if (status == ND_OK && file[i]) {
             status = nd_output_publish(file[i], err);
-        else
+            n_published += status == ND_OK;
+        } else {
             nd_output_discard(file[i]);
+        }
     }
+    run->summary->partly_published = status != ND_OK && n_published > 0;
     return status;
 }
 
@@ -137,7 +143,11 @@ enum nd_status nd_run_finish(struct nd_run *run, struct nd_error *err)
 
     if (status != ND_OK)
         return status;
+    /* An earlier result is not replaced by nothing because a name was mistyped. */
+    if (run->summary->failed_inputs && !nd_reading_sources(run->reading))
+        return nd_fail(err, ND_EINPUT, "no input could be read");
     warn_of_double_ids(run);
+    nd_run_warn_of_fields(run);
     status = nd_summary_complete(run, err);
     if (status == ND_OK)
         status = complete(run, err);

@@ -68,6 +68,8 @@ static enum nd_status list_items(struct pairing *p, struct nd_error *err)
                               &group))
             return nd_fail(err, ND_ENOMEM, "out of memory");
         nd_run_note_id(run, &parsed->document, source, parsed->record.line);
+        if (run->unmet)
+            nd_run_meet_fields(run, &parsed->document, 0);
         p->item[p->n_items++] =
             (struct nd_dedup_item){parsed->document.text, group, &parsed->document};
     }
@@ -192,8 +194,11 @@ enum nd_status nd_run_pairs(const struct nd_run_options *options,
 
     *p.err = (struct nd_error){0};
     own.manifest = own.clusters = own.output_dir = own.copy_to = own.link_to = NULL;
-    own.dry_run = 1; /* no survivors; the summary is written */
+    own.dry_run = 0;
     status = nd_run_begin(&run, &own, events, summary, &hooks, p.err);
+    own.dry_run = 1; /* no survivors; the summary is written */
+    if (status == ND_OK)
+        status = nd_output_check_inputs(own.output, own.paths, own.n_paths, p.err);
     if (status == ND_OK)
         status = nd_run_open_outputs(&run, p.err);
     if (status == ND_OK)

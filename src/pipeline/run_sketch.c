@@ -175,6 +175,8 @@ enum nd_status nd_run_sketch(const struct nd_run_options *options,
     *err = (struct nd_error){0};
     status = nd_run_begin(&run, options, events, summary, &hooks, err);
     if (status == ND_OK)
+        status = nd_output_check_inputs(options->output, options->paths, options->n_paths, err);
+    if (status == ND_OK)
         status = make_sketchers(&s, err);
     if (status == ND_OK && !(s.out = nd_output_open(options->output, err)))
         status = ND_EIO;

@@ -15,6 +15,7 @@
 #include "pipeline/keep.h"
 #include "pipeline/lookup.h"
 #include "pipeline/output.h"
+#include "pipeline/output_names.h"
 #include "pipeline/places.h"
 #include "pipeline/reading.h"
 #include "pipeline/spool.h"
@@ -44,6 +45,7 @@ struct nd_run {
     const char *table_path[2 * ND_METHOD_SIGNATURES];
     int within_at, keep_at, prefer_at; /* places in `fields`, or -1 */
     struct nd_keep keep;
+    unsigned unmet; /* run_fields.c: what was asked for and no document had so far */
 
     struct nd_pool *pool;
     struct nd_reading *reading;
@@ -108,6 +110,11 @@ void nd_run_expect_id(const struct nd_run *run, const struct nd_document *docume
 /* Count an id; warned of in nd_run_finish where it stood before. */
 void nd_run_note_id(struct nd_run *run, const struct nd_document *document,
                     const struct nd_source *source, uint64_t line);
+/* run_fields.c: what names a field (within, prefer, keep, the id) is warned of where no document
+ * has it.  `key` is that of nd_keep_key; 0 where none is made. */
+void nd_run_watch_fields(struct nd_run *run);
+void nd_run_meet_fields(struct nd_run *run, const struct nd_document *document, uint64_t key);
+void nd_run_warn_of_fields(struct nd_run *run);
 /* All ids have been noted: count them and give their memory back. */
 void nd_run_forget_ids(struct nd_run *run);
 

@@ -9,6 +9,7 @@
 #include "pipeline/mirror.h"
 #include "pipeline/output.h"
 #include "pipeline/spool.h"
+#include "pipeline/stored.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -39,6 +40,7 @@ struct nd_survivors *nd_survivors_new(const struct nd_run_options *options, stru
     const char *folder = options->output_dir ? options->output_dir
                          : options->copy_to  ? options->copy_to
                                              : options->link_to;
+    const char *others[] = {options->manifest, options->clusters, options->summary};
 
     if (!s) {
         nd_fail(err, ND_ENOMEM, "out of memory");
@@ -47,9 +49,9 @@ struct nd_survivors *nd_survivors_new(const struct nd_run_options *options, stru
     s->options = options;
     s->by_link = folder && folder == options->link_to;
     if (folder)
-        s->mirror = nd_mirror_new(folder, err);
+        s->mirror = nd_mirror_new(folder, others, err);
     else
-        s->single = nd_output_open(options->output ? options->output : "-", err);
+        s->single = nd_output_open(options->output, err);
     if (s->mirror || s->single)
         return s;
     free(s);
@@ -288,6 +290,19 @@ enum nd_status nd_survivors_source(struct nd_survivors *s, const struct nd_sourc
     return status;
 }
 
+/* A file as it is stored; an archive's entry, or what came from a pipe, as its name says. */
+static enum nd_status put_file(struct nd_survivors *s, struct nd_view record, struct nd_error *err)
+{
+    const struct nd_source *source = s->source;
+    bool is_another = nd_stored_is_another(source);
+
+    if (is_another || source->is_rereadable)
+        nd_output_be_plain(s->out);
+    if (is_another)
+        return nd_stored_copy(source, s->out, err);
+    return nd_output_write(s->out, record.data, record.len, err);
+}
+
 static enum nd_status add_file(struct nd_survivors *s, struct nd_view record, struct nd_error *err)
 {
     const struct nd_source *source = s->source;
@@ -302,7 +317,7 @@ static enum nd_status add_file(struct nd_survivors *s, struct nd_view record, st
         return nd_mirror_link(s->mirror, source->path, err);
     status = nd_mirror_open(s->mirror, source->path, source->entry, &s->out, err);
     if (status == ND_OK)
-        status = nd_output_write(s->out, record.data, record.len, err);
+        status = put_file(s, record, err);
     return status == ND_OK ? close_file(s, err) : status;
 }
 
@@ -344,14 +359,18 @@ enum nd_status nd_survivors_finish(struct nd_survivors *s, struct nd_error *err)
     return nd_output_finish(s->single, err);
 }
 
-enum nd_status nd_survivors_publish(struct nd_survivors *s, struct nd_error *err)
+enum nd_status nd_survivors_publish(struct nd_survivors *s, size_t *n_published,
+                                    struct nd_error *err)
 {
     struct nd_output *single = s->single;
+    enum nd_status status;
 
     if (!single)
-        return nd_mirror_publish(s->mirror, err);
+        return nd_mirror_publish(s->mirror, n_published, err);
     s->single = NULL;
-    return nd_output_publish(single, err);
+    status = nd_output_publish(single, err);
+    *n_published += status == ND_OK;
+    return status;
 }
 
 void nd_survivors_free(struct nd_survivors *s)

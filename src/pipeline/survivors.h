@@ -32,8 +32,9 @@ enum nd_status nd_survivors_flush(struct nd_survivors *s, struct nd_error *err);
 
 /* All has been added; files are whole but have not their names. */
 enum nd_status nd_survivors_finish(struct nd_survivors *s, struct nd_error *err);
-/* After finish: give the files their names. */
-enum nd_status nd_survivors_publish(struct nd_survivors *s, struct nd_error *err);
+/* After finish: give the files their names; *n_published is increased by those that have them. */
+enum nd_status nd_survivors_publish(struct nd_survivors *s, size_t *n_published,
+                                    struct nd_error *err);
 /* Frees it; what was not published is removed.  NULL: nothing. */
 void nd_survivors_free(struct nd_survivors *s);
 

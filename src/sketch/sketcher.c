@@ -30,6 +30,11 @@ struct nd_sketcher *nd_sketcher_new(const struct nd_sketch_params *params, struc
                 ND_SHINGLE_MAX);
         return NULL;
     }
+    if (params->unit != ND_SHINGLE_WORDS && params->unit != ND_SHINGLE_CHARACTERS) {
+        nd_fail(err, ND_EINVAL, "shingles of unit %u: they are of words or of characters",
+                params->unit);
+        return NULL;
+    }
     s = calloc(1, sizeof *s);
     if (s) {
         s->params = *params;

@@ -56,9 +56,10 @@ bool nd_folder_text(struct nd_folder *f, size_t limit);
 /* Take away the first n bytes, which must be final. */
 void nd_folder_drop(struct nd_folder *f, size_t n);
 
+/* Behind it, too: where the text is no valid UTF-8 after all, a sequence may be cut. */
 static inline bool nd_folder_at_end(const struct nd_folder *f)
 {
-    return f->in == f->end;
+    return f->in >= f->end;
 }
 
 #endif

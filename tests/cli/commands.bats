@@ -18,6 +18,12 @@ load common
     done
 }
 
+@test "no group of the help is another command's" {
+    run neardup dedup --help
+    [ "$(grep -E '^[A-Z]' <<<"$output" | tail -n +3 | tr '\n' ',')" = \
+        "What is a duplicate,Which document is kept,Input,Output,Resources,For experts,Help,Examples," ]
+}
+
 @test "every option of the help is in the man page, and no other" {
     man=$BATS_TEST_DIRNAME/../../man
     for command in dedup pairs explain sketch compare track collapse filter mirrors template anchors; do
@@ -154,6 +160,9 @@ load common
 
 @test "explain: wrong usage" {
     small_corpus
+    run neardup explain - -
+    [ "$status" -eq 2 ]
+    [ "$output" = "neardup: the standard input cannot be both documents" ]
     run neardup explain small.jsonl
     [ "$status" -eq 2 ]
     run neardup explain small.jsonl small.jsonl

@@ -182,3 +182,24 @@ EOF
     [ "$output" = "neardup: warning: d.jsonl:3: the id '17' stood before; 1 document with an id that another has" ]
     grep -q '"double_ids":1,' s
 }
+
+@test "a field that no document has is warned of" {
+    small_corpus
+    says() {
+        local words=$1
+        shift
+        run neardup dedup small.jsonl -o out -q "$@"
+        [ "$status" -eq 0 ]
+        [[ ${lines[0]} == "neardup: warning: $words"* ]] || { echo "$output"; return 1; }
+    }
+    says "within: no document has a field 'language': all are compared" --within language
+    says "keep: no document has a number in a field 'm': of equals the first is kept" --keep max:m
+    says "keep: no document has a number in a field 'lang'" --keep min:lang
+    says "keep: no document has a date in a field 'src'" --keep newest:src
+    says "prefer: no document has a field 'source'" --prefer source=web,book
+    says "id field: no document has an id in a field 'key': they are called by their place" --id-field key
+    run neardup pairs small.jsonl -o pairs -q --within language
+    [[ ${lines[0]} == *"no document has a field 'language'"* ]]
+    run neardup dedup small.jsonl -o out -q --within lang --keep max:n --prefer src=web --id-field src
+    [ -z "$output" ]
+}

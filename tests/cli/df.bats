@@ -191,6 +191,18 @@ for d in range(20):
     run neardup df build -q small.jsonl -o no/such/t.df
     [ "$status" -eq 2 ]
     [[ $output == *"no/such/t.df"* ]]
+    run neardup df build -q small.jsonl -o small.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"'small.jsonl' is an input, and would be lost"* ]]
+    mkfifo pipe
+    run neardup df build -q small.jsonl -o pipe
+    [ "$status" -eq 2 ]
+    [[ $output == *"pipe: is no regular file"* ]]
+    [ -p pipe ]
+    rm pipe
+    (umask 077 && neardup df build -q small.jsonl -o t.df)
+    [ "$(stat -c %a t.df)" = 600 ]
+    rm t.df
     echo '{broken' >>small.jsonl
     run neardup df build -q --strict small.jsonl -o t.df
     [ "$status" -eq 2 ]

@@ -129,6 +129,14 @@ files() {
     [[ ${lines[0]} == "neardup: cut.jsonl.gz:"*"ends too early"* ]]
 }
 
+@test "the standard input is read once" {
+    small_corpus
+    run "$NEARDUP" dedup - - -o out -q <small.jsonl
+    [ "$status" -eq 2 ]
+    [[ ${lines[0]} == "neardup: (standard input): is named twice, and can be read only once" ]]
+    [ "$(ids out)" = "a 4 5" ]
+}
+
 @test "an output that cannot be written is an error before anything is read" {
     small_corpus
     fails "nowhere/out: cannot be created" dedup small.jsonl -o nowhere/out
@@ -255,6 +263,19 @@ EOF
     [ "$status" -eq 2 ]
     grep -q '^neardup: first.jsonl: .*changed' err
     [ ! -e out ]
+}
+
+@test "what a name holds cannot steer the terminal" {
+    local escape=$'\e[31m' csi=$'\xc2\x9b31m'
+    printf 'id,%stex\n1,2\n' "$escape" >y.csv
+    printf '{"id":"%s","text":"a b c"}\n{bad\n' "$csi" >"x$escape.jsonl"
+    cat x* >"x$csi.jsonl"
+    run "$NEARDUP" dedup y.csv x* "none$escape" "--set" cluster=star --output-dir out
+    [ "$status" -eq 2 ]
+    [[ $output == *"its columns are: id, ?[31mtex"*"x?[31m.jsonl:2: "*"the id '??31m'"* ]]
+    [[ $output != *$'\e'* && $output != *$'\xc2\x9b'* ]]
+    run "$NEARDUP" dedup "--x$escape"
+    [[ $output != *$'\e'* ]]
 }
 
 @test "an unknown processor is an error" {

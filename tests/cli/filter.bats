@@ -108,6 +108,9 @@ PY
     [ "$status" -eq 2 ]
     [[ $output == *"nothing.jsonl"* ]]
     [ ! -e out ]
+    run neardup filter -p spam.jsonl mail.jsonl -o spam.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"'spam.jsonl' is an input, and would be lost"* ]]
     : >empty.jsonl
     run neardup filter -p empty.jsonl mail.jsonl
     [ "$status" -eq 2 ]

@@ -144,6 +144,9 @@ END
         neardup index query index <queries | sort -n -k1,1 -k3,3 -k2,2 | diff expected -
     done
     neardup index info index | grep -qx 'fingerprints: 1500'
+    run neardup index build file -o ./file
+    [ "$status" -eq 2 ]
+    [ "$output" = "neardup: './file' is an input, and would be lost: write elsewhere" ]
     neardup index query index -k 2 queries | awk '$3 > 2' >far
     [ ! -s far ]
     run neardup index query index -k 6 queries

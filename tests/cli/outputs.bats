@@ -167,6 +167,12 @@ load common
     [ "$(cat out)" = in/a.txt ]
     neardup dedup in --glob '*.txt' --glob '*.md' -o out -q
     [ "$(cat out)" = "$(printf 'in/a.txt\nin/b.md')" ]
+    run neardup dedup in --glob '*.tex' -o out -q
+    [ "$status" -eq 0 ] && [ ! -s out ]
+    [ "$output" = "neardup: warning: in: no file below it matches" ]
+    mkdir none
+    run neardup dedup none -o out -q
+    [ "$output" = "neardup: warning: none: no file below it" ]
 }
 
 @test "tar in, tar out; zip in, zip out" {
@@ -220,6 +226,24 @@ assert tarfile.open("out.C.tar").getnames() == names and len(names) == 3, names
 zipped = zipfile.ZipFile("out.C.zip").namelist()
 assert zipped[1] == names[1] and len(set(zipped) & set(names)) == 2, (zipped, names)
 EOF
+}
+
+@test "an entry without a name is kept in a tar, and refused where it cannot be" {
+    python3 - <<'EOF'
+import io, tarfile
+with tarfile.open("odd.tar", "w") as t:
+    entry = tarfile.TarInfo("")
+    entry.size = 5
+    t.addfile(entry, io.BytesIO(b"words"))
+EOF
+    neardup dedup odd.tar -o out.tar -q
+    python3 -c 'import tarfile; assert tarfile.open("out.tar").getnames() == [""]'
+    run neardup dedup odd.tar -o out.zip -q
+    [ "$status" -eq 2 ]
+    [[ ${lines[0]} == "neardup: a zip cannot hold an entry named ''" ]]
+    run neardup dedup odd.tar --copy-to d -q
+    [ "$status" -eq 2 ]
+    [[ ${lines[0]} == "neardup: odd.tar!: has no name in a folder; use -o or --output-dir" ]]
 }
 
 @test "records out of an archive may go to one file" {
@@ -315,6 +339,7 @@ EOF
         [ "$(ls -A)" = "$(printf 's\nsmall.jsonl')" ]
         grep -q '"kept":3,' s
         [[ $output == *"kept"* ]]
+        neardup dedup small.jsonl --dry-run --keep $keep --summary - -q | grep -q '"kept":3,'
     done
 }
 

@@ -554,6 +554,65 @@ static void impossible_parameters_are_refused(void **state)
     p.bands = 100;
     p.rows = 2;
     assert_null(nd_dedup_new(&p, NULL, &err));
+    p = nd_dedup_params_default();
+    p.sketch.unit = (enum nd_shingle_unit)2;
+    assert_null(nd_dedup_new(&p, NULL, &err));
+    p = nd_dedup_params_default();
+    p.verify = (enum nd_verify)9;
+    assert_null(nd_dedup_new(&p, NULL, &err));
+    p = nd_dedup_params_default();
+    p.threads = 1025;
+    assert_null(nd_dedup_new(&p, NULL, &err));
+    assert_int_equal(err.status, ND_EINVAL);
+}
+
+static enum nd_status ignore(void *context, const struct nd_found_pair *pair)
+{
+    (void)context;
+    (void)pair;
+    return ND_OK;
+}
+
+/* An engine of somebody who checks nothing: refused, not read beyond the text, nor for ever. */
+static void what_is_no_utf8_is_refused(void **state)
+{
+    struct nd_dedup_params p = nd_dedup_params_default();
+    struct nd_dedup_item items[2] = {{.text = {"some words", 10}}, {.text = {"cut \xe3\x81", 6}}};
+    struct nd_decision decisions[2];
+    struct nd_error err;
+    struct nd_dedup *d = nd_dedup_new(&p, NULL, &err);
+
+    (void)state;
+    assert_int_equal(nd_dedup_push(d, items, 2, decisions, &err), ND_EINVAL);
+    assert_non_null(strstr(err.message, "item 1: "));
+    assert_int_equal(nd_dedup_push_pairs(d, items, 2, ignore, NULL, &err), ND_EINVAL);
+    assert_int_equal(nd_dedup_ask(d, items, 2, ignore, NULL, &err), ND_EINVAL);
+    assert_int_equal(nd_dedup_push(d, items, 1, decisions, &err), ND_OK);
+    nd_dedup_free(d);
+}
+
+static void one_engine_takes_one_kind_of_push(void **state)
+{
+    struct nd_dedup_params p = nd_dedup_params_default();
+    struct nd_dedup_item item = {.text = {"some words of a text", 20}};
+    struct nd_decision decision;
+    struct nd_component_via via;
+    struct nd_error err;
+    struct nd_dedup *d = nd_dedup_new(&p, NULL, &err);
+
+    (void)state;
+    assert_int_equal(nd_dedup_push(d, &item, 1, &decision, &err), ND_OK);
+    assert_int_equal(nd_dedup_push_pairs(d, &item, 1, ignore, NULL, &err), ND_EINVAL);
+    assert_int_equal(nd_dedup_push_components(d, &item, 1, &err), ND_EINVAL);
+    assert_int_equal(nd_dedup_ask(d, &item, 1, ignore, NULL, &err), ND_EINVAL);
+    assert_int_equal(nd_dedup_components(d, 0, 1, &decision, &via, &err), ND_EINVAL);
+    assert_int_equal(nd_dedup_push(d, &item, 1, &decision, &err), ND_OK);
+    nd_dedup_free(d);
+    d = nd_dedup_new(&p, NULL, &err);
+    assert_int_equal(nd_dedup_push_components(d, &item, 1, &err), ND_OK);
+    assert_int_equal(nd_dedup_components(d, UINT64_MAX, 2, &decision, &via, &err), ND_EINVAL);
+    assert_int_equal(nd_dedup_components(d, 0, 1, &decision, &via, &err), ND_OK);
+    nd_dedup_free(d);
 }
 
 int main(void)
@@ -568,6 +627,8 @@ int main(void)
         cmocka_unit_test(all_pairs_that_share_a_band_are_found),
         cmocka_unit_test(components_are_the_closure_of_the_pairs),
         cmocka_unit_test(impossible_parameters_are_refused),
+        cmocka_unit_test(what_is_no_utf8_is_refused),
+        cmocka_unit_test(one_engine_takes_one_kind_of_push),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,10 @@
 
 #include <cmocka.h>
 
+#include <locale.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -162,6 +165,32 @@ static void a_line_end_is_added_between_records_only(void **state)
 #undef BEFORE
 }
 
+/* A host program may have set a locale in which 1.5 is 1,5. */
+static void numbers_and_dates_have_a_point_in_any_locale(void **state)
+{
+    char folder[] = "/tmp/test_keep-XXXXXX", command[200];
+    int64_t seconds = 0;
+    bool is_set;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 2>/dev/null",
+             folder);
+    is_set = system(command) == 0 && setenv("LOCPATH", folder, 1) == 0 &&
+             setlocale(LC_ALL, "de_DE.UTF-8") && atof("1,5") > 1.4;
+    if (is_set) {
+        assert_true(key("min:f", "", "0.5") < key("min:f", "", "1.5"));
+        assert_true(key("max:f", "", "1.5") < key("max:f", "", NULL));
+        assert_true(nd_date_parse(view("1577923200.5"), &seconds));
+        assert_true(seconds == INT64_C(1577923200500000));
+        setlocale(LC_ALL, "C");
+    }
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+    if (!is_set)
+        skip(); /* Debian's package locales is not there */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +200,7 @@ int main(void)
         cmocka_unit_test(what_is_no_date_is_refused),
         cmocka_unit_test(days_agree_with_the_calendar),
         cmocka_unit_test(a_line_end_is_added_between_records_only),
+        cmocka_unit_test(numbers_and_dates_have_a_point_in_any_locale),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,6 +117,8 @@ static void a_mistyped_name_is_recognised(void **state)
     assert_string_equal(nearest("kep"), "keep");
     assert_string_equal(nearest("rows"), "rows");
     assert_string_equal(nearest("shrot"), "short");
+    assert_string_equal(nearest("thr"), "threshold");
+    assert_string_equal(nearest("sh"), "short");
 }
 
 static void another_word_is_not_taken_for_a_name(void **state)

@@ -134,6 +134,12 @@ static void nothing_need_be_passed_but_the_options(void **state)
     assert_int_equal(nd_run_dedup(&options, NULL, &summary, NULL), ND_EIO);
     assert_int_equal(nd_run_pairs(&options, NULL, &summary, NULL), ND_EIO);
     assert_int_equal(nd_run_sketch(&options, NULL, &summary, NULL), ND_EIO);
+    options = options_to(NULL);
+    options.within = "id"; /* no pair, so that nothing goes to the standard output */
+    assert_int_equal(nd_run_pairs(&options, NULL, &summary, NULL), ND_OK);
+    options.tmp = NULL;
+    options.manifest = "rows";
+    assert_int_equal(nd_run_dedup(&options, NULL, &summary, NULL), ND_EINVAL);
 }
 
 static void two_documents_are_explained(void **state)

@@ -341,6 +341,25 @@ static void an_empty_text_has_no_tokens(void **unused)
     assert_same(" \n\t ", 4);
 }
 
+/* Texts are to be valid; one that is not, and ends within a character, must still end. */
+static void a_text_that_is_cut_has_an_end(void **unused)
+{
+    static const char text[16] = "cut \xe3\x81";
+    const uint64_t *hash;
+    const char *bytes;
+    size_t count, total = 0;
+
+    (void)unused;
+    nd_tokeniser_start(tokeniser, text, 6);
+    while (total < 100 && nd_tokeniser_next(tokeniser, &hash, &count) == 1)
+        total += count;
+    assert_in_range(total, 1, 2);
+    nd_text_stream_start(stream, text, 6);
+    for (total = 0; total < 100 && nd_text_stream_next(stream, &bytes, &count) == 1;)
+        total += count;
+    assert_in_range(total, 4, 8);
+}
+
 int main(void)
 {
     static const char *const isa[] = {"scalar", "avx2", "avx512", "neon"};
@@ -350,6 +369,7 @@ int main(void)
         cmocka_unit_test(a_token_may_be_longer_than_any_window),
         cmocka_unit_test(marks_at_the_very_start),
         cmocka_unit_test(an_empty_text_has_no_tokens),
+        cmocka_unit_test(a_text_that_is_cut_has_an_end),
     };
     const struct CMUnitTest on_the_best[] = {
         cmocka_unit_test(every_code_point_alone_and_between_letters),
