@@ -41,7 +41,8 @@ const struct option option_table[] = {
      SET(set_canonical)},
 
     {"Which document is kept", "keep", 'k', "POLICY",
-     "first, last, longest, shortest, newest:FIELD, max:FIELD or min:FIELD (default: first)",
+     "first, last, longest, shortest, longest:FIELD, shortest:FIELD, newest:FIELD, max:FIELD or "
+     "min:FIELD (default: first)",
      FOR_DEDUP | FOR_COLLAPSE, KEY("keep")},
     {NULL, "prefer", 0, "FIELD=A,B,C",
      "before that: documents whose FIELD is A, then B, then C, then all others", FOR_DEDUP,
@@ -107,8 +108,9 @@ const struct option option_table[] = {
      SET(set_use_number)},
 
     {"The list of results", "order", 0, "ORDER",
-     "rank: by the best in the cluster; longest, shortest, newest:FIELD, max:FIELD or min:FIELD: "
-     "by what is shown (default: rank)",
+     "rank: by the best in the cluster; longest, shortest, longest:FIELD, shortest:FIELD, "
+     "newest:FIELD, "
+     "max:FIELD or min:FIELD: by what is shown (default: rank)",
      FOR_COLLAPSE, SET(set_use_text)},
     {NULL, "expand", 0, "ORDER",
      "a JSON object a result, with its duplicates in this order, one of the same", FOR_COLLAPSE,

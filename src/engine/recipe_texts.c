@@ -185,7 +185,8 @@ const struct nd_recipe_text nd_recipe_texts[] = {
          "# Exact comparisons for one document, at most.\n"
          "\n"
          "keep = first\n"
-         "# Who stands for a cluster: first, last, longest, shortest, newest:FIELD, max:FIELD, min:FIELD.\n"),
+         "# Who stands for a cluster: first, last, longest, shortest, longest:FIELD, shortest:FIELD,\n"
+         "# newest:FIELD, max:FIELD, min:FIELD.\n"),
     TEXT("henzinger-2006-b",
          "# henzinger-2006-b.ini - algorithm B: 84 minima in 6 super-shingles, 2 of them equal\n"
          "#\n"

@@ -287,14 +287,14 @@ enum nd_status nd_df_builder_add(struct nd_df_builder *b, const uint64_t *hash, 
 enum nd_status nd_df_builder_add_table(struct nd_df_builder *b, const struct nd_df *df,
                                        struct nd_error *err)
 {
+    enum nd_status status = nd_df_same_features(b->features, nd_df_features(df), err);
     struct nd_df_cursor cursor = {0, 0};
-    enum nd_status status = ND_OK;
     struct nd_df_term term;
 
-    if (strcmp(nd_df_features(df), b->features) != 0)
-        return nd_fail(err, ND_EINVAL, "the tables count different features");
-    if (b->stamp == UINT32_MAX)
+    if (status == ND_OK && b->stamp == UINT32_MAX)
         status = spill(b, err);
+    if (status != ND_OK)
+        return status;
     b->stamp++;
     b->documents += nd_df_documents(df);
     while (status == ND_OK && nd_df_next(df, &cursor, &term)) {

@@ -315,8 +315,8 @@ static enum nd_status parse_order(const char *option, const char *text, struct n
     if (nd_keep_parse(text, keep, &reason) == ND_OK)
         return ND_OK;
     return nd_fail(err, ND_EINVAL,
-                   "%s: '%s' is none of rank, longest, shortest, newest:FIELD, max:FIELD, "
-                   "min:FIELD",
+                   "%s: '%s' is none of rank, longest, shortest, longest:FIELD, shortest:FIELD, "
+                   "newest:FIELD, max:FIELD, min:FIELD",
                    option, text);
 }
 

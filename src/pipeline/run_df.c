@@ -54,6 +54,11 @@ enum nd_status nd_run_df_features(const struct nd_recipe *recipe, const char *wh
         return nd_fail(err, ND_EINVAL,
                        "the recipe has no signature '%s'; terms and sketch are always there",
                        which);
+    if (s->feature.unit == ND_FEATURE_NONE)
+        return nd_fail(err, ND_EINVAL,
+                       "signature %s: unit = none: fields and links are not counted, so that "
+                       "nothing is left",
+                       s->name);
     *features = s->feature;
     if (weights)
         *weights = s->weight;
