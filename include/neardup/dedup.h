@@ -116,6 +116,9 @@ ND_API enum nd_status nd_dedup_push(struct nd_dedup *dedup, const struct nd_dedu
 struct nd_dedup_stats {
     uint64_t documents, kept, identical_bytes, identical_tokens, near, short_documents,
         empty_documents, cut_documents, checks, candidates, bytes, index_bytes;
+    /* Of recipes with signatures, of the documents that are indexed and no shorter than a shingle:
+     * those that have some signature, and those of which all are rejected. */
+    uint64_t signed_documents, unsigned_documents;
     unsigned bands, rows;
 };
 ND_API void nd_dedup_get_stats(const struct nd_dedup *dedup, struct nd_dedup_stats *out);

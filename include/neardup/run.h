@@ -82,6 +82,7 @@ struct nd_run_summary {
     uint64_t documents, kept, removed, identical_bytes, identical_tokens, near;
     uint64_t clusters; /* kept documents that stand for at least one other */
     uint64_t bad_records, repaired, short_documents, empty_documents, cut_documents;
+    uint64_t unsigned_documents; /* kept, or all of pairs: those whose signatures are all rejected */
     uint64_t double_ids, ids_remembered; /* where fewer than all: see ids_full */
     int ids_full;
     uint64_t failed_inputs, warnings;

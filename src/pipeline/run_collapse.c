@@ -143,6 +143,8 @@ static enum nd_status push_all(struct collapsing *c, const struct nd_dedup_item 
         c->at[c->list[i]].shown = c->list[decision[i].kept];
         c->at[c->list[i]].best = UINT32_MAX;
     }
+    if (status == ND_OK)
+        nd_run_warn_unsigned(&c->use.run, dedup, "result");
     nd_dedup_free(dedup);
     free(decision);
     return status;

@@ -138,6 +138,8 @@ enum nd_status nd_run_finish(struct nd_run *run, struct nd_error *err)
     if (status != ND_OK)
         return status;
     warn_of_double_ids(run);
+    if (run->dedup)
+        nd_run_warn_unsigned(run, run->dedup, "document");
     status = nd_summary_complete(run, err);
     if (status == ND_OK)
         status = complete(run, err);
