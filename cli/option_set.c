@@ -213,6 +213,17 @@ SETTER(set_format)
     return ND_OK;
 }
 
+SETTER(set_text_format)
+{
+    static const char *const words[] = {"plain", "html"};
+    int i = option_word(o, value, words, 2, err);
+
+    if (i < 0)
+        return ND_EINVAL;
+    s->run.input.text_format = (enum nd_text_format)i;
+    return ND_OK;
+}
+
 SETTER(set_missing_text)
 {
     static const char *const words[] = {"skip", "empty"};

@@ -23,6 +23,7 @@ DECLARE(set_prefer);
 DECLARE(set_format);
 DECLARE(set_text_field);
 DECLARE(set_id_field);
+DECLARE(set_text_format);
 DECLARE(set_missing_text);
 DECLARE(set_unit);
 DECLARE(set_glob);
