@@ -49,7 +49,7 @@ const struct option option_table[] = {
      SET(set_prefer)},
     {NULL, "cluster", 0, "KIND",
      "star: whatever is removed is a duplicate of the kept one itself; components: also duplicates "
-     "of duplicates (default: star)",
+     "of duplicates; complete: every two of a cluster are duplicates (default: star)",
      FOR_DEDUP, KEY("cluster")},
 
     {"Input", "format", 'f', "NAME",

@@ -38,6 +38,10 @@ enum nd_short {
 enum nd_cluster {
     ND_CLUSTER_STAR,       /* every removed document is verified against the kept one */
     ND_CLUSTER_COMPONENTS, /* the transitive closure of the verified pairs */
+    /* Complete link: every two documents of a cluster match.  One joins, of the clusters before it
+     * all of whose documents it matches, that whose kept one it resembles most.  max_checks does
+     * not count; nd_dedup_push keeps all documents but copies, and costs what all pairs cost. */
+    ND_CLUSTER_COMPLETE,
 };
 
 /* Start from nd_dedup_params_default(). */

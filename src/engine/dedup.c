@@ -149,6 +149,7 @@ void nd_dedup_free(struct nd_dedup *d)
     nd_signatures_free(d->signatures);
     nd_matching_free(d->matching);
     nd_components_free(d->components);
+    nd_complete_free(d->complete);
     nd_texts_free(d->texts);
     if (d->owns_pool)
         nd_pool_free(d->pool);

@@ -182,3 +182,22 @@ EOF
     [ "$output" = "neardup: warning: d.jsonl:3: the id '17' stood before; 1 document with an id that another has" ]
     grep -q '"double_ids":1,' s
 }
+
+@test "complete link: every two of a cluster are duplicates" {
+    # b is near a and c, which are not near one another.
+    python3 -c 'import json
+words = [f"w{i}" for i in range(60)]
+for name, text in ("a", words[:40]), ("b", words[5:45]), ("c", words[10:50]), ("d", words[10:51]):
+    print(json.dumps({"id": name, "text": " ".join(text)}))' >chain.jsonl
+    of() { neardup dedup -q --threshold 0.7 --cluster "$1" "${@:2}" chain.jsonl --clusters c -o out --manifest m && cut -f 2 c | tr '\n' ' '; }
+    [ "$(of star)" = "a a c c " ]
+    [ "$(of components)" = "a a a a " ]
+    [ "$(of complete)" = "a a c c " ]
+    [ "$(of star --prefer id=b)" = "b b b b " ]
+    [ "$(of complete --prefer id=b)" = "b b c c " ]
+    [ "$(rows m removed kept method verified | tr '\n' ' ')" = '"a" "b" "minhash" true "d" "c" "minhash" true ' ]
+    ! grep -q via m
+    run neardup dedup --cluster complet chain.jsonl -o out
+    [ "$status" -eq 2 ]
+    [[ $output == *"did you mean 'complete'?"* ]]
+}
