@@ -149,6 +149,7 @@ SETTER(set_bands)
     }
 STRING_SETTER(set_shown_df, df)
 STRING_SETTER(set_within, run.within)
+STRING_SETTER(set_site, run.site)
 STRING_SETTER(set_id_field, run.input.id_field)
 STRING_SETTER(set_output_dir, run.output_dir)
 STRING_SETTER(set_copy_to, run.copy_to)

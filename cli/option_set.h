@@ -19,6 +19,7 @@ DECLARE(set_characters);
 DECLARE(set_method);
 DECLARE(set_bands);
 DECLARE(set_within);
+DECLARE(set_site);
 DECLARE(set_prefer);
 DECLARE(set_format);
 DECLARE(set_text_field);

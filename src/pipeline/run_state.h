@@ -42,7 +42,7 @@ struct nd_run {
     char *field_names;                                 /* those that the recipe's lists name */
     struct nd_df *table[2 * ND_METHOD_SIGNATURES + 1]; /* opened for run->recipe; the last: NULL */
     const char *table_path[2 * ND_METHOD_SIGNATURES];
-    int within_at, keep_at, prefer_at; /* places in `fields`, or -1 */
+    int within_at, site_at, keep_at, prefer_at; /* places in `fields`, or -1 */
     struct nd_keep keep;
 
     struct nd_pool *pool;
