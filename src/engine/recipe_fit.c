@@ -23,7 +23,7 @@ static enum nd_status check_weights(const struct nd_weight_params *params, struc
 
 static enum nd_status check_fields(const struct nd_feature_params *params, struct nd_error *err)
 {
-    char names[2 * (ND_FEATURE_LIST_MAX + 1)];
+    char names[ND_FEATURE_NAMES_MAX];
     size_t n;
 
     return nd_feature_field_names(params, names, &n, err);

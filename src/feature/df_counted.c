@@ -28,6 +28,7 @@ struct nd_feature_params nd_df_counted(const struct nd_feature_params *features)
     memset(p.anchors, 0, sizeof p.anchors);
     memset(p.fields, 0, sizeof p.fields);
     memset(p.force, 0, sizeof p.force);
+    memset(p.reserved_field, 0, sizeof p.reserved_field);
     p.links = 0;
     p.anchor_window = 0;
     p.template_count = 0;

@@ -21,17 +21,16 @@ int nd_run_want_field(struct nd_run *run, const char *field)
 /* The fields that the lists of the signatures read. */
 static enum nd_status want_fields(struct nd_run *run, struct nd_error *err)
 {
-    enum { NAMES = 2 * (ND_FEATURE_LIST_MAX + 1) };
     const struct nd_method *m = &run->recipe.method;
     enum nd_status status = ND_OK;
 
     if (!m->n_signatures)
         return ND_OK;
-    run->field_names = malloc((size_t)m->n_signatures * NAMES);
+    run->field_names = malloc((size_t)m->n_signatures * ND_FEATURE_NAMES_MAX);
     if (!run->field_names)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     for (unsigned i = 0; i < m->n_signatures && status == ND_OK; i++) {
-        char *name = run->field_names + (size_t)i * NAMES;
+        char *name = run->field_names + (size_t)i * ND_FEATURE_NAMES_MAX;
         size_t n = 0;
 
         status = nd_feature_field_names(&m->signature[i].feature, name, &n, err);
