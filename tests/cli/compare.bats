@@ -213,3 +213,18 @@ for d in range(20):
     run python3 "$edit_words" --kinds replace a.jsonl
     [ "$status" -eq 2 ]
 }
+
+@test "the cosine does not change with the length of the vectors, the inner product does" {
+    echo "the ferry leaves the old harbour at nine and the old town at ten" >a.txt
+    echo "at nine the bus leaves the town" >b.txt
+    for i in 1 2 3; do cat a.txt; done >thrice.txt
+    neardup df build -q --unit line a.txt b.txt -o t.df
+    metric() { neardup compare "${@:2}" --recipe seshasai-2009 --df t.df --metric "$1" || true; }
+    [ "$(metric cosine-tf a.txt thrice.txt)" = 1.000000 ]
+    [ "$(metric cosine-weights a.txt thrice.txt)" = 1.000000 ]
+    for name in cosine-tf cosine-weights; do
+        [ "$(metric $name b.txt a.txt)" = "$(metric $name b.txt thrice.txt)" ]
+        [ "$(metric $name b.txt a.txt)" = "$(metric $name a.txt b.txt)" ]
+    done
+    [ "$(metric inner b.txt thrice.txt)" -eq $((3 * $(metric inner b.txt a.txt))) ]
+}
