@@ -7,10 +7,10 @@ import sys
 
 import places
 import report
+from measure_recipes import shipped
 
 RESULTS = "edits.jsonl"
 EDITS = [1, 2, 5, 10, 20]
-PAGES = ["joshi-2003", "dean-henzinger-1999"]  # which read no texts
 
 
 def options(parser):
@@ -75,10 +75,7 @@ def pairs(binary, recipe, df, original, edited):
 
 
 def measure(binary, corpus, path, n_documents):
-    for line in run(binary, "recipe", "list").splitlines():
-        recipe = line.split()[0]
-        if recipe in PAGES:
-            continue
+    for recipe in shipped(binary):
         df = table_for(binary, recipe, corpus)
         found = [pairs(binary, recipe, df, path[0], path[n]) for n in EDITS]
         yield {
