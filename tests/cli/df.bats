@@ -73,6 +73,21 @@ counts() { # TABLE: "count word", as slow_counts has it
     [ ! -e no.df ]
 }
 
+@test "large tables are merged in little memory, as fast as they are read" {
+    # 400,000 features in each: put into a table in their order they took time without end.
+    python3 -c 'import json
+for d in range(2000):
+    print(json.dumps({"text": " ".join(f"w{d // 2}x{i}" for i in range(400 + d % 2))}))' >a.jsonl
+    neardup df build -q --texts a.jsonl -o a.df
+    cat a.jsonl a.jsonl a.jsonl | neardup df build -q --texts --format jsonl -o thrice.df
+    neardup df merge --memory 1M a.df a.df a.df -o sum.df
+    neardup df info a.df | grep -qx "distinct features: 401000"
+    cmp thrice.df sum.df
+    run neardup df merge --tmp no/such/folder a.df a.df -o none.df
+    [ "$status" -eq 2 ]
+    [ ! -e none.df ]
+}
+
 @test "top prints the most frequent, or the rarest" {
     small_corpus
     neardup df build -q --texts small.jsonl -o t.df
