@@ -89,7 +89,8 @@ END
         grep -q '"text_format":"html"' m
     done
     neardup sketch -q --recipe own.ini pages.jsonl >as_text
-    ! cmp -s by_file as_text
+    run cmp -s by_file as_text
+    [ "$status" -eq 1 ]
     run neardup sketch --text-format htm pages.jsonl
     [ "$status" -eq 2 ]
     [[ $output == *"did you mean 'html'?"* ]]
@@ -121,7 +122,7 @@ END
     for cluster in star components; do
         neardup dedup --recipe joshi-2003 --text-format html --set cluster=$cluster small.jsonl \
             -o out --summary summary 2>err
-        ! grep -q warning err
+        [ "$(grep -c warning err)" -eq 0 ]
     done
     # The texts of records are pages too then, of html/body/p: 3 paths, which is a signature.
     grep -q '"unsigned_documents":0,' summary
