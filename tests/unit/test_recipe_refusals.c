@@ -268,7 +268,7 @@ static void what_nothing_reads_is_refused(void **state)
     assert_int_equal(nd_recipe_set(&recipe, "match=equal(s) >= 2", &err), ND_OK);
     assert_int_equal(nd_recipe_check(&recipe, &err), ND_EINVAL);
     assert_string_equal(err.message, "match = equal(s) >= 2 is read only where candidates is match "
-                                     "(its default: )");
+                                     "(its default: empty)");
 }
 
 #define CUT "kind is simhash, or low, high, a band, top or top_share cuts weights off"
