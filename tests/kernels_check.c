@@ -222,6 +222,41 @@ static void check_count_found(const struct nd_sketch_kernels *k, const char *isa
         }
 }
 
+/* Values of which many come again and begin their search at the end, added in two steps; held
+ * against a plain search of all. */
+static void check_add_distinct(const struct nd_sketch_kernels *k, const char *isa, bool wide)
+{
+    enum { SLOTS = 1 << SLOTS_LOG2, MOST = SLOTS - 40 };
+    static uint16_t narrow_slot[SLOTS + 2];
+    static uint32_t wide_slot[SLOTS + 1];
+    static uint64_t held[MOST + 2], value[MOST], expected[MOST];
+    struct nd_slots in = {held, 0, wide ? (void *)wide_slot : (void *)narrow_slot, 64 - SLOTS_LOG2,
+                          wide};
+
+    for (size_t n = 0; n <= MOST; n += 1 + n / 8) {
+        size_t n_expected = 0, first = n ? any() % n : 0;
+
+        memset(narrow_slot, 0, sizeof narrow_slot);
+        memset(wide_slot, 0, sizeof wide_slot);
+        for (size_t i = 0; i < n; i++) {
+            size_t at = 0;
+
+            value[i] =
+                i && any() % 2 ? value[any() % i] : any() | (any() % 2 ? UINT64_C(0xFF) << 56 : 0);
+            while (at < n_expected && expected[at] != value[i])
+                at++;
+            expected[at] = value[i];
+            n_expected += at == n_expected;
+        }
+        in.n_entries = 0;
+        in.n_entries = k->add_distinct(&in, value, first);
+        in.n_entries = k->add_distinct(&in, value + first, n - first);
+        expect(in.n_entries == n_expected &&
+                   memcmp(held + 1, expected, n_expected * sizeof *held) == 0,
+               isa, "add_distinct", n, wide);
+    }
+}
+
 int main(void)
 {
     static uint64_t memory[20000 + SHIFTS];
@@ -241,6 +276,8 @@ int main(void)
         check_sequence_sum(kernels, isa_name[i], memory);
         check_count_found(kernels, isa_name[i], false, memory);
         check_count_found(kernels, isa_name[i], true, memory);
+        check_add_distinct(kernels, isa_name[i], false);
+        check_add_distinct(kernels, isa_name[i], true);
     }
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;

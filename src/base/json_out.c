@@ -20,6 +20,19 @@ void nd_json_bytes(struct nd_json *j, const void *data, size_t len)
         j->failed = true;
 }
 
+/* So many bytes more, to be written at once; NULL: out of memory. */
+static char *claim(struct nd_json *j, size_t len)
+{
+    struct nd_buffer *text = &j->text;
+
+    if (!nd_buffer_reserve(text, text->len + len)) {
+        j->failed = true;
+        return NULL;
+    }
+    text->len += len;
+    return text->data + text->len - len;
+}
+
 static void value_begins(struct nd_json *j)
 {
     if (j->after_value)
@@ -42,11 +55,17 @@ void nd_json_close(struct nd_json *j, char bracket)
 
 void nd_json_key(struct nd_json *j, const char *key)
 {
-    value_begins(j);
-    nd_json_bytes(j, "\"", 1);
-    nd_json_bytes(j, key, strlen(key));
-    nd_json_bytes(j, "\":", 2);
+    size_t len = strlen(key), comma = j->after_value;
+    char *at = claim(j, comma + len + 3);
+
     j->after_value = false;
+    if (!at)
+        return;
+    if (comma)
+        *at++ = ',';
+    *at++ = '"';
+    memcpy(at, key, len);
+    memcpy(at + len, "\":", 2);
 }
 
 void nd_json_line(struct nd_json *j)
@@ -115,6 +134,12 @@ static const char *tsv_escape(unsigned char c, char out[8])
     }
 }
 
+/* Stands for itself in JSON and in TSV: nearly every byte. */
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+}
+
 /* Append with escapes; `bad` is printf's format of a byte that is no UTF-8. */
 static void append_escaped(struct nd_json *j, struct nd_view value,
                            const char *(*escape)(unsigned char c, char out[8]), const char *bad)
@@ -123,10 +148,15 @@ static void append_escaped(struct nd_json *j, struct nd_view value,
     size_t plain = 0, i = 0;
 
     while (i < value.len) {
-        size_t len = s[i] < 0x80 ? 1 : sequence_len(s + i, value.len - i);
-        char room[8];
         const char *instead = NULL;
+        char room[8];
+        size_t len;
 
+        if (is_plain(s[i])) {
+            i++;
+            continue;
+        }
+        len = s[i] < 0x80 ? 1 : sequence_len(s + i, value.len - i);
         if (len == 1)
             instead = escape(s[i], room);
         if (len >= 1 && !instead) {
@@ -167,10 +197,23 @@ void nd_json_text(struct nd_json *j, const char *value)
 
 void nd_json_uint(struct nd_json *j, uint64_t value)
 {
-    char text[24];
+    char text[ND_UINT_TEXT];
 
     value_begins(j);
-    nd_json_bytes(j, text, (size_t)snprintf(text, sizeof text, "%" PRIu64, value));
+    nd_json_bytes(j, text, nd_uint_text(value, text));
+}
+
+size_t nd_uint_text(uint64_t value, char out[ND_UINT_TEXT])
+{
+    char digit[ND_UINT_TEXT];
+    size_t at = sizeof digit;
+
+    do {
+        digit[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    memcpy(out, digit + at, sizeof digit - at);
+    return sizeof digit - at;
 }
 
 int nd_double_text(double value, char out[32])

@@ -49,6 +49,9 @@ void nd_json_bytes(struct nd_json *j, const void *data, size_t len);
  * \xNN. */
 void nd_tsv_field(struct nd_json *j, struct nd_view value);
 
+/* The digits, without an end; how many. */
+enum { ND_UINT_TEXT = 20 };
+size_t nd_uint_text(uint64_t value, char out[ND_UINT_TEXT]);
 /* The shortest decimal into out[32]; returns its length.  Independent of the locale. */
 int nd_double_text(double value, char out[32]);
 

@@ -15,8 +15,10 @@
  * shares no key with an earlier undecided one (`pending`) is kept;
  *   - then all comparisons at once, in parallel; who has a hit follows and is never kept.
  *
- * The first undecided document is decided in every wave, so that it ends; a batch of near copies of
- * one page takes two.
+ * One wave decides nearly all of what comes: near copies of one page, pairs.  Documents of which
+ * each shares a key with many before it and is near none take a wave each, which is slower than
+ * going through them as defined; so one thread does that, and others do when waves have become
+ * slow.
  */
 struct settling {
     struct nd_dedup *d;
@@ -30,7 +32,6 @@ struct settling {
     size_t *task;      /* places of those with comparisons to make */
     size_t n_tasks;
     size_t n_open; /* undecided documents that this wave has passed */
-    bool progress;
     struct nd_error *err;
 };
 
@@ -78,7 +79,6 @@ static enum nd_status take_candidates(struct nd_item *copy, const struct nd_item
 /* The first of its bytes is decided: so is the copy. */
 static void join_original(struct settling *s, struct nd_item *copy, const struct nd_item *first)
 {
-    s->progress = true;
     take_sketch(copy, first);
     copy->n_near = copy->near_in_batch.count = copy->hits.count = 0;
     if (first->state == ND_ITEM_REMOVED) {
@@ -102,10 +102,8 @@ static bool settle_copy(struct settling *s, size_t place)
     struct nd_item *copy = &s->item[place];
     const struct nd_item *first = original(s, place);
 
-    if (copy->state == ND_ITEM_OPEN && first->state == ND_ITEM_FOLLOWS) {
+    if (copy->state == ND_ITEM_OPEN && first->state == ND_ITEM_FOLLOWS)
         copy->state = ND_ITEM_FOLLOWS;
-        s->progress = true;
-    }
     if (copy->state == ND_ITEM_FOLLOWS || first->state == ND_ITEM_OPEN)
         return false;
     if (copy->state == ND_ITEM_OPEN)
@@ -127,15 +125,13 @@ static enum nd_status meet_leaders(struct settling *s, size_t place)
     if (!(s->link[place] & ND_LINKED_EARLIER) || nd_index_count(s->d->leaders.index) == 0)
         return ND_OK;
     status = nd_finder_candidates(s->d, w, s->d->leaders, item, met);
-    if (status)
-        return status;
-    for (size_t i = 0; i < met->count; i++) {
+    for (size_t i = 0; status == ND_OK && i < met->count; i++) {
         struct nd_candidate candidate = met->at[i];
         candidate.number = (uint32_t)s->leader[candidate.number];
         if (!nd_candidates_add(&item->near_in_batch, candidate))
-            return ND_ENOMEM;
+            status = ND_ENOMEM;
     }
-    return ND_OK;
+    return status ? nd_fail(s->err, status, "out of memory for a batch") : ND_OK;
 }
 
 /* For later ones to find, should there be any that might. */
@@ -178,35 +174,6 @@ static bool meets_pending(const struct settling *s, size_t place)
     return nd_finder_meets_any(&s->d->worker[0], s->d->pending, item, s->below[place]);
 }
 
-static enum nd_status visit(struct settling *s, size_t place)
-{
-    struct nd_item *item = &s->item[place];
-    enum nd_status status;
-
-    if (is_copy(s, place) && settle_copy(s, place))
-        return ND_OK;
-    if (item->state == ND_ITEM_KEPT || item->state == ND_ITEM_REMOVED)
-        return ND_OK;
-    if (s->below[place] == NONE) /* the first wave: nothing was taken out yet */
-        s->below[place] = (uint32_t)nd_index_count(s->d->pending.index);
-    status = meet_leaders(s, place);
-    if (status)
-        return status;
-    if (item->near_in_batch.count > item->n_checked) {
-        s->task[s->n_tasks++] = place;
-    } else if (item->state == ND_ITEM_OPEN && !is_copy(s, place) &&
-               !nd_item_has_hit(s->d, item, 0) && !meets_pending(s, place)) {
-        item->state = ND_ITEM_KEPT;
-        s->progress = true;
-        remove_pending(s, place);
-        return add_leader(s, place);
-    }
-    if (item->state != ND_ITEM_OPEN || is_copy(s, place))
-        return ND_OK;
-    s->n_open++;
-    return add_pending(s, place);
-}
-
 static bool compare_with(struct settling *s, struct nd_worker *w, struct nd_item *item,
                          struct nd_candidate candidate)
 {
@@ -246,12 +213,10 @@ static bool join_same_tokens(struct settling *s, struct nd_worker *w, struct nd_
  * The comparisons of one document.  If it turns out to have more candidates than max_checks, then
  * what was left out because of a better hit may count after all, and everything is compared again.
  */
-static void compare_item(void *context, size_t task, unsigned worker)
+static void compare_item(struct settling *s, struct nd_worker *w, size_t place)
 {
-    struct settling *s = context;
-    struct nd_worker *w = &s->d->worker[worker];
-    struct nd_item *item = &s->item[s->task[task]];
-    const struct nd_item *first = original(s, s->task[task]);
+    struct nd_item *item = &s->item[place];
+    const struct nd_item *first = original(s, place);
 
     if (w->status || join_same_tokens(s, w, item))
         return;
@@ -271,53 +236,129 @@ static void compare_item(void *context, size_t task, unsigned worker)
             return;
 }
 
+static void compare_task(void *context, size_t task, unsigned worker)
+{
+    struct settling *s = context;
+
+    compare_item(s, &s->d->worker[worker], s->task[task]);
+}
+
+static bool is_decided(const struct nd_item *item)
+{
+    return item->state == ND_ITEM_KEPT || item->state == ND_ITEM_REMOVED;
+}
+
+static enum nd_status visit(struct settling *s, size_t place)
+{
+    struct nd_item *item = &s->item[place];
+    enum nd_status status;
+
+    if ((is_copy(s, place) && settle_copy(s, place)) || is_decided(item))
+        return ND_OK;
+    if (s->below[place] == NONE) /* the first wave: nothing was taken out yet */
+        s->below[place] = (uint32_t)nd_index_count(s->d->pending.index);
+    status = meet_leaders(s, place);
+    if (status)
+        return status;
+    if (item->near_in_batch.count > item->n_checked) {
+        s->task[s->n_tasks++] = place;
+    } else if (item->state == ND_ITEM_OPEN && !is_copy(s, place) &&
+               !nd_item_has_hit(s->d, item, 0) && !meets_pending(s, place)) {
+        item->state = ND_ITEM_KEPT;
+        remove_pending(s, place);
+        return add_leader(s, place);
+    }
+    if (item->state != ND_ITEM_OPEN || is_copy(s, place))
+        return ND_OK;
+    s->n_open++;
+    return add_pending(s, place);
+}
+
 /* Who has a hit that no undecided earlier document can push out of the first max_checks, follows.
  */
 static void mark_followers(struct settling *s)
 {
-    size_t n_open = 0;
-
+    s->n_open = 0;
     for (size_t i = 0; i < s->n_linked; i++) {
         struct nd_item *item = &s->item[s->linked[i]];
 
         if (is_copy(s, s->linked[i]))
             continue;
-        if (item->state == ND_ITEM_OPEN && nd_item_has_hit(s->d, item, n_open)) {
+        if (item->state == ND_ITEM_OPEN && nd_item_has_hit(s->d, item, s->n_open))
             item->state = ND_ITEM_FOLLOWS;
-            s->progress = true;
-        }
         if (item->state == ND_ITEM_OPEN)
-            n_open++;
+            s->n_open++;
         else
             remove_pending(s, s->linked[i]);
     }
 }
 
+static enum nd_status run_wave(struct settling *s)
+{
+    s->n_tasks = 0;
+    s->n_open = 0;
+    nd_finder_clear(s->d->leaders);
+    for (size_t i = 0; i < s->n_linked; i++) {
+        enum nd_status status = visit(s, s->linked[i]);
+
+        if (status)
+            return status;
+    }
+    nd_pool_run(s->d->pool, s->n_tasks, compare_task, s);
+    mark_followers(s);
+    return nd_workers_status(s->d, s->err);
+}
+
+/* Waves, as long as each leaves at most half as many undecided ones as it found. */
 static enum nd_status run_waves(struct settling *s)
 {
+    enum nd_status status;
+    size_t found;
+
     nd_finder_clear(s->d->pending);
     for (size_t i = 0; i < s->n_linked; i++)
         s->below[s->linked[i]] = s->pending[s->linked[i]] = NONE;
+    s->n_open = s->n_linked;
     do {
-        enum nd_status status;
+        found = s->n_open;
+        status = run_wave(s);
+    } while (status == ND_OK && s->n_open > 0 && s->n_open <= found / 2);
+    return status;
+}
 
-        s->progress = false;
-        s->n_tasks = 0;
-        s->n_open = 0;
-        nd_finder_clear(s->d->leaders);
-        for (size_t i = 0; i < s->n_linked; i++) {
-            status = visit(s, s->linked[i]);
-            if (status)
-                return status == ND_ENOMEM ? nd_fail(s->err, status, "out of memory for a batch")
-                                           : status;
-        }
-        nd_pool_run(s->d->pool, s->n_tasks, compare_item, s);
+/* As defined: all before this one are decided. */
+static enum nd_status settle_next(struct settling *s, size_t place)
+{
+    struct nd_item *item = &s->item[place];
+    enum nd_status status;
+
+    if ((is_copy(s, place) && settle_copy(s, place)) || is_decided(item))
+        return ND_OK;
+    status = meet_leaders(s, place);
+    if (status)
+        return status;
+    if (item->near_in_batch.count > item->n_checked) {
+        compare_item(s, &s->d->worker[0], place);
         status = nd_workers_status(s->d, s->err);
-        if (status)
-            return status;
-        mark_followers(s);
-    } while (s->progress || s->n_tasks);
-    return ND_OK;
+    }
+    if (status || item->state != ND_ITEM_OPEN || is_copy(s, place))
+        return status;
+    if (nd_item_has_hit(s->d, item, 0)) {
+        item->state = ND_ITEM_FOLLOWS;
+        return ND_OK;
+    }
+    item->state = ND_ITEM_KEPT;
+    return add_leader(s, place);
+}
+
+static enum nd_status settle_in_order(struct settling *s)
+{
+    enum nd_status status = ND_OK;
+
+    nd_finder_clear(s->d->leaders);
+    for (size_t i = 0; status == ND_OK && i < s->n_linked; i++)
+        status = settle_next(s, s->linked[i]);
+    return status;
 }
 
 /* The rows that take part: of listed documents, and of copies, which have their original's. */
@@ -392,8 +433,10 @@ enum nd_status nd_items_settle(struct nd_dedup *d, struct nd_item *item, size_t 
         status = find_linked(&s, n, err);
     else
         nd_fail(err, status, "out of memory for a batch of %zu documents", n);
-    if (status == ND_OK)
+    if (status == ND_OK && nd_pool_threads(d->pool) > 1)
         status = run_waves(&s);
+    if (status == ND_OK)
+        status = settle_in_order(&s);
     if (status == ND_OK)
         resolve(d, item, n);
     free(s.linked);

@@ -102,6 +102,15 @@ void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *
     row->key = NULL;
 }
 
+static bool reserve_columns(struct nd_index *index, size_t n)
+{
+    return nd_column_reserve(&index->low, n + 1, ND_MINHASH_COUNT) && /* one more: the padding */
+           nd_column_reserve(&index->simhash, n, sizeof(uint64_t)) &&
+           nd_column_reserve(&index->identity, n, sizeof(uint64_t)) &&
+           nd_column_reserve(&index->gate, n, sizeof(struct nd_gate)) &&
+           nd_column_reserve(&index->flags, n, 1);
+}
+
 enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row *row,
                                uint32_t *number, struct nd_error *err)
 {
@@ -109,11 +118,7 @@ enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row
 
     if (index->n >= UINT32_MAX - 1)
         return nd_fail(err, ND_EUNSUPPORTED, "an index holds at most %u documents", UINT32_MAX - 1);
-    if (!nd_column_reserve(&index->low, n + 1, ND_MINHASH_COUNT) || /* one more: the padding */
-        !nd_column_reserve(&index->simhash, n, sizeof row->simhash) ||
-        !nd_column_reserve(&index->identity, n, sizeof row->identity) ||
-        !nd_column_reserve(&index->gate, n, sizeof(struct nd_gate)) ||
-        !nd_column_reserve(&index->flags, n, 1))
+    if (!reserve_columns(index, n))
         return nd_fail(err, ND_ENOMEM, "out of memory for an index of %zu documents", n);
     memcpy((uint8_t *)index->low.data + (n - 1) * ND_MINHASH_COUNT, row->low, ND_MINHASH_COUNT);
     ((uint64_t *)index->simhash.data)[n - 1] = row->simhash;
@@ -238,7 +243,7 @@ enum nd_status nd_index_reserve(struct nd_index *index, size_t n, struct nd_erro
 {
     bool emptied;
 
-    if (!make_room(index, n, &emptied))
+    if (!reserve_columns(index, index->n + n) || !make_room(index, n, &emptied))
         return no_memory(index, err);
     for (unsigned t = 0; emptied && t < index->n_tables; t++)
         fill_again(index, t);

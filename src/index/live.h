@@ -98,7 +98,7 @@ enum nd_status nd_index_link_rows(const struct nd_index_params *params,
                                   unsigned char *linked, struct nd_pool *pool,
                                   struct nd_error *err);
 
-/* Make the tables large enough for n documents more.  ND_ENOMEM: nothing is lost. */
+/* Make columns and tables large enough for n documents more.  ND_ENOMEM: nothing is lost. */
 enum nd_status nd_index_reserve(struct nd_index *index, size_t n, struct nd_error *err);
 
 /* Forget all documents and keep the memory. */

@@ -1,13 +1,11 @@
 /* names.c - what a document is called in the outputs */
 #include "pipeline/names.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 void nd_place_append(struct nd_json *out, const struct nd_source *source, uint64_t line)
 {
-    char number[24];
+    char number[1 + ND_UINT_TEXT] = ":";
 
     nd_json_bytes(out, source->path, strlen(source->path));
     if (source->entry) {
@@ -15,7 +13,7 @@ void nd_place_append(struct nd_json *out, const struct nd_source *source, uint64
         nd_json_bytes(out, source->entry, strlen(source->entry));
     }
     if (line)
-        nd_json_bytes(out, number, (size_t)snprintf(number, sizeof number, ":%" PRIu64, line));
+        nd_json_bytes(out, number, 1 + nd_uint_text(line, number + 1));
 }
 
 struct nd_name nd_name_of(const struct nd_document *document, const struct nd_source *source,

@@ -1,4 +1,5 @@
 /* sketch_avx512.c - the sketch kernels for AVX-512 F, BW, DQ and VL */
+#include "simd/add_distinct.h"
 #include "simd/mask_bits.h"
 #include "simd/sketch_kernels.h"
 
@@ -424,6 +425,11 @@ TARGET static size_t count_found(const struct nd_slots *in, const uint64_t *valu
     return found;
 }
 
+TARGET static size_t add_distinct(const struct nd_slots *in, const uint64_t *value, size_t n)
+{
+    return nd_add_distinct(in, value, n);
+}
+
 const struct nd_sketch_kernels nd_sketch_avx512 = {
     .shingles = shingles,
     .sequence_sum = sequence_sum,
@@ -434,5 +440,6 @@ const struct nd_sketch_kernels nd_sketch_avx512 = {
     .low_bytes = low_bytes,
     .minima_equal = minima_equal,
     .count_found = count_found,
+    .add_distinct = add_distinct,
 };
 #endif

@@ -37,11 +37,11 @@ static inline uint64_t nd_shingle_finalise(uint64_t x)
  * from 1.
  */
 struct nd_slots {
-    const uint64_t *entry;
+    uint64_t *entry; /* the first is scratch */
     size_t n_entries;
-    const void *slot; /* 2^(64 - shift), one of them free, and 4 readable bytes beyond */
-    unsigned shift;   /* 32 … 58 */
-    bool wide;        /* slots of 32 bits, else of 16 */
+    void *slot;     /* 2^(64 - shift), one of them free, and 4 readable bytes beyond */
+    unsigned shift; /* 32 … 58 */
+    bool wide;      /* slots of 32 bits, else of 16 */
 };
 
 /*
@@ -79,6 +79,12 @@ struct nd_sketch_kernels {
      * the answer is the same.
      */
     size_t (*count_found)(const struct nd_slots *in, const uint64_t *value, size_t n, size_t *near);
+
+    /*
+     * Add the values that are not there yet, in order; the number of entries then.  There is a free
+     * slot for each value, and room for n entries more and one beyond.
+     */
+    size_t (*add_distinct)(const struct nd_slots *in, const uint64_t *value, size_t n);
 };
 
 /* The table in use, and the one of an instruction set: NULL where this build has none. */

@@ -159,6 +159,11 @@ static size_t count_found(const struct nd_slots *in, const uint64_t *value, size
     return nd_sketch_scalar.count_found(in, value, n, near);
 }
 
+static size_t add_distinct(const struct nd_slots *in, const uint64_t *value, size_t n)
+{
+    return nd_sketch_scalar.add_distinct(in, value, n);
+}
+
 const struct nd_sketch_kernels nd_sketch_neon = {
     .shingles = shingles,
     .sequence_sum = sequence_sum,
@@ -169,5 +174,6 @@ const struct nd_sketch_kernels nd_sketch_neon = {
     .low_bytes = low_bytes,
     .minima_equal = minima_equal,
     .count_found = count_found,
+    .add_distinct = add_distinct,
 };
 #endif

@@ -1,4 +1,5 @@
 /* sketch_scalar.c - the sketch kernels in plain C: the definition of all the others */
+#include "simd/add_distinct.h"
 #include "simd/sketch_kernels.h"
 
 static inline uint64_t rotate(uint64_t x)
@@ -108,6 +109,11 @@ static size_t count_found(const struct nd_slots *in, const uint64_t *value, size
     return found;
 }
 
+static size_t add_distinct(const struct nd_slots *in, const uint64_t *value, size_t n)
+{
+    return nd_add_distinct(in, value, n);
+}
+
 const struct nd_sketch_kernels nd_sketch_scalar = {
     .shingles = shingles,
     .sequence_sum = sequence_sum,
@@ -118,4 +124,5 @@ const struct nd_sketch_kernels nd_sketch_scalar = {
     .low_bytes = low_bytes,
     .minima_equal = minima_equal,
     .count_found = count_found,
+    .add_distinct = add_distinct,
 };

@@ -37,47 +37,16 @@ void nd_shingle_set_clear(struct nd_shingle_set *set)
     set->n_slots = 0;
 }
 
-/*
- * The value to be found is written to entry[0], where the search looks when it meets a free slot:
- * so it has one branch, and the processor errs only where a slot holds another value.
- */
-static inline __attribute__((always_inline)) void
-add_all(struct nd_shingle_set *set, const uint64_t *value, size_t n, bool wide)
+static struct nd_slots slots_of(const struct nd_shingle_set *set)
 {
-    const size_t mask = set->n_slots - 1;
-    const unsigned shift = set->shift;
-    uint64_t *entry = set->entry;
-    uint16_t *narrow_slot = set->slot;
-    uint32_t *wide_slot = set->slot;
-    size_t count = set->count;
-
-    for (size_t i = 0; i < n; i++) {
-        uint64_t v = value[i];
-        size_t at = v >> shift, number = wide ? wide_slot[at] : narrow_slot[at], is_new;
-
-        entry[0] = v;
-        while (entry[number] != v) {
-            at = (at + 1) & mask;
-            number = wide ? wide_slot[at] : narrow_slot[at];
-        }
-        entry[count + 1] = v;
-        is_new = number == 0;
-        count += is_new;
-        number |= count & (0 - is_new); /* without a branch: compilers make one of ?: */
-        if (wide)
-            wide_slot[at] = (uint32_t)number;
-        else
-            narrow_slot[at] = (uint16_t)number;
-    }
-    set->count = count;
+    return (struct nd_slots){set->entry, set->count, set->slot, set->shift, set->wide};
 }
 
 static void add_to_table(struct nd_shingle_set *set, const uint64_t *value, size_t n)
 {
-    if (set->wide)
-        add_all(set, value, n, true);
-    else
-        add_all(set, value, n, false);
+    const struct nd_slots in = slots_of(set);
+
+    set->count = nd_sketch_kernels()->add_distinct(&in, value, n);
 }
 
 /* An empty table of 2^log2 slots with the entries put in again, each in its own place. */
@@ -168,7 +137,7 @@ uint64_t nd_shingle_set_shared(const struct nd_shingle_set *set, const uint64_t 
                                uint64_t need)
 {
     const struct nd_sketch_kernels *kernels = nd_sketch_kernels();
-    const struct nd_slots in = {set->entry, set->count, set->slot, set->shift, set->wide};
+    const struct nd_slots in = slots_of(set);
     uint64_t shared = 0;
     size_t near = 1;
 

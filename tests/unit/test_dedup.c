@@ -320,6 +320,7 @@ static void check_all(struct nd_dedup_params p)
         compare(c, known, &p, expected, 1, DOCUMENTS);
         compare(c, known, &p, expected, 2, 100);
         compare(c, known, &p, expected, 8, 700);
+        compare(c, known, &p, expected, 3, DOCUMENTS);
         compare(c, known, &p, expected, 1, 1);
         free_known(known);
         free_corpus(c);

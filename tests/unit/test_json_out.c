@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include <inttypes.h>
 #include <locale.h>
 #include <math.h>
 #include <stdint.h>
@@ -46,6 +47,21 @@ static void commas_stand_between_values_only(void **state)
     nd_json_uint(&j, UINT64_MAX);
     assert_text(&j, "{\"a\":[1,null,true],\"b\":{},\"c\":\"0000000000000abc\"}\n"
                     "18446744073709551615");
+}
+
+static void numbers_have_their_digits(void **state)
+{
+    static const uint64_t number[] = {0, 9, 10, 99, 100, 12345678, UINT64_C(10000000000000000000)};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
+        struct nd_json j = {0};
+        char expected[32];
+
+        snprintf(expected, sizeof expected, "%" PRIu64, number[i]);
+        nd_json_uint(&j, number[i]);
+        assert_text(&j, expected);
+    }
 }
 
 static void strings_are_escaped_and_bad_bytes_shown(void **state)
@@ -154,6 +170,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commas_stand_between_values_only),
+        cmocka_unit_test(numbers_have_their_digits),
         cmocka_unit_test(strings_are_escaped_and_bad_bytes_shown),
         cmocka_unit_test(tsv_fields_hold_no_tab_or_line_end),
         cmocka_unit_test(doubles_are_the_shortest_that_read_back),

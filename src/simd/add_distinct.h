@@ -1,0 +1,49 @@
+/* add_distinct.h - add to a table the values that it has not; compiled for each instruction set */
+#ifndef ND_SIMD_ADD_DISTINCT_H
+#define ND_SIMD_ADD_DISTINCT_H
+
+#include "simd/sketch_kernels.h"
+
+/*
+ * The value to be found is written to entry[0], where the search looks when it meets a free slot:
+ * so it has one branch, and the processor errs only where a slot holds another value.
+ */
+static inline __attribute__((always_inline)) size_t
+nd_add_distinct_in(const struct nd_slots *in, bool wide, const uint64_t *value, size_t n)
+{
+    const unsigned shift = in->shift;
+    const size_t mask = ((size_t)1 << (64 - shift)) - 1;
+    uint64_t *entry = in->entry;
+    uint16_t *narrow_slot = in->slot;
+    uint32_t *wide_slot = in->slot;
+    size_t count = in->n_entries;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t v = value[i];
+        size_t at = v >> shift, number = wide ? wide_slot[at] : narrow_slot[at], is_new;
+
+        entry[0] = v;
+        while (entry[number] != v) {
+            at = (at + 1) & mask;
+            number = wide ? wide_slot[at] : narrow_slot[at];
+        }
+        entry[count + 1] = v;
+        is_new = number == 0;
+        count += is_new;
+        number |= count & (0 - is_new); /* without a branch: compilers make one of ?: */
+        if (wide)
+            wide_slot[at] = (uint32_t)number;
+        else
+            narrow_slot[at] = (uint16_t)number;
+    }
+    return count;
+}
+
+static inline __attribute__((always_inline)) size_t nd_add_distinct(const struct nd_slots *in,
+                                                                    const uint64_t *value, size_t n)
+{
+    return in->wide ? nd_add_distinct_in(in, true, value, n)
+                    : nd_add_distinct_in(in, false, value, n);
+}
+
+#endif
