@@ -20,7 +20,7 @@ WEIGHTED = "seshasai-2009"  # what the packages are held against, on the same te
 
 def options(parser):
     parser.add_argument("--sets", default=",".join(SETS), help="default: %(default)s")
-    parser.add_argument("--recipes", help="names, separated by commas; default: all that are shipped")
+    parser.add_argument("--recipes", help="names, separated by commas; default: all that read texts")
     parser.add_argument(
         "--cpu", type=int, default=min(os.sched_getaffinity(0)), help="the core to pin to"
     )

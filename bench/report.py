@@ -456,6 +456,19 @@ def recipes():
 IMATCH_PAPER = {"honeypot": [0.66, 0.72, 0.76, 0.80], "cluster": [0.40, 0.49, 0.55, 0.61]}
 
 
+def edits():
+    """Edited articles that each recipe still pairs with their originals."""
+    runs = session_of("edits.jsonl") if places.records("edits.jsonl") else []
+    if not runs:
+        return "Nothing measured.\n"
+    rows = [
+        [f"`{run['recipe']}`", *[f"{x:.3f}" for x in run["share"]], str(run["other"])]
+        for run in runs
+    ]
+    columns = ["recipe", *[f"{n} edit{'s' * (n > 1)}" for n in runs[0]["edits"]], "other pairs"]
+    return heading(runs[0]) + "\n\n" + table(columns, rows)
+
+
 def imatch():
     """Recall of randomized I-Match against cosine >= .9, and ham found beside spam."""
     runs = session_of("imatch.jsonl") if places.records("imatch.jsonl") else []

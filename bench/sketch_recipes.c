@@ -69,6 +69,7 @@ static void prepare(struct contestant *c, char *name)
         die(table, err.message);
     c->name = name;
     c->best = 1e9;
+    c->recipe = nd_recipe_default();
     if (nd_recipe_by_name(&c->recipe, name, &err))
         die(name, err.message);
     if (c->recipe.method.n_signatures == 0 &&

@@ -189,7 +189,7 @@ static int run(const struct command *command, int n, char **argument)
         print_command_usage(command);
         status = close_output();
     } else {
-        if (command->bit & FOR_ALL & ~(unsigned)FOR_DF)
+        if (command->bit & FOR_PAIRWISE) /* which read what decides */
             warn_of_recipe(NULL, &settings.run.recipe);
         status = force_cpu() ? command->run(&settings) : 2;
     }

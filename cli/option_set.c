@@ -149,6 +149,7 @@ SETTER(set_bands)
     }
 STRING_SETTER(set_shown_df, df)
 STRING_SETTER(set_within, run.within)
+STRING_SETTER(set_site, run.site)
 STRING_SETTER(set_id_field, run.input.id_field)
 STRING_SETTER(set_output_dir, run.output_dir)
 STRING_SETTER(set_copy_to, run.copy_to)
@@ -210,6 +211,17 @@ SETTER(set_format)
     if (i < 0)
         return ND_EINVAL;
     s->run.input.format = (enum nd_format)i;
+    return ND_OK;
+}
+
+SETTER(set_text_format)
+{
+    static const char *const words[] = {"plain", "html"};
+    int i = option_word(o, value, words, 2, err);
+
+    if (i < 0)
+        return ND_EINVAL;
+    s->run.input.text_format = (enum nd_text_format)i;
     return ND_OK;
 }
 

@@ -26,6 +26,9 @@ const struct option option_table[] = {
      FOR_DEDUP | FOR_EXPLAIN | FOR_COLLAPSE, KEY("short")},
     {NULL, "within", 0, "FIELD", "compare only documents in which FIELD is equal",
      FOR_DEDUP | FOR_PAIRS, SET(set_within)},
+    {NULL, "site", 0, "FIELD",
+     "FIELD is an address: say in a last column whether both are of the same host, or of another",
+     FOR_PAIRS, SET(set_site)},
     {NULL, "recipe", 0, "NAME|FILE",
      "a shipped recipe (see neardup recipe list), or a file; other options change what it says",
      FOR_ALL, .stage = STAGE_RECIPE, .set = set_recipe},
@@ -41,14 +44,15 @@ const struct option option_table[] = {
      SET(set_canonical)},
 
     {"Which document is kept", "keep", 'k', "POLICY",
-     "first, last, longest, shortest, newest:FIELD, max:FIELD or min:FIELD (default: first)",
+     "first, last, longest, shortest, longest:FIELD, shortest:FIELD, newest:FIELD, max:FIELD or "
+     "min:FIELD (default: first)",
      FOR_DEDUP | FOR_COLLAPSE, KEY("keep")},
     {NULL, "prefer", 0, "FIELD=A,B,C",
      "before that: documents whose FIELD is A, then B, then C, then all others", FOR_DEDUP,
      SET(set_prefer)},
     {NULL, "cluster", 0, "KIND",
      "star: whatever is removed is a duplicate of the kept one itself; components: also duplicates "
-     "of duplicates (default: star)",
+     "of duplicates; complete: every two of a cluster are duplicates (default: star)",
      FOR_DEDUP, KEY("cluster")},
 
     {"Input", "format", 'f', "NAME",
@@ -58,6 +62,9 @@ const struct option option_table[] = {
     {NULL, "text-field", 0, "FIELD",
      "where the text is, dotted (a.b) within objects; several are joined (default: text)",
      FOR_INPUT, SET(set_text_field)},
+    {NULL, "text-format", 0, "NAME",
+     "of JSON Lines, CSV and TSV, the text is plain or html: pages (default: plain)", FOR_INPUT,
+     SET(set_text_format)},
     {NULL, "id-field", 0, "FIELD", "where the id is (default: id)", FOR_INPUT, SET(set_id_field)},
     {NULL, "missing-text", 0, "HOW",
      "a record without text is bad (skip), or a document without words (empty) (default: skip)",
@@ -107,8 +114,9 @@ const struct option option_table[] = {
      SET(set_use_number)},
 
     {"The list of results", "order", 0, "ORDER",
-     "rank: by the best in the cluster; longest, shortest, newest:FIELD, max:FIELD or min:FIELD: "
-     "by what is shown (default: rank)",
+     "rank: by the best in the cluster; longest, shortest, longest:FIELD, shortest:FIELD, "
+     "newest:FIELD, "
+     "max:FIELD or min:FIELD: by what is shown (default: rank)",
      FOR_COLLAPSE, SET(set_use_text)},
     {NULL, "expand", 0, "ORDER",
      "a JSON object a result, with its duplicates in this order, one of the same", FOR_COLLAPSE,

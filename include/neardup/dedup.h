@@ -38,6 +38,10 @@ enum nd_short {
 enum nd_cluster {
     ND_CLUSTER_STAR,       /* every removed document is verified against the kept one */
     ND_CLUSTER_COMPONENTS, /* the transitive closure of the verified pairs */
+    /* Complete link: every two documents of a cluster match.  One joins, of the clusters before it
+     * all of whose documents it matches, that whose kept one it resembles most.  max_checks does
+     * not count; nd_dedup_push keeps all documents but copies, and costs what all pairs cost. */
+    ND_CLUSTER_COMPLETE,
 };
 
 /* Start from nd_dedup_params_default(). */
@@ -122,6 +126,9 @@ ND_API enum nd_status nd_dedup_push(struct nd_dedup *dedup, const struct nd_dedu
 struct nd_dedup_stats {
     uint64_t documents, kept, identical_bytes, identical_tokens, near, short_documents,
         empty_documents, cut_documents, checks, candidates, bytes, index_bytes;
+    /* Of recipes with signatures, of the documents that are indexed and no shorter than a shingle:
+     * those that have some signature, and those of which all are rejected. */
+    uint64_t signed_documents, unsigned_documents;
     unsigned bands, rows;
 };
 ND_API void nd_dedup_get_stats(const struct nd_dedup *dedup, struct nd_dedup_stats *out);

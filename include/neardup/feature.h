@@ -82,17 +82,22 @@ struct nd_feature_params {
     char fields[ND_FEATURE_LIST_MAX + 1];
     char force[ND_FEATURE_LIST_MAX + 1]; /* "date:2": one unit above the 2nd smallest sum */
 
+    /* The field whose value the reserved bits of a simhash hold, instead of the length (000 s.
+     * 7.1.1); empty: none. */
+    char reserved_field[ND_FEATURE_LIST_MAX + 1];
+
     unsigned char links;    /* targets of links as features (002 s. 5.3d) */
     unsigned anchor_window; /* words around a link that count with it; 0: none (002 s. 5.3c) */
 };
 ND_API struct nd_feature_params nd_feature_params_default(void);
 
 /*
- * The names of the document's fields that `fields` and `force` read, each once and each ended by
- * a zero; *n: how many.  ND_EINVAL: a list that cannot be read.
+ * The names of the document's fields that `fields`, `force` and `reserved_field` read, each once
+ * and each ended by a zero; *n: how many.  ND_EINVAL: a list that cannot be read.
  */
+#define ND_FEATURE_NAMES_MAX (3 * (ND_FEATURE_LIST_MAX + 1))
 ND_API enum nd_status nd_feature_field_names(const struct nd_feature_params *features,
-                                             char names[2 * (ND_FEATURE_LIST_MAX + 1)], size_t *n,
+                                             char names[ND_FEATURE_NAMES_MAX], size_t *n,
                                              struct nd_error *err);
 
 enum nd_tf { ND_TF_COUNT, ND_TF_LOG, ND_TF_BINARY }; /* n; 1 + ln n; 1 */
@@ -162,6 +167,8 @@ struct nd_features {
     uint64_t unit;      /* the weight that ND_WEIGHT_ONE stands for, in 2^-32; 0: no features */
     uint64_t n_tokens;  /* of the text, before any was dropped; of paths: elements */
     uint64_t n_terms;   /* occurrences that were left */
+    uint64_t reserved;  /* the hash of reserved_field's value; 0: the document has none */
+    unsigned char has_reserved; /* there is such a field in the parameters */
 };
 
 /* The working memory of one thread.  `df` is shared and outlives it; NULL where nothing asks it. */

@@ -32,6 +32,7 @@ enum nd_format {
 };
 enum nd_unit { ND_UNIT_FILE, ND_UNIT_LINE, ND_UNIT_PARAGRAPH }; /* what a record of plain text is */
 enum nd_missing_text { ND_MISSING_SKIP, ND_MISSING_EMPTY };
+enum nd_text_format { ND_TEXT_PLAIN, ND_TEXT_HTML }; /* what the text of a record with fields is */
 
 /* Start from nd_input_options_default(); everything pointed to is borrowed for the life of the
  * input. */
@@ -39,6 +40,7 @@ struct nd_input_options {
     enum nd_format format;
     enum nd_unit unit;
     enum nd_missing_text missing_text;
+    enum nd_text_format text_format; /* of JSON Lines, CSV and TSV */
     const char *const
         *text_fields; /* dotted paths; several are joined by a newline; default {"text"} */
     size_t n_text_fields;

@@ -65,8 +65,9 @@ ND_API enum nd_status nd_recipe_set(struct nd_recipe *recipe, const char *assign
 ND_API enum nd_status nd_recipe_check(const struct nd_recipe *recipe, struct nd_error *err);
 
 /*
- * The i-th key of [decide] that has another value than its default and that nothing reads, as what
- * warning->message says; 0: there are no more.  The recipe is good all the same.
+ * The i-th key of [decide] that has another value than its default and that nothing reads, then
+ * signatures that no rule reads, as what warning->message says; 0: there are no more.  The recipe
+ * is good all the same.
  */
 ND_API int nd_recipe_warning(const struct nd_recipe *recipe, size_t i, struct nd_error *warning);
 

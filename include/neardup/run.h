@@ -24,6 +24,7 @@ struct nd_run_options {
     size_t n_paths;
 
     const char *within;        /* field: only documents in which it is equal are compared */
+    const char *site;          /* nd_run_pairs: field with an address; pairs of one host are told */
     const char *prefer_field;  /* field: documents with an earlier value of `prefer` are kept */
     const char *const *prefer; /* before any other keep policy */
     size_t n_prefer;
@@ -82,6 +83,8 @@ struct nd_run_summary {
     uint64_t documents, kept, removed, identical_bytes, identical_tokens, near;
     uint64_t clusters; /* kept documents that stand for at least one other */
     uint64_t bad_records, repaired, short_documents, empty_documents, cut_documents;
+    uint64_t
+        unsigned_documents; /* kept, or all of pairs: those whose signatures are all rejected */
     uint64_t double_ids, ids_remembered; /* where fewer than all: see ids_full */
     int ids_full;
     uint64_t failed_inputs, warnings;
@@ -114,7 +117,7 @@ ND_API enum nd_status nd_run_dedup(const struct nd_run_options *options,
 
 /*
  * Every verified pair, one TSV line each, to options->output: id and id (the earlier first),
- * resemblance, shared, union.
+ * resemblance, shared, union; with options->site a column more, "same" or "other": the host.
  */
 ND_API enum nd_status nd_run_pairs(const struct nd_run_options *options,
                                    const struct nd_run_events *events,

@@ -51,7 +51,8 @@ struct nd_signature_params {
     uint64_t rabin_polynomial;  /* low 64 coefficients of an irreducible polynomial of degree 64 */
     unsigned bits; /* simhash: 32, 64, 128, 256, 384, 512; mod-p, winnowing, bottom-k, features:
                       kept bits, 1 … 64 */
-    unsigned reserved_bits; /* simhash: top bits that hold the quantised length, 0 … 16 */
+    unsigned reserved_bits; /* simhash: top bits that hold the quantised length, or nd_features'
+                               `reserved`, 0 … 16 */
     unsigned minima; /* min-hash, super-, sorted and mega-shingles: m, 1 … 1024; bottom-k: k >= 1 */
     unsigned groups;  /* super-shingles: how many, a divisor of m; mega-shingles: of how many, 2 …
                          32; checksums: buckets, 1 … 1024 */

@@ -159,7 +159,7 @@ ND_API enum nd_status nd_run_track(const struct nd_run_options *options,
 
 struct nd_collapse_params {
     const char *order; /* of the results; NULL or "rank": by the best rank in the cluster; else as a
-                          keep policy: "longest", "shortest", "newest:F", "max:F", "min:F" */
+                          keep policy: "longest", "shortest:F", "newest:F" … */
     const char *expand; /* the order of a result's duplicates, in the same way: a JSON object a
                            result that lists them; NULL: the records themselves, without them */
 };

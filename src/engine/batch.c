@@ -78,6 +78,14 @@ void nd_batch_end(struct nd_dedup *d, struct nd_item *item, size_t n, enum nd_st
 }
 
 /* Of a document that was never signed, as it has no tokens or is a copy: none. */
+static bool has_signature(const struct nd_dedup *d, const struct nd_signed *x)
+{
+    for (unsigned i = 0; i < d->matching->method.n_signatures; i++)
+        if (!x->signature[i].is_rejected)
+            return true;
+    return false;
+}
+
 static bool append_signatures(struct nd_dedup *d, const struct nd_item *item)
 {
     static const struct nd_signature none[ND_METHOD_SIGNATURES] = {
@@ -87,6 +95,8 @@ static bool append_signatures(struct nd_dedup *d, const struct nd_item *item)
 
     if (x)
         row = (struct nd_signature_row){x->signature, x->group, x->length};
+    if (x && item->is_listed)
+        ++*(has_signature(d, x) ? &d->stats.signed_documents : &d->stats.unsigned_documents);
     return nd_signatures_append(d->signatures, &row);
 }
 

@@ -119,29 +119,6 @@ static bool is_joined(void *context, const struct nd_item *item, uint32_t number
     return false;
 }
 
-static void ignore_hit(void *context, struct nd_item *item, uint32_t number)
-{
-    (void)context;
-    (void)item;
-    (void)number;
-}
-
-/* The same bytes as a document of an earlier batch, or as an earlier one of this. */
-static void find_copy(void *context, size_t place, unsigned worker)
-{
-    struct nd_batch_job *job = context;
-    struct nd_worker *w = &job->d->worker[worker];
-    struct nd_item *item = &job->item[place];
-    uint32_t number;
-
-    if (item->first_same != place) {
-        item->state = ND_ITEM_FOLLOWS;
-    } else if (!w->status && nd_kept_find_bytes(job->d, w, item, &number) > 0) {
-        item->state = ND_ITEM_REMOVED;
-        item->kept = (struct nd_kept_ref){number, false};
-    }
-}
-
 static void join_item(struct nd_dedup *d, struct nd_item *item, size_t place, uint32_t first)
 {
     struct nd_components *c = d->components;
@@ -173,7 +150,7 @@ static void join_item(struct nd_dedup *d, struct nd_item *item, size_t place, ui
 enum nd_status nd_dedup_push_components(struct nd_dedup *d, const struct nd_dedup_item *items,
                                         size_t n, struct nd_error *err)
 {
-    const struct nd_pair_filter filter = {d, is_joined, ignore_hit};
+    const struct nd_pair_filter filter = {d, is_joined};
     struct nd_batch_job job;
     struct nd_item *item;
     enum nd_status status;
@@ -188,10 +165,8 @@ enum nd_status nd_dedup_push_components(struct nd_dedup *d, const struct nd_dedu
         return status;
     job = (struct nd_batch_job){d, item, n};
     status = add_documents(d->components, n, err);
-    if (status == ND_OK) {
-        nd_pool_run(d->pool, n, find_copy, &job);
-        status = nd_workers_status(d, err);
-    }
+    if (status == ND_OK)
+        status = nd_items_find_copies(&job, err);
     if (status == ND_OK)
         status = nd_items_pair(d, item, n, &filter, err);
     for (size_t i = 0; i < n && status == ND_OK; i++) {
@@ -212,47 +187,6 @@ struct deciding {
     struct nd_component_via *via;
 };
 
-/* What the signatures have in common: of near ones, as in stars. */
-static void describe_agreement(const struct nd_dedup *d, uint32_t a, uint32_t b,
-                               struct nd_decision *out)
-{
-    struct nd_match match;
-
-    nd_matching_agree_stored(d->matching, d->signatures, a, b, &match);
-    memcpy(out->agreement, match.evidence.agreement, sizeof match.evidence.agreement);
-    out->distance = match.distance;
-}
-
-/* Overlap and identity of two indexed documents; equal numbers: one is a copy of the other. */
-static enum nd_status compare_kept(struct nd_dedup *d, struct nd_worker *w, uint32_t a, uint32_t b,
-                                   struct nd_decision *out)
-{
-    uint32_t n_a = nd_index_shingles(d->index, a);
-    const uint64_t *shingle;
-    size_t n;
-
-    out->is_short = nd_index_is_short(d->index, a);
-    out->is_empty = out->is_short && n_a == 0;
-    out->verified = 1;
-    out->distance = (unsigned)__builtin_popcountll(nd_index_simhash(d->index, a) ^
-                                                   nd_index_simhash(d->index, b));
-    if (a == b) {
-        out->identical = ND_IDENTICAL_BYTES;
-        out->overlap = (struct nd_overlap){n_a, n_a, n_a};
-        return ND_OK;
-    }
-    if (d->matching)
-        describe_agreement(d, a, b, out);
-    if (nd_fetch_shingles(d, w, a, &shingle, &n))
-        return w->status;
-    if (!nd_shingle_set_build(&w->set, shingle, n))
-        return nd_worker_fail(w, ND_ENOMEM, "comparing documents");
-    if (nd_fetch_shingles(d, w, b, &shingle, &n))
-        return w->status;
-    out->overlap = (struct nd_overlap){n_a, n, nd_shingle_set_shared(&w->set, shingle, n, 0)};
-    return ND_OK;
-}
-
 static void decide(void *context, size_t place, unsigned worker)
 {
     struct deciding *job = context;
@@ -270,7 +204,7 @@ static void decide(void *context, size_t place, unsigned worker)
         return;
     job->via[place] =
         (struct nd_component_via){via_of(c)[document], {counts.a, counts.b, counts.shared}};
-    (void)compare_kept(job->d, w, kept_of(c)[document], kept_of(c)[kept], out);
+    (void)nd_numbers_compare(job->d, w, kept_of(c)[document], kept_of(c)[kept], out);
 }
 
 enum nd_status nd_dedup_components(struct nd_dedup *d, uint64_t first, size_t n,
@@ -293,7 +227,8 @@ enum nd_status nd_dedup_components(struct nd_dedup *d, uint64_t first, size_t n,
 
         d->stats.kept += !removed;
         d->stats.identical_bytes += removed && decisions[i].identical == ND_IDENTICAL_BYTES;
-        d->stats.near += removed && decisions[i].identical != ND_IDENTICAL_BYTES;
+        d->stats.identical_tokens += removed && decisions[i].identical == ND_IDENTICAL_TOKENS;
+        d->stats.near += removed && decisions[i].identical == ND_IDENTICAL_NO;
     }
     return status;
 }

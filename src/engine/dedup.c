@@ -30,7 +30,7 @@ static enum nd_status check_params(const struct nd_dedup_params *p, struct nd_er
         return nd_fail(err, ND_EINVAL, "threshold %u/%u: it must be above 0 and at most 1",
                        p->threshold.p, p->threshold.q);
     if (p->candidates > ND_CANDIDATES_MATCH || p->verify > ND_VERIFY_NONE ||
-        p->cluster > ND_CLUSTER_COMPONENTS || p->short_policy > ND_SHORT_TOKENS)
+        p->cluster > ND_CLUSTER_COMPLETE || p->short_policy > ND_SHORT_TOKENS)
         return nd_fail(
             err, ND_EINVAL,
             "candidates %u, verify %u, cluster %u, short %u: one of them is no such value",
@@ -155,6 +155,7 @@ void nd_dedup_free(struct nd_dedup *d)
     nd_signatures_free(d->signatures);
     nd_matching_free(d->matching);
     nd_components_free(d->components);
+    nd_complete_free(d->complete);
     nd_texts_free(d->texts);
     if (d->owns_pool)
         nd_pool_free(d->pool);

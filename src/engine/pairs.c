@@ -85,7 +85,6 @@ static void pair_item(void *context, size_t place, unsigned worker)
         return;
     for (size_t i = 0; i < w->met.count; i++) {
         struct nd_candidate candidate = w->met.at[i];
-        size_t hits = item->hits.count;
 
         if (candidate.number >= job->number[place] ||
             (job->filter && job->filter->skip(job->filter->context, item, candidate.number)))
@@ -98,8 +97,6 @@ static void pair_item(void *context, size_t place, unsigned worker)
         item->n_near++;
         if (!compare_with(d, w, item, candidate))
             return;
-        if (job->filter && item->hits.count > hits)
-            job->filter->hit(job->filter->context, item, candidate.number);
     }
 }
 

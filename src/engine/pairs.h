@@ -4,17 +4,27 @@
 
 #include "engine/state.h"
 
-/* Asked before a comparison, and told of each hit; by several workers, each about its own items. */
+/* Asked before a comparison, by several workers, each about its own items. */
 struct nd_pair_filter {
     void *context;
     bool (*skip)(void *context, const struct nd_item *item, uint32_t number);
-    void (*hit)(void *context, struct nd_item *item, uint32_t number);
 };
 
 /*
+ * Items with the bytes of an earlier one: of this batch (ND_ITEM_FOLLOWS), or of those before
+ * (ND_ITEM_REMOVED, `kept` is its number).  They need no number of their own.
+ */
+enum nd_status nd_items_find_copies(struct nd_batch_job *job, struct nd_error *err);
+
+/* What the decision of a removed document says beside who is kept, of two numbers; equal ones: it
+ * is a copy. */
+enum nd_status nd_numbers_compare(struct nd_dedup *d, struct nd_worker *w, uint32_t a, uint32_t b,
+                                  struct nd_decision *out);
+
+/*
  * Sketch and index every open item, and compare each with all candidates of lesser number, the
- * nearest first; what reaches the threshold stands in its hits, in that order.  `filter` may be
- * NULL.
+ * nearest first; what reaches the threshold stands in its hits, in that order.  `filter` NULL:
+ * short documents are compared as well, whatever the policy.
  */
 enum nd_status nd_items_pair(struct nd_dedup *d, struct nd_item *item, size_t n,
                              const struct nd_pair_filter *filter, struct nd_error *err);

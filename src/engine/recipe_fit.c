@@ -1,6 +1,7 @@
 /* recipe_fit.c - whether the keys of a recipe fit together; a message begins with the key */
 #include <string.h>
 
+#include "engine/keep_policy.h"
 #include "engine/recipe_keys.h"
 #include "feature/featurer.h"
 #include "feature/weigh.h"
@@ -22,7 +23,7 @@ static enum nd_status check_weights(const struct nd_weight_params *params, struc
 
 static enum nd_status check_fields(const struct nd_feature_params *params, struct nd_error *err)
 {
-    char names[2 * (ND_FEATURE_LIST_MAX + 1)];
+    char names[ND_FEATURE_NAMES_MAX];
     size_t n;
 
     return nd_feature_field_names(params, names, &n, err);
@@ -49,6 +50,23 @@ static enum nd_status check_count(const struct nd_named_signature *s, struct nd_
     return ND_OK;
 }
 
+/* There is one table, and it counts one thing. */
+static enum nd_status check_stop_words(const struct nd_named_signature *s, struct nd_error *err)
+{
+    const char *asker = s->weight.idf != ND_IDF_NONE               ? "idf"
+                        : s->signature.kind == ND_SIGNATURE_IMATCH ? "kind = imatch"
+                        : s->feature.select == ND_SELECT_RAREST    ? "select = rarest"
+                        : s->feature.select == ND_SELECT_UNCOMMON  ? "select = uncommon"
+                                                                   : NULL;
+
+    if (asker && s->feature.unit != ND_FEATURE_TERMS &&
+        nd_stop_words_are_by_df(s->feature.stop_words))
+        return nd_fail(err, ND_EINVAL,
+                       "stop_words = %s wants a df table of terms, but %s one of %s",
+                       s->feature.stop_words, asker, nd_feature_unit_name(s->feature.unit));
+    return ND_OK;
+}
+
 enum nd_status nd_signature_fits(const void *section, struct nd_error *err)
 {
     const struct nd_named_signature *s = section;
@@ -62,14 +80,35 @@ enum nd_status nd_signature_fits(const void *section, struct nd_error *err)
         status = check_weights(&s->weight, err);
     if (status == ND_OK)
         status = check_lexicon(s, err);
+    if (status == ND_OK)
+        status = check_stop_words(s, err);
     return status == ND_OK ? check_count(s, err) : status;
+}
+
+static enum nd_status check_bands(const struct nd_dedup_params *p, struct nd_error *err)
+{
+    if (!p->bands != !p->rows)
+        return nd_fail(err, ND_EINVAL, "%s = %u, but %s = 0: both are given, or both are chosen",
+                       p->bands ? "bands" : "rows", p->bands ? p->bands : p->rows,
+                       p->bands ? "rows" : "bands");
+    if (p->bands * p->rows > ND_MINHASH_COUNT)
+        return nd_fail(err, ND_EINVAL,
+                       "bands = %u: with %u rows each they need more than %d minima", p->bands,
+                       p->rows, ND_MINHASH_COUNT);
+    return ND_OK;
 }
 
 enum nd_status nd_recipe_fits(const void *values, struct nd_error *err)
 {
     const struct nd_recipe *recipe = values;
+    enum nd_status status = check_bands(&recipe->dedup, err);
+    struct nd_keep keep;
     struct nd_rule rule;
 
+    if (status == ND_OK)
+        status = nd_keep_parse(recipe->keep, &keep, err);
+    if (status != ND_OK)
+        return status;
     if (recipe->dedup.candidates != ND_CANDIDATES_MATCH)
         return ND_OK;
     if (!recipe->method.match[0])

@@ -59,7 +59,8 @@ static const struct nd_recipe_key keys[] = {
      WORDS("minhash", "simhash", "identity", "all", "match")},
     {DECIDE(verify), .name = "verify", .type = ND_KEY_ENUM,
      WORDS("jaccard", "containment", "cosine", "none")},
-    {DECIDE(cluster), .name = "cluster", .type = ND_KEY_ENUM, WORDS("star", "components")},
+    {DECIDE(cluster), .name = "cluster", .type = ND_KEY_ENUM,
+     WORDS("star", "components", "complete")},
     {DECIDE(short_policy), .name = "short", .type = ND_KEY_ENUM,
      WORDS("identical", "keep", "tokens")},
     {DECIDE(threshold), .name = "threshold", .type = ND_KEY_RATIO, .least = 0, .greatest = 1,
@@ -135,8 +136,17 @@ enum nd_status nd_recipe_check(const struct nd_recipe *recipe, struct nd_error *
 int nd_recipe_warning(const struct nd_recipe *recipe, size_t i, struct nd_error *warning)
 {
     struct nd_recipe defaults = nd_recipe_default();
+    size_t n = 0;
 
-    return nd_keys_warning(&nd_recipe_schema, recipe, &defaults, i, warning);
+    if (nd_keys_warning(&nd_recipe_schema, recipe, &defaults, i, warning))
+        return 1;
+    while (n < i && nd_keys_warning(&nd_recipe_schema, recipe, &defaults, n, warning))
+        n++;
+    if (n != i || !recipe->method.n_signatures || has_rule(recipe))
+        return 0;
+    nd_fail(warning, ND_EINVAL,
+            "no rule reads the signatures: candidates is not match, so they decide nothing");
+    return 1;
 }
 
 enum nd_status nd_recipe_canonical(const struct nd_recipe *recipe, char **text, size_t *len,

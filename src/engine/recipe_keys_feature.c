@@ -62,6 +62,12 @@ static bool is_simhash(const void *values)
     return kind_of(values) == ND_SIGNATURE_SIMHASH;
 }
 
+static bool has_reserved(const void *values)
+{
+    return is_simhash(values) &&
+           ((const struct nd_named_signature *)values)->signature.reserved_bits > 0;
+}
+
 /* The other kinds take features as a set. */
 static bool has_count(const void *values)
 {
@@ -136,6 +142,8 @@ static const struct nd_recipe_key keys[] = {
     {FEATURE(fields, "fields"), ND_KEY_STRING, .greatest = ND_FEATURE_LIST_MAX},
     {FEATURE(force, "force"), ND_KEY_STRING, .greatest = ND_FEATURE_LIST_MAX, READ(is_simhash),
      .reader = "where kind is simhash"},
+    {FEATURE(reserved_field, "reserved_field"), ND_KEY_STRING, .greatest = ND_FEATURE_LIST_MAX,
+     READ(has_reserved), .reader = "where reserved_bits is above 0"},
     {FEATURE(links, "links"), ND_KEY_YES},
     {FEATURE(anchor_window, "anchor_window"), ND_KEY_INT, .least = 0, .greatest = 1000,
      READ(has_window),

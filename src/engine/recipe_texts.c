@@ -175,7 +175,8 @@ const struct nd_recipe_text nd_recipe_texts[] = {
          "# or none: the candidate itself is the answer.\n"
          "\n"
          "cluster = star\n"
-         "# star: every removed document is verified against the kept one; components: the transitive closure.\n"
+         "# star: every removed document is verified against the kept one; components: the transitive closure;\n"
+         "# complete: every two documents of a cluster match.\n"
          "\n"
          "short = identical\n"
          "# When a document of fewer tokens than a shingle may be removed: identical, if its bytes equal a\n"
@@ -185,7 +186,8 @@ const struct nd_recipe_text nd_recipe_texts[] = {
          "# Exact comparisons for one document, at most.\n"
          "\n"
          "keep = first\n"
-         "# Who stands for a cluster: first, last, longest, shortest, newest:FIELD, max:FIELD, min:FIELD.\n"),
+         "# Who stands for a cluster: first, last, longest, shortest, longest:FIELD, shortest:FIELD,\n"
+         "# newest:FIELD, max:FIELD, min:FIELD.\n"),
     TEXT("henzinger-2006-b",
          "# henzinger-2006-b.ini - algorithm B: 84 minima in 6 super-shingles, 2 of them equal\n"
          "#\n"

@@ -110,8 +110,11 @@ enum nd_status nd_dedup_push(struct nd_dedup *d, const struct nd_dedup_item *ite
                              struct nd_decision *decisions, struct nd_error *err)
 {
     struct nd_batch_job job = {d, NULL, n};
-    enum nd_status status = nd_batch_begin(d, ND_PUSHED_STARS, items, n, &job.item, err);
+    enum nd_status status;
 
+    if (d->params.cluster == ND_CLUSTER_COMPLETE)
+        return nd_push_complete(d, items, n, decisions, err);
+    status = nd_batch_begin(d, ND_PUSHED_STARS, items, n, &job.item, err);
     if (status)
         return status;
     if (d->begun)

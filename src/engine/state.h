@@ -86,6 +86,7 @@ struct nd_dedup {
     struct nd_dedup_stats stats;
     struct nd_finder leaders, pending; /* of a batch: see settle.c */
     struct nd_components *components;
+    struct nd_complete *complete;
     void (*begun)(void *context); /* nd_dedup_on_begun, or NULL */
     void *begun_context;
 };
@@ -306,6 +307,11 @@ enum nd_status nd_finder_link(const struct nd_dedup *d, const struct nd_item *it
 /* Those of earlier batches: worker->met. */
 bool nd_look_query(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item);
 void nd_components_free(struct nd_components *components);
+
+/* nd_dedup_push for ND_CLUSTER_COMPLETE (complete.c). */
+enum nd_status nd_push_complete(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                                struct nd_decision *decisions, struct nd_error *err);
+void nd_complete_free(struct nd_complete *c);
 
 /* The items of a batch among themselves, in order (settle.c). */
 enum nd_status nd_items_settle(struct nd_dedup *d, struct nd_item *item, size_t n,

@@ -115,6 +115,30 @@ void nd_df_builder_sort(struct nd_df_builder *b)
     }
 }
 
+/* A run more at the end of the file, which is opened for the first one. */
+static enum nd_status begin_run(struct nd_df_builder *b, struct nd_error *err)
+{
+    if (!b->spill.file) {
+        enum nd_status status = nd_df_spill_open(&b->spill, b->tmp, b->keep_texts, err);
+
+        if (status != ND_OK)
+            return status;
+    }
+    if (!nd_array_reserve((void **)&b->run_end, &b->runs_capacity, b->n_runs + 1,
+                          sizeof *b->run_end))
+        return no_memory(err);
+    return ND_OK;
+}
+
+static enum nd_status end_run(struct nd_df_builder *b, bool is_written, struct nd_error *err)
+{
+    if (!is_written || fflush(b->spill.file) != 0)
+        return nd_fail(err, ND_EIO, "temporary file of a df table in %s: %s",
+                       b->tmp ? b->tmp : "/tmp", strerror(errno));
+    b->run_end[b->n_runs++] = b->spill.bytes;
+    return ND_OK;
+}
+
 static bool write_run(struct nd_df_builder *b)
 {
     struct nd_df_run run = {
@@ -123,7 +147,7 @@ static bool write_run(struct nd_df_builder *b)
     while (nd_df_run_next(&run, 0) == 1)
         if (!nd_df_spill_put(&b->spill, &run.record))
             return false;
-    return fflush(b->spill.file) == 0;
+    return true;
 }
 
 /* An empty table, from the first spill on the largest that the memory allows: long runs are few. */
@@ -147,20 +171,14 @@ static enum nd_status start_again(struct nd_df_builder *b, struct nd_error *err)
 /* The table becomes a run of the file, and is empty again. */
 static enum nd_status spill(struct nd_df_builder *b, struct nd_error *err)
 {
-    enum nd_status status = ND_OK;
+    enum nd_status status = begin_run(b, err);
 
-    if (!b->spill.file)
-        status = nd_df_spill_open(&b->spill, b->tmp, b->keep_texts, err);
     if (status != ND_OK)
         return status;
-    if (!nd_array_reserve((void **)&b->run_end, &b->runs_capacity, b->n_runs + 1,
-                          sizeof *b->run_end))
-        return no_memory(err);
     nd_df_builder_sort(b);
-    if (!write_run(b))
-        return nd_fail(err, ND_EIO, "temporary file of a df table in %s: %s",
-                       b->tmp ? b->tmp : "/tmp", strerror(errno));
-    b->run_end[b->n_runs++] = b->spill.bytes;
+    status = end_run(b, write_run(b), err);
+    if (status != ND_OK)
+        return status;
     b->stamp = 0;
     b->texts.len = 0;
     return start_again(b, err);
@@ -243,8 +261,9 @@ static enum nd_status put_text(struct nd_df_builder *b, size_t slot, bool is_new
     return ND_OK;
 }
 
-static enum nd_status put(struct nd_df_builder *b, uint64_t hash, uint32_t count,
-                          const struct nd_view *text, struct nd_error *err)
+/* Of a document. */
+static enum nd_status put(struct nd_df_builder *b, uint64_t hash, const struct nd_view *text,
+                          struct nd_error *err)
 {
     uint64_t key = nd_mix64(hash);
     size_t slot = find_slot(b->entry, b->homes, key);
@@ -258,7 +277,7 @@ static enum nd_status put(struct nd_df_builder *b, uint64_t hash, uint32_t count
     b->used += is_new;
     entry->key = key;
     if (is_new || entry->last != b->stamp)
-        entry->count = nd_df_add_counts(entry->count, count);
+        entry->count = nd_df_add_counts(entry->count, 1);
     entry->last = b->stamp;
     if (b->keep_texts)
         return put_text(b, slot, is_new, text ? *text : (struct nd_view){0}, err);
@@ -279,28 +298,37 @@ enum nd_status nd_df_builder_add(struct nd_df_builder *b, const uint64_t *hash, 
     for (size_t i = 0; i < n && status == ND_OK; i++) {
         if (i + AHEAD < n)
             __builtin_prefetch(&b->entry[nd_df_home(nd_mix64(hash[i + AHEAD]), b->homes)], 1);
-        status = put(b, hash[i], 1, text ? &text[i] : NULL, err);
+        status = put(b, hash[i], text ? &text[i] : NULL, err);
     }
     return status;
+}
+
+/* Its keys rise, as those of a run do: put into the table one after another they would all crowd at
+ * its beginning. */
+static bool write_table(struct nd_df_builder *b, const struct nd_df *df)
+{
+    struct nd_df_cursor cursor = {0, 0};
+    struct nd_df_term term;
+
+    while (nd_df_next(df, &cursor, &term)) {
+        const struct nd_df_record record = {nd_mix64(term.hash), term.count, term.text};
+
+        if (!nd_df_spill_put(&b->spill, &record))
+            return false;
+    }
+    return true;
 }
 
 enum nd_status nd_df_builder_add_table(struct nd_df_builder *b, const struct nd_df *df,
                                        struct nd_error *err)
 {
-    struct nd_df_cursor cursor = {0, 0};
-    enum nd_status status = ND_OK;
-    struct nd_df_term term;
+    enum nd_status status = nd_df_same_features(b->features, nd_df_features(df), err);
 
-    if (strcmp(nd_df_features(df), b->features) != 0)
-        return nd_fail(err, ND_EINVAL, "the tables count different features");
-    if (b->stamp == UINT32_MAX)
-        status = spill(b, err);
-    b->stamp++;
-    b->documents += nd_df_documents(df);
-    while (status == ND_OK && nd_df_next(df, &cursor, &term)) {
-        status = make_room(b, 1, err);
-        if (status == ND_OK)
-            status = put(b, term.hash, term.count, &term.text, err);
-    }
+    if (status == ND_OK)
+        status = begin_run(b, err);
+    if (status == ND_OK)
+        status = end_run(b, write_table(b, df), err);
+    if (status == ND_OK)
+        b->documents += nd_df_documents(df);
     return status;
 }

@@ -18,12 +18,17 @@ struct nd_feature_params nd_df_counted(const struct nd_feature_params *features)
 {
     struct nd_feature_params p = *features;
 
+    /* Stop words by a table are terms, whatever is made of the others: it is asked of these only.
+     */
+    if (nd_stop_words_are_by_df(p.stop_words))
+        p.unit = ND_FEATURE_TERMS;
     p.count = ND_FEATURE_DISTINCT;
     p.select = ND_SELECT_ALL;
     p.select_count = 0;
     memset(p.anchors, 0, sizeof p.anchors);
     memset(p.fields, 0, sizeof p.fields);
     memset(p.force, 0, sizeof p.force);
+    memset(p.reserved_field, 0, sizeof p.reserved_field);
     p.links = 0;
     p.anchor_window = 0;
     p.template_count = 0;
@@ -37,7 +42,7 @@ struct nd_feature_params nd_df_counted(const struct nd_feature_params *features)
         p.most_digits = 32;
     }
     /* Stop words by a table are not known before there is one. */
-    if (strncmp(p.stop_words, "df:", 3) == 0)
+    if (nd_stop_words_are_by_df(p.stop_words))
         keep_stop_words(&p);
     return p;
 }
@@ -92,6 +97,20 @@ void nd_df_counted_text(const struct nd_feature_params *features, char out[ND_DF
     if (p.unit == ND_FEATURE_SHINGLES || p.unit == ND_FEATURE_CHARACTERS ||
         p.unit == ND_FEATURE_SPOTS)
         line(&text, "width = %u", p.width);
+}
+
+enum nd_status nd_df_same_features(const char *a, const char *b, struct nd_error *err)
+{
+    for (size_t line; *a || *b; a += line, b += line) {
+        line = strcspn(a, "\n");
+        line += a[line] == '\n';
+        if (line == 0 || strncmp(a, b, line) != 0)
+            return nd_fail(err, ND_EINVAL,
+                           "the tables count different features: one has \"%.*s\", this one "
+                           "\"%.*s\"",
+                           (int)strcspn(a, "\n"), a, (int)strcspn(b, "\n"), b);
+    }
+    return ND_OK;
 }
 
 /* The line of a text that begins with this key, or NULL. */

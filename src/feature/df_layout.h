@@ -67,5 +67,7 @@ struct nd_df *nd_df_init(const void *data, size_t len, struct nd_error *err);
 
 /* What nd_df_features says of the features that are counted for `features`; NULL: "". */
 void nd_df_counted_text(const struct nd_feature_params *features, char text[ND_DF_FEATURES_MAX]);
+/* Whether two such texts are equal.  ND_EINVAL: the message has the first lines that differ. */
+enum nd_status nd_df_same_features(const char *a, const char *b, struct nd_error *err);
 
 #endif

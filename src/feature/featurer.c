@@ -106,14 +106,9 @@ static enum nd_status plan(struct nd_featurer *f, const struct nd_weight_params 
  */
 static enum nd_status check_df(struct nd_featurer *f, struct nd_error *err)
 {
-    struct nd_feature_params counted = f->params;
-
-    if (f->df && strncmp(f->params.stop_words, "df:", 3) == 0 &&
-        f->params.unit != ND_FEATURE_TERMS) {
+    if (nd_stop_words_are_by_df(f->params.stop_words) && f->params.unit != ND_FEATURE_TERMS)
         f->df = NULL;
-        counted.unit = ND_FEATURE_TERMS;
-    }
-    return f->words.df ? nd_df_check(f->words.df, &counted, err) : ND_OK;
+    return f->words.df ? nd_df_check(f->words.df, &f->params, err) : ND_OK;
 }
 
 /* The parts of a featurer that is zeroes but for its parameters. */

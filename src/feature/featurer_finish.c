@@ -116,6 +116,9 @@ enum nd_status nd_featurer_finish(struct nd_featurer *f, const struct nd_documen
         .unit = unit,
         .n_tokens = f->n_words,
         .n_terms = f->params.unit == ND_FEATURE_CHARACTERS ? f->n_words : f->n_terms,
+        .has_reserved = f->params.reserved_field[0] != 0,
     };
+    if (out->has_reserved)
+        out->reserved = nd_metadata_reserved(document, f->params.reserved_field);
     return ND_OK;
 }

@@ -1,5 +1,6 @@
 /* featurer_params.c - the parameters of features: defaults, and what does not fit together */
 #include "feature/featurer.h"
+#include "feature/stop_words.h"
 
 #include <neardup/sketch.h>
 
@@ -53,6 +54,8 @@ static const char *key_of_words(const struct nd_feature_params *p)
 
 static enum nd_status check_ranges(const struct nd_feature_params *p, struct nd_error *err)
 {
+    struct nd_ratio share;
+
     if (p->width < 1 || p->width > ND_SHINGLE_MAX)
         return nd_fail(err, ND_EINVAL, "width = %u: 1 to %d are possible", p->width,
                        ND_SHINGLE_MAX);
@@ -63,7 +66,8 @@ static enum nd_status check_ranges(const struct nd_feature_params *p, struct nd_
         return nd_fail(err, ND_EINVAL, "phrases = %g: %g at most", p->phrases, ND_PHRASES_MAX);
     if (p->select != ND_SELECT_ALL && p->select != ND_SELECT_ANCHORED && p->select_count < 1)
         return nd_fail(err, ND_EINVAL, "select_count = 0: what is selected is counted from 1");
-    return ND_OK;
+    return nd_stop_words_are_by_df(p->stop_words) ? nd_stop_words_share(p->stop_words, &share, err)
+                                                  : ND_OK;
 }
 
 static enum nd_status check_units(const struct nd_feature_params *p, struct nd_error *err)

@@ -276,6 +276,17 @@ static bool add_list(struct nd_metadata *m, const struct nd_metadata_list *list,
     return true;
 }
 
+uint64_t nd_metadata_reserved(const struct nd_document *d, const char *field)
+{
+    for (size_t i = 0; i < d->n_fields; i++) {
+        struct nd_view name = d->fields[i].name, value = d->fields[i].value;
+
+        if (value.len && name.len == strlen(field) && memcmp(name.data, field, name.len) == 0)
+            return nd_mix64(nd_hash_bytes(value.data, value.len));
+    }
+    return 0;
+}
+
 /* A target as it is written, without the spaces around it and without its fragment. */
 static struct nd_view plain_target(struct nd_view target)
 {

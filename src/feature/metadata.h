@@ -27,6 +27,9 @@ struct nd_metadata_features {
     size_t text_len;
 };
 
+/* The hash of a field's value, to stand in reserved bits; 0: the document has none. */
+uint64_t nd_metadata_reserved(const struct nd_document *document, const char *field);
+
 /* ND_ENOMEM. */
 enum nd_status nd_metadata_run(struct nd_metadata *m, const struct nd_document *document,
                                struct nd_metadata_features *out);

@@ -207,10 +207,11 @@ enum nd_status nd_metadata_read_force(struct nd_metadata_list *list, const char 
 }
 
 enum nd_status nd_feature_field_names(const struct nd_feature_params *features,
-                                      char names[2 * (ND_FEATURE_LIST_MAX + 1)], size_t *n,
+                                      char names[ND_FEATURE_NAMES_MAX], size_t *n,
                                       struct nd_error *err)
 {
     struct nd_metadata_list fields, force;
+    struct nd_view name;
     enum nd_status status = nd_metadata_read_fields(&fields, features->fields, err);
     size_t len = 0;
 
@@ -221,13 +222,18 @@ enum nd_status nd_feature_field_names(const struct nd_feature_params *features,
     *n = 0;
     for (size_t i = 0; i < fields.count + force.count; i++) {
         bool forced = i >= fields.count;
-        struct nd_view name = forced ? force.at[i - fields.count].name : fields.at[i].name;
 
+        name = forced ? force.at[i - fields.count].name : fields.at[i].name;
         if (forced && is_known(&fields, name))
             continue;
         memcpy(names + len, name.data, name.len);
         names[len + name.len] = 0;
         len += name.len + 1;
+        ++*n;
+    }
+    name = (struct nd_view){features->reserved_field, strlen(features->reserved_field)};
+    if (name.len && !is_known(&fields, name) && !is_known(&force, name)) {
+        memcpy(names + len, name.data, name.len + 1);
         ++*n;
     }
     return ND_OK;

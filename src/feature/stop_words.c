@@ -3,9 +3,9 @@
 #include "feature/stop_words.h"
 
 #include "base/memory.h"
-#include "base/number.h"
 #include "feature/apostrophes.h"
 
+#include <neardup/ratio.h>
 #include <neardup/text.h>
 
 #include <errno.h>
@@ -138,21 +138,36 @@ static enum nd_status from_file(struct nd_stop_words *s, const char *path, bool 
     return status;
 }
 
-static enum nd_status from_df(struct nd_stop_words *s, const char *share, const struct nd_df *df,
+bool nd_stop_words_are_by_df(const char *spec)
+{
+    return strncmp(spec, "df:", 3) == 0;
+}
+
+enum nd_status nd_stop_words_share(const char *spec, struct nd_ratio *share, struct nd_error *err)
+{
+    struct nd_ratio ratio;
+
+    if (nd_ratio_parse(spec + 3, strlen(spec + 3), &ratio, NULL) != ND_OK || ratio.p >= ratio.q)
+        return nd_fail(err, ND_EINVAL,
+                       "stop_words = %s: the share of the documents must be at least 0 and below "
+                       "1, as in df:0.1",
+                       spec);
+    *share = ratio;
+    return ND_OK;
+}
+
+static enum nd_status from_df(struct nd_stop_words *s, const char *spec, const struct nd_df *df,
                               struct nd_error *err)
 {
-    char *end;
-    double value = nd_number_read(share, &end);
+    struct nd_ratio share = {0, 1};
+    enum nd_status status = nd_stop_words_share(spec, &share, err);
 
-    if (end == share || *end || !(value >= 0 && value < 1))
-        return nd_fail(err, ND_EINVAL,
-                       "stop_words = df:%s: the share of the documents must be 0 to 1, as in "
-                       "df:0.1",
-                       share);
+    if (status != ND_OK)
+        return status;
     if (!df)
-        return nd_fail(err, ND_EINVAL, "stop_words = df:%s needs a df table (df = FILE)", share);
+        return nd_fail(err, ND_EINVAL, "stop_words = %s needs a df table (df = FILE)", spec);
     s->by_df = true;
-    s->df_limit = (uint64_t)(value * (double)nd_df_documents(df));
+    s->df_limit = (uint64_t)((unsigned __int128)nd_df_documents(df) * share.p / share.q);
     return ND_OK;
 }
 
@@ -161,8 +176,8 @@ enum nd_status nd_stop_words_init(struct nd_stop_words *s, const char *spec, boo
 {
     if (strcmp(spec, "none") == 0 || !*spec)
         return ND_OK;
-    if (strncmp(spec, "df:", 3) == 0)
-        return from_df(s, spec + 3, df, err);
+    if (nd_stop_words_are_by_df(spec))
+        return from_df(s, spec, df, err);
     if (strcmp(spec, "english") != 0)
         return from_file(s, spec, join_apostrophes, err);
     s->is_english = true;

@@ -5,6 +5,7 @@
 
 #include <neardup/df.h>
 #include <neardup/error.h>
+#include <neardup/types.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +23,10 @@ struct nd_stop_words {
 enum nd_status nd_stop_words_init(struct nd_stop_words *s, const char *spec, bool join_apostrophes,
                                   const struct nd_df *df, struct nd_error *err);
 void nd_stop_words_release(struct nd_stop_words *s);
+
+/* Whether a specification is "df:SHARE", and the share of one that is; ND_EINVAL. */
+bool nd_stop_words_are_by_df(const char *spec);
+enum nd_status nd_stop_words_share(const char *spec, struct nd_ratio *share, struct nd_error *err);
 
 /* Whether there are any. */
 static inline bool nd_stop_words_any(const struct nd_stop_words *s)

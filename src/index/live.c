@@ -14,6 +14,11 @@ uint32_t nd_index_group(const struct nd_index *index, uint32_t number)
     return nd_gate_of(index, number).group;
 }
 
+uint64_t nd_index_identity(const struct nd_index *index, uint32_t number)
+{
+    return nd_identity_of(index, number);
+}
+
 uint32_t nd_index_shingles(const struct nd_index *index, uint32_t number)
 {
     return nd_gate_of(index, number).n_shingles;

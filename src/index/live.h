@@ -105,6 +105,7 @@ enum nd_status nd_index_reserve(struct nd_index *index, size_t n, struct nd_erro
 void nd_index_clear(struct nd_index *index);
 
 uint64_t nd_index_simhash(const struct nd_index *index, uint32_t number);
+uint64_t nd_index_identity(const struct nd_index *index, uint32_t number);
 uint32_t nd_index_group(const struct nd_index *index, uint32_t number);
 uint32_t nd_index_shingles(const struct nd_index *index, uint32_t number);
 bool nd_index_is_short(const struct nd_index *index, uint32_t number);

@@ -15,6 +15,7 @@ struct nd_input_options nd_input_options_default(void)
         .format = ND_FORMAT_AUTO,
         .unit = ND_UNIT_FILE,
         .missing_text = ND_MISSING_SKIP,
+        .text_format = ND_TEXT_PLAIN,
         .text_fields = text,
         .n_text_fields = 1,
         .id_field = "id",

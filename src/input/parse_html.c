@@ -281,7 +281,7 @@ static bool read_page(struct page *page, struct nd_view v)
     return !page->no_memory;
 }
 
-/* The title is the first line of the text, and a field. */
+/* The title is the first line of the text, and a field where the record has none of this name. */
 static int compose(struct nd_parsing *p, const struct nd_page_marks *marks,
                    const struct nd_page_tree *tree)
 {
@@ -304,11 +304,11 @@ static int compose(struct nd_parsing *p, const struct nd_page_marks *marks,
         return ND_ENOMEM;
     if (tree && !nd_page_tree_take(tree, &parser->arena, p->document))
         return ND_ENOMEM;
-    nd_parsing_clear(p);
     for (size_t i = parser->options.n_text_fields + 1; i < parser->n_paths; i++)
-        if (title && parser->path[i].len == 5 && memcmp(parser->path[i].data, "title", 5) == 0)
+        if (title && parser->path[i].len == 5 && memcmp(parser->path[i].data, "title", 5) == 0 &&
+            parser->value[i].kind <= ND_JSON_NULL)
             parser->value[i] = (struct nd_json_value){ND_JSON_STRING, {made, title}};
-    return nd_parsing_take_fields(p);
+    return 1;
 }
 
 int nd_html_read(struct nd_parsing *p, struct nd_view v, struct nd_page_marks *marks,
@@ -337,16 +337,30 @@ int nd_html_read(struct nd_parsing *p, struct nd_view v, struct nd_page_marks *m
     return 1;
 }
 
-int nd_parse_html(struct nd_parsing *p, struct nd_view record)
+static int read_and_compose(struct nd_parsing *p, struct nd_view page)
 {
     struct nd_parser *parser = p->parser;
     struct nd_page_marks *marks = parser->options.markup ? &parser->page_marks : NULL;
     struct nd_page_tree *tree = parser->options.elements ? &parser->page_tree : NULL;
+    int status = nd_html_read(p, page, marks, tree);
+
+    return status == 1 ? compose(p, marks, tree) : status;
+}
+
+int nd_html_of_text(struct nd_parsing *p)
+{
+    return read_and_compose(p, p->document->text);
+}
+
+int nd_parse_html(struct nd_parsing *p, struct nd_view record)
+{
+    struct nd_parser *parser = p->parser;
     struct nd_view v;
     int status;
 
     if (!nd_charset_to_utf8(&parser->charset, record, &parser->arena, &v, &p->repaired))
         return ND_ENOMEM;
-    status = nd_html_read(p, v, marks, tree);
-    return status == 1 ? compose(p, marks, tree) : status;
+    nd_parsing_clear(p);
+    status = read_and_compose(p, v);
+    return status == 1 ? nd_parsing_take_fields(p) : status;
 }

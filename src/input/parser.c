@@ -193,6 +193,8 @@ int nd_parsing_finish(struct nd_parsing *p)
     size_t n_text = p->parser->options.n_text_fields;
     int status = choose_text(p, n_text);
 
+    if (status == 1 && p->parser->options.text_format == ND_TEXT_HTML)
+        status = nd_html_of_text(p);
     if (status != 1)
         return status;
     choose_id(p->document, &p->parser->value[n_text]);

@@ -54,6 +54,9 @@ int nd_parse_mail(struct nd_parsing *p, struct nd_view record);
 int nd_html_read(struct nd_parsing *p, struct nd_view page, struct nd_page_marks *marks,
                  struct nd_page_tree *tree);
 
+/* document->text, which is valid UTF-8, is a page: make it what is seen of it.  1, 0, ND_ENOMEM. */
+int nd_html_of_text(struct nd_parsing *p);
+
 /* Fill bad->reason; returns 0. */
 int nd_parsing_refuse(struct nd_parsing *p, const char *format, ...) ND_PRINTF(2, 3);
 

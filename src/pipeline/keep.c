@@ -9,52 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-    const char *name;
-    enum nd_keep_by by;
-    bool wants_field;
-} policies[] = {
-    {"first", ND_KEEP_FIRST, false},     {"last", ND_KEEP_LAST, false},
-    {"longest", ND_KEEP_LONGEST, false}, {"shortest", ND_KEEP_SHORTEST, false},
-    {"newest", ND_KEEP_NEWEST, true},    {"max", ND_KEEP_GREATEST, true},
-    {"min", ND_KEEP_LEAST, true},
-};
-enum { N_POLICIES = sizeof policies / sizeof *policies };
-
-static enum nd_status no_policy(const char *text, size_t len, struct nd_error *err)
-{
-    const char *names[N_POLICIES], *nearest;
-
-    for (size_t i = 0; i < N_POLICIES; i++)
-        names[i] = policies[i].name;
-    nearest = nd_name_nearest(text, len, names, N_POLICIES);
-    return nd_fail(err, ND_EINVAL,
-                   "keep: '%s' is none of first, last, longest, shortest, newest:FIELD, max:FIELD, "
-                   "min:FIELD%s%s%s",
-                   text, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                   nearest ? "'?" : "");
-}
-
-enum nd_status nd_keep_parse(const char *text, struct nd_keep *keep, struct nd_error *err)
-{
-    size_t len = strcspn(text, ":");
-
-    for (size_t i = 0; i < N_POLICIES; i++) {
-        bool has_field = text[len] == ':' && text[len + 1];
-
-        if (strlen(policies[i].name) != len || memcmp(policies[i].name, text, len) != 0)
-            continue;
-        if (policies[i].wants_field && !has_field)
-            return nd_fail(err, ND_EINVAL, "keep: '%s' wants a field: %s:FIELD", text,
-                           policies[i].name);
-        if (!policies[i].wants_field && text[len])
-            return nd_fail(err, ND_EINVAL, "keep: '%s' takes no field", policies[i].name);
-        *keep = (struct nd_keep){policies[i].by, has_field ? text + len + 1 : NULL};
-        return ND_OK;
-    }
-    return no_policy(text, len, err);
-}
-
 /* A field's value with a zero behind it, white space around it taken away; false: too long. */
 static bool copy_value(struct nd_view value, char *out, size_t room)
 {
@@ -104,6 +58,10 @@ bool nd_keep_key(const struct nd_keep *keep, struct nd_view text, struct nd_view
     case ND_KEEP_LAST: return true;
     case ND_KEEP_LONGEST:
     case ND_KEEP_SHORTEST:
+        *key = ND_KEEP_WITHOUT;
+        if (keep->field && !value.len)
+            return true;
+        text = keep->field ? value : text;
         length = nd_text_length(text.data, text.len);
         if (length < 0)
             return false;

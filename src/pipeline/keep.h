@@ -8,23 +8,7 @@
 #include <neardup/error.h>
 #include <neardup/types.h>
 
-enum nd_keep_by {
-    ND_KEEP_FIRST,
-    ND_KEEP_LAST,
-    ND_KEEP_LONGEST, /* code points of the normalised text */
-    ND_KEEP_SHORTEST,
-    ND_KEEP_NEWEST,   /* a date in a field */
-    ND_KEEP_GREATEST, /* a number in a field */
-    ND_KEEP_LEAST,
-};
-
-struct nd_keep {
-    enum nd_keep_by by;
-    const char *field; /* of the last three; within the string that was parsed */
-};
-
-/* "first", "last", "longest", "shortest", "newest:F", "max:F", "min:F".  ND_EINVAL. */
-enum nd_status nd_keep_parse(const char *text, struct nd_keep *keep, struct nd_error *err);
+#include "engine/keep_policy.h"
 
 /* The key of a document whose field has no such value. */
 #define ND_KEEP_WITHOUT UINT64_MAX

@@ -85,6 +85,7 @@ enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *opt
     run->input.fields = run->fields;
     run->input.n_fields = 0;
     run->within_at = nd_run_want_field(run, options->within);
+    run->site_at = nd_run_want_field(run, options->site);
     run->keep_at = nd_run_want_field(run, run->keep.field);
     run->prefer_at = nd_run_want_field(run, options->prefer_field);
     nd_run_watch_fields(run);

@@ -143,6 +143,8 @@ static enum nd_status push_all(struct collapsing *c, const struct nd_dedup_item 
         c->at[c->list[i]].shown = c->list[decision[i].kept];
         c->at[c->list[i]].best = UINT32_MAX;
     }
+    if (status == ND_OK)
+        nd_run_warn_unsigned(&c->use.run, dedup, "result");
     nd_dedup_free(dedup);
     free(decision);
     return status;
@@ -315,8 +317,8 @@ static enum nd_status parse_order(const char *option, const char *text, struct n
     if (nd_keep_parse(text, keep, &reason) == ND_OK)
         return ND_OK;
     return nd_fail(err, ND_EINVAL,
-                   "%s: '%s' is none of rank, longest, shortest, newest:FIELD, max:FIELD, "
-                   "min:FIELD",
+                   "%s: '%s' is none of rank, longest, shortest, longest:FIELD, shortest:FIELD, "
+                   "newest:FIELD, max:FIELD, min:FIELD",
                    option, text);
 }
 

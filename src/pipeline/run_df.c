@@ -12,6 +12,7 @@ struct worker {
     uint64_t *hash;
     struct nd_view *text;
     size_t capacity, text_capacity;
+    bool has_counted;      /* any feature */
     struct nd_error error; /* status 0: none so far */
 };
 
@@ -54,6 +55,11 @@ enum nd_status nd_run_df_features(const struct nd_recipe *recipe, const char *wh
         return nd_fail(err, ND_EINVAL,
                        "the recipe has no signature '%s'; terms and sketch are always there",
                        which);
+    if (s->feature.unit == ND_FEATURE_NONE)
+        return nd_fail(err, ND_EINVAL,
+                       "signature %s: unit = none: fields and links are not counted, so that "
+                       "nothing is left",
+                       s->name);
     *features = s->feature;
     if (weights)
         *weights = s->weight;
@@ -83,6 +89,7 @@ static enum nd_status count_features(struct worker *w, const struct nd_features 
         return nd_fail(&w->error, ND_ENOMEM, "out of memory");
     for (size_t i = 0; i < f->count; i++)
         w->hash[i] = f->at[i].hash;
+    w->has_counted = w->has_counted || f->count;
     if (text)
         split(text, len, f->count, w->text);
     return nd_df_builder_add(w->builder, w->hash, f->count, text ? w->text : NULL, &w->error);
@@ -206,6 +213,17 @@ static enum nd_status after_batch(void *context, struct nd_reading_batch *batch,
     return failed_worker(context, err);
 }
 
+static void warn_of_nothing(struct counting *c)
+{
+    static const struct nd_problem problem = {ND_PROBLEM_WARNING,
+                                              "no document has anything that is counted"};
+
+    for (unsigned i = 0; i < c->n_workers; i++)
+        if (c->worker[i].has_counted)
+            return;
+    nd_run_problem(&c->run, &problem);
+}
+
 static enum nd_status write_table(struct counting *c, struct nd_error *err)
 {
     struct nd_df_builder **all = nd_alloc_array(c->n_workers, sizeof(struct nd_df_builder *));
@@ -263,6 +281,8 @@ enum nd_status nd_run_df_build(const struct nd_run_options *options,
         status = make_workers(&c, df, err);
     if (status == ND_OK)
         status = nd_run_each_batch(&c.run, after_batch, &c, err);
+    if (status == ND_OK)
+        warn_of_nothing(&c);
     if (status == ND_OK)
         status = write_table(&c, err);
     release(&c);

@@ -142,6 +142,7 @@ static enum nd_status find_factor(const struct calibrating *c, struct nd_run_df_
 }
 
 static enum nd_status make_featurer(struct calibrating *c, const struct nd_df *df,
+                                    const char *table,
                                     const struct nd_run_df_calibration *calibration,
                                     struct nd_error *err)
 {
@@ -150,7 +151,10 @@ static enum nd_status make_featurer(struct calibrating *c, const struct nd_df *d
     const struct nd_named_signature *s;
     enum nd_status status = nd_run_df_features(&c->run.options->recipe, calibration->features,
                                                &features, &weights, err);
+    struct nd_error reason;
 
+    if (status == ND_OK && df && nd_df_check(df, &features, &reason) != ND_OK)
+        status = nd_fail(err, reason.status, "%s: %s", table, reason.message);
     if (status == ND_OK && !(calibration->drop > 0 && calibration->drop < 1))
         status = nd_fail(err, ND_EINVAL, "the share to drop is above 0 and below 1");
     if (status == ND_OK && calibration->sample > SAMPLE_MAX)
@@ -176,10 +180,10 @@ static enum nd_status make_featurer(struct calibrating *c, const struct nd_df *d
     return c->featurer ? ND_OK : err->status;
 }
 
-static enum nd_status calibrate(struct calibrating *c, const struct nd_df *df,
+static enum nd_status calibrate(struct calibrating *c, const struct nd_df *df, const char *table,
                                 struct nd_run_df_calibration *out, struct nd_error *err)
 {
-    enum nd_status status = make_featurer(c, df, out, err);
+    enum nd_status status = make_featurer(c, df, table, out, err);
 
     if (status == ND_OK)
         status = nd_run_each_batch(&c->run, sample_batch, c, err);
@@ -214,7 +218,7 @@ enum nd_status nd_run_df_calibrate(const struct nd_run_options *options, const c
     status = nd_run_begin(&c.run, &plain, events, summary, &hooks, err);
     c.run.options = options;
     if (status == ND_OK)
-        status = calibrate(&c, df, calibration, err);
+        status = calibrate(&c, df, table, calibration, err);
     nd_run_end(&c.run);
     nd_df_close(df);
     return nd_run_status(status, err);

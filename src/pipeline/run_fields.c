@@ -46,6 +46,16 @@ static void ND_PRINTF(2, 3) warn(struct nd_run *run, const char *format, ...)
     nd_run_problem(run, &problem);
 }
 
+static const char *kept_by(enum nd_keep_by by)
+{
+    switch (by) {
+    case ND_KEEP_NEWEST: return "date";
+    case ND_KEEP_LONGEST:
+    case ND_KEEP_SHORTEST: return "text";
+    default: return "number";
+    }
+}
+
 void nd_run_warn_of_fields(struct nd_run *run)
 {
     const struct nd_run_options *o = run->options;
@@ -59,7 +69,7 @@ void nd_run_warn_of_fields(struct nd_run *run)
         warn(run, "prefer: no document has a field '%s'", o->prefer_field);
     if (run->unmet & KEEP)
         warn(run, "keep: no document has a %s in a field '%s': of equals the first is kept",
-             run->keep.by == ND_KEEP_NEWEST ? "date" : "number", run->keep.field);
+             kept_by(run->keep.by), run->keep.field);
     if (run->unmet & ID)
         warn(run, "id field: no document has an id in a field '%s': they are called by their place",
              o->input.id_field);

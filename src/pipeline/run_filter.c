@@ -123,6 +123,8 @@ static enum nd_status read_prototypes(struct filtering *f, const char *const *pa
         status = nd_fail(err, ND_EINPUT, "there is no prototype in %s%s", paths[0],
                          n > 1 ? " and the others" : "");
     nd_reading_free(reading);
+    if (status == ND_OK)
+        nd_run_warn_unsigned(f->run, f->run->dedup, "prototype");
     return status;
 }
 

@@ -148,6 +148,8 @@ enum nd_status nd_run_finish(struct nd_run *run, struct nd_error *err)
         return nd_fail(err, ND_EINPUT, "no input could be read");
     warn_of_double_ids(run);
     nd_run_warn_of_fields(run);
+    if (run->dedup)
+        nd_run_warn_unsigned(run, run->dedup, "document");
     status = nd_summary_complete(run, err);
     if (status == ND_OK)
         status = complete(run, err);

@@ -1,7 +1,9 @@
 /* run_pairs.c - every verified pair, with its evidence */
+#include "pipeline/address.h"
 #include "pipeline/run_state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Every document is held: its place, so that its id can be written when it is in a pair. */
 struct pairing {
@@ -10,6 +12,9 @@ struct pairing {
     struct nd_dedup_item *item;
     uint32_t *at; /* place in the batch, by item */
     size_t n_items, capacity;
+    struct nd_groups hosts;
+    uint32_t *site; /* of each document, where sites are asked for: its host; 0: none known */
+    size_t n_sites, site_capacity;
     struct nd_output *out;
     struct nd_error *err; /* of `found`, which can hand back a status only */
 };
@@ -34,6 +39,24 @@ static enum nd_status keep(void *context, uint64_t document, size_t item, struct
     (void)item;
     (void)err;
     return ND_OK; /* all have their places before they are pushed */
+}
+
+/* Number the document's host; false: out of memory. */
+static bool note_site(struct pairing *p, const struct nd_document *document)
+{
+    const struct nd_view url = nd_run_field(document, p->run->site_at);
+    struct nd_view name = {NULL, 0}, path;
+    char host[ND_HOST_MAX + 1];
+    void *site = p->site;
+
+    if (p->run->site_at < 0)
+        return true;
+    if (!nd_array_reserve(&site, &p->site_capacity, p->n_sites + 1, sizeof *p->site))
+        return false;
+    p->site = site;
+    if (url.data && nd_address_split(url, host, &name.len, &path))
+        name.data = host;
+    return nd_groups_number(&p->hosts, name, &p->site[p->n_sites++]);
 }
 
 static enum nd_status list_items(struct pairing *p, struct nd_error *err)
@@ -65,7 +88,8 @@ static enum nd_status list_items(struct pairing *p, struct nd_error *err)
                            parsed->record.line);
         if (!nd_places_add(&run->places, &place) ||
             !nd_groups_number(&run->groups, nd_run_field(&parsed->document, run->within_at),
-                              &group))
+                              &group) ||
+            !note_site(p, &parsed->document))
             return nd_fail(err, ND_ENOMEM, "out of memory");
         nd_run_note_id(run, &parsed->document, source, parsed->record.line);
         if (run->unmet)
@@ -107,6 +131,13 @@ static void put_agreement(struct nd_json *row, const struct nd_agreement *x)
     nd_json_uint(row, x->a);
 }
 
+static void put_site(struct nd_json *row, uint32_t a, uint32_t b)
+{
+    const char *word = !a || !b ? "\t" : a == b ? "\tsame" : "\tother";
+
+    nd_json_bytes(row, word, strlen(word));
+}
+
 static enum nd_status found(void *context, const struct nd_found_pair *pair)
 {
     struct pairing *p = context;
@@ -133,6 +164,8 @@ static enum nd_status found(void *context, const struct nd_found_pair *pair)
     }
     for (unsigned i = 0; i < p->run->recipe.method.n_signatures; i++)
         put_agreement(row, &pair->agreement[i]);
+    if (p->site)
+        put_site(row, p->site[pair->a], p->site[pair->b]);
     nd_json_bytes(row, "\n", 1);
     if (row->failed)
         return nd_fail(p->err, ND_ENOMEM, "out of memory");
@@ -211,6 +244,8 @@ enum nd_status nd_run_pairs(const struct nd_run_options *options,
         status = finish(&p, p.err);
     nd_output_discard(p.out);
     nd_run_end(&run);
+    nd_groups_release(&p.hosts);
+    free(p.site);
     free(p.item);
     return nd_run_status(status, p.err);
 }

@@ -1,6 +1,7 @@
 /* run_recipe.c - what a recipe needs beside its text: df tables, fields and markup of documents */
 #include "pipeline/run_state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,17 +21,16 @@ int nd_run_want_field(struct nd_run *run, const char *field)
 /* The fields that the lists of the signatures read. */
 static enum nd_status want_fields(struct nd_run *run, struct nd_error *err)
 {
-    enum { NAMES = 2 * (ND_FEATURE_LIST_MAX + 1) };
     const struct nd_method *m = &run->recipe.method;
     enum nd_status status = ND_OK;
 
     if (!m->n_signatures)
         return ND_OK;
-    run->field_names = malloc((size_t)m->n_signatures * NAMES);
+    run->field_names = malloc((size_t)m->n_signatures * ND_FEATURE_NAMES_MAX);
     if (!run->field_names)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     for (unsigned i = 0; i < m->n_signatures && status == ND_OK; i++) {
-        char *name = run->field_names + (size_t)i * NAMES;
+        char *name = run->field_names + (size_t)i * ND_FEATURE_NAMES_MAX;
         size_t n = 0;
 
         status = nd_feature_field_names(&m->signature[i].feature, name, &n, err);
@@ -101,6 +101,34 @@ void nd_run_close_recipe(struct nd_run *run)
     for (unsigned i = 0; i < 2 * ND_METHOD_SIGNATURES; i++)
         nd_df_close(run->table[i]);
     free(run->field_names);
+}
+
+/* What a recipe reads that gives no signature to any document. */
+static const char *read_by(const struct nd_method *m)
+{
+    bool paths = false, text = false;
+
+    for (unsigned i = 0; i < m->n_signatures; i++) {
+        paths = paths || m->signature[i].feature.unit == ND_FEATURE_PATHS;
+        text = text || !nd_feature_ignores_text(&m->signature[i].feature);
+    }
+    return text    ? "all are too short, or without what the recipe selects"
+           : paths ? "the recipe reads the structure of HTML pages, not texts"
+                   : "the recipe reads the links of HTML pages, or fields, not texts";
+}
+
+void nd_run_warn_unsigned(struct nd_run *run, const struct nd_dedup *dedup, const char *what)
+{
+    struct nd_dedup_stats stats;
+    char text[256];
+    const struct nd_problem problem = {ND_PROBLEM_WARNING, text};
+
+    nd_dedup_get_stats(dedup, &stats);
+    if (!stats.unsigned_documents || stats.signed_documents)
+        return;
+    snprintf(text, sizeof text, "no %s has a signature, so nothing is like it: %s", what,
+             read_by(&run->recipe.method));
+    nd_run_problem(run, &problem);
 }
 
 struct nd_dedup_params nd_run_dedup_params(const struct nd_recipe *recipe)

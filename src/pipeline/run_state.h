@@ -43,7 +43,7 @@ struct nd_run {
     char *field_names;                                 /* those that the recipe's lists name */
     struct nd_df *table[2 * ND_METHOD_SIGNATURES + 1]; /* opened for run->recipe; the last: NULL */
     const char *table_path[2 * ND_METHOD_SIGNATURES];
-    int within_at, keep_at, prefer_at; /* places in `fields`, or -1 */
+    int within_at, site_at, keep_at, prefer_at; /* places in `fields`, or -1 */
     struct nd_keep keep;
     unsigned unmet; /* run_fields.c: what was asked for and no document had so far */
 
@@ -80,6 +80,8 @@ enum nd_status nd_run_open_recipe(struct nd_run *run, struct nd_error *err);
 void nd_run_close_recipe(struct nd_run *run);
 /* The engine's parameters: the recipe's, with its signatures. */
 struct nd_dedup_params nd_run_dedup_params(const struct nd_recipe *recipe);
+/* Warn where no document pushed has a signature; `what` they are, "document". */
+void nd_run_warn_unsigned(struct nd_run *run, const struct nd_dedup *dedup, const char *what);
 /* Ask the reader for the markup, links and elements that signatures read. */
 void nd_run_want_markup(struct nd_input_options *input, const struct nd_method *method);
 

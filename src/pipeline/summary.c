@@ -54,6 +54,7 @@ static void count_decisions(struct nd_run *run)
     summary->short_documents = stats.short_documents;
     summary->empty_documents = stats.empty_documents;
     summary->cut_documents = stats.cut_documents;
+    summary->unsigned_documents = stats.unsigned_documents;
     summary->checks = stats.checks;
     summary->candidates = stats.candidates;
     summary->index_bytes = stats.index_bytes;
@@ -108,6 +109,7 @@ static void put_counts(struct nd_json *out, const struct nd_run_summary *s)
         {"repaired_sequences", s->repaired},
         {"short_documents", s->short_documents},
         {"empty_documents", s->empty_documents},
+        {"unsigned_documents", s->unsigned_documents},
         {"cut_documents", s->cut_documents},
         {"double_ids", s->double_ids},
         {"failed_inputs", s->failed_inputs},

@@ -60,7 +60,8 @@ static enum nd_status read_word(const struct nd_recipe_key *key, struct nd_view 
     for (size_t i = 0, used = 0; i < key->n_values && used < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
                                  key->values[i]);
-    nearest = nd_name_nearest(value.data, value.len, key->values, key->n_values);
+    nearest = key->n_values > 1 ? nd_name_nearest(value.data, value.len, key->values, key->n_values)
+                                : NULL;
     return nd_fail(err, ND_EINVAL, "%s = %.*s: %s %s%s%s%s", key->name, nd_view_shown(value),
                    value.data, key->n_values == 1 ? "can only be" : "not one of", list,
                    nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");

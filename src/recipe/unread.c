@@ -24,7 +24,7 @@ static enum nd_status compare(const struct nd_recipe_key *key, const void *value
     return nd_fail(err, ND_EINVAL, "%s%s%s%s%s = %.*s is read only %s (its default: %.*s)",
                    name ? section : "", name ? " " : "", name ? name : "", name ? ": " : "",
                    key->name, (int)text[0].len, text[0].len ? text[0].data : "", key->reader,
-                   (int)text[1].len, text[1].len ? text[1].data : "");
+                   text[1].len ? (int)text[1].len : 5, text[1].len ? text[1].data : "empty");
 }
 
 static enum nd_status check(const struct nd_key_table *const *table, size_t n, const void *values,

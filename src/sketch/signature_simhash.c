@@ -142,6 +142,13 @@ static uint64_t quantised_length(uint64_t n_tokens, unsigned r)
     return step < most ? step : most;
 }
 
+/* What the r reserved bits hold: a field, or the length. */
+static uint64_t reserved_value(const struct nd_features *features, unsigned r)
+{
+    return features->has_reserved ? features->reserved >> (64 - r)
+                                  : quantised_length(features->n_tokens, r);
+}
+
 enum nd_status nd_sign_simhash(struct nd_signer *s, const struct nd_features *features,
                                struct nd_signature *out)
 {
@@ -166,7 +173,7 @@ enum nd_status nd_sign_simhash(struct nd_signer *s, const struct nd_features *fe
     for (size_t j = 0; j < words; j++)
         s->word.at[j] = nd_signature_kernels()->signs(sum + j * ND_WEIGHTED_BITS) & mask[j];
     if (p->reserved_bits)
-        s->word.at[words - 1] |= quantised_length(features->n_tokens, p->reserved_bits)
+        s->word.at[words - 1] |= reserved_value(features, p->reserved_bits)
                                  << ((p->bits - 1) % 64 + 1 - p->reserved_bits);
     return ND_OK;
 }

@@ -190,3 +190,19 @@ EOF
     run cmp -s s s2
     [ "$status" -eq 1 ]
 }
+
+@test "pairs: of one site, or of two" {
+    words="the same words stand on all of these pages of two sites"
+    printf '{"id":%s,"url":"%s","text":"%s"}\n' 1 http://a.org/x "$words" 2 http://A.ORG:80/y "$words." \
+        3 https://b.org/x "$words!" 4 nowhere "$words?" >pages.jsonl
+    echo "{\"id\":5,\"text\":\"$words;\"}" >>pages.jsonl
+    neardup pairs -q --site url pages.jsonl >found
+    [ "$(cut -f 1,2,6 found | tr '\t\n' '- ')" = "1-2-same 1-3-other 2-3-other 1-4- 2-4- 3-4- 1-5- 2-5- 3-5- 4-5- " ]
+    neardup pairs -q pages.jsonl >plain
+    [ "$(awk -F '\t' '{ print NF }' plain | sort -u)" = 5 ]
+    cut -f 1-5 found | cmp - plain
+    neardup pairs -q --recipe broder-1997 --set shingles.modulus=1 --site url pages.jsonl | head -n 1 >signed
+    [ "$(cut -f 7 signed)" = same ]
+    run neardup dedup --site url pages.jsonl
+    [ "$status" -eq 2 ]
+}

@@ -196,10 +196,30 @@ EOF
     says "keep: no document has a number in a field 'm': of equals the first is kept" --keep max:m
     says "keep: no document has a number in a field 'lang'" --keep min:lang
     says "keep: no document has a date in a field 'src'" --keep newest:src
+    says "keep: no document has a text in a field 'body'" --keep longest:body
     says "prefer: no document has a field 'source'" --prefer source=web,book
     says "id field: no document has an id in a field 'key': they are called by their place" --id-field key
     run neardup pairs small.jsonl -o pairs -q --within language
     [[ ${lines[0]} == *"no document has a field 'language'"* ]]
     run neardup dedup small.jsonl -o out -q --within lang --keep max:n --prefer src=web --id-field src
     [ -z "$output" ]
+}
+
+@test "complete link: every two of a cluster are duplicates" {
+    # b is near a and c, which are not near one another.
+    python3 -c 'import json
+words = [f"w{i}" for i in range(60)]
+for name, text in ("a", words[:40]), ("b", words[5:45]), ("c", words[10:50]), ("d", words[10:51]):
+    print(json.dumps({"id": name, "text": " ".join(text)}))' >chain.jsonl
+    of() { neardup dedup -q --threshold 0.7 --cluster "$1" "${@:2}" chain.jsonl --clusters c -o out --manifest m && cut -f 2 c | tr '\n' ' '; }
+    [ "$(of star)" = "a a c c " ]
+    [ "$(of components)" = "a a a a " ]
+    [ "$(of complete)" = "a a c c " ]
+    [ "$(of star --prefer id=b)" = "b b b b " ]
+    [ "$(of complete --prefer id=b)" = "b b c c " ]
+    [ "$(rows m removed kept method verified | tr '\n' ' ')" = '"a" "b" "minhash" true "d" "c" "minhash" true ' ]
+    [ "$(grep -c via m)" -eq 0 ]
+    run neardup dedup --cluster complet chain.jsonl -o out
+    [ "$status" -eq 2 ]
+    [[ $output == *"did you mean 'complete'?"* ]]
 }

@@ -69,8 +69,23 @@ counts() { # TABLE: "count word", as slow_counts has it
     neardup df build -q --features sketch a.jsonl -o shingles.df
     run neardup df merge a.df shingles.df -o no.df
     [ "$status" -eq 2 ]
-    [[ $output == *"shingles.df: the tables count different features"* ]]
+    [[ $output == *'shingles.df: the tables count different features: one has "unit = terms", this one "unit = shingles"'* ]]
     [ ! -e no.df ]
+}
+
+@test "large tables are merged in little memory, as fast as they are read" {
+    # 400,000 features in each: put into a table in their order they took time without end.
+    python3 -c 'import json
+for d in range(2000):
+    print(json.dumps({"text": " ".join(f"w{d // 2}x{i}" for i in range(400 + d % 2))}))' >a.jsonl
+    neardup df build -q --texts a.jsonl -o a.df
+    cat a.jsonl a.jsonl a.jsonl | neardup df build -q --texts --format jsonl -o thrice.df
+    neardup df merge --memory 1M a.df a.df a.df -o sum.df
+    neardup df info a.df | grep -qx "distinct features: 401000"
+    cmp thrice.df sum.df
+    run neardup df merge --tmp no/such/folder a.df a.df -o none.df
+    [ "$status" -eq 2 ]
+    [ ! -e none.df ]
 }
 
 @test "top prints the most frequent, or the rarest" {
@@ -103,7 +118,34 @@ END
     grep -qE '^low = 0\.[0-9]+$' factor
     run neardup df calibrate words.df small.jsonl
     [ "$status" -eq 2 ]
-    [[ $output == *'it has "stem = english", the recipe "stem = none"'* ]]
+    [[ $output == *'words.df: the df table counts other features: it has "stem = english", the recipe "stem = none"'* ]]
+    run neardup df build -q --recipe dean-henzinger-1999 small.jsonl -o no.df
+    [ "$status" -eq 2 ]
+    [[ $output == *"signature links: unit = none: fields and links are not counted"* ]]
+    [ ! -e no.df ]
+}
+
+@test "a table of terms serves the stop words of any unit of words" {
+    # "the" stands in five documents of six, "lazy" in none of the others' company: one in six.
+    for i in 1 2 3 4 5; do echo "{\"id\":$i,\"text\":\"the quick w$i brown the w$i$i fox\"}"; done >c.jsonl
+    echo '{"id":6,"text":"quick w1 lazy brown w11 fox"}' >>c.jsonl
+    for unit in terms shingles sentences spots; do
+        cat >own.ini <<END
+[signature s]
+unit = $unit
+stop_words = df:4/5
+kind = features
+END
+        neardup df build -q --recipe own.ini c.jsonl -o c.df
+        neardup df info c.df | grep -qx "  unit = terms"
+        neardup df build -q c.jsonl -o terms.df
+        cmp c.df terms.df
+        neardup sketch -q --recipe own.ini --df c.df c.jsonl >sketches
+        grep -q '"signatures":{"s":\["' sketches
+    done
+    # Without "the" and, by chance as common, "quick", "brown" and "fox", two words are left.
+    neardup sketch -q --recipe own.ini --set s.unit=terms --df c.df c.jsonl >sketches
+    [ "$(head -n 1 sketches | grep -o '"signatures".*' | grep -o '"[0-9a-f]\{16\}"' | wc -l)" -eq 2 ]
 }
 
 @test "a run refuses a table of other features, another version, or a damaged one" {

@@ -223,3 +223,20 @@ print(*[line for line in header["recipe"].splitlines() if line.startswith("df_ve
     [[ ${lines[0]} == "neardup: default: warning: recall = 0.9 is read only where "* ]]
     [[ ${lines[1]} == "default: a recipe, "* ]]
 }
+
+@test "signatures that no rule reads are warned of, where something is decided" {
+    small_corpus
+    printf '[signature s]\n' >own.ini
+    warning="warning: no rule reads the signatures: candidates is not match, so they decide nothing"
+    run neardup recipe check --set bands=20 --set rows=5 --set recall=0.9 own.ini
+    [ "$status" -eq 0 ]
+    [[ ${lines[0]} == "neardup: own.ini: warning: recall = 0.9 is read only where "* ]]
+    [ "${lines[1]}" = "neardup: own.ini: $warning" ]
+    run neardup dedup --recipe own.ini small.jsonl -q -o out
+    [ "$status" -eq 0 ]
+    [ "$output" = "neardup: $warning" ]
+    run neardup sketch --recipe own.ini small.jsonl -q -o out
+    [ -z "$output" ]
+    run neardup recipe check manku-2007
+    [ "${#lines[@]}" -eq 1 ]
+}

@@ -42,6 +42,96 @@ links() {
     [[ $output == *"their signatures do not match: resemblance(paths) >= 0.8"* ]]
 }
 
+# records FORMAT FILE...: pages as records of JSON Lines, CSV or TSV, with their names as ids.
+records() {
+    python3 -c 'import csv, json, sys
+rows = [(path, open(path).read()) for path in sys.argv[2:]]
+if sys.argv[1] == "jsonl":
+    for path, page in rows:
+        print(json.dumps({"id": path, "text": page}))
+elif sys.argv[1] == "csv":
+    out = csv.writer(sys.stdout, lineterminator="\n")
+    out.writerows([("id", "text")] + rows)
+else:
+    print("id\ttext")
+    for path, page in rows:
+        print(path, page.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t"), sep="\t")' "$@"
+}
+
+@test "pages in records are read as pages in files are" {
+    shop bicycles 3 >a.html
+    shop umbrellas 20 >b.html
+    plain "caf&eacute; \\" >c.html
+    links 1 12 one >d.html
+    cat >own.ini <<'END'
+[signature words]
+markup = multiply
+markup_boost = 3
+links = yes
+[signature paths]
+unit = paths
+kind = features
+[decide]
+candidates = match
+match = distance(words) <= 3 and shared(paths) >= 1
+END
+    neardup sketch -q --recipe own.ini [a-d].html >by_file
+    for format in jsonl csv tsv; do
+        records $format [a-d].html >pages.$format
+        neardup sketch -q --recipe own.ini --text-format html pages.$format >by_record
+        cmp by_file by_record
+        neardup pairs --recipe joshi-2003 -q --text-format html pages.$format >found.tsv
+        [ "$(cut -f 1,2 found.tsv)" = "$(printf 'a.html\tb.html')" ]
+        neardup dedup --recipe joshi-2003 -q --text-format html pages.$format -o kept \
+            --manifest m --clusters c
+        [ "$(cut -f 2 c | tr '\n' ' ')" = "a.html a.html c.html d.html " ]
+        [ $format = csv ] || grep -v b.html pages.$format | cmp - kept
+        grep -q '"text_format":"html"' m
+    done
+    neardup sketch -q --recipe own.ini pages.jsonl >as_text
+    run cmp -s by_file as_text
+    [ "$status" -eq 1 ]
+    run neardup sketch --text-format htm pages.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"did you mean 'html'?"* ]]
+}
+
+@test "a page's title is the field of records that have none" {
+    printf '%s\n' '{"id":1,"text":"<title>Own</title>the same words here"}' \
+        '{"id":2,"title":"Other","text":"<title>Own</title>the same words here"}' \
+        '{"id":3,"title":null,"text":"<title>Own</title>the same words here"}' >t.jsonl
+    printf '[signature t]\nunit = none\nfields = title\nkind = features\n' >own.ini
+    neardup sketch -q --recipe own.ini --text-format html t.jsonl | grep -o '"signatures.*' >s
+    [ "$(sed -n 1p s)" = "$(sed -n 3p s)" ]
+    [ "$(sed -n 1p s)" != "$(sed -n 2p s)" ]
+}
+
+@test "where no document has a signature there is a warning" {
+    small_corpus
+    for command in dedup pairs collapse; do
+        neardup $command -q --recipe joshi-2003 small.jsonl >out 2>err || [ $command = pairs ]
+        grep -q "warning: no .* has a signature, so nothing is like it: .* structure of HTML pages" err
+    done
+    neardup filter -q --recipe dean-henzinger-1999 -p small.jsonl small.jsonl >out 2>err || [ $? -eq 1 ]
+    grep -q "warning: no prototype has a signature, .* links of HTML pages" err
+    neardup df build -q --recipe joshi-2003 small.jsonl -o t.df 2>err
+    grep -q "warning: no document has anything that is counted" err
+    # One page is enough that there is none.
+    shop bicycles 3 >a.html
+    records jsonl a.html >>small.jsonl
+    for cluster in star components; do
+        neardup dedup --recipe joshi-2003 --text-format html --set cluster=$cluster small.jsonl \
+            -o out --summary summary 2>err
+        [ "$(grep -c warning err)" -eq 0 ]
+    done
+    # The texts of records are pages too then, of html/body/p: 3 paths, which is a signature.
+    grep -q '"unsigned_documents":0,' summary
+    neardup dedup -q --recipe dean-henzinger-1999 --text-format html small.jsonl -o out --summary summary
+    grep -q '"unsigned_documents":5,' summary
+    neardup dedup --recipe dean-henzinger-1999 --text-format html small.jsonl -o out 2>err
+    grep -qE 'without signatures +5$' err
+}
+
 @test "equal texts are not the same structure, nor are pages without text" {
     echo '<html><body><div><p>the very same words of a page' >a.html
     echo '<html><body><table><tr><td>the very same words of a page' >b.html

@@ -15,6 +15,7 @@ import sys
 import unicodedata
 from collections import Counter
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import sketch
@@ -229,7 +230,7 @@ class Document:
         if p.stop == "english":
             return token in WORDS["stop words"]
         if p.stop.startswith("df:"):
-            limit = int(float(p.stop[3:]) * table.n)
+            limit = int(Fraction(p.stop[3:]) * table.n)
             return max(1, table.df(sketch.token_hash(term))) > limit
         return False
 

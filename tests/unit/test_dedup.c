@@ -468,6 +468,15 @@ static unsigned root(const unsigned *parent, unsigned x)
     return x;
 }
 
+static enum nd_identical identical_of(const struct corpus *c, const struct known *known, unsigned a,
+                                      unsigned b)
+{
+    if (same_bytes(c, a, b))
+        return ND_IDENTICAL_BYTES;
+    return known[a].sketch.identity == known[b].sketch.identity ? ND_IDENTICAL_TOKENS
+                                                                : ND_IDENTICAL_NO;
+}
+
 static void components_are_the_closure_of_the_pairs(void **state)
 {
     struct nd_dedup_params p = nd_dedup_params_default();
@@ -520,6 +529,7 @@ static void components_are_the_closure_of_the_pairs(void **state)
                         reaches(via[i].overlap, p.threshold));
             struct nd_overlap o = overlap_of(&known[i], &known[got[i].kept]);
             assert_memory_equal(&got[i].overlap, &o, sizeof o);
+            assert_int_equal(got[i].identical, identical_of(c, known, i, (unsigned)got[i].kept));
         }
         if (p.threads == 1) {
             memcpy(first, got, sizeof got);
@@ -530,6 +540,113 @@ static void components_are_the_closure_of_the_pairs(void **state)
             assert_int_equal(got[i].identical, first[i].identical);
         nd_dedup_free(d);
     }
+    free(list.at);
+    free_known(known);
+    free_corpus(c);
+}
+
+/* Whether the list, which is in order, has the pair of a and an earlier b, both not short. */
+static bool is_pair(const struct pair_list *list, const struct known *known, unsigned a, unsigned b,
+                    struct nd_overlap *overlap)
+{
+    size_t low = 0, high = list->count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const struct nd_found_pair *x = &list->at[middle];
+
+        if (x->a < a || (x->a == a && x->b < b))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == list->count || list->at[low].a != a || list->at[low].b != b ||
+        known[a].sketch.n_tokens < 3)
+        return false;
+    *overlap = list->at[low].overlap;
+    return true;
+}
+
+/* The kept one that `a` joins, by the definition; itself: none. */
+static unsigned join_complete(const struct corpus *c, const struct pair_list *list,
+                              const struct known *known, const unsigned *leader, unsigned a)
+{
+    struct nd_overlap with, best = {0, 0, 0};
+    unsigned found = a;
+
+    for (unsigned b = 0; b < a; b++)
+        if (same_bytes(c, a, b))
+            return leader[b];
+    for (unsigned l = 0; l < a; l++) {
+        bool all = leader[l] == l;
+
+        for (unsigned b = l; b < a && all; b++)
+            all = leader[b] != l || is_pair(list, known, a, b, &with);
+        if (!all || !is_pair(list, known, a, l, &with))
+            continue;
+        if (found == a || with.shared * (best.a + best.b - best.shared) >
+                              best.shared * (with.a + with.b - with.shared)) {
+            found = l;
+            best = with;
+        }
+    }
+    return found;
+}
+
+static void complete_link_is_as_defined(void **state)
+{
+    struct nd_dedup_params p = nd_dedup_params_default();
+    struct corpus *c = make_corpus(13);
+    struct pair_list list = {malloc((size_t)DOCUMENTS * DOCUMENTS / 2 * sizeof *list.at), 0};
+    static struct nd_decision got[DOCUMENTS];
+    static unsigned leader[DOCUMENTS];
+    struct known *known;
+    unsigned removed = 0, stars = 0;
+
+    (void)state;
+    assert_non_null(list.at);
+    p.threshold = (struct nd_ratio){7, 10};
+    known = read_all(c, &p);
+    p.threads = 1;
+    push_pairs(c, &p, &list);
+    for (unsigned a = 0; a < DOCUMENTS; a++)
+        leader[a] = join_complete(c, &list, known, leader, a);
+    p.cluster = ND_CLUSTER_COMPLETE;
+    for (p.threads = 1; p.threads <= 8; p.threads *= 2) {
+        struct nd_dedup *d = nd_dedup_new(&p, NULL, NULL);
+        unsigned batch = p.threads * 130;
+
+        assert_non_null(d);
+        for (unsigned i = 0; i < DOCUMENTS; i += batch)
+            assert_int_equal(nd_dedup_push(d, c->item + i,
+                                           batch < DOCUMENTS - i ? batch : DOCUMENTS - i, got + i,
+                                           NULL),
+                             ND_OK);
+        nd_dedup_free(d);
+        for (unsigned a = 0; a < DOCUMENTS; a++) {
+            struct nd_overlap o = overlap_of(&known[a], &known[leader[a]]);
+
+            assert_int_equal(got[a].kept, leader[a]);
+            if (leader[a] == a)
+                continue;
+            assert_memory_equal(&got[a].overlap, &o, sizeof o);
+            assert_int_equal(got[a].identical, identical_of(c, known, a, leader[a]));
+        }
+    }
+    for (unsigned a = 0; a < DOCUMENTS; a++)
+        removed += leader[a] != a;
+    p.cluster = ND_CLUSTER_STAR;
+    p.threads = 1;
+    {
+        struct nd_dedup *d = nd_dedup_new(&p, NULL, NULL);
+
+        assert_int_equal(nd_dedup_push(d, c->item, DOCUMENTS, got, NULL), ND_OK);
+        nd_dedup_free(d);
+    }
+    for (unsigned a = 0; a < DOCUMENTS; a++)
+        stars += got[a].kept != a;
+    assert_true(removed > 100);
+    assert_true(removed < stars); /* some match a kept one, but not all that follow it */
     free(list.at);
     free_known(known);
     free_corpus(c);
@@ -626,6 +743,7 @@ int main(void)
         cmocka_unit_test(other_candidates_are_as_defined),
         cmocka_unit_test(all_pairs_that_share_a_band_are_found),
         cmocka_unit_test(components_are_the_closure_of_the_pairs),
+        cmocka_unit_test(complete_link_is_as_defined),
         cmocka_unit_test(impossible_parameters_are_refused),
         cmocka_unit_test(what_is_no_utf8_is_refused),
         cmocka_unit_test(one_engine_takes_one_kind_of_push),

@@ -226,7 +226,7 @@ static void impossible_parameters_are_refused(void **state)
     assert_refused("there is no word in '...'");
     begin(state);
     strcpy(params.stop_words, "df:1.5");
-    assert_refused("0 to 1");
+    assert_refused("below 1, as in df:0.1");
     strcpy(params.stop_words, "df:0.5");
     assert_refused("needs a df table");
     strcpy(params.stop_words, "no/such/file");

@@ -32,6 +32,11 @@ static void policies_are_read(void **state)
     assert_int_equal(nd_keep_parse("max:a.b:c", &keep, NULL), ND_OK);
     assert_int_equal(keep.by, ND_KEEP_GREATEST);
     assert_string_equal(keep.field, "a.b:c");
+    assert_int_equal(nd_keep_parse("shortest:url", &keep, NULL), ND_OK);
+    assert_int_equal(keep.by, ND_KEEP_SHORTEST);
+    assert_string_equal(keep.field, "url");
+    assert_int_equal(nd_keep_parse("shortest", &keep, NULL), ND_OK);
+    assert_null(keep.field);
     assert_int_equal(nd_keep_parse("newest", &keep, &err), ND_EINVAL);
     assert_int_equal(nd_keep_parse("newest:", &keep, &err), ND_EINVAL);
     assert_int_equal(nd_keep_parse("last:x", &keep, &err), ND_EINVAL);
@@ -69,6 +74,10 @@ static void keys_are_in_the_order_of_the_policy(void **state)
     assert_true(key("newest:f", "", "2020-01-02") < key("newest:f", "", "2020-01-01"));
     assert_true(key("newest:f", "", "1500-01-01") < key("newest:f", "", "yesterday"));
     assert_true(key("longest", "abcd", NULL) < key("longest", "abc", NULL));
+    assert_true(key("shortest:url", "", "a.org/x") < key("shortest:url", "longer", "a.org/xy"));
+    assert_true(key("longest:f", "", "abc") < key("longest:f", "abcd", "ab"));
+    assert_true(key("shortest:f", "", "abc") < key("shortest:f", "", NULL));
+    assert_true(key("shortest:f", "", "") == key("longest:f", "abc", NULL));
     assert_true(key("shortest", "abcd", NULL) > key("shortest", "abc", NULL));
     /* In characters of the normalised text: the ligature is two of them, e-acute is one. */
     assert_true(key("longest", "\xEF\xAC\x81", NULL) == key("longest", "fi", NULL));

@@ -292,7 +292,7 @@ static void the_names_of_fields_are_listed_once(void **state)
 {
     struct nd_feature_params p = nd_feature_params_default();
     static const char want[] = "title\0date\0page";
-    char names[2 * (ND_FEATURE_LIST_MAX + 1)];
+    char names[ND_FEATURE_NAMES_MAX];
     size_t n;
 
     (void)state;
@@ -301,8 +301,28 @@ static void the_names_of_fields_are_listed_once(void **state)
     assert_int_equal(nd_feature_field_names(&p, names, &n, NULL), ND_OK);
     assert_int_equal(n, 3);
     assert_memory_equal(names, want, sizeof want);
+    memcpy(p.reserved_field, "page", 5);
+    assert_int_equal(nd_feature_field_names(&p, names, &n, NULL), ND_OK);
+    assert_int_equal(n, 3);
+    memcpy(p.reserved_field, "lang", 5);
+    assert_int_equal(nd_feature_field_names(&p, names, &n, NULL), ND_OK);
+    assert_int_equal(n, 4);
+    assert_string_equal(names + sizeof want, "lang");
     p.fields[0] = ':';
     assert_int_equal(nd_feature_field_names(&p, names, &n, NULL), ND_EINVAL);
+}
+
+static void a_reserved_field_is_hashed_by_its_text(void **state)
+{
+    const struct nd_field field[] = {
+        {{"lang", 4}, {"de", 2}}, {{"none", 4}, {NULL, 0}}, {{"empty", 5}, {"", 0}}};
+    const struct nd_document d = {.fields = field, .n_fields = 3};
+
+    (void)state;
+    assert_true(nd_metadata_reserved(&d, "lang") == nd_mix64(nd_hash_bytes("de", 2)));
+    assert_true(nd_metadata_reserved(&d, "none") == 0);
+    assert_true(nd_metadata_reserved(&d, "empty") == 0);
+    assert_true(nd_metadata_reserved(&d, "lan") == 0);
 }
 
 int main(void)
@@ -319,6 +339,7 @@ int main(void)
         cmocka_unit_test(many_features_stay_distinct),
         cmocka_unit_test(bad_lists_are_refused_with_the_entry),
         cmocka_unit_test(the_names_of_fields_are_listed_once),
+        cmocka_unit_test(a_reserved_field_is_hashed_by_its_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,8 +123,7 @@ static void an_error_names_place_key_and_nearest(void **state)
         {"[decide]\nverify = jacard",
          "my.ini:2: verify = jacard: not one of jaccard, containment, cosine, none; did you mean "
          "'jaccard'?"},
-        {"[sketch]\nunicode = 16.0", "my.ini:2: unicode = 16.0: can only be 15.0; did you mean "
-                                     "'15.0'?"},
+        {"[sketch]\nunicode = 16.0", "my.ini:2: unicode = 16.0: can only be 15.0"},
         {"[sketch]\nshingle = 33", "my.ini:2: shingle = 33: not at least 1 and at most 32"},
         {"[sketch]\nshingle = 2.5", "my.ini:2: shingle = 2.5: not a whole number"},
         {"[decide]\nthreshold = 0", "my.ini:2: threshold = 0: not above 0 and at most 1"},

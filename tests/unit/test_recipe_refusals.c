@@ -111,6 +111,42 @@ static void an_error_names_place_key_and_nearest(void **state)
         {"[signature s]\nkind = minhash\nseed = 0x",
          "dir/my.ini:3: seed = 0x: not a whole number of at most 64 bits"},
         {"[signature s]\nstop_words =", "dir/my.ini:2: stop_words: wants 1 to 1023 bytes"},
+        {"[sketch]\nunicode = 14.0", "dir/my.ini:2: unicode = 14.0: can only be 15.0"},
+    };
+
+    (void)state;
+    assert_messages(cases, sizeof cases / sizeof *cases);
+}
+
+static void what_does_not_fit_is_refused_when_the_text_ends(void **state)
+{
+    static const struct refusal cases[] = {
+        {"[decide]\nbands = 30\nrows = 10",
+         "dir/my.ini:2: bands = 30: with 10 rows each they need more than 128 minima"},
+        {"[decide]\nbands = 30\n",
+         "dir/my.ini:2: bands = 30, but rows = 0: both are given, or both are chosen"},
+        {"[decide]\n\nrows = 6",
+         "dir/my.ini:3: rows = 6, but bands = 0: both are given, or both are chosen"},
+        {"[decide]\nkeep = newest\n[sketch]",
+         "dir/my.ini:2: keep: 'newest' wants a field: newest:FIELD"},
+        {"[decide]\nkeep = shortest:",
+         "dir/my.ini:2: keep: 'shortest:' wants a field: shortest:FIELD"},
+        {"[decide]\nkeep = first:x", "dir/my.ini:2: keep: 'first' takes no field"},
+        {"[decide]\nkeep = nwest:date",
+         "dir/my.ini:2: keep: 'nwest:date' is none of first, last, longest, shortest, "
+         "longest:FIELD, shortest:FIELD, newest:FIELD, max:FIELD, min:FIELD; did you mean "
+         "'newest'?"},
+        {"[signature s]\nstop_words = df:1",
+         "dir/my.ini:2: stop_words = df:1: the share of the documents must be at least 0 and below "
+         "1, as in df:0.1"},
+        {"[signature s]\n\nstop_words = df:a tenth",
+         "dir/my.ini:3: stop_words = df:a tenth: the share of the documents must be at least 0 and "
+         "below 1, as in df:0.1"},
+        {"[signature s]\nunit = shingles\nstop_words = df:0.1\nidf = log",
+         "dir/my.ini:3: stop_words = df:0.1 wants a df table of terms, but idf one of shingles"},
+        {"[signature s]\nkind = imatch\nunit = sentences\nstop_words = df:0.1",
+         "dir/my.ini:4: stop_words = df:0.1 wants a df table of terms, but kind = imatch one of "
+         "sentences"},
     };
 
     (void)state;
@@ -232,7 +268,7 @@ static void what_nothing_reads_is_refused(void **state)
     assert_int_equal(nd_recipe_set(&recipe, "match=equal(s) >= 2", &err), ND_OK);
     assert_int_equal(nd_recipe_check(&recipe, &err), ND_EINVAL);
     assert_string_equal(err.message, "match = equal(s) >= 2 is read only where candidates is match "
-                                     "(its default: )");
+                                     "(its default: empty)");
 }
 
 #define CUT "kind is simhash, or low, high, a band, top or top_share cuts weights off"
@@ -374,6 +410,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_error_names_place_key_and_nearest),
+        cmocka_unit_test(what_does_not_fit_is_refused_when_the_text_ends),
         cmocka_unit_test(weights_mean_nothing_to_kinds_that_compare_none),
         cmocka_unit_test(pages_have_no_words_to_ask_about),
         cmocka_unit_test(template_text_is_of_words_and_asks_a_table),

@@ -139,6 +139,7 @@ static const struct {
     {"", "hash = sha1", WORD, AT(signature.hash), ND_HASH_SHA1, NULL},
     {"hash = rabin\n", "rabin_polynomial = 0x1B", BIG, AT(signature.rabin_polynomial), 0, "1b"},
     {"", "bits = 128", WHOLE, AT(signature.bits), 128, NULL},
+    {"reserved_bits = 8\n", "reserved_field = lang", TEXT, AT(feature.reserved_field), 0, "lang"},
     {"", "reserved_bits = 8", WHOLE, AT(signature.reserved_bits), 8, NULL},
     {"kind = minhash\n", "minima = 42", WHOLE, AT(signature.minima), 42, NULL},
     {"kind = supershingles\n", "groups = 14", WHOLE, AT(signature.groups), 14, NULL},

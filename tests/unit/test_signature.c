@@ -428,6 +428,39 @@ static void another_seed_gives_another_signature(void **state)
     }
 }
 
+static void reserved_bits_hold_a_field_and_do_not_count(void **state)
+{
+    struct nd_feature feature[30];
+    struct nd_features f = {.at = feature, .count = 30, .n_tokens = 30, .n_terms = 30};
+    static const unsigned bits[] = {32, 64, 384};
+
+    (void)state;
+    for (size_t i = 0; i < 30; i++)
+        feature[i] = (struct nd_feature){nd_mix64(i), ND_WEIGHT_ONE};
+    for (size_t k = 0; k < sizeof bits / sizeof *bits; k++)
+        for (unsigned r = 1; r <= 16; r += 5) {
+            struct nd_signature_params p = nd_signature_params_default();
+            unsigned shift = (bits[k] - 1) % 64 + 1 - r;
+            struct nd_signature with, other;
+            struct nd_signer *s, *t;
+
+            p.bits = bits[k];
+            p.reserved_bits = r;
+            s = nd_signer_new(&p, NULL, NULL);
+            t = nd_signer_new(&p, NULL, NULL);
+            f.has_reserved = 1;
+            f.reserved = UINT64_C(0xA5C3000000000001);
+            assert_int_equal(nd_signer_run(s, &f, &with), ND_OK);
+            assert_int_equal(with.word[with.count - 1] >> shift, f.reserved >> (64 - r));
+            f.reserved = ~f.reserved;
+            assert_int_equal(nd_signer_run(t, &f, &other), ND_OK);
+            assert_int_equal(nd_signature_compare(&p, &with, &other).shared, bits[k] - r);
+            assert_int_equal(other.word[other.count - 1] >> shift, f.reserved >> (64 - r));
+            nd_signer_free(s);
+            nd_signer_free(t);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -444,6 +477,7 @@ int main(void)
         cmocka_unit_test(resemblance_distance_is_a_metric),
         cmocka_unit_test(a_factor_for_all_weights_changes_no_bit),
         cmocka_unit_test(reserved_bits_hold_the_length_and_do_not_count),
+        cmocka_unit_test(reserved_bits_hold_a_field_and_do_not_count),
         cmocka_unit_test(another_seed_gives_another_signature),
     };
 
