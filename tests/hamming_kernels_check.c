@@ -182,10 +182,28 @@ static void fill_words(uint32_t *word, size_t n)
         word[i] = (uint32_t)some(any() % 3 ? word[any() % (i + 1)] : 0);
 }
 
+/* The definition of words_next itself, by comparing each with its next. */
+static void check_next_pairs(const uint32_t *word, size_t n, size_t end, unsigned distance,
+                             const struct nd_hamming_words *pair, size_t count)
+{
+    size_t expected = 0;
+    int holds = 1;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < end && k - i <= ND_HAMMING_NEXT; k++)
+            expected += (unsigned)__builtin_popcount(word[i] ^ word[k]) <= distance;
+    for (size_t p = 0; p < count; p++)
+        holds &= pair[p].a < n && pair[p].a < pair[p].b && pair[p].b < end &&
+                 pair[p].b - pair[p].a <= ND_HAMMING_NEXT &&
+                 (unsigned)__builtin_popcount(word[pair[p].a] ^ word[pair[p].b]) <= distance;
+    expect(holds && count == expected, "scalar", "words_next", n, distance);
+}
+
 static void check_words_next(const struct nd_hamming_kernels *k, const char *isa)
 {
     static uint32_t word[LENGTHS + ND_HAMMING_PADDING];
-    static struct nd_hamming_found expected[LENGTHS], got[LENGTHS];
+    static struct nd_hamming_words expected[LENGTHS * ND_HAMMING_NEXT],
+        got[LENGTHS * ND_HAMMING_NEXT];
 
     for (size_t end = 0; end <= LENGTHS; end++)
         for (unsigned round = 0; round < 20; round++) {
@@ -194,6 +212,7 @@ static void check_words_next(const struct nd_hamming_kernels *k, const char *isa
 
             fill_words(word, LENGTHS + ND_HAMMING_PADDING);
             count = definition->words_next(word, n, end, distance, expected);
+            check_next_pairs(word, n, end, distance, expected, count);
             expect(k->words_next(word, n, end, distance, got) == count &&
                        !memcmp(expected, got, count * sizeof *got),
                    isa, "words_next", n, distance);
@@ -256,7 +275,8 @@ static void check_each_pair_once(void)
 static void check_parts(const struct nd_hamming_kernels *k, const char *isa)
 {
     static uint64_t x[LENGTHS + SHIFTS];
-    static uint32_t expected[2][LENGTHS + 1], got[2][LENGTHS + 1];
+    static uint32_t expected[LENGTHS + 1], got[LENGTHS + 1];
+    static uint64_t expected_place[LENGTHS + 1], got_place[LENGTHS + 1];
 
     for (size_t n = 0; n <= LENGTHS; n++) {
         struct nd_record_code code = {.n_runs = (unsigned)(1 + any() % (n % 2 ? 2 : 32))};
@@ -271,15 +291,18 @@ static void check_parts(const struct nd_hamming_kernels *k, const char *isa)
         code.place_bits = (unsigned)(any() % 21);
         for (size_t i = 0; i < LENGTHS + SHIFTS; i++)
             x[i] = any();
-        for (int a = 0; a < 2; a++)
-            expected[a][n] = got[a][n] = 77;
-        definition->join_parts(&code, from, n, expected[0]);
-        k->join_parts(&code, from, n, got[0]);
-        expect(!memcmp(expected[0], got[0], (n + 1) * sizeof **got), isa, "parts", n, 0);
-        definition->join_places(&code, from, n, expected[0], expected[1]);
-        k->join_places(&code, from, n, got[0], got[1]);
-        for (int a = 0; a < 2; a++)
-            expect(!memcmp(expected[a], got[a], (n + 1) * sizeof **got), isa, "places", n, 0);
+        expected[n] = got[n] = 77;
+        expected_place[n] = got_place[n] = 77;
+        definition->join_parts(&code, from, n, expected);
+        k->join_parts(&code, from, n, got);
+        expect(!memcmp(expected, got, (n + 1) * sizeof *got), isa, "parts", n, 0);
+        definition->join_places(&code, from, n, expected_place);
+        k->join_places(&code, from, n, got_place);
+        expect(!memcmp(expected_place, got_place, (n + 1) * sizeof *got_place), isa, "places", n,
+               0);
+        definition->join_words(from, n, expected);
+        k->join_words(from, n, got);
+        expect(!memcmp(expected, got, (n + 1) * sizeof *got), isa, "words", n, 0);
     }
 }
 

@@ -24,13 +24,25 @@ struct ball {
     unsigned n;
 };
 
+/* A half whose lowest bits are turned to where the code has its checks: the data are the upper
+ * bits, so that a sorted stream goes through the set from one end to the other. */
+static uint32_t turned(uint32_t half)
+{
+    const uint32_t checks = (1u << ND_FILTER_CHECKS) - 1;
+
+    return (half & UINT32_C(1) << 31) | (half & checks) << ND_HAMMING_DATA_BITS |
+           (half >> ND_FILTER_CHECKS & ND_HAMMING_DATA_MASK);
+}
+
 static void make_kernel_code(struct nd_hamming_filter *f)
 {
-    memcpy(f->kernel_code.error, f->code.error, sizeof f->kernel_code.error);
-    for (unsigned i = 0; i < 31; i++)
+    for (unsigned i = 0; i < 31; i++) {
+        unsigned syndrome = nd_hamming_syndrome(&f->code, turned(UINT32_C(1) << i));
+
+        f->kernel_code.error[syndrome] = UINT32_C(1) << i;
         for (unsigned j = 0; j < ND_FILTER_CHECKS; j++)
-            f->kernel_code.check[j] |= (nd_hamming_syndrome(&f->code, UINT32_C(1) << i) >> j & 1)
-                                       << i;
+            f->kernel_code.check[j] |= (syndrome >> j & 1) << i;
+    }
 }
 
 static uint32_t half_of(uint64_t x, unsigned half)
@@ -40,9 +52,10 @@ static uint32_t half_of(uint64_t x, unsigned half)
 
 static void find_ball(const struct nd_hamming_filter *f, uint32_t half, struct ball *ball)
 {
-    unsigned syndrome = nd_hamming_syndrome(&f->code, half);
-    uint32_t data = (half ^ f->code.error[syndrome]) & ND_HAMMING_DATA_MASK;
-    uint32_t top = half >> 31 << ND_HAMMING_DATA_BITS;
+    uint32_t word = turned(half);
+    unsigned syndrome = nd_hamming_syndrome(&f->code, word);
+    uint32_t data = (word ^ f->code.error[syndrome]) & ND_HAMMING_DATA_MASK;
+    uint32_t top = word >> 31 << ND_HAMMING_DATA_BITS;
 
     ball->n = 0;
     ball->place[ball->n++] = data | top;
@@ -109,13 +122,13 @@ static bool fill_half(struct nd_hamming_filter *f, const uint32_t *distinct, siz
         size_t left = n - start < AHEAD ? n - start : AHEAD;
 
         for (size_t i = 0; i < left; i++) {
-            find_ball(f, half_of(f->query[distinct[start + i]], half), &ball[i]);
+            find_ball(f, half_of(f->query[distinct[start + i]].value, half), &ball[i]);
             ask_for(h, &ball[i]);
         }
         for (size_t i = 0; i < left; i++) {
             uint32_t number = distinct[start + i];
 
-            if (!put_ball(h, &ball[i], half_of(f->query[number], 1 - half), number))
+            if (!put_ball(h, &ball[i], half_of(f->query[number].value, 1 - half), number))
                 return false;
         }
     }
@@ -138,8 +151,8 @@ static void mark_crowds(struct nd_hamming_filter *f, struct nd_hamming_lines *ta
 }
 
 /*
- * The numbers of the distinct queries, each the first of its value; the others hang on to it by
- * f->next.  Returns how many; `slot` is zeroed, a power of 2.
+ * The numbers of the distinct queries, each the first of its value; the others hang on to it.
+ * Returns how many; `slot` is zeroed, a power of 2.
  */
 static size_t find_distinct(struct nd_hamming_filter *f, size_t n, uint32_t *slot, size_t slots,
                             uint32_t *distinct)
@@ -147,14 +160,14 @@ static size_t find_distinct(struct nd_hamming_filter *f, size_t n, uint32_t *slo
     size_t found = 0;
 
     for (size_t i = 0; i < n; i++) {
-        size_t at = (size_t)nd_mix64(f->query[i]) & (slots - 1);
+        struct nd_filter_query *query = &f->query[i];
+        size_t at = (size_t)nd_mix64(query->value) & (slots - 1);
 
-        while (slot[at] && f->query[slot[at] - 1] != f->query[i])
+        while (slot[at] && f->query[slot[at] - 1].value != query->value)
             at = (at + 1) & (slots - 1);
-        f->next[i] = 0;
         if (slot[at]) {
-            f->next[i] = f->next[slot[at] - 1];
-            f->next[slot[at] - 1] = (uint32_t)i + 1;
+            query->next = f->query[slot[at] - 1].next;
+            f->query[slot[at] - 1].next = (uint32_t)i + 1;
         } else {
             slot[at] = (uint32_t)i + 1;
             distinct[found++] = (uint32_t)i;
@@ -227,11 +240,10 @@ bool nd_hamming_filter_make(struct nd_hamming_filter *f, const uint64_t *queries
     if (full)
         return true;
     f->query = nd_alloc_array(n, sizeof *f->query);
-    f->next = nd_alloc_array(n, sizeof *f->next);
-    if (!f->query || !f->next)
+    if (!f->query)
         return false;
-    if (n)
-        memcpy(f->query, queries, n * sizeof *f->query);
+    for (size_t i = 0; i < n; i++)
+        f->query[i] = (struct nd_filter_query){queries[i], 0};
     return make_tables(f, n);
 }
 
@@ -242,5 +254,4 @@ void nd_hamming_filter_release(struct nd_hamming_filter *f)
         nd_hamming_lines_release(&f->half[h].table);
     }
     free(f->query);
-    free(f->next);
 }

@@ -32,6 +32,12 @@ struct nd_hamming_filter_half {
     struct nd_hamming_lines table;
 };
 
+/* next: the number + 1 of an equal query, the first of them being first; 0: there is none. */
+struct nd_filter_query {
+    uint64_t value;
+    uint32_t next;
+};
+
 struct nd_hamming_filter {
     unsigned distance, radius;
     unsigned place_bits; /* 27 or 32; 0: not made */
@@ -39,8 +45,7 @@ struct nd_hamming_filter {
     struct nd_hamming_code code;
     struct nd_filter_code kernel_code;
     struct nd_hamming_filter_half half[2];
-    uint64_t *query;
-    uint32_t *next; /* of an equal query: its number + 1, the first time it comes up being first */
+    struct nd_filter_query *query; /* NULL: no tables */
 };
 
 /* The most at a time; and in a main line the word that says whether its place is crowded. */

@@ -5,7 +5,7 @@
 #include "index/hamming_filter.h"
 #include "simd/hamming_kernels.h"
 
-enum { WAVE = 128 };
+enum { WAVE = 128, SLOTS = 7, CANDIDATES = 2 * WAVE * SLOTS };
 
 /* Lines that were asked for together, and the number in the block on whose behalf. */
 struct wave {
@@ -14,12 +14,19 @@ struct wave {
     size_t n;
 };
 
+/* A query whose other half is near that of a fingerprint. */
+struct candidate {
+    uint32_t number, query;
+};
+
 struct pass {
     const struct nd_hamming_filter *f;
     const struct nd_hamming_kernels *kernels;
     const uint64_t *x;
     unsigned half;
     struct nd_hamming_filtered *out;
+    struct candidate candidate[CANDIDATES];
+    size_t n_candidates;
     bool crowded[ND_FILTER_BLOCK];
     bool any_crowded, out_of_memory;
 };
@@ -27,7 +34,7 @@ struct pass {
 static inline void ask(struct wave *w, const struct nd_hamming_line *line, uint32_t value,
                        uint32_t number)
 {
-    __builtin_prefetch(line);
+    __builtin_prefetch(line, 0, 2);
     w->line[w->n] = line;
     w->value[w->n] = value;
     w->number[w->n++] = number;
@@ -61,22 +68,43 @@ static void add_match(struct pass *p, uint32_t number, uint32_t query, uint32_t 
         m->at[m->count++] = (struct nd_hamming_match){number, query, distance};
 }
 
-/*
- * A query whose other half is near.  What stands within the radius in the lower half is reported
- * from there and from nowhere else.
- */
+/* What stands within the radius in the lower half is reported from there and from nowhere else. */
 static void check(struct pass *p, uint32_t number, uint32_t query)
 {
     const struct nd_hamming_filter *f = p->f;
-    uint64_t differ = p->x[number] ^ f->query[query];
+    uint64_t differ = p->x[number] ^ f->query[query].value;
     unsigned distance = (unsigned)__builtin_popcountll(differ);
     unsigned low = (unsigned)__builtin_popcountll(differ & UINT32_MAX);
     unsigned own = p->half ? distance - low : low;
 
     if (distance > f->distance || own > f->radius || (p->half && low <= f->radius))
         return;
-    for (uint32_t next = query + 1; next; next = f->next[next - 1])
+    for (uint32_t next = query + 1; next; next = f->query[next - 1].next)
         add_match(p, number, next - 1, distance);
+}
+
+/* The candidates that there are: their queries were asked for before. */
+static void check_all(struct pass *p)
+{
+    for (size_t c = 0; c < p->n_candidates; c++)
+        check(p, p->candidate[c].number, p->candidate[c].query);
+    p->n_candidates = 0;
+}
+
+/* The slots of a wave that are near. */
+static void list_candidates(struct pass *p, const struct wave *w,
+                            const struct nd_hamming_found *found, size_t n)
+{
+    if (p->n_candidates > CANDIDATES - WAVE * SLOTS)
+        check_all(p);
+    for (size_t f = 0; f < n; f++)
+        for (unsigned slots = found[f].slots; slots; slots &= slots - 1) {
+            uint32_t i = found[f].line, slot = (uint32_t)__builtin_ctz(slots);
+            uint32_t query = nd_hamming_line_get(ND_HAMMING_LAYOUT_ROWS, w->line[i], slot).id;
+
+            __builtin_prefetch(&p->f->query[query]);
+            p->candidate[p->n_candidates++] = (struct candidate){w->number[i], query};
+        }
 }
 
 /* Look at all lines of a wave, then at those chained to them, until none is left. */
@@ -90,12 +118,7 @@ static void finish(struct pass *p, struct wave *w)
         struct nd_hamming_look now = {w->line, w->value, w->n}, none = {NULL, NULL, 0};
         struct nd_hamming_seen seen = p->kernels->lines(&now, &none, p->f->distance, found, more);
 
-        for (size_t f = 0; f < seen.found; f++)
-            for (unsigned slots = found[f].slots; slots; slots &= slots - 1)
-                check(p, w->number[found[f].line],
-                      nd_hamming_line_get(ND_HAMMING_LAYOUT_ROWS, w->line[found[f].line],
-                                          (unsigned)__builtin_ctz(slots))
-                          .id);
+        list_candidates(p, w, found, seen.found);
         w->n = 0;
         for (size_t m = 0; m < seen.more; m++) {
             const struct nd_hamming_line *line = w->line[more[m]]; /* not below w->n */
@@ -120,8 +143,10 @@ static void look_up(struct pass *p, const uint32_t *place, const uint32_t *passe
 
         if (next < n)
             begin(p, place, passed + next, n - next < WAVE ? n - next : WAVE, &wave[now ^ 1]);
+        check_all(p); /* those of the wave before */
         finish(p, &wave[now]);
     }
+    check_all(p);
 }
 
 /* Who met a crowd asks the index instead. */
@@ -153,8 +178,14 @@ bool nd_hamming_filter_block(const struct nd_hamming_filter *f, const uint64_t *
                              struct nd_hamming_filtered *out)
 {
     uint32_t place[ND_FILTER_BLOCK], passed[ND_FILTER_BLOCK];
-    struct pass p = {.f = f, .kernels = nd_hamming_kernels(), .x = x, .out = out};
+    struct pass p;
 
+    p.f = f;
+    p.kernels = nd_hamming_kernels();
+    p.x = x;
+    p.out = out;
+    p.n_candidates = 0;
+    p.any_crowded = p.out_of_memory = false;
     out->matches.count = 0;
     out->n_ask = 0;
     memset(p.crowded, 0, n);

@@ -83,37 +83,6 @@ void nd_hamming_matches_sort(struct nd_hamming_matches *matches)
         qsort(matches->at, matches->count, sizeof *matches->at, by_query);
 }
 
-void nd_hamming_sink_id(struct nd_hamming_sink *sink, uint32_t query, uint32_t id,
-                        uint32_t distance)
-{
-    struct nd_hamming_matches *m = sink->matches;
-    void *at;
-
-    query += sink->first;
-    if (sink->count) {
-        sink->count[query]++;
-        return;
-    }
-    at = m->at;
-    if (m->count == m->capacity &&
-        !nd_array_reserve(&at, &m->capacity, m->count + 1, sizeof *m->at))
-        sink->out_of_memory = true;
-    m->at = at;
-    if (!sink->out_of_memory)
-        m->at[m->count++] = (struct nd_hamming_match){query, id, distance};
-}
-
-void nd_hamming_sink_list(struct nd_hamming_sink *sink, uint32_t query,
-                          const struct nd_hamming_ids *ids, uint32_t list, uint32_t distance)
-{
-    for (; list && !sink->out_of_memory; list = nd_hamming_ids_node(ids, list)->next) {
-        const struct nd_hamming_id_node *node = nd_hamming_ids_node(ids, list);
-
-        for (uint32_t i = 0; i < node->times && !sink->out_of_memory; i++)
-            nd_hamming_sink_id(sink, query, node->id, distance);
-    }
-}
-
 static const struct nd_hamming_kind *kind_of(enum nd_hamming_family family)
 {
     switch (family) {
@@ -263,6 +232,7 @@ static enum nd_status run(const struct nd_hamming *index, const uint64_t *querie
         lock_to_read(index->lock);
         index->kind->query(index->self, queries + start * nd_hamming_words(problem->bits), some,
                            distance, sink);
+        nd_hamming_sink_settle(sink);
         unlock_read(index->lock);
     }
     if (sink->out_of_memory)
@@ -274,7 +244,8 @@ enum nd_status nd_hamming_query(const struct nd_hamming *index, const uint64_t *
                                 unsigned distance, struct nd_hamming_matches *out,
                                 struct nd_error *err)
 {
-    struct nd_hamming_sink sink = {.matches = out};
+    struct nd_hamming_list list[ND_HAMMING_LISTS];
+    struct nd_hamming_sink sink = {.matches = out, .list = list};
 
     return run(index, queries, n, distance, &sink, err);
 }
@@ -283,7 +254,8 @@ enum nd_status nd_hamming_query_count(const struct nd_hamming *index, const uint
                                       size_t n, unsigned distance, uint64_t *count,
                                       struct nd_error *err)
 {
-    struct nd_hamming_sink sink = {.count = count};
+    struct nd_hamming_list list[ND_HAMMING_LISTS];
+    struct nd_hamming_sink sink = {.count = count, .list = list};
 
     for (size_t i = 0; i < n; i++)
         count[i] = 0;
@@ -294,7 +266,8 @@ uint64_t nd_hamming_query_lines(const struct nd_hamming *index, const uint64_t *
                                 unsigned distance)
 {
     struct nd_hamming_matches out = {.at = NULL};
-    struct nd_hamming_sink sink = {.matches = &out};
+    struct nd_hamming_list list[ND_HAMMING_LISTS];
+    struct nd_hamming_sink sink = {.matches = &out, .list = list};
     enum nd_status status = run(index, queries, n, distance, &sink, NULL);
 
     nd_hamming_matches_release(&out);

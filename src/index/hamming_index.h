@@ -10,19 +10,30 @@
 
 #include "index/hamming_ids.h"
 
+/* What is left of a list of ids, and whom it answers. */
+struct nd_hamming_list {
+    const struct nd_hamming_ids *ids;
+    uint32_t node, query, distance;
+};
+
 /* Where answers go: a list, or counts, one a query. */
+enum { ND_HAMMING_LISTS = 32 };
 struct nd_hamming_sink {
     struct nd_hamming_matches *matches;
     uint64_t *count;
     uint32_t first; /* added to the numbers of queries */
     bool out_of_memory;
     uint64_t lines; /* of tables that were looked at */
+    /* Lists that are gone along side by side, as the next node of each is on its way. */
+    struct nd_hamming_list *list; /* room for ND_HAMMING_LISTS */
+    size_t n_lists;
 };
 void nd_hamming_sink_id(struct nd_hamming_sink *sink, uint32_t query, uint32_t id,
                         uint32_t distance);
-/* Every id of a list of `ids`. */
+/* Every id of a list of `ids`, now or later; and those that are left. */
 void nd_hamming_sink_list(struct nd_hamming_sink *sink, uint32_t query,
                           const struct nd_hamming_ids *ids, uint32_t list, uint32_t distance);
+void nd_hamming_sink_settle(struct nd_hamming_sink *sink);
 
 /* How many lines of its tables an index looks at for the queries; 0: out of memory. */
 uint64_t nd_hamming_query_lines(const struct nd_hamming *index, const uint64_t *queries, size_t n,

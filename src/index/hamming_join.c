@@ -108,7 +108,8 @@ static void scan_all(struct nd_join *j)
 
     for (size_t i = 0; i < j->n; i++) {
         j->part.value[i] = j->row[i * j->words];
-        j->part.position[i] = site.s->index[i] = (uint32_t)i;
+        j->part.position[i] = (uint32_t)i;
+        site.s->record[i] = (uint64_t)i << 32;
     }
     nd_join_fetch(&site, 0, j->n);
     nd_pool_run(j->pool, (j->n + ND_JOIN_CHUNK - 1) / ND_JOIN_CHUNK, scan_rest, j);

@@ -82,10 +82,12 @@ struct nd_join_records {
 /* Room for a part in the order of its buckets. */
 struct nd_join_scratch {
     size_t capacity;
-    uint32_t *place, *filter; /* of each record */
-    uint32_t *index, *word;   /* bucket by bucket: the record's number in the part, its filter */
-    uint64_t *value;          /* 64 bits of it, where the filter is weak */
-    uint32_t *end;            /* of each bucket */
+    uint64_t *place;  /* of each record, above its filter */
+    uint64_t *record; /* bucket by bucket: the record's number in the part, above its filter */
+    uint32_t *word;   /* the filters of these */
+    uint64_t *value;  /* 64 bits of it, where the filter is weak */
+    uint32_t *end;    /* of each bucket */
+    uint32_t largest; /* the records of the fullest bucket */
 };
 bool nd_join_scratch_make(struct nd_join_scratch *s, size_t n);
 void nd_join_scratch_release(struct nd_join_scratch *s);
@@ -117,6 +119,7 @@ struct nd_join_worker {
     struct nd_join_scratch scratch;
     struct nd_join_hits hits;
     struct nd_hamming_found found[ND_JOIN_CHUNK];
+    struct nd_hamming_words pair[ND_JOIN_CHUNK * ND_HAMMING_NEXT];
     struct nd_hamming_near near[ND_JOIN_ROWS * (ND_JOIN_LARGE / ND_HAMMING_WINDOW + 1)];
 };
 
@@ -192,14 +195,14 @@ void nd_join_pass_code(struct nd_join_pass *pass, size_t words, unsigned part_bi
 void nd_join_table_code(struct nd_record_code *code, size_t words, const uint64_t *key,
                         const struct nd_join_pass *pass, size_t n);
 
-/* Of n rows of many words the values; of n values the parts; and the places, with the filters. */
-enum { ND_JOIN_BLOCK = 512 };
+/* Of n rows of many words the values; of n values the parts; and the places above the filters. */
+enum { ND_JOIN_BLOCK = 128, ND_JOIN_AHEAD = 1024 };
 void nd_join_values(const struct nd_join *j, const uint64_t *key, const uint64_t *row, size_t n,
                     uint64_t *value);
 void nd_join_parts(const struct nd_join *j, const struct nd_record_code *code,
                    const uint64_t *value, size_t n, uint32_t *part);
 void nd_join_places(const struct nd_join *j, const struct nd_record_code *code,
-                    const uint64_t *value, size_t n, uint32_t *place, uint32_t *filter);
+                    const uint64_t *value, size_t n, uint64_t *place);
 
 /* 64 bits, no farther apart than the rows are. */
 static inline uint64_t nd_join_fold(const uint64_t *x, size_t words)
@@ -220,12 +223,18 @@ void nd_join_partition(struct nd_join *j);
 /* Join the n records of site->part: one part, or a whole bucket of the parent. */
 void nd_join_part(const struct nd_join_site *site, size_t n);
 
+/* The number in the part of the record that is at a place in the order of buckets. */
+static inline uint32_t nd_join_number(const struct nd_join_scratch *s, size_t at)
+{
+    return (uint32_t)(s->record[at] >> 32);
+}
+
 /*
- * Compare the records [first, last) of site->s that have been put in order: each with the next
- * ND_HAMMING_WINDOW; each of a bucket with what comes `gap` after the next; each of ND_JOIN_CHUNK
+ * Compare the records [first, last) of site->s that have been put in order: each with the next few,
+ * and return how few; each of a bucket with what comes `gap` after the next; each of ND_JOIN_CHUNK
  * from `from` on with all that follow, by value.
  */
-void nd_join_compare_next(const struct nd_join_site *site, size_t first, size_t last);
+size_t nd_join_compare_next(const struct nd_join_site *site, size_t first, size_t last);
 void nd_join_compare_bucket(const struct nd_join_site *site, size_t first, size_t last, size_t gap);
 void nd_join_compare_rest(const struct nd_join_site *site, size_t from, size_t last);
 /* Whether this level and each above it is the first table of its design that sees two rows which

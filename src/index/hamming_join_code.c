@@ -4,9 +4,9 @@
 #include "index/hamming_join.h"
 
 enum {
-    PART_ROOTS = 8,  /* records of a part for each of a root of all: as many places as parts */
+    PART_ROOTS = 5,  /* records of a part for each of a root of all: as many places as parts */
     PART_BITS = 12,  /* no more parts than this */
-    BUCKET = 4,      /* records that share a place: the next 16 are compared in any case */
+    BUCKET = 4,      /* records that share a place: the next few are compared in any case */
     PLACE_BITS = 20, /* no more places in a part than this */
     FILTER_BITS = 32,
     HASH_BITS = 32 /* of the key of many words */
@@ -118,14 +118,11 @@ void nd_join_parts(const struct nd_join *j, const struct nd_record_code *code,
 }
 
 void nd_join_places(const struct nd_join *j, const struct nd_record_code *code,
-                    const uint64_t *value, size_t n, uint32_t *place, uint32_t *filter)
+                    const uint64_t *value, size_t n, uint64_t *place)
 {
-    if (j->words == 1) {
-        nd_hamming_kernels()->join_places(code, value, n, place, filter);
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        place[i] = nd_record_high(value[i] << code->part_bits, code->place_bits);
-        filter[i] = (uint32_t)value[i];
-    }
+    if (j->words == 1)
+        nd_hamming_kernels()->join_places(code, value, n, place);
+    else
+        for (size_t i = 0; i < n; i++)
+            place[i] = nd_record_place(code, value[i], (uint32_t)value[i]);
 }

@@ -14,24 +14,48 @@ static inline unsigned count_bits(uint64_t x)
     return (unsigned)(x * UINT64_C(0x0101010101010101) >> 56);
 }
 
+/* Whether two rows agree in a key. */
+static inline bool is_clean(const uint64_t *key, const uint64_t *differ, size_t words)
+{
+    uint64_t differ_in_key = 0;
+
+    for (size_t w = 0; w < words; w++)
+        differ_in_key |= differ[w] & key[w];
+    return differ_in_key == 0;
+}
+
+enum { FEW = 8 };
+
+/* Whether the level's table is the first of its design to see them.  A few tables are looked at in
+ * any case: a branch would be a coin. */
+static inline bool is_first_here(const struct nd_join_level *level, const uint64_t *differ,
+                                 size_t words)
+{
+    const uint64_t *key = level->design.keys;
+    bool is_earlier = false;
+
+    for (unsigned t = 0; t < level->table && !(t >= FEW && is_earlier); t++, key += words)
+        is_earlier |= is_clean(key, differ, words);
+    return !is_earlier & is_clean(level->design.keys + level->table * words, differ, words);
+}
+
 bool nd_join_is_first(const struct nd_join *j, const struct nd_join_level *level,
                       const uint64_t *differ)
 {
-    for (; level; level = level->parent) {
-        const uint64_t *key = level->design.keys;
-
-        if (level->design.tables == 0)
-            continue; /* all were compared with all */
-        for (unsigned t = 0; t <= level->table; t++) {
-            uint64_t differ_in_key = 0;
-
-            for (size_t w = 0; w < j->words; w++)
-                differ_in_key |= differ[w] & *key++;
-            if ((differ_in_key == 0) != (t == level->table))
-                return false;
-        }
-    }
+    for (; level; level = level->parent)
+        if (level->design.tables && /* else all were compared with all */
+            !is_first_here(level, differ, j->words))
+            return false;
     return true;
+}
+
+/* The same of rows of one word. */
+static inline bool is_first_of_word(const struct nd_join *j, const struct nd_join_level *level,
+                                    uint64_t differ)
+{
+    bool is_first = level->design.tables == 0 || is_first_here(level, &differ, 1);
+
+    return level->parent ? is_first && nd_join_is_first(j, level->parent, &differ) : is_first;
 }
 
 void nd_join_report_pair(const struct nd_join_site *site, size_t a, size_t b, unsigned distance)
@@ -88,18 +112,21 @@ static void pass(const struct nd_join_site *site, size_t first, size_t second)
 {
     const struct nd_join *j = site->join;
     struct nd_join_hits *hits = &site->worker->hits;
-    uint32_t a = site->s->index[first], b = site->s->index[second];
+    uint32_t a = nd_join_number(site->s, first), b = nd_join_number(site->s, second);
+    bool is_hit = true;
 
+    __builtin_prefetch(site->part.position + a);
+    __builtin_prefetch(site->part.position + b);
+    hits->a[hits->n] = a;
+    hits->b[hits->n] = b;
     if (j->words == 1) {
         uint64_t differ = site->part.value[a] ^ site->part.value[b];
         unsigned distance = count_bits(differ);
 
-        if (distance > j->distance || !nd_join_is_first(j, site->level, &differ))
-            return;
         hits->distance[hits->n] = (uint8_t)distance;
+        is_hit = (distance <= j->distance) & is_first_of_word(j, site->level, differ);
     }
-    hits->a[hits->n] = a;
-    hits->b[hits->n++] = b;
+    hits->n += is_hit; /* a branch would be a coin */
     if (hits->n == ND_JOIN_HITS)
         nd_join_settle(site);
 }
@@ -107,13 +134,14 @@ static void pass(const struct nd_join_site *site, size_t first, size_t second)
 void nd_join_fetch(const struct nd_join_site *site, size_t first, size_t last)
 {
     const struct nd_join *j = site->join;
-    const uint32_t *index = site->s->index;
 
-    for (size_t i = first; i < last; i++)
+    for (size_t i = first; i < last; i++) {
+        uint32_t number = nd_join_number(site->s, i);
+
         site->s->value[i] =
-            j->words == 1
-                ? site->part.value[index[i]]
-                : nd_join_fold(j->row + site->part.position[index[i]] * j->words, j->words);
+            j->words == 1 ? site->part.value[number]
+                          : nd_join_fold(j->row + site->part.position[number] * j->words, j->words);
+    }
 }
 
 /* Compare each of `some` records from `from` on with the eight that come `gap` after the next. */
@@ -140,33 +168,32 @@ void nd_join_compare_rest(const struct nd_join_site *site, size_t from, size_t l
         compare_values(site, from, some, last, gap);
 }
 
-/* Each of some words from `from` on with the sixteen that follow. */
+/* Each of some words from `from` on with the ND_HAMMING_NEXT that follow. */
 static void compare_words(const struct nd_join_site *site, size_t from, size_t some, size_t last)
 {
-    struct nd_hamming_found *found = site->worker->found;
+    struct nd_hamming_words *pair = site->worker->pair;
     size_t n = nd_hamming_kernels()->words_next(site->s->word + from, some, last - from,
-                                                site->join->distance, found);
+                                                site->join->distance, pair);
 
-    for (size_t f = 0; f < n; f++)
-        for (unsigned slots = found[f].slots; slots; slots &= slots - 1) {
-            size_t i = from + found[f].line;
-
-            pass(site, i, i + 1 + (unsigned)__builtin_ctz(slots));
-        }
+    for (size_t i = 0; i < n; i++)
+        pass(site, from + pair[i].a, from + pair[i].b);
 }
 
-void nd_join_compare_next(const struct nd_join_site *site, size_t first, size_t last)
+size_t nd_join_compare_next(const struct nd_join_site *site, size_t first, size_t last)
 {
+    const bool is_weak = site->join->is_weak;
+
     for (; first + 1 < last && !nd_join_is_over(site->join); first += ND_JOIN_CHUNK) {
         size_t some = last - first < ND_JOIN_CHUNK ? last - first : ND_JOIN_CHUNK;
 
-        if (!site->join->is_weak) {
+        if (!is_weak) {
             compare_words(site, first, some, last);
             continue;
         }
         compare_values(site, first, some, last, 0);
         compare_values(site, first, some, last, 8);
     }
+    return is_weak ? 16 : ND_HAMMING_NEXT;
 }
 
 static void compare_bucket_values(const struct nd_join_site *site, size_t first, size_t last,

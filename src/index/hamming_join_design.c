@@ -8,10 +8,11 @@
 #include "simd/hamming_kernels.h"
 
 /* Nanoseconds for a fingerprint: to partition it, and to divide its part by a table. */
-#define PARTITION_NS 5.0
-#define DIVIDE_NS 3.0
-/* To compare it with another one. */
+#define PARTITION_NS 4.0
+#define DIVIDE_NS 2.3
+/* To compare it with another one.  For a bucket that is not done with those next to each. */
 #define COMPARE_NS 0.1
+#define BUCKET_NS 25.0
 /* The same of entries of an index that move to inner tables: by what a query meets there. */
 #define INNER_TABLE_NS 8.0
 #define INNER_GROUP_NS 12.0
@@ -60,10 +61,10 @@ static double compare_cost(unsigned distance, double others)
 {
     const struct nd_hamming_kernels *kernels = nd_hamming_kernels();
     double word = nd_join_is_weak(distance) ? COMPARE_NS : kernels->word_ns;
-    double far = others > ND_HAMMING_WINDOW ? others - ND_HAMMING_WINDOW : 0;
+    double far = others > ND_HAMMING_NEXT ? others - ND_HAMMING_NEXT : 0;
 
     /* half of those that are farther than the next, and half a block at the end */
-    return kernels->next_ns +
+    return kernels->next_ns + (far > 0 ? BUCKET_NS / others : 0) +
            word * (far * far / (2 * others + 1) + far * ND_HAMMING_WINDOW / (2 * far + 32));
 }
 

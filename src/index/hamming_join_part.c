@@ -13,12 +13,11 @@ bool nd_join_scratch_make(struct nd_join_scratch *s, size_t n)
 
     s->capacity = n;
     s->place = nd_table_alloc(n * sizeof *s->place);
-    s->filter = nd_table_alloc(n * sizeof *s->filter);
-    s->index = nd_table_alloc(n * sizeof *s->index);
+    s->record = nd_table_alloc(n * sizeof *s->record);
     s->word = nd_table_alloc(padded * sizeof *s->word);
     s->value = nd_table_alloc(padded * sizeof *s->value);
     s->end = nd_table_alloc((n + 1) * sizeof *s->end); /* never more buckets than records */
-    if (s->place && s->filter && s->index && s->word && s->value && s->end)
+    if (s->place && s->record && s->word && s->value && s->end)
         return true;
     nd_join_scratch_release(s);
     return false;
@@ -29,8 +28,7 @@ void nd_join_scratch_release(struct nd_join_scratch *s)
     size_t padded = s->capacity + ND_JOIN_PADDING;
 
     nd_table_free(s->place, s->capacity * sizeof *s->place);
-    nd_table_free(s->filter, s->capacity * sizeof *s->filter);
-    nd_table_free(s->index, s->capacity * sizeof *s->index);
+    nd_table_free(s->record, s->capacity * sizeof *s->record);
     nd_table_free(s->word, padded * sizeof *s->word);
     nd_table_free(s->value, padded * sizeof *s->value);
     nd_table_free(s->end, (s->capacity + 1) * sizeof *s->end);
@@ -59,7 +57,7 @@ static void compare_all(const struct nd_join_site *site, size_t n)
 
     for (size_t i = 0; i < n; i++) {
         site->part.value[i] = j->row[site->part.position[i] * j->words];
-        site->s->index[i] = (uint32_t)i;
+        site->s->record[i] = (uint64_t)i << 32;
     }
     nd_join_fetch(site, 0, n);
     for (size_t from = 0; from < n; from += ND_JOIN_CHUNK)
@@ -102,7 +100,7 @@ static void join_bucket(const struct nd_join_site *site, size_t first, size_t la
     for (size_t i = 0; i < j->words; i++)
         inner.open[i] = site->level->open[i] & ~key[i];
     for (size_t i = 0; part.position && i < n; i++)
-        part.position[i] = site->part.position[site->s->index[first + i]];
+        part.position[i] = site->part.position[nd_join_number(site->s, first + i)];
     if (part.position && !site->equals && nd_join_equals_make(&equals, j, part.position, n)) {
         n = nd_join_distinct(site, &equals, part.position);
         within.equals = &equals;
@@ -125,10 +123,10 @@ static void compare_buckets(const struct nd_join_site *site, size_t bucket, size
     const uint32_t *ends = site->s->end;
     size_t first = bucket ? ends[bucket - 1] : 0, last = end ? ends[end - 1] : 0, gap = 0;
 
-    if ((last - first) / SMALL < end - bucket) {
-        nd_join_compare_next(site, first, last);
-        gap = ND_HAMMING_WINDOW;
-    }
+    if ((last - first) / SMALL < end - bucket)
+        gap = nd_join_compare_next(site, first, last);
+    if (site->s->largest <= gap + 1)
+        return;
     for (; bucket < end; first = ends[bucket++])
         if (ends[bucket] - first > gap + 1)
             nd_join_compare_bucket(site, first, ends[bucket], gap);
@@ -140,40 +138,44 @@ static void count_places(const struct nd_join_site *site, size_t n)
     const struct nd_record_code *code = &site->level->code;
     const size_t buckets = (size_t)1 << code->place_bits;
     struct nd_join_scratch *s = site->s;
-    uint32_t sum = 0, *end = s->end;
+    uint32_t sum = 0, largest = 0, *end = s->end;
 
     memset(end, 0, buckets * sizeof *end);
     for (size_t from = 0, some; from < n; from += some) {
-        const uint32_t *place = s->place + from;
+        const uint64_t *place = s->place + from, *value = site->part.value + from;
+        uintptr_t later = (uintptr_t)value + ND_JOIN_AHEAD * sizeof *value; /* or the next part */
 
         some = n - from < ND_JOIN_BLOCK ? n - from : ND_JOIN_BLOCK;
-        nd_join_places(site->join, code, site->part.value + from, some, s->place + from,
-                       s->filter + from);
+        for (size_t i = 0; i < ND_JOIN_BLOCK * sizeof *value; i += 64)
+            __builtin_prefetch((const void *)(later + i), 0, 2);
+        nd_join_places(site->join, code, value, some, s->place + from);
+#pragma GCC unroll 4
         for (size_t i = 0; i < some; i++)
-            end[place[i]]++;
+            end[place[i] >> 32]++;
     }
     for (size_t b = 0; b < buckets; b++) {
         uint32_t count = end[b];
 
         end[b] = sum;
         sum += count;
+        largest = count > largest ? count : largest;
     }
+    s->largest = largest;
 }
 
 /* Put the records of a part in the order of their places; s->end says where each bucket ends. */
 static size_t divide(const struct nd_join_site *site, size_t n)
 {
     struct nd_join_scratch *s = site->s;
-    const uint32_t *place = s->place, *filter = s->filter;
-    uint32_t *end = s->end, *index = s->index, *word = s->word;
+    const uint64_t *place = s->place;
+    uint32_t *end = s->end;
+    uint64_t *record = s->record;
 
     count_places(site, n);
-    for (size_t i = 0; i < n; i++) {
-        uint32_t at = end[place[i]]++;
-
-        index[at] = (uint32_t)i;
-        word[at] = filter[i];
-    }
+#pragma GCC unroll 4
+    for (size_t i = 0; i < n; i++)
+        record[end[place[i] >> 32]++] = (uint64_t)i << 32 | (uint32_t)place[i];
+    nd_hamming_kernels()->join_words(record, n, s->word);
     return (size_t)1 << site->level->code.place_bits;
 }
 
@@ -187,7 +189,7 @@ void nd_join_part(const struct nd_join_site *site, size_t n)
     buckets = divide(site, n);
     if (site->join->is_weak)
         nd_join_fetch(site, 0, n);
-    for (size_t b = 0; b < buckets; start = end[b++]) {
+    for (size_t b = 0; site->s->largest > ND_JOIN_LARGE && b < buckets; start = end[b++]) {
         if (end[b] - start <= ND_JOIN_LARGE)
             continue;
         compare_buckets(site, next, b);

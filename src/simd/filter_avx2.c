@@ -34,11 +34,10 @@ TARGET static inline __m256i halves(const uint64_t *x, unsigned half)
 TARGET static void places(const struct nd_filter_code *code, const uint64_t *x, size_t n,
                           unsigned half, uint32_t *place)
 {
-    const __m256i data = _mm256_set1_epi32((1 << ND_FILTER_DATA_BITS) - 1);
     size_t i = 0;
 
     for (; i + 8 <= n; i += 8) {
-        __m256i word = halves(x + i, half), syndrome = _mm256_setzero_si256(), error, top;
+        __m256i word = halves(x + i, half), syndrome = _mm256_setzero_si256(), error;
 
         for (int j = 0; j < ND_FILTER_CHECKS; j++) {
             __m256i checked = _mm256_and_si256(word, _mm256_set1_epi32((int)code->check[j]));
@@ -46,9 +45,8 @@ TARGET static void places(const struct nd_filter_code *code, const uint64_t *x, 
             syndrome = _mm256_or_si256(syndrome, parity_at(checked, j));
         }
         error = _mm256_i32gather_epi32((const int *)(const void *)code->error, syndrome, 4);
-        top = _mm256_slli_epi32(_mm256_srli_epi32(word, 31), ND_FILTER_DATA_BITS);
-        word = _mm256_and_si256(_mm256_xor_si256(word, error), data);
-        _mm256_storeu_si256((__m256i *)(void *)(place + i), _mm256_or_si256(word, top));
+        word = _mm256_srli_epi32(_mm256_xor_si256(word, error), ND_FILTER_CHECKS);
+        _mm256_storeu_si256((__m256i *)(void *)(place + i), word);
     }
     nd_filter_scalar.places(code, x + i, n - i, half, place + i);
 }
@@ -58,13 +56,13 @@ TARGET static size_t marked(const uint32_t *set, const uint32_t *place, size_t n
     size_t count = 0, i = 0;
 
     for (; i < n && i < AHEAD; i++)
-        _mm_prefetch((const char *)(set + place[i] / 32), _MM_HINT_T0);
+        _mm_prefetch((const char *)(set + place[i] / 32), _MM_HINT_T1);
     for (i = 0; i + 8 <= n; i += 8) {
         __m256i at = _mm256_loadu_si256((const __m256i *)(const void *)(place + i)), word;
         unsigned bits;
 
         for (size_t j = i + AHEAD; j < i + AHEAD + 8 && j < n; j++)
-            _mm_prefetch((const char *)(set + place[j] / 32), _MM_HINT_T0);
+            _mm_prefetch((const char *)(set + place[j] / 32), _MM_HINT_T1);
         word = _mm256_i32gather_epi32((const int *)(const void *)set, _mm256_srli_epi32(at, 5), 4);
         at = _mm256_sub_epi32(_mm256_set1_epi32(31), _mm256_and_si256(at, _mm256_set1_epi32(31)));
         word = _mm256_sllv_epi32(word, at); /* the bit asked for goes to the sign */

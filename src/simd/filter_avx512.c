@@ -16,7 +16,6 @@ TARGET static void places(const struct nd_filter_code *code, const uint64_t *x, 
     const __m512i pick = _mm512_add_epi32(
         _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30),
         _mm512_set1_epi32((int)half));
-    const __m512i data = _mm512_set1_epi32((1 << ND_FILTER_DATA_BITS) - 1);
     const __m512i error0 = _mm512_loadu_si512(code->error);
     const __m512i error1 = _mm512_loadu_si512(code->error + 16);
     size_t i = 0;
@@ -24,18 +23,17 @@ TARGET static void places(const struct nd_filter_code *code, const uint64_t *x, 
     for (; i + 16 <= n; i += 16) {
         __m512i word = _mm512_permutex2var_epi32(_mm512_loadu_si512(x + i), pick,
                                                  _mm512_loadu_si512(x + i + 8));
-        __m512i top = _mm512_slli_epi32(_mm512_srli_epi32(word, 31), ND_FILTER_DATA_BITS);
         __m512i syndrome = _mm512_setzero_si512();
 
         for (unsigned j = 0; j < ND_FILTER_CHECKS; j++) {
             __m512i ones =
                 _mm512_popcnt_epi32(_mm512_and_si512(word, _mm512_set1_epi32((int)code->check[j])));
 
-            ones = _mm512_slli_epi32(_mm512_and_si512(ones, _mm512_set1_epi32(1)), j);
+            ones = _mm512_and_si512(_mm512_slli_epi32(ones, j), _mm512_set1_epi32(1 << j));
             syndrome = _mm512_or_si512(syndrome, ones);
         }
         word = _mm512_xor_si512(word, _mm512_permutex2var_epi32(error0, syndrome, error1));
-        _mm512_storeu_si512(place + i, _mm512_or_si512(_mm512_and_si512(word, data), top));
+        _mm512_storeu_si512(place + i, _mm512_srli_epi32(word, ND_FILTER_CHECKS));
     }
     nd_filter_scalar.places(code, x + i, n - i, half, place + i);
 }
@@ -46,17 +44,17 @@ TARGET static size_t marked(const uint32_t *set, const uint32_t *place, size_t n
     size_t count = 0;
 
     for (size_t i = 0; i < n && i < AHEAD; i++)
-        _mm_prefetch((const char *)(set + place[i] / 32), _MM_HINT_T0);
+        _mm_prefetch((const char *)(set + place[i] / 32), _MM_HINT_T1);
     for (size_t i = 0; i < n; i += 16) {
         __mmask16 in = (__mmask16)(n - i < 16 ? (1u << (n - i)) - 1 : 0xFFFFu), set_ones;
         __m512i at = _mm512_maskz_loadu_epi32(in, place + i), word, bit;
 
         if (i + AHEAD + 16 <= n)
             for (size_t j = 0; j < 16; j++)
-                _mm_prefetch((const char *)(set + place[i + AHEAD + j] / 32), _MM_HINT_T0);
+                _mm_prefetch((const char *)(set + place[i + AHEAD + j] / 32), _MM_HINT_T1);
         else
             for (size_t j = i + AHEAD; j < n; j++)
-                _mm_prefetch((const char *)(set + place[j] / 32), _MM_HINT_T0);
+                _mm_prefetch((const char *)(set + place[j] / 32), _MM_HINT_T1);
         word = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), in, _mm512_srli_epi32(at, 5),
                                            set, 4);
         bit = _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(at, _mm512_set1_epi32(31)));

@@ -6,15 +6,13 @@ enum { AHEAD = 96 };
 static void places(const struct nd_filter_code *code, const uint64_t *x, size_t n, unsigned half,
                    uint32_t *place)
 {
-    const uint32_t data = (UINT32_C(1) << ND_FILTER_DATA_BITS) - 1;
-
     for (size_t i = 0; i < n; i++) {
         uint32_t word = (uint32_t)(x[i] >> (32 * half));
         unsigned syndrome = 0;
 
         for (unsigned j = 0; j < ND_FILTER_CHECKS; j++)
             syndrome |= (unsigned)__builtin_parity(word & code->check[j]) << j;
-        place[i] = ((word ^ code->error[syndrome]) & data) | word >> 31 << ND_FILTER_DATA_BITS;
+        place[i] = (word ^ code->error[syndrome]) >> ND_FILTER_CHECKS;
     }
 }
 
@@ -23,10 +21,10 @@ static size_t marked(const uint32_t *set, const uint32_t *place, size_t n, uint3
     size_t count = 0;
 
     for (size_t i = 0; i < n && i < AHEAD; i++)
-        __builtin_prefetch(set + place[i] / 32);
+        __builtin_prefetch(set + place[i] / 32, 0, 2);
     for (size_t i = 0; i < n; i++) {
         if (i + AHEAD < n)
-            __builtin_prefetch(set + place[i + AHEAD] / 32);
+            __builtin_prefetch(set + place[i + AHEAD] / 32, 0, 2);
         found[count] = (uint32_t)i;
         count += set[place[i] / 32] >> place[i] % 32 & 1;
     }

@@ -9,7 +9,7 @@
 
 /* The perfect [31, 26] Hamming code: what its checks are made of, and which bit a syndrome means.
  */
-enum { ND_FILTER_CHECKS = 5, ND_FILTER_DATA_BITS = 26 };
+enum { ND_FILTER_CHECKS = 5 };
 struct nd_filter_code {
     uint32_t check[ND_FILTER_CHECKS]; /* bit j of the syndrome is the parity of word & check[j] */
     uint32_t error[1 << ND_FILTER_CHECKS];
@@ -18,7 +18,7 @@ struct nd_filter_code {
 /* All tables give the same results; the scalar one is the definition. */
 struct nd_filter_kernels {
     /*
-     * place[i] of the half of x[i], the lower (0) or the upper one (1): bits 0 … 25 of the code
+     * place[i] of the half of x[i], the lower (0) or the upper one (1): bits 5 … 30 of the code
      * word nearest to the half's low 31 bits, and above them the half's bit 31.
      */
     void (*places)(const struct nd_filter_code *code, const uint64_t *x, size_t n, unsigned half,

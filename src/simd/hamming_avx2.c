@@ -189,7 +189,7 @@ TARGET static inline unsigned sixteen_within(const uint32_t *word, __m256i v, __
 }
 
 TARGET static size_t words_next(const uint32_t *word, size_t n, size_t end, unsigned distance,
-                                struct nd_hamming_found *found)
+                                struct nd_hamming_words *pair)
 {
     const __m256i most = _mm256_set1_epi32((int)distance);
     size_t count = 0;
@@ -197,10 +197,9 @@ TARGET static size_t words_next(const uint32_t *word, size_t n, size_t end, unsi
     for (size_t i = 0; i < n && i + 1 < end; i++) {
         unsigned slots = sixteen_within(word + i + 1, _mm256_set1_epi32((int)word[i]), most);
 
-        if (i + 1 + ND_HAMMING_WINDOW > end)
+        if (i + 1 + ND_HAMMING_NEXT > end)
             slots &= (1u << (end - i - 1)) - 1;
-        found[count] = (struct nd_hamming_found){(uint32_t)i, slots};
-        count += slots != 0;
+        count += nd_hamming_add_next(i, slots, pair + count);
     }
     return count;
 }
@@ -236,18 +235,42 @@ TARGET static void join_parts(const struct nd_record_code *code, const uint64_t 
 }
 
 TARGET static void join_places(const struct nd_record_code *code, const uint64_t *x, size_t n,
-                               uint32_t *place, uint32_t *filter)
+                               uint64_t *place)
 {
-    nd_record_places(code, x, n, place, filter);
+    nd_record_places(code, x, n, place);
 }
 
-TARGET static void store_line(void *to, const void *from)
+TARGET static void join_words(const uint64_t *record, size_t n, uint32_t *word)
 {
-    const __m256i *half = from;
-    __m256i *place = to;
+    nd_record_words(record, n, word);
+}
 
-    _mm256_stream_si256(place, _mm256_loadu_si256(half));
-    _mm256_stream_si256(place + 1, _mm256_loadu_si256(half + 1));
+/* Past the caches: whoever reads it does so later. */
+TARGET static inline void write_group(const struct nd_move_group *g, uint64_t *value,
+                                      uint32_t *position)
+{
+    for (int i = 0; i < ND_MOVE_GROUP; i += 8) {
+        __m256 high[2], mixed;
+
+        for (int k = 0; k < 2; k++) {
+            const __m256i *at = (const __m256i *)(const void *)&g->record[i + 4 * k];
+            __m256i a = _mm256_load_si256(at), b = _mm256_load_si256(at + 1);
+
+            _mm256_stream_si256((__m256i *)(void *)(value + i + 4 * k),
+                                _mm256_permute4x64_epi64(_mm256_unpacklo_epi64(a, b), 0xD8));
+            a = _mm256_permute4x64_epi64(_mm256_unpackhi_epi64(a, b), 0xD8);
+            high[k] = _mm256_castsi256_ps(a);
+        }
+        mixed = _mm256_shuffle_ps(high[0], high[1], 0x88);
+        _mm256_stream_si256((__m256i *)(void *)(position + i),
+                            _mm256_permute4x64_epi64(_mm256_castps_si256(mixed), 0xD8));
+    }
+}
+
+TARGET static void join_move(const struct nd_move *move, const uint32_t *part,
+                             const uint64_t *value, uint32_t position, size_t n)
+{
+    nd_move_records(move, part, value, position, n, write_group);
 }
 
 static void fence(void)
@@ -267,7 +290,8 @@ const struct nd_hamming_kernels nd_hamming_avx2 = {
     .words_in = words_in,
     .join_parts = join_parts,
     .join_places = join_places,
-    .store_line = store_line,
+    .join_words = join_words,
+    .join_move = join_move,
     .fence = fence,
 };
 #endif

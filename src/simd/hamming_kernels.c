@@ -118,15 +118,14 @@ static unsigned taken_slots(size_t first, size_t n)
 }
 
 static size_t words_next(const uint32_t *word, size_t n, size_t end, unsigned distance,
-                         struct nd_hamming_found *found)
+                         struct nd_hamming_words *pair)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < n && i + 1 < end; i++) {
         unsigned slots = sixteen_within(word + i + 1, word[i], distance) & taken_slots(i + 1, end);
 
-        found[count] = (struct nd_hamming_found){(uint32_t)i, slots};
-        count += slots != 0;
+        count += nd_hamming_add_next(i, slots, pair + count);
     }
     return count;
 }
@@ -158,14 +157,28 @@ static void join_parts(const struct nd_record_code *code, const uint64_t *x, siz
 }
 
 static void join_places(const struct nd_record_code *code, const uint64_t *x, size_t n,
-                        uint32_t *place, uint32_t *filter)
+                        uint64_t *place)
 {
-    nd_record_places(code, x, n, place, filter);
+    nd_record_places(code, x, n, place);
 }
 
-static void store_line(void *to, const void *from)
+static void join_words(const uint64_t *record, size_t n, uint32_t *word)
 {
-    memcpy(to, from, 64);
+    nd_record_words(record, n, word);
+}
+
+static inline void write_group(const struct nd_move_group *g, uint64_t *value, uint32_t *position)
+{
+    for (int i = 0; i < ND_MOVE_GROUP; i++) {
+        value[i] = g->record[i].value;
+        position[i] = (uint32_t)g->record[i].position;
+    }
+}
+
+static void join_move(const struct nd_move *move, const uint32_t *part, const uint64_t *value,
+                      uint32_t position, size_t n)
+{
+    nd_move_records(move, part, value, position, n, write_group);
 }
 
 static void fence(void)
@@ -184,7 +197,8 @@ const struct nd_hamming_kernels nd_hamming_scalar = {
     .words_in = words_in,
     .join_parts = join_parts,
     .join_places = join_places,
-    .store_line = store_line,
+    .join_words = join_words,
+    .join_move = join_move,
     .fence = fence,
 };
 

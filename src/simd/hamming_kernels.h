@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "simd/cpu.h"
+#include "simd/hamming_move.h"
 #include "simd/hamming_record.h"
 
 /*
@@ -74,13 +75,39 @@ static inline uint32_t nd_hamming_fold(uint64_t x, unsigned turn)
     return low ^ (high << turn | high >> (31 - turn) >> 1);
 }
 
-enum { ND_HAMMING_WINDOW = 16, ND_HAMMING_TURN = 4, ND_HAMMING_PADDING = 20 };
+/*
+ * Words are compared a turn at a time with the window that follows the first of the turn: each of
+ * the turn meets at least ND_HAMMING_NEXT behind it.
+ */
+enum {
+    ND_HAMMING_WINDOW = 16,
+    ND_HAMMING_TURN = 4,
+    ND_HAMMING_NEXT = ND_HAMMING_WINDOW - ND_HAMMING_TURN + 1,
+    ND_HAMMING_PADDING = 20
+};
+
+/* Two words that are near one another, the former first. */
+struct nd_hamming_words {
+    uint32_t a, b;
+};
 
 /* In block `more` of a bucket slots that are near a word: what words_in says. */
 struct nd_hamming_near {
     uint32_t line;
     uint16_t slots, more;
 };
+
+/* The pairs of word i with those of the next that are near: bit b of `slots` says word i + 1 + b.
+ * Returns how many. */
+static inline size_t nd_hamming_add_next(size_t i, unsigned slots, struct nd_hamming_words *pair)
+{
+    size_t count = 0;
+
+    for (slots &= (1u << ND_HAMMING_NEXT) - 1; slots; slots &= slots - 1)
+        pair[count++] = (struct nd_hamming_words){(uint32_t)i,
+                                                  (uint32_t)i + 1 + (uint32_t)__builtin_ctz(slots)};
+    return count;
+}
 
 /* All tables give the same results; the scalar one is the definition. */
 struct nd_hamming_kernels {
@@ -131,13 +158,13 @@ struct nd_hamming_kernels {
                    struct nd_hamming_found *found);
 
     /*
-     * For each i < n the words within the distance of word[i] among the ND_HAMMING_WINDOW from
-     * word[i + 1] on, as far as they lie before word[end]: `line` is i, bit b of `slots` says
-     * word[i + 1 + b].  Returns for how many there is one, in order; `found` holds n.
-     * ND_HAMMING_PADDING words beyond word[end] are readable.
+     * For each i < n the words within the distance of word[i] among the ND_HAMMING_NEXT from
+     * word[i + 1] on, as far as they lie before word[end].  Returns how many pairs there are, in
+     * order; `pair` holds n * ND_HAMMING_NEXT.  ND_HAMMING_PADDING words beyond word[end] are
+     * readable.
      */
     size_t (*words_next)(const uint32_t *word, size_t n, size_t end, unsigned distance,
-                         struct nd_hamming_found *found);
+                         struct nd_hamming_words *pair);
 
     /*
      * Of a bucket of n words, for each i of the `rows` from `from` on (both multiples of
@@ -149,18 +176,21 @@ struct nd_hamming_kernels {
     size_t (*words_in)(const uint32_t *word, size_t from, size_t rows, size_t n, size_t gap,
                        unsigned distance, struct nd_hamming_near *near);
 
-    /* Of n values, where they go in a table of a join: their parts; and their places, with their
-     * filters. */
+    /* Of n values, where they go in a table of a join: their parts; and their places, above their
+     * filters.  And of n records the lower halves. */
     void (*join_parts)(const struct nd_record_code *code, const uint64_t *x, size_t n,
                        uint32_t *part);
     void (*join_places)(const struct nd_record_code *code, const uint64_t *x, size_t n,
-                        uint32_t *place, uint32_t *filter);
+                        uint64_t *place);
+    void (*join_words)(const uint64_t *record, size_t n, uint32_t *word);
 
     /*
-     * Copy 64 bytes to an aligned place that will not be read soon: past the caches where that can
-     * be had.  Another thread sees it after `fence`.
+     * Take n records to their parts: part[i], value[i], position + i.  They go to the groups of
+     * `move`, and from there, a whole one at a time, to their place, which will not be read soon:
+     * past the caches where that can be had.  Another thread sees them after `fence`.
      */
-    void (*store_line)(void *to, const void *from);
+    void (*join_move)(const struct nd_move *move, const uint32_t *part, const uint64_t *value,
+                      uint32_t position, size_t n);
     void (*fence)(void);
 };
 

@@ -135,6 +135,44 @@ static void a_million_equal_ones_are_removed_in_any_order(void **state)
     free(order);
 }
 
+/* 600 fingerprints next to one another, each with 1 to 40 ids: all of those that a few queries
+ * meet. */
+static void all_ids_of_many_lists_come_back(void **state)
+{
+    enum { LISTS = 600, IDS = 40 };
+    static const enum nd_hamming_family family[] = {ND_HAMMING_HALVES, ND_HAMMING_COVERING};
+    const uint64_t base = any(), query[3] = {base, base ^ 6, base ^ UINT64_C(1) << 63};
+
+    (void)state;
+    for (int f = 0; f < 2; f++) {
+        struct nd_hamming *index = make(family[f], 64, 3, 8, LISTS);
+        struct nd_hamming_matches out = {.at = NULL};
+        size_t expected = 0;
+
+        for (uint32_t id = 0; id < LISTS * IDS; id++) {
+            uint32_t list = id % LISTS;
+            uint64_t x = base ^ UINT64_C(1) << list % 64 ^ UINT64_C(1) << list / 64 * 5;
+
+            if (id / LISTS <= list % IDS)
+                assert_int_equal(nd_hamming_add(index, &x, &id, 0, 1, NULL), ND_OK);
+            for (uint32_t q = 0; q < 3 && id / LISTS <= list % IDS; q++)
+                expected += __builtin_popcountll(x ^ query[q]) <= 3;
+        }
+        assert_int_equal(nd_hamming_query(index, query, 3, 3, &out, NULL), ND_OK);
+        nd_hamming_matches_sort(&out);
+        assert_int_equal(out.count, expected);
+        for (size_t i = 0; i < out.count; i++) {
+            uint32_t list = out.at[i].id % LISTS;
+            uint64_t x = base ^ UINT64_C(1) << list % 64 ^ UINT64_C(1) << list / 64 * 5;
+
+            assert_int_equal(out.at[i].distance, __builtin_popcountll(x ^ query[out.at[i].query]));
+            assert_true(i == 0 || memcmp(&out.at[i - 1], &out.at[i], sizeof *out.at) != 0);
+        }
+        nd_hamming_matches_release(&out);
+        nd_hamming_free(index);
+    }
+}
+
 struct crowd {
     enum nd_hamming_family family;
     unsigned bits, distance, tables;
@@ -240,6 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_of_ids_hold_what_was_added),
         cmocka_unit_test(a_million_equal_ones_are_removed_in_any_order),
+        cmocka_unit_test(all_ids_of_many_lists_come_back),
         cmocka_unit_test(a_crowded_bucket_is_refined),
     };
 
