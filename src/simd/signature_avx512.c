@@ -63,9 +63,12 @@ TARGET static void weighted_block(const uint64_t *word, const int32_t *weight, s
         const __m512i w = _mm512_set1_epi32(weight[i]);
 
 #pragma GCC unroll 4
-        for (int q = 0; q < QUARTERS; q++)
-            ones[q] =
-                _mm512_mask_add_epi32(ones[q], (__mmask16)(word[i] >> LANES32 * q), ones[q], w);
+        for (int q = 0; q < QUARTERS; q++) {
+            __mmask16 m;
+
+            memcpy(&m, (const char *)(word + i) + 2 * q, sizeof m); /* to a mask without a shift */
+            ones[q] = _mm512_mask_add_epi32(ones[q], m, ones[q], w);
+        }
     }
     for (int g = 0; g < ND_WEIGHTED_BITS / LANES64; g++) {
         __m256i half =

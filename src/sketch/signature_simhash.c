@@ -22,68 +22,81 @@ static void word_of(const uint64_t *hash, size_t n, size_t j, uint64_t *out)
 /* The features of one chunk that have a weight: first `equal` of one weight, then the others. */
 struct chunk {
     uint64_t hash[CHUNK];
-    int32_t weight[CHUNK];
+    int32_t least, weight[CHUNK]; /* of the equal ones; of the others */
     size_t n, equal;
 };
 
-static void gather(const struct nd_features *features, size_t from, size_t n, struct chunk *c)
+/* How many of the features have the least weight that is not 0. */
+static size_t count_least(const struct nd_feature *feature, size_t n, int32_t *least)
 {
-    const struct nd_feature *feature;
+    size_t count = 0;
 
-    c->n = 0;
-    if (features->hash) {
-        memcpy(c->hash, features->hash + from, n * sizeof *c->hash);
-        c->weight[0] = ND_WEIGHT_ONE;
-        c->n = c->equal = n;
-        return;
-    }
-    feature = features->at + from;
+    *least = INT32_MAX;
     for (size_t i = 0; i < n; i++) {
-        c->hash[c->n] = feature[i].hash;
-        c->weight[c->n] = feature[i].weight;
-        c->n += feature[i].weight != 0;
+        int32_t weight = feature[i].weight;
+
+        if (weight < *least && weight != 0) {
+            *least = weight;
+            count = 0;
+        }
+        count += weight == *least;
     }
-    c->equal = 0;
+    return count;
 }
 
 /*
  * Where weights are of frequencies alone, most features occur once and have the least weight: those
  * come first, and are added up as ones.
  */
-static void part_equal(struct chunk *c)
+static void part_equal(const struct nd_feature *feature, size_t n, int32_t least, struct chunk *c)
 {
     uint64_t hash[CHUNK];
-    int32_t weight[CHUNK], least = INT32_MAX;
     size_t equal = 0, others = 0;
 
-    for (size_t i = 0; i < c->n; i++)
-        least = c->weight[i] < least ? c->weight[i] : least;
-    for (size_t i = 0; i < c->n; i++)
-        equal += c->weight[i] == least;
-    if (2 * equal < c->n)
-        return;
-    c->equal = equal;
-    equal = 0;
-    for (size_t i = 0; i < c->n; i++) {
-        bool is_equal = c->weight[i] == least;
+    for (size_t i = 0; i < n; i++) {
+        int32_t weight = feature[i].weight;
 
-        hash[others] = c->hash[i];
-        weight[others] = c->weight[i];
-        c->hash[equal] = c->hash[i];
-        others += !is_equal;
-        equal += is_equal;
+        c->hash[equal] = hash[others] = feature[i].hash;
+        c->weight[others] = weight;
+        equal += weight == least;
+        others += weight != least && weight != 0;
     }
     memcpy(c->hash + equal, hash, others * sizeof *hash);
-    memcpy(c->weight + equal, weight, others * sizeof *weight);
-    c->weight[0] = least;
+    c->least = least;
+    c->equal = equal;
+    c->n = equal + others;
+}
+
+static void gather(const struct nd_features *features, size_t from, size_t n, struct chunk *c)
+{
+    const struct nd_feature *feature;
+    int32_t least;
+
+    if (features->hash) {
+        memcpy(c->hash, features->hash + from, n * sizeof *c->hash);
+        c->least = ND_WEIGHT_ONE;
+        c->n = c->equal = n;
+        return;
+    }
+    feature = features->at + from;
+    if (2 * count_least(feature, n, &least) >= n) {
+        part_equal(feature, n, least, c);
+        return;
+    }
+    c->n = c->equal = 0;
+    for (size_t i = 0; i < n; i++) {
+        c->hash[c->n] = feature[i].hash;
+        c->weight[c->n] = feature[i].weight;
+        c->n += feature[i].weight != 0;
+    }
 }
 
 /* One word of each of the features to its sums. */
 static void add_word(const struct chunk *c, const uint64_t *word, int64_t *sum)
 {
     if (c->equal)
-        nd_signature_kernels()->equal(word, c->equal, c->weight[0], sum);
-    nd_signature_kernels()->weighted(word + c->equal, c->weight + c->equal, c->n - c->equal, sum);
+        nd_signature_kernels()->equal(word, c->equal, c->least, sum);
+    nd_signature_kernels()->weighted(word + c->equal, c->weight, c->n - c->equal, sum);
 }
 
 /* Add up features of one chunk; returns how many have a weight. */
@@ -94,8 +107,6 @@ static size_t add_chunk(const struct nd_signer *s, const struct nd_features *fea
     struct chunk c;
 
     gather(features, from, n, &c);
-    if (!features->hash)
-        part_equal(&c);
     nd_signer_key(s, c.hash, c.n);
     nd_hasher_run(&s->hasher, c.hash, c.n);
     for (size_t j = 0; j < words; j++) {
