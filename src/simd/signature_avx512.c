@@ -80,13 +80,29 @@ TARGET static void weighted_block(const uint64_t *word, const int32_t *weight, s
     }
 }
 
+/* nd_weights_fit, eight at once: it is asked for each word of a simhash. */
+TARGET static bool weights_fit(const int32_t *weight, size_t n, int64_t *total)
+{
+    __m512i sum = _mm512_setzero_si512(), size = _mm512_setzero_si512();
+
+    for (size_t i = 0; i < n; i += LANES64) {
+        __m256i w = _mm256_maskz_loadu_epi32(lanes(n - i), weight + i);
+        __m512i wide = _mm512_cvtepi32_epi64(w);
+
+        sum = _mm512_add_epi64(sum, wide);
+        size = _mm512_add_epi64(size, _mm512_abs_epi64(wide));
+    }
+    *total = _mm512_reduce_add_epi64(sum);
+    return _mm512_reduce_add_epi64(size) <= INT32_MAX;
+}
+
 TARGET static void weighted(const uint64_t *word, const int32_t *weight, size_t n, int64_t *sum)
 {
     for (size_t i = 0; i < n; i += BLOCK) {
         size_t m = n - i < BLOCK ? n - i : BLOCK;
         int64_t total;
 
-        if (nd_weights_fit(weight + i, m, &total))
+        if (weights_fit(weight + i, m, &total))
             weighted_block(word + i, weight + i, m, total, sum);
         else
             nd_signature_scalar.weighted(word + i, weight + i, m, sum);
@@ -111,7 +127,7 @@ TARGET static void equal_block(const uint64_t *word, size_t n, int32_t weight, i
     _mm512_storeu_si512(count, _mm512_add_epi8(ones[0], ones[1]));
     for (int b = 0; b < ND_WEIGHTED_BITS; b += LANES64) {
         __m512i c = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(count + b)));
-        __m512i more = _mm512_sub_epi64(_mm512_mullo_epi64(_mm512_add_epi64(c, c), w), all);
+        __m512i more = _mm512_sub_epi64(_mm512_mul_epi32(_mm512_add_epi64(c, c), w), all);
 
         _mm512_storeu_si512(sum + b, _mm512_add_epi64(_mm512_loadu_si512(sum + b), more));
     }
