@@ -115,8 +115,7 @@ const struct option option_table[] = {
 
     {"The list of results", "order", 0, "ORDER",
      "rank: by the best in the cluster; longest, shortest, longest:FIELD, shortest:FIELD, "
-     "newest:FIELD, "
-     "max:FIELD or min:FIELD: by what is shown (default: rank)",
+     "newest:FIELD, max:FIELD or min:FIELD: by what is shown (default: rank)",
      FOR_COLLAPSE, SET(set_use_text)},
     {NULL, "expand", 0, "ORDER",
      "a JSON object a result, with its duplicates in this order, one of the same", FOR_COLLAPSE,

@@ -150,19 +150,19 @@ static size_t words_in(const uint32_t *word, size_t from, size_t n_rows, size_t 
     return count;
 }
 
-static void join_parts(const struct nd_record_code *code, const uint64_t *x, size_t n,
-                       uint32_t *part)
+void nd_plain_join_parts(const struct nd_record_code *code, const uint64_t *x, size_t n,
+                         uint32_t *part)
 {
     nd_record_parts(code, x, n, part);
 }
 
-static void join_places(const struct nd_record_code *code, const uint64_t *x, size_t n,
-                        uint64_t *place)
+void nd_plain_join_places(const struct nd_record_code *code, const uint64_t *x, size_t n,
+                          uint64_t *place)
 {
     nd_record_places(code, x, n, place);
 }
 
-static void join_words(const uint64_t *record, size_t n, uint32_t *word)
+void nd_plain_join_words(const uint64_t *record, size_t n, uint32_t *word)
 {
     nd_record_words(record, n, word);
 }
@@ -175,13 +175,13 @@ static inline void write_group(const struct nd_move_group *g, uint64_t *value, u
     }
 }
 
-static void join_move(const struct nd_move *move, const uint32_t *part, const uint64_t *value,
-                      uint32_t position, size_t n)
+void nd_plain_join_move(const struct nd_move *move, const uint32_t *part, const uint64_t *value,
+                        uint32_t position, size_t n)
 {
     nd_move_records(move, part, value, position, n, write_group);
 }
 
-static void fence(void)
+void nd_plain_fence(void)
 {
 }
 
@@ -195,11 +195,11 @@ const struct nd_hamming_kernels nd_hamming_scalar = {
     .next = next,
     .words_next = words_next,
     .words_in = words_in,
-    .join_parts = join_parts,
-    .join_places = join_places,
-    .join_words = join_words,
-    .join_move = join_move,
-    .fence = fence,
+    .join_parts = nd_plain_join_parts,
+    .join_places = nd_plain_join_places,
+    .join_words = nd_plain_join_words,
+    .join_move = nd_plain_join_move,
+    .fence = nd_plain_fence,
 };
 
 const struct nd_hamming_kernels *nd_hamming_kernels_of(enum nd_isa isa)

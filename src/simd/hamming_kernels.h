@@ -202,6 +202,15 @@ const struct nd_hamming_kernels *nd_hamming_kernels(void);
 const struct nd_hamming_kernels *nd_hamming_kernels_of(enum nd_isa isa);
 
 extern const struct nd_hamming_kernels nd_hamming_scalar;
+/* Of it, for a table that has nothing faster. */
+void nd_plain_join_parts(const struct nd_record_code *code, const uint64_t *x, size_t n,
+                         uint32_t *part);
+void nd_plain_join_places(const struct nd_record_code *code, const uint64_t *x, size_t n,
+                          uint64_t *place);
+void nd_plain_join_words(const uint64_t *record, size_t n, uint32_t *word);
+void nd_plain_join_move(const struct nd_move *move, const uint32_t *part, const uint64_t *value,
+                        uint32_t position, size_t n);
+void nd_plain_fence(void);
 #if defined(__x86_64__)
 extern const struct nd_hamming_kernels nd_hamming_avx2, nd_hamming_avx512;
 #elif defined(__aarch64__)
