@@ -7,10 +7,10 @@
 #include "index/table_keys.h"
 
 /*
- * A table at a time, in parallel.  First a bit for each piece of a key: few rows of a batch meet one
- * that is set, by chance or because they belong together, and each of those few looks at all before
- * it.  Where they are many, a small table remembers, by a piece of the key, the last row that
- * had it, and the 32 bits of the key beside it; a row that finds its own 32 bits there has an
+ * A table at a time, in parallel.  First a bit for each piece of a key: few rows of a batch meet
+ * one that is set, by chance or because they belong together, and each of those few looks at all
+ * before it.  Where they are many, a small table remembers, by a piece of the key, the last row
+ * that had it, and the 32 bits of the key beside it; a row that finds its own 32 bits there has an
  * earlier one, and that one a later.
  */
 enum { FEW = 16, BITS_A_ROW = 256 };
