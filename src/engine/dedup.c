@@ -6,7 +6,7 @@
 
 /* What the index has room for from the start: 6 MB, and the first growths that would fill it again.
  */
-enum { FIRST_DOCUMENTS = 32000, FIRST_IN_BATCH = 1000 };
+enum { FIRST_DOCUMENTS = 40000, FIRST_IN_BATCH = 1000 };
 
 struct nd_dedup_params nd_dedup_params_default(void)
 {

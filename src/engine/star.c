@@ -5,19 +5,31 @@
 #include "engine/state.h"
 
 /*
- * The first of equal ones; their copies follow it.  Several threads have prepared the next batch
- * while this one was decided; one alone goes a document ahead.
+ * A task is a run of neighbours, and who looks at one has read and sketched the next, so that the
+ * lines of the tables which that asks for come meanwhile.  One thread alone goes on so from task to
+ * task; of several, another may have what follows.  A worker's share are eight tasks at least.
  */
-static void look(void *context, size_t place, unsigned worker)
+enum { TASK_MOST = 16, TASKS_A_WORKER = 8 };
+
+struct looking {
+    struct nd_batch_job batch;
+    size_t step; /* documents a task */
+};
+
+static size_t step_for(size_t n, unsigned n_workers)
 {
-    const struct nd_batch_job *job = context;
-    struct nd_worker *w = &job->d->worker[worker];
+    size_t step = n / ((size_t)n_workers * TASKS_A_WORKER);
+
+    return step < 1 ? 1 : step > TASK_MOST ? TASK_MOST : step;
+}
+
+/* The first of equal ones; their copies follow it.  Those before `end` are this worker's too. */
+static void look_at(const struct nd_batch_job *job, struct nd_worker *w, size_t place, size_t end)
+{
     struct nd_item *item = &job->item[place];
 
-    if (w->status)
-        return;
     if (place + 1 < job->n && item[1].first_same == place + 1) {
-        if (nd_pool_threads(job->d->pool) == 1 && !item[1].is_prepared)
+        if (place + 1 < end && !item[1].is_prepared)
             nd_item_look_ahead(job->d, w, &item[1]);
         else
             nd_item_expect(job->d, &item[1]);
@@ -26,6 +38,28 @@ static void look(void *context, size_t place, unsigned worker)
         nd_kept_expect(job->d, &item[2]);
     if (!w->status && item->first_same == place)
         nd_item_look(job->d, w, item);
+}
+
+static void look(void *context, size_t task, unsigned worker)
+{
+    const struct looking *looking = context;
+    const struct nd_batch_job *job = &looking->batch;
+    struct nd_worker *w = &job->d->worker[worker];
+    size_t from = task * looking->step, to = from + looking->step;
+
+    if (to > job->n)
+        to = job->n;
+    for (size_t place = from; place < to && !w->status; place++)
+        look_at(job, w, place, nd_pool_threads(job->d->pool) == 1 ? job->n : to);
+}
+
+static void look_all(struct nd_dedup *d, struct nd_item *item, size_t n)
+{
+    struct looking looking = {{d, item, n}, step_for(n, nd_pool_threads(d->pool))};
+
+    for (unsigned i = 0; i < nd_pool_threads(d->pool); i++)
+        d->worker[i].in_sketcher = d->worker[i].in_set = NULL;
+    nd_pool_run(d->pool, (n + looking.step - 1) / looking.step, look, &looking);
 }
 
 static enum nd_status keep_all(struct nd_dedup *d, struct nd_item *item, size_t n,
@@ -109,26 +143,24 @@ static void describe(struct nd_dedup *d, const struct nd_item *item, uint64_t do
 enum nd_status nd_dedup_push(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
                              struct nd_decision *decisions, struct nd_error *err)
 {
-    struct nd_batch_job job = {d, NULL, n};
+    struct nd_item *item;
     enum nd_status status;
 
     if (d->params.cluster == ND_CLUSTER_COMPLETE)
         return nd_push_complete(d, items, n, decisions, err);
-    status = nd_batch_begin(d, ND_PUSHED_STARS, items, n, &job.item, err);
+    status = nd_batch_begin(d, ND_PUSHED_STARS, items, n, &item, err);
     if (status)
         return status;
     if (d->begun)
         d->begun(d->begun_context);
-    for (unsigned i = 0; i < nd_pool_threads(d->pool); i++)
-        d->worker[i].in_sketcher = d->worker[i].in_set = NULL;
-    nd_pool_run(d->pool, n, look, &job);
+    look_all(d, item, n);
     status = nd_workers_status(d, err);
     if (status == ND_OK)
-        status = nd_items_settle(d, job.item, n, err);
+        status = nd_items_settle(d, item, n, err);
     if (status == ND_OK)
-        status = keep_all(d, job.item, n, err);
+        status = keep_all(d, item, n, err);
     for (size_t i = 0; i < n && status == ND_OK; i++)
-        describe(d, &job.item[i], d->stats.documents + i, &decisions[i]);
-    nd_batch_end(d, job.item, n, status);
+        describe(d, &item[i], d->stats.documents + i, &decisions[i]);
+    nd_batch_end(d, item, n, status);
     return status;
 }

@@ -111,6 +111,18 @@ static bool reserve_columns(struct nd_index *index, size_t n)
            nd_column_reserve(&index->flags, n, 1);
 }
 
+/* The same for an index that has none yet: side by side, on huge pages. */
+static bool make_columns(struct nd_index *index, size_t n)
+{
+    const struct nd_column_wish wish[] = {{&index->low, (n + 1) * ND_MINHASH_COUNT},
+                                          {&index->simhash, n * sizeof(uint64_t)},
+                                          {&index->identity, n * sizeof(uint64_t)},
+                                          {&index->gate, n * sizeof(struct nd_gate)},
+                                          {&index->flags, n}};
+
+    return nd_columns_make(wish, sizeof wish / sizeof *wish);
+}
+
 enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row *row,
                                uint32_t *number, struct nd_error *err)
 {
@@ -243,6 +255,8 @@ enum nd_status nd_index_reserve(struct nd_index *index, size_t n, struct nd_erro
 {
     bool emptied;
 
+    if (n > 1 && !index->low.bytes && n < UINT32_MAX && !make_columns(index, n))
+        return no_memory(index, err);
     if (!reserve_columns(index, index->n + n) || !make_room(index, n, &emptied))
         return no_memory(index, err);
     for (unsigned t = 0; emptied && t < index->n_tables; t++)

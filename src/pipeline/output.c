@@ -13,9 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
-enum { BUFFER_BYTES = 1 << 16 };
+enum { BUFFER_BYTES = 1 << 16, PIECES_MAX = 512 };
 
 struct nd_output {
     char *name; /* as the user gave it, for messages */
@@ -25,30 +26,67 @@ struct nd_output {
     struct nd_packer *packer;          /* made at the first write, where one of them is asked for */
     size_t held;                       /* bytes in buffer */
     char *buffer;                      /* gone once the file is finished */
+    bool is_borrowing;
+    struct iovec *piece; /* borrowed, and to be written behind what is held; [0] is for that */
+    size_t n_pieces, borrowed;
 };
 
-static enum nd_status write_fully(struct nd_output *o, const char *data, size_t len,
-                                  struct nd_error *err)
+/* All of the pieces, which it uses up. */
+static enum nd_status write_pieces(struct nd_output *o, struct iovec *piece, size_t n,
+                                   struct nd_error *err)
 {
-    while (len) {
-        ssize_t n = write(o->fd, data, len);
+    while (n) {
+        ssize_t written = writev(o->fd, piece, (int)n);
 
-        if (n < 0 && errno == EINTR)
+        if (written < 0 && errno == EINTR)
             continue;
-        if (n < 0)
+        if (written < 0)
             return nd_fail(err, ND_EIO, "%s: cannot be written: %s", o->name, strerror(errno));
-        data += n;
-        len -= (size_t)n;
+        for (; n && (size_t)written >= piece->iov_len; piece++, n--)
+            written -= (ssize_t)piece->iov_len;
+        if (n) {
+            piece->iov_base = (char *)piece->iov_base + written;
+            piece->iov_len -= (size_t)written;
+        }
     }
     return ND_OK;
 }
 
 static enum nd_status write_held(struct nd_output *o, struct nd_error *err)
 {
-    size_t len = o->held;
+    struct iovec held = {o->buffer, o->held};
 
     o->held = 0;
-    return write_fully(o, o->buffer, len, err);
+    return write_pieces(o, &held, 1, err);
+}
+
+static enum nd_status write_borrowed(struct nd_output *o, struct nd_error *err)
+{
+    size_t n = o->n_pieces;
+
+    o->piece[0] = (struct iovec){o->buffer, o->held};
+    o->held = o->n_pieces = o->borrowed = 0;
+    return write_pieces(o, o->piece, n + 1, err);
+}
+
+/* Noted, as one with what stands before it in memory too. */
+static enum nd_status borrow(struct nd_output *o, const void *data, size_t len,
+                             struct nd_error *err)
+{
+    struct iovec *last = &o->piece[o->n_pieces];
+    enum nd_status status = ND_OK;
+
+    if (len == 0)
+        return ND_OK;
+    if (o->n_pieces && (char *)last->iov_base + last->iov_len == data) {
+        last->iov_len += len;
+    } else {
+        if (o->n_pieces == PIECES_MAX)
+            status = write_borrowed(o, err);
+        o->piece[++o->n_pieces] = (struct iovec){(void *)data, len};
+    }
+    o->borrowed += len;
+    return status;
 }
 
 static enum nd_status hold(void *context, const void *data, size_t len, struct nd_error *err)
@@ -59,7 +97,7 @@ static enum nd_status hold(void *context, const void *data, size_t len, struct n
     if (len > BUFFER_BYTES - o->held)
         status = write_held(o, err);
     if (status == ND_OK && len >= BUFFER_BYTES)
-        return write_fully(o, data, len, err);
+        return write_pieces(o, &(struct iovec){(void *)data, len}, 1, err);
     if (status == ND_OK && len) {
         memcpy(o->buffer + o->held, data, len);
         o->held += len;
@@ -176,9 +214,30 @@ enum nd_status nd_output_write(struct nd_output *o, const void *data, size_t len
     enum nd_status status;
 
     if (!is_packed(o))
-        return hold(o, data, len, err);
+        return o->is_borrowing ? borrow(o, data, len, err) : hold(o, data, len, err);
     status = make_packer(o, err);
     return status == ND_OK ? nd_packer_write(o->packer, data, len, err) : status;
+}
+
+void nd_output_borrow(struct nd_output *o)
+{
+    if (!o->piece)
+        o->piece = nd_alloc_array(PIECES_MAX + 1, sizeof *o->piece);
+    o->is_borrowing = o->piece != NULL; /* else it is copied */
+}
+
+/* What is little is copied after all, until there is more of it. */
+enum nd_status nd_output_return(struct nd_output *o, struct nd_error *err)
+{
+    o->is_borrowing = false;
+    if (o->borrowed > BUFFER_BYTES - o->held)
+        return write_borrowed(o, err);
+    for (size_t i = 1; i <= o->n_pieces; i++) {
+        memcpy(o->buffer + o->held, o->piece[i].iov_base, o->piece[i].iov_len);
+        o->held += o->piece[i].iov_len;
+    }
+    o->n_pieces = o->borrowed = 0;
+    return ND_OK;
 }
 
 enum nd_status nd_output_flush(struct nd_output *o, struct nd_error *err)
@@ -224,6 +283,7 @@ void nd_output_discard(struct nd_output *o)
     nd_temporary_discard(o->temporary);
     if (o->fd >= 0)
         close(o->fd);
+    free(o->piece);
     free(o->buffer);
     free(o->name);
     free(o);

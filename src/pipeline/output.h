@@ -29,6 +29,13 @@ enum nd_status nd_output_entry(struct nd_output *o, const char *name, uint64_t b
 enum nd_status nd_output_write(struct nd_output *o, const void *data, size_t len,
                                struct nd_error *err);
 
+/*
+ * Between these two, what is written stays where it is, and is written out from there, where it is
+ * written as it stands, instead of being copied.  After an error nothing is left to be returned.
+ */
+void nd_output_borrow(struct nd_output *o);
+enum nd_status nd_output_return(struct nd_output *o, struct nd_error *err);
+
 /* Hand what is buffered to whoever reads a pipe; nothing for a file that nobody sees yet. */
 enum nd_status nd_output_flush(struct nd_output *o, struct nd_error *err);
 

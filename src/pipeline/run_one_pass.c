@@ -300,11 +300,15 @@ static enum nd_status write_slot(void *context, unsigned slot, struct nd_error *
     const struct nd_reading_batch *batch = pending->batch;
     enum nd_status status = ND_OK;
 
+    if (pending->n_survivors)
+        nd_survivors_borrow(run->survivors);
     for (size_t i = 0; status == ND_OK && i < pending->n_survivors; i++) {
         const struct nd_record *record = &batch->parsed[pending->survivor[i]].record;
 
         status = nd_run_survive(run, record->source, record->bytes, err);
     }
+    if (pending->n_survivors && status == ND_OK)
+        status = nd_survivors_return(run->survivors, err);
     return status == ND_OK ? nd_run_write_pending(run, pending, err) : status;
 }
 

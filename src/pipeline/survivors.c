@@ -341,6 +341,17 @@ enum nd_status nd_survivors_add(struct nd_survivors *s, struct nd_view record, s
     return put_record(s, record, err);
 }
 
+void nd_survivors_borrow(struct nd_survivors *s)
+{
+    if (s->single)
+        nd_output_borrow(s->single);
+}
+
+enum nd_status nd_survivors_return(struct nd_survivors *s, struct nd_error *err)
+{
+    return s->single ? nd_output_return(s->single, err) : ND_OK;
+}
+
 enum nd_status nd_survivors_flush(struct nd_survivors *s, struct nd_error *err)
 {
     return s->single ? nd_output_flush(s->single, err) : ND_OK;

@@ -27,6 +27,10 @@ enum nd_status nd_survivors_source(struct nd_survivors *s, const struct nd_sourc
 enum nd_status nd_survivors_add(struct nd_survivors *s, struct nd_view record,
                                 struct nd_error *err);
 
+/* Between these two, the records that are added stay where they are (nd_output_borrow). */
+void nd_survivors_borrow(struct nd_survivors *s);
+enum nd_status nd_survivors_return(struct nd_survivors *s, struct nd_error *err);
+
 /* Hand on what is buffered, where somebody may be waiting for it. */
 enum nd_status nd_survivors_flush(struct nd_survivors *s, struct nd_error *err);
 

@@ -21,6 +21,23 @@ load common
     [ "$(xz -dc c.xz | wc -l)" -eq 5 ]
 }
 
+@test "survivors in many pieces are whole, in a file and in a pipe" {
+    local i
+    for i in {1..4000}; do # a copy of the first between any two, and some far larger than a buffer
+        printf '{"id": %d, "text": "number %d is by itself"}\n' "$i" "$i"
+        printf '{"text": "a copy of the first, and no other"}\n'
+        ((i % 1000)) || printf '{"id": "long", "text": "%d %0100000d"}\n' "$i" 0
+    done >many.jsonl
+    awk '!/a copy/ || !n++' many.jsonl >expected
+    for threads in 1 3; do
+        neardup dedup many.jsonl -o out -q --threads $threads
+        cmp out expected
+        neardup dedup many.jsonl -q --threads $threads | cmp - expected
+        neardup dedup many.jsonl -o out.gz -q --threads $threads
+        gzip -dc out.gz | cmp - expected
+    done
+}
+
 @test "compressed inputs are recognised by their content" {
     small_corpus
     neardup dedup small.jsonl -o plain -q
