@@ -110,6 +110,19 @@ static bool recode(struct nd_input *input, struct nd_stream **stream)
     return *stream != NULL;
 }
 
+/* By its mark, which begins like that of UTF-16. */
+static bool is_utf32(const char *head, size_t len)
+{
+    return len >= 4 &&
+           (memcmp(head, "\xFF\xFE\0\0", 4) == 0 || memcmp(head, "\0\0\xFE\xFF", 4) == 0);
+}
+
+static int refuse(struct nd_input *input, const char *mistake)
+{
+    nd_input_problem(input, ND_PROBLEM_FAILED, "%s", mistake);
+    return 0;
+}
+
 size_t nd_input_detect_bytes(const struct nd_input *input)
 {
     const struct nd_open_file *f = &input->file;
@@ -126,16 +139,18 @@ int nd_input_begin_source(struct nd_input *input, struct nd_stream *stream)
     enum nd_format format;
     size_t len, mark;
 
+    if (!nd_stream_peek(stream, 4, &head, &len))
+        return ND_ENOMEM;
+    if (is_utf32(head, len))
+        return refuse(input, "is UTF-32, which is not read: convert it (iconv -f UTF-32 -t UTF-8)");
     if (!recode(input, &stream) ||
         !nd_stream_peek(stream, nd_input_detect_bytes(input), &head, &len))
         return ND_ENOMEM;
     mark = len >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     format = choose_format(input, head, len);
     mistake = find_mistake(format, head + mark, len - mark);
-    if (mistake) {
-        nd_input_problem(input, ND_PROBLEM_FAILED, "%s", mistake);
-        return 0;
-    }
+    if (mistake)
+        return refuse(input, mistake);
     *from = (struct nd_open_source){.stream = stream};
     from->source = nd_sources_add(&input->sources);
     if (!from->source)

@@ -8,10 +8,12 @@
 #include "pipeline/hash_set.h"
 #include "pipeline/output_names.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct nd_mirror {
     const char *folder;
@@ -23,6 +25,7 @@ struct nd_mirror {
     size_t n_links, link_capacity;
     struct nd_hash_set names; /* of the files so far */
     struct nd_buffer name;    /* of the last one, zero-terminated */
+    struct nd_buffer made;    /* folders that were not there, zero-terminated, inner ones behind */
 };
 
 struct nd_mirror *nd_mirror_new(const char *folder, const char *const others[ND_MIRROR_OTHERS],
@@ -83,13 +86,53 @@ static enum nd_status make_name(struct nd_mirror *m, const char *path, const cha
     return ND_OK;
 }
 
+static enum nd_status make_folder(struct nd_mirror *m, const char *name, struct nd_error *err)
+{
+    if (mkdir(name, 0777) == 0)
+        return nd_buffer_append(&m->made, name, strlen(name) + 1)
+                   ? ND_OK
+                   : nd_fail(err, ND_ENOMEM, "out of memory");
+    if (errno == EEXIST)
+        return ND_OK;
+    return nd_fail(err, ND_EIO, "%s: cannot be created: %s", name, strerror(errno));
+}
+
+/* All that the last name stands in. */
+static enum nd_status make_folders(struct nd_mirror *m, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    char *slash = strchr(m->name.data + 1, '/');
+
+    for (; slash && status == ND_OK; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        status = make_folder(m, m->name.data, err);
+        *slash = '/';
+    }
+    return status;
+}
+
+/* Those that nothing was put into, from the inside. */
+static void remove_made(struct nd_mirror *m)
+{
+    size_t end = m->made.len;
+
+    while (end) {
+        size_t begin = end - 1;
+
+        while (begin && m->made.data[begin - 1])
+            begin--;
+        (void)rmdir(m->made.data + begin);
+        end = begin;
+    }
+}
+
 enum nd_status nd_mirror_open(struct nd_mirror *m, const char *path, const char *entry,
                               struct nd_output **file, struct nd_error *err)
 {
     enum nd_status status = make_name(m, path, entry, err);
 
     if (status == ND_OK)
-        status = nd_output_make_folders(m->name.data, err);
+        status = make_folders(m, err);
     if (status != ND_OK)
         return status;
     m->open = nd_output_open(m->name.data, err);
@@ -137,7 +180,7 @@ static enum nd_status publish_link(struct nd_mirror *m, const char *path, struct
     struct nd_temporary *link;
 
     if (status == ND_OK)
-        status = nd_output_make_folders(m->name.data, err);
+        status = make_folders(m, err);
     /* Already linked, or the file itself: rename() would leave the temporary name. */
     if (status != ND_OK || are_one_file(path, m->name.data))
         return status;
@@ -158,6 +201,8 @@ enum nd_status nd_mirror_publish(struct nd_mirror *m, size_t *n_published, struc
         status = publish_link(m, m->link[i], err);
         *n_published += status == ND_OK;
     }
+    if (status == ND_OK)
+        m->made.len = 0;
     return status;
 }
 
@@ -168,9 +213,11 @@ void nd_mirror_free(struct nd_mirror *m)
     nd_output_discard(m->open);
     for (size_t i = 0; i < m->n_done; i++)
         nd_output_discard(m->done[i]);
+    remove_made(m);
     free(m->done);
     free(m->link);
     nd_hash_set_release(&m->names);
     nd_buffer_release(&m->name);
+    nd_buffer_release(&m->made);
     free(m);
 }

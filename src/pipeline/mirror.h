@@ -32,6 +32,7 @@ enum nd_status nd_mirror_link(struct nd_mirror *m, const char *path, struct nd_e
 
 /* *n_published is increased by the files that have their names. */
 enum nd_status nd_mirror_publish(struct nd_mirror *m, size_t *n_published, struct nd_error *err);
+/* Folders that were made for what was not published go too. */
 void nd_mirror_free(struct nd_mirror *m);
 
 #endif

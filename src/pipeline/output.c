@@ -288,22 +288,3 @@ void nd_output_discard(struct nd_output *o)
     free(o->name);
     free(o);
 }
-
-enum nd_status nd_output_make_folders(const char *path, struct nd_error *err)
-{
-    char *folder = strdup(path);
-    enum nd_status status = ND_OK;
-
-    if (!folder)
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-            status = nd_fail(err, ND_EIO, "%s: cannot be created: %s", folder, strerror(errno));
-            break;
-        }
-        *slash = '/';
-    }
-    free(folder);
-    return status;
-}

@@ -48,7 +48,4 @@ enum nd_status nd_output_publish(struct nd_output *o, struct nd_error *err);
 /* Free the output; what was written under a temporary name is removed.  NULL: nothing. */
 void nd_output_discard(struct nd_output *o);
 
-/* mkdir -p of the folder that a path stands in.  ND_EIO. */
-enum nd_status nd_output_make_folders(const char *path, struct nd_error *err);
-
 #endif

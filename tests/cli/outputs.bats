@@ -405,6 +405,21 @@ EOF
     [ -z "$(find . -path './d/*' -type f)" ]
 }
 
+@test "a run that fails leaves no empty folders" {
+    small_corpus
+    mkdir -p in/sub there
+    echo "some text in a file here" >in/sub/a.txt
+    for folder in new/deep there; do
+        run neardup dedup in small.jsonl --copy-to $folder -q
+        [ "$status" -eq 2 ]
+        [[ $output == *"small.jsonl holds records"* ]]
+    done
+    [ ! -e new ]
+    [ -d there ] && [ -z "$(ls -A there)" ]
+    neardup dedup in --copy-to new/deep -q
+    [ -f new/deep/in/sub/a.txt ]
+}
+
 @test "low thresholds warn of what unrelated documents cost" {
     large_corpus large.jsonl
     run neardup dedup large.jsonl -o out --threshold 0.3 --summary s

@@ -230,6 +230,10 @@ static void utf16_is_read_as_utf8(void **state)
            "half.txt{a\xEF\xBF\xBD"
            "b\xEF\xBF\xBD}\n",
            "warning: half.txt: is UTF-16: its records are read as UTF-8\n");
+    write_file("wide.txt", "\xFF\xFE\0\0a\0\0", 8); /* with the literal's own zero */
+    expect(&o, "wide.txt", "",
+           "failed: wide.txt: is UTF-32, which is not read: convert it (iconv -f UTF-32 -t "
+           "UTF-8)\n");
 }
 
 int main(void)
