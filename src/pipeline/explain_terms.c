@@ -14,14 +14,13 @@ struct place {
     struct nd_view text;
 };
 
-static int by_hash(const void *left, const void *right)
-{
-    const struct place *a = left, *b = right;
-
-    if (a->hash != b->hash)
-        return a->hash < b->hash ? -1 : 1;
-    return a->at < b->at ? -1 : a->at > b->at;
-}
+/* The distinct terms, in the order in which they were met, and where each stands by its hash. */
+struct terms {
+    struct place *place;
+    size_t n, capacity;
+    uint32_t *slot; /* number + 1; 0: free */
+    size_t slots;   /* a power of two, at most half full */
+};
 
 /* 0: in both, 1: only in a, 2: only in b. */
 static int class_of(const struct place *p)
@@ -38,31 +37,61 @@ static int by_class(const void *left, const void *right)
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
-static void list_places(struct nd_view text, const struct nd_token *token, size_t n, unsigned which,
-                        size_t before, struct place *place)
+static uint32_t *find(const struct terms *terms, uint64_t hash)
 {
-    for (size_t i = 0; i < n; i++) {
-        place[i] = (struct place){.hash = token[i].hash,
-                                  .at = before + i,
-                                  .text = {text.data + token[i].offset, token[i].len}};
-        place[i].count[which] = 1;
-    }
+    size_t at = (size_t)hash & (terms->slots - 1);
+
+    while (terms->slot[at] && terms->place[terms->slot[at] - 1].hash != hash)
+        at = (at + 1) & (terms->slots - 1);
+    return &terms->slot[at];
 }
 
-/* Sorted by hash: add up equal ones; how many are left. */
-static size_t merge(struct place *place, size_t n)
+static bool make_room(struct terms *terms)
 {
-    size_t kept = 0;
+    void *place = terms->place;
 
-    for (size_t i = 0; i < n; i++) {
-        if (kept && place[kept - 1].hash == place[i].hash) {
-            place[kept - 1].count[0] += place[i].count[0];
-            place[kept - 1].count[1] += place[i].count[1];
-        } else {
-            place[kept++] = place[i];
+    if (terms->n == UINT32_MAX - 1 ||
+        !nd_array_reserve(&place, &terms->capacity, terms->n + 1, sizeof *terms->place))
+        return false;
+    terms->place = place;
+    if (2 * (terms->n + 1) <= terms->slots)
+        return true;
+    free(terms->slot);
+    terms->slots = terms->slots ? 2 * terms->slots : 1024;
+    terms->slot = calloc(terms->slots, sizeof *terms->slot);
+    for (size_t i = 0; terms->slot && i < terms->n; i++)
+        *find(terms, terms->place[i].hash) = (uint32_t)i + 1;
+    return terms->slot != NULL;
+}
+
+/* The terms of a text; `before`: tokens before it. */
+static enum nd_status add_text(struct terms *terms, struct nd_view text, unsigned which,
+                               size_t *before, struct nd_error *err)
+{
+    struct nd_token *token = NULL;
+    size_t n = 0;
+    enum nd_status status = nd_text_tokens(text.data, text.len, &token, &n, err);
+
+    for (size_t i = 0; i < n && status == ND_OK; i++) {
+        uint32_t *slot;
+
+        if (!make_room(terms)) {
+            status = nd_fail(err, ND_ENOMEM, "out of memory");
+            break;
         }
+        slot = find(terms, token[i].hash);
+        if (!*slot) {
+            *slot = (uint32_t)terms->n + 1;
+            terms->place[terms->n++] =
+                (struct place){.hash = token[i].hash,
+                               .at = *before + i,
+                               .text = {text.data + token[i].offset, token[i].len}};
+        }
+        terms->place[*slot - 1].count[which]++;
     }
-    return kept;
+    *before += n;
+    free(token);
+    return status;
 }
 
 static enum nd_status copy_terms(const struct place *place, size_t n, struct nd_explanation *out,
@@ -89,28 +118,17 @@ static enum nd_status copy_terms(const struct place *place, size_t n, struct nd_
 enum nd_status nd_explain_terms(struct nd_view a, struct nd_view b, struct nd_explanation *out,
                                 struct nd_error *err)
 {
-    struct nd_token *token[2] = {NULL, NULL};
-    size_t n[2] = {0, 0}, distinct;
-    struct place *place = NULL;
-    enum nd_status status = nd_text_tokens(a.data, a.len, &token[0], &n[0], err);
+    struct terms terms = {0};
+    size_t before = 0;
+    enum nd_status status = add_text(&terms, a, 0, &before, err);
 
     if (status == ND_OK)
-        status = nd_text_tokens(b.data, b.len, &token[1], &n[1], err);
-    if (status == ND_OK) {
-        place = nd_alloc_array(n[0] + n[1], sizeof *place);
-        if (!place)
-            status = nd_fail(err, ND_ENOMEM, "out of memory");
-    }
-    if (place) {
-        list_places(a, token[0], n[0], 0, 0, place);
-        list_places(b, token[1], n[1], 1, n[0], place + n[0]);
-        qsort(place, n[0] + n[1], sizeof *place, by_hash);
-        distinct = merge(place, n[0] + n[1]);
-        qsort(place, distinct, sizeof *place, by_class);
-        status = copy_terms(place, distinct, out, err);
-    }
-    free(token[0]);
-    free(token[1]);
-    free(place);
+        status = add_text(&terms, b, 1, &before, err);
+    if (status == ND_OK && terms.n)
+        qsort(terms.place, terms.n, sizeof *terms.place, by_class);
+    if (status == ND_OK)
+        status = copy_terms(terms.place, terms.n, out, err);
+    free(terms.place);
+    free(terms.slot);
     return status;
 }
