@@ -47,6 +47,8 @@ static void go_along(struct nd_hamming_sink *sink, size_t most)
 void nd_hamming_sink_list(struct nd_hamming_sink *sink, uint32_t query,
                           const struct nd_hamming_ids *ids, uint32_t list, uint32_t distance)
 {
+    if (sink->out_of_memory) /* nobody goes along the others any more */
+        return;
     __builtin_prefetch(nd_hamming_ids_node(ids, list));
     sink->list[sink->n_lists++] = (struct nd_hamming_list){ids, list, query, distance};
     if (sink->n_lists == ND_HAMMING_LISTS)

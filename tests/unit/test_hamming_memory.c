@@ -96,12 +96,12 @@ static uint64_t any(void)
 enum { N = 1300, STEP = 65 };
 static uint64_t row[N];
 
-/* Uniform ones; 30 times the same; and, so that a bucket is refined, 600 that share a half. */
+/* Uniform ones; 100 times the same; and, so that a bucket is refined, 600 that share a half. */
 static void fill(void)
 {
     for (size_t i = 0; i < N; i++) {
         row[i] = any();
-        if (i > 100 && i < 130)
+        if (i > 100 && i < 200)
             row[i] = row[100];
         if (i >= 400 && i < 1000)
             row[i] = row[400] >> 32 << 32 | (row[i] & UINT32_MAX);
