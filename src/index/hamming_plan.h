@@ -33,6 +33,9 @@ struct nd_hamming_chain {
  */
 struct nd_hamming_chain nd_hamming_chain(double n, unsigned bits, double lines, unsigned slots);
 
+/* The same of the buckets of a half, of which linear hashing has divided the first. */
+struct nd_hamming_chain nd_hamming_half_chain(double n, double lines, unsigned slots);
+
 /* ND_EINVAL where bits, distance, family or number of tables are out of range. */
 enum nd_status nd_hamming_problem_check(const struct nd_hamming_problem *problem,
                                         struct nd_error *err);
