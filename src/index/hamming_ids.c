@@ -280,14 +280,9 @@ uint32_t nd_hamming_ids_add(struct nd_hamming_ids *s, uint32_t list, uint32_t id
     return list;
 }
 
-/* Where an id stands; 0: nowhere. */
+/* Where an id stands in a list that is not LONG; 0: nowhere. */
 static uint32_t find_place(const struct nd_hamming_ids *s, uint32_t list, uint32_t id)
 {
-    if (kind_of(list) == ND_HAMMING_IDS_LONG) {
-        size_t at = find(s, list, id);
-
-        return at == SIZE_MAX ? 0 : s->slot[at].place;
-    }
     for (uint32_t block = list; block;) {
         const uint32_t *at = nd_hamming_ids_block(s, block);
 
@@ -331,20 +326,32 @@ static void take_out(struct nd_hamming_ids *s, uint32_t list, uint32_t place)
     }
 }
 
+static bool remove_long(struct nd_hamming_ids *s, uint32_t list, uint32_t id, bool *only)
+{
+    const uint32_t *first = nd_hamming_ids_block(s, list);
+    size_t at = find(s, list, id);
+
+    if (at == SIZE_MAX)
+        return false;
+    if (s->slot[at].times > 1)
+        s->slot[at].times--;
+    else
+        take_out(s, list, s->slot[at].place);
+    *only = first[0] == 1 && nd_hamming_ids_times(s, list, first[1]) == 1;
+    return true;
+}
+
 bool nd_hamming_ids_remove(struct nd_hamming_ids *s, uint32_t list, uint32_t id, bool *only)
 {
-    bool is_long = kind_of(list) == ND_HAMMING_IDS_LONG;
-    uint32_t place = find_place(s, list, id);
-    const uint32_t *first = nd_hamming_ids_block(s, list);
-    struct nd_hamming_id_slot *slot = is_long && place ? &s->slot[find(s, list, id)] : NULL;
+    uint32_t place;
 
+    if (kind_of(list) == ND_HAMMING_IDS_LONG)
+        return remove_long(s, list, id, only);
+    place = find_place(s, list, id);
     if (!place)
         return false;
-    if (slot && slot->times > 1)
-        slot->times--;
-    else
-        take_out(s, list, place);
-    *only = first[0] == 1 && (!is_long || nd_hamming_ids_times(s, list, first[1]) == 1);
+    take_out(s, list, place);
+    *only = nd_hamming_ids_block(s, list)[0] == 1;
     return true;
 }
 
