@@ -18,7 +18,7 @@ static size_t room(const struct nd_halves_table *t)
 static void init_table(struct nd_halves_table *t, enum nd_hamming_layout layout,
                        const struct nd_hamming_plan *plan, struct nd_column_wish wish[2])
 {
-    const size_t least = (size_t)1 << ND_HALVES_LOW_BITS, most = (size_t)1 << ND_HAMMING_DATA_BITS;
+    const size_t least = (size_t)1 << ND_HALVES_LOW_BITS, most = (size_t)1 << ND_HALVES_BUCKET_BITS;
     double entries = (double)plan->problem.count, lines, chained;
     size_t n;
 
@@ -28,7 +28,7 @@ static void init_table(struct nd_halves_table *t, enum nd_hamming_layout layout,
     n = lines < (double)least ? least : lines > (double)most ? most : (size_t)lines;
     chained = entries < 1
                   ? 0
-                  : nd_hamming_chain(entries, 64, (double)n, nd_hamming_slots(layout)).size - 1;
+                  : nd_hamming_half_chain(entries, (double)n, nd_hamming_slots(layout)).size - 1;
     for (t->level = least; 2 * t->level <= n; t->level *= 2)
         ;
     chained *= (double)n;
@@ -68,7 +68,7 @@ struct nd_hamming_line *nd_halves_find(const struct nd_halves_table *t,
                                        const struct nd_halves_place *place, unsigned *slot)
 {
     struct nd_hamming_line *line =
-        nd_hamming_lines_at(&t->lines, nd_halves_address(t, place->data));
+        nd_hamming_lines_at(&t->lines, nd_halves_address(t, place->bucket));
 
     for (; line; line = nd_hamming_lines_next(&t->lines, line)) {
         unsigned n = nd_hamming_line_taken(line);
@@ -87,7 +87,7 @@ struct nd_hamming_line *nd_halves_find(const struct nd_halves_table *t,
 static bool has_chain(const struct nd_halves_table *t, const struct nd_halves_place *place)
 {
     const struct nd_hamming_line *line =
-        nd_hamming_lines_at(&t->lines, nd_halves_address(t, place->data));
+        nd_hamming_lines_at(&t->lines, nd_halves_address(t, place->bucket));
 
     return line->word[15] > 15;
 }
@@ -103,7 +103,8 @@ static void split(struct nd_halves *s, struct nd_halves_table *t)
     struct nd_hamming_line *line, copy;
     uint32_t bit = (uint32_t)t->level;
 
-    if (lines->n_main >> ND_HAMMING_DATA_BITS || !nd_hamming_lines_resize(lines, lines->n_main + 1))
+    if (lines->n_main >> ND_HALVES_BUCKET_BITS ||
+        !nd_hamming_lines_resize(lines, lines->n_main + 1))
         return; /* the chains grow instead */
     line = nd_hamming_lines_at(lines, old);
     copy = *line;
@@ -118,7 +119,7 @@ static void split(struct nd_halves *s, struct nd_halves_table *t)
             unsigned syndrome = e.rest >> 9 & 31;
 
             own ^= s->code.error[syndrome];
-            nd_hamming_lines_put(lines, own & bit ? old + t->level : old, e);
+            nd_hamming_lines_put(lines, nd_halves_bucket(own) & bit ? old + t->level : old, e);
         }
         if (!next)
             break;
@@ -135,7 +136,7 @@ static void put(struct nd_halves *s, unsigned half, const struct nd_halves_place
     struct nd_halves_table *t = &s->table[half];
     struct nd_hamming_entry e = {.word = place->word, .rest = place->rest, .id = id};
 
-    nd_hamming_lines_put(&t->lines, nd_halves_address(t, place->data), e);
+    nd_hamming_lines_put(&t->lines, nd_halves_address(t, place->bucket), e);
     t->entries++;
     if (t->entries > room(t))
         split(s, t);
@@ -160,12 +161,12 @@ static bool add_id(struct nd_halves *s, struct nd_hamming_line *line, unsigned s
 
     if (!list)
         return false;
-    if (!nd_hamming_ids_add(&s->ids, list, id)) {
+    e.id = nd_hamming_ids_add(&s->ids, list, id);
+    if (!e.id) {
         if (!many)
             nd_hamming_ids_end(&s->ids, list);
         return false;
     }
-    e.id = list;
     e.rest |= ND_HALVES_MANY;
     nd_hamming_line_set(ND_HAMMING_LAYOUT_IDS, line, slot, e);
     return true;
@@ -207,7 +208,7 @@ static bool add_one(struct nd_halves *s, uint64_t x, const struct nd_halves_plac
     for (unsigned h = 0; h < 2; h++)
         put(s, h, &place[h], h ? 0 : id);
     for (unsigned h = 0; h < 2; h++) {
-        uint32_t address = nd_halves_address(&s->table[h], place[h].data);
+        uint32_t address = nd_halves_address(&s->table[h], place[h].bucket);
 
         if (is_crowded(&s->table[h], address))
             nd_halves_move_bucket(s, h, address);
@@ -230,7 +231,7 @@ static size_t add(void *self, const uint64_t *fingerprints, const uint32_t *ids,
 
                 place[i][h] = nd_halves_place(&s->code, fingerprints[start + i], h);
                 __builtin_prefetch(
-                    nd_hamming_lines_at(&t->lines, nd_halves_address(t, place[i][h].data)), 1);
+                    nd_hamming_lines_at(&t->lines, nd_halves_address(t, place[i][h].bucket)), 1);
             }
         for (size_t i = 0; i < left; i++)
             if (!add_one(s, fingerprints[start + i], place[i],
@@ -243,7 +244,7 @@ static size_t add(void *self, const uint64_t *fingerprints, const uint32_t *ids,
 static void drop_entry(struct nd_halves_table *t, const struct nd_halves_place *place,
                        struct nd_hamming_line *line, unsigned slot)
 {
-    nd_hamming_lines_take(&t->lines, nd_halves_address(t, place->data), line, slot);
+    nd_hamming_lines_take(&t->lines, nd_halves_address(t, place->bucket), line, slot);
     t->entries--;
 }
 

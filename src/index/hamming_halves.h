@@ -14,9 +14,10 @@
 
 /*
  * Of at most 3 wrong bits one half of 32 has at most 1.  Table h files a fingerprint under its half
- * h: bit 31 apart, that half's bucket in the perfect code.  The address of a bucket is the low bits
- * of its 26 data bits, by linear hashing (Litwin, 1980), so that a table of any number of lines
- * grows one line at a time.  A slot holds
+ * h: a bucket is the 26 data bits of that half in the perfect code, and above them its bit 31.  The
+ * address of a bucket is its low bits, by linear hashing (Litwin, 1980), so that a table of any
+ * number of lines grows one line at a time; bit 31 counts where there are more than 2^26.  A slot
+ * holds
  *
  *     word   the other half, which filters
  *     rest   what the address leaves open of this half:  data >> 17 (9 bits),
@@ -25,7 +26,11 @@
  *
  * so every fingerprint can be rebuilt from where it stands.
  */
-enum { ND_HALVES_LOW_BITS = 17, ND_HALVES_MANY = 1 << 15 };
+enum {
+    ND_HALVES_LOW_BITS = 17,
+    ND_HALVES_BUCKET_BITS = ND_HAMMING_DATA_BITS + 1,
+    ND_HALVES_MANY = 1 << 15
+};
 
 struct nd_halves_table {
     struct nd_hamming_lines lines;
@@ -50,19 +55,27 @@ struct nd_halves {
 
 /* Where a fingerprint goes in table `half`. */
 struct nd_halves_place {
-    uint32_t data, word;
+    uint32_t bucket, word;
     uint16_t rest;
 };
+
+/* Of a half whose low 31 bits are a code word. */
+static inline uint32_t nd_halves_bucket(uint32_t own)
+{
+    return (own & ND_HAMMING_DATA_MASK) | own >> 31 << ND_HAMMING_DATA_BITS;
+}
 
 static inline struct nd_halves_place nd_halves_place(const struct nd_hamming_code *code, uint64_t x,
                                                      unsigned half)
 {
     uint32_t own = (uint32_t)(x >> (32 * half)), word = (uint32_t)(x >> (32 * (1 - half)));
     unsigned s = nd_hamming_syndrome(code, own);
-    uint32_t data = (own ^ code->error[s]) & ND_HAMMING_DATA_MASK;
+    uint32_t bucket = nd_halves_bucket(own ^ code->error[s]);
 
     return (struct nd_halves_place){
-        data, word, (uint16_t)(data >> ND_HALVES_LOW_BITS | s << 9 | own >> 31 << 14)};
+        bucket, word,
+        (uint16_t)((bucket & ND_HAMMING_DATA_MASK) >> ND_HALVES_LOW_BITS | s << 9 |
+                   own >> 31 << 14)};
 }
 
 /* The half that stands at an address with this rest. */
@@ -75,11 +88,11 @@ static inline uint32_t nd_halves_own(const struct nd_hamming_code *code, uint32_
     return nd_hamming_code_word(code, data, rest >> 9 & 31) | (uint32_t)(rest >> 14 & 1) << 31;
 }
 
-static inline uint32_t nd_halves_address(const struct nd_halves_table *t, uint32_t data)
+static inline uint32_t nd_halves_address(const struct nd_halves_table *t, uint32_t bucket)
 {
-    uint32_t a = data & (uint32_t)(2 * t->level - 1);
+    uint32_t a = bucket & (uint32_t)(2 * t->level - 1);
 
-    return a < t->lines.n_main ? a : data & (uint32_t)(t->level - 1);
+    return a < t->lines.n_main ? a : bucket & (uint32_t)(t->level - 1);
 }
 
 /* Move all fingerprints of a bucket to `crowded`, or as many as memory allows. */

@@ -4,8 +4,8 @@
 
 enum {
     WAVE = 64,
-    LEFT = 2 * ND_HAMMING_BALL, /* what one query more may add */
-    HITS = 64                   /* a power of 2 */
+    LEFT = 2 * (ND_HAMMING_BALL + 1), /* what one query more may add */
+    HITS = 64                         /* a power of 2 */
 };
 
 /* Lines that are looked at together, and on whose behalf. */
@@ -33,6 +33,14 @@ struct search {
     size_t n_resolved, n_hits; /* all there have ever been */
 };
 
+/* The bucket on the other side of bit 31 that a ball of radius 1 meets, where it is not one of the
+ * others: there nothing else may differ. */
+static size_t append_turned(const struct nd_halves_table *t, uint32_t bucket, uint32_t *address)
+{
+    *address = nd_halves_address(t, bucket ^ UINT32_C(1) << ND_HAMMING_DATA_BITS);
+    return *address != nd_halves_address(t, bucket);
+}
+
 /* Append the lines of a query's ball in one half. */
 static void append_ball(const struct search *search, size_t query, unsigned half, struct wave *w)
 {
@@ -43,8 +51,10 @@ static void append_ball(const struct search *search, size_t query, unsigned half
     unsigned syndrome = search->radius ? p.rest >> 9 & 31 : 0; /* 0: a ball of one bucket */
     size_t at = w->n;
 
-    w->n += search->kernels->ball(s->code.ball[syndrome], p.data, (uint32_t)t->level,
+    w->n += search->kernels->ball(s->code.ball[syndrome], p.bucket, (uint32_t)t->level,
                                   (uint32_t)t->lines.n_main, w->address + at);
+    if (search->radius)
+        w->n += append_turned(t, p.bucket, w->address + w->n);
     for (; at < w->n; at++) {
         w->line[at] = lines + w->address[at];
         w->value[at] = p.word;
@@ -94,7 +104,8 @@ static void remember(struct search *search, uint64_t x, uint32_t query, unsigned
     struct hit hit = {nd_halves_place(&s->code, x, 0), query, distance};
     const struct nd_halves_table *t = &s->table[0];
 
-    __builtin_prefetch(nd_hamming_lines_at(&t->lines, nd_halves_address(t, hit.place.data)), 0, 2);
+    __builtin_prefetch(nd_hamming_lines_at(&t->lines, nd_halves_address(t, hit.place.bucket)), 0,
+                       2);
     if (search->n_hits - search->n_resolved == HITS)
         resolve(search, search->n_hits - HITS / 2);
     search->hit[search->n_hits++ % HITS] = hit;
@@ -114,7 +125,7 @@ static void check(struct search *search, const struct wave *w, size_t i, unsigne
     uint64_t differ = x ^ search->queries[number];
 
     distance = (unsigned)__builtin_popcountll(differ);
-    first = (unsigned)__builtin_popcountll(differ & INT32_MAX);
+    first = (unsigned)__builtin_popcountll(differ & UINT32_MAX);
     if (distance > search->distance || (first <= search->radius) == (half == 1))
         return;
     if (half)

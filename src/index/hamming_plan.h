@@ -8,6 +8,7 @@
 #define ND_HAMMING_FILL_TABLES (4.5 / 7)
 #define ND_HAMMING_FILL_HALVES (2.0 / 3)
 #define ND_HAMMING_FILL_CROWDED 1.05
+#define ND_HAMMING_FILL_TIGHT 1.4
 #define ND_HAMMING_FILL_LEAST 0.25
 #define ND_HAMMING_FILL_MOST 2.0
 
@@ -32,6 +33,9 @@ struct nd_hamming_chain {
  * by Poisson's law, and entries on keys.
  */
 struct nd_hamming_chain nd_hamming_chain(double n, unsigned bits, double lines, unsigned slots);
+
+/* The same of the buckets of a half, of which linear hashing has divided the first. */
+struct nd_hamming_chain nd_hamming_half_chain(double n, double lines, unsigned slots);
 
 /* ND_EINVAL where bits, distance, family or number of tables are out of range. */
 enum nd_status nd_hamming_problem_check(const struct nd_hamming_problem *problem,

@@ -119,6 +119,21 @@ struct nd_hamming_chain nd_hamming_chain(double n, unsigned bits, double lines, 
     return chain;
 }
 
+struct nd_hamming_chain nd_hamming_half_chain(double n, double lines, unsigned slots)
+{
+    double level = 1, divided; /* the share of keys whose bucket is */
+    struct nd_hamming_chain whole, half;
+
+    while (2 * level <= lines)
+        level *= 2;
+    divided = lines / level - 1;
+    whole = nd_hamming_chain(n, 64, level, slots);
+    half = nd_hamming_chain(n, 64, 2 * level, slots);
+    return (struct nd_hamming_chain){((1 - divided) * whole.size + 2 * divided * half.size) /
+                                         (1 + divided),
+                                     (1 - divided) * whole.look_up + divided * half.look_up};
+}
+
 static void predict_shards(const struct nd_hamming_machine *m, struct nd_hamming_plan *p,
                            double share)
 {
@@ -201,39 +216,38 @@ static void predict_tables(const struct nd_hamming_machine *m, struct nd_hamming
     p->query_seconds = p->lines * (line + 1e-9 * m->table_ns) + 2 * line * found;
 }
 
-/* 26 bits of data choose a bucket; what its place does not say is as good as random. */
-static struct nd_hamming_chain chain_of_half(double n, double fill, unsigned slots)
+/* 27 bits choose a bucket; what its place does not say is as good as random. */
+static double lines_of_half(double n, double fill, unsigned slots)
 {
-    double lines = n / (fill * slots), most = (double)(1 << 26), least = (double)(1 << 17);
+    double lines = n / (fill * slots), most = (double)(1 << 27), least = (double)(1 << 17);
 
-    lines = lines < least ? least : lines > most ? most : lines;
-    return nd_hamming_chain(n, 64, lines, slots);
+    return lines < least ? least : lines > most ? most : lines;
 }
 
 static void predict_halves(const struct nd_hamming_machine *m, struct nd_hamming_plan *p)
 {
     static const unsigned slots[2] = {6, 10};
-    const double least = (double)(1 << 17), most = (double)(1 << 26);
-    double n = (double)(p->problem.count ? p->problem.count : 1), line, full;
-    double look_ups = p->problem.distance < 2 ? 1 : 16;
+    const double data = (double)(1 << 26); /* more: bit 31 is one more that may be wrong */
+    double n = (double)(p->problem.count ? p->problem.count : 1), line, full = 0, chained = 0;
 
     p->lines = p->candidates = p->bytes = 0;
     for (int h = 0; h < 2; h++) {
-        double lines = n / (p->fill * slots[h]);
-        struct nd_hamming_chain chain = chain_of_half(n, p->fill, slots[h]);
+        double lines = lines_of_half(n, p->fill, slots[h]);
+        double look_ups = p->problem.distance < 2 ? 1 : lines > data ? 15 + lines / data : 16;
+        struct nd_hamming_chain chain = nd_hamming_half_chain(n, lines, slots[h]);
 
-        lines = lines < least ? least : lines > most ? most : lines;
+        full += chain.look_up - 1;
+        chained += look_ups * (chain.look_up - 1);
         p->lines += look_ups * chain.look_up;
         p->candidates += look_ups * n / lines;
         p->bytes += 64 * lines * chain.size;
     }
     line = line_seconds(m, p->bytes);
-    full = p->lines / look_ups - 2;
     p->build_seconds = n * (2 * (line + 1e-9 * m->half_add_ns) + full * ALONE * line) +
                        1e-9 * p->bytes / 64 * m->fresh_ns;
     /* A chained line is known late. */
     p->query_seconds =
-        p->lines * (line + 1e-9 * m->bucket_ns) + (full * look_ups + FINDING * ALONE / 2) * line;
+        p->lines * (line + 1e-9 * m->bucket_ns) + (chained + FINDING * ALONE / 2) * line;
 }
 
 void nd_hamming_predict(const struct nd_hamming_machine *machine, struct nd_hamming_plan *plan,
