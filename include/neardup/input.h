@@ -18,15 +18,15 @@ extern "C" {
 enum nd_format {
     ND_FORMAT_AUTO,
     ND_FORMAT_TEXT,
-    ND_FORMAT_HTML,
+    ND_FORMAT_HTML, /* by libxml2, opened at the first page; without it ND_PROBLEM_FAILED */
     ND_FORMAT_JSONL,
     ND_FORMAT_CSV,
     ND_FORMAT_TSV,
     /* A message a file, and a file of them (RFC 5322; RFC 4155).  Fields are "text" (the subject
      * and the body), "body", "id" (the Message-ID) and those of the header, by their names.  They
      * are read by GMime, which is opened at the first of them: GLib ends the program where memory
-     * ends.  Where GMime is not installed, and in a build without it, such a file is reported as
-     * ND_PROBLEM_FAILED. */
+     * ends.  Where GMime or libxml2 is not installed, and in a build without GMime, such a file is
+     * reported as ND_PROBLEM_FAILED. */
     ND_FORMAT_MAIL,
     ND_FORMAT_MBOX
 };

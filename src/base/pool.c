@@ -279,7 +279,7 @@ void nd_pool_free(struct nd_pool *pool)
     free(pool);
 }
 
-void nd_once(atomic_bool *done, void (*make)(void))
+void nd_once(atomic_bool *done, void (*make)(void *context), void *context)
 {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -287,7 +287,7 @@ void nd_once(atomic_bool *done, void (*make)(void))
         return;
     (void)pthread_mutex_lock(&mutex);
     if (!atomic_load(done))
-        make();
+        make(context);
     atomic_store(done, true);
     (void)pthread_mutex_unlock(&mutex);
 }

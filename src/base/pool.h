@@ -11,9 +11,10 @@
 
 struct nd_pool;
 
-/* Call make() the first time that the process asks for this, whichever thread does; when it returns
- * the call is over.  *done starts as false.  For third-party libraries that have a state. */
-void nd_once(atomic_bool *done, void (*make)(void));
+/* Call make(context) the first time that the process asks for this, whichever thread does; when it
+ * returns the call is over.  *done starts as false.  For third-party libraries that have a state.
+ */
+void nd_once(atomic_bool *done, void (*make)(void *context), void *context);
 
 /* n_threads workers, the calling thread among them; 0: one a processor that the process may use.
  * ND_EINVAL: too many; ND_ENOMEM: they cannot be started. */

@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 #include "input/archive_stream.h"
 
-#include <archive.h>
-#include <archive_entry.h>
+#include "input/libarchive_load.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,13 +56,13 @@ static la_ssize_t feed(struct archive *a, void *context, const void **bytes)
             n = pread(r->fd, r->in, ARCHIVE_IN, r->at);
         while (n < 0 && errno == EINTR);
         if (n < 0)
-            archive_set_error(a, errno, "%s", strerror(errno));
+            nd_libarchive.set_error(a, errno, "%s", strerror(errno));
         r->at += n > 0 ? n : 0;
         return n;
     }
     n = nd_stream_read(r->inner, r->in, ARCHIVE_IN);
     if (n < 0)
-        archive_set_error(a, EIO, "%s", r->inner->failure);
+        nd_libarchive.set_error(a, EIO, "%s", r->inner->failure);
     else
         remember_last(r, r->in, (size_t)n);
     return n;
@@ -81,7 +81,7 @@ static la_int64_t seek(struct archive *a, void *context, la_int64_t offset, int 
     else if (fstat(r->fd, &st) == 0)
         to = st.st_size + offset;
     if (to < 0) {
-        archive_set_error(a, EINVAL, "a position before the start of the file");
+        nd_libarchive.set_error(a, EINVAL, "a position before the start of the file");
         return ARCHIVE_FATAL;
     }
     r->at = to;
@@ -90,7 +90,7 @@ static la_int64_t seek(struct archive *a, void *context, la_int64_t offset, int 
 
 static const char *why(struct nd_archive_reader *r)
 {
-    const char *text = archive_error_string(r->archive);
+    const char *text = nd_libarchive.error_string(r->archive);
 
     if (r->inner->state == ND_STREAM_FAILED)
         return r->inner->failure;
@@ -101,7 +101,7 @@ static enum nd_status status_of(const struct nd_archive_reader *r)
 {
     if (r->inner->state == ND_STREAM_FAILED)
         return r->inner->status;
-    return archive_errno(r->archive) == ENOMEM ? ND_ENOMEM : ND_EINPUT;
+    return nd_libarchive.error_number(r->archive) == ENOMEM ? ND_ENOMEM : ND_EINPUT;
 }
 
 /* The next block of the file: 1, 0 at its end, -1. */
@@ -110,7 +110,7 @@ static int next_block(struct nd_archive_reader *r)
     const void *block;
     la_int64_t offset;
     size_t len;
-    int code = archive_read_data_block(r->archive, &block, &len, &offset);
+    int code = nd_libarchive.read_data_block(r->archive, &block, &len, &offset);
 
     if (code == ARCHIVE_EOF) { /* a sparse file may end in a hole */
         r->holes = r->size > r->made ? r->size - r->made : 0;
@@ -157,8 +157,8 @@ static int open_archive(struct nd_archive_reader *r)
 
     r->is_open = true;
     if (r->fd >= 0)
-        archive_read_set_seek_callback(a, seek);
-    return archive_read_open2(a, r, NULL, feed, NULL, NULL);
+        nd_libarchive.read_set_seek_callback(a, seek);
+    return nd_libarchive.read_open2(a, r, NULL, feed, NULL, NULL);
 }
 
 /* A tar that was cut off between two files ends like a whole one, but for its zeroes. */
@@ -183,10 +183,10 @@ static int fail(struct nd_archive_reader *r, const char **failure)
 
 static void take_name(struct nd_archive_reader *r, struct archive_entry *e)
 {
-    const char *name = archive_entry_pathname(e);
+    const char *name = nd_libarchive.entry_pathname(e);
 
     if (!name)
-        name = archive_entry_pathname_utf8(e);
+        name = nd_libarchive.entry_pathname_utf8(e);
     if (name)
         (void)snprintf(r->name, sizeof r->name, "%s", name);
     else
@@ -205,18 +205,18 @@ int nd_archive_reader_next(struct nd_archive_reader *r, struct nd_stream **entry
     if (r->is_fatal || (!r->is_open && open_archive(r) != ARCHIVE_OK))
         return fail(r, failure);
     for (;;) {
-        int code = archive_read_next_header(r->archive, &e);
+        int code = nd_libarchive.read_next_header(r->archive, &e);
 
         if (code == ARCHIVE_EOF)
             return at_end(r, failure);
         if (code < ARCHIVE_WARN)
             return fail(r, failure);
         r->n_entries++;
-        if (archive_entry_filetype(e) == AE_IFREG && !archive_entry_hardlink(e))
+        if (nd_libarchive.entry_filetype(e) == AE_IFREG && !nd_libarchive.entry_hardlink(e))
             break;
     }
     take_name(r, e);
-    r->size = r->kind == ND_ARCHIVE_TAR ? (uint64_t)archive_entry_size(e) : 0;
+    r->size = r->kind == ND_ARCHIVE_TAR ? (uint64_t)nd_libarchive.entry_size(e) : 0;
     *entry = &r->entry;
     *name = r->name;
     return 1;
@@ -227,12 +227,12 @@ static int support(struct archive *a, enum nd_archive kind, int fd)
     int code = ARCHIVE_OK;
 
     if (kind == ND_ARCHIVE_TAR)
-        code = archive_read_support_format_tar(a);
+        code = nd_libarchive.read_support_format_tar(a);
     else if (fd >= 0)
-        code = archive_read_support_format_zip_seekable(a);
+        code = nd_libarchive.read_support_format_zip_seekable(a);
     else
-        code = archive_read_support_format_zip_streamable(a);
-    return code == ARCHIVE_OK ? archive_read_support_format_empty(a) : code;
+        code = nd_libarchive.read_support_format_zip_streamable(a);
+    return code == ARCHIVE_OK ? nd_libarchive.read_support_format_empty(a) : code;
 }
 
 struct nd_archive_reader *nd_archive_reader_new(struct nd_stream *inner, enum nd_archive kind,
@@ -246,7 +246,7 @@ struct nd_archive_reader *nd_archive_reader_new(struct nd_stream *inner, enum nd
     r->inner = inner;
     r->kind = kind;
     r->fd = kind == ND_ARCHIVE_ZIP ? fd : -1;
-    r->archive = archive_read_new();
+    r->archive = nd_libarchive.read_new();
     if (!r->archive || support(r->archive, kind, r->fd) != ARCHIVE_OK) {
         nd_archive_reader_free(r);
         return NULL;
@@ -259,6 +259,6 @@ void nd_archive_reader_free(struct nd_archive_reader *r)
     if (!r)
         return;
     nd_buffer_release(&r->entry.ahead);
-    archive_read_free(r->archive);
+    nd_libarchive.read_free(r->archive);
     free(r);
 }

@@ -5,6 +5,8 @@
 #include "input/byte_stream.h"
 #include "input/detect.h"
 
+/* Nothing here may be called before nd_libarchive_load() has answered NULL. */
+
 /* zstd, xz, bzip2 and lz4; `inner` stays the caller's and must outlive it.  NULL: out of memory. */
 struct nd_stream *nd_unpack_stream_new(struct nd_stream *inner, enum nd_compression compression);
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "input/input_state.h"
 
+#include "input/libxml_load.h"
 #include "input/mail.h"
 
 #include <string.h>
@@ -64,11 +65,27 @@ static const char *json_mistake(const char *head, size_t len)
     return NULL;
 }
 
-/* Why nothing can be read of this as what it is; NULL: it can be. */
-static const char *find_mistake(enum nd_format format, const char *head, size_t len)
+/* Why what reads this format is not there; NULL: it is.  Only when a message is taken apart is it
+ * seen whether there are pages in it. */
+static const char *missing_library(enum nd_format format, enum nd_text_format text_format)
 {
-    if (format == ND_FORMAT_MAIL || format == ND_FORMAT_MBOX)
-        return nd_mail_missing();
+    bool is_mail = format == ND_FORMAT_MAIL || format == ND_FORMAT_MBOX;
+    bool has_fields =
+        format == ND_FORMAT_JSONL || format == ND_FORMAT_CSV || format == ND_FORMAT_TSV;
+    bool has_pages = format == ND_FORMAT_HTML || (has_fields && text_format == ND_TEXT_HTML);
+    const char *missing = is_mail ? nd_mail_missing() : NULL;
+
+    return !missing && (is_mail || has_pages) ? nd_libxml_load() : missing;
+}
+
+/* Why nothing can be read of this as what it is; NULL: it can be. */
+static const char *find_mistake(const struct nd_input *input, enum nd_format format,
+                                const char *head, size_t len)
+{
+    const char *missing = missing_library(format, input->options.text_format);
+
+    if (missing)
+        return missing;
     return format == ND_FORMAT_JSONL ? json_mistake(head, len) : NULL;
 }
 
@@ -148,7 +165,7 @@ int nd_input_begin_source(struct nd_input *input, struct nd_stream *stream)
         return ND_ENOMEM;
     mark = len >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     format = choose_format(input, head, len);
-    mistake = find_mistake(format, head + mark, len - mark);
+    mistake = find_mistake(input, format, head + mark, len - mark);
     if (mistake)
         return refuse(input, mistake);
     *from = (struct nd_open_source){.stream = stream};

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "input/input_state.h"
 
+#include "input/libarchive_load.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -98,6 +100,16 @@ static int open_stored(struct nd_input *input, const char *path)
     return f->stored ? 1 : ND_ENOMEM;
 }
 
+/* Whether this can be read, which libarchive does; else it is reported. */
+static bool has_libarchive(const struct nd_input *input, const char *kind)
+{
+    const char *missing = nd_libarchive_load();
+
+    if (missing)
+        nd_input_problem(input, ND_PROBLEM_FAILED, "%s data cannot be read %s", kind, missing);
+    return !missing;
+}
+
 /*
  * Put the decompressor on top that the first bytes ask for; *on_top is NULL where they ask for
  * none.  `name` is what the stream is called.
@@ -123,16 +135,23 @@ static int unpack(struct nd_input *input, struct nd_stream *inner, const char *n
                          nd_compression_name(named), nd_compression_name(*compression));
     if (*compression == ND_COMPRESSION_NONE)
         return 1;
-    *on_top = *compression == ND_COMPRESSION_GZIP ? nd_gzip_stream_new(inner)
-                                                  : nd_unpack_stream_new(inner, *compression);
+    if (*compression == ND_COMPRESSION_GZIP)
+        *on_top = nd_gzip_stream_new(inner);
+    else if (has_libarchive(input, nd_compression_name(*compression)))
+        *on_top = nd_unpack_stream_new(inner, *compression);
+    else
+        return 0;
     return *on_top ? 1 : ND_ENOMEM;
 }
 
+/* 1, 0 (reported), ND_ENOMEM. */
 static int open_archive(struct nd_input *input, struct nd_stream *stream)
 {
     struct nd_open_file *f = &input->file;
     int fd = f->is_regular && !f->unpacked ? f->fd : -1;
 
+    if (!has_libarchive(input, nd_archive_name(f->archive)))
+        return 0;
     f->entries = nd_archive_reader_new(stream, f->archive, fd);
     f->first_source = input->sources.count;
     return f->entries ? 1 : ND_ENOMEM;

@@ -25,11 +25,11 @@ const char *nd_mail_missing(void)
 
 const char *nd_mail_parser_version(char out[ND_MAIL_VERSION_BYTES])
 {
-    const unsigned *v = nd_gmime.version;
+    const guint *const *v = nd_gmime.version;
 
     if (nd_gmime_load())
         return "none";
-    (void)snprintf(out, ND_MAIL_VERSION_BYTES, "GMime %u.%u.%u", v[0], v[1], v[2]);
+    (void)snprintf(out, ND_MAIL_VERSION_BYTES, "GMime %u.%u.%u", *v[0], *v[1], *v[2]);
     return out;
 }
 

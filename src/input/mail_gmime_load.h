@@ -53,7 +53,7 @@ struct nd_gmime {
 #define ND_GMIME_MEMBER(name) __typeof__(g_##name) *(name);
     ND_GMIME_FUNCTIONS(ND_GMIME_MEMBER)
 #undef ND_GMIME_MEMBER
-    unsigned version[3]; /* of the library that was opened */
+    const guint *version[3]; /* of the library that was opened: major, minor, micro */
 };
 
 /* Filled and ready once nd_gmime_load() has answered NULL; never written after that. */

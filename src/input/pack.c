@@ -3,8 +3,8 @@
 
 #include <neardup/text.h>
 
-#include <archive.h>
-#include <archive_entry.h>
+#include "input/libarchive_load.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static enum nd_status check(struct nd_packer *p, la_ssize_t code, struct nd_erro
     if (code >= ARCHIVE_WARN)
         return ND_OK;
     p->has_failed = true;
-    why = archive_error_string(p->archive);
+    why = nd_libarchive.error_string(p->archive);
     return nd_fail(err, ND_EIO, "cannot compress: %s", why ? why : "unknown error");
 }
 
@@ -54,29 +54,30 @@ static int add_filter(struct archive *a, const char *compression)
 {
     static const struct {
         const char *name;
-        int (*add)(struct archive *);
+        int (**add)(struct archive *);
         const char *level;
     } filters[] = {
-        {"none", archive_write_add_filter_none, NULL},
-        {"gzip", archive_write_add_filter_gzip, "6"},
-        {"zstd", archive_write_add_filter_zstd, "3"},
-        {"xz", archive_write_add_filter_xz, "6"},
-        {"bzip2", archive_write_add_filter_bzip2, "9"},
-        {"lz4", archive_write_add_filter_lz4, "1"},
+        {"none", &nd_libarchive.write_add_filter_none, NULL},
+        {"gzip", &nd_libarchive.write_add_filter_gzip, "6"},
+        {"zstd", &nd_libarchive.write_add_filter_zstd, "3"},
+        {"xz", &nd_libarchive.write_add_filter_xz, "6"},
+        {"bzip2", &nd_libarchive.write_add_filter_bzip2, "9"},
+        {"lz4", &nd_libarchive.write_add_filter_lz4, "1"},
     };
 
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
         if (strcmp(filters[i].name, compression) != 0)
             continue;
         /* ARCHIVE_WARN means that an external program would be started: refused. */
-        if (filters[i].add(a) != ARCHIVE_OK)
+        if ((*filters[i].add)(a) != ARCHIVE_OK)
             return ARCHIVE_FATAL;
         if (i == 0)
             return ARCHIVE_OK;
-        if (i == 1 && archive_write_set_filter_option(a, "gzip", "timestamp", NULL) != ARCHIVE_OK)
+        if (i == 1 &&
+            nd_libarchive.write_set_filter_option(a, "gzip", "timestamp", NULL) != ARCHIVE_OK)
             return ARCHIVE_FATAL;
-        return archive_write_set_filter_option(a, compression, "compression-level",
-                                               filters[i].level);
+        return nd_libarchive.write_set_filter_option(a, compression, "compression-level",
+                                                     filters[i].level);
     }
     return ARCHIVE_FATAL;
 }
@@ -84,34 +85,34 @@ static int add_filter(struct archive *a, const char *compression)
 static int set_format(struct archive *a, const char *archive)
 {
     if (!archive)
-        return archive_write_set_format_raw(a);
+        return nd_libarchive.write_set_format_raw(a);
     if (strcmp(archive, "zip") == 0) {
-        if (archive_write_set_format_zip(a) != ARCHIVE_OK)
+        if (nd_libarchive.write_set_format_zip(a) != ARCHIVE_OK)
             return ARCHIVE_FATAL;
-        return archive_write_set_format_option(a, "zip", "hdrcharset", "UTF-8");
+        return nd_libarchive.write_set_format_option(a, "zip", "hdrcharset", "UTF-8");
     }
     /* GNU's: names of any length as the bytes they are.  pax would have to know their charset. */
-    return archive_write_set_format_gnutar(a);
+    return nd_libarchive.write_set_format_gnutar(a);
 }
 
 static int put_header(struct archive *a, const char *archive, const char *name, uint64_t bytes)
 {
-    struct archive_entry *entry = archive_entry_new();
+    struct archive_entry *entry = nd_libarchive.entry_new();
     int result;
 
     if (!entry)
         return ARCHIVE_FATAL;
     /* Zip marks a name as UTF-8; no locale is asked.  (The tar writers crash on such an entry.) */
     if (archive && strcmp(archive, "zip") == 0 && nd_utf8_valid(name, strlen(name)))
-        archive_entry_set_pathname_utf8(entry, name);
+        nd_libarchive.entry_set_pathname_utf8(entry, name);
     else
-        archive_entry_set_pathname(entry, name);
-    archive_entry_set_filetype(entry, AE_IFREG);
-    archive_entry_set_perm(entry, 0644);
-    archive_entry_set_mtime(entry, 0, 0);
-    archive_entry_set_size(entry, (la_int64_t)bytes);
-    result = archive_write_header(a, entry);
-    archive_entry_free(entry);
+        nd_libarchive.entry_set_pathname(entry, name);
+    nd_libarchive.entry_set_filetype(entry, AE_IFREG);
+    nd_libarchive.entry_set_perm(entry, 0644);
+    nd_libarchive.entry_set_mtime(entry, 0, 0);
+    nd_libarchive.entry_set_size(entry, (la_int64_t)bytes);
+    result = nd_libarchive.write_header(a, entry);
+    nd_libarchive.entry_free(entry);
     return result;
 }
 
@@ -121,8 +122,8 @@ static int start(struct nd_packer *p, const char *compression, const char *archi
 
     if (add_filter(a, compression) != ARCHIVE_OK || set_format(a, archive) != ARCHIVE_OK)
         return ARCHIVE_FATAL;
-    archive_write_set_bytes_in_last_block(a, 1);
-    if (archive_write_open2(a, p, NULL, pass_on, NULL, NULL) != ARCHIVE_OK)
+    nd_libarchive.write_set_bytes_in_last_block(a, 1);
+    if (nd_libarchive.write_open2(a, p, NULL, pass_on, NULL, NULL) != ARCHIVE_OK)
         return ARCHIVE_FATAL;
     if (archive)
         return ARCHIVE_OK;
@@ -132,9 +133,16 @@ static int start(struct nd_packer *p, const char *compression, const char *archi
 struct nd_packer *nd_packer_new(const char *compression, const char *archive, nd_packer_sink *sink,
                                 void *context, struct nd_error *err)
 {
-    struct nd_packer *p = calloc(1, sizeof *p);
+    const char *missing = nd_libarchive_load();
+    struct nd_packer *p;
 
-    if (!p || !(p->archive = archive_write_new())) {
+    if (missing) {
+        nd_fail(err, ND_EUNSUPPORTED, "%s cannot be written %s", archive ? archive : compression,
+                missing);
+        return NULL;
+    }
+    p = calloc(1, sizeof *p);
+    if (!p || !(p->archive = nd_libarchive.write_new())) {
         free(p);
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
@@ -145,7 +153,8 @@ struct nd_packer *nd_packer_new(const char *compression, const char *archive, nd
     if (start(p, compression, archive) >= ARCHIVE_WARN)
         return p;
     nd_fail(err, ND_EUNSUPPORTED, "cannot write %s: %s", archive ? archive : compression,
-            archive_error_string(p->archive) ? archive_error_string(p->archive) : "not built in");
+            nd_libarchive.error_string(p->archive) ? nd_libarchive.error_string(p->archive)
+                                                   : "not built in");
     nd_packer_free(p);
     return NULL;
 }
@@ -161,8 +170,8 @@ void nd_packer_free(struct nd_packer *p)
      */
     p->is_over = true;
     if (p->has_failed)
-        archive_write_fail(p->archive);
-    archive_write_free(p->archive);
+        nd_libarchive.write_fail(p->archive);
+    nd_libarchive.write_free(p->archive);
     free(p);
 }
 
@@ -181,7 +190,7 @@ enum nd_status nd_packer_write(struct nd_packer *p, const void *data, size_t len
     const char *at = data;
 
     while (len && status == ND_OK) {
-        la_ssize_t n = archive_write_data(p->archive, at, len);
+        la_ssize_t n = nd_libarchive.write_data(p->archive, at, len);
 
         status = check(p, n > 0 ? n : ARCHIVE_FATAL, err);
         at += n > 0 ? n : 0;
@@ -192,8 +201,8 @@ enum nd_status nd_packer_write(struct nd_packer *p, const void *data, size_t len
 
 enum nd_status nd_packer_finish(struct nd_packer *p, struct nd_error *err)
 {
-    return check(p, archive_write_close(p->archive) == ARCHIVE_OK ? ARCHIVE_OK : ARCHIVE_FATAL,
-                 err);
+    return check(
+        p, nd_libarchive.write_close(p->archive) == ARCHIVE_OK ? ARCHIVE_OK : ARCHIVE_FATAL, err);
 }
 
 static const struct {

@@ -1,10 +1,8 @@
 /* parse_html.c - a document from a page: its title and its visible text, by libxml2 */
 #include "input/parser_state.h"
 
-#include "base/pool.h"
+#include "input/libxml_load.h"
 
-#include <libxml/HTMLparser.h>
-#include <libxml/parserInternals.h> /* xmlSwitchEncoding */
 #include <limits.h>
 #include <string.h>
 
@@ -67,7 +65,7 @@ static enum element kind_of(const xmlChar *name)
 static void out_of_memory(struct page *page)
 {
     page->no_memory = true;
-    xmlStopParser(page->context);
+    nd_libxml.xmlStopParser(page->context);
 }
 
 static void begin_marks(struct page *page, const xmlChar *name, const xmlChar **attributes)
@@ -103,7 +101,7 @@ static void start_element(void *context, const xmlChar *name, const xmlChar **at
         begin_in_tree(page, name);
     if (page->context->nameNr > DEPTH_MAX && !page->is_too_deep) {
         page->is_too_deep = true;
-        xmlStopParser(page->context);
+        nd_libxml.xmlStopParser(page->context);
     }
     if (kind == HIDDEN)
         page->hidden++;
@@ -242,15 +240,6 @@ static bool make_safe(struct nd_arena *arena, struct nd_view *v)
     return true;
 }
 
-/* At its first page libxml2 makes itself ready; two threads that do that at once may wait for one
- * another for ever. */
-static void make_ready(void)
-{
-    static atomic_bool is_ready;
-
-    nd_once(&is_ready, xmlInitParser);
-}
-
 /* One call for the whole page: fed in pieces, libxml2 gives other text.  False: out of memory. */
 static bool read_page(struct page *page, struct nd_view v)
 {
@@ -264,20 +253,19 @@ static bool read_page(struct page *page, struct nd_view v)
     };
     htmlParserCtxtPtr context;
 
-    make_ready();
-    context = htmlCreateMemoryParserCtxt(v.data, (int)v.len);
+    context = nd_libxml.htmlCreateMemoryParserCtxt(v.data, (int)v.len);
     if (!context)
         return false;
     page->context = context;
     *context->sax = sax;
     context->userData = page;
-    (void)htmlCtxtUseOptions(context, HTML_PARSE_RECOVER | HTML_PARSE_NOERROR |
-                                          HTML_PARSE_NOWARNING | HTML_PARSE_NONET |
-                                          HTML_PARSE_IGNORE_ENC);
+    (void)nd_libxml.htmlCtxtUseOptions(context, HTML_PARSE_RECOVER | HTML_PARSE_NOERROR |
+                                                    HTML_PARSE_NOWARNING | HTML_PARSE_NONET |
+                                                    HTML_PARSE_IGNORE_ENC);
     context->sax->serror = note_error;
-    (void)xmlSwitchEncoding(context, XML_CHAR_ENCODING_UTF8);
-    (void)htmlParseDocument(context);
-    htmlFreeParserCtxt(context);
+    (void)nd_libxml.xmlSwitchEncoding(context, XML_CHAR_ENCODING_UTF8);
+    (void)nd_libxml.htmlParseDocument(context);
+    nd_libxml.htmlFreeParserCtxt(context);
     return !page->no_memory;
 }
 
@@ -321,6 +309,8 @@ int nd_html_read(struct nd_parsing *p, struct nd_view v, struct nd_page_marks *m
                         .marks = marks,
                         .tree = tree};
 
+    if (nd_libxml_load())
+        return nd_parsing_refuse(p, "%s", nd_libxml_load());
     if (!make_safe(&parser->arena, &v))
         return ND_ENOMEM;
     if (v.len > INT_MAX)

@@ -1,8 +1,8 @@
 /* unpack_stream.c - zstd, xz, bzip2 and lz4, by libarchive's filters over its raw format */
 #include "input/archive_stream.h"
 
-#include <archive.h>
-#include <archive_entry.h>
+#include "input/libarchive_load.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static la_ssize_t feed(struct archive *a, void *context, const void **bytes)
     ssize_t n = nd_stream_read(u->inner, u->in, UNPACK_IN);
 
     if (n < 0)
-        archive_set_error(a, EIO, "%s", u->inner->failure);
+        nd_libarchive.set_error(a, EIO, "%s", u->inner->failure);
     else
         u->fed += (uint64_t)n;
     *bytes = u->in;
@@ -37,12 +37,12 @@ static la_ssize_t feed(struct archive *a, void *context, const void **bytes)
 
 static ssize_t damaged(struct unpack_stream *u)
 {
-    const char *why = archive_error_string(u->archive);
+    const char *why = nd_libarchive.error_string(u->archive);
 
     if (u->inner->state == ND_STREAM_FAILED)
         return nd_stream_fail(&u->stream, u->inner->status, "%s", u->inner->failure);
     return nd_stream_fail(
-        &u->stream, archive_errno(u->archive) == ENOMEM ? ND_ENOMEM : ND_EINPUT,
+        &u->stream, nd_libarchive.error_number(u->archive) == ENOMEM ? ND_ENOMEM : ND_EINPUT,
         "%s data is damaged or ends too early after %" PRIu64 " uncompressed bytes: %s",
         nd_compression_name(u->compression), u->made, why ? why : "unknown error");
 }
@@ -53,7 +53,7 @@ static ssize_t damaged(struct unpack_stream *u)
  */
 static ssize_t check_end(struct unpack_stream *u)
 {
-    uint64_t used = (uint64_t)archive_filter_bytes(u->archive, -1);
+    uint64_t used = (uint64_t)nd_libarchive.filter_bytes(u->archive, -1);
     char more;
     ssize_t n = nd_stream_read(u->inner, &more, 1);
 
@@ -74,15 +74,16 @@ static ssize_t unpack_fill(struct nd_stream *s, char *out, size_t room)
 
     if (!u->begun) {
         struct archive_entry *entry;
-        int code = archive_read_open2(u->archive, u, NULL, feed, NULL, NULL);
+        int code = nd_libarchive.read_open2(u->archive, u, NULL, feed, NULL, NULL);
 
         if (code == ARCHIVE_OK)
-            code = archive_read_next_header(u->archive, &entry);
+            code = nd_libarchive.read_next_header(u->archive, &entry);
         if (code == ARCHIVE_EOF) /* frames of nothing */
             return check_end(u);
         if (code < ARCHIVE_WARN)
             return damaged(u);
-        if (archive_filter_code(u->archive, 0) == ARCHIVE_FILTER_NONE) /* given on as they are */
+        /* Given on as they are. */
+        if (nd_libarchive.filter_code(u->archive, 0) == ARCHIVE_FILTER_NONE)
             return nd_stream_fail(s, ND_EINPUT, "%s data ends within its header",
                                   nd_compression_name(u->compression));
         u->begun = true;
@@ -90,7 +91,7 @@ static ssize_t unpack_fill(struct nd_stream *s, char *out, size_t room)
     while (u->block_len == 0) {
         const void *block;
         la_int64_t offset;
-        int code = archive_read_data_block(u->archive, &block, &u->block_len, &offset);
+        int code = nd_libarchive.read_data_block(u->archive, &block, &u->block_len, &offset);
 
         if (code == ARCHIVE_EOF)
             return check_end(u);
@@ -109,7 +110,7 @@ static ssize_t unpack_fill(struct nd_stream *s, char *out, size_t room)
 
 static void unpack_close(struct nd_stream *s)
 {
-    archive_read_free(((struct unpack_stream *)s)->archive);
+    nd_libarchive.read_free(((struct unpack_stream *)s)->archive);
     free(s);
 }
 
@@ -119,16 +120,16 @@ static int support(struct archive *a, enum nd_compression compression)
     int code = ARCHIVE_FATAL;
 
     switch (compression) {
-    case ND_COMPRESSION_ZSTD: code = archive_read_support_filter_zstd(a); break;
-    case ND_COMPRESSION_XZ: code = archive_read_support_filter_xz(a); break;
-    case ND_COMPRESSION_BZIP2: code = archive_read_support_filter_bzip2(a); break;
-    case ND_COMPRESSION_LZ4: code = archive_read_support_filter_lz4(a); break;
+    case ND_COMPRESSION_ZSTD: code = nd_libarchive.read_support_filter_zstd(a); break;
+    case ND_COMPRESSION_XZ: code = nd_libarchive.read_support_filter_xz(a); break;
+    case ND_COMPRESSION_BZIP2: code = nd_libarchive.read_support_filter_bzip2(a); break;
+    case ND_COMPRESSION_LZ4: code = nd_libarchive.read_support_filter_lz4(a); break;
     case ND_COMPRESSION_NONE:
     case ND_COMPRESSION_GZIP: break;
     }
     if (code == ARCHIVE_OK)
-        code = archive_read_support_format_raw(a);
-    return code == ARCHIVE_OK ? archive_read_support_format_empty(a) : code;
+        code = nd_libarchive.read_support_format_raw(a);
+    return code == ARCHIVE_OK ? nd_libarchive.read_support_format_empty(a) : code;
 }
 
 struct nd_stream *nd_unpack_stream_new(struct nd_stream *inner, enum nd_compression compression)
@@ -142,9 +143,9 @@ struct nd_stream *nd_unpack_stream_new(struct nd_stream *inner, enum nd_compress
     u->stream.close = unpack_close;
     u->inner = inner;
     u->compression = compression;
-    u->archive = archive_read_new();
+    u->archive = nd_libarchive.read_new();
     if (!u->archive || support(u->archive, compression) != ARCHIVE_OK) {
-        archive_read_free(u->archive);
+        nd_libarchive.read_free(u->archive);
         free(u);
         return NULL;
     }

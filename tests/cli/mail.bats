@@ -224,5 +224,5 @@ PY
     cc -shared -o other/libgmime-3.0.so.0 -x c /dev/null
     LD_LIBRARY_PATH=other run neardup sketch spam.eml
     [ "$status" -eq 2 ]
-    [[ ${lines[0]} == "neardup: spam.eml: mail cannot be read without GMime (Debian: libgmime-3.0-0): "*"undefined symbol: g_"* ]]
+    [[ ${lines[0]} == "neardup: spam.eml: mail cannot be read without GMime (Debian: libgmime-3.0-0): "*"undefined symbol: g"* ]]
 }

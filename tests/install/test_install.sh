@@ -43,9 +43,10 @@ cmake -S . -B "$work/build" -DCMAKE_PREFIX_PATH="$work/moved" >/dev/null
 cmake --build "$work/build" >/dev/null
 check_programs "$work/build/consumer_c" "$work/build/consumer_cpp"
 
-if readelf -d "$work/moved/bin/neardup" "$work/moved/lib/libneardup_files.so" | grep -Ei 'needed.*(glib|gmime)' ||
-    pkg-config --print-requires-private neardup-files | grep gmime; then
-    fail "GMime is linked: it is to be opened where there is mail"
+opened='glib|gmime|archive|xml'
+if readelf -d "$work/moved/bin/neardup" "$work/moved/lib/libneardup_files.so" | grep -Ei "needed.*($opened)" ||
+    pkg-config --print-requires-private neardup-files | grep -E "$opened"; then
+    fail "GMime, libarchive or libxml2 is linked: they are to be opened where they are needed"
 fi
 
 [ -f "$work/moved/share/neardup/recipes/default.ini" ] || fail "no default recipe"
