@@ -1,5 +1,6 @@
 /* hamming_predict.c - what a design should cost: candidates, lines, bytes, seconds */
 #include <math.h>
+#include <stdbool.h>
 
 #include "index/hamming_plan.h"
 
@@ -201,39 +202,85 @@ static void predict_tables(const struct nd_hamming_machine *m, struct nd_hamming
     p->query_seconds = p->lines * (line + 1e-9 * m->table_ns) + 2 * line * found;
 }
 
-/* 26 bits of data choose a bucket; what its place does not say is as good as random. */
-static struct nd_hamming_chain chain_of_half(double n, double fill, unsigned slots)
+unsigned nd_hamming_half_low_bits(const struct nd_hamming_plan *plan, unsigned table)
 {
-    double lines = n / (fill * slots), most = (double)(1 << 26), least = (double)(1 << 17);
-
-    lines = lines < least ? least : lines > most ? most : lines;
-    return nd_hamming_chain(n, 64, lines, slots);
+    return plan->family == ND_HAMMING_HALVES || table == 0 ? 17 : 16;
 }
 
+double nd_hamming_half_most(const struct nd_hamming_plan *plan)
+{
+    return plan->family == ND_HAMMING_HALVES ? ldexp(1, 26)
+                                             : ldexp(ND_HAMMING_LOOKS, (int)plan->key_bits);
+}
+
+double nd_hamming_half_lines(const struct nd_hamming_plan *plan, unsigned low_bits, unsigned slots)
+{
+    double lines = floor((double)plan->problem.count / (plan->fill * slots));
+    double least = ldexp(1, (int)low_bits), most = nd_hamming_half_most(plan);
+
+    return lines < least ? least : lines > most ? most : lines;
+}
+
+/*
+ * By linear hashing the first lines beyond a power of 2 have been divided, and hold half as much as
+ * the others.  What the address leaves open is as good as random: Poisson's law.
+ */
+struct nd_hamming_chain nd_hamming_half_chain(double n, double lines, unsigned slots)
+{
+    double level = ldexp(1, ilogb(lines)), divided = (lines - level) / level;
+    struct nd_hamming_chain whole = nd_hamming_chain(n, 64, level, slots), chain = whole;
+
+    if (divided > 0) {
+        struct nd_hamming_chain part = nd_hamming_chain(n, 64, 2 * level, slots);
+
+        chain.look_up += divided * (part.look_up - whole.look_up);
+        chain.size = ((1 - divided) * whole.size + 2 * divided * part.size) * level / lines;
+    }
+    return chain;
+}
+
+/* Buckets that a query asks of a table with so many lines. */
+static double looks_of(const struct nd_hamming_plan *p, unsigned table, double lines)
+{
+    unsigned distance = p->problem.distance;
+    double each;
+
+    if (p->family == ND_HAMMING_HALVES)
+        return distance < 2 ? 1 : 16;
+    each = ldexp(lines, -(int)p->key_bits);
+    if (table >= (distance > 1 ? p->tables : distance ? p->tables / 2 : 1))
+        return 0;
+    return each > 1 ? each : 1;
+}
+
+/*
+ * The work of a bucket is that of the code's ball, of which there are many at a time, or that of a
+ * table of keys.  Lines that are chained in several tables are under way together.
+ */
 static void predict_halves(const struct nd_hamming_machine *m, struct nd_hamming_plan *p)
 {
-    static const unsigned slots[2] = {6, 10};
-    const double least = (double)(1 << 17), most = (double)(1 << 26);
-    double n = (double)(p->problem.count ? p->problem.count : 1), line, full;
-    double look_ups = p->problem.distance < 2 ? 1 : 16;
+    double n = (double)(p->problem.count ? p->problem.count : 1), line, full = 0, late = 0;
+    bool code = p->family == ND_HAMMING_HALVES;
+    double work = code ? m->bucket_ns : m->table_ns, alone = code ? ALONE : ALONE / 2.0;
 
     p->lines = p->candidates = p->bytes = 0;
-    for (int h = 0; h < 2; h++) {
-        double lines = n / (p->fill * slots[h]);
-        struct nd_hamming_chain chain = chain_of_half(n, p->fill, slots[h]);
+    for (unsigned t = 0; t < p->tables; t++) {
+        unsigned slots = t ? 10 : 6;
+        double lines = nd_hamming_half_lines(p, nd_hamming_half_low_bits(p, t), slots);
+        struct nd_hamming_chain chain = nd_hamming_half_chain(n, lines, slots);
+        double looks = looks_of(p, t, lines);
 
-        lines = lines < least ? least : lines > most ? most : lines;
-        p->lines += look_ups * chain.look_up;
-        p->candidates += look_ups * n / lines;
+        p->lines += looks * chain.look_up;
+        p->candidates += looks * n / lines;
         p->bytes += 64 * lines * chain.size;
+        late += looks * (chain.look_up - 1);
+        full += chain.look_up < 2 ? chain.look_up - 1 : 1;
     }
     line = line_seconds(m, p->bytes);
-    full = p->lines / look_ups - 2;
-    p->build_seconds = n * (2 * (line + 1e-9 * m->half_add_ns) + full * ALONE * line) +
+    p->build_seconds = n * (p->tables * (line + 1e-9 * m->half_add_ns) + full * alone * line) +
                        1e-9 * p->bytes / 64 * m->fresh_ns;
     /* A chained line is known late. */
-    p->query_seconds =
-        p->lines * (line + 1e-9 * m->bucket_ns) + (full * look_ups + FINDING * ALONE / 2) * line;
+    p->query_seconds = p->lines * (line + 1e-9 * work) + (late + FINDING * ALONE / 2) * line;
 }
 
 void nd_hamming_predict(const struct nd_hamming_machine *machine, struct nd_hamming_plan *plan,
@@ -246,7 +293,8 @@ void nd_hamming_predict(const struct nd_hamming_machine *machine, struct nd_hamm
     case ND_HAMMING_POPCOUNT:
         predict_shards(machine, plan, popcount_share(problem->bits, problem->distance));
         break;
-    case ND_HAMMING_HALVES: predict_halves(machine, plan); break;
+    case ND_HAMMING_HALVES:
+    case ND_HAMMING_WINDOWS: predict_halves(machine, plan); break;
     case ND_HAMMING_BLOCKS:
     case ND_HAMMING_COVERING: predict_tables(machine, plan, keys); break;
     }
