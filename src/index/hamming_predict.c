@@ -1,6 +1,5 @@
 /* hamming_predict.c - what a design should cost: candidates, lines, bytes, seconds */
 #include <math.h>
-#include <stdbool.h>
 
 #include "index/hamming_plan.h"
 
@@ -239,48 +238,80 @@ struct nd_hamming_chain nd_hamming_half_chain(double n, double lines, unsigned s
     return chain;
 }
 
+/* Of windows: tables that a query asks. */
+static unsigned asked(const struct nd_hamming_plan *p)
+{
+    return p->problem.distance > 1 ? p->tables : p->problem.distance ? p->tables / 2 : 1;
+}
+
 /* Buckets that a query asks of a table with so many lines. */
 static double looks_of(const struct nd_hamming_plan *p, unsigned table, double lines)
 {
-    unsigned distance = p->problem.distance;
     double each;
 
     if (p->family == ND_HAMMING_HALVES)
-        return distance < 2 ? 1 : 16;
+        return p->problem.distance < 2 ? 1 : 16;
     each = ldexp(lines, -(int)p->key_bits);
-    if (table >= (distance > 1 ? p->tables : distance ? p->tables / 2 : 1))
-        return 0;
-    return each > 1 ? each : 1;
+    return table >= asked(p) ? 0 : each > 1 ? each : 1;
 }
 
-/*
- * The work of a bucket is that of the code's ball, of which there are many at a time, or that of a
- * table of keys.  Lines that are chained in several tables are under way together.
- */
-static void predict_halves(const struct nd_hamming_machine *m, struct nd_hamming_plan *p)
-{
-    double n = (double)(p->problem.count ? p->problem.count : 1), line, full = 0, late = 0;
-    bool code = p->family == ND_HAMMING_HALVES;
-    double work = code ? m->bucket_ns : m->table_ns, alone = code ? ALONE : ALONE / 2.0;
+/* What queries and additions meet in the tables of halves or windows. */
+struct half {
+    double looks; /* buckets that queries ask */
+    double lines; /* of those, with what is chained */
+    double first; /* chained lines that adding writes, of all tables */
+};
 
-    p->lines = p->candidates = p->bytes = 0;
+/* All tables of a plan together; its lines, candidates and bytes are filled in. */
+static struct half add_halves(struct nd_hamming_plan *p, double n)
+{
+    struct half sum = {0, 0, 0};
+
+    p->candidates = p->bytes = 0;
     for (unsigned t = 0; t < p->tables; t++) {
         unsigned slots = t ? 10 : 6;
         double lines = nd_hamming_half_lines(p, nd_hamming_half_low_bits(p, t), slots);
         struct nd_hamming_chain chain = nd_hamming_half_chain(n, lines, slots);
         double looks = looks_of(p, t, lines);
 
-        p->lines += looks * chain.look_up;
+        sum.looks += looks;
+        sum.lines += looks * chain.look_up;
+        sum.first += chain.look_up < 2 ? chain.look_up - 1 : 1;
         p->candidates += looks * n / lines;
         p->bytes += 64 * lines * chain.size;
-        late += looks * (chain.look_up - 1);
-        full += chain.look_up < 2 ? chain.look_up - 1 : 1;
     }
-    line = line_seconds(m, p->bytes);
-    p->build_seconds = n * (p->tables * (line + 1e-9 * m->half_add_ns) + full * alone * line) +
+    p->lines = sum.lines;
+    return sum;
+}
+
+/* A chained line is known late.  The work of a bucket is that of the code's ball. */
+static void predict_halves(const struct nd_hamming_machine *m, struct nd_hamming_plan *p)
+{
+    double n = (double)(p->problem.count ? p->problem.count : 1);
+    struct half sum = add_halves(p, n);
+    double line = line_seconds(m, p->bytes);
+
+    p->build_seconds = n * (2 * (line + 1e-9 * m->half_add_ns) + sum.first * ALONE * line) +
                        1e-9 * p->bytes / 64 * m->fresh_ns;
-    /* A chained line is known late. */
-    p->query_seconds = p->lines * (line + 1e-9 * work) + (late + FINDING * ALONE / 2) * line;
+    p->query_seconds = p->lines * (line + 1e-9 * m->bucket_ns) +
+                       (sum.lines - sum.looks + FINDING * ALONE / 2) * line;
+}
+
+/*
+ * The work of a table is that of a table of keys, once.  What is chained in several tables, or
+ * stands in further lines of a window, is under way together, though known late: it costs two
+ * lines.
+ */
+static void predict_windows(const struct nd_hamming_machine *m, struct nd_hamming_plan *p)
+{
+    double n = (double)(p->problem.count ? p->problem.count : 1), tables = asked(p);
+    struct half sum = add_halves(p, n);
+    double line = line_seconds(m, p->bytes);
+
+    p->build_seconds = n * (p->tables * (line + 1e-9 * m->half_add_ns) + sum.first * 2 * line) +
+                       1e-9 * p->bytes / 64 * m->fresh_ns;
+    p->query_seconds = tables * (line + 1e-9 * m->table_ns) +
+                       (2 * (sum.lines - tables) + FINDING * ALONE / 2) * line;
 }
 
 void nd_hamming_predict(const struct nd_hamming_machine *machine, struct nd_hamming_plan *plan,
@@ -293,8 +324,8 @@ void nd_hamming_predict(const struct nd_hamming_machine *machine, struct nd_hamm
     case ND_HAMMING_POPCOUNT:
         predict_shards(machine, plan, popcount_share(problem->bits, problem->distance));
         break;
-    case ND_HAMMING_HALVES:
-    case ND_HAMMING_WINDOWS: predict_halves(machine, plan); break;
+    case ND_HAMMING_HALVES: predict_halves(machine, plan); break;
+    case ND_HAMMING_WINDOWS: predict_windows(machine, plan); break;
     case ND_HAMMING_BLOCKS:
     case ND_HAMMING_COVERING: predict_tables(machine, plan, keys); break;
     }
