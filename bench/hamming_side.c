@@ -3,12 +3,13 @@
  *     hamming_side index FINGERPRINTS QUERIES COUNT N_QUERIES ANSWERS [FAMILY TABLES | fit BYTES]
  *     hamming_side scan  FINGERPRINTS QUERIES COUNT N_QUERIES ANSWERS
  *     hamming_side pairs FINGERPRINTS COUNT THREADS
- *     hamming_side large COUNT N_QUERIES
+ *     hamming_side large COUNT N_QUERIES BYTES
  *
  * 64 bits within 3.  One JSON object.  ANSWERS gets two 64-bit words a query: how many ids, and the
  * sum of (id + 1)^3 modulo 2^64.  scan compares with all, in a plain loop that shares no code with
  * the library; it is what the answers are held against.  `fit BYTES`: the planner's choice for at
- * most so many bytes a fingerprint (0: any).  large makes the fingerprints as it adds them, so that
+ * most so many bytes a fingerprint (0: any).  large chooses so too, and makes the fingerprints as
+ * it adds them, and again as it compares the first answers with a plain loop over all, so that
  * nothing but the index is in memory.
  */
 #define _GNU_SOURCE
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,7 +28,7 @@
 
 #include "base/hash.h"
 
-enum { BITS = 64, DISTANCE = 3, SINGLES = 20000, ROUNDS = 3, CHUNK = 1 << 20 };
+enum { BITS = 64, DISTANCE = 3, SINGLES = 20000, ROUNDS = 3, CHUNK = 1 << 20, SCANNED = 8 };
 
 static _Noreturn void die(const char *what)
 {
@@ -53,6 +55,15 @@ static double resident(void)
         die("no /proc/self/statm");
     fclose(file);
     return (double)here * (double)sysconf(_SC_PAGESIZE);
+}
+
+/* The most that there ever were. */
+static double peak(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss * 1024;
 }
 
 static uint64_t *read_words(const char *path, size_t n)
@@ -134,13 +145,14 @@ static void print_index(const struct nd_hamming_plan *plan, double build, double
 
     printf("{\"tool\":\"neardup\",\"cpu\":\"%s\",\"count\":%.0f,\"design\":\"%s\",\"tables\":%u,"
            "\"key_bits\":%u,\"build_s\":%.3f,\"inserts_per_s\":%.0f,\"bytes_each\":%.2f,"
-           "\"allocated_each\":%.2f,\"queries_per_s\":%.0f,\"p50_us\":%.3f,\"p99_us\":%.3f,"
+           "\"allocated_each\":%.2f,\"peak_bytes\":%.0f,\"fill\":%.2f,\"queries_per_s\":%.0f,\"p50_"
+           "us\":%.3f,\"p99_us\":%.3f,"
            "\"found\":%llu,\"predicted_build_s\":%.3f,\"predicted_us\":%.4f,"
            "\"predicted_bytes_each\":%.2f}\n",
            nd_cpu_name(), n, nd_hamming_family_name(plan->family), plan->tables, plan->key_bits,
-           build, n / build, grown / n, bytes / n, 1 / f->batch, f->p50 * 1e6, f->p99 * 1e6,
-           (unsigned long long)f->found, plan->build_seconds, plan->query_seconds * 1e6,
-           plan->bytes / n);
+           build, n / build, grown / n, bytes / n, peak(), plan->fill, 1 / f->batch, f->p50 * 1e6,
+           f->p99 * 1e6, (unsigned long long)f->found, plan->build_seconds,
+           plan->query_seconds * 1e6, plan->bytes / n);
 }
 
 static struct nd_hamming_plan choose(uint64_t count, const char *family, double wish)
@@ -253,32 +265,70 @@ static uint64_t fingerprint(uint64_t i)
     return nd_mix64(i * UINT64_C(0x9E3779B97F4A7C15));
 }
 
-/* Every second query is a stored fingerprint with 3 bits wrong: it must be among the answers. */
-static void run_large(char **argv)
+/* So many of them, from number `first` on. */
+static void make_chunk(uint64_t *chunk, size_t first, size_t n)
 {
-    size_t n = strtoull(argv[2], NULL, 10), n_queries = strtoull(argv[3], NULL, 10);
-    struct nd_hamming_plan plan = choose(n, "halves", 0);
-    uint64_t *chunk = malloc(CHUNK * sizeof *chunk), *query = malloc(n_queries * sizeof *query);
-    struct nd_hamming_matches out = {.at = NULL};
-    double before = resident(), build = 0, grown;
-    struct nd_hamming *index;
-    struct nd_error err;
-    struct figures f;
-    size_t planted = 0;
+    for (size_t i = 0; i < n; i++)
+        chunk[i] = fingerprint(first + i);
+}
 
-    if (!chunk || !query || nd_hamming_new(&index, &plan, &err) != ND_OK)
-        die("out of memory");
+/* Processor seconds. */
+static double add_all(struct nd_hamming *index, uint64_t *chunk, size_t n)
+{
+    struct nd_error err;
+    double took = 0;
+
     for (size_t at = 0; at < n; at += CHUNK) {
         size_t some = n - at < CHUNK ? n - at : CHUNK;
         double start;
 
-        for (size_t i = 0; i < some; i++)
-            chunk[i] = fingerprint(at + i);
+        make_chunk(chunk, at, some);
         start = clock_of(CLOCK_PROCESS_CPUTIME_ID);
         if (nd_hamming_add(index, chunk, NULL, (uint32_t)at, some, &err) != ND_OK)
             die(err.message);
-        build += clock_of(CLOCK_PROCESS_CPUTIME_ID) - start;
+        took += clock_of(CLOCK_PROCESS_CPUTIME_ID) - start;
     }
+    return took;
+}
+
+/* The answers to the first queries, by comparing with all that were added. */
+static void check_all(const struct nd_hamming_matches *out, const uint64_t *query, size_t n_queries,
+                      uint64_t *chunk, size_t n)
+{
+    uint64_t got[SCANNED][2] = {{0}}, expected[SCANNED][2] = {{0}};
+
+    n_queries = n_queries < SCANNED ? n_queries : SCANNED;
+    for (size_t i = 0; i < out->count; i++)
+        if (out->at[i].query < n_queries)
+            add_answer(got[out->at[i].query], out->at[i].id);
+    for (size_t at = 0; at < n; at += CHUNK) {
+        size_t some = n - at < CHUNK ? n - at : CHUNK;
+
+        make_chunk(chunk, at, some);
+        for (size_t q = 0; q < n_queries; q++)
+            for (size_t i = 0; i < some; i++)
+                if (__builtin_popcountll(chunk[i] ^ query[q]) <= DISTANCE)
+                    add_answer(expected[q], at + i);
+    }
+    if (memcmp(got, expected, sizeof got) != 0)
+        die("an answer is not what comparing with all gives");
+}
+
+/* Every second query is a stored fingerprint with 3 bits wrong: it must be among the answers. */
+static void run_large(char **argv)
+{
+    size_t n = strtoull(argv[2], NULL, 10), n_queries = strtoull(argv[3], NULL, 10), planted = 0;
+    struct nd_hamming_plan plan = choose(n, "fit", strtod(argv[4], NULL));
+    uint64_t *chunk = malloc(CHUNK * sizeof *chunk), *query = malloc(n_queries * sizeof *query);
+    struct nd_hamming_matches out = {.at = NULL};
+    double before = resident(), build, grown;
+    struct nd_hamming *index;
+    struct nd_error err;
+    struct figures f;
+
+    if (!chunk || !query || nd_hamming_new(&index, &plan, &err) != ND_OK)
+        die("out of memory");
+    build = add_all(index, chunk, n);
     grown = resident() - before;
     for (size_t i = 0; i < n_queries; i++)
         query[i] = i % 2 ? fingerprint(nd_mix64(i) % n) ^ UINT64_C(0x8000010000000001) << i % 13
@@ -288,6 +338,7 @@ static void run_large(char **argv)
         planted += out.at[i].query % 2 && out.at[i].id == nd_mix64(out.at[i].query) % n;
     if (planted != n_queries / 2)
         die("a planted neighbour was not found");
+    check_all(&out, query, n_queries, chunk, n);
     print_index(&plan, build, grown, (double)nd_hamming_bytes(index), &f);
     nd_hamming_free(index);
     nd_hamming_matches_release(&out);
@@ -305,7 +356,7 @@ int main(int argc, char **argv)
         run_scan(argv);
     else if (!strcmp(what, "pairs") && argc == 5)
         run_pairs(argv);
-    else if (!strcmp(what, "large") && argc == 4)
+    else if (!strcmp(what, "large") && argc == 5)
         run_large(argv);
     else
         die("index|scan FINGERPRINTS QUERIES COUNT N_QUERIES ANSWERS ..., pairs ..., large ...");

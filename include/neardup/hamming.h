@@ -25,7 +25,7 @@ extern "C" {
 #define ND_HAMMING_WORDS_MAX 8u
 #define ND_HAMMING_DISTANCE_MAX 16u
 #define ND_HAMMING_TABLES_MAX 4096u
-#define ND_HAMMING_PLANS_MAX 141u
+#define ND_HAMMING_PLANS_MAX 142u
 
 /* Words of one fingerprint. */
 static inline size_t nd_hamming_words(unsigned bits)
@@ -115,7 +115,7 @@ ND_API const char *nd_hamming_plan_name(const struct nd_hamming_plan *plan);
 
 /*
  * Every design worth having: those that no other of its family beats in both memory and predicted
- * time, by predicted time.  Two halves come twice, with room and crowded, windows with chains too;
+ * time, by predicted time.  Two halves come with room, crowded and tight, windows with chains too;
  * a design with a name always comes.  machine NULL: the default figures.  Writes at most `capacity`
  * plans and sets *n to how many; ND_HAMMING_PLANS_MAX always suffice.  ND_EINVAL: problem out of
  * range. ND_ENOMEM.

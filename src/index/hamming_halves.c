@@ -190,12 +190,12 @@ static bool add_id(struct nd_halves *s, struct nd_hamming_line *line, unsigned s
 
     if (!list)
         return false;
-    if (!nd_hamming_ids_add(&s->ids, list, id)) {
+    e.id = nd_hamming_ids_add(&s->ids, list, id);
+    if (!e.id) {
         if (!many)
             nd_hamming_ids_end(&s->ids, list);
         return false;
     }
-    e.id = list;
     e.rest |= ND_HALVES_MANY;
     nd_hamming_line_set(ND_HAMMING_LAYOUT_IDS, line, slot, &e);
     return true;

@@ -16,12 +16,13 @@
 /*
  * Of at most 3 wrong bits one half of 32 has at most 1.  Two ways to find by it:
  *
- * The perfect code: a table h for each half, which files a fingerprint under the data of that
- * half's bucket in the code, bit 31 apart; a query asks the 16 buckets of a ball.
+ * The perfect code: a table h for each half, which files a fingerprint under that half's bucket:
+ * its 26 data bits in the code, and above them bit 31, which counts where there are more than 2^26
+ * lines; a query asks the 16 or 17 buckets of a ball.
  * Windows: m tables for each half.  Table i files a fingerprint under that half turned, of which
  * the low bits, the window, leave out the i-th m-th of the half: one wrong bit leaves a window.
  *
- * The address of a bucket is the low bits of the data, 26 bits or the turned half, by linear
+ * The address of a bucket is the low bits of the data, 27 bits or the turned half, by linear
  * hashing (Litwin, 1980), so that a table of any number of lines grows one line at a time.  A table
  * with more lines than windows has some for each, whose addresses are known: all are asked.  A slot
  * holds
@@ -91,6 +92,12 @@ static inline uint32_t nd_halves_turn(uint32_t x, unsigned right)
     return x >> right | x << (31 - right) << 1;
 }
 
+/* By the code, of a half whose low 31 bits are a code word. */
+static inline uint32_t nd_halves_code_bucket(uint32_t own)
+{
+    return (own & ND_HAMMING_DATA_MASK) | own >> 31 << ND_HAMMING_DATA_BITS;
+}
+
 static inline struct nd_halves_place nd_halves_place(const struct nd_halves *s, uint64_t x,
                                                      unsigned table)
 {
@@ -104,9 +111,9 @@ static inline struct nd_halves_place nd_halves_place(const struct nd_halves *s, 
         return (struct nd_halves_place){data, word, data >> t->low_bits};
     }
     syndrome = nd_hamming_syndrome(&s->code, own);
-    data = (own ^ s->code.error[syndrome]) & ND_HAMMING_DATA_MASK;
-    return (struct nd_halves_place){data, word,
-                                    data >> t->low_bits | syndrome << 9 | own >> 31 << 14};
+    data = nd_halves_code_bucket(own ^ s->code.error[syndrome]);
+    return (struct nd_halves_place){
+        data, word, (data & ND_HAMMING_DATA_MASK) >> t->low_bits | syndrome << 9 | own >> 31 << 14};
 }
 
 /* The data of what stands at an address with this rest. */
@@ -115,7 +122,9 @@ static inline uint32_t nd_halves_data(const struct nd_halves *s, const struct nd
 {
     uint32_t low = address & ((UINT32_C(1) << t->low_bits) - 1);
 
-    return low | (rest & (s->window_bits ? t->in_rest : 511)) << t->low_bits;
+    if (s->window_bits)
+        return low | (rest & t->in_rest) << t->low_bits;
+    return low | (rest & 511) << t->low_bits | (rest >> 14 & 1) << ND_HAMMING_DATA_BITS;
 }
 
 /* The fingerprint of an entry at an address. */
@@ -127,7 +136,8 @@ static inline uint64_t nd_halves_fingerprint(const struct nd_halves *s,
 
     own = s->window_bits
               ? nd_halves_turn(data, (32u - t->turn) & 31)
-              : nd_hamming_code_word(&s->code, data, e->rest >> 9 & 31) | (e->rest >> 14 & 1) << 31;
+              : nd_hamming_code_word(&s->code, data & ND_HAMMING_DATA_MASK, e->rest >> 9 & 31) |
+                    (e->rest >> 14 & 1) << 31;
     return (uint64_t)own << (32 * t->half) | (uint64_t)e->word << (32 * (1 - t->half));
 }
 

@@ -34,6 +34,14 @@ struct search {
     size_t n_resolved, n_hits; /* all there have ever been */
 };
 
+/* The bucket on the other side of bit 31 that a ball of radius 1 meets, where it is not one of the
+ * others: there nothing else may differ. */
+static size_t append_turned(const struct nd_halves_group *g, uint32_t bucket, uint32_t *address)
+{
+    *address = nd_halves_address(g, bucket ^ UINT32_C(1) << ND_HAMMING_DATA_BITS);
+    return *address != nd_halves_address(g, bucket);
+}
+
 /* Append the lines of a query's balls. */
 static void append_balls(const struct search *search, size_t query, struct wave *w)
 {
@@ -48,6 +56,8 @@ static void append_balls(const struct search *search, size_t query, struct wave 
 
         w->n += search->kernels->ball(s->code.ball[syndrome], p.data, (uint32_t)g->level,
                                       (uint32_t)g->size, w->address + at);
+        if (search->radius)
+            w->n += append_turned(g, p.data, w->address + w->n);
         for (; at < w->n; at++) {
             w->line[at] = lines + w->address[at];
             w->value[at] = p.word;
@@ -154,7 +164,7 @@ static bool is_first(const struct search *search, unsigned table, uint64_t diffe
     const struct nd_halves *s = search->halves;
 
     if (s->window_bits == 0)
-        return ((unsigned)__builtin_popcountll(differ & INT32_MAX) <= search->radius) ==
+        return ((unsigned)__builtin_popcountll(differ & UINT32_MAX) <= search->radius) ==
                (table == 0);
     for (unsigned t = 0; t < table; t++)
         if (!(differ & s->table[t].window))

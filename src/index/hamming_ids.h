@@ -9,31 +9,44 @@
 #include "base/memory.h"
 
 /*
- * Lists of ids, each once with how often it was added; a list is the number of its first node, from
- * 1, which never changes.  All nodes of a list that has once been long stand in a hash table by
- * list and id, so that one of a million ids is removed as soon as one of two.
+ * Lists of ids, in memory cut into lines of 16 words, whose words have numbers from 16 on.  A list
+ * is a quarter of a line, or a half, or whole lines in a chain; going along one of 25 meets two
+ * lines.  The list's number is that of its first word and, in the low 2 bits, its kind.  A block's
+ * first word says how many ids follow (4 bits) and, above, which line comes next in the chain.  As
+ * in nd_hamming_lines, all lines behind the first two are full.
+ *
+ * An id stands there as often as it was added, so that adding need not look for it.  From so many
+ * on that looking would take long, a list is LONG: each id once, its place and how often it was
+ * added in a hash table by list and id, and word 15 of a line says whether any of its ids was ever
+ * there more than once.
  */
+enum nd_hamming_ids_kind {
+    ND_HAMMING_IDS_QUARTER,
+    ND_HAMMING_IDS_HALF,
+    ND_HAMMING_IDS_LINES,
+    ND_HAMMING_IDS_LONG
+};
+
 struct nd_hamming_ids {
-    struct nd_column nodes;
-    uint32_t n, free_node;
+    struct nd_column lines;
+    uint32_t n_lines;
+    uint32_t free_block[ND_HAMMING_IDS_LONG]; /* of each size; its first word is the next one */
     struct nd_hamming_id_slot *slot; /* a power of 2 of them, or none; half are free at least */
     size_t slots, taken;
 };
 
-struct nd_hamming_id_node {
-    uint32_t id, next, times;
-};
-
-/* node 0: free. */
+/* place 0: free. */
 struct nd_hamming_id_slot {
-    uint32_t node, list;
+    uint32_t place, list, times;
 };
 
 void nd_hamming_ids_release(struct nd_hamming_ids *s);
 size_t nd_hamming_ids_bytes(const struct nd_hamming_ids *s);
 
-/* Add to a list; 0: a new one.  The list, or 0: out of memory, or 2^32 - 2 nodes are in use, or
- * the id is there as often. */
+/*
+ * Add to a list; 0: a new one.  The list, which may have another number from now on; or 0, and
+ * nothing has changed: out of memory, or 2^28 lines are in use, or the id is there 2^32 - 1 times.
+ */
 uint32_t nd_hamming_ids_add(struct nd_hamming_ids *s, uint32_t list, uint32_t id);
 
 /*
@@ -45,10 +58,29 @@ bool nd_hamming_ids_remove(struct nd_hamming_ids *s, uint32_t list, uint32_t id,
 /* Give back a list of one, and return its id. */
 uint32_t nd_hamming_ids_end(struct nd_hamming_ids *s, uint32_t list);
 
-static inline struct nd_hamming_id_node *nd_hamming_ids_node(const struct nd_hamming_ids *s,
-                                                             uint32_t number)
+/* How often an id was added to a list where nd_hamming_ids_is_counted. */
+uint32_t nd_hamming_ids_times(const struct nd_hamming_ids *s, uint32_t list, uint32_t id);
+
+/* A block of a list, which begins at `list`: its ids follow the first word. */
+static inline uint32_t *nd_hamming_ids_block(const struct nd_hamming_ids *s, uint32_t block)
 {
-    return (struct nd_hamming_id_node *)s->nodes.data + (number - 1);
+    return (uint32_t *)s->lines.data + (block & ~(uint32_t)3) - 16;
+}
+
+static inline unsigned nd_hamming_ids_taken(const uint32_t *at)
+{
+    return at[0] & 15;
+}
+
+static inline bool nd_hamming_ids_is_counted(uint32_t block, const uint32_t *at)
+{
+    return (block & 3) == ND_HAMMING_IDS_LONG && at[15];
+}
+
+/* The block that follows; 0: none. */
+static inline uint32_t nd_hamming_ids_next(uint32_t block, const uint32_t *at)
+{
+    return at[0] > 15 ? (at[0] & ~(uint32_t)15) | (block & 3) : 0;
 }
 
 #endif

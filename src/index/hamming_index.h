@@ -13,7 +13,7 @@
 /* What is left of a list of ids, and whom it answers. */
 struct nd_hamming_list {
     const struct nd_hamming_ids *ids;
-    uint32_t node, query, distance;
+    uint32_t list, block, query, distance;
 };
 
 /* Where answers go: a list, or counts, one a query. */
@@ -24,7 +24,7 @@ struct nd_hamming_sink {
     uint32_t first; /* added to the numbers of queries */
     bool out_of_memory;
     uint64_t lines; /* of tables that were looked at */
-    /* Lists that are gone along side by side, as the next node of each is on its way. */
+    /* Lists that are gone along side by side, as the next line of each is on its way. */
     struct nd_hamming_list *list; /* room for ND_HAMMING_LISTS */
     size_t n_lists;
 };

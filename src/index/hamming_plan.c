@@ -309,7 +309,8 @@ static bool beats(const struct nd_hamming_plan *a, const struct nd_hamming_plan 
            (a->bytes < b->bytes || a->query_seconds < b->query_seconds);
 }
 
-/* Halves with room and crowded are the same where there are more than buckets can be. */
+/* Halves of different fill are the same where that would be fewer buckets than there must be, or
+ * more than can be. */
 static bool repeats(const struct nd_hamming_plan *a, const struct nd_hamming_plan *b)
 {
     return a->family == b->family && a->tables == b->tables && a->bytes == b->bytes &&
@@ -350,6 +351,7 @@ static enum nd_status list_all(struct list *list, const struct nd_hamming_proble
     } fixed[] = {{ND_HAMMING_SCAN, 0},
                  {ND_HAMMING_HALVES, ND_HAMMING_FILL_HALVES},
                  {ND_HAMMING_HALVES, ND_HAMMING_FILL_CROWDED},
+                 {ND_HAMMING_HALVES, ND_HAMMING_FILL_TIGHT},
                  {ND_HAMMING_POPCOUNT, 0}};
     const struct nd_hamming_machine usual = nd_hamming_machine_default();
     enum nd_status status = nd_hamming_problem_check(problem, err);

@@ -8,6 +8,7 @@
 #define ND_HAMMING_FILL_TABLES (4.5 / 7)
 #define ND_HAMMING_FILL_HALVES (2.0 / 3)
 #define ND_HAMMING_FILL_CROWDED 1.05
+#define ND_HAMMING_FILL_TIGHT 1.4
 #define ND_HAMMING_FILL_CHAINED 1.6
 #define ND_HAMMING_FILL_LEAST 0.25
 #define ND_HAMMING_FILL_MOST 2.0
@@ -44,7 +45,8 @@ enum { ND_HAMMING_WINDOW_TABLES = 8, ND_HAMMING_LOOKS = 8 };
 unsigned nd_hamming_half_low_bits(const struct nd_hamming_plan *plan, unsigned table);
 double nd_hamming_half_lines(const struct nd_hamming_plan *plan, unsigned low_bits, unsigned slots);
 double nd_hamming_half_most(const struct nd_hamming_plan *plan);
-/* The chains of a table with n entries and so many lines. */
+
+/* The same of the buckets of a half, of which linear hashing has divided the first. */
 struct nd_hamming_chain nd_hamming_half_chain(double n, double lines, unsigned slots);
 
 /* ND_EINVAL where bits, distance, family or number of tables are out of range. */

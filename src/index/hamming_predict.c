@@ -119,6 +119,21 @@ struct nd_hamming_chain nd_hamming_chain(double n, unsigned bits, double lines, 
     return chain;
 }
 
+struct nd_hamming_chain nd_hamming_half_chain(double n, double lines, unsigned slots)
+{
+    double level = 1, divided; /* the share of keys whose bucket is */
+    struct nd_hamming_chain whole, half;
+
+    while (2 * level <= lines)
+        level *= 2;
+    divided = lines / level - 1;
+    whole = nd_hamming_chain(n, 64, level, slots);
+    half = nd_hamming_chain(n, 64, 2 * level, slots);
+    return (struct nd_hamming_chain){((1 - divided) * whole.size + 2 * divided * half.size) /
+                                         (1 + divided),
+                                     (1 - divided) * whole.look_up + divided * half.look_up};
+}
+
 static void predict_shards(const struct nd_hamming_machine *m, struct nd_hamming_plan *p,
                            double share)
 {
@@ -208,7 +223,7 @@ unsigned nd_hamming_half_low_bits(const struct nd_hamming_plan *plan, unsigned t
 
 double nd_hamming_half_most(const struct nd_hamming_plan *plan)
 {
-    return plan->family == ND_HAMMING_HALVES ? ldexp(1, 26)
+    return plan->family == ND_HAMMING_HALVES ? ldexp(1, 27)
                                              : ldexp(ND_HAMMING_LOOKS, (int)plan->key_bits);
 }
 
@@ -220,24 +235,6 @@ double nd_hamming_half_lines(const struct nd_hamming_plan *plan, unsigned low_bi
     return lines < least ? least : lines > most ? most : lines;
 }
 
-/*
- * By linear hashing the first lines beyond a power of 2 have been divided, and hold half as much as
- * the others.  What the address leaves open is as good as random: Poisson's law.
- */
-struct nd_hamming_chain nd_hamming_half_chain(double n, double lines, unsigned slots)
-{
-    double level = ldexp(1, ilogb(lines)), divided = (lines - level) / level;
-    struct nd_hamming_chain whole = nd_hamming_chain(n, 64, level, slots), chain = whole;
-
-    if (divided > 0) {
-        struct nd_hamming_chain part = nd_hamming_chain(n, 64, 2 * level, slots);
-
-        chain.look_up += divided * (part.look_up - whole.look_up);
-        chain.size = ((1 - divided) * whole.size + 2 * divided * part.size) * level / lines;
-    }
-    return chain;
-}
-
 /* Of windows: tables that a query asks. */
 static unsigned asked(const struct nd_hamming_plan *p)
 {
@@ -247,10 +244,11 @@ static unsigned asked(const struct nd_hamming_plan *p)
 /* Buckets that a query asks of a table with so many lines. */
 static double looks_of(const struct nd_hamming_plan *p, unsigned table, double lines)
 {
+    const double data = ldexp(1, 26); /* more: bit 31 is one more that may be wrong */
     double each;
 
     if (p->family == ND_HAMMING_HALVES)
-        return p->problem.distance < 2 ? 1 : 16;
+        return p->problem.distance < 2 ? 1 : lines > data ? 15 + lines / data : 16;
     each = ldexp(lines, -(int)p->key_bits);
     return table >= asked(p) ? 0 : each > 1 ? each : 1;
 }

@@ -2,27 +2,52 @@
 #include "base/memory.h"
 #include "index/hamming_index.h"
 
-void nd_hamming_sink_id(struct nd_hamming_sink *sink, uint32_t query, uint32_t id,
-                        uint32_t distance)
+/* So many ids at the same distance. */
+static inline void add_ids(struct nd_hamming_sink *sink, uint32_t query, const uint32_t *id,
+                           size_t n, uint32_t distance)
 {
     struct nd_hamming_matches *m = sink->matches;
     void *at;
 
     query += sink->first;
     if (sink->count) {
-        sink->count[query]++;
+        sink->count[query] += n;
         return;
     }
     at = m->at;
-    if (m->count == m->capacity &&
-        !nd_array_reserve(&at, &m->capacity, m->count + 1, sizeof *m->at))
+    if (m->capacity - m->count < n &&
+        !nd_array_reserve(&at, &m->capacity, m->count + n, sizeof *m->at))
         sink->out_of_memory = true;
     m->at = at;
-    if (!sink->out_of_memory)
-        m->at[m->count++] = (struct nd_hamming_match){query, id, distance};
+    for (size_t i = 0; i < n && !sink->out_of_memory; i++)
+        m->at[m->count++] = (struct nd_hamming_match){query, id[i], distance};
 }
 
-/* One node of each list, until no more than so many lists are left. */
+void nd_hamming_sink_id(struct nd_hamming_sink *sink, uint32_t query, uint32_t id,
+                        uint32_t distance)
+{
+    add_ids(sink, query, &id, 1, distance);
+}
+
+/* The ids of a block, each as often as it was added. */
+static void add_block(struct nd_hamming_sink *sink, const struct nd_hamming_list *list,
+                      const uint32_t *block)
+{
+    unsigned n = nd_hamming_ids_taken(block);
+
+    if (!nd_hamming_ids_is_counted(list->block, block)) {
+        add_ids(sink, list->query, block + 1, n, list->distance);
+        return;
+    }
+    for (unsigned i = 1; i <= n; i++) {
+        uint32_t times = nd_hamming_ids_times(list->ids, list->list, block[i]);
+
+        for (uint32_t t = 0; t < times && !sink->out_of_memory; t++)
+            nd_hamming_sink_id(sink, list->query, block[i], list->distance);
+    }
+}
+
+/* One block of each list, until no more than so many lists are left. */
 static void go_along(struct nd_hamming_sink *sink, size_t most)
 {
     while (sink->n_lists > most && !sink->out_of_memory) {
@@ -30,15 +55,15 @@ static void go_along(struct nd_hamming_sink *sink, size_t most)
 
         for (size_t i = 0; i < sink->n_lists; i++) {
             struct nd_hamming_list list = sink->list[i];
-            const struct nd_hamming_id_node *node = nd_hamming_ids_node(list.ids, list.node);
+            const uint32_t *block = nd_hamming_ids_block(list.ids, list.block);
+            uint32_t next = nd_hamming_ids_next(list.block, block);
 
-            for (uint32_t t = 0; t < node->times && !sink->out_of_memory; t++)
-                nd_hamming_sink_id(sink, list.query, node->id, list.distance);
-            if (!node->next)
-                continue;
-            list.node = node->next;
-            __builtin_prefetch(nd_hamming_ids_node(list.ids, list.node));
-            sink->list[left++] = list;
+            if (next)
+                __builtin_prefetch(nd_hamming_ids_block(list.ids, next));
+            add_block(sink, &list, block);
+            list.block = next;
+            sink->list[left] = list;
+            left += next != 0;
         }
         sink->n_lists = left;
     }
@@ -47,8 +72,10 @@ static void go_along(struct nd_hamming_sink *sink, size_t most)
 void nd_hamming_sink_list(struct nd_hamming_sink *sink, uint32_t query,
                           const struct nd_hamming_ids *ids, uint32_t list, uint32_t distance)
 {
-    __builtin_prefetch(nd_hamming_ids_node(ids, list));
-    sink->list[sink->n_lists++] = (struct nd_hamming_list){ids, list, query, distance};
+    if (sink->out_of_memory) /* nobody goes along the others any more */
+        return;
+    __builtin_prefetch(nd_hamming_ids_block(ids, list));
+    sink->list[sink->n_lists++] = (struct nd_hamming_list){ids, list, list, query, distance};
     if (sink->n_lists == ND_HAMMING_LISTS)
         go_along(sink, ND_HAMMING_LISTS / 2);
 }

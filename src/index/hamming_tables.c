@@ -142,16 +142,17 @@ bool nd_tables_add_id(struct nd_tables *s, uint32_t row, uint32_t id)
 {
     struct nd_tables_ids *ids = nd_tables_row_ids(s, row);
     bool many = ids->state == ND_TABLES_MANY;
-    uint32_t list = many ? ids->id : nd_hamming_ids_add(s->ids, 0, ids->id);
+    uint32_t list = many ? ids->id : nd_hamming_ids_add(s->ids, 0, ids->id), longer;
 
     if (!list)
         return false;
-    if (!nd_hamming_ids_add(s->ids, list, id)) {
+    longer = nd_hamming_ids_add(s->ids, list, id);
+    if (!longer) {
         if (!many)
             nd_hamming_ids_end(s->ids, list);
         return false;
     }
-    *ids = (struct nd_tables_ids){list, ND_TABLES_MANY};
+    *ids = (struct nd_tables_ids){longer, ND_TABLES_MANY};
     return true;
 }
 

@@ -16,6 +16,7 @@
 #include <neardup/hamming.h>
 
 #include "base/hash.h"
+#include "hamming_ids_fixture.h"
 
 /* The linker sends the library's allocations here (--wrap, in tests/CMakeLists.txt). */
 void *__real_malloc(size_t size);
@@ -96,12 +97,12 @@ static uint64_t any(void)
 enum { N = 1300, STEP = 65 };
 static uint64_t row[N];
 
-/* Uniform ones; 30 times the same; and, so that a bucket is refined, 600 that share a half. */
+/* Uniform ones; 100 times the same; and, so that a bucket is refined, 600 that share a half. */
 static void fill(void)
 {
     for (size_t i = 0; i < N; i++) {
         row[i] = any();
-        if (i > 100 && i < 130)
+        if (i > 100 && i < 200)
             row[i] = row[100];
         if (i >= 400 && i < 1000)
             row[i] = row[400] >> 32 << 32 | (row[i] & UINT32_MAX);
@@ -200,6 +201,41 @@ static void an_index_outlives_each_failure(void **state)
         print_message("%s: %ld allocations\n", nd_hamming_family_name(design[d].family), n);
         assert_true(n > 4);
     }
+}
+
+/* Lists that grow through all sizes, when a longer one has so many lines.  Returns whether the
+ * failure came to pass. */
+static bool lengthen_with_failure(uint32_t lines, long n)
+{
+    enum { LISTS = 40, LENGTH = 120 };
+    static struct list list[LISTS];
+    struct nd_hamming_ids ids = {.n_lines = 0};
+    uint32_t longer = 0;
+    bool came;
+
+    memset(list, 0, sizeof list);
+    for (uint32_t id = 0; ids.n_lines < lines; id++) {
+        longer = nd_hamming_ids_add(&ids, longer, id);
+        assert_true(longer);
+    }
+    failure_on(n);
+    for (uint32_t i = 0; i < LISTS * LENGTH; i++)
+        while (!list_add(&ids, &list[i % LISTS], i / LISTS))
+            list_check(&ids, &list[i % LISTS]);
+    came = failure_off();
+    for (int i = 0; i < LISTS; i++)
+        list_check(&ids, &list[i]);
+    nd_hamming_ids_release(&ids);
+    return came;
+}
+
+/* Memory grows by 1024 lines first: at every step of every list, sooner or later. */
+static void lists_outlive_each_failure(void **state)
+{
+    (void)state;
+    for (uint32_t lines = 0; lines < 1024; lines += lines ? 3 : 400)
+        for (long n = 0; lengthen_with_failure(lines, n);)
+            n++;
 }
 
 static int count_pairs(void *context, const struct nd_hamming_pair *pair, size_t n)
@@ -325,6 +361,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_index_outlives_each_failure),
+        cmocka_unit_test(lists_outlive_each_failure),
         cmocka_unit_test(a_join_fails_or_is_whole),
         cmocka_unit_test(a_scanning_join_fails_or_is_whole),
         cmocka_unit_test(a_batch_fails_or_is_whole),

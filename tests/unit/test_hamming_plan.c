@@ -433,8 +433,9 @@ static void bytes_come_out_as_predicted(void **state)
     free(row);
 }
 
-/* At 10M two halves fit in 24.4 bytes a fingerprint, crowded; with room they take more. */
-static void two_halves_are_offered_with_room_and_crowded(void **state)
+/* At 10M two halves fit in 24.4 bytes a fingerprint, crowded; with room they take more.  At 10^9
+ * they fit in 24 GiB with room, and in 21 GiB tight. */
+static void two_halves_are_offered_for_much_and_little_memory(void **state)
 {
     struct nd_hamming_problem problem = {64, 3, 10000000};
     struct nd_hamming_plan plan;
@@ -447,6 +448,13 @@ static void two_halves_are_offered_with_room_and_crowded(void **state)
     assert_int_equal(nd_hamming_choose(&problem, NULL, 32e7, &plan, NULL), ND_OK);
     assert_int_equal(plan.family, ND_HAMMING_HALVES);
     assert_true(plan.fill < 1);
+    problem.count = 1000000000;
+    assert_int_equal(nd_hamming_choose(&problem, NULL, ldexp(24, 30), &plan, NULL), ND_OK);
+    assert_int_equal(plan.family, ND_HAMMING_HALVES);
+    assert_true(plan.fill < 1);
+    assert_int_equal(nd_hamming_choose(&problem, NULL, ldexp(21, 30), &plan, NULL), ND_OK);
+    assert_int_equal(plan.family, ND_HAMMING_HALVES);
+    assert_true(plan.fill > 1.2);
     plan.fill = 0.2;
     assert_int_equal(nd_hamming_new(&index, &plan, NULL), ND_EINVAL);
     plan.fill = 2.1;
@@ -471,7 +479,7 @@ int main(void)
         cmocka_unit_test(a_machine_is_read_as_it_was_written),
         cmocka_unit_test(chains_are_as_long_as_chance_makes_them),
         cmocka_unit_test(bytes_come_out_as_predicted),
-        cmocka_unit_test(two_halves_are_offered_with_room_and_crowded),
+        cmocka_unit_test(two_halves_are_offered_for_much_and_little_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
