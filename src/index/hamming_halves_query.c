@@ -42,28 +42,26 @@ static size_t append_turned(const struct nd_halves_group *g, uint32_t bucket, ui
     return *address != nd_halves_address(g, bucket);
 }
 
-/* Append the lines of a query's balls. */
-static void append_balls(const struct search *search, size_t query, struct wave *w)
+/* Append the lines of a query's ball in one half. */
+static void append_ball(const struct search *search, size_t query, unsigned half, struct wave *w)
 {
     const struct nd_halves *s = search->halves;
+    const struct nd_halves_group *g = nd_halves_group(s, half);
+    const struct nd_hamming_line *lines = nd_hamming_lines_at(&g->lines, 0);
+    struct nd_halves_place p = nd_halves_place(s, search->queries[query], half);
+    unsigned syndrome = search->radius ? p.rest >> 9 & 31 : 0; /* 0: a ball of one bucket */
+    size_t at = w->n, end = at;
 
-    for (unsigned half = 0; half < 2; half++) {
-        const struct nd_halves_group *g = nd_halves_group(s, half);
-        const struct nd_hamming_line *lines = nd_hamming_lines_at(&g->lines, 0);
-        struct nd_halves_place p = nd_halves_place(s, search->queries[query], half);
-        unsigned syndrome = search->radius ? p.rest >> 9 & 31 : 0; /* 0: a ball of one bucket */
-        size_t at = w->n;
-
-        w->n += search->kernels->ball(s->code.ball[syndrome], p.data, (uint32_t)g->level,
-                                      (uint32_t)g->size, w->address + at);
-        if (search->radius)
-            w->n += append_turned(g, p.data, w->address + w->n);
-        for (; at < w->n; at++) {
-            w->line[at] = lines + w->address[at];
-            w->value[at] = p.word;
-            w->owner[at] = (uint32_t)query * ND_HALVES_TABLES + half;
-        }
+    end += search->kernels->ball(s->code.ball[syndrome], p.data, (uint32_t)g->level,
+                                 (uint32_t)g->size, w->address + at);
+    if (search->radius)
+        end += append_turned(g, p.data, w->address + end);
+    for (; at < end; at++) {
+        w->line[at] = lines + w->address[at];
+        w->value[at] = p.word;
+        w->owner[at] = (uint32_t)query * ND_HALVES_TABLES + half;
     }
+    w->n = end;
 }
 
 /* The lines of so many of the next queries in one table of windows. */
@@ -120,8 +118,13 @@ static void begin(struct search *search, struct wave *w, bool at_once)
     bool is_code = search->halves->window_bits == 0;
 
     while (search->query < search->n && w->n < WAVE) {
+        for (unsigned half = 0; is_code && half < 2; half++) {
+            append_ball(search, search->query, half, w);
+            if (at_once)
+                ask(w);
+        }
         if (is_code)
-            append_balls(search, search->query++, w);
+            search->query++;
         else
             append_windows(search, w);
         if (at_once)
