@@ -229,7 +229,7 @@ static void indexes(const struct options *o, const uint64_t *row, const uint64_t
     struct nd_error err;
     size_t n;
 
-    for (int f = 0; o->tables && f <= ND_HAMMING_POPCOUNT; f++)
+    for (int f = 0; o->tables && f <= ND_HAMMING_WINDOWS; f++)
         if (!strcmp(o->family, nd_hamming_family_name((enum nd_hamming_family)f))) {
             if (nd_hamming_design(&problem, NULL, (enum nd_hamming_family)f, 0, o->tables, plan,
                                   &err) != ND_OK)

@@ -166,7 +166,7 @@ static struct nd_hamming_plan choose(uint64_t count, const char *family, double 
 
     if (status == ND_OK && known)
         status = nd_hamming_choose(&problem, &machine, wish * (double)count, &plan, &err);
-    for (int f = 0; status == ND_OK && !known && f <= ND_HAMMING_POPCOUNT; f++)
+    for (int f = 0; status == ND_OK && !known && f <= ND_HAMMING_WINDOWS; f++)
         if (!strcmp(family, nd_hamming_family_name((enum nd_hamming_family)f))) {
             status = nd_hamming_design(&problem, &machine, (enum nd_hamming_family)f, 0,
                                        (unsigned)wish, &plan, &err);

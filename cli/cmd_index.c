@@ -63,6 +63,9 @@ static enum nd_status plan_wish(const struct hamming_settings *h,
     for (*n = 0; *n < 2 && status == ND_OK; ++*n)
         status =
             nd_hamming_design(problem, machine, family[*n], h->key_bits, h->tables, &plan[*n], err);
+    if (status == ND_OK) /* not for every problem and wish */
+        *n += nd_hamming_design(problem, machine, ND_HAMMING_WINDOWS, h->key_bits, h->tables,
+                                &plan[*n], NULL) == ND_OK;
     return status;
 }
 

@@ -28,5 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(memcmp(&machine, &again, sizeof machine) == 0);
     require(nd_hamming_design(&problem, &machine, ND_HAMMING_HALVES, 0, 0, &plan, NULL) == ND_OK);
     require(plan.query_seconds > 0 && plan.build_seconds > 0);
+    require(nd_hamming_design(&problem, &machine, ND_HAMMING_WINDOWS, 0, 4, &plan, NULL) == ND_OK);
+    require(plan.query_seconds > 0 && plan.build_seconds > 0);
     return 0;
 }

@@ -25,7 +25,7 @@ extern "C" {
 #define ND_HAMMING_WORDS_MAX 8u
 #define ND_HAMMING_DISTANCE_MAX 16u
 #define ND_HAMMING_TABLES_MAX 4096u
-#define ND_HAMMING_PLANS_MAX 133u
+#define ND_HAMMING_PLANS_MAX 142u
 
 /* Words of one fingerprint. */
 static inline size_t nd_hamming_words(unsigned bits)
@@ -44,10 +44,12 @@ enum nd_hamming_family {
     ND_HAMMING_HALVES, /* f = 64, k <= 3: one half has at most one wrong bit; its 31 bits fall into
                           the buckets of the perfect Hamming code, of which a ball meets 16 */
     ND_HAMMING_POPCOUNT, /* 000, section 6.2: shards by number of ones, of which 2k + 1 matter */
+    ND_HAMMING_WINDOWS,  /* f = 64, k <= 3: of 2, 3 or 4 windows of that half, 16, 21 or 24 bits
+                            each, one holds no wrong bit; buckets that hold whole fingerprints */
 };
 
-/* The name of a family: "scan", "blocks", "covering", "halves", "popcount"; NULL: no such family.
- */
+/* The name of a family: "scan", "blocks", "covering", "halves", "popcount", "windows"; NULL: no
+ * such family. */
 ND_API const char *nd_hamming_family_name(enum nd_hamming_family family);
 
 /* What is to be searched. */
@@ -64,10 +66,10 @@ struct nd_hamming_machine {
     double line_ns[ND_HAMMING_SIZES];
     double compare_ns;   /* one 64-bit word of a sequential scan */
     double fresh_ns;     /* the first write to 64 bytes that the system has just given */
-    double table_ns;     /* the work beside the memory: a query in one table of keys */
+    double table_ns;     /* the work beside the memory: a query in one table of keys or windows */
     double bucket_ns;    /* in one bucket of two halves */
     double table_add_ns; /* adding one fingerprint to one table of keys */
-    double half_add_ns;  /* to one of two halves */
+    double half_add_ns;  /* to one of two halves, or one table of windows */
 };
 
 /* Figures of one machine, for those who cannot measure (2.6 GHz, AVX-512, huge pages). */
@@ -94,7 +96,7 @@ ND_API enum nd_status nd_hamming_machine_parse(const char *text, size_t len,
 struct nd_hamming_plan {
     struct nd_hamming_problem problem;
     enum nd_hamming_family family;
-    unsigned tables;   /* blocks, covering: T; halves: 2; popcount: f + 1 shards; scan: 0 */
+    unsigned tables; /* blocks, covering, windows: T; halves: 2; popcount: f + 1 shards; scan: 0 */
     unsigned key_bits; /* the least p_i: bits that a table is looked up by; 64 means 64 at least */
     unsigned key_bits_most; /* the greatest p_i */
     double fill;          /* fingerprints for each place in a bucket's first line; 0: no buckets */
@@ -113,9 +115,10 @@ ND_API const char *nd_hamming_plan_name(const struct nd_hamming_plan *plan);
 
 /*
  * Every design worth having: those that no other of its family beats in both memory and predicted
- * time, by predicted time.  Two halves come with room, crowded and tight; a design with a name
- * always comes.  machine NULL: the default figures.  Writes at most `capacity` plans and sets *n to
- * how many; ND_HAMMING_PLANS_MAX always suffice.  ND_EINVAL: problem out of range. ND_ENOMEM.
+ * time, by predicted time.  Two halves come with room, crowded and tight, windows with chains too;
+ * a design with a name always comes.  machine NULL: the default figures.  Writes at most `capacity`
+ * plans and sets *n to how many; ND_HAMMING_PLANS_MAX always suffice.  ND_EINVAL: problem out of
+ * range. ND_ENOMEM.
  */
 ND_API enum nd_status nd_hamming_plans(const struct nd_hamming_problem *problem,
                                        const struct nd_hamming_machine *machine,
@@ -133,9 +136,9 @@ ND_API enum nd_status nd_hamming_choose(const struct nd_hamming_problem *problem
 /*
  * The design of a family for a wish: `key_bits` != 0: the fewest tables whose least key has that
  * many bits (the paper's X(f, k, d) for p_min = key_bits); key_bits 0: the longest key for at most
- * `tables` tables.  Both are ignored by the families without a choice.  Of two halves, the one with
- * room; a caller may set plan->fill from 0.25 to 2 before nd_hamming_new: fewer bytes, longer
- * chains.  ND_EINVAL: no design of at most ND_HAMMING_TABLES_MAX tables does it.  ND_ENOMEM.
+ * `tables` tables.  Both are ignored by the families without a choice.  Of two halves and windows,
+ * the one with room; a caller may set plan->fill from 0.25 to 2 before nd_hamming_new: fewer bytes,
+ * longer chains.  ND_EINVAL: no design of at most ND_HAMMING_TABLES_MAX tables does it.  ND_ENOMEM.
  */
 ND_API enum nd_status nd_hamming_design(const struct nd_hamming_problem *problem,
                                         const struct nd_hamming_machine *machine,

@@ -96,9 +96,9 @@ static bool put_ball(struct nd_hamming_filter_half *half, const struct ball *bal
         set_bit(half->set, ball->place[i]);
         if (last_in(&half->table, bucket) == number)
             continue;
-        if (!nd_hamming_lines_ready(&half->table))
+        if (!nd_hamming_lines_ready(&half->table, 1))
             return false;
-        nd_hamming_lines_put(&half->table, bucket, e);
+        nd_hamming_lines_put(&half->table, bucket, &e);
     }
     return true;
 }

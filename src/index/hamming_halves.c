@@ -1,46 +1,49 @@
-/* hamming_halves.c - two halves with perfect-code buckets: make, add, remove */
+/* hamming_halves.c - two halves, by the perfect code or by windows: make, add, remove */
 #include "index/hamming_halves.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "index/hamming_plan.h"
-
 enum { AHEAD = 16 };
 
-/* Entries that a table of this many lines should hold. */
-static size_t room(const struct nd_halves_table *t)
-{
-    return (size_t)((double)t->lines.n_main * t->fill);
-}
-
 /* Chained lines are expected too. */
-static void init_table(struct nd_halves_table *t, enum nd_hamming_layout layout,
+static void init_group(struct nd_halves_group *g, unsigned first, unsigned n_tables,
                        const struct nd_hamming_plan *plan, struct nd_column_wish wish[2])
 {
-    const size_t least = (size_t)1 << ND_HALVES_LOW_BITS, most = (size_t)1 << ND_HALVES_BUCKET_BITS;
-    double entries = (double)plan->problem.count, lines, chained;
-    size_t n;
+    unsigned slots, low_bits = nd_hamming_half_low_bits(plan, first);
+    double entries = (double)plan->problem.count, chained = 0;
 
-    t->lines.layout = layout;
-    t->fill = plan->fill * nd_hamming_slots(layout);
-    lines = entries / t->fill;
-    n = lines < (double)least ? least : lines > (double)most ? most : (size_t)lines;
-    chained = entries < 1
-                  ? 0
-                  : nd_hamming_half_chain(entries, (double)n, nd_hamming_slots(layout)).size - 1;
-    for (t->level = least; 2 * t->level <= n; t->level *= 2)
+    g->first = first;
+    g->n_tables = n_tables;
+    g->lines.layout = first ? ND_HAMMING_LAYOUT_OTHER : ND_HAMMING_LAYOUT_IDS;
+    slots = nd_hamming_slots(g->lines.layout);
+    g->fill = plan->fill * slots;
+    g->size = (size_t)nd_hamming_half_lines(plan, low_bits, slots);
+    for (g->level = (size_t)1 << low_bits; 2 * g->level <= g->size; g->level *= 2)
         ;
-    chained *= (double)n;
-    nd_hamming_lines_wish(&t->lines, n, (size_t)(1.01 * chained + 6 * sqrt(chained)), wish);
+    if (entries >= 1)
+        chained = (double)(g->size * n_tables) *
+                  (nd_hamming_half_chain(entries, (double)g->size, slots).size - 1);
+    nd_hamming_lines_wish(&g->lines, g->size * n_tables,
+                          (size_t)(1.01 * chained + 6 * sqrt(chained)), wish);
+}
+
+/* Table i of the tables of one half: its window leaves out `out` bits from i * out on. */
+static void set_window(struct nd_halves_table *t, unsigned i, unsigned window_bits)
+{
+    unsigned out = 32 - window_bits, first = (i + 1) * out % 32;
+
+    t->turn = (uint8_t)first;
+    for (unsigned b = 0; b < window_bits; b++)
+        t->window |= UINT64_C(1) << ((first + b) % 32 + 32 * t->half);
 }
 
 static void destroy(void *self)
 {
     struct nd_halves *s = self;
 
-    for (int h = 0; h < 2; h++)
-        nd_hamming_lines_release(&s->table[h].lines);
+    for (int g = 0; g < 2; g++)
+        nd_hamming_lines_release(&s->group[g].lines);
     if (s->crowded)
         nd_tables_free(s->crowded);
     nd_hamming_ids_release(&s->ids);
@@ -51,32 +54,46 @@ static void *make(const struct nd_hamming_plan *plan)
 {
     struct nd_halves *s = calloc(1, sizeof *s);
     struct nd_column_wish wish[4];
+    unsigned each = plan->tables / 2; /* tables of a half */
 
     if (!s)
         return NULL;
     s->distance = plan->problem.distance;
+    s->n_tables = plan->tables;
+    s->window_bits = plan->family == ND_HAMMING_WINDOWS ? plan->key_bits : 0;
+    s->most_lines = (size_t)nd_hamming_half_most(plan);
+    s->most_chained = s->window_bits ? ND_HALVES_CHAIN_MOST : ND_HALVES_CHAIN_CODE;
     nd_hamming_code_init(&s->code);
-    init_table(&s->table[0], ND_HAMMING_LAYOUT_IDS, plan, wish);
-    init_table(&s->table[1], ND_HAMMING_LAYOUT_OTHER, plan, wish + 2);
+    for (unsigned i = 0; i < s->n_tables; i++) {
+        struct nd_halves_table *t = &s->table[i];
+
+        t->half = (uint8_t)(i / each);
+        t->low_bits = (uint8_t)nd_hamming_half_low_bits(plan, i);
+        t->in_rest = s->window_bits && i ? UINT16_MAX : UINT16_MAX & ~ND_HALVES_MANY;
+        if (s->window_bits)
+            set_window(t, i % each, s->window_bits);
+    }
+    init_group(&s->group[0], 0, 1, plan, wish);
+    init_group(&s->group[1], 1, s->n_tables - 1, plan, wish + 2);
     if (nd_columns_make(wish, 4))
         return s;
     destroy(s);
     return NULL;
 }
 
-struct nd_hamming_line *nd_halves_find(const struct nd_halves_table *t,
+struct nd_hamming_line *nd_halves_find(const struct nd_halves *s, unsigned table,
                                        const struct nd_halves_place *place, unsigned *slot)
 {
-    struct nd_hamming_line *line =
-        nd_hamming_lines_at(&t->lines, nd_halves_address(t, place->bucket));
+    const struct nd_hamming_lines *lines = &nd_halves_group(s, table)->lines;
+    unsigned in_rest = s->table[table].in_rest;
+    struct nd_hamming_line *line = nd_halves_line(s, table, place->data);
 
-    for (; line; line = nd_hamming_lines_next(&t->lines, line)) {
+    for (; line; line = nd_hamming_lines_next(lines, line)) {
         unsigned n = nd_hamming_line_taken(line);
 
         for (unsigned i = 0; i < n; i++)
             if (line->word[i] == place->word &&
-                (nd_hamming_line_get(t->lines.layout, line, i).rest & ~ND_HALVES_MANY) ==
-                    place->rest) {
+                (nd_hamming_line_get(lines->layout, line, i).rest & in_rest) == place->rest) {
                 *slot = i;
                 return line;
             }
@@ -84,30 +101,23 @@ struct nd_hamming_line *nd_halves_find(const struct nd_halves_table *t,
     return NULL;
 }
 
-static bool has_chain(const struct nd_halves_table *t, const struct nd_halves_place *place)
+static bool has_chain(const struct nd_halves *s, unsigned table,
+                      const struct nd_halves_place *place)
 {
-    const struct nd_hamming_line *line =
-        nd_hamming_lines_at(&t->lines, nd_halves_address(t, place->bucket));
-
-    return line->word[15] > 15;
+    return nd_halves_line(s, table, place->data)->word[15] > 15;
 }
 
 /*
- * Linear hashing: the bucket n - level is shared with the new bucket n.  An entry taken from the
- * chain gives back the room that it needs, so nothing is allocated on the way.
+ * Linear hashing: the bucket `old` is shared with the new one of address old + level.  An entry
+ * taken from the chain gives back the room that it needs, so nothing is allocated on the way.
  */
-static void split(struct nd_halves *s, struct nd_halves_table *t)
+static void split(struct nd_halves *s, unsigned table, uint32_t old)
 {
-    struct nd_hamming_lines *lines = &t->lines;
-    size_t old = lines->n_main - t->level;
-    struct nd_hamming_line *line, copy;
-    uint32_t bit = (uint32_t)t->level;
+    struct nd_halves_group *g = &s->group[table > 0];
+    struct nd_hamming_lines *lines = &g->lines;
+    size_t from = nd_halves_bucket(g, table, old), to = from + g->level * g->n_tables;
+    struct nd_hamming_line *line = nd_hamming_lines_at(lines, from), copy = *line;
 
-    if (lines->n_main >> ND_HALVES_BUCKET_BITS ||
-        !nd_hamming_lines_resize(lines, lines->n_main + 1))
-        return; /* the chains grow instead */
-    line = nd_hamming_lines_at(lines, old);
-    copy = *line;
     line->word[15] = 0;
     for (;;) {
         struct nd_hamming_line *next = nd_hamming_lines_next(lines, &copy);
@@ -115,42 +125,61 @@ static void split(struct nd_halves *s, struct nd_halves_table *t)
 
         for (unsigned i = 0; i < n; i++) {
             struct nd_hamming_entry e = nd_hamming_line_get(lines->layout, &copy, i);
-            uint32_t own = nd_halves_own(&s->code, (uint32_t)old, e.rest);
-            unsigned syndrome = e.rest >> 9 & 31;
+            uint32_t data = nd_halves_data(s, &s->table[table], old, e.rest);
 
-            own ^= s->code.error[syndrome];
-            nd_hamming_lines_put(lines, nd_halves_bucket(own) & bit ? old + t->level : old, e);
+            nd_hamming_lines_put(lines, data & (uint32_t)g->level ? to : from, &e);
         }
         if (!next)
             break;
         copy = *next;
         nd_hamming_lines_give_back(lines, next);
     }
-    if (lines->n_main == 2 * t->level)
-        t->level *= 2;
 }
 
-static void put(struct nd_halves *s, unsigned half, const struct nd_halves_place *place,
-                uint32_t id)
+/* One line more for each table of a group; without memory the chains grow instead. */
+static void grow(struct nd_halves *s, struct nd_halves_group *g)
 {
-    struct nd_halves_table *t = &s->table[half];
-    struct nd_hamming_entry e = {.word = place->word, .rest = place->rest, .id = id};
-
-    nd_hamming_lines_put(&t->lines, nd_halves_address(t, place->bucket), e);
-    t->entries++;
-    if (t->entries > room(t))
-        split(s, t);
+    if (g->size >= s->most_lines ||
+        !nd_hamming_lines_resize(&g->lines, (g->size + 1) * g->n_tables))
+        return;
+    for (unsigned t = g->first; t < g->first + g->n_tables; t++)
+        split(s, t, (uint32_t)(g->size - g->level));
+    g->size++;
+    if (g->size == 2 * g->level)
+        g->level *= 2;
 }
 
-/* The entry in table 0 of a fingerprint that is there; the shorter of two long ways says if it is.
+/* Put a fingerprint into all tables. */
+static void put(struct nd_halves *s, const struct nd_halves_place *place, uint32_t id)
+{
+    for (unsigned t = 0; t < s->n_tables; t++) {
+        struct nd_halves_group *g = &s->group[t > 0];
+        struct nd_hamming_entry e = {.word = place[t].word, .id = id, .rest = place[t].rest};
+
+        nd_hamming_lines_put(&g->lines, nd_halves_bucket(g, t, nd_halves_address(g, place[t].data)),
+                             &e);
+    }
+    s->entries++;
+    for (int g = 0; g < 2; g++)
+        if ((double)s->entries > (double)s->group[g].size * s->group[g].fill)
+            grow(s, &s->group[g]);
+}
+
+/*
+ * The entry in table 0 of a fingerprint that is there.  Where the way to it is long, another table
+ * whose way is short says first whether it is.
  */
 static struct nd_hamming_line *find_equal(const struct nd_halves *s,
                                           const struct nd_halves_place *place, unsigned *slot)
 {
-    if (has_chain(&s->table[0], &place[0]) && !has_chain(&s->table[1], &place[1]) &&
-        !nd_halves_find(&s->table[1], &place[1], slot))
-        return NULL;
-    return nd_halves_find(&s->table[0], &place[0], slot);
+    if (has_chain(s, 0, &place[0]))
+        for (unsigned t = 1; t < s->n_tables; t++)
+            if (!has_chain(s, t, &place[t])) {
+                if (!nd_halves_find(s, t, &place[t], slot))
+                    return NULL;
+                break;
+            }
+    return nd_halves_find(s, 0, &place[0], slot);
 }
 
 static bool add_id(struct nd_halves *s, struct nd_hamming_line *line, unsigned slot, uint32_t id)
@@ -168,24 +197,25 @@ static bool add_id(struct nd_halves *s, struct nd_hamming_line *line, unsigned s
         return false;
     }
     e.rest |= ND_HALVES_MANY;
-    nd_hamming_line_set(ND_HAMMING_LAYOUT_IDS, line, slot, e);
+    nd_hamming_line_set(ND_HAMMING_LAYOUT_IDS, line, slot, &e);
     return true;
 }
 
 /* Whether the bucket of an entry just put has a new line too many. */
-static bool is_crowded(const struct nd_halves_table *t, uint32_t address)
+static bool is_crowded(const struct nd_halves *s, unsigned table, uint32_t data)
 {
+    const struct nd_hamming_lines *lines = &nd_halves_group(s, table)->lines;
     const struct nd_hamming_line *line =
-        nd_hamming_lines_next(&t->lines, nd_hamming_lines_at(&t->lines, address));
+        nd_hamming_lines_next(lines, nd_halves_line(s, table, data));
     unsigned length = 0;
 
     if (!line || nd_hamming_line_taken(line) != 1)
         return false;
-    while (line && length <= ND_HALVES_CHAIN) {
-        line = nd_hamming_lines_next(&t->lines, line);
+    while (line && length <= s->most_chained) {
+        line = nd_hamming_lines_next(lines, line);
         length++;
     }
-    return length > ND_HALVES_CHAIN;
+    return length > s->most_chained;
 }
 
 static bool add_one(struct nd_halves *s, uint64_t x, const struct nd_halves_place *place,
@@ -194,8 +224,9 @@ static bool add_one(struct nd_halves *s, uint64_t x, const struct nd_halves_plac
     struct nd_hamming_line *line;
     unsigned slot = 0;
 
-    if (!nd_hamming_lines_ready(&s->table[0].lines) || !nd_hamming_lines_ready(&s->table[1].lines))
-        return false;
+    for (int g = 0; g < 2; g++)
+        if (!nd_hamming_lines_ready(&s->group[g].lines, s->group[g].n_tables))
+            return false;
     line = find_equal(s, place, &slot);
     if (line)
         return add_id(s, line, slot, id);
@@ -205,14 +236,10 @@ static bool add_one(struct nd_halves *s, uint64_t x, const struct nd_halves_plac
         if (row != ND_TABLES_NO_ROW)
             return nd_tables_add_id(s->crowded, (uint32_t)row, id);
     }
-    for (unsigned h = 0; h < 2; h++)
-        put(s, h, &place[h], h ? 0 : id);
-    for (unsigned h = 0; h < 2; h++) {
-        uint32_t address = nd_halves_address(&s->table[h], place[h].bucket);
-
-        if (is_crowded(&s->table[h], address))
-            nd_halves_move_bucket(s, h, address);
-    }
+    put(s, place, id);
+    for (unsigned t = 0; t < s->n_tables; t++)
+        if (is_crowded(s, t, place[t].data))
+            nd_halves_move_bucket(s, t, place[t].data);
     return true;
 }
 
@@ -220,18 +247,15 @@ static size_t add(void *self, const uint64_t *fingerprints, const uint32_t *ids,
                   size_t n)
 {
     struct nd_halves *s = self;
-    struct nd_halves_place place[AHEAD][2];
+    struct nd_halves_place place[AHEAD][ND_HALVES_TABLES];
 
     for (size_t start = 0; start < n; start += AHEAD) {
         size_t left = n - start < AHEAD ? n - start : AHEAD;
 
         for (size_t i = 0; i < left; i++)
-            for (unsigned h = 0; h < 2; h++) {
-                const struct nd_halves_table *t = &s->table[h];
-
-                place[i][h] = nd_halves_place(&s->code, fingerprints[start + i], h);
-                __builtin_prefetch(
-                    nd_hamming_lines_at(&t->lines, nd_halves_address(t, place[i][h].bucket)), 1);
+            for (unsigned t = 0; t < s->n_tables; t++) {
+                place[i][t] = nd_halves_place(s, fingerprints[start + i], t);
+                __builtin_prefetch(nd_halves_line(s, t, place[i][t].data), 1);
             }
         for (size_t i = 0; i < left; i++)
             if (!add_one(s, fingerprints[start + i], place[i],
@@ -241,21 +265,17 @@ static size_t add(void *self, const uint64_t *fingerprints, const uint32_t *ids,
     return n;
 }
 
-static void drop_entry(struct nd_halves_table *t, const struct nd_halves_place *place,
-                       struct nd_hamming_line *line, unsigned slot)
-{
-    nd_hamming_lines_take(&t->lines, nd_halves_address(t, place->bucket), line, slot);
-    t->entries--;
-}
-
 void nd_halves_drop(struct nd_halves *s, const struct nd_halves_place *place)
 {
-    for (unsigned h = 0; h < 2; h++) {
+    for (unsigned t = 0; t < s->n_tables; t++) {
+        struct nd_halves_group *g = &s->group[t > 0];
         unsigned slot = 0;
-        struct nd_hamming_line *line = nd_halves_find(&s->table[h], &place[h], &slot);
+        struct nd_hamming_line *line = nd_halves_find(s, t, &place[t], &slot);
 
-        drop_entry(&s->table[h], &place[h], line, slot);
+        nd_hamming_lines_take(
+            &g->lines, nd_halves_bucket(g, t, nd_halves_address(g, place[t].data)), line, slot);
     }
+    s->entries--;
 }
 
 /* An entry with a list loses one id; with one left it holds that itself again. */
@@ -268,8 +288,8 @@ static bool drop_id(struct nd_halves *s, struct nd_hamming_line *line, unsigned 
         return false;
     if (only) {
         e.id = nd_hamming_ids_end(&s->ids, e.id);
-        e.rest = (uint16_t)(e.rest & ~ND_HALVES_MANY);
-        nd_hamming_line_set(ND_HAMMING_LAYOUT_IDS, line, slot, e);
+        e.rest &= ~(uint32_t)ND_HALVES_MANY;
+        nd_hamming_line_set(ND_HAMMING_LAYOUT_IDS, line, slot, &e);
     }
     return true;
 }
@@ -277,12 +297,14 @@ static bool drop_id(struct nd_halves *s, struct nd_hamming_line *line, unsigned 
 static bool take(void *self, const uint64_t *fingerprint, uint32_t id)
 {
     struct nd_halves *s = self;
-    struct nd_halves_place place[2] = {nd_halves_place(&s->code, *fingerprint, 0),
-                                       nd_halves_place(&s->code, *fingerprint, 1)};
+    struct nd_halves_place place[ND_HALVES_TABLES];
     unsigned slot = 0;
-    struct nd_hamming_line *line = find_equal(s, place, &slot);
+    struct nd_hamming_line *line;
     struct nd_hamming_entry e;
 
+    for (unsigned t = 0; t < s->n_tables; t++)
+        place[t] = nd_halves_place(s, *fingerprint, t);
+    line = find_equal(s, place, &slot);
     if (!line) {
         int64_t row = s->crowded ? nd_tables_find(s->crowded, fingerprint) : ND_TABLES_NO_ROW;
 
@@ -300,10 +322,11 @@ static bool take(void *self, const uint64_t *fingerprint, uint32_t id)
 static size_t bytes(const void *self)
 {
     const struct nd_halves *s = self;
+    size_t sum = sizeof *s + nd_hamming_ids_bytes(&s->ids);
 
-    return sizeof *s + nd_hamming_lines_bytes(&s->table[0].lines) +
-           nd_hamming_lines_bytes(&s->table[1].lines) + nd_hamming_ids_bytes(&s->ids) +
-           (s->crowded ? nd_tables_bytes(s->crowded) : 0);
+    for (int g = 0; g < 2; g++)
+        sum += nd_hamming_lines_bytes(&s->group[g].lines);
+    return sum + (s->crowded ? nd_tables_bytes(s->crowded) : 0);
 }
 
 const struct nd_hamming_kind nd_hamming_halves_kind = {make, destroy,         add,

@@ -1,11 +1,10 @@
 /* hamming_halves_crowd.c - two halves: what crowds one bucket moves to an index of keys */
 #include "index/hamming_halves.h"
-#include "index/hamming_plan.h"
 
 enum {
     TABLES = 8,      /* keys of 24 bits for a distance of 3 */
     EXPECTED = 1024, /* to begin with */
-    MOST = 10 * (ND_HALVES_CHAIN + 2)
+    MOST = 10 * (ND_HALVES_CHAIN_MOST + 2)
 };
 
 static bool make_crowded(struct nd_halves *s)
@@ -19,19 +18,18 @@ static bool make_crowded(struct nd_halves *s)
     return s->crowded != NULL;
 }
 
-/* The fingerprints of a bucket. */
-static size_t list_bucket(const struct nd_halves *s, unsigned half, uint32_t address, uint64_t *x)
+/* The fingerprints of the bucket where data go. */
+static size_t list_bucket(const struct nd_halves *s, unsigned table, uint32_t data, uint64_t *x)
 {
-    const struct nd_hamming_lines *lines = &s->table[half].lines;
-    const struct nd_hamming_line *line = nd_hamming_lines_at(lines, address);
+    const struct nd_halves_group *g = nd_halves_group(s, table);
+    const struct nd_hamming_line *line = nd_halves_line(s, table, data);
     size_t n = 0;
 
-    for (; line; line = nd_hamming_lines_next(lines, line))
+    for (; line; line = nd_hamming_lines_next(&g->lines, line))
         for (unsigned i = 0; i < nd_hamming_line_taken(line) && n < MOST; i++) {
-            struct nd_hamming_entry e = nd_hamming_line_get(lines->layout, line, i);
-            uint64_t own = nd_halves_own(&s->code, address, e.rest);
+            struct nd_hamming_entry e = nd_hamming_line_get(g->lines.layout, line, i);
 
-            x[n++] = half ? own << 32 | e.word : (uint64_t)e.word << 32 | own;
+            x[n++] = nd_halves_fingerprint(s, &s->table[table], nd_halves_address(g, data), &e);
         }
     return n;
 }
@@ -39,27 +37,31 @@ static size_t list_bucket(const struct nd_halves *s, unsigned half, uint32_t add
 /* False: out of memory, and it stands where it was. */
 static bool move(struct nd_halves *s, uint64_t x)
 {
-    const struct nd_halves_place place[2] = {nd_halves_place(&s->code, x, 0),
-                                             nd_halves_place(&s->code, x, 1)};
+    struct nd_halves_place place[ND_HALVES_TABLES];
     unsigned slot = 0;
-    const struct nd_hamming_line *line = nd_halves_find(&s->table[0], &place[0], &slot);
-    struct nd_hamming_entry e = nd_hamming_line_get(ND_HAMMING_LAYOUT_IDS, line, slot);
-    struct nd_tables_ids ids = {e.id, e.rest & ND_HALVES_MANY ? ND_TABLES_MANY : ND_TABLES_ONE};
+    const struct nd_hamming_line *line;
+    struct nd_hamming_entry e;
+    struct nd_tables_ids ids;
 
+    for (unsigned t = 0; t < s->n_tables; t++)
+        place[t] = nd_halves_place(s, x, t);
+    line = nd_halves_find(s, 0, &place[0], &slot);
+    e = nd_hamming_line_get(ND_HAMMING_LAYOUT_IDS, line, slot);
+    ids = (struct nd_tables_ids){e.id, e.rest & ND_HALVES_MANY ? ND_TABLES_MANY : ND_TABLES_ONE};
     if (!nd_tables_put(s->crowded, &x, ids))
         return false;
     nd_halves_drop(s, place);
     return true;
 }
 
-void nd_halves_move_bucket(struct nd_halves *s, unsigned half, uint32_t address)
+void nd_halves_move_bucket(struct nd_halves *s, unsigned table, uint32_t data)
 {
     uint64_t x[MOST];
     size_t n;
 
     if (!make_crowded(s))
         return;
-    n = list_bucket(s, half, address, x);
+    n = list_bucket(s, table, data, x);
     for (size_t i = 0; i < n && move(s, x[i]); i++)
         ;
 }

@@ -86,7 +86,8 @@ void nd_hamming_matches_sort(struct nd_hamming_matches *matches)
 static const struct nd_hamming_kind *kind_of(enum nd_hamming_family family)
 {
     switch (family) {
-    case ND_HAMMING_HALVES: return &nd_hamming_halves_kind;
+    case ND_HAMMING_HALVES:
+    case ND_HAMMING_WINDOWS: return &nd_hamming_halves_kind;
     case ND_HAMMING_BLOCKS:
     case ND_HAMMING_COVERING: return &nd_hamming_tables_kind;
     case ND_HAMMING_SCAN:
@@ -111,10 +112,11 @@ enum nd_status nd_hamming_new(struct nd_hamming **index, const struct nd_hamming
     if (again.tables != plan->tables || again.key_bits != plan->key_bits)
         return nd_fail(err, ND_EINVAL, "no %s design has %u tables with keys of %u bits",
                        nd_hamming_family_name(plan->family), plan->tables, plan->key_bits);
-    if (plan->family == ND_HAMMING_HALVES &&
+    if ((plan->family == ND_HAMMING_HALVES || plan->family == ND_HAMMING_WINDOWS) &&
         !(plan->fill >= ND_HAMMING_FILL_LEAST && plan->fill <= ND_HAMMING_FILL_MOST))
-        return nd_fail(err, ND_EINVAL, "two halves with a fill of %g: %g to %g can be had",
-                       plan->fill, ND_HAMMING_FILL_LEAST, ND_HAMMING_FILL_MOST);
+        return nd_fail(err, ND_EINVAL, "%s with a fill of %g: %g to %g can be had",
+                       nd_hamming_family_name(plan->family), plan->fill, ND_HAMMING_FILL_LEAST,
+                       ND_HAMMING_FILL_MOST);
     made = calloc(1, sizeof *made);
     if (made) {
         made->lock = calloc(1, sizeof *made->lock);

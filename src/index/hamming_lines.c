@@ -12,13 +12,15 @@ static uint16_t *rest_of(enum nd_hamming_layout layout, struct nd_hamming_line *
 }
 
 void nd_hamming_line_set(enum nd_hamming_layout layout, struct nd_hamming_line *line, unsigned slot,
-                         struct nd_hamming_entry entry)
+                         const struct nd_hamming_entry *entry)
 {
-    line->word[slot] = entry.word;
+    uint16_t rest = (uint16_t)entry->rest;
+
+    line->word[slot] = entry->word;
     if (layout != ND_HAMMING_LAYOUT_ROWS)
-        memcpy(rest_of(layout, line) + slot, &entry.rest, sizeof entry.rest);
+        memcpy(rest_of(layout, line) + slot, &rest, sizeof rest);
     if (layout != ND_HAMMING_LAYOUT_OTHER)
-        line->word[nd_hamming_first_id(layout) + slot] = entry.id;
+        line->word[nd_hamming_first_id(layout) + slot] = entry->id;
 }
 
 bool nd_hamming_lines_resize(struct nd_hamming_lines *s, size_t n)
@@ -55,10 +57,11 @@ static struct nd_hamming_line *over_line(const struct nd_hamming_lines *s, uint3
     return (struct nd_hamming_line *)s->over.data + (number - 1);
 }
 
-bool nd_hamming_lines_ready(struct nd_hamming_lines *s)
+bool nd_hamming_lines_ready(struct nd_hamming_lines *s, size_t n)
 {
-    return s->free_line || (s->n_over < OVER_MAX &&
-                            nd_column_reserve(&s->over, s->n_over + 1, sizeof *over_line(s, 1)));
+    return (n == 1 && s->free_line) ||
+           (s->n_over < OVER_MAX - n &&
+            nd_column_reserve(&s->over, s->n_over + n, sizeof *over_line(s, 1)));
 }
 
 /* The number of an empty overflow line, which nd_hamming_lines_ready has made sure of. */
@@ -80,7 +83,8 @@ void nd_hamming_lines_give_back(struct nd_hamming_lines *s, struct nd_hamming_li
     s->free_line = (uint32_t)(line - (struct nd_hamming_line *)s->over.data) + 1;
 }
 
-void nd_hamming_lines_put(struct nd_hamming_lines *s, size_t bucket, struct nd_hamming_entry entry)
+void nd_hamming_lines_put(struct nd_hamming_lines *s, size_t bucket,
+                          const struct nd_hamming_entry *entry)
 {
     unsigned slots = nd_hamming_slots(s->layout);
     struct nd_hamming_line *main = nd_hamming_lines_at(s, bucket), *line = main;
@@ -106,8 +110,9 @@ void nd_hamming_lines_take(struct nd_hamming_lines *s, size_t bucket, struct nd_
     struct nd_hamming_line *main = nd_hamming_lines_at(s, bucket);
     struct nd_hamming_line *first = nd_hamming_lines_next(s, main), *from = first ? first : main;
     unsigned last = nd_hamming_line_taken(from) - 1;
+    struct nd_hamming_entry e = nd_hamming_line_get(s->layout, from, last);
 
-    nd_hamming_line_set(s->layout, line, slot, nd_hamming_line_get(s->layout, from, last));
+    nd_hamming_line_set(s->layout, line, slot, &e);
     from->word[15]--;
     if (first && last == 0) {
         main->word[15] = (first->word[15] & ~(uint32_t)TAKEN) | nd_hamming_slots(s->layout);

@@ -23,9 +23,12 @@
  */
 enum nd_hamming_layout { ND_HAMMING_LAYOUT_IDS, ND_HAMMING_LAYOUT_OTHER, ND_HAMMING_LAYOUT_ROWS };
 
+/*
+ * Of `rest` 16 bits are kept.  All are words, and entries are handed on by address: what is written
+ * in parts and read whole must wait until the cache has it, behind lines that are not there yet.
+ */
 struct nd_hamming_entry {
-    uint32_t word, id;
-    uint16_t rest;
+    uint32_t word, id, rest;
 };
 
 struct nd_hamming_lines {
@@ -71,18 +74,20 @@ static inline struct nd_hamming_entry nd_hamming_line_get(enum nd_hamming_layout
                                                           unsigned slot)
 {
     struct nd_hamming_entry e = {.word = line->word[slot]};
+    uint16_t rest;
 
-    if (layout != ND_HAMMING_LAYOUT_ROWS)
-        memcpy(&e.rest,
-               (const char *)(line->word + nd_hamming_slots(layout)) + slot * sizeof e.rest,
-               sizeof e.rest);
+    if (layout != ND_HAMMING_LAYOUT_ROWS) {
+        memcpy(&rest, (const char *)(line->word + nd_hamming_slots(layout)) + slot * sizeof rest,
+               sizeof rest);
+        e.rest = rest;
+    }
     if (layout != ND_HAMMING_LAYOUT_OTHER)
         e.id = line->word[nd_hamming_first_id(layout) + slot];
     return e;
 }
 
 void nd_hamming_line_set(enum nd_hamming_layout layout, struct nd_hamming_line *line, unsigned slot,
-                         struct nd_hamming_entry entry);
+                         const struct nd_hamming_entry *entry);
 
 /* Make room for n buckets, the new ones empty.  False: out of memory, nothing changed. */
 bool nd_hamming_lines_resize(struct nd_hamming_lines *s, size_t n);
@@ -95,11 +100,12 @@ void nd_hamming_lines_wish(struct nd_hamming_lines *s, size_t n, size_t n_over,
 void nd_hamming_lines_release(struct nd_hamming_lines *s);
 size_t nd_hamming_lines_bytes(const struct nd_hamming_lines *s);
 
-/* Make sure that the next nd_hamming_lines_put succeeds. */
-bool nd_hamming_lines_ready(struct nd_hamming_lines *s);
+/* Make sure that the next n of nd_hamming_lines_put succeed. */
+bool nd_hamming_lines_ready(struct nd_hamming_lines *s, size_t n);
 
 /* Add to a bucket.  nd_hamming_lines_ready was called before, or an entry's room was given back. */
-void nd_hamming_lines_put(struct nd_hamming_lines *s, size_t bucket, struct nd_hamming_entry entry);
+void nd_hamming_lines_put(struct nd_hamming_lines *s, size_t bucket,
+                          const struct nd_hamming_entry *entry);
 
 /* Remove the slot of a line of the bucket. */
 void nd_hamming_lines_take(struct nd_hamming_lines *s, size_t bucket, struct nd_hamming_line *line,

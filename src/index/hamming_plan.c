@@ -9,7 +9,8 @@
 
 const char *nd_hamming_family_name(enum nd_hamming_family family)
 {
-    static const char *const name[] = {"scan", "blocks", "covering", "halves", "popcount"};
+    static const char *const name[] = {"scan",   "blocks",   "covering",
+                                       "halves", "popcount", "windows"};
 
     return (size_t)family < sizeof name / sizeof *name ? name[family] : NULL;
 }
@@ -132,17 +133,51 @@ static enum nd_status complete(const struct nd_hamming_machine *machine,
     return ND_OK;
 }
 
-/* The families that leave no choice.  False: this one does not serve the problem. */
-static bool design_fixed(const struct nd_hamming_machine *machine, struct nd_hamming_plan *plan)
+static bool is_for_halves(const struct nd_hamming_problem *problem)
 {
+    return problem->bits == 64 && problem->distance <= 3;
+}
+
+/* Windows: m of each half, each of which leaves out an m-th of it. */
+static unsigned window_bits(unsigned tables)
+{
+    unsigned m = tables / 2;
+
+    return 32 - (32 + m - 1) / m;
+}
+
+/* The fewest tables whose windows have key_bits, or, 0, as many as there may be.  False: none do.
+ */
+static bool choose_windows(struct nd_hamming_plan *plan, unsigned key_bits, unsigned tables)
+{
+    unsigned most = ND_HAMMING_WINDOW_TABLES;
+
+    if (key_bits)
+        for (tables = 4; tables < most && window_bits(tables) < key_bits; tables += 2)
+            ;
+    plan->tables = tables < most ? tables & ~1u : most;
+    if (plan->tables < 4 || window_bits(plan->tables) < key_bits)
+        return false;
+    plan->key_bits = plan->key_bits_most = window_bits(plan->tables);
+    return true;
+}
+
+/* The families that leave no choice, and windows.  False: this one does not serve the problem. */
+static bool design_fixed(const struct nd_hamming_machine *machine, unsigned key_bits,
+                         unsigned tables, struct nd_hamming_plan *plan)
+{
+    bool halves = plan->family == ND_HAMMING_HALVES, windows = plan->family == ND_HAMMING_WINDOWS;
+
     plan->key_bits = plan->key_bits_most = 0;
     plan->tables = 0;
+    if (halves || windows) {
+        plan->fill = plan->fill > 0 ? plan->fill : ND_HAMMING_FILL_HALVES;
+        if (!is_for_halves(&plan->problem) || (windows && !choose_windows(plan, key_bits, tables)))
+            return false;
+    }
     if (plan->family == ND_HAMMING_POPCOUNT)
         plan->tables = plan->problem.bits + 1;
-    if (plan->family == ND_HAMMING_HALVES) {
-        plan->fill = plan->fill > 0 ? plan->fill : ND_HAMMING_FILL_HALVES;
-        if (plan->problem.bits != 64 || plan->problem.distance > 3)
-            return false;
+    if (halves) {
         plan->tables = 2;
         plan->key_bits = plan->key_bits_most = 26;
     }
@@ -210,7 +245,10 @@ enum nd_status nd_hamming_design(const struct nd_hamming_problem *problem,
         status = design_keys(machine, key_bits, tables, &made, err);
         if (status != ND_OK)
             return status;
-    } else if (!design_fixed(machine, &made)) {
+    } else if (!design_fixed(machine, key_bits, tables, &made)) {
+        if (is_for_halves(problem))
+            return nd_fail(err, ND_EINVAL, "windows have 4 to %u tables and keys of 16 to %u bits",
+                           ND_HAMMING_WINDOW_TABLES, window_bits(ND_HAMMING_WINDOW_TABLES));
         return nd_fail(err, ND_EINVAL, "two halves serve 64 bits within 3, not %u within %u",
                        problem->bits, problem->distance);
     }
@@ -250,14 +288,29 @@ static enum nd_status list_family(struct list *list, const struct nd_hamming_pro
     return status;
 }
 
+/* Every number of tables, with room, crowded and with chains. */
+static void list_windows(struct list *list, const struct nd_hamming_problem *problem,
+                         const struct nd_hamming_machine *machine)
+{
+    static const double fill[] = {ND_HAMMING_FILL_HALVES, ND_HAMMING_FILL_CROWDED,
+                                  ND_HAMMING_FILL_CHAINED};
+
+    for (unsigned tables = 4; tables <= ND_HAMMING_WINDOW_TABLES; tables += 2)
+        for (size_t i = 0; i < sizeof fill / sizeof *fill; i++) {
+            list->at[list->n] = (struct nd_hamming_plan){
+                .problem = *problem, .family = ND_HAMMING_WINDOWS, .fill = fill[i]};
+            list->n += design_fixed(machine, 0, tables, &list->at[list->n]);
+        }
+}
+
 static bool beats(const struct nd_hamming_plan *a, const struct nd_hamming_plan *b)
 {
     return a->family == b->family && a->bytes <= b->bytes && a->query_seconds <= b->query_seconds &&
            (a->bytes < b->bytes || a->query_seconds < b->query_seconds);
 }
 
-/* Two halves of different fill are the same where that would be fewer buckets than there must be,
- * or more than can be. */
+/* Halves of different fill are the same where that would be fewer buckets than there must be, or
+ * more than can be. */
 static bool repeats(const struct nd_hamming_plan *a, const struct nd_hamming_plan *b)
 {
     return a->family == b->family && a->tables == b->tables && a->bytes == b->bytes &&
@@ -307,8 +360,10 @@ static enum nd_status list_all(struct list *list, const struct nd_hamming_proble
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed && status == ND_OK; i++) {
         list->at[list->n] = (struct nd_hamming_plan){
             .problem = *problem, .family = fixed[i].family, .fill = fixed[i].fill};
-        list->n += design_fixed(machine, &list->at[list->n]);
+        list->n += design_fixed(machine, 0, 0, &list->at[list->n]);
     }
+    if (status == ND_OK)
+        list_windows(list, problem, machine);
     if (status == ND_OK)
         status = list_family(list, problem, machine, ND_HAMMING_BLOCKS, err);
     if (status == ND_OK)

@@ -9,6 +9,7 @@
 #define ND_HAMMING_FILL_HALVES (2.0 / 3)
 #define ND_HAMMING_FILL_CROWDED 1.05
 #define ND_HAMMING_FILL_TIGHT 1.4
+#define ND_HAMMING_FILL_CHAINED 1.6
 #define ND_HAMMING_FILL_LEAST 0.25
 #define ND_HAMMING_FILL_MOST 2.0
 
@@ -33,6 +34,17 @@ struct nd_hamming_chain {
  * by Poisson's law, and entries on keys.
  */
 struct nd_hamming_chain nd_hamming_chain(double n, unsigned bits, double lines, unsigned slots);
+
+/* Windows: tables at most, and the most lines that a table may have for each window. */
+enum { ND_HAMMING_WINDOW_TABLES = 8, ND_HAMMING_LOOKS = 8 };
+
+/*
+ * Of two halves, by the perfect code or by windows: how many bits of its addresses table i always
+ * has, the lines that it begins with where slots a line are so many, and those that it has at most.
+ */
+unsigned nd_hamming_half_low_bits(const struct nd_hamming_plan *plan, unsigned table);
+double nd_hamming_half_lines(const struct nd_hamming_plan *plan, unsigned low_bits, unsigned slots);
+double nd_hamming_half_most(const struct nd_hamming_plan *plan);
 
 /* The same of the buckets of a half, of which linear hashing has divided the first. */
 struct nd_hamming_chain nd_hamming_half_chain(double n, double lines, unsigned slots);

@@ -216,38 +216,100 @@ static void predict_tables(const struct nd_hamming_machine *m, struct nd_hamming
     p->query_seconds = p->lines * (line + 1e-9 * m->table_ns) + 2 * line * found;
 }
 
-/* 27 bits choose a bucket; what its place does not say is as good as random. */
-static double lines_of_half(double n, double fill, unsigned slots)
+unsigned nd_hamming_half_low_bits(const struct nd_hamming_plan *plan, unsigned table)
 {
-    double lines = n / (fill * slots), most = (double)(1 << 27), least = (double)(1 << 17);
+    return plan->family == ND_HAMMING_HALVES || table == 0 ? 17 : 16;
+}
+
+double nd_hamming_half_most(const struct nd_hamming_plan *plan)
+{
+    return plan->family == ND_HAMMING_HALVES ? ldexp(1, 27)
+                                             : ldexp(ND_HAMMING_LOOKS, (int)plan->key_bits);
+}
+
+double nd_hamming_half_lines(const struct nd_hamming_plan *plan, unsigned low_bits, unsigned slots)
+{
+    double lines = floor((double)plan->problem.count / (plan->fill * slots));
+    double least = ldexp(1, (int)low_bits), most = nd_hamming_half_most(plan);
 
     return lines < least ? least : lines > most ? most : lines;
 }
 
-static void predict_halves(const struct nd_hamming_machine *m, struct nd_hamming_plan *p)
+/* Of windows: tables that a query asks. */
+static unsigned asked(const struct nd_hamming_plan *p)
 {
-    static const unsigned slots[2] = {6, 10};
-    const double data = (double)(1 << 26); /* more: bit 31 is one more that may be wrong */
-    double n = (double)(p->problem.count ? p->problem.count : 1), line, full = 0, chained = 0;
+    return p->problem.distance > 1 ? p->tables : p->problem.distance ? p->tables / 2 : 1;
+}
 
-    p->lines = p->candidates = p->bytes = 0;
-    for (int h = 0; h < 2; h++) {
-        double lines = lines_of_half(n, p->fill, slots[h]);
-        double look_ups = p->problem.distance < 2 ? 1 : lines > data ? 15 + lines / data : 16;
-        struct nd_hamming_chain chain = nd_hamming_half_chain(n, lines, slots[h]);
+/* Buckets that a query asks of a table with so many lines. */
+static double looks_of(const struct nd_hamming_plan *p, unsigned table, double lines)
+{
+    const double data = ldexp(1, 26); /* more: bit 31 is one more that may be wrong */
+    double each;
 
-        full += chain.look_up - 1;
-        chained += look_ups * (chain.look_up - 1);
-        p->lines += look_ups * chain.look_up;
-        p->candidates += look_ups * n / lines;
+    if (p->family == ND_HAMMING_HALVES)
+        return p->problem.distance < 2 ? 1 : lines > data ? 15 + lines / data : 16;
+    each = ldexp(lines, -(int)p->key_bits);
+    return table >= asked(p) ? 0 : each > 1 ? each : 1;
+}
+
+/* What queries and additions meet in the tables of halves or windows. */
+struct half {
+    double looks; /* buckets that queries ask */
+    double lines; /* of those, with what is chained */
+    double first; /* chained lines that adding writes, of all tables */
+};
+
+/* All tables of a plan together; its lines, candidates and bytes are filled in. */
+static struct half add_halves(struct nd_hamming_plan *p, double n)
+{
+    struct half sum = {0, 0, 0};
+
+    p->candidates = p->bytes = 0;
+    for (unsigned t = 0; t < p->tables; t++) {
+        unsigned slots = t ? 10 : 6;
+        double lines = nd_hamming_half_lines(p, nd_hamming_half_low_bits(p, t), slots);
+        struct nd_hamming_chain chain = nd_hamming_half_chain(n, lines, slots);
+        double looks = looks_of(p, t, lines);
+
+        sum.looks += looks;
+        sum.lines += looks * chain.look_up;
+        sum.first += chain.look_up < 2 ? chain.look_up - 1 : 1;
+        p->candidates += looks * n / lines;
         p->bytes += 64 * lines * chain.size;
     }
-    line = line_seconds(m, p->bytes);
-    p->build_seconds = n * (2 * (line + 1e-9 * m->half_add_ns) + full * ALONE * line) +
+    p->lines = sum.lines;
+    return sum;
+}
+
+/* A chained line is known late.  The work of a bucket is that of the code's ball. */
+static void predict_halves(const struct nd_hamming_machine *m, struct nd_hamming_plan *p)
+{
+    double n = (double)(p->problem.count ? p->problem.count : 1);
+    struct half sum = add_halves(p, n);
+    double line = line_seconds(m, p->bytes);
+
+    p->build_seconds = n * (2 * (line + 1e-9 * m->half_add_ns) + sum.first * ALONE * line) +
                        1e-9 * p->bytes / 64 * m->fresh_ns;
-    /* A chained line is known late. */
-    p->query_seconds =
-        p->lines * (line + 1e-9 * m->bucket_ns) + (chained + FINDING * ALONE / 2) * line;
+    p->query_seconds = p->lines * (line + 1e-9 * m->bucket_ns) +
+                       (sum.lines - sum.looks + FINDING * ALONE / 2) * line;
+}
+
+/*
+ * The work of a table is that of a table of keys, once.  What is chained in several tables, or
+ * stands in further lines of a window, is under way together, though known late: it costs two
+ * lines.
+ */
+static void predict_windows(const struct nd_hamming_machine *m, struct nd_hamming_plan *p)
+{
+    double n = (double)(p->problem.count ? p->problem.count : 1), tables = asked(p);
+    struct half sum = add_halves(p, n);
+    double line = line_seconds(m, p->bytes);
+
+    p->build_seconds = n * (p->tables * (line + 1e-9 * m->half_add_ns) + sum.first * 2 * line) +
+                       1e-9 * p->bytes / 64 * m->fresh_ns;
+    p->query_seconds = tables * (line + 1e-9 * m->table_ns) +
+                       (2 * (sum.lines - tables) + FINDING * ALONE / 2) * line;
 }
 
 void nd_hamming_predict(const struct nd_hamming_machine *machine, struct nd_hamming_plan *plan,
@@ -261,6 +323,7 @@ void nd_hamming_predict(const struct nd_hamming_machine *machine, struct nd_hamm
         predict_shards(machine, plan, popcount_share(problem->bits, problem->distance));
         break;
     case ND_HAMMING_HALVES: predict_halves(machine, plan); break;
+    case ND_HAMMING_WINDOWS: predict_windows(machine, plan); break;
     case ND_HAMMING_BLOCKS:
     case ND_HAMMING_COVERING: predict_tables(machine, plan, keys); break;
     }

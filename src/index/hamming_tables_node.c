@@ -137,7 +137,7 @@ static void deal(const struct nd_tables *s, struct nd_tables_node *node, size_t 
             struct nd_hamming_entry e = nd_hamming_line_get(lines->layout, &copy, i);
             bool moves = nd_tables_hash(&node->key, nd_tables_row(s, e.id)) & node->spread.groups;
 
-            nd_hamming_lines_put(lines, moves ? new : old, e);
+            nd_hamming_lines_put(lines, moves ? new : old, &e);
             dealt[moves]++;
         }
         if (!next)
@@ -180,9 +180,9 @@ bool nd_tables_node_put(const struct nd_tables *s, struct nd_tables_node *node, 
 
     if (nd_tables_is_refined(main))
         return put_inside(s, node, row);
-    if (!nd_hamming_lines_ready(&node->lines))
+    if (!nd_hamming_lines_ready(&node->lines, 1))
         return false;
-    nd_hamming_lines_put(&node->lines, bucket, e);
+    nd_hamming_lines_put(&node->lines, bucket, &e);
     node->entries++;
     if (n == SLOTS) {
         n += ++main->word[ND_TABLES_CHAINED];

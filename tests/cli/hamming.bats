@@ -53,13 +53,15 @@ END
         neardup index plan --count 17179869184 --key-bits "$bits" >one
         grep -Eq "blocks +$tables +$keys " one
     done
+    neardup index plan --count 1e7 --key-bits 21 | grep -Eq "windows +6 +21 "
+    [ "$(neardup index plan --count 1e7 --key-bits 31 | grep -c windows)" -eq 0 ]
     neardup index plan --count 17179869184 --memory 1T >plan
     [ "$(grep -c '^\*' plan)" -eq 1 ]
     neardup index plan --count 1e9 --calibrate | grep -q '^\* '
     for name in "manku 4" "manku 10" "manku 16" "manku 20"; do
         grep -Eq "^[* ] blocks +${name#manku } .*  $name\$" plan
     done
-    for family in scan popcount halves covering blocks; do grep -q "^[* ] $family " plan; done
+    for family in scan popcount halves windows covering blocks; do grep -q "^[* ] $family " plan; done
     neardup index plan --count 1e8 --bits 384 --distance 11 >plan
     grep -Eq '^[* ] blocks +12 +32 .*  henzinger$' plan
 }

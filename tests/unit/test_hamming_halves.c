@@ -40,16 +40,18 @@ static uint64_t fingerprint(const struct nd_hamming_code *code)
  * hardly any of it used.  NULL: the system reserves none. */
 static struct nd_halves *make_large(unsigned distance)
 {
-    struct nd_hamming_plan plan = {.problem = {64, distance, 0}, .fill = 1};
+    struct nd_hamming_plan plan = {
+        .problem = {64, distance, 0}, .family = ND_HAMMING_HALVES, .tables = 2, .fill = 1};
     struct nd_halves *s = nd_hamming_halves_kind.make(&plan);
 
     assert_non_null(s);
     for (int h = 0; h < 2; h++) {
-        if (!nd_hamming_lines_resize(&s->table[h].lines, ((size_t)1 << 26) - 200)) {
+        s->group[h].size = ((size_t)1 << 26) - 200;
+        if (!nd_hamming_lines_resize(&s->group[h].lines, s->group[h].size)) {
             nd_hamming_halves_kind.destroy(s);
             return NULL;
         }
-        s->table[h].level = (size_t)1 << 25;
+        s->group[h].level = (size_t)1 << 25;
     }
     return s;
 }
@@ -57,7 +59,7 @@ static struct nd_halves *make_large(unsigned distance)
 /* From now on every fingerprint that is added divides a bucket of each table. */
 static void grow_always(struct nd_halves *s)
 {
-    s->table[0].fill = s->table[1].fill = 0;
+    s->group[0].fill = s->group[1].fill = 0;
 }
 
 /* All rows within the distance, and each once, by a plain loop over them. */
@@ -108,7 +110,7 @@ static void bit_31_chooses_where_there_are_more_lines(void **state)
                 row[i] ^= UINT64_C(1) << any() % 64;
         }
         assert_int_equal(nd_hamming_halves_kind.add(s, row, NULL, 0, N / 2), N / 2);
-        assert_true(s->table[0].lines.n_main < (size_t)1 << 26);
+        assert_true(s->group[0].lines.n_main < (size_t)1 << 26);
         check(s, row, N / 2);
         grow_always(s);
         for (uint32_t i = N / 2; i < N; i++) {
@@ -116,12 +118,11 @@ static void bit_31_chooses_where_there_are_more_lines(void **state)
             if (i % 60 == 0)
                 check(s, row, i + 1);
         }
-        assert_true(s->table[0].lines.n_main > ((size_t)1 << 26) + FIRST);
+        assert_true(s->group[0].lines.n_main > ((size_t)1 << 26) + FIRST);
         check(s, row, N);
         for (uint32_t i = 0; i < N; i++)
             assert_true(nd_hamming_halves_kind.remove(s, &row[i], i));
-        assert_int_equal(s->table[0].entries, 0);
-        assert_int_equal(s->table[1].entries, 0);
+        assert_int_equal(s->entries, 0);
         nd_hamming_halves_kind.destroy(s);
     }
 }

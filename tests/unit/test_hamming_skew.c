@@ -67,14 +67,15 @@ static void check_ids(const struct nd_hamming *index, uint64_t x, const uint32_t
 static void a_million_equal_ones_are_removed_in_any_order(void **state)
 {
     enum { N = 1000000 };
-    static const enum nd_hamming_family family[] = {ND_HAMMING_HALVES, ND_HAMMING_COVERING};
+    static const enum nd_hamming_family family[] = {ND_HAMMING_HALVES, ND_HAMMING_COVERING,
+                                                    ND_HAMMING_WINDOWS};
     uint32_t *order = malloc(N * sizeof *order);
     bool *is_in = calloc(N, sizeof *is_in);
     const uint64_t x = any();
 
     (void)state;
     assert_true(order && is_in);
-    for (int f = 0; f < 2; f++) {
+    for (int f = 0; f < 3; f++) {
         struct nd_hamming *index = make(family[f], 64, 3, 8, 10);
         uint64_t count;
 
@@ -108,11 +109,12 @@ static void a_million_equal_ones_are_removed_in_any_order(void **state)
 static void all_ids_of_many_lists_come_back(void **state)
 {
     enum { LISTS = 600, IDS = 100, TWICE = 7 };
-    static const enum nd_hamming_family family[] = {ND_HAMMING_HALVES, ND_HAMMING_COVERING};
+    static const enum nd_hamming_family family[] = {ND_HAMMING_HALVES, ND_HAMMING_COVERING,
+                                                    ND_HAMMING_WINDOWS};
     const uint64_t base = any(), query[3] = {base, base ^ 6, base ^ UINT64_C(1) << 63};
 
     (void)state;
-    for (int f = 0; f < 2; f++) {
+    for (int f = 0; f < 3; f++) {
         struct nd_hamming *index = make(family[f], 64, 3, 8, LISTS);
         struct nd_hamming_matches out = {.at = NULL};
         size_t expected = 0;
@@ -231,6 +233,11 @@ static void a_crowded_bucket_is_refined(void **state)
         {ND_HAMMING_HALVES, 64, 3, 0, {~(uint64_t)UINT32_MAX}, 500},
         {ND_HAMMING_HALVES, 64, 3, 0, {0x1FFFF}, 500}, /* what the address is made of */
         {ND_HAMMING_HALVES, 64, 1, 0, {UINT32_MAX}, 500},
+        {ND_HAMMING_WINDOWS, 64, 3, 4, {UINT32_MAX}, 500},
+        {ND_HAMMING_WINDOWS, 64, 3, 4, {UINT64_C(0xFFFF) << 48}, 500},
+        {ND_HAMMING_WINDOWS, 64, 1, 4, {UINT32_MAX}, 500},
+        {ND_HAMMING_WINDOWS, 64, 3, 6, {UINT32_MAX}, 500},
+        {ND_HAMMING_WINDOWS, 64, 3, 8, {~(uint64_t)UINT32_MAX}, 500},
         {ND_HAMMING_COVERING, 64, 3, 8, {UINT32_MAX}, 500},
         {ND_HAMMING_COVERING, 64, 3, 8, {0xFFFFFF}, 500},
         {ND_HAMMING_COVERING, 64, 2, 14, {0xFFFF00000000FFFF}, 500},
