@@ -4,8 +4,8 @@
 #include "engine/engine.h"
 #include "engine/state.h"
 
-/* What the index has room for from the start: 6 MB, and the first growths that would fill it again.
- */
+/* What the index has room for from the start: 14 MB, whole huge pages, and the first growths that
+ * would fill it again. */
 enum { FIRST_DOCUMENTS = 40000, FIRST_IN_BATCH = 1000 };
 
 struct nd_dedup_params nd_dedup_params_default(void)

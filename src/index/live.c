@@ -255,6 +255,7 @@ enum nd_status nd_index_reserve(struct nd_index *index, size_t n, struct nd_erro
 {
     bool emptied;
 
+    /* One at a time, they begin small. */
     if (n > 1 && !index->low.bytes && n < UINT32_MAX && !make_columns(index, n))
         return no_memory(index, err);
     if (!reserve_columns(index, index->n + n) || !make_room(index, n, &emptied))

@@ -19,8 +19,8 @@ typedef enum nd_status nd_packer_sink(void *context, const void *data, size_t le
 
 /*
  * compression: "gzip", "zstd", "xz", "bzip2", "lz4" or "none"; archive: "tar", "zip" or NULL: the
- * bytes alone; both borrowed.  ND_EUNSUPPORTED where libarchive is not there,
- * or was built without it.
+ * bytes alone; both borrowed.  ND_EUNSUPPORTED where libarchive is not there, or was built without
+ * it.
  */
 struct nd_packer *nd_packer_new(const char *compression, const char *archive, nd_packer_sink *sink,
                                 void *context, struct nd_error *err);

@@ -251,9 +251,8 @@ static bool read_page(struct page *page, struct nd_view v)
         .serror = note_error,
         .initialized = XML_SAX2_MAGIC,
     };
-    htmlParserCtxtPtr context;
+    htmlParserCtxtPtr context = nd_libxml.htmlCreateMemoryParserCtxt(v.data, (int)v.len);
 
-    context = nd_libxml.htmlCreateMemoryParserCtxt(v.data, (int)v.len);
     if (!context)
         return false;
     page->context = context;
