@@ -1,5 +1,4 @@
-/* pool.c - the one place with threads: run a number of tasks, and a job and work ahead beside them
- */
+/* pool.c - the one place with threads: run a number of tasks, a job beside them, or lanes */
 #define _GNU_SOURCE
 #include "base/pool.h"
 
@@ -16,7 +15,6 @@
 
 enum { JOB_LOOKS = 20 };
 enum job_state { JOB_NONE, JOB_WAITING, JOB_RUNNING, JOB_DONE };
-enum stage_state { STAGE_WAITING, STAGE_BEGINS, STAGE_OPEN };
 
 struct nd_pool {
     unsigned n_threads; /* the caller and n_threads - 1 helpers */
@@ -28,7 +26,7 @@ struct nd_pool {
     pthread_cond_t done; /* the caller: all helpers idle, or the job is over */
 
     /* The current run: guarded by lock but for its tasks. */
-    atomic_ulong round;
+    unsigned long round;
     struct nd_share *tasks; /* of each worker */
     void (*run)(void *context, size_t task, unsigned worker);
     void *context;
@@ -44,13 +42,15 @@ struct nd_pool {
     void (*job)(void *context);
     void *job_context;
 
-    /* Work ahead: guarded by lock but for its tasks. */
-    struct nd_stage stage[ND_STAGES];
-    unsigned n_stages, at_stage;
-    enum stage_state stage_state;
-    struct nd_share *tasks_ahead; /* of the stage */
-    unsigned n_busy_ahead;        /* threads at them */
-    atomic_bool is_held;          /* no more of them are begun */
+    /* Lanes: guarded by lock. */
+    unsigned long eaches;
+    void (*each)(void *context, unsigned worker);
+    void *each_context;
+    unsigned n_in_each; /* helpers */
+    bool is_led;
+    unsigned leader; /* who may call nd_pool_run: 0 where it is not led */
+
+    pthread_mutex_t shared; /* nd_pool_lock */
     bool stop;
 };
 
@@ -109,82 +109,42 @@ static void do_job(struct nd_pool *pool)
     tell(pool, &pool->done);
 }
 
-/* The next stage, once all tasks of this one are done; the lock is held. */
-static void pass_stage(struct nd_pool *pool)
+static void run_each(struct nd_pool *pool, unsigned worker)
 {
-    if (pool->stage_state != STAGE_OPEN || pool->n_busy_ahead ||
-        !nd_shares_are_empty(pool->tasks_ahead, pool->n_threads))
-        return;
-    pool->at_stage++;
-    pool->stage_state = STAGE_WAITING;
-}
-
-static void begin_stage(struct nd_pool *pool)
-{
-    const struct nd_stage *stage = &pool->stage[pool->at_stage];
-
-    pool->stage_state = STAGE_BEGINS;
     pthread_mutex_unlock(&pool->lock);
-    nd_shares_deal(pool->tasks_ahead, pool->n_threads, stage->begin(stage->context));
+    pool->each(pool->each_context, worker);
     pthread_mutex_lock(&pool->lock);
-    pool->stage_state = STAGE_OPEN;
-    pass_stage(pool);
-    tell(pool, &pool->wake);
-    pthread_cond_broadcast(&pool->done);
+    if (--pool->n_in_each == 0)
+        tell(pool, &pool->done);
 }
 
-/* Tasks of the stage, until they are over or a run asks for the helpers. */
-static void run_stage(struct nd_pool *pool, unsigned worker)
+/* A part in the current run; the lock is held before and after, not meanwhile. */
+static void join_run(struct nd_pool *pool, unsigned worker)
 {
-    const struct nd_stage *stage = &pool->stage[pool->at_stage];
-    unsigned long seen = atomic_load(&pool->round);
-    size_t task;
-
-    pool->n_busy_ahead++;
+    pool->n_busy++;
     pthread_mutex_unlock(&pool->lock);
-    while (!atomic_load(&pool->is_held) && atomic_load(&pool->round) == seen &&
-           nd_shares_take(pool->tasks_ahead, pool->n_threads, worker, &task))
-        stage->run(stage->context, task, worker);
+    work(pool, worker);
     pthread_mutex_lock(&pool->lock);
-    pool->n_busy_ahead--;
-    pass_stage(pool);
-    tell(pool, &pool->done);
-}
-
-/* Take a part in the work ahead, if there is one to take; the lock is held before and after. */
-static bool go_ahead(struct nd_pool *pool, unsigned worker)
-{
-    if (pool->at_stage == pool->n_stages || atomic_load(&pool->is_held))
-        return false;
-    if (pool->stage_state == STAGE_WAITING)
-        begin_stage(pool);
-    else if (pool->stage_state == STAGE_OPEN &&
-             !nd_shares_are_empty(pool->tasks_ahead, pool->n_threads))
-        run_stage(pool, worker);
-    else
-        return false;
-    return true;
+    if (--pool->n_busy == 0)
+        tell(pool, &pool->done);
 }
 
 static void *help(void *argument)
 {
     struct helper helper = *(struct helper *)argument;
     struct nd_pool *pool = helper.pool;
-    unsigned long seen = 0;
+    unsigned long seen = 0, eaches_seen = 0;
 
     free(argument);
     pthread_mutex_lock(&pool->lock);
     for (;;) {
         if (pool->round != seen) {
             seen = pool->round;
-            if (!pool->is_open)
-                continue;
-            pool->n_busy++;
-            pthread_mutex_unlock(&pool->lock);
-            work(pool, helper.worker);
-            pthread_mutex_lock(&pool->lock);
-            if (--pool->n_busy == 0)
-                tell(pool, &pool->done);
+            if (pool->is_open)
+                join_run(pool, helper.worker);
+        } else if (pool->eaches != eaches_seen) {
+            eaches_seen = pool->eaches;
+            run_each(pool, helper.worker);
         } else if (pool->job_state == JOB_WAITING) {
             /* Runs come close upon one another; the job is for the time when the caller is busy
              * with what only one can do. */
@@ -192,7 +152,7 @@ static void *help(void *argument)
                 do_job(pool);
         } else if (pool->stop) {
             break;
-        } else if (!go_ahead(pool, helper.worker)) {
+        } else {
             await_news(pool, &pool->wake);
         }
     }
@@ -242,12 +202,12 @@ struct nd_pool *nd_pool_new(unsigned n_threads, struct nd_error *err)
     }
     pool->n_threads = n_threads ? n_threads : processors();
     pthread_mutex_init(&pool->lock, NULL);
+    pthread_mutex_init(&pool->shared, NULL);
     pthread_cond_init(&pool->wake, NULL);
     pthread_cond_init(&pool->done, NULL);
     pool->thread = calloc(pool->n_threads, sizeof *pool->thread);
     pool->tasks = nd_shares_new(pool->n_threads);
-    pool->tasks_ahead = nd_shares_new(pool->n_threads);
-    ok = pool->thread && pool->tasks && pool->tasks_ahead;
+    ok = pool->thread && pool->tasks;
     for (unsigned worker = 1; ok && worker < pool->n_threads; worker++)
         ok = start_helper(pool, worker);
     if (!ok) {
@@ -272,8 +232,8 @@ void nd_pool_free(struct nd_pool *pool)
         pthread_join(pool->thread[i], NULL);
     pthread_cond_destroy(&pool->done);
     pthread_cond_destroy(&pool->wake);
+    pthread_mutex_destroy(&pool->shared);
     pthread_mutex_destroy(&pool->lock);
-    free(pool->tasks_ahead);
     free(pool->tasks);
     free(pool->thread);
     free(pool);
@@ -303,18 +263,21 @@ void nd_pool_run(struct nd_pool *pool, size_t n,
     assert(n <= ND_SHARES_MOST);
     if (pool->n_started == 0 || n <= 1) {
         for (size_t task = 0; task < n; task++)
-            run(context, task, 0);
+            run(context, task, pool->leader);
         return;
     }
     pthread_mutex_lock(&pool->lock);
-    nd_shares_deal(pool->tasks, pool->n_threads, n);
+    if (pool->is_led)
+        nd_shares_give(pool->tasks, pool->n_threads, pool->leader, n);
+    else
+        nd_shares_deal(pool->tasks, pool->n_threads, n);
     pool->run = run;
     pool->context = context;
     pool->is_open = true;
     pool->round++;
     tell(pool, &pool->wake);
     pthread_mutex_unlock(&pool->lock);
-    work(pool, 0);
+    work(pool, pool->leader);
     pthread_mutex_lock(&pool->lock);
     pool->is_open = false;
     while (pool->n_busy)
@@ -343,41 +306,62 @@ void nd_pool_finish(struct nd_pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-void nd_pool_ahead(struct nd_pool *pool, const struct nd_stage *stages, unsigned n)
+void nd_pool_each(struct nd_pool *pool, void (*each)(void *context, unsigned worker), void *context)
 {
     pthread_mutex_lock(&pool->lock);
-    memcpy(pool->stage, stages, n * sizeof *stages);
-    pool->n_stages = n;
-    pool->at_stage = 0;
-    pool->stage_state = STAGE_WAITING;
-    atomic_store(&pool->is_held, false);
+    pool->each = each;
+    pool->each_context = context;
+    pool->eaches++;
+    pool->n_in_each = pool->n_started;
+    tell(pool, &pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+    each(context, 0);
+    pthread_mutex_lock(&pool->lock);
+    while (pool->n_in_each)
+        await_news(pool, &pool->done);
+    pool->is_led = false;
+    pool->leader = 0;
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void nd_pool_await(struct nd_pool *pool, struct nd_turn *turn, unsigned long ticket)
+{
+    if (atomic_load(&turn->now) == ticket)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    while (atomic_load(&turn->now) != ticket)
+        await_news(pool, &pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void nd_pool_lead(struct nd_pool *pool, unsigned worker, struct nd_turn *turn, unsigned long ticket)
+{
+    pthread_mutex_lock(&pool->lock);
+    while (atomic_load(&turn->now) != ticket) {
+        if (pool->is_open && !nd_shares_are_empty(pool->tasks, pool->n_threads))
+            join_run(pool, worker);
+        else
+            await_news(pool, &pool->wake);
+    }
+    pool->is_led = true;
+    pool->leader = worker;
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void nd_pool_pass(struct nd_pool *pool, struct nd_turn *turn)
+{
+    pthread_mutex_lock(&pool->lock);
+    atomic_fetch_add(&turn->now, 1);
     tell(pool, &pool->wake);
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Begin no more of it, and wait for what has begun; the lock is held before and after. */
-static void end_ahead(struct nd_pool *pool)
+void nd_pool_lock(struct nd_pool *pool)
 {
-    atomic_store(&pool->is_held, true);
-    while (pool->n_busy_ahead || pool->stage_state == STAGE_BEGINS)
-        await_news(pool, &pool->done);
-    pool->n_stages = pool->at_stage = 0;
+    pthread_mutex_lock(&pool->shared);
 }
 
-void nd_pool_reach(struct nd_pool *pool, unsigned stage)
+void nd_pool_unlock(struct nd_pool *pool)
 {
-    pthread_mutex_lock(&pool->lock);
-    while (pool->at_stage < pool->n_stages &&
-           (pool->at_stage < stage || (pool->at_stage == stage && pool->stage_state != STAGE_OPEN)))
-        if (!go_ahead(pool, 0))
-            await_news(pool, &pool->done);
-    end_ahead(pool);
-    pthread_mutex_unlock(&pool->lock);
-}
-
-void nd_pool_drop(struct nd_pool *pool)
-{
-    pthread_mutex_lock(&pool->lock);
-    end_ahead(pool);
-    pthread_mutex_unlock(&pool->lock);
+    pthread_mutex_unlock(&pool->shared);
 }

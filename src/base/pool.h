@@ -1,5 +1,4 @@
-/* pool.h - the one place with threads: run a number of tasks, and a job and work ahead beside them
- */
+/* pool.h - the one place with threads: run a number of tasks, a job beside them, or lanes */
 #ifndef ND_BASE_POOL_H
 #define ND_BASE_POOL_H
 
@@ -27,7 +26,7 @@ unsigned nd_pool_threads(const struct nd_pool *pool);
  * Call run(context, task, worker) for every task 0 … n - 1 (at most 2^30), and return when all are
  * done.  Each worker begins with its own share of neighbouring tasks, the same in each run of n;
  * worker is 0 … threads - 1, and no two tasks run at once with the same worker.  Only the thread
- * that made the pool may call it, and no task may.
+ * that made the pool may call it, or the lane that leads, and no task may.
  */
 void nd_pool_run(struct nd_pool *pool, size_t n,
                  void (*run)(void *context, size_t task, unsigned worker), void *context);
@@ -40,24 +39,26 @@ void nd_pool_begin(struct nd_pool *pool, void (*job)(void *context), void *conte
 void nd_pool_finish(struct nd_pool *pool);
 
 /*
- * Work ahead, for threads that have nothing else to do: stages one after the other, each of tasks
- * that run like those of nd_pool_run.  A run, and the job, go before it.
+ * Lanes: every thread of the pool calls lane(context, worker) once, each of them to do whole pieces
+ * of work with data of its own; over when all have returned.  Where the pieces have an order, it is
+ * kept by turns: the lanes pass the turn t, which starts from zero, with tickets 0, 1, 2, …, and no
+ * ticket may be left out.
  */
-struct nd_stage {
-    /* How many tasks there are; called once, by some thread, when the stage before is over. */
-    size_t (*begin)(void *context);
-    void (*run)(void *context, size_t task, unsigned worker);
-    void *context;
+struct nd_turn {
+    atomic_ulong now; /* the ticket whose turn it is */
 };
-enum { ND_STAGES = 4 }; /* at most */
-/* Only when the work ahead that was given before has been ended. */
-void nd_pool_ahead(struct nd_pool *pool, const struct nd_stage *stages, unsigned n);
-/*
- * Take part until all stages before this one are over and it has begun; then end the work: what is
- * left of it is not done, and nobody is at it any more.  Nothing was given: nothing.
- */
-void nd_pool_reach(struct nd_pool *pool, unsigned stage);
-/* End it at once. */
-void nd_pool_drop(struct nd_pool *pool);
+void nd_pool_each(struct nd_pool *pool, void (*each)(void *context, unsigned worker),
+                  void *context);
+/* Until the turn has come to this ticket … */
+void nd_pool_await(struct nd_pool *pool, struct nd_turn *turn, unsigned long ticket);
+/* … or so, and lead the pool until the turn is passed: then nd_pool_run may be called, as this
+ * worker.  Those who wait to lead do tasks for the one who does.  One turn of a pool is led. */
+void nd_pool_lead(struct nd_pool *pool, unsigned worker, struct nd_turn *turn,
+                  unsigned long ticket);
+void nd_pool_pass(struct nd_pool *pool, struct nd_turn *turn);
+
+/* For a few instructions on what several lanes change. */
+void nd_pool_lock(struct nd_pool *pool);
+void nd_pool_unlock(struct nd_pool *pool);
 
 #endif

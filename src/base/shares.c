@@ -33,6 +33,12 @@ void nd_shares_deal(struct nd_share *share, unsigned n_shares, size_t n)
         atomic_store(&share[i].left, pack(n * i / n_shares, n * (i + 1) / n_shares));
 }
 
+void nd_shares_give(struct nd_share *share, unsigned n_shares, unsigned worker, size_t n)
+{
+    for (unsigned i = 0; i < n_shares; i++)
+        atomic_store(&share[i].left, i == worker ? pack(0, n) : 0);
+}
+
 static bool take_first(struct nd_share *share, size_t *task)
 {
     uint64_t left = atomic_load(&share->left);

@@ -21,6 +21,8 @@ struct nd_share {
 struct nd_share *nd_shares_new(unsigned n_shares);
 /* n: at most ND_SHARES_MOST.  Nobody may be taking meanwhile. */
 void nd_shares_deal(struct nd_share *share, unsigned n_shares, size_t n);
+/* … all of them to one worker's share. */
+void nd_shares_give(struct nd_share *share, unsigned n_shares, unsigned worker, size_t n);
 /* By several workers at once.  False: all were taken. */
 bool nd_shares_take(struct nd_share *share, unsigned n_shares, unsigned worker, size_t *task);
 /* Whether all were taken. */

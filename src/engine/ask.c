@@ -49,11 +49,11 @@ enum nd_status nd_dedup_ask(struct nd_dedup *d, const struct nd_dedup_item *item
 
     if (status != ND_OK)
         return status;
-    job.item = nd_items_begin(d, d->turn, items, n, err);
+    job.item = nd_items_begin(d, d->room, items, n, err);
     if (!job.item)
         return ND_ENOMEM;
     nd_workers_begin(d);
-    nd_workers_forget(d, d->turn);
+    nd_workers_forget(d);
     nd_pool_run(d->pool, n, ask_item, &job);
     status = nd_workers_status(d, err);
     for (size_t i = 0; status == ND_OK && i < n; i++)

@@ -21,11 +21,12 @@ static void hash_items(void *context, size_t task, unsigned worker)
 static enum nd_status make_items(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
                                  struct nd_item **out, struct nd_error *err)
 {
-    struct hashing job = {nd_items_begin(d, d->turn, items, n, err), n};
+    struct hashing job = {nd_items_begin(d, d->at_hand, items, n, err), n};
 
     if (!job.item)
         return ND_ENOMEM;
-    nd_workers_forget(d, d->turn);
+    nd_workers_forget(d);
+    d->at_hand->is_linked = false;
     nd_pool_run(d->pool, nd_items_hash_tasks(n), hash_items, &job);
     if (!nd_dedup_ignores_text(d) && !nd_items_group(job.item, n))
         return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
@@ -60,9 +61,7 @@ enum nd_status nd_batch_begin(struct nd_dedup *d, enum nd_pushed kind,
         return status;
     d->pushed = kind;
     nd_workers_begin(d);
-    *out = nd_ahead_take(d, items, n);
-    if (!*out)
-        status = make_items(d, items, n, out, err);
+    status = make_items(d, items, n, out, err);
     if (d->texts)
         nd_texts_begin(d->texts, items);
     return status;
@@ -107,8 +106,6 @@ enum nd_status nd_document_keep(struct nd_dedup *d, struct nd_item *item, uint64
 
     if (status == ND_OK && d->signatures && !append_signatures(d, item))
         status = nd_fail(err, ND_ENOMEM, "out of memory for an index of signatures");
-    if (status == ND_OK)
-        status = nd_kept_add(d, (uint32_t)document, item, err);
     if (status == ND_OK)
         status = d->source.keep(d->source.context, document, place, err);
     return status;

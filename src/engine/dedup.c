@@ -90,6 +90,9 @@ static enum nd_status make_parts(struct nd_dedup *d, struct nd_error *err)
     d->cache = nd_shingle_cache_new(d->params.cache_bytes);
     if (!d->cache)
         return nd_fail(err, ND_ENOMEM, "out of memory");
+    d->at_hand = d->room = calloc(nd_pool_threads(d->pool), sizeof *d->room);
+    if (!d->room)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
     return nd_workers_new(d, err) ? ND_OK : ND_ENOMEM;
 }
 
@@ -132,21 +135,18 @@ struct nd_dedup *nd_dedup_new(const struct nd_dedup_params *params,
     return d;
 }
 
-void nd_dedup_on_begun(struct nd_dedup *d, void (*begun)(void *context), void *context)
-{
-    d->begun = begun;
-    d->begun_context = context;
-}
-
 void nd_dedup_free(struct nd_dedup *d)
 {
     if (!d)
         return;
     nd_workers_free(d);
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; d->room && i < nd_pool_threads(d->pool); i++) {
         free(d->room[i].item);
         free(d->room[i].key);
+        free(d->room[i].link);
+        nd_arena_release(&d->room[i].held);
     }
+    free(d->room);
     nd_shingle_cache_free(d->cache);
     nd_kept_release(&d->kept);
     nd_finder_free(&d->pending);

@@ -201,7 +201,7 @@ static enum nd_status link_signed(const struct nd_dedup *d, const struct nd_item
 
 enum nd_status nd_finder_link(const struct nd_dedup *d, const struct nd_item *item,
                               const struct nd_index_row *const *row, size_t n,
-                              unsigned char *linked, struct nd_error *err)
+                              unsigned char *linked, struct nd_pool *pool, struct nd_error *err)
 {
     if (d->matching)
         return link_signed(d, item, row, n, linked);
@@ -209,5 +209,5 @@ enum nd_status nd_finder_link(const struct nd_dedup *d, const struct nd_item *it
         memset(linked, ND_LINKED_EARLIER | ND_LINKED_LATER, n);
         return ND_OK;
     }
-    return nd_index_link_rows(&d->index_params, row, n, linked, d->pool, err);
+    return nd_index_link_rows(&d->index_params, row, n, linked, pool, err);
 }

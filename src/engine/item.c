@@ -5,10 +5,9 @@
 #include "base/hash.h"
 #include "engine/state.h"
 
-struct nd_item *nd_items_begin(struct nd_dedup *d, unsigned turn, const struct nd_dedup_item *items,
-                               size_t n, struct nd_error *err)
+struct nd_item *nd_items_begin(const struct nd_dedup *d, struct nd_batch_room *room,
+                               const struct nd_dedup_item *items, size_t n, struct nd_error *err)
 {
-    struct nd_batch_room *room = &d->room[turn];
     void *list = room->item, *keys = room->key;
     size_t least = n ? n : 1; /* a batch may be of bad records alone: its list is not NULL */
     bool ok = nd_array_reserve(&list, &room->item_capacity, least, sizeof *room->item);
@@ -24,8 +23,10 @@ struct nd_item *nd_items_begin(struct nd_dedup *d, unsigned turn, const struct n
         room->item[i] = (struct nd_item){.text = items[i].text,
                                          .document = items[i].document,
                                          .group = items[i].group,
-                                         .turn = (unsigned char)turn,
+                                         .key = room->key + i * d->n_keys,
                                          .first_same = i};
+    room->items = items;
+    room->n = n;
     return room->item;
 }
 
@@ -118,28 +119,25 @@ void nd_item_sketch(struct nd_dedup *d, struct nd_worker *w, struct nd_item *ite
     const struct nd_shingle_set *set = nd_sketcher_shingles(w->sketcher);
     struct nd_sketch sketch = {
         .identity = item->row.identity, .shingle = set->distinct, .n_shingles = set->count};
-    const struct nd_batch_room *room = &d->room[item->turn];
-    uint64_t *key;
 
     nd_sketch_finish(&sketch, d->parts);
     nd_index_row_from_sketch(&item->row, &sketch, item->group);
     item->row.is_short = item->is_short;
-    key = room->key + (size_t)(item - room->item) * d->n_keys;
-    nd_index_keys(&d->index_params, &item->row, key);
-    item->row.key = key;
+    nd_index_keys(&d->index_params, &item->row, item->key);
+    item->row.key = item->key;
 }
 
-static bool sign_item(const struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
+static bool sign_item(const struct nd_dedup *d, struct nd_worker *w, struct nd_arena *held,
+                      struct nd_item *item)
 {
-    struct nd_arena *arena = &w->held[item->turn];
     struct nd_document text_alone = {.text = item->text};
     struct nd_signed *x;
 
     if (!d->matching)
         return true;
-    x = nd_arena_alloc(arena, sizeof *x);
+    x = nd_arena_alloc(held, sizeof *x);
     if (!x || nd_signing_run(w->signing, item->document ? item->document : &text_alone, item->group,
-                             arena, x))
+                             held, x))
         return false;
     item->own_signatures = x;
     return true;
@@ -147,17 +145,17 @@ static bool sign_item(const struct nd_dedup *d, struct nd_worker *w, struct nd_i
 
 bool nd_item_sign(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
 {
-    bool ok = sign_item(d, w, item);
+    bool ok = sign_item(d, w, &w->held, item);
 
     if (!ok)
         nd_worker_fail(w, ND_ENOMEM, "signing a document");
     return ok;
 }
 
-static bool hold_shingles(struct nd_worker *w, struct nd_item *item)
+static bool hold_shingles(const struct nd_worker *w, struct nd_arena *held, struct nd_item *item)
 {
     const struct nd_shingle_set *set = nd_sketcher_shingles(w->sketcher);
-    uint64_t *copy = nd_arena_alloc(&w->held[item->turn], set->count * sizeof *copy);
+    uint64_t *copy = nd_arena_alloc(held, set->count * sizeof *copy);
 
     if (!copy)
         return false;
@@ -169,7 +167,7 @@ static bool hold_shingles(struct nd_worker *w, struct nd_item *item)
 
 bool nd_item_hold_shingles(struct nd_worker *w, struct nd_item *item)
 {
-    bool ok = hold_shingles(w, item);
+    bool ok = hold_shingles(w, &w->held, item);
 
     if (!ok)
         nd_worker_fail(w, ND_ENOMEM, "holding a document's shingles");
@@ -177,11 +175,13 @@ bool nd_item_hold_shingles(struct nd_worker *w, struct nd_item *item)
 }
 
 /* What fails here is left for the look, which says why. */
-void nd_item_prepare(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
+void nd_item_prepare(struct nd_dedup *d, struct nd_worker *w, struct nd_arena *held,
+                     struct nd_item *item)
 {
     if (read_item(d, w, item))
         return;
     if (item->n_tokens || item->is_listed)
         nd_item_sketch(d, w, item);
-    item->is_prepared = (!item->is_listed || sign_item(d, w, item)) && hold_shingles(w, item);
+    item->is_prepared =
+        (!item->is_listed || sign_item(d, w, held, item)) && hold_shingles(w, held, item);
 }

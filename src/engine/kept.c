@@ -99,14 +99,32 @@ static bool is_asked_for(const struct nd_dedup *d, bool is_short)
     return !nd_dedup_ignores_text(d) && (!is_short || d->params.short_policy != ND_SHORT_KEEP);
 }
 
-static bool make_room(struct nd_dedup *d)
+void nd_kept_mark_known(struct nd_dedup *d, struct nd_item *item, size_t n)
+{
+    enum { AHEAD = 4 };
+    const struct nd_multimap *map = &d->kept.by_raw;
+
+    nd_pool_lock(d->pool);
+    for (size_t i = 0; i < n; i++) {
+        struct nd_multimap_scan scan = nd_multimap_find(map, raw_key(item[i].raw, item[i].group));
+        uint32_t at;
+
+        if (i + AHEAD < n)
+            nd_kept_expect(d, &item[i + AHEAD]);
+        while (!item[i].is_known && nd_multimap_next(map, &scan, &at))
+            item[i].is_known = raw_of(d, at) == item[i].raw;
+    }
+    nd_pool_unlock(d->pool);
+}
+
+static bool make_room(struct nd_dedup *d, size_t n)
 {
     struct nd_multimap *map = &d->kept.by_raw;
     struct nd_multimap_adder adder;
 
-    if (nd_multimap_fits(map, 1))
+    if (nd_multimap_fits(map, n))
         return true;
-    if (!nd_multimap_grow(map, 1))
+    if (!nd_multimap_grow(map, n))
         return false;
     adder.map = map;
     adder.n = 0;
@@ -117,20 +135,41 @@ static bool make_room(struct nd_dedup *d)
     return true;
 }
 
-enum nd_status nd_kept_add(struct nd_dedup *d, uint32_t document, const struct nd_item *item,
-                           struct nd_error *err)
+static bool reserve(struct nd_dedup *d, size_t n)
 {
     struct nd_kept *kept = &d->kept;
-    size_t n = (size_t)kept->n + 1;
 
-    if (!nd_column_reserve(&kept->document, n, sizeof(uint32_t)) ||
-        !nd_column_reserve(&kept->raw, n, sizeof(uint64_t)) || !make_room(d))
-        return nd_fail(err, ND_ENOMEM, "out of memory for %zu kept documents", n);
-    ((uint32_t *)kept->document.data)[n - 1] = document;
-    ((uint64_t *)kept->raw.data)[n - 1] = item->raw;
+    return nd_column_reserve(&kept->document, kept->n + n, sizeof(uint32_t)) &&
+           nd_column_reserve(&kept->raw, kept->n + n, sizeof(uint64_t)) && make_room(d, n);
+}
+
+static void add(struct nd_dedup *d, const struct nd_item *item, uint64_t document)
+{
+    struct nd_kept *kept = &d->kept;
+
+    ((uint32_t *)kept->document.data)[kept->n] = (uint32_t)document;
+    ((uint64_t *)kept->raw.data)[kept->n] = item->raw;
     if (is_asked_for(d, item->is_short))
         nd_multimap_add(&kept->by_raw, raw_key(item->raw, item->group), kept->n);
     kept->n++;
+}
+
+enum nd_status nd_kept_add(struct nd_dedup *d, const struct nd_item *item, size_t n,
+                           enum nd_item_state state, struct nd_error *err)
+{
+    size_t n_kept = 0;
+    bool ok;
+
+    for (size_t i = 0; i < n; i++)
+        n_kept += item[i].state == state;
+    nd_pool_lock(d->pool);
+    ok = reserve(d, n_kept);
+    for (size_t i = 0; ok && i < n; i++)
+        if (item[i].state == state)
+            add(d, &item[i], d->stats.documents + i);
+    nd_pool_unlock(d->pool);
+    if (!ok)
+        return nd_fail(err, ND_ENOMEM, "out of memory for %zu kept documents", d->kept.n + n_kept);
     return ND_OK;
 }
 

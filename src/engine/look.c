@@ -148,7 +148,7 @@ void nd_item_look_ahead(struct nd_dedup *d, struct nd_worker *w, struct nd_item 
         return;
     nd_sketcher_swap_shingles(w->sketcher, &w->set);
     w->in_set = w->in_sketcher;
-    nd_item_prepare(d, w, item);
+    nd_item_prepare(d, w, &w->held, item);
     w->in_sketcher = item->is_prepared ? item : NULL;
     nd_item_expect(d, item);
 }

@@ -53,6 +53,8 @@ static enum nd_status add_all(struct pairing *job, size_t n, struct nd_error *er
         listed[n_listed++] = job->number[i];
     }
     if (status == ND_OK)
+        status = nd_kept_add(d, job->item, n, ND_ITEM_OPEN, err);
+    if (status == ND_OK)
         status = nd_finder_list(d, listed, row, n_listed, err);
     free(listed);
     free(row);

@@ -118,7 +118,7 @@ static bool settle_copy(struct settling *s, size_t place)
 static enum nd_status meet_leaders(struct settling *s, size_t place)
 {
     struct nd_item *item = &s->item[place];
-    struct nd_worker *w = &s->d->worker[0];
+    struct nd_worker *w = s->d->here;
     struct nd_candidates *met = &w->met;
     enum nd_status status;
 
@@ -171,7 +171,7 @@ static bool meets_pending(const struct settling *s, size_t place)
         return false;
     if (s->d->params.candidates == ND_CANDIDATES_ALL)
         return s->n_open > 0;
-    return nd_finder_meets_any(&s->d->worker[0], s->d->pending, item, s->below[place]);
+    return nd_finder_meets_any(s->d->here, s->d->pending, item, s->below[place]);
 }
 
 static bool compare_with(struct settling *s, struct nd_worker *w, struct nd_item *item,
@@ -338,7 +338,7 @@ static enum nd_status settle_next(struct settling *s, size_t place)
     if (status)
         return status;
     if (item->near_in_batch.count > item->n_checked) {
-        compare_item(s, &s->d->worker[0], place);
+        compare_item(s, s->d->here, place);
         status = nd_workers_status(s->d, s->err);
     }
     if (status || item->state != ND_ITEM_OPEN || is_copy(s, place))
@@ -380,6 +380,28 @@ static enum nd_status list_rows(struct settling *s, size_t n, const struct nd_in
     return ND_OK;
 }
 
+/* What was found when the batch was prepared may hold for too many, but for none too few. */
+static bool is_linked_already(const struct settling *s, size_t n,
+                              const struct nd_index_row *const *row)
+{
+    if (!s->d->at_hand->is_linked)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (row[i] && !original(s, i)->is_prepared)
+            return false;
+    return true;
+}
+
+static enum nd_status link_all(struct settling *s, size_t n, const struct nd_index_row *const *row,
+                               struct nd_error *err)
+{
+    if (!is_linked_already(s, n, row))
+        return nd_finder_link(s->d, s->item, row, n, s->link, s->d->pool, err);
+    if (n)
+        memcpy(s->link, s->d->at_hand->link, n);
+    return ND_OK;
+}
+
 /* Copies, and listed documents that may meet another of the batch; all others are decided by what
  * they have. */
 static enum nd_status find_linked(struct settling *s, size_t n, struct nd_error *err)
@@ -388,7 +410,7 @@ static enum nd_status find_linked(struct settling *s, size_t n, struct nd_error 
     enum nd_status status = row ? list_rows(s, n, row) : ND_ENOMEM;
 
     if (status == ND_OK)
-        status = nd_finder_link(s->d, s->item, row, n, s->link, err);
+        status = link_all(s, n, row, err);
     for (size_t i = 0; status == ND_OK && i < n; i++) {
         struct nd_item *item = &s->item[i];
 

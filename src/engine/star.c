@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/engine.h"
 #include "engine/state.h"
 
 /*
@@ -82,6 +83,8 @@ static enum nd_status keep_all(struct nd_dedup *d, struct nd_item *item, size_t 
         listed[n_listed++] = number;
     }
     if (status == ND_OK)
+        status = nd_kept_add(d, item, n, ND_ITEM_KEPT, err);
+    if (status == ND_OK)
         status = nd_finder_list(d, listed, row, n_listed, err);
     free(listed);
     free(row);
@@ -96,7 +99,7 @@ static void describe_agreement(const struct nd_dedup *d, const struct nd_item *i
 
     if (item->kept.in_batch)
         (void)nd_matching_compare(d->matching, item->own_signatures,
-                                  d->room[d->turn].item[item->kept.at].own_signatures, &match);
+                                  d->at_hand->item[item->kept.at].own_signatures, &match);
     else
         (void)nd_matching_compare_stored(d->matching, item->own_signatures, d->signatures,
                                          item->kept.at, &match);
@@ -140,19 +143,12 @@ static void describe(struct nd_dedup *d, const struct nd_item *item, uint64_t do
     nd_stats_count(d, item);
 }
 
-enum nd_status nd_dedup_push(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
-                             struct nd_decision *decisions, struct nd_error *err)
+/* The items of a batch that has begun; their number is that of the decisions. */
+static enum nd_status push_stars(struct nd_dedup *d, struct nd_item *item, size_t n,
+                                 struct nd_decision *decisions, struct nd_error *err)
 {
-    struct nd_item *item;
     enum nd_status status;
 
-    if (d->params.cluster == ND_CLUSTER_COMPLETE)
-        return nd_push_complete(d, items, n, decisions, err);
-    status = nd_batch_begin(d, ND_PUSHED_STARS, items, n, &item, err);
-    if (status)
-        return status;
-    if (d->begun)
-        d->begun(d->begun_context);
     look_all(d, item, n);
     status = nd_workers_status(d, err);
     if (status == ND_OK)
@@ -162,5 +158,41 @@ enum nd_status nd_dedup_push(struct nd_dedup *d, const struct nd_dedup_item *ite
     for (size_t i = 0; i < n && status == ND_OK; i++)
         describe(d, &item[i], d->stats.documents + i, &decisions[i]);
     nd_batch_end(d, item, n, status);
+    return status;
+}
+
+enum nd_status nd_dedup_push(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                             struct nd_decision *decisions, struct nd_error *err)
+{
+    struct nd_item *item;
+    enum nd_status status;
+
+    if (d->params.cluster == ND_CLUSTER_COMPLETE)
+        return nd_push_complete(d, items, n, decisions, err);
+    status = nd_batch_begin(d, ND_PUSHED_STARS, items, n, &item, err);
+    return status == ND_OK ? push_stars(d, item, n, decisions, err) : status;
+}
+
+enum nd_status nd_dedup_push_prepared(struct nd_dedup *d, unsigned worker,
+                                      struct nd_decision *decisions, struct nd_error *err)
+{
+    struct nd_batch_room *room = &d->room[worker];
+    enum nd_status status;
+
+    if (!room->is_made)
+        return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", room->n);
+    status = nd_batch_check(d, ND_PUSHED_STARS, room->items, room->n, err);
+    if (status != ND_OK)
+        return status;
+    d->pushed = ND_PUSHED_STARS;
+    d->at_hand = room;
+    d->here = &d->worker[worker];
+    nd_workers_begin(d);
+    nd_workers_forget(d);
+    if (d->texts)
+        nd_texts_begin(d->texts, room->items);
+    status = push_stars(d, room->item, room->n, decisions, err);
+    d->at_hand = d->room;
+    d->here = d->worker;
     return status;
 }

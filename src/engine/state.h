@@ -17,6 +17,21 @@
 #include "match/measure.h"
 #include "sketch/sketcher.h"
 
+/* A batch at hand, or one that is prepared; the memory stays. */
+struct nd_batch_room {
+    const struct nd_dedup_item *items; /* as given */
+    size_t n;
+    struct nd_item *item;
+    size_t item_capacity;
+    uint64_t *key; /* of the items' rows, n_keys each */
+    size_t key_capacity;
+    unsigned char *link; /* of items that share a table key: ND_LINKED_EARLIER, ND_LINKED_LATER */
+    size_t link_capacity;
+    struct nd_arena held; /* shingles and signatures of prepared items */
+    bool is_linked;       /* `link` holds for the prepared ones */
+    bool is_made;         /* its items are there, those with equal bytes found */
+};
+
 /* The working memory of one thread. */
 struct nd_worker {
     struct nd_sketcher *sketcher;      /* of the document at hand */
@@ -25,7 +40,7 @@ struct nd_worker {
     struct nd_shingle_set set;                  /* of a document whose sketcher has moved on */
     const struct nd_item *in_sketcher, *in_set; /* whose shingles these are; NULL: not known */
     struct nd_shingle_cache *fetched;           /* shingles of kept documents made in this batch */
-    struct nd_arena held[2];    /* shingles and signatures of documents, by their turn */
+    struct nd_arena held;       /* shingles and signatures of documents of the batch at hand */
     struct nd_signing *signing; /* for ND_CANDIDATES_MATCH, else NULL */
     struct nd_candidates met;
     uint64_t text_of; /* the document whose text was fetched last; UINT64_MAX: none */
@@ -51,14 +66,6 @@ struct nd_finder {
     struct nd_signatures *signatures; /* for ND_CANDIDATES_MATCH, else NULL */
 };
 
-/* The items of a batch and the keys of their rows, n_keys each; the memory stays. */
-struct nd_batch_room {
-    struct nd_item *item;
-    size_t item_capacity;
-    uint64_t *key;
-    size_t key_capacity;
-};
-
 /* What an engine makes is decided by the first push. */
 enum nd_pushed { ND_PUSHED_NOTHING, ND_PUSHED_STARS, ND_PUSHED_PAIRS, ND_PUSHED_COMPONENTS };
 
@@ -77,18 +84,15 @@ struct nd_dedup {
     struct nd_kept kept;
     struct nd_shingle_cache *cache;
     struct nd_worker *worker;
-    struct nd_batch_room room[2]; /* by turn: of the batch at hand, and of one that is prepared */
-    unsigned turn;                /* of the batch at hand */
+    struct nd_worker *here;     /* who pushes: the first, or the one that leads the pool */
+    struct nd_batch_room *room; /* by worker; the first is of batches that were not prepared too */
+    struct nd_batch_room *at_hand;
     unsigned n_keys;
-    const struct nd_dedup_item *ahead; /* what is prepared, or NULL */
-    size_t n_ahead;
     enum nd_pushed pushed;
     struct nd_dedup_stats stats;
     struct nd_finder leaders, pending; /* of a batch: see settle.c */
     struct nd_components *components;
     struct nd_complete *complete;
-    void (*begun)(void *context); /* nd_dedup_on_begun, or NULL */
-    void *begun_context;
 };
 
 enum nd_item_state {
@@ -127,13 +131,14 @@ struct nd_item {
     enum nd_item_state state;
     enum nd_identical identical;
     struct nd_kept_ref kept; /* once removed */
-    unsigned char turn;      /* of its batch */
-    bool is_prepared;        /* ahead: it has been read, sketched and signed, its shingles held */
+    bool is_known;           /* perhaps: a kept document had its bytes' hash before its turn */
+    bool is_prepared;        /* before its turn: read, sketched and signed, its shingles held */
     bool is_read;            /* its tokens were read: what follows is known */
     bool is_short;
     bool is_listed; /* takes part in the comparison by shingles, or by signatures */
     uint64_t n_tokens, n_shingles;
     struct nd_index_row row;
+    uint64_t *key;                          /* room for those of the row */
     const struct nd_signed *own_signatures; /* a worker's, for ND_CANDIDATES_MATCH */
     const uint64_t *shingle;                /* a worker's copy, where it was needed */
     struct nd_candidates near; /* of earlier batches, first the nearest: no more than max_checks */
@@ -154,6 +159,8 @@ static inline bool nd_dedup_ignores_text(const struct nd_dedup *d)
 uint32_t nd_kept_document(const struct nd_dedup *d, uint32_t number);
 /* Have what nd_kept_find_bytes reads first brought into the processor's caches. */
 void nd_kept_expect(const struct nd_dedup *d, const struct nd_item *item);
+/* Mark the items of a batch whose bytes a kept document may have: at any time. */
+void nd_kept_mark_known(struct nd_dedup *d, struct nd_item *item, size_t n);
 /* The kept document with these very bytes.  1: *number is it; 0: none; < 0: worker->error says why.
  */
 int nd_kept_find_bytes(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item,
@@ -164,9 +171,10 @@ int nd_kept_find_tokens(struct nd_dedup *d, struct nd_worker *w, const struct nd
 /* Whether two texts are the same tokens (characters, for character shingles): 1, 0, < 0:
  * worker->error. */
 int nd_same_text(const struct nd_dedup *d, struct nd_worker *w, struct nd_view a, struct nd_view b);
-/* Add a document with the next number, which the index has given it. */
-enum nd_status nd_kept_add(struct nd_dedup *d, uint32_t document, const struct nd_item *item,
-                           struct nd_error *err);
+/* The items of the batch that are in this state, with the next numbers, which the index has given
+ * them. */
+enum nd_status nd_kept_add(struct nd_dedup *d, const struct nd_item *item, size_t n,
+                           enum nd_item_state state, struct nd_error *err);
 void nd_kept_release(struct nd_kept *kept);
 
 /* The text of a kept document, valid until the worker's next call (fetch.c). */
@@ -184,14 +192,14 @@ bool nd_workers_new(struct nd_dedup *d, struct nd_error *err);
 void nd_workers_free(struct nd_dedup *d);
 /* Before a batch: the texts fetched are no longer there. */
 void nd_workers_begin(struct nd_dedup *d);
-/* Forget what was held of the batch that had this turn. */
-void nd_workers_forget(struct nd_dedup *d, unsigned turn);
+/* Forget what was held of documents. */
+void nd_workers_forget(struct nd_dedup *d);
 void nd_workers_end(struct nd_dedup *d);
 
 /* Items of a batch (item.c). */
-/* The items of a batch of this turn; NULL: no memory. */
-struct nd_item *nd_items_begin(struct nd_dedup *d, unsigned turn, const struct nd_dedup_item *items,
-                               size_t n, struct nd_error *err);
+/* The items of a batch; NULL: no memory. */
+struct nd_item *nd_items_begin(const struct nd_dedup *d, struct nd_batch_room *room,
+                               const struct nd_dedup_item *items, size_t n, struct nd_error *err);
 void nd_items_end(struct nd_item *item, size_t n);
 /* Hash the bytes of all, in so many tasks … */
 size_t nd_items_hash_tasks(size_t n);
@@ -207,7 +215,8 @@ bool nd_item_sign(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
 /* Keep the shingles of the text just read. */
 bool nd_item_hold_shingles(struct nd_worker *w, struct nd_item *item);
 /* All that can be made of it without looking at another: the same as when it is looked at. */
-void nd_item_prepare(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item);
+void nd_item_prepare(struct nd_dedup *d, struct nd_worker *w, struct nd_arena *held,
+                     struct nd_item *item);
 
 /* Comparison (compare.c). */
 /* The counts of shingles that allow the threshold with a document of n_shingles. */
@@ -271,8 +280,6 @@ enum nd_status nd_batch_check(const struct nd_dedup *d, enum nd_pushed kind,
                               const struct nd_dedup_item *items, size_t n, struct nd_error *err);
 /* … and counted, the shingles made handed to the cache, freed. */
 void nd_batch_end(struct nd_dedup *d, struct nd_item *item, size_t n, enum nd_status status);
-/* The items of these documents, if they were prepared (ahead.c); else NULL. */
-struct nd_item *nd_ahead_take(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n);
 /* Give a document the next number, without listing it. */
 enum nd_status nd_document_keep(struct nd_dedup *d, struct nd_item *item, uint64_t document,
                                 size_t place, uint32_t *number, struct nd_error *err);
@@ -303,7 +310,7 @@ enum nd_status nd_finder_list(struct nd_dedup *d, const uint32_t *number,
 /* Mark the items of a batch that share a table key, as nd_index_link_rows does. */
 enum nd_status nd_finder_link(const struct nd_dedup *d, const struct nd_item *item,
                               const struct nd_index_row *const *row, size_t n,
-                              unsigned char *linked, struct nd_error *err);
+                              unsigned char *linked, struct nd_pool *pool, struct nd_error *err);
 /* Those of earlier batches: worker->met. */
 bool nd_look_query(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item);
 void nd_components_free(struct nd_components *components);

@@ -31,7 +31,7 @@ bool nd_workers_new(struct nd_dedup *d, struct nd_error *err)
 {
     unsigned n = nd_pool_threads(d->pool);
 
-    d->worker = calloc(n, sizeof *d->worker);
+    d->here = d->worker = calloc(n, sizeof *d->worker);
     for (unsigned i = 0; d->worker && i < n; i++) {
         struct nd_worker *w = &d->worker[i];
 
@@ -67,8 +67,7 @@ void nd_workers_free(struct nd_dedup *d)
         nd_shingle_set_release(&w->set);
         nd_shingle_cache_free(w->fetched);
         nd_candidates_release(&w->met);
-        nd_arena_release(&w->held[0]);
-        nd_arena_release(&w->held[1]);
+        nd_arena_release(&w->held);
     }
     free(d->worker);
 }
@@ -79,10 +78,10 @@ void nd_workers_begin(struct nd_dedup *d)
         d->worker[i].text_of = UINT64_MAX;
 }
 
-void nd_workers_forget(struct nd_dedup *d, unsigned turn)
+void nd_workers_forget(struct nd_dedup *d)
 {
     for (unsigned i = 0; i < nd_pool_threads(d->pool); i++)
-        nd_arena_reset(&d->worker[i].held[turn]);
+        nd_arena_reset(&d->worker[i].held);
 }
 
 /* What the workers made of kept documents' shingles goes to the cache of all. */

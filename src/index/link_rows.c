@@ -161,11 +161,14 @@ enum nd_status nd_index_link_rows(const struct nd_index_params *params,
                           .bit_shift = shift_for(BITS_A_ROW * n),
                           .memo_shift = shift_for(2 * n),
                           .linked = linked};
-    unsigned n_workers = nd_pool_threads(pool);
+    unsigned n_workers = pool ? nd_pool_threads(pool) : 1;
+    size_t n_tables = nd_table_asked(params).end;
     bool ok = make_desks(&job, n_workers);
 
-    if (ok)
-        nd_pool_run(pool, nd_table_asked(params).end, link_in_table, &job);
+    if (ok && pool)
+        nd_pool_run(pool, n_tables, link_in_table, &job);
+    for (size_t table = 0; ok && !pool && table < n_tables; table++)
+        link_in_table(&job, table, 0);
     release(&job, n_workers);
     return ok ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
 }

@@ -90,7 +90,7 @@ enum nd_status nd_index_query_all(const struct nd_index *index, const struct nd_
 /*
  * Mark the rows of a batch that share a table key with others of it: linked[i], zero before, says
  * whether with an earlier and whether with a later one.  A mark made by chance costs time; a row
- * without one meets no other. row[i] NULL: takes no part.
+ * without one meets no other. row[i] NULL: takes no part.  pool NULL: without others' help.
  */
 enum { ND_LINKED_EARLIER = 1, ND_LINKED_LATER = 2 };
 enum nd_status nd_index_link_rows(const struct nd_index_params *params,

@@ -42,7 +42,7 @@ static enum nd_status put_removed(struct nd_ordered *o, const struct nd_party *r
                                   const struct nd_verdict *verdict, struct nd_error *err)
 {
     struct nd_run *run = o->run;
-    struct nd_pending *pending = &run->pending[0];
+    struct nd_pending *pending = &run->pending;
     struct nd_decision decision = {
         .identical = (enum nd_identical)verdict->identical,
         .verified = verdict->verified,
@@ -86,7 +86,7 @@ static enum nd_status put_record(struct nd_ordered *o, uint32_t number,
 
     if (o->is_bad[number]) {
         if (run->rows)
-            nd_row_skipped(&run->pending[0].manifest, &run->place_room, source, party.line,
+            nd_row_skipped(&run->pending.manifest, &run->place_room, source, party.line,
                            loaded->bad ? loaded->bad->reason : "unreadable");
         return ND_OK;
     }
@@ -96,7 +96,7 @@ static enum nd_status put_record(struct nd_ordered *o, uint32_t number,
         return run->rows || run->clusters ? put_removed(o, &party, &o->verdict[verdict], err)
                                           : ND_OK;
     if (run->clusters)
-        nd_row_cluster(&run->pending[0].clusters, &party.name, &party.name);
+        nd_row_cluster(&run->pending.clusters, &party.name, &party.name);
     if (run->survivors)
         return nd_run_survive(run, loaded->place.source, loaded->bytes, err);
     return ND_OK;
@@ -112,7 +112,7 @@ static enum nd_status put_batch(struct nd_ordered *o, const uint32_t *number, si
 
     for (size_t i = 0; status == ND_OK && i < n; i++)
         status = put_record(o, number[i], &loaded[i], err);
-    return status == ND_OK ? nd_run_write_pending(run, &run->pending[0], err) : status;
+    return status == ND_OK ? nd_run_write_pending(run, &run->pending, err) : status;
 }
 
 /* The wanted records in input order, as numbers; true while there are any. */

@@ -1,4 +1,4 @@
-/* reading.h - batches of parsed records, the next one read while this one is worked on */
+/* reading.h - batches of parsed records: one after the other for all threads, or in lanes */
 #ifndef ND_PIPELINE_READING_H
 #define ND_PIPELINE_READING_H
 
@@ -18,17 +18,10 @@ struct nd_parsed {
     uint64_t key;              /* for the `parsed` hook to fill */
 };
 
-/*
- * Three batches are in flight: while one is parsed and decided, a job beside the pool writes what
- * the caller left of the one before and reads another into it; the one between has been read
- * already, so that nobody waits for the job.
- */
-enum { ND_READING_SLOTS = 3 };
 struct nd_reading_batch {
     struct nd_parsed *parsed;
     size_t count;
-    unsigned slot; /* below ND_READING_SLOTS: where the caller keeps what the job is to write */
-    size_t bytes;  /* of the records */
+    size_t bytes; /* of the records */
     uint64_t repaired;
     uint64_t done, total; /* nd_input_progress after this batch */
 };
@@ -37,13 +30,9 @@ struct nd_reading_hooks {
     void *context;
     /* A record has been parsed; called by several workers at once.  NULL: nothing. */
     void (*parsed)(void *context, struct nd_parsed *parsed, unsigned worker);
-    /* Write what was left of this slot: its records are still there.  NULL: nothing. */
-    enum nd_status (*write)(void *context, unsigned slot, struct nd_error *err);
-    /* A problem with an input, in the thread that calls nd_reading_next. */
+    /* A problem with an input, in the thread that calls nd_reading_next or nd_reading_take. */
     void (*problem)(void *context, const struct nd_problem *problem);
-    /* The caller says by nd_reading_go_on when a thread has time for the job; else it begins with
-     * the batch. */
-    bool goes_on;
+    bool in_lanes; /* each worker has batches of its own */
 };
 
 struct nd_reading;
@@ -55,21 +44,19 @@ struct nd_reading *nd_reading_new(struct nd_pool *pool, const char *const *paths
 void nd_reading_free(struct nd_reading *r);
 
 /*
- * The next batch, valid until the next call but one, its documents until the next call.  1; 0: all
- * has been read and written; < 0: a status, from reading or from the write hook.
+ * The next batch, parsed by all threads while a job beside the pool reads another; valid until the
+ * next call.  1; 0: all has been read; < 0: a status.
  */
 int nd_reading_next(struct nd_reading *r, struct nd_reading_batch **batch, struct nd_error *err);
 
-/* Begin to write and read beside the batch given last, if that has not begun. */
-void nd_reading_go_on(struct nd_reading *r);
-
 /*
- * Parse the batch after the one given last beside it: the stage for nd_pool_ahead, and where the
- * batch will be, which nd_reading_next then gives as it is.  The caller sees to it that the stage
- * has ended by then.  False: it has not been read yet.
+ * In lanes: read a batch for this worker, one worker at a time; its last one is gone.  Then parse
+ * it, at any time.  Then take it, one worker at a time and in the order of the reading: what
+ * nd_reading_next returns.
  */
-bool nd_reading_ahead(struct nd_reading *r, struct nd_stage *stage,
-                      struct nd_reading_batch **batch);
+void nd_reading_fill(struct nd_reading *r, unsigned worker);
+void nd_reading_parse(struct nd_reading *r, unsigned worker, struct nd_reading_batch **batch);
+int nd_reading_take(struct nd_reading *r, unsigned worker, struct nd_error *err);
 
 /* For nd_input_reread. */
 struct nd_input *nd_reading_input(struct nd_reading *r);

@@ -117,28 +117,21 @@ enum nd_status nd_run_make_dedup(struct nd_run *run, const struct nd_text_source
     return err && err->status ? err->status : ND_EINVAL;
 }
 
-static void release_pending(struct nd_pending *pending)
-{
-    free(pending->survivor);
-    nd_json_release(&pending->manifest);
-    nd_json_release(&pending->clusters);
-}
-
 void nd_run_end(struct nd_run *run)
 {
     nd_dedup_free(run->dedup);
-    nd_reading_free(run->reading); /* waits for its job, which writes the outputs */
+    nd_reading_free(run->reading);
     nd_lookup_free(run->lookup);
     nd_survivors_free(run->survivors);
     nd_output_discard(run->clusters);
     nd_output_discard(run->manifest);
     nd_output_discard(run->report);
     nd_spool_free(run->rows);
-    for (unsigned i = 0; i < ND_READING_SLOTS; i++)
-        release_pending(&run->pending[i]);
+    nd_pending_release(&run->pending);
     for (unsigned i = 0; i < 2; i++)
         nd_json_release(&run->name_room[i]);
     nd_json_release(&run->place_room);
+    nd_buffer_release(&run->told);
     nd_places_release(&run->places);
     nd_groups_release(&run->groups);
     nd_hash_set_release(&run->ids);

@@ -25,6 +25,65 @@ double nd_run_clock(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+enum told { TOLD_WARNING, TOLD_FAILED, TOLD_BAD_RECORD };
+
+static void deliver(const struct nd_run *run, enum told kind, const char *text, const char *reason)
+{
+    const struct nd_run_events *events = run->events;
+    const struct nd_problem problem = {kind == TOLD_FAILED ? ND_PROBLEM_FAILED : ND_PROBLEM_WARNING,
+                                       text};
+
+    if (kind == TOLD_BAD_RECORD && events->bad_record)
+        events->bad_record(events->context, text, reason);
+    else if (kind != TOLD_BAD_RECORD && events->problem)
+        events->problem(events->context, &problem);
+}
+
+/* In the order of the calls.  What several threads come upon waits for the one that runs. */
+static void tell(struct nd_run *run, enum told kind, const char *text, const char *reason)
+{
+    const char number = (char)kind;
+    struct nd_buffer *told = &run->told;
+
+    if (!run->tells_later) {
+        deliver(run, kind, text, reason);
+        return;
+    }
+    nd_pool_lock(run->pool);
+    if (!nd_buffer_append(told, &number, 1) || !nd_buffer_append(told, text, strlen(text) + 1) ||
+        (reason && !nd_buffer_append(told, reason, strlen(reason) + 1)))
+        atomic_store(&run->is_out_of_memory, true);
+    nd_pool_unlock(run->pool);
+}
+
+enum nd_status nd_run_tell_now(struct nd_run *run, struct nd_error *err)
+{
+    struct nd_run_progress progress;
+    struct nd_buffer told;
+    bool is_new;
+
+    nd_pool_lock(run->pool);
+    told = run->told;
+    progress = run->progress;
+    is_new = run->has_progress;
+    run->told = (struct nd_buffer){0};
+    run->has_progress = false;
+    nd_pool_unlock(run->pool);
+    for (const char *at = told.data, *end = at + told.len; at < end;) {
+        enum told kind = (enum told) * at;
+        const char *text = at + 1, *reason = text + strlen(text) + 1;
+
+        deliver(run, kind, text, reason);
+        at = kind == TOLD_BAD_RECORD ? reason + strlen(reason) + 1 : reason;
+    }
+    nd_buffer_release(&told);
+    if (atomic_load(&run->is_out_of_memory))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (is_new && run->events->progress && run->events->progress(run->events->context, &progress))
+        return nd_fail(err, ND_ECANCELLED, "stopped");
+    return ND_OK;
+}
+
 void nd_run_problem(void *context, const struct nd_problem *problem)
 {
     struct nd_run *run = context;
@@ -38,8 +97,8 @@ void nd_run_problem(void *context, const struct nd_problem *problem)
     } else {
         run->summary->warnings++;
     }
-    if (run->events->problem)
-        run->events->problem(run->events->context, problem);
+    tell(run, problem->kind == ND_PROBLEM_FAILED ? TOLD_FAILED : TOLD_WARNING, problem->message,
+         NULL);
 }
 
 enum nd_status nd_run_bad_record(struct nd_run *run, const struct nd_source *source, uint64_t line,
@@ -55,8 +114,7 @@ enum nd_status nd_run_bad_record(struct nd_run *run, const struct nd_source *sou
         return nd_fail(err, ND_ENOMEM, "out of memory");
     if (run->options->strict)
         return nd_fail(err, ND_EINPUT, "%s: %s", room->text.data, reason);
-    if (run->events->bad_record)
-        run->events->bad_record(run->events->context, room->text.data, reason);
+    tell(run, TOLD_BAD_RECORD, room->text.data, reason);
     return ND_OK;
 }
 
@@ -76,6 +134,13 @@ enum nd_status nd_run_tell(struct nd_run *run, const struct nd_run_progress *pro
     if (status != ND_OK)
         return status;
     now.seconds = nd_run_clock() - run->started;
+    if (run->tells_later) {
+        nd_pool_lock(run->pool);
+        run->progress = now;
+        run->has_progress = true;
+        nd_pool_unlock(run->pool);
+        return ND_OK;
+    }
     if (run->events->progress && run->events->progress(run->events->context, &now))
         return nd_fail(err, ND_ECANCELLED, "stopped");
     return ND_OK;

@@ -1,35 +1,54 @@
 /* run_one_pass.c - the first of equals is kept: everything leaves as it is decided */
 #include "pipeline/run_state.h"
 
-#include <stdlib.h>
+#include "base/memory.h"
 
-/* The documents of a batch, bad records left out. */
-struct listed {
-    const struct nd_reading_batch *batch; /* of which they are; NULL: not listed */
-    struct nd_dedup_item *item;
-    uint32_t *at; /* place in the batch, by item */
-    size_t n, capacity;
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROOMS = 3 };
+
+/* The batch of a worker, and what is made of it. */
+struct lane {
+    struct nd_reading_batch *batch;
+    struct nd_dedup_item *item; /* its documents, bad records left out */
+    uint32_t *at;               /* place in the batch, by item */
+    size_t n, items, ats;       /* and capacities */
+    uint64_t first;             /* number of its first document */
+    struct nd_decision *decision;
+    struct nd_party *kept; /* by item: where the document that removed it is of an earlier batch */
+    struct nd_arena names; /* theirs */
+    uint32_t *survivor;    /* places in the batch */
+    size_t n_survivors;
+    size_t decisions, kepts, survivors; /* capacities */
+    struct nd_json room[ROOMS];         /* scratch for names and places */
+    struct nd_pending pending;
+    bool is_listed, is_decided;
 };
 
 /*
- * While a batch is decided, the one before is written and the next but one read beside it, and as
- * far as threads have time the next is parsed and prepared.  What is held of a document after its
- * batch: 24 bytes of place and 4 of count where it is kept, a bit where not; the engine's index
- * comes on top.
+ * Every thread takes batches of its own through four steps: read, parse and prepare, decide, write.
+ * Preparing, the most of the work, has no order; each of the others is done in the order of the
+ * batches, by one thread at a time.  So a batch stays in the caches of one processor from its
+ * reading to its writing, and threads meet where they must: at the input, the index and the output.
+ * One that waits to decide helps the one that decides.
+ *
+ * What is held of a document after its batch: 24 bytes of place and 4 of count where it is kept, a
+ * bit where not; the engine's index comes on top.
  */
 struct passing {
     struct nd_run *run;
-    const struct nd_reading_batch *batch;
-    struct nd_pending *pending;
-    struct listed *now, *next, listed[2];
-    struct nd_reading_batch *ahead; /* being parsed for `next`, or NULL */
-    struct nd_decision *decision;
-    size_t n_decisions;
-    uint64_t first; /* number of the batch's first document */
+    struct lane *lane; /* one a worker */
+    atomic_ulong ticket;
+    struct nd_turn read, decide, write;
+    const struct lane *now; /* being decided */
+    uint64_t first;         /* number of its first document */
+    atomic_bool is_over;
+    struct failure {
+        enum nd_status status;
+        struct nd_error error;
+    } decided, wrote, told;
 };
-
-/* The stages of the work ahead. */
-enum { STAGE_PARSE, STAGE_HASH, STAGE_PREPARE, N_STAGES };
 
 static enum nd_status fetch(void *context, uint64_t document, unsigned worker, struct nd_view *text,
                             struct nd_error *err)
@@ -59,12 +78,12 @@ static enum nd_status keep(void *context, uint64_t document, size_t item, struct
     struct nd_run *run = p->run;
     struct nd_place place;
     enum nd_status status =
-        nd_lookup_keep(run->lookup, &p->batch->parsed[p->now->at[item]].record, &place, err);
+        nd_lookup_keep(run->lookup, &p->now->batch->parsed[p->now->at[item]].record, &place, err);
 
     if (status != ND_OK)
         return status;
     if (run->rows || run->clusters) {
-        const struct nd_parsed *parsed = &p->batch->parsed[p->now->at[item]];
+        const struct nd_parsed *parsed = &p->now->batch->parsed[p->now->at[item]];
 
         nd_lookup_remember(run->lookup, document, &parsed->document,
                            nd_reading_source(run->reading, place.source), place.line);
@@ -75,244 +94,299 @@ static enum nd_status keep(void *context, uint64_t document, size_t item, struct
     return ND_OK;
 }
 
-static bool reserve(struct listed *list, size_t n)
+static bool grow(void *array, size_t *capacity, size_t n, size_t size)
 {
-    void *item = list->item, *at = list->at;
-    size_t capacity[2] = {list->capacity, list->capacity};
-    bool ok = nd_array_reserve(&item, &capacity[0], n, sizeof *list->item) &&
-              nd_array_reserve(&at, &capacity[1], n, sizeof *list->at);
+    void *memory;
+    bool ok;
 
-    list->item = item;
-    list->at = at;
-    if (ok)
-        list->capacity = capacity[0];
+    memcpy(&memory, array, sizeof memory);
+    ok = nd_array_reserve(&memory, capacity, n, size);
+    memcpy(array, &memory, sizeof memory);
+    return ok;
+}
+
+static bool reserve(struct lane *lane, size_t n)
+{
+    return grow(&lane->item, &lane->items, n, sizeof *lane->item) &&
+           grow(&lane->at, &lane->ats, n, sizeof *lane->at) &&
+           grow(&lane->decision, &lane->decisions, n, sizeof *lane->decision) &&
+           grow(&lane->kept, &lane->kepts, n, sizeof *lane->kept) &&
+           grow(&lane->survivor, &lane->survivors, n, sizeof *lane->survivor);
+}
+
+/* Lanes number groups as they come; what depends on the numbers is no more than the place of an
+ * entry in a table. */
+static bool number_group(struct nd_run *run, const struct nd_document *document, uint32_t *group)
+{
+    bool ok;
+
+    if (run->within_at < 0)
+        return true;
+    nd_pool_lock(run->pool);
+    ok = nd_groups_number(&run->groups, nd_run_field(document, run->within_at), group);
+    nd_pool_unlock(run->pool);
     return ok;
 }
 
 /* The documents of the batch as items for the engine; false: out of memory. */
-static bool list_items(struct nd_run *run, const struct nd_reading_batch *batch,
-                       struct listed *list)
+static bool list_items(struct nd_run *run, struct lane *lane)
 {
-    list->n = 0;
-    if (!reserve(list, batch->count))
+    lane->n = 0;
+    if (!reserve(lane, lane->batch->count))
         return false;
-    for (size_t i = 0; i < batch->count; i++) {
-        const struct nd_parsed *parsed = &batch->parsed[i];
-        struct nd_dedup_item *item = &list->item[list->n];
+    for (size_t i = 0; i < lane->batch->count; i++) {
+        const struct nd_parsed *parsed = &lane->batch->parsed[i];
+        struct nd_dedup_item *item = &lane->item[lane->n];
 
         if (parsed->bad)
             continue;
         *item =
             (struct nd_dedup_item){.text = parsed->document.text, .document = &parsed->document};
-        if (!nd_groups_number(&run->groups, nd_run_field(&parsed->document, run->within_at),
-                              &item->group))
+        if (!number_group(run, &parsed->document, &item->group))
             return false;
-        list->at[list->n++] = (uint32_t)i;
+        lane->at[lane->n++] = (uint32_t)i;
     }
-    list->batch = batch;
     return true;
 }
 
-/* What fails ahead is done again when it is needed, and fails there if it must. */
-static size_t begin_hashing(void *context)
+static void prepare(struct nd_run *run, struct lane *lane, unsigned worker)
 {
-    struct passing *p = context;
-
-    if (!list_items(p->run, p->ahead, p->next))
-        return 0;
-    return nd_dedup_ahead(p->run->dedup, p->next->item, p->next->n);
+    nd_reading_parse(run->reading, worker, &lane->batch);
+    lane->is_listed = list_items(run, lane);
+    if (lane->is_listed)
+        nd_dedup_prepare(run->dedup, worker, lane->item, lane->n);
 }
 
-static void hash(void *context, size_t task, unsigned worker)
-{
-    nd_dedup_ahead_hash(((struct passing *)context)->run->dedup, task, worker);
-}
-
-/* What the threads do that have no part in deciding this batch. */
-static void go_on(void *context)
-{
-    struct passing *p = context;
-    struct nd_stage stage[N_STAGES];
-
-    nd_reading_go_on(p->run->reading);
-    if (!nd_reading_ahead(p->run->reading, &stage[STAGE_PARSE], &p->ahead))
-        return;
-    stage[STAGE_HASH] = (struct nd_stage){begin_hashing, hash, p};
-    stage[STAGE_PREPARE] =
-        (struct nd_stage){nd_dedup_ahead_group, nd_dedup_ahead_prepare, p->run->dedup};
-    nd_pool_ahead(p->run->pool, stage, N_STAGES);
-}
-
-/* The documents of the batch, listed by now or ahead, and a decision for each. */
-static enum nd_status take_items(struct passing *p, struct nd_error *err)
-{
-    struct listed *list = p->next;
-    void *decision = p->decision;
-
-    p->next = p->now;
-    p->now = list;
-    p->next->batch = NULL;
-    if (list->batch != p->batch && !list_items(p->run, p->batch, list))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    if (!nd_array_reserve(&decision, &p->n_decisions, list->n, sizeof *p->decision))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    p->decision = decision;
-    return ND_OK;
-}
-
-static struct nd_party party_of(struct nd_run *run, const struct nd_parsed *parsed, unsigned room)
+static struct nd_party party_of(const struct nd_run *run, const struct nd_parsed *parsed,
+                                struct nd_json *room)
 {
     const struct nd_source *source = nd_reading_source(run->reading, parsed->record.source);
 
-    return (struct nd_party){
-        nd_name_of(&parsed->document, source, parsed->record.line, &run->name_room[room]), source,
-        parsed->record.line};
+    return (struct nd_party){nd_name_of(&parsed->document, source, parsed->record.line, room),
+                             source, parsed->record.line};
 }
 
-/* The kept document: of this batch, or looked up. */
-static enum nd_status find_kept(struct passing *p, uint64_t number, struct nd_party *kept,
-                                struct nd_error *err)
+/* A kept document of an earlier batch: its name is copied, as it may soon be forgotten. */
+static enum nd_status find_kept(struct nd_run *run, struct lane *lane, uint64_t number,
+                                struct nd_party *kept, struct nd_error *err)
 {
-    struct nd_run *run = p->run;
-    struct nd_place place;
+    const struct nd_place place = nd_places_get(&run->places, number);
+    enum nd_status status = nd_lookup_name(run->lookup, number, &place, &kept->name, err);
+    char *copy;
 
-    if (number >= p->first) {
-        *kept = party_of(run, &p->batch->parsed[p->now->at[number - p->first]], 1);
-        return ND_OK;
-    }
-    place = nd_places_get(&run->places, number);
-    kept->source = nd_reading_source(run->reading, place.source);
-    kept->line = place.line;
-    return nd_lookup_name(run->lookup, number, &place, &kept->name, err);
-}
-
-static enum nd_status note_removed(struct passing *p, const struct nd_parsed *parsed,
-                                   const struct nd_decision *decision, struct nd_error *err)
-{
-    struct nd_run *run = p->run;
-    struct nd_party removed, kept;
-    enum nd_status status;
-
-    run->members[nd_places_rank(&run->places, decision->kept)]++;
-    if (!run->rows && !run->clusters)
-        return ND_OK;
-    removed = party_of(run, parsed, 0);
-    status = find_kept(p, decision->kept, &kept, err);
     if (status != ND_OK)
         return status;
-    if (run->rows)
-        nd_row_removed(&p->pending->manifest, &run->place_room, &removed, &kept, decision,
-                       run->options, NULL);
-    if (run->clusters)
-        nd_row_cluster(&p->pending->clusters, &removed.name, &kept.name);
-    return ND_OK;
-}
-
-static enum nd_status note_kept(struct passing *p, const struct nd_parsed *parsed, uint32_t at,
-                                struct nd_error *err)
-{
-    struct nd_run *run = p->run;
-    struct nd_pending *pending = p->pending;
-    void *survivor = pending->survivor;
-
-    if (run->clusters) {
-        struct nd_name name = party_of(run, parsed, 0).name;
-
-        nd_row_cluster(&pending->clusters, &name, &name);
-    }
-    if (!run->survivors)
-        return ND_OK;
-    if (!nd_array_reserve(&survivor, &pending->capacity, pending->n_survivors + 1,
-                          sizeof *pending->survivor))
+    kept->source = nd_reading_source(run->reading, place.source);
+    kept->line = place.line;
+    copy = nd_arena_copy(&lane->names, kept->name.text.data, kept->name.text.len);
+    if (!copy)
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    pending->survivor = survivor;
-    pending->survivor[pending->n_survivors++] = at;
+    kept->name.text.data = copy;
     return ND_OK;
 }
 
-static enum nd_status note_bad(struct passing *p, const struct nd_parsed *parsed,
-                               struct nd_error *err)
+static enum nd_status note_removed(struct passing *p, struct lane *lane, size_t item,
+                                   struct nd_error *err)
 {
     struct nd_run *run = p->run;
-    const struct nd_source *source = nd_reading_source(run->reading, parsed->record.source);
+    uint64_t kept = lane->decision[item].kept;
 
-    if (run->rows)
-        nd_row_skipped(&p->pending->manifest, &run->place_room, source, parsed->record.line,
-                       parsed->bad->reason);
-    return nd_run_bad_record(run, source, parsed->record.line, parsed->bad->reason, err);
+    run->members[nd_places_rank(&run->places, kept)]++;
+    if ((!run->rows && !run->clusters) || kept >= p->first)
+        return ND_OK;
+    return find_kept(run, lane, kept, &lane->kept[item], err);
 }
 
 /* What became of the batch, in the order of the input. */
-static enum nd_status note_all(struct passing *p, struct nd_error *err)
+static enum nd_status note_all(struct passing *p, struct lane *lane, struct nd_error *err)
 {
     enum { AHEAD = 8 };
     struct nd_run *run = p->run;
+    const struct nd_reading_batch *batch = lane->batch;
     enum nd_status status = ND_OK;
     size_t n = 0;
 
-    for (size_t i = 0; status == ND_OK && i < p->batch->count; i++) {
-        const struct nd_parsed *parsed = &p->batch->parsed[i];
-        const struct nd_decision *decision = &p->decision[n];
+    nd_arena_reset(&lane->names);
+    for (size_t i = 0; status == ND_OK && i < batch->count; i++) {
+        const struct nd_parsed *parsed = &batch->parsed[i];
+        const struct nd_source *source = nd_reading_source(run->reading, parsed->record.source);
 
-        if (i + AHEAD < p->batch->count && !parsed[AHEAD].bad)
+        if (i + AHEAD < batch->count && !parsed[AHEAD].bad)
             nd_run_expect_id(run, &parsed[AHEAD].document);
         if (parsed->bad) {
-            status = note_bad(p, parsed, err);
+            status = nd_run_bad_record(run, source, parsed->record.line, parsed->bad->reason, err);
             continue;
         }
-        nd_run_note_id(run, &parsed->document,
-                       nd_reading_source(run->reading, parsed->record.source), parsed->record.line);
+        nd_run_note_id(run, &parsed->document, source, parsed->record.line);
         if (run->unmet)
             nd_run_meet_fields(run, &parsed->document, 0);
-        if (decision->kept == p->first + n)
-            status = note_kept(p, parsed, (uint32_t)i, err);
-        else
-            status = note_removed(p, parsed, decision, err);
+        if (lane->decision[n].kept != p->first + n)
+            status = note_removed(p, lane, n, err);
         n++;
     }
     return status;
 }
 
-static enum nd_status decide_batch(struct passing *p, struct nd_error *err)
+static void put_removed(const struct nd_run *run, struct lane *lane, const struct nd_parsed *parsed,
+                        size_t item)
+{
+    const struct nd_decision *decision = &lane->decision[item];
+    const struct nd_party removed = party_of(run, parsed, &lane->room[0]);
+    struct nd_party kept = lane->kept[item];
+
+    if (decision->kept >= lane->first)
+        kept = party_of(run, &lane->batch->parsed[lane->at[decision->kept - lane->first]],
+                        &lane->room[1]);
+    if (run->rows)
+        nd_row_removed(&lane->pending.manifest, &lane->room[2], &removed, &kept, decision,
+                       run->options, NULL);
+    if (run->clusters)
+        nd_row_cluster(&lane->pending.clusters, &removed.name, &kept.name);
+}
+
+static void put_kept(const struct nd_run *run, struct lane *lane, size_t place)
+{
+    if (run->clusters) {
+        const struct nd_name name = party_of(run, &lane->batch->parsed[place], &lane->room[0]).name;
+
+        nd_row_cluster(&lane->pending.clusters, &name, &name);
+    }
+    lane->survivor[lane->n_survivors++] = (uint32_t)place;
+}
+
+/* The rows of the batch, and its survivors; no other batch is touched. */
+static void put_all(const struct nd_run *run, struct lane *lane)
+{
+    size_t n = 0;
+
+    lane->n_survivors = 0;
+    for (size_t i = 0; i < lane->batch->count; i++) {
+        const struct nd_parsed *parsed = &lane->batch->parsed[i];
+
+        if (!parsed->bad && lane->decision[n].kept == lane->first + n)
+            put_kept(run, lane, i);
+        else if (!parsed->bad && (run->rows || run->clusters))
+            put_removed(run, lane, parsed, n);
+        else if (parsed->bad && run->rows)
+            nd_row_skipped(&lane->pending.manifest, &lane->room[2],
+                           nd_reading_source(run->reading, parsed->record.source),
+                           parsed->record.line, parsed->bad->reason);
+        n += !parsed->bad;
+    }
+    for (unsigned i = 0; i < ROOMS; i++)
+        lane->pending.manifest.failed |= lane->room[i].failed;
+}
+
+static enum nd_status decide_batch(struct passing *p, struct lane *lane, unsigned worker,
+                                   struct nd_error *err)
 {
     struct nd_run *run = p->run;
     struct nd_run_progress progress = {
-        .bytes_done = p->batch->done, .bytes_total = p->batch->total, .pass = 1, .passes = 1};
-    enum nd_status status = take_items(p, err);
+        .bytes_done = lane->batch->done, .bytes_total = lane->batch->total, .pass = 1, .passes = 1};
+    enum nd_status status = ND_OK;
 
+    if (!lane->is_listed)
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    lane->first = p->first;
     if (status == ND_OK)
-        status = nd_dedup_push(run->dedup, p->now->item, p->now->n, p->decision, err);
-    if (status == ND_OK && !fill_places(run, p->first + p->now->n))
+        status = nd_dedup_push_prepared(run->dedup, worker, lane->decision, err);
+    if (status == ND_OK && !fill_places(run, p->first + lane->n))
         status = nd_fail(err, ND_ENOMEM, "out of memory");
     if (status == ND_OK)
-        status = note_all(p, err);
-    p->first += p->now->n;
-    run->summary->repaired += p->batch->repaired;
+        status = note_all(p, lane, err);
+    p->first += lane->n;
+    run->summary->repaired += lane->batch->repaired;
     progress.documents = p->first;
     return status == ND_OK ? nd_run_tell(run, &progress, err) : status;
 }
 
-/* In the job beside the pool: the batch's records are still in its slot. */
-static enum nd_status write_slot(void *context, unsigned slot, struct nd_error *err)
+/* In the order of the batches.  Nothing more is decided after the end, or what failed. */
+static void decide_in_turn(struct passing *p, struct lane *lane, unsigned worker)
 {
-    struct nd_run *run = context;
-    struct nd_pending *pending = &run->pending[slot];
-    const struct nd_reading_batch *batch = pending->batch;
+    struct failure *f = &p->decided;
+    int got;
+
+    lane->is_decided = false;
+    if (atomic_load(&p->is_over))
+        return;
+    p->now = lane;
+    got = nd_reading_take(p->run->reading, worker, &f->error);
+    if (got < 0)
+        f->status = (enum nd_status)got;
+    else if (got > 0)
+        f->status = decide_batch(p, lane, worker, &f->error);
+    lane->is_decided = got > 0 && f->status == ND_OK;
+    if (!lane->is_decided)
+        atomic_store(&p->is_over, true);
+}
+
+static enum nd_status write_batch(struct nd_run *run, struct lane *lane, struct nd_error *err)
+{
+    size_t n = run->survivors ? lane->n_survivors : 0;
     enum nd_status status = ND_OK;
 
-    if (pending->n_survivors)
+    if (n)
         nd_survivors_borrow(run->survivors);
-    for (size_t i = 0; status == ND_OK && i < pending->n_survivors; i++) {
-        const struct nd_record *record = &batch->parsed[pending->survivor[i]].record;
+    for (size_t i = 0; status == ND_OK && i < n; i++) {
+        const struct nd_record *record = &lane->batch->parsed[lane->survivor[i]].record;
 
         status = nd_run_survive(run, record->source, record->bytes, err);
     }
-    if (pending->n_survivors && status == ND_OK)
+    if (n && status == ND_OK)
         status = nd_survivors_return(run->survivors, err);
-    return status == ND_OK ? nd_run_write_pending(run, pending, err) : status;
+    return status == ND_OK ? nd_run_write_pending(run, &lane->pending, err) : status;
 }
 
-const struct nd_reading_hooks nd_one_pass_hooks = {.write = write_slot, .goes_on = true};
+static void write_in_turn(struct passing *p, struct lane *lane)
+{
+    struct failure *f = &p->wrote;
+
+    if (!lane->is_decided || f->status != ND_OK)
+        return;
+    f->status = write_batch(p->run, lane, &f->error);
+    if (f->status != ND_OK)
+        atomic_store(&p->is_over, true);
+}
+
+/* By the thread that runs, between its batches. */
+static void tell(struct passing *p)
+{
+    struct failure *f = &p->told;
+
+    if (f->status != ND_OK)
+        return;
+    f->status = nd_run_tell_now(p->run, &f->error);
+    if (f->status != ND_OK)
+        atomic_store(&p->is_over, true);
+}
+
+static void go_through(void *context, unsigned worker)
+{
+    struct passing *p = context;
+    struct nd_run *run = p->run;
+    struct lane *lane = &p->lane[worker];
+
+    while (!atomic_load(&p->is_over)) {
+        unsigned long ticket = atomic_fetch_add(&p->ticket, 1);
+
+        nd_pool_await(run->pool, &p->read, ticket);
+        nd_reading_fill(run->reading, worker);
+        nd_pool_pass(run->pool, &p->read);
+        prepare(run, lane, worker);
+        nd_pool_lead(run->pool, worker, &p->decide, ticket);
+        decide_in_turn(p, lane, worker);
+        nd_pool_pass(run->pool, &p->decide);
+        if (lane->is_decided)
+            put_all(run, lane);
+        nd_pool_await(run->pool, &p->write, ticket);
+        write_in_turn(p, lane);
+        nd_pool_pass(run->pool, &p->write);
+        if (worker == 0)
+            tell(p);
+    }
+}
+
+const struct nd_reading_hooks nd_one_pass_hooks = {.in_lanes = true};
 
 static void count(struct nd_run *run)
 {
@@ -327,33 +401,51 @@ static void count(struct nd_run *run)
     run->summary->near = stats.near;
 }
 
+static void release_lanes(const struct passing *p)
+{
+    for (unsigned i = 0; i < nd_pool_threads(p->run->pool); i++) {
+        free(p->lane[i].item);
+        free(p->lane[i].at);
+        free(p->lane[i].decision);
+        free(p->lane[i].kept);
+        free(p->lane[i].survivor);
+        nd_arena_release(&p->lane[i].names);
+        for (unsigned k = 0; k < ROOMS; k++)
+            nd_json_release(&p->lane[i].room[k]);
+        nd_pending_release(&p->lane[i].pending);
+    }
+    free(p->lane);
+}
+
+/* What was written goes before what was decided. */
+static enum nd_status result_of(const struct passing *p, struct nd_error *err)
+{
+    const struct failure *f = p->wrote.status != ND_OK     ? &p->wrote
+                              : p->decided.status != ND_OK ? &p->decided
+                                                           : &p->told;
+
+    if (f->status != ND_OK && err)
+        *err = f->error;
+    return f->status;
+}
+
 enum nd_status nd_run_one_pass(struct nd_run *run, struct nd_error *err)
 {
-    struct passing p = {.run = run, .now = &p.listed[0], .next = &p.listed[1]};
+    struct passing p = {.run = run};
     const struct nd_text_source source = {&p, fetch, keep};
-    struct nd_reading_batch *batch;
     enum nd_status status = nd_run_make_dedup(run, &source, err);
-    int got = 1;
 
-    if (status == ND_OK)
-        nd_dedup_on_begun(run->dedup, go_on, &p);
-    while (status == ND_OK && (got = nd_reading_next(run->reading, &batch, err)) > 0) {
-        p.batch = batch;
-        p.pending = &run->pending[batch->slot];
-        p.pending->batch = batch;
-        status = decide_batch(&p, err);
-        if (status == ND_OK)
-            nd_pool_reach(run->pool, STAGE_PREPARE);
-        else
-            nd_pool_drop(run->pool);
-    }
-    if (status == ND_OK && got < 0)
-        status = (enum nd_status)got;
-    for (unsigned i = 0; i < 2; i++) {
-        free(p.listed[i].item);
-        free(p.listed[i].at);
-    }
-    free(p.decision);
+    if (status != ND_OK)
+        return status;
+    p.lane = calloc(nd_pool_threads(run->pool), sizeof *p.lane);
+    if (!p.lane)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    run->tells_later = nd_pool_threads(run->pool) > 1;
+    nd_pool_each(run->pool, go_through, &p);
+    tell(&p);
+    run->tells_later = false;
+    release_lanes(&p);
+    status = result_of(&p, err);
     if (status != ND_OK)
         return status;
     count(run);

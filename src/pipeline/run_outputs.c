@@ -45,6 +45,12 @@ enum nd_status nd_run_survive(struct nd_run *run, uint32_t source, struct nd_vie
     return status;
 }
 
+void nd_pending_release(struct nd_pending *pending)
+{
+    nd_json_release(&pending->manifest);
+    nd_json_release(&pending->clusters);
+}
+
 enum nd_status nd_run_write_pending(struct nd_run *run, struct nd_pending *pending,
                                     struct nd_error *err)
 {
@@ -60,7 +66,6 @@ enum nd_status nd_run_write_pending(struct nd_run *run, struct nd_pending *pendi
     if (status == ND_OK && run->clusters)
         status = nd_output_write(run->clusters, clusters->data, clusters->len, err);
     manifest->len = clusters->len = 0;
-    pending->n_survivors = 0;
     return status;
 }
 

@@ -141,7 +141,7 @@ static void put_site(struct nd_json *row, uint32_t a, uint32_t b)
 static enum nd_status found(void *context, const struct nd_found_pair *pair)
 {
     struct pairing *p = context;
-    struct nd_json *row = &p->run->pending[0].clusters;
+    struct nd_json *row = &p->run->pending.clusters;
     bool verified = p->run->options->recipe.dedup.verify != ND_VERIFY_NONE;
     char number[32];
     enum nd_status status;

@@ -23,9 +23,6 @@
 
 /* What a batch leaves to be written while the next one is worked on. */
 struct nd_pending {
-    const struct nd_reading_batch *batch;
-    uint32_t *survivor; /* places in the batch */
-    size_t n_survivors, capacity;
     struct nd_json manifest, clusters;
 };
 
@@ -56,8 +53,8 @@ struct nd_run {
     struct nd_survivors *survivors;                 /* NULL: none asked for */
     uint32_t sources_given;                         /* to the survivors */
     struct nd_output *clusters, *manifest, *report; /* report: --summary */
-    struct nd_spool *rows; /* of the manifest, whose header is known last */
-    struct nd_pending pending[ND_READING_SLOTS];
+    struct nd_spool *rows;     /* of the manifest, whose header is known last */
+    struct nd_pending pending; /* in lanes each has its own */
 
     struct nd_groups groups;
     struct nd_hash_set ids;
@@ -67,6 +64,11 @@ struct nd_run {
     struct nd_json name_room[2], place_room; /* scratch */
     atomic_bool is_out_of_memory;            /* noted by a worker */
     char failed_input[1024];                 /* the first one's message */
+
+    bool tells_later;      /* what follows waits for the thread that runs; guarded by the pool */
+    struct nd_buffer told; /* run_events.c: problems and bad records */
+    struct nd_run_progress progress;
+    bool has_progress;
 };
 
 /* run_begin.c: everything that a run needs before its first batch; undo with nd_run_end. */
@@ -106,6 +108,8 @@ enum nd_status nd_run_check_strict(struct nd_run *run, struct nd_error *err);
  * a failing input. */
 enum nd_status nd_run_tell(struct nd_run *run, const struct nd_run_progress *progress,
                            struct nd_error *err);
+/* What waited, told by the thread that runs: ND_ECANCELLED as above. */
+enum nd_status nd_run_tell_now(struct nd_run *run, struct nd_error *err);
 double nd_run_clock(void);
 /* Have what nd_run_note_id looks at brought into the processor's caches. */
 void nd_run_expect_id(const struct nd_run *run, const struct nd_document *document);
@@ -126,6 +130,7 @@ enum nd_status nd_run_open_outputs(struct nd_run *run, struct nd_error *err);
 enum nd_status nd_run_survive(struct nd_run *run, uint32_t source, struct nd_view record,
                               struct nd_error *err);
 /* Write and empty what is pending. */
+void nd_pending_release(struct nd_pending *pending);
 enum nd_status nd_run_write_pending(struct nd_run *run, struct nd_pending *pending,
                                     struct nd_error *err);
 /* All documents are decided: complete the files, then publish them. */

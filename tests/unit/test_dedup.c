@@ -2,6 +2,7 @@
  * time */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,6 +15,8 @@
 #include <neardup.h>
 
 #include "base/hash.h"
+#include "base/pool.h"
+#include "engine/engine.h"
 
 enum { DOCUMENTS = 1500, TEXT_MAX = 1200 };
 
@@ -264,17 +267,12 @@ static void expect_one(const struct corpus *c, const struct known *known,
     }
 }
 
-static void compare(const struct corpus *c, const struct known *known,
-                    const struct nd_dedup_params *p, const struct expected *expected,
-                    unsigned threads, unsigned batch_max)
+static void push_all(const struct corpus *c, const struct nd_dedup_params *p, unsigned batch_max,
+                     struct nd_decision *got)
 {
-    struct nd_dedup_params params = *p;
-    static struct nd_decision got[DOCUMENTS];
     struct nd_error err = {ND_OK, ""};
-    struct nd_dedup *d;
+    struct nd_dedup *d = nd_dedup_new(p, NULL, &err);
 
-    params.threads = threads;
-    d = nd_dedup_new(&params, NULL, &err);
     if (!d)
         fail_msg("%s", err.message);
     for (unsigned i = 0; i < DOCUMENTS;) {
@@ -284,6 +282,71 @@ static void compare(const struct corpus *c, const struct known *known,
         assert_int_equal(nd_dedup_push(d, c->item + i, n, got + i, &err), ND_OK);
         i += n;
     }
+    nd_dedup_free(d);
+}
+
+/* Batches of several threads, each prepared by one and pushed in turn. */
+struct pushing {
+    const struct corpus *c;
+    struct nd_pool *pool;
+    struct nd_dedup *d;
+    unsigned batch_max;
+    struct nd_decision *got;
+    struct nd_turn take, push;
+    atomic_ulong ticket;
+    unsigned next; /* by whoever has the turn to take */
+    atomic_int failed;
+};
+
+static void push_in_turn(void *context, unsigned worker)
+{
+    struct pushing *p = context;
+    unsigned n = 1;
+
+    while (n) {
+        unsigned long ticket = atomic_fetch_add(&p->ticket, 1);
+        unsigned from;
+
+        nd_pool_await(p->pool, &p->take, ticket);
+        from = p->next;
+        n = 1 + below(p->batch_max);
+        n = n < DOCUMENTS - from ? n : DOCUMENTS - from;
+        p->next += n;
+        nd_pool_pass(p->pool, &p->take);
+        nd_dedup_prepare(p->d, worker, p->c->item + from, n);
+        nd_pool_lead(p->pool, worker, &p->push, ticket);
+        if (nd_dedup_push_prepared(p->d, worker, p->got + from, NULL) != ND_OK)
+            atomic_fetch_add(&p->failed, 1);
+        nd_pool_pass(p->pool, &p->push);
+    }
+}
+
+static void push_all_in_turn(const struct corpus *c, const struct nd_dedup_params *params,
+                             unsigned batch_max, struct nd_decision *got)
+{
+    struct pushing p = {
+        .c = c, .pool = nd_pool_new(params->threads, NULL), .batch_max = batch_max, .got = got};
+
+    p.d = nd_dedup_new_on(p.pool, params, NULL, NULL);
+    assert_non_null(p.d);
+    nd_pool_each(p.pool, push_in_turn, &p);
+    assert_int_equal(p.failed, 0);
+    nd_dedup_free(p.d);
+    nd_pool_free(p.pool);
+}
+
+static void compare(const struct corpus *c, const struct known *known,
+                    const struct nd_dedup_params *p, const struct expected *expected,
+                    unsigned threads, unsigned batch_max, bool in_turn)
+{
+    struct nd_dedup_params params = *p;
+    static struct nd_decision got[DOCUMENTS];
+
+    params.threads = threads;
+    if (in_turn)
+        push_all_in_turn(c, &params, batch_max, got);
+    else
+        push_all(c, &params, batch_max, got);
     for (unsigned i = 0; i < DOCUMENTS; i++) {
         assert_int_equal(got[i].kept, expected[i].kept);
         assert_int_equal(got[i].identical, expected[i].identical);
@@ -300,7 +363,6 @@ static void compare(const struct corpus *c, const struct known *known,
             continue;
         assert_memory_equal(&got[i].overlap, &expected[i].overlap, sizeof got[i].overlap);
     }
-    nd_dedup_free(d);
 }
 
 static void check_all(struct nd_dedup_params p)
@@ -317,11 +379,14 @@ static void check_all(struct nd_dedup_params p)
             assert_int_equal(nd_bands_choose(p.threshold, p.recall, &bands, &rows, &err), ND_OK);
         for (unsigned d = 0; d < DOCUMENTS; d++)
             expect_one(c, known, &p, bands, rows, d, expected);
-        compare(c, known, &p, expected, 1, DOCUMENTS);
-        compare(c, known, &p, expected, 2, 100);
-        compare(c, known, &p, expected, 8, 700);
-        compare(c, known, &p, expected, 3, DOCUMENTS);
-        compare(c, known, &p, expected, 1, 1);
+        compare(c, known, &p, expected, 1, DOCUMENTS, false);
+        compare(c, known, &p, expected, 2, 100, false);
+        compare(c, known, &p, expected, 8, 700, false);
+        compare(c, known, &p, expected, 3, DOCUMENTS, false);
+        compare(c, known, &p, expected, 1, 1, false);
+        compare(c, known, &p, expected, 1, 100, true);
+        compare(c, known, &p, expected, 2, 30, true);
+        compare(c, known, &p, expected, 5, 200, true);
         free_known(known);
         free_corpus(c);
     }

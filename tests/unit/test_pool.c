@@ -1,5 +1,5 @@
-/* test_pool.c - every task runs once, on a worker of its own, and the job and the work ahead beside
- * them */
+/* test_pool.c - every task runs once, on a worker of its own, the job beside them; turns come in
+ * the order of their tickets */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -57,109 +57,113 @@ static void every_task_runs_once(void **state)
     }
 }
 
-enum { STAGES = 3, AHEAD = 500 };
+enum { TICKETS = 400, IN_TURN = 200 };
 
-struct ahead {
+struct turns {
+    struct nd_pool *pool;
     struct counts counts;
-    atomic_int begun[STAGES], over[STAGES];
-    atomic_int early; /* begun or run when the stage before was not over */
-    struct stage {
-        struct ahead *of;
-        int number;
-    } stage[STAGES];
+    struct nd_turn plain, led;
+    atomic_ulong ticket;
+    atomic_int inside_plain, inside_led;
+    unsigned long next_plain, next_led; /* by whoever has the turn */
+    atomic_int wrong;
+    unsigned long taken[64];
 };
 
-static size_t begin_stage(void *context)
+/* Whoever leads has tasks done by those who wait to lead, each a worker of its own. */
+static void lead(struct turns *t, unsigned worker, unsigned long ticket)
 {
-    struct stage *stage = context;
-    struct ahead *a = stage->of;
-
-    if (stage->number > 0 && a->over[stage->number - 1] != AHEAD)
-        atomic_fetch_add(&a->early, 1);
-    atomic_fetch_add(&a->begun[stage->number], 1);
-    return AHEAD;
+    nd_pool_lead(t->pool, worker, &t->led, ticket);
+    if (atomic_fetch_add(&t->inside_led, 1) != 0 || t->next_led++ != ticket)
+        atomic_fetch_add(&t->wrong, 1);
+    nd_pool_run(t->pool, ticket % 3 ? IN_TURN : 1, count, &t->counts);
+    atomic_fetch_sub(&t->inside_led, 1);
+    nd_pool_pass(t->pool, &t->led);
 }
 
-static void run_stage(void *context, size_t task, unsigned worker)
+static void go_through(void *context, unsigned worker)
 {
-    struct stage *stage = context;
-    struct ahead *a = stage->of;
+    struct turns *t = context;
 
-    if (a->begun[stage->number] != 1)
-        atomic_fetch_add(&a->early, 1);
-    count(&a->counts, (size_t)stage->number * AHEAD + task, worker);
-    atomic_fetch_add(&a->over[stage->number], 1);
-}
+    for (;;) {
+        unsigned long ticket = atomic_fetch_add(&t->ticket, 1);
 
-static void give(struct nd_pool *pool, struct ahead *a)
-{
-    struct nd_stage stage[STAGES];
-
-    *a = (struct ahead){0};
-    for (int i = 0; i < STAGES; i++) {
-        a->stage[i] = (struct stage){a, i};
-        stage[i] = (struct nd_stage){begin_stage, run_stage, &a->stage[i]};
+        nd_pool_await(t->pool, &t->plain, ticket);
+        if (atomic_fetch_add(&t->inside_plain, 1) != 0 || t->next_plain++ != ticket)
+            atomic_fetch_add(&t->wrong, 1);
+        atomic_fetch_sub(&t->inside_plain, 1);
+        nd_pool_pass(t->pool, &t->plain);
+        lead(t, worker, ticket);
+        t->taken[worker]++;
+        if (ticket >= TICKETS)
+            return;
     }
-    nd_pool_ahead(pool, stage, STAGES);
 }
 
-/* Runs and jobs meanwhile: the workers are each in one place at a time all the same. */
-static void work_ahead_goes_stage_by_stage(void **state)
+static void turns_come_in_order(void **state)
 {
     (void)state;
-    for (unsigned threads = 1; threads <= 8; threads *= 2) {
-        static struct ahead a;
+    for (unsigned threads = 1; threads <= 16; threads *= 2) {
+        static struct turns t;
         struct nd_pool *pool = nd_pool_new(threads, NULL);
 
-        assert_non_null(pool);
-        for (unsigned reach = 0; reach <= STAGES; reach++) {
-            for (int round = 0; round < 20; round++) {
-                give(pool, &a);
-                nd_pool_begin(pool, job, &a.counts);
-                nd_pool_run(pool, TASKS / 10, count, &a.counts);
-                nd_pool_reach(pool, reach);
-                for (unsigned i = 0; i < reach; i++)
-                    assert_int_equal(a.over[i], AHEAD);
-                if (reach < STAGES)
-                    assert_int_equal(a.begun[reach], 1);
-                nd_pool_finish(pool);
-                assert_int_equal(a.counts.jobs, 1);
-                assert_int_equal(a.counts.overlaps, 0);
-                assert_int_equal(a.early, 0);
+        for (int round = 0; round < 3; round++) {
+            unsigned long taken = 0;
+
+            t = (struct turns){.pool = pool};
+            nd_pool_each(pool, go_through, &t);
+            assert_int_equal(t.wrong, 0);
+            assert_int_equal(t.counts.overlaps, 0);
+            for (unsigned i = 0; i < threads; i++) {
+                assert_true(t.taken[i] > 0); /* each thread was there */
+                taken += t.taken[i];
             }
+            assert_int_equal(taken, TICKETS + threads);
+            assert_int_equal(t.next_led, taken);
+            for (int i = 1; i < IN_TURN; i++)
+                assert_int_equal(t.counts.runs[i], taken - (taken + 2) / 3);
+            assert_int_equal(t.counts.runs[0], taken);
+            /* Afterwards the caller's own runs go as before. */
+            nd_pool_run(pool, TASKS, count, &t.counts);
+            assert_int_equal(t.counts.runs[TASKS - 1], 1);
+            assert_int_equal(t.counts.overlaps, 0);
         }
         nd_pool_free(pool);
     }
 }
 
-/* After it has ended nothing of it runs. */
-static void work_ahead_can_be_dropped(void **state)
+struct locked {
+    struct nd_pool *pool;
+    unsigned long sum; /* no atomic */
+};
+
+static void add(void *context, unsigned worker)
 {
-    (void)state;
-    for (unsigned threads = 1; threads <= 8; threads *= 2) {
-        static struct ahead a;
-        struct nd_pool *pool = nd_pool_new(threads, NULL);
+    struct locked *l = context;
 
-        for (int round = 0; round < 100; round++) {
-            int over;
-
-            give(pool, &a);
-            nd_pool_drop(pool);
-            over = a.over[0];
-            nd_pool_run(pool, TASKS / 10, count, &a.counts);
-            assert_int_equal(a.over[0], over);
-            assert_int_equal(a.early, 0);
-        }
-        nd_pool_reach(pool, STAGES); /* nothing was given */
-        nd_pool_free(pool);
+    (void)worker;
+    for (int i = 0; i < TASKS; i++) {
+        nd_pool_lock(l->pool);
+        l->sum++;
+        nd_pool_unlock(l->pool);
     }
+}
+
+static void the_lock_keeps_others_out(void **state)
+{
+    struct locked l = {nd_pool_new(4, NULL), 0};
+
+    (void)state;
+    nd_pool_each(l.pool, add, &l);
+    assert_int_equal(l.sum, 4 * TASKS);
+    nd_pool_free(l.pool);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_task_runs_once),
-                                       cmocka_unit_test(work_ahead_goes_stage_by_stage),
-                                       cmocka_unit_test(work_ahead_can_be_dropped)};
+                                       cmocka_unit_test(turns_come_in_order),
+                                       cmocka_unit_test(the_lock_keeps_others_out)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

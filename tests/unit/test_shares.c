@@ -40,6 +40,26 @@ static void own_from_the_front_others_from_the_back(void **state)
     free(share);
 }
 
+/* The one it is given to takes all in order, another the last. */
+static void all_can_be_one_workers(void **state)
+{
+    static const size_t expected[] = {0, 1, 5, 2, 4, 3};
+    static const unsigned worker[] = {1, 1, 0, 1, 2, 1};
+    struct nd_share *share = nd_shares_new(3);
+    size_t task;
+
+    (void)state;
+    nd_shares_deal(share, 3, 9); /* what was there before is gone */
+    nd_shares_give(share, 3, 1, 6);
+    for (size_t i = 0; i < 6; i++) {
+        assert_false(nd_shares_are_empty(share, 3));
+        assert_true(nd_shares_take(share, 3, worker[i], &task));
+        assert_int_equal(task, expected[i]);
+    }
+    assert_true(nd_shares_are_empty(share, 3));
+    free(share);
+}
+
 /* By any workers in any order, for numbers of tasks that the workers do not divide. */
 static void every_task_is_taken_once(void **state)
 {
@@ -82,6 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_worker_takes_all_in_order),
         cmocka_unit_test(own_from_the_front_others_from_the_back),
+        cmocka_unit_test(all_can_be_one_workers),
         cmocka_unit_test(every_task_is_taken_once),
         cmocka_unit_test(as_many_as_may_be_dealt),
     };
