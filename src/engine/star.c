@@ -79,6 +79,10 @@ static enum nd_status keep_all(struct nd_dedup *d, struct nd_item *item, size_t 
         status = nd_document_keep(d, &item[i], d->stats.documents + i, i, &number, err);
         if (!item[i].is_listed)
             continue;
+        /* Most kept documents are never asked for; one that met others will be met again. */
+        if (nd_item_candidates(&item[i]))
+            (void)nd_shingle_cache_put(d->cache, number, item[i].shingle,
+                                       (size_t)item[i].n_shingles);
         row[n_listed] = &item[i].row;
         listed[n_listed++] = number;
     }
