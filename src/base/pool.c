@@ -20,6 +20,7 @@ struct nd_pool {
     unsigned n_threads; /* the caller and n_threads - 1 helpers */
     pthread_t *thread;
     unsigned n_started;
+    int cpu; /* the caller's, where helpers stay on others; else -1 */
 
     pthread_mutex_t lock;
     pthread_cond_t wake; /* helpers: work or stop */
@@ -131,11 +132,11 @@ static void join_run(struct nd_pool *pool, unsigned worker)
 }
 
 /*
- * Where there is a thread for every processor, each helper stays on one, and the caller's is left
- * to the caller.  A kernel likes to wake a thread beside the one that woke it, and takes
- * milliseconds to part the two again; on two virtual processors that made one run in two 5 to 10
- * percent slower. Where threads are fewer, another process may have the same idea: all may go where
- * they like.
+ * Where there is a thread for every processor, each helper stays on one; the caller's is left to
+ * the caller, who stays there while it takes part in nd_pool_each.  A kernel likes to wake a thread
+ * beside the one that woke it, and takes milliseconds to part the two again; on two virtual
+ * processors that made one run in two 5 to 10 percent slower.  Where threads are fewer, another
+ * process may have the same idea: all may go where they like.
  */
 _Static_assert(ND_POOL_THREADS_MAX <= CPU_SETSIZE, "a set has a bit for each processor");
 
@@ -229,6 +230,7 @@ static bool start_helpers(struct nd_pool *pool)
     int cpu[ND_POOL_THREADS_MAX];
     bool stay = find_cpus(pool->n_threads, cpu), ok = true;
 
+    pool->cpu = stay ? cpu[0] : -1;
     for (unsigned worker = 1; ok && worker < pool->n_threads; worker++)
         ok = start_helper(pool, worker, stay ? cpu[worker] : -1);
     return ok;
@@ -355,6 +357,9 @@ void nd_pool_finish(struct nd_pool *pool)
 
 void nd_pool_each(struct nd_pool *pool, void (*each)(void *context, unsigned worker), void *context)
 {
+    cpu_set_t before;
+    bool stays;
+
     pthread_mutex_lock(&pool->lock);
     pool->each = each;
     pool->each_context = context;
@@ -362,7 +367,12 @@ void nd_pool_each(struct nd_pool *pool, void (*each)(void *context, unsigned wor
     pool->n_in_each = pool->n_started;
     tell(pool, &pool->wake);
     pthread_mutex_unlock(&pool->lock);
+    stays = pool->cpu >= 0 && sched_getaffinity(0, sizeof before, &before) == 0;
+    if (stays)
+        stay_on(pool->cpu);
     each(context, 0);
+    if (stays)
+        (void)sched_setaffinity(0, sizeof before, &before);
     pthread_mutex_lock(&pool->lock);
     while (pool->n_in_each)
         await_news(pool, &pool->done);
