@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +94,67 @@ static void events_tell_what_happens(void **state)
     assert_int_equal(unlink("out"), 0);
 }
 
+/* Every tenth record is bad: all are told in order, by the thread that runs. */
+struct told {
+    pthread_t runs;
+    unsigned line, elsewhere, out_of_order;
+    uint64_t documents;
+};
+
+static void note_thread(struct told *told)
+{
+    told->elsewhere += !pthread_equal(pthread_self(), told->runs);
+}
+
+static void on_tenth(void *context, const char *place, const char *reason)
+{
+    struct told *told = context;
+    char expected[64];
+
+    (void)reason;
+    note_thread(told);
+    snprintf(expected, sizeof expected, "tenths.jsonl:%u", told->line += 10);
+    told->out_of_order += strcmp(place, expected) != 0;
+}
+
+static int on_more(void *context, const struct nd_run_progress *progress)
+{
+    struct told *told = context;
+
+    note_thread(told);
+    told->out_of_order += progress->documents < told->documents;
+    told->documents = progress->documents;
+    return 0;
+}
+
+static void events_come_in_order_from_the_thread_that_runs(void **state)
+{
+    static const char *const path[] = {"tenths.jsonl"};
+    FILE *file = fopen(path[0], "w");
+
+    (void)state;
+    assert_non_null(file);
+    for (int i = 1; i <= 60000; i++)
+        fprintf(file, i % 10 ? "{\"text\":\"one %d two %d\"}\n" : "{\"id\":%d, %d}\n", i, i * 7);
+    assert_int_equal(fclose(file), 0);
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        struct nd_run_options options = options_to(NULL);
+        struct told told = {.runs = pthread_self()};
+        const struct nd_run_events events = {&told, NULL, on_tenth, on_more};
+        struct nd_run_summary summary;
+
+        options.paths = path;
+        options.dry_run = 1;
+        options.recipe.dedup.threads = threads;
+        assert_int_equal(nd_run_dedup(&options, &events, &summary, NULL), ND_OK);
+        assert_int_equal(told.line, 60000);
+        assert_int_equal(told.documents, 54000);
+        assert_int_equal(told.elsewhere, 0);
+        assert_int_equal(told.out_of_order, 0);
+    }
+    unlink(path[0]);
+}
+
 static void a_caller_can_stop_a_run(void **state)
 {
     static const char *const keep[] = {"first", "last"};
@@ -163,6 +225,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_tell_what_happens),
+        cmocka_unit_test(events_come_in_order_from_the_thread_that_runs),
         cmocka_unit_test(a_caller_can_stop_a_run),
         cmocka_unit_test(nothing_need_be_passed_but_the_options),
         cmocka_unit_test(two_documents_are_explained),
