@@ -241,6 +241,14 @@ void nd_table_free(void *table, size_t bytes)
         munmap(table, bytes ? bytes : 1);
 }
 
+/* The thread sanitizer follows mmap and munmap, but not mremap: what another thread wrote long ago,
+ * where the pages go, it takes for a race. */
+#ifdef __SANITIZE_THREAD__
+enum { MOVES_PAGES = 0 };
+#else
+enum { MOVES_PAGES = 1 };
+#endif
+
 /*
  * To where huge pages stay whole: moved to any other place, each is taken apart.  But rather that
  * than fail where there is no address space for both places.
@@ -268,9 +276,10 @@ bool nd_table_grow(void **table, size_t bytes, size_t new_bytes)
         *table = nd_table_alloc(new_bytes);
         return *table != NULL;
     }
-    if (is_huge)
+    if (is_huge && MOVES_PAGES)
         p = mremap(*table, bytes, new_bytes, 0);
-    if (p == MAP_FAILED && new_bytes >= HUGE_LEAST && (!is_huge || (uintptr_t)*table % HUGE_PAGE)) {
+    if (p == MAP_FAILED && (!MOVES_PAGES || (new_bytes >= HUGE_LEAST &&
+                                             (!is_huge || (uintptr_t)*table % HUGE_PAGE)))) {
         /* small pages that only move stay small, and huge ones shared with others become so */
         void *copy = nd_table_alloc(new_bytes);
 
@@ -294,7 +303,7 @@ bool nd_table_renew(void **table, size_t bytes, size_t new_bytes)
 {
     void *p;
 
-    if (!*table || bytes < HUGE_LEAST || new_bytes < bytes ||
+    if (!MOVES_PAGES || !*table || bytes < HUGE_LEAST || new_bytes < bytes ||
         new_bytes > SIZE_MAX - 2 * HUGE_PAGE) {
         p = nd_table_alloc(new_bytes);
         if (!p)
