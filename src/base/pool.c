@@ -1,4 +1,5 @@
-/* pool.c - the one place with threads: run a number of tasks, a job beside them, or lanes */
+/* pool.c - the one place with threads: run a number of tasks, a job beside them, or work in turns
+ */
 #define _GNU_SOURCE
 #include "base/pool.h"
 
@@ -43,7 +44,7 @@ struct nd_pool {
     void (*job)(void *context);
     void *job_context;
 
-    /* Lanes: guarded by lock. */
+    /* nd_pool_each, and who leads: guarded by lock. */
     unsigned long eaches;
     void (*each)(void *context, unsigned worker);
     void *each_context;

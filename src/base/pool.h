@@ -1,4 +1,5 @@
-/* pool.h - the one place with threads: run a number of tasks, a job beside them, or lanes */
+/* pool.h - the one place with threads: run a number of tasks, a job beside them, or work in turns
+ */
 #ifndef ND_BASE_POOL_H
 #define ND_BASE_POOL_H
 
@@ -16,7 +17,8 @@ struct nd_pool;
 void nd_once(atomic_bool *done, void (*make)(void *context), void *context);
 
 /* n_threads workers, the calling thread among them; 0: one a processor that the process may use.
- * ND_EINVAL: too many; ND_ENOMEM: they cannot be started. */
+ * Where they are as many as those, each thread that is started stays on one.  ND_EINVAL: too many;
+ * ND_ENOMEM: they cannot be started. */
 enum { ND_POOL_THREADS_MAX = 1024 };
 struct nd_pool *nd_pool_new(unsigned n_threads, struct nd_error *err);
 void nd_pool_free(struct nd_pool *pool);
@@ -26,7 +28,7 @@ unsigned nd_pool_threads(const struct nd_pool *pool);
  * Call run(context, task, worker) for every task 0 … n - 1 (at most 2^30), and return when all are
  * done.  Each worker begins with its own share of neighbouring tasks, the same in each run of n;
  * worker is 0 … threads - 1, and no two tasks run at once with the same worker.  Only the thread
- * that made the pool may call it, or the lane that leads, and no task may.
+ * that made the pool may call it, or the one that leads it, and no task may.
  */
 void nd_pool_run(struct nd_pool *pool, size_t n,
                  void (*run)(void *context, size_t task, unsigned worker), void *context);
@@ -39,25 +41,27 @@ void nd_pool_begin(struct nd_pool *pool, void (*job)(void *context), void *conte
 void nd_pool_finish(struct nd_pool *pool);
 
 /*
- * Lanes: every thread of the pool calls lane(context, worker) once, each of them to do whole pieces
- * of work with data of its own; over when all have returned.  Where the pieces have an order, it is
- * kept by turns: the lanes pass the turn t, which starts from zero, with tickets 0, 1, 2, …, and no
- * ticket may be left out.
+ * Let every thread of the pool call each(context, worker) once, to do whole pieces of work with
+ * data of its own, and return when all have.  Where the pieces have an order, it is kept by turns.
+ */
+void nd_pool_each(struct nd_pool *pool, void (*each)(void *context, unsigned worker),
+                  void *context);
+/*
+ * A turn starts from zero and goes through the tickets 0, 1, 2, …; none may be left out.  Wait
+ * until it has come to this ticket …
  */
 struct nd_turn {
     atomic_ulong now; /* the ticket whose turn it is */
 };
-void nd_pool_each(struct nd_pool *pool, void (*each)(void *context, unsigned worker),
-                  void *context);
-/* Until the turn has come to this ticket … */
 void nd_pool_await(struct nd_pool *pool, struct nd_turn *turn, unsigned long ticket);
-/* … or so, and lead the pool until the turn is passed: then nd_pool_run may be called, as this
- * worker.  Those who wait to lead do tasks for the one who does.  One turn of a pool is led. */
+/* … and, of one turn of the pool, lead it until the turn is passed: nd_pool_run may be called, as
+ * this worker, and those who wait to lead do tasks of it. */
 void nd_pool_lead(struct nd_pool *pool, unsigned worker, struct nd_turn *turn,
                   unsigned long ticket);
+/* Let the next ticket in. */
 void nd_pool_pass(struct nd_pool *pool, struct nd_turn *turn);
 
-/* For a few instructions on what several lanes change. */
+/* For a few instructions on what several threads change. */
 void nd_pool_lock(struct nd_pool *pool);
 void nd_pool_unlock(struct nd_pool *pool);
 

@@ -6,22 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOMS = 3 };
+enum { ROOMS = 3 }; /* scratch for the names and the place of a row */
 
 /* The batch of a worker, and what is made of it. */
 struct lane {
     struct nd_reading_batch *batch;
     struct nd_dedup_item *item; /* its documents, bad records left out */
     uint32_t *at;               /* place in the batch, by item */
-    size_t n, items, ats;       /* and capacities */
-    uint64_t first;             /* number of its first document */
+    size_t n;
+    uint64_t first; /* number of its first document */
     struct nd_decision *decision;
     struct nd_party *kept; /* by item: where the document that removed it is of an earlier batch */
     struct nd_arena names; /* theirs */
     uint32_t *survivor;    /* places in the batch */
     size_t n_survivors;
-    size_t decisions, kepts, survivors; /* capacities */
-    struct nd_json room[ROOMS];         /* scratch for names and places */
+    size_t items, ats, decisions, kepts, survivors; /* capacities */
+    struct nd_json room[ROOMS];                     /* scratch for names and places */
     struct nd_pending pending;
     bool is_listed, is_decided;
 };
@@ -94,6 +94,7 @@ static enum nd_status keep(void *context, uint64_t document, size_t item, struct
     return ND_OK;
 }
 
+/* `array` is where the pointer to it stands. */
 static bool grow(void *array, size_t *capacity, size_t n, size_t size)
 {
     void *memory;
