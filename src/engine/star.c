@@ -77,7 +77,7 @@ static enum nd_status keep_all(struct nd_dedup *d, struct nd_item *item, size_t 
         if (item[i].state != ND_ITEM_KEPT)
             continue;
         status = nd_document_keep(d, &item[i], d->stats.documents + i, i, &number, err);
-        if (!item[i].is_listed)
+        if (status != ND_OK || !item[i].is_listed)
             continue;
         /* Most kept documents are never asked for; one that met others will be met again. */
         if (nd_item_candidates(&item[i]))

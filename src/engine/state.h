@@ -86,7 +86,7 @@ struct nd_dedup {
     struct nd_worker *worker;
     struct nd_worker *here;     /* who pushes: the first, or the one that leads the pool */
     struct nd_batch_room *room; /* by worker; the first is of batches that were not prepared too */
-    struct nd_batch_room *at_hand;
+    struct nd_batch_room *at_hand; /* of the batch that is pushed */
     unsigned n_keys;
     enum nd_pushed pushed;
     struct nd_dedup_stats stats;

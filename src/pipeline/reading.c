@@ -339,7 +339,7 @@ int nd_reading_take(struct nd_reading *r, unsigned worker, struct nd_error *err)
     int result = take(r, slot, err);
     enum nd_status status = check_parsed(slot, err);
 
-    return result == 1 && status != ND_OK ? (int)status : result;
+    return result >= 0 && status != ND_OK ? (int)status : result;
 }
 
 struct nd_input *nd_reading_input(struct nd_reading *r)

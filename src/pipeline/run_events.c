@@ -42,18 +42,39 @@ static void deliver(const struct nd_run *run, enum told kind, const char *text, 
 /* In the order of the calls.  What several threads come upon waits for the one that runs. */
 static void tell(struct nd_run *run, enum told kind, const char *text, const char *reason)
 {
-    const char number = (char)kind;
+    const char first = (char)kind;
     struct nd_buffer *told = &run->told;
+    size_t before;
 
     if (!run->tells_later) {
         deliver(run, kind, text, reason);
         return;
     }
     nd_pool_lock(run->pool);
-    if (!nd_buffer_append(told, &number, 1) || !nd_buffer_append(told, text, strlen(text) + 1) ||
-        (reason && !nd_buffer_append(told, reason, strlen(reason) + 1)))
+    before = told->len;
+    if (!nd_buffer_append(told, &first, 1) || !nd_buffer_append(told, text, strlen(text) + 1) ||
+        (reason && !nd_buffer_append(told, reason, strlen(reason) + 1))) {
+        told->len = before;
         atomic_store(&run->is_out_of_memory, true);
+    }
     nd_pool_unlock(run->pool);
+}
+
+static void deliver_all(const struct nd_run *run, const struct nd_buffer *told)
+{
+    size_t at = 0;
+
+    while (at < told->len) {
+        const char *text = told->data + at + 1, *reason = NULL;
+        int kind = told->data[at];
+
+        at += 1 + strlen(text) + 1;
+        if (kind == TOLD_BAD_RECORD) {
+            reason = told->data + at;
+            at += strlen(reason) + 1;
+        }
+        deliver(run, (enum told)kind, text, reason);
+    }
 }
 
 enum nd_status nd_run_tell_now(struct nd_run *run, struct nd_error *err)
@@ -69,13 +90,7 @@ enum nd_status nd_run_tell_now(struct nd_run *run, struct nd_error *err)
     run->told = (struct nd_buffer){0};
     run->has_progress = false;
     nd_pool_unlock(run->pool);
-    for (const char *at = told.data, *end = at + told.len; at < end;) {
-        enum told kind = (enum told) * at;
-        const char *text = at + 1, *reason = text + strlen(text) + 1;
-
-        deliver(run, kind, text, reason);
-        at = kind == TOLD_BAD_RECORD ? reason + strlen(reason) + 1 : reason;
-    }
+    deliver_all(run, &told);
     nd_buffer_release(&told);
     if (atomic_load(&run->is_out_of_memory))
         return nd_fail(err, ND_ENOMEM, "out of memory");

@@ -233,9 +233,11 @@ static void put_removed(const struct nd_run *run, struct lane *lane, const struc
 {
     const struct nd_decision *decision = &lane->decision[item];
     const struct nd_party removed = party_of(run, parsed, &lane->room[0]);
-    struct nd_party kept = lane->kept[item];
+    struct nd_party kept;
 
-    if (decision->kept >= lane->first)
+    if (decision->kept < lane->first)
+        kept = lane->kept[item];
+    else
         kept = party_of(run, &lane->batch->parsed[lane->at[decision->kept - lane->first]],
                         &lane->room[1]);
     if (run->rows)
