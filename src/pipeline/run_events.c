@@ -66,14 +66,14 @@ static void deliver_all(const struct nd_run *run, const struct nd_buffer *told)
 
     while (at < told->len) {
         const char *text = told->data + at + 1, *reason = NULL;
-        int kind = told->data[at];
+        enum told kind = (enum told)(unsigned char)told->data[at];
 
         at += 1 + strlen(text) + 1;
         if (kind == TOLD_BAD_RECORD) {
             reason = told->data + at;
             at += strlen(reason) + 1;
         }
-        deliver(run, (enum told)kind, text, reason);
+        deliver(run, kind, text, reason);
     }
 }
 
