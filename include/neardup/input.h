@@ -54,18 +54,43 @@ struct nd_input_options {
 };
 ND_API struct nd_input_options nd_input_options_default(void);
 
+/* How the reading of a file, or of a source, went. */
+enum nd_read_state {
+    ND_READ_OPEN,   /* its end was not reached so far */
+    ND_READ_WHOLE,  /* all of it was read */
+    ND_READ_PARTLY, /* records were cut from it, others are lost: it is damaged or was cut short */
+    ND_READ_FAILED, /* no record could be cut from it */
+    ND_READ_SKIPPED /* it was left out, and counted in a warning */
+};
+
+/*
+ * A file to read, as given or as found below a directory; an archive is one file.  `path` is there
+ * from the start, the rest is known when nd_input_read gave 0.  Each ND_READ_PARTLY and
+ * ND_READ_FAILED was reported as ND_PROBLEM_FAILED.
+ */
+struct nd_input_file {
+    const char *path;
+    uint64_t size;        /* of a regular file when it was found; else 0 */
+    uint64_t bytes;       /* stored bytes that were read */
+    uint64_t records;     /* cut from it, of all its sources */
+    uint64_t bad_records; /* of them, those that were no documents: left to whoever parses them */
+    enum nd_read_state state;
+};
+
 /* A file, standard input, or a file in an archive: what a record is from. */
 struct nd_source {
     const char *path;  /* as given; below a directory, joined to it; "-": standard input */
     const char *entry; /* name within the archive, or NULL */
     enum nd_format format;
-    const char *compression; /* "gzip", "zstd", "xz", "bzip2", "lz4", "none" */
-    const char *archive;     /* "tar", "zip" or NULL */
-    int is_container;        /* records in it are lines, rows or messages: all but whole files */
-    int is_rereadable;       /* regular and uncompressed: offsets are those of the file */
-    struct nd_view header;   /* CSV and TSV: the header row with its mark, if any, and line end */
-    uint64_t bytes;          /* uncompressed bytes read so far */
-    uint64_t records;        /* cut so far */
+    const char *compression;  /* "gzip", "zstd", "xz", "bzip2", "lz4", "none" */
+    const char *archive;      /* "tar", "zip" or NULL */
+    int is_container;         /* records in it are lines, rows or messages: all but whole files */
+    int is_rereadable;        /* regular and uncompressed: offsets are those of the file */
+    struct nd_view header;    /* CSV and TSV: the header row with its mark, if any, and line end */
+    uint64_t bytes;           /* uncompressed bytes read so far */
+    uint64_t records;         /* cut so far */
+    enum nd_read_state state; /* known at its end */
+    struct nd_input_file *file; /* that it is, or is in; `bad_records` is the caller's to count */
     uint64_t bytes_hash; /* XXH3 of the file as stored (of a file in an archive: the archive), known
                             at its end; 0 where it could not be read to its end */
 };
@@ -121,12 +146,17 @@ ND_API int nd_input_read(struct nd_input *input, size_t max_bytes, size_t max_re
 
 /*
  * What is known of the sources met so far.  A source stays where it is until nd_input_close;
- * `bytes`, `records` and `bytes_hash` grow in nd_input_read, the rest stands before the first
- * record of the source is given out.  So other threads may use the sources of records that they
- * have.
+ * `bytes`, `records`, `state` and `bytes_hash` change in nd_input_read, the rest stands before the
+ * first record of the source is given out.  So other threads may use the sources of records that
+ * they have.
  */
 ND_API size_t nd_input_sources(const struct nd_input *input);
 ND_API const struct nd_source *nd_input_source(const struct nd_input *input, uint32_t number);
+
+/* The files that are read, in their order; none before the first nd_input_read.  A file stays where
+ * it is until nd_input_close. */
+ND_API size_t nd_input_files(const struct nd_input *input);
+ND_API struct nd_input_file *nd_input_file(const struct nd_input *input, size_t number);
 
 /*
  * Bytes of stored input consumed, and in total where it is known (else 0): for a progress bar. Safe

@@ -88,7 +88,7 @@ void nd_input_close(struct nd_input *input)
         return;
     nd_input_end(input);
     nd_sources_release(&input->sources);
-    free(input->paths.path);
+    free(input->paths.file);
     free(input->given);
     nd_arena_release(&input->strings);
     free(input);
@@ -102,6 +102,16 @@ size_t nd_input_sources(const struct nd_input *input)
 const struct nd_source *nd_input_source(const struct nd_input *input, uint32_t number)
 {
     return &nd_sources_get(&input->sources, number)->source;
+}
+
+size_t nd_input_files(const struct nd_input *input)
+{
+    return input->paths.count;
+}
+
+struct nd_input_file *nd_input_file(const struct nd_input *input, size_t number)
+{
+    return &input->paths.file[number];
 }
 
 void nd_input_progress(const struct nd_input *input, uint64_t *done, uint64_t *total)

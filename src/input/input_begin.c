@@ -10,7 +10,7 @@
 enum { KEPT_OPEN_MAX = 64 }; /* containers whose descriptor stays for reading again */
 
 /* What the file is: by the option, else by its name, else by its first bytes. */
-static enum nd_format choose_format(const struct nd_input *input, const char *head, size_t len)
+static enum nd_format choose_format(struct nd_input *input, const char *head, size_t len)
 {
     const struct nd_open_file *f = &input->file;
     enum nd_format named = nd_detect_format_by_name(f->entry ? f->entry : f->path), found;
@@ -96,6 +96,7 @@ static void describe_source(struct nd_input *input, struct nd_source_kept *kept,
     struct nd_source *s = &kept->source;
 
     s->path = f->path;
+    s->file = f->known;
     s->entry = f->entry;
     s->format = format;
     s->compression =

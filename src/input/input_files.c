@@ -12,8 +12,19 @@
 #include <string.h>
 #include <unistd.h>
 
-void nd_input_problem(const struct nd_input *input, enum nd_problem_kind kind, const char *format,
-                      ...)
+/* Of the file that is open, and of its source where one is being read. */
+static void note_failure(struct nd_input *input)
+{
+    input->file.has_failed = true;
+    input->from.has_failed = true;
+}
+
+static enum nd_read_state state_of(bool has_failed, uint64_t records)
+{
+    return !has_failed ? ND_READ_WHOLE : records ? ND_READ_PARTLY : ND_READ_FAILED;
+}
+
+void nd_input_problem(struct nd_input *input, enum nd_problem_kind kind, const char *format, ...)
 {
     struct nd_source source = {.path = input->file.path, .entry = input->file.entry};
     char place[1024], message[800];
@@ -22,8 +33,26 @@ void nd_input_problem(const struct nd_input *input, enum nd_problem_kind kind, c
     va_start(args, format);
     (void)vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    if (kind == ND_PROBLEM_FAILED)
+        note_failure(input);
     nd_report(&input->reporter, kind, "%s: %s", nd_input_place(&source, place, sizeof place),
               message);
+}
+
+void nd_input_loss(struct nd_input *input, bool names_line, const char *format, ...)
+{
+    const struct nd_open_source *from = &input->from;
+    char place[1024], message[1000], line[32] = "";
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    if (names_line)
+        (void)snprintf(line, sizeof line, ":%" PRIu64, from->line);
+    note_failure(input);
+    nd_report(&input->reporter, ND_PROBLEM_FAILED, "%s%s: %s",
+              nd_input_place(&from->source->source, place, sizeof place), line, message);
 }
 
 static void close_entry(struct nd_open_file *f)
@@ -41,6 +70,11 @@ static void close_file(struct nd_input *input)
 
     if (f->stored)
         input->finished += f->stored->consumed;
+    if (f->known) {
+        f->known->bytes = f->stored ? f->stored->consumed : 0;
+        if (f->known->state == ND_READ_OPEN)
+            f->known->state = state_of(f->has_failed, f->known->records);
+    }
     close_entry(f);
     nd_archive_reader_free(f->entries);
     nd_stream_close(f->unpacked);
@@ -64,6 +98,7 @@ void nd_input_end_source(struct nd_input *input)
 
     if (from->source) {
         from->source->source.bytes = from->offset;
+        from->source->source.state = state_of(from->has_failed, from->source->source.records);
         if (!f->entries)
             from->source->source.bytes_hash = hash_of_file(f);
     }
@@ -77,16 +112,18 @@ void nd_input_end_source(struct nd_input *input)
 void nd_input_end(struct nd_input *input)
 {
     input->from = (struct nd_open_source){0};
+    input->file.known = NULL; /* its end was not reached */
     close_file(input);
 }
 
 /* Open the file itself: 1, 0 (reported), ND_ENOMEM. */
-static int open_stored(struct nd_input *input, const char *path)
+static int open_stored(struct nd_input *input, struct nd_input_file *known)
 {
     struct nd_open_file *f = &input->file;
+    const char *path = known->path;
     bool is_stdin = strcmp(path, "-") == 0;
 
-    *f = (struct nd_open_file){.path = path, .fd = is_stdin ? STDIN_FILENO : -1};
+    *f = (struct nd_open_file){.known = known, .path = path, .fd = is_stdin ? STDIN_FILENO : -1};
     if (!is_stdin)
         f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (f->fd < 0 || fstat(f->fd, &f->st) != 0) {
@@ -101,7 +138,7 @@ static int open_stored(struct nd_input *input, const char *path)
 }
 
 /* Whether this can be read, which libarchive does; else it is reported. */
-static bool has_libarchive(const struct nd_input *input, const char *kind)
+static bool has_libarchive(struct nd_input *input, const char *kind)
 {
     const char *missing = nd_libarchive_load();
 
@@ -231,7 +268,7 @@ static int next_entry(struct nd_input *input)
 static int open_next_file(struct nd_input *input)
 {
     struct nd_open_file *f = &input->file;
-    int status = open_stored(input, input->paths.path[input->next_path++].path);
+    int status = open_stored(input, &input->paths.file[input->next_path++]);
     struct nd_stream *stream;
     const char *head;
     size_t len;

@@ -38,7 +38,7 @@ int nd_input_take_header(struct nd_input *input, struct nd_view row)
 {
     struct nd_open_source *from = &input->from;
     size_t mark = from->has_mark ? 3 : 0;
-    char list[600], place[1024];
+    char list[600];
     char *kept = nd_arena_alloc(&input->strings, row.len + mark);
 
     if (!kept)
@@ -53,9 +53,8 @@ int nd_input_take_header(struct nd_input *input, struct nd_view row)
         if (found < 0)
             return found;
         if (!found) {
-            nd_report(&input->reporter, ND_PROBLEM_FAILED,
-                      "%s: has no column \"%s\" for the text; its columns are: %s",
-                      nd_input_place(&from->source->source, place, sizeof place), name, list);
+            nd_input_loss(input, false, "has no column \"%s\" for the text; its columns are: %s",
+                          name, list);
             return 0;
         }
     }

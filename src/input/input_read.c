@@ -44,6 +44,7 @@ static bool add_record(struct filling *f, const struct nd_open_source *from, siz
         .bytes = {NULL, len}, .offset = from->offset, .line = from->line, .source = from->number};
     b->bytes += len;
     from->source->source.records++;
+    from->source->source.file->records++;
     return true;
 }
 
@@ -58,19 +59,14 @@ static void advance(struct filling *f, struct nd_open_source *from, size_t len)
 
 static void report_loss(struct nd_input *input, const char *why)
 {
-    const struct nd_open_source *from = &input->from;
-    const struct nd_source *s = &from->source->source;
-    char place[1024];
+    const struct nd_source *s = &input->from.source->source;
 
-    nd_input_place(s, place, sizeof place);
     if (s->is_container)
-        nd_report(&input->reporter, ND_PROBLEM_FAILED,
-                  "%s:%" PRIu64 ": %s; the %" PRIu64
-                  " records before it were read, the rest is lost",
-                  place, from->line, why, s->records);
+        nd_input_loss(input, true,
+                      "%s; the %" PRIu64 " records before it were read, the rest is lost", why,
+                      s->records);
     else
-        nd_report(&input->reporter, ND_PROBLEM_FAILED, "%s: %s; the document is not read", place,
-                  why);
+        nd_input_loss(input, false, "%s; the document is not read", why);
 }
 
 /* Leave the source; what is not yet cut of it is dropped. */
@@ -153,13 +149,10 @@ static int put_back(struct nd_input *input, struct filling *f)
 static void give_up_record(struct nd_input *input, struct filling *f)
 {
     struct nd_open_source *from = &input->from;
-    char place[1024];
 
     if (!from->is_skipping)
-        nd_report(&input->reporter, ND_PROBLEM_FAILED,
-                  "%s:%" PRIu64 ": a record of more than %zu bytes is not read",
-                  nd_input_place(&from->source->source, place, sizeof place), from->line,
-                  input->record_max);
+        nd_input_loss(input, true, "a record of more than %zu bytes is not read",
+                      input->record_max);
     if (from->cutter.mode == ND_CUT_WHOLE || from->cutter.mode == ND_CUT_CSV) {
         end_source(input, f);
         return;

@@ -18,8 +18,10 @@
 
 /* The file that is being read, from the disk up to where records are cut. */
 struct nd_open_file {
-    const char *path; /* NULL: none is open */
-    int fd;           /* -1: none, or a kept source has it */
+    struct nd_input_file *known; /* what the caller sees of it */
+    const char *path;            /* NULL: none is open */
+    bool has_failed;             /* it, or a source in it: reported */
+    int fd;                      /* -1: none, or a kept source has it */
     struct stat st;
     bool is_regular;
     enum nd_compression compression;
@@ -48,6 +50,7 @@ struct nd_open_source {
     bool has_mark;     /* U+FEFF stood at the start */
     bool needs_header; /* CSV, TSV: the first row has not been met */
     bool is_skipping;  /* the rest of a record that was too long */
+    bool has_failed;   /* something of it was lost: reported */
 };
 
 struct nd_input {
@@ -89,8 +92,12 @@ size_t nd_input_detect_bytes(const struct nd_input *input);
 int nd_input_begin_source(struct nd_input *input, struct nd_stream *stream);
 
 /* Tell of the file that is open, or the archive's current entry. */
-void nd_input_problem(const struct nd_input *input, enum nd_problem_kind kind, const char *format,
-                      ...) ND_PRINTF(3, 4);
+void nd_input_problem(struct nd_input *input, enum nd_problem_kind kind, const char *format, ...)
+    ND_PRINTF(3, 4);
+
+/* Tell that something of the current source is lost; `line` is named where it has lines. */
+void nd_input_loss(struct nd_input *input, bool names_line, const char *format, ...)
+    ND_PRINTF(3, 4);
 
 /* Leave the current source, and its file where it has no other. */
 void nd_input_end_source(struct nd_input *input);

@@ -57,12 +57,13 @@ static void ND_PRINTF(3, 4) tell(struct walk *w, enum nd_problem_kind kind, cons
 
 static bool add_file(struct nd_path_list *list, const char *path, const struct stat *st)
 {
-    void *array = list->path;
+    void *array = list->file;
 
-    if (!nd_array_reserve(&array, &list->capacity, list->count + 1, sizeof *list->path))
+    if (!nd_array_reserve(&array, &list->capacity, list->count + 1, sizeof *list->file))
         return false;
-    list->path = array;
-    list->path[list->count++] = (struct nd_path){path, st ? (uint64_t)st->st_size : 0};
+    list->file = array;
+    list->file[list->count++] =
+        (struct nd_input_file){.path = path, .size = st ? (uint64_t)st->st_size : 0};
     if (st)
         list->bytes += (uint64_t)st->st_size;
     else

@@ -6,14 +6,9 @@
 
 #include "base/memory.h"
 
-/* A file to read; the path stands in the arena of the list. */
-struct nd_path {
-    const char *path;
-    uint64_t size; /* of a regular file */
-};
-
+/* The files to read, which do not move once all are listed; the paths stand in the arena. */
 struct nd_path_list {
-    struct nd_path *path;
+    struct nd_input_file *file;
     size_t count, capacity;
     uint64_t bytes;    /* sum of the sizes */
     int is_size_known; /* all are regular files */

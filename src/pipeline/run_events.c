@@ -122,6 +122,7 @@ enum nd_status nd_run_bad_record(struct nd_run *run, const struct nd_source *sou
     struct nd_json *room = &run->place_room;
 
     run->summary->bad_records++;
+    source->file->bad_records++;
     room->text.len = 0;
     nd_place_append(room, source, line);
     nd_json_bytes(room, "", 1);
