@@ -146,13 +146,39 @@ static const char *read_digits(const char *text, size_t len, unsigned bits, uint
     return NULL;
 }
 
+/*
+ * All lines have as many digits as the first: what its producer left unfinished ends in a shorter
+ * one.  Of an only line without an end, the number of bits says how many there should be.
+ */
+static bool check_digits(struct fingerprint_file *f, size_t digits, bool has_end)
+{
+    size_t whole = (f->settings->bits + 3) / 4;
+
+    if (f->settings->any_digits)
+        return true;
+    if (f->digits == 0)
+        f->digits = has_end ? digits : whole;
+    if (digits == f->digits)
+        return true;
+    if (f->n == 0)
+        say("%s:1: the only line has no end, and %zu of %zu digits: was it cut? --any-digits takes "
+            "it",
+            f->name, digits, whole);
+    else
+        say("%s:%llu: %zu digit%s, but the first line has %zu: was it cut? --any-digits takes "
+            "all",
+            f->name, (unsigned long long)f->n + 1, digits, digits == 1 ? "" : "s", f->digits);
+    return false;
+}
+
 /* One line: digits, and a tab and an id if it has one. */
 static bool read_line(struct fingerprint_file *f, size_t len, struct fingerprints *out)
 {
+    bool has_end = len && f->line[len - 1] == '\n';
     const char *tab, *wrong;
     size_t digits;
 
-    if (len && f->line[len - 1] == '\n')
+    if (has_end)
         len--;
     if (len && f->line[len - 1] == '\r')
         len--;
@@ -167,6 +193,8 @@ static bool read_line(struct fingerprint_file *f, size_t len, struct fingerprint
         say("%s:%llu: %s", f->name, (unsigned long long)f->n + 1, wrong);
         return false;
     }
+    if (!check_digits(f, digits, has_end))
+        return false;
     out->id[out->n] = NO_TEXT;
     return !tab || add_text(out, tab + 1, len - digits - 1);
 }

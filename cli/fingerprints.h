@@ -27,6 +27,7 @@ struct fingerprint_file {
     FILE *file;
     char *line;
     size_t line_capacity;
+    size_t digits;                 /* of the first line; 0: none was read */
     uint64_t n;                    /* read so far */
     struct nd_hamming_file *index; /* what is read, where the file is one */
 };

@@ -68,6 +68,8 @@ enum nd_status set_hamming_flag(struct settings *s, const struct option *o, cons
     (void)err;
     if (strcmp(o->name, "raw") == 0)
         s->hamming.raw = true;
+    else if (strcmp(o->name, "any-digits") == 0)
+        s->hamming.any_digits = true;
     else if (strcmp(o->name, "merge") == 0)
         s->hamming.merge = true;
     else

@@ -242,6 +242,10 @@ const struct option option_table[] = {
     {NULL, "raw", 0, NULL,
      "files hold little-endian 64-bit words, as many as a fingerprint takes, instead of lines",
      FOR_HAMMING, SET(set_hamming_flag)},
+    {NULL, "any-digits", 0, NULL,
+     "lines may have fewer or more digits than the first; else such a line is an error, since a "
+     "list that was cut ends in one",
+     FOR_HAMMING, SET(set_hamming_flag)},
     {NULL, "merge", 0, NULL,
      "the files are results of join: sort them, and drop lines that are there twice", FOR_JOIN,
      SET(set_hamming_flag)},

@@ -21,7 +21,7 @@ struct hamming_settings {
     unsigned codec;       /* of enum nd_hamming_codec; 0: not given */
     double count, memory; /* 0: not given */
     const char *output, *calibration, *svg;
-    bool raw, merge, calibrate, has_bits, has_distance;
+    bool raw, any_digits, merge, calibrate, has_bits, has_distance;
 };
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };

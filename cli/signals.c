@@ -20,6 +20,31 @@ static void abandon(int signal_number)
     raise(signal_number); /* SA_RESETHAND: the default action, once the handler returns */
 }
 
+/*
+ * Index files and df tables are mapped: reading where one has been cut short meanwhile, or where
+ * its device fails, is no error of a call but this signal, in the thread that reads.
+ */
+static void stop_at_lost_page(int signal_number)
+{
+    static const char message[] =
+        "neardup: an index or df table was cut short while it was read, or its device failed\n"
+        "neardup: stopped\n";
+
+    (void)signal_number;
+    nd_run_abandon();
+    nd_hamming_file_abandon();
+    (void)!write(STDERR_FILENO, message, sizeof message - 1);
+    _exit(2);
+}
+
+static void handle_lost_pages(void)
+{
+    struct sigaction action = {.sa_handler = stop_at_lost_page, .sa_flags = (int)SA_RESETHAND};
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, NULL);
+}
+
 void handle_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
@@ -29,6 +54,7 @@ void handle_signals(void)
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
+    handle_lost_pages();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), */
     signal(SIGXFSZ, SIG_IGN); /* as is a file that may not grow */
 }

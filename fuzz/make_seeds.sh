@@ -41,14 +41,14 @@ printf 'neardup-machine 1\nline_ps 1300 2500 4500\n' >fuzz_hamming_machine/too_f
 printf 'neardup-machine 1\nhalf_add_ps 1000000000\nhalf_add_ps 1\n' >fuzz_hamming_machine/twice
 
 mkdir -p fuzz_hamming_file
-printf '1\n3\nff\nff\nabcdef0123456789\n' | "$neardup" index build -o fuzz_hamming_file/five
-printf '1\n2\n80000000\n' | "$neardup" index build --bits 32 -k 1 -o fuzz_hamming_file/narrow
+printf '1\n3\nff\nff\nabcdef0123456789\n' | "$neardup" index build --any-digits -o fuzz_hamming_file/five
+printf '1\n2\n80000000\n' | "$neardup" index build --any-digits --bits 32 -k 1 -o fuzz_hamming_file/narrow
 : | "$neardup" index build -o fuzz_hamming_file/none
-printf '1\tone\n1\n2\t7\nfe\tfour\n' | "$neardup" index build --codec manku -o fuzz_hamming_file/texts
+printf '1\tone\n1\n2\t7\nfe\tfour\n' | "$neardup" index build --any-digits --codec manku -o fuzz_hamming_file/texts
 printf '%s\n' 1 2 3 4 5 6 7 8 | "$neardup" index build -k 0 -o fuzz_hamming_file/segments
-printf '9\nff00\tten\n' | "$neardup" index add fuzz_hamming_file/segments
+printf '9\nff00\tten\n' | "$neardup" index add --any-digits fuzz_hamming_file/segments
 printf '1\n10000000000000000\n123456789abcdef01234567\n1\n' |
-    "$neardup" index build --bits 96 -k 1 -o fuzz_hamming_file/wide
+    "$neardup" index build --any-digits --bits 96 -k 1 -o fuzz_hamming_file/wide
 
 # Tables out of them: the first segment begins at 8192, with 24 bytes for each chunk; chunk 3 is table 0.
 mkdir -p fuzz_hamming_codec

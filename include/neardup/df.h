@@ -14,7 +14,8 @@ struct nd_feature_params; /* neardup/feature.h */
 /*
  * A df table: of each feature hash, in how many of N documents it stands (000 s. 3.3; 004 s. 6.6).
  * Frozen and memory-mapped; any number of threads may ask.  It remembers which features were
- * counted.
+ * counted.  The file must not shrink until the table is closed: reading what was cut off raises
+ * SIGBUS, which kills a process without a handler for it; the library installs none.
  */
 struct nd_df;
 

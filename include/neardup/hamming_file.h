@@ -23,8 +23,10 @@ extern "C" {
  * be; NAME.neardup-new, which may be left beside it, is no longer needed, and the next writer
  * removes it.
  *
- * Caveats: an open file is mapped.  Whoever cuts it short meanwhile kills the process at its next
- * query; writing harms nobody.  On file systems without flock (some network ones) there is no lock.
+ * Caveats: an open file is mapped, and must not shrink until it is closed: reading what was cut off
+ * raises SIGBUS, which kills a process without a handler for it; the library installs none.  Its
+ * own writers never cut off what a reader may look at.  On file systems without flock (some network
+ * ones) there is no lock.
  */
 struct nd_hamming_file;
 

@@ -257,3 +257,21 @@ for d in range(20):
         [[ $output == *"${bad%=*}: "* ]]
     done
 }
+
+@test "a table that is cut short while it is read ends the command with a message" {
+    words 2000 5 >corpus.jsonl
+    mkfifo late
+    for threads in 1 2; do
+        neardup df build --recipe chowdhury-2002 corpus.jsonl -o table
+        "$NEARDUP" sketch -j $threads --recipe chowdhury-2002 --df table --format jsonl late \
+            >got 2>said &
+        exec 9>late # the table was opened before
+        truncate -s 4096 table
+        cat corpus.jsonl >&9 || true
+        exec 9>&-
+        status=0
+        wait $! || status=$?
+        [ "$status" -eq 2 ]
+        grep -q '^neardup: an index or df table was cut short' said
+    done
+}

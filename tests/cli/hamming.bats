@@ -43,7 +43,7 @@ for i in range(n):
     for _ in range(random.randrange(6)):
         x ^= (1 << random.randrange(bits)) * (i % 3 > 0)
     all.append(x)
-    print(f"{x:x}" + (f"\tid {i}" if i % 4 == 0 else ""))
+    print(f"{x:0{(bits + 3) // 4}x}" + (f"\tid {i}" if i % 4 == 0 else ""))
 END
 }
 
@@ -238,7 +238,7 @@ for row in sorted(rows, key=lambda r: (int(r[0]), int(r[2]), int(r[1]) if number
 
 @test "add: lines without an id are counted on" {
     printf '1\n2\n' | neardup index build -o index
-    printf '4\nf0\tsome id\n8\n' | neardup index add index
+    printf '04\nf0\tsome id\n08\n' | neardup index add index
     printf '0\n' | neardup index query index -k 1 >got
     printf '0\t0\t1\n0\t1\t1\n0\t2\t1\n0\t4\t1\n' | diff - got
     printf 'f1\n' | neardup index query index -k 1 >got
@@ -364,6 +364,59 @@ for line in open("lines"): sys.stdout.buffer.write(int(line, 16).to_bytes(16, "l
     run neardup index pairs --bits 100 --raw ending
     [ "$status" -eq 2 ]
     [[ $output == "neardup: ending:3: the file ends within a fingerprint" ]]
+}
+
+@test "a line with other digits than the first is refused, and so is a cut only line" {
+    printf '00000000000000ff\tone\n00000000000000fe\ttwo\n' >list
+    neardup index build list -o index
+    cp index before
+    cp list queries
+    for n in 22 29 36; do # the list of a producer that died: fewer digits, or one
+        head -c $n list >cut
+        for command in "index add index cut" "index build -o other cut" "index pairs cut" \
+            "index query index cut" "index stats cut" "join queries cut" "join cut queries"; do
+            # shellcheck disable=SC2086
+            run neardup $command
+            [ "$status" -eq 2 ]
+            [[ $output == "neardup: cut:2: "*"but the first line has 16: was it cut? --any-digits"* ]]
+        done
+        cmp before index
+        [ ! -e other ]
+        neardup index pairs -k 8 --any-digits cut >got
+        [ -s got ]
+    done
+    printf '00000000000000f' >cut
+    run neardup index add index cut
+    [ "$status" -eq 2 ]
+    [[ $output == "neardup: cut:1: the only line has no end, and 15 of 16 digits"* ]]
+    cmp before index
+    printf '1\n10\n' >longer
+    run neardup index pairs longer
+    [ "$status" -eq 2 ]
+    printf '1\n10\n' | neardup index pairs --any-digits - >got
+    printf '0\t1\t2\n' | diff - got
+    head -c 37 list >whole # as many digits, and no line end
+    neardup index pairs whole >got
+    printf 'one\t1\t1\n' | diff - got
+    printf '00000000000000f0' | neardup index add index
+    neardup index info index | grep -qx 'fingerprints: 3'
+}
+
+@test "an index that is cut short while it is read ends the command with a message" {
+    fingerprints 3000 64 | sed 's/\t.*//' >file
+    mkfifo questions
+    for size in 0 4096 20000; do
+        neardup index build file -o index
+        "$NEARDUP" index query index questions >got 2>said &
+        exec 9>questions # it has opened and checked the index before
+        truncate -s $size index
+        cat file >&9 || true
+        exec 9>&-
+        status=0
+        wait $! || status=$?
+        [ "$status" -eq 2 ]
+        grep -q '^neardup: an index or df table was cut short' said
+    done
 }
 
 @test "bad lines: file, line, reason; nothing else is said" {
