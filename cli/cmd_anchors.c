@@ -15,7 +15,5 @@ int cmd_anchors(struct settings *s)
     }
     status = nd_run_anchors(&s->run, &s->use.anchors, &events, &summary, &err);
     report_end(&report);
-    if (status != ND_OK)
-        return report_failure(&err);
-    return report_use(&summary, summary.found);
+    return report_use(s, status, &err, &summary, summary.found);
 }

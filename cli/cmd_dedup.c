@@ -34,9 +34,7 @@ int cmd_dedup(struct settings *s)
         s->run.output = NULL;
     status = nd_run_dedup(&s->run, &events, &summary, &err);
     report_end(&report);
-    if (status != ND_OK)
-        return summary.partly_published ? report_partial(&err) : report_failure(&err);
-    if (!s->quiet)
+    if (status == ND_OK && !s->quiet)
         print_summary(&summary);
-    return report_failed_inputs(&summary);
+    return report_run(s, status, &err, &summary, true);
 }

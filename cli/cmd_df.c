@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <neardup/df.h>
+#include <neardup/result_file.h>
 
 enum { TOP = 20 };
 
@@ -50,7 +51,7 @@ static int df_build(struct settings *s)
     status = nd_run_df_build(&s->run, &s->df_table.build, &events, &summary, &err);
     report_end(&report);
     if (status != ND_OK)
-        return report_failure(&err);
+        return report_run(s, status, &err, &summary, true);
     df = nd_df_open(s->run.output, &err); /* what was written can be read */
     if (!df)
         return failed(&err);
@@ -58,7 +59,7 @@ static int df_build(struct settings *s)
         fprintf(stderr, "%" PRIu64 " features of %" PRIu64 " documents, version 0x%016" PRIx64 "\n",
                 nd_df_terms(df), nd_df_documents(df), nd_df_fingerprint(df));
     nd_df_close(df);
-    return report_failed_inputs(&summary);
+    return report_run(s, ND_OK, &err, &summary, true);
 }
 
 /* Add the tables, one after the other, to the builder of the first. */
@@ -102,7 +103,9 @@ static int df_merge(struct settings *s)
     }
     if (!wants_output(s, "merge"))
         return 2;
-    status = merge_tables(s, &sum, &err);
+    status = nd_result_file_check(s->run.output, s->paths.at + 1, s->paths.count - 1, &err);
+    if (status == ND_OK)
+        status = merge_tables(s, &sum, &err);
     nd_df_builder_free(sum);
     return status == ND_OK ? 0 : failed(&err);
 }
@@ -262,11 +265,11 @@ static int df_calibrate(struct settings *s)
     status = nd_run_df_calibrate(&s->run, table, &events, &summary, &c, &err);
     report_end(&report);
     if (status != ND_OK)
-        return report_failure(&err);
+        return report_run(s, status, &err, &summary, true);
     printf("# %" PRIu64 " documents, %" PRIu64 " features; below the factor, on the mean of the "
            "documents: %.2f%%\nlow = %.6f\n",
            c.documents, c.n_features, 100 * c.dropped, c.factor);
-    return close_output() ? 2 : report_failed_inputs(&summary);
+    return close_output() ? 2 : report_run(s, ND_OK, &err, &summary, true);
 }
 
 int cmd_df(struct settings *s)

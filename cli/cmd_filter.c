@@ -1,7 +1,22 @@
 /* cmd_filter.c - neardup filter: a stream against prototypes */
 #include "report.h"
 
+#include <neardup/result_file.h>
+
 #include <stdio.h>
+
+/* --count goes to --output too; that this is no input the run has seen. */
+static enum nd_status write_count(const struct settings *s, uint64_t found, struct nd_error *err)
+{
+    struct nd_result_file *file;
+    enum nd_status status =
+        nd_result_file_open(&file, s->run.output ? s->run.output : "-", NULL, 0, err);
+
+    if (status != ND_OK)
+        return status;
+    fprintf(nd_result_file_stream(file), "%llu\n", (unsigned long long)found);
+    return nd_result_file_publish(file, err);
+}
 
 int cmd_filter(struct settings *s)
 {
@@ -30,14 +45,9 @@ int cmd_filter(struct settings *s)
     status = nd_run_filter(&s->run, s->use.prototypes.at, s->use.prototypes.count, s->use.filter,
                            &events, &summary, &err);
     report_end(&report);
-    if (status != ND_OK)
-        return report_failure(&err);
-    if (s->use.filter == ND_FILTER_NOTHING) {
-        printf("%llu\n", (unsigned long long)summary.found);
-        if (close_output())
-            return 2;
-    }
-    return report_use(&summary, s->use.filter == ND_FILTER_OTHERS
-                                    ? summary.documents - summary.found
-                                    : summary.found);
+    if (status == ND_OK && s->use.filter == ND_FILTER_NOTHING)
+        status = write_count(s, summary.found, &err);
+    return report_use(s, status, &err, &summary,
+                      s->use.filter == ND_FILTER_OTHERS ? summary.documents - summary.found
+                                                        : summary.found);
 }

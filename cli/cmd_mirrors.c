@@ -13,7 +13,5 @@ int cmd_mirrors(struct settings *s)
         return 2;
     status = nd_run_mirrors(&s->run, &s->use.mirrors, &events, &summary, &err);
     report_end(&report);
-    if (status != ND_OK)
-        return report_failure(&err);
-    return report_use(&summary, summary.found);
+    return report_use(s, status, &err, &summary, summary.found);
 }

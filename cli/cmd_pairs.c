@@ -10,16 +10,12 @@ int cmd_pairs(struct settings *s)
     struct nd_run_summary summary;
     struct nd_error err;
     enum nd_status status;
-    int failed;
 
     if (!use_standard_input(s))
         return 2;
     status = nd_run_pairs(&s->run, &events, &summary, &err);
     report_end(&report);
-    if (status != ND_OK)
-        return report_failure(&err);
-    if (!s->quiet)
+    if (status == ND_OK && !s->quiet)
         print_summary(&summary);
-    failed = report_failed_inputs(&summary);
-    return failed ? failed : summary.pairs ? 0 : 1;
+    return report_run(s, status, &err, &summary, summary.pairs > 0);
 }

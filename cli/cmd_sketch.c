@@ -13,5 +13,5 @@ int cmd_sketch(struct settings *s)
         return 2;
     status = nd_run_sketch(&s->run, &events, &summary, &err);
     report_end(&report);
-    return status == ND_OK ? report_failed_inputs(&summary) : report_failure(&err);
+    return report_run(s, status, &err, &summary, true);
 }

@@ -13,7 +13,5 @@ int cmd_template(struct settings *s)
         return 2;
     status = nd_run_template(&s->run, &s->use.template, &events, &summary, &err);
     report_end(&report);
-    if (status != ND_OK)
-        return report_failure(&err);
-    return report_use(&summary, summary.found);
+    return report_use(s, status, &err, &summary, summary.found);
 }

@@ -13,7 +13,5 @@ int cmd_track(struct settings *s)
         return 2;
     status = nd_run_track(&s->run, &s->use.track, &events, &summary, &err);
     report_end(&report);
-    if (status != ND_OK)
-        return report_failure(&err);
-    return report_use(&summary, summary.documents);
+    return report_use(s, status, &err, &summary, summary.documents);
 }

@@ -19,6 +19,11 @@ enum nd_status read_named_recipe(struct nd_recipe *recipe, const char *name, str
                    nearest ? nearest : "", nearest ? "'?" : "");
 }
 
+bool is_recipe_file(const char *name)
+{
+    return !nd_recipe_text(name, NULL);
+}
+
 void warn_of_recipe(const char *name, const struct nd_recipe *recipe)
 {
     struct nd_error warning;

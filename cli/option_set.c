@@ -57,7 +57,27 @@ SETTER(set_assignment)
 
 SETTER(set_recipe)
 {
+    if (is_recipe_file(value) && !words_add(&s->also_read, value))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
     return name_option(o, read_named_recipe(&s->run.recipe, value, err), err);
+}
+
+SETTER(set_max_bad)
+{
+    struct nd_ratio share;
+    size_t len = strlen(value);
+    bool is_percent = len > 1 && value[len - 1] == '%';
+
+    if (nd_ratio_parse(value, len - is_percent, &share, NULL) != ND_OK ||
+        (is_percent && share.q > UINT32_MAX / 100))
+        return nd_fail(err, ND_EINVAL, "--%s: '%s' is no share such as 0.05, 1/20 or 5%%", o->name,
+                       value);
+    if (is_percent)
+        share.q *= 100;
+    if (share.p > share.q)
+        return nd_fail(err, ND_EINVAL, "--%s: '%s' is more than all records", o->name, value);
+    s->run.max_bad = share;
+    return ND_OK;
 }
 
 SETTER(set_df)
@@ -155,6 +175,7 @@ STRING_SETTER(set_output_dir, run.output_dir)
 STRING_SETTER(set_copy_to, run.copy_to)
 STRING_SETTER(set_link_to, run.link_to)
 STRING_SETTER(set_manifest, run.manifest)
+STRING_SETTER(set_removed, run.removed)
 STRING_SETTER(set_clusters, run.clusters)
 STRING_SETTER(set_summary, run.summary)
 STRING_SETTER(set_tmp, run.tmp)

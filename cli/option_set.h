@@ -29,6 +29,8 @@ DECLARE(set_missing_text);
 DECLARE(set_unit);
 DECLARE(set_glob);
 DECLARE(set_strict);
+DECLARE(set_max_bad);
+DECLARE(set_removed);
 DECLARE(set_corpus);
 DECLARE(set_output);
 DECLARE(set_output_dir);

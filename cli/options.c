@@ -76,6 +76,10 @@ const struct option option_table[] = {
      FOR_INPUT, SET(set_glob)},
     {NULL, "strict", 0, NULL, "stop at the first bad record or input, and write nothing",
      FOR_RUNS | FOR_DF, SET(set_strict)},
+    {NULL, "max-bad", 0, "SHARE",
+     "write nothing where more than this share of the records is bad: 0.01, 1/20 or 5% (default: "
+     "5%, of few records one; none of an input that is replaced)",
+     FOR_RUNS | FOR_DF, SET(set_max_bad)},
     {NULL, "corpus", 0, "FILE", "take two documents of this file, by their ids; may be repeated",
      FOR_EXPLAIN | FOR_COMPARE, SET(set_corpus)},
 
@@ -189,6 +193,10 @@ const struct option option_table[] = {
     {NULL, "link-to", 0, "DIR",
      "link to them in DIR: hard links, symbolic ones where those cannot be", FOR_DEDUP,
      SET(set_link_to)},
+    {NULL, "removed", 0, "FILE",
+     "the records that are left out, removed or bad, as they came: with them a run in place can be "
+     "undone",
+     FOR_DEDUP, SET(set_removed)},
     {NULL, "manifest", 0, "FILE", "what was removed, and why: one JSON object a line", FOR_DEDUP,
      SET(set_manifest)},
     {NULL, "clusters", 0, "FILE", "every document's id and that of the kept one, as TSV", FOR_DEDUP,

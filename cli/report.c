@@ -1,5 +1,6 @@
 /* report.c - messages, bad records and progress on standard error */
 #include "report.h"
+#include "signals.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -157,37 +158,75 @@ void report_end(struct report *r)
             BAD_RECORDS_SHOWN);
 }
 
-int report_failure(const struct nd_error *err)
+/* Whether what the command writes to standard output is all that it writes. */
+static bool writes_elsewhere(const struct nd_run_options *o)
 {
+    return (o->output && strcmp(o->output, "-") != 0) || o->output_dir || o->copy_to ||
+           o->link_to || o->manifest || o->clusters || o->summary || o->removed;
+}
+
+static int failure(const struct settings *s, const struct nd_error *err, const struct outcome *o)
+{
+    if (!writes_elsewhere(&s->run))
+        die_where_output_is_closed();
     say("%s", err->message);
-    say("stopped; nothing was published");
+    if (o->partly_published)
+        say("stopped while the outputs were given their names: some are published, others are not");
+    else if (o->wrote_in_place)
+        say("stopped; no file was published, but what was written to a pipe or a device cannot be "
+            "taken back");
+    else
+        say("stopped; nothing was published");
     return 2;
 }
 
-int report_partial(const struct nd_error *err)
+/* "12 records", "1 record". */
+static void count_text(uint64_t n, const char *what, char out[64])
 {
-    say("%s", err->message);
-    say("stopped while the outputs were given their names: some are published, others are not");
-    return 2;
+    snprintf(out, 64, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
 }
 
-static int failed_inputs(uint64_t n)
+static int left_out(const struct outcome *o)
 {
-    if (!n)
-        return 0;
-    say("outputs are complete but for %llu input%s that failed, named above", (unsigned long long)n,
-        n == 1 ? "" : "s");
-    return 2;
+    char records[64], inputs[64];
+
+    count_text(o->left_out, "bad record", records);
+    count_text(o->failed_inputs, "input", inputs);
+    if (o->left_out && o->failed_inputs)
+        say("done, but %s and (parts of) %s that failed were left out", records, inputs);
+    else if (o->left_out)
+        say("done, but %s %s left out", records, o->left_out == 1 ? "was" : "were");
+    else
+        say("done, but (parts of) %s that failed %s left out", inputs,
+            o->failed_inputs == 1 ? "was" : "were");
+    return 3;
 }
 
-int report_failed_inputs(const struct nd_run_summary *s)
+int report_outcome(const struct settings *s, enum nd_status status, const struct nd_error *err,
+                   const struct outcome *o)
 {
-    return failed_inputs(s->failed_inputs);
+    if (status != ND_OK)
+        return failure(s, err, o);
+    if (o->left_out || o->failed_inputs)
+        return left_out(o);
+    return o->found ? 0 : 1;
 }
 
-int report_use(const struct nd_use_summary *s, uint64_t found)
+int report_run(const struct settings *s, enum nd_status status, const struct nd_error *err,
+               const struct nd_run_summary *summary, bool found)
 {
-    int failed = failed_inputs(s->failed_inputs);
+    const struct outcome o = {summary->left_out, summary->failed_inputs,
+                              summary->partly_published != 0, summary->wrote_in_place != 0, found};
 
-    return failed ? failed : found ? 0 : 1;
+    return report_outcome(s, status, err, &o);
+}
+
+int report_use(const struct settings *s, enum nd_status status, const struct nd_error *err,
+               const struct nd_use_summary *summary, uint64_t found)
+{
+    const struct outcome o = {summary->left_out, summary->failed_inputs,
+                              summary->partly_published != 0, summary->wrote_in_place != 0,
+                              found != 0};
+
+    return report_outcome(s, status, err, &o);
 }

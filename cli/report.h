@@ -26,11 +26,19 @@ const char *bytes_text(double bytes, char out[32]);
 /* Without a name the input is the standard input; false: a terminal is (cmd_dedup.c). */
 bool use_standard_input(struct settings *s);
 
-/* The exit status of a run, with its message. */
-int report_failure(const struct nd_error *err);
-int report_partial(const struct nd_error *err);
-int report_failed_inputs(const struct nd_run_summary *s);
-/* The same of a use: 1 where nothing was found. */
-int report_use(const struct nd_use_summary *s, uint64_t found);
+/* What became of a run. */
+struct outcome {
+    uint64_t left_out, failed_inputs; /* bad records, inputs */
+    bool partly_published, wrote_in_place, found;
+};
+
+/* The exit status (neardup(1)), with its message: 0; 1: nothing was found; 2: nothing is published;
+ * 3: something is left out. */
+int report_outcome(const struct settings *s, enum nd_status status, const struct nd_error *err,
+                   const struct outcome *o);
+int report_run(const struct settings *s, enum nd_status status, const struct nd_error *err,
+               const struct nd_run_summary *summary, bool found);
+int report_use(const struct settings *s, enum nd_status status, const struct nd_error *err,
+               const struct nd_use_summary *summary, uint64_t found);
 
 #endif

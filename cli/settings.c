@@ -39,6 +39,7 @@ void settings_release(struct settings *s)
     free(s->globs.at);
     free(s->prefer.at);
     free(s->corpus.at);
+    free(s->also_read.at);
     free(s->use.metrics.at);
     free(s->use.prototypes.at);
     free(s->assignments.at);
@@ -171,6 +172,8 @@ static enum nd_status apply(struct settings *s, const struct given *given, size_
 static void point_to_lists(struct settings *s)
 {
     s->run.paths = s->paths.at;
+    s->run.also_read = s->also_read.at;
+    s->run.n_also_read = s->also_read.count;
     s->run.n_paths = s->paths.count;
     s->run.input.globs = s->globs.at;
     s->run.input.n_globs = s->globs.count;

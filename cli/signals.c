@@ -6,7 +6,9 @@
 #include <neardup/run.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 /*
@@ -57,6 +59,23 @@ void handle_signals(void)
     handle_lost_pages();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), */
     signal(SIGXFSZ, SIG_IGN); /* as is a file that may not grow */
+}
+
+/* Whoever read the standard output has gone: a pipe's other end is closed. */
+static bool is_output_closed(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+    return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
+}
+
+void die_where_output_is_closed(void)
+{
+    if (!is_output_closed())
+        return;
+    nd_run_abandon();
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
 }
 
 void open_standard_files(void)

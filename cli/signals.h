@@ -3,6 +3,8 @@
 #define CLI_SIGNALS_H
 
 void handle_signals(void);
+/* Die as `yes | head` does, where nobody reads the standard output any more. */
+void die_where_output_is_closed(void);
 /* 0, 1 and 2 are open, so that no file of ours becomes one of them. */
 void open_standard_files(void);
 

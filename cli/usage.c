@@ -1,5 +1,6 @@
 /* usage.c - help, made from the tables of commands and options */
 #include "settings.h"
+#include "signals.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -79,6 +80,7 @@ int close_output(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return 0;
+    die_where_output_is_closed();
     say("standard output: cannot be written: %s", strerror(errno));
     return 2;
 }

@@ -15,6 +15,7 @@
 #include <neardup/method.h>
 #include <neardup/ratio.h>
 #include <neardup/recipe.h>
+#include <neardup/result_file.h>
 #include <neardup/signature.h>
 #include <neardup/sketch.h>
 #include <neardup/text.h>

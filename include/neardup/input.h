@@ -70,9 +70,11 @@ enum nd_read_state {
  */
 struct nd_input_file {
     const char *path;
-    uint64_t size;        /* of a regular file when it was found; else 0 */
-    uint64_t bytes;       /* stored bytes that were read */
-    uint64_t records;     /* cut from it, of all its sources */
+    uint64_t size;          /* of a regular file when it was found; else 0 */
+    uint64_t device, inode; /* likewise, of the standard input too; inode 0: no regular file */
+    int64_t modified_seconds, modified_nanoseconds; /* likewise: since 1970 */
+    uint64_t bytes;                                 /* stored bytes that were read */
+    uint64_t records;                               /* cut from it, of all its sources */
     uint64_t bad_records; /* of them, those that were no documents: left to whoever parses them */
     enum nd_read_state state;
 };
@@ -153,8 +155,11 @@ ND_API int nd_input_read(struct nd_input *input, size_t max_bytes, size_t max_re
 ND_API size_t nd_input_sources(const struct nd_input *input);
 ND_API const struct nd_source *nd_input_source(const struct nd_input *input, uint32_t number);
 
-/* The files that are read, in their order; none before the first nd_input_read.  A file stays where
- * it is until nd_input_close. */
+/* Find the files that will be read now, and not in the first nd_input_read.  ND_ENOMEM. */
+ND_API enum nd_status nd_input_list(struct nd_input *input, struct nd_error *err);
+
+/* The files that are read, in their order; none before the first nd_input_read or nd_input_list.  A
+ * file stays where it is until nd_input_close. */
 ND_API size_t nd_input_files(const struct nd_input *input);
 ND_API struct nd_input_file *nd_input_file(const struct nd_input *input, size_t number);
 

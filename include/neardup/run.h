@@ -33,12 +33,20 @@ struct nd_run_options {
     const char *output_dir; /* instead: every input under its relative path in this folder */
     const char *copy_to;    /* instead: documents that are files are copied into this folder */
     const char *link_to;    /* instead: they are linked (hard, else symbolic) */
+    const char *removed;    /* nd_run_dedup: the records that do not survive, as `output` */
     const char *manifest;   /* JSON Lines: what was removed, and why */
     const char *clusters;   /* TSV: id, id of the kept one; every document */
     const char *summary;    /* JSON */
     const char *tmp;        /* folder for what cannot be read again */
     unsigned char strict;   /* stop at the first bad record or failing file, publish nothing */
     unsigned char dry_run;  /* write only the summary */
+
+    /* Of all records, and of those of each input that is replaced, at most so many are bad: else
+     * nothing is published (docs/format/outputs.md).  Zeroes: 1/20 (one at any rate), and none of
+     * an input that is replaced. */
+    struct nd_ratio max_bad;
+    const char *const *also_read; /* other files behind this run, such as the recipe's: no output */
+    size_t n_also_read;
 };
 ND_API struct nd_run_options nd_run_options_default(void);
 
@@ -88,7 +96,8 @@ struct nd_run_summary {
     uint64_t double_ids, ids_remembered; /* where fewer than all: see ids_full */
     int ids_full;
     uint64_t failed_inputs, warnings;
-    uint64_t bytes; /* uncompressed */
+    uint64_t left_out; /* bad records, but for those that max_bad allows */
+    uint64_t bytes;    /* uncompressed */
     uint64_t checks, candidates, index_bytes, spool_bytes, peak_bytes;
     double seconds;
     unsigned threads, bands, rows;
@@ -101,14 +110,17 @@ struct nd_run_summary {
     size_t n_kinds;
     uint64_t other_sources; /* of kinds beyond these */
     int partly_published;   /* the run failed when some outputs had got their names already */
+    int wrote_in_place;     /* something went to a pipe or a device, and cannot be taken back */
 };
 
 /*
  * Deduplicate.  On failure nothing is published: no output that has a name appears or changes (what
  * went to a pipe or a device is gone), unless it is the last step that fails, giving the outputs
- * their names: summary->partly_published then says so.  ND_OK with summary->failed_inputs > 0:
- * outputs are published, but some inputs were left out.  ND_EINVAL, ND_EINPUT (strict; no input
- * could be read; CSV headers that differ; documents mixed with records), ND_EIO, ND_ECHANGED,
+ * their names: summary->partly_published then says so.  ND_OK with summary->failed_inputs or
+ * summary->left_out > 0: outputs are published, but some inputs or records were left out.
+ * ND_EINVAL (an output is what the run reads, among others), ND_EINPUT (strict; no record could be
+ * read; more bad records than max_bad; an empty result would replace a file; CSV headers that
+ * differ; documents mixed with records), ND_EIO, ND_ECHANGED (an input was: it is not replaced),
  * ND_ENOMEM, ND_ECANCELLED.
  */
 ND_API enum nd_status nd_run_dedup(const struct nd_run_options *options,

@@ -19,7 +19,9 @@ extern "C" {
 /* What was read. */
 struct nd_use_summary {
     uint64_t documents, bad_records, failed_inputs;
-    uint64_t found; /* what it is says each function */
+    uint64_t left_out;                    /* bad records, but for those that max_bad allows */
+    int partly_published, wrote_in_place; /* as in struct nd_run_summary */
+    uint64_t found;                       /* what it is says each function */
 };
 
 /* ---- Two documents beside each other ----------------------------------------------------------

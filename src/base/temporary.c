@@ -1,17 +1,21 @@
-/* temporary.c - files under a temporary name, until they are whole */
+/* temporary.c - files that nobody sees until they are whole */
 #define _GNU_SOURCE
 #include "base/temporary.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /*
@@ -21,21 +25,64 @@
 enum state { UNUSED, CLAIMED, LIVE };
 struct nd_temporary {
     _Atomic(int) state;
-    char *name, *target;
+    int fd;              /* -1: closed, or a link */
+    bool is_held;        /* finished, and counted in n_held */
+    char *name, *target; /* name: NULL while the file has none */
     struct nd_temporary *next;
 };
+
+enum {
+    RANDOM_CHARACTERS = 20,
+    HELD_MAX = 256,       /* finished files without a name that are held open */
+    STALE_NAMES = 100000, /* looked at in a folder */
+    DAY = 24 * 60 * 60
+};
+static const char prefix[] = ".neardup-", whole_ending[] = ".whole";
 
 static _Atomic(struct nd_temporary *) first;
 static atomic_size_t
     n_unused; /* a hint: a run that copies a million files has none, and no search */
+static atomic_size_t n_held;
 static atomic_bool abandoned;
+static atomic_uint n_naming; /* threads that are about to make a name */
 
+/* What other threads are naming at this moment is waited for, but not for ever. */
 void nd_temporary_abandon(void)
 {
+    const struct timespec moment = {.tv_nsec = 100000};
+
     atomic_store(&abandoned, true);
+    for (int i = 0; i < 20000 && atomic_load(&n_naming); i++)
+        nanosleep(&moment, NULL);
     for (struct nd_temporary *t = atomic_load(&first); t; t = t->next)
         if (atomic_load(&t->state) == LIVE)
             unlink(t->name);
+}
+
+/*
+ * From here to end_naming a name comes into being and its entry is LIVE: no signal is handled by
+ * this thread, and a handler in another one waits.  False: the process is about to end.
+ */
+static bool begin_naming(sigset_t *before)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, before);
+    atomic_fetch_add(&n_naming, 1);
+    if (!atomic_load(&abandoned))
+        return true;
+    errno = EINTR;
+    return false;
+}
+
+static void end_naming(const sigset_t *before)
+{
+    int because = errno;
+
+    atomic_fetch_sub(&n_naming, 1);
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+    errno = because;
 }
 
 static struct nd_temporary *claim(void)
@@ -53,6 +100,7 @@ static struct nd_temporary *claim(void)
     t = calloc(1, sizeof *t);
     if (!t)
         return NULL;
+    t->fd = -1;
     atomic_store(&t->state, CLAIMED);
     t->next = atomic_load(&first);
     while (!atomic_compare_exchange_weak(&first, &t->next, t))
@@ -60,8 +108,19 @@ static struct nd_temporary *claim(void)
     return t;
 }
 
+static void close_held(struct nd_temporary *t)
+{
+    if (t->is_held)
+        atomic_fetch_sub(&n_held, 1);
+    t->is_held = false;
+    if (t->fd >= 0)
+        (void)close(t->fd);
+    t->fd = -1;
+}
+
 static void unclaim(struct nd_temporary *t)
 {
+    close_held(t);
     atomic_store(&t->state, CLAIMED);
     if (atomic_load(&abandoned))
         return;
@@ -72,17 +131,35 @@ static void unclaim(struct nd_temporary *t)
     atomic_store(&t->state, UNUSED);
 }
 
-/* dir/.neardup-<process>-<number>, in the folder of the target so that a rename is enough. */
-static char *make_name(const char *target)
+static size_t folder_len(const char *target)
 {
-    static atomic_uint number;
     const char *slash = strrchr(target, '/');
-    size_t dir = slash ? (size_t)(slash - target) + 1 : 0, room = dir + 64;
-    char *name = malloc(room);
 
-    if (name)
-        snprintf(name, room, "%.*s.neardup-%ld-%u", (int)dir, target, (long)getpid(),
-                 atomic_fetch_add(&number, 1));
+    return slash ? (size_t)(slash - target) + 1 : 0;
+}
+
+/* "dir/" of "dir/name", "." of "name". */
+static char *folder_of(const char *target)
+{
+    size_t len = folder_len(target);
+
+    return len ? strndup(target, len) : strdup(".");
+}
+
+/* dir/.neardup-<random>, in the folder of the target so that a rename is enough. */
+static char *make_name(const char *target, const char *ending)
+{
+    static const char digit[] = "abcdefghijklmnopqrstuvwxyz234567";
+    unsigned char byte[RANDOM_CHARACTERS];
+    char random[RANDOM_CHARACTERS + 1] = {0};
+    char *name;
+
+    if (getrandom(byte, sizeof byte, 0) != (ssize_t)sizeof byte)
+        return NULL;
+    for (size_t i = 0; i < sizeof byte; i++)
+        random[i] = digit[byte[i] % 32];
+    if (asprintf(&name, "%.*s%s%s%s", (int)folder_len(target), target, prefix, random, ending) < 0)
+        return NULL;
     return name;
 }
 
@@ -96,15 +173,113 @@ static void inherit(int fd, const struct stat *replaced)
     (void)!fchmod(fd, mode);
 }
 
-static int create_file(const char *name, const char *target, int *fd)
+/* A file of no name, which can be given one: -1 where the file system or /proc does not allow it.
+ */
+static int open_nameless(const char *folder, mode_t mode)
+{
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+    char link[64];
+
+    if (fd < 0)
+        return -1;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    if (access(link, F_OK) == 0)
+        return fd;
+    (void)close(fd);
+    return -1;
+}
+
+/* Whether the name still is that of the open file. */
+static bool is_still(const char *name, int fd)
+{
+    struct stat open_file, named;
+
+    return fstat(fd, &open_file) == 0 && lstat(name, &named) == 0 &&
+           open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
+}
+
+/* False where somebody who removes stale files was faster; file systems without locks have none. */
+static bool lock_named(const char *name, int fd)
+{
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return is_still(name, fd);
+    return errno != EWOULDBLOCK;
+}
+
+/* -1: errno says why. */
+static int open_named(struct nd_temporary *t, mode_t mode)
+{
+    for (;;) {
+        sigset_t before;
+        int fd = -1;
+
+        free(t->name);
+        t->name = make_name(t->target, "");
+        if (!t->name) {
+            errno = ENOMEM;
+            return -1;
+        }
+        if (begin_naming(&before))
+            fd = open(t->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+        if (fd >= 0)
+            atomic_store(&t->state, LIVE);
+        end_naming(&before);
+        if (fd < 0 && errno != EEXIST)
+            return -1;
+        if (fd >= 0 && lock_named(t->name, fd))
+            return fd;
+        atomic_store(&t->state, CLAIMED);
+        if (fd >= 0)
+            (void)close(fd);
+    }
+}
+
+static int create_file(struct nd_temporary *t)
 {
     struct stat replaced;
-    bool replaces = stat(target, &replaced) == 0;
+    bool replaces = stat(t->target, &replaced) == 0;
+    mode_t mode = replaces ? 0600 : 0666;
+    char *folder = folder_of(t->target);
 
-    *fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, replaces ? 0600 : 0666);
-    if (*fd >= 0 && replaces)
-        inherit(*fd, &replaced);
-    return *fd < 0 ? -1 : 0;
+    if (!folder) {
+        errno = ENOMEM;
+        return -1;
+    }
+    t->fd = open_nameless(folder, mode);
+    free(folder);
+    if (t->fd < 0)
+        t->fd = open_named(t, mode);
+    if (t->fd >= 0 && replaces)
+        inherit(t->fd, &replaced);
+    return t->fd < 0 ? -1 : 0;
+}
+
+static struct nd_temporary *begin(const char *target, struct nd_error *err)
+{
+    struct nd_temporary *t = claim();
+
+    if (t && (t->target = strdup(target)))
+        return t;
+    if (t)
+        unclaim(t);
+    nd_fail(err, ND_ENOMEM, "out of memory");
+    return NULL;
+}
+
+struct nd_temporary *nd_temporary_create(const char *target, int *fd, struct nd_error *err)
+{
+    struct nd_temporary *t = begin(target, err);
+
+    if (!t)
+        return NULL;
+    if (create_file(t) == 0) {
+        *fd = t->fd;
+        return t;
+    }
+    nd_fail(err, errno == ENOMEM ? ND_ENOMEM : ND_EIO, "%s: cannot be created: %s", target,
+            strerror(errno));
+    unclaim(t);
+    return NULL;
 }
 
 /* Across file systems, and where the system forbids links to files of others, a symbolic link. */
@@ -125,61 +300,261 @@ static int create_link(const char *name, const char *existing)
     return result;
 }
 
-/* A file, or where `existing` is not NULL a link to that. */
-static struct nd_temporary *create(const char *target, const char *existing, int *fd,
-                                   struct nd_error *err)
+struct nd_temporary *nd_temporary_create_link(const char *target, const char *existing,
+                                              struct nd_error *err)
 {
-    struct nd_temporary *t = claim();
-    int made;
+    struct nd_temporary *t = begin(target, err);
+    int made = -1;
+    sigset_t before;
 
-    if (!t) {
-        nd_fail(err, ND_ENOMEM, "out of memory");
+    if (!t)
         return NULL;
-    }
-    t->target = strdup(target);
     do {
         free(t->name);
-        t->name = make_name(target);
-        if (!t->target || !t->name) {
-            unclaim(t);
-            nd_fail(err, ND_ENOMEM, "out of memory");
-            return NULL;
-        }
-        atomic_store(&t->state, LIVE); /* before the file is: a signal may come between */
-        made = existing ? create_link(t->name, existing) : create_file(t->name, target, fd);
-        if (made < 0)
-            atomic_store(&t->state, CLAIMED);
+        t->name = make_name(target, "");
+        errno = ENOMEM;
+        if (!t->name)
+            break;
+        if (begin_naming(&before))
+            made = create_link(t->name, existing);
+        if (made == 0)
+            atomic_store(&t->state, LIVE);
+        end_naming(&before);
     } while (made < 0 && errno == EEXIST);
     if (made == 0)
         return t;
-    if (existing)
-        nd_fail(err, ND_EIO, "%s: cannot be linked to %s: %s", target, existing, strerror(errno));
-    else
-        nd_fail(err, ND_EIO, "%s: cannot be created: %s", target, strerror(errno));
+    nd_fail(err, ND_EIO, "%s: cannot be linked to %s: %s", target, existing, strerror(errno));
     unclaim(t);
     return NULL;
 }
 
-struct nd_temporary *nd_temporary_create(const char *target, int *fd, struct nd_error *err)
+/* Give a nameless file this name, which it takes over; -1: errno says why, EEXIST among others. */
+static int link_nameless(struct nd_temporary *t, char *name, bool is_temporary)
 {
-    return create(target, NULL, fd, err);
+    char open_file[64];
+    sigset_t before;
+    int made = -1;
+
+    snprintf(open_file, sizeof open_file, "/proc/self/fd/%d", t->fd);
+    if (begin_naming(&before))
+        made = linkat(AT_FDCWD, open_file, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+    if (made == 0 && is_temporary) {
+        t->name = name;
+        atomic_store(&t->state, LIVE);
+    }
+    end_naming(&before);
+    return made;
 }
 
-struct nd_temporary *nd_temporary_create_link(const char *target, const char *existing,
-                                              struct nd_error *err)
+/* A nameless file gets a random name; -1: errno says why. */
+static int name_it(struct nd_temporary *t, const char *ending)
 {
-    int none;
+    int made;
 
-    return create(target, existing, &none, err);
+    (void)flock(t->fd, LOCK_EX | LOCK_NB);
+    do {
+        char *name = make_name(t->target, ending);
+
+        if (!name) {
+            errno = ENOMEM;
+            return -1;
+        }
+        made = link_nameless(t, name, true);
+        if (made != 0) {
+            int because = errno;
+
+            free(name);
+            errno = because;
+        }
+    } while (made != 0 && errno == EEXIST);
+    return made;
 }
 
-/* Whether the name still is that of the open file: who published it meanwhile has renamed it. */
-static bool is_still(const char *name, int fd)
+/* A named file that is finished is closed, and so no more locked: its name says so. */
+static int rename_whole(struct nd_temporary *t)
 {
-    struct stat open_file, named;
+    char *name = make_name(t->target, whole_ending);
+    char *before_name = t->name;
+    sigset_t before;
+    int made = -1;
 
-    return fstat(fd, &open_file) == 0 && stat(name, &named) == 0 &&
-           open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
+    if (!name) {
+        errno = ENOMEM;
+        return -1;
+    }
+    if (begin_naming(&before))
+        made = rename(t->name, name);
+    if (made == 0)
+        t->name = name;
+    end_naming(&before);
+    free(made == 0 ? before_name : name);
+    return made;
+}
+
+static enum nd_status not_written(const struct nd_temporary *t, struct nd_error *err)
+{
+    return nd_fail(err, ND_EIO, "%s: cannot be written: %s", t->target, strerror(errno));
+}
+
+enum nd_status nd_temporary_finish(struct nd_temporary *t, bool sync, struct nd_error *err)
+{
+    int fd, twin = -1;
+
+    if (sync && fsync(t->fd) != 0)
+        return not_written(t, err);
+    t->is_held = atomic_fetch_add(&n_held, 1) < HELD_MAX;
+    if (t->is_held)
+        twin = dup(t->fd);
+    else
+        atomic_fetch_sub(&n_held, 1);
+    if (twin >= 0) /* some file systems report a full disk only when a descriptor is closed */
+        return close(twin) == 0 ? ND_OK : not_written(t, err);
+    if (t->name ? rename_whole(t) != 0 : name_it(t, whole_ending) != 0)
+        return not_written(t, err);
+    fd = t->fd;
+    t->fd = -1;
+    if (t->is_held)
+        atomic_fetch_sub(&n_held, 1);
+    t->is_held = false;
+    return close(fd) == 0 ? ND_OK : not_written(t, err);
+}
+
+const char *nd_temporary_target(const struct nd_temporary *t)
+{
+    return t->target;
+}
+
+/* Where nothing has the name it is given at once, else to what takes the place of that. */
+static int take_name(struct nd_temporary *t)
+{
+    if (!t->name && link_nameless(t, t->target, false) == 0)
+        return 0;
+    if (!t->name && (errno != EEXIST || name_it(t, "") != 0))
+        return -1;
+    return rename(t->name, t->target);
+}
+
+enum nd_status nd_temporary_publish(struct nd_temporary *t, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    if (take_name(t) != 0) {
+        status =
+            nd_fail(err, ND_EIO, "%s: cannot be given its name: %s", t->target, strerror(errno));
+        if (t->name)
+            unlink(t->name);
+    }
+    unclaim(t);
+    return status;
+}
+
+enum nd_status nd_temporary_keep_beside(struct nd_temporary *t, char **name, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    int made = -1;
+
+    *name = NULL;
+    if (!t->name && name_it(t, "") != 0)
+        status = not_written(t, err);
+    for (unsigned i = 1; status == ND_OK && made != 0; i++) {
+        free(*name);
+        if (asprintf(name, i == 1 ? "%s.neardup-kept" : "%s.neardup-kept-%u", t->target, i) < 0) {
+            *name = NULL;
+            status = nd_fail(err, ND_ENOMEM, "out of memory");
+            break;
+        }
+        made = renameat2(AT_FDCWD, t->name, AT_FDCWD, *name, RENAME_NOREPLACE);
+        if (made != 0 && errno != EEXIST)
+            status =
+                nd_fail(err, ND_EIO, "%s: cannot be given its name: %s", *name, strerror(errno));
+    }
+    if (made != 0 && t->name)
+        unlink(t->name);
+    unclaim(t);
+    return status;
+}
+
+void nd_temporary_discard(struct nd_temporary *t)
+{
+    if (!t)
+        return;
+    if (t->name)
+        unlink(t->name);
+    unclaim(t);
+}
+
+int nd_temporary_spool(const char *folder)
+{
+    int fd = open(folder, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600), because = EEXIST;
+    sigset_t before;
+    char *inside, *name;
+
+    if (fd >= 0 || asprintf(&inside, "%s/", folder) < 0)
+        return fd;
+    while (fd < 0 && because == EEXIST && (name = make_name(inside, ""))) {
+        if (begin_naming(&before))
+            fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        because = errno;
+        if (fd >= 0)
+            unlink(name);
+        end_naming(&before);
+        free(name);
+    }
+    free(inside);
+    errno = because;
+    return fd;
+}
+
+/* Whether a name is one that make_name gives; *is_whole: to a file that is not locked. */
+static bool is_ours(const char *name, bool *is_whole)
+{
+    size_t n = sizeof prefix - 1;
+
+    if (strncmp(name, prefix, n) != 0 ||
+        strspn(name + n, "abcdefghijklmnopqrstuvwxyz234567") != RANDOM_CHARACTERS)
+        return false;
+    n += RANDOM_CHARACTERS;
+    *is_whole = strcmp(name + n, whole_ending) == 0;
+    return *is_whole || !name[n];
+}
+
+static void remove_if_stale(int folder, const char *name, bool is_whole)
+{
+    int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat about, named;
+
+    if (fd < 0)
+        return;
+    /* Finished ones are not locked, but will be published within a day. */
+    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
+        (!is_whole || about.st_mtime < time(NULL) - DAY) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+        fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_dev == about.st_dev &&
+        named.st_ino == about.st_ino)
+        (void)unlinkat(folder, name, 0);
+    (void)close(fd);
+}
+
+void nd_temporary_remove_stale(const char *target)
+{
+    char *folder = folder_of(target);
+
+    if (folder)
+        nd_temporary_remove_stale_in(folder);
+    free(folder);
+}
+
+void nd_temporary_remove_stale_in(const char *folder)
+{
+    DIR *directory = opendir(folder);
+    struct dirent *e;
+    bool is_whole;
+
+    if (!directory)
+        return;
+    for (int i = 0; i < STALE_NAMES && (e = readdir(directory)); i++)
+        if (is_ours(e->d_name, &is_whole))
+            remove_if_stale(dirfd(directory), e->d_name, is_whole);
+    (void)closedir(directory);
 }
 
 /* An empty file, locked.  -1: errno says why; EWOULDBLOCK: somebody else has it. */
@@ -205,7 +580,7 @@ static int open_locked(const char *name)
     }
 }
 
-void nd_temporary_remove_stale(const char *target)
+void nd_temporary_remove_locked(const char *target)
 {
     char *name;
     int fd;
@@ -254,25 +629,4 @@ struct nd_temporary *nd_temporary_create_locked(const char *target, int *fd, enu
                   : nd_fail(err, ND_EIO, "%s: cannot be created: %s", t->name, strerror(errno));
     unclaim(t);
     return NULL;
-}
-
-enum nd_status nd_temporary_publish(struct nd_temporary *t, struct nd_error *err)
-{
-    enum nd_status status = ND_OK;
-
-    if (rename(t->name, t->target) != 0) {
-        status =
-            nd_fail(err, ND_EIO, "%s: cannot be given its name: %s", t->target, strerror(errno));
-        unlink(t->name);
-    }
-    unclaim(t);
-    return status;
-}
-
-void nd_temporary_discard(struct nd_temporary *t)
-{
-    if (!t)
-        return;
-    unlink(t->name);
-    unclaim(t);
 }

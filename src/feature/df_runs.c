@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/temporary.h"
 #include "feature/df_runs.h"
 
 /* In the file: key 8, count 4, and where there are texts length 4, bytes. */
@@ -26,22 +27,10 @@ bool nd_df_text_before(struct nd_view a, struct nd_view b)
 enum nd_status nd_df_spill_open(struct nd_df_spill *s, const char *folder, bool has_texts,
                                 struct nd_error *err)
 {
-    static const char name[] = "/neardup-df.XXXXXX";
-    size_t len;
-    char *path;
     int fd;
 
     folder = folder ? folder : "/tmp";
-    len = strlen(folder);
-    path = nd_alloc_array(len + sizeof name, 1);
-    if (!path)
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    memcpy(path, folder, len);
-    memcpy(path + len, name, sizeof name);
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
-    free(path);
+    fd = nd_temporary_spool(folder);
     *s = (struct nd_df_spill){.file = fd >= 0 ? fdopen(fd, "w+b") : NULL, .has_texts = has_texts};
     if (s->file)
         return ND_OK;

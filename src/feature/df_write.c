@@ -1,18 +1,20 @@
 /* df_write.c - builders to one table: merge their runs, lay the keys out, publish */
 #define _GNU_SOURCE
+#include <neardup/result_file.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/publish.h"
 #include "feature/df_builder.h"
 
 enum { LEAST_BUFFER = 1 << 12, GREATEST_BUFFER = 1 << 18, AT_ONCE = 1 << 16 };
 
 struct writer {
     struct nd_df_header header;
-    struct nd_publish out;
+    struct nd_result_file *out;
+    FILE *stream;                /* its */
     struct nd_hash_stream *hash; /* of the chunk that is being written */
     struct nd_df_chunk *chunk;
     char *room; /* what is to be hashed and written next */
@@ -25,7 +27,7 @@ static void flush(struct writer *w)
     if (w->status == ND_OK && w->filled > 0) {
         nd_hash_stream_add(w->hash, w->room, w->filled);
         w->chunk->bytes += w->filled;
-        if (fwrite(w->room, 1, w->filled, w->out.file) != w->filled)
+        if (fwrite(w->room, 1, w->filled, w->stream) != w->filled)
             w->status = ND_EIO;
     }
     w->filled = 0;
@@ -138,7 +140,7 @@ static void write_parts(struct writer *w, const struct nd_df_run *run, const cha
     struct nd_df_header *h = &w->header;
 
     h->file_bytes = sizeof *h;
-    if (fwrite(h, sizeof *h, 1, w->out.file) != 1)
+    if (fwrite(h, sizeof *h, 1, w->stream) != 1)
         w->status = ND_EIO;
     write_slots(w, *run);
     begin_chunk(w, ND_DF_CHUNK_FEATURES);
@@ -147,17 +149,18 @@ static void write_parts(struct writer *w, const struct nd_df_run *run, const cha
     write_texts(w, *run);
     h->hash = nd_df_header_hash(h);
     if (w->status == ND_OK &&
-        (fseeko(w->out.file, 0, SEEK_SET) != 0 || fwrite(h, sizeof *h, 1, w->out.file) != 1))
+        (fseeko(w->stream, 0, SEEK_SET) != 0 || fwrite(h, sizeof *h, 1, w->stream) != 1))
         w->status = ND_EIO;
 }
 
 static enum nd_status write_table(struct writer *w, const struct nd_df_run *run,
                                   const char *features, const char *path, struct nd_error *err)
 {
-    enum nd_status status = nd_publish_begin(&w->out, path, err);
+    enum nd_status status = nd_result_file_open(&w->out, path, NULL, 0, err);
 
     if (status != ND_OK)
         return status;
+    w->stream = nd_result_file_stream(w->out);
     memcpy(w->header.magic, ND_DF_MAGIC, sizeof w->header.magic);
     w->header.version = ND_DF_VERSION;
     w->room = nd_alloc_array(AT_ONCE, 1);
@@ -167,12 +170,12 @@ static enum nd_status write_table(struct writer *w, const struct nd_df_run *run,
         w->status = ND_ENOMEM;
     free(w->room);
     if (w->status == ND_EIO)
-        status = nd_publish_failed(&w->out, err);
+        status = nd_fail(err, ND_EIO, "%s: cannot be written: %s", path, strerror(errno));
     else if (w->status != ND_OK)
         status = nd_fail(err, ND_ENOMEM, "out of memory");
     if (status == ND_OK)
-        status = nd_publish_end(&w->out, err);
-    nd_publish_release(&w->out);
+        return nd_result_file_publish(w->out, err);
+    nd_result_file_discard(w->out);
     return status;
 }
 

@@ -406,7 +406,7 @@ enum nd_status nd_hamming_file_add(const char *path, const struct nd_hamming_ent
 
     if (status != ND_OK)
         return status;
-    nd_temporary_remove_stale(target.name);
+    nd_temporary_remove_locked(target.name);
     status = nd_hamming_file_map(&file, target.fd, path, err);
     if (status == ND_OK)
         status =

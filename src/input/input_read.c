@@ -219,18 +219,18 @@ static int cut_source(struct nd_input *input, struct filling *f)
     return status;
 }
 
-static int expand_paths(struct nd_input *input)
+enum nd_status nd_input_list(struct nd_input *input, struct nd_error *err)
 {
     enum nd_status status;
 
     if (input->is_expanded)
-        return 0;
+        return ND_OK;
     status = nd_paths_expand(input->given, input->n_given, &input->options, &input->reporter,
                              &input->strings, &input->paths);
     input->is_expanded = true;
     if (input->paths.is_size_known)
         atomic_store_explicit(&input->total, input->paths.bytes, memory_order_relaxed);
-    return status;
+    return status == ND_OK ? ND_OK : nd_fail(err, status, "out of memory");
 }
 
 static bool begin_batch(struct nd_batch *batch)
@@ -262,7 +262,7 @@ int nd_input_read(struct nd_input *input, size_t max_bytes, size_t max_records,
                   struct nd_batch *batch, struct nd_error *err)
 {
     struct filling f = {.batch = batch, .max_bytes = max_bytes, .max_records = max_records};
-    int status = expand_paths(input);
+    int status = nd_input_list(input, err);
 
     if (status == 0 && !begin_batch(batch))
         status = ND_ENOMEM;

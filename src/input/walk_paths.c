@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* A directory already read, or being read. */
 struct visited {
@@ -55,6 +56,15 @@ static void ND_PRINTF(3, 4) tell(struct walk *w, enum nd_problem_kind kind, cons
     nd_report(w->reporter, kind, "%s", message);
 }
 
+/* Which file it is, so that no output takes its place unseen. */
+static void mark_file(struct nd_input_file *file, const struct stat *st)
+{
+    file->device = (uint64_t)st->st_dev;
+    file->inode = (uint64_t)st->st_ino;
+    file->modified_seconds = (int64_t)st->st_mtim.tv_sec;
+    file->modified_nanoseconds = (int64_t)st->st_mtim.tv_nsec;
+}
+
 static bool add_file(struct nd_path_list *list, const char *path, const struct stat *st)
 {
     void *array = list->file;
@@ -62,12 +72,26 @@ static bool add_file(struct nd_path_list *list, const char *path, const struct s
     if (!nd_array_reserve(&array, &list->capacity, list->count + 1, sizeof *list->file))
         return false;
     list->file = array;
-    list->file[list->count++] =
-        (struct nd_input_file){.path = path, .size = st ? (uint64_t)st->st_size : 0};
-    if (st)
+    list->file[list->count] = (struct nd_input_file){.path = path};
+    if (st) {
+        list->file[list->count].size = (uint64_t)st->st_size;
+        mark_file(&list->file[list->count], st);
         list->bytes += (uint64_t)st->st_size;
-    else
+    } else {
         list->is_size_known = 0;
+    }
+    list->count++;
+    return true;
+}
+
+static bool add_stdin(struct nd_path_list *list, const char *path)
+{
+    struct stat st;
+
+    if (!add_file(list, path, NULL))
+        return false;
+    if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode))
+        mark_file(&list->file[list->count - 1], &st);
     return true;
 }
 
@@ -365,7 +389,8 @@ enum nd_status nd_paths_expand(const char *const *given, size_t n_given,
         exists = !is_stdin && stat(given[i], &st) == 0;
         if (exists && S_ISDIR(st.st_mode))
             status = walk_directory(&w, given[i], &st);
-        else if (!add_file(list, given[i], exists && S_ISREG(st.st_mode) ? &st : NULL))
+        else if (is_stdin ? !add_stdin(list, given[i])
+                          : !add_file(list, given[i], exists && S_ISREG(st.st_mode) ? &st : NULL))
             status = ND_ENOMEM;
     }
     free(w.visited);

@@ -121,7 +121,7 @@ static enum nd_status open_rows(struct nd_annotating *a, struct nd_error *err)
 {
     if (a->run->options->output_dir)
         return nd_fail(err, ND_EINVAL, "rows of JSON go to one output, not to --output-dir");
-    a->out = nd_output_open(a->run->options->output, err);
+    a->out = nd_run_open_output(a->run, err);
     return a->out ? ND_OK : ND_EIO;
 }
 
@@ -131,11 +131,11 @@ static enum nd_status begin(struct nd_annotating *a, const struct nd_source *sou
 {
     a->of = source;
     a->has_messages = nd_is_mail(source) && !a->is_json;
+    a->run->hands_on_bad = a->has_messages;
     if (!a->has_messages)
         return open_rows(a, err);
-    a->run->survivors = nd_survivors_new(a->run->options, err);
-    if (!a->run->survivors)
-        return ND_EIO;
+    if (nd_run_open_survivors(a->run, err) != ND_OK)
+        return err->status;
     nd_survivors_take_documents(a->run->survivors);
     return ND_OK;
 }
@@ -166,11 +166,7 @@ enum nd_status nd_annotating_flush(struct nd_annotating *a, struct nd_error *err
     return a->out ? nd_output_flush(a->out, err) : ND_OK;
 }
 
-enum nd_status nd_annotating_finish(struct nd_annotating *a, struct nd_error *err)
+enum nd_status nd_annotating_begin_none(struct nd_annotating *a, struct nd_error *err)
 {
-    enum nd_status status = ND_OK;
-
-    if (!a->of && !a->run->options->output_dir)
-        status = open_rows(a, err);
-    return status == ND_OK && a->out ? nd_output_finish(a->out, err) : status;
+    return !a->of && !a->run->options->output_dir ? open_rows(a, err) : ND_OK;
 }

@@ -13,7 +13,7 @@ static bool is_wanted(const struct nd_ordered *o, size_t number)
 {
     const struct nd_run *run = o->run;
 
-    if (run->rows || run->clusters)
+    if (run->rows || run->clusters || run->removed)
         return true;
     return run->survivors && o->verdict_of[number] == ND_NO_VERDICT && !o->is_bad[number];
 }
@@ -88,13 +88,17 @@ static enum nd_status put_record(struct nd_ordered *o, uint32_t number,
         if (run->rows)
             nd_row_skipped(&run->pending.manifest, &run->place_room, source, party.line,
                            loaded->bad ? loaded->bad->reason : "unreadable");
-        return ND_OK;
+        return nd_run_remove(run, loaded->place.source, loaded->bytes, err);
     }
     if (run->rows || run->clusters)
         party.name = nd_name_of(&loaded->document, source, loaded->place.line, &run->name_room[0]);
-    if (verdict != ND_NO_VERDICT)
-        return run->rows || run->clusters ? put_removed(o, &party, &o->verdict[verdict], err)
-                                          : ND_OK;
+    if (verdict != ND_NO_VERDICT) {
+        enum nd_status status = nd_run_remove(run, loaded->place.source, loaded->bytes, err);
+
+        return status == ND_OK && (run->rows || run->clusters)
+                   ? put_removed(o, &party, &o->verdict[verdict], err)
+                   : status;
+    }
     if (run->clusters)
         nd_row_cluster(&run->pending.clusters, &party.name, &party.name);
     if (run->survivors)

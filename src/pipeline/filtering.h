@@ -36,8 +36,8 @@ bool nd_is_mail(const struct nd_source *source);
 enum nd_status nd_annotate(struct nd_annotating *a, const struct nd_parsed *parsed,
                            const struct nd_nearest *nearest, struct nd_error *err);
 enum nd_status nd_annotating_flush(struct nd_annotating *a, struct nd_error *err);
-/* All is written: complete the file of rows.  Where there was nothing to write it is empty. */
-enum nd_status nd_annotating_finish(struct nd_annotating *a, struct nd_error *err);
+/* All has been read: where there was nothing to write, the file of rows is opened nevertheless. */
+enum nd_status nd_annotating_begin_none(struct nd_annotating *a, struct nd_error *err);
 
 /* annotate_mail.c: the field, with its line end, for a message whose lines end so. */
 void nd_annotation_field(struct nd_json *out, const struct nd_annotating *a,

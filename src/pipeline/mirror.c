@@ -4,9 +4,8 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/temporary.h"
 #include "pipeline/hash_set.h"
-#include "pipeline/output_names.h"
+#include "pipeline/reading.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -16,19 +15,18 @@
 #include <unistd.h>
 
 struct nd_mirror {
+    struct nd_publisher *publisher;
     const char *folder;
-    const char *others[ND_MIRROR_OTHERS];
     struct nd_output *open;
-    struct nd_output **done;
-    size_t n_done, done_capacity;
-    const char **link;
-    size_t n_links, link_capacity;
+    const struct nd_input_file *source;    /* of what is open, where that replaces it */
+    const struct nd_input_file **replaced; /* all of these */
+    size_t n_replaced, replaced_capacity;
     struct nd_hash_set names; /* of the files so far */
     struct nd_buffer name;    /* of the last one, zero-terminated */
     struct nd_buffer made;    /* folders that were not there, zero-terminated, inner ones behind */
 };
 
-struct nd_mirror *nd_mirror_new(const char *folder, const char *const others[ND_MIRROR_OTHERS],
+struct nd_mirror *nd_mirror_new(struct nd_publisher *publisher, const char *folder,
                                 struct nd_error *err)
 {
     struct nd_mirror *m = calloc(1, sizeof *m);
@@ -37,8 +35,9 @@ struct nd_mirror *nd_mirror_new(const char *folder, const char *const others[ND_
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
     }
+    m->publisher = publisher;
     m->folder = folder;
-    memcpy(m->others, others, sizeof m->others);
+    nd_temporary_remove_stale_in(folder);
     m->names.bytes_max = SIZE_MAX;
     return m;
 }
@@ -80,9 +79,8 @@ static enum nd_status make_name(struct nd_mirror *m, const char *path, const cha
     if (nd_hash_set_add(&m->names, nd_hash_bytes(m->name.data, m->name.len)))
         return nd_fail(err, ND_EINPUT, "%s: two inputs would be written to it, %s the second",
                        m->name.data, path);
-    for (unsigned i = 0; i < ND_MIRROR_OTHERS; i++)
-        if (m->others[i] && nd_output_is_same(m->name.data, m->others[i]))
-            return nd_fail(err, ND_EINVAL, "two outputs cannot both go to '%s'", m->name.data);
+    if (nd_publisher_is_claimed(m->publisher, m->name.data))
+        return nd_fail(err, ND_EINVAL, "two outputs cannot both go to '%s'", m->name.data);
     return ND_OK;
 }
 
@@ -126,45 +124,76 @@ static void remove_made(struct nd_mirror *m)
     }
 }
 
-enum nd_status nd_mirror_open(struct nd_mirror *m, const char *path, const char *entry,
-                              struct nd_output **file, struct nd_error *err)
+/* What stands under the last name may be replaced by what survives of it, but be no other input. */
+static enum nd_status check_replaced(const struct nd_mirror *m, const struct nd_source *source,
+                                     struct nd_file_mark *own, struct nd_error *err)
 {
-    enum nd_status status = make_name(m, path, entry, err);
+    const struct nd_input_file *f = source->file;
+    const struct nd_file_mark there = nd_file_mark_at(m->name.data);
+
+    *own = (struct nd_file_mark){f->device, f->inode, f->size, f->modified_seconds,
+                                 f->modified_nanoseconds};
+    if (!nd_file_mark_is_one(&there, own))
+        *own = (struct nd_file_mark){.inode = 0};
+    if (!own->inode && nd_publisher_is_read(m->publisher, &there))
+        return nd_fail(err, ND_EINVAL,
+                       "'%s' is an input, and would be replaced by what survives of %s",
+                       m->name.data, source->path);
+    return ND_OK;
+}
+
+static enum nd_status note_replaced(struct nd_mirror *m, struct nd_error *err)
+{
+    void *list = m->replaced;
+
+    if (!nd_array_reserve(&list, &m->replaced_capacity, m->n_replaced + 1, sizeof *m->replaced))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    m->replaced = list;
+    m->replaced[m->n_replaced++] = m->source;
+    return ND_OK;
+}
+
+enum nd_status nd_mirror_open(struct nd_mirror *m, const struct nd_source *source,
+                              const char *entry, struct nd_output **file, struct nd_error *err)
+{
+    struct nd_file_mark replaced = {.inode = 0};
+    enum nd_status status = make_name(m, source->path, entry, err);
 
     if (status == ND_OK)
         status = make_folders(m, err);
+    if (status == ND_OK)
+        status = check_replaced(m, source, &replaced, err);
     if (status != ND_OK)
         return status;
-    m->open = nd_output_open(m->name.data, err);
+    m->open = nd_output_open(m->publisher, m->name.data, ND_PUBLISH_RESULT, err);
     *file = m->open;
-    return m->open ? ND_OK : ND_EIO;
+    m->source = NULL;
+    if (!m->open)
+        return ND_EIO;
+    if (!replaced.inode)
+        return ND_OK;
+    m->source = source->file;
+    nd_output_replace(m->open, &replaced);
+    if (source->is_container && !source->archive)
+        nd_output_be_compressed(m->open, source->compression);
+    return note_replaced(m, err);
 }
 
+/* What could not be read to its end stays as it is, where it would be replaced. */
 enum nd_status nd_mirror_close(struct nd_mirror *m, struct nd_error *err)
 {
-    void *done = m->done;
-    enum nd_status status = nd_output_finish(m->open, err);
+    struct nd_output *file = m->open;
 
-    if (status == ND_OK &&
-        !nd_array_reserve(&done, &m->done_capacity, m->n_done + 1, sizeof(struct nd_output *)))
-        status = nd_fail(err, ND_ENOMEM, "out of memory");
-    if (status != ND_OK)
-        return status;
-    m->done = done;
-    m->done[m->n_done++] = m->open;
     m->open = NULL;
+    if (!m->source || nd_input_file_is_whole(m->source))
+        return nd_output_finish(file, err);
+    nd_output_discard(file);
     return ND_OK;
 }
 
-enum nd_status nd_mirror_link(struct nd_mirror *m, const char *path, struct nd_error *err)
+const struct nd_input_file *nd_mirror_replaced(const struct nd_mirror *m, size_t i)
 {
-    void *list = m->link;
-
-    if (!nd_array_reserve(&list, &m->link_capacity, m->n_links + 1, sizeof(const char *)))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    m->link = list;
-    m->link[m->n_links++] = path;
-    return ND_OK;
+    return i < m->n_replaced ? m->replaced[i] : NULL;
 }
 
 static bool are_one_file(const char *a, const char *b)
@@ -174,36 +203,25 @@ static bool are_one_file(const char *a, const char *b)
     return stat(a, &x) == 0 && lstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static enum nd_status publish_link(struct nd_mirror *m, const char *path, struct nd_error *err)
+enum nd_status nd_mirror_link(struct nd_mirror *m, const struct nd_source *source,
+                              struct nd_error *err)
 {
-    enum nd_status status = make_name(m, path, NULL, err);
-    struct nd_temporary *link;
+    struct nd_file_mark own;
+    enum nd_status status = make_name(m, source->path, NULL, err);
 
     if (status == ND_OK)
         status = make_folders(m, err);
+    if (status == ND_OK)
+        status = check_replaced(m, source, &own, err);
     /* Already linked, or the file itself: rename() would leave the temporary name. */
-    if (status != ND_OK || are_one_file(path, m->name.data))
+    if (status != ND_OK || are_one_file(source->path, m->name.data))
         return status;
-    link = nd_temporary_create_link(m->name.data, path, err);
-    return link ? nd_temporary_publish(link, err) : ND_EIO;
+    return nd_publisher_add_link(m->publisher, m->name.data, source->path, err);
 }
 
-enum nd_status nd_mirror_publish(struct nd_mirror *m, size_t *n_published, struct nd_error *err)
+void nd_mirror_is_published(struct nd_mirror *m)
 {
-    enum nd_status status = ND_OK;
-
-    for (size_t i = 0; status == ND_OK && i < m->n_done; i++) {
-        status = nd_output_publish(m->done[i], err);
-        m->done[i] = NULL;
-        *n_published += status == ND_OK;
-    }
-    for (size_t i = 0; status == ND_OK && i < m->n_links; i++) {
-        status = publish_link(m, m->link[i], err);
-        *n_published += status == ND_OK;
-    }
-    if (status == ND_OK)
-        m->made.len = 0;
-    return status;
+    m->made.len = 0;
 }
 
 void nd_mirror_free(struct nd_mirror *m)
@@ -211,11 +229,8 @@ void nd_mirror_free(struct nd_mirror *m)
     if (!m)
         return;
     nd_output_discard(m->open);
-    for (size_t i = 0; i < m->n_done; i++)
-        nd_output_discard(m->done[i]);
     remove_made(m);
-    free(m->done);
-    free(m->link);
+    free(m->replaced);
     nd_hash_set_release(&m->names);
     nd_buffer_release(&m->name);
     nd_buffer_release(&m->made);

@@ -7,32 +7,35 @@
 
 #include "pipeline/output.h"
 
-/* The files are written one after another; none has its name before all are published. */
+/* The files are written one after another; the publisher has those that are complete. */
 struct nd_mirror;
 
-/* `folder` is borrowed; none of its files may be one of the run's `others` (NULL: not one).
- * ND_ENOMEM. */
-enum { ND_MIRROR_OTHERS = 3 };
-struct nd_mirror *nd_mirror_new(const char *folder, const char *const others[ND_MIRROR_OTHERS],
+/* `folder` is borrowed.  ND_ENOMEM. */
+struct nd_mirror *nd_mirror_new(struct nd_publisher *publisher, const char *folder,
                                 struct nd_error *err);
 
 /*
- * Open the file of a path, made relative: a leading '/', "." and ".." are left out.  `entry` is
- * added where not NULL.  The mirror owns it.  ND_EINPUT: two sources would get the same file, or
- * one that is another output's.
+ * Open the file of a source's path, made relative: a leading '/', "." and ".." are left out.
+ * `entry` is added where not NULL.  The mirror owns it.  Where the source itself has that name, it
+ * will be replaced.  ND_EINPUT: two sources would get the same file; ND_EINVAL: it is another
+ * output, or another input.
  */
-enum nd_status nd_mirror_open(struct nd_mirror *m, const char *path, const char *entry,
-                              struct nd_output **file, struct nd_error *err);
-/* The file last opened is complete. */
+enum nd_status nd_mirror_open(struct nd_mirror *m, const struct nd_source *source,
+                              const char *entry, struct nd_output **file, struct nd_error *err);
+/* The file last opened is complete.  Where it would replace a source that could not be read to its
+ * end it is dropped. */
 enum nd_status nd_mirror_close(struct nd_mirror *m, struct nd_error *err);
+/* The i-th input that will be replaced; NULL: there are fewer. */
+const struct nd_input_file *nd_mirror_replaced(const struct nd_mirror *m, size_t i);
 
-/* When published: a hard link to the file at `path` (borrowed), a symbolic one where that cannot
- * be. */
-enum nd_status nd_mirror_link(struct nd_mirror *m, const char *path, struct nd_error *err);
+/* When published: a hard link to the source's file, a symbolic one where that cannot be. */
+enum nd_status nd_mirror_link(struct nd_mirror *m, const struct nd_source *source,
+                              struct nd_error *err);
 
-/* *n_published is increased by the files that have their names. */
-enum nd_status nd_mirror_publish(struct nd_mirror *m, size_t *n_published, struct nd_error *err);
-/* Folders that were made for what was not published go too. */
+/* The folders stay. */
+void nd_mirror_is_published(struct nd_mirror *m);
+/* Folders that were made for what was not published go, where nothing else is in them: so the
+ * publisher is released before. */
 void nd_mirror_free(struct nd_mirror *m);
 
 #endif

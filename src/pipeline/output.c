@@ -3,16 +3,13 @@
 #include "pipeline/output.h"
 
 #include "base/memory.h"
-#include "base/temporary.h"
 #include "input/pack.h"
-#include "pipeline/output_names.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -20,8 +17,11 @@ enum { BUFFER_BYTES = 1 << 16, PIECES_MAX = 512 };
 
 struct nd_output {
     char *name; /* as the user gave it, for messages */
-    int fd;
+    struct nd_publisher *publisher;
+    enum nd_publish_stage stage;
+    struct nd_file_mark replaced;      /* inode 0: no input */
     struct nd_temporary *temporary;    /* NULL: in place */
+    int fd;                            /* the temporary's, or our own */
     const char *compression, *archive; /* "none"; NULL */
     struct nd_packer *packer;          /* made at the first write, where one of them is asked for */
     size_t held;                       /* bytes in buffer */
@@ -35,6 +35,7 @@ struct nd_output {
 static enum nd_status write_pieces(struct nd_output *o, struct iovec *piece, size_t n,
                                    struct nd_error *err)
 {
+    o->publisher->wrote_in_place |= !o->temporary && (n > 1 || piece->iov_len);
     while (n) {
         ssize_t written = writev(o->fd, piece, (int)n);
 
@@ -105,40 +106,12 @@ static enum nd_status hold(void *context, const void *data, size_t len, struct n
     return status;
 }
 
-/* Whether a path is to be written in place; *target is then NULL, else the name to give at the end:
- * where the path is a symbolic link, that of the file behind it. */
-static enum nd_status choose_target(const char *path, char **target, struct nd_error *err)
-{
-    struct stat about;
-
-    *target = NULL;
-    if (stat(path, &about) == 0) {
-        if (S_ISDIR(about.st_mode))
-            return nd_fail(err, ND_EIO, "%s: is a directory", path);
-        if (!S_ISREG(about.st_mode))
-            return ND_OK;
-        if (access(path, W_OK) != 0)
-            return nd_fail(err, ND_EIO, "%s: cannot be written: %s", path, strerror(errno));
-        *target = realpath(path, NULL);
-    } else {
-        *target = strdup(path);
-    }
-    return *target ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
-}
-
 static enum nd_status open_file(struct nd_output *o, const char *path, struct nd_error *err)
 {
     int descriptor = nd_output_descriptor(path);
     char *target;
-    enum nd_status status;
+    enum nd_status status = nd_output_target(path, &target, err);
 
-    if (descriptor >= 0) {
-        o->fd = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-        if (o->fd < 0)
-            return nd_fail(err, ND_EIO, "%s: cannot be written: %s", o->name, strerror(errno));
-        return ND_OK;
-    }
-    status = choose_target(path, &target, err);
     if (status != ND_OK)
         return status;
     if (target) {
@@ -146,13 +119,15 @@ static enum nd_status open_file(struct nd_output *o, const char *path, struct nd
         free(target);
         return o->temporary ? ND_OK : ND_EIO;
     }
-    o->fd = open(path, O_WRONLY | O_CLOEXEC);
+    o->fd =
+        descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_CLOEXEC);
     if (o->fd < 0)
-        return nd_fail(err, ND_EIO, "%s: cannot be written: %s", path, strerror(errno));
+        return nd_fail(err, ND_EIO, "%s: cannot be written: %s", o->name, strerror(errno));
     return ND_OK;
 }
 
-struct nd_output *nd_output_open(const char *path, struct nd_error *err)
+struct nd_output *nd_output_open(struct nd_publisher *publisher, const char *path,
+                                 enum nd_publish_stage stage, struct nd_error *err)
 {
     struct nd_output *o = calloc(1, sizeof *o);
 
@@ -162,6 +137,8 @@ struct nd_output *nd_output_open(const char *path, struct nd_error *err)
         return NULL;
     }
     o->fd = -1;
+    o->publisher = publisher;
+    o->stage = stage;
     o->compression = nd_compression_of_name(path);
     o->name = strdup(strcmp(path, "-") == 0 ? "standard output" : path);
     o->buffer = malloc(BUFFER_BYTES);
@@ -181,6 +158,17 @@ void nd_output_be_archive(struct nd_output *o, const char *archive)
     o->archive = archive;
     if (strcmp(archive, "zip") == 0) /* compresses each entry itself */
         o->compression = "none";
+}
+
+void nd_output_replace(struct nd_output *o, const struct nd_file_mark *input)
+{
+    o->replaced = *input;
+    o->publisher->syncs |= input->inode != 0;
+}
+
+void nd_output_be_compressed(struct nd_output *o, const char *compression)
+{
+    o->compression = compression;
 }
 
 void nd_output_be_plain(struct nd_output *o)
@@ -245,6 +233,26 @@ enum nd_status nd_output_flush(struct nd_output *o, struct nd_error *err)
     return o->temporary ? ND_OK : write_held(o, err);
 }
 
+/* What is whole goes to the publisher; what was written in place is closed. */
+static enum nd_status hand_over(struct nd_output *o, struct nd_error *err)
+{
+    struct nd_temporary *file = o->temporary;
+    enum nd_status status = ND_OK;
+    int fd = o->fd;
+
+    if (file)
+        status = nd_temporary_finish(file, o->publisher->syncs, err);
+    if (status != ND_OK)
+        return status;
+    o->fd = -1;
+    o->temporary = NULL;
+    if (file)
+        return nd_publisher_add(o->publisher, file, o->stage, &o->replaced, err);
+    if (close(fd) != 0) /* some file systems report a full disk only here */
+        status = nd_fail(err, ND_EIO, "%s: cannot be written: %s", o->name, strerror(errno));
+    return status;
+}
+
 enum nd_status nd_output_finish(struct nd_output *o, struct nd_error *err)
 {
     enum nd_status status = is_packed(o) ? make_packer(o, err) : ND_OK;
@@ -253,24 +261,8 @@ enum nd_status nd_output_finish(struct nd_output *o, struct nd_error *err)
         status = nd_packer_finish(o->packer, err);
     if (status == ND_OK)
         status = write_held(o, err);
-    /* Some file systems report a full disk only here. */
-    if (close(o->fd) != 0 && status == ND_OK)
-        status = nd_fail(err, ND_EIO, "%s: cannot be written: %s", o->name, strerror(errno));
-    o->fd = -1;
-    nd_packer_free(o->packer);
-    o->packer = NULL;
-    free(o->buffer);
-    o->buffer = NULL;
-    return status;
-}
-
-enum nd_status nd_output_publish(struct nd_output *o, struct nd_error *err)
-{
-    enum nd_status status = ND_OK;
-
-    if (o->temporary)
-        status = nd_temporary_publish(o->temporary, err);
-    o->temporary = NULL;
+    if (status == ND_OK)
+        status = hand_over(o, err);
     nd_output_discard(o);
     return status;
 }
@@ -280,9 +272,9 @@ void nd_output_discard(struct nd_output *o)
     if (!o)
         return;
     nd_packer_free(o->packer);
-    nd_temporary_discard(o->temporary);
-    if (o->fd >= 0)
+    if (o->fd >= 0 && !o->temporary)
         close(o->fd);
+    nd_temporary_discard(o->temporary);
     free(o->piece);
     free(o->buffer);
     free(o->name);

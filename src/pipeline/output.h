@@ -7,14 +7,23 @@
 
 #include <neardup/error.h>
 
+#include "base/publish.h"
+
 /*
- * A regular or absent name is written under a temporary name; anything else (a device, a pipe, "-"
- * for the standard output, /dev/fd/5 for what is open as 5) in place.  Not for two threads at once.
+ * What has a regular or absent name is written unseen, and given to the publisher once it is whole;
+ * anything else (a device, a pipe, "-" for the standard output, /dev/fd/5 for what is open as 5) is
+ * written in place.  Not for two threads at once.
  */
 struct nd_output;
 
 /* Open for writing; NULL is "-".  Missing folders are not made.  ND_EIO, ND_ENOMEM. */
-struct nd_output *nd_output_open(const char *path, struct nd_error *err);
+struct nd_output *nd_output_open(struct nd_publisher *publisher, const char *path,
+                                 enum nd_publish_stage stage, struct nd_error *err);
+
+/* It replaces this input, which must not have changed by then. */
+void nd_output_replace(struct nd_output *o, const struct nd_file_mark *input);
+/* Compressed so, "gzip", whatever its name says (borrowed). */
+void nd_output_be_compressed(struct nd_output *o, const char *compression);
 
 /* Before anything is written: it will be an archive, "tar" or "zip" (borrowed), and not plain
  * bytes. */
@@ -39,13 +48,10 @@ enum nd_status nd_output_return(struct nd_output *o, struct nd_error *err);
 /* Hand what is buffered to whoever reads a pipe; nothing for a file that nobody sees yet. */
 enum nd_status nd_output_flush(struct nd_output *o, struct nd_error *err);
 
-/* All has been written: close the file; it is whole, but has not yet its name. */
+/* All has been written: the publisher has it.  Frees the output, whatever the result. */
 enum nd_status nd_output_finish(struct nd_output *o, struct nd_error *err);
 
-/* After finish: give the file its name.  Frees the output, whatever the result. */
-enum nd_status nd_output_publish(struct nd_output *o, struct nd_error *err);
-
-/* Free the output; what was written under a temporary name is removed.  NULL: nothing. */
+/* Free the output; what was written unseen is gone.  NULL: nothing. */
 void nd_output_discard(struct nd_output *o);
 
 #endif

@@ -188,6 +188,16 @@ struct nd_reading *nd_reading_new(struct nd_pool *pool, const char *const *paths
     return NULL;
 }
 
+enum nd_status nd_reading_list(struct nd_reading *r, struct nd_error *err)
+{
+    enum nd_status status;
+
+    r->coming = &r->slot[0];
+    status = nd_input_list(r->input, err);
+    tell_problems(r, r->coming);
+    return status;
+}
+
 static void release_slot(struct slot *slot)
 {
     for (size_t i = 0; i < slot->n_problems; i++)

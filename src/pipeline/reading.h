@@ -40,6 +40,8 @@ struct nd_reading;
 struct nd_reading *nd_reading_new(struct nd_pool *pool, const char *const *paths, size_t n_paths,
                                   const struct nd_input_options *options,
                                   const struct nd_reading_hooks *hooks, struct nd_error *err);
+/* Find the files that will be read, and tell of what is wrong with them.  ND_ENOMEM. */
+enum nd_status nd_reading_list(struct nd_reading *r, struct nd_error *err);
 /* Waits for the job.  NULL: nothing. */
 void nd_reading_free(struct nd_reading *r);
 
@@ -58,8 +60,14 @@ void nd_reading_fill(struct nd_reading *r, unsigned worker);
 void nd_reading_parse(struct nd_reading *r, unsigned worker, struct nd_reading_batch **batch);
 int nd_reading_take(struct nd_reading *r, unsigned worker, struct nd_error *err);
 
-/* For nd_input_reread. */
+/* For nd_input_reread, and the files that it reads. */
 struct nd_input *nd_reading_input(struct nd_reading *r);
+
+/* Whether nothing of a file that was read is missing. */
+static inline bool nd_input_file_is_whole(const struct nd_input_file *file)
+{
+    return file->state != ND_READ_PARTLY && file->state != ND_READ_FAILED;
+}
 
 /* Sources met up to the last batch given; the same pointer as long as the reading lives. */
 uint32_t nd_reading_sources(const struct nd_reading *r);

@@ -310,7 +310,9 @@ pass(struct gathering *g, const struct nd_run_options *options,
      enum nd_status (*take)(void *, const struct nd_use_item *, struct nd_error *),
      const struct nd_run_events *events, struct nd_use_summary *summary, struct nd_error *err)
 {
-    enum nd_status status = nd_use_begin(&g->use, options, "title", g->params->url, events, err);
+    static const struct nd_run_files files = {.writes_output = true};
+    enum nd_status status =
+        nd_use_begin(&g->use, options, &files, "title", g->params->url, events, err);
 
     g->at = 0;
     if (status == ND_OK && take == write_one)

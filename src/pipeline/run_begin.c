@@ -19,25 +19,6 @@ struct nd_run_options nd_run_options_default(void)
     };
 }
 
-/* No two outputs in one file, and none but the survivors in an input's place. */
-static enum nd_status check_outputs(const struct nd_run_options *o, bool has_folder,
-                                    struct nd_error *err)
-{
-    const char *outputs[] = {has_folder ? NULL : o->output, o->manifest, o->clusters, o->summary};
-    enum nd_status status = ND_OK;
-
-    if (o->dry_run)
-        return nd_output_check_inputs(o->summary, o->paths, o->n_paths, err);
-
-    for (size_t i = 1; i < 4 && status == ND_OK; i++) {
-        for (size_t j = 0; j < i; j++)
-            if (outputs[i] && outputs[j] && nd_output_is_same(outputs[i], outputs[j]))
-                return nd_fail(err, ND_EINVAL, "two outputs cannot both go to '%s'", outputs[i]);
-        status = nd_output_check_inputs(outputs[i], o->paths, o->n_paths, err);
-    }
-    return status;
-}
-
 static enum nd_status check_options(const struct nd_run_options *o, struct nd_error *err)
 {
     int folders = !!o->output_dir + !!o->copy_to + !!o->link_to;
@@ -50,7 +31,9 @@ static enum nd_status check_options(const struct nd_run_options *o, struct nd_er
     if (folders + (o->output && strcmp(o->output, "-") != 0) > 1)
         return nd_fail(err, ND_EINVAL,
                        "only one of output, output-dir, copy-to and link-to can be given");
-    return check_outputs(o, folders > 0, err);
+    if (o->max_bad.q && o->max_bad.p > o->max_bad.q)
+        return nd_fail(err, ND_EINVAL, "max_bad: more than all records");
+    return ND_OK;
 }
 
 struct nd_view nd_run_field(const struct nd_document *document, int at)
@@ -61,8 +44,9 @@ struct nd_view nd_run_field(const struct nd_document *document, int at)
 }
 
 enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *options,
-                            const struct nd_run_events *events, struct nd_run_summary *summary,
-                            const struct nd_reading_hooks *hooks, struct nd_error *err)
+                            const struct nd_run_files *files, const struct nd_run_events *events,
+                            struct nd_run_summary *summary, const struct nd_reading_hooks *hooks,
+                            struct nd_error *err)
 {
     static const struct nd_run_events none;
     struct nd_reading_hooks own = *hooks;
@@ -103,7 +87,7 @@ enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *opt
     if (!run->reading)
         return err && err->status ? err->status : ND_EINVAL;
     run->lookup = nd_lookup_new(run->reading, &run->input, summary->threads, options->tmp, err);
-    return run->lookup ? ND_OK : ND_ENOMEM;
+    return run->lookup ? nd_run_claim(run, files, err) : ND_ENOMEM;
 }
 
 enum nd_status nd_run_make_dedup(struct nd_run *run, const struct nd_text_source *source,
@@ -120,12 +104,15 @@ enum nd_status nd_run_make_dedup(struct nd_run *run, const struct nd_text_source
 void nd_run_end(struct nd_run *run)
 {
     nd_dedup_free(run->dedup);
-    nd_reading_free(run->reading);
-    nd_lookup_free(run->lookup);
-    nd_survivors_free(run->survivors);
     nd_output_discard(run->clusters);
     nd_output_discard(run->manifest);
     nd_output_discard(run->report);
+    run->summary->wrote_in_place = run->publisher.wrote_in_place;
+    nd_publisher_release(&run->publisher);
+    nd_survivors_free(run->survivors); /* removes folders that are empty */
+    nd_survivors_free(run->removed);
+    nd_reading_free(run->reading);
+    nd_lookup_free(run->lookup);
     nd_spool_free(run->rows);
     nd_pending_release(&run->pending);
     for (unsigned i = 0; i < 2; i++)

@@ -278,11 +278,28 @@ static enum nd_status write_expanded(struct collapsing *c, uint32_t shown, const
     return nd_output_write(c->use.out, row->text.data, row->text.len, err);
 }
 
+/* Where the list is to be replaced: by records in its own format. */
+static enum nd_status open_list(struct collapsing *c, struct nd_error *err)
+{
+    const struct nd_source *source = c->n ? c->at[0].source : NULL;
+    bool replaces = c->use.run.replaced.inode != 0;
+    enum nd_status status;
+
+    if (replaces && source && (c->has_document || source->archive))
+        return nd_fail(err, ND_EINVAL, "'%s' is %s, and would be replaced by %s: write elsewhere",
+                       c->use.options.output, source->archive ? "an archive" : "a document",
+                       c->has_document ? "a list of paths" : "records");
+    status = nd_use_open(&c->use, true, err);
+    if (status == ND_OK && replaces && source)
+        nd_output_be_compressed(c->use.out, source->compression);
+    return status;
+}
+
 static enum nd_status write_results(struct collapsing *c, size_t n, struct nd_error *err)
 {
     uint32_t *member = nd_alloc_array(c->n, sizeof *member);
     uint32_t *first = nd_alloc_array(c->n, sizeof *first); /* of the cluster of each shown one */
-    enum nd_status status = nd_use_open(&c->use, true, err);
+    enum nd_status status = open_list(c, err);
 
     if (status == ND_OK && (!member || !first))
         status = nd_fail(err, ND_ENOMEM, "out of memory");
@@ -327,6 +344,7 @@ enum nd_status nd_run_collapse(const struct nd_run_options *options,
                                const struct nd_run_events *events, struct nd_use_summary *summary,
                                struct nd_error *err)
 {
+    const struct nd_run_files files = {.writes_output = true, .may_replace = !params->expand};
     struct collapsing c = {.params = params};
     struct nd_error room = {0};
     enum nd_status status;
@@ -339,7 +357,7 @@ enum nd_status nd_run_collapse(const struct nd_run_options *options,
         status = parse_order("expand", params->expand, &c.expand, err);
     if (status != ND_OK)
         return status;
-    status = nd_use_begin(&c.use, options, c.order.field, c.expand.field, events, err);
+    status = nd_use_begin(&c.use, options, &files, c.order.field, c.expand.field, events, err);
     if (status == ND_OK)
         status = nd_use_walk(&c.use, -1, take, &c, err);
     if (status == ND_OK)

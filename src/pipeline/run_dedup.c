@@ -16,19 +16,22 @@ enum nd_status nd_run_dedup(const struct nd_run_options *options,
 {
     struct nd_error room = {0};
     struct nd_run run;
+    const struct nd_run_files files = {.writes_output = !options->dry_run && !options->output_dir &&
+                                                        !options->copy_to && !options->link_to,
+                                       .may_replace = true};
     bool one_pass = takes_one_pass(options);
     enum nd_status status;
 
     err = err ? err : &room;
     *err = (struct nd_error){0};
-    status = nd_run_begin(&run, options, events, summary,
+    status = nd_run_begin(&run, options, &files, events, summary,
                           one_pass ? &nd_one_pass_hooks : &nd_ordered_hooks, err);
     if (status == ND_OK)
         status = nd_run_open_outputs(&run, err);
     if (status == ND_OK)
         status = one_pass ? nd_run_one_pass(&run, err) : nd_run_ordered(&run, err);
     if (status == ND_OK)
-        status = nd_run_finish(&run, err);
+        status = nd_run_finish(&run, NULL, err);
     nd_run_end(&run);
     return nd_run_status(status, err);
 }

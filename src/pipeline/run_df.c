@@ -199,7 +199,7 @@ enum nd_status nd_run_each_batch(struct nd_run *run,
     if (status == ND_OK && got < 0)
         status = (enum nd_status)got;
     if (status == ND_OK)
-        status = nd_run_check_strict(run, err);
+        status = nd_run_judge(run, err);
     run->summary->seconds = nd_run_clock() - run->started;
     if (status == ND_OK && run->summary->documents == 0)
         status = nd_fail(err, ND_EINPUT, "there is no document in the input");
@@ -264,6 +264,7 @@ enum nd_status nd_run_df_build(const struct nd_run_options *options,
                                struct nd_error *err)
 {
     static const struct nd_reading_hooks hooks = {.parsed = count_one};
+    static const struct nd_run_files files = {.writes_output = true};
     const struct nd_run_options plain = nd_run_df_plain(options);
     struct counting c = {.worker = NULL};
     struct nd_error room = {0};
@@ -273,10 +274,8 @@ enum nd_status nd_run_df_build(const struct nd_run_options *options,
     *err = (struct nd_error){0};
     if (!options->output || strcmp(options->output, "-") == 0)
         return nd_fail(err, ND_EINVAL, "a df table wants an output that is a file");
-    status = nd_run_begin(&c.run, &plain, events, summary, &hooks, err);
+    status = nd_run_begin(&c.run, &plain, &files, events, summary, &hooks, err);
     c.run.options = options;
-    if (status == ND_OK)
-        status = nd_output_check_inputs(options->output, options->paths, options->n_paths, err);
     if (status == ND_OK)
         status = make_workers(&c, df, err);
     if (status == ND_OK)

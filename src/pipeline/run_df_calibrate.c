@@ -204,6 +204,7 @@ enum nd_status nd_run_df_calibrate(const struct nd_run_options *options, const c
                                    struct nd_run_summary *summary,
                                    struct nd_run_df_calibration *calibration, struct nd_error *err)
 {
+    static const struct nd_run_files files;
     static const struct nd_reading_hooks hooks = {.parsed = key_of_text};
     const struct nd_run_options plain = nd_run_df_plain(options);
     struct calibrating c = {.featurer = NULL};
@@ -215,7 +216,7 @@ enum nd_status nd_run_df_calibrate(const struct nd_run_options *options, const c
     *err = (struct nd_error){0};
     if (table && !(df = nd_df_open(table, err)))
         return err->status;
-    status = nd_run_begin(&c.run, &plain, events, summary, &hooks, err);
+    status = nd_run_begin(&c.run, &plain, &files, events, summary, &hooks, err);
     c.run.options = options;
     if (status == ND_OK)
         status = calibrate(&c, df, table, calibration, err);

@@ -130,6 +130,8 @@ enum nd_status nd_run_bad_record(struct nd_run *run, const struct nd_source *sou
         return nd_fail(err, ND_ENOMEM, "out of memory");
     if (run->options->strict)
         return nd_fail(err, ND_EINPUT, "%s: %s", room->text.data, reason);
+    if (!run->first_bad[0])
+        snprintf(run->first_bad, sizeof run->first_bad, "%s: %s", room->text.data, reason);
     tell(run, TOLD_BAD_RECORD, room->text.data, reason);
     return ND_OK;
 }

@@ -261,15 +261,14 @@ static enum nd_status filter_all(struct filtering *f, struct nd_error *err)
 
 static enum nd_status finish(struct filtering *f, struct nd_error *err)
 {
-    enum nd_status status = is_annotated(f) ? nd_annotating_finish(&f->annotating, err) : ND_OK;
+    enum nd_status status = is_annotated(f) ? nd_annotating_begin_none(&f->annotating, err) : ND_OK;
     struct nd_output *out = f->annotating.out;
 
-    if (status == ND_OK)
-        status = nd_run_finish(f->run, err);
-    if (status != ND_OK || !out)
-        return status;
     f->annotating.out = NULL;
-    return nd_output_publish(out, err);
+    if (status == ND_OK)
+        return nd_run_finish(f->run, out, err);
+    nd_output_discard(out);
+    return status;
 }
 
 static enum nd_status filter(struct filtering *f, const char *const *prototypes, size_t n,
@@ -297,6 +296,11 @@ enum nd_status nd_run_filter(const struct nd_run_options *options, const char *c
     struct nd_run_summary counts;
     struct nd_error room = {0};
     struct nd_run run;
+    const struct nd_run_files files = {.writes_output = !options->output_dir,
+                                       .may_replace = output == ND_FILTER_MATCHES ||
+                                                      output == ND_FILTER_OTHERS,
+                                       .reads = prototypes,
+                                       .n_reads = n_prototypes};
     struct filtering f = {.run = &run,
                           .output = output,
                           .is_verified = options->recipe.dedup.verify != ND_VERIFY_NONE,
@@ -314,15 +318,12 @@ enum nd_status nd_run_filter(const struct nd_run_options *options, const char *c
     own.dry_run = is_annotated(&f) || output == ND_FILTER_NOTHING; /* no survivors of their own */
     if (!n_prototypes)
         return nd_fail(err, ND_EINVAL, "no prototypes: name files or folders");
-    status = nd_run_begin(&run, &own, events, &counts, &hooks, err);
-    if (status == ND_OK)
-        status = nd_output_check_inputs(own.output, prototypes, n_prototypes, err);
+    status = nd_run_begin(&run, &own, &files, events, &counts, &hooks, err);
     if (status == ND_OK)
         status = filter(&f, prototypes, n_prototypes, err);
-    *summary = (struct nd_use_summary){counts.documents, counts.bad_records, counts.failed_inputs,
-                                       f.matches};
     nd_annotating_release(&f.annotating);
     nd_run_end(&run);
+    *summary = nd_run_use_summary(&counts, f.matches);
     nd_json_release(&f.name);
     nd_hash_set_release(&f.raw);
     free(f.name_at);

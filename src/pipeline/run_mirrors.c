@@ -283,13 +283,14 @@ enum nd_status nd_run_mirrors(const struct nd_run_options *options,
                               const struct nd_run_events *events, struct nd_use_summary *summary,
                               struct nd_error *err)
 {
+    static const struct nd_run_files files = {.writes_output = true};
     struct mirroring m = {.params = params, .sample.most = params->sample};
     struct nd_error room = {0};
     enum nd_status status;
 
     err = err ? err : &room;
     *err = (struct nd_error){0};
-    status = nd_use_begin(&m.use, options, params->url, NULL, events, err);
+    status = nd_use_begin(&m.use, options, &files, params->url, NULL, events, err);
     if (status == ND_OK)
         status = nd_use_walk(&m.use, ND_SKETCH_MINHASH, take, &m, err);
     if (status == ND_OK) {

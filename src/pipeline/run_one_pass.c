@@ -323,12 +323,32 @@ static void decide_in_turn(struct passing *p, struct lane *lane, unsigned worker
         atomic_store(&p->is_over, true);
 }
 
+/* The records that are no survivors, bad ones among them. */
+static enum nd_status write_removed(struct nd_run *run, const struct lane *lane,
+                                    struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    size_t next = 0;
+
+    for (size_t i = 0; status == ND_OK && i < lane->batch->count; i++) {
+        const struct nd_record *record = &lane->batch->parsed[i].record;
+
+        if (next < lane->n_survivors && lane->survivor[next] == i)
+            next++;
+        else
+            status = nd_run_remove(run, record->source, record->bytes, err);
+    }
+    return status;
+}
+
 static enum nd_status write_batch(struct nd_run *run, struct lane *lane, struct nd_error *err)
 {
     size_t n = run->survivors ? lane->n_survivors : 0;
     enum nd_status status = ND_OK;
 
-    if (n)
+    if (run->removed)
+        status = write_removed(run, lane, err);
+    if (n && status == ND_OK)
         nd_survivors_borrow(run->survivors);
     for (size_t i = 0; status == ND_OK && i < n; i++) {
         const struct nd_record *record = &lane->batch->parsed[lane->survivor[i]].record;

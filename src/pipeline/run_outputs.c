@@ -12,37 +12,89 @@ void nd_run_abandon(void)
     nd_temporary_abandon();
 }
 
+enum nd_status nd_run_open_survivors(struct nd_run *run, struct nd_error *err)
+{
+    const struct nd_run_options *o = run->options;
+    struct nd_survivors_params params = {
+        .options = o,
+        .publisher = &run->publisher,
+        .stage = ND_PUBLISH_RESULT,
+        .output = o->output,
+        .folder = o->output_dir ? o->output_dir
+                  : o->copy_to  ? o->copy_to
+                                : o->link_to,
+        .by_link = !o->output_dir && !o->copy_to,
+        .replaced = run->replaced,
+    };
+
+    run->survivors = nd_survivors_new(&params, err);
+    if (!run->survivors || !o->removed)
+        return run->survivors ? ND_OK : ND_EIO;
+    params = (struct nd_survivors_params){.options = o,
+                                          .publisher = &run->publisher,
+                                          .stage = ND_PUBLISH_EVIDENCE,
+                                          .output = o->removed};
+    run->removed = nd_survivors_new(&params, err);
+    return run->removed ? ND_OK : ND_EIO;
+}
+
+struct nd_output *nd_run_open_output(struct nd_run *run, struct nd_error *err)
+{
+    struct nd_output *out =
+        nd_output_open(&run->publisher, run->options->output, ND_PUBLISH_RESULT, err);
+
+    if (out && run->replaced.inode)
+        nd_output_replace(out, &run->replaced);
+    return out;
+}
+
+static struct nd_output *open_evidence(struct nd_run *run, const char *name, struct nd_error *err)
+{
+    return nd_output_open(&run->publisher, name, ND_PUBLISH_EVIDENCE, err);
+}
+
 enum nd_status nd_run_open_outputs(struct nd_run *run, struct nd_error *err)
 {
     const struct nd_run_options *o = run->options;
+    enum nd_status status;
 
-    if (o->summary && !(run->report = nd_output_open(o->summary, err)))
+    if (o->summary && !(run->report = open_evidence(run, o->summary, err)))
         return ND_EIO;
     if (o->dry_run)
         return ND_OK;
-    run->survivors = nd_survivors_new(o, err);
-    if (!run->survivors)
-        return ND_EIO;
-    if (o->clusters && !(run->clusters = nd_output_open(o->clusters, err)))
+    status = nd_run_open_survivors(run, err);
+    if (status != ND_OK)
+        return status;
+    if (o->clusters && !(run->clusters = open_evidence(run, o->clusters, err)))
         return ND_EIO;
     if (!o->manifest)
         return ND_OK;
-    run->manifest = nd_output_open(o->manifest, err);
+    run->manifest = open_evidence(run, o->manifest, err);
     run->rows = run->manifest ? nd_spool_new(o->tmp, err) : NULL;
     return run->rows ? ND_OK : ND_EIO;
+}
+
+static enum nd_status put(struct nd_run *run, struct nd_survivors *to, uint32_t *given,
+                          uint32_t source, struct nd_view record, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (; status == ND_OK && *given <= source; ++*given)
+        status = nd_survivors_source(to, nd_reading_source(run->reading, *given), err);
+    return status == ND_OK && record.data ? nd_survivors_add(to, record, err) : status;
 }
 
 enum nd_status nd_run_survive(struct nd_run *run, uint32_t source, struct nd_view record,
                               struct nd_error *err)
 {
-    enum nd_status status = ND_OK;
+    return put(run, run->survivors, &run->sources_given[0], source, record, err);
+}
 
-    for (; status == ND_OK && run->sources_given <= source; run->sources_given++)
-        status = nd_survivors_source(run->survivors,
-                                     nd_reading_source(run->reading, run->sources_given), err);
-    if (status == ND_OK && record.data)
-        status = nd_survivors_add(run->survivors, record, err);
-    return status;
+enum nd_status nd_run_remove(struct nd_run *run, uint32_t source, struct nd_view record,
+                             struct nd_error *err)
+{
+    return run->removed ? put(run, run->removed, &run->sources_given[1], source, record, err)
+                        : ND_OK;
 }
 
 void nd_pending_release(struct nd_pending *pending)
@@ -85,7 +137,7 @@ static enum nd_status write_manifest(struct nd_run *run, struct nd_error *err)
         at += len;
     }
     nd_buffer_release(&piece);
-    return status == ND_OK ? nd_output_finish(run->manifest, err) : status;
+    return status;
 }
 
 static void warn_of_double_ids(struct nd_run *run)
@@ -103,62 +155,69 @@ static void warn_of_double_ids(struct nd_run *run)
     nd_run_problem(run, &problem);
 }
 
-static enum nd_status complete(struct nd_run *run, struct nd_error *err)
+/* Each is used up, whatever the result. */
+static enum nd_status finish(struct nd_output **file, enum nd_status status, struct nd_error *err)
 {
+    struct nd_output *o = *file;
+
+    *file = NULL;
+    if (status == ND_OK && o)
+        return nd_output_finish(o, err);
+    nd_output_discard(o);
+    return status;
+}
+
+static enum nd_status complete(struct nd_run *run, struct nd_output *out, struct nd_error *err)
+{
+    const struct nd_view none = {NULL, 0};
     uint32_t n = nd_reading_sources(run->reading);
     enum nd_status status = ND_OK;
 
     if (run->survivors && n)
-        status = nd_run_survive(run, n - 1, (struct nd_view){NULL, 0}, err);
+        status = nd_run_survive(run, n - 1, none, err);
+    if (status == ND_OK && n)
+        status = nd_run_remove(run, n - 1, none, err);
+    if (status == ND_OK && run->removed)
+        status = nd_survivors_finish(run->removed, err);
     if (status == ND_OK && run->survivors)
         status = nd_survivors_finish(run->survivors, err);
-    if (status == ND_OK && run->clusters)
-        status = nd_output_finish(run->clusters, err);
+    status = finish(&out, status, err);
+    if (status == ND_OK)
+        status = nd_run_judge_mirror(run, err);
+    status = finish(&run->clusters, status, err);
     if (status == ND_OK && run->manifest)
         status = write_manifest(run, err);
+    status = finish(&run->manifest, status, err);
     if (status == ND_OK && run->report)
         status = nd_summary_write(run, err);
-    return status;
+    return finish(&run->report, status, err);
 }
 
-static enum nd_status publish(struct nd_run *run, struct nd_error *err)
+enum nd_status nd_run_publish(struct nd_run *run, struct nd_error *err)
 {
-    struct nd_output *file[] = {run->clusters, run->manifest, run->report};
     size_t n_published = 0;
-    enum nd_status status = ND_OK;
+    enum nd_status status = nd_publisher_publish(&run->publisher, &n_published, err);
 
-    if (run->survivors)
-        status = nd_survivors_publish(run->survivors, &n_published, err);
-    run->clusters = run->manifest = run->report = NULL;
-    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
-        if (status == ND_OK && file[i]) {
-            status = nd_output_publish(file[i], err);
-            n_published += status == ND_OK;
-        } else {
-            nd_output_discard(file[i]);
-        }
-    }
     run->summary->partly_published = status != ND_OK && n_published > 0;
+    if (status == ND_OK && run->survivors)
+        nd_survivors_are_published(run->survivors);
     return status;
 }
 
-enum nd_status nd_run_finish(struct nd_run *run, struct nd_error *err)
+enum nd_status nd_run_finish(struct nd_run *run, struct nd_output *out, struct nd_error *err)
 {
-    enum nd_status status = nd_run_check_strict(run, err);
+    enum nd_status status = nd_run_judge(run, err);
 
-    if (status != ND_OK)
-        return status;
-    /* An earlier result is not replaced by nothing because a name was mistyped. */
-    if (run->summary->failed_inputs && !nd_reading_sources(run->reading))
-        return nd_fail(err, ND_EINPUT, "no input could be read");
-    warn_of_double_ids(run);
-    nd_run_warn_of_fields(run);
-    if (run->dedup)
+    if (status == ND_OK) {
+        warn_of_double_ids(run);
+        nd_run_warn_of_fields(run);
+    }
+    if (status == ND_OK && run->dedup)
         nd_run_warn_unsigned(run, run->dedup, "document");
-    status = nd_summary_complete(run, err);
     if (status == ND_OK)
-        status = complete(run, err);
+        status = nd_summary_complete(run, err);
     if (status == ND_OK)
-        status = publish(run, err);
+        return (status = complete(run, out, err)) == ND_OK ? nd_run_publish(run, err) : status;
+    nd_output_discard(out);
     return status;
 }

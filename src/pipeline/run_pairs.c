@@ -199,25 +199,12 @@ static enum nd_status pair_all(struct pairing *p, struct nd_error *err)
     return status == ND_OK && got < 0 ? (enum nd_status)got : status;
 }
 
-static enum nd_status finish(struct pairing *p, struct nd_error *err)
-{
-    struct nd_run *run = p->run;
-    struct nd_output *out = p->out;
-    enum nd_status status = nd_output_finish(out, err);
-
-    if (status == ND_OK)
-        status = nd_run_finish(run, err); /* the summary */
-    if (status != ND_OK)
-        return status;
-    p->out = NULL;
-    return nd_output_publish(out, err);
-}
-
 enum nd_status nd_run_pairs(const struct nd_run_options *options,
                             const struct nd_run_events *events, struct nd_run_summary *summary,
                             struct nd_error *err)
 {
     static const struct nd_reading_hooks hooks;
+    static const struct nd_run_files files = {.writes_output = true};
     struct nd_run_options own = *options;
     struct nd_error room = {0};
     struct nd_run run;
@@ -227,22 +214,20 @@ enum nd_status nd_run_pairs(const struct nd_run_options *options,
 
     *p.err = (struct nd_error){0};
     own.manifest = own.clusters = own.output_dir = own.copy_to = own.link_to = NULL;
-    own.dry_run = 0;
-    status = nd_run_begin(&run, &own, events, summary, &hooks, p.err);
     own.dry_run = 1; /* no survivors; the summary is written */
-    if (status == ND_OK)
-        status = nd_output_check_inputs(own.output, own.paths, own.n_paths, p.err);
+    status = nd_run_begin(&run, &own, &files, events, summary, &hooks, p.err);
     if (status == ND_OK)
         status = nd_run_open_outputs(&run, p.err);
     if (status == ND_OK)
         status = nd_run_make_dedup(&run, &source, p.err);
-    if (status == ND_OK && !(p.out = nd_output_open(own.output, p.err)))
+    if (status == ND_OK && !(p.out = nd_run_open_output(&run, p.err)))
         status = ND_EIO;
     if (status == ND_OK)
         status = pair_all(&p, p.err);
     if (status == ND_OK)
-        status = finish(&p, p.err);
-    nd_output_discard(p.out);
+        status = nd_run_finish(&run, p.out, p.err);
+    else
+        nd_output_discard(p.out);
     nd_run_end(&run);
     nd_groups_release(&p.hosts);
     free(p.site);

@@ -124,9 +124,7 @@ static enum nd_status sketch_all(struct sketching *s, struct nd_error *err)
     }
     if (status == ND_OK && got < 0)
         status = (enum nd_status)got;
-    if (status == ND_OK)
-        status = nd_run_check_strict(run, err);
-    return status == ND_OK ? nd_output_finish(s->out, err) : status;
+    return status == ND_OK ? nd_run_judge(run, err) : status;
 }
 
 static enum nd_status make_sketchers(struct sketching *s, struct nd_error *err)
@@ -157,7 +155,6 @@ static void release(struct sketching *s)
     free(s->sketcher);
     free(s->signers);
     free(s->row);
-    nd_output_discard(s->out);
 }
 
 enum nd_status nd_run_sketch(const struct nd_run_options *options,
@@ -165,28 +162,27 @@ enum nd_status nd_run_sketch(const struct nd_run_options *options,
                              struct nd_error *err)
 {
     static const struct nd_reading_hooks hooks;
+    static const struct nd_run_files files = {.writes_output = true};
     struct nd_error room = {0};
     struct nd_run run;
     struct sketching s = {.run = &run};
-    struct nd_output *out;
     enum nd_status status;
 
     err = err ? err : &room;
     *err = (struct nd_error){0};
-    status = nd_run_begin(&run, options, events, summary, &hooks, err);
-    if (status == ND_OK)
-        status = nd_output_check_inputs(options->output, options->paths, options->n_paths, err);
+    status = nd_run_begin(&run, options, &files, events, summary, &hooks, err);
     if (status == ND_OK)
         status = make_sketchers(&s, err);
-    if (status == ND_OK && !(s.out = nd_output_open(options->output, err)))
+    if (status == ND_OK && !(s.out = nd_run_open_output(&run, err)))
         status = ND_EIO;
     if (status == ND_OK)
         status = sketch_all(&s, err);
-    if (status == ND_OK) {
-        out = s.out;
-        s.out = NULL;
-        status = nd_output_publish(out, err);
-    }
+    if (status == ND_OK)
+        status = nd_output_finish(s.out, err);
+    else
+        nd_output_discard(s.out);
+    if (status == ND_OK)
+        status = nd_run_publish(&run, err);
     release(&s);
     nd_run_end(&run);
     return nd_run_status(status, err);

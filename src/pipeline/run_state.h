@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include <neardup/run.h>
+#include <neardup/uses.h>
 
 #include "base/json_out.h"
 #include "base/pool.h"
@@ -15,7 +16,6 @@
 #include "pipeline/keep.h"
 #include "pipeline/lookup.h"
 #include "pipeline/output.h"
-#include "pipeline/output_names.h"
 #include "pipeline/places.h"
 #include "pipeline/reading.h"
 #include "pipeline/spool.h"
@@ -50,8 +50,13 @@ struct nd_run {
     struct nd_dedup *dedup;
     struct nd_places places; /* of kept documents; in several passes, of all records */
 
-    struct nd_survivors *survivors;                 /* NULL: none asked for */
-    uint32_t sources_given;                         /* to the survivors */
+    struct nd_publisher publisher;
+    bool hands_on_bad;              /* bad records are written too, so none is lost */
+    bool writes_output;             /* options->output */
+    struct nd_file_mark replaced;   /* the only input, in whose place that goes */
+    struct nd_survivors *survivors; /* NULL: none asked for */
+    struct nd_survivors *removed;   /* likewise: the other records */
+    uint32_t sources_given[2];      /* to the survivors, to the removed */
     struct nd_output *clusters, *manifest, *report; /* report: --summary */
     struct nd_spool *rows;     /* of the manifest, whose header is known last */
     struct nd_pending pending; /* in lanes each has its own */
@@ -64,6 +69,7 @@ struct nd_run {
     struct nd_json name_room[2], place_room; /* scratch */
     atomic_bool is_out_of_memory;            /* noted by a worker */
     char failed_input[1024];                 /* the first one's message */
+    char first_bad[1024];                    /* the first bad record's place, and its reason */
 
     bool tells_later;      /* what follows waits for the thread that runs; guarded by the pool */
     struct nd_buffer told; /* run_events.c: problems and bad records */
@@ -71,10 +77,19 @@ struct nd_run {
     bool has_progress;
 };
 
+/* What a run writes beside the files that its options name, and reads beside its inputs. */
+struct nd_run_files {
+    bool writes_output;       /* options->output */
+    bool may_replace;         /* it holds records of the inputs, as they came */
+    const char *const *reads; /* files and folders */
+    size_t n_reads;
+};
+
 /* run_begin.c: everything that a run needs before its first batch; undo with nd_run_end. */
 enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *options,
-                            const struct nd_run_events *events, struct nd_run_summary *summary,
-                            const struct nd_reading_hooks *hooks, struct nd_error *err);
+                            const struct nd_run_files *files, const struct nd_run_events *events,
+                            struct nd_run_summary *summary, const struct nd_reading_hooks *hooks,
+                            struct nd_error *err);
 void nd_run_end(struct nd_run *run);
 /* run_recipe.c: open the df tables of run->recipe, and ask the reader for the fields that its
  * features are made of. */
@@ -94,6 +109,15 @@ enum nd_status nd_run_make_dedup(struct nd_run *run, const struct nd_text_source
                                  struct nd_error *err);
 /* A field asked for by `within_at` and the like; data NULL where the document has none. */
 struct nd_view nd_run_field(const struct nd_document *document, int at);
+
+/* run_judge.c */
+/* Before anything is read: no output is one of the files that are. */
+enum nd_status nd_run_claim(struct nd_run *run, const struct nd_run_files *files,
+                            struct nd_error *err);
+/* All has been read: ND_EINPUT where it may not be published. */
+enum nd_status nd_run_judge(struct nd_run *run, struct nd_error *err);
+/* The same of each input that a mirror replaces, once it has all of them. */
+enum nd_status nd_run_judge_mirror(const struct nd_run *run, struct nd_error *err);
 
 /* run_events.c */
 /* What a run hands back: *err knows best what failed, and says something whatever it was. */
@@ -129,12 +153,24 @@ enum nd_status nd_run_open_outputs(struct nd_run *run, struct nd_error *err);
 /* The sources up to this one, then a record of it that survives (record.data NULL: none). */
 enum nd_status nd_run_survive(struct nd_run *run, uint32_t source, struct nd_view record,
                               struct nd_error *err);
+/* The same of one that does not, where those are asked for. */
+enum nd_status nd_run_remove(struct nd_run *run, uint32_t source, struct nd_view record,
+                             struct nd_error *err);
+/* Where the records that `options->output` and its like ask for go. */
+enum nd_status nd_run_open_survivors(struct nd_run *run, struct nd_error *err);
+/* A single output; its name may be NULL. */
+struct nd_output *nd_run_open_output(struct nd_run *run, struct nd_error *err);
 /* Write and empty what is pending. */
 void nd_pending_release(struct nd_pending *pending);
 enum nd_status nd_run_write_pending(struct nd_run *run, struct nd_pending *pending,
                                     struct nd_error *err);
-/* All documents are decided: complete the files, then publish them. */
-enum nd_status nd_run_finish(struct nd_run *run, struct nd_error *err);
+/* All documents are decided: complete the files, then publish them, and `out` (NULL: none), which
+ * is used up whatever the result. */
+enum nd_status nd_run_finish(struct nd_run *run, struct nd_output *out, struct nd_error *err);
+/* What a use tells of its run. */
+struct nd_use_summary nd_run_use_summary(const struct nd_run_summary *counts, uint64_t found);
+/* Publish all that the publisher has. */
+enum nd_status nd_run_publish(struct nd_run *run, struct nd_error *err);
 
 /* rows.c: a document of the outputs, and one row. */
 struct nd_party {

@@ -277,6 +277,8 @@ enum nd_status nd_run_template(const struct nd_run_options *options,
                                const struct nd_run_events *events, struct nd_use_summary *summary,
                                struct nd_error *err)
 {
+    const struct nd_run_files files = {
+        .writes_output = true, .reads = &params->clusters, .n_reads = params->clusters != NULL};
     struct templating t = {.params = params};
     struct nd_error room = {0};
     enum nd_status status;
@@ -290,7 +292,7 @@ enum nd_status nd_run_template(const struct nd_run_options *options,
         nd_cluster_ids_release(&t.ids);
         return nd_run_status(status, err);
     }
-    status = nd_use_begin(&t.use, options, NULL, NULL, events, err);
+    status = nd_use_begin(&t.use, options, &files, NULL, NULL, events, err);
     if (status == ND_OK)
         status = nd_use_walk(&t.use, -1, take, &t, err);
     if (status == ND_OK)

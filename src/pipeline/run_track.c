@@ -366,6 +366,7 @@ enum nd_status nd_run_track(const struct nd_run_options *options,
                             const struct nd_run_events *events, struct nd_use_summary *summary,
                             struct nd_error *err)
 {
+    static const struct nd_run_files files = {.writes_output = true};
     struct tracking t = {.params = params};
     struct nd_error room = {0};
     uint64_t found = 0;
@@ -376,7 +377,7 @@ enum nd_status nd_run_track(const struct nd_run_options *options,
     status = check_params(params, err);
     if (status != ND_OK)
         return status; /* the parameters, before anything is read */
-    status = nd_use_begin(&t.use, options, params->series, params->time, events, err);
+    status = nd_use_begin(&t.use, options, &files, params->series, params->time, events, err);
     t.use.signs = t.use.run.recipe.method.n_signatures > 0;
     if (status == ND_OK)
         status = nd_use_walk(&t.use, ND_SKETCH_SIMHASH, take, &t, err);

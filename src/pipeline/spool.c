@@ -2,9 +2,9 @@
 #define _GNU_SOURCE
 #include "pipeline/spool.h"
 
+#include "base/temporary.h"
+
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,23 +19,6 @@ struct nd_spool {
     struct nd_buffer tail;
 };
 
-static int open_nameless(const char *dir)
-{
-    char name[4096];
-    int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-    if (fd >= 0)
-        return fd;
-    if ((size_t)snprintf(name, sizeof name, "%s/neardup-XXXXXX", dir) >= sizeof name) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    fd = mkostemp(name, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(name);
-    return fd;
-}
-
 struct nd_spool *nd_spool_new(const char *dir, struct nd_error *err)
 {
     struct nd_spool *s = calloc(1, sizeof *s);
@@ -45,7 +28,7 @@ struct nd_spool *nd_spool_new(const char *dir, struct nd_error *err)
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
     }
-    s->fd = open_nameless(dir);
+    s->fd = nd_temporary_spool(dir);
     if (s->fd < 0) {
         nd_fail(err, ND_EIO, "%s: no temporary file can be created in it: %s", dir,
                 strerror(errno));

@@ -113,6 +113,7 @@ static void put_counts(struct nd_json *out, const struct nd_run_summary *s)
         {"cut_documents", s->cut_documents},
         {"double_ids", s->double_ids},
         {"failed_inputs", s->failed_inputs},
+        {"left_out", s->left_out},
         {"warnings", s->warnings},
         {"candidates", s->candidates},
         {"checks", s->checks},
@@ -193,6 +194,8 @@ enum nd_status nd_summary_write(struct nd_run *run, struct nd_error *err)
     nd_json_open(&out, '{');
     nd_json_key(&out, "neardup");
     nd_json_text(&out, nd_version());
+    nd_json_key(&out, "published");
+    nd_json_bool(&out, run->survivors || run->writes_output);
     put_counts(&out, run->summary);
     put_curve(&out, run->summary);
     put_lists(&out, run->summary);
@@ -203,5 +206,5 @@ enum nd_status nd_summary_write(struct nd_run *run, struct nd_error *err)
     else
         status = nd_output_write(run->report, out.text.data, out.text.len, err);
     nd_json_release(&out);
-    return status == ND_OK ? nd_output_finish(run->report, err) : status;
+    return status;
 }

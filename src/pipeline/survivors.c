@@ -21,9 +21,10 @@ enum shape { SHAPE_UNKNOWN, SHAPE_RECORDS, SHAPE_PATHS, SHAPE_DOCUMENT, SHAPE_AR
 
 struct nd_survivors {
     const struct nd_run_options *options;
-    struct nd_output *single; /* -o; NULL: a mirror */
+    const char *name;         /* of -o */
+    struct nd_output *single; /* NULL: a mirror, or it is finished */
     struct nd_mirror *mirror;
-    bool by_link, takes_documents;
+    bool by_link, takes_documents, replaces; /* replaces: -o takes the place of the input */
 
     const struct nd_source *source; /* the last one given */
     struct nd_output *out;          /* where its records go; NULL: none is open */
@@ -34,24 +35,25 @@ struct nd_survivors {
     struct nd_spool *entry;
 };
 
-struct nd_survivors *nd_survivors_new(const struct nd_run_options *options, struct nd_error *err)
+struct nd_survivors *nd_survivors_new(const struct nd_survivors_params *params,
+                                      struct nd_error *err)
 {
     struct nd_survivors *s = calloc(1, sizeof *s);
-    const char *folder = options->output_dir ? options->output_dir
-                         : options->copy_to  ? options->copy_to
-                                             : options->link_to;
-    const char *others[] = {options->manifest, options->clusters, options->summary};
 
     if (!s) {
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
     }
-    s->options = options;
-    s->by_link = folder && folder == options->link_to;
-    if (folder)
-        s->mirror = nd_mirror_new(folder, others, err);
+    s->options = params->options;
+    s->name = params->output ? params->output : "-";
+    s->by_link = params->by_link;
+    s->replaces = params->replaced.inode != 0;
+    if (params->folder)
+        s->mirror = nd_mirror_new(params->publisher, params->folder, err);
     else
-        s->single = nd_output_open(options->output, err);
+        s->single = nd_output_open(params->publisher, s->name, params->stage, err);
+    if (s->single && s->replaces)
+        nd_output_replace(s->single, &params->replaced);
     if (s->mirror || s->single)
         return s;
     free(s);
@@ -82,8 +84,7 @@ static bool names_records(const char *name)
 
 static enum shape shape_of(const struct nd_survivors *s, const struct nd_source *source)
 {
-    if (source->archive &&
-        !(s->single && source->is_container && names_records(s->options->output)))
+    if (source->archive && !(s->single && source->is_container && names_records(s->name)))
         return SHAPE_ARCHIVE;
     if (source->is_container)
         return SHAPE_RECORDS;
@@ -201,18 +202,41 @@ static enum nd_status put_header(struct nd_survivors *s, struct nd_error *err)
     return put_record(s, s->source->header, err);
 }
 
+/* An input is replaced by what survives of it, in its own format, and by nothing else. */
+static enum nd_status check_replaced(const struct nd_survivors *s, const struct nd_source *source,
+                                     enum shape shape, struct nd_error *err)
+{
+    const char *archive = nd_archive_of_name(s->name);
+
+    if (shape == SHAPE_PATHS || shape == SHAPE_DOCUMENT)
+        return nd_fail(err, ND_EINVAL,
+                       "'%s' is a document, and would be replaced by %s: write elsewhere", s->name,
+                       shape == SHAPE_PATHS ? "a list of paths" : "another");
+    if (source->archive && shape != SHAPE_ARCHIVE)
+        return nd_fail(err, ND_EINVAL,
+                       "'%s' is an archive, and would be replaced by records: write elsewhere",
+                       s->name);
+    if (shape == SHAPE_ARCHIVE && archive && strcmp(archive, source->archive) != 0)
+        return nd_fail(err, ND_EINVAL, "'%s' is named as %s, and is %s: write elsewhere", s->name,
+                       archive, source->archive);
+    return ND_OK;
+}
+
 static enum nd_status choose_single(struct nd_survivors *s, const struct nd_source *source,
                                     struct nd_error *err)
 {
-    const char *name = s->options->output ? s->options->output : "-", *archive;
+    const char *name = s->name, *archive;
     enum shape shape = shape_of(s, source);
+    enum nd_status status = s->replaces ? check_replaced(s, source, shape, err) : ND_OK;
 
-    if (s->shape != SHAPE_UNKNOWN)
-        return check_mix(s, source, shape, err);
+    if (status != ND_OK || s->shape != SHAPE_UNKNOWN)
+        return status == ND_OK ? check_mix(s, source, shape, err) : status;
     s->shape = shape;
     s->first = source;
     s->out = s->single;
     archive = nd_archive_of_name(name);
+    if (s->replaces && shape == SHAPE_RECORDS)
+        nd_output_be_compressed(s->single, source->compression);
     if (shape == SHAPE_ARCHIVE)
         nd_output_be_archive(s->single, archive ? archive : source->archive);
     else if (archive)
@@ -255,7 +279,7 @@ static enum nd_status choose_mirrored(struct nd_survivors *s, const struct nd_so
     s->joint = (struct nd_joint){0};
     if (status != ND_OK || s->shape == SHAPE_FILE)
         return status;
-    status = nd_mirror_open(s->mirror, source->path, NULL, &s->out, err);
+    status = nd_mirror_open(s->mirror, source, NULL, &s->out, err);
     if (status == ND_OK && s->shape == SHAPE_ARCHIVE)
         nd_output_be_archive(s->out, source->archive);
     return status;
@@ -271,7 +295,7 @@ static bool is_passed_over(const struct nd_survivors *s, const struct nd_source 
         return false;
     if (!source->archive || source->entry)
         return true;
-    return s->single ? names_records(s->options->output) : !s->options->output_dir;
+    return s->single ? names_records(s->name) : !s->options->output_dir;
 }
 
 enum nd_status nd_survivors_source(struct nd_survivors *s, const struct nd_source *source,
@@ -314,8 +338,8 @@ static enum nd_status add_file(struct nd_survivors *s, struct nd_view record, st
                        "--copy-to",
                        source->path);
     if (s->by_link)
-        return nd_mirror_link(s->mirror, source->path, err);
-    status = nd_mirror_open(s->mirror, source->path, source->entry, &s->out, err);
+        return nd_mirror_link(s->mirror, source, err);
+    status = nd_mirror_open(s->mirror, source, source->entry, &s->out, err);
     if (status == ND_OK)
         status = put_file(s, record, err);
     return status == ND_OK ? close_file(s, err) : status;
@@ -360,28 +384,26 @@ enum nd_status nd_survivors_flush(struct nd_survivors *s, struct nd_error *err)
 enum nd_status nd_survivors_finish(struct nd_survivors *s, struct nd_error *err)
 {
     enum nd_status status = close_file(s, err);
-    const char *archive =
-        s->single ? nd_archive_of_name(s->options->output ? s->options->output : "-") : NULL;
+    struct nd_output *single = s->single;
+    const char *archive = nd_archive_of_name(s->name);
 
-    if (status != ND_OK || !s->single)
+    if (status != ND_OK || !single)
         return status;
     if (s->shape == SHAPE_UNKNOWN && archive) /* no input at all: an archive without entries */
-        nd_output_be_archive(s->single, archive);
-    return nd_output_finish(s->single, err);
+        nd_output_be_archive(single, archive);
+    s->single = s->out = NULL;
+    return nd_output_finish(single, err);
 }
 
-enum nd_status nd_survivors_publish(struct nd_survivors *s, size_t *n_published,
-                                    struct nd_error *err)
+void nd_survivors_are_published(struct nd_survivors *s)
 {
-    struct nd_output *single = s->single;
-    enum nd_status status;
+    if (s->mirror)
+        nd_mirror_is_published(s->mirror);
+}
 
-    if (!single)
-        return nd_mirror_publish(s->mirror, n_published, err);
-    s->single = NULL;
-    status = nd_output_publish(single, err);
-    *n_published += status == ND_OK;
-    return status;
+const struct nd_input_file *nd_survivors_replaced(const struct nd_survivors *s, size_t i)
+{
+    return s->mirror ? nd_mirror_replaced(s->mirror, i) : NULL;
 }
 
 void nd_survivors_free(struct nd_survivors *s)

@@ -1,4 +1,4 @@
-/* survivors.h - the records that stay, in the form in which they came */
+/* survivors.h - the records that stay, or those that go, in the form in which they came */
 #ifndef ND_PIPELINE_SURVIVORS_H
 #define ND_PIPELINE_SURVIVORS_H
 
@@ -6,14 +6,29 @@
 #include <neardup/input.h>
 #include <neardup/run.h>
 
+#include "base/publish.h"
+
+#include <stdbool.h>
+
 /*
  * One of: a stream of records, an archive or a list of paths (-o); a folder that mirrors the inputs
  * (--output-dir); copies of or links to files.  Used by one thread at a time.
  */
 struct nd_survivors;
 
-/* NULL with err->status ND_OK where the options ask for none. */
-struct nd_survivors *nd_survivors_new(const struct nd_run_options *options, struct nd_error *err);
+/* Where they go, when all has been added.  `options` says the rest. */
+struct nd_survivors_params {
+    const struct nd_run_options *options;
+    struct nd_publisher *publisher;
+    enum nd_publish_stage stage;
+    const char *output;           /* NULL: the standard output, or: */
+    const char *folder;           /* not NULL: a mirror */
+    bool by_link;                 /* of links */
+    struct nd_file_mark replaced; /* the only input, in whose place the output goes */
+};
+/* NULL: ND_EIO, ND_ENOMEM. */
+struct nd_survivors *nd_survivors_new(const struct nd_survivors_params *params,
+                                      struct nd_error *err);
 
 /* Before the first source: with -o, a document goes there itself and not in a list of paths, and so
  * there can only be one. */
@@ -34,12 +49,14 @@ enum nd_status nd_survivors_return(struct nd_survivors *s, struct nd_error *err)
 /* Hand on what is buffered, where somebody may be waiting for it. */
 enum nd_status nd_survivors_flush(struct nd_survivors *s, struct nd_error *err);
 
-/* All has been added; files are whole but have not their names. */
+/* All has been added: the publisher has what is whole. */
 enum nd_status nd_survivors_finish(struct nd_survivors *s, struct nd_error *err);
-/* After finish: give the files their names; *n_published is increased by those that have them. */
-enum nd_status nd_survivors_publish(struct nd_survivors *s, size_t *n_published,
-                                    struct nd_error *err);
-/* Frees it; what was not published is removed.  NULL: nothing. */
+/* What was finished has been published. */
+void nd_survivors_are_published(struct nd_survivors *s);
+/* Of a mirror the i-th input that will be replaced; NULL: there are fewer. */
+const struct nd_input_file *nd_survivors_replaced(const struct nd_survivors *s, size_t i);
+/* Frees it; folders that were made go where nothing was published (nd_mirror_free).  NULL: nothing.
+ */
 void nd_survivors_free(struct nd_survivors *s);
 
 #endif

@@ -8,20 +8,34 @@
 
 #include "base/hash.h"
 
+struct nd_use_summary nd_run_use_summary(const struct nd_run_summary *counts, uint64_t found)
+{
+    return (struct nd_use_summary){
+        .documents = counts->documents,
+        .bad_records = counts->bad_records,
+        .failed_inputs = counts->failed_inputs,
+        .left_out = counts->left_out,
+        .partly_published = counts->partly_published,
+        .wrote_in_place = counts->wrote_in_place,
+        .found = found,
+    };
+}
+
 enum nd_status nd_use_begin(struct nd_use *use, const struct nd_run_options *options,
-                            const char *first, const char *second,
+                            const struct nd_run_files *files, const char *first, const char *second,
                             const struct nd_run_events *events, struct nd_error *err)
 {
     static const struct nd_reading_hooks hooks;
 
     *use = (struct nd_use){.options = *options};
     use->options.manifest = use->options.clusters = use->options.summary = NULL;
+    use->options.removed = NULL;
     use->options.output_dir = use->options.copy_to = use->options.link_to = NULL;
     use->options.within = first;
     use->options.prefer_field = second;
     use->options.n_prefer = 0;
     use->options.dry_run = 1;
-    return nd_run_begin(&use->run, &use->options, events, &use->counts, &hooks, err);
+    return nd_run_begin(&use->run, &use->options, files, events, &use->counts, &hooks, err);
 }
 
 struct nd_view nd_use_first(const struct nd_use *use, const struct nd_document *document)
@@ -170,7 +184,7 @@ enum nd_status nd_use_walk(struct nd_use *use, int parts,
     }
     if (status == ND_OK && got < 0)
         status = (enum nd_status)got;
-    return status == ND_OK ? nd_run_check_strict(&use->run, err) : status;
+    return status == ND_OK ? nd_run_judge(&use->run, err) : status;
 }
 
 enum nd_status nd_use_bad(struct nd_use *use, const struct nd_use_item *item, const char *reason,
@@ -183,7 +197,7 @@ enum nd_status nd_use_bad(struct nd_use *use, const struct nd_use_item *item, co
 enum nd_status nd_use_open(struct nd_use *use, bool is_json, struct nd_error *err)
 {
     use->is_json = is_json;
-    use->out = nd_output_open(use->options.output, err);
+    use->out = nd_run_open_output(&use->run, err);
     return use->out ? ND_OK : err->status ? err->status : ND_EIO;
 }
 
@@ -278,16 +292,12 @@ enum nd_status nd_row_end(struct nd_use *use, struct nd_error *err)
 enum nd_status nd_use_end(struct nd_use *use, enum nd_status status, uint64_t found,
                           struct nd_use_summary *summary, struct nd_error *err)
 {
-    struct nd_output *out = use->out;
-
-    *summary = (struct nd_use_summary){use->counts.documents, use->counts.bad_records,
-                                       use->counts.failed_inputs, found};
-    if (status == ND_OK && out)
-        status = nd_output_finish(out, err);
-    if (status == ND_OK && out)
-        status = nd_output_publish(out, err);
+    if (status == ND_OK && use->out)
+        status = nd_output_finish(use->out, err);
     else
-        nd_output_discard(out);
+        nd_output_discard(use->out);
+    if (status == ND_OK)
+        status = nd_run_publish(&use->run, err);
     for (unsigned i = 0; use->sketcher && i < nd_pool_threads(use->run.pool); i++)
         nd_sketcher_free(use->sketcher[i]);
     for (unsigned i = 0; use->signer && i < nd_pool_threads(use->run.pool); i++)
@@ -300,5 +310,6 @@ enum nd_status nd_use_end(struct nd_use *use, enum nd_status status, uint64_t fo
     nd_json_release(&use->row);
     nd_json_release(&use->head);
     nd_run_end(&use->run);
+    *summary = nd_run_use_summary(&use->counts, found);
     return nd_run_status(status, err);
 }

@@ -37,7 +37,7 @@ struct nd_use {
  * nd_use_first.  Undo with nd_use_end whatever the status.
  */
 enum nd_status nd_use_begin(struct nd_use *use, const struct nd_run_options *options,
-                            const char *first, const char *second,
+                            const struct nd_run_files *files, const char *first, const char *second,
                             const struct nd_run_events *events, struct nd_error *err);
 
 /* Values of the fields; data NULL where absent. */
@@ -54,7 +54,7 @@ struct nd_use_item {
 
 /*
  * `take` each document, in order.  parts: of enum nd_sketch_parts; -1: no sketches.  A bad record
- * is told of; ND_EINPUT where the options are strict.
+ * is told of; ND_EINPUT where what was read may not be published (nd_run_judge).
  */
 enum nd_status nd_use_walk(struct nd_use *use, int parts,
                            enum nd_status (*take)(void *context, const struct nd_use_item *item,

@@ -77,7 +77,7 @@ PY
     [ "$status" -eq 1 ]
     [[ $output == '{"id":"alone.html"'* ]]
     run neardup anchors site no-such-file -o out.jsonl
-    [ "$status" -eq 2 ]
+    [ "$status" -eq 3 ]
     [ -s out.jsonl ]
 }
 

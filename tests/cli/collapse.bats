@@ -70,14 +70,14 @@ PY
 @test "collapse: as dedup decides, on a large list" {
     large_corpus all.jsonl
     for keep in first longest min:n last; do
-        neardup collapse all.jsonl --keep $keep -o collapsed 2>/dev/null
-        neardup dedup all.jsonl --keep $keep -o deduped -q 2>/dev/null
+        neardup collapse all.jsonl --max-bad 5% --keep $keep -o collapsed 2>/dev/null
+        neardup dedup all.jsonl --max-bad 5% --keep $keep -o deduped -q 2>/dev/null
         sort collapsed >c
         sort deduped >d
         cmp c d
     done
-    neardup collapse all.jsonl --expand rank -j1 -o one 2>/dev/null
-    neardup collapse all.jsonl --expand rank -j4 -o four 2>/dev/null
+    neardup collapse all.jsonl --max-bad 5% --expand rank -j1 -o one 2>/dev/null
+    neardup collapse all.jsonl --max-bad 5% --expand rank -j4 -o four 2>/dev/null
     cmp one four
 }
 

@@ -110,7 +110,7 @@ PY
     [ ! -e out ]
     run neardup filter -p spam.jsonl mail.jsonl -o spam.jsonl
     [ "$status" -eq 2 ]
-    [[ $output == *"'spam.jsonl' is an input, and would be lost"* ]]
+    [[ $output == *"'spam.jsonl' is read by this run, and would be lost"* ]]
     : >empty.jsonl
     run neardup filter -p empty.jsonl mail.jsonl
     [ "$status" -eq 2 ]
@@ -118,7 +118,7 @@ PY
     run neardup filter -p spam.jsonl -a -c mail.jsonl
     [ "$status" -eq 2 ]
     run neardup filter -p spam.jsonl mail.jsonl missing.jsonl
-    [ "$status" -eq 2 ]
+    [ "$status" -eq 3 ]
     [[ $output == *"1 input that failed"* ]]
 }
 

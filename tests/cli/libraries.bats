@@ -52,7 +52,7 @@ opened() { # ARGUMENTS: the libraries that the dynamic linker loads, of these tw
     : >"absent/$file"
     missing="cannot be read without libarchive: "
     LD_LIBRARY_PATH=absent run neardup sketch -q small.jsonl.{gz,zst,xz,bz2,lz4} a.tar b.tgz a.zip -o out
-    [ "$status" -eq 2 ]
+    [ "$status" -eq 3 ]
     [[ ${lines[0]} == "neardup: small.jsonl.zst: zstd data $missing"*"$file: "* ]]
     [[ ${lines[1]} == "neardup: small.jsonl.xz: xz data $missing"*"$file: "* ]]
     [[ ${lines[2]} == "neardup: small.jsonl.bz2: bzip2 data $missing"* ]]
@@ -90,7 +90,7 @@ opened() { # ARGUMENTS: the libraries that the dynamic linker loads, of these tw
     : >"absent/$file"
     missing="HTML cannot be read without libxml2: "
     LD_LIBRARY_PATH=absent run neardup sketch -q plain.txt page.html -o out
-    [ "$status" -eq 2 ]
+    [ "$status" -eq 3 ]
     [[ ${lines[0]} == "neardup: page.html: $missing"*"$file: "* ]]
     [ "$(wc -l <out)" -eq 1 ]
     small_corpus

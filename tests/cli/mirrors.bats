@@ -77,7 +77,7 @@ PY
 @test "mirrors: what is wrong is said" {
     echo '{"url":"nowhere","text":"some words"}' >bad.jsonl
     run neardup mirrors bad.jsonl
-    [ "$status" -eq 1 ]
+    [ "$status" -eq 2 ]
     [[ $output == *"bad.jsonl:1: url is no address with a host"* ]]
     run neardup mirrors bad.jsonl --url-field at --strict
     [ "$status" -eq 2 ]

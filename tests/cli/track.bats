@@ -129,7 +129,7 @@ PY
 @test "track: what is wrong is said" {
     versions
     run neardup track --time nothing versions.jsonl
-    [ "$status" -eq 1 ]
+    [ "$status" -eq 2 ]
     [[ $output == *"versions.jsonl:1: nothing is missing, the time of the version"* ]]
     run neardup track --time id versions.jsonl --strict
     [ "$status" -eq 2 ]

@@ -145,6 +145,7 @@ static void events_come_in_order_from_the_thread_that_runs(void **state)
 
         options.paths = path;
         options.dry_run = 1;
+        options.max_bad = (struct nd_ratio){1, 10};
         options.recipe.dedup.threads = threads;
         assert_int_equal(nd_run_dedup(&options, &events, &summary, NULL), ND_OK);
         assert_int_equal(told.line, 60000);

@@ -1,0 +1,45 @@
+/* neardup/result_file.h - a file that appears whole under its name, or not at all */
+#ifndef NEARDUP_RESULT_FILE_H
+#define NEARDUP_RESULT_FILE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include <neardup/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * What is written has no name until it is published, and is then on the disk; a symbolic link is
+ * followed, permissions are kept.  A device, a pipe, "-" for the standard output and /dev/fd/5 for
+ * what is open as 5 are written in place.  Needs libneardup.  One thread at a time.
+ */
+struct nd_result_file;
+
+/*
+ * `reads`: what the caller reads to make this file, by name ("-": the standard input).  ND_EINVAL:
+ * `name` is one of them, by whatever name; ND_EIO: it cannot be written; ND_ENOMEM.
+ */
+ND_API enum nd_status nd_result_file_open(struct nd_result_file **file, const char *name,
+                                          const char *const *reads, size_t n_reads,
+                                          struct nd_error *err);
+
+/* Only look whether it could be opened, as far as `reads` goes: ND_EINVAL, ND_ENOMEM. */
+ND_API enum nd_status nd_result_file_check(const char *name, const char *const *reads,
+                                           size_t n_reads, struct nd_error *err);
+
+/* Where to write: borrowed, and not to be closed.  Files that are not in place can be sought in. */
+ND_API FILE *nd_result_file_stream(struct nd_result_file *file);
+
+/* All has been written: give it its name.  Frees it, whatever the result.  ND_EIO, ND_ENOMEM. */
+ND_API enum nd_status nd_result_file_publish(struct nd_result_file *file, struct nd_error *err);
+
+/* Nothing appears.  Frees it.  NULL: nothing. */
+ND_API void nd_result_file_discard(struct nd_result_file *file);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
