@@ -57,24 +57,11 @@ static const struct nd_hamming_kind *kind_of(enum nd_hamming_family family)
 enum nd_status nd_hamming_new(struct nd_hamming **index, const struct nd_hamming_plan *plan,
                               struct nd_error *err)
 {
-    enum nd_status status = nd_hamming_problem_check(&plan->problem, err);
-    struct nd_hamming_plan again;
+    enum nd_status status = nd_hamming_plan_check(plan, err);
     struct nd_hamming *made;
 
-    /* A plan that was altered would make an index that misses answers. */
-    if (status == ND_OK)
-        status = nd_hamming_design(&plan->problem, NULL, plan->family, plan->key_bits, plan->tables,
-                                   &again, err);
     if (status != ND_OK)
         return status;
-    if (again.tables != plan->tables || again.key_bits != plan->key_bits)
-        return nd_fail(err, ND_EINVAL, "no %s design has %u tables with keys of %u bits",
-                       nd_hamming_family_name(plan->family), plan->tables, plan->key_bits);
-    if ((plan->family == ND_HAMMING_HALVES || plan->family == ND_HAMMING_WINDOWS) &&
-        !(plan->fill >= ND_HAMMING_FILL_LEAST && plan->fill <= ND_HAMMING_FILL_MOST))
-        return nd_fail(err, ND_EINVAL, "%s with a fill of %g: %g to %g can be had",
-                       nd_hamming_family_name(plan->family), plan->fill, ND_HAMMING_FILL_LEAST,
-                       ND_HAMMING_FILL_MOST);
     made = calloc(1, sizeof *made);
     if (made) {
         made->lock = nd_rwlock_new();
@@ -126,6 +113,8 @@ enum nd_status nd_hamming_check_bits(const uint64_t *fingerprints, size_t n, uns
 {
     size_t words = nd_hamming_words(bits);
 
+    if (n && !fingerprints)
+        return nd_fail(err, ND_EINVAL, "%zu fingerprints, but none are given", n);
     if (bits % 64 == 0)
         return ND_OK;
     for (size_t i = 0; i < n; i++)
@@ -141,6 +130,9 @@ enum nd_status nd_hamming_add(struct nd_hamming *index, const uint64_t *fingerpr
     enum nd_status status = nd_hamming_check_bits(fingerprints, n, index->plan.problem.bits, err);
     size_t added = 0, words = nd_hamming_words(index->plan.problem.bits), some, done;
 
+    if (status == ND_OK && !ids && n > (UINT64_C(1) << 32) - first_id)
+        status =
+            nd_fail(err, ND_EINVAL, "%zu numbers from %u on: they end at 2^32 - 1", n, first_id);
     if (status != ND_OK)
         return status;
     do {
@@ -207,6 +199,8 @@ enum nd_status nd_hamming_query(const struct nd_hamming *index, const uint64_t *
     struct nd_hamming_list list[ND_HAMMING_LISTS];
     struct nd_hamming_sink sink = {.matches = out, .list = list};
 
+    if (!out)
+        return nd_fail(err, ND_EINVAL, "there is no list for the answers");
     return run(index, queries, n, distance, &sink, err);
 }
 
@@ -217,6 +211,8 @@ enum nd_status nd_hamming_query_count(const struct nd_hamming *index, const uint
     struct nd_hamming_list list[ND_HAMMING_LISTS];
     struct nd_hamming_sink sink = {.count = count, .list = list};
 
+    if (n && !count)
+        return nd_fail(err, ND_EINVAL, "there is no array for the counts");
     for (size_t i = 0; i < n; i++)
         count[i] = 0;
     return run(index, queries, n, distance, &sink, err);

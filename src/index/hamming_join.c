@@ -162,6 +162,8 @@ enum nd_status nd_hamming_pairs(const uint64_t *fingerprints, size_t n, unsigned
 
     if (status == ND_OK)
         status = nd_hamming_check_bits(fingerprints, n, bits, err);
+    if (status == ND_OK && !report)
+        status = nd_fail(err, ND_EINVAL, "there is no function that takes the pairs");
     if (status != ND_OK || n < 2)
         return status;
     if (n > UINT32_MAX)
