@@ -126,16 +126,42 @@ static enum nd_status replace(struct change *c, const struct nd_hamming_target *
         status = nd_temporary_publish(temporary, err);
     else
         nd_temporary_discard(temporary);
-    close(fd); /* with the lock, so not before */
-    if (status == ND_OK && fsync(folder) != 0)
-        status = nd_hamming_target_failed(t, err);
+    close(fd);           /* with the lock, so not before */
+    if (status == ND_OK) /* the name is there, whether the folder can be synced or not */
+        (void)fsync(folder);
     close(folder);
     return status;
 }
 
 /*
+ * Write and sync a header in place of the older one, and what was added is there.  Where that
+ * fails, what stood there is put back, so that it is not; if even that fails, what readers find
+ * decides.
+ */
+static enum nd_status write_newer(const struct nd_hamming_target *t, const unsigned char *page,
+                                  uint64_t offset, struct nd_error *err)
+{
+    unsigned char older[ND_HAMMING_PAGE], now[ND_HAMMING_PAGE];
+    enum nd_status status = ND_OK;
+
+    if (pread(t->fd, older, sizeof older, (off_t)offset) != (ssize_t)sizeof older)
+        return nd_hamming_target_failed(t, err);
+    status = nd_hamming_write_at(t->fd, t->path, page, ND_HAMMING_PAGE, offset, err);
+    if (status == ND_OK && fdatasync(t->fd) != 0)
+        status = nd_hamming_target_failed(t, err);
+    if (status == ND_OK ||
+        nd_hamming_write_at(t->fd, t->path, older, sizeof older, offset, NULL) == ND_OK)
+        return status;
+    return pread(t->fd, now, sizeof now, (off_t)offset) == (ssize_t)sizeof now &&
+                   memcmp(now, page, sizeof now) == 0
+               ? ND_OK
+               : status;
+}
+
+/*
  * A segment behind the others, synced, then one header after the other: whenever this ends, one of
- * them is whole, and what it names is there.  The one that is read now goes last.
+ * them is whole, and what it names is there.  The one that is read now goes last; that it cannot be
+ * written is no failure, since the other one serves.
  */
 static enum nd_status append(struct change *c, const struct nd_hamming_target *t,
                              struct nd_error *err)
@@ -150,20 +176,18 @@ static enum nd_status append(struct change *c, const struct nd_hamming_target *t
     status = write_source(c, t->fd, t->path, err);
     if (status == ND_OK && fdatasync(t->fd) != 0)
         status = nd_hamming_target_failed(t, err);
+    c->header.generation++;
+    nd_hamming_header_write(&c->header, page);
+    if (status == ND_OK)
+        status = write_newer(t, page, !current * sizeof page, err);
     if (status != ND_OK) {
         (void)!ftruncate(t->fd, (off_t)before);
         return status;
     }
-    c->header.generation++;
-    nd_hamming_header_write(&c->header, page);
-    for (unsigned i = 0; i < ND_HAMMING_HEADERS && status == ND_OK; i++) {
-        uint64_t offset = (i ? current : !current) * sizeof page;
-
-        status = nd_hamming_write_at(t->fd, t->path, page, sizeof page, offset, err);
-        if (status == ND_OK && fdatasync(t->fd) != 0)
-            status = nd_hamming_target_failed(t, err);
-    }
-    return status;
+    if (nd_hamming_write_at(t->fd, t->path, page, sizeof page, current * sizeof page, NULL) ==
+        ND_OK)
+        (void)fdatasync(t->fd);
+    return ND_OK;
 }
 
 static enum nd_status check_count(uint64_t count, size_t more, struct nd_error *err)
