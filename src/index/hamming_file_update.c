@@ -135,11 +135,11 @@ static enum nd_status replace(struct change *c, const struct nd_hamming_target *
 
 /*
  * Write and sync a header in place of the older one, and what was added is there.  Where that
- * fails, what stood there is put back, so that it is not; if even that fails, what readers find
- * decides.
+ * fails, what stood there is put back, so that it is not, and the file ends at `end` again; if even
+ * that fails, what readers find decides.
  */
 static enum nd_status write_newer(const struct nd_hamming_target *t, const unsigned char *page,
-                                  uint64_t offset, struct nd_error *err)
+                                  uint64_t offset, uint64_t end, struct nd_error *err)
 {
     unsigned char older[ND_HAMMING_PAGE], now[ND_HAMMING_PAGE];
     enum nd_status status = ND_OK;
@@ -149,9 +149,14 @@ static enum nd_status write_newer(const struct nd_hamming_target *t, const unsig
     status = nd_hamming_write_at(t->fd, t->path, page, ND_HAMMING_PAGE, offset, err);
     if (status == ND_OK && fdatasync(t->fd) != 0)
         status = nd_hamming_target_failed(t, err);
-    if (status == ND_OK ||
-        nd_hamming_write_at(t->fd, t->path, older, sizeof older, offset, NULL) == ND_OK)
+    if (status == ND_OK)
+        return ND_OK;
+    if (nd_hamming_write_at(t->fd, t->path, older, sizeof older, offset, NULL) == ND_OK) {
+        /* Unsynced, the disk may have the new one, which names what would be cut off. */
+        if (fdatasync(t->fd) == 0)
+            (void)!ftruncate(t->fd, (off_t)end);
         return status;
+    }
     return pread(t->fd, now, sizeof now, (off_t)offset) == (ssize_t)sizeof now &&
                    memcmp(now, page, sizeof now) == 0
                ? ND_OK
@@ -178,12 +183,13 @@ static enum nd_status append(struct change *c, const struct nd_hamming_target *t
         status = nd_hamming_target_failed(t, err);
     c->header.generation++;
     nd_hamming_header_write(&c->header, page);
-    if (status == ND_OK)
-        status = write_newer(t, page, !current * sizeof page, err);
     if (status != ND_OK) {
         (void)!ftruncate(t->fd, (off_t)before);
         return status;
     }
+    status = write_newer(t, page, !current * sizeof page, before, err);
+    if (status != ND_OK)
+        return status;
     if (nd_hamming_write_at(t->fd, t->path, page, sizeof page, current * sizeof page, NULL) ==
         ND_OK)
         (void)fdatasync(t->fd);
