@@ -1,4 +1,4 @@
-/* cmd_index.c - neardup index: which part of it, plans, and all pairs within K bits */
+/* cmd_index.c - neardup index: which part of it, and plans */
 #include "fingerprints.h"
 #include "report.h"
 
@@ -19,7 +19,7 @@ static const char *duration_text(double seconds, char out[32])
     return out;
 }
 
-static void print_plan(const struct nd_hamming_plan *p, bool is_taken)
+static void print_plan(FILE *out, const struct nd_hamming_plan *p, bool is_taken)
 {
     const char *name = nd_hamming_plan_name(p);
     char keys[32] = "-", fill[32] = "-", memory[32], build[32], query[32];
@@ -30,25 +30,25 @@ static void print_plan(const struct nd_hamming_plan *p, bool is_taken)
         snprintf(keys, sizeof keys, "%u-%u", p->key_bits, p->key_bits_most);
     if (p->fill > 0)
         snprintf(fill, sizeof fill, "%.2f", p->fill);
-    printf("%c %-9s %6u  %-7s %4s %12.4g %10.4g  %10s %10s %10s%s%s\n", is_taken ? '*' : ' ',
-           nd_hamming_family_name(p->family), p->tables, keys, fill, p->candidates, p->lines,
-           bytes_text(p->bytes, memory), duration_text(p->build_seconds, build),
-           duration_text(p->query_seconds, query), name ? "  " : "", name ? name : "");
+    fprintf(out, "%c %-9s %6u  %-7s %4s %12.4g %10.4g  %10s %10s %10s%s%s\n", is_taken ? '*' : ' ',
+            nd_hamming_family_name(p->family), p->tables, keys, fill, p->candidates, p->lines,
+            bytes_text(p->bytes, memory), duration_text(p->build_seconds, build),
+            duration_text(p->query_seconds, query), name ? "  " : "", name ? name : "");
 }
 
-static void print_head(const struct nd_hamming_problem *problem)
+static void print_head(FILE *out, const struct nd_hamming_problem *problem)
 {
     double degree = nd_hamming_chance_degree(problem);
 
-    printf("%llu fingerprints of %u bits within %u\n", (unsigned long long)problem->count,
-           problem->bits, problem->distance);
-    printf("pairs by chance: %.4g, %.3g for each fingerprint%s\n\n",
-           nd_hamming_chance_pairs(problem), degree,
-           degree > ND_HAMMING_DEGREE_WARN
-               ? "\nwarning: above 0.01, clusters grow by chance: more bits or a smaller distance"
-               : "");
-    printf("  %-9s %6s  %-7s %4s %12s %10s  %10s %10s %10s\n", "design", "tables", "key", "fill",
-           "candidates", "lines", "memory", "build", "query");
+    fprintf(out, "%llu fingerprints of %u bits within %u\n", (unsigned long long)problem->count,
+            problem->bits, problem->distance);
+    fprintf(out, "pairs by chance: %.4g, %.3g for each fingerprint%s\n\n",
+            nd_hamming_chance_pairs(problem), degree,
+            degree > ND_HAMMING_DEGREE_WARN
+                ? "\nwarning: above 0.01, clusters grow by chance: more bits or a smaller distance"
+                : "");
+    fprintf(out, "  %-9s %6s  %-7s %4s %12s %10s  %10s %10s %10s\n", "design", "tables", "key",
+            "fill", "candidates", "lines", "memory", "build", "query");
 }
 
 /* The designs that --tables or --key-bits ask for. */
@@ -134,12 +134,30 @@ static enum nd_status make_plans(const struct hamming_settings *h,
     return nd_hamming_plans(problem, &machine, plan, ND_HAMMING_PLANS_MAX, n, err);
 }
 
+static int print_plans(FILE *out, const struct hamming_settings *h,
+                       const struct nd_hamming_problem *problem, const struct nd_hamming_plan *plan,
+                       size_t n)
+{
+    bool taken = false;
+
+    print_head(out, problem);
+    for (size_t i = 0; i < n; i++) {
+        bool fits = h->memory <= 0 || plan[i].bytes <= h->memory;
+
+        print_plan(out, &plan[i], fits && !taken);
+        taken |= fits;
+    }
+    if (!taken)
+        say("no design fits in the memory");
+    return taken ? 0 : 2;
+}
+
 static int index_plan(const struct hamming_settings *h)
 {
     const struct nd_hamming_problem problem = {h->bits, h->distance, (uint64_t)h->count};
     struct nd_hamming_plan plan[ND_HAMMING_PLANS_MAX];
+    struct results to;
     struct nd_error err;
-    bool taken = false;
     size_t n;
 
     if (h->count < 1 || (h->tables && h->key_bits)) {
@@ -147,103 +165,25 @@ static int index_plan(const struct hamming_settings *h)
                          : "--tables and --key-bits exclude one another");
         return 2;
     }
+    if (!results_open(&to, h->output, &h->calibration, 1))
+        return 2;
     if (make_plans(h, &problem, plan, &n, &err) != ND_OK) {
         say("%s", err.message);
-        return 2;
+        return results_close(&to, 2);
     }
-    print_head(&problem);
-    for (size_t i = 0; i < n; i++) {
-        bool fits = h->memory <= 0 || plan[i].bytes <= h->memory;
-
-        print_plan(&plan[i], fits && !taken);
-        taken |= fits;
-    }
-    if (!taken)
-        say("no design fits in the memory");
-    return close_output() || !taken ? 2 : 0;
+    return results_close(&to, print_plans(to.file, h, &problem, plan, n));
 }
 
-struct pairs {
-    struct nd_hamming_pair *at;
-    size_t n, capacity;
-    bool out_of_memory;
-};
-
-static int keep_pairs(void *context, const struct nd_hamming_pair *pair, size_t n)
+/* Options that would do nothing.  False: it was said which. */
+static bool check_outputs(const struct hamming_settings *h, const char *what)
 {
-    struct pairs *p = context;
-
-    if (p->n + n > p->capacity) {
-        size_t capacity = p->capacity + p->capacity / 2 + n;
-        struct nd_hamming_pair *more = realloc(p->at, capacity * sizeof *more);
-
-        p->out_of_memory = !more;
-        if (!more)
-            return 1;
-        p->at = more;
-        p->capacity = capacity;
-    }
-    memcpy(p->at + p->n, pair, n * sizeof *pair);
-    p->n += n;
-    return 0;
-}
-
-static int by_position(const void *a, const void *b)
-{
-    const struct nd_hamming_pair *x = a, *y = b;
-
-    if (x->a != y->a)
-        return x->a < y->a ? -1 : 1;
-    return (x->b > y->b) - (x->b < y->b);
-}
-
-/* Where each file's fingerprints begin, since ids without text count from there. */
-static uint64_t number_before(const size_t *start, size_t n_files, size_t i)
-{
-    size_t f = 0;
-
-    while (f + 1 < n_files && start[f + 1] <= i)
-        f++;
-    return (uint64_t)0 - start[f];
-}
-
-static int print_pairs(const struct fingerprints *all, const size_t *start, size_t n_files,
-                       struct pairs *pairs)
-{
-    if (pairs->n)
-        qsort(pairs->at, pairs->n, sizeof *pairs->at, by_position);
-    for (size_t i = 0; i < pairs->n; i++) {
-        const struct nd_hamming_pair *p = &pairs->at[i];
-
-        print_fingerprint_id(all, p->a, number_before(start, n_files, p->a));
-        putchar('\t');
-        print_fingerprint_id(all, p->b, number_before(start, n_files, p->b));
-        printf("\t%u\n", p->distance);
-    }
-    if (close_output())
-        return 2;
-    return pairs->n ? 0 : 1;
-}
-
-static int index_pairs(const struct settings *s, const char *const *path, size_t n)
-{
-    struct fingerprints all = {.row = NULL};
-    struct pairs pairs = {.at = NULL};
-    struct nd_error err;
-    size_t *start = calloc(n + 1, sizeof *start);
-    int status = 2;
-
-    if (start && fingerprints_read_files(&all, &s->hamming, path, n, start)) {
-        if (nd_hamming_pairs(all.row, all.n, s->hamming.bits, s->hamming.distance,
-                             s->run.recipe.dedup.threads, keep_pairs, &pairs, &err) == ND_OK)
-            status = print_pairs(&all, start, n, &pairs);
-        else
-            say("%s", pairs.out_of_memory ? "out of memory for the pairs" : err.message);
-    }
-    free(pairs.at);
-    free(start);
-    fingerprints_release(&all);
-    return status;
+    if (h->svg && strcmp(what, "stats") != 0)
+        say("--svg is for index stats");
+    else if (h->calibration && strcmp(what, "plan") != 0)
+        say("--calibration is for index plan");
+    else
+        return true;
+    return false;
 }
 
 int cmd_index(struct settings *s)
@@ -253,6 +193,8 @@ int cmd_index(struct settings *s)
     const char *const *path = s->paths.count > 1 ? s->paths.at + 1 : &standard;
     size_t n = s->paths.count ? s->paths.count - 1 : 0;
 
+    if (!check_outputs(&s->hamming, what))
+        return 2;
     if (strcmp(what, "plan") == 0 && n == 0)
         return index_plan(&s->hamming);
     if (strcmp(what, "pairs") == 0)
@@ -266,9 +208,9 @@ int cmd_index(struct settings *s)
     if (strcmp(what, "stats") == 0)
         return index_stats(s, path, n ? n : 1);
     if (strcmp(what, "info") == 0 && n == 1)
-        return index_info(path[0]);
+        return index_info(s, path[0]);
     if (strcmp(what, "verify") == 0 && n == 1)
-        return index_verify(path[0]);
+        return index_verify(s, path[0]);
     if (strcmp(what, "query") == 0 && (n == 1 || n == 2))
         return index_query(s, path[0], n == 2 ? path[1] : standard);
     say("index takes plan; pairs, stats or build and files; add, merge, info, verify or query and "

@@ -16,11 +16,15 @@ static int failed(const struct nd_error *err)
     return 2;
 }
 
-int index_verify(const char *path)
+int index_verify(const struct settings *s, const char *path)
 {
     struct nd_hamming_file *file;
     struct nd_error err;
 
+    if (s->hamming.output) {
+        say("index verify writes nothing: no --output");
+        return 2;
+    }
     if (nd_hamming_file_open(&file, path, &err) != ND_OK)
         return failed(&err);
     nd_hamming_file_close(file);
@@ -28,47 +32,51 @@ int index_verify(const char *path)
 }
 
 /* Where the bytes are; parts that an index has none of are left out. */
-static void print_sizes(const struct nd_hamming_file *file, double count)
+static void print_sizes(FILE *out, const struct nd_hamming_file *file, double count)
 {
     const struct nd_hamming_file_sizes s = nd_hamming_file_sizes(file);
     double bytes = (double)nd_hamming_file_bytes(file);
 
-    printf("segments: %u\nbytes: %.0f\n", s.segments, bytes);
-    printf("bytes of tables: %llu\n", (unsigned long long)s.tables);
+    fprintf(out, "segments: %u\nbytes: %.0f\n", s.segments, bytes);
+    fprintf(out, "bytes of tables: %llu\n", (unsigned long long)s.tables);
     if (s.fingerprints)
-        printf("bytes of fingerprints: %llu\n", (unsigned long long)s.fingerprints);
-    printf("bytes of ids: %llu\n", (unsigned long long)s.ids);
+        fprintf(out, "bytes of fingerprints: %llu\n", (unsigned long long)s.fingerprints);
+    fprintf(out, "bytes of ids: %llu\n", (unsigned long long)s.ids);
     if (s.unused)
-        printf("bytes unused: %llu\n", (unsigned long long)s.unused);
+        fprintf(out, "bytes unused: %llu\n", (unsigned long long)s.unused);
     if (s.values)
-        printf("bits a value in a table: %.2f\n", 8 * (double)s.tables / (double)s.values);
+        fprintf(out, "bits a value in a table: %.2f\n", 8 * (double)s.tables / (double)s.values);
     if (count > 0)
-        printf("bytes a fingerprint: %.2f\n", bytes / count);
+        fprintf(out, "bytes a fingerprint: %.2f\n", bytes / count);
     if (s.sound_headers < 2)
-        printf("headers: one of two; the next add or merge writes both\n");
+        fprintf(out, "headers: one of two; the next add or merge writes both\n");
 }
 
-int index_info(const char *path)
+int index_info(const struct settings *s, const char *path)
 {
     const struct nd_hamming_plan *plan;
     struct nd_hamming_shape shape;
     struct nd_hamming_file *file;
+    struct results to;
     struct nd_error err;
 
+    if (!results_open(&to, s->hamming.output, &path, 1))
+        return 2;
     if (nd_hamming_file_open(&file, path, &err) != ND_OK)
-        return failed(&err);
+        return results_close(&to, failed(&err));
     plan = nd_hamming_file_design(file);
     shape = nd_hamming_file_shape(file);
-    printf("bits: %u\ndistance: %u\nfingerprints: %llu\ndistinct: %llu\nids: %s\ndesign: %s\n"
-           "tables: %u\nkey bits: %u-%u\ncodec: %s\n",
-           plan->problem.bits, plan->problem.distance, (unsigned long long)plan->problem.count,
-           (unsigned long long)nd_hamming_file_distinct(file),
-           nd_hamming_file_has_texts(file) ? "texts" : "numbers",
-           nd_hamming_family_name(plan->family), plan->tables, plan->key_bits, plan->key_bits_most,
-           nd_hamming_codec_name(shape.codec));
-    print_sizes(file, (double)plan->problem.count);
+    fprintf(to.file,
+            "bits: %u\ndistance: %u\nfingerprints: %llu\ndistinct: %llu\nids: %s\ndesign: %s\n"
+            "tables: %u\nkey bits: %u-%u\ncodec: %s\n",
+            plan->problem.bits, plan->problem.distance, (unsigned long long)plan->problem.count,
+            (unsigned long long)nd_hamming_file_distinct(file),
+            nd_hamming_file_has_texts(file) ? "texts" : "numbers",
+            nd_hamming_family_name(plan->family), plan->tables, plan->key_bits, plan->key_bits_most,
+            nd_hamming_codec_name(shape.codec));
+    print_sizes(to.file, file, (double)plan->problem.count);
     nd_hamming_file_close(file);
-    return close_output();
+    return results_close(&to, 0);
 }
 
 /* By query, distance, and the bytes of the id. */
@@ -91,8 +99,9 @@ static int by_text(const void *a, const void *b, void *context)
     return order ? order : (len[0] > len[1]) - (len[0] < len[1]);
 }
 
-static void print_matches(struct nd_hamming_file *file, const struct fingerprints *block,
-                          uint64_t first, struct nd_hamming_matches *found)
+static void print_matches(struct results *to, struct nd_hamming_file *file,
+                          const struct fingerprints *block, uint64_t first,
+                          struct nd_hamming_matches *found)
 {
     bool texts = nd_hamming_file_has_texts(file) != 0;
 
@@ -103,24 +112,24 @@ static void print_matches(struct nd_hamming_file *file, const struct fingerprint
     for (size_t i = 0; i < found->count; i++) {
         const struct nd_hamming_match *match = &found->at[i];
 
-        print_fingerprint_id(block, match->query, first);
+        print_fingerprint_id(to, block, match->query, first);
         if (texts) {
             char digits[ND_HAMMING_NUMBER_MAX];
             size_t len;
             const char *text = nd_hamming_file_text(file, match->id, digits, &len);
 
-            putchar('\t');
-            fwrite(text, 1, len, stdout);
-            printf("\t%u\n", match->distance);
+            putc('\t', to->file);
+            results_put_id(to, text, len);
+            fprintf(to->file, "\t%u\n", match->distance);
         } else {
-            printf("\t%u\t%u\n", match->id, match->distance);
+            fprintf(to->file, "\t%u\t%u\n", match->id, match->distance);
         }
     }
 }
 
 /* The answers for one block of queries.  -1: it was said what failed. */
-static int answer(struct nd_hamming_file *file, const struct fingerprints *block, uint64_t first,
-                  unsigned distance)
+static int answer(struct results *to, struct nd_hamming_file *file,
+                  const struct fingerprints *block, uint64_t first, unsigned distance)
 {
     struct nd_hamming_matches found = {.at = NULL};
     struct nd_error err;
@@ -131,13 +140,14 @@ static int answer(struct nd_hamming_file *file, const struct fingerprints *block
         nd_hamming_matches_release(&found);
         return -1;
     }
-    print_matches(file, block, first, &found);
+    print_matches(to, file, block, first, &found);
     any = found.count > 0;
     nd_hamming_matches_release(&found);
     return any;
 }
 
-static int stream(struct nd_hamming_file *file, struct fingerprint_file *queries, unsigned distance)
+static int stream(struct results *to, struct nd_hamming_file *file,
+                  struct fingerprint_file *queries, unsigned distance)
 {
     struct fingerprints block = {.row = NULL};
     int any = 0, got = 0;
@@ -146,12 +156,13 @@ static int stream(struct nd_hamming_file *file, struct fingerprint_file *queries
         uint64_t first = queries->n;
 
         fingerprints_clear(&block);
-        got = fingerprint_file_read(queries, BLOCK, &block) ? answer(file, &block, first, distance)
-                                                            : -1;
+        got = fingerprint_file_read(queries, BLOCK, &block)
+                  ? answer(to, file, &block, first, distance)
+                  : -1;
         any |= got > 0;
     } while (got >= 0 && block.n > 0);
     fingerprints_release(&block);
-    return close_output() || got < 0 ? 2 : !any;
+    return got < 0 ? 2 : !any;
 }
 
 int index_query(const struct settings *s, const char *index, const char *queries)
@@ -159,19 +170,23 @@ int index_query(const struct settings *s, const char *index, const char *queries
     struct hamming_settings settings = s->hamming;
     const struct nd_hamming_problem *problem;
     struct fingerprint_file in;
+    const char *const inputs[] = {index, queries};
     struct nd_hamming_file *file;
+    struct results to;
     struct nd_error err;
     int status = 2;
 
+    if (!results_open(&to, settings.output, inputs, 2))
+        return 2;
     if (nd_hamming_file_open(&file, index, &err) != ND_OK)
-        return failed(&err);
+        return results_close(&to, failed(&err));
     problem = &nd_hamming_file_design(file)->problem;
     settings.bits = problem->bits;
     if (!settings.has_distance)
         settings.distance = problem->distance;
     if (fingerprint_file_open(&in, &settings, queries))
-        status = stream(file, &in, settings.distance);
+        status = stream(&to, file, &in, settings.distance);
     fingerprint_file_close(&in);
     nd_hamming_file_close(file);
-    return status;
+    return results_close(&to, status);
 }

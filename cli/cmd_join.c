@@ -12,6 +12,7 @@ enum { BLOCK = 1 << 16 };
 
 /* What print_pairs needs: both sides' ids. */
 struct sides {
+    struct results *to;
     const struct fingerprints *queries, *block;
     uint64_t first; /* the number of the block's first fingerprint in its file */
     bool found;
@@ -22,13 +23,13 @@ static int print_pairs(void *context, const struct nd_hamming_pair *pair, size_t
     struct sides *s = context;
 
     for (size_t i = 0; i < n; i++) {
-        print_fingerprint_id(s->queries, pair[i].a, 0);
-        putchar('\t');
-        print_fingerprint_id(s->block, pair[i].b, s->first);
-        printf("\t%u\n", pair[i].distance);
+        print_fingerprint_id(s->to, s->queries, pair[i].a, 0);
+        putc('\t', s->to->file);
+        print_fingerprint_id(s->to, s->block, pair[i].b, s->first);
+        fprintf(s->to->file, "\t%u\n", pair[i].distance);
     }
     s->found = true;
-    return ferror(stdout);
+    return results_failed(s->to);
 }
 
 static bool stream(const struct hamming_settings *h, const struct nd_hamming_batch *batch,
@@ -49,7 +50,7 @@ static bool stream(const struct hamming_settings *h, const struct nd_hamming_bat
             break;
         if (nd_hamming_batch_feed(batch, block.row, block.n, 0, print_pairs, sides, &err) !=
             ND_OK) {
-            if (!ferror(stdout))
+            if (!results_failed(sides->to))
                 say("%s", err.message);
             fine = false;
         }
@@ -60,12 +61,12 @@ static bool stream(const struct hamming_settings *h, const struct nd_hamming_bat
     return fine;
 }
 
-static int join(const struct settings *s, const struct fingerprints *queries)
+static int join(struct results *to, const struct settings *s, const struct fingerprints *queries)
 {
     static const char *const standard = "-";
     const char *const *path = s->paths.count > 1 ? s->paths.at + 1 : &standard;
     size_t n = s->paths.count > 1 ? s->paths.count - 1 : 1;
-    struct sides sides = {.queries = queries};
+    struct sides sides = {.to = to, .queries = queries};
     struct nd_hamming_batch *batch;
     struct nd_error err;
     bool fine = true;
@@ -78,7 +79,7 @@ static int join(const struct settings *s, const struct fingerprints *queries)
     for (size_t i = 0; i < n && fine; i++)
         fine = stream(&s->hamming, batch, path[i], &sides);
     nd_hamming_batch_free(batch);
-    if (close_output() || !fine)
+    if (!fine)
         return 2;
     return sides.found ? 0 : 1;
 }
@@ -131,8 +132,14 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static void put_line(struct results *to, const char *line)
+{
+    results_put_row(to, line, strlen(line));
+    putc('\n', to->file);
+}
+
 /* The reduce of 002, section 3.3: all results sorted by their bytes, each once. */
-static int merge(const struct settings *s)
+static int merge(struct results *to, const struct settings *s)
 {
     struct lines lines = {.at = NULL};
     bool fine = true;
@@ -143,34 +150,53 @@ static int merge(const struct settings *s)
         qsort(lines.at, lines.n, sizeof *lines.at, by_text);
     for (size_t i = 0; i < lines.n; i++) {
         if (fine && (i == 0 || strcmp(lines.at[i - 1], lines.at[i]) != 0))
-            puts(lines.at[i]);
+            put_line(to, lines.at[i]);
     }
     for (size_t i = 0; i < lines.n; i++)
         free(lines.at[i]);
     free(lines.at);
-    return close_output() || !fine ? 2 : 0;
+    return fine ? 0 : 2;
+}
+
+static bool open_results(struct results *to, const struct settings *s)
+{
+    const char **inputs = calloc(s->paths.count + 1, sizeof *inputs);
+    bool fine = inputs != NULL;
+
+    if (!inputs)
+        say("out of memory");
+    for (size_t i = 0; fine && i < s->paths.count; i++)
+        inputs[i] = s->paths.at[i];
+    if (fine) /* what join reads where one file is given */
+        inputs[s->paths.count] = s->paths.count == 1 && !s->hamming.merge ? "-" : NULL;
+    fine = fine && results_open(to, s->hamming.output, inputs, s->paths.count + 1);
+    free(inputs);
+    return fine;
 }
 
 int cmd_join(struct settings *s)
 {
     struct fingerprints queries = {.row = NULL};
     struct fingerprint_file file;
+    struct results to;
     int status = 2;
 
     if (s->paths.count == 0) {
         say("join wants a file%s; see neardup help join", s->hamming.merge ? "" : " of queries");
         return 2;
     }
-    if (s->hamming.merge)
-        return merge(s);
-    if (s->paths.count == 1 && strcmp(s->paths.at[0], "-") == 0) {
+    if (!s->hamming.merge && s->paths.count == 1 && strcmp(s->paths.at[0], "-") == 0) {
         say("queries and fingerprints cannot both come from the standard input");
         return 2;
     }
+    if (!open_results(&to, s))
+        return 2;
+    if (s->hamming.merge)
+        return results_close(&to, merge(&to, s));
     if (fingerprint_file_open(&file, &s->hamming, s->paths.at[0]) &&
         fingerprint_file_read(&file, SIZE_MAX, &queries))
-        status = join(s, &queries);
+        status = join(&to, s, &queries);
     fingerprint_file_close(&file);
     fingerprints_release(&queries);
-    return status;
+    return results_close(&to, status);
 }

@@ -303,10 +303,11 @@ bool fingerprints_read_files(struct fingerprints *out, const struct hamming_sett
     return true;
 }
 
-void print_fingerprint_id(const struct fingerprints *f, size_t i, uint64_t first)
+void print_fingerprint_id(struct results *to, const struct fingerprints *f, size_t i,
+                          uint64_t first)
 {
     if (f->id[i] == NO_TEXT)
-        printf("%llu", (unsigned long long)first + i);
+        results_put_number(to, first + i);
     else
-        fputs(f->text + f->id[i], stdout);
+        results_put_id(to, f->text + f->id[i], strlen(f->text + f->id[i]));
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "results.h"
 #include "settings.h"
 
 /*
@@ -50,6 +51,7 @@ void fingerprints_clear(struct fingerprints *f);
 void fingerprints_release(struct fingerprints *f);
 
 /* Write the id of fingerprint i, of a block whose first is number `first` of its file. */
-void print_fingerprint_id(const struct fingerprints *f, size_t i, uint64_t first);
+void print_fingerprint_id(struct results *to, const struct fingerprints *f, size_t i,
+                          uint64_t first);
 
 #endif

@@ -258,8 +258,10 @@ const struct option option_table[] = {
      "the files are results of join: sort them, and drop lines that are there twice", FOR_JOIN,
      SET(set_hamming_flag)},
 
-    {NULL, "output", 'o', "FILE", "where build and merge write the index", FOR_INDEX,
-     SET(set_hamming_output)},
+    {NULL, "output", 'o', "FILE",
+     "where index build and merge write the index, and the others their results (default: the "
+     "standard output)",
+     FOR_HAMMING, SET(set_hamming_output)},
     {NULL, "codec", 0, "NAME",
      "how build and merge compress tables: ef (Elias-Fano), or manku (XOR, Huffman, blocks; up to "
      "64 "

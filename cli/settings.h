@@ -153,9 +153,11 @@ int cmd_recipe(struct settings *s);
 int index_build(const struct settings *s, const char *const *path, size_t n);
 int index_add(const struct settings *s, const char *index, const char *const *path, size_t n);
 int index_merge(const struct settings *s, const char *const *path, size_t n);
+/* cmd_index_pairs.c */
+int index_pairs(const struct settings *s, const char *const *path, size_t n);
 /* cmd_index_query.c: those that read one. */
-int index_info(const char *path);
-int index_verify(const char *path);
+int index_info(const struct settings *s, const char *path);
+int index_verify(const struct settings *s, const char *path);
 int index_query(const struct settings *s, const char *index, const char *queries);
 /* cmd_index_stats.c */
 int index_stats(const struct settings *s, const char *const *path, size_t n);

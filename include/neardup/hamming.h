@@ -19,6 +19,11 @@ extern "C" {
  * A fingerprint is an array of (bits + 63) / 64 words, bit i being bit i % 64 of word i / 64; what
  * lies above `bits` in the last word must be 0.  An array of n fingerprints is n times as many
  * words, one fingerprint after the other.
+ *
+ * Every function that returns a status checks what it is given: a problem, plan or machine that is
+ * NULL where it must not be or out of range, fewer fingerprints than said (NULL), no place for the
+ * results and no function to call are ND_EINVAL, and nothing is done.  Functions without a handle
+ * keep nothing, so any number of threads may call them at once.
  */
 #define ND_HAMMING_BITS_MIN 32u
 #define ND_HAMMING_BITS_MAX 512u
@@ -118,7 +123,7 @@ ND_API const char *nd_hamming_plan_name(const struct nd_hamming_plan *plan);
  * time, by predicted time.  Two halves come with room, crowded and tight, windows with chains too;
  * a design with a name always comes.  machine NULL: the default figures.  Writes at most `capacity`
  * plans and sets *n to how many; ND_HAMMING_PLANS_MAX always suffice.  ND_EINVAL: problem out of
- * range. ND_ENOMEM.
+ * range, or a figure of the machine is not above 0.  ND_ENOMEM.
  */
 ND_API enum nd_status nd_hamming_plans(const struct nd_hamming_problem *problem,
                                        const struct nd_hamming_machine *machine,
@@ -156,7 +161,7 @@ ND_API enum nd_status nd_hamming_plan_keys(const struct nd_hamming_plan *plan, u
 /*
  * Percolation: how many other fingerprints one of `count` uniform ones meets by chance within the
  * distance, and how many such pairs there are.  Above a degree of ND_HAMMING_DEGREE_WARN, clusters
- * of chance begin to grow.
+ * of chance begin to grow.  Not a number where the problem is out of range.
  */
 #define ND_HAMMING_DEGREE_WARN 0.01
 ND_API double nd_hamming_chance_degree(const struct nd_hamming_problem *problem);
@@ -164,8 +169,15 @@ ND_API double nd_hamming_chance_pairs(const struct nd_hamming_problem *problem);
 
 /*
  * An index in memory: fingerprints with ids of 32 bits; the same fingerprint may stand there with
- * any number of ids.  Safe for one writer and any number of readers at once; a batch of queries
- * sees what is added meanwhile in some of its parts and not in others, 1024 queries at a time.
+ * any number of ids.
+ *
+ * Threads: every function may be called at any time but _new and _free.  Adding and removing
+ * exclude all others, 64 fingerprints at a time; any number of threads ask together; who waits
+ * sleeps.  A batch of queries sees what is added meanwhile in some of its parts and not in others,
+ * 1024 queries at a time.  An index calls no function of its user, so none can call it back.
+ *
+ * fork: the child may free an index if no thread was adding or removing at that moment, and may use
+ * it if no thread was in any call of it; else its first call may wait for ever.
  */
 struct nd_hamming;
 
@@ -196,21 +208,23 @@ ND_API size_t nd_hamming_bytes(const struct nd_hamming *index);
 /*
  * Add n fingerprints under the ids given; ids NULL: the numbers from first_id on.  What the index
  * already held it holds once more.  ND_ENOMEM: the first so many of them are in, nd_hamming_count
- * says how many, and the index is otherwise whole.  ND_EINVAL: a fingerprint has a bit above
- * `bits`; nothing is added.  ND_EUNSUPPORTED: more than 2^32 - 16 distinct fingerprints.
+ * says how many, and the index is otherwise whole: every later call does what it says.  ND_EINVAL:
+ * a fingerprint has a bit above `bits`, or the numbers pass 2^32 - 1; nothing is added.
+ * ND_EUNSUPPORTED: more than 2^32 - 16 distinct fingerprints.
  */
 ND_API enum nd_status nd_hamming_add(struct nd_hamming *index, const uint64_t *fingerprints,
                                      const uint32_t *ids, uint32_t first_id, size_t n,
                                      struct nd_error *err);
 
-/* Remove one pair of fingerprint and id.  ND_EINVAL: there is none. */
+/* Remove one pair of fingerprint and id.  ND_EINVAL: there is none.  Takes no memory; popcount and
+ * scan give some back, the others keep it for what is added next. */
 ND_API enum nd_status nd_hamming_remove(struct nd_hamming *index, const uint64_t *fingerprint,
                                         uint32_t id, struct nd_error *err);
 
 /*
  * Append to *out every id within `distance` bits of each of the n queries, each once for every pair
  * that was added, in no particular order (nd_hamming_matches_sort).  ND_ENOMEM: the list may hold
- * some.  ND_EINVAL: distance above the plan's.
+ * some, and the index is as it was.  ND_EINVAL: distance above the plan's.
  */
 ND_API enum nd_status nd_hamming_query(const struct nd_hamming *index, const uint64_t *queries,
                                        size_t n, unsigned distance, struct nd_hamming_matches *out,
@@ -227,15 +241,17 @@ struct nd_hamming_pair {
     uint32_t distance;
 };
 
-/* Takes pairs as they are found, in no particular order; another value than 0 stops the join. */
+/* Takes pairs as they are found, in no particular order; another value than 0 stops the join, and
+ * it is not called again.  It may call every function of this header. */
 typedef int nd_hamming_report(void *context, const struct nd_hamming_pair *pairs, size_t n);
 
 /*
  * All pairs of the n fingerprints within the distance, each once, by position.  Partition on each
  * key of a design, compare within, report in the first table only (002, section 3.1.2, for the
  * designs).  12 bytes a fingerprint beside the input, some more for those that share a key with
- * more than 4096 others.  threads 0: one a processor; report is called by one thread at a time.
- * ND_EINVAL; ND_EUNSUPPORTED: 2^32 or more; ND_ENOMEM; ND_ECANCELLED: report said so.
+ * more than 4096 others.  threads 0: one a processor; report is called by one thread at a time,
+ * which need not be the caller's. ND_EINVAL; ND_EUNSUPPORTED: 2^32 or more; ND_ENOMEM;
+ * ND_ECANCELLED: report said so.
  */
 ND_API enum nd_status nd_hamming_pairs(const uint64_t *fingerprints, size_t n, unsigned bits,
                                        unsigned distance, unsigned threads,
@@ -247,6 +263,10 @@ ND_API enum nd_status nd_hamming_pairs(const uint64_t *fingerprints, size_t n, u
  * stream.  For 64 bits within 3 a filter lets few of them through: 32 MB and about 550 bytes a
  * query (32 within 1), or, from 2 million queries on, 1 GB and an index of the queries.  The
  * queries may be freed after _new.
+ *
+ * Any number of threads may feed one batch.  The function that takes the pairs is called by the
+ * thread that feeds; it may feed the batch again, and it may free it: the memory goes when the last
+ * call that feeds returns.  fork: as of an index to which nothing is added.
  */
 struct nd_hamming_batch;
 
@@ -258,8 +278,8 @@ ND_API void nd_hamming_batch_free(struct nd_hamming_batch *batch);
 
 /*
  * Report every pair of a query (a: its number) and one of the n fingerprints (b: `first` + its
- * number here) within the distance, in the order of the fingerprints.  Any number of threads may
- * feed one batch.  ND_EINVAL, ND_ENOMEM, ND_ECANCELLED: report said so.
+ * number here) within the distance, in the order of the fingerprints.  ND_EINVAL; ND_ENOMEM,
+ * ND_ECANCELLED (report said so): some were reported, and the batch is as it was.
  */
 ND_API enum nd_status nd_hamming_batch_feed(const struct nd_hamming_batch *batch,
                                             const uint64_t *fingerprints, size_t n, uint64_t first,

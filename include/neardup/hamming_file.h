@@ -25,7 +25,11 @@ extern "C" {
  *
  * Caveats: an open file is mapped, and must not shrink until it is closed: reading what was cut off
  * raises SIGBUS, which kills a process without a handler for it; the library installs none.  Its
- * own writers never cut off what a reader may look at.  On file systems without flock (some network
+ * own writers never cut off what a reader may look at.
+ *
+ * Threads: an open file does not change; any number of threads may call everything but _close, and
+ * so may the child of a fork.  Writers are functions of a path: of several at once, in one process
+ * or in many, one writes and the others fail.  On file systems without flock (some network
  * ones) there is no lock.
  */
 struct nd_hamming_file;
@@ -130,7 +134,7 @@ struct nd_hamming_file_sizes {
 };
 ND_API struct nd_hamming_file_sizes nd_hamming_file_sizes(const struct nd_hamming_file *file);
 
-/* As nd_hamming_query; any number of threads at once.  Ids: see nd_hamming_file_has_texts. */
+/* As nd_hamming_query.  Ids: see nd_hamming_file_has_texts. */
 ND_API enum nd_status nd_hamming_file_query(const struct nd_hamming_file *file,
                                             const uint64_t *queries, size_t n, unsigned distance,
                                             struct nd_hamming_matches *out, struct nd_error *err);
@@ -143,16 +147,16 @@ ND_API int nd_hamming_file_has_texts(const struct nd_hamming_file *file);
 
 /*
  * The id of an entry of a file with texts, *len bytes; not terminated; as long as the file is open,
- * or `number` (ND_HAMMING_NUMBER_MAX bytes), where it may stand.
+ * or `number` (ND_HAMMING_NUMBER_MAX bytes), where it may stand.  NULL: there is no such entry.
  */
 #define ND_HAMMING_NUMBER_MAX 10
 ND_API const char *nd_hamming_file_text(const struct nd_hamming_file *file, uint32_t entry,
                                         char *number, size_t *len);
 
 /*
- * The fingerprints and ids of the n entries from number `first` on; first + n is at most
- * problem.count.  Segment by segment, in each sorted; with merged segments every order of adding
- * gives the same.
+ * The fingerprints and ids of the n entries from number `first` on, or as many of them as there are
+ * before problem.count.  Segment by segment, in each sorted; with merged segments every order of
+ * adding gives the same.
  */
 ND_API void nd_hamming_file_entries(const struct nd_hamming_file *file, uint64_t first, size_t n,
                                     uint64_t *fingerprints, uint32_t *ids);

@@ -13,7 +13,8 @@ extern "C" {
 /*
  * Two distributions of a set: of the place of the highest 1 in the XOR of neighbours in sorted
  * order (002, Figure 2(a)), and over parts of equal size of the space of fingerprints (002, Figure
- * 2(b), with 128; 000, Figure 6-1, with 256).
+ * 2(b), with 128; 000, Figure 6-1, with 256).  The functions keep nothing: any number of threads
+ * may call them at once.
  */
 struct nd_hamming_stats {
     uint64_t count, distinct;
@@ -25,7 +26,7 @@ struct nd_hamming_stats {
 
 /*
  * Of n fingerprints (at most 2^32 - 1), with 2 to ND_HAMMING_BUCKETS_MAX buckets.  Needs 32 bytes
- * of memory a fingerprint.  ND_EINVAL, ND_ENOMEM.
+ * of memory a fingerprint.  ND_EINVAL, ND_ENOMEM: *stats is as it was.
  */
 ND_API enum nd_status nd_hamming_stats_make(const uint64_t *fingerprints, size_t n, unsigned bits,
                                             unsigned buckets, struct nd_hamming_stats *stats,

@@ -3,6 +3,7 @@
  * The tables stand over the queries, as in 002, section 3.3.  For 64 bits within 3 a filter answers
  * for nearly all, and the index is there for what the filter leaves open.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "index/hamming_filter.h"
@@ -16,15 +17,25 @@ struct nd_hamming_batch {
     unsigned n_bits, distance;
     bool has_filter;
     struct nd_hamming_filter filter;
+    /* The owner and every call that feeds it: who goes last frees it, so that a function which
+     * takes pairs may do so.  Apart, since those who feed have the batch const. */
+    atomic_uint *users;
 };
 
-void nd_hamming_batch_free(struct nd_hamming_batch *batch)
+static void leave(struct nd_hamming_batch *batch)
 {
-    if (!batch)
+    if (batch->users && atomic_fetch_sub(batch->users, 1) > 1)
         return;
+    free(batch->users);
     nd_hamming_free(batch->index);
     nd_hamming_filter_release(&batch->filter);
     free(batch);
+}
+
+void nd_hamming_batch_free(struct nd_hamming_batch *batch)
+{
+    if (batch)
+        leave(batch);
 }
 
 static enum nd_status make_index(struct nd_hamming_batch *b, const uint64_t *queries, size_t n,
@@ -56,8 +67,13 @@ enum nd_status nd_hamming_batch_new(struct nd_hamming_batch **batch, const uint6
     if (status != ND_OK)
         return status;
     b = calloc(1, sizeof *b);
-    if (!b)
+    if (b)
+        b->users = calloc(1, sizeof *b->users);
+    if (!b || !b->users) {
+        free(b);
         return nd_fail(err, ND_ENOMEM, "out of memory for %zu queries", n);
+    }
+    atomic_init(b->users, 1);
     b->words = nd_hamming_words(bits);
     b->n_bits = bits;
     b->distance = distance;
@@ -127,6 +143,11 @@ enum nd_status nd_hamming_batch_feed(const struct nd_hamming_batch *batch,
     enum nd_status status = nd_hamming_check_bits(fingerprints, n, batch->n_bits, err);
     struct nd_hamming_filtered met = {.n_ask = 0};
 
+    if (status == ND_OK && !report)
+        status = nd_fail(err, ND_EINVAL, "there is no function that takes the pairs");
+    if (status != ND_OK)
+        return status;
+    atomic_fetch_add(batch->users, 1);
     for (size_t start = 0; start < n && status == ND_OK; start += BLOCK) {
         size_t left = n - start < BLOCK ? n - start : BLOCK;
 
@@ -138,5 +159,6 @@ enum nd_status nd_hamming_batch_feed(const struct nd_hamming_batch *batch,
             status = nd_fail(err, ND_ECANCELLED, "the join was stopped");
     }
     nd_hamming_matches_release(&met.matches);
+    leave((struct nd_hamming_batch *)batch);
     return status;
 }

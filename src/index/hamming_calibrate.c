@@ -149,7 +149,7 @@ static double more_than(double least, double x)
 static enum nd_status time_work(struct nd_hamming_machine *m, enum nd_hamming_family family,
                                 unsigned tables, size_t n, struct nd_error *err)
 {
-    const double least = 0.1;
+    const double least = 0.1, nothing = 1e-12; /* a machine's figures are above 0 */
     struct nd_hamming_problem problem = {64, 3, n};
     struct nd_hamming_plan plan;
     uint64_t *row = nd_alloc_array(n + QUERIES, sizeof *row);
@@ -159,7 +159,7 @@ static enum nd_status time_work(struct nd_hamming_machine *m, enum nd_hamming_fa
     for (size_t i = 0; row && i < n + QUERIES; i++)
         row[i] =
             i < n || i % 2 ? nd_mix64(i + 1) : row[nd_mix64(i) % n] ^ nd_mix64(i) >> 63 << i % 64;
-    m->table_ns = m->bucket_ns = m->table_add_ns = m->half_add_ns = 0;
+    m->table_ns = m->bucket_ns = m->table_add_ns = m->half_add_ns = nothing;
     if (status == ND_OK)
         status = nd_hamming_design(&problem, m, family, 0, tables, &plan, err);
     if (status == ND_OK)

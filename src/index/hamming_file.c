@@ -295,8 +295,13 @@ const char *nd_hamming_file_text(const struct nd_hamming_file *file, uint32_t en
                                  size_t *len)
 {
     uint64_t at = entry;
-    const struct nd_hamming_segment *s = segment_of(file, &at);
+    const struct nd_hamming_segment *s;
 
+    if (at >= file->plan.problem.count) {
+        *len = 0;
+        return NULL;
+    }
+    s = segment_of(file, &at);
     return s->has_texts ? nd_hamming_texts_get(&s->texts, at, len)
                         : nd_hamming_number_text(s->id[at], number, len);
 }
@@ -305,7 +310,11 @@ void nd_hamming_file_entries(const struct nd_hamming_file *file, uint64_t first,
                              uint64_t *fingerprints, uint32_t *ids)
 {
     bool texts = nd_hamming_file_has_texts(file) != 0;
+    uint64_t count = file->plan.problem.count;
 
+    if (first >= count)
+        return;
+    n = n < count - first ? n : (size_t)(count - first);
     for (size_t done = 0; done < n;) {
         uint64_t at = first + done;
         const struct nd_hamming_segment *s = segment_of(file, &at);
@@ -329,6 +338,8 @@ enum nd_status nd_hamming_file_query(const struct nd_hamming_file *file, const u
                                   .sink = {.matches = out}};
     enum nd_status status = nd_hamming_check_bits(queries, n, file->header.bits, err);
 
+    if (status == ND_OK && !out)
+        status = nd_fail(err, ND_EINVAL, "there is no list for the answers");
     if (status != ND_OK)
         return status;
     if (distance > file->header.distance)

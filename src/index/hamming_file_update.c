@@ -13,91 +13,9 @@
 #include "base/temporary.h"
 #include "index/hamming_collect.h"
 #include "index/hamming_plan.h"
+#include "index/hamming_target.h"
 
 enum { HEAD_BYTES = ND_HAMMING_HEADERS * ND_HAMMING_PAGE };
-
-/* The file that is to be changed or made, locked where it exists. */
-struct target {
-    const char *path; /* as messages call it */
-    char *name;       /* the file behind links */
-    int fd;           /* -1: it does not exist */
-    mode_t mode;      /* 0: it does not exist */
-};
-
-static enum nd_status io_failed(const char *path, struct nd_error *err)
-{
-    return nd_fail(err, ND_EIO, "%s: cannot be written: %s", path, strerror(errno));
-}
-
-static void target_release(struct target *t)
-{
-    if (t->fd >= 0)
-        close(t->fd);
-    free(t->name);
-}
-
-/*
- * Open and lock what has the name now: who waited for the lock while the file was replaced would
- * have the old one.
- */
-static enum nd_status open_locked(struct target *t, struct nd_error *err)
-{
-    struct stat open_file, named;
-
-    for (;;) {
-        t->fd = open(t->name, O_RDWR | O_CLOEXEC);
-        if (t->fd < 0 && errno == ENOENT)
-            return ND_OK;
-        if (t->fd < 0 || fstat(t->fd, &open_file) != 0)
-            return io_failed(t->path, err);
-        if (!S_ISREG(open_file.st_mode))
-            return nd_fail(err, ND_EIO, "%s: is no regular file", t->path);
-        if (flock(t->fd, LOCK_EX | LOCK_NB) != 0)
-            return errno == EWOULDBLOCK
-                       ? nd_fail(err, ND_EIO, "%s: another process is writing it", t->path)
-                       : nd_fail(err, ND_EIO, "%s: cannot be locked: %s", t->path, strerror(errno));
-        if (stat(t->name, &named) == 0 && named.st_dev == open_file.st_dev &&
-            named.st_ino == open_file.st_ino)
-            break;
-        close(t->fd);
-    }
-    t->mode = open_file.st_mode & 07777;
-    return ND_OK;
-}
-
-/* Where it fails there is nothing to release. */
-static enum nd_status target_open(struct target *t, const char *path, bool must_exist,
-                                  struct nd_error *err)
-{
-    enum nd_status status;
-
-    *t = (struct target){.path = path, .fd = -1, .name = realpath(path, NULL)};
-    if (!t->name && errno == ENOENT && must_exist)
-        return nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
-    if (!t->name && errno == ENOENT)
-        t->name = strdup(path);
-    if (!t->name)
-        return errno == ENOMEM ? nd_fail(err, ND_ENOMEM, "out of memory") : io_failed(path, err);
-    status = open_locked(t, err);
-    if (status == ND_OK && t->fd < 0 && must_exist)
-        status = nd_fail(err, ND_EIO, "%s: %s", path, strerror(ENOENT));
-    if (status != ND_OK)
-        target_release(t);
-    return status;
-}
-
-/* The folder of a file: its name is durable when that is synced. */
-static enum nd_status open_folder(const struct target *t, int *fd, struct nd_error *err)
-{
-    const char *slash = strrchr(t->name, '/');
-    char *folder = slash ? strndup(t->name, (size_t)(slash - t->name) + 1) : strdup(".");
-
-    if (!folder)
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    *fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(folder);
-    return *fd >= 0 ? ND_OK : io_failed(t->path, err);
-}
 
 static struct nd_hamming_header header_of(const struct nd_hamming_plan *plan,
                                           enum nd_hamming_codec codec, unsigned wish)
@@ -172,7 +90,7 @@ static enum nd_status copy_kept(struct change *c, int fd, const char *name, stru
 }
 
 /* Two headers, all synced. */
-static enum nd_status write_whole(struct change *c, const struct target *t, int fd,
+static enum nd_status write_whole(struct change *c, const struct nd_hamming_target *t, int fd,
                                   struct nd_error *err)
 {
     unsigned char page[ND_HAMMING_PAGE];
@@ -184,16 +102,17 @@ static enum nd_status write_whole(struct change *c, const struct target *t, int 
     for (unsigned i = 0; i < ND_HAMMING_HEADERS && status == ND_OK; i++)
         status = nd_hamming_write_at(fd, t->path, page, sizeof page, i * sizeof page, err);
     if (status == ND_OK && ((t->mode && fchmod(fd, t->mode) != 0) || fsync(fd) != 0))
-        status = io_failed(t->path, err);
+        status = nd_hamming_target_failed(t, err);
     return status;
 }
 
 /* Write the file anew, and let it take the name. */
-static enum nd_status replace(struct change *c, const struct target *t, struct nd_error *err)
+static enum nd_status replace(struct change *c, const struct nd_hamming_target *t,
+                              struct nd_error *err)
 {
     struct nd_temporary *temporary = NULL;
     int fd, folder = -1;
-    enum nd_status status = open_folder(t, &folder, err);
+    enum nd_status status = nd_hamming_target_folder(t, &folder, err);
 
     if (status != ND_OK)
         return status;
@@ -207,18 +126,50 @@ static enum nd_status replace(struct change *c, const struct target *t, struct n
         status = nd_temporary_publish(temporary, err);
     else
         nd_temporary_discard(temporary);
-    close(fd); /* with the lock, so not before */
-    if (status == ND_OK && fsync(folder) != 0)
-        status = io_failed(t->path, err);
+    close(fd);           /* with the lock, so not before */
+    if (status == ND_OK) /* the name is there, whether the folder can be synced or not */
+        (void)fsync(folder);
     close(folder);
     return status;
 }
 
 /*
- * A segment behind the others, synced, then one header after the other: whenever this ends, one of
- * them is whole, and what it names is there.  The one that is read now goes last.
+ * Write and sync a header in place of the older one, and what was added is there.  Where that
+ * fails, what stood there is put back, so that it is not, and the file ends at `end` again; if even
+ * that fails, what readers find decides.
  */
-static enum nd_status append(struct change *c, const struct target *t, struct nd_error *err)
+static enum nd_status write_newer(const struct nd_hamming_target *t, const unsigned char *page,
+                                  uint64_t offset, uint64_t end, struct nd_error *err)
+{
+    unsigned char older[ND_HAMMING_PAGE], now[ND_HAMMING_PAGE];
+    enum nd_status status = ND_OK;
+
+    if (pread(t->fd, older, sizeof older, (off_t)offset) != (ssize_t)sizeof older)
+        return nd_hamming_target_failed(t, err);
+    status = nd_hamming_write_at(t->fd, t->path, page, ND_HAMMING_PAGE, offset, err);
+    if (status == ND_OK && fdatasync(t->fd) != 0)
+        status = nd_hamming_target_failed(t, err);
+    if (status == ND_OK)
+        return ND_OK;
+    if (nd_hamming_write_at(t->fd, t->path, older, sizeof older, offset, NULL) == ND_OK) {
+        /* Unsynced, the disk may have the new one, which names what would be cut off. */
+        if (fdatasync(t->fd) == 0)
+            (void)!ftruncate(t->fd, (off_t)end);
+        return status;
+    }
+    return pread(t->fd, now, sizeof now, (off_t)offset) == (ssize_t)sizeof now &&
+                   memcmp(now, page, sizeof now) == 0
+               ? ND_OK
+               : status;
+}
+
+/*
+ * A segment behind the others, synced, then one header after the other: whenever this ends, one of
+ * them is whole, and what it names is there.  The one that is read now goes last; that it cannot be
+ * written is no failure, since the other one serves.
+ */
+static enum nd_status append(struct change *c, const struct nd_hamming_target *t,
+                             struct nd_error *err)
 {
     uint64_t before = c->header.file_bytes;
     unsigned char page[ND_HAMMING_PAGE];
@@ -226,24 +177,23 @@ static enum nd_status append(struct change *c, const struct target *t, struct nd
     unsigned current = c->old->copies.current;
 
     if (ftruncate(t->fd, (off_t)before) != 0) /* what a killed writer left behind the end */
-        return io_failed(t->path, err);
+        return nd_hamming_target_failed(t, err);
     status = write_source(c, t->fd, t->path, err);
     if (status == ND_OK && fdatasync(t->fd) != 0)
-        status = io_failed(t->path, err);
+        status = nd_hamming_target_failed(t, err);
+    c->header.generation++;
+    nd_hamming_header_write(&c->header, page);
     if (status != ND_OK) {
         (void)!ftruncate(t->fd, (off_t)before);
         return status;
     }
-    c->header.generation++;
-    nd_hamming_header_write(&c->header, page);
-    for (unsigned i = 0; i < ND_HAMMING_HEADERS && status == ND_OK; i++) {
-        uint64_t offset = (i ? current : !current) * sizeof page;
-
-        status = nd_hamming_write_at(t->fd, t->path, page, sizeof page, offset, err);
-        if (status == ND_OK && fdatasync(t->fd) != 0)
-            status = io_failed(t->path, err);
-    }
-    return status;
+    status = write_newer(t, page, !current * sizeof page, before, err);
+    if (status != ND_OK)
+        return status;
+    if (nd_hamming_write_at(t->fd, t->path, page, sizeof page, current * sizeof page, NULL) ==
+        ND_OK)
+        (void)fdatasync(t->fd);
+    return ND_OK;
 }
 
 static enum nd_status check_count(uint64_t count, size_t more, struct nd_error *err)
@@ -264,6 +214,36 @@ static enum nd_status check_codec(enum nd_hamming_codec codec, unsigned bits, st
     return ND_OK;
 }
 
+/* The only place where a shape comes in: check it, and plan so many fingerprints for it. */
+static enum nd_status plan_shape(const struct nd_hamming_shape *shape, uint64_t count,
+                                 struct nd_hamming_plan *plan, struct nd_error *err)
+{
+    struct nd_hamming_problem problem = {.count = count};
+    enum nd_status status;
+
+    if (!shape)
+        return nd_fail(err, ND_EINVAL, "there is no shape for the index");
+    problem.bits = shape->bits;
+    problem.distance = shape->distance;
+    status = nd_hamming_problem_check(&problem, err);
+    if (status == ND_OK)
+        status = check_codec(shape->codec, shape->bits, err);
+    return status == ND_OK ? nd_hamming_file_plan(&problem, shape->tables, plan, err) : status;
+}
+
+/* Entries as they come in, for an index that holds some already. */
+static enum nd_status check_entries(const struct nd_hamming_entries *entries, unsigned bits,
+                                    uint64_t before, struct nd_error *err)
+{
+    enum nd_status status;
+
+    if (!entries)
+        return nd_fail(err, ND_EINVAL, "there are no entries");
+    status = check_count(before, entries->count, err);
+    return status == ND_OK ? nd_hamming_check_bits(entries->fingerprints, entries->count, bits, err)
+                           : status;
+}
+
 /* A new file after a plan. */
 static enum nd_status build(const char *path, const struct nd_hamming_plan *plan,
                             enum nd_hamming_codec codec, unsigned wish,
@@ -272,14 +252,11 @@ static enum nd_status build(const char *path, const struct nd_hamming_plan *plan
     struct change change = {.header = header_of(plan, codec, wish)};
     struct nd_hamming_collection c = {.n = 0};
     size_t words = nd_hamming_words(plan->problem.bits);
-    enum nd_status status =
-        nd_hamming_check_bits(entries->fingerprints, entries->count, plan->problem.bits, err);
-    struct target target;
+    enum nd_status status = check_entries(entries, plan->problem.bits, 0, err);
+    struct nd_hamming_target target;
 
     if (status == ND_OK)
-        status = check_count(0, entries->count, err);
-    if (status == ND_OK)
-        status = target_open(&target, path, false, err);
+        status = nd_hamming_target_open(&target, path, false, err);
     if (status != ND_OK)
         return status;
     if (entries->count)
@@ -291,19 +268,16 @@ static enum nd_status build(const char *path, const struct nd_hamming_plan *plan
     if (status == ND_OK)
         status = replace(&change, &target, err);
     nd_hamming_collect_release(&c);
-    target_release(&target);
+    nd_hamming_target_release(&target);
     return status;
 }
 
 enum nd_status nd_hamming_file_build(const char *path, const struct nd_hamming_shape *shape,
                                      const struct nd_hamming_entries *entries, struct nd_error *err)
 {
-    const struct nd_hamming_problem problem = {shape->bits, shape->distance, entries->count};
     struct nd_hamming_plan plan;
-    enum nd_status status = nd_hamming_file_plan(&problem, shape->tables, &plan, err);
+    enum nd_status status = plan_shape(shape, entries ? entries->count : 0, &plan, err);
 
-    if (status == ND_OK)
-        status = check_codec(shape->codec, shape->bits, err);
     if (status == ND_OK)
         status = build(path, &plan, shape->codec, shape->tables, entries, err);
     return status;
@@ -314,7 +288,7 @@ enum nd_status nd_hamming_file_write(const char *path, const struct nd_hamming_p
                                      struct nd_error *err)
 {
     const struct nd_hamming_entries entries = {fingerprints, n, ids, NULL};
-    enum nd_status status = nd_hamming_problem_check(&plan->problem, err);
+    enum nd_status status = nd_hamming_plan_check(plan, err);
 
     if (status == ND_OK && plan->family != ND_HAMMING_BLOCKS && plan->family != ND_HAMMING_COVERING)
         status = nd_fail(err, ND_EINVAL, "a file holds tables of blocks or coverings");
@@ -368,7 +342,7 @@ static bool is_better_anew(const struct nd_hamming_header *h, unsigned kept)
 }
 
 /* To a file that is locked and mapped. */
-static enum nd_status add(struct nd_hamming_file *file, const struct target *t,
+static enum nd_status add(struct nd_hamming_file *file, const struct nd_hamming_target *t,
                           const struct nd_hamming_entries *entries, struct nd_error *err)
 {
     uint64_t count = nd_hamming_header_count(&file->header), merged = entries->count;
@@ -401,8 +375,8 @@ enum nd_status nd_hamming_file_add(const char *path, const struct nd_hamming_ent
                                    struct nd_error *err)
 {
     struct nd_hamming_file *file = NULL;
-    struct target target;
-    enum nd_status status = target_open(&target, path, true, err);
+    struct nd_hamming_target target;
+    enum nd_status status = nd_hamming_target_open(&target, path, true, err);
 
     if (status != ND_OK)
         return status;
@@ -410,25 +384,24 @@ enum nd_status nd_hamming_file_add(const char *path, const struct nd_hamming_ent
     status = nd_hamming_file_map(&file, target.fd, path, err);
     if (status == ND_OK)
         status =
-            nd_hamming_check_bits(entries->fingerprints, entries->count, file->header.bits, err);
-    if (status == ND_OK)
-        status = check_count(nd_hamming_header_count(&file->header), entries->count, err);
+            check_entries(entries, file->header.bits, nd_hamming_header_count(&file->header), err);
     if (status == ND_OK && entries->count)
         status = add(file, &target, entries, err);
     nd_hamming_file_close(file);
-    target_release(&target);
+    nd_hamming_target_release(&target);
     return status;
 }
 
 /* All segments of all files as one; files are open. */
-static enum nd_status merge(struct nd_hamming_file *const *file, size_t n, const struct target *t,
-                            const struct nd_hamming_shape *shape, struct nd_error *err)
+static enum nd_status merge(struct nd_hamming_file *const *file, size_t n,
+                            const struct nd_hamming_target *t, const struct nd_hamming_shape *shape,
+                            struct nd_error *err)
 {
-    struct nd_hamming_problem problem = {shape->bits, shape->distance, 0};
     struct nd_hamming_collection c = {.n = 0};
     struct nd_hamming_plan plan;
     enum nd_status status = ND_OK;
     struct change change;
+    uint64_t total = 0;
 
     for (size_t i = 0; i < n && status == ND_OK; i++) {
         uint64_t count = nd_hamming_header_count(&file[i]->header);
@@ -437,18 +410,15 @@ static enum nd_status merge(struct nd_hamming_file *const *file, size_t n, const
             status = nd_fail(err, ND_EINVAL, "fingerprints of %u bits and of %u in one index",
                              shape->bits, file[i]->header.bits);
         else
-            status = check_count(problem.count, (size_t)count, err);
-        problem.count += count;
+            status = check_count(total, (size_t)count, err);
+        total += count;
     }
     if (status == ND_OK)
-        status = check_codec(shape->codec, shape->bits, err);
-    if (status == ND_OK)
-        status = nd_hamming_file_plan(&problem, shape->tables, &plan, err);
+        status = plan_shape(shape, total, &plan, err);
     if (status != ND_OK)
         return status;
     change = (struct change){.header = header_of(&plan, shape->codec, shape->tables)};
-    status = nd_hamming_collect_begin(&c, (size_t)problem.count, nd_hamming_words(shape->bits),
-                                      NULL, err);
+    status = nd_hamming_collect_begin(&c, (size_t)total, nd_hamming_words(shape->bits), NULL, err);
     for (size_t i = 0; i < n && status == ND_OK; i++)
         status = nd_hamming_collect_file(&c, file[i], err);
     if (status == ND_OK)
@@ -464,12 +434,12 @@ enum nd_status nd_hamming_file_merge(const char *const *paths, size_t n, const c
 {
     struct nd_hamming_file **file = calloc(n + 1, sizeof *file);
     struct nd_hamming_shape same;
-    struct target target = {.fd = -1};
+    struct nd_hamming_target target = {.fd = -1};
     enum nd_status status;
 
     if (!file)
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    status = n ? target_open(&target, output, false, err)
+    status = n ? nd_hamming_target_open(&target, output, false, err)
                : nd_fail(err, ND_EINVAL, "there is no index to merge");
     if (status != ND_OK) {
         free(file);
@@ -484,6 +454,6 @@ enum nd_status nd_hamming_file_merge(const char *const *paths, size_t n, const c
     for (size_t i = 0; i < n; i++)
         nd_hamming_file_close(file[i]);
     free(file);
-    target_release(&target);
+    nd_hamming_target_release(&target);
     return status;
 }

@@ -1,64 +1,22 @@
 /* hamming_index.c - an index in memory, whatever its design */
 #include "index/hamming_index.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/lock.h"
 #include "base/memory.h"
 #include "index/hamming_plan.h"
 
-/*
- * Readers together, or one writer.  Both hold it for a few thousand look-ups or some dozen
- * additions, so they wait by spinning; a writer that goes on lets those that wait go first.
- */
-struct lock {
-    atomic_uint readers, waiting;
-    atomic_bool writer;
-};
-
 struct nd_hamming {
-    struct lock *lock; /* apart, since readers have the index const */
+    /* Held for a few thousand look-ups or some dozen additions. */
+    struct nd_rwlock *lock;
     const struct nd_hamming_kind *kind;
     void *self;
     struct nd_hamming_plan plan;
     size_t count;
 };
 
-enum { QUERIES_AT_ONCE = 1024, ADDS_AT_ONCE = 64, PATIENCE = 10000 };
-
-static void lock_to_read(struct lock *lock)
-{
-    for (;;) {
-        atomic_fetch_add(&lock->readers, 1);
-        if (!atomic_load(&lock->writer))
-            return;
-        atomic_fetch_sub(&lock->readers, 1);
-        atomic_fetch_add(&lock->waiting, 1);
-        while (atomic_load(&lock->writer))
-            ;
-        atomic_fetch_sub(&lock->waiting, 1);
-    }
-}
-
-static void unlock_read(struct lock *lock)
-{
-    atomic_fetch_sub(&lock->readers, 1);
-}
-
-static void lock_to_write(struct lock *lock)
-{
-    for (int i = 0; i < PATIENCE && atomic_load(&lock->waiting); i++)
-        ;
-    while (atomic_exchange(&lock->writer, true))
-        ;
-    while (atomic_load(&lock->readers))
-        ;
-}
-
-static void unlock_write(struct lock *lock)
-{
-    atomic_store(&lock->writer, false);
-}
+enum { QUERIES_AT_ONCE = 1024, ADDS_AT_ONCE = 64 };
 
 void nd_hamming_matches_release(struct nd_hamming_matches *matches)
 {
@@ -99,34 +57,21 @@ static const struct nd_hamming_kind *kind_of(enum nd_hamming_family family)
 enum nd_status nd_hamming_new(struct nd_hamming **index, const struct nd_hamming_plan *plan,
                               struct nd_error *err)
 {
-    enum nd_status status = nd_hamming_problem_check(&plan->problem, err);
-    struct nd_hamming_plan again;
+    enum nd_status status = nd_hamming_plan_check(plan, err);
     struct nd_hamming *made;
 
-    /* A plan that was altered would make an index that misses answers. */
-    if (status == ND_OK)
-        status = nd_hamming_design(&plan->problem, NULL, plan->family, plan->key_bits, plan->tables,
-                                   &again, err);
     if (status != ND_OK)
         return status;
-    if (again.tables != plan->tables || again.key_bits != plan->key_bits)
-        return nd_fail(err, ND_EINVAL, "no %s design has %u tables with keys of %u bits",
-                       nd_hamming_family_name(plan->family), plan->tables, plan->key_bits);
-    if ((plan->family == ND_HAMMING_HALVES || plan->family == ND_HAMMING_WINDOWS) &&
-        !(plan->fill >= ND_HAMMING_FILL_LEAST && plan->fill <= ND_HAMMING_FILL_MOST))
-        return nd_fail(err, ND_EINVAL, "%s with a fill of %g: %g to %g can be had",
-                       nd_hamming_family_name(plan->family), plan->fill, ND_HAMMING_FILL_LEAST,
-                       ND_HAMMING_FILL_MOST);
     made = calloc(1, sizeof *made);
     if (made) {
-        made->lock = calloc(1, sizeof *made->lock);
+        made->lock = nd_rwlock_new();
         made->kind = kind_of(plan->family);
         made->plan = *plan;
         made->self = made->lock ? made->kind->make(plan) : NULL;
     }
     if (!made || !made->self) {
         if (made)
-            free(made->lock);
+            nd_rwlock_free(made->lock);
         free(made);
         return nd_fail(err, ND_ENOMEM, "out of memory for an index of %.0f bytes", plan->bytes);
     }
@@ -139,7 +84,7 @@ void nd_hamming_free(struct nd_hamming *index)
     if (!index)
         return;
     index->kind->destroy(index->self);
-    free(index->lock);
+    nd_rwlock_free(index->lock);
     free(index);
 }
 
@@ -147,9 +92,9 @@ size_t nd_hamming_count(const struct nd_hamming *index)
 {
     size_t count;
 
-    lock_to_read(index->lock);
+    nd_rwlock_read(index->lock);
     count = index->count;
-    unlock_read(index->lock);
+    nd_rwlock_unlock(index->lock);
     return count;
 }
 
@@ -157,9 +102,9 @@ size_t nd_hamming_bytes(const struct nd_hamming *index)
 {
     size_t bytes;
 
-    lock_to_read(index->lock);
-    bytes = sizeof *index + sizeof *index->lock + index->kind->bytes(index->self);
-    unlock_read(index->lock);
+    nd_rwlock_read(index->lock);
+    bytes = sizeof *index + index->kind->bytes(index->self);
+    nd_rwlock_unlock(index->lock);
     return bytes;
 }
 
@@ -168,6 +113,8 @@ enum nd_status nd_hamming_check_bits(const uint64_t *fingerprints, size_t n, uns
 {
     size_t words = nd_hamming_words(bits);
 
+    if (n && !fingerprints)
+        return nd_fail(err, ND_EINVAL, "%zu fingerprints, but none are given", n);
     if (bits % 64 == 0)
         return ND_OK;
     for (size_t i = 0; i < n; i++)
@@ -183,15 +130,18 @@ enum nd_status nd_hamming_add(struct nd_hamming *index, const uint64_t *fingerpr
     enum nd_status status = nd_hamming_check_bits(fingerprints, n, index->plan.problem.bits, err);
     size_t added = 0, words = nd_hamming_words(index->plan.problem.bits), some, done;
 
+    if (status == ND_OK && !ids && n > (UINT64_C(1) << 32) - first_id)
+        status =
+            nd_fail(err, ND_EINVAL, "%zu numbers from %u on: they end at 2^32 - 1", n, first_id);
     if (status != ND_OK)
         return status;
     do {
         some = n - added < ADDS_AT_ONCE ? n - added : ADDS_AT_ONCE;
-        lock_to_write(index->lock);
+        nd_rwlock_write(index->lock);
         done = index->kind->add(index->self, fingerprints + added * words, ids ? ids + added : NULL,
                                 first_id + (uint32_t)added, some);
         index->count += done;
-        unlock_write(index->lock);
+        nd_rwlock_unlock(index->lock);
         added += done;
     } while (done == some && added < n);
     if (added < n)
@@ -207,10 +157,10 @@ enum nd_status nd_hamming_remove(struct nd_hamming *index, const uint64_t *finge
 
     if (status != ND_OK)
         return status;
-    lock_to_write(index->lock);
+    nd_rwlock_write(index->lock);
     removed = index->kind->remove(index->self, fingerprint, id);
     index->count -= removed;
-    unlock_write(index->lock);
+    nd_rwlock_unlock(index->lock);
     return removed ? ND_OK : nd_fail(err, ND_EINVAL, "no such fingerprint with the id %u", id);
 }
 
@@ -231,11 +181,11 @@ static enum nd_status run(const struct nd_hamming *index, const uint64_t *querie
         size_t some = n - start < QUERIES_AT_ONCE ? n - start : QUERIES_AT_ONCE;
 
         sink->first = (uint32_t)start;
-        lock_to_read(index->lock);
+        nd_rwlock_read(index->lock);
         index->kind->query(index->self, queries + start * nd_hamming_words(problem->bits), some,
                            distance, sink);
         nd_hamming_sink_settle(sink);
-        unlock_read(index->lock);
+        nd_rwlock_unlock(index->lock);
     }
     if (sink->out_of_memory)
         return nd_fail(err, ND_ENOMEM, "out of memory for the matches");
@@ -249,6 +199,8 @@ enum nd_status nd_hamming_query(const struct nd_hamming *index, const uint64_t *
     struct nd_hamming_list list[ND_HAMMING_LISTS];
     struct nd_hamming_sink sink = {.matches = out, .list = list};
 
+    if (!out)
+        return nd_fail(err, ND_EINVAL, "there is no list for the answers");
     return run(index, queries, n, distance, &sink, err);
 }
 
@@ -259,6 +211,8 @@ enum nd_status nd_hamming_query_count(const struct nd_hamming *index, const uint
     struct nd_hamming_list list[ND_HAMMING_LISTS];
     struct nd_hamming_sink sink = {.count = count, .list = list};
 
+    if (n && !count)
+        return nd_fail(err, ND_EINVAL, "there is no array for the counts");
     for (size_t i = 0; i < n; i++)
         count[i] = 0;
     return run(index, queries, n, distance, &sink, err);

@@ -162,6 +162,8 @@ enum nd_status nd_hamming_pairs(const uint64_t *fingerprints, size_t n, unsigned
 
     if (status == ND_OK)
         status = nd_hamming_check_bits(fingerprints, n, bits, err);
+    if (status == ND_OK && !report)
+        status = nd_fail(err, ND_EINVAL, "there is no function that takes the pairs");
     if (status != ND_OK || n < 2)
         return status;
     if (n > UINT32_MAX)
@@ -170,11 +172,11 @@ enum nd_status nd_hamming_pairs(const uint64_t *fingerprints, size_t n, unsigned
     j.is_weak = nd_join_is_weak(distance);
     j.out.report = report;
     j.out.context = context;
-    atomic_flag_clear(&j.out.busy);
     open_bits(j.level.open, bits);
     j.pool = nd_pool_new(threads, err);
     if (!j.pool)
         return err ? err->status : ND_ENOMEM;
+    j.out.pool = j.pool;
     j.n_threads = nd_pool_threads(j.pool);
     run(&j);
     nd_pool_free(j.pool);

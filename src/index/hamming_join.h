@@ -50,7 +50,7 @@ unsigned nd_join_group(const uint64_t *keys, unsigned tables, size_t words, unsi
 struct nd_join_output {
     nd_hamming_report *report;
     void *context;
-    atomic_flag busy;
+    struct nd_pool *pool;
     atomic_bool stop;
 };
 

@@ -179,11 +179,10 @@ bool nd_join_design(struct nd_join_design *design, const uint64_t *open, size_t 
 
 void nd_join_flush(struct nd_join_output *out, struct nd_join_buffer *buffer)
 {
-    while (atomic_flag_test_and_set_explicit(&out->busy, memory_order_acquire))
-        ;
+    nd_pool_lock(out->pool);
     if (buffer->n && !atomic_load(&out->stop) &&
         out->report(out->context, buffer->pair, buffer->n) != 0)
         atomic_store(&out->stop, true);
-    atomic_flag_clear_explicit(&out->busy, memory_order_release);
+    nd_pool_unlock(out->pool);
     buffer->n = 0;
 }

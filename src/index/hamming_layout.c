@@ -141,7 +141,7 @@ enum nd_status nd_hamming_file_plan(const struct nd_hamming_problem *problem, un
 {
     struct nd_hamming_plan made = {.tables = 0};
     enum nd_status status = nd_hamming_problem_check(problem, err);
-    unsigned n = problem->distance + 1;
+    unsigned n = status == ND_OK ? problem->distance + 1 : 0;
 
     if (status == ND_OK && tables)
         status = nd_hamming_design(problem, NULL, ND_HAMMING_COVERING, 0, tables, &made, err);

@@ -1,6 +1,7 @@
 /* hamming_plan.c - all designs for a problem, and the one to take */
 #include "index/hamming_plan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,8 @@ const char *nd_hamming_plan_name(const struct nd_hamming_plan *plan)
 enum nd_status nd_hamming_problem_check(const struct nd_hamming_problem *problem,
                                         struct nd_error *err)
 {
+    if (!problem)
+        return nd_fail(err, ND_EINVAL, "there is no problem to solve");
     if (problem->bits < ND_HAMMING_BITS_MIN || problem->bits > ND_HAMMING_BITS_MAX)
         return nd_fail(err, ND_EINVAL, "fingerprints of %u bits: %u to %u can be searched",
                        problem->bits, ND_HAMMING_BITS_MIN, ND_HAMMING_BITS_MAX);
@@ -43,6 +46,24 @@ enum nd_status nd_hamming_problem_check(const struct nd_hamming_problem *problem
         return nd_fail(err, ND_EINVAL, "a distance of %u bits: 0 to %u can be searched",
                        problem->distance, ND_HAMMING_DISTANCE_MAX);
     return ND_OK;
+}
+
+enum nd_status nd_hamming_machine_check(const struct nd_hamming_machine *machine,
+                                        struct nd_error *err)
+{
+    bool fine = true;
+
+    if (!machine)
+        return ND_OK;
+    for (size_t i = 0; i < ND_HAMMING_SIZES; i++)
+        fine &= isfinite(machine->line_ns[i]) && machine->line_ns[i] > 0;
+    fine &= isfinite(machine->compare_ns) && machine->compare_ns > 0;
+    fine &= isfinite(machine->fresh_ns) && machine->fresh_ns > 0;
+    fine &= isfinite(machine->table_ns) && machine->table_ns > 0;
+    fine &= isfinite(machine->bucket_ns) && machine->bucket_ns > 0;
+    fine &= isfinite(machine->table_add_ns) && machine->table_add_ns > 0;
+    fine &= isfinite(machine->half_add_ns) && machine->half_add_ns > 0;
+    return fine ? ND_OK : nd_fail(err, ND_EINVAL, "every figure of a machine is above 0");
 }
 
 static bool has_keys(const struct nd_hamming_plan *plan)
@@ -87,9 +108,12 @@ uint64_t *nd_hamming_keys_new(const struct nd_hamming_plan *plan)
 enum nd_status nd_hamming_plan_keys(const struct nd_hamming_plan *plan, uint64_t *keys,
                                     struct nd_error *err)
 {
-    enum nd_status status = nd_hamming_problem_check(&plan->problem, err);
+    enum nd_status status = plan ? nd_hamming_problem_check(&plan->problem, err)
+                                 : nd_fail(err, ND_EINVAL, "there is no plan");
     uint64_t *copy;
 
+    if (status == ND_OK && !nd_hamming_family_name(plan->family))
+        status = nd_fail(err, ND_EINVAL, "no such family of designs");
     if (status != ND_OK || !has_keys(plan))
         return status;
     status = find_keys(plan, &copy);
@@ -233,11 +257,14 @@ enum nd_status nd_hamming_design(const struct nd_hamming_problem *problem,
                                  struct nd_hamming_plan *plan, struct nd_error *err)
 {
     const struct nd_hamming_machine usual = nd_hamming_machine_default();
-    struct nd_hamming_plan made = {.problem = *problem, .family = family};
+    struct nd_hamming_plan made = {.family = family};
     enum nd_status status = nd_hamming_problem_check(problem, err);
 
+    if (status == ND_OK)
+        status = nd_hamming_machine_check(machine, err);
     if (status != ND_OK)
         return status;
+    made.problem = *problem;
     if (!nd_hamming_family_name(family))
         return nd_fail(err, ND_EINVAL, "no such family of designs");
     machine = machine ? machine : &usual;
@@ -253,6 +280,29 @@ enum nd_status nd_hamming_design(const struct nd_hamming_problem *problem,
                        problem->bits, problem->distance);
     }
     *plan = made;
+    return ND_OK;
+}
+
+/* A plan that was altered would make an index that misses answers. */
+enum nd_status nd_hamming_plan_check(const struct nd_hamming_plan *plan, struct nd_error *err)
+{
+    struct nd_hamming_plan again;
+    enum nd_status status;
+
+    if (!plan)
+        return nd_fail(err, ND_EINVAL, "there is no plan");
+    status = nd_hamming_design(&plan->problem, NULL, plan->family, plan->key_bits, plan->tables,
+                               &again, err);
+    if (status != ND_OK)
+        return status;
+    if (again.tables != plan->tables || again.key_bits != plan->key_bits)
+        return nd_fail(err, ND_EINVAL, "no %s design has %u tables with keys of %u bits",
+                       nd_hamming_family_name(plan->family), plan->tables, plan->key_bits);
+    if ((plan->family == ND_HAMMING_HALVES || plan->family == ND_HAMMING_WINDOWS) &&
+        !(plan->fill >= ND_HAMMING_FILL_LEAST && plan->fill <= ND_HAMMING_FILL_MOST))
+        return nd_fail(err, ND_EINVAL, "%s with a fill of %g: %g to %g can be had",
+                       nd_hamming_family_name(plan->family), plan->fill, ND_HAMMING_FILL_LEAST,
+                       ND_HAMMING_FILL_MOST);
     return ND_OK;
 }
 
@@ -356,6 +406,8 @@ static enum nd_status list_all(struct list *list, const struct nd_hamming_proble
     const struct nd_hamming_machine usual = nd_hamming_machine_default();
     enum nd_status status = nd_hamming_problem_check(problem, err);
 
+    if (status == ND_OK)
+        status = nd_hamming_machine_check(machine, err);
     machine = machine ? machine : &usual;
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed && status == ND_OK; i++) {
         list->at[list->n] = (struct nd_hamming_plan){

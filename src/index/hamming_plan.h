@@ -49,9 +49,14 @@ double nd_hamming_half_most(const struct nd_hamming_plan *plan);
 /* The same of the buckets of a half, of which linear hashing has divided the first. */
 struct nd_hamming_chain nd_hamming_half_chain(double n, double lines, unsigned slots);
 
-/* ND_EINVAL where bits, distance, family or number of tables are out of range. */
+/* What comes in is checked by these, wherever it does.  ND_EINVAL: NULL, or bits or distance are
+ * out of range; a figure is none, or not above 0 (NULL is fine); it is no design of its family, or
+ * its fill is out of range (also ND_ENOMEM). */
 enum nd_status nd_hamming_problem_check(const struct nd_hamming_problem *problem,
                                         struct nd_error *err);
+enum nd_status nd_hamming_machine_check(const struct nd_hamming_machine *machine,
+                                        struct nd_error *err);
+enum nd_status nd_hamming_plan_check(const struct nd_hamming_plan *plan, struct nd_error *err);
 
 /* The keys of a plan, from malloc; NULL: out of memory, or not a plan. */
 uint64_t *nd_hamming_keys_new(const struct nd_hamming_plan *plan);
@@ -60,7 +65,7 @@ uint64_t *nd_hamming_keys_new(const struct nd_hamming_plan *plan);
 void nd_hamming_predict(const struct nd_hamming_machine *machine, struct nd_hamming_plan *plan,
                         const uint64_t *keys);
 
-/* ND_EINVAL where one has a bit above `bits`. */
+/* ND_EINVAL where one has a bit above `bits`, or there should be some and are none. */
 enum nd_status nd_hamming_check_bits(const uint64_t *fingerprints, size_t n, unsigned bits,
                                      struct nd_error *err);
 

@@ -16,14 +16,19 @@ double nd_hamming_ball_share(unsigned bits, unsigned distance)
 
 double nd_hamming_chance_degree(const struct nd_hamming_problem *problem)
 {
-    double others = problem->count ? (double)(problem->count - 1) : 0;
+    double others;
 
+    if (nd_hamming_problem_check(problem, NULL) != ND_OK)
+        return (double)NAN;
+    others = problem->count ? (double)(problem->count - 1) : 0;
     return others * nd_hamming_ball_share(problem->bits, problem->distance);
 }
 
 double nd_hamming_chance_pairs(const struct nd_hamming_problem *problem)
 {
-    return 0.5 * (double)problem->count * nd_hamming_chance_degree(problem);
+    double degree = nd_hamming_chance_degree(problem);
+
+    return isnan(degree) ? degree : 0.5 * (double)problem->count * degree;
 }
 
 struct nd_hamming_machine nd_hamming_machine_default(void)

@@ -11,7 +11,7 @@
 #include "index/hamming_index.h"
 #include "simd/hamming_kernels.h"
 
-enum { BLOCK = 1024 };
+enum { BLOCK = 1024, SPARE = 16 };
 
 struct shard {
     uint64_t *row;
@@ -73,6 +73,31 @@ static bool reserve(struct shard *shard, size_t words)
         fits = nd_array_reserve(&id, &shard->id_capacity, shard->n + 1, sizeof *shard->id);
     shard->id = id;
     return fits;
+}
+
+/* Memory comes back: there is never room for more than twice what is there, and SPARE. */
+static void give_back(struct shard *shard, size_t words)
+{
+    size_t capacity = shard->n + shard->n / 2 + SPARE / 2, most = 2 * shard->n + SPARE;
+    uint64_t *row;
+    uint32_t *id;
+
+    if (shard->n == 0) {
+        free(shard->row);
+        free(shard->id);
+        *shard = (struct shard){.row = NULL};
+        return;
+    }
+    if (shard->row_capacity > most) {
+        row = realloc(shard->row, capacity * words * sizeof *row);
+        shard->row = row ? row : shard->row;
+        shard->row_capacity = row ? capacity : shard->row_capacity;
+    }
+    if (shard->id_capacity > most) {
+        id = realloc(shard->id, capacity * sizeof *id);
+        shard->id = id ? id : shard->id;
+        shard->id_capacity = id ? capacity : shard->id_capacity;
+    }
 }
 
 static size_t add(void *self, const uint64_t *fingerprints, const uint32_t *ids, uint32_t first_id,
@@ -137,6 +162,7 @@ static bool take(void *self, const uint64_t *fingerprint, uint32_t id)
     memmove(shard->row + search.row * s->words, shard->row + shard->n * s->words,
             s->words * sizeof *shard->row);
     shard->id[search.row] = shard->id[shard->n];
+    give_back(shard, s->words);
     return true;
 }
 

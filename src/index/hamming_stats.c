@@ -90,6 +90,8 @@ enum nd_status nd_hamming_stats_make(const uint64_t *fingerprints, size_t n, uns
 
     if (status == ND_OK)
         status = nd_hamming_check_bits(fingerprints, n, bits, err);
+    if (status == ND_OK && !stats)
+        status = nd_fail(err, ND_EINVAL, "there is no place for the figures");
     if (status != ND_OK)
         return status;
     if (buckets < 2 || buckets > ND_HAMMING_BUCKETS_MAX)
@@ -118,7 +120,7 @@ double nd_hamming_stats_uniform(const struct nd_hamming_stats *stats, unsigned p
     double n = (double)stats->distinct, depth = (double)(stats->bits - 1 - place);
     double p = exp2(-depth - 1), both;
 
-    if (n < 2)
+    if (n < 2 || place >= stats->bits)
         return 0;
     if (n * p < 1e-5)
         both = n * (n - 1) * p * p;

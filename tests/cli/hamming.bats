@@ -402,6 +402,126 @@ for line in open("lines"): sys.stdout.buffer.write(int(line, 16).to_bytes(16, "l
     neardup index info index | grep -qx 'fingerprints: 3'
 }
 
+@test "pairs: many are streamed in their order, and take no memory for it" {
+    python3 - <<'END'
+import random
+random.seed(5)
+near = [0xff00ff00ff00ff00] + [0xff00ff00ff00ff00 ^ 1 << b for b in range(64)]
+rows = [0xff] * 3500 + near + [random.getrandbits(64) for _ in range(500)]
+random.shuffle(rows)
+for part in 0, 1:
+    with open(f"part{part}", "w") as out:
+        for i, row in enumerate(rows[part::2]):
+            out.write(f"{row:016x}" + (f"\tid {part} {i}" if i % 3 == 0 else "") + "\n")
+END
+    # All in one file, with numbers for ids: the same pairs as an index finds for each.
+    cat part0 part1 | cut -f 1 >all
+    neardup index build all -o index
+    neardup index query index all | awk -F'\t' '$1 < $2' | sort -n -k1,1 -k2,2 >expected
+    [ "$(wc -l <expected)" -gt 6000000 ] # more than are sorted in memory
+    python3 - "$NEARDUP" <<'END'
+import resource, subprocess, sys
+subprocess.run([sys.argv[1], "index", "pairs", "all", "-o", "got"], check=True)
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+assert peak < 150 << 10 or peak < (1 << 20) and "asan" in sys.argv[1], f"{peak} kB"
+END
+    cmp expected got
+    # Of two files: each counts its own lines, and ids that are given stand for themselves.
+    neardup index pairs part0 part1 >got
+    awk -F'\t' 'FNR == 1 {before = NR - 1} {print $2 == "" ? NR - 1 - before : $2}' part0 part1 >names
+    awk -F'\t' 'NR == FNR {name[NR - 1] = $1; next} {print name[$1] "\t" name[$2] "\t" $3}' \
+        names expected | cmp - got
+}
+
+@test "-o: results appear whole or not at all, and never in place of what is read" {
+    fingerprints 50 64 | sed 's/\t.*//' >queries
+    fingerprints 900 64 queries >file
+    neardup index build file -o index
+    for command in "index pairs file" "index query index queries" "index info index" \
+        "index stats file" "index plan --count 1e8" "join queries file" "join --merge file"; do
+        # shellcheck disable=SC2086
+        neardup $command >expected
+        rm -f got
+        # shellcheck disable=SC2086
+        neardup $command -o got >said
+        cmp expected got
+        [ ! -s said ]
+        # shellcheck disable=SC2086
+        neardup $command -o /dev/stdout | cmp expected -
+    done
+    echo before >got
+    printf 'xyz\n' >bad
+    for command in "index pairs file bad" "index query index bad" "index info bad" "index stats bad" \
+        "index plan --count 1e8 --memory 1k" "join queries bad" "join --merge file /nonexistent"; do
+        # shellcheck disable=SC2086
+        run neardup $command -o got
+        [ "$status" -eq 2 ]
+        [ "$(cat got)" = before ]
+    done
+    ln -s file link
+    cp file before
+    cp index index.before
+    for command in "index pairs file -o file" "index pairs file -o link" "index pairs - -o file" \
+        "index query index file -o link" "index query index queries -o index" \
+        "index info index -o index" "index stats file --svg link" "index stats file -o file" \
+        "index stats - --svg file" "index stats queries -o new --svg new" "join queries file -o link" \
+        "join file queries -o file" "join queries -o file" "join --merge file -o link"; do
+        # shellcheck disable=SC2086
+        run neardup $command <file
+        [ "$status" -eq 2 ]
+        [[ $output == *"write elsewhere"* ]]
+        cmp before file
+        cmp index.before index
+    done
+    exec 8<>file
+    run neardup index pairs /dev/fd/8 -o file
+    [ "$status" -eq 2 ]
+    cmp before file
+    exec 8>&-
+    for command in "index verify index -o new" "index pairs file --svg new" \
+        "index query index queries --calibration new"; do
+        # shellcheck disable=SC2086
+        run neardup $command
+        [ "$status" -eq 2 ]
+        [ ! -e new ]
+    done
+    [ -z "$(ls -A | grep neardup- || true)" ]
+}
+
+@test "ids: escaped as in all TSV, and on a terminal without what would steer it" {
+    printf '00000000000000ff\ta\\b\rc\xff\x1b[31m\xe2\x80\xae\xc2\x9b\a\n00000000000000fe\tä\n' >file
+    printf 'a\\\\b\\rc\\xFF\x1b[31m\xe2\x80\xae\xc2\x9b\a' >in_file
+    printf 'a\\\\b\\rc\\xFF\\x1B[31m\\xE2\\x80\\xAE\\xC2\\x9B\\x07' >on_terminal
+    neardup index build file -o index
+    for command in "index pairs file" "index query index file" "join file file" "join --merge last"; do
+        # shellcheck disable=SC2086
+        neardup $command >rows
+        LC_ALL=C grep -qF "$(cat in_file)" rows
+        cp rows last
+        # shellcheck disable=SC2086
+        python3 - "$NEARDUP" $command >shown <<'END'
+import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+shown = b""
+while True:
+    try:
+        some = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not some:
+        break
+    shown += some
+os.waitpid(pid, 0)
+sys.stdout.buffer.write(shown.replace(b"\r\n", b"\n"))
+END
+        LC_ALL=C grep -qF "$(cat on_terminal)" shown
+        [ "$(LC_ALL=C tr -d '\n\t -~\303\244' <shown | wc -c)" -eq 0 ]
+        grep -q 'ä' shown
+    done
+}
+
 @test "an index that is cut short while it is read ends the command with a message" {
     fingerprints 3000 64 | sed 's/\t.*//' >file
     mkfifo questions
