@@ -21,7 +21,7 @@ declare -A may=(
 
 # Headers that stay in one place, as "pattern=where", where being a prefix of the file's path.
 only=(
-    'pthread\.h|sched\.h|threads\.h=src/base/pool.c'
+    'pthread\.h|sched\.h|threads\.h=src/base/pool'
     'libstemmer\.h=src/feature/stemmer.c'
     'xxhash\.h=src/base/hash.c'
     'simdjson\.h=src/input/'

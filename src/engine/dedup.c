@@ -91,7 +91,8 @@ static enum nd_status make_parts(struct nd_dedup *d, struct nd_error *err)
     if (!d->cache)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     d->at_hand = d->room = calloc(nd_pool_threads(d->pool), sizeof *d->room);
-    if (!d->room)
+    d->lending = nd_lending_new(d->pool);
+    if (!d->room || !d->lending)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     return nd_workers_new(d, err) ? ND_OK : ND_ENOMEM;
 }
@@ -103,6 +104,10 @@ struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_par
 
     if (check_params(params, err))
         return NULL;
+    if (source && (!source->fetch || !source->keep)) {
+        nd_fail(err, ND_EINVAL, "a text source needs both functions, fetch and keep");
+        return NULL;
+    }
     d = calloc(1, sizeof *d);
     if (!d) {
         nd_fail(err, ND_ENOMEM, "out of memory");
@@ -116,7 +121,7 @@ struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_par
     if (params->candidates == ND_CANDIDATES_ALL)
         d->params.max_checks = UINT32_MAX;
     if (plan_index(d, err) || make_parts(d, err)) {
-        nd_dedup_free(d);
+        nd_dedup_release(d);
         return NULL;
     }
     return d;
@@ -125,7 +130,9 @@ struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_par
 struct nd_dedup *nd_dedup_new(const struct nd_dedup_params *params,
                               const struct nd_text_source *source, struct nd_error *err)
 {
-    struct nd_pool *pool = check_params(params, err) ? NULL : nd_pool_new(params->threads, err);
+    struct nd_pool *pool = check_params(params, err) ? NULL
+                           : params->pin_threads     ? nd_pool_new_pinned(params->threads, err)
+                                                     : nd_pool_new(params->threads, err);
     struct nd_dedup *d = pool ? nd_dedup_new_on(pool, params, source, err) : NULL;
 
     if (d)
@@ -135,10 +142,8 @@ struct nd_dedup *nd_dedup_new(const struct nd_dedup_params *params,
     return d;
 }
 
-void nd_dedup_free(struct nd_dedup *d)
+void nd_dedup_release(struct nd_dedup *d)
 {
-    if (!d)
-        return;
     nd_workers_free(d);
     for (unsigned i = 0; d->room && i < nd_pool_threads(d->pool); i++) {
         free(d->room[i].item);
@@ -157,6 +162,7 @@ void nd_dedup_free(struct nd_dedup *d)
     nd_components_free(d->components);
     nd_complete_free(d->complete);
     nd_texts_free(d->texts);
+    nd_lending_free(d->lending);
     if (d->owns_pool)
         nd_pool_free(d->pool);
     free(d);
