@@ -119,6 +119,9 @@ struct nd_text_source {
  *   - The threads that an engine starts block all signals.
  *   - In a child process of the one that made it, an engine with more than one thread can only be
  *     freed: anything else is ND_EINVAL.
+ *
+ * An engine takes some 50 KB for each thread, 600 KB once a document was pushed, and grows with
+ * what is pushed and with the shingles that it holds (params.cache_bytes).
  */
 struct nd_dedup;
 

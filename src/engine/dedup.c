@@ -4,8 +4,8 @@
 #include "engine/engine.h"
 #include "engine/state.h"
 
-/* What the index has room for from the start: 14 MB, whole huge pages, and the first growths that
- * would fill it again. */
+/* What the index of a run over files has room for from the start: 14 MB, whole huge pages, and the
+ * first growths that would fill it again.  A program may have an engine for each of its users. */
 enum { FIRST_DOCUMENTS = 40000, FIRST_IN_BATCH = 1000 };
 
 struct nd_dedup_params nd_dedup_params_default(void)
@@ -80,10 +80,7 @@ static enum nd_status make_parts(struct nd_dedup *d, struct nd_error *err)
     }
     d->n_keys = nd_index_key_count(&d->index_params);
     d->index = nd_index_new(&d->index_params, err);
-    if (!d->index || !nd_finder_new(d, &d->leaders, err) || !nd_finder_new(d, &d->pending, err) ||
-        nd_index_reserve(d->index, FIRST_DOCUMENTS, err) ||
-        nd_index_reserve(d->leaders.index, FIRST_IN_BATCH, err) ||
-        nd_index_reserve(d->pending.index, FIRST_IN_BATCH, err))
+    if (!d->index || !nd_finder_new(d, &d->leaders, err) || !nd_finder_new(d, &d->pending, err))
         return ND_ENOMEM;
     if (d->matching && !(d->signatures = nd_matching_index(d->matching)))
         return nd_fail(err, ND_ENOMEM, "out of memory");
@@ -97,8 +94,8 @@ static enum nd_status make_parts(struct nd_dedup *d, struct nd_error *err)
     return nd_workers_new(d, err) ? ND_OK : ND_ENOMEM;
 }
 
-struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_params *params,
-                                 const struct nd_text_source *source, struct nd_error *err)
+static struct nd_dedup *make(struct nd_pool *pool, const struct nd_dedup_params *params,
+                             const struct nd_text_source *source, struct nd_error *err)
 {
     struct nd_dedup *d;
 
@@ -127,13 +124,26 @@ struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_par
     return d;
 }
 
+struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_params *params,
+                                 const struct nd_text_source *source, struct nd_error *err)
+{
+    struct nd_dedup *d = make(pool, params, source, err);
+
+    if (!d || (nd_index_reserve(d->index, FIRST_DOCUMENTS, err) == ND_OK &&
+               nd_index_reserve(d->leaders.index, FIRST_IN_BATCH, err) == ND_OK &&
+               nd_index_reserve(d->pending.index, FIRST_IN_BATCH, err) == ND_OK))
+        return d;
+    nd_dedup_release(d);
+    return NULL;
+}
+
 struct nd_dedup *nd_dedup_new(const struct nd_dedup_params *params,
                               const struct nd_text_source *source, struct nd_error *err)
 {
     struct nd_pool *pool = check_params(params, err) ? NULL
                            : params->pin_threads     ? nd_pool_new_pinned(params->threads, err)
                                                      : nd_pool_new(params->threads, err);
-    struct nd_dedup *d = pool ? nd_dedup_new_on(pool, params, source, err) : NULL;
+    struct nd_dedup *d = pool ? make(pool, params, source, err) : NULL;
 
     if (d)
         d->owns_pool = true;

@@ -227,6 +227,22 @@ static void a_source_gives_both_of_its_functions(void **state)
     }
 }
 
+/* A service may have one for each of its users. */
+static void an_empty_engine_is_small(void **state)
+{
+    struct nd_dedup_stats stats;
+    struct nd_decision decision;
+    struct nd_dedup *d = make(1, NULL);
+
+    (void)state;
+    nd_dedup_get_stats(d, &stats);
+    assert_true(stats.index_bytes < 32 << 10);
+    assert_int_equal(nd_dedup_push(d, item, 1, &decision, NULL), ND_OK);
+    nd_dedup_get_stats(d, &stats);
+    assert_true(stats.index_bytes < 600 << 10);
+    nd_dedup_free(d);
+}
+
 /* ---- From inside a callback ---- */
 
 static struct nd_dedup *inside;
@@ -457,6 +473,7 @@ int main(void)
         cmocka_unit_test(after_its_source_failed_components_can_be_asked_again),
         cmocka_unit_test(what_is_wrong_before_anything_changed_breaks_nothing),
         cmocka_unit_test(a_source_gives_both_of_its_functions),
+        cmocka_unit_test(an_empty_engine_is_small),
         cmocka_unit_test(calls_from_a_callback_of_pairs_are_refused),
         cmocka_unit_test(calls_from_a_source_are_refused),
         cmocka_unit_test(freed_from_a_callback_it_goes_when_the_call_ends),

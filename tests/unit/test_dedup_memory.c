@@ -70,8 +70,6 @@ static int make_texts(void **state)
     put_words(long_text[0], LONG_WORDS);
     memcpy(long_text[1], long_text[0], LONG_TEXT);
     memcpy(long_text[1], "other", 5);
-    item[3] = (struct nd_dedup_item){.text = {long_text[0], strlen(long_text[0])}};
-    item[7] = (struct nd_dedup_item){.text = {long_text[1], strlen(long_text[1])}};
     return 0;
 }
 
@@ -110,9 +108,13 @@ static enum nd_status push(struct nd_dedup *d, struct result *out, struct nd_err
 /* As a run over files does it, but for one thread at a time. */
 static enum nd_status push_prepared(struct nd_dedup *d, struct result *out, struct nd_error *err)
 {
+    static struct nd_dedup_item with_long[BATCH];
     enum nd_status status;
 
-    nd_dedup_prepare(d, 0, item, BATCH);
+    memcpy(with_long, item, sizeof with_long);
+    with_long[3] = (struct nd_dedup_item){.text = {long_text[0], strlen(long_text[0])}};
+    with_long[7] = (struct nd_dedup_item){.text = {long_text[1], strlen(long_text[1])}};
+    nd_dedup_prepare(d, 0, with_long, BATCH);
     status = nd_dedup_push_prepared(d, 0, out->decision, err);
     if (status != ND_OK)
         return status;
@@ -199,7 +201,9 @@ static bool run_once(const struct kind *kind, struct nd_pool *pool, long n,
 
     if (kind->recipe)
         recipe.dedup.method = &recipe.method;
-    d = nd_dedup_new_on(pool, &recipe.dedup, NULL, &err);
+    recipe.dedup.threads = nd_pool_threads(pool);
+    d = kind->run == push_prepared ? nd_dedup_new_on(pool, &recipe.dedup, NULL, &err)
+                                   : nd_dedup_new(&recipe.dedup, NULL, &err);
     assert_non_null(d);
     memset(out, 0, sizeof *out);
     atomic_store(&has_failed, 0);
