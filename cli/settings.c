@@ -23,6 +23,7 @@ void settings_init(struct settings *s)
 
     *s = (struct settings){.run = nd_run_options_default(),
                            .hamming = {.bits = 64, .distance = 3, .buckets = 128}};
+    s->run.recipe.dedup.pin_threads = 1; /* one pool, and the process is nothing else */
     s->use.compare = nd_compare_params_default();
     s->use.track = nd_track_params_default();
     s->use.mirrors = nd_mirrors_params_default();

@@ -21,7 +21,7 @@ declare -A may=(
 
 # Headers that stay in some places, as "pattern=where…", each where being a prefix of a file's path.
 only=(
-    'pthread\.h|sched\.h|threads\.h=src/base/pool.c src/base/lock.c'
+    'pthread\.h|sched\.h|threads\.h=src/base/pool src/base/lock.c'
     'libstemmer\.h=src/feature/stemmer.c'
     'xxhash\.h=src/base/hash.c'
     'simdjson\.h=src/input/'

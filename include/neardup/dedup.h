@@ -51,12 +51,15 @@ struct nd_dedup_params {
     enum nd_verify verify;
     enum nd_cluster cluster;
     enum nd_short short_policy;
-    struct nd_ratio threshold;      /* 0 < p <= q */
-    double recall;                  /* of pairs at the threshold, by the bands: 0 … 0.9999 */
-    unsigned bands, rows;           /* 0: chosen for threshold and recall */
-    unsigned simhash_bits;          /* for ND_CANDIDATES_SIMHASH */
-    unsigned max_checks;            /* exact comparisons a document, at most */
-    unsigned threads;               /* at most 1024; 0: one a processor */
+    struct nd_ratio threshold; /* 0 < p <= q */
+    double recall;             /* of pairs at the threshold, by the bands: 0 … 0.9999 */
+    unsigned bands, rows;      /* 0: chosen for threshold and recall */
+    unsigned simhash_bits;     /* for ND_CANDIDATES_SIMHASH */
+    unsigned max_checks;       /* exact comparisons a document, at most */
+    unsigned threads;          /* at most 1024; 0: one a processor */
+    /* Where the threads are as many as the processors that the process may use, keep each that is
+     * started on one of its own.  For a program that has one engine and nothing else to do: 0. */
+    unsigned char pin_threads;
     const struct nd_method *method; /* for ND_CANDIDATES_MATCH; copied by nd_dedup_new */
     size_t cache_bytes; /* for shingles of kept documents; bounds memory, changes no result */
 };
@@ -102,6 +105,24 @@ struct nd_text_source {
     enum nd_status (*keep)(void *context, uint64_t document, size_t item, struct nd_error *err);
 };
 
+/*
+ * An engine.  What may be called when:
+ *
+ *   - One call at a time, from any thread; but any number of nd_dedup_ask may run at once, while
+ *     nothing else does.  As many of them go on together as the engine has threads, the others
+ *     wait.  A call that comes while another that changes the engine runs is refused: ND_EINVAL.
+ *   - From inside a callback (`found`, `fetch`, `keep`) every call is refused: ND_EINVAL, and the
+ *     call under way goes on as if nothing had been asked.  nd_dedup_free is put off to its end.
+ *     A callback must not wait for another call of the same engine.
+ *   - After a push has failed once it had begun, the engine is broken: every later call but
+ *     nd_dedup_free gives ND_EINVAL and says so.  Each function below says what breaks it.
+ *   - The threads that an engine starts block all signals.
+ *   - In a child process of the one that made it, an engine with more than one thread can only be
+ *     freed: anything else is ND_EINVAL.
+ *
+ * An engine takes some 50 KB for each thread, 600 KB once a document was pushed, and grows with
+ * what is pushed and with the shingles that it holds (params.cache_bytes).
+ */
 struct nd_dedup;
 
 /*
@@ -110,14 +131,17 @@ struct nd_dedup;
  */
 ND_API struct nd_dedup *nd_dedup_new(const struct nd_dedup_params *params,
                                      const struct nd_text_source *source, struct nd_error *err);
+/* NULL is allowed. */
 ND_API void nd_dedup_free(struct nd_dedup *dedup);
 
 /*
  * Push n documents, in keep order; decisions[i] is what became of items[i].  The decisions do not
- * depend on how the documents are divided into pushes, nor on the number of threads.  ND_EINVAL,
- * and nothing has changed: a text is no valid UTF-8, or pairs or components were pushed before, as
- * one engine makes one of the three.  After ND_ENOMEM, ND_EUNSUPPORTED (2^32 - 2 documents) or what
- * `source` returned, the engine can only be freed.
+ * depend on how the documents are divided into pushes, nor on the number of threads.
+ *
+ * ND_EINVAL, and nothing has changed: a text is no valid UTF-8, or pairs or components were pushed
+ * before, as one engine makes one of the three.  ND_EUNSUPPORTED, and nothing has changed: more
+ * than 2^32 - 2 documents.  The engine is broken after ND_ENOMEM, after ND_EUNSUPPORTED for a
+ * document of more than 2^32 - 1 distinct shingles, and after what `source` returned.
  */
 ND_API enum nd_status nd_dedup_push(struct nd_dedup *dedup, const struct nd_dedup_item *items,
                                     size_t n, struct nd_decision *decisions, struct nd_error *err);
@@ -136,8 +160,10 @@ ND_API void nd_dedup_get_stats(const struct nd_dedup *dedup, struct nd_dedup_sta
 /*
  * Pairs instead of stars: every pushed document is indexed, and `found` is called, in order, for
  * every verified pair of a document and an earlier one: by a, then by b.  max_checks does not
- * count.  A non-zero return of `found` stops with that status.  With ND_VERIFY_NONE the overlap's
- * `shared` is 0.
+ * count.  With ND_VERIFY_NONE the overlap's `shared` is 0.
+ *
+ * A non-zero return of `found` stops with that status, and breaks the engine, as pairs were not
+ * told; otherwise as nd_dedup_push.
  */
 struct nd_found_pair {
     uint64_t a, b;                                       /* document numbers, b < a */
@@ -153,7 +179,8 @@ nd_dedup_push_pairs(struct nd_dedup *dedup, const struct nd_dedup_item *items, s
 /*
  * Ask without pushing: `found` is called, in order, for every verified pair of items[i] and a
  * document that nd_dedup_push_pairs has pushed; a is i.  The items are not compared among
- * themselves, and nothing of them is kept or counted.
+ * themselves, and nothing of them is kept or counted.  A non-zero return of `found` stops with that
+ * status.  Whatever it returns, the engine is as it was; threads may ask at once.
  */
 ND_API enum nd_status
 nd_dedup_ask(struct nd_dedup *dedup, const struct nd_dedup_item *items, size_t n,
@@ -164,7 +191,7 @@ nd_dedup_ask(struct nd_dedup *dedup, const struct nd_dedup_item *items, size_t n
  * Components instead of stars, for ND_CLUSTER_COMPONENTS: push everything, then ask.  Documents are
  * verified in order against their earlier candidates, the nearest first, but not again within one
  * component; the components are the transitive closure of what was verified, the first document of
- * each is kept.
+ * each is kept.  What it returns, and what breaks the engine: as nd_dedup_push.
  */
 ND_API enum nd_status nd_dedup_push_components(struct nd_dedup *dedup,
                                                const struct nd_dedup_item *items, size_t n,
@@ -179,7 +206,8 @@ struct nd_component_via {
 /*
  * What became of documents first … first + n - 1, after the last push.  The overlap of a decision
  * is that with the kept one, which may lie below the threshold; via[i] that with the neighbour, for
- * removed documents.
+ * removed documents.  ND_EINVAL: there are not so many documents.  After that, ND_ENOMEM or what
+ * `source` returned, it can be called again.
  */
 ND_API enum nd_status nd_dedup_components(struct nd_dedup *dedup, uint64_t first, size_t n,
                                           struct nd_decision *decisions,

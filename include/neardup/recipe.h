@@ -14,8 +14,8 @@ extern "C" {
 /*
  * The whole named choice.  As text it is an INI file (docs/format/recipe.md): [sketch] and up to
  * ND_METHOD_SIGNATURES sections [signature NAME] say what must agree before two sketches may be
- * compared, [decide] what is free to change.  `threads` and `cache_bytes` change no result and are
- * in no recipe.
+ * compared, [decide] what is free to change.  `threads`, `pin_threads` and `cache_bytes` change no
+ * result and are in no recipe.
  */
 struct nd_recipe {
     struct nd_dedup_params dedup; /* its `method` is not read: what follows is */

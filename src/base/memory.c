@@ -225,6 +225,16 @@ void *nd_table_alloc(size_t bytes)
     return p;
 }
 
+void nd_table_begin_small(void *table, size_t bytes)
+{
+#ifdef MADV_NOHUGEPAGE
+    (void)madvise(table, bytes < HUGE_PAGE ? bytes : HUGE_PAGE, MADV_NOHUGEPAGE);
+#else
+    (void)table;
+    (void)bytes;
+#endif
+}
+
 void nd_table_touch(void *table, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE

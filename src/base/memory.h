@@ -41,6 +41,8 @@ void nd_arena_release(struct nd_arena *a);
  * left. */
 void *nd_table_alloc(size_t bytes);
 void nd_table_free(void *table, size_t bytes);
+/* Let it take memory only as it is used, where the first page would be a huge one. */
+void nd_table_begin_small(void *table, size_t bytes);
 /* Have all its pages made now, at once, where they would soon be met one by one. */
 void nd_table_touch(void *table, size_t bytes);
 /*

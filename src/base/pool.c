@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -54,6 +55,8 @@ struct nd_pool {
 
     pthread_mutex_t shared; /* nd_pool_lock */
     bool stop;
+
+    pid_t process; /* in which the threads are */
 };
 
 struct helper {
@@ -226,18 +229,24 @@ static bool start_helper(struct nd_pool *pool, unsigned worker, int cpu)
     return true;
 }
 
-static bool start_helpers(struct nd_pool *pool)
+/* A thread begins with the signal mask of who starts it. */
+static bool start_helpers(struct nd_pool *pool, bool is_pinned)
 {
     int cpu[ND_POOL_THREADS_MAX];
-    bool stay = find_cpus(pool->n_threads, cpu), ok = true;
+    bool stay = is_pinned && find_cpus(pool->n_threads, cpu), ok = true;
+    sigset_t all, before;
 
     pool->cpu = stay ? cpu[0] : -1;
+    sigfillset(&all);
+    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
+        return false;
     for (unsigned worker = 1; ok && worker < pool->n_threads; worker++)
         ok = start_helper(pool, worker, stay ? cpu[worker] : -1);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return ok;
 }
 
-struct nd_pool *nd_pool_new(unsigned n_threads, struct nd_error *err)
+static struct nd_pool *make_pool(unsigned n_threads, bool is_pinned, struct nd_error *err)
 {
     struct nd_pool *pool;
     bool ok;
@@ -252,14 +261,14 @@ struct nd_pool *nd_pool_new(unsigned n_threads, struct nd_error *err)
         return NULL;
     }
     pool->n_threads = n_threads ? n_threads : processors();
+    pool->process = getpid();
     pthread_mutex_init(&pool->lock, NULL);
     pthread_mutex_init(&pool->shared, NULL);
     pthread_cond_init(&pool->wake, NULL);
     pthread_cond_init(&pool->done, NULL);
     pool->thread = calloc(pool->n_threads, sizeof *pool->thread);
     pool->tasks = nd_shares_new(pool->n_threads);
-    ok = pool->thread && pool->tasks;
-    ok = ok && start_helpers(pool);
+    ok = pool->thread && pool->tasks && start_helpers(pool, is_pinned);
     if (!ok) {
         unsigned n = pool->n_threads;
 
@@ -270,10 +279,25 @@ struct nd_pool *nd_pool_new(unsigned n_threads, struct nd_error *err)
     return pool;
 }
 
-void nd_pool_free(struct nd_pool *pool)
+struct nd_pool *nd_pool_new(unsigned n_threads, struct nd_error *err)
 {
-    if (!pool)
-        return;
+    return make_pool(n_threads, false, err);
+}
+
+struct nd_pool *nd_pool_new_pinned(unsigned n_threads, struct nd_error *err)
+{
+    return make_pool(n_threads, true, err);
+}
+
+bool nd_pool_is_here(const struct nd_pool *pool)
+{
+    return pool->n_started == 0 || pool->process == getpid();
+}
+
+/* A lock that another thread held when the process forked stays held in the child: what is here of
+ * the threads is left alone there. */
+static void stop_helpers(struct nd_pool *pool)
+{
     pthread_mutex_lock(&pool->lock);
     pool->stop = true;
     tell(pool, &pool->wake);
@@ -284,6 +308,14 @@ void nd_pool_free(struct nd_pool *pool)
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->shared);
     pthread_mutex_destroy(&pool->lock);
+}
+
+void nd_pool_free(struct nd_pool *pool)
+{
+    if (!pool)
+        return;
+    if (nd_pool_is_here(pool))
+        stop_helpers(pool);
     free(pool->tasks);
     free(pool->thread);
     free(pool);
@@ -422,4 +454,12 @@ void nd_pool_lock(struct nd_pool *pool)
 void nd_pool_unlock(struct nd_pool *pool)
 {
     pthread_mutex_unlock(&pool->shared);
+}
+
+bool nd_pool_has_this_thread(const struct nd_pool *pool)
+{
+    for (unsigned i = 0; i < pool->n_started; i++)
+        if (pthread_equal(pool->thread[i], pthread_self()))
+            return true;
+    return false;
 }

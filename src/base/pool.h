@@ -17,12 +17,18 @@ struct nd_pool;
 void nd_once(atomic_bool *done, void (*make)(void *context), void *context);
 
 /* n_threads workers, the calling thread among them; 0: one a processor that the process may use.
- * Where they are as many as those, each thread that is started stays on one.  ND_EINVAL: too many;
- * ND_ENOMEM: they cannot be started. */
+ * The threads that are started block all signals, so that the program's own threads get them.
+ * ND_EINVAL: too many; ND_ENOMEM: they cannot be started. */
 enum { ND_POOL_THREADS_MAX = 1024 };
 struct nd_pool *nd_pool_new(unsigned n_threads, struct nd_error *err);
+/* The same; where the threads are as many as the processors that the process may use, each that is
+ * started stays on one of its own.  For a program that has one pool and nothing else to do. */
+struct nd_pool *nd_pool_new_pinned(unsigned n_threads, struct nd_error *err);
+/* In a child of the process that made the pool, where its threads are not: the memory alone. */
 void nd_pool_free(struct nd_pool *pool);
 unsigned nd_pool_threads(const struct nd_pool *pool);
+/* Whether its threads are here: not in a child of the process that started them. */
+bool nd_pool_is_here(const struct nd_pool *pool);
 
 /*
  * Call run(context, task, worker) for every task 0 … n - 1 (at most 2^30), and return when all are
@@ -60,6 +66,9 @@ void nd_pool_lead(struct nd_pool *pool, unsigned worker, struct nd_turn *turn,
                   unsigned long ticket);
 /* Let the next ticket in. */
 void nd_pool_pass(struct nd_pool *pool, struct nd_turn *turn);
+
+/* Whether the calling thread is one that the pool has started. */
+bool nd_pool_has_this_thread(const struct nd_pool *pool);
 
 /* For a few instructions on what several threads change. */
 void nd_pool_lock(struct nd_pool *pool);

@@ -39,27 +39,53 @@ static void ask_item(void *context, size_t place, unsigned worker)
             return;
 }
 
-enum nd_status nd_dedup_ask(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
-                            enum nd_status (*found)(void *context,
-                                                    const struct nd_found_pair *pair),
-                            void *context, struct nd_error *err)
+/* By one worker, or by all: what they find stands in the items. */
+static enum nd_status ask_all(struct asking *job, size_t n, unsigned worker, bool has_all,
+                              struct nd_error *err)
+{
+    struct nd_dedup *d = job->d;
+    struct nd_worker *w = &d->worker[worker];
+
+    if (has_all) {
+        nd_workers_begin(d);
+        nd_workers_forget(d);
+        nd_pool_run(d->pool, n, ask_item, job);
+        return nd_workers_status(d, err);
+    }
+    nd_worker_begin(w);
+    nd_arena_reset(&w->held);
+    for (size_t i = 0; i < n && !w->status; i++)
+        ask_item(job, i, worker);
+    if (w->status && err)
+        *err = w->error;
+    return w->status;
+}
+
+/*
+ * A call has a worker of its own, and that worker's memory until the last pair is told: so as many
+ * calls as there are workers go on at once.  Who asks with several documents while nobody else does
+ * has them all.
+ */
+enum nd_status nd_ask(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                      nd_found *found, void *context, struct nd_error *err)
 {
     struct asking job = {d, NULL};
-    enum nd_status status = nd_batch_check(d, ND_PUSHED_PAIRS, items, n, err);
+    unsigned worker = 0;
+    bool has_all = n > 1 && nd_lending_borrow_all(d->lending);
+    enum nd_status status = ND_ENOMEM;
 
-    if (status != ND_OK)
-        return status;
-    job.item = nd_items_begin(d, d->room, items, n, err);
-    if (!job.item)
-        return ND_ENOMEM;
-    nd_workers_begin(d);
-    nd_workers_forget(d);
-    nd_pool_run(d->pool, n, ask_item, &job);
-    status = nd_workers_status(d, err);
+    if (!has_all && !nd_lending_borrow(d->lending, &worker))
+        return nd_fail(err, ND_EINVAL, "nd_dedup_ask: called from inside a callback of its own");
+    job.item = nd_items_begin(d, &d->room[worker], items, n, err);
+    if (job.item)
+        status = ask_all(&job, n, worker, has_all, err);
     for (size_t i = 0; status == ND_OK && i < n; i++)
         status = nd_pairs_report(d, &job.item[i], i, found, context);
-    if (status == ND_OK)
+    /* The cache is read by whoever has a worker. */
+    if (status == ND_OK && (has_all || nd_lending_borrow_rest(d->lending)))
         nd_workers_end(d);
-    nd_items_end(job.item, n);
+    if (job.item)
+        nd_items_end(job.item, n);
+    nd_lending_give_back(d->lending, worker);
     return status;
 }

@@ -41,11 +41,16 @@ enum nd_status nd_batch_check(const struct nd_dedup *d, enum nd_pushed kind,
         return nd_fail(err, ND_EINVAL,
                        "one engine makes stars, pairs or components: its documents were pushed for "
                        "another of them");
+    if (n && !items)
+        return nd_fail(err, ND_EINVAL, "no items: NULL, and %zu of them", n);
     if (n > UINT32_MAX - 1 || d->stats.documents + n > UINT32_MAX - 1)
         return nd_fail(err, ND_EUNSUPPORTED, "more than %u documents", UINT32_MAX - 1);
     /* The run over files, which brings its pool, has repaired what it read. */
     for (size_t i = 0; d->owns_pool && i < n; i++)
-        if (!nd_utf8_valid(items[i].text.data, items[i].text.len))
+        if (items[i].text.len && !items[i].text.data)
+            return nd_fail(err, ND_EINVAL, "item %zu: no text, and %zu bytes of it", i,
+                           items[i].text.len);
+        else if (!nd_utf8_valid(items[i].text.data, items[i].text.len))
             return nd_fail(err, ND_EINVAL,
                            "item %zu: its text is no valid UTF-8; nd_utf8_repair makes it so", i);
     return ND_OK;
@@ -55,10 +60,8 @@ enum nd_status nd_batch_begin(struct nd_dedup *d, enum nd_pushed kind,
                               const struct nd_dedup_item *items, size_t n, struct nd_item **out,
                               struct nd_error *err)
 {
-    enum nd_status status = nd_batch_check(d, kind, items, n, err);
+    enum nd_status status;
 
-    if (status != ND_OK)
-        return status;
     d->pushed = kind;
     nd_workers_begin(d);
     status = make_items(d, items, n, out, err);

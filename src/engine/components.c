@@ -147,8 +147,8 @@ static void join_item(struct nd_dedup *d, struct nd_item *item, size_t place, ui
     }
 }
 
-enum nd_status nd_dedup_push_components(struct nd_dedup *d, const struct nd_dedup_item *items,
-                                        size_t n, struct nd_error *err)
+enum nd_status nd_push_components(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                                  struct nd_error *err)
 {
     const struct nd_pair_filter filter = {d, is_joined};
     struct nd_batch_job job;
@@ -207,9 +207,9 @@ static void decide(void *context, size_t place, unsigned worker)
     (void)nd_numbers_compare(job->d, w, kept_of(c)[document], kept_of(c)[kept], out);
 }
 
-enum nd_status nd_dedup_components(struct nd_dedup *d, uint64_t first, size_t n,
-                                   struct nd_decision *decisions, struct nd_component_via *via,
-                                   struct nd_error *err)
+enum nd_status nd_decide_components(struct nd_dedup *d, uint64_t first, size_t n,
+                                    struct nd_decision *decisions, struct nd_component_via *via,
+                                    struct nd_error *err)
 {
     struct deciding job = {d, (uint32_t)first, decisions, via};
     uint64_t pushed = d->pushed == ND_PUSHED_COMPONENTS ? d->stats.documents : 0;

@@ -4,8 +4,8 @@
 #include "engine/engine.h"
 #include "engine/state.h"
 
-/* What the index has room for from the start: 14 MB, whole huge pages, and the first growths that
- * would fill it again. */
+/* What the index of a run over files has room for from the start: 14 MB, whole huge pages, and the
+ * first growths that would fill it again.  A program may have an engine for each of its users. */
 enum { FIRST_DOCUMENTS = 40000, FIRST_IN_BATCH = 1000 };
 
 struct nd_dedup_params nd_dedup_params_default(void)
@@ -80,10 +80,7 @@ static enum nd_status make_parts(struct nd_dedup *d, struct nd_error *err)
     }
     d->n_keys = nd_index_key_count(&d->index_params);
     d->index = nd_index_new(&d->index_params, err);
-    if (!d->index || !nd_finder_new(d, &d->leaders, err) || !nd_finder_new(d, &d->pending, err) ||
-        nd_index_reserve(d->index, FIRST_DOCUMENTS, err) ||
-        nd_index_reserve(d->leaders.index, FIRST_IN_BATCH, err) ||
-        nd_index_reserve(d->pending.index, FIRST_IN_BATCH, err))
+    if (!d->index || !nd_finder_new(d, &d->leaders, err) || !nd_finder_new(d, &d->pending, err))
         return ND_ENOMEM;
     if (d->matching && !(d->signatures = nd_matching_index(d->matching)))
         return nd_fail(err, ND_ENOMEM, "out of memory");
@@ -91,18 +88,23 @@ static enum nd_status make_parts(struct nd_dedup *d, struct nd_error *err)
     if (!d->cache)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     d->at_hand = d->room = calloc(nd_pool_threads(d->pool), sizeof *d->room);
-    if (!d->room)
+    d->lending = nd_lending_new(d->pool);
+    if (!d->room || !d->lending)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     return nd_workers_new(d, err) ? ND_OK : ND_ENOMEM;
 }
 
-struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_params *params,
-                                 const struct nd_text_source *source, struct nd_error *err)
+static struct nd_dedup *make(struct nd_pool *pool, const struct nd_dedup_params *params,
+                             const struct nd_text_source *source, struct nd_error *err)
 {
     struct nd_dedup *d;
 
     if (check_params(params, err))
         return NULL;
+    if (source && (!source->fetch || !source->keep)) {
+        nd_fail(err, ND_EINVAL, "a text source needs both functions, fetch and keep");
+        return NULL;
+    }
     d = calloc(1, sizeof *d);
     if (!d) {
         nd_fail(err, ND_ENOMEM, "out of memory");
@@ -116,17 +118,32 @@ struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_par
     if (params->candidates == ND_CANDIDATES_ALL)
         d->params.max_checks = UINT32_MAX;
     if (plan_index(d, err) || make_parts(d, err)) {
-        nd_dedup_free(d);
+        nd_dedup_release(d);
         return NULL;
     }
     return d;
 }
 
+struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_params *params,
+                                 const struct nd_text_source *source, struct nd_error *err)
+{
+    struct nd_dedup *d = make(pool, params, source, err);
+
+    if (!d || (nd_index_reserve(d->index, FIRST_DOCUMENTS, err) == ND_OK &&
+               nd_index_reserve(d->leaders.index, FIRST_IN_BATCH, err) == ND_OK &&
+               nd_index_reserve(d->pending.index, FIRST_IN_BATCH, err) == ND_OK))
+        return d;
+    nd_dedup_release(d);
+    return NULL;
+}
+
 struct nd_dedup *nd_dedup_new(const struct nd_dedup_params *params,
                               const struct nd_text_source *source, struct nd_error *err)
 {
-    struct nd_pool *pool = check_params(params, err) ? NULL : nd_pool_new(params->threads, err);
-    struct nd_dedup *d = pool ? nd_dedup_new_on(pool, params, source, err) : NULL;
+    struct nd_pool *pool = check_params(params, err) ? NULL
+                           : params->pin_threads     ? nd_pool_new_pinned(params->threads, err)
+                                                     : nd_pool_new(params->threads, err);
+    struct nd_dedup *d = pool ? make(pool, params, source, err) : NULL;
 
     if (d)
         d->owns_pool = true;
@@ -135,10 +152,8 @@ struct nd_dedup *nd_dedup_new(const struct nd_dedup_params *params,
     return d;
 }
 
-void nd_dedup_free(struct nd_dedup *d)
+void nd_dedup_release(struct nd_dedup *d)
 {
-    if (!d)
-        return;
     nd_workers_free(d);
     for (unsigned i = 0; d->room && i < nd_pool_threads(d->pool); i++) {
         free(d->room[i].item);
@@ -157,6 +172,7 @@ void nd_dedup_free(struct nd_dedup *d)
     nd_components_free(d->components);
     nd_complete_free(d->complete);
     nd_texts_free(d->texts);
+    nd_lending_free(d->lending);
     if (d->owns_pool)
         nd_pool_free(d->pool);
     free(d);

@@ -45,10 +45,9 @@ static enum nd_status add_all(struct pairing *job, size_t n, struct nd_error *er
             nd_document_keep(d, &job->item[i], d->stats.documents + i, i, &job->number[i], err);
         if (!job->item[i].is_listed || status)
             continue;
-        /* Later ones of the batch will ask for them. */
-        if (!nd_shingle_cache_put(d->cache, job->number[i], job->item[i].shingle,
-                                  (size_t)job->item[i].n_shingles))
-            status = ND_ENOMEM;
+        /* Later ones of the batch will ask for them; what has no place there is made again. */
+        (void)nd_shingle_cache_put(d->cache, job->number[i], job->item[i].shingle,
+                                   (size_t)job->item[i].n_shingles);
         row[n_listed] = &job->item[i].row;
         listed[n_listed++] = job->number[i];
     }
@@ -157,10 +156,8 @@ enum nd_status nd_pairs_report(struct nd_dedup *d, struct nd_item *item, uint64_
     return ND_OK;
 }
 
-enum nd_status nd_dedup_push_pairs(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
-                                   enum nd_status (*found)(void *context,
-                                                           const struct nd_found_pair *pair),
-                                   void *context, struct nd_error *err)
+enum nd_status nd_push_pairs(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                             nd_found *found, void *context, struct nd_error *err)
 {
     struct nd_item *item;
     enum nd_status status = nd_batch_begin(d, ND_PUSHED_PAIRS, items, n, &item, err);

@@ -35,6 +35,7 @@ static bool link_items(const struct nd_dedup *d, struct nd_batch_room *room)
         const struct nd_item *first = &room->item[room->item[i].first_same];
 
         row[i] = first->is_prepared && first->is_listed ? &first->row : NULL;
+        room->item[i].is_in_links = row[i] != NULL;
     }
     if (ok)
         memset(room->link, 0, room->n);

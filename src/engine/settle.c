@@ -380,14 +380,18 @@ static enum nd_status list_rows(struct settling *s, size_t n, const struct nd_in
     return ND_OK;
 }
 
-/* What was found when the batch was prepared may hold for too many, but for none too few. */
+/*
+ * What was found when the batch was prepared may hold for too many, but for none too few.  A
+ * document that could not be prepared then, or was left because a kept one seemed to have its
+ * bytes, may have been prepared since (nd_item_look_ahead): its links are not known.
+ */
 static bool is_linked_already(const struct settling *s, size_t n,
                               const struct nd_index_row *const *row)
 {
     if (!s->d->at_hand->is_linked)
         return false;
     for (size_t i = 0; i < n; i++)
-        if (row[i] && !original(s, i)->is_prepared)
+        if (row[i] && !s->item[i].is_in_links)
             return false;
     return true;
 }

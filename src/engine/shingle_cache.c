@@ -51,6 +51,8 @@ struct nd_shingle_cache *nd_shingle_cache_new(size_t bytes)
     cache->n_places = 64;
     cache->place = calloc(cache->n_places, sizeof *cache->place);
     cache->ring = nd_table_alloc(bytes);
+    if (cache->ring)
+        nd_table_begin_small(cache->ring, bytes);
     if (cache->place && cache->ring)
         return cache;
     nd_shingle_cache_free(cache);

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/engine.h"
 #include "engine/state.h"
 
 /*
@@ -165,19 +164,16 @@ static enum nd_status push_stars(struct nd_dedup *d, struct nd_item *item, size_
     return status;
 }
 
-enum nd_status nd_dedup_push(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+enum nd_status nd_push_stars(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
                              struct nd_decision *decisions, struct nd_error *err)
 {
     struct nd_item *item;
-    enum nd_status status;
+    enum nd_status status = nd_batch_begin(d, ND_PUSHED_STARS, items, n, &item, err);
 
-    if (d->params.cluster == ND_CLUSTER_COMPLETE)
-        return nd_push_complete(d, items, n, decisions, err);
-    status = nd_batch_begin(d, ND_PUSHED_STARS, items, n, &item, err);
     return status == ND_OK ? push_stars(d, item, n, decisions, err) : status;
 }
 
-enum nd_status nd_dedup_push_prepared(struct nd_dedup *d, unsigned worker,
+enum nd_status nd_push_prepared_stars(struct nd_dedup *d, unsigned worker,
                                       struct nd_decision *decisions, struct nd_error *err)
 {
     struct nd_batch_room *room = &d->room[worker];

@@ -8,8 +8,9 @@
 #include <neardup/index.h>
 #include <neardup/text.h>
 
+#include "base/handle.h"
 #include "base/memory.h"
-#include "base/pool.h"
+#include "base/pool_lending.h"
 #include "engine/matching.h"
 #include "engine/shingle_cache.h"
 #include "index/live.h"
@@ -72,8 +73,10 @@ enum nd_pushed { ND_PUSHED_NOTHING, ND_PUSHED_STARS, ND_PUSHED_PAIRS, ND_PUSHED_
 struct nd_dedup {
     struct nd_dedup_params params;
     struct nd_text_source source;
+    struct nd_handle handle; /* which calls are under way */
     struct nd_pool *pool;
     bool owns_pool;
+    struct nd_lending *lending;       /* of the workers, to calls of nd_dedup_ask */
     struct nd_texts *texts;           /* where the engine keeps the texts itself */
     struct nd_matching *matching;     /* for ND_CANDIDATES_MATCH, else NULL */
     struct nd_index *index;           /* of the kept documents */
@@ -133,6 +136,7 @@ struct nd_item {
     struct nd_kept_ref kept; /* once removed */
     bool is_known;           /* perhaps: a kept document had its bytes' hash before its turn */
     bool is_prepared;        /* before its turn: read, sketched and signed, its shingles held */
+    bool is_in_links;        /* its row took part where the links of a prepared batch were made */
     bool is_read;            /* its tokens were read: what follows is known */
     bool is_short;
     bool is_listed; /* takes part in the comparison by shingles, or by signatures */
@@ -190,7 +194,9 @@ enum nd_status nd_worker_fail(struct nd_worker *w, enum nd_status status, const 
 enum nd_status nd_workers_status(struct nd_dedup *d, struct nd_error *err);
 bool nd_workers_new(struct nd_dedup *d, struct nd_error *err);
 void nd_workers_free(struct nd_dedup *d);
-/* Before a batch: the texts fetched are no longer there. */
+/* Before a batch: the texts fetched are no longer there, nor what failed in a call that left
+ * everything as it was. */
+void nd_worker_begin(struct nd_worker *w);
 void nd_workers_begin(struct nd_dedup *d);
 /* Forget what was held of documents. */
 void nd_workers_forget(struct nd_dedup *d);
@@ -275,7 +281,7 @@ struct nd_batch_job {
 enum nd_status nd_batch_begin(struct nd_dedup *d, enum nd_pushed kind,
                               const struct nd_dedup_item *items, size_t n, struct nd_item **out,
                               struct nd_error *err);
-/* What a caller can get wrong. */
+/* What a caller can get wrong; nothing has changed yet. */
 enum nd_status nd_batch_check(const struct nd_dedup *d, enum nd_pushed kind,
                               const struct nd_dedup_item *items, size_t n, struct nd_error *err);
 /* … and counted, the shingles made handed to the cache, freed. */
@@ -315,7 +321,26 @@ enum nd_status nd_finder_link(const struct nd_dedup *d, const struct nd_item *it
 bool nd_look_query(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item);
 void nd_components_free(struct nd_components *components);
 
-/* nd_dedup_push for ND_CLUSTER_COMPLETE (complete.c). */
+/*
+ * The calls of dedup.h, once they are let in and their arguments are checked (calls.c).  Those that
+ * push leave the engine half changed where they fail.
+ */
+typedef enum nd_status nd_found(void *context, const struct nd_found_pair *pair);
+enum nd_status nd_push_stars(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                             struct nd_decision *decisions, struct nd_error *err);
+enum nd_status nd_push_pairs(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                             nd_found *found, void *context, struct nd_error *err);
+enum nd_status nd_push_components(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                                  struct nd_error *err);
+enum nd_status nd_ask(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                      nd_found *found, void *context, struct nd_error *err);
+enum nd_status nd_decide_components(struct nd_dedup *d, uint64_t first, size_t n,
+                                    struct nd_decision *decisions, struct nd_component_via *via,
+                                    struct nd_error *err);
+enum nd_status nd_push_prepared_stars(struct nd_dedup *d, unsigned worker,
+                                      struct nd_decision *decisions, struct nd_error *err);
+void nd_dedup_release(struct nd_dedup *d);
+/* nd_push_stars for ND_CLUSTER_COMPLETE (complete.c). */
 enum nd_status nd_push_complete(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
                                 struct nd_decision *decisions, struct nd_error *err);
 void nd_complete_free(struct nd_complete *c);

@@ -72,10 +72,16 @@ void nd_workers_free(struct nd_dedup *d)
     free(d->worker);
 }
 
+void nd_worker_begin(struct nd_worker *w)
+{
+    w->text_of = UINT64_MAX;
+    w->status = ND_OK;
+}
+
 void nd_workers_begin(struct nd_dedup *d)
 {
     for (unsigned i = 0; i < nd_pool_threads(d->pool); i++)
-        d->worker[i].text_of = UINT64_MAX;
+        nd_worker_begin(&d->worker[i]);
 }
 
 void nd_workers_forget(struct nd_dedup *d)

@@ -116,6 +116,9 @@ static enum nd_status put_batch(struct nd_ordered *o, const uint32_t *number, si
 
     for (size_t i = 0; status == ND_OK && i < n; i++)
         status = put_record(o, number[i], &loaded[i], err);
+    /* A name for which there was no memory stands in rows, cut. */
+    if (run->name_room[0].failed || run->name_room[1].failed || run->place_room.failed)
+        run->pending.manifest.failed = true;
     return status == ND_OK ? nd_run_write_pending(run, &run->pending, err) : status;
 }
 

@@ -29,8 +29,10 @@ static bool grow(struct nd_hash_set *s)
     if ((s->slots + more.slots) * sizeof *s->slot > s->bytes_max)
         return false;
     more.slot = nd_table_alloc(more.slots * sizeof *more.slot);
-    if (!more.slot)
+    if (!more.slot) {
+        s->has_no_memory = true;
         return false;
+    }
     nd_table_touch(more.slot, more.slots * sizeof *more.slot);
     for (size_t i = 0; i < s->slots; i++)
         if (s->slot[i])

@@ -15,6 +15,7 @@ struct nd_hash_set {
     size_t slots, count;
     size_t bytes_max;
     bool is_full;
+    bool has_no_memory; /* is_full, and not by the budget: the same run may find more next time */
 };
 void nd_hash_set_release(struct nd_hash_set *s);
 

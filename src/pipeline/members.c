@@ -69,6 +69,8 @@ enum nd_status nd_members_summarise(struct nd_run *run, size_t n, struct nd_erro
             return status;
         name = nd_name_of(&document, nd_reading_source(run->reading, place.source), place.line,
                           &run->name_room[0]);
+        if (run->name_room[0].failed)
+            return nd_fail(err, ND_ENOMEM, "out of memory");
         nd_name_show(name.text, cluster->id, sizeof cluster->id);
         cluster->documents = run->members[largest.rank[i]];
     }

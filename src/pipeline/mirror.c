@@ -79,6 +79,8 @@ static enum nd_status make_name(struct nd_mirror *m, const char *path, const cha
     if (nd_hash_set_add(&m->names, nd_hash_bytes(m->name.data, m->name.len)))
         return nd_fail(err, ND_EINPUT, "%s: two inputs would be written to it, %s the second",
                        m->name.data, path);
+    if (m->names.has_no_memory)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
     if (nd_publisher_is_claimed(m->publisher, m->name.data))
         return nd_fail(err, ND_EINVAL, "two outputs cannot both go to '%s'", m->name.data);
     return ND_OK;

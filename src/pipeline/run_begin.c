@@ -76,7 +76,9 @@ enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *opt
     status = nd_run_open_recipe(run, err);
     if (status != ND_OK)
         return status;
-    run->pool = nd_pool_new(options->recipe.dedup.threads, err);
+    run->pool = options->recipe.dedup.pin_threads
+                    ? nd_pool_new_pinned(options->recipe.dedup.threads, err)
+                    : nd_pool_new(options->recipe.dedup.threads, err);
     if (!run->pool)
         return err && err->status ? err->status : ND_ENOMEM;
     summary->threads = nd_pool_threads(run->pool);

@@ -90,6 +90,8 @@ static enum nd_status push_prototypes(struct filtering *f, struct nd_reading *re
             nd_hash_set_add(&f->raw,
                             nd_mix64(nd_hash_bytes(p->document.text.data, p->document.text.len))))
             continue;
+        if (f->raw.has_no_memory)
+            return no_memory(err);
         name = nd_name_of(&p->document, source, p->record.line, &run->name_room[0]);
         if (run->name_room[0].failed || !add_name(f, &name))
             return no_memory(err);

@@ -1,10 +1,14 @@
-/* failing_malloc.h - a malloc of the test's own, which fails once where it is told to */
+/* failing_malloc.h - malloc and mmap of the test's own, which fail once where they are told to */
 #ifndef FAILING_MALLOC_H
 #define FAILING_MALLOC_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
 #define HAS_OWN_MALLOC 1
@@ -36,6 +40,13 @@ void *calloc(size_t n, size_t bytes)
 void *realloc(void *p, size_t bytes)
 {
     return fails() ? NULL : __libc_realloc(p, bytes);
+}
+
+void *mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset)
+{
+    if (flags & MAP_ANONYMOUS && fails())
+        return MAP_FAILED;
+    return (void *)(uintptr_t)syscall(SYS_mmap, at, bytes, access, flags, file, offset);
 }
 #endif
 

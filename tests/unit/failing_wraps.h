@@ -2,6 +2,7 @@
 #ifndef FAILING_WRAPS_H
 #define FAILING_WRAPS_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 /* The linker sends the library's allocations here (--wrap, in tests/CMakeLists.txt). */
@@ -12,16 +13,18 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t size);
 
-static long countdown = -1; /* allocations until one fails; negative: none does */
-static int has_failed;
+static atomic_long countdown = -1; /* allocations until one fails; negative: none does */
+static atomic_int has_failed;
 
 static int fails(void)
 {
-    int now = countdown == 0;
+    long before = atomic_load(&countdown);
 
-    has_failed |= now;
-    countdown -= countdown >= 0;
-    return now;
+    while (before >= 0 && !atomic_compare_exchange_weak(&countdown, &before, before - 1))
+        ;
+    if (before == 0)
+        atomic_store(&has_failed, 1);
+    return before == 0;
 }
 
 void *__wrap_malloc(size_t size)
@@ -38,5 +41,26 @@ void *__wrap_realloc(void *p, size_t size)
 {
     return fails() ? NULL : __real_realloc(p, size);
 }
+
+/* And tables, where the test is linked so that these are asked for, too. */
+#ifdef FAILING_MAPS
+#include <sys/mman.h>
+
+void *__real_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
+void *__real_mremap(void *p, size_t bytes, size_t new_bytes, int flags, void *to);
+void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
+void *__wrap_mremap(void *p, size_t bytes, size_t new_bytes, int flags, void *to);
+
+void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset)
+{
+    return fails() ? MAP_FAILED : __real_mmap(at, bytes, access, flags, file, offset);
+}
+
+/* Growing in place is tried first, and may fail at any time. */
+void *__wrap_mremap(void *p, size_t bytes, size_t new_bytes, int flags, void *to)
+{
+    return flags && fails() ? MAP_FAILED : __real_mremap(p, bytes, new_bytes, flags, to);
+}
+#endif
 
 #endif

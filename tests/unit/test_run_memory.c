@@ -1,4 +1,5 @@
-/* test_run_memory.c - every allocation of a run is made to fail once: an error, and no file left */
+/* test_run_memory.c - every allocation of a run is made to fail once: an error and no file left, or
+ * the same files */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,6 +71,26 @@ static int count_files(void)
     return n;
 }
 
+static const char *const outputs[] = {"out.jsonl", "manifest.jsonl", "clusters.tsv.gz"};
+static const char *const expected[] = {"out.expected", "manifest.expected", "clusters.expected"};
+
+static bool is_same_file(const char *a, const char *b)
+{
+    static char at[2][1 << 16];
+    const char *const name[2] = {a, b};
+    size_t n[2] = {0, 0};
+
+    for (int i = 0; i < 2; i++) {
+        FILE *file = fopen(name[i], "rb");
+
+        if (!file)
+            return false;
+        n[i] = fread(at[i], 1, sizeof at[i], file);
+        fclose(file);
+    }
+    return n[0] == n[1] && n[0] < sizeof at[0] && memcmp(at[0], at[1], n[0]) == 0;
+}
+
 /* In a process of its own.  0: as it should be; 1: not; 2: there was no n-th allocation. */
 static int run_with_failure(const struct nd_run_options *options, long n)
 {
@@ -83,10 +104,15 @@ static int run_with_failure(const struct nd_run_options *options, long n)
     status = nd_run_dedup(options, NULL, &summary, &err);
     left = atomic_exchange(&until_failure, 0);
     if (status == ND_OK) {
-        unlink(options->output);
-        unlink(options->manifest);
-        unlink(options->clusters);
-        return left > 0 ? 2 : 0; /* what can be done without may be done without */
+        bool is_same = true;
+
+        for (int i = 0; i < 3; i++) {
+            is_same &= is_same_file(outputs[i], expected[i]);
+            unlink(outputs[i]);
+        }
+        if (!is_same)
+            fprintf(stderr, "ND_OK, and other files\n");
+        return !is_same ? 1 : left > 0 ? 2 : 0; /* what can be done without may be done without */
     }
     if (left <= 0 && err.message[0] && err.status == status && count_files() == before &&
         !strstr(err.message, "without a reason"))
@@ -96,21 +122,34 @@ static int run_with_failure(const struct nd_run_options *options, long n)
     return 1;
 }
 
-static void fail_each(const char *keep, enum nd_cluster cluster)
+static void make_expected(const struct nd_run_options *options)
+{
+    struct nd_run_summary summary;
+
+    assert_int_equal(nd_run_dedup(options, NULL, &summary, NULL), ND_OK);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(rename(outputs[i], expected[i]), 0);
+}
+
+static void fail_each(const char *keep, enum nd_cluster cluster, unsigned threads,
+                      const char *recipe)
 {
     static const char *const paths[] = {"in"};
     struct nd_run_options options = nd_run_options_default();
     int result = 0;
 
+    if (recipe)
+        assert_int_equal(nd_recipe_by_name(&options.recipe, recipe, NULL), ND_OK);
     options.paths = paths;
     options.n_paths = 1;
-    options.output = "out.jsonl";
-    options.manifest = "manifest.jsonl";
-    options.clusters = "clusters.tsv.gz";
+    options.output = outputs[0];
+    options.manifest = outputs[1];
+    options.clusters = outputs[2];
     options.within = "lang";
-    options.recipe.dedup.threads = 1;
+    options.recipe.dedup.threads = threads;
     options.recipe.dedup.cluster = cluster;
     snprintf(options.recipe.keep, sizeof options.recipe.keep, "%s", keep);
+    make_expected(&options);
     for (long n = 1; result == 0; n++) {
         pid_t child = fork();
         int status;
@@ -126,6 +165,8 @@ static void fail_each(const char *keep, enum nd_cluster cluster)
         result = WEXITSTATUS(status);
         assert_true(n < 1000000);
     }
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(unlink(expected[i]), 0);
 }
 #endif
 
@@ -135,7 +176,8 @@ static void a_run_in_one_pass_fails_cleanly(void **state)
 #if HAS_OWN_MALLOC
     skip();
 #else
-    fail_each("first", ND_CLUSTER_STAR);
+    fail_each("first", ND_CLUSTER_STAR, 1, NULL);
+    fail_each("first", ND_CLUSTER_STAR, 2, NULL);
 #endif
 }
 
@@ -145,9 +187,19 @@ static void a_run_in_three_passes_fails_cleanly(void **state)
 #if HAS_OWN_MALLOC
     skip();
 #else
-    fail_each("longest", ND_CLUSTER_STAR);
-    fail_each("last", ND_CLUSTER_COMPONENTS);
-    fail_each("first", ND_CLUSTER_COMPLETE);
+    fail_each("longest", ND_CLUSTER_STAR, 1, NULL);
+    fail_each("last", ND_CLUSTER_COMPONENTS, 2, NULL);
+    fail_each("first", ND_CLUSTER_COMPLETE, 2, NULL);
+#endif
+}
+
+static void a_run_with_signatures_fails_cleanly(void **state)
+{
+    (void)state;
+#if HAS_OWN_MALLOC
+    skip();
+#else
+    fail_each("first", ND_CLUSTER_STAR, 2, "broder-1997");
 #endif
 }
 
@@ -156,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_in_one_pass_fails_cleanly),
         cmocka_unit_test(a_run_in_three_passes_fails_cleanly),
+        cmocka_unit_test(a_run_with_signatures_fails_cleanly),
     };
 
     return cmocka_run_group_tests(tests, make_corpus, remove_corpus);
