@@ -128,6 +128,7 @@ static int open_stored(struct nd_input *input, struct nd_input_file *known)
         f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (f->fd < 0 || fstat(f->fd, &f->st) != 0) {
         nd_input_problem(input, ND_PROBLEM_FAILED, "cannot be opened: %s", strerror(errno));
+        input->left_out.unreadable += known->is_found != 0;
         return 0;
     }
     f->is_regular = S_ISREG(f->st.st_mode) && !is_stdin;
@@ -232,11 +233,18 @@ static int end_archive(struct nd_input *input, const char *failure)
     return status;
 }
 
+static const struct nd_binary_kind *office_zip(const struct nd_input *input, const char *head,
+                                               size_t len)
+{
+    return input->options.binary == ND_BINARY_TEXT ? NULL : nd_detect_office_zip(head, len);
+}
+
 /* Begin with the next file of the archive: 1; 0: it was reported, or the archive is at its end. */
 static int next_entry(struct nd_input *input)
 {
     struct nd_open_file *f = &input->file;
     struct nd_stream *stream;
+    const struct nd_binary_kind *office;
     const char *name, *failure = NULL, *head;
     size_t len;
     int status = nd_archive_reader_next(f->entries, &stream, &name, &failure);
@@ -254,7 +262,9 @@ static int next_entry(struct nd_input *input)
         stream = f->entry_unpacked;
     if (status == 1 && !nd_stream_peek(stream, nd_input_detect_bytes(input), &head, &len))
         status = ND_ENOMEM;
-    if (status == 1 && nd_detect_archive(head, len) != ND_ARCHIVE_NONE) {
+    if (status == 1 && (office = office_zip(input, head, len))) {
+        status = nd_input_refuse_binary(input, office);
+    } else if (status == 1 && nd_detect_archive(head, len) != ND_ARCHIVE_NONE) {
         nd_input_problem(input, ND_PROBLEM_FAILED, "is an archive within an archive: not read");
         status = 0;
     }
@@ -269,6 +279,7 @@ static int open_next_file(struct nd_input *input)
 {
     struct nd_open_file *f = &input->file;
     int status = open_stored(input, &input->paths.file[input->next_path++]);
+    const struct nd_binary_kind *office;
     struct nd_stream *stream;
     const char *head;
     size_t len;
@@ -280,7 +291,10 @@ static int open_next_file(struct nd_input *input)
         if (!nd_stream_peek(stream, nd_input_detect_bytes(input), &head, &len))
             return ND_ENOMEM;
         f->archive = nd_detect_archive(head, len);
-        status = f->archive ? open_archive(input, stream) : nd_input_begin_source(input, stream);
+        office = office_zip(input, head, len);
+        status = office       ? nd_input_refuse_binary(input, office)
+                 : f->archive ? open_archive(input, stream)
+                              : nd_input_begin_source(input, stream);
     }
     if (status == 0)
         close_file(input);
@@ -296,8 +310,10 @@ int nd_input_next_source(struct nd_input *input)
             status = next_entry(input);
         else if (input->next_path < input->paths.count)
             status = open_next_file(input);
-        else
+        else {
+            nd_input_tell_left_out(input);
             return 0;
+        }
         if (status < 0 || input->from.stream)
             return status;
     }

@@ -226,7 +226,7 @@ static int expand_paths(struct nd_input *input)
     if (input->is_expanded)
         return 0;
     status = nd_paths_expand(input->given, input->n_given, &input->options, &input->reporter,
-                             &input->strings, &input->paths);
+                             &input->strings, &input->paths, &input->left_out);
     input->is_expanded = true;
     if (input->paths.is_size_known)
         atomic_store_explicit(&input->total, input->paths.bytes, memory_order_relaxed);

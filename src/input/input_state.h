@@ -13,6 +13,7 @@
 #include "input/byte_stream.h"
 #include "input/cut.h"
 #include "input/detect.h"
+#include "input/detect_binary.h"
 #include "input/sources.h"
 #include "input/walk_paths.h"
 
@@ -68,6 +69,7 @@ struct nd_input {
     size_t record_max;            /* longer records are passed over and reported */
     uint64_t finished;            /* stored bytes of the files that are done */
     _Atomic uint64_t done, total; /* for nd_input_progress, from any thread */
+    struct nd_left_out left_out;
 };
 
 enum { ND_RECORD_MAX = 1 << 30 };
@@ -98,6 +100,13 @@ void nd_input_problem(struct nd_input *input, enum nd_problem_kind kind, const c
 /* Tell that something of the current source is lost; `line` is named where it has lines. */
 void nd_input_loss(struct nd_input *input, bool names_line, const char *format, ...)
     ND_PRINTF(3, 4);
+
+/* What is open is not text: a failure where the file was given by name; below a directory and in an
+ * archive it is left out.  0, ND_ENOMEM. */
+int nd_input_refuse_binary(struct nd_input *input, const struct nd_binary_kind *kind);
+
+/* All has been read: tell, once, how many files were left out, and why. */
+void nd_input_tell_left_out(struct nd_input *input);
 
 /* Leave the current source, and its file where it has no other. */
 void nd_input_end_source(struct nd_input *input);
