@@ -193,9 +193,10 @@ ND_API struct nd_parser *nd_parser_new(const struct nd_input_options *options,
                                        struct nd_error *err);
 ND_API void nd_parser_free(struct nd_parser *parser);
 
-/* Why a record is none: "text is null", "line is no JSON: …". */
+/* Why a record is none: "text is null", "line is no JSON record: …"; where a record of JSON Lines
+ * has no text, also which fields it has, and which one probably holds it. */
 struct nd_bad_record {
-    char reason[200];
+    char reason[320];
 };
 
 /*

@@ -2,6 +2,8 @@
 #ifndef ND_INPUT_DETECT_H
 #define ND_INPUT_DETECT_H
 
+#include <stdbool.h>
+
 #include <neardup/input.h>
 
 enum nd_compression {
@@ -34,6 +36,13 @@ enum nd_format nd_detect_format_by_name(const char *path);
  */
 enum nd_format nd_detect_format(const char *head, size_t len,
                                 const struct nd_input_options *options);
+
+/*
+ * A table whose columns do not include the text: a first line of at least two names, and at least
+ * one row behind it, all of them with as many fields.  `at_end`: no bytes follow.  CSV, TSV, or
+ * AUTO where it is neither.
+ */
+enum nd_format nd_detect_any_table(const char *head, size_t len, bool at_end);
 
 /* "JSON Lines", "plain text" … */
 const char *nd_format_name(enum nd_format format);

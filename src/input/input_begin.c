@@ -23,7 +23,11 @@ static enum nd_format choose_format(struct nd_input *input, const char *head, si
                          "is named as %s but looks like %s: it is read as %s",
                          nd_format_name(named), nd_format_name(found), nd_format_name(named));
     if (named == ND_FORMAT_AUTO)
-        named = found == ND_FORMAT_AUTO ? ND_FORMAT_TEXT : found;
+        named = found;
+    if (named == ND_FORMAT_AUTO && input->options.unit == ND_UNIT_FILE) /* nobody says it is text */
+        named = nd_detect_any_table(head, len, len < nd_input_detect_bytes(input));
+    if (named == ND_FORMAT_AUTO)
+        named = ND_FORMAT_TEXT;
     if (named == ND_FORMAT_TEXT && memchr(head, 0, len) &&
         (input->options.binary == ND_BINARY_TEXT || !nd_detect_early_nul(head, len)))
         nd_input_problem(input, ND_PROBLEM_WARNING, "holds NUL bytes: it is read as plain text");

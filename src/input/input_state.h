@@ -117,7 +117,8 @@ void nd_input_end(struct nd_input *input);
 /* "path", or "path!entry" in an archive: for messages. */
 const char *nd_input_place(const struct nd_source *source, char *out, size_t room);
 
-/* The first row of CSV or TSV: keep it, check that the text columns are there; 1, 0 (reported). */
-int nd_input_take_header(struct nd_input *input, struct nd_view row);
+/* The first row of CSV or TSV: keep it, check that the text columns are there; 1, 0 (reported).
+ * `sample`: what has been read behind it. */
+int nd_input_take_header(struct nd_input *input, struct nd_view row, struct nd_view sample);
 
 #endif
