@@ -257,6 +257,17 @@ SETTER(set_missing_text)
     return ND_OK;
 }
 
+SETTER(set_binary)
+{
+    static const char *const words[] = {"skip", "text"};
+    int i = option_word(o, value, words, 2, err);
+
+    if (i < 0)
+        return ND_EINVAL;
+    s->run.input.binary = (enum nd_binary)i;
+    return ND_OK;
+}
+
 SETTER(set_unit)
 {
     static const char *const words[] = {"file", "line", "paragraph"};

@@ -27,6 +27,7 @@ DECLARE(set_id_field);
 DECLARE(set_text_format);
 DECLARE(set_missing_text);
 DECLARE(set_unit);
+DECLARE(set_binary);
 DECLARE(set_glob);
 DECLARE(set_strict);
 DECLARE(set_max_bad);

@@ -72,6 +72,10 @@ const struct option option_table[] = {
     {NULL, "unit", 0, "WHAT",
      "of plain text, a document is a file, line or paragraph (default: file)", FOR_INPUT,
      SET(set_unit)},
+    {NULL, "binary", 0, "HOW",
+     "files that are not text, as PDF, images and Parquet, are left out, or fail where they are "
+     "named (skip), or are read like any other (text) (default: skip)",
+     FOR_INPUT, SET(set_binary)},
     {NULL, "glob", 0, "PATTERN", "in folders, only files whose name matches; may be repeated",
      FOR_INPUT, SET(set_glob)},
     {NULL, "strict", 0, NULL, "stop at the first bad record or input, and write nothing",

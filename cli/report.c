@@ -45,7 +45,10 @@ void say(const char *format, ...)
 
 static void tell_problem(void *context, const struct nd_problem *problem)
 {
-    (void)context;
+    struct report *r = context;
+
+    if (problem->kind == ND_PROBLEM_NOTE && r->settings->quiet)
+        return;
     say("%s%s", problem->kind == ND_PROBLEM_WARNING ? "warning: " : "", problem->message);
 }
 

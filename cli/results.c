@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <neardup/output.h>
+#include <neardup/result_file.h>
 
 bool results_open(struct results *r, const char *name, const char *const *others, size_t n)
 {
@@ -18,13 +18,17 @@ bool results_open(struct results *r, const char *name, const char *const *others
     *r = (struct results){.file = stdout, .name = "standard output"};
     if (!name || strcmp(name, "-") == 0) {
         r->is_terminal = isatty(STDOUT_FILENO) != 0;
-        return true;
-    }
-    r->name = name;
-    if (nd_output_file_open(&r->output, name, others, n, &r->file, &err) != ND_OK) {
+        if (nd_result_file_check("-", others, n, &err) == ND_OK)
+            return true;
         say("%s", err.message);
         return false;
     }
+    r->name = name;
+    if (nd_result_file_open(&r->output, name, others, n, &err) != ND_OK) {
+        say("%s", err.message);
+        return false;
+    }
+    r->file = nd_result_file_stream(r->output);
     r->is_terminal = isatty(fileno(r->file)) != 0;
     return true;
 }
@@ -36,8 +40,8 @@ int results_close(struct results *r, int status)
     if (!r->output)
         return close_output() ? 2 : status;
     if (status == 2) {
-        nd_output_file_discard(r->output);
-    } else if (nd_output_file_publish(r->output, &err) != ND_OK) {
+        nd_result_file_discard(r->output);
+    } else if (nd_result_file_publish(r->output, &err) != ND_OK) {
         say("%s", err.message);
         status = 2;
     }

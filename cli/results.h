@@ -8,11 +8,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct nd_output_file;
+struct nd_result_file;
 
 struct results {
     FILE *file;
-    struct nd_output_file *output; /* NULL: the standard output */
+    struct nd_result_file *output; /* NULL: the standard output */
     const char *name;              /* as messages call it */
     bool is_terminal;
 };

@@ -13,7 +13,6 @@
 #include <neardup/hamming_stats.h>
 #include <neardup/index.h>
 #include <neardup/method.h>
-#include <neardup/output.h>
 #include <neardup/ratio.h>
 #include <neardup/recipe.h>
 #include <neardup/result_file.h>

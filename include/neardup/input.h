@@ -34,6 +34,15 @@ enum nd_unit { ND_UNIT_FILE, ND_UNIT_LINE, ND_UNIT_PARAGRAPH }; /* what a record
 enum nd_missing_text { ND_MISSING_SKIP, ND_MISSING_EMPTY };
 enum nd_text_format { ND_TEXT_PLAIN, ND_TEXT_HTML }; /* what the text of a record with fields is */
 
+/*
+ * What becomes of files that are not text: those known by magic bytes (Parquet, WARC, PDF, Office
+ * files, images, fonts, executables, databases …), and what would be plain text but has a NUL
+ * within its first 8 KiB and no mark of UTF-16.  SKIP: given by name (and on standard input) such a
+ * file is ND_PROBLEM_FAILED, with a message that says what to do instead; below directories and in
+ * archives it is left out, and counted.  TEXT: it is read like any other.
+ */
+enum nd_binary { ND_BINARY_SKIP, ND_BINARY_TEXT };
+
 /* Start from nd_input_options_default(); everything pointed to is borrowed for the life of the
  * input. */
 struct nd_input_options {
@@ -41,6 +50,7 @@ struct nd_input_options {
     enum nd_unit unit;
     enum nd_missing_text missing_text;
     enum nd_text_format text_format; /* of JSON Lines, CSV and TSV */
+    enum nd_binary binary;
     const char *const
         *text_fields; /* dotted paths; several are joined by a newline; default {"text"} */
     size_t n_text_fields;
@@ -60,7 +70,7 @@ enum nd_read_state {
     ND_READ_WHOLE,  /* all of it was read */
     ND_READ_PARTLY, /* records were cut from it, others are lost: it is damaged or was cut short */
     ND_READ_FAILED, /* no record could be cut from it */
-    ND_READ_SKIPPED /* it was left out, and counted in a warning */
+    ND_READ_SKIPPED /* it stands below a directory and is not text: left out, and counted */
 };
 
 /*
@@ -77,6 +87,7 @@ struct nd_input_file {
     uint64_t records;                               /* cut from it, of all its sources */
     uint64_t bad_records; /* of them, those that were no documents: left to whoever parses them */
     enum nd_read_state state;
+    int is_found; /* below a directory; it was not given itself */
 };
 
 /* A file, standard input, or a file in an archive: what a record is from. */
@@ -110,6 +121,7 @@ enum nd_problem_kind {
     ND_PROBLEM_WARNING, /* something odd; nothing was lost */
     ND_PROBLEM_FAILED,  /* a file is absent, cannot be read, is damaged or ends too early: status 2
                            at the end */
+    ND_PROBLEM_NOTE     /* nothing odd: how many files below directories were left out, and why */
 };
 struct nd_problem {
     enum nd_problem_kind kind;
@@ -186,9 +198,10 @@ ND_API struct nd_parser *nd_parser_new(const struct nd_input_options *options,
                                        struct nd_error *err);
 ND_API void nd_parser_free(struct nd_parser *parser);
 
-/* Why a record is none: "text is null", "line is no JSON: …". */
+/* Why a record is none: "text is null", "line is no JSON record: …"; where a record of JSON Lines
+ * has no text, also which fields it has, and which one probably holds it. */
 struct nd_bad_record {
-    char reason[200];
+    char reason[320];
 };
 
 /*

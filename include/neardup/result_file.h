@@ -19,8 +19,9 @@ extern "C" {
 struct nd_result_file;
 
 /*
- * `reads`: what the caller reads to make this file, by name ("-": the standard input).  ND_EINVAL:
- * `name` is one of them, by whatever name; ND_EIO: it cannot be written; ND_ENOMEM.
+ * `reads`: what the caller reads to make this file, by name ("-": the standard input), and its
+ * other outputs; NULLs among them are skipped.  ND_EINVAL: `name` is one of them, by whatever name;
+ * ND_EIO: it cannot be written; ND_ENOMEM.
  */
 ND_API enum nd_status nd_result_file_open(struct nd_result_file **file, const char *name,
                                           const char *const *reads, size_t n_reads,

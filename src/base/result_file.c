@@ -66,8 +66,14 @@ static enum nd_status claim(struct nd_publisher *p, const char *name, const char
 {
     enum nd_status status = ND_OK;
 
-    for (size_t i = 0; status == ND_OK && i < n_reads; i++)
+    for (size_t i = 0; status == ND_OK && i < n_reads; i++) {
+        if (!reads[i])
+            continue;
+        if (strcmp(reads[i], "-") != 0 && nd_output_is_same(name, reads[i]))
+            return nd_fail(err, ND_EINVAL, "'%s' is read, or is another output: write elsewhere",
+                           name);
         status = nd_publisher_read_path(p, reads[i], err);
+    }
     return status == ND_OK ? nd_publisher_claim(p, name, NULL, err) : status;
 }
 

@@ -1,6 +1,9 @@
-/* archive_stream.h - what libarchive reads: other compressions than gzip, tar, zip */
+/* archive_stream.h - what libarchive and its libraries read: other compressions than gzip, tar, zip
+ */
 #ifndef ND_INPUT_ARCHIVE_STREAM_H
 #define ND_INPUT_ARCHIVE_STREAM_H
+
+#include <stdbool.h>
 
 #include "input/byte_stream.h"
 #include "input/detect.h"
@@ -9,6 +12,14 @@
 
 /* zstd, xz, bzip2 and lz4; `inner` stays the caller's and must outlive it.  NULL: out of memory. */
 struct nd_stream *nd_unpack_stream_new(struct nd_stream *inner, enum nd_compression compression);
+
+/*
+ * The same of zstd, xz and bzip2 by their own libraries, which give all that stands before a
+ * damage; libarchive loses the block that it is in.  Nothing before nd_can_decode has answered
+ * true.
+ */
+bool nd_can_decode(enum nd_compression compression);
+struct nd_stream *nd_decode_stream_new(struct nd_stream *inner, enum nd_compression compression);
 
 /*
  * The regular files in a tar or zip, one after the other.  A zip that is a plain file is read by

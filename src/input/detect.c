@@ -36,6 +36,32 @@ static size_t skippable(const char *head, size_t len)
     return at;
 }
 
+enum nd_compression nd_detect_cut_compression(const char *all, size_t len)
+{
+    static const struct {
+        const char *magic;
+        unsigned char len;
+        enum nd_compression compression;
+    } begin[] = {
+        {"\x1F\x8B", 2, ND_COMPRESSION_GZIP},
+        {"\x28\xB5\x2F\xFD", 4, ND_COMPRESSION_ZSTD},
+        {"\xFD\x37\x7A\x58\x5A\x00", 6, ND_COMPRESSION_XZ},
+        {"BZh9\x31\x41\x59\x26\x53\x59", 10, ND_COMPRESSION_BZIP2},
+        {"BZh9\x17\x72\x45\x38\x50\x90", 10, ND_COMPRESSION_BZIP2},
+        {"\x04\x22\x4D\x18", 4, ND_COMPRESSION_LZ4},
+    };
+
+    for (size_t i = 0; i < sizeof begin / sizeof *begin && len > 0; i++) {
+        size_t n = len < 3 ? len : 3; /* the fourth byte of bzip2 is a digit, whichever */
+
+        if (len < begin[i].len && memcmp(all, begin[i].magic, n) == 0 &&
+            (len <= 4 || memcmp(all + 4, begin[i].magic + 4, len - 4) == 0) &&
+            (len < 4 || all[3] == begin[i].magic[3] || begin[i].magic[0] == 'B'))
+            return begin[i].compression;
+    }
+    return ND_COMPRESSION_NONE;
+}
+
 enum nd_compression nd_detect_compression(const char *head, size_t len)
 {
     size_t skipped = skippable(head, len);
@@ -157,6 +183,24 @@ enum nd_compression nd_detect_compression_by_name(const char *path)
     const char *name = base_name(path), *end = name + strlen(name);
 
     return compression_of_suffix(suffix_before(name, end), end);
+}
+
+enum nd_archive nd_detect_archive_by_name(const char *path)
+{
+    static const char *const packed_tar[] = {"tgz", "tzst", "txz", "tbz", "tbz2"};
+    const char *name = base_name(path), *end = name + strlen(name);
+    const char *suffix = suffix_before(name, end);
+
+    for (size_t i = 0; suffix && i < sizeof packed_tar / sizeof *packed_tar; i++)
+        if (suffix_is(suffix, end, packed_tar[i]))
+            return ND_ARCHIVE_TAR;
+    if (compression_of_suffix(suffix, end) != ND_COMPRESSION_NONE) {
+        end = suffix - 1;
+        suffix = suffix_before(name, end);
+    }
+    if (suffix && suffix_is(suffix, end, "tar"))
+        return ND_ARCHIVE_TAR;
+    return suffix && suffix_is(suffix, end, "zip") ? ND_ARCHIVE_ZIP : ND_ARCHIVE_NONE;
 }
 
 enum nd_format nd_detect_format_by_name(const char *path)

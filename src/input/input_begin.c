@@ -23,8 +23,13 @@ static enum nd_format choose_format(struct nd_input *input, const char *head, si
                          "is named as %s but looks like %s: it is read as %s",
                          nd_format_name(named), nd_format_name(found), nd_format_name(named));
     if (named == ND_FORMAT_AUTO)
-        named = found == ND_FORMAT_AUTO ? ND_FORMAT_TEXT : found;
-    if (named == ND_FORMAT_TEXT && memchr(head, 0, len))
+        named = found;
+    if (named == ND_FORMAT_AUTO && input->options.unit == ND_UNIT_FILE) /* nobody says it is text */
+        named = nd_detect_any_table(head, len, len < nd_input_detect_bytes(input));
+    if (named == ND_FORMAT_AUTO)
+        named = ND_FORMAT_TEXT;
+    if (named == ND_FORMAT_TEXT && memchr(head, 0, len) &&
+        (input->options.binary == ND_BINARY_TEXT || !nd_detect_early_nul(head, len)))
         nd_input_problem(input, ND_PROBLEM_WARNING, "holds NUL bytes: it is read as plain text");
     return named;
 }
@@ -135,6 +140,18 @@ static bool is_utf32(const char *head, size_t len)
            (memcmp(head, "\xFF\xFE\0\0", 4) == 0 || memcmp(head, "\0\0\xFE\xFF", 4) == 0);
 }
 
+/* Why this is not read as text; NULL: it is. */
+static const struct nd_binary_kind *find_binary(const struct nd_input *input, enum nd_format format,
+                                                const char *head, size_t len)
+{
+    const struct nd_binary_kind *kind;
+
+    if (input->options.binary == ND_BINARY_TEXT || input->file.recoded)
+        return NULL;
+    kind = nd_detect_binary(head, len);
+    return !kind && format == ND_FORMAT_TEXT ? nd_detect_early_nul(head, len) : kind;
+}
+
 static int refuse(struct nd_input *input, const char *mistake)
 {
     nd_input_problem(input, ND_PROBLEM_FAILED, "%s", mistake);
@@ -154,6 +171,7 @@ int nd_input_begin_source(struct nd_input *input, struct nd_stream *stream)
 {
     struct nd_open_source *from = &input->from;
     const char *head, *mistake;
+    const struct nd_binary_kind *binary;
     enum nd_format format;
     size_t len, mark;
 
@@ -166,6 +184,9 @@ int nd_input_begin_source(struct nd_input *input, struct nd_stream *stream)
         return ND_ENOMEM;
     mark = len >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     format = choose_format(input, head, len);
+    binary = find_binary(input, format, head, len);
+    if (binary)
+        return nd_input_refuse_binary(input, binary);
     mistake = find_mistake(input, format, head + mark, len - mark);
     if (mistake)
         return refuse(input, mistake);

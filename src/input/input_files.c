@@ -128,6 +128,7 @@ static int open_stored(struct nd_input *input, struct nd_input_file *known)
         f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (f->fd < 0 || fstat(f->fd, &f->st) != 0) {
         nd_input_problem(input, ND_PROBLEM_FAILED, "cannot be opened: %s", strerror(errno));
+        input->left_out.unreadable += known->is_found != 0;
         return 0;
     }
     f->is_regular = S_ISREG(f->st.st_mode) && !is_stdin;
@@ -145,6 +146,31 @@ static bool has_libarchive(struct nd_input *input, const char *kind)
     if (missing)
         nd_input_problem(input, ND_PROBLEM_FAILED, "%s data cannot be read %s", kind, missing);
     return !missing;
+}
+
+/* Whether this is all, and the beginning of what compressed data begin with.  Letters alone, as
+ * those of bzip2, need the name as well. */
+static bool is_cut_at_start(const struct nd_stream *s, const char *all, size_t len,
+                            enum nd_compression named)
+{
+    enum nd_compression cut = nd_detect_cut_compression(all, len);
+
+    return s->state == ND_STREAM_ENDED && cut != ND_COMPRESSION_NONE &&
+           (named == cut || cut != ND_COMPRESSION_BZIP2 || len > 4);
+}
+
+/* What is named as an archive, and is none: 1: nothing, or what has no bytes; 0 (reported). */
+static int check_archive_name(struct nd_input *input, size_t len)
+{
+    const struct nd_open_file *f = &input->file;
+    enum nd_archive named = nd_detect_archive_by_name(f->path);
+
+    if (named == ND_ARCHIVE_NONE || f->archive != ND_ARCHIVE_NONE || len == 0)
+        return 1;
+    nd_input_problem(input, ND_PROBLEM_FAILED,
+                     "is named as a %s archive, but does not begin like one: was it cut short?",
+                     nd_archive_name(named));
+    return 0;
 }
 
 /*
@@ -167,6 +193,12 @@ static int unpack(struct nd_input *input, struct nd_stream *inner, const char *n
                          nd_compression_name(named));
         return 0;
     }
+    if (is_cut_at_start(inner, head, len, named)) {
+        nd_input_problem(input, ND_PROBLEM_FAILED,
+                         "ends within the first bytes of %s data: it was cut short",
+                         nd_compression_name(nd_detect_cut_compression(head, len)));
+        return 0;
+    }
     if (named != ND_COMPRESSION_NONE && named != *compression)
         nd_input_problem(input, ND_PROBLEM_WARNING, "is named as %s but its compression is %s",
                          nd_compression_name(named), nd_compression_name(*compression));
@@ -175,7 +207,8 @@ static int unpack(struct nd_input *input, struct nd_stream *inner, const char *n
     if (*compression == ND_COMPRESSION_GZIP)
         *on_top = nd_gzip_stream_new(inner);
     else if (has_libarchive(input, nd_compression_name(*compression)))
-        *on_top = nd_unpack_stream_new(inner, *compression);
+        *on_top = nd_can_decode(*compression) ? nd_decode_stream_new(inner, *compression)
+                                              : nd_unpack_stream_new(inner, *compression);
     else
         return 0;
     return *on_top ? 1 : ND_ENOMEM;
@@ -195,11 +228,10 @@ static int open_archive(struct nd_input *input, struct nd_stream *stream)
 }
 
 /* Read what the archive's reader left, so that checksums are checked and the hash is complete. */
-static int drain(struct nd_input *input)
+static int drain(struct nd_input *input, bool was_told)
 {
     struct nd_open_file *f = &input->file;
     struct nd_stream *top = f->unpacked ? f->unpacked : &f->stored->stream;
-    bool was_well = top->state != ND_STREAM_FAILED;
     char bytes[1 << 14];
     ssize_t n;
 
@@ -208,7 +240,7 @@ static int drain(struct nd_input *input)
     while (n > 0);
     if (n < 0 && top->status == ND_ENOMEM)
         return ND_ENOMEM;
-    if (n < 0 && was_well)
+    if (n < 0 && !was_told)
         nd_input_problem(input, ND_PROBLEM_FAILED, "%s; all files in it were read", top->failure);
     return 0;
 }
@@ -225,11 +257,17 @@ static int end_archive(struct nd_input *input, const char *failure)
                          failure, f->n_entries);
     else if (f->n_entries == 0)
         nd_input_problem(input, ND_PROBLEM_WARNING, "is an archive without files");
-    status = drain(input);
+    status = drain(input, failure != NULL);
     for (size_t i = f->first_source; i < input->sources.count; i++)
         nd_sources_get(&input->sources, i)->source.bytes_hash = hash_of_file(f);
     close_file(input);
     return status;
+}
+
+static const struct nd_binary_kind *office_zip(const struct nd_input *input, const char *head,
+                                               size_t len)
+{
+    return input->options.binary == ND_BINARY_TEXT ? NULL : nd_detect_office_zip(head, len);
 }
 
 /* Begin with the next file of the archive: 1; 0: it was reported, or the archive is at its end. */
@@ -237,6 +275,7 @@ static int next_entry(struct nd_input *input)
 {
     struct nd_open_file *f = &input->file;
     struct nd_stream *stream;
+    const struct nd_binary_kind *office;
     const char *name, *failure = NULL, *head;
     size_t len;
     int status = nd_archive_reader_next(f->entries, &stream, &name, &failure);
@@ -254,7 +293,9 @@ static int next_entry(struct nd_input *input)
         stream = f->entry_unpacked;
     if (status == 1 && !nd_stream_peek(stream, nd_input_detect_bytes(input), &head, &len))
         status = ND_ENOMEM;
-    if (status == 1 && nd_detect_archive(head, len) != ND_ARCHIVE_NONE) {
+    if (status == 1 && (office = office_zip(input, head, len))) {
+        status = nd_input_refuse_binary(input, office);
+    } else if (status == 1 && nd_detect_archive(head, len) != ND_ARCHIVE_NONE) {
         nd_input_problem(input, ND_PROBLEM_FAILED, "is an archive within an archive: not read");
         status = 0;
     }
@@ -269,6 +310,7 @@ static int open_next_file(struct nd_input *input)
 {
     struct nd_open_file *f = &input->file;
     int status = open_stored(input, &input->paths.file[input->next_path++]);
+    const struct nd_binary_kind *office;
     struct nd_stream *stream;
     const char *head;
     size_t len;
@@ -280,7 +322,14 @@ static int open_next_file(struct nd_input *input)
         if (!nd_stream_peek(stream, nd_input_detect_bytes(input), &head, &len))
             return ND_ENOMEM;
         f->archive = nd_detect_archive(head, len);
-        status = f->archive ? open_archive(input, stream) : nd_input_begin_source(input, stream);
+        if (!check_archive_name(input, len)) {
+            close_file(input);
+            return 0;
+        }
+        office = office_zip(input, head, len);
+        status = office       ? nd_input_refuse_binary(input, office)
+                 : f->archive ? open_archive(input, stream)
+                              : nd_input_begin_source(input, stream);
     }
     if (status == 0)
         close_file(input);
@@ -296,8 +345,10 @@ int nd_input_next_source(struct nd_input *input)
             status = next_entry(input);
         else if (input->next_path < input->paths.count)
             status = open_next_file(input);
-        else
+        else {
+            nd_input_tell_left_out(input);
             return 0;
+        }
         if (status < 0 || input->from.stream)
             return status;
     }

@@ -79,7 +79,9 @@ static void end_source(struct nd_input *input, struct filling *f)
 /* The first row of a table: without what it must have, the source is left. */
 static int take_header(struct nd_input *input, struct filling *f, size_t len)
 {
-    int found = nd_input_take_header(input, (struct nd_view){f->memory->bytes.data + f->pos, len});
+    const char *row = f->memory->bytes.data + f->pos;
+    struct nd_view sample = {row + len, f->memory->bytes.len - f->pos - len};
+    int found = nd_input_take_header(input, (struct nd_view){row, len}, sample);
 
     input->from.needs_header = false;
     advance(f, &input->from, len);
@@ -226,7 +228,7 @@ enum nd_status nd_input_list(struct nd_input *input, struct nd_error *err)
     if (input->is_expanded)
         return ND_OK;
     status = nd_paths_expand(input->given, input->n_given, &input->options, &input->reporter,
-                             &input->strings, &input->paths);
+                             &input->strings, &input->paths, &input->left_out);
     input->is_expanded = true;
     if (input->paths.is_size_known)
         atomic_store_explicit(&input->total, input->paths.bytes, memory_order_relaxed);

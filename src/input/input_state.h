@@ -13,6 +13,7 @@
 #include "input/byte_stream.h"
 #include "input/cut.h"
 #include "input/detect.h"
+#include "input/detect_binary.h"
 #include "input/sources.h"
 #include "input/walk_paths.h"
 
@@ -68,6 +69,7 @@ struct nd_input {
     size_t record_max;            /* longer records are passed over and reported */
     uint64_t finished;            /* stored bytes of the files that are done */
     _Atomic uint64_t done, total; /* for nd_input_progress, from any thread */
+    struct nd_left_out left_out;
 };
 
 enum { ND_RECORD_MAX = 1 << 30 };
@@ -99,6 +101,13 @@ void nd_input_problem(struct nd_input *input, enum nd_problem_kind kind, const c
 void nd_input_loss(struct nd_input *input, bool names_line, const char *format, ...)
     ND_PRINTF(3, 4);
 
+/* What is open is not text: a failure where the file was given by name; below a directory and in an
+ * archive it is left out.  0, ND_ENOMEM. */
+int nd_input_refuse_binary(struct nd_input *input, const struct nd_binary_kind *kind);
+
+/* All has been read: tell, once, how many files were left out, and why. */
+void nd_input_tell_left_out(struct nd_input *input);
+
 /* Leave the current source, and its file where it has no other. */
 void nd_input_end_source(struct nd_input *input);
 
@@ -108,7 +117,8 @@ void nd_input_end(struct nd_input *input);
 /* "path", or "path!entry" in an archive: for messages. */
 const char *nd_input_place(const struct nd_source *source, char *out, size_t room);
 
-/* The first row of CSV or TSV: keep it, check that the text columns are there; 1, 0 (reported). */
-int nd_input_take_header(struct nd_input *input, struct nd_view row);
+/* The first row of CSV or TSV: keep it, check that the text columns are there; 1, 0 (reported).
+ * `sample`: what has been read behind it. */
+int nd_input_take_header(struct nd_input *input, struct nd_view row, struct nd_view sample);
 
 #endif

@@ -1,5 +1,31 @@
 /* parse_json.c - a document from a line of JSON */
+#include "input/json_fields.h"
 #include "input/parser_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Whether one of the text fields is there, whatever it is. */
+static bool has_text(const struct nd_parser *parser)
+{
+    for (size_t i = 0; i < parser->options.n_text_fields; i++)
+        if (parser->value[i].kind != ND_JSON_ABSENT)
+            return true;
+    return false;
+}
+
+/* Behind the reason: what fields the record has instead. */
+static void add_fields(struct nd_parsing *p, struct nd_view record)
+{
+    struct nd_field_list list = {.is_full = false};
+    size_t used = strlen(p->bad->reason);
+    char fields[sizeof p->bad->reason];
+
+    nd_json_list_fields(p->parser->json, record.data, record.len, &list);
+    nd_field_list_show(&list, fields, sizeof fields);
+    (void)snprintf(p->bad->reason + used, sizeof p->bad->reason - used, ": the record has %s",
+                   fields);
+}
 
 int nd_parse_json(struct nd_parsing *p, struct nd_view record)
 {
@@ -21,5 +47,8 @@ int nd_parse_json(struct nd_parsing *p, struct nd_view record)
         return ND_ENOMEM;
     if (found != ND_JSON_INDEXED)
         return nd_parsing_refuse(p, "line is no JSON record: %s", reason);
-    return nd_parsing_finish(p);
+    status = nd_parsing_finish(p);
+    if (status == 0 && !has_text(parser))
+        add_fields(p, record);
+    return status;
 }

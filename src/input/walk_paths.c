@@ -34,6 +34,7 @@ struct walk {
     const struct nd_reporter *reporter;
     struct nd_arena *strings;
     struct nd_path_list *list;
+    struct nd_left_out *left_out;
     struct visited *visited;
     size_t n_visited, visited_capacity;
     size_t *bucket; /* open addressing over `visited`, index + 1 */
@@ -65,14 +66,15 @@ static void mark_file(struct nd_input_file *file, const struct stat *st)
     file->modified_nanoseconds = (int64_t)st->st_mtim.tv_nsec;
 }
 
-static bool add_file(struct nd_path_list *list, const char *path, const struct stat *st)
+static bool add_file(struct nd_path_list *list, const char *path, const struct stat *st,
+                     bool is_found)
 {
     void *array = list->file;
 
     if (!nd_array_reserve(&array, &list->capacity, list->count + 1, sizeof *list->file))
         return false;
     list->file = array;
-    list->file[list->count] = (struct nd_input_file){.path = path};
+    list->file[list->count] = (struct nd_input_file){.path = path, .is_found = is_found};
     if (st) {
         list->file[list->count].size = (uint64_t)st->st_size;
         mark_file(&list->file[list->count], st);
@@ -88,7 +90,7 @@ static bool add_stdin(struct nd_path_list *list, const char *path)
 {
     struct stat st;
 
-    if (!add_file(list, path, NULL))
+    if (!add_file(list, path, NULL, false))
         return false;
     if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode))
         mark_file(&list->file[list->count - 1], &st);
@@ -325,19 +327,24 @@ static enum nd_status visit_entry(struct walk *w, const char *path)
     struct stat st;
 
     if (stat(path, &st) != 0) {
-        if (matches(w, path))
+        if (matches(w, path)) {
+            w->left_out->unreadable++;
             tell(w, ND_PROBLEM_FAILED, "%s: cannot be read: %s", path, strerror(errno));
+        }
         return ND_OK;
     }
     if (S_ISDIR(st.st_mode))
         return enter_directory(w, path, &st);
-    if (!matches(w, path))
+    if (!matches(w, path)) {
+        w->left_out->unmatched++;
         return ND_OK;
+    }
     if (!S_ISREG(st.st_mode)) {
+        w->left_out->special++;
         tell(w, ND_PROBLEM_WARNING, "%s: is no regular file: passed over", path);
         return ND_OK;
     }
-    return add_file(w->list, path, &st) ? ND_OK : ND_ENOMEM;
+    return add_file(w->list, path, &st, true) ? ND_OK : ND_ENOMEM;
 }
 
 /* All below one directory that was given. */
@@ -369,9 +376,13 @@ static enum nd_status walk_directory(struct walk *w, const char *path, const str
 enum nd_status nd_paths_expand(const char *const *given, size_t n_given,
                                const struct nd_input_options *options,
                                const struct nd_reporter *reporter, struct nd_arena *strings,
-                               struct nd_path_list *list)
+                               struct nd_path_list *list, struct nd_left_out *left_out)
 {
-    struct walk w = {.options = options, .reporter = reporter, .strings = strings, .list = list};
+    struct walk w = {.options = options,
+                     .reporter = reporter,
+                     .strings = strings,
+                     .list = list,
+                     .left_out = left_out};
     enum nd_status status = ND_OK;
     bool has_stdin = false;
 
@@ -389,8 +400,9 @@ enum nd_status nd_paths_expand(const char *const *given, size_t n_given,
         exists = !is_stdin && stat(given[i], &st) == 0;
         if (exists && S_ISDIR(st.st_mode))
             status = walk_directory(&w, given[i], &st);
-        else if (is_stdin ? !add_stdin(list, given[i])
-                          : !add_file(list, given[i], exists && S_ISREG(st.st_mode) ? &st : NULL))
+        else if (is_stdin
+                     ? !add_stdin(list, given[i])
+                     : !add_file(list, given[i], exists && S_ISREG(st.st_mode) ? &st : NULL, false))
             status = ND_ENOMEM;
     }
     free(w.visited);

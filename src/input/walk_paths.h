@@ -14,6 +14,13 @@ struct nd_path_list {
     int is_size_known; /* all are regular files */
 };
 
+/* Files below directories, and in archives, that are not read. */
+struct nd_left_out {
+    uint64_t not_text, unmatched, special, unreadable;
+    const char *first_not_text;
+    bool was_told;
+};
+
 /* Tell the user; `format` begins with the file's name. */
 struct nd_reporter {
     void (*report)(void *context, const struct nd_problem *problem);
@@ -26,12 +33,12 @@ void nd_report(const struct nd_reporter *r, enum nd_problem_kind kind, const cha
  * Files and "-" are taken as they are, even absent ones (opening them will say so); directories
  * give the regular files below them, in the byte order of their paths, that match one of the globs
  * (none: all).  A glob without '/' is matched with the file's name, one with it with the path below
- * the directory.  A directory is read once for each path given: a second way to it, which a loop of
- * symbolic links is, gives a warning.
+ * the directory; the others are counted.  A directory is read once for each path given: a second
+ * way to it, which a loop of symbolic links is, gives a warning.
  */
 enum nd_status nd_paths_expand(const char *const *given, size_t n_given,
                                const struct nd_input_options *options,
                                const struct nd_reporter *reporter, struct nd_arena *strings,
-                               struct nd_path_list *list);
+                               struct nd_path_list *list, struct nd_left_out *left_out);
 
 #endif

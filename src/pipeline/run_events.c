@@ -25,13 +25,13 @@ double nd_run_clock(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-enum told { TOLD_WARNING, TOLD_FAILED, TOLD_BAD_RECORD };
+/* The first ones are those of enum nd_problem_kind. */
+enum told { TOLD_BAD_RECORD = ND_PROBLEM_NOTE + 1 };
 
-static void deliver(const struct nd_run *run, enum told kind, const char *text, const char *reason)
+static void deliver(const struct nd_run *run, int kind, const char *text, const char *reason)
 {
     const struct nd_run_events *events = run->events;
-    const struct nd_problem problem = {kind == TOLD_FAILED ? ND_PROBLEM_FAILED : ND_PROBLEM_WARNING,
-                                       text};
+    const struct nd_problem problem = {(enum nd_problem_kind)kind, text};
 
     if (kind == TOLD_BAD_RECORD && events->bad_record)
         events->bad_record(events->context, text, reason);
@@ -40,7 +40,7 @@ static void deliver(const struct nd_run *run, enum told kind, const char *text, 
 }
 
 /* In the order of the calls.  What several threads come upon waits for the one that runs. */
-static void tell(struct nd_run *run, enum told kind, const char *text, const char *reason)
+static void tell(struct nd_run *run, int kind, const char *text, const char *reason)
 {
     const char first = (char)kind;
     struct nd_buffer *told = &run->told;
@@ -66,7 +66,7 @@ static void deliver_all(const struct nd_run *run, const struct nd_buffer *told)
 
     while (at < told->len) {
         const char *text = told->data + at + 1, *reason = NULL;
-        enum told kind = (enum told)(unsigned char)told->data[at];
+        int kind = told->data[at];
 
         at += 1 + strlen(text) + 1;
         if (kind == TOLD_BAD_RECORD) {
@@ -109,11 +109,10 @@ void nd_run_problem(void *context, const struct nd_problem *problem)
         run->summary->failed_inputs++;
         if (run->options->strict) /* it will be the run's own error */
             return;
-    } else {
+    } else if (problem->kind == ND_PROBLEM_WARNING) {
         run->summary->warnings++;
     }
-    tell(run, problem->kind == ND_PROBLEM_FAILED ? TOLD_FAILED : TOLD_WARNING, problem->message,
-         NULL);
+    tell(run, (int)problem->kind, problem->message, NULL);
 }
 
 enum nd_status nd_run_bad_record(struct nd_run *run, const struct nd_source *source, uint64_t line,

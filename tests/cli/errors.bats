@@ -292,7 +292,7 @@ EOF
     cat x* >"x$csi.jsonl"
     run "$NEARDUP" dedup y.csv x* "none$escape" "--set" cluster=star --output-dir out
     [ "$status" -eq 2 ]
-    [[ $output == *"its columns are: id, ?[31mtex"*"x?[31m.jsonl:2: "* ]]
+    [[ $output == *"it has the fields id, ?[31mtex"*"x?[31m.jsonl:2: "* ]]
     [[ $output != *$'\e'* && $output != *$'\xc2\x9b'* ]]
     run "$NEARDUP" dedup "--x$escape"
     [[ $output != *$'\e'* ]]

@@ -104,11 +104,13 @@ static inline void put(struct nd_buffer *b, const char *format, ...)
 static inline void note_problem(void *context, const struct nd_problem *problem)
 {
     struct reading *r = context;
-    unsigned failed = problem->kind == ND_PROBLEM_FAILED;
+    static const char *const kind[] = {[ND_PROBLEM_WARNING] = "warning",
+                                       [ND_PROBLEM_FAILED] = "failed",
+                                       [ND_PROBLEM_NOTE] = "note"};
 
-    r->n_failures += failed;
-    r->n_warnings += !failed;
-    put(&r->problems, "%s: %s\n", failed ? "failed" : "warning", problem->message);
+    r->n_failures += problem->kind == ND_PROBLEM_FAILED;
+    r->n_warnings += problem->kind == ND_PROBLEM_WARNING;
+    put(&r->problems, "%s: %s\n", kind[problem->kind], problem->message);
 }
 
 static inline void note_document(struct reading *r, const struct nd_source *s,

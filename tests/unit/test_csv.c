@@ -52,8 +52,8 @@ static void a_missing_text_column_fails_the_file(void **state)
     (void)state;
     write_text("m.csv", "id,\"the body\",lang\n1,a,b\n");
     expect(&o, "m.csv", "",
-           "failed: m.csv: has no column \"text\" for the text; its columns are: id, the body, "
-           "lang\n");
+           "failed: m.csv: has no column \"text\" for the text; it has the fields id, the body, "
+           "lang; --text-field id probably names the text\n");
     o.text_fields = (const char *const[]){"the body", "lang"};
     o.n_text_fields = 2;
     expect(&o, "m.csv", "m.csv:2['1']{a\nb}\n", "");
@@ -178,7 +178,9 @@ static void content_shows_what_it_is(void **state)
     write_text("n6", "{not json}");
     expect(&o, "n1", "n1:2['1']{one}\n", "");
     expect(&o, "n2", "n2:2['1']{one}\n", "");
-    expect(&o, "n3", "n3{id,words\n1,one}\n", "");
+    expect(&o, "n3", "",
+           "failed: n3: has no column \"text\" for the text; it has the fields id, words; "
+           "--text-field words probably names the text\n");
     expect(&o, "n4", "n4:1{json}\n", "");
     expect(&o, "n5", "n5{page}\n", "");
     expect(&o, "n6", "n6{{not json}}\n", "");

@@ -90,6 +90,113 @@ static void several_members_are_read_as_one(void **state)
     }
 }
 
+/* How many whole lines the compression's own program gets from a file. */
+static size_t lines_by_program(int kind, const char *path)
+{
+    char command[200];
+    struct nd_buffer b = {0};
+    size_t len, lines = 0;
+
+    (void)snprintf(command, sizeof command, "%s -dc < %s > lines.out 2> /dev/null; true",
+                   PROGRAM[kind], path);
+    run(command);
+    b.data = slurp("lines.out", &len);
+    for (size_t i = 0; i < len; i++)
+        lines += b.data[i] == '\n';
+    free(b.data);
+    return lines;
+}
+
+/* Cut or damaged at many places: all that can be decoded is read, as the programs do. */
+static void all_that_can_be_decoded_is_read(void **state)
+{
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        char path[40], bad[40];
+        size_t len;
+
+        if (strcmp(SUFFIX[k], "lz4") == 0) /* libarchive gives whole blocks of it */
+            continue;
+        (void)snprintf(path, sizeof path, "c.jsonl.%s", SUFFIX[k]);
+        (void)snprintf(bad, sizeof bad, "bad.jsonl.%s", SUFFIX[k]);
+        char *bytes = slurp(path, &len);
+
+        for (size_t at = len / 9; at < len - 8; at += len / 9) {
+            for (int is_cut = 0; is_cut < 2; is_cut++) {
+                struct reading r = {0};
+                char was = bytes[at];
+
+                bytes[at] ^= 0x55;
+                write_file(bad, bytes, is_cut ? at : len);
+                bytes[at] = was;
+                read_one(&r, bad);
+                assert_int_equal(r.n_failures, 1);
+                /* Behind a wrong byte may stand a few that decode, an empty line among them. */
+                if (r.n_records + !is_cut < lines_by_program(k, bad))
+                    fail_msg("%s, byte %zu, %s: %zu of %zu records", bad, at,
+                             is_cut ? "cut" : "wrong", r.n_records, lines_by_program(k, bad));
+                close_reading(&r);
+            }
+        }
+        free(bytes);
+    }
+}
+
+/* However few bytes are left, it is a failure, under its name and without one. */
+static void what_is_cut_within_its_first_bytes_has_failed(void **state)
+{
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        char path[40];
+        size_t len;
+
+        (void)snprintf(path, sizeof path, "c.jsonl.%s", SUFFIX[k]);
+        char *bytes = slurp(path, &len);
+
+        (void)snprintf(path, sizeof path, "few.jsonl.%s", SUFFIX[k]);
+        for (size_t n = 0; n <= 24; n++) {
+            for (int is_named = 0; is_named < 2; is_named++) {
+                struct reading r = {0};
+
+                if (!is_named && (n == 0 || (n < 5 && bytes[0] == 'B')))
+                    continue;
+                write_file(is_named ? path : "few", bytes, n);
+                read_one(&r, is_named ? path : "few");
+                if (r.n_failures != 1 || r.n_warnings || r.n_records)
+                    fail_msg("%zu bytes of %s: %s%s", n, path, r.problems.data, r.log.data);
+                close_reading(&r);
+            }
+        }
+        free(bytes);
+    }
+}
+
+static void archives_cut_anywhere_have_failed(void **state)
+{
+    static const char *const path[] = {"u.tar", "u.zip", "u.tar.zst", "u.tgz"};
+
+    (void)state;
+    run("printf hello > a.txt; printf more > b.txt; rm -f u.zip; tar cf u.tar a.txt b.txt;"
+        "zip -q u.zip a.txt b.txt; zstd -qf u.tar; gzip -c u.tar > u.tgz");
+    for (int i = 0; i < 4; i++) {
+        char cut[20];
+        size_t len;
+        char *bytes = slurp(path[i], &len);
+
+        (void)snprintf(cut, sizeof cut, "cut%s", path[i] + 1);
+        for (size_t at = 1; at < (i ? len : 2048); at += at < 20 ? 1 : 37) {
+            struct reading r = {0};
+
+            write_file(cut, bytes, at);
+            read_one(&r, cut);
+            if (r.n_failures < 1)
+                fail_msg("%s cut at %zu: %s%s", cut, at, r.problems.data, r.log.data);
+            close_reading(&r);
+        }
+        free(bytes);
+    }
+}
+
 /* Cut at many places: never silent, and what comes before the cut is given. */
 static void truncated_files_are_named(void **state)
 {
@@ -306,12 +413,14 @@ static void odd_archives_are_told(void **state)
 
 static void sparse_files_come_with_their_holes(void **state)
 {
+    struct nd_input_options o = nd_input_options_default();
     struct reading r = {0};
 
     (void)state;
     run("rm -f sparse.txt; truncate -s 1000000 sparse.txt && printf end >> sparse.txt &&"
         "truncate -s 2000000 sparse.txt && tar cSf sparse.tar sparse.txt");
-    read_one(&r, "sparse.tar");
+    o.binary = ND_BINARY_TEXT; /* a hole is made of NULs */
+    read_all(&r, (const char *const[]){"sparse.tar", NULL}, &o, 1 << 20, 100000);
     assert_int_equal(r.n_failures, 0);
     assert_int_equal(r.records.len, 2000000);
     assert_memory_equal(r.records.data + 1000000, "end", 4);
@@ -341,6 +450,9 @@ int main(void)
         cmocka_unit_test(every_compression_gives_the_same_records),
         cmocka_unit_test(several_members_are_read_as_one),
         cmocka_unit_test(truncated_files_are_named),
+        cmocka_unit_test(all_that_can_be_decoded_is_read),
+        cmocka_unit_test(what_is_cut_within_its_first_bytes_has_failed),
+        cmocka_unit_test(archives_cut_anywhere_have_failed),
         cmocka_unit_test(what_follows_or_a_damaged_second_part_is_named),
         cmocka_unit_test(a_wrong_byte_in_gzip_is_found),
         cmocka_unit_test(gzip_may_be_padded_with_zeroes),

@@ -138,6 +138,7 @@ static void random_bytes_are_read_as_any_format(void **state)
             struct reading r = {0};
 
             o.format = (enum nd_format)format;
+            o.binary = ND_BINARY_TEXT;
             read_all(&r, (const char *const[]){"random", NULL}, &o, 1 << 16, 100);
             if (format == ND_FORMAT_AUTO || format == ND_FORMAT_TEXT || format == ND_FORMAT_HTML)
                 assert_int_equal(r.n_documents, 1);

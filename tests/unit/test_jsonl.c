@@ -83,21 +83,24 @@ static void paths_go_down_and_literal_dots_win(void **state)
     assert_parses(&o, "{\"doc\":{\"body\":\"b\",\"title\":\"t\"}}", "{t\nb}");
     assert_parses(&o, "{\"doc\":{\"body\":\"b\",\"title\":null}}", "{b}");
     assert_parses(&o, "{\"doc\":{\"body\":\"b\",\"title\":5}}", "bad: doc.title is a number");
-    assert_parses(&o, "{\"doc\":{}}", "bad: doc.title is absent");
-    assert_parses(&o, "{\"doc\":7}", "bad: doc.title is absent");
+    assert_parses(&o, "{\"doc\":{}}",
+                  "bad: doc.title is absent: the record has no field; --text-field names the text");
+    assert_parses(&o, "{\"doc\":7}",
+                  "bad: doc.title is absent: the record has doc; --text-field names the text");
 }
 
 static void records_without_text_are_bad_or_empty(void **state)
 {
     static const char *const record[] = {"{\"text\":null}", "{\"text\":5}",    "{}",
                                          "{\"text\":[]}",   "{\"text\":true}", "{\"text\":{}}"};
-    static const char *const reason[] = {"null",     "a number",      "absent",
-                                         "an array", "true or false", "an object"};
+    static const char *const reason[] = {
+        "null",     "a number",      "absent: the record has no field; --text-field names the text",
+        "an array", "true or false", "an object"};
     struct nd_input_options o = nd_input_options_default();
 
     (void)state;
     for (int i = 0; i < 6; i++) {
-        char expected[64];
+        char expected[128];
 
         (void)snprintf(expected, sizeof expected, "bad: text is %s", reason[i]);
         o.missing_text = ND_MISSING_SKIP;

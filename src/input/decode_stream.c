@@ -1,0 +1,248 @@
+/* decode_stream.c - zstd, xz and bzip2, decoded up to the very damage */
+#include "input/archive_stream.h"
+#include "input/codecs_load.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DECODE_IN = 1 << 18 };
+static const uint64_t XZ_MEMORY_MAX = UINT64_C(1) << 30; /* as xz -9 needs 65 MiB, no file does */
+
+struct decode_stream {
+    struct nd_stream stream;
+    struct nd_stream *inner;
+    enum nd_compression compression;
+    uint64_t made;      /* bytes decoded */
+    size_t at, len;     /* in[at … len) is to be decoded */
+    bool is_input_over; /* no bytes follow those */
+    bool is_between;    /* frames: the next bytes must begin one, or be none */
+    bool has_frame;     /* one was decoded to its end */
+    bool is_failing;    /* bytes before a damage have been given; fail at the next call */
+    const char *damage;
+    enum nd_status status;
+
+    void *zstd;
+    size_t zstd_wants; /* bytes, so that one call decodes one block */
+    struct nd_lzma_stream lzma;
+    struct nd_bz2_stream bz2;
+    char in[DECODE_IN];
+};
+
+/* What one call of a decoder came to. */
+enum step { STEP_ON, STEP_FRAME_ENDS, STEP_DAMAGED };
+
+static enum step damage(struct decode_stream *d, const char *what)
+{
+    d->damage = what;
+    d->status = ND_EINPUT;
+    return STEP_DAMAGED;
+}
+
+static enum step no_memory(struct decode_stream *d)
+{
+    d->damage = "out of memory";
+    d->status = ND_ENOMEM;
+    return STEP_DAMAGED;
+}
+
+/*
+ * libzstd forgets what it decoded in a call that meets damage: so each call gets no more than the
+ * block that it asks for.
+ */
+static enum step step_zstd(struct decode_stream *d, char *out, size_t room, size_t *made)
+{
+    size_t have = d->len - d->at;
+    struct nd_zstd_in in = {d->in + d->at, have < d->zstd_wants ? have : d->zstd_wants, 0};
+    struct nd_zstd_out to = {out, room, 0};
+    size_t wants = nd_codecs.zstd_decode(d->zstd, &to, &in);
+
+    if (nd_codecs.zstd_is_error(wants))
+        return damage(d, nd_codecs.zstd_error_name(wants));
+    d->at += in.pos;
+    *made = to.pos;
+    d->zstd_wants = wants ? wants : nd_codecs.zstd_init(d->zstd);
+    return wants ? STEP_ON : STEP_FRAME_ENDS;
+}
+
+static enum step step_xz(struct decode_stream *d, char *out, size_t room, size_t *made)
+{
+    int code;
+
+    d->lzma.next_in = (const uint8_t *)d->in + d->at;
+    d->lzma.avail_in = d->len - d->at;
+    d->lzma.next_out = (uint8_t *)out;
+    d->lzma.avail_out = room;
+    code = nd_codecs.lzma_code(&d->lzma, d->is_input_over ? ND_LZMA_FINISH : ND_LZMA_RUN);
+    d->at = d->len - d->lzma.avail_in;
+    *made = room - d->lzma.avail_out;
+    switch (code) {
+    case ND_LZMA_STREAM_END: return STEP_FRAME_ENDS;
+    case ND_LZMA_MEM_ERROR: return no_memory(d);
+    case ND_LZMA_MEMLIMIT_ERROR: return damage(d, "it needs more than 1 GiB of memory");
+    case ND_LZMA_FORMAT_ERROR: return damage(d, "its header is wrong");
+    case ND_LZMA_OPTIONS_ERROR: return damage(d, "its options are unknown");
+    case ND_LZMA_DATA_ERROR: return damage(d, "its data or a checksum is wrong");
+    }
+    return STEP_ON; /* and where no progress can be made, the caller sees it */
+}
+
+static enum step step_bz2(struct decode_stream *d, char *out, size_t room, size_t *made)
+{
+    int code;
+
+    d->bz2.next_in = d->in + d->at;
+    d->bz2.avail_in = (unsigned)(d->len - d->at);
+    d->bz2.next_out = out;
+    d->bz2.avail_out = (unsigned)room;
+    code = nd_codecs.bz2_decode(&d->bz2);
+    d->at = d->len - d->bz2.avail_in;
+    *made = room - d->bz2.avail_out;
+    switch (code) {
+    case ND_BZ2_OK: return STEP_ON;
+    case ND_BZ2_STREAM_END:
+        (void)nd_codecs.bz2_end(&d->bz2);
+        d->bz2 = (struct nd_bz2_stream){0};
+        return nd_codecs.bz2_init(&d->bz2, 0, 0) == ND_BZ2_OK ? STEP_FRAME_ENDS : no_memory(d);
+    case ND_BZ2_MEM_ERROR: return no_memory(d);
+    case ND_BZ2_MAGIC_ERROR: return damage(d, "its header is wrong");
+    }
+    return damage(d, "its data or a checksum is wrong");
+}
+
+static enum step step(struct decode_stream *d, char *out, size_t room, size_t *made)
+{
+    *made = 0;
+    if (room > 1u << 30)
+        room = 1u << 30;
+    switch (d->compression) {
+    case ND_COMPRESSION_ZSTD: return step_zstd(d, out, room, made);
+    case ND_COMPRESSION_XZ: return step_xz(d, out, room, made);
+    default: return step_bz2(d, out, room, made);
+    }
+}
+
+static ssize_t damaged(struct decode_stream *d)
+{
+    const char *name = nd_compression_name(d->compression);
+
+    if (d->has_frame && d->is_between)
+        return nd_stream_fail(&d->stream, d->status,
+                              "%s data is damaged or followed by something else: after %" PRIu64
+                              " uncompressed bytes no other frame begins",
+                              name, d->made);
+    return nd_stream_fail(&d->stream, d->status,
+                          "%s data is damaged: %s, found after %" PRIu64 " uncompressed bytes",
+                          name, d->damage, d->made);
+}
+
+static ssize_t ends_too_early(struct decode_stream *d)
+{
+    return nd_stream_fail(&d->stream, ND_EINPUT,
+                          "%s data ends too early: after %" PRIu64 " uncompressed bytes",
+                          nd_compression_name(d->compression), d->made);
+}
+
+/* More stored bytes where none are left: 1, 0 at their end, -1 failed. */
+static int refill(struct decode_stream *d)
+{
+    ssize_t n;
+
+    if (d->at < d->len)
+        return 1;
+    if (d->is_input_over)
+        return 0;
+    n = nd_stream_read(d->inner, d->in, DECODE_IN);
+    if (n < 0)
+        return (int)nd_stream_fail(&d->stream, d->inner->status, "%s", d->inner->failure);
+    d->at = 0;
+    d->len = (size_t)n;
+    d->is_input_over = n == 0;
+    return n > 0;
+}
+
+static ssize_t decode_fill(struct nd_stream *s, char *out, size_t room)
+{
+    struct decode_stream *d = (struct decode_stream *)s;
+
+    if (d->is_failing)
+        return damaged(d);
+    for (;;) {
+        int more = refill(d);
+        size_t made, before = d->at;
+        enum step result;
+
+        if (more < 0)
+            return -1;
+        if (!more && d->is_between)
+            return 0;
+        result = step(d, out, room, &made);
+        d->made += made;
+        d->is_failing = result == STEP_DAMAGED;
+        if (result == STEP_FRAME_ENDS)
+            d->is_between = d->has_frame = true;
+        else if (made > 0 || (d->at > before && !d->is_failing))
+            d->is_between = false;
+        if (made > 0)
+            return (ssize_t)made;
+        if (d->is_failing)
+            return damaged(d);
+        if (!more && result == STEP_ON)
+            return ends_too_early(d);
+    }
+}
+
+static void decode_close(struct nd_stream *s)
+{
+    struct decode_stream *d = (struct decode_stream *)s;
+
+    if (d->zstd)
+        (void)nd_codecs.zstd_free(d->zstd);
+    if (d->lzma.internal)
+        nd_codecs.lzma_end(&d->lzma);
+    if (d->bz2.state)
+        (void)nd_codecs.bz2_end(&d->bz2);
+    free(d);
+}
+
+static bool begin(struct decode_stream *d)
+{
+    switch (d->compression) {
+    case ND_COMPRESSION_ZSTD:
+        d->zstd = nd_codecs.zstd_new();
+        if (d->zstd)
+            d->zstd_wants = nd_codecs.zstd_init(d->zstd);
+        return d->zstd != NULL;
+    case ND_COMPRESSION_XZ:
+        return nd_codecs.lzma_init(&d->lzma, XZ_MEMORY_MAX, ND_LZMA_CONCATENATED) == ND_LZMA_OK;
+    default: return nd_codecs.bz2_init(&d->bz2, 0, 0) == ND_BZ2_OK;
+    }
+}
+
+bool nd_can_decode(enum nd_compression compression)
+{
+    switch (compression) {
+    case ND_COMPRESSION_ZSTD: return !nd_zstd_load();
+    case ND_COMPRESSION_XZ: return !nd_lzma_load();
+    case ND_COMPRESSION_BZIP2: return !nd_bz2_load();
+    default: return false;
+    }
+}
+
+struct nd_stream *nd_decode_stream_new(struct nd_stream *inner, enum nd_compression compression)
+{
+    struct decode_stream *d = malloc(sizeof *d);
+
+    if (!d)
+        return NULL;
+    memset(d, 0, offsetof(struct decode_stream, in));
+    d->stream.fill = decode_fill;
+    d->stream.close = decode_close;
+    d->inner = inner;
+    d->compression = compression;
+    if (!begin(d)) {
+        decode_close(&d->stream);
+        return NULL;
+    }
+    return &d->stream;
+}

@@ -1,0 +1,23 @@
+/* field_list.h - the fields that there are, and which one probably holds the text: for messages */
+#ifndef ND_INPUT_FIELD_LIST_H
+#define ND_INPUT_FIELD_LIST_H
+
+#include <stdbool.h>
+
+#include <neardup/types.h>
+
+/* Start from zeroes. */
+struct nd_field_list {
+    char names[160]; /* "id, content", or as many as there is room for, and an ellipsis */
+    bool is_full;
+    char text[64];      /* the name that is probably the text's; empty: none is */
+    uint64_t text_rank; /* the greatest so far */
+};
+
+/* One more field, and how much it looks like the text; 0: not at all. */
+void nd_field_list_add(struct nd_field_list *list, struct nd_view name, uint64_t rank);
+
+/* "id, content; --text-field content probably names the text". */
+void nd_field_list_show(const struct nd_field_list *list, char *out, size_t room);
+
+#endif
