@@ -66,7 +66,7 @@ load common
     done >pages.jsonl
     printf 'From: a\nDate: b\nMessage-ID: <c>\n\nbuy this now and never work again\n' |
         tee spam.mbox >message
-    printf 'ff\n1\n' | tee fingerprints.txt more.txt >queries.txt
+    printf 'ff\n01\n' | tee fingerprints.txt more.txt >queries.txt
     sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/{/^neardup\|^zcat/p}' "$man"/*.1 >examples
     [ "$(wc -l <examples)" -ge 8 ]
     while read -r example; do
