@@ -465,7 +465,8 @@ END
         "index query index file -o link" "index query index queries -o index" \
         "index info index -o index" "index stats file --svg link" "index stats file -o file" \
         "index stats - --svg file" "index stats queries -o new --svg new" "join queries file -o link" \
-        "join file queries -o file" "join queries -o file" "join --merge file -o link"; do
+        "join file queries -o file" "join queries -o file" "join --merge file -o link" \
+        "index build queries file -o link" "index build -o file" "index build index -o index"; do
         # shellcheck disable=SC2086
         run neardup $command <file
         [ "$status" -eq 2 ]
