@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include <neardup/hamming.h>
-#include <neardup/output.h>
+#include <neardup/result_file.h>
 
 static const char *duration_text(double seconds, char out[32])
 {
@@ -76,14 +76,13 @@ static enum nd_status write_machine(const char *path, const struct nd_hamming_ma
 {
     char text[ND_HAMMING_MACHINE_TEXT];
     size_t n = nd_hamming_machine_print(machine, text);
-    struct nd_output_file *output;
-    FILE *file;
-    enum nd_status status = nd_output_file_open(&output, path, NULL, 0, &file, err);
+    struct nd_result_file *file;
+    enum nd_status status = nd_result_file_open(&file, path, NULL, 0, err);
 
     if (status != ND_OK)
         return status;
-    (void)fwrite(text, 1, n, file); /* a failure is told when it is published */
-    return nd_output_file_publish(output, err);
+    (void)fwrite(text, 1, n, nd_result_file_stream(file)); /* publishing tells a failure */
+    return nd_result_file_publish(file, err);
 }
 
 /* From the file of --calibration, which is written first where there is none. */
