@@ -32,41 +32,14 @@ static void print_stats(FILE *out, const struct nd_hamming_stats *s)
                 (double)s->count / s->buckets);
 }
 
-/* "folder/name" with the folder in full, the caller's to free; NULL: there is no such folder. */
-static char *full_name(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    char *folder = slash ? strndup(name, (size_t)(slash - name) + 1) : strdup(".");
-    char *whole = folder ? realpath(folder, NULL) : NULL, *full = NULL;
-
-    if (whole && asprintf(&full, "%s/%s", whole, slash ? slash + 1 : name) < 0)
-        full = NULL;
-    free(whole);
-    free(folder);
-    return full;
-}
-
-/* Whether two outputs, which may not exist yet, would be one file. */
-static bool is_one_output(const char *a, const char *b)
-{
-    char *x = a && b ? full_name(a) : NULL, *y = a && b ? full_name(b) : NULL;
-    bool is_one = x && y && strcmp(x, y) == 0;
-
-    free(x);
-    free(y);
-    if (is_one)
-        say("two outputs cannot both go to '%s'", a);
-    return is_one;
-}
-
 /* The figures and the table, each where it goes. */
-static int write_stats(struct results *table, const char *svg, const char *const *path, size_t n,
+static int write_stats(struct results *table, const char *svg, const char *const *others, size_t n,
                        const struct nd_hamming_stats *stats)
 {
     struct results figures;
 
     if (svg) {
-        if (!results_open(&figures, svg, path, n))
+        if (!results_open(&figures, svg, others, n))
             return 2;
         draw_stats(figures.file, stats);
         if (results_close(&figures, 0))
@@ -81,14 +54,17 @@ int index_stats(const struct settings *s, const char *const *path, size_t n)
     struct hamming_settings settings = s->hamming;
     struct fingerprints all = {.row = NULL};
     struct nd_hamming_stats *stats = malloc(sizeof *stats);
+    const char **others = calloc(n + 1, sizeof *others);
     struct results to;
     struct nd_error err;
     int status = 2;
 
-    if (!stats)
+    if (!stats || !others)
         say("out of memory");
-    if (stats && !is_one_output(settings.svg, settings.output) &&
-        results_open(&to, settings.output, path, n)) {
+    for (size_t i = 0; others && i < n; i++)
+        others[i] = path[i];
+    if (stats && others && results_open(&to, settings.output, path, n)) {
+        others[n] = settings.output;
         settings.bits = bits_of(&settings, path[0]);
         if (!fingerprints_read_files(&all, &settings, path, n, NULL))
             ;
@@ -96,10 +72,11 @@ int index_stats(const struct settings *s, const char *const *path, size_t n)
                                        &err) != ND_OK)
             say("%s", err.message);
         else
-            status = write_stats(&to, settings.svg, path, n, stats);
+            status = write_stats(&to, settings.svg, others, n + 1, stats);
         status = results_close(&to, status);
     }
     fingerprints_release(&all);
+    free(others);
     free(stats);
     return status;
 }

@@ -5,46 +5,32 @@
 
 #include "settings.h"
 
-#include <stdlib.h>
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <neardup/result_file.h>
 
-/* Without the NULLs.  NULL: it was said that memory is out. */
-static const char **only_names(const char *const *others, size_t *n)
-{
-    const char **name = calloc(*n + 1, sizeof *name);
-    size_t kept = 0;
-
-    if (!name)
-        say("out of memory");
-    for (size_t i = 0; name && i < *n; i++)
-        if (others[i])
-            name[kept++] = others[i];
-    *n = kept;
-    return name;
-}
-
 bool results_open(struct results *r, const char *name, const char *const *others, size_t n)
 {
-    const char **reads = only_names(others, &n);
-    enum nd_status status = ND_ENOMEM;
     struct nd_error err;
 
-    *r = (struct results){.file = stdout};
-    if (reads && (!name || strcmp(name, "-") == 0)) {
-        status = nd_result_file_check("-", reads, n, &err);
-    } else if (reads) {
-        status = nd_result_file_open(&r->output, name, reads, n, &err);
-        r->file = status == ND_OK ? nd_result_file_stream(r->output) : NULL;
-    }
-    if (reads && status != ND_OK)
+    *r = (struct results){.file = stdout, .name = "standard output"};
+    if (!name || strcmp(name, "-") == 0) {
+        r->is_terminal = isatty(STDOUT_FILENO) != 0;
+        if (nd_result_file_check("-", others, n, &err) == ND_OK)
+            return true;
         say("%s", err.message);
-    free(reads);
-    if (status == ND_OK)
-        r->is_terminal = isatty(fileno(r->file)) != 0;
-    return status == ND_OK;
+        return false;
+    }
+    r->name = name;
+    if (nd_result_file_open(&r->output, name, others, n, &err) != ND_OK) {
+        say("%s", err.message);
+        return false;
+    }
+    r->file = nd_result_file_stream(r->output);
+    r->is_terminal = isatty(fileno(r->file)) != 0;
+    return true;
 }
 
 int results_close(struct results *r, int status)

@@ -13,12 +13,13 @@ struct nd_result_file;
 struct results {
     FILE *file;
     struct nd_result_file *output; /* NULL: the standard output */
+    const char *name;              /* as messages call it */
     bool is_terminal;
 };
 
 /*
  * name NULL or "-": the standard output.  `others`, NULLs among them: what is read ("-": the
- * standard input); the file must be none of them.  False: it was said why.
+ * standard input), and other outputs; the file must be none of them.  False: it was said why.
  */
 bool results_open(struct results *r, const char *name, const char *const *others, size_t n);
 
