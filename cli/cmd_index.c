@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <neardup/hamming.h>
+#include <neardup/result_file.h>
 
 static const char *duration_text(double seconds, char out[32])
 {
@@ -75,12 +76,13 @@ static enum nd_status write_machine(const char *path, const struct nd_hamming_ma
 {
     char text[ND_HAMMING_MACHINE_TEXT];
     size_t n = nd_hamming_machine_print(machine, text);
-    FILE *file = fopen(path, "wb");
-    bool written = file && fwrite(text, 1, n, file) == n;
+    struct nd_result_file *file;
+    enum nd_status status = nd_result_file_open(&file, path, NULL, 0, err);
 
-    if (file && fclose(file) != 0)
-        written = false;
-    return written ? ND_OK : nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
+    if (status != ND_OK)
+        return status;
+    (void)fwrite(text, 1, n, nd_result_file_stream(file)); /* publishing tells a failure */
+    return nd_result_file_publish(file, err);
 }
 
 /* From the file of --calibration, which is written first where there is none. */

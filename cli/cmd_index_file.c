@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <neardup/hamming_file.h>
 
@@ -50,14 +51,14 @@ static int write_index(const struct hamming_settings *settings, const char *inde
     return status;
 }
 
-/* Whether the output is a text of fingerprints that is read; an index may take its own place. */
+/* Whether the output is a file that is read. */
 static bool would_lose(const char *output, const char *path)
 {
-    struct nd_hamming_shape shape;
+    bool standard = strcmp(path, "-") == 0;
     struct stat x, y;
 
-    return stat(output, &x) == 0 && stat(path, &y) == 0 && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino && nd_hamming_file_peek(output, &shape, NULL) != ND_OK;
+    return stat(output, &x) == 0 && (standard ? fstat(STDIN_FILENO, &y) : stat(path, &y)) == 0 &&
+           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 int index_build(const struct settings *s, const char *const *path, size_t n)

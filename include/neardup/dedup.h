@@ -116,7 +116,7 @@ struct nd_text_source {
  *     A callback must not wait for another call of the same engine.
  *   - After a push has failed once it had begun, the engine is broken: every later call but
  *     nd_dedup_free gives ND_EINVAL and says so.  Each function below says what breaks it.
- *   - The threads that an engine starts block all signals.
+ *   - The threads that an engine starts block all signals that come from outside.
  *   - In a child process of the one that made it, an engine with more than one thread can only be
  *     freed: anything else is ND_EINVAL.
  *

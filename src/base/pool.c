@@ -229,6 +229,20 @@ static bool start_helper(struct nd_pool *pool, unsigned worker, int cpu)
     return true;
 }
 
+/*
+ * What comes from outside is for the threads of the program; what an instruction of the thread
+ * itself raises (a mapped file was cut short) must not be blocked: the process would die of it even
+ * where it has a handler.
+ */
+static void signals_of_others(sigset_t *set)
+{
+    static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+
+    sigfillset(set);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        sigdelset(set, own[i]);
+}
+
 /* A thread begins with the signal mask of who starts it. */
 static bool start_helpers(struct nd_pool *pool, bool is_pinned)
 {
@@ -237,8 +251,8 @@ static bool start_helpers(struct nd_pool *pool, bool is_pinned)
     sigset_t all, before;
 
     pool->cpu = stay ? cpu[0] : -1;
-    sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
+    signals_of_others(&all);
+    if (pthread_sigmask(SIG_BLOCK, &all, &before) != 0)
         return false;
     for (unsigned worker = 1; ok && worker < pool->n_threads; worker++)
         ok = start_helper(pool, worker, stay ? cpu[worker] : -1);

@@ -17,8 +17,8 @@ struct nd_pool;
 void nd_once(atomic_bool *done, void (*make)(void *context), void *context);
 
 /* n_threads workers, the calling thread among them; 0: one a processor that the process may use.
- * The threads that are started block all signals, so that the program's own threads get them.
- * ND_EINVAL: too many; ND_ENOMEM: they cannot be started. */
+ * The threads that are started block all signals from outside, so that the program's own threads
+ * get them. ND_EINVAL: too many; ND_ENOMEM: they cannot be started. */
 enum { ND_POOL_THREADS_MAX = 1024 };
 struct nd_pool *nd_pool_new(unsigned n_threads, struct nd_error *err);
 /* The same; where the threads are as many as the processors that the process may use, each that is

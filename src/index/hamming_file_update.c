@@ -135,11 +135,12 @@ static enum nd_status replace(struct change *c, const struct nd_hamming_target *
 
 /*
  * Write and sync a header in place of the older one, and what was added is there.  Where that
- * fails, what stood there is put back, so that it is not, and the file ends at `end` again; if even
- * that fails, what readers find decides.
+ * fails, what stood there is put back, so that it is not; if even that fails, what readers find
+ * decides.  Nothing is cut off then: a reader may have seen the new header, or the disk may have
+ * it.
  */
 static enum nd_status write_newer(const struct nd_hamming_target *t, const unsigned char *page,
-                                  uint64_t offset, uint64_t end, struct nd_error *err)
+                                  uint64_t offset, struct nd_error *err)
 {
     unsigned char older[ND_HAMMING_PAGE], now[ND_HAMMING_PAGE];
     enum nd_status status = ND_OK;
@@ -152,9 +153,7 @@ static enum nd_status write_newer(const struct nd_hamming_target *t, const unsig
     if (status == ND_OK)
         return ND_OK;
     if (nd_hamming_write_at(t->fd, t->path, older, sizeof older, offset, NULL) == ND_OK) {
-        /* Unsynced, the disk may have the new one, which names what would be cut off. */
-        if (fdatasync(t->fd) == 0)
-            (void)!ftruncate(t->fd, (off_t)end);
+        (void)fdatasync(t->fd);
         return status;
     }
     return pread(t->fd, now, sizeof now, (off_t)offset) == (ssize_t)sizeof now &&
@@ -187,7 +186,7 @@ static enum nd_status append(struct change *c, const struct nd_hamming_target *t
         (void)!ftruncate(t->fd, (off_t)before);
         return status;
     }
-    status = write_newer(t, page, !current * sizeof page, before, err);
+    status = write_newer(t, page, !current * sizeof page, err);
     if (status != ND_OK)
         return status;
     if (nd_hamming_write_at(t->fd, t->path, page, sizeof page, current * sizeof page, NULL) ==
@@ -380,7 +379,7 @@ enum nd_status nd_hamming_file_add(const char *path, const struct nd_hamming_ent
 
     if (status != ND_OK)
         return status;
-    nd_temporary_remove_locked(target.name);
+    nd_temporary_remove_stale(target.name);
     status = nd_hamming_file_map(&file, target.fd, path, err);
     if (status == ND_OK)
         status =

@@ -465,14 +465,18 @@ END
         "index query index file -o link" "index query index queries -o index" \
         "index info index -o index" "index stats file --svg link" "index stats file -o file" \
         "index stats - --svg file" "index stats queries -o new --svg new" "join queries file -o link" \
-        "join file queries -o file" "join queries -o file" "join --merge file -o link"; do
+        "join file queries -o file" "join queries -o file" "join --merge file -o link" \
+        "index build queries file -o link" "index build -o file" "index build index -o index"; do
         # shellcheck disable=SC2086
         run neardup $command <file
         [ "$status" -eq 2 ]
-        [[ $output == *"write elsewhere"* ]]
+        [[ $output == *"write elsewhere"* || $output == *"two outputs cannot both go to"* ]]
         cmp before file
         cmp index.before index
     done
+    "$NEARDUP" join queries file >>file && status=0 || status=$?
+    [ "$status" -eq 2 ]
+    cmp before file
     exec 8<>file
     run neardup index pairs /dev/fd/8 -o file
     [ "$status" -eq 2 ]
