@@ -29,6 +29,8 @@ DECLARE(set_missing_text);
 DECLARE(set_unit);
 DECLARE(set_binary);
 DECLARE(set_glob);
+DECLARE(set_exclude);
+DECLARE(set_null);
 DECLARE(set_strict);
 DECLARE(set_max_bad);
 DECLARE(set_removed);

@@ -2,13 +2,15 @@
 #include "report.h"
 #include "signals.h"
 
+#include <neardup/terminal.h>
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { BAD_RECORDS_SHOWN = 20, BAR = 24 };
+enum { SHOWN = 20, BAR = 24 }; /* of bad records, warnings and failed inputs each */
 
 static bool line_is_up; /* a progress line stands without its newline */
 
@@ -21,11 +23,14 @@ static void take_line_away(void)
 
 void put_name(const char *text)
 {
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        bool c1 = c[0] == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0;
+    for (size_t left = strlen(text), n; left; text += n, left -= n) {
+        int is_control;
 
-        fputc(*c < 0x20 || *c == 0x7F || c1 ? '?' : *c, stderr);
-        c += c1;
+        n = nd_terminal_character(text, left, &is_control);
+        if (is_control)
+            fputc('?', stderr);
+        else
+            fwrite(text, 1, n, stderr);
     }
 }
 
@@ -49,6 +54,8 @@ static void tell_problem(void *context, const struct nd_problem *problem)
 
     if (problem->kind == ND_PROBLEM_NOTE && r->settings->quiet)
         return;
+    if (r->problems[problem->kind]++ >= SHOWN)
+        return;
     say("%s%s", problem->kind == ND_PROBLEM_WARNING ? "warning: " : "", problem->message);
 }
 
@@ -56,7 +63,7 @@ static void tell_bad_record(void *context, const char *place, const char *reason
 {
     struct report *r = context;
 
-    if (r->bad_records++ < BAD_RECORDS_SHOWN)
+    if (r->bad_records++ < SHOWN)
         say("%s: %s", place, reason);
 }
 
@@ -153,12 +160,18 @@ struct nd_run_events report_events(struct report *r)
     return (struct nd_run_events){r, tell_problem, tell_bad_record, show_progress};
 }
 
+static void tell_rest(unsigned long long n, const char *what)
+{
+    if (n > SHOWN)
+        say("%llu %s in all, the first %d of which are named above", n, what, SHOWN);
+}
+
 void report_end(struct report *r)
 {
     take_line_away();
-    if (r->bad_records > BAD_RECORDS_SHOWN)
-        say("%llu bad records in all, the first %d of which are named above", r->bad_records,
-            BAD_RECORDS_SHOWN);
+    tell_rest(r->bad_records, "bad records");
+    tell_rest(r->problems[ND_PROBLEM_WARNING], "warnings");
+    tell_rest(r->problems[ND_PROBLEM_FAILED], "messages of inputs that failed");
 }
 
 /* Whether what the command writes to standard output is all that it writes. */

@@ -8,6 +8,7 @@
 struct report {
     const struct settings *settings;
     unsigned long long bad_records;
+    unsigned long long problems[ND_PROBLEM_NOTE + 1]; /* by their kinds */
     double next; /* seconds after which progress is shown again */
 };
 

@@ -38,6 +38,7 @@ void settings_release(struct settings *s)
     free(s->paths.at);
     free(s->text_fields.at);
     free(s->globs.at);
+    free(s->excludes.at);
     free(s->prefer.at);
     free(s->corpus.at);
     free(s->also_read.at);
@@ -178,6 +179,8 @@ static void point_to_lists(struct settings *s)
     s->run.n_paths = s->paths.count;
     s->run.input.globs = s->globs.at;
     s->run.input.n_globs = s->globs.count;
+    s->run.input.excludes = s->excludes.at;
+    s->run.input.n_excludes = s->excludes.count;
     s->run.prefer = s->prefer.at;
     s->run.n_prefer = s->prefer.count;
     if (s->text_fields.count) {

@@ -54,7 +54,7 @@ struct settings {
     struct hamming_settings hamming;
     struct use_settings use;
     struct df_settings df_table;
-    struct words paths, text_fields, globs, prefer, corpus, also_read;
+    struct words paths, text_fields, globs, excludes, prefer, corpus, also_read;
     struct words assignments; /* of recipe, which changes what it shows */
     const char *df;           /* of recipe */
     char *prefer_copy;        /* of the option's value, cut at commas */

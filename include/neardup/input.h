@@ -57,10 +57,16 @@ struct nd_input_options {
     const char *id_field;      /* dotted path; default "id" */
     const char *const *fields; /* more fields to extract, in this order, for the caller */
     size_t n_fields;
-    unsigned char markup;     /* of pages, fill document->markup and document->links as well */
-    unsigned char elements;   /* of pages, fill document->elements */
-    const char *const *globs; /* in directories only files that match one; none: all */
+    unsigned char markup;   /* of pages, fill document->markup and document->links as well */
+    unsigned char elements; /* of pages, fill document->elements */
+    /* In directories and archives only files that match one of the globs (none: all), and none of
+     * the excludes.  A pattern without '/' is matched with the file's name, one with it with the
+     * path below the directory, or within the archive.  Of an archive below a directory, which has
+     * matched a glob itself, the files need match none. */
+    const char *const *globs;
     size_t n_globs;
+    const char *const *excludes;
+    size_t n_excludes;
 };
 ND_API struct nd_input_options nd_input_options_default(void);
 

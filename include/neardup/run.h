@@ -29,17 +29,18 @@ struct nd_run_options {
     const char *const *prefer; /* before any other keep policy */
     size_t n_prefer;
 
-    const char *output;     /* survivors: records, or the list of the paths kept */
-    const char *output_dir; /* instead: every input under its relative path in this folder */
-    const char *copy_to;    /* instead: documents that are files are copied into this folder */
-    const char *link_to;    /* instead: they are linked (hard, else symbolic) */
-    const char *removed;    /* nd_run_dedup: the records that do not survive, as `output` */
-    const char *manifest;   /* JSON Lines: what was removed, and why */
-    const char *clusters;   /* TSV: id, id of the kept one; every document */
-    const char *summary;    /* JSON */
-    const char *tmp;        /* folder for what cannot be read again */
-    unsigned char strict;   /* stop at the first bad record or failing file, publish nothing */
-    unsigned char dry_run;  /* write only the summary */
+    const char *output;       /* survivors: records, or the list of the paths kept */
+    const char *output_dir;   /* instead: every input under its relative path in this folder */
+    const char *copy_to;      /* instead: documents that are files are copied into this folder */
+    const char *link_to;      /* instead: they are linked (hard, else symbolic) */
+    const char *removed;      /* nd_run_dedup: the records that do not survive, as `output` */
+    const char *manifest;     /* JSON Lines: what was removed, and why */
+    const char *clusters;     /* TSV: id, id of the kept one; every document */
+    const char *summary;      /* JSON */
+    const char *tmp;          /* folder for what cannot be read again */
+    unsigned char strict;     /* stop at the first bad record or failing file, publish nothing */
+    unsigned char dry_run;    /* write only the summary */
+    unsigned char null_paths; /* a list of paths: each ends in a NUL, not in a line end */
 
     /* Of all records, and of those of each input that is replaced, at most so many are bad: else
      * nothing is published (docs/format/outputs.md).  Zeroes: 1/20 (one at any rate), and none of

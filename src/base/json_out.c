@@ -1,6 +1,8 @@
 /* json_out.c - writing JSON and TSV into a buffer that grows */
 #include "base/json_out.h"
+
 #include "base/share_text.h"
+#include <neardup/terminal.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -140,6 +142,19 @@ static bool is_plain(unsigned char c)
     return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
 }
 
+/* TSV: the escape of a control, "\xNN" for each byte; the named ones were met before. */
+static const char *control_escape(const char *s, size_t len, char out[16])
+{
+    int is_control;
+    size_t n = nd_terminal_character(s, len, &is_control);
+
+    if (!is_control)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        snprintf(out + 4 * i, 5, "\\x%02X", (unsigned char)s[i]);
+    return out;
+}
+
 /* Append with escapes; `bad` is printf's format of a byte that is no UTF-8. */
 static void append_escaped(struct nd_json *j, struct nd_view value,
                            const char *(*escape)(unsigned char c, char out[8]), const char *bad)
@@ -149,7 +164,7 @@ static void append_escaped(struct nd_json *j, struct nd_view value,
 
     while (i < value.len) {
         const char *instead = NULL;
-        char room[8];
+        char room[16];
         size_t len;
 
         if (is_plain(s[i])) {
@@ -159,6 +174,8 @@ static void append_escaped(struct nd_json *j, struct nd_view value,
         len = s[i] < 0x80 ? 1 : sequence_len(s + i, value.len - i);
         if (len == 1)
             instead = escape(s[i], room);
+        if (len && !instead && escape == tsv_escape)
+            instead = control_escape(value.data + i, len, room);
         if (len >= 1 && !instead) {
             i += len;
             continue;
@@ -169,7 +186,7 @@ static void append_escaped(struct nd_json *j, struct nd_view value,
         }
         nd_json_bytes(j, s + plain, i - plain);
         nd_json_bytes(j, instead, strlen(instead));
-        plain = ++i;
+        plain = i += len ? len : 1;
     }
     if (value.len)
         nd_json_bytes(j, s + plain, value.len - plain);

@@ -264,6 +264,18 @@ static int end_archive(struct nd_input *input, const char *failure)
     return status;
 }
 
+/* An archive below a directory has matched a glob itself, and so have the files in it. */
+static bool is_entry_wanted(const struct nd_input *input, const char *name)
+{
+    struct nd_input_options patterns = input->options;
+
+    while (strncmp(name, "./", 2) == 0) /* tar c . */
+        name += 2;
+    if (input->file.known->is_found)
+        patterns.n_globs = 0;
+    return nd_path_is_wanted(&patterns, name);
+}
+
 static const struct nd_binary_kind *office_zip(const struct nd_input *input, const char *head,
                                                size_t len)
 {
@@ -285,6 +297,10 @@ static int next_entry(struct nd_input *input)
     if (status <= 0)
         return end_archive(input, failure);
     f->n_entries++;
+    if (!is_entry_wanted(input, name)) {
+        input->left_out.unmatched++;
+        return 0;
+    }
     f->entry = nd_arena_copy(&input->strings, name, strlen(name) + 1);
     if (!f->entry)
         return ND_ENOMEM;

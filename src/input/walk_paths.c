@@ -97,18 +97,26 @@ static bool add_stdin(struct nd_path_list *list, const char *path)
     return true;
 }
 
+static bool matches_one(const char *const *globs, size_t n, const char *below)
+{
+    const char *slash = strrchr(below, '/');
+
+    for (size_t i = 0; i < n; i++)
+        if (strchr(globs[i], '/') ? fnmatch(globs[i], below, FNM_PATHNAME) == 0
+                                  : fnmatch(globs[i], slash ? slash + 1 : below, 0) == 0)
+            return true;
+    return false;
+}
+
+bool nd_path_is_wanted(const struct nd_input_options *options, const char *below)
+{
+    return (options->n_globs == 0 || matches_one(options->globs, options->n_globs, below)) &&
+           !matches_one(options->excludes, options->n_excludes, below);
+}
+
 static bool matches(const struct walk *w, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-
-    for (size_t i = 0; i < w->options->n_globs; i++) {
-        const char *glob = w->options->globs[i];
-
-        if (strchr(glob, '/') ? fnmatch(glob, path + w->below, FNM_PATHNAME) == 0
-                              : fnmatch(glob, slash ? slash + 1 : path, 0) == 0)
-            return true;
-    }
-    return w->options->n_globs == 0;
+    return nd_path_is_wanted(w->options, path + w->below);
 }
 
 static const char *join(struct walk *w, const char *directory, const char *name)
@@ -369,7 +377,7 @@ static enum nd_status walk_directory(struct walk *w, const char *path, const str
     }
     if (status == ND_OK && w->list->count == before && !w->has_told)
         tell(w, ND_PROBLEM_WARNING, "%s: no file below it%s", path,
-             w->options->n_globs ? " matches" : "");
+             w->options->n_globs || w->options->n_excludes ? " matches" : "");
     return status;
 }
 

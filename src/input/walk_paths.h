@@ -2,6 +2,8 @@
 #ifndef ND_INPUT_WALK_PATHS_H
 #define ND_INPUT_WALK_PATHS_H
 
+#include <stdbool.h>
+
 #include <neardup/input.h>
 
 #include "base/memory.h"
@@ -20,6 +22,9 @@ struct nd_left_out {
     const char *first_not_text;
     bool was_told;
 };
+
+/* Whether a file below a directory, or in an archive, is asked for by the options' patterns. */
+bool nd_path_is_wanted(const struct nd_input_options *options, const char *below);
 
 /* Tell the user; `format` begins with the file's name. */
 struct nd_reporter {

@@ -68,6 +68,7 @@ static void put_options(const struct nd_run_options *o, struct nd_json *out)
     put_list(out, "text_fields", o->input.text_fields, o->input.n_text_fields);
     put_text(out, "id_field", o->input.id_field);
     put_list(out, "globs", o->input.globs, o->input.n_globs);
+    put_list(out, "excludes", o->input.excludes, o->input.n_excludes);
     put_text(out, "within", o->within);
     put_text(out, "prefer_field", o->prefer_field);
     put_list(out, "prefer", o->prefer, o->n_prefer);

@@ -1,6 +1,8 @@
 /* names.c - what a document is called in the outputs */
 #include "pipeline/names.h"
 
+#include <neardup/terminal.h>
+
 #include <string.h>
 
 void nd_place_append(struct nd_json *out, const struct nd_source *source, uint64_t line)
@@ -30,12 +32,14 @@ void nd_name_show(const struct nd_view name, char *out, size_t room)
 {
     size_t len = name.len < room - 1 ? name.len : room - 1;
 
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)name.data[i];
+    for (size_t i = 0, n; i < len; i += n) {
+        int is_control;
 
-        out[i] = c < 0x20 || c == 0x7F ? '?' : name.data[i];
-        if (i && c >= 0x80 && c < 0xA0 && (unsigned char)out[i - 1] == 0xC2) /* U+0080 to U+009F */
-            out[i - 1] = out[i] = '?';
+        n = nd_terminal_character(name.data + i, len - i, &is_control);
+        if (is_control)
+            memset(out + i, '?', n);
+        else
+            memcpy(out + i, name.data + i, n);
     }
     out[len] = '\0';
 }

@@ -5,9 +5,12 @@
 #include "base/memory.h"
 #include "input/pack.h"
 
+#include <neardup/terminal.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -26,7 +29,7 @@ struct nd_output {
     struct nd_packer *packer;          /* made at the first write, where one of them is asked for */
     size_t held;                       /* bytes in buffer */
     char *buffer;                      /* gone once the file is finished */
-    bool is_borrowing;
+    bool is_borrowing, is_terminal;
     struct iovec *piece; /* borrowed, and to be written behind what is held; [0] is for that */
     size_t n_pieces, borrowed;
 };
@@ -147,8 +150,10 @@ struct nd_output *nd_output_open(struct nd_publisher *publisher, const char *pat
         nd_output_discard(o);
         return NULL;
     }
-    if (open_file(o, path, err) == ND_OK)
+    if (open_file(o, path, err) == ND_OK) {
+        o->is_terminal = isatty(o->fd);
         return o;
+    }
     nd_output_discard(o);
     return NULL;
 }
@@ -176,6 +181,31 @@ void nd_output_be_plain(struct nd_output *o)
     o->compression = "none";
 }
 
+/* To a terminal: what could steer it is shown as "\xNN". */
+static enum nd_status show(struct nd_output *o, const char *data, size_t len, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    size_t shown = 0, i = 0, n;
+
+    while (status == ND_OK && i < len) {
+        int is_control;
+
+        n = nd_terminal_character(data + i, len - i, &is_control);
+        if (is_control && data[i] != '\n' && data[i] != '\t') {
+            status = hold(o, data + shown, i - shown, err);
+            for (size_t k = 0; status == ND_OK && k < n; k++) {
+                char escape[8];
+                int made = snprintf(escape, sizeof escape, "\\x%02X", (unsigned char)data[i + k]);
+
+                status = hold(o, escape, (size_t)made, err);
+            }
+            shown = i + n;
+        }
+        i += n;
+    }
+    return status == ND_OK ? hold(o, data + shown, len - shown, err) : status;
+}
+
 static bool is_packed(const struct nd_output *o)
 {
     return o->archive || strcmp(o->compression, "none") != 0;
@@ -183,6 +213,11 @@ static bool is_packed(const struct nd_output *o)
 
 static enum nd_status make_packer(struct nd_output *o, struct nd_error *err)
 {
+    if (o->is_terminal) {
+        nd_fail(err, ND_EUNSUPPORTED, "%s is a terminal: an archive is not written to it; use -o",
+                o->name);
+        return ND_EUNSUPPORTED;
+    }
     if (!o->packer)
         o->packer = nd_packer_new(o->compression, o->archive, hold, o, err);
     return o->packer ? ND_OK : ND_EUNSUPPORTED;
@@ -201,6 +236,8 @@ enum nd_status nd_output_write(struct nd_output *o, const void *data, size_t len
 {
     enum nd_status status;
 
+    if (!is_packed(o) && o->is_terminal)
+        return show(o, data, len, err);
     if (!is_packed(o))
         return o->is_borrowing ? borrow(o, data, len, err) : hold(o, data, len, err);
     status = make_packer(o, err);

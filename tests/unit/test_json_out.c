@@ -166,9 +166,21 @@ static void a_double_that_is_no_number_is_null(void **state)
     assert_text(&j, "[null,null,0.1]");
 }
 
+static void tsv_escapes_what_could_steer_a_terminal(void **state)
+{
+    struct nd_json j = {0};
+    const char text[] = "a\x1B[\x07 \x7F \xC2\x9B \xE2\x80\xAE \xD8\x9C \xE2\x80\x9C\xC3\xA9\x9B\t";
+
+    (void)state;
+    nd_tsv_field(&j, (struct nd_view){text, sizeof text - 1});
+    assert_text(&j, "a\\x1B[\\x07 \\x7F \\xC2\\x9B \\xE2\\x80\\xAE \\xD8\\x9C "
+                    "\xE2\x80\x9C\xC3\xA9\\x9B\\t");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tsv_escapes_what_could_steer_a_terminal),
         cmocka_unit_test(commas_stand_between_values_only),
         cmocka_unit_test(numbers_have_their_digits),
         cmocka_unit_test(strings_are_escaped_and_bad_bytes_shown),
