@@ -182,13 +182,14 @@ ND_API struct nd_featurer *nd_featurer_new(const struct nd_feature_params *featu
                                            const struct nd_df *df, struct nd_error *err);
 ND_API void nd_featurer_free(struct nd_featurer *f);
 
-/* ND_ENOMEM. */
+/* ND_EINVAL: the document's text is not valid UTF-8; ND_ENOMEM.  After a failure, of this and of
+ * the functions below, the featurer can be used as before. */
 ND_API enum nd_status nd_featurer_run(struct nd_featurer *f, const struct nd_document *document,
                                       struct nd_features *out);
 
 /*
  * As nd_featurer_run, for a signer: where every feature weighs ND_WEIGHT_ONE and none comes from a
- * field, their hashes alone: out->hash, and out->at is NULL.  ND_ENOMEM.
+ * field, their hashes alone: out->hash, and out->at is NULL.  What nd_featurer_run returns.
  */
 ND_API enum nd_status nd_featurer_run_hashes(struct nd_featurer *f,
                                              const struct nd_document *document,
@@ -203,13 +204,13 @@ struct nd_feature_place {
 /*
  * Every occurrence of the selected features of the text, in order, whatever `count` says: for
  * showing passages.  Paths and fields stand nowhere in the text: none.  The caller frees *place.
- * Slow.  ND_ENOMEM.
+ * Slow.  What nd_featurer_run returns.
  */
 ND_API enum nd_status nd_featurer_locate(struct nd_featurer *f, const struct nd_document *document,
                                          struct nd_feature_place **place, size_t *n_places);
 
 /* The features as people read them: text of each in out->at's order, '\n' between them; the
- * caller frees *text.  Slow. */
+ * caller frees *text.  Slow.  What nd_featurer_run returns. */
 ND_API enum nd_status nd_featurer_explain(struct nd_featurer *f, const struct nd_document *document,
                                           char **text, size_t *len, struct nd_features *out);
 

@@ -13,7 +13,7 @@ extern "C" {
 /*
  * What the index looks documents up by.  Bands: r rows are the low bytes of r consecutive minima;
  * two documents meet where all r bytes of a band are equal (locality-sensitive hashing, 000
- * section 2.4.1).
+ * section 2.4.1).  Start from nd_index_params_default().
  */
 struct nd_index_params {
     unsigned bands;        /* 0: no lookup by minima */
@@ -31,6 +31,10 @@ struct nd_candidate {
     uint16_t equal;    /* minima whose low bytes agree */
     uint16_t distance; /* bits in which the simhashes differ */
 };
+
+/* 21 bands of 6 rows, for pairs of resemblance 4/5 and more, and no lookup by simhashes: what
+ * nd_dedup_new takes by default.  (All members 0: documents of equal simhashes meet.) */
+ND_API struct nd_index_params nd_index_params_default(void);
 
 /*
  * The index: about 340 bytes a document at 21 bands.  One writer and no reader, or any number of
@@ -74,9 +78,10 @@ ND_API enum nd_status nd_index_query(const struct nd_index *index, const struct 
 /*
  * Bands for a threshold: as many as the minima allow for the most rows that still find a pair at
  * the threshold with probability `recall`, judged by the committed simulation with the shipped hash
- * (tools/simulate_bands.c; docs/decisions/bands.md).  ND_EINVAL: not reachable with
- * ND_MINHASH_COUNT minima.
+ * (tools/simulate_bands.c; docs/decisions/bands.md).  ND_EINVAL: threshold or recall out of range
+ * (above 0 to 1; 0 to ND_RECALL_MAX), or not reachable with ND_MINHASH_COUNT minima.
  */
+#define ND_RECALL_MAX 0.9999
 ND_API enum nd_status nd_bands_choose(struct nd_ratio threshold, double recall, unsigned *bands,
                                       unsigned *rows, struct nd_error *err);
 

@@ -57,15 +57,16 @@ ND_API struct nd_sketcher *nd_sketcher_new(const struct nd_sketch_params *params
                                            struct nd_error *err);
 ND_API void nd_sketcher_free(struct nd_sketcher *s);
 
-/* Sketch a text of valid UTF-8.  `parts` is a set of enum nd_sketch_parts.  ND_ENOMEM. */
+/* Sketch a text.  `parts` is a set of enum nd_sketch_parts.  ND_EINVAL: the text is not valid
+ * UTF-8; ND_ENOMEM.  After a failure the sketcher can be used as before. */
 ND_API enum nd_status nd_sketcher_run(struct nd_sketcher *s, const char *text, size_t len,
                                       unsigned parts, struct nd_sketch *out);
 
 /*
  * The same in two steps, for who may stop after the first.  nd_sketcher_read makes n_tokens,
  * identity and the distinct shingles, and leaves simhash and minhash as those of an empty text;
- * ND_ENOMEM.  nd_sketch_finish adds the parts asked for, from the shingles of any sketch in hand;
- * safe from any thread.
+ * it returns what nd_sketcher_run does.  nd_sketch_finish adds the parts asked for, from the
+ * shingles of any sketch in hand; safe from any thread.
  */
 ND_API enum nd_status nd_sketcher_read(struct nd_sketcher *s, const char *text, size_t len,
                                        struct nd_sketch *out);

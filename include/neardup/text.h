@@ -24,13 +24,14 @@ ND_API int64_t nd_utf8_repair(const char *text, size_t len, char **out, size_t *
 ND_API int nd_utf8_valid(const char *text, size_t len);
 
 /*
- * Normalised text: NFKC(casefold(NFKC(x))) without default-ignorable code points.  The input is
- * valid UTF-8.  *out is the caller's, to free().  ND_ENOMEM.
+ * Normalised text: NFKC(casefold(NFKC(x))) without default-ignorable code points.  *out is the
+ * caller's, to free().  ND_EINVAL: the text is not valid UTF-8; ND_ENOMEM.
  */
 ND_API enum nd_status nd_text_normalise(const char *text, size_t len, char **out, size_t *out_len,
                                         struct nd_error *err);
 
-/* Code points of the normalised text, without making it.  Negative: ND_ENOMEM. */
+/* Code points of the normalised text, without making it.  Negative: ND_EINVAL (the text is not
+ * valid UTF-8), ND_ENOMEM. */
 ND_API int64_t nd_text_length(const char *text, size_t len);
 
 /*
@@ -45,19 +46,21 @@ struct nd_tokeniser;
 ND_API struct nd_tokeniser *nd_tokeniser_new(void); /* NULL: out of memory */
 ND_API void nd_tokeniser_free(struct nd_tokeniser *t);
 
-/* Begin a text: valid UTF-8, borrowed until the last nd_tokeniser_next. */
+/* Begin a text, borrowed until the last nd_tokeniser_next. */
 ND_API void nd_tokeniser_start(struct nd_tokeniser *t, const char *text, size_t len);
 
 /*
  * The token hashes of the next window of the text.  1: *hash points to *count > 0 hashes, borrowed
- * until the next call; 0: the text is at its end; ND_ENOMEM (a single token longer than the window
- * needs memory).
+ * until the next call; 0: the text is at its end; ND_EINVAL: it is not valid UTF-8, and was not
+ * read; ND_ENOMEM (a single token longer than the window needs memory).  After a failure another
+ * text can be begun.
  */
 ND_API int nd_tokeniser_next(struct nd_tokeniser *t, const uint64_t **hash, size_t *count);
 
 /*
  * All tokens of a text with their places in the original, for people: slow and in memory
- * proportional to the text.  *tokens is the caller's, to free().  ND_ENOMEM.
+ * proportional to the text.  *tokens is the caller's, to free().  ND_EINVAL: the text is not valid
+ * UTF-8; ND_ENOMEM.
  */
 ND_API enum nd_status nd_text_tokens(const char *text, size_t len, struct nd_token **tokens,
                                      size_t *n_tokens, struct nd_error *err);

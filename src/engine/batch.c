@@ -50,7 +50,9 @@ enum nd_status nd_batch_check(const struct nd_dedup *d, enum nd_pushed kind,
         if (items[i].text.len && !items[i].text.data)
             return nd_fail(err, ND_EINVAL, "item %zu: no text, and %zu bytes of it", i,
                            items[i].text.len);
-        else if (!nd_utf8_valid(items[i].text.data, items[i].text.len))
+        else if (!nd_utf8_valid(items[i].text.data, items[i].text.len) ||
+                 (items[i].document &&
+                  !nd_utf8_valid(items[i].document->text.data, items[i].document->text.len)))
             return nd_fail(err, ND_EINVAL,
                            "item %zu: its text is no valid UTF-8; nd_utf8_repair makes it so", i);
     return ND_OK;

@@ -2,49 +2,12 @@
 #include <stdlib.h>
 
 #include "engine/engine.h"
+#include "engine/params.h"
 #include "engine/state.h"
 
 /* What the index of a run over files has room for from the start: 14 MB, whole huge pages, and the
  * first growths that would fill it again.  A program may have an engine for each of its users. */
 enum { FIRST_DOCUMENTS = 40000, FIRST_IN_BATCH = 1000 };
-
-struct nd_dedup_params nd_dedup_params_default(void)
-{
-    return (struct nd_dedup_params){
-        .sketch = nd_sketch_params_default(),
-        .candidates = ND_CANDIDATES_MINHASH,
-        .verify = ND_VERIFY_JACCARD,
-        .cluster = ND_CLUSTER_STAR,
-        .short_policy = ND_SHORT_IDENTICAL,
-        .threshold = {4, 5},
-        .recall = 0.995,
-        .simhash_bits = 3,
-        .max_checks = 256,
-        .cache_bytes = (size_t)96 << 20,
-    };
-}
-
-static enum nd_status check_params(const struct nd_dedup_params *p, struct nd_error *err)
-{
-    if (p->threshold.q == 0 || p->threshold.p == 0 || p->threshold.p > p->threshold.q)
-        return nd_fail(err, ND_EINVAL, "threshold %u/%u: it must be above 0 and at most 1",
-                       p->threshold.p, p->threshold.q);
-    if (p->candidates > ND_CANDIDATES_MATCH || p->verify > ND_VERIFY_NONE ||
-        p->cluster > ND_CLUSTER_COMPLETE || p->short_policy > ND_SHORT_TOKENS)
-        return nd_fail(
-            err, ND_EINVAL,
-            "candidates %u, verify %u, cluster %u, short %u: one of them is no such value",
-            p->candidates, p->verify, p->cluster, p->short_policy);
-    if (p->max_checks == 0)
-        return nd_fail(err, ND_EINVAL, "max_checks must be at least 1");
-    if (p->candidates == ND_CANDIDATES_MATCH && (!p->method || p->method->n_signatures == 0))
-        return nd_fail(err, ND_EINVAL,
-                       "candidates 'match' need a section [signature NAME] and a rule 'match'");
-    if (p->candidates == ND_CANDIDATES_ALL && p->verify == ND_VERIFY_NONE)
-        return nd_fail(err, ND_EINVAL,
-                       "candidates 'all' without verification would remove everything");
-    return ND_OK;
-}
 
 /* What the candidates are looked up by, and the parts of a sketch that this needs. */
 static enum nd_status plan_index(struct nd_dedup *d, struct nd_error *err)
@@ -99,7 +62,7 @@ static struct nd_dedup *make(struct nd_pool *pool, const struct nd_dedup_params 
 {
     struct nd_dedup *d;
 
-    if (check_params(params, err))
+    if (nd_dedup_params_check(params, err))
         return NULL;
     if (source && (!source->fetch || !source->keep)) {
         nd_fail(err, ND_EINVAL, "a text source needs both functions, fetch and keep");
@@ -140,9 +103,9 @@ struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_par
 struct nd_dedup *nd_dedup_new(const struct nd_dedup_params *params,
                               const struct nd_text_source *source, struct nd_error *err)
 {
-    struct nd_pool *pool = check_params(params, err) ? NULL
-                           : params->pin_threads     ? nd_pool_new_pinned(params->threads, err)
-                                                     : nd_pool_new(params->threads, err);
+    struct nd_pool *pool = nd_dedup_params_check(params, err) ? NULL
+                           : params->pin_threads ? nd_pool_new_pinned(params->threads, err)
+                                                 : nd_pool_new(params->threads, err);
     struct nd_dedup *d = pool ? make(pool, params, source, err) : NULL;
 
     if (d)

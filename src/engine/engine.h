@@ -2,7 +2,7 @@
 #ifndef ND_ENGINE_ENGINE_H
 #define ND_ENGINE_ENGINE_H
 
-#include <neardup/dedup.h>
+#include <neardup/recipe.h>
 
 #include "base/pool.h"
 
@@ -12,6 +12,9 @@
  */
 ND_API struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_params *params,
                                         const struct nd_text_source *source, struct nd_error *err);
+
+/* ND_EINVAL: a parameter of the recipe is out of its range, or a text of it does not end. */
+ND_API enum nd_status nd_recipe_params_check(const struct nd_recipe *recipe, struct nd_error *err);
 
 /*
  * Batches on their way, one a worker of the pool (nd_pool_each).  Prepare what can be made of a

@@ -40,7 +40,7 @@ enum nd_status nd_fetch_shingles(struct nd_dedup *d, struct nd_worker *w, uint32
     status = nd_fetch_text(d, w, number, &text);
     if (status)
         return status;
-    if (nd_sketcher_read(w->kept_sketcher, text.data, text.len, &sketch) ||
+    if (nd_sketcher_read_valid(w->kept_sketcher, text.data, text.len, &sketch) ||
         !nd_shingle_cache_put(w->fetched, number, sketch.shingle, (size_t)sketch.n_shingles))
         return nd_worker_fail(w, ND_ENOMEM, "reading a kept document again");
     *shingle = sketch.shingle;

@@ -85,7 +85,7 @@ static enum nd_status read_item(const struct nd_dedup *d, struct nd_worker *w, s
 {
     struct nd_sketch sketch;
 
-    if (nd_sketcher_read(w->sketcher, item->text.data, item->text.len, &sketch))
+    if (nd_sketcher_read_valid(w->sketcher, item->text.data, item->text.len, &sketch))
         return ND_ENOMEM;
     if (sketch.n_shingles > UINT32_MAX)
         return ND_EUNSUPPORTED;

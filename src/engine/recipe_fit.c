@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "engine/keep_policy.h"
+#include "engine/params.h"
 #include "engine/recipe_keys.h"
 #include "feature/featurer.h"
 #include "feature/weigh.h"
@@ -85,23 +86,10 @@ enum nd_status nd_signature_fits(const void *section, struct nd_error *err)
     return status == ND_OK ? check_count(s, err) : status;
 }
 
-static enum nd_status check_bands(const struct nd_dedup_params *p, struct nd_error *err)
-{
-    if (!p->bands != !p->rows)
-        return nd_fail(err, ND_EINVAL, "%s = %u, but %s = 0: both are given, or both are chosen",
-                       p->bands ? "bands" : "rows", p->bands ? p->bands : p->rows,
-                       p->bands ? "rows" : "bands");
-    if (p->bands * p->rows > ND_MINHASH_COUNT)
-        return nd_fail(err, ND_EINVAL,
-                       "bands = %u: with %u rows each they need more than %d minima", p->bands,
-                       p->rows, ND_MINHASH_COUNT);
-    return ND_OK;
-}
-
 enum nd_status nd_recipe_fits(const void *values, struct nd_error *err)
 {
     const struct nd_recipe *recipe = values;
-    enum nd_status status = check_bands(&recipe->dedup, err);
+    enum nd_status status = nd_bands_check(&recipe->dedup, err);
     struct nd_keep keep;
     struct nd_rule rule;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "engine/params.h"
 #include "engine/recipe_keys.h"
 
 #define WORDS ND_KEY_WORDS
@@ -65,7 +66,7 @@ static const struct nd_recipe_key keys[] = {
      WORDS("identical", "keep", "tokens")},
     {DECIDE(threshold), .name = "threshold", .type = ND_KEY_RATIO, .least = 0, .greatest = 1,
      LAX(has_threshold, "where verify is not none, or where bands are chosen")},
-    {DECIDE(recall), .name = "recall", .type = ND_KEY_REAL, .least = 0, .greatest = 0.9999,
+    {DECIDE(recall), .name = "recall", .type = ND_KEY_REAL, .least = 0, .greatest = ND_RECALL_MAX,
      LAX(has_recall, "where candidates is minhash and bands are chosen")},
     {DECIDE(bands), .name = "bands", .type = ND_KEY_INT, .least = 0, .greatest = ND_MINHASH_COUNT,
      LAX(has_bands, "where candidates is minhash")},
@@ -100,8 +101,10 @@ enum nd_status nd_recipe_parse(struct nd_recipe *recipe, const char *name, const
                                size_t len, struct nd_error *err)
 {
     struct nd_recipe parsed = *recipe;
-    enum nd_status status = nd_keys_parse(&nd_recipe_schema, name, text, len, &parsed, err);
+    enum nd_status status = nd_recipe_has_ends(recipe, err);
 
+    if (status == ND_OK)
+        status = nd_keys_parse(&nd_recipe_schema, name, text, len, &parsed, err);
     if (status == ND_OK)
         *recipe = parsed;
     return status;
@@ -109,7 +112,9 @@ enum nd_status nd_recipe_parse(struct nd_recipe *recipe, const char *name, const
 
 enum nd_status nd_recipe_set(struct nd_recipe *recipe, const char *assignment, struct nd_error *err)
 {
-    return nd_keys_set(&nd_recipe_schema, assignment, recipe, err);
+    enum nd_status status = nd_recipe_has_ends(recipe, err);
+
+    return status == ND_OK ? nd_keys_set(&nd_recipe_schema, assignment, recipe, err) : status;
 }
 
 static enum nd_status fingerprint_of(const struct nd_recipe *recipe, uint64_t *fingerprint,
@@ -129,8 +134,10 @@ enum nd_status nd_recipe_check(const struct nd_recipe *recipe, struct nd_error *
 {
     struct nd_recipe defaults = nd_recipe_default();
     struct nd_named_signature section = nd_named_signature_default();
+    enum nd_status status = nd_recipe_has_ends(recipe, err);
 
-    return nd_keys_check(&nd_recipe_schema, recipe, &defaults, &section, err);
+    return status == ND_OK ? nd_keys_check(&nd_recipe_schema, recipe, &defaults, &section, err)
+                           : status;
 }
 
 int nd_recipe_warning(const struct nd_recipe *recipe, size_t i, struct nd_error *warning)
@@ -138,6 +145,8 @@ int nd_recipe_warning(const struct nd_recipe *recipe, size_t i, struct nd_error 
     struct nd_recipe defaults = nd_recipe_default();
     size_t n = 0;
 
+    if (nd_recipe_has_ends(recipe, warning) != ND_OK)
+        return 0; /* nd_recipe_check says so */
     if (nd_keys_warning(&nd_recipe_schema, recipe, &defaults, i, warning))
         return 1;
     while (n < i && nd_keys_warning(&nd_recipe_schema, recipe, &defaults, n, warning))

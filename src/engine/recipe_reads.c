@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "engine/params.h"
 #include "engine/recipe_keys.h"
 #include "feature/featurer.h"
 
@@ -103,7 +104,10 @@ enum nd_status nd_signature_use_template(struct nd_named_signature *signature,
 enum nd_status nd_recipe_set_df(struct nd_recipe *recipe, const char *path, struct nd_error *err)
 {
     size_t len = strlen(path), n = 0;
+    enum nd_status status = nd_recipe_has_ends(recipe, err);
 
+    if (status != ND_OK)
+        return status;
     if (len > ND_FEATURE_PATH_MAX)
         return nd_fail(err, ND_EINVAL, "a path of more than %d bytes", ND_FEATURE_PATH_MAX);
     for (unsigned i = 0; i < recipe->method.n_signatures; i++)

@@ -115,8 +115,10 @@ static enum nd_status check_df(struct nd_featurer *f, struct nd_error *err)
 static enum nd_status make(struct nd_featurer *f, const struct nd_weight_params *weights,
                            struct nd_error *err)
 {
-    enum nd_status status = nd_words_init(&f->words, &f->params, f->df, err);
+    enum nd_status status = nd_feature_words_check(&f->params, err);
 
+    if (status == ND_OK)
+        status = nd_words_init(&f->words, &f->params, f->df, err);
     if (status == ND_OK)
         status = check_df(f, err);
     if (status == ND_OK)
@@ -271,8 +273,11 @@ static enum nd_status run(struct nd_featurer *f, const struct nd_document *docum
                           struct nd_features *out)
 {
     struct nd_features made;
-    enum nd_status status = nd_featurer_collect(f, document);
+    enum nd_status status;
 
+    if (!nd_utf8_valid(document->text.data, document->text.len))
+        return ND_EINVAL;
+    status = nd_featurer_collect(f, document);
     if (status == ND_OK)
         status = nd_featurer_finish(f, document, &made);
     if (status == ND_OK)

@@ -107,6 +107,8 @@ static inline bool nd_unit_has_words(enum nd_feature_unit unit)
 
 /* featurer_params.c: the word of a recipe; what does not fit together: ND_EINVAL. */
 const char *nd_feature_unit_name(enum nd_feature_unit unit);
+/* Whether its texts end and its words are some: before anything of it is read. */
+enum nd_status nd_feature_words_check(const struct nd_feature_params *p, struct nd_error *err);
 enum nd_status nd_feature_params_check(const struct nd_feature_params *params, bool has_df,
                                        struct nd_error *err);
 

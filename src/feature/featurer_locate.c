@@ -79,6 +79,8 @@ enum nd_status nd_featurer_locate(struct nd_featurer *f, const struct nd_documen
     enum nd_status status;
     bool good;
 
+    if (!nd_utf8_valid(document->text.data, document->text.len))
+        return ND_EINVAL;
     f->has_places = true;
     status = nd_featurer_collect(f, document);
     f->has_places = false;

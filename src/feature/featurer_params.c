@@ -52,6 +52,32 @@ static const char *key_of_words(const struct nd_feature_params *p)
                                              : NULL;
 }
 
+enum nd_status nd_feature_words_check(const struct nd_feature_params *p, struct nd_error *err)
+{
+    const struct {
+        const char *name, *text;
+        size_t room;
+    } text[] = {{"anchors", p->anchors, sizeof p->anchors},
+                {"stop_words", p->stop_words, sizeof p->stop_words},
+                {"stem", p->stem, sizeof p->stem},
+                {"fields", p->fields, sizeof p->fields},
+                {"force", p->force, sizeof p->force},
+                {"reserved_field", p->reserved_field, sizeof p->reserved_field}};
+
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++)
+        if (!memchr(text[i].text, '\0', text[i].room))
+            return nd_fail(err, ND_EINVAL, "%s: its text does not end", text[i].name);
+    if ((unsigned)p->unit > ND_FEATURE_NONE)
+        return nd_fail(err, ND_EINVAL, "unit: %d is no unit", (int)p->unit);
+    if ((unsigned)p->count > ND_FEATURE_OCCURRENCES)
+        return nd_fail(err, ND_EINVAL, "count: %d is no way to count", (int)p->count);
+    if ((unsigned)p->select > ND_SELECT_UNCOMMON)
+        return nd_fail(err, ND_EINVAL, "select: %d is no selection", (int)p->select);
+    if ((unsigned)p->strip > ND_STRIP_DATES)
+        return nd_fail(err, ND_EINVAL, "strip: %d is nothing to strip", (int)p->strip);
+    return ND_OK;
+}
+
 static enum nd_status check_ranges(const struct nd_feature_params *p, struct nd_error *err)
 {
     struct nd_ratio share;
@@ -99,8 +125,10 @@ static enum nd_status check_units(const struct nd_feature_params *p, struct nd_e
 enum nd_status nd_feature_params_check(const struct nd_feature_params *p, bool has_df,
                                        struct nd_error *err)
 {
-    enum nd_status status = check_ranges(p, err);
+    enum nd_status status = nd_feature_words_check(p, err);
 
+    if (status == ND_OK)
+        status = check_ranges(p, err);
     if (status == ND_OK)
         status = check_units(p, err);
     if (status != ND_OK || has_df)

@@ -22,11 +22,11 @@ enum nd_status nd_bands_choose(struct nd_ratio threshold, double recall, unsigne
     const uint32_t *line;
     unsigned r = ROWS;
 
-    if (threshold.p == 0 || threshold.p > threshold.q)
+    if (threshold.p == 0 || threshold.p > threshold.q) /* q is not 0 then */
         return nd_fail(err, ND_EINVAL, "threshold %u/%u: it must be above 0 and at most 1",
                        threshold.p, threshold.q);
-    if (!(recall > 0 && recall < 1))
-        return nd_fail(err, ND_EINVAL, "recall %g: it must be above 0 and below 1", recall);
+    if (!(recall >= 0 && recall <= ND_RECALL_MAX))
+        return nd_fail(err, ND_EINVAL, "recall = %g: 0 to %g are possible", recall, ND_RECALL_MAX);
     line = missed[(uint64_t)threshold.p * 100 / threshold.q];
     while (r > 0 && line[r - 1] > (1 - recall) * PARTS)
         r--;

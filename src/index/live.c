@@ -40,20 +40,28 @@ static void row_of(const struct nd_index *index, uint32_t number, struct nd_inde
     row->key = NULL;
 }
 
+struct nd_index_params nd_index_params_default(void)
+{
+    return (struct nd_index_params){.bands = 21, .rows = 6, .simhash_bits = ND_NO_SIMHASH};
+}
+
+static enum nd_status check_params(const struct nd_index_params *p, struct nd_error *err)
+{
+    if (p->bands && (p->rows == 0 || p->rows > ND_MINHASH_COUNT / p->bands))
+        return nd_fail(err, ND_EINVAL, "%u bands of %u rows need more than %d minima, or none",
+                       p->bands, p->rows, ND_MINHASH_COUNT);
+    if (p->simhash_bits != ND_NO_SIMHASH && p->simhash_bits > ND_SIMHASH_BITS_MAX)
+        return nd_fail(err, ND_EINVAL, "simhashes are looked up within 0 to %u bits, not %u",
+                       ND_SIMHASH_BITS_MAX, p->simhash_bits);
+    return ND_OK;
+}
+
 struct nd_index *nd_index_new(const struct nd_index_params *params, struct nd_error *err)
 {
     struct nd_index *index;
 
-    if (params->bands && (params->rows == 0 || params->rows > ND_MINHASH_COUNT / params->bands)) {
-        nd_fail(err, ND_EINVAL, "%u bands of %u rows need more than %d minima, or none",
-                params->bands, params->rows, ND_MINHASH_COUNT);
+    if (check_params(params, err) != ND_OK)
         return NULL;
-    }
-    if (params->simhash_bits != ND_NO_SIMHASH && params->simhash_bits > ND_SIMHASH_BITS_MAX) {
-        nd_fail(err, ND_EINVAL, "simhashes are looked up within 0 to %u bits, not %u",
-                ND_SIMHASH_BITS_MAX, params->simhash_bits);
-        return NULL;
-    }
     index = calloc(1, sizeof *index);
     if (!index) {
         nd_fail(err, ND_ENOMEM, "out of memory for an index");

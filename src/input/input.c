@@ -1,5 +1,6 @@
 /* input.c - opening and closing an input, and what it tells of itself */
 #include "input/input_state.h"
+#include "input/options_check.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -58,6 +59,25 @@ static bool copy_paths(struct nd_input *input, const char *const *paths, size_t 
     return true;
 }
 
+enum nd_status nd_input_options_check(const struct nd_input_options *o, struct nd_error *err)
+{
+    if (o->n_text_fields == 0 || !o->text_fields)
+        return nd_fail(err, ND_EINVAL, "no text field is named");
+    if (!o->id_field)
+        return nd_fail(err, ND_EINVAL, "no id field is named");
+    if ((unsigned)o->format > ND_FORMAT_MBOX || (unsigned)o->unit > ND_UNIT_PARAGRAPH ||
+        (unsigned)o->missing_text > ND_MISSING_EMPTY || (unsigned)o->text_format > ND_TEXT_HTML)
+        return nd_fail(
+            err, ND_EINVAL,
+            "format %d, unit %d, missing text %d, text format %d: one of them is no such "
+            "value",
+            (int)o->format, (int)o->unit, (int)o->missing_text, (int)o->text_format);
+    if ((o->n_fields && !o->fields) || (o->n_globs && !o->globs))
+        return nd_fail(err, ND_EINVAL, "%s: a list of them is said to be there, and is NULL",
+                       o->n_fields && !o->fields ? "fields" : "globs");
+    return ND_OK;
+}
+
 struct nd_input *nd_input_open(const char *const *paths, size_t n_paths,
                                const struct nd_input_options *options,
                                void (*report)(void *context, const struct nd_problem *problem),
@@ -65,10 +85,12 @@ struct nd_input *nd_input_open(const char *const *paths, size_t n_paths,
 {
     struct nd_input *input;
 
-    if (n_paths == 0 || options->n_text_fields == 0) {
-        nd_fail(err, ND_EINVAL, n_paths ? "no text field is named" : "no input is named");
+    if (n_paths == 0 || !paths) {
+        nd_fail(err, ND_EINVAL, "no input is named");
         return NULL;
     }
+    if (nd_input_options_check(options, err) != ND_OK)
+        return NULL;
     input = calloc(1, sizeof *input);
     if (!input || !copy_paths(input, paths, n_paths)) {
         nd_input_close(input);

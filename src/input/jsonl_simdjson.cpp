@@ -34,9 +34,30 @@ static bool reserve(nd_json_indexer *indexer, size_t len)
                want, 1, indexer->stage) == simdjson::SUCCESS;
 }
 
+/*
+ * The first use of simdjson makes its list of processors, with strings that need memory, in
+ * functions that may not throw: where memory ends just then, it ends the program.  So it is used
+ * here, once what it needs has been seen to be there; after the first time this costs nothing.
+ */
+static bool start_simdjson()
+{
+    const size_t enough = size_t(1) << 16;
+    std::unique_ptr<dom_parser_implementation> first;
+    void *volatile room = ::operator new(enough, std::nothrow); /* so that it is not left out */
+
+    ::operator delete(room);
+    return room && simdjson::get_active_implementation()->create_dom_parser_implementation(
+                       64, 1, first) == simdjson::SUCCESS;
+}
+
+/* Nothing may be thrown through C. */
 extern "C" nd_json_indexer *nd_json_indexer_new(void)
 {
-    return new (std::nothrow) nd_json_indexer;
+    try {
+        return start_simdjson() ? new (std::nothrow) nd_json_indexer : nullptr;
+    } catch (...) {
+        return nullptr;
+    }
 }
 
 extern "C" void nd_json_indexer_free(nd_json_indexer *indexer)
@@ -44,8 +65,8 @@ extern "C" void nd_json_indexer_free(nd_json_indexer *indexer)
     delete indexer;
 }
 
-extern "C" nd_json_found nd_json_index(nd_json_indexer *indexer, const char *text, size_t len,
-                                       const uint32_t **at, size_t *count)
+static nd_json_found index_text(nd_json_indexer *indexer, const char *text, size_t len,
+                                const uint32_t **at, size_t *count)
 {
     if (len >= simdjson::SIMDJSON_MAXSIZE_BYTES)
         return ND_JSON_TOO_LONG;
@@ -63,4 +84,14 @@ extern "C" nd_json_found nd_json_index(nd_json_indexer *indexer, const char *tex
     *at = indexer->stage->structural_indexes.get();
     *count = indexer->stage->n_structural_indexes;
     return ND_JSON_INDEXED;
+}
+
+extern "C" nd_json_found nd_json_index(nd_json_indexer *indexer, const char *text, size_t len,
+                                       const uint32_t **at, size_t *count)
+{
+    try {
+        return index_text(indexer, text, len, at, count);
+    } catch (...) {
+        return ND_JSON_NO_MEMORY;
+    }
 }

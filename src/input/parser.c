@@ -1,6 +1,8 @@
 /* parser.c - documents of records: what all formats share */
 #include "input/parser_state.h"
 
+#include "input/options_check.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +30,9 @@ struct nd_parser *nd_parser_new(const struct nd_input_options *options, struct n
 {
     struct nd_parser *parser;
 
-    if (options->n_text_fields == 0 || options->n_text_fields > ND_JSON_PATHS_MAX ||
-        options->n_fields > ND_JSON_PATHS_MAX ||
+    if (nd_input_options_check(options, err) != ND_OK)
+        return NULL;
+    if (options->n_text_fields > ND_JSON_PATHS_MAX || options->n_fields > ND_JSON_PATHS_MAX ||
         options->n_text_fields + 1 + options->n_fields > ND_JSON_PATHS_MAX) {
         nd_fail(err, ND_EINVAL, "1 to %d fields can be asked for, the id and the text among them",
                 ND_JSON_PATHS_MAX);

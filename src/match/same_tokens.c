@@ -1,6 +1,8 @@
 /* same_tokens.c - whether two texts are the same sequence of tokens */
 #include "match/same_tokens.h"
 
+#include "text/tokeniser.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +18,8 @@ int nd_same_tokens(struct nd_tokeniser *left, struct nd_view a, struct nd_tokeni
 {
     struct window x = {NULL, 0}, y = {NULL, 0};
 
-    nd_tokeniser_start(left, a.data, a.len);
-    nd_tokeniser_start(right, b.data, b.len);
+    nd_tokeniser_begin(left, a.data, a.len);
+    nd_tokeniser_begin(right, b.data, b.len);
     for (;;) {
         int more_x = x.count ? 1 : nd_tokeniser_next(left, &x.hash, &x.count);
         int more_y = y.count ? 1 : nd_tokeniser_next(right, &y.hash, &y.count);

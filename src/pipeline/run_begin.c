@@ -26,6 +26,8 @@ static enum nd_status check_options(const struct nd_run_options *o, struct nd_er
     if (!o->tmp || !o->input.id_field)
         return nd_fail(err, ND_EINVAL, "no %s: start from nd_run_options_default()",
                        o->tmp ? "id field" : "tmp");
+    if (nd_recipe_params_check(&o->recipe, err) != ND_OK)
+        return ND_EINVAL;
     if (!o->n_paths)
         return nd_fail(err, ND_EINVAL, "no input: name files or folders, or - for standard input");
     if (folders + (o->output && strcmp(o->output, "-") != 0) > 1)

@@ -38,8 +38,11 @@ enum nd_status nd_run_df_features(const struct nd_recipe *recipe, const char *wh
                                   struct nd_feature_params *features,
                                   struct nd_weight_params *weights, struct nd_error *err)
 {
-    const struct nd_named_signature *s = nd_run_df_signature(recipe, which);
+    const struct nd_named_signature *s;
 
+    if (nd_recipe_params_check(recipe, err) != ND_OK)
+        return ND_EINVAL;
+    s = nd_run_df_signature(recipe, which);
     *features = nd_feature_params_default();
     if (weights)
         *weights = nd_weight_params_default();

@@ -306,9 +306,7 @@ enum nd_status nd_run_filter(const struct nd_run_options *options, const char *c
     struct filtering f = {.run = &run,
                           .output = output,
                           .is_verified = options->recipe.dedup.verify != ND_VERIFY_NONE,
-                          .raw.bytes_max = (size_t)64 << 20,
-                          .ignores_text = options->recipe.dedup.candidates == ND_CANDIDATES_MATCH &&
-                                          nd_method_ignores_text(&options->recipe.method)};
+                          .raw.bytes_max = (size_t)64 << 20};
     enum nd_status status;
 
     err = err ? err : &room;
@@ -320,6 +318,10 @@ enum nd_status nd_run_filter(const struct nd_run_options *options, const char *c
     own.dry_run = is_annotated(&f) || output == ND_FILTER_NOTHING; /* no survivors of their own */
     if (!n_prototypes)
         return nd_fail(err, ND_EINVAL, "no prototypes: name files or folders");
+    if (nd_recipe_params_check(&options->recipe, err) != ND_OK)
+        return ND_EINVAL;
+    f.ignores_text = options->recipe.dedup.candidates == ND_CANDIDATES_MATCH &&
+                     nd_method_ignores_text(&options->recipe.method);
     status = nd_run_begin(&run, &own, &files, events, &counts, &hooks, err);
     if (status == ND_OK)
         status = filter(&f, prototypes, n_prototypes, err);

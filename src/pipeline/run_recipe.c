@@ -84,8 +84,11 @@ static enum nd_status use_tables(struct nd_run *run, struct nd_named_signature *
 enum nd_status nd_run_open_recipe(struct nd_run *run, struct nd_error *err)
 {
     struct nd_method *m = &run->recipe.method;
+    enum nd_status checked = nd_recipe_params_check(&run->recipe, err);
     struct nd_error reason;
 
+    if (checked != ND_OK)
+        return checked;
     for (unsigned i = 0; i < m->n_signatures; i++) {
         enum nd_status status = use_tables(run, &m->signature[i], &reason);
 

@@ -48,16 +48,24 @@ const struct nd_recipe_key *nd_key_find(const struct nd_key_table *const *table,
     return NULL;
 }
 
-/* Fail with "name:line: reason". */
-static enum nd_status fail_at(const struct parse *p, unsigned long line, const char *reason)
+/* Fail with "name:line: reason".  What failed for want of memory says nothing of the recipe. */
+static enum nd_status fail_as(const struct parse *p, unsigned long line, enum nd_status status,
+                              const char *reason)
 {
     char copy[sizeof p->err->message]; /* the reason may stand in err itself */
 
     strncpy(copy, reason, sizeof copy - 1);
     copy[sizeof copy - 1] = 0;
+    if (status == ND_ENOMEM)
+        return nd_fail(p->err, status, "%s: %s", p->name, copy);
     if (line)
         return nd_fail(p->err, ND_EINVAL, "%s:%lu: %s", p->name, line, copy);
     return nd_fail(p->err, ND_EINVAL, "%s: %s", p->name, copy);
+}
+
+static enum nd_status fail_at(const struct parse *p, unsigned long line, const char *reason)
+{
+    return fail_as(p, line, ND_EINVAL, reason);
 }
 
 /* What keys the section has. */
@@ -136,8 +144,8 @@ static enum nd_status leave_section(struct parse *p)
     if (check_read(p, p->seen_named, s->named, s->n_named, section) != ND_OK)
         return ND_EINVAL;
     if (s->section_fits && s->section_fits(section, &reason) != ND_OK)
-        return fail_at(p, line_of(reason.message, s->named, s->n_named, p->seen_named, p->heading),
-                       reason.message);
+        return fail_as(p, line_of(reason.message, s->named, s->n_named, p->seen_named, p->heading),
+                       reason.status, reason.message);
     return ND_OK;
 }
 
@@ -145,12 +153,16 @@ static enum nd_status leave_section(struct parse *p)
 static enum nd_status leave_text(struct parse *p, const void *values)
 {
     const struct nd_recipe_schema *s = p->schema;
+    enum nd_status status = leave_section(p);
     struct nd_error reason;
 
-    if (leave_section(p) != ND_OK || check_read(p, p->seen, &s->plain, 1, values) != ND_OK)
-        return ND_EINVAL;
+    if (status == ND_OK)
+        status = check_read(p, p->seen, &s->plain, 1, values);
+    if (status != ND_OK)
+        return status;
     if (s->fits && s->fits(values, &reason) != ND_OK)
-        return fail_at(p, line_of(reason.message, &s->plain, 1, p->seen, 0), reason.message);
+        return fail_as(p, line_of(reason.message, &s->plain, 1, p->seen, 0), reason.status,
+                       reason.message);
     return ND_OK;
 }
 
@@ -167,7 +179,7 @@ static enum nd_status enter_named(struct parse *p, struct nd_view name, void *va
         }
     p->section = p->schema->add(values, name, &reason);
     if (!p->section)
-        return fail_at(p, p->line, reason.message);
+        return fail_as(p, p->line, reason.status, reason.message);
     if (p->n_given < SECTIONS_MAX) {
         p->given[p->n_given].name = name;
         p->given[p->n_given++].line = p->line;
@@ -183,9 +195,10 @@ static enum nd_status enter_section(struct parse *p, struct nd_view line, void *
     struct nd_error reason;
     struct nd_view name;
     size_t len = strlen(p->schema->section);
+    enum nd_status status = leave_section(p);
 
-    if (leave_section(p) != ND_OK)
-        return ND_EINVAL;
+    if (status != ND_OK)
+        return status;
     if (line.data[line.len - 1] != ']')
         return fail_at(p, p->line, "a section wants its closing ']'");
     name = nd_view_trim(line.data + 1, line.data + line.len - 1);
@@ -249,7 +262,7 @@ static enum nd_status assign(struct parse *p, struct nd_view name, struct nd_vie
     if (p->line && check_place(p, key, place) != ND_OK)
         return ND_EINVAL;
     if (nd_key_read(key, value, p->folder, p->section ? p->section : values, &reason) != ND_OK)
-        return fail_at(p, p->line, reason.message);
+        return fail_as(p, p->line, reason.status, reason.message);
     return ND_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "sketch/shingler.h"
 #include "text/text_stream.h"
+#include "text/tokeniser.h"
 
 struct nd_sketcher {
     struct nd_sketch_params params;
@@ -21,20 +22,23 @@ struct nd_sketch_params nd_sketch_params_default(void)
     return (struct nd_sketch_params){.unit = ND_SHINGLE_WORDS, .w = 3};
 }
 
+enum nd_status nd_sketch_params_check(const struct nd_sketch_params *params, struct nd_error *err)
+{
+    if (params->w < 1 || params->w > ND_SHINGLE_MAX)
+        return nd_fail(err, ND_EINVAL, "shingles of %u tokens: 1 to %d are possible", params->w,
+                       ND_SHINGLE_MAX);
+    if (params->unit != ND_SHINGLE_WORDS && params->unit != ND_SHINGLE_CHARACTERS)
+        return nd_fail(err, ND_EINVAL, "shingles of unit %u: they are of words or of characters",
+                       params->unit);
+    return ND_OK;
+}
+
 struct nd_sketcher *nd_sketcher_new(const struct nd_sketch_params *params, struct nd_error *err)
 {
     struct nd_sketcher *s;
 
-    if (params->w < 1 || params->w > ND_SHINGLE_MAX) {
-        nd_fail(err, ND_EINVAL, "shingles of %u tokens: 1 to %d are possible", params->w,
-                ND_SHINGLE_MAX);
+    if (nd_sketch_params_check(params, err) != ND_OK)
         return NULL;
-    }
-    if (params->unit != ND_SHINGLE_WORDS && params->unit != ND_SHINGLE_CHARACTERS) {
-        nd_fail(err, ND_EINVAL, "shingles of unit %u: they are of words or of characters",
-                params->unit);
-        return NULL;
-    }
     s = calloc(1, sizeof *s);
     if (s) {
         s->params = *params;
@@ -80,7 +84,7 @@ static enum nd_status read_words(struct nd_sketcher *s, const char *text, size_t
     size_t count;
     int more;
 
-    nd_tokeniser_start(s->tokeniser, text, len);
+    nd_tokeniser_begin(s->tokeniser, text, len);
     while ((more = nd_tokeniser_next(s->tokeniser, &token, &count)) == 1)
         if (!nd_shingler_feed(&s->shingler, token, count))
             return ND_ENOMEM;
@@ -131,8 +135,8 @@ static enum nd_status read_characters(struct nd_sketcher *s, const char *text, s
     return more < 0 ? (enum nd_status)more : ND_OK;
 }
 
-enum nd_status nd_sketcher_read(struct nd_sketcher *s, const char *text, size_t len,
-                                struct nd_sketch *out)
+enum nd_status nd_sketcher_read_valid(struct nd_sketcher *s, const char *text, size_t len,
+                                      struct nd_sketch *out)
 {
     enum nd_status status;
 
@@ -142,6 +146,12 @@ enum nd_status nd_sketcher_read(struct nd_sketcher *s, const char *text, size_t 
     if (status != ND_OK)
         return status;
     return nd_shingler_end(&s->shingler, out) ? ND_OK : ND_ENOMEM;
+}
+
+enum nd_status nd_sketcher_read(struct nd_sketcher *s, const char *text, size_t len,
+                                struct nd_sketch *out)
+{
+    return nd_utf8_valid(text, len) ? nd_sketcher_read_valid(s, text, len, out) : ND_EINVAL;
 }
 
 enum nd_status nd_sketcher_run(struct nd_sketcher *s, const char *text, size_t len, unsigned parts,

@@ -57,12 +57,15 @@ int nd_text_stream_next(struct nd_text_stream *s, const char **bytes, size_t *n)
 
 int64_t nd_text_length(const char *text, size_t len)
 {
-    struct nd_text_stream *s = nd_text_stream_new();
+    struct nd_text_stream *s;
     const char *bytes;
     int64_t codes = 0;
     size_t n;
     int status;
 
+    if (!nd_utf8_valid(text, len))
+        return ND_EINVAL;
+    s = nd_text_stream_new();
     if (!s)
         return ND_ENOMEM;
     nd_text_stream_start(s, text, len);

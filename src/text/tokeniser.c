@@ -18,6 +18,7 @@ struct nd_tokeniser {
     size_t final;     /* bytes of the buffer that are whole tokens; the last one is zero */
     uint64_t dropped; /* bytes before the buffer */
     bool is_last;     /* the buffer holds the end of the text */
+    bool is_invalid;  /* the text is no UTF-8, and was not read */
     uint16_t edge[PIECE + ND_EDGES_SLACK];
     uint64_t hash[HASHES];
 };
@@ -32,7 +33,7 @@ struct nd_tokeniser *nd_tokeniser_new(void)
         free(t);
         return NULL;
     }
-    nd_tokeniser_start(t, NULL, 0);
+    nd_tokeniser_begin(t, NULL, 0);
     return t;
 }
 
@@ -44,12 +45,21 @@ void nd_tokeniser_free(struct nd_tokeniser *t)
     free(t);
 }
 
-void nd_tokeniser_start(struct nd_tokeniser *t, const char *text, size_t len)
+void nd_tokeniser_begin(struct nd_tokeniser *t, const char *text, size_t len)
 {
     nd_folder_start(&t->fold, text, len);
     t->done = t->final = 0;
     t->dropped = 0;
     t->is_last = false;
+    t->is_invalid = false;
+}
+
+void nd_tokeniser_start(struct nd_tokeniser *t, const char *text, size_t len)
+{
+    bool is_valid = nd_utf8_valid(text, len);
+
+    nd_tokeniser_begin(t, text, is_valid ? len : 0);
+    t->is_invalid = !is_valid;
 }
 
 /* The end of the last whole token in the first n bytes. */
@@ -127,6 +137,8 @@ static size_t hash_window(struct nd_tokeniser *t)
 
 int nd_tokeniser_window(struct nd_tokeniser *t, struct nd_token_window *window)
 {
+    if (t->is_invalid)
+        return ND_EINVAL;
     for (;;) {
         while (t->done < t->final) {
             hash_piece(t, t->hash, window);
@@ -142,6 +154,8 @@ int nd_tokeniser_window(struct nd_tokeniser *t, struct nd_token_window *window)
 
 int nd_tokeniser_next(struct nd_tokeniser *t, const uint64_t **hash, size_t *count)
 {
+    if (t->is_invalid)
+        return ND_EINVAL;
     for (;;) {
         size_t n = hash_window(t);
 

@@ -4,6 +4,9 @@
 
 #include <neardup/text.h>
 
+/* As nd_tokeniser_start, of a text that is known to be valid UTF-8. */
+void nd_tokeniser_begin(struct nd_tokeniser *t, const char *text, size_t len);
+
 /*
  * The token hashes of a piece of a text, and the tokens' normalised forms: token i stands at base +
  * edge[2 i] and ends before base + edge[2 i + 1].  Without edges it is one long token of `len`

@@ -25,15 +25,20 @@ uint64_t nd_token_hash(const char *normalised, size_t len)
     return nd_token_hash_padded(padded, len);
 }
 
+#define NOT_UTF8 "the text is no valid UTF-8; nd_utf8_repair makes it so"
+
 enum nd_status nd_text_normalise(const char *text, size_t len, char **out, size_t *out_len,
                                  struct nd_error *err)
 {
     struct nd_codes piece = {0};
     struct nd_normal normal = {0};
     struct nd_buffer made = {0};
-    bool good = nd_buffer_reserve(&made, len);
+    bool good;
     size_t n;
 
+    if (!nd_utf8_valid(text, len))
+        return nd_fail(err, ND_EINVAL, NOT_UTF8);
+    good = nd_buffer_reserve(&made, len);
     for (size_t at = 0; good && at < len; at += n) {
         good = nd_normal_piece(&piece, text + at, len - at, &n) &&
                nd_normal_run(&normal, piece.code, piece.count);
@@ -129,6 +134,8 @@ enum nd_status nd_text_tokens(const char *text, size_t len, struct nd_token **to
     bool good = true;
     size_t n;
 
+    if (!nd_utf8_valid(text, len))
+        return nd_fail(err, ND_EINVAL, NOT_UTF8);
     for (size_t at = 0; good && at < len; at += n) {
         good = nd_normal_piece(&piece, text + at, len - at, &n) &&
                nd_normal_run(&normal, piece.code, piece.count);

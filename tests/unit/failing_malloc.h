@@ -15,7 +15,7 @@
 #else
 #define HAS_OWN_MALLOC 0
 
-/* These stand before the C library's, for it and for all libraries of this program. */
+/* These stand before the C library's, for this program and what is linked into it. */
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t n, size_t bytes);
 void *__libc_realloc(void *p, size_t bytes);
