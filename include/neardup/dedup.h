@@ -55,7 +55,9 @@ struct nd_dedup_params {
     double recall;             /* of pairs at the threshold, by the bands: 0 … 0.9999 */
     unsigned bands, rows;      /* 0: chosen for threshold and recall */
     unsigned simhash_bits;     /* for ND_CANDIDATES_SIMHASH */
-    unsigned max_checks;       /* exact comparisons a document, at most */
+    /* Exact comparisons a document, at most; and how many documents that are candidates of one
+     * another one key lists. */
+    unsigned max_checks;
     unsigned threads;          /* at most 1024; 0: one a processor */
     /* Where the threads are as many as the processors that the process may use, keep each that is
      * started on one of its own.  For a program that has one engine and nothing else to do: 0. */
@@ -153,6 +155,9 @@ struct nd_dedup_stats {
     /* Of recipes with signatures, of the documents that are indexed and no shorter than a shingle:
      * those that have some signature, and those of which all are rejected. */
     uint64_t signed_documents, unsigned_documents;
+    /* Of the documents that are indexed: those that later ones do not meet by every key, as
+     * max_checks of their candidates had it before, and how many keys that are. */
+    uint64_t crowded_documents, crowded_keys;
     unsigned bands, rows;
 };
 ND_API void nd_dedup_get_stats(const struct nd_dedup *dedup, struct nd_dedup_stats *out);

@@ -84,7 +84,7 @@ enum nd_status nd_finder_candidates(const struct nd_dedup *d, struct nd_worker *
                                     struct nd_finder finder, const struct nd_item *item,
                                     struct nd_candidates *out)
 {
-    struct nd_index_filter filter = nd_counts_allowed(d, item->n_shingles);
+    struct nd_index_filter filter = nd_candidates_allowed(d, item->n_shingles);
 
     if (finder.signatures)
         return find_matching(d, w, finder, item, out);

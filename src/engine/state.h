@@ -83,7 +83,8 @@ struct nd_dedup {
     struct nd_signatures *signatures; /* theirs, or NULL */
     struct nd_index_params index_params;
     struct nd_fraction threshold;
-    unsigned parts; /* of the sketch that the candidates need */
+    unsigned parts;       /* of the sketch that the candidates need */
+    unsigned least_equal; /* low bytes of the minima that agree of every candidate */
     struct nd_kept kept;
     struct nd_shingle_cache *cache;
     struct nd_worker *worker;
@@ -225,8 +226,9 @@ void nd_item_prepare(struct nd_dedup *d, struct nd_worker *w, struct nd_arena *h
                      struct nd_item *item);
 
 /* Comparison (compare.c). */
-/* The counts of shingles that allow the threshold with a document of n_shingles. */
-struct nd_index_filter nd_counts_allowed(const struct nd_dedup *d, uint64_t n_shingles);
+/* What candidates of a document of n_shingles have in common: counts of shingles that allow the
+ * threshold, and enough equal low bytes. */
+struct nd_index_filter nd_candidates_allowed(const struct nd_dedup *d, uint64_t n_shingles);
 /*
  * How many shingles the item must share with a kept document of n for a hit that counts: one that
  * reaches the threshold and, if the item may prune, is better than the best so far.  UINT64_MAX:
@@ -252,6 +254,13 @@ bool nd_hit_is_better(const struct nd_dedup *d, const struct nd_hit *x, const st
 bool nd_item_has_hit(const struct nd_dedup *d, const struct nd_item *item, size_t more);
 /* The best of the hits that are among the first max_checks candidates, or NULL. */
 const struct nd_hit *nd_item_best_hit(const struct nd_dedup *d, const struct nd_item *item);
+
+/*
+ * Full keys (crowd.c).  A document is not listed under a key under which max_checks of its
+ * candidates stand already: note of an item, before it is listed, which keys these are.  Those of
+ * the batch that are not yet in the index are its near_in_batch, all of them kept and noted before.
+ */
+void nd_item_leave_out(const struct nd_dedup *d, const struct nd_item *batch, struct nd_item *item);
 
 /* One item against the kept documents of earlier batches (look.c). */
 void nd_item_look(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item);
