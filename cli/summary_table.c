@@ -75,6 +75,7 @@ static void print_counts(const struct nd_run_summary *s)
     row_if("shorter than a shingle", s->short_documents);
     row_if("without signatures", s->unsigned_documents);
     row_if("candidates cut", s->cut_documents);
+    row_if("left out of full keys", s->crowded_documents);
     row_if("bad records", s->bad_records);
     row_if("inputs that failed", s->failed_inputs);
     row_if("invalid UTF-8 repaired", s->repaired);

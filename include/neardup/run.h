@@ -100,6 +100,7 @@ struct nd_run_summary {
     uint64_t left_out; /* bad records, but for those that max_bad allows */
     uint64_t bytes;    /* uncompressed */
     uint64_t checks, candidates, index_bytes, spool_bytes, peak_bytes;
+    uint64_t crowded_documents, crowded_keys; /* see nd_dedup_stats */
     double seconds;
     unsigned threads, bands, rows;
     double unrelated; /* expected candidates a document, were all others unrelated to it */

@@ -1,9 +1,9 @@
 /* compare.c - the exact comparison of a document with a candidate */
 #include "engine/state.h"
 
-struct nd_index_filter nd_counts_allowed(const struct nd_dedup *d, uint64_t n_shingles)
+struct nd_index_filter nd_candidates_allowed(const struct nd_dedup *d, uint64_t n_shingles)
 {
-    struct nd_index_filter filter = ND_INDEX_ALL;
+    struct nd_index_filter filter = {0, UINT32_MAX, d->least_equal};
 
     if (d->params.verify != ND_VERIFY_NONE)
         nd_measure_range(d->params.verify, n_shingles, d->threshold, &filter.least, &filter.most);

@@ -25,6 +25,9 @@ static enum nd_status plan_index(struct nd_dedup *d, struct nd_error *err)
     if (p->candidates != ND_CANDIDATES_MINHASH)
         return ND_OK;
     d->parts |= ND_SKETCH_MINHASH;
+    /* A cosine of t takes a resemblance of t^2 at least, a containment may have any. */
+    if (p->verify == ND_VERIFY_JACCARD || p->verify == ND_VERIFY_COSINE)
+        d->least_equal = nd_low_bytes_agreeing(d->threshold.num, d->threshold.den);
     d->index_params.bands = p->bands;
     d->index_params.rows = p->rows;
     if (p->bands)
@@ -143,7 +146,11 @@ void nd_dedup_release(struct nd_dedup *d)
 
 void nd_dedup_get_stats(const struct nd_dedup *d, struct nd_dedup_stats *out)
 {
+    const struct nd_index_left_out left_out = nd_index_left_out(d->index);
+
     *out = d->stats;
+    out->crowded_documents = left_out.documents;
+    out->crowded_keys = left_out.keys;
     out->bands = d->index_params.bands;
     out->rows = d->index_params.rows;
     out->index_bytes =

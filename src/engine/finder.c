@@ -84,7 +84,7 @@ enum nd_status nd_finder_candidates(const struct nd_dedup *d, struct nd_worker *
                                     struct nd_finder finder, const struct nd_item *item,
                                     struct nd_candidates *out)
 {
-    struct nd_index_filter filter = nd_counts_allowed(d, item->n_shingles);
+    struct nd_index_filter filter = nd_candidates_allowed(d, item->n_shingles);
 
     if (finder.signatures)
         return find_matching(d, w, finder, item, out);
@@ -144,6 +144,14 @@ enum nd_status nd_finder_list(struct nd_dedup *d, const uint32_t *number,
         if (!nd_signatures_list(d->signatures, number[i]))
             return nd_fail(err, ND_ENOMEM, "out of memory for an index of signatures");
     return nd_index_list(d->index, number, row, n, d->pool, err);
+}
+
+enum nd_status nd_finder_list_alone(struct nd_dedup *d, uint32_t number,
+                                    const struct nd_index_row *row, struct nd_error *err)
+{
+    if (d->signatures && !nd_signatures_list(d->signatures, number))
+        return nd_fail(err, ND_ENOMEM, "out of memory for an index of signatures");
+    return nd_index_list(d->index, &number, &row, 1, NULL, err);
 }
 
 /* By key: the last row that had it. */

@@ -140,6 +140,7 @@ static enum nd_status add_leader(struct settling *s, size_t place)
     enum nd_status status;
     uint32_t number;
 
+    nd_item_leave_out(s->d, s->item, &s->item[place]);
     if (!(s->link[place] & ND_LINKED_LATER))
         return ND_OK;
     status = nd_finder_add(s->d->leaders, &s->item[place], &number, s->err);
@@ -406,6 +407,14 @@ static enum nd_status link_all(struct settling *s, size_t n, const struct nd_ind
     return ND_OK;
 }
 
+/* One that meets no other of the batch. */
+static void settle_alone(const struct settling *s, struct nd_item *item)
+{
+    item->state = nd_item_has_hit(s->d, item, 0) ? ND_ITEM_FOLLOWS : ND_ITEM_KEPT;
+    if (item->state == ND_ITEM_KEPT)
+        nd_item_leave_out(s->d, s->item, item);
+}
+
 /* Copies, and listed documents that may meet another of the batch; all others are decided by what
  * they have. */
 static enum nd_status find_linked(struct settling *s, size_t n, struct nd_error *err)
@@ -421,7 +430,7 @@ static enum nd_status find_linked(struct settling *s, size_t n, struct nd_error 
         if (is_copy(s, i) || (row[i] && s->link[i]))
             s->linked[s->n_linked++] = i;
         else if (item->state == ND_ITEM_OPEN)
-            item->state = nd_item_has_hit(s->d, item, 0) ? ND_ITEM_FOLLOWS : ND_ITEM_KEPT;
+            settle_alone(s, item);
     }
     free(row);
     return status ? nd_fail(err, status, "out of memory for a batch of %zu documents", n) : ND_OK;

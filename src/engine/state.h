@@ -83,7 +83,8 @@ struct nd_dedup {
     struct nd_signatures *signatures; /* theirs, or NULL */
     struct nd_index_params index_params;
     struct nd_fraction threshold;
-    unsigned parts; /* of the sketch that the candidates need */
+    unsigned parts;       /* of the sketch that the candidates need */
+    unsigned least_equal; /* low bytes of the minima that agree of every candidate */
     struct nd_kept kept;
     struct nd_shingle_cache *cache;
     struct nd_worker *worker;
@@ -149,8 +150,10 @@ struct nd_item {
     size_t n_near;             /* how many there were */
     struct nd_candidates near_in_batch; /* kept ones of this batch; number: their places */
     struct nd_hits hits;
-    bool may_prune;   /* the candidates cannot exceed max_checks: only the best hit counts */
-    size_t n_checked; /* of near_in_batch */
+    bool may_prune;         /* the candidates cannot exceed max_checks: only the best hit counts */
+    size_t n_checked;       /* of near_in_batch */
+    size_t n_member_checks; /* comparisons with members of clusters (complete.c) */
+    bool was_cut;           /* there, or elsewhere than by its candidates */
 };
 
 /* Whether documents are compared by something else than their texts: none is a copy of another. */
@@ -225,8 +228,9 @@ void nd_item_prepare(struct nd_dedup *d, struct nd_worker *w, struct nd_arena *h
                      struct nd_item *item);
 
 /* Comparison (compare.c). */
-/* The counts of shingles that allow the threshold with a document of n_shingles. */
-struct nd_index_filter nd_counts_allowed(const struct nd_dedup *d, uint64_t n_shingles);
+/* What candidates of a document of n_shingles have in common: counts of shingles that allow the
+ * threshold, and enough equal low bytes. */
+struct nd_index_filter nd_candidates_allowed(const struct nd_dedup *d, uint64_t n_shingles);
 /*
  * How many shingles the item must share with a kept document of n for a hit that counts: one that
  * reaches the threshold and, if the item may prune, is better than the best so far.  UINT64_MAX:
@@ -252,6 +256,23 @@ bool nd_hit_is_better(const struct nd_dedup *d, const struct nd_hit *x, const st
 bool nd_item_has_hit(const struct nd_dedup *d, const struct nd_item *item, size_t more);
 /* The best of the hits that are among the first max_checks candidates, or NULL. */
 const struct nd_hit *nd_item_best_hit(const struct nd_dedup *d, const struct nd_item *item);
+
+/*
+ * Full keys (crowd.c).  A document is not listed under a key under which max_checks of its
+ * candidates stand already: note of an item, before it is listed, which keys these are.  Those of
+ * the batch that are not yet in the index are its near_in_batch, all of them kept and noted before.
+ */
+void nd_item_leave_out(const struct nd_dedup *d, const struct nd_item *batch, struct nd_item *item);
+
+/* The same where every document is listed at once, one after the other. */
+void nd_item_leave_out_next(const struct nd_dedup *d, struct nd_item *item);
+/*
+ * The same for components: a key is also full where so many candidates stand that are of the item's
+ * component.  `met` are all its candidates, is_joined[i] says which are.
+ */
+enum { ND_JOINED_A_KEY = 16 };
+void nd_item_leave_out_joined(const struct nd_dedup *d, struct nd_item *item,
+                              const struct nd_candidates *met, const bool *is_joined);
 
 /* One item against the kept documents of earlier batches (look.c). */
 void nd_item_look(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item);
@@ -293,7 +314,7 @@ bool nd_item_is_empty(const struct nd_item *item);
 /* How many candidates it has, compared or not. */
 size_t nd_item_candidates(const struct nd_item *item);
 /* Add what is known of an item to the statistics. */
-void nd_stats_count(struct nd_dedup *d, const struct nd_item *item);
+void nd_stats_count(struct nd_dedup *d, const struct nd_item *item, size_t checks, bool was_cut);
 /* Look-ups, by what the recipe says (finder.c). */
 bool nd_finder_new(const struct nd_dedup *d, struct nd_finder *finder, struct nd_error *err);
 void nd_finder_free(struct nd_finder *finder);
@@ -313,6 +334,9 @@ void nd_finder_clear(struct nd_finder finder);
 enum nd_status nd_finder_list(struct nd_dedup *d, const uint32_t *number,
                               const struct nd_index_row *const *row, size_t n,
                               struct nd_error *err);
+/* A single one, by the caller alone. */
+enum nd_status nd_finder_list_alone(struct nd_dedup *d, uint32_t number,
+                                    const struct nd_index_row *row, struct nd_error *err);
 /* Mark the items of a batch that share a table key, as nd_index_link_rows does. */
 enum nd_status nd_finder_link(const struct nd_dedup *d, const struct nd_item *item,
                               const struct nd_index_row *const *row, size_t n,

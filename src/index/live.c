@@ -38,6 +38,7 @@ static void row_of(const struct nd_index *index, uint32_t number, struct nd_inde
     row->n_shingles = nd_gate_of(index, number).n_shingles;
     row->is_short = nd_index_is_short(index, number);
     row->key = NULL;
+    row->left_out = (struct nd_table_set){{0}};
 }
 
 struct nd_index_params nd_index_params_default(void)
@@ -84,6 +85,7 @@ void nd_index_free(struct nd_index *index)
     nd_column_release(&index->identity);
     nd_column_release(&index->gate);
     nd_column_release(&index->flags);
+    nd_column_release(&index->left_out);
     free(index);
 }
 
@@ -95,7 +97,7 @@ size_t nd_index_count(const struct nd_index *index)
 size_t nd_index_bytes(const struct nd_index *index)
 {
     return sizeof *index + index->low.bytes + index->simhash.bytes + index->identity.bytes +
-           index->gate.bytes + index->flags.bytes + index->block.bytes;
+           index->gate.bytes + index->flags.bytes + index->left_out.bytes + index->block.bytes;
 }
 
 void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *sketch,
@@ -108,6 +110,7 @@ void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *
     row->n_shingles = (uint32_t)sketch->n_shingles;
     row->is_short = false;
     row->key = NULL;
+    row->left_out = (struct nd_table_set){{0}};
 }
 
 static bool reserve_columns(struct nd_index *index, size_t n)
@@ -175,12 +178,15 @@ void nd_index_clear(struct nd_index *index)
         s->count = 0;
     }
     index->n = index->n_deleted = 0;
+    index->n_left_out = 0;
+    index->n_keys_left_out = 0;
 }
 
 /* Make room in the tables for n more; *emptied: they grew, and each is to be filled again. */
 static bool make_room(struct nd_index *index, size_t n, bool *emptied)
 {
-    *emptied = !nd_multimap_fits(&index->table[0], n);
+    /* The last table, by identity, has every number. */
+    *emptied = !nd_multimap_fits(&index->table[index->n_tables - 1], n);
     return !*emptied || nd_multimap_block_grow(&index->block, index->table, index->n_tables, n);
 }
 
@@ -188,10 +194,15 @@ static bool make_room(struct nd_index *index, size_t n, bool *emptied)
 static void fill_again(struct nd_index *index, unsigned t)
 {
     struct nd_multimap_adder adder = {.map = &index->table[t]};
+    const struct nd_left_out *left_out = index->left_out.data;
 
-    for (uint32_t i = 0; i < index->n; i++)
-        if (*nd_flags_of(index, i) & ND_LISTED)
+    for (uint32_t i = 0; i < index->n; i++) {
+        unsigned char flags = *nd_flags_of(index, i);
+        bool is_left_out = flags & ND_LEFT_OUT && nd_table_set_has(&left_out++->table, t);
+
+        if (flags & ND_LISTED && !is_left_out)
             nd_multimap_add_soon(&adder, key_of(index, t, i), i);
+    }
     nd_multimap_add_rest(&adder);
 }
 
@@ -229,9 +240,49 @@ static void list_in_table(void *context, size_t task, unsigned worker)
     if (job->emptied)
         fill_again(job->index, (unsigned)task);
     for (size_t i = 0; i < job->n; i++)
-        nd_multimap_add_soon(&adder, row_key(&job->index->params, (unsigned)task, job->row[i]),
-                             job->number[i]);
+        if (!nd_table_set_has(&job->row[i]->left_out, (unsigned)task))
+            nd_multimap_add_soon(&adder, row_key(&job->index->params, (unsigned)task, job->row[i]),
+                                 job->number[i]);
     nd_multimap_add_rest(&adder);
+}
+
+static unsigned count_left_out(const struct nd_index_row *row)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < ND_TABLE_SET_WORDS; i++)
+        n += nd_count_ones(row->left_out.word[i]);
+    return n;
+}
+
+/* Make room for what note_left_out writes; false: out of memory. */
+static bool reserve_left_out(struct nd_index *index, const struct nd_index_row *const *row,
+                             size_t n)
+{
+    size_t more = 0;
+
+    for (size_t i = 0; i < n; i++)
+        more += count_left_out(row[i]) > 0;
+    return more == 0 || nd_column_reserve(&index->left_out, index->n_left_out + more,
+                                          sizeof(struct nd_left_out));
+}
+
+/* Note from which tables a row is left out; numbers ascend. */
+static void note_left_out(struct nd_index *index, uint32_t number, const struct nd_index_row *row)
+{
+    unsigned keys = count_left_out(row);
+
+    if (keys == 0)
+        return;
+    ((struct nd_left_out *)index->left_out.data)[index->n_left_out++] =
+        (struct nd_left_out){number, row->left_out};
+    index->n_keys_left_out += keys;
+    *nd_flags_of(index, number) |= ND_LEFT_OUT;
+}
+
+struct nd_index_left_out nd_index_left_out(const struct nd_index *index)
+{
+    return (struct nd_index_left_out){index->n_left_out, index->n_keys_left_out};
 }
 
 static enum nd_status no_memory(const struct nd_index *index, struct nd_error *err)
@@ -247,8 +298,10 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
 
     if (n == 0)
         return ND_OK;
-    if (!make_room(index, n, &job.emptied))
+    if (!reserve_left_out(index, row, n) || !make_room(index, n, &job.emptied))
         return no_memory(index, err);
+    for (size_t i = 0; i < n; i++)
+        note_left_out(index, number[i], row[i]);
     if (pool)
         nd_pool_run(pool, index->n_tables, list_in_table, &job);
     else
@@ -276,14 +329,18 @@ enum nd_status nd_index_reserve(struct nd_index *index, size_t n, struct nd_erro
 enum nd_status nd_index_add(struct nd_index *index, const struct nd_index_row *row,
                             uint32_t *number, struct nd_error *err)
 {
-    enum nd_status status = nd_index_reserve(index, 1, err);
+    enum nd_status status = reserve_left_out(index, &row, 1) ? ND_OK : no_memory(index, err);
 
+    if (status == ND_OK)
+        status = nd_index_reserve(index, 1, err);
     if (status == ND_OK)
         status = nd_index_append(index, row, number, err);
     if (status)
         return status;
+    note_left_out(index, *number, row);
     for (unsigned t = 0; t < index->n_tables; t++)
-        nd_multimap_add(&index->table[t], row_key(&index->params, t, row), *number);
+        if (!nd_table_set_has(&row->left_out, t))
+            nd_multimap_add(&index->table[t], row_key(&index->params, t, row), *number);
     *nd_flags_of(index, *number) |= ND_LISTED;
     return ND_OK;
 }
@@ -293,7 +350,7 @@ void nd_index_remove(struct nd_index *index, const struct nd_index_row *row, uin
     if (*nd_flags_of(index, number) & ND_LISTED)
         for (unsigned t = 0; t < index->n_tables; t++)
             nd_multimap_remove(&index->table[t], row_key(&index->params, t, row), number);
-    *nd_flags_of(index, number) = ND_DELETED;
+    *nd_flags_of(index, number) = (*nd_flags_of(index, number) & ND_LEFT_OUT) | ND_DELETED;
     index->n_deleted++;
 }
 

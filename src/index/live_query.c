@@ -31,6 +31,43 @@ static struct nd_equal_bytes equal_bytes(const struct nd_index *index,
     return equal;
 }
 
+/* What a document is left out of, which has the flag. */
+static const struct nd_table_set *left_out_of(const struct nd_index *index, uint32_t number)
+{
+    const struct nd_left_out *all = index->left_out.data;
+    size_t low = 0, high = index->n_left_out;
+
+    while (low + 1 < high) {
+        size_t middle = (low + high) / 2;
+
+        if (all[middle].number <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &all[low].table;
+}
+
+/*
+ * Whether a table is the first in which the row meets a number that stands there: the first table
+ * that they have in common, unless the number is left out of that one.
+ */
+static bool is_first_common(const struct nd_index *index, unsigned table, uint32_t number,
+                            struct nd_equal_bytes equal, uint64_t difference)
+{
+    unsigned first = nd_table_first_common(&index->params, index->band_starts, equal, difference);
+    const struct nd_table_set *left_out;
+
+    if (first >= table || !(*nd_flags_of(index, number) & ND_LEFT_OUT))
+        return first == table;
+    left_out = left_out_of(index, number);
+    for (unsigned t = first; t < table; t++)
+        if (!nd_table_set_has(left_out, t) &&
+            nd_table_is_common(&index->params, t, equal, difference))
+            return false;
+    return nd_table_is_common(&index->params, table, equal, difference);
+}
+
 /* A number that a table proposed: whether this is the first table in which it meets the row, and
  * how nearly. */
 static bool meets(const struct nd_index *index, const struct nd_index_row *row, unsigned table,
@@ -41,7 +78,7 @@ static bool meets(const struct nd_index *index, const struct nd_index_row *row, 
 
     if (table == nd_table_identity(&index->params)
             ? row->identity != nd_identity_of(index, number)
-            : nd_table_first_common(&index->params, index->band_starts, equal, difference) != table)
+            : !is_first_common(index, table, number, equal, difference))
         return false;
     *found = describe(number, equal, difference);
     return true;
@@ -110,6 +147,8 @@ static bool take_proposals(const struct nd_index *index, const struct nd_index_r
             !meets(index, row, p->table[i], number, &found))
             continue;
         *seen = number + 1;
+        if (found.equal < filter.equal)
+            continue;
         if (!nd_candidates_add(out, found))
             return false;
     }
@@ -142,6 +181,78 @@ enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_
         return ND_ENOMEM;
     nd_candidates_sort(out, index->params.bands == 0);
     return ND_OK;
+}
+
+/* Of a table, up to `most`. */
+static uint32_t count_key(const struct nd_index *index, const struct nd_index_row *row,
+                          struct nd_index_filter filter, unsigned table, uint64_t key,
+                          uint32_t most)
+{
+    struct nd_multimap_scan scan = nd_multimap_find(&index->table[table], key);
+    uint32_t number, n = 0;
+
+    while (n < most && nd_multimap_next(&index->table[table], &scan, &number)) {
+        struct nd_equal_bytes equal;
+
+        if (!passes(index, row, filter, number))
+            continue;
+        equal = equal_bytes(index, row, number);
+        n += nd_table_is_common(&index->params, table, equal,
+                                row->simhash ^ nd_index_simhash(index, number)) &&
+             nd_count_ones(equal.word[0]) + nd_count_ones(equal.word[1]) >= filter.equal;
+    }
+    return n;
+}
+
+void nd_index_count_keys(const struct nd_index *index, const struct nd_index_row *row,
+                         struct nd_index_filter filter, uint32_t most, uint32_t *full)
+{
+    uint64_t own[ND_INDEX_TABLES_MAX];
+    struct nd_table_range asked;
+    const uint64_t *key = prefetch_keys(index, row, own, &asked);
+
+    for (unsigned t = 0; t < nd_table_identity(&index->params); t++)
+        if (full[t] < most)
+            full[t] += count_key(index, row, filter, t, key[t], most - full[t]);
+}
+
+bool nd_index_will_stand(const struct nd_index_params *params, const struct nd_index_row *listed,
+                         const struct nd_index_row *row, unsigned table)
+{
+    return !nd_table_set_has(&listed->left_out, table) &&
+           nd_table_key(params, table, listed) == nd_table_key(params, table, row);
+}
+
+struct nd_table_set nd_index_keys_shared(const struct nd_index *index,
+                                         const struct nd_index_row *row, uint32_t number)
+{
+    struct nd_equal_bytes equal = equal_bytes(index, row, number);
+    uint64_t difference = row->simhash ^ nd_index_simhash(index, number);
+    const struct nd_table_set none = {{0}}, *left_out = *nd_flags_of(index, number) & ND_LEFT_OUT
+                                                            ? left_out_of(index, number)
+                                                            : &none;
+    struct nd_table_set shared = none;
+
+    for (unsigned t = 0; t < nd_table_identity(&index->params); t++)
+        if (!nd_table_set_has(left_out, t) &&
+            nd_table_is_common(&index->params, t, equal, difference))
+            shared.word[t / 64] |= UINT64_C(1) << t % 64;
+    return shared;
+}
+
+bool nd_index_is_candidate(const struct nd_index *index, const struct nd_index_row *row,
+                           struct nd_index_filter filter, uint32_t number)
+{
+    struct nd_equal_bytes equal = equal_bytes(index, row, number);
+    uint64_t difference = row->simhash ^ nd_index_simhash(index, number);
+    unsigned identity = nd_table_identity(&index->params);
+
+    if (!passes(index, row, filter, number) ||
+        nd_count_ones(equal.word[0]) + nd_count_ones(equal.word[1]) < filter.equal)
+        return false;
+    if (identity == 0)
+        return row->identity == nd_identity_of(index, number);
+    return nd_table_first_common(&index->params, index->band_starts, equal, difference) < identity;
 }
 
 bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row *row,

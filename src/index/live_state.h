@@ -8,12 +8,20 @@
 #include "index/table_keys.h"
 #include "simd/sketch_kernels.h"
 
-enum { ND_LISTED = 1, ND_DELETED = 2, ND_SHORT = 4 };
+enum { ND_LISTED = 1, ND_DELETED = 2, ND_SHORT = 4, ND_LEFT_OUT = 8 };
 enum { ND_INDEX_TABLES_MAX = ND_MINHASH_COUNT + ND_SIMHASH_BITS_MAX + 2 };
 
 /* What decides, without a look at the bytes, that two documents cannot meet: one word. */
 struct nd_gate {
     uint32_t group, n_shingles;
+};
+
+_Static_assert(ND_INDEX_TABLES_MAX <= 64 * ND_TABLE_SET_WORDS, "a table has its bit in a set");
+
+/* A document that stands in all tables but some. */
+struct nd_left_out {
+    uint32_t number;
+    struct nd_table_set table;
 };
 
 /* Columns by number, and a table of numbers for every band and block. */
@@ -25,6 +33,9 @@ struct nd_index {
     uint32_t n;                        /* numbers given */
     uint32_t n_deleted;                /* of them */
     struct nd_column low, simhash, identity, gate, flags;
+    struct nd_column left_out; /* struct nd_left_out, of those with that flag, by number */
+    size_t n_left_out;
+    uint64_t n_keys_left_out;
     struct nd_multimap table[ND_INDEX_TABLES_MAX]; /* of one size: every number is in each */
     struct nd_multimap_block block;
 };
@@ -42,6 +53,11 @@ static inline unsigned char *nd_flags_of(const struct nd_index *index, uint32_t 
 static inline struct nd_gate nd_gate_of(const struct nd_index *index, uint32_t number)
 {
     return ((const struct nd_gate *)index->gate.data)[number];
+}
+
+static inline bool nd_table_set_has(const struct nd_table_set *set, unsigned table)
+{
+    return set->word[table / 64] >> table % 64 & 1;
 }
 
 static inline uint64_t nd_identity_of(const struct nd_index *index, uint32_t number)

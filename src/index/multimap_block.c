@@ -12,7 +12,7 @@ enum { LARGE = 4 << 20, HUGE_PAGE = 2 << 20 };
 bool nd_multimap_block_grow(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n,
                             size_t more)
 {
-    size_t n_lines = nd_multimap_lines_for(&map[0], more), bytes;
+    size_t n_lines = nd_multimap_lines_for(&map[n - 1], more), bytes;
     struct nd_multimap_line *lines;
 
     if (__builtin_mul_overflow(n_lines, n * sizeof *lines, &bytes))
@@ -21,7 +21,7 @@ bool nd_multimap_block_grow(struct nd_multimap_block *block, struct nd_multimap 
         bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     if (!nd_table_renew(&block->lines, block->bytes, bytes))
         return false;
-    if (bytes < LARGE || map[0].count == 0)
+    if (bytes < LARGE || map[n - 1].count == 0)
         nd_table_touch(block->lines, bytes);
     block->bytes = bytes;
     lines = block->lines;

@@ -15,9 +15,10 @@ struct nd_multimap_block {
 };
 
 /*
- * Make each of n tables, which have equally many lines and numbers, hold `more` numbers more, and
- * forget what stands in them: the owner adds every number again, as after nd_multimap_grow.  The
- * old size is given back before the new one is written to.  False: no memory, all as it was.
+ * Make each of n tables, which have equally many lines and of which the last has the most numbers,
+ * hold `more` numbers more, and forget what stands in them: the owner adds every number again, as
+ * after nd_multimap_grow.  The old size is given back before the new one is written to.  False: no
+ * memory, all as it was.
  */
 bool nd_multimap_block_grow(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n,
                             size_t more);

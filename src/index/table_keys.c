@@ -143,3 +143,15 @@ unsigned nd_table_first_common(const struct nd_index_params *params,
                 return params->bands + block;
     return params->bands + n_blocks;
 }
+
+bool nd_table_is_common(const struct nd_index_params *params, unsigned table,
+                        struct nd_equal_bytes equal, uint64_t simhash_difference)
+{
+    if (table < params->bands) {
+        mask rows = params->rows < 128 ? ((mask)1 << params->rows) - 1 : ~(mask)0;
+
+        return ((mask_of(equal) >> table * params->rows) & rows) == rows;
+    }
+    return nd_count_ones(simhash_difference) <= params->simhash_bits &&
+           !(simhash_difference & nd_block_mask(table - params->bands, block_count(params)));
+}

@@ -48,6 +48,10 @@ unsigned nd_table_first_common(const struct nd_index_params *params,
                                struct nd_equal_bytes band_starts, struct nd_equal_bytes equal,
                                uint64_t simhash_difference);
 
+/* Whether two rows of a group have this band or block in common; not for the table by identity. */
+bool nd_table_is_common(const struct nd_index_params *params, unsigned table,
+                        struct nd_equal_bytes equal, uint64_t simhash_difference);
+
 /* Ones of a word: three lines of adds where the build may not count on an instruction for it. */
 static inline unsigned nd_count_ones(uint64_t x)
 {

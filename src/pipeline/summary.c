@@ -55,6 +55,8 @@ static void count_decisions(struct nd_run *run)
     summary->empty_documents = stats.empty_documents;
     summary->cut_documents = stats.cut_documents;
     summary->unsigned_documents = stats.unsigned_documents;
+    summary->crowded_documents = stats.crowded_documents;
+    summary->crowded_keys = stats.crowded_keys;
     summary->checks = stats.checks;
     summary->candidates = stats.candidates;
     summary->index_bytes = stats.index_bytes;
@@ -111,6 +113,8 @@ static void put_counts(struct nd_json *out, const struct nd_run_summary *s)
         {"empty_documents", s->empty_documents},
         {"unsigned_documents", s->unsigned_documents},
         {"cut_documents", s->cut_documents},
+        {"crowded_documents", s->crowded_documents},
+        {"crowded_keys", s->crowded_keys},
         {"double_ids", s->double_ids},
         {"failed_inputs", s->failed_inputs},
         {"left_out", s->left_out},

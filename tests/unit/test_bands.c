@@ -13,6 +13,7 @@
 #include <neardup/index.h>
 
 #include "base/hash.h"
+#include "index/live.h"
 #include "simd/sketch_kernels.h"
 
 static uint64_t seed;
@@ -22,12 +23,11 @@ static void add_random(uint64_t *set, size_t *n)
     set[(*n)++] = nd_mix64(++seed ^ UINT64_C(0x5851F42D4C957F2D));
 }
 
-/* Whether two random sets, `shared` of `size` in both, share a band of low bytes. */
-static int pair_meets(unsigned size, unsigned shared, unsigned bands, unsigned rows)
+/* The low bytes of two random sets, `shared` of `size` in both. */
+static void make_pair(unsigned size, unsigned shared, uint8_t low[2][ND_MINIMA])
 {
     static uint64_t set[2][10000];
     struct nd_sketch sketch[2];
-    uint8_t low[2][ND_MINIMA];
     size_t n[2] = {0, 0};
 
     for (unsigned i = 0; i < shared; i++) {
@@ -42,10 +42,30 @@ static int pair_meets(unsigned size, unsigned shared, unsigned bands, unsigned r
         nd_sketch_finish(&sketch[k], ND_SKETCH_MINHASH);
         nd_sketch_kernels()->low_bytes(sketch[k].minhash, low[k]);
     }
+}
+
+/* Whether they share a band. */
+static int pair_meets(unsigned size, unsigned shared, unsigned bands, unsigned rows)
+{
+    uint8_t low[2][ND_MINIMA];
+
+    make_pair(size, shared, low);
     for (unsigned band = 0; band < bands; band++)
         if (!memcmp(low[0] + band * rows, low[1] + band * rows, rows))
             return 1;
     return 0;
+}
+
+/* How many agree. */
+static unsigned bytes_of_pair(unsigned size, unsigned shared)
+{
+    uint8_t low[2][ND_MINIMA];
+    unsigned n = 0;
+
+    make_pair(size, shared, low);
+    for (unsigned i = 0; i < ND_MINIMA; i++)
+        n += low[0][i] == low[1][i];
+    return n;
 }
 
 /*
@@ -129,6 +149,21 @@ static void what_cannot_be_reached_is_refused(void **state)
     assert_int_equal(rows, 7);
 }
 
+/* A pair at the threshold has as many equal low bytes as are asked of candidates, in all trials. */
+static void no_pair_at_the_threshold_has_too_few_bytes(void **state)
+{
+    (void)state;
+    assert_int_equal(nd_low_bytes_agreeing(0, 1), 0);
+    assert_int_equal(nd_low_bytes_agreeing(1, 2), 21);
+    assert_int_equal(nd_low_bytes_agreeing(4, 5), 62);
+    assert_int_equal(nd_low_bytes_agreeing(81, 90), 82);
+    assert_int_equal(nd_low_bytes_agreeing(1, 1), 128);
+    for (unsigned percent = 30; percent < 100; percent += 5)
+        for (unsigned trial = 0; trial < 2000; trial++)
+            assert_true(bytes_of_pair(20, (20 * percent + 99) / 100) >=
+                        nd_low_bytes_agreeing(percent, 100));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +171,7 @@ int main(void)
         cmocka_unit_test(the_simulation_sees_bands_that_are_too_few),
         cmocka_unit_test(a_choice_uses_the_minima_and_keeps_its_promise_by_the_formula),
         cmocka_unit_test(what_cannot_be_reached_is_refused),
+        cmocka_unit_test(no_pair_at_the_threshold_has_too_few_bytes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

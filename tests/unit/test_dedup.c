@@ -140,17 +140,38 @@ static unsigned equal_low_bytes(const struct known *a, const struct known *b)
     return equal;
 }
 
+/* The greatest c for which fewer than c of 128 low bytes agree with probability below 1e-15, at the
+ * threshold rounded down to a hundredth. */
+static unsigned agreeing(struct nd_ratio threshold)
+{
+    long double p = (long double)(threshold.p * 100 / threshold.q) / 100, sum = 0;
+
+    for (unsigned c = 0; c <= ND_MINHASH_COUNT; c++) {
+        long double term = 1;
+
+        for (unsigned i = 0; i < ND_MINHASH_COUNT; i++) /* large and small factors in turn */
+            term *= i < c ? p * (long double)(ND_MINHASH_COUNT - i) / (long double)(c - i) : 1 - p;
+        sum += term;
+        if (sum >= 1e-15L)
+            return c;
+    }
+    return ND_MINHASH_COUNT;
+}
+
+static bool has_band(const struct known *a, const struct known *b, unsigned band, unsigned rows)
+{
+    for (unsigned r = 0; r < rows; r++)
+        if ((a->sketch.minhash[band * rows + r] & 255) !=
+            (b->sketch.minhash[band * rows + r] & 255))
+            return false;
+    return true;
+}
+
 static bool share_band(const struct known *a, const struct known *b, unsigned bands, unsigned rows)
 {
-    for (unsigned band = 0; band < bands; band++) {
-        unsigned r = 0;
-
-        while (r < rows && (a->sketch.minhash[band * rows + r] & 255) ==
-                               (b->sketch.minhash[band * rows + r] & 255))
-            r++;
-        if (r == rows)
+    for (unsigned band = 0; band < bands; band++)
+        if (has_band(a, b, band, rows))
             return true;
-    }
     return false;
 }
 
@@ -182,15 +203,41 @@ static int by_order(const void *left, const void *right)
     return a->document < b->document ? -1 : 1;
 }
 
+static uint64_t n_left_out; /* keys, in all of a corpus */
+
 struct expected {
     unsigned kept;
     enum nd_identical identical;
     struct nd_overlap overlap;
     bool was_cut;
+    bool is_left_out[ND_MINHASH_COUNT]; /* of a key, where it leads */
 };
 
-static bool meet(const struct known *a, const struct known *b, const struct nd_dedup_params *p,
-                 unsigned bands, unsigned rows)
+/* Whether a and b stand under one key of a band, or of one of the k + 1 blocks of the simhash. */
+static bool has_key(const struct known *a, const struct known *b, const struct nd_dedup_params *p,
+                    unsigned rows, unsigned key)
+{
+    unsigned blocks = p->simhash_bits + 1, from, to;
+
+    if (p->candidates == ND_CANDIDATES_MINHASH)
+        return has_band(a, b, key, rows);
+    from = key * 64 / blocks;
+    to = (key + 1) * 64 / blocks;
+    for (unsigned bit = from; bit < to; bit++)
+        if ((a->sketch.simhash ^ b->sketch.simhash) >> bit & 1)
+            return false;
+    return true;
+}
+
+static unsigned key_count(const struct nd_dedup_params *p, unsigned bands)
+{
+    if (p->candidates == ND_CANDIDATES_MINHASH)
+        return bands;
+    return p->candidates == ND_CANDIDATES_SIMHASH ? p->simhash_bits + 1 : 0;
+}
+
+/* Near enough to be compared, were they to meet. */
+static bool meet(const struct known *a, const struct known *b, const struct nd_dedup_params *p)
 {
     uint64_t least =
         a->sketch.n_shingles < b->sketch.n_shingles ? a->sketch.n_shingles : b->sketch.n_shingles;
@@ -200,7 +247,8 @@ static bool meet(const struct known *a, const struct known *b, const struct nd_d
     if (p->verify != ND_VERIFY_NONE && least * p->threshold.q < p->threshold.p * most)
         return false;
     switch (p->candidates) {
-    case ND_CANDIDATES_MINHASH: return share_band(a, b, bands, rows);
+    case ND_CANDIDATES_MINHASH:
+        return p->verify == ND_VERIFY_NONE || equal_low_bytes(a, b) >= agreeing(p->threshold);
     case ND_CANDIDATES_SIMHASH: return distance <= p->simhash_bits;
     case ND_CANDIDATES_IDENTITY: return a->sketch.identity == b->sketch.identity;
     case ND_CANDIDATES_MATCH: assert_true(false); break; /* test_method.c */
@@ -209,7 +257,35 @@ static bool meet(const struct known *a, const struct known *b, const struct nd_d
     return true;
 }
 
-/* architecture.md, "What deduplication means", word for word. */
+/* Whether d finds the leader e: by a key that they share, and of which e is not left out. */
+static bool finds(const struct known *known, const struct nd_dedup_params *p, unsigned bands,
+                  unsigned rows, unsigned d, unsigned e, const struct expected *expected)
+{
+    unsigned n = key_count(p, bands);
+
+    for (unsigned key = 0; key < n; key++)
+        if (!expected[e].is_left_out[key] && has_key(&known[d], &known[e], p, rows, key))
+            return true;
+    return n == 0;
+}
+
+/* d leads: it is left out of the keys under which max_checks of its candidates stand. */
+static void leave_out(const struct known *known, const struct nd_dedup_params *p, unsigned bands,
+                      unsigned rows, unsigned d, const struct candidate *list, unsigned n,
+                      struct expected *expected)
+{
+    for (unsigned key = 0; key < key_count(p, bands); key++) {
+        unsigned full = 0;
+
+        for (unsigned i = 0; i < n; i++)
+            full += !expected[list[i].document].is_left_out[key] &&
+                    has_key(&known[d], &known[list[i].document], p, rows, key);
+        expected[d].is_left_out[key] = full >= p->max_checks;
+        n_left_out += full >= p->max_checks;
+    }
+}
+
+/* The engine's README, "What is decided", word for word. */
 static void expect_one(const struct corpus *c, const struct known *known,
                        const struct nd_dedup_params *p, unsigned bands, unsigned rows, unsigned d,
                        struct expected *expected)
@@ -241,7 +317,7 @@ static void expect_one(const struct corpus *c, const struct known *known,
             expected[d].overlap = overlap_of(me, &known[e]);
             return;
         }
-        if (!meet(me, &known[e], p, bands, rows))
+        if (!meet(me, &known[e], p) || !finds(known, p, bands, rows, d, e, expected))
             continue;
         list[n++] =
             (struct candidate){e, p->candidates == ND_CANDIDATES_SIMHASH
@@ -265,12 +341,15 @@ static void expect_one(const struct corpus *c, const struct known *known,
         expected[d].kept = list[i].document;
         expected[d].overlap = o;
     }
+    if (expected[d].kept == d)
+        leave_out(known, p, bands, rows, d, list, n, expected);
 }
 
 static void push_all(const struct corpus *c, const struct nd_dedup_params *p, unsigned batch_max,
                      struct nd_decision *got)
 {
     struct nd_error err = {ND_OK, ""};
+    struct nd_dedup_stats stats;
     struct nd_dedup *d = nd_dedup_new(p, NULL, &err);
 
     if (!d)
@@ -282,6 +361,8 @@ static void push_all(const struct corpus *c, const struct nd_dedup_params *p, un
         assert_int_equal(nd_dedup_push(d, c->item + i, n, got + i, &err), ND_OK);
         i += n;
     }
+    nd_dedup_get_stats(d, &stats);
+    assert_int_equal(stats.crowded_keys, n_left_out);
     nd_dedup_free(d);
 }
 
@@ -377,6 +458,7 @@ static void check_all(struct nd_dedup_params p)
 
         if (bands == 0)
             assert_int_equal(nd_bands_choose(p.threshold, p.recall, &bands, &rows, &err), ND_OK);
+        n_left_out = 0;
         for (unsigned d = 0; d < DOCUMENTS; d++)
             expect_one(c, known, &p, bands, rows, d, expected);
         compare(c, known, &p, expected, 1, DOCUMENTS, false);
@@ -417,8 +499,15 @@ static void few_checks_are_as_defined(void **state)
     p.threshold = (struct nd_ratio){1, 2};
     p.bands = 64;
     p.rows = 2;
-    for (p.max_checks = 1; p.max_checks <= 4; p.max_checks++)
+    for (p.max_checks = 1; p.max_checks <= 4; p.max_checks++) {
         check_all(p);
+        assert_true(n_left_out > 0 || p.max_checks > 2);
+    }
+    p.max_checks = 2;
+    p.candidates = ND_CANDIDATES_SIMHASH;
+    p.simhash_bits = 15;
+    check_all(p);
+    assert_true(n_left_out > 0);
 }
 
 static void no_memory_for_shingles_changes_nothing(void **state)
@@ -632,9 +721,11 @@ static bool is_pair(const struct pair_list *list, const struct known *known, uns
     return true;
 }
 
-/* The kept one that `a` joins, by the definition; itself: none. */
+/* The kept one that `a` joins, by the definition; itself: none.  Kept ones are found by their
+ * bands, the members of their clusters are known. */
 static unsigned join_complete(const struct corpus *c, const struct pair_list *list,
-                              const struct known *known, const unsigned *leader, unsigned a)
+                              const struct known *known, const unsigned *leader, unsigned a,
+                              struct nd_ratio threshold)
 {
     struct nd_overlap with, best = {0, 0, 0};
     unsigned found = a;
@@ -646,7 +737,7 @@ static unsigned join_complete(const struct corpus *c, const struct pair_list *li
         bool all = leader[l] == l;
 
         for (unsigned b = l; b < a && all; b++)
-            all = leader[b] != l || is_pair(list, known, a, b, &with);
+            all = leader[b] != l || reaches(overlap_of(&known[a], &known[b]), threshold);
         if (!all || !is_pair(list, known, a, l, &with))
             continue;
         if (found == a || with.shared * (best.a + best.b - best.shared) >
@@ -675,7 +766,7 @@ static void complete_link_is_as_defined(void **state)
     p.threads = 1;
     push_pairs(c, &p, &list);
     for (unsigned a = 0; a < DOCUMENTS; a++)
-        leader[a] = join_complete(c, &list, known, leader, a);
+        leader[a] = join_complete(c, &list, known, leader, a, p.threshold);
     p.cluster = ND_CLUSTER_COMPLETE;
     for (p.threads = 1; p.threads <= 8; p.threads *= 2) {
         struct nd_dedup *d = nd_dedup_new(&p, NULL, NULL);
