@@ -73,8 +73,10 @@ ND_API int nd_df_next(const struct nd_df *df, struct nd_df_cursor *cursor, struc
 ND_API int nd_df_has_texts(const struct nd_df *df);
 
 /*
- * Builds a table.  One thread uses a builder; several builders, one a thread, can be written as one
- * table.  The result depends on the documents, not on their order or on how they are shared out.
+ * Builds a table.  One thread uses a builder at a time; several builders, one a thread, can be
+ * written as one table.  The result depends on the documents, not on their order or on how they are
+ * shared out.  After ND_EIO or ND_ENOMEM, which may have counted a part of a document, and after it
+ * was written a builder can only be freed: any other call is ND_EINVAL.
  */
 struct nd_df_builder;
 
@@ -94,19 +96,21 @@ ND_API void nd_df_builder_free(struct nd_df_builder *b);
 /*
  * One document with its n features; one that is there more than once counts once.  `text` holds
  * n texts without line ends, or is NULL; only read where texts are kept.  Counts stop at 2^32 - 1.
- * ND_EIO, ND_ENOMEM; then the builder can only be freed.
+ * ND_EIO, ND_ENOMEM, ND_EINVAL: as above.
  */
 ND_API enum nd_status nd_df_builder_add(struct nd_df_builder *b, const uint64_t *hash, size_t n,
                                         const struct nd_view *text, struct nd_error *err);
 
-/* All documents of another table.  ND_EINVAL: it counts other features; ND_EIO, ND_ENOMEM. */
+/* All documents of another table.  ND_EINVAL, and nothing has changed: it counts other features, or
+ * as above; ND_EIO, ND_ENOMEM. */
 ND_API enum nd_status nd_df_builder_add_table(struct nd_df_builder *b, const struct nd_df *df,
                                               struct nd_error *err);
 
 /*
  * Write what n builders hold together, which are used up and can only be freed then: under a
- * temporary name in the same folder, synced, renamed.  ND_EINVAL: n is 0, or they count different
- * things; ND_EIO, ND_ENOMEM.
+ * temporary name in the same folder, synced, renamed.  ND_EINVAL, and no builder is used up: n is
+ * 0, they count different things, one is named twice, or can only be freed already; ND_EIO,
+ * ND_ENOMEM.
  */
 ND_API enum nd_status nd_df_builder_write(struct nd_df_builder *const *builder, size_t n,
                                           const char *path, struct nd_error *err);

@@ -37,8 +37,10 @@ struct nd_candidate {
 ND_API struct nd_index_params nd_index_params_default(void);
 
 /*
- * The index: about 340 bytes a document at 21 bands.  One writer and no reader, or any number of
- * readers: the const functions may run in parallel with one another.
+ * The index: about 340 bytes a document at 21 bands, 4 KB while it is empty.  One writer and no
+ * reader, or any number of readers: the functions with a const index may run in parallel with one
+ * another.  No function breaks it: where one fails, it is as it was.  It has no threads, and can be
+ * used in a child process.
  */
 struct nd_index;
 
@@ -50,9 +52,10 @@ ND_API size_t nd_index_count(const struct nd_index *index);
 ND_API size_t nd_index_bytes(const struct nd_index *index);
 
 /*
- * Add a document; *number is its number: 0, 1, 2 … in order of insertion, never used again.  Only
- * documents of an equal group ever meet.  ND_ENOMEM: nothing changed.  ND_EUNSUPPORTED: 2^32 - 2
- * reached.
+ * Add a document; *number is its number: 0, 1, 2 … in order of insertion, not used again until
+ * nd_index_compact.  Only documents of an equal group ever meet.  ND_ENOMEM: nothing changed.
+ * ND_EUNSUPPORTED, and nothing changed: 2^32 - 2 numbers were given; nd_index_compact makes those
+ * of deleted documents free.
  */
 ND_API enum nd_status nd_index_insert(struct nd_index *index, const struct nd_sketch *sketch,
                                       uint32_t group, uint32_t *number, struct nd_error *err);
@@ -60,6 +63,17 @@ ND_API enum nd_status nd_index_insert(struct nd_index *index, const struct nd_sk
 /* Remove a document by its number.  ND_EINVAL: there is none (any more). */
 ND_API enum nd_status nd_index_delete(struct nd_index *index, uint32_t number,
                                       struct nd_error *err);
+
+/*
+ * Give back the memory of deleted documents, 164 bytes each, and their numbers: the documents that
+ * are left become 0, 1, 2 … in the order that they have.  *new_numbers (the caller's, to free();
+ * either may be NULL) has for each number given so far, *n_numbers of them, the one that the
+ * document has from now on, or ND_INDEX_GONE.  It takes as long as adding all documents again, and
+ * meanwhile memory for their tables twice.  ND_ENOMEM: nothing changed.
+ */
+#define ND_INDEX_GONE UINT32_MAX
+ND_API enum nd_status nd_index_compact(struct nd_index *index, uint32_t **new_numbers,
+                                       size_t *n_numbers, struct nd_error *err);
 
 /* A list of candidates that grows; the caller's. Start from zeroes, release with _release. */
 struct nd_candidates {
@@ -70,7 +84,7 @@ ND_API void nd_candidates_release(struct nd_candidates *list);
 
 /*
  * All documents that share a band with the sketch or whose simhash is near, each once, those that
- * agree most first, then by number.  Replaces what the list held.  ND_ENOMEM.
+ * agree most first, then by number.  Replaces what the list held.  ND_ENOMEM: the list is empty.
  */
 ND_API enum nd_status nd_index_query(const struct nd_index *index, const struct nd_sketch *sketch,
                                      uint32_t group, struct nd_candidates *out);

@@ -354,6 +354,18 @@ bool nd_column_reserve(struct nd_column *column, size_t n, size_t size)
     return true;
 }
 
+void nd_column_shrink(struct nd_column *column, size_t n, size_t size)
+{
+    size_t bytes = round_up(n * size, SMALL_PAGE);
+
+    if (bytes >= column->bytes)
+        return;
+    munmap((char *)column->data + bytes, column->bytes - bytes);
+    column->bytes = bytes;
+    if (bytes == 0)
+        column->data = NULL;
+}
+
 void nd_column_release(struct nd_column *column)
 {
     nd_table_free(column->data, column->bytes);

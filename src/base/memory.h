@@ -61,6 +61,8 @@ struct nd_column {
     size_t bytes; /* allocated */
 };
 bool nd_column_reserve(struct nd_column *column, size_t n, size_t size);
+/* Give back what is behind the first n elements. */
+void nd_column_shrink(struct nd_column *column, size_t n, size_t size);
 void nd_column_release(struct nd_column *column);
 
 /* A column, still empty, and how many bytes it should begin with. */

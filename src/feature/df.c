@@ -205,7 +205,7 @@ struct nd_df *nd_df_open(const char *path, struct nd_error *err)
     map = map_file(path, &len);
     if (!map) {
         if (errno)
-            nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
+            nd_fail(err, errno == ENOMEM ? ND_ENOMEM : ND_EIO, "%s: %s", path, strerror(errno));
         else
             nd_fail(err, ND_EINPUT, "%s: no df table: it is empty", path);
         return NULL;

@@ -284,8 +284,24 @@ static enum nd_status put(struct nd_df_builder *b, uint64_t hash, const struct n
     return ND_OK;
 }
 
-enum nd_status nd_df_builder_add(struct nd_df_builder *b, const uint64_t *hash, size_t n,
-                                 const struct nd_view *text, struct nd_error *err)
+enum nd_status nd_df_builder_enter(struct nd_df_builder *b, struct nd_error *err)
+{
+    if (b->is_used_up)
+        return nd_fail(err, ND_EINVAL, "the builder was written: it can only be freed");
+    return nd_handle_enter(&b->handle, ND_CALL_CHANGES, err);
+}
+
+/* What was counted of a document, or merged, cannot be taken back. */
+enum nd_status nd_df_builder_leave(struct nd_df_builder *b, enum nd_status status)
+{
+    if (status != ND_OK)
+        nd_handle_break(&b->handle, status);
+    (void)nd_handle_leave(&b->handle, ND_CALL_CHANGES);
+    return status;
+}
+
+static enum nd_status add_document(struct nd_df_builder *b, const uint64_t *hash, size_t n,
+                                   const struct nd_view *text, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
@@ -301,6 +317,14 @@ enum nd_status nd_df_builder_add(struct nd_df_builder *b, const uint64_t *hash, 
         status = put(b, hash[i], text ? &text[i] : NULL, err);
     }
     return status;
+}
+
+enum nd_status nd_df_builder_add(struct nd_df_builder *b, const uint64_t *hash, size_t n,
+                                 const struct nd_view *text, struct nd_error *err)
+{
+    enum nd_status status = nd_df_builder_enter(b, err);
+
+    return status == ND_OK ? nd_df_builder_leave(b, add_document(b, hash, n, text, err)) : status;
 }
 
 /* Its keys rise, as those of a run do: put into the table one after another they would all crowd at
@@ -325,10 +349,13 @@ enum nd_status nd_df_builder_add_table(struct nd_df_builder *b, const struct nd_
     enum nd_status status = nd_df_same_features(b->features, nd_df_features(df), err);
 
     if (status == ND_OK)
-        status = begin_run(b, err);
+        status = nd_df_builder_enter(b, err);
+    if (status != ND_OK)
+        return status;
+    status = begin_run(b, err);
     if (status == ND_OK)
         status = end_run(b, write_table(b, df), err);
     if (status == ND_OK)
         b->documents += nd_df_documents(df);
-    return status;
+    return nd_df_builder_leave(b, status);
 }

@@ -2,6 +2,7 @@
 #ifndef ND_FEATURE_DF_BUILDER_H
 #define ND_FEATURE_DF_BUILDER_H
 
+#include "base/handle.h"
 #include "base/memory.h"
 #include "feature/df_layout.h"
 #include "feature/df_runs.h"
@@ -12,6 +13,8 @@
  * ND_DF_BEYOND slots more.  count 0: free.
  */
 struct nd_df_builder {
+    struct nd_handle handle;
+    bool is_used_up; /* it was written */
     uint64_t memory;
     char *tmp;
     bool keep_texts;
@@ -29,6 +32,10 @@ struct nd_df_builder {
     size_t n_runs, runs_capacity;
 };
 #define ND_DF_BEYOND 4096
+
+/* Begin and end a call that changes it: ND_EINVAL, an earlier one failed, or it was written. */
+enum nd_status nd_df_builder_enter(struct nd_df_builder *b, struct nd_error *err);
+enum nd_status nd_df_builder_leave(struct nd_df_builder *b, enum nd_status status);
 
 /* Put the entries to the front of the table, in order; nothing can be added then. */
 void nd_df_builder_sort(struct nd_df_builder *b);

@@ -217,14 +217,48 @@ static enum nd_status join_runs(struct nd_df_run *run, size_t n, const struct nd
     return status;
 }
 
+static enum nd_status write_all(struct nd_df_builder *const *builder, size_t n, size_t n_runs,
+                                struct writer *w, const char *path, struct nd_error *err)
+{
+    struct nd_df_run *run = nd_alloc_array(n_runs, sizeof *run);
+    struct nd_df_spill merged = {.file = NULL};
+    enum nd_status status;
+    size_t filled = 0;
+
+    if (!run)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    for (size_t i = 0; i < n; i++)
+        filled += list_runs(builder[i], run + filled);
+    status = join_runs(run, n_runs, builder[0], &merged, &w->header.terms, err);
+    if (status == ND_OK)
+        status = write_table(w, run, builder[0]->features, path, err);
+    nd_df_spill_close(&merged);
+    free(run);
+    return status;
+}
+
+/* They are in one call together; one that is named twice is in it already. */
+static enum nd_status enter_all(struct nd_df_builder *const *builder, size_t n,
+                                struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    size_t entered = 0;
+
+    for (; entered < n && status == ND_OK; entered++)
+        status = nd_df_builder_enter(builder[entered], err);
+    if (status == ND_OK)
+        return ND_OK;
+    for (size_t i = 0; i + 1 < entered; i++)
+        (void)nd_df_builder_leave(builder[i], ND_OK);
+    return status;
+}
+
 enum nd_status nd_df_builder_write(struct nd_df_builder *const *builder, size_t n, const char *path,
                                    struct nd_error *err)
 {
-    struct nd_df_spill merged = {.file = NULL};
     struct writer w = {.status = ND_OK};
-    size_t n_runs = 0, filled = 0;
-    struct nd_df_run *run;
     enum nd_status status;
+    size_t n_runs = 0;
 
     if (n == 0)
         return nd_fail(err, ND_EINVAL, "a df table of no builder");
@@ -236,15 +270,13 @@ enum nd_status nd_df_builder_write(struct nd_df_builder *const *builder, size_t 
         w.header.documents += builder[i]->documents;
     }
     w.header.has_texts = builder[0]->keep_texts;
-    run = nd_alloc_array(n_runs, sizeof *run);
-    if (!run)
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    for (size_t i = 0; i < n; i++)
-        filled += list_runs(builder[i], run + filled);
-    status = join_runs(run, n_runs, builder[0], &merged, &w.header.terms, err);
-    if (status == ND_OK)
-        status = write_table(&w, run, builder[0]->features, path, err);
-    nd_df_spill_close(&merged);
-    free(run);
+    status = enter_all(builder, n, err);
+    if (status != ND_OK)
+        return status;
+    status = write_all(builder, n, n_runs, &w, path, err);
+    for (size_t i = 0; i < n; i++) {
+        builder[i]->is_used_up = true;
+        (void)nd_df_builder_leave(builder[i], ND_OK);
+    }
     return status;
 }

@@ -190,8 +190,7 @@ static bool make_room(struct nd_index *index, size_t n, bool *emptied)
     return !*emptied || nd_multimap_block_grow(&index->block, index->table, index->n_tables, n);
 }
 
-/* Add all that was listed again, in order. */
-static void fill_again(struct nd_index *index, unsigned t)
+void nd_index_fill(struct nd_index *index, unsigned t)
 {
     struct nd_multimap_adder adder = {.map = &index->table[t]};
     const struct nd_left_out *left_out = index->left_out.data;
@@ -238,7 +237,7 @@ static void list_in_table(void *context, size_t task, unsigned worker)
 
     (void)worker;
     if (job->emptied)
-        fill_again(job->index, (unsigned)task);
+        nd_index_fill(job->index, (unsigned)task);
     for (size_t i = 0; i < job->n; i++)
         if (!nd_table_set_has(&job->row[i]->left_out, (unsigned)task))
             nd_multimap_add_soon(&adder, row_key(&job->index->params, (unsigned)task, job->row[i]),
@@ -322,7 +321,7 @@ enum nd_status nd_index_reserve(struct nd_index *index, size_t n, struct nd_erro
     if (!reserve_columns(index, index->n + n) || !make_room(index, n, &emptied))
         return no_memory(index, err);
     for (unsigned t = 0; emptied && t < index->n_tables; t++)
-        fill_again(index, t);
+        nd_index_fill(index, t);
     return ND_OK;
 }
 

@@ -334,6 +334,11 @@ enum nd_status nd_index_query(const struct nd_index *index, const struct nd_sket
 {
     struct nd_index_row row;
 
+    enum nd_status status;
+
     nd_index_row_from_sketch(&row, sketch, group);
-    return nd_index_query_row(index, &row, ND_INDEX_ALL, out);
+    status = nd_index_query_row(index, &row, ND_INDEX_ALL, out);
+    if (status != ND_OK)
+        out->count = 0;
+    return status;
 }

@@ -65,4 +65,7 @@ static inline uint64_t nd_identity_of(const struct nd_index *index, uint32_t num
     return ((const uint64_t *)index->identity.data)[number];
 }
 
+/* Add all numbers that are listed to an empty table, in order. */
+void nd_index_fill(struct nd_index *index, unsigned table);
+
 #endif

@@ -44,6 +44,7 @@ void *__wrap_realloc(void *p, size_t size)
 
 /* And tables, where the test is linked so that these are asked for, too. */
 #ifdef FAILING_MAPS
+#include <errno.h>
 #include <sys/mman.h>
 
 void *__real_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
@@ -53,7 +54,11 @@ void *__wrap_mremap(void *p, size_t bytes, size_t new_bytes, int flags, void *to
 
 void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset)
 {
-    return fails() ? MAP_FAILED : __real_mmap(at, bytes, access, flags, file, offset);
+    if (fails()) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return __real_mmap(at, bytes, access, flags, file, offset);
 }
 
 /* Growing in place is tried first, and may fail at any time. */

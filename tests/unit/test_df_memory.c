@@ -16,6 +16,7 @@
 #include "feature/metadata.h"
 #include "feature/weigh.h"
 
+#define FAILING_MAPS
 #include "failing_wraps.h"
 
 static char folder[] = "/tmp/neardup-test-df-memory-XXXXXX";
@@ -36,6 +37,10 @@ static int add_documents(struct nd_df_builder *b, uint64_t from)
         }
         status = nd_df_builder_add(b, hash, TERMS, text, NULL);
     }
+    if (status != ND_OK) { /* it has counted a part of a document */
+        assert_int_equal(nd_df_builder_add(b, hash, 1, text, NULL), ND_EINVAL);
+        assert_int_equal(nd_df_builder_write(&b, 1, path, NULL), ND_EINVAL);
+    }
     return status;
 }
 
@@ -53,6 +58,10 @@ static int build(void)
         status = add_documents(b[1], 7);
     if (status == ND_OK)
         status = nd_df_builder_write(b, 2, path, NULL);
+    if (status == ND_OK) { /* they are used up */
+        assert_int_equal(nd_df_builder_add(b[0], NULL, 0, NULL, NULL), ND_EINVAL);
+        assert_int_equal(nd_df_builder_write(b, 2, path, NULL), ND_EINVAL);
+    }
     nd_df_builder_free(b[0]);
     nd_df_builder_free(b[1]);
     if (status == ND_OK)

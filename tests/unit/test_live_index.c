@@ -188,6 +188,92 @@ static void rows_that_meet_are_linked(void **state)
     free(all);
 }
 
+static struct nd_sketch sketch_of(uint64_t seed)
+{
+    struct nd_sketch sketch = {.simhash = nd_mix64(seed), .identity = seed};
+
+    for (unsigned i = 0; i < ND_MINHASH_COUNT; i++)
+        sketch.minhash[i] = (uint32_t)nd_mix64(seed * ND_MINHASH_COUNT + i);
+    return sketch;
+}
+
+/* Every document that is left is found under its new number, in the order that there was. */
+static void check_compact(struct nd_index *index, bool *is_in, uint64_t *who, size_t *n)
+{
+    struct nd_candidates met = {0};
+    uint32_t *to, next = 0;
+    size_t n_numbers;
+
+    assert_int_equal(nd_index_compact(index, &to, &n_numbers, NULL), ND_OK);
+    assert_int_equal(n_numbers, *n);
+    for (size_t i = 0; i < *n; i++) {
+        assert_int_equal(to[i], is_in[i] ? next : ND_INDEX_GONE);
+        if (is_in[i])
+            who[next++] = who[i];
+    }
+    free(to);
+    for (size_t i = 0; i < next; i++)
+        is_in[i] = true;
+    *n = next;
+    assert_int_equal(nd_index_count(index), next);
+    for (uint32_t i = 0; i < next; i++) {
+        const struct nd_sketch sketch = sketch_of(who[i]);
+
+        assert_int_equal(nd_index_query(index, &sketch, (uint32_t)(who[i] % 3), &met), ND_OK);
+        assert_int_equal(met.count, 1);
+        assert_int_equal(met.at[0].number, i);
+    }
+    nd_candidates_release(&met);
+}
+
+/* Documents come and go for ever: the index stays as small as what is in it. */
+static void deleted_documents_give_their_memory_back(void **state)
+{
+    enum { ROUNDS = 12, ADDED = 3000, MOST = 2 * ADDED };
+    const struct nd_index_params p = nd_index_params_default();
+    struct nd_index *index = nd_index_new(&p, NULL);
+    static bool is_in[MOST];
+    static uint64_t who[MOST];
+    size_t n = 0, most = 0, n_numbers;
+    uint64_t seed = 1;
+    uint32_t number, *to;
+
+    (void)state;
+    assert_non_null(index);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (unsigned i = 0; i < ADDED; i++, n++, seed++) {
+            const struct nd_sketch sketch = sketch_of(seed);
+
+            assert_int_equal(nd_index_insert(index, &sketch, (uint32_t)(seed % 3), &number, NULL),
+                             ND_OK);
+            assert_int_equal(number, n);
+            who[n] = seed;
+            is_in[n] = true;
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            if (i % 8 == round % 8)
+                continue;
+            assert_int_equal(nd_index_delete(index, i, NULL), ND_OK);
+            is_in[i] = false;
+        }
+        check_compact(index, is_in, who, &n);
+        if (round == 1)
+            most = nd_index_bytes(index);
+        if (round > 1)
+            assert_true(nd_index_bytes(index) <= most + most / 4);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(nd_index_delete(index, i, NULL), ND_OK);
+    assert_int_equal(nd_index_compact(index, NULL, NULL, NULL), ND_OK);
+    assert_true(nd_index_bytes(index) < 16 << 10);
+    assert_int_equal(nd_index_compact(index, &to, &n_numbers, NULL), ND_OK); /* of nothing */
+    assert_int_equal(n_numbers, 0);
+    free(to);
+    assert_int_equal(nd_index_insert(index, &(struct nd_sketch){0}, 0, &number, NULL), ND_OK);
+    assert_int_equal(number, 0);
+    nd_index_free(index);
+}
+
 /* Its tables go from pages of 4 KB to huge ones on the way; every seventh document is deleted. */
 static void a_large_index_loses_nobody(void **state)
 {
@@ -273,6 +359,7 @@ int main(void)
         cmocka_unit_test(bands_meet_whoever_shares_one),
         cmocka_unit_test(simhashes_meet_within_their_bits),
         cmocka_unit_test(rows_that_meet_are_linked),
+        cmocka_unit_test(deleted_documents_give_their_memory_back),
         cmocka_unit_test(a_large_index_loses_nobody),
         cmocka_unit_test(candidates_are_sorted),
         cmocka_unit_test(impossible_bands_are_refused),
