@@ -39,8 +39,9 @@ enum nd_cluster {
     ND_CLUSTER_STAR,       /* every removed document is verified against the kept one */
     ND_CLUSTER_COMPONENTS, /* the transitive closure of the verified pairs */
     /* Complete link: every two documents of a cluster match.  One joins, of the clusters before it
-     * all of whose documents it matches, that whose kept one it resembles most.  max_checks does
-     * not count; nd_dedup_push keeps all documents but copies, and costs what all pairs cost. */
+     * all of whose documents it matches, that whose kept one it resembles most.  It is compared
+     * with max_checks kept ones and, where the distances to the kept one do not decide, with
+     * max_checks members: were there more, it does not join, and was_cut says so. */
     ND_CLUSTER_COMPLETE,
 };
 
@@ -58,7 +59,7 @@ struct nd_dedup_params {
     /* Exact comparisons a document, at most; and how many documents that are candidates of one
      * another one key lists. */
     unsigned max_checks;
-    unsigned threads;          /* at most 1024; 0: one a processor */
+    unsigned threads; /* at most 1024; 0: one a processor */
     /* Where the threads are as many as the processors that the process may use, keep each that is
      * started on one of its own.  For a program that has one engine and nothing else to do: 0. */
     unsigned char pin_threads;
@@ -85,7 +86,7 @@ struct nd_decision {
     unsigned char verified;    /* the two texts themselves were compared */
     unsigned char is_short;    /* fewer than w tokens (known unless identical in bytes) */
     unsigned char is_empty;    /* no tokens */
-    unsigned char was_cut;     /* had more candidates than max_checks */
+    unsigned char was_cut;     /* had more to compare with than max_checks */
     unsigned distance;         /* Hamming, of the simhashes; UINT32_MAX where not made */
     uint32_t checks;           /* exact comparisons made */
     struct nd_overlap overlap; /* a: this one, b: the kept one; of removed documents */
@@ -182,10 +183,20 @@ nd_dedup_push_pairs(struct nd_dedup *dedup, const struct nd_dedup_item *items, s
                     void *context, struct nd_error *err);
 
 /*
- * Ask without pushing: `found` is called, in order, for every verified pair of items[i] and a
- * document that nd_dedup_push_pairs has pushed; a is i.  The items are not compared among
- * themselves, and nothing of them is kept or counted.  A non-zero return of `found` stops with that
- * status.  Whatever it returns, the engine is as it was; threads may ask at once.
+ * Documents to ask about: as nd_dedup_push_pairs, but they are compared with nothing, and of more
+ * than max_checks that are candidates of one another some are found by some of their keys only, so
+ * that to ask takes a bounded time.
+ */
+ND_API enum nd_status nd_dedup_push_prototypes(struct nd_dedup *dedup,
+                                               const struct nd_dedup_item *items, size_t n,
+                                               struct nd_error *err);
+
+/*
+ * Ask without pushing: `found` is called, in order, for every verified pair of items[i] and one of
+ * its nearest max_checks candidates among what was pushed by one of these two; a is i.  The items
+ * are not compared among themselves, and nothing of them is kept or counted.  A non-zero return of
+ * `found` stops with that status.  Whatever it returns, the engine is as it was; threads may ask at
+ * once.
  */
 ND_API enum nd_status
 nd_dedup_ask(struct nd_dedup *dedup, const struct nd_dedup_item *items, size_t n,
@@ -196,7 +207,9 @@ nd_dedup_ask(struct nd_dedup *dedup, const struct nd_dedup_item *items, size_t n
  * Components instead of stars, for ND_CLUSTER_COMPONENTS: push everything, then ask.  Documents are
  * verified in order against their earlier candidates, the nearest first, but not again within one
  * component; the components are the transitive closure of what was verified, the first document of
- * each is kept.  What it returns, and what breaks the engine: as nd_dedup_push.
+ * each is kept.  A key finds 16 documents of one component at most that are candidates of one
+ * another, and max_checks of several.  What it returns, and what breaks the engine: as
+ * nd_dedup_push.
  */
 ND_API enum nd_status nd_dedup_push_components(struct nd_dedup *dedup,
                                                const struct nd_dedup_item *items, size_t n,

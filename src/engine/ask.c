@@ -34,7 +34,7 @@ static void ask_item(void *context, size_t place, unsigned worker)
     nd_item_sketch(d, w, item);
     if (!nd_item_sign(d, w, item) || !nd_look_query(d, w, item))
         return;
-    for (size_t i = 0; i < w->met.count; i++)
+    for (size_t i = 0; i < w->met.count && i < d->params.max_checks; i++)
         if (!compare_with(d, w, item, w->met.at[i]))
             return;
 }

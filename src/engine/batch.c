@@ -124,14 +124,12 @@ size_t nd_item_candidates(const struct nd_item *item)
     return item->n_near + item->near_in_batch.count;
 }
 
-void nd_stats_count(struct nd_dedup *d, const struct nd_item *item)
+void nd_stats_count(struct nd_dedup *d, const struct nd_item *item, size_t checks, bool was_cut)
 {
-    size_t candidates = nd_item_candidates(item), limit = d->params.max_checks;
-
     d->stats.short_documents += item->is_short;
     d->stats.empty_documents += nd_item_is_empty(item);
-    d->stats.cut_documents += candidates > limit;
-    d->stats.candidates += candidates;
-    d->stats.checks += candidates < limit ? candidates : limit;
+    d->stats.cut_documents += was_cut;
+    d->stats.candidates += nd_item_candidates(item);
+    d->stats.checks += checks;
     d->stats.bytes += item->text.len;
 }

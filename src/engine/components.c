@@ -104,13 +104,28 @@ static enum nd_status add_documents(struct nd_components *c, size_t n, struct nd
 }
 
 /*
- * While a batch is compared the forest does not change, so documents of this batch stand alone.  An
- * item's comparisons leave out a candidate whose component it has joined already: the item's hits
- * are few.
+ * A batch, as if its documents came one by one.  Each goes through its candidates, the nearest
+ * first, and is compared with those that are not of its component yet; a match joins the two.  Then
+ * it is listed, but under no key that is full (crowd.c): of near copies a few of a component stand
+ * under a key, and that joins the others, a forest and not a clique.
+ *
+ *   - In parallel, while forest and index stand still: each document against those of earlier
+ *     batches.  Candidates of one component with an earlier hit are left out, as they would be.
+ *   - Then in order: all once more, those of the batch among them, with what is known of earlier
+ *     ones.
  */
-static bool is_joined(void *context, const struct nd_item *item, uint32_t number)
+struct joining {
+    struct nd_batch_job batch; /* first */
+    uint32_t *number;          /* of each item in the index */
+    uint32_t first_number;     /* of the batch */
+    bool *is_joined;           /* by candidate of the item at hand */
+    size_t capacity;
+    struct nd_error *err;
+};
+
+/* Whether the item has a hit in the component of a document of an earlier batch. */
+static bool is_met(const struct nd_dedup *d, const struct nd_item *item, uint32_t number)
 {
-    struct nd_dedup *d = context;
     uint32_t root = root_of(d->components, nd_kept_document(d, number));
 
     for (size_t i = 0; i < item->hits.count; i++)
@@ -119,64 +134,183 @@ static bool is_joined(void *context, const struct nd_item *item, uint32_t number
     return false;
 }
 
-static void join_item(struct nd_dedup *d, struct nd_item *item, size_t place, uint32_t first)
+static bool begin_compare(struct nd_worker *w, const struct nd_item *item)
 {
-    struct nd_components *c = d->components;
-    uint32_t document = first + (uint32_t)place;
+    if (w->in_set == item)
+        return true;
+    w->in_set = NULL;
+    if (!nd_shingle_set_build(&w->set, item->shingle, (size_t)item->n_shingles)) {
+        nd_worker_fail(w, ND_ENOMEM, "comparing documents");
+        return false;
+    }
+    w->in_set = item;
+    return true;
+}
 
-    if (item[place].state == ND_ITEM_OPEN) {
-        for (size_t i = 0; i < item[place].hits.count; i++) {
-            const struct nd_hit *hit = &item[place].hits.at[i];
+static void meet_earlier(void *context, size_t place, unsigned worker)
+{
+    struct joining *job = context;
+    struct nd_dedup *d = job->batch.d;
+    struct nd_worker *w = &d->worker[worker];
+    struct nd_item *item = &job->batch.item[place];
 
-            join(c, document, nd_kept_document(d, hit->kept.at),
-                 (struct via_counts){(uint32_t)hit->overlap.a, (uint32_t)hit->overlap.b,
-                                     (uint32_t)hit->overlap.shared});
-        }
+    if (w->status || item->state != ND_ITEM_OPEN || !item->is_listed || !nd_look_query(d, w, item))
         return;
+    for (size_t i = 0; i < w->met.count; i++) {
+        if (is_met(d, item, w->met.at[i].number))
+            continue;
+        if (!begin_compare(w, item) || !nd_item_compare_stored(d, w, item, w->met.at[i]))
+            return;
     }
-    if (item[place].state == ND_ITEM_FOLLOWS)
-        kept_of(c)[document] = kept_of(c)[first + item[place].first_same];
-    else
-        kept_of(c)[document] = item[place].kept.at;
-    item[place].is_short = nd_index_is_short(d->index, kept_of(c)[document]);
-    item[place].n_shingles = nd_index_shingles(d->index, kept_of(c)[document]);
-    if (!item[place].is_short || d->params.short_policy != ND_SHORT_KEEP) {
-        uint32_t n = (uint32_t)item[place].n_shingles;
+}
 
-        join(c, document, nd_kept_document(d, kept_of(c)[document]), (struct via_counts){n, n, n});
+static void join_hit(struct nd_dedup *d, uint32_t document, const struct nd_hit *hit)
+{
+    join(d->components, document, nd_kept_document(d, hit->kept.at),
+         (struct via_counts){(uint32_t)hit->overlap.a, (uint32_t)hit->overlap.b,
+                             (uint32_t)hit->overlap.shared});
+}
+
+static const struct nd_hit *hit_with(const struct nd_item *item, uint32_t number)
+{
+    for (size_t i = 0; i < item->hits.count; i++)
+        if (item->hits.at[i].kept.at == number)
+            return &item->hits.at[i];
+    return NULL;
+}
+
+/* All candidates in order, those of the batch among them; false: worker->error. */
+static bool meet_all(struct joining *job, size_t place)
+{
+    struct nd_dedup *d = job->batch.d;
+    struct nd_components *c = d->components;
+    struct nd_worker *w = d->here;
+    struct nd_item *item = &job->batch.item[place];
+    uint32_t document = c->n + (uint32_t)place;
+
+    if (!nd_look_query(d, w, item))
+        return false;
+    for (size_t i = 0; i < w->met.count; i++) {
+        struct nd_candidate candidate = w->met.at[i];
+        const struct nd_hit *hit;
+
+        if (find(c, nd_kept_document(d, candidate.number)) == find(c, document))
+            continue;
+        item->n_near++;
+        if (candidate.number >= job->first_number &&
+            (!begin_compare(w, item) || !nd_item_compare_stored(d, w, item, candidate)))
+            return false;
+        hit = hit_with(item, candidate.number);
+        if (hit)
+            join_hit(d, document, hit);
     }
+    return true;
+}
+
+/* Let later ones find it, by those of its keys that are not full. */
+static bool list_item(struct joining *job, size_t place)
+{
+    struct nd_dedup *d = job->batch.d;
+    struct nd_components *c = d->components;
+    struct nd_worker *w = d->here;
+    struct nd_item *item = &job->batch.item[place];
+    uint32_t root = find(c, c->n + (uint32_t)place);
+    void *is_joined = job->is_joined;
+    bool ok = nd_array_reserve(&is_joined, &job->capacity, w->met.count + 1, 1);
+
+    job->is_joined = is_joined;
+    if (!ok) {
+        nd_worker_fail(w, ND_ENOMEM, "comparing documents");
+        return false;
+    }
+    for (size_t i = 0; i < w->met.count; i++)
+        job->is_joined[i] = find(c, nd_kept_document(d, w->met.at[i].number)) == root;
+    nd_item_leave_out_joined(d, item, &w->met, job->is_joined);
+    if (nd_finder_list_alone(d, job->number[place], &item->row, job->err) == ND_OK)
+        return true;
+    nd_worker_fail(w, ND_ENOMEM, "listing a document");
+    return false;
+}
+
+static void join_copy(struct nd_dedup *d, struct nd_item *item, uint32_t document, uint32_t number)
+{
+    item->is_short = nd_index_is_short(d->index, number);
+    item->n_shingles = nd_index_shingles(d->index, number);
+    if (!item->is_short || d->params.short_policy != ND_SHORT_KEEP) {
+        uint32_t n = (uint32_t)item->n_shingles;
+
+        join(d->components, document, nd_kept_document(d, number), (struct via_counts){n, n, n});
+    }
+}
+
+static bool join_item(struct joining *job, size_t place)
+{
+    struct nd_dedup *d = job->batch.d;
+    struct nd_item *item = &job->batch.item[place];
+    uint32_t *kept = kept_of(d->components) + d->components->n,
+             document = d->components->n + (uint32_t)place;
+
+    if (item->state != ND_ITEM_OPEN) {
+        kept[place] = item->state == ND_ITEM_FOLLOWS ? kept[item->first_same] : item->kept.at;
+        join_copy(d, item, document, kept[place]);
+        return true;
+    }
+    kept[place] = job->number[place];
+    return !item->is_listed || (meet_all(job, place) && list_item(job, place));
+}
+
+static enum nd_status join_batch(struct joining *job, struct nd_error *err)
+{
+    struct nd_dedup *d = job->batch.d;
+    size_t n = job->batch.n;
+    enum nd_status status = add_documents(d->components, n, err);
+
+    job->first_number = d->kept.n;
+    if (status == ND_OK)
+        status = nd_items_find_copies(&job->batch, err);
+    if (status == ND_OK)
+        status = nd_items_sketch(d, job->batch.item, n, false, err);
+    if (status == ND_OK)
+        status = nd_items_number(d, job->batch.item, n, job->number, err);
+    if (status == ND_OK)
+        status = nd_index_reserve(d->index, n, err);
+    if (status != ND_OK)
+        return status;
+    for (unsigned i = 0; i < nd_pool_threads(d->pool); i++)
+        d->worker[i].in_set = NULL;
+    nd_pool_run(d->pool, n, meet_earlier, job);
+    status = nd_workers_status(d, err);
+    for (size_t i = 0; status == ND_OK && i < n; i++) {
+        if (!join_item(job, i))
+            status = nd_workers_status(d, err);
+        nd_stats_count(d, &job->batch.item[i], job->batch.item[i].n_near, false);
+    }
+    return status;
 }
 
 enum nd_status nd_push_components(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
                                   struct nd_error *err)
 {
-    const struct nd_pair_filter filter = {d, is_joined};
-    struct nd_batch_job job;
-    struct nd_item *item;
+    struct joining job = {.batch = {d, NULL, n}, .err = err};
     enum nd_status status;
-    uint32_t number = d->kept.n;
 
     if (!d->components)
         d->components = calloc(1, sizeof *d->components);
     if (!d->components)
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    status = nd_batch_begin(d, ND_PUSHED_COMPONENTS, items, n, &item, err);
+    status = nd_batch_begin(d, ND_PUSHED_COMPONENTS, items, n, &job.batch.item, err);
     if (status)
         return status;
-    job = (struct nd_batch_job){d, item, n};
-    status = add_documents(d->components, n, err);
+    job.number = nd_alloc_array(n, sizeof *job.number);
+    if (job.number)
+        status = join_batch(&job, err);
+    else
+        status = nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
     if (status == ND_OK)
-        status = nd_items_find_copies(&job, err);
-    if (status == ND_OK)
-        status = nd_items_pair(d, item, n, &filter, err);
-    for (size_t i = 0; i < n && status == ND_OK; i++) {
-        if (item[i].state == ND_ITEM_OPEN)
-            kept_of(d->components)[d->components->n + i] = number++;
-        join_item(d, item, i, d->components->n);
-        nd_stats_count(d, &item[i]);
-    }
-    d->components->n += (uint32_t)n;
-    nd_batch_end(d, item, n, status);
+        d->components->n += (uint32_t)n;
+    nd_batch_end(d, job.batch.item, n, status);
+    free(job.number);
+    free(job.is_joined);
     return status;
 }
 

@@ -146,6 +146,14 @@ enum nd_status nd_finder_list(struct nd_dedup *d, const uint32_t *number,
     return nd_index_list(d->index, number, row, n, d->pool, err);
 }
 
+enum nd_status nd_finder_list_alone(struct nd_dedup *d, uint32_t number,
+                                    const struct nd_index_row *row, struct nd_error *err)
+{
+    if (d->signatures && !nd_signatures_list(d->signatures, number))
+        return nd_fail(err, ND_ENOMEM, "out of memory for an index of signatures");
+    return nd_index_list(d->index, &number, &row, 1, NULL, err);
+}
+
 /* By key: the last row that had it. */
 struct memo {
     uint64_t key;

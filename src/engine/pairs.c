@@ -5,63 +5,24 @@
 #include "engine/pairs.h"
 #include "engine/state.h"
 
+/*
+ * Hits are held until those of all documents before are told of.  Of many equal documents each has
+ * hits with all earlier ones, so a round of comparisons stops when so many hits are held; what it
+ * did not come to is the next one's.
+ */
+enum { HITS_HELD = 1 << 19 };
+
 struct pairing {
     struct nd_dedup *d;
     struct nd_item *item;
-    uint32_t *number; /* of each item in the index */
-    const struct nd_pair_filter *filter;
+    const uint32_t *number; /* of each item in the index */
+    bool *is_paired;
+    size_t from;   /* items before were told of */
+    size_t n_held; /* hits; by several workers at once */
 };
 
-static void sketch_item(void *context, size_t place, unsigned worker)
-{
-    struct pairing *job = context;
-    struct nd_worker *w = &job->d->worker[worker];
-    struct nd_item *item = &job->item[place];
-
-    if (w->status || item->state != ND_ITEM_OPEN || !nd_item_read(job->d, w, item))
-        return;
-    if (!job->filter) /* a pair of short documents is a pair */
-        item->is_listed = item->n_tokens > 0 || nd_dedup_ignores_text(job->d);
-    nd_item_sketch(job->d, w, item);
-    if (nd_item_sign(job->d, w, item))
-        (void)nd_item_hold_shingles(w, item);
-}
-
-/* Numbers in order; the tables are filled afterwards, all documents of the batch at once. */
-static enum nd_status add_all(struct pairing *job, size_t n, struct nd_error *err)
-{
-    struct nd_dedup *d = job->d;
-    const struct nd_index_row **row = nd_alloc_array(n, sizeof *row);
-    uint32_t *listed = nd_alloc_array(n, sizeof *listed);
-    enum nd_status status = ND_OK;
-    size_t n_listed = 0;
-
-    if (!listed || !row)
-        status = nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
-    for (size_t i = 0; i < n && status == ND_OK; i++) {
-        if (job->item[i].state != ND_ITEM_OPEN)
-            continue;
-        status =
-            nd_document_keep(d, &job->item[i], d->stats.documents + i, i, &job->number[i], err);
-        if (!job->item[i].is_listed || status)
-            continue;
-        /* Later ones of the batch will ask for them; what has no place there is made again. */
-        (void)nd_shingle_cache_put(d->cache, job->number[i], job->item[i].shingle,
-                                   (size_t)job->item[i].n_shingles);
-        row[n_listed] = &job->item[i].row;
-        listed[n_listed++] = job->number[i];
-    }
-    if (status == ND_OK)
-        status = nd_kept_add(d, job->item, n, ND_ITEM_OPEN, err);
-    if (status == ND_OK)
-        status = nd_finder_list(d, listed, row, n_listed, err);
-    free(listed);
-    free(row);
-    return status;
-}
-
-static bool compare_with(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
-                         struct nd_candidate candidate)
+bool nd_item_compare_stored(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
+                            struct nd_candidate candidate)
 {
     const uint64_t *shingle;
     size_t n;
@@ -69,55 +30,102 @@ static bool compare_with(struct nd_dedup *d, struct nd_worker *w, struct nd_item
     if (d->params.verify == ND_VERIFY_NONE)
         return nd_item_accept(w, item, candidate, false,
                               nd_index_shingles(d->index, candidate.number));
+    if (nd_item_need(d, item, (struct nd_kept_ref){candidate.number, false},
+                     nd_index_shingles(d->index, candidate.number)) == UINT64_MAX)
+        return true; /* its text need not be read */
     if (nd_fetch_shingles(d, w, candidate.number, &shingle, &n))
         return false;
     return nd_item_compare(d, w, item, &w->set, candidate, false, shingle, n);
 }
 
-static void pair_item(void *context, size_t place, unsigned worker)
+static bool pair_item(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
+                      uint32_t number)
 {
-    struct pairing *job = context;
-    struct nd_dedup *d = job->d;
-    struct nd_worker *w = &d->worker[worker];
-    struct nd_item *item = &job->item[place];
-    bool is_set = false;
-
-    if (w->status || item->state != ND_ITEM_OPEN || !item->is_listed || !nd_look_query(d, w, item))
-        return;
-    for (size_t i = 0; i < w->met.count; i++) {
-        struct nd_candidate candidate = w->met.at[i];
-
-        if (candidate.number >= job->number[place] ||
-            (job->filter && job->filter->skip(job->filter->context, item, candidate.number)))
-            continue;
-        if (!is_set && !nd_shingle_set_build(&w->set, item->shingle, (size_t)item->n_shingles)) {
-            nd_worker_fail(w, ND_ENOMEM, "comparing documents");
-            return;
-        }
-        is_set = true;
-        item->n_near++;
-        if (!compare_with(d, w, item, candidate))
-            return;
+    if (item->state != ND_ITEM_OPEN || !item->is_listed)
+        return true;
+    if (!nd_look_query(d, w, item))
+        return false;
+    if (w->met.count && !nd_shingle_set_build(&w->set, item->shingle, (size_t)item->n_shingles)) {
+        nd_worker_fail(w, ND_ENOMEM, "comparing documents");
+        return false;
     }
+    for (size_t i = 0; i < w->met.count; i++) {
+        if (w->met.at[i].number >= number)
+            continue;
+        item->n_near++;
+        if (!nd_item_compare_stored(d, w, item, w->met.at[i]))
+            return false;
+    }
+    return true;
 }
 
-enum nd_status nd_items_pair(struct nd_dedup *d, struct nd_item *item, size_t n,
-                             const struct nd_pair_filter *filter, struct nd_error *err)
+static void pair_task(void *context, size_t task, unsigned worker)
 {
-    struct pairing job = {d, item, nd_alloc_array(n, sizeof(uint32_t)), filter};
-    enum nd_status status;
+    struct pairing *job = context;
+    struct nd_worker *w = &job->d->worker[worker];
+    size_t place = job->from + task;
 
-    if (!job.number)
-        return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
-    nd_pool_run(d->pool, n, sketch_item, &job);
-    status = nd_workers_status(d, err);
-    if (status == ND_OK)
-        status = add_all(&job, n, err);
-    if (status == ND_OK) {
-        nd_pool_run(d->pool, n, pair_item, &job);
-        status = nd_workers_status(d, err);
+    if (w->status || job->is_paired[place] ||
+        (task > 0 && __atomic_load_n(&job->n_held, __ATOMIC_RELAXED) >= HITS_HELD))
+        return;
+    if (!pair_item(job->d, w, &job->item[place], job->number[place]))
+        return;
+    job->is_paired[place] = true;
+    __atomic_fetch_add(&job->n_held, job->item[place].hits.count, __ATOMIC_RELAXED);
+}
+
+/* Tell of the documents from `from` on that are compared, and forget their hits. */
+static enum nd_status report_paired(struct pairing *job, size_t n, nd_found *found, void *context)
+{
+    struct nd_dedup *d = job->d;
+    enum nd_status status = ND_OK;
+
+    for (; status == ND_OK && job->from < n && job->is_paired[job->from]; job->from++) {
+        struct nd_item *item = &job->item[job->from];
+
+        status = nd_pairs_report(d, item, d->stats.documents + job->from, found, context);
+        job->n_held -= item->hits.count;
+        free(item->hits.at);
+        item->hits = (struct nd_hits){0};
     }
-    free(job.number);
+    return status;
+}
+
+static enum nd_status pair_all(struct pairing *job, size_t n, nd_found *found, void *context,
+                               struct nd_error *err)
+{
+    enum { ROUND = 1024 };
+    enum nd_status status = ND_OK;
+
+    while (status == ND_OK && job->from < n) {
+        size_t rest = n - job->from;
+
+        nd_pool_run(job->d->pool, rest < ROUND ? rest : ROUND, pair_task, job);
+        status = nd_workers_status(job->d, err);
+        if (status == ND_OK)
+            status = report_paired(job, n, found, context);
+    }
+    return status;
+}
+
+/* `found` NULL: the documents are indexed, and that is all. */
+static enum nd_status index_and_pair(struct nd_dedup *d, struct nd_item *item, size_t n,
+                                     nd_found *found, void *context, struct nd_error *err)
+{
+    uint32_t *number = nd_alloc_array(n, sizeof *number);
+    struct pairing job = {d, item, number, calloc(n ? n : 1, sizeof(bool)), 0, 0};
+    enum nd_status status = ND_OK;
+
+    if (!number || !job.is_paired)
+        status = nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
+    if (status == ND_OK)
+        status = nd_items_sketch(d, item, n, true, err);
+    if (status == ND_OK)
+        status = nd_items_index(d, item, n, found == NULL, number, err);
+    if (status == ND_OK && found)
+        status = pair_all(&job, n, found, context, err);
+    free(number);
+    free(job.is_paired);
     return status;
 }
 
@@ -129,8 +137,7 @@ static int by_number(const void *left, const void *right)
 }
 
 enum nd_status nd_pairs_report(struct nd_dedup *d, struct nd_item *item, uint64_t document,
-                               enum nd_status (*found)(void *, const struct nd_found_pair *),
-                               void *context)
+                               nd_found *found, void *context)
 {
     if (item->hits.count)
         qsort(item->hits.at, item->hits.count, sizeof *item->hits.at, by_number);
@@ -164,11 +171,9 @@ enum nd_status nd_push_pairs(struct nd_dedup *d, const struct nd_dedup_item *ite
 
     if (status)
         return status;
-    status = nd_items_pair(d, item, n, NULL, err);
-    for (size_t i = 0; i < n && status == ND_OK; i++) {
-        status = nd_pairs_report(d, &item[i], d->stats.documents + i, found, context);
-        nd_stats_count(d, &item[i]);
-    }
+    status = index_and_pair(d, item, n, found, context, err);
+    for (size_t i = 0; i < n && status == ND_OK; i++)
+        nd_stats_count(d, &item[i], item[i].n_near, false);
     nd_batch_end(d, item, n, status);
     return status;
 }

@@ -1,14 +1,8 @@
-/* pairs.h - all verified pairs of a batch's documents with earlier ones, some of them left out */
+/* pairs.h - batches of which every document is indexed, and compared by its number there */
 #ifndef ND_ENGINE_PAIRS_H
 #define ND_ENGINE_PAIRS_H
 
 #include "engine/state.h"
-
-/* Asked before a comparison, by several workers, each about its own items. */
-struct nd_pair_filter {
-    void *context;
-    bool (*skip)(void *context, const struct nd_item *item, uint32_t number);
-};
 
 /*
  * Items with the bytes of an earlier one: of this batch (ND_ITEM_FOLLOWS), or of those before
@@ -22,12 +16,22 @@ enum nd_status nd_numbers_compare(struct nd_dedup *d, struct nd_worker *w, uint3
                                   struct nd_decision *out);
 
 /*
- * Sketch and index every open item, and compare each with all candidates of lesser number, the
- * nearest first; what reaches the threshold stands in its hits, in that order.  `filter` NULL:
- * short documents are compared as well, whatever the policy.
+ * A batch of which every open item is sketched and indexed (indexing.c).  `lists_short`: short
+ * documents are found as well, whatever the policy.
  */
-enum nd_status nd_items_pair(struct nd_dedup *d, struct nd_item *item, size_t n,
-                             const struct nd_pair_filter *filter, struct nd_error *err);
+enum nd_status nd_items_sketch(struct nd_dedup *d, struct nd_item *item, size_t n, bool lists_short,
+                               struct nd_error *err);
+/* number[i]: in the index; no look-up finds it yet. */
+enum nd_status nd_items_number(struct nd_dedup *d, struct nd_item *item, size_t n, uint32_t *number,
+                               struct nd_error *err);
+/* The same, and all are found.  `fills_keys`: a key lists at most max_checks candidates of one
+ * another (crowd.c). */
+enum nd_status nd_items_index(struct nd_dedup *d, struct nd_item *item, size_t n, bool fills_keys,
+                              uint32_t *number, struct nd_error *err);
+
+/* Compare an item, whose shingles are w->set, with a stored document; a hit is noted. */
+bool nd_item_compare_stored(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
+                            struct nd_candidate candidate);
 
 /* Tell of an item's hits, by the numbers of the documents; `document` is what it is called. */
 enum nd_status nd_pairs_report(struct nd_dedup *d, struct nd_item *item, uint64_t document,

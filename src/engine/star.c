@@ -143,7 +143,7 @@ static void describe(struct nd_dedup *d, const struct nd_item *item, uint64_t do
     d->stats.identical_bytes += out->identical == ND_IDENTICAL_BYTES;
     d->stats.identical_tokens += out->identical == ND_IDENTICAL_TOKENS;
     d->stats.near += item->state == ND_ITEM_REMOVED && out->identical == ND_IDENTICAL_NO;
-    nd_stats_count(d, item);
+    nd_stats_count(d, item, out->checks, out->was_cut);
 }
 
 /* The items of a batch that has begun; their number is that of the decisions. */

@@ -150,8 +150,10 @@ struct nd_item {
     size_t n_near;             /* how many there were */
     struct nd_candidates near_in_batch; /* kept ones of this batch; number: their places */
     struct nd_hits hits;
-    bool may_prune;   /* the candidates cannot exceed max_checks: only the best hit counts */
-    size_t n_checked; /* of near_in_batch */
+    bool may_prune;         /* the candidates cannot exceed max_checks: only the best hit counts */
+    size_t n_checked;       /* of near_in_batch */
+    size_t n_member_checks; /* comparisons with members of clusters (complete.c) */
+    bool was_cut;           /* there, or elsewhere than by its candidates */
 };
 
 /* Whether documents are compared by something else than their texts: none is a copy of another. */
@@ -262,6 +264,16 @@ const struct nd_hit *nd_item_best_hit(const struct nd_dedup *d, const struct nd_
  */
 void nd_item_leave_out(const struct nd_dedup *d, const struct nd_item *batch, struct nd_item *item);
 
+/* The same where every document is listed at once, one after the other. */
+void nd_item_leave_out_next(const struct nd_dedup *d, struct nd_item *item);
+/*
+ * The same for components: a key is also full where so many candidates stand that are of the item's
+ * component.  `met` are all its candidates, is_joined[i] says which are.
+ */
+enum { ND_JOINED_A_KEY = 16 };
+void nd_item_leave_out_joined(const struct nd_dedup *d, struct nd_item *item,
+                              const struct nd_candidates *met, const bool *is_joined);
+
 /* One item against the kept documents of earlier batches (look.c). */
 void nd_item_look(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item);
 /* Have what that reads first brought into the processor's caches. */
@@ -302,7 +314,7 @@ bool nd_item_is_empty(const struct nd_item *item);
 /* How many candidates it has, compared or not. */
 size_t nd_item_candidates(const struct nd_item *item);
 /* Add what is known of an item to the statistics. */
-void nd_stats_count(struct nd_dedup *d, const struct nd_item *item);
+void nd_stats_count(struct nd_dedup *d, const struct nd_item *item, size_t checks, bool was_cut);
 /* Look-ups, by what the recipe says (finder.c). */
 bool nd_finder_new(const struct nd_dedup *d, struct nd_finder *finder, struct nd_error *err);
 void nd_finder_free(struct nd_finder *finder);
@@ -322,6 +334,9 @@ void nd_finder_clear(struct nd_finder finder);
 enum nd_status nd_finder_list(struct nd_dedup *d, const uint32_t *number,
                               const struct nd_index_row *const *row, size_t n,
                               struct nd_error *err);
+/* A single one, by the caller alone. */
+enum nd_status nd_finder_list_alone(struct nd_dedup *d, uint32_t number,
+                                    const struct nd_index_row *row, struct nd_error *err);
 /* Mark the items of a batch that share a table key, as nd_index_link_rows does. */
 enum nd_status nd_finder_link(const struct nd_dedup *d, const struct nd_item *item,
                               const struct nd_index_row *const *row, size_t n,

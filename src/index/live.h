@@ -92,6 +92,14 @@ struct nd_index_left_out {
 };
 struct nd_index_left_out nd_index_left_out(const struct nd_index *index);
 
+/* The tables in which a listed document of the row's group stands under the row's key. */
+struct nd_table_set nd_index_keys_shared(const struct nd_index *index,
+                                         const struct nd_index_row *row, uint32_t number);
+
+/* Whether a stored document, listed or not, would be a candidate of the row under some key. */
+bool nd_index_is_candidate(const struct nd_index *index, const struct nd_index_row *row,
+                           struct nd_index_filter filter, uint32_t number);
+
 /* Whether nd_index_query_row would find any number less than `below`. */
 bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row *row,
                         uint32_t below);

@@ -223,6 +223,38 @@ bool nd_index_will_stand(const struct nd_index_params *params, const struct nd_i
            nd_table_key(params, table, listed) == nd_table_key(params, table, row);
 }
 
+struct nd_table_set nd_index_keys_shared(const struct nd_index *index,
+                                         const struct nd_index_row *row, uint32_t number)
+{
+    struct nd_equal_bytes equal = equal_bytes(index, row, number);
+    uint64_t difference = row->simhash ^ nd_index_simhash(index, number);
+    const struct nd_table_set none = {{0}}, *left_out = *nd_flags_of(index, number) & ND_LEFT_OUT
+                                                            ? left_out_of(index, number)
+                                                            : &none;
+    struct nd_table_set shared = none;
+
+    for (unsigned t = 0; t < nd_table_identity(&index->params); t++)
+        if (!nd_table_set_has(left_out, t) &&
+            nd_table_is_common(&index->params, t, equal, difference))
+            shared.word[t / 64] |= UINT64_C(1) << t % 64;
+    return shared;
+}
+
+bool nd_index_is_candidate(const struct nd_index *index, const struct nd_index_row *row,
+                           struct nd_index_filter filter, uint32_t number)
+{
+    struct nd_equal_bytes equal = equal_bytes(index, row, number);
+    uint64_t difference = row->simhash ^ nd_index_simhash(index, number);
+    unsigned identity = nd_table_identity(&index->params);
+
+    if (!passes(index, row, filter, number) ||
+        nd_count_ones(equal.word[0]) + nd_count_ones(equal.word[1]) < filter.equal)
+        return false;
+    if (identity == 0)
+        return row->identity == nd_identity_of(index, number);
+    return nd_table_first_common(&index->params, index->band_starts, equal, difference) < identity;
+}
+
 bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row *row,
                         uint32_t below)
 {

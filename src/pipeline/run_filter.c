@@ -57,13 +57,6 @@ static bool add_name(struct filtering *f, const struct nd_name *name)
     return !f->name.failed;
 }
 
-static enum nd_status ignore_pair(void *context, const struct nd_found_pair *pair)
-{
-    (void)context;
-    (void)pair;
-    return ND_OK;
-}
-
 /* The prototypes of a batch; of equal bytes the first stands for all. */
 static enum nd_status push_prototypes(struct filtering *f, struct nd_reading *reading,
                                       const struct nd_reading_batch *batch, struct nd_error *err)
@@ -97,7 +90,7 @@ static enum nd_status push_prototypes(struct filtering *f, struct nd_reading *re
             return no_memory(err);
         f->item[n++] = (struct nd_dedup_item){.text = p->document.text, .document = &p->document};
     }
-    return nd_dedup_push_pairs(run->dedup, f->item, n, ignore_pair, NULL, err);
+    return nd_dedup_push_prototypes(run->dedup, f->item, n, err);
 }
 
 static enum nd_status read_prototypes(struct filtering *f, const char *const *paths, size_t n,

@@ -721,9 +721,11 @@ static bool is_pair(const struct pair_list *list, const struct known *known, uns
     return true;
 }
 
-/* The kept one that `a` joins, by the definition; itself: none. */
+/* The kept one that `a` joins, by the definition; itself: none.  Kept ones are found by their
+ * bands, the members of their clusters are known. */
 static unsigned join_complete(const struct corpus *c, const struct pair_list *list,
-                              const struct known *known, const unsigned *leader, unsigned a)
+                              const struct known *known, const unsigned *leader, unsigned a,
+                              struct nd_ratio threshold)
 {
     struct nd_overlap with, best = {0, 0, 0};
     unsigned found = a;
@@ -735,7 +737,7 @@ static unsigned join_complete(const struct corpus *c, const struct pair_list *li
         bool all = leader[l] == l;
 
         for (unsigned b = l; b < a && all; b++)
-            all = leader[b] != l || is_pair(list, known, a, b, &with);
+            all = leader[b] != l || reaches(overlap_of(&known[a], &known[b]), threshold);
         if (!all || !is_pair(list, known, a, l, &with))
             continue;
         if (found == a || with.shared * (best.a + best.b - best.shared) >
@@ -764,7 +766,7 @@ static void complete_link_is_as_defined(void **state)
     p.threads = 1;
     push_pairs(c, &p, &list);
     for (unsigned a = 0; a < DOCUMENTS; a++)
-        leader[a] = join_complete(c, &list, known, leader, a);
+        leader[a] = join_complete(c, &list, known, leader, a, p.threshold);
     p.cluster = ND_CLUSTER_COMPLETE;
     for (p.threads = 1; p.threads <= 8; p.threads *= 2) {
         struct nd_dedup *d = nd_dedup_new(&p, NULL, NULL);
