@@ -59,7 +59,7 @@ struct nd_dedup_params {
     /* Exact comparisons a document, at most; and how many documents that are candidates of one
      * another one key lists. */
     unsigned max_checks;
-    unsigned threads;          /* at most 1024; 0: one a processor */
+    unsigned threads; /* at most 1024; 0: one a processor */
     /* Where the threads are as many as the processors that the process may use, keep each that is
      * started on one of its own.  For a program that has one engine and nothing else to do: 0. */
     unsigned char pin_threads;
@@ -186,8 +186,17 @@ nd_dedup_push_pairs(struct nd_dedup *dedup, const struct nd_dedup_item *items, s
                     void *context, struct nd_error *err);
 
 /*
+ * Documents to ask about: as nd_dedup_push_pairs, but they are compared with nothing, and of more
+ * than max_checks that are candidates of one another some are found by some of their keys only, so
+ * that to ask takes a bounded time.
+ */
+ND_API enum nd_status nd_dedup_push_prototypes(struct nd_dedup *dedup,
+                                               const struct nd_dedup_item *items, size_t n,
+                                               struct nd_error *err);
+
+/*
  * Ask without pushing: `found` is called, in order, for every verified pair of items[i] and one of
- * its nearest max_checks candidates among what nd_dedup_push_pairs has pushed; a is i.  The items
+ * its nearest max_checks candidates among what was pushed by one of these two; a is i.  The items
  * are not compared among themselves, and nothing of them is kept or counted.  A non-zero return of
  * `found` stops with that status.  Whatever it returns, the engine is as it was; threads may ask at
  * once.

@@ -69,6 +69,19 @@ enum nd_status nd_dedup_push_pairs(struct nd_dedup *d, const struct nd_dedup_ite
     return leave_pushed(d, nd_push_pairs(d, items, n, found, context, err));
 }
 
+enum nd_status nd_dedup_push_prototypes(struct nd_dedup *d, const struct nd_dedup_item *items,
+                                        size_t n, struct nd_error *err)
+{
+    enum nd_status status = enter(d, ND_CALL_CHANGES, err);
+
+    if (status != ND_OK)
+        return status;
+    status = nd_batch_check(d, ND_PUSHED_PAIRS, items, n, err);
+    if (status != ND_OK)
+        return leave(d, ND_CALL_CHANGES, status);
+    return leave_pushed(d, nd_push_pairs(d, items, n, NULL, NULL, err));
+}
+
 enum nd_status nd_dedup_ask(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
                             nd_found *found, void *context, struct nd_error *err)
 {

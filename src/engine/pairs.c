@@ -75,9 +75,7 @@ static void pair_task(void *context, size_t task, unsigned worker)
 }
 
 /* Tell of the documents from `from` on that are compared, and forget their hits. */
-static enum nd_status report_paired(struct pairing *job, size_t n,
-                                    nd_found *found,
-                                    void *context)
+static enum nd_status report_paired(struct pairing *job, size_t n, nd_found *found, void *context)
 {
     struct nd_dedup *d = job->d;
     enum nd_status status = ND_OK;
@@ -93,9 +91,8 @@ static enum nd_status report_paired(struct pairing *job, size_t n,
     return status;
 }
 
-static enum nd_status pair_all(struct pairing *job, size_t n,
-                               nd_found *found,
-                               void *context, struct nd_error *err)
+static enum nd_status pair_all(struct pairing *job, size_t n, nd_found *found, void *context,
+                               struct nd_error *err)
 {
     enum { ROUND = 1024 };
     enum nd_status status = ND_OK;
@@ -113,8 +110,7 @@ static enum nd_status pair_all(struct pairing *job, size_t n,
 
 /* `found` NULL: the documents are indexed, and that is all. */
 static enum nd_status index_and_pair(struct nd_dedup *d, struct nd_item *item, size_t n,
-                                     nd_found *found,
-                                     void *context, struct nd_error *err)
+                                     nd_found *found, void *context, struct nd_error *err)
 {
     uint32_t *number = nd_alloc_array(n, sizeof *number);
     struct pairing job = {d, item, number, calloc(n ? n : 1, sizeof(bool)), 0, 0};
@@ -141,8 +137,7 @@ static int by_number(const void *left, const void *right)
 }
 
 enum nd_status nd_pairs_report(struct nd_dedup *d, struct nd_item *item, uint64_t document,
-                               nd_found *found,
-                               void *context)
+                               nd_found *found, void *context)
 {
     if (item->hits.count)
         qsort(item->hits.at, item->hits.count, sizeof *item->hits.at, by_number);

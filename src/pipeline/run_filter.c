@@ -90,7 +90,7 @@ static enum nd_status push_prototypes(struct filtering *f, struct nd_reading *re
             return no_memory(err);
         f->item[n++] = (struct nd_dedup_item){.text = p->document.text, .document = &p->document};
     }
-    return nd_dedup_push_pairs(run->dedup, f->item, n, NULL, NULL, err);
+    return nd_dedup_push_prototypes(run->dedup, f->item, n, err);
 }
 
 static enum nd_status read_prototypes(struct filtering *f, const char *const *paths, size_t n,

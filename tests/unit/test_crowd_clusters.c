@@ -237,7 +237,7 @@ static void asking_a_crowd_is_bounded(void **state)
         add_near_copy(c);
     d = nd_dedup_new(&p, NULL, NULL);
     assert_non_null(d);
-    assert_int_equal(nd_dedup_push_pairs(d, c->item, c->n, NULL, NULL, NULL), ND_OK);
+    assert_int_equal(nd_dedup_push_prototypes(d, c->item, c->n, NULL), ND_OK);
     nd_dedup_get_stats(d, &stats);
     assert_int_equal(stats.checks, 0);
     assert_true(stats.crowded_documents > c->n / 2);
