@@ -63,7 +63,9 @@ enum nd_status nd_dedup_push_pairs(struct nd_dedup *d, const struct nd_dedup_ite
 
     if (status != ND_OK)
         return status;
-    status = nd_batch_check(d, ND_PUSHED_PAIRS, items, n, err);
+    status = need(found, "callback for pairs", err);
+    if (status == ND_OK)
+        status = nd_batch_check(d, ND_PUSHED_PAIRS, items, n, err);
     if (status != ND_OK)
         return leave(d, ND_CALL_CHANGES, status);
     return leave_pushed(d, nd_push_pairs(d, items, n, found, context, err));

@@ -205,6 +205,7 @@ static void what_is_wrong_before_anything_changed_breaks_nothing(void **state)
     assert_int_equal(nd_dedup_push(d, &none, 1, decision, NULL), ND_EINVAL);
     assert_int_equal(nd_dedup_push(d, NULL, 1, decision, NULL), ND_EINVAL);
     assert_int_equal(nd_dedup_push(d, item, 1, NULL, NULL), ND_EINVAL);
+    assert_int_equal(nd_dedup_push_pairs(d, item, 1, NULL, NULL, NULL), ND_EINVAL);
     assert_int_equal(nd_dedup_ask(d, item, 1, NULL, NULL, NULL), ND_EINVAL);
     assert_int_equal(nd_dedup_push(d, item, N, decision, NULL), ND_OK);
     assert_int_equal(nd_dedup_push_pairs(d, item, N, stop, NULL, NULL), ND_EINVAL);
