@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 const struct command command_table[] = {
     {"dedup", FOR_DEDUP, "[OPTION…] [FILE|DIR|-]…",
@@ -197,10 +199,30 @@ static int run(const struct command *command, int n, char **argument)
     return status;
 }
 
+/*
+ * Messages of mail whose addresses are groups in groups, which GMime reads by recursion, took
+ * between 256 and 384 KiB of stack, all else less (tests/cli/limits.bats); sanitizers need more.
+ * Little stack is left to say so.
+ */
+static bool has_stack(void)
+{
+    static const char message[] =
+        "neardup: the stack may grow to less than 1024 KiB, which is too little: ulimit -s 1024\n";
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= (rlim_t)1 << 20)
+        return true;
+    if (write(STDERR_FILENO, message, sizeof message - 1) < 0)
+        return false; /* there is nobody to tell */
+    return false;
+}
+
 int main(int n, char **argument)
 {
     const struct command *command;
 
+    if (!has_stack())
+        return 2;
     open_standard_files();
     handle_signals();
     if (n < 2) {

@@ -29,6 +29,7 @@ DECLARE(set_missing_text);
 DECLARE(set_unit);
 DECLARE(set_binary);
 DECLARE(set_glob);
+DECLARE(set_no_mail);
 DECLARE(set_exclude);
 DECLARE(set_null);
 DECLARE(set_strict);

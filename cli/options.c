@@ -76,6 +76,9 @@ const struct option option_table[] = {
      "files that are not text, as PDF, images and Parquet, are left out, or fail where they are "
      "named (skip), or are read like any other (text) (default: skip)",
      FOR_INPUT, SET(set_binary)},
+    {NULL, "no-mail", 0, NULL,
+     "read no mail: not by GMime, which ends the program where memory ends", FOR_INPUT,
+     SET(set_no_mail)},
     {NULL, "glob", 0, "PATTERN",
      "in folders and archives, only files whose name matches; may be repeated", FOR_INPUT,
      SET(set_glob)},

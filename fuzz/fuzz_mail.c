@@ -42,6 +42,7 @@ static void cut(const uint8_t *data, size_t size)
     copy[0] = '\n';
     if (size)
         memcpy(copy + 1, data, size);
+    o.binary = ND_BINARY_TEXT;
     o.format = ND_FORMAT_MBOX;
     s = read_bytes(copy, size + 1, &o);
     require(s.failures == 0 && (s.records == 0 || s.bytes == size + 1));

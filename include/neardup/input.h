@@ -24,9 +24,14 @@ enum nd_format {
     ND_FORMAT_TSV,
     /* A message a file, and a file of them (RFC 5322; RFC 4155).  Fields are "text" (the subject
      * and the body), "body", "id" (the Message-ID) and those of the header, by their names.  They
-     * are read by GMime, which is opened at the first of them: GLib ends the program where memory
-     * ends.  Where GMime or libxml2 is not installed, and in a build without GMime, such a file is
-     * reported as ND_PROBLEM_FAILED. */
+     * are read by GMime, which is opened at the first of them.  GLib, which it stands on, ends the
+     * program where memory ends.  So a message has limits (docs/format/input.md), and before GMime
+     * sees it as much is asked of the system, and given back, as GMime takes for it at most: 1 MiB,
+     * 4 bytes for each of the message's, 600 for a line of a header, 4,000 for a part and 200 for a
+     * word in a header; where that is refused, the record is bad.  What remains: other threads may
+     * take the memory in between, and where the system promises more than it has, nobody is asked.
+     * A program that cannot have that sets `no_mail`.  Where GMime or libxml2 is not installed, and
+     * in a build without GMime, such a file is reported as ND_PROBLEM_FAILED. */
     ND_FORMAT_MAIL,
     ND_FORMAT_MBOX
 };
@@ -57,6 +62,7 @@ struct nd_input_options {
     const char *id_field;      /* dotted path; default "id" */
     const char *const *fields; /* more fields to extract, in this order, for the caller */
     size_t n_fields;
+    unsigned char no_mail;  /* mail is not looked for, and what is named as mail is refused */
     unsigned char markup;   /* of pages, fill document->markup and document->links as well */
     unsigned char elements; /* of pages, fill document->elements */
     /* In directories and archives only files that match one of the globs (none: all), and none of

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { JOB_LOOKS = 20 };
+enum { JOB_LOOKS = 20, STACK_BYTES = 8 << 20 };
 enum job_state { JOB_NONE, JOB_WAITING, JOB_RUNNING, JOB_DONE };
 
 struct nd_pool {
@@ -214,6 +214,21 @@ static unsigned processors(void)
     return n < 1 ? 1 : n > ND_POOL_THREADS_MAX ? ND_POOL_THREADS_MAX : (unsigned)n;
 }
 
+/* Without a size of its own a thread's stack would be as small as the process's limit says. */
+static int create(pthread_t *thread, struct helper *helper)
+{
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+
+    if (error)
+        return error;
+    error = pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    if (!error)
+        error = pthread_create(thread, &attributes, help, helper);
+    (void)pthread_attr_destroy(&attributes);
+    return error;
+}
+
 static bool start_helper(struct nd_pool *pool, unsigned worker, int cpu)
 {
     struct helper *helper = malloc(sizeof *helper);
@@ -221,7 +236,7 @@ static bool start_helper(struct nd_pool *pool, unsigned worker, int cpu)
     if (!helper)
         return false;
     *helper = (struct helper){pool, worker, cpu};
-    if (pthread_create(&pool->thread[pool->n_started], NULL, help, helper) != 0) {
+    if (create(&pool->thread[pool->n_started], helper) != 0) {
         free(helper);
         return false;
     }

@@ -9,6 +9,11 @@
 
 enum { KEPT_OPEN_MAX = 64 }; /* containers whose descriptor stays for reading again */
 
+static bool is_mail(enum nd_format format)
+{
+    return format == ND_FORMAT_MAIL || format == ND_FORMAT_MBOX;
+}
+
 /* What the file is: by the option, else by its name, else by its first bytes. */
 static enum nd_format choose_format(struct nd_input *input, const char *head, size_t len)
 {
@@ -18,6 +23,8 @@ static enum nd_format choose_format(struct nd_input *input, const char *head, si
     if (input->options.format != ND_FORMAT_AUTO)
         return input->options.format;
     found = nd_detect_format(head, len, &input->options);
+    if (input->options.no_mail && is_mail(found))
+        found = ND_FORMAT_AUTO;
     if (named != ND_FORMAT_AUTO && found != ND_FORMAT_AUTO && named != found)
         nd_input_problem(input, ND_PROBLEM_WARNING,
                          "is named as %s but looks like %s: it is read as %s",
@@ -74,21 +81,23 @@ static const char *json_mistake(const char *head, size_t len)
  * seen whether there are pages in it. */
 static const char *missing_library(enum nd_format format, enum nd_text_format text_format)
 {
-    bool is_mail = format == ND_FORMAT_MAIL || format == ND_FORMAT_MBOX;
     bool has_fields =
         format == ND_FORMAT_JSONL || format == ND_FORMAT_CSV || format == ND_FORMAT_TSV;
     bool has_pages = format == ND_FORMAT_HTML || (has_fields && text_format == ND_TEXT_HTML);
-    const char *missing = is_mail ? nd_mail_missing() : NULL;
+    const char *missing = is_mail(format) ? nd_mail_missing() : NULL;
 
-    return !missing && (is_mail || has_pages) ? nd_libxml_load() : missing;
+    return !missing && (is_mail(format) || has_pages) ? nd_libxml_load() : missing;
 }
 
 /* Why nothing can be read of this as what it is; NULL: it can be. */
 static const char *find_mistake(const struct nd_input *input, enum nd_format format,
                                 const char *head, size_t len)
 {
-    const char *missing = missing_library(format, input->options.text_format);
+    const char *missing;
 
+    if (input->options.no_mail && is_mail(format))
+        return "is mail, which is not read with --no-mail";
+    missing = missing_library(format, input->options.text_format);
     if (missing)
         return missing;
     return format == ND_FORMAT_JSONL ? json_mistake(head, len) : NULL;

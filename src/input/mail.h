@@ -14,8 +14,13 @@ const char *nd_mail_missing(void);
 enum { ND_MAIL_VERSION_BYTES = 48 };
 const char *nd_mail_parser_version(char out[ND_MAIL_VERSION_BYTES]);
 
-/* Why a message must not be opened: it would take GMime too deep, or too long.  NULL: it may be. */
-const char *nd_mail_too_far(struct nd_view message);
+/* Whether a message may be opened: 1; 0: it would take GMime too deep, too long, or more memory
+ * than there is now, *reason says it; ND_ENOMEM. */
+int nd_mail_check(struct nd_view message, const char **reason);
+
+/* What GMime takes at most for a message that is not too far: for its bytes, for lines in headers,
+ * for parts, and for words in the fields of headers. */
+size_t nd_mail_peak(size_t bytes, size_t header_lines, size_t parts, size_t words);
 
 /* A message; borrows the bytes it was opened from.  GLib ends the program where memory ends. */
 struct nd_mail;

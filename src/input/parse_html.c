@@ -2,6 +2,7 @@
 #include "input/parser_state.h"
 
 #include "input/libxml_load.h"
+#include "input/page_guard.h"
 
 #include <limits.h>
 #include <string.h>
@@ -314,6 +315,9 @@ int nd_html_read(struct nd_parsing *p, struct nd_view v, struct nd_page_marks *m
         return ND_ENOMEM;
     if (v.len > INT_MAX)
         return nd_parsing_refuse(p, "page is 2 GB or longer");
+    if (nd_page_has_crowded_element(v))
+        return nd_parsing_refuse(p, "page has an element with more than %d attributes",
+                                 ND_ATTRIBUTES_MAX);
     page.text->len = page.title->len = 0;
     if (marks)
         nd_page_marks_clear(marks);

@@ -157,7 +157,7 @@ int nd_parse_mail(struct nd_parsing *p, struct nd_view record)
 {
     size_t before = nd_mail_before_header(record);
     struct nd_view message = {record.data + before, record.len - before};
-    const char *reason = nd_mail_too_far(message);
+    const char *reason = "";
     struct nd_mail *mail;
     int status;
 
@@ -165,8 +165,11 @@ int nd_parse_mail(struct nd_parsing *p, struct nd_view record)
         return nd_parsing_refuse(p, "%s", nd_mail_missing());
     if (!nd_mail_has_header(message))
         return nd_parsing_refuse(p, "message has no header: its first line is no field of one");
-    if (reason)
+    status = nd_mail_check(message, &reason);
+    if (status == 0)
         return nd_parsing_refuse(p, "%s", reason);
+    if (status < 0)
+        return status;
     status = nd_mail_open(message, &mail);
     if (status == 0)
         return nd_parsing_refuse(p, "message cannot be made out");

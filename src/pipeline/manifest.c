@@ -64,6 +64,8 @@ static void put_options(const struct nd_run_options *o, struct nd_json *out)
     put_text(out, "missing_text", o->input.missing_text == ND_MISSING_SKIP ? "skip" : "empty");
     if (o->input.binary == ND_BINARY_TEXT)
         put_text(out, "binary", "text");
+    if (o->input.no_mail)
+        put_text(out, "mail", "none");
     put_text(out, "text_format", o->input.text_format == ND_TEXT_HTML ? "html" : "plain");
     put_list(out, "text_fields", o->input.text_fields, o->input.n_text_fields);
     put_text(out, "id_field", o->input.id_field);

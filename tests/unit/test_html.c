@@ -1,6 +1,8 @@
 /* test_html.c - pages: what is seen of them, in whatever charset they are */
 #include "input_fixture.h"
 
+#include "input/page_guard.h"
+
 static void assert_page(const void *page, size_t len, const char *expected, uint64_t repaired)
 {
     struct nd_input_options o = nd_input_options_default();
@@ -299,9 +301,55 @@ static void long_texts_attributes_and_comments_are_whole(void **state)
     }
 }
 
+/* libxml2 takes quadratic time for the attributes of an element. */
+static void elements_have_a_limit_of_attributes(void **state)
+{
+    static const char *const page[][2] = {
+        {"<p>x<div", "</div>"},
+        {"<!-- <script> --><div", "</div>"},
+        {"<script>i<n '</script><div", "</div>"},
+        {"<style>a<b \"</style><div", "</div>"},
+        {"<img alt='<script>'><div", "</div>"},
+        {"<!DOCTYPE html><?x <style> ?><div", "</div>"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof page / sizeof *page; i++) {
+        for (size_t n = ND_ATTRIBUTES_MAX; n <= ND_ATTRIBUTES_MAX + 1; n++) {
+            struct nd_buffer b = {0};
+
+            assert_true(nd_buffer_append(&b, page[i][0], strlen(page[i][0])));
+            for (size_t k = 0; k < n; k++)
+                put(&b, k % 3 ? " a%zu='>'" : " a%zu", k);
+            put(&b, ">text%s<a b=c>d", page[i][1]);
+            assert_int_equal(nd_page_has_crowded_element((struct nd_view){b.data, b.len}),
+                             n > ND_ATTRIBUTES_MAX);
+            nd_buffer_release(&b);
+        }
+    }
+}
+
+static void words_of_a_script_are_no_attributes(void **state)
+{
+    struct nd_buffer b = {0};
+
+    (void)state;
+    put(&b, "<script>if (a<b");
+    for (int i = 0; i < 5000; i++)
+        put(&b, " word%d", i);
+    put(&b, "</script><!-- <a ");
+    for (int i = 0; i < 5000; i++)
+        put(&b, " word%d", i);
+    put(&b, "--><p>");
+    assert_false(nd_page_has_crowded_element((struct nd_view){b.data, b.len}));
+    nd_buffer_release(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elements_have_a_limit_of_attributes),
+        cmocka_unit_test(words_of_a_script_are_no_attributes),
         cmocka_unit_test(visible_text_and_title_are_taken),
         cmocka_unit_test(entities_are_decoded_once),
         cmocka_unit_test(traps_of_the_parser_lose_no_text),

@@ -290,9 +290,78 @@ static void a_maildir_is_known_by_its_names(void **state)
     expect(&o, "box/tmp", "box/tmp/3.c.h{half of a mess}\n", "");
 }
 
+/* A message of a header and `n` times the same, in front of its end. */
+static char *repeat(const char *header, const char *again, size_t n, const char *end)
+{
+    size_t len = strlen(again);
+    char *made = malloc(strlen(header) + n * len + strlen(end) + 1), *at = made;
+
+    assert_non_null(made);
+    at = stpcpy(at, header);
+    for (size_t i = 0; i < n; i++)
+        at = stpcpy(at, again);
+    (void)stpcpy(at, end);
+    return made;
+}
+
+/* Each is refused before GMime sees it, just above the limit, and read just below. */
+static void lines_parts_folds_and_words_have_limits(void **state)
+{
+    static const struct {
+        const char *header, *again, *end;
+        size_t limit;
+        const char *reason;
+    } rows[] = {
+        {"From: a\n", "X: y\n", "\nbody\n", 19999,
+         "message has more than 20000 lines in its headers"},
+        {"Subject: a\n", " b\n", "\nbody\n", 19999,
+         "message has more than 20000 lines in its headers"},
+        {"Subject: a", " b", "\n\nbody\n", 99998, "message has more than 100000 words in a field"},
+        {"Subject: ", "x", "\n\nbody\n", (1 << 20) - 10, "message has a field of more than 1 MiB"},
+        {"Content-Type: multipart/mixed; boundary=b\n\n", "--b\n\nx\n", "--b--\n", 4999,
+         "message has more than 5000 parts"},
+        {"Content-Type: multipart/mixed; boundary=\"a\\b\"\n\n", "--ab\n\nx\n", "--ab--\n", 4999,
+         "message has more than 5000 parts"},
+        {"Content-Type: multipart/mixed; boundary\n =b\n\n", "--b\n\nx\n", "--b--\n", 4999,
+         "message has more than 5000 parts"},
+        {"Content-Type: message/rfc822\n\n", "X: y\n", "\nbody\n", 19999,
+         "message has more than 20000 lines in its headers"},
+        {"Content-Type: multipart/digest; boundary=b\n\n--b\n\n", "X: y\n", "\nbody\n", 19999,
+         "message has more than 20000 lines in its headers"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *more = repeat(rows[i].header, rows[i].again, rows[i].limit + 10, rows[i].end);
+        char *less = repeat(rows[i].header, rows[i].again, rows[i].limit - 10, rows[i].end);
+
+        const char *reason = NULL;
+
+        assert_int_equal(nd_mail_check((struct nd_view){more, strlen(more)}, &reason), 0);
+        assert_string_equal(reason, rows[i].reason);
+        assert_int_equal(nd_mail_check((struct nd_view){less, strlen(less)}, &reason), 1);
+        free(more);
+        free(less);
+    }
+}
+
+/* What is in the body counts for nothing, though it looks like parts and fields. */
+static void bodies_may_have_lines_like_those_of_headers(void **state)
+{
+    char *message = repeat("Subject: a\n\n", "--b\nX: y z\n-- \n------\n", 30000, "");
+
+    const char *reason = NULL;
+
+    (void)state;
+    assert_int_equal(nd_mail_check((struct nd_view){message, strlen(message)}, &reason), 1);
+    free(message);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_parts_folds_and_words_have_limits),
+        cmocka_unit_test(bodies_may_have_lines_like_those_of_headers),
         cmocka_unit_test(the_subject_and_the_body_are_the_text),
         cmocka_unit_test(encoded_words_and_transfer_encodings_are_undone),
         cmocka_unit_test(charsets_that_say_nothing_are_found_out),

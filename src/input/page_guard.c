@@ -1,0 +1,147 @@
+/* page_guard.c - elements with so many attributes that libxml2 would take quadratic time */
+#include "input/page_guard.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* What is left of a page, passed over as libxml2's parser for HTML does. */
+struct rest {
+    const char *at, *end;
+};
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_white(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+}
+
+static bool begins(struct rest r, const char *with)
+{
+    size_t n = strlen(with);
+
+    return (size_t)(r.end - r.at) >= n && strncasecmp(r.at, with, n) == 0;
+}
+
+static bool is_tag(struct rest r, const char *name)
+{
+    const char *behind = r.at + strlen(name);
+
+    return begins(r, name) && behind < r.end &&
+           (is_white(*behind) || *behind == '/' || *behind == '>');
+}
+
+/* To behind the first `c`, or to the end. */
+static void pass(struct rest *r, char c)
+{
+    const char *found = memchr(r->at, c, (size_t)(r->end - r->at));
+
+    r->at = found ? found + 1 : r->end;
+}
+
+static void pass_comment(struct rest *r)
+{
+    for (r->at += 4; r->at < r->end; pass(r, '-'))
+        if (r->at[-1] == '-' && (begins(*r, "->") || begins(*r, "-!>")))
+            return;
+}
+
+/* The text of a script or style, which goes on to the end tag of the same name. */
+static void pass_raw(struct rest *r, const char *end_tag)
+{
+    for (; r->at < r->end; r->at++) {
+        const char *found = memchr(r->at, '<', (size_t)(r->end - r->at));
+
+        r->at = found ? found : r->end;
+        if (begins(*r, end_tag))
+            return;
+    }
+}
+
+static void pass_value(struct rest *r)
+{
+    if (r->at < r->end && (*r->at == '"' || *r->at == '\'')) {
+        r->at++;
+        pass(r, r->at[-1]);
+        return;
+    }
+    while (r->at < r->end && !is_white(*r->at) && *r->at != '>')
+        r->at++;
+}
+
+static void pass_white(struct rest *r)
+{
+    while (r->at < r->end && is_white(*r->at))
+        r->at++;
+}
+
+/* One attribute, or what is none up to the next white space. */
+static void pass_attribute(struct rest *r)
+{
+    const char *from = r->at;
+
+    while (r->at < r->end && !is_white(*r->at) && !strchr("=>/\"'<", *r->at))
+        r->at++;
+    if (r->at == from) {
+        while (r->at < r->end && !is_white(*r->at) && *r->at != '>')
+            r->at++;
+        return;
+    }
+    pass_white(r);
+    if (r->at < r->end && *r->at == '=') {
+        r->at++;
+        pass_white(r);
+        pass_value(r);
+    }
+}
+
+/* The rest of a start tag; how many attributes it has at most. */
+static size_t pass_tag(struct rest *r)
+{
+    size_t n = 0;
+
+    while (r->at < r->end && !is_white(*r->at) && *r->at != '>' && *r->at != '/')
+        r->at++;
+    for (;;) {
+        while (r->at < r->end && (is_white(*r->at) || *r->at == '/'))
+            r->at++;
+        if (r->at == r->end)
+            return n;
+        if (*r->at == '>') {
+            r->at++;
+            return n;
+        }
+        pass_attribute(r);
+        n++;
+    }
+}
+
+bool nd_page_has_crowded_element(struct nd_view page)
+{
+    struct rest r = {page.data, page.data + page.len};
+
+    for (pass(&r, '<'); r.at < r.end; pass(&r, '<')) {
+        struct rest tag = {r.at - 1, r.end};
+
+        if (begins(tag, "<!--")) {
+            pass_comment(&tag);
+        } else if (is_letter(*r.at)) {
+            tag = r;
+            if (pass_tag(&tag) > ND_ATTRIBUTES_MAX)
+                return true;
+            if (is_tag(r, "script"))
+                pass_raw(&tag, "</script");
+            else if (is_tag(r, "style"))
+                pass_raw(&tag, "</style");
+        } else if (*r.at == '?' || *r.at == '!' || *r.at == '/') {
+            pass(&tag, '>');
+        } else {
+            continue;
+        }
+        r.at = tag.at;
+    }
+    return false;
+}
