@@ -28,6 +28,9 @@ struct nd_archive_reader {
     const char *block;
     size_t block_len;
     uint64_t n_entries;
+    struct nd_arena *headers;
+    const struct nd_entry_header *own, *before; /* of the current file */
+    const char *lacks;
     unsigned char last[512]; /* the last bytes fed: a tar ends in zeroes */
     size_t n_last;
     char name[4096];
@@ -193,20 +196,80 @@ static void take_name(struct nd_archive_reader *r, struct archive_entry *e)
         (void)snprintf(r->name, sizeof r->name, "(entry %llu)", (unsigned long long)r->n_entries);
 }
 
+/* What a header of ours does not hold. */
+static void note_lack(struct nd_archive_reader *r, struct archive_entry *e, bool is_known)
+{
+    if (r->lacks)
+        return;
+    if (!is_known)
+        r->lacks = "devices and the like";
+    else if (nd_libarchive.entry_xattr_count(e) > 0 || nd_libarchive.entry_acl_types(e) != 0)
+        r->lacks = "extended attributes";
+    else if (nd_libarchive.entry_sparse_count(e) > 0)
+        r->lacks = "the holes of sparse files";
+}
+
+/* An entry that is no file; false: out of memory. */
+static bool take_other(struct nd_archive_reader *r, struct archive_entry *e,
+                       struct nd_entry_header ***end)
+{
+    unsigned type = nd_libarchive.entry_filetype(e);
+    bool is_link = nd_libarchive.entry_hardlink(e) != NULL;
+    bool is_known = is_link || type == AE_IFDIR || type == AE_IFLNK;
+    struct nd_entry_header *h;
+
+    note_lack(r, e, is_known);
+    if (!is_known)
+        return true;
+    take_name(r, e);
+    h = nd_entry_header_copy(e,
+                             is_link            ? ND_ENTRY_LINK
+                             : type == AE_IFDIR ? ND_ENTRY_FOLDER
+                                                : ND_ENTRY_SYMLINK,
+                             r->name, r->headers);
+    if (!h)
+        return false;
+    **end = h;
+    *end = &h->next;
+    return true;
+}
+
+static int out_of_memory(struct nd_archive_reader *r, const char **failure)
+{
+    (void)snprintf(r->failure, sizeof r->failure, "out of memory");
+    *failure = r->failure;
+    return ND_ENOMEM;
+}
+
+const struct nd_entry_header *nd_archive_reader_headers(const struct nd_archive_reader *r,
+                                                        const struct nd_entry_header **before)
+{
+    *before = r->before;
+    return r->own;
+}
+
+const char *nd_archive_reader_lacks(const struct nd_archive_reader *r)
+{
+    return r->lacks;
+}
+
 int nd_archive_reader_next(struct nd_archive_reader *r, struct nd_stream **entry, const char **name,
                            const char **failure)
 {
+    struct nd_entry_header *before = NULL, **end = &before;
     struct archive_entry *e;
 
     nd_buffer_release(&r->entry.ahead);
     r->entry = (struct nd_stream){.fill = entry_fill};
     r->made = r->holes = 0;
     r->block_len = 0;
+    r->own = r->before = NULL;
     if (r->is_fatal || (!r->is_open && open_archive(r) != ARCHIVE_OK))
         return fail(r, failure);
     for (;;) {
         int code = nd_libarchive.read_next_header(r->archive, &e);
 
+        r->before = before;
         if (code == ARCHIVE_EOF)
             return at_end(r, failure);
         if (code < ARCHIVE_WARN)
@@ -214,8 +277,14 @@ int nd_archive_reader_next(struct nd_archive_reader *r, struct nd_stream **entry
         r->n_entries++;
         if (nd_libarchive.entry_filetype(e) == AE_IFREG && !nd_libarchive.entry_hardlink(e))
             break;
+        if (!take_other(r, e, &end))
+            return out_of_memory(r, failure);
     }
     take_name(r, e);
+    note_lack(r, e, true);
+    r->own = nd_entry_header_copy(e, ND_ENTRY_FILE, r->name, r->headers);
+    if (!r->own)
+        return out_of_memory(r, failure);
     r->size = r->kind == ND_ARCHIVE_TAR ? (uint64_t)nd_libarchive.entry_size(e) : 0;
     *entry = &r->entry;
     *name = r->name;
@@ -236,7 +305,7 @@ static int support(struct archive *a, enum nd_archive kind, int fd)
 }
 
 struct nd_archive_reader *nd_archive_reader_new(struct nd_stream *inner, enum nd_archive kind,
-                                                int fd)
+                                                int fd, struct nd_arena *headers)
 {
     struct nd_archive_reader *r = malloc(sizeof *r);
 
@@ -245,6 +314,7 @@ struct nd_archive_reader *nd_archive_reader_new(struct nd_stream *inner, enum nd
     memset(r, 0, offsetof(struct nd_archive_reader, name));
     r->inner = inner;
     r->kind = kind;
+    r->headers = headers;
     r->fd = kind == ND_ARCHIVE_ZIP ? fd : -1;
     r->archive = nd_libarchive.read_new();
     if (!r->archive || support(r->archive, kind, r->fd) != ARCHIVE_OK) {

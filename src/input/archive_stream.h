@@ -7,6 +7,7 @@
 
 #include "input/byte_stream.h"
 #include "input/detect.h"
+#include "input/entry_header.h"
 
 /* Nothing here may be called before nd_libarchive_load() has answered NULL. */
 
@@ -27,7 +28,7 @@ struct nd_stream *nd_decode_stream_new(struct nd_stream *inner, enum nd_compress
  */
 struct nd_archive_reader;
 struct nd_archive_reader *nd_archive_reader_new(struct nd_stream *inner, enum nd_archive kind,
-                                                int fd);
+                                                int fd, struct nd_arena *headers);
 void nd_archive_reader_free(struct nd_archive_reader *r);
 
 /*
@@ -36,5 +37,16 @@ void nd_archive_reader_free(struct nd_archive_reader *r);
  */
 int nd_archive_reader_next(struct nd_archive_reader *r, struct nd_stream **entry, const char **name,
                            const char **failure);
+
+/* After it: the file's header (NULL at the end), and the entries that are no files which were met
+ * on the way to it, in the arena given. */
+const struct nd_entry_header *nd_archive_reader_headers(const struct nd_archive_reader *r,
+                                                        const struct nd_entry_header **before);
+/* What would be lost of this zip of so many bytes, being a comment: "its comment"; NULL: nothing.
+ */
+const char *nd_zip_comments(int fd, uint64_t bytes);
+/* What an archive of the entries met so far would lack, made of their headers: "extended
+ * attributes"; NULL: nothing. */
+const char *nd_archive_reader_lacks(const struct nd_archive_reader *r);
 
 #endif

@@ -111,6 +111,8 @@ static void describe_source(struct nd_input *input, struct nd_source_kept *kept,
 
     s->path = f->path;
     s->file = f->known;
+    if (f->entries)
+        kept->header = nd_archive_reader_headers(f->entries, &kept->before);
     s->entry = f->entry;
     s->format = format;
     s->compression =

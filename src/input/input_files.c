@@ -222,7 +222,7 @@ static int open_archive(struct nd_input *input, struct nd_stream *stream)
 
     if (!has_libarchive(input, nd_archive_name(f->archive)))
         return 0;
-    f->entries = nd_archive_reader_new(stream, f->archive, fd);
+    f->entries = nd_archive_reader_new(stream, f->archive, fd, &input->strings);
     f->first_source = input->sources.count;
     return f->entries ? 1 : ND_ENOMEM;
 }
@@ -245,6 +245,25 @@ static int drain(struct nd_input *input, bool was_told)
     return 0;
 }
 
+/* What stands behind the last file belongs to that, and what no archive of ours has is said. */
+static void keep_entries_after(struct nd_input *input)
+{
+    struct nd_open_file *f = &input->file;
+    const struct nd_entry_header *after = NULL;
+
+    (void)nd_archive_reader_headers(f->entries, &after);
+    if (input->sources.count > f->first_source)
+        nd_sources_get(&input->sources, input->sources.count - 1)->after = after;
+    else if (after)
+        f->known->lacks_rewritten = "all that it holds";
+    if (!f->known->lacks_rewritten)
+        f->known->lacks_rewritten = nd_archive_reader_lacks(f->entries);
+    if (!f->known->lacks_rewritten && f->archive == ND_ARCHIVE_ZIP)
+        f->known->lacks_rewritten = f->is_regular && !f->unpacked
+                                        ? nd_zip_comments(f->fd, (uint64_t)f->st.st_size)
+                                        : "the comments of a zip";
+}
+
 static int end_archive(struct nd_input *input, const char *failure)
 {
     struct nd_open_file *f = &input->file;
@@ -257,6 +276,7 @@ static int end_archive(struct nd_input *input, const char *failure)
                          failure, f->n_entries);
     else if (f->n_entries == 0)
         nd_input_problem(input, ND_PROBLEM_WARNING, "is an archive without files");
+    keep_entries_after(input);
     status = drain(input, failure != NULL);
     for (size_t i = f->first_source; i < input->sources.count; i++)
         nd_sources_get(&input->sources, i)->source.bytes_hash = hash_of_file(f);
@@ -298,6 +318,7 @@ static int next_entry(struct nd_input *input)
         return end_archive(input, failure);
     f->n_entries++;
     if (!is_entry_wanted(input, name)) {
+        f->known->lacks_rewritten = "files that are not read";
         input->left_out.unmatched++;
         return 0;
     }
@@ -317,8 +338,10 @@ static int next_entry(struct nd_input *input)
     }
     if (status == 1)
         status = nd_input_begin_source(input, stream);
-    if (status == 0)
+    if (status == 0) {
+        f->known->lacks_rewritten = "files that are not read";
         close_entry(f);
+    }
     return status;
 }
 

@@ -9,18 +9,35 @@
 /* Without their archive_. */
 #define ND_LIBARCHIVE_FUNCTIONS(X)                                                                 \
     X(entry_filetype)                                                                              \
+    X(entry_acl_types)                                                                             \
     X(entry_free)                                                                                  \
+    X(entry_gid)                                                                                   \
+    X(entry_gname)                                                                                 \
     X(entry_hardlink)                                                                              \
+    X(entry_mtime)                                                                                 \
+    X(entry_mtime_nsec)                                                                            \
     X(entry_new)                                                                                   \
     X(entry_pathname)                                                                              \
     X(entry_pathname_utf8)                                                                         \
+    X(entry_perm)                                                                                  \
     X(entry_set_filetype)                                                                          \
+    X(entry_set_gid)                                                                               \
+    X(entry_set_gname)                                                                             \
+    X(entry_set_hardlink)                                                                          \
     X(entry_set_mtime)                                                                             \
     X(entry_set_pathname)                                                                          \
     X(entry_set_pathname_utf8)                                                                     \
     X(entry_set_perm)                                                                              \
     X(entry_set_size)                                                                              \
+    X(entry_set_symlink)                                                                           \
+    X(entry_set_uid)                                                                               \
+    X(entry_set_uname)                                                                             \
     X(entry_size)                                                                                  \
+    X(entry_sparse_count)                                                                          \
+    X(entry_symlink)                                                                               \
+    X(entry_uid)                                                                                   \
+    X(entry_uname)                                                                                 \
+    X(entry_xattr_count)                                                                           \
     X(error_string)                                                                                \
     X(filter_bytes)                                                                                \
     X(filter_code)                                                                                 \

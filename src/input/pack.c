@@ -95,7 +95,8 @@ static int set_format(struct archive *a, const char *archive)
     return nd_libarchive.write_set_format_gnutar(a);
 }
 
-static int put_header(struct archive *a, const char *archive, const char *name, uint64_t bytes)
+static int put_header(struct archive *a, const char *archive, const char *name,
+                      const struct nd_entry_header *header, uint64_t bytes)
 {
     struct archive_entry *entry = nd_libarchive.entry_new();
     int result;
@@ -110,6 +111,8 @@ static int put_header(struct archive *a, const char *archive, const char *name, 
     nd_libarchive.entry_set_filetype(entry, AE_IFREG);
     nd_libarchive.entry_set_perm(entry, 0644);
     nd_libarchive.entry_set_mtime(entry, 0, 0);
+    if (header)
+        nd_entry_header_put(header, entry);
     nd_libarchive.entry_set_size(entry, (la_int64_t)bytes);
     result = nd_libarchive.write_header(a, entry);
     nd_libarchive.entry_free(entry);
@@ -127,7 +130,7 @@ static int start(struct nd_packer *p, const char *compression, const char *archi
         return ARCHIVE_FATAL;
     if (archive)
         return ARCHIVE_OK;
-    return put_header(a, NULL, "data", 0);
+    return put_header(a, NULL, "data", NULL, 0);
 }
 
 struct nd_packer *nd_packer_new(const char *compression, const char *archive, nd_packer_sink *sink,
@@ -175,12 +178,13 @@ void nd_packer_free(struct nd_packer *p)
     free(p);
 }
 
-enum nd_status nd_packer_entry(struct nd_packer *p, const char *name, uint64_t bytes,
+enum nd_status nd_packer_entry(struct nd_packer *p, const char *name,
+                               const struct nd_entry_header *header, uint64_t bytes,
                                struct nd_error *err)
 {
     if (!*name && strcmp(p->kind, "zip") == 0)
         return nd_fail(err, ND_EINPUT, "a zip cannot hold an entry named ''");
-    return check(p, put_header(p->archive, p->kind, name, bytes), err);
+    return check(p, put_header(p->archive, p->kind, name, header, bytes), err);
 }
 
 enum nd_status nd_packer_write(struct nd_packer *p, const void *data, size_t len,

@@ -7,6 +7,8 @@
 #include <neardup/error.h>
 #include <neardup/types.h>
 
+#include "input/entry_header.h"
+
 /*
  * It stands beside the readers because libarchive is in this folder only.  The bytes that come out
  * depend on nothing but the bytes that went in: levels are fixed, no clock is asked.
@@ -26,8 +28,12 @@ struct nd_packer *nd_packer_new(const char *compression, const char *archive, nd
                                 void *context, struct nd_error *err);
 void nd_packer_free(struct nd_packer *p);
 
-/* Begin an entry of `bytes` bytes, which must then be written; only in archives. */
-enum nd_status nd_packer_entry(struct nd_packer *p, const char *name, uint64_t bytes,
+/*
+ * Begin an entry of `bytes` bytes, which must then be written; only in archives.  `header` (NULL:
+ * one without owner and time) is what is said of it beside its name.
+ */
+enum nd_status nd_packer_entry(struct nd_packer *p, const char *name,
+                               const struct nd_entry_header *header, uint64_t bytes,
                                struct nd_error *err);
 enum nd_status nd_packer_write(struct nd_packer *p, const void *data, size_t len,
                                struct nd_error *err);

@@ -7,11 +7,14 @@
 #include <neardup/input.h>
 
 /* A source and what reading it again needs; written before its first record is given out. */
+struct nd_entry_header;
 struct nd_source_kept {
     struct nd_source source;
     struct timespec time; /* of modification, when first read */
     uint64_t size;        /* of the file, when first read */
     int fd;               /* kept open for reading again, or -1 */
+    /* In an archive: its header, and entries that are no files before it, and behind the last. */
+    const struct nd_entry_header *header, *before, *after;
 };
 
 /* Block b holds FIRST << b of them, so that none ever moves while other threads read. */

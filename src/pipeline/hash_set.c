@@ -48,6 +48,11 @@ void nd_hash_set_expect(const struct nd_hash_set *s, uint64_t hash)
         __builtin_prefetch(&s->slot[(size_t)hash & (s->slots - 1)]);
 }
 
+bool nd_hash_set_has(const struct nd_hash_set *s, uint64_t hash)
+{
+    return s->slots && *find(s, hash + !hash);
+}
+
 bool nd_hash_set_add(struct nd_hash_set *s, uint64_t hash)
 {
     uint64_t *slot;

@@ -22,6 +22,8 @@ void nd_hash_set_release(struct nd_hash_set *s);
 /* Have what nd_hash_set_add reads brought into the processor's caches. */
 void nd_hash_set_expect(const struct nd_hash_set *s, uint64_t hash);
 
+bool nd_hash_set_has(const struct nd_hash_set *s, uint64_t hash);
+
 /* Whether the hash was there; it is from now on. */
 bool nd_hash_set_add(struct nd_hash_set *s, uint64_t hash);
 

@@ -223,12 +223,13 @@ static enum nd_status make_packer(struct nd_output *o, struct nd_error *err)
     return o->packer ? ND_OK : ND_EUNSUPPORTED;
 }
 
-enum nd_status nd_output_entry(struct nd_output *o, const char *name, uint64_t bytes,
+enum nd_status nd_output_entry(struct nd_output *o, const char *name,
+                               const struct nd_entry_header *header, uint64_t bytes,
                                struct nd_error *err)
 {
     enum nd_status status = make_packer(o, err);
 
-    return status == ND_OK ? nd_packer_entry(o->packer, name, bytes, err) : status;
+    return status == ND_OK ? nd_packer_entry(o->packer, name, header, bytes, err) : status;
 }
 
 enum nd_status nd_output_write(struct nd_output *o, const void *data, size_t len,

@@ -8,6 +8,7 @@
 #include <neardup/error.h>
 
 #include "base/publish.h"
+#include "input/entry_header.h"
 
 /*
  * What has a regular or absent name is written unseen, and given to the publisher once it is whole;
@@ -32,8 +33,9 @@ void nd_output_be_archive(struct nd_output *o, const char *archive);
 /* Before anything is written: it will be what is written, whatever its name says. */
 void nd_output_be_plain(struct nd_output *o);
 
-/* Begin an entry of an archive; its `bytes` bytes must follow. */
-enum nd_status nd_output_entry(struct nd_output *o, const char *name, uint64_t bytes,
+/* Begin an entry of an archive; its `bytes` bytes must follow (nd_packer_entry). */
+enum nd_status nd_output_entry(struct nd_output *o, const char *name,
+                               const struct nd_entry_header *header, uint64_t bytes,
                                struct nd_error *err);
 enum nd_status nd_output_write(struct nd_output *o, const void *data, size_t len,
                                struct nd_error *err);

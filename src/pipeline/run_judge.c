@@ -128,6 +128,9 @@ static enum nd_status judge_replaced(const struct nd_run *run, const struct nd_i
                        "%s: could not be read to its end, and is not replaced by what was read of "
                        "it",
                        f->path);
+    if (f->lacks_rewritten)
+        return nd_fail(err, ND_EINPUT, "%s: is not replaced, as %s in it would be lost", f->path,
+                       f->lacks_rewritten);
     if (too_many(f->bad_records, f->records, most, false))
         return refuse_bad(run, f->path, f->bad_records, f->records, most, err);
     return ND_OK;
@@ -169,6 +172,9 @@ static enum nd_status judge_nothing(const struct nd_run *run, struct nd_error *e
         return nd_fail(err, ND_EINPUT, "no input could be read");
     if (is_skipped)
         return nd_fail(err, ND_EINPUT, "no file holds text");
+    if (run->replaced.inode && !nd_input_sources(input))
+        return nd_fail(err, ND_EINPUT, "%s: holds no document, and is not replaced",
+                       nd_input_file(input, 0)->path);
     if (run->writes_output && !run->hands_on_bad && there.bytes && !run->replaced.inode)
         return nd_fail(err, ND_EINPUT,
                        "there is no document in the input, and '%s' is not empty: it is not "

@@ -2,9 +2,11 @@
 #define _GNU_SOURCE
 #include "pipeline/survivors.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "input/detect.h"
 #include "input/pack.h"
+#include "pipeline/hash_set.h"
 #include "pipeline/joint.h"
 #include "pipeline/mirror.h"
 #include "pipeline/output.h"
@@ -15,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 /* What one output file holds.  With a folder of outputs each has its own shape. */
 enum shape { SHAPE_UNKNOWN, SHAPE_RECORDS, SHAPE_PATHS, SHAPE_DOCUMENT, SHAPE_ARCHIVE, SHAPE_FILE };
@@ -31,6 +34,10 @@ struct nd_survivors {
     enum shape shape;               /* of `out`, or of -o */
     const struct nd_source *first;  /* that decided the shape */
     struct nd_joint joint;
+    bool keeps_others;       /* folders and links of archives */
+    bool has_survived;       /* the source, a file of an archive */
+    bool is_ended;           /* it, and what stands behind it is written */
+    struct nd_hash_set gone; /* names of such files that have not */
     bool in_entry; /* an archive's entry is collected in `entry`, its size being unknown */
     struct nd_spool *entry;
 };
@@ -48,6 +55,8 @@ struct nd_survivors *nd_survivors_new(const struct nd_survivors_params *params,
     s->name = params->output ? params->output : "-";
     s->by_link = params->by_link;
     s->replaces = params->replaced.inode != 0;
+    s->keeps_others = params->stage == ND_PUBLISH_RESULT;
+    s->gone.bytes_max = SIZE_MAX;
     if (params->folder)
         s->mirror = nd_mirror_new(params->publisher, params->folder, err);
     else
@@ -161,6 +170,41 @@ static enum nd_status put_record(struct nd_survivors *s, struct nd_view record,
     return status == ND_OK ? put(s, record, err) : status;
 }
 
+static const struct nd_entry_header *header_of(const struct nd_source *source)
+{
+    const struct nd_entry_header *before;
+
+    return nd_source_entry(source, &before);
+}
+
+/* Folders and links of an archive; but no link to a file that has been removed. */
+static enum nd_status put_others(struct nd_survivors *s, const struct nd_entry_header *h,
+                                 struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (; h && status == ND_OK; h = h->next)
+        if (h->kind != ND_ENTRY_LINK || !h->target ||
+            !nd_hash_set_has(&s->gone, nd_hash_bytes(h->target, strlen(h->target))))
+            status = nd_output_entry(s->out, h->name, h, 0, err);
+    return status;
+}
+
+/* The last file of the archive has been given. */
+static enum nd_status end_file(struct nd_survivors *s, struct nd_error *err)
+{
+    const struct nd_source *last = s->shape == SHAPE_ARCHIVE && s->out ? s->source : NULL;
+
+    if (!last || !s->keeps_others || s->is_ended)
+        return ND_OK;
+    s->is_ended = true;
+    if (last->entry && !last->is_container && !s->has_survived)
+        (void)nd_hash_set_add(&s->gone, nd_hash_bytes(last->entry, strlen(last->entry)));
+    if (s->gone.has_no_memory)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    return put_others(s, nd_source_entries_after(last), err);
+}
+
 /* The entry's size is known now: its header, then what was collected. */
 static enum nd_status end_entry(struct nd_survivors *s, struct nd_error *err)
 {
@@ -172,7 +216,7 @@ static enum nd_status end_entry(struct nd_survivors *s, struct nd_error *err)
         return ND_OK;
     s->in_entry = false;
     bytes = nd_spool_bytes(s->entry);
-    status = nd_output_entry(s->out, s->source->entry, bytes, err);
+    status = nd_output_entry(s->out, s->source->entry, header_of(s->source), bytes, err);
     while (status == ND_OK && at < bytes) {
         size_t len = bytes - at < (1 << 20) ? (size_t)(bytes - at) : (size_t)1 << 20;
 
@@ -237,6 +281,15 @@ static enum nd_status choose_single(struct nd_survivors *s, const struct nd_sour
     archive = nd_archive_of_name(name);
     if (s->replaces && shape == SHAPE_RECORDS)
         nd_output_be_compressed(s->single, source->compression);
+    if (shape == SHAPE_ARCHIVE && names_records(name))
+        return nd_fail(err, ND_EINVAL,
+                       "%s: is named as records, but %s holds documents, and gives a %s: name it "
+                       "so, or use --copy-to",
+                       name, source->path, source->archive);
+    if (shape == SHAPE_ARCHIVE && nd_output_descriptor(name) >= 0 &&
+        isatty(nd_output_descriptor(name)))
+        return nd_fail(err, ND_EINVAL, "a %s is not written to a terminal: use -o",
+                       archive ? archive : source->archive);
     if (shape == SHAPE_ARCHIVE)
         nd_output_be_archive(s->single, archive ? archive : source->archive);
     else if (archive)
@@ -302,11 +355,19 @@ enum nd_status nd_survivors_source(struct nd_survivors *s, const struct nd_sourc
                                    struct nd_error *err)
 {
     enum nd_status status = end_entry(s, err);
+    const struct nd_entry_header *before = NULL;
 
+    if (status == ND_OK)
+        status = end_file(s, err);
     if (status != ND_OK || is_passed_over(s, source))
         return status;
     status = s->single ? choose_single(s, source, err) : choose_mirrored(s, source, err);
     s->source = source;
+    s->has_survived = s->is_ended = false;
+    if (s->shape == SHAPE_ARCHIVE && s->keeps_others)
+        (void)nd_source_entry(source, &before);
+    if (status == ND_OK && before)
+        status = put_others(s, before, err);
     if (status == ND_OK && s->shape == SHAPE_ARCHIVE && source->entry && source->is_container)
         status = begin_entry(s, err);
     if (status == ND_OK && s->shape != SHAPE_PATHS && s->shape != SHAPE_FILE)
@@ -386,7 +447,8 @@ enum nd_status nd_survivors_add(struct nd_survivors *s, struct nd_view record, s
     case SHAPE_ARCHIVE:
         if (s->in_entry)
             break;
-        status = nd_output_entry(s->out, source->entry, record.len, err);
+        status = nd_output_entry(s->out, source->entry, header_of(source), record.len, err);
+        s->has_survived = true;
         return status == ND_OK ? nd_output_write(s->out, record.data, record.len, err) : status;
     default: break;
     }
@@ -411,10 +473,14 @@ enum nd_status nd_survivors_flush(struct nd_survivors *s, struct nd_error *err)
 
 enum nd_status nd_survivors_finish(struct nd_survivors *s, struct nd_error *err)
 {
-    enum nd_status status = close_file(s, err);
+    enum nd_status status = end_entry(s, err);
     struct nd_output *single = s->single;
     const char *archive = nd_archive_of_name(s->name);
 
+    if (status == ND_OK)
+        status = end_file(s, err);
+    if (status == ND_OK)
+        status = close_file(s, err);
     if (status != ND_OK || !single)
         return status;
     if (s->shape == SHAPE_UNKNOWN && archive) /* no input at all: an archive without entries */
@@ -441,5 +507,6 @@ void nd_survivors_free(struct nd_survivors *s)
     nd_output_discard(s->single);
     nd_mirror_free(s->mirror);
     nd_spool_free(s->entry);
+    nd_hash_set_release(&s->gone);
     free(s);
 }
