@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <unistd.h>
 
@@ -31,8 +32,11 @@ static void stop_at_lost_page(int signal_number)
     static const char message[] =
         "neardup: an index or df table was cut short while it was read, or its device failed\n"
         "neardup: stopped\n";
+    static atomic_flag is_stopping = ATOMIC_FLAG_INIT;
 
     (void)signal_number;
+    while (atomic_flag_test_and_set(&is_stopping)) /* another thread met it first, and will end */
+        pause();
     nd_run_abandon();
     nd_hamming_file_abandon();
     (void)!write(STDERR_FILENO, message, sizeof message - 1);
@@ -41,7 +45,7 @@ static void stop_at_lost_page(int signal_number)
 
 static void handle_lost_pages(void)
 {
-    struct sigaction action = {.sa_handler = stop_at_lost_page, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = stop_at_lost_page};
 
     sigemptyset(&action.sa_mask);
     sigaction(SIGBUS, &action, NULL);

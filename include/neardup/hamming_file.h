@@ -20,8 +20,8 @@ extern "C" {
  *
  * Writers exclude one another by a lock (flock) on the file; readers never wait, and see what the
  * file held when they opened it.  A writer that is killed leaves the file as it was or as it should
- * be; NAME.neardup-new, which may be left beside it, is no longer needed, and the next writer
- * removes it.
+ * be; where the file system knows no files without a name, it may leave .neardup- and 20 characters
+ * beside it, which the next writer removes.
  *
  * Caveats: an open file is mapped, and must not shrink until it is closed: reading what was cut off
  * raises SIGBUS, which kills a process without a handler for it; the library installs none.  Its
@@ -74,7 +74,7 @@ struct nd_hamming_shape {
  * there is replaced.  Needs 36 bytes of memory a fingerprint, its own bytes once more, and 8 where
  * ids are texts.  ND_EINVAL: the shape or an entry is wrong, or there are more than 2^32 - 1;
  * ND_EUNSUPPORTED: a codec for fewer bits; ND_ENOMEM; ND_EIO, also where another process is writing
- * it.
+ * it; ND_ECHANGED: another file has got its name meanwhile.
  */
 ND_API enum nd_status nd_hamming_file_build(const char *path, const struct nd_hamming_shape *shape,
                                             const struct nd_hamming_entries *entries,
@@ -86,8 +86,8 @@ ND_API enum nd_status nd_hamming_file_write(const char *path, const struct nd_ha
                                             size_t n, struct nd_error *err);
 
 /*
- * Add to an index, all or nothing: when this returns ND_OK all are there, synced.  Statuses as of
- * _build, and ND_EINPUT: no such file of ours, or a damaged one.
+ * Add to an index, all or nothing: when this returns ND_OK all are there, synced; else none is.
+ * Statuses as of _build, and ND_EINPUT: no such file of ours, or a damaged one.
  */
 ND_API enum nd_status nd_hamming_file_add(const char *path,
                                           const struct nd_hamming_entries *entries,

@@ -393,7 +393,8 @@ static int rename_whole(struct nd_temporary *t)
 
 static enum nd_status not_written(const struct nd_temporary *t, struct nd_error *err)
 {
-    return nd_fail(err, ND_EIO, "%s: cannot be written: %s", t->target, strerror(errno));
+    return nd_fail(err, errno == ENOMEM ? ND_ENOMEM : ND_EIO, "%s: cannot be written: %s",
+                   t->target, strerror(errno));
 }
 
 enum nd_status nd_temporary_finish(struct nd_temporary *t, bool sync, struct nd_error *err)
@@ -434,18 +435,45 @@ static int take_name(struct nd_temporary *t)
     return rename(t->name, t->target);
 }
 
-enum nd_status nd_temporary_publish(struct nd_temporary *t, struct nd_error *err)
+/* The same, but nothing is replaced: EEXIST. */
+static int take_new_name(struct nd_temporary *t)
+{
+    if (!t->name)
+        return link_nameless(t, t->target, false);
+    if (renameat2(AT_FDCWD, t->name, AT_FDCWD, t->target, RENAME_NOREPLACE) == 0)
+        return 0;
+    if ((errno != EINVAL && errno != ENOSYS) || link(t->name, t->target) != 0)
+        return -1;
+    (void)unlink(t->name); /* the file system has no such renaming */
+    return 0;
+}
+
+static enum nd_status publish(struct nd_temporary *t, int (*take)(struct nd_temporary *t),
+                              struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
-    if (take_name(t) != 0) {
-        status =
-            nd_fail(err, ND_EIO, "%s: cannot be given its name: %s", t->target, strerror(errno));
+    if (take(t) != 0) {
+        status = nd_fail(err,
+                         errno == EEXIST   ? ND_ECHANGED
+                         : errno == ENOMEM ? ND_ENOMEM
+                                           : ND_EIO,
+                         "%s: cannot be given its name: %s", t->target, strerror(errno));
         if (t->name)
             unlink(t->name);
     }
     unclaim(t);
     return status;
+}
+
+enum nd_status nd_temporary_publish(struct nd_temporary *t, struct nd_error *err)
+{
+    return publish(t, take_name, err);
+}
+
+enum nd_status nd_temporary_publish_new(struct nd_temporary *t, struct nd_error *err)
+{
+    return publish(t, take_new_name, err);
 }
 
 enum nd_status nd_temporary_keep_beside(struct nd_temporary *t, char **name, struct nd_error *err)
@@ -555,78 +583,4 @@ void nd_temporary_remove_stale_in(const char *folder)
         if (is_ours(e->d_name, &is_whole))
             remove_if_stale(dirfd(directory), e->d_name, is_whole);
     (void)closedir(directory);
-}
-
-/* An empty file, locked.  -1: errno says why; EWOULDBLOCK: somebody else has it. */
-static int open_locked(const char *name)
-{
-    for (;;) {
-        int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666), because;
-        bool locked;
-
-        if (fd < 0)
-            return -1;
-        locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
-        if (locked && !is_still(name, fd)) {
-            close(fd);
-            continue;
-        }
-        if (locked && ftruncate(fd, 0) == 0)
-            return fd;
-        because = errno;
-        close(fd);
-        errno = because;
-        return -1;
-    }
-}
-
-void nd_temporary_remove_locked(const char *target)
-{
-    char *name;
-    int fd;
-
-    if (asprintf(&name, "%s.neardup-new", target) < 0)
-        return;
-    fd = open(name, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && is_still(name, fd))
-        unlink(name);
-    if (fd >= 0)
-        close(fd);
-    free(name);
-}
-
-struct nd_temporary *nd_temporary_create_locked(const char *target, int *fd, enum nd_status *status,
-                                                struct nd_error *err)
-{
-    struct nd_temporary *t = claim();
-    sigset_t all, before;
-    int because;
-
-    if (t) {
-        t->target = strdup(target);
-        if (asprintf(&t->name, "%s.neardup-new", target) < 0)
-            t->name = NULL;
-    }
-    if (!t || !t->target || !t->name) {
-        if (t)
-            unclaim(t);
-        *status = nd_fail(err, ND_ENOMEM, "out of memory");
-        return NULL;
-    }
-    /* Not live before it is ours; and no signal in between, after which nobody would remove it. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    *fd = open_locked(t->name);
-    because = errno;
-    if (*fd >= 0)
-        atomic_store(&t->state, LIVE);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (*fd >= 0)
-        return t;
-    errno = because;
-    *status = errno == EWOULDBLOCK
-                  ? nd_fail(err, ND_EIO, "%s: another process is writing it", target)
-                  : nd_fail(err, ND_EIO, "%s: cannot be created: %s", t->name, strerror(errno));
-    unclaim(t);
-    return NULL;
 }

@@ -35,6 +35,8 @@ enum nd_status nd_temporary_finish(struct nd_temporary *t, bool sync, struct nd_
 
 /* Give it its target's name; it is then no more to be touched.  ND_EIO, and it is removed. */
 enum nd_status nd_temporary_publish(struct nd_temporary *t, struct nd_error *err);
+/* The same where nothing has the name: ND_ECHANGED where something has it by now. */
+enum nd_status nd_temporary_publish_new(struct nd_temporary *t, struct nd_error *err);
 
 /*
  * Keep it beside its target, as TARGET.neardup-kept, or with a number behind that where there is
@@ -59,16 +61,5 @@ int nd_temporary_spool(const char *folder);
 
 /* Remove all.  Safe in a signal handler, after which the process must end. */
 void nd_temporary_abandon(void);
-
-/*
- * The same as TARGET.neardup-new, locked (flock) while it is open, so that nobody else writes it at
- * the same time: ND_EIO says so.  What a killed process left under that name is written over. NULL:
- * see *status.
- */
-struct nd_temporary *nd_temporary_create_locked(const char *target, int *fd, enum nd_status *status,
-                                                struct nd_error *err);
-
-/* Remove what a killed process left under that name; not what another one is writing. */
-void nd_temporary_remove_locked(const char *target);
 
 #endif

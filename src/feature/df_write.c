@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/hash.h"
+#include "base/publish.h"
 #include "feature/df_builder.h"
 
 enum { LEAST_BUFFER = 1 << 12, GREATEST_BUFFER = 1 << 18, AT_ONCE = 1 << 16 };
@@ -156,8 +158,13 @@ static void write_parts(struct writer *w, const struct nd_df_run *run, const cha
 static enum nd_status write_table(struct writer *w, const struct nd_df_run *run,
                                   const char *features, const char *path, struct nd_error *err)
 {
-    enum nd_status status = nd_result_file_open(&w->out, path, NULL, 0, err);
+    struct stat about;
+    enum nd_status status;
 
+    /* A table is sought in: a pipe or a device cannot take it, and a pipe would be waited for. */
+    if (nd_output_descriptor(path) >= 0 || (stat(path, &about) == 0 && !S_ISREG(about.st_mode)))
+        return nd_fail(err, ND_EIO, "%s: is no regular file", path);
+    status = nd_result_file_open(&w->out, path, NULL, 0, err);
     if (status != ND_OK)
         return status;
     w->stream = nd_result_file_stream(w->out);

@@ -3,11 +3,8 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/temporary.h"
@@ -89,7 +86,7 @@ static enum nd_status copy_kept(struct change *c, int fd, const char *name, stru
     return status;
 }
 
-/* Two headers, all synced. */
+/* All of it, with two headers. */
 static enum nd_status write_whole(struct change *c, const struct nd_hamming_target *t, int fd,
                                   struct nd_error *err)
 {
@@ -101,32 +98,36 @@ static enum nd_status write_whole(struct change *c, const struct nd_hamming_targ
     nd_hamming_header_write(&c->header, page);
     for (unsigned i = 0; i < ND_HAMMING_HEADERS && status == ND_OK; i++)
         status = nd_hamming_write_at(fd, t->path, page, sizeof page, i * sizeof page, err);
-    if (status == ND_OK && ((t->mode && fchmod(fd, t->mode) != 0) || fsync(fd) != 0))
-        status = nd_hamming_target_failed(t, err);
     return status;
 }
 
-/* Write the file anew, and let it take the name. */
+/* Write the file anew, and let it take the name, which belongs to the locked file or to none. */
 static enum nd_status replace(struct change *c, const struct nd_hamming_target *t,
                               struct nd_error *err)
 {
     struct nd_temporary *temporary = NULL;
     int fd, folder = -1;
+    struct nd_error why;
     enum nd_status status = nd_hamming_target_folder(t, &folder, err);
 
     if (status != ND_OK)
         return status;
-    temporary = nd_temporary_create_locked(t->name, &fd, &status, err);
+    temporary = nd_temporary_create(t->name, &fd, &why);
     if (!temporary) {
         close(folder);
-        return status;
+        return nd_fail(err, why.status, "%s", why.message);
     }
     status = write_whole(c, t, fd, err);
     if (status == ND_OK)
+        status = nd_temporary_finish(temporary, true, err);
+    if (status == ND_OK)
+        status = nd_hamming_target_check(t, err);
+    if (status != ND_OK)
+        nd_temporary_discard(temporary);
+    else if (t->fd >= 0)
         status = nd_temporary_publish(temporary, err);
     else
-        nd_temporary_discard(temporary);
-    close(fd);           /* with the lock, so not before */
+        status = nd_temporary_publish_new(temporary, err);
     if (status == ND_OK) /* the name is there, whether the folder can be synced or not */
         (void)fsync(folder);
     close(folder);
@@ -182,6 +183,8 @@ static enum nd_status append(struct change *c, const struct nd_hamming_target *t
         status = nd_hamming_target_failed(t, err);
     c->header.generation++;
     nd_hamming_header_write(&c->header, page);
+    if (status == ND_OK)
+        status = nd_hamming_target_check(t, err);
     if (status != ND_OK) {
         (void)!ftruncate(t->fd, (off_t)before);
         return status;
@@ -379,7 +382,6 @@ enum nd_status nd_hamming_file_add(const char *path, const struct nd_hamming_ent
 
     if (status != ND_OK)
         return status;
-    nd_temporary_remove_stale(target.name);
     status = nd_hamming_file_map(&file, target.fd, path, err);
     if (status == ND_OK)
         status =

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/temporary.h"
+
 enum nd_status nd_hamming_target_failed(const struct nd_hamming_target *t, struct nd_error *err)
 {
     return nd_fail(err, ND_EIO, "%s: cannot be written: %s", t->path, strerror(errno));
@@ -22,16 +24,33 @@ void nd_hamming_target_release(struct nd_hamming_target *t)
     free(t->name);
 }
 
+static bool is_still(const struct nd_hamming_target *t)
+{
+    struct stat open_file, named;
+
+    return fstat(t->fd, &open_file) == 0 && stat(t->name, &named) == 0 &&
+           named.st_dev == open_file.st_dev && named.st_ino == open_file.st_ino;
+}
+
+enum nd_status nd_hamming_target_check(const struct nd_hamming_target *t, struct nd_error *err)
+{
+    if (t->fd < 0 || is_still(t))
+        return ND_OK;
+    return nd_fail(err, ND_ECHANGED, "%s: was replaced meanwhile, and stays as it is", t->path);
+}
+
 /*
  * Open and lock what has the name now: who waited for the lock while the file was replaced would
  * have the old one.
  */
 static enum nd_status open_locked(struct nd_hamming_target *t, struct nd_error *err)
 {
-    struct stat open_file, named;
+    struct stat open_file;
 
     for (;;) {
-        t->fd = open(t->name, O_RDWR | O_CLOEXEC);
+        t->fd = open(t->name, O_RDWR | O_NONBLOCK | O_CLOEXEC); /* it may be a pipe */
+        if (t->fd < 0 && errno == ENOENT && lstat(t->name, &open_file) == 0)
+            return nd_fail(err, ND_EIO, "%s: is a symbolic link to nothing", t->path);
         if (t->fd < 0 && errno == ENOENT)
             return ND_OK;
         if (t->fd < 0 || fstat(t->fd, &open_file) != 0)
@@ -42,13 +61,10 @@ static enum nd_status open_locked(struct nd_hamming_target *t, struct nd_error *
             return errno == EWOULDBLOCK
                        ? nd_fail(err, ND_EIO, "%s: another process is writing it", t->path)
                        : nd_fail(err, ND_EIO, "%s: cannot be locked: %s", t->path, strerror(errno));
-        if (stat(t->name, &named) == 0 && named.st_dev == open_file.st_dev &&
-            named.st_ino == open_file.st_ino)
-            break;
+        if (is_still(t))
+            return ND_OK;
         close(t->fd);
     }
-    t->mode = open_file.st_mode & 07777;
-    return ND_OK;
 }
 
 enum nd_status nd_hamming_target_open(struct nd_hamming_target *t, const char *path,
@@ -67,7 +83,9 @@ enum nd_status nd_hamming_target_open(struct nd_hamming_target *t, const char *p
     status = open_locked(t, err);
     if (status == ND_OK && t->fd < 0 && must_exist)
         status = nd_fail(err, ND_EIO, "%s: %s", path, strerror(ENOENT));
-    if (status != ND_OK)
+    if (status == ND_OK)
+        nd_temporary_remove_stale(t->name);
+    else
         nd_hamming_target_release(t);
     return status;
 }

@@ -249,7 +249,8 @@ for d in range(20):
     run neardup df build -q --strict small.jsonl -o t.df
     [ "$status" -eq 2 ]
     [ ! -e t.df ]
-    neardup df build -q small.jsonl -o t.df
+    run neardup df build -q small.jsonl -o t.df
+    [ "$status" -eq 3 ]
     [ "$(ls)" = $'small.jsonl\nt.df' ]
     for bad in --memory=5k --count=0 --sample=x --drop=1.5; do
         run neardup df build "$bad" small.jsonl -o t.df

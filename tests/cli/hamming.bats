@@ -296,9 +296,37 @@ for row in sorted(rows, key=lambda r: (int(r[0]), int(r[2]), int(r[1]) if number
             neardup index verify index
             neardup index info index | grep -Eqx 'fingerprints: (1000|60000|61000)'
             neardup index add index less # trips over nothing, and clears away
-            [ ! -e index.neardup-new ]
+            [ -z "$(ls -A | grep '^\.neardup-' || true)" ]
         done
     done
+}
+
+@test "an index is written past what was planted beside it" {
+    fingerprints 100 64 | sed 's/\t.*//' >file
+    for what in "mkfifo index.neardup-new" "ln -s precious index.neardup-new" \
+        "cp precious index.neardup-new"; do
+        rm -f index index.neardup-new
+        echo precious >precious
+        $what
+        timeout 60 "$NEARDUP" index build file -o index
+        timeout 60 "$NEARDUP" index add index file
+        timeout 60 "$NEARDUP" index merge index
+        [ -e index.neardup-new ]
+        [ "$(cat precious)" = precious ]
+        neardup index verify index
+        [ -p index.neardup-new ] || [ "$(cat index.neardup-new)" = precious ]
+    done
+    ln -s nothing/there dangling
+    run neardup index build file -o dangling
+    [ "$status" -eq 2 ]
+    [ -L dangling ]
+    mkdir real
+    ln -s real/index link
+    neardup index build file -o real/index
+    chmod 640 real/index
+    neardup index build file -o link
+    [ -L link ]
+    [ "$(stat -c %a real/index)" = 640 ]
 }
 
 @test "a signal leaves no temporary file" {
@@ -308,10 +336,10 @@ for row in sorted(rows, key=lambda r: (int(r[0]), int(r[2]), int(r[1]) if number
         for _ in 1 2 3 4 5; do
             rm -f index
             "$NEARDUP" index build file -o index &
-            until [ -e index.neardup-new ] || [ -e index ]; do :; done
+            sleep 0.0$((RANDOM % 10))
             kill -$signal $! 2>kill.err || true
             wait $! || caught=1
-            [ ! -e index.neardup-new ]
+            [ -z "$(ls -A | grep '^\.neardup-' || true)" ]
         done
         [ -e index ] || [ $caught -eq 1 ]
     done

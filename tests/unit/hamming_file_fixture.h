@@ -3,6 +3,7 @@
 #ifndef TESTS_HAMMING_FILE_FIXTURE_H
 #define TESTS_HAMMING_FILE_FIXTURE_H
 
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -228,6 +229,20 @@ static inline void check_entries(const struct nd_hamming_file *file, const struc
     }
     free(row);
     free(id);
+}
+
+/* How many temporary files of writers stand in a folder. */
+static inline size_t count_temporaries(const char *folder)
+{
+    DIR *directory = opendir(folder);
+    const struct dirent *e;
+    size_t n = 0;
+
+    assert_non_null(directory);
+    while ((e = readdir(directory)))
+        n += strncmp(e->d_name, ".neardup-", 9) == 0;
+    closedir(directory);
+    return n;
 }
 
 static inline unsigned char *read_whole(const char *path, size_t *len)
