@@ -1,7 +1,16 @@
-/* neardup.h - everything public, in the order of the flow */
+/* neardup.h - everything public */
 #ifndef NEARDUP_H
 #define NEARDUP_H
 
+/*
+ * Most of it is in libneardup (pkg-config neardup).  What reads files is in libneardup_files
+ * (pkg-config neardup-files, which brings libneardup along): input.h, run.h, run_df.h, uses.h.  Who
+ * calls nothing of these links the first alone.
+ *
+ * What holds of all of it: a handle says beside its struct which calls may run at once, and each call
+ * what it leaves behind where it fails; a call that takes parameters refuses those out of range; the
+ * library has no state of its own, installs no signal handler, and its threads block all signals.
+ */
 #include <neardup/compare.h>
 #include <neardup/cpu.h>
 #include <neardup/dedup.h>
@@ -12,12 +21,16 @@
 #include <neardup/hamming_file.h>
 #include <neardup/hamming_stats.h>
 #include <neardup/index.h>
+#include <neardup/input.h>
 #include <neardup/method.h>
 #include <neardup/ratio.h>
 #include <neardup/recipe.h>
 #include <neardup/result_file.h>
+#include <neardup/run.h>
+#include <neardup/run_df.h>
 #include <neardup/signature.h>
 #include <neardup/sketch.h>
+#include <neardup/terminal.h>
 #include <neardup/text.h>
 #include <neardup/types.h>
 #include <neardup/uses.h>

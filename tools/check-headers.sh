@@ -1,7 +1,14 @@
 #!/usr/bin/env bash
-# check-headers.sh - each public header compiles alone, as C99 and as C++11
+# check-headers.sh - neardup.h has every public header, and each compiles alone, as C99 and C++11
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+for header in include/neardup/*.h; do
+    grep -q "^#include <${header#include/}>" include/neardup.h || {
+        echo "include/neardup.h leaves out ${header#include/}" >&2
+        exit 1
+    }
+done
 
 warnings=(-Wall -Wextra -pedantic -Werror -fsyntax-only -Iinclude)
 for header in include/neardup.h include/neardup/*.h; do

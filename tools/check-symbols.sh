@@ -8,9 +8,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # A declaration may go over lines: join each to its parenthesis.
-declared() {
-    cat include/neardup/*.h src/*/*.h | grep -v '^ *#' | tr '\n' ' ' | grep -oE 'ND_API [^(;]*\(' |
+declared_in() { # FILE ...
+    cat "$@" | grep -v '^ *#' | tr '\n' ' ' | grep -oE 'ND_API [^(;]*\(' |
         sed -E 's/.*[^a-z0-9_]([a-z0-9_]+)\($/\1/' | sort
+}
+declared() {
+    declared_in include/neardup/*.h src/*/*.h
 }
 exported() {
     for library in "$@"; do nm -D --defined-only "$library"; done | awk '{print $3}' | sort
@@ -20,5 +23,28 @@ if ! diff <(declared) <(exported "$@") >build/symbols.diff; then
     sed -n 's/^< /declared ND_API, but not exported: /p; s/^> /exported, but not declared (or twice): /p' \
         build/symbols.diff >&2
     exit 1
+fi
+
+# What neardup.h says of the second library: the headers whose functions it has.
+if [ $# = 2 ]; then
+    for header in include/neardup/*.h; do
+        functions=$(declared_in "$header" || true) # types.h has none
+        [ -n "$functions" ] || continue
+        has=$(comm -12 <(echo "$functions") <(exported "$2") | wc -l)
+        case $(basename "$header") in
+        input.h | run.h | run_df.h | uses.h) expected=$(echo "$functions" | wc -l) ;;
+        *) expected=0 ;;
+        esac
+        if [ "$has" != "$expected" ]; then
+            echo "$header: $has functions are in $2, not $expected" >&2
+            exit 1
+        fi
+    done
+    for name in input.h run.h run_df.h uses.h; do
+        grep -q " \* .*$name" include/neardup.h || {
+            echo "include/neardup.h does not say where $name is" >&2
+            exit 1
+        }
+    done
 fi
 echo "$(exported "$@" | wc -l) functions"

@@ -143,6 +143,12 @@ struct nd_problem {
     const char *message; /* begins with the file's name, and line where there is one */
 };
 
+/*
+ * An input.  One thread at a time reads, any one; meanwhile others may do what is said to be safe
+ * from any thread.  From inside `report` nd_input_read is refused (ND_EINVAL), and nd_input_close
+ * is put off until nd_input_read returns.  It has no threads, and goes on in a child process, which
+ * shares the place in its open file with the parent: only one of them may read.
+ */
 struct nd_input;
 
 /*
@@ -167,8 +173,9 @@ ND_API void nd_batch_release(struct nd_batch *batch);
 
 /*
  * The next records: at most about max_bytes (one record at least, whatever its size) and
- * max_records. 1: batch holds some; 0: the end of all inputs; < 0: ND_ENOMEM, nothing else (what is
- * wrong with a file goes to `report`, and the next one is read).
+ * max_records. 1: batch holds some; 0: the end of all inputs; ND_ENOMEM, after which the input can
+ * only be closed and this is ND_EINVAL, as it is from inside `report`.  What is wrong with a file
+ * is no failure: it goes to `report`, and the next one is read.
  */
 ND_API int nd_input_read(struct nd_input *input, size_t max_bytes, size_t max_records,
                          struct nd_batch *batch, struct nd_error *err);

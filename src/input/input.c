@@ -104,16 +104,20 @@ struct nd_input *nd_input_open(const char *const *paths, size_t n_paths,
     return input;
 }
 
-void nd_input_close(struct nd_input *input)
+void nd_input_release(struct nd_input *input)
 {
-    if (!input)
-        return;
     nd_input_end(input);
     nd_sources_release(&input->sources);
     free(input->paths.file);
     free(input->given);
     nd_arena_release(&input->strings);
     free(input);
+}
+
+void nd_input_close(struct nd_input *input)
+{
+    if (input && nd_handle_may_free(&input->handle))
+        nd_input_release(input);
 }
 
 size_t nd_input_sources(const struct nd_input *input)

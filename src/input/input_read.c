@@ -260,8 +260,8 @@ static void publish(struct nd_input *input, struct nd_batch *batch)
     atomic_store_explicit(&input->done, done, memory_order_relaxed);
 }
 
-int nd_input_read(struct nd_input *input, size_t max_bytes, size_t max_records,
-                  struct nd_batch *batch, struct nd_error *err)
+static int read_batch(struct nd_input *input, size_t max_bytes, size_t max_records,
+                      struct nd_batch *batch, struct nd_error *err)
 {
     struct filling f = {.batch = batch, .max_bytes = max_bytes, .max_records = max_records};
     int status = nd_input_list(input, err);
@@ -287,6 +287,22 @@ int nd_input_read(struct nd_input *input, size_t max_bytes, size_t max_records,
                        input->file.path ? input->file.path : "the input");
     publish(input, batch);
     return batch->count > 0;
+}
+
+/* What memory ended in the midst of is lost, and what comes after it would be taken for all. */
+int nd_input_read(struct nd_input *input, size_t max_bytes, size_t max_records,
+                  struct nd_batch *batch, struct nd_error *err)
+{
+    int got = nd_handle_enter(&input->handle, ND_CALL_CHANGES, err);
+
+    if (got != ND_OK)
+        return got;
+    got = read_batch(input, max_bytes, max_records, batch, err);
+    if (got < 0)
+        nd_handle_break(&input->handle, (enum nd_status)got);
+    if (nd_handle_leave(&input->handle, ND_CALL_CHANGES))
+        nd_input_release(input);
+    return got;
 }
 
 void nd_batch_release(struct nd_batch *batch)

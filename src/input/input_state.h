@@ -8,6 +8,7 @@
 
 #include <neardup/input.h>
 
+#include "base/handle.h"
 #include "base/memory.h"
 #include "input/archive_stream.h"
 #include "input/byte_stream.h"
@@ -55,6 +56,7 @@ struct nd_open_source {
 };
 
 struct nd_input {
+    struct nd_handle handle; /* whether it is being read */
     struct nd_input_options options;
     struct nd_reporter reporter;
     const char **given;
@@ -85,6 +87,9 @@ struct nd_batch_memory {
  * cannot be opened is reported on the way.
  */
 int nd_input_next_source(struct nd_input *input);
+
+/* All of it, once no call is in it. */
+void nd_input_release(struct nd_input *input);
 
 /* How much to look at of what comes next: no more than a small plain file has. */
 size_t nd_input_detect_bytes(const struct nd_input *input);
