@@ -39,9 +39,9 @@ static bool grow(struct nd_rarity *r, size_t all)
     size_t n = r->n_seen ? r->n_seen : LEAST;
     uint16_t *more;
 
-    if (r->n_seen >= 2 * all && r->n_seen)
+    if (r->n_seen >= all / 2 && r->n_seen)
         return true;
-    while (n < 4 * all)
+    while (n < all)
         n *= 2;
     more = calloc(n, sizeof *more);
     if (!more)

@@ -24,7 +24,8 @@ size_t nd_rarity_bytes(const struct nd_rarity *r);
 /* Forget all counts and the order; the memory is kept. */
 void nd_rarity_clear(struct nd_rarity *r);
 
-/* Count n keys; at least twice as many places as `all` keys there are.  False: out of memory. */
+/* Count n keys; at least half as many places as `all` keys there are, which occur more than once as
+ * a rule.  False: out of memory. */
 bool nd_rarity_count(struct nd_rarity *r, const uint64_t *key, size_t n, size_t all);
 
 /* What the order will be, and have it so: sets must be listed anew.  NULL: out of memory. */

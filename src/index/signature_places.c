@@ -10,6 +10,14 @@ static size_t prefix(size_t n, size_t need)
     return need > n ? 0 : n - need + 1;
 }
 
+/* The same, and so many more that a match shares `more` + 1 of them. */
+static size_t longer_prefix(size_t n, size_t need, size_t more)
+{
+    size_t least = prefix(n, need);
+
+    return least && least + more < n ? least + more : least ? n : 0;
+}
+
 /* How many of n values a match shares at least. */
 static size_t need_of(const struct nd_signature_lookup *lookup, size_t n)
 {
@@ -83,26 +91,33 @@ static bool choose_sized(const struct nd_rarity *r, const uint64_t *key, size_t 
 }
 
 bool nd_places_listed(const struct nd_rarity *r, const struct nd_signature_lookup *lookup,
-                      const uint64_t *key, size_t n, struct nd_key_list *out)
+                      const uint64_t *key, size_t n, size_t more, struct nd_key_list *out)
 {
     unsigned sizes = is_sized(lookup) ? sizes_of(lookup, n) : 0;
     size_t take = lookup->way == ND_LOOKUP_VALUES ? prefix(n, need_of(lookup, n)) : n;
 
     if (is_sized(lookup))
-        return choose_sized(r, key, n, take, sizes, sizes, out);
+        return choose_sized(r, key, n, longer_prefix(n, need_of(lookup, n), more), sizes, sizes,
+                            out);
     return nd_rarity_choose(r, key, n, take, out) &&
            (!lookup->of_lesser || choose_whole(r, key, n, prefix(n, lookup->least), out));
 }
 
 bool nd_places_asked(const struct nd_rarity *r, const struct nd_signature_lookup *lookup,
-                     const uint64_t *key, size_t n, struct nd_key_list *out)
+                     const uint64_t *key, size_t n, size_t more, struct nd_key_list *out,
+                     size_t *shared)
 {
     const uint64_t p = lookup->share.p, q = lookup->share.q;
-    size_t take = lookup->way == ND_LOOKUP_VALUES ? prefix(n, need_of(lookup, n)) : n;
+    size_t need = need_of(lookup, n);
+    size_t take = lookup->way == ND_LOOKUP_VALUES ? prefix(n, need) : n;
 
-    if (is_sized(lookup))
-        return choose_sized(r, key, n, take, sizes_of(lookup, (n * p + q - 1) / q),
-                            sizes_of(lookup, n * q / p), out);
+    *shared = 1;
+    if (is_sized(lookup)) {
+        *shared = need > more ? more + 1 : need > 1 ? need : 1;
+        return choose_sized(r, key, n, longer_prefix(n, need, more),
+                            sizes_of(lookup, (n * p + q - 1) / q), sizes_of(lookup, n * q / p),
+                            out);
+    }
     if (!lookup->of_lesser)
         return nd_rarity_choose(r, key, n, take, out);
     /* A lesser set that matches may share little of this one; a greater one lists nearly all. */

@@ -15,12 +15,17 @@
  * nearly all in other places ("whole").
  */
 
-/* Append where a row is listed, and where those are listed that match it, by one look-up of which
- * it has these n keys.  False: out of memory. */
+/*
+ * Append where a row is listed, and where those are listed that match it, by one look-up of which
+ * it has these n keys.  Sets of like size are listed and asked for under `more` values more, of
+ * which a match then shares *shared: the rarest `more` + 1 that two sets share are among both, or
+ * all that they share.  False: out of memory.
+ */
 bool nd_places_listed(const struct nd_rarity *r, const struct nd_signature_lookup *lookup,
-                      const uint64_t *key, size_t n, struct nd_key_list *out);
+                      const uint64_t *key, size_t n, size_t more, struct nd_key_list *out);
 bool nd_places_asked(const struct nd_rarity *r, const struct nd_signature_lookup *lookup,
-                     const uint64_t *key, size_t n, struct nd_key_list *out);
+                     const uint64_t *key, size_t n, size_t more, struct nd_key_list *out,
+                     size_t *shared);
 
 /* The places that one of a row's n keys may have been listed under, whatever the order was then:
  * one, or two of containment. */
