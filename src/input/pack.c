@@ -252,3 +252,19 @@ const char *nd_archive_of_name(const char *name)
         return "tar";
     return len > 4 && !strcasecmp(name + len - 4, ".zip") ? "zip" : NULL;
 }
+
+bool nd_name_is_of_records(const char *name)
+{
+    static const char *const kinds[] = {".jsonl", ".ndjson", ".csv", ".tsv", ".mbox"};
+    size_t len = strlen(name), i = find_ending(name);
+
+    if (i < sizeof endings / sizeof *endings)
+        len -= strlen(endings[i].ending);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        size_t n = strlen(kinds[k]);
+
+        if (len > n && strncasecmp(name + len - n, kinds[k], n) == 0)
+            return true;
+    }
+    return false;
+}

@@ -2,6 +2,7 @@
 #ifndef ND_INPUT_PACK_H
 #define ND_INPUT_PACK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <neardup/error.h>
@@ -44,5 +45,7 @@ enum nd_status nd_packer_finish(struct nd_packer *p, struct nd_error *err);
 const char *nd_compression_of_name(const char *name);
 /* The kind of archive that a file's name asks for, a compression's ending put aside, or NULL. */
 const char *nd_archive_of_name(const char *name);
+/* Whether a file's name asks for plain records, even where they come out of an archive. */
+bool nd_name_is_of_records(const char *name);
 
 #endif

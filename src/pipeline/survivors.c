@@ -74,26 +74,9 @@ void nd_survivors_take_documents(struct nd_survivors *s)
     s->takes_documents = true;
 }
 
-/* Whether a name asks for plain records, even where they come out of an archive. */
-static bool names_records(const char *name)
-{
-    static const char *const endings[] = {".jsonl", ".ndjson", ".csv", ".tsv", ".mbox"};
-    size_t len = name ? strlen(name) : 0;
-
-    if (len && strcmp(nd_compression_of_name(name), "none") != 0)
-        len = (size_t)(strrchr(name, '.') - name);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t n = strlen(endings[i]);
-
-        if (len > n && strncasecmp(name + len - n, endings[i], n) == 0)
-            return true;
-    }
-    return false;
-}
-
 static enum shape shape_of(const struct nd_survivors *s, const struct nd_source *source)
 {
-    if (source->archive && !(s->single && source->is_container && names_records(s->name)))
+    if (source->archive && !(s->single && source->is_container && nd_name_is_of_records(s->name)))
         return SHAPE_ARCHIVE;
     if (source->is_container)
         return SHAPE_RECORDS;
@@ -281,7 +264,7 @@ static enum nd_status choose_single(struct nd_survivors *s, const struct nd_sour
     archive = nd_archive_of_name(name);
     if (s->replaces && shape == SHAPE_RECORDS)
         nd_output_be_compressed(s->single, source->compression);
-    if (shape == SHAPE_ARCHIVE && names_records(name))
+    if (shape == SHAPE_ARCHIVE && nd_name_is_of_records(name))
         return nd_fail(err, ND_EINVAL,
                        "%s: is named as records, but %s holds documents, and gives a %s: name it "
                        "so, or use --copy-to",
@@ -348,7 +331,7 @@ static bool is_passed_over(const struct nd_survivors *s, const struct nd_source 
         return false;
     if (!source->archive || source->entry)
         return true;
-    return s->single ? names_records(s->name) : !s->options->output_dir;
+    return s->single ? nd_name_is_of_records(s->name) : !s->options->output_dir;
 }
 
 enum nd_status nd_survivors_source(struct nd_survivors *s, const struct nd_source *source,
