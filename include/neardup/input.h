@@ -145,9 +145,9 @@ struct nd_problem {
 
 /*
  * An input.  One thread at a time reads, any one; meanwhile others may do what is said to be safe
- * from any thread.  From inside `report` nd_input_read is refused (ND_EINVAL), and nd_input_close
- * is put off until nd_input_read returns.  It has no threads, and goes on in a child process, which
- * shares the place in its open file with the parent: only one of them may read.
+ * from any thread.  From inside `report` nd_input_read and nd_input_list are refused (ND_EINVAL),
+ * and nd_input_close is put off to the end of the call.  It has no threads, and goes on in a child
+ * process, which shares the place in its open file with the parent: only one of them may read.
  */
 struct nd_input;
 
@@ -184,16 +184,17 @@ ND_API int nd_input_read(struct nd_input *input, size_t max_bytes, size_t max_re
  * What is known of the sources met so far.  A source stays where it is until nd_input_close;
  * `bytes`, `records`, `state` and `bytes_hash` change in nd_input_read, the rest stands before the
  * first record of the source is given out.  So other threads may use the sources of records that
- * they have.
+ * they have.  NULL: there is no such source.
  */
 ND_API size_t nd_input_sources(const struct nd_input *input);
 ND_API const struct nd_source *nd_input_source(const struct nd_input *input, uint32_t number);
 
-/* Find the files that will be read now, and not in the first nd_input_read.  ND_ENOMEM. */
+/* Find the files that will be read now, and not in the first nd_input_read.  ND_ENOMEM, after which
+ * the input can only be closed. */
 ND_API enum nd_status nd_input_list(struct nd_input *input, struct nd_error *err);
 
 /* The files that are read, in their order; none before the first nd_input_read or nd_input_list.  A
- * file stays where it is until nd_input_close. */
+ * file stays where it is until nd_input_close.  NULL: there is no such file. */
 ND_API size_t nd_input_files(const struct nd_input *input);
 ND_API struct nd_input_file *nd_input_file(const struct nd_input *input, size_t number);
 

@@ -127,7 +127,7 @@ size_t nd_input_sources(const struct nd_input *input)
 
 const struct nd_source *nd_input_source(const struct nd_input *input, uint32_t number)
 {
-    return &nd_sources_get(&input->sources, number)->source;
+    return number < input->sources.count ? &nd_sources_get(&input->sources, number)->source : NULL;
 }
 
 size_t nd_input_files(const struct nd_input *input)
@@ -137,7 +137,7 @@ size_t nd_input_files(const struct nd_input *input)
 
 struct nd_input_file *nd_input_file(const struct nd_input *input, size_t number)
 {
-    return &input->paths.file[number];
+    return number < input->paths.count ? &input->paths.file[number] : NULL;
 }
 
 void nd_input_progress(const struct nd_input *input, uint64_t *done, uint64_t *total)

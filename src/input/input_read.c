@@ -221,7 +221,7 @@ static int cut_source(struct nd_input *input, struct filling *f)
     return status;
 }
 
-enum nd_status nd_input_list(struct nd_input *input, struct nd_error *err)
+static enum nd_status list_files(struct nd_input *input, struct nd_error *err)
 {
     enum nd_status status;
 
@@ -264,7 +264,7 @@ static int read_batch(struct nd_input *input, size_t max_bytes, size_t max_recor
                       struct nd_batch *batch, struct nd_error *err)
 {
     struct filling f = {.batch = batch, .max_bytes = max_bytes, .max_records = max_records};
-    int status = nd_input_list(input, err);
+    int status = list_files(input, err);
 
     if (status == 0 && !begin_batch(batch))
         status = ND_ENOMEM;
@@ -290,19 +290,28 @@ static int read_batch(struct nd_input *input, size_t max_bytes, size_t max_recor
 }
 
 /* What memory ended in the midst of is lost, and what comes after it would be taken for all. */
-int nd_input_read(struct nd_input *input, size_t max_bytes, size_t max_records,
-                  struct nd_batch *batch, struct nd_error *err)
+static int leave(struct nd_input *input, int got)
 {
-    int got = nd_handle_enter(&input->handle, ND_CALL_CHANGES, err);
-
-    if (got != ND_OK)
-        return got;
-    got = read_batch(input, max_bytes, max_records, batch, err);
     if (got < 0)
         nd_handle_break(&input->handle, (enum nd_status)got);
     if (nd_handle_leave(&input->handle, ND_CALL_CHANGES))
         nd_input_release(input);
     return got;
+}
+
+enum nd_status nd_input_list(struct nd_input *input, struct nd_error *err)
+{
+    enum nd_status status = nd_handle_enter(&input->handle, ND_CALL_CHANGES, err);
+
+    return status == ND_OK ? (enum nd_status)leave(input, (int)list_files(input, err)) : status;
+}
+
+int nd_input_read(struct nd_input *input, size_t max_bytes, size_t max_records,
+                  struct nd_batch *batch, struct nd_error *err)
+{
+    int got = nd_handle_enter(&input->handle, ND_CALL_CHANGES, err);
+
+    return got == ND_OK ? leave(input, read_batch(input, max_bytes, max_records, batch, err)) : got;
 }
 
 void nd_batch_release(struct nd_batch *batch)

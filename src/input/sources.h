@@ -2,6 +2,7 @@
 #ifndef ND_INPUT_SOURCES_H
 #define ND_INPUT_SOURCES_H
 
+#include <stdatomic.h>
 #include <time.h>
 
 #include <neardup/input.h>
@@ -21,7 +22,7 @@ struct nd_source_kept {
 enum { ND_SOURCES_FIRST = 64, ND_SOURCES_BLOCKS = 26 };
 struct nd_sources {
     struct nd_source_kept *block[ND_SOURCES_BLOCKS];
-    size_t count;
+    atomic_size_t count; /* grows while other threads look up what they have */
     unsigned kept_open;
 };
 

@@ -271,7 +271,8 @@ static void an_input_that_memory_failed_says_so(void **state)
         int got;
 
         fail_at(n);
-        while ((got = nd_input_read(input, 1 << 12, 50, &batch, NULL)) > 0)
+        got = nd_input_list(input, NULL);
+        while (got >= 0 && (got = nd_input_read(input, 1 << 12, 50, &batch, NULL)) > 0)
             records += batch.count;
         any = failed();
         assert_int_equal(got, any ? ND_ENOMEM : 0);
@@ -279,6 +280,9 @@ static void an_input_that_memory_failed_says_so(void **state)
             assert_int_equal(nd_input_read(input, 1 << 12, 50, &batch, NULL), ND_EINVAL);
         else
             assert_int_equal(records, 2000);
+        assert_null(nd_input_source(input, 1));
+        assert_null(nd_input_source(input, UINT32_MAX));
+        assert_null(nd_input_file(input, 1));
         nd_batch_release(&batch);
         nd_input_close(input);
     }
@@ -298,6 +302,7 @@ static void read_again(void *context, const struct nd_problem *problem)
     (void)problem;
     r->n++;
     r->got = nd_input_read(r->input, 1 << 12, 50, &r->inner, NULL);
+    assert_int_equal(nd_input_list(r->input, NULL), ND_EINVAL);
     if (r->closes)
         nd_input_close(r->input);
 }
