@@ -142,7 +142,7 @@ static void what_cannot_be_reached_is_refused(void **state)
     assert_int_equal(nd_bands_choose((struct nd_ratio){0, 5}, .9, &bands, &rows, &err), ND_EINVAL);
     assert_int_equal(nd_bands_choose((struct nd_ratio){6, 5}, .9, &bands, &rows, &err), ND_EINVAL);
     assert_int_equal(nd_bands_choose((struct nd_ratio){0, 0}, .9, &bands, &rows, &err), ND_EINVAL);
-    assert_int_equal(nd_bands_choose((struct nd_ratio){4, 5}, 0, &bands, &rows, &err), ND_EINVAL);
+    assert_int_equal(nd_bands_choose((struct nd_ratio){4, 5}, -.1, &bands, &rows, &err), ND_EINVAL);
     assert_int_equal(nd_bands_choose((struct nd_ratio){4, 5}, 1, &bands, &rows, &err), ND_EINVAL);
     assert_int_equal(nd_bands_choose((struct nd_ratio){4, 5}, NAN, &bands, &rows, &err), ND_EINVAL);
     assert_int_equal(bands, 7);
