@@ -296,7 +296,7 @@ for row in sorted(rows, key=lambda r: (int(r[0]), int(r[2]), int(r[1]) if number
             neardup index verify index
             neardup index info index | grep -Eqx 'fingerprints: (1000|60000|61000)'
             neardup index add index less # trips over nothing, and clears away
-            [ -z "$(ls -A | grep '^\.neardup-' || true)" ]
+            [ -z "$(find . -maxdepth 1 -name '.neardup-*')" ]
         done
     done
 }
@@ -339,7 +339,7 @@ for row in sorted(rows, key=lambda r: (int(r[0]), int(r[2]), int(r[1]) if number
             sleep 0.0$((RANDOM % 10))
             kill -$signal $! 2>kill.err || true
             wait $! || caught=1
-            [ -z "$(ls -A | grep '^\.neardup-' || true)" ]
+            [ -z "$(find . -maxdepth 1 -name '.neardup-*')" ]
         done
         [ -e index ] || [ $caught -eq 1 ]
     done
