@@ -231,6 +231,44 @@ def memory():
     )
 
 
+def hostile():
+    records = session_of("hostile.jsonl") if places.records("hostile.jsonl") else []
+    if not records:
+        return "Nothing measured.\n"
+    rows = []
+    for r in records:
+        runs = r["runs"]
+        rows.append(
+            [
+                r["case"],
+                f"{runs[0]['n']:,}",
+                " / ".join(f"{x['cpu_s']:.2f}" for x in runs),
+                f"{runs[-1]['cpu_s'] / max(runs[-2]['cpu_s'], 1e-3):.1f}" if runs[1:] else "",
+                " / ".join(f"{x['peak_mb']:.0f}" for x in runs),
+                f"{runs[-1]['promised_mb']:.0f}",
+                " / ".join(str(x["exit"]) for x in runs),
+                "; ".join(r["broken"]) or "none",
+            ]
+        )
+    return (
+        heading(records[0])
+        + "\n"
+        + table(
+            [
+                "input",
+                "n",
+                "processor s at n / 2n / 4n",
+                "4n to 2n",
+                "peak MB",
+                "promised at 4n",
+                "status",
+                "bounds broken",
+            ],
+            rows,
+        )
+    )
+
+
 def scaling():
     records = session_of("scaling.jsonl") if places.records("scaling.jsonl") else []
     by_set = defaultdict(lambda: defaultdict(list))

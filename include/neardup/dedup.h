@@ -210,7 +210,7 @@ nd_dedup_ask(struct nd_dedup *dedup, const struct nd_dedup_item *items, size_t n
  * Components instead of stars, for ND_CLUSTER_COMPONENTS: push everything, then ask.  Documents are
  * verified in order against their earlier candidates, the nearest first, but not again within one
  * component; the components are the transitive closure of what was verified, the first document of
- * each is kept.  A key finds 16 documents of one component at most that are candidates of one
+ * each is kept.  A key finds 8 documents of one component at most that are candidates of one
  * another, and max_checks of several.  What it returns, and what breaks the engine: as
  * nd_dedup_push.
  */

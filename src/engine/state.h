@@ -270,7 +270,7 @@ void nd_item_leave_out_next(const struct nd_dedup *d, struct nd_item *item);
  * The same for components: a key is also full where so many candidates stand that are of the item's
  * component.  `met` are all its candidates, is_joined[i] says which are.
  */
-enum { ND_JOINED_A_KEY = 16 };
+enum { ND_JOINED_A_KEY = 8 };
 void nd_item_leave_out_joined(const struct nd_dedup *d, struct nd_item *item,
                               const struct nd_candidates *met, const bool *is_joined);
 

@@ -86,6 +86,7 @@ void nd_index_free(struct nd_index *index)
     nd_column_release(&index->gate);
     nd_column_release(&index->flags);
     nd_column_release(&index->left_out);
+    nd_column_release(&index->left_out_at);
     free(index);
 }
 
@@ -97,7 +98,8 @@ size_t nd_index_count(const struct nd_index *index)
 size_t nd_index_bytes(const struct nd_index *index)
 {
     return sizeof *index + index->low.bytes + index->simhash.bytes + index->identity.bytes +
-           index->gate.bytes + index->flags.bytes + index->left_out.bytes + index->block.bytes;
+           index->gate.bytes + index->flags.bytes + index->left_out.bytes +
+           index->left_out_at.bytes + index->block.bytes;
 }
 
 void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *sketch,
@@ -193,11 +195,11 @@ static bool make_room(struct nd_index *index, size_t n, bool *emptied)
 void nd_index_fill(struct nd_index *index, unsigned t)
 {
     struct nd_multimap_adder adder = {.map = &index->table[t]};
-    const struct nd_left_out *left_out = index->left_out.data;
+    const struct nd_table_set *left_out = index->left_out.data;
 
     for (uint32_t i = 0; i < index->n; i++) {
         unsigned char flags = *nd_flags_of(index, i);
-        bool is_left_out = flags & ND_LEFT_OUT && nd_table_set_has(&left_out++->table, t);
+        bool is_left_out = flags & ND_LEFT_OUT && nd_table_set_has(left_out++, t);
 
         if (flags & ND_LISTED && !is_left_out)
             nd_multimap_add_soon(&adder, key_of(index, t, i), i);
@@ -262,8 +264,10 @@ static bool reserve_left_out(struct nd_index *index, const struct nd_index_row *
 
     for (size_t i = 0; i < n; i++)
         more += count_left_out(row[i]) > 0;
-    return more == 0 || nd_column_reserve(&index->left_out, index->n_left_out + more,
-                                          sizeof(struct nd_left_out));
+    return more == 0 ||
+           (nd_column_reserve(&index->left_out, index->n_left_out + more,
+                              sizeof(struct nd_table_set)) &&
+            nd_column_reserve(&index->left_out_at, (size_t)index->n + 1, sizeof(uint32_t)));
 }
 
 /* Note from which tables a row is left out; numbers ascend. */
@@ -273,8 +277,8 @@ static void note_left_out(struct nd_index *index, uint32_t number, const struct 
 
     if (keys == 0)
         return;
-    ((struct nd_left_out *)index->left_out.data)[index->n_left_out++] =
-        (struct nd_left_out){number, row->left_out};
+    ((struct nd_table_set *)index->left_out.data)[index->n_left_out++] = row->left_out;
+    ((uint32_t *)index->left_out_at.data)[number] = (uint32_t)(index->n_left_out - 1);
     index->n_keys_left_out += keys;
     *nd_flags_of(index, number) |= ND_LEFT_OUT;
 }

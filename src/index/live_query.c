@@ -34,18 +34,9 @@ static struct nd_equal_bytes equal_bytes(const struct nd_index *index,
 /* What a document is left out of, which has the flag. */
 static const struct nd_table_set *left_out_of(const struct nd_index *index, uint32_t number)
 {
-    const struct nd_left_out *all = index->left_out.data;
-    size_t low = 0, high = index->n_left_out;
+    const struct nd_table_set *all = index->left_out.data;
 
-    while (low + 1 < high) {
-        size_t middle = (low + high) / 2;
-
-        if (all[middle].number <= number)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &all[low].table;
+    return &all[((const uint32_t *)index->left_out_at.data)[number]];
 }
 
 /*

@@ -18,12 +18,6 @@ struct nd_gate {
 
 _Static_assert(ND_INDEX_TABLES_MAX <= 64 * ND_TABLE_SET_WORDS, "a table has its bit in a set");
 
-/* A document that stands in all tables but some. */
-struct nd_left_out {
-    uint32_t number;
-    struct nd_table_set table;
-};
-
 /* Columns by number, and a table of numbers for every band and block. */
 struct nd_index {
     struct nd_index_params params;
@@ -33,7 +27,8 @@ struct nd_index {
     uint32_t n;                        /* numbers given */
     uint32_t n_deleted;                /* of them */
     struct nd_column low, simhash, identity, gate, flags;
-    struct nd_column left_out; /* struct nd_left_out, of those with that flag, by number */
+    struct nd_column left_out;    /* struct nd_table_set, of those with that flag, in order */
+    struct nd_column left_out_at; /* uint32_t, by number: where; empty as long as there are none */
     size_t n_left_out;
     uint64_t n_keys_left_out;
     struct nd_multimap table[ND_INDEX_TABLES_MAX]; /* of one size: every number is in each */

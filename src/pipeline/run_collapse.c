@@ -125,6 +125,23 @@ static enum nd_status parse_all(struct collapsing *c, struct nd_parser *parser,
     return ND_OK;
 }
 
+/* A batch after the other, as one holds the sketches and shingles of its documents. */
+static enum nd_status push_batches(struct nd_dedup *dedup, const struct nd_dedup_item *item,
+                                   size_t n, struct nd_decision *decision, struct nd_error *err)
+{
+    enum { BATCH_BYTES = 4 << 20 };
+    enum nd_status status = ND_OK;
+
+    for (size_t from = 0, to = 0; status == ND_OK && from < n; from = to) {
+        size_t bytes = 0;
+
+        while (to < n && (to == from || bytes + item[to].text.len <= BATCH_BYTES))
+            bytes += item[to++].text.len;
+        status = nd_dedup_push(dedup, item + from, to - from, decision + from, err);
+    }
+    return status;
+}
+
 static enum nd_status push_all(struct collapsing *c, const struct nd_dedup_item *item,
                                struct nd_error *err)
 {
@@ -137,7 +154,7 @@ static enum nd_status push_all(struct collapsing *c, const struct nd_dedup_item 
         return nd_fail(err, ND_ENOMEM, "out of memory for %zu results", c->n);
     params.cluster = ND_CLUSTER_STAR;
     dedup = nd_dedup_new_on(c->use.run.pool, &params, NULL, err);
-    status = dedup ? nd_dedup_push(dedup, item, c->n, decision, err) : err->status;
+    status = dedup ? push_batches(dedup, item, c->n, decision, err) : err->status;
     for (size_t i = 0; status == ND_OK && i < c->n; i++) {
         c->at[c->list[i]].decision = decision[i];
         c->at[c->list[i]].shown = c->list[decision[i].kept];
