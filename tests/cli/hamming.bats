@@ -296,7 +296,7 @@ for row in sorted(rows, key=lambda r: (int(r[0]), int(r[2]), int(r[1]) if number
             neardup index verify index
             neardup index info index | grep -Eqx 'fingerprints: (1000|60000|61000)'
             neardup index add index less # trips over nothing, and clears away
-            [ -z "$(ls -A | grep '^\.neardup-' || true)" ]
+            [ -z "$(find . -name '.neardup-*')" ]
         done
     done
 }
@@ -339,7 +339,7 @@ for row in sorted(rows, key=lambda r: (int(r[0]), int(r[2]), int(r[1]) if number
             sleep 0.0$((RANDOM % 10))
             kill -$signal $! 2>kill.err || true
             wait $! || caught=1
-            [ -z "$(ls -A | grep '^\.neardup-' || true)" ]
+            [ -z "$(find . -name '.neardup-*')" ]
         done
         [ -e index ] || [ $caught -eq 1 ]
     done
@@ -400,23 +400,23 @@ for line in open("lines"): sys.stdout.buffer.write(int(line, 16).to_bytes(16, "l
     cp index before
     cp list queries
     for n in 22 29 36; do # the list of a producer that died: fewer digits, or one
-        head -c $n list >cut
-        for command in "index add index cut" "index build -o other cut" "index pairs cut" \
-            "index query index cut" "index stats cut" "join queries cut" "join cut queries"; do
+        head -c $n list >cut.txt
+        for command in "index add index cut.txt" "index build -o other cut.txt" "index pairs cut.txt" \
+            "index query index cut.txt" "index stats cut.txt" "join queries cut.txt" "join cut.txt queries"; do
             # shellcheck disable=SC2086
             run neardup $command
             [ "$status" -eq 2 ]
-            [[ $output == "neardup: cut:2: "*"but the first line has 16: was it cut? --any-digits"* ]]
+            [[ $output == "neardup: cut.txt:2: "*"but the first line has 16: was it cut? --any-digits"* ]]
         done
         cmp before index
         [ ! -e other ]
-        neardup index pairs -k 8 --any-digits cut >got
+        neardup index pairs -k 8 --any-digits cut.txt >got
         [ -s got ]
     done
-    printf '00000000000000f' >cut
-    run neardup index add index cut
+    printf '00000000000000f' >cut.txt
+    run neardup index add index cut.txt
     [ "$status" -eq 2 ]
-    [[ $output == "neardup: cut:1: the only line has no end, and 15 of 16 digits"* ]]
+    [[ $output == "neardup: cut.txt:1: the only line has no end, and 15 of 16 digits"* ]]
     cmp before index
     printf '1\n10\n' >longer
     run neardup index pairs longer
@@ -517,7 +517,7 @@ END
         [ "$status" -eq 2 ]
         [ ! -e new ]
     done
-    [ -z "$(ls -A | grep neardup- || true)" ]
+    [ -z "$(find . -name '.neardup-*')" ]
 }
 
 @test "ids: escaped as in all TSV, and nothing steers a terminal" {
