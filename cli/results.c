@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <neardup/result_file.h>
+#include <neardup/terminal.h>
 
 bool results_open(struct results *r, const char *name, const char *const *others, size_t n)
 {
@@ -66,47 +67,10 @@ void results_put_number(struct results *r, uint64_t number)
     fwrite(digits + at, 1, sizeof digits - at, r->file);
 }
 
-/* The code point of the well-formed UTF-8 sequence at s, and its length, or 0 (Unicode 15.0, table
- * 3-7). */
-static size_t code_point(const unsigned char *s, size_t left, uint32_t *code)
+/* What a field of TSV has for some of ASCII; NULL: nothing short. */
+static const char *short_escape(char c)
 {
-    static const struct {
-        unsigned char first, last, second_from, second_to;
-        size_t len;
-    } forms[] = {
-        {0x00, 0x7F, 0, 0, 1},       {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},
-        {0xE1, 0xEC, 0x80, 0xBF, 3}, {0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3},
-        {0xF0, 0xF0, 0x90, 0xBF, 4}, {0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4},
-    };
-    size_t i = 0, n = sizeof forms / sizeof *forms;
-
-    while (i < n && (s[0] < forms[i].first || s[0] > forms[i].last))
-        i++;
-    if (i == n || left < forms[i].len)
-        return 0;
-    *code = forms[i].len == 1 ? s[0] : s[0] & (0x7Fu >> forms[i].len);
-    for (size_t k = 1; k < forms[i].len; k++) {
-        unsigned char from = k == 1 ? forms[i].second_from : 0x80;
-        unsigned char to = k == 1 ? forms[i].second_to : 0xBF;
-
-        if (s[k] < from || s[k] > to)
-            return 0;
-        *code = *code << 6 | (s[k] & 0x3Fu);
-    }
-    return forms[i].len;
-}
-
-/* Control characters, and those that change the direction in which what follows is shown. */
-static bool steers(uint32_t code)
-{
-    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x61C || code == 0x200E ||
-           code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
-           (code >= 0x2066 && code <= 0x2069);
-}
-
-static const char *short_escape(uint32_t code)
-{
-    switch (code) {
+    switch (c) {
     case '\t': return "\\t";
     case '\n': return "\\n";
     case '\r': return "\\r";
@@ -115,31 +79,36 @@ static const char *short_escape(uint32_t code)
     }
 }
 
-/* A field with its escapes; or, of what consists of fields, only what would steer a terminal. */
-static void put(struct results *r, const char *text, size_t len, bool is_field)
+static void put_bytes_escaped(struct results *r, const char *s, size_t n)
 {
-    const unsigned char *s = (const unsigned char *)text;
-    size_t plain = 0, i = 0;
+    for (size_t i = 0; i < n; i++)
+        fprintf(r->file, "\\x%02X", (unsigned char)s[i]);
+}
 
-    while (i < len) {
-        uint32_t code = 0;
-        size_t bytes = code_point(s + i, len - i, &code);
-        const char *escape = is_field && bytes ? short_escape(code) : NULL;
-        bool is_hidden = is_field ? bytes == 0 : r->is_terminal && bytes == 0;
+/* A field, as docs/format/outputs.md says; or what consists of fields, without what would steer a
+ * terminal, where one shows it. */
+static void put(struct results *r, const char *s, size_t len, bool is_field)
+{
+    size_t plain = 0, n;
 
-        is_hidden |= r->is_terminal && steers(code) && code != '\t';
+    if (!is_field && !r->is_terminal) {
+        fwrite(s, 1, len, r->file);
+        return;
+    }
+    for (size_t i = 0; i < len; i += n) {
+        const char *escape = is_field ? short_escape(s[i]) : NULL;
+        int is_control;
 
-        if (!escape && !is_hidden) {
-            i += bytes;
+        n = nd_terminal_character(s + i, len - i, &is_control);
+        is_control |= n == 1 && (unsigned char)s[i] >= 0x80; /* no UTF-8 */
+        if (!escape && (!is_control || s[i] == '\t'))
             continue;
-        }
         fwrite(s + plain, 1, i - plain, r->file);
-        bytes = bytes ? bytes : 1;
         if (escape)
             fputs(escape, r->file);
-        for (size_t k = 0; !escape && k < bytes; k++)
-            fprintf(r->file, "\\x%02X", s[i + k]);
-        plain = i += bytes;
+        else
+            put_bytes_escaped(r, s + i, n);
+        plain = i + n;
     }
     fwrite(s + plain, 1, len - plain, r->file);
 }

@@ -32,9 +32,9 @@ int results_close(struct results *r, int status);
 /* Whether writing has failed, so that it is of no use to go on. */
 bool results_failed(const struct results *r);
 
-/* An id as docs/format/outputs.md says; a terminal is not steered by one. */
+/* An id, as docs/format/outputs.md says of TSV: nothing in it steers a terminal. */
 void results_put_id(struct results *r, const char *text, size_t len);
-/* Fields that have their escapes, and tabs between them. */
+/* Fields that have their escapes, and tabs between them; on a terminal nothing that steers it. */
 void results_put_row(struct results *r, const char *text, size_t len);
 void results_put_number(struct results *r, uint64_t number);
 

@@ -22,14 +22,18 @@ struct nd_hamming_batch {
     atomic_uint *users;
 };
 
-static void leave(struct nd_hamming_batch *batch)
+static void release(struct nd_hamming_batch *batch)
 {
-    if (batch->users && atomic_fetch_sub(batch->users, 1) > 1)
-        return;
     free(batch->users);
     nd_hamming_free(batch->index);
     nd_hamming_filter_release(&batch->filter);
     free(batch);
+}
+
+static void leave(struct nd_hamming_batch *batch)
+{
+    if (atomic_fetch_sub(batch->users, 1) == 1)
+        release(batch);
 }
 
 void nd_hamming_batch_free(struct nd_hamming_batch *batch)
@@ -84,7 +88,7 @@ enum nd_status nd_hamming_batch_new(struct nd_hamming_batch **batch, const uint6
     if (status == ND_OK && (!b->has_filter || b->filter.has_crowds))
         status = make_index(b, queries, n, err);
     if (status != ND_OK) {
-        nd_hamming_batch_free(b);
+        release(b);
         return status;
     }
     *batch = b;

@@ -79,8 +79,7 @@ static bool reserve(struct shard *shard, size_t words)
 static void give_back(struct shard *shard, size_t words)
 {
     size_t capacity = shard->n + shard->n / 2 + SPARE / 2, most = 2 * shard->n + SPARE;
-    uint64_t *row;
-    uint32_t *id;
+    void *less;
 
     if (shard->n == 0) {
         free(shard->row);
@@ -89,14 +88,18 @@ static void give_back(struct shard *shard, size_t words)
         return;
     }
     if (shard->row_capacity > most) {
-        row = realloc(shard->row, capacity * words * sizeof *row);
-        shard->row = row ? row : shard->row;
-        shard->row_capacity = row ? capacity : shard->row_capacity;
+        less = realloc(shard->row, capacity * words * sizeof *shard->row);
+        if (less) {
+            shard->row = less;
+            shard->row_capacity = capacity;
+        }
     }
     if (shard->id_capacity > most) {
-        id = realloc(shard->id, capacity * sizeof *id);
-        shard->id = id ? id : shard->id;
-        shard->id_capacity = id ? capacity : shard->id_capacity;
+        less = realloc(shard->id, capacity * sizeof *shard->id);
+        if (less) {
+            shard->id = less;
+            shard->id_capacity = capacity;
+        }
     }
 }
 

@@ -28,10 +28,10 @@ static bool begins(struct rest r, const char *with)
 
 static bool is_tag(struct rest r, const char *name)
 {
-    const char *behind = r.at + strlen(name);
+    size_t n = strlen(name);
 
-    return begins(r, name) && behind < r.end &&
-           (is_white(*behind) || *behind == '/' || *behind == '>');
+    return (size_t)(r.end - r.at) > n && begins(r, name) &&
+           (is_white(r.at[n]) || r.at[n] == '/' || r.at[n] == '>');
 }
 
 /* To behind the first `c`, or to the end. */
@@ -52,12 +52,11 @@ static void pass_comment(struct rest *r)
 /* The text of a script or style, which goes on to the end tag of the same name. */
 static void pass_raw(struct rest *r, const char *end_tag)
 {
-    for (; r->at < r->end; r->at++) {
-        const char *found = memchr(r->at, '<', (size_t)(r->end - r->at));
-
-        r->at = found ? found : r->end;
-        if (begins(*r, end_tag))
+    for (pass(r, '<'); r->at < r->end; pass(r, '<')) {
+        if (begins(*r, end_tag + 1)) {
+            r->at--; /* the tag is for the caller */
             return;
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 #include "pipeline/joint.h"
 #include "pipeline/mirror.h"
 #include "pipeline/output.h"
+#include "pipeline/path_list.h"
 #include "pipeline/spool.h"
 #include "pipeline/stored.h"
 
@@ -389,43 +390,13 @@ static enum nd_status add_file(struct nd_survivors *s, struct nd_view record, st
     return status == ND_OK ? close_file(s, err) : status;
 }
 
-/* In one line, with the escapes of TSV.  Nothing that is written may go before it is returned. */
-static enum nd_status put_in_one_line(struct nd_survivors *s, const char *path,
-                                      struct nd_error *err)
-{
-    static const char special[] = "\n\r\t\\", *const escape[] = {"\\n", "\\r", "\\t", "\\\\"};
-    enum nd_status status = ND_OK;
-
-    while (status == ND_OK && *path) {
-        size_t plain = strcspn(path, special);
-
-        status = nd_output_write(s->out, path, plain, err);
-        path += plain;
-        if (status == ND_OK && *path)
-            status = nd_output_write(s->out, escape[strchr(special, *path) - special], 2, err);
-        path += *path != 0;
-    }
-    return status;
-}
-
-/* A line each, in which a path that has line ends itself is escaped; or ended by NULs, as it is. */
-static enum nd_status put_path(struct nd_survivors *s, const char *path, struct nd_error *err)
-{
-    bool is_null = s->options->null_paths;
-    enum nd_status status = is_null || !strpbrk(path, "\r\n")
-                                ? nd_output_write(s->out, path, strlen(path), err)
-                                : put_in_one_line(s, path, err);
-
-    return status == ND_OK ? nd_output_write(s->out, is_null ? "" : "\n", 1, err) : status;
-}
-
 enum nd_status nd_survivors_add(struct nd_survivors *s, struct nd_view record, struct nd_error *err)
 {
     const struct nd_source *source = s->source;
     enum nd_status status;
 
     switch (s->shape) {
-    case SHAPE_PATHS: return put_path(s, source->path, err);
+    case SHAPE_PATHS: return nd_path_list_add(s->out, source->path, s->options->null_paths, err);
     case SHAPE_FILE: return add_file(s, record, err);
     case SHAPE_ARCHIVE:
         if (s->in_entry)

@@ -67,7 +67,7 @@ sys.exit(f"{bad} in {text!r}" if bad else 0)'
     tar cf a.tar a.txt
     run on_terminal dedup -q a.tar
     [ "$status" -eq 2 ]
-    [[ $output == *"standard output is a terminal: an archive is not written to it; use -o"* ]]
+    [[ $output == *"is not written to a terminal: use -o"* ]]
     neardup dedup -q a.tar | tar t
 }
 
@@ -96,11 +96,11 @@ d/c\d' ]
     run "$NEARDUP" dedup -q t --glob '*.txt' --exclude 'sub/*'
     [ "$output" = "t/a.txt" ]
     neardup dedup -q t.tar --glob '*.txt' --exclude 'sub/*' -o out.tar
-    [ "$(tar tf out.tar)" = "./a.txt" ]
+    [ "$(tar tf out.tar | grep -v '/$')" = "./a.txt" ]
     mkdir with
     cp t.tar with
     neardup dedup -q with --glob '*.tar' --exclude '*.md' -o out.tar
-    [ "$(tar tf out.tar | wc -l)" -eq 2 ]
+    [ "$(tar tf out.tar | grep -vc '/$')" -eq 2 ]
     run "$NEARDUP" dedup t --exclude '*.md' -o /dev/null
     [[ $output == *"neardup: left out 1 file: 1 matches no pattern that was asked for"* ]]
     neardup dedup -q t --exclude '*.md' --manifest m -o /dev/null

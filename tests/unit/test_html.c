@@ -329,6 +329,23 @@ static void elements_have_a_limit_of_attributes(void **state)
     }
 }
 
+/* Each beginning of a page, in memory of just its size. */
+static void pages_may_end_anywhere(void **state)
+{
+    static const char page[] = "<!DOCTYPE html><!-- a --><script >i<n </s</script><style>x</style"
+                               "><a b='c' d=\"e\" f=g h/></a><!-->x<?p q?><script>i<";
+
+    (void)state;
+    for (size_t len = 0; len < sizeof page; len++) {
+        char *copy = malloc(len ? len : 1);
+
+        assert_non_null(copy);
+        memcpy(copy, page, len);
+        assert_false(nd_page_has_crowded_element((struct nd_view){copy, len}));
+        free(copy);
+    }
+}
+
 static void words_of_a_script_are_no_attributes(void **state)
 {
     struct nd_buffer b = {0};
@@ -350,6 +367,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_have_a_limit_of_attributes),
         cmocka_unit_test(words_of_a_script_are_no_attributes),
+        cmocka_unit_test(pages_may_end_anywhere),
         cmocka_unit_test(visible_text_and_title_are_taken),
         cmocka_unit_test(entities_are_decoded_once),
         cmocka_unit_test(traps_of_the_parser_lose_no_text),
