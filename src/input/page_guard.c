@@ -16,7 +16,8 @@ static bool is_letter(char c)
 
 static bool is_white(char c)
 {
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+    return (unsigned char)c <= ' ' &&
+           (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f');
 }
 
 static bool begins(struct rest r, const char *with)
@@ -77,12 +78,25 @@ static void pass_white(struct rest *r)
         r->at++;
 }
 
+static bool is_name_end(char c)
+{
+    switch (c) {
+    case '=':
+    case '>':
+    case '/':
+    case '"':
+    case '\'':
+    case '<': return true;
+    }
+    return is_white(c);
+}
+
 /* One attribute, or what is none up to the next white space. */
 static void pass_attribute(struct rest *r)
 {
     const char *from = r->at;
 
-    while (r->at < r->end && !is_white(*r->at) && !strchr("=>/\"'<", *r->at))
+    while (r->at < r->end && !is_name_end(*r->at))
         r->at++;
     if (r->at == from) {
         while (r->at < r->end && !is_white(*r->at) && *r->at != '>')
@@ -97,11 +111,30 @@ static void pass_attribute(struct rest *r)
     }
 }
 
+/* Most tags are short and end at the first '>', having no quote before it. */
+static bool pass_short_tag(struct rest *r)
+{
+    size_t left = (size_t)(r->end - r->at),
+           most = left < ND_ATTRIBUTES_MAX ? left : ND_ATTRIBUTES_MAX;
+
+    for (size_t i = 0; i < most; i++) {
+        if (r->at[i] == '>') {
+            r->at += i + 1;
+            return true;
+        }
+        if (r->at[i] == '"' || r->at[i] == '\'')
+            return false;
+    }
+    return false;
+}
+
 /* The rest of a start tag; how many attributes it has at most. */
 static size_t pass_tag(struct rest *r)
 {
     size_t n = 0;
 
+    if (pass_short_tag(r))
+        return 0;
     while (r->at < r->end && !is_white(*r->at) && *r->at != '>' && *r->at != '/')
         r->at++;
     for (;;) {
@@ -122,6 +155,8 @@ bool nd_page_has_crowded_element(struct nd_view page)
 {
     struct rest r = {page.data, page.data + page.len};
 
+    if (page.len <= ND_ATTRIBUTES_MAX)
+        return false;
     for (pass(&r, '<'); r.at < r.end; pass(&r, '<')) {
         struct rest tag = {r.at - 1, r.end};
 
