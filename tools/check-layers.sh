@@ -27,6 +27,7 @@ only=(
     'simdjson\.h=src/input/'
     'archive(_entry)?\.h|zlib\.h|isa-l.*|igzip_lib\.h|crc\.h=src/input/'
     'libxml/.*=src/input/'
+    'zstd\.h|lzma\.h|bzlib\.h=src/input/codecs_load.h'
     'gmime/.*=src/input/mail_gmime'
     'dlfcn\.h=src/input/library.c'
     '[a-z0-9]*intrin\.h|arm_neon\.h|arm_acle\.h=src/simd/'

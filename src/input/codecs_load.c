@@ -15,7 +15,7 @@ const char *nd_zstd_load(void)
         {"ZSTD_isError", &nd_codecs.zstd_is_error},
         {"ZSTD_getErrorName", &nd_codecs.zstd_error_name},
     };
-    static struct nd_library zstd = {.file = "libzstd.so.1",
+    static struct nd_library zstd = {.file = ND_ZSTD_SONAME,
                                      .without = "without libzstd",
                                      .symbols = symbols,
                                      .n_symbols = sizeof symbols / sizeof *symbols};
@@ -30,7 +30,7 @@ const char *nd_lzma_load(void)
         {"lzma_code", &nd_codecs.lzma_code},
         {"lzma_end", &nd_codecs.lzma_end},
     };
-    static struct nd_library lzma = {.file = "liblzma.so.5",
+    static struct nd_library lzma = {.file = ND_LZMA_SONAME,
                                      .without = "without liblzma",
                                      .symbols = symbols,
                                      .n_symbols = sizeof symbols / sizeof *symbols};
@@ -45,7 +45,7 @@ const char *nd_bz2_load(void)
         {"BZ2_bzDecompress", &nd_codecs.bz2_decode},
         {"BZ2_bzDecompressEnd", &nd_codecs.bz2_end},
     };
-    static struct nd_library bz2 = {.file = "libbz2.so.1.0",
+    static struct nd_library bz2 = {.file = ND_BZ2_SONAME,
                                     .without = "without libbz2",
                                     .symbols = symbols,
                                     .n_symbols = sizeof symbols / sizeof *symbols};

@@ -22,10 +22,10 @@ struct decode_stream {
     const char *damage;
     enum nd_status status;
 
-    void *zstd;
+    ZSTD_DStream *zstd;
     size_t zstd_wants; /* bytes, so that one call decodes one block */
-    struct nd_lzma_stream lzma;
-    struct nd_bz2_stream bz2;
+    lzma_stream lzma;
+    bz_stream bz2;
     char in[DECODE_IN];
 };
 
@@ -53,8 +53,8 @@ static enum step no_memory(struct decode_stream *d)
 static enum step step_zstd(struct decode_stream *d, char *out, size_t room, size_t *made)
 {
     size_t have = d->len - d->at;
-    struct nd_zstd_in in = {d->in + d->at, have < d->zstd_wants ? have : d->zstd_wants, 0};
-    struct nd_zstd_out to = {out, room, 0};
+    ZSTD_inBuffer in = {d->in + d->at, have < d->zstd_wants ? have : d->zstd_wants, 0};
+    ZSTD_outBuffer to = {out, room, 0};
     size_t wants = nd_codecs.zstd_decode(d->zstd, &to, &in);
 
     if (nd_codecs.zstd_is_error(wants))
@@ -67,22 +67,22 @@ static enum step step_zstd(struct decode_stream *d, char *out, size_t room, size
 
 static enum step step_xz(struct decode_stream *d, char *out, size_t room, size_t *made)
 {
-    int code;
+    int code; /* an lzma_ret: most of them cannot be */
 
     d->lzma.next_in = (const uint8_t *)d->in + d->at;
     d->lzma.avail_in = d->len - d->at;
     d->lzma.next_out = (uint8_t *)out;
     d->lzma.avail_out = room;
-    code = nd_codecs.lzma_code(&d->lzma, d->is_input_over ? ND_LZMA_FINISH : ND_LZMA_RUN);
+    code = (int)nd_codecs.lzma_code(&d->lzma, d->is_input_over ? LZMA_FINISH : LZMA_RUN);
     d->at = d->len - d->lzma.avail_in;
     *made = room - d->lzma.avail_out;
     switch (code) {
-    case ND_LZMA_STREAM_END: return STEP_FRAME_ENDS;
-    case ND_LZMA_MEM_ERROR: return no_memory(d);
-    case ND_LZMA_MEMLIMIT_ERROR: return damage(d, "it needs more than 1 GiB of memory");
-    case ND_LZMA_FORMAT_ERROR: return damage(d, "its header is wrong");
-    case ND_LZMA_OPTIONS_ERROR: return damage(d, "its options are unknown");
-    case ND_LZMA_DATA_ERROR: return damage(d, "its data or a checksum is wrong");
+    case LZMA_STREAM_END: return STEP_FRAME_ENDS;
+    case LZMA_MEM_ERROR: return no_memory(d);
+    case LZMA_MEMLIMIT_ERROR: return damage(d, "it needs more than 1 GiB of memory");
+    case LZMA_FORMAT_ERROR: return damage(d, "its header is wrong");
+    case LZMA_OPTIONS_ERROR: return damage(d, "its options are unknown");
+    case LZMA_DATA_ERROR: return damage(d, "its data or a checksum is wrong");
     }
     return STEP_ON; /* and where no progress can be made, the caller sees it */
 }
@@ -99,13 +99,13 @@ static enum step step_bz2(struct decode_stream *d, char *out, size_t room, size_
     d->at = d->len - d->bz2.avail_in;
     *made = room - d->bz2.avail_out;
     switch (code) {
-    case ND_BZ2_OK: return STEP_ON;
-    case ND_BZ2_STREAM_END:
+    case BZ_OK: return STEP_ON;
+    case BZ_STREAM_END:
         (void)nd_codecs.bz2_end(&d->bz2);
-        d->bz2 = (struct nd_bz2_stream){0};
-        return nd_codecs.bz2_init(&d->bz2, 0, 0) == ND_BZ2_OK ? STEP_FRAME_ENDS : no_memory(d);
-    case ND_BZ2_MEM_ERROR: return no_memory(d);
-    case ND_BZ2_MAGIC_ERROR: return damage(d, "its header is wrong");
+        d->bz2 = (bz_stream){0};
+        return nd_codecs.bz2_init(&d->bz2, 0, 0) == BZ_OK ? STEP_FRAME_ENDS : no_memory(d);
+    case BZ_MEM_ERROR: return no_memory(d);
+    case BZ_DATA_ERROR_MAGIC: return damage(d, "its header is wrong");
     }
     return damage(d, "its data or a checksum is wrong");
 }
@@ -214,8 +214,8 @@ static bool begin(struct decode_stream *d)
             d->zstd_wants = nd_codecs.zstd_init(d->zstd);
         return d->zstd != NULL;
     case ND_COMPRESSION_XZ:
-        return nd_codecs.lzma_init(&d->lzma, XZ_MEMORY_MAX, ND_LZMA_CONCATENATED) == ND_LZMA_OK;
-    default: return nd_codecs.bz2_init(&d->bz2, 0, 0) == ND_BZ2_OK;
+        return nd_codecs.lzma_init(&d->lzma, XZ_MEMORY_MAX, LZMA_CONCATENATED) == LZMA_OK;
+    default: return nd_codecs.bz2_init(&d->bz2, 0, 0) == BZ_OK;
     }
 }
 

@@ -214,9 +214,7 @@ static bool is_packed(const struct nd_output *o)
 static enum nd_status make_packer(struct nd_output *o, struct nd_error *err)
 {
     if (o->is_terminal) {
-        nd_fail(err, ND_EUNSUPPORTED, "%s is a terminal: an archive is not written to it; use -o",
-                o->name);
-        return ND_EUNSUPPORTED;
+        return nd_fail(err, ND_EUNSUPPORTED, "an archive is not written to a terminal: use -o");
     }
     if (!o->packer)
         o->packer = nd_packer_new(o->compression, o->archive, hold, o, err);

@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 /* What one output file holds.  With a folder of outputs each has its own shape. */
 enum shape { SHAPE_UNKNOWN, SHAPE_RECORDS, SHAPE_PATHS, SHAPE_DOCUMENT, SHAPE_ARCHIVE, SHAPE_FILE };
@@ -270,10 +269,6 @@ static enum nd_status choose_single(struct nd_survivors *s, const struct nd_sour
                        "%s: is named as records, but %s holds documents, and gives a %s: name it "
                        "so, or use --copy-to",
                        name, source->path, source->archive);
-    if (shape == SHAPE_ARCHIVE && nd_output_descriptor(name) >= 0 &&
-        isatty(nd_output_descriptor(name)))
-        return nd_fail(err, ND_EINVAL, "a %s is not written to a terminal: use -o",
-                       archive ? archive : source->archive);
     if (shape == SHAPE_ARCHIVE)
         nd_output_be_archive(s->single, archive ? archive : source->archive);
     else if (archive)

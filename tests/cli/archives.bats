@@ -108,5 +108,5 @@ END
     command -v script || skip "there is no script(1)"
     run script -qec "'$NEARDUP' dedup t.tar -q" /dev/null
     [ "$status" -eq 2 ]
-    [[ $output == *"a tar is not written to a terminal"* ]]
+    [[ $output == *"an archive is not written to a terminal: use -o"* ]]
 }
