@@ -163,7 +163,10 @@ refused() { # COMMAND NAME
         for input in bad.jsonl cut.jsonl.gz missing.jsonl none empty.jsonl; do
             refused "${command//d\/docs.jsonl/$input}" out
         done
-        refused "${command//d\/docs.jsonl/-}" out <&-
+        command=${command//d\/docs.jsonl/-}
+        run bash -c "'$NEARDUP' ${command//OUT/out} <&-"
+        [ "$status" -eq 2 ]
+        [ "$(cat out)" = old ]
     done 7<cases
     run neardup dedup bad.jsonl -q -o bad.jsonl
     [ "$status" -eq 2 ]
