@@ -53,7 +53,9 @@ static void handle_lost_pages(void)
 
 void handle_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
+    /* All that end a process, but for those that say that the program itself is wrong. */
+    static const int numbers[] = {SIGINT,  SIGTERM,   SIGHUP,  SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1,
+                                  SIGUSR2, SIGVTALRM, SIGPROF, SIGPOLL, SIGABRT, SIGTRAP, SIGSYS};
     struct sigaction action = {.sa_handler = abandon, .sa_flags = (int)SA_RESETHAND}, before;
 
     sigemptyset(&action.sa_mask);

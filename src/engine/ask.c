@@ -6,21 +6,6 @@ struct asking {
     struct nd_item *item;
 };
 
-static bool compare_with(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
-                         struct nd_candidate candidate)
-{
-    const uint64_t *shingle;
-    size_t n;
-
-    if (d->params.verify == ND_VERIFY_NONE)
-        return nd_item_accept(w, item, candidate, false,
-                              nd_index_shingles(d->index, candidate.number));
-    if (nd_fetch_shingles(d, w, candidate.number, &shingle, &n))
-        return false;
-    return nd_item_compare(d, w, item, nd_sketcher_shingles(w->sketcher), candidate, false, shingle,
-                           n);
-}
-
 static void ask_item(void *context, size_t place, unsigned worker)
 {
     struct asking *job = context;
@@ -35,7 +20,7 @@ static void ask_item(void *context, size_t place, unsigned worker)
     if (!nd_item_sign(d, w, item) || !nd_look_query(d, w, item))
         return;
     for (size_t i = 0; i < w->met.count && i < d->params.max_checks; i++)
-        if (!compare_with(d, w, item, w->met.at[i]))
+        if (!nd_item_compare_stored(d, w, item, nd_sketcher_shingles(w->sketcher), w->met.at[i]))
             return;
 }
 

@@ -93,6 +93,36 @@ bool nd_item_accept(struct nd_worker *w, struct nd_item *item, struct nd_candida
                                    .distance = candidate.distance});
 }
 
+bool nd_item_compare_stored(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
+                            const struct nd_shingle_set *set, struct nd_candidate candidate)
+{
+    const uint64_t *shingle;
+    size_t n;
+
+    if (d->params.verify == ND_VERIFY_NONE)
+        return nd_item_accept(w, item, candidate, false,
+                              nd_index_shingles(d->index, candidate.number));
+    if (nd_item_need(d, item, (struct nd_kept_ref){candidate.number, false},
+                     nd_index_shingles(d->index, candidate.number)) == UINT64_MAX)
+        return true; /* its text need not be read */
+    if (nd_fetch_shingles(d, w, candidate.number, &shingle, &n))
+        return false;
+    return nd_item_compare(d, w, item, set, candidate, false, shingle, n);
+}
+
+bool nd_item_begin_compare(struct nd_worker *w, const struct nd_item *item)
+{
+    if (w->in_set == item)
+        return true;
+    w->in_set = NULL;
+    if (!nd_shingle_set_build(&w->set, item->shingle, (size_t)item->n_shingles)) {
+        nd_worker_fail(w, ND_ENOMEM, "comparing documents");
+        return false;
+    }
+    w->in_set = item;
+    return true;
+}
+
 /* In the order in which candidates are checked: the nearest, then by keep order. */
 static bool comes_before(const struct nd_dedup *d, struct nd_candidate x, bool x_in_batch,
                          const struct nd_hit *y)

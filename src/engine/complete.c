@@ -113,19 +113,6 @@ static bool must_match(const struct nd_dedup *d, struct nd_fraction x, struct nd
            (wide)x.den * y.den * (d->threshold.num + d->threshold.den);
 }
 
-static bool begin_compare(struct nd_worker *w, const struct nd_item *item)
-{
-    if (w->in_set == item)
-        return true;
-    w->in_set = NULL;
-    if (!nd_shingle_set_build(&w->set, item->shingle, (size_t)item->n_shingles)) {
-        nd_worker_fail(w, ND_ENOMEM, "comparing documents");
-        return false;
-    }
-    w->in_set = item;
-    return true;
-}
-
 /* 1: the item and a member match, by whatever the recipe says of two documents; 0; < 0: failed. */
 static int matches(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item, uint32_t member)
 {
@@ -140,8 +127,8 @@ static int matches(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item
         return d->matching ||
                nd_index_is_candidate(d->index, &item->row,
                                      nd_candidates_allowed(d, item->n_shingles), member);
-    ok = begin_compare(w, item) &&
-         nd_item_compare_stored(d, w, item, (struct nd_candidate){.number = member});
+    ok = nd_item_begin_compare(w, item) &&
+         nd_item_compare_stored(d, w, item, &w->set, (struct nd_candidate){.number = member});
     if (!ok)
         return -1;
     ok = item->hits.count > n_hits;
@@ -207,7 +194,8 @@ static void meet_earlier(void *context, size_t place, unsigned worker)
         return;
     item->n_near = w->met.count;
     for (size_t i = 0; i < w->met.count && i < d->params.max_checks; i++)
-        if (!begin_compare(w, item) || !nd_item_compare_stored(d, w, item, w->met.at[i]))
+        if (!nd_item_begin_compare(w, item) ||
+            !nd_item_compare_stored(d, w, item, &w->set, w->met.at[i]))
             return;
 }
 
@@ -238,7 +226,8 @@ static bool meet_all(struct completing *c, struct nd_item *item)
     item->hits.count = left;
     for (size_t i = 0; i < n; i++)
         if (w->met.at[i].number >= c->first_number &&
-            (!begin_compare(w, item) || !nd_item_compare_stored(d, w, item, w->met.at[i])))
+            (!nd_item_begin_compare(w, item) ||
+             !nd_item_compare_stored(d, w, item, &w->set, w->met.at[i])))
             return false;
     return true;
 }

@@ -134,19 +134,6 @@ static bool is_met(const struct nd_dedup *d, const struct nd_item *item, uint32_
     return false;
 }
 
-static bool begin_compare(struct nd_worker *w, const struct nd_item *item)
-{
-    if (w->in_set == item)
-        return true;
-    w->in_set = NULL;
-    if (!nd_shingle_set_build(&w->set, item->shingle, (size_t)item->n_shingles)) {
-        nd_worker_fail(w, ND_ENOMEM, "comparing documents");
-        return false;
-    }
-    w->in_set = item;
-    return true;
-}
-
 static void meet_earlier(void *context, size_t place, unsigned worker)
 {
     struct joining *job = context;
@@ -159,7 +146,8 @@ static void meet_earlier(void *context, size_t place, unsigned worker)
     for (size_t i = 0; i < w->met.count; i++) {
         if (is_met(d, item, w->met.at[i].number))
             continue;
-        if (!begin_compare(w, item) || !nd_item_compare_stored(d, w, item, w->met.at[i]))
+        if (!nd_item_begin_compare(w, item) ||
+            !nd_item_compare_stored(d, w, item, &w->set, w->met.at[i]))
             return;
     }
 }
@@ -198,7 +186,8 @@ static bool meet_all(struct joining *job, size_t place)
             continue;
         item->n_near++;
         if (candidate.number >= job->first_number &&
-            (!begin_compare(w, item) || !nd_item_compare_stored(d, w, item, candidate)))
+            (!nd_item_begin_compare(w, item) ||
+             !nd_item_compare_stored(d, w, item, &w->set, candidate)))
             return false;
         hit = hit_with(item, candidate.number);
         if (hit)

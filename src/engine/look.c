@@ -56,23 +56,6 @@ static bool take_candidates(struct nd_dedup *d, struct nd_worker *w, struct nd_i
     return true;
 }
 
-static bool check(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
-                  const struct nd_shingle_set *set, struct nd_candidate candidate)
-{
-    const uint64_t *shingle;
-    size_t n;
-
-    if (d->params.verify == ND_VERIFY_NONE)
-        return nd_item_accept(w, item, candidate, false,
-                              nd_index_shingles(d->index, candidate.number));
-    if (nd_item_need(d, item, (struct nd_kept_ref){candidate.number, false},
-                     nd_index_shingles(d->index, candidate.number)) == UINT64_MAX)
-        return true; /* its text need not be read */
-    if (nd_fetch_shingles(d, w, candidate.number, &shingle, &n))
-        return false;
-    return nd_item_compare(d, w, item, set, candidate, false, shingle, n);
-}
-
 /* The comparisons, while the shingles of those to come are on their way from memory. */
 static bool check_all(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
                       const struct nd_shingle_set *set)
@@ -90,7 +73,7 @@ static bool check_all(struct nd_dedup *d, struct nd_worker *w, struct nd_item *i
             nd_shingle_cache_expect(d->cache, near[i + FIND].number);
         if (i + BRING < n)
             nd_shingle_cache_bring(d->cache, near[i + BRING].number);
-        if (!check(d, w, item, set, near[i]))
+        if (!nd_item_compare_stored(d, w, item, set, near[i]))
             return false;
     }
     return true;

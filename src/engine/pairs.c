@@ -21,23 +21,6 @@ struct pairing {
     size_t n_held; /* hits; by several workers at once */
 };
 
-bool nd_item_compare_stored(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
-                            struct nd_candidate candidate)
-{
-    const uint64_t *shingle;
-    size_t n;
-
-    if (d->params.verify == ND_VERIFY_NONE)
-        return nd_item_accept(w, item, candidate, false,
-                              nd_index_shingles(d->index, candidate.number));
-    if (nd_item_need(d, item, (struct nd_kept_ref){candidate.number, false},
-                     nd_index_shingles(d->index, candidate.number)) == UINT64_MAX)
-        return true; /* its text need not be read */
-    if (nd_fetch_shingles(d, w, candidate.number, &shingle, &n))
-        return false;
-    return nd_item_compare(d, w, item, &w->set, candidate, false, shingle, n);
-}
-
 static bool pair_item(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
                       uint32_t number)
 {
@@ -53,7 +36,7 @@ static bool pair_item(struct nd_dedup *d, struct nd_worker *w, struct nd_item *i
         if (w->met.at[i].number >= number)
             continue;
         item->n_near++;
-        if (!nd_item_compare_stored(d, w, item, w->met.at[i]))
+        if (!nd_item_compare_stored(d, w, item, &w->set, w->met.at[i]))
             return false;
     }
     return true;

@@ -29,10 +29,6 @@ enum nd_status nd_items_number(struct nd_dedup *d, struct nd_item *item, size_t 
 enum nd_status nd_items_index(struct nd_dedup *d, struct nd_item *item, size_t n, bool fills_keys,
                               uint32_t *number, struct nd_error *err);
 
-/* Compare an item, whose shingles are w->set, with a stored document; a hit is noted. */
-bool nd_item_compare_stored(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
-                            struct nd_candidate candidate);
-
 /* Tell of an item's hits, by the numbers of the documents; `document` is what it is called. */
 enum nd_status nd_pairs_report(struct nd_dedup *d, struct nd_item *item, uint64_t document,
                                enum nd_status (*found)(void *, const struct nd_found_pair *),

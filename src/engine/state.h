@@ -245,6 +245,12 @@ uint64_t nd_item_need(const struct nd_dedup *d, const struct nd_item *item, stru
 bool nd_item_compare(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
                      const struct nd_shingle_set *set, struct nd_candidate candidate, bool in_batch,
                      const uint64_t *shingle, size_t n);
+/* The same of a candidate in the index, whose shingles are fetched; where `verify = none` it is a
+ * hit as it is. */
+bool nd_item_compare_stored(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
+                            const struct nd_shingle_set *set, struct nd_candidate candidate);
+/* Have the item's shingles in w->set; false: out of memory. */
+bool nd_item_begin_compare(struct nd_worker *w, const struct nd_item *item);
 /* Where `verify = none`: the candidate itself is a hit. */
 bool nd_item_accept(struct nd_worker *w, struct nd_item *item, struct nd_candidate candidate,
                     bool in_batch, uint64_t n_shingles);

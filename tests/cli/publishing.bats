@@ -408,6 +408,26 @@ refused() { # COMMAND NAME
     done
 }
 
+@test "every signal that ends a process leaves what was there" {
+    small_corpus
+    mkfifo pipe
+    echo old >out
+    ulimit -c 0
+    for signal in HUP TERM ALRM USR1 USR2 PROF VTALRM ABRT XCPU; do
+        "$NEARDUP" dedup -q small.jsonl pipe -f jsonl -o out --manifest m --removed r 2>err &
+        pid=$!
+        exec 9>pipe
+        sleep 0.1
+        kill -$signal "$pid"
+        status=0
+        wait "$pid" || status=$?
+        exec 9>&-
+        [ "$status" -eq $((128 + $(kill -l $signal))) ]
+        [ "$(cat out)" = old ]
+        [ "$(find . -name '.neardup*' -o -name m -o -name r)" = "" ]
+    done
+}
+
 @test "many files are published as one" {
     mkdir in
     for i in $(seq 600); do echo "document number $i about $((i * 7919)) things and $((i * 31)) others" >"in/$i"; done
