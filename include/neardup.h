@@ -7,9 +7,10 @@
  * (pkg-config neardup-files, which brings libneardup along): input.h, run.h, run_df.h, uses.h.  Who
  * calls nothing of these links the first alone.
  *
- * What holds of all of it: a handle says beside its struct which calls may run at once, and each call
- * what it leaves behind where it fails; a call that takes parameters refuses those out of range; the
- * library has no state of its own, installs no signal handler, and its threads block all signals.
+ * What holds of all of it: a handle says beside its struct which calls may run at once, and each
+ * call what it leaves behind where it fails; a call that takes parameters refuses those out of
+ * range; the library has no state of its own, installs no signal handler, and its threads block all
+ * signals.
  */
 #include <neardup/compare.h>
 #include <neardup/cpu.h>
