@@ -66,7 +66,7 @@ static void deliver_all(const struct nd_run *run, const struct nd_buffer *told)
 
     while (at < told->len) {
         const char *text = told->data + at + 1, *reason = NULL;
-        int kind = told->data[at];
+        int kind = (unsigned char)told->data[at];
 
         at += 1 + strlen(text) + 1;
         if (kind == TOLD_BAD_RECORD) {

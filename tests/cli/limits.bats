@@ -3,9 +3,7 @@
 
 load common
 
-HEADER=$'From: a@b.c\nDate: Mon, 1 Jan 2024 10:00:00 +0000\nMessage-ID: <x@y>\n'
-
-# HEADER, a line and so many times another.
+# A message: its header with one line more, and another so many times.
 message() { # FILE FIRST AGAIN TIMES
     python3 - "$@" <<'PY'
 import sys

@@ -38,6 +38,7 @@ sys.exit(f"{bad} in {text!r}" if bad else 0)'
     for command in "pairs -q evil.jsonl" "dedup -q folder" "dedup -q evil.jsonl" "template -q evil.jsonl" \
         "sketch -q folder" "dedup -q evil.jsonl --clusters - -o /dev/null" "filter -q -p evil.jsonl evil.jsonl" \
         "explain --corpus evil.jsonl evil.jsonl:1 evil.jsonl:2" "track -q evil.jsonl" "collapse -q evil.jsonl"; do
+        # shellcheck disable=SC2086
         on_terminal $command >seen || true
         [ -s seen ]
         is_clean <seen || { echo "$command"; cat -v seen; return 1; }
