@@ -38,7 +38,8 @@ PY
     neardup anchors -q --window 0 site | grep -q '"anchor_words":{"home":2}'
     neardup anchors -q --window 2 site | grep -q '"all":1,"about":1'
     for threads in 1 2 8; do neardup anchors -q --threads $threads site -o $threads.jsonl; done
-    cmp 1.jsonl 2.jsonl && cmp 1.jsonl 8.jsonl
+    cmp 1.jsonl 2.jsonl
+    cmp 1.jsonl 8.jsonl
 }
 
 @test "addresses: of a site, of hosts, of an archive, of records" {

@@ -41,7 +41,8 @@ pairs_of() {
     for threads in 1 2 8; do
         neardup dedup --recipe own.ini -q [a-e].html -o kept.$threads --threads $threads
     done
-    cmp kept.1 kept.2 && cmp kept.1 kept.8
+    cmp kept.1 kept.2
+    cmp kept.1 kept.8
     [ "$(tr '\n' ' ' <kept.1)" = "a.html b.html d.html e.html " ]
 }
 

@@ -74,7 +74,9 @@ load common
     done <examples
     [ "$(ids unique.jsonl)" = "a 4 5" ]
     [ "$(cat kept.txt)" = DIR/a ]
-    [ -s removed.jsonl ] && [ -s clusters.tsv ] && [ -s clean/shards/1.jsonl.gz ]
+    [ -s removed.jsonl ]
+    [ -s clusters.tsv ]
+    [ -s clean/shards/1.jsonl.gz ]
 }
 
 @test "pairs: every pair, the earlier id first" {

@@ -29,7 +29,8 @@ same() {
         neardup pairs large.jsonl --max-bad 5% -q --threads $threads >p$threads 2>/dev/null
         neardup sketch large.jsonl --max-bad 5% -q --threads $threads >s$threads 2>/dev/null
     done
-    [ -s p1 ] && [ -s s1 ]
+    [ -s p1 ]
+    [ -s s1 ]
     cmp p1 p2
     cmp p1 p8
     cmp s1 s2

@@ -179,7 +179,10 @@ files() {
     run neardup dedup -f jsonl -o out -q --keep longest --tmp disk <large.jsonl
     second=$status
     umount disk
-    [ "$first" -eq 2 ] && [ "$second" -eq 2 ] && [ -z "$left" ] && [ ! -e out ]
+    [ "$first" -eq 2 ]
+    [ "$second" -eq 2 ]
+    [ -z "$left" ]
+    [ ! -e out ]
     [[ $said == "neardup: disk/out: cannot be written: No space left on device"* ]]
     [[ $output == "neardup: disk: the temporary file in it cannot be written: No space left"* ]]
 }

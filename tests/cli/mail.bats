@@ -161,7 +161,8 @@ PY
     [ "$status" -eq 1 ]
     run neardup filter -q -p spam.eml -a empty -o out
     [ "$status" -eq 1 ]
-    [ -e out ] && [ ! -s out ]
+    [ -e out ]
+    [ ! -s out ]
 }
 
 @test "mail: no message is lost on its way through --annotate" {

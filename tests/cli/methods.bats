@@ -69,7 +69,10 @@ END
             neardup dedup --recipe $recipe many.jsonl -o kept.$threads --manifest rows.$threads \
                 --threads $threads --quiet
         done
-        cmp kept.1 kept.2 && cmp kept.1 kept.8 && cmp rows.1 rows.2 && cmp rows.1 rows.8
+        cmp kept.1 kept.2
+        cmp kept.1 kept.8
+        cmp rows.1 rows.2
+        cmp rows.1 rows.8
     done
 }
 

@@ -123,7 +123,8 @@ load common
     [ ! -s clean/shards/3.jsonl ]
     neardup dedup shards --output-dir whole -q --keep last
     [ "$(ids whole/shards/deep/2.jsonl)" = "c 4 5" ]
-    [ -e whole/shards/3.jsonl ] && [ ! -s whole/shards/3.jsonl ]
+    [ -e whole/shards/3.jsonl ]
+    [ ! -s whole/shards/3.jsonl ]
 }
 
 @test "--output-dir takes documents and containers together" {
@@ -172,7 +173,8 @@ load common
     echo "a text in a file that will be linked" >in/a.txt
     out=$(mktemp -d /dev/shm/neardup-XXXXXX)
     neardup dedup in --link-to "$out" -q
-    [ -L "$out/in/a.txt" ] && cmp in/a.txt "$out/in/a.txt"
+    [ -L "$out/in/a.txt" ]
+    cmp in/a.txt "$out/in/a.txt"
     rm -r "$out"
 }
 
@@ -417,7 +419,8 @@ EOF
         [[ $output == *"small.jsonl holds records"* ]]
     done
     [ ! -e new ]
-    [ -d there ] && [ -z "$(ls -A there)" ]
+    [ -d there ]
+    [ -z "$(ls -A there)" ]
     neardup dedup in --copy-to new/deep -q
     [ -f new/deep/in/sub/a.txt ]
 }
@@ -452,7 +455,8 @@ EOF
 @test "an empty input gives an empty output" {
     : >empty.jsonl
     neardup dedup empty.jsonl -o out -q
-    [ -f out ] && [ ! -s out ]
+    [ -f out ]
+    [ ! -s out ]
     neardup dedup -f jsonl -q </dev/null >out
     [ ! -s out ]
     mkdir none

@@ -25,7 +25,8 @@ three_files() {
     echo old >links/in/a.txt
     ln -s nowhere links/in/b.txt
     neardup dedup in --link-to links -q
-    [ in/a.txt -ef links/in/a.txt ] && [ in/b.txt -ef links/in/b.txt ]
+    [ in/a.txt -ef links/in/a.txt ]
+    [ in/b.txt -ef links/in/b.txt ]
     [ "$(ls -A links/in)" = "$(printf 'a.txt\nb.txt')" ]
 }
 
@@ -72,7 +73,8 @@ three_files() {
     refused --clusters - --manifest /dev/stdout -o x
     refused --output-dir sub --manifest sub/small.jsonl
     refused --output-dir other --clusters sub/small.jsonl
-    [ ! -s out ] && [ -z "$(ls -A sub)" ]
+    [ ! -s out ]
+    [ -z "$(ls -A sub)" ]
     neardup dedup small.jsonl -q -o /dev/null --manifest /dev/null --clusters /dev/null
 }
 
@@ -117,7 +119,8 @@ three_files() {
     : >open
     chmod 664 open
     neardup dedup small.jsonl -o secret --manifest open -q
-    [ -s secret ] && [ -s open ]
+    [ -s secret ]
+    [ -s open ]
     [ "$(stat -c %a secret open | tr '\n' ' ')" = "600 664 " ]
 }
 
@@ -128,7 +131,9 @@ three_files() {
         neardup dedup small.jsonl -q -o /dev/stdout --clusters /dev/fd/7
         echo after
     } >all 7>clusters
-    [ "$(head -1 all)" = before ] && [ "$(tail -1 all)" = after ] && [ "$(wc -l <all)" -eq 5 ]
+    [ "$(head -1 all)" = before ]
+    [ "$(tail -1 all)" = after ]
+    [ "$(wc -l <all)" -eq 5 ]
     [ "$(wc -l <clusters)" -eq 5 ]
     run neardup dedup small.jsonl -q -o /dev/fd/77
     [ "$status" -eq 2 ]
