@@ -27,6 +27,8 @@ static inline void require(int holds)
 /* What a reading came to: equal readings have equal sums. */
 struct sum {
     uint64_t records, documents, bytes, hash, problems, failures;
+    uint64_t
+        packed; /* records that are not in the file as they are: compressed, or in an archive */
 };
 
 static inline void sum_bytes(struct sum *s, const char *data, size_t len)
@@ -73,6 +75,7 @@ static inline void sum_record(struct sum *s, struct nd_input *input, struct nd_p
     sum_bytes(s, record->bytes.data, record->bytes.len);
     s->records++;
     s->bytes += record->bytes.len;
+    s->packed += source->archive || strcmp(source->compression, "none") != 0;
     if (source->is_rereadable) {
         char *again = NULL;
         size_t capacity = 0;
