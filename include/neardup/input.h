@@ -100,8 +100,8 @@ struct nd_input_file {
     uint64_t bad_records; /* of them, those that were no documents: left to whoever parses them */
     enum nd_read_state state;
     int is_found; /* below a directory; it was not given itself */
-    /* Of an archive: what one that is made of its documents would lack: "files that are not read";
-     * NULL: nothing. */
+    /* What a file that is made of its records would lack, mostly of an archive: "files that are not
+     * read"; NULL: nothing. */
     const char *lacks_rewritten;
 };
 

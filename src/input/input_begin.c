@@ -119,6 +119,10 @@ static void describe_source(struct nd_input *input, struct nd_source_kept *kept,
         nd_compression_name(f->entry_compression ? f->entry_compression : f->compression);
     s->archive = nd_archive_name(f->archive);
     s->is_container = cut_mode(format, input->options.unit) != ND_CUT_WHOLE;
+    if (f->recoded && s->is_container)
+        f->known->lacks_rewritten = "its encoding, UTF-16,";
+    if (f->entry_compression)
+        f->known->lacks_rewritten = "the compression of files in it";
     s->is_rereadable = f->is_regular && !f->unpacked && !f->entries && !f->recoded;
     kept->size = (uint64_t)f->st.st_size;
     kept->time = f->st.st_mtim;

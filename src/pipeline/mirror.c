@@ -17,6 +17,7 @@
 struct nd_mirror {
     struct nd_publisher *publisher;
     const char *folder;
+    bool may_replace;
     struct nd_output *open;
     const struct nd_input_file *source;    /* of what is open, where that replaces it */
     const struct nd_input_file **replaced; /* all of these */
@@ -27,7 +28,7 @@ struct nd_mirror {
 };
 
 struct nd_mirror *nd_mirror_new(struct nd_publisher *publisher, const char *folder,
-                                struct nd_error *err)
+                                bool may_replace, struct nd_error *err)
 {
     struct nd_mirror *m = calloc(1, sizeof *m);
 
@@ -37,6 +38,7 @@ struct nd_mirror *nd_mirror_new(struct nd_publisher *publisher, const char *fold
     }
     m->publisher = publisher;
     m->folder = folder;
+    m->may_replace = may_replace;
     nd_temporary_remove_stale_in(folder);
     m->names.bytes_max = SIZE_MAX;
     return m;
@@ -130,16 +132,14 @@ static void remove_made(struct nd_mirror *m)
 static enum nd_status check_replaced(const struct nd_mirror *m, const struct nd_source *source,
                                      struct nd_file_mark *own, struct nd_error *err)
 {
-    const struct nd_input_file *f = source->file;
     const struct nd_file_mark there = nd_file_mark_at(m->name.data);
 
-    *own = (struct nd_file_mark){f->device, f->inode, f->size, f->modified_seconds,
-                                 f->modified_nanoseconds};
-    if (!nd_file_mark_is_one(&there, own))
+    *own = nd_input_file_mark(source->file);
+    if (!m->may_replace || !nd_file_mark_is_one(&there, own))
         *own = (struct nd_file_mark){.inode = 0};
     if (!own->inode && nd_publisher_is_read(m->publisher, &there))
         return nd_fail(err, ND_EINVAL,
-                       "'%s' is an input, and would be replaced by what survives of %s",
+                       "'%s' is an input, and would be replaced by what is written of %s",
                        m->name.data, source->path);
     return ND_OK;
 }

@@ -10,15 +10,16 @@
 /* The files are written one after another; the publisher has those that are complete. */
 struct nd_mirror;
 
-/* `folder` is borrowed.  ND_ENOMEM. */
+/* `folder` is borrowed.  `may_replace`: a source whose file has the name that is written.
+ * ND_ENOMEM. */
 struct nd_mirror *nd_mirror_new(struct nd_publisher *publisher, const char *folder,
-                                struct nd_error *err);
+                                bool may_replace, struct nd_error *err);
 
 /*
  * Open the file of a source's path, made relative: a leading '/', "." and ".." are left out.
  * `entry` is added where not NULL.  The mirror owns it.  Where the source itself has that name, it
- * will be replaced.  ND_EINPUT: two sources would get the same file; ND_EINVAL: it is another
- * output, or another input.
+ * will be replaced, if it may.  ND_EINPUT: two sources would get the same file; ND_EINVAL: it is
+ * another output, or another input.
  */
 enum nd_status nd_mirror_open(struct nd_mirror *m, const struct nd_source *source,
                               const char *entry, struct nd_output **file, struct nd_error *err);

@@ -9,6 +9,7 @@
 #include <neardup/types.h>
 
 #include "base/pool.h"
+#include "base/publish.h"
 
 /* A record and what the parser made of it. */
 struct nd_parsed {
@@ -62,6 +63,13 @@ int nd_reading_take(struct nd_reading *r, unsigned worker, struct nd_error *err)
 
 /* For nd_input_reread, and the files that it reads. */
 struct nd_input *nd_reading_input(struct nd_reading *r);
+
+/* What a file was when it was found; none where that is no regular file. */
+static inline struct nd_file_mark nd_input_file_mark(const struct nd_input_file *file)
+{
+    return (struct nd_file_mark){file->device, file->inode, file->size, file->modified_seconds,
+                                 file->modified_nanoseconds};
+}
 
 /* Whether nothing of a file that was read is missing. */
 static inline bool nd_input_file_is_whole(const struct nd_input_file *file)

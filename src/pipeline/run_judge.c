@@ -4,12 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static struct nd_file_mark mark_of(const struct nd_input_file *f)
-{
-    return (struct nd_file_mark){f->device, f->inode, f->size, f->modified_seconds,
-                                 f->modified_nanoseconds};
-}
-
 /* Files below folders among them. */
 static enum nd_status note_files(struct nd_publisher *publisher, const struct nd_input *input,
                                  struct nd_error *err)
@@ -17,7 +11,7 @@ static enum nd_status note_files(struct nd_publisher *publisher, const struct nd
     enum nd_status status = ND_OK;
 
     for (size_t i = 0; status == ND_OK && i < nd_input_files(input); i++) {
-        const struct nd_file_mark mark = mark_of(nd_input_file(input, i));
+        const struct nd_file_mark mark = nd_input_file_mark(nd_input_file(input, i));
 
         status = nd_publisher_read(publisher, &mark, err);
     }
@@ -65,7 +59,7 @@ static enum nd_status check_only(const struct nd_run *run, struct nd_error *err)
     const char *name = run->options->output;
 
     for (size_t i = 0; i < nd_input_files(input); i++) {
-        const struct nd_file_mark mark = mark_of(nd_input_file(input, i));
+        const struct nd_file_mark mark = nd_input_file_mark(nd_input_file(input, i));
 
         if (!nd_file_mark_is_one(&mark, &run->replaced))
             continue;
@@ -96,6 +90,7 @@ enum nd_status nd_run_claim(struct nd_run *run, const struct nd_run_files *files
     for (size_t i = 0; status == ND_OK && i < sizeof evidence / sizeof *evidence; i++)
         status = nd_publisher_claim(&run->publisher, evidence[i], NULL, err);
     run->writes_output = files->writes_output;
+    run->may_replace = files->may_replace;
     return status == ND_OK && run->replaced.inode ? check_only(run, err) : status;
 }
 
@@ -129,7 +124,7 @@ static enum nd_status judge_replaced(const struct nd_run *run, const struct nd_i
                        "it",
                        f->path);
     if (f->lacks_rewritten)
-        return nd_fail(err, ND_EINPUT, "%s: is not replaced, as %s in it would be lost", f->path,
+        return nd_fail(err, ND_EINPUT, "%s: is not replaced: %s would be lost", f->path,
                        f->lacks_rewritten);
     if (too_many(f->bad_records, f->records, most, false))
         return refuse_bad(run, f->path, f->bad_records, f->records, most, err);
@@ -159,8 +154,7 @@ static enum nd_status judge_bad(struct nd_run *run, struct nd_error *err)
 static enum nd_status judge_nothing(const struct nd_run *run, struct nd_error *err)
 {
     const struct nd_input *input = nd_reading_input(run->reading);
-    const struct nd_file_mark there =
-        nd_file_mark_at(run->options->output ? run->options->output : "-");
+    const char *name = run->options->output ? run->options->output : "-";
     bool is_skipped = false;
 
     for (size_t i = 0; i < nd_input_files(input); i++)
@@ -175,11 +169,12 @@ static enum nd_status judge_nothing(const struct nd_run *run, struct nd_error *e
     if (run->replaced.inode && !nd_input_sources(input))
         return nd_fail(err, ND_EINPUT, "%s: holds no document, and is not replaced",
                        nd_input_file(input, 0)->path);
-    if (run->writes_output && !run->hands_on_bad && there.bytes && !run->replaced.inode)
+    if (run->writes_output && !run->hands_on_bad && !run->replaced.inode &&
+        nd_output_descriptor(name) < 0 && nd_file_mark_at(name).bytes)
         return nd_fail(err, ND_EINPUT,
                        "there is no document in the input, and '%s' is not empty: it is not "
                        "replaced by nothing",
-                       run->options->output);
+                       name);
     return ND_OK;
 }
 

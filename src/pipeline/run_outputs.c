@@ -24,6 +24,7 @@ enum nd_status nd_run_open_survivors(struct nd_run *run, struct nd_error *err)
                   : o->copy_to  ? o->copy_to
                                 : o->link_to,
         .by_link = !o->output_dir && !o->copy_to,
+        .may_replace = run->may_replace,
         .replaced = run->replaced,
     };
 

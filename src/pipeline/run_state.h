@@ -53,6 +53,7 @@ struct nd_run {
     struct nd_publisher publisher;
     bool hands_on_bad;              /* bad records are written too, so none is lost */
     bool writes_output;             /* options->output */
+    bool may_replace;               /* the output holds records of the inputs, as they came */
     struct nd_file_mark replaced;   /* the only input, in whose place that goes */
     struct nd_survivors *survivors; /* NULL: none asked for */
     struct nd_survivors *removed;   /* likewise: the other records */

@@ -58,7 +58,7 @@ struct nd_survivors *nd_survivors_new(const struct nd_survivors_params *params,
     s->keeps_others = params->stage == ND_PUBLISH_RESULT;
     s->gone.bytes_max = SIZE_MAX;
     if (params->folder)
-        s->mirror = nd_mirror_new(params->publisher, params->folder, err);
+        s->mirror = nd_mirror_new(params->publisher, params->folder, params->may_replace, err);
     else
         s->single = nd_output_open(params->publisher, s->name, params->stage, err);
     if (s->single && s->replaces)

@@ -24,6 +24,7 @@ struct nd_survivors_params {
     const char *output;           /* NULL: the standard output, or: */
     const char *folder;           /* not NULL: a mirror */
     bool by_link;                 /* of links */
+    bool may_replace;             /* the sources, where they stand in it */
     struct nd_file_mark replaced; /* the only input, in whose place the output goes */
 };
 /* NULL: ND_EIO, ND_ENOMEM. */

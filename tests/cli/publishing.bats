@@ -188,8 +188,11 @@ refused() { # COMMAND NAME
     printf 'id,text\n' >head.csv
     mkdir none
     tar -cf none.tar none
+    echo "a file of this name is no output" >./-
     for input in empty.jsonl head.csv none none.tar; do
         rm -f out
+        [ "$(neardup dedup $input -q 2>/dev/null | wc -l)" -le 1 ]
+        neardup pairs $input -q 2>/dev/null || [ $? -eq 1 ]
         neardup dedup $input -q -o out 2>/dev/null
         [ -e out ]
     done
@@ -227,6 +230,17 @@ refused() { # COMMAND NAME
         [ "$status" -eq 2 ]
         cmp a.txt a.before
     done
+    iconv -f UTF-8 -t UTF-16 whole >wide.jsonl
+    cp wide.jsonl wide.before
+    run neardup dedup wide.jsonl -q -o wide.jsonl
+    [ "$status" -eq 2 ]
+    cmp wide.jsonl wide.before
+    # Nor by what is written of it, but is no record of it.
+    printf 'Subject: a\n\nsome words that are a message\n' >m.eml
+    cp m.eml m.before
+    run neardup filter -p spam.jsonl -a m.eml -q --output-dir .
+    [ "$status" -eq 2 ]
+    cmp m.eml m.before
     tar -cf t.jsonl whole
     cp t.jsonl t.before
     run neardup dedup t.jsonl -q -o t.jsonl
