@@ -151,7 +151,7 @@ static bool reserve_ids(struct lookup *l, size_t n)
     return true;
 }
 
-/* The pairs of n fingerprints from number `first` on, whose answers are counted in `count`. */
+/* Write the pairs of n fingerprints, from number `first` on; count[i] is how many the i-th has. */
 static enum nd_status answer(struct lookup *l, size_t first, const uint64_t *count, size_t n,
                              struct nd_error *err)
 {

@@ -123,8 +123,8 @@ struct nd_text_source {
  *   - In a child process of the one that made it, an engine with more than one thread can only be
  *     freed: anything else is ND_EINVAL.
  *
- * An engine takes some 50 KB for each thread, 600 KB once a document was pushed, and grows with
- * what is pushed and with the shingles that it holds (params.cache_bytes).
+ * An empty engine takes about 50 KB for each thread, and 600 KB after the first document.  It grows
+ * with the documents that are pushed, and with its cache of shingles (params.cache_bytes).
  */
 struct nd_dedup;
 

@@ -86,9 +86,9 @@ enum nd_read_state {
 };
 
 /*
- * A file to read, as given or as found below a directory; an archive is one file.  `path` is there
- * from the start, the rest is known when nd_input_read gave 0.  Each ND_READ_PARTLY and
- * ND_READ_FAILED was reported as ND_PROBLEM_FAILED.
+ * A file to read, as given or as found below a directory; an archive is one file.  `path` is set
+ * from the start, the other members once nd_input_read has returned 0.  Each file that is
+ * ND_READ_PARTLY or ND_READ_FAILED was reported as ND_PROBLEM_FAILED.
  */
 struct nd_input_file {
     const char *path;

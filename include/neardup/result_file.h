@@ -12,9 +12,9 @@ extern "C" {
 #endif
 
 /*
- * What is written has no name until it is published, and is then on the disk; a symbolic link is
- * followed, permissions are kept.  A device, a pipe, "-" for the standard output and /dev/fd/5 for
- * what is open as 5 are written in place.  Needs libneardup.  One thread at a time.
+ * The file has no name until it is published, and is synced before that.  A symbolic link is
+ * followed, and permissions are kept.  Devices, pipes, "-" (the standard output) and /dev/fd/N are
+ * written in place.  Use a handle from one thread at a time.  The library is libneardup.
  */
 struct nd_result_file;
 

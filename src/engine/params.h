@@ -8,7 +8,8 @@ enum nd_status nd_dedup_params_check(const struct nd_dedup_params *p, struct nd_
 enum nd_status nd_bands_check(const struct nd_dedup_params *p, struct nd_error *err);
 /* No more signatures than there may be, and every text ends, so that it can be read. */
 enum nd_status nd_method_check(const struct nd_method *method, struct nd_error *err);
-/* The same of a recipe, for what reads or changes one before its numbers are checked. */
+/* The same check for all signatures of a recipe.  It does not look at numbers, so that a recipe can
+ * be read and changed before they are in range. */
 enum nd_status nd_recipe_has_ends(const struct nd_recipe *recipe, struct nd_error *err);
 
 #endif
