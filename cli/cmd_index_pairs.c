@@ -151,7 +151,7 @@ static bool reserve_ids(struct lookup *l, size_t n)
     return true;
 }
 
-/* Write the pairs of n fingerprints, from number `first` on; count[i] is how many the i-th has. */
+/* Look up n fingerprints, from number `first` on, of which the i-th has count[i] answers. */
 static enum nd_status answer(struct lookup *l, size_t first, const uint64_t *count, size_t n,
                              struct nd_error *err)
 {
