@@ -8,7 +8,7 @@ CMAKE_ARGS ?=
 FUZZ_SECONDS ?= 60
 jobs := $(shell nproc 2>/dev/null || echo 1)
 
-.PHONY: all demo test bench lint format fuzz install clean help
+.PHONY: all demo test test-all nightly bench lint format fuzz install deb tarball check-packages clean help
 
 all:
 	@mkdir -p build
@@ -19,12 +19,17 @@ all:
 help:
 	@echo 'make            build build/release/neardup and the libraries; installs nothing'
 	@echo 'make demo       install what is needed, build, deduplicate documents of this machine'
-	@echo 'make test       install what is needed, build, run every test'
+	@echo 'make test       install what is needed, build, run the tests'
+	@echo 'make test-all   beside make test: lint, sanitizers, other processors, each a sample'
+	@echo 'make nightly    all tests at full size, under all sanitizers, and fuzzing: hours'
 	@echo 'make bench      measure, beside the other tools'
 	@echo 'make lint       formatting, clang-tidy, cppcheck, shellcheck'
 	@echo 'make format     put the code into its form'
 	@echo 'make fuzz       every fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make install    into PREFIX ($(PREFIX)), below DESTDIR'
+	@echo 'make deb        Debian packages, in build/deb/'
+	@echo 'make tarball    the command with what it needs, to unpack anywhere, in build/'
+	@echo 'make check-packages  both, each in a fresh Debian that has nothing else'
 	@echo 'make clean      remove build/'
 
 demo:
@@ -34,6 +39,17 @@ test:
 	@tools/bootstrap.sh build test
 	@$(MAKE) --no-print-directory all
 	@ctest --preset release --parallel $(jobs) --no-tests=error
+
+test-all:
+	@tools/bootstrap.sh build test lint
+	@$(MAKE) --no-print-directory all
+	@tools/checks.sh all
+
+nightly:
+	@tools/bootstrap.sh build test lint fuzz
+	@$(MAKE) --no-print-directory all
+	@NEARDUP_NIGHTLY=1 ctest --preset release --parallel $(jobs) --no-tests=error
+	@tools/checks.sh nightly
 
 bench:
 	@tools/bootstrap.sh build test bench
@@ -54,6 +70,20 @@ fuzz:
 
 install: all
 	cmake --install build/release --prefix $(PREFIX)
+	@if [ -z "$(DESTDIR)" ]; then \
+	    tools/after-install.sh "$(abspath $(PREFIX))" "$(abspath $(PREFIX))/lib" build/release/find_libraries; \
+	fi
+
+deb:
+	@tools/bootstrap.sh build package
+	@tools/make-deb.sh
+
+tarball: all
+	@tools/make-tarball.sh
+
+check-packages: all
+	@tools/bootstrap.sh build package
+	@tools/check-packages.sh
 
 clean:
 	rm -rf build

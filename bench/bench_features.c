@@ -103,10 +103,10 @@ static uint64_t run(struct nd_featurer *f, struct nd_df_builder *b)
             die("out of memory");
         count += made.count;
         for (size_t i = 0; hash && i < made.count; i++)
-            hash[i] = made.at[i].hash;
+            hash[i] = made.items[i].hash;
         if (hash && nd_df_builder_add(b, hash, made.count, NULL, NULL) != ND_OK)
             die("a df table cannot be built");
-        sink += made.count ? made.at[0].hash : 0;
+        sink += made.count ? made.items[0].hash : 0;
     }
     free(hash);
     return count;

@@ -1,9 +1,6 @@
 /* bench_hamming.c - indexes, joins and codecs for fingerprints: time, memory, and what they find
  *
- *     bench_hamming [--what index|pairs|batch|codec] [--count N] [--bits F] [--distance K]
- * [--queries Q]
- * [--family NAME]
- *                   [--tables T] [--file RAW] [--check Q]
+ * `bench_hamming --help` prints its options.
  *
  * Uniform fingerprints with a tenth planted within 1 to 3 bits of another, or raw 64-bit ones from
  * a file, repeated with a few bits changed until there are N.  Half of the queries are near one
@@ -21,7 +18,8 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "index/hamming_codec.h"
+#include "hamming/file/elias_fano.h"
+#include "hamming/file/manku.h"
 
 struct options {
     size_t count, queries, check;
@@ -82,7 +80,7 @@ static size_t read_file(const struct options *o, uint64_t *row)
     size_t n;
 
     if (!file || o->bits != 64)
-        die("--file wants a readable file of 64-bit fingerprints");
+        die("--file needs a readable file of 64-bit fingerprints");
     n = fread(row, sizeof *row, o->count, file);
     fclose(file);
     if (n == 0)
@@ -137,7 +135,7 @@ static void time_queries(const struct options *o, const struct nd_hamming *index
                          const uint64_t *query, struct figures *f)
 {
     size_t words = nd_hamming_words(o->bits), n = o->queries < 20000 ? o->queries : 20000;
-    struct nd_hamming_matches out = {.at = NULL};
+    struct nd_hamming_matches out = {.items = NULL};
     double *took = malloc(n * sizeof *took);
 
     if (!took)
@@ -227,20 +225,25 @@ static void indexes(const struct options *o, const uint64_t *row, const uint64_t
     struct nd_hamming_problem problem = {o->bits, o->distance, o->count};
     struct nd_hamming_plan plan[ND_HAMMING_PLANS_MAX];
     struct nd_error err;
+    int family = 0;
     size_t n;
 
-    for (int f = 0; o->tables && f <= ND_HAMMING_WINDOWS; f++)
-        if (!strcmp(o->family, nd_hamming_family_name((enum nd_hamming_family)f))) {
-            if (nd_hamming_design(&problem, NULL, (enum nd_hamming_family)f, 0, o->tables, plan,
-                                  &err) != ND_OK)
-                die(err.message);
-            measure(o, plan, row, query);
-            return;
-        }
+    while (family < ND_HAMMING_FAMILY_COUNT &&
+           strcmp(o->family, nd_hamming_family_name((enum nd_hamming_family)family)) != 0)
+        family++;
+    if (family == ND_HAMMING_FAMILY_COUNT)
+        die("no such family; --help names them");
+    if (o->tables) {
+        if (nd_hamming_design(&problem, NULL, (enum nd_hamming_family)family, 0, o->tables, plan,
+                              &err) != ND_OK)
+            die(err.message);
+        measure(o, plan, row, query);
+        return;
+    }
     if (nd_hamming_plans(&problem, NULL, plan, ND_HAMMING_PLANS_MAX, &n, &err) != ND_OK)
         die(err.message);
     for (size_t i = 0; i < n; i++)
-        if (!strcmp(o->family, nd_hamming_family_name(plan[i].family)))
+        if ((int)plan[i].family == family)
             measure(o, &plan[i], row, query);
 }
 
@@ -349,16 +352,16 @@ static void manku(const struct options *o, const uint64_t *row, size_t n, double
 /* Bits a value of a sorted table of 64 bits, and how fast it is decoded. */
 static void codecs(const struct options *o, uint64_t *row)
 {
-    struct nd_hamming_ef ef = nd_hamming_ef_shape(o->count);
+    struct nd_hamming_ef ef = nd_hamming_ef_shape(o->count, 64);
     size_t bytes = nd_hamming_ef_bytes(&ef), n = 0;
     double bound = 64 - log2((double)o->count) + 1.4427, start;
     uint64_t *data = nd_table_alloc(bytes), out[4096];
 
     if (!data || o->bits != 64)
-        die("64 bits and memory are wanted");
+        die(data ? "the codec is measured with 64 bits only" : "out of memory");
     qsort(row, o->count, sizeof *row, by_number);
     nd_hamming_ef_encode(&ef, row, data);
-    if (nd_hamming_ef_open(&ef, o->count, data, bytes, NULL) != ND_OK)
+    if (nd_hamming_ef_open(&ef, o->count, 64, data, bytes, NULL) != ND_OK)
         die("the code does not open");
     start = cpu_seconds();
     for (size_t i = 0; i < o->count; i += 4096)
@@ -372,13 +375,30 @@ static void codecs(const struct options *o, uint64_t *row)
     nd_table_free(data, bytes);
 }
 
+static void print_help(void)
+{
+    puts("bench_hamming [--what index|pairs|batch|codec] [--family NAME] [--count N] [--bits F]\n"
+         "              [--distance K] [--queries Q] [--tables T] [--file RAW] [--check Q]\n"
+         "\n"
+         "  --family NAME  measure the designs of this family (index; default: halves):");
+    for (int f = 0; f < ND_HAMMING_FAMILY_COUNT; f++)
+        printf("%s%s", f ? ", " : "                 ",
+               nd_hamming_family_name((enum nd_hamming_family)f));
+    puts("\n"
+         "  --tables T     of that family only the design of at most T tables (index)\n"
+         "  --count N      fingerprints (1000000), of --bits F (64) within --distance K (3)\n"
+         "  --queries Q    queries (200000), half of them near one that is in\n"
+         "  --file RAW     take 64-bit fingerprints from a file, not uniform ones\n"
+         "  --check Q      compare the answers to the first Q queries with a scan (index)");
+}
+
 static size_t number(const char *text)
 {
     char *end;
     double value = strtod(text, &end);
 
     if (*end || value < 0)
-        die("a number is wanted");
+        die("not a number");
     return (size_t)value;
 }
 
@@ -394,8 +414,12 @@ static struct options parse(int argc, char **argv)
     for (int i = 1; i < argc; i += 2) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
 
+        if (!strcmp(name, "--help")) {
+            print_help();
+            exit(0);
+        }
         if (!value)
-            die("an option wants a value");
+            die("an option needs a value; see --help");
         if (!strcmp(name, "--count"))
             o.count = number(value);
         else if (!strcmp(name, "--queries"))
@@ -415,7 +439,7 @@ static struct options parse(int argc, char **argv)
         else if (!strcmp(name, "--file"))
             o.file = value;
         else
-            die("no such option");
+            die("no such option; --help prints them");
     }
     return o;
 }

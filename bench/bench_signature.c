@@ -97,8 +97,8 @@ static void set_list(struct nd_features *list, const uint64_t *hash, size_t n, b
         feature[i] = (struct nd_feature){hash[i], (int32_t)(1 + hash[i] % ND_WEIGHT_ONE)};
         df[i] = df_of(NULL, hash[i]);
     }
-    *list =
-        (struct nd_features){.at = feature, .count = n, .df = with_df ? df : NULL, .n_tokens = n};
+    *list = (struct nd_features){
+        .items = feature, .count = n, .df = with_df ? df : NULL, .n_tokens = n};
 }
 
 static void read_document(struct document *d, struct nd_tokeniser *t)
@@ -281,7 +281,7 @@ int main(int argc, char **argv)
             measure_all(cpu[i], argc > 1 ? "file" : "random words");
     for (size_t i = 0; i < n_documents; i++)
         for (int list = 0; list < LISTS; list++)
-            free((void *)(uintptr_t)document[i].list[list].at);
+            free((void *)(uintptr_t)document[i].list[list].items);
     free(document);
     free(text);
     return 0;

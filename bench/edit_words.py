@@ -60,7 +60,7 @@ def parse():
     args.kinds = args.kinds.split(",")
     for kind in args.kinds:
         if kind not in KINDS:
-            parser.error(f"--kinds: '{kind}' is none of {', '.join(KINDS)}")
+            parser.error(f"--kinds: '{kind}' is not one of {', '.join(KINDS)}")
     if args.edits < 0:
         parser.error("--edits: a document has no fewer than 0 edits")
     return args

@@ -77,7 +77,7 @@ def pypi_faiss():
 
 
 # Name -> how its program comes about; arguments before and after the common ones; the most
-# fingerprints with which it still ends in minutes; and, for so many, how many queries it is asked.
+# fingerprints with which it still ends in minutes; and, for so many, how many queries it answers.
 INDEXES = {
     "mih-rs": (crates, ["mih"], ["0"], 10**8, lambda n: 100_000),
     "mih-rs, 4 blocks": (crates, ["mih"], ["4"], 10**7, lambda n: 2 * 10**11 // n),

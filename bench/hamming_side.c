@@ -155,7 +155,8 @@ static void print_index(const struct nd_hamming_plan *plan, double build, double
            plan->query_seconds * 1e6, plan->bytes / n);
 }
 
-static struct nd_hamming_plan choose(uint64_t count, const char *family, double wish)
+/* size: bytes a fingerprint (family "fit"), or the number of tables. */
+static struct nd_hamming_plan choose(uint64_t count, const char *family, double size)
 {
     struct nd_hamming_problem problem = {BITS, DISTANCE, count};
     struct nd_hamming_machine machine;
@@ -165,11 +166,11 @@ static struct nd_hamming_plan choose(uint64_t count, const char *family, double 
     bool known = !strcmp(family, "fit");
 
     if (status == ND_OK && known)
-        status = nd_hamming_choose(&problem, &machine, wish * (double)count, &plan, &err);
-    for (int f = 0; status == ND_OK && !known && f <= ND_HAMMING_WINDOWS; f++)
+        status = nd_hamming_choose(&problem, &machine, size * (double)count, &plan, &err);
+    for (int f = 0; status == ND_OK && !known && f < ND_HAMMING_FAMILY_COUNT; f++)
         if (!strcmp(family, nd_hamming_family_name((enum nd_hamming_family)f))) {
             status = nd_hamming_design(&problem, &machine, (enum nd_hamming_family)f, 0,
-                                       (unsigned)wish, &plan, &err);
+                                       (unsigned)size, &plan, &err);
             known = true;
         }
     if (status != ND_OK || !known)
@@ -178,14 +179,14 @@ static struct nd_hamming_plan choose(uint64_t count, const char *family, double 
     return plan;
 }
 
-static void run_index(char **argv, const char *family, double wish)
+static void run_index(char **argv, const char *family, double size)
 {
     size_t n = strtoull(argv[4], NULL, 10), n_queries = strtoull(argv[5], NULL, 10);
     uint64_t *row = read_words(argv[2], n), *query = read_words(argv[3], n_queries);
-    struct nd_hamming_plan plan = choose(n, family, wish);
+    struct nd_hamming_plan plan = choose(n, family, size);
     double before = resident(), start = clock_of(CLOCK_PROCESS_CPUTIME_ID), build, grown;
     uint64_t(*answer)[2] = calloc(n_queries + 1, sizeof *answer);
-    struct nd_hamming_matches out = {.at = NULL};
+    struct nd_hamming_matches out = {.items = NULL};
     struct nd_hamming *index;
     struct nd_error err;
     struct figures f;
@@ -199,7 +200,7 @@ static void run_index(char **argv, const char *family, double wish)
     grown = resident() - before;
     f = time_queries(index, query, n_queries, &out);
     for (size_t i = 0; i < out.count; i++)
-        add_answer(answer[out.at[i].query], out.at[i].id);
+        add_answer(answer[out.items[i].query], out.items[i].id);
     write_answers(argv[6], answer, n_queries);
     print_index(&plan, build, grown, (double)nd_hamming_bytes(index), &f);
     nd_hamming_free(index);
@@ -299,8 +300,8 @@ static void check_all(const struct nd_hamming_matches *out, const uint64_t *quer
 
     n_queries = n_queries < SCANNED ? n_queries : SCANNED;
     for (size_t i = 0; i < out->count; i++)
-        if (out->at[i].query < n_queries)
-            add_answer(got[out->at[i].query], out->at[i].id);
+        if (out->items[i].query < n_queries)
+            add_answer(got[out->items[i].query], out->items[i].id);
     for (size_t at = 0; at < n; at += CHUNK) {
         size_t some = n - at < CHUNK ? n - at : CHUNK;
 
@@ -320,7 +321,7 @@ static void run_large(char **argv)
     size_t n = strtoull(argv[2], NULL, 10), n_queries = strtoull(argv[3], NULL, 10), planted = 0;
     struct nd_hamming_plan plan = choose(n, "fit", strtod(argv[4], NULL));
     uint64_t *chunk = malloc(CHUNK * sizeof *chunk), *query = malloc(n_queries * sizeof *query);
-    struct nd_hamming_matches out = {.at = NULL};
+    struct nd_hamming_matches out = {.items = NULL};
     double before = resident(), build, grown;
     struct nd_hamming *index;
     struct nd_error err;
@@ -335,7 +336,7 @@ static void run_large(char **argv)
                          : nd_mix64(~i);
     f = time_queries(index, query, n_queries, &out);
     for (size_t i = 0; i < out.count; i++)
-        planted += out.at[i].query % 2 && out.at[i].id == nd_mix64(out.at[i].query) % n;
+        planted += out.items[i].query % 2 && out.items[i].id == nd_mix64(out.items[i].query) % n;
     if (planted != n_queries / 2)
         die("a planted neighbour was not found");
     check_all(&out, query, n_queries, chunk, n);

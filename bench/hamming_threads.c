@@ -1,8 +1,8 @@
-/* hamming_threads.c - one index asked by many threads while one of them adds and removes
+/* hamming_threads.c - one index queried by many threads while one of them adds and removes
  *
  *     hamming_threads COUNT READERS SECONDS [WRITERS]
  *
- * COUNT random fingerprints of 64 bits within 3.  Each reader asks one query a call; the writer
+ * COUNT random fingerprints of 64 bits within 3.  Each reader makes calls of one query; the writer
  * adds 64 fingerprints and removes them again.  One JSON object: calls a second, and the longest
  * call of each kind.
  */
@@ -57,7 +57,7 @@ static void note(struct worker *w, double since)
 static void *read_on(void *argument)
 {
     struct worker *w = argument;
-    struct nd_hamming_matches found = {.at = NULL};
+    struct nd_hamming_matches found = {.items = NULL};
 
     for (uint64_t i = 0; !atomic_load(&over); i++) {
         uint64_t query = nd_mix64((i * 7919 + w->number) % count);

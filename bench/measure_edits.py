@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -53,7 +54,13 @@ def make_texts(corpus, args):
 
 def table_for(binary, recipe, corpus):
     """Its df table, where it wants one, as options."""
-    if "\ndf =" not in run(binary, "recipe", "show", recipe):
+    text = run(binary, "recipe", "show", recipe)
+    if "\ntemplate_df =" in text:
+        table = os.path.join(places.BUILD, "edits", "runs.df")
+        run(binary, "df", "build", "-q", "--features", "sketch", "-w", "5", "-o", table, corpus)
+        signature = re.search(r"\[signature (.*)\]", text)[1]
+        return ["--set", f"{signature}.template_df={table}"]
+    if "\ndf =" not in text:
         return []
     table = os.path.join(places.BUILD, "edits", "words.df")
     run(binary, "df", "build", "-q", "--recipe", recipe, "-o", table, corpus)

@@ -53,7 +53,7 @@ def program(name):
     return path
 
 
-def wanted(args, rival):
+def is_wanted(args, rival):
     return any(part in rival for part in args.rivals.split(","))
 
 
@@ -89,7 +89,7 @@ def fingerprints(kind, count):
         places.say(f"making {count:,} fingerprints: {kind}")
         free = shutil.disk_usage(folder).free
         if free < 20 * count:
-            raise places.Skipped(f"{count:,} fingerprints want {8 * count / 1e9:.0f} GB of disk")
+            raise places.Skipped(f"{count:,} fingerprints need {8 * count / 1e9:.0f} GB of disk")
         more = [texts()] if kind == "texts" else []
         parts = [rows, queries + ".part"]
         subprocess.run([maker, kind, str(count), str(QUERIES)] + parts + more, check=True)
@@ -133,13 +133,13 @@ class Sets:
         need = next((b for start, b in NEEDED.items() if name.startswith(start)), 150) * self.count
         if free_memory() > need:
             return True
-        self.skip(what, name, f"wants {need / 1e9:.0f} GB of free memory")
+        self.skip(what, name, f"needs {need / 1e9:.0f} GB of free memory")
         return False
 
     def answers(self):
         return os.path.join(places.BUILD, "answers.tmp")
 
-    def ask(self, what, name, command, more, n_queries):
+    def query(self, what, name, command, more, n_queries):
         """One turn of one index; its answers are compared with the reference."""
         common = [self.rows, self.queries, str(self.count), str(n_queries), self.answers()]
         (figures,) = run(self.args, command + common + more)
@@ -159,7 +159,7 @@ class Sets:
         n = min(self.args.checked, QUERIES)
         side = [program("hamming_side"), "scan"]
         reference, self.reference = self.reference, None
-        self.ask("scan", "scan", side, [], n)
+        self.query("scan", "scan", side, [], n)
         self.reference, scanned = reference, self.reference
         same = reference[: len(scanned)] == scanned
         as_scan = "yes" if same else "NO"
@@ -170,9 +170,9 @@ class Sets:
         """Each index once."""
         for name, design in DESIGNS.items():
             if self.has_memory("index", name):
-                self.ask("index", name, [program("hamming_side"), "index"], design, QUERIES)
+                self.query("index", name, [program("hamming_side"), "index"], design, QUERIES)
         for name, (make, before, after, most, queries) in hamming_rivals.INDEXES.items():
-            if not wanted(self.args, name):
+            if not is_wanted(self.args, name):
                 continue
             if self.count > most:
                 if number == 0:
@@ -181,7 +181,7 @@ class Sets:
             n_queries = min(QUERIES, max(100, queries(self.count)))
             try:
                 if self.has_memory("index", name):
-                    got = self.ask("index", name, make() + before, after, n_queries)
+                    got = self.query("index", name, make() + before, after, n_queries)
                     self.best.setdefault(name, []).append(got)
             except (places.Skipped, subprocess.SubprocessError, ValueError) as why:
                 self.skip("index", name, why)
@@ -194,11 +194,11 @@ class Sets:
             return
         best = max(exact, key=lambda figures: figures["queries_per_s"])
         for name, share in (("memory of the best rival", 1), ("a quarter of it", 0.25)):
-            wish = ["fit", f"{share * best['bytes_each']:.2f}"]
+            size = ["fit", f"{share * best['bytes_each']:.2f}"]
             side = [program("hamming_side"), "index"]
             if share < 1 and best["bytes_each"] < 80:
                 continue  # only a scan would fit
-            self.ask("index", f"neardup, {name}", side, wish, QUERIES)
+            self.query("index", f"neardup, {name}", side, size, QUERIES)
 
     def joins(self):
         side = program("hamming_side")
@@ -211,7 +211,7 @@ class Sets:
                 pairs.add((figures["pairs"], figures["pairs_sum"]))
                 self.keep("pairs", f"neardup, {threads} threads", figures)
         for name, (make, chunk, most) in hamming_rivals.JOINS.items():
-            if not wanted(self.args, name) or self.count > most:
+            if not is_wanted(self.args, name) or self.count > most:
                 continue
             try:
                 if self.has_memory("pairs", name):
@@ -250,8 +250,8 @@ def large(args, session):
     """10^9 fingerprints by the planner's choice for the memory that there is."""
     memory = min(LARGE_MOST, free_memory() - LARGE_SPARE)
     if memory < LARGE_LEAST:
-        wanted_gib = (LARGE_LEAST + LARGE_SPARE) / (1 << 30)
-        places.say(f"skipped: {LARGE:,} fingerprints want {wanted_gib:.0f} GiB of free memory")
+        needed_gib = (LARGE_LEAST + LARGE_SPARE) / (1 << 30)
+        places.say(f"skipped: {LARGE:,} fingerprints need {needed_gib:.0f} GiB of free memory")
         return
     command = [program("hamming_side"), "large", str(LARGE), str(QUERIES), str(memory / LARGE)]
     (figures,) = run(args, command, limit_seconds=LARGE_SECONDS)

@@ -54,6 +54,11 @@ def lines_of(recipe):
         return f.read().splitlines()
 
 
+def wants_runs(recipe):
+    """A table of the runs of words that many documents share, which only a set of pages or files has."""
+    return "template_df =" in lines_of(recipe)
+
+
 def with_table(binary, name, recipe):
     """NAME, or NAME=DF where the recipe wants a table: of the set itself."""
     if "df =" not in lines_of(recipe):
@@ -118,6 +123,7 @@ def main(args):
     try:
         binary = places.neardup(args.neardup)
         recipes = args.recipes.split(",") if args.recipes else shipped(binary)
+        recipes = [name for name in recipes if not wants_runs(name)]
         for name in args.sets.split(","):
             speeds = own(binary, name, recipes, args.cpu)
             rivals, same = {}, {}

@@ -507,6 +507,21 @@ def edits():
     return heading(runs[0]) + "\n\n" + table(columns, rows)
 
 
+def docs():
+    """Blocks of figures in docs/ that a run agrees with, and what is off in the others."""
+    runs = session_of("docs.jsonl") if places.records("docs.jsonl") else []
+    if not runs:
+        return "Nothing measured.\n"
+    lines = [heading(runs[0])]
+    for run in runs:
+        lines.append(f"Measured again: {', '.join(run['blocks']) or 'nothing'}.")
+        lines += [f"* {what}" for what in run["off"]] or ["The pages say what the run says."]
+    return "\n".join(lines) + "\n"
+
+
+choosing = docs
+
+
 def imatch():
     """Recall of randomized I-Match against cosine >= .9, and ham found beside spam."""
     runs = session_of("imatch.jsonl") if places.records("imatch.jsonl") else []

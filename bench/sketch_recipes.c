@@ -51,9 +51,9 @@ static void load(const char *path)
 
 struct contestant {
     const char *name;
-    struct nd_recipe recipe;
+    struct nd_recipe *recipe;
     struct nd_sketcher *sketcher; /* of default */
-    struct nd_named_signer *signer[ND_METHOD_SIGNATURES];
+    struct nd_document_signer *signer[ND_RECIPE_SIGNATURES];
     double best;
 };
 
@@ -61,6 +61,7 @@ static void prepare(struct contestant *c, char *name)
 {
     char *table = strchr(name, '=');
     struct nd_df *df = NULL; /* stays for good */
+    struct nd_sketch_params params;
     struct nd_error err;
 
     if (table)
@@ -69,15 +70,16 @@ static void prepare(struct contestant *c, char *name)
         die(table, err.message);
     c->name = name;
     c->best = 1e9;
-    c->recipe = nd_recipe_default();
-    if (nd_recipe_by_name(&c->recipe, name, &err))
+    c->recipe = nd_recipe_new(&err);
+    if (!c->recipe || nd_recipe_by_name(c->recipe, name, &err))
         die(name, err.message);
-    if (c->recipe.method.n_signatures == 0 &&
-        !(c->sketcher = nd_sketcher_new(&c->recipe.dedup.sketch, &err)))
+    params = nd_recipe_sketch_params(c->recipe);
+    if (!nd_recipe_signatures(c->recipe) && !(c->sketcher = nd_sketcher_new(&params, &err)))
         die(name, err.message);
-    for (unsigned i = 0; i < c->recipe.method.n_signatures; i++) {
-        c->recipe.method.signature[i].table = df;
-        c->signer[i] = nd_named_signer_new(&c->recipe.method.signature[i], &err);
+    for (size_t i = 0; i < nd_recipe_signatures(c->recipe); i++) {
+        if (nd_recipe_needs_df(c->recipe, i) && nd_recipe_use_df(c->recipe, i, df, &err))
+            die(name, err.message);
+        c->signer[i] = nd_document_signer_new(c->recipe, i, &err);
         if (!c->signer[i])
             die(name, err.message);
     }
@@ -93,8 +95,8 @@ static void sketch(struct contestant *c, const struct nd_document *d)
             die(c->name, "out of memory");
         sink += minima.minhash[0];
     }
-    for (unsigned i = 0; i < c->recipe.method.n_signatures; i++) {
-        if (nd_named_signer_run(c->signer[i], d, &made, NULL))
+    for (size_t i = 0; i < nd_recipe_signatures(c->recipe); i++) {
+        if (nd_document_signer_run(c->signer[i], d, &made, NULL))
             die(c->name, "out of memory");
         sink += made.count ? made.word[0] : 0;
     }

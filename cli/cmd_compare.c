@@ -1,14 +1,250 @@
 /* cmd_compare.c - neardup compare: two documents by every measure */
-#include "compare_show.h"
+#define _GNU_SOURCE
 #include "report.h"
+#include "results.h"
+
+#include <neardup/terminal.h>
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* Two documents without shingles are the same: a distance of 0. */
+/* ---- What shows text: terms, passages, edits ------------------------------------------------- */
+
+enum { TERMS_SHOWN = 30, AROUND = 8 };
+
+#define RED "\033[31m"
+#define GREEN "\033[32m"
+#define BOLD "\033[1m"
+#define PLAIN "\033[0m"
+
+/* https://no-color.org: any value that is not empty. */
+static bool use_color(enum color color)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    if (color != COLOR_AUTO)
+        return color == COLOR_ALWAYS;
+    return !(no && *no) && isatty(STDOUT_FILENO) && !(term && strcmp(term, "dumb") == 0);
+}
+
+/*
+ * Print text of a document on one line. The text is UTF-8; runs of white space and of characters
+ * that could control a terminal become one space.
+ */
+static void put_text(const char *text, size_t len)
+{
+    bool space = false;
+
+    for (size_t i = 0, n; i < len; i += n) {
+        int is_control;
+
+        n = nd_terminal_character(text + i, len - i, &is_control);
+        if (is_control || text[i] == ' ') {
+            space = true;
+            continue;
+        }
+        if (space)
+            putchar(' ');
+        space = false;
+        fwrite(text + i, 1, n, stdout);
+    }
+}
+
+/* Print tokens at to at + count of a document as they occur in its text. */
+static void put_tokens(const struct nd_comparison *c, unsigned which, size_t at, size_t count)
+{
+    const struct nd_token *first = &c->token[which][at], *last = &c->token[which][at + count - 1];
+
+    put_text(c->text[which] + first->offset, last->offset + last->len - first->offset);
+}
+
+/* Order by difference of counts, greatest first, then by position in the texts. */
+static uint64_t difference(const struct nd_term *t)
+{
+    return t->in_a > t->in_b ? t->in_a - t->in_b : t->in_b - t->in_a;
+}
+
+static int by_difference(const void *left, const void *right)
+{
+    const struct nd_term *const *x = left, *const *y = right;
+    uint64_t a = difference(*x), b = difference(*y);
+
+    if (a != b)
+        return a > b ? -1 : 1;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static void put_terms(const char *what, const struct nd_term *term, size_t n, bool both)
+{
+    const struct nd_term **list = malloc((n + 1) * sizeof *list);
+    size_t kept = 0;
+
+    for (size_t i = 0; list && i < n; i++)
+        if (!both || term[i].in_a != term[i].in_b)
+            list[kept++] = &term[i];
+    if (!list) {
+        say("out of memory");
+        return;
+    }
+    if (kept)
+        qsort(list, kept, sizeof *list, by_difference);
+    printf("%s: %zu\n", what, kept);
+    for (size_t i = 0; i < kept && i < TERMS_SHOWN; i++) {
+        printf("  %6" PRIu64 " %6" PRIu64 "  ", list[i]->in_a, list[i]->in_b);
+        put_text(list[i]->text, strlen(list[i]->text));
+        putchar('\n');
+    }
+    if (kept > TERMS_SHOWN)
+        printf("  … (%zu more)\n", kept - TERMS_SHOWN);
+    free(list);
+}
+
+static void show_terms(const struct nd_comparison *c)
+{
+    printf("terms in both: %zu\n", c->n_shared);
+    put_terms("of these with different counts (in A, in B, term)", c->term, c->n_shared, true);
+    put_terms("terms only in A", c->term + c->n_shared, c->n_only_a, false);
+    put_terms("terms only in B", c->term + c->n_shared + c->n_only_a, c->n_only_b, false);
+}
+
+static void show_weights(const struct nd_comparison *c)
+{
+    size_t other = 0;
+
+    while (other < c->n_weights && c->weight[other].in_a != c->weight[other].in_b)
+        other++;
+    printf("features of %s: %zu, of these with different weights (in A, in B): %zu\n", c->signature,
+           c->n_weights, other);
+    for (size_t i = 0; i < other && i < TERMS_SHOWN; i++) {
+        printf("  %8" PRId64 " %8" PRId64 "  ", c->weight[i].in_a, c->weight[i].in_b);
+        put_text(c->weight[i].text, strlen(c->weight[i].text));
+        putchar('\n');
+    }
+    if (other > TERMS_SHOWN)
+        printf("  … (%zu more)\n", other - TERMS_SHOWN);
+}
+
+static double percent(uint64_t part, size_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void put_span(const struct nd_comparison *c, unsigned which, size_t at, size_t count)
+{
+    const struct nd_token *first = &c->token[which][at], *last = &c->token[which][at + count - 1];
+
+    printf("%c bytes %" PRIu64 "-%" PRIu64, 'A' + (char)which, first->offset,
+           last->offset + last->len);
+}
+
+static void show_passages(const struct nd_comparison *c, enum color color)
+{
+    bool is_colored = use_color(color);
+
+    printf("passages of A in B: %zu; they cover %" PRIu64 " of B's %zu tokens (%.1f%%), %" PRIu64
+           " of A's %zu (%.1f%%)\n",
+           c->n_passages, c->covered[1], c->tokens[1], percent(c->covered[1], c->tokens[1]),
+           c->covered[0], c->tokens[0], percent(c->covered[0], c->tokens[0]));
+    for (size_t i = 0; i < c->n_passages; i++) {
+        const struct nd_passage *p = &c->passage[i];
+
+        fputs(is_colored ? BOLD : "", stdout);
+        printf("%zu tokens: ", p->count_b);
+        put_span(c, 1, p->at_b, p->count_b);
+        fputs(", ", stdout);
+        put_span(c, 0, p->at_a, p->count_a);
+        if (p->equal != p->count_b)
+            printf(", %zu equal", p->equal);
+        fputs(is_colored ? PLAIN "\n  " : "\n  ", stdout);
+        put_tokens(c, 1, p->at_b, p->count_b);
+        putchar('\n');
+    }
+}
+
+static void put_marked(const struct nd_comparison *c, unsigned which, size_t at, size_t count,
+                       bool is_colored)
+{
+    static const char *const mark[2][2] = {{"[-", "-]"}, {"{+", "+}"}};
+
+    fputs(is_colored ? which ? GREEN : RED : mark[which][0], stdout);
+    put_tokens(c, which, at, count);
+    fputs(is_colored ? PLAIN : mark[which][1], stdout);
+}
+
+/* Print kept tokens; the middle of a long run is left out. */
+static void put_kept(const struct nd_comparison *c, const struct nd_edit *e, bool is_first,
+                     bool is_last)
+{
+    size_t before = is_first ? 0 : AROUND, after = is_last ? 0 : AROUND;
+
+    if (e->count <= before + after + 1) {
+        put_tokens(c, 1, e->at_b, e->count);
+        return;
+    }
+    if (before) {
+        put_tokens(c, 1, e->at_b, before);
+        putchar(' ');
+    }
+    printf("… (%zu)", e->count - before - after);
+    if (after) {
+        putchar(' ');
+        put_tokens(c, 1, e->at_b + e->count - after, after);
+    }
+}
+
+/*
+ * Print the edits from the i-th up to the next kept token as one change: what was removed, then
+ * what was inserted.
+ */
+static size_t put_changes(const struct nd_comparison *c, size_t i, bool is_colored)
+{
+    const struct nd_edit *first = &c->edit[i];
+    size_t removed = 0, inserted = 0;
+
+    for (; i < c->n_edits && c->edit[i].kind != ND_EDIT_KEEP; i++) {
+        removed += c->edit[i].kind != ND_EDIT_INSERT ? c->edit[i].count : 0;
+        inserted += c->edit[i].kind != ND_EDIT_REMOVE ? c->edit[i].count : 0;
+    }
+    if (removed)
+        put_marked(c, 0, first->at_a, removed, is_colored);
+    if (removed && inserted)
+        putchar(' ');
+    if (inserted)
+        put_marked(c, 1, first->at_b, inserted, is_colored);
+    return i;
+}
+
+static void show_edits(const struct nd_comparison *c, enum color color)
+{
+    bool is_colored = use_color(color);
+
+    if (c->edit_distance == ND_EDIT_BEYOND) {
+        printf("edits from A to B: the cost is more than %" PRIu64 "; see --limit\n",
+               c->edit_limit);
+        return;
+    }
+    printf("edits from A to B (cost %" PRIu64 ")\n", c->edit_distance);
+    for (size_t i = 0; i < c->n_edits;) {
+        if (i)
+            putchar(' ');
+        if (c->edit[i].kind == ND_EDIT_KEEP) {
+            put_kept(c, &c->edit[i], i == 0, i + 1 == c->n_edits);
+            i++;
+        } else {
+            i = put_changes(c, i, is_colored);
+        }
+    }
+    if (c->n_edits)
+        putchar('\n');
+}
+
+/* ---- Measures -------------------------------------------------------------------------------- */
+
+/* Two documents without shingles are equal: distance 0. */
 static double share(uint64_t part, uint64_t whole)
 {
     return whole ? (double)part / (double)whole : 1.0;
@@ -21,7 +257,7 @@ static double resemblance(const struct nd_comparison *c)
     return share(o->shared, o->a + o->b - o->shared);
 }
 
-/* x / sqrt(y z), 0 where there is nothing in common. */
+/* x / sqrt(y z); 0 if nothing is in common. */
 static double cosine(uint64_t x, uint64_t y, uint64_t z)
 {
     return x ? (double)x / sqrt((double)y * (double)z) : 0;
@@ -32,6 +268,11 @@ enum metric {
     DISTANCE,
     CONTAINMENT_A,
     CONTAINMENT_B,
+    JACCARD,
+    CONTAINMENT,
+    CONTAINMENT_OF_KEPT,
+    CONTAINMENT_EITHER,
+    COSINE_SHINGLES,
     COSINE,
     COSINE_TF,
     COSINE_WEIGHTS,
@@ -42,10 +283,23 @@ enum metric {
     CONRAD_SCHRIBER,
     METRICS
 };
-static const char *const metric_names[METRICS] = {
-    "resemblance", "resemblance-distance", "containment-a", "containment-b", "cosine",
-    "cosine-tf",   "cosine-weights",       "inner",         "inner-weights", "edit",
-    "hamming",     "conrad-schriber"};
+static const char *const metric_names[METRICS] = {"resemblance",
+                                                  "resemblance-distance",
+                                                  "containment-a",
+                                                  "containment-b",
+                                                  "jaccard",
+                                                  "containment",
+                                                  "containment-of-kept",
+                                                  "containment-either",
+                                                  "cosine-shingles",
+                                                  "cosine",
+                                                  "cosine-tf",
+                                                  "cosine-weights",
+                                                  "inner",
+                                                  "inner-weights",
+                                                  "edit",
+                                                  "hamming",
+                                                  "conrad-schriber"};
 
 static void print_edit(const struct nd_comparison *c)
 {
@@ -60,10 +314,15 @@ static void print_metric(const struct nd_comparison *c, enum metric metric)
     const struct nd_overlap *o = &c->shingles, *t = &c->terms.distinct;
 
     switch (metric) {
+    case JACCARD:
     case RESEMBLANCE: printf("%.6f", resemblance(c)); break;
     case DISTANCE: printf("%.6f", 1 - resemblance(c)); break;
+    case CONTAINMENT_OF_KEPT:
     case CONTAINMENT_A: printf("%.6f", share(o->shared, o->a)); break;
+    case CONTAINMENT:
     case CONTAINMENT_B: printf("%.6f", share(o->shared, o->b)); break;
+    case CONTAINMENT_EITHER: printf("%.6f", share(o->shared, o->a < o->b ? o->a : o->b)); break;
+    case COSINE_SHINGLES: printf("%.6f", cosine(o->shared, o->a, o->b)); break;
     case COSINE: printf("%.6f", cosine(t->shared, t->a, t->b)); break;
     case COSINE_TF:
         printf("%.6f", cosine(c->terms.inner, c->terms.squares_a, c->terms.squares_b));
@@ -85,7 +344,7 @@ static void print_metric(const struct nd_comparison *c, enum metric metric)
     }
 }
 
-/* METRICS: there is none of this name, it was said. */
+/* The metric of this name; METRICS if there is none, which was reported. */
 static enum metric metric_of(const char *name)
 {
     const char *nearest;
@@ -101,15 +360,25 @@ static enum metric metric_of(const char *name)
     return METRICS;
 }
 
+static void print_documents(const struct nd_comparison *c)
+{
+    const struct nd_overlap *o = &c->shingles, *t = &c->terms.distinct;
+    struct results to;
+
+    if (!results_open(&to, NULL, NULL, 0))
+        return;
+    for (unsigned i = 0; i < 2; i++) {
+        results_put_document(&to, i ? 'B' : 'A', &c->name[i]);
+        printf("%zu bytes, %zu tokens, %" PRIu64 " distinct terms, %" PRIu64 " distinct shingles\n",
+               c->bytes[i], c->tokens[i], i ? t->b : t->a, i ? o->b : o->a);
+    }
+}
+
 static void print_all(const struct nd_comparison *c)
 {
     const struct nd_overlap *o = &c->shingles, *t = &c->terms.distinct;
 
-    for (unsigned i = 0; i < 2; i++)
-        printf("%c: %s (%s): %zu bytes, %zu tokens, %" PRIu64 " distinct terms, %" PRIu64
-               " distinct shingles\n",
-               'A' + (char)i, c->id[i], c->at[i], c->bytes[i], c->tokens[i], i ? t->b : t->a,
-               i ? o->b : o->a);
+    print_documents(c);
     printf("identical:            %s\n", c->same_bytes ? "bytes" : c->same_words ? "words" : "no");
     printf("resemblance:          %.6f = %" PRIu64 " shared shingles / %" PRIu64 " in either\n",
            resemblance(c), o->shared, o->a + o->b - o->shared);
@@ -133,7 +402,7 @@ static void print_all(const struct nd_comparison *c)
                        c->tokens[0] < c->tokens[1] ? c->tokens[1] : c->tokens[0]));
 }
 
-/* The parts that options ask for. */
+/* The parts of a comparison that the options request. */
 static unsigned parts_of(const struct use_settings *u, const enum metric *metric)
 {
     unsigned parts = u->show | (u->metrics.count || u->show ? 0 : ND_COMPARE_EDIT);
@@ -183,6 +452,34 @@ static int print(const struct settings *s, const struct nd_comparison *c, const 
     return 0;
 }
 
+/*
+ * Check for an option about something that is not shown. False: there is one, which was reported.
+ */
+static bool check_options(const struct settings *s, unsigned parts)
+{
+    static const struct {
+        const char *option, *partner;
+        unsigned parts; /* it applies to these */
+    } known[] = {
+        {"least", "--show passages", ND_COMPARE_PASSAGES},
+        {"gap", "--show passages", ND_COMPARE_PASSAGES},
+        {"limit", "--show edits and --metric edit", ND_COMPARE_EDIT | ND_COMPARE_SCRIPT},
+        {"costs", "--show edits and --metric edit", ND_COMPARE_EDIT | ND_COMPARE_SCRIPT},
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (is_given(s, known[i].option) && !(parts & known[i].parts)) {
+            say("--%s applies only to %s; see neardup help compare", known[i].option,
+                known[i].partner);
+            return false;
+        }
+    if (s->use.json && s->use.metrics.count) {
+        say("--json has every measure, --metric prints one: only one of them can be given");
+        return false;
+    }
+    return true;
+}
+
 static int compare(struct settings *s, const enum metric *metric)
 {
     struct report report = {.settings = s};
@@ -193,7 +490,9 @@ static int compare(struct settings *s, const enum metric *metric)
     int status;
 
     params.parts = parts_of(&s->use, metric);
-    if (nd_run_compare(&s->run, &params, s->paths.at[0], s->paths.at[1], &events, &c, &err) !=
+    if (!check_options(s, params.parts))
+        return 2;
+    if (nd_run_compare(s->run, &params, s->paths.at[0], s->paths.at[1], &events, &c, &err) !=
         ND_OK) {
         say("%s", err.message);
         return 2;
@@ -217,8 +516,8 @@ int cmd_compare(struct settings *s)
             s->corpus.count ? "ids" : "files, or --corpus FILE and two ids");
         return 2;
     }
-    s->run.paths = s->corpus.at;
-    s->run.n_paths = s->corpus.count;
+    if (!run_reads(s->run, s->corpus.at, s->corpus.count))
+        return 2;
     metric = calloc(s->use.metrics.count + 1, sizeof *metric);
     if (!metric) {
         say("out of memory");

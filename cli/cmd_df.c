@@ -1,4 +1,5 @@
 /* cmd_df.c - neardup df: build, merge, look into and calibrate df tables */
+#include "file_list.h"
 #include "report.h"
 
 #include <inttypes.h>
@@ -19,22 +20,40 @@ static int failed(const struct nd_error *err)
 
 static bool wants_output(const struct settings *s, const char *what)
 {
-    if (s->has_output && strcmp(s->run.output, "-") != 0)
+    const char *name = run_option(s, "output");
+
+    if (name && strcmp(name, "-") != 0)
         return true;
-    say("df %s wants --output FILE", what);
+    say("df %s needs --output FILE", what);
     return false;
 }
 
-/* The command's paths without the first n. */
+/* Have the run read the command's paths, without the first n. */
 static bool take_paths(struct settings *s, size_t n)
 {
-    s->run.paths = s->paths.at + n;
-    s->run.n_paths = s->paths.count - n;
-    if (s->run.n_paths)
-        return true;
-    s->run.n_paths = 0;
+    if (s->paths.count > n)
+        return run_reads(s->run, s->paths.at + n, s->paths.count - n);
     s->paths.count = 0;
     return use_standard_input(s);
+}
+
+/* Without --features and --recipe, terms are counted. False: an option of shingles was given. */
+static bool check_shingles(const struct settings *s)
+{
+    const char *given = NULL, *features = s->df_table.build.features;
+    bool has_recipe = false;
+
+    for (size_t i = 0; i < s->given.count; i++) {
+        const char *name = s->given.at[i];
+
+        if (strcmp(name, "shingle") == 0 || strcmp(name, "characters") == 0)
+            given = name;
+        has_recipe = has_recipe || strcmp(name, "recipe") == 0;
+    }
+    if (!given || (features ? strcmp(features, "terms") != 0 : has_recipe))
+        return true;
+    say("--%s applies to --features sketch, but terms are counted", given);
+    return false;
 }
 
 static int df_build(struct settings *s)
@@ -46,13 +65,13 @@ static int df_build(struct settings *s)
     enum nd_status status;
     struct nd_df *df;
 
-    if (!wants_output(s, "build") || !take_paths(s, 1))
+    if (!wants_output(s, "build") || !check_shingles(s) || !take_paths(s, 1))
         return 2;
-    status = nd_run_df_build(&s->run, &s->df_table.build, &events, &summary, &err);
+    status = nd_run_df_build(s->run, &s->df_table.build, &events, &summary, &err);
     report_end(&report);
     if (status != ND_OK)
         return report_run(s, status, &err, &summary, true);
-    df = nd_df_open(s->run.output, &err); /* what was written can be read */
+    df = nd_df_open(run_option(s, "output"), &err); /* check that what was written can be read */
     if (!df)
         return failed(&err);
     if (!s->quiet)
@@ -62,7 +81,7 @@ static int df_build(struct settings *s)
     return report_run(s, ND_OK, &err, &summary, true);
 }
 
-/* Add the tables, one after the other, to the builder of the first. */
+/* Add the tables one by one to the builder of the first. */
 static enum nd_status merge_tables(const struct settings *s, struct nd_df_builder **sum,
                                    struct nd_error *err)
 {
@@ -70,8 +89,9 @@ static enum nd_status merge_tables(const struct settings *s, struct nd_df_builde
 
     for (size_t i = 1; i < s->paths.count && status == ND_OK; i++) {
         struct nd_df *df = nd_df_open(s->paths.at[i], err);
-        struct nd_df_builder_params params = {
-            .memory_bytes = s->df_table.build.memory_bytes, .tmp = s->run.tmp, .like = df};
+        struct nd_df_builder_params params = {.memory_bytes = s->df_table.build.memory_bytes,
+                                              .tmp = run_option(s, "tmp"),
+                                              .like = df};
 
         if (!df)
             return err->status;
@@ -87,7 +107,7 @@ static enum nd_status merge_tables(const struct settings *s, struct nd_df_builde
         nd_df_close(df);
     }
     if (status == ND_OK)
-        status = nd_df_builder_write(sum, 1, s->run.output, err);
+        status = nd_df_builder_write(sum, 1, run_option(s, "output"), err);
     return status;
 }
 
@@ -98,12 +118,13 @@ static int df_merge(struct settings *s)
     enum nd_status status;
 
     if (s->paths.count < 2) {
-        say("df merge wants tables");
+        say("df merge needs tables");
         return 2;
     }
-    if (!wants_output(s, "merge"))
+    if (!wants_output(s, "merge") || !file_lists_fit(s, run_option(s, "output")))
         return 2;
-    status = nd_result_file_check(s->run.output, s->paths.at + 1, s->paths.count - 1, &err);
+    status =
+        nd_result_file_check(run_option(s, "output"), s->paths.at + 1, s->paths.count - 1, &err);
     if (status == ND_OK)
         status = merge_tables(s, &sum, &err);
     nd_df_builder_free(sum);
@@ -147,7 +168,7 @@ static int df_info(const char *path)
     return close_output();
 }
 
-/* Whether a stands before b: by count, equal ones by hash. */
+/* Whether a comes before b: by count, ties by hash. */
 static bool comes_first(const struct nd_df_term *a, const struct nd_df_term *b, bool rarest)
 {
     if (a->count != b->count)
@@ -155,7 +176,7 @@ static bool comes_first(const struct nd_df_term *a, const struct nd_df_term *b, 
     return a->hash < b->hash;
 }
 
-/* A heap of the first n: the last of them at the top. */
+/* A heap of the first n entries, with the last of them on top. */
 static void sift_down(struct nd_df_term *heap, size_t n, bool rarest)
 {
     for (size_t i = 0;;) {
@@ -199,7 +220,7 @@ static size_t find_top(const struct nd_df *df, struct nd_df_term *heap, size_t m
             sift_down(heap, n, rarest);
         }
     }
-    for (size_t left = n; left > 1; left--) { /* to order: the last to its place at the end */
+    for (size_t left = n; left > 1; left--) { /* sort: move the last entry to the end */
         struct nd_df_term swap = heap[0];
 
         heap[0] = heap[left - 1];
@@ -209,7 +230,7 @@ static size_t find_top(const struct nd_df *df, struct nd_df_term *heap, size_t m
     return n;
 }
 
-/* Control characters, which a terminal might obey, are spaces. */
+/* Control characters, which could control a terminal, become spaces. */
 static void print_text(struct nd_view text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -262,7 +283,7 @@ static int df_calibrate(struct settings *s)
 
     if (!take_paths(s, 2))
         return 2;
-    status = nd_run_df_calibrate(&s->run, table, &events, &summary, &c, &err);
+    status = nd_run_df_calibrate(s->run, table, &events, &summary, &c, &err);
     report_end(&report);
     if (status != ND_OK)
         return report_run(s, status, &err, &summary, true);
@@ -287,7 +308,7 @@ int cmd_df(struct settings *s)
         return df_top(s, s->paths.at[1]);
     if (strcmp(what, "calibrate") == 0 && n >= 1)
         return df_calibrate(s);
-    say("df takes build and files; merge and tables; info or top and a table; calibrate, a table "
-        "and files; see neardup help df");
+    say("usage: df build FILE…, merge TABLE…, info TABLE, top TABLE, or calibrate TABLE FILE…; see "
+        "neardup help df");
     return 2;
 }

@@ -1,222 +1,541 @@
-/* cmd_index.c - neardup index: which part of it, and plans */
-#include "fingerprints.h"
-#include "report.h"
+/* cmd_index.c - neardup index: index files built, queried and described; which part is run */
 
-#include <errno.h>
+/*
+ * The subcommands are rows of a table at the end of the file: name, the numbers of paths allowed,
+ * and the function. What build, add and query read may be fingerprints or documents; documents.c
+ * turns documents into fingerprints by the recipe of the index.
+ */
+#define _GNU_SOURCE
+#include "documents.h"
+#include "file_list.h"
+#include "settings.h"
+#include "svg.h"
+
+#include <neardup/hamming_file.h>
+
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include <neardup/hamming.h>
-#include <neardup/result_file.h>
+static const char *const standard_input = "-";
 
-static const char *duration_text(double seconds, char out[32])
+static int failed(const struct nd_error *err)
 {
-    if (seconds < 1e-3)
-        snprintf(out, 32, "%.2f us", seconds * 1e6);
-    else if (seconds < 1)
-        snprintf(out, 32, "%.1f ms", seconds * 1e3);
-    else
-        snprintf(out, 32, "%.0f s", seconds);
-    return out;
+    say("%s", err->message);
+    return 2;
 }
 
-static void print_plan(FILE *out, const struct nd_hamming_plan *p, bool is_taken)
+/* The texts of the ids, NULL for ids without one. NULL: an error was reported. */
+static const char **texts_of(const struct fingerprints *f)
 {
-    const char *name = nd_hamming_plan_name(p);
-    char keys[32] = "-", fill[32] = "-", memory[32], build[32], query[32];
+    const char **text = calloc(f->n + 1, sizeof *text);
 
-    if (p->key_bits && p->key_bits == p->key_bits_most)
-        snprintf(keys, sizeof keys, "%u", p->key_bits);
-    else if (p->key_bits)
-        snprintf(keys, sizeof keys, "%u-%u", p->key_bits, p->key_bits_most);
-    if (p->fill > 0)
-        snprintf(fill, sizeof fill, "%.2f", p->fill);
-    fprintf(out, "%c %-9s %6u  %-7s %4s %12.4g %10.4g  %10s %10s %10s%s%s\n", is_taken ? '*' : ' ',
-            nd_hamming_family_name(p->family), p->tables, keys, fill, p->candidates, p->lines,
-            bytes_text(p->bytes, memory), duration_text(p->build_seconds, build),
-            duration_text(p->query_seconds, query), name ? "  " : "", name ? name : "");
+    if (!text)
+        say("out of memory for %zu ids", f->n);
+    for (size_t i = 0; text && i < f->n; i++)
+        text[i] = f->id[i] == NO_TEXT ? NULL : f->text + f->id[i];
+    return text;
 }
 
-static void print_head(FILE *out, const struct nd_hamming_problem *problem)
+/* Build an index of the fingerprints, or add them to an existing one (shape NULL). */
+static int write_index(const struct fingerprints *all, const char *index,
+                       const struct nd_hamming_shape *shape)
 {
-    double degree = nd_hamming_chance_degree(problem);
+    const char **text = texts_of(all);
+    const struct nd_hamming_entries entries = {all->row, all->n, NULL, text};
+    struct nd_error err;
+    int status = 2;
 
-    fprintf(out, "%llu fingerprints of %u bits within %u\n", (unsigned long long)problem->count,
-            problem->bits, problem->distance);
-    fprintf(out, "pairs by chance: %.4g, %.3g for each fingerprint%s\n\n",
-            nd_hamming_chance_pairs(problem), degree,
-            degree > ND_HAMMING_DEGREE_WARN
-                ? "\nwarning: above 0.01, clusters grow by chance: more bits or a smaller distance"
-                : "");
-    fprintf(out, "  %-9s %6s  %-7s %4s %12s %10s  %10s %10s %10s\n", "design", "tables", "key",
-            "fill", "candidates", "lines", "memory", "build", "query");
-}
-
-/* The designs that --tables or --key-bits ask for. */
-static enum nd_status plan_wish(const struct hamming_settings *h,
-                                const struct nd_hamming_problem *problem,
-                                const struct nd_hamming_machine *machine,
-                                struct nd_hamming_plan *plan, size_t *n, struct nd_error *err)
-{
-    static const enum nd_hamming_family family[] = {ND_HAMMING_BLOCKS, ND_HAMMING_COVERING};
-    enum nd_status status = ND_OK;
-
-    for (*n = 0; *n < 2 && status == ND_OK; ++*n)
-        status =
-            nd_hamming_design(problem, machine, family[*n], h->key_bits, h->tables, &plan[*n], err);
-    if (status == ND_OK) /* not for every problem and wish */
-        *n += nd_hamming_design(problem, machine, ND_HAMMING_WINDOWS, h->key_bits, h->tables,
-                                &plan[*n], NULL) == ND_OK;
+    if (text && (shape ? nd_hamming_file_build(index, shape, &entries, &err)
+                       : nd_hamming_file_add(index, &entries, &err)) == ND_OK)
+        status = 0;
+    else if (text)
+        failed(&err);
+    free(text);
     return status;
 }
 
-/* Write a measured machine where it will be looked for. */
-static enum nd_status write_machine(const char *path, const struct nd_hamming_machine *machine,
-                                    struct nd_error *err)
+/* Whether the output is one of the inputs. */
+static bool would_lose(const char *output, const char *path)
 {
-    char text[ND_HAMMING_MACHINE_TEXT];
-    size_t n = nd_hamming_machine_print(machine, text);
-    struct nd_result_file *file;
-    enum nd_status status = nd_result_file_open(&file, path, NULL, 0, err);
+    bool standard = strcmp(path, "-") == 0;
+    struct stat x, y;
 
-    if (status != ND_OK)
-        return status;
-    (void)fwrite(text, 1, n, nd_result_file_stream(file)); /* publishing tells a failure */
-    return nd_result_file_publish(file, err);
+    return stat(output, &x) == 0 && (standard ? fstat(STDIN_FILENO, &y) : stat(path, &y)) == 0 &&
+           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* From the file of --calibration, which is written first where there is none. */
-static enum nd_status read_machine(const char *path, struct nd_hamming_machine *machine,
-                                   struct nd_error *err)
+static void release_recipe(struct nd_hamming_recipe *recipe)
 {
-    char text[ND_HAMMING_MACHINE_TEXT];
-    FILE *file = fopen(path, "rb");
-    enum nd_status status;
-    struct nd_error why;
-    size_t n;
+    free((char *)(uintptr_t)recipe->text);
+}
 
-    if (!file && errno != ENOENT)
-        return nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
-    if (!file) {
-        status = nd_hamming_calibrate(machine, err);
-        if (status == ND_OK)
-            status = write_machine(path, machine, err);
-        if (status != ND_OK)
-            return status;
-        file = fopen(path, "rb"); /* as the next run will read it: rounded */
-        if (!file)
-            return nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
+/* Read documents if a recipe is given, which is kept in the index; otherwise fingerprints. */
+static int build(struct settings *s, const char *const *path, size_t n)
+{
+    struct hamming_settings h = s->hamming;
+    struct fingerprints all = {.row = NULL};
+    struct document_source source = {.text = NULL};
+    struct nd_hamming_recipe recipe = {.text = NULL};
+    int status = 2;
+
+    if (!recipe_is_given(s))
+        status = check_no_documents(s, false) && check_recipes(&recipe, NULL, path, n) &&
+                         fingerprints_read_files(&all, &h, path, n, NULL)
+                     ? 0
+                     : 2;
+    else if (documents_recipe(s, &recipe, NULL))
+        status = documents_read(&all, s, &h, &recipe, NULL, path, n, &source);
+    if (status != 2) {
+        struct nd_hamming_shape shape = hamming_shape(&h);
+
+        shape.recipe = source.text ? &source.recipe : recipe.len ? &recipe : NULL;
+        status = write_index(&all, h.output, &shape) ? 2 : status;
     }
-    n = fread(text, 1, sizeof text, file);
-    if (ferror(file))
-        status = nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
-    else if (nd_hamming_machine_parse(text, n, machine, &why) != ND_OK)
-        status = nd_fail(err, ND_EINVAL, "%s: %s; remove it to measure again", path, why.message);
-    else
-        status = ND_OK;
-    fclose(file);
+    release_recipe(&recipe);
+    document_source_release(&source);
+    fingerprints_release(&all);
     return status;
 }
 
-static enum nd_status make_plans(const struct hamming_settings *h,
-                                 const struct nd_hamming_problem *problem,
-                                 struct nd_hamming_plan *plan, size_t *n, struct nd_error *err)
+static int index_build(struct settings *s, const char *const *path, size_t n)
 {
-    struct nd_hamming_machine machine = nd_hamming_machine_default();
-    enum nd_status status = ND_OK;
+    const struct hamming_settings *h = &s->hamming;
 
-    if (h->calibration)
-        status = read_machine(h->calibration, &machine, err);
-    else if (h->calibrate)
-        status = nd_hamming_calibrate(&machine, err);
-    if (status != ND_OK)
-        return status;
-    if (h->tables || h->key_bits)
-        return plan_wish(h, problem, &machine, plan, n, err);
-    return nd_hamming_plans(problem, &machine, plan, ND_HAMMING_PLANS_MAX, n, err);
-}
-
-static int print_plans(FILE *out, const struct hamming_settings *h,
-                       const struct nd_hamming_problem *problem, const struct nd_hamming_plan *plan,
-                       size_t n)
-{
-    bool taken = false;
-
-    print_head(out, problem);
-    for (size_t i = 0; i < n; i++) {
-        bool fits = h->memory <= 0 || plan[i].bytes <= h->memory;
-
-        print_plan(out, &plan[i], fits && !taken);
-        taken |= fits;
+    if (!h->output) {
+        say("index build needs --output FILE");
+        return 2;
     }
-    if (!taken)
-        say("no design fits in the memory");
-    return taken ? 0 : 2;
+    for (size_t i = 0; i < n; i++)
+        if (would_lose(h->output, path[i])) {
+            say("'%s' is an input and would be overwritten: choose another output", h->output);
+            return 2;
+        }
+    return build(s, path, n);
 }
 
-static int index_plan(const struct hamming_settings *h)
+static int index_add(struct settings *s, const char *const *path, size_t n)
 {
-    const struct nd_hamming_problem problem = {h->bits, h->distance, (uint64_t)h->count};
-    struct nd_hamming_plan plan[ND_HAMMING_PLANS_MAX];
+    const char *index = path[0], *const *more = n > 1 ? path + 1 : &standard_input;
+    struct hamming_settings h = s->hamming;
+    struct fingerprints all = {.row = NULL};
+    struct document_source source = {.text = NULL};
+    struct nd_hamming_recipe recipe;
+    struct nd_hamming_shape shape;
+    struct nd_error err;
+    size_t n_more = n > 1 ? n - 1 : 1;
+    int status = 2;
+
+    if (nd_hamming_file_peek(index, &shape, &recipe, &err) != ND_OK)
+        return failed(&err);
+    h.bits = shape.bits;
+    if (h.has_bits && s->hamming.bits != shape.bits)
+        say("%s: an index of %u-bit fingerprints, not %u-bit", index, shape.bits, s->hamming.bits);
+    else if (!reads_documents(s, &recipe, more, n_more))
+        status = check_no_documents(s, false) && check_recipes(&recipe, index, more, n_more) &&
+                         fingerprints_read_files(&all, &h, more, n_more, NULL)
+                     ? 0
+                     : 2;
+    else if (documents_recipe(s, &recipe, index))
+        status = documents_read(&all, s, &h, &recipe, index, more, n_more, &source);
+    if (status != 2)
+        status = write_index(&all, index, NULL) ? 2 : status;
+    release_recipe(&recipe);
+    document_source_release(&source);
+    fingerprints_release(&all);
+    return status;
+}
+
+static int index_merge(struct settings *s, const char *const *path, size_t n)
+{
+    const struct hamming_settings *h = &s->hamming;
+    const struct nd_hamming_shape given = hamming_shape(h);
+    struct nd_hamming_shape shape;
+    struct nd_error err;
+
+    if (n > 1 && !h->output) {
+        say("index merge needs --output FILE for more than one index");
+        return 2;
+    }
+    if (nd_hamming_file_peek(path[0], &shape, NULL, &err) != ND_OK)
+        return failed(&err);
+    if (h->has_bits && h->bits != shape.bits) {
+        say("%s: an index of %u-bit fingerprints, not %u-bit", path[0], shape.bits, h->bits);
+        return 2;
+    }
+    if (h->has_distance)
+        shape.distance = h->distance;
+    if (h->tables || h->key_bits) {
+        shape.tables = given.tables;
+        shape.key_bits = given.key_bits;
+    }
+    if (h->codec)
+        shape.codec = given.codec;
+    if (h->family)
+        shape.family = given.family;
+    shape.max_bytes = given.max_bytes;
+    if (nd_hamming_file_merge(path, n, h->output ? h->output : path[0], &shape, &err) != ND_OK)
+        return failed(&err);
+    return 0;
+}
+
+enum { BLOCK = 1 << 14 };
+
+static int index_verify(struct settings *s, const char *const *path, size_t n)
+{
+    struct nd_hamming_file *file;
+    struct nd_error err;
+
+    (void)s;
+    (void)n;
+    if (nd_hamming_file_open(&file, path[0], &err) != ND_OK)
+        return failed(&err);
+    nd_hamming_file_close(file);
+    return 0;
+}
+
+/* Print how the bytes of the index are used; parts that it does not have are left out. */
+static void print_sizes(FILE *out, const struct nd_hamming_file *file, double count)
+{
+    const struct nd_hamming_file_sizes s = nd_hamming_file_sizes(file);
+    double bytes = (double)nd_hamming_file_bytes(file);
+
+    fprintf(out, "segments: %u\nbytes: %.0f\n", s.segments, bytes);
+    fprintf(out, "bytes of tables: %llu\n", (unsigned long long)s.tables);
+    if (s.fingerprints)
+        fprintf(out, "bytes of fingerprints: %llu\n", (unsigned long long)s.fingerprints);
+    fprintf(out, "bytes of ids: %llu\n", (unsigned long long)s.ids);
+    if (s.unused)
+        fprintf(out, "bytes unused: %llu\n", (unsigned long long)s.unused);
+    if (s.values)
+        fprintf(out, "bits a value in a table: %.2f\n", 8 * (double)s.tables / (double)s.values);
+    if (count > 0)
+        fprintf(out, "bytes a fingerprint: %.2f\n", bytes / count);
+    if (s.sound_headers < 2)
+        fprintf(out, "headers: one of two; the next add or merge writes both\n");
+}
+
+/* Print the recipe after the figures, as neardup recipe show --canonical does. */
+static void print_recipe(FILE *out, const struct nd_hamming_file *file)
+{
+    const struct nd_hamming_recipe *recipe = nd_hamming_file_recipe(file);
+
+    if (!recipe)
+        return;
+    fprintf(out, "recipe: %016llx\n\n", (unsigned long long)recipe->fingerprint);
+    fwrite(recipe->text, 1, recipe->len, out);
+}
+
+static int index_info(struct settings *s, const char *const *path, size_t n)
+{
+    const struct nd_hamming_plan *plan;
+    struct nd_hamming_shape shape;
+    struct nd_hamming_file *file;
     struct results to;
     struct nd_error err;
-    size_t n;
 
-    if (h->count < 1 || (h->tables && h->key_bits)) {
-        say(h->count < 1 ? "index plan wants --count N"
-                         : "--tables and --key-bits exclude one another");
+    if (!results_open(&to, s->hamming.output, path, n))
         return 2;
-    }
-    if (!results_open(&to, h->output, &h->calibration, 1))
-        return 2;
-    if (make_plans(h, &problem, plan, &n, &err) != ND_OK) {
-        say("%s", err.message);
-        return results_close(&to, 2);
-    }
-    return results_close(&to, print_plans(to.file, h, &problem, plan, n));
+    if (nd_hamming_file_open(&file, path[0], &err) != ND_OK)
+        return results_close(&to, failed(&err));
+    plan = nd_hamming_file_design(file);
+    shape = nd_hamming_file_shape(file);
+    fprintf(to.file,
+            "bits: %u\ndistance: %u\nfingerprints: %llu\ndistinct: %llu\nids: %s\ndesign: %s\n"
+            "tables: %u\nkey bits: %u-%u\ncodec: %s\n",
+            plan->problem.bits, plan->problem.distance, (unsigned long long)plan->problem.count,
+            (unsigned long long)nd_hamming_file_distinct(file),
+            nd_hamming_file_has_texts(file) ? "texts" : "numbers",
+            nd_hamming_family_name(plan->family), plan->tables, plan->key_bits, plan->key_bits_max,
+            nd_hamming_codec_name(shape.codec));
+    print_sizes(to.file, file, (double)plan->problem.count);
+    print_recipe(to.file, file);
+    nd_hamming_file_close(file);
+    return results_close(&to, 0);
 }
 
-/* Options that would do nothing.  False: it was said which. */
-static bool check_outputs(const struct hamming_settings *h, const char *what)
+/* Order by query, distance, and the bytes of the id. */
+static int by_text(const void *a, const void *b, void *context)
 {
-    if (h->svg && strcmp(what, "stats") != 0)
-        say("--svg is for index stats");
-    else if (h->calibration && strcmp(what, "plan") != 0)
-        say("--calibration is for index plan");
+    const struct nd_hamming_file *file = context;
+    const struct nd_hamming_match *x = a, *y = b;
+    char digits[2][ND_HAMMING_NUMBER_MAX];
+    const char *text[2];
+    size_t len[2];
+    int order;
+
+    if (x->query != y->query)
+        return x->query < y->query ? -1 : 1;
+    if (x->distance != y->distance)
+        return x->distance < y->distance ? -1 : 1;
+    text[0] = nd_hamming_file_text(file, x->id, digits[0], &len[0]);
+    text[1] = nd_hamming_file_text(file, y->id, digits[1], &len[1]);
+    order = memcmp(text[0], text[1], len[0] < len[1] ? len[0] : len[1]);
+    return order ? order : (len[0] > len[1]) - (len[0] < len[1]);
+}
+
+static void print_matches(struct results *to, struct nd_hamming_file *file,
+                          const struct fingerprints *block, uint64_t first,
+                          struct nd_hamming_matches *found)
+{
+    bool texts = nd_hamming_file_has_texts(file) != 0;
+
+    if (!texts)
+        nd_hamming_matches_sort(found);
+    else if (found->count)
+        qsort_r(found->items, found->count, sizeof *found->items, by_text, file);
+    for (size_t i = 0; i < found->count; i++) {
+        const struct nd_hamming_match *match = &found->items[i];
+
+        print_fingerprint_id(to, block, match->query, first);
+        if (texts) {
+            char digits[ND_HAMMING_NUMBER_MAX];
+            size_t len;
+            const char *text = nd_hamming_file_text(file, match->id, digits, &len);
+
+            putc('\t', to->file);
+            results_put_id(to, text, len);
+            fprintf(to->file, "\t%u\n", match->distance);
+        } else {
+            fprintf(to->file, "\t%u\t%u\n", match->id, match->distance);
+        }
+    }
+}
+
+/* Print the answers for one block of queries. -1: an error was reported. */
+static int answer(struct results *to, struct nd_hamming_file *file,
+                  const struct fingerprints *block, uint64_t first, unsigned distance)
+{
+    struct nd_hamming_matches found = {.items = NULL};
+    struct nd_error err;
+    int any;
+
+    if (nd_hamming_file_query(file, block->row, block->n, distance, &found, &err) != ND_OK) {
+        failed(&err);
+        nd_hamming_matches_release(&found);
+        return -1;
+    }
+    print_matches(to, file, block, first, &found);
+    any = found.count > 0;
+    nd_hamming_matches_release(&found);
+    return any;
+}
+
+static int stream(struct results *to, struct nd_hamming_file *file,
+                  struct fingerprint_file *queries, unsigned distance)
+{
+    struct fingerprints block = {.row = NULL};
+    int any = 0, got = 0;
+
+    do {
+        uint64_t first = queries->n;
+
+        fingerprints_clear(&block);
+        got = fingerprint_file_read(queries, BLOCK, &block)
+                  ? answer(to, file, &block, first, distance)
+                  : -1;
+        any |= got > 0;
+    } while (got >= 0 && block.n > 0);
+    fingerprints_release(&block);
+    return got < 0 ? 2 : !any;
+}
+
+/* All documents are read before the first is looked up. */
+static int query_documents(struct results *to, struct nd_hamming_file *file, struct settings *s,
+                           struct hamming_settings *h, const char *index, const char *queries)
+{
+    static const struct nd_hamming_recipe none = {.text = NULL};
+    const struct nd_hamming_recipe *known = nd_hamming_file_recipe(file);
+    struct fingerprints all = {.row = NULL};
+    struct document_source source = {.text = NULL};
+    int status = 2, any = 0, got = 0;
+
+    known = known ? known : &none;
+    if (documents_recipe(s, known, index))
+        status = documents_read(&all, s, h, known, index, &queries, 1, &source);
+    for (size_t first = 0; status != 2 && got >= 0 && first < all.n; first += BLOCK) {
+        struct fingerprints block = all;
+
+        block.row += first * all.words;
+        block.id += first;
+        block.n = all.n - first < BLOCK ? all.n - first : BLOCK;
+        got = answer(to, file, &block, first, h->distance);
+        any |= got > 0;
+    }
+    document_source_release(&source);
+    fingerprints_release(&all);
+    return got < 0 ? 2 : status ? status : !any;
+}
+
+static int query(struct results *to, struct nd_hamming_file *file, struct settings *s,
+                 const char *index, const char *queries)
+{
+    const struct nd_hamming_problem *problem = &nd_hamming_file_design(file)->problem;
+    struct nd_hamming_recipe known = {.text = NULL};
+    struct hamming_settings h = s->hamming;
+    struct fingerprint_file in = {.file = NULL};
+    int status = 2;
+
+    if (h.has_bits && h.bits != problem->bits) {
+        say("%s: an index of %u-bit fingerprints, not %u-bit", index, problem->bits, h.bits);
+        return 2;
+    }
+    h.bits = problem->bits;
+    if (!h.has_distance)
+        h.distance = problem->distance;
+    if (nd_hamming_file_recipe(file))
+        known = *nd_hamming_file_recipe(file);
+    if (reads_documents(s, &known, &queries, 1))
+        return query_documents(to, file, s, &h, index, queries);
+    if (check_no_documents(s, false) && check_recipes(&known, index, &queries, 1) &&
+        fingerprint_file_open(&in, &h, queries))
+        status = stream(to, file, &in, h.distance);
+    fingerprint_file_close(&in);
+    return status;
+}
+
+static int index_query(struct settings *s, const char *const *path, size_t n)
+{
+    const char *const inputs[] = {path[0], n == 2 ? path[1] : standard_input};
+    struct nd_hamming_file *file;
+    struct results to;
+    struct nd_error err;
+    int status;
+
+    if (!results_open(&to, s->hamming.output, inputs, 2))
+        return 2;
+    if (nd_hamming_file_open(&file, inputs[0], &err) != ND_OK)
+        return results_close(&to, failed(&err));
+    status = query(&to, file, s, inputs[0], inputs[1]);
+    nd_hamming_file_close(file);
+    return results_close(&to, status);
+}
+
+/* Without an option, the bits are those of the first file, if that is an index. */
+static unsigned bits_of(const struct hamming_settings *h, const char *path)
+{
+    struct nd_hamming_shape shape;
+
+    if (h->has_bits || strcmp(path, "-") == 0 ||
+        nd_hamming_file_peek(path, &shape, NULL, NULL) != ND_OK)
+        return h->bits;
+    return shape.bits;
+}
+
+static void print_stats(FILE *out, const struct nd_hamming_stats *s)
+{
+    fputs("figure\tplace\tcount\tuniform\n", out);
+    fprintf(out, "fingerprints\t-\t%llu\t-\n", (unsigned long long)s->count);
+    fprintf(out, "equal\t-\t%llu\t-\n", (unsigned long long)s->equal);
+    for (unsigned i = 0; i < s->bits; i++)
+        fprintf(out, "leading\t%u\t%llu\t%.4g\n", i, (unsigned long long)s->leading[i],
+                nd_hamming_stats_uniform(s, i));
+    for (unsigned i = 0; i < s->buckets; i++)
+        fprintf(out, "bucket\t%u\t%llu\t%.4g\n", i, (unsigned long long)s->bucket[i],
+                (double)s->count / s->buckets);
+}
+
+/* Write the figures and the table, each to its output. */
+static int write_stats(struct results *table, const char *svg, const char *const *others, size_t n,
+                       const struct nd_hamming_stats *stats)
+{
+    struct results figures;
+
+    if (svg) {
+        if (!results_open(&figures, svg, others, n))
+            return 2;
+        draw_stats(figures.file, stats);
+        if (results_close(&figures, 0))
+            return 2;
+    }
+    print_stats(table->file, stats);
+    return 0;
+}
+
+static int index_stats(struct settings *s, const char *const *path, size_t n)
+{
+    struct hamming_settings settings = s->hamming;
+    struct fingerprints all = {.row = NULL};
+    struct nd_hamming_stats *stats = malloc(sizeof *stats);
+    const char **others = calloc(n + 1, sizeof *others);
+    struct results to;
+    struct nd_error err;
+    int status = 2, left_out = 2;
+
+    if (!stats || !others)
+        say("out of memory");
+    for (size_t i = 0; others && i < n; i++)
+        others[i] = path[i];
+    if (stats && others && results_open(&to, settings.output, path, n)) {
+        others[n] = settings.output;
+        settings.bits = bits_of(&settings, path[0]);
+        if (recipe_is_given(s) || check_no_documents(s, false))
+            left_out = read_inputs(&all, s, &settings, path, n, NULL);
+        if (left_out == 2)
+            ;
+        else if (nd_hamming_stats_make(all.row, all.n, settings.bits, settings.buckets, stats,
+                                       &err) != ND_OK)
+            say("%s", err.message);
+        else
+            status = write_stats(&to, settings.svg, others, n + 1, stats) ? 2 : left_out;
+        status = results_close(&to, status);
+    }
+    fingerprints_release(&all);
+    free(others);
+    free(stats);
+    return status;
+}
+
+/* Options that contradict each other. */
+static bool fits(const struct hamming_settings *h)
+{
+    if (h->tables && h->key_bits)
+        say("only one of --tables and --key-bits can be given");
+    else if (h->calibrate && h->calibration)
+        say("only one of --calibrate and --calibration can be given");
+    else if (h->raw && h->any_digits)
+        say("--any-digits applies to lines, but --raw files have none");
     else
         return true;
     return false;
 }
 
+/* The parts, how many paths each takes, and what runs it.  A part without a path reads "-". */
+static const struct part {
+    const char *name;
+    size_t min, max;
+    int (*run)(struct settings *s, const char *const *path, size_t n);
+} part_table[] = {
+    {"plan", 0, 0, index_plan},          {"pairs", 0, SIZE_MAX, index_pairs},
+    {"build", 0, SIZE_MAX, index_build}, {"add", 1, SIZE_MAX, index_add},
+    {"merge", 1, SIZE_MAX, index_merge}, {"query", 1, 2, index_query},
+    {"info", 1, 1, index_info},          {"verify", 1, 1, index_verify},
+    {"stats", 0, SIZE_MAX, index_stats},
+};
+
+static const struct part *find_part(const char *name, size_t n)
+{
+    for (size_t i = 0; i < sizeof part_table / sizeof *part_table; i++)
+        if (strcmp(part_table[i].name, name) == 0)
+            return n >= part_table[i].min && n <= part_table[i].max ? &part_table[i] : NULL;
+    return NULL;
+}
+
 int cmd_index(struct settings *s)
 {
-    static const char *const standard = "-";
-    const char *what = s->paths.count ? s->paths.at[0] : "";
-    const char *const *path = s->paths.count > 1 ? s->paths.at + 1 : &standard;
     size_t n = s->paths.count ? s->paths.count - 1 : 0;
+    const struct part *part = find_part(s->paths.count ? s->paths.at[0] : "", n);
 
-    if (!check_outputs(&s->hamming, what))
+    if (!part) {
+        say("usage: index plan; pairs, stats or build with files; add, merge, info, verify or "
+            "query "
+            "with an index; see neardup help index");
         return 2;
-    if (strcmp(what, "plan") == 0 && n == 0)
-        return index_plan(&s->hamming);
-    if (strcmp(what, "pairs") == 0)
-        return index_pairs(s, path, n ? n : 1);
-    if (strcmp(what, "build") == 0)
-        return index_build(s, path, n ? n : 1);
-    if (strcmp(what, "add") == 0 && n >= 1)
-        return index_add(s, path[0], n > 1 ? path + 1 : &standard, n > 1 ? n - 1 : 1);
-    if (strcmp(what, "merge") == 0 && n >= 1)
-        return index_merge(s, path, n);
-    if (strcmp(what, "stats") == 0)
-        return index_stats(s, path, n ? n : 1);
-    if (strcmp(what, "info") == 0 && n == 1)
-        return index_info(s, path[0]);
-    if (strcmp(what, "verify") == 0 && n == 1)
-        return index_verify(s, path[0]);
-    if (strcmp(what, "query") == 0 && (n == 1 || n == 2))
-        return index_query(s, path[0], n == 2 ? path[1] : standard);
-    say("index takes plan; pairs, stats or build and files; add, merge, info, verify or query and "
-        "an "
-        "index; see neardup help index");
-    return 2;
+    }
+    if (!fits(&s->hamming) || !file_lists_fit(s, s->hamming.output) ||
+        !file_lists_fit(s, s->hamming.svg))
+        return 2;
+    return n ? part->run(s, s->paths.at + 1, n) : part->run(s, &standard_input, 1);
 }

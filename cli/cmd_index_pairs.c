@@ -4,7 +4,7 @@
  * thousands of equal fingerprints, would not fit into memory: each fingerprint is then looked up
  * in an index of all, one after the other, and its pairs are written at once.
  */
-#include "fingerprints.h"
+#include "documents.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,19 +12,19 @@
 #include <neardup/hamming.h>
 
 enum {
-    SORTED_MAX = 1 << 22,  /* pairs, 8 bytes each, and as much again while they are sorted */
-    QUERIES = 256,         /* are counted together */
-    MATCHES_MAX = 1 << 20, /* of queries that are answered together, where they are several */
-    BYTES_EACH = 256       /* an index takes at most so many for a fingerprint, and INDEX_BYTES */
+    SORTED_MAX = 1 << 22,  /* pairs of 8 bytes each, and as much again for sorting */
+    QUERIES = 256,         /* fingerprints whose answers are counted together */
+    MATCHES_MAX = 1 << 20, /* answers of several queries held together */
+    BYTES_EACH = 256       /* most bytes of the index a fingerprint, beside INDEX_BYTES */
 };
 #define INDEX_BYTES (64.0 * (1 << 20))
 
 struct pairs {
     struct results *to;
     const struct fingerprints *all;
-    const size_t *start; /* of each file */
+    const size_t *start; /* where the fingerprints of each file begin */
     size_t n_files;
-    uint64_t *pair; /* the number of the first << 32 | that of the second */
+    uint64_t *pair; /* number of the first fingerprint << 32 | that of the second */
     size_t n, capacity;
     bool is_over, out_of_memory, found;
 };
@@ -51,7 +51,7 @@ static int keep_pairs(void *context, const struct nd_hamming_pair *pair, size_t 
     return 0;
 }
 
-/* Ids without text count from the beginning of their file. */
+/* Ids without text are numbered from the beginning of their file. */
 static uint64_t number_before(const struct pairs *p, size_t i)
 {
     size_t from = 0, to = p->n_files;
@@ -98,16 +98,16 @@ static void print_sorted(struct pairs *p)
         print_pair(p, (size_t)(p->pair[i] >> 32), (size_t)(uint32_t)p->pair[i]);
 }
 
-/* What is needed to look one fingerprint up after the other. */
+/* The state for looking up fingerprints one by one. */
 struct lookup {
     struct pairs *pairs;
     struct nd_hamming *index;
     unsigned distance;
-    uint64_t count[QUERIES];          /* of answers, of the queries at hand */
-    struct nd_hamming_matches answer; /* of some of them */
-    uint32_t *id;                     /* the ids of these, query by query */
+    uint64_t count[QUERIES];          /* answers of each of the current queries */
+    struct nd_hamming_matches answer; /* answers of some of the queries */
+    uint32_t *id;                     /* the ids of these answers, query by query */
     size_t id_capacity;
-    uint64_t *is_near; /* a bit for each fingerprint, 0 but where many answers are put in order */
+    uint64_t *is_near; /* a bit for each fingerprint, to sort many answers; otherwise 0 */
 };
 
 static int by_id(const void *a, const void *b)
@@ -117,7 +117,7 @@ static int by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The pairs of a fingerprint with those behind it, of which there are n. */
+/* Print the pairs of a fingerprint with the n that come after it in input order. */
 static void print_answers(struct lookup *l, size_t a, uint32_t *id, size_t n)
 {
     struct pairs *p = l->pairs;
@@ -151,7 +151,7 @@ static bool reserve_ids(struct lookup *l, size_t n)
     return true;
 }
 
-/* Look up n fingerprints, from number `first` on, of which the i-th has count[i] answers. */
+/* Look up n fingerprints, from number `first`; the i-th has count[i] answers. */
 static enum nd_status answer(struct lookup *l, size_t first, const uint64_t *count, size_t n,
                              struct nd_error *err)
 {
@@ -170,7 +170,7 @@ static enum nd_status answer(struct lookup *l, size_t first, const uint64_t *cou
         return status;
     memcpy(end, begin, n * sizeof *end);
     for (size_t i = 0; i < l->answer.count; i++) {
-        const struct nd_hamming_match *match = &l->answer.at[i];
+        const struct nd_hamming_match *match = &l->answer.items[i];
 
         if (match->id > first + match->query)
             l->id[end[match->query]++] = match->id;
@@ -180,7 +180,7 @@ static enum nd_status answer(struct lookup *l, size_t first, const uint64_t *cou
     return ND_OK;
 }
 
-/* Of some fingerprints: as many at once as memory was promised for, and one at least. */
+/* Look up as many fingerprints at a time as the memory limit allows, at least one. */
 static enum nd_status look_up(struct lookup *l, size_t first, size_t n, struct nd_error *err)
 {
     const struct fingerprints *all = l->pairs->all;
@@ -236,10 +236,11 @@ static enum nd_status print_one_by_one(struct pairs *p, const struct hamming_set
 
 static int print_pairs(struct pairs *p, const struct settings *s)
 {
+    const char *threads = run_option(s, "threads");
     struct nd_error err;
     enum nd_status status =
         nd_hamming_pairs(p->all->row, p->all->n, s->hamming.bits, s->hamming.distance,
-                         s->run.recipe.dedup.threads, keep_pairs, p, &err);
+                         threads ? (unsigned)atoi(threads) : 0, keep_pairs, p, &err);
 
     if (p->is_over) {
         free(p->pair);
@@ -254,7 +255,7 @@ static int print_pairs(struct pairs *p, const struct settings *s)
     return status != ND_OK ? 2 : !p->found;
 }
 
-int index_pairs(const struct settings *s, const char *const *path, size_t n)
+int index_pairs(struct settings *s, const char *const *path, size_t n)
 {
     struct fingerprints all = {.row = NULL};
     size_t *start = calloc(n + 1, sizeof *start);
@@ -268,8 +269,13 @@ int index_pairs(const struct settings *s, const char *const *path, size_t n)
     if (results_open(&to, s->hamming.output, path, n)) {
         struct pairs pairs = {.to = &to, .all = &all, .start = start, .n_files = n};
 
-        if (fingerprints_read_files(&all, &s->hamming, path, n, start))
-            status = print_pairs(&pairs, s);
+        if (recipe_is_given(s) || check_no_documents(s, true))
+            status = read_inputs(&all, s, &s->hamming, path, n, start);
+        if (status != 2) {
+            int found = print_pairs(&pairs, s);
+
+            status = found == 2 || !status ? found : status;
+        }
         status = results_close(&to, status);
     }
     free(start);

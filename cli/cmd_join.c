@@ -1,5 +1,6 @@
 /* cmd_join.c - neardup join: queries against files of fingerprints; merging what that gave */
 #define _GNU_SOURCE
+#include "file_list.h"
 #include "fingerprints.h"
 
 #include <errno.h>
@@ -138,7 +139,7 @@ static void put_line(struct results *to, const char *line)
     putc('\n', to->file);
 }
 
-/* The reduce of 002, section 3.3: all results sorted by their bytes, each once. */
+/* The reduce of Manku 2007, §3.3: all results sorted by their bytes, each once. */
 static int merge(struct results *to, const struct settings *s)
 {
     struct lines lines = {.at = NULL};
@@ -167,11 +168,28 @@ static bool open_results(struct results *to, const struct settings *s)
         say("out of memory");
     for (size_t i = 0; fine && i < s->paths.count; i++)
         inputs[i] = s->paths.at[i];
-    if (fine) /* what join reads where one file is given */
+    if (fine) /* join with one file reads queries from the standard input */
         inputs[s->paths.count] = s->paths.count == 1 && !s->hamming.merge ? "-" : NULL;
     fine = fine && results_open(to, s->hamming.output, inputs, s->paths.count + 1);
     free(inputs);
     return fine;
+}
+
+static bool is_of_merge(const char *option)
+{
+    return strcmp(option, "merge") == 0 || strcmp(option, "output") == 0 ||
+           strcmp(option, "files-from") == 0 || strcmp(option, "null") == 0;
+}
+
+/* Check for options that --merge does not use. False: there is one, which was reported. */
+static bool check_merge(const struct settings *s)
+{
+    for (size_t i = 0; i < s->given.count; i++)
+        if (!is_of_merge(s->given.at[i])) {
+            say("join --merge only sorts results: it has no option --%s", s->given.at[i]);
+            return false;
+        }
+    return true;
 }
 
 int cmd_join(struct settings *s)
@@ -182,14 +200,19 @@ int cmd_join(struct settings *s)
     int status = 2;
 
     if (s->paths.count == 0) {
-        say("join wants a file%s; see neardup help join", s->hamming.merge ? "" : " of queries");
+        say("join needs a file%s; see neardup help join", s->hamming.merge ? "" : " of queries");
         return 2;
     }
     if (!s->hamming.merge && s->paths.count == 1 && strcmp(s->paths.at[0], "-") == 0) {
         say("queries and fingerprints cannot both come from the standard input");
         return 2;
     }
-    if (!open_results(&to, s))
+    if (s->hamming.merge ? !check_merge(s) : s->hamming.raw && s->hamming.any_digits) {
+        if (!s->hamming.merge)
+            say("--any-digits applies to lines, but --raw files have none");
+        return 2;
+    }
+    if (!file_lists_fit(s, s->hamming.output) || !open_results(&to, s))
         return 2;
     if (s->hamming.merge)
         return results_close(&to, merge(&to, s));

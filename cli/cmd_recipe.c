@@ -1,9 +1,38 @@
 /* cmd_recipe.c - neardup recipe: what recipes there are, what one says, whether it is one */
+#define _GNU_SOURCE
 #include "named_recipe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum nd_status read_named_recipe(struct nd_recipe *recipe, const char *name, struct nd_error *err)
+{
+    const char *nearest;
+
+    if (nd_recipe_text(name, NULL))
+        return nd_recipe_by_name(recipe, name, err);
+    if (strpbrk(name, "/.") || access(name, F_OK) == 0)
+        return nd_recipe_load(recipe, name, err);
+    nearest = nd_recipe_nearest(name);
+    return nd_fail(err, ND_EINVAL, "there is no recipe or file '%s'%s%s%s", name,
+                   nearest ? "; did you mean '" : "; see neardup recipe list",
+                   nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+bool is_recipe_file(const char *name)
+{
+    return !nd_recipe_text(name, NULL);
+}
+
+void warn_of_recipe(const char *name, const struct nd_recipe *recipe)
+{
+    struct nd_error warning;
+
+    for (size_t i = 0; nd_recipe_warning(recipe, i, &warning); i++)
+        say("%s%swarning: %s", name ? name : "", name ? ": " : "", warning.message);
+}
 
 static const char *const verbs[] = {"list", "show", "check", "diff"};
 
@@ -19,45 +48,54 @@ static int list(const char *const *name, size_t n)
 
         printf("%-38s %.*s\n", nd_recipe_name(i), (int)about.len, about.data);
     }
+    /* Printed to standard error, because scripts read the names. */
+    say("docs/choosing.md says which recipe suits which documents, with measurements");
     return close_output();
 }
 
-/* The recipe with what --set and --df change; false: said why not. */
-static bool read_recipe(const struct settings *s, const char *name, struct nd_recipe *recipe)
+/* The recipe as changed by --set and --df, which the caller frees. NULL: an error was reported. */
+static struct nd_recipe *read_recipe(const struct settings *s, const char *name)
 {
     struct nd_error err;
-    enum nd_status status;
+    struct nd_recipe *recipe = nd_recipe_new(&err);
+    enum nd_status status = recipe ? read_named_recipe(recipe, name, &err) : ND_ENOMEM;
 
-    *recipe = nd_recipe_default();
-    status = read_named_recipe(recipe, name, &err);
     for (size_t i = 0; status == ND_OK && i < s->assignments.count; i++)
         status = nd_recipe_set(recipe, s->assignments.at[i], &err);
+    if (status == ND_OK && s->df && df_auto_name(s->df))
+        status = nd_fail(&err, ND_EINVAL, "--df auto=FILE: recipe reads no documents to count");
     if (status == ND_OK && s->df)
         status = nd_recipe_set_df(recipe, s->df, &err);
     if (status == ND_OK)
         status = nd_recipe_check(recipe, &err);
     if (status == ND_OK)
-        return true;
+        return recipe;
+    nd_recipe_free(recipe);
     if (strncmp(err.message, name, strlen(name)) == 0)
         say("%s", err.message);
     else
         say("%s: %s", name, err.message);
-    return false;
+    return NULL;
 }
 
-static char *canonical(const struct settings *s, const char *name, uint64_t *fingerprint)
+/* The canonical text of a recipe, which the caller frees. NULL: an error was reported. */
+static char *canonical_of(const struct nd_recipe *recipe, const char *name, uint64_t *fingerprint)
 {
-    struct nd_recipe recipe;
     struct nd_error err;
     char *text = NULL;
     size_t len;
 
-    if (!read_recipe(s, name, &recipe))
-        return NULL;
-    if (nd_recipe_canonical(&recipe, &text, &len, fingerprint, &err) != ND_OK) {
+    if (nd_recipe_canonical(recipe, &text, &len, fingerprint, &err) != ND_OK)
         say("%s: %s", name, err.message);
-        return NULL;
-    }
+    return text;
+}
+
+static char *canonical(const struct settings *s, const char *name, uint64_t *fingerprint)
+{
+    struct nd_recipe *recipe = read_recipe(s, name);
+    char *text = recipe ? canonical_of(recipe, name, fingerprint) : NULL;
+
+    nd_recipe_free(recipe);
     return text;
 }
 
@@ -94,22 +132,23 @@ static int check(const struct settings *s, const char *const *name, size_t n)
         return 2;
     }
     for (size_t i = 0; i < n; i++) {
-        struct nd_recipe recipe;
+        struct nd_recipe *recipe = read_recipe(s, name[i]);
         uint64_t fingerprint;
-        char *text = read_recipe(s, name[i], &recipe) ? canonical(s, name[i], &fingerprint) : NULL;
+        char *text = recipe ? canonical_of(recipe, name[i], &fingerprint) : NULL;
 
-        if (!text) {
+        if (text) {
+            warn_of_recipe(name[i], recipe);
+            printf("%s: a recipe, fingerprint %016llx\n", name[i], (unsigned long long)fingerprint);
+        } else {
             status = 2;
-            continue;
         }
-        warn_of_recipe(name[i], &recipe);
-        printf("%s: a recipe, fingerprint %016llx\n", name[i], (unsigned long long)fingerprint);
         free(text);
+        nd_recipe_free(recipe);
     }
     return status ? status : close_output();
 }
 
-/* A line of a canonical form: its section, and the part of it before the sign. */
+/* A line of a canonical form: its section, and its key, the part before the sign. */
 struct line {
     const char *section, *text;
     size_t section_len, key_len, len;
@@ -161,7 +200,10 @@ static void print_line(char sign, const struct line *line, const struct line **h
     printf("%c %.*s\n", sign, (int)line->len, line->text);
 }
 
-/* Both are sorted by section and key.  The number of keys that differ. */
+/*
+ * Print how two canonical forms, both sorted by section and key, differ; returns the number of keys
+ * that do.
+ */
 static size_t print_differences(const struct line *a, size_t n_a, const struct line *b, size_t n_b)
 {
     const struct line *heading = NULL;
@@ -223,7 +265,7 @@ int cmd_recipe(struct settings *s)
     size_t n = s->paths.count - 1;
 
     if (!verb) {
-        say("recipe list, show, check or diff; see neardup help recipe");
+        say("usage: recipe list, show, check or diff; see neardup help recipe");
         return 2;
     }
     if (strcmp(verb, "list") == 0)
@@ -235,7 +277,7 @@ int cmd_recipe(struct settings *s)
     if (strcmp(verb, "diff") == 0)
         return diff(s, name, n);
     nearest = nd_name_nearest(verb, strlen(verb), verbs, sizeof verbs / sizeof *verbs);
-    say("there is no recipe %s%s%s%s", verb, nearest ? "; did you mean '" : "",
+    say("there is no command recipe %s%s%s%s", verb, nearest ? "; did you mean '" : "",
         nearest ? nearest : "", nearest ? "'?" : "; see neardup help recipe");
     return 2;
 }

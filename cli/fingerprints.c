@@ -1,14 +1,111 @@
-/* fingerprints.c - files of fingerprints: lines of hexadecimal, raw words, or index files */
+/* fingerprints.c - files of fingerprints: lines of hexadecimal, rows of sketch, raw words, index files */
+
+/*
+ * index and join read fingerprints from four kinds of files: lines of hexadecimal digits with
+ * optional ids, JSON rows of neardup sketch, raw 64-bit words, and index files. All kinds are read
+ * block by block into struct fingerprints. Lines with fewer digits than the first are refused,
+ * because a truncated file looks like that.
+ */
 #define _GNU_SOURCE
 #include "fingerprints.h"
+
+#include <neardup/input.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <neardup/hamming_file.h>
+enum { BEYOND = 64 }; /* bytes that the parser may read after a record */
 
-/* Pipes are not: nothing could be put back. */
+static bool make_parser(struct fingerprint_file *f)
+{
+    static const char *const text[] = {"fingerprint"};
+    struct nd_input_options options = nd_input_options_default();
+    struct nd_error err;
+
+    options.format = ND_FORMAT_JSONL;
+    options.text_fields = text;
+    options.n_text_fields = 1;
+    f->parser = nd_parser_new(&options, &err);
+    if (!f->parser)
+        say("%s", err.message);
+    return f->parser != NULL;
+}
+
+static bool reserve_beyond(struct fingerprint_file *f, size_t len)
+{
+    char *line;
+
+    if (f->line_capacity >= len + BEYOND)
+        return true;
+    line = realloc(f->line, len + BEYOND);
+    if (!line) {
+        say("out of memory for a line of %zu bytes", len);
+        return false;
+    }
+    f->line = line;
+    f->line_capacity = len + BEYOND;
+    return true;
+}
+
+static int wrong_row(const struct fingerprint_file *f, const char *why)
+{
+    say("%s:%llu: %s", f->name, (unsigned long long)f->n + 1, why);
+    return -1;
+}
+
+int fingerprint_row_read(struct fingerprint_file *f, size_t len, struct fingerprints *out)
+{
+    static const char none[] = "\"fingerprint\":null"; /* as neardup sketch writes it */
+    const struct nd_source source = {.path = f->name,
+                                     .format = ND_FORMAT_JSONL,
+                                     .compression = "none",
+                                     .is_container = 1,
+                                     .state = ND_READ_OPEN};
+    struct nd_bad_record bad;
+    struct nd_document document;
+    const char *wrong;
+    int got;
+
+    if ((!f->parser && !make_parser(f)) || !reserve_beyond(f, len))
+        return -1;
+    if (memmem(f->line, len, none, sizeof none - 1))
+        return 0; /* a document without text */
+    nd_parser_reset(f->parser);
+    got =
+        nd_parser_parse(f->parser, &source, (struct nd_view){f->line, len}, &document, NULL, &bad);
+    if (got < 0)
+        return wrong_row(f, "out of memory");
+    if (got == 0)
+        return wrong_row(f, "an object without a fingerprint: neardup sketch writes one if the "
+                            "recipe has a simhash; documents need --recipe");
+    if (document.text.len != (f->settings->bits + 3) / 4) {
+        say("%s:%llu: a fingerprint of %zu bits, not %u; see --bits", f->name,
+            (unsigned long long)f->n + 1, 4 * document.text.len, f->settings->bits);
+        return -1;
+    }
+    wrong = fingerprint_digits(document.text.data, document.text.len, f->settings->bits,
+                               out->row + out->n * out->words);
+    if (wrong)
+        return wrong_row(f, wrong);
+    out->id[out->n] = NO_TEXT;
+    return !document.id.len || fingerprints_add_id(out, document.id.data, document.id.len) ? 1 : -1;
+}
+
+struct nd_hamming_shape hamming_shape(const struct hamming_settings *h)
+{
+    return (struct nd_hamming_shape){
+        .bits = h->bits,
+        .distance = h->distance,
+        .tables = h->tables,
+        .key_bits = h->key_bits,
+        .codec = h->codec == ND_HAMMING_MANKU ? ND_HAMMING_MANKU : ND_HAMMING_EF,
+        .family = h->family == ND_HAMMING_BLOCKS ? ND_HAMMING_BLOCKS : ND_HAMMING_COVERING,
+        .max_bytes = h->memory > 0 ? (uint64_t)h->memory : 0,
+    };
+}
+
+/* A pipe cannot be tested: its bytes could not be put back. */
 static bool is_index(FILE *file)
 {
     static const char magic[] = "NDHAMM\r\n";
@@ -23,6 +120,16 @@ static bool is_index(FILE *file)
     return is;
 }
 
+bool is_index_path(const char *path)
+{
+    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "re");
+    bool is = file && is_index(file);
+
+    if (file)
+        fclose(file);
+    return is;
+}
+
 static bool open_index(struct fingerprint_file *f, const char *path)
 {
     struct nd_error err;
@@ -34,7 +141,8 @@ static bool open_index(struct fingerprint_file *f, const char *path)
     }
     bits = nd_hamming_file_design(f->index)->problem.bits;
     if (bits != f->settings->bits)
-        say("%s: an index of %u bits, not of %u; see --bits", path, bits, f->settings->bits);
+        say("%s: an index of %u-bit fingerprints, not %u-bit; see --bits", path, bits,
+            f->settings->bits);
     return bits == f->settings->bits;
 }
 
@@ -59,6 +167,7 @@ void fingerprint_file_close(struct fingerprint_file *f)
         fclose(f->file);
     free(f->line);
     nd_hamming_file_close(f->index);
+    nd_parser_free(f->parser);
     *f = (struct fingerprint_file){.file = NULL};
 }
 
@@ -94,7 +203,7 @@ static bool grow(struct fingerprints *f)
     return true;
 }
 
-static bool add_text(struct fingerprints *f, const char *text, size_t len)
+bool fingerprints_add_id(struct fingerprints *f, const char *text, size_t len)
 {
     if (f->text_len + len + 1 > f->text_capacity) {
         size_t capacity = f->text_capacity * 3 / 2 + len + 4096;
@@ -114,6 +223,17 @@ static bool add_text(struct fingerprints *f, const char *text, size_t len)
     return true;
 }
 
+bool fingerprints_add(struct fingerprints *out, const uint64_t *row, const char *id, size_t len)
+{
+    if (out->n == out->capacity && !grow(out))
+        return false;
+    memcpy(out->row + out->n * out->words, row, out->words * sizeof *row);
+    if (!fingerprints_add_id(out, id, len))
+        return false;
+    out->n++;
+    return true;
+}
+
 static int digit(char c)
 {
     if (c >= '0' && c <= '9')
@@ -123,32 +243,32 @@ static int digit(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* NULL, or what is wrong with the digits: at most ceil(bits / 4), the highest first. */
-static const char *read_digits(const char *text, size_t len, unsigned bits, uint64_t *row)
+const char *fingerprint_digits(const char *text, size_t len, unsigned bits, uint64_t *row)
 {
     size_t words = nd_hamming_words(bits);
 
     if (len == 0)
-        return "there is no fingerprint";
+        return "the fingerprint is missing";
     if (len > (bits + 3) / 4)
-        return "the fingerprint has more digits than bits allow";
+        return "the fingerprint has too many digits";
     memset(row, 0, words * sizeof *row);
     for (size_t i = 0; i < len; i++) {
         size_t at = 4 * (len - 1 - i);
         int value = digit(text[i]);
 
         if (value < 0)
-            return "a fingerprint is written in hexadecimal digits";
+            return "a fingerprint must consist of hexadecimal digits";
         row[at / 64] |= (uint64_t)value << at % 64;
     }
     if (bits % 64 && row[words - 1] >> bits % 64)
-        return "the fingerprint has a bit too many";
+        return "the fingerprint has too many bits";
     return NULL;
 }
 
 /*
- * All lines have as many digits as the first: what its producer left unfinished ends in a shorter
- * one.  Of an only line without an end, the number of bits says how many there should be.
+ * Every line must have as many digits as the first, because a file that was cut off ends in a
+ * shorter one. For a single line without a line end, the number of bits says how many digits it
+ * should have.
  */
 static bool check_digits(struct fingerprint_file *f, size_t digits, bool has_end)
 {
@@ -161,17 +281,18 @@ static bool check_digits(struct fingerprint_file *f, size_t digits, bool has_end
     if (digits == f->digits)
         return true;
     if (f->n == 0)
-        say("%s:1: the only line has no end, and %zu of %zu digits: was it cut? --any-digits takes "
-            "it",
+        say("%s:1: the only line has no line end and only %zu of %zu digits: was the file cut off? "
+            "--any-digits "
+            "accepts it",
             f->name, digits, whole);
     else
-        say("%s:%llu: %zu digit%s, but the first line has %zu: was it cut? --any-digits takes "
-            "all",
+        say("%s:%llu: %zu digit%s, but the first line has %zu: was the file cut off? --any-digits "
+            "accepts both",
             f->name, (unsigned long long)f->n + 1, digits, digits == 1 ? "" : "s", f->digits);
     return false;
 }
 
-/* One line: digits, and a tab and an id if it has one. */
+/* Read one line: digits, then optionally a tab and an id. */
 static bool read_line(struct fingerprint_file *f, size_t len, struct fingerprints *out)
 {
     bool has_end = len && f->line[len - 1] == '\n';
@@ -184,11 +305,11 @@ static bool read_line(struct fingerprint_file *f, size_t len, struct fingerprint
         len--;
     tab = memchr(f->line, '\t', len);
     digits = tab ? (size_t)(tab - f->line) : len;
-    wrong = read_digits(f->line, digits, f->settings->bits, out->row + out->n * out->words);
+    wrong = fingerprint_digits(f->line, digits, f->settings->bits, out->row + out->n * out->words);
     if (!wrong && tab && memchr(tab + 1, '\t', len - digits - 1))
-        wrong = "there is more than one tab";
+        wrong = "the line contains more than one tab";
     if (!wrong && memchr(f->line, '\0', len))
-        wrong = "there is a zero byte";
+        wrong = "the line contains a NUL byte";
     if (wrong) {
         say("%s:%llu: %s", f->name, (unsigned long long)f->n + 1, wrong);
         return false;
@@ -196,10 +317,10 @@ static bool read_line(struct fingerprint_file *f, size_t len, struct fingerprint
     if (!check_digits(f, digits, has_end))
         return false;
     out->id[out->n] = NO_TEXT;
-    return !tab || add_text(out, tab + 1, len - digits - 1);
+    return !tab || fingerprints_add_id(out, tab + 1, len - digits - 1);
 }
 
-/* 1: a fingerprint, 0: the end, -1: said what is wrong. */
+/* Returns 1 with a fingerprint, 0 at the end, -1 after reporting an error. */
 static int read_raw(struct fingerprint_file *f, struct fingerprints *out)
 {
     uint64_t *row = out->row + out->n * out->words;
@@ -211,12 +332,12 @@ static int read_raw(struct fingerprint_file *f, struct fingerprints *out)
     if (n < bytes)
         say("%s:%llu: the file ends within a fingerprint", f->name, (unsigned long long)f->n + 1);
     else if (over && row[out->words - 1] >> over)
-        say("%s:%llu: the fingerprint has a bit too many", f->name, (unsigned long long)f->n + 1);
+        say("%s:%llu: the fingerprint has too many bits", f->name, (unsigned long long)f->n + 1);
     out->id[out->n] = NO_TEXT;
     return n == bytes && !(over && row[out->words - 1] >> over) ? 1 : -1;
 }
 
-/* The id that an entry of the index has there. */
+/* Append the id that an entry has in the index. */
 static bool add_index_id(const struct fingerprint_file *f, uint32_t id, struct fingerprints *out)
 {
     char digits[ND_HAMMING_NUMBER_MAX + 1];
@@ -227,7 +348,7 @@ static bool add_index_id(const struct fingerprint_file *f, uint32_t id, struct f
         text = nd_hamming_file_text(f->index, id, digits, &len);
     else
         len = (size_t)snprintf(digits, sizeof digits, "%u", id);
-    return add_text(out, text, len);
+    return fingerprints_add_id(out, text, len);
 }
 
 static bool read_index(struct fingerprint_file *f, size_t most, struct fingerprints *out)
@@ -253,30 +374,45 @@ static bool read_index(struct fingerprint_file *f, size_t most, struct fingerpri
     return true;
 }
 
+/*
+ * Returns 1 with a fingerprint, 0 for a document without one, 2 at the end, -1 after reporting an
+ * error.
+ */
+static int read_next(struct fingerprint_file *f, struct fingerprints *out)
+{
+    ssize_t len;
+
+    if (f->settings->raw) {
+        int got = read_raw(f, out);
+
+        return got == 0 ? 2 : got;
+    }
+    len = getline(&f->line, &f->line_capacity, f->file);
+    if (len <= 0)
+        return 2;
+    if (f->line[0] == '{')
+        return fingerprint_row_read(f, (size_t)len, out);
+    return read_line(f, (size_t)len, out) ? 1 : -1;
+}
+
 bool fingerprint_file_read(struct fingerprint_file *f, size_t most, struct fingerprints *out)
 {
+    size_t before = out->n;
+
     out->words = nd_hamming_words(f->settings->bits);
     if (f->index)
         return read_index(f, most, out);
-    for (size_t i = 0; i < most; i++) {
+    while (out->n - before < most) {
+        int got;
+
         if (out->n == out->capacity && !grow(out))
             return false;
-        if (f->settings->raw) {
-            int got = read_raw(f, out);
-
-            if (got < 0)
-                return false;
-            if (got == 0)
-                break;
-        } else {
-            ssize_t len = getline(&f->line, &f->line_capacity, f->file);
-
-            if (len <= 0)
-                break;
-            if (!read_line(f, (size_t)len, out))
-                return false;
-        }
-        out->n++;
+        got = read_next(f, out);
+        if (got < 0)
+            return false;
+        if (got == 2)
+            break;
+        out->n += (size_t)got;
         f->n++;
     }
     if (ferror(f->file))

@@ -1,4 +1,5 @@
-/* fingerprints.h - files of fingerprints: lines of hexadecimal, raw words, or index files */
+/* fingerprints.h - files of fingerprints: lines of hexadecimal, rows of sketch, raw words, or index
+ * files */
 #ifndef CLI_FINGERPRINTS_H
 #define CLI_FINGERPRINTS_H
 
@@ -7,12 +8,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <neardup/hamming_file.h>
+
 #include "results.h"
 #include "settings.h"
 
 /*
- * A block of fingerprints and their ids.  The text of id i is text + id[i]; where id[i] is NO_TEXT
- * it is the number first + i.  Start from zeroes.
+ * A block of fingerprints and their ids. The text of id i is text + id[i]; if id[i] is NO_TEXT, the
+ * id is the number first + i. Starts from zeroes.
  */
 struct fingerprints {
     uint64_t *row;
@@ -24,33 +27,58 @@ struct fingerprints {
 
 struct fingerprint_file {
     const struct hamming_settings *settings;
-    const char *name; /* as messages call it */
+    const char *name; /* its name in messages */
     FILE *file;
     char *line;
     size_t line_capacity;
-    size_t digits;                 /* of the first line; 0: none was read */
-    uint64_t n;                    /* read so far */
-    struct nd_hamming_file *index; /* what is read, where the file is one */
+    size_t digits;                 /* digits of the first line; 0: no line yet */
+    uint64_t n;                    /* fingerprints read so far */
+    struct nd_hamming_file *index; /* the index, if the file is one */
+    struct nd_parser *parser;      /* parser of rows of sketch; NULL: none seen yet */
 };
 
-/* "-": the standard input.  A file that begins like an index is one.  False: it was said why. */
+/*
+ * Open a file; "-" is the standard input. A file that begins like an index is read as one. False:
+ * an error was reported.
+ */
 bool fingerprint_file_open(struct fingerprint_file *f, const struct hamming_settings *settings,
                            const char *path);
 void fingerprint_file_close(struct fingerprint_file *f);
+/* Whether a file, which is not a pipe, begins like an index. */
+bool is_index_path(const char *path);
 
-/* Append at most `most` fingerprints.  False: a bad line or no memory, it was said which. */
+/* Append at most `most` fingerprints. False: a bad line or out of memory, which was reported. */
 bool fingerprint_file_read(struct fingerprint_file *f, size_t most, struct fingerprints *out);
 
-/* Read n files whole; start[i] (NULL: not wanted): where the i-th begins.  False: it was said why.
+/*
+ * Read n whole files. start[i] (start may be NULL) is where the i-th begins. False: an error was
+ * reported.
  */
 bool fingerprints_read_files(struct fingerprints *out, const struct hamming_settings *settings,
                              const char *const *path, size_t n, size_t *start);
 
-/* Forget what was read, keep the memory. */
+/* Append a fingerprint with the text of its id. False: out of memory, which was reported. */
+bool fingerprints_add(struct fingerprints *out, const uint64_t *row, const char *id, size_t len);
+/* Set the text of the id of the last fingerprint, which is not counted yet. */
+bool fingerprints_add_id(struct fingerprints *out, const char *id, size_t len);
+/* Parse at most ceil(bits / 4) digits, highest first. Returns NULL, or what is wrong. */
+const char *fingerprint_digits(const char *text, size_t len, unsigned bits, uint64_t *row);
+/*
+ * Parse a row of sketch in f->line. Returns 1 with a fingerprint, 0 if the document has none, -1
+ * after reporting an error.
+ */
+int fingerprint_row_read(struct fingerprint_file *f, size_t len, struct fingerprints *out);
+
+/* The index that the options describe. */
+struct nd_hamming_shape hamming_shape(const struct hamming_settings *h);
+
+/* Remove all fingerprints, but keep the memory. */
 void fingerprints_clear(struct fingerprints *f);
 void fingerprints_release(struct fingerprints *f);
 
-/* Write the id of fingerprint i, of a block whose first is number `first` of its file. */
+/*
+ * Write the id of fingerprint i of a block whose first fingerprint has number `first` in its file.
+ */
 void print_fingerprint_id(struct results *to, const struct fingerprints *f, size_t i,
                           uint64_t first);
 

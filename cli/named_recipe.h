@@ -4,12 +4,12 @@
 
 #include "settings.h"
 
-/* Change *recipe to what the shipped recipe of this name says, or the file. */
+/* Set the recipe to the shipped recipe of this name, or to that in the file. */
 enum nd_status read_named_recipe(struct nd_recipe *recipe, const char *name, struct nd_error *err);
 
-/* Say which of its keys change nothing; `name` may be NULL. */
-/* Whether such a name is that of a file, and not of a shipped recipe. */
+/* Whether a name means a file, and not a shipped recipe. */
 bool is_recipe_file(const char *name);
+/* Warn of its keys that have no effect; `name` may be NULL. */
 void warn_of_recipe(const char *name, const struct nd_recipe *recipe);
 
 #endif

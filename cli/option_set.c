@@ -3,7 +3,10 @@
 #include "option_set.h"
 #include "named_recipe.h"
 
+#include <neardup/ratio.h>
+
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +21,11 @@ static enum nd_status out_of_memory(struct nd_error *err)
     return nd_fail(err, ND_ENOMEM, "out of memory");
 }
 
-/* "--name: " before what the recipe says of the value. */
+/* Put "--name: " before the recipe's own message. */
 static enum nd_status name_option(const struct option *o, enum nd_status status,
                                   struct nd_error *err)
 {
-    static const char source[] = "recipe: "; /* what the recipe calls an assignment */
+    static const char source[] = "recipe: "; /* the recipe's own key */
     size_t skip = strncmp(err->message, source, sizeof source - 1) == 0 ? sizeof source - 1 : 0;
     char message[sizeof err->message];
 
@@ -40,7 +43,7 @@ static enum nd_status set_in_recipe(struct settings *s, const struct option *o, 
 
     if (asprintf(&assignment, "%s=%s", key, value) < 0)
         return out_of_memory(err);
-    status = name_option(o, nd_recipe_set(&s->run.recipe, assignment, err), err);
+    status = name_option(o, nd_recipe_set(s->recipe, assignment, err), err);
     free(assignment);
     return status;
 }
@@ -50,39 +53,65 @@ SETTER(set_key)
     return set_in_recipe(s, o, o->key, value, err);
 }
 
+/* The message begins with the option's name. */
+SETTER(set_in_run)
+{
+    enum nd_status status = nd_run_options_set(s->run, o->name, value, err);
+    char message[sizeof err->message];
+
+    if (status != ND_EINVAL)
+        return status;
+    snprintf(message, sizeof message, "%s", err->message);
+    return nd_fail(err, status, "--%s", message);
+}
+
 SETTER(set_assignment)
 {
-    return name_option(o, nd_recipe_set(&s->run.recipe, value, err), err);
+    return name_option(o, nd_recipe_set(s->recipe, value, err), err);
 }
 
 SETTER(set_recipe)
 {
-    if (is_recipe_file(value) && !words_add(&s->also_read, value))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    return name_option(o, read_named_recipe(&s->run.recipe, value, err), err);
+    if (is_recipe_file(value) && nd_run_options_set(s->run, "also-read", value, err) != ND_OK)
+        return err->status;
+    return name_option(o, read_named_recipe(s->recipe, value, err), err);
 }
 
-SETTER(set_max_bad)
+const char *df_auto_name(const char *value)
 {
-    struct nd_ratio share;
-    size_t len = strlen(value);
-    bool is_percent = len > 1 && value[len - 1] == '%';
+    static const char automatic[] = "auto=";
 
-    if (nd_ratio_parse(value, len - is_percent, &share, NULL) != ND_OK ||
-        (is_percent && share.q > UINT32_MAX / 100))
-        return nd_fail(err, ND_EINVAL, "--%s: '%s' is no share such as 0.05, 1/20 or 5%%", o->name,
-                       value);
-    if (is_percent)
-        share.q *= 100;
-    if (share.p > share.q)
-        return nd_fail(err, ND_EINVAL, "--%s: '%s' is more than all records", o->name, value);
-    s->run.max_bad = share;
+    return strncmp(value, automatic, sizeof automatic - 1) == 0 ? value + sizeof automatic - 1
+                                                                : NULL;
+}
+
+static enum nd_status check_df(const struct option *o, const char *value, struct nd_error *err)
+{
+    const char *name = df_auto_name(value);
+
+    if (!*value)
+        return nd_fail(err, ND_EINVAL, "--%s must not be empty", o->name);
+    if (name && !*name)
+        return nd_fail(err, ND_EINVAL, "--%s: auto= needs the name of a file", o->name);
     return ND_OK;
+}
+
+SETTER(set_shown_df)
+{
+    s->df = value;
+    return check_df(o, value, err);
 }
 
 SETTER(set_df)
 {
-    return name_option(o, nd_recipe_set_df(&s->run.recipe, value, err), err);
+    enum nd_status status = check_df(o, value, err);
+    const char *counted = df_auto_name(value);
+
+    nd_run_options_clear(s->run, "df-auto");
+    if (status == ND_OK && counted)
+        status = nd_run_options_set(s->run, "df-auto", counted, err);
+    value = counted ? counted : value;
+    return status == ND_OK ? name_option(o, nd_recipe_set_df(s->recipe, value, err), err) : status;
 }
 
 static enum nd_status set_unit_and_width(struct settings *s, const struct option *o,
@@ -109,29 +138,153 @@ SETTER(set_characters)
     return set_unit_and_width(s, o, "characters", value, err);
 }
 
-/* The place of a word in a list, or -1 and a message with the nearest. */
-int option_word(const struct option *o, const char *value, const char *const *words, size_t n,
-                struct nd_error *err)
+/* The index of a word in a list of at most 16; -1 with a message that names the nearest. */
+static int word_index(const struct option *o, const char *value, const char *list,
+                      struct nd_error *err)
 {
-    char list[256] = "";
-    const char *nearest;
+    char words[160], shown[200] = "", *rest = words;
+    const char *word[16], *nearest;
+    size_t n = 0, at = 0;
 
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(words[i], value) == 0)
+    snprintf(words, sizeof words, "%s", list);
+    while (n < sizeof word / sizeof *word && (word[n] = strsep(&rest, " ")) != NULL)
+        n++;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(word[i], value) == 0)
             return (int)i;
-    for (size_t i = 0, at = 0; i < n && at < sizeof list; i++)
-        at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", i ? ", " : "", words[i]);
-    nearest = nd_name_nearest(value, strlen(value), words, n);
-    nd_fail(err, ND_EINVAL, "--%s: '%s' is none of %s%s%s%s", o->name, value, list,
+        at += (size_t)snprintf(shown + at, sizeof shown - at, "%s%s", i ? ", " : "", word[i]);
+    }
+    nearest = nd_name_nearest(value, strlen(value), word, n);
+    nd_fail(err, ND_EINVAL, "--%s: '%s' is not one of %s%s%s%s", o->name, value, shown,
             nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
     return -1;
 }
 
+/* ---- Setters of one member, which the row names ---------------------------------------------- */
+
+/* The address of the member in the settings. */
+static void *member(struct settings *s, const struct option *o)
+{
+    return (char *)s + o->to;
+}
+
+SETTER(set_flag)
+{
+    UNUSED(value);
+    UNUSED(err);
+    *(unsigned char *)member(s, o) = 1; /* bool, or unsigned char of the library's */
+    return ND_OK;
+}
+
+SETTER(set_any_text)
+{
+    const char **to = member(s, o);
+
+    UNUSED(err);
+    *to = value;
+    return ND_OK;
+}
+
+static enum nd_status refuse_empty(const struct option *o, struct nd_error *err)
+{
+    return nd_fail(err, ND_EINVAL, "--%s must not be empty", o->name);
+}
+
+SETTER(set_text)
+{
+    return *value ? set_any_text(s, o, value, err) : refuse_empty(o, err);
+}
+
+SETTER(add_text)
+{
+    if (!*value)
+        return refuse_empty(o, err);
+    return words_add(member(s, o), value) ? ND_OK : out_of_memory(err);
+}
+
+SETTER(set_number)
+{
+    unsigned *to = member(s, o);
+    unsigned long n;
+    char *end;
+
+    errno = 0;
+    n = strtoul(value, &end, 10);
+    if (*value < '0' || *value > '9' || *end || errno || n < o->min || n > o->max)
+        return nd_fail(err, ND_EINVAL, "--%s: '%s' is not a number from %lu to %lu", o->name, value,
+                       o->min, o->max);
+    *to = (unsigned)n;
+    return ND_OK;
+}
+
+SETTER(set_word)
+{
+    unsigned *to = member(s, o); /* or an enum */
+    int i = word_index(o, value, o->words, err);
+
+    if (i < 0)
+        return ND_EINVAL;
+    *to = (unsigned)o->min + (unsigned)i;
+    return ND_OK;
+}
+
+/* With min 1, the value must be above 0; with max 1, at most 1. */
+SETTER(set_ratio)
+{
+    struct nd_ratio *to = member(s, o), ratio;
+
+    if (nd_ratio_parse(value, strlen(value), &ratio, NULL) != ND_OK || (o->min && ratio.p == 0) ||
+        (o->max && ratio.p > ratio.q))
+        return nd_fail(err, ND_EINVAL, "--%s: '%s' is not a ratio such as 0.8 or 4/5", o->name,
+                       value);
+    *to = ratio;
+    return ND_OK;
+}
+
+/* "90d", "12h", "30m", "45s" or seconds. */
+SETTER(set_duration)
+{
+    static const char units[] = "smhdw";
+    static const uint64_t seconds[] = {1, 60, 3600, 86400, 604800};
+    uint64_t *to = member(s, o);
+    const char *unit;
+    unsigned long n;
+    char *end;
+
+    errno = 0;
+    n = strtoul(value, &end, 10);
+    unit = *end ? strchr(units, *end) : units;
+    if (*value < '0' || *value > '9' || errno || !unit || (*end && end[1]) || n < 1 ||
+        n > UINT32_MAX / seconds[unit - units])
+        return nd_fail(
+            err, ND_EINVAL,
+            "--%s: '%s' is not a time such as 30m, 12h, 90d or 2w, of at most %u seconds", o->name,
+            value, UINT32_MAX);
+    *to = n * seconds[unit - units];
+    return ND_OK;
+}
+
+/* A number followed by k, M, G or T, powers of 1024; negative: not such a number. */
+static double size_of(const char *value)
+{
+    static const char units[] = "kMGT";
+    char *end;
+    double n = strtod(value, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+
+    if (unit) {
+        n = ldexp(n, 10 * (int)(unit - units + 1));
+        end++;
+    }
+    return end == value || *end || !(n >= 0) || n > 1e18 ? -1 : n;
+}
+
+/* ---- Setters with a rule of their own -------------------------------------------------------- */
+
 SETTER(set_method)
 {
-    static const char *const methods[] = {"minhash", "simhash", "identical"};
     static const char *const candidates[] = {"minhash", "simhash", "identity"};
-    int method = option_word(o, value, methods, 3, err);
+    int method = word_index(o, value, "minhash simhash identical", err);
     enum nd_status status;
 
     if (method < 0)
@@ -147,8 +300,8 @@ SETTER(set_bands)
     enum nd_status status;
 
     if (sscanf(value, "%9ux%9u%c", &bands, &rows, &rest) != 2 || !bands || !rows)
-        return nd_fail(err, ND_EINVAL, "--%s: '%s' is not of the form BxR, such as 21x6", o->name,
-                       value);
+        return nd_fail(err, ND_EINVAL, "--%s: '%s' does not have the form BxR, such as 21x6",
+                       o->name, value);
     if (bands > ND_MINHASH_COUNT || rows > ND_MINHASH_COUNT || bands * rows > ND_MINHASH_COUNT)
         return nd_fail(err, ND_EINVAL, "--%s: %ux%u needs more than the %d minima of a sketch",
                        o->name, bands, rows, ND_MINHASH_COUNT);
@@ -158,156 +311,116 @@ SETTER(set_bands)
     return status == ND_OK ? set_in_recipe(s, o, "rows", number, err) : status;
 }
 
-/* Options that are a string and nothing else. */
-#define STRING_SETTER(function, field)                                                             \
-    SETTER(function)                                                                               \
-    {                                                                                              \
-        if (!*value)                                                                               \
-            return nd_fail(err, ND_EINVAL, "--%s: it must not be empty", o->name);                 \
-        s->field = value;                                                                          \
-        return ND_OK;                                                                              \
-    }
-STRING_SETTER(set_shown_df, df)
-STRING_SETTER(set_within, run.within)
-STRING_SETTER(set_site, run.site)
-STRING_SETTER(set_id_field, run.input.id_field)
-STRING_SETTER(set_output_dir, run.output_dir)
-STRING_SETTER(set_copy_to, run.copy_to)
-STRING_SETTER(set_link_to, run.link_to)
-STRING_SETTER(set_manifest, run.manifest)
-STRING_SETTER(set_removed, run.removed)
-STRING_SETTER(set_clusters, run.clusters)
-STRING_SETTER(set_summary, run.summary)
-STRING_SETTER(set_tmp, run.tmp)
-
-SETTER(set_output)
+SETTER(set_null)
 {
-    if (!*value)
-        return nd_fail(err, ND_EINVAL, "--%s: it must not be empty", o->name);
-    s->run.output = value;
-    s->has_output = true;
-    return ND_OK;
+    s->null_lists = true;
+    return set_in_run(s, o, value, err);
 }
 
-/* Options that may be repeated. */
-#define LIST_SETTER(function, list)                                                                \
-    SETTER(function)                                                                               \
-    {                                                                                              \
-        if (!*value)                                                                               \
-            return nd_fail(err, ND_EINVAL, "--%s: it must not be empty", o->name);                 \
-        return words_add(&s->list, value) ? ND_OK : out_of_memory(err);                            \
-    }
-LIST_SETTER(add_assignment, assignments)
-LIST_SETTER(set_text_field, text_fields)
-LIST_SETTER(set_glob, globs)
-LIST_SETTER(set_exclude, excludes)
-LIST_SETTER(set_corpus, corpus)
-
-SETTER(set_prefer)
+SETTER(set_show)
 {
-    const char *equals = strchr(value, '=');
-    char *at;
-
-    if (!equals || equals == value || !equals[1])
-        return nd_fail(err, ND_EINVAL, "--%s: '%s' is not of the form FIELD=A,B,C", o->name, value);
-    free(s->prefer_copy);
-    s->prefer.count = 0;
-    s->prefer_copy = strdup(value);
-    if (!s->prefer_copy)
-        return out_of_memory(err);
-    s->prefer_copy[equals - value] = '\0';
-    s->run.prefer_field = s->prefer_copy;
-    at = s->prefer_copy + (equals - value) + 1;
-    for (char *word = strsep(&at, ","); word; word = strsep(&at, ","))
-        if (!words_add(&s->prefer, word))
-            return out_of_memory(err);
-    return ND_OK;
-}
-
-SETTER(set_format)
-{
-    static const char *const words[] = {"auto", "text", "html", "jsonl",
-                                        "csv",  "tsv",  "mail", "mbox"};
-    int i = option_word(o, value, words, sizeof words / sizeof *words, err);
+    static const unsigned parts[] = {ND_COMPARE_PASSAGES, ND_COMPARE_TERMS, ND_COMPARE_SCRIPT,
+                                     ND_COMPARE_WEIGHTS};
+    int i = word_index(o, value, "passages terms edits weights", err);
 
     if (i < 0)
         return ND_EINVAL;
-    s->run.input.format = (enum nd_format)i;
+    s->use.show |= parts[i];
     return ND_OK;
 }
 
-SETTER(set_text_format)
+SETTER(set_limit)
 {
-    static const char *const words[] = {"plain", "html"};
-    int i = option_word(o, value, words, 2, err);
-
-    if (i < 0)
-        return ND_EINVAL;
-    s->run.input.text_format = (enum nd_text_format)i;
-    return ND_OK;
-}
-
-SETTER(set_missing_text)
-{
-    static const char *const words[] = {"skip", "empty"};
-    int i = option_word(o, value, words, 2, err);
-
-    if (i < 0)
-        return ND_EINVAL;
-    s->run.input.missing_text = (enum nd_missing_text)i;
-    return ND_OK;
-}
-
-SETTER(set_binary)
-{
-    static const char *const words[] = {"skip", "text"};
-    int i = option_word(o, value, words, 2, err);
-
-    if (i < 0)
-        return ND_EINVAL;
-    s->run.input.binary = (enum nd_binary)i;
-    return ND_OK;
-}
-
-SETTER(set_unit)
-{
-    static const char *const words[] = {"file", "line", "paragraph"};
-    int i = option_word(o, value, words, 3, err);
-
-    if (i < 0)
-        return ND_EINVAL;
-    s->run.input.unit = (enum nd_unit)i;
-    return ND_OK;
-}
-
-SETTER(set_threads)
-{
+    unsigned long long n;
     char *end;
-    unsigned long n;
 
     errno = 0;
-    n = strtoul(value, &end, 10);
-    if (*value < '0' || *value > '9' || *end || errno || n < 1 || n > 1024)
-        return nd_fail(err, ND_EINVAL, "--%s: '%s' is no number from 1 to 1024", o->name, value);
-    s->run.recipe.dedup.threads = (unsigned)n;
+    n = strtoull(value, &end, 10);
+    if (strcmp(value, "none") == 0)
+        n = ND_EDIT_NO_LIMIT;
+    else if (*value < '0' || *value > '9' || *end || errno || n < 1 || n > UINT32_MAX)
+        return nd_fail(err, ND_EINVAL, "--%s: '%s' must be a number from 1 to %u, or none", o->name,
+                       value, UINT32_MAX);
+    s->use.compare.limit = n;
     return ND_OK;
 }
 
-/* Options without a value. */
-#define FLAG_SETTER(function, field)                                                               \
-    SETTER(function)                                                                               \
-    {                                                                                              \
-        UNUSED(o);                                                                                 \
-        UNUSED(value);                                                                             \
-        UNUSED(err);                                                                               \
-        s->field = 1;                                                                              \
-        return ND_OK;                                                                              \
-    }
-FLAG_SETTER(set_canonical, canonical)
-FLAG_SETTER(set_strict, run.strict)
-FLAG_SETTER(set_dry_run, run.dry_run)
-FLAG_SETTER(set_null, run.null_paths)
-FLAG_SETTER(set_no_mail, run.input.no_mail)
-FLAG_SETTER(set_quiet, quiet)
-FLAG_SETTER(set_progress, progress)
-FLAG_SETTER(set_help, help)
+SETTER(set_costs)
+{
+    struct nd_edit_costs *c = &s->use.compare.costs;
+    char rest;
+
+    if (sscanf(value, "%3u,%3u,%3u%c", &c->insert, &c->remove, &c->replace, &rest) == 3 &&
+        c->insert >= 1 && c->remove >= 1 && c->replace >= 1 && c->insert <= ND_EDIT_COST_MAX &&
+        c->remove <= ND_EDIT_COST_MAX && c->replace <= ND_EDIT_COST_MAX)
+        return ND_OK;
+    return nd_fail(
+        err, ND_EINVAL,
+        "--%s: '%s' does not have the form INSERT,REMOVE,REPLACE with numbers from 1 to %u",
+        o->name, value, ND_EDIT_COST_MAX);
+}
+
+SETTER(set_json)
+{
+    UNUSED(o);
+    UNUSED(value);
+    UNUSED(err);
+    s->use.json = true;
+    if (s->use.filter == ND_FILTER_ANNOTATE)
+        s->use.filter = ND_FILTER_ROWS;
+    s->use.pairs.json = s->use.track.json = s->use.mirrors.json = s->use.template.json = 1;
+    return ND_OK;
+}
+
+SETTER(set_filter)
+{
+    enum nd_filter_output output = strcmp(o->name, "invert") == 0     ? ND_FILTER_OTHERS
+                                   : strcmp(o->name, "annotate") == 0 ? ND_FILTER_ANNOTATE
+                                                                      : ND_FILTER_NOTHING;
+
+    UNUSED(value);
+    if (output == ND_FILTER_ANNOTATE && s->use.json)
+        output = ND_FILTER_ROWS;
+    if (s->use.filter != ND_FILTER_MATCHES && s->use.filter != output)
+        return nd_fail(err, ND_EINVAL, "only one of --invert, --annotate and --count can be given");
+    s->use.filter = output;
+    return ND_OK;
+}
+
+/* A number of fingerprints or of bytes. */
+SETTER(set_hamming_size)
+{
+    bool is_memory = strcmp(o->name, "memory") == 0;
+    char *end;
+    double n = is_memory ? size_of(value) : strtod(value, &end);
+
+    if (!(n >= 1) || n > 1e18 || (!is_memory && *end))
+        return nd_fail(err, ND_EINVAL, "--%s: '%s' is not a number%s of at least 1", o->name, value,
+                       is_memory ? " of bytes (with k, M, G or T)" : "");
+    *(is_memory ? &s->hamming.memory : &s->hamming.count) = n;
+    return ND_OK;
+}
+
+SETTER(set_df_memory)
+{
+    double n = size_of(value);
+
+    if (!(n >= 1 << 20))
+        return nd_fail(err, ND_EINVAL,
+                       "--%s: '%s' is not a number of bytes (with k, M, G or T) of at least 1M",
+                       o->name, value);
+    s->df_table.build.memory_bytes = (uint64_t)n;
+    return ND_OK;
+}
+
+SETTER(set_df_drop)
+{
+    struct nd_ratio share;
+
+    if (nd_ratio_parse(value, strlen(value), &share, NULL) != ND_OK || share.p == 0 ||
+        share.p >= share.q)
+        return nd_fail(err, ND_EINVAL, "--%s: '%s' is not a share above 0 and below 1, such as 0.5",
+                       o->name, value);
+    s->df_table.drop = (double)share.p / share.q;
+    return ND_OK;
+}

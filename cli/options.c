@@ -1,323 +1,442 @@
-/* options.c - the table of options, from which the usage is made */
+/* options.c - the table of options, from which parsing, the usage and completion follow */
 #include "option_set.h"
-#include "settings.h"
 
+#include <neardup/hamming_file.h>
+#include <neardup/hamming_stats.h>
+
+/*
+ * The kinds of options. Most only store their value in one member of struct settings: FLAG in a bool
+ * or an unsigned char, NUMBER and WORD in an unsigned or an enum, TEXT in a const char *, RATIO in a
+ * struct nd_ratio, DURATION in a uint64_t of seconds. Anything else is a function in option_set.c.
+ */
 #define SET(function) .stage = STAGE_OPTIONS, .set = function
+#define TO(function, member) SET(function), .to = offsetof(struct settings, member)
+#define FLAG(member) TO(set_flag, member)
+#define NUMBER(member, lowest, highest) TO(set_number, member), .min = (lowest), .max = (highest)
+#define TEXT(member) TO(set_text, member)
+#define ANY_TEXT(member) TO(set_any_text, member) /* the value may be empty */
+#define LIST(member) TO(add_text, member)         /* the option may be repeated */
+#define RATIO(member, lowest, highest) TO(set_ratio, member), .min = (lowest), .max = (highest)
+#define DURATION(member) TO(set_duration, member)
+/* One of several words, stored as its index in the list plus `first`. */
+#define WORD_FROM(member, list, first) TO(set_word, member), .words = (list), .min = (first)
+#define WORD(member, list) WORD_FROM(member, list, 0)
+/* An option of the run, which has the same name in neardup/run.h. */
+#define RUN SET(set_in_run)
+/* A key of the recipe. */
 #define KEY(name) .stage = STAGE_OPTIONS, .set = set_key, .key = name
+
+#define ORDERS "rank longest shortest longest: shortest: newest: max: min:" /* of collapse */
+#define METRICS                                                                                    \
+    "resemblance resemblance-distance containment-a containment-b cosine cosine-tf "               \
+    "cosine-weights inner inner-weights edit hamming conrad-schriber"
+
+/*
+ * The subcommands of index that make tables; READING: those that read fingerprints. join has no
+ * subcommands.
+ */
+#define MAKING "plan build merge"
 
 const struct option option_table[] = {
     {"What is a duplicate", "threshold", 't', "RATIO",
-     "resemblance from which documents are duplicates: 0.8, or 4/5 (default: 0.8)",
+     "documents with at least this resemblance are duplicates: 0.8, or 4/5 (default: 0.8)",
      FOR_PAIRWISE | FOR_MIRRORS, KEY("threshold")},
     {NULL, "shingle", 'w', "N",
-     "compare runs of N words; Nc: of N characters, for texts without spaces (default: 3)", FOR_ALL,
-     SET(set_shingle)},
+     "compare shingles of N words; Nc: of N characters, for texts without spaces (default: 3)",
+     FOR_ALL, SET(set_shingle)},
     {NULL, "characters", 0, "N", "the same as --shingle Nc", FOR_ALL, SET(set_characters)},
     {NULL, "method", 'm', "NAME",
-     "minhash: by resemblance; simhash: whose fingerprints are near (see --bits); identical: equal "
-     "bytes or words only (default: minhash)",
+     "minhash: duplicates have a high resemblance; simhash: their fingerprints differ in few bits "
+     "(see --bits); identical: their bytes or words are equal (default: minhash)",
      FOR_PAIRWISE, SET(set_method)},
-    {NULL, "bits", 0, "K", "with simhash: fingerprints that differ in at most K bits (default: 3)",
+    {NULL, "bits", 0, "K", "with simhash, fingerprints may differ in at most K bits (default: 3)",
      FOR_PAIRWISE, KEY("simhash_bits")},
     {NULL, "short", 0, "POLICY",
-     "documents shorter than a shingle are removed if identical (to a kept one, in bytes), if "
-     "their "
-     "tokens are equal (tokens), or never (keep) (default: identical)",
-     FOR_DEDUP | FOR_EXPLAIN | FOR_COLLAPSE, KEY("short")},
-    {NULL, "within", 0, "FIELD", "compare only documents in which FIELD is equal",
-     FOR_DEDUP | FOR_PAIRS, SET(set_within)},
+     "documents shorter than a shingle are duplicates if their bytes are equal (identical), if "
+     "their tokens are (tokens), or never (keep) (default: identical)",
+     FOR_PAIRWISE, KEY("short")},
+    {NULL, "within", 0, "FIELD", "compare only documents with the same value of FIELD",
+     FOR_DEDUP | FOR_PAIRS, RUN},
+    {NULL, "never", 0, "FIELD=A,B,C",
+     "documents whose FIELD is A, B or C match no other document, not even an equal one; may be "
+     "repeated",
+     FOR_DEDUP | FOR_PAIRS | FOR_FILTER | FOR_COLLAPSE, RUN},
     {NULL, "site", 0, "FIELD",
-     "FIELD is an address: say in a last column whether both are of the same host, or of another",
-     FOR_PAIRS, SET(set_site)},
+     "FIELD holds an address; a last column says whether both documents are from the same host or "
+     "from another",
+     FOR_PAIRS, TEXT(use.pairs.site)},
     {NULL, "recipe", 0, "NAME|FILE",
-     "a shipped recipe (see neardup recipe list), or a file; other options change what it says",
-     FOR_ALL, .stage = STAGE_RECIPE, .set = set_recipe},
+     "a shipped recipe (see neardup recipe list) or a file; other options override it", FOR_ALL,
+     .stage = STAGE_RECIPE, .set = set_recipe},
     {NULL, "set", 0, "KEY=VALUE",
      "change one key of the recipe, or SIGNATURE.KEY=VALUE; may be repeated", FOR_ALL,
      .stage = STAGE_KEYS, .set = set_assignment},
-    {NULL, "df", 0, "FILE", "the df table of the signatures that want one (neardup df build)",
-     FOR_ALL & ~(unsigned)(FOR_DF | FOR_MIRRORS | FOR_TEMPLATE), SET(set_df)},
-    {"Recipes", "set", 0, "KEY=VALUE", "show the recipe with this key changed; may be repeated",
-     FOR_RECIPE, SET(add_assignment)},
-    {NULL, "df", 0, "FILE", "with this df table", FOR_RECIPE, SET(set_shown_df)},
-    {NULL, "canonical", 0, NULL, "show the canonical form, and the fingerprint", FOR_RECIPE,
-     SET(set_canonical)},
+    {NULL, "df", 0, "FILE|auto=FILE",
+     "the df table for the signatures that need one (neardup df build); auto: count the input "
+     "first, and keep the table in FILE",
+     FOR_ALL & ~(unsigned)(FOR_DF | FOR_MIRRORS | FOR_TEMPLATE | FOR_INDEX), SET(set_df)},
+    {NULL, "df", 0, "FILE|auto=FILE",
+     "the df table of the recipe, or of the index; auto: count the documents first, and keep the "
+     "table in FILE",
+     FOR_INDEX, SET(set_shown_df), .parts = READING},
+    {"Recipes", "set", 0, "KEY=VALUE", "change this key of the recipe first; may be repeated",
+     FOR_RECIPE, LIST(assignments), .parts = "show check diff"},
+    {NULL, "df", 0, "FILE", "use this df table", FOR_RECIPE, SET(set_shown_df),
+     .parts = "show check diff"},
+    {NULL, "canonical", 0, NULL, "show the canonical form and the fingerprint", FOR_RECIPE,
+     FLAG(canonical), .parts = "show"},
 
     {"Which document is kept", "keep", 'k', "POLICY",
      "first, last, longest, shortest, longest:FIELD, shortest:FIELD, newest:FIELD, max:FIELD or "
      "min:FIELD (default: first)",
      FOR_DEDUP | FOR_COLLAPSE, KEY("keep")},
     {NULL, "prefer", 0, "FIELD=A,B,C",
-     "before that: documents whose FIELD is A, then B, then C, then all others", FOR_DEDUP,
-     SET(set_prefer)},
+     "before --keep counts, prefer documents whose FIELD is A, then B, then C, then all others",
+     FOR_DEDUP, RUN},
     {NULL, "cluster", 0, "KIND",
-     "star: whatever is removed is a duplicate of the kept one itself; components: also duplicates "
-     "of duplicates; complete: every two of a cluster are duplicates (default: star)",
+     "star: every removed document is a duplicate of the kept one; components: duplicates of "
+     "duplicates are removed too; complete: all documents of a cluster are duplicates of one "
+     "another (default: star)",
      FOR_DEDUP, KEY("cluster")},
 
-    {"Input", "format", 'f', "NAME",
-     "auto, text, html, jsonl, csv, tsv, mail or mbox (default: auto, by the name, then the "
-     "content)",
-     FOR_INPUT, SET(set_format)},
+    {"Input", "files-from", 0, "FILE",
+     "also read the files listed in FILE, one path per line; -: standard input; may be repeated",
+     FOR_FILES & ~(unsigned)(FOR_INDEX | FOR_DF), LIST(file_lists)},
+    {NULL, "files-from", 0, "FILE",
+     "also read the files listed in FILE, one path per line; -: standard input; may be repeated",
+     FOR_INDEX, LIST(file_lists), .parts = "pairs build add merge stats"},
+    {NULL, "files-from", 0, "FILE",
+     "also read the files listed in FILE, one path per line; -: standard input; may be repeated",
+     FOR_DF, LIST(file_lists), .parts = "build merge calibrate"},
+    {NULL, "null", '0', NULL, "the paths in --files-from end in NUL, as from find -print0",
+     FOR_FILES & ~(unsigned)(FOR_DEDUP | FOR_INDEX | FOR_DF), SET(set_null)},
+    {NULL, "null", '0', NULL, "the paths in --files-from end in NUL, as from find -print0",
+     FOR_INDEX, SET(set_null), .parts = "pairs build add merge stats"},
+    {NULL, "null", '0', NULL, "the paths in --files-from end in NUL, as from find -print0", FOR_DF,
+     SET(set_null), .parts = "build merge calibrate"},
+    {NULL, "format", 'f', "NAME", "{formats} (default: auto, from the name, then from the content)",
+     FOR_INPUT, RUN},
     {NULL, "text-field", 0, "FIELD",
-     "where the text is, dotted (a.b) within objects; several are joined (default: text)",
-     FOR_INPUT, SET(set_text_field)},
+     "the field with the text; a.b reaches into objects, a.*.b into arrays; may be repeated, which "
+     "joins the texts (default: text)",
+     FOR_INPUT, RUN},
     {NULL, "text-format", 0, "NAME",
-     "of JSON Lines, CSV and TSV, the text is plain or html: pages (default: plain)", FOR_INPUT,
-     SET(set_text_format)},
-    {NULL, "id-field", 0, "FIELD", "where the id is (default: id)", FOR_INPUT, SET(set_id_field)},
+     "whether the text field of a record is plain text or an html page (default: plain)", FOR_INPUT,
+     RUN},
+    {NULL, "charset", 0, "NAME",
+     "the charset of files that do not name their own, as HTML and mail do, such as windows-1252 "
+     "(default: utf-8)",
+     FOR_INPUT, RUN},
+    {NULL, "id-field", 0, "FIELD", "the field with the id (default: id)", FOR_INPUT, RUN},
     {NULL, "missing-text", 0, "HOW",
-     "a record without text is bad (skip), or a document without words (empty) (default: skip)",
-     FOR_INPUT, SET(set_missing_text)},
+     "treat a record without text as bad (skip), or as a document without words (empty) (default: "
+     "skip)",
+     FOR_INPUT, RUN},
     {NULL, "unit", 0, "WHAT",
-     "of plain text, a document is a file, line or paragraph (default: file)", FOR_INPUT,
-     SET(set_unit)},
+     "in plain text, a document is a file, a line or a paragraph (default: file)", FOR_INPUT, RUN},
     {NULL, "binary", 0, "HOW",
-     "files that are not text, as PDF, images and Parquet, are left out, or fail where they are "
-     "named (skip), or are read like any other (text) (default: skip)",
-     FOR_INPUT, SET(set_binary)},
+     "skip: leave out files that are not text, such as PDF, images and Parquet, and fail if one is "
+     "named explicitly; text: read them like any other file (default: skip)",
+     FOR_INPUT, RUN},
     {NULL, "no-mail", 0, NULL,
-     "read no mail: not by GMime, which ends the program where memory ends", FOR_INPUT,
-     SET(set_no_mail)},
+     "do not read mail; GMime, which reads it, ends the program when memory runs out", FOR_INPUT,
+     RUN},
     {NULL, "glob", 0, "PATTERN",
-     "in folders and archives, only files whose name matches; may be repeated", FOR_INPUT,
-     SET(set_glob)},
+     "in folders and archives, read only files whose name matches; may be repeated", FOR_INPUT,
+     RUN},
     {NULL, "exclude", 0, "PATTERN",
-     "in folders and archives, no files whose name matches; may be repeated", FOR_INPUT,
-     SET(set_exclude)},
-    {NULL, "strict", 0, NULL, "stop at the first bad record or input, and write nothing",
-     FOR_RUNS | FOR_DF, SET(set_strict)},
+     "in folders and archives, skip files whose name matches; may be repeated", FOR_INPUT, RUN},
+    {NULL, "strict", 0, NULL, "stop at the first bad record or failed input, and write nothing",
+     FOR_RUNS | FOR_DF | FOR_INDEX, RUN},
     {NULL, "max-bad", 0, "SHARE",
-     "write nothing where more than this share of the records is bad: 0.01, 1/20 or 5% (default: "
-     "5%, of few records one; none of an input that is replaced)",
-     FOR_RUNS | FOR_DF, SET(set_max_bad)},
-    {NULL, "corpus", 0, "FILE", "take two documents of this file, by their ids; may be repeated",
-     FOR_EXPLAIN | FOR_COMPARE, SET(set_corpus)},
+     "write nothing if more than this share of the records is bad: 0.01, 1/20 or 5% (default: 5%, "
+     "and one is always allowed; in an input that is replaced, 0)",
+     FOR_RUNS | FOR_DF | FOR_INDEX, RUN},
+    {NULL, "corpus", 0, "FILE",
+     "find the documents in this file or folder, by id or place; may be repeated",
+     FOR_EXPLAIN | FOR_COMPARE, LIST(corpus)},
 
     {NULL, "prototypes", 'p', "FILE",
-     "compare with the documents of this file or folder; may be repeated", FOR_FILTER,
-     SET(set_prototypes)},
+     "compare with the documents in this file or folder; may be repeated", FOR_FILTER,
+     LIST(use.prototypes)},
 
     {"Versions and visits", "series", 0, "FIELD",
-     "versions whose FIELD is equal are of one document (default: all are)", FOR_TRACK,
-     SET(set_use_text)},
+     "versions with the same value of FIELD belong to one document (default: all do)", FOR_TRACK,
+     TEXT(use.track.series)},
     {NULL, "time", 0, "FIELD",
-     "the time of a version: RFC 3339, RFC 2822 or seconds since 1970 (default: they come in "
-     "order)",
-     FOR_TRACK, SET(set_use_text)},
+     "the time of a version, as RFC 3339, RFC 2822 or seconds since 1970 (default: versions come "
+     "in order)",
+     FOR_TRACK, TEXT(use.track.time)},
     {NULL, "plan", 0, NULL,
-     "one row a document, the greatest change first (default: one a version)", FOR_TRACK,
-     SET(set_plan)},
+     "one row for each document, the greatest change first (default: one for each version)",
+     FOR_TRACK, FLAG(use.track.plan)},
     {NULL, "duplicates", 0, "N",
-     "of a plan: the priority of a document that is a near duplicate, by the recipe, of another "
-     "falls by N (default: duplicates are not looked for)",
-     FOR_TRACK, SET(set_use_number)},
+     "in a plan, lower the priority of a document by N if it is a near duplicate of another "
+     "(default: do not look for duplicates)",
+     FOR_TRACK, NUMBER(use.track.duplicate_score, 1, 1000000)},
     {NULL, "max-age", 0, "TIME",
-     "only where the other was visited at most this long before (default: whenever)", FOR_TRACK,
-     SET(set_duration)},
-    {NULL, "interval", 0, "TIME", "between visits, to begin with: 30m, 12h, 2w (default: 1d)",
-     FOR_TRACK, SET(set_duration)},
+     "ignore a duplicate that was visited longer than this before (default: ignore none)",
+     FOR_TRACK, DURATION(use.track.max_age)},
+    {NULL, "interval", 0, "TIME", "the first interval between visits: 30m, 12h, 2w (default: 1d)",
+     FOR_TRACK, DURATION(use.track.visits.interval)},
     {NULL, "shortest", 0, "TIME", "the shortest interval (default: 1h)", FOR_TRACK,
-     SET(set_duration)},
+     DURATION(use.track.visits.shortest)},
     {NULL, "longest", 0, "TIME", "the longest interval (default: 90d)", FOR_TRACK,
-     SET(set_duration)},
-    {NULL, "equal", 0, "N", "after N equal fingerprints on end visit less often (default: 3)",
-     FOR_TRACK, SET(set_use_number)},
-    {NULL, "changes", 0, "N", "after N changes on end visit more often (default: 3)", FOR_TRACK,
-     SET(set_use_number)},
-    {NULL, "factor", 0, "N", "less and more often is N times (default: 2)", FOR_TRACK,
-     SET(set_use_number)},
+     DURATION(use.track.visits.longest)},
+    {NULL, "equal", 0, "N", "visit less often after N equal fingerprints in a row (default: 3)",
+     FOR_TRACK, NUMBER(use.track.visits.equal, 2, 1000000)},
+    {NULL, "changes", 0, "N", "visit more often after N changes in a row (default: 3)", FOR_TRACK,
+     NUMBER(use.track.visits.changes, 1, 1000000)},
+    {NULL, "expect", 0, "N",
+     "visit again when a change of N is expected, judging by the size of earlier changes and the "
+     "time between them (default: all changes count the same)",
+     FOR_TRACK, NUMBER(use.track.visits.expect, 1, 1000000)},
+    {NULL, "factor", 0, "N", "the factor by which the interval grows or shrinks (default: 2)",
+     FOR_TRACK, NUMBER(use.track.visits.factor, 2, 1000)},
 
     {"The list of results", "order", 0, "ORDER",
-     "rank: by the best in the cluster; longest, shortest, longest:FIELD, shortest:FIELD, "
-     "newest:FIELD, max:FIELD or min:FIELD: by what is shown (default: rank)",
-     FOR_COLLAPSE, SET(set_use_text)},
+     "rank: by the best rank in the cluster; longest, shortest, longest:FIELD, shortest:FIELD, "
+     "newest:FIELD, max:FIELD or min:FIELD: by the document that is shown (default: rank)",
+     FOR_COLLAPSE, TEXT(use.collapse.order), .values = ORDERS},
+    {NULL, "only", 0, "ID",
+     "show only the cluster of this document, with all its members, in the order of --order",
+     FOR_COLLAPSE, TEXT(use.collapse.only)},
     {NULL, "expand", 0, "ORDER",
-     "a JSON object a result, with its duplicates in this order, one of the same", FOR_COLLAPSE,
-     SET(set_use_text)},
+     "write a JSON object for each result, with its duplicates in this order, which takes the same "
+     "values as --order",
+     FOR_COLLAPSE, TEXT(use.collapse.expand), .values = ORDERS},
 
     {"Links", "window", 0, "N",
-     "words on either side of an anchor count with it, less the farther away (default: 10)",
-     FOR_ANCHORS, SET(set_use_number)},
-    {NULL, "base", 0, "URL", "the address at which the root is; without it links have no host",
-     FOR_ANCHORS, SET(set_use_text)},
+     "also count N words on either side of an anchor, with less weight the farther away they are "
+     "(default: 10)",
+     FOR_ANCHORS, NUMBER(use.anchors.window, 0, 1000)},
+    {NULL, "base", 0, "URL", "the address of the root; without it links have no host", FOR_ANCHORS,
+     TEXT(use.anchors.base)},
     {NULL, "root", 0, "DIR",
-     "where the addresses of files begin (default: the folder, if it is the only input)",
-     FOR_ANCHORS, SET(set_use_text)},
-    {NULL, "url-field", 0, "FIELD", "where the address of a record is (default: url)", FOR_ANCHORS,
-     SET(set_anchors_url)},
+     "the folder that the addresses of files are relative to (default: the only input, if it is a "
+     "folder)",
+     FOR_ANCHORS, TEXT(use.anchors.root)},
+    {NULL, "url-field", 0, "FIELD", "the field with the address of a record (default: url)",
+     FOR_ANCHORS, TEXT(use.anchors.url)},
 
-    {"Hosts", "url-field", 0, "FIELD", "where the address of a page is (default: url)", FOR_MIRRORS,
-     SET(set_use_text)},
+    {"Hosts", "url-field", 0, "FIELD", "the field with the address of a page (default: url)",
+     FOR_MIRRORS, TEXT(use.mirrors.url)},
     {NULL, "sample", 0, "N",
-     "look at N pages of a host, the same paths on every one; 0: at all "
-     "(default: 100)",
-     FOR_MIRRORS, SET(set_use_number)},
+     "sample N pages of each host, the same paths on every host; 0: all pages (default: 100)",
+     FOR_MIRRORS, NUMBER(use.mirrors.sample, 0, 1000000)},
     {NULL, "least-paths", 0, "N", "compare hosts that share at least N paths (default: 3)",
-     FOR_MIRRORS, SET(set_use_number)},
-    {NULL, "common", 0, "N",
-     "a path that more than N hosts have brings no two of them together (default: 100)",
-     FOR_MIRRORS, SET(set_use_number)},
-    {NULL, "score", 0, "RATIO", "list pairs of at least this score (default: 0.5)", FOR_MIRRORS,
-     SET(set_use_ratio)},
+     FOR_MIRRORS, NUMBER(use.mirrors.least, 1, 1000000)},
+    {NULL, "common", 0, "N", "ignore a path that more than N hosts have (default: 100)",
+     FOR_MIRRORS, NUMBER(use.mirrors.common, 2, 100000)},
+    {NULL, "score", 0, "RATIO", "list pairs with at least this score (default: 0.5)", FOR_MIRRORS,
+     RATIO(use.mirrors.score, 0, 1)},
 
     {"The cluster", "share", 0, "RATIO",
-     "a template's shingles stand in at least this share of the documents (default: 0.8)",
-     FOR_TEMPLATE, SET(set_use_ratio)},
+     "a shingle belongs to the template if at least this share of the documents has it (default: "
+     "0.8)",
+     FOR_TEMPLATE, RATIO(use.template.share, 1, 1)},
     {NULL, "clusters", 0, "FILE",
-     "only documents of one cluster of this file, which dedup "
-     "--clusters wrote",
-     FOR_TEMPLATE, SET(set_use_text)},
-    {NULL, "cluster", 0, "ID", "the cluster that this document is in", FOR_TEMPLATE,
-     SET(set_use_text)},
+     "read only the documents of one cluster of this file, which dedup --clusters wrote",
+     FOR_TEMPLATE, TEXT(use.template.clusters)},
+    {NULL, "cluster", 0, "ID", "the cluster that contains this document", FOR_TEMPLATE,
+     TEXT(use.template.cluster)},
+
+    {"One document, or the hashes of many", "order", 0, "ORDER",
+     "list the features of one document by weight, the heaviest first, or by position (default: "
+     "weight)",
+     FOR_EXPLAIN, WORD(explain.order, "weight position")},
+    {NULL, "top", 0, "N", "show N of its features; 0: all (default: 30; with --json all)",
+     FOR_EXPLAIN, NUMBER(explain.top, 0, 1000000000)},
+    {NULL, "histogram", 0, NULL,
+     "show how the hashes of the features of all documents are distributed", FOR_EXPLAIN,
+     FLAG(explain.histogram)},
+    {NULL, "buckets", 0, "N",
+     "in --histogram and --svg, divide the space of hashes into N equal parts, 2 to 1024 (default: "
+     "256)",
+     FOR_EXPLAIN, NUMBER(explain.buckets, 2, ND_HISTOGRAM_BUCKETS_MAX)},
+    {NULL, "svg", 0, "FILE", "draw the features, their weights and their hashes, or the histogram",
+     FOR_EXPLAIN, TEXT(explain.svg)},
+
+    {"Rows of a manifest", "rows", 0, "MANIFEST",
+     "explain the removed documents in this file, which dedup --manifest wrote, the lowest "
+     "resemblance first",
+     FOR_EXPLAIN, TEXT(explain.rows)},
+    {NULL, "lowest", 0, "N", "how many rows to explain (default: 20)", FOR_EXPLAIN,
+     NUMBER(explain.lowest, 1, ND_EXPLAIN_ROWS_MAX)},
 
     {"What is compared", "metric", 0, "NAME",
-     "print only this number; may be repeated: resemblance, resemblance-distance, containment-a, "
-     "containment-b, cosine, cosine-tf, cosine-weights, inner, inner-weights, edit, hamming, "
-     "conrad-schriber "
-     "(default: all that need no weights, "
-     "with their names)",
-     FOR_COMPARE, SET(set_metric)},
+     "print only this number: resemblance, resemblance-distance, containment-a, containment-b, "
+     "cosine, cosine-tf, cosine-weights, inner, inner-weights, edit, hamming or conrad-schriber; "
+     "or, named as in --verify, jaccard, containment, containment-of-kept, containment-either or "
+     "cosine-shingles; may be repeated (default: all that need no weights, with their names)",
+     FOR_COMPARE, LIST(use.metrics), .values = METRICS},
     {NULL, "show", 0, "WHAT", "show passages, terms, weights or edits; may be repeated",
      FOR_COMPARE, SET(set_show)},
     {NULL, "limit", 0, "N",
-     "look no further than an edit distance of N; none: however long it takes (default: what "
-     "some seconds allow)",
+     "give up beyond an edit distance of N; none: never give up (default: as far as some seconds "
+     "allow)",
      FOR_COMPARE, SET(set_limit)},
     {NULL, "costs", 0, "I,R,S",
-     "what inserting, removing and replacing a token costs (default: 1,1,1)", FOR_COMPARE,
+     "the costs of inserting, removing and replacing a token (default: 1,1,1)", FOR_COMPARE,
      SET(set_costs)},
     {NULL, "least", 0, "N", "passages of at least N tokens (default: 8)", FOR_COMPARE,
-     SET(set_use_number)},
+     NUMBER(use.compare.passages.least, 1, 1000000)},
     {NULL, "gap", 0, "N",
      "join passages with at most N other tokens between them in both texts (default: 0)",
-     FOR_COMPARE, SET(set_use_number)},
+     FOR_COMPARE, NUMBER(use.compare.passages.gap, 0, 1000000)},
 
     {"Output", "output", 'o', "FILE",
-     "where the result goes, compressed as the name says: .gz, .zst, .xz, .bz2, .lz4 (default: - "
-     "for standard output)",
-     FOR_RUNS, SET(set_output)},
+     "where the result goes, compressed if the name ends in .gz, .zst, .xz, .bz2 or .lz4 (default: "
+     "- for standard output)",
+     FOR_RUNS, RUN},
     {NULL, "null", '0', NULL,
-     "a list of paths: each ends in a NUL, as xargs -0 reads them, and not in a line end",
+     "paths end in NUL, as with find -print0 and xargs -0, and not in a line end, both in the "
+     "lists of --files-from and in a list that is written",
      FOR_DEDUP, SET(set_null)},
     {NULL, "output-dir", 0, "DIR", "write each input's survivors under its relative path in DIR",
-     FOR_DEDUP | FOR_FILTER, SET(set_output_dir)},
-    {NULL, "copy-to", 0, "DIR", "copy the files that are kept into DIR", FOR_DEDUP,
-     SET(set_copy_to)},
+     FOR_DEDUP | FOR_FILTER, RUN},
+    {NULL, "copy-to", 0, "DIR", "copy the kept files into DIR", FOR_DEDUP, RUN},
     {NULL, "link-to", 0, "DIR",
-     "link to them in DIR: hard links, symbolic ones where those cannot be", FOR_DEDUP,
-     SET(set_link_to)},
+     "link the kept files into DIR: by hard links, or by symbolic ones where those are impossible",
+     FOR_DEDUP, RUN},
     {NULL, "removed", 0, "FILE",
-     "the records that are left out, removed or bad, as they came: with them a run in place can be "
+     "the removed and the bad records, unchanged; with them a run that replaced its input can be "
      "undone",
-     FOR_DEDUP, SET(set_removed)},
-    {NULL, "manifest", 0, "FILE", "what was removed, and why: one JSON object a line", FOR_DEDUP,
-     SET(set_manifest)},
-    {NULL, "clusters", 0, "FILE", "every document's id and that of the kept one, as TSV", FOR_DEDUP,
-     SET(set_clusters)},
-    {NULL, "summary", 0, "FILE", "the summary as JSON", FOR_DEDUP | FOR_PAIRS, SET(set_summary)},
-    {NULL, "dry-run", 'n', NULL, "write only the summary", FOR_DEDUP, SET(set_dry_run)},
+     FOR_DEDUP, RUN},
+    {NULL, "annotate", 'a', NULL,
+     "write all records, and add to each what it duplicates, its cluster and the resemblance: in "
+     "JSON Lines as the field neardup, in CSV and TSV as columns neardup.…, in mail as the field "
+     "X-Neardup",
+     FOR_DEDUP, RUN},
+    {NULL, "manifest", 0, "FILE", "what was removed, and why: one JSON object per line", FOR_DEDUP,
+     RUN},
+    {NULL, "clusters", 0, "FILE", "the id of every document and of the one kept for it, as TSV",
+     FOR_DEDUP, RUN},
+    {NULL, "summary", 0, "FILE", "the summary as JSON", FOR_DEDUP | FOR_PAIRS, RUN},
+    {NULL, "dry-run", 'n', NULL, "write only the summary", FOR_DEDUP, RUN},
     {NULL, "quiet", 'q', NULL, "no progress and no summary; only errors and warnings",
-     FOR_RUNS | FOR_DF, SET(set_quiet)},
-    {NULL, "progress", 0, NULL, "show progress even where standard error is no terminal",
-     FOR_RUNS | FOR_DF, SET(set_progress)},
+     FOR_RUNS | FOR_DF | FOR_INDEX, FLAG(quiet)},
+    {NULL, "progress", 0, NULL, "show progress even if standard error is not a terminal",
+     FOR_RUNS | FOR_DF | FOR_INDEX, FLAG(progress)},
 
     {NULL, "invert", 'v', NULL, "write the records that match no prototype", FOR_FILTER,
      SET(set_filter)},
     {NULL, "annotate", 'a', NULL,
-     "write every message of mail with a field X-Neardup more, which says whether it matches, and "
-     "which prototype; of other documents a JSON object that says it",
+     "write every message of mail with an added field X-Neardup, which says whether it matches, "
+     "and which prototype; for other documents a JSON object that says so",
      FOR_FILTER, SET(set_filter)},
     {NULL, "count", 'c', NULL, "print only how many documents match", FOR_FILTER, SET(set_filter)},
-    {NULL, "json", 0, NULL, "the result as JSON; of filter --annotate, of messages too",
-     FOR_COMPARE | FOR_FILTER | FOR_TRACK | FOR_MIRRORS | FOR_TEMPLATE, SET(set_json)},
+    {NULL, "near-misses", 0, "RATIO",
+     "also list pairs below the threshold, from this resemblance on; a last column says match or "
+     "near-miss",
+     FOR_PAIRS, RATIO(use.pairs.near_misses, 0, 0)},
+    {NULL, "json", 0, NULL, "write the result as JSON",
+     FOR_COMPARE | FOR_PAIRS | FOR_TRACK | FOR_MIRRORS | FOR_TEMPLATE | FOR_EXPLAIN, SET(set_json)},
+    {NULL, "json", 0, NULL, "with --annotate, write a JSON object for messages too", FOR_FILTER,
+     SET(set_json)},
     {NULL, "color", 0, "WHEN",
      "auto: on a terminal, unless NO_COLOR is set; always, or never (default: auto)", FOR_COMPARE,
-     SET(set_color)},
+     WORD(use.color, "auto always never")},
 
     {"Resources", "threads", 'j', "N", "threads to use (default: all processors)",
-     FOR_RUNS | FOR_INDEX | FOR_DF, SET(set_threads)},
+     FOR_RUNS | FOR_INDEX | FOR_DF, RUN},
     {NULL, "tmp", 0, "DIR",
-     "where texts wait that cannot be read again (default: $TMPDIR, or /tmp)",
-     (FOR_RUNS & ~(unsigned)(FOR_STREAMS | FOR_ANCHORS)) | FOR_DF, SET(set_tmp)},
+     "where to keep texts that cannot be read again (default: $TMPDIR, or /tmp)",
+     FOR_DEDUP | FOR_PAIRS | FOR_SKETCH | FOR_INDEX, RUN},
+    {NULL, "tmp", 0, "DIR",
+     "where to keep texts that cannot be read again, and what exceeds --memory (default: $TMPDIR, "
+     "or /tmp)",
+     FOR_DF, RUN, .parts = "build merge calibrate"},
 
     {"For experts", "recall", 0, "P",
-     "share of the pairs at the threshold that must be found (default: 0.995)", FOR_PAIRWISE,
+     "the share of the pairs at the threshold that must be found (default: 0.995)", FOR_PAIRWISE,
      KEY("recall")},
     {NULL, "bands", 0, "BxR", "B bands of R rows, instead of those chosen for --recall",
      FOR_PAIRWISE, SET(set_bands)},
     {NULL, "max-checks", 0, "N", "compare a document with at most N others (default: 256)",
      FOR_DEDUP | FOR_COLLAPSE, KEY("max_checks")},
     {NULL, "candidates", 0, "BY",
-     "documents are looked up by minhash, simhash, identity, or all are (default: minhash)",
+     "how documents to compare are found: by minhash, simhash or identity, or all (default: "
+     "minhash)",
      FOR_PAIRWISE, KEY("candidates")},
     {NULL, "verify", 0, "MEASURE",
-     "what must reach the threshold: jaccard, containment, cosine, or none (default: jaccard)",
+     "what must reach the threshold: jaccard, containment (of the document in the kept one), "
+     "containment-of-kept, containment-either (of the smaller), cosine, or none (default: jaccard)",
      FOR_PAIRWISE, KEY("verify")},
 
     {"Fingerprints", "bits", 0, "F", "bits of a fingerprint, 32 to 512 (default: 64)", FOR_HAMMING,
-     SET(set_hamming_number)},
+     NUMBER(hamming.bits, ND_HAMMING_BITS_MIN, ND_HAMMING_BITS_MAX),
+     .parts = "plan " READING " merge"},
     {NULL, "distance", 'k', "K",
-     "find what differs in at most K bits, 0 to 16 (default: 3; of a query, what the index was "
-     "built for)",
-     FOR_HAMMING, SET(set_hamming_number)},
+     "find fingerprints that differ in at most K bits, 0 to 16 (default: 3; for query, the "
+     "distance that the index was built for)",
+     FOR_HAMMING, NUMBER(hamming.distance, 0, ND_HAMMING_DISTANCE_MAX),
+     .parts = "plan pairs build query merge"},
     {NULL, "raw", 0, NULL,
-     "files hold little-endian 64-bit words, as many as a fingerprint takes, instead of lines",
-     FOR_HAMMING, SET(set_hamming_flag)},
+     "files hold little-endian 64-bit words, as many as a fingerprint needs, instead of lines",
+     FOR_HAMMING, FLAG(hamming.raw), .parts = READING},
     {NULL, "any-digits", 0, NULL,
-     "lines may have fewer or more digits than the first; else such a line is an error, since a "
-     "list that was cut ends in one",
-     FOR_HAMMING, SET(set_hamming_flag)},
-    {NULL, "merge", 0, NULL,
-     "the files are results of join: sort them, and drop lines that are there twice", FOR_JOIN,
-     SET(set_hamming_flag)},
+     "accept lines with fewer or more digits than the first; otherwise such a line is an error, "
+     "because a list that was cut off ends in such a line",
+     FOR_HAMMING, FLAG(hamming.any_digits), .parts = READING},
+    {NULL, "fingerprints", 0, NULL,
+     "the files hold fingerprints, although the index holds documents", FOR_INDEX,
+     FLAG(hamming.fingerprints), .parts = "add query"},
+    {NULL, "merge", 0, NULL, "the files are results of join: sort them, and drop repeated lines",
+     FOR_JOIN, FLAG(hamming.merge)},
 
     {NULL, "output", 'o', "FILE",
-     "where index build and merge write the index, and the others their results (default: the "
-     "standard output)",
-     FOR_HAMMING, SET(set_hamming_output)},
+     "where index build and merge write the index, and the others their results (default: standard "
+     "output)",
+     FOR_HAMMING, TEXT(hamming.output), .parts = "plan pairs build query merge info stats"},
     {NULL, "codec", 0, "NAME",
-     "how build and merge compress tables: ef (Elias-Fano), or manku (XOR, Huffman, blocks; up to "
-     "64 "
-     "bits) (default: ef)",
-     FOR_INDEX, SET(set_hamming_codec)},
-    {NULL, "buckets", 0, "N", "of stats: parts of equal size, 2 to 1024 (default: 128)", FOR_INDEX,
-     SET(set_hamming_number)},
-    {NULL, "svg", 0, "FILE", "of stats: draw the figures too", FOR_INDEX, SET(set_hamming_output)},
+     "how tables are compressed: ef (Elias-Fano) or manku (XOR, Huffman, blocks; up to 64 bits) "
+     "(default: ef)",
+     FOR_INDEX, WORD_FROM(hamming.codec, "ef manku", ND_HAMMING_EF), .parts = MAKING},
+    {NULL, "buckets", 0, "N", "divide the space into N equal parts, 2 to 1024 (default: 128)",
+     FOR_INDEX, NUMBER(hamming.buckets, 2, ND_HAMMING_BUCKETS_MAX), .parts = "stats"},
+    {NULL, "svg", 0, "FILE", "also draw the figures", FOR_INDEX, TEXT(hamming.svg),
+     .parts = "stats"},
 
     {"Planning", "count", 0, "N", "how many fingerprints there will be", FOR_INDEX,
-     SET(set_hamming_size)},
-    {NULL, "memory", 0, "SIZE", "how many bytes an index may take: 500M, 1T (default: any)",
-     FOR_INDEX, SET(set_hamming_size)},
-    {NULL, "tables", 0, "T",
-     "the longest keys for at most T tables: plan only those, build or merge with those", FOR_INDEX,
-     SET(set_hamming_number)},
-    {NULL, "key-bits", 0, "P", "the fewest tables whose keys have P bits, instead of all designs",
-     FOR_INDEX, SET(set_hamming_number)},
-    {NULL, "calibrate", 0, NULL, "predict for this machine, after measuring it for a second",
-     FOR_INDEX, SET(set_hamming_flag)},
-    {NULL, "calibration", 0, "FILE",
-     "predict for the machine in FILE; where there is none, measure this one and write it",
-     FOR_INDEX, SET(set_hamming_calibration)},
-    {"Tables", "output", 'o', "FILE", "where build and merge write the table", FOR_DF,
-     SET(set_output)},
-    {NULL, "features", 0, "WHAT",
-     "what is counted: terms, sketch (the shingles of [sketch]), or the name of a signature of the "
-     "recipe (default: its first signature; without one, terms)",
-     FOR_DF, SET(set_df_features)},
+     SET(set_hamming_size), .parts = "plan"},
     {NULL, "memory", 0, "SIZE",
-     "what build and merge may take, the rest goes to --tmp: 500M, 4G (default: 256M)", FOR_DF,
-     SET(set_df_memory)},
-    {NULL, "texts", 0, NULL, "build: keep each feature's text, for top; slower, and a larger table",
-     FOR_DF, SET(set_df_flag)},
-    {NULL, "count", 0, "N", "top: how many features (default: 20)", FOR_DF, SET(set_df_number)},
-    {NULL, "rarest", 0, NULL, "top: those in the fewest documents instead", FOR_DF,
-     SET(set_df_flag)},
-    {NULL, "drop", 0, "SHARE",
-     "calibrate: the share of a document's features to drop (default: 0.5)", FOR_DF,
-     SET(set_df_drop)},
-    {NULL, "sample", 0, "N", "calibrate: on how many documents (default: 500)", FOR_DF,
-     SET(set_df_number)},
-    {"Help", "help", 'h', NULL, "this text", FOR_INPUT | FOR_HAMMING | FOR_RECIPE, SET(set_help)},
+     "the greatest size of the index file, such as 500M or 1T (default: no limit)", FOR_INDEX,
+     SET(set_hamming_size), .parts = MAKING},
+    {NULL, "design", 0, "NAME",
+     "plan, build or merge only with tables of this family: blocks (as published) or covering "
+     "(fewer tables for the same keys) (default: covering; plan shows both)",
+     FOR_INDEX, WORD_FROM(hamming.family, "blocks covering", ND_HAMMING_BLOCKS), .parts = MAKING},
+    {NULL, "tables", 0, "T", "use the longest keys that are possible with at most T tables",
+     FOR_INDEX, NUMBER(hamming.tables, 1, ND_HAMMING_TABLES_MAX), .parts = MAKING},
+    {NULL, "key-bits", 0, "P", "use the fewest tables whose keys have at least P bits", FOR_INDEX,
+     NUMBER(hamming.key_bits, 1, 64), .parts = MAKING},
+    {NULL, "calibrate", 0, NULL, "predict for this machine, after measuring it for a second",
+     FOR_INDEX, FLAG(hamming.calibrate), .parts = "plan"},
+    {NULL, "calibration", 0, "FILE",
+     "predict for the machine in FILE; if there is no such file, measure this machine and write it",
+     FOR_INDEX, TEXT(hamming.calibration), .parts = "plan"},
+    {"Tables", "output", 'o', "FILE", "where to write the table", FOR_DF, RUN,
+     .parts = "build merge"},
+    {NULL, "features", 0, "WHAT",
+     "what to count: terms, sketch (the shingles of [sketch]) or the name of a signature of the "
+     "recipe (default: its first signature, or terms if it has none)",
+     FOR_DF, ANY_TEXT(df_table.build.features), .values = "terms sketch",
+     .parts = "build calibrate"},
+    {NULL, "memory", 0, "SIZE",
+     "how much memory to use, such as 500M or 4G; counts that do not fit go to --tmp (default: "
+     "256M)",
+     FOR_DF, SET(set_df_memory), .parts = "build merge"},
+    {NULL, "texts", 0, NULL, "keep the text of each feature, for top; slower, and a larger table",
+     FOR_DF, FLAG(df_table.build.keep_texts), .parts = "build"},
+    {NULL, "count", 0, "N", "how many features to show (default: 20)", FOR_DF,
+     NUMBER(df_table.count, 1, 1 << 20), .parts = "top"},
+    {NULL, "rarest", 0, NULL, "show those in the fewest documents instead", FOR_DF,
+     FLAG(df_table.rarest), .parts = "top"},
+    {NULL, "drop", 0, "SHARE", "the share of a document's features to drop (default: 0.5)", FOR_DF,
+     SET(set_df_drop), .parts = "calibrate"},
+    {NULL, "sample", 0, "N", "how many documents to sample (default: 500)", FOR_DF,
+     NUMBER(df_table.sample, 1, 1 << 20), .parts = "calibrate"},
+    {"Help", "help", 'h', NULL, "show this text", FOR_INPUT | FOR_HAMMING | FOR_RECIPE, FLAG(help)},
 };
 const size_t n_options = sizeof option_table / sizeof *option_table;

@@ -1,7 +1,15 @@
-/* report.c - messages, bad records and progress on standard error */
+/* report.c - what a run tells: messages, bad records, progress, the summary */
+
+/*
+ * Everything that a run tells its user goes to standard error from here: messages as they come
+ * (only the first few of each kind), the progress line, and the summary at the end. The exit status
+ * follows from the outcome of the run.
+ */
 #include "report.h"
+#include "file_list.h"
 #include "signals.h"
 
+#include <neardup/index.h>
 #include <neardup/terminal.h>
 
 #include <math.h>
@@ -10,9 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SHOWN = 20, BAR = 24 }; /* of bad records, warnings and failed inputs each */
+enum { SHOWN = 20, BAR = 24 }; /* messages shown of each kind; width of the progress bar */
 
-static bool line_is_up; /* a progress line stands without its newline */
+static bool line_is_up; /* the cursor is behind a progress line */
 
 static void take_line_away(void)
 {
@@ -36,7 +44,7 @@ void put_name(const char *text)
 
 void say(const char *format, ...)
 {
-    char message[4096]; /* the library's are shorter */
+    char message[4096]; /* messages of the library are shorter */
     va_list arguments;
 
     va_start(arguments, format);
@@ -51,12 +59,17 @@ void say(const char *format, ...)
 static void tell_problem(void *context, const struct nd_problem *problem)
 {
     struct report *r = context;
+    char place[512];
 
     if (problem->kind == ND_PROBLEM_NOTE && r->settings->quiet)
         return;
     if (r->problems[problem->kind]++ >= SHOWN)
         return;
-    say("%s%s", problem->kind == ND_PROBLEM_WARNING ? "warning: " : "", problem->message);
+    if (problem->kind == ND_PROBLEM_FAILED &&
+        file_lists_place(r->settings, problem->message, place))
+        say("%s: %s", place, problem->message);
+    else
+        say("%s%s", problem->kind == ND_PROBLEM_WARNING ? "warning: " : "", problem->message);
 }
 
 static void tell_bad_record(void *context, const char *place, const char *reason)
@@ -92,7 +105,7 @@ static const char *time_text(double seconds, char out[32])
     return out;
 }
 
-/* Share of the whole run that is done, or -1 where the input's size is not known. */
+/* The fraction of the run that is done; -1 if the size of the input is unknown. */
 static double share_done(const struct nd_run_progress *p)
 {
     double share;
@@ -111,7 +124,7 @@ static void print_progress(const struct nd_run_progress *p, bool is_terminal)
     double done = share_done(p);
     char bar[BAR + 1], rate[32], left[32], seconds[32];
 
-    bytes_text(p->seconds > 0 ? (double)p->bytes_done / p->seconds : 0, rate);
+    bytes_text(p->seconds > 0 ? (double)p->bytes_unpacked / p->seconds : 0, rate);
     if (is_terminal)
         fputs("\r\033[K", stderr);
     if (is_terminal && done >= 0) {
@@ -141,7 +154,10 @@ static void print_progress(const struct nd_run_progress *p, bool is_terminal)
     line_is_up = is_terminal;
 }
 
-/* A line that changes on a terminal; elsewhere, where asked for, one line every ten seconds. */
+/*
+ * Show progress: on a terminal a line that is overwritten; elsewhere, if requested, a line every
+ * ten seconds.
+ */
 static int show_progress(void *context, const struct nd_run_progress *progress)
 {
     struct report *r = context;
@@ -163,7 +179,7 @@ struct nd_run_events report_events(struct report *r)
 static void tell_rest(unsigned long long n, const char *what)
 {
     if (n > SHOWN)
-        say("%llu %s in all, the first %d of which are named above", n, what, SHOWN);
+        say("%llu %s in all; only the first %d are shown above", n, what, SHOWN);
 }
 
 void report_end(struct report *r)
@@ -171,26 +187,33 @@ void report_end(struct report *r)
     take_line_away();
     tell_rest(r->bad_records, "bad records");
     tell_rest(r->problems[ND_PROBLEM_WARNING], "warnings");
-    tell_rest(r->problems[ND_PROBLEM_FAILED], "messages of inputs that failed");
+    tell_rest(r->problems[ND_PROBLEM_FAILED], "messages about inputs that failed");
 }
 
-/* Whether what the command writes to standard output is all that it writes. */
+/* Whether the command writes anything besides the standard output. */
 static bool writes_elsewhere(const struct nd_run_options *o)
 {
-    return (o->output && strcmp(o->output, "-") != 0) || o->output_dir || o->copy_to ||
-           o->link_to || o->manifest || o->clusters || o->summary || o->removed;
+    static const char *const outputs[] = {"output-dir", "copy-to", "link-to", "manifest",
+                                          "clusters",   "summary", "removed"};
+    const char *name = nd_run_options_get(o, "output", 0);
+
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+        if (nd_run_options_get(o, outputs[i], 0))
+            return true;
+    return name && strcmp(name, "-") != 0;
 }
 
-static int failure(const struct settings *s, const struct nd_error *err, const struct outcome *o)
+static int failure(const struct settings *s, const struct nd_error *err,
+                   const struct nd_use_summary *o)
 {
-    if (!writes_elsewhere(&s->run))
+    if (!writes_elsewhere(s->run))
         die_where_output_is_closed();
     say("%s", err->message);
     if (o->partly_published)
-        say("stopped while the outputs were given their names: some are published, others are not");
+        say("stopped while publishing the outputs: some were published, others were not");
     else if (o->wrote_in_place)
         say("stopped; no file was published, but what was written to a pipe or a device cannot be "
-            "taken back");
+            "undone");
     else
         say("stopped; nothing was published");
     return 2;
@@ -202,7 +225,7 @@ static void count_text(uint64_t n, const char *what, char out[64])
     snprintf(out, 64, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
 }
 
-static int left_out(const struct outcome *o)
+static int left_out(const struct nd_use_summary *o)
 {
     char records[64], inputs[64];
 
@@ -218,31 +241,227 @@ static int left_out(const struct outcome *o)
     return 3;
 }
 
-int report_outcome(const struct settings *s, enum nd_status status, const struct nd_error *err,
-                   const struct outcome *o)
+int report_use(const struct settings *s, enum nd_status status, const struct nd_error *err,
+               const struct nd_use_summary *summary)
 {
     if (status != ND_OK)
-        return failure(s, err, o);
-    if (o->left_out || o->failed_inputs)
-        return left_out(o);
-    return o->found ? 0 : 1;
+        return failure(s, err, summary);
+    if (summary->left_out || summary->failed_inputs)
+        return left_out(summary);
+    return summary->found ? 0 : 1;
+}
+
+struct nd_use_summary summary_of_run(const struct nd_run_summary *summary, bool found)
+{
+    return (struct nd_use_summary){.documents = summary->documents,
+                                   .left_out = summary->left_out,
+                                   .failed_inputs = summary->failed_inputs,
+                                   .partly_published = summary->partly_published,
+                                   .wrote_in_place = summary->wrote_in_place,
+                                   .found = found};
 }
 
 int report_run(const struct settings *s, enum nd_status status, const struct nd_error *err,
                const struct nd_run_summary *summary, bool found)
 {
-    const struct outcome o = {summary->left_out, summary->failed_inputs,
-                              summary->partly_published != 0, summary->wrote_in_place != 0, found};
+    const struct nd_use_summary short_one = summary_of_run(summary, found);
 
-    return report_outcome(s, status, err, &o);
+    return report_use(s, status, err, &short_one);
 }
 
-int report_use(const struct settings *s, enum nd_status status, const struct nd_error *err,
-               const struct nd_use_summary *summary, uint64_t found)
+static double percent(uint64_t part, uint64_t whole)
 {
-    const struct outcome o = {summary->left_out, summary->failed_inputs,
-                              summary->partly_published != 0, summary->wrote_in_place != 0,
-                              found != 0};
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
 
-    return report_outcome(s, status, err, &o);
+static void row(const char *name, uint64_t value)
+{
+    fprintf(stderr, "  %-22s %12llu\n", name, (unsigned long long)value);
+}
+
+static void row_of(const char *name, uint64_t value, uint64_t whole)
+{
+    fprintf(stderr, "  %-22s %12llu  %5.1f%%\n", name, (unsigned long long)value,
+            percent(value, whole));
+}
+
+/* Print a line only if the count is not 0. */
+static void row_if(const char *name, uint64_t value)
+{
+    if (value)
+        row(name, value);
+}
+
+static void print_kind(const struct nd_run_kind *kind)
+{
+    const char *format = kind->format == ND_FORMAT_AUTO   ? "nothing"
+                         : kind->format == ND_FORMAT_TEXT ? "text"
+                                                          : nd_format_name(kind->format);
+    char size[32];
+
+    fputs("  ", stderr);
+    put_name(kind->first);
+    if (kind->sources > 1)
+        fprintf(stderr, " and %llu more", (unsigned long long)(kind->sources - 1));
+    fprintf(stderr, ": %s%s", format,
+            kind->is_container && kind->format == ND_FORMAT_TEXT ? " in parts" : "");
+    if (strcmp(kind->compression, "none") != 0)
+        fprintf(stderr, ", %s", kind->compression);
+    if (kind->archive[0])
+        fprintf(stderr, ", in %s", kind->archive);
+    fprintf(stderr, ", %llu record%s, %s\n", (unsigned long long)kind->records,
+            kind->records == 1 ? "" : "s", bytes_text((double)kind->bytes, size));
+}
+
+static void print_inputs(const struct nd_run_summary *s)
+{
+    fputs("Inputs and their formats\n", stderr);
+    for (size_t i = 0; i < s->n_kinds; i++)
+        print_kind(&s->kinds[i]);
+    if (s->other_sources)
+        fprintf(stderr, "  and %llu of other kinds\n", (unsigned long long)s->other_sources);
+}
+
+static void print_counts(const struct nd_run_summary *s)
+{
+    fputs("Documents\n", stderr);
+    row("read", s->documents);
+    if (s->documents && !s->lists_pairs) {
+        row_of(s->annotates ? "not duplicates" : "kept", s->kept, s->documents);
+        row_of(s->annotates ? "duplicates" : "removed", s->removed, s->documents);
+        row_of("  equal bytes", s->identical_bytes, s->documents);
+        row_of("  equal words", s->identical_tokens, s->documents);
+        row_of("  near", s->near, s->documents);
+        row("clusters", s->clusters);
+    }
+    if (s->lists_pairs)
+        row("pairs", s->pairs);
+    row_if("near misses", s->near_misses);
+    row_if("never duplicates", s->never_documents);
+    row_if("without words", s->empty_documents);
+    row_if("shorter than a shingle", s->short_documents);
+    row_if("without signatures", s->unsigned_documents);
+    row_if("candidates cut", s->cut_documents);
+    row_if("not listed in full bands", s->crowded_documents);
+    row_if("bad records", s->bad_records);
+    row_if("inputs that failed", s->failed_inputs);
+    row_if("invalid UTF-8 repaired", s->repaired);
+    row_if(s->ids_full ? "repeated ids, at least" : "repeated ids", s->double_ids);
+}
+
+/*
+ * Print the histogram of resemblances: several columns on each line, as wide as the largest count.
+ */
+static void print_measured(const struct nd_run_summary *s)
+{
+    enum { COLUMNS = 8 };
+    uint64_t most = 0;
+    int width = 6;
+
+    if (!s->measured_by || !s->near)
+        return;
+    for (size_t i = 0; i < s->n_measured; i++)
+        most = s->measured[i].documents > most ? s->measured[i].documents : most;
+    for (uint64_t limit = 1000000; most >= limit && width < 18; limit *= 10)
+        width++;
+    fprintf(stderr, "Near %s, by %s\n", s->annotates ? "duplicates" : "documents removed",
+            s->measured_by);
+    for (size_t from = 0, to; from < s->n_measured; from = to) {
+        to = from + COLUMNS < s->n_measured ? from + COLUMNS : s->n_measured;
+        fputs(" ", stderr);
+        for (size_t i = from; i < to; i++)
+            fprintf(stderr, " %*.4g", width, s->measured[i].from);
+        fputs(to > 1 ? "  or more\n " : "\n ", stderr);
+        for (size_t i = from; i < to; i++)
+            fprintf(stderr, " %*llu", width, (unsigned long long)s->measured[i].documents);
+        fputs("\n", stderr);
+    }
+}
+
+static void print_largest(const struct nd_run_summary *s)
+{
+    if (!s->n_largest)
+        return;
+    fputs("Largest clusters\n", stderr);
+    for (size_t i = 0; i < s->n_largest; i++)
+        fprintf(stderr, "  %12llu  %s\n", (unsigned long long)s->largest[i].documents,
+                s->largest[i].id);
+}
+
+/* Print how likely a pair is to be compared, by the measure that finds candidates. */
+static void print_curve(const struct nd_run_summary *s)
+{
+    static const double at[] = {0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95};
+
+    if ((!s->bands && !s->sample) || !s->documents)
+        return;
+    fprintf(stderr, "Chance that %s, ",
+            s->is_verified ? "a pair is compared" : "the sketches of a pair match");
+    if (s->sample)
+        fprintf(stderr, "%u of a sample of %u shingles\n ", s->sample_least, s->sample);
+    else
+        fprintf(stderr, "%u bands of %u\n ", s->bands, s->rows);
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        fprintf(stderr, " %6.2f", at[i]);
+    fprintf(stderr, "  %s\n ", s->curve_of);
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        fprintf(stderr, " %6.4f", nd_run_recall(s, at[i]));
+    fprintf(stderr, "\n  unrelated documents (%s %.2f): %.2g, so %.2g candidates a document\n",
+            s->curve_of, ND_RUN_UNRELATED, nd_run_recall(s, ND_RUN_UNRELATED), s->unrelated);
+    if (s->unrelated > 1)
+        fprintf(stderr,
+                "  warning: unrelated documents become candidates, and each such pair %s; a higher "
+                "threshold or a "
+                "lower --recall %s\n",
+                s->is_verified ? "is compared" : "counts as a duplicate",
+                s->is_verified ? "is faster" : "helps");
+}
+
+static void print_work(const struct nd_run_summary *s)
+{
+    char size[32], rate[32], peak[32], index[32];
+    double seconds = s->seconds > 0 ? s->seconds : 1e-9;
+
+    fputs("Work\n", stderr);
+    fprintf(stderr, "  %s in %.2f s: %s/s, %u thread%s\n", bytes_text((double)s->bytes, size),
+            s->seconds, bytes_text((double)s->bytes / seconds, rate), s->threads,
+            s->threads == 1 ? "" : "s");
+    fprintf(stderr, "  %llu candidate%s", (unsigned long long)s->candidates,
+            s->candidates == 1 ? "" : "s");
+    if (s->is_verified)
+        fprintf(stderr, ", %llu of them compared exactly\n", (unsigned long long)s->checks);
+    else
+        fputs(", none compared exactly\n", stderr);
+    /*
+     * Reserved memory that was never written to takes no physical memory yet, so the index may
+     * exceed the peak.
+     */
+    fprintf(stderr, "  peak memory %s; the index reserved %s\n",
+            bytes_text((double)s->peak_bytes, peak), bytes_text((double)s->index_bytes, index));
+}
+
+/* Warn of results that rest on sketches alone, except equal documents. */
+static void print_unverified(const struct nd_run_summary *s)
+{
+    if (s->is_verified)
+        return;
+    if (s->lists_pairs && s->pairs)
+        fputs("NOT VERIFIED: the sketches of these pairs match; the texts were not compared\n",
+              stderr);
+    else if (s->near)
+        fprintf(stderr,
+                "NOT VERIFIED: %llu of the documents %s matched a kept one only by "
+                "sketches; the texts were not compared\n",
+                (unsigned long long)s->near, s->annotates ? "marked as duplicates" : "removed");
+}
+
+void print_summary(const struct nd_run_summary *s)
+{
+    print_unverified(s);
+    print_inputs(s);
+    print_counts(s);
+    print_measured(s);
+    print_largest(s);
+    print_curve(s);
+    print_work(s);
 }

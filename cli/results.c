@@ -67,7 +67,7 @@ void results_put_number(struct results *r, uint64_t number)
     fwrite(digits + at, 1, sizeof digits - at, r->file);
 }
 
-/* What a field of TSV has for some of ASCII; NULL: nothing short. */
+/* The short escape of an ASCII character in a field of TSV; NULL: it has none. */
 static const char *short_escape(char c)
 {
     switch (c) {
@@ -85,8 +85,10 @@ static void put_bytes_escaped(struct results *r, const char *s, size_t n)
         fprintf(r->file, "\\x%02X", (unsigned char)s[i]);
 }
 
-/* A field, as docs/format/outputs.md says; or what consists of fields, without what would steer a
- * terminal, where one shows it. */
+/*
+ * Write a field as docs/format/outputs.md defines it, or several fields with their tabs; on a
+ * terminal, characters that could control it are escaped.
+ */
 static void put(struct results *r, const char *s, size_t len, bool is_field)
 {
     size_t plain = 0, n;
@@ -100,7 +102,7 @@ static void put(struct results *r, const char *s, size_t len, bool is_field)
         int is_control;
 
         n = nd_terminal_character(s + i, len - i, &is_control);
-        is_control |= n == 1 && (unsigned char)s[i] >= 0x80; /* no UTF-8 */
+        is_control |= n == 1 && (unsigned char)s[i] >= 0x80; /* not UTF-8 */
         if (!escape && (!is_control || s[i] == '\t'))
             continue;
         fwrite(s + plain, 1, i - plain, r->file);
@@ -116,6 +118,15 @@ static void put(struct results *r, const char *s, size_t len, bool is_field)
 void results_put_id(struct results *r, const char *text, size_t len)
 {
     put(r, text, len, true);
+}
+
+void results_put_document(struct results *r, char letter, const struct nd_document_name *name)
+{
+    fprintf(r->file, "%c: ", letter);
+    results_put_id(r, name->id, name->id_len);
+    fputs(" (", r->file);
+    results_put_id(r, name->at, name->at_len);
+    fputs("): ", r->file);
 }
 
 void results_put_row(struct results *r, const char *text, size_t len)

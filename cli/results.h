@@ -8,33 +8,41 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <neardup/run.h>
+
 struct nd_result_file;
 
 struct results {
     FILE *file;
     struct nd_result_file *output; /* NULL: the standard output */
-    const char *name;              /* as messages call it */
+    const char *name;              /* its name in messages */
     bool is_terminal;
 };
 
 /*
- * name NULL or "-": the standard output.  `others`, NULLs among them: what is read ("-": the
- * standard input), and other outputs; the file must be none of them.  False: it was said why.
+ * Open the output; name NULL or "-": the standard output. `others`, which may contain NULLs, are
+ * the inputs ("-": the standard input) and other outputs: the file must not be one of them. False:
+ * an error was reported.
  */
 bool results_open(struct results *r, const char *name, const char *const *others, size_t n);
 
 /*
- * Publish, unless `status` is 2, which leaves what stood there.  Returns the exit status: that, or
- * 2 where the results could not be written.
+ * Publish the file, unless `status` is 2: then an existing file stays. Returns the exit status:
+ * `status`, or 2 if the results could not be written.
  */
 int results_close(struct results *r, int status);
 
-/* Whether writing has failed, so that it is of no use to go on. */
+/* Whether writing has failed, so that there is no point in continuing. */
 bool results_failed(const struct results *r);
 
-/* An id, as docs/format/outputs.md says of TSV: nothing in it steers a terminal. */
+/* Write an id as a field of TSV (docs/format/outputs.md), which cannot control a terminal. */
 void results_put_id(struct results *r, const char *text, size_t len);
-/* Fields that have their escapes, and tabs between them; on a terminal nothing that steers it. */
+/* "A: id (place): ", as explain and compare name a document. */
+void results_put_document(struct results *r, char letter, const struct nd_document_name *name);
+/*
+ * Write fields that are already escaped, with tabs between them; on a terminal, without characters
+ * that could control it.
+ */
 void results_put_row(struct results *r, const char *text, size_t len);
 void results_put_number(struct results *r, uint64_t number);
 

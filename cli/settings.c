@@ -1,10 +1,86 @@
 /* settings.c - reading the command line by the table of options */
+
+/*
+ * Parsing reads the table of options (options.c) and knows no option by itself: a row says which
+ * commands and subcommands have the option, whether it takes a value, and which setter
+ * (option_set.c) stores it. Options that others depend on, such as --recipe, are applied first,
+ * wherever they are on the command line.
+ */
 #define _GNU_SOURCE
 #include "settings.h"
+#include "file_list.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The subcommands of df that read documents. */
+#define COUNTING "build calibrate"
+
+/* Whether a list of words with this separator contains the word. */
+static bool has_word(const char *list, size_t list_len, char between, const char *word)
+{
+    const char *end = list + list_len;
+    size_t len = strlen(word);
+
+    while (list < end) {
+        const char *next = memchr(list, between, (size_t)(end - list));
+        const char *stop = next ? next : end;
+
+        if ((size_t)(stop - list) == len && memcmp(list, word, len) == 0)
+            return true;
+        list = stop + 1;
+    }
+    return false;
+}
+
+const char *option_parts(const struct option *o, const struct command *command)
+{
+    if (o->parts)
+        return o->parts;
+    if (!(o->commands & FOR_SKETCH)) /* which accepts every option about documents */
+        return NULL;
+    if (o->commands & FOR_RECIPE) /* which reads no documents, for --help */
+        return NULL;
+    return command->bit == FOR_INDEX ? READING : command->bit == FOR_DF ? COUNTING : NULL;
+}
+
+bool is_part(const struct command *command, const char *word)
+{
+    size_t len = strcspn(command->arguments, " "); /* from "build|merge|info" */
+
+    return word && memchr(command->arguments, '|', len) &&
+           has_word(command->arguments, len, '|', word);
+}
+
+bool option_is_of(const struct option *o, const struct command *command, const char *part)
+{
+    const char *parts = option_parts(o, command);
+
+    if (!(o->commands & command->bit))
+        return false;
+    return !parts || !part || has_word(parts, strlen(parts), ' ', part);
+}
+
+enum nd_status check_parts(const struct settings *s, const struct command *command,
+                           struct nd_error *err)
+{
+    const char *part = s->paths.count ? s->paths.at[0] : NULL;
+
+    if (!is_part(command, part))
+        return ND_OK; /* the command lists its subcommands itself */
+    for (size_t g = 0; g < s->given.count; g++)
+        for (size_t i = 0; i < n_options; i++) {
+            const struct option *o = &option_table[i];
+
+            if (o->commands & command->bit && strcmp(o->name, s->given.at[g]) == 0 &&
+                !option_is_of(o, command, part))
+                return nd_fail(err, ND_EINVAL, "%s %s has no option --%s; it applies to: %s",
+                               command->name, part, o->name, option_parts(o, command));
+        }
+    return ND_OK;
+}
 
 bool words_add(struct words *w, const char *word)
 {
@@ -17,35 +93,66 @@ bool words_add(struct words *w, const char *word)
     return true;
 }
 
-void settings_init(struct settings *s)
+bool words_take(struct words *w, char *word)
+{
+    if (word && words_add(w, word))
+        return true;
+    free(word);
+    return false;
+}
+
+enum nd_status settings_init(struct settings *s, struct nd_error *err)
 {
     const char *tmp = getenv("TMPDIR");
 
-    *s = (struct settings){.run = nd_run_options_default(),
-                           .hamming = {.bits = 64, .distance = 3, .buckets = 128}};
-    s->run.recipe.dedup.pin_threads = 1; /* one pool, and the process is nothing else */
+    *s = (struct settings){.hamming = {.bits = 64, .distance = 3, .buckets = 128},
+                           .explain = {.top = 30, .buckets = 256, .lowest = 20}};
     s->use.compare = nd_compare_params_default();
     s->use.track = nd_track_params_default();
     s->use.mirrors = nd_mirrors_params_default();
     s->use.template = nd_template_params_default();
     s->use.anchors = nd_anchors_params_default();
-    if (tmp && *tmp)
-        s->run.tmp = tmp;
+    s->run = nd_run_options_new(err);
+    s->recipe = nd_recipe_new(err);
+    if (!s->run || !s->recipe)
+        return ND_ENOMEM;
+    nd_run_options_set_recipe(s->run, s->recipe);
+    /* The process has one pool and does nothing else. */
+    if (nd_run_options_set(s->run, "pin-threads", NULL, err) != ND_OK)
+        return ND_ENOMEM;
+    return tmp && *tmp ? nd_run_options_set(s->run, "tmp", tmp, err) : ND_OK;
 }
 
 void settings_release(struct settings *s)
 {
     free(s->paths.at);
-    free(s->text_fields.at);
-    free(s->globs.at);
-    free(s->excludes.at);
-    free(s->prefer.at);
     free(s->corpus.at);
-    free(s->also_read.at);
     free(s->use.metrics.at);
     free(s->use.prototypes.at);
+    free(s->given.at);
+    free(s->file_lists.at);
+    file_lists_free(s->lists);
+    nd_recipe_free(s->recipe);
     free(s->assignments.at);
-    free(s->prefer_copy);
+    nd_run_options_free(s->run);
+}
+
+const char *run_option(const struct settings *s, const char *name)
+{
+    return nd_run_options_get(s->run, name, 0);
+}
+
+bool run_reads(struct nd_run_options *run, const char *const *path, size_t n)
+{
+    struct nd_error err;
+
+    nd_run_options_clear(run, "path");
+    for (size_t i = 0; i < n; i++)
+        if (nd_run_options_set(run, "path", path[i], &err) != ND_OK) {
+            say("%s", err.message);
+            return false;
+        }
+    return true;
 }
 
 struct given {
@@ -53,7 +160,7 @@ struct given {
     const char *value;
 };
 
-/* "--threads or --threshold" for "--thr": abbreviations are not guessed. */
+/* For "--thr": "--threads or --threshold"; abbreviations are not guessed. */
 static size_t list_longer(const char *const *names, size_t n, const char *name, size_t len,
                           char list[256])
 {
@@ -66,29 +173,6 @@ static size_t list_longer(const char *const *names, size_t n, const char *name, 
     return found;
 }
 
-static enum nd_status no_option(const struct command *command, const char *name, size_t len,
-                                const char *shown, struct nd_error *err)
-{
-    const char *names[64], *nearest;
-    char list[256];
-    size_t n = 0;
-
-    for (size_t i = 0; i < n_options; i++) {
-        if (strlen(option_table[i].name) == len && !memcmp(option_table[i].name, name, len))
-            return nd_fail(err, ND_EINVAL, "%s is no option of %s; see neardup help %s", shown,
-                           command->name, command->name);
-        if (option_table[i].commands & command->bit && n < sizeof names / sizeof *names)
-            names[n++] = option_table[i].name;
-    }
-    if (list_longer(names, n, name, len, list) > 1)
-        return nd_fail(err, ND_EINVAL, "there is no option %s; did you mean %s?", shown, list);
-    nearest = nd_name_nearest(name, len, names, n);
-    if (nearest)
-        return nd_fail(err, ND_EINVAL, "there is no option %s; did you mean --%s?", shown, nearest);
-    return nd_fail(err, ND_EINVAL, "there is no option %s; see neardup help %s", shown,
-                   command->name);
-}
-
 static const struct option *find_option(const struct command *command, const char *name, size_t len)
 {
     for (size_t i = 0; i < n_options; i++)
@@ -96,6 +180,49 @@ static const struct option *find_option(const struct command *command, const cha
             memcmp(option_table[i].name, name, len) == 0)
             return &option_table[i];
     return NULL;
+}
+
+/* "pairs and filter": the other commands with an option of this name; "": none. */
+static void list_commands(const char *name, size_t len, char list[256])
+{
+    size_t used = 0, left = 0;
+
+    list[0] = '\0';
+    for (size_t i = 0; i < n_commands; i++)
+        left += find_option(&command_table[i], name, len) != NULL;
+    for (size_t i = 0; i < n_commands && used < 200; i++)
+        if (find_option(&command_table[i], name, len)) {
+            left--;
+            used += (size_t)snprintf(list + used, 256 - used, "%s%s", command_table[i].name,
+                                     left > 1    ? ", "
+                                     : left == 1 ? " and "
+                                                 : "");
+        }
+}
+
+/* Propose an option of the command itself first, and also say which others have this one. */
+static enum nd_status no_option(const struct command *command, const char *name, size_t len,
+                                const char *shown, struct nd_error *err)
+{
+    const char *names[128] = {NULL}, *nearest;
+    char list[256], others[256], proposal[300] = "";
+    size_t n = 0;
+
+    for (size_t i = 0; i < n_options; i++)
+        if (option_table[i].commands & command->bit && n < sizeof names / sizeof *names)
+            names[n++] = option_table[i].name;
+    list_commands(name, len, others); /* a name that they have is not a typing error */
+    nearest = nd_name_nearest(name, len, names, n);
+    if (list_longer(names, n, name, len, list) > 0)
+        (void)snprintf(proposal, sizeof proposal, "did you mean %s?", list);
+    else if (nearest && (!*others || strncmp(nearest, name, strlen(nearest)) == 0))
+        (void)snprintf(proposal, sizeof proposal, "did you mean --%s?", nearest);
+    if (!*proposal)
+        (void)snprintf(proposal, sizeof proposal, "see neardup help %s", command->name);
+    if (*others)
+        return nd_fail(err, ND_EINVAL, "%s is not an option of %s, but of %s; %s", shown,
+                       command->name, others, proposal);
+    return nd_fail(err, ND_EINVAL, "there is no option %s; %s", shown, proposal);
 }
 
 static const struct option *find_letter(const struct command *command, char letter)
@@ -123,14 +250,14 @@ static enum nd_status read_long(const struct command *command, int n, char *cons
     if (!o->argument || given->value)
         return ND_OK;
     if (n < 2)
-        return nd_fail(err, ND_EINVAL, "--%s wants a value: --%s %s", o->name, o->name,
+        return nd_fail(err, ND_EINVAL, "--%s needs a value: --%s %s", o->name, o->name,
                        o->argument);
     given->value = argument[1];
     *used = 2;
     return ND_OK;
 }
 
-/* "-o value", "-ovalue", "-nq": one letter, the rest is read again by the caller at *letter. */
+/* "-o value", "-ovalue", "-nq": read one letter; the caller reads the rest again at *letter. */
 static enum nd_status read_short(const struct command *command, int n, char *const *argument,
                                  const char **letter, struct given *given, int *used,
                                  struct nd_error *err)
@@ -148,7 +275,7 @@ static enum nd_status read_short(const struct command *command, int n, char *con
     if (**letter) {
         given->value = *letter;
     } else if (n < 2) {
-        return nd_fail(err, ND_EINVAL, "-%c wants a value: -%c %s", o->letter, o->letter,
+        return nd_fail(err, ND_EINVAL, "-%c needs a value: -%c %s", o->letter, o->letter,
                        o->argument);
     } else {
         given->value = argument[1];
@@ -168,25 +295,6 @@ static enum nd_status apply(struct settings *s, const struct given *given, size_
             if (given[i].option && given[i].option->stage == stage)
                 status = given[i].option->set(s, given[i].option, given[i].value, err);
     return status;
-}
-
-/* What the lists came to; they move while they grow. */
-static void point_to_lists(struct settings *s)
-{
-    s->run.paths = s->paths.at;
-    s->run.also_read = s->also_read.at;
-    s->run.n_also_read = s->also_read.count;
-    s->run.n_paths = s->paths.count;
-    s->run.input.globs = s->globs.at;
-    s->run.input.n_globs = s->globs.count;
-    s->run.input.excludes = s->excludes.at;
-    s->run.input.n_excludes = s->excludes.count;
-    s->run.prefer = s->prefer.at;
-    s->run.n_prefer = s->prefer.count;
-    if (s->text_fields.count) {
-        s->run.input.text_fields = s->text_fields.at;
-        s->run.input.n_text_fields = s->text_fields.count;
-    }
 }
 
 static enum nd_status read_all(struct settings *s, const struct command *command, int n,
@@ -216,6 +324,14 @@ static enum nd_status read_all(struct settings *s, const struct command *command
     return status;
 }
 
+bool is_given(const struct settings *s, const char *name)
+{
+    for (size_t i = 0; i < s->given.count; i++)
+        if (strcmp(s->given.at[i], name) == 0)
+            return true;
+    return false;
+}
+
 enum nd_status settings_parse(struct settings *s, const struct command *command, int n,
                               char *const *arguments, struct nd_error *err)
 {
@@ -225,15 +341,25 @@ enum nd_status settings_parse(struct settings *s, const struct command *command,
 
     for (int i = 0; i < n; i++)
         most += strlen(arguments[i]);
-    given = calloc(most, sizeof *given); /* a letter each, at most */
+    given = calloc(most, sizeof *given); /* at most one per option */
     if (!given)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     status = read_all(s, command, n, arguments, given, &n_given, err);
+    for (size_t i = 0; status == ND_OK && i < n_given; i++)
+        if (given[i].option && !words_add(&s->given, given[i].option->name))
+            status = nd_fail(err, ND_ENOMEM, "out of memory");
+    if (status == ND_OK && !is_given(s, "help"))
+        status = check_parts(s, command, err);
     if (status == ND_OK)
         status = apply(s, given, n_given, err);
+    s->hamming.has_bits = is_given(s, "bits");
+    s->hamming.has_distance = is_given(s, "distance");
     free(given);
+    if (status == ND_OK && !s->help)
+        status = file_lists_read(s, command, err);
     if (status == ND_OK && command->bit & FOR_ALL && !s->help)
-        status = nd_recipe_check(&s->run.recipe, err);
-    point_to_lists(s);
+        status = nd_recipe_check(s->recipe, err);
+    if (s->lists && strcmp(run_option(s, "annotate"), "yes") == 0)
+        nd_run_options_clear(s->run, "null"); /* --null applies to the lists then */
     return status;
 }

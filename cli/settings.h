@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <neardup/explain.h>
 #include <neardup/run.h>
 #include <neardup/run_df.h>
 #include <neardup/uses.h>
@@ -15,19 +16,20 @@ struct words {
     size_t count;
 };
 
-/* What index and join are told. */
+/* The settings of index and join. */
 struct hamming_settings {
     unsigned bits, distance, tables, key_bits, buckets;
-    unsigned codec;       /* of enum nd_hamming_codec; 0: not given */
-    double count, memory; /* 0: not given */
+    unsigned codec, family; /* of enum nd_hamming_codec and _family; 0: not given */
+    double count, memory;   /* 0: not given */
     const char *output, *calibration, *svg;
-    bool raw, any_digits, merge, calibrate, has_bits, has_distance;
+    bool raw, any_digits, fingerprints, merge, calibrate, has_bits, has_distance;
 };
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* What compare and the other uses are told. */
+/* The settings of compare and the other commands. */
 struct use_settings {
+    struct nd_pairs_params pairs;
     struct nd_compare_params compare;
     struct words metrics, prototypes;
     enum nd_filter_output filter;
@@ -36,12 +38,20 @@ struct use_settings {
     struct nd_mirrors_params mirrors;
     struct nd_template_params template;
     struct nd_anchors_params anchors;
-    unsigned show; /* parts of a comparison */
+    unsigned show; /* which parts of a comparison */
     enum color color;
     bool json;
 };
 
-/* What df is told. */
+/* The settings of explain for one document, for hashes, and for a manifest. */
+struct explain_settings {
+    const char *svg, *rows;
+    unsigned top, buckets, lowest;
+    enum { BY_WEIGHT, BY_POSITION } order;
+    bool histogram;
+};
+
+/* The settings of df. */
 struct df_settings {
     struct nd_run_df_options build;
     double drop;
@@ -49,62 +59,85 @@ struct df_settings {
     bool rarest;
 };
 
+struct file_lists; /* file_list.h */
+
 struct settings {
-    struct nd_run_options run;
+    struct nd_recipe *recipe; /* the recipe of the run */
+    struct nd_run_options *run;
     struct hamming_settings hamming;
     struct use_settings use;
     struct df_settings df_table;
-    struct words paths, text_fields, globs, excludes, prefer, corpus, also_read;
-    struct words assignments; /* of recipe, which changes what it shows */
-    const char *df;           /* of recipe */
-    char *prefer_copy;        /* of the option's value, cut at commas */
-    bool has_output;          /* -o was given */
+    struct explain_settings explain;
+    struct words paths, corpus;
+    struct words file_lists;  /* the lists of --files-from */
+    struct file_lists *lists; /* contents of the lists; NULL: there are none */
+    bool null_lists;          /* their paths end in NUL */
+    struct words given;       /* names of the given options, in order */
+    struct words assignments; /* of recipe show */
+    const char *df;           /* of recipe and index */
     bool quiet, progress, help, canonical;
 };
 
+/* A command is a bit; options name the commands that take them. A new command gets the next bit
+ * (tests/cli/commands.bats fails if two have the same). */
 enum commands {
-    FOR_DEDUP = 1,
-    FOR_PAIRS = 2,
-    FOR_EXPLAIN = 4,
-    FOR_SKETCH = 8,
-    FOR_INDEX = 16,
-    FOR_JOIN = 32,
-    FOR_DF = 1024,
-    FOR_RECIPE = 64,
+    FOR_DEDUP = 1 << 0,
+    FOR_PAIRS = 1 << 1,
+    FOR_EXPLAIN = 1 << 2,
+    FOR_SKETCH = 1 << 3,
+    FOR_INDEX = 1 << 4,
+    FOR_JOIN = 1 << 5,
+    FOR_RECIPE = 1 << 6,
+    FOR_DF = 1 << 7,
+    FOR_COMPARE = 1 << 8,
+    FOR_FILTER = 1 << 9,
+    FOR_TRACK = 1 << 10,
+    FOR_COLLAPSE = 1 << 11,
+    FOR_MIRRORS = 1 << 12,
+    FOR_TEMPLATE = 1 << 13,
+    FOR_ANCHORS = 1 << 14, /* reads documents, but without a recipe */
+
+    /* Sets of commands. */
     FOR_HAMMING = FOR_INDEX | FOR_JOIN,
-    FOR_COMPARE = 1 << 16,
-    FOR_FILTER = 1 << 17,
-    FOR_TRACK = 1 << 18,
-    FOR_COLLAPSE = 1 << 19,
-    FOR_MIRRORS = 1 << 20,
-    FOR_TEMPLATE = 1 << 21,
-    FOR_ANCHORS = 1 << 22, /* reads documents, but no recipe */
     FOR_STREAMS = FOR_FILTER | FOR_TRACK | FOR_COLLAPSE | FOR_MIRRORS |
-                  FOR_TEMPLATE, /* uses with any number of inputs and an output */
+                  FOR_TEMPLATE, /* commands with any number of inputs and one output */
     FOR_USES = FOR_COMPARE | FOR_STREAMS,
     FOR_RUNS =
         FOR_DEDUP | FOR_PAIRS | FOR_SKETCH | FOR_STREAMS | FOR_ANCHORS, /* that read any number of
                                                                            inputs */
     FOR_PAIRWISE = FOR_DEDUP | FOR_PAIRS | FOR_EXPLAIN | FOR_FILTER | FOR_COLLAPSE,
-    FOR_ALL = 15 | FOR_DF | FOR_USES, /* that read documents, by a recipe */
-    FOR_INPUT = FOR_ALL | FOR_ANCHORS,
+    FOR_ALL = FOR_DEDUP | FOR_PAIRS | FOR_EXPLAIN | FOR_SKETCH | FOR_DF | FOR_USES |
+              FOR_INDEX,                         /* that read documents, by a recipe */
+    FOR_INPUT = FOR_ALL | FOR_ANCHORS,           /* that read documents */
+    FOR_FILES = FOR_RUNS | FOR_DF | FOR_HAMMING, /* that take any number of files */
 };
 
-/* Set before all others, wherever they stand: the other options change what these say. */
+/*
+ * Options that are applied before all others, wherever they are, because the others change what
+ * these set.
+ */
 enum { STAGE_RECIPE, STAGE_KEYS, STAGE_OPTIONS, STAGES };
 
 struct option {
-    const char *group; /* heading in the usage; NULL: that of the option before */
+    const char *group; /* heading in the help; NULL: as the option before */
     const char *name;
     char letter;          /* 0: none */
-    const char *argument; /* how the usage calls its value; NULL: it takes none */
-    const char *help;     /* with the default */
+    const char *argument; /* name of its value in the help; NULL: it takes no value */
+    const char *help;     /* description, with the default */
     unsigned commands;    /* a set of enum commands */
     int stage;
     enum nd_status (*set)(struct settings *s, const struct option *o, const char *value,
                           struct nd_error *err);
-    const char *key; /* of the recipe, for set_key */
+    const char *key; /* key of the recipe, for set_key */
+    size_t to;       /* the member of struct settings that a typed setter sets */
+    unsigned long min, max;
+    const char *words;  /* words that set_word accepts, separated by spaces */
+    const char *values; /* accepted words for completion, if the message does not list them */
+    const char *parts;  /* subcommands that it applies to; NULL: see option_parts */
 };
+
+/* The subcommands of index that read fingerprints or documents. */
+#define READING "pairs build add query stats"
 
 extern const struct option option_table[];
 extern const size_t n_options;
@@ -113,56 +146,82 @@ struct command {
     const char *name;
     unsigned bit; /* of enum commands */
     const char *arguments, *about, *examples;
+    /*
+     * Runs the command and returns the exit status. For a command that is one function of
+     * <neardup/uses.h>: checks whether the options fit together (NULL: always), and the call.
+     */
     int (*run)(struct settings *s);
+    enum nd_status (*summarised)(const struct settings *s, const struct nd_run_events *events,
+                                 struct nd_run_summary *summary, struct nd_error *err);
+    bool (*fits)(const struct settings *s);
+    enum nd_status (*use)(const struct settings *s, const struct nd_run_events *events,
+                          struct nd_use_summary *summary, struct nd_error *err);
 };
+/* Find a command by name; NULL: there is none. */
+const struct command *find_command(const char *name);
+int run_command(const struct command *command, struct settings *s);
 extern const struct command command_table[];
 extern const size_t n_commands;
 
 /* Read the arguments after the command's name.  ND_EINVAL: the message names the nearest option. */
 enum nd_status settings_parse(struct settings *s, const struct command *command, int n,
                               char *const *arguments, struct nd_error *err);
-void settings_init(struct settings *s);
+/* Whether the option of this name was given. */
+bool is_given(const struct settings *s, const char *name);
+/* ND_ENOMEM. Undo with settings_release, whatever it returns. */
+enum nd_status settings_init(struct settings *s, struct nd_error *err);
 void settings_release(struct settings *s);
+/* The value of an option of the run; NULL: it is not set. */
+const char *run_option(const struct settings *s, const char *name);
+/* Have the run read these paths. False: out of memory, which was reported. */
+bool run_reads(struct nd_run_options *run, const char *const *path, size_t n);
 /* False: out of memory. */
 bool words_add(struct words *w, const char *word);
+/*
+ * Add an allocated word, which the list owns from then on. False: it is NULL, or out of memory and
+ * the word has been freed.
+ */
+bool words_take(struct words *w, char *word);
+
+/* The file in a --df value of the form "auto=FILE"; NULL: another form (option_set.c). */
+const char *df_auto_name(const char *value);
 
 /* usage.c */
 void print_usage(void);
-void print_command_usage(const struct command *command);
-/* The standard output is complete: 0, or 2 with a message where it could not be written. */
+/* part: NULL, or a subcommand, to list only its options. */
+void print_command_usage(const struct command *command, const char *part);
+/* Flush the standard output: 0, or 2 after reporting that it could not be written. */
 int close_output(void);
 
-/* cmd_*.c: the exit status. */
-int cmd_dedup(struct settings *s);
-int cmd_pairs(struct settings *s);
+/* cmd_*.c: they return the exit status. */
 int cmd_explain(struct settings *s);
-int cmd_sketch(struct settings *s);
 int cmd_index(struct settings *s);
 int cmd_join(struct settings *s);
 int cmd_compare(struct settings *s);
-int cmd_filter(struct settings *s);
-int cmd_track(struct settings *s);
-int cmd_collapse(struct settings *s);
-int cmd_mirrors(struct settings *s);
-int cmd_template(struct settings *s);
-int cmd_anchors(struct settings *s);
 int cmd_df(struct settings *s);
 int cmd_recipe(struct settings *s);
+/* Complete the words after the command's name, the last of which is incomplete; for shells. */
+int cmd_complete(int n, const char *const *word);
 
-/* cmd_index_file.c: the parts of index that write a file. */
-int index_build(const struct settings *s, const char *const *path, size_t n);
-int index_add(const struct settings *s, const char *index, const char *const *path, size_t n);
-int index_merge(const struct settings *s, const char *const *path, size_t n);
-/* cmd_index_pairs.c */
-int index_pairs(const struct settings *s, const char *const *path, size_t n);
-/* cmd_index_query.c: those that read one. */
-int index_info(const struct settings *s, const char *path);
-int index_verify(const struct settings *s, const char *path);
-int index_query(const struct settings *s, const char *index, const char *queries);
-/* cmd_index_stats.c */
-int index_stats(const struct settings *s, const char *const *path, size_t n);
+/* usage.c: the help of an option.  In its row "{formats}" stands for the words of all formats:
+ * "auto, text, … or mbox". */
+void option_help(const struct option *o, char *out, size_t capacity);
 
-/* A message "neardup: …" on standard error; the progress line, if any, makes room. */
+/* settings.c: the subcommands of index, df and recipe. */
+/* The subcommands that an option applies to, separated by spaces; NULL: all. */
+const char *option_parts(const struct option *o, const struct command *command);
+bool is_part(const struct command *command, const char *word);
+/* Whether the command and this subcommand of it (NULL: any) have the option. */
+bool option_is_of(const struct option *o, const struct command *command, const char *part);
+/* ND_EINVAL: an option was given that the subcommand does not have. */
+enum nd_status check_parts(const struct settings *s, const struct command *command,
+                           struct nd_error *err);
+
+/* cmd_index_plan.c, cmd_index_pairs.c: the larger subcommands of index. */
+int index_plan(struct settings *s, const char *const *path, size_t n);
+int index_pairs(struct settings *s, const char *const *path, size_t n);
+
+/* Print a message "neardup: …" to standard error, after removing the progress line, if any. */
 void say(const char *format, ...) ND_PRINTF(1, 2);
 
 #endif

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /*
- * Remove what has no name yet, then die of the signal, so that a shell sees why: status 130 after
+ * Remove temporary files, then die of the signal, so that a shell sees the reason: status 130 after
  * Ctrl-C, 143 after SIGTERM.
  */
 static void abandon(int signal_number)
@@ -24,8 +24,8 @@ static void abandon(int signal_number)
 }
 
 /*
- * Index files and df tables are mapped: reading where one has been cut short meanwhile, or where
- * its device fails, is no error of a call but this signal, in the thread that reads.
+ * Index files and df tables are mapped into memory. If one is truncated while it is read, or its
+ * device fails, the thread that reads gets this signal instead of an error from a call.
  */
 static void stop_at_lost_page(int signal_number)
 {
@@ -35,7 +35,7 @@ static void stop_at_lost_page(int signal_number)
     static atomic_flag is_stopping = ATOMIC_FLAG_INIT;
 
     (void)signal_number;
-    while (atomic_flag_test_and_set(&is_stopping)) /* another thread met it first, and will end */
+    while (atomic_flag_test_and_set(&is_stopping)) /* another thread will end the process */
         pause();
     nd_run_abandon();
     nd_hamming_file_abandon();
@@ -53,7 +53,7 @@ static void handle_lost_pages(void)
 
 void handle_signals(void)
 {
-    /* All that end a process, but for those that say that the program itself is wrong. */
+    /* All signals that end a process, except those that mean a fault of the program itself. */
     static const int numbers[] = {SIGINT,  SIGTERM,   SIGHUP,  SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1,
                                   SIGUSR2, SIGVTALRM, SIGPROF, SIGPOLL, SIGABRT, SIGTRAP, SIGSYS};
     struct sigaction action = {.sa_handler = abandon, .sa_flags = (int)SA_RESETHAND}, before;
@@ -67,7 +67,7 @@ void handle_signals(void)
     signal(SIGXFSZ, SIG_IGN); /* as is a file that may not grow */
 }
 
-/* Whoever read the standard output has gone: a pipe's other end is closed. */
+/* The reader of the standard output has gone: the other end of the pipe is closed. */
 static bool is_output_closed(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -86,7 +86,10 @@ void die_where_output_is_closed(void)
 
 void open_standard_files(void)
 {
-    /* The wrong way round: using what was closed fails, and no file of ours takes its number. */
+    /*
+     * Open them the wrong way round: then using a closed stream fails, and no file of ours gets its
+     * number.
+     */
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0)
             (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);

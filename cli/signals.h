@@ -3,9 +3,12 @@
 #define CLI_SIGNALS_H
 
 void handle_signals(void);
-/* Die as `yes | head` does, where nobody reads the standard output any more. */
+/* Die like `yes | head` if nobody reads the standard output any more. */
 void die_where_output_is_closed(void);
-/* 0, 1 and 2 are open, so that no file of ours becomes one of them. */
+/*
+ * Make sure that descriptors 0, 1 and 2 are open, so that no file of ours gets one of these
+ * numbers.
+ */
 void open_standard_files(void);
 
 #endif

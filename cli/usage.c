@@ -8,7 +8,7 @@
 
 enum { INDENT = 24, WIDTH = 79 };
 
-/* Words of a text from a column on, broken before WIDTH. */
+/* Print the words of a text from a column on, with lines broken before WIDTH. */
 static void print_wrapped(const char *text, int column)
 {
     while (*text) {
@@ -29,9 +29,36 @@ static void print_wrapped(const char *text, int column)
     putchar('\n');
 }
 
-static void print_option(const struct option *o)
+static void list_formats(char *out, size_t capacity)
 {
-    char left[64];
+    size_t used = 0;
+
+    for (int i = 0; i < ND_FORMAT_COUNT && used < capacity; i++) {
+        const char *before = i == 0 ? "" : i + 1 < ND_FORMAT_COUNT ? ", " : " or ";
+
+        used += (size_t)snprintf(out + used, capacity - used, "%s%s", before,
+                                 nd_format_word((enum nd_format)i));
+    }
+}
+
+void option_help(const struct option *o, char *out, size_t capacity)
+{
+    static const char mark[] = "{formats}";
+    const char *at = strstr(o->help, mark);
+    char formats[256];
+
+    list_formats(formats, sizeof formats);
+    if (at)
+        (void)snprintf(out, capacity, "%.*s%s%s", (int)(at - o->help), o->help, formats,
+                       at + strlen(mark));
+    else
+        (void)snprintf(out, capacity, "%s", o->help);
+}
+
+/* Print an option; in the help of the whole command, with the subcommands that have it. */
+static void print_option(const struct option *o, bool names_parts)
+{
+    char left[64], text[480], help[512];
     int len = snprintf(left, sizeof left, "  %c%c%c --%s%s%s", o->letter ? '-' : ' ',
                        o->letter ? o->letter : ' ', o->letter ? ',' : ' ', o->name,
                        o->argument ? " " : "", o->argument ? o->argument : "");
@@ -40,7 +67,10 @@ static void print_option(const struct option *o)
         printf("%-*s", INDENT, left);
     else
         printf("%s\n%*s", left, INDENT, "");
-    print_wrapped(o->help, INDENT);
+    option_help(o, text, sizeof text);
+    (void)snprintf(help, sizeof help, "%s%s%s%s", text, names_parts ? " [" : "",
+                   names_parts ? o->parts : "", names_parts ? "]" : "");
+    print_wrapped(help, INDENT);
 }
 
 void print_usage(void)
@@ -49,30 +79,37 @@ void print_usage(void)
     for (size_t i = 0; i < n_commands; i++)
         printf("%s neardup %s %s\n", i ? "      " : "Usage:", command_table[i].name,
                command_table[i].arguments);
-    puts("       neardup help [COMMAND]\n       neardup --version\n");
+    puts("       neardup help [COMMAND]\n       neardup --version | -V\n");
     for (size_t i = 0; i < n_commands; i++)
         printf("  %-10s %.*s\n", command_table[i].name, (int)strcspn(command_table[i].about, "\n"),
                command_table[i].about);
-    puts("\nEvery command says more with --help; so do the man pages, neardup(1) first.");
+    puts("\nFor details, run neardup COMMAND --help, or read the man pages, starting with "
+         "neardup(1).");
 }
 
-void print_command_usage(const struct command *command)
+void print_command_usage(const struct command *command, const char *part)
 {
     const char *group = NULL, *printed = NULL;
+    bool has_parts = false;
 
     printf("Usage: neardup %s %s\n\n%s\n", command->name, command->arguments, command->about);
+    if (part)
+        printf("\nThe options of %s:\n", part);
     for (size_t i = 0; i < n_options; i++) {
         const struct option *o = &option_table[i];
 
         if (o->group)
             group = o->group;
-        if (!(o->commands & command->bit))
+        if (!option_is_of(o, command, part))
             continue;
+        has_parts = has_parts || option_parts(o, command);
         if (group != printed)
             printf("\n%s\n", group);
         printed = group;
-        print_option(o);
+        print_option(o, !part && o->parts);
     }
+    if (has_parts && !part)
+        printf("\nFor the options of one part only: neardup %s PART --help\n", command->name);
     printf("\nExamples\n%s", command->examples);
 }
 

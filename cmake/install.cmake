@@ -11,6 +11,30 @@ foreach(section 1 3 5 7)
         install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
     endif()
 endforeach()
+# Completions of shells, where each looks for them.
+if(TARGET neardup)
+    install(FILES completions/neardup.bash RENAME neardup
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    if(CMAKE_INSTALL_PREFIX STREQUAL "/usr" AND EXISTS /etc/debian_version)
+        set(zsh_dir zsh/vendor-completions)
+    else()
+        set(zsh_dir zsh/site-functions)
+    endif()
+    install(FILES completions/_neardup DESTINATION ${CMAKE_INSTALL_DATADIR}/${zsh_dir})
+    install(FILES completions/neardup.fish
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
+
+# Where the loader looks first: so what is installed, unpacked or moved as a whole finds its own parts.
+# Packages of a system go without (CMAKE_SKIP_INSTALL_RPATH).
+file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+if(TARGET neardup_files)
+    set_target_properties(neardup_files_shared PROPERTIES INSTALL_RPATH "$ORIGIN")
+endif()
+if(TARGET neardup)
+    set_target_properties(neardup PROPERTIES INSTALL_RPATH
+        "$ORIGIN/${bin_to_lib};$ORIGIN/${bin_to_lib}/neardup")
+endif()
 
 # One package for both libraries: neardup::neardup, and neardup::neardup_files where it was built.
 target_include_directories(neardup_shared INTERFACE
@@ -27,7 +51,7 @@ endif()
 install(EXPORT neardupTargets NAMESPACE neardup:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/neardupConfig.cmake.in neardupConfig.cmake
     INSTALL_DESTINATION ${package_dir})
-write_basic_package_version_file(neardupConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+write_basic_package_version_file(neardupConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/neardupConfig.cmake
     ${CMAKE_CURRENT_BINARY_DIR}/neardupConfigVersion.cmake DESTINATION ${package_dir})
 

@@ -15,5 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     o.format = ND_FORMAT_TSV;
     s = read_bytes(data, size, &o);
     require(s.failures <= 1);
+    o.charset = size % 2 ? "gb18030" : "cp932";
+    s = read_bytes(data, size, &o);
+    require(s.failures <= 1);
     return 0;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "pipeline/keep.h"
+#include "recipe/keep.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

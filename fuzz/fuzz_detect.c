@@ -3,7 +3,6 @@
 #include "fuzz_input.h"
 
 #include "input/detect.h"
-#include "input/detect_binary.h"
 #include "input/mail.h"
 #include "input/page_guard.h"
 

@@ -34,19 +34,31 @@ static void choose_words(struct nd_feature_params *p, const uint8_t *head)
     p->phrases = p->unit == ND_FEATURE_TERMS && (head[5] & 16) ? -1 : 0;
 }
 
+/* One of the units that are made of the text. */
+static enum nd_feature_unit unit_of_text(unsigned choice)
+{
+    enum nd_feature_unit units[ND_FEATURE_UNITS];
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < ND_FEATURE_UNITS; i++)
+        if (!nd_unit_ignores_text((enum nd_feature_unit)i))
+            units[n++] = (enum nd_feature_unit)i;
+    return units[choice % n];
+}
+
 static struct nd_feature_params choose(const uint8_t *head)
 {
     static const char *const anchors[] = {"a", "the of", "it's, e", ""};
     struct nd_feature_params p = nd_feature_params_default();
 
-    p.unit = (enum nd_feature_unit)(head[0] % 5);
+    p.unit = unit_of_text(head[0]);
     p.count = (enum nd_feature_count)(head[0] >> 7);
     p.width = 1 + head[1] % 32;
     p.distance = 1 + head[1] / 32;
     p.select = (enum nd_feature_select)(head[2] % 7);
     p.select_count = 1 + head[2] / 7;
     strcpy(p.anchors, anchors[head[6] & 3]);
-    if (p.unit != ND_FEATURE_CHARACTERS)
+    if (nd_unit_has_words(p.unit))
         choose_words(&p, head);
     return p;
 }
@@ -73,7 +85,7 @@ static struct copy copy_of(const struct nd_features *made)
 
     require(c.at != NULL);
     if (made->count)
-        memcpy(c.at, made->at, made->count * sizeof *c.at);
+        memcpy(c.at, made->items, made->count * sizeof *c.at);
     return c;
 }
 
@@ -82,7 +94,7 @@ static void same(const struct copy *c, const struct nd_features *made)
     require(made->count == c->made.count && made->n_tokens == c->made.n_tokens &&
             made->n_terms == c->made.n_terms);
     for (size_t i = 0; i < made->count; i++)
-        require(made->at[i].hash == c->at[i].hash && made->at[i].weight == c->at[i].weight);
+        require(made->items[i].hash == c->at[i].hash && made->items[i].weight == c->at[i].weight);
 }
 
 static void what_must_hold(const struct nd_feature_params *p, const struct nd_document *document,
@@ -93,7 +105,7 @@ static void what_must_hold(const struct nd_feature_params *p, const struct nd_do
             made->n_tokens == (uint64_t)nd_text_length(document->text.data, document->text.len));
     require(p->select != ND_SELECT_FIRST || made->count <= p->select_count);
     for (size_t i = 0; i < made->count; i++)
-        require(made->at[i].weight >= 0 && made->at[i].weight <= ND_WEIGHT_ONE);
+        require(made->items[i].weight >= 0 && made->items[i].weight <= ND_WEIGHT_ONE);
 }
 
 /* There is a text a line; a term's has its hash. */
@@ -112,7 +124,7 @@ static void explain(struct nd_featurer *f, const struct nd_feature_params *p,
 
         require(n > 0 && (end != NULL) == (i + 1 < made.count));
         if (p->unit == ND_FEATURE_TERMS && !memchr(text + at, ' ', n))
-            require(nd_token_hash(text + at, n) == made.at[i].hash);
+            require(nd_token_hash(text + at, n) == made.items[i].hash);
         at += n + 1;
     }
     free(text);
@@ -144,11 +156,13 @@ static void same_places(struct nd_featurer *f, const struct nd_document *documen
     struct nd_token *token;
     size_t n;
 
-    if (!f->has_marks || f->has_sentences)
+    if (!f->terms.notes.has_marks || f->plan.has_sentences)
         return;
-    require(nd_featurer_places(f, document->text, &token, &n) == ND_OK && n == f->n_words);
+    require(nd_document_terms_places(&f->terms, document->text, &token, &n) == ND_OK &&
+            n == f->terms.n_tokens);
     for (size_t i = 0; i < n; i++)
-        require(f->token[i].offset == token[i].offset && f->token[i].len == token[i].len);
+        require(f->terms.notes.place[i].offset == token[i].offset &&
+                f->terms.notes.place[i].len == token[i].len);
     free(token);
 }
 

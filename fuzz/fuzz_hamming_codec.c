@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/hamming_values.h"
+#include "hamming/file/values.h"
 
 enum { AT_ONCE = 100, HEAD = 16, SIZE_MAX_HERE = 100000 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "index/hamming_file.h"
+#include "hamming/file/file.h"
 
 static void require(int holds)
 {
@@ -46,7 +46,7 @@ static void read_back(const struct nd_hamming_file *file)
     uint64_t step = count / 50 + 1;
 
     for (uint64_t i = 0; i < count; i += step) {
-        struct nd_hamming_matches out = {.at = NULL};
+        struct nd_hamming_matches out = {.items = NULL};
         char number[ND_HAMMING_NUMBER_MAX];
         uint32_t id;
         size_t len;
@@ -69,7 +69,7 @@ static void ask(const struct nd_hamming_file *file, uint64_t seed)
     const struct nd_hamming_problem *problem = &nd_hamming_file_design(file)->problem;
     uint64_t query[ND_HAMMING_WORDS_MAX];
     size_t words = nd_hamming_words(problem->bits);
-    struct nd_hamming_matches out = {.at = NULL};
+    struct nd_hamming_matches out = {.items = NULL};
 
     for (int i = 0; i < 4; i++, out.count = 0) {
         for (size_t w = 0; w < words; w++)
@@ -78,7 +78,7 @@ static void ask(const struct nd_hamming_file *file, uint64_t seed)
             query[words - 1] &= ~UINT64_C(0) >> (64 - problem->bits % 64);
         require(nd_hamming_file_query(file, query, 1, problem->distance, &out, NULL) == ND_OK);
         for (size_t j = 0; j < out.count; j++)
-            require(out.at[j].distance <= problem->distance);
+            require(out.items[j].distance <= problem->distance);
     }
     nd_hamming_matches_release(&out);
 }

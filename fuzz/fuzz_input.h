@@ -45,6 +45,13 @@ static inline void sum_problem(void *context, const struct nd_problem *problem)
     s->failures += problem->kind == ND_PROBLEM_FAILED;
 }
 
+/* Where something was replaced, there is what it was replaced by. */
+static inline void sum_replaced(struct sum *s, uint64_t replaced, struct nd_view text)
+{
+    require(!replaced || memmem(text.data, text.len, "\xEF\xBF\xBD", 3));
+    s->hash = nd_mix64(s->hash + replaced);
+}
+
 /* What must hold of every document. */
 static inline void sum_document(struct sum *s, const struct nd_document *d)
 {
@@ -53,9 +60,13 @@ static inline void sum_document(struct sum *s, const struct nd_document *d)
     require(d->id_kind == ND_ID_NONE || (d->id.len > 0 && nd_utf8_valid(d->id.data, d->id.len)));
     sum_bytes(s, d->text.data, d->text.len);
     sum_bytes(s, d->id.data ? d->id.data : "", d->id.len);
-    for (size_t i = 0; i < d->n_fields; i++)
+    sum_replaced(s, d->text_replaced, d->text);
+    for (size_t i = 0; i < d->n_fields; i++) {
         sum_bytes(s, d->fields[i].value.data ? d->fields[i].value.data : "",
                   d->fields[i].value.len);
+        if (d->fields_replaced)
+            sum_replaced(s, d->fields_replaced[i], d->fields[i].value);
+    }
     s->documents++;
 }
 

@@ -3,14 +3,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const text[] = {"text", "a.b"};
+    static const char *const text[] = {"text", "a.b", "a.*.b.*"};
     static const char *const fields[] = {"c", "a", "a.b.c"};
     struct nd_input_options o = nd_input_options_default();
     struct sum s, lenient;
 
     o.format = ND_FORMAT_JSONL;
     o.text_fields = text;
-    o.n_text_fields = 2;
+    o.n_text_fields = 3;
     o.fields = fields;
     o.n_fields = 3;
     s = read_bytes(data, size, &o);
@@ -21,5 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     o.text_format = ND_TEXT_HTML;
     o.markup = o.elements = 1;
     require(read_bytes(data, size, &o).documents <= lenient.documents); /* some are too deep */
+    o.charset = size % 2 ? "gb18030" : "cp932";
+    s = read_bytes(data, size, &o);
+    require(s.documents <= s.records);
     return 0;
 }

@@ -69,9 +69,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (m) {
         require(nd_metadata_explain(m, &document, &out) == ND_OK);
         for (size_t i = 0; i < out.count; i++) {
-            require(out.at[i].weight >= 0 && out.at[i].weight <= 1000 * ND_WEIGHT_ONE);
+            require(out.items[i].weight >= 0 && out.items[i].weight <= 1000 * ND_WEIGHT_ONE);
             for (size_t j = 0; j < i && i < 64; j++)
-                require(out.at[i].hash != out.at[j].hash);
+                require(out.items[i].hash != out.items[j].hash);
         }
         for (size_t i = 0; i < out.n_forced; i++)
             require(out.forced[i].weight >= 1 && out.forced[i].weight <= 62);

@@ -130,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(feature != NULL);
     for (size_t i = 0; i < n; i++)
         feature[i] = (struct nd_feature){take(&bytes, 8), (int32_t)take(&bytes, 4)};
-    f.at = feature;
+    f.items = feature;
     f.count = n;
     f.n_tokens = n * n;
     f.n_metadata = n ? feature[0].hash % (n + 1) : 0;

@@ -21,5 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (unit == ND_UNIT_LINE && s.problems == 0 && !is_utf16 && size > 0 && data[0] == '.')
             require(s.bytes == size - mark); /* what begins with a dot is no archive */
     }
+    o.charset = size % 2 ? "gb18030" : "windows-1252";
+    require(read_bytes(data, size, &o).failures <= 1);
     return 0;
 }

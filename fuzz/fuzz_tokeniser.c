@@ -1,7 +1,7 @@
 /* fuzz_tokeniser.c - any bytes: repaired to valid UTF-8, and the fast path gives what the plain one
  * gives, on every set of kernels */
+#include "text/places.h"
 #include "text/text_stream.h"
-#include "text/token_places.h"
 
 #include <neardup/cpu.h>
 #include <neardup/text.h>

@@ -4,7 +4,8 @@
 
 /*
  * Most of it is in libneardup (pkg-config neardup).  What reads files is in libneardup_files
- * (pkg-config neardup-files, which brings libneardup along): input.h, run.h, run_df.h, uses.h.  Who
+ * (pkg-config neardup-files, which brings libneardup along): explain.h, input.h, run.h,
+ * run_df.h, uses.h.  Who
  * calls nothing of these links the first alone.
  *
  * What holds of all of it: a handle says beside its struct which calls may run at once, and each
@@ -17,13 +18,13 @@
 #include <neardup/dedup.h>
 #include <neardup/df.h>
 #include <neardup/error.h>
+#include <neardup/explain.h>
 #include <neardup/feature.h>
 #include <neardup/hamming.h>
 #include <neardup/hamming_file.h>
 #include <neardup/hamming_stats.h>
 #include <neardup/index.h>
 #include <neardup/input.h>
-#include <neardup/method.h>
 #include <neardup/ratio.h>
 #include <neardup/recipe.h>
 #include <neardup/result_file.h>

@@ -9,7 +9,8 @@
  * numbers, then words, then lists and the text in hexadecimal, each with an x before it.  Written
  * is for each: tokens, terms, code points, then HASH:TF:DF for each feature, a tab, and their texts
  * in hexadecimal.  Where UNIT is that of paths, ANCHORS is the page's tree: DEPTH:NAME DEPTH:NAME …
- * Where TEMPLATE_WEIGHT is above 0, HASH:TF:DF:GAIN is written.
+ * Where TEMPLATE_WEIGHT is above 0, HASH:TF:DF:GAIN is written.  "units" writes the units of the
+ * library in one line, with a * after those that are made of words.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -88,12 +89,13 @@ static void print_features(const struct nd_featurer *f, const struct nd_features
 {
     printf("%" PRIu64 " %" PRIu64 " %" PRId64, made->n_tokens, made->n_terms, length);
     for (size_t i = 0; i < made->count; i++) {
-        size_t number = f->params.count == ND_FEATURE_DISTINCT ? i + 1 : f->occurrence.at[i];
+        size_t number =
+            f->plan.params.count == ND_FEATURE_DISTINCT ? i + 1 : f->counts.occurrence.items[i];
 
-        printf(" %016" PRIx64 ":%u:%u", made->at[i].hash, f->tally.entry[number].tf,
+        printf(" %016" PRIx64 ":%u:%u", made->items[i].hash, f->counts.tally.entry[number].tf,
                made->df ? made->df[i] : 0);
-        if (f->template_weight)
-            printf(":%" PRIu64, f->tally.entry[number].gain);
+        if (f->plan.template.weight)
+            printf(":%" PRIu64, f->counts.tally.entry[number].gain);
     }
     printf("\tx");
     for (size_t i = 0; i < len; i++)
@@ -105,7 +107,8 @@ static void same_features(const struct nd_features *a, const struct nd_feature *
 {
     size_t same = 0;
 
-    while (same < n && a->at[same].hash == b[same].hash && a->at[same].weight == b[same].weight)
+    while (same < n && a->items[same].hash == b[same].hash &&
+           a->items[same].weight == b[same].weight)
         same++;
     if (a->count != n || same < n)
         die("explaining gives other features");
@@ -114,13 +117,13 @@ static void same_features(const struct nd_features *a, const struct nd_feature *
 /* Weights that were found by a short cut are those of the weigher. */
 static void same_weights(struct nd_featurer *f)
 {
-    size_t n = f->tally.count;
+    size_t n = f->counts.tally.count;
     int32_t *weight = malloc((n + 1) * sizeof *weight);
 
-    if (!weight ||
-        (n && nd_weigher_run(f->weigher, f->tally.entry + 1, n, f->n_words, weight, NULL) != ND_OK))
+    if (!weight || (n && nd_weigher_run(f->plan.weigher, &f->scratch, f->counts.tally.entry + 1, n,
+                                        f->terms.n_tokens, weight, NULL) != ND_OK))
         die("out of memory");
-    if (n && memcmp(weight, f->weight, n * sizeof *weight) != 0)
+    if (n && memcmp(weight, f->output.weight, n * sizeof *weight) != 0)
         die("other weights than the weigher's");
     free(weight);
 }
@@ -160,7 +163,7 @@ static void dump(struct nd_featurer *f, const char *text, size_t len)
     if (!first)
         die("out of memory");
     if (n)
-        memcpy(first, made.at, n * sizeof *first);
+        memcpy(first, made.items, n * sizeof *first);
     if (nd_featurer_explain(f, &document, &explained, &explained_len, &made) != ND_OK)
         die("out of memory");
     same_features(&made, first, n);
@@ -175,6 +178,14 @@ static unsigned number(void)
     const char *word = strtok(NULL, " ");
 
     return word ? (unsigned)strtoul(word, NULL, 10) : 0;
+}
+
+static void write_units(void)
+{
+    for (unsigned i = 0; i < ND_FEATURE_UNITS; i++)
+        printf("%s%s%s", i ? " " : "", nd_unit_word(i),
+               nd_unit_has_words((enum nd_feature_unit)i) ? "*" : "");
+    putchar('\n');
 }
 
 static void featurise(char *line)
@@ -224,6 +235,10 @@ int main(void)
     while (getline(&line, &capacity, stdin) > 0) {
         if (strncmp(line, "document", 8) == 0) {
             count_document(line);
+            continue;
+        }
+        if (strncmp(line, "units", 5) == 0) {
+            write_units();
             continue;
         }
         if (builder) {

@@ -91,8 +91,8 @@ static void check_table_places(const struct nd_hamming_kernels *k, const char *i
 
     for (size_t n = 0; n <= LENGTHS; n++)
         for (unsigned round = 0; round < 40; round++) {
-            struct nd_hamming_spread spread = {.first = 16 + (uint32_t)(any() >> (34 + round % 30)),
-                                               .groups = 1};
+            struct nd_linear_hash spread = {.first = 16 + (uint32_t)(any() >> (34 + round % 30)),
+                                            .groups = 1};
             const uint64_t *from = x + any() % SHIFTS;
             uint64_t key = any() & any(), most;
             unsigned turn = (unsigned)(any() % 32);
@@ -226,8 +226,8 @@ static void check_words_in(const struct nd_hamming_kernels *k, const char *isa)
 
     for (size_t n = 0; n <= LENGTHS; n++)
         for (unsigned round = 0; round < 20; round++) {
-            size_t from = any() % (n / ND_HAMMING_TURN + 1) * ND_HAMMING_TURN, count;
-            size_t rows = any() % 20 * ND_HAMMING_TURN, gap = any() % 20;
+            size_t from = any() % (n / ND_HAMMING_GROUP + 1) * ND_HAMMING_GROUP, count;
+            size_t rows = any() % 20 * ND_HAMMING_GROUP, gap = any() % 20;
             unsigned distance = (unsigned)(any() % 17);
 
             fill_words(word, LENGTHS + ND_HAMMING_PADDING);
@@ -251,7 +251,7 @@ static void check_each_pair_once(void)
         fill_words(word, LENGTHS + ND_HAMMING_PADDING);
         count = definition->words_in(word, 0, LENGTHS + 2, n, gap, distance, found);
         for (size_t f = 0; f < count; f++) {
-            size_t i = found[f].line, first = i - i % ND_HAMMING_TURN + 1 + gap;
+            size_t i = found[f].line, first = i - i % ND_HAMMING_GROUP + 1 + gap;
 
             for (unsigned b = 0; b < ND_HAMMING_WINDOW; b++) {
                 size_t j = first + found[f].more * (size_t)ND_HAMMING_WINDOW + b;

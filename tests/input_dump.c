@@ -38,7 +38,7 @@ static void report(void *context, const struct nd_problem *problem)
     printf("0\t%s\n", problem->kind == ND_PROBLEM_FAILED ? "failed" : "warning");
 }
 
-/* usage: input_dump jsonl|csv|tsv|mail|mbox|html FILE… */
+/* usage: input_dump FORMAT FILE… */
 int main(int argc, char **argv)
 {
     struct nd_input_options o = nd_input_options_default();
@@ -49,12 +49,9 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 2;
     o.elements = 1;
-    o.format = strcmp(argv[1], "csv") == 0    ? ND_FORMAT_CSV
-               : strcmp(argv[1], "tsv") == 0  ? ND_FORMAT_TSV
-               : strcmp(argv[1], "mail") == 0 ? ND_FORMAT_MAIL
-               : strcmp(argv[1], "mbox") == 0 ? ND_FORMAT_MBOX
-               : strcmp(argv[1], "html") == 0 ? ND_FORMAT_HTML
-                                              : ND_FORMAT_JSONL;
+    for (int i = ND_FORMAT_COUNT; i-- > 0 && o.format == ND_FORMAT_AUTO;)
+        if (strcmp(argv[1], nd_format_word((enum nd_format)i)) == 0)
+            o.format = (enum nd_format)i;
     input = nd_input_open((const char *const *)argv + 2, (size_t)argc - 2, &o, report, NULL, NULL);
     parser = nd_parser_new(&o, NULL);
     while (input && parser && nd_input_read(input, 5000, 100, &batch, NULL) > 0) {

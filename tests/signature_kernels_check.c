@@ -11,8 +11,7 @@
 
 #include "base/hash.h"
 #include "simd/signature_kernels.h"
-#include "sketch/lookup8.h"
-#include "sketch/rabin.h"
+#include "sketch/hash_functions.h"
 
 enum { LENGTHS = 130, SHIFTS = 8, LONG = 1000, ROOM = LONG + SHIFTS };
 #define GUARD UINT64_C(0x5A5A5A5A5A5A5A5A)

@@ -188,7 +188,7 @@ static void check_on(const struct known *k, const char *cpu)
 {
     static uint32_t df[MOST];
     const struct nd_df_source source = {k->n_documents, look_up, k};
-    struct nd_features features = {.at = k->feature,
+    struct nd_features features = {.items = k->feature,
                                    .count = k->n,
                                    .n_metadata = k->n_metadata,
                                    .forced = k->forced,

@@ -54,13 +54,14 @@ static void weigh(struct nd_weigher *w, uint64_t words, size_t n)
 {
     static struct nd_term_stat stat[TERMS_MAX];
     static int32_t weight[TERMS_MAX];
+    static struct nd_weigh_scratch scratch;
     uint64_t unit;
 
     if (n > TERMS_MAX)
         exit(2);
     for (size_t i = 0; i < n; i++)
         read_term(w, words, &stat[i]);
-    if (nd_weigher_run(w, stat, n, words, weight, &unit) != ND_OK)
+    if (nd_weigher_run(w, &scratch, stat, n, words, weight, &unit) != ND_OK)
         exit(2);
     for (size_t i = 0; i < n; i++)
         printf("%d ", weight[i]);

@@ -7,16 +7,20 @@ cd "$(dirname "$0")/.."
 declare -A may=(
     [base]="base"
     [simd]="simd base"
-    [recipe]="recipe base"
     [input]="input simd base"
     [text]="text simd base"
     [feature]="feature text simd base"
     [sketch]="sketch text simd base"
-    [index]="index simd base"
     [match]="match text feature sketch simd base"
-    [cluster]="cluster base"
-    [engine]="engine recipe text feature sketch index match cluster base"
+    [hamming/plan]="hamming/plan simd base"
+    [hamming/join]="hamming/join hamming/plan simd base"
+    [hamming/memory]="hamming/memory hamming/join hamming/plan simd base"
+    [hamming/file]="hamming/file hamming/memory hamming/join hamming/plan simd base"
+    [index]="index simd base"
+    [recipe]="recipe match feature sketch text base"
+    [engine]="engine recipe text feature sketch index match base"
     [pipeline]="pipeline engine input recipe base"
+    [uses]="uses pipeline engine input recipe base"
 )
 
 # Headers that stay in some places, as "pattern=where…", each where being a prefix of a file's path.
@@ -46,7 +50,7 @@ includes() { # FILE: the names that it includes, one a line
 check_layer() { # FILE LAYER
     local name folder
     while IFS= read -r name; do
-        folder=${name%%/*}
+        folder=${name%/*}
         case $name in
         neardup.h | neardup/*) continue ;;
         */*) ;;
@@ -88,7 +92,7 @@ while IFS= read -r file; do
     case $file in
     src/*/*)
         layer=${file#src/}
-        layer=${layer%%/*}
+        layer=${layer%/*}
         if [ -n "${may[$layer]:-}" ]; then check_layer "$file" "$layer"; else
             complain "$file: $layer is no layer of this table"
         fi

@@ -5,6 +5,6 @@ cd "$(dirname "$0")/.."
 program=$(mktemp)
 trap 'rm -f "$program"' EXIT
 
-shopt -s nullglob && cc -O1 -Iinclude -Isrc src/{base,simd,recipe,text,feature,sketch,index,match,cluster,engine}/*.c \
+shopt -s nullglob && cc -O0 -Iinclude -Isrc src/{base,simd,recipe,text,feature,sketch,index,match,cluster,engine}/*.c \
     tests/install/consumer.c -o "$program" -pthread -lm
 "$program"

@@ -7,9 +7,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# A declaration may go over lines: join each to its parenthesis.
+# A declaration begins a line and may go over several: join each to its parenthesis.
 declared_in() { # FILE ...
-    cat "$@" | grep -v '^ *#' | tr '\n' ' ' | grep -oE 'ND_API [^(;]*\(' |
+    cat "$@" | grep -v '^ *#' | sed -E 's,^(.+)ND_API,\1,' | tr '\n' ' ' | grep -oE 'ND_API [^(;]*\(' |
         sed -E 's/.*[^a-z0-9_]([a-z0-9_]+)\($/\1/' | sort
 }
 declared() {
@@ -32,7 +32,7 @@ if [ $# = 2 ]; then
         [ -n "$functions" ] || continue
         has=$(comm -12 <(echo "$functions") <(exported "$2") | wc -l)
         case $(basename "$header") in
-        input.h | run.h | run_df.h | uses.h) expected=$(echo "$functions" | wc -l) ;;
+        explain.h | input.h | run.h | run_df.h | uses.h) expected=$(echo "$functions" | wc -l) ;;
         *) expected=0 ;;
         esac
         if [ "$has" != "$expected" ]; then
@@ -40,7 +40,7 @@ if [ $# = 2 ]; then
             exit 1
         fi
     done
-    for name in input.h run.h run_df.h uses.h; do
+    for name in explain.h input.h run.h run_df.h uses.h; do
         grep -q " \* .*$name" include/neardup.h || {
             echo "include/neardup.h does not say where $name is" >&2
             exit 1

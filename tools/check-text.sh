@@ -23,11 +23,6 @@ while IFS= read -r file; do
 done < <(tools/list-files.sh '*.c' '*.h' '*.cpp' '*.sh' '*.py' '*.cmake' '*.ini' '*.bash' '*.bats' '*.go' |
     grep -v '^fuzz/corpus/\|^tests/data/')
 
-# A file is called by its name alone.  (A public header may have a private one of its name.)
-twice=$(tools/list-files.sh '*.c' '*.h' '*.cpp' '*.sh' '*.py' | grep -v '^include/' |
-    sed 's|.*/||' | sort | uniq -d)
-[ -z "$twice" ] || complain "names used twice: $(echo "$twice" | tr '\n' ' ')"
-
 # Nothing of the machine that a file was written on.  (The brackets keep this file out.)
 machine='/wor[k]/|/tm[p]/data|/hom[e]/[a-z]|/roo[t]/|\.pkg\.de[v]|artifact-?registr[y]|worktre[e]'
 if tools/list-files.sh | xargs -d '\n' grep -nIE "$machine" >&2; then

@@ -1,4 +1,4 @@
-/* find_coverings.c - search for small covering designs: writes src/index/hamming_coverings_table.c
+/* find_coverings.c - search for small covering designs: writes src/hamming/plan/coverings_table.c
  *
  *     cc -O2 -o find_coverings tools/find_coverings.c -lm && ./find_coverings > table.c
  *
@@ -125,8 +125,8 @@ static void print(const struct design *all, int n)
 {
     int sets = 0;
 
-    puts("/* hamming_coverings_table.c - covering designs: written by tools/find_coverings.c */\n"
-         "#include \"index/hamming_coverings.h\"\n\n"
+    puts("/* coverings_table.c - covering designs: written by tools/find_coverings.c */\n"
+         "#include \"hamming/plan/coverings.h\"\n\n"
          "const struct nd_hamming_covering nd_hamming_coverings[] = {");
     for (int i = 0; i < n; i++) {
         printf("    {%d, %d, %d, %d, %d},\n", all[i].k, all[i].blocks, all[i].dropped,

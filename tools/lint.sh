@@ -27,7 +27,7 @@ grep -Ff build/lint-sources build/lint/compile_commands.json >/dev/null ||
     failed "nothing is compiled"
 # What ships; the tests are read by two compilers and three sanitizers.  Only what the build compiles
 # for this machine has a command to be checked with; one file a process, since clang-tidy 14 takes every va_list after the first file's for uninitialised.
-# How far the analyzer follows a function is most of the time: LINT_NODES=40000 takes a quarter of it.
+# How far the analyzer follows a function is most of the time: LINT_NODES=4000 takes a tenth of it.
 export LINT_NODES=${LINT_NODES:-225000}
 # shellcheck disable=SC2317 # called by xargs
 tidy() {

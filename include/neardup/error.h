@@ -1,4 +1,11 @@
-/* neardup/error.h - status codes and the caller-owned error */
+/*
+ * neardup/error.h - status codes, and the error that the caller owns (library neardup)
+ *
+ *     struct nd_error err;
+ *
+ *     if (nd_recipe_load(recipe, "mine.ini", &err) != ND_OK)
+ *         fprintf(stderr, "%s: %s\n", nd_status_name(err.status), err.message);
+ */
 #ifndef NEARDUP_ERROR_H
 #define NEARDUP_ERROR_H
 
@@ -17,40 +24,47 @@ extern "C" {
 #endif
 
 /*
- * Every function that can fail returns one of these: 0 on success, negative on failure.  On failure
- * nothing has been written to the outputs and there is nothing to free.
+ * What functions that can fail return: 0 on success, a negative value on failure.  A function that
+ * fails has not written to its outputs and leaves nothing to free, unless its comment says
+ * otherwise.
  */
 enum nd_status {
     ND_OK = 0,
-    ND_ENOMEM = -1,       /* an allocation failed, or a size does not fit */
-    ND_EINVAL = -2,       /* an argument, option or recipe key is wrong */
-    ND_EINPUT = -3,       /* bytes from outside are not what they should be */
-    ND_EIO = -4,          /* the operating system refused to read or write */
-    ND_ECHANGED = -5,     /* an input is no longer what it was when first read */
-    ND_ECANCELLED = -6,   /* the caller asked to stop */
-    ND_EUNSUPPORTED = -7, /* well formed, but not in this build or version */
+    /* An allocation failed, or a size does not fit into its type. */
+    ND_ENOMEM = -1,
+    /* An argument, an option or a recipe key is wrong. */
+    ND_EINVAL = -2,
+    /* Data from outside is malformed. */
+    ND_EINPUT = -3,
+    /* The operating system refused to read or write. */
+    ND_EIO = -4,
+    /* An input has changed since it was first read. */
+    ND_ECHANGED = -5,
+    /* The caller asked to stop. */
+    ND_ECANCELLED = -6,
+    /* The request is well formed, but this build or version cannot carry it out. */
+    ND_EUNSUPPORTED = -7,
 };
 
-/*
- * Owned by the caller, who may pass NULL wherever one is asked for.  `message` is one sentence that
- * a person can act on, without a newline and without the program's name; it names file, line, key
- * or option where there is one.
- */
+/* Why a call failed.  The caller owns it, and may pass NULL wherever a function takes one. */
 struct nd_error {
     enum nd_status status;
+    /* One sentence that a person can act on, without a newline and without the program's name.  It
+     * names the file, line, key or option where there is one. */
     char message[1024];
 };
 
-/* The name of a status, such as "ND_EINPUT"; never NULL, static storage. */
+/* The name of a status, such as "ND_EINPUT".  Never NULL; static storage. */
 ND_API const char *nd_status_name(enum nd_status status);
 
-/* Fill *err (if not NULL) and return `status`, so that a failing function can end with it. */
+/* Fill *err, unless it is NULL, and return `status`: a function that fails can return the call. */
 ND_API enum nd_status nd_fail(struct nd_error *err, enum nd_status status, const char *format, ...)
     ND_PRINTF(3, 4);
 
 /*
- * Of n names the one that a mistyped name most likely means, for messages: the shortest that begins
- * with it, else the first of those with the fewest edits.  NULL: none is near.
+ * The one of n names that a mistyped name most likely means, for messages: the shortest name that
+ * begins with it, otherwise the first of the names that take the fewest edits.  NULL: none is
+ * similar.
  */
 ND_API const char *nd_name_nearest(const char *name, size_t len, const char *const *names,
                                    size_t n);

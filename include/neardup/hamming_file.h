@@ -1,4 +1,13 @@
-/* neardup/hamming_file.h - an index of fingerprints as a memory-mapped file */
+/* neardup/hamming_file.h - an index of fingerprints as a memory-mapped file
+ *
+ * Library: neardup.  Write an index, open it and query it:
+ *
+ *     struct nd_hamming_shape shape = {.bits = 64, .distance = 3, .codec = ND_HAMMING_EF};
+ *     struct nd_hamming_entries entries = {.fingerprints = fingerprints, .count = n};
+ *     nd_hamming_file_build("prints.ndh", &shape, &entries, &err);
+ *     nd_hamming_file_open(&file, "prints.ndh", &err);
+ *     nd_hamming_file_query(file, queries, n_queries, 3, &matches, &err);
+ */
 #ifndef NEARDUP_HAMMING_FILE_H
 #define NEARDUP_HAMMING_FILE_H
 
@@ -9,154 +18,215 @@ extern "C" {
 #endif
 
 /*
- * One file with the tables of a design, sorted and compressed (docs/format/hamming.md).  Of
- * fingerprints of f <= 64 bits a table takes about f - log2(N) + 2 bits each; wider ones stand
- * there once, and a table takes 66 bits each for the 64 bits that lead and the number behind them.
- * An id takes 32 bits where it is a number, and its length and 1.5 bytes where it is a text.
+ * An index file holds the tables of a design, sorted and compressed (docs/format/hamming.md).  For
+ * fingerprints of f <= 64 bits a table takes about f - log2(N) + 2 bits each.  Wider ones are stored
+ * once, and a table takes 66 bits each for the 64 leading bits and the number behind them.  An id
+ * takes 32 bits if it is a number, and its length and 1.5 bytes if it is a text.
  *
- * What is added becomes a segment of its own behind the others, with tables of its own.  A segment
- * is merged with those before it that hold at most twice as many, so that each holds more than
- * twice what the next one does, and there are at most log2(N).
+ * What is added becomes a segment behind the others, with tables of its own.  It is merged with the
+ * segments before it that hold at most twice as many entries.  So each holds more than twice what
+ * the next one does, and there are at most log2(N).
  *
- * Writers exclude one another by a lock (flock) on the file; readers never wait, and see what the
+ * Writers exclude one another by a lock (flock) on the file.  Readers never wait, and see what the
  * file held when they opened it.  A writer that is killed leaves the file as it was or as it should
- * be; where the file system knows no files without a name, it may leave .neardup- and 20 characters
- * beside it, which the next writer removes.
+ * be.  On file systems without unnamed files it may leave a file named .neardup- and 20 characters,
+ * which the next writer removes.
  *
- * Caveats: an open file is mapped, and must not shrink until it is closed: reading what was cut off
- * raises SIGBUS, which kills a process without a handler for it; the library installs none.  Its
- * own writers never cut off what a reader may look at.
- *
- * Threads: an open file does not change; any number of threads may call everything but _close, and
- * so may the child of a fork.  Writers are functions of a path: of several at once, in one process
- * or in many, one writes and the others fail.  On file systems without flock (some network
+ * Caveats.  An open file is mapped, and must not shrink until it is closed: reading what was cut off
+ * raises SIGBUS, which kills a process without a handler for it, and the library installs none.  Its
+ * own writers never cut off what a reader may look at.  On file systems without flock (some network
  * ones) there is no lock.
+ *
+ * Threads: an open file does not change, so any number of threads may call everything but _close,
+ * and so may the child of a fork.  Writers are functions of a path: of several at once, in one
+ * process or in many, one writes and the others fail.
  */
 struct nd_hamming_file;
 
 /* How a table keeps its sorted values. */
 enum nd_hamming_codec {
-    ND_HAMMING_EF = 1,    /* Elias-Fano: smaller and faster, for any fingerprints */
-    ND_HAMMING_MANKU = 2, /* 002, section 3.2: XOR, Huffman, blocks of 1024 bytes; up to 64 bits */
+    /* Elias-Fano: smaller and faster, for any fingerprints. */
+    ND_HAMMING_EF = 1,
+    /* XOR, Huffman, blocks of 1024 bytes (Manku 2007, §3.2): for up to 64 bits. */
+    ND_HAMMING_MANKU = 2,
 };
-/* "ef", "manku"; NULL: no such codec. */
+/* "ef", "manku".  NULL: there is no such codec. */
 ND_API const char *nd_hamming_codec_name(enum nd_hamming_codec codec);
 
 /*
- * The design of blocks or coverings with the fewest tables, or of at most `tables` tables where
- * that is not 0, for a file of problem->count fingerprints.  ND_EINVAL, ND_ENOMEM.
- */
-ND_API enum nd_status nd_hamming_file_plan(const struct nd_hamming_problem *problem,
-                                           unsigned tables, struct nd_hamming_plan *plan,
-                                           struct nd_error *err);
-
-/*
  * What goes into a file.  The id of fingerprint i is texts[i] where there is one, else ids[i], else
- * its number in the order in which the file was filled, from 0.  A text is any string without tab
- * and newline; one that is written like a number below 2^32 is that number.
+ * its number in the order in which the file was filled, from 0.
  */
 struct nd_hamming_entries {
     const uint64_t *fingerprints;
     size_t count;
-    const uint32_t *ids;      /* NULL: numbers */
-    const char *const *texts; /* NULL, or one of them: no text */
-};
-
-/* What an index is to be. */
-struct nd_hamming_shape {
-    unsigned bits, distance;
-    unsigned tables; /* at most so many; 0: as few as the number of fingerprints allows */
-    enum nd_hamming_codec codec;
+    /* NULL: numbers. */
+    const uint32_t *ids;
+    /* Strings without tab and newline; one that is written like a number below 2^32 is that number.
+     * NULL, or one of them NULL: no text. */
+    const char *const *texts;
 };
 
 /*
- * Write an index.  It appears at `path` when it is complete and synced, or not at all; what stood
+ * If the fingerprints are of documents: the recipe by which they were made (nd_recipe_canonical).
+ * The file keeps it and gives it back as it was.
+ */
+struct nd_hamming_recipe {
+    /* The canonical text, 1 to ND_HAMMING_RECIPE_MAX bytes, without a final zero. */
+    const char *text;
+    size_t len;
+    uint64_t fingerprint;
+};
+#define ND_HAMMING_RECIPE_MAX (1u << 20)
+
+/* What an index is to be.  Members that are 0 are left to the library. */
+struct nd_hamming_shape {
+    unsigned bits;
+    unsigned distance;
+    /* The longest keys that at most so many tables can have.  Only one of this and key_bits may be
+     * given. */
+    unsigned tables;
+    /* Never 0. */
+    enum nd_hamming_codec codec;
+    /* The fewest tables whose keys have at least so many bits. */
+    unsigned key_bits;
+    /* ND_HAMMING_BLOCKS; ND_HAMMING_COVERING or 0: coverings. */
+    enum nd_hamming_family family;
+    /* Of the file: no more tables are made than fit. */
+    uint64_t max_bytes;
+    /* Read by _build; NULL: of no recipe. */
+    const struct nd_hamming_recipe *recipe;
+};
+
+/* Whether files hold designs of a family: those whose tables have keys. */
+ND_API int nd_hamming_file_holds(enum nd_hamming_family family);
+
+/* The most pairs of fingerprint and id that a file holds. */
+#define ND_HAMMING_FILE_MAX UINT32_MAX
+
+/*
+ * The design that _build makes for so many fingerprints.  Where the shape requests none, it has as
+ * few tables as leave few fingerprints of equal key.  ND_EINVAL: the shape is out of range, no
+ * design does it, none fits in max_bytes, or there are more than ND_HAMMING_FILE_MAX.
+ * ND_EUNSUPPORTED: the codec is for fewer bits.  ND_ENOMEM.
+ */
+ND_API enum nd_status nd_hamming_file_plan(const struct nd_hamming_shape *shape, uint64_t count,
+                                           struct nd_hamming_plan *plan, struct nd_error *err);
+
+/*
+ * The bytes of a file after a plan of blocks or coverings, for plan->problem.count fingerprints that
+ * all differ, with numbers as ids.  Exact for Elias-Fano; for the block code about the most that
+ * uniform fingerprints take.  Not a number: no file holds such a plan.
+ */
+ND_API double nd_hamming_file_plan_bytes(const struct nd_hamming_plan *plan,
+                                         enum nd_hamming_codec codec);
+
+/*
+ * Write an index.  It appears at `path` when it is complete and synced, or not at all; what was
  * there is replaced.  Needs 36 bytes of memory a fingerprint, its own bytes once more, and 8 where
- * ids are texts.  ND_EINVAL: the shape or an entry is wrong, or there are more than 2^32 - 1;
- * ND_EUNSUPPORTED: a codec for fewer bits; ND_ENOMEM; ND_EIO, also where another process is writing
- * it; ND_ECHANGED: another file has got its name meanwhile.
+ * ids are texts.  ND_EINVAL: the shape or an entry is wrong, there are more than 2^32 - 1, or the
+ * file would be larger than shape->max_bytes.  ND_EUNSUPPORTED: the codec is for fewer bits.
+ * ND_ENOMEM.  ND_EIO, also where another process is writing the file.  ND_ECHANGED: another file
+ * took its name meanwhile.
  */
 ND_API enum nd_status nd_hamming_file_build(const char *path, const struct nd_hamming_shape *shape,
                                             const struct nd_hamming_entries *entries,
                                             struct nd_error *err);
 
-/* The same after a plan, as Elias-Fano, with numbers as ids; ids NULL: 0 … n - 1. */
+/* The same after a plan of blocks or coverings, as Elias-Fano, with numbers as ids; ids NULL:
+ * 0 … n - 1. */
 ND_API enum nd_status nd_hamming_file_write(const char *path, const struct nd_hamming_plan *plan,
                                             const uint64_t *fingerprints, const uint32_t *ids,
                                             size_t n, struct nd_error *err);
 
 /*
- * Add to an index, all or nothing: when this returns ND_OK all are there, synced; else none is.
- * Statuses as of _build, and ND_EINPUT: no such file of ours, or a damaged one.
+ * Add to an index, all or nothing: with ND_OK all entries are there and synced, else none is.
+ * Statuses as of _build, and ND_EINPUT: not an index file, or it is damaged.
  */
 ND_API enum nd_status nd_hamming_file_add(const char *path,
                                           const struct nd_hamming_entries *entries,
                                           struct nd_error *err);
 
 /*
- * Make one segment of all that n indexes of fingerprints of the same width hold, written to
- * `output` (which may be one of them).  shape NULL: that of the first one.  The tables are planned
- * anew for their number.  Statuses as of _add.
+ * Merge what n indexes hold to one segment, written to `output`, which may be one of them.  Their
+ * fingerprints are of the same width, and of one recipe or of none; else ND_EINVAL.  shape NULL:
+ * that of the first one; shape->recipe is not read.  The tables are planned anew for their number.
+ * Statuses as of _add.
  */
 ND_API enum nd_status nd_hamming_file_merge(const char *const *paths, size_t n, const char *output,
                                             const struct nd_hamming_shape *shape,
                                             struct nd_error *err);
 
 /*
- * Open a file and check all of it: checksums, and that the tables are what they should be.  ND_EIO,
- * ND_ENOMEM; ND_EINPUT: damaged, or no such file of ours; ND_EUNSUPPORTED: another version.
+ * Open a file and check all of it: the checksums, and that the tables are what they should be.
+ * ND_EIO, ND_ENOMEM.  ND_EINPUT: not an index file, or it is damaged.  ND_EUNSUPPORTED: of another
+ * version.
  */
 ND_API enum nd_status nd_hamming_file_open(struct nd_hamming_file **file, const char *path,
                                            struct nd_error *err);
 ND_API void nd_hamming_file_close(struct nd_hamming_file *file);
 
-/* The shape of an index from its header; nothing else is checked.  Statuses as of _open. */
+/*
+ * Read the shape of an index from its header, without its recipe; nothing else is checked.  recipe
+ * not NULL: gets the recipe, whose text is the caller's to free(); len 0: there is none.  Statuses as
+ * of _open.
+ */
 ND_API enum nd_status nd_hamming_file_peek(const char *path, struct nd_hamming_shape *shape,
-                                           struct nd_error *err);
+                                           struct nd_hamming_recipe *recipe, struct nd_error *err);
 
-/* What it was made for, with problem.count = pairs of fingerprint and id; as long as it is open. */
+/* The design of the file, with problem.count = pairs of fingerprint and id; valid until _close. */
 ND_API const struct nd_hamming_plan *nd_hamming_file_design(const struct nd_hamming_file *file);
+/* Its shape, as it was requested. */
 ND_API struct nd_hamming_shape nd_hamming_file_shape(const struct nd_hamming_file *file);
+/* The recipe that it was built with, also in its shape; valid until _close.  NULL: there is none. */
+ND_API const struct nd_hamming_recipe *nd_hamming_file_recipe(const struct nd_hamming_file *file);
 /* Distinct fingerprints of each segment, added up. */
 ND_API uint64_t nd_hamming_file_distinct(const struct nd_hamming_file *file);
+/* The bytes of the file. */
 ND_API uint64_t nd_hamming_file_bytes(const struct nd_hamming_file *file);
 
-/* Where the bytes of a file are. */
+/* What the bytes of a file are for. */
 struct nd_hamming_file_sizes {
     unsigned segments;
-    unsigned sound_headers; /* 2; 1: a writer was killed, or one is damaged, and the other serves */
-    uint64_t values;        /* in all tables */
-    uint64_t tables;        /* bytes of them */
-    uint64_t fingerprints;  /* bytes of the wide ones as they are */
-    uint64_t ids;           /* bytes of ids, and of what says which are of the same fingerprint */
-    uint64_t unused;        /* bytes of segments that were merged, until the file is written anew */
-    uint64_t other;         /* headers and padding */
+    /* 2.  1: a writer was killed or one header is damaged, and the other serves. */
+    unsigned sound_headers;
+    /* Values in all tables, and the bytes of these tables. */
+    uint64_t values;
+    uint64_t tables;
+    /* Wide fingerprints as they are. */
+    uint64_t fingerprints;
+    /* Ids, and which of them are of the same fingerprint. */
+    uint64_t ids;
+    /* Segments that were merged, until the file is written anew. */
+    uint64_t unused;
+    /* Headers and padding. */
+    uint64_t other;
 };
 ND_API struct nd_hamming_file_sizes nd_hamming_file_sizes(const struct nd_hamming_file *file);
 
-/* As nd_hamming_query.  Ids: see nd_hamming_file_has_texts. */
+/* Query the file, as nd_hamming_query an index.  What the ids are: nd_hamming_file_has_texts. */
 ND_API enum nd_status nd_hamming_file_query(const struct nd_hamming_file *file,
                                             const uint64_t *queries, size_t n, unsigned distance,
                                             struct nd_hamming_matches *out, struct nd_error *err);
 
 /*
- * 1: some ids are texts.  Every id that this file gives is then the number of an entry, and
- * nd_hamming_file_text says what its id is.
+ * 1: some ids are texts.  Then every id that the other functions give is the number of an entry, and
+ * nd_hamming_file_text tells what its id is.
  */
 ND_API int nd_hamming_file_has_texts(const struct nd_hamming_file *file);
 
 /*
- * The id of an entry of a file with texts, *len bytes; not terminated; as long as the file is open,
- * or `number` (ND_HAMMING_NUMBER_MAX bytes), where it may stand.  NULL: there is no such entry.
+ * The id of an entry, *len bytes, not terminated: in the file, until _close, or in `number`, which
+ * has ND_HAMMING_NUMBER_MAX bytes.  NULL: there is no such entry.
  */
 #define ND_HAMMING_NUMBER_MAX 10
 ND_API const char *nd_hamming_file_text(const struct nd_hamming_file *file, uint32_t entry,
                                         char *number, size_t *len);
 
 /*
- * The fingerprints and ids of the n entries from number `first` on, or as many of them as there are
- * before problem.count.  Segment by segment, in each sorted; with merged segments every order of
- * adding gives the same.
+ * Read the fingerprints and ids of the n entries from number `first` on, or as many of them as there
+ * are.  ids may be NULL.  Entries are sorted segment by segment, so with merged segments every order
+ * of adding gives the same.
  */
 ND_API void nd_hamming_file_entries(const struct nd_hamming_file *file, uint64_t first, size_t n,
                                     uint64_t *fingerprints, uint32_t *ids);

@@ -1,4 +1,13 @@
-/* neardup/index.h - the live index of sketches: insert, query, delete */
+/*
+ * neardup/index.h - the live index of sketches: insert, query, delete (library neardup)
+ *
+ *     struct nd_index_params params = nd_index_params_default();
+ *     struct nd_index *index = nd_index_new(&params, &err);
+ *     struct nd_candidates found = {0};
+ *
+ *     nd_index_insert(index, &sketch, group, &number, &err);
+ *     nd_index_query(index, &other_sketch, group, &found);
+ */
 #ifndef NEARDUP_INDEX_H
 #define NEARDUP_INDEX_H
 
@@ -11,25 +20,29 @@ extern "C" {
 #endif
 
 /*
- * What the index looks documents up by.  Bands: r rows are the low bytes of r consecutive minima;
- * two documents meet where all r bytes of a band are equal (locality-sensitive hashing, 000
- * section 2.4.1).  Start from nd_index_params_default().
+ * By what the index looks documents up.  Bands: r rows are the low bytes of r consecutive minima;
+ * two documents meet where all r bytes of a band are equal (locality-sensitive hashing: Seshasai
+ * 2009, §2.4.1).  Start from nd_index_params_default().
  */
 struct nd_index_params {
-    unsigned bands;        /* 0: no lookup by minima */
-    unsigned rows;         /* bands * rows <= ND_MINHASH_COUNT */
-    unsigned simhash_bits; /* fingerprints within this many bits meet; ND_NO_SIMHASH: no lookup by
-                              them */
+    /* 0: no look-up by minima. */
+    unsigned bands;
+    /* bands * rows <= ND_MINHASH_COUNT. */
+    unsigned rows;
+    /* Documents meet whose simhashes differ in at most so many bits, up to ND_SIMHASH_BITS_MAX;
+     * ND_NO_SIMHASH: no look-up by simhashes. */
+    unsigned simhash_bits;
 };
 #define ND_NO_SIMHASH 65u
 #define ND_SIMHASH_BITS_MAX 15u
 
-/* One document met: its number and how many of its ND_MINHASH_COUNT minima agree in their low byte.
- */
+/* A document that was found. */
 struct nd_candidate {
     uint32_t number;
-    uint16_t equal;    /* minima whose low bytes agree */
-    uint16_t distance; /* bits in which the simhashes differ */
+    /* How many of its ND_MINHASH_COUNT minima agree in their low bytes. */
+    uint16_t equal;
+    /* In how many bits the simhashes differ. */
+    uint16_t distance;
 };
 
 /* 21 bands of 6 rows, for pairs of resemblance 4/5 and more, and no lookup by simhashes: what
@@ -77,7 +90,7 @@ ND_API enum nd_status nd_index_compact(struct nd_index *index, uint32_t **new_nu
 
 /* A list of candidates that grows; the caller's. Start from zeroes, release with _release. */
 struct nd_candidates {
-    struct nd_candidate *at;
+    struct nd_candidate *items;
     size_t count, capacity;
 };
 ND_API void nd_candidates_release(struct nd_candidates *list);
@@ -101,6 +114,19 @@ ND_API enum nd_status nd_bands_choose(struct nd_ratio threshold, double recall, 
 
 /* The S-curve: the chance that a pair of resemblance j shares a band, 1 - (1 - j^rows)^bands. */
 ND_API double nd_bands_recall(double j, unsigned bands, unsigned rows);
+
+/*
+ * How many of a document's shingles to look up, and how many of them must be in another document,
+ * so that one of which the fraction `threshold` is in the other is found with probability
+ * `recall`: the sample is 128, or up to 1024 for low thresholds.  A document of no more shingles
+ * than that is looked up whole, and found for certain.  ND_EINVAL: as nd_bands_choose.
+ */
+ND_API enum nd_status nd_sample_choose(struct nd_ratio threshold, double recall, unsigned *sample,
+                                       unsigned *min_shared, struct nd_error *err);
+
+/* The S-curve: the chance that at least `min_shared` of `sample` shingles are in a document that has
+ * this fraction of all of them. */
+ND_API double nd_sample_recall(double fraction, unsigned sample, unsigned min_shared);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,15 @@
-/* neardup/input.h - from files to records to documents */
+/*
+ * neardup/input.h - from files to records to documents (library neardup-files)
+ *
+ *     struct nd_input *input = nd_input_open(paths, n, &options, report, NULL, &err);
+ *     struct nd_parser *parser = nd_parser_new(&options, &err);
+ *
+ *     while (nd_input_read(input, 1 << 20, 1000, &batch, &err) == 1) {
+ *         const struct nd_record *r = &batch.records[0]; // … to batch.count - 1
+ *         nd_parser_parse(parser, nd_input_source(input, r->source), r->bytes, &document, NULL,
+ *                         &bad);
+ *     }
+ */
 #ifndef NEARDUP_INPUT_H
 #define NEARDUP_INPUT_H
 
@@ -10,65 +21,101 @@ extern "C" {
 #endif
 
 /*
- * Reading is in two steps.  The first, serial and cheap, decompresses and cuts a stream into
- * records: a line, a CSV row, a file, an archive entry.  The second, in parallel, makes a document
- * of a record, and can be done again later from the same bytes.
+ * Reading has two steps.  The first decompresses a stream and cuts it into records: a line, a CSV
+ * row, a file, an archive entry.  It is serial and cheap.  The second makes a document from a
+ * record.  It runs on several threads, and can be repeated later from the same bytes.
  */
 
 enum nd_format {
     ND_FORMAT_AUTO,
     ND_FORMAT_TEXT,
-    ND_FORMAT_HTML, /* by libxml2, opened at the first page; without it ND_PROBLEM_FAILED */
+    /* Read by libxml2, which is opened for the first page.  Where it is not installed, a page is
+     * reported as ND_PROBLEM_FAILED. */
+    ND_FORMAT_HTML,
     ND_FORMAT_JSONL,
     ND_FORMAT_CSV,
     ND_FORMAT_TSV,
-    /* A message a file, and a file of them (RFC 5322; RFC 4155).  Fields are "text" (the subject
-     * and the body), "body", "id" (the Message-ID) and those of the header, by their names.  They
-     * are read by GMime, which is opened at the first of them.  GLib, which it stands on, ends the
-     * program where memory ends.  So a message has limits (docs/format/input.md), and before GMime
-     * sees it as much is asked of the system, and given back, as GMime takes for it at most: 1 MiB,
-     * 4 bytes for each of the message's, 600 for a line of a header, 4,000 for a part and 200 for a
-     * word in a header; where that is refused, the record is bad.  What remains: other threads may
-     * take the memory in between, and where the system promises more than it has, nobody is asked.
-     * A program that cannot have that sets `no_mail`.  Where GMime or libxml2 is not installed, and
-     * in a build without GMime, such a file is reported as ND_PROBLEM_FAILED. */
+    /*
+     * One message in a file (RFC 5322).  Its fields are "text" (the subject and the body), "body",
+     * "id" (the Message-ID), and the fields of the header by their names.
+     *
+     * Messages are read by GMime, which is opened for the first of them.  Where GMime or libxml2 is
+     * not installed, and in a build without GMime, a message is reported as ND_PROBLEM_FAILED.
+     *
+     * GMime uses GLib, which ends the program when memory runs out.  Messages therefore have limits
+     * (docs/format/input.md).  Before GMime reads one, the library allocates as much memory as
+     * GMime can need for it and frees it again: 1 MiB, 4 bytes for each byte of the message, 600
+     * for a line of a header, 4,000 for a part and 200 for a word in a header.  If that fails, the
+     * record is bad.  The check is not perfect: another thread may take the memory in between, and
+     * a system that overcommits memory does not refuse.  A program that cannot accept this sets
+     * `no_mail`.
+     */
     ND_FORMAT_MAIL,
+    /* Many messages in a file (RFC 4155). */
     ND_FORMAT_MBOX
 };
-enum nd_unit { ND_UNIT_FILE, ND_UNIT_LINE, ND_UNIT_PARAGRAPH }; /* what a record of plain text is */
+#define ND_FORMAT_COUNT (ND_FORMAT_MBOX + 1)
+
+/* The word that options and the manifest use, such as "jsonl". */
+ND_API const char *nd_format_word(enum nd_format format);
+
+/* The name that messages use, such as "JSON Lines". */
+ND_API const char *nd_format_name(enum nd_format format);
+
+/* What a record of plain text is. */
+enum nd_unit { ND_UNIT_FILE, ND_UNIT_LINE, ND_UNIT_PARAGRAPH };
+
+/* What happens to a record without a text: it is bad, or its text is empty. */
 enum nd_missing_text { ND_MISSING_SKIP, ND_MISSING_EMPTY };
-enum nd_text_format { ND_TEXT_PLAIN, ND_TEXT_HTML }; /* what the text of a record with fields is */
+
+/* What the text of a JSON, CSV or TSV record is. */
+enum nd_text_format { ND_TEXT_PLAIN, ND_TEXT_HTML };
 
 /*
- * What becomes of files that are not text: those known by magic bytes (Parquet, WARC, PDF, Office
- * files, images, fonts, executables, databases …), and what would be plain text but has a NUL
- * within its first 8 KiB and no mark of UTF-16.  SKIP: given by name (and on standard input) such a
- * file is ND_PROBLEM_FAILED, with a message that says what to do instead; below directories and in
- * archives it is left out, and counted.  TEXT: it is read like any other.
+ * What happens to files that are not text: files with the magic bytes of a binary format (Parquet,
+ * WARC, PDF, Office files, images, fonts, executables, databases …), and files without a byte order
+ * mark of UTF-16 that have a NUL within their first 8 KiB.
  */
-enum nd_binary { ND_BINARY_SKIP, ND_BINARY_TEXT };
+enum nd_binary {
+    /* A file that was named, or standard input, is reported as ND_PROBLEM_FAILED, with a message
+     * that says what to do instead.  A file below a directory or in an archive is left out and
+     * counted. */
+    ND_BINARY_SKIP,
+    /* It is read like any other file. */
+    ND_BINARY_TEXT
+};
 
-/* Start from nd_input_options_default(); everything pointed to is borrowed for the life of the
- * input. */
+/* How to read.  Start from nd_input_options_default().  Everything that it points to is borrowed
+ * for the life of the input. */
 struct nd_input_options {
     enum nd_format format;
     enum nd_unit unit;
     enum nd_missing_text missing_text;
-    enum nd_text_format text_format; /* of JSON Lines, CSV and TSV */
+    enum nd_text_format text_format;
     enum nd_binary binary;
-    const char *const
-        *text_fields; /* dotted paths; several are joined by a newline; default {"text"} */
+    /* Dotted paths, which may go through arrays ("messages.*.content").  Several texts are joined
+     * by line ends.  Default: {"text"}. */
+    const char *const *text_fields;
     size_t n_text_fields;
-    const char *id_field;      /* dotted path; default "id" */
-    const char *const *fields; /* more fields to extract, in this order, for the caller */
+    /* A dotted path.  Default: "id". */
+    const char *id_field;
+    /* More fields to extract for the caller, in this order. */
+    const char *const *fields;
     size_t n_fields;
-    unsigned char no_mail;  /* mail is not looked for, and what is named as mail is refused */
-    unsigned char markup;   /* of pages, fill document->markup and document->links as well */
-    unsigned char elements; /* of pages, fill document->elements */
-    /* In directories and archives only files that match one of the globs (none: all), and none of
-     * the excludes.  A pattern without '/' is matched with the file's name, one with it with the
-     * path below the directory, or within the archive.  Of an archive below a directory, which has
-     * matched a glob itself, the files need match none. */
+    /* The character encoding of plain text, CSV, TSV and JSON Lines without a byte order mark.
+     * NULL: UTF-8.  A name that the system's iconv knows, of an encoding that contains ASCII.  As
+     * in browsers, ISO-8859-1 means windows-1252.  Pages and mail name their own encoding. */
+    const char *charset;
+    /* 1: do not recognise mail, and refuse files whose name says that they are mail. */
+    unsigned char no_mail;
+    /* 1: of pages, fill document->markup and document->links as well. */
+    unsigned char markup;
+    /* 1: of pages, fill document->elements as well. */
+    unsigned char elements;
+    /* In directories and archives, read only files that match one of the globs (no globs: all) and
+     * none of the excludes.  A pattern without '/' is matched against the name of the file, a
+     * pattern with '/' against the path below the directory or within the archive.  If an archive
+     * below a directory matches a glob itself, its files need not match. */
     const char *const *globs;
     size_t n_globs;
     const char *const *excludes;
@@ -78,11 +125,16 @@ ND_API struct nd_input_options nd_input_options_default(void);
 
 /* How the reading of a file, or of a source, went. */
 enum nd_read_state {
-    ND_READ_OPEN,   /* its end was not reached so far */
-    ND_READ_WHOLE,  /* all of it was read */
-    ND_READ_PARTLY, /* records were cut from it, others are lost: it is damaged or was cut short */
-    ND_READ_FAILED, /* no record could be cut from it */
-    ND_READ_SKIPPED /* it stands below a directory and is not text: left out, and counted */
+    /* Its end has not been reached. */
+    ND_READ_OPEN,
+    /* All of it was read. */
+    ND_READ_WHOLE,
+    /* Some records were read and others are lost: it is damaged or ends too early. */
+    ND_READ_PARTLY,
+    /* No record could be read. */
+    ND_READ_FAILED,
+    /* It is below a directory and is not text: it was left out and counted. */
+    ND_READ_SKIPPED
 };
 
 /*
@@ -92,68 +144,100 @@ enum nd_read_state {
  */
 struct nd_input_file {
     const char *path;
-    uint64_t size;          /* of a regular file when it was found; else 0 */
-    uint64_t device, inode; /* likewise, of the standard input too; inode 0: no regular file */
-    int64_t modified_seconds, modified_nanoseconds; /* likewise: since 1970 */
-    uint64_t bytes;                                 /* stored bytes that were read */
-    uint64_t records;                               /* cut from it, of all its sources */
-    uint64_t bad_records; /* of them, those that were no documents: left to whoever parses them */
+    /* The size of a regular file when it was found, otherwise 0. */
+    uint64_t size;
+    /* Which file it was when it was found; standard input has them too.  inode 0: it is not a
+     * regular file. */
+    uint64_t device, inode;
+    /* When it was last modified, since 1970. */
+    int64_t modified_seconds, modified_nanoseconds;
+    /* How many stored bytes were read. */
+    uint64_t bytes;
+    /* How many records were cut from all its sources. */
+    uint64_t records;
+    /* How many of these were not documents.  Whoever parses them counts. */
+    uint64_t bad_records;
     enum nd_read_state state;
-    int is_found; /* below a directory; it was not given itself */
-    /* What a file that is made of its records would lack, mostly of an archive: "files that are not
-     * read"; NULL: nothing. */
+    /* 1: it was found below a directory; 0: it was given. */
+    int is_found;
+    /* What a file rewritten from its records would lack, mostly an archive: "files that are not
+     * read".  NULL: nothing. */
     const char *lacks_rewritten;
 };
 
-/* A file, standard input, or a file in an archive: what a record is from. */
+/* Where a record is from: a file, standard input, or a file in an archive. */
 struct nd_source {
-    const char *path;  /* as given; below a directory, joined to it; "-": standard input */
-    const char *entry; /* name within the archive, or NULL */
+    /* As given; below a directory, joined to it; "-": standard input. */
+    const char *path;
+    /* The name within the archive, or NULL. */
+    const char *entry;
     enum nd_format format;
-    const char *compression;  /* "gzip", "zstd", "xz", "bzip2", "lz4", "none" */
-    const char *archive;      /* "tar", "zip" or NULL */
-    int is_container;         /* records in it are lines, rows or messages: all but whole files */
-    int is_rereadable;        /* regular and uncompressed: offsets are those of the file */
-    struct nd_view header;    /* CSV and TSV: the header row with its mark, if any, and line end */
-    uint64_t bytes;           /* uncompressed bytes read so far */
-    uint64_t records;         /* cut so far */
-    enum nd_read_state state; /* known at its end */
-    struct nd_input_file *file; /* that it is, or is in; `bad_records` is the caller's to count */
-    uint64_t bytes_hash; /* XXH3 of the file as stored (of a file in an archive: the archive), known
-                            at its end; 0 where it could not be read to its end */
+    /* "gzip", "zstd", "xz", "bzip2", "lz4" or "none". */
+    const char *compression;
+    /* "tar", "zip" or NULL. */
+    const char *archive;
+    /* 1: its records are lines, rows or messages; 0: it is one record. */
+    int is_container;
+    /* 1: it has a byte order mark of Unicode, so that options.charset does not apply. */
+    int is_unicode;
+    /* 1: it is a regular, uncompressed file, so that offsets of records are offsets in the file. */
+    int is_rereadable;
+    /* CSV and TSV: the header row with its byte order mark, if it has one, and its line end. */
+    struct nd_view header;
+    /* How many uncompressed bytes were read so far. */
+    uint64_t bytes;
+    /* How many records were cut so far. */
+    uint64_t records;
+    /* Known at its end. */
+    enum nd_read_state state;
+    /* The file that it is or is in.  The caller counts `bad_records` there. */
+    struct nd_input_file *file;
+    /* XXH3 of the file as stored; of a file in an archive, of the archive.  Known at its end; 0 if
+     * it could not be read to its end. */
+    uint64_t bytes_hash;
 };
 
-/* A record as cut: bytes borrowed from its batch. */
+/* A record.  Its bytes are borrowed from its batch. */
 struct nd_record {
-    struct nd_view bytes; /* the whole record with its line end, readable 64 bytes beyond */
-    uint64_t offset;      /* in the uncompressed source */
-    uint64_t line;        /* first line, from 1; documents that are whole files: 0 */
-    uint32_t source;      /* number of its nd_source */
+    /* The whole record with its line end; 64 more bytes are readable. */
+    struct nd_view bytes;
+    /* Its offset in the uncompressed source. */
+    uint64_t offset;
+    /* The number of its first line, from 1; 0 if the document is a whole file. */
+    uint64_t line;
+    /* The number of its source. */
+    uint32_t source;
 };
 
-/* Something to tell the user; the strings live during the call. */
 enum nd_problem_kind {
-    ND_PROBLEM_WARNING, /* something odd; nothing was lost */
-    ND_PROBLEM_FAILED,  /* a file is absent, cannot be read, is damaged or ends too early: status 2
-                           at the end */
-    ND_PROBLEM_NOTE     /* nothing odd: how many files below directories were left out, and why */
+    /* Something is odd, but nothing was lost. */
+    ND_PROBLEM_WARNING,
+    /* A file is absent, cannot be read, is damaged or ends too early. */
+    ND_PROBLEM_FAILED,
+    /* Nothing is wrong: how many files below directories were left out, and why. */
+    ND_PROBLEM_NOTE
 };
+
+/* Something to tell the user.  The strings live during the call. */
 struct nd_problem {
     enum nd_problem_kind kind;
-    const char *message; /* begins with the file's name, and line where there is one */
+    /* Begins with the name of the file, and the line where there is one. */
+    const char *message;
 };
 
 /*
- * An input.  One thread at a time reads, any one; meanwhile others may do what is said to be safe
- * from any thread.  From inside `report` nd_input_read and nd_input_list are refused (ND_EINVAL),
- * and nd_input_close is put off to the end of the call.  It has no threads, and goes on in a child
- * process, which shares the place in its open file with the parent: only one of them may read.
+ * An input.  Any thread may read, but only one at a time.  Meanwhile other threads may call the
+ * functions that are said to be safe from any thread.  From inside `report`, nd_input_read and
+ * nd_input_list are refused (ND_EINVAL), and nd_input_close takes effect at the end of the call.
+ *
+ * An input has no threads.  It can be used in a child process, which shares the position in the
+ * open file with its parent: only one of the two may read.
  */
 struct nd_input;
 
 /*
- * Open a list of files, directories and "-".  Nothing is read yet.  The paths are copied.  `report`
- * (NULL: nobody is told) is called from nd_input_read, in the thread that calls it.  NULL:
+ * Open a list of files, directories and "-".  Nothing is read yet.  The paths are copied.
+ * nd_input_read calls `report`, unless it is NULL, in the thread that calls nd_input_read.  NULL:
  * ND_EINVAL (no path, no text field), ND_ENOMEM.
  */
 ND_API struct nd_input *
@@ -162,45 +246,47 @@ nd_input_open(const char *const *paths, size_t n_paths, const struct nd_input_op
               struct nd_error *err);
 ND_API void nd_input_close(struct nd_input *input);
 
-/* A batch of records and the memory they stand in.  Start from zeroes; used again and again. */
+/* A batch of records and their memory, which nd_input_read uses again.  Start from zeroes. */
 struct nd_batch {
     struct nd_record *records;
     size_t count;
-    size_t bytes; /* sum of the records' lengths */
+    /* The sum of the lengths of the records. */
+    size_t bytes;
     struct nd_batch_memory *memory;
 };
 ND_API void nd_batch_release(struct nd_batch *batch);
 
 /*
- * The next records: at most about max_bytes (one record at least, whatever its size) and
- * max_records. 1: batch holds some; 0: the end of all inputs; ND_ENOMEM, after which the input can
- * only be closed and this is ND_EINVAL, as it is from inside `report`.  What is wrong with a file
- * is no failure: it goes to `report`, and the next one is read.
+ * Read the next records: at most about max_bytes, but at least one record, and at most max_records.
+ *
+ * 1: the batch holds some.  0: all inputs are at their end.  ND_ENOMEM: the input can only be closed
+ * from now on.  ND_EINVAL: the input failed before, or the call came from inside `report`.  A file
+ * that cannot be read is not a failure: `report` is told, and the next file is read.
  */
 ND_API int nd_input_read(struct nd_input *input, size_t max_bytes, size_t max_records,
                          struct nd_batch *batch, struct nd_error *err);
 
 /*
- * What is known of the sources met so far.  A source stays where it is until nd_input_close;
- * `bytes`, `records`, `state` and `bytes_hash` change in nd_input_read, the rest stands before the
- * first record of the source is given out.  So other threads may use the sources of records that
- * they have.  NULL: there is no such source.
+ * The sources met so far, and how many they are.  A source stays where it is until nd_input_close.
+ * nd_input_read changes its `bytes`, `records`, `state` and `bytes_hash`; the other members are set
+ * before the first record of the source is given out, so that other threads may use the source of
+ * a record that they have.  NULL: there is no such source.
  */
 ND_API size_t nd_input_sources(const struct nd_input *input);
 ND_API const struct nd_source *nd_input_source(const struct nd_input *input, uint32_t number);
 
-/* Find the files that will be read now, and not in the first nd_input_read.  ND_ENOMEM, after which
- * the input can only be closed. */
+/* Find the files to read now, instead of in the first nd_input_read.  ND_ENOMEM: the input can only
+ * be closed from now on. */
 ND_API enum nd_status nd_input_list(struct nd_input *input, struct nd_error *err);
 
-/* The files that are read, in their order; none before the first nd_input_read or nd_input_list.  A
- * file stays where it is until nd_input_close.  NULL: there is no such file. */
+/* The files to read, in order, and how many they are: 0 before the first nd_input_read or
+ * nd_input_list.  A file stays where it is until nd_input_close.  NULL: there is no such file. */
 ND_API size_t nd_input_files(const struct nd_input *input);
 ND_API struct nd_input_file *nd_input_file(const struct nd_input *input, size_t number);
 
 /*
- * Bytes of stored input consumed, and in total where it is known (else 0): for a progress bar. Safe
- * from any thread.
+ * How many bytes of the stored input were read, and how many there are in all (0: not known), for a
+ * progress bar.  Safe from any thread.
  */
 ND_API void nd_input_progress(const struct nd_input *input, uint64_t *done, uint64_t *total);
 
@@ -213,33 +299,37 @@ ND_API enum nd_status nd_input_reread(const struct nd_input *input, uint32_t sou
                                       uint64_t offset, size_t len, char **bytes, size_t *capacity,
                                       struct nd_error *err);
 
-/* Makes documents of records: the working memory of one thread. */
+/* Makes documents from records: the working memory of one thread. */
 struct nd_parser;
 
-/* At most 64 fields in all, id and text among them: else ND_EINVAL; or ND_ENOMEM. */
+/* A parser for these options.  NULL: ND_EINVAL (more than 64 fields in all, the id and the texts
+ * included), ND_ENOMEM. */
 ND_API struct nd_parser *nd_parser_new(const struct nd_input_options *options,
                                        struct nd_error *err);
 ND_API void nd_parser_free(struct nd_parser *parser);
 
-/* Why a record is none: "text is null", "line is no JSON record: …"; where a record of JSON Lines
- * has no text, also which fields it has, and which one probably holds it. */
+/* Why a record is not a document: "text is null", "not a JSON object: …".  If a record of JSON Lines
+ * has no text, the reason lists its fields and the one that probably holds the text. */
 struct nd_bad_record {
     char reason[320];
 };
 
 /*
- * Parse one record: all of its bytes, with 64 readable beyond.  1: *document is filled; its views
- * lie in the record's bytes or in the parser, valid until the former go or nd_parser_reset; 0: the
- * record is bad and *bad says why; < 0: ND_ENOMEM.  *repaired (NULL allowed) is increased by the
- * invalid UTF-8 sequences that were replaced in a good record.  Fields asked for stand in
- * document->fields in the order of the options, with value.data NULL where absent or null; numbers,
- * true, false, arrays and objects are their own JSON.
+ * Parse one record: all of its bytes, behind which 64 more are readable.
+ *
+ * 1: *document is filled.  It points into the bytes of the record and into the parser, and is valid
+ * until the former go or nd_parser_reset is called.  0: the record is bad, and *bad says why.
+ * ND_ENOMEM.  In a good record, *repaired (NULL allowed) is increased by the number of invalid
+ * UTF-8 sequences that were replaced.
+ *
+ * document->fields has the fields that the options name, in their order.  value.data is NULL where
+ * a field is absent or null; numbers, true, false, arrays and objects are given as JSON.
  */
 ND_API int nd_parser_parse(struct nd_parser *parser, const struct nd_source *source,
                            struct nd_view record, struct nd_document *document, uint64_t *repaired,
                            struct nd_bad_record *bad);
 
-/* Forget all documents parsed since the last reset; keeps the memory. */
+/* Forget all documents parsed since the last reset, and keep the memory for the next ones. */
 ND_API void nd_parser_reset(struct nd_parser *parser);
 
 #ifdef __cplusplus

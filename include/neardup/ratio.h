@@ -1,4 +1,11 @@
-/* neardup/ratio.h - exact ratios such as the threshold 4/5 */
+/*
+ * neardup/ratio.h - exact ratios such as the threshold 4/5 (library neardup)
+ *
+ *     struct nd_ratio threshold;
+ *
+ *     if (nd_ratio_parse("0.8", 3, &threshold, &err) == ND_OK)
+ *         printf("%u/%u\n", threshold.p, threshold.q); // 4/5
+ */
 #ifndef NEARDUP_RATIO_H
 #define NEARDUP_RATIO_H
 
@@ -10,9 +17,12 @@ extern "C" {
 #endif
 
 /*
- * Read "0.8", ".85", "1" or "4/5" as the ratio it names, in lowest terms: 4/5, 17/20, 1/1, 4/5.
- * At most 10 digits, and 9 after the point, so that no digit is lost.  ND_EINVAL: anything else,
- * and what does not fit; *out is not touched.
+ * Read a ratio, as a decimal or as a fraction, and reduce it to lowest terms: "0.8" and "4/5" give
+ * 4/5, ".85" gives 17/20, "1" gives 1/1.
+ *
+ * A decimal has at most 10 digits, 9 of them after the point.  No digit is rounded: a ratio that
+ * needs a number above 2^32 - 1 in lowest terms is refused.  ND_EINVAL: that, or any other text;
+ * *out is unchanged.
  */
 ND_API enum nd_status nd_ratio_parse(const char *text, size_t len, struct nd_ratio *out,
                                      struct nd_error *err);

@@ -1,4 +1,15 @@
-/* neardup/run.h - whole runs over files: deduplicate, list pairs, explain, show sketches */
+/*
+ * neardup/run.h - deduplicate files: what every run over files is told, and what it tells
+ *
+ * The library is libneardup-files.
+ *
+ *     struct nd_run_options *options = nd_run_options_new(&err);
+ *
+ *     nd_run_options_set_recipe(options, recipe);
+ *     nd_run_options_set(options, "path", "in.jsonl", &err);
+ *     nd_run_options_set(options, "output", "kept.jsonl", &err);
+ *     status = nd_run_dedup(options, NULL, &summary, &err);
+ */
 #ifndef NEARDUP_RUN_H
 #define NEARDUP_RUN_H
 
@@ -13,64 +24,119 @@ extern "C" {
 #endif
 
 /*
- * Everything that `neardup dedup` can be told.  Start from nd_run_options_default().  All strings
- * are borrowed for the duration of the run.  An output named "-" is the standard output, as is
- * `output` where it is NULL; one whose name ends in .gz, .zst, .xz, .bz2 or .lz4 is compressed.
+ * What a run over files can be told, other than its recipe.  A caller sets it by the names of the
+ * options of `neardup dedup`, with the same values.
+ *
+ * Input (nd_input_options in input.h says more):
+ *   path           a file, a folder or "-"; each call adds one
+ *   format, unit, missing-text, text-format, binary, charset, id-field
+ *   text-field     where the text is; each call adds a field, the first one in place of "text"
+ *   glob, exclude  each call adds a pattern
+ *   no-mail        (a flag)
+ *   strict         (a flag) stop at the first bad record or failing file, and publish nothing
+ *   max-bad        "5%", "1/20" or "0.05": if more than this share of all records, or of those of
+ *                  an input that is replaced, is bad, nothing is published
+ *                  (docs/format/outputs.md).  Not set: 1/20 of all, or one record of few; and none
+ *                  of an input that is replaced
+ *   also-read      a file behind this run, such as the recipe's, which no output may replace; each
+ *                  call adds one
+ * Which documents are compared, and kept:
+ *   within         a field: only documents in which it has the same value are compared
+ *   prefer         "FIELD=A,B,C": documents with an earlier value are kept, before any other keep
+ *                  policy
+ *   never          "FIELD=A,B,C": documents in which the field has one of these values are
+ *                  duplicates of no document, not of equal ones either: they are kept, and nothing
+ *                  is removed for them.  nd_run_filter leaves such prototypes out.  Each call adds
+ *   df-auto        a df table that is counted from the inputs themselves, before anything else is
+ *                  done with them, for those signatures of the recipe that need a table.  It is
+ *                  published under this name with the other outputs.  A table that has this name
+ *                  already must be the same, and stays
+ * Outputs ("-" is the standard output; a name that ends in .gz, .zst, .xz, .bz2 or .lz4 is
+ * compressed):
+ *   output         the survivors: records, or the list of the paths kept; not set: "-"
+ *   output-dir     in place of `output`: every input under its relative path in this folder
+ *   copy-to        in place of `output`: documents that are files are copied into this folder …
+ *   link-to        … or linked there, by a hard link where that can be, else by a symbolic one
+ *   removed        nd_run_dedup: the records that do not survive, written as `output` is
+ *   manifest       JSON Lines: what was removed, and why
+ *   clusters       TSV: the id of every document, and the id of the kept one of its cluster
+ *   summary        JSON: the numbers of struct nd_run_summary
+ *   annotate       (a flag) nd_run_dedup: write all records, each with what it duplicates added
+ *   dry-run        (a flag) write only the summary
+ *   null           (a flag) in a list of paths each ends in a NUL, not in a line end
+ * Resources:
+ *   threads        1 to 1024; not set: all processors
+ *   pin-threads    (a flag) as in struct nd_dedup_options
+ *   tmp            the folder for what cannot be read again from the inputs
+ *
+ * Options are used by one thread while they are changed, and by any number of runs while they are
+ * not.
  */
-struct nd_run_options {
-    struct nd_recipe recipe;       /* method, threshold, keep policy … */
-    struct nd_input_options input; /* `fields` is the run's own: leave it empty */
-    const char *const *paths;      /* files, directories, "-" */
-    size_t n_paths;
+struct nd_run_options;
 
-    const char *within;        /* field: only documents in which it is equal are compared */
-    const char *site;          /* nd_run_pairs: field with an address; pairs of one host are told */
-    const char *prefer_field;  /* field: documents with an earlier value of `prefer` are kept */
-    const char *const *prefer; /* before any other keep policy */
-    size_t n_prefer;
+/* New options, none of them set, and no recipe.  NULL: ND_ENOMEM.  To be freed. */
+ND_API struct nd_run_options *nd_run_options_new(struct nd_error *err);
+/* NULL is allowed. */
+ND_API void nd_run_options_free(struct nd_run_options *options);
 
-    const char *output;       /* survivors: records, or the list of the paths kept */
-    const char *output_dir;   /* instead: every input under its relative path in this folder */
-    const char *copy_to;      /* instead: documents that are files are copied into this folder */
-    const char *link_to;      /* instead: they are linked (hard, else symbolic) */
-    const char *removed;      /* nd_run_dedup: the records that do not survive, as `output` */
-    const char *manifest;     /* JSON Lines: what was removed, and why */
-    const char *clusters;     /* TSV: id, id of the kept one; every document */
-    const char *summary;      /* JSON */
-    const char *tmp;          /* folder for what cannot be read again */
-    unsigned char strict;     /* stop at the first bad record or failing file, publish nothing */
-    unsigned char dry_run;    /* write only the summary */
-    unsigned char null_paths; /* a list of paths: each ends in a NUL, not in a line end */
+/*
+ * Set one option, or add to it where each call adds.  The value is copied.  A flag takes "yes",
+ * "no", or NULL for "yes".  ND_EINVAL: there is no such key, and the message names the nearest; or
+ * the value is none that it takes; ND_ENOMEM.  On failure the options are unchanged.
+ */
+ND_API enum nd_status nd_run_options_set(struct nd_run_options *options, const char *key,
+                                         const char *value, struct nd_error *err);
 
-    /* Of all records, and of those of each input that is replaced, at most so many are bad: else
-     * nothing is published (docs/format/outputs.md).  Zeroes: 1/20 (one at any rate), and none of
-     * an input that is replaced. */
-    struct nd_ratio max_bad;
-    const char *const *also_read; /* other files behind this run, such as the recipe's: no output */
-    size_t n_also_read;
-};
-ND_API struct nd_run_options nd_run_options_default(void);
+/* Make it as if the option had never been set.  A key that does not exist is ignored. */
+ND_API void nd_run_options_clear(struct nd_run_options *options, const char *key);
 
+/*
+ * The value of an option as it was set, or else its default; of one to which each call adds, the
+ * i-th value.  Borrowed until the options are freed.  NULL: it has no value, or no more than i;
+ * there is no such key.
+ */
+ND_API const char *nd_run_options_get(const struct nd_run_options *options, const char *key,
+                                      size_t i);
+
+/* Give the run its recipe: method, threshold, keep policy …  It is borrowed: it outlives the runs.
+ */
+ND_API void nd_run_options_set_recipe(struct nd_run_options *options,
+                                      const struct nd_recipe *recipe);
+
+/* How the inputs are read, for nd_input_open.  Borrowed until the options are changed. */
+ND_API const struct nd_input_options *nd_run_options_input(const struct nd_run_options *options);
+
+/* How far a run is. */
 struct nd_run_progress {
     uint64_t documents;
-    uint64_t bytes_done, bytes_total; /* of the stored input; total 0: not known */
-    unsigned pass, passes;            /* from 1; each pass goes over all documents */
-    uint64_t pass_done, pass_total;   /* documents of this pass; total 0: by bytes, as above */
+    /* Of the stored input; bytes_total 0: not known. */
+    uint64_t bytes_done, bytes_total;
+    /* Of the records that these bytes of the input held. */
+    uint64_t bytes_unpacked;
+    /* From 1; each pass goes over all documents. */
+    unsigned pass, passes;
+    /* Documents of this pass; pass_total 0: the pass is measured in bytes, as above. */
+    uint64_t pass_done, pass_total;
     double seconds;
 };
 
-/* What happens meanwhile; each may be NULL.  All are called from the thread that runs. */
+/*
+ * Functions that a run calls while it works; each may be NULL.  All are called by the thread that
+ * started the run, whatever the number of threads.
+ */
 struct nd_run_events {
     void *context;
+    /* A problem with an input: what failed, was skipped, or is worth a warning. */
     void (*problem)(void *context, const struct nd_problem *problem);
-    /* place: "file:line", "file!entry" or "file". */
+    /* A record that is no document.  place: "file:line", "file!entry" or "file". */
     void (*bad_record)(void *context, const char *place, const char *reason);
-    /* Once a batch of 2 MB or so.  Not 0: stop with ND_ECANCELLED. */
+    /* Progress, at most once a batch.  A result other than 0 stops the run: ND_ECANCELLED. */
     int (*progress)(void *context, const struct nd_run_progress *progress);
 };
 
 #define ND_RUN_LARGEST 10
 #define ND_RUN_KINDS 24
+#define ND_RUN_STEPS 21       /* from 0 to 1 by 1/20 */
 #define ND_RUN_UNRELATED 0.05 /* resemblance of documents that share common phrases only */
 
 /* Files that were taken for the same thing. */
@@ -88,98 +154,108 @@ struct nd_run_cluster {
     uint64_t documents;
 };
 
+/* A step of a histogram: what measures so much or more, and less than the step before it. */
+struct nd_run_step {
+    double from;
+    uint64_t documents;
+};
+
+/* What a run did. */
 struct nd_run_summary {
     uint64_t documents, kept, removed, identical_bytes, identical_tokens, near;
-    uint64_t clusters; /* kept documents that stand for at least one other */
+    /* Kept documents that stand for at least one other. */
+    uint64_t clusters;
     uint64_t bad_records, repaired, short_documents, empty_documents, cut_documents;
-    uint64_t
-        unsigned_documents; /* kept, or all of pairs: those whose signatures are all rejected */
-    uint64_t double_ids, ids_remembered; /* where fewer than all: see ids_full */
+    /* Kept documents, or all where pairs are listed, whose signatures are all rejected. */
+    uint64_t unsigned_documents;
+    /* Documents of `never`. */
+    uint64_t never_documents;
+    /* Documents with an id that another has; a lower bound where ids_full, since only so many ids
+     * were remembered. */
+    uint64_t double_ids, ids_remembered;
     int ids_full;
     uint64_t failed_inputs, warnings;
-    uint64_t left_out; /* bad records, but for those that max_bad allows */
-    uint64_t bytes;    /* uncompressed */
-    uint64_t checks, candidates, index_bytes, spool_bytes, peak_bytes;
-    uint64_t crowded_documents, crowded_keys; /* see nd_dedup_stats */
+    /* Bad records, except those that max_bad allows. */
+    uint64_t left_out;
+    /* Bytes of the records, uncompressed. */
+    uint64_t bytes;
+    /* Candidates that were compared exactly; 0 where nothing is verified. */
+    uint64_t checks;
+    /* index_bytes: reserved, used or not. */
+    uint64_t candidates, index_bytes, spool_bytes, peak_bytes;
+    /* As in struct nd_dedup_stats. */
+    uint64_t crowded_documents, crowded_keys;
     double seconds;
     unsigned threads, bands, rows;
-    double unrelated; /* expected candidates a document, were all others unrelated to it */
-    int is_verified;  /* 0: recipe says verify = none */
-    uint64_t pairs;   /* nd_run_pairs only */
+    /* nd_sample_choose, where samples are looked up; else 0. */
+    unsigned sample, sample_least;
+    /* "resemblance", "containment" or "cosine": what nd_run_recall is a function of. */
+    const char *curve_of;
+    /* Expected candidates a document, if all others were unrelated to it. */
+    double unrelated;
+    /* 0: the recipe says verify = none. */
+    int is_verified;
+    /* nd_run_pairs: pairs, and near misses that are listed beside them.  It keeps and removes
+     * nothing: where lists_pairs, `kept`, `removed` and what they are divided into are 0. */
+    uint64_t near_misses;
+    uint64_t pairs;
+    int lists_pairs;
+    /* Removed documents are written too, marked as duplicates. */
+    int annotates;
+    /*
+     * nd_run_dedup, where something is verified: removed documents that are near by the measure that
+     * decided, from the step of 1 (exactly 1) down to that of the threshold.  With components it is
+     * the measure of the document and the neighbour that it was compared with.  measured_by:
+     * "resemblance", "containment", "cosine" …; NULL: there are no steps.
+     */
+    const char *measured_by;
+    struct nd_run_step measured[ND_RUN_STEPS];
+    size_t n_measured;
     struct nd_run_cluster largest[ND_RUN_LARGEST];
     size_t n_largest;
     struct nd_run_kind kinds[ND_RUN_KINDS];
     size_t n_kinds;
-    uint64_t other_sources; /* of kinds beyond these */
-    int partly_published;   /* the run failed when some outputs had got their names already */
-    int wrote_in_place;     /* something went to a pipe or a device, and cannot be taken back */
+    /* Sources of kinds beyond these. */
+    uint64_t other_sources;
+    /* The run failed when some outputs had got their names already. */
+    int partly_published;
+    /* Something went to a pipe or a device, and cannot be taken back. */
+    int wrote_in_place;
 };
 
+/* The chance that a pair becomes a candidate, if its s->curve_of is x; 0 where neither bands nor
+ * samples choose the candidates. */
+ND_API double nd_run_recall(const struct nd_run_summary *s, double x);
+
 /*
- * Deduplicate.  On failure nothing is published: no output that has a name appears or changes (what
- * went to a pipe or a device is gone), unless it is the last step that fails, giving the outputs
- * their names: summary->partly_published then says so.  ND_OK with summary->failed_inputs or
- * summary->left_out > 0: outputs are published, but some inputs or records were left out.
- * ND_EINVAL (an output is what the run reads, among others), ND_EINPUT (strict; no record could be
- * read; more bad records than max_bad; an empty result would replace a file; CSV headers that
- * differ; documents mixed with records), ND_EIO, ND_ECHANGED (an input was: it is not replaced),
- * ND_ENOMEM, ND_ECANCELLED.
+ * Deduplicate.
+ *
+ * On failure nothing is published: no output that has a name appears or changes (what went to a pipe
+ * or a device is gone).  The exception is a failure of the last step, which gives the outputs their
+ * names: summary->partly_published then says so.
+ *
+ * ND_OK: the outputs are published; with summary->failed_inputs or summary->left_out some inputs or
+ *   records were left out.
+ * ND_EINVAL: the options do not fit together; an output is a file that the run reads.
+ * ND_EINPUT: the run is strict and met a problem; no record could be read; more bad records than
+ *   max_bad; an empty result would replace a file; CSV headers differ; documents are mixed with
+ *   records.
+ * ND_ECHANGED: an input changed, and is not replaced.
+ * ND_EIO, ND_ENOMEM, ND_ECANCELLED.
  */
 ND_API enum nd_status nd_run_dedup(const struct nd_run_options *options,
                                    const struct nd_run_events *events,
                                    struct nd_run_summary *summary, struct nd_error *err);
 
 /*
- * Every verified pair, one TSV line each, to options->output: id and id (the earlier first),
- * resemblance, shared, union; with options->site a column more, "same" or "other": the host.
+ * What a document is called: the record's id, or its place where it has none, and its place.  The
+ * bytes as they are, with a zero behind them: who shows them escapes what could steer a terminal.
  */
-ND_API enum nd_status nd_run_pairs(const struct nd_run_options *options,
-                                   const struct nd_run_events *events,
-                                   struct nd_run_summary *summary, struct nd_error *err);
-
-/* The sketches of every document, one JSON object a line, to options->output. */
-ND_API enum nd_status nd_run_sketch(const struct nd_run_options *options,
-                                    const struct nd_run_events *events,
-                                    struct nd_run_summary *summary, struct nd_error *err);
-
-/* A distinct term of a document as it stands in the text, and how often in each of the two. */
-struct nd_term {
-    char *text; /* UTF-8, zero-terminated */
-    uint64_t in_a, in_b;
+struct nd_document_name {
+    char *id, *at;
+    size_t id_len, at_len;
+    enum nd_id_kind id_kind; /* ND_ID_RAW: in JSON it stands without quotes */
 };
-
-/* Two documents beside each other. */
-struct nd_explanation {
-    char *id[2]; /* as printed: the record's id or its place */
-    char *at[2];
-    uint64_t bytes[2], tokens[2];
-    struct nd_overlap overlap; /* of their shingles */
-    unsigned distance;         /* Hamming, of the simhashes */
-    unsigned equal_minima;     /* of ND_MINHASH_COUNT */
-    struct {
-        char name[ND_METHOD_NAME_MAX + 1];
-        struct nd_agreement agreement; /* a = b = 0: one of them is rejected */
-    } signature[ND_METHOD_SIGNATURES];
-    unsigned n_signatures;
-    enum nd_identical identical;
-    int is_short[2];
-    unsigned bands, rows;
-    double band_chance; /* that a pair of this resemblance is looked at; -1: not by bands */
-    int is_duplicate;
-    char why[384];
-    struct nd_term *terms; /* shared first, then only in a, then only in b; each by first place */
-    size_t n_shared, n_only_a, n_only_b;
-};
-ND_API void nd_explanation_release(struct nd_explanation *e);
-
-/*
- * Explain two documents.  With no options->paths, a and b are files that hold one document each;
- * else the first documents of the corpus with these ids.  ND_EINPUT: not found, or a file holds
- * another number of documents.
- */
-ND_API enum nd_status nd_run_explain(const struct nd_run_options *options, const char *a,
-                                     const char *b, const struct nd_run_events *events,
-                                     struct nd_explanation *out, struct nd_error *err);
 
 /*
  * Remove the temporary files of all runs in this process.  Safe in a signal handler, after which

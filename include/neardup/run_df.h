@@ -1,4 +1,13 @@
-/* neardup/run_df.h - whole runs over files for df tables: build, find the factor of a threshold */
+/*
+ * neardup/run_df.h - runs over files for df tables: count one, and find the factor of a threshold
+ *
+ * The library is libneardup-files.
+ *
+ *     nd_run_options_set_recipe(options, recipe);
+ *     nd_run_options_set(options, "path", "in.jsonl", &err);
+ *     nd_run_options_set(options, "output", "words.df", &err);
+ *     status = nd_run_df_build(options, &(struct nd_run_df_options){0}, NULL, &summary, &err);
+ */
 #ifndef NEARDUP_RUN_DF_H
 #define NEARDUP_RUN_DF_H
 
@@ -9,49 +18,64 @@ extern "C" {
 #endif
 
 /*
- * Which features of options->recipe: "terms"; "sketch", the shingles of its [sketch] section; the
- * name of one of its signatures; NULL: its first signature, or terms where it has none.
- * *weights, where not NULL, becomes that signature's, or the default.  ND_EINVAL: there is none of
- * that name.
+ * The features that `which` names: "terms"; "sketch", the shingles of the recipe's [sketch] section;
+ * the name of one of its signatures; NULL: its first signature, or terms where it has none.
+ * *weights, where not NULL, becomes that signature's, or the default.  ND_EINVAL: there is no such
+ * signature.
  */
 ND_API enum nd_status nd_run_df_features(const struct nd_recipe *recipe, const char *which,
                                          struct nd_feature_params *features,
                                          struct nd_weight_params *weights, struct nd_error *err);
 
+/* How to count.  Zeroes are the defaults. */
 struct nd_run_df_options {
-    const char *features;  /* as above */
-    uint64_t memory_bytes; /* of all threads; 0: 256 MB */
+    /* Which features, as nd_run_df_features takes them. */
+    const char *features;
+    /* Of all threads; 0: 256 MB. */
+    uint64_t memory_bytes;
+    /* The table holds the texts of the features too. */
     unsigned char keep_texts;
 };
 
 /*
- * Count the features of all documents and write the table to options->output, a file; spilled runs
- * go to options->tmp.  ND_EINVAL; ND_EINPUT (no document, or strict), ND_EIO, ND_ENOMEM,
- * ND_ECANCELLED: no table is written.  ND_OK with summary->failed_inputs > 0: some inputs were left
- * out of it.
+ * Count the features of all documents, and write the table to the output, which must be a file.
+ * Runs that do not fit into memory are spilled to the folder tmp.
+ *
+ * ND_OK: the table is written; with summary->failed_inputs some inputs were left out of it.  On
+ * failure no table is written.  ND_EINVAL; ND_EINPUT: there is no document, or the run is strict and
+ * met a problem; ND_EIO, ND_ENOMEM, ND_ECANCELLED.
  */
 ND_API enum nd_status nd_run_df_build(const struct nd_run_options *options,
                                       const struct nd_run_df_options *df,
                                       const struct nd_run_events *events,
                                       struct nd_run_summary *summary, struct nd_error *err);
 
+/* What to find, and what was found. */
 struct nd_run_df_calibration {
-    const char *features; /* as above */
-    double drop;          /* share of the features that should weigh less: 0 < drop < 1 */
-    unsigned sample;      /* documents; 0: 500 (000 s. 6.4.3) */
-    /* Out. */
-    uint64_t documents; /* in the sample */
+    /* In: which features, as nd_run_df_features takes them. */
+    const char *features;
+    /* In: the fraction of the features that should weigh less, above 0 and below 1. */
+    double drop;
+    /* In: documents in the sample; 0: 500 (Seshasai 2009, §6.4.3). */
+    unsigned sample;
+
+    /* Out: documents that were in the sample, and their features. */
+    uint64_t documents;
     uint64_t n_features;
-    double factor;  /* of the greatest weight: `low` or `high` */
-    double dropped; /* the mean share that it drops */
+    /* Out: the factor of the greatest weight, for the keys `low` and `high`. */
+    double factor;
+    /* Out: the mean fraction that it drops. */
+    double dropped;
 };
 
 /*
- * Find the factor of the greatest weight below which a share of a document's features lies, on the
- * mean of a sample (less, where so many share the greatest weight that no factor drops it): the
- * documents whose texts have the least XXH3, equal texts once.  The recipe's own thresholds are
- * off.  ND_EINVAL, ND_EINPUT (no document with a weight, a damaged table, or strict), ND_EIO,
- * ND_ENOMEM, ND_ECANCELLED.
+ * Find the factor of the greatest weight below which a fraction of a document's features lies, on
+ * the mean of a sample.  It is less where so many features have the greatest weight that no factor
+ * drops them.  The sample is the documents whose texts have the least XXH3, equal texts once; the
+ * recipe's own thresholds are off.
+ *
+ * ND_EINVAL; ND_EINPUT: no document has a weight, the table is damaged, or the run is strict and met
+ * a problem; ND_EIO, ND_ENOMEM, ND_ECANCELLED.
  */
 ND_API enum nd_status nd_run_df_calibrate(const struct nd_run_options *options, const char *table,
                                           const struct nd_run_events *events,

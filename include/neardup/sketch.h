@@ -1,4 +1,13 @@
-/* neardup/sketch.h - from a text to its sketch (docs/format/sketch.md) */
+/* neardup/sketch.h - from a text to its sketch (docs/format/sketch.md)
+ *
+ * Library: neardup.
+ *
+ *     struct nd_sketch_params params = nd_sketch_params_default();
+ *     struct nd_sketcher *s = nd_sketcher_new(&params, &err);
+ *
+ *     if (s && nd_sketcher_run(s, text, len, ND_SKETCH_ALL, &sketch) == ND_OK)
+ *         printf("%016" PRIx64 "\n", sketch.simhash);
+ */
 #ifndef NEARDUP_SKETCH_H
 #define NEARDUP_SKETCH_H
 
@@ -9,34 +18,43 @@
 extern "C" {
 #endif
 
-#define ND_MINHASH_COUNT 128 /* minima of a sketch (001, "min-wise permutations") */
-#define ND_SHINGLE_MAX 32    /* greatest w */
+/* The number of minima of a sketch (Broder 1997, "min-wise permutations"). */
+#define ND_MINHASH_COUNT 128
+/* The greatest number of tokens of a shingle. */
+#define ND_SHINGLE_MAX 32
 
+/* What a shingle is made of. */
 enum nd_shingle_unit {
-    ND_SHINGLE_WORDS,      /* w consecutive tokens */
-    ND_SHINGLE_CHARACTERS, /* w consecutive code points of the normalised text */
+    /* w consecutive tokens */
+    ND_SHINGLE_WORDS,
+    /* w consecutive code points of the normalised text */
+    ND_SHINGLE_CHARACTERS,
 };
 
-/* What the sketch half of a recipe says so far. */
+/* Which shingles a sketch is made of; w is 1 … ND_SHINGLE_MAX. */
 struct nd_sketch_params {
     enum nd_shingle_unit unit;
-    unsigned w; /* 1 … ND_SHINGLE_MAX */
+    unsigned w;
 };
 
 /* The default: word 3-shingles. */
 ND_API struct nd_sketch_params nd_sketch_params_default(void);
 
-/*
- * What a recipe makes of one document.  `shingle` lists the distinct 64-bit shingle hashes in the
- * order of their first occurrence; it is borrowed from the sketcher until its next text.
- */
+/* The sketch of one document. */
 struct nd_sketch {
-    uint64_t n_tokens;       /* tokens, or code points for character shingles */
-    uint64_t n_shingles;     /* distinct */
-    const uint64_t *shingle; /* n_shingles of them */
-    uint64_t identity;       /* hash of the token sequence; 0 tokens: 0 */
-    uint64_t simhash;        /* 64 bits over the distinct shingles, weight 1 (002 section 2) */
-    uint32_t minhash[ND_MINHASH_COUNT]; /* minima; all UINT32_MAX where there are no shingles */
+    /* Tokens of the text; of character shingles its code points. */
+    uint64_t n_tokens;
+    /* Distinct shingles. */
+    uint64_t n_shingles;
+    /* The hash of each distinct shingle, in the order of their first occurrence; borrowed from the
+     * sketcher until its next text. */
+    const uint64_t *shingle;
+    /* The hash of the sequence of tokens; 0 where there are none. */
+    uint64_t identity;
+    /* 64 bits over the distinct shingles, each of weight 1 (Manku 2007, §2). */
+    uint64_t simhash;
+    /* The minima; all UINT32_MAX where there are no shingles. */
+    uint32_t minhash[ND_MINHASH_COUNT];
 };
 
 /* The parts of a sketch that cost time of their own; the others are always made. */
@@ -46,10 +64,8 @@ enum nd_sketch_parts {
     ND_SKETCH_ALL = 3,
 };
 
-/*
- * The working memory of one thread: 200 KB, and 24 to 44 bytes a distinct shingle of the largest
- * text.
- */
+/* A sketcher: the working memory of one thread, 200 KB and 24 to 44 bytes for each distinct shingle
+ * of the largest text. */
 struct nd_sketcher;
 
 /* NULL and *err filled: ND_EINVAL (w or unit out of range), ND_ENOMEM. */
@@ -63,19 +79,20 @@ ND_API enum nd_status nd_sketcher_run(struct nd_sketcher *s, const char *text, s
                                       unsigned parts, struct nd_sketch *out);
 
 /*
- * The same in two steps, for who may stop after the first.  nd_sketcher_read makes n_tokens,
- * identity and the distinct shingles, and leaves simhash and minhash as those of an empty text;
- * it returns what nd_sketcher_run does.  nd_sketch_finish adds the parts asked for, from the
- * shingles of any sketch in hand; safe from any thread.
+ * The first of two steps, for a caller that may stop after it: n_tokens, identity and the distinct
+ * shingles; simhash and minhash stay those of an empty text.  It returns what nd_sketcher_run does.
  */
 ND_API enum nd_status nd_sketcher_read(struct nd_sketcher *s, const char *text, size_t len,
                                        struct nd_sketch *out);
+
+/* The second step: add these parts, from the shingles of the sketch.  Any thread may do it. */
 ND_API void nd_sketch_finish(struct nd_sketch *sketch, unsigned parts);
 
-/* Number of equal minima of two sketches / ND_MINHASH_COUNT estimates their resemblance. */
+/* The number of equal minima of two sketches; divided by ND_MINHASH_COUNT it estimates their
+ * resemblance. */
 ND_API unsigned nd_minhash_equal(const uint32_t *a, const uint32_t *b);
 
-/* How many shingles are in both, of two lists of distinct ones.  ND_ENOMEM. */
+/* How many shingles are in both of two lists of distinct shingles.  ND_ENOMEM. */
 ND_API enum nd_status nd_shingles_overlap(const uint64_t *a, size_t n_a, const uint64_t *b,
                                           size_t n_b, struct nd_overlap *out);
 

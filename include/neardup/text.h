@@ -1,4 +1,13 @@
-/* neardup/text.h - from bytes to normalised text and tokens (docs/format/text.md) */
+/* neardup/text.h - from bytes to normalised text and tokens (docs/format/text.md)
+ *
+ * Library: neardup.
+ *
+ *     struct nd_tokeniser *t = nd_tokeniser_new();
+ *
+ *     nd_tokeniser_start(t, text, len);
+ *     while ((status = nd_tokeniser_next(t, &hash, &count)) == 1)
+ *         use(hash, count);
+ */
 #ifndef NEARDUP_TEXT_H
 #define NEARDUP_TEXT_H
 
@@ -12,54 +21,64 @@ extern "C" {
 /* The version of the Unicode tables, "15.0". */
 ND_API const char *nd_unicode_version(void);
 
-/*
- * Bytes to valid UTF-8: every maximal ill-formed subsequence becomes one U+FFFD (Unicode 15.0,
- * section 3.9, "substitution of maximal subparts").  Returns the number of replacements; 0 means
- * that the text was valid.  *out (caller frees with free()) and *out_len are set only where the
- * result is > 0. Negative: ND_ENOMEM.
- */
-ND_API int64_t nd_utf8_repair(const char *text, size_t len, char **out, size_t *out_len);
-
 /* Whether the text is valid UTF-8. */
 ND_API int nd_utf8_valid(const char *text, size_t len);
 
 /*
- * Normalised text: NFKC(casefold(NFKC(x))) without default-ignorable code points.  *out is the
- * caller's, to free().  ND_EINVAL: the text is not valid UTF-8; ND_ENOMEM.
+ * Repair UTF-8: every maximal ill-formed subsequence becomes one U+FFFD (Unicode 15.0, section 3.9,
+ * "substitution of maximal subparts").  Returns the number of replacements; 0 means that the text
+ * was valid, and then *out is not set.  Where it is above 0, *out and *out_len are the repaired
+ * text, which the caller frees with free().  Negative: ND_ENOMEM.
+ */
+ND_API int64_t nd_utf8_repair(const char *text, size_t len, char **out, size_t *out_len);
+
+/*
+ * A fingerprint of what nd_utf8_repair would replace; 0: the text is valid.  Two texts that are
+ * equal once they are repaired were equal before if their fingerprints are equal (unless hashes
+ * collide by chance, one in 2^64).  For nd_dedup_item.replaced.
+ */
+ND_API uint64_t nd_utf8_replaced(const char *text, size_t len);
+
+/*
+ * Find the next place, from *at on, that is U+FFFD once the text is repaired; one that stands in
+ * the text itself counts too.  Returns how many bytes it has, and they end at the new *at; 0: there
+ * is none.
+ */
+ND_API size_t nd_utf8_next_replaced(const char *text, size_t len, size_t *at);
+
+/*
+ * Normalise a text: NFKC(casefold(NFKC(x))) without default-ignorable code points.  The caller
+ * frees *out with free().  ND_EINVAL: the text is not valid UTF-8; ND_ENOMEM.
  */
 ND_API enum nd_status nd_text_normalise(const char *text, size_t len, char **out, size_t *out_len,
                                         struct nd_error *err);
 
-/* Code points of the normalised text, without making it.  Negative: ND_EINVAL (the text is not
- * valid UTF-8), ND_ENOMEM. */
+/* The number of code points of the normalised text, without making it.  Negative: ND_EINVAL (the
+ * text is not valid UTF-8), ND_ENOMEM. */
 ND_API int64_t nd_text_length(const char *text, size_t len);
 
-/*
- * A tokeniser is the working memory of one thread: about 100 KB, whatever the length of the text.
- *
- *     nd_tokeniser_start(t, text, len);
- *     while ((status = nd_tokeniser_next(t, &hash, &count)) == 1)
- *         ... count token hashes, in order ...
- */
+/* A tokeniser: the working memory of one thread, about 100 KB whatever the length of the text. */
 struct nd_tokeniser;
 
-ND_API struct nd_tokeniser *nd_tokeniser_new(void); /* NULL: out of memory */
+/* NULL: out of memory. */
+ND_API struct nd_tokeniser *nd_tokeniser_new(void);
 ND_API void nd_tokeniser_free(struct nd_tokeniser *t);
 
-/* Begin a text, borrowed until the last nd_tokeniser_next. */
+/* Begin a text, which is borrowed until the last nd_tokeniser_next. */
 ND_API void nd_tokeniser_start(struct nd_tokeniser *t, const char *text, size_t len);
 
 /*
- * The token hashes of the next window of the text.  1: *hash points to *count > 0 hashes, borrowed
- * until the next call; 0: the text is at its end; ND_EINVAL: it is not valid UTF-8, and was not
- * read; ND_ENOMEM (a single token longer than the window needs memory).  After a failure another
- * text can be begun.
+ * Get the token hashes of the next window of the text, in order.  1: *hash points to *count > 0
+ * hashes, borrowed until the next call; 0: the end of the text; ND_EINVAL: the text is not valid
+ * UTF-8, and nothing of it was read; ND_ENOMEM (a token longer than the window needs memory).
+ * After a failure another text can be begun.
  */
 ND_API int nd_tokeniser_next(struct nd_tokeniser *t, const uint64_t **hash, size_t *count);
 
 /*
- * All tokens of a text with their places in the original, for people: slow and in memory
- * proportional to the text.  *tokens is the caller's, to free().  ND_EINVAL: the text is not valid
+ * All tokens of a text with their places in the original.  For people: slow, and in memory
+ * proportional to the text.  The caller frees *tokens with free().  The normalised form of a token
+ * is what nd_text_normalise makes of its bytes in the text.  ND_EINVAL: the text is not valid
  * UTF-8; ND_ENOMEM.
  */
 ND_API enum nd_status nd_text_tokens(const char *text, size_t len, struct nd_token **tokens,

@@ -1,4 +1,12 @@
-/* neardup/types.h - the plain types that the layers hand to one another */
+/*
+ * neardup/types.h - the plain types that the parts of the library exchange (library neardup)
+ *
+ *     struct nd_document document = {.text = {"some text", 9}};
+ *     struct nd_field author = {{"author", 6}, {"Ada", 3}};
+ *
+ *     document.fields = &author;
+ *     document.n_fields = 1;
+ */
 #ifndef NEARDUP_TYPES_H
 #define NEARDUP_TYPES_H
 
@@ -9,7 +17,7 @@
 extern "C" {
 #endif
 
-/* Bytes that somebody else owns.  `data` may be NULL where len is 0; no terminating zero. */
+/* Bytes that another object owns.  `data` may be NULL where len is 0; no zero terminates them. */
 struct nd_view {
     const char *data;
     size_t len;
@@ -17,9 +25,12 @@ struct nd_view {
 
 /* How an id was written in the input, so that the outputs can write it the same way. */
 enum nd_id_kind {
-    ND_ID_NONE,   /* the record has none: it is called by its place, file:line */
-    ND_ID_STRING, /* text; in JSON output it is quoted */
-    ND_ID_RAW,    /* a JSON number, true or false, as its own bytes: 17, 1e3, true */
+    /* The record has no id.  Outputs call it by its place, file:line. */
+    ND_ID_NONE,
+    /* Text; JSON outputs quote it. */
+    ND_ID_STRING,
+    /* A JSON number, true or false, byte by byte as it was: 17, 1e3, true. */
+    ND_ID_RAW,
 };
 
 /* One named value of a document (author, date, language), as text. */
@@ -28,27 +39,32 @@ struct nd_field {
     struct nd_view value;
 };
 
-/* A stretch of a document's text that its markup boosts: h1 … h6, title, b, strong, i, em. */
+/* A part of a document's text that its markup emphasises: h1 … h6, title, b, strong, i, em. */
 struct nd_markup {
-    uint64_t offset, len; /* bytes of the text */
+    /* In bytes of the text. */
+    uint64_t offset, len;
 };
 
-/* A link out of a document. */
+/* A link from a document to another. */
 struct nd_link {
-    uint64_t offset, len;  /* its anchor: bytes of the text */
-    struct nd_view target; /* as written */
+    /* Its anchor, in bytes of the text. */
+    uint64_t offset, len;
+    /* The address, as written. */
+    struct nd_view target;
 };
 
-/* An element of a page's tree. */
+/* An element in the tree of an HTML page. */
 struct nd_element {
-    struct nd_view name; /* in small letters: "td" */
-    uint32_t parent;     /* its number among the elements, less than this one's; or none */
+    /* In small letters: "td". */
+    struct nd_view name;
+    /* The index of its parent among the elements, smaller than its own; or ND_ELEMENT_NONE. */
+    uint32_t parent;
 };
 #define ND_ELEMENT_NONE UINT32_MAX
 
 /*
- * A document: views into memory of whoever made it, valid as long as its maker says.  `text` is
- * valid UTF-8.
+ * A document.  It points into memory of whoever made it, and is valid for as long as its maker says.
+ * `text` is valid UTF-8.
  */
 struct nd_document {
     struct nd_view id;
@@ -56,34 +72,48 @@ struct nd_document {
     struct nd_view text;
     const struct nd_field *fields;
     size_t n_fields;
-    const struct nd_markup *markup; /* in order, disjoint; only where the input has any */
+    /* In order of their offsets and disjoint.  Only inputs with markup have any. */
+    const struct nd_markup *markup;
     size_t n_markup;
-    const struct nd_link *links; /* in order */
+    /* In order of their offsets. */
+    const struct nd_link *links;
     size_t n_links;
-    struct nd_view
-        base; /* what a page says that its links start from, as written; data NULL: none */
-    const struct nd_element *elements; /* in the order of their tags, fewer than 2^32 - 1 */
+    /* The address that a page says its links are relative to, as written.  data NULL: none. */
+    struct nd_view base;
+    /* In the order of their opening tags; fewer than 2^32 - 1. */
+    const struct nd_element *elements;
     size_t n_elements;
+    /* What was replaced in the text to make it valid UTF-8 (nd_utf8_replaced); 0: nothing.  If the
+     * text of a page contains U+FFFD, this covers all of the page. */
+    uint64_t text_replaced;
+    /* The same for the value of each field.  NULL: nothing was replaced in any. */
+    const uint64_t *fields_replaced;
 };
 
-/* A token of a text, as explained to people; the fast path carries only hashes. */
+/* A token of a text, for explanations to people; the fast path carries hashes only. */
 struct nd_token {
-    uint64_t hash;   /* the token hash of the normalised form (docs/format/text.md) */
-    uint64_t offset; /* bytes from the start of the original text */
-    uint32_t len;    /* bytes in the original text */
+    /* The token hash of the normalised form (docs/format/text.md). */
+    uint64_t hash;
+    /* In bytes from the start of the original text. */
+    uint64_t offset;
+    /* In bytes of the original text. */
+    uint32_t len;
 };
 
-/* What sketches are made of (001; 002 section 2). */
+/* A feature, of which sketches are made (Broder 1997; Manku 2007, §2). */
 struct nd_feature {
     uint64_t hash;
     int32_t weight;
 };
 
-/* What the exact comparison of two sets of distinct shingles found. */
+/* The result of comparing two sets of distinct shingles exactly. */
 struct nd_overlap {
-    uint64_t a;      /* distinct shingles of the first document */
-    uint64_t b;      /* and of the second */
-    uint64_t shared; /* in both */
+    /* How many shingles the first document has. */
+    uint64_t a;
+    /* How many the second has. */
+    uint64_t b;
+    /* How many are in both. */
+    uint64_t shared;
 };
 
 /* A ratio p/q in lowest terms, such as the threshold 4/5: comparisons are exact in integers. */

@@ -1,4 +1,20 @@
-/* neardup/uses.h - what near-duplicates are used for, over files: compare, track, collapse … */
+/* neardup/uses.h - what near-duplicates are used for, over files: pairs, compare, track, collapse …
+ *
+ * Library: neardup-files.
+ *
+ *     struct nd_track_params params = nd_track_params_default();
+ *     struct nd_use_summary summary;
+ *
+ *     params.series = "url";
+ *     if (nd_run_track(options, &params, NULL, &summary, &err) == ND_OK)
+ *         printf("%" PRIu64 " documents changed\n", summary.found);
+ *
+ * Each function is one run over files, as nd_run_dedup is (neardup/run.h).  It reads the paths
+ * of the options, makes sketches by their recipe, and writes to their `output`, which is
+ * published only if all went well; tmp, strict, max_bad, threads and df_auto count too.  Of the
+ * other options only those count that the function names.  Where no other status is named, a
+ * function returns what nd_run_dedup does.
+ */
 #ifndef NEARDUP_USES_H
 #define NEARDUP_USES_H
 
@@ -10,88 +26,167 @@
 extern "C" {
 #endif
 
-/*
- * All of them read options->paths by options->input and sketch by options->recipe, as the runs of
- * neardup/run.h do; what they write goes to options->output, which is published only where all went
- * well.  Other members of the options do not count, but for `strict`.
- */
-
-/* What was read. */
+/* What a run read and found. */
 struct nd_use_summary {
     uint64_t documents, bad_records, failed_inputs;
-    uint64_t left_out;                    /* bad records, but for those that max_bad allows */
-    int partly_published, wrote_in_place; /* as in struct nd_run_summary */
-    uint64_t found;                       /* what it is says each function */
+    /* Bad records, except those that the option max-bad allows. */
+    uint64_t left_out;
+    /* As in struct nd_run_summary. */
+    int partly_published, wrote_in_place;
+    /* Each function says what it counts here. */
+    uint64_t found;
 };
+
+/* ---- Every pair -------------------------------------------------------------------------------
+ */
+
+/* Starts from zeroes. */
+struct nd_pairs_params {
+    /* The field with a document's address.  Rows then say whether both are of one host.  NULL: they
+     * do not. */
+    const char *site;
+    /* Pairs that miss the threshold, but reach this value of the measure, are listed too, marked.
+     * Zeroes: none is. */
+    struct nd_ratio near_misses;
+    /* JSON Lines instead of TSV. */
+    unsigned char json;
+};
+
+/*
+ * List every verified pair, one TSV line each: id and id (the earlier first), resemblance, shared,
+ * union; with `site` one column more, "same" or "other"; with `near_misses` one more, "match" or
+ * "near-miss".  In JSON: docs/format/outputs.md.  The options within, never and summary count as well.
+ * ND_EINVAL also where near misses are not below the threshold, or the recipe does not verify what
+ * minhash or all candidates find.
+ */
+ND_API enum nd_status nd_run_pairs(const struct nd_run_options *options,
+                                   const struct nd_pairs_params *params,
+                                   const struct nd_run_events *events,
+                                   struct nd_run_summary *summary, struct nd_error *err);
+
+/* ---- Sketches ---------------------------------------------------------------------------------
+ */
+
+/* Write the sketches of every document, one JSON object per line. */
+ND_API enum nd_status nd_run_sketch(const struct nd_run_options *options,
+                                    const struct nd_run_events *events,
+                                    struct nd_run_summary *summary, struct nd_error *err);
+
+/* Where nd_run_fingerprints delivers its results; called from the thread that runs.  A status other
+ * than ND_OK ends the run, which returns it with the error. */
+struct nd_run_fingerprints {
+    void *context;
+    /* Called once, before all others: what fingerprints they are, and the canonical text and
+     * fingerprint of the recipe, df tables included (nd_recipe_canonical).  Borrowed for the call.
+     */
+    enum nd_status (*begin)(void *context, const struct nd_recipe_simhash *simhash,
+                            struct nd_view canonical, uint64_t recipe_fingerprint,
+                            struct nd_error *err);
+    /* Called for each document, in the order of the input: its id, or its place where it has none,
+     * and its fingerprint (neardup/hamming.h). */
+    enum nd_status (*take)(void *context, struct nd_view id, const uint64_t *fingerprint,
+                           struct nd_error *err);
+};
+
+/*
+ * Make the fingerprint of every document (nd_recipe_simhash_of).  Documents that have none, such as
+ * those without text, are left out and counted in summary->unsigned_documents.  Nothing is written.
+ */
+ND_API enum nd_status nd_run_fingerprints(const struct nd_run_options *options,
+                                          const struct nd_run_fingerprints *out,
+                                          const struct nd_run_events *events,
+                                          struct nd_run_summary *summary, struct nd_error *err);
 
 /* ---- Two documents beside each other ----------------------------------------------------------
  */
 
+/* The parts of a comparison that take time of their own. */
 enum nd_compare_parts {
     ND_COMPARE_EDIT = 1,     /* the edit distance */
-    ND_COMPARE_SCRIPT = 2,   /* and the edits themselves */
+    ND_COMPARE_SCRIPT = 2,   /* the edits themselves, too */
     ND_COMPARE_PASSAGES = 4, /* copied passages */
-    ND_COMPARE_TERMS = 8,    /* the terms themselves, and how often they stand in each */
+    ND_COMPARE_TERMS = 8,    /* the terms themselves, and how often each document has them */
     ND_COMPARE_WEIGHTS = 16, /* the weighted features of the recipe's first signature */
 };
 
 /* Start from nd_compare_params_default(). */
 struct nd_compare_params {
-    unsigned parts; /* a set of enum nd_compare_parts: what takes time of its own */
+    /* A set of enum nd_compare_parts. */
+    unsigned parts;
     struct nd_edit_costs costs;
-    uint64_t limit; /* of the edit distance: ND_EDIT_NO_LIMIT, or 0: what two seconds or so allow */
+    /* Of the edit distance.  0: as far as about two seconds allow; or ND_EDIT_NO_LIMIT. */
+    uint64_t limit;
     struct nd_passage_params passages;
 };
 ND_API struct nd_compare_params nd_compare_params_default(void);
 
-/* A feature of a signature, as people read it, and its weight in each of two documents (of equal
- * features the sum). */
+/* A distinct term as it stands in the text (UTF-8, zero-terminated), and how often each of two
+ * documents has it. */
+struct nd_term {
+    char *text;
+    uint64_t in_a, in_b;
+};
+
+/* A feature of a signature in readable form, and its weight in each of two documents (the sum over
+ * equal features). */
 struct nd_weight {
     char *text;
     int64_t in_a, in_b;
 };
 
+/* Two documents beside each other.  What belongs to parts that were not asked for is zero. */
 struct nd_comparison {
-    unsigned parts; /* that were asked for */
-    char *id[2];    /* as printed: the record's id or its place */
-    char *at[2];
-    char *text[2]; /* UTF-8 */
+    /* Those that were asked for. */
+    unsigned parts;
+    struct nd_document_name name[2];
+    /* Their texts, in UTF-8, and the tokens in them: hash, and place in bytes. */
+    char *text[2];
     size_t bytes[2];
-    struct nd_token *token[2]; /* in the text: hash, and place in bytes */
+    struct nd_token *token[2];
     size_t tokens[2];
+
     int same_bytes, same_words;
     struct nd_overlap shingles;
-    unsigned hamming;             /* distance of the simhashes, of 64 */
-    struct nd_term_overlap terms; /* numbers of terms */
+    /* The distance of the simhashes, of 64. */
+    unsigned hamming;
+    struct nd_term_overlap terms;
+    /* Whether they are duplicates by the rule of Conrad and Schriber (Seshasai 2009, §2.5.1). */
     int conrad_schriber;
 
-    uint64_t edit_limit, edit_distance; /* ND_EDIT_BEYOND: greater than the limit */
+    /* edit_distance is ND_EDIT_BEYOND where it is greater than the limit. */
+    uint64_t edit_limit, edit_distance;
     struct nd_edit *edit;
     size_t n_edits;
-    struct nd_passage *passage; /* of the second that stand in the first */
+
+    /* Passages of the second that stand in the first; `covered`: tokens of each in passages. */
+    struct nd_passage *passage;
     size_t n_passages;
-    uint64_t covered[2];  /* tokens in passages */
-    struct nd_term *term; /* shared, only in the first, only in the second; each by first place */
+    uint64_t covered[2];
+
+    /* Shared terms, then those of the first only, then those of the second only; each group in the
+     * order of first occurrence. */
+    struct nd_term *term;
     size_t n_shared, n_only_a, n_only_b;
 
-    char signature[ND_METHOD_NAME_MAX + 1]; /* whose features these are */
-    struct nd_weight *weight;               /* the greatest difference first */
+    /* The name of the signature whose features these are; the greatest difference comes first. */
+    char signature[ND_RECIPE_NAME_MAX + 1];
+    struct nd_weight *weight;
     size_t n_weights;
-    double weights_inner, weights_squares[2]; /* inner product, squared lengths */
-    double
-        weights_unit[2]; /* what a weight of 1 stands for in each: length normalisation is here */
+    /* Inner product and squared lengths of the weights; and the value of a weight of 1 in each
+     * document, which includes the length normalisation. */
+    double weights_inner, weights_squares[2], weights_unit[2];
 };
 ND_API void nd_comparison_release(struct nd_comparison *c);
 
-/* As nd_run_explain: two files, or two ids of the corpus options->paths.  ND_EINVAL: weights of a
- * recipe without signatures. */
+/* Compare two documents, which are named as in nd_run_explain.  ND_EINVAL: weights were asked for,
+ * but the recipe has no signature. */
 ND_API enum nd_status nd_run_compare(const struct nd_run_options *options,
                                      const struct nd_compare_params *params, const char *a,
                                      const char *b, const struct nd_run_events *events,
                                      struct nd_comparison *out, struct nd_error *err);
 
-/* All that is in it, as one JSON object and a newline (docs/format/uses.md); the caller frees
- * *text.  ND_ENOMEM. */
+/* The comparison as one JSON object and a newline (docs/format/uses.md); the caller frees *text.
+ * ND_ENOMEM. */
 ND_API enum nd_status nd_comparison_json(const struct nd_comparison *c, char **text, size_t *len,
                                          struct nd_error *err);
 
@@ -99,24 +194,24 @@ ND_API enum nd_status nd_comparison_json(const struct nd_comparison *c, char **t
  */
 
 enum nd_filter_output {
-    ND_FILTER_MATCHES,  /* the records that match a prototype, in their own form */
-    ND_FILTER_OTHERS,   /* those that match none */
-    ND_FILTER_ANNOTATE, /* every message of mail with a field X-Neardup; else as ROWS */
-    ND_FILTER_NOTHING,  /* only count */
-    ND_FILTER_ROWS,     /* of every document a JSON object that says whether, and which */
+    ND_FILTER_MATCHES,  /* the records that match a prototype, unchanged */
+    ND_FILTER_OTHERS,   /* the records that match none */
+    ND_FILTER_ANNOTATE, /* every message of mail, with a field X-Neardup; else as ROWS */
+    ND_FILTER_NOTHING,  /* only the count */
+    ND_FILTER_ROWS,     /* a JSON object for every document: whether it matches, and which */
 };
 
 /*
- * options->output_dir counts as well: what matches, or the messages, as dedup's survivors.
- *
- * Compare each document of options->paths with the documents of `prototypes`, by the recipe's
- * candidates and what it verifies, and with none of its own stream (004 section 5.2).  Of several
- * prototypes the one of greatest resemblance is named, the first of equal ones (nothing verified:
- * with most in common in the first signature, else of least Hamming distance).  Prototypes stay in
- * memory; the stream does not.  Where the format asked for is that of
- * a message, prototypes are read as mbox, which one message is as well.  summary->found: the
- * documents that match.  ND_EINPUT: a prototype's file failed; two messages that are files go to
- * one output; mail and other documents are annotated in one run; the statuses of nd_run_dedup.
+ * Compare each document of the inputs with the documents of `prototypes`, by the recipe's
+ * candidates and what it verifies, and with no other document of its own stream (Kolcz 2004, §5.2).
+ * Of several matching prototypes the one with the greatest resemblance is named; ties go to the
+ * first.  (Where nothing is verified: the one that has most in common in the first signature, or
+ * else the lowest Hamming distance.)  Prototypes stay in memory; the stream does not.  Where the
+ * format asked for is that of a message, prototypes are read as mbox, which a single message is
+ * too.  The option never counts as well, and output-dir, which gets matches or messages as
+ * dedup's survivors.  summary->found: the documents that match.  ND_EINPUT: a file of prototypes
+ * failed; two messages that are files go to one output; mail and other documents are annotated in
+ * one run.  ND_EINVAL: copy-to, link-to or annotate is set.
  */
 ND_API enum nd_status nd_run_filter(const struct nd_run_options *options,
                                     const char *const *prototypes, size_t n_prototypes,
@@ -130,47 +225,58 @@ ND_API enum nd_status nd_run_filter(const struct nd_run_options *options,
 /* Start from nd_track_params_default(). */
 struct nd_track_params {
     struct nd_visit_params visits;
-    const char *series; /* field that says which document a version is of; NULL: all of one */
-    const char *time;   /* field with the time of a version; NULL: they come in order */
-    unsigned char plan; /* a row a document, greatest priority first; else a row a version */
-    /* A plan's priority of a document whose last version is a near duplicate, by the recipe, of
-     * that of an earlier document falls by so much (000 section 1.1.1; 002 section 1); 0: none is
-     * looked for.  With max_age > 0 only where that version is at most so many seconds the older
-     * (001). */
+    /* The field that says which document a version belongs to.  NULL: all belong to one. */
+    const char *series;
+    /* The field with the time of a version.  NULL: versions come in order. */
+    const char *time;
+    /* One row for each document, the greatest priority first; else one row for each version. */
+    unsigned char plan;
+    /* How much a plan lowers the priority of a document whose last version is, by the recipe, a
+     * near duplicate of that of an earlier document (Seshasai 2009, §1.1.1; Manku 2007, §1).  0:
+     * duplicates are not looked for. */
     uint32_t duplicate_score;
+    /* Above 0: only where that version is at most this many seconds older. */
     uint64_t max_age;
-    unsigned char json; /* JSON Lines; else TSV below a head */
+    /* JSON Lines; else TSV below a head. */
+    unsigned char json;
 };
 ND_API struct nd_track_params nd_track_params_default(void);
 
 /*
- * The distances between successive versions and the next visit (000 section 2.6.1;
- * neardup/visits.h), by the simhash or, of a recipe with signatures, by its first one: bits or
- * coordinates that differ, values that only one has.  With a duplicate_score the last versions are
- * held in memory.  Versions of one time stay in input order; one without a readable time is a
- * bad record.  summary->found: documents whose last version is not that of the one before (or is
- * the first).
+ * Write the distances between successive versions and the next visit (Seshasai 2009, §2.6.1;
+ * neardup/visits.h).  The distance is that of the simhashes or, if the recipe has signatures, of
+ * the first one: bits or coordinates that differ, or values that only one has.  With a
+ * duplicate_score the last versions are held in memory.  Versions of the same time stay in input
+ * order; one without a readable time is a bad record.  summary->found: documents whose last version
+ * differs from the one before (or is the first).
  */
 ND_API enum nd_status nd_run_track(const struct nd_run_options *options,
                                    const struct nd_track_params *params,
                                    const struct nd_run_events *events,
                                    struct nd_use_summary *summary, struct nd_error *err);
 
-/* ---- A ranked list, one result a cluster ------------------------------------------------------
+/* ---- A ranked list, one result for each cluster ------------------------------------------------
  */
 
+/* Starts from zeroes. */
 struct nd_collapse_params {
-    const char *order; /* of the results; NULL or "rank": by the best rank in the cluster; else as a
-                          keep policy: "longest", "shortest:F", "newest:F" … */
-    const char *expand; /* the order of a result's duplicates, in the same way: a JSON object a
-                           result that lists them; NULL: the records themselves, without them */
+    /* The order of the results.  NULL or "rank": by the best rank in the cluster; else as a keep
+     * policy: "longest", "shortest:F", "newest:F" … */
+    const char *order;
+    /* The order of a result's duplicates, given in the same way: each result is then a JSON object
+     * that lists them.  NULL: results are the records themselves, without duplicates. */
+    const char *expand;
+    /* The name of a document: list only its cluster, all of it, in the order of `order`, or with
+     * `expand` its object alone.  NULL: one result for every cluster. */
+    const char *only;
 };
 
 /*
- * The documents of a ranked list, best first, to one of each cluster (001; 000 section 1.1.1).
- * Which one is shown says recipe.keep: with "first" the best ranked, else a better near duplicate
- * stands in its place.  Clusters are stars: what is left out is a verified duplicate of what is
- * shown.  The list is held in memory.  summary->found: the results.
+ * Reduce the documents of a ranked list, best first, to one of each cluster (Seshasai 2009,
+ * §1.1.1).  The recipe's keep policy says which one is shown: with "first" the best ranked, else a
+ * better near duplicate stands in its place.  Clusters are stars: what is left out is a verified
+ * duplicate of what is shown.  The list is held in memory.  The option never counts as well.
+ * summary->found: the results.  ND_EINPUT: no document has the name `only`.
  */
 ND_API enum nd_status nd_run_collapse(const struct nd_run_options *options,
                                       const struct nd_collapse_params *params,
@@ -182,23 +288,30 @@ ND_API enum nd_status nd_run_collapse(const struct nd_run_options *options,
 
 /* Start from nd_mirrors_params_default(). */
 struct nd_mirrors_params {
-    const char *url;       /* field with the address of a page: "url" */
-    unsigned sample;       /* pages of a host that are looked at, at most (100); 0: all */
-    unsigned least;        /* a pair of hosts shares at least so many paths of the sample (3) */
-    unsigned common;       /* a path that more hosts have does not bring two together (100) */
-    struct nd_ratio score; /* pairs of at least this score (1/2) */
+    /* The field with the address of a page: "url". */
+    const char *url;
+    /* How many pages of a host are sampled, at most (100); 0: all. */
+    unsigned sample;
+    /* A pair of hosts shares at least this many paths of the sample (3). */
+    unsigned least;
+    /* A path that more hosts have brings no two of them together (100). */
+    unsigned common;
+    /* Pairs with at least this score are listed (1/2). */
+    struct nd_ratio score;
+    /* JSON Lines; else TSV below a head. */
     unsigned char json;
 };
 ND_API struct nd_mirrors_params nd_mirrors_params_default(void);
 
 /*
- * Pairs of hosts that look like mirrors (000 section 2.5.2), the highest score first.  Of each host
- * the pages are sampled whose paths hash least, so that two hosts sample the same paths.  Hosts
- * that share paths are compared at those: pages are equal (the same tokens), similar (estimated
- * resemblance of at least recipe.dedup.threshold, by their minima), or different.  The score is
- * the sum over the shared paths of 1 for equal pages and of the resemblance for similar ones,
- * divided by the paths that either sample has among those that both could have sampled.
- * summary->found: the pairs.  A page without an address is a bad record.
+ * List pairs of hosts that look like mirrors (Seshasai 2009, §2.5.2), the highest score first.  Of
+ * each host the pages with the lowest hashes of their paths are sampled, so that two hosts sample
+ * the same paths.  Hosts that share paths are compared at these: pages are equal (the same tokens),
+ * similar (their estimated resemblance, by their minima, reaches the recipe's threshold) or
+ * different.  The score is the sum over the shared paths of 1 for equal pages and of the
+ * resemblance for similar ones, divided by the number of paths that either sample has among those
+ * that both could have sampled.  summary->found: the pairs.  A page without an address is a bad
+ * record.
  */
 ND_API enum nd_status nd_run_mirrors(const struct nd_run_options *options,
                                      const struct nd_mirrors_params *params,
@@ -210,17 +323,20 @@ ND_API enum nd_status nd_run_mirrors(const struct nd_run_options *options,
 
 /* Start from nd_template_params_default(). */
 struct nd_template_params {
-    struct nd_ratio share; /* of the documents that have a template's shingle (4/5) */
-    const char *clusters;  /* file of ids and their clusters, as nd_run_dedup writes; NULL: the
-                              documents read are one cluster */
-    const char *cluster;   /* the cluster's id in it */
+    /* The fraction of the documents that has each shingle of the template (4/5). */
+    struct nd_ratio share;
+    /* A file of ids and their clusters, as nd_run_dedup writes it, and the id of a document in the
+     * cluster.  NULL: the documents read are one cluster. */
+    const char *clusters;
+    const char *cluster;
+    /* JSON Lines; else text. */
     unsigned char json;
 };
 ND_API struct nd_template_params nd_template_params_default(void);
 
 /*
- * What the documents of a cluster have in common, and what is left of each (000 section 2.5.3; see
- * nd_template_find), with word shingles of recipe.dedup.sketch.w words.  First the template, as it
+ * Write what the documents of a cluster have in common, and what is left of each (Seshasai 2009,
+ * §2.5.3; nd_template_find), with the recipe's shingles of words.  First comes the template, as it
  * stands in the document that has most of it; then the pieces of every document that are not part
  * of it.  The cluster is held in memory.  summary->found: the template's shingles.
  */
@@ -234,22 +350,26 @@ ND_API enum nd_status nd_run_template(const struct nd_run_options *options,
 
 /* Start from nd_anchors_params_default(). */
 struct nd_anchors_params {
-    unsigned window;  /* words on either side of an anchor that count with it (10), at most 1000 */
-    const char *base; /* the address of `root`, such as "https://example.org/"; NULL: none */
-    const char *root; /* folder from which the addresses of files begin; NULL: the only input, if
-                         that is a folder, else where the process is */
-    const char *url;  /* field of records with their address: "url" */
+    /* How many words on either side of an anchor count with it (10), at most 1000. */
+    unsigned window;
+    /* The address of `root`, such as "https://example.org/"; NULL: none. */
+    const char *base;
+    /* The folder where the addresses of files begin.  NULL: the only input, if that is a folder,
+     * else the working directory. */
+    const char *root;
+    /* The field with the address of a record: "url". */
+    const char *url;
 };
 ND_API struct nd_anchors_params nd_anchors_params_default(void);
 
 /*
- * Gather for each document what the links of the others say of it (000 section 2.3.3; 002 section
- * 5.3c, d), and write all as JSON Lines: id, url, title, text, and, as a recipe's `fields` read
- * them, `links` and `inlinks` (addresses), `anchors` (texts) and `anchor_words` (words of anchors
- * and about them, with weights: docs/format/uses.md).  Links are those of HTML pages, and lead to
- * documents by the rules of docs/format/uses.md.  The inputs are read three times, so that no text
- * is held.  summary->found: documents that another one links to.  ND_EINVAL: standard input;
- * ND_ECHANGED: an input is not what it was before.
+ * Gather for each document what the links of the others say of it (Seshasai 2009, §2.3.3; Manku
+ * 2007, §5.3), and write all as JSON Lines: id, url, title, text and, in the form in which a recipe
+ * reads them as `fields`, `links` and `inlinks` (addresses), `anchors` (texts) and `anchor_words`
+ * (words in and around anchors, with weights).  Links are those of HTML pages; docs/format/uses.md
+ * says which document one leads to.  The inputs are read three times, so that no text is held.
+ * summary->found: documents that another one links to.  ND_EINVAL: standard input; ND_ECHANGED: an
+ * input changed meanwhile.
  */
 ND_API enum nd_status nd_run_anchors(const struct nd_run_options *options,
                                      const struct nd_anchors_params *params,

@@ -1,4 +1,9 @@
-/* neardup/version.h - the version of headers and library */
+/*
+ * neardup/version.h - the version of headers and library (library neardup)
+ *
+ *     if (strcmp(nd_version(), ND_VERSION) != 0)
+ *         fprintf(stderr, "built with neardup %s, runs with %s\n", ND_VERSION, nd_version());
+ */
 #ifndef NEARDUP_VERSION_H
 #define NEARDUP_VERSION_H
 
@@ -8,9 +13,10 @@
 extern "C" {
 #endif
 
-#define ND_VERSION "0.1.0"
+/* The version of these headers. */
+#define ND_VERSION "0.2.0"
 
-/* The version of the library that is running. */
+/* The version of the library that is running.  Never NULL; static storage. */
 ND_API const char *nd_version(void);
 
 #ifdef __cplusplus

@@ -1,8 +1,9 @@
 /* handle.c - who uses a handle now, whether it can still be used, and when it goes */
 #include "base/handle.h"
 
-#define CHANGED (1u << 31) /* by the call that is in it */
-#define FREED (1u << 30)   /* and goes when the last call leaves; below: the calls that read it */
+/* The state: two flags, and in the lower bits the number of calls that read the handle. */
+#define CHANGED (1u << 31) /* a call that changes it is in it */
+#define FREED (1u << 30)   /* it was freed; the last call in it frees its memory */
 
 enum nd_status nd_handle_enter(struct nd_handle *handle, enum nd_call call, struct nd_error *err)
 {
@@ -15,8 +16,8 @@ enum nd_status nd_handle_enter(struct nd_handle *handle, enum nd_call call, stru
     do {
         if (call == ND_CALL_CHANGES ? state != 0 : (state & (CHANGED | FREED)) != 0)
             return nd_fail(err, ND_EINVAL,
-                           "the handle is in use: this call comes from inside a callback of its "
-                           "own, or from another thread");
+                           "the handle is in use: this call comes from inside its own callback or "
+                           "from another thread");
     } while (!atomic_compare_exchange_weak(&handle->state, &state,
                                            call == ND_CALL_CHANGES ? CHANGED : state + 1));
     return ND_OK;

@@ -1,7 +1,8 @@
 /* json_out.c - writing JSON and TSV into a buffer that grows */
 #include "base/json_out.h"
 
-#include "base/share_text.h"
+#include "base/number.h"
+#include "base/utf8.h"
 #include <neardup/terminal.h>
 
 #include <inttypes.h>
@@ -22,7 +23,7 @@ void nd_json_bytes(struct nd_json *j, const void *data, size_t len)
         j->failed = true;
 }
 
-/* So many bytes more, to be written at once; NULL: out of memory. */
+/* Reserve this many bytes, which the caller writes; NULL: out of memory. */
 static char *claim(struct nd_json *j, size_t len)
 {
     struct nd_buffer *text = &j->text;
@@ -76,36 +77,7 @@ void nd_json_line(struct nd_json *j)
     j->after_value = false;
 }
 
-/*
- * Length of the well-formed UTF-8 sequence at s, or 0 (Unicode 15.0, table 3-7).  Base may not ask
- * src/text, which sits above it.
- */
-static size_t sequence_len(const unsigned char *s, size_t left)
-{
-    static const struct {
-        unsigned char first, last, second_from, second_to, len;
-    } forms[] = {
-        {0x00, 0x7F, 0, 0, 1},       {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},
-        {0xE1, 0xEC, 0x80, 0xBF, 3}, {0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3},
-        {0xF0, 0xF0, 0x90, 0xBF, 4}, {0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4},
-    };
-
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (s[0] < forms[i].first || s[0] > forms[i].last)
-            continue;
-        if (left < forms[i].len)
-            return 0;
-        if (forms[i].len > 1 && (s[1] < forms[i].second_from || s[1] > forms[i].second_to))
-            return 0;
-        for (size_t k = 2; k < forms[i].len; k++)
-            if ((s[k] & 0xC0) != 0x80)
-                return 0;
-        return forms[i].len;
-    }
-    return 0;
-}
-
-/* The JSON escape of an ASCII character, or NULL where it stands for itself. */
+/* The JSON escape of an ASCII character; NULL: it needs none. */
 static const char *json_escape(unsigned char c, char out[8])
 {
     switch (c) {
@@ -136,13 +108,22 @@ static const char *tsv_escape(unsigned char c, char out[8])
     }
 }
 
-/* Stands for itself in JSON and in TSV: nearly every byte. */
+static const char *csv_escape(unsigned char c, char out[8])
+{
+    (void)out;
+    return c == '"' ? "\"\"" : NULL;
+}
+
+/* Needs no escape in JSON and TSV: nearly every byte. */
 static bool is_plain(unsigned char c)
 {
     return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
 }
 
-/* TSV: the escape of a control, "\xNN" for each byte; the named ones were met before. */
+/*
+ * TSV: the escape of a control character, "\xNN" for each byte; those with names were handled
+ * before.
+ */
 static const char *control_escape(const char *s, size_t len, char out[16])
 {
     int is_control;
@@ -155,7 +136,7 @@ static const char *control_escape(const char *s, size_t len, char out[16])
     return out;
 }
 
-/* Append with escapes; `bad` is printf's format of a byte that is no UTF-8. */
+/* Append with escapes; `bad` is the printf format for a byte that is not valid UTF-8. */
 static void append_escaped(struct nd_json *j, struct nd_view value,
                            const char *(*escape)(unsigned char c, char out[8]), const char *bad)
 {
@@ -164,25 +145,27 @@ static void append_escaped(struct nd_json *j, struct nd_view value,
 
     while (i < value.len) {
         const char *instead = NULL;
-        char room[16];
+        char capacity[16];
+        int n;
         size_t len;
 
         if (is_plain(s[i])) {
             i++;
             continue;
         }
-        len = s[i] < 0x80 ? 1 : sequence_len(s + i, value.len - i);
+        n = nd_utf8_sequence(s + i, value.len - i);
+        len = n < 0 ? 0 : (size_t)n;
         if (len == 1)
-            instead = escape(s[i], room);
+            instead = escape(s[i], capacity);
         if (len && !instead && escape == tsv_escape)
-            instead = control_escape(value.data + i, len, room);
+            instead = control_escape(value.data + i, len, capacity);
         if (len >= 1 && !instead) {
             i += len;
             continue;
         }
         if (!len) {
-            snprintf(room, sizeof room, bad, s[i]);
-            instead = room;
+            snprintf(capacity, sizeof capacity, bad, s[i]);
+            instead = capacity;
         }
         nd_json_bytes(j, s + plain, i - plain);
         nd_json_bytes(j, instead, strlen(instead));
@@ -218,36 +201,6 @@ void nd_json_uint(struct nd_json *j, uint64_t value)
 
     value_begins(j);
     nd_json_bytes(j, text, nd_uint_text(value, text));
-}
-
-size_t nd_uint_text(uint64_t value, char out[ND_UINT_TEXT])
-{
-    char digit[ND_UINT_TEXT];
-    size_t at = sizeof digit;
-
-    do {
-        digit[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    memcpy(out, digit + at, sizeof digit - at);
-    return sizeof digit - at;
-}
-
-int nd_double_text(double value, char out[32])
-{
-    int len = nd_share_text(value, out);
-
-    if (len > 0)
-        return len;
-    for (int digits = 1; digits <= 17; digits += digits < 15 ? 14 : 1) {
-        len = snprintf(out, 32, "%.*g", digits, value);
-        if (strtod(out, NULL) == value)
-            break;
-    }
-    for (int i = 0; i < len; i++)
-        if (out[i] == ',')
-            out[i] = '.';
-    return len;
 }
 
 void nd_json_double(struct nd_json *j, double value)
@@ -287,7 +240,68 @@ void nd_json_hex(struct nd_json *j, uint64_t value)
     nd_json_bytes(j, text, (size_t)snprintf(text, sizeof text, "\"%016" PRIx64 "\"", value));
 }
 
+void nd_json_put_uint(struct nd_json *j, const char *key, uint64_t value)
+{
+    nd_json_key(j, key);
+    nd_json_uint(j, value);
+}
+
+void nd_json_put_double(struct nd_json *j, const char *key, double value)
+{
+    nd_json_key(j, key);
+    nd_json_double(j, value);
+}
+
+void nd_json_put_bool(struct nd_json *j, const char *key, bool value)
+{
+    nd_json_key(j, key);
+    nd_json_bool(j, value);
+}
+
+void nd_json_put_text(struct nd_json *j, const char *key, const char *value)
+{
+    nd_json_key(j, key);
+    nd_json_text(j, value);
+}
+
+void nd_json_put_string(struct nd_json *j, const char *key, struct nd_view value)
+{
+    nd_json_key(j, key);
+    nd_json_string(j, value);
+}
+
+void nd_json_put_hex(struct nd_json *j, const char *key, uint64_t value)
+{
+    nd_json_key(j, key);
+    nd_json_hex(j, value);
+}
+
+enum nd_status nd_json_take(struct nd_json *j, char **text, size_t *len, struct nd_error *err)
+{
+    if (j->failed) {
+        nd_json_release(j);
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    }
+    *text = j->text.data;
+    *len = j->text.len;
+    *j = (struct nd_json){0};
+    return ND_OK;
+}
+
 void nd_tsv_field(struct nd_json *j, struct nd_view value)
 {
     append_escaped(j, value, tsv_escape, "\\x%02X");
+}
+
+void nd_csv_cell(struct nd_json *j, struct nd_view value)
+{
+    bool needs_quotes = value.len && (value.data[0] == ' ' || value.data[value.len - 1] == ' ');
+
+    for (size_t i = 0; !needs_quotes && i < value.len; i++)
+        needs_quotes = value.data[i] && strchr(",\"\r\n", value.data[i]);
+    if (needs_quotes)
+        nd_json_bytes(j, "\"", 1);
+    append_escaped(j, value, csv_escape, "\\x%02X");
+    if (needs_quotes)
+        nd_json_bytes(j, "\"", 1);
 }

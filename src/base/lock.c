@@ -16,7 +16,7 @@ struct nd_rwlock *nd_rwlock_new(void)
 
     if (!l)
         return NULL;
-    /* Else readers that never cease would keep a writer out for ever. */
+    /* Otherwise a continuous stream of readers would keep a writer out for ever. */
     pthread_rwlockattr_init(&kind);
 #ifdef __GLIBC__
     pthread_rwlockattr_setkind_np(&kind, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
@@ -26,7 +26,7 @@ struct nd_rwlock *nd_rwlock_new(void)
     return l;
 }
 
-/* The lock is not destroyed: in the child of a fork somebody may seem to hold it. */
+/* The lock is not destroyed, because in the child of a fork it may appear to be held. */
 void nd_rwlock_free(struct nd_rwlock *lock)
 {
     free(lock);

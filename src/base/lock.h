@@ -3,10 +3,10 @@
 #define ND_BASE_LOCK_H
 
 /*
- * Any number of readers, or one writer.  A writer that waits goes before readers that come later,
- * and readers that waited for a writer go before the next one.  A thread that holds it may not take
- * it again.  In the child of a fork it may be freed, whoever held it; it may be taken there only if
- * nobody held it.
+ * Held by any number of readers or by one writer. A waiting writer goes before readers that come
+ * later, and readers that waited for a writer go before the next writer. A thread that holds the
+ * lock must not take it again. In the child of a fork it may be freed whoever held it, but taken
+ * only if nobody held it.
  */
 struct nd_rwlock;
 struct nd_rwlock *nd_rwlock_new(void); /* NULL: out of memory */

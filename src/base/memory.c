@@ -17,7 +17,21 @@ void *nd_alloc_array(size_t n, size_t size)
     return malloc(bytes ? bytes : 1);
 }
 
-bool nd_array_reserve(void **array, size_t *capacity, size_t need, size_t size)
+/* Read and replace the pointer at this address, whatever its type. */
+static void *pointer_at(const void *address)
+{
+    void *p;
+
+    memcpy(&p, address, sizeof p);
+    return p;
+}
+
+static void set_pointer_at(void *address, void *p)
+{
+    memcpy(address, &p, sizeof p);
+}
+
+bool nd_array_reserve(void *array, size_t *capacity, size_t need, size_t size)
 {
     size_t bytes, n = *capacity + *capacity / 2;
     void *grown;
@@ -30,26 +44,24 @@ bool nd_array_reserve(void **array, size_t *capacity, size_t need, size_t size)
         n = 16;
     if (__builtin_mul_overflow(n, size, &bytes))
         return false;
-    grown = realloc(*array, bytes);
+    grown = realloc(pointer_at(array), bytes);
     if (!grown)
         return false;
-    *array = grown;
+    set_pointer_at(array, grown);
     *capacity = n;
     return true;
 }
 
 bool nd_buffer_reserve(struct nd_buffer *b, size_t len)
 {
-    void *data = b->data;
     size_t need;
 
     if (__builtin_add_overflow(len, (size_t)ND_BUFFER_PADDING, &need))
         return false;
     if (need <= b->capacity)
         return true;
-    if (!nd_array_reserve(&data, &b->capacity, need, 1))
+    if (!ND_RESERVE(b->data, &b->capacity, need))
         return false;
-    b->data = data;
     memset(b->data + b->len, 0, b->capacity - b->len);
     return true;
 }
@@ -72,7 +84,10 @@ void nd_buffer_release(struct nd_buffer *b)
     *b = (struct nd_buffer){0};
 }
 
-/* Blocks in a list, the first ones kept for the next round; a block is at least ARENA_BLOCK. */
+/*
+ * Blocks in a list. The first ones are kept for the next round; a block has at least ARENA_BLOCK
+ * bytes.
+ */
 struct nd_arena_block {
     struct nd_arena_block *next;
     size_t capacity;
@@ -132,8 +147,7 @@ char *nd_arena_copy(struct nd_arena *a, const void *data, size_t len)
     return copy;
 }
 
-/* Blocks larger than the usual are given back, so that one huge document does not keep its memory.
- */
+/* Blocks larger than usual are freed, so that one huge document does not keep its memory. */
 void nd_arena_reset(struct nd_arena *a)
 {
     struct nd_arena_block **link = &a->first;
@@ -163,13 +177,28 @@ void nd_arena_release(struct nd_arena *a)
     *a = (struct nd_arena){0};
 }
 
+/*
+ * Tables with random access.  A lookup in a table of gigabytes misses the processor's cache of
+ * address translations, and each miss costs as much as a miss of data.  Huge pages of 2 MiB need
+ * 512 times fewer translations.  Linux makes a huge page only of 2 MiB that begin at a multiple of
+ * 2 MiB inside one mapping, so that a table has to begin there: map_aligned() maps a huge page more
+ * than it needs and cut_aligned() gives both ends back:
+ *
+ *      p          begin = multiple of 2 MiB        end = begin + bytes
+ *      |--unmap--|=================================|--unmap--|
+ *
+ * mremap() grows such a table without copying it: the kernel moves entries of the page table, and
+ * the old and the new table never hold memory at once.  It keeps a huge page whole only where both
+ * the old and the new address are multiples of 2 MiB, so that move_mapping() first reserves a place
+ * of that kind (PROT_NONE: address space without memory) and has the pages moved onto it.
+ */
 #define HUGE_PAGE ((size_t)2 << 20)
-#define HUGE_LEAST ((size_t)4 << 20) /* smaller tables do without */
-#define SMALL_PAGE ((size_t)1 << 16) /* of any machine a multiple of its pages */
-#define LARGE ((size_t)1 << 20)      /* columns that no longer double */
-#define OWN_LEAST ((size_t)64 << 20) /* larger columns share no huge page with others */
+#define HUGE_MIN ((size_t)4 << 20)   /* smaller tables use normal pages */
+#define SMALL_PAGE ((size_t)1 << 16) /* a multiple of the page size of any machine */
+#define LARGE ((size_t)1 << 20)      /* columns from here on grow by less than double */
+#define OWN_MIN ((size_t)64 << 20)   /* larger columns do not share a huge page with others */
 
-enum { WASTE = 16 }; /* a part of what is asked for, that a whole last page may cost */
+enum { WASTE = 16 }; /* the fraction of a request that rounding up to a whole huge page may add */
 
 static size_t round_up(size_t bytes, size_t page)
 {
@@ -179,7 +208,7 @@ static size_t round_up(size_t bytes, size_t page)
 static void advise_huge(void *table, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
-    if (bytes >= HUGE_LEAST)
+    if (bytes >= HUGE_MIN)
         (void)madvise(table, bytes, MADV_HUGEPAGE);
 #else
     (void)table;
@@ -187,8 +216,10 @@ static void advise_huge(void *table, size_t bytes)
 #endif
 }
 
-/* Of a mapping of `bytes`, whole pages, and a huge page more: `bytes` that begin where a huge page
- * may.  The rest is given back. */
+/*
+ * Cut a mapping of `bytes` (whole pages) plus a huge page to `bytes` that begin on a huge-page
+ * boundary; unmap the rest.
+ */
 static void *cut_aligned(char *p, size_t bytes)
 {
     char *begin = p + (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE) % HUGE_PAGE, *end = begin + bytes;
@@ -200,7 +231,10 @@ static void *cut_aligned(char *p, size_t bytes)
     return begin;
 }
 
-/* Address space for so many bytes that begins where a huge page may; MAP_FAILED: none left. */
+/*
+ * Reserve address space for this many bytes that begins on a huge-page boundary; MAP_FAILED: none
+ * left.
+ */
 static void *map_aligned(size_t bytes, int protection, int flags)
 {
     void *p;
@@ -215,7 +249,7 @@ static void *map_aligned(size_t bytes, int protection, int flags)
 void *nd_table_alloc(size_t bytes)
 {
     const int use = PROT_READ | PROT_WRITE;
-    void *p = bytes >= HUGE_LEAST
+    void *p = bytes >= HUGE_MIN
                   ? map_aligned(bytes, use, 0)
                   : mmap(NULL, bytes ? bytes : 1, use, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -251,8 +285,10 @@ void nd_table_free(void *table, size_t bytes)
         munmap(table, bytes ? bytes : 1);
 }
 
-/* The thread sanitizer follows mmap and munmap, but not mremap: what another thread wrote long ago,
- * where the pages go, it takes for a race. */
+/*
+ * The thread sanitizer follows mmap and munmap but not mremap: it takes earlier writes of other
+ * threads to the pages' new address for races.
+ */
 #ifdef __SANITIZE_THREAD__
 enum { MOVES_PAGES = 0 };
 #else
@@ -260,14 +296,14 @@ enum { MOVES_PAGES = 1 };
 #endif
 
 /*
- * To where huge pages stay whole: moved to any other place, each is taken apart.  But rather that
- * than fail where there is no address space for both places.
+ * Move the pages to an address where huge pages stay whole; at any other address the kernel splits
+ * them. But splitting is better than failing if there is not enough address space for both places.
  */
 static void *move_mapping(void *table, size_t bytes, size_t new_bytes)
 {
     void *p, *place = MAP_FAILED;
 
-    if (new_bytes >= HUGE_LEAST && new_bytes % SMALL_PAGE == 0)
+    if (new_bytes >= HUGE_MIN && new_bytes % SMALL_PAGE == 0)
         place = map_aligned(new_bytes, PROT_NONE, MAP_NORESERVE);
     if (place == MAP_FAILED)
         return mremap(table, bytes, new_bytes, MREMAP_MAYMOVE);
@@ -277,9 +313,14 @@ static void *move_mapping(void *table, size_t bytes, size_t new_bytes)
     return p;
 }
 
-bool nd_table_grow(void **table, size_t bytes, size_t new_bytes)
+/*
+ * Three ways, cheapest first: extend the mapping in place; copy, if moved pages could not become
+ * huge; move the pages. Copying needs memory for both tables, so if it fails the pages are moved
+ * after all, and the table is merely slower.
+ */
+static bool grow_table(void **table, size_t bytes, size_t new_bytes)
 {
-    bool is_huge = bytes >= HUGE_LEAST;
+    bool is_huge = bytes >= HUGE_MIN;
     void *p = MAP_FAILED;
 
     if (!*table) {
@@ -288,9 +329,9 @@ bool nd_table_grow(void **table, size_t bytes, size_t new_bytes)
     }
     if (is_huge && MOVES_PAGES)
         p = mremap(*table, bytes, new_bytes, 0);
-    if (p == MAP_FAILED && (!MOVES_PAGES || (new_bytes >= HUGE_LEAST &&
-                                             (!is_huge || (uintptr_t)*table % HUGE_PAGE)))) {
-        /* small pages that only move stay small, and huge ones shared with others become so */
+    if (p == MAP_FAILED &&
+        (!MOVES_PAGES || (new_bytes >= HUGE_MIN && (!is_huge || (uintptr_t)*table % HUGE_PAGE)))) {
+        /* moving keeps small pages small, and turns shared huge pages into small ones */
         void *copy = nd_table_alloc(new_bytes);
 
         if (copy) {
@@ -309,11 +350,25 @@ bool nd_table_grow(void **table, size_t bytes, size_t new_bytes)
     return true;
 }
 
-bool nd_table_renew(void **table, size_t bytes, size_t new_bytes)
+bool nd_table_grow(void *table, size_t bytes, size_t new_bytes)
+{
+    void *p = pointer_at(table);
+    bool is_grown = grow_table(&p, bytes, new_bytes);
+
+    if (is_grown)
+        set_pointer_at(table, p);
+    return is_grown;
+}
+
+/*
+ * Moving the pages of a large table and then dropping them (MADV_DONTNEED reads as zero afterwards)
+ * needs no second address range while the first still exists, as allocating and freeing would.
+ */
+static bool renew_table(void **table, size_t bytes, size_t new_bytes)
 {
     void *p;
 
-    if (!MOVES_PAGES || !*table || bytes < HUGE_LEAST || new_bytes < bytes ||
+    if (!MOVES_PAGES || !*table || bytes < HUGE_MIN || new_bytes < bytes ||
         new_bytes > SIZE_MAX - 2 * HUGE_PAGE) {
         p = nd_table_alloc(new_bytes);
         if (!p)
@@ -332,6 +387,16 @@ bool nd_table_renew(void **table, size_t bytes, size_t new_bytes)
     return true;
 }
 
+bool nd_table_renew(void *table, size_t bytes, size_t new_bytes)
+{
+    void *p = pointer_at(table);
+    bool is_renewed = renew_table(&p, bytes, new_bytes);
+
+    if (is_renewed)
+        set_pointer_at(table, p);
+    return is_renewed;
+}
+
 bool nd_column_reserve(struct nd_column *column, size_t n, size_t size)
 {
     size_t need, page,
@@ -343,12 +408,12 @@ bool nd_column_reserve(struct nd_column *column, size_t n, size_t size)
         return true;
     if (bytes < need)
         bytes = need;
-    /* What is added to a column is made of huge pages only where it is whole ones. */
-    page = column->bytes && bytes >= HUGE_LEAST ? HUGE_PAGE : SMALL_PAGE;
+    /* The part added to a column uses huge pages only if it is whole huge pages. */
+    page = column->bytes && bytes >= HUGE_MIN ? HUGE_PAGE : SMALL_PAGE;
     bytes = round_up(bytes, page);
     if (!nd_table_grow(&column->data, column->bytes, bytes))
         return false;
-    if (bytes < HUGE_LEAST) /* small pages, which would be met one by one */
+    if (bytes < HUGE_MIN) /* small pages, each of which would cause a fault of its own */
         nd_table_touch((char *)column->data + column->bytes, bytes - column->bytes);
     column->bytes = bytes;
     return true;
@@ -372,25 +437,25 @@ void nd_column_release(struct nd_column *column)
     *column = (struct nd_column){0};
 }
 
-/* The bytes of a wish, and where it may begin behind `offset`; false: too many. */
-static bool place_wish(const struct nd_column_wish *wish, size_t *offset, size_t *bytes)
+/* The bytes of a request, and where it may begin after `offset`; false: too many. */
+static bool place_request(const struct nd_column_request *request, size_t *offset, size_t *bytes)
 {
-    if (wish->bytes > SIZE_MAX / 4 || *offset > SIZE_MAX / 4)
+    if (request->bytes > SIZE_MAX / 4 || *offset > SIZE_MAX / 4)
         return false;
-    *bytes = round_up(wish->bytes, wish->bytes < OWN_LEAST ? SMALL_PAGE : HUGE_PAGE);
-    if (*bytes >= OWN_LEAST)
+    *bytes = round_up(request->bytes, request->bytes < OWN_MIN ? SMALL_PAGE : HUGE_PAGE);
+    if (*bytes >= OWN_MIN)
         *offset = round_up(*offset, HUGE_PAGE);
     return true;
 }
 
-bool nd_columns_make(const struct nd_column_wish *wish, size_t n)
+bool nd_columns_make(const struct nd_column_request *request, size_t n)
 {
     size_t total = 0, offset = 0, bytes;
     struct nd_column *last = NULL;
     char *data;
 
     for (size_t i = 0; i < n; i++, total += bytes)
-        if (!place_wish(&wish[i], &total, &bytes))
+        if (!place_request(&request[i], &total, &bytes))
             return false;
     if (total == 0)
         return true;
@@ -400,12 +465,12 @@ bool nd_columns_make(const struct nd_column_wish *wish, size_t n)
     if (!data)
         return false;
     for (size_t i = 0; i < n; i++, offset += bytes) {
-        (void)place_wish(&wish[i], &offset, &bytes);
+        (void)place_request(&request[i], &offset, &bytes);
         if (bytes == 0)
             continue;
-        if (last) /* up to where the next one begins */
+        if (last) /* up to where the next column begins */
             last->bytes = (size_t)(data + offset - (char *)last->data);
-        last = wish[i].column;
+        last = request[i].column;
         last->data = data + offset;
     }
     last->bytes = (size_t)(data + total - (char *)last->data);

@@ -12,8 +12,10 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
     return least < c ? least : c;
 }
 
-/* Edits (insert, delete, replace, swap two neighbours) from a to b, by three rows of the usual
- * table. */
+/*
+ * The number of edits (insert, delete, replace, swap two neighbours) from a to b, by three rows of
+ * the usual table.
+ */
 static unsigned edit_distance(const char *a, size_t n_a, const char *b, size_t n_b)
 {
     unsigned rows[3][NAME_MAX_LEN + 1];
@@ -38,7 +40,7 @@ static unsigned edit_distance(const char *a, size_t n_a, const char *b, size_t n
     return last[n_b];
 }
 
-/* The shortest name that begins so: an abbreviation. */
+/* The shortest name that begins with it: it may be an abbreviation. */
 static const char *find_longer(const char *name, size_t len, const char *const *names, size_t n)
 {
     const char *found = NULL;
@@ -52,7 +54,7 @@ static const char *find_longer(const char *name, size_t len, const char *const *
 const char *nd_name_nearest(const char *name, size_t len, const char *const *names, size_t n)
 {
     const char *nearest = len > 1 ? find_longer(name, len, names, n) : NULL;
-    unsigned least = 1 + (unsigned)(len < 9 ? len : 9) / 3; /* more edits are another word */
+    unsigned least = 1 + (unsigned)(len < 9 ? len : 9) / 3; /* with more edits it is another word */
 
     if (nearest || len > NAME_MAX_LEN)
         return nearest;

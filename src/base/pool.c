@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "base/pool.h"
 
+#include "base/memory.h"
 #include "base/shares.h"
 
 #include <assert.h>
@@ -22,47 +23,43 @@ struct nd_pool {
     unsigned n_threads; /* the caller and n_threads - 1 helpers */
     pthread_t *thread;
     unsigned n_started;
-    int cpu; /* the caller's, where helpers stay on others; else -1 */
+    atomic_uint n_begun; /* helpers that have their number */
+    int *cpu;            /* where each worker stays, the caller first; NULL: anywhere */
 
     pthread_mutex_t lock;
-    pthread_cond_t wake; /* helpers: work or stop */
-    pthread_cond_t done; /* the caller: all helpers idle, or the job is over */
+    pthread_cond_t wake; /* signals the helpers: work, or stop */
+    pthread_cond_t done; /* signals the caller: all helpers are idle, or the job is over */
 
-    /* The current run: guarded by lock but for its tasks. */
+    /* The current run; guarded by `lock`, except for its tasks. */
     unsigned long round;
     struct nd_share *tasks; /* of each worker */
     void (*run)(void *context, size_t task, unsigned worker);
     void *context;
-    bool is_open;    /* helpers may join this round */
-    unsigned n_busy; /* helpers in it: one that is at the job may miss the round, and nobody waits
-                        for it */
+    bool is_open;    /* helpers may join this run */
+    unsigned n_busy; /* helpers in the run; one that is at the job may miss it */
 
-    /* Changes whenever there may be something to do: what an idle thread looks at for a while
-     * before it sleeps. */
+    /*
+     * Changes whenever there may be something to do. An idle thread polls it for a while before it
+     * sleeps.
+     */
     atomic_uint news;
 
     enum job_state job_state;
     void (*job)(void *context);
     void *job_context;
 
-    /* nd_pool_each, and who leads: guarded by lock. */
+    /* State of nd_pool_each and of leading; guarded by `lock`. */
     unsigned long eaches;
     void (*each)(void *context, unsigned worker);
     void *each_context;
     unsigned n_in_each; /* helpers */
     bool is_led;
-    unsigned leader; /* who may call nd_pool_run: 0 where it is not led */
+    unsigned leader; /* the worker that may call nd_pool_run; 0, the caller, unless it is led */
 
     pthread_mutex_t shared; /* nd_pool_lock */
     bool stop;
 
-    pid_t process; /* in which the threads are */
-};
-
-struct helper {
-    struct nd_pool *pool;
-    unsigned worker;
-    int cpu; /* where it stays; -1: anywhere */
+    pid_t process; /* the process that the threads belong to */
 };
 
 static void work(struct nd_pool *pool, unsigned worker)
@@ -74,9 +71,9 @@ static void work(struct nd_pool *pool, unsigned worker)
 }
 
 /*
- * Waking a sleeping thread takes tens of microseconds, the time of a short run, and the next run
- * comes soon: so look a while, giving way to whoever else wants the processor.  The lock is held
- * before and after, not meanwhile.  True: there is news.
+ * Waking a sleeping thread takes tens of microseconds, as long as a short run, and the next run
+ * usually comes soon. So an idle thread polls for a while, yielding to others that want the
+ * processor. The lock is held before and after, not meanwhile. True: there is news.
  */
 static bool look_out(struct nd_pool *pool, int looks)
 {
@@ -91,20 +88,24 @@ static bool look_out(struct nd_pool *pool, int looks)
 
 static void await_news(struct nd_pool *pool, pthread_cond_t *condition)
 {
-    enum { LOOKS = 2000 }; /* half a millisecond, as long as a turn */
+    enum { LOOKS = 2000 }; /* half a millisecond, about as long as a turn */
 
     if (!look_out(pool, LOOKS))
         pthread_cond_wait(condition, &pool->lock);
 }
 
-/* Tell the others; the lock is held, as they look at the state only with it. */
+/*
+ * Wake the others; the lock is held.  The counter `news` is for threads that still look, the
+ * condition for those that sleep.  No wake-up is lost: the state and `news` change only under the
+ * lock, and a thread that decides to sleep has held it since it saw that `news` had not changed.
+ */
 static void tell(struct nd_pool *pool, pthread_cond_t *condition)
 {
     atomic_fetch_add(&pool->news, 1);
     pthread_cond_broadcast(condition);
 }
 
-/* Run the waiting job; the lock is held before and after, not meanwhile. */
+/* Run the waiting job. The lock is held before and after, not meanwhile. */
 static void do_job(struct nd_pool *pool)
 {
     pool->job_state = JOB_RUNNING;
@@ -124,7 +125,7 @@ static void run_each(struct nd_pool *pool, unsigned worker)
         tell(pool, &pool->done);
 }
 
-/* A part in the current run; the lock is held before and after, not meanwhile. */
+/* Take part in the current run. The lock is held before and after, not meanwhile. */
 static void join_run(struct nd_pool *pool, unsigned worker)
 {
     pool->n_busy++;
@@ -136,31 +137,36 @@ static void join_run(struct nd_pool *pool, unsigned worker)
 }
 
 /*
- * Where there is a thread for every processor, each helper stays on one; the caller's is left to
- * the caller, who stays there while it takes part in nd_pool_each.  A kernel likes to wake a thread
- * beside the one that woke it, and takes milliseconds to part the two again; on two virtual
- * processors that made one run in two 5 to 10 percent slower.  Where threads are fewer, another
- * process may have the same idea: all may go where they like.
+ * If there is a thread for every processor, each helper is bound to one; the caller's processor is
+ * left to the caller, which is bound to it while it takes part in nd_pool_each. Otherwise the
+ * kernel tends to wake a thread on the processor of the one that woke it, and takes milliseconds to
+ * separate the two again; on two virtual processors that made every second run 5 to 10 percent
+ * slower. With fewer threads than processors, another process may do the same, so threads are not
+ * bound.
  */
 _Static_assert(ND_POOL_THREADS_MAX <= CPU_SETSIZE, "a set has a bit for each processor");
 
-static bool find_cpus(unsigned n_threads, int *cpu)
+/* False: out of memory. */
+static bool find_cpus(struct nd_pool *pool)
 {
     cpu_set_t set;
     int own = sched_getcpu();
     unsigned worker = 0;
 
     if (own < 0 || sched_getaffinity(0, sizeof set, &set) != 0 ||
-        (unsigned)CPU_COUNT(&set) != n_threads || !CPU_ISSET((size_t)own, &set))
+        (unsigned)CPU_COUNT(&set) != pool->n_threads || !CPU_ISSET((size_t)own, &set))
+        return true;
+    pool->cpu = nd_alloc_array(pool->n_threads, sizeof *pool->cpu);
+    if (!pool->cpu)
         return false;
-    cpu[worker++] = own;
+    pool->cpu[worker++] = own;
     for (size_t i = 0; i < CPU_SETSIZE; i++)
         if (CPU_ISSET(i, &set) && (int)i != own)
-            cpu[worker++] = (int)i;
+            pool->cpu[worker++] = (int)i;
     return true;
 }
 
-/* A wish: without it the work is the same. */
+/* Only a hint to the system; without it the work is the same. */
 static void stay_on(int cpu)
 {
     cpu_set_t set;
@@ -172,25 +178,26 @@ static void stay_on(int cpu)
 
 static void *help(void *argument)
 {
-    struct helper helper = *(struct helper *)argument;
-    struct nd_pool *pool = helper.pool;
+    struct nd_pool *pool = argument;
+    unsigned worker = 1 + atomic_fetch_add(&pool->n_begun, 1);
     unsigned long seen = 0, eaches_seen = 0;
 
-    free(argument);
-    if (helper.cpu >= 0)
-        stay_on(helper.cpu);
+    if (pool->cpu)
+        stay_on(pool->cpu[worker]);
     pthread_mutex_lock(&pool->lock);
     for (;;) {
         if (pool->round != seen) {
             seen = pool->round;
             if (pool->is_open)
-                join_run(pool, helper.worker);
+                join_run(pool, worker);
         } else if (pool->eaches != eaches_seen) {
             eaches_seen = pool->eaches;
-            run_each(pool, helper.worker);
+            run_each(pool, worker);
         } else if (pool->job_state == JOB_WAITING) {
-            /* Runs come close upon one another; the job is for the time when the caller is busy
-             * with what only one can do. */
+            /*
+             * Runs follow each other closely; the job is for the time in which the caller does what
+             * only one thread can do.
+             */
             if (!look_out(pool, JOB_LOOKS) && pool->job_state == JOB_WAITING)
                 do_job(pool);
         } else if (pool->stop) {
@@ -207,15 +214,15 @@ static unsigned processors(void)
 {
     cpu_set_t set;
 
-    /* It refuses where there are more than the set has room for. */
+    /* It fails if there are more processors than the set has bits. */
     long n = sched_getaffinity(0, sizeof set, &set) == 0 ? (long)CPU_COUNT(&set)
                                                          : sysconf(_SC_NPROCESSORS_ONLN);
 
     return n < 1 ? 1 : n > ND_POOL_THREADS_MAX ? ND_POOL_THREADS_MAX : (unsigned)n;
 }
 
-/* Without a size of its own a thread's stack would be as small as the process's limit says. */
-static int create(pthread_t *thread, struct helper *helper)
+/* Without an explicit size, a thread's stack would be as small as the process's limit. */
+static int create(pthread_t *thread, struct nd_pool *pool)
 {
     pthread_attr_t attributes;
     int error = pthread_attr_init(&attributes);
@@ -224,30 +231,15 @@ static int create(pthread_t *thread, struct helper *helper)
         return error;
     error = pthread_attr_setstacksize(&attributes, STACK_BYTES);
     if (!error)
-        error = pthread_create(thread, &attributes, help, helper);
+        error = pthread_create(thread, &attributes, help, pool);
     (void)pthread_attr_destroy(&attributes);
     return error;
 }
 
-static bool start_helper(struct nd_pool *pool, unsigned worker, int cpu)
-{
-    struct helper *helper = malloc(sizeof *helper);
-
-    if (!helper)
-        return false;
-    *helper = (struct helper){pool, worker, cpu};
-    if (create(&pool->thread[pool->n_started], helper) != 0) {
-        free(helper);
-        return false;
-    }
-    pool->n_started++;
-    return true;
-}
-
 /*
- * What comes from outside is for the threads of the program; what an instruction of the thread
- * itself raises (a mapped file was cut short) must not be blocked: the process would die of it even
- * where it has a handler.
+ * Signals from outside are for the program's own threads. Signals raised by an instruction of the
+ * thread itself (a mapped file was truncated) must not be blocked: the process would die even if it
+ * has a handler.
  */
 static void signals_of_others(sigset_t *set)
 {
@@ -258,19 +250,19 @@ static void signals_of_others(sigset_t *set)
         sigdelset(set, own[i]);
 }
 
-/* A thread begins with the signal mask of who starts it. */
-static bool start_helpers(struct nd_pool *pool, bool is_pinned)
+/* A thread inherits the signal mask of the thread that starts it. */
+static bool start_helpers(struct nd_pool *pool)
 {
-    int cpu[ND_POOL_THREADS_MAX];
-    bool stay = is_pinned && find_cpus(pool->n_threads, cpu), ok = true;
     sigset_t all, before;
+    bool ok = true;
 
-    pool->cpu = stay ? cpu[0] : -1;
     signals_of_others(&all);
     if (pthread_sigmask(SIG_BLOCK, &all, &before) != 0)
         return false;
-    for (unsigned worker = 1; ok && worker < pool->n_threads; worker++)
-        ok = start_helper(pool, worker, stay ? cpu[worker] : -1);
+    for (unsigned worker = 1; ok && worker < pool->n_threads; worker++) {
+        ok = create(&pool->thread[pool->n_started], pool) == 0;
+        pool->n_started += ok;
+    }
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return ok;
 }
@@ -281,7 +273,7 @@ static struct nd_pool *make_pool(unsigned n_threads, bool is_pinned, struct nd_e
     bool ok;
 
     if (n_threads > ND_POOL_THREADS_MAX) {
-        nd_fail(err, ND_EINVAL, "threads = %u: at most %d", n_threads, ND_POOL_THREADS_MAX);
+        nd_fail(err, ND_EINVAL, "threads = %u: must be at most %d", n_threads, ND_POOL_THREADS_MAX);
         return NULL;
     }
     pool = calloc(1, sizeof *pool);
@@ -297,7 +289,7 @@ static struct nd_pool *make_pool(unsigned n_threads, bool is_pinned, struct nd_e
     pthread_cond_init(&pool->done, NULL);
     pool->thread = calloc(pool->n_threads, sizeof *pool->thread);
     pool->tasks = nd_shares_new(pool->n_threads);
-    ok = pool->thread && pool->tasks && start_helpers(pool, is_pinned);
+    ok = pool->thread && pool->tasks && (!is_pinned || find_cpus(pool)) && start_helpers(pool);
     if (!ok) {
         unsigned n = pool->n_threads;
 
@@ -323,8 +315,10 @@ bool nd_pool_is_here(const struct nd_pool *pool)
     return pool->n_started == 0 || pool->process == getpid();
 }
 
-/* A lock that another thread held when the process forked stays held in the child: what is here of
- * the threads is left alone there. */
+/*
+ * In the child of a fork, a lock that another thread held stays held, so the threads' state is not
+ * touched there.
+ */
 static void stop_helpers(struct nd_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
@@ -347,6 +341,7 @@ void nd_pool_free(struct nd_pool *pool)
         stop_helpers(pool);
     free(pool->tasks);
     free(pool->thread);
+    free(pool->cpu);
     free(pool);
 }
 
@@ -371,7 +366,7 @@ unsigned nd_pool_threads(const struct nd_pool *pool)
 void nd_pool_run(struct nd_pool *pool, size_t n,
                  void (*run)(void *context, size_t task, unsigned worker), void *context)
 {
-    assert(n <= ND_SHARES_MOST);
+    assert(n <= ND_SHARES_MAX);
     if (pool->n_started == 0 || n <= 1) {
         for (size_t task = 0; task < n; task++)
             run(context, task, pool->leader);
@@ -429,9 +424,9 @@ void nd_pool_each(struct nd_pool *pool, void (*each)(void *context, unsigned wor
     pool->n_in_each = pool->n_started;
     tell(pool, &pool->wake);
     pthread_mutex_unlock(&pool->lock);
-    stays = pool->cpu >= 0 && sched_getaffinity(0, sizeof before, &before) == 0;
+    stays = pool->cpu && sched_getaffinity(0, sizeof before, &before) == 0;
     if (stays)
-        stay_on(pool->cpu);
+        stay_on(pool->cpu[0]);
     each(context, 0);
     if (stays)
         (void)sched_setaffinity(0, sizeof before, &before);
@@ -443,20 +438,34 @@ void nd_pool_each(struct nd_pool *pool, void (*each)(void *context, unsigned wor
     pthread_mutex_unlock(&pool->lock);
 }
 
-void nd_pool_await(struct nd_pool *pool, struct nd_turn *turn, unsigned long ticket)
+/*
+ * Ticket locks.  With nd_pool_each the workers handle batches b = 0, 1, 2, … at the same time, but
+ * some steps (read the input, decide, write) must happen in the order of the batches.  Each such
+ * step has a lock of its own; the worker of batch b waits for ticket b and admits ticket b + 1 when
+ * it is done:
+ *
+ *      worker 0   read 0 | parse 0 | decide 0 | write 0 | read 2 | …
+ *      worker 1            read 1  | parse 1  | decide 1 | write 1 | …
+ *
+ * The worker whose ticket is served may also lead: it deals out tasks with nd_pool_run, and those
+ * who wait to lead do them in place of sleeping.  There is one leader at a time, since all leaders
+ * of a pool share one ticket lock.
+ */
+void nd_pool_await(struct nd_pool *pool, struct nd_ticket_lock *lock, unsigned long ticket)
 {
-    if (atomic_load(&turn->now) == ticket)
+    if (atomic_load(&lock->serving) == ticket)
         return;
     pthread_mutex_lock(&pool->lock);
-    while (atomic_load(&turn->now) != ticket)
+    while (atomic_load(&lock->serving) != ticket)
         await_news(pool, &pool->wake);
     pthread_mutex_unlock(&pool->lock);
 }
 
-void nd_pool_lead(struct nd_pool *pool, unsigned worker, struct nd_turn *turn, unsigned long ticket)
+void nd_pool_lead(struct nd_pool *pool, unsigned worker, struct nd_ticket_lock *lock,
+                  unsigned long ticket)
 {
     pthread_mutex_lock(&pool->lock);
-    while (atomic_load(&turn->now) != ticket) {
+    while (atomic_load(&lock->serving) != ticket) {
         if (pool->is_open && !nd_shares_are_empty(pool->tasks, pool->n_threads))
             join_run(pool, worker);
         else
@@ -467,10 +476,10 @@ void nd_pool_lead(struct nd_pool *pool, unsigned worker, struct nd_turn *turn, u
     pthread_mutex_unlock(&pool->lock);
 }
 
-void nd_pool_pass(struct nd_pool *pool, struct nd_turn *turn)
+void nd_pool_pass(struct nd_pool *pool, struct nd_ticket_lock *lock)
 {
     pthread_mutex_lock(&pool->lock);
-    atomic_fetch_add(&turn->now, 1);
+    atomic_fetch_add(&lock->serving, 1);
     tell(pool, &pool->wake);
     pthread_mutex_unlock(&pool->lock);
 }
@@ -491,4 +500,108 @@ bool nd_pool_has_this_thread(const struct nd_pool *pool)
         if (pthread_equal(pool->thread[i], pthread_self()))
             return true;
     return false;
+}
+
+/* ---- Workers lent to threads of the program's own ---- */
+
+struct nd_lending {
+    const struct nd_pool *pool;
+    pthread_mutex_t lock;
+    pthread_cond_t given_back;
+    unsigned n_lent;
+    bool all_lent; /* to the one thread that has one */
+    struct loan {
+        bool is_lent;
+        pthread_t to;
+    } loan[]; /* of each worker */
+};
+
+struct nd_lending *nd_lending_new(const struct nd_pool *pool)
+{
+    struct nd_lending *lending =
+        calloc(1, sizeof *lending + nd_pool_threads(pool) * sizeof *lending->loan);
+
+    if (!lending)
+        return NULL;
+    lending->pool = pool;
+    pthread_mutex_init(&lending->lock, NULL);
+    pthread_cond_init(&lending->given_back, NULL);
+    return lending;
+}
+
+/* Of what was made before a fork nothing may be asked in the child, whether it is locked neither.
+ */
+void nd_lending_free(struct nd_lending *lending)
+{
+    if (lending && nd_pool_is_here(lending->pool)) {
+        pthread_cond_destroy(&lending->given_back);
+        pthread_mutex_destroy(&lending->lock);
+    }
+    free(lending);
+}
+
+/* This thread must not wait: it has a worker, or works for one that has. */
+static bool is_inside(const struct nd_lending *lending)
+{
+    for (unsigned i = 0; lending->n_lent && i < nd_pool_threads(lending->pool); i++)
+        if (lending->loan[i].is_lent && pthread_equal(lending->loan[i].to, pthread_self()))
+            return true;
+    return nd_pool_has_this_thread(lending->pool);
+}
+
+static void lend(struct nd_lending *lending, unsigned worker)
+{
+    lending->loan[worker] = (struct loan){true, pthread_self()};
+    lending->n_lent++;
+}
+
+bool nd_lending_borrow(struct nd_lending *lending, unsigned *worker)
+{
+    bool ok;
+
+    pthread_mutex_lock(&lending->lock);
+    ok = !is_inside(lending);
+    while (ok && (lending->all_lent || lending->n_lent == nd_pool_threads(lending->pool)))
+        pthread_cond_wait(&lending->given_back, &lending->lock);
+    for (*worker = 0; ok && lending->loan[*worker].is_lent; ++*worker)
+        ;
+    if (ok)
+        lend(lending, *worker);
+    pthread_mutex_unlock(&lending->lock);
+    return ok;
+}
+
+bool nd_lending_borrow_all(struct nd_lending *lending)
+{
+    bool ok;
+
+    pthread_mutex_lock(&lending->lock);
+    ok = lending->n_lent == 0;
+    if (ok) {
+        lend(lending, 0);
+        lending->all_lent = true;
+    }
+    pthread_mutex_unlock(&lending->lock);
+    return ok;
+}
+
+bool nd_lending_borrow_rest(struct nd_lending *lending)
+{
+    bool ok;
+
+    pthread_mutex_lock(&lending->lock);
+    ok = lending->n_lent == 1;
+    lending->all_lent |= ok;
+    pthread_mutex_unlock(&lending->lock);
+    return ok;
+}
+
+void nd_lending_give_back(struct nd_lending *lending, unsigned worker)
+{
+    pthread_mutex_lock(&lending->lock);
+    lending->loan[worker].is_lent = false;
+    lending->n_lent--;
+    lending->all_lent = false;
+    pthread_cond_broadcast(&lending->given_back);
+    pthread_mutex_unlock(&lending->lock);
 }

@@ -11,67 +11,98 @@
 
 struct nd_pool;
 
-/* Call make(context) the first time that the process asks for this, whichever thread does; when it
- * returns the call is over.  *done starts as false.  For third-party libraries that have a state.
+/*
+ * Call make(context) at the first call in the process, in whichever thread that is; later and
+ * concurrent calls return after it has returned. *done starts as false. For third-party libraries
+ * with global state.
  */
 void nd_once(atomic_bool *done, void (*make)(void *context), void *context);
 
-/* n_threads workers, the calling thread among them; 0: one a processor that the process may use.
- * The threads that are started block all signals from outside, so that the program's own threads
- * get them. ND_EINVAL: too many; ND_ENOMEM: they cannot be started. */
+/*
+ * Start a pool of n_threads workers, including the calling thread; 0: one for each processor that
+ * the process may use. The started threads block all signals from outside, so that the program's
+ * own threads get them. ND_EINVAL: too many; ND_ENOMEM: they cannot be started.
+ */
 enum { ND_POOL_THREADS_MAX = 1024 };
 struct nd_pool *nd_pool_new(unsigned n_threads, struct nd_error *err);
-/* The same; where the threads are as many as the processors that the process may use, each that is
- * started stays on one of its own.  For a program that has one pool and nothing else to do. */
+/*
+ * The same; if there are as many threads as processors that the process may use, each started
+ * thread is bound to a processor. For a program that has one pool and does nothing else.
+ */
 struct nd_pool *nd_pool_new_pinned(unsigned n_threads, struct nd_error *err);
-/* In a child of the process that made the pool, where its threads are not: the memory alone. */
+/*
+ * In a child of the process that made the pool, where its threads do not exist, this frees only the
+ * memory.
+ */
 void nd_pool_free(struct nd_pool *pool);
 unsigned nd_pool_threads(const struct nd_pool *pool);
-/* Whether its threads are here: not in a child of the process that started them. */
+/* Whether its threads exist in this process: not in a child of the process that started them. */
 bool nd_pool_is_here(const struct nd_pool *pool);
 
 /*
  * Call run(context, task, worker) for every task 0 … n - 1 (at most 2^30), and return when all are
- * done.  Each worker begins with its own share of neighbouring tasks, the same in each run of n;
- * worker is 0 … threads - 1, and no two tasks run at once with the same worker.  Only the thread
- * that made the pool may call it, or the one that leads it, and no task may.
+ * done. Each worker begins with its own range of consecutive tasks, the same in every run of n.
+ * worker is 0 … threads - 1, and no two tasks run at the same time with the same worker. Only the
+ * thread that made the pool may call it, or the one that leads it; no task may.
  */
 void nd_pool_run(struct nd_pool *pool, size_t n,
                  void (*run)(void *context, size_t task, unsigned worker), void *context);
 
 /*
- * Let job(context) run beside the coming nd_pool_run calls, at most one at a time; nd_pool_finish
- * waits for it, and runs it itself where no worker has begun it.
+ * Let job(context) run beside the next nd_pool_run calls; at most one job at a time. nd_pool_finish
+ * waits for it, and runs it itself if no worker has started it.
  */
 void nd_pool_begin(struct nd_pool *pool, void (*job)(void *context), void *context);
 void nd_pool_finish(struct nd_pool *pool);
 
 /*
- * Let every thread of the pool call each(context, worker) once, to do whole pieces of work with
- * data of its own, and return when all have.  Where the pieces have an order, it is kept by turns.
+ * Have every thread of the pool call each(context, worker) once, to do whole pieces of work with
+ * data of its own, and return when all have returned. The order of the pieces is kept by turns
+ * (below).
  */
 void nd_pool_each(struct nd_pool *pool, void (*each)(void *context, unsigned worker),
                   void *context);
 /*
- * A turn starts from zero and goes through the tickets 0, 1, 2, …; none may be left out.  Wait
- * until it has come to this ticket …
+ * A turn starts at zero and goes through the tickets 0, 1, 2, …, none of which may be skipped. Wait
+ * until it has reached this ticket …
  */
-struct nd_turn {
-    atomic_ulong now; /* the ticket whose turn it is */
+struct nd_ticket_lock {
+    atomic_ulong serving; /* the ticket being served */
 };
-void nd_pool_await(struct nd_pool *pool, struct nd_turn *turn, unsigned long ticket);
-/* … and, of one turn of the pool, lead it until the turn is passed: nd_pool_run may be called, as
- * this worker, and those who wait to lead do tasks of it. */
-void nd_pool_lead(struct nd_pool *pool, unsigned worker, struct nd_turn *turn,
+void nd_pool_await(struct nd_pool *pool, struct nd_ticket_lock *lock, unsigned long ticket);
+/*
+ * … and, for one turn of the pool, also lead the pool until the turn is passed: nd_pool_run may be
+ * called as this worker, and threads that wait to lead do its tasks.
+ */
+void nd_pool_lead(struct nd_pool *pool, unsigned worker, struct nd_ticket_lock *lock,
                   unsigned long ticket);
-/* Let the next ticket in. */
-void nd_pool_pass(struct nd_pool *pool, struct nd_turn *turn);
+/* Admit the next ticket. */
+void nd_pool_pass(struct nd_pool *pool, struct nd_ticket_lock *lock);
 
-/* Whether the calling thread is one that the pool has started. */
+/* Whether the calling thread was started by the pool. */
 bool nd_pool_has_this_thread(const struct nd_pool *pool);
 
-/* For a few instructions on what several threads change. */
+/* A lock for a few instructions on data shared by several threads. */
 void nd_pool_lock(struct nd_pool *pool);
 void nd_pool_unlock(struct nd_pool *pool);
+
+/*
+ * ---- Workers lent to threads of the program's own, whose calls come at the same time ----
+ *
+ * Which call has the working memory of which worker of a pool.  NULL: no memory.
+ */
+struct nd_lending;
+struct nd_lending *nd_lending_new(const struct nd_pool *pool);
+void nd_lending_free(struct nd_lending *lending);
+
+/* Borrow any worker that is free; wait until one is.  False: this thread has one already, or
+ * belongs to the pool, and would wait for itself. */
+bool nd_lending_borrow(struct nd_lending *lending, unsigned *worker);
+/* Borrow all workers, as worker 0, to call nd_pool_run; false: a thread has one. */
+bool nd_lending_borrow_all(struct nd_lending *lending);
+/* For who has one worker: and the others, if no thread has any of them. */
+bool nd_lending_borrow_rest(struct nd_lending *lending);
+/* Give back what this thread has: the worker, and all others where it has them. */
+void nd_lending_give_back(struct nd_lending *lending, unsigned worker);
 
 #endif

@@ -1,4 +1,11 @@
 /* publish.c - the files that a run writes: checked before it, published together after it */
+
+/*
+ * Outputs become visible together, at the end of a run that succeeded. Before the run, the names of
+ * all inputs and outputs are checked against each other, by inode, so that no output overwrites an
+ * input. After it, complete files are renamed one by one. A rename is atomic but several are not;
+ * so the order matters, and after a failure the caller learns how many were published.
+ */
 #define _GNU_SOURCE
 #include "base/publish.h"
 
@@ -17,11 +24,11 @@ struct nd_publisher_input {
 };
 
 struct nd_publisher_output {
-    struct nd_temporary *file; /* NULL: published, or a link */
+    struct nd_temporary *file; /* NULL: published already, or a link */
     char *link;                /* the link's own name */
-    const char *existing;      /* what it leads to */
+    const char *existing;      /* what it points to */
     enum nd_publish_stage stage;
-    struct nd_file_mark replaced; /* inode 0: no input */
+    struct nd_file_mark replaced; /* the input that it replaces; inode 0: none */
 };
 
 struct nd_file_mark nd_file_mark(const struct stat *about)
@@ -86,7 +93,7 @@ int nd_output_descriptor(const char *name)
     return -1;
 }
 
-/* The folder that a name stands in; false: there is none. */
+/* Find the folder of a name; false: it does not exist. */
 static bool stat_folder(const char *name, struct stat *about)
 {
     char folder[PATH_MAX];
@@ -138,18 +145,22 @@ enum nd_status nd_output_target(const char *name, char **target, struct nd_error
     return *target ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
 }
 
+/*
+ * Why evidence comes before results: the result (the survivors) is what the next program waits for.
+ * When it appears under its name, the manifest and the clusters that explain it are there already,
+ * even if the run is killed between two renames.  The opposite order could leave a result that
+ * nothing accounts for.
+ */
+
 /* ---- What is read, and what is to be written ---- */
 
 enum nd_status nd_publisher_read(struct nd_publisher *p, const struct nd_file_mark *file,
                                  struct nd_error *err)
 {
-    void *list = p->input;
-
     if (!file->inode)
         return ND_OK;
-    if (!nd_array_reserve(&list, &p->inputs_capacity, p->n_inputs + 1, sizeof *p->input))
+    if (!ND_RESERVE(p->input, &p->inputs_capacity, p->n_inputs + 1))
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    p->input = list;
     p->input[p->n_inputs++] = (struct nd_publisher_input){file->device, file->inode};
     p->is_sorted = false;
     return ND_OK;
@@ -202,19 +213,20 @@ enum nd_status nd_publisher_claim(struct nd_publisher *p, const char *name,
     is_read = nd_publisher_is_read(p, &there);
     if (is_read && descriptor >= 0)
         return nd_fail(err, ND_EINVAL,
-                       "%s is a file that is also read, and would be overwritten: write elsewhere",
+                       "%s is also read and would be overwritten: choose another output",
                        strcmp(name, "-") == 0 ? "the standard output" : name);
     if (is_read && !replaced)
-        return nd_fail(err, ND_EINVAL, "'%s' is an input, and would be lost: write elsewhere",
-                       name);
+        return nd_fail(err, ND_EINVAL,
+                       "'%s' is an input and would be overwritten: choose another output", name);
     if (is_read) {
         *replaced = there;
         p->syncs = true;
     }
     if (descriptor < 0)
         nd_temporary_remove_stale(name);
-    if (p->n_claimed < sizeof p->claimed / sizeof *p->claimed)
-        p->claimed[p->n_claimed++] = name;
+    if (!ND_RESERVE(p->claimed, &p->claimed_capacity, p->n_claimed + 1))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    p->claimed[p->n_claimed++] = name;
     return ND_OK;
 }
 
@@ -230,13 +242,10 @@ bool nd_publisher_is_claimed(const struct nd_publisher *p, const char *name)
 
 static struct nd_publisher_output *add(struct nd_publisher *p, struct nd_error *err)
 {
-    void *list = p->output;
-
-    if (!nd_array_reserve(&list, &p->outputs_capacity, p->n_outputs + 1, sizeof *p->output)) {
+    if (!ND_RESERVE(p->output, &p->outputs_capacity, p->n_outputs + 1)) {
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
     }
-    p->output = list;
     p->output[p->n_outputs] = (struct nd_publisher_output){.stage = ND_PUBLISH_RESULT};
     return &p->output[p->n_outputs++];
 }
@@ -287,10 +296,10 @@ static enum nd_status keep_beside(struct nd_publisher_output *o, struct nd_error
 
     o->file = NULL;
     if (status == ND_OK)
-        status = nd_fail(err, ND_ECHANGED,
-                         "%s: was changed after it was read, and stays as it is; what was to "
-                         "replace it is %s",
-                         target ? target : "an input", name);
+        status = nd_fail(
+            err, ND_ECHANGED,
+            "%s: was changed after it was read, so it is left as it is; its replacement is in %s",
+            target ? target : "an input", name);
     free(name);
     free(target);
     return status;
@@ -306,7 +315,7 @@ static enum nd_status check_inputs(struct nd_publisher *p, struct nd_error *err)
     return status;
 }
 
-/* A name is durable when its folder is. */
+/* A new name is durable only when its folder has been synced. */
 static enum nd_status sync_folder(const char *path, struct nd_error *err)
 {
     const char *slash = strrchr(path, '/');
@@ -337,7 +346,10 @@ static enum nd_status publish_link(struct nd_publisher_output *o, struct nd_erro
     return link ? nd_temporary_publish(link, err) : err && err->status ? err->status : ND_EIO;
 }
 
-/* One output; `last` is the name of the one before, or NULL, whose folder is yet to be synced. */
+/*
+ * Publish one output. `last` is the name of the one before, or NULL, whose folder has still to be
+ * synced.
+ */
 static enum nd_status publish_one(struct nd_publisher *p, struct nd_publisher_output *o,
                                   char **last, struct nd_error *err)
 {
@@ -403,6 +415,7 @@ void nd_publisher_release(struct nd_publisher *p)
         free(p->output[i].link);
     }
     free(p->output);
+    free(p->claimed);
     free(p->input);
     *p = (struct nd_publisher){0};
 }

@@ -14,13 +14,13 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* Take digits from *at; returns how many, or -1 where there are more than `most`. */
-static int take_digits(const char **at, const char *end, int most, uint64_t *value)
+/* Take digits from *at. Returns how many, or -1 if there are more than `max`. */
+static int take_digits(const char **at, const char *end, int max, uint64_t *value)
 {
     int n = 0;
 
     for (; *at < end && **at >= '0' && **at <= '9'; ++*at) {
-        if (++n > most)
+        if (++n > max)
             return -1;
         *value = *value * 10 + (uint64_t)(**at - '0');
     }
@@ -54,13 +54,15 @@ enum nd_status nd_ratio_parse(const char *text, size_t len, struct nd_ratio *out
     uint64_t p = 0, q = 0, divisor;
 
     if (!len || !parse(text, text + len, &p, &q))
-        return nd_fail(err, ND_EINVAL, "'%.*s' is no ratio such as 0.8 or 4/5", shown,
+        return nd_fail(err, ND_EINVAL, "'%.*s' is not a ratio such as 0.8 or 4/5", shown,
                        len ? text : "");
     divisor = greatest_common_divisor(p, q);
     p /= divisor;
     q /= divisor;
     if (p > UINT32_MAX || q > UINT32_MAX)
-        return nd_fail(err, ND_EINVAL, "the ratio '%.*s' has too many digits", shown, text);
+        return nd_fail(err, ND_EINVAL,
+                       "the ratio '%.*s', in lowest terms, has a number above 4294967295", shown,
+                       text);
     *out = (struct nd_ratio){(uint32_t)p, (uint32_t)q};
     return ND_OK;
 }

@@ -22,7 +22,7 @@ static enum nd_status failed(const struct nd_result_file *f, struct nd_error *er
     return nd_fail(err, ND_EIO, "%s: cannot be written: %s", f->name, strerror(errno));
 }
 
-/* Its own descriptor, so that closing the stream closes nothing else. */
+/* A descriptor of its own, so that closing the stream closes nothing else. */
 static enum nd_status open_stream(struct nd_result_file *f, int fd, const char *mode,
                                   struct nd_error *err)
 {
@@ -70,8 +70,8 @@ static enum nd_status claim(struct nd_publisher *p, const char *name, const char
         if (!reads[i])
             continue;
         if (strcmp(reads[i], "-") != 0 && nd_output_is_same(name, reads[i]))
-            return nd_fail(err, ND_EINVAL, "'%s' is read, or is another output: write elsewhere",
-                           name);
+            return nd_fail(err, ND_EINVAL,
+                           "'%s' is also an input or another output: choose another name", name);
         status = nd_publisher_read_path(p, reads[i], err);
     }
     return status == ND_OK ? nd_publisher_claim(p, name, NULL, err) : status;
@@ -92,10 +92,10 @@ enum nd_status nd_result_file_open(struct nd_result_file **file, const char *nam
 {
     struct nd_result_file *f = calloc(1, sizeof *f);
     enum nd_status status;
-    struct nd_error room;
+    struct nd_error capacity;
 
     *file = NULL;
-    err = err ? err : &room;
+    err = err ? err : &capacity;
     if (!f || !(f->name = strdup(name))) {
         free(f);
         return nd_fail(err, ND_ENOMEM, "out of memory");

@@ -8,24 +8,24 @@
 #include <stdint.h>
 
 /*
- * Tasks 0 … n - 1 in as many runs of neighbours as there are workers.  A worker takes its own from
- * the front, and from another's the last, so that who comes back to the same things later finds
- * most of them in the cache of its own processor.
+ * Tasks 0 … n - 1, divided into one range of consecutive tasks for each worker. A worker takes its
+ * own tasks from the front, and those of others from the back, so that data that is processed again
+ * later is mostly in the cache of the same processor.
  */
-enum { ND_SHARES_MOST = 1 << 30 }; /* tasks dealt at once */
+enum { ND_SHARES_MAX = 1 << 30 }; /* tasks divided at one time */
 struct nd_share {
-    _Alignas(64) _Atomic(uint64_t) left; /* from the first (low half) to before the last (high) */
+    _Alignas(64) _Atomic(uint64_t) left; /* next task in the low half, end in the high half */
 };
 
-/* The shares of n_shares workers, none of them with a task; NULL: no memory.  Freed by free(). */
+/* Make the ranges of n_shares workers, all empty; NULL: out of memory. Freed by free(). */
 struct nd_share *nd_shares_new(unsigned n_shares);
-/* n: at most ND_SHARES_MOST.  Nobody may be taking meanwhile. */
+/* Divide n tasks, at most ND_SHARES_MAX. No worker may be taking tasks meanwhile. */
 void nd_shares_deal(struct nd_share *share, unsigned n_shares, size_t n);
-/* … all of them to one worker's share. */
+/* Give all tasks to one worker's range. */
 void nd_shares_give(struct nd_share *share, unsigned n_shares, unsigned worker, size_t n);
-/* By several workers at once.  False: all were taken. */
+/* Take a task; called by several workers at once. False: there are no more. */
 bool nd_shares_take(struct nd_share *share, unsigned n_shares, unsigned worker, size_t *task);
-/* Whether all were taken. */
+/* Whether all tasks were taken. */
 bool nd_shares_are_empty(struct nd_share *share, unsigned n_shares);
 
 #endif

@@ -23,14 +23,17 @@ static unsigned bits_of(uint64_t x)
     return 64 - (unsigned)__builtin_clzll(x | 1);
 }
 
-/* Buckets for values of one range: a value's is (value - least) >> shift. */
+/* Buckets that divide a range of values: the bucket of a value is (value - least) >> shift. */
 struct buckets {
     uint64_t least;
     unsigned shift, log2;
-    uint32_t end[1 << MOST_LOG2]; /* where each ends, or, before it is filled, begins */
+    uint32_t end[1 << MOST_LOG2]; /* end of each; before it is filled, its begin */
 };
 
-/* How many buckets, and how many values in each; the most in one.  0: all values are equal. */
+/*
+ * Count the values in each bucket; *most is the largest count. Returns the number of buckets; 0:
+ * all values are equal.
+ */
 static uint32_t measure(struct buckets *b, const uint64_t *value, size_t n)
 {
     uint64_t least = UINT64_MAX, greatest = 0;
@@ -59,9 +62,9 @@ static uint32_t measure(struct buckets *b, const uint64_t *value, size_t n)
 }
 
 /*
- * Hashes fill as many buckets as there are values evenly, so that few are left out of order, and
- * none far from its place.  Values that crowd one bucket are sorted by themselves before; their
- * range is narrower by 4 bits and more: 16 levels at most, of a few KB.
+ * Hashes fill about one bucket per value evenly, so few are out of order and none is far from its
+ * place. A bucket that gets many values is sorted by itself first: its range is at least 4 bits
+ * narrower, so there are at most 16 levels of a few KB each.
  */
 void nd_sort_values(uint64_t *value, size_t n, uint64_t *scratch)
 {
@@ -95,4 +98,32 @@ size_t nd_sort_distinct(uint64_t *value, size_t n, uint64_t *scratch)
         if (i == 0 || value[i] != value[count - 1])
             value[count++] = value[i];
     return count;
+}
+
+/*
+ * A radix sort by bytes from the lowest, each pass stable; a byte that all values have in common
+ * needs no pass.
+ */
+void nd_sort_numbered(struct nd_numbered_value **entry, struct nd_numbered_value **other, size_t n)
+{
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        const struct nd_numbered_value *from = *entry;
+        struct nd_numbered_value *to = *other;
+        size_t count[256] = {0}, sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+            count[from[i].value >> shift & 255]++;
+        if (n == 0 || count[from[0].value >> shift & 255] == n)
+            continue;
+        for (int b = 0; b < 256; b++) {
+            size_t here = count[b];
+
+            count[b] = sum;
+            sum += here;
+        }
+        for (size_t i = 0; i < n; i++)
+            to[count[from[i].value >> shift & 255]++] = from[i];
+        *other = *entry;
+        *entry = to;
+    }
 }

@@ -1,4 +1,11 @@
 /* temporary.c - files that nobody sees until they are whole */
+
+/*
+ * A process may be killed at any moment. Files without names (O_TMPFILE) vanish by themselves;
+ * files with temporary names are removed by a signal handler, or, if the process had no chance to,
+ * by the next run that writes to the same folder: it finds them by their names and by their missing
+ * locks.
+ */
 #define _GNU_SOURCE
 #include "base/temporary.h"
 
@@ -19,34 +26,33 @@
 #include <unistd.h>
 
 /*
- * The list only grows; an entry that is over is used again.  A signal handler may read it at any
- * moment: `name` is valid while the state is LIVE, and once the handler has begun no name is freed.
+ * The list only grows; entries are reused. A signal handler may read it at any moment: `name` is
+ * valid while the state is LIVE, and once the handler has begun no name is freed.
  */
 enum state { UNUSED, CLAIMED, LIVE };
 struct nd_temporary {
     _Atomic(int) state;
     int fd;              /* -1: closed, or a link */
-    bool is_held;        /* finished, and counted in n_held */
+    bool is_held;        /* finished but kept open, and counted in n_held */
     char *name, *target; /* name: NULL while the file has none */
     struct nd_temporary *next;
 };
 
 enum {
     RANDOM_CHARACTERS = 20,
-    HELD_MAX = 256,       /* finished files without a name that are held open */
-    STALE_NAMES = 100000, /* looked at in a folder */
+    HELD_MAX = 256,       /* finished files without a name that are kept open */
+    STALE_NAMES = 100000, /* entries examined in a folder */
     DAY = 24 * 60 * 60
 };
 static const char prefix[] = ".neardup-", whole_ending[] = ".whole";
 
 static _Atomic(struct nd_temporary *) first;
-static atomic_size_t
-    n_unused; /* a hint: a run that copies a million files has none, and no search */
+static atomic_size_t n_unused; /* a hint that saves a search when a million files are copied */
 static atomic_size_t n_held;
 static atomic_bool abandoned;
-static atomic_uint n_naming; /* threads that are about to make a name */
+static atomic_uint n_naming; /* threads that are creating a name */
 
-/* What other threads are naming at this moment is waited for, but not for ever. */
+/* Wait for names that other threads are creating at this moment, but not for ever. */
 void nd_temporary_abandon(void)
 {
     const struct timespec moment = {.tv_nsec = 100000};
@@ -60,8 +66,8 @@ void nd_temporary_abandon(void)
 }
 
 /*
- * From here to end_naming a name comes into being and its entry is LIVE: no signal is handled by
- * this thread, and a handler in another one waits.  False: the process is about to end.
+ * From here to end_naming a name is created and its entry becomes LIVE. Meanwhile this thread
+ * handles no signal, and a handler in another thread waits. False: the process is about to end.
  */
 static bool begin_naming(sigset_t *before)
 {
@@ -163,18 +169,17 @@ static char *make_name(const char *target, const char *ending)
     return name;
 }
 
-/* Who could read the file that is replaced can read the new one, and nobody else. */
+/* Those who could read the replaced file can read the new one, and nobody else. */
 static void inherit(int fd, const struct stat *replaced)
 {
     mode_t mode = replaced->st_mode & 0777;
 
-    if (fchown(fd, replaced->st_uid, replaced->st_gid) != 0) /* the group is another one, too */
+    if (fchown(fd, replaced->st_uid, replaced->st_gid) != 0) /* the group differs as well */
         mode &= ~(mode_t)070 | (mode & 07) << 3;
     (void)!fchmod(fd, mode);
 }
 
-/* A file of no name, which can be given one: -1 where the file system or /proc does not allow it.
- */
+/* A file without a name that can get one later; -1: the file system or /proc does not allow it. */
 static int open_nameless(const char *folder, mode_t mode)
 {
     int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
@@ -189,7 +194,7 @@ static int open_nameless(const char *folder, mode_t mode)
     return -1;
 }
 
-/* Whether the name still is that of the open file. */
+/* Whether the name still belongs to the open file. */
 static bool is_still(const char *name, int fd)
 {
     struct stat open_file, named;
@@ -198,7 +203,10 @@ static bool is_still(const char *name, int fd)
            open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
 }
 
-/* False where somebody who removes stale files was faster; file systems without locks have none. */
+/*
+ * False: a process that removes stale files was faster. File systems without locks have no such
+ * process.
+ */
 static bool lock_named(const char *name, int fd)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -282,7 +290,10 @@ struct nd_temporary *nd_temporary_create(const char *target, int *fd, struct nd_
     return NULL;
 }
 
-/* Across file systems, and where the system forbids links to files of others, a symbolic link. */
+/*
+ * A symbolic link is made across file systems, and if the system forbids hard links to files of
+ * others.
+ */
 static int create_link(const char *name, const char *existing)
 {
     char *whole = realpath(existing, NULL);
@@ -328,7 +339,10 @@ struct nd_temporary *nd_temporary_create_link(const char *target, const char *ex
     return NULL;
 }
 
-/* Give a nameless file this name, which it takes over; -1: errno says why, EEXIST among others. */
+/*
+ * Give a file without a name this one, which it takes over; -1: errno says why, EEXIST among
+ * others.
+ */
 static int link_nameless(struct nd_temporary *t, char *name, bool is_temporary)
 {
     char open_file[64];
@@ -346,7 +360,7 @@ static int link_nameless(struct nd_temporary *t, char *name, bool is_temporary)
     return made;
 }
 
-/* A nameless file gets a random name; -1: errno says why. */
+/* Give a file without a name a random one; -1: errno says why. */
 static int name_it(struct nd_temporary *t, const char *ending)
 {
     int made;
@@ -370,7 +384,9 @@ static int name_it(struct nd_temporary *t, const char *ending)
     return made;
 }
 
-/* A named file that is finished is closed, and so no more locked: its name says so. */
+/*
+ * A finished file with a name is closed and so no longer locked; its name says that it is finished.
+ */
 static int rename_whole(struct nd_temporary *t)
 {
     char *name = make_name(t->target, whole_ending);
@@ -425,7 +441,7 @@ const char *nd_temporary_target(const struct nd_temporary *t)
     return t->target;
 }
 
-/* Where nothing has the name it is given at once, else to what takes the place of that. */
+/* If no file has the name, link to it directly; otherwise rename over that file. */
 static int take_name(struct nd_temporary *t)
 {
     if (!t->name && link_nameless(t, t->target, false) == 0)
@@ -435,7 +451,7 @@ static int take_name(struct nd_temporary *t)
     return rename(t->name, t->target);
 }
 
-/* The same, but nothing is replaced: EEXIST. */
+/* The same without replacing anything: EEXIST. */
 static int take_new_name(struct nd_temporary *t)
 {
     if (!t->name)
@@ -444,7 +460,7 @@ static int take_new_name(struct nd_temporary *t)
         return 0;
     if ((errno != EINVAL && errno != ENOSYS) || link(t->name, t->target) != 0)
         return -1;
-    (void)unlink(t->name); /* the file system has no such renaming */
+    (void)unlink(t->name); /* the file system has no rename without replacing */
     return 0;
 }
 
@@ -458,7 +474,7 @@ static enum nd_status publish(struct nd_temporary *t, int (*take)(struct nd_temp
                          errno == EEXIST   ? ND_ECHANGED
                          : errno == ENOMEM ? ND_ENOMEM
                                            : ND_EIO,
-                         "%s: cannot be given its name: %s", t->target, strerror(errno));
+                         "%s: cannot be moved into place: %s", t->target, strerror(errno));
         if (t->name)
             unlink(t->name);
     }
@@ -494,7 +510,7 @@ enum nd_status nd_temporary_keep_beside(struct nd_temporary *t, char **name, str
         made = renameat2(AT_FDCWD, t->name, AT_FDCWD, *name, RENAME_NOREPLACE);
         if (made != 0 && errno != EEXIST)
             status =
-                nd_fail(err, ND_EIO, "%s: cannot be given its name: %s", *name, strerror(errno));
+                nd_fail(err, ND_EIO, "%s: cannot be moved into place: %s", *name, strerror(errno));
     }
     if (made != 0 && t->name)
         unlink(t->name);
@@ -533,7 +549,10 @@ int nd_temporary_spool(const char *folder)
     return fd;
 }
 
-/* Whether a name is one that make_name gives; *is_whole: to a file that is not locked. */
+/*
+ * Whether a name has the form that make_name gives; *is_whole: that of a finished file, which is
+ * not locked.
+ */
 static bool is_ours(const char *name, bool *is_whole)
 {
     size_t n = sizeof prefix - 1;
@@ -553,7 +572,7 @@ static void remove_if_stale(int folder, const char *name, bool is_whole)
 
     if (fd < 0)
         return;
-    /* Finished ones are not locked, but will be published within a day. */
+    /* Finished ones are not locked, but are published within a day. */
     if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
         (!is_whole || about.st_mtime < time(NULL) - DAY) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
         fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_dev == about.st_dev &&

@@ -7,40 +7,41 @@
 #include <stdbool.h>
 
 /*
- * A file that will appear under its target's name in one step, or not at all.  It has no name where
- * the file system can do that (O_TMPFILE): whatever kills the process, nothing is left.  Elsewhere,
- * and in the moment before it takes the place of another, it is called .neardup- and 20 random
- * characters, beside its target, and is locked (flock).  All files of the process that have such a
- * name are in one list, so that nd_temporary_abandon() can remove them from a signal handler.
+ * A file that will appear under its target's name in one step, or not at all. If the file system
+ * supports it (O_TMPFILE), it has no name, so that nothing is left if the process is killed.
+ * Otherwise, and in the moment before it replaces another file, it is called .neardup- and 20
+ * random characters, in the folder of its target, and is locked (flock). All files of the process
+ * with such a name are in one list, so that nd_temporary_abandon() can remove them in a signal
+ * handler.
  */
 struct nd_temporary;
 
 /*
  * Create one beside `target` (the name of a regular file, or of none), open for reading and writing
- * in *fd, which the temporary owns.  It has the permissions of the file that it will replace.
+ * as *fd, which the temporary owns. It gets the permissions of the file that it will replace.
  * ND_EIO, ND_ENOMEM.
  */
 struct nd_temporary *nd_temporary_create(const char *target, int *fd, struct nd_error *err);
 
-/* The same as a link to an existing file: hard, or symbolic where that cannot be. */
+/* The same for a link to an existing file: a hard link, or a symbolic one if that is impossible. */
 struct nd_temporary *nd_temporary_create_link(const char *target, const char *existing,
                                               struct nd_error *err);
 
 /*
- * All has been written; the descriptor must no more be used.  `sync`: it is on the disk when this
- * returns.  A process that finishes many files keeps few of them open: the others get their
- * temporary names now.  ND_EIO: *t is still to be discarded.
+ * All has been written; the descriptor must not be used any more. `sync`: the data is on disk when
+ * this returns. A process that finishes many files keeps only a few of them open; the others get
+ * their temporary names now. ND_EIO: *t must still be discarded.
  */
 enum nd_status nd_temporary_finish(struct nd_temporary *t, bool sync, struct nd_error *err);
 
-/* Give it its target's name; it is then no more to be touched.  ND_EIO, and it is removed. */
+/* Rename it to its target; it must not be used any more. ND_EIO: it is removed. */
 enum nd_status nd_temporary_publish(struct nd_temporary *t, struct nd_error *err);
-/* The same where nothing has the name: ND_ECHANGED where something has it by now. */
+/* The same if no file has the name: ND_ECHANGED if one has it by now. */
 enum nd_status nd_temporary_publish_new(struct nd_temporary *t, struct nd_error *err);
 
 /*
- * Keep it beside its target, as TARGET.neardup-kept, or with a number behind that where there is
- * one; *name (the caller frees it) is what it is called.  It is then no more to be touched.
+ * Keep it beside its target, as TARGET.neardup-kept, or with a number appended if that exists.
+ * *name, which the caller frees, is its name. It must not be used any more.
  */
 enum nd_status nd_temporary_keep_beside(struct nd_temporary *t, char **name, struct nd_error *err);
 
@@ -50,16 +51,18 @@ const char *nd_temporary_target(const struct nd_temporary *t);
 void nd_temporary_discard(struct nd_temporary *t);
 
 /*
- * Remove what killed processes of this user left beside `target`: regular files that are named as
- * above, and that no process has locked.
+ * Remove what killed processes of this user left beside `target`: regular files with names as above
+ * that no process has locked.
  */
 void nd_temporary_remove_stale(const char *target);
 void nd_temporary_remove_stale_in(const char *folder);
 
-/* A file without a name in this folder, to write and read: -1 with the reason in errno. */
+/*
+ * Open a file without a name in this folder, for reading and writing; -1 with the reason in errno.
+ */
 int nd_temporary_spool(const char *folder);
 
-/* Remove all.  Safe in a signal handler, after which the process must end. */
+/* Remove all files of the list. Safe in a signal handler, after which the process must end. */
 void nd_temporary_abandon(void);
 
 #endif

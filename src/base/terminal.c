@@ -11,7 +11,7 @@ static size_t character_len(const unsigned char *s, size_t len)
     return n;
 }
 
-/* The marks of the Unicode Bidirectional Algorithm (UAX 9). */
+/* The control characters of the Unicode Bidirectional Algorithm (UAX 9). */
 static int is_direction_mark(const unsigned char *s, size_t len)
 {
     if (len == 2)

@@ -1,9 +1,23 @@
-/* components.c - the transitive closure of the verified pairs */
+/* components.c - the transitive closure of the verified pairs
+ *
+ * Components are kept as a forest of trees (union-find: Tarjan 1975).  parent[x] is another document of x's component, or x itself
+ * if x is the root.  Two invariants:
+ *
+ *   - parent[x] <= x, so the root is the first document of its component, which is the kept one.
+ *     Joining two components hangs the later root below the earlier one.  We do not balance by
+ *     rank, since the root is part of the answer; path halving alone keeps paths logarithmic.
+ *   - While several threads read the forest, nobody changes it: root_of only follows parents.
+ *     find() also halves the path, and is for the one thread that pushes.
+ *
+ * The components do not depend on the order in which pairs are verified, since the transitive
+ * closure of a set of pairs does not; but `via`, the neighbour that justifies a document, is that
+ * of the first pair that joined it.  So joins are made in the order of the documents.
+ */
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/pairs.h"
-#include "engine/state.h"
+#include "engine/batch.h"
+#include "engine/overflow.h"
 
 /* By document: its place in the forest, and the neighbour that justified it. */
 struct nd_components {
@@ -17,6 +31,8 @@ struct nd_components {
 struct via_counts {
     uint32_t a, b, shared;
 };
+/* `shared` of documents that match and were not compared. */
+#define NOT_COMPARED UINT32_MAX
 
 static uint32_t *parent_of(const struct nd_components *c)
 {
@@ -106,7 +122,7 @@ static enum nd_status add_documents(struct nd_components *c, size_t n, struct nd
 /*
  * A batch, as if its documents came one by one.  Each goes through its candidates, the nearest
  * first, and is compared with those that are not of its component yet; a match joins the two.  Then
- * it is listed, but under no key that is full (crowd.c): of near copies a few of a component stand
+ * it is listed, but under no key that is full (overflow.c): of near copies a few of a component stand
  * under a key, and that joins the others, a forest and not a clique.
  *
  *   - In parallel, while forest and index stand still: each document against those of earlier
@@ -114,80 +130,88 @@ static enum nd_status add_documents(struct nd_components *c, size_t n, struct nd
  *   - Then in order: all once more, those of the batch among them, with what is known of earlier
  *     ones.
  */
-struct joining {
-    struct nd_batch_job batch; /* first */
-    uint32_t *number;          /* of each item in the index */
-    uint32_t first_number;     /* of the batch */
-    bool *is_joined;           /* by candidate of the item at hand */
-    size_t capacity;
-    struct nd_error *err;
-};
-
 /* Whether the item has a hit in the component of a document of an earlier batch. */
 static bool is_met(const struct nd_dedup *d, const struct nd_item *item, uint32_t number)
 {
-    uint32_t root = root_of(d->components, nd_kept_document(d, number));
+    uint32_t root = root_of(d->components, nd_kept_document(&d->kept, number));
 
-    for (size_t i = 0; i < item->hits.count; i++)
-        if (root_of(d->components, nd_kept_document(d, item->hits.at[i].kept.at)) == root)
+    for (size_t i = 0; i < item->search.n_hits; i++)
+        if (root_of(d->components, nd_kept_document(&d->kept, item->search.hits[i].kept.number)) ==
+            root)
             return true;
     return false;
 }
 
 static void meet_earlier(void *context, size_t place, unsigned worker)
 {
-    struct joining *job = context;
-    struct nd_dedup *d = job->batch.d;
-    struct nd_worker *w = &d->worker[worker];
-    struct nd_item *item = &job->batch.item[place];
+    const struct nd_batch *batch = context;
+    const struct nd_dedup *d = batch->d;
+    struct nd_worker *w = &d->crew.worker[worker];
+    struct nd_item *item = &batch->item[place];
 
-    if (w->status || item->state != ND_ITEM_OPEN || !item->is_listed || !nd_look_query(d, w, item))
+    if (w->status || item->state != ND_ITEM_OPEN ||
+        (nd_item_find_equal(d, w, item, batch->number[place]) && !d->plan.matching) ||
+        !item->read.is_listed || !nd_finder_candidates(&d->kept.finder, w, item))
         return;
-    for (size_t i = 0; i < w->met.count; i++) {
-        if (is_met(d, item, w->met.at[i].number))
+    for (size_t i = 0; i < w->found.count; i++) {
+        if (is_met(d, item, w->found.items[i].number))
             continue;
         if (!nd_item_begin_compare(w, item) ||
-            !nd_item_compare_stored(d, w, item, &w->set, w->met.at[i]))
+            !nd_item_compare(&d->kept, w, item, &w->set, w->found.items[i], NULL))
             return;
     }
 }
 
+/* What they share, or NOT_COMPARED. */
+static uint32_t shared_by(const struct nd_dedup *d, const struct nd_hit *hit)
+{
+    return d->plan.params.verify == ND_VERIFY_NONE ? NOT_COMPARED : (uint32_t)hit->overlap.shared;
+}
+
 static void join_hit(struct nd_dedup *d, uint32_t document, const struct nd_hit *hit)
 {
-    join(d->components, document, nd_kept_document(d, hit->kept.at),
-         (struct via_counts){(uint32_t)hit->overlap.a, (uint32_t)hit->overlap.b,
-                             (uint32_t)hit->overlap.shared});
+    join(
+        d->components, document, nd_kept_document(&d->kept, hit->kept.number),
+        (struct via_counts){(uint32_t)hit->overlap.a, (uint32_t)hit->overlap.b, shared_by(d, hit)});
+}
+
+static void join_equal(struct nd_dedup *d, const struct nd_item *item, uint32_t document,
+                       uint32_t number)
+{
+    uint32_t n = (uint32_t)item->read.n_shingles;
+
+    join(d->components, document, nd_kept_document(&d->kept, number), (struct via_counts){n, n, n});
 }
 
 static const struct nd_hit *hit_with(const struct nd_item *item, uint32_t number)
 {
-    for (size_t i = 0; i < item->hits.count; i++)
-        if (item->hits.at[i].kept.at == number)
-            return &item->hits.at[i];
+    for (size_t i = 0; i < item->search.n_hits; i++)
+        if (item->search.hits[i].kept.number == number)
+            return &item->search.hits[i];
     return NULL;
 }
 
 /* All candidates in order, those of the batch among them; false: worker->error. */
-static bool meet_all(struct joining *job, size_t place)
+static bool meet_all(const struct nd_batch *batch, size_t place)
 {
-    struct nd_dedup *d = job->batch.d;
+    struct nd_dedup *d = batch->d;
     struct nd_components *c = d->components;
-    struct nd_worker *w = d->here;
-    struct nd_item *item = &job->batch.item[place];
+    struct nd_worker *w = d->crew.pusher;
+    struct nd_item *item = &batch->item[place];
     uint32_t document = c->n + (uint32_t)place;
 
-    if (!nd_look_query(d, w, item))
+    if (!nd_finder_candidates(&d->kept.finder, w, item))
         return false;
-    for (size_t i = 0; i < w->met.count; i++) {
-        struct nd_candidate candidate = w->met.at[i];
+    for (size_t i = 0; i < w->found.count; i++) {
+        struct nd_candidate candidate = w->found.items[i];
         const struct nd_hit *hit;
 
-        if (find(c, nd_kept_document(d, candidate.number)) == find(c, document))
+        if (find(c, nd_kept_document(&d->kept, candidate.number)) == find(c, document))
             continue;
-        item->n_near++;
-        if (candidate.number >= job->first_number &&
+        item->search.n_near++;
+        if (candidate.number >= batch->first_number &&
             (!nd_item_begin_compare(w, item) ||
-             !nd_item_compare_stored(d, w, item, &w->set, candidate)))
+             !nd_item_compare(&d->kept, w, item, &w->set, candidate, NULL)))
             return false;
         hit = hit_with(item, candidate.number);
         if (hit)
@@ -197,109 +221,101 @@ static bool meet_all(struct joining *job, size_t place)
 }
 
 /* Let later ones find it, by those of its keys that are not full. */
-static bool list_item(struct joining *job, size_t place)
+static bool list_item(const struct nd_batch *batch, size_t place)
 {
-    struct nd_dedup *d = job->batch.d;
+    struct nd_dedup *d = batch->d;
     struct nd_components *c = d->components;
-    struct nd_worker *w = d->here;
-    struct nd_item *item = &job->batch.item[place];
+    struct nd_worker *w = d->crew.pusher;
+    struct nd_item *item = &batch->item[place];
     uint32_t root = find(c, c->n + (uint32_t)place);
-    void *is_joined = job->is_joined;
-    bool ok = nd_array_reserve(&is_joined, &job->capacity, w->met.count + 1, 1);
+    bool *is_joined = nd_alloc_array(w->found.count, sizeof *is_joined), ok = is_joined != NULL;
 
-    job->is_joined = is_joined;
-    if (!ok) {
-        nd_worker_fail(w, ND_ENOMEM, "comparing documents");
-        return false;
-    }
-    for (size_t i = 0; i < w->met.count; i++)
-        job->is_joined[i] = find(c, nd_kept_document(d, w->met.at[i].number)) == root;
-    nd_item_leave_out_joined(d, item, &w->met, job->is_joined);
-    if (nd_finder_list_alone(d, job->number[place], &item->row, job->err) == ND_OK)
-        return true;
-    nd_worker_fail(w, ND_ENOMEM, "listing a document");
-    return false;
+    for (size_t i = 0; ok && i < w->found.count; i++)
+        is_joined[i] = find(c, nd_kept_document(&d->kept, w->found.items[i].number)) == root;
+    ok = ok && nd_overflow_note_joined(&d->kept, w, item, is_joined) &&
+         nd_finder_list_alone(&d->kept.finder, batch->number[place], item, NULL) == ND_OK;
+    if (!ok)
+        nd_worker_fail(w, ND_ENOMEM, "listing a document");
+    free(is_joined);
+    return ok;
 }
 
+/* A copy of a document that has a number. */
 static void join_copy(struct nd_dedup *d, struct nd_item *item, uint32_t document, uint32_t number)
 {
-    item->is_short = nd_index_is_short(d->index, number);
-    item->n_shingles = nd_index_shingles(d->index, number);
-    if (!item->is_short || d->params.short_policy != ND_SHORT_KEEP) {
-        uint32_t n = (uint32_t)item->n_shingles;
-
-        join(d->components, document, nd_kept_document(d, number), (struct via_counts){n, n, n});
-    }
+    item->read.is_short = nd_index_is_short(d->kept.finder.index, number);
+    item->read.n_shingles = nd_index_shingles(d->kept.finder.index, number);
+    if (!item->read.is_short || d->plan.params.short_policy != ND_SHORT_KEEP)
+        join_equal(d, item, document, number);
 }
 
-static bool join_item(struct joining *job, size_t place)
+/* One that equals an earlier document is found by that; but its signatures may differ, as some read
+ * more than tokens.  False: worker->error. */
+static bool join_next(const struct nd_batch *batch, size_t place)
 {
-    struct nd_dedup *d = job->batch.d;
-    struct nd_item *item = &job->batch.item[place];
+    struct nd_dedup *d = batch->d;
+    struct nd_item *item = &batch->item[place];
+
+    if (nd_item_find_equal(d, d->crew.pusher, item, batch->number[place])) {
+        if (d->crew.pusher->status)
+            return false;
+        join_equal(d, item, d->components->n + (uint32_t)place, item->kept.number);
+        if (!d->plan.matching)
+            return true;
+    }
+    return !item->read.is_listed || (meet_all(batch, place) && list_item(batch, place));
+}
+
+static bool join_item(const struct nd_batch *batch, size_t place)
+{
+    struct nd_dedup *d = batch->d;
+    struct nd_item *item = &batch->item[place];
     uint32_t *kept = kept_of(d->components) + d->components->n,
              document = d->components->n + (uint32_t)place;
 
     if (item->state != ND_ITEM_OPEN) {
-        kept[place] = item->state == ND_ITEM_FOLLOWS ? kept[item->first_same] : item->kept.at;
+        kept[place] = item->state == ND_ITEM_FOLLOWS ? kept[item->first_same] : item->kept.number;
         join_copy(d, item, document, kept[place]);
         return true;
     }
-    kept[place] = job->number[place];
-    return !item->is_listed || (meet_all(job, place) && list_item(job, place));
+    kept[place] = batch->number[place];
+    return join_next(batch, place);
 }
 
-static enum nd_status join_batch(struct joining *job, struct nd_error *err)
+static enum nd_status join_batch(struct nd_batch *batch, struct nd_error *err)
 {
-    struct nd_dedup *d = job->batch.d;
-    size_t n = job->batch.n;
-    enum nd_status status = add_documents(d->components, n, err);
-
-    job->first_number = d->kept.n;
-    if (status == ND_OK)
-        status = nd_items_find_copies(&job->batch, err);
-    if (status == ND_OK)
-        status = nd_items_sketch(d, job->batch.item, n, false, err);
-    if (status == ND_OK)
-        status = nd_items_number(d, job->batch.item, n, job->number, err);
-    if (status == ND_OK)
-        status = nd_index_reserve(d->index, n, err);
-    if (status != ND_OK)
-        return status;
-    for (unsigned i = 0; i < nd_pool_threads(d->pool); i++)
-        d->worker[i].in_set = NULL;
-    nd_pool_run(d->pool, n, meet_earlier, job);
-    status = nd_workers_status(d, err);
-    for (size_t i = 0; status == ND_OK && i < n; i++) {
-        if (!join_item(job, i))
-            status = nd_workers_status(d, err);
-        nd_stats_count(d, &job->batch.item[i], job->batch.item[i].n_near, false);
-    }
-    return status;
-}
-
-enum nd_status nd_push_components(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
-                                  struct nd_error *err)
-{
-    struct joining job = {.batch = {d, NULL, n}, .err = err};
+    struct nd_dedup *d = batch->d;
     enum nd_status status;
 
     if (!d->components)
         d->components = calloc(1, sizeof *d->components);
     if (!d->components)
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    status = nd_batch_begin(d, ND_PUSHED_COMPONENTS, items, n, &job.batch.item, err);
-    if (status)
-        return status;
-    job.number = nd_alloc_array(n, sizeof *job.number);
-    if (job.number)
-        status = join_batch(&job, err);
-    else
-        status = nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
+    status = add_documents(d->components, batch->n, err);
     if (status == ND_OK)
-        d->components->n += (uint32_t)n;
-    nd_batch_end(d, job.batch.item, n, status);
-    free(job.number);
-    free(job.is_joined);
+        status = nd_batch_index_originals(batch, err);
+    if (status == ND_OK)
+        status = nd_index_reserve(d->kept.finder.index, batch->n, err);
+    if (status != ND_OK)
+        return status;
+    nd_crew_forget_sets(&d->crew);
+    nd_pool_run(d->crew.pool, batch->n, meet_earlier, batch);
+    status = nd_crew_status(&d->crew, err);
+    for (size_t i = 0; status == ND_OK && i < batch->n; i++) {
+        if (!join_item(batch, i))
+            status = nd_crew_status(&d->crew, err);
+        nd_stats_count(d, &batch->item[i], batch->item[i].search.n_near, false);
+    }
+    return status;
+}
+
+enum nd_status nd_push_components(struct nd_batch *batch, struct nd_error *err)
+{
+    enum nd_status status = join_batch(batch, err);
+
+    if (status == ND_OK)
+        batch->d->components->n += (uint32_t)batch->n;
+    nd_batch_end(batch, status);
     return status;
 }
 
@@ -314,19 +330,22 @@ static void decide(void *context, size_t place, unsigned worker)
 {
     struct deciding *job = context;
     struct nd_components *c = job->d->components;
-    struct nd_worker *w = &job->d->worker[worker];
+    struct nd_worker *w = &job->d->crew.worker[worker];
     uint32_t document = job->first + (uint32_t)place, kept = root_of(c, document);
     struct nd_decision *out = &job->decision[place];
     struct via_counts counts = ((struct via_counts *)c->overlap.data)[document];
 
     *out = (struct nd_decision){.kept = kept, .distance = UINT32_MAX};
-    out->is_short = nd_index_is_short(job->d->index, kept_of(c)[document]);
-    out->is_empty = out->is_short && nd_index_shingles(job->d->index, kept_of(c)[document]) == 0;
-    job->via[place] = (struct nd_component_via){document, {0, 0, 0}};
+    out->is_short = nd_index_is_short(job->d->kept.finder.index, kept_of(c)[document]);
+    out->is_empty =
+        out->is_short && nd_index_shingles(job->d->kept.finder.index, kept_of(c)[document]) == 0;
+    job->via[place] = (struct nd_component_via){.document = document};
     if (kept == document || w->status)
         return;
-    job->via[place] =
-        (struct nd_component_via){via_of(c)[document], {counts.a, counts.b, counts.shared}};
+    job->via[place] = (struct nd_component_via){
+        .document = via_of(c)[document],
+        .overlap = {counts.a, counts.b, counts.shared == NOT_COMPARED ? 0 : counts.shared},
+        .verified = counts.shared != NOT_COMPARED};
     (void)nd_numbers_compare(job->d, w, kept_of(c)[document], kept_of(c)[kept], out);
 }
 
@@ -335,23 +354,17 @@ enum nd_status nd_decide_components(struct nd_dedup *d, uint64_t first, size_t n
                                     struct nd_error *err)
 {
     struct deciding job = {d, (uint32_t)first, decisions, via};
-    uint64_t pushed = d->pushed == ND_PUSHED_COMPONENTS ? d->stats.documents : 0;
+    uint64_t pushed = d->stats.documents;
     enum nd_status status;
 
     if (first > pushed || n > pushed - first)
         return nd_fail(err, ND_EINVAL, "there are only %llu documents", (unsigned long long)pushed);
-    nd_workers_begin(d);
-    nd_pool_run(d->pool, n, decide, &job);
-    status = nd_workers_status(d, err);
+    nd_crew_begin(&d->crew);
+    nd_pool_run(d->crew.pool, n, decide, &job);
+    status = nd_crew_status(&d->crew, err);
     if (status == ND_OK)
-        nd_workers_end(d);
-    for (size_t i = 0; i < n && status == ND_OK; i++) {
-        bool removed = decisions[i].kept != first + i;
-
-        d->stats.kept += !removed;
-        d->stats.identical_bytes += removed && decisions[i].identical == ND_IDENTICAL_BYTES;
-        d->stats.identical_tokens += removed && decisions[i].identical == ND_IDENTICAL_TOKENS;
-        d->stats.near += removed && decisions[i].identical == ND_IDENTICAL_NO;
-    }
+        nd_crew_end(&d->crew, d->kept.cache);
+    for (size_t i = 0; i < n && status == ND_OK; i++)
+        nd_stats_count_decision(d, &decisions[i], decisions[i].kept != first + i);
     return status;
 }

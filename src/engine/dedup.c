@@ -1,63 +1,48 @@
-/* dedup.c - the deduplication engine: made from parameters, counted, freed */
+/* dedup.c - the engine: made from parameters, called, counted, freed
+ *
+ * The calls of dedup.h are let in one at a time (base/handle.h), checked, and handed to the file of
+ * their kind of batch.  A push that fails once it has begun breaks the engine: what was half pushed
+ * cannot be taken back.
+ */
 #include <stdlib.h>
 
+#include "engine/batch.h"
 #include "engine/engine.h"
-#include "engine/params.h"
-#include "engine/state.h"
+#include "recipe/recipe.h"
 
-/* What the index of a run over files has room for from the start: 14 MB, whole huge pages, and the
- * first growths that would fill it again.  A program may have an engine for each of its users. */
-enum { FIRST_DOCUMENTS = 40000, FIRST_IN_BATCH = 1000 };
-
-/* What the candidates are looked up by, and the parts of a sketch that this needs. */
-static enum nd_status plan_index(struct nd_dedup *d, struct nd_error *err)
+static void release(struct nd_dedup *d)
 {
-    const struct nd_dedup_params *p = &d->params;
-
-    d->index_params = (struct nd_index_params){0, 0, ND_NO_SIMHASH};
-    d->parts = ND_SKETCH_SIMHASH;
-    if (p->candidates == ND_CANDIDATES_MATCH) {
-        d->matching = nd_matching_new(p->method, err);
-        return d->matching ? ND_OK : ND_EINVAL;
-    }
-    if (p->candidates == ND_CANDIDATES_SIMHASH)
-        d->index_params.simhash_bits = p->simhash_bits;
-    if (p->candidates != ND_CANDIDATES_MINHASH)
-        return ND_OK;
-    d->parts |= ND_SKETCH_MINHASH;
-    /* A cosine of t takes a resemblance of t^2 at least, a containment may have any. */
-    if (p->verify == ND_VERIFY_JACCARD || p->verify == ND_VERIFY_COSINE)
-        d->least_equal = nd_low_bytes_agreeing(d->threshold.num, d->threshold.den);
-    d->index_params.bands = p->bands;
-    d->index_params.rows = p->rows;
-    if (p->bands)
-        return ND_OK;
-    return nd_bands_choose(p->threshold, p->recall, &d->index_params.bands, &d->index_params.rows,
-                           err);
+    for (unsigned i = 0; d->batch && i < nd_pool_threads(d->crew.pool); i++)
+        nd_items_release(&d->batch[i]);
+    free(d->batch);
+    nd_kept_release(&d->kept);
+    nd_finder_release(&d->pending);
+    nd_finder_release(&d->leaders);
+    nd_components_free(d->components);
+    nd_complete_free(d->complete);
+    nd_column_release(&d->class_of);
+    nd_crew_release(&d->crew);
+    nd_plan_release(&d->plan);
+    free(d);
 }
 
-static enum nd_status make_parts(struct nd_dedup *d, struct nd_error *err)
+static bool make_parts(struct nd_dedup *d, const struct nd_dedup_params *params,
+                       const struct nd_text_source *source, struct nd_error *err)
 {
-    if (!d->source.fetch) {
-        d->texts = nd_texts_new();
-        if (!d->texts)
-            return nd_fail(err, ND_ENOMEM, "out of memory");
-        d->source = nd_texts_source(d->texts);
+    unsigned n = nd_pool_threads(d->crew.pool);
+
+    if (nd_plan_init(&d->plan, params, err) ||
+        nd_kept_init(&d->kept, &d->plan, source, d->crew.pool, err) ||
+        !nd_finder_init(&d->leaders, &d->plan, err) || !nd_finder_init(&d->pending, &d->plan, err))
+        return false;
+    d->batch = calloc(n, sizeof *d->batch);
+    if (!d->batch) {
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        return false;
     }
-    d->n_keys = nd_index_key_count(&d->index_params);
-    d->index = nd_index_new(&d->index_params, err);
-    if (!d->index || !nd_finder_new(d, &d->leaders, err) || !nd_finder_new(d, &d->pending, err))
-        return ND_ENOMEM;
-    if (d->matching && !(d->signatures = nd_matching_index(d->matching)))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    d->cache = nd_shingle_cache_new(d->params.cache_bytes);
-    if (!d->cache)
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    d->at_hand = d->room = calloc(nd_pool_threads(d->pool), sizeof *d->room);
-    d->lending = nd_lending_new(d->pool);
-    if (!d->room || !d->lending)
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    return nd_workers_new(d, err) ? ND_OK : ND_ENOMEM;
+    for (unsigned i = 0; i < n; i++)
+        d->batch[i].d = d;
+    return nd_crew_init(&d->crew, &d->plan, err);
 }
 
 static struct nd_dedup *make(struct nd_pool *pool, const struct nd_dedup_params *params,
@@ -76,35 +61,32 @@ static struct nd_dedup *make(struct nd_pool *pool, const struct nd_dedup_params 
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
     }
-    d->params = *params;
-    d->pool = pool;
-    d->threshold = nd_measure_threshold(params->verify, params->threshold);
-    if (source)
-        d->source = *source;
-    if (params->candidates == ND_CANDIDATES_ALL)
-        d->params.max_checks = UINT32_MAX;
-    if (plan_index(d, err) || make_parts(d, err)) {
-        nd_dedup_release(d);
-        return NULL;
-    }
-    return d;
-}
-
-struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_params *params,
-                                 const struct nd_text_source *source, struct nd_error *err)
-{
-    struct nd_dedup *d = make(pool, params, source, err);
-
-    if (!d || (nd_index_reserve(d->index, FIRST_DOCUMENTS, err) == ND_OK &&
-               nd_index_reserve(d->leaders.index, FIRST_IN_BATCH, err) == ND_OK &&
-               nd_index_reserve(d->pending.index, FIRST_IN_BATCH, err) == ND_OK))
+    d->crew.pool = pool;
+    if (make_parts(d, params, source, err))
         return d;
-    nd_dedup_release(d);
+    release(d);
     return NULL;
 }
 
-struct nd_dedup *nd_dedup_new(const struct nd_dedup_params *params,
-                              const struct nd_text_source *source, struct nd_error *err)
+/* The index of a run over files begins with 14 MB: whole huge pages, and it skips the first growths,
+ * of which each would fill it again.  A program may have an engine for each of its users, so
+ * nd_dedup_new begins small. */
+struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_params *params,
+                                 const struct nd_text_source *source, struct nd_error *err)
+{
+    enum { FIRST_DOCUMENTS = 40000, FIRST_IN_BATCH = 1000 };
+    struct nd_dedup *d = make(pool, params, source, err);
+
+    if (!d || (nd_index_reserve(d->kept.finder.index, FIRST_DOCUMENTS, err) == ND_OK &&
+               nd_index_reserve(d->leaders.index, FIRST_IN_BATCH, err) == ND_OK &&
+               nd_index_reserve(d->pending.index, FIRST_IN_BATCH, err) == ND_OK))
+        return d;
+    release(d);
+    return NULL;
+}
+
+struct nd_dedup *nd_dedup_new_with(const struct nd_dedup_params *params,
+                                   const struct nd_text_source *source, struct nd_error *err)
 {
     struct nd_pool *pool = nd_dedup_params_check(params, err) ? NULL
                            : params->pin_threads ? nd_pool_new_pinned(params->threads, err)
@@ -112,47 +94,227 @@ struct nd_dedup *nd_dedup_new(const struct nd_dedup_params *params,
     struct nd_dedup *d = pool ? make(pool, params, source, err) : NULL;
 
     if (d)
-        d->owns_pool = true;
+        d->crew.owns_pool = true;
     else
         nd_pool_free(pool);
     return d;
 }
 
-void nd_dedup_release(struct nd_dedup *d)
+struct nd_dedup_options nd_dedup_options_default(void)
 {
-    nd_workers_free(d);
-    for (unsigned i = 0; d->room && i < nd_pool_threads(d->pool); i++) {
-        free(d->room[i].item);
-        free(d->room[i].key);
-        free(d->room[i].link);
-        nd_arena_release(&d->room[i].held);
-    }
-    free(d->room);
-    nd_shingle_cache_free(d->cache);
-    nd_kept_release(&d->kept);
-    nd_finder_free(&d->pending);
-    nd_finder_free(&d->leaders);
-    nd_index_free(d->index);
-    nd_signatures_free(d->signatures);
-    nd_matching_free(d->matching);
-    nd_components_free(d->components);
-    nd_complete_free(d->complete);
-    nd_texts_free(d->texts);
-    nd_lending_free(d->lending);
-    if (d->owns_pool)
-        nd_pool_free(d->pool);
-    free(d);
+    return (struct nd_dedup_options){.cache_bytes = nd_dedup_params_default().cache_bytes};
+}
+
+struct nd_dedup *nd_dedup_new(const struct nd_recipe *recipe,
+                              const struct nd_dedup_options *options, struct nd_error *err)
+{
+    const struct nd_dedup_options defaults = nd_dedup_options_default();
+    struct nd_dedup_params params;
+
+    if (nd_recipe_params_check(recipe, err) != ND_OK)
+        return NULL;
+    options = options ? options : &defaults;
+    params = nd_recipe_dedup_params(recipe);
+    if (options->makes_pairs)
+        params.cluster = ND_CLUSTER_PAIRS;
+    params.threads = options->threads;
+    params.pin_threads = options->pin_threads;
+    params.cache_bytes = options->cache_bytes;
+    return nd_dedup_new_with(&params, options->source, err);
+}
+
+/* In a child process, what another thread had begun when the parent forked never ends. */
+void nd_dedup_free(struct nd_dedup *d)
+{
+    if (d && (nd_handle_may_free(&d->handle) || !nd_pool_is_here(d->crew.pool)))
+        release(d);
 }
 
 void nd_dedup_get_stats(const struct nd_dedup *d, struct nd_dedup_stats *out)
 {
-    const struct nd_index_left_out left_out = nd_index_left_out(d->index);
-
     *out = d->stats;
-    out->crowded_documents = left_out.documents;
-    out->crowded_keys = left_out.keys;
-    out->bands = d->index_params.bands;
-    out->rows = d->index_params.rows;
-    out->index_bytes =
-        nd_index_bytes(d->index) + (d->signatures ? nd_signatures_bytes(d->signatures) : 0);
+    out->crowded_documents =
+        d->kept.finder.containers
+            ? nd_containers_crowded(d->kept.finder.containers, &out->crowded_keys)
+            : nd_index_crowded(d->kept.finder.index, &out->crowded_keys);
+    out->bands = d->plan.index.bands;
+    out->rows = d->plan.index.rows;
+    out->index_bytes = nd_finder_bytes(&d->kept.finder);
+    out->sample = d->plan.containers.sample;
+    out->sample_least = d->plan.containers.min_shared;
+}
+
+static enum nd_status enter(struct nd_dedup *d, enum nd_call call, struct nd_error *err)
+{
+    if (!nd_pool_is_here(d->crew.pool))
+        return nd_fail(err, ND_EINVAL,
+                       "the engine was created before a fork: its threads are in the parent "
+                       "process, so it can only be freed here");
+    return nd_handle_enter(&d->handle, call, err);
+}
+
+/* The engine may have been freed by a callback of this call. */
+static enum nd_status leave(struct nd_dedup *d, enum nd_call call, enum nd_status status)
+{
+    if (nd_handle_leave(&d->handle, call))
+        release(d);
+    return status;
+}
+
+static enum nd_status leave_pushed(struct nd_dedup *d, enum nd_status status)
+{
+    if (status != ND_OK)
+        nd_handle_break(&d->handle, status);
+    return leave(d, ND_CALL_CHANGES, status);
+}
+
+static enum nd_status check_given(bool is_there, const char *what, struct nd_error *err)
+{
+    return is_there ? ND_OK : nd_fail(err, ND_EINVAL, "%s is NULL", what);
+}
+
+/* Refuse a function that is not for what the engine makes; `is_right`: it is. */
+static enum nd_status check_kind(const struct nd_dedup *d, bool is_right, const char *function,
+                                 struct nd_error *err)
+{
+    static const char *const name[] = {
+        [ND_CLUSTER_STAR] = "stars",
+        [ND_CLUSTER_COMPONENTS] = "components",
+        [ND_CLUSTER_COMPLETE] = "complete link",
+        [ND_CLUSTER_PAIRS] = "pairs",
+    };
+
+    if (is_right)
+        return ND_OK;
+    return nd_fail(err, ND_EINVAL, "%s: this engine was made for %s", function,
+                   name[d->plan.params.cluster]);
+}
+
+enum nd_status nd_dedup_push(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                             struct nd_decision *decisions, struct nd_error *err)
+{
+    bool is_star = d->plan.params.cluster == ND_CLUSTER_STAR,
+         is_complete = d->plan.params.cluster == ND_CLUSTER_COMPLETE;
+    enum nd_status status = enter(d, ND_CALL_CHANGES, err);
+
+    if (status != ND_OK)
+        return status;
+    status = check_kind(d, is_star || is_complete, "nd_dedup_push", err);
+    if (status == ND_OK)
+        status = check_given(decisions || !n, "decisions", err);
+    if (status == ND_OK)
+        status = nd_batch_check(d, items, n, err);
+    if (status != ND_OK)
+        return leave(d, ND_CALL_CHANGES, status);
+    status = nd_batch_begin(d, items, n, decisions, err);
+    if (status == ND_OK)
+        status = is_star ? nd_push_stars(d->batch, err) : nd_push_complete(d->batch, err);
+    return leave_pushed(d, status);
+}
+
+enum nd_status nd_dedup_push_prepared(struct nd_dedup *d, unsigned worker,
+                                      struct nd_decision *decisions, struct nd_error *err)
+{
+    enum nd_status status = enter(d, ND_CALL_CHANGES, err);
+
+    if (status != ND_OK)
+        return status;
+    status = nd_batch_begin_prepared(d, worker, decisions, err);
+    if (status == ND_OK)
+        status = nd_push_stars(&d->batch[worker], err);
+    return leave_pushed(d, status);
+}
+
+/* `found` NULL: the documents are compared with nothing. */
+static enum nd_status push_pairs(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                                 const char *function, nd_found *found, void *context,
+                                 struct nd_error *err)
+{
+    enum nd_status status =
+        check_kind(d, d->plan.params.cluster == ND_CLUSTER_PAIRS, function, err);
+
+    if (status == ND_OK)
+        status = nd_batch_check(d, items, n, err);
+    if (status != ND_OK)
+        return leave(d, ND_CALL_CHANGES, status);
+    status = nd_batch_begin(d, items, n, NULL, err);
+    if (status == ND_OK)
+        status = nd_push_pairs(d->batch, found, context, err);
+    return leave_pushed(d, status);
+}
+
+enum nd_status nd_dedup_push_pairs(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                                   nd_found *found, void *context, struct nd_error *err)
+{
+    enum nd_status status = enter(d, ND_CALL_CHANGES, err);
+
+    if (status != ND_OK)
+        return status;
+    status = check_given(found, "found", err);
+    if (status != ND_OK)
+        return leave(d, ND_CALL_CHANGES, status);
+    return push_pairs(d, items, n, "nd_dedup_push_pairs", found, context, err);
+}
+
+enum nd_status nd_dedup_push_prototypes(struct nd_dedup *d, const struct nd_dedup_item *items,
+                                        size_t n, struct nd_error *err)
+{
+    enum nd_status status = enter(d, ND_CALL_CHANGES, err);
+
+    if (status != ND_OK)
+        return status;
+    return push_pairs(d, items, n, "nd_dedup_push_prototypes", NULL, NULL, err);
+}
+
+enum nd_status nd_dedup_query(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                              nd_found *found, void *context, struct nd_error *err)
+{
+    enum nd_status status = enter(d, ND_CALL_READS, err);
+
+    if (status != ND_OK)
+        return status;
+    status = check_given(found, "found", err);
+    if (status == ND_OK)
+        status = check_kind(d, d->plan.params.cluster == ND_CLUSTER_PAIRS, "nd_dedup_query", err);
+    if (status == ND_OK)
+        status = nd_batch_check(d, items, n, err);
+    if (status == ND_OK)
+        status = nd_query_pairs(d, items, n, found, context, err);
+    return leave(d, ND_CALL_READS, status);
+}
+
+enum nd_status nd_dedup_push_components(struct nd_dedup *d, const struct nd_dedup_item *items,
+                                        size_t n, struct nd_error *err)
+{
+    enum nd_status status = enter(d, ND_CALL_CHANGES, err);
+
+    if (status != ND_OK)
+        return status;
+    status = check_kind(d, d->plan.params.cluster == ND_CLUSTER_COMPONENTS,
+                        "nd_dedup_push_components", err);
+    if (status == ND_OK)
+        status = nd_batch_check(d, items, n, err);
+    if (status != ND_OK)
+        return leave(d, ND_CALL_CHANGES, status);
+    status = nd_batch_begin(d, items, n, NULL, err);
+    if (status == ND_OK)
+        status = nd_push_components(d->batch, err);
+    return leave_pushed(d, status);
+}
+
+enum nd_status nd_dedup_components(struct nd_dedup *d, uint64_t first, size_t n,
+                                   struct nd_decision *decisions, struct nd_component_via *via,
+                                   struct nd_error *err)
+{
+    enum nd_status status = enter(d, ND_CALL_CHANGES, err);
+
+    if (status != ND_OK)
+        return status;
+    status =
+        check_kind(d, d->plan.params.cluster == ND_CLUSTER_COMPONENTS, "nd_dedup_components", err);
+    if (status == ND_OK)
+        status = check_given((decisions && via) || !n, "decisions or via", err);
+    if (status == ND_OK)
+        status = nd_decide_components(d, first, n, decisions, via, err);
+    return leave(d, ND_CALL_CHANGES, status);
 }

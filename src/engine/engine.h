@@ -2,19 +2,22 @@
 #ifndef ND_ENGINE_ENGINE_H
 #define ND_ENGINE_ENGINE_H
 
-#include <neardup/recipe.h>
+#include <stdbool.h>
 
 #include "base/pool.h"
+#include "recipe/recipe.h"
+
+/* As nd_dedup_new, by parameters that need not be a recipe's. */
+ND_API struct nd_dedup *nd_dedup_new_with(const struct nd_dedup_params *params,
+                                          const struct nd_text_source *source,
+                                          struct nd_error *err);
 
 /*
- * As nd_dedup_new, on a pool that stays the caller's; params->threads does not count.  In no public
+ * As nd_dedup_new_with, on a pool that stays the caller's; params->threads does not count.  In no public
  * header, yet exported: the runs over files stand in a library of their own, of the same version.
  */
 ND_API struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_params *params,
                                         const struct nd_text_source *source, struct nd_error *err);
-
-/* ND_EINVAL: a parameter of the recipe is out of its range, or a text of it does not end. */
-ND_API enum nd_status nd_recipe_params_check(const struct nd_recipe *recipe, struct nd_error *err);
 
 /*
  * Batches on their way, one a worker of the pool (nd_pool_each).  Prepare what can be made of a

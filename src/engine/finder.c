@@ -1,65 +1,72 @@
-/* finder.c - documents found by what the recipe says: bands, blocks, identity, or signatures */
+/* finder.c - documents found by what the recipe says: bands, blocks, identity, samples, signatures */
+#include "engine/finder.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
-#include "engine/state.h"
 
-bool nd_finder_new(const struct nd_dedup *d, struct nd_finder *finder, struct nd_error *err)
+bool nd_finder_init(struct nd_finder *finder, const struct nd_plan *plan, struct nd_error *err)
 {
-    finder->index = nd_index_new(&d->index_params, err);
+    bool ok = true;
+
+    finder->index = nd_index_new(&plan->index, err);
     if (!finder->index)
         return false;
-    if (!d->matching)
-        return true;
-    finder->signatures = nd_matching_index(d->matching);
-    if (!finder->signatures)
+    if (plan->containers.sample)
+        ok = (finder->containers = nd_containers_new(&plan->containers)) != NULL;
+    if (plan->matching)
+        ok = (finder->signatures = nd_matching_index(plan->matching)) != NULL;
+    if (!ok)
         nd_fail(err, ND_ENOMEM, "out of memory");
-    return finder->signatures != NULL;
+    return ok;
 }
 
-void nd_finder_free(struct nd_finder *finder)
+void nd_finder_release(struct nd_finder *finder)
 {
     nd_index_free(finder->index);
-    nd_signatures_free(finder->signatures);
+    nd_signature_index_free(finder->signatures);
+    nd_containers_free(finder->containers);
 }
 
-struct nd_finder nd_finder_kept(const struct nd_dedup *d)
+size_t nd_finder_bytes(const struct nd_finder *finder)
 {
-    return (struct nd_finder){d->index, d->signatures};
+    return nd_index_bytes(finder->index) +
+           (finder->signatures ? nd_signature_index_bytes(finder->signatures) : 0) +
+           (finder->containers ? nd_containers_bytes(finder->containers) : 0);
 }
 
 static bool has(const struct nd_candidates *list, uint32_t number)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (list->at[i].number == number)
+        if (list->items[i].number == number)
             return true;
     return false;
 }
 
-/*
- * Documents of a batch with the same tokens need not match by the rule: their signatures may be
- * rejected.  They are listed with no score, for settle.c to compare the texts.
- */
-static enum nd_status add_same_identity(const struct nd_index *index, const struct nd_item *item,
-                                        struct nd_candidates *out)
+bool nd_finder_add_same_tokens(const struct nd_finder *finder, struct nd_worker *w,
+                               const struct nd_item *item)
 {
     struct nd_identity_scan scan =
-        nd_index_find_identity(index, item->row.identity, item->row.group);
+        nd_index_find_identity(finder->index, item->read.row.identity, item->read.row.group);
     uint32_t number;
 
-    while (nd_index_next_identity(index, &scan, &number))
-        if (!has(out, number) &&
-            !nd_candidates_add(out, (struct nd_candidate){number, ND_SCORE_NONE, 0}))
-            return ND_ENOMEM;
-    return ND_OK;
+    if (nd_plan_ignores_text(w->plan))
+        return true;
+    while (nd_index_next_identity(finder->index, &scan, &number))
+        if (!has(&w->found, number) &&
+            !nd_candidates_add(&w->found, (struct nd_candidate){number, ND_SCORE_NONE, 0})) {
+            nd_worker_fail(w, ND_ENOMEM, "looking for candidates");
+            return false;
+        }
+    return true;
 }
 
 static bool has_same_identity(const struct nd_index *index, const struct nd_item *item,
                               uint32_t below)
 {
     struct nd_identity_scan scan =
-        nd_index_find_identity(index, item->row.identity, item->row.group);
+        nd_index_find_identity(index, item->read.row.identity, item->read.row.group);
     uint32_t number;
 
     while (nd_index_next_identity(index, &scan, &number))
@@ -68,90 +75,157 @@ static bool has_same_identity(const struct nd_index *index, const struct nd_item
     return false;
 }
 
-static enum nd_status find_matching(const struct nd_dedup *d, struct nd_worker *w,
-                                    struct nd_finder finder, const struct nd_item *item,
-                                    struct nd_candidates *out)
+/* The distances are shown beside what was measured, and decide nothing. */
+static enum nd_status find_containing(const struct nd_finder *finder, struct nd_worker *w,
+                                      const struct nd_item *item, struct nd_index_filter filter)
 {
-    enum nd_status status =
-        nd_matching_query(w->signing, finder.signatures, item->own_signatures, out);
+    enum nd_status status = nd_containers_query(finder->containers, &w->containers,
+                                                &item->read.content, filter, &w->found);
 
-    if (status || finder.index == d->index || nd_dedup_ignores_text(d))
-        return status;
-    return add_same_identity(finder.index, item, out);
+    for (size_t i = 0; status == ND_OK && i < w->found.count; i++)
+        w->found.items[i].distance = (uint16_t)__builtin_popcountll(
+            item->read.row.simhash ^ nd_index_simhash(finder->index, w->found.items[i].number));
+    return status;
 }
 
-enum nd_status nd_finder_candidates(const struct nd_dedup *d, struct nd_worker *w,
-                                    struct nd_finder finder, const struct nd_item *item,
-                                    struct nd_candidates *out)
+bool nd_finder_candidates(const struct nd_finder *finder, struct nd_worker *w,
+                          const struct nd_item *item)
 {
-    struct nd_index_filter filter = nd_candidates_allowed(d, item->n_shingles);
+    const struct nd_index_row *row = &item->read.row;
+    struct nd_index_filter filter = nd_plan_filter(w->plan, item->read.n_shingles);
+    enum nd_status status = ND_OK;
 
-    if (finder.signatures)
-        return find_matching(d, w, finder, item, out);
-    if (d->params.candidates == ND_CANDIDATES_ALL)
-        return nd_index_query_all(finder.index, &item->row, filter, out);
-    return nd_index_query_row(finder.index, &item->row, filter, out);
+    w->found.count = 0;
+    if (row->identity_only)
+        return true;
+    if (finder->signatures)
+        status =
+            nd_matching_query(w->matching, finder->signatures, item->read.signatures, &w->found);
+    else if (finder->containers)
+        status = find_containing(finder, w, item, filter);
+    else if (w->plan->params.candidates == ND_CANDIDATES_ALL)
+        status = nd_index_query_all(finder->index, row, filter, &w->found);
+    else
+        status = nd_index_query_row(finder->index, row, filter, &w->found);
+    if (status != ND_OK)
+        nd_worker_fail(w, status, "looking for candidates");
+    return status == ND_OK;
 }
 
-bool nd_finder_meets_any(struct nd_worker *w, struct nd_finder finder, const struct nd_item *item,
-                         uint32_t below)
+bool nd_finder_meets_any(const struct nd_finder *finder, struct nd_worker *w,
+                         const struct nd_item *item, uint32_t below)
 {
-    if (finder.signatures)
-        return nd_matching_meets_any(w->signing, finder.signatures, item->own_signatures, below) ||
-               (!w->signing->matching->ignores_text &&
-                has_same_identity(finder.index, item, below));
-    return nd_index_meets_any(finder.index, &item->row, below);
+    if (!nd_plan_ignores_text(w->plan) && has_same_identity(finder->index, item, below))
+        return true;
+    if (item->read.row.identity_only)
+        return false;
+    if (finder->signatures)
+        return nd_matching_meets_any(w->matching, finder->signatures, item->read.signatures, below);
+    if (finder->containers)
+        return nd_containers_meets_any(finder->containers, &w->containers, &item->read.content,
+                                       ND_INDEX_ALL, below);
+    return nd_index_meets_any(finder->index, &item->read.row, below);
 }
 
-static struct nd_signature_row row_of(const struct nd_signed *x)
+/* A document without signatures, as it has no tokens or is a copy, has only rejected ones. */
+static bool append_signatures(struct nd_signature_index *signatures, const struct nd_item *item)
 {
-    return (struct nd_signature_row){x->signature, x->group, x->length};
+    static const struct nd_signature none[ND_RECIPE_SIGNATURES] = {
+        {.is_rejected = 1}, {.is_rejected = 1}, {.is_rejected = 1}, {.is_rejected = 1}};
+    const struct nd_document_signatures *x = item->read.signatures;
+    struct nd_signature_row row = {none, item->group, item->read.n_tokens};
+
+    if (x)
+        row = (struct nd_signature_row){x->signature, x->group, x->length};
+    return nd_signature_index_append(signatures, &row);
 }
 
-enum nd_status nd_finder_add(struct nd_finder finder, const struct nd_item *item, uint32_t *number,
+/* Beside the index: store what the next number is looked up by … */
+static enum nd_status append_beside(struct nd_finder *finder, const struct nd_item *item,
+                                    struct nd_error *err)
+{
+    if (finder->signatures && !append_signatures(finder->signatures, item))
+        return nd_fail(err, ND_ENOMEM, "out of memory for an index of signatures");
+    if (finder->containers && !nd_containers_append(finder->containers, &item->read.content))
+        return nd_fail(err, ND_ENOMEM, "out of memory for an index of shingles");
+    return ND_OK;
+}
+
+/* … and let look-ups find a number that was stored. */
+static enum nd_status list_beside(struct nd_finder *finder, uint32_t number,
+                                  const struct nd_item *item, struct nd_error *err)
+{
+    if (item->read.row.identity_only)
+        return ND_OK;
+    if (finder->signatures && !nd_signature_index_list(finder->signatures, number))
+        return nd_fail(err, ND_ENOMEM, "out of memory for an index of signatures");
+    if (finder->containers && !nd_containers_list(finder->containers, number, &item->read.content))
+        return nd_fail(err, ND_ENOMEM, "out of memory for an index of shingles");
+    return ND_OK;
+}
+
+enum nd_status nd_finder_add(struct nd_finder *finder, const struct nd_item *item, uint32_t *number,
                              struct nd_error *err)
 {
-    enum nd_status status = nd_index_add(finder.index, &item->row, number, err);
-    struct nd_signature_row row;
+    enum nd_status status = nd_index_add(finder->index, &item->read.row, number, err);
 
-    if (status || !finder.signatures)
-        return status;
-    row = row_of(item->own_signatures);
-    if (nd_signatures_append(finder.signatures, &row) &&
-        nd_signatures_list(finder.signatures, *number))
-        return ND_OK;
-    return nd_fail(err, ND_ENOMEM, "out of memory for a batch");
+    if (status == ND_OK)
+        status = append_beside(finder, item, err);
+    return status == ND_OK ? list_beside(finder, *number, item, err) : status;
 }
 
-void nd_finder_remove(struct nd_finder finder, const struct nd_item *item, uint32_t number)
+void nd_finder_remove(struct nd_finder *finder, const struct nd_item *item, uint32_t number)
 {
-    nd_index_remove(finder.index, &item->row, number);
-    if (finder.signatures)
-        nd_signatures_remove(finder.signatures, number);
+    nd_index_remove(finder->index, &item->read.row, number);
+    if (finder->signatures)
+        nd_signature_index_remove(finder->signatures, number);
+    if (finder->containers)
+        nd_containers_remove(finder->containers, number);
 }
 
-void nd_finder_clear(struct nd_finder finder)
+void nd_finder_clear(struct nd_finder *finder)
 {
-    nd_index_clear(finder.index);
-    if (finder.signatures)
-        nd_signatures_clear(finder.signatures);
+    nd_index_clear(finder->index);
+    if (finder->signatures)
+        nd_signature_index_clear(finder->signatures);
+    if (finder->containers)
+        nd_containers_clear(finder->containers);
 }
 
-enum nd_status nd_finder_list(struct nd_dedup *d, const uint32_t *number,
-                              const struct nd_index_row *const *row, size_t n, struct nd_error *err)
+enum nd_status nd_finder_append(struct nd_finder *finder, const struct nd_item *item,
+                                uint32_t *number, struct nd_error *err)
 {
-    for (size_t i = 0; d->signatures && i < n; i++)
-        if (!nd_signatures_list(d->signatures, number[i]))
-            return nd_fail(err, ND_ENOMEM, "out of memory for an index of signatures");
-    return nd_index_list(d->index, number, row, n, d->pool, err);
+    enum nd_status status = nd_index_append(finder->index, &item->read.row, number, err);
+
+    return status == ND_OK ? append_beside(finder, item, err) : status;
 }
 
-enum nd_status nd_finder_list_alone(struct nd_dedup *d, uint32_t number,
-                                    const struct nd_index_row *row, struct nd_error *err)
+enum nd_status nd_finder_list(struct nd_finder *finder, const uint32_t *number,
+                              const struct nd_item *const *item, size_t n, struct nd_pool *pool,
+                              struct nd_error *err)
 {
-    if (d->signatures && !nd_signatures_list(d->signatures, number))
-        return nd_fail(err, ND_ENOMEM, "out of memory for an index of signatures");
-    return nd_index_list(d->index, &number, &row, 1, NULL, err);
+    const struct nd_index_row **row = nd_alloc_array(n, sizeof *row);
+    enum nd_status status = ND_OK;
+
+    if (!row)
+        return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
+    for (size_t i = 0; status == ND_OK && i < n; i++) {
+        row[i] = &item[i]->read.row;
+        status = list_beside(finder, number[i], item[i], err);
+    }
+    if (status == ND_OK)
+        status = nd_index_list(finder->index, number, row, n, pool, err);
+    free(row);
+    return status;
+}
+
+enum nd_status nd_finder_list_alone(struct nd_finder *finder, uint32_t number,
+                                    const struct nd_item *item, struct nd_error *err)
+{
+    const struct nd_index_row *row = &item->read.row;
+    enum nd_status status = list_beside(finder, number, item, err);
+
+    return status == ND_OK ? nd_index_list(finder->index, &number, &row, 1, NULL, err) : status;
 }
 
 /* By key: the last row that had it. */
@@ -175,47 +249,79 @@ static void link_key(uint64_t key, size_t row, struct memo *memo, size_t n_place
 }
 
 /* By the keys of its signatures, and by its tokens. */
-static void link_item(const struct nd_dedup *d, const struct nd_item *item, size_t row,
+static void link_item(const struct nd_plan *plan, const struct nd_item *item, size_t row,
                       struct memo *memo, size_t n_places, unsigned char *linked)
 {
-    const struct nd_key_list *keys = &item->own_signatures->keys;
+    const struct nd_key_list *keys = &item->read.signatures->keys;
 
     for (size_t k = 0; k < keys->count; k++)
-        link_key(keys->at[k], row, memo, n_places, linked);
-    if (!nd_dedup_ignores_text(d))
-        link_key(nd_mix64(item->row.identity + item->row.group), row, memo, n_places, linked);
+        link_key(keys->items[k], row, memo, n_places, linked);
+    if (!nd_plan_ignores_text(plan))
+        link_key(nd_mix64(item->read.row.identity + item->read.row.group), row, memo, n_places,
+                 linked);
 }
 
-static enum nd_status link_signed(const struct nd_dedup *d, const struct nd_item *item,
+/* Room for so many keys; NULL: out of memory. */
+static struct memo *new_memo(size_t n_keys, size_t *n_places)
+{
+    *n_places = 16;
+    while (*n_places < 2 * n_keys)
+        *n_places *= 2;
+    return calloc(*n_places, sizeof(struct memo));
+}
+
+static enum nd_status link_signed(const struct nd_plan *plan, const struct nd_item *item,
                                   const struct nd_index_row *const *row, size_t n,
                                   unsigned char *linked)
 {
-    size_t n_keys = 0, n_places = 16;
+    size_t n_keys = 0, n_places;
     struct memo *memo;
 
     for (size_t i = 0; i < n; i++)
-        n_keys += row[i] ? item[i].own_signatures->keys.count + 1 : 0;
-    while (n_places < 2 * n_keys)
-        n_places *= 2;
-    memo = calloc(n_places, sizeof *memo);
+        n_keys += row[i] ? item[i].read.signatures->keys.count + 1 : 0;
+    memo = new_memo(n_keys, &n_places);
     if (!memo)
         return ND_ENOMEM;
     for (size_t i = 0; i < n; i++)
         if (row[i])
-            link_item(d, &item[i], i, memo, n_places, linked);
+            link_item(plan, &item[i], i, memo, n_places, linked);
     free(memo);
     return ND_OK;
 }
 
-enum nd_status nd_finder_link(const struct nd_dedup *d, const struct nd_item *item,
-                              const struct nd_index_row *const *row, size_t n,
-                              unsigned char *linked, struct nd_pool *pool, struct nd_error *err)
+/* By what they contain, and by their tokens. */
+static enum nd_status link_containing(const struct nd_plan *plan, const struct nd_item *item,
+                                      const struct nd_index_row *const *row, size_t n,
+                                      unsigned char *linked)
 {
-    if (d->matching)
-        return link_signed(d, item, row, n, linked);
-    if (d->params.candidates == ND_CANDIDATES_ALL) {
+    const struct nd_container_row **content = calloc(n ? n : 1, sizeof *content);
+    size_t n_places;
+    struct memo *memo = new_memo(n, &n_places);
+    bool ok = content && memo;
+
+    for (size_t i = 0; ok && i < n; i++) {
+        if (!row[i])
+            continue;
+        content[i] = &item[item[i].first_same].read.content;
+        link_key(nd_mix64(row[i]->identity + row[i]->group), i, memo, n_places, linked);
+    }
+    ok = ok && nd_containers_link(&plan->containers, content, n, linked);
+    free(content);
+    free(memo);
+    return ok ? ND_OK : ND_ENOMEM;
+}
+
+enum nd_status nd_finder_link(const struct nd_plan *plan, const struct nd_item *item,
+                              const struct nd_index_row *const *row, size_t n,
+                              unsigned char *linked, struct nd_pool *pool)
+{
+    if (plan->matching)
+        return link_signed(plan, item, row, n, linked);
+    if (plan->containers.sample)
+        return link_containing(plan, item, row, n, linked);
+    if (plan->params.candidates == ND_CANDIDATES_ALL) {
         memset(linked, ND_LINKED_EARLIER | ND_LINKED_LATER, n);
         return ND_OK;
     }
-    return nd_index_link_rows(&d->index_params, row, n, linked, pool, err);
+    return nd_index_link_rows(&plan->index, row, n, linked, pool, NULL);
 }

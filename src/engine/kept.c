@@ -1,18 +1,17 @@
-/* kept.c - the kept documents: columns by number, and who has these bytes or these tokens */
-#include <string.h>
+/* kept.c - the kept documents: columns by number, texts and shingles read again, and who has these
+ * bytes or these tokens */
+#include "engine/kept.h"
 
 #include "base/hash.h"
-#include "engine/state.h"
-#include "match/same_tokens.h"
 
-uint32_t nd_kept_document(const struct nd_dedup *d, uint32_t number)
+uint32_t nd_kept_document(const struct nd_kept *kept, uint32_t number)
 {
-    return ((const uint32_t *)d->kept.document.data)[number];
+    return ((const uint32_t *)kept->document.data)[number];
 }
 
-static uint64_t raw_of(const struct nd_dedup *d, uint32_t number)
+static uint64_t raw_of(const struct nd_kept *kept, uint32_t number)
 {
-    return ((const uint64_t *)d->kept.raw.data)[number];
+    return ((const uint64_t *)kept->raw.data)[number];
 }
 
 static uint64_t raw_key(uint64_t raw, uint32_t group)
@@ -20,106 +19,172 @@ static uint64_t raw_key(uint64_t raw, uint32_t group)
     return nd_mix64(raw ^ (uint64_t)group * UINT64_C(0x9E3779B97F4A7C15));
 }
 
-void nd_kept_expect(const struct nd_dedup *d, const struct nd_item *item)
+void nd_kept_prefetch(const struct nd_kept *kept, const struct nd_item *item)
 {
-    nd_multimap_prefetch(&d->kept.by_raw, raw_key(item->raw, item->group));
+    nd_multimap_prefetch(&kept->by_raw, raw_key(item->raw, item->group));
 }
 
-/* The least number, should there be several: the earliest kept. */
-static int better_number(int found, uint32_t number, uint32_t *best)
+enum nd_status nd_fetch_text(const struct nd_kept *kept, struct nd_worker *w, uint32_t number,
+                             struct nd_view *text)
+{
+    uint64_t document = nd_kept_document(kept, number);
+
+    if (w->text_of != document) {
+        enum nd_status status;
+
+        w->text_of = UINT64_MAX;
+        status = kept->source.fetch(kept->source.context, document, w->number, &w->text, &w->error);
+        if (status)
+            return w->status = status;
+        w->text_of = document;
+    }
+    *text = w->text;
+    return ND_OK;
+}
+
+enum nd_status nd_fetch_shingles(const struct nd_kept *kept, struct nd_worker *w, uint32_t number,
+                                 const uint64_t **shingle, size_t *n)
+{
+    struct nd_sketch sketch;
+    struct nd_view text;
+    enum nd_status status;
+
+    *shingle = nd_shingle_cache_get(kept->cache, number, n);
+    if (!*shingle)
+        *shingle = nd_shingle_cache_get(w->fetched, number, n);
+    if (*shingle)
+        return ND_OK;
+    status = nd_fetch_text(kept, w, number, &text);
+    if (status)
+        return status;
+    if (nd_sketcher_read_valid(w->kept_sketcher, text.data, text.len, &sketch) ||
+        !nd_shingle_cache_put(w->fetched, number, sketch.shingle, (size_t)sketch.n_shingles))
+        return nd_worker_fail(w, ND_ENOMEM, "reading a kept document again");
+    *shingle = sketch.shingle;
+    *n = (size_t)sketch.n_shingles;
+    return ND_OK;
+}
+
+/* The lowest number, should there be several: the earliest kept. */
+static int take_earlier(int found, uint32_t number, uint32_t *best)
 {
     if (!found || number < *best)
         *best = number;
     return 1;
 }
 
-int nd_kept_find_bytes(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item,
+int nd_kept_find_bytes(const struct nd_kept *kept, struct nd_worker *w, const struct nd_item *item,
                        uint32_t *number)
 {
-    struct nd_multimap_scan scan =
-        nd_multimap_find(&d->kept.by_raw, raw_key(item->raw, item->group));
+    struct nd_multimap_scan scan = nd_multimap_find(&kept->by_raw, raw_key(item->raw, item->group));
     uint32_t at;
     int found = 0;
 
-    while (nd_multimap_next(&d->kept.by_raw, &scan, &at)) {
+    while (nd_multimap_next(&kept->by_raw, &scan, &at)) {
         struct nd_view text;
         enum nd_status status;
 
-        if (raw_of(d, at) != item->raw || nd_index_group(d->index, at) != item->group)
+        if (raw_of(kept, at) != item->raw || nd_index_group(kept->finder.index, at) != item->group)
             continue;
-        status = nd_fetch_text(d, w, at, &text);
+        status = nd_fetch_text(kept, w, at, &text);
         if (status)
             return status;
-        if (text.len == item->text.len &&
-            (text.len == 0 || memcmp(text.data, item->text.data, text.len) == 0))
-            found = better_number(found, at, number);
+        if (nd_equal_bytes(text, item->text))
+            found = take_earlier(found, at, number);
     }
     return found;
 }
 
-int nd_same_text(const struct nd_dedup *d, struct nd_worker *w, struct nd_view a, struct nd_view b)
-{
-    int same = d->params.sketch.unit == ND_SHINGLE_WORDS
-                   ? nd_same_tokens(w->tokeniser[0], a, w->tokeniser[1], b)
-                   : nd_same_characters(a, b);
-
-    return same < 0 ? (int)nd_worker_fail(w, ND_ENOMEM, "comparing texts") : same;
-}
-
-int nd_kept_find_tokens(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item,
+int nd_kept_find_tokens(const struct nd_kept *kept, struct nd_worker *w, const struct nd_item *item,
                         uint32_t *number)
 {
     struct nd_identity_scan scan =
-        nd_index_find_identity(d->index, item->row.identity, item->group);
+        nd_index_find_identity(kept->finder.index, item->read.row.identity, item->group);
     uint32_t at;
     int found = 0;
 
-    if (nd_dedup_ignores_text(d))
+    if (nd_plan_ignores_text(kept->plan))
         return 0;
-    while (nd_index_next_identity(d->index, &scan, &at)) {
+    while (nd_index_next_identity(kept->finder.index, &scan, &at)) {
         struct nd_view text;
-        enum nd_status status = nd_fetch_text(d, w, at, &text);
+        enum nd_status status = nd_fetch_text(kept, w, at, &text);
         int same;
 
         if (status)
             return status;
-        same = nd_same_text(d, w, item->text, text);
+        same = nd_worker_equal(w, ND_EQUAL_BY_TOKENS, item->text, text);
         if (same < 0)
             return same;
         if (same)
-            found = better_number(found, at, number);
+            found = take_earlier(found, at, number);
     }
     return found;
 }
 
-/* Where short documents are always kept, and where texts do not count, nobody asks for their bytes,
- * and a million empty ones have one key. */
-static bool is_asked_for(const struct nd_dedup *d, bool is_short)
+int nd_kept_find_equal(const struct nd_kept *kept, struct nd_worker *w, const struct nd_item *item,
+                       uint32_t *number)
 {
-    return !nd_dedup_ignores_text(d) && (!is_short || d->params.short_policy != ND_SHORT_KEEP);
+    switch (nd_item_equal_by(kept->plan, item)) {
+    case ND_EQUAL_NEVER: break;
+    case ND_EQUAL_BY_BYTES: return nd_kept_find_bytes(kept, w, item, number);
+    case ND_EQUAL_BY_TOKENS: return nd_kept_find_tokens(kept, w, item, number);
+    }
+    return 0;
 }
 
-void nd_kept_mark_known(struct nd_dedup *d, struct nd_item *item, size_t n)
+struct nd_equal_scan nd_equal_scan_begin(const struct nd_kept *kept, const struct nd_item *item)
+{
+    struct nd_equal_scan scan = {
+        .by = nd_item_equal_by(kept->plan, item), .raw = item->raw, .group = item->group};
+
+    if (scan.by == ND_EQUAL_BY_TOKENS)
+        scan.by_tokens =
+            nd_index_find_identity(kept->finder.index, item->read.row.identity, item->group);
+    else
+        scan.by_bytes = nd_multimap_find(&kept->by_raw, raw_key(item->raw, item->group));
+    return scan;
+}
+
+bool nd_equal_scan_next(const struct nd_kept *kept, struct nd_equal_scan *scan, uint32_t *number)
+{
+    if (scan->by == ND_EQUAL_BY_TOKENS)
+        return nd_index_next_identity(kept->finder.index, &scan->by_tokens, number);
+    while (scan->by == ND_EQUAL_BY_BYTES &&
+           nd_multimap_next(&kept->by_raw, &scan->by_bytes, number))
+        if (raw_of(kept, *number) == scan->raw &&
+            nd_index_group(kept->finder.index, *number) == scan->group)
+            return true;
+    return false;
+}
+
+/* Where equal bytes decide nothing, a document is not looked up by them: a million empty documents
+ * would have one key. */
+static bool is_found_by_bytes(const struct nd_kept *kept, bool is_short)
+{
+    return nd_equal_by(kept->plan, is_short, false) != ND_EQUAL_NEVER;
+}
+
+void nd_kept_mark_known(const struct nd_kept *kept, struct nd_item *item, size_t n)
 {
     enum { AHEAD = 4 };
-    const struct nd_multimap *map = &d->kept.by_raw;
+    const struct nd_multimap *map = &kept->by_raw;
 
-    nd_pool_lock(d->pool);
+    nd_pool_lock(kept->pool);
     for (size_t i = 0; i < n; i++) {
         struct nd_multimap_scan scan = nd_multimap_find(map, raw_key(item[i].raw, item[i].group));
         uint32_t at;
 
         if (i + AHEAD < n)
-            nd_kept_expect(d, &item[i + AHEAD]);
+            nd_kept_prefetch(kept, &item[i + AHEAD]);
         while (!item[i].is_known && nd_multimap_next(map, &scan, &at))
-            item[i].is_known = raw_of(d, at) == item[i].raw;
+            item[i].is_known = raw_of(kept, at) == item[i].raw;
     }
-    nd_pool_unlock(d->pool);
+    nd_pool_unlock(kept->pool);
 }
 
-static bool make_room(struct nd_dedup *d, size_t n)
+static bool make_room(struct nd_kept *kept, size_t n)
 {
-    struct nd_multimap *map = &d->kept.by_raw;
+    struct nd_multimap *map = &kept->by_raw;
     struct nd_multimap_adder adder;
 
     if (nd_multimap_fits(map, n))
@@ -128,49 +193,61 @@ static bool make_room(struct nd_dedup *d, size_t n)
         return false;
     adder.map = map;
     adder.n = 0;
-    for (uint32_t i = 0; i < d->kept.n; i++)
-        if (is_asked_for(d, nd_index_is_short(d->index, i)))
-            nd_multimap_add_soon(&adder, raw_key(raw_of(d, i), nd_index_group(d->index, i)), i);
+    for (uint32_t i = 0; i < kept->n; i++)
+        if (is_found_by_bytes(kept, nd_index_is_short(kept->finder.index, i)))
+            nd_multimap_add_soon(
+                &adder, raw_key(raw_of(kept, i), nd_index_group(kept->finder.index, i)), i);
     nd_multimap_add_rest(&adder);
     return true;
 }
 
-static bool reserve(struct nd_dedup *d, size_t n)
+static bool reserve(struct nd_kept *kept, size_t n)
 {
-    struct nd_kept *kept = &d->kept;
-
     return nd_column_reserve(&kept->document, kept->n + n, sizeof(uint32_t)) &&
-           nd_column_reserve(&kept->raw, kept->n + n, sizeof(uint64_t)) && make_room(d, n);
+           nd_column_reserve(&kept->raw, kept->n + n, sizeof(uint64_t)) && make_room(kept, n);
 }
 
-static void add(struct nd_dedup *d, const struct nd_item *item, uint64_t document)
+static void add(struct nd_kept *kept, const struct nd_item *item, uint64_t document)
 {
-    struct nd_kept *kept = &d->kept;
-
     ((uint32_t *)kept->document.data)[kept->n] = (uint32_t)document;
     ((uint64_t *)kept->raw.data)[kept->n] = item->raw;
-    if (is_asked_for(d, item->is_short))
+    if (is_found_by_bytes(kept, item->read.is_short))
         nd_multimap_add(&kept->by_raw, raw_key(item->raw, item->group), kept->n);
     kept->n++;
 }
 
-enum nd_status nd_kept_add(struct nd_dedup *d, const struct nd_item *item, size_t n,
-                           enum nd_item_state state, struct nd_error *err)
+enum nd_status nd_kept_add(struct nd_kept *kept, const struct nd_item *item, size_t n,
+                           enum nd_item_state state, uint64_t first, struct nd_error *err)
 {
     size_t n_kept = 0;
     bool ok;
 
     for (size_t i = 0; i < n; i++)
         n_kept += item[i].state == state;
-    nd_pool_lock(d->pool);
-    ok = reserve(d, n_kept);
+    nd_pool_lock(kept->pool);
+    ok = reserve(kept, n_kept);
     for (size_t i = 0; ok && i < n; i++)
         if (item[i].state == state)
-            add(d, &item[i], d->stats.documents + i);
-    nd_pool_unlock(d->pool);
+            add(kept, &item[i], first + i);
+    nd_pool_unlock(kept->pool);
     if (!ok)
-        return nd_fail(err, ND_ENOMEM, "out of memory for %zu kept documents", d->kept.n + n_kept);
+        return nd_fail(err, ND_ENOMEM, "out of memory for %zu kept documents", kept->n + n_kept);
     return ND_OK;
+}
+
+enum nd_status nd_kept_init(struct nd_kept *kept, const struct nd_plan *plan,
+                            const struct nd_text_source *source, struct nd_pool *pool,
+                            struct nd_error *err)
+{
+    kept->plan = plan;
+    kept->pool = pool;
+    kept->cache = nd_shingle_cache_new(plan->params.cache_bytes);
+    if (!source)
+        kept->texts = nd_texts_new();
+    if (!kept->cache || (!source && !kept->texts))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    kept->source = source ? *source : nd_texts_source(kept->texts);
+    return nd_finder_init(&kept->finder, plan, err) ? ND_OK : ND_ENOMEM;
 }
 
 void nd_kept_release(struct nd_kept *kept)
@@ -178,4 +255,7 @@ void nd_kept_release(struct nd_kept *kept)
     nd_column_release(&kept->document);
     nd_column_release(&kept->raw);
     nd_multimap_release(&kept->by_raw);
+    nd_shingle_cache_free(kept->cache);
+    nd_texts_free(kept->texts);
+    nd_finder_release(&kept->finder);
 }

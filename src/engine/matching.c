@@ -1,8 +1,11 @@
 /* matching.c - the match rule of a recipe asked of signed documents */
+#include "engine/matching.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/matching.h"
+#include "base/memory.h"
+#include "recipe/recipe.h"
 
 static void describe_bits(struct nd_matching *m, unsigned i)
 {
@@ -48,6 +51,19 @@ bool nd_method_ignores_text(const struct nd_method *method)
     return method->n_signatures > 0;
 }
 
+static bool reads_beside_text(const struct nd_method *method)
+{
+    for (unsigned i = 0; i < method->n_signatures; i++) {
+        const struct nd_feature_params *p = &method->signature[i].feature;
+
+        if (p->fields[0] || p->force[0] || p->reserved_field[0] || p->links ||
+            nd_feature_reads_elements(p) ||
+            nd_feature_reads_markup(p, &method->signature[i].weight))
+            return true;
+    }
+    return false;
+}
+
 struct nd_matching *nd_matching_new(const struct nd_method *method, struct nd_error *err)
 {
     struct nd_matching *m = calloc(1, sizeof *m);
@@ -74,6 +90,7 @@ struct nd_matching *nd_matching_new(const struct nd_method *method, struct nd_er
     }
     plan_lookups(m, asked, n);
     m->ignores_text = nd_method_ignores_text(&m->method);
+    m->reads_beside_text = reads_beside_text(&m->method);
     m->can_hope = has_values(m) && nd_rule_wants_more(&m->rule);
     return m;
 }
@@ -83,9 +100,9 @@ void nd_matching_free(struct nd_matching *m)
     free(m);
 }
 
-struct nd_signatures *nd_matching_index(const struct nd_matching *m)
+struct nd_signature_index *nd_matching_index(const struct nd_matching *m)
 {
-    return nd_signatures_new(m->shape, m->method.n_signatures, m->lookup, m->n_lookups);
+    return nd_signature_index_new(m->shape, m->method.n_signatures, m->lookup, m->n_lookups);
 }
 
 static bool is_same(const struct nd_matching *m, unsigned i, const struct nd_signature *a,
@@ -121,29 +138,29 @@ static bool judge(const struct nd_matching *m, struct nd_match *out)
 {
     const struct nd_rule_evidence *e = &out->evidence;
 
+    out->distance = distance_of(m, e);
     if (!nd_rule_holds(&m->rule, e))
         return false;
     out->score = nd_rule_score(&m->method, e);
     out->score += out->score == ND_SCORE_NONE; /* very large sets that share little */
-    out->distance = distance_of(m, e);
     return true;
 }
 
-void nd_matching_agree_stored(const struct nd_matching *m, const struct nd_signatures *index,
+void nd_matching_agree_stored(const struct nd_matching *m, const struct nd_signature_index *index,
                               uint32_t a, uint32_t b, struct nd_match *out)
 {
     *out = (struct nd_match){.score = ND_SCORE_NONE};
     for (unsigned i = 0; i < m->method.n_signatures; i++) {
-        struct nd_signature x = nd_signatures_get(index, i, a);
-        struct nd_signature y = nd_signatures_get(index, i, b);
+        struct nd_signature x = nd_signature_index_get(index, i, a);
+        struct nd_signature y = nd_signature_index_get(index, i, b);
 
         compare_one(m, i, &x, &y, &out->evidence);
     }
     out->distance = distance_of(m, &out->evidence);
 }
 
-bool nd_matching_compare(const struct nd_matching *m, const struct nd_signed *a,
-                         const struct nd_signed *b, struct nd_match *out)
+bool nd_matching_compare(const struct nd_matching *m, const struct nd_document_signatures *a,
+                         const struct nd_document_signatures *b, struct nd_match *out)
 {
     *out = (struct nd_match){.evidence.length = {a->length, b->length}};
     for (unsigned i = 0; i < m->method.n_signatures; i++)
@@ -151,37 +168,39 @@ bool nd_matching_compare(const struct nd_matching *m, const struct nd_signed *a,
     return judge(m, out);
 }
 
-/* Whether the rule could hold, were as many values shared as counts and sieves allow. */
-static bool may_match(const struct nd_matching *m, const struct nd_signed *a,
-                      const struct nd_signatures *index, uint32_t number)
+/* Whether the rule could hold, were as many values shared as counts and bloom allow. */
+static bool may_match(const struct nd_matching *m, const struct nd_document_signatures *a,
+                      const struct nd_signature_index *index, uint32_t number)
 {
-    struct nd_rule_evidence e = {.length = {a->length, nd_signatures_length(index, number)}};
+    struct nd_rule_evidence e = {.length = {a->length, nd_signature_index_length(index, number)}};
 
     if (!m->can_hope)
         return true;
     for (unsigned i = 0; i < m->method.n_signatures; i++) {
-        struct nd_signature stored = nd_signatures_get(index, i, number);
+        struct nd_signature stored = nd_signature_index_get(index, i, number);
 
         if (m->shape[i].form != ND_FORM_VALUES) {
             compare_one(m, i, &a->signature[i], &stored, &e);
         } else if (!a->signature[i].is_rejected && !stored.is_rejected) {
-            struct nd_value_sieve sieve = nd_signatures_sieve(index, i, number);
+            struct nd_value_bloom bloom = nd_signature_index_bloom(index, i, number);
 
-            e.agreement[i] = (struct nd_agreement){
-                a->signature[i].count, stored.count,
-                nd_value_sieve_most(&a->sieve[i], a->signature[i].count, &sieve, stored.count)};
+            e.agreement[i] =
+                (struct nd_agreement){a->signature[i].count, stored.count,
+                                      nd_value_bloom_max_shared(&a->bloom[i], a->signature[i].count,
+                                                                &bloom, stored.count)};
         }
     }
     return nd_rule_holds(&m->rule, &e);
 }
 
-bool nd_matching_compare_stored(const struct nd_matching *m, const struct nd_signed *a,
-                                const struct nd_signatures *index, uint32_t number,
+bool nd_matching_compare_stored(const struct nd_matching *m, const struct nd_document_signatures *a,
+                                const struct nd_signature_index *index, uint32_t number,
                                 struct nd_match *out)
 {
-    *out = (struct nd_match){.evidence.length = {a->length, nd_signatures_length(index, number)}};
+    *out =
+        (struct nd_match){.evidence.length = {a->length, nd_signature_index_length(index, number)}};
     for (unsigned i = 0; i < m->method.n_signatures; i++) {
-        struct nd_signature stored = nd_signatures_get(index, i, number);
+        struct nd_signature stored = nd_signature_index_get(index, i, number);
 
         compare_one(m, i, &a->signature[i], &stored, &out->evidence);
     }
@@ -189,14 +208,15 @@ bool nd_matching_compare_stored(const struct nd_matching *m, const struct nd_sig
 }
 
 /* The documents that share a key with it and are of its group. */
-static bool look_up(struct nd_signing *s, const struct nd_signatures *index,
-                    const struct nd_signed *a)
+static bool look_up(struct nd_matching_worker *s, const struct nd_signature_index *index,
+                    const struct nd_document_signatures *a)
 {
-    return nd_signatures_query(index, &a->keys, &s->scratch, &s->met);
+    return nd_signature_index_query(index, &a->keys, &s->scratch, &s->met);
 }
 
-enum nd_status nd_matching_query(struct nd_signing *s, const struct nd_signatures *index,
-                                 const struct nd_signed *a, struct nd_candidates *out)
+enum nd_status nd_matching_query(struct nd_matching_worker *s,
+                                 const struct nd_signature_index *index,
+                                 const struct nd_document_signatures *a, struct nd_candidates *out)
 {
     struct nd_match match;
 
@@ -204,9 +224,9 @@ enum nd_status nd_matching_query(struct nd_signing *s, const struct nd_signature
     if (!look_up(s, index, a))
         return ND_ENOMEM;
     for (size_t i = 0; i < s->met.count; i++) {
-        uint32_t number = s->met.at[i];
+        uint32_t number = s->met.items[i];
 
-        if (nd_signatures_group(index, number) == a->group &&
+        if (nd_signature_index_group(index, number) == a->group &&
             may_match(s->matching, a, index, number) &&
             nd_matching_compare_stored(s->matching, a, index, number, &match) &&
             !nd_candidates_add(out, (struct nd_candidate){.number = number,
@@ -218,17 +238,100 @@ enum nd_status nd_matching_query(struct nd_signing *s, const struct nd_signature
     return ND_OK;
 }
 
-bool nd_matching_meets_any(struct nd_signing *s, const struct nd_signatures *index,
-                           const struct nd_signed *a, uint32_t below)
+bool nd_matching_meets_any(struct nd_matching_worker *s, const struct nd_signature_index *index,
+                           const struct nd_document_signatures *a, uint32_t below)
 {
     struct nd_match match;
 
     if (!look_up(s, index, a))
-        return true; /* so that it waits: the next wave says that memory is out, or finds it */
+        return true; /* so that the document waits: the next round reports that memory is out, or finds it */
     for (size_t i = 0; i < s->met.count; i++)
-        if (s->met.at[i] < below && nd_signatures_group(index, s->met.at[i]) == a->group &&
-            may_match(s->matching, a, index, s->met.at[i]) &&
-            nd_matching_compare_stored(s->matching, a, index, s->met.at[i], &match))
+        if (s->met.items[i] < below &&
+            nd_signature_index_group(index, s->met.items[i]) == a->group &&
+            may_match(s->matching, a, index, s->met.items[i]) &&
+            nd_matching_compare_stored(s->matching, a, index, s->met.items[i], &match))
             return true;
     return false;
+}
+
+struct nd_matching_worker *nd_matching_worker_new(const struct nd_matching *m, struct nd_error *err)
+{
+    struct nd_matching_worker *s = calloc(1, sizeof *s);
+
+    if (!s) {
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        return NULL;
+    }
+    s->matching = m;
+    for (unsigned i = 0; i < m->method.n_signatures; i++) {
+        s->signer[i] = nd_document_signer_of(&m->method.signature[i], err);
+        if (!s->signer[i]) {
+            nd_matching_worker_free(s);
+            return NULL;
+        }
+    }
+    return s;
+}
+
+void nd_matching_worker_free(struct nd_matching_worker *s)
+{
+    if (!s)
+        return;
+    for (unsigned i = 0; i < s->matching->method.n_signatures; i++)
+        nd_document_signer_free(s->signer[i]);
+    nd_key_list_release(&s->keys);
+    nd_key_list_release(&s->scratch);
+    nd_numbers_release(&s->met);
+    free(s);
+}
+
+static bool hold(struct nd_arena *arena, struct nd_signature *x)
+{
+    uint64_t *copy = nd_arena_alloc(arena, x->count * sizeof *copy + sizeof *copy);
+
+    if (copy && x->count)
+        memcpy(copy, x->word, x->count * sizeof *copy);
+    x->word = copy;
+    return copy != NULL;
+}
+
+static enum nd_status make_keys(struct nd_matching_worker *s, struct nd_arena *arena,
+                                struct nd_document_signatures *out)
+{
+    const struct nd_matching *m = s->matching;
+    const struct nd_signature_row row = {out->signature, out->group, out->length};
+    uint64_t *copy;
+
+    if (!nd_signature_index_row_keys(m->shape, m->lookup, m->n_lookups, &row, &s->keys))
+        return ND_ENOMEM;
+    copy = nd_arena_alloc(arena, s->keys.count * sizeof *copy + sizeof *copy);
+    if (!copy)
+        return ND_ENOMEM;
+    if (s->keys.count)
+        memcpy(copy, s->keys.items, s->keys.count * sizeof *copy);
+    out->keys = s->keys;
+    out->keys.items = copy;
+    return ND_OK;
+}
+
+enum nd_status nd_matching_sign(struct nd_matching_worker *s, const struct nd_document *document,
+                                uint32_t group, struct nd_arena *arena,
+                                struct nd_document_signatures *out)
+{
+    *out = (struct nd_document_signatures){.group = group};
+    for (unsigned i = 0; i < s->matching->method.n_signatures; i++) {
+        uint64_t n_tokens;
+        enum nd_status status =
+            nd_document_signer_run(s->signer[i], document, &out->signature[i], &n_tokens);
+
+        if (status)
+            return status;
+        if (!hold(arena, &out->signature[i]))
+            return ND_ENOMEM;
+        if (s->matching->shape[i].form == ND_FORM_VALUES)
+            out->bloom[i] = nd_value_bloom_of(&out->signature[i]);
+        if (n_tokens > out->length)
+            out->length = n_tokens;
+    }
+    return make_keys(s, arena, out);
 }

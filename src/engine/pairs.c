@@ -1,162 +1,424 @@
-/* pairs.c - a batch pushed: every document indexed, and compared with all candidates before it */
+/* pairs.c - every document indexed: pushed ones paired with all candidates before, others queried
+ *
+ * Of many equal documents each is a pair with all others, so they are not compared one by one.
+ * Equality is an equivalence (equal.c): a document is compared with the first of a class of equal
+ * ones, and equals its other members without a look at their texts.
+ */
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/pairs.h"
-#include "engine/state.h"
+#include "engine/batch.h"
+#include "engine/overflow.h"
 
 /*
- * Hits are held until those of all documents before are told of.  Of many equal documents each has
- * hits with all earlier ones, so a round of comparisons stops when so many hits are held; what it
- * did not come to is the next one's.
+ * Classes of equal documents.  class_of[number] is the lowest number of a document that equals it,
+ * perhaps its own.  No path has to be followed, as in a forest of components: a class is looked up
+ * by its first document, so every member gets that number at once.
  */
-enum { HITS_HELD = 1 << 19 };
-
-struct pairing {
-    struct nd_dedup *d;
-    struct nd_item *item;
-    const uint32_t *number; /* of each item in the index */
-    bool *is_paired;
-    size_t from;   /* items before were told of */
-    size_t n_held; /* hits; by several workers at once */
-};
-
-static bool pair_item(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
-                      uint32_t number)
+static uint32_t class_of(const struct nd_dedup *d, uint32_t number)
 {
-    if (item->state != ND_ITEM_OPEN || !item->is_listed)
-        return true;
-    if (!nd_look_query(d, w, item))
-        return false;
-    if (w->met.count && !nd_shingle_set_build(&w->set, item->shingle, (size_t)item->n_shingles)) {
-        nd_worker_fail(w, ND_ENOMEM, "comparing documents");
-        return false;
-    }
-    for (size_t i = 0; i < w->met.count; i++) {
-        if (w->met.at[i].number >= number)
+    return ((const uint32_t *)d->class_of.data)[number];
+}
+
+/*
+ * The class of the documents with numbers below `below` that equal an item, whose text is compared
+ * with the first of each class that is proposed.  1: *found is it; 0: none; < 0: the worker has the
+ * error.
+ */
+static int find_class(struct nd_dedup *d, struct nd_worker *w, const struct nd_item *item,
+                      uint32_t below, uint32_t *found)
+{
+    struct nd_equal_scan scan = nd_equal_scan_begin(&d->kept, item);
+    uint32_t number;
+
+    while (nd_equal_scan_next(&d->kept, &scan, &number)) {
+        struct nd_view text;
+        int equal;
+
+        if (number >= below || class_of(d, number) != number)
             continue;
-        item->n_near++;
-        if (!nd_item_compare_stored(d, w, item, &w->set, w->met.at[i]))
+        if (nd_fetch_text(&d->kept, w, number, &text))
+            return w->status;
+        equal = nd_worker_equal(w, scan.by, item->text, text);
+        if (equal == 0)
+            continue;
+        *found = number;
+        return equal;
+    }
+    return 0;
+}
+
+/* Note hits with the first `max` members of a class that have numbers below `below`. */
+static bool add_class_hits(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
+                           uint32_t class_number, uint32_t below, size_t max)
+{
+    struct nd_equal_scan scan = nd_equal_scan_begin(&d->kept, item);
+    uint32_t number;
+
+    while (max > 0 && nd_equal_scan_next(&d->kept, &scan, &number)) {
+        if (number >= below || class_of(d, number) != class_number)
+            continue;
+        if (!nd_item_note_equal(w, item, number))
+            return false;
+        max--;
+    }
+    return true;
+}
+
+/*
+ * The candidates that w->found lists, the nearest first, `max` at most, but only those below
+ * `below` that are not of the item's own class.  `n_below`: how many are below, of any class.
+ */
+static bool compare_candidates(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
+                               const struct nd_shingle_set *set, uint32_t own_class, uint32_t below,
+                               size_t max, size_t *n_below)
+{
+    for (size_t i = 0; i < w->found.count && max > 0; i++) {
+        struct nd_candidate candidate = w->found.items[i];
+
+        if (candidate.number >= below)
+            continue;
+        ++*n_below;
+        if (class_of(d, candidate.number) == own_class)
+            continue;
+        max--;
+        if (!nd_item_compare(&d->kept, w, item, set, candidate, NULL))
             return false;
     }
     return true;
 }
 
+/* A batch that is pushed. */
+struct pairing {
+    struct nd_batch *batch;
+    bool *is_paired;
+    size_t from;   /* items before were reported */
+    size_t n_held; /* hits; changed by several workers at once */
+};
+
+static void find_earlier_class(void *context, size_t place, unsigned worker)
+{
+    struct pairing *job = context;
+    struct nd_dedup *d = job->batch->d;
+    struct nd_worker *w = &d->crew.worker[worker];
+    uint32_t *class = d->class_of.data, number = job->batch->number[place], found = number;
+
+    class[number] = number;
+    if (!w->status && find_class(d, w, &job->batch->item[place], job->batch->number[0], &found) > 0)
+        class[number] = found;
+}
+
+/* The classes of a batch: in parallel those of earlier documents; then, in order, the documents of
+ * the batch among themselves. */
+static enum nd_status find_classes(struct pairing *job, struct nd_error *err)
+{
+    struct nd_dedup *d = job->batch->d;
+    enum nd_status status;
+    uint32_t *class;
+
+    if (!nd_column_reserve(&d->class_of, d->kept.n, sizeof(uint32_t)))
+        return nd_fail(err, ND_ENOMEM, "out of memory for %u documents", d->kept.n);
+    class = d->class_of.data;
+    nd_pool_run(d->crew.pool, job->batch->n, find_earlier_class, job);
+    status = nd_crew_status(&d->crew, err);
+    for (size_t i = 0; status == ND_OK && i < job->batch->n; i++) {
+        uint32_t number = job->batch->number[i], found = 0;
+
+        if (class[number] == number &&
+            find_class(d, d->crew.pusher, &job->batch->item[i], number, &found) > 0)
+            class[number] = found;
+        if (d->crew.pusher->status)
+            status = nd_crew_status(&d->crew, err);
+    }
+    return status;
+}
+
+/* With the earlier documents that match it, and those that equal it. */
+static bool pair_item(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item,
+                      uint32_t number)
+{
+    uint32_t own_class = class_of(d, number);
+
+    if (item->read.is_listed) {
+        if (!nd_finder_candidates(&d->kept.finder, w, item))
+            return false;
+        w->in_set = NULL;
+        if (w->found.count && !nd_item_begin_compare(w, item))
+            return false;
+        if (!compare_candidates(d, w, item, &w->set, own_class, number, SIZE_MAX,
+                                &item->search.n_near))
+            return false;
+    }
+    return own_class == number || add_class_hits(d, w, item, own_class, number, SIZE_MAX);
+}
+
+/*
+ * Hits are held until those of all documents before are reported.  Of many equal documents each has
+ * hits with all earlier ones, so a round of comparisons stops when so many hits are held; what it
+ * did not come to is left for the next round.
+ */
+enum { HITS_HELD_MAX = 1 << 19 };
+
 static void pair_task(void *context, size_t task, unsigned worker)
 {
     struct pairing *job = context;
-    struct nd_worker *w = &job->d->worker[worker];
+    struct nd_worker *w = &job->batch->d->crew.worker[worker];
     size_t place = job->from + task;
+    struct nd_item *item = &job->batch->item[place];
 
     if (w->status || job->is_paired[place] ||
-        (task > 0 && __atomic_load_n(&job->n_held, __ATOMIC_RELAXED) >= HITS_HELD))
+        (task > 0 && __atomic_load_n(&job->n_held, __ATOMIC_RELAXED) >= HITS_HELD_MAX))
         return;
-    if (!pair_item(job->d, w, &job->item[place], job->number[place]))
+    if (!pair_item(job->batch->d, w, item, job->batch->number[place]))
         return;
     job->is_paired[place] = true;
-    __atomic_fetch_add(&job->n_held, job->item[place].hits.count, __ATOMIC_RELAXED);
-}
-
-/* Tell of the documents from `from` on that are compared, and forget their hits. */
-static enum nd_status report_paired(struct pairing *job, size_t n, nd_found *found, void *context)
-{
-    struct nd_dedup *d = job->d;
-    enum nd_status status = ND_OK;
-
-    for (; status == ND_OK && job->from < n && job->is_paired[job->from]; job->from++) {
-        struct nd_item *item = &job->item[job->from];
-
-        status = nd_pairs_report(d, item, d->stats.documents + job->from, found, context);
-        job->n_held -= item->hits.count;
-        free(item->hits.at);
-        item->hits = (struct nd_hits){0};
-    }
-    return status;
-}
-
-static enum nd_status pair_all(struct pairing *job, size_t n, nd_found *found, void *context,
-                               struct nd_error *err)
-{
-    enum { ROUND = 1024 };
-    enum nd_status status = ND_OK;
-
-    while (status == ND_OK && job->from < n) {
-        size_t rest = n - job->from;
-
-        nd_pool_run(job->d->pool, rest < ROUND ? rest : ROUND, pair_task, job);
-        status = nd_workers_status(job->d, err);
-        if (status == ND_OK)
-            status = report_paired(job, n, found, context);
-    }
-    return status;
-}
-
-/* `found` NULL: the documents are indexed, and that is all. */
-static enum nd_status index_and_pair(struct nd_dedup *d, struct nd_item *item, size_t n,
-                                     nd_found *found, void *context, struct nd_error *err)
-{
-    uint32_t *number = nd_alloc_array(n, sizeof *number);
-    struct pairing job = {d, item, number, calloc(n ? n : 1, sizeof(bool)), 0, 0};
-    enum nd_status status = ND_OK;
-
-    if (!number || !job.is_paired)
-        status = nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
-    if (status == ND_OK)
-        status = nd_items_sketch(d, item, n, true, err);
-    if (status == ND_OK)
-        status = nd_items_index(d, item, n, found == NULL, number, err);
-    if (status == ND_OK && found)
-        status = pair_all(&job, n, found, context, err);
-    free(number);
-    free(job.is_paired);
-    return status;
+    __atomic_fetch_add(&job->n_held, item->search.n_hits, __ATOMIC_RELAXED);
 }
 
 static int by_number(const void *left, const void *right)
 {
     const struct nd_hit *a = left, *b = right;
 
-    return a->kept.at < b->kept.at ? -1 : a->kept.at > b->kept.at;
+    return a->kept.number < b->kept.number ? -1 : a->kept.number > b->kept.number;
 }
 
-enum nd_status nd_pairs_report(struct nd_dedup *d, struct nd_item *item, uint64_t document,
-                               nd_found *found, void *context)
+/* What the signatures have in common.  Those of equal documents may differ, as they may read more
+ * than the text. */
+static void describe_agreement(const struct nd_dedup *d, const struct nd_item *item,
+                               const struct nd_hit *hit, struct nd_found_pair *pair)
 {
-    if (item->hits.count)
-        qsort(item->hits.at, item->hits.count, sizeof *item->hits.at, by_number);
-    for (size_t i = 0; i < item->hits.count; i++) {
-        const struct nd_hit *hit = &item->hits.at[i];
+    struct nd_match match;
+
+    (void)nd_matching_compare_stored(d->plan.matching, item->read.signatures,
+                                     d->kept.finder.signatures, hit->kept.number, &match);
+    memcpy(pair->agreement, match.evidence.agreement, sizeof pair->agreement);
+    pair->distance = match.distance;
+}
+
+/* The number of the best hit. */
+static uint32_t nearest_of(const struct nd_plan *plan, const struct nd_hit *hits, size_t n)
+{
+    const struct nd_hit *best = hits;
+
+    for (size_t i = 1; i < n; i++)
+        if (nd_hit_is_better(plan, &hits[i], best))
+            best = &hits[i];
+    return best->kept.number;
+}
+
+/* Report an item's hits, by the numbers of the documents; `document` is what the item is called. */
+static enum nd_status report(const struct nd_dedup *d, struct nd_item *item, uint64_t document,
+                             nd_found *found, void *context)
+{
+    struct nd_hit *hits = item->search.hits;
+    size_t n = item->search.n_hits;
+    uint32_t nearest;
+
+    if (n == 0)
+        return ND_OK;
+    qsort(hits, n, sizeof *hits, by_number);
+    nearest = nearest_of(&d->plan, hits, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct nd_hit *hit = &hits[i];
         struct nd_found_pair pair = {.a = document,
-                                     .b = nd_kept_document(d, hit->kept.at),
+                                     .b = nd_kept_document(&d->kept, hit->kept.number),
                                      .overlap = hit->overlap,
-                                     .distance = hit->distance};
-        struct nd_match match;
+                                     .distance = hit->distance,
+                                     .is_equal = hit->is_equal,
+                                     .is_nearest = hit->kept.number == nearest};
         enum nd_status status;
 
-        if (d->matching) {
-            (void)nd_matching_compare_stored(d->matching, item->own_signatures, d->signatures,
-                                             hit->kept.at, &match);
-            memcpy(pair.agreement, match.evidence.agreement, sizeof pair.agreement);
-        }
+        if (d->plan.matching && item->read.signatures)
+            describe_agreement(d, item, hit, &pair);
         status = found(context, &pair);
-
         if (status)
             return status;
     }
     return ND_OK;
 }
 
-enum nd_status nd_push_pairs(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
-                             nd_found *found, void *context, struct nd_error *err)
+/* Report the documents from job->from on that are paired, and forget their hits. */
+static enum nd_status report_paired(struct pairing *job, nd_found *found, void *context)
 {
-    struct nd_item *item;
-    enum nd_status status = nd_batch_begin(d, ND_PUSHED_PAIRS, items, n, &item, err);
+    struct nd_dedup *d = job->batch->d;
+    enum nd_status status = ND_OK;
 
-    if (status)
-        return status;
-    status = index_and_pair(d, item, n, found, context, err);
+    for (; status == ND_OK && job->from < job->batch->n && job->is_paired[job->from]; job->from++) {
+        struct nd_item *item = &job->batch->item[job->from];
+
+        status = report(d, item, d->stats.documents + job->from, found, context);
+        job->n_held -= item->search.n_hits;
+        free(item->search.hits);
+        item->search.hits = NULL;
+        item->search.n_hits = item->search.hits_capacity = 0;
+    }
+    return status;
+}
+
+static enum nd_status pair_all(struct pairing *job, nd_found *found, void *context,
+                               struct nd_error *err)
+{
+    enum { ROUND = 1024 };
+    enum nd_status status = ND_OK;
+
+    while (status == ND_OK && job->from < job->batch->n) {
+        size_t rest = job->batch->n - job->from;
+
+        nd_pool_run(job->batch->d->crew.pool, rest < ROUND ? rest : ROUND, pair_task, job);
+        status = nd_crew_status(&job->batch->d->crew, err);
+        if (status == ND_OK)
+            status = report_paired(job, found, context);
+    }
+    return status;
+}
+
+/* Prototypes, one after the other: whether a key is full depends on all that were listed before. */
+static enum nd_status list_one_by_one(struct pairing *job, struct nd_error *err)
+{
+    struct nd_dedup *d = job->batch->d;
+    enum nd_status status = nd_index_reserve(d->kept.finder.index, job->batch->n, err);
+
+    for (size_t i = 0; status == ND_OK && i < job->batch->n; i++) {
+        struct nd_item *item = &job->batch->item[i];
+
+        if (!item->read.is_listed)
+            continue;
+        status = nd_overflow_note_next(&d->kept, d->crew.pusher, item)
+                     ? nd_finder_list_alone(&d->kept.finder, job->batch->number[i], item, err)
+                     : nd_crew_status(&d->crew, err);
+    }
+    return status;
+}
+
+static enum nd_status list_at_once(struct pairing *job, struct nd_error *err)
+{
+    struct nd_dedup *d = job->batch->d;
+    const struct nd_item **of = nd_alloc_array(job->batch->n, sizeof *of);
+    uint32_t *listed = nd_alloc_array(job->batch->n, sizeof *listed);
+    enum nd_status status = ND_OK;
+    size_t n = 0;
+
+    if (!listed || !of)
+        status =
+            nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", job->batch->n);
+    for (size_t i = 0; status == ND_OK && i < job->batch->n; i++) {
+        if (!job->batch->item[i].read.is_listed)
+            continue;
+        of[n] = &job->batch->item[i];
+        listed[n++] = job->batch->number[i];
+    }
+    if (status == ND_OK)
+        status = nd_finder_list(&d->kept.finder, listed, of, n, d->crew.pool, err);
+    free(listed);
+    free(of);
+    return status;
+}
+
+/* `found` NULL: the documents are indexed, and that is all. */
+static enum nd_status index_and_pair(struct pairing *job, nd_found *found, void *context,
+                                     struct nd_error *err)
+{
+    enum nd_status status = nd_batch_index(job->batch, err);
+
+    if (status == ND_OK)
+        status = found ? list_at_once(job, err) : list_one_by_one(job, err);
+    if (status == ND_OK)
+        status = find_classes(job, err);
+    if (status == ND_OK && found)
+        status = pair_all(job, found, context, err);
+    return status;
+}
+
+enum nd_status nd_push_pairs(struct nd_batch *batch, nd_found *found, void *context,
+                             struct nd_error *err)
+{
+    struct pairing job = {.batch = batch};
+    size_t n = batch->n;
+    enum nd_status status;
+
+    job.is_paired = calloc(n ? n : 1, sizeof *job.is_paired);
+    status = job.is_paired
+                 ? index_and_pair(&job, found, context, err)
+                 : nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
     for (size_t i = 0; i < n && status == ND_OK; i++)
-        nd_stats_count(d, &item[i], item[i].n_near, false);
-    nd_batch_end(d, item, n, status);
+        nd_stats_count(batch->d, &batch->item[i], batch->item[i].search.n_near, false);
+    nd_batch_end(batch, status);
+    free(job.is_paired);
+    return status;
+}
+
+/* One item of a query: the documents that equal it, then the nearest of the others, max_checks
+ * altogether. */
+static void query_item(void *context, size_t place, unsigned worker)
+{
+    struct nd_batch *batch = context;
+    struct nd_dedup *d = batch->d;
+    struct nd_worker *w = &d->crew.worker[worker];
+    struct nd_item *item = &batch->item[place];
+    size_t max = d->plan.params.max_checks, n_below = 0;
+    uint32_t equal = UINT32_MAX;
+    int found;
+
+    if (w->status || !nd_item_read(w, item))
+        return;
+    nd_item_hash(item);
+    nd_item_sketch(w, item);
+    found = nd_item_sign(w, item) ? find_class(d, w, item, UINT32_MAX, &equal) : -1;
+    if (found < 0 || (found && !add_class_hits(d, w, item, equal, UINT32_MAX, max)))
+        return;
+    if (item->read.is_listed && nd_finder_candidates(&d->kept.finder, w, item))
+        (void)compare_candidates(d, w, item, nd_sketcher_shingles(w->sketcher), equal, UINT32_MAX,
+                                 max - item->search.n_hits, &n_below);
+}
+
+/* By one worker, or by all: what they find stands in the items. */
+static enum nd_status query_all(struct nd_batch *batch, unsigned worker, bool has_all,
+                                struct nd_error *err)
+{
+    struct nd_dedup *d = batch->d;
+    struct nd_worker *w = &d->crew.worker[worker];
+
+    if (has_all) {
+        nd_crew_begin(&d->crew);
+        nd_crew_forget(&d->crew);
+        nd_pool_run(d->crew.pool, batch->n, query_item, batch);
+        return nd_crew_status(&d->crew, err);
+    }
+    nd_worker_begin(w);
+    nd_arena_reset(&w->held);
+    for (size_t i = 0; i < batch->n && !w->status; i++)
+        query_item(batch, i, worker);
+    if (w->status && err)
+        *err = w->error;
+    return w->status;
+}
+
+/*
+ * A call has a worker of its own, and that worker's memory until the last pair is reported: so as
+ * many calls as there are workers go on at once.  A call with several documents takes all workers
+ * if nobody else has one.
+ */
+enum nd_status nd_query_pairs(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                              nd_found *found, void *context, struct nd_error *err)
+{
+    struct nd_batch *batch;
+    unsigned worker = 0;
+    bool has_all = n > 1 && nd_lending_borrow_all(d->crew.lending);
+    enum nd_status status;
+
+    if (!has_all && !nd_lending_borrow(d->crew.lending, &worker))
+        return nd_fail(err, ND_EINVAL, "nd_dedup_query: called from inside its own callback");
+    batch = &d->batch[worker];
+    status = nd_items_make(batch, items, n, err);
+    if (status == ND_OK) {
+        status = query_all(batch, worker, has_all, err);
+        for (size_t i = 0; status == ND_OK && i < n; i++)
+            status = report(d, &batch->item[i], i, found, context);
+        nd_items_clear(batch);
+    }
+    /* All workers read the cache of all, so it is changed only by who has them all. */
+    if (status == ND_OK && (has_all || nd_lending_borrow_rest(d->crew.lending)))
+        nd_crew_end(&d->crew, d->kept.cache);
+    nd_lending_give_back(d->crew.lending, worker);
     return status;
 }

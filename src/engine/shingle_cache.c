@@ -8,14 +8,31 @@
 #include "base/memory.h"
 
 /*
- * The ring, in words of 8 bytes:
+ * The ring, in words of 8 bytes, holds entries in the order in which they came:
  *
- *     … free … | number n s0 s1 … s(n-1) | number n s0 … | END … | number n …
- *            tail                              head              (beginning)
+ *     entry     number  n  s0 s1 … s(n-1)  (one word more where n is odd)
  *
- * Entries are whole: one that does not fit before the end begins at the start, behind a word END.
- * The oldest goes first; one that is still asked for comes back when it is next made, once a ring's
- * length.
+ *     straight  [ free | oldest … newest | free ]          head > tail, or both 0: empty
+ *                      tail              head
+ *
+ *     wrapped   [ … newest | free | oldest … | END | ? ]   head <= tail, and not empty
+ *                         head    tail
+ *
+ * Invariants:
+ *
+ *   - Entries are whole: one that does not fit before the end of the ring begins at its start, and
+ *     the word END, which is no document's number, stands where it would have begun, unless that is
+ *     the very end.
+ *   - `tail` is the beginning of the oldest entry, and never at END or at the end of the ring:
+ *     drop_oldest moves it on to the start at once.
+ *   - An empty ring has head and tail at 0, so that head == tail with entries means that it is full.
+ *   - Each entry has one place in the hash table, and no place leads elsewhere.  Places are found by
+ *     linear probing and removed by moving others back (Knuth 1998, §6.4, algorithm R): as entries
+ *     come and go all the time, markers of deleted ones would soon fill the table.
+ *
+ * The oldest entry goes first, also if it was just used: an entry that is still in use is made again
+ * once a ring's length, which costs less than moving entries at each look-up, and lets any number of
+ * threads look up without writing.
  */
 struct nd_shingle_cache {
     uint64_t *ring;
@@ -26,7 +43,7 @@ struct nd_shingle_cache {
     size_t count;
     struct place {
         uint32_t number_plus_1; /* 0: empty */
-        uint32_t at;            /* in units of two words */
+        uint32_t offset;        /* in units of two words */
     } * place;
     size_t n_places; /* a power of two, at most half full */
 };
@@ -87,7 +104,7 @@ const uint64_t *nd_shingle_cache_get(const struct nd_shingle_cache *cache, uint3
                                      size_t *n)
 {
     const struct place *place = &cache->place[find(cache, number + 1)];
-    const uint64_t *entry = cache->ring + (size_t)place->at * 2;
+    const uint64_t *entry = cache->ring + (size_t)place->offset * 2;
 
     if (!place->number_plus_1)
         return NULL;
@@ -95,16 +112,16 @@ const uint64_t *nd_shingle_cache_get(const struct nd_shingle_cache *cache, uint3
     return entry + HEADER;
 }
 
-void nd_shingle_cache_expect(const struct nd_shingle_cache *cache, uint32_t number)
+void nd_shingle_cache_prefetch_entry(const struct nd_shingle_cache *cache, uint32_t number)
 {
     __builtin_prefetch(&cache->place[home(cache, number + 1)]);
 }
 
-void nd_shingle_cache_bring(const struct nd_shingle_cache *cache, uint32_t number)
+void nd_shingle_cache_prefetch_shingles(const struct nd_shingle_cache *cache, uint32_t number)
 {
     enum { WORDS_A_LINE = 8, LINES = 4 };
     const struct place *place = &cache->place[find(cache, number + 1)];
-    const uint64_t *entry = cache->ring + (size_t)place->at * 2;
+    const uint64_t *entry = cache->ring + (size_t)place->offset * 2;
 
     for (int line = 0; place->number_plus_1 && line < LINES; line++)
         __builtin_prefetch(entry + line * WORDS_A_LINE);
@@ -128,7 +145,11 @@ static bool grow_places(struct nd_shingle_cache *cache)
     return true;
 }
 
-/* Close the gap at `at`: what follows in its run moves back unless it would pass its home. */
+/*
+ * Close the gap at `at`: an entry that follows in its run moves into it, unless it would stand before
+ * its home then.  It may move if it is at least as far from its home as from the gap, both counted
+ * around the table.
+ */
 static void close_gap(struct nd_shingle_cache *cache, size_t at)
 {
     size_t mask = cache->n_places - 1, next = at;

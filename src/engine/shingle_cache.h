@@ -24,8 +24,8 @@ const uint64_t *nd_shingle_cache_get(const struct nd_shingle_cache *cache, uint3
  * Have what a look-up reads brought into the processor's caches: where the number stands, and, a
  * little later, the beginning of the array itself.
  */
-void nd_shingle_cache_expect(const struct nd_shingle_cache *cache, uint32_t number);
-void nd_shingle_cache_bring(const struct nd_shingle_cache *cache, uint32_t number);
+void nd_shingle_cache_prefetch_entry(const struct nd_shingle_cache *cache, uint32_t number);
+void nd_shingle_cache_prefetch_shingles(const struct nd_shingle_cache *cache, uint32_t number);
 
 /*
  * Copy a document's shingles in, over the oldest ones.  What is larger than a quarter of the ring

@@ -1,9 +1,10 @@
-/* texts.c - the texts of kept documents in the engine's own memory, where no source gives them
- * again */
+/* texts.c - the texts of kept documents in the engine's own memory, where no source gives them */
+#include "engine/texts.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/state.h"
+#include "base/memory.h"
 
 struct nd_texts {
     struct kept_text {
@@ -39,13 +40,9 @@ static enum nd_status keep(void *context, uint64_t document, size_t item, struct
 {
     struct nd_texts *texts = context;
     struct nd_view text = texts->items[item].text;
-    void *list = texts->text;
     char *copy = nd_alloc_array(text.len, 1);
-    bool ok =
-        copy && nd_array_reserve(&list, &texts->capacity, texts->count + 1, sizeof *texts->text);
 
-    texts->text = list;
-    if (!ok) {
+    if (!copy || !ND_RESERVE(texts->text, &texts->capacity, texts->count + 1)) {
         free(copy);
         return nd_fail(err, ND_ENOMEM, "out of memory for the text of a kept document");
     }

@@ -1,4 +1,7 @@
-/* apostrophes.c - a text whose apostrophes within words are taken out (000 s. 6.4.2: "japans") */
+/*
+ * apostrophes.c - a text whose apostrophes within words are taken out (Seshasai 2009, §6.4.2:
+ * "japans")
+ */
 #include "feature/apostrophes.h"
 
 #include "feature/scan.h"

@@ -1,4 +1,7 @@
-/* apostrophes.h - a text whose apostrophes within words are taken out (000 s. 6.4.2: "japans") */
+/*
+ * apostrophes.h - a text whose apostrophes within words are taken out (Seshasai 2009, §6.4.2:
+ * "japans")
+ */
 #ifndef ND_FEATURE_APOSTROPHES_H
 #define ND_FEATURE_APOSTROPHES_H
 

@@ -1,15 +1,25 @@
-/* df.c - a df table: open and check everything, look up */
+/* df.c - a df table: open it and check everything, look up terms, say which features it counts
+ *
+ * docs/format/df.md has the layout.  A table is mapped and never changed, so any number of threads
+ * read it without locks.
+ */
 #define _GNU_SOURCE
+#include "base/hash.h"
+#include "feature/df_layout.h"
+#include "feature/feature_params.h"
+#include "feature/weight_tables.h"
+
+#include <neardup/feature.h>
+
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/hash.h"
-#include "feature/df_layout.h"
-#include "feature/weight_tables.h"
 
 struct nd_df {
     const unsigned char *data, *slot;
@@ -29,7 +39,10 @@ uint64_t nd_df_header_hash(const struct nd_df_header *h)
     return nd_hash_bytes(&copy, sizeof copy);
 }
 
-/* x ^ x >> n, undone: the high bits stand as they were, and give the next. */
+/*
+ * Undo x ^= x >> n.  The highest n bits were not changed; each round of y = x ^ y >> n makes the
+ * next n bits right from those that are right already.
+ */
 static uint64_t unshift(uint64_t x, unsigned n)
 {
     uint64_t y = x;
@@ -39,7 +52,8 @@ static uint64_t unshift(uint64_t x, unsigned n)
     return y;
 }
 
-/* The factors are the inverses of those of nd_mix64 modulo 2^64. */
+/* nd_mix64 backwards: it alternates such shifts with multiplications by odd factors, and each odd
+ * factor has an inverse modulo 2^64. */
 uint64_t nd_df_unmix(uint64_t x)
 {
     x = unshift(x, 31) * UINT64_C(0x319642B2D24D8EC3);
@@ -49,7 +63,7 @@ uint64_t nd_df_unmix(uint64_t x)
 
 static enum nd_status damaged(const char *what, struct nd_error *err)
 {
-    return nd_fail(err, ND_EINPUT, "no df table, or a damaged one: %s", what);
+    return nd_fail(err, ND_EINPUT, "not a df table, or it is damaged: %s", what);
 }
 
 static enum nd_status read_header(struct nd_df *df, struct nd_error *err)
@@ -61,19 +75,20 @@ static enum nd_status read_header(struct nd_df *df, struct nd_error *err)
         return damaged("it is too short", err);
     memcpy(h, df->data, sizeof *h);
     if (memcmp(h->magic, ND_DF_MAGIC, sizeof h->magic) != 0)
-        return damaged("it begins otherwise", err);
+        return damaged("its magic number is wrong", err);
     if (h->version != ND_DF_VERSION)
-        return nd_fail(err, ND_EUNSUPPORTED, "a df table of version %u: this is for %d", h->version,
+        return nd_fail(err, ND_EUNSUPPORTED,
+                       "df table version %u is not supported, only version %d", h->version,
                        ND_DF_VERSION);
     if (h->file_bytes != df->len)
-        return damaged("its length is not what it says", err);
+        return damaged("its length differs from the one in its header", err);
     if (nd_df_header_hash(h) != h->hash)
         return damaged("the header's checksum is wrong", err);
     for (size_t i = 0; i < ND_DF_CHUNKS; i++) {
         const struct nd_df_chunk *c = &h->chunk[i];
 
         if (c->offset != offset || c->bytes > df->len - offset)
-            return damaged("a part is not where it should be", err);
+            return damaged("a part is not at the expected offset", err);
         if (nd_hash_bytes(df->data + offset, c->bytes) != c->hash)
             return damaged("a part's checksum is wrong", err);
         offset += c->bytes;
@@ -82,8 +97,9 @@ static enum nd_status read_header(struct nd_df *df, struct nd_error *err)
 }
 
 /*
- * Keys rise, each stands at its home or behind it with no free slot between, and no count is
- * greater than N: so a search from the home to a free slot or a greater key finds what is there.
+ * Check what a look-up relies on: the keys ascend; between a key's home and its slot none is free
+ * (`begin` is behind the last free slot); no count exceeds N.  Then a search from the home may stop
+ * at the first free slot or greater key.
  */
 static enum nd_status check_slots(const struct nd_df *df, struct nd_error *err)
 {
@@ -104,11 +120,13 @@ static enum nd_status check_slots(const struct nd_df *df, struct nd_error *err)
         if (count > h->documents)
             return damaged("a term has more documents than there are", err);
         if ((terms > 0 && key <= before) || home > i || home < begin)
-            return damaged("a term is not where it should be", err);
+            return damaged("a term is in the wrong slot", err);
         before = key;
         terms++;
     }
-    return terms == h->terms ? ND_OK : damaged("it does not hold as many terms as it says", err);
+    return terms == h->terms
+               ? ND_OK
+               : damaged("its number of terms differs from the one in its header", err);
 }
 
 static enum nd_status check_texts(const struct nd_df *df, struct nd_error *err)
@@ -118,13 +136,13 @@ static enum nd_status check_texts(const struct nd_df *df, struct nd_error *err)
     uint64_t lines = 0;
 
     if (df->header.has_texts > 1 || (c->bytes > 0 && !df->header.has_texts))
-        return damaged("it has texts, or says so, where it has none", err);
+        return damaged("its header and its texts disagree", err);
     while (p < end && (p = memchr(p, '\n', (size_t)(end - p)))) {
         p++;
         lines++;
     }
     if (!p || (df->header.has_texts && lines != df->header.terms))
-        return damaged("it does not hold a text for each term", err);
+        return damaged("it does not have one text for each term", err);
     return ND_OK;
 }
 
@@ -137,11 +155,11 @@ static enum nd_status open_parts(struct nd_df *df, struct nd_error *err)
 
     if (features->bytes >= ND_DF_FEATURES_MAX || memchr(text, 0, features->bytes) ||
         (features->bytes > 0 && text[features->bytes - 1] != '\n'))
-        return damaged("what it counts cannot be read", err);
+        return damaged("its description of the features is invalid", err);
     memcpy(df->features, text, features->bytes);
     if (h->homes < 1 || h->slots < h->homes || h->slots > df->len / ND_DF_SLOT ||
         h->chunk[ND_DF_CHUNK_SLOTS].bytes != h->slots * ND_DF_SLOT)
-        return damaged("its number of slots cannot be", err);
+        return damaged("its number of slots is impossible", err);
     df->slot = df->data + h->chunk[ND_DF_CHUNK_SLOTS].offset;
     df->text = (const char *)df->data + h->chunk[ND_DF_CHUNK_TEXTS].offset;
     status = check_slots(df, err);
@@ -207,7 +225,7 @@ struct nd_df *nd_df_open(const char *path, struct nd_error *err)
         if (errno)
             nd_fail(err, errno == ENOMEM ? ND_ENOMEM : ND_EIO, "%s: %s", path, strerror(errno));
         else
-            nd_fail(err, ND_EINPUT, "%s: no df table: it is empty", path);
+            nd_fail(err, ND_EINPUT, "%s: not a df table: it is empty", path);
         return NULL;
     }
     df = nd_df_init(map, len, &inner);
@@ -311,4 +329,137 @@ int nd_df_next(const struct nd_df *df, struct nd_df_cursor *cursor, struct nd_df
         return 1;
     }
     return 0;
+}
+
+static void keep_stop_words(struct nd_feature_params *p)
+{
+    memset(p->stop_words, 0, sizeof p->stop_words);
+    memcpy(p->stop_words, "none", 4);
+}
+
+struct nd_feature_params nd_df_counted(const struct nd_feature_params *features)
+{
+    struct nd_feature_params p = *features;
+
+    /* Stop words by a table are terms, whatever features the other terms become; the table is queried
+     * for terms only. */
+    if (nd_stop_words_are_by_df(p.stop_words))
+        p.unit = ND_FEATURE_TERMS;
+    p.count = ND_FEATURE_DISTINCT;
+    p.select = ND_SELECT_ALL;
+    p.select_count = 0;
+    memset(p.anchors, 0, sizeof p.anchors);
+    memset(p.fields, 0, sizeof p.fields);
+    memset(p.force, 0, sizeof p.force);
+    memset(p.reserved_field, 0, sizeof p.reserved_field);
+    p.links = 0;
+    p.anchor_window = 0;
+    p.template_count = 0;
+    p.template_table = NULL;
+    p.phrases = p.phrases != 0 && p.unit == ND_FEATURE_TERMS ? -1 : 0;
+    /* How many documents a term stands in does not depend on the other terms. */
+    if (p.unit == ND_FEATURE_TERMS && p.phrases == 0) {
+        keep_stop_words(&p);
+        p.strip = ND_STRIP_NONE;
+        p.least_length = 0;
+        p.most_digits = 32;
+    }
+    /* Stop words by a table are not known before there is one. */
+    if (nd_stop_words_are_by_df(p.stop_words))
+        keep_stop_words(&p);
+    return p;
+}
+
+static void add_line(char text[ND_DF_FEATURES_MAX], const char *format, ...) ND_PRINTF(2, 3);
+
+/* Lists and paths are bounded, so that all lines fit: ND_DF_FEATURES_MAX. */
+static void add_line(char text[ND_DF_FEATURES_MAX], const char *format, ...)
+{
+    size_t len = strlen(text), left = ND_DF_FEATURES_MAX - len;
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(text + len, left, format, args);
+    va_end(args);
+    if (n > 0 && (size_t)n + 1 < left)
+        memcpy(text + len + n, "\n", 2);
+    else
+        text[len] = 0;
+}
+
+void nd_df_counted_text(const struct nd_feature_params *features, char out[ND_DF_FEATURES_MAX])
+{
+    static const char *const strips[] = {"none", "numbers", "dates"};
+    struct nd_feature_params p;
+
+    out[0] = 0;
+    if (!features)
+        return;
+    p = nd_df_counted(features);
+    if (nd_unit_has_distance(p.unit))
+        add_line(out, "distance = %u", p.distance);
+    if (nd_unit_has_words(p.unit)) {
+        add_line(out, "join_apostrophes = %s", p.join_apostrophes ? "yes" : "no");
+        add_line(out, "least_length = %u", p.least_length);
+        add_line(out, "most_digits = %u", p.most_digits);
+        if (p.phrases != 0)
+            add_line(out, "phrases = all");
+        add_line(out, "stem = %.31s", p.stem);
+        add_line(out, "stop_words = %.*s", ND_FEATURE_PATH_MAX, p.stop_words);
+        add_line(out, "strip = %s", (unsigned)p.strip < 3 ? strips[p.strip] : "?");
+    }
+    add_line(out, "unit = %s", nd_unit_of(p.unit)->word);
+    if (nd_unit_has_width(p.unit))
+        add_line(out, "width = %u", p.width);
+}
+
+enum nd_status nd_df_same_features(const char *a, const char *b, struct nd_error *err)
+{
+    for (size_t line; *a || *b; a += line, b += line) {
+        line = strcspn(a, "\n");
+        line += a[line] == '\n';
+        if (line == 0 || strncmp(a, b, line) != 0)
+            return nd_fail(err, ND_EINVAL,
+                           "the tables count different features: one has \"%.*s\", this one "
+                           "\"%.*s\"",
+                           (int)strcspn(a, "\n"), a, (int)strcspn(b, "\n"), b);
+    }
+    return ND_OK;
+}
+
+/* The line of a text that begins with this key, or NULL. */
+static const char *find_line(const char *text, const char *key, size_t len)
+{
+    for (; *text; text = strchr(text, '\n') + 1)
+        if (strncmp(text, key, len) == 0)
+            return text;
+    return NULL;
+}
+
+enum nd_status nd_df_check(const struct nd_df *df, const struct nd_feature_params *features,
+                           struct nd_error *err)
+{
+    const char *has = nd_df_features(df), *next;
+    char wanted[ND_DF_FEATURES_MAX];
+
+    if (!*has)
+        return ND_OK;
+    nd_df_counted_text(features, wanted);
+    for (const char *want = wanted; *want; want = next + 1) {
+        size_t key = strcspn(want, "=") + 1;
+        const char *found = find_line(has, want, key);
+
+        next = strchr(want, '\n');
+        if (!found)
+            return nd_fail(err, ND_EINVAL,
+                           "the df table does not count what the recipe needs: %.*s",
+                           (int)(next - want), want);
+        if (strncmp(found, want, (size_t)(next - want) + 1) != 0)
+            return nd_fail(
+                err, ND_EINVAL,
+                "the df table counts other features: it has \"%.*s\", the recipe \"%.*s\"",
+                (int)strcspn(found, "\n"), found, (int)(next - want), want);
+    }
+    return ND_OK;
 }

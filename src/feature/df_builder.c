@@ -1,27 +1,76 @@
-/* df_builder.c - count terms in memory; sorted runs go to a file where they are too many */
+/* df_builder.c - build a df table: count in memory, spill sorted runs, merge them, write the table
+ *
+ *     documents ──add_document──→ hash table ──spill──→ runs in a temporary file ─┐
+ *                                      └──────────── its entries, sorted ────────┴─merge──→ one run
+ *                                                                                             │
+ *                            header, slots, features, texts (df_layout.h) ←──write_stream─────┘
+ *
+ * The table is the merge of all runs by key, so it does not depend on the order of the documents,
+ * on when a run was spilled, or on how documents were spread over builders.
+ */
 #define _GNU_SOURCE
+#include "base/handle.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/publish.h"
+#include "feature/df_layout.h"
+#include "feature/df_runs.h"
+
+#include <neardup/result_file.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/hash.h"
-#include "feature/df_builder.h"
+#include <sys/stat.h>
 
 enum {
-    LEAST_MEMORY = 1 << 20,
+    MIN_MEMORY = 1 << 20,
     DEFAULT_MEMORY = 256 << 20,
     FIRST_HOMES = 1 << 12,
-    AHEAD = 12, /* terms whose slots are asked for before they are looked at */
+    OVERFLOW_SLOTS = 4096,    /* behind the last home */
+    PREFETCH_DISTANCE = 12,   /* terms */
+    MIN_RUN_BUFFER = 1 << 12, /* bytes of a run that are read at once */
+    MAX_RUN_BUFFER = 1 << 18,
+    WRITE_BUFFER = 1 << 16, /* bytes that are hashed and written at once */
+};
+
+/*
+ * The hash table probes linearly from nd_df_home(key), which grows with the key.  So the entries
+ * stand in the order of their keys but for those of one cluster, and sort_entries, an insertion
+ * sort, moves each of them past few others.  No key wraps round from the end to the beginning,
+ * which would break that order: OVERFLOW_SLOTS more slots stand behind the last home instead.
+ *
+ *     entry  [ 0 | k1 | k2 | 0 | … homes | … overflow ]   count 0: free
+ *     text   [ . |  p |  q | . | … ]                      where its text begins in `texts`
+ */
+struct nd_df_builder {
+    struct nd_handle handle;
+    bool is_used_up; /* it was written */
+    uint64_t memory;
+    char *tmp;
+    bool keep_texts;
+    char features[ND_DF_FEATURES_MAX];
+
+    struct nd_df_entry *entry;
+    uint64_t *text; /* NULL where no texts are kept */
+    size_t homes, used;
+    struct nd_buffer texts;
+    uint64_t documents;
+    uint32_t stamp; /* number of this document among those counted in this table */
+
+    struct nd_df_spill spill;
+    uint64_t *run_end; /* of each run in the file */
+    size_t n_runs, runs_capacity;
 };
 
 static size_t table_bytes(size_t homes)
 {
-    return (homes + ND_DF_BEYOND) * sizeof(struct nd_df_entry);
+    return (homes + OVERFLOW_SLOTS) * sizeof(struct nd_df_entry);
 }
 
 static size_t places_bytes(size_t homes)
 {
-    return (homes + ND_DF_BEYOND) * sizeof(uint64_t);
+    return (homes + OVERFLOW_SLOTS) * sizeof(uint64_t);
 }
 
 static enum nd_status no_memory(struct nd_error *err)
@@ -55,8 +104,8 @@ struct nd_df_builder *nd_df_builder_new(const struct nd_df_builder_params *param
     uint64_t memory = params->memory_bytes ? params->memory_bytes : DEFAULT_MEMORY;
     struct nd_df_builder *b;
 
-    if (memory < LEAST_MEMORY) {
-        nd_fail(err, ND_EINVAL, "a df table is built in 1 MB of memory at least");
+    if (memory < MIN_MEMORY) {
+        nd_fail(err, ND_EINVAL, "building a df table needs at least 1 MB of memory");
         return NULL;
     }
     b = calloc(1, sizeof *b);
@@ -91,8 +140,9 @@ void nd_df_builder_free(struct nd_df_builder *b)
     free(b);
 }
 
-/* The entries are nearly in order already: each is moved past the few of its cluster. */
-void nd_df_builder_sort(struct nd_df_builder *b)
+/* Move the entries to the front of the table, in the order of their keys; nothing can be added
+ * then. */
+static void sort_entries(struct nd_df_builder *b)
 {
     size_t n = 0;
 
@@ -115,7 +165,7 @@ void nd_df_builder_sort(struct nd_df_builder *b)
     }
 }
 
-/* A run more at the end of the file, which is opened for the first one. */
+/* Prepare another run at the end of the file, which is opened for the first one. */
 static enum nd_status begin_run(struct nd_df_builder *b, struct nd_error *err)
 {
     if (!b->spill.file) {
@@ -124,8 +174,7 @@ static enum nd_status begin_run(struct nd_df_builder *b, struct nd_error *err)
         if (status != ND_OK)
             return status;
     }
-    if (!nd_array_reserve((void **)&b->run_end, &b->runs_capacity, b->n_runs + 1,
-                          sizeof *b->run_end))
+    if (!ND_RESERVE(b->run_end, &b->runs_capacity, b->n_runs + 1))
         return no_memory(err);
     return ND_OK;
 }
@@ -150,11 +199,12 @@ static bool write_run(struct nd_df_builder *b)
     return true;
 }
 
-/* An empty table, from the first spill on the largest that the memory allows: long runs are few. */
+/* Empty the table.  From the first spill on it is the largest that the memory allows, so that runs
+ * are long and few. */
 static enum nd_status start_again(struct nd_df_builder *b, struct nd_error *err)
 {
     uint64_t slot = sizeof(struct nd_df_entry) + (b->keep_texts ? sizeof(uint64_t) : 0);
-    size_t homes = (size_t)((b->memory - b->memory / 4) / slot) - ND_DF_BEYOND;
+    size_t homes = (size_t)((b->memory - b->memory / 4) / slot) - OVERFLOW_SLOTS;
 
     if (homes <= b->homes) {
         memset(b->entry, 0, table_bytes(b->homes));
@@ -168,14 +218,14 @@ static enum nd_status start_again(struct nd_df_builder *b, struct nd_error *err)
     return no_memory(err);
 }
 
-/* The table becomes a run of the file, and is empty again. */
+/* Write the table as a run of the file, and empty it. */
 static enum nd_status spill(struct nd_df_builder *b, struct nd_error *err)
 {
     enum nd_status status = begin_run(b, err);
 
     if (status != ND_OK)
         return status;
-    nd_df_builder_sort(b);
+    sort_entries(b);
     status = end_run(b, write_run(b), err);
     if (status != ND_OK)
         return status;
@@ -184,16 +234,17 @@ static enum nd_status spill(struct nd_df_builder *b, struct nd_error *err)
     return start_again(b, err);
 }
 
-/* The slot of a key: its own, or a free one; SIZE_MAX: the table has none left behind its home. */
+/* The slot of a key: the one that holds it, or a free one.  SIZE_MAX: no slot is left behind its
+ * home. */
 static size_t find_slot(const struct nd_df_entry *entry, size_t homes, uint64_t key)
 {
-    for (size_t i = (size_t)nd_df_home(key, homes); i < homes + ND_DF_BEYOND; i++)
+    for (size_t i = (size_t)nd_df_home(key, homes); i < homes + OVERFLOW_SLOTS; i++)
         if (entry[i].count == 0 || entry[i].key == key)
             return i;
     return SIZE_MAX;
 }
 
-/* Whether a table twice as large, beside this one, is within the memory. */
+/* Whether the memory limit allows a table twice as large beside this one. */
 static bool may_grow(const struct nd_df_builder *b)
 {
     uint64_t need = table_bytes(2 * b->homes) + table_bytes(b->homes);
@@ -212,7 +263,7 @@ static enum nd_status grow(struct nd_df_builder *b, struct nd_error *err)
         return no_memory(err);
     }
     b->used = old.used;
-    for (size_t i = 0; i < old.homes + ND_DF_BEYOND; i++) {
+    for (size_t i = 0; i < old.homes + OVERFLOW_SLOTS; i++) {
         size_t to;
 
         if (old.entry[i].count == 0)
@@ -232,10 +283,11 @@ static enum nd_status grow(struct nd_df_builder *b, struct nd_error *err)
 }
 
 /*
- * Room for n keys more, two thirds of the table being taken at most.  A document is never cut by a
- * spill, since it counts once; one that is larger than the memory makes the table grow beyond it.
+ * Make sure that n more keys leave a third of the table free.  A document is never divided by a
+ * spill, because its terms may count only once; where one document is larger than the memory limit,
+ * the table grows beyond the limit.
  */
-static enum nd_status make_room(struct nd_df_builder *b, size_t n, struct nd_error *err)
+static enum nd_status reserve_keys(struct nd_df_builder *b, size_t n, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
@@ -261,7 +313,7 @@ static enum nd_status put_text(struct nd_df_builder *b, size_t slot, bool is_new
     return ND_OK;
 }
 
-/* Of a document. */
+/* Count a term of the current document. */
 static enum nd_status put(struct nd_df_builder *b, uint64_t hash, const struct nd_view *text,
                           struct nd_error *err)
 {
@@ -271,7 +323,8 @@ static enum nd_status put(struct nd_df_builder *b, uint64_t hash, const struct n
     bool is_new;
 
     if (slot == SIZE_MAX)
-        return nd_fail(err, ND_ENOMEM, "out of memory for a df table: its keys crowd together");
+        return nd_fail(err, ND_ENOMEM,
+                       "out of memory for a df table: too many of its keys collide");
     entry = &b->entry[slot];
     is_new = entry->count == 0;
     b->used += is_new;
@@ -284,15 +337,15 @@ static enum nd_status put(struct nd_df_builder *b, uint64_t hash, const struct n
     return ND_OK;
 }
 
-enum nd_status nd_df_builder_enter(struct nd_df_builder *b, struct nd_error *err)
+static enum nd_status enter(struct nd_df_builder *b, struct nd_error *err)
 {
     if (b->is_used_up)
-        return nd_fail(err, ND_EINVAL, "the builder was written: it can only be freed");
+        return nd_fail(err, ND_EINVAL, "the builder has been written and can only be freed");
     return nd_handle_enter(&b->handle, ND_CALL_CHANGES, err);
 }
 
-/* What was counted of a document, or merged, cannot be taken back. */
-enum nd_status nd_df_builder_leave(struct nd_df_builder *b, enum nd_status status)
+/* A failure breaks the handle: what was counted or merged so far cannot be taken back. */
+static enum nd_status leave(struct nd_df_builder *b, enum nd_status status)
 {
     if (status != ND_OK)
         nd_handle_break(&b->handle, status);
@@ -309,11 +362,12 @@ static enum nd_status add_document(struct nd_df_builder *b, const uint64_t *hash
     if (b->stamp == UINT32_MAX)
         status = spill(b, err);
     if (status == ND_OK)
-        status = make_room(b, n, err);
+        status = reserve_keys(b, n, err);
     b->stamp++;
     for (size_t i = 0; i < n && status == ND_OK; i++) {
-        if (i + AHEAD < n)
-            __builtin_prefetch(&b->entry[nd_df_home(nd_mix64(hash[i + AHEAD]), b->homes)], 1);
+        if (i + PREFETCH_DISTANCE < n)
+            __builtin_prefetch(
+                &b->entry[nd_df_home(nd_mix64(hash[i + PREFETCH_DISTANCE]), b->homes)], 1);
         status = put(b, hash[i], text ? &text[i] : NULL, err);
     }
     return status;
@@ -322,14 +376,14 @@ static enum nd_status add_document(struct nd_df_builder *b, const uint64_t *hash
 enum nd_status nd_df_builder_add(struct nd_df_builder *b, const uint64_t *hash, size_t n,
                                  const struct nd_view *text, struct nd_error *err)
 {
-    enum nd_status status = nd_df_builder_enter(b, err);
+    enum nd_status status = enter(b, err);
 
-    return status == ND_OK ? nd_df_builder_leave(b, add_document(b, hash, n, text, err)) : status;
+    return status == ND_OK ? leave(b, add_document(b, hash, n, text, err)) : status;
 }
 
-/* Its keys rise, as those of a run do: put into the table one after another they would all crowd at
- * its beginning. */
-static bool write_table(struct nd_df_builder *b, const struct nd_df *df)
+/* The table becomes a run: its keys ascend, as those of a run do.  (Added to the hash table in that
+ * order, they would all crowd at its beginning until it has grown.) */
+static bool write_table_run(struct nd_df_builder *b, const struct nd_df *df)
 {
     struct nd_df_cursor cursor = {0, 0};
     struct nd_df_term term;
@@ -349,13 +403,313 @@ enum nd_status nd_df_builder_add_table(struct nd_df_builder *b, const struct nd_
     enum nd_status status = nd_df_same_features(b->features, nd_df_features(df), err);
 
     if (status == ND_OK)
-        status = nd_df_builder_enter(b, err);
+        status = enter(b, err);
     if (status != ND_OK)
         return status;
     status = begin_run(b, err);
     if (status == ND_OK)
-        status = end_run(b, write_table(b, df), err);
+        status = end_run(b, write_table_run(b, df), err);
     if (status == ND_OK)
         b->documents += nd_df_documents(df);
-    return nd_df_builder_leave(b, status);
+    return leave(b, status);
+}
+
+struct writer {
+    struct nd_df_header header;
+    struct nd_result_file *out;
+    FILE *stream;                /* its */
+    struct nd_hash_stream *hash; /* of the chunk that is being written */
+    struct nd_df_chunk *chunk;
+    char *buffer; /* what is to be hashed and written next */
+    size_t filled;
+    enum nd_status status;
+};
+
+static void flush(struct writer *w)
+{
+    if (w->status == ND_OK && w->filled > 0) {
+        nd_hash_stream_add(w->hash, w->buffer, w->filled);
+        w->chunk->bytes += w->filled;
+        if (fwrite(w->buffer, 1, w->filled, w->stream) != w->filled)
+            w->status = ND_EIO;
+    }
+    w->filled = 0;
+}
+
+static void put_bytes(struct writer *w, const void *data, size_t bytes)
+{
+    const char *from = data;
+
+    while (bytes > 0 && w->status == ND_OK) {
+        size_t now = WRITE_BUFFER - w->filled < bytes ? WRITE_BUFFER - w->filled : bytes;
+
+        memcpy(w->buffer + w->filled, from, now);
+        w->filled += now;
+        from += now;
+        bytes -= now;
+        if (w->filled == WRITE_BUFFER)
+            flush(w);
+    }
+}
+
+static void begin_chunk(struct writer *w, unsigned number)
+{
+    w->chunk = &w->header.chunk[number];
+    w->chunk->offset = w->header.file_bytes;
+    w->hash = nd_hash_stream_new();
+    if (!w->hash && w->status == ND_OK)
+        w->status = ND_ENOMEM;
+}
+
+static void end_chunk(struct writer *w)
+{
+    flush(w);
+    if (w->hash)
+        w->chunk->hash = nd_hash_stream_value(w->hash);
+    nd_hash_stream_free(w->hash);
+    w->hash = NULL;
+    w->header.file_bytes += w->chunk->bytes;
+}
+
+static void next_record(struct writer *w, struct nd_df_run *run, bool *more)
+{
+    int status = w->status == ND_OK ? nd_df_run_next(run, MAX_RUN_BUFFER) : 0;
+
+    *more = status == 1;
+    if (status < 0)
+        w->status = (enum nd_status)status;
+}
+
+static void put_free_slots(struct writer *w, uint64_t n)
+{
+    static const char zeros[1024 * ND_DF_SLOT];
+
+    for (; n > 0 && w->status == ND_OK;) {
+        size_t now = n < 1024 ? (size_t)n : 1024;
+
+        put_bytes(w, zeros, now * ND_DF_SLOT);
+        n -= now;
+    }
+}
+
+/* Write each key at its home, or in the first free slot behind it. */
+static void write_slots(struct writer *w, struct nd_df_run run)
+{
+    uint64_t slots = 0;
+    bool more;
+
+    w->header.homes = w->header.terms + w->header.terms / 3 + 1;
+    begin_chunk(w, ND_DF_CHUNK_SLOTS);
+    for (next_record(w, &run, &more); more; next_record(w, &run, &more)) {
+        uint64_t home = nd_df_home(run.record.key, w->header.homes);
+        char slot[ND_DF_SLOT];
+
+        if (home > slots) {
+            put_free_slots(w, home - slots);
+            slots = home;
+        }
+        memcpy(slot, &run.record.key, 8);
+        memcpy(slot + 8, &run.record.count, 4);
+        put_bytes(w, slot, sizeof slot);
+        slots++;
+    }
+    if (slots < w->header.homes) {
+        put_free_slots(w, w->header.homes - slots);
+        slots = w->header.homes;
+    }
+    w->header.slots = slots;
+    end_chunk(w);
+    nd_df_run_release(&run);
+}
+
+static void write_texts(struct writer *w, struct nd_df_run run)
+{
+    bool more;
+
+    begin_chunk(w, ND_DF_CHUNK_TEXTS);
+    if (w->header.has_texts) {
+        for (next_record(w, &run, &more); more; next_record(w, &run, &more)) {
+            put_bytes(w, run.record.text.data, run.record.text.len);
+            put_bytes(w, "\n", 1);
+        }
+    }
+    end_chunk(w);
+    nd_df_run_release(&run);
+}
+
+/* The header is written once to hold its place, and again at the end with its hash: a file that was
+ * cut short is not a table. */
+static void write_parts(struct writer *w, const struct nd_df_run *run, const char *features)
+{
+    struct nd_df_header *h = &w->header;
+
+    h->file_bytes = sizeof *h;
+    if (fwrite(h, sizeof *h, 1, w->stream) != 1)
+        w->status = ND_EIO;
+    write_slots(w, *run);
+    begin_chunk(w, ND_DF_CHUNK_FEATURES);
+    put_bytes(w, features, strlen(features));
+    end_chunk(w);
+    write_texts(w, *run);
+    h->hash = nd_df_header_hash(h);
+    if (w->status == ND_OK &&
+        (fseeko(w->stream, 0, SEEK_SET) != 0 || fwrite(h, sizeof *h, 1, w->stream) != 1))
+        w->status = ND_EIO;
+}
+
+/* Write to w->stream, which stands at the beginning of an empty file. */
+static enum nd_status write_stream(struct writer *w, const struct nd_df_run *run,
+                                   const char *features, const char *name, struct nd_error *err)
+{
+    memcpy(w->header.magic, ND_DF_MAGIC, sizeof w->header.magic);
+    w->header.version = ND_DF_VERSION;
+    w->buffer = nd_alloc_array(WRITE_BUFFER, 1);
+    if (w->buffer)
+        write_parts(w, run, features);
+    else
+        w->status = ND_ENOMEM;
+    free(w->buffer);
+    if (w->status == ND_OK && fflush(w->stream) != 0)
+        w->status = ND_EIO;
+    if (w->status == ND_EIO)
+        return nd_fail(err, ND_EIO, "%s: cannot be written: %s", name, strerror(errno));
+    return w->status == ND_OK ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
+}
+
+static enum nd_status write_file(struct writer *w, const struct nd_df_run *run,
+                                 const char *features, const char *path, struct nd_error *err)
+{
+    struct stat about;
+    enum nd_status status;
+
+    if (w->stream)
+        return write_stream(w, run, features, path, err);
+    /* Writing seeks, which a pipe or a device cannot do; opening a pipe would also block. */
+    if (nd_output_descriptor(path) >= 0 || (stat(path, &about) == 0 && !S_ISREG(about.st_mode)))
+        return nd_fail(err, ND_EIO, "%s: is not a regular file", path);
+    status = nd_result_file_open(&w->out, path, NULL, 0, err);
+    if (status != ND_OK)
+        return status;
+    w->stream = nd_result_file_stream(w->out);
+    status = write_stream(w, run, features, path, err);
+    if (status == ND_OK)
+        return nd_result_file_publish(w->out, err);
+    nd_result_file_discard(w->out);
+    return status;
+}
+
+/* List the runs of one builder: those of its file, then the entries of its table. */
+static size_t list_runs(struct nd_df_builder *b, struct nd_df_run *run)
+{
+    uint64_t offset = 0;
+    size_t n = 0;
+
+    for (; n < b->n_runs; n++) {
+        run[n] = (struct nd_df_run){.spill = &b->spill, .offset = offset, .end = b->run_end[n]};
+        offset = b->run_end[n];
+    }
+    sort_entries(b);
+    run[n] = (struct nd_df_run){
+        .entry = b->entry, .text = b->text, .texts = b->texts.data, .n_entries = b->used};
+    return n + 1;
+}
+
+/* Leave one run in run[0]: the only one there is, or one of a file into which all are merged. */
+static enum nd_status join_runs(struct nd_df_run *run, size_t n, const struct nd_df_builder *b,
+                                struct nd_df_spill *merged, uint64_t *terms, struct nd_error *err)
+{
+    size_t buffer = (size_t)(b->memory / 4 / n);
+    enum nd_status status;
+
+    if (n == 1) {
+        *terms = run->n_entries;
+        return ND_OK;
+    }
+    buffer = buffer < MIN_RUN_BUFFER ? MIN_RUN_BUFFER : buffer;
+    buffer = buffer > MAX_RUN_BUFFER ? MAX_RUN_BUFFER : buffer;
+    status = nd_df_spill_open(merged, b->tmp, b->keep_texts, err);
+    if (status == ND_OK)
+        status = nd_df_runs_merge(run, n, buffer, merged, terms, err);
+    for (size_t i = 0; i < n; i++)
+        nd_df_run_release(&run[i]);
+    run[0] = (struct nd_df_run){.spill = merged, .end = merged->bytes};
+    return status;
+}
+
+static enum nd_status write_all(struct nd_df_builder *const *builder, size_t n, size_t n_runs,
+                                struct writer *w, const char *path, struct nd_error *err)
+{
+    struct nd_df_run *run = nd_alloc_array(n_runs, sizeof *run);
+    struct nd_df_spill merged = {.file = NULL};
+    enum nd_status status;
+    size_t filled = 0;
+
+    if (!run)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    for (size_t i = 0; i < n; i++)
+        filled += list_runs(builder[i], run + filled);
+    status = join_runs(run, n_runs, builder[0], &merged, &w->header.terms, err);
+    if (status == ND_OK)
+        status = write_file(w, run, builder[0]->features, path, err);
+    nd_df_spill_close(&merged);
+    free(run);
+    return status;
+}
+
+/* All builders enter the call together.  A builder that is named twice is in use when it comes the
+ * second time, and so it is refused. */
+static enum nd_status enter_all(struct nd_df_builder *const *builder, size_t n,
+                                struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    size_t entered = 0;
+
+    for (; entered < n && status == ND_OK; entered++)
+        status = enter(builder[entered], err);
+    if (status == ND_OK)
+        return ND_OK;
+    for (size_t i = 0; i + 1 < entered; i++)
+        (void)leave(builder[i], ND_OK);
+    return status;
+}
+
+/* Where `stream` is not NULL, the table is written to it, and `path` is only its name. */
+static enum nd_status write_builders(struct nd_df_builder *const *builder, size_t n,
+                                     const char *path, FILE *stream, struct nd_error *err)
+{
+    struct writer w = {.status = ND_OK, .stream = stream};
+    enum nd_status status;
+    size_t n_runs = 0;
+
+    if (n == 0)
+        return nd_fail(err, ND_EINVAL, "no builder to write a df table from");
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(builder[i]->features, builder[0]->features) != 0 ||
+            builder[i]->keep_texts != builder[0]->keep_texts)
+            return nd_fail(err, ND_EINVAL, "the builders count different features");
+        n_runs += builder[i]->n_runs + 1;
+        w.header.documents += builder[i]->documents;
+    }
+    w.header.has_texts = builder[0]->keep_texts;
+    status = enter_all(builder, n, err);
+    if (status != ND_OK)
+        return status;
+    status = write_all(builder, n, n_runs, &w, path, err);
+    for (size_t i = 0; i < n; i++) {
+        builder[i]->is_used_up = true;
+        (void)leave(builder[i], ND_OK);
+    }
+    return status;
+}
+
+enum nd_status nd_df_builder_write(struct nd_df_builder *const *builder, size_t n, const char *path,
+                                   struct nd_error *err)
+{
+    return write_builders(builder, n, path, NULL, err);
+}
+
+enum nd_status nd_df_builder_write_stream(struct nd_df_builder *const *builder, size_t n,
+                                          FILE *stream, struct nd_error *err)
+{
+    return write_builders(builder, n, "the df table", stream, err);
 }

@@ -54,7 +54,7 @@ static inline uint32_t nd_df_slot_count(const unsigned char *slot)
     return count;
 }
 
-/* Say that nd_df_count will be asked soon: tables are larger than caches. */
+/* Prefetch the slot that nd_df_count will read first: tables are larger than caches. */
 void nd_df_prefetch(const struct nd_df *df, uint64_t hash);
 
 uint64_t nd_df_header_hash(const struct nd_df_header *h);

@@ -65,29 +65,29 @@ void nd_df_spill_close(struct nd_df_spill *s)
     *s = (struct nd_df_spill){0};
 }
 
-/* Have `need` bytes of the file in the buffer: 1, 0 at the end, < 0. */
+/* Make sure that `need` bytes of the file are in the buffer: 1, 0 at the end, < 0. */
 static int fill(struct nd_df_run *run, size_t need, size_t buffer_bytes)
 {
-    size_t left = run->filled - run->used, room;
+    size_t left = run->filled - run->used, capacity;
 
     if (left >= need)
         return 1;
-    if (left == 0 && run->at == run->end)
+    if (left == 0 && run->offset == run->end)
         return 0;
-    room = need > buffer_bytes ? need : buffer_bytes;
+    capacity = need > buffer_bytes ? need : buffer_bytes;
     if (left > 0)
         memmove(run->buffer, run->buffer + run->used, left);
-    if (!nd_array_reserve((void **)&run->buffer, &run->capacity, room, 1))
+    if (!ND_RESERVE(run->buffer, &run->capacity, capacity))
         return ND_ENOMEM;
     run->used = 0;
     run->filled = left;
     while (run->filled < need) {
-        uint64_t more = run->end - run->at;
+        uint64_t more = run->end - run->offset;
         size_t n = run->capacity - run->filled;
         ssize_t got;
 
         n = more < n ? (size_t)more : n;
-        got = pread(fileno(run->spill->file), run->buffer + run->filled, n, (off_t)run->at);
+        got = pread(fileno(run->spill->file), run->buffer + run->filled, n, (off_t)run->offset);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0) {
@@ -95,7 +95,7 @@ static int fill(struct nd_df_run *run, size_t need, size_t buffer_bytes)
             return ND_EIO;
         }
         run->filled += (size_t)got;
-        run->at += (uint64_t)got;
+        run->offset += (uint64_t)got;
     }
     return 1;
 }
@@ -145,7 +145,7 @@ void nd_df_run_release(struct nd_df_run *run)
     *run = (struct nd_df_run){0};
 }
 
-/* A heap of runs by their records' keys: the least first. */
+/* A binary heap of runs by the keys of their records: the smallest is at the root. */
 struct heap {
     struct nd_df_run **run;
     size_t n;
@@ -154,21 +154,21 @@ struct heap {
 static void sift_down(struct heap *h, size_t i)
 {
     for (;;) {
-        size_t least = i, child = 2 * i + 1;
+        size_t min = i, child = 2 * i + 1;
         struct nd_df_run *swap = h->run[i];
 
         for (size_t c = child; c < child + 2 && c < h->n; c++)
-            if (h->run[c]->record.key < h->run[least]->record.key)
-                least = c;
-        if (least == i)
+            if (h->run[c]->record.key < h->run[min]->record.key)
+                min = c;
+        if (min == i)
             return;
-        h->run[i] = h->run[least];
-        h->run[least] = swap;
-        i = least;
+        h->run[i] = h->run[min];
+        h->run[min] = swap;
+        i = min;
     }
 }
 
-/* The first run goes on, or leaves the heap. */
+/* Advance the run at the root to its next record, or take it off the heap at its end. */
 static int advance(struct heap *h, size_t buffer_bytes)
 {
     int status = nd_df_run_next(h->run[0], buffer_bytes);
@@ -182,7 +182,8 @@ static int advance(struct heap *h, size_t buffer_bytes)
     return 1;
 }
 
-/* All records of the least key as one; its text is copied, since the runs go on. */
+/* Join all records of the smallest key into one.  Its text is copied, because a text in a run is
+ * valid only until that run advances. */
 static int next_merged(struct heap *h, size_t buffer_bytes, struct nd_buffer *text,
                        struct nd_df_record *out)
 {

@@ -1,4 +1,4 @@
-/* df_runs.h - sorted runs of counted terms: in memory, in a file, merged */
+/* df_runs.h - sorted runs of counted terms: in memory, in a file, merged (external merge sort) */
 #ifndef ND_FEATURE_DF_RUNS_H
 #define ND_FEATURE_DF_RUNS_H
 
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A term of a run.  Keys rise within a run, none stands there twice. */
+/* A term of a run.  The keys of a run ascend strictly. */
 struct nd_df_record {
     uint64_t key; /* nd_mix64 of the hash */
     uint32_t count;
@@ -22,7 +22,7 @@ struct nd_df_entry {
     uint32_t last; /* number of the document that was counted last */
 };
 
-/* A file that has no name, with runs one behind the other.  Starts from zeroes. */
+/* A temporary file without a name that holds runs one after another.  Starts from zeroes. */
 struct nd_df_spill {
     FILE *file;
     bool has_texts;
@@ -37,7 +37,7 @@ void nd_df_spill_close(struct nd_df_spill *s);
 /* Reads a run: of a spill file, or of sorted entries.  Set the first part, the rest to zero. */
 struct nd_df_run {
     const struct nd_df_spill *spill; /* NULL: entries */
-    uint64_t at, end;                /* bytes of the file that are not in the buffer yet */
+    uint64_t offset, end;            /* bytes of the file that are not in the buffer yet */
     const struct nd_df_entry *entry;
     const uint64_t *text; /* places in `texts`, NULL: none */
     const char *texts;    /* each ended by '\n' */
@@ -53,7 +53,7 @@ void nd_df_run_release(struct nd_df_run *run);
 
 /*
  * Merge n runs into one at the end of a spill file: counts of equal keys are added, of their texts
- * the least is taken.  *terms: how many.  ND_EIO, ND_ENOMEM.
+ * the first in byte order is taken.  *terms: how many.  ND_EIO, ND_ENOMEM.
  */
 enum nd_status nd_df_runs_merge(struct nd_df_run *run, size_t n, size_t buffer_bytes,
                                 struct nd_df_spill *out, uint64_t *terms, struct nd_error *err);

@@ -1,7 +1,13 @@
-/* featurer_explain.c - the features of a document as people read them */
+/* featurer_explain.c - the features of a document as people read them, and where they stand
+ *
+ * Slow and plain: the document goes through the featurer once more with a request for origins or
+ * places, and the texts are made from its tokens.
+ */
 #include "feature/featurer.h"
 
 #include "feature/apostrophes.h"
+#include "feature/text_list.h"
+#include "text/places.h"
 #include "text/utf8.h"
 
 #include <neardup/text.h>
@@ -9,113 +15,61 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Texts one after another. */
-struct texts {
-    struct nd_buffer bytes;
-    size_t *end; /* of each */
-    size_t count, capacity;
-};
-
-static void release(struct texts *t)
-{
-    nd_buffer_release(&t->bytes);
-    free(t->end);
-}
-
-/* What was appended to t->bytes since the last text is the next one. */
-static bool end_text(struct texts *t)
-{
-    void *end = t->end;
-
-    if (!nd_array_reserve(&end, &t->capacity, t->count + 1, sizeof *t->end))
-        return false;
-    t->end = end;
-    t->end[t->count++] = t->bytes.len;
-    return true;
-}
-
-static struct nd_view text_at(const struct texts *t, size_t i)
-{
-    size_t begin;
-
-    if (i >= t->count) /* a token that is none: it cannot be */
-        return (struct nd_view){NULL, 0};
-    begin = i ? t->end[i - 1] : 0;
-    return (struct nd_view){t->bytes.data + begin, t->end[i] - begin};
-}
-
 /* The normalised forms of all tokens. */
-static bool read_forms(struct nd_featurer *f, struct nd_view text, struct texts *forms)
+static bool read_forms(struct nd_featurer *f, struct nd_view text, struct nd_text_list *forms)
 {
     struct nd_token_window window;
     int more;
 
-    if (f->params.join_apostrophes && !nd_apostrophes_join(&f->joined, text, &text))
+    if (f->plan.params.join_apostrophes && !nd_apostrophes_join(&f->terms.joined, text, &text))
         return false;
-    nd_tokeniser_start(f->tokeniser, text.data, text.len);
-    while ((more = nd_tokeniser_window(f->tokeniser, &window)) == 1)
+    nd_tokeniser_start(f->terms.tokeniser, text.data, text.len);
+    while ((more = nd_tokeniser_window(f->terms.tokeniser, &window)) == 1)
         for (size_t i = 0; i < window.count; i++) {
             struct nd_view form = nd_token_form(&window, i);
 
-            if (!nd_buffer_append(&forms->bytes, form.data, form.len) || !end_text(forms))
+            if (!nd_buffer_append(&forms->bytes, form.data, form.len) || !nd_text_list_end(forms))
                 return false;
         }
     return more == 0;
 }
 
-/* The term of a token follows, after a separator if it is not the first of its feature. */
-static bool append_term(struct nd_featurer *f, const struct texts *forms, size_t token,
-                        const char *separator, struct texts *out)
+/* The tokens as terms; an antecedent stands as it is: a:rally:kick, as Theobald 2008 writes spots. */
+static bool append_tokens(struct nd_featurer *f, const struct nd_text_list *forms,
+                          const struct nd_number_list *token, struct nd_text_list *out)
 {
-    struct nd_view term = nd_words_term(&f->words, text_at(forms, token));
+    bool has_antecedent = f->plan.unit->has_antecedents;
+    const char *separator = has_antecedent ? ":" : " ";
 
-    return term.data && nd_buffer_append(&out->bytes, separator, strlen(separator)) &&
-           nd_buffer_append(&out->bytes, term.data, term.len);
-}
+    for (size_t i = 0; i < token->count; i++) {
+        struct nd_view form = nd_text_list_at(forms, token->items[i]);
 
-static bool append_terms(struct nd_featurer *f, const struct texts *forms, size_t from,
-                         uint64_t hash, struct texts *out)
-{
-    size_t n = nd_featurer_terms_of(f, from, hash);
-
-    for (size_t i = 0; i < n; i++)
-        if (!append_term(f, forms, nd_featurer_word_of(f, from + i), i ? " " : "", out))
+        if (i > 0 || !has_antecedent)
+            form = nd_words_term(&f->terms.words, form);
+        if (!form.data || !nd_buffer_append(&out->bytes, separator, i > 0) ||
+            !nd_buffer_append(&out->bytes, form.data, form.len))
             return false;
-    return end_text(out);
+    }
+    return nd_text_list_end(out);
 }
 
-/* a:rally:kick, as the paper writes them. */
-static bool append_spot(struct nd_featurer *f, const struct texts *forms, size_t token,
-                        struct texts *out)
+static bool explain_words(struct nd_featurer *f, struct nd_view text, struct nd_text_list *out)
 {
-    struct nd_view first = text_at(forms, token);
-    size_t next = 0;
-
-    while (next < f->kept.count && f->kept.at[next] <= token)
-        next++;
-    if (!nd_buffer_append(&out->bytes, first.data, first.len))
-        return false;
-    for (size_t k = 1; k <= f->params.width; k++)
-        if (!append_term(f, forms, f->kept.at[next + k * f->params.distance - 1], ":", out))
-            return false;
-    return end_text(out);
-}
-
-static bool explain_words(struct nd_featurer *f, struct nd_view text, struct texts *out)
-{
-    struct texts forms = {0};
+    struct nd_number_list token = {0};
+    struct nd_text_list forms = {0};
     bool good = read_forms(f, text, &forms);
 
-    for (size_t i = 0; good && i < f->origin.count && i < f->tally.count; i++)
-        good = f->params.unit == ND_FEATURE_SPOTS
-                   ? append_spot(f, &forms, f->origin.at[i], out)
-                   : append_terms(f, &forms, f->origin.at[i], f->tally.entry[i + 1].hash, out);
-    release(&forms);
+    for (size_t i = 0; good && i < f->counts.origin.count && i < f->counts.tally.count; i++)
+        good = nd_feature_tokens(&f->terms, f->counts.origin.items[i],
+                                 f->counts.tally.entry[i + 1].hash, &token) &&
+               append_tokens(f, &forms, &token, out);
+    nd_text_list_release(&forms);
+    free(token.items);
     return good;
 }
 
 /* One code point, so that a text stays on its line. */
-static bool append_code(struct texts *out, const char *bytes, size_t n)
+static bool append_code(struct nd_text_list *out, const char *bytes, size_t n)
 {
     if (*bytes == '\n')
         return nd_buffer_append(&out->bytes, "\\n", 2);
@@ -124,7 +78,7 @@ static bool append_code(struct texts *out, const char *bytes, size_t n)
     return nd_buffer_append(&out->bytes, bytes, n);
 }
 
-static bool explain_characters(struct nd_featurer *f, struct nd_view text, struct texts *out)
+static bool explain_characters(struct nd_featurer *f, struct nd_view text, struct nd_text_list *out)
 {
     size_t len, at = 0, code = 0, n;
     char *normal;
@@ -132,52 +86,85 @@ static bool explain_characters(struct nd_featurer *f, struct nd_view text, struc
 
     if (nd_text_normalise(text.data, text.len, &normal, &len, NULL) != ND_OK)
         return false;
-    for (size_t i = 0; good && i < f->origin.count && i < f->tally.count; i++) {
+    for (size_t i = 0; good && i < f->counts.origin.count && i < f->counts.tally.count; i++) {
         size_t end;
 
-        for (; code < f->origin.at[i]; code++, at += n)
+        for (; code < f->counts.origin.items[i]; code++, at += n)
             (void)nd_utf8_decode(normal + at, &n);
         end = at;
-        for (unsigned k = 0; good && k < f->params.width && end < len; k++, end += n) {
+        for (unsigned k = 0; good && k < f->plan.params.width && end < len; k++, end += n) {
             (void)nd_utf8_decode(normal + end, &n);
             good = append_code(out, normal + end, n);
         }
-        good = good && end_text(out);
+        good = good && nd_text_list_end(out);
     }
     free(normal);
     return good;
 }
 
-static bool explain_paths(struct nd_featurer *f, const struct nd_document *document,
-                          struct texts *out)
+static void reverse(char *text, size_t len)
 {
-    for (size_t i = 0; i < f->origin.count && i < f->tally.count; i++)
-        if (!nd_path_text(document, f->origin.at[i], &out->bytes) || !end_text(out))
+    for (size_t i = 0; i < len / 2; i++) {
+        char c = text[i];
+
+        text[i] = text[len - 1 - i];
+        text[len - 1 - i] = c;
+    }
+}
+
+/* "html/body/p": each name backwards from the element up, and then all of it reversed. */
+static bool append_path(const struct nd_document *document, size_t element, struct nd_buffer *out)
+{
+    size_t from = out->len, i = element;
+
+    for (;;) {
+        const struct nd_element *e = &document->elements[i];
+
+        if (!nd_buffer_append(out, "/", i != element) ||
+            !nd_buffer_append(out, e->name.data, e->name.len))
+            return false;
+        reverse(out->data + out->len - e->name.len, e->name.len);
+        if (e->parent >= i)
+            break;
+        i = e->parent;
+    }
+    reverse(out->data + from, out->len - from);
+    return true;
+}
+
+static bool explain_paths(struct nd_featurer *f, const struct nd_document *document,
+                          struct nd_text_list *out)
+{
+    for (size_t i = 0; i < f->counts.origin.count && i < f->counts.tally.count; i++)
+        if (!append_path(document, f->counts.origin.items[i], &out->bytes) ||
+            !nd_text_list_end(out))
             return false;
     return true;
 }
 
 static bool explain_content(struct nd_featurer *f, const struct nd_document *document,
-                            struct texts *out)
+                            struct nd_text_list *out)
 {
-    switch (f->params.unit) {
-    case ND_FEATURE_CHARACTERS: return explain_characters(f, document->text, out);
-    case ND_FEATURE_PATHS: return explain_paths(f, document, out);
-    case ND_FEATURE_NONE: return true;
-    default: return explain_words(f, document->text, out);
+    switch (f->plan.unit->source) {
+    case ND_FROM_TERMS: return explain_words(f, document->text, out);
+    case ND_FROM_CHARACTERS: return explain_characters(f, document->text, out);
+    case ND_FROM_ELEMENTS: return explain_paths(f, document, out);
+    case ND_FROM_NOTHING: break;
     }
+    return true;
 }
 
 /* The texts in the order of the features, '\n' between them. */
-static bool assemble(const struct nd_featurer *f, const struct texts *distinct,
+static bool assemble(const struct nd_featurer *f, const struct nd_text_list *distinct,
                      const struct nd_metadata_features *metadata, size_t n_content,
                      struct nd_buffer *out)
 {
-    bool is_distinct = f->params.count == ND_FEATURE_DISTINCT;
+    bool is_distinct = f->plan.params.count == ND_FEATURE_DISTINCT;
     const char *line = metadata->text;
 
     for (size_t i = 0; i < n_content; i++) {
-        struct nd_view text = text_at(distinct, is_distinct ? i : f->occurrence.at[i] - 1);
+        struct nd_view text =
+            nd_text_list_at(distinct, is_distinct ? i : f->counts.occurrence.items[i] - 1);
 
         if (!nd_buffer_append(out, "\n", i > 0) || !nd_buffer_append(out, text.data, text.len))
             return false;
@@ -195,9 +182,9 @@ static bool assemble(const struct nd_featurer *f, const struct texts *distinct,
 static enum nd_status explain(struct nd_featurer *f, const struct nd_document *document,
                               struct nd_buffer *all, struct nd_features *out)
 {
-    struct texts distinct = {0};
+    struct nd_text_list distinct = {0};
     struct nd_metadata_features metadata;
-    enum nd_status status = nd_featurer_run(f, document, out);
+    enum nd_status status = nd_featurer_request(f, document, ND_REQUEST_ORIGINS, out);
 
     if (status != ND_OK)
         return status;
@@ -207,7 +194,7 @@ static enum nd_status explain(struct nd_featurer *f, const struct nd_document *d
         status = nd_metadata_explain(f->metadata, document, &metadata);
     if (status == ND_OK && !assemble(f, &distinct, &metadata, out->count - out->n_metadata, all))
         status = ND_ENOMEM;
-    release(&distinct);
+    nd_text_list_release(&distinct);
     if (status != ND_OK)
         return status;
     out->forced = metadata.forced;
@@ -221,9 +208,7 @@ enum nd_status nd_featurer_explain(struct nd_featurer *f, const struct nd_docume
     struct nd_features made;
     enum nd_status status;
 
-    f->has_origins = true;
     status = explain(f, document, &all, &made);
-    f->has_origins = false;
     if (status != ND_OK) {
         nd_buffer_release(&all);
         return status;
@@ -231,5 +216,94 @@ enum nd_status nd_featurer_explain(struct nd_featurer *f, const struct nd_docume
     *out = made;
     *text = all.data;
     *len = all.len;
+    return ND_OK;
+}
+
+/* Of occurrence i, which begins with one token or code point and ends with another. */
+static struct nd_feature_place place_of(const struct nd_featurer *f, size_t i,
+                                        const struct nd_token *first, const struct nd_token *last)
+{
+    return (struct nd_feature_place){f->counts.tally.entry[f->counts.occurrence.items[i]].hash,
+                                     first->offset, last->offset + last->len - first->offset};
+}
+
+static bool place_words(struct nd_featurer *f, struct nd_view text, struct nd_feature_place *out)
+{
+    struct nd_number_list of = {0}; /* the feature at hand: the numbers of its tokens */
+    struct nd_token *token;
+    bool good = true;
+    size_t n;
+
+    if (nd_document_terms_places(&f->terms, text, &token, &n) != ND_OK)
+        return false;
+    for (size_t i = 0; good && i < f->counts.occurrence.count; i++) {
+        uint64_t hash = f->counts.tally.entry[f->counts.occurrence.items[i]].hash;
+
+        good = nd_feature_tokens(&f->terms, f->counts.occurrence_from.items[i], hash, &of);
+        if (good)
+            out[i] = place_of(f, i, &token[of.items[0]], &token[of.items[of.count - 1]]);
+    }
+    free(of.items);
+    free(token);
+    return good;
+}
+
+static bool place_characters(struct nd_featurer *f, struct nd_view text,
+                             struct nd_feature_place *out)
+{
+    struct nd_token *code;
+    size_t n;
+
+    if (nd_code_places(text.data, text.len, &code, &n) != ND_OK)
+        return false;
+    for (size_t i = 0; i < f->counts.occurrence.count; i++) {
+        size_t from = f->counts.occurrence_from.items[i];
+        size_t last = n - from < f->plan.params.width ? n - 1 : from + f->plan.params.width - 1;
+
+        out[i] = place_of(f, i, &code[from], &code[last]);
+    }
+    free(code);
+    return true;
+}
+
+/* What the selection among the distinct features has left out at the end. */
+static void drop_unselected(struct nd_featurer *f)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->counts.occurrence.count; i++) {
+        f->counts.occurrence.items[n] = f->counts.occurrence.items[i];
+        f->counts.occurrence_from.items[n] = f->counts.occurrence_from.items[i];
+        n += f->counts.occurrence.items[i] <= f->counts.tally.count;
+    }
+    f->counts.occurrence.count = f->counts.occurrence_from.count = n;
+}
+
+enum nd_status nd_featurer_locate(struct nd_featurer *f, const struct nd_document *document,
+                                  struct nd_feature_place **place, size_t *n_places)
+{
+    struct nd_feature_place *made;
+    enum nd_status status;
+    bool good;
+
+    if (!nd_utf8_valid(document->text.data, document->text.len))
+        return ND_EINVAL;
+    status = nd_feature_counts_run(&f->counts, document, ND_REQUEST_PLACES);
+    if (status != ND_OK)
+        return status;
+    drop_unselected(f);
+    if (f->plan.unit->source == ND_FROM_ELEMENTS)
+        f->counts.occurrence.count = 0; /* they stand in the page, not in its text */
+    made = nd_alloc_array(f->counts.occurrence.count, sizeof *made);
+    if (!made)
+        return ND_ENOMEM;
+    good = f->plan.unit->source == ND_FROM_CHARACTERS ? place_characters(f, document->text, made)
+                                                      : place_words(f, document->text, made);
+    if (!good) {
+        free(made);
+        return ND_ENOMEM;
+    }
+    *place = made;
+    *n_places = f->counts.occurrence.count;
     return ND_OK;
 }

@@ -1,4 +1,6 @@
-/* metadata.h - fields and link targets as features (000 s. 4.1, 7.1.1; 002 s. 5.3d) */
+/*
+ * metadata.h - fields and link targets as features (Seshasai 2009, §4.1, §7.1.1; Manku 2007, §5.3d)
+ */
 #ifndef ND_FEATURE_METADATA_H
 #define ND_FEATURE_METADATA_H
 
@@ -6,6 +8,7 @@
 #include <neardup/feature.h>
 #include <neardup/types.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The working memory of one thread. */
@@ -18,14 +21,22 @@ void nd_metadata_free(struct nd_metadata *m);
 
 /* What a document's fields and links become; borrowed until the next document. */
 struct nd_metadata_features {
-    const struct nd_feature *at; /* in the order of `fields`, then the links' */
+    const struct nd_feature *items; /* in the order of `fields`, then the links' */
     size_t count;
     const struct nd_feature *forced; /* hash, and n of 2^-n as weight, in the order of `force` */
     size_t n_forced;
-    const char *text; /* of each in `at`, then of each in `forced`, as people read them, with '\n'
+    const char
+        *text; /* of each in `items`, then of each in `forced`, as people read them, with '\n'
                          after each; only after nd_metadata_explain */
     size_t text_len;
 };
+
+/* A decimal number in 10^-9. */
+typedef __int128 nd_decimal;
+
+/* The whole of a text as a number: "12", "-0.5", "1e6"; digits beyond 10^-9 are cut, 10^18 is the
+ * greatest.  False: it is none. */
+bool nd_decimal_parse(const char *text, size_t len, nd_decimal *out);
 
 /* The hash of a field's value, to stand in reserved bits; 0: the document has none. */
 uint64_t nd_metadata_reserved(const struct nd_document *document, const char *field);

@@ -79,28 +79,29 @@ static bool is_initial(const char *text, size_t dot)
     return before < 0x80 && !is_letter(before) && !(before >= '0' && before <= '9');
 }
 
-/* Behind the code points of a kind from `at` on; *newlines counts those that end lines. */
-static size_t skip(const char *text, size_t len, size_t at, enum kind kind, unsigned *newlines)
+/* The end of the run of code points of one kind that begins at i; *newlines counts line ends. */
+static size_t skip(const char *text, size_t len, size_t i, enum kind kind, unsigned *newlines)
 {
     size_t n;
 
-    for (; at < len; at += n) {
-        uint32_t c = nd_utf8_decode(text + at, &n);
+    for (; i < len; i += n) {
+        uint32_t c = nd_utf8_decode(text + i, &n);
 
         if (kind_of(c) != kind)
             break;
         *newlines += c == '\n' ? 1 : c == 0x2029 ? 2 : 0;
     }
-    return at;
+    return i;
 }
 
-/* Behind a run of ends of either kind.  *is_weak: full stops and ellipses only. */
-static size_t skip_ends(const char *text, size_t len, size_t at, bool *has_eastern, bool *is_weak)
+/* The end of the run of ends, of either kind, that begins at i.  *is_weak: the run has full stops and
+ * ellipses only, which also stand in abbreviations. */
+static size_t skip_ends(const char *text, size_t len, size_t i, bool *has_eastern, bool *is_weak)
 {
     size_t n;
 
-    for (; at < len; at += n) {
-        uint32_t c = nd_utf8_decode(text + at, &n);
+    for (; i < len; i += n) {
+        uint32_t c = nd_utf8_decode(text + i, &n);
         enum kind kind = kind_of(c);
 
         if (kind != END && kind != EASTERN_END)
@@ -108,15 +109,16 @@ static size_t skip_ends(const char *text, size_t len, size_t at, bool *has_easte
         *has_eastern |= kind == EASTERN_END;
         *is_weak &= c == '.' || c == ELLIPSIS;
     }
-    return at;
+    return i;
 }
 
-/* What stands at `at` is an end.  Where the sentence ends, or 0 and *next is where to read on. */
-static size_t ended(const char *text, size_t len, size_t at, size_t *next)
+/* At i stands a code point that may end a sentence.  Returns where the sentence ends; 0: it goes on,
+ * and *next is where to continue. */
+static size_t ended(const char *text, size_t len, size_t i, size_t *next)
 {
     bool has_eastern = false, is_weak = true;
     unsigned newlines = 0;
-    size_t stop = skip_ends(text, len, at, &has_eastern, &is_weak);
+    size_t stop = skip_ends(text, len, i, &has_eastern, &is_weak);
     size_t closed = skip(text, len, stop, CLOSER, &newlines);
     size_t end = skip(text, len, closed, SPACE, &newlines);
 
@@ -127,7 +129,7 @@ static size_t ended(const char *text, size_t len, size_t at, size_t *next)
         return 0;
     if (is_weak && text[end] >= 'a' && text[end] <= 'z')
         return 0;
-    return text[at] == '.' && closed == at + 1 && is_initial(text, at) ? 0 : end;
+    return text[i] == '.' && closed == i + 1 && is_initial(text, i) ? 0 : end;
 }
 
 /* Whether none of the eight bytes at p can begin an end or a newline. */
@@ -139,7 +141,7 @@ static bool is_plain(const char *p)
                                         nd_scan_has(eight, '!') | nd_scan_has(eight, '?'));
 }
 
-/* Bytes that may begin an end or a newline: all others are skipped at once. */
+/* Whether a byte may begin an end or a newline; all others are skipped. */
 static bool is_candidate(unsigned char c)
 {
     return c == '\n' || c == '.' || c == '!' || c == '?' || c == 0xD8 || c == 0xDB || c == 0xE0 ||
@@ -148,31 +150,31 @@ static bool is_candidate(unsigned char c)
 
 size_t nd_sentence_end(const char *text, size_t len, size_t from)
 {
-    size_t at = from;
+    size_t i = from;
 
-    while (at < len) {
+    while (i < len) {
         size_t n, end;
         enum kind kind;
 
-        if (!is_candidate((unsigned char)text[at])) {
-            at++;
-            while (len - at >= 8 && is_plain(text + at))
-                at += 8;
+        if (!is_candidate((unsigned char)text[i])) {
+            i++;
+            while (len - i >= 8 && is_plain(text + i))
+                i += 8;
             continue;
         }
-        kind = kind_of(nd_utf8_decode(text + at, &n));
+        kind = kind_of(nd_utf8_decode(text + i, &n));
         if (kind == END || kind == EASTERN_END) {
-            end = ended(text, len, at, &at);
+            end = ended(text, len, i, &i);
             if (end)
                 return end;
         } else if (kind == SPACE) {
             unsigned newlines = 0;
 
-            end = at = skip(text, len, at, SPACE, &newlines);
+            end = i = skip(text, len, i, SPACE, &newlines);
             if (newlines > 1)
                 return end;
         } else {
-            at += n;
+            i += n;
         }
     }
     return len;

@@ -24,8 +24,17 @@ struct nd_term_stat {
     uint32_t df;   /* of the df table; unseen, or without a table: 0 or 1, both count as 1 */
 };
 
-/* The working memory of one thread. */
+/* The rules of weights: made once, immutable, for any number of threads. */
 struct nd_weigher;
+
+/* The working memory of one thread.  Starts from zeroes. */
+struct nd_weigh_scratch {
+    unsigned __int128 *raw; /* idf times frequency, in 2^-64 */
+    uint64_t *weight;       /* the same with 48 bits in the greatest */
+    uint64_t *work;         /* for ranks */
+    size_t raw_capacity, weight_capacity, work_capacity;
+};
+void nd_weigh_scratch_release(struct nd_weigh_scratch *s);
 
 /*
  * `df` outlives the weigher; NULL where there is none.  NULL and *err: ND_EINVAL (a value out of
@@ -57,10 +66,15 @@ void nd_weigher_gains(const struct nd_weigher *w, uint64_t i, size_t n, uint64_t
  * 0.  `n_words` is the length of the document in words, for the length normalisation.  *unit is
  * what ND_WEIGHT_ONE stands for, in 2^-32 (UINT64_MAX: that or more); it may be NULL.  ND_ENOMEM.
  */
-enum nd_status nd_weigher_run(struct nd_weigher *w, const struct nd_term_stat *stat, size_t n,
-                              uint64_t n_words, int32_t *weight, uint64_t *unit);
+enum nd_status nd_weigher_run(const struct nd_weigher *w, struct nd_weigh_scratch *scratch,
+                              const struct nd_term_stat *stat, size_t n, uint64_t n_words,
+                              int32_t *weight, uint64_t *unit);
 
 /* The unit where every weight is 1. */
 uint64_t nd_weigher_unit_of_one(const struct nd_weigher *w, uint64_t n_words);
+
+/* The value that stands at place `rank`, from 0, when n > rank values are sorted; they are put into
+ * another order.  Time in proportion to n, whatever the values. */
+uint64_t nd_rank_select(uint64_t *value, size_t n, size_t rank);
 
 #endif

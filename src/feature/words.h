@@ -1,20 +1,14 @@
-/* words.h - what is known of each distinct token: found out once, then looked up by its hash */
+/* words.h - what is known of each distinct token: worked out once, then looked up by its hash */
 #ifndef ND_FEATURE_WORDS_H
 #define ND_FEATURE_WORDS_H
 
 #include "feature/stemmer.h"
-#include "feature/stop_words.h"
-#include "feature/word_table.h"
+#include "feature/word_rules.h"
 #include "text/tokeniser.h"
-
-#include <neardup/df.h>
-#include <neardup/feature.h>
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum { ND_DIGITS_ANY = 32 }; /* of `most_digits`: from here on it lets all pass */
 
 struct nd_word {
     uint64_t hash;
@@ -31,31 +25,28 @@ struct nd_word_slot {
 /*
  * The working memory of one thread, of bounded size: it is emptied between documents.
  *
- *     word  [ . | w1 | w2 | … ]         in order of first occurrence, from 1: frequent ones are
- * near slot  [ 0 | h2 2 | 0 | h1 1 | … ] open addressing, on huge pages where it is large: a token
- *                                       costs one line of it, and those of its word are not asked
+ *     word  [ . | w1 | w2 | … ]         in order of first occurrence, from 1: frequent words, which
+ *                                       come early, share cache lines
+ *     slot  [ 0 | h2 2 | 0 | h1 1 | … ] open addressing, on huge pages where it is large; it repeats
+ *                                       the hash, so that a look-up touches one line of the slots
+ *                                       and none of the words
  */
 struct nd_words {
-    struct nd_word *word; /* word[0] is none */
+    const struct nd_word_rules *rules;
+    struct nd_stemmer *stemmer; /* NULL: terms are tokens */
+    struct nd_word *word;       /* word[0] is none */
     size_t count, capacity;
     struct nd_word_slot *slot;
     unsigned log2; /* of the number of slots; 0: none */
-
-    struct nd_stop_words stop;
-    struct nd_stemmer *stemmer; /* NULL: terms are tokens */
-    const struct nd_df *df;
-    uint64_t *anchor; /* hashes, ascending */
-    size_t n_anchors;
-    unsigned least_length, most_digits;
-    bool has_dates;
 };
 
-/* `w` is zeroes.  ND_EINVAL, ND_EIO, ND_EUNSUPPORTED, ND_ENOMEM; release it in any case. */
-enum nd_status nd_words_init(struct nd_words *w, const struct nd_feature_params *params,
-                             const struct nd_df *df, struct nd_error *err);
+/* `w` is zeroes, `rules` outlive it; `stem` is "none" or a Snowball language.  ND_EINVAL,
+ * ND_EUNSUPPORTED, ND_ENOMEM; release it in any case. */
+enum nd_status nd_words_init(struct nd_words *w, const struct nd_word_rules *rules,
+                             const char *stem, struct nd_error *err);
 void nd_words_release(struct nd_words *w);
 
-/* Before each document: forget what has grown too large. */
+/* Before each document: forget all words if there are too many. */
 void nd_words_begin(struct nd_words *w);
 
 /* The numbers of the window's tokens in w->word, valid until the next nd_words_begin.  False: out

@@ -1,4 +1,5 @@
-/* bands.c - how many bands of how many rows, for a threshold and a recall */
+/* bands.c - how many bands of how many rows, or how large a sample of shingles, for a threshold and
+ * a recall */
 #include <neardup/index.h>
 
 #include <math.h>
@@ -27,7 +28,7 @@ enum nd_status nd_bands_choose(struct nd_ratio threshold, double recall, unsigne
         return nd_fail(err, ND_EINVAL, "threshold %u/%u: it must be above 0 and at most 1",
                        threshold.p, threshold.q);
     if (!(recall >= 0 && recall <= ND_RECALL_MAX))
-        return nd_fail(err, ND_EINVAL, "recall = %g: 0 to %g are possible", recall, ND_RECALL_MAX);
+        return nd_fail(err, ND_EINVAL, "recall = %g: must be from 0 to %g", recall, ND_RECALL_MAX);
     line = missed[(uint64_t)threshold.p * 100 / threshold.q];
     while (r > 0 && line[r - 1] > (1 - recall) * PARTS)
         r--;
@@ -55,4 +56,75 @@ static const uint8_t agreeing[101] = {
 unsigned nd_low_bytes_agreeing(uint64_t num, uint64_t den)
 {
     return agreeing[num >= den ? 100 : (uint64_t)((unsigned __int128)num * 100 / den)];
+}
+
+/* ---- Samples of shingles ---- */
+
+enum { SAMPLE_FIRST = 128, SAMPLE_MAX = 1024, SHARED_WANTED = 8 };
+
+/*
+ * The shingles of a sample are those with the smallest hashes, which is a random choice.  Let the
+ * fraction x of a document's shingles be in another document.  How many of a sample of n are there
+ * then follows the hypergeometric distribution, as the sample is drawn without replacement.  We use
+ * the binomial distribution in its place: its tails are heavier (Hoeffding 1963, §6), so the recall
+ * that it promises is met, and it does not depend on the size of the document.  A document of no more
+ * shingles than the sample is looked up whole, and has no such error.
+ */
+
+/* The chance of fewer than `min_shared` successes of n, each of probability p. */
+static double chance_of_fewer(double p, unsigned n, unsigned min_shared)
+{
+    double log_choices = 0, sum = 0;
+
+    if (p <= 0 || p >= 1)
+        return p <= 0 && min_shared > 0 ? 1 : 0;
+    for (unsigned i = 0; i < min_shared; i++) {
+        sum += exp(log_choices + i * log(p) + (n - i) * log1p(-p));
+        log_choices += log((double)(n - i) / (i + 1));
+    }
+    return sum < 1 ? sum : 1;
+}
+
+/* The smaller of the two sides is summed, so that a chance near 0 keeps its digits. */
+double nd_sample_recall(double fraction, unsigned sample, unsigned min_shared)
+{
+    if (fraction * sample < min_shared)
+        return chance_of_fewer(1 - fraction, sample, sample - min_shared + 1);
+    return 1 - chance_of_fewer(fraction, sample, min_shared);
+}
+
+/* The highest number of shared values that may be required, with this recall. */
+static unsigned min_shared_for(double fraction, unsigned sample, double recall)
+{
+    unsigned min_shared = sample;
+
+    while (min_shared > 0 && chance_of_fewer(fraction, sample, min_shared) > 1 - recall)
+        min_shared--;
+    return min_shared;
+}
+
+/*
+ * A sample in which some eight values must be shared tells documents apart; where the threshold is
+ * so low that this takes too many, fewer have to do.
+ */
+enum nd_status nd_sample_choose(struct nd_ratio threshold, double recall, unsigned *sample,
+                                unsigned *min_shared, struct nd_error *err)
+{
+    double fraction;
+
+    if (threshold.p == 0 || threshold.p > threshold.q) /* q is not 0 then */
+        return nd_fail(err, ND_EINVAL, "threshold %u/%u: it must be above 0 and at most 1",
+                       threshold.p, threshold.q);
+    if (!(recall >= 0 && recall <= ND_RECALL_MAX))
+        return nd_fail(err, ND_EINVAL, "recall = %g: must be from 0 to %g", recall, ND_RECALL_MAX);
+    fraction = (double)threshold.p / threshold.q;
+    *sample = SAMPLE_FIRST;
+    while ((*min_shared = min_shared_for(fraction, *sample, recall)) < SHARED_WANTED &&
+           *sample < SAMPLE_MAX)
+        *sample *= 2;
+    if (*min_shared == 0)
+        return nd_fail(err, ND_EINVAL,
+                       "samples of %d shingles cannot find pairs at %u/%u with recall %g",
+                       SAMPLE_MAX, threshold.p, threshold.q, recall);
+    return ND_OK;
 }

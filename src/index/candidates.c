@@ -10,20 +10,15 @@
 
 void nd_candidates_release(struct nd_candidates *list)
 {
-    free(list->at);
+    free(list->items);
     *list = (struct nd_candidates){0};
 }
 
 bool nd_candidates_add(struct nd_candidates *list, struct nd_candidate candidate)
 {
-    if (list->count == list->capacity) {
-        void *at = list->at;
-
-        if (!nd_array_reserve(&at, &list->capacity, list->count + 1, sizeof *list->at))
-            return false;
-        list->at = at;
-    }
-    list->at[list->count++] = candidate;
+    if (list->count == list->capacity && !ND_RESERVE(list->items, &list->capacity, list->count + 1))
+        return false;
+    list->items[list->count++] = candidate;
     return true;
 }
 
@@ -65,19 +60,55 @@ void nd_candidates_sort(struct nd_candidates *list, bool by_simhash)
 
     if (n <= MANY) {
         for (size_t i = 0; i < n; i++)
-            word[i] = word_of(list->at[i], by_simhash);
+            word[i] = word_of(list->items[i], by_simhash);
         nd_sort_values(word, n, scratch);
         for (size_t i = 0; i < n; i++)
-            list->at[i] = candidate_of(word[i], by_simhash);
+            list->items[i] = candidate_of(word[i], by_simhash);
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        word[0] = word_of(list->at[i], by_simhash);
-        memcpy(&list->at[i], word, sizeof *word);
+        word[0] = word_of(list->items[i], by_simhash);
+        memcpy(&list->items[i], word, sizeof *word);
     }
-    qsort(list->at, n, sizeof *list->at, by_word);
+    qsort(list->items, n, sizeof *list->items, by_word);
     for (size_t i = 0; i < n; i++) {
-        memcpy(word, &list->at[i], sizeof *word);
-        list->at[i] = candidate_of(word[0], by_simhash);
+        memcpy(word, &list->items[i], sizeof *word);
+        list->items[i] = candidate_of(word[0], by_simhash);
     }
+}
+
+void nd_numbers_release(struct nd_numbers *list)
+{
+    free(list->items);
+    free(list->met);
+    *list = (struct nd_numbers){0};
+}
+
+bool nd_numbers_begin(struct nd_numbers *list, size_t n)
+{
+    list->count = 0;
+    if (n > list->met_capacity) {
+        size_t capacity = n + n / 2;
+        uint32_t *met = calloc(capacity, sizeof *met);
+
+        if (!met)
+            return false;
+        free(list->met);
+        list->met = met;
+        list->met_capacity = capacity;
+        list->lookups = 0;
+    }
+    if (++list->lookups == UINT32_MAX / ND_NUMBERS_COUNTS) {
+        memset(list->met, 0, list->met_capacity * sizeof *list->met);
+        list->lookups = 1;
+    }
+    return true;
+}
+
+bool nd_numbers_append(struct nd_numbers *list, uint32_t number)
+{
+    if (!ND_RESERVE(list->items, &list->capacity, list->count + 1))
+        return false;
+    list->items[list->count++] = number;
+    return true;
 }

@@ -4,20 +4,25 @@
 
 #include "base/memory.h"
 #include "index/live.h"
-#include "index/table_keys.h"
 
 /*
- * A table at a time, in parallel.  First a bit for each piece of a key: few rows of a batch meet
- * one that is set, by chance or because they belong together, and each of those few looks at all
- * before it.  Where they are many, a small table remembers, by a piece of the key, the last row
- * that had it, and the 32 bits of the key beside it; a row that finds its own 32 bits there has an
- * earlier one, and that one a later.
+ * The tables are gone through in parallel, one table a task.
+ *
+ * Most rows of a batch share no key with another, so a filter goes first: a bit array, in which each
+ * row sets the bit that the upper bits of its key choose.  A row that finds its bit set shares the
+ * key with an earlier row, or only the bit by chance: 1 in 256 at most, as there are 256 bits a row.
+ * If few rows do, each of them is compared with all rows before it.
+ *
+ * If they are many, a hash table remembers for each key the last row that had it.  It holds the lower
+ * 32 bits of the key; its place comes from the upper bits.  A row that finds its own 32 bits there is
+ * marked to have an earlier one, and that one to have a later.  A mark too many, where two keys agree
+ * in these bits, costs time and changes no result.
  */
 enum { FEW = 16, BITS_A_ROW = 256 };
 
-struct desk { /* of a worker */
-    uint64_t *bits;
-    struct memo *memo;
+struct memo {
+    uint32_t key;
+    uint32_t row_plus_1;
 };
 
 struct linking {
@@ -25,13 +30,9 @@ struct linking {
     const struct nd_index_row *const *row;
     size_t n;
     unsigned bit_shift, memo_shift; /* 64 - bits of a place */
-    struct desk *desk;
+    uint64_t *bits;                 /* of each worker, one after the other */
+    struct memo *memo;              /* the same */
     unsigned char *linked;
-};
-
-struct memo {
-    uint32_t key;
-    uint32_t row_plus_1;
 };
 
 /* By several threads at once. */
@@ -39,6 +40,11 @@ static void mark(unsigned char *flags, unsigned char flag)
 {
     if (!(__atomic_load_n(flags, __ATOMIC_RELAXED) & flag))
         __atomic_fetch_or(flags, flag, __ATOMIC_RELAXED);
+}
+
+static size_t places(unsigned shift)
+{
+    return (size_t)1 << (64 - shift);
 }
 
 static uint64_t key_of(const struct linking *job, size_t table, size_t i)
@@ -52,7 +58,7 @@ static size_t find_few(const struct linking *job, size_t table, uint64_t *bits, 
 {
     size_t n = 0;
 
-    memset(bits, 0, ((size_t)1 << (64 - job->bit_shift)) / 8);
+    memset(bits, 0, places(job->bit_shift) / 8);
     for (size_t i = 0; i < job->n; i++) {
         uint64_t place, *word, bit;
 
@@ -85,7 +91,7 @@ static void link_one(const struct linking *job, size_t table, size_t i)
 
 static void link_many(const struct linking *job, size_t table, struct memo *memo)
 {
-    const size_t n_places = (size_t)1 << (64 - job->memo_shift);
+    const size_t n_places = places(job->memo_shift);
 
     memset(memo, 0, n_places * sizeof *memo);
     for (size_t i = 0; i < job->n; i++) {
@@ -109,46 +115,24 @@ static void link_many(const struct linking *job, size_t table, struct memo *memo
 static void link_in_table(void *context, size_t table, unsigned worker)
 {
     struct linking *job = context;
-    size_t few[FEW], n = find_few(job, table, job->desk[worker].bits, few);
+    uint64_t *bits = job->bits + worker * (places(job->bit_shift) / 64);
+    size_t few[FEW], n = find_few(job, table, bits, few);
 
     if (n > FEW)
-        link_many(job, table, job->desk[worker].memo);
+        link_many(job, table, job->memo + worker * places(job->memo_shift));
     else
         for (size_t i = 0; i < n; i++)
             link_one(job, table, few[i]);
 }
 
 /* The shift for at least so many places, a power of two. */
-static unsigned shift_for(size_t places)
+static unsigned shift_for(size_t n)
 {
     unsigned shift = 58;
 
-    while ((size_t)1 << (64 - shift) < places)
+    while (places(shift) < n)
         shift--;
     return shift;
-}
-
-static void release(struct linking *job, unsigned n_workers)
-{
-    for (unsigned w = 0; job->desk && w < n_workers; w++) {
-        free(job->desk[w].bits);
-        free(job->desk[w].memo);
-    }
-    free(job->desk);
-}
-
-static bool make_desks(struct linking *job, unsigned n_workers)
-{
-    job->desk = calloc(n_workers, sizeof *job->desk);
-    for (unsigned w = 0; job->desk && w < n_workers; w++) {
-        struct desk *desk = &job->desk[w];
-
-        desk->bits = nd_alloc_array(((size_t)1 << (64 - job->bit_shift)) / 64, sizeof *desk->bits);
-        desk->memo = nd_alloc_array((size_t)1 << (64 - job->memo_shift), sizeof *desk->memo);
-        if (!desk->bits || !desk->memo)
-            return false;
-    }
-    return job->desk != NULL;
 }
 
 enum nd_status nd_index_link_rows(const struct nd_index_params *params,
@@ -162,13 +146,17 @@ enum nd_status nd_index_link_rows(const struct nd_index_params *params,
                           .memo_shift = shift_for(2 * n),
                           .linked = linked};
     unsigned n_workers = pool ? nd_pool_threads(pool) : 1;
-    size_t n_tables = nd_table_asked(params).end;
-    bool ok = make_desks(&job, n_workers);
+    size_t n_tables = nd_table_queried(params);
+    bool ok;
 
+    job.bits = nd_alloc_array(n_workers, places(job.bit_shift) / 64 * sizeof *job.bits);
+    job.memo = nd_alloc_array(n_workers, places(job.memo_shift) * sizeof *job.memo);
+    ok = job.bits && job.memo;
     if (ok && pool)
         nd_pool_run(pool, n_tables, link_in_table, &job);
     for (size_t table = 0; ok && !pool && table < n_tables; table++)
         link_in_table(&job, table, 0);
-    release(&job, n_workers);
+    free(job.bits);
+    free(job.memo);
     return ok ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
 }

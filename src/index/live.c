@@ -1,8 +1,71 @@
-/* live.c - the live index of sketches: insert, delete */
-#include "index/live_state.h"
+/* live.c - the live index of sketches: insert, delete, query, compact */
+#include "index/live.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/memory.h"
+#include "index/candidates.h"
+#include "index/multimap.h"
+#include "simd/sketch_kernels.h"
+
+enum { LISTED = 1, DELETED = 2, SHORT = 4, LEFT_OUT = 8, IDENTITY_ONLY = 16 };
+enum { TABLES_MAX = ND_MINHASH_COUNT + ND_SIMHASH_BITS_MAX + 2 };
+
+/* What decides, without a look at the bytes, that two documents cannot meet: one word. */
+struct gate {
+    uint32_t group, n_shingles;
+};
+
+_Static_assert(TABLES_MAX <= 64 * ND_TABLE_SET_WORDS, "a table has its bit in a set");
+
+/* Columns by number, and a table of numbers for every band and block. */
+struct nd_index {
+    struct nd_index_params params;
+    const struct nd_sketch_kernels *kernels;
+    unsigned n_tables, n_queried; /* nd_table_count, nd_table_queried */
+    nd_equal_minima band_starts;  /* the bit of each band's first row */
+    uint32_t n;                   /* numbers given */
+    uint32_t n_deleted;           /* of them */
+    struct nd_column low, simhash, identity, gate, flags;
+    struct nd_column left_out;    /* struct nd_table_set, of those with that flag, in order */
+    struct nd_column left_out_at; /* uint32_t, by number: where; empty as long as there are none */
+    size_t n_left_out;
+    uint64_t n_keys_left_out;
+    struct nd_multimap table[TABLES_MAX]; /* of one size: every number is in each */
+    struct nd_multimap_block block;
+};
+
+static const uint8_t *low_of(const struct nd_index *index, uint32_t number)
+{
+    return (const uint8_t *)index->low.data + (size_t)number * ND_MINHASH_COUNT;
+}
+
+static unsigned char *flags_of(const struct nd_index *index, uint32_t number)
+{
+    return (unsigned char *)index->flags.data + number;
+}
+
+static struct gate gate_of(const struct nd_index *index, uint32_t number)
+{
+    return ((const struct gate *)index->gate.data)[number];
+}
+
+static bool set_has(const struct nd_table_set *set, unsigned table)
+{
+    return set->word[table / 64] >> table % 64 & 1;
+}
+
+static uint64_t identity_of(const struct nd_index *index, uint32_t number)
+{
+    return ((const uint64_t *)index->identity.data)[number];
+}
+
+/* Whether a document stands in a table; `identity_only`: it has that flag. */
+static bool stands_in(const struct nd_index *index, unsigned table, bool identity_only)
+{
+    return !identity_only || table == index->n_tables - 1;
+}
 
 uint64_t nd_index_simhash(const struct nd_index *index, uint32_t number)
 {
@@ -11,32 +74,33 @@ uint64_t nd_index_simhash(const struct nd_index *index, uint32_t number)
 
 uint32_t nd_index_group(const struct nd_index *index, uint32_t number)
 {
-    return nd_gate_of(index, number).group;
+    return gate_of(index, number).group;
 }
 
 uint64_t nd_index_identity(const struct nd_index *index, uint32_t number)
 {
-    return nd_identity_of(index, number);
+    return identity_of(index, number);
 }
 
 uint32_t nd_index_shingles(const struct nd_index *index, uint32_t number)
 {
-    return nd_gate_of(index, number).n_shingles;
+    return gate_of(index, number).n_shingles;
 }
 
 bool nd_index_is_short(const struct nd_index *index, uint32_t number)
 {
-    return (*nd_flags_of(index, number) & ND_SHORT) != 0;
+    return (*flags_of(index, number) & SHORT) != 0;
 }
 
 static void row_of(const struct nd_index *index, uint32_t number, struct nd_index_row *row)
 {
-    memcpy(row->low, nd_low_of(index, number), ND_MINHASH_COUNT);
+    memcpy(row->low, low_of(index, number), ND_MINHASH_COUNT);
     row->simhash = nd_index_simhash(index, number);
-    row->identity = nd_identity_of(index, number);
-    row->group = nd_gate_of(index, number).group;
-    row->n_shingles = nd_gate_of(index, number).n_shingles;
+    row->identity = identity_of(index, number);
+    row->group = gate_of(index, number).group;
+    row->n_shingles = gate_of(index, number).n_shingles;
     row->is_short = nd_index_is_short(index, number);
+    row->identity_only = (*flags_of(index, number) & IDENTITY_ONLY) != 0;
     row->key = NULL;
     row->left_out = (struct nd_table_set){{0}};
 }
@@ -49,7 +113,7 @@ struct nd_index_params nd_index_params_default(void)
 static enum nd_status check_params(const struct nd_index_params *p, struct nd_error *err)
 {
     if (p->bands && (p->rows == 0 || p->rows > ND_MINHASH_COUNT / p->bands))
-        return nd_fail(err, ND_EINVAL, "%u bands of %u rows need more than %d minima, or none",
+        return nd_fail(err, ND_EINVAL, "%u bands of %u rows: the product must be from 1 to %d",
                        p->bands, p->rows, ND_MINHASH_COUNT);
     if (p->simhash_bits != ND_NO_SIMHASH && p->simhash_bits > ND_SIMHASH_BITS_MAX)
         return nd_fail(err, ND_EINVAL, "simhashes are looked up within 0 to %u bits, not %u",
@@ -71,6 +135,7 @@ struct nd_index *nd_index_new(const struct nd_index_params *params, struct nd_er
     index->params = *params;
     index->kernels = nd_sketch_kernels();
     index->n_tables = nd_table_count(params);
+    index->n_queried = nd_table_queried(params);
     index->band_starts = nd_band_starts(params);
     return index;
 }
@@ -102,36 +167,23 @@ size_t nd_index_bytes(const struct nd_index *index)
            index->left_out_at.bytes + index->block.bytes;
 }
 
-void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *sketch,
-                              uint32_t group)
-{
-    nd_sketch_kernels()->low_bytes(sketch->minhash, row->low);
-    row->simhash = sketch->simhash;
-    row->identity = sketch->identity;
-    row->group = group;
-    row->n_shingles = (uint32_t)sketch->n_shingles;
-    row->is_short = false;
-    row->key = NULL;
-    row->left_out = (struct nd_table_set){{0}};
-}
-
 static bool reserve_columns(struct nd_index *index, size_t n)
 {
     return nd_column_reserve(&index->low, n + 1, ND_MINHASH_COUNT) && /* one more: the padding */
            nd_column_reserve(&index->simhash, n, sizeof(uint64_t)) &&
            nd_column_reserve(&index->identity, n, sizeof(uint64_t)) &&
-           nd_column_reserve(&index->gate, n, sizeof(struct nd_gate)) &&
+           nd_column_reserve(&index->gate, n, sizeof(struct gate)) &&
            nd_column_reserve(&index->flags, n, 1);
 }
 
 /* The same for an index that has none yet: side by side, on huge pages. */
 static bool make_columns(struct nd_index *index, size_t n)
 {
-    const struct nd_column_wish wish[] = {{&index->low, (n + 1) * ND_MINHASH_COUNT},
-                                          {&index->simhash, n * sizeof(uint64_t)},
-                                          {&index->identity, n * sizeof(uint64_t)},
-                                          {&index->gate, n * sizeof(struct nd_gate)},
-                                          {&index->flags, n}};
+    const struct nd_column_request wish[] = {{&index->low, (n + 1) * ND_MINHASH_COUNT},
+                                             {&index->simhash, n * sizeof(uint64_t)},
+                                             {&index->identity, n * sizeof(uint64_t)},
+                                             {&index->gate, n * sizeof(struct gate)},
+                                             {&index->flags, n}};
 
     return nd_columns_make(wish, sizeof wish / sizeof *wish);
 }
@@ -148,8 +200,8 @@ enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row
     memcpy((uint8_t *)index->low.data + (n - 1) * ND_MINHASH_COUNT, row->low, ND_MINHASH_COUNT);
     ((uint64_t *)index->simhash.data)[n - 1] = row->simhash;
     ((uint64_t *)index->identity.data)[n - 1] = row->identity;
-    ((struct nd_gate *)index->gate.data)[n - 1] = (struct nd_gate){row->group, row->n_shingles};
-    *nd_flags_of(index, index->n) = row->is_short ? ND_SHORT : 0;
+    ((struct gate *)index->gate.data)[n - 1] = (struct gate){row->group, row->n_shingles};
+    *flags_of(index, index->n) = row->is_short ? SHORT : 0;
     *number = index->n++;
     return ND_OK;
 }
@@ -160,13 +212,13 @@ static uint64_t key_of(const struct nd_index *index, unsigned t, uint32_t number
     struct nd_index_row row;
 
     if (t < index->params.bands)
-        return nd_band_key(&index->params, t, nd_low_of(index, number),
-                           nd_index_group(index, number));
+        return nd_band_key(&index->params, t, low_of(index, number), nd_index_group(index, number));
     row_of(index, number, &row);
     return nd_table_key(&index->params, t, &row);
 }
 
-/* Few documents in large tables: only the lines that they stand in are cleared. */
+/* Where few documents stand in large tables, as after a batch that was small, only the lines in which
+ * they stand are cleared: time in proportion to the documents, not to the table. */
 void nd_index_clear(struct nd_index *index)
 {
     for (unsigned t = 0; t < index->n_tables; t++) {
@@ -192,16 +244,17 @@ static bool make_room(struct nd_index *index, size_t n, bool *emptied)
     return !*emptied || nd_multimap_block_grow(&index->block, index->table, index->n_tables, n);
 }
 
-void nd_index_fill(struct nd_index *index, unsigned t)
+/* Add all numbers that are listed to an empty table, in order. */
+static void fill_table(struct nd_index *index, unsigned t)
 {
     struct nd_multimap_adder adder = {.map = &index->table[t]};
     const struct nd_table_set *left_out = index->left_out.data;
 
     for (uint32_t i = 0; i < index->n; i++) {
-        unsigned char flags = *nd_flags_of(index, i);
-        bool is_left_out = flags & ND_LEFT_OUT && nd_table_set_has(left_out++, t);
+        unsigned char flags = *flags_of(index, i);
+        bool is_left_out = flags & LEFT_OUT && set_has(left_out++, t);
 
-        if (flags & ND_LISTED && !is_left_out)
+        if (flags & LISTED && !is_left_out && stands_in(index, t, flags & IDENTITY_ONLY))
             nd_multimap_add_soon(&adder, key_of(index, t, i), i);
     }
     nd_multimap_add_rest(&adder);
@@ -221,17 +274,6 @@ static uint64_t row_key(const struct nd_index_params *params, unsigned t,
     return row->key ? row->key[t] : nd_table_key(params, t, row);
 }
 
-unsigned nd_index_key_count(const struct nd_index_params *params)
-{
-    return nd_table_count(params);
-}
-
-void nd_index_keys(const struct nd_index_params *params, const struct nd_index_row *row,
-                   uint64_t *key)
-{
-    nd_table_keys(params, row, key);
-}
-
 static void list_in_table(void *context, size_t task, unsigned worker)
 {
     struct listing *job = context;
@@ -239,9 +281,10 @@ static void list_in_table(void *context, size_t task, unsigned worker)
 
     (void)worker;
     if (job->emptied)
-        nd_index_fill(job->index, (unsigned)task);
+        fill_table(job->index, (unsigned)task);
     for (size_t i = 0; i < job->n; i++)
-        if (!nd_table_set_has(&job->row[i]->left_out, (unsigned)task))
+        if (!set_has(&job->row[i]->left_out, (unsigned)task) &&
+            stands_in(job->index, (unsigned)task, job->row[i]->identity_only))
             nd_multimap_add_soon(&adder, row_key(&job->index->params, (unsigned)task, job->row[i]),
                                  job->number[i]);
     nd_multimap_add_rest(&adder);
@@ -280,12 +323,20 @@ static void note_left_out(struct nd_index *index, uint32_t number, const struct 
     ((struct nd_table_set *)index->left_out.data)[index->n_left_out++] = row->left_out;
     ((uint32_t *)index->left_out_at.data)[number] = (uint32_t)(index->n_left_out - 1);
     index->n_keys_left_out += keys;
-    *nd_flags_of(index, number) |= ND_LEFT_OUT;
+    *flags_of(index, number) |= LEFT_OUT;
 }
 
-struct nd_index_left_out nd_index_left_out(const struct nd_index *index)
+uint64_t nd_index_crowded(const struct nd_index *index, uint64_t *n_keys)
 {
-    return (struct nd_index_left_out){index->n_left_out, index->n_keys_left_out};
+    *n_keys = index->n_keys_left_out;
+    return index->n_left_out;
+}
+
+static void note_listed(struct nd_index *index, uint32_t number, const struct nd_index_row *row)
+{
+    unsigned flags = LISTED | (row->identity_only ? IDENTITY_ONLY : 0u);
+
+    *flags_of(index, number) |= (unsigned char)flags;
 }
 
 static enum nd_status no_memory(const struct nd_index *index, struct nd_error *err)
@@ -311,7 +362,7 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
         for (unsigned t = 0; t < index->n_tables; t++)
             list_in_table(&job, t, 0);
     for (size_t i = 0; i < n; i++)
-        *nd_flags_of(index, number[i]) |= ND_LISTED;
+        note_listed(index, number[i], row[i]);
     return ND_OK;
 }
 
@@ -325,7 +376,7 @@ enum nd_status nd_index_reserve(struct nd_index *index, size_t n, struct nd_erro
     if (!reserve_columns(index, index->n + n) || !make_room(index, n, &emptied))
         return no_memory(index, err);
     for (unsigned t = 0; emptied && t < index->n_tables; t++)
-        nd_index_fill(index, t);
+        fill_table(index, t);
     return ND_OK;
 }
 
@@ -342,18 +393,18 @@ enum nd_status nd_index_add(struct nd_index *index, const struct nd_index_row *r
         return status;
     note_left_out(index, *number, row);
     for (unsigned t = 0; t < index->n_tables; t++)
-        if (!nd_table_set_has(&row->left_out, t))
+        if (!set_has(&row->left_out, t) && stands_in(index, t, row->identity_only))
             nd_multimap_add(&index->table[t], row_key(&index->params, t, row), *number);
-    *nd_flags_of(index, *number) |= ND_LISTED;
+    note_listed(index, *number, row);
     return ND_OK;
 }
 
 void nd_index_remove(struct nd_index *index, const struct nd_index_row *row, uint32_t number)
 {
-    if (*nd_flags_of(index, number) & ND_LISTED)
+    if (*flags_of(index, number) & LISTED)
         for (unsigned t = 0; t < index->n_tables; t++)
             nd_multimap_remove(&index->table[t], row_key(&index->params, t, row), number);
-    *nd_flags_of(index, number) = (*nd_flags_of(index, number) & ND_LEFT_OUT) | ND_DELETED;
+    *flags_of(index, number) = (*flags_of(index, number) & LEFT_OUT) | DELETED;
     index->n_deleted++;
 }
 
@@ -370,9 +421,397 @@ enum nd_status nd_index_delete(struct nd_index *index, uint32_t number, struct n
 {
     struct nd_index_row row;
 
-    if (number >= index->n || *nd_flags_of(index, number) & ND_DELETED)
+    if (number >= index->n || *flags_of(index, number) & DELETED)
         return nd_fail(err, ND_EINVAL, "the index has no document %u", number);
     row_of(index, number, &row);
     nd_index_remove(index, &row, number);
+    return ND_OK;
+}
+
+/* ---- Queries ---- */
+
+static bool passes(const struct nd_index *index, const struct nd_index_row *row,
+                   struct nd_index_filter filter, uint32_t number)
+{
+    struct gate gate = gate_of(index, number);
+
+    return gate.group == row->group && gate.n_shingles >= filter.min_shingles &&
+           gate.n_shingles <= filter.max_shingles;
+}
+
+static nd_equal_minima equal_bytes(const struct nd_index *index, const struct nd_index_row *row,
+                                   uint32_t number)
+{
+    uint64_t word[2];
+
+    index->kernels->bytes_equal(row->low, low_of(index, number), word);
+    return (nd_equal_minima)word[1] << 64 | word[0];
+}
+
+static unsigned count_equal(nd_equal_minima equal)
+{
+    return nd_count_ones((uint64_t)equal) + nd_count_ones((uint64_t)(equal >> 64));
+}
+
+static struct nd_candidate describe(uint32_t number, nd_equal_minima equal, uint64_t difference)
+{
+    return (struct nd_candidate){.number = number,
+                                 .equal = (uint16_t)count_equal(equal),
+                                 .distance = (uint16_t)nd_count_ones(difference)};
+}
+
+/* What a document is left out of, which has the flag. */
+static const struct nd_table_set *left_out_of(const struct nd_index *index, uint32_t number)
+{
+    const struct nd_table_set *all = index->left_out.data;
+
+    return &all[((const uint32_t *)index->left_out_at.data)[number]];
+}
+
+/*
+ * Whether a table is the first in which the row meets a number that stands there: the first table
+ * that they have in common, unless the number is left out of that one.
+ */
+static bool is_first_common(const struct nd_index *index, unsigned table, uint32_t number,
+                            nd_equal_minima equal, uint64_t difference)
+{
+    unsigned first = nd_table_first_common(&index->params, index->band_starts, equal, difference);
+    const struct nd_table_set *left_out;
+
+    if (first >= table || !(*flags_of(index, number) & LEFT_OUT))
+        return first == table;
+    left_out = left_out_of(index, number);
+    for (unsigned t = first; t < table; t++)
+        if (!set_has(left_out, t) && nd_table_is_common(&index->params, t, equal, difference))
+            return false;
+    return nd_table_is_common(&index->params, table, equal, difference);
+}
+
+/* A number that a table proposed: whether this is the first table in which it meets the row, and
+ * how nearly. */
+static bool meets(const struct nd_index *index, const struct nd_index_row *row, unsigned table,
+                  uint32_t number, struct nd_candidate *found)
+{
+    nd_equal_minima equal = equal_bytes(index, row, number);
+    uint64_t difference = row->simhash ^ nd_index_simhash(index, number);
+
+    if (table == nd_table_identity(&index->params)
+            ? row->identity != identity_of(index, number)
+            : !is_first_common(index, table, number, equal, difference))
+        return false;
+    *found = describe(number, equal, difference);
+    return true;
+}
+
+/* The row's keys, made if need be; the lines that a query reads are prefetched, so that the waits
+ * for memory overlap. */
+static const uint64_t *prefetch_keys(const struct nd_index *index, const struct nd_index_row *row,
+                                     uint64_t own[TABLES_MAX])
+{
+    const uint64_t *key = row->key;
+
+    if (!key) {
+        nd_table_keys(&index->params, row, own);
+        key = own;
+    }
+    for (unsigned t = 0; t < index->n_queried; t++)
+        nd_multimap_prefetch(&index->table[t], key[t]);
+    return key;
+}
+
+void nd_index_prefetch(const struct nd_index *index, const struct nd_index_row *row)
+{
+    uint64_t own[TABLES_MAX];
+
+    (void)prefetch_keys(index, row, own);
+}
+
+/*
+ * The numbers that the tables propose are collected first, and their columns prefetched; then all of
+ * them are looked at, so that the waits for memory overlap.  A number that was found already may be
+ * proposed by further tables; `seen` remembers the last ones, which saves a look at their bytes.
+ */
+enum { PROPOSALS = 64, SEEN = 64 };
+struct proposals {
+    size_t n;
+    uint32_t number[PROPOSALS];
+    uint8_t table[PROPOSALS];
+    uint32_t seen[SEEN]; /* by the low bits: number + 1 */
+};
+_Static_assert(TABLES_MAX <= UINT8_MAX, "a table's number is a byte");
+
+static void propose(const struct nd_index *index, struct proposals *p, unsigned table,
+                    uint32_t number)
+{
+    const uint8_t *low = low_of(index, number);
+
+    __builtin_prefetch((const struct gate *)index->gate.data + number);
+    __builtin_prefetch(low);
+    __builtin_prefetch(low + ND_MINHASH_COUNT / 2);
+    p->number[p->n] = number;
+    p->table[p->n++] = (uint8_t)table;
+}
+
+static bool take_proposals(const struct nd_index *index, const struct nd_index_row *row,
+                           struct nd_index_filter filter, struct proposals *p,
+                           struct nd_candidates *out)
+{
+    struct nd_candidate found;
+
+    for (size_t i = 0; i < p->n; i++) {
+        uint32_t number = p->number[i], *seen = &p->seen[number % SEEN];
+
+        if (*seen == number + 1 || !passes(index, row, filter, number) ||
+            !meets(index, row, p->table[i], number, &found))
+            continue;
+        *seen = number + 1;
+        if (found.equal < filter.min_equal)
+            continue;
+        if (!nd_candidates_add(out, found))
+            return false;
+    }
+    p->n = 0;
+    return true;
+}
+
+enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_index_row *row,
+                                  struct nd_index_filter filter, struct nd_candidates *out)
+{
+    uint64_t own[TABLES_MAX];
+    const uint64_t *key = prefetch_keys(index, row, own);
+    struct proposals p;
+    uint32_t number;
+
+    out->count = 0;
+    if (row->identity_only)
+        return ND_OK;
+    p.n = 0;
+    memset(p.seen, 0, sizeof p.seen);
+    for (unsigned t = 0; t < index->n_queried; t++) {
+        struct nd_multimap_scan scan = nd_multimap_find(&index->table[t], key[t]);
+
+        while (nd_multimap_next(&index->table[t], &scan, &number)) {
+            propose(index, &p, t, number);
+            if (p.n == PROPOSALS && !take_proposals(index, row, filter, &p, out))
+                return ND_ENOMEM;
+        }
+    }
+    if (!take_proposals(index, row, filter, &p, out))
+        return ND_ENOMEM;
+    nd_candidates_sort(out, index->params.bands == 0);
+    return ND_OK;
+}
+
+/* Of a table, up to `max`. */
+static uint32_t count_key(const struct nd_index *index, const struct nd_index_row *row,
+                          struct nd_index_filter filter, unsigned table, uint64_t key, uint32_t max)
+{
+    struct nd_multimap_scan scan = nd_multimap_find(&index->table[table], key);
+    uint32_t number, n = 0;
+
+    while (n < max && nd_multimap_next(&index->table[table], &scan, &number)) {
+        nd_equal_minima equal;
+
+        if (!passes(index, row, filter, number))
+            continue;
+        equal = equal_bytes(index, row, number);
+        n += nd_table_is_common(&index->params, table, equal,
+                                row->simhash ^ nd_index_simhash(index, number)) &&
+             count_equal(equal) >= filter.min_equal;
+    }
+    return n;
+}
+
+void nd_index_count_keys(const struct nd_index *index, const struct nd_index_row *row,
+                         struct nd_index_filter filter, uint32_t max, uint32_t *full)
+{
+    uint64_t own[TABLES_MAX];
+    const uint64_t *key = prefetch_keys(index, row, own);
+
+    for (unsigned t = 0; t < nd_table_identity(&index->params) && !row->identity_only; t++)
+        if (full[t] < max)
+            full[t] += count_key(index, row, filter, t, key[t], max - full[t]);
+}
+
+bool nd_index_will_stand(const struct nd_index_params *params, const struct nd_index_row *listed,
+                         const struct nd_index_row *row, unsigned table)
+{
+    return !listed->identity_only && !set_has(&listed->left_out, table) &&
+           nd_table_key(params, table, listed) == nd_table_key(params, table, row);
+}
+
+struct nd_table_set nd_index_keys_shared(const struct nd_index *index,
+                                         const struct nd_index_row *row, uint32_t number)
+{
+    nd_equal_minima equal = equal_bytes(index, row, number);
+    uint64_t difference = row->simhash ^ nd_index_simhash(index, number);
+    const struct nd_table_set none = {{0}}, *left_out = *flags_of(index, number) & LEFT_OUT
+                                                            ? left_out_of(index, number)
+                                                            : &none;
+    struct nd_table_set shared = none;
+
+    for (unsigned t = 0; t < nd_table_identity(&index->params); t++)
+        if (!set_has(left_out, t) && nd_table_is_common(&index->params, t, equal, difference))
+            shared.word[t / 64] |= UINT64_C(1) << t % 64;
+    return shared;
+}
+
+bool nd_index_is_candidate(const struct nd_index *index, const struct nd_index_row *row,
+                           struct nd_index_filter filter, uint32_t number)
+{
+    nd_equal_minima equal = equal_bytes(index, row, number);
+    uint64_t difference = row->simhash ^ nd_index_simhash(index, number);
+    unsigned identity = nd_table_identity(&index->params);
+
+    if (!passes(index, row, filter, number) || count_equal(equal) < filter.min_equal)
+        return false;
+    if (identity == 0)
+        return row->identity == identity_of(index, number);
+    return nd_table_first_common(&index->params, index->band_starts, equal, difference) < identity;
+}
+
+bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row *row,
+                        uint32_t below)
+{
+    uint64_t own[TABLES_MAX];
+    const uint64_t *key = prefetch_keys(index, row, own);
+    struct nd_candidate found;
+    uint32_t number;
+
+    for (unsigned t = 0; t < index->n_queried && !row->identity_only; t++) {
+        struct nd_multimap_scan scan = nd_multimap_find(&index->table[t], key[t]);
+
+        while (nd_multimap_next(&index->table[t], &scan, &number))
+            if (number < below && passes(index, row, ND_INDEX_ALL, number) &&
+                meets(index, row, t, number, &found))
+                return true;
+    }
+    return false;
+}
+
+static uint64_t identity_key(const struct nd_index *index, uint64_t identity, uint32_t group)
+{
+    struct nd_index_row row = {.identity = identity, .group = group};
+
+    return nd_table_key(&index->params, nd_table_identity(&index->params), &row);
+}
+
+void nd_index_prefetch_identity(const struct nd_index *index, uint64_t identity, uint32_t group)
+{
+    nd_multimap_prefetch(&index->table[nd_table_identity(&index->params)],
+                         identity_key(index, identity, group));
+}
+
+struct nd_identity_scan nd_index_find_identity(const struct nd_index *index, uint64_t identity,
+                                               uint32_t group)
+{
+    const struct nd_multimap *s = &index->table[nd_table_identity(&index->params)];
+    struct nd_multimap_scan scan = nd_multimap_find(s, identity_key(index, identity, group));
+
+    return (struct nd_identity_scan){identity, group, scan.line, scan.match};
+}
+
+bool nd_index_next_identity(const struct nd_index *index, struct nd_identity_scan *scan,
+                            uint32_t *number)
+{
+    const struct nd_multimap *s = &index->table[nd_table_identity(&index->params)];
+    struct nd_multimap_scan at = {scan->line, scan->match,
+                                  (uint8_t)identity_key(index, scan->identity, scan->group)};
+    bool found;
+
+    while ((found = nd_multimap_next(s, &at, number)) &&
+           (identity_of(index, *number) != scan->identity ||
+            nd_index_group(index, *number) != scan->group))
+        ;
+    scan->line = at.line;
+    scan->match = at.match;
+    return found;
+}
+
+enum nd_status nd_index_query_all(const struct nd_index *index, const struct nd_index_row *row,
+                                  struct nd_index_filter filter, struct nd_candidates *out)
+{
+    out->count = 0;
+    for (uint32_t number = 0; number < index->n && !row->identity_only; number++) {
+        unsigned flags = *flags_of(index, number) & (LISTED | IDENTITY_ONLY);
+
+        if (flags != LISTED || !passes(index, row, filter, number))
+            continue;
+        if (!nd_candidates_add(out, describe(number, equal_bytes(index, row, number),
+                                             row->simhash ^ nd_index_simhash(index, number))))
+            return ND_ENOMEM;
+    }
+    nd_candidates_sort(out, false);
+    return ND_OK;
+}
+
+enum nd_status nd_index_query(const struct nd_index *index, const struct nd_sketch *sketch,
+                              uint32_t group, struct nd_candidates *out)
+{
+    struct nd_index_row row;
+
+    enum nd_status status;
+
+    nd_index_row_from_sketch(&row, sketch, group);
+    status = nd_index_query_row(index, &row, ND_INDEX_ALL, out);
+    if (status != ND_OK)
+        out->count = 0;
+    return status;
+}
+
+/* ---- Compaction ---- */
+
+/* Each number's new one, from 0 on in the same order; ND_INDEX_GONE: it was deleted. */
+static void renumber(const struct nd_index *index, uint32_t *to)
+{
+    uint32_t next = 0;
+
+    for (uint32_t i = 0; i < index->n; i++)
+        to[i] = *flags_of(index, i) & DELETED ? ND_INDEX_GONE : next++;
+}
+
+/* What is left moves to the front of a column, which keeps `extra` elements more. */
+static void move_up(struct nd_column *column, size_t size, const uint32_t *to, uint32_t n,
+                    size_t n_left, size_t extra)
+{
+    char *data = column->data;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (to[i] != ND_INDEX_GONE && to[i] != i)
+            memcpy(data + to[i] * size, data + i * size, size);
+    nd_column_shrink(column, n_left ? n_left + extra : 0, size);
+}
+
+enum nd_status nd_index_compact(struct nd_index *index, uint32_t **new_numbers, size_t *n_numbers,
+                                struct nd_error *err)
+{
+    struct nd_multimap table[TABLES_MAX] = {{0}};
+    struct nd_multimap_block block = {0};
+    uint32_t n = index->n, n_left = n - index->n_deleted;
+    uint32_t *to = nd_alloc_array(n, sizeof *to);
+
+    if (!to || (n_left && !nd_multimap_block_grow(&block, table, index->n_tables, n_left))) {
+        free(to);
+        return nd_fail(err, ND_ENOMEM, "out of memory for an index of %u documents", n_left);
+    }
+    renumber(index, to);
+    move_up(&index->low, ND_MINHASH_COUNT, to, n, n_left, 1);
+    move_up(&index->simhash, sizeof(uint64_t), to, n, n_left, 0);
+    move_up(&index->identity, sizeof(uint64_t), to, n, n_left, 0);
+    move_up(&index->gate, sizeof(struct gate), to, n, n_left, 0);
+    move_up(&index->flags, 1, to, n, n_left, 0);
+    nd_multimap_block_release(&index->block, index->table, index->n_tables);
+    index->block = block;
+    memcpy(index->table, table, sizeof table);
+    index->n = n_left;
+    index->n_deleted = 0;
+    for (unsigned t = 0; n_left && t < index->n_tables; t++)
+        fill_table(index, t);
+    if (n_numbers)
+        *n_numbers = n;
+    if (new_numbers)
+        *new_numbers = to;
+    else
+        free(to);
     return ND_OK;
 }

@@ -1,4 +1,4 @@
-/* live.h - the live index from within: rows of low bytes, many at once, tables in parallel */
+/* live.h - the live index from within: many rows at once, tables filled in parallel */
 #ifndef ND_INDEX_LIVE_H
 #define ND_INDEX_LIVE_H
 
@@ -7,49 +7,13 @@
 #include <neardup/index.h>
 
 #include "base/pool.h"
-
-/* Readable bytes behind a row's low bytes, so that any 8 of them can be loaded at once. */
-enum { ND_LOW_PADDING = 8 };
-
-/* A set of tables, by their numbers. */
-enum { ND_TABLE_SET_WORDS = 3 };
-struct nd_table_set {
-    uint64_t word[ND_TABLE_SET_WORDS];
-};
-
-/* What the index keeps of a sketch: the low byte of each minimum, the simhash, the identity. */
-struct nd_index_row {
-    uint8_t low[ND_MINHASH_COUNT + ND_LOW_PADDING];
-    uint64_t simhash;
-    uint64_t identity;
-    uint32_t group;
-    uint32_t n_shingles;          /* distinct */
-    bool is_short;                /* for the owner: fewer than w tokens */
-    const uint64_t *key;          /* nd_index_keys of it, or NULL: made where they are needed */
-    struct nd_table_set left_out; /* the tables in which it is not to be found: they are full */
-};
-
-/* How many keys a row has, and they: one for each table. */
-unsigned nd_index_key_count(const struct nd_index_params *params);
-void nd_index_keys(const struct nd_index_params *params, const struct nd_index_row *row,
-                   uint64_t *key);
-
-/* Which documents count: by their distinct shingles, least and most included, and by how many of
- * the low bytes agree at least. */
-struct nd_index_filter {
-    uint32_t least, most;
-    uint32_t equal;
-};
-#define ND_INDEX_ALL ((struct nd_index_filter){0, UINT32_MAX, 0})
+#include "index/row.h"
 
 /*
- * How many low bytes agree, of two documents of resemblance num / den or more, but with probability
- * below 1e-15, were the minima independent.
+ * At least so many low bytes agree in two documents of resemblance num / den or more: fewer do with
+ * probability below 1e-15, if the minima are independent.
  */
 unsigned nd_low_bytes_agreeing(uint64_t num, uint64_t den);
-
-void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *sketch,
-                              uint32_t group);
 
 /* Give the next number to a row that no look-up finds yet.  ND_ENOMEM, ND_EUNSUPPORTED: nothing
  * changed. */
@@ -67,19 +31,19 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
 
 /* Have the lines that a query of the row reads brought into the processor's caches, and the one of
  * an identity. */
-void nd_index_expect(const struct nd_index *index, const struct nd_index_row *row);
-void nd_index_expect_identity(const struct nd_index *index, uint64_t identity, uint32_t group);
+void nd_index_prefetch(const struct nd_index *index, const struct nd_index_row *row);
+void nd_index_prefetch_identity(const struct nd_index *index, uint64_t identity, uint32_t group);
 
 /* As nd_index_query, of a row, and only documents that pass the filter. */
 enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_index_row *row,
                                   struct nd_index_filter filter, struct nd_candidates *out);
 
 /*
- * Add to full[t], for each table that is asked for candidates, how many documents stand in it under
- * the row's key, pass the filter, and are near enough to be candidates; it stops at `most`.
+ * Add to full[t], for each table that is queried for candidates, how many documents stand in it under
+ * the row's key, pass the filter, and are near enough to be candidates; it stops at `max`.
  */
 void nd_index_count_keys(const struct nd_index *index, const struct nd_index_row *row,
-                         struct nd_index_filter filter, uint32_t most, uint32_t *full);
+                         struct nd_index_filter filter, uint32_t max, uint32_t *full);
 
 /* The same for a row that is yet to be listed, and a candidate: whether it will stand in the table
  * under the other row's key. */
@@ -87,10 +51,7 @@ bool nd_index_will_stand(const struct nd_index_params *params, const struct nd_i
                          const struct nd_index_row *row, unsigned table);
 
 /* Documents that are left out of some table, and from how many tables altogether. */
-struct nd_index_left_out {
-    uint64_t documents, keys;
-};
-struct nd_index_left_out nd_index_left_out(const struct nd_index *index);
+uint64_t nd_index_crowded(const struct nd_index *index, uint64_t *n_keys);
 
 /* The tables in which a listed document of the row's group stands under the row's key. */
 struct nd_table_set nd_index_keys_shared(const struct nd_index *index,

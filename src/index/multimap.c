@@ -9,7 +9,7 @@ enum { SLOTS = 12, LINES_MIN = 16, LINES_DOUBLING = 1 << 17 };
 _Static_assert(sizeof(struct nd_multimap_line) == 64, "a line is a cache line");
 
 /* The most numbers for so many lines: 80% of the slots. */
-static size_t room(size_t n_lines)
+static size_t capacity_of(size_t n_lines)
 {
     return n_lines / 10 * (8 * SLOTS) + n_lines % 10 * (8 * SLOTS) / 10;
 }
@@ -27,7 +27,7 @@ size_t nd_multimap_bytes(const struct nd_multimap *s)
 
 bool nd_multimap_fits(const struct nd_multimap *s, size_t more)
 {
-    return s->count + more <= room(s->n_lines);
+    return s->count + more <= capacity_of(s->n_lines);
 }
 
 size_t nd_multimap_lines_for(const struct nd_multimap *s, size_t more)
@@ -36,7 +36,7 @@ size_t nd_multimap_lines_for(const struct nd_multimap *s, size_t more)
 
     if (n_lines < LINES_MIN)
         n_lines = LINES_MIN;
-    while (s->count + more > room(n_lines))
+    while (s->count + more > capacity_of(n_lines))
         n_lines += n_lines / 4;
     return n_lines;
 }
@@ -44,14 +44,12 @@ size_t nd_multimap_lines_for(const struct nd_multimap *s, size_t more)
 bool nd_multimap_grow(struct nd_multimap *s, size_t more)
 {
     size_t old = s->n_lines, n_lines = nd_multimap_lines_for(s, more);
-    void *table = s->line;
 
     if (n_lines > SIZE_MAX / sizeof *s->line ||
-        !nd_table_grow(&table, old * sizeof *s->line, n_lines * sizeof *s->line))
+        !nd_table_grow(&s->line, old * sizeof *s->line, n_lines * sizeof *s->line))
         return false;
-    nd_table_touch(table, n_lines * sizeof *s->line);
-    memset(table, 0, old * sizeof *s->line);
-    s->line = table;
+    nd_table_touch(s->line, n_lines * sizeof *s->line);
+    memset(s->line, 0, old * sizeof *s->line);
     s->n_lines = n_lines;
     s->count = 0;
     return true;
@@ -72,8 +70,8 @@ void nd_multimap_add(struct nd_multimap *s, uint64_t key, uint32_t number)
     s->count++;
 }
 
-/* The last number of the line takes the place of the removed one; `overflow` stays, as others may
- * have passed. */
+/* The last number of the line takes the place of the removed one; `overflow` stays, as numbers in the
+ * next line may have passed this one when it was full. */
 bool nd_multimap_remove(struct nd_multimap *s, uint64_t key, uint32_t number)
 {
     struct nd_multimap_scan scan = nd_multimap_find(s, key);
@@ -108,4 +106,38 @@ void nd_multimap_empty(struct nd_multimap *s, uint64_t key)
         if (++line == s->line + s->n_lines)
             line = s->line;
     }
+}
+
+/*
+ * Small blocks have their pages made at once, and so has the first one, as it is read before it is
+ * written to; later large ones are of huge pages, which are few.
+ */
+enum { LARGE = 4 << 20, HUGE_PAGE = 2 << 20 };
+
+bool nd_multimap_block_grow(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n,
+                            size_t more)
+{
+    size_t n_lines = nd_multimap_lines_for(&map[n - 1], more), bytes;
+    struct nd_multimap_line *lines;
+
+    if (__builtin_mul_overflow(n_lines, n * sizeof *lines, &bytes))
+        return false;
+    if (bytes >= LARGE && bytes < SIZE_MAX - HUGE_PAGE)
+        bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    if (!nd_table_renew(&block->lines, block->bytes, bytes))
+        return false;
+    if (bytes < LARGE || map[n - 1].count == 0)
+        nd_table_touch(block->lines, bytes);
+    block->bytes = bytes;
+    lines = block->lines;
+    for (unsigned t = 0; t < n; t++)
+        map[t] = (struct nd_multimap){.line = lines + t * n_lines, .n_lines = n_lines};
+    return true;
+}
+
+void nd_multimap_block_release(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n)
+{
+    nd_table_free(block->lines, block->bytes);
+    *block = (struct nd_multimap_block){0};
+    memset(map, 0, n * sizeof *map);
 }

@@ -12,12 +12,20 @@
 /*
  * A line is one cache line:
  *
- *     tag[12]  n  overflow  (2 unused)  number[12]
+ *     tag[12]  n  overflow  (2 unused)  number[12]        12 + 1 + 1 + 2 + 12 * 4 = 64 bytes
  *
- * A key's line is the upper half of key * lines / 2^64, its tag the key's lowest byte, so keys must
- * be well mixed.  A full line overflows into the next, and says so for ever.  Tags only propose: of
- * the numbers that a look-up returns, about one a probe at full load (12 * 0.8 / 256 a line) has
- * another key, and who asked compares what the key was made from.
+ * A key's line is floor(key * lines / 2^64), which takes its upper bits and serves any number of
+ * lines; its tag is the key's lowest byte.  So keys must be well mixed.
+ *
+ * The keys themselves are not stored: a number leads to the columns from which the key was made, and
+ * whoever looks up compares these anyway.  A tag of 8 bits suffices to keep false numbers rare: a
+ * line at full load returns 12 * 0.8 / 256 of them, so a query of 21 tables looks at one in vain.
+ * Sixteen bytes are compared with a tag in one instruction, which is why the tags come first.
+ *
+ * A full line overflows into the next one, and says so for ever, as removing a number cannot tell
+ * which of those in the next line had passed it.  There are no chains: at a load of 80% few lines are
+ * full, and the next line is what the processor fetches by itself.  Where very many documents share a
+ * key, a look-up takes time in proportion to what it finds.
  */
 struct nd_multimap_line {
     uint8_t tag[12]; /* compared sixteen at once, with what follows */
@@ -151,5 +159,30 @@ static inline bool nd_multimap_next(const struct nd_multimap *s, struct nd_multi
     scan->match &= scan->match - 1;
     return true;
 }
+
+/* ---- Tables that grow together, side by side in one piece of memory ---- */
+
+/*
+ * A look-up by bands asks one line of each of some twenty tables.  Where every table has memory of
+ * its own, small ones are without huge pages, and most of the lines cost a walk of the page tables.
+ * Starts from zeroes, and so do the tables.
+ */
+struct nd_multimap_block {
+    void *lines; /* of all the tables, one table behind the other */
+    size_t bytes;
+};
+
+/*
+ * Make each of n tables, which have equally many lines and of which the last has the most numbers,
+ * hold `more` numbers more, and forget what stands in them: the owner adds every number again, as
+ * after nd_multimap_grow.  The old size is given back before the new one is written to.  False: no
+ * memory, all as it was.
+ */
+bool nd_multimap_block_grow(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n,
+                            size_t more);
+
+/* The tables are as from the start. */
+void nd_multimap_block_release(struct nd_multimap_block *block, struct nd_multimap *map,
+                               unsigned n);
 
 #endif

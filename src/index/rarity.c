@@ -96,45 +96,30 @@ static uint64_t rank_of(const struct nd_rarity *r, uint64_t key)
     return ((uint64_t)exponent << 16 | rest) << 43 | key >> 21;
 }
 
-/* `rank` has room for 3 n. */
-static bool append(const struct nd_rarity *r, const uint64_t *key, size_t n, size_t take,
-                   uint64_t *rank, struct nd_key_list *out)
+int64_t nd_rarity_choose(const struct nd_rarity *r, const uint64_t *key, size_t n, size_t take,
+                         uint64_t *out)
 {
-    uint64_t *sorted = rank + n, last;
+    enum { FEW = 256 };
+    uint64_t few[3 * FEW], *rank = few, *sorted, last;
+    int64_t chosen = 0;
 
+    if (take == 0 || n == 0)
+        return 0;
+    if (take >= n) {
+        memcpy(out, key, n * sizeof *key);
+        return (int64_t)n;
+    }
+    if (n > FEW && !(rank = nd_alloc_array(n, 3 * sizeof *rank)))
+        return -1;
+    sorted = rank + n;
     for (size_t i = 0; i < n; i++)
         rank[i] = sorted[i] = rank_of(r, key[i]);
     nd_sort_values(sorted, n, sorted + n);
     last = sorted[take - 1];
     for (size_t i = 0; i < n; i++)
-        if (rank[i] <= last && !nd_key_list_add(out, key[i]))
-            return false;
-    return true;
-}
-
-static bool append_all(const uint64_t *key, size_t n, struct nd_key_list *out)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!nd_key_list_add(out, key[i]))
-            return false;
-    return true;
-}
-
-bool nd_rarity_choose(const struct nd_rarity *r, const uint64_t *key, size_t n, size_t take,
-                      struct nd_key_list *out)
-{
-    enum { FEW = 256 };
-    uint64_t few[3 * FEW], *rank = few;
-    bool ok;
-
-    if (take == 0)
-        return true;
-    if (take >= n)
-        return append_all(key, n, out);
-    if (n > FEW && !(rank = nd_alloc_array(n, 3 * sizeof *rank)))
-        return false;
-    ok = append(r, key, n, take, rank, out);
+        if (rank[i] <= last)
+            out[chosen++] = key[i];
     if (rank != few)
         free(rank);
-    return ok;
+    return chosen;
 }

@@ -6,11 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "index/signatures.h"
-
 /*
  * Keys are counted as they come, but ordered by the counts of the moment when the order was last
- * fixed: so that a set listed then and one asked for now agree on it.  Starts from zeroes.
+ * fixed: so that a set listed then and one looked up now agree on it.  Starts from zeroes.
  */
 struct nd_rarity {
     uint16_t *seen;         /* how often a key was counted, at most, by its hash */
@@ -32,9 +30,9 @@ bool nd_rarity_count(struct nd_rarity *r, const uint64_t *key, size_t n, size_t 
 uint16_t *nd_rarity_copy(const struct nd_rarity *r);
 void nd_rarity_fix(struct nd_rarity *r, uint16_t *copy);
 
-/* Append the `take` rarest of n keys, and those that are as rare as the last of them, up to chance
- * none.  False: out of memory. */
-bool nd_rarity_choose(const struct nd_rarity *r, const uint64_t *key, size_t n, size_t take,
-                      struct nd_key_list *out);
+/* Put the `take` rarest of n keys to `out`, and those that are as rare as the last of them, up to
+ * chance none; `out` has room for n.  How many these are: -1, out of memory. */
+int64_t nd_rarity_choose(const struct nd_rarity *r, const uint64_t *key, size_t n, size_t take,
+                         uint64_t *out);
 
 #endif

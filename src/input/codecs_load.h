@@ -30,7 +30,9 @@ struct nd_codecs {
 };
 extern struct nd_codecs nd_codecs;
 
-/* Open the library the first time, from any thread; NULL: it is open, else why it is not. */
+/*
+ * Open the library at the first call, from any thread. NULL: it is open; otherwise why it is not.
+ */
 const char *nd_zstd_load(void);
 const char *nd_lzma_load(void);
 const char *nd_bz2_load(void);

@@ -6,50 +6,84 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum nd_cut_mode {
-    ND_CUT_WHOLE,      /* all bytes are one record */
-    ND_CUT_LINES,      /* a line; those of white space only are passed over */
-    ND_CUT_ALL_LINES,  /* a line */
-    ND_CUT_ROWS,       /* a line; empty ones are passed over */
-    ND_CUT_PARAGRAPHS, /* lines up to and with the blank ones that follow */
-    ND_CUT_MESSAGES,   /* lines up to one of an envelope behind a blank one: mbox */
-    ND_CUT_CSV         /* a row of RFC 4180, which may hold line ends within quotes */
-};
-
 enum nd_cut_answer {
     ND_CUT_RECORD,
-    ND_CUT_BLANK,   /* bytes to pass over */
-    ND_CUT_MORE,    /* the record goes on beyond the bytes given */
-    ND_CUT_UNCLOSED /* CSV: a quote is open at the end of the bytes, which are the last or too many
-                     */
+    ND_CUT_BLANK, /* bytes to skip */
+    ND_CUT_MORE,  /* the record continues after the given bytes */
+    /* CSV: a quote is open at the end of the bytes, which are the last or too many. */
+    ND_CUT_UNCLOSED
 };
 
-/* What is known of the record that has begun; start from zeroes and the mode. */
+struct nd_cutter;
+
+/*
+ * A way to cut a stream into records.  A format names one in its row (formats.h), most often one of
+ * those below.  A format whose records are groups of lines, but of its own kind, defines one beside
+ * its row, with nd_cut_groups as `next`:
+ *
+ *     static const struct nd_cut cut_entries = {
+ *         .next = nd_cut_groups, .begins = begins_entry, .line_ends = 1, .can_skip = true};
+ */
+struct nd_cut {
+    /*
+     * Find the end of the record that the bytes begin with: `len` of them, more than at the last
+     * call if that answered ND_CUT_MORE.  `at_end`: no more will come.  *record_len is set for
+     * RECORD and BLANK.  The bytes begin behind a byte order mark.  They are decompressed, and
+     * UTF-8 if they were UTF-16; otherwise they are as the file has them, in whatever charset.  The
+     * answer must not depend on how many bytes are given at a time.  len is 0 only for
+     * nd_cut_whole.
+     */
+    enum nd_cut_answer (*next)(struct nd_cutter *c, const char *bytes, size_t len, bool at_end,
+                               size_t *record_len);
+
+    /* For nd_cut_groups: whether this line begins a record, if the one before it has text.
+     * `after_blank`: the line above it is blank. */
+    bool (*begins)(const char *line, size_t len, bool after_blank);
+
+    /* How many line ends must stand between two records if they are written one behind the other:
+     * 2 if a blank line parts them.  Missing ones are written (nd_separator_before). */
+    unsigned line_ends;
+
+    /* After a record that is longer than what can be read, go on with the next line.  False: the
+     * rest of the file is lost. */
+    bool can_skip;
+};
+
+extern const struct nd_cut nd_cut_whole;      /* all bytes are one record */
+extern const struct nd_cut nd_cut_lines;      /* a line; lines of white space are skipped */
+extern const struct nd_cut nd_cut_all_lines;  /* a line */
+extern const struct nd_cut nd_cut_rows;       /* a line; empty ones are skipped */
+extern const struct nd_cut nd_cut_paragraphs; /* lines including the blank ones after them */
+extern const struct nd_cut nd_cut_csv;        /* a row of RFC 4180, with line ends within quotes */
+
+/* A record is a group of lines, and ends where the next one `begins`.  Blank lines belong to the
+ * record before them, those at the very start to the first one. */
+enum nd_cut_answer nd_cut_groups(struct nd_cutter *c, const char *bytes, size_t len, bool at_end,
+                                 size_t *record_len);
+
+/* The state of the record that has begun; starts from zeroes and the mode. */
 struct nd_cutter {
-    enum nd_cut_mode mode;
-    size_t seen;    /* bytes of it already looked at; paragraphs: start of a line */
-    size_t scanned; /* paragraphs: no line end before this */
-    bool is_blank;  /* paragraphs: the last line was blank */
-    bool has_text;  /* paragraphs: a line was not */
-    int csv_state;  /* where in a field `seen` stands */
-    uint64_t lines; /* line ends in the last record or blank stretch answered */
+    const struct nd_cut *cut;
+    size_t seen;    /* bytes of it already looked at; groups: start of a line */
+    size_t scanned; /* groups: no line end before this */
+    bool is_blank;  /* groups: the last line was blank */
+    bool has_text;  /* groups: a line was not */
+    int csv_state;  /* state of the CSV field at `seen` */
+    uint64_t lines; /* line ends in the last record or blank stretch */
 };
 
 enum { ND_CSV_QUOTED_MAX = 1 << 26 }; /* a row with an open quote is given up beyond this */
 
-/*
- * Look at the bytes from the start of a record: `len` of them, more than at the last call where
- * that answered ND_CUT_MORE; `at_end`: no more will come.  *record_len is set for RECORD and BLANK.
- * A record is never cut without len > 0, but for ND_CUT_WHOLE.
- */
-enum nd_cut_answer nd_cut_next(struct nd_cutter *c, const char *bytes, size_t len, bool at_end,
-                               size_t *record_len);
+static inline enum nd_cut_answer nd_cut_next(struct nd_cutter *c, const char *bytes, size_t len,
+                                             bool at_end, size_t *record_len)
+{
+    return c->cut->next(c, bytes, len, at_end, record_len);
+}
 
-/* Forget what was seen of a record that has begun: its bytes will be given again. */
-void nd_cut_restart(struct nd_cutter *c);
-
-/* cut_csv.c */
-enum nd_cut_answer nd_cut_csv(struct nd_cutter *c, const char *bytes, size_t len, bool at_end,
-                              size_t *record_len);
+/* Forget the state of a record that has begun: its bytes will be given again. */
+static inline void nd_cut_restart(struct nd_cutter *c)
+{
+    *c = (struct nd_cutter){.cut = c->cut};
+}
 
 #endif

@@ -1,8 +1,9 @@
-/* detect.h - what a stream of bytes is: compression, archive, text format */
+/* detect.h - what a stream of bytes is: compression, archive, text format, or no text at all */
 #ifndef ND_INPUT_DETECT_H
 #define ND_INPUT_DETECT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <neardup/input.h>
 
@@ -16,40 +17,58 @@ enum nd_compression {
 };
 enum nd_archive { ND_ARCHIVE_NONE, ND_ARCHIVE_TAR, ND_ARCHIVE_ZIP };
 
-enum { ND_DETECT_BYTES = 1 << 16 }; /* looked at, at the start of a stream */
+enum { ND_DETECT_BYTES = 1 << 16 }; /* bytes examined at the start of a stream */
 
 /* By magic bytes. */
 enum nd_compression nd_detect_compression(const char *head, size_t len);
 enum nd_archive nd_detect_archive(const char *head, size_t len);
-/* Bytes that are all there is, and only the beginning of what a compression begins with; NONE: they
- * are no such. */
+/* The compression whose magic bytes the whole content is only a beginning of; NONE: it is not. */
 enum nd_compression nd_detect_cut_compression(const char *all, size_t len);
 const char *nd_compression_name(enum nd_compression c);
 const char *nd_archive_name(enum nd_archive a); /* NULL: none */
 
-/* What the name's last suffix promises: "x.gz", "x.tgz". */
+/* The compression according to the name's last suffix: "x.gz", "x.tgz". */
 enum nd_compression nd_detect_compression_by_name(const char *path);
-/* "x.tar", "x.tar.gz", "x.tgz", "x.zip". */
+/* The kind of archive according to the name: "x.tar", "x.tar.gz", "x.tgz", "x.zip". */
 enum nd_archive nd_detect_archive_by_name(const char *path);
 
-/* The text format that the name promises, suffixes of compression passed over; AUTO: none. */
+/* The text format according to the name, ignoring suffixes of compression; AUTO: none. */
 enum nd_format nd_detect_format_by_name(const char *path);
 
 /*
- * The text format that the first bytes show; AUTO where they could be plain text or anything.  CSV
- * and TSV are known by a first line that has every text field as a column.
+ * The text format that the first bytes show; AUTO if they could be plain text or anything. CSV and
+ * TSV are recognised by a first line with every text field as a column.
  */
 enum nd_format nd_detect_format(const char *head, size_t len,
                                 const struct nd_input_options *options);
 
 /*
- * A table whose columns do not include the text: a first line of at least two names, and at least
- * one row behind it, all of them with as many fields.  `at_end`: no bytes follow.  CSV, TSV, or
- * AUTO where it is neither.
+ * Detect a table without a column for the text: a first line of at least two names, and at least
+ * one row after it, all with as many fields. `at_end`: no more bytes follow. CSV, TSV, or AUTO if
+ * it is neither.
  */
 enum nd_format nd_detect_any_table(const char *head, size_t len, bool at_end);
 
-/* "JSON Lines", "plain text" … */
-const char *nd_format_name(enum nd_format format);
+struct nd_binary_kind {
+    const char *what;   /* "is a PDF file" */
+    const char *advice; /* "convert it to text first …"; NULL: there is none */
+};
+
+/*
+ * The kind of a file that is not text, by its first bytes; NULL: no known kind, but not necessarily
+ * text.
+ */
+const struct nd_binary_kind *nd_detect_binary(const char *head, size_t len);
+
+/*
+ * If a zip is an office document or a book, whose files mean nothing on their own; otherwise NULL.
+ */
+const struct nd_binary_kind *nd_detect_office_zip(const char *head, size_t len);
+
+/*
+ * Whether there is a NUL within the first 8 KiB, which text in UTF-8 or an 8-bit charset does not
+ * have; NULL: no.
+ */
+const struct nd_binary_kind *nd_detect_early_nul(const char *head, size_t len);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* NULL stays NULL; false: out of memory. */
+/* Copy a string; NULL stays NULL. False: out of memory. */
 static bool copy_text(const char *text, const char **copy, struct nd_arena *arena)
 {
     *copy = text ? nd_arena_copy(arena, text, strlen(text) + 1) : NULL;
@@ -60,7 +60,7 @@ void nd_entry_header_put(const struct nd_entry_header *h, struct archive_entry *
         nd_libarchive.entry_set_symlink(e, h->target);
 }
 
-/* Every source that the library gives out stands at the start of one that it keeps. */
+/* Every source that the library hands out is the first member of a kept one. */
 static const struct nd_source_kept *kept(const struct nd_source *source)
 {
     return (const struct nd_source_kept *)(const void *)source;

@@ -7,7 +7,7 @@
 enum { NAME_SHOWN = 60 };
 static const char MORE[] = ", \xE2\x80\xA6"; /* an ellipsis */
 
-/* How much of UTF-8 to show: whole characters. */
+/* The length of a prefix that ends between characters. */
 static size_t cut_between_characters(struct nd_view v, size_t most)
 {
     if (v.len <= most)
@@ -35,9 +35,9 @@ void nd_field_list_add(struct nd_field_list *list, struct nd_view name, uint64_t
                    list->is_full ? 0 : (int)shown, name.data);
 }
 
-void nd_field_list_show(const struct nd_field_list *list, char *out, size_t room)
+void nd_field_list_show(const struct nd_field_list *list, char *out, size_t capacity)
 {
-    (void)snprintf(out, room, "%s; --text-field %s%snames the text",
+    (void)snprintf(out, capacity, "%s; --text-field %s%snames the text",
                    list->names[0] ? list->names : "no field", list->text,
                    list->text[0] ? " probably " : "");
 }

@@ -8,16 +8,16 @@
 
 /* Start from zeroes. */
 struct nd_field_list {
-    char names[160]; /* "id, content", or as many as there is room for, and an ellipsis */
+    char names[160]; /* "id, content", or as many names as fit, and an ellipsis */
     bool is_full;
-    char text[64];      /* the name that is probably the text's; empty: none is */
-    uint64_t text_rank; /* the greatest so far */
+    char text[64];      /* name of the field that is probably the text; or empty */
+    uint64_t text_rank; /* its rank, the greatest so far */
 };
 
-/* One more field, and how much it looks like the text; 0: not at all. */
+/* Add a field and its rank: how much it looks like text; 0: not at all. */
 void nd_field_list_add(struct nd_field_list *list, struct nd_view name, uint64_t rank);
 
-/* "id, content; --text-field content probably names the text". */
-void nd_field_list_show(const struct nd_field_list *list, char *out, size_t room);
+/* Write "id, content; --text-field content probably names the text". */
+void nd_field_list_show(const struct nd_field_list *list, char *out, size_t capacity);
 
 #endif

@@ -1,6 +1,10 @@
 /* gzip_stream.c - gzip by ISA-L: every member, its checksum and its length verified */
 
 /*
+ * A gzip file is a sequence of members, each with a header, deflated data, a checksum and a length.
+ * ISA-L verifies each member; this file handles what is between members: another one, padding, or
+ * data that does not belong there, which is an error.
+ *
  * ISA-L inflates 2.6 times as fast as zlib (docs/format/input.md) and finds the same damage.
  */
 #include "input/byte_stream.h"
@@ -15,10 +19,10 @@ enum { GZIP_IN = 1 << 18 };
 struct gzip_stream {
     struct nd_stream stream;
     struct nd_stream *inner;
-    bool between;     /* members: the next bytes must begin one, or be none */
-    uint64_t members; /* begun */
+    bool between;     /* between members: the next bytes must begin one, or end the file */
+    uint64_t members; /* members begun */
     uint64_t made;    /* bytes inflated */
-    bool failing;     /* bytes before a damage have been given; fail at the next call */
+    bool failing;     /* the bytes before the damage have been delivered; fail at the next call */
     const char *damage;
     struct inflate_state state;
     unsigned char in[GZIP_IN];
@@ -50,7 +54,7 @@ static ssize_t ends_too_early(struct gzip_stream *g)
                           g->members, g->made);
 }
 
-/* More stored bytes: 1, 0 at their end, -1 failed. */
+/* Read more compressed bytes: 1, 0 at their end, -1 on failure. */
 static int refill(struct gzip_stream *g)
 {
     ssize_t n = nd_stream_read(g->inner, (char *)g->in, GZIP_IN);
@@ -62,7 +66,7 @@ static int refill(struct gzip_stream *g)
     return n > 0;
 }
 
-/* Zeroes may pad a file to its end; they are passed over.  1: other bytes follow; 0: the end. */
+/* Skip zeroes, which may pad a file to its end. 1: other bytes follow; 0: the end. */
 static int skip_zeroes(struct gzip_stream *g)
 {
     for (;;) {
@@ -80,8 +84,8 @@ static int skip_zeroes(struct gzip_stream *g)
 }
 
 /*
- * The member's header, read whole: ISA-L 2.30 judges one that ends in the middle of its input
- * differently from one that does not.  1; -1: failed, or damaged with g->failing set.
+ * Read the member's whole header, because ISA-L 2.30 treats one that ends in the middle of its
+ * input differently. 1; -1: failed, or damaged with g->failing set.
  */
 static int read_header(struct gzip_stream *g)
 {
@@ -117,7 +121,7 @@ static int read_header(struct gzip_stream *g)
     }
 }
 
-/* Begin the next member: 1, 0 where there is none, -1 failed. */
+/* Begin the next member: 1, 0 if there is none, -1 on failure. */
 static int next_member(struct gzip_stream *g)
 {
     int more;
@@ -142,10 +146,14 @@ static int next_member(struct gzip_stream *g)
     return 1;
 }
 
-static ssize_t gzip_fill(struct nd_stream *s, char *out, size_t room)
+/*
+ * One call of ISA-L may both return bytes and find damage after them. The bytes are delivered
+ * first, with `failing` set, and the next call fails: so every record before the damage is read.
+ */
+static ssize_t gzip_fill(struct nd_stream *s, char *out, size_t capacity)
 {
     struct gzip_stream *g = (struct gzip_stream *)s;
-    uint32_t most = room > (1u << 30) ? 1u << 30 : (uint32_t)room;
+    uint32_t max = capacity > (1u << 30) ? 1u << 30 : (uint32_t)capacity;
 
     if (g->failing)
         return damaged(g);
@@ -158,9 +166,9 @@ static ssize_t gzip_fill(struct nd_stream *s, char *out, size_t room)
         if (g->state.avail_in == 0 && (more = refill(g)) < 0)
             return -1;
         g->state.next_out = (uint8_t *)out;
-        g->state.avail_out = most;
+        g->state.avail_out = max;
         code = isal_inflate(&g->state);
-        n = most - g->state.avail_out;
+        n = max - g->state.avail_out;
         g->made += n;
         if (code < 0) {
             g->damage = damage_of(code);

@@ -1,6 +1,6 @@
 /* input.c - opening and closing an input, and what it tells of itself */
+#include "input/formats.h"
 #include "input/input_state.h"
-#include "input/options_check.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,7 +23,8 @@ struct nd_input_options nd_input_options_default(void)
     };
 }
 
-void nd_report(const struct nd_reporter *r, enum nd_problem_kind kind, const char *format, ...)
+void nd_report(const struct nd_problem_handler *r, enum nd_problem_kind kind, const char *format,
+               ...)
 {
     char message[2048];
     va_list args;
@@ -36,15 +37,15 @@ void nd_report(const struct nd_reporter *r, enum nd_problem_kind kind, const cha
     r->report(r->context, &(struct nd_problem){kind, message});
 }
 
-const char *nd_input_place(const struct nd_source *source, char *out, size_t room)
+const char *nd_input_place(const struct nd_source *source, char *out, size_t capacity)
 {
-    (void)snprintf(out, room, "%s%s%s",
+    (void)snprintf(out, capacity, "%s%s%s",
                    strcmp(source->path, "-") == 0 ? "(standard input)" : source->path,
                    source->entry ? "!" : "", source->entry ? source->entry : "");
     return out;
 }
 
-/* The caller's list may go: the paths stand in every nd_source. */
+/* Copy the paths, because every nd_source refers to them and the caller's list may be freed. */
 static bool copy_paths(struct nd_input *input, const char *const *paths, size_t n)
 {
     input->given = nd_alloc_array(n, sizeof *input->given);
@@ -62,20 +63,23 @@ static bool copy_paths(struct nd_input *input, const char *const *paths, size_t 
 enum nd_status nd_input_options_check(const struct nd_input_options *o, struct nd_error *err)
 {
     if (o->n_text_fields == 0 || !o->text_fields)
-        return nd_fail(err, ND_EINVAL, "no text field is named");
+        return nd_fail(err, ND_EINVAL, "no text field is given");
     if (!o->id_field)
-        return nd_fail(err, ND_EINVAL, "no id field is named");
-    if ((unsigned)o->format > ND_FORMAT_MBOX || (unsigned)o->unit > ND_UNIT_PARAGRAPH ||
+        return nd_fail(err, ND_EINVAL, "no id field is given");
+    if ((unsigned)o->format >= ND_FORMAT_COUNT || (unsigned)o->unit > ND_UNIT_PARAGRAPH ||
         (unsigned)o->missing_text > ND_MISSING_EMPTY || (unsigned)o->text_format > ND_TEXT_HTML)
         return nd_fail(
             err, ND_EINVAL,
-            "format %d, unit %d, missing text %d, text format %d: one of them is no such "
-            "value",
+            "format %d, unit %d, missing text %d, text format %d: one of these values is unknown",
             (int)o->format, (int)o->unit, (int)o->missing_text, (int)o->text_format);
     if ((o->n_fields && !o->fields) || (o->n_globs && !o->globs))
-        return nd_fail(err, ND_EINVAL, "%s: a list of them is said to be there, and is NULL",
+        return nd_fail(err, ND_EINVAL, "%s is NULL, but its count is not 0",
                        o->n_fields && !o->fields ? "fields" : "globs");
-    return ND_OK;
+    if (o->charset && nd_format_row(o->format)->names_charset)
+        return nd_fail(err, ND_EINVAL,
+                       "charset: applies to plain text, CSV, TSV and JSON Lines; HTML and mail "
+                       "declare their own");
+    return o->charset ? nd_charset_check(o->charset, err) : ND_OK;
 }
 
 struct nd_input *nd_input_open(const char *const *paths, size_t n_paths,
@@ -86,7 +90,7 @@ struct nd_input *nd_input_open(const char *const *paths, size_t n_paths,
     struct nd_input *input;
 
     if (n_paths == 0 || !paths) {
-        nd_fail(err, ND_EINVAL, "no input is named");
+        nd_fail(err, ND_EINVAL, "no input is given");
         return NULL;
     }
     if (nd_input_options_check(options, err) != ND_OK)
@@ -98,7 +102,7 @@ struct nd_input *nd_input_open(const char *const *paths, size_t n_paths,
         return NULL;
     }
     input->options = *options;
-    input->reporter = (struct nd_reporter){report, context};
+    input->on_problem = (struct nd_problem_handler){report, context};
     input->file.fd = -1;
     input->record_max = ND_RECORD_MAX;
     return input;
@@ -110,6 +114,7 @@ void nd_input_release(struct nd_input *input)
     nd_sources_release(&input->sources);
     free(input->paths.file);
     free(input->given);
+    nd_charset_release(&input->charset);
     nd_arena_release(&input->strings);
     free(input);
 }

@@ -2,19 +2,15 @@
 #define _GNU_SOURCE
 #include "input/input_state.h"
 
+#include "input/formats.h"
 #include "input/libxml_load.h"
-#include "input/mail.h"
+#include "input/lines.h"
 
 #include <string.h>
 
-enum { KEPT_OPEN_MAX = 64 }; /* containers whose descriptor stays for reading again */
+enum { KEPT_OPEN_MAX = 64 }; /* containers whose descriptor is kept for reading again */
 
-static bool is_mail(enum nd_format format)
-{
-    return format == ND_FORMAT_MAIL || format == ND_FORMAT_MBOX;
-}
-
-/* What the file is: by the option, else by its name, else by its first bytes. */
+/* Decide the format: by the option, otherwise by the name, otherwise by the first bytes. */
 static enum nd_format choose_format(struct nd_input *input, const char *head, size_t len)
 {
     const struct nd_open_file *f = &input->file;
@@ -23,84 +19,39 @@ static enum nd_format choose_format(struct nd_input *input, const char *head, si
     if (input->options.format != ND_FORMAT_AUTO)
         return input->options.format;
     found = nd_detect_format(head, len, &input->options);
-    if (input->options.no_mail && is_mail(found))
+    if (input->options.no_mail && nd_format_row(found)->is_mail)
         found = ND_FORMAT_AUTO;
     if (named != ND_FORMAT_AUTO && found != ND_FORMAT_AUTO && named != found)
         nd_input_problem(input, ND_PROBLEM_WARNING,
-                         "is named as %s but looks like %s: it is read as %s",
+                         "is named like %s but looks like %s; reading it as %s",
                          nd_format_name(named), nd_format_name(found), nd_format_name(named));
     if (named == ND_FORMAT_AUTO)
         named = found;
-    if (named == ND_FORMAT_AUTO && input->options.unit == ND_UNIT_FILE) /* nobody says it is text */
+    if (named == ND_FORMAT_AUTO &&
+        input->options.unit == ND_UNIT_FILE) /* nothing says that it is text */
         named = nd_detect_any_table(head, len, len < nd_input_detect_bytes(input));
     if (named == ND_FORMAT_AUTO)
         named = ND_FORMAT_TEXT;
     if (named == ND_FORMAT_TEXT && memchr(head, 0, len) &&
         (input->options.binary == ND_BINARY_TEXT || !nd_detect_early_nul(head, len)))
-        nd_input_problem(input, ND_PROBLEM_WARNING, "holds NUL bytes: it is read as plain text");
+        nd_input_problem(input, ND_PROBLEM_WARNING, "contains NUL bytes; reading it as plain text");
     return named;
 }
 
-static enum nd_cut_mode cut_mode(enum nd_format format, enum nd_unit unit)
-{
-    switch (format) {
-    case ND_FORMAT_JSONL: return ND_CUT_LINES;
-    case ND_FORMAT_TSV: return ND_CUT_ROWS;
-    case ND_FORMAT_CSV: return ND_CUT_CSV;
-    case ND_FORMAT_MBOX: return ND_CUT_MESSAGES;
-    case ND_FORMAT_TEXT:
-        return unit == ND_UNIT_LINE        ? ND_CUT_ALL_LINES
-               : unit == ND_UNIT_PARAGRAPH ? ND_CUT_PARAGRAPHS
-                                           : ND_CUT_WHOLE;
-    default: return ND_CUT_WHOLE;
-    }
-}
-
-/*
- * JSON that is not one record a line gives nothing but bad lines.  An array of objects, or an
- * object that goes on beyond the first line, is told by its first bytes.
- */
-static const char *json_mistake(const char *head, size_t len)
-{
-    size_t i = 0, j;
-
-    while (i < len && (head[i] == ' ' || head[i] == '\t' || head[i] == '\n' || head[i] == '\r'))
-        i++;
-    for (j = i + 1; j < len && (head[j] == ' ' || head[j] == '\t' || head[j] == '\r'); j++)
-        ;
-    if (j >= len)
-        return NULL;
-    if (head[i] == '[' && (head[j] == '\n' || head[j] == '{'))
-        return "is one JSON array, not JSON Lines: make each element a line (jq -c '.[]')";
-    if (head[i] == '{' && head[j] == '\n')
-        return "is JSON over several lines, not JSON Lines: make each object a line (jq -c .)";
-    return NULL;
-}
-
-/* Why what reads this format is not there; NULL: it is.  Only when a message is taken apart is it
- * seen whether there are pages in it. */
-static const char *missing_library(enum nd_format format, enum nd_text_format text_format)
-{
-    bool has_fields =
-        format == ND_FORMAT_JSONL || format == ND_FORMAT_CSV || format == ND_FORMAT_TSV;
-    bool has_pages = format == ND_FORMAT_HTML || (has_fields && text_format == ND_TEXT_HTML);
-    const char *missing = is_mail(format) ? nd_mail_missing() : NULL;
-
-    return !missing && (is_mail(format) || has_pages) ? nd_libxml_load() : missing;
-}
-
-/* Why nothing can be read of this as what it is; NULL: it can be. */
+/* Why nothing can be read in this format; NULL: it can. */
 static const char *find_mistake(const struct nd_input *input, enum nd_format format,
                                 const char *head, size_t len)
 {
-    const char *missing;
+    const struct nd_format_row *row = nd_format_row(format);
+    const char *missing = NULL;
 
-    if (input->options.no_mail && is_mail(format))
+    if (input->options.no_mail && row->is_mail)
         return "is mail, which is not read with --no-mail";
-    missing = missing_library(format, input->options.text_format);
-    if (missing)
-        return missing;
-    return format == ND_FORMAT_JSONL ? json_mistake(head, len) : NULL;
+    if (row->find_missing)
+        missing = row->find_missing();
+    if (!missing && row->has_fields && input->options.text_format == ND_TEXT_HTML)
+        missing = nd_libxml_load();
+    return !missing && row->find_mistake ? row->find_mistake(head, len) : missing;
 }
 
 static void describe_source(struct nd_input *input, struct nd_source_kept *kept,
@@ -118,7 +69,7 @@ static void describe_source(struct nd_input *input, struct nd_source_kept *kept,
     s->compression =
         nd_compression_name(f->entry_compression ? f->entry_compression : f->compression);
     s->archive = nd_archive_name(f->archive);
-    s->is_container = cut_mode(format, input->options.unit) != ND_CUT_WHOLE;
+    s->is_container = nd_format_cut(format, input->options.unit) != &nd_cut_whole;
     if (f->recoded && s->is_container)
         f->known->lacks_rewritten = "its encoding, UTF-16,";
     if (f->entry_compression)
@@ -133,7 +84,7 @@ static void describe_source(struct nd_input *input, struct nd_source_kept *kept,
     }
 }
 
-/* UTF-16 with its mark becomes UTF-8 before anything else looks at it. */
+/* UTF-16 with a byte order mark is converted to UTF-8 before anything else is examined. */
 static bool recode(struct nd_input *input, struct nd_stream **stream)
 {
     const char *head;
@@ -143,12 +94,12 @@ static bool recode(struct nd_input *input, struct nd_stream **stream)
         return false;
     if (len < 2 || (memcmp(head, "\xFF\xFE", 2) != 0 && memcmp(head, "\xFE\xFF", 2) != 0))
         return true;
-    nd_input_problem(input, ND_PROBLEM_WARNING, "is UTF-16: its records are read as UTF-8");
+    nd_input_problem(input, ND_PROBLEM_WARNING, "is UTF-16; converting its records to UTF-8");
     *stream = input->file.recoded = nd_utf16_stream_new(*stream);
     return *stream != NULL;
 }
 
-/* By its mark, which begins like that of UTF-16. */
+/* By its byte order mark, which begins like that of UTF-16. */
 static bool is_utf32(const char *head, size_t len)
 {
     return len >= 4 &&
@@ -193,11 +144,12 @@ int nd_input_begin_source(struct nd_input *input, struct nd_stream *stream)
     if (!nd_stream_peek(stream, 4, &head, &len))
         return ND_ENOMEM;
     if (is_utf32(head, len))
-        return refuse(input, "is UTF-32, which is not read: convert it (iconv -f UTF-32 -t UTF-8)");
+        return refuse(input,
+                      "is UTF-32, which is not supported: convert it (iconv -f UTF-32 -t UTF-8)");
     if (!recode(input, &stream) ||
         !nd_stream_peek(stream, nd_input_detect_bytes(input), &head, &len))
         return ND_ENOMEM;
-    mark = len >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    mark = nd_mark_len(head, len);
     format = choose_format(input, head, len);
     binary = find_binary(input, format, head, len);
     if (binary)
@@ -210,11 +162,12 @@ int nd_input_begin_source(struct nd_input *input, struct nd_stream *stream)
     if (!from->source)
         return ND_ENOMEM;
     from->number = (uint32_t)(input->sources.count - 1);
-    from->cutter.mode = cut_mode(format, input->options.unit);
-    from->line = from->cutter.mode == ND_CUT_WHOLE ? 0 : 1;
-    from->needs_header = format == ND_FORMAT_CSV || format == ND_FORMAT_TSV;
+    from->cutter.cut = nd_format_cut(format, input->options.unit);
+    from->line = from->cutter.cut == &nd_cut_whole ? 0 : 1;
+    from->needs_header = nd_format_row(format)->has_header;
     describe_source(input, from->source, format);
-    if (from->cutter.mode != ND_CUT_WHOLE && mark) {
+    from->source->source.is_unicode = mark > 0 || input->file.recoded != NULL;
+    if (from->cutter.cut != &nd_cut_whole && mark) {
         nd_stream_skip(stream, mark);
         from->offset = mark;
         from->has_mark = true;

@@ -1,7 +1,9 @@
-/* input_files.c - opening one file after the other, and one entry of an archive after the other */
+/*
+ * input_files.c - opening one file after the other, and one entry of an archive after the other;
+ * files that are not text are left out and counted
+ */
 #define _GNU_SOURCE
 #include "input/input_state.h"
-
 #include "input/libarchive_load.h"
 
 #include <errno.h>
@@ -12,7 +14,77 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of the file that is open, and of its source where one is being read. */
+/* ---- Files that are not read: refused where they were named, else counted ---- */
+
+static const char *copy_place(struct nd_input *input)
+{
+    const struct nd_source source = {.path = input->file.path, .entry = input->file.entry};
+    char place[1024];
+
+    nd_input_place(&source, place, sizeof place);
+    return nd_arena_copy(&input->strings, place, strlen(place) + 1);
+}
+
+int nd_input_refuse_binary(struct nd_input *input, const struct nd_binary_kind *kind)
+{
+    struct nd_path_list *left = &input->paths;
+    struct nd_open_file *f = &input->file;
+
+    if (!f->entries && !f->known->is_found) {
+        nd_input_problem(input, ND_PROBLEM_FAILED, "%s, so it is not read as text: %s", kind->what,
+                         kind->advice ? kind->advice
+                                      : "leave it out, or read it anyway with --binary text");
+        return 0;
+    }
+    if (!f->entries)
+        f->known->state = ND_READ_SKIPPED;
+    if (left->not_text++ == 0 && !(left->first_not_text = copy_place(input)))
+        return ND_ENOMEM;
+    return 0;
+}
+
+/* Append "3 are not text", with a comma before it unless it is the first; "1 is …". */
+static void ND_PRINTF(6, 7) add_reason(char *out, size_t capacity, uint64_t n, const char *one,
+                                       const char *many, const char *format, ...)
+{
+    size_t used = strlen(out);
+    va_list args;
+
+    if (!n)
+        return;
+    (void)snprintf(out + used, capacity - used, "%s%" PRIu64 " %s ", used ? ", " : "", n,
+                   n == 1 ? one : many);
+    used = strlen(out);
+    va_start(args, format);
+    (void)vsnprintf(out + used, capacity - used, format, args);
+    va_end(args);
+}
+
+void nd_input_tell_left_out(struct nd_input *input)
+{
+    struct nd_path_list *left = &input->paths;
+    uint64_t n = left->not_text + left->unmatched + left->special + left->unreadable;
+    char reasons[1400] = "";
+
+    /* Files that are not regular, or could not be read, have been reported one by one. */
+    if (left->was_told || left->not_text + left->unmatched == 0)
+        return;
+    left->was_told = true;
+    add_reason(reasons, sizeof reasons, left->not_text, "is", "are", "not text (%s%s)",
+               left->not_text > 1 ? "the first is " : "",
+               left->first_not_text ? left->first_not_text : "");
+    add_reason(reasons, sizeof reasons, left->unmatched, "matches", "match",
+               "no pattern that was given");
+    add_reason(reasons, sizeof reasons, left->special, "is", "are", "no regular file%s",
+               left->special == 1 ? "" : "s");
+    add_reason(reasons, sizeof reasons, left->unreadable, "could", "could", "not be read");
+    nd_report(&input->on_problem, n == left->unmatched ? ND_PROBLEM_NOTE : ND_PROBLEM_WARNING,
+              "left out %" PRIu64 " file%s: %s", n, n == 1 ? "" : "s", reasons);
+}
+
+/* ---- Opening one file after the other, and one entry of an archive after the other ---- */
+
+/* Note that something of the open file, and of its source if one is being read, failed. */
 static void note_failure(struct nd_input *input)
 {
     input->file.has_failed = true;
@@ -35,7 +107,7 @@ void nd_input_problem(struct nd_input *input, enum nd_problem_kind kind, const c
     va_end(args);
     if (kind == ND_PROBLEM_FAILED)
         note_failure(input);
-    nd_report(&input->reporter, kind, "%s: %s", nd_input_place(&source, place, sizeof place),
+    nd_report(&input->on_problem, kind, "%s: %s", nd_input_place(&source, place, sizeof place),
               message);
 }
 
@@ -51,7 +123,7 @@ void nd_input_loss(struct nd_input *input, bool names_line, const char *format, 
     if (names_line)
         (void)snprintf(line, sizeof line, ":%" PRIu64, from->line);
     note_failure(input);
-    nd_report(&input->reporter, ND_PROBLEM_FAILED, "%s%s: %s",
+    nd_report(&input->on_problem, ND_PROBLEM_FAILED, "%s%s: %s",
               nd_input_place(&from->source->source, place, sizeof place), line, message);
 }
 
@@ -85,7 +157,7 @@ static void close_file(struct nd_input *input)
     *f = (struct nd_open_file){.fd = -1};
 }
 
-/* Of all that is stored; 0 where it was not read to its end. */
+/* The hash of the stored bytes; 0 if they were not read to the end. */
 static uint64_t hash_of_file(const struct nd_open_file *f)
 {
     return f->stored->stream.state == ND_STREAM_ENDED ? nd_hash_stream_value(f->stored->hash) : 0;
@@ -128,7 +200,7 @@ static int open_stored(struct nd_input *input, struct nd_input_file *known)
         f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (f->fd < 0 || fstat(f->fd, &f->st) != 0) {
         nd_input_problem(input, ND_PROBLEM_FAILED, "cannot be opened: %s", strerror(errno));
-        input->left_out.unreadable += known->is_found != 0;
+        input->paths.unreadable += known->is_found != 0;
         return 0;
     }
     f->is_regular = S_ISREG(f->st.st_mode) && !is_stdin;
@@ -138,7 +210,7 @@ static int open_stored(struct nd_input *input, struct nd_input_file *known)
     return f->stored ? 1 : ND_ENOMEM;
 }
 
-/* Whether this can be read, which libarchive does; else it is reported. */
+/* Whether libarchive, which reads this, is available; if not, it is reported. */
 static bool has_libarchive(struct nd_input *input, const char *kind)
 {
     const char *missing = nd_libarchive_load();
@@ -148,8 +220,10 @@ static bool has_libarchive(struct nd_input *input, const char *kind)
     return !missing;
 }
 
-/* Whether this is all, and the beginning of what compressed data begin with.  Letters alone, as
- * those of bzip2, need the name as well. */
+/*
+ * Whether the file ends within the first bytes of compressed data. Magic bytes that are only
+ * letters, as those of bzip2, need the name as well.
+ */
 static bool is_cut_at_start(const struct nd_stream *s, const char *all, size_t len,
                             enum nd_compression named)
 {
@@ -159,7 +233,7 @@ static bool is_cut_at_start(const struct nd_stream *s, const char *all, size_t l
            (named == cut || cut != ND_COMPRESSION_BZIP2 || len > 4);
 }
 
-/* What is named as an archive, and is none: 1: nothing, or what has no bytes; 0 (reported). */
+/* Report a file with the name of an archive that is not one: 0. Otherwise, or if it is empty: 1. */
 static int check_archive_name(struct nd_input *input, size_t len)
 {
     const struct nd_open_file *f = &input->file;
@@ -168,14 +242,14 @@ static int check_archive_name(struct nd_input *input, size_t len)
     if (named == ND_ARCHIVE_NONE || f->archive != ND_ARCHIVE_NONE || len == 0)
         return 1;
     nd_input_problem(input, ND_PROBLEM_FAILED,
-                     "is named as a %s archive, but does not begin like one: was it cut short?",
+                     "is named like a %s archive but does not begin like one: was it cut short?",
                      nd_archive_name(named));
     return 0;
 }
 
 /*
- * Put the decompressor on top that the first bytes ask for; *on_top is NULL where they ask for
- * none.  `name` is what the stream is called.
+ * Add the decompressor that the first bytes call for; *on_top is NULL if none is needed. `name` is
+ * the stream's name.
  */
 static int unpack(struct nd_input *input, struct nd_stream *inner, const char *name,
                   enum nd_compression *compression, struct nd_stream **on_top)
@@ -200,7 +274,7 @@ static int unpack(struct nd_input *input, struct nd_stream *inner, const char *n
         return 0;
     }
     if (named != ND_COMPRESSION_NONE && named != *compression)
-        nd_input_problem(input, ND_PROBLEM_WARNING, "is named as %s but its compression is %s",
+        nd_input_problem(input, ND_PROBLEM_WARNING, "is named like %s but its compression is %s",
                          nd_compression_name(named), nd_compression_name(*compression));
     if (*compression == ND_COMPRESSION_NONE)
         return 1;
@@ -227,7 +301,10 @@ static int open_archive(struct nd_input *input, struct nd_stream *stream)
     return f->entries ? 1 : ND_ENOMEM;
 }
 
-/* Read what the archive's reader left, so that checksums are checked and the hash is complete. */
+/*
+ * Read what the archive's reader left over, so that checksums are verified and the hash is
+ * complete.
+ */
 static int drain(struct nd_input *input, bool was_told)
 {
     struct nd_open_file *f = &input->file;
@@ -245,7 +322,7 @@ static int drain(struct nd_input *input, bool was_told)
     return 0;
 }
 
-/* What stands behind the last file belongs to that, and what no archive of ours has is said. */
+/* Entries after the last file are kept with it; what our archives cannot represent is noted. */
 static void keep_entries_after(struct nd_input *input)
 {
     struct nd_open_file *f = &input->file;
@@ -255,13 +332,13 @@ static void keep_entries_after(struct nd_input *input)
     if (input->sources.count > f->first_source)
         nd_sources_get(&input->sources, input->sources.count - 1)->after = after;
     else if (after)
-        f->known->lacks_rewritten = "all that it holds";
+        f->known->lacks_rewritten = "all of its contents";
     if (!f->known->lacks_rewritten)
         f->known->lacks_rewritten = nd_archive_reader_lacks(f->entries);
     if (!f->known->lacks_rewritten && f->archive == ND_ARCHIVE_ZIP)
         f->known->lacks_rewritten = f->is_regular && !f->unpacked
                                         ? nd_zip_comments(f->fd, (uint64_t)f->st.st_size)
-                                        : "the comments of a zip";
+                                        : "the comments in a zip";
 }
 
 static int end_archive(struct nd_input *input, const char *failure)
@@ -272,7 +349,7 @@ static int end_archive(struct nd_input *input, const char *failure)
     close_entry(f);
     if (failure)
         nd_input_problem(input, ND_PROBLEM_FAILED,
-                         "%s; %" PRIu64 " files in it were met before that, the rest is lost",
+                         "%s; %" PRIu64 " files in it were found before that, the rest is lost",
                          failure, f->n_entries);
     else if (f->n_entries == 0)
         nd_input_problem(input, ND_PROBLEM_WARNING, "is an archive without files");
@@ -284,7 +361,7 @@ static int end_archive(struct nd_input *input, const char *failure)
     return status;
 }
 
-/* An archive below a directory has matched a glob itself, and so have the files in it. */
+/* An archive below a directory has already matched a glob, so all files in it match. */
 static bool is_entry_wanted(const struct nd_input *input, const char *name)
 {
     struct nd_input_options patterns = input->options;
@@ -302,7 +379,7 @@ static const struct nd_binary_kind *office_zip(const struct nd_input *input, con
     return input->options.binary == ND_BINARY_TEXT ? NULL : nd_detect_office_zip(head, len);
 }
 
-/* Begin with the next file of the archive: 1; 0: it was reported, or the archive is at its end. */
+/* Begin the next file of the archive: 1; 0: it was reported, or the archive has ended. */
 static int next_entry(struct nd_input *input)
 {
     struct nd_open_file *f = &input->file;
@@ -319,7 +396,7 @@ static int next_entry(struct nd_input *input)
     f->n_entries++;
     if (!is_entry_wanted(input, name)) {
         f->known->lacks_rewritten = "files that are not read";
-        input->left_out.unmatched++;
+        input->paths.unmatched++;
         return 0;
     }
     f->entry = nd_arena_copy(&input->strings, name, strlen(name) + 1);

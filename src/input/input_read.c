@@ -1,45 +1,143 @@
-/* input_read.c - filling batches with records */
+/*
+ * input_read.c - batches of records from one source after the other, with the header of tables; and
+ * one record once more, from a file that must still be what it was
+ */
+#define _GNU_SOURCE
+#include "base/view.h"
+#include "input/field_list.h"
+#include "input/formats.h"
 #include "input/input_state.h"
+#include "input/lines.h"
+#include "input/table_row.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* A read that stays in the second-level cache until it has been cut. */
+/* ---- The first row of CSV and TSV: kept, and asked for its columns ---- */
+
+enum { COLUMNS_MEASURED = 64, ROWS_MEASURED = 100 };
+
+/* Decode the row to UTF-8. */
+static bool decode(struct nd_input *input, struct nd_view *row)
+{
+    return !input->options.charset || input->from.source->source.is_unicode ||
+           nd_charset_decode(&input->charset, input->options.charset, *row, &input->strings, row,
+                             NULL);
+}
+
+/* 1: there is a column with that name; 0: there is none; ND_ENOMEM. */
+static int find_column(struct nd_input *input, struct nd_view row, const char *name)
+{
+    enum nd_format format = input->from.source->source.format;
+    struct nd_view rest = nd_line_without_end(row), raw, value;
+
+    while (nd_row_next(format, &rest, &raw)) {
+        if (!nd_cell_value(format, raw, &input->strings, &value))
+            return ND_ENOMEM;
+        if (nd_view_is(value, name))
+            return 1;
+    }
+    return 0;
+}
+
+/* Add up the bytes in each column of the first rows of `sample`. */
+static void measure_columns(enum nd_format format, struct nd_view sample,
+                            uint64_t sum[COLUMNS_MEASURED])
+{
+    struct nd_cutter cutter = {.cut = nd_format_row(format)->cut};
+    size_t at = 0, len;
+
+    for (unsigned rows = 0; rows < ROWS_MEASURED && at < sample.len; rows++) {
+        enum nd_cut_answer answer =
+            nd_cut_next(&cutter, sample.data + at, sample.len - at, true, &len);
+        struct nd_view rest, cell;
+
+        if (answer == ND_CUT_UNCLOSED)
+            return;
+        rest = nd_line_without_end((struct nd_view){sample.data + at, len});
+        for (size_t c = 0; nd_row_next(format, &rest, &cell) && c < COLUMNS_MEASURED; c++)
+            sum[c] += cell.len;
+        at += len;
+    }
+}
+
+/* The table has no column with this name: report which it has, and which is probably meant. */
+static int report_columns(struct nd_input *input, struct nd_view row, struct nd_view sample,
+                          const char *name)
+{
+    enum nd_format format = input->from.source->source.format;
+    struct nd_view rest = nd_line_without_end(row), raw, value;
+    struct nd_field_list list = {.is_full = false};
+    uint64_t sum[COLUMNS_MEASURED] = {0};
+    char fields[300];
+
+    measure_columns(format, sample, sum);
+    for (size_t c = 0; nd_row_next(format, &rest, &raw); c++) {
+        if (!nd_cell_value(format, raw, &input->strings, &value))
+            return ND_ENOMEM;
+        nd_field_list_add(&list, value, c < COLUMNS_MEASURED ? sum[c] : 0);
+    }
+    nd_field_list_show(&list, fields, sizeof fields);
+    nd_input_loss(input, false, "has no column \"%s\" for the text; it has the fields %s", name,
+                  fields);
+    return 0;
+}
+
+/*
+ * Keep the first row of CSV or TSV and check that it has the text columns; 1, 0 (reported).
+ * `sample`: the bytes read after it.
+ */
+static int check_header(struct nd_input *input, struct nd_view row, struct nd_view sample)
+{
+    struct nd_open_source *from = &input->from;
+    size_t mark = from->has_mark ? 3 : 0;
+    char *kept = nd_arena_alloc(&input->strings, row.len + mark);
+
+    if (!kept)
+        return ND_ENOMEM;
+    memcpy(kept, ND_MARK, mark);
+    memcpy(kept + mark, row.data, row.len);
+    from->source->source.header = (struct nd_view){kept, row.len + mark};
+    if (!decode(input, &row))
+        return ND_ENOMEM;
+    for (size_t i = 0; i < input->options.n_text_fields; i++) {
+        const char *name = input->options.text_fields[i];
+        int found = find_column(input, row, name);
+
+        if (found < 0)
+            return found;
+        if (!found)
+            return report_columns(input, row, sample, name);
+    }
+    return 1;
+}
+
+/* ---- Filling batches with records ---- */
+
+/* Small enough to stay in the second-level cache until it has been cut. */
 enum { READ_BYTES = 1 << 20, READ_LEAST = 1 << 12 };
 
 static const char UNCLOSED_AT_END[] = "a quote that is opened in this row is never closed";
 static const char UNCLOSED_TOO_LONG[] =
     "a quote that is opened in this row is not closed within 64 MiB";
 
-/* A batch in the making: memory->bytes holds the records cut, then from `pos` what is not yet. */
-struct filling {
-    struct nd_batch *batch;
-    struct nd_batch_memory *memory;
-    size_t pos;
-    size_t max_bytes, max_records;
-    bool is_done; /* full, or what comes next does not fit */
-};
-
-static bool is_full(const struct filling *f)
+static bool is_full(const struct nd_batch *b)
 {
-    return f->batch->count >= f->max_records ||
-           (f->batch->count > 0 && f->batch->bytes >= f->max_bytes);
+    return b->count >= b->memory->max_records || (b->count > 0 && b->bytes >= b->memory->max_bytes);
 }
 
-static bool add_record(struct filling *f, const struct nd_open_source *from, size_t len)
+static bool add_record(struct nd_batch *b, const struct nd_open_source *from, size_t len)
 {
-    struct nd_batch_memory *m = f->memory;
-    struct nd_batch *b = f->batch;
-    void *records = b->records, *start = m->start;
-    bool ok = nd_array_reserve(&records, &m->record_capacity, b->count + 1, sizeof *b->records) &&
-              nd_array_reserve(&start, &m->start_capacity, b->count + 1, sizeof *m->start);
+    struct nd_batch_memory *m = b->memory;
 
-    b->records = records;
-    m->start = start;
-    if (!ok)
+    if (!ND_RESERVE(b->records, &m->record_capacity, b->count + 1) ||
+        !ND_RESERVE(m->start, &m->start_capacity, b->count + 1))
         return false;
-    m->start[b->count] = f->pos;
+    m->start[b->count] = m->pos;
     b->records[b->count++] = (struct nd_record){
         .bytes = {NULL, len}, .offset = from->offset, .line = from->line, .source = from->number};
     b->bytes += len;
@@ -48,10 +146,10 @@ static bool add_record(struct filling *f, const struct nd_open_source *from, siz
     return true;
 }
 
-/* Go on behind a record or blank stretch of `len` bytes. */
-static void advance(struct filling *f, struct nd_open_source *from, size_t len)
+/* Advance past a record or blank stretch of `len` bytes. */
+static void advance(struct nd_batch *b, struct nd_open_source *from, size_t len)
 {
-    f->pos += len;
+    b->memory->pos += len;
     from->offset += len;
     if (from->line)
         from->line += from->cutter.lines;
@@ -69,37 +167,37 @@ static void report_loss(struct nd_input *input, const char *why)
         nd_input_loss(input, false, "%s; the document is not read", why);
 }
 
-/* Leave the source; what is not yet cut of it is dropped. */
-static void end_source(struct nd_input *input, struct filling *f)
+/* Leave the source; drop its bytes that are not cut yet. */
+static void end_source(struct nd_input *input, struct nd_batch *b)
 {
-    f->memory->bytes.len = f->pos;
+    b->memory->bytes.len = b->memory->pos;
     nd_input_end_source(input);
 }
 
-/* The first row of a table: without what it must have, the source is left. */
-static int take_header(struct nd_input *input, struct filling *f, size_t len)
+/* Read the first row of a table; without the columns that it needs, the source is left. */
+static int take_header(struct nd_input *input, struct nd_batch *b, size_t len)
 {
-    const char *row = f->memory->bytes.data + f->pos;
-    struct nd_view sample = {row + len, f->memory->bytes.len - f->pos - len};
-    int found = nd_input_take_header(input, (struct nd_view){row, len}, sample);
+    const char *row = b->memory->bytes.data + b->memory->pos;
+    struct nd_view sample = {row + len, b->memory->bytes.len - b->memory->pos - len};
+    int found = check_header(input, (struct nd_view){row, len}, sample);
 
     input->from.needs_header = false;
-    advance(f, &input->from, len);
+    advance(b, &input->from, len);
     if (found == 0)
-        end_source(input, f);
+        end_source(input, b);
     return found < 0 ? found : 0;
 }
 
 /*
- * How much to read next: what the batch still takes in bytes, and in records by a guess of 512
- * bytes each, so that small batches do not read, and put back, a megabyte each; but a record that
- * has begun and is long doubles.
+ * How much to read next: the bytes that the batch can still take, also in records, by a guess of
+ * 512 bytes each, so that small batches do not read a megabyte and put most of it back. For a long
+ * record that has begun, the amount doubles.
  */
-static size_t read_size(const struct filling *f)
+static size_t read_size(const struct nd_batch *b)
 {
-    size_t len = f->memory->bytes.len, begun = len - f->pos;
-    size_t records = f->max_records - f->batch->count;
-    size_t want = f->max_bytes > len ? f->max_bytes - len : 0;
+    size_t len = b->memory->bytes.len, begun = len - b->memory->pos;
+    size_t records = b->memory->max_records - b->count;
+    size_t want = b->memory->max_bytes > len ? b->memory->max_bytes - len : 0;
 
     if (want > READ_BYTES)
         want = READ_BYTES;
@@ -110,12 +208,15 @@ static size_t read_size(const struct filling *f)
     return want < READ_LEAST ? READ_LEAST : want;
 }
 
-/* More bytes behind those not yet cut: 1, 0 at the end, < 0: ND_ENOMEM; a failure is the end. */
-static int read_more(struct nd_input *input, struct filling *f)
+/*
+ * Read more bytes after those not cut yet: 1, 0 at the end, < 0: ND_ENOMEM. A failure counts as the
+ * end.
+ */
+static int read_more(struct nd_input *input, struct nd_batch *b)
 {
-    struct nd_buffer *bytes = &f->memory->bytes;
+    struct nd_buffer *bytes = &b->memory->bytes;
     struct nd_stream *stream = input->from.stream;
-    size_t want = read_size(f);
+    size_t want = read_size(b);
     ssize_t n;
 
     if (!nd_buffer_reserve(bytes, bytes->len + want))
@@ -128,91 +229,93 @@ static int read_more(struct nd_input *input, struct filling *f)
     if (stream->status == ND_ENOMEM)
         return ND_ENOMEM;
     report_loss(input, stream->failure);
-    end_source(input, f);
+    end_source(input, b);
     return 1;
 }
 
 /* Hand back what was read but not cut, for the next batch. */
-static int put_back(struct nd_input *input, struct filling *f)
+static int put_back(struct nd_input *input, struct nd_batch *b)
 {
-    struct nd_buffer *bytes = &f->memory->bytes;
-    size_t n = bytes->len - f->pos;
+    struct nd_buffer *bytes = &b->memory->bytes;
+    size_t n = bytes->len - b->memory->pos;
 
-    f->is_done = true;
-    if (n > 0 && !nd_stream_unread(input->from.stream, bytes->data + f->pos, n))
+    b->memory->is_done = true;
+    if (n > 0 && !nd_stream_unread(input->from.stream, bytes->data + b->memory->pos, n))
         return ND_ENOMEM;
-    bytes->len = f->pos;
+    bytes->len = b->memory->pos;
     nd_cut_restart(&input->from.cutter);
     return 0;
 }
 
-/* A record grows beyond what can be: name it, and go on with the next line where there are lines.
+/*
+ * A record exceeds the maximum: report it, and continue with the next line if the format has lines.
  */
-static void give_up_record(struct nd_input *input, struct filling *f)
+static void give_up_record(struct nd_input *input, struct nd_batch *b)
 {
     struct nd_open_source *from = &input->from;
 
     if (!from->is_skipping)
         nd_input_loss(input, true, "a record of more than %zu bytes is not read",
                       input->record_max);
-    if (from->cutter.mode == ND_CUT_WHOLE || from->cutter.mode == ND_CUT_CSV) {
-        end_source(input, f);
+    if (!from->cutter.cut->can_skip) {
+        end_source(input, b);
         return;
     }
     from->is_skipping = true;
-    from->offset += f->memory->bytes.len - f->pos;
-    f->memory->bytes.len = f->pos;
+    from->offset += b->memory->bytes.len - b->memory->pos;
+    b->memory->bytes.len = b->memory->pos;
     nd_cut_restart(&from->cutter);
 }
 
 /* Act on a record, or a blank stretch, of `len` bytes. */
-static int take(struct nd_input *input, struct filling *f, enum nd_cut_answer answer, size_t len)
+static int take(struct nd_input *input, struct nd_batch *b, enum nd_cut_answer answer, size_t len)
 {
     struct nd_open_source *from = &input->from;
     bool is_record = answer == ND_CUT_RECORD && !from->is_skipping;
 
     from->is_skipping = false;
     if (is_record && from->needs_header)
-        return take_header(input, f, len);
-    if (is_record && !add_record(f, from, len))
+        return take_header(input, b, len);
+    if (is_record && !add_record(b, from, len))
         return ND_ENOMEM;
-    advance(f, from, len);
-    if (from->cutter.mode == ND_CUT_WHOLE)
-        end_source(input, f);
+    advance(b, from, len);
+    if (from->cutter.cut == &nd_cut_whole)
+        end_source(input, b);
     return 0;
 }
 
 /* Cut from the current source until it is at its end or the batch is full: 0, ND_ENOMEM. */
-static int cut_source(struct nd_input *input, struct filling *f)
+static int cut_source(struct nd_input *input, struct nd_batch *b)
 {
     struct nd_open_source *from = &input->from;
     bool at_end = false;
     int status = 0;
 
     while (from->stream && status == 0) {
-        struct nd_buffer *bytes = &f->memory->bytes;
-        size_t len = bytes->len - f->pos, record_len;
+        struct nd_buffer *bytes = &b->memory->bytes;
+        size_t len = bytes->len - b->memory->pos, record_len;
         enum nd_cut_answer answer = ND_CUT_MORE;
 
-        if (is_full(f))
-            return put_back(input, f);
-        if (len > 0 || (at_end && from->cutter.mode == ND_CUT_WHOLE))
-            answer = nd_cut_next(&from->cutter, bytes->data + f->pos, len, at_end, &record_len);
+        if (is_full(b))
+            return put_back(input, b);
+        if (len > 0 || (at_end && from->cutter.cut == &nd_cut_whole))
+            answer =
+                nd_cut_next(&from->cutter, bytes->data + b->memory->pos, len, at_end, &record_len);
         else if (at_end) {
-            end_source(input, f);
+            end_source(input, b);
             return 0;
         }
         if (answer == ND_CUT_RECORD || answer == ND_CUT_BLANK) {
-            status = take(input, f, answer, record_len);
+            status = take(input, b, answer, record_len);
         } else if (answer == ND_CUT_UNCLOSED) {
             report_loss(input, at_end ? UNCLOSED_AT_END : UNCLOSED_TOO_LONG);
-            end_source(input, f);
+            end_source(input, b);
         } else if (len > input->record_max) {
-            give_up_record(input, f);
-        } else if (f->batch->count > 0 && bytes->len >= f->max_bytes) {
-            return put_back(input, f);
+            give_up_record(input, b);
+        } else if (b->count > 0 && bytes->len >= b->memory->max_bytes) {
+            return put_back(input, b);
         } else {
-            int more = read_more(input, f);
+            int more = read_more(input, b);
 
             at_end = more == 0;
             status = more < 0 ? more : 0;
@@ -227,15 +330,15 @@ static enum nd_status list_files(struct nd_input *input, struct nd_error *err)
 
     if (input->is_expanded)
         return ND_OK;
-    status = nd_paths_expand(input->given, input->n_given, &input->options, &input->reporter,
-                             &input->strings, &input->paths, &input->left_out);
+    status = nd_paths_expand(input->given, input->n_given, &input->options, &input->on_problem,
+                             &input->strings, &input->paths);
     input->is_expanded = true;
     if (input->paths.is_size_known)
         atomic_store_explicit(&input->total, input->paths.bytes, memory_order_relaxed);
     return status == ND_OK ? ND_OK : nd_fail(err, status, "out of memory");
 }
 
-static bool begin_batch(struct nd_batch *batch)
+static bool begin_batch(struct nd_batch *batch, size_t max_bytes, size_t max_records)
 {
     batch->count = 0;
     batch->bytes = 0;
@@ -243,7 +346,10 @@ static bool begin_batch(struct nd_batch *batch)
         batch->memory = calloc(1, sizeof *batch->memory);
     if (!batch->memory)
         return false;
-    batch->memory->bytes.len = 0;
+    batch->memory->bytes.len = batch->memory->pos = 0;
+    batch->memory->max_bytes = max_bytes;
+    batch->memory->max_records = max_records ? max_records : 1;
+    batch->memory->is_done = false;
     return true;
 }
 
@@ -263,15 +369,11 @@ static void publish(struct nd_input *input, struct nd_batch *batch)
 static int read_batch(struct nd_input *input, size_t max_bytes, size_t max_records,
                       struct nd_batch *batch, struct nd_error *err)
 {
-    struct filling f = {.batch = batch, .max_bytes = max_bytes, .max_records = max_records};
     int status = list_files(input, err);
 
-    if (status == 0 && !begin_batch(batch))
+    if (status == 0 && !begin_batch(batch, max_bytes, max_records))
         status = ND_ENOMEM;
-    f.memory = batch->memory;
-    if (f.max_records == 0)
-        f.max_records = 1;
-    while (status == 0 && !f.is_done && !is_full(&f)) {
+    while (status == 0 && !batch->memory->is_done && !is_full(batch)) {
         if (!input->from.stream) {
             int next = nd_input_next_source(input);
 
@@ -280,7 +382,7 @@ static int read_batch(struct nd_input *input, size_t max_bytes, size_t max_recor
                 break;
             }
         }
-        status = cut_source(input, &f);
+        status = cut_source(input, batch);
     }
     if (status < 0)
         return nd_fail(err, ND_ENOMEM, "out of memory while reading %s",
@@ -289,7 +391,10 @@ static int read_batch(struct nd_input *input, size_t max_bytes, size_t max_recor
     return batch->count > 0;
 }
 
-/* What memory ended in the midst of is lost, and what comes after it would be taken for all. */
+/*
+ * When memory runs out in the middle of a record, the record is lost, and what follows would be
+ * mistaken for a whole one.
+ */
 static int leave(struct nd_input *input, int got)
 {
     if (got < 0)
@@ -323,4 +428,74 @@ void nd_batch_release(struct nd_batch *batch)
     free(batch->memory);
     free(batch->records);
     *batch = (struct nd_batch){0};
+}
+
+/* ---- A record once more, from a file that must still be what it was ---- */
+
+static enum nd_status changed(const struct nd_source *s, struct nd_error *err)
+{
+    return nd_fail(err, ND_ECHANGED, "%s: was changed after it was first read", s->path);
+}
+
+static enum nd_status refused(const struct nd_source *s, struct nd_error *err)
+{
+    return nd_fail(err, ND_EIO, "%s: cannot be read again: %s", s->path, strerror(errno));
+}
+
+static enum nd_status check_unchanged(const struct nd_source_kept *kept, int fd,
+                                      struct nd_error *err)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0)
+        return refused(&kept->source, err);
+    if ((uint64_t)st.st_size != kept->size || st.st_mtim.tv_sec != kept->time.tv_sec ||
+        st.st_mtim.tv_nsec != kept->time.tv_nsec)
+        return changed(&kept->source, err);
+    return ND_OK;
+}
+
+static enum nd_status read_all(const struct nd_source *s, int fd, uint64_t offset, char *out,
+                               size_t len, struct nd_error *err)
+{
+    size_t got = 0;
+
+    while (got < len) {
+        ssize_t n = pread(fd, out + got, len - got, (off_t)(offset + got));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return refused(s, err);
+        if (n == 0)
+            return changed(s, err);
+        got += (size_t)n;
+    }
+    return ND_OK;
+}
+
+enum nd_status nd_input_reread(const struct nd_input *input, uint32_t source, uint64_t offset,
+                               size_t len, char **bytes, size_t *capacity, struct nd_error *err)
+{
+    const struct nd_source_kept *kept = nd_sources_get(&input->sources, source);
+    enum nd_status status;
+    int fd = kept->fd;
+
+    if (!kept->source.is_rereadable)
+        return nd_fail(err, ND_EINVAL, "%s: cannot be read again", kept->source.path);
+    if (len > SIZE_MAX - ND_BUFFER_PADDING ||
+        !ND_RESERVE(*bytes, capacity, len + ND_BUFFER_PADDING))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (fd < 0)
+        fd = open(kept->source.path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return refused(&kept->source, err);
+    status = read_all(&kept->source, fd, offset, *bytes, len, err);
+    if (status == ND_OK)
+        status = check_unchanged(kept, fd, err);
+    if (fd != kept->fd)
+        (void)close(fd);
+    if (status == ND_OK)
+        memset(*bytes + len, 0, ND_BUFFER_PADDING);
+    return status;
 }

@@ -43,11 +43,11 @@ static bool start_simdjson()
 {
     const size_t enough = size_t(1) << 16;
     std::unique_ptr<dom_parser_implementation> first;
-    void *volatile room = ::operator new(enough, std::nothrow); /* so that it is not left out */
+    void *volatile scratch = ::operator new(enough, std::nothrow); /* so that it is not left out */
 
-    ::operator delete(room);
-    return room && simdjson::get_active_implementation()->create_dom_parser_implementation(
-                       64, 1, first) == simdjson::SUCCESS;
+    ::operator delete(scratch);
+    return scratch && simdjson::get_active_implementation()->create_dom_parser_implementation(
+                          64, 1, first) == simdjson::SUCCESS;
 }
 
 /* Nothing may be thrown through C. */

@@ -8,23 +8,24 @@
 
 struct nd_symbol {
     const char *name;
-    void *pointer; /* to the pointer that gets its address */
+    void *pointer; /* address of the pointer that gets the symbol's address */
 };
 
 struct nd_library {
-    const char *file;    /* what the build's linker would have named: its soname */
-    const char *without; /* the message begins with: "mail cannot be read without GMime" */
+    const char *file;    /* soname, as the linker would have recorded it */
+    const char *without; /* beginning of the message: */
     const struct nd_symbol *symbols;
     size_t n_symbols;
-    void (*make_ready)(void); /* called once, when all are found; NULL: nothing to do */
+    void (*make_ready)(void); /* called once when all symbols are found; NULL: nothing to do */
 
     atomic_bool is_asked;
-    char missing[256]; /* empty: it is open */
+    char missing[256]; /* why it is not open; empty: it is */
 };
 
 /*
- * Open it at the first call in the process, from any thread.  NULL: it is open, and every symbol
- * has its address; else why not, for ever.  It is never closed: GLib cannot be.
+ * Open the library at the first call in the process, from any thread. NULL: it is open and every
+ * symbol has its address; otherwise why it is not, for all later calls too. It is never closed,
+ * because GLib cannot be.
  */
 const char *nd_library_open(struct nd_library *library);
 

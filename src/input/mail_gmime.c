@@ -15,7 +15,10 @@ struct nd_mail {
     GMimeStream *stream;
     GByteArray bytes; /* borrowed */
     GMimeParserOptions *options;
-    GSList *values; /* of fields asked for */
+    GSList *values; /* values of requested fields */
+    /* Of nd_mail_texts. */
+    int (*take)(void *context, const struct nd_mail_text *text);
+    void *context;
 };
 
 const char *nd_mail_missing(void)
@@ -33,7 +36,7 @@ const char *nd_mail_parser_version(char out[ND_MAIL_VERSION_BYTES])
     return out;
 }
 
-/* Charsets of header fields that name none. */
+/* Charsets to try for header fields that declare none. */
 static GMimeParserOptions *options_new(void)
 {
     static const char *charsets[] = {"utf-8", "windows-1252", NULL};
@@ -102,8 +105,10 @@ static struct nd_view trim(const char *text)
     return v;
 }
 
-/* The second of two encoded words of which the first ends in padding, which is cut off; NULL: there
- * are none such. */
+/*
+ * Find the second of two encoded words of which the first ends in padding; NULL: there are no such
+ * words.
+ */
 static char *behind_padding(char *text)
 {
     while ((text = strstr(text, "=?="))) {
@@ -118,8 +123,10 @@ static char *behind_padding(char *text)
     return NULL;
 }
 
-/* GMime 3.2 loses an encoded word in base64 behind one that ends in padding: so they are given to
- * it apart.  What is between them is not part of the text (RFC 2047, section 6.2). */
+/*
+ * GMime 3.2 loses a base64 encoded word after one that ends in padding, so they are passed to it
+ * separately. The white space between them is not part of the text (RFC 2047, section 6.2).
+ */
 static char *decode(GMimeParserOptions *options, const char *raw)
 {
     char *unfolded = nd_gmime.mime_utils_header_unfold(raw);
@@ -163,22 +170,16 @@ struct nd_view nd_mail_field(struct nd_mail *mail, struct nd_view name)
     return field_of(mail, (GMimeObject *)mail->message, buffer);
 }
 
-struct walk {
-    struct nd_mail *mail;
-    int (*take)(void *context, const struct nd_mail_text *text);
-    void *context;
-};
-
-/* Whether the part has a Content-Type that names no type at all, so that it means nothing. */
-static bool has_broken_type(struct walk *w, GMimeObject *object)
+/* Whether the part has a Content-Type that names no type and so means nothing. */
+static bool has_broken_type(struct nd_mail *mail, GMimeObject *object)
 {
-    struct nd_view type = field_of(w->mail, object, "Content-Type");
+    struct nd_view type = field_of(mail, object, "Content-Type");
     const char *end = type.data ? memchr(type.data, ';', type.len) : NULL;
 
     return type.data && !memchr(type.data, '/', end ? (size_t)(end - type.data) : type.len);
 }
 
-static int take_part(struct walk *w, GMimePart *part)
+static int take_part(struct nd_mail *mail, GMimePart *part)
 {
     GMimeContentType *type = nd_gmime.mime_object_get_content_type((GMimeObject *)part);
     GMimeDataWrapper *content = nd_gmime.mime_part_get_content(part);
@@ -189,30 +190,30 @@ static int take_part(struct walk *w, GMimePart *part)
     int status;
 
     if (!content || (!nd_gmime.mime_content_type_is_type(type, "text", "*") &&
-                     !has_broken_type(w, (GMimeObject *)part)))
+                     !has_broken_type(mail, (GMimeObject *)part)))
         return 0;
     stream = nd_gmime.mime_stream_mem_new();
     (void)nd_gmime.mime_data_wrapper_write_to_stream(content, stream);
     bytes = nd_gmime.mime_stream_mem_get_byte_array((GMimeStreamMem *)stream);
     text.charset = nd_gmime.mime_content_type_get_parameter(type, "charset");
     text.bytes = (struct nd_view){bytes->data ? (const char *)bytes->data : "", bytes->len};
-    status = w->take(w->context, &text);
+    status = mail->take(mail->context, &text);
     nd_gmime.object_unref(stream);
     return status;
 }
 
-static int walk_object(struct walk *w, GMimeObject *object, unsigned depth);
+static int walk_object(struct nd_mail *mail, GMimeObject *object, unsigned depth);
 
-/* What stands before the first part is seen only where there is no part: a lost boundary. */
-static int take_prologue(struct walk *w, GMimeMultipart *multipart)
+/* The preamble is shown only if there is no part: a boundary was lost. */
+static int take_prologue(struct nd_mail *mail, GMimeMultipart *multipart)
 {
     const char *prologue = nd_gmime.mime_multipart_get_prologue(multipart);
     const struct nd_mail_text text = {.bytes = {prologue, prologue ? strlen(prologue) : 0}};
 
-    return text.bytes.len ? w->take(w->context, &text) : 0;
+    return text.bytes.len ? mail->take(mail->context, &text) : 0;
 }
 
-static int walk_multipart(struct walk *w, GMimeMultipart *multipart, unsigned depth)
+static int walk_multipart(struct nd_mail *mail, GMimeMultipart *multipart, unsigned depth)
 {
     GMimeContentType *type = nd_gmime.mime_object_get_content_type((GMimeObject *)multipart);
     bool is_choice = nd_gmime.mime_content_type_is_type(type, "multipart", "alternative");
@@ -220,27 +221,27 @@ static int walk_multipart(struct walk *w, GMimeMultipart *multipart, unsigned de
 
     for (int i = 0; i < n && !(is_choice && found); i++) {
         int at = is_choice ? n - 1 - i : i;
-        int status = walk_object(w, nd_gmime.mime_multipart_get_part(multipart, at), depth);
+        int status = walk_object(mail, nd_gmime.mime_multipart_get_part(multipart, at), depth);
 
         if (status < 0 || status == ND_MAIL_TOO_DEEP)
             return status;
         found |= status;
     }
-    return n ? found : take_prologue(w, multipart);
+    return n ? found : take_prologue(mail, multipart);
 }
 
 /* An attached message: its subject, and its texts. */
-static int walk_message(struct walk *w, GMimeMessage *message, unsigned depth)
+static int walk_message(struct nd_mail *mail, GMimeMessage *message, unsigned depth)
 {
     struct nd_mail_text subject = {.is_subject = true};
     int status = 0, rest;
 
-    subject.bytes = field_of(w->mail, (GMimeObject *)message, "Subject");
+    subject.bytes = field_of(mail, (GMimeObject *)message, "Subject");
     if (subject.bytes.len)
-        status = w->take(w->context, &subject);
+        status = mail->take(mail->context, &subject);
     if (status < 0)
         return status;
-    rest = walk_object(w, nd_gmime.mime_message_get_mime_part(message), depth);
+    rest = walk_object(mail, nd_gmime.mime_message_get_mime_part(message), depth);
     return rest < 0 || rest == ND_MAIL_TOO_DEEP ? rest : status | rest;
 }
 
@@ -249,28 +250,31 @@ static bool is_a(GMimeObject *object, GType type)
     return nd_gmime.type_check_instance_is_a((GTypeInstance *)object, type);
 }
 
-/* 1: it has text; 0: it has none; < 0, ND_MAIL_TOO_DEEP: it ends here. */
-static int walk_object(struct walk *w, GMimeObject *object, unsigned depth)
+/* 1: it has text; 0: it has none; < 0, ND_MAIL_TOO_DEEP: stop here. */
+static int walk_object(struct nd_mail *mail, GMimeObject *object, unsigned depth)
 {
     if (!object)
         return 0;
     if (depth == ND_MAIL_DEPTH_MAX)
         return ND_MAIL_TOO_DEEP;
     if (is_a(object, nd_gmime.mime_multipart_get_type()))
-        return walk_multipart(w, (GMimeMultipart *)object, depth + 1);
+        return walk_multipart(mail, (GMimeMultipart *)object, depth + 1);
     if (is_a(object, nd_gmime.mime_message_part_get_type())) {
         GMimeMessage *message = nd_gmime.mime_message_part_get_message((GMimeMessagePart *)object);
 
-        return message ? walk_message(w, message, depth + 1) : 0;
+        return message ? walk_message(mail, message, depth + 1) : 0;
     }
-    return is_a(object, nd_gmime.mime_part_get_type()) ? take_part(w, (GMimePart *)object) : 0;
+    return is_a(object, nd_gmime.mime_part_get_type()) ? take_part(mail, (GMimePart *)object) : 0;
 }
 
 int nd_mail_texts(struct nd_mail *mail, int (*take)(void *context, const struct nd_mail_text *text),
                   void *context)
 {
-    struct walk w = {mail, take, context};
-    int status = walk_object(&w, nd_gmime.mime_message_get_mime_part(mail->message), 0);
+    int status;
+
+    mail->take = take;
+    mail->context = context;
+    status = walk_object(mail, nd_gmime.mime_message_get_mime_part(mail->message), 0);
 
     return status == 1 ? 0 : status;
 }

@@ -1,20 +1,159 @@
-/* mail_guard.c - messages that would take GMime too far, told before it sees them */
+/* mail_guard.c - messages on which GMime would spend too much, refused before it sees them */
 #define _GNU_SOURCE
-#include "input/mail.h"
-
 #include <neardup/error.h>
 
-#include "input/mail_boundaries.h"
+#include "base/hash.h"
+#include "input/lines.h"
+#include "input/mail.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/mman.h>
 
+/* ---- The boundaries that a message declares, and the lines that are such ---- */
+
 /*
- * GMime reads the fields of addresses wherever a header may stand: groups of addresses by
- * recursion, which ends the stack, and empty ones in quadratic time.  It takes some 500 bytes for a
- * line of a header, 4,000 for a part, and 130 for a word of a field.
+ * A part of a message costs GMime 4,000 bytes, so parts must be counted before GMime sees them.  A
+ * part begins at a line "--boundary", and any header may declare a boundary.  The guard does not
+ * follow the nesting: it keeps a hash of every boundary that was declared so far and counts each
+ * line that is one of them, wherever it stands.  So it may count a part that GMime does not see,
+ * never the other way round.  Where a declaration can be read in several ways (comments, escapes,
+ * RFC 2231 continuations), every line that begins with "--" counts from then on (has_odd).
+ *
+ * Start from zeroes.
+ */
+struct boundaries {
+    uint64_t *hash; /* open addressing; 0: a free slot */
+    size_t count, capacity;
+    bool has_odd; /* a declaration is ambiguous: any such line may be a boundary */
+    bool no_memory;
+};
+
+static uint64_t hash_of(const char *text, size_t len)
+{
+    uint64_t hash = nd_hash_bytes(text, len);
+
+    return hash ? hash : 1;
+}
+
+static size_t place_of(const struct boundaries *b, uint64_t hash)
+{
+    size_t i = (size_t)hash & (b->capacity - 1);
+
+    while (b->hash[i] && b->hash[i] != hash)
+        i = (i + 1) & (b->capacity - 1);
+    return i;
+}
+
+static bool grow(struct boundaries *b)
+{
+    struct boundaries more = *b;
+
+    more.capacity = b->capacity ? 2 * b->capacity : 16;
+    more.hash = calloc(more.capacity, sizeof *more.hash);
+    if (!more.hash)
+        return false;
+    for (size_t i = 0; i < b->capacity; i++)
+        if (b->hash[i])
+            more.hash[place_of(&more, b->hash[i])] = b->hash[i];
+    free(b->hash);
+    *b = more;
+    return true;
+}
+
+static void add(struct boundaries *b, uint64_t hash)
+{
+    size_t place;
+
+    if (2 * (b->count + 1) > b->capacity && !grow(b)) {
+        b->no_memory = true;
+        return;
+    }
+    place = place_of(b, hash);
+    b->count += b->hash[place] == 0;
+    b->hash[place] = hash;
+}
+
+/* The value after the '=', in quotes or as a word. */
+static size_t value_len(const char *value, size_t len, bool is_quoted)
+{
+    size_t n = 0;
+
+    while (n < len && (is_quoted ? value[n] != '"' : value[n] != ';' && !nd_is_white(value[n])))
+        n++;
+    return n;
+}
+
+/*
+ * Whether there are comments, escapes, continuations, encoded words, or a line that ends before the
+ * value does.
+ */
+static bool is_odd(const char *value, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (value[i] == '\\' || value[i] == '(' || value[i] == '\n' ||
+            (value[i] == '=' && i + 1 < len && value[i + 1] == '?'))
+            return true;
+    return len == 0;
+}
+
+/* Note what follows the word "boundary" in a header line. */
+static void declare_boundary(struct boundaries *b, const char *rest, size_t len)
+{
+    size_t at = 0, n;
+    bool is_quoted;
+
+    while (at < len && nd_is_white(rest[at]))
+        at++;
+    if (at == len || rest[at] != '=') {
+        b->has_odd |= at == len || rest[at] == '*' || rest[at] == '(';
+        return;
+    }
+    for (at++; at < len && nd_is_white(rest[at]); at++)
+        ;
+    is_quoted = at < len && rest[at] == '"';
+    at += is_quoted;
+    n = value_len(rest + at, len - at, is_quoted);
+    if (is_odd(rest + at, n)) {
+        b->has_odd = true;
+        return;
+    }
+    while (n && nd_is_white(rest[at + n - 1]))
+        n--;
+    add(b, hash_of(rest + at, n));
+}
+
+/* Whether a line that begins with '-' is a boundary, or may be one. */
+static bool is_boundary(const struct boundaries *b, const char *line, size_t len)
+{
+    if (len < 3 || line[0] != '-' || line[1] != '-' || (!b->count && !b->has_odd))
+        return false;
+    if (b->has_odd)
+        return true;
+    line += 2;
+    len -= 2;
+    while (len && nd_is_white(line[len - 1]))
+        len--;
+    if (b->hash[place_of(b, hash_of(line, len))])
+        return true;
+    return len > 2 && line[len - 1] == '-' && line[len - 2] == '-' &&
+           b->hash[place_of(b, hash_of(line, len - 2))];
+}
+
+static void release_boundaries(struct boundaries *b)
+{
+    free(b->hash);
+    *b = (struct boundaries){.count = 0};
+}
+
+/* ---- Messages that would take GMime too far, told before it sees them ---- */
+
+/*
+ * GMime parses address fields wherever a header may be: groups of addresses by recursion, which can
+ * overflow the stack, and empty groups in quadratic time. It takes about 500 bytes for a header
+ * line, 4,000 for a part, and 130 for a word of a field.
  */
 enum {
     GROUPS_MAX = 1000,
@@ -25,7 +164,7 @@ enum {
     FIELD_BYTES_MAX = 1 << 20
 };
 
-/* Of the field that the line stands in. */
+/* State of the header field that the line belongs to. */
 struct field {
     bool has_addresses;
     size_t groups, addresses, words, bytes;
@@ -34,9 +173,9 @@ struct field {
 struct guard {
     struct field field;
     bool is_in_header;
-    bool has_message; /* the header's part is a message, whose header follows */
-    bool is_digest;   /* somewhere in it parts are messages without saying so */
-    struct nd_boundaries boundaries;
+    bool has_message; /* the part is a message, whose header follows */
+    bool is_digest;   /* parts may be messages without declaring it */
+    struct boundaries boundaries;
     size_t header_lines, parts, words;
 };
 
@@ -77,10 +216,10 @@ static size_t count_words(const char *line, size_t len)
     size_t n = 0;
 
     for (size_t i = 0; i < len; i++) {
-        bool is_white = line[i] == ' ' || line[i] == '\t' || line[i] == '\r' || line[i] == '\n';
+        bool is_of_word = !nd_is_white(line[i]);
 
-        n += !is_white && !in_word;
-        in_word = !is_white;
+        n += is_of_word && !in_word;
+        in_word = is_of_word;
     }
     return n;
 }
@@ -98,14 +237,16 @@ static void take_header_line(struct guard *g, const char *line, size_t len)
 
         if (c != 'm' && c != 'M' && c != 'b' && c != 'B' && c != 'd' && c != 'D')
             continue;
-        /* Comments and folds may stand between the words: so this takes too much rather than too
-         * little, but not each Message-ID. */
+        /*
+         * Comments and folds may be between the words, so this matches too much rather than too
+         * little, but not every Message-ID.
+         */
         if (begins(line + i, len - i, "message") && (i + 7 == len || line[i + 7] != '-'))
             g->has_message = true;
         else if (begins(line + i, len - i, "digest"))
             g->is_digest = true;
         else if (begins(line + i, len - i, "boundary"))
-            nd_boundaries_declare(&g->boundaries, line + i + 8, len - i - 8);
+            declare_boundary(&g->boundaries, line + i + 8, len - i - 8);
     }
 }
 
@@ -116,7 +257,7 @@ static bool is_blank(const char *line, size_t len)
 
 static void take_line(struct guard *g, const char *line, size_t len)
 {
-    if (*line == '-' && nd_boundaries_have(&g->boundaries, line, len)) {
+    if (*line == '-' && is_boundary(&g->boundaries, line, len)) {
         g->parts++;
         g->is_in_header = true;
         g->has_message = g->is_digest;
@@ -156,14 +297,14 @@ static const char *find_excess(const struct guard *g)
     return NULL;
 }
 
-/* Whether so many bytes can be had now: of addresses, that is, and of what the system promises. */
+/* Whether this much memory is available now: address space, and what the system commits. */
 static bool can_have(size_t bytes)
 {
-    void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *scratch = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    if (room == MAP_FAILED)
+    if (scratch == MAP_FAILED)
         return false;
-    (void)munmap(room, bytes);
+    (void)munmap(scratch, bytes);
     return true;
 }
 
@@ -186,11 +327,11 @@ int nd_mail_check(struct nd_view message, const char **reason)
         excess = find_excess(&g);
     }
     no_memory = g.boundaries.no_memory;
-    nd_boundaries_release(&g.boundaries);
+    release_boundaries(&g.boundaries);
     if (no_memory)
         return ND_ENOMEM;
     if (!excess && !can_have(nd_mail_peak(message.len, g.header_lines, g.parts, g.words)))
-        excess = "message needs more memory than there is";
+        excess = "message needs more memory than is available";
     *reason = excess;
     return excess == NULL;
 }

@@ -1,34 +1,18 @@
 /* mail_head.c - what a message of mail begins with: told from its bytes alone */
 #include "input/mail_head.h"
 
+#include "input/lines.h"
+
 #include <string.h>
 #include <strings.h>
 
 enum { ENVELOPE_MAX = 1000 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* The length of the first line with its end. */
-static size_t line_of(struct nd_view v)
-{
-    const char *end = v.len ? memchr(v.data, '\n', v.len) : NULL;
-
-    return end ? (size_t)(end - v.data) + 1 : v.len;
-}
-
-static struct nd_view from(struct nd_view v, size_t at)
-{
-    return (struct nd_view){v.data + at, v.len - at};
-}
-
 /* Exactly four digits. */
 static bool is_year(struct nd_view word)
 {
-    return word.len == 4 && is_digit(word.data[0]) && is_digit(word.data[1]) &&
-           is_digit(word.data[2]) && is_digit(word.data[3]);
+    return word.len == 4 && nd_is_digit(word.data[0]) && nd_is_digit(word.data[1]) &&
+           nd_is_digit(word.data[2]) && nd_is_digit(word.data[3]);
 }
 
 /* "9:05", "09:05:00" and what follows. */
@@ -37,8 +21,8 @@ static bool is_time(struct nd_view word)
     const char *colon = memchr(word.data, ':', word.len);
     size_t hour = colon ? (size_t)(colon - word.data) : 0;
 
-    return (hour == 1 || (hour == 2 && is_digit(word.data[1]))) && is_digit(word.data[0]) &&
-           word.len >= hour + 3 && is_digit(colon[1]) && is_digit(colon[2]);
+    return (hour == 1 || (hour == 2 && nd_is_digit(word.data[1]))) && nd_is_digit(word.data[0]) &&
+           word.len >= hour + 3 && nd_is_digit(colon[1]) && nd_is_digit(colon[2]);
 }
 
 bool nd_mail_is_envelope(const char *line, size_t len)
@@ -67,8 +51,8 @@ size_t nd_mail_before_header(struct nd_view message)
     for (size_t i = 0; i < message.len && strchr(" \t\r\n", message.data[i]); i++)
         if (message.data[i] == '\n')
             at = i + 1;
-    line = line_of(from(message, at));
-    /* ">From " is what some programs make of it where they store the message once more. */
+    line = nd_line_len(nd_view_from(message, at));
+    /* ">From " is what some programs turn it into when they store the message again. */
     if (nd_mail_is_envelope(message.data + at, line) ||
         (line > 1 && message.data[at] == '>' &&
          nd_mail_is_envelope(message.data + at + 1, line - 1)))
@@ -76,7 +60,9 @@ size_t nd_mail_before_header(struct nd_view message)
     return at;
 }
 
-/* The name that the line begins with, without the blanks and the colon behind it; empty: none. */
+/*
+ * The field name at the start of the line, without the blanks and the colon after it; empty: none.
+ */
 static struct nd_view field_name(struct nd_view line)
 {
     size_t n = 0, colon;
@@ -92,7 +78,7 @@ static struct nd_view field_name(struct nd_view line)
 
 bool nd_mail_has_header(struct nd_view message)
 {
-    return field_name((struct nd_view){message.data, line_of(message)}).len > 0;
+    return field_name((struct nd_view){message.data, nd_line_len(message)}).len > 0;
 }
 
 static bool is_named(struct nd_view name, const char *wanted)
@@ -117,10 +103,10 @@ bool nd_mail_looks_like_message(const char *head, size_t len)
     bool has_from = false, has_date = false, is_by_machine = false;
     struct nd_view rest = {head, len};
 
-    for (size_t line, n = 0; rest.len > 0; rest = from(rest, line), n++) {
+    for (size_t line, n = 0; rest.len > 0; rest = nd_view_from(rest, line), n++) {
         struct nd_view name;
 
-        line = line_of(rest);
+        line = nd_line_len(rest);
         if (line == len && n == 0)
             return false; /* a header has several lines */
         if (*rest.data == '\n' || (line == 2 && *rest.data == '\r'))
@@ -139,7 +125,7 @@ bool nd_mail_looks_like_message(const char *head, size_t len)
 
 bool nd_mail_looks_like_mbox(const char *head, size_t len)
 {
-    size_t line = line_of((struct nd_view){head, len});
+    size_t line = nd_line_len((struct nd_view){head, len});
 
     return nd_mail_is_envelope(head, line) &&
            nd_mail_has_header((struct nd_view){head + line, len - line});
@@ -154,7 +140,7 @@ bool nd_mail_is_in_maildir(const char *path)
         folder++;
     if (folder != 3 || (memcmp(slash - 3, "cur", 3) != 0 && memcmp(slash - 3, "new", 3) != 0))
         return false;
-    while (is_digit(*dot))
+    while (nd_is_digit(*dot))
         dot++;
     return dot > name && *dot == '.' && dot[1] && strchr(dot + 1, '.') != NULL;
 }

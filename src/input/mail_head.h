@@ -7,12 +7,12 @@
 #include <stdbool.h>
 
 /*
- * Whether a line parts the messages of an mbox (RFC 4155): "From ", and behind it a time of day and
- * a year, so that a sentence that begins so is none.
+ * Whether a line separates messages of an mbox (RFC 4155): "From ", followed by a time of day and a
+ * year, so that a sentence that begins with "From" does not.
  */
 bool nd_mail_is_envelope(const char *line, size_t len);
 
-/* The bytes before the header: blank lines, then the line of an mbox. */
+/* The number of bytes before the header: blank lines, then the envelope line of an mbox. */
 size_t nd_mail_before_header(struct nd_view message);
 
 /* Whether the first line is a header field (RFC 5322, section 2.2). */
@@ -20,13 +20,13 @@ bool nd_mail_has_header(struct nd_view message);
 
 /*
  * Whether these are the first bytes of a message: a header of fields only, with From and Date,
- * which every message has (RFC 5322, section 3.6), and a field that only machines write.  Of an
- * mbox: the line of an envelope, then a header field.
+ * which every message has (RFC 5322, section 3.6), and a field that only programs write. For an
+ * mbox: an envelope line, then a header field.
  */
 bool nd_mail_looks_like_message(const char *head, size_t len);
 bool nd_mail_looks_like_mbox(const char *head, size_t len);
 
-/* Whether the path is that of a message in a Maildir: cur/ or new/, then SECONDS.UNIQUE.HOST. */
+/* Whether the path is a message in a Maildir: cur/ or new/, then SECONDS.UNIQUE.HOST. */
 bool nd_mail_is_in_maildir(const char *path);
 
 #endif

@@ -1,8 +1,17 @@
 /* pack.c - bytes on their way out: compressed, or into an archive */
+
+/*
+ * Compression and archives on output, both by libarchive. A packer is a filter in front of a sink:
+ * the caller writes bytes or entries, and the packed bytes go to a function. The same input must
+ * give the same bytes on every run, so names are not converted by locale and times come from the
+ * caller.
+ */
 #include "input/pack.h"
 
 #include <neardup/text.h>
 
+#include "input/detect.h"
+#include "input/formats.h"
 #include "input/libarchive_load.h"
 
 #include <errno.h>
@@ -16,12 +25,14 @@ struct nd_packer {
     const char *kind; /* "tar", "zip" or NULL */
     nd_packer_sink *sink;
     void *context;
-    enum nd_status status; /* what the sink said first */
+    enum nd_status status; /* first error of the sink */
     struct nd_error error;
     bool has_failed, is_over;
 };
 
-/* libarchive never hears of a failing sink: it would leak its block.  Who called it asks p->status.
+/*
+ * A failing sink is not reported to libarchive, which would leak its block. The caller of
+ * libarchive checks p->status instead.
  */
 static la_ssize_t pass_on(struct archive *a, void *client, const void *data, size_t len)
 {
@@ -33,7 +44,7 @@ static la_ssize_t pass_on(struct archive *a, void *client, const void *data, siz
     return (la_ssize_t)len;
 }
 
-/* After a call that gave `code`. */
+/* Check the result `code` of a call. */
 static enum nd_status check(struct nd_packer *p, la_ssize_t code, struct nd_error *err)
 {
     const char *why;
@@ -68,7 +79,7 @@ static int add_filter(struct archive *a, const char *compression)
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
         if (strcmp(filters[i].name, compression) != 0)
             continue;
-        /* ARCHIVE_WARN means that an external program would be started: refused. */
+        /* ARCHIVE_WARN means that libarchive would start an external program: refused. */
         if ((*filters[i].add)(a) != ARCHIVE_OK)
             return ARCHIVE_FATAL;
         if (i == 0)
@@ -91,7 +102,7 @@ static int set_format(struct archive *a, const char *archive)
             return ARCHIVE_FATAL;
         return nd_libarchive.write_set_format_option(a, "zip", "hdrcharset", "UTF-8");
     }
-    /* GNU's: names of any length as the bytes they are.  pax would have to know their charset. */
+    /* GNU tar: names of any length as plain bytes. pax would need their charset. */
     return nd_libarchive.write_set_format_gnutar(a);
 }
 
@@ -103,7 +114,10 @@ static int put_header(struct archive *a, const char *archive, const char *name,
 
     if (!entry)
         return ARCHIVE_FATAL;
-    /* Zip marks a name as UTF-8; no locale is asked.  (The tar writers crash on such an entry.) */
+    /*
+     * Names in a zip are marked as UTF-8, independently of the locale. (The tar writers crash on
+     * such an entry.)
+     */
     if (archive && strcmp(archive, "zip") == 0 && nd_utf8_valid(name, strlen(name)))
         nd_libarchive.entry_set_pathname_utf8(entry, name);
     else
@@ -167,9 +181,9 @@ void nd_packer_free(struct nd_packer *p)
     if (!p)
         return;
     /*
-     * Freeing writes the end marks, which go nowhere; without them libarchive 3.6.2 leaks its
-     * block.  After a failure of its own it must not: a compressor may point to bytes that are
-     * gone.
+     * Freeing writes the end marks, which are discarded; without them libarchive 3.6.2 leaks its
+     * block. After a failure of its own it must not write them: a compressor may point to memory
+     * that is already freed.
      */
     p->is_over = true;
     if (p->has_failed)
@@ -211,14 +225,14 @@ enum nd_status nd_packer_finish(struct nd_packer *p, struct nd_error *err)
 
 static const struct {
     const char *ending, *compression;
-    size_t stays; /* leading bytes of the ending that are not the compression's: ".t" of ".tgz" */
+    size_t stays; /* leading bytes of the suffix that are not the compression's: ".t" of ".tgz" */
 } endings[] = {
     {".gz", "gzip", 0},   {".zst", "zstd", 0}, {".xz", "xz", 0},
     {".bz2", "bzip2", 0}, {".lz4", "lz4", 0},  {".tgz", "gzip", 2},
     {".tzst", "zstd", 2}, {".txz", "xz", 2},   {".tbz2", "bzip2", 2},
 };
 
-/* Which of the endings a name has, or the number of them. */
+/* The index of the suffix that a name has, or the number of suffixes. */
 static size_t find_ending(const char *name)
 {
     size_t len = strlen(name), i;
@@ -255,16 +269,5 @@ const char *nd_archive_of_name(const char *name)
 
 bool nd_name_is_of_records(const char *name)
 {
-    static const char *const kinds[] = {".jsonl", ".ndjson", ".csv", ".tsv", ".mbox"};
-    size_t len = strlen(name), i = find_ending(name);
-
-    if (i < sizeof endings / sizeof *endings)
-        len -= strlen(endings[i].ending);
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        size_t n = strlen(kinds[k]);
-
-        if (len > n && strncasecmp(name + len - n, kinds[k], n) == 0)
-            return true;
-    }
-    return false;
+    return nd_format_row(nd_detect_format_by_name(name))->cut != &nd_cut_whole;
 }

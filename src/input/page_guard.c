@@ -1,8 +1,17 @@
 /* page_guard.c - elements with so many attributes that libxml2 would take quadratic time */
 #include "input/page_guard.h"
 
+#include <libxml/xmlversion.h>
 #include <string.h>
 #include <strings.h>
+
+/*
+ * libxml2 compares each attribute with all others of its element: n attributes take n^2 / 2
+ * comparisons, which a page of a few megabytes can make 10^12.  The guard finds such an element in
+ * one pass.  It follows the same rules as libxml2 about where a tag begins
+ * and ends (comments, quoted values, raw text of scripts and styles), because otherwise a page
+ * could hide the element from one of the two.  Where the rules leave a doubt it counts too many.
+ */
 
 /* What is left of a page, passed over as libxml2's parser for HTML does. */
 struct rest {
@@ -115,9 +124,9 @@ static void pass_attribute(struct rest *r)
 static bool pass_short_tag(struct rest *r)
 {
     size_t left = (size_t)(r->end - r->at),
-           most = left < ND_ATTRIBUTES_MAX ? left : ND_ATTRIBUTES_MAX;
+           max = left < ND_ATTRIBUTES_MAX ? left : ND_ATTRIBUTES_MAX;
 
-    for (size_t i = 0; i < most; i++) {
+    for (size_t i = 0; i < max; i++) {
         if (r->at[i] == '>') {
             r->at += i + 1;
             return true;
@@ -178,4 +187,9 @@ bool nd_page_has_crowded_element(struct nd_view page)
         r.at = tag.at;
     }
     return false;
+}
+
+const char *nd_html_parser_version(void)
+{
+    return "libxml2 " LIBXML_DOTTED_VERSION;
 }

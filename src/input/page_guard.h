@@ -13,4 +13,7 @@ enum { ND_ATTRIBUTES_MAX = 2000 };
 /* Whether an element of the page, which has no NUL, has more of them. */
 bool nd_page_has_crowded_element(struct nd_view page);
 
+/* The HTML parser, such as "libxml2 2.9.14": the text of a page depends on it. */
+const char *nd_html_parser_version(void);
+
 #endif

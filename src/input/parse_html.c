@@ -1,22 +1,32 @@
 /* parse_html.c - a document from a page: its title and its visible text, by libxml2 */
-#include "input/parser_state.h"
+
+/*
+ * libxml2 parses the page and calls back for every element and every piece of text (SAX). The text
+ * that a reader would see is collected: the content of scripts, styles and the like is left out,
+ * white space is collapsed as in a browser, and block elements begin a new line. Marked-up
+ * stretches, links and the tree of elements are recorded on the way if a recipe needs them
+ * (page.h).
+ */
+#include "base/view.h"
+#include "input/formats.h"
+#include "input/parser.h"
 
 #include "input/libxml_load.h"
 #include "input/page_guard.h"
 
 #include <limits.h>
 #include <string.h>
+#include <strings.h>
 
 enum { DEPTH_MAX = 5000 };
 
-struct page {
-    struct nd_parser *parser;
+/* How far libxml2 has come. */
+struct reading {
+    struct nd_html_page *page;
+    struct nd_arena *arena;
     htmlParserCtxtPtr context;
-    struct nd_buffer *text, *title;
-    struct nd_page_marks *marks; /* NULL: nobody asks for them */
-    struct nd_page_tree *tree;   /* the same */
-    char text_gap, title_gap;    /* white space owed before the next character: ' ', '\n' or 0 */
-    unsigned hidden;             /* elements open whose text is not seen */
+    char text_gap, title_gap; /* white space owed before the next character: ' ', '\n' or 0 */
+    unsigned hidden;          /* elements open whose text is not seen */
     bool in_head, in_title, has_title, in_pre;
     bool is_too_deep, no_memory;
 };
@@ -63,80 +73,80 @@ static enum element kind_of(const xmlChar *name)
     return INLINE;
 }
 
-static void out_of_memory(struct page *page)
+static void out_of_memory(struct reading *r)
 {
-    page->no_memory = true;
-    nd_libxml.xmlStopParser(page->context);
+    r->no_memory = true;
+    nd_libxml.xmlStopParser(r->context);
 }
 
-static void begin_marks(struct page *page, const xmlChar *name, const xmlChar **attributes)
+static void begin_marks(struct reading *r, const xmlChar *name, const xmlChar **attributes)
 {
     const char *href = NULL;
     /* Where the text goes on: of an empty anchor at the start of a line that is the line. */
-    size_t at = page->text->len + (page->text_gap == '\n' && page->text->len > 0);
+    size_t at = r->page->text.len + (r->text_gap == '\n' && r->page->text.len > 0);
 
     for (; attributes && attributes[0]; attributes += 2)
         if (!href && attributes[1] && strcmp((const char *)attributes[0], "href") == 0)
             href = (const char *)attributes[1];
-    if (!nd_page_marks_begin(page->marks, (const char *)name, href, at, &page->parser->arena))
-        out_of_memory(page);
+    if (!nd_page_marks_begin(r->page, (const char *)name, href, at, r->arena))
+        out_of_memory(r);
 }
 
 /* libxml2 has put it on the stack of open elements by now. */
-static void begin_in_tree(struct page *page, const xmlChar *name)
+static void begin_in_tree(struct reading *r, const xmlChar *name)
 {
-    size_t depth = page->context->nameNr > 0 ? (size_t)page->context->nameNr - 1 : 0;
+    size_t depth = r->context->nameNr > 0 ? (size_t)r->context->nameNr - 1 : 0;
 
-    if (!nd_page_tree_begin(page->tree, (const char *)name, depth, &page->parser->arena))
-        out_of_memory(page);
+    if (!nd_page_tree_begin(r->page, (const char *)name, depth, r->arena))
+        out_of_memory(r);
 }
 
 static void start_element(void *context, const xmlChar *name, const xmlChar **attributes)
 {
-    struct page *page = context;
+    struct reading *r = context;
     enum element kind = kind_of(name);
 
-    if (page->marks && page->hidden == 0)
-        begin_marks(page, name, attributes);
-    if (page->tree)
-        begin_in_tree(page, name);
-    if (page->context->nameNr > DEPTH_MAX && !page->is_too_deep) {
-        page->is_too_deep = true;
-        nd_libxml.xmlStopParser(page->context);
+    if (r->page->wants_marks && r->hidden == 0)
+        begin_marks(r, name, attributes);
+    if (r->page->wants_tree)
+        begin_in_tree(r, name);
+    if (r->context->nameNr > DEPTH_MAX && !r->is_too_deep) {
+        r->is_too_deep = true;
+        nd_libxml.xmlStopParser(r->context);
     }
     if (kind == HIDDEN)
-        page->hidden++;
+        r->hidden++;
     else if (kind == HEAD)
-        page->in_head = true;
+        r->in_head = true;
     else if (kind == BODY)
-        page->in_head = false;
+        r->in_head = false;
     else if (kind == TITLE)
-        page->in_title = true;
+        r->in_title = true;
     else if (kind == PRE)
-        page->in_pre = true;
+        r->in_pre = true;
     if (kind != INLINE)
-        page->text_gap = '\n';
+        r->text_gap = '\n';
 }
 
 static void end_element(void *context, const xmlChar *name)
 {
-    struct page *page = context;
+    struct reading *r = context;
     enum element kind = kind_of(name);
 
-    if (kind == HIDDEN && page->hidden > 0)
-        page->hidden--;
+    if (kind == HIDDEN && r->hidden > 0)
+        r->hidden--;
     else if (kind == HEAD)
-        page->in_head = false;
+        r->in_head = false;
     else if (kind == INLINE || kind == BLOCK) {
-        if (page->marks && page->hidden == 0)
-            nd_page_marks_end(page->marks, (const char *)name);
+        if (r->page->wants_marks && r->hidden == 0)
+            nd_page_marks_end(r->page, (const char *)name);
     } else if (kind == TITLE) {
-        page->in_title = false;
-        page->has_title = page->title->len > 0;
+        r->in_title = false;
+        r->has_title = r->page->title.len > 0;
     } else if (kind == PRE)
-        page->in_pre = false;
+        r->in_pre = false;
     if (kind != INLINE)
-        page->text_gap = '\n';
+        r->text_gap = '\n';
 }
 
 static bool is_white(char c)
@@ -169,40 +179,40 @@ static bool append(struct nd_buffer *b, char *gap, const char *text, size_t len,
 }
 
 /* What is seen of a page, with its marks. */
-static bool append_text(struct page *page, const char *text, size_t len)
+static bool append_text(struct reading *r, const char *text, size_t len)
 {
-    struct nd_buffer *b = page->text;
+    struct nd_buffer *b = &r->page->text;
     size_t from = b->len;
 
-    if (!append(b, &page->text_gap, text, len, page->in_pre))
+    if (!append(b, &r->text_gap, text, len, r->in_pre))
         return false;
-    if (!page->marks || b->len == from)
+    if (!r->page->wants_marks || b->len == from)
         return true;
     from += is_white(b->data[from]); /* the gap before it is of no element */
-    return nd_page_marks_add(page->marks, from, b->len);
+    return nd_page_marks_add(r->page, from, b->len);
 }
 
 static void characters(void *context, const xmlChar *text, int len)
 {
-    struct page *page = context;
+    struct reading *r = context;
     bool ok = true;
 
-    if (len <= 0 || page->hidden > 0)
+    if (len <= 0 || r->hidden > 0)
         return;
-    if (page->in_title) {
-        if (!page->has_title)
-            ok = append(page->title, &page->title_gap, (const char *)text, (size_t)len, false);
-    } else if (!page->in_head) {
-        ok = append_text(page, (const char *)text, (size_t)len);
+    if (r->in_title) {
+        if (!r->has_title)
+            ok = append(&r->page->title, &r->title_gap, (const char *)text, (size_t)len, false);
+    } else if (!r->in_head) {
+        ok = append_text(r, (const char *)text, (size_t)len);
     }
     if (!ok)
-        out_of_memory(page);
+        out_of_memory(r);
 }
 
 static void note_error(void *context, xmlErrorPtr error)
 {
     if (error && error->code == XML_ERR_NO_MEMORY)
-        ((struct page *)context)->no_memory = true;
+        ((struct reading *)context)->no_memory = true;
 }
 
 static bool contains(struct nd_view v, const char *part)
@@ -242,7 +252,7 @@ static bool make_safe(struct nd_arena *arena, struct nd_view *v)
 }
 
 /* One call for the whole page: fed in pieces, libxml2 gives other text.  False: out of memory. */
-static bool read_page(struct page *page, struct nd_view v)
+static bool read_page(struct reading *r, struct nd_view v)
 {
     htmlSAXHandler sax = {
         .startElement = start_element,
@@ -256,9 +266,9 @@ static bool read_page(struct page *page, struct nd_view v)
 
     if (!context)
         return false;
-    page->context = context;
+    r->context = context;
     *context->sax = sax;
-    context->userData = page;
+    context->userData = r;
     (void)nd_libxml.htmlCtxtUseOptions(context, HTML_PARSE_RECOVER | HTML_PARSE_NOERROR |
                                                     HTML_PARSE_NOWARNING | HTML_PARSE_NONET |
                                                     HTML_PARSE_IGNORE_ENC);
@@ -266,48 +276,51 @@ static bool read_page(struct page *page, struct nd_view v)
     (void)nd_libxml.xmlSwitchEncoding(context, XML_CHAR_ENCODING_UTF8);
     (void)nd_libxml.htmlParseDocument(context);
     nd_libxml.htmlFreeParserCtxt(context);
-    return !page->no_memory;
+    return !r->no_memory;
+}
+
+/* What was replaced in the page counts for a part of it that has U+FFFD. */
+static uint64_t replaced_in(const char *text, size_t len, uint64_t in_page)
+{
+    return in_page && nd_replaced_count((struct nd_view){text, len}) ? in_page : 0;
 }
 
 /* The title is the first line of the text, and a field where the record has none of this name. */
-static int compose(struct nd_parsing *p, const struct nd_page_marks *marks,
-                   const struct nd_page_tree *tree)
+static int compose(struct nd_parsing *p)
 {
     struct nd_parser *parser = p->parser;
-    size_t title = parser->page_title.len, text = parser->page_text.len, gap = title && text;
+    const struct nd_html_page *page = &parser->page;
+    size_t title = page->title.len, text = page->text.len, gap = title && text;
     size_t len = title + gap + text;
+    uint64_t in_page = p->document->text_replaced;
     char *made = nd_arena_alloc(&parser->arena, len + ND_BUFFER_PADDING);
 
     if (!made)
         return ND_ENOMEM;
     if (title)
-        memcpy(made, parser->page_title.data, title);
+        memcpy(made, page->title.data, title);
     if (gap)
         made[title] = '\n';
     if (text)
-        memcpy(made + title + gap, parser->page_text.data, text);
+        memcpy(made + title + gap, page->text.data, text);
     memset(made + len, 0, ND_BUFFER_PADDING);
     p->document->text = (struct nd_view){made, len};
-    if (marks && !nd_page_marks_take(marks, title, title + gap, text, &parser->arena, p->document))
-        return ND_ENOMEM;
-    if (tree && !nd_page_tree_take(tree, &parser->arena, p->document))
+    if (!nd_page_take(page, title, title + gap, &parser->arena, p->document))
         return ND_ENOMEM;
     for (size_t i = parser->options.n_text_fields + 1; i < parser->n_paths; i++)
-        if (title && parser->path[i].len == 5 && memcmp(parser->path[i].data, "title", 5) == 0 &&
-            parser->value[i].kind <= ND_JSON_NULL)
-            parser->value[i] = (struct nd_json_value){ND_JSON_STRING, {made, title}};
+        if (title && nd_view_is(parser->path[i], "title") && parser->value[i].kind <= ND_JSON_NULL)
+            parser->value[i] =
+                (struct nd_json_value){.kind = ND_JSON_STRING,
+                                       .bytes = {made, title},
+                                       .replaced = replaced_in(made, title, in_page)};
+    p->document->text_replaced = replaced_in(made, len, in_page);
     return 1;
 }
 
-int nd_html_read(struct nd_parsing *p, struct nd_view v, struct nd_page_marks *marks,
-                 struct nd_page_tree *tree)
+int nd_html_read(struct nd_parsing *p, struct nd_view v, bool wants_marks, bool wants_tree)
 {
     struct nd_parser *parser = p->parser;
-    struct page page = {.parser = parser,
-                        .text = &parser->page_text,
-                        .title = &parser->page_title,
-                        .marks = marks,
-                        .tree = tree};
+    struct reading r = {.page = &parser->page, .arena = &parser->arena};
 
     if (nd_libxml_load())
         return nd_parsing_refuse(p, "%s", nd_libxml_load());
@@ -318,26 +331,20 @@ int nd_html_read(struct nd_parsing *p, struct nd_view v, struct nd_page_marks *m
     if (nd_page_has_crowded_element(v))
         return nd_parsing_refuse(p, "page has an element with more than %d attributes",
                                  ND_ATTRIBUTES_MAX);
-    page.text->len = page.title->len = 0;
-    if (marks)
-        nd_page_marks_clear(marks);
-    if (tree)
-        nd_page_tree_clear(tree);
-    if (v.len > 0 && !read_page(&page, v))
+    nd_page_clear(r.page, wants_marks, wants_tree);
+    if (v.len > 0 && !read_page(&r, v))
         return ND_ENOMEM;
-    if (page.is_too_deep)
+    if (r.is_too_deep)
         return nd_parsing_refuse(p, "page has elements nested deeper than %d", DEPTH_MAX);
     return 1;
 }
 
 static int read_and_compose(struct nd_parsing *p, struct nd_view page)
 {
-    struct nd_parser *parser = p->parser;
-    struct nd_page_marks *marks = parser->options.markup ? &parser->page_marks : NULL;
-    struct nd_page_tree *tree = parser->options.elements ? &parser->page_tree : NULL;
-    int status = nd_html_read(p, page, marks, tree);
+    const struct nd_input_options *o = &p->parser->options;
+    int status = nd_html_read(p, page, o->markup, o->elements);
 
-    return status == 1 ? compose(p, marks, tree) : status;
+    return status == 1 ? compose(p) : status;
 }
 
 int nd_html_of_text(struct nd_parsing *p)
@@ -345,15 +352,41 @@ int nd_html_of_text(struct nd_parsing *p)
     return read_and_compose(p, p->document->text);
 }
 
-int nd_parse_html(struct nd_parsing *p, struct nd_view record)
+static int parse_html(struct nd_parsing *p, struct nd_view record)
 {
     struct nd_parser *parser = p->parser;
     struct nd_view v;
     int status;
 
-    if (!nd_charset_to_utf8(&parser->charset, record, &parser->arena, &v, &p->repaired))
+    if (!nd_charset_to_utf8(&parser->charset, record, &parser->arena, &v, &parser->replaced))
         return ND_ENOMEM;
+    p->document->text_replaced = nd_replaced_value(&parser->replaced, 0);
     nd_parsing_clear(p);
     status = read_and_compose(p, v);
     return status == 1 ? nd_parsing_take_fields(p) : status;
 }
+
+static bool looks_like(const char *p, size_t len)
+{
+    static const char *const start[] = {"<!doctype html", "<html", "<head", "<body", "<title"};
+
+    for (size_t i = 0; i < sizeof start / sizeof *start; i++)
+        if (len >= strlen(start[i]) && strncasecmp(p, start[i], strlen(start[i])) == 0)
+            return true;
+    if ((len >= 5 && memcmp(p, "<?xml", 5) == 0) || (len >= 4 && memcmp(p, "<!--", 4) == 0))
+        for (size_t i = 0; i + 5 < len && i < 4096; i++)
+            if (p[i] == '<' && strncasecmp(p + i, "<html", 5) == 0)
+                return true;
+    return false;
+}
+
+const struct nd_format_row nd_format_html = {
+    .word = "html",
+    .name = "HTML",
+    .suffixes = "html htm xhtml xht shtml",
+    .cut = &nd_cut_whole,
+    .parse = parse_html,
+    .looks_like = looks_like,
+    .find_missing = nd_libxml_load,
+    .names_charset = true,
+};

@@ -1,29 +1,13 @@
 /* parse_mail.c - a document from a message: its subject, then its texts */
-#include "input/parser_state.h"
-
+#include "base/view.h"
+#include "input/formats.h"
+#include "input/libxml_load.h"
+#include "input/lines.h"
 #include "input/mail.h"
 #include "input/mail_head.h"
+#include "input/parser.h"
 
 #include <string.h>
-
-struct message {
-    struct nd_parsing *p;
-    struct nd_buffer *body;
-    int refused; /* 1: p->bad says why */
-};
-
-static bool is_white(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-static bool is_blank(struct nd_view v)
-{
-    for (size_t i = 0; i < v.len; i++)
-        if (!is_white(v.data[i]))
-            return false;
-    return true;
-}
 
 /* Begins a line of its own; CR LF becomes LF.  False: out of memory. */
 static bool append(struct nd_buffer *b, struct nd_view v)
@@ -43,47 +27,69 @@ static bool append(struct nd_buffer *b, struct nd_view v)
 }
 
 /* The text of an HTML part; its title is not seen. */
-static int read_page(struct message *m, struct nd_view page, struct nd_view *text)
+static int read_page(struct nd_parsing *p, struct nd_view page, struct nd_view *text)
 {
-    int status = nd_html_read(m->p, page, NULL, NULL);
+    int status = nd_html_read(p, page, false, false);
 
-    m->refused = status == 0;
-    *text = (struct nd_view){m->p->parser->page_text.data, m->p->parser->page_text.len};
+    *text = (struct nd_view){p->parser->page.text.data, p->parser->page.text.len};
     return status;
 }
 
+/* Of one text: what was replaced in a page, where it has U+FFFD at all; its own U+FFFD. */
+static bool note_marks(struct nd_replaced *replaced, size_t before, struct nd_view text)
+{
+    size_t n = nd_replaced_count(text);
+
+    if (n == 0)
+        replaced->n = before;
+    if (replaced->n > before)
+        return true;
+    for (; n > 0; n--)
+        if (!nd_replaced_add(replaced, ND_REPLACED_NOTHING))
+            return false;
+    return true;
+}
+
+/* ND_EINVAL: a page is refused, and p->bad says why. */
 static int take_text(void *context, const struct nd_mail_text *text)
 {
-    struct message *m = context;
-    struct nd_parser *parser = m->p->parser;
+    struct nd_parsing *p = context;
+    struct nd_parser *parser = p->parser;
+    size_t before = parser->replaced.n;
     struct nd_view v;
     int status = 1;
 
     if (!nd_charset_named_to_utf8(&parser->charset, text->is_subject ? "utf-8" : text->charset,
-                                  text->bytes, &parser->arena, &v, &m->p->repaired))
+                                  text->bytes, &parser->arena, &v, &parser->replaced))
         return ND_ENOMEM;
     if (text->is_html)
-        status = read_page(m, v, &v);
+        status = read_page(p, v, &v);
     if (status != 1)
-        return ND_EINVAL; /* or ND_ENOMEM: see `refused` */
-    if (is_blank(v))
+        return status == 0 ? ND_EINVAL : ND_ENOMEM;
+    if (!note_marks(&parser->replaced, before, v))
+        return ND_ENOMEM;
+    if (nd_is_blank(v))
         return 0;
-    return append(m->body, v) ? 1 : ND_ENOMEM;
+    return append(&parser->mail_body, v) ? 1 : ND_ENOMEM;
 }
 
-static bool is_named(struct nd_view path, const char *name)
+/* A value in the arena, made valid UTF-8; `first`: of what was replaced, the first of its own. */
+static int set_value(struct nd_parsing *p, struct nd_view v, size_t first,
+                     struct nd_json_value *value)
 {
-    return path.len == strlen(name) && memcmp(path.data, name, path.len) == 0;
+    int status;
+
+    *value = (struct nd_json_value){.kind = ND_JSON_STRING, .bytes = v};
+    status = nd_parsing_repair(p, &value->bytes);
+    value->replaced = nd_replaced_value(&p->parser->replaced, first);
+    return status;
 }
 
-/* A value that stays: in the arena, valid UTF-8. */
-static int keep(struct nd_parsing *p, struct nd_view v, struct nd_json_value *value)
+/* A value that stays. */
+static int keep(struct nd_parsing *p, struct nd_view v, size_t first, struct nd_json_value *value)
 {
     v.data = nd_arena_copy(&p->parser->arena, v.data, v.len);
-    if (!v.data)
-        return ND_ENOMEM;
-    *value = (struct nd_json_value){ND_JSON_STRING, v};
-    return nd_parsing_repair(p, &value->bytes);
+    return v.data ? set_value(p, v, first, value) : ND_ENOMEM;
 }
 
 /* The subject, and the body below it. */
@@ -102,8 +108,7 @@ static int keep_text(struct nd_parsing *p, struct nd_view subject, struct nd_vie
     if (body.len)
         memcpy(made + subject.len + gap, body.data, body.len);
     memset(made + len, 0, ND_BUFFER_PADDING);
-    *value = (struct nd_json_value){ND_JSON_STRING, {made, len}};
-    return nd_parsing_repair(p, &value->bytes);
+    return set_value(p, (struct nd_view){made, len}, 0, value);
 }
 
 static struct nd_view without_brackets(struct nd_view id)
@@ -116,33 +121,48 @@ static struct nd_view without_brackets(struct nd_view id)
 /* What stands under a name: text, body, id, or a header field. */
 static int fill(struct nd_parsing *p, struct nd_mail *mail, size_t i)
 {
-    const struct nd_parser *parser = p->parser;
+    struct nd_parser *parser = p->parser;
     const struct nd_buffer *body = &parser->mail_body;
-    struct nd_view path = parser->path[i], value;
+    struct nd_json_value *to = &parser->value[i];
+    size_t of_texts = parser->replaced.n;
+    struct nd_view path = parser->path[i], value = {NULL, 0};
+    int status = 1;
 
-    if (is_named(path, "text"))
-        return keep_text(p, nd_mail_field(mail, (struct nd_view){"subject", 7}),
-                         (struct nd_view){body->data, body->len}, &p->parser->value[i]);
-    if (is_named(path, "body"))
-        return keep(p, (struct nd_view){body->len ? body->data : "", body->len},
-                    &p->parser->value[i]);
-    if (is_named(path, "id"))
+    if (nd_view_is(path, "text"))
+        status = keep_text(p, nd_mail_field(mail, (struct nd_view){"subject", 7}),
+                           (struct nd_view){body->data, body->len}, to);
+    else if (nd_view_is(path, "body"))
+        status = keep(p, (struct nd_view){body->len ? body->data : "", body->len}, 0, to);
+    else if (nd_view_is(path, "id"))
         value = without_brackets(nd_mail_field(mail, (struct nd_view){"message-id", 10}));
     else
         value = nd_mail_field(mail, path);
-    return value.data ? keep(p, value, &p->parser->value[i]) : 1;
+    if (value.data)
+        status = keep(p, value, of_texts, to);
+    parser->replaced.n = of_texts;
+    return status;
+}
+
+/* Several text fields are one text. */
+static uint64_t replaced_in_text(const struct nd_parser *parser)
+{
+    uint64_t all = parser->value[0].replaced;
+
+    for (size_t i = 1; i < parser->options.n_text_fields; i++)
+        if (all || parser->value[i].replaced)
+            all = nd_mix64(all + i) ^ parser->value[i].replaced;
+    return all;
 }
 
 static int read_message(struct nd_parsing *p, struct nd_mail *mail)
 {
-    struct message m = {.p = p, .body = &p->parser->mail_body};
     int status;
 
-    m.body->len = 0;
-    status = nd_mail_texts(mail, take_text, &m);
+    p->parser->mail_body.len = 0;
+    status = nd_mail_texts(mail, take_text, p);
     if (status == ND_MAIL_TOO_DEEP)
         return nd_parsing_refuse(p, "message has parts nested deeper than %d", ND_MAIL_DEPTH_MAX);
-    if (m.refused)
+    if (status == ND_EINVAL)
         return 0;
     if (status < 0)
         return ND_ENOMEM;
@@ -150,13 +170,13 @@ static int read_message(struct nd_parsing *p, struct nd_mail *mail)
     for (size_t i = 0; i < p->parser->n_paths; i++)
         if (fill(p, mail, i) != 1)
             return ND_ENOMEM;
+    p->document->text_replaced = replaced_in_text(p->parser);
     return 1;
 }
 
-int nd_parse_mail(struct nd_parsing *p, struct nd_view record)
+static int parse_mail(struct nd_parsing *p, struct nd_view record)
 {
-    size_t before = nd_mail_before_header(record);
-    struct nd_view message = {record.data + before, record.len - before};
+    struct nd_view message = nd_view_from(record, nd_mail_before_header(record));
     const char *reason = "";
     struct nd_mail *mail;
     int status;
@@ -164,7 +184,7 @@ int nd_parse_mail(struct nd_parsing *p, struct nd_view record)
     if (nd_mail_missing())
         return nd_parsing_refuse(p, "%s", nd_mail_missing());
     if (!nd_mail_has_header(message))
-        return nd_parsing_refuse(p, "message has no header: its first line is no field of one");
+        return nd_parsing_refuse(p, "message has no header: its first line is not a header field");
     status = nd_mail_check(message, &reason);
     if (status == 0)
         return nd_parsing_refuse(p, "%s", reason);
@@ -172,10 +192,51 @@ int nd_parse_mail(struct nd_parsing *p, struct nd_view record)
         return status;
     status = nd_mail_open(message, &mail);
     if (status == 0)
-        return nd_parsing_refuse(p, "message cannot be made out");
+        return nd_parsing_refuse(p, "message cannot be parsed");
     if (status < 0)
         return status;
     status = read_message(p, mail);
     nd_mail_close(mail);
-    return status == 1 ? nd_parsing_finish(p) : status;
+    return status == 1 ? nd_parsing_take(p) : status;
 }
+
+/* Only when a message is taken apart is it seen whether there are pages in it. */
+static const char *find_missing(void)
+{
+    const char *missing = nd_mail_missing();
+
+    return missing ? missing : nd_libxml_load();
+}
+
+/* Lines up to one of an envelope behind a blank one: mbox. */
+static bool begins_message(const char *line, size_t len, bool after_blank)
+{
+    return after_blank && nd_mail_is_envelope(line, len);
+}
+
+static const struct nd_cut cut_messages = {
+    .next = nd_cut_groups, .begins = begins_message, .line_ends = 2, .can_skip = true};
+
+const struct nd_format_row nd_format_mail = {
+    .word = "mail",
+    .name = "mail",
+    .suffixes = "eml",
+    .cut = &nd_cut_whole,
+    .parse = parse_mail,
+    .looks_like = nd_mail_looks_like_message,
+    .find_missing = find_missing,
+    .names_charset = true,
+    .is_mail = true,
+};
+
+const struct nd_format_row nd_format_mbox = {
+    .word = "mbox",
+    .name = "mbox",
+    .suffixes = "mbox",
+    .cut = &cut_messages,
+    .parse = parse_mail,
+    .looks_like = nd_mail_looks_like_mbox,
+    .find_missing = find_missing,
+    .names_charset = true,
+    .is_mail = true,
+};

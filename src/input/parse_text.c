@@ -1,5 +1,7 @@
 /* parse_text.c - a document from plain text: a file, a line, a paragraph */
-#include "input/parser_state.h"
+#include "input/formats.h"
+#include "input/lines.h"
+#include "input/parser.h"
 
 #include <string.h>
 
@@ -10,25 +12,24 @@ static struct nd_view without_line_ends(struct nd_view v)
     return v;
 }
 
-static bool is_white(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-/* Without the blank lines before it and the white space behind it. */
+/* Without the blank lines around it. */
 static struct nd_view paragraph(struct nd_view v)
 {
-    size_t first = 0;
+    size_t first = 0, end = v.len;
+    const char *line_end;
 
-    while (v.len && is_white(v.data[v.len - 1]))
-        v.len--;
-    for (size_t i = 0; i < v.len && is_white(v.data[i]); i++)
+    while (end && nd_is_white(v.data[end - 1]))
+        end--;
+    for (size_t i = 0; i < end && nd_is_white(v.data[i]); i++)
         if (v.data[i] == '\n')
             first = i + 1;
-    return (struct nd_view){v.data + first, v.len - first};
+    /* The blanks behind the last word belong to its line. */
+    line_end = end < v.len ? memchr(v.data + end, '\n', v.len - end) : NULL;
+    end = end == 0 ? 0 : line_end ? (size_t)(line_end - v.data) : v.len;
+    return without_line_ends((struct nd_view){v.data + first, end - first});
 }
 
-int nd_parse_text(struct nd_parsing *p, struct nd_view record)
+static int parse_text(struct nd_parsing *p, struct nd_view record)
 {
     struct nd_document *d = p->document;
 
@@ -36,9 +37,19 @@ int nd_parse_text(struct nd_parsing *p, struct nd_view record)
         record = paragraph(record);
     else if (p->source->is_container)
         record = without_line_ends(record);
-    else if (record.len >= 3 && memcmp(record.data, "\xEF\xBB\xBF", 3) == 0)
-        record = (struct nd_view){record.data + 3, record.len - 3};
+    else
+        record = nd_without_mark(record);
     d->text = record;
-    nd_parsing_clear(p);
-    return nd_parsing_repair(p, &d->text) == 1 ? nd_parsing_take_fields(p) : ND_ENOMEM;
+    if (nd_parsing_begin(p, &d->text) != 1)
+        return ND_ENOMEM;
+    d->text_replaced = nd_replaced_value(&p->parser->replaced, 0);
+    return nd_parsing_take_fields(p);
 }
+
+const struct nd_format_row nd_format_text = {
+    .word = "text",
+    .name = "plain text",
+    .suffixes = "txt text md rst",
+    .cut = &nd_cut_whole,
+    .parse = parse_text,
+};

@@ -3,15 +3,6 @@
 
 #include <string.h>
 
-struct nd_view nd_row_without_end(struct nd_view row)
-{
-    if (row.len && row.data[row.len - 1] == '\n')
-        row.len--;
-    if (row.len && row.data[row.len - 1] == '\r')
-        row.len--;
-    return row;
-}
-
 /* Where the quoted part that begins at data[0] ends: behind its closing quote, or at the end. */
 static size_t quoted_end(const char *data, size_t len)
 {

@@ -8,12 +8,9 @@
 
 #include "base/memory.h"
 
-/* The row without its line end. */
-struct nd_view nd_row_without_end(struct nd_view row);
-
 /*
  * Take the first cell off *rest, as it is written: 1; 0 where none is left.  Start with the row
- * without its end; a row always has one cell at least.  rest->data is NULL behind the last.
+ * without its line end; a row always has one cell at least.  rest->data is NULL behind the last.
  */
 int nd_row_next(enum nd_format format, struct nd_view *rest, struct nd_view *raw);
 

@@ -1,4 +1,11 @@
 /* walk_paths.c - directories are walked in byte order, each of them once */
+
+/*
+ * The result depends on the order of files, so it must not depend on the file system: the entries
+ * of each directory are sorted by their bytes before they are visited. The walk uses a stack of its
+ * own instead of recursion, and remembers directories by device and inode, so that loops of
+ * symbolic links end.
+ */
 #define _GNU_SOURCE
 #include "input/walk_paths.h"
 
@@ -22,19 +29,20 @@ struct visited {
     bool is_open; /* it lies on the way to where the walk is now */
 };
 
-/* Directories are kept on a list of our own, not on the call stack, however deep they lie. */
+/* What is still to be visited is kept on a list of our own, not on the call stack, however deep it
+ * lies. */
 struct pending {
     const char *path;
-    size_t visited; /* LEAVE: the directory whose content has all been read */
     enum { VISIT, LEAVE } what;
+    bool is_directory; /* VISIT */
+    size_t visited;    /* LEAVE: the directory whose content has all been read */
 };
 
 struct walk {
     const struct nd_input_options *options;
-    const struct nd_reporter *reporter;
+    const struct nd_problem_handler *on_problem;
     struct nd_arena *strings;
     struct nd_path_list *list;
-    struct nd_left_out *left_out;
     struct visited *visited;
     size_t n_visited, visited_capacity;
     size_t *bucket; /* open addressing over `visited`, index + 1 */
@@ -54,7 +62,7 @@ static void ND_PRINTF(3, 4) tell(struct walk *w, enum nd_problem_kind kind, cons
     (void)vsnprintf(message, sizeof message, format, args);
     va_end(args);
     w->has_told = true;
-    nd_report(w->reporter, kind, "%s", message);
+    nd_report(w->on_problem, kind, "%s", message);
 }
 
 /* Which file it is, so that no output takes its place unseen. */
@@ -69,11 +77,8 @@ static void mark_file(struct nd_input_file *file, const struct stat *st)
 static bool add_file(struct nd_path_list *list, const char *path, const struct stat *st,
                      bool is_found)
 {
-    void *array = list->file;
-
-    if (!nd_array_reserve(&array, &list->capacity, list->count + 1, sizeof *list->file))
+    if (!ND_RESERVE(list->file, &list->capacity, list->count + 1))
         return false;
-    list->file = array;
     list->file[list->count] = (struct nd_input_file){.path = path, .is_found = is_found};
     if (st) {
         list->file[list->count].size = (uint64_t)st->st_size;
@@ -164,7 +169,6 @@ static bool grow_buckets(struct walk *w)
 static int visit(struct walk *w, const char *path, const struct stat *st,
                  const struct visited **before)
 {
-    void *array = w->visited;
     size_t b;
 
     if ((!w->bucket || 2 * (w->n_visited + 1) > w->n_buckets) && !grow_buckets(w))
@@ -174,9 +178,8 @@ static int visit(struct walk *w, const char *path, const struct stat *st,
         *before = &w->visited[w->bucket[b] - 1];
         return 0;
     }
-    if (!nd_array_reserve(&array, &w->visited_capacity, w->n_visited + 1, sizeof *w->visited))
+    if (!ND_RESERVE(w->visited, &w->visited_capacity, w->n_visited + 1))
         return -1;
-    w->visited = array;
     w->visited[w->n_visited] = (struct visited){st->st_dev, st->st_ino, path, true};
     w->bucket[b] = ++w->n_visited;
     return 1;
@@ -184,24 +187,17 @@ static int visit(struct walk *w, const char *path, const struct stat *st,
 
 static bool push(struct walk *w, struct pending p)
 {
-    void *array = w->pending;
-
-    if (!nd_array_reserve(&array, &w->pending_capacity, w->n_pending + 1, sizeof *w->pending))
+    if (!ND_RESERVE(w->pending, &w->pending_capacity, w->n_pending + 1))
         return false;
-    w->pending = array;
     w->pending[w->n_pending++] = p;
     return true;
 }
 
-/* A name in a directory: directories sort as if their '/' stood behind it, as their paths do. */
-struct entry {
-    const char *path;
-    bool is_directory;
-};
-
+/* Paths in descending order, so that the first is on top of the stack.  Directories sort as if
+ * their '/' stood behind them, as the paths below them do. */
 static int by_path(const void *a, const void *b)
 {
-    const struct entry *x = a, *y = b;
+    const struct pending *x = b, *y = a;
     size_t n = strlen(x->path), m = strlen(y->path), least = n < m ? n : m;
     int order = memcmp(x->path, y->path, least);
     unsigned char after_x, after_y;
@@ -211,22 +207,6 @@ static int by_path(const void *a, const void *b)
     after_x = n > least ? (unsigned char)x->path[least] : x->is_directory ? '/' : 0;
     after_y = m > least ? (unsigned char)y->path[least] : y->is_directory ? '/' : 0;
     return (after_x > after_y) - (after_x < after_y);
-}
-
-struct listing {
-    struct entry *entry;
-    size_t count, capacity;
-};
-
-static bool list_entry(struct listing *l, const char *path, bool is_directory)
-{
-    void *array = l->entry;
-
-    if (!path || !nd_array_reserve(&array, &l->capacity, l->count + 1, sizeof *l->entry))
-        return false;
-    l->entry = array;
-    l->entry[l->count++] = (struct entry){path, is_directory};
-    return true;
 }
 
 /* Whether the entry, symbolic links followed, is a directory; unknown ones are asked for. */
@@ -247,7 +227,8 @@ static bool is_ours(const char *name)
     return strncmp(name, prefix, sizeof prefix - 1) == 0;
 }
 
-static enum nd_status list_directory(struct walk *w, const char *path, struct listing *l)
+/* What the directory has goes on the stack. */
+static enum nd_status list_directory(struct walk *w, const char *path)
 {
     DIR *directory = opendir(path);
     enum nd_status status = ND_OK;
@@ -263,7 +244,7 @@ static enum nd_status list_directory(struct walk *w, const char *path, struct li
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || is_ours(e->d_name))
             continue;
         below = join(w, path, e->d_name);
-        if (!below || !list_entry(l, below, is_directory(e, below)))
+        if (!below || !push(w, (struct pending){below, VISIT, is_directory(e, below), 0}))
             status = ND_ENOMEM;
     }
     if (status == ND_OK && errno)
@@ -280,32 +261,32 @@ static const char *name_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static bool has_folder(const struct listing *l, const char *name)
+static bool has_folder(const struct walk *w, size_t from, const char *name)
 {
-    for (size_t i = 0; i < l->count; i++)
-        if (l->entry[i].is_directory && strcmp(name_of(l->entry[i].path), name) == 0)
+    for (size_t i = from; i < w->n_pending; i++)
+        if (w->pending[i].is_directory && strcmp(name_of(w->pending[i].path), name) == 0)
             return true;
     return false;
 }
 
-/* In a Maildir, what lies in tmp/ is still being delivered. */
-static void drop_deliveries(struct listing *l)
+/* In a Maildir, what lies in tmp/ is still being delivered.  The entries begin at `from`. */
+static void drop_deliveries(struct walk *w, size_t from)
 {
-    size_t n = 0;
+    size_t n = from;
 
-    if (!has_folder(l, "cur") || !has_folder(l, "new"))
+    if (!has_folder(w, from, "cur") || !has_folder(w, from, "new"))
         return;
-    for (size_t i = 0; i < l->count; i++)
-        if (!l->entry[i].is_directory || strcmp(name_of(l->entry[i].path), "tmp") != 0)
-            l->entry[n++] = l->entry[i];
-    l->count = n;
+    for (size_t i = from; i < w->n_pending; i++)
+        if (!w->pending[i].is_directory || strcmp(name_of(w->pending[i].path), "tmp") != 0)
+            w->pending[n++] = w->pending[i];
+    w->n_pending = n;
 }
 
 static enum nd_status enter_directory(struct walk *w, const char *path, const struct stat *st)
 {
     const struct visited *before = NULL;
-    struct listing l = {0};
     enum nd_status status;
+    size_t from;
     int is_new = visit(w, path, st, &before);
 
     if (is_new < 0)
@@ -317,16 +298,12 @@ static enum nd_status enter_directory(struct walk *w, const char *path, const st
              path, before->path);
         return ND_OK;
     }
-    if (!push(w, (struct pending){path, w->n_visited - 1, LEAVE}))
+    if (!push(w, (struct pending){path, LEAVE, true, w->n_visited - 1}))
         return ND_ENOMEM;
-    status = list_directory(w, path, &l);
-    drop_deliveries(&l);
-    if (l.count)
-        qsort(l.entry, l.count, sizeof *l.entry, by_path);
-    for (size_t i = l.count; i-- > 0 && status == ND_OK;) /* the first one on top */
-        if (!push(w, (struct pending){l.entry[i].path, 0, VISIT}))
-            status = ND_ENOMEM;
-    free(l.entry);
+    from = w->n_pending;
+    status = list_directory(w, path);
+    drop_deliveries(w, from);
+    qsort(w->pending + from, w->n_pending - from, sizeof *w->pending, by_path);
     return status;
 }
 
@@ -336,7 +313,7 @@ static enum nd_status visit_entry(struct walk *w, const char *path)
 
     if (stat(path, &st) != 0) {
         if (matches(w, path)) {
-            w->left_out->unreadable++;
+            w->list->unreadable++;
             tell(w, ND_PROBLEM_FAILED, "%s: cannot be read: %s", path, strerror(errno));
         }
         return ND_OK;
@@ -344,12 +321,12 @@ static enum nd_status visit_entry(struct walk *w, const char *path)
     if (S_ISDIR(st.st_mode))
         return enter_directory(w, path, &st);
     if (!matches(w, path)) {
-        w->left_out->unmatched++;
+        w->list->unmatched++;
         return ND_OK;
     }
     if (!S_ISREG(st.st_mode)) {
-        w->left_out->special++;
-        tell(w, ND_PROBLEM_WARNING, "%s: is no regular file: passed over", path);
+        w->list->special++;
+        tell(w, ND_PROBLEM_WARNING, "%s: is not a regular file: skipped", path);
         return ND_OK;
     }
     return add_file(w->list, path, &st, true) ? ND_OK : ND_ENOMEM;
@@ -383,14 +360,11 @@ static enum nd_status walk_directory(struct walk *w, const char *path, const str
 
 enum nd_status nd_paths_expand(const char *const *given, size_t n_given,
                                const struct nd_input_options *options,
-                               const struct nd_reporter *reporter, struct nd_arena *strings,
-                               struct nd_path_list *list, struct nd_left_out *left_out)
+                               const struct nd_problem_handler *on_problem,
+                               struct nd_arena *strings, struct nd_path_list *list)
 {
-    struct walk w = {.options = options,
-                     .reporter = reporter,
-                     .strings = strings,
-                     .list = list,
-                     .left_out = left_out};
+    struct walk w = {
+        .options = options, .on_problem = on_problem, .strings = strings, .list = list};
     enum nd_status status = ND_OK;
     bool has_stdin = false;
 
@@ -400,8 +374,8 @@ enum nd_status nd_paths_expand(const char *const *given, size_t n_given,
         struct stat st;
 
         if (is_stdin && has_stdin) {
-            nd_report(reporter, ND_PROBLEM_FAILED,
-                      "(standard input): is named twice, and can be read only once");
+            nd_report(on_problem, ND_PROBLEM_FAILED,
+                      "(standard input): is given twice but can be read only once");
             continue;
         }
         has_stdin |= is_stdin;

@@ -14,10 +14,8 @@ struct nd_path_list {
     size_t count, capacity;
     uint64_t bytes;    /* sum of the sizes */
     int is_size_known; /* all are regular files */
-};
 
-/* Files below directories, and in archives, that are not read. */
-struct nd_left_out {
+    /* Files below directories, and in archives, that are left out, by the reason. */
     uint64_t not_text, unmatched, special, unreadable;
     const char *first_not_text;
     bool was_told;
@@ -27,12 +25,12 @@ struct nd_left_out {
 bool nd_path_is_wanted(const struct nd_input_options *options, const char *below);
 
 /* Tell the user; `format` begins with the file's name. */
-struct nd_reporter {
+struct nd_problem_handler {
     void (*report)(void *context, const struct nd_problem *problem);
     void *context;
 };
-void nd_report(const struct nd_reporter *r, enum nd_problem_kind kind, const char *format, ...)
-    ND_PRINTF(3, 4);
+void nd_report(const struct nd_problem_handler *r, enum nd_problem_kind kind, const char *format,
+               ...) ND_PRINTF(3, 4);
 
 /*
  * Files and "-" are taken as they are, even absent ones (opening them will say so); directories
@@ -43,7 +41,7 @@ void nd_report(const struct nd_reporter *r, enum nd_problem_kind kind, const cha
  */
 enum nd_status nd_paths_expand(const char *const *given, size_t n_given,
                                const struct nd_input_options *options,
-                               const struct nd_reporter *reporter, struct nd_arena *strings,
-                               struct nd_path_list *list, struct nd_left_out *left_out);
+                               const struct nd_problem_handler *on_problem,
+                               struct nd_arena *strings, struct nd_path_list *list);
 
 #endif

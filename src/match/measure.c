@@ -15,7 +15,9 @@ struct nd_fraction nd_measure(enum nd_verify verify, const struct nd_overlap *ov
     if (shared == 0)
         return (struct nd_fraction){0, 1};
     switch (verify) {
-    case ND_VERIFY_CONTAINMENT: return (struct nd_fraction){shared, least(a, b)};
+    case ND_VERIFY_CONTAINMENT: return (struct nd_fraction){shared, a};
+    case ND_VERIFY_CONTAINMENT_OF_KEPT: return (struct nd_fraction){shared, b};
+    case ND_VERIFY_CONTAINMENT_EITHER: return (struct nd_fraction){shared, least(a, b)};
     case ND_VERIFY_COSINE: return (struct nd_fraction){shared * shared, a * b};
     case ND_VERIFY_JACCARD:
     case ND_VERIFY_NONE: break;
@@ -28,13 +30,6 @@ struct nd_fraction nd_measure_threshold(enum nd_verify verify, struct nd_ratio t
     if (verify == ND_VERIFY_COSINE)
         return (struct nd_fraction){(uint64_t)t.p * t.p, (uint64_t)t.q * t.q};
     return (struct nd_fraction){t.p, t.q};
-}
-
-int nd_fraction_compare(struct nd_fraction x, struct nd_fraction y)
-{
-    wide left = (wide)x.num * y.den, right = (wide)y.num * x.den;
-
-    return left < right ? -1 : left > right;
 }
 
 /* The least s with s * den >= num, or > num. */
@@ -78,7 +73,10 @@ uint64_t nd_measure_need(enum nd_verify verify, uint64_t a, uint64_t b, struct n
                          bool strictly)
 {
     switch (verify) {
-    case ND_VERIFY_CONTAINMENT:
+    case ND_VERIFY_CONTAINMENT: return quotient_above((wide)bound.num * a, bound.den, strictly);
+    case ND_VERIFY_CONTAINMENT_OF_KEPT:
+        return quotient_above((wide)bound.num * b, bound.den, strictly);
+    case ND_VERIFY_CONTAINMENT_EITHER:
         return quotient_above((wide)bound.num * least(a, b), bound.den, strictly);
     case ND_VERIFY_COSINE: return cosine_need(a * b, bound, strictly);
     case ND_VERIFY_JACCARD:
@@ -88,17 +86,27 @@ uint64_t nd_measure_need(enum nd_verify verify, uint64_t a, uint64_t b, struct n
     return quotient_above((wide)bound.num * (a + b), bound.num + bound.den, strictly);
 }
 
-/* Resemblance and squared cosine are at most min / max; containment can always be 1. */
+/* Resemblance and squared cosine are at most min / max; of what is contained only the other is
+ * bounded, from below. */
 void nd_measure_range(enum nd_verify verify, uint64_t a, struct nd_fraction bound,
                       uint32_t *first_count, uint32_t *last_count)
 {
     wide low = ((wide)a * bound.num + bound.den - 1) / bound.den,
          high = (wide)a * bound.den / bound.num;
 
-    if (verify == ND_VERIFY_CONTAINMENT) {
+    if (verify == ND_VERIFY_CONTAINMENT_EITHER || verify == ND_VERIFY_CONTAINMENT_OF_KEPT)
         low = 0;
+    if (verify == ND_VERIFY_CONTAINMENT_EITHER || verify == ND_VERIFY_CONTAINMENT)
         high = UINT32_MAX;
-    }
     *first_count = low > UINT32_MAX ? UINT32_MAX : (uint32_t)low;
     *last_count = high > UINT32_MAX ? UINT32_MAX : (uint32_t)high;
+}
+
+int nd_overlap_reaches(const struct nd_overlap *overlap, enum nd_verify verify,
+                       struct nd_ratio threshold)
+{
+    if (!overlap->a && !overlap->b)
+        return 1;
+    return nd_fraction_compare(nd_measure(verify, overlap),
+                               nd_measure_threshold(verify, threshold)) >= 0;
 }

@@ -15,14 +15,20 @@ struct nd_fraction {
     uint64_t num, den;
 };
 
-/* The measure of an overlap; two empty sets measure 0. */
+/* The measure of an overlap, of a document and an earlier one; two empty sets measure 0. */
 struct nd_fraction nd_measure(enum nd_verify verify, const struct nd_overlap *overlap);
 
 /* The threshold p/q in the terms of the measure: squared for the cosine. */
 struct nd_fraction nd_measure_threshold(enum nd_verify verify, struct nd_ratio threshold);
 
 /* Negative, zero, positive as x is less than, equal to, greater than y. */
-int nd_fraction_compare(struct nd_fraction x, struct nd_fraction y);
+static inline int nd_fraction_compare(struct nd_fraction x, struct nd_fraction y)
+{
+    unsigned __int128 left = (unsigned __int128)x.num * y.den;
+    unsigned __int128 right = (unsigned __int128)y.num * x.den;
+
+    return left < right ? -1 : left > right;
+}
 
 /*
  * The fewest shared elements with which sets of a and b elements measure at least `bound` (more

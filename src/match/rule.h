@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include <neardup/method.h>
+#include "match/method.h"
 
 /* What one test asks (the grammar stands in neardup/method.h). */
 enum nd_rule_value {
@@ -50,8 +50,8 @@ enum nd_status nd_rule_parse(struct nd_rule *rule, const struct nd_method *metho
 
 /* What is known of two documents. */
 struct nd_rule_evidence {
-    struct nd_agreement agreement[ND_METHOD_SIGNATURES];
-    bool same[ND_METHOD_SIGNATURES]; /* the reserved bits are equal */
+    struct nd_agreement agreement[ND_RECIPE_SIGNATURES];
+    bool same[ND_RECIPE_SIGNATURES]; /* the reserved bits are equal */
     uint64_t length[2];              /* tokens */
 };
 

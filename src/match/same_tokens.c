@@ -6,34 +6,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is left of a tokeniser's current window. */
-struct window {
-    const uint64_t *hash;
-    size_t count;
-};
-
-/* Windows of the two texts need not end at the same token: compare the shorter rest, then go on. */
+/* Windows of the two texts need not end at the same token: compare the shorter rest, then go on.
+ * n_x and n_y tokens are left of the current windows, from x and y on. */
 int nd_same_tokens(struct nd_tokeniser *left, struct nd_view a, struct nd_tokeniser *right,
                    struct nd_view b)
 {
-    struct window x = {NULL, 0}, y = {NULL, 0};
+    const uint64_t *x = NULL, *y = NULL;
+    size_t n_x = 0, n_y = 0;
 
     nd_tokeniser_begin(left, a.data, a.len);
     nd_tokeniser_begin(right, b.data, b.len);
     for (;;) {
-        int more_x = x.count ? 1 : nd_tokeniser_next(left, &x.hash, &x.count);
-        int more_y = y.count ? 1 : nd_tokeniser_next(right, &y.hash, &y.count);
+        int more_x = n_x ? 1 : nd_tokeniser_next(left, &x, &n_x);
+        int more_y = n_y ? 1 : nd_tokeniser_next(right, &y, &n_y);
         size_t n;
 
         if (more_x < 0 || more_y < 0)
             return ND_ENOMEM;
         if (!more_x || !more_y)
             return more_x == more_y;
-        n = x.count < y.count ? x.count : y.count;
-        if (memcmp(x.hash, y.hash, n * sizeof *x.hash) != 0)
+        n = n_x < n_y ? n_x : n_y;
+        if (memcmp(x, y, n * sizeof *x) != 0)
             return 0;
-        x = (struct window){x.hash + n, x.count - n};
-        y = (struct window){y.hash + n, y.count - n};
+        x += n;
+        y += n;
+        n_x -= n;
+        n_y -= n;
     }
 }
 

@@ -6,11 +6,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A shingle and the place of its first token. */
-struct nd_winnowed {
+/* A token, or a shingle by its first token, and its place in a text. */
+struct nd_placed_value {
     uint64_t value;
     size_t place;
 };
+
+/* The first of n, in order of their values, that is not less; n: all are. */
+static inline size_t nd_first_placed(const struct nd_placed_value *list, size_t n, uint64_t value)
+{
+    size_t low = 0;
+
+    while (n) {
+        size_t half = n / 2;
+
+        if (list[low + half].value < value) {
+            low += half + 1;
+            n -= half + 1;
+        } else {
+            n = half;
+        }
+    }
+    return low;
+}
 
 /*
  * value[i]: of the tokens i … i + width - 1, for n - width + 1 places (none if n < width).  Equal
@@ -23,6 +41,6 @@ void nd_run_hashes(const uint64_t *token, size_t n, unsigned width, uint64_t *va
  * in order; of fewer shingles than that, none.  *out is the caller's.  False: out of memory.
  */
 bool nd_winnow(const uint64_t *token, size_t n, unsigned width, unsigned window,
-               struct nd_winnowed **out, size_t *n_out);
+               struct nd_placed_value **out, size_t *n_out);
 
 #endif

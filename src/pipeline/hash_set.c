@@ -20,7 +20,9 @@ static uint64_t *find(const struct nd_hash_set *s, uint64_t hash)
     return &s->slot[i];
 }
 
-/* Twice the slots; both tables exist while the hashes move, so both count against the budget. */
+/*
+ * Double the slots. Both tables exist while the hashes are moved, so both count against the budget.
+ */
 static bool grow(struct nd_hash_set *s)
 {
     struct nd_hash_set more = *s;
@@ -42,7 +44,7 @@ static bool grow(struct nd_hash_set *s)
     return true;
 }
 
-void nd_hash_set_expect(const struct nd_hash_set *s, uint64_t hash)
+void nd_hash_set_prefetch(const struct nd_hash_set *s, uint64_t hash)
 {
     if (s->slots)
         __builtin_prefetch(&s->slot[(size_t)hash & (s->slots - 1)]);

@@ -6,25 +6,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Hashes, or other numbers, one after the other.  Starts from zeroes. */
+struct nd_hashes {
+    uint64_t *item;
+    size_t n, capacity;
+};
+
 /*
- * Start from zeroes and `bytes_max`.  Once the budget is reached no more hashes are taken in, and
- * is_full says so: what is found from then on is a lower bound.
+ * Starts from zeroes and `bytes_max`. When the budget is used up, no more hashes are added and
+ * is_full is set: from then on the number of hashes found is a lower bound.
  */
 struct nd_hash_set {
     uint64_t *slot; /* 0: free */
     size_t slots, count;
     size_t bytes_max;
     bool is_full;
-    bool has_no_memory; /* is_full, and not by the budget: the same run may find more next time */
+    bool has_no_memory; /* full for lack of memory, not by the budget */
 };
 void nd_hash_set_release(struct nd_hash_set *s);
 
-/* Have what nd_hash_set_add reads brought into the processor's caches. */
-void nd_hash_set_expect(const struct nd_hash_set *s, uint64_t hash);
+/* Prefetch what nd_hash_set_add reads. */
+void nd_hash_set_prefetch(const struct nd_hash_set *s, uint64_t hash);
 
 bool nd_hash_set_has(const struct nd_hash_set *s, uint64_t hash);
 
-/* Whether the hash was there; it is from now on. */
+/* Add a hash. Returns whether it was in the set already. */
 bool nd_hash_set_add(struct nd_hash_set *s, uint64_t hash);
 
 #endif

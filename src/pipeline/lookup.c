@@ -1,14 +1,93 @@
-/* lookup.c - documents read again by their place */
+/* lookup.c - where documents stand, and how they are read again */
+
+/*
+ * Texts are not held in memory, so the outputs read documents again: by offset from the source if
+ * it is a regular, uncompressed file, otherwise from a spool file to which the record was copied. A
+ * place takes 24 bytes and is stored only for documents that may be needed; a bit vector with ranks
+ * maps document numbers to places.
+ */
 #include "pipeline/lookup.h"
 
 #include <neardup/input.h>
 
-#include "pipeline/name_cache.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct desk { /* of one worker */
+/* ---- Places ---- */
+
+enum { RANK_BITS = 512, WORD_BITS = 64 };
+
+void nd_places_release(struct nd_places *p)
+{
+    free(p->item);
+    free(p->bit);
+    free(p->rank);
+    *p = (struct nd_places){0};
+}
+
+static bool add_bit(struct nd_places *p, bool is_set)
+{
+    size_t word = (size_t)(p->documents / WORD_BITS);
+
+    if (p->documents % WORD_BITS == 0) {
+        if (!ND_RESERVE(p->bit, &p->bit_capacity, word + 1))
+            return false;
+        p->bit[word] = 0;
+    }
+    if (p->documents % RANK_BITS == 0) {
+        size_t block = (size_t)(p->documents / RANK_BITS);
+
+        if (!ND_RESERVE(p->rank, &p->rank_capacity, block + 1))
+            return false;
+        p->rank[block] = p->count;
+    }
+    p->bit[word] |= (uint64_t)is_set << p->documents % WORD_BITS;
+    p->documents++;
+    return true;
+}
+
+bool nd_places_add(struct nd_places *p, const struct nd_place *place)
+{
+    if (place && !ND_RESERVE(p->item, &p->capacity, p->count + 1))
+        return false;
+    if (!add_bit(p, place != NULL))
+        return false;
+    if (place)
+        p->item[p->count++] = *place;
+    return true;
+}
+
+void nd_places_shrink(struct nd_places *p)
+{
+    struct nd_place *less = p->count ? realloc(p->item, p->count * sizeof *less) : NULL;
+
+    if (!less)
+        return;
+    p->item = less;
+    p->capacity = p->count;
+}
+
+size_t nd_places_rank(const struct nd_places *p, uint64_t document)
+{
+    size_t word = (size_t)(document / WORD_BITS), from = word / (RANK_BITS / WORD_BITS);
+    uint64_t rank = p->rank[from];
+    uint64_t below = (UINT64_C(1) << document % WORD_BITS) - 1;
+
+    for (size_t i = from * (RANK_BITS / WORD_BITS); i < word; i++)
+        rank += (unsigned)__builtin_popcountll(p->bit[i]);
+    return (size_t)rank + (size_t)__builtin_popcountll(p->bit[word] & below);
+}
+
+struct nd_place nd_places_get(const struct nd_places *p, uint64_t document)
+{
+    return p->item[nd_places_rank(p, document)];
+}
+
+/* ---- One document ---- */
+
+struct desk { /* the working memory of one worker */
     struct nd_parser *parser;
     char *bytes;
     size_t capacity;
@@ -18,7 +97,7 @@ struct desk { /* of one worker */
 struct nd_lookup {
     struct nd_reading *reading;
     const char *tmp;
-    struct nd_spool *spool; /* NULL until something must be kept in it */
+    struct nd_spool *spool; /* NULL until a record must be stored in it */
     struct desk *desk;
     unsigned n_desks;
     struct nd_json place_room;
@@ -71,17 +150,20 @@ void nd_lookup_free(struct nd_lookup *l)
 enum nd_status nd_lookup_keep(struct nd_lookup *l, const struct nd_record *record,
                               struct nd_place *place, struct nd_error *err)
 {
-    *place = (struct nd_place){
-        .offset = record->offset,
-        .len = record->bytes.len,
-        .line = record->line,
-        .source = record->source,
-    };
-    if (nd_reading_source(l->reading, record->source)->is_rereadable)
-        return ND_OK;
-    if (!l->spool && !(l->spool = nd_spool_new(l->tmp, err)))
-        return ND_EIO;
-    return nd_spool_append(l->spool, record->bytes.data, record->bytes.len, &place->offset, err);
+    const uint64_t low_48 = (UINT64_C(1) << 48) - 1;
+    uint64_t offset = record->offset;
+    enum nd_status status = ND_OK;
+
+    if (!nd_reading_source(l->reading, record->source)->is_rereadable) {
+        if (!l->spool && !(l->spool = nd_spool_new(l->tmp, err)))
+            return ND_EIO;
+        status = nd_spool_append(l->spool, record->bytes.data, record->bytes.len, &offset, err);
+    }
+    *place = (struct nd_place){.offset = offset,
+                               .len = record->bytes.len & low_48,
+                               .line = record->line & low_48,
+                               .source = record->source};
+    return status;
 }
 
 enum nd_status nd_lookup_record(struct nd_lookup *l, const struct nd_place *place, unsigned worker,
@@ -125,10 +207,21 @@ enum nd_status nd_lookup_document(struct nd_lookup *l, const struct nd_place *pl
     return ND_OK;
 }
 
-void nd_lookup_remember(struct nd_lookup *l, uint64_t number, const struct nd_document *document,
-                        const struct nd_source *source, uint64_t line)
+enum nd_status nd_lookup_text(struct nd_lookup *l, const struct nd_place *place, unsigned worker,
+                              struct nd_view *text, struct nd_error *err)
 {
-    const struct nd_name name = nd_name_of(document, source, line, &l->place_room);
+    struct nd_document document;
+    enum nd_status status = nd_lookup_document(l, place, worker, &document, err);
+
+    if (status == ND_OK)
+        *text = document.text;
+    return status;
+}
+
+void nd_lookup_remember(struct nd_lookup *l, uint64_t number, const struct nd_parsed *parsed)
+{
+    const struct nd_name name =
+        nd_name_of(&parsed->document, parsed->source, parsed->record.line, &l->place_room);
 
     if (!l->place_room.failed)
         nd_name_cache_put(l->names, number, &name);
@@ -156,4 +249,146 @@ enum nd_status nd_lookup_name(struct nd_lookup *l, uint64_t number, const struct
 uint64_t nd_lookup_spooled(const struct nd_lookup *l)
 {
     return l->spool ? nd_spool_bytes(l->spool) : 0;
+}
+
+/* ---- Batches ---- */
+
+enum { BATCH_BYTES = 2 << 20, BATCH_RECORDS = 8192 };
+
+struct nd_loader {
+    struct nd_pool *pool;
+    struct nd_reading *reading;
+    struct nd_lookup *lookup;
+    const struct nd_places *places;
+    unsigned n_workers;
+    struct nd_parser **parser; /* one for each worker, like the arenas and the errors */
+    struct nd_arena *arena;
+    struct nd_error *error;
+    struct nd_parsed *loaded;
+    size_t count, capacity;
+    /* Of the batch. */
+    const uint32_t *number;
+    size_t from;
+    bool parses;
+};
+
+struct nd_loader *nd_loader_new(struct nd_pool *pool, struct nd_reading *reading,
+                                struct nd_lookup *lookup, const struct nd_places *places,
+                                const struct nd_input_options *options, struct nd_error *err)
+{
+    struct nd_loader *l = calloc(1, sizeof *l);
+    unsigned n = nd_pool_threads(pool);
+
+    if (!l) {
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        return NULL;
+    }
+    *l = (struct nd_loader){.pool = pool, .reading = reading, .lookup = lookup, .places = places};
+    l->n_workers = n;
+    l->parser = calloc(n, sizeof(struct nd_parser *));
+    l->arena = calloc(n, sizeof *l->arena);
+    l->error = calloc(n, sizeof *l->error);
+    if (!l->parser || !l->arena || !l->error) {
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        nd_loader_free(l);
+        return NULL;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        l->parser[i] = nd_parser_new(options, err);
+        if (!l->parser[i]) {
+            nd_loader_free(l);
+            return NULL;
+        }
+    }
+    return l;
+}
+
+static void forget(struct nd_loader *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        free(l->loaded[i].bad);
+    l->count = 0;
+}
+
+void nd_loader_free(struct nd_loader *l)
+{
+    if (!l)
+        return;
+    forget(l);
+    for (unsigned i = 0; i < l->n_workers; i++) {
+        if (l->parser)
+            nd_parser_free(l->parser[i]);
+        if (l->arena)
+            nd_arena_release(&l->arena[i]);
+    }
+    free(l->parser);
+    free(l->arena);
+    free(l->error);
+    free(l->loaded);
+    free(l);
+}
+
+static const struct nd_place *place_of(const struct nd_loader *l, const uint32_t *number, size_t at)
+{
+    return &l->places->item[number ? number[at] : at];
+}
+
+size_t nd_loader_batch(const struct nd_loader *l, const uint32_t *number, size_t from, size_t to)
+{
+    uint64_t bytes = 0;
+    size_t at = from;
+
+    while (at < to && at - from < BATCH_RECORDS && bytes < BATCH_BYTES)
+        bytes += place_of(l, number, at++)->len;
+    return at - from;
+}
+
+static void load_one(void *context, size_t task, unsigned worker)
+{
+    struct nd_loader *l = context;
+    struct nd_parsed *loaded = &l->loaded[task];
+    const struct nd_place *place = place_of(l, l->number, l->from + task);
+    struct nd_error *err = &l->error[worker];
+    struct nd_view bytes;
+    uint64_t repaired = 0;
+
+    if (err->status != ND_OK || nd_lookup_record(l->lookup, place, worker, &bytes, err) != ND_OK)
+        return;
+    loaded->source = nd_reading_source(l->reading, place->source);
+    loaded->record = (struct nd_record){
+        .bytes = {nd_arena_copy(&l->arena[worker], bytes.data, bytes.len), bytes.len},
+        .line = place->line,
+        .source = place->source};
+    if (!loaded->record.bytes.data ||
+        (l->parses && !nd_parsed_make(loaded, l->parser[worker], &repaired)))
+        nd_fail(err, ND_ENOMEM, "out of memory");
+}
+
+enum nd_status nd_loader_load(struct nd_loader *l, const uint32_t *number, size_t from, size_t n,
+                              bool parse, const struct nd_parsed **loaded, struct nd_error *err)
+{
+    forget(l);
+    if (!ND_RESERVE(l->loaded, &l->capacity, n))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    l->count = n;
+    l->number = number;
+    l->from = from;
+    l->parses = parse;
+    if (n)
+        memset(l->loaded, 0, n * sizeof *l->loaded);
+    for (unsigned i = 0; i < l->n_workers; i++) {
+        nd_arena_reset(&l->arena[i]);
+        nd_parser_reset(l->parser[i]);
+        l->error[i].status = ND_OK;
+    }
+    nd_pool_run(l->pool, n, load_one, l);
+    for (unsigned i = 0; i < l->n_workers; i++) {
+        if (l->error[i].status == ND_OK)
+            continue;
+        if (err)
+            *err = l->error[i];
+        return l->error[i].status;
+    }
+    *loaded = l->loaded;
+    return ND_OK;
 }

@@ -1,4 +1,10 @@
 /* mirror.c - one file a source, under its relative path in a folder */
+
+/*
+ * --output-dir, --copy-to and --link-to write one file for each source below a folder. A source's
+ * path is made relative in such a way that it cannot leave the folder. Folders are created as
+ * needed and removed again if nothing is published in them.
+ */
 #define _GNU_SOURCE
 #include "pipeline/mirror.h"
 
@@ -19,12 +25,12 @@ struct nd_mirror {
     const char *folder;
     bool may_replace;
     struct nd_output *open;
-    const struct nd_input_file *source;    /* of what is open, where that replaces it */
-    const struct nd_input_file **replaced; /* all of these */
+    const struct nd_input_file *source;    /* the input that the open file replaces */
+    const struct nd_input_file **replaced; /* the inputs that will be replaced */
     size_t n_replaced, replaced_capacity;
-    struct nd_hash_set names; /* of the files so far */
-    struct nd_buffer name;    /* of the last one, zero-terminated */
-    struct nd_buffer made;    /* folders that were not there, zero-terminated, inner ones behind */
+    struct nd_hash_set names; /* names of the files so far */
+    struct nd_buffer name;    /* path of the last file, zero-terminated */
+    struct nd_buffer made;    /* folders that were created, zero-terminated, outer ones first */
 };
 
 struct nd_mirror *nd_mirror_new(struct nd_publisher *publisher, const char *folder,
@@ -44,7 +50,7 @@ struct nd_mirror *nd_mirror_new(struct nd_publisher *publisher, const char *fold
     return m;
 }
 
-/* Append the parts of a path, but for those that would lead out of the folder. */
+/* Append the parts of a path, leaving out those that would lead out of the folder. */
 static bool append_parts(struct nd_buffer *name, const char *path)
 {
     while (*path) {
@@ -76,10 +82,11 @@ static enum nd_status make_name(struct nd_mirror *m, const char *path, const cha
     if ((entry && !append_parts(&m->name, entry)) || !nd_buffer_append(&m->name, "", 1))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     if (entry && m->name.len == before + 1)
-        return nd_fail(err, ND_EINPUT, "%s!%s: has no name in a folder; use -o or --output-dir",
+        return nd_fail(err, ND_EINPUT,
+                       "%s!%s: cannot be a file of its own in a folder; use -o or --output-dir",
                        path, entry);
     if (nd_hash_set_add(&m->names, nd_hash_bytes(m->name.data, m->name.len)))
-        return nd_fail(err, ND_EINPUT, "%s: two inputs would be written to it, %s the second",
+        return nd_fail(err, ND_EINPUT, "%s: two inputs would be written to it; the second is %s",
                        m->name.data, path);
     if (m->names.has_no_memory)
         return nd_fail(err, ND_ENOMEM, "out of memory");
@@ -99,7 +106,7 @@ static enum nd_status make_folder(struct nd_mirror *m, const char *name, struct 
     return nd_fail(err, ND_EIO, "%s: cannot be created: %s", name, strerror(errno));
 }
 
-/* All that the last name stands in. */
+/* Create all folders of the last name. */
 static enum nd_status make_folders(struct nd_mirror *m, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
@@ -113,7 +120,7 @@ static enum nd_status make_folders(struct nd_mirror *m, struct nd_error *err)
     return status;
 }
 
-/* Those that nothing was put into, from the inside. */
+/* Remove the created folders that are still empty, innermost first. */
 static void remove_made(struct nd_mirror *m)
 {
     size_t end = m->made.len;
@@ -128,7 +135,7 @@ static void remove_made(struct nd_mirror *m)
     }
 }
 
-/* What stands under the last name may be replaced by what survives of it, but be no other input. */
+/* A file with the last name may be replaced by its own survivors, but must not be another input. */
 static enum nd_status check_replaced(const struct nd_mirror *m, const struct nd_source *source,
                                      struct nd_file_mark *own, struct nd_error *err)
 {
@@ -139,18 +146,15 @@ static enum nd_status check_replaced(const struct nd_mirror *m, const struct nd_
         *own = (struct nd_file_mark){.inode = 0};
     if (!own->inode && nd_publisher_is_read(m->publisher, &there))
         return nd_fail(err, ND_EINVAL,
-                       "'%s' is an input, and would be replaced by what is written of %s",
-                       m->name.data, source->path);
+                       "'%s' is an input and would be replaced by the output for %s", m->name.data,
+                       source->path);
     return ND_OK;
 }
 
 static enum nd_status note_replaced(struct nd_mirror *m, struct nd_error *err)
 {
-    void *list = m->replaced;
-
-    if (!nd_array_reserve(&list, &m->replaced_capacity, m->n_replaced + 1, sizeof *m->replaced))
+    if (!ND_RESERVE(m->replaced, &m->replaced_capacity, m->n_replaced + 1))
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    m->replaced = list;
     m->replaced[m->n_replaced++] = m->source;
     return ND_OK;
 }
@@ -181,7 +185,7 @@ enum nd_status nd_mirror_open(struct nd_mirror *m, const struct nd_source *sourc
     return note_replaced(m, err);
 }
 
-/* What could not be read to its end stays as it is, where it would be replaced. */
+/* A source that could not be read to its end is not replaced. */
 enum nd_status nd_mirror_close(struct nd_mirror *m, struct nd_error *err)
 {
     struct nd_output *file = m->open;
@@ -215,7 +219,9 @@ enum nd_status nd_mirror_link(struct nd_mirror *m, const struct nd_source *sourc
         status = make_folders(m, err);
     if (status == ND_OK)
         status = check_replaced(m, source, &own, err);
-    /* Already linked, or the file itself: rename() would leave the temporary name. */
+    /*
+     * Already linked, or the source itself: rename() would do nothing and leave the temporary name.
+     */
     if (status != ND_OK || are_one_file(source->path, m->name.data))
         return status;
     return nd_publisher_add_link(m->publisher, m->name.data, source->path, err);

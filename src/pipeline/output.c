@@ -1,11 +1,19 @@
 /* output.c - a file on its way out: atomic where it can be, compressed as its name says */
+
+/*
+ * One output file. Bytes go through a buffer to a compressor, an archive writer, or directly to the
+ * file. A regular file is written to a temporary without its final name, which the publisher
+ * renames at the end; pipes, devices and the standard output are written in place. A writer may
+ * lend memory for a while (nd_output_borrow) so that large records are not copied.
+ */
 #define _GNU_SOURCE
 #include "pipeline/output.h"
 
-#include "base/memory.h"
-#include "input/pack.h"
-
 #include <neardup/terminal.h>
+
+#include "base/memory.h"
+#include "input/formats.h"
+#include "input/pack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -315,4 +323,37 @@ void nd_output_discard(struct nd_output *o)
     free(o->buffer);
     free(o->name);
     free(o);
+}
+
+/* ---- Records of several files behind one another ---- */
+
+static struct nd_separator end_of(struct nd_view record, struct nd_separator before)
+{
+    size_t at = record.len;
+    struct nd_separator separator = {1, 0, before.has_return};
+
+    while (separator.newlines < 2 && at && record.data[at - 1] == '\n') {
+        separator.newlines++;
+        at--;
+        if (at && record.data[at - 1] == '\r') {
+            separator.has_return = 1;
+            at--;
+        }
+    }
+    return separator;
+}
+
+struct nd_view nd_separator_before(struct nd_separator *separator, struct nd_view record,
+                                   enum nd_unit unit, enum nd_format format)
+{
+    static const char breaks[] = "\r\n\r\n", plain[] = "\n\n";
+    unsigned need = nd_format_cut(format, unit)->line_ends, missing = 0;
+    struct nd_separator was = *separator;
+
+    *separator = end_of(record, was);
+    if (was.has_record && was.newlines < need)
+        missing = need - was.newlines;
+    if (was.has_return)
+        return (struct nd_view){breaks, (size_t)missing * 2};
+    return (struct nd_view){plain, missing};
 }

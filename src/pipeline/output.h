@@ -2,13 +2,15 @@
 #ifndef ND_PIPELINE_OUTPUT_H
 #define ND_PIPELINE_OUTPUT_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include <neardup/error.h>
+#include <neardup/input.h>
+#include <neardup/types.h>
 
 #include "base/publish.h"
 #include "input/entry_header.h"
+
+#include <stddef.h>
+#include <stdint.h>
 
 /*
  * What has a regular or absent name is written unseen, and given to the publisher once it is whole;
@@ -55,5 +57,21 @@ enum nd_status nd_output_finish(struct nd_output *o, struct nd_error *err);
 
 /* Free the output; what was written unseen is gone.  NULL: nothing. */
 void nd_output_discard(struct nd_output *o);
+
+/* ---- Records of several files behind one another ---- */
+
+/*
+ * What must stand between two records: nothing where the first ends in a newline, else one; between
+ * paragraphs, and between messages, a blank line, so that they stay two.  Starts from zeroes.
+ */
+struct nd_separator {
+    unsigned char has_record; /* one has been written */
+    unsigned char newlines;   /* at its end, at most 2 */
+    unsigned char has_return; /* lines end in CR LF */
+};
+
+/* The bytes to write before the next record; note it as written. */
+struct nd_view nd_separator_before(struct nd_separator *separator, struct nd_view record,
+                                   enum nd_unit unit, enum nd_format format);
 
 #endif

@@ -1,15 +1,16 @@
-/* reading.c - batches of parsed records: one after the other for all threads, or in lanes */
+/* reading.c - batches of parsed records: one after the other for all threads, or one a thread */
 #define _GNU_SOURCE
 #include "pipeline/reading.h"
 
 #include "base/memory.h"
+#include "input/formats.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * What a worker has of a batch, its share or in lanes all of it: with what is made of it, that
+ * What a worker has of a batch, its part, or all of a batch of its own: with what is made of it, that
  * stays in a core's cache (2 MB took a quarter longer on small mails), and waking the workers costs
  * nothing beside it.  Where records are so large that workers would wait for the last, and the
  * engine would have a handful at a time, up to eight times as much.
@@ -20,12 +21,7 @@ enum {
     BATCH_BYTES_MAX = 8 << 20,
     BATCH_RECORDS = 8192,
     TASK_RECORDS = 4,
-    SLOTS = 2 /* but in lanes: a batch that is worked on, and one that is read */
-};
-
-struct kept_problem {
-    enum nd_problem_kind kind;
-    char *message;
+    SLOTS = 2 /* or one a worker: a batch that is worked on, and one that is read */
 };
 
 struct slot {
@@ -35,7 +31,7 @@ struct slot {
     int state;          /* of nd_input_read: 1, 0, < 0 */
     uint32_t n_sources; /* met up to its end */
     struct nd_error error;
-    struct kept_problem *problem;
+    struct nd_problem *problem; /* the messages are ours */
     size_t n_problems, problem_capacity;
     _Atomic(uint64_t) repaired;
     atomic_bool out_of_memory;
@@ -47,14 +43,17 @@ struct nd_reading {
     struct nd_reading_hooks hooks;
     struct nd_parser **parser; /* one a worker: documents live in them */
     unsigned n_workers;
-    unsigned n_sharing;                          /* workers that a batch is for */
-    size_t batch_bytes, least_bytes, most_bytes; /* of a batch: of the next, and of any */
+    unsigned n_sharing;                       /* workers that a batch is for */
+    size_t batch_bytes, min_bytes, max_bytes; /* of a batch: of the next, and of any */
     struct slot *slot;
     unsigned n_slots;
-    struct slot *coming; /* being filled; what a job does counts once it is over */
-    uint64_t n_given;    /* batches given to the caller */
+    struct slot *coming;  /* being filled; what a job does counts once it is over */
+    struct slot *parsing; /* by all workers */
+    uint64_t n_given;     /* batches given to the caller */
     bool has_job, is_over;
+    uint64_t unpacked; /* bytes of the records read so far */
     uint32_t n_sources;
+    _Atomic(uint64_t) n_repaired; /* documents */
 };
 
 /* Problems come up while a batch is read, and are told by the thread that asked for it. */
@@ -62,33 +61,31 @@ static void keep_problem(void *context, const struct nd_problem *problem)
 {
     struct nd_reading *r = context;
     struct slot *slot = r->coming;
-    void *list = slot->problem;
     char *message = strdup(problem->message);
 
-    if (!message || !nd_array_reserve(&list, &slot->problem_capacity, slot->n_problems + 1,
-                                      sizeof *slot->problem)) {
+    if (!message || !ND_RESERVE(slot->problem, &slot->problem_capacity, slot->n_problems + 1)) {
         free(message);
         atomic_store(&slot->out_of_memory, true);
         return;
     }
-    slot->problem = list;
-    slot->problem[slot->n_problems].kind = problem->kind;
-    slot->problem[slot->n_problems++].message = message;
+    slot->problem[slot->n_problems++] = (struct nd_problem){problem->kind, message};
+}
+
+static void forget_problems(struct slot *slot)
+{
+    for (size_t i = 0; i < slot->n_problems; i++)
+        free((char *)(uintptr_t)slot->problem[i].message);
+    slot->n_problems = 0;
 }
 
 static void tell_problems(struct nd_reading *r, struct slot *slot)
 {
-    for (size_t i = 0; i < slot->n_problems; i++) {
-        struct nd_problem problem = {slot->problem[i].kind, slot->problem[i].message};
-
-        if (r->hooks.problem)
-            r->hooks.problem(r->hooks.context, &problem);
-        free(slot->problem[i].message);
-    }
-    slot->n_problems = 0;
+    for (size_t i = 0; i < slot->n_problems && r->hooks.problem; i++)
+        r->hooks.problem(r->hooks.reporter, &slot->problem[i]);
+    forget_problems(slot);
 }
 
-static size_t least(size_t a, size_t b)
+static size_t smaller(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -99,10 +96,10 @@ static void adapt(struct nd_reading *r, size_t n_records)
         r->batch_bytes *= 2;
     else if (n_records > (size_t)r->n_sharing * WORKER_RECORDS * 4)
         r->batch_bytes /= 2;
-    if (r->batch_bytes < r->least_bytes)
-        r->batch_bytes = r->least_bytes;
-    if (r->batch_bytes > r->most_bytes)
-        r->batch_bytes = r->most_bytes;
+    if (r->batch_bytes < r->min_bytes)
+        r->batch_bytes = r->min_bytes;
+    if (r->batch_bytes > r->max_bytes)
+        r->batch_bytes = r->max_bytes;
 }
 
 static void forget(struct slot *slot)
@@ -120,8 +117,11 @@ static void fill(struct nd_reading *r, struct slot *slot)
         return;
     slot->state =
         nd_input_read(r->input, r->batch_bytes, BATCH_RECORDS, &slot->batch, &slot->error);
-    if (slot->state == 1)
+    if (slot->state == 1) {
         adapt(r, slot->batch.count);
+        r->unpacked += slot->batch.bytes;
+    }
+    slot->seen.unpacked = r->unpacked;
     r->is_over = slot->state != 1;
     slot->n_sources = (uint32_t)nd_input_sources(r->input);
     nd_input_progress(r->input, &slot->seen.done, &slot->seen.total);
@@ -151,7 +151,7 @@ static void begin_job(struct nd_reading *r)
 static bool make_parsers(struct nd_reading *r, const struct nd_input_options *options,
                          struct nd_error *err)
 {
-    r->n_slots = r->hooks.in_lanes ? r->n_workers : SLOTS;
+    r->n_slots = r->hooks.by_worker ? r->n_workers : SLOTS;
     r->parser = calloc(r->n_workers, sizeof(struct nd_parser *));
     r->slot = calloc(r->n_slots, sizeof *r->slot);
     if (!r->parser || !r->slot) {
@@ -177,10 +177,10 @@ struct nd_reading *nd_reading_new(struct nd_pool *pool, const char *const *paths
     r->pool = pool;
     r->hooks = *hooks;
     r->n_workers = nd_pool_threads(pool);
-    r->n_sharing = hooks->in_lanes ? 1 : r->n_workers;
-    r->least_bytes = least((size_t)r->n_sharing * WORKER_BYTES, BATCH_BYTES_MAX);
-    r->most_bytes = least(r->least_bytes * 8, BATCH_BYTES_MAX);
-    r->batch_bytes = r->least_bytes;
+    r->n_sharing = hooks->by_worker ? 1 : r->n_workers;
+    r->min_bytes = smaller((size_t)r->n_sharing * WORKER_BYTES, BATCH_BYTES_MAX);
+    r->max_bytes = smaller(r->min_bytes * 8, BATCH_BYTES_MAX);
+    r->batch_bytes = r->min_bytes;
     r->input = nd_input_open(paths, n_paths, options, keep_problem, r, err);
     if (r->input && make_parsers(r, options, err))
         return r;
@@ -200,8 +200,7 @@ enum nd_status nd_reading_list(struct nd_reading *r, struct nd_error *err)
 
 static void release_slot(struct slot *slot)
 {
-    for (size_t i = 0; i < slot->n_problems; i++)
-        free(slot->problem[i].message);
+    forget_problems(slot);
     free(slot->problem);
     forget(slot);
     free(slot->seen.parsed);
@@ -224,67 +223,68 @@ void nd_reading_free(struct nd_reading *r)
     free(r);
 }
 
+bool nd_parsed_make(struct nd_parsed *parsed, struct nd_parser *parser, uint64_t *repaired)
+{
+    struct nd_bad_record bad;
+    int result = nd_parser_parse(parser, parsed->source, parsed->record.bytes, &parsed->document,
+                                 repaired, &bad);
+
+    if (result == 0 && (parsed->bad = malloc(sizeof bad)))
+        *parsed->bad = bad;
+    return result > 0 || (result == 0 && parsed->bad);
+}
+
 static void parse_one(struct nd_reading *r, struct slot *slot, struct nd_parsed *parsed,
                       unsigned worker)
 {
-    struct nd_bad_record bad;
     uint64_t repaired = 0;
-    int result = nd_parser_parse(r->parser[worker], nd_reading_source(r, parsed->record.source),
-                                 parsed->record.bytes, &parsed->document, &repaired, &bad);
+    bool is_made = nd_parsed_make(parsed, r->parser[worker], &repaired);
 
-    if (result == 0) {
-        parsed->bad = malloc(sizeof bad);
-        if (parsed->bad)
-            *parsed->bad = bad;
-    }
-    if (result < 0 || (result == 0 && !parsed->bad))
+    if (!is_made)
         atomic_store(&slot->out_of_memory, true);
     if (repaired)
         atomic_fetch_add(&slot->repaired, repaired);
-    if (result == 1 && r->hooks.parsed)
+    if (repaired && !nd_format_row(parsed->source->format)->names_charset)
+        atomic_fetch_add(&r->n_repaired, 1);
+    if (is_made && !parsed->bad && r->hooks.parsed)
         r->hooks.parsed(r->hooks.context, parsed, worker);
 }
 
 /* The records as they are, still to be parsed. */
-static bool list_records(struct slot *slot)
+static bool list_records(const struct nd_reading *r, struct slot *slot)
 {
-    void *parsed = slot->seen.parsed;
-
-    if (!nd_array_reserve(&parsed, &slot->capacity, slot->batch.count, sizeof *slot->seen.parsed)) {
+    if (!ND_RESERVE(slot->seen.parsed, &slot->capacity, slot->batch.count)) {
         atomic_store(&slot->out_of_memory, true);
         return false;
     }
-    slot->seen.parsed = parsed;
     slot->seen.count = slot->batch.count;
     slot->seen.bytes = slot->batch.bytes;
-    for (size_t i = 0; i < slot->seen.count; i++)
-        slot->seen.parsed[i] = (struct nd_parsed){.record = slot->batch.records[i]};
+    for (size_t i = 0; i < slot->seen.count; i++) {
+        const struct nd_record *record = &slot->batch.records[i];
+
+        slot->seen.parsed[i] =
+            (struct nd_parsed){.record = *record, .source = nd_reading_source(r, record->source)};
+    }
     atomic_store(&slot->repaired, 0);
     return true;
 }
 
-struct parsing {
-    struct nd_reading *reading;
-    struct slot *slot;
-};
-
 static void parse_task(void *context, size_t task, unsigned worker)
 {
-    const struct parsing *p = context;
+    struct nd_reading *r = context;
     size_t from = task * TASK_RECORDS, to = from + TASK_RECORDS;
 
-    for (size_t i = from; i < to && i < p->slot->seen.count; i++)
-        parse_one(p->reading, p->slot, &p->slot->seen.parsed[i], worker);
+    for (size_t i = from; i < to && i < r->parsing->seen.count; i++)
+        parse_one(r, r->parsing, &r->parsing->seen.parsed[i], worker);
 }
 
 static void parse_by_all(struct nd_reading *r, struct slot *slot)
 {
-    struct parsing p = {r, slot};
-
     for (unsigned i = 0; i < r->n_workers; i++)
         nd_parser_reset(r->parser[i]);
-    if (list_records(slot))
-        nd_pool_run(r->pool, (slot->seen.count + TASK_RECORDS - 1) / TASK_RECORDS, parse_task, &p);
+    r->parsing = slot;
+    if (list_records(r, slot))
+        nd_pool_run(r->pool, (slot->seen.count + TASK_RECORDS - 1) / TASK_RECORDS, parse_task, r);
 }
 
 /* What the reading of a slot came to; 1: its batch is there. */
@@ -336,7 +336,7 @@ void nd_reading_parse(struct nd_reading *r, unsigned worker, struct nd_reading_b
     struct slot *slot = &r->slot[worker];
 
     *batch = &slot->seen;
-    if (slot->state != 1 || !list_records(slot))
+    if (slot->state != 1 || !list_records(r, slot))
         return;
     nd_parser_reset(r->parser[worker]);
     for (size_t i = 0; i < slot->seen.count; i++)
@@ -355,6 +355,11 @@ int nd_reading_take(struct nd_reading *r, unsigned worker, struct nd_error *err)
 struct nd_input *nd_reading_input(struct nd_reading *r)
 {
     return r->input;
+}
+
+uint64_t nd_reading_repaired(const struct nd_reading *r)
+{
+    return atomic_load(&r->n_repaired);
 }
 
 uint32_t nd_reading_sources(const struct nd_reading *r)

@@ -1,4 +1,4 @@
-/* reading.h - batches of parsed records: one after the other for all threads, or in lanes */
+/* reading.h - batches of parsed records: one after the other for all threads, or one a thread */
 #ifndef ND_PIPELINE_READING_H
 #define ND_PIPELINE_READING_H
 
@@ -14,10 +14,14 @@
 /* A record and what the parser made of it. */
 struct nd_parsed {
     struct nd_record record;
+    const struct nd_source *source;
     struct nd_document document;
     struct nd_bad_record *bad; /* NULL: a document */
     uint64_t key;              /* for the `parsed` hook to fill */
 };
+
+/* Parse its record, and add to *repaired.  False: out of memory. */
+bool nd_parsed_make(struct nd_parsed *parsed, struct nd_parser *parser, uint64_t *repaired);
 
 struct nd_reading_batch {
     struct nd_parsed *parsed;
@@ -25,15 +29,17 @@ struct nd_reading_batch {
     size_t bytes; /* of the records */
     uint64_t repaired;
     uint64_t done, total; /* nd_input_progress after this batch */
+    uint64_t unpacked;    /* bytes of all records up to its end */
 };
 
 struct nd_reading_hooks {
-    void *context;
+    bool by_worker; /* each worker has batches of its own */
     /* A record has been parsed; called by several workers at once.  NULL: nothing. */
     void (*parsed)(void *context, struct nd_parsed *parsed, unsigned worker);
+    void *context;
     /* A problem with an input, in the thread that calls nd_reading_next or nd_reading_take. */
-    void (*problem)(void *context, const struct nd_problem *problem);
-    bool in_lanes; /* each worker has batches of its own */
+    void (*problem)(void *reporter, const struct nd_problem *problem);
+    void *reporter;
 };
 
 struct nd_reading;
@@ -53,7 +59,7 @@ void nd_reading_free(struct nd_reading *r);
 int nd_reading_next(struct nd_reading *r, struct nd_reading_batch **batch, struct nd_error *err);
 
 /*
- * In lanes: read a batch for this worker, one worker at a time; its last one is gone.  Then parse
+ * Where each worker has batches of its own: read a batch for this worker, one worker at a time; its last one is gone.  Then parse
  * it, at any time.  Then take it, one worker at a time and in the order of the reading: what
  * nd_reading_next returns.
  */
@@ -76,6 +82,9 @@ static inline bool nd_input_file_is_whole(const struct nd_input_file *file)
 {
     return file->state != ND_READ_PARTLY && file->state != ND_READ_FAILED;
 }
+
+/* The documents so far in which bytes were replaced, of formats that do not name their charset. */
+uint64_t nd_reading_repaired(const struct nd_reading *r);
 
 /* Sources met up to the last batch given; the same pointer as long as the reading lives. */
 uint32_t nd_reading_sources(const struct nd_reading *r);

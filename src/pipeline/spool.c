@@ -30,8 +30,7 @@ struct nd_spool *nd_spool_new(const char *dir, struct nd_error *err)
     }
     s->fd = nd_temporary_spool(dir);
     if (s->fd < 0) {
-        nd_fail(err, ND_EIO, "%s: no temporary file can be created in it: %s", dir,
-                strerror(errno));
+        nd_fail(err, ND_EIO, "%s: cannot create a temporary file in it: %s", dir, strerror(errno));
         nd_spool_free(s);
         return NULL;
     }

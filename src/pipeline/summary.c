@@ -1,13 +1,150 @@
 /* summary.c - what a run did, in numbers, and as JSON */
-#define _GNU_SOURCE
-#include "pipeline/run_state.h"
+
+/*
+ * Counts what a run did, formats it as JSON, and finds the largest clusters. The histogram of
+ * resemblances uses integer arithmetic, so that a value on a step is counted on the right side of
+ * it.
+ */
+#include "pipeline/summary.h"
 
 #include <neardup/index.h>
 #include <neardup/version.h>
 
+#include "base/memory.h"
+#include "pipeline/manifest.h"
+#include "pipeline/names.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+
+/* ---- How near removed documents are ---- */
+
+enum { WHOLE = ND_RUN_STEPS - 1 };
+
+/* The step that the threshold stands on, or above which it stands. */
+static unsigned lowest_step(struct nd_ratio threshold)
+{
+    return (unsigned)((uint64_t)threshold.p * WHOLE / threshold.q);
+}
+
+void nd_measured_count(uint64_t step[ND_RUN_STEPS], const struct nd_dedup_params *params,
+                       const struct nd_overlap *overlap)
+{
+    unsigned lowest = lowest_step(params->threshold), i = WHOLE;
+
+    /* By integers: a rounded quotient could fall on the other side of a step. */
+    while (i > lowest && !nd_overlap_reaches(overlap, params->verify, (struct nd_ratio){i, WHOLE}))
+        i--;
+    step[i]++;
+}
+
+static const char *measure_name(enum nd_verify verify)
+{
+    static const char *const names[] = {
+        [ND_VERIFY_JACCARD] = "resemblance",
+        [ND_VERIFY_CONTAINMENT] = "containment",
+        [ND_VERIFY_COSINE] = "cosine",
+        [ND_VERIFY_NONE] = NULL,
+        [ND_VERIFY_CONTAINMENT_OF_KEPT] = "containment-of-kept",
+        [ND_VERIFY_CONTAINMENT_EITHER] = "containment-either",
+    };
+
+    return names[verify];
+}
+
+void nd_measured_summarise(const uint64_t step[ND_RUN_STEPS], const struct nd_dedup_params *params,
+                           struct nd_run_summary *summary)
+{
+    unsigned lowest = lowest_step(params->threshold);
+
+    summary->measured_by = measure_name(params->verify);
+    for (unsigned i = WHOLE + 1; i-- > lowest;)
+        summary->measured[summary->n_measured++] = (struct nd_run_step){(double)i / WHOLE, step[i]};
+    /* Nothing below the threshold is removed. */
+    summary->measured[summary->n_measured - 1].from =
+        (double)params->threshold.p / params->threshold.q;
+}
+
+/* ---- How many documents each kept one stands for ---- */
+
+void nd_cluster_sizes_release(struct nd_cluster_sizes *s)
+{
+    free(s->members);
+    *s = (struct nd_cluster_sizes){NULL, 0};
+}
+
+bool nd_cluster_sizes_set(struct nd_cluster_sizes *s, size_t rank, uint32_t members)
+{
+    if (!ND_RESERVE(s->members, &s->capacity, rank + 1))
+        return false;
+    s->members[rank] = members;
+    return true;
+}
+
+void nd_cluster_sizes_shrink(struct nd_cluster_sizes *s, size_t n)
+{
+    uint32_t *less = n ? realloc(s->members, n * sizeof *less) : NULL;
+
+    if (!less)
+        return;
+    s->members = less;
+    s->capacity = n;
+}
+
+/* Keep the *n ranks of the greatest sizes, of equal ones the earlier. */
+static void offer(size_t largest[ND_RUN_LARGEST], size_t *n, const uint32_t *members, size_t rank)
+{
+    size_t at = *n;
+
+    if (*n == ND_RUN_LARGEST && members[largest[*n - 1]] >= members[rank])
+        return;
+    if (*n < ND_RUN_LARGEST)
+        ++*n;
+    else
+        at--;
+    for (; at > 0 && members[largest[at - 1]] < members[rank]; at--)
+        largest[at] = largest[at - 1];
+    largest[at] = rank;
+}
+
+enum nd_status nd_cluster_sizes_summarise(const struct nd_cluster_sizes *s, size_t n,
+                                          struct nd_lookup *lookup, const struct nd_places *places,
+                                          const struct nd_reading *reading,
+                                          struct nd_run_summary *summary, struct nd_error *err)
+{
+    size_t largest[ND_RUN_LARGEST], n_largest = 0;
+    struct nd_json room = {0};
+    enum nd_status status = ND_OK;
+
+    for (size_t rank = 0; rank < n; rank++) {
+        if (s->members[rank] < 2)
+            continue;
+        summary->clusters++;
+        offer(largest, &n_largest, s->members, rank);
+    }
+    for (size_t i = 0; status == ND_OK && i < n_largest; i++) {
+        struct nd_place place = places->item[largest[i]];
+        struct nd_run_cluster *cluster = &summary->largest[i];
+        struct nd_document document;
+        struct nd_name name;
+
+        status = nd_lookup_document(lookup, &place, 0, &document, err);
+        if (status != ND_OK)
+            break;
+        name = nd_name_of(&document, nd_reading_source(reading, place.source), place.line, &room);
+        if (room.failed)
+            status = nd_fail(err, ND_ENOMEM, "out of memory");
+        else
+            nd_name_show(name.text, cluster->id, sizeof cluster->id);
+        cluster->documents = s->members[largest[i]];
+    }
+    summary->n_largest = status == ND_OK ? n_largest : 0;
+    nd_json_release(&room);
+    return status;
+}
+
+/* ---- The whole ---- */
 
 static bool is_kind(const struct nd_run_kind *kind, const struct nd_source *source)
 {
@@ -16,7 +153,7 @@ static bool is_kind(const struct nd_run_kind *kind, const struct nd_source *sour
            kind->is_container == source->is_container;
 }
 
-static void count_source(struct nd_run_summary *summary, const struct nd_source *source)
+void nd_summary_count_source(struct nd_run_summary *summary, const struct nd_source *source)
 {
     size_t i = 0;
 
@@ -43,45 +180,31 @@ static void count_source(struct nd_run_summary *summary, const struct nd_source 
     summary->kinds[i].bytes += source->bytes;
 }
 
-static void count_decisions(struct nd_run *run)
+void nd_summary_count_decisions(struct nd_run_summary *summary, const struct nd_dedup *dedup)
 {
-    struct nd_run_summary *summary = run->summary;
     struct nd_dedup_stats stats;
 
-    if (!run->dedup)
-        return;
-    nd_dedup_get_stats(run->dedup, &stats);
+    nd_dedup_get_stats(dedup, &stats);
     summary->short_documents = stats.short_documents;
     summary->empty_documents = stats.empty_documents;
     summary->cut_documents = stats.cut_documents;
     summary->unsigned_documents = stats.unsigned_documents;
     summary->crowded_documents = stats.crowded_documents;
     summary->crowded_keys = stats.crowded_keys;
-    summary->checks = stats.checks;
+    summary->checks = summary->is_verified ? stats.checks : 0;
     summary->candidates = stats.candidates;
     summary->index_bytes = stats.index_bytes;
     summary->bands = stats.bands;
     summary->rows = stats.rows;
+    summary->sample = stats.sample;
+    summary->sample_least = stats.sample_least;
 }
 
-enum nd_status nd_summary_complete(struct nd_run *run, struct nd_error *err)
+double nd_run_recall(const struct nd_run_summary *s, double x)
 {
-    struct nd_run_summary *summary = run->summary;
-    struct rusage usage;
-
-    (void)err;
-    for (uint32_t i = 0; i < nd_reading_sources(run->reading); i++)
-        count_source(summary, nd_reading_source(run->reading, i));
-    count_decisions(run);
-    if (summary->bands)
-        summary->unrelated = (double)summary->documents *
-                             nd_bands_recall(ND_RUN_UNRELATED, summary->bands, summary->rows);
-    summary->is_verified = run->options->recipe.dedup.verify != ND_VERIFY_NONE;
-    summary->spool_bytes = nd_lookup_spooled(run->lookup);
-    if (getrusage(RUSAGE_SELF, &usage) == 0)
-        summary->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
-    summary->seconds = nd_run_clock() - run->started;
-    return ND_OK;
+    if (s->sample)
+        return nd_sample_recall(x, s->sample, s->sample_least);
+    return s->bands ? nd_bands_recall(x, s->bands, s->rows) : 0;
 }
 
 struct number {
@@ -97,16 +220,29 @@ static void put_numbers(struct nd_json *out, const struct number *number, size_t
     }
 }
 
-static void put_counts(struct nd_json *out, const struct nd_run_summary *s)
+/* What became of the documents: a list of pairs keeps and removes none. */
+static void put_decisions(struct nd_json *out, const struct nd_run_summary *s)
 {
+    const struct number pairs[] = {{"pairs", s->pairs}, {"near_misses", s->near_misses}};
     const struct number numbers[] = {
-        {"documents", s->documents},
         {"kept", s->kept},
         {"removed", s->removed},
         {"identical_bytes", s->identical_bytes},
         {"identical_tokens", s->identical_tokens},
         {"near", s->near},
         {"clusters", s->clusters},
+    };
+
+    if (s->lists_pairs)
+        put_numbers(out, pairs, sizeof pairs / sizeof *pairs);
+    else
+        put_numbers(out, numbers, sizeof numbers / sizeof *numbers);
+}
+
+static void put_counts(struct nd_json *out, const struct nd_run_summary *s)
+{
+    const struct number documents = {"documents", s->documents};
+    const struct number numbers[] = {
         {"bad_records", s->bad_records},
         {"repaired_sequences", s->repaired},
         {"short_documents", s->short_documents},
@@ -115,6 +251,7 @@ static void put_counts(struct nd_json *out, const struct nd_run_summary *s)
         {"cut_documents", s->cut_documents},
         {"crowded_documents", s->crowded_documents},
         {"crowded_keys", s->crowded_keys},
+        {"never_documents", s->never_documents},
         {"double_ids", s->double_ids},
         {"failed_inputs", s->failed_inputs},
         {"left_out", s->left_out},
@@ -128,46 +265,66 @@ static void put_counts(struct nd_json *out, const struct nd_run_summary *s)
         {"threads", s->threads},
         {"bands", s->bands},
         {"rows", s->rows},
+        {"sample", s->sample},
+        {"sample_least", s->sample_least},
     };
 
+    put_numbers(out, &documents, 1);
+    put_decisions(out, s);
     put_numbers(out, numbers, sizeof numbers / sizeof *numbers);
-    nd_json_key(out, "double_ids_is_lower_bound");
-    nd_json_bool(out, s->ids_full);
-    nd_json_key(out, "verified");
-    nd_json_bool(out, s->is_verified);
-    nd_json_key(out, "unrelated_candidates");
-    nd_json_double(out, s->unrelated);
-    nd_json_key(out, "seconds");
-    nd_json_double(out, s->seconds);
+    nd_json_put_bool(out, "double_ids_is_lower_bound", s->ids_full);
+    nd_json_put_bool(out, "verified", s->is_verified);
+    nd_json_put_double(out, "unrelated_candidates", s->unrelated);
+    nd_json_put_double(out, "seconds", s->seconds);
 }
 
-/* The chance that a pair of a resemblance is looked at, where bands decide that. */
+/* The chance that a pair is looked at, where bands or samples decide that. */
 static void put_curve(struct nd_json *out, const struct nd_run_summary *s)
 {
+    nd_json_put_text(out, "s_curve_of", s->curve_of);
     nd_json_key(out, "s_curve");
     nd_json_open(out, '[');
-    for (int i = 1; s->bands && i <= 20; i++) {
+    for (int i = 1; (s->bands || s->sample) && s->documents && i <= 20; i++) {
         nd_json_open(out, '[');
         nd_json_double(out, i / 20.0);
-        nd_json_double(out, nd_bands_recall(i / 20.0, s->bands, s->rows));
+        nd_json_double(out, nd_run_recall(s, i / 20.0));
         nd_json_close(out, ']');
     }
     nd_json_close(out, ']');
 }
 
-static void put_lists(struct nd_json *out, const struct nd_run_summary *s)
+/* How much of what was removed measures how much: pairs of a step and a count. */
+static void put_measured(struct nd_json *out, const struct nd_run_summary *s)
+{
+    if (!s->measured_by)
+        return;
+    nd_json_put_text(out, "measured_by", s->measured_by);
+    nd_json_key(out, "measured");
+    nd_json_open(out, '[');
+    for (size_t i = 0; i < s->n_measured; i++) {
+        nd_json_open(out, '[');
+        nd_json_double(out, s->measured[i].from);
+        nd_json_uint(out, s->measured[i].documents);
+        nd_json_close(out, ']');
+    }
+    nd_json_close(out, ']');
+}
+
+static void put_largest(struct nd_json *out, const struct nd_run_summary *s)
 {
     nd_json_key(out, "largest_clusters");
     nd_json_open(out, '[');
     for (size_t i = 0; i < s->n_largest; i++) {
         nd_json_open(out, '{');
-        nd_json_key(out, "kept");
-        nd_json_text(out, s->largest[i].id);
-        nd_json_key(out, "documents");
-        nd_json_uint(out, s->largest[i].documents);
+        nd_json_put_text(out, "kept", s->largest[i].id);
+        nd_json_put_uint(out, "documents", s->largest[i].documents);
         nd_json_close(out, '}');
     }
     nd_json_close(out, ']');
+}
+
+static void put_inputs(struct nd_json *out, const struct nd_run_summary *s)
+{
     nd_json_key(out, "inputs");
     nd_json_open(out, '[');
     for (size_t i = 0; i < s->n_kinds; i++) {
@@ -176,39 +333,38 @@ static void put_lists(struct nd_json *out, const struct nd_run_summary *s)
             {"files", kind->sources}, {"records", kind->records}, {"bytes", kind->bytes}};
 
         nd_json_open(out, '{');
-        nd_json_key(out, "format");
-        nd_json_text(out, nd_format_word(kind->format));
-        nd_json_key(out, "compression");
-        nd_json_text(out, kind->compression);
+        nd_json_put_text(out, "format", nd_format_word(kind->format));
+        nd_json_put_text(out, "compression", kind->compression);
         nd_json_key(out, "archive");
         kind->archive[0] ? nd_json_text(out, kind->archive) : nd_json_null(out);
-        nd_json_key(out, "first");
-        nd_json_text(out, kind->first);
+        nd_json_put_text(out, "first", kind->first);
         put_numbers(out, numbers, 3);
         nd_json_close(out, '}');
     }
     nd_json_close(out, ']');
 }
 
-enum nd_status nd_summary_write(struct nd_run *run, struct nd_error *err)
+enum nd_status nd_summary_write(const struct nd_run_summary *summary, bool is_published,
+                                struct nd_output *to, struct nd_error *err)
 {
     struct nd_json out = {0};
     enum nd_status status;
 
     nd_json_open(&out, '{');
-    nd_json_key(&out, "neardup");
-    nd_json_text(&out, nd_version());
-    nd_json_key(&out, "published");
-    nd_json_bool(&out, run->survivors || run->writes_output);
-    put_counts(&out, run->summary);
-    put_curve(&out, run->summary);
-    put_lists(&out, run->summary);
+    nd_json_put_text(&out, "neardup", nd_version());
+    nd_json_put_bool(&out, "published", is_published);
+    put_counts(&out, summary);
+    put_measured(&out, summary);
+    put_curve(&out, summary);
+    if (!summary->lists_pairs)
+        put_largest(&out, summary);
+    put_inputs(&out, summary);
     nd_json_close(&out, '}');
     nd_json_line(&out);
     if (out.failed)
         status = nd_fail(err, ND_ENOMEM, "out of memory");
     else
-        status = nd_output_write(run->report, out.text.data, out.text.len, err);
+        status = nd_output_write(to, out.text.data, out.text.len, err);
     nd_json_release(&out);
     return status;
 }

@@ -1,4 +1,12 @@
 /* survivors.c - the records that stay, in the form in which they came */
+
+/*
+ * Survivors keep their form: records of a container become records of one stream (records), files
+ * of an archive become an archive, files become a list of paths, and a single document is copied.
+ * All records that go to one output must have the same shape and format, which the first one
+ * decides. Because an archive's headers contain the size of an entry, an entry whose records are
+ * filtered is collected in memory first.
+ */
 #define _GNU_SOURCE
 #include "pipeline/survivors.h"
 
@@ -6,34 +14,136 @@
 #include "base/memory.h"
 #include "input/detect.h"
 #include "input/pack.h"
+#include "pipeline/annotation.h"
 #include "pipeline/hash_set.h"
-#include "pipeline/joint.h"
 #include "pipeline/mirror.h"
 #include "pipeline/output.h"
-#include "pipeline/path_list.h"
 #include "pipeline/spool.h"
-#include "pipeline/stored.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Lists of paths ---- */
+
+/* Nothing that is written may go before it is returned: so these are no copies. */
+static enum nd_status add_escaped(struct nd_output *out, const char *path, struct nd_error *err)
+{
+    static const char special[] = "\n\r\t\\", *const escape[] = {"\\n", "\\r", "\\t", "\\\\"};
+    enum nd_status status = ND_OK;
+
+    while (status == ND_OK && *path) {
+        size_t plain = strcspn(path, special);
+
+        status = nd_output_write(out, path, plain, err);
+        path += plain;
+        if (status == ND_OK && *path)
+            status = nd_output_write(out, escape[strchr(special, *path) - special], 2, err);
+        path += *path != 0;
+    }
+    return status;
+}
+
+/* One more path, which stays until what was borrowed of it is returned.  In a list of lines one
+ * that has line ends itself is written with the escapes of TSV; with NULs all stand as they are. */
+static enum nd_status add_path(struct nd_output *out, const char *path, bool has_nuls,
+                               struct nd_error *err)
+{
+    enum nd_status status = has_nuls || !strpbrk(path, "\r\n")
+                                ? nd_output_write(out, path, strlen(path), err)
+                                : add_escaped(out, path, err);
+
+    return status == ND_OK ? nd_output_write(out, has_nuls ? "" : "\n", 1, err) : status;
+}
+
+/* ---- Files copied as they are stored ---- */
+
+enum { PIECE_BYTES = 1 << 16 };
+
+/* Whether the bytes of a source's record are others than those of its file, which can be read
+ * again: it was unpacked or recoded. */
+static bool is_stored_otherwise(const struct nd_source *source)
+{
+    struct stat about;
+
+    return !source->entry && !source->is_rereadable && stat(source->path, &about) == 0 &&
+           S_ISREG(about.st_mode);
+}
+
+static enum nd_status refused(const struct nd_source *source, struct nd_error *err)
+{
+    return nd_fail(err, ND_EIO, "%s: cannot be read again: %s", source->path, strerror(errno));
+}
+
+static enum nd_status copy_all(const struct nd_source *source, int fd, char *piece,
+                               struct nd_hash_stream *hash, struct nd_output *out,
+                               struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    ssize_t n = 1;
+
+    while (status == ND_OK && n != 0) {
+        n = read(fd, piece, PIECE_BYTES);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return refused(source, err);
+        nd_hash_stream_add(hash, piece, (size_t)n);
+        status = nd_output_write(out, piece, (size_t)n, err);
+    }
+    return status;
+}
+
+/* ND_ECHANGED: the file is not what was read; ND_EIO, ND_ENOMEM. */
+static enum nd_status copy_stored(const struct nd_source *source, struct nd_output *out,
+                                  struct nd_error *err)
+{
+    struct nd_hash_stream *hash = nd_hash_stream_new();
+    char *piece = malloc(PIECE_BYTES);
+    int fd = open(source->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    enum nd_status status;
+
+    if (!hash || !piece)
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    else if (fd < 0)
+        status = refused(source, err);
+    else
+        status = copy_all(source, fd, piece, hash, out, err);
+    /* The hash is known where the source has ended. */
+    if (status == ND_OK && source->bytes_hash && nd_hash_stream_value(hash) != source->bytes_hash)
+        status = nd_fail(err, ND_ECHANGED, "%s: was changed after it was first read", source->path);
+    if (fd >= 0)
+        (void)close(fd);
+    nd_hash_stream_free(hash);
+    free(piece);
+    return status;
+}
+
+/* ---- Survivors ---- */
 
 /* What one output file holds.  With a folder of outputs each has its own shape. */
 enum shape { SHAPE_UNKNOWN, SHAPE_RECORDS, SHAPE_PATHS, SHAPE_DOCUMENT, SHAPE_ARCHIVE, SHAPE_FILE };
 
 struct nd_survivors {
+    const struct nd_method *annotates; /* not NULL: the records come with annotations */
     const struct nd_run_options *options;
     const char *name;         /* of -o */
     struct nd_output *single; /* NULL: a mirror, or it is finished */
     struct nd_mirror *mirror;
     bool by_link, takes_documents, replaces; /* replaces: -o takes the place of the input */
 
-    const struct nd_source *source; /* the last one given */
-    struct nd_output *out;          /* where its records go; NULL: none is open */
-    enum shape shape;               /* of `out`, or of -o */
-    const struct nd_source *first;  /* that decided the shape */
-    struct nd_joint joint;
+    const struct nd_source *annotated; /* the first one of which records were */
+    const struct nd_source *source;    /* the last one given */
+    struct nd_output *out;             /* where its records go; NULL: none is open */
+    enum shape shape;                  /* of `out`, or of -o */
+    const struct nd_source *first;     /* that decided the shape */
+    struct nd_json header;             /* of CSV and TSV, with the columns of annotations */
+    struct nd_separator separator;
     bool keeps_others;       /* folders and links of archives */
     bool has_survived;       /* the source, a file of an archive */
     bool is_ended;           /* it, and what stands behind it is written */
@@ -54,6 +164,8 @@ struct nd_survivors *nd_survivors_new(const struct nd_survivors_params *params,
     s->options = params->options;
     s->name = params->output ? params->output : "-";
     s->by_link = params->by_link;
+    s->annotates = params->annotates;
+    s->takes_documents = s->annotates != NULL;
     s->replaces = params->replaced.inode != 0;
     s->keeps_others = params->stage == ND_PUBLISH_RESULT;
     s->gone.bytes_max = SIZE_MAX;
@@ -115,7 +227,7 @@ static enum nd_status check_mix(const struct nd_survivors *s, const struct nd_so
                        shape_name(s->shape), source->path, shape_name(shape));
     if (shape == SHAPE_DOCUMENT)
         return nd_fail(err, ND_EINPUT,
-                       "%s is a document, %s is another: they cannot go to one output; use "
+                       "%s and %s are separate documents: they cannot go to one output; use "
                        "--output-dir",
                        first->path, source->path);
     if (shape != SHAPE_RECORDS)
@@ -145,7 +257,7 @@ static enum nd_status put_record(struct nd_survivors *s, struct nd_view record,
                                  struct nd_error *err)
 {
     struct nd_view between =
-        nd_joint_before(&s->joint, record, s->options->input.unit, s->source->format);
+        nd_separator_before(&s->separator, record, s->options->input.unit, s->source->format);
     enum nd_status status = ND_OK;
 
     if (between.len)
@@ -217,15 +329,32 @@ static enum nd_status begin_entry(struct nd_survivors *s, struct nd_error *err)
     if (!s->entry && !(s->entry = nd_spool_new(s->options->tmp, err)))
         return ND_EIO;
     s->in_entry = true;
-    s->joint = (struct nd_joint){0};
+    s->separator = (struct nd_separator){0};
     return ND_OK;
+}
+
+static enum nd_status put_annotated_header(struct nd_survivors *s, struct nd_error *err)
+{
+    const struct nd_source *source = s->source;
+    struct nd_json *header = &s->header; /* what is written may stay where it is for a while */
+
+    header->text.len = 0;
+    if (!nd_annotation_header(header, source->format, source->header, s->annotates))
+        return nd_fail(err, ND_EINPUT,
+                       "%s has columns neardup.… of an earlier annotation: remove them first",
+                       source->path);
+    if (header->failed)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    return put_record(s, (struct nd_view){header->text.data, header->text.len}, err);
 }
 
 /* The header of CSV and TSV, once an output or entry. */
 static enum nd_status put_header(struct nd_survivors *s, struct nd_error *err)
 {
-    if (!s->source->is_container || !s->source->header.len || s->joint.has_record)
+    if (!s->source->is_container || !s->source->header.len || s->separator.has_record)
         return ND_OK;
+    if (s->annotates)
+        return put_annotated_header(s, err);
     return put_record(s, s->source->header, err);
 }
 
@@ -237,15 +366,15 @@ static enum nd_status check_replaced(const struct nd_survivors *s, const struct 
 
     if (shape == SHAPE_PATHS || shape == SHAPE_DOCUMENT)
         return nd_fail(err, ND_EINVAL,
-                       "'%s' is a document, and would be replaced by %s: write elsewhere", s->name,
-                       shape == SHAPE_PATHS ? "a list of paths" : "another");
+                       "'%s' is a document and would be replaced by %s: choose another output",
+                       s->name, shape == SHAPE_PATHS ? "a list of paths" : "another");
     if (source->archive && shape != SHAPE_ARCHIVE)
         return nd_fail(err, ND_EINVAL,
-                       "'%s' is an archive, and would be replaced by records: write elsewhere",
+                       "'%s' is an archive and would be replaced by records: choose another output",
                        s->name);
     if (shape == SHAPE_ARCHIVE && archive && strcmp(archive, source->archive) != 0)
-        return nd_fail(err, ND_EINVAL, "'%s' is named as %s, and is %s: write elsewhere", s->name,
-                       archive, source->archive);
+        return nd_fail(err, ND_EINVAL, "'%s' is named like %s but is %s: choose another output",
+                       s->name, archive, source->archive);
     return ND_OK;
 }
 
@@ -266,14 +395,14 @@ static enum nd_status choose_single(struct nd_survivors *s, const struct nd_sour
         nd_output_be_compressed(s->single, source->compression);
     if (shape == SHAPE_ARCHIVE && nd_name_is_of_records(name))
         return nd_fail(err, ND_EINVAL,
-                       "%s: is named as records, but %s holds documents, and gives a %s: name it "
-                       "so, or use --copy-to",
+                       "%s: is named like a file of records, but %s holds documents, so the output "
+                       "is a %s: name it like one, or use --copy-to",
                        name, source->path, source->archive);
     if (shape == SHAPE_ARCHIVE)
         nd_output_be_archive(s->single, archive ? archive : source->archive);
     else if (archive)
-        return nd_fail(err, ND_EINPUT, "%s: %s is no archive, so this cannot be one", name,
-                       source->path);
+        return nd_fail(err, ND_EINPUT, "%s: %s is not an archive, so the output cannot be one",
+                       name, source->path);
     return ND_OK;
 }
 
@@ -297,7 +426,7 @@ static enum nd_status choose_mirrored(struct nd_survivors *s, const struct nd_so
     enum nd_status status;
 
     if (strcmp(source->path, "-") == 0)
-        return nd_fail(err, ND_EINPUT, "standard input has no name in a folder; use -o");
+        return nd_fail(err, ND_EINPUT, "standard input has no name for a file in a folder; use -o");
     if (!s->options->output_dir && source->is_container)
         return nd_fail(err, ND_EINPUT,
                        "%s holds records, which cannot be copied or linked as files; use -o or "
@@ -308,7 +437,7 @@ static enum nd_status choose_mirrored(struct nd_survivors *s, const struct nd_so
     status = close_file(s, err);
     s->shape = s->options->output_dir ? shape_of(s, source) : SHAPE_FILE;
     s->first = source;
-    s->joint = (struct nd_joint){0};
+    s->separator = (struct nd_separator){0};
     if (status != ND_OK || s->shape == SHAPE_FILE)
         return status;
     status = nd_mirror_open(s->mirror, source, NULL, &s->out, err);
@@ -340,7 +469,10 @@ enum nd_status nd_survivors_source(struct nd_survivors *s, const struct nd_sourc
         status = end_file(s, err);
     if (status != ND_OK || is_passed_over(s, source))
         return status;
-    status = s->single ? choose_single(s, source, err) : choose_mirrored(s, source, err);
+    if (s->annotates)
+        status = nd_annotation_check(source, &s->annotated, err);
+    if (status == ND_OK)
+        status = s->single ? choose_single(s, source, err) : choose_mirrored(s, source, err);
     s->source = source;
     s->has_survived = s->is_ended = false;
     if (s->shape == SHAPE_ARCHIVE && s->keeps_others)
@@ -354,16 +486,17 @@ enum nd_status nd_survivors_source(struct nd_survivors *s, const struct nd_sourc
     return status;
 }
 
-/* A file as it is stored; an archive's entry, or what came from a pipe, as its name says. */
+/* A file as it is stored, unless it comes with an annotation; an archive's entry, or what came from
+ * a pipe, as its name says. */
 static enum nd_status put_file(struct nd_survivors *s, struct nd_view record, struct nd_error *err)
 {
     const struct nd_source *source = s->source;
-    bool is_another = nd_stored_is_another(source);
+    bool is_another = !s->takes_documents && is_stored_otherwise(source);
 
     if (is_another || source->is_rereadable)
         nd_output_be_plain(s->out);
     if (is_another)
-        return nd_stored_copy(source, s->out, err);
+        return copy_stored(source, s->out, err);
     return nd_output_write(s->out, record.data, record.len, err);
 }
 
@@ -391,7 +524,7 @@ enum nd_status nd_survivors_add(struct nd_survivors *s, struct nd_view record, s
     enum nd_status status;
 
     switch (s->shape) {
-    case SHAPE_PATHS: return nd_path_list_add(s->out, source->path, s->options->null_paths, err);
+    case SHAPE_PATHS: return add_path(s->out, source->path, s->options->null_paths, err);
     case SHAPE_FILE: return add_file(s, record, err);
     case SHAPE_ARCHIVE:
         if (s->in_entry)
@@ -456,6 +589,7 @@ void nd_survivors_free(struct nd_survivors *s)
     nd_output_discard(s->single);
     nd_mirror_free(s->mirror);
     nd_spool_free(s->entry);
+    nd_json_release(&s->header);
     nd_hash_set_release(&s->gone);
     free(s);
 }

@@ -7,6 +7,7 @@
 #include <neardup/run.h>
 
 #include "base/publish.h"
+#include "pipeline/options.h"
 
 #include <stdbool.h>
 
@@ -26,6 +27,9 @@ struct nd_survivors_params {
     bool by_link;                 /* of links */
     bool may_replace;             /* the sources, where they stand in it */
     struct nd_file_mark replaced; /* the only input, in whose place the output goes */
+    /* The records come with annotations, of this recipe's signatures (annotation.h); NULL: as they
+     * stand in the input. */
+    const struct nd_method *annotates;
 };
 /* NULL: ND_EIO, ND_ENOMEM. */
 struct nd_survivors *nd_survivors_new(const struct nd_survivors_params *params,

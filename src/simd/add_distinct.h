@@ -5,8 +5,9 @@
 #include "simd/sketch_kernels.h"
 
 /*
- * The value to be found is written to entry[0], where the search looks when it meets a free slot:
- * so it has one branch, and the processor errs only where a slot holds another value.
+ * A free slot holds 0, and the value is written to entry[0] as a sentinel: so the search has one
+ * condition, whether it ends at the value or at a free slot, and is mispredicted only where a slot
+ * holds another value.  Whether the value is new is unpredictable, so what follows is branchless.
  */
 static inline __attribute__((always_inline)) size_t
 nd_add_distinct_in(const struct nd_slots *in, bool wide, const uint64_t *value, size_t n)
@@ -30,7 +31,7 @@ nd_add_distinct_in(const struct nd_slots *in, bool wide, const uint64_t *value, 
         entry[count + 1] = v;
         is_new = number == 0;
         count += is_new;
-        number |= count & (0 - is_new); /* without a branch: compilers make one of ?: */
+        number |= count & (0 - is_new); /* compilers make a branch of ?: */
         if (wide)
             wide_slot[at] = (uint32_t)number;
         else

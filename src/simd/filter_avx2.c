@@ -6,7 +6,7 @@
 
 #define TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
 
-enum { AHEAD = 96 };
+enum { PREFETCH_DISTANCE = 96 };
 
 /* The parity of each of 8 words, as bit j. */
 TARGET static inline __m256i parity_at(__m256i x, int j)
@@ -55,13 +55,13 @@ TARGET static size_t marked(const uint32_t *set, const uint32_t *place, size_t n
 {
     size_t count = 0, i = 0;
 
-    for (; i < n && i < AHEAD; i++)
+    for (; i < n && i < PREFETCH_DISTANCE; i++)
         _mm_prefetch((const char *)(set + place[i] / 32), _MM_HINT_T1);
     for (i = 0; i + 8 <= n; i += 8) {
         __m256i at = _mm256_loadu_si256((const __m256i *)(const void *)(place + i)), word;
         unsigned bits;
 
-        for (size_t j = i + AHEAD; j < i + AHEAD + 8 && j < n; j++)
+        for (size_t j = i + PREFETCH_DISTANCE; j < i + PREFETCH_DISTANCE + 8 && j < n; j++)
             _mm_prefetch((const char *)(set + place[j] / 32), _MM_HINT_T1);
         word = _mm256_i32gather_epi32((const int *)(const void *)set, _mm256_srli_epi32(at, 5), 4);
         at = _mm256_sub_epi32(_mm256_set1_epi32(31), _mm256_and_si256(at, _mm256_set1_epi32(31)));

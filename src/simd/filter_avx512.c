@@ -8,7 +8,7 @@
 #define TARGET                                                                                     \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi2,popcnt")))
 
-enum { AHEAD = 96 };
+enum { PREFETCH_DISTANCE = 96 };
 
 TARGET static void places(const struct nd_filter_code *code, const uint64_t *x, size_t n,
                           unsigned half, uint32_t *place)
@@ -43,17 +43,18 @@ TARGET static size_t marked(const uint32_t *set, const uint32_t *place, size_t n
     const __m512i iota = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     size_t count = 0;
 
-    for (size_t i = 0; i < n && i < AHEAD; i++)
+    for (size_t i = 0; i < n && i < PREFETCH_DISTANCE; i++)
         _mm_prefetch((const char *)(set + place[i] / 32), _MM_HINT_T1);
     for (size_t i = 0; i < n; i += 16) {
         __mmask16 in = (__mmask16)(n - i < 16 ? (1u << (n - i)) - 1 : 0xFFFFu), set_ones;
         __m512i at = _mm512_maskz_loadu_epi32(in, place + i), word, bit;
 
-        if (i + AHEAD + 16 <= n)
+        if (i + PREFETCH_DISTANCE + 16 <= n)
             for (size_t j = 0; j < 16; j++)
-                _mm_prefetch((const char *)(set + place[i + AHEAD + j] / 32), _MM_HINT_T1);
+                _mm_prefetch((const char *)(set + place[i + PREFETCH_DISTANCE + j] / 32),
+                             _MM_HINT_T1);
         else
-            for (size_t j = i + AHEAD; j < n; j++)
+            for (size_t j = i + PREFETCH_DISTANCE; j < n; j++)
                 _mm_prefetch((const char *)(set + place[j] / 32), _MM_HINT_T1);
         word = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), in, _mm512_srli_epi32(at, 5),
                                            set, 4);

@@ -1,7 +1,7 @@
 /* filter_kernels.c - the definition of the filter's kernels, and the choice of a table of them */
 #include "simd/filter_kernels.h"
 
-enum { AHEAD = 96 };
+enum { PREFETCH_DISTANCE = 96 };
 
 static void places(const struct nd_filter_code *code, const uint64_t *x, size_t n, unsigned half,
                    uint32_t *place)
@@ -20,11 +20,11 @@ static size_t marked(const uint32_t *set, const uint32_t *place, size_t n, uint3
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < n && i < AHEAD; i++)
+    for (size_t i = 0; i < n && i < PREFETCH_DISTANCE; i++)
         __builtin_prefetch(set + place[i] / 32, 0, 2);
     for (size_t i = 0; i < n; i++) {
-        if (i + AHEAD < n)
-            __builtin_prefetch(set + place[i + AHEAD] / 32, 0, 2);
+        if (i + PREFETCH_DISTANCE < n)
+            __builtin_prefetch(set + place[i + PREFETCH_DISTANCE] / 32, 0, 2);
         found[count] = (uint32_t)i;
         count += set[place[i] / 32] >> place[i] % 32 & 1;
     }

@@ -41,12 +41,12 @@ TARGET static inline __m256i hash_step(__m256i hash, uint64_t factor)
 }
 
 /* nd_hamming_place: what is compared is below 2^32, so that the sign does not matter. */
-TARGET static inline __m256i places_of(const struct nd_hamming_spread *spread, __m256i hash)
+TARGET static inline __m256i places_of(const struct nd_linear_hash *table, __m256i hash)
 {
-    const __m256i first = _mm256_set1_epi64x(spread->first);
-    const __m256i mask = _mm256_set1_epi64x(2 * (long long)spread->groups - 1);
-    const __m256i half = _mm256_set1_epi64x((long long)spread->groups * spread->first);
-    const __m256i last = _mm256_set1_epi64x((long long)spread->lines - 1);
+    const __m256i first = _mm256_set1_epi64x(table->first);
+    const __m256i mask = _mm256_set1_epi64x(2 * (long long)table->groups - 1);
+    const __m256i half = _mm256_set1_epi64x((long long)table->groups * table->first);
+    const __m256i last = _mm256_set1_epi64x((long long)table->lines - 1);
     __m256i place = _mm256_srli_epi64(_mm256_mul_epu32(_mm256_srli_epi64(hash, 32), first), 32);
 
     place = _mm256_add_epi64(place, _mm256_mul_epu32(_mm256_and_si256(hash, mask), first));
@@ -61,10 +61,11 @@ TARGET static inline __m128i low_halves(__m256i x)
     return _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(x, pick));
 }
 
-TARGET static void places(const struct nd_hamming_spread *spread, uint64_t key, unsigned turn,
+TARGET static void places(const struct nd_linear_hash *table, uint64_t key, unsigned rotation,
                           const uint64_t *x, size_t n, uint32_t *place, uint32_t *fold)
 {
-    const __m128i left = _mm_cvtsi32_si128((int)turn), right = _mm_cvtsi32_si128((int)(32 - turn));
+    const __m128i left = _mm_cvtsi32_si128((int)rotation),
+                  right = _mm_cvtsi32_si128((int)(32 - rotation));
     size_t i = 0;
 
     for (; i + 4 <= n; i += 4) {
@@ -75,10 +76,10 @@ TARGET static void places(const struct nd_hamming_spread *spread, uint64_t key, 
 
         high = _mm_or_si128(_mm_sll_epi32(high, left), _mm_srl_epi32(high, right));
         hash = hash_step(hash, UINT64_C(0xD6E8FEB86659FD93));
-        _mm_storeu_si128((__m128i *)(void *)(place + i), low_halves(places_of(spread, hash)));
+        _mm_storeu_si128((__m128i *)(void *)(place + i), low_halves(places_of(table, hash)));
         _mm_storeu_si128((__m128i *)(void *)(fold + i), _mm_xor_si128(low_halves(y), high));
     }
-    nd_hamming_scalar.places(spread, key, turn, x + i, n - i, place + i, fold + i);
+    nd_hamming_scalar.places(table, key, rotation, x + i, n - i, place + i, fold + i);
 }
 
 /* What is compared is below 2^31, so that the sign does not matter. */
@@ -136,17 +137,7 @@ TARGET static struct nd_hamming_seen lines(const struct nd_hamming_look *now,
 TARGET static size_t rows(const uint64_t *row, size_t n, size_t words, const uint64_t *query,
                           unsigned distance, uint32_t *found)
 {
-    size_t count = 0;
-
-    for (size_t i = 0; i < n; i++, row += words) {
-        unsigned bits = 0;
-
-        for (size_t w = 0; w < words; w++)
-            bits += (unsigned)__builtin_popcountll(row[w] ^ query[w]);
-        found[count] = (uint32_t)i;
-        count += bits <= distance;
-    }
-    return count;
+    return nd_hamming_count_rows(row, n, words, query, distance, found);
 }
 
 /* Which of 4 values differ from v in at most `most` bits, as 4 bits. */
@@ -210,11 +201,11 @@ TARGET static size_t words_in(const uint32_t *word, size_t from, size_t n_rows, 
     const __m256i most = _mm256_set1_epi32((int)distance);
     size_t count = 0, end = from + n_rows;
 
-    for (size_t g = from; g < end; g += ND_HAMMING_TURN)
+    for (size_t g = from; g < end; g += ND_HAMMING_GROUP)
         for (size_t first = g + 1 + gap, more = 0; first < n; first += ND_HAMMING_WINDOW, more++) {
             unsigned before = first + ND_HAMMING_WINDOW > n ? (1u << (n - first)) - 1 : 0xFFFFu;
 
-            for (unsigned i = 0; i < ND_HAMMING_TURN && g + i < n; i++) {
+            for (unsigned i = 0; i < ND_HAMMING_GROUP && g + i < n; i++) {
                 __m256i v = _mm256_set1_epi32((int)word[g + i]);
                 unsigned slots = sixteen_within(word + first, v, most) & before;
 

@@ -15,20 +15,20 @@ TARGET static inline __m512i hash_step(__m512i hash, uint64_t factor)
 }
 
 /* nd_hamming_place */
-TARGET static inline __m512i places_of(const struct nd_hamming_spread *spread, __m512i hash)
+TARGET static inline __m512i places_of(const struct nd_linear_hash *table, __m512i hash)
 {
-    const __m512i first = _mm512_set1_epi64(spread->first);
-    const __m512i mask = _mm512_set1_epi64(2 * (long long)spread->groups - 1);
-    const __m512i half = _mm512_set1_epi64((long long)spread->groups * spread->first);
+    const __m512i first = _mm512_set1_epi64(table->first);
+    const __m512i mask = _mm512_set1_epi64(2 * (long long)table->groups - 1);
+    const __m512i half = _mm512_set1_epi64((long long)table->groups * table->first);
     __m512i place = _mm512_srli_epi64(_mm512_mul_epu32(_mm512_srli_epi64(hash, 32), first), 32);
     __mmask8 beyond;
 
     place = _mm512_add_epi64(place, _mm512_mul_epu32(_mm512_and_si512(hash, mask), first));
-    beyond = _mm512_cmpge_epu64_mask(place, _mm512_set1_epi64((long long)spread->lines));
+    beyond = _mm512_cmpge_epu64_mask(place, _mm512_set1_epi64((long long)table->lines));
     return _mm512_mask_sub_epi64(place, beyond, place, half);
 }
 
-TARGET static void places(const struct nd_hamming_spread *spread, uint64_t key, unsigned turn,
+TARGET static void places(const struct nd_linear_hash *table, uint64_t key, unsigned rotation,
                           const uint64_t *x, size_t n, uint32_t *place, uint32_t *fold)
 {
     for (size_t i = 0; i < n; i += 8) {
@@ -38,9 +38,9 @@ TARGET static void places(const struct nd_hamming_spread *spread, uint64_t key, 
                                  UINT64_C(0x9E3779B97F4A7C15));
         __m256i high = _mm512_cvtepi64_epi32(_mm512_srli_epi64(y, 32));
 
-        high = _mm256_rolv_epi32(high, _mm256_set1_epi32((int)turn));
+        high = _mm256_rolv_epi32(high, _mm256_set1_epi32((int)rotation));
         hash = hash_step(hash, UINT64_C(0xD6E8FEB86659FD93));
-        _mm256_mask_storeu_epi32(place + i, in, _mm512_cvtepi64_epi32(places_of(spread, hash)));
+        _mm256_mask_storeu_epi32(place + i, in, _mm512_cvtepi64_epi32(places_of(table, hash)));
         _mm256_mask_storeu_epi32(fold + i, in, _mm256_xor_si256(_mm512_cvtepi64_epi32(y), high));
     }
 }
@@ -88,7 +88,7 @@ TARGET static struct nd_hamming_seen lines(const struct nd_hamming_look *now,
     return seen;
 }
 
-/* Rows of one word, eight at a time, 32 a turn: near ones are rare. */
+/* Rows of one word, eight at a time, 32 a step: near ones are rare. */
 TARGET static size_t words_near(const uint64_t *row, size_t n, uint64_t query, unsigned distance,
                                 uint32_t *found)
 {
@@ -115,19 +115,8 @@ TARGET static size_t words_near(const uint64_t *row, size_t n, uint64_t query, u
 TARGET static size_t rows(const uint64_t *row, size_t n, size_t words, const uint64_t *query,
                           unsigned distance, uint32_t *found)
 {
-    size_t count = 0;
-
-    if (words == 1)
-        return words_near(row, n, query[0], distance, found);
-    for (size_t i = 0; i < n; i++, row += words) {
-        unsigned bits = 0;
-
-        for (size_t w = 0; w < words; w++)
-            bits += (unsigned)__builtin_popcountll(row[w] ^ query[w]);
-        found[count] = (uint32_t)i;
-        count += bits <= distance;
-    }
-    return count;
+    return words == 1 ? words_near(row, n, query[0], distance, found)
+                      : nd_hamming_count_rows(row, n, words, query, distance, found);
 }
 
 TARGET static size_t next(const uint64_t *value, size_t n, size_t end, size_t gap,
@@ -150,19 +139,19 @@ TARGET static size_t next(const uint64_t *value, size_t n, size_t end, size_t ga
     return count;
 }
 
-enum { TURN = ND_HAMMING_TURN, TURNS = 64 };
+enum { GROUP = ND_HAMMING_GROUP, GROUPS = 64 };
 
-/* In how many bits a block differs from each word of a turn. */
+/* In how many bits a block differs from each word of a group. */
 TARGET static inline void differing(const uint32_t *word, const uint32_t *block, __m512i *bits)
 {
     __m512i words = _mm512_loadu_si512(block);
 
-    for (unsigned i = 0; i < TURN; i++)
+    for (unsigned i = 0; i < GROUP; i++)
         bits[i] = _mm512_popcnt_epi32(_mm512_xor_si512(_mm512_set1_epi32((int)word[i]), words));
 }
 
-/* Word i of a turn meets the first block from slot i on: it is not its own neighbour. */
-TARGET static inline __m512i least_of_first(const __m512i *bits)
+/* Word i of a group meets the first block from slot i on: it is not its own neighbour. */
+TARGET static inline __m512i min_of_first(const __m512i *bits)
 {
     __m512i least = _mm512_mask_min_epu32(bits[0], 0xFFFE, bits[0], bits[1]);
 
@@ -171,41 +160,41 @@ TARGET static inline __m512i least_of_first(const __m512i *bits)
 }
 
 /* Bit 16 r + k: word g + r, of those before word n, is near word g + 1 + k, before word `end`. */
-TARGET static inline uint64_t turn_within(const uint32_t *word, size_t g, size_t n, size_t end,
-                                          __m512i most)
+TARGET static inline uint64_t group_within(const uint32_t *word, size_t g, size_t n, size_t end,
+                                           __m512i most)
 {
     const unsigned taken = g + 1 + ND_HAMMING_WINDOW > end ? (1u << (end - g - 1)) - 1 : 0xFFFFu;
-    __m512i bits[TURN];
+    __m512i bits[GROUP];
     uint64_t near = 0;
 
     differing(word + g, word + g + 1, bits);
-    for (unsigned r = 0; r < TURN; r++) {
+    for (unsigned r = 0; r < GROUP; r++) {
         uint64_t slots = nd_mask_bits(_mm512_cmple_epu32_mask(bits[r], most)) & taken;
 
         near |= (slots & ((1u << ND_HAMMING_NEXT) - 1) << r) << (ND_HAMMING_WINDOW * r);
     }
-    return g + TURN > n ? near & ((UINT64_C(1) << (ND_HAMMING_WINDOW * (n - g))) - 1) : near;
+    return g + GROUP > n ? near & ((UINT64_C(1) << (ND_HAMMING_WINDOW * (n - g))) - 1) : near;
 }
 
-/* First, without a branch, which turns have something near; then what it is. */
+/* First, without a branch, which groups have something near; then what it is. */
 TARGET static size_t words_next(const uint32_t *word, size_t n, size_t end, unsigned distance,
                                 struct nd_hamming_words *pair)
 {
     const __m512i most = _mm512_set1_epi32((int)distance);
     size_t count = 0;
 
-    for (size_t from = 0; from < n && from + 1 < end; from += TURN * TURNS) {
-        uint64_t turns = 0;
+    for (size_t from = 0; from < n && from + 1 < end; from += GROUP * GROUPS) {
+        uint64_t groups = 0;
 
-        for (size_t g = from, t = 0; g < n && g + 1 < end && t < TURNS; g += TURN, t++) {
-            __m512i bits[TURN];
+        for (size_t g = from, t = 0; g < n && g + 1 < end && t < GROUPS; g += GROUP, t++) {
+            __m512i bits[GROUP];
 
             differing(word + g, word + g + 1, bits);
-            turns |= (uint64_t)(_mm512_cmple_epu32_mask(least_of_first(bits), most) != 0) << t;
+            groups |= (uint64_t)(_mm512_cmple_epu32_mask(min_of_first(bits), most) != 0) << t;
         }
-        for (; turns; turns &= turns - 1) {
-            size_t g = from + TURN * (size_t)__builtin_ctzll(turns);
-            uint64_t near = turn_within(word, g, n, end, most);
+        for (; groups; groups &= groups - 1) {
+            size_t g = from + GROUP * (size_t)__builtin_ctzll(groups);
+            uint64_t near = group_within(word, g, n, end, most);
 
             for (; near; near &= near - 1) {
                 unsigned bit = (unsigned)__builtin_ctzll(near);
@@ -219,13 +208,13 @@ TARGET static size_t words_next(const uint32_t *word, size_t n, size_t end, unsi
     return count;
 }
 
-/* What a turn, from word g on, has found in block `more`, of which `taken` slots hold words. */
+/* What a group, from word g on, has found in block `more`, of which `taken` slots hold words. */
 TARGET static size_t add_found(const __m512i *bits, __m512i most, size_t g, size_t more,
                                unsigned taken, struct nd_hamming_near *near)
 {
     size_t count = 0;
 
-    for (unsigned i = 0; i < TURN; i++) {
+    for (unsigned i = 0; i < GROUP; i++) {
         unsigned slots = nd_mask_bits(_mm512_cmple_epu32_mask(bits[i], most)) & taken;
 
         if (more == 0)
@@ -247,12 +236,12 @@ TARGET static size_t words_in(const uint32_t *word, size_t from, size_t n_rows, 
     const __m512i most = _mm512_set1_epi32((int)distance);
     size_t count = 0, end = from + n_rows;
 
-    for (size_t g = from; g < end && g + 1 + gap < n; g += TURN) {
+    for (size_t g = from; g < end && g + 1 + gap < n; g += GROUP) {
         size_t first = g + 1 + gap;
-        __m512i bits[TURN];
+        __m512i bits[GROUP];
 
         differing(word + g, word + first, bits);
-        if (_mm512_cmple_epu32_mask(least_of_first(bits), most))
+        if (_mm512_cmple_epu32_mask(min_of_first(bits), most))
             count += add_found(bits, most, g, 0, taken_slots(first, n), near + count);
         for (size_t more = 1; (first += ND_HAMMING_WINDOW) < n; more++) {
             __m512i least;

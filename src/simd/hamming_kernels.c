@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-static void places(const struct nd_hamming_spread *spread, uint64_t key, unsigned turn,
+static void places(const struct nd_linear_hash *table, uint64_t key, unsigned rotation,
                    const uint64_t *x, size_t n, uint32_t *place, uint32_t *fold)
 {
     for (size_t i = 0; i < n; i++) {
         uint64_t hash = nd_hamming_hash_end(nd_hamming_hash_word(0, x[i] & key));
 
-        place[i] = nd_hamming_place(spread, hash);
-        fold[i] = nd_hamming_fold(x[i], turn);
+        place[i] = nd_hamming_place(table, hash);
+        fold[i] = nd_hamming_fold(x[i], rotation);
     }
 }
 
@@ -57,17 +57,7 @@ static struct nd_hamming_seen lines(const struct nd_hamming_look *now,
 static size_t rows(const uint64_t *row, size_t n, size_t words, const uint64_t *query,
                    unsigned distance, uint32_t *found)
 {
-    size_t count = 0;
-
-    for (size_t i = 0; i < n; i++, row += words) {
-        unsigned bits = 0;
-
-        for (size_t w = 0; w < words; w++)
-            bits += (unsigned)__builtin_popcountll(row[w] ^ query[w]);
-        found[count] = (uint32_t)i;
-        count += bits <= distance;
-    }
-    return count;
+    return nd_hamming_count_rows(row, n, words, query, distance, found);
 }
 
 static size_t next(const uint64_t *value, size_t n, size_t end, size_t gap, unsigned distance,
@@ -135,9 +125,9 @@ static size_t words_in(const uint32_t *word, size_t from, size_t n_rows, size_t 
 {
     size_t count = 0, end = from + n_rows;
 
-    for (size_t g = from; g < end; g += ND_HAMMING_TURN)
+    for (size_t g = from; g < end; g += ND_HAMMING_GROUP)
         for (size_t first = g + 1 + gap, more = 0; first < n; first += ND_HAMMING_WINDOW, more++)
-            for (size_t i = g; i < g + ND_HAMMING_TURN && i < n; i++) {
+            for (size_t i = g; i < g + ND_HAMMING_GROUP && i < n; i++) {
                 unsigned slots =
                     sixteen_within(word + first, word[i], distance) & taken_slots(first, n);
 

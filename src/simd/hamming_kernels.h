@@ -40,7 +40,7 @@ struct nd_hamming_seen {
  * the lines that the table was made with, among which the hash's upper half chooses, so that the
  * table grows one line at a time.
  */
-struct nd_hamming_spread {
+struct nd_linear_hash {
     uint64_t lines;  /* that there are, below 2^31 */
     uint32_t first;  /* made with so many */
     uint32_t groups; /* a power of 2: first * groups <= lines < 2 * first * groups */
@@ -58,31 +58,31 @@ static inline uint64_t nd_hamming_hash_end(uint64_t hash)
     return hash ^ hash >> 32;
 }
 
-static inline uint32_t nd_hamming_place(const struct nd_hamming_spread *spread, uint64_t hash)
+static inline uint32_t nd_hamming_place(const struct nd_linear_hash *table, uint64_t hash)
 {
-    uint64_t place = (hash >> 32) * spread->first >> 32, low = hash & (2 * spread->groups - 1);
+    uint64_t place = (hash >> 32) * table->first >> 32, low = hash & (2 * table->groups - 1);
 
-    place += low * spread->first;
-    /* no branch: a coin */
-    return (uint32_t)(place - (place >= spread->lines) * (uint64_t)spread->groups * spread->first);
+    place += low * table->first;
+    /* branchless: which of the two it is is unpredictable */
+    return (uint32_t)(place - (place >= table->lines) * (uint64_t)table->groups * table->first);
 }
 
-/* What is kept of a fingerprint beside its row: its halves, the upper one turned, folded by XOR. */
-static inline uint32_t nd_hamming_fold(uint64_t x, unsigned turn)
+/* What is kept of a fingerprint beside its row: its halves, the upper one rotated, folded by XOR. */
+static inline uint32_t nd_hamming_fold(uint64_t x, unsigned rotation)
 {
     uint32_t low = (uint32_t)x, high = (uint32_t)(x >> 32);
 
-    return low ^ (high << turn | high >> (31 - turn) >> 1);
+    return low ^ (high << rotation | high >> (31 - rotation) >> 1);
 }
 
 /*
- * Words are compared a turn at a time with the window that follows the first of the turn: each of
- * the turn meets at least ND_HAMMING_NEXT behind it.
+ * Words are compared a group at a time with the window that follows the first of the group: each of
+ * the group meets at least ND_HAMMING_NEXT behind it.
  */
 enum {
     ND_HAMMING_WINDOW = 16,
-    ND_HAMMING_TURN = 4,
-    ND_HAMMING_NEXT = ND_HAMMING_WINDOW - ND_HAMMING_TURN + 1,
+    ND_HAMMING_GROUP = 4,
+    ND_HAMMING_NEXT = ND_HAMMING_WINDOW - ND_HAMMING_GROUP + 1,
     ND_HAMMING_PADDING = 20
 };
 
@@ -91,7 +91,7 @@ struct nd_hamming_words {
     uint32_t a, b;
 };
 
-/* In block `more` of a bucket slots that are near a word: what words_in says. */
+/* In block `more` of a bucket slots that are near a word: as words_in returns them. */
 struct nd_hamming_near {
     uint32_t line;
     uint16_t slots, more;
@@ -109,6 +109,25 @@ static inline size_t nd_hamming_add_next(size_t i, unsigned slots, struct nd_ham
     return count;
 }
 
+/* The kernel `rows`, compiled for each instruction set: where there is POPCNT, it is one instruction
+ * a word.  Branchless: each row is written, and counted where it is near. */
+static inline __attribute__((always_inline)) size_t
+nd_hamming_count_rows(const uint64_t *row, size_t n, size_t words, const uint64_t *query,
+                      unsigned distance, uint32_t *found)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++, row += words) {
+        unsigned bits = 0;
+
+        for (size_t w = 0; w < words; w++)
+            bits += (unsigned)__builtin_popcountll(row[w] ^ query[w]);
+        found[count] = (uint32_t)i;
+        count += bits <= distance;
+    }
+    return count;
+}
+
 /* All tables give the same results; the scalar one is the definition. */
 struct nd_hamming_kernels {
     /* Nanoseconds that words_next takes for a word, and words_in for each that one is compared
@@ -118,7 +137,7 @@ struct nd_hamming_kernels {
     /*
      * Of n fingerprints of one word each: the place of the hash of the bits in `key`, and the fold.
      */
-    void (*places)(const struct nd_hamming_spread *spread, uint64_t key, unsigned turn,
+    void (*places)(const struct nd_linear_hash *table, uint64_t key, unsigned rotation,
                    const uint64_t *x, size_t n, uint32_t *place, uint32_t *fold);
 
     /*
@@ -168,9 +187,9 @@ struct nd_hamming_kernels {
 
     /*
      * Of a bucket of n words, for each i of the `rows` from `from` on (both multiples of
-     * ND_HAMMING_TURN), as far as i < n, the words within the distance from word[i + 1 + gap] on.
+     * ND_HAMMING_GROUP), as far as i < n, the words within the distance from word[i + 1 + gap] on.
      * `line` is i; bit b of `slots` with `more` says word[first + 1 + gap + ND_HAMMING_WINDOW *
-     * more + b], where first is i / ND_HAMMING_TURN * ND_HAMMING_TURN.  By first, then `more`, then
+     * more + b], where first is i / ND_HAMMING_GROUP * ND_HAMMING_GROUP.  By first, then `more`, then
      * i; `near` holds one for each.  ND_HAMMING_PADDING words beyond word[n] are readable.
      */
     size_t (*words_in)(const uint32_t *word, size_t from, size_t rows, size_t n, size_t gap,

@@ -16,10 +16,10 @@ static inline unsigned words_within(const uint32_t *word, uint32x4_t v, uint32x4
 }
 
 /* NEON has neither products of 64 bits nor compressed stores: nothing is won by it. */
-static void places(const struct nd_hamming_spread *spread, uint64_t key, unsigned turn,
+static void places(const struct nd_linear_hash *table, uint64_t key, unsigned rotation,
                    const uint64_t *x, size_t n, uint32_t *place, uint32_t *fold)
 {
-    nd_hamming_scalar.places(spread, key, turn, x, n, place, fold);
+    nd_hamming_scalar.places(table, key, rotation, x, n, place, fold);
 }
 
 static size_t ball(const uint32_t *mask, uint32_t data, uint32_t level, uint32_t n_lines,
@@ -134,11 +134,11 @@ static size_t words_in(const uint32_t *word, size_t from, size_t n_rows, size_t 
     const uint32x4_t most = vdupq_n_u32(distance);
     size_t count = 0, end = from + n_rows;
 
-    for (size_t g = from; g < end; g += ND_HAMMING_TURN)
+    for (size_t g = from; g < end; g += ND_HAMMING_GROUP)
         for (size_t first = g + 1 + gap, more = 0; first < n; first += ND_HAMMING_WINDOW, more++) {
             unsigned before = first + ND_HAMMING_WINDOW > n ? (1u << (n - first)) - 1 : 0xFFFFu;
 
-            for (unsigned i = 0; i < ND_HAMMING_TURN && g + i < n; i++) {
+            for (unsigned i = 0; i < ND_HAMMING_GROUP && g + i < n; i++) {
                 unsigned slots =
                     sixteen_within(word + first, vdupq_n_u32(word[g + i]), most) & before;
 

@@ -1,4 +1,4 @@
-/* lookup8_lanes.h - Jenkins' 64-bit hash() of single words (000 section 3.2), many at once:
+/* lookup8_lanes.h - Jenkins' 64-bit hash() of single words (Seshasai 2009, §3.2), many at once:
  * included by each file of kernels, after it has defined
  *
  *     TARGET        the attributes of its functions

@@ -3,8 +3,8 @@
 #define ND_SIMD_MASK_BITS_H
 
 /*
- * In a register at once: where gcc 12 spills the conversion of a __mmask8, it stores one byte and
- * reads four.
+ * The empty assembly keeps the value in a register: where gcc 12 spills the conversion of a
+ * __mmask8, it stores one byte and reads four, which waits for the store.
  */
 static inline unsigned nd_mask_bits(unsigned mask)
 {

@@ -9,7 +9,12 @@
 #include <emmintrin.h>
 #endif
 
-/* Bit i: byte i of eight is x: a zero byte found by the borrow trick made exact. */
+/*
+ * Bit i: byte i of eight is x.  After the XOR such a byte is zero.  Adding 0x7F to its low 7 bits sets
+ * the high bit of a byte unless those are zero; with the byte's own high bit and all low bits ORed
+ * in, only zero bytes keep a 0 there.  No carry leaves a byte, so this is exact, unlike the shorter
+ * borrow trick of feature/scan.h.  The multiplication gathers the eight high bits in the top byte.
+ */
 static inline unsigned nd_match_8(const uint8_t *byte, uint8_t x)
 {
     const uint64_t low7 = UINT64_C(0x7f7f7f7f7f7f7f7f);

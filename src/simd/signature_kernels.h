@@ -15,13 +15,13 @@ enum {
     ND_SHA1_LANES = 16, /* messages that are hashed at once */
 };
 
-/* Not asked for, but what vectors like: no line of the cache is cut in two. */
+/* Not needed, but faster: no vector crosses a line of the cache. */
 #define ND_SIGNATURE_ALIGN 64
 
 /* Pinned by docs/format/signatures.md: what separates the words of one feature, and places. */
 #define ND_SIGNATURE_STEP UINT64_C(0x9E3779B97F4A7C15)
 
-/* Randomized lexicons (004 section 4): which terms each leaves out. */
+/* Randomized lexicons (Kolcz 2004, §4): which terms each leaves out. */
 struct nd_lexicons {
     const uint64_t *key; /* one for every ND_LEXICONS_A_KEY of them */
     unsigned count;      /* 0 … ND_LEXICONS_MOST */
@@ -29,14 +29,16 @@ struct nd_lexicons {
 };
 
 /*
- * All tables give the same results; the scalar one is the definition.  No alignment is asked for,
+ * All tables give the same results; the scalar one is the definition.  No alignment is needed, and
  * nothing beyond the given counts is read or written.
  */
 struct nd_signature_kernels {
     /* out[i] = nd_mix64(value[i] + add), i < n; `out` may be `value`. */
     void (*mix)(const uint64_t *value, size_t n, uint64_t add, uint64_t *out);
 
-    /* sum[b] += weight[i] for each word with bit b, -= weight[i] for each without (001; 002 s. 2).
+    /*
+     * sum[b] += weight[i] for each word with bit b, -= weight[i] for each without (Charikar 2002;
+     * Manku 2007, §2).
      */
     void (*weighted)(const uint64_t *word, const int32_t *weight, size_t n, int64_t *sum);
 

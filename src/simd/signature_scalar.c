@@ -75,7 +75,7 @@ static size_t changes(const uint64_t *value, size_t n, uint64_t before, uint64_t
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < n; i++) { /* without a branch: written always, kept or not */
+    for (size_t i = 0; i < n; i++) { /* branchless: always written, kept or not */
         out[count] = value[i];
         count += value[i] != before;
         before = value[i];

@@ -83,7 +83,11 @@ TARGET static uint64_t sequence_sum(const uint64_t *token, size_t n, uint64_t fi
            nd_sketch_scalar.sequence_sum(token + i, n - i, first + i);
 }
 
-/* Lane k of the result is the least lane of v[k]: halves folded together, a transposition. */
+/*
+ * Lane k of the result is the minimum of the lanes of v[k].  Interleaving two vectors and taking
+ * the minimum of the halves folds both at once; three such rounds (of lanes, pairs of lanes, halves)
+ * leave one lane of each of the eight vectors, and put them in order: a transposition by the way.
+ */
 TARGET static inline __m256i least_of_each(__m256i v[LANES32])
 {
 #pragma GCC unroll 4
@@ -99,9 +103,17 @@ TARGET static inline __m256i least_of_each(__m256i v[LANES32])
 }
 
 /*
- * Eight shingles in a vector, and eight minima of each lane in registers: one addition and one
- * minimum for eight values.  value[] holds what the next eight minima begin with; a block of minima
- * is two rounds.
+ * Minimum k of a document is the minimum over its shingles of h1 + k h2 (plus a change of step every
+ * ND_MINIMA_BLOCK).  The loops are nested the other way round than in the definition:
+ *
+ *     for eight minima k … k + 7, held in eight registers of eight lanes
+ *         for eight shingles a time, one in each lane
+ *             least[j] = min(least[j], v); v += step       j = 0 … 7
+ *
+ * So a value costs one addition and one minimum, and nothing of a multiplication.  value[] keeps
+ * what the next eight minima begin with.  A block of ND_MINIMA_BLOCK is two rounds: the step of a
+ * block b is h2 + b ND_MINIMA_STEP, and after its last round the surplus 16 b ND_MINIMA_STEP is
+ * taken off again (`less`), since values begin at h1 + k h2 in each block.
  */
 TARGET static void minhash_some(const uint64_t *shingle, size_t n, uint32_t *minima)
 {
@@ -148,7 +160,8 @@ struct counters {
     __m256i low, high;
 };
 
-/* Count the set bits of four features. */
+/* Count the set bits of four features.  pshufb copies byte i of a feature to lanes 8 i … 8 i + 7, an
+ * AND with 1, 2, 4 … 128 leaves bit i in lane i, and a comparison makes it -1, which is subtracted. */
 TARGET static inline void count(struct counters *c, __m256i features)
 {
     const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2,
@@ -202,9 +215,10 @@ TARGET static inline void add3(__m256i *carry, __m256i *sum, __m256i a, __m256i 
 }
 
 /*
- * Carry-save addition (Harley and Seal; Muła, Kurz and Lemire, "Faster population counts using
- * AVX2 instructions", 2018): 64 features are added bit by bit into ones, twos, fours and eights,
- * and only the sixteens that come out are counted one by one.
+ * Carry-save addition (Muła 2018, after Harley and Seal).  A full adder of bitwise operations adds
+ * three numbers of one bit in every column at once: the sum keeps its weight, the carry has twice
+ * that.  A tree of them adds 64 features into planes of ones, twos, fours and eights, and only the
+ * sixteens that come out, one vector in sixteen, are counted bit by bit.
  */
 struct planes {
     __m256i ones, twos, fours, eights;
@@ -320,11 +334,11 @@ TARGET static unsigned minima_equal(const uint32_t *a, const uint32_t *b)
 }
 
 /*
- * One look at a slot: the entry if it is the value's, and a search that is not over goes to the
- * list.  A free slot looks at the entry 0, whatever that is.
+ * Probe one slot: returns the entry if it is the value's.  A search that is not over is added to the
+ * list `open`.  A free slot reads entry 0, whatever that holds, so that there is no branch.
  */
 TARGET static inline __attribute__((always_inline)) size_t
-look(const struct nd_slots *in, bool wide, uint64_t v, size_t at, uint64_t *open, size_t *n_open)
+probe(const struct nd_slots *in, bool wide, uint64_t v, size_t at, uint64_t *open, size_t *n_open)
 {
     size_t entry = wide ? ((const uint32_t *)in->slot)[at] : ((const uint16_t *)in->slot)[at];
     size_t busy = entry != 0, equal = in->entry[entry] == v;
@@ -341,9 +355,9 @@ TARGET static inline bool are_entries(const uint64_t *value, const uint64_t *ent
 }
 
 /*
- * Where four values are the entries that are expected, no more is to be done; else each is looked
- * up, and those whose search is not over after one slot go round again, so that no branch depends
- * on what is found.
+ * Where four values are the entries behind the last one found, as in near copies, no search is
+ * needed.  Else each value is probed once, and those whose search is not over are probed again in
+ * rounds, so that no branch depends on what is found.
  */
 TARGET static inline __attribute__((always_inline)) size_t
 count_found_in(const struct nd_slots *in, bool wide, const uint64_t *value, size_t n, size_t *near)
@@ -362,7 +376,7 @@ count_found_in(const struct nd_slots *in, bool wide, const uint64_t *value, size
             i += 3;
             continue;
         }
-        entry = look(in, wide, value[i], value[i] >> in->shift, open, &n_open);
+        entry = probe(in, wide, value[i], value[i] >> in->shift, open, &n_open);
         found += entry != 0;
         expected = entry ? entry + 1 : expected;
     }
@@ -372,8 +386,8 @@ count_found_in(const struct nd_slots *in, bool wide, const uint64_t *value, size
 
         n_open = 0;
         for (size_t i = 0; i < left; i++)
-            found +=
-                look(in, wide, open[i], ((open[i] >> in->shift) + step) & mask, open, &n_open) != 0;
+            found += probe(in, wide, open[i], ((open[i] >> in->shift) + step) & mask, open,
+                           &n_open) != 0;
     }
     return found;
 }

@@ -210,7 +210,7 @@ TARGET static inline void add_shifted(int64_t *sum, __m512i ones, unsigned shift
 /*
  * Features are counted in columns: eight are a vector, and bit b of plane k counts 2^k for its
  * lane's features with bit b.  Carry-save addition of eight vectors is seven full adders of two
- * instructions (Muła, Kurz and Lemire, "Faster population counts using AVX2 instructions", 2018).
+ * instructions (Muła 2018).
  */
 enum { PLANES = 8, LOW_PLANES = 5, FULL = 255 * LANES64 };
 
@@ -331,10 +331,10 @@ struct open {
  * Look at one slot for each of the values of `m`: which were found, and as which entries; what is
  * open goes to the list.
  */
-TARGET static inline __attribute__((always_inline)) unsigned look(const struct nd_slots *in,
-                                                                  bool wide, __mmask8 m, __m512i v,
-                                                                  __m512i at, struct open *open,
-                                                                  __m256i *entry)
+TARGET static inline __attribute__((always_inline)) unsigned probe(const struct nd_slots *in,
+                                                                   bool wide, __mmask8 m, __m512i v,
+                                                                   __m512i at, struct open *open,
+                                                                   __m256i *entry)
 {
     const __m512i mask = _mm512_set1_epi64((1LL << (64 - in->shift)) - 1);
     const __m256i zero = _mm256_setzero_si256();
@@ -367,9 +367,9 @@ TARGET static inline size_t behind(__m256i entry, unsigned found, size_t near)
 }
 
 /*
- * Eight values at a time.  Where they are the eight entries that are expected, no more is to be
- * done; else they are looked up, and those whose search is not over after one slot go to a list
- * that is gone through in the same way, so that no branch depends on what is found.
+ * Eight values at a time.  Where they are the eight entries behind the last one found, as in near
+ * copies, no search is needed.  Else each is probed once, and those whose search is not over go to
+ * a list that is probed in the same way, so that no branch depends on what is found.
  */
 TARGET static inline __attribute__((always_inline)) size_t
 count_found_in(const struct nd_slots *in, bool wide, const uint64_t *value, size_t n, size_t *near)
@@ -392,7 +392,7 @@ count_found_in(const struct nd_slots *in, bool wide, const uint64_t *value, size
             expected += LANES64;
             continue;
         }
-        found = look(in, wide, m, v, _mm512_srl_epi64(v, shift), &open, &entry);
+        found = probe(in, wide, m, v, _mm512_srl_epi64(v, shift), &open, &entry);
         sum += (size_t)__builtin_popcount(found);
         expected = behind(entry, found, expected);
     }
@@ -405,7 +405,7 @@ count_found_in(const struct nd_slots *in, bool wide, const uint64_t *value, size
             __m512i v = _mm512_loadu_si512(open.value + i), at = _mm512_loadu_si512(open.at + i);
 
             sum +=
-                (size_t)__builtin_popcount(look(in, wide, lanes(left - i), v, at, &open, &entry));
+                (size_t)__builtin_popcount(probe(in, wide, lanes(left - i), v, at, &open, &entry));
         }
     }
     return sum;

@@ -31,6 +31,33 @@ static inline uint64_t nd_shingle_finalise(uint64_t x)
     return x ^ (x >> 29);
 }
 
+static inline uint64_t nd_shingle_rotate(uint64_t x)
+{
+    return x << ND_SHINGLE_ROTATION | x >> (64 - ND_SHINGLE_ROTATION);
+}
+
+static inline uint64_t nd_shingle_sum(const uint64_t *token, size_t n)
+{
+    uint64_t sum = token[0];
+
+    for (size_t i = 1; i < n; i++)
+        sum = nd_shingle_rotate(sum) + token[i];
+    return sum;
+}
+
+/* The shingle of n > 0 consecutive tokens, where n is the width (docs/format/sketch.md). */
+static inline uint64_t nd_shingle_of(const uint64_t *token, size_t n)
+{
+    return nd_shingle_finalise(nd_shingle_sum(token, n));
+}
+
+/* The one shingle of a text whose n > 0 tokens are fewer than its width: of all of them, and not
+ * the one that the same n tokens make elsewhere, because n is added. */
+static inline uint64_t nd_shingle_of_all(const uint64_t *token, size_t n)
+{
+    return nd_shingle_finalise(nd_shingle_sum(token, n) + ND_POSITION_STEP * n);
+}
+
 /*
  * A table to look 64-bit values up in: open addressing, linear probing, a value's search begins at
  * value >> shift.  A slot holds the number of an entry, or 0 where it is free; the entries count
@@ -45,7 +72,7 @@ struct nd_slots {
 };
 
 /*
- * All tables give the same results; the scalar one is the definition.  No alignment is asked for,
+ * All tables give the same results; the scalar one is the definition.  No alignment is needed, and
  * nothing beyond the given counts is read or written.
  */
 struct nd_sketch_kernels {
@@ -75,14 +102,14 @@ struct nd_sketch_kernels {
 
     /*
      * How many of the n values stand in the table.  *near, at first 1: the entry that the next
-     * value is likely to be, as near copies hold the same values in the same order; whatever it is,
+     * value probably is, as near copies hold the same values in the same order; whatever it is,
      * the answer is the same.
      */
     size_t (*count_found)(const struct nd_slots *in, const uint64_t *value, size_t n, size_t *near);
 
     /*
      * Add the values that are not there yet, in order; the number of entries then.  There is a free
-     * slot for each value, and room for n entries more and one beyond.
+     * slot for each value, and n + 1 more entries are allocated.
      */
     size_t (*add_distinct)(const struct nd_slots *in, const uint64_t *value, size_t n);
 };

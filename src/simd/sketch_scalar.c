@@ -2,18 +2,13 @@
 #include "simd/add_distinct.h"
 #include "simd/sketch_kernels.h"
 
-static inline uint64_t rotate(uint64_t x)
-{
-    return x << ND_SHINGLE_ROTATION | x >> (64 - ND_SHINGLE_ROTATION);
-}
-
 static void shingles(const uint64_t *token, size_t n, unsigned w, uint64_t *out)
 {
     for (size_t i = 0; i < n; i++) {
         uint64_t sum = token[i];
 
         for (unsigned k = 1; k < w; k++)
-            sum = rotate(sum) + token[i + k];
+            sum = nd_shingle_rotate(sum) + token[i + k];
         out[i] = nd_shingle_finalise(sum);
     }
 }

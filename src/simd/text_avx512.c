@@ -210,14 +210,14 @@ VBMI2 static inline __m512i fold_block(__m512i v, size_t size, const struct nd_f
 VBMI2 static inline size_t fold_vbmi2(const uint8_t *in, size_t len, uint8_t *out,
                                       const struct nd_fold_tables *tables, bool words)
 {
-    enum { AHEAD = 2048 }; /* bytes; a document stands before the next, as a rule */
+    enum { PREFETCH_DISTANCE = 2048 }; /* bytes; a document stands before the next, as a rule */
     size_t i = 0, good;
 
     for (; i < len; i += good) {
         size_t size = len - i < 64 ? len - i : 64;
         __m512i v = load(in + i, size);
 
-        _mm_prefetch((const char *)((uintptr_t)in + i + AHEAD), _MM_HINT_T0);
+        _mm_prefetch((const char *)((uintptr_t)in + i + PREFETCH_DISTANCE), _MM_HINT_T0);
         good = size;
         if (_mm512_movepi8_mask(v))
             v = fold_block(v, size, tables, words, &good);

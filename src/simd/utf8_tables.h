@@ -5,9 +5,11 @@
 #include <stdint.h>
 
 /*
- * Keiser and Lemire, "Validating UTF-8 in less than one instruction per byte" (2021), section 4.  A
- * bit for each way in which a byte and the one after it can be wrong; it is set where all three
- * lookups have it: by the first byte's high and low half and the second byte's high half.
+ * Keiser 2021, §4.  Each bit stands for one way in which a byte and the one after it can be wrong.
+ * Three tables of 16, looked up by the first byte's high and low half and by the second byte's high
+ * half, say which ways each half allows; the AND of the three leaves the ways that are the case.
+ * Whether a third and a fourth byte must be continuations is found by comparing with the leading
+ * bytes two and three places before, and ND_UTF8_TWO must agree with that.
  */
 enum {
     ND_UTF8_SHORT = 1,       /* a leading byte without its continuation */

@@ -3,9 +3,6 @@
 
 #include "base/hash.h"
 #include "simd/signature_kernels.h"
-#include "sketch/lookup8.h"
-#include "sketch/rabin.h"
-#include "sketch/sha1.h"
 
 enum nd_status nd_hasher_init(struct nd_hasher *h, enum nd_hash_function function,
                               uint64_t rabin_polynomial, struct nd_error *err)
@@ -50,7 +47,7 @@ static void hash_lists(const struct nd_hasher *h, const struct nd_list *list, si
         if (h->function == ND_HASH_LOOKUP8)
             out[i] = nd_lookup8_words(list[i].word, list[i].n);
         else if (h->function == ND_HASH_RABIN)
-            out[i] = nd_rabin_words(&h->rabin, list[i].word, list[i].n);
+            out[i] = nd_signature_kernels()->rabin_words(&h->rabin, list[i].word, list[i].n);
         out[i] = not_zero(out[i]);
     }
 }

@@ -7,7 +7,7 @@
 #include <neardup/error.h>
 #include <neardup/signature.h>
 
-#include "simd/rabin_step.h"
+#include "sketch/hash_functions.h"
 
 /* What a feature's 64-bit hash is made into; docs/format/signatures.md says of which bytes. */
 struct nd_hasher {
@@ -23,19 +23,13 @@ void nd_hasher_release(struct nd_hasher *h);
 /* Each of n hashes by the function, in place. */
 void nd_hasher_run(const struct nd_hasher *h, uint64_t *hash, size_t n);
 
-/* Words one after another; of a set they ascend where nd_hasher_wants_order. */
-struct nd_list {
-    const uint64_t *word;
-    size_t n;
-};
-
 /* Of each of `count` lists: not 0. */
 void nd_hasher_lists(const struct nd_hasher *h, const struct nd_list *list, size_t count,
                      uint64_t *out);
 
 /*
  * Of each of `count` sets: not 0.  The token function adds up its members' mixed hashes, so that
- * their order does not matter; the other functions want them ascending.
+ * their order does not matter; the other functions want them ascending (nd_hasher_wants_order).
  */
 void nd_hasher_sets(const struct nd_hasher *h, const struct nd_list *list, size_t count,
                     uint64_t *out);
@@ -45,8 +39,5 @@ static inline bool nd_hasher_wants_order(const struct nd_hasher *h)
 }
 /* Of a set of `count` whose mixed hashes sum to this, by the token function. */
 uint64_t nd_hasher_sum(uint64_t sum, uint64_t count);
-
-/* Whether t^64 + these coefficients is irreducible over GF(2). */
-bool nd_rabin_is_irreducible(uint64_t polynomial);
 
 #endif

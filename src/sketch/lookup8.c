@@ -1,19 +1,19 @@
-/* lookup8.c - Jenkins' 64-bit hash() (000 section 3.2), for keys of a multiple of eight bytes */
-#include "sketch/lookup8.h"
+/*
+ * lookup8.c - Jenkins' 64-bit hash() (Seshasai 2009, §3.2), for keys of a multiple of eight bytes
+ */
+#include "sketch/hash_functions.h"
 
-struct state {
-    uint64_t a, b, c;
-};
+enum { A, B, C };
 
 /* One third of a round: how far c, a and b are shifted. */
-static inline void stir(struct state *s, unsigned right, unsigned left, unsigned again)
+static inline void stir(uint64_t s[3], unsigned right, unsigned left, unsigned again)
 {
-    s->a = (s->a - s->b - s->c) ^ s->c >> right;
-    s->b = (s->b - s->c - s->a) ^ s->a << left;
-    s->c = (s->c - s->a - s->b) ^ s->b >> again;
+    s[A] = (s[A] - s[B] - s[C]) ^ s[C] >> right;
+    s[B] = (s[B] - s[C] - s[A]) ^ s[A] << left;
+    s[C] = (s[C] - s[A] - s[B]) ^ s[B] >> again;
 }
 
-static inline void mix(struct state *s)
+static inline void mix(uint64_t s[3])
 {
     stir(s, 43, 9, 8);
     stir(s, 38, 23, 5);
@@ -24,20 +24,20 @@ static inline void mix(struct state *s)
 /* The last block has 0 to 2 words; the low byte of its third is the length's. */
 uint64_t nd_lookup8_words(const uint64_t *word, size_t n)
 {
-    struct state s = {0, 0, UINT64_C(0x9E3779B97F4A7C13)};
+    uint64_t s[3] = {0, 0, UINT64_C(0x9E3779B97F4A7C13)};
     size_t i = 0;
 
     for (; n - i >= 3; i += 3) {
-        s.a += word[i];
-        s.b += word[i + 1];
-        s.c += word[i + 2];
-        mix(&s);
+        s[A] += word[i];
+        s[B] += word[i + 1];
+        s[C] += word[i + 2];
+        mix(s);
     }
-    s.c += 8 * (uint64_t)n;
+    s[C] += 8 * (uint64_t)n;
     if (i < n)
-        s.a += word[i];
+        s[A] += word[i];
     if (i + 1 < n)
-        s.b += word[i + 1];
-    mix(&s);
-    return s.c;
+        s[B] += word[i + 1];
+    mix(s);
+    return s[C];
 }

@@ -1,15 +1,12 @@
-/* rabin.c - Rabin's 64-bit fingerprints (Rabin 1981; 000 section 2.3.1), eight bytes at a time
+/* rabin.c - Rabin's 64-bit fingerprints (Rabin 1981; Seshasai 2009, §2.3.1), eight bytes at a time
  *
  * A polynomial over GF(2) of degree below 64 is a word, bit i the coefficient of t^i; P is t^64
  * plus such a word.
  */
-#include "sketch/rabin.h"
-
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "simd/signature_kernels.h"
-#include "sketch/hasher.h"
+#include "sketch/hash_functions.h"
 
 enum { BYTES = 8 };
 
@@ -42,8 +39,10 @@ static unsigned __int128 remainder_of(unsigned __int128 a, unsigned __int128 b)
 }
 
 /*
- * Rabin's test for degree 64 = 2^6: P divides t^(2^64) - t, and has no factor in common with
- * t^(2^32) - t.
+ * Rabin 1980's test.  t^(2^n) - t is the product of all irreducible polynomials whose degree divides
+ * n.  So P of degree 64 is irreducible if it divides t^(2^64) - t and has no factor in common with
+ * t^(2^32) - t: if it divides the former and is reducible, its factors have degrees that divide 64
+ * and are below it, so these divide 32.  The powers are made by squaring, the common factor by Euclid's algorithm.
  */
 bool nd_rabin_is_irreducible(uint64_t polynomial)
 {
@@ -101,9 +100,4 @@ void nd_rabin_release(struct nd_rabin *r)
 {
     free(r->table);
     r->table = NULL;
-}
-
-uint64_t nd_rabin_words(const struct nd_rabin *r, const uint64_t *word, size_t n)
-{
-    return nd_signature_kernels()->rabin_words(r, word, n);
 }

@@ -7,7 +7,14 @@
 #include "base/memory.h"
 #include "simd/sketch_kernels.h"
 
-enum { LEAST_LOG2 = 6, FEW = 512, NARROW_MOST = UINT16_MAX, SLACK = 4, FIRST = 16, BATCH = 256 };
+enum {
+    MIN_LOG2 = 6,
+    FEW = 512,               /* values whose table stays in the first-level cache */
+    NARROW_MAX = UINT16_MAX, /* entries that slots of 16 bits can number */
+    SLACK = 4,               /* readable bytes behind the slots */
+    FIRST = 16,              /* values of the first batch that is counted, then twice as many */
+    BATCH = 256,
+};
 
 /*
  * Slots for n values: sixteen a value and more while all stay in the first-level cache, eight while
@@ -16,8 +23,8 @@ enum { LEAST_LOG2 = 6, FEW = 512, NARROW_MOST = UINT16_MAX, SLACK = 4, FIRST = 1
  */
 static unsigned slots_log2_for(size_t n)
 {
-    size_t need = n > NARROW_MOST ? 4 * n : n > FEW ? 8 * n : 16 * n;
-    unsigned log2 = LEAST_LOG2;
+    size_t need = n > NARROW_MAX ? 4 * n : n > FEW ? 8 * n : 16 * n;
+    unsigned log2 = MIN_LOG2;
 
     while ((size_t)1 << log2 < need)
         log2++;
@@ -64,7 +71,8 @@ static bool rebuild(struct nd_shingle_set *set, unsigned log2, bool wide)
         set->slot = slot;
         set->slots_bytes = bytes;
     }
-    /* Fresh pages too: one that is read first is copied when it is written, and every such fault
+    /* Fresh pages are zero already, but they are cleared too: a page that is read before it is
+     * written is mapped to the common page of zeroes and copied later, and every such fault
      * interrupts all threads. */
     memset(set->slot, 0, bytes);
     set->n_slots = (size_t)1 << log2;
@@ -77,19 +85,16 @@ static bool rebuild(struct nd_shingle_set *set, unsigned log2, bool wide)
 
 bool nd_shingle_set_reserve(struct nd_shingle_set *set, size_t n)
 {
-    enum { BESIDE = 2 }; /* entry[0], and the place behind the last */
-    void *entry = set->entry;
+    enum { EXTRA = 2 }; /* entry[0], a sentinel, and the place behind the last entry */
     unsigned log2;
 
-    if (n > UINT32_MAX - BESIDE ||
-        !nd_array_reserve(&entry, &set->capacity, n + BESIDE, sizeof *set->entry))
+    if (n > UINT32_MAX - EXTRA || !ND_RESERVE(set->entry, &set->capacity, n + EXTRA))
         return false;
-    set->entry = entry;
     set->distinct = set->entry + 1;
     log2 = slots_log2_for(n);
-    if ((size_t)1 << log2 <= set->n_slots && (set->wide || n <= NARROW_MOST))
+    if ((size_t)1 << log2 <= set->n_slots && (set->wide || n <= NARROW_MAX))
         return true;
-    return rebuild(set, log2, n > NARROW_MOST);
+    return rebuild(set, log2, n > NARROW_MAX);
 }
 
 bool nd_shingle_set_add(struct nd_shingle_set *set, const uint64_t *value, size_t n)

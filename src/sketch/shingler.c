@@ -58,7 +58,7 @@ static bool bridge(struct nd_shingler *s, const uint64_t *token, size_t n)
 
 static void keep_tail(struct nd_shingler *s, const uint64_t *token, size_t n)
 {
-    size_t room = s->w - 1, take = n < room ? n : room, stay = room - take;
+    size_t capacity = s->w - 1, take = n < capacity ? n : capacity, stay = capacity - take;
 
     if (stay > s->n_tail)
         stay = s->n_tail;
@@ -83,15 +83,12 @@ bool nd_shingler_feed(struct nd_shingler *s, const uint64_t *token, size_t n)
     return true;
 }
 
-/* A text of n < w tokens: one shingle, all of it, and not the one that n tokens make elsewhere. */
+/* A text of fewer than w tokens has one shingle. */
 static bool add_short(struct nd_shingler *s)
 {
-    uint64_t sum = s->tail[0];
+    uint64_t shingle = nd_shingle_of_all(s->tail, s->n_tail);
 
-    for (unsigned i = 1; i < s->n_tail; i++)
-        sum = (sum << ND_SHINGLE_ROTATION | sum >> (64 - ND_SHINGLE_ROTATION)) + s->tail[i];
-    sum = nd_shingle_finalise(sum + ND_POSITION_STEP * s->n_tail);
-    return nd_shingle_set_add(&s->set, &sum, 1);
+    return nd_shingle_set_add(&s->set, &shingle, 1);
 }
 
 bool nd_shingler_end(struct nd_shingler *s, struct nd_sketch *out)

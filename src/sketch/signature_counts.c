@@ -1,4 +1,4 @@
-/* signature_counts.c - checksums of buckets of terms (002 section 5.4d), and the text profile */
+/* signature_counts.c - checksums of buckets of terms (Manku 2007, §5.4d), and the text profile */
 #include "sketch/signer.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 static enum nd_status reject(struct nd_signer *s, struct nd_signature *out)
 {
     out->is_rejected = 1;
-    memset(s->word.at, 0, out->count * sizeof *s->word.at);
+    memset(s->word.items, 0, out->count * sizeof *s->word.items);
     return ND_OK;
 }
 
@@ -75,20 +75,20 @@ enum nd_status nd_sign_checksums(struct nd_signer *s, const struct nd_features *
     size_t n = (size_t)gathered;
 
     out->count = s->params.groups;
-    if (gathered < 0 || !nd_shingle_set_build(&s->set, s->hash.at, n))
+    if (gathered < 0 || !nd_shingle_set_build(&s->set, s->hash.items, n))
         return ND_ENOMEM;
     n = s->set.count;
     if (n == 0 || n < s->params.least_terms)
         return reject(s, out);
     if (!nd_hasher_wants_order(&s->hasher)) {
-        add_to_buckets(s, s->set.distinct, n, s->word.at);
+        add_to_buckets(s, s->set.distinct, n, s->word.items);
         return ND_OK;
     }
-    if (!nd_words_reserve(&s->scratch, n))
+    if (!nd_word_array_reserve(&s->scratch, n))
         return ND_ENOMEM;
-    memcpy(s->hash.at, s->set.distinct, n * sizeof *s->hash.at);
-    nd_sort_values(s->hash.at, n, s->scratch.at);
-    hash_buckets(s, s->hash.at, n, s->scratch.at, s->word.at);
+    memcpy(s->hash.items, s->set.distinct, n * sizeof *s->hash.items);
+    nd_sort_values(s->hash.items, n, s->scratch.items);
+    hash_buckets(s, s->hash.items, n, s->scratch.items, s->word.items);
     return ND_OK;
 }
 
@@ -131,9 +131,9 @@ static bool count_in_set(struct nd_shingle_set *set, const uint64_t *term, size_
 static int64_t count_terms(struct nd_signer *s, size_t n, uint64_t *pair)
 {
     if (!nd_hasher_wants_order(&s->hasher))
-        return count_in_set(&s->set, s->hash.at, n, pair) ? (int64_t)s->set.count : -1;
-    nd_sort_values(s->hash.at, n, s->scratch.at);
-    return (int64_t)count_runs(s->hash.at, n, pair);
+        return count_in_set(&s->set, s->hash.items, n, pair) ? (int64_t)s->set.count : -1;
+    nd_sort_values(s->hash.items, n, s->scratch.items);
+    return (int64_t)count_runs(s->hash.items, n, pair);
 }
 
 /* The unit of counts: the share of the greatest, rounded, but 2 at least where any word repeats. */
@@ -184,15 +184,15 @@ enum nd_status nd_sign_profile(struct nd_signer *s, const struct nd_features *fe
                                struct nd_signature *out)
 {
     int64_t n_occurrences = nd_signer_gather(s, features, false), n_terms;
-    size_t room = n_occurrences < 0 ? 0 : (size_t)n_occurrences, n;
+    size_t max = n_occurrences < 0 ? 0 : (size_t)n_occurrences, n;
     uint64_t *pair;
 
     out->count = 1;
-    if (n_occurrences < 0 || !nd_words_reserve(&s->scratch, room + 1) ||
-        !nd_words_reserve(&s->extra, 4 * room + 1))
+    if (n_occurrences < 0 || !nd_word_array_reserve(&s->scratch, max + 1) ||
+        !nd_word_array_reserve(&s->extra, 4 * max + 1))
         return ND_ENOMEM;
-    pair = s->extra.at;
-    n_terms = count_terms(s, room, pair);
+    pair = s->extra.items;
+    n_terms = count_terms(s, max, pair);
     if (n_terms < 0)
         return ND_ENOMEM;
     if (n_terms == 0 || (uint64_t)n_terms < s->params.least_terms)
@@ -200,13 +200,14 @@ enum nd_status nd_sign_profile(struct nd_signer *s, const struct nd_features *fe
     n = quantise(pair, (size_t)n_terms, s->quantum);
     if (nd_hasher_wants_order(&s->hasher)) {
         uint64_t *ordered = pair + 2 * n;
-        struct nd_list list = {ordered, order_pairs(pair, n, s->hash.at, s->scratch.at, ordered)};
+        struct nd_list list = {ordered,
+                               order_pairs(pair, n, s->hash.items, s->scratch.items, ordered)};
 
-        nd_hasher_lists(&s->hasher, &list, 1, s->word.at);
+        nd_hasher_lists(&s->hasher, &list, 1, s->word.items);
         return ND_OK;
     }
     for (size_t i = 0; i < n; i++)
         pair[i] = pair[2 * i] + ND_SIGNATURE_STEP * pair[2 * i + 1];
-    nd_hasher_sets(&s->hasher, &(struct nd_list){pair, n}, 1, s->word.at);
+    nd_hasher_sets(&s->hasher, &(struct nd_list){pair, n}, 1, s->word.items);
     return ND_OK;
 }

@@ -1,4 +1,6 @@
-/* signature_imatch.c - I-Match (000 section 2.4.3; 004): the terms in a lexicon, as one hash
+/*
+ * signature_imatch.c - I-Match (Seshasai 2009, §2.4.3; Kolcz 2004): the terms in a lexicon, as one
+ * hash
  *
  * The lexicons are those of docs/format/signatures.md: the primary one is a band of nidf, the
  * secondary one has the rarer terms of the df table, and each randomized one leaves out a part of
@@ -8,8 +10,8 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/hash.h"
-#include "base/log2.h"
 #include "base/memory.h"
 #include "base/sort.h"
 #include "simd/signature_kernels.h"
@@ -24,7 +26,7 @@ _Static_assert(ND_SIGNATURE_LEXICONS_MAX <= ND_LEXICONS_MOST, "the kernels take 
  */
 static bool is_below(uint32_t n, uint64_t log_n_documents, uint64_t bound)
 {
-    unsigned __int128 left = (unsigned __int128)nd_log2_fixed(n, ND_LOG2_MOST) * MILLION;
+    unsigned __int128 left = (unsigned __int128)nd_log2_fixed(n, ND_LOG2_BITS_MAX) * MILLION;
     unsigned __int128 right = (unsigned __int128)log_n_documents * (MILLION - bound);
 
     return left > right + MILLION;
@@ -32,7 +34,7 @@ static bool is_below(uint32_t n, uint64_t log_n_documents, uint64_t bound)
 
 static bool is_above(uint32_t n, uint64_t log_n_documents, uint64_t bound)
 {
-    unsigned __int128 left = (unsigned __int128)nd_log2_fixed(n, ND_LOG2_MOST) * MILLION;
+    unsigned __int128 left = (unsigned __int128)nd_log2_fixed(n, ND_LOG2_BITS_MAX) * MILLION;
     unsigned __int128 right = (unsigned __int128)log_n_documents * (MILLION - bound);
 
     return left + MILLION < right;
@@ -41,7 +43,7 @@ static bool is_above(uint32_t n, uint64_t log_n_documents, uint64_t bound)
 /* The document frequencies of the band, by halving: nidf falls as n rises. */
 static void find_band(struct nd_signer *s)
 {
-    uint64_t log = nd_log2_fixed(s->df.n_documents, ND_LOG2_MOST);
+    uint64_t log = nd_log2_fixed(s->df.n_documents, ND_LOG2_BITS_MAX);
     uint64_t low = nd_signature_millionths(s->params.lexicon_low);
     uint64_t high = nd_signature_millionths(s->params.lexicon_high);
     uint64_t from = 1, to = (uint64_t)UINT32_MAX + 1; /* the least that is not above the band */
@@ -73,9 +75,10 @@ enum nd_status nd_imatch_prepare(struct nd_signer *s, struct nd_error *err)
     const struct nd_signature_params *p = &s->params;
 
     if (!s->df.n_documents)
-        return nd_fail(err, ND_EINVAL, "I-Match needs a df table: its lexicon is made of one");
+        return nd_fail(err, ND_EINVAL, "I-Match needs a df table, of which its lexicon is made");
     if (s->df.n_documents < 2)
-        return nd_fail(err, ND_EINVAL, "the df table is of one document: there is no nidf");
+        return nd_fail(err, ND_EINVAL,
+                       "the df table counts only one document, so nidf is undefined");
     find_band(s);
     s->drop = p->bootstrap
                   ? 24109 /* 2^16 / e */
@@ -91,21 +94,21 @@ static uint32_t frequency(const struct nd_signer *s, const struct nd_features *f
 {
     if (f->df && f->df[i] != 1)
         return f->df[i];
-    return s->df.count(s->df.context, f->at[i].hash); /* 1 may stand for unseen */
+    return s->df.count(s->df.context, f->items[i].hash); /* 1 may stand for unseen */
 }
 
 /* Each of n terms once: ascending where that matters; how many, or -1. */
 static int64_t distinct_terms(struct nd_signer *s, size_t n)
 {
     if (nd_hasher_wants_order(&s->hasher)) {
-        if (!nd_words_reserve(&s->scratch, n + 1))
+        if (!nd_word_array_reserve(&s->scratch, n + 1))
             return -1;
-        return (int64_t)nd_sort_distinct(s->hash.at, n, s->scratch.at);
+        return (int64_t)nd_sort_distinct(s->hash.items, n, s->scratch.items);
     }
-    if (!nd_shingle_set_build(&s->set, s->hash.at, n))
+    if (!nd_shingle_set_build(&s->set, s->hash.items, n))
         return -1;
     if (s->set.count)
-        memcpy(s->hash.at, s->set.distinct, s->set.count * sizeof *s->hash.at);
+        memcpy(s->hash.items, s->set.distinct, s->set.count * sizeof *s->hash.items);
     return (int64_t)s->set.count;
 }
 
@@ -119,15 +122,15 @@ static int64_t primary_terms(struct nd_signer *s, const struct nd_features *f)
     const bool by_array = f->df && least > 1;
     size_t n_content = f->count - f->n_metadata, n = 0;
 
-    if (!nd_words_reserve(&s->hash, n_content + 1))
+    if (!nd_word_array_reserve(&s->hash, n_content + 1))
         return -1;
     for (size_t i = 0; i < n_content; i++) {
         uint32_t df = by_array ? f->df[i] : frequency(s, f, i);
 
-        s->hash.at[n] = f->at[i].hash;
-        n += (df >= least) & (df <= most) & (df > 0) & (f->at[i].weight != 0);
+        s->hash.items[n] = f->items[i].hash;
+        n += (df >= least) & (df <= most) & (df > 0) & (f->items[i].weight != 0);
     }
-    nd_signer_key(s, s->hash.at, n);
+    nd_signer_key(s, s->hash.items, n);
     return distinct_terms(s, n);
 }
 
@@ -144,9 +147,9 @@ static size_t terms_of_frequency(struct nd_signer *s, const struct nd_features *
     size_t count = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (f->at[i].weight && frequency_or_one(s, f, i) == df &&
+        if (f->items[i].weight && frequency_or_one(s, f, i) == df &&
             (df > 1 || frequency(s, f, i) > 0))
-            term[count++] = f->at[i].hash;
+            term[count++] = f->items[i].hash;
     nd_signer_key(s, term, count);
     return nd_sort_distinct(term, count, term + n);
 }
@@ -162,12 +165,12 @@ static int64_t secondary_terms(struct nd_signer *s, const struct nd_features *f,
     size_t n = f->count - f->n_metadata, n_ranks = 0, taken = 0;
     uint64_t *rank, *term;
 
-    if (!nd_words_reserve(&s->extra, most + 3 * n))
+    if (!nd_word_array_reserve(&s->extra, most + 3 * n))
         return -1;
-    rank = s->extra.at + most;
+    rank = s->extra.items + most;
     term = rank + n;
     for (size_t i = 0; i < n; i++) {
-        uint32_t df = f->at[i].weight ? frequency_or_one(s, f, i) : 0;
+        uint32_t df = f->items[i].weight ? frequency_or_one(s, f, i) : 0;
 
         if (df > 0 && df < s->df_least)
             rank[n_ranks++] = UINT32_MAX - df;
@@ -177,7 +180,7 @@ static int64_t secondary_terms(struct nd_signer *s, const struct nd_features *f,
         size_t same = terms_of_frequency(s, f, n, (uint32_t)(UINT32_MAX - rank[r]), term);
 
         for (size_t i = 0; i < same && taken < most; i++)
-            s->extra.at[taken++] = term[i];
+            s->extra.items[taken++] = term[i];
     }
     return (int64_t)taken;
 }
@@ -195,13 +198,13 @@ static enum nd_status count_terms(struct nd_signer *s, size_t n, struct tally *t
 
     memset(t->sum, 0, (copies + 1) * sizeof *t->sum);
     memset(t->count, 0, (copies + 1) * sizeof *t->count);
-    if (!nd_words_reserve(&s->scratch, n + 1))
+    if (!nd_word_array_reserve(&s->scratch, n + 1))
         return ND_ENOMEM;
-    nd_signature_kernels()->mix(s->hash.at, n, 0, s->scratch.at);
+    nd_signature_kernels()->mix(s->hash.items, n, 0, s->scratch.items);
     for (size_t i = 0; i < n; i++)
-        t->sum[0] += s->scratch.at[i];
+        t->sum[0] += s->scratch.items[i];
     t->count[0] = n;
-    nd_signature_kernels()->lexicons(&lexicons, s->hash.at, s->scratch.at, n, t->sum + 1,
+    nd_signature_kernels()->lexicons(&lexicons, s->hash.items, s->scratch.items, n, t->sum + 1,
                                      t->count + 1);
     return ND_OK;
 }
@@ -231,7 +234,7 @@ static void add_up(const struct nd_signer *s, const struct tally *t, uint64_t *o
         uint64_t sum = t->sum[k];
 
         for (size_t i = 0; i < t->more[k]; i++)
-            sum += nd_mix64(s->extra.at[i]);
+            sum += nd_mix64(s->extra.items[i]);
         out[k] = nd_hasher_sum(sum, t->count[k] + t->more[k]);
     }
 }
@@ -243,7 +246,7 @@ static void choose(const struct nd_signer *s, size_t n, unsigned first, unsigned
     for (unsigned k = 0; k < count; k++)
         len[k] = 0;
     for (size_t i = 0; i < n; i++) {
-        const uint64_t term = s->hash.at[i];
+        const uint64_t term = s->hash.items[i];
         uint64_t bits = 0;
 
         for (unsigned k = 0; k < count; k++) {
@@ -251,7 +254,7 @@ static void choose(const struct nd_signer *s, size_t n, unsigned first, unsigned
 
             if (first + k > 0 && (k == 0 || copy % ND_LEXICONS_A_KEY == 0))
                 bits = nd_mix64(term ^ s->key[copy / ND_LEXICONS_A_KEY]);
-            s->scratch.at[k * room + len[k]] = term;
+            s->scratch.items[k * room + len[k]] = term;
             len[k] +=
                 first + k == 0 || (bits >> 16 * (copy % ND_LEXICONS_A_KEY) & UINT16_MAX) >= s->drop;
         }
@@ -268,19 +271,19 @@ static enum nd_status hash_lists(struct nd_signer *s, size_t n, const struct tal
     struct nd_list list[AT_ONCE];
     size_t len[AT_ONCE];
 
-    if (!nd_words_reserve(&s->scratch, (AT_ONCE + 1) * room))
+    if (!nd_word_array_reserve(&s->scratch, (AT_ONCE + 1) * room))
         return ND_ENOMEM;
     for (unsigned first = 0; first < all; first += AT_ONCE) {
         unsigned count = all - first < AT_ONCE ? all - first : AT_ONCE;
 
         choose(s, n, first, count, room, len);
         for (unsigned k = 0; k < count; k++) {
-            uint64_t *word = s->scratch.at + k * room;
+            uint64_t *word = s->scratch.items + k * room;
             size_t more = t->more[first + k];
 
             if (more) {
-                memcpy(word + len[k], s->extra.at, more * sizeof *word);
-                nd_sort_values(word, len[k] + more, s->scratch.at + AT_ONCE * room);
+                memcpy(word + len[k], s->extra.items, more * sizeof *word);
+                nd_sort_values(word, len[k] + more, s->scratch.items + AT_ONCE * room);
             }
             list[k] = (struct nd_list){word, len[k] + more};
         }
@@ -292,16 +295,13 @@ static enum nd_status hash_lists(struct nd_signer *s, size_t n, const struct tal
 /* Hashes alone, as features. */
 static bool give_weights(struct nd_signer *s, struct nd_features *features)
 {
-    void *at = s->feature;
-
     if (!features->hash)
         return true;
-    if (!nd_array_reserve(&at, &s->feature_capacity, features->count, sizeof *s->feature))
+    if (!ND_RESERVE(s->feature, &s->feature_capacity, features->count))
         return false;
-    s->feature = at;
     for (size_t i = 0; i < features->count; i++)
         s->feature[i] = (struct nd_feature){features->hash[i], ND_WEIGHT_ONE};
-    features->at = s->feature;
+    features->items = s->feature;
     return true;
 }
 
@@ -315,8 +315,8 @@ enum nd_status nd_sign_imatch(struct nd_signer *s, const struct nd_features *giv
     if (n < 0 || count_terms(s, (size_t)n, &t) != ND_OK || top_up(s, features, &t) != ND_OK)
         return ND_ENOMEM;
     if (!nd_hasher_wants_order(&s->hasher))
-        add_up(s, &t, s->word.at);
-    else if (hash_lists(s, (size_t)n, &t, s->word.at) != ND_OK)
+        add_up(s, &t, s->word.items);
+    else if (hash_lists(s, (size_t)n, &t, s->word.items) != ND_OK)
         return ND_ENOMEM;
     out->is_rejected = 1;
     out->count = (size_t)s->params.lexicons + 1;
@@ -324,7 +324,7 @@ enum nd_status nd_sign_imatch(struct nd_signer *s, const struct nd_features *giv
         uint64_t terms = t.count[k] + t.more[k];
 
         if (terms == 0 || terms < s->params.least_terms)
-            s->word.at[k] = ND_COORDINATE_NONE;
+            s->word.items[k] = ND_COORDINATE_NONE;
         else
             out->is_rejected = 0;
     }

@@ -1,4 +1,4 @@
-/* signature_minima.c - m minima (001), super-shingles both ways (003; 001), mega-shingles (001) */
+/* signature_minima.c - minima, super-shingles of two kinds, mega-shingles */
 #include "sketch/signer.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static enum nd_status reject(struct nd_signer *s, struct nd_signature *out)
 {
     out->count = nd_signature_words(&s->params);
     out->is_rejected = 1;
-    memset(s->word.at, 0, out->count * sizeof *s->word.at);
+    memset(s->word.items, 0, out->count * sizeof *s->word.items);
     return ND_OK;
 }
 
@@ -54,11 +54,11 @@ enum nd_status nd_sign_minima(struct nd_signer *s, const struct nd_features *fea
         return reject(s, out);
     out->count = s->params.minima;
     for (size_t i = 0; i < out->count; i++)
-        s->word.at[i] = (uint64_t)minima[i] + 1;
+        s->word.items[i] = (uint64_t)minima[i] + 1;
     return ND_OK;
 }
 
-/* Consecutive groups of the minima, each hashed (003: 84 minima, 6 groups). */
+/* Consecutive groups of the minima, each hashed (Henzinger 2006: 84 minima, 6 groups). */
 static void super_shingles(const struct nd_signer *s, const uint64_t *sketch, uint64_t *out)
 {
     size_t groups = s->params.groups, each = s->params.minima / groups;
@@ -69,7 +69,7 @@ static void super_shingles(const struct nd_signer *s, const uint64_t *sketch, ui
     nd_hasher_lists(&s->hasher, list, groups, out);
 }
 
-/* Every pair of super-shingles (001): one is equal where two super-shingles are. */
+/* Every pair of super-shingles (Fetterly 2003): one is equal where two super-shingles are. */
 static void mega_shingles(const struct nd_signer *s, const uint64_t *sketch, uint64_t *out)
 {
     enum { PAIRS = ND_SIGNATURE_MEGA_MAX * (ND_SIGNATURE_MEGA_MAX - 1) / 2 };
@@ -87,7 +87,7 @@ static void mega_shingles(const struct nd_signer *s, const uint64_t *sketch, uin
     nd_hasher_lists(&s->hasher, list, at, out);
 }
 
-/* The shingles of the sketch as a sorted sequence of distinct values, as a set (001). */
+/* The shingles of the sketch as a sorted sequence of distinct values, as a set (Broder 1997). */
 static size_t sorted_shingles(const struct nd_signer *s, uint64_t *sketch, uint64_t *out)
 {
     uint64_t scratch[ND_SIGNATURE_MINIMA_MAX];
@@ -108,7 +108,7 @@ enum nd_status nd_sign_shingled_minima(struct nd_signer *s, const struct nd_feat
     uint32_t minima[ND_SIGNATURE_MINIMA_MAX];
     uint64_t sketch[ND_SIGNATURE_MINIMA_MAX];
 
-    if (!nd_words_reserve(&s->word, s->params.minima))
+    if (!nd_word_array_reserve(&s->word, s->params.minima))
         return ND_ENOMEM;
     if (find_minima(s, features, minima) == 0)
         return reject(s, out);
@@ -116,10 +116,10 @@ enum nd_status nd_sign_shingled_minima(struct nd_signer *s, const struct nd_feat
         sketch[i] = minima[i];
     out->count = nd_signature_words(&s->params);
     if (s->params.kind == ND_SIGNATURE_SUPERSHINGLES)
-        super_shingles(s, sketch, s->word.at);
+        super_shingles(s, sketch, s->word.items);
     else if (s->params.kind == ND_SIGNATURE_MEGASHINGLES)
-        mega_shingles(s, sketch, s->word.at);
+        mega_shingles(s, sketch, s->word.items);
     else
-        out->count = sorted_shingles(s, sketch, s->word.at);
+        out->count = sorted_shingles(s, sketch, s->word.items);
     return ND_OK;
 }

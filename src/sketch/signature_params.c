@@ -31,7 +31,7 @@ uint64_t nd_signature_millionths(double share)
 
 static enum nd_status out_of_range(const char *key, const char *range, struct nd_error *err)
 {
-    return nd_fail(err, ND_EINVAL, "%s is out of its range: %s", key, range);
+    return nd_fail(err, ND_EINVAL, "%s is out of range: %s", key, range);
 }
 
 static bool is_share(double x)
@@ -70,7 +70,7 @@ static enum nd_status check_minima(const struct nd_signature_params *p, struct n
 static enum nd_status check_values(const struct nd_signature_params *p, struct nd_error *err)
 {
     if (p->bits < 1 || p->bits > 64)
-        return out_of_range("bits", "1 to 64 of each value", err);
+        return out_of_range("bits", "1 to 64 for each value", err);
     if (p->kind == ND_SIGNATURE_BOTTOM_K && p->minima < 1)
         return out_of_range("minima", "1 or more", err);
     if (p->kind == ND_SIGNATURE_MOD_P && p->modulus < 1)
@@ -95,7 +95,7 @@ enum nd_status nd_signature_params_check(const struct nd_signature_params *param
                                          struct nd_error *err)
 {
     if ((unsigned)params->hash > ND_HASH_SHA1)
-        return nd_fail(err, ND_EINVAL, "there is no such hash function");
+        return nd_fail(err, ND_EINVAL, "unknown hash function");
     if (params->hash == ND_HASH_RABIN && !nd_rabin_is_irreducible(params->rabin_polynomial))
         return nd_fail(err, ND_EINVAL, "rabin_polynomial: t^64 + 0x%016llx is not irreducible",
                        (unsigned long long)params->rabin_polynomial);
@@ -116,7 +116,7 @@ enum nd_status nd_signature_params_check(const struct nd_signature_params *param
                    : out_of_range("groups", "1 to 1024 buckets", err);
     case ND_SIGNATURE_PROFILE:
         return is_share(params->quantum) ? ND_OK : out_of_range("quantum", "0 to 1", err);
-    default: return nd_fail(err, ND_EINVAL, "there is no such kind of signature");
+    default: return nd_fail(err, ND_EINVAL, "unknown kind of signature");
     }
 }
 

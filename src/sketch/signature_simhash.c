@@ -1,10 +1,9 @@
-/* signature_simhash.c - simhash of weighted features (001; 002 section 2; 000 sections 3 and 7.1.1)
- */
+/* signature_simhash.c - simhash of weighted features (Charikar 2002) */
 #include "sketch/signer.h"
 
 #include <string.h>
 
-#include "base/log2.h"
+#include "base/bits.h"
 #include "base/sort.h"
 #include "simd/signature_kernels.h"
 
@@ -78,7 +77,7 @@ static void gather(const struct nd_features *features, size_t from, size_t n, st
         c->n = c->equal = n;
         return;
     }
-    feature = features->at + from;
+    feature = features->items + from;
     if (2 * count_least(feature, n, &least) >= n) {
         part_equal(feature, n, least, c);
         return;
@@ -170,7 +169,7 @@ enum nd_status nd_sign_simhash(struct nd_signer *s, const struct nd_features *fe
     size_t words = nd_signature_words(p), n_weighted = 0;
 
     memset(sum, 0, words * ND_WEIGHTED_BITS * sizeof *sum);
-    memset(s->word.at, 0, words * sizeof *s->word.at);
+    memset(s->word.items, 0, words * sizeof *s->word.items);
     out->count = words;
     for (size_t i = 0; i < features->count; i += CHUNK)
         n_weighted += add_chunk(
@@ -182,9 +181,9 @@ enum nd_status nd_sign_simhash(struct nd_signer *s, const struct nd_features *fe
     for (size_t i = 0; i < features->n_forced; i++)
         force(s, features->forced + i, bits, sum);
     for (size_t j = 0; j < words; j++)
-        s->word.at[j] = nd_signature_kernels()->signs(sum + j * ND_WEIGHTED_BITS) & mask[j];
+        s->word.items[j] = nd_signature_kernels()->signs(sum + j * ND_WEIGHTED_BITS) & mask[j];
     if (p->reserved_bits)
-        s->word.at[words - 1] |= reserved_value(features, p->reserved_bits)
-                                 << ((p->bits - 1) % 64 + 1 - p->reserved_bits);
+        s->word.items[words - 1] |= reserved_value(features, p->reserved_bits)
+                                    << ((p->bits - 1) % 64 + 1 - p->reserved_bits);
     return ND_OK;
 }

@@ -6,7 +6,13 @@
 #include "base/sort.h"
 #include "simd/signature_kernels.h"
 
-/* The hashes that the modulus divides (Broder 1997; 002 section 5.4a), without a division. */
+/*
+ * The hashes that the modulus p divides (Broder 1997; Manku 2007, §5.4a), without a division
+ * (Granlund 1994, §9).  For odd p, multiplying by its inverse modulo 2^64 is a bijection that maps
+ * the multiples 0, p, 2 p … to 0, 1, 2 …: so h is a multiple if its image is at most (2^64 - 1) / p.
+ * For p = 2^shift q the image is rotated right, which makes the low bits that must be 0 the high
+ * ones, and any 1 among them too large.
+ */
 static size_t multiples(const struct nd_signer *s, uint64_t *hash, size_t n)
 {
     const unsigned shift = s->modulus_shift;
@@ -22,7 +28,7 @@ static size_t multiples(const struct nd_signer *s, uint64_t *hash, size_t n)
     return count;
 }
 
-/* 4 standard deviations of k above k, times so much of the range as one of n values has. */
+/* The bound: k + 4 √k times the part of the range that one of n values has. */
 static uint64_t likely_bound(uint64_t range, size_t n, size_t k)
 {
     size_t deviation = 1;
@@ -34,8 +40,9 @@ static uint64_t likely_bound(uint64_t range, size_t n, size_t k)
 }
 
 /*
- * The k least: of hashes, nearly always among those below a bound that a few more than k are
- * expected under; only those are sorted.
+ * The k smallest.  Hashes are spread evenly, so k / n of the range is expected to hold k of them;
+ * with a margin of 4 standard deviations (√k, as of a Poisson variable) it nearly always holds
+ * enough, and only those are sorted.  Where it does not, all are.
  */
 static size_t bottom_k(uint64_t *hash, size_t n, const struct nd_signer *s, uint64_t *scratch)
 {
@@ -74,19 +81,13 @@ static size_t least_of_windows(uint64_t *hash, size_t n, size_t window)
     return n - window + 1;
 }
 
-/* The hashes that win, in order; one that wins in window after window stands once. */
-struct winners {
-    uint64_t *at;
-    size_t count;
-    uint64_t last; /* of the window before; of the first one any other */
-};
-
-static void note_winners(struct winners *w, const uint64_t *least, size_t windows)
+/* Append the hashes that win, in order; one that wins in window after window stands once.  How many
+ * there are then. */
+static size_t add_winners(uint64_t *winner, size_t count, const uint64_t *least, size_t windows)
 {
-    uint64_t before = w->count ? w->last : ~least[0];
+    uint64_t before = count ? winner[count - 1] : ~least[0];
 
-    w->count += nd_signature_kernels()->changes(least, windows, before, w->at + w->count);
-    w->last = least[windows - 1];
+    return count + nd_signature_kernels()->changes(least, windows, before, winner + count);
 }
 
 static uint64_t *aligned(uint64_t *at)
@@ -107,26 +108,24 @@ static enum nd_status winnow(struct nd_signer *s, const struct nd_features *feat
     const size_t block = most < n ? most : n;
     size_t have = 0;
     uint64_t *part, *tail;
-    struct winners w;
 
-    if (!nd_words_reserve(&s->hash, n + 1) ||
-        !nd_words_reserve(&s->scratch, block + 2 * window + ALIGN + 1))
+    if (!nd_word_array_reserve(&s->hash, n + 1) ||
+        !nd_word_array_reserve(&s->scratch, block + 2 * window + ALIGN + 1))
         return ND_ENOMEM;
-    part = aligned(s->scratch.at);
+    part = aligned(s->scratch.items);
     tail = part + block + window;
-    w = (struct winners){.at = s->hash.at};
+    *count = 0;
     for (size_t i = 0; i < n; i += block) {
         have += nd_signer_take(s, features, i, n - i < block ? n - i : block, part + have);
         if (have < window)
             continue;
         memcpy(tail, part + have - (window - 1), (window - 1) * sizeof *tail);
-        note_winners(&w, part, least_of_windows(part, have, window));
+        *count = add_winners(s->hash.items, *count, part, least_of_windows(part, have, window));
         have = window - 1;
         memcpy(part, tail, have * sizeof *tail);
     }
-    if (w.count == 0 && have > 0)
-        note_winners(&w, part, least_of_windows(part, have, have));
-    *count = w.count;
+    if (*count == 0 && have > 0)
+        *count = add_winners(s->hash.items, 0, part, least_of_windows(part, have, have));
     return ND_OK;
 }
 
@@ -136,14 +135,14 @@ static enum nd_status choose(struct nd_signer *s, const struct nd_features *feat
 
     if (s->params.kind == ND_SIGNATURE_WINNOWING)
         return winnow(s, features, count);
-    if (!nd_words_reserve(&s->hash, features->count + 1))
+    if (!nd_word_array_reserve(&s->hash, features->count + 1))
         return ND_ENOMEM;
-    n = nd_signer_take(s, features, 0, features->count, s->hash.at);
-    if (!nd_words_reserve(&s->scratch, 2 * n + 1))
+    n = nd_signer_take(s, features, 0, features->count, s->hash.items);
+    if (!nd_word_array_reserve(&s->scratch, 2 * n + 1))
         return ND_ENOMEM;
     switch (s->params.kind) {
-    case ND_SIGNATURE_BOTTOM_K: *count = bottom_k(s->hash.at, n, s, s->scratch.at); break;
-    case ND_SIGNATURE_MOD_P: *count = multiples(s, s->hash.at, n); break;
+    case ND_SIGNATURE_BOTTOM_K: *count = bottom_k(s->hash.items, n, s, s->scratch.items); break;
+    case ND_SIGNATURE_MOD_P: *count = multiples(s, s->hash.items, n); break;
     default: *count = n; break;
     }
     return ND_OK;
@@ -154,11 +153,11 @@ enum nd_status nd_sign_values(struct nd_signer *s, const struct nd_features *fea
 {
     size_t n = 0;
     enum nd_status status = choose(s, features, &n);
-    struct nd_words words;
+    struct nd_word_array words;
 
-    if (status != ND_OK || !nd_words_reserve(&s->scratch, n + 1))
+    if (status != ND_OK || !nd_word_array_reserve(&s->scratch, n + 1))
         return ND_ENOMEM;
-    out->count = nd_sort_distinct(s->hash.at, n, s->scratch.at);
+    out->count = nd_sort_distinct(s->hash.items, n, s->scratch.items);
     out->is_rejected = out->count == 0;
     words = s->word;
     s->word = s->hash;

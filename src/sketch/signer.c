@@ -8,14 +8,9 @@
 #include "base/memory.h"
 #include "simd/signature_kernels.h"
 
-bool nd_words_reserve(struct nd_words *words, size_t n)
+bool nd_word_array_reserve(struct nd_word_array *words, size_t n)
 {
-    void *at = words->at;
-
-    if (!nd_array_reserve(&at, &words->capacity, n, sizeof *words->at))
-        return false;
-    words->at = at;
-    return true;
+    return ND_RESERVE(words->items, &words->capacity, n);
 }
 
 /*
@@ -28,7 +23,7 @@ static void prepare_modulus(struct nd_signer *s)
 
     s->modulus_shift = (unsigned)__builtin_ctzll(p | UINT64_C(1) << 63);
     q = p >> s->modulus_shift;
-    inverse = q; /* right in 3 bits, then in 6, 12, … */
+    inverse = q; /* q q = 1 modulo 8, so q is right in 3 bits; then 6, 12, … */
     for (int i = 0; i < 5; i++)
         inverse *= 2 - q * inverse;
     s->modulus_inverse = inverse;
@@ -51,7 +46,7 @@ static enum nd_status prepare(struct nd_signer *s, struct nd_error *err)
         prepare_modulus(s);
     if (p->kind == ND_SIGNATURE_PROFILE) /* other kinds have not checked it */
         s->quantum = nd_signature_millionths(p->quantum);
-    if (!nd_words_reserve(&s->word, nd_signature_words(p)))
+    if (!nd_word_array_reserve(&s->word, nd_signature_words(p)))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     return p->kind == ND_SIGNATURE_IMATCH ? nd_imatch_prepare(s, err) : ND_OK;
 }
@@ -77,6 +72,19 @@ struct nd_signer *nd_signer_new_from(const struct nd_signature_params *params,
     return s;
 }
 
+static uint32_t count_in_table(const void *context, uint64_t hash)
+{
+    return nd_df_count(context, hash);
+}
+
+struct nd_signer *nd_signer_new(const struct nd_signature_params *params, const struct nd_df *df,
+                                struct nd_error *err)
+{
+    const struct nd_df_source source = {df ? nd_df_documents(df) : 0, count_in_table, df};
+
+    return nd_signer_new_from(params, &source, err);
+}
+
 void nd_signer_free(struct nd_signer *s)
 {
     if (!s)
@@ -84,10 +92,10 @@ void nd_signer_free(struct nd_signer *s)
     nd_hasher_release(&s->hasher);
     nd_shingle_set_release(&s->set);
     free(s->feature);
-    free(s->hash.at);
-    free(s->scratch.at);
-    free(s->extra.at);
-    free(s->word.at);
+    free(s->hash.items);
+    free(s->scratch.items);
+    free(s->extra.items);
+    free(s->word.items);
     free(s);
 }
 
@@ -95,6 +103,12 @@ void nd_signer_key(const struct nd_signer *s, uint64_t *hash, size_t n)
 {
     if (s->seed)
         nd_signature_kernels()->mix(hash, n, s->seed, hash);
+}
+
+void nd_signer_hash(const struct nd_signer *s, uint64_t *hash, size_t n)
+{
+    nd_signer_key(s, hash, n);
+    nd_hasher_run(&s->hasher, hash, n);
 }
 
 /* The hashes of features from … from + n - 1 that have a weight; how many. */
@@ -107,7 +121,7 @@ static size_t gather(const struct nd_features *features, size_t from, size_t n, 
         memcpy(hash, features->hash + from, n * sizeof *hash);
         return n;
     }
-    at = features->at + from;
+    at = features->items + from;
     for (size_t i = 0; i < n; i++) { /* without a branch: written always, kept or not */
         hash[kept] = at[i].hash;
         kept += at[i].weight != 0;
@@ -119,10 +133,10 @@ int64_t nd_signer_gather(struct nd_signer *s, const struct nd_features *features
 {
     size_t most = features->count - (content ? features->n_metadata : 0), n;
 
-    if (!nd_words_reserve(&s->hash, most + 1))
+    if (!nd_word_array_reserve(&s->hash, most + 1))
         return -1;
-    n = gather(features, 0, most, s->hash.at);
-    nd_signer_key(s, s->hash.at, n);
+    n = gather(features, 0, most, s->hash.items);
+    nd_signer_key(s, s->hash.items, n);
     return (int64_t)n;
 }
 
@@ -162,7 +176,7 @@ enum nd_status nd_signer_run(struct nd_signer *s, const struct nd_features *feat
 
     if (status != ND_OK)
         return status;
-    signature.word = s->word.at;
+    signature.word = s->word.items;
     *out = signature;
     return ND_OK;
 }

@@ -15,8 +15,8 @@ struct nd_df_source {
 };
 
 /* Memory that grows with the documents: numbers of 64 bits. */
-struct nd_words {
-    uint64_t *at;
+struct nd_word_array {
+    uint64_t *items;
     size_t capacity;
 };
 
@@ -25,7 +25,7 @@ struct nd_signer {
     struct nd_hasher hasher;
     uint64_t kept_bits; /* of a value: a mask */
     uint64_t seed;      /* what is added before mixing; 0: nothing is mixed */
-    struct nd_words hash, scratch, extra, word;
+    struct nd_word_array hash, scratch, extra, word;
     uint64_t modulus_inverse, modulus_most; /* mod-p: of its odd part, and the greatest multiple */
     unsigned modulus_shift;
 
@@ -49,7 +49,7 @@ struct nd_signer *nd_signer_new_from(const struct nd_signature_params *params,
 uint64_t nd_signature_millionths(double share);
 
 /* False: out of memory. */
-bool nd_words_reserve(struct nd_words *words, size_t n);
+bool nd_word_array_reserve(struct nd_word_array *words, size_t n);
 
 /*
  * The hashes of the features that have a weight to s->hash, keyed by the seed; returns how many,
@@ -58,7 +58,7 @@ bool nd_words_reserve(struct nd_words *words, size_t n);
 int64_t nd_signer_gather(struct nd_signer *s, const struct nd_features *features, bool content);
 /*
  * The same of features from … from + n - 1, by the hash function and cut to the bits that are kept,
- * to `hash`, which has room for one more than n: a part of them at a time stays in the first cache.
+ * to `hash`, which holds n + 1: so a part of them at a time stays in the first cache.
  */
 size_t nd_signer_take(const struct nd_signer *s, const struct nd_features *features, size_t from,
                       size_t n, uint64_t *hash);

@@ -1,14 +1,19 @@
-/* sketcher.c - from a text to its sketch, one window of tokens at a time */
+/* sketcher.c - from a text to its sketch, in two steps: shingles, then simhash and minima */
 #include "sketch/sketcher.h"
 
-#include <stdlib.h>
-
-#include <neardup/text.h>
-
 #include "base/hash.h"
+#include "simd/sketch_kernels.h"
 #include "sketch/shingler.h"
 #include "text/text_stream.h"
 #include "text/tokeniser.h"
+#include "text/utf8.h"
+
+#include <neardup/text.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(ND_MINIMA == ND_MINHASH_COUNT, "the kernels make the minima of a sketch");
 
 struct nd_sketcher {
     struct nd_sketch_params params;
@@ -25,10 +30,10 @@ struct nd_sketch_params nd_sketch_params_default(void)
 enum nd_status nd_sketch_params_check(const struct nd_sketch_params *params, struct nd_error *err)
 {
     if (params->w < 1 || params->w > ND_SHINGLE_MAX)
-        return nd_fail(err, ND_EINVAL, "shingles of %u tokens: 1 to %d are possible", params->w,
+        return nd_fail(err, ND_EINVAL, "shingles of %u tokens: must be from 1 to %d", params->w,
                        ND_SHINGLE_MAX);
     if (params->unit != ND_SHINGLE_WORDS && params->unit != ND_SHINGLE_CHARACTERS)
-        return nd_fail(err, ND_EINVAL, "shingles of unit %u: they are of words or of characters",
+        return nd_fail(err, ND_EINVAL, "shingles of unit %u: the unit must be words or characters",
                        params->unit);
     return ND_OK;
 }
@@ -91,19 +96,6 @@ static enum nd_status read_words(struct nd_sketcher *s, const char *text, size_t
     return more < 0 ? (enum nd_status)more : ND_OK;
 }
 
-/* One code point of valid UTF-8; *p moves behind it. */
-static uint32_t decode(const unsigned char **p)
-{
-    const unsigned char *b = *p;
-    unsigned len = b[0] < 0x80 ? 1 : b[0] < 0xE0 ? 2 : b[0] < 0xF0 ? 3 : 4;
-    uint32_t c = len == 1 ? b[0] : b[0] & (0xFFu >> (len + 1));
-
-    for (unsigned i = 1; i < len; i++)
-        c = c << 6 | (b[i] & 0x3F);
-    *p = b + len;
-    return c;
-}
-
 /* A window of normalised text: whole code points. */
 static bool feed_characters(struct nd_shingler *shingler, const char *bytes, size_t len)
 {
@@ -111,9 +103,10 @@ static bool feed_characters(struct nd_shingler *shingler, const char *bytes, siz
     uint64_t batch[BATCH];
     size_t n = 0;
 
-    for (const unsigned char *p = (const unsigned char *)bytes, *end = p + len; p < end;) {
-        batch[n++] = nd_mix64(decode(&p));
-        if (n < BATCH && p < end)
+    for (size_t i = 0, bytes_of; i < len;) {
+        batch[n++] = nd_mix64(nd_utf8_decode(bytes + i, &bytes_of));
+        i += bytes_of;
+        if (n < BATCH && i < len)
             continue;
         if (!nd_shingler_feed(shingler, batch, n))
             return false;
@@ -162,4 +155,40 @@ enum nd_status nd_sketcher_run(struct nd_sketcher *s, const char *text, size_t l
     if (status == ND_OK)
         nd_sketch_finish(out, parts);
     return status;
+}
+
+void nd_sketch_finish(struct nd_sketch *sketch, unsigned parts)
+{
+    const struct nd_sketch_kernels *kernels = nd_sketch_kernels();
+
+    if (parts & ND_SKETCH_SIMHASH) {
+        int64_t sum[ND_SIMHASH_WIDTH] = {0};
+
+        kernels->simhash(sketch->shingle, sketch->n_shingles, sum);
+        sketch->simhash = kernels->positive(sum);
+    }
+    if (parts & ND_SKETCH_MINHASH) {
+        memset(sketch->minhash, 0xFF, sizeof sketch->minhash);
+        kernels->minhash(sketch->shingle, sketch->n_shingles, sketch->minhash);
+    }
+}
+
+unsigned nd_minhash_equal(const uint32_t *a, const uint32_t *b)
+{
+    return nd_sketch_kernels()->minima_equal(a, b);
+}
+
+enum nd_status nd_shingles_overlap(const uint64_t *a, size_t n_a, const uint64_t *b, size_t n_b,
+                                   struct nd_overlap *out)
+{
+    struct nd_shingle_set set = {0};
+    bool a_is_smaller = n_a < n_b;
+
+    if (!nd_shingle_set_build(&set, a_is_smaller ? a : b, a_is_smaller ? n_a : n_b))
+        return ND_ENOMEM;
+    out->a = n_a;
+    out->b = n_b;
+    out->shared = nd_shingle_set_shared(&set, a_is_smaller ? b : a, a_is_smaller ? n_b : n_a, 0);
+    nd_shingle_set_release(&set);
+    return ND_OK;
 }

@@ -29,11 +29,10 @@ bool nd_folder_init(struct nd_folder *f)
 void nd_folder_release(struct nd_folder *f)
 {
     free(f->buffer);
-    nd_codes_release(&f->piece);
     nd_normal_release(&f->normal);
 }
 
-/* What one huge token or piece has taken is not kept for all the texts after it. */
+/* Free what one huge token or piece has needed, before it is kept for all texts to come. */
 static void give_back(struct nd_folder *f)
 {
     void *less;
@@ -45,10 +44,8 @@ static void give_back(struct nd_folder *f)
             f->capacity = ND_FOLDER_WINDOW;
         }
     }
-    if (f->piece.capacity > KEPT || f->normal.out.capacity > KEPT) {
-        nd_codes_release(&f->piece);
+    if (f->normal.piece.capacity > KEPT || f->normal.out.capacity > KEPT)
         nd_normal_release(&f->normal);
-    }
 }
 
 void nd_folder_start(struct nd_folder *f, const char *text, size_t len)
@@ -70,15 +67,13 @@ void nd_folder_drop(struct nd_folder *f, size_t n)
 
 static bool reserve(struct nd_folder *f, size_t need)
 {
-    void *grown = f->buffer;
     size_t capacity = f->capacity + ND_FOLDER_MARGIN;
 
     if (need <= f->capacity)
         return true;
     if (need > SIZE_MAX - ND_FOLDER_MARGIN ||
-        !nd_array_reserve(&grown, &capacity, need + ND_FOLDER_MARGIN, 1))
+        !ND_RESERVE(f->buffer, &capacity, need + ND_FOLDER_MARGIN))
         return false;
-    f->buffer = grown;
     f->capacity = capacity - ND_FOLDER_MARGIN;
     return true;
 }
@@ -171,20 +166,21 @@ static uint32_t entry_before(const struct nd_folder *f)
     return entry(nd_utf8_decode((const char *)p, &n));
 }
 
-/* Normalise from the last boundary to the next by the plain algorithm. */
+/* Normalise from the last boundary to the next by the plain algorithm: take back what was written
+ * since the mark, since what comes now may change it.  A code point becomes at most 9 bytes. */
 static bool redo_piece(struct nd_folder *f, bool words)
 {
     const uint8_t *p = f->mark_in;
     size_t n, need;
 
-    f->piece.count = 0;
+    f->normal.piece.count = 0;
     do {
-        if (!nd_codes_append(&f->piece, nd_utf8_decode((const char *)p, &n)))
+        if (!nd_codes_append(&f->normal.piece, nd_utf8_decode((const char *)p, &n)))
             return false;
         p += n;
     } while (p < f->end &&
              ND_FOLD_KIND(entry(nd_utf8_decode((const char *)p, &n))) >= ND_FOLD_MARK);
-    if (!nd_normal_run(&f->normal, f->piece.code, f->piece.count) ||
+    if (!nd_normal_run(&f->normal, f->normal.piece.code, f->normal.piece.count) ||
         __builtin_mul_overflow(f->normal.out.count, (size_t)9, &need) ||
         __builtin_add_overflow(need, f->mark, &need) || !reserve(f, need))
         return false;
@@ -196,7 +192,7 @@ static bool redo_piece(struct nd_folder *f, bool words)
     return true;
 }
 
-/* The next code point, which does not become just one. */
+/* Fold the next code point, which is of no kind SINGLE. */
 static bool fold_special(struct nd_folder *f, bool words)
 {
     size_t n;
@@ -210,6 +206,12 @@ static bool fold_special(struct nd_folder *f, bool words)
         f->in += n;
         return true;
     }
+    /*
+     * A MARK stays where it is if canonical order puts it there: the rank of what stands before it
+     * is no higher than its own.  A HARD one stays if it becomes itself alone and nothing composes
+     * with it: before it stands a starter that composes with nothing (no FORWARD).  Else the piece
+     * is redone.
+     */
     before = entry_before(f);
     if (ND_FOLD_KIND(e) == ND_FOLD_MARK
             ? ND_FOLD_RANK(before) > ND_FOLD_RANK(e)

@@ -10,12 +10,12 @@
 #include <stdint.h>
 
 /*
- * Reads a text and appends its normalised form to `buffer`, of which the reader takes away what it
- * has used.  In one of two modes:
+ * Reads a text and appends its normalised form to `buffer`, from which the reader drops what it has
+ * used.  There are two modes:
  *
- *   words: tokens, each followed by at least one zero byte.  Separators are zero bytes, and a run
- * of a script without spaces is written as its bigrams, so who reads sees words only. text:  the
- * normalised text as it is.
+ *   words  tokens, each followed by at least one zero byte.  Separators are zero bytes, and a run
+ *          of a script without spaces is written as its bigrams, so the reader sees words only.
+ *   text   the normalised text as it is.
  *
  * The last few bytes are not final: a combining mark may yet change the last character, and then
  * all is written again from `mark` on.  At the end of the text everything is final.
@@ -34,12 +34,11 @@ struct nd_folder {
     size_t mark;
     uint64_t mark_run;
 
-    struct nd_codes piece; /* for pieces that need the plain algorithm */
-    struct nd_normal normal;
+    struct nd_normal normal; /* for pieces that need the plain algorithm */
 };
 
 enum {
-    ND_FOLDER_WINDOW = 16384, /* bytes that are made at a time: what the first cache holds */
+    ND_FOLDER_WINDOW = 16384, /* bytes that are made at a time: the first cache holds them */
     ND_FOLDER_MARGIN = 512,   /* any one step writes less beyond the limit */
 };
 

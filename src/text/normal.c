@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Hangul syllables are computed (Unicode 15.0, section 3.12). */
+/* Hangul syllables are computed, not looked up (Unicode 15.0, section 3.12). */
 enum {
     S_BASE = 0xAC00,
     L_BASE = 0x1100,
@@ -21,13 +21,9 @@ enum {
 
 bool nd_codes_append(struct nd_codes *codes, uint32_t code)
 {
-    void *array = codes->code;
-
-    if (codes->count == codes->capacity) {
-        if (!nd_array_reserve(&array, &codes->capacity, codes->count + 1, sizeof code))
-            return false;
-        codes->code = array;
-    }
+    if (codes->count == codes->capacity &&
+        !ND_RESERVE(codes->code, &codes->capacity, codes->count + 1))
+        return false;
     codes->code[codes->count++] = code;
     return true;
 }
@@ -40,6 +36,7 @@ void nd_codes_release(struct nd_codes *codes)
 
 void nd_normal_release(struct nd_normal *n)
 {
+    nd_codes_release(&n->piece);
     nd_codes_release(&n->out);
     nd_codes_release(&n->work);
 }
@@ -101,7 +98,8 @@ static bool decompose(struct nd_codes *out, const uint32_t *in, size_t count)
     return true;
 }
 
-/* Sort a run of marks by class, equal ones in their order; `work` has room for them. */
+/* Sort a run of marks by class, stably, by counting: a hostile text may be one run of marks, so the
+ * time must be linear.  `work` holds as many. */
 static void sort_marks(uint32_t *mark, size_t count, uint32_t *work)
 {
     size_t start[256] = {0}, sum = 0;
@@ -119,14 +117,11 @@ static void sort_marks(uint32_t *mark, size_t count, uint32_t *work)
     memcpy(mark, work, count * sizeof *mark);
 }
 
-/* The canonical ordering algorithm. */
+/* The canonical ordering algorithm (Unicode 15.0, section 3.11, D109). */
 static bool reorder(struct nd_codes *text, struct nd_codes *work)
 {
-    void *array = work->code;
-
-    if (!nd_array_reserve(&array, &work->capacity, text->count, sizeof *work->code))
+    if (!ND_RESERVE(work->code, &work->capacity, text->count))
         return false;
-    work->code = array;
     for (size_t i = 0; i < text->count; i++) {
         size_t first = i;
 
@@ -162,7 +157,12 @@ static uint32_t composite(uint32_t first, uint32_t second)
     return found ? found->composite : 0;
 }
 
-/* The canonical composition algorithm, in place. */
+/*
+ * The canonical composition algorithm, in place (Unicode 15.0, section 3.11, D117).  A code point
+ * composes with the last starter unless it is blocked from it: something between them has the class
+ * 0, or at least its own class.  Classes rise within a run of marks, so comparing with `last`, the
+ * class of the last code point that was kept, is enough.
+ */
 static void compose(struct nd_codes *text)
 {
     size_t written = 0, starter = SIZE_MAX;
@@ -248,16 +248,16 @@ bool nd_normal_is_boundary(uint32_t c)
     return combining_class(c) == 0 && !composes_back(c);
 }
 
-bool nd_normal_piece(struct nd_codes *codes, const char *text, size_t text_len, size_t *len)
+bool nd_normal_piece(struct nd_normal *n, const char *text, size_t text_len, size_t *len)
 {
-    size_t at = 0, n;
+    size_t at = 0, bytes;
 
-    codes->count = 0;
+    n->piece.count = 0;
     do {
-        if (!nd_codes_append(codes, nd_utf8_decode(text + at, &n)))
+        if (!nd_codes_append(&n->piece, nd_utf8_decode(text + at, &bytes)))
             return false;
-        at += n;
-    } while (at < text_len && !nd_normal_is_boundary(nd_utf8_decode(text + at, &n)));
+        at += bytes;
+    } while (at < text_len && !nd_normal_is_boundary(nd_utf8_decode(text + at, &bytes)));
     *len = at;
-    return true;
+    return nd_normal_run(n, n->piece.code, n->piece.count);
 }

@@ -17,9 +17,9 @@ struct nd_codes {
 bool nd_codes_append(struct nd_codes *codes, uint32_t code);
 void nd_codes_release(struct nd_codes *codes);
 
-/* Working memory of nd_normal_run; starts from zeroes. */
+/* A piece of text, its normal form, and scratch.  Starts from zeroes. */
 struct nd_normal {
-    struct nd_codes out, work;
+    struct nd_codes piece, out, work;
 };
 void nd_normal_release(struct nd_normal *n);
 
@@ -37,10 +37,11 @@ bool nd_normal_run(struct nd_normal *n, const uint32_t *in, size_t count);
 bool nd_normal_is_boundary(uint32_t c);
 
 /*
- * The next piece of text, from one boundary to the next: its code points to `codes`, its bytes
- * counted in *len.  The text is not empty.  False: out of memory.
+ * The normal form of the next piece of text, from one boundary to the next: its code points become
+ * n->piece, their normal form n->out, *len counts its bytes.  The text is valid UTF-8 and not empty.
+ * False: out of memory.
  */
-bool nd_normal_piece(struct nd_codes *codes, const char *text, size_t text_len, size_t *len);
+bool nd_normal_piece(struct nd_normal *n, const char *text, size_t text_len, size_t *len);
 
 /* Which code points of normalised text stand in tokens. */
 static inline enum nd_class nd_class_of(uint32_t c)

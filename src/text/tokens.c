@@ -1,4 +1,13 @@
-/* tokens.c - tokens with their places in the original, and normalised text: the plain algorithm */
+/* tokens.c - tokens and code points with their places in the original: the plain algorithm
+ *
+ * A text is cut into pieces from one boundary to the next, and each piece is normalised as Unicode
+ * describes it, step by step (normal.c).  A normalised code point cannot be traced to single code
+ * points of the original, since several may have been reordered or composed; its place is that of
+ * its whole piece, which is nearly always one character with its marks.
+ */
+#include "text/places.h"
+
+#include "base/hash.h"
 #include "base/memory.h"
 #include "simd/token_hash.h"
 #include "text/normal.h"
@@ -6,6 +15,7 @@
 
 #include <neardup/text.h>
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +40,6 @@ uint64_t nd_token_hash(const char *normalised, size_t len)
 enum nd_status nd_text_normalise(const char *text, size_t len, char **out, size_t *out_len,
                                  struct nd_error *err)
 {
-    struct nd_codes piece = {0};
     struct nd_normal normal = {0};
     struct nd_buffer made = {0};
     bool good;
@@ -40,15 +49,13 @@ enum nd_status nd_text_normalise(const char *text, size_t len, char **out, size_
         return nd_fail(err, ND_EINVAL, NOT_UTF8);
     good = nd_buffer_reserve(&made, len);
     for (size_t at = 0; good && at < len; at += n) {
-        good = nd_normal_piece(&piece, text + at, len - at, &n) &&
-               nd_normal_run(&normal, piece.code, piece.count);
+        good = nd_normal_piece(&normal, text + at, len - at, &n);
         for (size_t i = 0; good && i < normal.out.count; i++) {
             char bytes[4];
 
             good = nd_buffer_append(&made, bytes, nd_utf8_encode(normal.out.code[i], bytes));
         }
     }
-    nd_codes_release(&piece);
     nd_normal_release(&normal);
     if (!good) {
         nd_buffer_release(&made);
@@ -57,6 +64,13 @@ enum nd_status nd_text_normalise(const char *text, size_t len, char **out, size_
     *out = made.data;
     *out_len = made.len;
     return ND_OK;
+}
+
+/* Bytes from … to - 1 of the original, without a hash. */
+static struct nd_token place_of(uint64_t from, uint64_t to)
+{
+    return (struct nd_token){.offset = from,
+                             .len = to - from > UINT32_MAX ? UINT32_MAX : (uint32_t)(to - from)};
 }
 
 /* The token being made, and those that are done. */
@@ -72,17 +86,10 @@ struct builder {
 
 static bool emit(struct builder *b, uint64_t from, uint64_t to)
 {
-    void *array = b->token;
-    uint64_t len = to - from;
-
-    if (!nd_array_reserve(&array, &b->capacity, b->count + 1, sizeof *b->token))
+    if (!ND_RESERVE(b->token, &b->capacity, b->count + 1))
         return false;
-    b->token = array;
-    b->token[b->count++] = (struct nd_token){
-        .hash = nd_token_hash(b->form.data, b->form.len),
-        .offset = from,
-        .len = len > UINT32_MAX ? UINT32_MAX : (uint32_t)len,
-    };
+    b->token[b->count] = place_of(from, to);
+    b->token[b->count++].hash = nd_token_hash(b->form.data, b->form.len);
     return true;
 }
 
@@ -125,33 +132,137 @@ static bool add(struct builder *b, uint32_t c, uint64_t from, uint64_t to)
     return true;
 }
 
-enum nd_status nd_text_tokens(const char *text, size_t len, struct nd_token **tokens,
-                              size_t *n_tokens, struct nd_error *err)
+/* The tokens of bytes from … to - 1 of a text, by the plain algorithm. */
+static bool add_text(struct builder *b, const char *text, size_t from, size_t to)
 {
-    struct nd_codes piece = {0};
     struct nd_normal normal = {0};
-    struct builder b = {.class = ND_CLASS_SEPARATOR};
     bool good = true;
     size_t n;
 
+    for (size_t at = from; good && at < to; at += n) {
+        good = nd_normal_piece(&normal, text + at, to - at, &n);
+        for (size_t i = 0; good && i < normal.out.count; i++)
+            good = add(b, normal.out.code[i], at, at + n);
+    }
+    good = good && end_run(b);
+    nd_normal_release(&normal);
+    return good;
+}
+
+/* Hand the tokens over where all is good, or free them. */
+static bool give(struct builder *b, bool good, struct nd_token **tokens, size_t *n_tokens)
+{
+    good = good && ND_RESERVE(b->token, &b->capacity, 1); /* no tokens are no NULL */
+    nd_buffer_release(&b->form);
+    if (!good) {
+        free(b->token);
+        return false;
+    }
+    *tokens = b->token;
+    *n_tokens = b->count;
+    return true;
+}
+
+enum nd_status nd_text_tokens(const char *text, size_t len, struct nd_token **tokens,
+                              size_t *n_tokens, struct nd_error *err)
+{
+    struct builder b = {.class = ND_CLASS_SEPARATOR};
+
     if (!nd_utf8_valid(text, len))
         return nd_fail(err, ND_EINVAL, NOT_UTF8);
-    for (size_t at = 0; good && at < len; at += n) {
-        good = nd_normal_piece(&piece, text + at, len - at, &n) &&
-               nd_normal_run(&normal, piece.code, piece.count);
-        for (size_t i = 0; good && i < normal.out.count; i++)
-            good = add(&b, normal.out.code[i], at, at + n);
-    }
-    good =
-        good && end_run(&b) && (b.token || (b.token = nd_alloc_array(1, sizeof *b.token)) != NULL);
-    nd_codes_release(&piece);
-    nd_normal_release(&normal);
-    nd_buffer_release(&b.form);
-    if (!good) {
-        free(b.token);
+    if (!give(&b, add_text(&b, text, 0, len), tokens, n_tokens))
         return nd_fail(err, ND_ENOMEM, "out of memory while tokenising a text of %zu bytes", len);
-    }
-    *tokens = b.token;
-    *n_tokens = b.count;
     return ND_OK;
+}
+
+enum nd_status nd_code_places(const char *text, size_t len, struct nd_token **codes,
+                              size_t *n_codes)
+{
+    struct nd_normal normal = {0};
+    struct builder b = {0};
+    bool good = true;
+    size_t n;
+
+    for (size_t at = 0; good && at < len; at += n) {
+        good = nd_normal_piece(&normal, text + at, len - at, &n) &&
+               ND_RESERVE(b.token, &b.capacity, b.count + normal.out.count);
+        for (size_t i = 0; good && i < normal.out.count; i++)
+            b.token[b.count++] = place_of(at, at + n);
+    }
+    nd_normal_release(&normal);
+    return give(&b, good, codes, n_codes) ? ND_OK : ND_ENOMEM;
+}
+
+static bool is_ascii(char c)
+{
+    return ((unsigned char)c & 0x80) == 0;
+}
+
+static bool is_word(char c)
+{
+    unsigned char letter = (unsigned char)c | 32;
+
+    return (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9');
+}
+
+/* The runs of letters and digits of an ASCII text. */
+static bool add_ascii(struct builder *b, const char *text, size_t from, size_t to)
+{
+    if (!ND_RESERVE(b->token, &b->capacity, b->count + (to - from + 1) / 2))
+        return false;
+    for (size_t at = from; at < to; at++) {
+        size_t begin = at;
+
+        while (at < to && is_word(text[at]))
+            at++;
+        if (at > begin)
+            b->token[b->count++] = place_of(begin, at);
+    }
+    return true;
+}
+
+size_t nd_ascii_end(const char *text, size_t len, size_t from)
+{
+    size_t at = from;
+
+    while (at < len && is_ascii(text[at]))
+        at++;
+    if (at == len)
+        return len;
+    if (at > from)
+        at--; /* the last ASCII character may compose with what follows */
+    while (at > from && is_word(text[at - 1]))
+        at--;
+    return at;
+}
+
+size_t nd_ascii_next(const char *text, size_t len, size_t from)
+{
+    size_t at = from;
+
+    while (at < len && is_ascii(text[at]))
+        at++;
+    for (at++; at < len; at++)
+        if (is_ascii(text[at]) && is_ascii(text[at - 1]) && !is_word(text[at - 1]))
+            return at;
+    return len;
+}
+
+enum nd_status nd_token_places(const char *text, size_t len, struct nd_token **tokens,
+                               size_t *n_tokens)
+{
+    struct builder b = {.class = ND_CLASS_SEPARATOR};
+    bool good = true;
+
+    for (size_t at = 0, end; good && at < len; at = end) {
+        end = nd_ascii_end(text, len, at);
+        if (end > at)
+            good = add_ascii(&b, text, at, end);
+        if (good && end < len) {
+            at = end;
+            end = nd_ascii_next(text, len, at);
+            good = add_text(&b, text, at, end);
+        }
+    }
+    return give(&b, good, tokens, n_tokens) ? ND_OK : ND_ENOMEM;
 }

@@ -1,4 +1,6 @@
 /* utf8.c - is it valid UTF-8, and repair where it is not (Unicode 15.0, section 3.9) */
+#include "base/utf8.h"
+#include "base/replaced_hash.h"
 #include "simd/text_kernels.h"
 
 #include <neardup/text.h>
@@ -21,28 +23,6 @@ static size_t ascii_run(const uint8_t *p, size_t len)
     return n;
 }
 
-/*
- * The length of the well-formed sequence at p; or minus the length of the maximal subpart of an
- * ill-formed one: the longest beginning of a well-formed sequence, and at least one byte.  The
- * second byte's range is Unicode's table 3-7.
- */
-static int sequence(const uint8_t *p, size_t len)
-{
-    int need = p[0] < 0x80 ? 1 : p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
-    uint8_t low = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : 0x80;
-    uint8_t high = p[0] == 0xED ? 0x9F : p[0] == 0xF4 ? 0x8F : 0xBF;
-
-    if (need == 0 || p[0] > 0xF4)
-        return -1;
-    for (int i = 1; i < need; i++) {
-        if ((size_t)i >= len || p[i] < low || p[i] > high)
-            return -i;
-        low = 0x80;
-        high = 0xBF;
-    }
-    return need;
-}
-
 /* The place of the first ill-formed sequence, or len. */
 static size_t first_bad(const uint8_t *p, size_t len)
 {
@@ -54,7 +34,7 @@ static size_t first_bad(const uint8_t *p, size_t len)
         i += ascii_run(p + i, len - i);
         if (i == len)
             break;
-        n = sequence(p + i, len - i);
+        n = nd_utf8_sequence(p + i, len - i);
         if (n < 0)
             return i;
         i += (size_t)n;
@@ -85,11 +65,45 @@ static int64_t repair(const uint8_t *p, size_t len, char *out, size_t *out_len)
         if (out)
             memcpy(out + written, "\xEF\xBF\xBD", 3);
         written += 3;
-        i += (size_t)-sequence(p + i, len - i);
+        i += (size_t)-nd_utf8_sequence(p + i, len - i);
         replaced++;
     }
     *out_len = written;
     return replaced;
+}
+
+size_t nd_utf8_next_replaced(const char *text, size_t len, size_t *at)
+{
+    const uint8_t *p = (const uint8_t *)text;
+    size_t i = *at;
+
+    while (i < len) {
+        int n;
+
+        i += ascii_run(p + i, len - i);
+        if (i == len)
+            break;
+        n = nd_utf8_sequence(p + i, len - i);
+        i += (size_t)(n < 0 ? -n : n);
+        *at = i;
+        if (n < 0)
+            return (size_t)-n;
+        if (n == 3 && memcmp(p + i - 3, "\xEF\xBF\xBD", 3) == 0)
+            return 3;
+    }
+    return 0;
+}
+
+uint64_t nd_utf8_replaced(const char *text, size_t len)
+{
+    struct nd_replaced_hash hash = {0};
+    size_t at = 0, n;
+
+    if (nd_utf8_valid(text, len))
+        return 0;
+    while ((n = nd_utf8_next_replaced(text, len, &at)) > 0)
+        nd_replaced_hash_add(&hash, nd_replaced_pack(text + at - n, (unsigned)n));
+    return nd_replaced_hash_value(&hash);
 }
 
 int64_t nd_utf8_repair(const char *text, size_t len, char **out, size_t *out_len)

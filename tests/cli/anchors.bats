@@ -70,7 +70,7 @@ PY
     [ "$status" -eq 2 ]
     run neardup anchors --base bees.org site
     [ "$status" -eq 2 ]
-    [[ $output == *"'bees.org' is no address such as https://example.org/"* ]]
+    [[ $output == *"'bees.org' is not an address such as https://example.org/"* ]]
     run neardup anchors --window 1001 site
     [ "$status" -eq 2 ]
     echo '<p>alone' >alone.html

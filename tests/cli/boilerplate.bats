@@ -66,7 +66,7 @@ pairs_of() {
     recipe 'template_count = 3\n' >own.ini
     run neardup pairs --recipe own.ini [a-e].html
     [ "$status" -eq 2 ]
-    [[ $output == *"signature s: template_count asks a df table of shingles: neardup df build --features sketch"* ]]
+    [[ $output == *"signature s: template_count needs a df table of shingles: make one with neardup df build --features sketch"* ]]
     neardup df build --features terms -q -o words.df [a-e].html
     run neardup pairs --recipe own.ini --set s.template_df=words.df [a-e].html
     [ "$status" -eq 2 ]
@@ -79,7 +79,7 @@ pairs_of() {
     head -n 1 rows.jsonl | grep -q "template_df_version = $version"
     run neardup pairs --recipe own.ini --set s.template_df=site.df --set s.template_df_version=0x1 [a-e].html
     [ "$status" -eq 2 ]
-    [[ $output == *"stale"* ]]
+    [[ $output == *"made with different tables"* ]]
     neardup df build --features sketch -w 4 -q -o two.df a.html b.html
     printf '[signature s]\nidf = log\ndf = words.df\ntemplate_count = 3\ntemplate_df = site.df\n[decide]\ncandidates = match\nmatch = distance(s) <= 3\nverify = none\n' >both.ini
     neardup df calibrate words.df --recipe both.ini -q [a-e].html >factor

@@ -52,6 +52,29 @@ assert [d["id"] for d in first["duplicates"]] == ["b", "a"]
 PY
 }
 
+@test "collapse: one cluster alone, all of it in ranked order" {
+    small_corpus
+    { sed -n 5p small.jsonl; sed -n 3p small.jsonl; sed -n 4p small.jsonl; sed -n 1,2p small.jsonl; } >ranked.jsonl
+    for id in a b c; do
+        [ "$(neardup collapse ranked.jsonl --only $id | ids_of)" = "c a b" ]
+    done
+    [ "$(neardup collapse ranked.jsonl --only 4 | ids_of)" = 4 ]
+    [ "$(neardup collapse ranked.jsonl --only b --order max:n | ids_of)" = "b c a" ]
+    [ "$(neardup collapse ranked.jsonl --only b --keep newest:date --order newest:date | ids_of)" = "b c a" ]
+    [ "$(neardup collapse ranked.jsonl --only a -t 0.95 | ids_of)" = "c a" ]
+    neardup collapse ranked.jsonl --expand rank >all
+    neardup collapse ranked.jsonl --expand rank --only b >one
+    cmp <(grep '"id":"c","rank":2' all) one
+    # As the other outputs write an id, and by its place.
+    printf 'id,text\n"x\ty",one two three four\n,one two three four\n' | sed 's/\\t/\t/' >list.csv
+    [ "$(neardup collapse list.csv --only 'x\ty' | wc -l)" -eq 3 ]
+    [ "$(neardup collapse list.csv --only list.csv:3 | wc -l)" -eq 3 ]
+    run neardup collapse ranked.jsonl --only nobody -o out
+    [ "$status" -eq 2 ]
+    [ "${lines[0]}" = "neardup: nobody: no document has this id or place" ]
+    [ ! -e out ]
+}
+
 @test "collapse: CSV keeps its header, files are named" {
     printf 'id,text\n1,one two three four five\n2,one two three four five\n3,other words stand here now\n' >list.csv
     [ "$(neardup collapse list.csv)" = "$(printf 'id,text\n1,one two three four five\n3,other words stand here now')" ]
@@ -64,7 +87,7 @@ PY
     [ "$(neardup collapse 3.txt 2.txt 1.txt)" = "$(printf '3.txt\n2.txt')" ]
     run neardup collapse 1.txt list.csv
     [ "$status" -eq 2 ]
-    [[ $output == *"either of records or of files"* ]]
+    [[ $output == *"a list cannot mix records with files"* ]]
 }
 
 @test "collapse: as dedup decides, on a large list" {
@@ -85,7 +108,7 @@ PY
     small_corpus
     run neardup collapse small.jsonl --order best
     [ "$status" -eq 2 ]
-    [[ $output == *"order: 'best' is none of rank"* ]]
+    [[ $output == *"order: 'best' is not one of rank"* ]]
     run neardup collapse small.jsonl --expand ""
     [ "$status" -eq 2 ]
     : >empty.jsonl

@@ -3,16 +3,23 @@
 
 load common
 
+# The names of all commands, from the help.
+commands() {
+    neardup --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p'
+}
+
 @test "--version and help" {
     run neardup --version
     [ "$status" -eq 0 ]
     [[ $output =~ ^neardup\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+    [ "$(neardup -V)" = "$output" ]
     run neardup --help
     [ "$status" -eq 0 ]
     [[ $output == *"neardup dedup"*"neardup pairs"*"neardup explain"*"neardup sketch"* ]]
-    for command in dedup pairs explain sketch compare track collapse filter mirrors template anchors; do
-        neardup help $command >by_help
-        neardup $command --help >by_option
+    [ "$(commands | wc -l)" -ge 15 ]
+    for command in $(commands); do
+        neardup help "$command" >by_help
+        neardup "$command" --help >by_option
         cmp by_help by_option
         grep -q "^Usage: neardup $command " by_help
     done
@@ -26,11 +33,25 @@ load common
 
 @test "every option of the help is in the man page, and no other" {
     man=$BATS_TEST_DIRNAME/../../man
-    for command in dedup pairs explain sketch compare track collapse filter mirrors template anchors; do
-        neardup help $command | grep -oE '^ .{5}--[a-z-]+' | grep -oE '[a-z][a-z-]+$' | grep -vx help | sort -u >by_help
-        grep -oE 'Fl Fl [a-z-]+' "$man/neardup-$command.1" | sed 's/Fl Fl //' | sort -u >page
+    for command in $(commands); do
+        neardup help "$command" | grep -oE '^ .{5}--[a-z-]+' | grep -oE '[a-z][a-z-]+$' | grep -vx help | sort -u >by_help
+        grep -oE 'Fl Fl [a-z-]+' "$man/neardup-$command.1" | sed 's/Fl Fl //' | grep -vx help | sort -u >page
         diff by_help page
     done
+}
+
+@test "neardup(1) names every page, each page is of a command, and each command has one" {
+    cd "$BATS_TEST_DIRNAME/../../man"
+    sed -n 's/^\.Xr neardup-\([a-z]*\) 1.*/\1/p' neardup.1 | sort | uniq -c | awk '$1 < 2 {print "named once: " $2}' >"$BATS_TEST_TMPDIR/once"
+    [ ! -s "$BATS_TEST_TMPDIR/once" ]
+    diff <(sed -n 's/^\.Xr neardup-\([a-z]*\) 1.*/\1/p' neardup.1 | sort -u) <(ls neardup-*.1 | sed 's/neardup-\(.*\)\.1/\1/' | sort)
+    diff <(commands | sort) <(ls neardup-*.1 | sed 's/neardup-\(.*\)\.1/\1/' | sort)
+}
+
+@test "each command has a bit of its own in cli/settings.h" {
+    sed -n 's/^ *FOR_[A-Z]* = \(1 << [0-9]*\),.*/\1/p' "$BATS_TEST_DIRNAME/../../cli/settings.h" >bits
+    [ "$(wc -l <bits)" -eq "$(commands | wc -l)" ]
+    [ -z "$(sort bits | uniq -d)" ]
 }
 
 @test "the man pages are well formed" {
@@ -56,6 +77,8 @@ load common
     echo "buy this now and never work again" | tee spam/1 mail.txt monday.html tuesday.html wednesday.html
     for i in 1 2 3; do echo "home about news contact page $i of many" >pages/$i; done
     cp small.jsonl results.jsonl
+    cp small.jsonl docs.jsonl
+    cp small.jsonl new.jsonl
     cp small.jsonl spam.jsonl
     cp small.jsonl mail.jsonl
     echo '{"id":9,"text":"a letter from a friend about the weather","url":"http://a.org/x","address":"http://a.org/","fetched":"2024-01-02"}' | tee -a mail.jsonl >versions.jsonl
@@ -137,7 +160,7 @@ load common
     [ "$status" -eq 1 ]
     run neardup explain --corpus small.jsonl a nobody
     [ "$status" -eq 2 ]
-    [[ $output == "neardup: nobody: no document has this id" ]]
+    [[ $output == "neardup: nobody: no document has this id or place" ]]
 }
 
 @test "explain: reasons" {
@@ -155,21 +178,21 @@ load common
     run neardup explain --corpus small.jsonl a b --method identical
     [[ $output == *"neither their bytes nor their tokens are equal"* ]]
     run neardup explain --corpus small.jsonl a b --method simhash --bits 0
-    [[ $output == *"reaches 4/5, but their sketches do not meet"* ]]
+    [[ $output == *"reaches 4/5, but their sketches do not match"* ]]
     run neardup explain --corpus small.jsonl a b --verify none
-    [[ $output == *"their sketches meet, and nothing is verified"* ]]
+    [[ $output == *"their sketches match, and nothing is verified"* ]]
 }
 
 @test "explain: wrong usage" {
     small_corpus
     run neardup explain - -
     [ "$status" -eq 2 ]
-    [ "$output" = "neardup: the standard input cannot be both documents" ]
+    [ "$output" = "neardup: standard input cannot be both documents" ]
     run neardup explain small.jsonl
     [ "$status" -eq 2 ]
     run neardup explain small.jsonl small.jsonl
     [ "$status" -eq 2 ]
-    [[ $output == *"small.jsonl: holds 5 documents; name two of them by their ids with --corpus"* ]]
+    [[ $output == *"small.jsonl: contains 5 documents; name one by its id with --corpus"* ]]
     run neardup explain none.txt small.jsonl
     [ "$status" -eq 2 ]
 }

@@ -5,8 +5,51 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
 }
 
+# sized WHOLE SAMPLE: how large a test is: a sample in `make test`, all of it in `make nightly`.
+sized() {
+    if [ -n "${NEARDUP_NIGHTLY:-}" ]; then echo "$1"; else echo "$2"; fi
+}
+
 neardup() {
     "$NEARDUP" "$@"
+}
+
+# What a command writes to a terminal of its own, both streams.
+on_terminal() {
+    python3 "$BATS_TEST_DIRNAME/on_terminal.py" "$NEARDUP" "$@"
+}
+
+# Wait until a process has opened a file whose name matches one of the patterns.
+await_open() { # PID PATTERN...
+    local pid=$1 pattern
+    shift
+    for _ in $(seq 2400); do
+        for pattern in "$@"; do
+            find "/proc/$pid/fd" -lname "$pattern" 2>/dev/null | grep -q . && return
+        done
+        sleep 0.05
+    done
+    return 1
+}
+
+# Wait until a process has begun an output: a file without a name or, on file systems that have no
+# such files, a hidden one.
+await_output() { # PID
+    await_open "$1" '* (deleted)' '*/.neardup-*'
+}
+
+# Whether the file system of the current folder has files without a name.
+has_nameless_files() {
+    python3 -c 'import os; os.open(".", os.O_TMPFILE | os.O_WRONLY)' 2>/dev/null
+}
+
+# The units of features that a recipe can have; given "KEY = VALUE", those that read this key.  The program lists them
+# when it refuses another.
+units() {
+    printf '[signature s]\nunit = %s\n' "${1:+none
+links = yes
+$1}" >units.ini
+    "$NEARDUP" recipe check units.ini 2>&1 | sed -n 's/.*\(not one of\|unit is\) //p' | sed 's/,//g; s/ or / /; s/;.*//'
 }
 
 # Five records: b is nearly a, c has the bytes of a, d and e are different.

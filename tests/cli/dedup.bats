@@ -98,7 +98,7 @@ load common
     [ "$(ids out.jsonl)" = "a b 4 5" ]
     neardup dedup small.jsonl -o out.jsonl -q --candidates all
     [ "$(ids out.jsonl)" = "a 4 5" ]
-    neardup dedup small.jsonl -o out.jsonl -q --verify containment --threshold 1 --bands 128x1
+    neardup dedup small.jsonl -o out.jsonl -q --verify containment-either --threshold 1 --bands 128x1
     [ "$(ids out.jsonl)" = "a 4 5" ]
     neardup dedup small.jsonl -o out.jsonl -q --verify cosine --threshold 0.96 --candidates all
     [ "$(ids out.jsonl)" = "a 4 5" ]
@@ -179,7 +179,7 @@ EOF
     printf '%s\n' '{"id":17,"text":"a b c d"}' '{"id":"17","text":"e f g h"}' '{"id":17,"text":"i j k l"}' >d.jsonl
     run neardup dedup d.jsonl -o out.jsonl -q --summary s
     [ "$status" -eq 0 ]
-    [ "$output" = "neardup: warning: d.jsonl:3: the id '17' stood before; 1 document with an id that another has" ]
+    [ "$output" = "neardup: warning: d.jsonl:3: the id '17' appeared before; 1 document repeats an earlier id" ]
     grep -q '"double_ids":1,' s
 }
 
@@ -192,13 +192,13 @@ EOF
         [ "$status" -eq 0 ]
         [[ ${lines[0]} == "neardup: warning: $words"* ]] || { echo "$output"; return 1; }
     }
-    says "within: no document has a field 'language': all are compared" --within language
-    says "keep: no document has a number in a field 'm': of equals the first is kept" --keep max:m
+    says "within: no document has a field 'language': all documents are compared" --within language
+    says "keep: no document has a number in a field 'm': the first of a cluster is kept" --keep max:m
     says "keep: no document has a number in a field 'lang'" --keep min:lang
     says "keep: no document has a date in a field 'src'" --keep newest:src
     says "keep: no document has a text in a field 'body'" --keep longest:body
     says "prefer: no document has a field 'source'" --prefer source=web,book
-    says "id field: no document has an id in a field 'key': they are called by their place" --id-field key
+    says "id field: no document has an id in a field 'key': they are named by their place" --id-field key
     run neardup pairs small.jsonl -o pairs -q --within language
     [[ ${lines[0]} == *"no document has a field 'language'"* ]]
     run neardup dedup small.jsonl -o out -q --within lang --keep max:n --prefer src=web --id-field src

@@ -27,7 +27,10 @@ files() {
     fails "there is no option --treshold=1; did you mean --threshold?" dedup --treshold=1
     fails "there is no option --xyzzy; see neardup help dedup" dedup --xyzzy
     fails "there is no option -z; see neardup help dedup" dedup -z
-    fails "--keep is no option of sketch" sketch --keep last
+    fails "--keep is not an option of sketch, but of dedup and collapse; see neardup help sketch" sketch --keep last
+    fails "--output-dir is not an option of pairs, but of dedup and filter; did you mean --output?" pairs --output-dir x
+    fails "there is no option --text; did you mean --text-field or --text-format?" compare --text x
+    fails "there is no option --metrics; did you mean --metric?" compare --metrics
     fails "did you mean 'jsonl'?" dedup --format jsnl small.jsonl
     fails "did you mean 'paragraph'?" dedup --unit paragraf small.jsonl
     fails "did you mean 'skip'?" dedup --missing-text skp small.jsonl
@@ -52,18 +55,18 @@ files() {
     fails "--characters: " dedup --characters 0 small.jsonl
     fails "--recall: " dedup --recall 1 small.jsonl
     fails "--bits: " dedup --method simhash --bits 16 small.jsonl
-    fails "--bands: '21' is not of the form BxR" dedup --bands 21 small.jsonl
+    fails "--bands: '21' does not have the form BxR" dedup --bands 21 small.jsonl
     fails "--bands: 40x4 needs more than the 128 minima" dedup --bands 40x4 small.jsonl
     fails "--max-checks: " dedup --max-checks 0 small.jsonl
-    fails "--threads: '0' is no number from 1 to 1024" dedup --threads 0 small.jsonl
+    fails "--threads: '0' is not a number from 1 to 1024" dedup --threads 0 small.jsonl
     fails "--threads: '2x'" dedup --threads 2x small.jsonl
-    fails "keep: 'newest' wants a field" dedup --keep newest small.jsonl
+    fails "keep: 'newest' needs a field" dedup --keep newest small.jsonl
     fails "keep: 'first' takes no field" dedup --keep first:x small.jsonl
-    fails "--prefer: 'x' is not of the form FIELD=A,B,C" dedup --prefer x small.jsonl
-    fails "--output wants a value: --output FILE" dedup small.jsonl --output
-    fails "-o wants a value: -o FILE" dedup small.jsonl -o
+    fails "--prefer: 'x' does not have the form FIELD=A,B,C" dedup --prefer x small.jsonl
+    fails "--output needs a value: --output FILE" dedup small.jsonl --output
+    fails "-o needs a value: -o FILE" dedup small.jsonl -o
     fails "--quiet takes no value" dedup small.jsonl --quiet=yes
-    fails "--within: it must not be empty" dedup --within= small.jsonl
+    fails "--within must not be empty" dedup --within= small.jsonl
     fails "--recipe: none.ini: No such file" dedup --recipe none.ini small.jsonl
     fails "only one of output, output-dir, copy-to and link-to" dedup -o a --output-dir b small.jsonl
     fails "two outputs cannot both go to 'x'" dedup --manifest x --clusters x small.jsonl
@@ -93,7 +96,7 @@ files() {
     [ "${#lines[@]}" -eq 21 ]
     [[ ${lines[0]} == "neardup: bad.jsonl:1: "* ]]
     [[ ${lines[19]} == "neardup: bad.jsonl:20: "* ]]
-    [[ ${lines[20]} == "neardup: 30 bad records in all, the first 20 of which are named above" ]]
+    [[ ${lines[20]} == "neardup: 30 bad records in all; only the first 20 are shown above" ]]
     [ "$(grep -c '"skipped"' m)" -eq 30 ]
     [ "$(ids out)" = 1 ]
     neardup dedup bad.jsonl -o out -q --manifest again --keep last --max-bad 1 2>/dev/null
@@ -137,7 +140,7 @@ files() {
     small_corpus
     run "$NEARDUP" dedup - - -o out -q <small.jsonl
     [ "$status" -eq 3 ]
-    [[ ${lines[0]} == "neardup: (standard input): is named twice, and can be read only once" ]]
+    [[ ${lines[0]} == "neardup: (standard input): is given twice but can be read only once" ]]
     [ "$(ids out)" = "a 4 5" ]
 }
 
@@ -209,15 +212,6 @@ files() {
     [[ $output == *"standard output"* ]]
 }
 
-# Until a process has a file without a name, which its output is.
-await_output() {
-    for _ in $(seq 100); do
-        find "/proc/$1/fd" -lname '* (deleted)' 2>/dev/null | grep -q . && return
-        sleep 0.05
-    done
-    return 1
-}
-
 # Start a run that waits for its input, and stop it.
 stop_with() {
     mkfifo pipe
@@ -253,21 +247,7 @@ stop_with() {
 }
 
 @test "Ctrl-C kills by the signal, so that status is 130" {
-    mkfifo pipe
-    run python3 - "$NEARDUP" <<'EOF'
-import signal, subprocess, sys, time, os, glob
-signal.signal(signal.SIGINT, signal.SIG_DFL)
-p = subprocess.Popen([sys.argv[1], "dedup", "-f", "jsonl", "-q", "-o", "out"], stdin=subprocess.PIPE)
-def has_output():
-    fds = f"/proc/{p.pid}/fd/"
-    return any(os.readlink(fds + fd).endswith(" (deleted)") for fd in os.listdir(fds))
-for _ in range(100):
-    if has_output():
-        break
-    time.sleep(0.05)
-p.send_signal(signal.SIGINT)
-print(p.wait(), glob.glob(".neardup-*"), os.path.exists("out"))
-EOF
+    run python3 "$BATS_TEST_DIRNAME/ended_by.py" "$NEARDUP" INT
     [ "$output" = "-2 [] False" ]
 }
 
@@ -278,7 +258,7 @@ EOF
     "$NEARDUP" dedup first.jsonl pipe -f jsonl -o out -q --keep longest 2>err &
     pid=$!
     exec 9>pipe
-    sleep 0.3
+    await_open "$pid" '*/pipe'
     echo '{"id":"new","text":"some more text than there was"}' >>first.jsonl
     exec 9>&-
     status=0

@@ -103,18 +103,18 @@ PY
     spam_and_mail
     run neardup filter mail.jsonl
     [ "$status" -eq 2 ]
-    [ "$output" = "neardup: filter wants --prototypes FILE; see neardup help filter" ]
+    [ "$output" = "neardup: filter needs --prototypes FILE; see neardup help filter" ]
     run neardup filter -p nothing.jsonl mail.jsonl -o out
     [ "$status" -eq 2 ]
     [[ $output == *"nothing.jsonl"* ]]
     [ ! -e out ]
     run neardup filter -p spam.jsonl mail.jsonl -o spam.jsonl
     [ "$status" -eq 2 ]
-    [[ $output == *"'spam.jsonl' is read by this run, and would be lost"* ]]
+    [[ $output == *"'spam.jsonl' is read by this run and would be overwritten"* ]]
     : >empty.jsonl
     run neardup filter -p empty.jsonl mail.jsonl
     [ "$status" -eq 2 ]
-    [[ $output == *"there is no prototype in empty.jsonl"* ]]
+    [[ $output == *"no prototype in empty.jsonl"* ]]
     run neardup filter -p spam.jsonl -a -c mail.jsonl
     [ "$status" -eq 2 ]
     run neardup filter -p spam.jsonl mail.jsonl missing.jsonl
@@ -136,7 +136,9 @@ PY
     python3 - <<'PY'
 import json
 rows = [json.loads(line) for line in open("rows.jsonl")]
-assert [r["match"] for r in rows] == [True, False, False, False, False], rows # the third has too few terms
+assert [r["match"] for r in rows] == [True, False, True, False, False], rows
+assert rows[2]["resemblance"] == 1 # it has too few terms for a signature, and the words of a prototype
+assert rows[2]["signatures"]["imatch"] == {"shared": 0, "document": 0, "prototype": 0}
 imatch = rows[0]["signatures"]["imatch"]
 assert rows[0]["prototype"] == "s1" and rows[0]["prototypes"] == 2
 assert 1 <= imatch["shared"] <= imatch["document"] <= 11 and imatch["prototype"] <= 11

@@ -131,7 +131,7 @@ PY
     message b@a "$MEET" >box/cur/2.a.h
     run neardup filter -q -p spam.eml -a box
     [ "$status" -eq 2 ]
-    [[ $output == *"box/cur/1.a.h is a document, box/cur/2.a.h is another: they cannot go to one output; use --output-dir"* ]]
+    [[ $output == *"box/cur/1.a.h and box/cur/2.a.h are separate documents: they cannot go to one output; use --output-dir"* ]]
     neardup filter -q -p spam.eml -a --output-dir marked box
     tail -n +3 marked/box/cur/1.a.h | cmp - box/cur/1.a.h
     tail -n +2 marked/box/cur/2.a.h | cmp - box/cur/2.a.h
@@ -142,7 +142,7 @@ PY
     message ten@a "$BUY" >in.eml
     run neardup filter -q -p spam.eml -a in.eml no.jsonl -o out
     [ "$status" -eq 2 ]
-    [[ $output == *"of in.eml and no.jsonl only one is mail"*"--json writes rows of both"* ]]
+    [[ $output == *"only one of in.eml and no.jsonl is mail"*"--json writes rows for both"* ]]
     [ ! -e out ]
     neardup filter -q -p spam.eml -a --json in.eml no.jsonl -o out
     [ "$(wc -l <out)" -eq 2 ]
@@ -176,7 +176,7 @@ PY
     printf 'no header here\n\nat all\n' >none
     run neardup filter -q -f mail -p spam.eml -a none -o out
     [ "$status" -eq 1 ]
-    [[ $output == *"none: message has no header: its first line is no field of one"* ]]
+    [[ $output == *"none: message has no header: its first line is not a header field"* ]]
     cmp none out
 }
 
@@ -188,7 +188,7 @@ PY
     run neardup pairs lost.eml short.eml spam.eml none.eml empty.eml -t 0.7 --max-bad 1/2
     [ "$status" -eq 0 ]
     [ "$(echo "$output" | grep -c '^[^ ]*'$'\t''[^ ]*'$'\t')" -eq 3 ]
-    [[ $output == *"none.eml: message has no header: its first line is no field of one"* ]]
+    [[ $output == *"none.eml: message has no header: its first line is not a header field"* ]]
     [[ $output == *"empty.eml: message has no header"* ]]
 }
 

@@ -78,10 +78,10 @@ PY
     echo '{"url":"nowhere","text":"some words"}' >bad.jsonl
     run neardup mirrors bad.jsonl
     [ "$status" -eq 2 ]
-    [[ $output == *"bad.jsonl:1: url is no address with a host"* ]]
+    [[ $output == *"bad.jsonl:1: field 'url' is not an address with a host"* ]]
     run neardup mirrors bad.jsonl --url-field at --strict
     [ "$status" -eq 2 ]
-    [[ $output == *"at is missing, the address of the page"* ]]
+    [[ $output == *", the address of the page, is missing"* ]]
     run neardup mirrors bad.jsonl --score 2
     [ "$status" -eq 2 ]
 }

@@ -264,7 +264,7 @@ EOF
     [[ ${lines[0]} == "neardup: a zip cannot hold an entry named ''" ]]
     run neardup dedup odd.tar --copy-to d -q
     [ "$status" -eq 2 ]
-    [[ ${lines[0]} == "neardup: odd.tar!: has no name in a folder; use -o or --output-dir" ]]
+    [[ ${lines[0]} == "neardup: odd.tar!: cannot be a file of its own in a folder; use -o or --output-dir" ]]
 }
 
 @test "records out of an archive may go to one file" {
@@ -364,6 +364,42 @@ EOF
     done
 }
 
+@test "every line of the summary is true" {
+    small_corpus
+    : >empty.jsonl
+    # Of no document no chance is shown.
+    run neardup dedup empty.jsonl -o out --summary s
+    [[ $output != *Chance* ]]
+    grep -q '"s_curve":\[\]' s
+    [[ $output == *"  0 candidates, 0 of them compared exactly"* ]]
+    # Nothing is verified: then nothing is called compared, and what is equal is not called unverified.
+    run neardup dedup small.jsonl -o out --verify none --summary s
+    [ "${lines[0]}" = "NOT VERIFIED: 1 of the documents removed matched a kept one only by sketches; the texts were not compared" ]
+    [[ $output == *"Chance that the sketches of a pair match"* ]]
+    [[ $output == *"candidate"*", none compared exactly"* ]]
+    [[ $output != *"comparisons"* ]]
+    grep -q '"checks":0,' s
+    run neardup dedup small.jsonl -o out --recipe manku-2007
+    [[ $output != *"NOT VERIFIED"* ]]
+    [[ $output == *"equal bytes                     1"* ]]
+    # The index may have reserved more than the process used.
+    [[ $output == *"peak memory "*"; the index reserved "* ]]
+    [[ $output != *"of it the index"* ]]
+    # A list of pairs keeps and removes nothing.
+    run neardup pairs small.jsonl -o out --summary s
+    [[ $output == *"pairs                             3"* ]]
+    python3 - <<'EOF'
+import json
+s = json.load(open("s"))
+assert s["pairs"] == 3 and s["documents"] == 5 and s["checks"] > 0, s
+assert not {"kept", "removed", "near", "clusters", "identical_bytes", "largest_clusters"} & set(s), s
+EOF
+    run neardup pairs empty.jsonl -o none
+    [[ $output == *"pairs                             0"* ]]
+    neardup dedup small.jsonl -q -o out --summary s
+    [ "$(grep -c '"pairs"' s)" -eq 0 ]
+}
+
 @test "progress is shown where it is asked for" {
     large_corpus large.jsonl
     run neardup dedup large.jsonl -o out --progress
@@ -397,7 +433,7 @@ EOF
     tar -cf a.tar a.txt
     run neardup dedup -f jsonl --output-dir d -q <small.jsonl
     [ "$status" -eq 2 ]
-    [[ $output == *"standard input has no name in a folder; use -o"* ]]
+    [[ $output == *"standard input has no name for a file in a folder; use -o"* ]]
     for option in --copy-to --link-to; do
         run neardup dedup small.jsonl $option d -q
         [ "$status" -eq 2 ]
@@ -428,7 +464,7 @@ EOF
 @test "low thresholds warn of what unrelated documents cost" {
     large_corpus large.jsonl
     run neardup dedup large.jsonl -o out --threshold 0.3 --summary s
-    [[ $output == *"warning: unrelated documents meet"* ]]
+    [[ $output == *"warning: unrelated documents become candidates"* ]]
     run neardup dedup large.jsonl -o out
     [[ $output != *"warning: unrelated"* ]]
     [[ $output == *"candidates a document"* ]]

@@ -110,12 +110,12 @@ END
     small_corpus
     for command in dedup pairs collapse; do
         neardup $command -q --recipe joshi-2003 small.jsonl >out 2>err || [ $command = pairs ]
-        grep -q "warning: no .* has a signature, so nothing is like it: .* structure of HTML pages" err
+        grep -q "warning: no .* has a signature, so none can match: .* structure of HTML pages" err
     done
     neardup filter -q --recipe dean-henzinger-1999 -p small.jsonl small.jsonl >out 2>err || [ $? -eq 1 ]
     grep -q "warning: no prototype has a signature, .* links of HTML pages" err
     neardup df build -q --recipe joshi-2003 small.jsonl -o t.df 2>err
-    grep -q "warning: no document has anything that is counted" err
+    grep -q "warning: no document has a feature that can be counted" err
     # One page is enough that there is none.
     shop bicycles 3 >a.html
     records jsonl a.html >>small.jsonl

@@ -13,7 +13,7 @@ shop() {
     shop >pages.txt
     run neardup template --unit line pages.txt
     [ "$status" -eq 0 ]
-    [ "${lines[0]}" = "template: 13 shingles stand in at least 4 of 4 documents; 13 of them in pages.txt:1" ]
+    [ "${lines[0]}" = "template: 13 shingles occur in at least 4 of 4 documents; 13 of them in pages.txt:1" ]
     [ "${lines[1]}" = "  Welcome to our little shop! Today we offer" ]
     [ "${lines[2]}" = "  It costs only" ]
     [ "${lines[3]}" = "  pounds, and we send it to your door" ]
@@ -52,11 +52,11 @@ print(*[json.loads(line)["id"] for line in sys.stdin])')" = "a b c" ]
     [[ $output == *"clusters.tsv.gz: no document has the id 'zzz'"* ]]
     run neardup template small.jsonl --cluster a
     [ "$status" -eq 2 ]
-    [[ $output == *"go together"* ]]
+    [[ $output == *"must be given together"* ]]
     echo "no tab here" >bad.tsv
     run neardup template small.jsonl --clusters bad.tsv --cluster a
     [ "$status" -eq 2 ]
-    [[ $output == *"bad.tsv:1: no line of an id, a tab and an id"* ]]
+    [[ $output == *"bad.tsv:1: not an id, a tab and an id"* ]]
     run neardup template small.jsonl --clusters none.tsv --cluster a
     [ "$status" -eq 2 ]
 }

@@ -130,25 +130,53 @@ PY
     versions
     run neardup track --time nothing versions.jsonl
     [ "$status" -eq 2 ]
-    [[ $output == *"versions.jsonl:1: nothing is missing, the time of the version"* ]]
+    [[ $output == *"versions.jsonl:1: field 'nothing', the time of the version, is missing"* ]]
     run neardup track --time id versions.jsonl --strict
     [ "$status" -eq 2 ]
-    [[ $output == *"versions.jsonl:1: id is no date"* ]]
+    [[ $output == *"versions.jsonl:1: field 'id' is not a date"* ]]
     run neardup track --interval 1y versions.jsonl
     [ "$status" -eq 2 ]
-    [[ $output == *"--interval: '1y' is no time"* ]]
+    [[ $output == *"--interval: '1y' is not a time"* ]]
     run neardup track --interval 1m versions.jsonl
     [ "$status" -eq 2 ]
-    [[ $output == *"an interval lies between"* ]]
+    [[ $output == *"the interval must lie between"* ]]
     run neardup track --equal 1 versions.jsonl
     [ "$status" -eq 2 ]
     run neardup track --duplicates 4 versions.jsonl
     [ "$status" -eq 2 ]
-    [[ $output == *"duplicates count in a plan only"* ]]
+    [[ $output == *"--duplicates requires --plan;"* ]]
     run neardup track --plan --duplicates 4 --max-age 7d versions.jsonl
     [ "$status" -eq 2 ]
-    [[ $output == *"the age of what a document is like counts where duplicates and times do"* ]]
+    [[ $output == *"--max-age requires --duplicates, --plan and --time;"* ]]
     run neardup track --recipe kolcz-2004-web versions.jsonl
     [ "$status" -eq 2 ]
-    [[ $output == *"asks a df table"* ]]
+    [[ $output == *"needs a df table"* ]]
+}
+
+@test "track --expect: the interval follows how great the changes were, not only that there were any" {
+    python3 - <<'PY' >pages.jsonl
+import json
+base = [f"word{i}" for i in range(400)]
+for day in range(1, 7):
+    slight, great = list(base), list(base)
+    slight[day] = f"new{day}"
+    for i in range(0, 400, 2):
+        great[i] = f"new{day}x{i}"
+    print(json.dumps(dict(url="slight", at=f"2024-01-0{day}", text=" ".join(slight))))
+    print(json.dumps(dict(url="great", at=f"2024-01-0{day}", text=" ".join(great))))
+PY
+    plan() { neardup track pages.jsonl --series url --time at --plan "$@" | sed 1d | sort | awk -F'\t' '{print $1, $4, $8}'; }
+    # Both changed each time; only the weight of it tells them apart.
+    [ "$(plan | cut -d' ' -f1,3 | tr '\n' ' ')" = "great 10800 slight 10800 " ]
+    plan --expect 12 >weighed
+    great=$(sed -n 's/great 5 //p' weighed)
+    slight=$(sed -n 's/slight 5 //p' weighed)
+    [ "$great" -lt 86400 ]
+    [ "$slight" -gt 86400 ]
+    # Twice as much is expected in twice the time, within the bounds.
+    [ "$(plan --expect 1000000 | sed -n 's/great 5 //p')" -eq $((86400 * 32)) ]
+    [ "$(plan --expect 1000000 --longest 3d | sed -n 's/great 5 //p')" -eq $((86400 * 3)) ]
+    run neardup track pages.jsonl --expect 0
+    [ "$status" -eq 2 ]
+    [[ $output == *"--expect: '0' is not a number from 1 to 1000000"* ]]
 }

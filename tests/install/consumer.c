@@ -11,12 +11,13 @@ int main(void)
         "A second document, which has nothing in common with the first.",
         "The cat sat on the mat -- and the dog lay by the fire all through the long evening!",
     };
-    struct nd_dedup_params params = nd_dedup_params_default();
     struct nd_dedup_item items[3] = {0};
     struct nd_decision decisions[3];
     struct nd_error err;
-    struct nd_dedup *dedup = nd_dedup_new(&params, NULL, &err);
+    struct nd_recipe *recipe = nd_recipe_new(&err);
+    struct nd_dedup *dedup = recipe ? nd_dedup_new(recipe, NULL, &err) : NULL;
 
+    nd_recipe_free(recipe);
     for (int i = 0; i < 3; i++)
         items[i].text = (struct nd_view){text[i], strlen(text[i])};
     if (!dedup || nd_dedup_push(dedup, items, 3, decisions, &err) != ND_OK) {

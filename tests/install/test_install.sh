@@ -43,6 +43,15 @@ cmake -S . -B "$work/build" -DCMAKE_PREFIX_PATH="$work/moved" >/dev/null
 cmake --build "$work/build" >/dev/null
 check_programs "$work/build/consumer_c" "$work/build/consumer_cpp"
 
+# The examples are programs outside the tree too.
+for example in ../../examples/*.c; do
+    library=neardup
+    if grep -q 'neardup/run\.h' "$example"; then library=neardup-files; fi
+    # shellcheck disable=SC2046 # the flags are words
+    cc -std=c11 "$example" -o "$work/example" $(pkg-config --cflags --libs $library)
+    ../../examples/check.sh "$example" "$work/example" || fail "$example prints something else"
+done
+
 opened='glib|gmime|archive|xml'
 if readelf -d "$work/moved/bin/neardup" "$work/moved/lib/libneardup_files.so" | grep -Ei "needed.*($opened)" ||
     pkg-config --print-requires-private neardup-files | grep -E "$opened"; then
@@ -51,4 +60,14 @@ fi
 
 [ -f "$work/moved/share/neardup/recipes/default.ini" ] || fail "no default recipe"
 [ -n "$(find "$work/moved/share/man" -name neardup-dedup.1)" ] || fail "no manual"
-"$work/moved/bin/neardup" --version >/dev/null || fail "the installed command does not start"
+env -u LD_LIBRARY_PATH "$work/moved/bin/neardup" --version >/dev/null ||
+    fail "the installed command does not start"
+# The second library finds the first beside it, whatever program opens it.
+readelf -d "$work/moved/lib/libneardup_files.so" | grep -q 'R.*PATH.*\[\$ORIGIN\]' ||
+    fail "libneardup_files does not look beside itself"
+readelf -d "$work/moved/bin/neardup" | grep -q 'R.*PATH.*\[\$ORIGIN/../lib' ||
+    fail "the command does not look into its own lib"
+said=$(PATH=/usr/bin:/bin ../../tools/after-install.sh "$work/moved" "$work/moved/lib" "$build/find_libraries")
+for hint in "PATH=\"$work/moved/bin:" "LD_LIBRARY_PATH=\"$work/moved/lib\"" "PKG_CONFIG_PATH=" "optional libraries"; do
+    [[ $said == *"$hint"* ]] || fail "the user is not told: $hint"
+done

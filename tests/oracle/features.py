@@ -500,7 +500,7 @@ def check(program, cases, documents, what):
 
 
 def known_answers(program):
-    """The sentence of 000 s. 6.4.2 and the example of Theobald et al., by the oracle too."""
+    """The sentence of Seshasai 2009, §6.4.2 and the example of Theobald et al., by the oracle too."""
     japan = ("Japan's trade surplus hit 791 billion yen ($6.7 billion) in December, growing 19.9 "
              "percent compared with December 2001; trade surplus with US grew 18.6 percent, to 624 "
              "billion yen.")
@@ -522,6 +522,9 @@ def main():
     program, rnd = sys.argv[1], random.Random(1)
     if snowballstemmer is None:
         print("skipped: stems: there is no snowballstemmer")
+    known_units = [u + "*" * (u in OF_WORDS) for u in UNITS] + ["none"]
+    if ask(program, ["units"]) != [" ".join(known_units)]:
+        sys.exit(f"the units of the library are {ask(program, ['units'])}, UNITS and OF_WORDS say {known_units}")
     known_answers(program)
     real = list(repository_texts())
     made = list(made_texts(rnd, 1000))

@@ -16,6 +16,7 @@
 #include <neardup.h>
 
 #include "base/hash.h"
+#include "engine/engine.h"
 
 enum { TEXT_MAX = 2048, MOST = 4000 };
 
@@ -82,7 +83,7 @@ static inline void add_variant(struct corpus *c, unsigned from)
 static inline struct nd_dedup_stats push(const struct nd_dedup_params *p, const struct corpus *c,
                                          unsigned batch, struct nd_decision *got)
 {
-    struct nd_dedup *d = nd_dedup_new(p, NULL, NULL);
+    struct nd_dedup *d = nd_dedup_new_with(p, NULL, NULL);
     struct nd_dedup_stats stats;
 
     assert_non_null(d);

@@ -8,6 +8,8 @@
 
 #include <neardup/dedup.h>
 
+#include "engine/engine.h"
+
 enum { N = 120, TEXT = 400 };
 
 static char text[N][TEXT];
@@ -30,14 +32,16 @@ static int make_texts(void **state)
     return 0;
 }
 
-static struct nd_dedup *make(unsigned threads, const struct nd_text_source *source)
+static struct nd_dedup *make(enum nd_cluster cluster, unsigned threads,
+                             const struct nd_text_source *source)
 {
     struct nd_dedup_params params = nd_dedup_params_default();
     struct nd_dedup *d;
 
+    params.cluster = cluster;
     params.threads = threads;
     params.cache_bytes = 1 << 20;
-    d = nd_dedup_new(&params, source, NULL);
+    d = nd_dedup_new_with(&params, source, NULL);
     assert_non_null(d);
     return d;
 }

@@ -27,20 +27,57 @@ static int fails(void)
     return before == 0;
 }
 
+/* The blocks that are allocated and not freed, where the test is linked so that it sees both. */
+#ifdef FAILING_COUNTS
+void __real_free(void *p);
+void __wrap_free(void *p);
+
+static atomic_long blocks;
+
+static void *counted(const void *before, void *now)
+{
+    blocks += now && !before;
+    return now;
+}
+
+void __wrap_free(void *p)
+{
+    blocks -= p != NULL;
+    __real_free(p);
+}
+#else
+static void *counted(const void *before, void *now)
+{
+    (void)before;
+    return now;
+}
+#endif
+
 void *__wrap_malloc(size_t size)
 {
-    return fails() ? NULL : __real_malloc(size);
+    return fails() ? NULL : counted(NULL, __real_malloc(size));
 }
 
 void *__wrap_calloc(size_t n, size_t size)
 {
-    return fails() ? NULL : __real_calloc(n, size);
+    return fails() ? NULL : counted(NULL, __real_calloc(n, size));
 }
 
 void *__wrap_realloc(void *p, size_t size)
 {
-    return fails() ? NULL : __real_realloc(p, size);
+    return fails() ? NULL : counted(p, __real_realloc(p, size));
 }
+
+/* And aligned memory, where the test is linked so. */
+#ifdef FAILING_ALIGNED
+void *__real_aligned_alloc(size_t align, size_t size);
+void *__wrap_aligned_alloc(size_t align, size_t size);
+
+void *__wrap_aligned_alloc(size_t align, size_t size)
+{
+    return fails() ? NULL : __real_aligned_alloc(align, size);
+}
+#endif
 
 /* And tables, where the test is linked so that these are asked for, too. */
 #ifdef FAILING_MAPS

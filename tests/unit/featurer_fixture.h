@@ -20,6 +20,8 @@
 #include <neardup/sketch.h>
 #include <neardup/text.h>
 
+#include "text_units.h"
+
 static struct nd_feature_params params; /* of the test in hand */
 static struct nd_features made;
 
@@ -59,7 +61,7 @@ static inline char *explained(const char *text)
     }
     free(lines);
     nd_featurer_free(f);
-    made.at = NULL; /* it was borrowed */
+    made.items = NULL; /* it was borrowed */
     return all;
 }
 

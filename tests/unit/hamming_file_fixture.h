@@ -144,18 +144,18 @@ static inline size_t slow_answers(const struct set *s, const uint64_t *query, un
 static inline size_t file_answers(const struct nd_hamming_file *file, const uint64_t *query,
                                   unsigned distance, char **line)
 {
-    struct nd_hamming_matches got = {.at = NULL};
+    struct nd_hamming_matches got = {.items = NULL};
     size_t count;
 
     assert_int_equal(nd_hamming_file_query(file, query, 1, distance, &got, NULL), ND_OK);
     for (size_t i = 0; i < got.count; i++) {
         char number[16];
         const char *id = number;
-        size_t len = (size_t)snprintf(number, sizeof number, "%u", got.at[i].id);
+        size_t len = (size_t)snprintf(number, sizeof number, "%u", got.items[i].id);
 
         if (nd_hamming_file_has_texts(file))
-            id = nd_hamming_file_text(file, got.at[i].id, number, &len);
-        line[i] = answer_line(id, len, got.at[i].distance);
+            id = nd_hamming_file_text(file, got.items[i].id, number, &len);
+        line[i] = answer_line(id, len, got.items[i].distance);
     }
     count = got.count;
     nd_hamming_matches_release(&got);

@@ -2,7 +2,7 @@
 #ifndef ND_TESTS_HAMMING_IDS_FIXTURE_H
 #define ND_TESTS_HAMMING_IDS_FIXTURE_H
 
-#include "index/hamming_ids.h"
+#include "hamming/memory/ids.h"
 
 enum { LIST_IDS = 300 }; /* ids are below */
 

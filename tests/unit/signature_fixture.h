@@ -51,7 +51,7 @@ static inline struct nd_signature_params params_of(enum nd_signature_kind kind)
 
 static inline struct nd_signature sign(struct nd_signer *s, const struct nd_feature *f, size_t n)
 {
-    const struct nd_features features = {.at = f, .count = n, .n_tokens = n, .n_terms = n};
+    const struct nd_features features = {.items = f, .count = n, .n_tokens = n, .n_terms = n};
     struct nd_signature out;
 
     assert_int_equal(nd_signer_run(s, &features, &out), ND_OK);

@@ -12,6 +12,8 @@
 
 #include <neardup/dedup.h>
 
+#include "engine/engine.h"
+
 enum { N = 300, HALF = 180, TEXT = 1200, PAIRS = 20000 };
 
 static char text[N][TEXT];
@@ -69,19 +71,19 @@ static enum nd_status ignore(void *context, const struct nd_found_pair *pair)
 static void check(struct nd_dedup_params params)
 {
     struct list *all = calloc(1, sizeof *all), *asked = calloc(1, sizeof *asked);
-    struct nd_dedup *d = nd_dedup_new(&params, NULL, NULL);
+    struct nd_dedup *d = nd_dedup_new_with(&params, NULL, NULL);
     struct nd_dedup_stats before, after;
     size_t n = 0;
 
     assert_true(all && asked && d);
     assert_int_equal(nd_dedup_push_pairs(d, item, N, add, all, NULL), ND_OK);
     nd_dedup_free(d);
-    d = nd_dedup_new(&params, NULL, NULL);
+    d = nd_dedup_new_with(&params, NULL, NULL);
     assert_int_equal(nd_dedup_push_pairs(d, item, HALF, ignore, NULL, NULL), ND_OK);
     nd_dedup_get_stats(d, &before);
     for (unsigned round = 0; round < 2; round++) { /* the second time nothing has changed */
         asked->n = n = 0;
-        assert_int_equal(nd_dedup_ask(d, item + HALF, N - HALF, add, asked, NULL), ND_OK);
+        assert_int_equal(nd_dedup_query(d, item + HALF, N - HALF, add, asked, NULL), ND_OK);
         for (size_t i = 0; i < all->n; i++) {
             const struct nd_found_pair *p = &all->at[i], *q = &asked->at[n];
 
@@ -110,6 +112,7 @@ static void asking_finds_what_pushing_would(void **state)
     struct nd_dedup_params params = nd_dedup_params_default();
 
     (void)state;
+    params.cluster = ND_CLUSTER_PAIRS;
     params.threads = 1;
     check(params);
     params.threads = 3;

@@ -17,11 +17,11 @@ static const size_t wished[COLUMNS] = {100,  0, 3 * SMALL + 1, (64 << 20) + 5, 5
 
 static void make(struct nd_column *column, size_t part)
 {
-    struct nd_column_wish wish[COLUMNS];
+    struct nd_column_request wish[COLUMNS];
 
     memset(column, 0, COLUMNS * sizeof *column);
     for (size_t i = 0; i < COLUMNS; i++)
-        wish[i] = (struct nd_column_wish){&column[i], wished[i] / part};
+        wish[i] = (struct nd_column_request){&column[i], wished[i] / part};
     assert_true(nd_columns_make(wish, COLUMNS));
 }
 
@@ -105,8 +105,8 @@ static void each_grows_and_is_released_by_itself(void **state)
 static void what_is_too_much_makes_none(void **state)
 {
     struct nd_column column[2] = {{NULL, 0}, {NULL, 0}};
-    const struct nd_column_wish wish[2] = {{&column[0], 1000}, {&column[1], SIZE_MAX / 2}};
-    const struct nd_column_wish large[2] = {{&column[0], 1000}, {&column[1], SIZE_MAX / 5}};
+    const struct nd_column_request wish[2] = {{&column[0], 1000}, {&column[1], SIZE_MAX / 2}};
+    const struct nd_column_request large[2] = {{&column[0], 1000}, {&column[1], SIZE_MAX / 5}};
 
     (void)state;
     assert_false(nd_columns_make(wish, 2));

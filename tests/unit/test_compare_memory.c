@@ -9,58 +9,8 @@
 
 #include <neardup/compare.h>
 
-/* The linker sends the library's allocations here (--wrap, in tests/CMakeLists.txt). */
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void __real_free(void *p);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-void __wrap_free(void *p);
-
-static long countdown = -1; /* allocations until one fails; negative: none does */
-static int has_failed;
-static long blocks; /* allocated and not freed */
-
-static int fails(void)
-{
-    int now = countdown == 0;
-
-    has_failed |= now;
-    countdown -= countdown >= 0;
-    return now;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    void *p = fails() ? NULL : __real_malloc(size);
-
-    blocks += p != NULL;
-    return p;
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    void *p = fails() ? NULL : __real_calloc(n, size);
-
-    blocks += p != NULL;
-    return p;
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-    void *now = fails() ? NULL : __real_realloc(p, size);
-
-    blocks += now && !p;
-    return now;
-}
-
-void __wrap_free(void *p)
-{
-    blocks -= p != NULL;
-    __real_free(p);
-}
+#define FAILING_COUNTS
+#include "failing_wraps.h"
 
 enum { N = 400 };
 static uint64_t a[N], b[N];

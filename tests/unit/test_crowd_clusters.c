@@ -1,12 +1,13 @@
 /* test_crowd_clusters.c - near copies in components, complete link, pairs and questions: what is
  * compared, and that it does not depend on what it should not */
 #include "crowd_fixture.h"
+#include "engine/engine.h"
 
 static struct nd_dedup_stats push_components(const struct nd_dedup_params *p,
                                              const struct corpus *c, unsigned batch,
                                              struct nd_decision *got, struct nd_component_via *via)
 {
-    struct nd_dedup *d = nd_dedup_new(p, NULL, NULL);
+    struct nd_dedup *d = nd_dedup_new_with(p, NULL, NULL);
     struct nd_dedup_stats stats;
 
     assert_non_null(d);
@@ -110,7 +111,7 @@ static bool reaches(const struct corpus *c, const struct nd_dedup_params *p, siz
     own.cluster = ND_CLUSTER_STAR;
     own.candidates = ND_CANDIDATES_ALL;
     own.threads = 1;
-    d = nd_dedup_new(&own, NULL, NULL);
+    d = nd_dedup_new_with(&own, NULL, NULL);
     assert_non_null(d);
     assert_int_equal(nd_dedup_push(d, pair, 2, got, NULL), ND_OK);
     nd_dedup_free(d);
@@ -209,12 +210,13 @@ static void pairs_of_equal_documents_are_all_told_of(void **state)
     struct nd_dedup *d;
 
     (void)state;
+    p.cluster = ND_CLUSTER_PAIRS;
     p.threads = 3;
     while (c->n < 1600) {
         random_state = 9;
         add_near_copy(c);
     }
-    d = nd_dedup_new(&p, NULL, NULL);
+    d = nd_dedup_new_with(&p, NULL, NULL);
     assert_non_null(d);
     assert_int_equal(nd_dedup_push_pairs(d, c->item, c->n, count_pair, &counting, NULL), ND_OK);
     assert_int_equal(counting.n, (uint64_t)c->n * (c->n - 1) / 2);
@@ -232,10 +234,11 @@ static void asking_a_crowd_is_bounded(void **state)
     struct nd_dedup *d;
 
     (void)state;
+    p.cluster = ND_CLUSTER_PAIRS;
     p.max_checks = 16;
     while (c->n < 2000)
         add_near_copy(c);
-    d = nd_dedup_new(&p, NULL, NULL);
+    d = nd_dedup_new_with(&p, NULL, NULL);
     assert_non_null(d);
     assert_int_equal(nd_dedup_push_prototypes(d, c->item, c->n, NULL), ND_OK);
     nd_dedup_get_stats(d, &stats);
@@ -245,7 +248,7 @@ static void asking_a_crowd_is_bounded(void **state)
         uint64_t before = counting.n;
 
         counting.last_a = 0;
-        assert_int_equal(nd_dedup_ask(d, &c->item[i], 1, count_match, &counting, NULL), ND_OK);
+        assert_int_equal(nd_dedup_query(d, &c->item[i], 1, count_match, &counting, NULL), ND_OK);
         assert_true(counting.n > before && counting.n <= before + p.max_checks);
     }
     nd_dedup_free(d);

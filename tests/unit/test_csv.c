@@ -143,7 +143,7 @@ static void rows_end_where_the_slow_way_ends_them(void **state)
 
     (void)state;
     for (int round = 0; round < 200000; round++) {
-        struct nd_cutter c = {.mode = ND_CUT_CSV};
+        struct nd_cutter c = {.cut = &nd_cut_csv};
         char text[24];
         size_t len, given, end = 0, expected;
         enum nd_cut_answer answer = ND_CUT_MORE;
@@ -194,12 +194,13 @@ static void names_that_contradict_the_content_are_warned_of(void **state)
 
     (void)state;
     write_text("c.txt", "{\"text\":\"x\"}");
-    expect(&o, "c.txt", "c.txt{{\"text\":\"x\"}}\n",
-           "warning: c.txt: is named as plain text but looks like JSON Lines: it is read as plain "
-           "text\n");
+    expect(
+        &o, "c.txt", "c.txt{{\"text\":\"x\"}}\n",
+        "warning: c.txt: is named like plain text but looks like JSON Lines; reading it as plain "
+        "text\n");
     write_text("c.jsonl", "<html><p>x");
-    expect(&o, "c.jsonl", "c.jsonl:1 bad: line is no JSON record: it is no object\n",
-           "warning: c.jsonl: is named as JSON Lines but looks like HTML: it is read as JSON "
+    expect(&o, "c.jsonl", "c.jsonl:1 bad: not a JSON object: it does not begin with '{'\n",
+           "warning: c.jsonl: is named like JSON Lines but looks like HTML; reading it as JSON "
            "Lines\n");
     write_text("array.json", "[\n  {\"text\":\"x\"}\n]\n");
     expect(&o, "array.json", "",
@@ -224,17 +225,17 @@ static void utf16_is_read_as_utf8(void **state)
         "&&"
         "(printf '\\376\\377'; cat be) > v.csv");
     expect(&o, "u.csv", "u.csv:2['1']{\xC3\xA9\xF0\x9F\x98\x80}\n",
-           "warning: u.csv: is UTF-16: its records are read as UTF-8\n");
+           "warning: u.csv: is UTF-16; converting its records to UTF-8\n");
     expect(&o, "v.csv", "v.csv:2['1']{x}\n",
-           "warning: v.csv: is UTF-16: its records are read as UTF-8\n");
+           "warning: v.csv: is UTF-16; converting its records to UTF-8\n");
     write_file("half.txt", half, sizeof half - 1);
     expect(&o, "half.txt",
            "half.txt{a\xEF\xBF\xBD"
            "b\xEF\xBF\xBD}\n",
-           "warning: half.txt: is UTF-16: its records are read as UTF-8\n");
+           "warning: half.txt: is UTF-16; converting its records to UTF-8\n");
     write_file("wide.txt", "\xFF\xFE\0\0a\0\0", 8); /* with the literal's own zero */
     expect(&o, "wide.txt", "",
-           "failed: wide.txt: is UTF-32, which is not read: convert it (iconv -f UTF-32 -t "
+           "failed: wide.txt: is UTF-32, which is not supported: convert it (iconv -f UTF-32 -t "
            "UTF-8)\n");
 }
 

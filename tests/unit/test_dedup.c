@@ -18,6 +18,8 @@
 #include "base/pool.h"
 #include "engine/engine.h"
 
+#include "sized.h"
+
 enum { DOCUMENTS = 1500, TEXT_MAX = 1200 };
 
 struct corpus {
@@ -350,7 +352,7 @@ static void push_all(const struct corpus *c, const struct nd_dedup_params *p, un
 {
     struct nd_error err = {ND_OK, ""};
     struct nd_dedup_stats stats;
-    struct nd_dedup *d = nd_dedup_new(p, NULL, &err);
+    struct nd_dedup *d = nd_dedup_new_with(p, NULL, &err);
 
     if (!d)
         fail_msg("%s", err.message);
@@ -373,7 +375,7 @@ struct pushing {
     struct nd_dedup *d;
     unsigned batch_max;
     struct nd_decision *got;
-    struct nd_turn take, push;
+    struct nd_ticket_lock take, push;
     atomic_ulong ticket;
     unsigned next; /* by whoever has the turn to take */
     atomic_int failed;
@@ -450,7 +452,7 @@ static void check_all(struct nd_dedup_params p)
 {
     struct nd_error err;
 
-    for (uint64_t seed = 1; seed <= 3; seed++) {
+    for (uint64_t seed = 1; seed <= sized(3, 1); seed++) {
         struct corpus *c = make_corpus(seed);
         struct known *known = read_all(c, &p);
         static struct expected expected[DOCUMENTS];
@@ -561,11 +563,13 @@ static enum nd_status add_pair(void *context, const struct nd_found_pair *pair)
     return ND_OK;
 }
 
-static void push_pairs(const struct corpus *c, const struct nd_dedup_params *p,
-                       struct pair_list *list)
+static void push_pairs(const struct corpus *c, struct nd_dedup_params p, struct pair_list *list)
 {
-    struct nd_dedup *d = nd_dedup_new(p, NULL, NULL);
-    unsigned batch = p->threads * 100;
+    struct nd_dedup *d;
+    unsigned batch = p.threads * 100;
+
+    p.cluster = ND_CLUSTER_PAIRS;
+    d = nd_dedup_new_with(&p, NULL, NULL);
 
     assert_non_null(d);
     list->count = 0;
@@ -577,39 +581,51 @@ static void push_pairs(const struct corpus *c, const struct nd_dedup_params *p,
     nd_dedup_free(d);
 }
 
+/* All pairs of equal documents, and of those that share a band and reach the threshold. */
+static struct pair_list expect_pairs(const struct corpus *c, const struct known *known,
+                                     const struct nd_dedup_params *p)
+{
+    struct pair_list list = {malloc((size_t)DOCUMENTS * DOCUMENTS / 2 * sizeof *list.at), 0};
+
+    assert_non_null(list.at);
+    for (unsigned a = 0; a < DOCUMENTS; a++)
+        for (unsigned b = 0; b < a; b++) {
+            struct nd_overlap o;
+
+            if (c->item[a].group != c->item[b].group)
+                continue;
+            o = overlap_of(&known[a], &known[b]);
+            if (same_bytes(c, a, b) ||
+                (known[a].sketch.n_tokens >= p->sketch.w &&
+                 known[b].sketch.n_tokens >= p->sketch.w && reaches(o, p->threshold) &&
+                 share_band(&known[a], &known[b], 21, 6)))
+                list.at[list.count++] = (struct nd_found_pair){.a = a, .b = b, .overlap = o};
+        }
+    return list;
+}
+
 static void all_pairs_that_share_a_band_are_found(void **state)
 {
     struct nd_dedup_params p = nd_dedup_params_default();
     struct corpus *c = make_corpus(7);
     struct known *known = read_all(c, &p);
     struct pair_list list = {malloc((size_t)DOCUMENTS * DOCUMENTS / 2 * sizeof *list.at), 0};
-    size_t n = 0;
+    struct pair_list expected = expect_pairs(c, known, &p);
 
     (void)state;
     assert_non_null(list.at);
+    assert_true(expected.count > 100);
     for (p.threads = 1; p.threads <= 8; p.threads *= 2) {
-        push_pairs(c, &p, &list);
-        n = 0;
-        for (unsigned a = 0; a < DOCUMENTS; a++) {
-            for (unsigned b = 0; b < a; b++) {
-                struct nd_overlap o;
-
-                if (c->item[a].group != c->item[b].group || !known[a].sketch.n_tokens ||
-                    !known[b].sketch.n_tokens || !share_band(&known[a], &known[b], 21, 6))
-                    continue;
-                o = overlap_of(&known[a], &known[b]);
-                if (!reaches(o, p.threshold))
-                    continue;
-                assert_true(n < list.count);
-                assert_int_equal(list.at[n].a, a);
-                assert_int_equal(list.at[n].b, b);
-                assert_memory_equal(&list.at[n].overlap, &o, sizeof o);
-                n++;
-            }
+        push_pairs(c, p, &list);
+        assert_int_equal(list.count, expected.count);
+        for (size_t n = 0; n < list.count; n++) {
+            assert_int_equal(list.at[n].a, expected.at[n].a);
+            assert_int_equal(list.at[n].b, expected.at[n].b);
+            assert_memory_equal(&list.at[n].overlap, &expected.at[n].overlap,
+                                sizeof list.at[n].overlap);
         }
-        assert_int_equal(n, list.count);
     }
-    assert_true(n > 100);
+    free(expected.at);
     free(list.at);
     free_known(known);
     free_corpus(c);
@@ -644,7 +660,7 @@ static void components_are_the_closure_of_the_pairs(void **state)
     (void)state;
     assert_non_null(list.at);
     p.threads = 1;
-    push_pairs(c, &p, &list);
+    push_pairs(c, p, &list);
     for (unsigned i = 0; i < DOCUMENTS; i++)
         parent[i] = i;
     for (size_t i = 0; i < list.count; i++) {
@@ -663,7 +679,7 @@ static void components_are_the_closure_of_the_pairs(void **state)
             }
     p.cluster = ND_CLUSTER_COMPONENTS;
     for (p.threads = 1; p.threads <= 8; p.threads *= 2) {
-        struct nd_dedup *d = nd_dedup_new(&p, NULL, NULL);
+        struct nd_dedup *d = nd_dedup_new_with(&p, NULL, NULL);
         unsigned batch = p.threads * 150;
 
         assert_non_null(d);
@@ -764,12 +780,12 @@ static void complete_link_is_as_defined(void **state)
     p.threshold = (struct nd_ratio){7, 10};
     known = read_all(c, &p);
     p.threads = 1;
-    push_pairs(c, &p, &list);
+    push_pairs(c, p, &list);
     for (unsigned a = 0; a < DOCUMENTS; a++)
         leader[a] = join_complete(c, &list, known, leader, a, p.threshold);
     p.cluster = ND_CLUSTER_COMPLETE;
     for (p.threads = 1; p.threads <= 8; p.threads *= 2) {
-        struct nd_dedup *d = nd_dedup_new(&p, NULL, NULL);
+        struct nd_dedup *d = nd_dedup_new_with(&p, NULL, NULL);
         unsigned batch = p.threads * 130;
 
         assert_non_null(d);
@@ -794,7 +810,7 @@ static void complete_link_is_as_defined(void **state)
     p.cluster = ND_CLUSTER_STAR;
     p.threads = 1;
     {
-        struct nd_dedup *d = nd_dedup_new(&p, NULL, NULL);
+        struct nd_dedup *d = nd_dedup_new_with(&p, NULL, NULL);
 
         assert_int_equal(nd_dedup_push(d, c->item, DOCUMENTS, got, NULL), ND_OK);
         nd_dedup_free(d);
@@ -815,27 +831,27 @@ static void impossible_parameters_are_refused(void **state)
 
     (void)state;
     p.threshold = (struct nd_ratio){5, 4};
-    assert_null(nd_dedup_new(&p, NULL, &err));
+    assert_null(nd_dedup_new_with(&p, NULL, &err));
     assert_int_equal(err.status, ND_EINVAL);
     p = nd_dedup_params_default();
     p.max_checks = 0;
-    assert_null(nd_dedup_new(&p, NULL, &err));
+    assert_null(nd_dedup_new_with(&p, NULL, &err));
     p = nd_dedup_params_default();
     p.sketch.w = 0;
-    assert_null(nd_dedup_new(&p, NULL, &err));
+    assert_null(nd_dedup_new_with(&p, NULL, &err));
     p = nd_dedup_params_default();
     p.bands = 100;
     p.rows = 2;
-    assert_null(nd_dedup_new(&p, NULL, &err));
+    assert_null(nd_dedup_new_with(&p, NULL, &err));
     p = nd_dedup_params_default();
     p.sketch.unit = (enum nd_shingle_unit)2;
-    assert_null(nd_dedup_new(&p, NULL, &err));
+    assert_null(nd_dedup_new_with(&p, NULL, &err));
     p = nd_dedup_params_default();
     p.verify = (enum nd_verify)9;
-    assert_null(nd_dedup_new(&p, NULL, &err));
+    assert_null(nd_dedup_new_with(&p, NULL, &err));
     p = nd_dedup_params_default();
     p.threads = 1025;
-    assert_null(nd_dedup_new(&p, NULL, &err));
+    assert_null(nd_dedup_new_with(&p, NULL, &err));
     assert_int_equal(err.status, ND_EINVAL);
 }
 
@@ -853,14 +869,21 @@ static void what_is_no_utf8_is_refused(void **state)
     struct nd_dedup_item items[2] = {{.text = {"some words", 10}}, {.text = {"cut \xe3\x81", 6}}};
     struct nd_decision decisions[2];
     struct nd_error err;
-    struct nd_dedup *d = nd_dedup_new(&p, NULL, &err);
+    struct nd_dedup *d = nd_dedup_new_with(&p, NULL, &err);
 
     (void)state;
     assert_int_equal(nd_dedup_push(d, items, 2, decisions, &err), ND_EINVAL);
     assert_non_null(strstr(err.message, "item 1: "));
     assert_int_equal(nd_dedup_push_pairs(d, items, 2, ignore, NULL, &err), ND_EINVAL);
-    assert_int_equal(nd_dedup_ask(d, items, 2, ignore, NULL, &err), ND_EINVAL);
+    assert_int_equal(nd_dedup_query(d, items, 2, ignore, NULL, &err), ND_EINVAL);
     assert_int_equal(nd_dedup_push(d, items, 1, decisions, &err), ND_OK);
+    nd_dedup_free(d);
+    p.cluster = ND_CLUSTER_PAIRS;
+    d = nd_dedup_new_with(&p, NULL, &err);
+    assert_int_equal(nd_dedup_push_pairs(d, items, 2, ignore, NULL, &err), ND_EINVAL);
+    assert_non_null(strstr(err.message, "item 1: "));
+    assert_int_equal(nd_dedup_query(d, items, 2, ignore, NULL, &err), ND_EINVAL);
+    assert_non_null(strstr(err.message, "item 1: "));
     nd_dedup_free(d);
 }
 
@@ -871,17 +894,19 @@ static void one_engine_takes_one_kind_of_push(void **state)
     struct nd_decision decision;
     struct nd_component_via via;
     struct nd_error err;
-    struct nd_dedup *d = nd_dedup_new(&p, NULL, &err);
+    struct nd_dedup *d = nd_dedup_new_with(&p, NULL, &err);
 
     (void)state;
     assert_int_equal(nd_dedup_push(d, &item, 1, &decision, &err), ND_OK);
     assert_int_equal(nd_dedup_push_pairs(d, &item, 1, ignore, NULL, &err), ND_EINVAL);
     assert_int_equal(nd_dedup_push_components(d, &item, 1, &err), ND_EINVAL);
-    assert_int_equal(nd_dedup_ask(d, &item, 1, ignore, NULL, &err), ND_EINVAL);
+    assert_int_equal(nd_dedup_query(d, &item, 1, ignore, NULL, &err), ND_EINVAL);
     assert_int_equal(nd_dedup_components(d, 0, 1, &decision, &via, &err), ND_EINVAL);
     assert_int_equal(nd_dedup_push(d, &item, 1, &decision, &err), ND_OK);
     nd_dedup_free(d);
-    d = nd_dedup_new(&p, NULL, &err);
+    p.cluster = ND_CLUSTER_COMPONENTS;
+    d = nd_dedup_new_with(&p, NULL, &err);
+    assert_int_equal(nd_dedup_push(d, &item, 1, &decision, &err), ND_EINVAL);
     assert_int_equal(nd_dedup_push_components(d, &item, 1, &err), ND_OK);
     assert_int_equal(nd_dedup_components(d, UINT64_MAX, 2, &decision, &via, &err), ND_EINVAL);
     assert_int_equal(nd_dedup_components(d, 0, 1, &decision, &via, &err), ND_OK);

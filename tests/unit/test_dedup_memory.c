@@ -154,10 +154,10 @@ static enum nd_status ask(struct nd_dedup *d, struct result *out, struct nd_erro
         return status;
     for (size_t i = BATCH; i < N; i += 8) {
         before = out->n_pairs;
-        if (nd_dedup_ask(d, item + i, 8, note, out, err) == ND_OK)
+        if (nd_dedup_query(d, item + i, 8, note, out, err) == ND_OK)
             continue;
         out->n_pairs = before; /* the same */
-        assert_int_equal(nd_dedup_ask(d, item + i, 8, note, out, err), ND_OK);
+        assert_int_equal(nd_dedup_query(d, item + i, 8, note, out, err), ND_OK);
     }
     return ND_OK;
 }
@@ -173,7 +173,7 @@ static void refuse_everything(struct nd_dedup *d)
     assert_int_equal(nd_dedup_push_pairs(d, item, 1, note, NULL, &err), ND_EINVAL);
     assert_int_equal(nd_dedup_push_components(d, item, 1, &err), ND_EINVAL);
     assert_int_equal(nd_dedup_components(d, 0, 0, &decision, &via, &err), ND_EINVAL);
-    assert_int_equal(nd_dedup_ask(d, item, 1, note, NULL, &err), ND_EINVAL);
+    assert_int_equal(nd_dedup_query(d, item, 1, note, NULL, &err), ND_EINVAL);
 }
 
 static struct nd_recipe recipe_of(const struct kind *kind)
@@ -203,7 +203,7 @@ static bool run_once(const struct kind *kind, struct nd_pool *pool, long n,
         recipe.dedup.method = &recipe.method;
     recipe.dedup.threads = nd_pool_threads(pool);
     d = kind->run == push_prepared ? nd_dedup_new_on(pool, &recipe.dedup, NULL, &err)
-                                   : nd_dedup_new(&recipe.dedup, NULL, &err);
+                                   : nd_dedup_new_with(&recipe.dedup, NULL, &err);
     assert_non_null(d);
     memset(out, 0, sizeof *out);
     atomic_store(&has_failed, 0);
@@ -289,10 +289,10 @@ static void clusters_fail_or_are_the_same(void **state)
 static void pairs_fail_or_are_the_same(void **state)
 {
     static const struct kind kind[] = {
-        {"pairs", ND_CLUSTER_STAR, ND_CANDIDATES_MINHASH, NULL, push_pairs},
-        {"asked", ND_CLUSTER_STAR, ND_CANDIDATES_MINHASH, NULL, ask},
-        {"pairs, signed", ND_CLUSTER_STAR, ND_CANDIDATES_MATCH, "broder-1997", push_pairs},
-        {"asked, signed", ND_CLUSTER_STAR, ND_CANDIDATES_MATCH, "broder-1997", ask},
+        {"pairs", ND_CLUSTER_PAIRS, ND_CANDIDATES_MINHASH, NULL, push_pairs},
+        {"asked", ND_CLUSTER_PAIRS, ND_CANDIDATES_MINHASH, NULL, ask},
+        {"pairs, signed", ND_CLUSTER_PAIRS, ND_CANDIDATES_MATCH, "broder-1997", push_pairs},
+        {"asked, signed", ND_CLUSTER_PAIRS, ND_CANDIDATES_MATCH, "broder-1997", ask},
     };
 
     (void)state;
@@ -314,7 +314,7 @@ static void making_one_fails_or_works(void **state)
         struct nd_error err = {0};
 
         atomic_store(&countdown, n);
-        d = nd_dedup_new(&recipe.dedup, NULL, &err);
+        d = nd_dedup_new_with(&recipe.dedup, NULL, &err);
         atomic_store(&countdown, -1);
         assert_true(d || err.status == ND_ENOMEM);
     }

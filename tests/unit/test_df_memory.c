@@ -90,6 +90,7 @@ static int weigh(void)
     static struct nd_term_stat stat[TERMS];
     static int32_t weight[TERMS];
     struct nd_weight_params params = nd_weight_params_default();
+    struct nd_weigh_scratch scratch = {0};
     struct nd_weigher *w;
     int status = ND_OK;
 
@@ -101,8 +102,9 @@ static int weigh(void)
     for (size_t n = 10; n <= TERMS && status == ND_OK; n *= 5) {
         for (size_t i = 0; i < n; i++)
             stat[i] = (struct nd_term_stat){.hash = i, .tf = (uint32_t)i + 1};
-        status = nd_weigher_run(w, stat, n, n, weight, NULL);
+        status = nd_weigher_run(w, &scratch, stat, n, n, weight, NULL);
     }
+    nd_weigh_scratch_release(&scratch);
     nd_weigher_free(w);
     return status;
 }

@@ -17,12 +17,16 @@ static void terms_are_distinct_tokens_in_order(void **state)
 static void nothing_has_no_features(void **state)
 {
     (void)state;
-    for (int unit = ND_FEATURE_TERMS; unit <= ND_FEATURE_SPOTS; unit++) {
-        params.unit = (enum nd_feature_unit)unit;
-        strcpy(params.stop_words, unit == ND_FEATURE_SPOTS ? "english" : "none");
+    for (unsigned u = 0; u < ND_FEATURE_UNITS; u++) {
+        const enum nd_feature_unit unit = (enum nd_feature_unit)u;
+
+        if (!is_text_unit(u))
+            continue;
+        params.unit = unit;
+        strcpy(params.stop_words, stop_words_of(unit));
         assert_features("", "");
         assert_int_equal(made.count, 0);
-        if (unit == ND_FEATURE_CHARACTERS)
+        if (!nd_unit_has_words(unit))
             continue;
         assert_features(" ... !", "");
         assert_int_equal(made.count, 0);
@@ -66,7 +70,7 @@ static void shingles_are_those_of_sketches(void **state)
             assert_int_equal(made.count, sketch.n_shingles);
             assert_int_equal(made.n_tokens, sketch.n_tokens);
             for (size_t i = 0; i < made.count; i++)
-                assert_true(made.at[i].hash == sketch.shingle[i]);
+                assert_true(made.items[i].hash == sketch.shingle[i]);
             nd_featurer_free(f);
             nd_sketcher_free(s);
         }
@@ -81,8 +85,8 @@ static void terms_have_the_token_hash(void **state)
     (void)state;
     assert_int_equal(nd_featurer_run(f, &document, &made), ND_OK);
     assert_int_equal(made.count, 2);
-    assert_true(made.at[0].hash == nd_token_hash("strasse", 7));
-    assert_true(made.at[1].hash == nd_token_hash("zwei", 4));
+    assert_true(made.items[0].hash == nd_token_hash("strasse", 7));
+    assert_true(made.items[1].hash == nd_token_hash("zwei", 4));
     nd_featurer_free(f);
 }
 
@@ -171,8 +175,8 @@ static void paths_lead_from_the_root(void **state)
     assert_memory_equal(text, "html\nhtml/body\nhtml/body/p\nhtml/body/p/a", len);
     assert_int_equal(made.count, 4);
     assert_int_equal(made.n_tokens, 5);
-    assert_int_equal(made.at[2].weight, ND_WEIGHT_ONE); /* twice: two paragraphs */
-    assert_int_equal(made.at[3].weight, ND_WEIGHT_ONE / 2);
+    assert_int_equal(made.items[2].weight, ND_WEIGHT_ONE); /* twice: two paragraphs */
+    assert_int_equal(made.items[3].weight, ND_WEIGHT_ONE / 2);
     free(text);
     assert_int_equal(nd_featurer_locate(f, &page, &place, &len), ND_OK);
     assert_int_equal(len, 0);
@@ -184,7 +188,7 @@ static void impossible_parameters_are_refused(void **state)
 {
     (void)state;
     params.width = 33;
-    assert_refused("width = 33: 1 to 32");
+    assert_refused("width = 33: must be from 1 to 32");
     begin(state);
     params.distance = 0;
     assert_refused("distance = 0");
@@ -200,22 +204,22 @@ static void impossible_parameters_are_refused(void **state)
     params.phrases = 1;
     assert_refused("phrases = 1 needs a df table");
     params.unit = ND_FEATURE_SHINGLES;
-    assert_refused("phrases are of terms");
+    assert_refused("phrases needs unit = terms");
     begin(state);
     params.unit = ND_FEATURE_CHARACTERS;
     strcpy(params.stop_words, "english");
-    assert_refused("stop_words is about words, but unit = characters");
+    assert_refused("stop_words applies to words, but unit = characters");
     begin(state);
     params.unit = ND_FEATURE_PATHS;
     params.join_apostrophes = 1;
-    assert_refused("join_apostrophes is about words, but unit = paths");
+    assert_refused("join_apostrophes applies to words, but unit = paths");
     begin(state);
     params.unit = ND_FEATURE_PATHS;
     params.select = ND_SELECT_ANCHORED;
-    assert_refused("select = anchored is about words, but unit = paths");
+    assert_refused("select = anchored applies to words, but unit = paths");
     begin(state);
     params.unit = ND_FEATURE_NONE;
-    assert_refused("unit = none leaves links and fields, and neither is asked for");
+    assert_refused("unit = none leaves only links and fields, but the recipe has neither");
     begin(state);
     params.unit = ND_FEATURE_SPOTS;
     assert_refused("needs stop_words");
@@ -223,7 +227,7 @@ static void impossible_parameters_are_refused(void **state)
     params.select = ND_SELECT_ANCHORED;
     assert_refused("needs anchors");
     strcpy(params.anchors, "...");
-    assert_refused("there is no word in '...'");
+    assert_refused("'...' contains no word");
     begin(state);
     strcpy(params.stop_words, "df:1.5");
     assert_refused("below 1, as in df:0.1");
@@ -249,45 +253,41 @@ static void places_hold_the_features(void **state)
 
     (void)state;
     params.width = 2;
-    params.join_apostrophes = 1;
-    strcpy(params.stop_words, "english");
-    for (int unit = ND_FEATURE_TERMS; unit <= ND_FEATURE_SPOTS; unit++) {
+    for (unsigned u = 0; u < ND_FEATURE_UNITS; u++) {
+        const enum nd_feature_unit unit = (enum nd_feature_unit)u;
+        const bool has_words = nd_unit_has_words(unit);
         struct nd_featurer *f;
         struct nd_feature_place *place;
         size_t n;
 
-        params.unit = (enum nd_feature_unit)unit;
-        if (unit == ND_FEATURE_CHARACTERS) {
-            params.join_apostrophes = 0;
-            strcpy(params.stop_words, "none");
-        }
-        if (unit == ND_FEATURE_SENTENCES) {
-            params.join_apostrophes = 1;
-            strcpy(params.stop_words, "english");
-        }
+        if (!is_text_unit(u))
+            continue;
+        params.unit = unit;
+        params.join_apostrophes = has_words;
+        strcpy(params.stop_words, has_words ? "english" : "none");
         params.count = ND_FEATURE_OCCURRENCES;
         f = featurer();
         assert_int_equal(nd_featurer_locate(f, &document, &place, &n), ND_OK);
         assert_int_equal(nd_featurer_run(f, &document, &made), ND_OK);
         assert_int_equal(made.count, n);
-        assert_true(n > 2 - (unit == ND_FEATURE_SENTENCES));
+        assert_true(n > 2 || (nd_unit_of(unit)->has_sentences && n == 2));
         for (size_t i = 0; i < n; i++)
-            assert_true(place[i].hash == made.at[i].hash);
+            assert_true(place[i].hash == made.items[i].hash);
         for (size_t i = 0; i < n; i++) {
             struct nd_document part = {.text = {text + place[i].offset, place[i].len}};
 
             assert_true(place[i].offset + place[i].len <= sizeof text - 1);
             assert_int_equal(nd_featurer_run(f, &part, &made), ND_OK);
-            if (unit == ND_FEATURE_CHARACTERS) { /* one of "ﬁ" has all of it for its place */
+            if (!has_words) { /* one of "ﬁ" has all of it for its place */
                 size_t k = 0;
 
-                while (k < made.count && made.at[k].hash != place[i].hash)
+                while (k < made.count && made.items[k].hash != place[i].hash)
                     k++;
                 assert_true(k < made.count && made.count <= 2);
                 continue;
             }
-            assert_true(made.count >= 1 && made.at[0].hash == place[i].hash);
-            assert_true(made.count == 1 || unit == ND_FEATURE_SPOTS);
+            assert_true(made.count >= 1 && made.items[0].hash == place[i].hash);
+            assert_true(made.count == 1 || nd_unit_has_antecedents(unit));
         }
         free(place);
         nd_featurer_free(f);
@@ -311,9 +311,9 @@ static void position_of_characters_counts_code_points(void **state)
     assert_int_equal(nd_featurer_run(f, &document, &made), ND_OK);
     assert_int_equal(made.count, 10);
     assert_int_equal(made.n_tokens, 10);
-    assert_int_equal(made.at[4].weight, 0);
-    assert_int_equal(made.at[9].weight, ND_WEIGHT_ONE);
-    assert_int_equal(made.at[0].weight, made.at[8].weight);
+    assert_int_equal(made.items[4].weight, 0);
+    assert_int_equal(made.items[9].weight, ND_WEIGHT_ONE);
+    assert_int_equal(made.items[0].weight, made.items[8].weight);
     nd_featurer_free(f);
 }
 

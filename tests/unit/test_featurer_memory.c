@@ -16,6 +16,7 @@
 #include <neardup/feature.h>
 
 #include "failing_wraps.h"
+#include "text_units.h"
 
 static const char text[] =
     "It isn't a cat's cat. A dog is a cat's dog on the mat, on Monday 5 May, "
@@ -41,7 +42,7 @@ static uint64_t sum_of(const struct nd_features *made)
     uint64_t sum = 0;
 
     for (size_t i = 0; i < made->count; i++)
-        sum = sum * 31 + made->at[i].hash + (uint64_t)made->at[i].weight;
+        sum = sum * 31 + made->items[i].hash + (uint64_t)made->items[i].weight;
     return sum;
 }
 
@@ -133,12 +134,15 @@ static void paths(void **state)
 static void every_unit(void **state)
 {
     (void)state;
-    for (int unit = ND_FEATURE_SHINGLES; unit <= ND_FEATURE_SPOTS; unit++) {
+    for (unsigned u = 0; u < ND_FEATURE_UNITS; u++) {
+        const enum nd_feature_unit unit = (enum nd_feature_unit)u;
+
+        if (!is_text_unit(u))
+            continue;
         begin();
-        params.unit = (enum nd_feature_unit)unit;
+        params.unit = unit;
         params.width = 2;
-        if (unit == ND_FEATURE_SPOTS)
-            strcpy(params.stop_words, "english");
+        strcpy(params.stop_words, stop_words_of(unit));
         check_all();
         params.select = ND_SELECT_ANCHORED;
         strcpy(params.anchors, "a");
@@ -179,7 +183,7 @@ static void with_a_df_table(void **state)
     assert_int_equal(nd_featurer_run(f, &document, &made), ND_OK);
     assert_in_range(made.count, 30, 100);
     for (size_t i = 0; i < made.count; i++)
-        hash[i] = made.at[i].hash;
+        hash[i] = made.items[i].hash;
     for (int i = 0; i < 3; i++)
         assert_int_equal(nd_df_builder_add(b, hash, i ? 2 : made.count, NULL, NULL), ND_OK);
     assert_int_equal(nd_df_builder_write(&b, 1, path, NULL), ND_OK);
@@ -229,7 +233,7 @@ static void with_template_text(void **state)
     assert_true(fd >= 0 && b && f);
     assert_int_equal(nd_featurer_run(f, &document, &made), ND_OK);
     for (size_t i = 0; i < made.count; i++)
-        hash[i] = made.at[i].hash;
+        hash[i] = made.items[i].hash;
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(nd_df_builder_add(b, hash, 8, NULL, NULL), ND_OK);
     assert_int_equal(nd_df_builder_write(&b, 1, path, NULL), ND_OK);

@@ -1,7 +1,7 @@
 /* test_featurer_words.c - from text to terms: known answers of the papers, each option by itself */
 #include "featurer_fixture.h"
 
-/* 000 s. 6.4.2: the first sentence of its second article, and what is left of it. */
+/* Seshasai 2009, §6.4.2: the first sentence of its second article, and what is left of it. */
 static const char *const japan =
     "Japan's trade surplus hit 791 billion yen ($6.7 billion) in December, growing 19.9 percent "
     "compared with December 2001; trade surplus with US grew 18.6 percent, to 624 billion yen.";
@@ -70,7 +70,7 @@ static void dates_and_times_are_found_by_their_neighbours(void **state)
     assert_features("In May 2001 a 2nd x2 ٣ one", "in, may, a, one");
 }
 
-/* 004 s. 6.3: at least four characters, at most one digit. */
+/* Kolcz 2004, §6.3: at least four characters, at most one digit. */
 static void words_of_kolcz_are_long_and_have_few_digits(void **state)
 {
     (void)state;
@@ -148,16 +148,18 @@ static void what_is_remembered_of_words_does_not_matter(void **state)
         assert_int_equal(nd_featurer_run(fresh, &document, &again), ND_OK);
         assert_int_equal(made.count, again.count);
         for (size_t i = 0; i < made.count; i++)
-            assert_true(made.at[i].hash == again.at[i].hash &&
-                        made.at[i].weight == again.at[i].weight);
+            assert_true(made.items[i].hash == again.items[i].hash &&
+                        made.items[i].weight == again.items[i].weight);
         nd_featurer_free(fresh);
     }
     nd_featurer_free(f);
     free(text);
 }
 
-/* 000 s. 5.4: what is in a heading weighs more.  Tokens are found where they stand, also behind
- * apostrophes that were taken out. */
+/*
+ * Seshasai 2009, §5.4: what is in a heading weighs more.  Tokens are found where they stand, also
+ * behind apostrophes that were taken out.
+ */
 static void marked_words_weigh_more(void **state)
 {
     static const char text[] = "It isn't Japan's TITLE, it is Bob's text";
@@ -180,9 +182,9 @@ static void marked_words_weigh_more(void **state)
         assert_non_null(f);
         assert_int_equal(nd_featurer_run(f, &document, &made), ND_OK);
         for (size_t i = 0; i < made.count; i++)
-            if (made.at[i].weight == ND_WEIGHT_ONE) {
-                assert_true(made.at[i].hash == nd_token_hash("title", 5) ||
-                            made.at[i].hash ==
+            if (made.items[i].weight == ND_WEIGHT_ONE) {
+                assert_true(made.items[i].hash == nd_token_hash("title", 5) ||
+                            made.items[i].hash ==
                                 nd_token_hash(join ? "japans" : "japan", join ? 6 : 5));
                 marked++;
             }
@@ -213,7 +215,7 @@ static struct nd_df *template_of(const char *text, int documents)
     assert_int_equal(nd_featurer_run(f, &document, &made), ND_OK);
     assert_true(made.count <= 64);
     for (size_t i = 0; i < made.count; i++)
-        hash[i] = made.at[i].hash;
+        hash[i] = made.items[i].hash;
     for (int i = 0; i < documents; i++)
         assert_int_equal(nd_df_builder_add(b, hash, made.count, NULL, NULL), ND_OK);
     assert_int_equal(nd_df_builder_write(&b, 1, path, NULL), ND_OK);
@@ -226,7 +228,7 @@ static struct nd_df *template_of(const char *text, int documents)
     return df;
 }
 
-/* 000 s. 2.1: "this template information can be removed from the page". */
+/* Seshasai 2009, §2.1: "this template information can be removed from the page". */
 static void template_text_is_left_out(void **state)
 {
     struct nd_df *df = template_of("Home page - all about bees", 3);
@@ -281,17 +283,17 @@ static void template_text_weighs_less(void **state)
     assert_non_null(f);
     assert_int_equal(nd_featurer_run(f, &document, &made), ND_OK);
     assert_int_equal(made.count, 3);
-    assert_int_equal(made.at[0].weight,
+    assert_int_equal(made.items[0].weight,
                      ND_WEIGHT_ONE * 5 / 8); /* once a quarter, once whole: of 2 */
-    assert_int_equal(made.at[1].weight, ND_WEIGHT_ONE / 8);
-    assert_int_equal(made.at[2].weight, ND_WEIGHT_ONE);
+    assert_int_equal(made.items[1].weight, ND_WEIGHT_ONE / 8);
+    assert_int_equal(made.items[2].weight, ND_WEIGHT_ONE);
     nd_featurer_free(f);
     weights.template_weight = 1.5;
     assert_null(nd_featurer_new(&params, &weights, NULL, NULL));
     nd_df_close(df);
 }
 
-/* 000 s. 5.3: positions are counted before stop words go. */
+/* Seshasai 2009, §5.3: positions are counted before stop words go. */
 static void position_counts_all_words(void **state)
 {
     static const char text[] = "the cat the dog";
@@ -306,8 +308,8 @@ static void position_counts_all_words(void **state)
     assert_non_null(f);
     assert_int_equal(nd_featurer_run(f, &document, &made), ND_OK);
     assert_int_equal(made.count, 2);
-    assert_int_equal(made.at[0].weight, ND_WEIGHT_ONE);
-    assert_int_equal(made.at[1].weight, ND_WEIGHT_ONE / 2); /* 1/4 of 1/2 */
+    assert_int_equal(made.items[0].weight, ND_WEIGHT_ONE);
+    assert_int_equal(made.items[1].weight, ND_WEIGHT_ONE / 2); /* 1/4 of 1/2 */
     nd_featurer_free(f);
 }
 

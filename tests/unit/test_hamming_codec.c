@@ -12,8 +12,9 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "index/hamming_codec.h"
-#include "index/hamming_values.h"
+#include "hamming/file/elias_fano.h"
+#include "hamming/file/manku.h"
+#include "hamming/file/values.h"
 
 static uint64_t seed;
 
@@ -75,13 +76,13 @@ static double bound(size_t n)
 static void check_ef(size_t n, int shape)
 {
     uint64_t *value = make(n, shape), *out = malloc((n + 1) * sizeof *out);
-    struct nd_hamming_ef ef = nd_hamming_ef_shape(n);
+    struct nd_hamming_ef ef = nd_hamming_ef_shape(n, 64);
     size_t bytes = nd_hamming_ef_bytes(&ef);
     uint64_t *data = calloc(1, bytes);
 
     assert_true(out && data);
     nd_hamming_ef_encode(&ef, value, data);
-    assert_int_equal(nd_hamming_ef_open(&ef, n, data, bytes, NULL), ND_OK);
+    assert_int_equal(nd_hamming_ef_open(&ef, n, 64, data, bytes, NULL), ND_OK);
     nd_hamming_ef_decode(&ef, 0, n, out);
     if (n)
         assert_memory_equal(value, out, n * sizeof *out);
@@ -97,14 +98,14 @@ static void check_ef(size_t n, int shape)
         uint64_t at = any() % (bytes * 8), bit = UINT64_C(1) << at % 64;
 
         data[at / 64] ^= bit;
-        if (nd_hamming_ef_open(&ef, n, data, bytes, NULL) == ND_OK) {
+        if (nd_hamming_ef_open(&ef, n, 64, data, bytes, NULL) == ND_OK) {
             nd_hamming_ef_decode(&ef, 0, n, out);
             for (size_t j = 1; j < n; j++)
                 assert_true(out[j - 1] <= out[j]);
         }
         data[at / 64] ^= bit;
     }
-    assert_int_equal(nd_hamming_ef_open(&ef, n, data, bytes - 8, NULL), ND_EINPUT);
+    assert_int_equal(nd_hamming_ef_open(&ef, n, 64, data, bytes - 8, NULL), ND_EINPUT);
     free(value);
     free(out);
     free(data);
@@ -141,6 +142,37 @@ static struct packed pack(const uint64_t *value, size_t n)
     return p;
 }
 
+/* All blocks one after the other hold n values that ascend, and each ends with its key. */
+static bool reads_in_order(const struct nd_manku *m)
+{
+    static uint64_t out[ND_MANKU_BLOCK_VALUES];
+    uint64_t before = 0;
+    size_t at = 0;
+
+    for (size_t b = 0; b < m->n_blocks; b++) {
+        size_t count = nd_manku_decode(m, b, out);
+
+        for (size_t i = 0; i < count; i++, at++) {
+            if (at && out[i] <= before)
+                return false;
+            before = out[i];
+        }
+        if (!count || before != m->block[b].key)
+            return false;
+    }
+    return at == m->n;
+}
+
+/* A bit that is wrong is seen, or leaves values that ascend (other ones, or it was padding). */
+static void check_damage(const struct nd_manku *m, unsigned char *data, size_t byte,
+                         unsigned char bit)
+{
+    data[byte] ^= bit;
+    assert_true(nd_manku_check(m, NULL) == ND_EINPUT || reads_in_order(m));
+    data[byte] ^= bit;
+    assert_int_equal(nd_manku_check(m, NULL), ND_OK);
+}
+
 static void check_manku(size_t n, int shape)
 {
     static uint64_t out[ND_MANKU_BLOCK_VALUES];
@@ -166,15 +198,9 @@ static void check_manku(size_t n, int shape)
         assert_true(b == p.m.n_blocks || p.m.block[b].key >= x);
         assert_true(b == 0 || p.m.block[b - 1].key < x);
     }
-    for (int i = 0; p.m.n_blocks && i < 100;
-         i++) { /* damage is seen or leaves values that ascend */
-        size_t byte = any() % (p.m.n_blocks * ND_MANKU_BLOCK);
-        unsigned char bit = (unsigned char)(1u << any() % 8);
-
-        p.data[byte] ^= bit;
-        (void)nd_manku_check(&p.m, NULL);
-        p.data[byte] ^= bit;
-    }
+    for (int i = 0; p.m.n_blocks && i < 100; i++)
+        check_damage(&p.m, p.data, any() % (p.m.n_blocks * ND_MANKU_BLOCK),
+                     (unsigned char)(1u << any() % 8));
     free(value);
     free(p.block);
     free(p.data);
@@ -193,7 +219,7 @@ static void codes_come_near_the_bound(void **state)
 {
     const size_t n = 1 << 20;
     uint64_t *value = make(n, 0);
-    struct nd_hamming_ef ef = nd_hamming_ef_shape(n);
+    struct nd_hamming_ef ef = nd_hamming_ef_shape(n, 64);
     double bits = 8.0 * (double)nd_hamming_ef_bytes(&ef) / (double)n;
     size_t kept = distinct(value, n);
     struct packed p = pack(value, kept);

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "index/hamming_file.h"
+#include "hamming/file/file.h"
 
 int __real_open(const char *name, int flags, ...);
 int __wrap_open(const char *name, int flags, ...);
@@ -181,7 +181,7 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-static const struct nd_hamming_shape shape = {64, 2, 0, ND_HAMMING_EF};
+static const struct nd_hamming_shape shape = {.bits = 64, .distance = 2, .codec = ND_HAMMING_EF};
 
 /* An index of three segments, so that what is added last can be a fourth. */
 static void make_old(void)

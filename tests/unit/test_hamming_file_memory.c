@@ -114,7 +114,8 @@ static enum nd_hamming_codec codec;
 
 static enum nd_status build_part(size_t n, struct nd_error *err)
 {
-    const struct nd_hamming_shape shape = {set->bits, set->distance, 0, codec};
+    const struct nd_hamming_shape shape = {
+        .bits = set->bits, .distance = set->distance, .codec = codec};
     const struct nd_hamming_entries entries = part_of(set, 0, n);
 
     return nd_hamming_file_build(path, &shape, &entries, err);
@@ -148,7 +149,7 @@ static enum nd_status merge(struct nd_error *err)
 
 static enum nd_status query(struct nd_error *err)
 {
-    struct nd_hamming_matches out = {.at = NULL};
+    struct nd_hamming_matches out = {.items = NULL};
     struct nd_hamming_file *file;
     enum nd_status status = nd_hamming_file_open(&file, path, err);
 

@@ -52,7 +52,7 @@ static void plant(int what)
 static void names_that_were_planted_are_not_touched(void **state)
 {
     struct set s = make_set(60, 64, 3, false);
-    struct nd_hamming_shape shape = {64, 3, 0, ND_HAMMING_EF};
+    struct nd_hamming_shape shape = {.bits = 64, .distance = 3, .codec = ND_HAMMING_EF};
     struct nd_hamming_entries all = part_of(&s, 0, 60), more = part_of(&s, 0, 60);
     const char *paths[] = {path};
 
@@ -65,7 +65,7 @@ static void names_that_were_planted_are_not_touched(void **state)
         plant(what);
         assert_int_equal(lstat(planted, &before), 0);
         unlink(path);
-        alarm(60); /* a pipe would be waited for */
+        alarm(300); /* a pipe would be waited for */
         assert_int_equal(nd_hamming_file_build(path, &shape, &all, NULL), ND_OK);
         assert_int_equal(nd_hamming_file_add(path, &more, NULL), ND_OK);
         assert_int_equal(nd_hamming_file_merge(paths, 1, path, NULL, NULL), ND_OK);
@@ -117,7 +117,7 @@ static void what_has_the_name_by_now_stays(void **state)
 static void a_link_to_nothing_is_refused(void **state)
 {
     struct set s = make_set(20, 64, 3, false);
-    struct nd_hamming_shape shape = {64, 3, 0, ND_HAMMING_EF};
+    struct nd_hamming_shape shape = {.bits = 64, .distance = 3, .codec = ND_HAMMING_EF};
     struct nd_hamming_entries entries = part_of(&s, 0, 20);
     struct stat info;
 

@@ -13,7 +13,7 @@
 #include <neardup/hamming_file.h>
 
 #include "base/hash.h"
-#include "index/hamming_groups.h"
+#include "hamming/file/groups.h"
 
 static uint64_t seed;
 

@@ -11,8 +11,9 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
-#include "index/hamming_halves.h"
-#include "index/hamming_plan.h"
+#include "hamming/memory/halves.h"
+#include "hamming/plan/family.h"
+#include "hamming/plan/predict.h"
 
 /* Fingerprints whose buckets are among the first, which are divided first. */
 enum { N = 1200, FIRST = 64, QUERIES = 1000 };
@@ -42,13 +43,13 @@ static struct nd_halves *make_large(unsigned distance)
 {
     struct nd_hamming_plan plan = {
         .problem = {64, distance, 0}, .family = ND_HAMMING_HALVES, .tables = 2, .fill = 1};
-    struct nd_halves *s = nd_hamming_halves_kind.make(&plan);
+    struct nd_halves *s = nd_hamming_family_row(ND_HAMMING_HALVES)->make(&plan);
 
     assert_non_null(s);
     for (int h = 0; h < 2; h++) {
         s->group[h].size = ((size_t)1 << 26) - 200;
         if (!nd_hamming_lines_resize(&s->group[h].lines, s->group[h].size)) {
-            nd_hamming_halves_kind.destroy(s);
+            nd_hamming_family_row(ND_HAMMING_HALVES)->destroy(s);
             return NULL;
         }
         s->group[h].level = (size_t)1 << 25;
@@ -66,7 +67,7 @@ static void grow_always(struct nd_halves *s)
 static void check(const struct nd_halves *s, const uint64_t *row, size_t n)
 {
     for (unsigned q = 0; q < QUERIES; q++) {
-        struct nd_hamming_matches out = {.at = NULL};
+        struct nd_hamming_matches out = {.items = NULL};
         struct nd_hamming_list list[ND_HAMMING_LISTS];
         struct nd_hamming_sink sink = {.matches = &out, .list = list};
         uint64_t x = row[any() % n];
@@ -78,15 +79,15 @@ static void check(const struct nd_halves *s, const uint64_t *row, size_t n)
 
             x ^= UINT64_C(1) << (any() % 4 ? any() % 64 : top[any() % 2]);
         }
-        nd_halves_query(s, &x, 1, s->distance, &sink);
-        nd_hamming_sink_settle(&sink);
+        nd_hamming_family_row(ND_HAMMING_HALVES)->query(s, &x, 1, s->distance, &sink);
+        nd_hamming_sink_flush(&sink);
         for (size_t i = 0; i < n; i++)
             expected += (unsigned)__builtin_popcountll(row[i] ^ x) <= s->distance;
         assert_int_equal(out.count, expected);
         for (size_t i = 0; i < out.count; i++) {
-            assert_false(met[out.at[i].id]);
-            met[out.at[i].id] = true;
-            assert_int_equal(out.at[i].distance, __builtin_popcountll(row[out.at[i].id] ^ x));
+            assert_false(met[out.items[i].id]);
+            met[out.items[i].id] = true;
+            assert_int_equal(out.items[i].distance, __builtin_popcountll(row[out.items[i].id] ^ x));
         }
         nd_hamming_matches_release(&out);
     }
@@ -109,21 +110,23 @@ static void bit_31_chooses_where_there_are_more_lines(void **state)
             for (uint64_t flips = i % 3 ? any() % 4 : 0; flips; flips--)
                 row[i] ^= UINT64_C(1) << any() % 64;
         }
-        assert_int_equal(nd_hamming_halves_kind.add(s, row, NULL, 0, N / 2), N / 2);
+        assert_int_equal(nd_hamming_family_row(ND_HAMMING_HALVES)->add(s, row, NULL, 0, N / 2),
+                         N / 2);
         assert_true(s->group[0].lines.n_main < (size_t)1 << 26);
         check(s, row, N / 2);
         grow_always(s);
         for (uint32_t i = N / 2; i < N; i++) {
-            assert_int_equal(nd_hamming_halves_kind.add(s, &row[i], NULL, i, 1), 1);
+            assert_int_equal(nd_hamming_family_row(ND_HAMMING_HALVES)->add(s, &row[i], NULL, i, 1),
+                             1);
             if (i % 60 == 0)
                 check(s, row, i + 1);
         }
         assert_true(s->group[0].lines.n_main > ((size_t)1 << 26) + FIRST);
         check(s, row, N);
         for (uint32_t i = 0; i < N; i++)
-            assert_true(nd_hamming_halves_kind.remove(s, &row[i], i));
+            assert_true(nd_hamming_family_row(ND_HAMMING_HALVES)->remove(s, &row[i], i));
         assert_int_equal(s->entries, 0);
-        nd_hamming_halves_kind.destroy(s);
+        nd_hamming_family_row(ND_HAMMING_HALVES)->destroy(s);
     }
 }
 

@@ -18,11 +18,6 @@
 
 #include "base/hash.h"
 
-static const enum nd_hamming_family families[] = {ND_HAMMING_SCAN,     ND_HAMMING_BLOCKS,
-                                                  ND_HAMMING_COVERING, ND_HAMMING_HALVES,
-                                                  ND_HAMMING_POPCOUNT, ND_HAMMING_WINDOWS};
-enum { N_FAMILIES = sizeof families / sizeof *families };
-
 static struct nd_hamming_plan plan_of(enum nd_hamming_family family, uint64_t count)
 {
     const struct nd_hamming_problem problem = {64, 3, count};
@@ -54,8 +49,9 @@ static void memory_of_what_was_removed_comes_back(void **state)
     enum { ROUNDS = 60, EACH = 2000, STAYING = 1000 };
 
     (void)state;
-    for (size_t f = 0; f < N_FAMILIES; f++) {
-        struct nd_hamming *index = index_of(families[f], STAYING);
+    for (int f = 0; f < ND_HAMMING_FAMILY_COUNT; f++) {
+        const enum nd_hamming_family family = (enum nd_hamming_family)f;
+        struct nd_hamming *index = index_of(family, STAYING);
         size_t after_some = 0, after_all;
 
         for (uint64_t i = 0; i < STAYING; i++) {
@@ -78,9 +74,9 @@ static void memory_of_what_was_removed_comes_back(void **state)
                 after_some = nd_hamming_bytes(index);
         }
         after_all = nd_hamming_bytes(index);
-        print_message("%s: %zu bytes, then %zu\n", nd_hamming_family_name(families[f]), after_some,
+        print_message("%s: %zu bytes, then %zu\n", nd_hamming_family_name(family), after_some,
                       after_all);
-        if (families[f] == ND_HAMMING_POPCOUNT) /* twice what is there, and 16 in each shard */
+        if (family == ND_HAMMING_POPCOUNT) /* twice what is there, and 16 in each shard */
             assert_true(after_all <= 12 * (2 * STAYING + 16 * 65) + 8192);
         else
             assert_true(after_all <= after_some + after_some / 50);
@@ -125,6 +121,7 @@ static void what_cannot_be_planned_is_refused(void **state)
                                                                    {64, 17, 1000},
                                                                    {UINT32_MAX, UINT32_MAX, 0}};
     const double figures[] = {0, -1, (double)NAN, (double)INFINITY};
+    struct nd_hamming_shape shape;
     struct nd_hamming_plan plan, plans[ND_HAMMING_PLANS_MAX];
     size_t n;
 
@@ -136,7 +133,12 @@ static void what_cannot_be_planned_is_refused(void **state)
         assert_int_equal(nd_hamming_plans(p, NULL, plans, ND_HAMMING_PLANS_MAX, &n, NULL),
                          ND_EINVAL);
         assert_int_equal(nd_hamming_design(p, NULL, ND_HAMMING_SCAN, 0, 0, &plan, NULL), ND_EINVAL);
-        assert_int_equal(nd_hamming_file_plan(p, 0, &plan, NULL), ND_EINVAL);
+        shape = (struct nd_hamming_shape){.codec = ND_HAMMING_EF};
+        if (p) {
+            shape.bits = p->bits;
+            shape.distance = p->distance;
+        }
+        assert_int_equal(nd_hamming_file_plan(p ? &shape : NULL, 1, &plan, NULL), ND_EINVAL);
         assert_true(isnan(nd_hamming_chance_degree(p)));
         assert_true(isnan(nd_hamming_chance_pairs(p)));
     }
@@ -195,7 +197,7 @@ static void what_is_not_there_is_refused(void **state)
 {
     const uint64_t row[2] = {5, 7};
     struct nd_hamming_stats *none = NULL;
-    struct nd_hamming_matches found = {.at = NULL};
+    struct nd_hamming_matches found = {.items = NULL};
     struct nd_hamming_batch *batch;
     struct nd_hamming *index = index_of(ND_HAMMING_POPCOUNT, 10);
     size_t n = 0;
@@ -229,7 +231,7 @@ static void no_shape_and_no_entries_are_refused(void **state)
     static const char path[] = "/nonexistent/index";
     const uint64_t row = 5;
     const struct nd_hamming_entries one = {&row, 1, NULL, NULL}, none = {NULL, 1, NULL, NULL};
-    const struct nd_hamming_shape fine = {64, 3, 0, ND_HAMMING_EF};
+    const struct nd_hamming_shape fine = {.bits = 64, .distance = 3, .codec = ND_HAMMING_EF};
 
     (void)state;
     assert_int_equal(nd_hamming_file_build(path, NULL, &one, NULL), ND_EINVAL);

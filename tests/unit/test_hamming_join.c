@@ -13,7 +13,9 @@
 #include <neardup/hamming.h>
 
 #include "base/hash.h"
-#include "index/hamming_filter.h"
+#include "hamming/memory/filter.h"
+
+#include "sized.h"
 
 static uint64_t seed;
 
@@ -120,7 +122,8 @@ static void the_join_finds_what_comparing_all_finds(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
-        for (unsigned distance = 0; distance <= 16; distance += 1 + distance / 4)
+        for (unsigned distance = 0; distance <= 16;
+             distance += 1 + distance / (unsigned)sized(4, 2))
             for (size_t n = 0; n < 3000; n = n * 7 + 1) {
                 uint64_t *row = make(n, bits[i], distance, 0);
 
@@ -227,7 +230,7 @@ static void equal_fingerprints_are_paired_each_with_each(void **state)
 static struct sum ask_an_index(const uint64_t *row, size_t n, unsigned distance)
 {
     const struct nd_hamming_problem problem = {64, distance, n};
-    struct nd_hamming_matches found = {.at = NULL};
+    struct nd_hamming_matches found = {.items = NULL};
     struct nd_hamming_plan plan;
     struct nd_hamming *index;
     struct sum sum = {0, 0};
@@ -238,11 +241,11 @@ static struct sum ask_an_index(const uint64_t *row, size_t n, unsigned distance)
     assert_int_equal(nd_hamming_add(index, row, NULL, 0, n, NULL), ND_OK);
     assert_int_equal(nd_hamming_query(index, row, n, distance, &found, NULL), ND_OK);
     for (size_t i = 0; i < found.count; i++)
-        if (found.at[i].query < found.at[i].id)
-            add_up(
-                &sum,
-                &(struct nd_hamming_pair){found.at[i].query, found.at[i].id, found.at[i].distance},
-                1);
+        if (found.items[i].query < found.items[i].id)
+            add_up(&sum,
+                   &(struct nd_hamming_pair){found.items[i].query, found.items[i].id,
+                                             found.items[i].distance},
+                   1);
     nd_hamming_matches_release(&found);
     nd_hamming_free(index);
     return sum;
@@ -256,7 +259,7 @@ static void a_large_join_finds_what_an_index_finds(void **state)
     uint64_t *row = make(N, 64, 4, 0);
 
     (void)state;
-    for (unsigned distance = 1; distance <= 4; distance++) {
+    for (unsigned distance = 1; distance <= 4; distance += (unsigned)sized(1, 2)) {
         struct sum expected = ask_an_index(row, N, distance);
 
         for (size_t i = 0; i < sizeof isa / sizeof *isa; i++) {
@@ -331,7 +334,7 @@ static void check_batch(size_t queries, size_t n, unsigned bits, unsigned distan
 static void a_stream_meets_what_comparing_all_meets(void **state)
 {
     (void)state;
-    for (unsigned distance = 0; distance <= 5; distance++) {
+    for (unsigned distance = 0; distance <= 5; distance += (unsigned)sized(1, 2)) {
         check_batch(0, 100, 64, distance);
         check_batch(300, 20000, 64, distance);
         check_batch(300, 5000, 40, distance);
@@ -372,12 +375,13 @@ static void the_full_filter_asks_about_all_that_is_near(void **state)
 {
     enum { N = 3000 };
     static uint64_t query[N], x[N];
-    static struct nd_hamming_filtered out;
+    static uint32_t open[N];
+    struct nd_hamming_matches out = {.items = NULL};
 
     (void)state;
     for (unsigned distance = 0; distance <= 3; distance++) {
         struct nd_hamming_filter f = {.place_bits = 0};
-        size_t asked = 0;
+        size_t next = 0, n_open;
 
         for (size_t i = 0; i < N; i++) {
             query[i] = x[i] = any();
@@ -387,14 +391,14 @@ static void the_full_filter_asks_about_all_that_is_near(void **state)
                 x[i] = any();
         }
         assert_true(nd_hamming_filter_make(&f, query, N, distance, true));
-        assert_true(nd_hamming_filter_block(&f, x, N, &out));
-        assert_int_equal(out.matches.count, 0);
+        assert_true(nd_hamming_filter_block(&f, x, N, &out, open, &n_open));
+        assert_int_equal(out.count, 0);
         for (uint32_t i = 0; i < N; i += 2) {
-            while (asked < out.n_ask && out.ask[asked] < i)
-                asked++;
-            assert_true(asked < out.n_ask && out.ask[asked] == i);
+            while (next < n_open && open[next] < i)
+                next++;
+            assert_true(next < n_open && open[next] == i);
         }
-        assert_true(out.n_ask < N / 2 + N / 100); /* of the others one in 65,000 */
+        assert_true(n_open < N / 2 + N / 100); /* of the others one in 65,000 */
         nd_hamming_filter_release(&f);
     }
 }

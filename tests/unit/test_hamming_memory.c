@@ -17,61 +17,9 @@
 
 #include "base/hash.h"
 #include "hamming_ids_fixture.h"
-
-/* The linker sends the library's allocations here (--wrap, in tests/CMakeLists.txt). */
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__real_aligned_alloc(size_t align, size_t size);
-void *__real_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
-void *__real_mremap(void *p, size_t bytes, size_t new_bytes, int flags, void *to);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-void *__wrap_aligned_alloc(size_t align, size_t size);
-void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
-void *__wrap_mremap(void *p, size_t bytes, size_t new_bytes, int flags, void *to);
-
-static long countdown = -1; /* allocations until one fails; negative: none does */
-
-static bool fails(void)
-{
-    bool now = countdown == 0;
-
-    countdown -= countdown >= 0;
-    return now;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-    return fails() ? NULL : __real_realloc(p, size);
-}
-
-void *__wrap_aligned_alloc(size_t align, size_t size)
-{
-    return fails() ? NULL : __real_aligned_alloc(align, size);
-}
-
-void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset)
-{
-    return fails() ? MAP_FAILED : __real_mmap(at, bytes, access, flags, file, offset);
-}
-
-/* Growing in place is tried first, and may fail at any time. */
-void *__wrap_mremap(void *p, size_t bytes, size_t new_bytes, int flags, void *to)
-{
-    return flags && fails() ? MAP_FAILED : __real_mremap(p, bytes, new_bytes, flags, to);
-}
+#define FAILING_ALIGNED
+#define FAILING_MAPS
+#include "failing_wraps.h"
 
 /* From here on allocation n fails; _off says whether it came to that. */
 static void failure_on(long n)
@@ -148,7 +96,7 @@ static void add_all(struct nd_hamming *index, struct nd_error *err)
 /* Returns whether the failure came to pass. */
 static bool live_with_failure(const struct nd_hamming_plan *plan, long n)
 {
-    struct nd_hamming_matches out = {.at = NULL};
+    struct nd_hamming_matches out = {.items = NULL};
     struct nd_hamming *index;
     struct nd_error err;
     enum nd_status status;
@@ -185,6 +133,7 @@ static void an_index_outlives_each_failure(void **state)
     } design[] = {{ND_HAMMING_SCAN, 0},   {ND_HAMMING_BLOCKS, 8},   {ND_HAMMING_COVERING, 8},
                   {ND_HAMMING_HALVES, 0}, {ND_HAMMING_POPCOUNT, 0}, {ND_HAMMING_WINDOWS, 4},
                   {ND_HAMMING_WINDOWS, 8}};
+    unsigned families = 0;
 
     (void)state;
     fill();
@@ -200,7 +149,9 @@ static void an_index_outlives_each_failure(void **state)
             n++;
         print_message("%s: %ld allocations\n", nd_hamming_family_name(design[d].family), n);
         assert_true(n > 4);
+        families |= 1u << plan.family;
     }
+    assert_int_equal(families, (1u << ND_HAMMING_FAMILY_COUNT) - 1); /* the list names each */
 }
 
 /* Lists that grow through all sizes, when a longer one has so many lines.  Returns whether the

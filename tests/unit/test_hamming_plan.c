@@ -2,6 +2,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,12 +14,13 @@
 #include <neardup/hamming.h>
 
 #include "base/hash.h"
-#include "index/hamming_code.h"
-#include "index/hamming_coverings.h"
-#include "index/hamming_plan.h"
-#include "index/hamming_solver.h"
+#include "hamming/memory/code.h"
+#include "hamming/plan/coverings.h"
+#include "hamming/plan/plan.h"
+#include "hamming/plan/predict.h"
+#include "hamming/plan/solver.h"
 
-#define N_PAPER (UINT64_C(1) << 34) /* "8B" in 002, example 3.1 */
+#define N_PAPER (UINT64_C(1) << 34) /* "8B" in Manku 2007, example 3.1 */
 
 static struct nd_hamming_plan design(unsigned bits, unsigned distance,
                                      enum nd_hamming_family family, unsigned key_bits,
@@ -32,7 +34,9 @@ static struct nd_hamming_plan design(unsigned bits, unsigned distance,
     return plan;
 }
 
-/* 002, example 3.1: 20, 16, 10 and 4 tables; at most 8, 64, 512, 256K fingerprints a probe. */
+/*
+ * Manku 2007, example 3.1: 20, 16, 10 and 4 tables; at most 8, 64, 512, 256K fingerprints a probe.
+ */
 static void the_examples_of_the_paper_come_out(void **state)
 {
     static const struct {
@@ -46,7 +50,7 @@ static void the_examples_of_the_paper_come_out(void **state)
 
         assert_int_equal(plan.tables, example[i].tables);
         assert_int_equal(plan.key_bits, example[i].key_bits);
-        assert_int_equal(plan.key_bits_most, example[i].most);
+        assert_int_equal(plan.key_bits_max, example[i].most);
         assert_int_equal(N_PAPER >> plan.key_bits, example[i].met);
         assert_true(plan.candidates <= (double)(plan.tables * example[i].met));
     }
@@ -88,12 +92,13 @@ static void henzinger_has_twelve_tables_of_32_bits(void **state)
     (void)state;
     assert_int_equal(plan.tables, 12);
     assert_int_equal(plan.key_bits, 32);
-    assert_int_equal(plan.key_bits_most, 32);
+    assert_int_equal(plan.key_bits_max, 32);
     assert_string_equal(nd_hamming_plan_name(&plan), "henzinger");
 }
 
-/* The families for 64 bits within 3 alone. */
-#define FOR_HALVES (1u << ND_HAMMING_HALVES | 1u << ND_HAMMING_WINDOWS)
+/* A bit for each family, and those of the families that serve 64 bits alone. */
+#define ALL ((1u << ND_HAMMING_FAMILY_COUNT) - 1)
+#define FOR_64 (1u << ND_HAMMING_HALVES | 1u << ND_HAMMING_WINDOWS)
 
 /* The published designs stand in the list with their names, and what they need is as published. */
 static void designs_with_a_name_are_listed(void **state)
@@ -129,7 +134,7 @@ static void designs_with_a_name_are_listed(void **state)
                 }
             }
             assert_int_equal(seen, 1);
-            assert_int_equal(families, known[i].bits == 64 ? 63 : 63 & ~FOR_HALVES);
+            assert_int_equal(families, known[i].bits == 64 ? ALL : ALL & ~FOR_64);
         }
     }
 }
@@ -204,7 +209,7 @@ static void check_keys(const struct nd_hamming_plan *plan, bool every_error)
         most = n > most ? n : most;
     }
     assert_int_equal(least < ND_HAMMING_KEY_MAX ? least : ND_HAMMING_KEY_MAX, plan->key_bits);
-    assert_int_equal(most, plan->key_bits_most);
+    assert_int_equal(most, plan->key_bits_max);
     memset(errors, 0, sizeof errors);
     if (every_error)
         try_errors(plan, keys, errors, 0, plan->problem.distance);
@@ -311,6 +316,18 @@ static void what_cannot_be_is_refused(void **state)
                      ND_EINVAL);
     assert_string_equal(nd_hamming_family_name(ND_HAMMING_HALVES), "halves");
     assert_null(nd_hamming_family_name((enum nd_hamming_family)99));
+}
+
+static void only_families_with_sizes_heed_them(void **state)
+{
+    (void)state;
+    for (int f = 0; f < ND_HAMMING_FAMILY_COUNT; f++) {
+        const enum nd_hamming_family family = (enum nd_hamming_family)f;
+        bool heeds = design(64, 3, family, 0, 4).tables != design(64, 3, family, 0, 20).tables;
+
+        assert_true(heeds == (nd_hamming_family_has_sizes(family) != 0));
+    }
+    assert_false(nd_hamming_family_has_sizes((enum nd_hamming_family)99));
 }
 
 static void a_plan_that_was_altered_is_refused(void **state)
@@ -474,6 +491,7 @@ int main(void)
         cmocka_unit_test(the_ball_of_a_word_is_sixteen_buckets),
         cmocka_unit_test(chance_is_what_the_formula_says),
         cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(only_families_with_sizes_heed_them),
         cmocka_unit_test(a_plan_that_was_altered_is_refused),
         cmocka_unit_test(a_measured_machine_serves_to_plan),
         cmocka_unit_test(a_machine_is_read_as_it_was_written),

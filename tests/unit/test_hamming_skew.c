@@ -12,7 +12,9 @@
 #include <neardup/hamming.h>
 
 #include "base/hash.h"
-#include "index/hamming_index.h"
+#include "hamming/memory/index.h"
+
+#include "sized.h"
 
 static uint64_t seed;
 
@@ -50,52 +52,52 @@ static struct nd_hamming *make(enum nd_hamming_family family, unsigned bits, uns
 static void check_ids(const struct nd_hamming *index, uint64_t x, const uint32_t *id, size_t n,
                       bool *is_in)
 {
-    struct nd_hamming_matches out = {.at = NULL};
+    struct nd_hamming_matches out = {.items = NULL};
 
     for (size_t i = 0; i < n; i++)
         is_in[id[i]] = true;
     assert_int_equal(nd_hamming_query(index, &x, 1, 3, &out, NULL), ND_OK);
     assert_int_equal(out.count, n);
     for (size_t i = 0; i < out.count; i++) {
-        assert_true(is_in[out.at[i].id]);
-        is_in[out.at[i].id] = false;
+        assert_true(is_in[out.items[i].id]);
+        is_in[out.items[i].id] = false;
     }
     nd_hamming_matches_release(&out);
 }
 
-/* A million ids of one fingerprint go one by one: walking the list would take days. */
-static void a_million_equal_ones_are_removed_in_any_order(void **state)
+/* Many ids of one fingerprint go one by one: walking the list would take days. */
+static void many_equal_ones_are_removed_in_any_order(void **state)
 {
-    enum { N = 1000000 };
+    const size_t n = sized(1000000, 100000);
     static const enum nd_hamming_family family[] = {ND_HAMMING_HALVES, ND_HAMMING_COVERING,
                                                     ND_HAMMING_WINDOWS};
-    uint32_t *order = malloc(N * sizeof *order);
-    bool *is_in = calloc(N, sizeof *is_in);
+    uint32_t *order = malloc(n * sizeof *order);
+    bool *is_in = calloc(n, sizeof *is_in);
     const uint64_t x = any();
 
     (void)state;
     assert_true(order && is_in);
-    for (int f = 0; f < 3; f++) {
+    for (size_t f = 0; f < sizeof family / sizeof *family; f++) {
         struct nd_hamming *index = make(family[f], 64, 3, 8, 10);
         uint64_t count;
 
-        shuffle(order, N);
-        for (size_t i = 0; i < N; i++)
+        shuffle(order, n);
+        for (size_t i = 0; i < n; i++)
             assert_int_equal(nd_hamming_add(index, &x, &order[i], 0, 1, NULL), ND_OK);
         assert_true(nd_hamming_query_lines(index, &x, 1, 3) <= 32);
-        shuffle(order, N);
-        for (size_t i = 0; i < N; i++) {
-            if (i % 100000 == 0)
-                check_ids(index, x, order + i, N - i, is_in);
+        shuffle(order, n);
+        for (size_t i = 0; i < n; i++) {
+            if (i % (n / 10) == 0)
+                check_ids(index, x, order + i, n - i, is_in);
             assert_int_equal(nd_hamming_remove(index, &x, order[i], NULL), ND_OK);
         }
         assert_int_equal(nd_hamming_count(index), 0);
-        /* the same pair a million times */
-        for (size_t i = 0; i < N; i++)
+        /* the same pair each time */
+        for (size_t i = 0; i < n; i++)
             assert_int_equal(nd_hamming_add(index, &x, order, 0, 1, NULL), ND_OK);
         assert_int_equal(nd_hamming_query_count(index, &x, 1, 3, &count, NULL), ND_OK);
-        assert_int_equal(count, N);
-        for (size_t i = 0; i < N; i++)
+        assert_int_equal(count, n);
+        for (size_t i = 0; i < n; i++)
             assert_int_equal(nd_hamming_remove(index, &x, order[0], NULL), ND_OK);
         assert_int_equal(nd_hamming_remove(index, &x, order[0], NULL), ND_EINVAL);
         nd_hamming_free(index);
@@ -114,9 +116,9 @@ static void all_ids_of_many_lists_come_back(void **state)
     const uint64_t base = any(), query[3] = {base, base ^ 6, base ^ UINT64_C(1) << 63};
 
     (void)state;
-    for (int f = 0; f < 3; f++) {
+    for (size_t f = 0; f < sizeof family / sizeof *family; f++) {
         struct nd_hamming *index = make(family[f], 64, 3, 8, LISTS);
-        struct nd_hamming_matches out = {.at = NULL};
+        struct nd_hamming_matches out = {.items = NULL};
         size_t expected = 0;
 
         for (uint32_t id = 0; id < LISTS * IDS; id++) {
@@ -132,14 +134,16 @@ static void all_ids_of_many_lists_come_back(void **state)
         nd_hamming_matches_sort(&out);
         assert_int_equal(out.count, expected);
         for (size_t i = 0, n; i < out.count; i += n) {
-            uint32_t list = out.at[i].id % LISTS;
+            uint32_t list = out.items[i].id % LISTS;
             uint64_t x = base ^ UINT64_C(1) << list % 64 ^ UINT64_C(1) << list / 64 * 5;
 
-            for (n = 1; i + n < out.count && !memcmp(&out.at[i], &out.at[i + n], sizeof *out.at);
+            for (n = 1;
+                 i + n < out.count && !memcmp(&out.items[i], &out.items[i + n], sizeof *out.items);
                  n++)
                 ;
-            assert_int_equal(n, out.at[i].id % TWICE ? 1 : 2);
-            assert_int_equal(out.at[i].distance, __builtin_popcountll(x ^ query[out.at[i].query]));
+            assert_int_equal(n, out.items[i].id % TWICE ? 1 : 2);
+            assert_int_equal(out.items[i].distance,
+                             __builtin_popcountll(x ^ query[out.items[i].query]));
         }
         nd_hamming_matches_release(&out);
         nd_hamming_free(index);
@@ -247,14 +251,14 @@ static void a_crowded_bucket_is_refined(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof crowd / sizeof *crowd; i++)
+    for (size_t i = 0; i < sizeof crowd / sizeof *crowd; i += sized(1, 4))
         check_crowd(&crowd[i]);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_million_equal_ones_are_removed_in_any_order),
+        cmocka_unit_test(many_equal_ones_are_removed_in_any_order),
         cmocka_unit_test(all_ids_of_many_lists_come_back),
         cmocka_unit_test(a_crowded_bucket_is_refined),
     };

@@ -12,7 +12,9 @@
 #include <neardup/hamming.h>
 
 #include "base/hash.h"
-#include "index/hamming_halves.h"
+#include "hamming/memory/halves.h"
+#include "hamming/plan/family.h"
+#include "hamming/plan/predict.h"
 
 static void windows_have_four_to_eight_tables(void **state)
 {
@@ -34,7 +36,7 @@ static void windows_have_four_to_eight_tables(void **state)
             continue;
         assert_int_equal(plan.tables, known[i][2]);
         assert_int_equal(plan.key_bits, known[i][3]);
-        assert_int_equal(plan.key_bits_most, known[i][3]);
+        assert_int_equal(plan.key_bits_max, known[i][3]);
     }
     problem.distance = 4;
     assert_int_equal(nd_hamming_design(&problem, NULL, ND_HAMMING_WINDOWS, 0, 4, &plan, NULL),
@@ -76,7 +78,7 @@ static void chains_of_divided_buckets_are_as_chance_makes_them(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        struct nd_hamming_chain chain = nd_hamming_half_chain(600000, lines[i], 10);
+        struct nd_hamming_chain chain = nd_hamming_linear_chain(600000, lines[i], 10);
         static unsigned entries[131072];
         double chained = 0, looks = 0;
 
@@ -113,7 +115,7 @@ static void a_fingerprint_is_rebuilt_from_where_it_stands(void **state)
                                            tables[i] ? ND_HAMMING_WINDOWS : ND_HAMMING_HALVES, 0,
                                            tables[i], &plan, NULL),
                          ND_OK);
-        s = nd_hamming_halves_kind.make(&plan);
+        s = nd_hamming_family_row(ND_HAMMING_HALVES)->make(&plan);
         assert_non_null(s);
         for (uint64_t j = 0; j < 10000; j++) {
             uint64_t x = nd_mix64(j);
@@ -130,7 +132,7 @@ static void a_fingerprint_is_rebuilt_from_where_it_stands(void **state)
                 assert_true(address < nd_halves_group(s, t)->size);
             }
         }
-        nd_hamming_halves_kind.destroy(s);
+        nd_hamming_family_row(ND_HAMMING_HALVES)->destroy(s);
     }
 }
 
@@ -138,14 +140,14 @@ static void a_fingerprint_is_rebuilt_from_where_it_stands(void **state)
 static void each_wrong_bit_leaves_a_window(void **state)
 {
     (void)state;
-    for (unsigned tables = 4; tables <= ND_HAMMING_WINDOW_TABLES; tables += 2) {
+    for (unsigned tables = 4; tables <= ND_HALVES_TABLES; tables += 2) {
         struct nd_hamming_problem problem = {64, 3, 0};
         struct nd_hamming_plan plan;
         struct nd_halves *s;
 
         assert_int_equal(
             nd_hamming_design(&problem, NULL, ND_HAMMING_WINDOWS, 0, tables, &plan, NULL), ND_OK);
-        s = nd_hamming_halves_kind.make(&plan);
+        s = nd_hamming_family_row(ND_HAMMING_HALVES)->make(&plan);
         assert_non_null(s);
         for (unsigned bit = 0; bit < 64; bit++) {
             unsigned left = 0;
@@ -162,7 +164,7 @@ static void each_wrong_bit_leaves_a_window(void **state)
             assert_int_equal(nd_halves_place(s, x, t).data & low,
                              nd_halves_place(s, x & s->table[t].window, t).data);
         }
-        nd_hamming_halves_kind.destroy(s);
+        nd_hamming_family_row(ND_HAMMING_HALVES)->destroy(s);
     }
 }
 

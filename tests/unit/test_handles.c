@@ -25,6 +25,7 @@
 
 #define FAILING_MAPS
 #include "failing_wraps.h"
+#include "text_units.h"
 
 static void fail_at(long n)
 {
@@ -52,7 +53,7 @@ static struct nd_sketch sketch_of(unsigned i)
 }
 
 struct answers {
-    struct nd_candidate at[4 * DOCUMENTS];
+    struct nd_candidate items[4 * DOCUMENTS];
     size_t n;
 };
 
@@ -90,7 +91,7 @@ static void use_index(struct nd_index *index, struct answers *out)
             again(status);
         assert_true(out->n + met.count <= 4 * DOCUMENTS);
         if (met.count)
-            memcpy(out->at + out->n, met.at, met.count * sizeof *met.at);
+            memcpy(out->items + out->n, met.items, met.count * sizeof *met.items);
         out->n += met.count;
     }
     nd_candidates_release(&met);
@@ -115,7 +116,7 @@ static void the_index_goes_on(void **state)
         if (n < 0)
             continue;
         assert_int_equal(got.n, expected.n);
-        assert_memory_equal(got.at, expected.at, got.n * sizeof *got.at);
+        assert_memory_equal(got.items, expected.items, got.n * sizeof *got.items);
     }
     assert_true(n > 10);
 }
@@ -218,11 +219,16 @@ static void featurers_and_signers_go_on(void **state)
     struct nd_feature_params params = nd_feature_params_default();
 
     (void)state;
-    for (enum nd_feature_unit unit = ND_FEATURE_TERMS; unit <= ND_FEATURE_SENTENCES; unit++) {
-        params.unit = unit;
+    for (unsigned unit = 0; unit < ND_FEATURE_UNITS; unit++) {
+        if (!is_text_unit(unit))
+            continue;
+        params.unit = (enum nd_feature_unit)unit;
+        strcpy(params.stop_words, stop_words_of(params.unit));
         run_featurers(&params, ND_SIGNATURE_SIMHASH);
         run_featurers(&params, ND_SIGNATURE_FEATURES);
     }
+    params = nd_feature_params_default();
+    params.unit = ND_FEATURE_SENTENCES;
     params.count = ND_FEATURE_OCCURRENCES;
     run_featurers(&params, ND_SIGNATURE_WINNOWING);
 }

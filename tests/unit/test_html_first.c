@@ -16,7 +16,7 @@
 
 #include "base/pool.h"
 
-enum { THREADS = 8, PROCESSES = 300, SECONDS = 20 };
+enum { THREADS = 8, PROCESSES = 300, SECONDS = 300 };
 
 static struct nd_parser *parser[THREADS];
 

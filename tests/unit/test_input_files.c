@@ -23,7 +23,7 @@ static void a_directory_is_read_in_byte_order_of_paths(void **state)
     o.globs = (const char *const[]){"*.txt", "b/?"};
     o.n_globs = 2;
     expect(&o, "d", "d/a.txt{3}\nd/b/B{5}\nd/b/c/deep.txt{6}\n",
-           "note: left out 3 files: 3 match no pattern that was asked for\n");
+           "note: left out 3 files: 3 match no pattern that was given\n");
     expect(&o, "d/Z", "d/Z{1}\n", "");
 }
 
@@ -37,7 +37,7 @@ static void links_are_followed_and_loops_are_named(void **state)
     write_text("l/sub/x", "one");
     expect(&o, "l", "l/sub/x{one}\nl/y{one}\n",
            "failed: l/dangling: cannot be read: No such file or directory\n"
-           "warning: l/pipe: is no regular file: passed over\n"
+           "warning: l/pipe: is not a regular file: skipped\n"
            "warning: l/sub/up: leads back to l (a loop of symbolic links): not followed\n"
            "warning: l/twin: is the same directory as l/sub: not read again\n");
 }

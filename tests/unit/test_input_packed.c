@@ -382,7 +382,7 @@ static void damaged_archives_are_named_and_read_as_far_as_they_go(void **state)
     read_one(&r, "cut2.tar");
     assert_log(&r, "cut2.tar!tree/a.txt{hello}\n");
     assert_problems(&r, "failed: cut2.tar: tar ends too early: its end mark is missing; 1 files in "
-                        "it were met before that, the rest is lost\n");
+                        "it were found before that, the rest is lost\n");
     close_reading(&r);
     run("printf 'stored text that is not compressed' > s.txt; rm -f bad.zip;"
         "zip -q0 bad.zip s.txt tree/a.txt;"
@@ -434,10 +434,10 @@ static void names_that_promise_compression_are_checked(void **state)
     (void)state;
     write_text("plain.txt.gz", "plain text");
     expect(&o, "plain.txt.gz", "plain.txt.gz{plain text}\n",
-           "warning: plain.txt.gz: is named as gzip but its compression is none\n");
+           "warning: plain.txt.gz: is named like gzip but its compression is none\n");
     run("printf 'in zstd' | zstd -q > really.txt.gz; printf quiet | xz > noname");
     expect(&o, "really.txt.gz", "really.txt.gz{in zstd}\n",
-           "warning: really.txt.gz: is named as gzip but its compression is zstd\n");
+           "warning: really.txt.gz: is named like gzip but its compression is zstd\n");
     expect(&o, "noname", "noname{quiet}\n", "");
     run("(printf '\\120\\052\\115\\030\\004\\000\\000\\000abcd'; printf parallel | zstd -q) > "
         "p.zst");

@@ -15,7 +15,7 @@
 
 #include "base/hash.h"
 #include "base/json_out.h"
-#include "base/share_text.h"
+#include "base/number.h"
 
 static void assert_text(struct nd_json *j, const char *expected)
 {
@@ -138,7 +138,7 @@ static void shares_are_written_as_the_library_would(void **state)
             value = (double)(random >> 11) / 9007199254740992.0;
         else
             value = (double)(random >> 40) / (double)(1 + (random & 0xFFFFFF));
-        len = nd_share_text(value, quick);
+        len = nd_fraction_text(value, quick);
         for (int digits = 1; digits <= 17; digits += digits < 15 ? 14 : 1) {
             snprintf(slow, sizeof slow, "%.*g", digits, value);
             if (strtod(slow, NULL) == value)
@@ -177,6 +177,25 @@ static void tsv_escapes_what_could_steer_a_terminal(void **state)
                     "\xE2\x80\x9C\xC3\xA9\\x9B\\t");
 }
 
+static void cells_of_csv_are_quoted_where_they_need_it(void **state)
+{
+    static const char *const cells[][2] = {{"plain \\t; text", "plain \\t; text"},
+                                           {"a,b", "\"a,b\""},
+                                           {"say \"no\"", "\"say \"\"no\"\"\""},
+                                           {"two\nlines", "\"two\nlines\""},
+                                           {" blank", "\" blank\""},
+                                           {"", ""},
+                                           {"\xC3\xA9\xFF", "\xC3\xA9\\xFF"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        struct nd_json j = {0};
+
+        nd_csv_cell(&j, (struct nd_view){cells[i][0], strlen(cells[i][0])});
+        assert_text(&j, cells[i][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +207,7 @@ int main(void)
         cmocka_unit_test(doubles_are_the_shortest_that_read_back),
         cmocka_unit_test(shares_are_written_as_the_library_would),
         cmocka_unit_test(a_double_that_is_no_number_is_null),
+        cmocka_unit_test(cells_of_csv_are_quoted_where_they_need_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

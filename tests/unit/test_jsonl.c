@@ -1,7 +1,6 @@
 /* test_jsonl.c - JSON Lines: what is a record, what is none, and what stands in it */
 #include "input_fixture.h"
 
-#include "input/json_text.h"
 #include "input/json_walk.h"
 
 /* One line parsed: "[id]{text} field=value", or "bad: reason". */
@@ -119,24 +118,24 @@ static void broken_lines_are_bad_with_a_reason(void **state)
         {"{\"text\":\"x\"} trailing", "something follows the object"},
         {"{\"text\":\"x\"}}", "something follows the object"},
         {"{\"text\":\"x\ty\"}", "a control character in a string is not escaped"},
-        {"{\"text\":\"\\x\"}", "a string has a wrong escape"},
-        {"{\"text\":\"x\",\"other\":\"\\u12g4\"}", "a string has a wrong escape"},
+        {"{\"text\":\"\\x\"}", "a string has an invalid escape"},
+        {"{\"text\":\"x\",\"other\":\"\\u12g4\"}", "a string has an invalid escape"},
         {"{\"text\":\"x\",\"score\":NaN}",
-         "something is no string, number, object, array, true, false or null"},
+         "a value is not a string, number, object, array, true, false or null"},
         {"{\"text\":\"x\",\"n\":01}",
-         "something is no string, number, object, array, true, false or null"},
+         "a value is not a string, number, object, array, true, false or null"},
         {"{\"text\":\"x\",\"n\":truex}",
-         "something is no string, number, object, array, true, false or null"},
-        {"{\"text\":\"x\",}", "a key is no string"},
+         "a value is not a string, number, object, array, true, false or null"},
+        {"{\"text\":\"x\",}", "a key is not a string"},
         {"{\"text\" \"x\"}", "a ':' is missing"},
         {"{\"text\":\"x\" \"id\":1}", "a ',' is missing"},
         {"{\"text\":\"x\",\"a\":[1 2]}", "a ',' is missing"},
         {"{\"text\":\"x\",\"a\":[1}}", "a ',' is missing"},
-        {"{\"text\":\"x\",\"a\":[}", "something is no string, number, object, array, true, false "
-                                     "or null"},
-        {"[\"text\"]", "it is no object"},
-        {"\"text\"", "it is no object"},
-        {"text", "it is no object"},
+        {"{\"text\":\"x\",\"a\":[}",
+         "a value is not a string, number, object, array, true, false or null"},
+        {"[\"text\"]", "it does not begin with '{'"},
+        {"\"text\"", "it does not begin with '{'"},
+        {"text", "it does not begin with '{'"},
         {"\n", "it is empty"},
     };
     struct nd_input_options o = nd_input_options_default();
@@ -145,8 +144,7 @@ static void broken_lines_are_bad_with_a_reason(void **state)
     for (size_t i = 0; i < sizeof line_reason / sizeof *line_reason; i++) {
         char expected[160];
 
-        (void)snprintf(expected, sizeof expected, "bad: line is no JSON record: %s",
-                       line_reason[i][1]);
+        (void)snprintf(expected, sizeof expected, "bad: not a JSON object: %s", line_reason[i][1]);
         assert_parses(&o, line_reason[i][0], expected);
     }
 }
@@ -161,7 +159,7 @@ static void deep_nesting_is_refused_not_followed(void **state)
     for (int i = 0; i < 1000000; i++)
         assert_true(nd_buffer_append(&b, "[", 1));
     assert_true(nd_buffer_append(&b, "", 1));
-    assert_parses(&o, b.data, "bad: line is no JSON record: it is nested too deep");
+    assert_parses(&o, b.data, "bad: not a JSON object: it is nested too deeply");
     nd_buffer_release(&b);
 }
 
@@ -187,8 +185,8 @@ static void files_may_begin_with_a_bom_and_hold_blank_lines(void **state)
     expect(&o, "b.jsonl", "b.jsonl:1{a}\nb.jsonl:5{b}\n", "");
     write_text("odd.jsonl", "{\"text\":\"a\"}\nrubbish\n{\"text\":\"c\"}\n{\"text\":\"cut o");
     expect(&o, "odd.jsonl",
-           "odd.jsonl:1{a}\nodd.jsonl:2 bad: line is no JSON record: it is no object\n"
-           "odd.jsonl:3{c}\nodd.jsonl:4 bad: line is no JSON record: a string is not closed\n",
+           "odd.jsonl:1{a}\nodd.jsonl:2 bad: not a JSON object: it does not begin with '{'\n"
+           "odd.jsonl:3{c}\nodd.jsonl:4 bad: not a JSON object: a string is not closed\n",
            "");
 }
 

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "pipeline/joint.h"
-#include "pipeline/keep.h"
+#include "pipeline/output.h"
+#include "recipe/keep.h"
 
 static struct nd_view view(const char *text)
 {
@@ -160,10 +160,10 @@ static void days_agree_with_the_calendar(void **state)
 
 static void a_line_end_is_added_between_records_only(void **state)
 {
-    struct nd_joint joint = {0};
+    struct nd_separator separator = {0};
 
     (void)state;
-#define BEFORE(text, unit, format) nd_joint_before(&joint, view(text), unit, format)
+#define BEFORE(text, unit, format) nd_separator_before(&separator, view(text), unit, format)
     assert_int_equal(BEFORE("a\n", ND_UNIT_FILE, ND_FORMAT_JSONL).len, 0);
     assert_int_equal(BEFORE("b", ND_UNIT_FILE, ND_FORMAT_JSONL).len, 0);
     assert_int_equal(BEFORE("c", ND_UNIT_FILE, ND_FORMAT_JSONL).len, 1);

@@ -81,7 +81,7 @@ static void check_query(const struct nd_index *index, const struct nd_index_para
 
     assert_int_equal(nd_index_query(index, &all[i], i % 2, &met), ND_OK);
     for (size_t c = 0; c < met.count; c++) {
-        const struct nd_candidate *now = &met.at[c];
+        const struct nd_candidate *now = &met.items[c];
 
         assert_true(now->number < SKETCHES);
         assert_false(found[now->number]);
@@ -221,7 +221,7 @@ static void check_compact(struct nd_index *index, bool *is_in, uint64_t *who, si
 
         assert_int_equal(nd_index_query(index, &sketch, (uint32_t)(who[i] % 3), &met), ND_OK);
         assert_int_equal(met.count, 1);
-        assert_int_equal(met.at[0].number, i);
+        assert_int_equal(met.items[0].number, i);
     }
     nd_candidates_release(&met);
 }
@@ -299,7 +299,7 @@ static void a_large_index_loses_nobody(void **state)
         sketch.identity = nd_mix64(sketch.simhash);
         assert_int_equal(nd_index_query(index, &sketch, 0, &met), ND_OK);
         assert_int_equal(met.count, i % 7 == 6 ? 0 : 1); /* 64 random bits: no others within 3 */
-        assert_true(met.count == 0 || met.at[0].number == i);
+        assert_true(met.count == 0 || met.items[0].number == i);
     }
     assert_true(nd_index_bytes(index) > (size_t)4 << 20);
     nd_candidates_release(&met);
@@ -332,10 +332,10 @@ static void candidates_are_sorted(void **state)
             }
             nd_candidates_sort(&list, by_simhash);
             for (unsigned i = 0; i < n; i++) {
-                struct nd_candidate c = list.at[i];
+                struct nd_candidate c = list.items[i];
 
                 after += nd_mix64(c.number + ((uint64_t)c.equal << 40) * 3 + c.distance);
-                assert_true(i == 0 || in_order(list.at[i - 1], c, by_simhash));
+                assert_true(i == 0 || in_order(list.items[i - 1], c, by_simhash));
             }
             assert_true(before == after);
             nd_candidates_release(&list);

@@ -18,7 +18,7 @@
 #include "base/hash.h"
 #include "base/lock.h"
 
-enum { TIMES = 20000, THREADS = 4, TRIALS = 200, FORKS = 20 };
+enum { TIMES = 20000, THREADS = 4, TRIALS = 199, FORKS = 20, SECONDS = 300 };
 
 static struct nd_rwlock *lock;
 static uint64_t first, second; /* always equal to whoever holds the lock */
@@ -79,16 +79,17 @@ static void *wait_to_read(void *context)
     return NULL;
 }
 
-/* On a busy machine the other thread may come only when the lock is free again: so try often. */
+/* On a busy machine the other thread may come only when the lock is free again: so try often, and
+ * wait longer each time. */
 static void who_waits_sleeps(void **state)
 {
-    const struct timespec moment = {0, 5000000};
     long slept = 0;
 
     (void)state;
     lock = nd_rwlock_new();
     assert_non_null(lock);
     for (int i = 0; i < TRIALS && slept == 0; i++) {
+        const struct timespec moment = {0, 5000000 * (1 + i)};
         pthread_t thread;
 
         nd_rwlock_write(lock);
@@ -114,7 +115,7 @@ static void the_child_frees_what_the_parent_holds(void **state)
         child = fork();
         assert_true(child >= 0);
         if (child == 0) {
-            alarm(20);
+            alarm(SECONDS);
             nd_rwlock_free(lock);
             _exit(0);
         }
@@ -128,6 +129,7 @@ static void the_child_frees_what_the_parent_holds(void **state)
 struct asked {
     struct nd_hamming *index;
     pthread_mutex_t mutex;
+    int n_around; /* threads that have asked for each fingerprint */
     bool over;
     bool failed;
 };
@@ -142,14 +144,34 @@ static bool is_over(struct asked *a)
     return over;
 }
 
+/* From then on they allocate nothing: gcc's address sanitizer has locks around its memory that a
+ * fork leaves locked in the child, if another thread holds one. */
+static void await_all_around(struct asked *a)
+{
+    const struct timespec moment = {0, 1000000};
+    bool all = false;
+
+    while (!all) {
+        nanosleep(&moment, NULL);
+        pthread_mutex_lock(&a->mutex);
+        all = a->n_around == THREADS;
+        pthread_mutex_unlock(&a->mutex);
+    }
+}
+
 static void *ask_on(void *context)
 {
     struct asked *a = context;
-    struct nd_hamming_matches found = {.at = NULL};
+    struct nd_hamming_matches found = {.items = NULL};
 
     for (uint64_t i = 0; !is_over(a); i++) {
         uint64_t query = nd_mix64(i % 1000);
 
+        if (i == 1000) {
+            pthread_mutex_lock(&a->mutex);
+            a->n_around++;
+            pthread_mutex_unlock(&a->mutex);
+        }
         found.count = 0;
         if (nd_hamming_query(a->index, &query, 1, 3, &found, NULL) != ND_OK || found.count == 0)
             a->failed = true;
@@ -179,11 +201,11 @@ static struct nd_hamming *index_of_a_thousand(void)
 /* In the child: what was asked there can be freed, and a new one works. */
 static int use_in_child(struct nd_hamming *index)
 {
-    struct nd_hamming_matches found = {.at = NULL};
+    struct nd_hamming_matches found = {.items = NULL};
     uint64_t query = nd_mix64(7);
     int status = 0;
 
-    alarm(60);
+    alarm(SECONDS);
     nd_hamming_free(index);
     index = index_of_a_thousand();
     if (!index || nd_hamming_query(index, &query, 1, 0, &found, NULL) != ND_OK || found.count != 1)
@@ -203,6 +225,7 @@ static void the_child_frees_an_index_that_others_ask(void **state)
     pthread_mutex_init(&asked.mutex, NULL);
     for (size_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, ask_on, &asked), 0);
+    await_all_around(&asked);
     for (int i = 0; i < FORKS; i++) {
         pid_t child = fork();
         int status;

@@ -155,11 +155,11 @@ static void what_is_no_message_is_bad(void **state)
     char groups[4000] = "To: ", addresses[30000] = "Cc : a\n\t";
 
     (void)state;
-    expect_bad("", "message has no header: its first line is no field of one");
-    expect_bad("\n\n", "message has no header: its first line is no field of one");
+    expect_bad("", "message has no header: its first line is not a header field");
+    expect_bad("\n\n", "message has no header: its first line is not a header field");
     expect_bad("Dear Sir,\n\nhello: x\n",
-               "message has no header: its first line is no field of one");
-    expect_bad(": x\n\n", "message has no header: its first line is no field of one");
+               "message has no header: its first line is not a header field");
+    expect_bad(": x\n\n", "message has no header: its first line is not a header field");
     assert_non_null(deep);
     for (int i = 0; i < 200; i++)
         at += sprintf(at, "Content-Type: message/rfc822\n\n");
@@ -207,7 +207,7 @@ static void an_mbox_is_cut_at_its_envelopes(void **state)
            "m:1['1@b']{one\nFrom here on\n\nFrom the first day\n" ENVELOPE
            "not behind a blank line\n\n}\n"
            "m:13{two\nbody\n\n\n}\n"
-           "m:19 bad: message has no header: its first line is no field of one\n",
+           "m:19 bad: message has no header: its first line is not a header field\n",
            "");
     o.format = ND_FORMAT_MBOX;
     write_text("one", "\n" HEADER "\nbody\n");

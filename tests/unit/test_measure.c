@@ -22,10 +22,11 @@ static void need_is_the_least_that_reaches(void **state)
     static const struct nd_ratio threshold[] = {{4, 5},   {1, 2},   {1, 1},
                                                 {1, 100}, {17, 20}, {999, 1000}};
     static const enum nd_verify verify[] = {ND_VERIFY_JACCARD, ND_VERIFY_CONTAINMENT,
-                                            ND_VERIFY_COSINE};
+                                            ND_VERIFY_COSINE, ND_VERIFY_CONTAINMENT_OF_KEPT,
+                                            ND_VERIFY_CONTAINMENT_EITHER};
 
     (void)state;
-    for (unsigned v = 0; v < 3; v++) {
+    for (unsigned v = 0; v < 5; v++) {
         for (unsigned t = 0; t < sizeof threshold / sizeof *threshold; t++) {
             struct nd_fraction bound = nd_measure_threshold(verify[v], threshold[t]);
 
@@ -55,7 +56,9 @@ static void the_range_is_where_the_need_is_possible(void **state)
     static const struct nd_ratio threshold[] = {{4, 5}, {1, 2}, {1, 1}, {1, 100}, {17, 20}};
 
     (void)state;
-    for (enum nd_verify v = ND_VERIFY_JACCARD; v <= ND_VERIFY_COSINE; v++) {
+    for (enum nd_verify v = ND_VERIFY_JACCARD; v <= ND_VERIFY_CONTAINMENT_EITHER; v++) {
+        if (v == ND_VERIFY_NONE)
+            continue;
         for (unsigned t = 0; t < sizeof threshold / sizeof *threshold; t++) {
             struct nd_fraction bound = nd_measure_threshold(v, threshold[t]);
 
@@ -79,7 +82,9 @@ static void large_counts_do_not_overflow(void **state)
     struct nd_overlap all = {n, n, n}, less = {n, n, n - 1};
 
     (void)state;
-    for (enum nd_verify v = ND_VERIFY_JACCARD; v <= ND_VERIFY_COSINE; v++) {
+    for (enum nd_verify v = ND_VERIFY_JACCARD; v <= ND_VERIFY_CONTAINMENT_EITHER; v++) {
+        if (v == ND_VERIFY_NONE)
+            continue;
         struct nd_fraction one = nd_measure_threshold(v, (struct nd_ratio){1, 1});
 
         assert_int_equal(nd_fraction_compare(nd_measure(v, &all), one), 0);
@@ -87,6 +92,19 @@ static void large_counts_do_not_overflow(void **state)
         assert_int_equal(nd_measure_need(v, n, n, one, false), n);
         assert_true(nd_measure_need(v, n, n, one, true) > n);
     }
+}
+
+static void containment_has_a_direction(void **state)
+{
+    struct nd_overlap o = {10, 40, 8}, turned = {40, 10, 8};
+
+    (void)state;
+    assert_int_equal(nd_measure(ND_VERIFY_CONTAINMENT, &o).den, 10);
+    assert_int_equal(nd_measure(ND_VERIFY_CONTAINMENT, &turned).den, 40);
+    assert_int_equal(nd_measure(ND_VERIFY_CONTAINMENT_OF_KEPT, &o).den, 40);
+    assert_int_equal(nd_measure(ND_VERIFY_CONTAINMENT_OF_KEPT, &turned).den, 10);
+    assert_int_equal(nd_measure(ND_VERIFY_CONTAINMENT_EITHER, &o).den, 10);
+    assert_int_equal(nd_measure(ND_VERIFY_CONTAINMENT_EITHER, &turned).den, 10);
 }
 
 static void nothing_shared_measures_nothing(void **state)
@@ -104,6 +122,7 @@ int main(void)
         cmocka_unit_test(need_is_the_least_that_reaches),
         cmocka_unit_test(the_range_is_where_the_need_is_possible),
         cmocka_unit_test(large_counts_do_not_overflow),
+        cmocka_unit_test(containment_has_a_direction),
         cmocka_unit_test(nothing_shared_measures_nothing),
     };
 

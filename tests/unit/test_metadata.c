@@ -10,7 +10,6 @@
 
 #include "base/hash.h"
 #include "feature/metadata.h"
-#include "feature/metadata_list.h"
 
 #include <neardup/text.h>
 
@@ -63,12 +62,12 @@ static void a_field_weighs_its_share(void **state)
     (void)state;
     assert_text(&f, "title=The Cat, again\ndate=2007-01-02\n");
     assert_int_equal(f.count, 2);
-    assert_int_equal(f.at[0].weight, ND_WEIGHT_ONE / 2);
-    assert_int_equal(f.at[1].weight, 5 * ND_WEIGHT_ONE);
+    assert_int_equal(f.items[0].weight, ND_WEIGHT_ONE / 2);
+    assert_int_equal(f.items[1].weight, 5 * ND_WEIGHT_ONE);
     h = nd_mix64(h ^ nd_token_hash("the", 3));
     h = nd_mix64(h ^ nd_token_hash("cat", 3));
     h = nd_mix64(h ^ nd_token_hash("again", 5));
-    assert_true(f.at[0].hash == h);
+    assert_true(f.items[0].hash == h);
     nd_metadata_free(m);
 }
 
@@ -81,8 +80,8 @@ static void the_name_is_part_of_the_feature(void **state)
 
     (void)state;
     assert_int_equal(f.count, 2);
-    assert_true(f.at[0].hash != f.at[1].hash);
-    assert_true(f.at[0].hash != nd_token_hash("x", 1));
+    assert_true(f.items[0].hash != f.items[1].hash);
+    assert_true(f.items[0].hash != nd_token_hash("x", 1));
     nd_metadata_free(m);
 }
 
@@ -111,10 +110,10 @@ static int32_t weight_of(const char *list, const char *value, uint64_t *hash)
     struct nd_document d = {.fields = &field, .n_fields = 1};
     struct nd_metadata *m = new_metadata(list, "", 0);
     struct nd_metadata_features f = explain(m, &d);
-    int32_t weight = f.count ? f.at[0].weight : -1;
+    int32_t weight = f.count ? f.items[0].weight : -1;
 
     if (f.count)
-        *hash = f.at[0].hash;
+        *hash = f.items[0].hash;
     nd_metadata_free(m);
     return weight;
 }
@@ -144,13 +143,13 @@ static void values_may_have_weights_of_their_own(void **state)
 
     (void)state;
     assert_text(&f, "words=bees\nwords=old wax\nwords=\xF0\x9F\x98\x80\n");
-    assert_int_equal(f.at[0].weight, ND_WEIGHT_ONE / 2);
-    assert_int_equal(f.at[1].weight, ND_WEIGHT_ONE / 4);
-    assert_int_equal(f.at[2].weight, 5); /* 16384 / 3000, to nearest */
+    assert_int_equal(f.items[0].weight, ND_WEIGHT_ONE / 2);
+    assert_int_equal(f.items[1].weight, ND_WEIGHT_ONE / 4);
+    assert_int_equal(f.items[2].weight, 5); /* 16384 / 3000, to nearest */
     plain = new_metadata("words", "", 0);
     other = (struct nd_document){.fields = &field, .n_fields = 1};
     g = explain(plain, &other);
-    assert_true(g.at[0].hash == f.at[0].hash); /* the same value of the same field */
+    assert_true(g.items[0].hash == f.items[0].hash); /* the same value of the same field */
     nd_metadata_free(plain);
     for (size_t i = 1; i < sizeof pages / sizeof *pages; i++) {
         d.fields = &pages[i];
@@ -211,7 +210,7 @@ static void forced_fields_come_in_order(void **state)
     assert_int_equal(f.n_forced, 2);
     assert_int_equal(f.forced[0].weight, 3);
     assert_int_equal(f.forced[1].weight, 1);
-    assert_true(f.forced[1].hash == f.at[0].hash);
+    assert_true(f.forced[1].hash == f.items[0].hash);
     nd_metadata_free(m);
 }
 
@@ -228,7 +227,7 @@ static void each_target_is_a_feature_once(void **state)
     (void)state;
     assert_text(&f, "link=/a\nlink=/a?b=c\n");
     assert_int_equal(f.count, 2);
-    assert_int_equal(f.at[1].weight, ND_WEIGHT_ONE);
+    assert_int_equal(f.items[1].weight, ND_WEIGHT_ONE);
     nd_metadata_free(m);
     m = new_metadata("", "", 0);
     f = explain(m, &d);

@@ -13,8 +13,9 @@
 #include <neardup.h>
 
 #include "base/hash.h"
+#include "engine/engine.h"
 
-enum { DOCUMENTS = 700, TEXT_MAX = 700, SIGNATURES = ND_METHOD_SIGNATURES };
+enum { DOCUMENTS = 700, TEXT_MAX = 700, SIGNATURES = ND_RECIPE_SIGNATURES };
 
 static uint64_t random_state;
 
@@ -77,7 +78,7 @@ static void sign_all(const struct nd_method *m)
     }
     nd_sketcher_free(sketcher);
     for (unsigned s = 0; s < m->n_signatures; s++) {
-        const struct nd_named_signature *x = &m->signature[s];
+        const struct nd_recipe_signature *x = &m->signature[s];
         struct nd_featurer *featurer = nd_featurer_new(&x->feature, &x->weight, NULL, NULL);
         struct nd_signer *signer = nd_signer_new(&x->signature, NULL, NULL);
 
@@ -202,7 +203,7 @@ static void compare(const struct nd_dedup_params *p, const struct expected *expe
     struct nd_dedup *d;
 
     params.threads = threads;
-    d = nd_dedup_new(&params, NULL, &err);
+    d = nd_dedup_new_with(&params, NULL, &err);
     if (!d)
         fail_msg("%s", err.message);
     for (unsigned i = 0; i < DOCUMENTS; i++)
@@ -233,11 +234,11 @@ static void compare(const struct nd_dedup_params *p, const struct expected *expe
 static void add_signature(struct nd_method *m, const char *name, enum nd_feature_unit unit,
                           unsigned width, struct nd_signature_params signature)
 {
-    struct nd_named_signature *x = &m->signature[m->n_signatures++];
+    struct nd_recipe_signature *x = &m->signature[m->n_signatures++];
 
-    *x = (struct nd_named_signature){.feature = nd_feature_params_default(),
-                                     .weight = nd_weight_params_default(),
-                                     .signature = signature};
+    *x = (struct nd_recipe_signature){.feature = nd_feature_params_default(),
+                                      .weight = nd_weight_params_default(),
+                                      .signature = signature};
     strcpy(x->name, name);
     x->feature.unit = unit;
     x->feature.width = width;
@@ -420,17 +421,20 @@ static void what_is_no_rule_is_refused(void **state)
         {"equal(s) >= 1",
          "match: at character 7: this kind of signature has no such value: 'equal'"},
         {"distance(s) < 3", "match: at character 13: expected '>=' or '<='"},
-        {"distance(s) <= 3.5", "match: at character 16: the bound is a whole number"},
+        {"distance(s) <= 3.5", "match: at character 16: the bound must be a whole number"},
         {"distance(s) <= 3 or", "match: at character 20: expected a test such as "
                                 "distance(NAME) <= 3"},
         {"distance(s) <= 3 )", "match: at character 18: expected 'and', 'or' or the end"},
         {"(distance(s) <= 3", "match: at character 18: expected ')'"},
-        {"length >= 0.8", "match: nothing to look documents up by: length and reserved bits alone "
-                          "are not looked up"},
-        {"distance(s) >= 3", "match: nothing to look documents up by: documents that differ are "
-                             "not looked up"},
-        {"distance(s) <= 3 or length >= 1", "match: nothing to look documents up by: length and "
-                                            "reserved bits alone are not looked up"},
+        {"length >= 0.8",
+         "match: no candidates can be found by the rule: documents cannot be looked up "
+         "by length or reserved bits alone"},
+        {"distance(s) >= 3",
+         "match: no candidates can be found by the rule: documents cannot be looked "
+         "up by how much they differ"},
+        {"distance(s) <= 3 or length >= 1",
+         "match: no candidates can be found by the rule: documents "
+         "cannot be looked up by length or reserved bits alone"},
     };
     struct nd_method m = {.n_signatures = 0};
     struct nd_dedup_params p = nd_dedup_params_default();
@@ -442,14 +446,14 @@ static void what_is_no_rule_is_refused(void **state)
     p.method = &m;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         strcpy(m.match, cases[i].rule);
-        assert_null(nd_dedup_new(&p, NULL, &err));
+        assert_null(nd_dedup_new_with(&p, NULL, &err));
         assert_string_equal(err.message, cases[i].message);
         assert_int_equal(err.status, ND_EINVAL);
     }
     p.method = NULL;
-    assert_null(nd_dedup_new(&p, NULL, &err));
+    assert_null(nd_dedup_new_with(&p, NULL, &err));
     assert_string_equal(err.message,
-                        "candidates 'match' need a section [signature NAME] and a rule 'match'");
+                        "candidates 'match' needs a section [signature NAME] and a rule 'match'");
 }
 
 int main(void)

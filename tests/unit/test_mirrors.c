@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "pipeline/address.h"
-#include "pipeline/sample.h"
+#include "uses/address.h"
+#include "uses/sample.h"
 
 static void check_address(const char *address, const char *expected_host, const char *expected_path)
 {
@@ -72,7 +72,7 @@ static void check_sample(size_t most)
 {
     static uint64_t hash[HOSTS][PAGES];
     size_t n[HOSTS] = {0};
-    struct nd_sample s = {.most = most};
+    struct nd_sample s = {.max = most};
     struct nd_use_sketch sketch = {0};
     uint32_t seed = 21;
 
@@ -126,7 +126,7 @@ static void of_equal_paths_the_first_page_counts(void **state)
 
     (void)state;
     for (size_t most = 0; most < 3; most++) {
-        struct nd_sample s = {.most = most};
+        struct nd_sample s = {.max = most};
 
         for (uint64_t i = 5; i < 8; i++)
             assert_true(nd_sample_add(&s, host, path, &(struct nd_use_sketch){.raw = i}));

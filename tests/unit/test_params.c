@@ -1,4 +1,4 @@
-/* test_params.c - what is out of its range is refused where it comes in, and named */
+/* test_params.c - what is out of range is refused where it comes in, and named */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,28 +14,34 @@
 #include <neardup/input.h>
 #include <neardup/run_df.h>
 
+#include "engine/engine.h"
 #include "failing_wraps.h"
+#include "pipeline/options.h"
+#include "recipe/recipe.h"
 
 static void refuse(const struct nd_dedup_params *p, const char *named)
 {
     struct nd_run_options options = nd_run_options_default();
+    struct nd_recipe recipe = nd_recipe_default();
     static const char *const paths[] = {"/dev/null"};
     struct nd_run_summary summary;
     struct nd_error err = {0};
 
-    assert_null(nd_dedup_new(p, NULL, &err));
+    assert_null(nd_dedup_new_with(p, NULL, &err));
     assert_int_equal(err.status, ND_EINVAL);
     assert_non_null(strstr(err.message, named));
     /* And by every run, whether it needs an engine or not. */
-    options.recipe.dedup = *p;
+    recipe.dedup = *p;
     if (p->method)
-        options.recipe.method = *p->method;
+        recipe.method = *p->method;
+    options.recipe = &recipe;
     options.paths = paths;
     options.n_paths = 1;
     options.output = "/dev/null";
     assert_int_equal(nd_run_dedup(&options, NULL, &summary, &err), ND_EINVAL);
     assert_non_null(strstr(err.message, named));
-    assert_int_equal(nd_run_pairs(&options, NULL, &summary, &err), ND_EINVAL);
+    assert_int_equal(nd_run_pairs(&options, &(struct nd_pairs_params){0}, NULL, &summary, &err),
+                     ND_EINVAL);
     assert_int_equal(nd_run_sketch(&options, NULL, &summary, &err), ND_EINVAL);
     assert_int_equal(
         nd_run_df_build(&options, &(struct nd_run_df_options){0}, NULL, &summary, &err), ND_EINVAL);
@@ -67,10 +73,10 @@ static void numbers_of_the_engine_are_checked(void **state)
     REFUSE("simhash_bits", p.candidates = ND_CANDIDATES_SIMHASH; p.simhash_bits = 65);
     REFUSE("max_checks", p.max_checks = 0);
     REFUSE("threads", p.threads = 1025);
-    REFUSE("no such value", p.candidates = (enum nd_candidates_by)5);
-    REFUSE("no such value", p.verify = (enum nd_verify) - 1);
-    REFUSE("no such value", p.cluster = (enum nd_cluster)3);
-    REFUSE("no such value", p.short_policy = (enum nd_short)3);
+    REFUSE("values is unknown", p.candidates = (enum nd_candidates_by)5);
+    REFUSE("values is unknown", p.verify = (enum nd_verify) - 1);
+    REFUSE("values is unknown", p.cluster = (enum nd_cluster)4);
+    REFUSE("values is unknown", p.short_policy = (enum nd_short)3);
 }
 
 static void recall_has_the_limits_that_the_recipe_states(void **state)
@@ -101,7 +107,7 @@ static void a_method_is_checked_before_it_is_read(void **state)
         *recipe = nd_recipe_default();
         assert_int_equal(nd_recipe_by_name(recipe, "broder-1997", NULL), ND_OK);
         if (what == 0)
-            recipe->method.n_signatures = ND_METHOD_SIGNATURES + 1;
+            recipe->method.n_signatures = ND_RECIPE_SIGNATURES + 1;
         if (what == 1)
             memset(recipe->method.match, 'x', sizeof recipe->method.match);
         if (what == 2)
@@ -224,6 +230,90 @@ static void a_recipe_that_memory_did_not_suffice_for_says_so(void **state)
     free(recipe);
 }
 
+/* Make, copy, read and use a recipe; the first failure ends it. */
+static enum nd_status use_a_handle(struct nd_error *err)
+{
+    struct nd_recipe *recipe = nd_recipe_new(err), *copy = NULL;
+    struct nd_document_signer *signer = NULL;
+    char *value = NULL, *text = NULL;
+    enum nd_status status = recipe ? nd_recipe_by_name(recipe, "manku-2007", err) : err->status;
+    size_t len;
+
+    if (status == ND_OK && !(copy = nd_recipe_copy(recipe, err)))
+        status = err->status;
+    if (status == ND_OK)
+        status = nd_recipe_get(copy, "simhash.bits", &value, err);
+    if (status == ND_OK)
+        status = nd_recipe_canonical(copy, &text, &len, NULL, err);
+    if (status == ND_OK && !(signer = nd_document_signer_new(copy, 0, err)))
+        status = err->status;
+    nd_document_signer_free(signer);
+    free(value);
+    free(text);
+    nd_recipe_free(copy);
+    nd_recipe_free(recipe);
+    return status;
+}
+
+static void a_handle_that_memory_did_not_suffice_for_says_so(void **state)
+{
+    long n = 0;
+
+    (void)state;
+    for (has_failed = 1; has_failed; n++) {
+        struct nd_error err = {0};
+        enum nd_status status;
+
+        has_failed = 0;
+        countdown = n;
+        status = use_a_handle(&err);
+        countdown = -1;
+        assert_int_equal(status, has_failed ? ND_ENOMEM : ND_OK);
+        assert_int_equal(err.status, status);
+    }
+    assert_true(n > 10);
+}
+
+static void clusters_need_a_measure_without_direction(void **state)
+{
+    static const enum nd_verify measures[] = {ND_VERIFY_CONTAINMENT, ND_VERIFY_CONTAINMENT_OF_KEPT,
+                                              ND_VERIFY_CONTAINMENT_EITHER, ND_VERIFY_COSINE};
+
+    (void)state;
+    for (enum nd_cluster c = ND_CLUSTER_COMPONENTS; c <= ND_CLUSTER_COMPLETE; c++)
+        for (unsigned v = 0; v < 4; v++) {
+            struct nd_dedup_params p = nd_dedup_params_default();
+            struct nd_error err = {ND_OK, ""};
+            struct nd_dedup *d;
+
+            p.cluster = c;
+            p.verify = measures[v];
+            d = nd_dedup_new_with(&p, NULL, &err);
+            assert_int_equal(d != NULL, v >= 2);
+            if (!d)
+                assert_non_null(strstr(err.message, "'containment-either'"));
+            nd_dedup_free(d);
+        }
+}
+
+static void bands_that_are_given_are_taken(void **state)
+{
+    struct nd_dedup_params p = nd_dedup_params_default();
+    struct nd_dedup_stats stats;
+    struct nd_dedup *d;
+
+    (void)state;
+    p.verify = ND_VERIFY_COSINE;
+    p.bands = 32;
+    p.rows = 4;
+    d = nd_dedup_new_with(&p, NULL, NULL);
+    assert_non_null(d);
+    nd_dedup_get_stats(d, &stats);
+    assert_int_equal(stats.bands, 32);
+    assert_int_equal(stats.sample, 0);
+    nd_dedup_free(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +324,9 @@ int main(void)
         cmocka_unit_test(options_of_reading_are_checked),
         cmocka_unit_test(the_index_has_defaults),
         cmocka_unit_test(a_recipe_that_memory_did_not_suffice_for_says_so),
+        cmocka_unit_test(a_handle_that_memory_did_not_suffice_for_says_so),
+        cmocka_unit_test(clusters_need_a_measure_without_direction),
+        cmocka_unit_test(bands_that_are_given_are_taken),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,7 +160,7 @@ static void winnowing_keeps_the_rightmost_least_of_every_window(void **state)
     for (unsigned round = 0; round < 3000; round++) {
         unsigned width = 1 + draw(4), window = 1 + draw(8);
         size_t n = draw(MOST), n_kept, n_values = n >= width ? n - width + 1 : 0;
-        struct nd_winnowed *kept;
+        struct nd_placed_value *kept;
         size_t at = 0;
 
         for (size_t i = 0; i < n; i++)

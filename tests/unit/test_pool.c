@@ -62,7 +62,7 @@ enum { TICKETS = 400, IN_TURN = 200 };
 struct turns {
     struct nd_pool *pool;
     struct counts counts;
-    struct nd_turn plain, led;
+    struct nd_ticket_lock plain, led;
     atomic_ulong ticket;
     atomic_int inside_plain, inside_led;
     unsigned long next_plain, next_led; /* by whoever has the turn */

@@ -165,6 +165,31 @@ static void many_finished_files_need_few_descriptors(void **state)
     each_way(hold_many);
 }
 
+static void claim_many(void)
+{
+    enum { N = 40 };
+    static char name[N][20];
+    struct nd_publisher p = {0};
+    struct nd_error err;
+
+    for (int i = 0; i < N; i++) {
+        snprintf(name[i], sizeof name[i], "f%d", i);
+        assert_int_equal(nd_publisher_claim(&p, name[i], NULL, &err), ND_OK);
+    }
+    for (int i = 0; i < N; i++) {
+        assert_true(nd_publisher_is_claimed(&p, name[i]));
+        assert_int_equal(nd_publisher_claim(&p, name[i], NULL, &err), ND_EINVAL);
+    }
+    assert_false(nd_publisher_is_claimed(&p, "other"));
+    nd_publisher_release(&p);
+}
+
+static void any_number_of_outputs_is_claimed(void **state)
+{
+    (void)state;
+    each_way(claim_many);
+}
+
 static void replace_in_order(void)
 {
     struct nd_publisher p = {0};
@@ -327,6 +352,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_appears_whole_or_not_at_all),
         cmocka_unit_test(many_finished_files_need_few_descriptors),
+        cmocka_unit_test(any_number_of_outputs_is_claimed),
         cmocka_unit_test(an_input_is_replaced_after_the_evidence),
         cmocka_unit_test(without_its_evidence_no_result_appears),
         cmocka_unit_test(what_changed_stays_and_the_result_beside_it),

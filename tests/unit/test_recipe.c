@@ -11,6 +11,8 @@
 
 #include <neardup/recipe.h>
 
+#include "recipe/recipe.h"
+
 static struct nd_recipe sample(void)
 {
     struct nd_recipe recipe;
@@ -121,23 +123,30 @@ static void an_error_names_place_key_and_nearest(void **state)
         {"[decide]\n\ntreshold = 0.8", "my.ini:3: no key 'treshold'; did you mean 'threshold'?"},
         {"[decide]\ncolour = 1", "my.ini:2: no key 'colour'"},
         {"[decide]\nverify = jacard",
-         "my.ini:2: verify = jacard: not one of jaccard, containment, cosine, none; did you mean "
-         "'jaccard'?"},
+         "my.ini:2: verify = jacard: not one of jaccard, containment, cosine, none, "
+         "containment-of-kept, containment-either; did you mean 'jaccard'?"},
         {"[sketch]\nunicode = 16.0", "my.ini:2: unicode = 16.0: can only be 15.0"},
         {"[sketch]\nshingle = 33", "my.ini:2: shingle = 33: not at least 1 and at most 32"},
         {"[sketch]\nshingle = 2.5", "my.ini:2: shingle = 2.5: not a whole number"},
         {"[decide]\nthreshold = 0", "my.ini:2: threshold = 0: not above 0 and at most 1"},
-        {"[decide]\nthreshold = x", "my.ini:2: threshold = x: not a ratio such as 0.8 or 4/5"},
+        {"[sketch]\nshingle = 4294967297",
+         "my.ini:2: shingle = 4294967297: not at least 1 and at most 32"},
+        {"[sketch]\nshingle = 1.2.3", "my.ini:2: shingle = 1.2.3: not a whole number"},
+        {"[decide]\nthreshold = x", "my.ini:2: threshold = x: not a ratio such as 0.8 or 4/5, of "
+                                    "numbers up to 4294967295 in lowest terms"},
+        {"[decide]\nthreshold = 1/4294967296",
+         "my.ini:2: threshold = 1/4294967296: not a ratio such as 0.8 or 4/5, of numbers up to "
+         "4294967295 in lowest terms"},
         {"[decide]\nrecall = 1", "my.ini:2: recall = 1: not at least 0 and at most 0.9999"},
         {"[decide]\nrecall = 1/2", "my.ini:2: recall = 1/2: not a number such as 0.995"},
         {"[decide]\nshingle = 3", "my.ini:2: 'shingle' belongs in the section [sketch]"},
         {"[decide]\nrows = 3\n#\nrows = 3", "my.ini:4: 'rows' is given twice, first on line 2"},
         {"rows = 3", "my.ini:1: a key before the first section, [sketch] or [decide]"},
         {"[decision]",
-         "my.ini:1: no such section: there are [sketch], [decide] and [signature NAME]"},
-        {"[decide", "my.ini:1: a section wants its closing ']'"},
+         "my.ini:1: unknown section; expected [sketch], [decide] or [signature NAME]"},
+        {"[decide", "my.ini:1: a section needs its closing ']'"},
         {"[decide]\nkeep", "my.ini:2: neither a [section] nor a 'key = value'"},
-        {"[decide]\nkeep =", "my.ini:2: keep: wants 1 to 127 bytes"},
+        {"[decide]\nkeep =", "my.ini:2: keep: needs 1 to 127 bytes"},
         {"[decide]\nkeep = a\x01z", "my.ini:2: a control character"},
     };
 

@@ -12,6 +12,8 @@
 
 #include <neardup/recipe.h>
 
+#include "recipe/recipe.h"
+
 static enum nd_status parse(struct nd_recipe *recipe, const char *text, struct nd_error *err)
 {
     return nd_recipe_parse(recipe, "dir/my.ini", text, strlen(text), err);
@@ -57,38 +59,38 @@ static void an_error_names_place_key_and_nearest(void **state)
          "dir/my.ini:3: 'bits' is given twice, first on line 2"},
         {"[signature s]\n[signature t]\n[signature s]",
          "dir/my.ini:3: the section [signature s] is given twice, first on line 1"},
-        {"[signature a b]", "dir/my.ini:1: 'a b' is no name of a signature: 1 to 15 letters, "
+        {"[signature a b]", "dir/my.ini:1: 'a b' cannot name a signature: 1 to 15 letters, "
                             "digits, - and _"},
-        {"[signature ]", "dir/my.ini:1: no such section: there are [sketch], [decide] and "
-                         "[signature NAME]"},
+        {"[signature ]",
+         "dir/my.ini:1: unknown section; expected [sketch], [decide] or [signature NAME]"},
         {"[signature abcdefghijklmnop]",
-         "dir/my.ini:1: 'abcdefghijklmnop' is no name of a signature: 1 to 15 letters, digits, - "
+         "dir/my.ini:1: 'abcdefghijklmnop' cannot name a signature: 1 to 15 letters, digits, - "
          "and _"},
         {"[signature a]\n[signature b]\n[signature c]\n[signature d]\n[signature e]",
          "dir/my.ini:5: a recipe has at most 4 signatures"},
         {"[signature s]\nminima = 84\n\nkind = winnowing",
-         "dir/my.ini:2: 'minima' is read only where kind is minhash, bottom-k, supershingles, "
+         "dir/my.ini:2: 'minima' is used only where kind is minhash, bottom-k, supershingles, "
          "sorted-shingles or megashingles"},
-        {"[signature s]\n\nbits = 65", "dir/my.ini:3: bits is out of its range: a simhash has 32, "
+        {"[signature s]\n\nbits = 65", "dir/my.ini:3: bits is out of range: a simhash has 32, "
                                        "64, 128, 256, 384 or 512"},
         {"#\n[signature s]\nkind = supershingles\nminima = 84\ngroups = 9\n[decide]",
-         "dir/my.ini:5: groups is out of its range: a divisor of the number of minima"},
+         "dir/my.ini:5: groups is out of range: a divisor of the number of minima"},
         {"[signature s]\nkind = imatch\nlexicon_low = 0.9",
-         "dir/my.ini:3: lexicon_low is out of its range: 0 to 1, and at most lexicon_high"},
+         "dir/my.ini:3: lexicon_low is out of range: 0 to 1, and at most lexicon_high"},
         {"[signature s]\nkind = winnowing",
-         "dir/my.ini:1: count = distinct, but kind = winnowing wants occurrences"},
+         "dir/my.ini:1: count = distinct, but kind = winnowing needs occurrences"},
         {"[signature s]\nunit = spots",
          "dir/my.ini:2: unit = spots needs stop_words: spots begin with them"},
         {"[signature s]\nposition = table\nposition_table = 1:1 0:1\n[signature t]",
-         "dir/my.ini:3: position_table: \"0:1\": shares must rise"},
+         "dir/my.ini:3: position_table: \"0:1\": fractions must increase"},
         {"[signature s]\nband_high = 0.2\nband_low = 0.3",
          "dir/my.ini:3: band_low: 0.3 is above band_high, 0.2"},
         {"[signature s]\nfields = title:x",
-         "dir/my.ini:2: fields: \"title:x\": a field is NAME or NAME:SHARE, such as title:0.5"},
+         "dir/my.ini:2: fields: \"title:x\": expected NAME or NAME:SHARE, such as title:0.5"},
         {"[signature s]\nhash = rabin\nrabin_polynomial = 3",
          "dir/my.ini:3: rabin_polynomial: t^64 + 0x0000000000000003 is not irreducible"},
         {"[decide]\ncandidates = match",
-         "dir/my.ini:2: candidates = match, but no key 'match' says by what rule"},
+         "dir/my.ini:2: candidates = match needs the key 'match', which gives the rule"},
         {"[decide]\ncandidates = match\nmatch = distance(s) <= 3",
          "dir/my.ini:3: match: at character 10: no section [signature …] has the name 's'"},
         {"[decide]\nmatch = distence(s) <= 3\ncandidates = match\n[signature s]",
@@ -96,10 +98,10 @@ static void an_error_names_place_key_and_nearest(void **state)
         {"[signature s]\n[decide]\nmatch = equal(s) >= 3\ncandidates = match",
          "dir/my.ini:3: match: at character 7: this kind of signature has no such value: 'equal'"},
         {"[signature s]\nposition_table = 0:1\n[decide]",
-         "dir/my.ini:2: 'position_table' is read only where position is table"},
+         "dir/my.ini:2: 'position_table' is used only where position is table"},
         {"[decide]\nmatch = distance(s) <= 3",
-         "dir/my.ini:2: 'match' is read only where candidates is match"},
-        {"[decide]\nmatch = distance(s) = 3", "dir/my.ini:2: match: '= 3' belongs to no rule"},
+         "dir/my.ini:2: 'match' is used only where candidates is match"},
+        {"[decide]\nmatch = distance(s) = 3", "dir/my.ini:2: match: '= 3' is not part of a rule"},
         {"[signature s]\nstem = englsh",
          "dir/my.ini:2: stem = englsh: not one of none, arabic, armenian, basque, catalan, danish, "
          "dutch, english, finnish, french, german, greek, hindi, hungarian, indonesian, irish, "
@@ -110,7 +112,7 @@ static void an_error_names_place_key_and_nearest(void **state)
          "dir/my.ini:3: seed = 18446744073709551616: not a whole number of at most 64 bits"},
         {"[signature s]\nkind = minhash\nseed = 0x",
          "dir/my.ini:3: seed = 0x: not a whole number of at most 64 bits"},
-        {"[signature s]\nstop_words =", "dir/my.ini:2: stop_words: wants 1 to 1023 bytes"},
+        {"[signature s]\nstop_words =", "dir/my.ini:2: stop_words: needs 1 to 1023 bytes"},
         {"[sketch]\nunicode = 14.0", "dir/my.ini:2: unicode = 14.0: can only be 15.0"},
     };
 
@@ -122,30 +124,32 @@ static void what_does_not_fit_is_refused_when_the_text_ends(void **state)
 {
     static const struct refusal cases[] = {
         {"[decide]\nbands = 30\nrows = 10",
-         "dir/my.ini:2: bands = 30: with 10 rows each they need more than 128 minima"},
+         "dir/my.ini:2: bands = 30: with 10 rows each, more than 128 minima would be needed"},
         {"[decide]\nbands = 30\n",
-         "dir/my.ini:2: bands = 30, but rows = 0: both are given, or both are chosen"},
+         "dir/my.ini:2: bands = 30, but rows = 0: give both, or neither to have them chosen"},
         {"[decide]\n\nrows = 6",
-         "dir/my.ini:3: rows = 6, but bands = 0: both are given, or both are chosen"},
+         "dir/my.ini:3: rows = 6, but bands = 0: give both, or neither to have them chosen"},
         {"[decide]\nkeep = newest\n[sketch]",
-         "dir/my.ini:2: keep: 'newest' wants a field: newest:FIELD"},
+         "dir/my.ini:2: keep: 'newest' needs a field: newest:FIELD"},
         {"[decide]\nkeep = shortest:",
-         "dir/my.ini:2: keep: 'shortest:' wants a field: shortest:FIELD"},
+         "dir/my.ini:2: keep: 'shortest:' needs a field: shortest:FIELD"},
         {"[decide]\nkeep = first:x", "dir/my.ini:2: keep: 'first' takes no field"},
         {"[decide]\nkeep = nwest:date",
-         "dir/my.ini:2: keep: 'nwest:date' is none of first, last, longest, shortest, "
+         "dir/my.ini:2: keep: 'nwest:date' is not one of first, last, longest, shortest, "
          "longest:FIELD, shortest:FIELD, newest:FIELD, max:FIELD, min:FIELD; did you mean "
          "'newest'?"},
         {"[signature s]\nstop_words = df:1",
-         "dir/my.ini:2: stop_words = df:1: the share of the documents must be at least 0 and below "
-         "1, as in df:0.1"},
-        {"[signature s]\n\nstop_words = df:a tenth",
-         "dir/my.ini:3: stop_words = df:a tenth: the share of the documents must be at least 0 and "
+         "dir/my.ini:2: stop_words = df:1: the fraction of the documents must be at least 0 and "
          "below 1, as in df:0.1"},
+        {"[signature s]\n\nstop_words = df:a tenth",
+         "dir/my.ini:3: stop_words = df:a tenth: the fraction of the documents must be at least 0 "
+         "and below 1, as in df:0.1"},
         {"[signature s]\nunit = shingles\nstop_words = df:0.1\nidf = log",
-         "dir/my.ini:3: stop_words = df:0.1 wants a df table of terms, but idf one of shingles"},
+         "dir/my.ini:3: stop_words = df:0.1 needs a df table of terms, but idf needs one of "
+         "shingles"},
         {"[signature s]\nkind = imatch\nunit = sentences\nstop_words = df:0.1",
-         "dir/my.ini:4: stop_words = df:0.1 wants a df table of terms, but kind = imatch one of "
+         "dir/my.ini:4: stop_words = df:0.1 needs a df table of terms, but kind = imatch needs one "
+         "of "
          "sentences"},
     };
 
@@ -157,23 +161,23 @@ static void weights_mean_nothing_to_kinds_that_compare_none(void **state)
 {
     static const struct refusal cases[] = {
         {"[signature s]\ntf = log\nkind = minhash",
-         "dir/my.ini:2: 'tf' is read only where unit is not none, and kind is simhash, or low, "
+         "dir/my.ini:2: 'tf' is used only where unit is not none, and kind is simhash, or low, "
          "high, a band, top or top_share cuts weights off"},
         {"[signature s]\nkind = imatch\nidf = inverse\n[decide]",
-         "dir/my.ini:3: 'idf' is read only where unit is not none, and kind is simhash, or low, "
+         "dir/my.ini:3: 'idf' is used only where unit is not none, and kind is simhash, or low, "
          "high, a band, top or top_share cuts weights off; idf = log and nidf always"},
         {"[signature s]\nkind = features\nmarkup = multiply",
-         "dir/my.ini:3: 'markup' is read only where unit is not none or paths, and kind is "
+         "dir/my.ini:3: 'markup' is used only where unit is not paths or none, and kind is "
          "simhash, or low, high, a band, top or top_share cuts weights off, or it multiplies by 0"},
         {"[signature s]\nkind = checksums\nposition = inverse-log",
-         "dir/my.ini:3: 'position' is read only where unit is not none, and kind is simhash, or "
+         "dir/my.ini:3: 'position' is used only where unit is not none, and kind is simhash, or "
          "low, high, a band, top or top_share cuts weights off; position = cosine and table "
          "always"},
         {"[signature s]\nkind = mod-p\nclip_quantile = 0.5",
-         "dir/my.ini:3: 'clip_quantile' is read only where unit is not none, and kind is simhash, "
+         "dir/my.ini:3: 'clip_quantile' is used only where unit is not none, and kind is simhash, "
          "or low, high, a band, top or top_share cuts weights off"},
         {"[signature s]\nkind = profile\ncount = occurrences\nclip_rank = 2",
-         "dir/my.ini:4: 'clip_rank' is read only where unit is not none, and kind is simhash, or "
+         "dir/my.ini:4: 'clip_rank' is used only where unit is not none, and kind is simhash, or "
          "low, high, a band, top or top_share cuts weights off"},
     };
 
@@ -185,16 +189,16 @@ static void pages_have_no_words_to_ask_about(void **state)
 {
     static const struct refusal cases[] = {
         {"[signature s]\nunit = paths\nstem = english",
-         "dir/my.ini:3: 'stem' is read only where unit is terms, shingles, sentences or spots"},
+         "dir/my.ini:3: 'stem' is used only where unit is terms, shingles, sentences or spots"},
         {"[signature s]\nunit = none\nlinks = yes\ntf = log",
-         "dir/my.ini:4: 'tf' is read only where unit is not none, and kind is simhash, or low, "
+         "dir/my.ini:4: 'tf' is used only where unit is not none, and kind is simhash, or low, "
          "high, a band, top or top_share cuts weights off"},
         {"[signature s]\nunit = none",
-         "dir/my.ini:2: unit = none leaves links and fields, and neither is asked for"},
+         "dir/my.ini:2: unit = none leaves only links and fields, but the recipe has neither"},
         {"[signature s]\nunit = none\nlinks = yes\nkind = imatch",
-         "dir/my.ini:2: unit = none, but kind = imatch has a lexicon of the content"},
+         "dir/my.ini:2: unit = none, but kind = imatch needs a lexicon of the content"},
         {"[signature s]\nunit = paths\nmarkup = add",
-         "dir/my.ini:3: 'markup' is read only where unit is not none or paths, and kind is "
+         "dir/my.ini:3: 'markup' is used only where unit is not paths or none, and kind is "
          "simhash, or low, high, a band, top or top_share cuts weights off, or it multiplies by 0"},
     };
 
@@ -206,20 +210,20 @@ static void template_text_is_of_words_and_asks_a_table(void **state)
 {
     static const struct refusal cases[] = {
         {"[signature s]\nunit = characters\ntemplate_count = 2",
-         "dir/my.ini:3: 'template_count' is read only where it is above 0 and unit is terms, "
+         "dir/my.ini:3: 'template_count' is used only where it is above 0 and unit is terms, "
          "shingles, "
          "sentences or spots"},
-        {"[signature s]\ntemplate_count = 0", "dir/my.ini:2: 'template_count' is read only where "
+        {"[signature s]\ntemplate_count = 0", "dir/my.ini:2: 'template_count' is used only where "
                                               "it is above 0 and unit is terms, shingles, "
                                               "sentences or spots"},
         {"[signature s]\ntemplate_weight = 0.5",
-         "dir/my.ini:2: 'template_weight' is read only where template_count is given, and kind is "
+         "dir/my.ini:2: 'template_weight' is used only where template_count is given, and kind is "
          "simhash, or low, high, a band, top or top_share cuts weights off"},
         {"[signature s]\nkind = minhash\ntemplate_count = 2\ntemplate_weight = 0.5",
-         "dir/my.ini:4: 'template_weight' is read only where template_count is given, and kind is "
+         "dir/my.ini:4: 'template_weight' is used only where template_count is given, and kind is "
          "simhash, or low, high, a band, top or top_share cuts weights off"},
         {"[signature s]\ntemplate_df = a.df",
-         "dir/my.ini:2: 'template_df' is read only where template_count is given"},
+         "dir/my.ini:2: 'template_df' is used only where template_count is given"},
     };
 
     (void)state;
@@ -260,14 +264,14 @@ static void what_nothing_reads_is_refused(void **state)
     assert_int_equal(nd_recipe_set(&recipe, "s.minima=77", &err), ND_OK);
     assert_int_equal(nd_recipe_check(&recipe, &err), ND_EINVAL);
     assert_string_equal(err.message,
-                        "signature s: minima = 77 is read only where kind is minhash, bottom-k, "
+                        "signature s: minima = 77 is used only where kind is minhash, bottom-k, "
                         "supershingles, sorted-shingles or megashingles (its default: 84)");
     assert_int_equal(nd_recipe_canonical(&recipe, &text, &len, NULL, NULL), ND_EINVAL);
     assert_int_equal(nd_recipe_set(&recipe, "s.kind=minhash", &err), ND_OK);
     assert_int_equal(nd_recipe_check(&recipe, &err), ND_OK);
     assert_int_equal(nd_recipe_set(&recipe, "match=equal(s) >= 2", &err), ND_OK);
     assert_int_equal(nd_recipe_check(&recipe, &err), ND_EINVAL);
-    assert_string_equal(err.message, "match = equal(s) >= 2 is read only where candidates is match "
+    assert_string_equal(err.message, "match = equal(s) >= 2 is used only where candidates is match "
                                      "(its default: empty)");
 }
 
@@ -279,20 +283,20 @@ static void weights_that_mean_nothing_are_refused(void **state)
         const char *text, *message;
     } cases[] = {
         {"[signature s]\ntf = log\nkind = minhash",
-         "dir/my.ini:2: 'tf' is read only where unit is not none, and " CUT},
+         "dir/my.ini:2: 'tf' is used only where unit is not none, and " CUT},
         {"[signature s]\nkind = imatch\nidf = inverse\n[decide]",
-         "dir/my.ini:3: 'idf' is read only where unit is not none, and " CUT
+         "dir/my.ini:3: 'idf' is used only where unit is not none, and " CUT
          "; idf = log and nidf always"},
         {"[signature s]\nkind = features\nmarkup = multiply",
-         "dir/my.ini:3: 'markup' is read only where unit is not none or paths, and " CUT
+         "dir/my.ini:3: 'markup' is used only where unit is not paths or none, and " CUT
          ", or it multiplies by 0"},
         {"[signature s]\nkind = checksums\nposition = inverse-log",
-         "dir/my.ini:3: 'position' is read only where unit is not none, and " CUT
+         "dir/my.ini:3: 'position' is used only where unit is not none, and " CUT
          "; position = cosine and table always"},
         {"[signature s]\nkind = mod-p\nclip_quantile = 0.5",
-         "dir/my.ini:3: 'clip_quantile' is read only where unit is not none, and " CUT},
+         "dir/my.ini:3: 'clip_quantile' is used only where unit is not none, and " CUT},
         {"[signature s]\nkind = profile\ncount = occurrences\nclip_rank = 2",
-         "dir/my.ini:4: 'clip_rank' is read only where unit is not none, and " CUT},
+         "dir/my.ini:4: 'clip_rank' is used only where unit is not none, and " CUT},
     };
 
     (void)state;
@@ -351,7 +355,7 @@ static void weights_are_read_where_they_can_count(void **state)
 }
 
 /* The words of a document's signature, for a section filled past the checks of a recipe. */
-static size_t sign(const struct nd_named_signature *s, uint64_t *word, size_t room)
+static size_t sign(const struct nd_recipe_signature *s, uint64_t *word, size_t room)
 {
     static const char text[] = "One two two three three three four. One five? Six six six, seven "
                                "eight nine ten ten one two three eleven twelve thirteen.";
@@ -359,15 +363,15 @@ static size_t sign(const struct nd_named_signature *s, uint64_t *word, size_t ro
     const struct nd_document document = {
         .text = {text, sizeof text - 1}, .markup = &markup, .n_markup = 1};
     struct nd_error err = {0};
-    struct nd_named_signer *signer = nd_named_signer_new(s, &err);
+    struct nd_document_signer *signer = nd_document_signer_of(s, &err);
     struct nd_signature made;
 
     if (!signer)
         fail_msg("%s", err.message);
-    assert_int_equal(nd_named_signer_run(signer, &document, &made, NULL), ND_OK);
+    assert_int_equal(nd_document_signer_run(signer, &document, &made, NULL), ND_OK);
     assert_true(made.count <= room && !made.is_rejected);
     memcpy(word, made.word, made.count * sizeof *word);
-    nd_named_signer_free(signer);
+    nd_document_signer_free(signer);
     return made.count;
 }
 

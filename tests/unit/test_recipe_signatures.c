@@ -11,6 +11,9 @@
 
 #include <neardup/recipe.h>
 
+#include "feature/feature_params.h"
+#include "recipe/keys.h"
+
 static enum nd_status parse(struct nd_recipe *recipe, const char *text, struct nd_error *err)
 {
     return nd_recipe_parse(recipe, "dir/my.ini", text, strlen(text), err);
@@ -38,7 +41,7 @@ static char *canonical(const struct nd_recipe *recipe, uint64_t *fingerprint)
 }
 
 /* A key, what else must be said for it to be read, and what it changes. */
-#define AT(field) offsetof(struct nd_named_signature, field)
+#define AT(field) offsetof(struct nd_recipe_signature, field)
 enum what { WORD, WHOLE, REAL, TEXT, YES, BIG };
 static const struct {
     const char *context, *assignment;
@@ -163,7 +166,7 @@ static const struct {
 };
 enum { N_KEYS = sizeof keys / sizeof *keys };
 
-static void assert_field(size_t i, const struct nd_named_signature *section)
+static void assert_field(size_t i, const struct nd_recipe_signature *section)
 {
     const char *field = (const char *)section + keys[i].offset;
     unsigned whole;
@@ -207,6 +210,44 @@ static void every_key_reaches_its_field(void **state)
 }
 
 /* Set each line of the text, as "a-1.key = value". */
+/* A unit that is added to the table of units is added to `keys`, too. */
+static void every_unit_has_its_word_among_the_keys(void **state)
+{
+    char assignment[64];
+
+    (void)state;
+    for (unsigned unit = 0; unit < ND_FEATURE_UNITS; unit++) {
+        bool is_there = false;
+
+        snprintf(assignment, sizeof assignment, "unit = %s", nd_unit_word(unit));
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+            is_there = is_there || strcmp(keys[i].assignment, assignment) == 0;
+        if (!is_there)
+            fail_msg("no test of \"%s\"", assignment);
+    }
+}
+
+/* What a key says of the units that read it is what the key does. */
+static void every_key_is_read_where_it_says(void **state)
+{
+    struct nd_recipe_signature section = nd_recipe_signature_default();
+    char reader[ND_READER_MAX];
+
+    (void)state;
+    for (const struct nd_recipe_key *key = nd_signature_keys; key->name; key++) {
+        if (!key->reader)
+            continue;
+        nd_key_reader(key, reader);
+        assert_null(strstr(reader, "UNITS"));
+        if (strcmp(key->reader, "where unit is UNITS") != 0)
+            continue;
+        for (unsigned unit = 0; unit < ND_FEATURE_UNITS; unit++) {
+            section.feature.unit = (enum nd_feature_unit)unit;
+            assert_int_equal(key->is_read(&section), key->units(section.feature.unit));
+        }
+    }
+}
+
 static void set_lines(struct nd_recipe *recipe, const char *text)
 {
     struct nd_error err;
@@ -377,6 +418,8 @@ static void the_fingerprint_is_of_the_signatures_and_of_the_tables_version(void 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_unit_has_its_word_among_the_keys),
+        cmocka_unit_test(every_key_is_read_where_it_says),
         cmocka_unit_test(every_key_reaches_its_field),
         cmocka_unit_test(every_key_can_be_set_by_its_signature),
         cmocka_unit_test(what_every_key_says_is_written_and_read_again),

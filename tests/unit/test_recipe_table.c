@@ -14,6 +14,8 @@
 #include <neardup/df.h>
 #include <neardup/recipe.h>
 
+#include "recipe/recipe.h"
+
 static char path[2][64];
 static struct nd_df *table[2], *shingles;
 
@@ -102,33 +104,33 @@ static void the_version_is_part_of_the_fingerprint(void **state)
     uint64_t without = fingerprint_of(&first);
 
     (void)state;
-    assert_int_equal(nd_signature_use_table(&first.method.signature[0], table[0], NULL), ND_OK);
+    assert_int_equal(nd_signature_use_df(&first.method.signature[0], table[0], NULL), ND_OK);
     assert_ptr_equal(first.method.signature[0].table, table[0]);
     assert_true(first.method.signature[0].df_version == nd_df_fingerprint(table[0]));
-    assert_int_equal(nd_signature_use_table(&second.method.signature[0], table[1], NULL), ND_OK);
+    assert_int_equal(nd_signature_use_df(&second.method.signature[0], table[1], NULL), ND_OK);
     assert_true(fingerprint_of(&first) != without);
     assert_true(fingerprint_of(&first) != fingerprint_of(&second));
     assert_int_equal(nd_recipe_set_df(&first, "elsewhere", NULL), ND_OK);
     second = named("seshasai-2009");
-    assert_int_equal(nd_signature_use_table(&second.method.signature[0], table[0], NULL), ND_OK);
+    assert_int_equal(nd_signature_use_df(&second.method.signature[0], table[0], NULL), ND_OK);
     assert_true(fingerprint_of(&first) == fingerprint_of(&second)); /* the path is not */
 }
 
 static void a_table_of_another_version_is_refused(void **state)
 {
     struct nd_recipe recipe = named("kolcz-2004-web");
-    struct nd_named_signature *s = &recipe.method.signature[0];
+    struct nd_recipe_signature *s = &recipe.method.signature[0];
     char expected[512];
     struct nd_error err;
 
     (void)state;
     assert_int_equal(nd_recipe_set_df(&recipe, "words.df", NULL), ND_OK);
     s->df_version = nd_df_fingerprint(table[0]);
-    assert_int_equal(nd_signature_use_table(s, table[0], &err), ND_OK);
-    assert_int_equal(nd_signature_use_table(s, table[1], &err), ND_EINVAL);
+    assert_int_equal(nd_signature_use_df(s, table[0], &err), ND_OK);
+    assert_int_equal(nd_signature_use_df(s, table[1], &err), ND_EINVAL);
     snprintf(expected, sizeof expected,
-             "signature imatch: the df table words.df has the version 0x%llx, the recipe wants "
-             "0x%llx: sketches that were made with that one are stale",
+             "signature imatch: the df table words.df has version 0x%llx, but the recipe needs "
+             "0x%llx: sketches made with different tables cannot be compared",
              (unsigned long long)nd_df_fingerprint(table[1]),
              (unsigned long long)nd_df_fingerprint(table[0]));
     assert_string_equal(err.message, expected);
@@ -141,18 +143,19 @@ static void a_missing_table_is_asked_for(void **state)
     struct nd_error err;
 
     (void)state;
-    assert_int_equal(nd_signature_use_table(&recipe.method.signature[0], NULL, &err), ND_EINVAL);
+    assert_int_equal(nd_signature_use_df(&recipe.method.signature[0], NULL, &err), ND_EINVAL);
     assert_string_equal(err.message,
-                        "signature imatch: kind = imatch asks a df table: neardup df build makes "
-                        "one of documents, --df FILE names it");
+                        "signature imatch: kind = imatch needs a df table: make one of the input "
+                        "with --df auto=FILE or of other documents with neardup df build, or name "
+                        "an existing one with --df FILE");
     recipe = named("cops-1995");
-    assert_int_equal(nd_signature_use_table(&recipe.method.signature[0], NULL, &err), ND_OK);
+    assert_int_equal(nd_signature_use_df(&recipe.method.signature[0], NULL, &err), ND_OK);
 }
 
 static void a_table_of_template_text_counts_shingles(void **state)
 {
     struct nd_recipe recipe = named("manku-2007");
-    struct nd_named_signature *s = &recipe.method.signature[0];
+    struct nd_recipe_signature *s = &recipe.method.signature[0];
     struct nd_error err;
     uint64_t before = fingerprint_of(&recipe);
 
@@ -163,8 +166,8 @@ static void a_table_of_template_text_counts_shingles(void **state)
     assert_int_equal(nd_recipe_set(&recipe, "simhash.template_df=site.df", NULL), ND_OK);
     assert_int_equal(nd_signature_use_template(s, NULL, &err), ND_EINVAL);
     assert_string_equal(err.message,
-                        "signature simhash: template_count asks a df table of shingles: neardup df "
-                        "build --features sketch makes one of documents, template_df names it");
+                        "signature simhash: template_count needs a df table of shingles: make one "
+                        "with neardup df build --features sketch, and name it in template_df");
     assert_int_equal(nd_signature_use_template(s, table[0], &err), ND_EINVAL);
     assert_string_equal(err.message, "signature simhash: site.df: the df table of the template "
                                      "does not count shingles");
@@ -177,7 +180,7 @@ static void a_table_of_template_text_counts_shingles(void **state)
     s->template_df_version++;
     assert_true(fingerprint_of(&recipe) != before);
     assert_int_equal(nd_signature_use_template(s, shingles, &err), ND_EINVAL);
-    assert_non_null(strstr(err.message, "sketches that were made with that one are stale"));
+    assert_non_null(strstr(err.message, "sketches made with different tables cannot be compared"));
     s->template_df_version = 0;
     s->feature.join_apostrophes = 1;
     assert_int_equal(nd_signature_use_template(s, shingles, &err), ND_EINVAL);
@@ -191,8 +194,7 @@ static void a_table_of_other_features_is_refused(void **state)
 
     (void)state;
     assert_int_equal(nd_recipe_set(&recipe, "simhash.stem=english", NULL), ND_OK);
-    assert_int_equal(nd_signature_use_table(&recipe.method.signature[0], table[0], &err),
-                     ND_EINVAL);
+    assert_int_equal(nd_signature_use_df(&recipe.method.signature[0], table[0], &err), ND_EINVAL);
     assert_non_null(strstr(err.message, "signature simhash: "));
     assert_non_null(strstr(err.message, "stem"));
     assert_null(recipe.method.signature[0].table);

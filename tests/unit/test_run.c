@@ -13,7 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <neardup/explain.h>
 #include <neardup/run.h>
+#include <neardup/uses.h>
+
+#include "pipeline/options.h"
+#include "recipe/recipe.h"
 
 static char folder[] = "/tmp/neardup-run-XXXXXX";
 static const char *const paths[] = {"in.jsonl"};
@@ -63,10 +68,14 @@ static void on_bad_record(void *context, const char *place, const char *reason)
     assert_true(strlen(reason) > 0);
 }
 
+static struct nd_recipe recipe;
+
 static struct nd_run_options options_to(const char *output)
 {
     struct nd_run_options options = nd_run_options_default();
 
+    recipe = nd_recipe_default();
+    options.recipe = &recipe;
     options.paths = paths;
     options.n_paths = 1;
     options.output = output;
@@ -146,7 +155,7 @@ static void events_come_in_order_from_the_thread_that_runs(void **state)
         options.paths = path;
         options.dry_run = 1;
         options.max_bad = (struct nd_ratio){1, 10};
-        options.recipe.dedup.threads = threads;
+        options.threads = threads;
         assert_int_equal(nd_run_dedup(&options, &events, &summary, NULL), ND_OK);
         assert_int_equal(told.line, 60000);
         assert_int_equal(told.documents, 54000);
@@ -169,7 +178,7 @@ static void a_caller_can_stop_a_run(void **state)
             struct nd_run_summary summary;
             struct nd_error err;
 
-            snprintf(options.recipe.keep, sizeof options.recipe.keep, "%s", keep[i]);
+            snprintf(recipe.keep, sizeof recipe.keep, "%s", keep[i]);
             if (nd_run_dedup(&options, &events, &summary, &err) == ND_OK) {
                 assert_true(seen.batches < at); /* it was over before */
                 unlink("out");
@@ -180,6 +189,40 @@ static void a_caller_can_stop_a_run(void **state)
             assert_int_not_equal(access("out", F_OK), 0);
         }
     }
+}
+
+struct packed {
+    uint64_t done, total, unpacked;
+};
+
+static int on_packed(void *context, const struct nd_run_progress *progress)
+{
+    struct packed *packed = context;
+
+    *packed =
+        (struct packed){progress->bytes_done, progress->bytes_total, progress->bytes_unpacked};
+    return 0;
+}
+
+/* What is told of the speed is of the same bytes as the summary, whatever the input is packed in.
+ */
+static void progress_counts_unpacked_bytes(void **state)
+{
+    static const char *const path[] = {"packed.jsonl.gz"};
+    struct nd_run_options options = options_to("out");
+    struct packed packed = {0};
+    const struct nd_run_events events = {&packed, NULL, NULL, on_packed};
+    struct nd_run_summary summary;
+
+    (void)state;
+    assert_int_equal(system("gzip -c in.jsonl >packed.jsonl.gz"), 0);
+    options.paths = path;
+    assert_int_equal(nd_run_dedup(&options, &events, &summary, NULL), ND_OK);
+    assert_int_equal(packed.done, packed.total);
+    assert_true(packed.unpacked > 2 * packed.total);
+    assert_in_range(packed.unpacked, summary.bytes - 40001, summary.bytes); /* line ends */
+    unlink(path[0]);
+    unlink("out");
 }
 
 static void nothing_need_be_passed_but_the_options(void **state)
@@ -195,11 +238,13 @@ static void nothing_need_be_passed_but_the_options(void **state)
     assert_int_equal(nd_run_dedup(&options, NULL, &summary, NULL), ND_EINVAL);
     options = options_to("nowhere/out");
     assert_int_equal(nd_run_dedup(&options, NULL, &summary, NULL), ND_EIO);
-    assert_int_equal(nd_run_pairs(&options, NULL, &summary, NULL), ND_EIO);
+    assert_int_equal(nd_run_pairs(&options, &(struct nd_pairs_params){0}, NULL, &summary, NULL),
+                     ND_EIO);
     assert_int_equal(nd_run_sketch(&options, NULL, &summary, NULL), ND_EIO);
     options = options_to(NULL);
     options.within = "id"; /* no pair, so that nothing goes to the standard output */
-    assert_int_equal(nd_run_pairs(&options, NULL, &summary, NULL), ND_OK);
+    assert_int_equal(nd_run_pairs(&options, &(struct nd_pairs_params){0}, NULL, &summary, NULL),
+                     ND_OK);
     options.tmp = NULL;
     options.manifest = "rows";
     assert_int_equal(nd_run_dedup(&options, NULL, &summary, NULL), ND_EINVAL);
@@ -214,7 +259,7 @@ static void two_documents_are_explained(void **state)
     assert_int_equal(nd_run_explain(&options, "8", "in.jsonl:10", NULL, &explanation, NULL), ND_OK);
     assert_true(explanation.is_duplicate);
     assert_int_equal(explanation.identical, ND_IDENTICAL_BYTES);
-    assert_string_equal(explanation.id[1], "9");
+    assert_string_equal(explanation.name[1].id, "9");
     assert_int_equal(explanation.n_shared, 8);
     assert_string_equal(explanation.terms[0].text, "one");
     nd_explanation_release(&explanation);
@@ -228,6 +273,7 @@ int main(void)
         cmocka_unit_test(events_tell_what_happens),
         cmocka_unit_test(events_come_in_order_from_the_thread_that_runs),
         cmocka_unit_test(a_caller_can_stop_a_run),
+        cmocka_unit_test(progress_counts_unpacked_bytes),
         cmocka_unit_test(nothing_need_be_passed_but_the_options),
         cmocka_unit_test(two_documents_are_explained),
     };

@@ -18,9 +18,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <neardup/explain.h>
 #include <neardup/run.h>
+#include <neardup/uses.h>
 
 #include "failing_malloc.h"
+#include "pipeline/options.h"
+#include "recipe/recipe.h"
 
 static char folder[] = "/tmp/neardup-test-XXXXXX";
 
@@ -131,24 +135,25 @@ static void make_expected(const struct nd_run_options *options)
         assert_int_equal(rename(outputs[i], expected[i]), 0);
 }
 
-static void fail_each(const char *keep, enum nd_cluster cluster, unsigned threads,
-                      const char *recipe)
+static void fail_each(const char *keep, enum nd_cluster cluster, unsigned threads, const char *name)
 {
     static const char *const paths[] = {"in"};
     struct nd_run_options options = nd_run_options_default();
+    struct nd_recipe recipe = nd_recipe_default();
     int result = 0;
 
-    if (recipe)
-        assert_int_equal(nd_recipe_by_name(&options.recipe, recipe, NULL), ND_OK);
+    if (name)
+        assert_int_equal(nd_recipe_by_name(&recipe, name, NULL), ND_OK);
+    recipe.dedup.cluster = cluster;
+    snprintf(recipe.keep, sizeof recipe.keep, "%s", keep);
+    options.recipe = &recipe;
     options.paths = paths;
     options.n_paths = 1;
     options.output = outputs[0];
     options.manifest = outputs[1];
     options.clusters = outputs[2];
     options.within = "lang";
-    options.recipe.dedup.threads = threads;
-    options.recipe.dedup.cluster = cluster;
-    snprintf(options.recipe.keep, sizeof options.recipe.keep, "%s", keep);
+    options.threads = threads;
     make_expected(&options);
     for (long n = 1; result == 0; n++) {
         pid_t child = fork();

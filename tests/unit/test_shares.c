@@ -91,9 +91,9 @@ static void as_many_as_may_be_dealt(void **state)
     size_t task;
 
     (void)state;
-    nd_shares_deal(share, 2, ND_SHARES_MOST);
+    nd_shares_deal(share, 2, ND_SHARES_MAX);
     assert_true(nd_shares_take(share, 2, 1, &task));
-    assert_int_equal(task, ND_SHARES_MOST / 2);
+    assert_int_equal(task, ND_SHARES_MAX / 2);
     free(share);
 }
 

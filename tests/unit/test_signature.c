@@ -15,7 +15,7 @@ static void fill(struct nd_feature *f, size_t n, int32_t most)
         f[i] = (struct nd_feature){any(), (int32_t)(1 + any() % (uint64_t)most)};
 }
 
-/* 000 Table 3.1: hundredths of the weights, the four bits of the hashes lowest. */
+/* Seshasai 2009, Table 3.1: hundredths of the weights, the four bits of the hashes lowest. */
 static void the_thesis_example_has_signature_1001(void **state)
 {
     static const struct nd_feature word[] = {
@@ -51,7 +51,7 @@ static size_t shingles_of(const char *text, struct nd_feature *out)
     return n - 3;
 }
 
-/* 001: two sentences about a rose, 4-shingles, resemblance 2 / 8. */
+/* The lecture slides: two sentences about a rose, 4-shingles, resemblance 2 / 8. */
 static void the_roses_resemble_by_a_quarter(void **state)
 {
     struct nd_signature_params p = params_of(ND_SIGNATURE_FEATURES);
@@ -70,8 +70,8 @@ static void the_roses_resemble_by_a_quarter(void **state)
 }
 
 /*
- * 001: two sets of five of the values 1000 … 7000 under five permutations.  The sketches share two
- * of five values; the sets three of seven.
+ * The lecture slides: two sets of five of the values 1000 … 7000 under five permutations.  The
+ * sketches share two of five values; the sets three of seven.
  */
 static void the_slides_sketches_share_two_of_five(void **state)
 {
@@ -298,7 +298,10 @@ static void winnowing_keeps_two_of_w_plus_1(void **state)
     }
 }
 
-/* D = 1 - r is a metric (001): with r = shared / union of three random sets, in integers. */
+/*
+ * D = 1 - r is a metric (the lecture slides): with r = shared / union of three random sets, in
+ * integers.
+ */
 static void resemblance_distance_is_a_metric(void **state)
 {
     static struct nd_feature set[3][200];
@@ -339,7 +342,7 @@ static void resemblance_distance_is_a_metric(void **state)
     nd_signer_free(s);
 }
 
-/* 000 section 5.2: one factor for the whole document, as length normalisation has. */
+/* Seshasai 2009, §5.2: one factor for the whole document, as length normalisation has. */
 static void a_factor_for_all_weights_changes_no_bit(void **state)
 {
     struct nd_signature_params p = params_of(ND_SIGNATURE_SIMHASH);
@@ -371,7 +374,7 @@ static void reserved_bits_hold_the_length_and_do_not_count(void **state)
     for (size_t w = 0; w < 3; w++)
         for (unsigned r = 0; r <= ND_SIGNATURE_RESERVED_MAX; r++) {
             struct nd_signature_params p = params_of(ND_SIGNATURE_SIMHASH), plain = p;
-            struct nd_features f = {.at = a, .count = 50};
+            struct nd_features f = {.items = a, .count = 50};
             struct nd_signer *s, *without;
             struct nd_signature x, y;
             uint64_t mask[8] = {0}, before = 0, counted = 0;
@@ -431,7 +434,7 @@ static void another_seed_gives_another_signature(void **state)
 static void reserved_bits_hold_a_field_and_do_not_count(void **state)
 {
     struct nd_feature feature[30];
-    struct nd_features f = {.at = feature, .count = 30, .n_tokens = 30, .n_terms = 30};
+    struct nd_features f = {.items = feature, .count = 30, .n_tokens = 30, .n_terms = 30};
     static const unsigned bits[] = {32, 64, 384};
 
     (void)state;

@@ -44,7 +44,7 @@ static void equal_coordinates(const struct nd_signature_params *p, size_t shared
     nd_signer_free(s);
 }
 
-/* P(min equal) = J (001), and no worse than m independent permutations would be. */
+/* P(min equal) = J (Broder 1997), and no worse than m independent permutations would be. */
 static void minima_are_equal_as_often_as_sets_resemble(void **state)
 {
     static const unsigned count[] = {20, 84, 128, 256, 1024};
@@ -69,7 +69,10 @@ static void minima_are_equal_as_often_as_sets_resemble(void **state)
             }
 }
 
-/* A super-shingle of r minima is equal with probability J^r (003, 000 section 2.4.1). */
+/*
+ * A super-shingle of r minima is equal with probability J^r (Henzinger 2006, Seshasai 2009,
+ * §2.4.1).
+ */
 static void super_shingles_are_equal_as_often_as_all_their_minima(void **state)
 {
     static const unsigned groups[] = {6, 12, 84};
@@ -113,13 +116,13 @@ static void values_estimate_resemblance_and_containment(void **state)
         }
         assert_true(fabs(both / all - 300. / 800) < error_of(300. / 800, all));
         assert_true(fabs(both / in_a - 300. / 400) < error_of(300. / 400, in_a));
-        if (k == 1) /* 4% of the features (001) */
+        if (k == 1) /* 4% of the features (Broder 1997) */
             assert_true(fabs(all / (1000 * 800.) - 1. / 25) < error_of(1. / 25, 1000 * 800));
         nd_signer_free(s);
     }
 }
 
-/* Charikar (2002), of whom 002 section 2: bits differ with probability angle / pi. */
+/* Charikar (2002), of whom Manku 2007, §2: bits differ with probability angle / pi. */
 static void bits_differ_as_the_angle_says(void **state)
 {
     static const size_t own[] = {0, 10, 100, 500};
@@ -162,8 +165,8 @@ static void bits_differ_as_the_angle_says(void **state)
 }
 
 /*
- * 000 section 7.1.1: with the weight of the n-th smallest sum and one unit more, another value of
- * the field changes the simhash except with probability 2^-n.
+ * Seshasai 2009, §7.1.1: with the weight of the n-th smallest sum and one unit more, another value
+ * of the field changes the simhash except with probability 2^-n.
  */
 static void a_forced_field_changes_the_simhash(void **state)
 {
@@ -177,7 +180,7 @@ static void a_forced_field_changes_the_simhash(void **state)
 
         for (unsigned t = 0; t < TRIALS; t++) {
             struct nd_feature field = {any(), n};
-            struct nd_features f = {.at = a, .count = 60, .forced = &field, .n_forced = 1};
+            struct nd_features f = {.items = a, .count = 60, .forced = &field, .n_forced = 1};
             struct nd_signature x;
             uint64_t before;
 
@@ -206,7 +209,7 @@ static struct nd_feature lexicon_term(void)
 }
 
 /*
- * 004 section 4: after n changes of words of the lexicon, one of K randomized lexicons still gives
+ * Kolcz 2004, §4: after n changes of words of the lexicon, one of K randomized lexicons still gives
  * the same with probability 1 - (1 - p^n)^K; the primary one never does.
  */
 static void signatures_are_as_stable_as_the_formula_says(void **state)
@@ -251,7 +254,7 @@ static void randomized_lexicons_share_what_chance_says(void **state)
 
     (void)state;
     p.lexicons = 8;
-    p.bootstrap = 1; /* keeps 1 - 1/e (004 section 6.8) */
+    p.bootstrap = 1; /* keeps 1 - 1/e (Kolcz 2004, §6.8) */
     s = signer_of(&p);
     for (unsigned t = 0; t < 40000; t++) {
         const struct nd_lexicons lexicons = {s->key, 8, s->drop};
@@ -271,7 +274,7 @@ static void randomized_lexicons_share_what_chance_says(void **state)
     nd_signer_free(s);
 }
 
-/* 002 section 5.4d: one word more changes one checksum. */
+/* Manku 2007, §5.4d: one word more changes one checksum. */
 static void a_word_changes_one_checksum(void **state)
 {
     struct nd_signature_params p = params_of(ND_SIGNATURE_CHECKSUMS);

@@ -12,7 +12,7 @@ static struct nd_feature feature[MOST];
 static enum nd_status run(const struct nd_signature_params *p, size_t n)
 {
     const struct nd_df_source df = {DOCUMENTS, df_of, NULL};
-    const struct nd_features features = {.at = feature, .count = n};
+    const struct nd_features features = {.items = feature, .count = n};
     struct nd_signature out = {0};
     struct nd_error err = {0};
     struct nd_signer *s = nd_signer_new_from(p, &df, &err);

@@ -12,7 +12,7 @@
 
 #include "base/hash.h"
 #include "index/rarity.h"
-#include "index/signatures.h"
+#include "index/signature_index.h"
 
 enum { SETS = 600, MOST = 40 };
 
@@ -85,7 +85,7 @@ static struct nd_signature_row row_of(size_t i)
 }
 
 /* What a look-up of set a meets; in debt to no order. */
-static void check_query(const struct nd_signatures *s, const struct nd_signature_lookup *l,
+static void check_query(const struct nd_signature_index *s, const struct nd_signature_lookup *l,
                         size_t a, size_t n)
 {
     static const struct nd_signature_shape shape = {.form = ND_FORM_VALUES};
@@ -94,11 +94,11 @@ static void check_query(const struct nd_signatures *s, const struct nd_signature
     struct nd_numbers met = {0};
     bool found[SETS] = {false};
 
-    assert_true(nd_signatures_row_keys(&shape, l, 1, &row, &keys));
-    assert_true(nd_signatures_query(s, &keys, &scratch, &met));
+    assert_true(nd_signature_index_row_keys(&shape, l, 1, &row, &keys));
+    assert_true(nd_signature_index_query(s, &keys, &scratch, &met));
     for (size_t i = 0; i < met.count; i++) {
-        assert_false(found[met.at[i]]);
-        found[met.at[i]] = true;
+        assert_false(found[met.items[i]]);
+        found[met.items[i]] = true;
     }
     for (size_t b = 0; b < n; b++)
         if (is_in[b] && row_of(b).group == row.group && must_meet(l, a, b))
@@ -112,7 +112,7 @@ static void check_query(const struct nd_signatures *s, const struct nd_signature
 static void check(struct nd_signature_lookup l)
 {
     static const struct nd_signature_shape shape = {.form = ND_FORM_VALUES};
-    struct nd_signatures *s = nd_signatures_new(&shape, 1, &l, 1);
+    struct nd_signature_index *s = nd_signature_index_new(&shape, 1, &l, 1);
 
     assert_non_null(s);
     memset(is_in, 0, sizeof is_in);
@@ -120,16 +120,16 @@ static void check(struct nd_signature_lookup l)
         const struct nd_signature_row row = row_of(i);
 
         check_query(s, &l, i, i);
-        assert_true(nd_signatures_append(s, &row));
-        is_in[i] = i % 11 != 7 && nd_signatures_list(s, (uint32_t)i);
+        assert_true(nd_signature_index_append(s, &row));
+        is_in[i] = i % 11 != 7 && nd_signature_index_list(s, (uint32_t)i);
         if (i % 13 == 12 && is_in[i - 5]) {
-            nd_signatures_remove(s, (uint32_t)i - 5);
+            nd_signature_index_remove(s, (uint32_t)i - 5);
             is_in[i - 5] = false;
         }
     }
     for (size_t i = 0; i < SETS; i += 3)
         check_query(s, &l, i, SETS);
-    nd_signatures_free(s);
+    nd_signature_index_free(s);
 }
 
 static int fill(void **state)
@@ -164,7 +164,7 @@ static void removed_sets_are_not_met(void **state)
     for (int lesser = 0; lesser < 2; lesser++) {
         struct nd_signature_lookup l = {
             .way = ND_LOOKUP_VALUES, .share = {4, 5}, .of_lesser = lesser};
-        struct nd_signatures *s = nd_signatures_new(&shape, 1, &l, 1);
+        struct nd_signature_index *s = nd_signature_index_new(&shape, 1, &l, 1);
         struct nd_key_list keys = {0}, scratch = {0};
         struct nd_numbers met = {0};
 
@@ -172,21 +172,21 @@ static void removed_sets_are_not_met(void **state)
         for (uint32_t i = 0; i < SETS; i++) {
             const struct nd_signature_row row = row_of(i);
 
-            assert_true(nd_signatures_append(s, &row) && nd_signatures_list(s, i));
+            assert_true(nd_signature_index_append(s, &row) && nd_signature_index_list(s, i));
         }
         for (uint32_t i = 0; i < SETS; i++)
-            nd_signatures_remove(s, i);
+            nd_signature_index_remove(s, i);
         for (uint32_t i = 0; i < SETS; i++) {
             const struct nd_signature_row row = row_of(i);
 
-            assert_true(nd_signatures_row_keys(&shape, &l, 1, &row, &keys));
-            assert_true(nd_signatures_query(s, &keys, &scratch, &met));
+            assert_true(nd_signature_index_row_keys(&shape, &l, 1, &row, &keys));
+            assert_true(nd_signature_index_query(s, &keys, &scratch, &met));
             assert_int_equal(met.count, 0);
         }
         nd_key_list_release(&keys);
         nd_key_list_release(&scratch);
         nd_numbers_release(&met);
-        nd_signatures_free(s);
+        nd_signature_index_free(s);
     }
 }
 
@@ -194,8 +194,7 @@ static void removed_sets_are_not_met(void **state)
 static void the_order_stays_until_it_is_fixed_anew(void **state)
 {
     struct nd_rarity r = {0};
-    struct nd_key_list list = {0};
-    uint64_t key[300];
+    uint64_t key[300], chosen[300];
     uint16_t *order;
 
     (void)state;
@@ -209,20 +208,16 @@ static void the_order_stays_until_it_is_fixed_anew(void **state)
     nd_rarity_fix(&r, order);
     for (size_t k = 0; k < 70000; k++) /* more than a count holds */
         assert_true(nd_rarity_count(&r, &key[0], 1, 1 << 16));
-    assert_true(nd_rarity_choose(&r, key, 300, 5, &list));
-    assert_int_equal(list.count, 5);
+    assert_int_equal(nd_rarity_choose(&r, key, 300, 5, chosen), 5);
     for (size_t i = 0; i < 5; i++)
-        assert_true(list.at[i] == key[i]);
-    list.count = 0;
+        assert_true(chosen[i] == key[i]);
     order = nd_rarity_copy(&r);
     assert_non_null(order);
     nd_rarity_fix(&r, order);
-    assert_true(nd_rarity_choose(&r, key, 30, 5, &list));
-    assert_int_equal(list.count, 5);
+    assert_int_equal(nd_rarity_choose(&r, key, 30, 5, chosen), 5);
     for (size_t i = 0; i < 5; i++)
-        assert_true(list.at[i] == key[i + 1]);
+        assert_true(chosen[i] == key[i + 1]);
     nd_rarity_release(&r);
-    nd_key_list_release(&list);
 }
 
 /* Sets of 40 out of 1000 values: the rarest 9 of two have one in common once in 12, four hardly
@@ -232,7 +227,7 @@ static void sets_of_few_values_are_not_all_looked_at(void **state)
     enum { COUNT = 1500, VALUES = 40 };
     static const struct nd_signature_shape shape = {.form = ND_FORM_VALUES};
     const struct nd_signature_lookup l = {.way = ND_LOOKUP_VALUES, .share = {4, 5}};
-    struct nd_signatures *s = nd_signatures_new(&shape, 1, &l, 1);
+    struct nd_signature_index *s = nd_signature_index_new(&shape, 1, &l, 1);
     struct nd_key_list keys = {0}, scratch = {0};
     struct nd_numbers met = {0};
     size_t handed_out = 0;
@@ -247,20 +242,20 @@ static void sets_of_few_values_are_not_all_looked_at(void **state)
         for (unsigned k = 0; k < VALUES; k++) /* one of each 25 */
             own[k] = nd_mix64(k * 25 + any() % 25);
         qsort(own, VALUES, sizeof *own, ascending);
-        assert_true(nd_signatures_row_keys(&shape, &l, 1, &row, &keys));
-        assert_true(nd_signatures_query(s, &keys, &scratch, &met));
+        assert_true(nd_signature_index_row_keys(&shape, &l, 1, &row, &keys));
+        assert_true(nd_signature_index_query(s, &keys, &scratch, &met));
         handed_out += met.count;
-        assert_true(nd_signatures_append(s, &row));
-        assert_true(nd_signatures_list(s, i));
-        assert_true(nd_signatures_query(s, &keys, &scratch, &met));
+        assert_true(nd_signature_index_append(s, &row));
+        assert_true(nd_signature_index_list(s, i));
+        assert_true(nd_signature_index_query(s, &keys, &scratch, &met));
         assert_true(met.count > 0); /* itself */
     }
     assert_true(handed_out < COUNT * COUNT / 2 / 50);
-    assert_true(nd_signatures_bytes(s) < 65536 + COUNT * (64 + 40 * VALUES));
+    assert_true(nd_signature_index_bytes(s) < 65536 + COUNT * (64 + 40 * VALUES));
     nd_key_list_release(&keys);
     nd_key_list_release(&scratch);
     nd_numbers_release(&met);
-    nd_signatures_free(s);
+    nd_signature_index_free(s);
 }
 
 int main(void)

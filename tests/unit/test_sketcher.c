@@ -175,7 +175,7 @@ static void shingles_of_no_tokens_or_too_many_are_refused(void **state)
     params.w = ND_SHINGLE_MAX + 1;
     assert_null(nd_sketcher_new(&params, &err));
     assert_int_equal(err.status, ND_EINVAL);
-    assert_string_equal(err.message, "shingles of 33 tokens: 1 to 32 are possible");
+    assert_string_equal(err.message, "shingles of 33 tokens: must be from 1 to 32");
     assert_null(nd_sketcher_new(&params, NULL));
     nd_sketcher_free(NULL);
 }

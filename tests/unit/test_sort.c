@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "base/bits.h"
 #include "base/hash.h"
-#include "base/log2.h"
 #include "base/sort.h"
 
 enum { MOST = 20000 };
@@ -95,14 +95,14 @@ static void logarithms_are_exact(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 64; i++)
-        for (unsigned bits = 0; bits <= ND_LOG2_MOST; bits++)
+        for (unsigned bits = 0; bits <= ND_LOG2_BITS_MAX; bits++)
             assert_int_equal(nd_log2_fixed(UINT64_C(1) << i, bits), (uint64_t)i << bits);
     for (unsigned i = 0; i < 20000; i++) {
-        uint64_t x = (any() >> any() % 64) | 1, log = nd_log2_fixed(x, ND_LOG2_MOST);
+        uint64_t x = (any() >> any() % 64) | 1, log = nd_log2_fixed(x, ND_LOG2_BITS_MAX);
 
         assert_int_equal(nd_log2_fixed(x, 6), bits_of_power(x));
-        for (unsigned bits = 0; bits < ND_LOG2_MOST; bits += 7)
-            assert_int_equal(nd_log2_fixed(x, bits), log >> (ND_LOG2_MOST - bits));
+        for (unsigned bits = 0; bits < ND_LOG2_BITS_MAX; bits += 7)
+            assert_int_equal(nd_log2_fixed(x, bits), log >> (ND_LOG2_BITS_MAX - bits));
     }
     /* log2(3) to 48 places: 1.58496250072115618 */
     assert_int_equal(nd_log2_fixed(3, 48), UINT64_C(446127282977750));

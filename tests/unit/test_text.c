@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -177,9 +178,50 @@ static void scripts_without_spaces_become_bigrams(void **unused)
     assert_tokens("日\xE2\x80\x8B本", "日\xE2\x80\x8B本"); /* a zero-width space is ignorable */
 }
 
+/* A text of some pieces, of which most are not valid UTF-8 or become so side by side. */
+static size_t some_text(char *out, unsigned n, unsigned seed)
+{
+    static const char *const piece[] = {"a", "\xEA", "\xE8", "\xE1\x80", "\x80", "\xC3", "\xA9", R};
+    size_t len = 0;
+
+    for (unsigned i = 0; i < n; i++, seed /= 8) {
+        size_t more = strlen(piece[seed % 8]);
+
+        memcpy(out + len, piece[seed % 8], more);
+        len += more;
+    }
+    return len;
+}
+
+static void repaired_texts_are_told_apart_as_they_were_before(void **state)
+{
+    enum { PIECES = 3, TEXTS = 8 * 8 * 8 };
+
+    (void)state;
+    for (unsigned i = 0; i < TEXTS; i++)
+        for (unsigned j = 0; j < TEXTS; j++) {
+            char a[16], b[16], *x = a, *y = b;
+            size_t n_a = some_text(a, PIECES, i), n_b = some_text(b, PIECES, j);
+            size_t n_x = n_a, n_y = n_b;
+            int64_t in_a = nd_utf8_repair(a, n_a, &x, &n_x),
+                    in_b = nd_utf8_repair(b, n_b, &y, &n_y);
+            bool same = n_a == n_b && memcmp(a, b, n_a) == 0;
+            bool same_repaired = n_x == n_y && memcmp(x, y, n_x) == 0;
+
+            assert_int_equal(nd_utf8_replaced(a, n_a) != 0, in_a > 0);
+            if (same_repaired)
+                assert_int_equal(nd_utf8_replaced(a, n_a) == nd_utf8_replaced(b, n_b), same);
+            if (in_a > 0)
+                free(x);
+            if (in_b > 0)
+                free(y);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(repaired_texts_are_told_apart_as_they_were_before),
         cmocka_unit_test(maximal_subparts_become_one_replacement_each),
         cmocka_unit_test(validity_is_that_of_the_definition),
         cmocka_unit_test(texts_normalise_as_defined),

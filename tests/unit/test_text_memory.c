@@ -1,8 +1,7 @@
 /* test_text_memory.c - every allocation of the text layer fails once: no crash, no leak, ND_ENOMEM
  */
-#include "text/code_places.h"
+#include "text/places.h"
 #include "text/text_stream.h"
-#include "text/token_places.h"
 
 #include <neardup/text.h>
 
@@ -76,12 +75,12 @@ static int list_places(void)
 
 static int list_code_places(void)
 {
-    struct nd_code_place *place;
+    struct nd_token *code;
     size_t n;
-    int status = nd_text_code_places(text, LEN, &place, &n);
+    int status = nd_code_places(text, LEN, &code, &n);
 
     if (status == ND_OK)
-        free(place);
+        free(code);
     return status;
 }
 

@@ -17,6 +17,7 @@
 #include <neardup/recipe.h>
 
 #include "base/pool.h"
+#include "engine/engine.h"
 
 #include "engine_fixture.h"
 
@@ -34,7 +35,7 @@ static void *ask_often(void *argument)
 
     for (unsigned round = 0; round < ROUNDS; round++)
         for (unsigned i = 0; i < N; i += a->batch)
-            if (nd_dedup_ask(a->d, item + i, a->batch, count_pair, &a->n, NULL) != ND_OK)
+            if (nd_dedup_query(a->d, item + i, a->batch, count_pair, &a->n, NULL) != ND_OK)
                 return NULL;
     return NULL;
 }
@@ -47,7 +48,7 @@ static void ask_by_threads(struct nd_dedup *d)
 
     assert_int_equal(nd_dedup_push_pairs(d, item, N, count_pair, &n, NULL), ND_OK);
     n = 0;
-    assert_int_equal(nd_dedup_ask(d, item, N, count_pair, &n, NULL), ND_OK);
+    assert_int_equal(nd_dedup_query(d, item, N, count_pair, &n, NULL), ND_OK);
     assert_true(n > N);
     for (unsigned i = 0; i < ASKERS; i++) {
         asker[i] = (struct asker){d, i % 2 ? 1 : 30, 0};
@@ -67,8 +68,8 @@ static void several_threads_ask_at_once(void **state)
 
     (void)state;
     for (unsigned threads = 1; threads <= 4; threads++) {
-        ask_by_threads(make(threads, NULL));
-        ask_by_threads(make(threads, &source));
+        ask_by_threads(make(ND_CLUSTER_PAIRS, threads, NULL));
+        ask_by_threads(make(ND_CLUSTER_PAIRS, threads, &source));
     }
 }
 
@@ -80,8 +81,9 @@ static void several_threads_ask_for_signatures_at_once(void **state)
     (void)state;
     assert_int_equal(nd_recipe_by_name(&recipe, "broder-1997", NULL), ND_OK);
     recipe.dedup.method = &recipe.method;
+    recipe.dedup.cluster = ND_CLUSTER_PAIRS;
     for (recipe.dedup.threads = 1; recipe.dedup.threads <= 3; recipe.dedup.threads++) {
-        d = nd_dedup_new(&recipe.dedup, NULL, NULL);
+        d = nd_dedup_new_with(&recipe.dedup, NULL, NULL);
         assert_non_null(d);
         ask_by_threads(d);
     }

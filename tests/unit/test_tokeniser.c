@@ -1,8 +1,8 @@
 /* test_tokeniser.c - the fast path against the plain algorithm */
 #include "base/hash.h"
 #include "text/normal.h"
+#include "text/places.h"
 #include "text/text_stream.h"
-#include "text/token_places.h"
 #include "text/tokeniser.h"
 #include "text/utf8.h"
 

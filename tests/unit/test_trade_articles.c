@@ -1,5 +1,5 @@
 /* test_trade_articles.c - the thesis' two reports on Japan's trade: metadata makes near duplicates
- * of them (000, section 6.4.1) */
+ * of them (Seshasai 2009, §6.4.1) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include <neardup.h>
+
+#include "recipe/recipe.h"
 
 static const char *const may =
     "Japan's merchandise trade surplus expanded 12.5 percent in May from the month a year earlier "
@@ -45,7 +47,7 @@ enum { FIELDS = sizeof fields / sizeof *fields };
 static unsigned distance(const char *share, enum nd_hash_function hash)
 {
     struct nd_recipe recipe = nd_recipe_default();
-    const struct nd_named_signature *s = &recipe.method.signature[0];
+    const struct nd_recipe_signature *s = &recipe.method.signature[0];
     const char *texts[2] = {may, december};
     uint64_t word[2];
     char ini[512], list[256] = "";

@@ -17,15 +17,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <neardup/explain.h>
 #include <neardup/run_df.h>
 #include <neardup/uses.h>
 
 #include "failing_malloc.h"
+#include "pipeline/options.h"
+#include "recipe/recipe.h"
 
 static char folder[] = "/tmp/neardup-test-XXXXXX";
 
 static int make_corpus(void **state)
 {
+    static const char *const paths[] = {"in.jsonl"};
+    struct nd_run_options options = nd_run_options_default();
+    struct nd_recipe recipe = nd_recipe_default();
+    struct nd_run_summary summary;
     FILE *file;
 
     (void)state;
@@ -49,6 +56,14 @@ static int make_corpus(void **state)
             fclose(file) != 0)
             return -1;
     }
+    options.paths = paths;
+    options.n_paths = 1;
+    options.output = "/dev/null";
+    options.manifest = "rows.jsonl";
+    recipe.dedup.threshold = (struct nd_ratio){1, 10};
+    options.recipe = &recipe;
+    if (nd_run_dedup(&options, NULL, &summary, NULL) != ND_OK)
+        return -1;
     file = fopen("clusters.tsv", "w");
     if (!file)
         return -1;
@@ -62,6 +77,7 @@ static int remove_corpus(void **state)
     (void)state;
     (void)!unlink("in.jsonl");
     (void)!unlink("clusters.tsv");
+    (void)!unlink("rows.jsonl");
     (void)!unlink("a.html");
     (void)!unlink("b.html");
     if (chdir("/") != 0)
@@ -70,6 +86,17 @@ static int remove_corpus(void **state)
 }
 
 #if !HAS_OWN_MALLOC
+
+static enum nd_status take_recipe(struct nd_run_options *options, const char *name,
+                                  struct nd_error *err)
+{
+    static struct nd_recipe recipe;
+
+    recipe = nd_recipe_default();
+    options->recipe = &recipe;
+    return nd_recipe_by_name(&recipe, name, err);
+}
+
 static int count_files(void)
 {
     DIR *dir = opendir(".");
@@ -107,13 +134,108 @@ static enum nd_status compare_weights(const struct nd_run_options *options, stru
     struct nd_run_options own = *options;
     struct nd_compare_params params = nd_compare_params_default();
     struct nd_comparison c;
-    enum nd_status status = nd_recipe_by_name(&own.recipe, "manku-2007", err);
+    enum nd_status status = take_recipe(&own, "manku-2007", err);
 
     params.parts = ND_COMPARE_WEIGHTS;
     if (status == ND_OK)
         status = nd_run_compare(&own, &params, "1", "2", NULL, &c, err);
     if (status == ND_OK)
         nd_comparison_release(&c);
+    return status;
+}
+
+static enum nd_status explain(const struct nd_run_options *options, struct nd_error *err)
+{
+    struct nd_explanation e;
+    char *text;
+    size_t len;
+    enum nd_status status = nd_run_explain(options, "1", "in.jsonl:3", NULL, &e, err);
+
+    if (status != ND_OK)
+        return status;
+    status = nd_explanation_json(&e, &text, &len, err);
+    if (status == ND_OK)
+        free(text);
+    nd_explanation_release(&e);
+    return status;
+}
+
+static enum nd_status explain_signed(const struct nd_run_options *options, struct nd_error *err)
+{
+    struct nd_run_options own = *options;
+    enum nd_status status = take_recipe(&own, "manku-2007", err);
+
+    return status == ND_OK ? explain(&own, err) : status;
+}
+
+static int take_row(void *context, const struct nd_explained_row *row)
+{
+    struct nd_error *err = context;
+    char *text;
+    size_t len;
+
+    if (nd_explained_row_json(row, &text, &len, err) != ND_OK)
+        return 1;
+    free(text);
+    return 0;
+}
+
+static enum nd_status explain_rows(const struct nd_run_options *options, struct nd_error *err)
+{
+    struct nd_error reason = {.status = ND_OK};
+    const struct nd_explain_rows_params params = {
+        .manifest = "rows.jsonl", .lowest = 2, .each = take_row, .context = &reason};
+    struct nd_run_options own = *options;
+    struct nd_use_summary summary;
+    enum nd_status status;
+
+    own.n_paths = 0;
+    status = nd_run_explain_rows(&own, &params, NULL, &summary, err);
+    if (status == ND_ECANCELLED && err) {
+        *err = reason;
+        status = reason.status;
+    }
+    return status == ND_OK && summary.found != 2 ? ND_EINPUT : status;
+}
+
+static enum nd_status features(const struct nd_run_options *options, struct nd_error *err)
+{
+    struct nd_run_options own = *options;
+    struct nd_document_features d;
+    static struct nd_hash_histogram histogram;
+    char *text;
+    size_t len;
+    enum nd_status status = take_recipe(&own, "manku-2007", err);
+
+    if (status == ND_OK)
+        status = nd_run_features(&own, "1", NULL, &d, err);
+    if (status != ND_OK)
+        return status;
+    status = nd_document_features_json(&d, 1, 0, &text, &len, err);
+    if (status == ND_OK)
+        free(text);
+    if (status == ND_OK)
+        status = nd_hash_histogram_of(&d.signature[0], 16, &histogram, err);
+    nd_document_features_release(&d);
+    return status;
+}
+
+static enum nd_status histogram(const struct nd_run_options *options, struct nd_error *err)
+{
+    static struct nd_hash_histogram h[ND_RECIPE_SIGNATURES];
+    struct nd_run_options own = *options;
+    struct nd_run_summary summary;
+    unsigned n;
+    char *text;
+    size_t len;
+    enum nd_status status = take_recipe(&own, "henzinger-2006-combined", err);
+
+    if (status == ND_OK)
+        status = nd_run_hash_histograms(&own, 16, NULL, h, &n, &summary, err);
+    if (status == ND_OK)
+        status = nd_hash_histograms_json(h, n, &text, &len, err);
+    if (status == ND_OK)
+        free(text);
     return status;
 }
 
@@ -129,7 +251,7 @@ static enum nd_status track(const struct nd_run_options *options, struct nd_erro
 
 static enum nd_status collapse(const struct nd_run_options *options, struct nd_error *err)
 {
-    const struct nd_collapse_params params = {"rank", "longest"};
+    const struct nd_collapse_params params = {.order = "rank", .expand = "longest"};
     struct nd_use_summary summary;
 
     return nd_run_collapse(options, &params, NULL, &summary, err);
@@ -137,7 +259,7 @@ static enum nd_status collapse(const struct nd_run_options *options, struct nd_e
 
 static enum nd_status collapse_records(const struct nd_run_options *options, struct nd_error *err)
 {
-    const struct nd_collapse_params params = {NULL, NULL};
+    const struct nd_collapse_params params = {.order = NULL};
     struct nd_use_summary summary;
 
     return nd_run_collapse(options, &params, NULL, &summary, err);
@@ -191,16 +313,16 @@ static enum nd_status pairs(const struct nd_run_options *options, struct nd_erro
 {
     struct nd_run_summary summary;
 
-    return nd_run_pairs(options, NULL, &summary, err);
+    return nd_run_pairs(options, &(struct nd_pairs_params){0}, NULL, &summary, err);
 }
 
 static enum nd_status signed_pairs(const struct nd_run_options *options, struct nd_error *err)
 {
     struct nd_run_options own = *options;
     struct nd_run_summary summary;
-    enum nd_status status = nd_recipe_by_name(&own.recipe, "broder-1997", err);
+    enum nd_status status = take_recipe(&own, "broder-1997", err);
 
-    return status ? status : nd_run_pairs(&own, NULL, &summary, err);
+    return status ? status : nd_run_pairs(&own, &(struct nd_pairs_params){0}, NULL, &summary, err);
 }
 
 static enum nd_status sketch(const struct nd_run_options *options, struct nd_error *err)
@@ -272,12 +394,14 @@ static void fail_each(const struct use *use, unsigned threads)
 {
     static const char *const paths[] = {"in.jsonl"};
     struct nd_run_options options = nd_run_options_default();
+    const struct nd_recipe recipe = nd_recipe_default();
     int result = 0;
 
     options.paths = paths;
     options.n_paths = 1;
     options.output = "out.gz";
-    options.recipe.dedup.threads = threads;
+    options.recipe = &recipe;
+    options.threads = threads;
     assert_int_equal(use->run(&options, NULL), ND_OK);
     (void)!rename(options.output, "expected");
     for (long n = 1; result == 0; n++) {
@@ -308,6 +432,11 @@ static void each_use_fails_cleanly(void **state)
     static const struct use use[] = {
         {"compare", compare},
         {"compare weights", compare_weights},
+        {"explain", explain},
+        {"explain signed", explain_signed},
+        {"explain rows", explain_rows},
+        {"features", features},
+        {"histogram", histogram},
         {"track", track},
         {"collapse", collapse},
         {"collapse records", collapse_records},

@@ -138,6 +138,81 @@ static void the_interval_is_that_of_the_rule(void **state)
     }
 }
 
+/* A document that changes by so much a day, visited when it is to be. */
+static uint64_t settled_interval(uint32_t expect, uint64_t a_day)
+{
+    struct nd_visit_params params = nd_visit_params_default();
+    struct nd_visits v = {0};
+
+    params.expect = expect;
+    nd_visits_add_distance(&params, &v, 64);
+    for (unsigned i = 0; i < 60; i++)
+        nd_visits_add_distance(&params, &v, (uint32_t)(v.interval * a_day / DAY));
+    return v.interval;
+}
+
+static void the_greater_the_changes_the_sooner_the_visit(void **state)
+{
+    (void)state;
+    assert_in_range(settled_interval(12, 3), 4 * DAY * 9 / 10, 4 * DAY * 11 / 10);
+    assert_in_range(settled_interval(12, 12), DAY * 9 / 10, DAY * 11 / 10);
+    assert_in_range(settled_interval(12, 48), DAY / 4 * 9 / 10, DAY / 4 * 11 / 10);
+    assert_in_range(settled_interval(24, 48), DAY / 2 * 9 / 10, DAY / 2 * 11 / 10);
+    assert_int_equal(settled_interval(12, 0), 90 * DAY); /* never: as without it */
+    assert_int_equal(settled_interval(0, 240), 3600);    /* any change is one */
+}
+
+/* In fractions, as the rule is written: sums of which the older half is worth half as much. */
+static uint64_t slow_expected(const struct nd_visit_params *p, const uint32_t *distance,
+                              const uint64_t *seconds, size_t n)
+{
+    double interval = (double)p->interval;
+    unsigned equal = 1;
+
+    for (size_t i = 1; i < n; i++) {
+        double by = 0, in = 0, gap;
+
+        for (size_t k = 1; k <= i; k++) {
+            by = by / 2 + distance[k];
+            in = in / 2 + (double)seconds[k];
+        }
+        equal = distance[i] ? 1 : equal + 1;
+        gap = equal >= p->equal ? interval * p->factor : by > 0 ? in * p->expect / by : interval;
+        gap = gap < interval / p->factor ? interval / p->factor : gap;
+        gap = gap > interval * p->factor ? interval * p->factor : gap;
+        interval = gap < (double)p->shortest  ? (double)p->shortest
+                   : gap > (double)p->longest ? (double)p->longest
+                                              : gap;
+    }
+    return (uint64_t)interval;
+}
+
+static void the_expected_interval_is_that_of_the_rule(void **state)
+{
+    uint32_t seed = 5;
+
+    (void)state;
+    for (unsigned round = 0; round < 20000; round++) {
+        struct nd_visit_params params = nd_visit_params_default();
+        uint32_t distance[14];
+        uint64_t seconds[14], slow;
+        struct nd_visits v = {0};
+        size_t n;
+
+        seed = seed * 1664525u + 1013904223u;
+        n = 1 + (seed >> 9) % 14;
+        params.expect = 1 + (seed >> 16) % 40;
+        for (size_t i = 0; i < n; i++) {
+            seed = seed * 1664525u + 1013904223u;
+            distance[i] = (seed >> 30) ? (seed >> 20) % 64 : 0;
+            seconds[i] = (seed >> 8) % (20 * DAY);
+            nd_visits_add_after(&params, &v, distance[i], seconds[i]);
+        }
+        slow = slow_expected(&params, distance, seconds, n);
+        assert_in_range(v.interval, slow - slow / 1000 - 2, slow + slow / 1000 + 2);
+    }
+}
+
 static void parameters_that_cannot_be_are_refused(void **state)
 {
     const struct nd_visit_params good = nd_visit_params_default();
@@ -163,6 +238,8 @@ int main(void)
         cmocka_unit_test(distances_alone_are_enough),
         cmocka_unit_test(the_greater_distance_is_indexed_earlier),
         cmocka_unit_test(the_interval_is_that_of_the_rule),
+        cmocka_unit_test(the_greater_the_changes_the_sooner_the_visit),
+        cmocka_unit_test(the_expected_interval_is_that_of_the_rule),
         cmocka_unit_test(parameters_that_cannot_be_are_refused),
     };
 

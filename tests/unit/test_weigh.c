@@ -8,8 +8,7 @@
 
 #include <cmocka.h>
 
-#include "feature/marks.h"
-#include "feature/select_rank.h"
+#include "feature/document_terms.h"
 #include "feature/weigh.h"
 
 enum { N = 50 };
@@ -26,16 +25,20 @@ static void weigh(const struct nd_weight_params *p, const struct nd_term_stat *s
                   uint64_t words, int32_t *weight, uint64_t *unit)
 {
     struct nd_error err = {.message = ""};
+    struct nd_weigh_scratch scratch = {0};
     struct nd_weigher *w = nd_weigher_new(p, NULL, &err);
 
     assert_string_equal(err.message, "");
     assert_non_null(w);
-    assert_int_equal(nd_weigher_run(w, s, n, words, weight, unit), ND_OK);
+    assert_int_equal(nd_weigher_run(w, &scratch, s, n, words, weight, unit), ND_OK);
+    nd_weigh_scratch_release(&scratch);
     nd_weigher_free(w);
 }
 
-/* 000, Table 3.1: weights .09 .01 .06 .05 .04, hashes of four bits, the sums, and 1001. */
-static void the_worked_example_of_000(void **state)
+/*
+ * Seshasai 2009, Table 3.1: weights .09 .01 .06 .05 .04, hashes of four bits, the sums, and 1001.
+ */
+static void the_worked_example_of_seshasai_2009(void **state)
 {
     static const struct nd_term_stat words[] = {
         {.hash = 0x9, .tf = 9}, {.hash = 0xE, .tf = 1}, {.hash = 0x2, .tf = 6},
@@ -301,7 +304,7 @@ static void words_are_marked_once_however_deep(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_worked_example_of_000),
+        cmocka_unit_test(the_worked_example_of_seshasai_2009),
         cmocka_unit_test(length_normalisation_changes_the_unit_alone),
         cmocka_unit_test(equal_counts_weigh_the_same_and_the_greatest_is_one),
         cmocka_unit_test(very_large_counts_weigh_like_small_ones),

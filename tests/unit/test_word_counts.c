@@ -61,7 +61,7 @@ static void compare(struct nd_featurer *f)
     assert_non_null(at);
     assert_non_null(count);
     for (size_t i = 0; i < made.count; i++) {
-        at[i] = made.at[i];
+        at[i] = made.items[i];
         count[i] = made.df ? made.df[i] : 0;
     }
     assert_int_equal(nd_featurer_explain(f, &document, &explained, &len, &slow), ND_OK);
@@ -71,8 +71,8 @@ static void compare(struct nd_featurer *f)
     assert_int_equal(made.n_terms, slow.n_terms);
     assert_true(made.unit == slow.unit);
     for (size_t i = 0; i < made.count; i++) {
-        assert_true(at[i].hash == slow.at[i].hash);
-        assert_int_equal(at[i].weight, slow.at[i].weight);
+        assert_true(at[i].hash == slow.items[i].hash);
+        assert_int_equal(at[i].weight, slow.items[i].weight);
         assert_int_equal(count[i], slow.df ? slow.df[i] : 0);
     }
     free(at);
@@ -114,7 +114,7 @@ static int build_table(void **state)
         if (nd_featurer_run(f, &document, &made) != ND_OK)
             return -1;
         for (size_t k = 0; k < made.count; k++)
-            hash[k] = made.at[k].hash;
+            hash[k] = made.items[k].hash;
         if (nd_df_builder_add(b, hash, made.count, NULL, NULL) != ND_OK)
             return -1;
     }

@@ -96,7 +96,7 @@ func checkPairs(truthPath, pairsPath string) (good bool, err error) {
 		r.Found++
 		r.LowFound += count(low)
 		r.OneFound += count(e.union == 1)
-		exact := float64(e.shared) / float64(e.union)
+		exact := quotient(e.shared, e.union)
 		if got.shared != e.shared || got.union != e.union || !sameNumber(got.resemblance, exact) {
 			r.WrongNumber++
 			complain(r.WrongNumber, "%q: %v instead of %v", key, got, e)

@@ -24,6 +24,7 @@ type corpus struct {
 	sets   [][]uint32 // sorted; ranked by rank()
 	tokens []int      // number of tokens
 
+	shortSum    map[int][32]byte // of documents shorter than a shingle: SHA-256 of the text
 	wantDigests bool
 	textSum     [][32]byte // SHA-256 of text and of tokens, to tell equal from unequal
 	tokenSum    [][32]byte
@@ -31,7 +32,7 @@ type corpus struct {
 
 func newCorpus(u *ucd, w int) *corpus {
 	return &corpus{u: u, w: w, tokenID: map[string]uint32{}, wordCache: map[string][]uint32{},
-		node: map[uint64]uint32{}, index: map[string]int{}}
+		node: map[uint64]uint32{}, index: map[string]int{}, shortSum: map[int][32]byte{}}
 }
 
 func (c *corpus) intern(token string) uint32 {
@@ -115,6 +116,9 @@ func (c *corpus) add(d document) error {
 	tokens := c.tokenise(d.text)
 	c.tokens = append(c.tokens, len(tokens))
 	c.sets = append(c.sets, c.shingles(tokens))
+	if len(tokens) < c.w {
+		c.shortSum[len(c.ids)-1] = sha256.Sum256([]byte(d.text))
+	}
 	if c.wantDigests {
 		bytes := make([]byte, 4*len(tokens))
 		for i, t := range tokens {

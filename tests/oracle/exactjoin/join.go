@@ -2,6 +2,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"math/big"
 	"sort"
@@ -25,7 +26,15 @@ func (t ratio) reached(shared, union int) bool {
 
 type pair struct{ a, b, shared, union int } // document numbers, a < b
 
-func (p pair) resemblance() float64 { return float64(p.shared) / float64(p.union) }
+// Two texts without tokens that are pairs have equal bytes: their resemblance is 1.
+func (p pair) resemblance() float64 { return quotient(p.shared, p.union) }
+
+func quotient(shared, union int) float64 {
+	if union == 0 {
+		return 1
+	}
+	return float64(shared) / float64(union)
+}
 
 // overlap merges two sorted sets.
 func overlap(a, b []uint32) int {
@@ -52,14 +61,14 @@ func (c *corpus) join(t ratio) []pair {
 	frequency := c.rank()
 	order := make([]int, 0, len(c.sets))
 	for i := range c.sets {
-		if len(c.sets[i]) > 0 {
+		if !c.isShort(i) {
 			order = append(order, i)
 		}
 	}
 	sort.SliceStable(order, func(i, j int) bool { return len(c.sets[order[i]]) < len(c.sets[order[j]]) })
 	lists := make([][]int32, len(frequency)) // by shingle: documents, of growing size
 	met := make([]int32, len(c.sets))        // by document: the last that met it, + 1
-	var found []pair
+	found := c.shortPairs()
 	for _, x := range order {
 		s := c.sets[x]
 		n := uint64(len(s))
@@ -87,6 +96,24 @@ func (c *corpus) join(t ratio) []pair {
 	sort.Slice(found, func(i, j int) bool {
 		return found[i].a < found[j].a || found[i].a == found[j].a && found[i].b < found[j].b
 	})
+	return found
+}
+
+// shortPairs are the documents of fewer tokens than a shingle that have equal bytes: too short to judge,
+// they are near nothing else.
+func (c *corpus) shortPairs() []pair {
+	var found []pair
+	same := map[[sha256.Size]byte][]int{}
+	for i := range c.sets {
+		if !c.isShort(i) {
+			continue
+		}
+		sum := c.shortSum[i]
+		for _, earlier := range same[sum] {
+			found = append(found, pair{earlier, i, len(c.sets[i]), len(c.sets[i])})
+		}
+		same[sum] = append(same[sum], i)
+	}
 	return found
 }
 

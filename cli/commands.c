@@ -1,0 +1,353 @@
+/* commands.c - the table of commands; those that are one call of the library */
+#include "report.h"
+
+#include <neardup/result_file.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Without a path, read the standard input, unless it is a terminal. */
+bool use_standard_input(struct settings *s)
+{
+    if (!s->paths.count && isatty(STDIN_FILENO)) {
+        say("no input: name files or folders, or - for standard input");
+        return false;
+    }
+    if (!s->paths.count && !words_add(&s->paths, "-"))
+        return false;
+    return run_reads(s->run, s->paths.at, s->paths.count);
+}
+
+/*
+ * ---- Commands that are one function of <neardup/uses.h> -----------------------------------------
+ *
+ * Each is a row of the table: what refuses options that do not fit together, and the call, which
+ * leaves in summary->found what the exit status depends on.
+ */
+
+static int run_use(const struct command *command, struct settings *s)
+{
+    struct report report = {.settings = s};
+    struct nd_run_events events = report_events(&report);
+    struct nd_use_summary summary = {.found = 0};
+    struct nd_error err;
+    enum nd_status status;
+
+    if ((command->fits && !command->fits(s)) || !use_standard_input(s))
+        return 2;
+    status = command->use(s, &events, &summary, &err);
+    report_end(&report);
+    return report_use(s, status, &err, &summary);
+}
+
+static int run_summarised(const struct command *command, struct settings *s)
+{
+    struct report report = {.settings = s};
+    struct nd_run_events events = report_events(&report);
+    struct nd_run_summary summary;
+    struct nd_error err;
+    enum nd_status status;
+
+    if (!use_standard_input(s))
+        return 2;
+    status = command->summarised(s, &events, &summary, &err);
+    report_end(&report);
+    if (status == ND_OK && !s->quiet)
+        print_summary(&summary);
+    return report_run(s, status, &err, &summary, !summary.lists_pairs || summary.pairs > 0);
+}
+
+int run_command(const struct command *command, struct settings *s)
+{
+    return command->use          ? run_use(command, s)
+           : command->summarised ? run_summarised(command, s)
+                                 : command->run(s);
+}
+
+static enum nd_status use_anchors(const struct settings *s, const struct nd_run_events *events,
+                                  struct nd_use_summary *summary, struct nd_error *err)
+{
+    return nd_run_anchors(s->run, &s->use.anchors, events, summary, err);
+}
+
+static bool anchors_fits(const struct settings *s)
+{
+    if (s->paths.count == 0)
+        say("anchors needs files or folders: it reads them three times");
+    return s->paths.count > 0;
+}
+
+static enum nd_status use_collapse(const struct settings *s, const struct nd_run_events *events,
+                                   struct nd_use_summary *summary, struct nd_error *err)
+{
+    enum nd_status status = nd_run_collapse(s->run, &s->use.collapse, events, summary, err);
+
+    summary->found = summary->documents;
+    return status;
+}
+
+static enum nd_status use_mirrors(const struct settings *s, const struct nd_run_events *events,
+                                  struct nd_use_summary *summary, struct nd_error *err)
+{
+    return nd_run_mirrors(s->run, &s->use.mirrors, events, summary, err);
+}
+
+static enum nd_status use_template(const struct settings *s, const struct nd_run_events *events,
+                                   struct nd_use_summary *summary, struct nd_error *err)
+{
+    return nd_run_template(s->run, &s->use.template, events, summary, err);
+}
+
+static bool template_fits(const struct settings *s)
+{
+    bool fits = !s->use.template.cluster == !s->use.template.clusters;
+
+    if (!fits)
+        say("--cluster and --clusters FILE must be given together; see neardup help template");
+    return fits;
+}
+
+static enum nd_status use_track(const struct settings *s, const struct nd_run_events *events,
+                                struct nd_use_summary *summary, struct nd_error *err)
+{
+    enum nd_status status = nd_run_track(s->run, &s->use.track, events, summary, err);
+
+    summary->found = summary->documents;
+    return status;
+}
+
+static bool track_fits(const struct settings *s)
+{
+    const struct nd_track_params *p = &s->use.track;
+
+    if (p->duplicate_score && !p->plan)
+        say("--duplicates requires --plan; see neardup help track");
+    else if (p->max_age && (!p->duplicate_score || !p->time))
+        say("--max-age requires --duplicates, --plan and --time; see neardup help track");
+    else
+        return true;
+    return false;
+}
+
+static enum nd_status use_sketch(const struct settings *s, const struct nd_run_events *events,
+                                 struct nd_use_summary *summary, struct nd_error *err)
+{
+    struct nd_run_summary whole;
+    enum nd_status status = nd_run_sketch(s->run, events, &whole, err);
+
+    *summary = summary_of_run(&whole, true);
+    return status;
+}
+
+/* ---- Commands whose summary is printed ------------------------------------------------------- */
+
+static enum nd_status run_dedup(const struct settings *s, const struct nd_run_events *events,
+                                struct nd_run_summary *summary, struct nd_error *err)
+{
+    return nd_run_dedup(s->run, events, summary, err);
+}
+
+static enum nd_status run_pairs(const struct settings *s, const struct nd_run_events *events,
+                                struct nd_run_summary *summary, struct nd_error *err)
+{
+    return nd_run_pairs(s->run, &s->use.pairs, events, summary, err);
+}
+
+/* ---- filter, which may only count ------------------------------------------------------------ */
+
+/* Write the count to --output, which the run has checked not to be an input. */
+static enum nd_status write_count(const struct settings *s, uint64_t found, struct nd_error *err)
+{
+    const char *name = run_option(s, "output");
+    struct nd_result_file *file;
+    enum nd_status status = nd_result_file_open(&file, name ? name : "-", NULL, 0, err);
+
+    if (status != ND_OK)
+        return status;
+    fprintf(nd_result_file_stream(file), "%llu\n", (unsigned long long)found);
+    return nd_result_file_publish(file, err);
+}
+
+static int cmd_filter(struct settings *s)
+{
+    struct report report = {.settings = s};
+    struct nd_run_events events = report_events(&report);
+    struct nd_use_summary summary;
+    struct nd_error err;
+    enum nd_status status;
+
+    if (!s->use.prototypes.count) {
+        say("filter needs --prototypes FILE; see neardup help filter");
+        return 2;
+    }
+    if (s->use.json && s->use.filter != ND_FILTER_ROWS) {
+        say("--json requires --annotate; see neardup help filter");
+        return 2;
+    }
+    if (run_option(s, "output-dir") && s->use.filter == ND_FILTER_NOTHING) {
+        say("--count writes nothing to --output-dir; see neardup help filter");
+        return 2;
+    }
+    if (!use_standard_input(s))
+        return 2;
+    status = nd_run_filter(s->run, s->use.prototypes.at, s->use.prototypes.count, s->use.filter,
+                           &events, &summary, &err);
+    report_end(&report);
+    if (status == ND_OK && s->use.filter == ND_FILTER_NOTHING)
+        status = write_count(s, summary.found, &err);
+    if (s->use.filter == ND_FILTER_OTHERS)
+        summary.found = summary.documents - summary.found;
+    return report_use(s, status, &err, &summary);
+}
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+const struct command command_table[] = {
+    {"dedup", FOR_DEDUP, "[OPTION…] [FILE|DIR|-]…",
+     "Remove near-duplicate documents, and report which ones and why.",
+     "  neardup dedup corpus.jsonl.zst -o unique.jsonl.zst --manifest removed.jsonl\n"
+     "  zcat part-*.gz | neardup dedup --format jsonl > unique.jsonl\n"
+     "  neardup dedup --shingle 5 --keep longest DIR/ -o kept.txt\n"
+     "  find . -name '*.txt' -print0 | neardup dedup --files-from - -0 | xargs -0 ls\n"
+     "  neardup dedup shards/*.jsonl.gz --output-dir clean/ --within lang\n",
+     .summarised = run_dedup},
+    {"pairs", FOR_PAIRS, "[OPTION…] [FILE|DIR|-]…",
+     "List every pair of near-duplicates, with its resemblance.",
+     "  neardup pairs corpus.jsonl --threshold 0.9 > pairs.tsv\n"
+     "  neardup pairs corpus.jsonl --near-misses 0.6 --json > pairs.jsonl\n",
+     .summarised = run_pairs},
+    {"explain", FOR_EXPLAIN, "[OPTION…] A [B] | --rows MANIFEST | --histogram [FILE|DIR|-]…",
+     "Explain why two documents are duplicates or not, or list the features of one document.\n"
+     "\n"
+     "A and B are files with one document each, or - for standard input; with --corpus they are\n"
+     "the ids of documents, or their places, such as FILE:LINE.",
+     "  neardup explain a.html b.html\n"
+     "  neardup explain --corpus corpus.jsonl id-1 id-2\n"
+     "  neardup explain --rows removed.jsonl --lowest 5\n"
+     "  neardup explain --recipe manku-2007 --svg features.svg a.html\n"
+     "  neardup explain --histogram --svg hashes.svg corpus.jsonl\n",
+     .run = cmd_explain},
+    {"compare", FOR_COMPARE, "[OPTION…] A B",
+     "Measure how much two documents agree; show the edits, terms or copied passages.\n"
+     "\n"
+     "A and B are files with one document each, or - for standard input; with --corpus they are\n"
+     "the ids of documents, or their places, such as FILE:LINE.",
+     "  neardup compare a.txt b.txt --show edits\n"
+     "  neardup compare a.txt b.txt --metric cosine --metric edit\n"
+     "  neardup compare --corpus corpus.jsonl a b --show passages --least 5\n",
+     .run = cmd_compare},
+    {"collapse", FOR_COLLAPSE, "[OPTION…] [FILE|-]…",
+     "Collapse a ranked list to one result for each cluster of near-duplicates.",
+     "  neardup collapse results.jsonl\n"
+     "  neardup collapse results.jsonl --keep newest:date\n"
+     "  neardup collapse results.jsonl --expand newest:date\n",
+     .use = use_collapse},
+    {"mirrors", FOR_MIRRORS, "[OPTION…] [FILE|DIR|-]…",
+     "Find pairs of hosts that mirror one another.",
+     "  neardup mirrors pages.jsonl\n"
+     "  neardup mirrors pages.jsonl --url-field address --sample 0 --score 0.2\n",
+     .use = use_mirrors},
+    {"template", FOR_TEMPLATE, "[OPTION…] [FILE|DIR|-]…",
+     "Show what the documents of a cluster share, and what is left of each.",
+     "  neardup template pages/\n"
+     "  neardup template corpus.jsonl --clusters clusters.tsv --cluster a\n",
+     .fits = template_fits, .use = use_template},
+    {"anchors", FOR_ANCHORS, "[OPTION…] FILE|DIR…",
+     "Gather for each page what the links of other pages say about it, as fields for recipes.",
+     "  neardup anchors site/ -o linked.jsonl\n"
+     "  neardup anchors --base https://example.org/ --window 0 site/ -o linked.jsonl\n",
+     .fits = anchors_fits, .use = use_anchors},
+    {"track", FOR_TRACK, "[OPTION…] [FILE|DIR|-]…",
+     "Follow documents over time: how much each version changes, and when to visit next.",
+     "  neardup track monday.html tuesday.html wednesday.html\n"
+     "  neardup track --series url --time fetched versions.jsonl\n"
+     "  neardup track --series url --time fetched --plan versions.jsonl\n",
+     .fits = track_fits, .use = use_track},
+    {"filter", FOR_FILTER, "--prototypes FILE [OPTION…] [FILE|DIR|-]…",
+     "Find the records of a stream that are near-duplicates of prototypes, such as known spam.",
+     "  neardup filter --prototypes spam/ --unit line < mail.txt > caught.txt\n"
+     "  neardup filter -p spam.jsonl --annotate mail.jsonl\n"
+     "  neardup filter -p spam.jsonl --invert mail.jsonl -o ham.jsonl\n",
+     .run = cmd_filter},
+    {"sketch", FOR_SKETCH, "[OPTION…] [FILE|DIR|-]…",
+     "Print the sketches of documents, one JSON object per line.",
+     "  neardup sketch corpus.jsonl > sketches.jsonl\n", .use = use_sketch},
+    {"index", FOR_INDEX, "plan|pairs|build|add|merge|query|info|verify|stats [OPTION…] [FILE|-]…",
+     "Find fingerprints that differ in at most K bits: plan, list pairs, build and query an "
+     "index.\n"
+     "\n"
+     "plan           list the designs for --count fingerprints, with their predicted costs\n"
+     "pairs FILE…    list the ids and the distance of every pair, in the order of the files\n"
+     "build FILE…    write an index file; lines without an id are numbered from 0\n"
+     "add INDEX [FILE…]      add fingerprints to an index: all of them or none, even if "
+     "interrupted\n"
+     "merge INDEX…   join the segments of an index, or write several indexes as one to --output\n"
+     "query INDEX [QUERIES]  list the id and distance of each fingerprint near a query, after its "
+     "id\n"
+     "info INDEX     show what an index file holds\n"
+     "verify INDEX   check all of an index; print nothing if it is sound\n"
+     "stats FILE…    show how fingerprints are distributed: a table, and figures with --svg\n"
+     "\n"
+     "Wherever fingerprints are read, a FILE may also be an index, or hold the rows of neardup "
+     "sketch.\n"
+     "With --recipe the files hold documents. An index of documents keeps its recipe, by which\n"
+     "query and add read documents.",
+     "  neardup index plan --count 1000000000 --bits 64 --distance 3 --memory 40G\n"
+     "  neardup index pairs --distance 3 fingerprints.txt > pairs.tsv\n"
+     "  neardup index build fingerprints.txt -o fingerprints.ndx\n"
+     "  neardup index add fingerprints.ndx more.txt\n"
+     "  neardup index query fingerprints.ndx queries.txt > near.tsv\n"
+     "  neardup index build --recipe manku-2007 docs.jsonl -o docs.ndx\n"
+     "  neardup index query docs.ndx new.jsonl > near.tsv\n"
+     "  neardup sketch --recipe manku-2007 docs.jsonl | neardup index build - -o sketched.ndx\n",
+     .run = cmd_index},
+    {"join", FOR_JOIN, "[OPTION…] QUERIES [FILE|-]…",
+     "Find the fingerprints within K bits of each query, in files of any length.\n"
+     "\n"
+     "A line is a fingerprint in hexadecimal, optionally followed by a tab and an id; without one "
+     "the id\n"
+     "is the number of the line in its file, from 0. Rows of neardup sketch and indexes are read "
+     "too.\n"
+     "Each line of the result has the id of the query, the id of the fingerprint and the\n"
+     "distance. Parts of a file can be joined separately, and the results merged.",
+     "  neardup join queries.txt fingerprints.txt > near.tsv\n"
+     "  neardup join --merge near-*.tsv > near.tsv\n",
+     .run = cmd_join},
+    {"df", FOR_DF, "build|merge|info|top|calibrate [OPTION…] [TABLE]… [FILE|DIR|-]…",
+     "Count the documents in which each feature occurs, for weights and lexicons.\n"
+     "\n"
+     "build FILE…      count the features of a corpus, and write the table\n"
+     "merge TABLE…     add tables of the same features, and write their sum\n"
+     "info TABLE       show what a table holds\n"
+     "top TABLE        list the features in the most documents: count, hash, text\n"
+     "calibrate TABLE FILE…  find the value of `low` or `high` in the recipe that drops a share of "
+     "the\n"
+     "                 features",
+     "  neardup df build --recipe chowdhury-2002 corpus.jsonl -o corpus.df\n"
+     "  neardup df merge january.df february.df -o both.df\n"
+     "  neardup df build --texts corpus.jsonl -o words.df && neardup df top words.df\n"
+     "  neardup df calibrate corpus.df --recipe seshasai-2009 --drop 0.5 corpus.jsonl\n",
+     .run = cmd_df},
+    {"recipe", FOR_RECIPE, "list|show|check|diff [OPTION…] [NAME|FILE]…",
+     "List the shipped recipes, show one, check files, compare two.\n"
+     "\n"
+     "list         list every shipped recipe, and what it does\n"
+     "show NAME    show the recipe's text with its comments; for a FILE, its canonical form\n"
+     "check FILE…  check that each is a valid recipe, and warn of keys that have no effect\n"
+     "diff A B     list the keys in which two recipes differ, and whether their sketches are "
+     "comparable",
+     "  neardup recipe list\n"
+     "  neardup recipe show manku-2007 > my.ini\n"
+     "  neardup recipe check manku-2007\n",
+     .run = cmd_recipe},
+};
+const size_t n_commands = sizeof command_table / sizeof *command_table;
+
+const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < n_commands; i++)
+        if (strcmp(command_table[i].name, name) == 0)
+            return &command_table[i];
+    return NULL;
+}

@@ -1,0 +1,504 @@
+/* svg.c - figures: the page, texts, axes and charts; those of explain and of index stats */
+
+/*
+ * Figures are written as SVG text, without a library. All positions are computed here, because SVG
+ * has no layout of its own: the width of a text is estimated from its number of columns. Text of
+ * documents is escaped and cleaned before it is written.
+ */
+#include "svg.h"
+
+#include <neardup/terminal.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* A page is 800 wide; charts lie between these margins. */
+enum {
+    SVG_WIDTH = 800,
+    SVG_LEFT = 78,
+    SVG_RIGHT = 24,
+    SVG_PLOT = SVG_WIDTH - SVG_LEFT - SVG_RIGHT
+};
+/* The height of a chart's plot, and the distance from one chart to the next. */
+enum { SVG_CHART = 270, SVG_STRIDE = 380 };
+
+/* A chart: bars for the numbers first to n - 1, and a line, from the value 0 to the highest. */
+struct svg_chart {
+    double y; /* y of the plot's upper edge */
+    unsigned first, n;
+    const uint64_t *value;
+    const double *line;
+};
+
+enum { CUT = 8 };
+
+static void svg_begin(FILE *out, double height)
+{
+    fprintf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" "
+            "height=\"%.0f\" font-family=\"sans-serif\" font-size=\"12\">\n"
+            "<style>.bar{fill:#4878a8}.full{fill:#cfd4da}.line{fill:none;stroke:#c44e33;"
+            "stroke-width:1.5}.grid{stroke:#ddd}.title{font-size:15px;font-weight:bold}"
+            ".head{font-size:18px;font-weight:bold}.hash{font-family:monospace;font-size:11px;fill:"
+            "#777}.note{fill:#666}"
+            "text{fill:#222}</style>\n"
+            "<rect width=\"%d\" height=\"%.0f\" fill=\"#fff\"/>\n",
+            SVG_WIDTH, height, SVG_WIDTH, height, SVG_WIDTH, height);
+}
+
+static void svg_end(FILE *out)
+{
+    fputs("</svg>\n", out);
+}
+
+/* The code point of a well-formed sequence of UTF-8. */
+static uint32_t code_of(const char *s, size_t len)
+{
+    uint32_t code = (unsigned char)s[0] & (len == 1 ? 0x7FU : 0x7FU >> len);
+
+    for (size_t i = 1; i < len; i++)
+        code = code << 6 | ((unsigned char)s[i] & 0x3F);
+    return code;
+}
+
+/* East Asian characters and pictographs are roughly two columns wide. */
+static unsigned columns_of(uint32_t code)
+{
+    return (code >= 0x1100 && code <= 0x115F) || (code >= 0x2E80 && code <= 0xA4CF) ||
+                   (code >= 0xAC00 && code <= 0xD7A3) || (code >= 0xF900 && code <= 0xFAFF) ||
+                   (code >= 0xFE30 && code <= 0xFE6F) || (code >= 0xFF00 && code <= 0xFF60) ||
+                   (code >= 0x1F300 && code <= 0x1FAFF) || (code >= 0x20000 && code <= 0x3FFFD)
+               ? 2
+               : 1;
+}
+
+static void put_character(FILE *out, const char *s, size_t len, bool is_control)
+{
+    uint32_t code = code_of(s, len);
+
+    if (is_control || (len == 1 && code >= 0x80) || (code & 0xFFFE) == 0xFFFE)
+        fputc('?', out);
+    else if (*s == '<' || *s == '>' || *s == '&' || *s == '"')
+        fprintf(out, "&#%d;", *s);
+    else
+        fwrite(s, 1, len, out);
+}
+
+/*
+ * Write arbitrary text: escaped, without characters that XML forbids, cut at `columns` (0: never),
+ * where wide characters take two. `class` "": the default class. Returns the columns used.
+ */
+static unsigned svg_text(FILE *out, double x, double y, const char *anchor, const char *class,
+                         const char *text, unsigned columns)
+{
+    size_t left = strlen(text);
+    unsigned used = 0;
+
+    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\"%s%s%s>", x, y, anchor,
+            *class ? " class=\"" : "", class, *class ? "\"" : "");
+    while (left) {
+        int is_control;
+        size_t n = nd_terminal_character(text, left, &is_control);
+        bool is_bad = n == 1 && (unsigned char)*text >= 0x80;
+        unsigned wide = columns_of(is_bad ? '?' : code_of(text, n));
+
+        if (columns && used + wide + (left > n) > columns) {
+            fputs("…", out);
+            used++;
+            break;
+        }
+        put_character(out, text, n, is_control || is_bad);
+        used += wide;
+        text += n;
+        left -= n;
+    }
+    fputs("</text>\n", out);
+    return used;
+}
+
+/* A short form of a number: 20 k, 1.5 M, 0.003. */
+static void svg_number(FILE *out, double x, double y, const char *anchor, double number)
+{
+    char text[32];
+
+    if (number >= 1e6 && fmod(number, 1e5) == 0)
+        snprintf(text, sizeof text, "%g M", number / 1e6);
+    else if (number >= 1e4 && fmod(number, 1e2) == 0)
+        snprintf(text, sizeof text, "%g k", number / 1e3);
+    else if (number >= 1e3)
+        snprintf(text, sizeof text, "%.0f", number);
+    else
+        snprintf(text, sizeof text, "%.4g", number);
+    svg_text(out, x, y, anchor, "", text, 0);
+}
+
+/*
+ * A step of 1, 2 or 5 times a power of ten, so that about five steps make `most`; `whole`: at least
+ * 1.
+ */
+static double svg_tick(double most, bool whole)
+{
+    double power = pow(10, floor(log10(most / 5))), times = most / 5 / power;
+
+    power *= times > 5 ? 10 : times > 2 ? 5 : times > 1 ? 2 : 1;
+    return whole && power < 1 ? 1 : power;
+}
+
+/* Draw grid lines across the plot whose lower edge is at y, with their values from 0 to `most`. */
+static void svg_grid(FILE *out, double y, double most, bool whole)
+{
+    double tick = svg_tick(most, whole);
+
+    for (unsigned k = 0; k * tick <= most; k++) {
+        double at = y - SVG_CHART * (k * tick) / most;
+
+        fprintf(out, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n",
+                SVG_LEFT, SVG_WIDTH - SVG_RIGHT, at, at);
+        svg_number(out, SVG_LEFT - 6, at + 4, "end", k * tick);
+    }
+}
+
+static double x_of(size_t first, size_t n, double i)
+{
+    return SVG_LEFT + (i - (double)first) * SVG_PLOT / (double)(n - first);
+}
+
+/* Write numbers below the plot: each i from first to n - 1 at the middle of its bar. */
+static void svg_places(FILE *out, double y, size_t first, size_t n)
+{
+    size_t bars = n - first,
+           step = bars % 8 || bars > 1024 ? (size_t)svg_tick((double)bars, true) : bars / 8;
+
+    svg_number(out, x_of(first, n, (double)first + 0.5), y + 16, "middle", (double)first);
+    for (size_t i = (first / step + 1) * step; i + step / 2 < n && i + 1 < n; i += step)
+        if (i - first > step / 2)
+            svg_number(out, x_of(first, n, (double)i + 0.5), y + 16, "middle", (double)i);
+    if (bars > 1)
+        svg_number(out, x_of(first, n, (double)n - 0.5), y + 16, "middle", (double)(n - 1));
+}
+
+/* A few very high bars would make the others too small to see, so they are cut off. */
+static double highest_of(const struct svg_chart *c)
+{
+    double most = 1, line = 0;
+
+    for (unsigned i = c->first; i < c->n; i++) {
+        most = fmax(most, (double)c->value[i]);
+        line = fmax(line, c->line[i]);
+    }
+    return 1.04 * (line > 0 && most > CUT * line ? CUT / 2.0 * line : fmax(most, line));
+}
+
+static void draw_bars(FILE *out, const struct svg_chart *c, double most)
+{
+    double width = (double)SVG_PLOT / (c->n - c->first), last = 0;
+
+    fputs("<g class=\"bar\">\n", out);
+    for (unsigned i = c->first; i < c->n; i++) {
+        double height = SVG_CHART * fmin((double)c->value[i], most) / most;
+
+        if (height > 0)
+            fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"/>\n",
+                    x_of(c->first, c->n, i) + width * 0.1, c->y + SVG_CHART - height, width * 0.8,
+                    height);
+    }
+    fputs("</g>\n", out);
+    for (unsigned i = c->first; i < c->n; i++) { /* bars that are cut off show their value */
+        if ((double)c->value[i] <= most || (last > 0 && x_of(c->first, c->n, i) - last < 60))
+            continue;
+        last = x_of(c->first, c->n, i + 0.5);
+        svg_number(out, last, c->y - 2, "middle", (double)c->value[i]);
+    }
+    fputs("<polyline class=\"line\" points=\"", out);
+    for (unsigned i = c->first; i < c->n; i++)
+        fprintf(out, "%s%.1f,%.1f", i > c->first ? " " : "", x_of(c->first, c->n, i + 0.5),
+                c->y + SVG_CHART - SVG_CHART * c->line[i] / most);
+    fputs("\"/>\n", out);
+}
+
+static void svg_chart(FILE *out, const struct svg_chart *c, const char *title, const char *below)
+{
+    double most = highest_of(c), bottom = c->y + SVG_CHART;
+
+    svg_text(out, SVG_LEFT, c->y - 18, "start", "title", title, 0);
+    svg_grid(out, bottom, most, true);
+    svg_places(out, bottom, c->first, c->n);
+    draw_bars(out, c, most);
+    svg_text(out, SVG_LEFT + SVG_PLOT / 2.0, bottom + 38, "middle", "", below, 0);
+}
+
+/* ---- explain: features by weight and by position, and their hashes --------------------------- */
+
+enum {
+    HEAD = 72,       /* space above the first figure */
+    ROW = 18,        /* height of the list of features */
+    ROWS = 25,       /* features in the list */
+    TEXTS_END = 262, /* where feature names end, at most this many columns wide, */
+    COLUMNS = 34,    /* and bars begin */
+    BARS_END = 560,  /* width of the heaviest feature's bar */
+    LABELS = 8,      /* features whose names are written above their bars */
+    LABEL_COLUMNS = 16,
+};
+
+static size_t rows_of(const struct nd_explained_signature *s)
+{
+    return s->n_features < ROWS ? s->n_features : ROWS;
+}
+
+static double list_height(const struct nd_explained_signature *s)
+{
+    return 60 + ROW * (double)rows_of(s);
+}
+
+static double greatest(const struct nd_explained_signature *s)
+{
+    return s->n_features ? s->feature[s->by_weight[0]].weight : 0;
+}
+
+/* The heaviest features, with their weights and hashes (Seshasai 2009, Figures 3-1 and 3-3). */
+static void draw_list(FILE *out, double y, const struct nd_explained_signature *s)
+{
+    double most = greatest(s) > 0 ? greatest(s) : 1;
+    bool is_flat = s->feature[s->by_weight[s->n_features - 1]].weight >= greatest(s);
+    const char *after = is_flat ? ", all of one weight" : ", by weight";
+    char text[96];
+
+    snprintf(text, sizeof text, "%s %zu features%s",
+             rows_of(s) == s->n_features ? "All" : "The first", rows_of(s), after);
+    svg_text(out, SVG_LEFT, y, "start", "title", text, 0);
+    svg_text(out, SVG_WIDTH - SVG_RIGHT, y, "end", "note", "hash", 0);
+    for (size_t i = 0; i < rows_of(s); i++) {
+        const struct nd_explained_feature *f = &s->feature[s->by_weight[i]];
+        double at = y + 14 + ROW * (double)i, length = (BARS_END - TEXTS_END) * f->weight / most;
+
+        svg_text(out, TEXTS_END - 6, at + 13, "end", "", f->text, COLUMNS);
+        fprintf(out, "<rect x=\"%d\" y=\"%.1f\" width=\"%.2f\" height=\"%d\" class=\"bar\"/>\n",
+                TEXTS_END, at + 2, length, ROW - 4);
+        svg_number(out, TEXTS_END + length + 6, at + 13, "start", f->weight);
+        snprintf(text, sizeof text, "%016" PRIx64, f->hash);
+        svg_text(out, SVG_WIDTH - SVG_RIGHT, at + 13, "end", "hash", text, 0);
+    }
+}
+
+static double x_of_feature(const struct nd_explained_signature *s, size_t i)
+{
+    return SVG_LEFT + ((double)i + 0.5) * SVG_PLOT / (double)s->n_features;
+}
+
+/*
+ * Draw one vertical line for each feature. If there are more features than columns of the plot,
+ * draw the greatest of each column, so that the file of a long document is not longer than that of
+ * a short one.
+ */
+static void draw_weights(FILE *out, double bottom, double most, bool full,
+                         const struct nd_explained_signature *s)
+{
+    enum { COLUMNS_DRAWN = 2 * SVG_PLOT };
+    size_t n = s->n_features, columns = n < COLUMNS_DRAWN ? n : COLUMNS_DRAWN;
+    double width = fmax(0.5, 0.8 * SVG_PLOT / (double)n);
+
+    fprintf(out, "<g class=\"%s\">\n", full ? "full" : "bar");
+    for (size_t c = 0; c < columns; c++) {
+        size_t from = c * n / columns, to = (c + 1) * n / columns, best = from;
+        double height = 0;
+
+        for (size_t i = from; i < to; i++) {
+            double weight = full ? s->feature[i].full : s->feature[i].weight;
+
+            if (weight > height) {
+                height = weight;
+                best = i;
+            }
+        }
+        height *= SVG_CHART / most;
+        if (height > 0)
+            fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"/>\n",
+                    x_of_feature(s, best) - width / 2, bottom - height, width, height);
+    }
+    fputs("</g>\n", out);
+}
+
+/* The area that a name takes: `x` is its middle, `y` its lower edge. */
+struct label {
+    double x, y, half;
+};
+
+/* Whether no higher bar crosses the name and it overlaps none of the n others. */
+static bool is_free(const struct label *l, const struct label *other, unsigned n, double bottom,
+                    double most, const struct nd_explained_signature *s)
+{
+    double step = SVG_PLOT / (double)s->n_features;
+    double from = floor((l->x - l->half - SVG_LEFT) / step),
+           to = ceil((l->x + l->half - SVG_LEFT) / step);
+
+    for (unsigned k = 0; k < n; k++)
+        if (fabs(l->x - other[k].x) <= l->half + other[k].half + 4 && fabs(l->y - other[k].y) <= 13)
+            return false;
+    for (size_t i = (size_t)fmax(0, from); i < s->n_features && (double)i < to; i++)
+        if (bottom - SVG_CHART * s->feature[i].weight / most < l->y)
+            return false;
+    return true;
+}
+
+/* Write names above the highest bars, if there is space for them. */
+static void draw_labels(FILE *out, double bottom, double most,
+                        const struct nd_explained_signature *s)
+{
+    struct label drawn[LABELS];
+    unsigned n = 0;
+
+    for (size_t i = 0; i < s->n_features && i < 8 * LABELS && n < LABELS; i++) {
+        const struct nd_explained_feature *f = &s->feature[s->by_weight[i]];
+        size_t len = strlen(f->text), columns = len < LABEL_COLUMNS ? len : LABEL_COLUMNS;
+        struct label *l = &drawn[n];
+
+        l->half = 3.6 * (double)columns;
+        l->x = fmax(SVG_LEFT + l->half,
+                    fmin(SVG_WIDTH - SVG_RIGHT - l->half, x_of_feature(s, s->by_weight[i])));
+        l->y = bottom - SVG_CHART * f->weight / most - 4;
+        if (f->weight <= s->feature[s->by_weight[s->n_features / 2]].weight ||
+            !is_free(l, drawn, n, bottom, most, s))
+            continue;
+        svg_text(out, l->x, l->y - 1, "middle", "", f->text, LABEL_COLUMNS);
+        n++;
+    }
+}
+
+static double greatest_full(const struct nd_explained_signature *s)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < s->n_features; i++)
+        most = fmax(most, s->feature[i].full);
+    return most;
+}
+
+/*
+ * The weights in the order of the document (Seshasai 2009, Figures 3-4 and 5-1 to 5-4). If
+ * position, clipping or thresholds changed them, the full weights are drawn behind, each on the
+ * scale of its greatest, so that the change can be seen.
+ */
+static void draw_positions(FILE *out, double y, const struct nd_explained_signature *s)
+{
+    double most = 1.08 * (greatest(s) > 0 ? greatest(s) : 1), bottom = y + SVG_CHART;
+    double full = 1.08 * greatest_full(s);
+    bool is_one_scale = fabs(full - most) < most / 1000;
+
+    svg_text(out, SVG_LEFT, y - 18, "start", "title", "Weights in the order of the document", 0);
+    svg_grid(out, bottom, most, false);
+    if (s->has_full)
+        draw_weights(out, bottom, is_one_scale ? most : full, true, s);
+    draw_weights(out, bottom, most, false, s);
+    draw_labels(out, bottom, most, s);
+    svg_places(out, bottom, 1, s->n_features + 1);
+    svg_text(out, SVG_LEFT + SVG_PLOT / 2.0, bottom + 38, "middle", "",
+             !s->has_full ? "feature, by its first place"
+             : is_one_scale
+                 ? "feature, by its first place; grey: without position, clipping and thresholds"
+                 : "feature, by its first place; grey: without position, clipping and thresholds, "
+                   "on a scale of its own",
+             0);
+}
+
+/* Seshasai 2009, Figure 3-2. */
+static void draw_histogram(FILE *out, double y, const struct nd_hash_histogram *h)
+{
+    double mean[ND_HISTOGRAM_BUCKETS_MAX];
+    struct svg_chart chart = {y, 0, h->buckets, h->bucket, mean};
+    char title[160], below[160];
+
+    for (unsigned i = 0; i < h->buckets; i++)
+        mean[i] = (double)h->distinct / h->buckets;
+    snprintf(title, sizeof title, "Hashes of %s%" PRIu64 " different features in %u equal parts",
+             h->is_lower_bound ? "at least " : "", h->distinct, h->buckets);
+    snprintf(below, sizeof below,
+             "part of the space of hashes; line: uniform. Deviation from it: %.2f of what is "
+             "expected by chance",
+             nd_hash_histogram_deviation(h));
+    svg_chart(out, &chart, title, below);
+}
+
+static double height_of(const struct nd_explained_signature *s)
+{
+    return 30 + (s->n_features ? list_height(s) + 2 * SVG_STRIDE : 0);
+}
+
+static void draw_signature(FILE *out, double y, const struct nd_explained_signature *s,
+                           const struct nd_hash_histogram *h)
+{
+    char text[160];
+
+    snprintf(text, sizeof text, "%s: %zu features, %zu with a weight%s", s->name, s->n_features,
+             s->n_weighted, s->is_set ? " (a set: their weights do not matter)" : "");
+    svg_text(out, SVG_LEFT, y, "start", "note", text, 0);
+    if (!s->n_features)
+        return;
+    draw_list(out, y + 30, s);
+    y += 30 + list_height(s);
+    draw_positions(out, y + 20, s);
+    draw_histogram(out, y + 20 + SVG_STRIDE, h);
+}
+
+void draw_features(FILE *out, const struct nd_document_features *d,
+                   const struct nd_hash_histogram *h)
+{
+    double height = HEAD, y = HEAD;
+    char text[160];
+
+    for (unsigned i = 0; i < d->n_signatures; i++)
+        height += height_of(&d->signature[i]);
+    svg_begin(out, height);
+    svg_text(out, SVG_LEFT, 34, "start", "head", d->name.id, 64);
+    snprintf(text, sizeof text, "%" PRIu64 " bytes, %" PRIu64 " tokens", d->bytes, d->tokens);
+    svg_text(out, SVG_LEFT, 54, "start", "note", text, 0);
+    for (unsigned i = 0; i < d->n_signatures; i++) {
+        draw_signature(out, y, &d->signature[i], &h[i]);
+        y += height_of(&d->signature[i]);
+    }
+    svg_end(out);
+}
+
+void draw_histograms(FILE *out, const struct nd_hash_histogram *h, unsigned n)
+{
+    svg_begin(out, SVG_STRIDE * n + 20.0);
+    for (unsigned i = 0; i < n; i++)
+        draw_histogram(out, 60 + SVG_STRIDE * (double)i, &h[i]);
+    svg_end(out);
+}
+
+/* ---- index stats ----------------------------------------------------------------------------- */
+
+enum { TOP = 60 };
+
+static bool is_empty(const struct nd_hamming_stats *s, unsigned from, unsigned to)
+{
+    for (unsigned i = from; i < to; i++)
+        if (s->leading[i])
+            return false;
+    return true;
+}
+
+void draw_stats(FILE *out, const struct nd_hamming_stats *s)
+{
+    double uniform[ND_HAMMING_BITS_MAX], mean[ND_HAMMING_BUCKETS_MAX];
+    struct svg_chart leading = {TOP, 0, s->bits, s->leading, uniform};
+    struct svg_chart buckets = {TOP + SVG_STRIDE, 0, s->buckets, s->bucket, mean};
+    char title[160];
+
+    for (unsigned i = 0; i < s->bits; i++)
+        uniform[i] = nd_hamming_stats_uniform(s, i);
+    while (leading.first + 64 < s->bits && is_empty(s, leading.first, leading.first + 32))
+        leading.first += 32;
+    for (unsigned i = 0; i < s->buckets; i++)
+        mean[i] = (double)s->count / s->buckets;
+    svg_begin(out, 2 * SVG_STRIDE);
+    snprintf(title, sizeof title,
+             "Highest bit in which neighbours in sorted order differ (%llu of %llu are equal)",
+             (unsigned long long)s->equal, (unsigned long long)s->count);
+    svg_chart(out, &leading, title, "bit, from the lowest; line: uniform fingerprints");
+    snprintf(title, sizeof title, "Fingerprints in %u equal parts of their space", s->buckets);
+    svg_chart(out, &buckets, title, "part; line: the mean");
+    svg_end(out);
+}

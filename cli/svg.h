@@ -1,0 +1,21 @@
+/* svg.h - figures as SVG */
+#ifndef CLI_SVG_H
+#define CLI_SVG_H
+
+#include <stdio.h>
+
+#include <neardup/explain.h>
+#include <neardup/hamming_stats.h>
+
+/*
+ * Draw, for each signature, its heaviest features, all weights by position, and the hashes; `h` has
+ * one histogram for each signature.
+ */
+void draw_features(FILE *out, const struct nd_document_features *d,
+                   const struct nd_hash_histogram *h);
+void draw_histograms(FILE *out, const struct nd_hash_histogram *h, unsigned n);
+
+/* Draw two bar charts, one below the other, as an SVG of 800 by 760. */
+void draw_stats(FILE *out, const struct nd_hamming_stats *stats);
+
+#endif

@@ -1,0 +1,424 @@
+/*
+ * export.c - columns of Python for others, by the Arrow C data interface, without a copy
+ *
+ * A column is a tuple (name, format, values, validity or None, item format or None, width, offsets or
+ * None): values, validity and offsets are bytes, laid out as Arrow does.  What is exported holds a reference to its tuple.
+ * A consumer may move a child out of its parent and release it later, from any thread.
+ */
+#include "native.h"
+
+#include "arrow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void drop(void *object)
+{
+    PyGILState_STATE state;
+
+    if (!object || !Py_IsInitialized())
+        return;
+    state = PyGILState_Ensure();
+    Py_DECREF((PyObject *)object);
+    PyGILState_Release(state);
+}
+
+static void release_schema(struct ArrowSchema *schema)
+{
+    for (int64_t i = 0; i < schema->n_children; i++) {
+        if (schema->children[i]->release)
+            schema->children[i]->release(schema->children[i]);
+        free(schema->children[i]);
+    }
+    free(schema->children);
+    drop(schema->private_data);
+    schema->release = NULL;
+}
+
+/* Behind an array: its buffers, and whose they are. */
+struct buffers {
+    const void *address[3];
+    PyObject *owner;
+};
+
+static void release_array(struct ArrowArray *array)
+{
+    struct buffers *buffers = array->private_data;
+
+    for (int64_t i = 0; i < array->n_children; i++) {
+        if (array->children[i]->release)
+            array->children[i]->release(array->children[i]);
+        free(array->children[i]);
+    }
+    free(array->children);
+    if (buffers)
+        drop(buffers->owner);
+    free(buffers);
+    array->release = NULL;
+}
+
+/* A schema and an array with room for children; owner NULL: they own nothing.  False: out of memory,
+ * and both can be released. */
+static bool begin(struct ArrowSchema *schema, struct ArrowArray *array, PyObject *owner,
+                  const char *format, const char *name, size_t n_children)
+{
+    struct buffers *buffers = calloc(1, sizeof *buffers);
+
+    *schema = (struct ArrowSchema){
+        .format = format, .name = name, .flags = ARROW_FLAG_NULLABLE, .release = release_schema};
+    *array = (struct ArrowArray){.n_buffers = 1, .release = release_array, .private_data = buffers};
+    if (!buffers)
+        return false;
+    array->buffers = buffers->address;
+    schema->private_data = Py_XNewRef(owner);
+    buffers->owner = Py_XNewRef(owner);
+    if (!n_children)
+        return true;
+    schema->children = calloc(n_children, sizeof(struct ArrowSchema *));
+    array->children = calloc(n_children, sizeof(struct ArrowArray *));
+    return schema->children && array->children;
+}
+
+/* A new child of both.  NULL: out of memory. */
+static struct ArrowArray *add_child(struct ArrowSchema *schema, struct ArrowArray *array)
+{
+    struct ArrowSchema *child_schema = calloc(1, sizeof *child_schema);
+    struct ArrowArray *child_array = calloc(1, sizeof *child_array);
+
+    if (!child_schema || !child_array) {
+        free(child_schema);
+        free(child_array);
+        return NULL;
+    }
+    schema->children[schema->n_children++] = child_schema;
+    array->children[array->n_children++] = child_array;
+    return child_array;
+}
+
+/* A column as a schema and an array.  False: an exception is set, and both can be released. */
+static bool make_column(PyObject *column, int64_t length, struct ArrowSchema *schema,
+                        struct ArrowArray *array)
+{
+    const char *name, *format, *item;
+    PyObject *values, *validity, *offsets;
+    Py_ssize_t width, n = 0;
+    char *bytes;
+    bool is_good;
+
+    if (!PyArg_ParseTuple(column, "ssO!OznO", &name, &format, &PyBytes_Type, &values, &validity,
+                          &item, &width, &offsets))
+        return false;
+    if (!begin(schema, array, column, format, name, item ? 1 : 0)) {
+        PyErr_NoMemory();
+        return false;
+    }
+    array->length = length;
+    if (validity != Py_None) {
+        if (PyBytes_AsStringAndSize(validity, &bytes, &n) < 0)
+            return false;
+        if (n < (length + 7) / 8) {
+            PyErr_SetString(PyExc_ValueError, "the validity of a column is too short");
+            return false;
+        }
+        array->buffers[0] = bytes;
+        array->null_count = -1; /* not counted */
+    }
+    if (PyBytes_AsStringAndSize(values, &bytes, &n) < 0)
+        return false;
+    if (offsets != Py_None) {
+        array->n_buffers = 3;
+        array->buffers[2] = bytes;
+        if (PyBytes_AsStringAndSize(offsets, &bytes, &n) < 0)
+            return false;
+        array->buffers[1] = bytes;
+        return true;
+    }
+    if (!item) {
+        array->n_buffers = 2;
+        array->buffers[1] = bytes;
+        return true;
+    }
+    array = add_child(schema, array);
+    is_good = array && begin(schema->children[0], array, column, item, "item", 0);
+    if (!is_good) {
+        PyErr_NoMemory();
+        return false;
+    }
+    array->length = length * width;
+    array->n_buffers = 2;
+    array->buffers[1] = bytes;
+    return true;
+}
+
+static bool make_struct(PyObject *columns, int64_t length, struct ArrowSchema *schema,
+                        struct ArrowArray *array)
+{
+    Py_ssize_t n = PyTuple_Size(columns);
+
+    if (!begin(schema, array, NULL, "+s", "", (size_t)n)) {
+        PyErr_NoMemory();
+        return false;
+    }
+    schema->flags = 0;
+    array->length = length;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        struct ArrowArray *child = add_child(schema, array);
+
+        if (!child) {
+            PyErr_NoMemory();
+            return false;
+        }
+        if (!make_column(PyTuple_GetItem(columns, i), length, schema->children[i], child))
+            return false;
+    }
+    return true;
+}
+
+static void free_schema_capsule(PyObject *capsule)
+{
+    struct ArrowSchema *schema = PyCapsule_GetPointer(capsule, "arrow_schema");
+
+    if (schema && schema->release)
+        schema->release(schema);
+    free(schema);
+}
+
+static void free_array_capsule(PyObject *capsule)
+{
+    struct ArrowArray *array = PyCapsule_GetPointer(capsule, "arrow_array");
+
+    if (array && array->release)
+        array->release(array);
+    free(array);
+}
+
+/*
+ * table_export(columns, length, is_one): a tuple of two capsules, "arrow_schema" and "arrow_array":
+ * a struct of the columns, or with is_one the only one.
+ */
+static PyObject *table_export(PyObject *module, PyObject *args)
+{
+    struct ArrowSchema *schema = calloc(1, sizeof *schema);
+    struct ArrowArray *array = calloc(1, sizeof *array);
+    PyObject *columns, *schema_capsule = NULL, *array_capsule = NULL, *pair = NULL;
+    long long length;
+    bool is_made = false;
+    int is_one;
+
+    (void)module;
+    if (!schema || !array)
+        PyErr_NoMemory();
+    else if (PyArg_ParseTuple(args, "O!Lp", &PyTuple_Type, &columns, &length, &is_one))
+        is_made = is_one ? PyTuple_Size(columns) == 1 &&
+                               make_column(PyTuple_GetItem(columns, 0), length, schema, array)
+                         : make_struct(columns, length, schema, array);
+    if (is_made && (schema_capsule = PyCapsule_New(schema, "arrow_schema", free_schema_capsule)))
+        schema = NULL;
+    if (schema_capsule && (array_capsule = PyCapsule_New(array, "arrow_array", free_array_capsule)))
+        array = NULL;
+    if (array_capsule)
+        pair = PyTuple_Pack(2, schema_capsule, array_capsule);
+    Py_XDECREF(schema_capsule);
+    Py_XDECREF(array_capsule);
+    if (schema && schema->release)
+        schema->release(schema);
+    if (array && array->release)
+        array->release(array);
+    free(schema);
+    free(array);
+    return pair;
+}
+
+/* Bytes that are all 0, and where they are. */
+static PyObject *new_bytes(size_t n, void **data)
+{
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)n);
+
+    if (bytes)
+        memset(*data = PyBytes_AsString(bytes), 0, n);
+    return bytes;
+}
+
+PyObject *nd_py_columns(const struct nd_py_column_type *type, size_t n, size_t rows, void **values,
+                        uint8_t **validity)
+{
+    PyObject *columns = PyTuple_New((Py_ssize_t)n), *valid;
+    void *bits = NULL;
+
+    valid = validity ? new_bytes(rows / 8 + 1, &bits) : Py_NewRef(Py_None);
+    if (validity)
+        *validity = bits;
+    for (size_t i = 0; columns && valid && i < n; i++) {
+        size_t size = type[i].bytes ? rows * type[i].bytes : rows / 8;
+        PyObject *bytes = new_bytes(size + 1, &values[i]);
+        PyObject *column = bytes ? Py_BuildValue("ssOOzIO", type[i].name, type[i].format, bytes,
+                                                 valid, type[i].item, type[i].width, Py_None)
+                                 : NULL;
+
+        Py_XDECREF(bytes);
+        if (!column || PyTuple_SetItem(columns, (Py_ssize_t)i, column) < 0)
+            Py_CLEAR(columns);
+    }
+    if (!valid)
+        Py_CLEAR(columns);
+    Py_XDECREF(valid);
+    return columns;
+}
+
+PyObject *nd_py_text_column(const char *name, size_t rows,
+                            struct nd_view (*at)(const void *context, size_t row),
+                            const void *context)
+{
+    void *data, *offsets, *bits;
+    PyObject *valid = new_bytes(rows / 8 + 1, &bits), *column = NULL, *bytes = NULL, *ends;
+    size_t len = 0;
+
+    ends = new_bytes((rows + 1) * sizeof(int64_t), &offsets);
+    for (size_t i = 0; i < rows; i++)
+        len += at(context, i).len;
+    if (valid && ends)
+        bytes = new_bytes(len, &data);
+    len = 0;
+    for (size_t i = 0; bytes && i < rows; i++) {
+        struct nd_view view = at(context, i);
+
+        if (view.data) {
+            nd_py_set_bit(bits, i);
+            memcpy((char *)data + len, view.data, view.len);
+        }
+        len += view.len;
+        ((int64_t *)offsets)[i + 1] = (int64_t)len;
+    }
+    if (bytes)
+        column = Py_BuildValue("ssOOzIO", name, "U", bytes, valid, NULL, 0, ends);
+    Py_XDECREF(valid);
+    Py_XDECREF(bytes);
+    Py_XDECREF(ends);
+    return column;
+}
+
+/* ---- A stream of one batch ---- */
+
+struct batch {
+    PyObject *columns;
+    int64_t length;
+    bool is_done;
+};
+
+/* Make the schema and the array; those that are not wanted are released. */
+static int make_batch(struct batch *batch, struct ArrowSchema *schema, struct ArrowArray *array)
+{
+    struct ArrowSchema own_schema = {0};
+    struct ArrowArray own_array = {0};
+    PyGILState_STATE state = PyGILState_Ensure();
+    bool is_made = make_struct(batch->columns, batch->length, &own_schema, &own_array);
+
+    if (!is_made)
+        PyErr_Clear();
+    if (is_made && schema)
+        *schema = own_schema;
+    else if (own_schema.release)
+        own_schema.release(&own_schema);
+    if (is_made && array)
+        *array = own_array;
+    else if (own_array.release)
+        own_array.release(&own_array);
+    PyGILState_Release(state);
+    return is_made ? 0 : ENOMEM;
+}
+
+static int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *schema)
+{
+    return make_batch(stream->private_data, schema, NULL);
+}
+
+static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *array)
+{
+    struct batch *batch = stream->private_data;
+
+    if (batch->is_done) {
+        *array = (struct ArrowArray){0};
+        return 0;
+    }
+    batch->is_done = true;
+    return make_batch(batch, NULL, array);
+}
+
+static const char *stream_error(struct ArrowArrayStream *stream)
+{
+    (void)stream;
+    return "out of memory";
+}
+
+static void release_stream(struct ArrowArrayStream *stream)
+{
+    struct batch *batch = stream->private_data;
+
+    drop(batch->columns);
+    free(batch);
+    stream->release = NULL;
+}
+
+static void free_stream_capsule(PyObject *capsule)
+{
+    struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
+
+    if (stream && stream->release)
+        stream->release(stream);
+    free(stream);
+}
+
+/* table_stream(columns, length): a capsule "arrow_array_stream" of one batch. */
+static PyObject *table_stream(PyObject *module, PyObject *args)
+{
+    struct ArrowArrayStream *stream;
+    struct batch *batch;
+    PyObject *columns, *capsule;
+    long long length;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!L", &PyTuple_Type, &columns, &length))
+        return NULL;
+    stream = calloc(1, sizeof *stream);
+    batch = calloc(1, sizeof *batch);
+    if (!stream || !batch) {
+        free(stream);
+        free(batch);
+        return PyErr_NoMemory();
+    }
+    *batch = (struct batch){Py_NewRef(columns), length, false};
+    *stream =
+        (struct ArrowArrayStream){stream_schema, stream_next, stream_error, release_stream, batch};
+    capsule = PyCapsule_New(stream, "arrow_array_stream", free_stream_capsule);
+    if (!capsule) {
+        release_stream(stream);
+        free(stream);
+    }
+    return capsule;
+}
+
+/* Bits, as Arrow has them, of bytes that are 0 or 1. */
+static PyObject *pack_bits(PyObject *module, PyObject *flags)
+{
+    PyObject *bytes;
+    void *bits;
+    char *from;
+    Py_ssize_t n;
+
+    (void)module;
+    if (PyBytes_AsStringAndSize(flags, &from, &n) < 0 ||
+        !(bytes = new_bytes((size_t)n / 8 + 1, &bits)))
+        return NULL;
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (from[i])
+            nd_py_set_bit(bits, (size_t)i);
+    return bytes;
+}
+
+PyMethodDef nd_py_export_functions[] = {
+    {"table_stream", table_stream, METH_VARARGS, "Columns as an Arrow stream of one batch."},
+    {"pack_bits", pack_bits, METH_O, "Bytes of 0 and 1 as bits."},
+    {"table_export", table_export, METH_VARARGS, "Columns by the Arrow C data interface."},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,138 @@
+/* module.c - the extension module neardup._native: its functions, its exceptions */
+#include "native.h"
+
+#include <neardup/cpu.h>
+#include <neardup/text.h>
+#include <neardup/version.h>
+
+PyObject *nd_py_raise(PyObject *module, const struct nd_error *err)
+{
+    const struct nd_py_state *state = PyModule_GetState(module);
+    PyObject *type = state->error;
+
+    switch (err->status) {
+    case ND_ENOMEM: type = PyExc_MemoryError; break;
+    case ND_EINVAL: type = state->invalid; break;
+    case ND_EIO: type = PyExc_OSError; break;
+    case ND_EUNSUPPORTED: type = state->unsupported; break;
+    case ND_ECANCELLED:
+        if (PyErr_Occurred())
+            return NULL;
+        break;
+    default: break;
+    }
+    PyErr_SetString(type, err->message);
+    return NULL;
+}
+
+static PyObject *version(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyUnicode_FromString(nd_version());
+}
+
+static PyObject *unicode_version(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyUnicode_FromString(nd_unicode_version());
+}
+
+static PyMethodDef functions[] = {
+    {"version", version, METH_NOARGS, "The version of the library."},
+    {"unicode_version", unicode_version, METH_NOARGS, "The version of the Unicode tables."},
+    {NULL, NULL, 0, NULL},
+};
+
+/* Add an exception class to the module, and keep it in the state. */
+static int add_exception(PyObject *module, const char *name, const char *doc, PyObject *bases,
+                         PyObject **to)
+{
+    char full[64];
+
+    PyOS_snprintf(full, sizeof full, "neardup.%s", name);
+    *to = PyErr_NewExceptionWithDoc(full, doc, bases, NULL);
+    return *to ? PyModule_AddObjectRef(module, name, *to) : -1;
+}
+
+static int add_exceptions(PyObject *module)
+{
+    struct nd_py_state *state = PyModule_GetState(module);
+    PyObject *bases;
+    int status;
+
+    if (add_exception(module, "Error", "What went wrong, as the command would say it.", NULL,
+                      &state->error) < 0 ||
+        !(bases = PyTuple_Pack(2, state->error, PyExc_ValueError)))
+        return -1;
+    status = add_exception(module, "InvalidError", "An argument or a recipe key is wrong.", bases,
+                           &state->invalid);
+    Py_DECREF(bases);
+    if (status < 0)
+        return status;
+    return add_exception(module, "UnsupportedError",
+                         "The request is well formed, but this build cannot carry it out.",
+                         state->error, &state->unsupported);
+}
+
+static int execute(PyObject *module)
+{
+    PyMethodDef *tables[] = {functions,
+                             nd_py_recipe_functions,
+                             nd_py_frame_functions,
+                             nd_py_dedup_functions,
+                             nd_py_stream_functions,
+                             nd_py_result_functions,
+                             nd_py_sketch_functions,
+                             nd_py_export_functions,
+                             nd_py_hamming_functions};
+
+    if (add_exceptions(module) < 0)
+        return -1;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (PyModule_AddFunctions(module, tables[i]) < 0)
+            return -1;
+    return 0;
+}
+
+static int traverse(PyObject *module, visitproc visit, void *arg)
+{
+    struct nd_py_state *state = PyModule_GetState(module);
+
+    Py_VISIT(state->error);
+    Py_VISIT(state->invalid);
+    Py_VISIT(state->unsupported);
+    return 0;
+}
+
+static int clear(PyObject *module)
+{
+    struct nd_py_state *state = PyModule_GetState(module);
+
+    Py_CLEAR(state->error);
+    Py_CLEAR(state->invalid);
+    Py_CLEAR(state->unsupported);
+    return 0;
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, (void *)execute},
+#if !defined(Py_LIMITED_API) && defined(Py_mod_gil)
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "neardup._native",
+    .m_doc = "The C core of neardup.",
+    .m_size = sizeof(struct nd_py_state),
+    .m_slots = slots,
+    .m_traverse = traverse,
+    .m_clear = clear,
+};
+
+PyMODINIT_FUNC PyInit__native(void)
+{
+    return PyModuleDef_Init(&definition);
+}

@@ -1,0 +1,109 @@
+/*
+ * native.h - what the files of the extension module share
+ *
+ * The module has functions and capsules only; the classes that users see are Python.  Each file adds
+ * its functions by a table.  Functions that work for long release the GIL; nothing is static and
+ * mutable.
+ */
+#ifndef ND_PYTHON_NATIVE_H
+#define ND_PYTHON_NATIVE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <neardup/dedup.h>
+#include <neardup/error.h>
+#include <neardup/recipe.h>
+
+#include <stdbool.h>
+
+/* The exceptions of the module. */
+struct nd_py_state {
+    PyObject *error, *invalid, *unsupported;
+};
+
+/* Raise the exception of a status, with its message; returns NULL.  Needs the GIL. */
+PyObject *nd_py_raise(PyObject *module, const struct nd_error *err);
+
+/* The functions of each file. */
+extern PyMethodDef nd_py_recipe_functions[];
+extern PyMethodDef nd_py_frame_functions[];
+extern PyMethodDef nd_py_dedup_functions[];
+extern PyMethodDef nd_py_stream_functions[];
+extern PyMethodDef nd_py_result_functions[];
+extern PyMethodDef nd_py_export_functions[];
+extern PyMethodDef nd_py_sketch_functions[];
+extern PyMethodDef nd_py_hamming_functions[];
+
+/* ---- Recipes (recipe.c) ---- */
+
+/* The recipe of a capsule, borrowed.  NULL: an exception is set. */
+const struct nd_recipe *nd_py_recipe(PyObject *capsule);
+
+/* ---- Frames (frame.c) ---- */
+
+/* A column of texts.  A missing value has data NULL. */
+struct nd_py_column {
+    struct nd_view *value;
+    /* Whether values are numbers or truth values, which JSON writes without quotes. */
+    uint8_t *is_raw;
+    size_t capacity, raw_capacity;
+};
+
+/* A row whose text was not UTF-8 and has been repaired. */
+struct nd_py_repaired {
+    size_t row;
+    uint64_t replaced; /* nd_utf8_replaced */
+};
+
+/*
+ * Rows of columns.  The values point into the memory of whoever gave them, which the frame keeps:
+ * Arrow arrays and Python strings; what had to be made stands in its own memory.
+ */
+struct nd_py_frame {
+    struct nd_py_column *column; /* 0: the text */
+    char **name;                 /* NULL: the stream has one column */
+    size_t n_columns;
+    size_t n_rows;
+    uint64_t bytes; /* of the texts */
+    struct nd_py_repaired *repaired;
+    size_t n_repaired, repaired_capacity;
+    struct nd_py_chunks *chunks; /* what is kept */
+};
+
+/* The frame of a capsule, borrowed.  NULL: an exception is set. */
+struct nd_py_frame *nd_py_frame(PyObject *capsule);
+
+/* What was repaired in the text of a row; 0: nothing. */
+uint64_t nd_py_frame_replaced(const struct nd_py_frame *frame, size_t row);
+
+/* ---- Columns for Python ---- */
+
+/*
+ * Columns under construction: of each a bytes object that is written to until it is handed over.
+ * Values are laid out as Arrow does.
+ */
+struct nd_py_column_type {
+    const char *name;
+    const char *format; /* of Arrow: "L"; of lists of one length "+w:128" */
+    size_t bytes;       /* of a value, or of a list; 0: a bit */
+    const char *item;   /* of lists: the format of their items */
+    unsigned width;
+};
+
+/* A tuple of n columns of `rows` values, all 0, as export.c has them; values[i] is where those of
+ * column i go, and *validity (NULL allowed) the bits of the rows that have one. */
+PyObject *nd_py_columns(const struct nd_py_column_type *type, size_t n, size_t rows, void **values,
+                        uint8_t **validity);
+
+/* A column of texts: at(context, row) gives each; data NULL: it is missing. */
+PyObject *nd_py_text_column(const char *name, size_t rows,
+                            struct nd_view (*at)(const void *context, size_t row),
+                            const void *context);
+
+static inline void nd_py_set_bit(void *bits, size_t i)
+{
+    ((uint8_t *)bits)[i / 8] = (uint8_t)(((uint8_t *)bits)[i / 8] | 1u << i % 8);
+}
+
+#endif

@@ -1,0 +1,228 @@
+/* result.c - what became of rows, for Python */
+#include "result.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+struct nd_py_result *nd_py_result_new(size_t n_rows, uint64_t first_row)
+{
+    struct nd_py_result *result = calloc(1, sizeof *result);
+
+    if (!result)
+        return NULL;
+    result->n_rows = n_rows;
+    result->first_row = first_row;
+    result->is_removed = calloc(n_rows + 1, 1);
+    if (!result->is_removed) {
+        free(result);
+        return NULL;
+    }
+    return result;
+}
+
+void nd_py_result_free(struct nd_py_result *result)
+{
+    if (!result)
+        return;
+    free(result->is_removed);
+    free(result->removal);
+    free(result);
+}
+
+bool nd_py_result_add(struct nd_py_result *result, const struct nd_py_removal *removal)
+{
+    if (!ND_RESERVE(result->removal, &result->capacity, result->n_removals + 1))
+        return false;
+    result->removal[result->n_removals++] = *removal;
+    result->is_removed[removal->row - result->first_row] = 1;
+    return true;
+}
+
+static int by_row(const void *a, const void *b)
+{
+    const struct nd_py_removal *x = a, *y = b;
+
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static void free_capsule(PyObject *capsule)
+{
+    nd_py_result_free(PyCapsule_GetPointer(capsule, ND_PY_RESULT));
+}
+
+PyObject *nd_py_result_capsule(struct nd_py_result *result)
+{
+    PyObject *capsule = PyCapsule_New(result, ND_PY_RESULT, free_capsule);
+
+    if (!capsule)
+        nd_py_result_free(result);
+    else if (result->n_removals)
+        qsort(result->removal, result->n_removals, sizeof *result->removal, by_row);
+    return capsule;
+}
+
+static PyObject *result_stats(PyObject *module, PyObject *capsule)
+{
+    const struct nd_py_result *r = PyCapsule_GetPointer(capsule, ND_PY_RESULT);
+    const struct nd_dedup_stats *s;
+    unsigned long long bytes = 0, tokens = 0, near = 0;
+
+    (void)module;
+    if (!r)
+        return NULL;
+    s = &r->stats;
+    for (size_t i = 0; i < r->n_removals; i++)
+        switch (r->removal[i].decision.identical) {
+        case ND_IDENTICAL_BYTES: bytes++; break;
+        case ND_IDENTICAL_TOKENS: tokens++; break;
+        default: near++; break;
+        }
+    return Py_BuildValue(
+        "{s:n,s:n,s:n,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:I,s:I}", "rows",
+        (Py_ssize_t)r->n_rows, "documents", (Py_ssize_t)r->n_pushed, "removed",
+        (Py_ssize_t)r->n_removals, "identical_bytes", bytes, "identical_tokens", tokens, "near",
+        near, "short_documents", (unsigned long long)s->short_documents, "empty_documents",
+        (unsigned long long)s->empty_documents, "cut_documents",
+        (unsigned long long)s->cut_documents, "candidates", (unsigned long long)s->candidates,
+        "checks", (unsigned long long)s->checks, "bytes", (unsigned long long)s->bytes,
+        "index_bytes", (unsigned long long)s->index_bytes, "bands", s->bands, "rows_of_band",
+        s->rows);
+}
+
+/* Which rows are kept: a byte of 0 or 1 for each. */
+static PyObject *result_kept(PyObject *module, PyObject *capsule)
+{
+    const struct nd_py_result *r = PyCapsule_GetPointer(capsule, ND_PY_RESULT);
+    PyObject *kept;
+    char *bytes;
+
+    (void)module;
+    if (!r || !(kept = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)r->n_rows)))
+        return NULL;
+    bytes = PyBytes_AsString(kept);
+    for (size_t i = 0; i < r->n_rows; i++)
+        bytes[i] = !r->is_removed[i];
+    return kept;
+}
+
+static struct nd_view identical_at(const void *context, size_t i)
+{
+    static const struct nd_view names[] = {{"no", 2}, {"bytes", 5}, {"tokens", 6}};
+    const struct nd_py_result *r = context;
+
+    return names[r->removal[i].decision.identical];
+}
+
+/* The values of a column for the rows that were removed, or those kept for them. */
+struct ids {
+    const struct nd_py_result *result;
+    const struct nd_py_column *column;
+};
+
+static struct nd_view removed_id(const void *context, size_t i)
+{
+    const struct ids *ids = context;
+
+    return ids->column->value[ids->result->removal[i].row];
+}
+
+static struct nd_view kept_id(const void *context, size_t i)
+{
+    const struct ids *ids = context;
+
+    return ids->column->value[ids->result->removal[i].kept];
+}
+
+/* result_ids(result, frame, column): two columns, the ids of removed rows and of those kept. */
+static PyObject *result_ids(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *frame_capsule, *removed, *kept;
+    const struct nd_py_frame *f;
+    struct ids ids;
+    unsigned column;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOI", &capsule, &frame_capsule, &column) ||
+        !(ids.result = PyCapsule_GetPointer(capsule, ND_PY_RESULT)) ||
+        !(f = nd_py_frame(frame_capsule)))
+        return NULL;
+    if (column >= f->n_columns || f->n_rows != ids.result->n_rows || ids.result->first_row)
+        return PyErr_Format(PyExc_ValueError, "the frame is not that of the result");
+    ids.column = &f->column[column];
+    removed = nd_py_text_column("id", ids.result->n_removals, removed_id, &ids);
+    kept = removed ? nd_py_text_column("kept_id", ids.result->n_removals, kept_id, &ids) : NULL;
+    return kept ? Py_BuildValue("NN", removed, kept) : (Py_XDECREF(removed), NULL);
+}
+
+static void put_removal(void *const *all, void *const *compared, uint8_t *is_compared,
+                        void *distance, uint8_t *has_distance, const struct nd_py_removal *removal,
+                        size_t i)
+{
+    const struct nd_decision *d = &removal->decision;
+    const struct nd_overlap *o = &d->overlap;
+    uint64_t either = o->a + o->b - o->shared;
+
+    ((uint64_t *)all[0])[i] = removal->row;
+    ((uint64_t *)all[1])[i] = removal->kept;
+    ((uint64_t *)all[2])[i] = o->a;
+    ((uint64_t *)all[3])[i] = o->b;
+    ((uint64_t *)all[4])[i] = removal->via;
+    if (d->verified)
+        nd_py_set_bit(all[5], i);
+    if (d->was_cut)
+        nd_py_set_bit(all[6], i);
+    if (d->verified) {
+        ((double *)compared[0])[i] = either ? (double)o->shared / (double)either : 1.0;
+        ((uint64_t *)compared[1])[i] = o->shared;
+        nd_py_set_bit(is_compared, i);
+    }
+    if (d->distance != UINT32_MAX) {
+        ((uint32_t *)distance)[i] = d->distance;
+        nd_py_set_bit(has_distance, i);
+    }
+}
+
+/* The removed rows, and why, as columns. */
+static PyObject *result_removed(PyObject *module, PyObject *capsule)
+{
+    static const struct nd_py_column_type all_type[] = {
+        {"row", "L", 8, NULL, 0}, {"kept_row", "L", 8, NULL, 0}, {"a", "L", 8, NULL, 0},
+        {"b", "L", 8, NULL, 0},   {"via_row", "L", 8, NULL, 0},  {"verified", "b", 0, NULL, 0},
+        {"cut", "b", 0, NULL, 0},
+    };
+    static const struct nd_py_column_type compared_type[] = {{"jaccard", "g", 8, NULL, 0},
+                                                             {"shared", "L", 8, NULL, 0}};
+    static const struct nd_py_column_type distance_type = {"distance", "I", 4, NULL, 0};
+    const struct nd_py_result *r = PyCapsule_GetPointer(capsule, ND_PY_RESULT);
+    void *values[7], *compared_values[2], *distances;
+    uint8_t *is_compared, *has_distance;
+    PyObject *all, *compared, *distance, *identical, *columns = NULL;
+
+    (void)module;
+    if (!r)
+        return NULL;
+    all = nd_py_columns(all_type, 7, r->n_removals, values, NULL);
+    compared = nd_py_columns(compared_type, 2, r->n_removals, compared_values, &is_compared);
+    distance = nd_py_columns(&distance_type, 1, r->n_removals, &distances, &has_distance);
+    identical = nd_py_text_column("identical", r->n_removals, identical_at, r);
+    if (all && compared && distance && identical) {
+        for (size_t i = 0; i < r->n_removals; i++)
+            put_removal(values, compared_values, is_compared, distances, has_distance,
+                        &r->removal[i], i);
+        columns = Py_BuildValue("OOOO", all, compared, distance, identical);
+    }
+    Py_XDECREF(all);
+    Py_XDECREF(compared);
+    Py_XDECREF(distance);
+    Py_XDECREF(identical);
+    return columns;
+}
+
+PyMethodDef nd_py_result_functions[] = {
+    {"result_stats", result_stats, METH_O, "Counts of a result."},
+    {"result_kept", result_kept, METH_O, "Which rows are kept, a byte each."},
+    {"result_ids", result_ids, METH_VARARGS, "The ids of removed rows, and of those kept."},
+    {"result_removed", result_removed, METH_O, "The removed rows, and why."},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,39 @@
+"""Find near-duplicate documents, and show why each one is removed.
+
+>>> import neardup
+>>> texts = ["one two three four five six", "seven eight nine ten", "One two three four five six!"]
+>>> result = neardup.dedup(texts)
+>>> result.survivors
+['one two three four five six', 'seven eight nine ten']
+>>> result.removed[0]["kept_row"]
+0
+"""
+
+from ._dedup import Deduper, Result, dedup
+from ._frames import Mask
+from ._hamming import HammingIndex, hamming_pairs
+from ._native import Error, InvalidError, UnsupportedError, unicode_version, version
+from ._recipe import Recipe, shipped_recipes
+from ._sketch import Sketcher
+from ._table import Column, Table
+
+__version__ = version()
+
+__all__ = [
+    "Column",
+    "Deduper",
+    "Error",
+    "HammingIndex",
+    "InvalidError",
+    "Mask",
+    "Recipe",
+    "Result",
+    "Sketcher",
+    "Table",
+    "UnsupportedError",
+    "dedup",
+    "hamming_pairs",
+    "shipped_recipes",
+    "unicode_version",
+    "version",
+]

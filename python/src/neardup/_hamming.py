@@ -1,0 +1,230 @@
+"""Indexes of fingerprints: all within k bits."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Iterable
+from typing import Any
+
+from . import _native
+from ._table import Column, Table
+
+_ID_MAX = 2**32 - 1
+
+
+def _words(fingerprints: Any) -> Any:
+    """Fingerprints as a buffer of 64-bit words."""
+    if isinstance(fingerprints, int):
+        return array("Q", (fingerprints,))
+    if isinstance(fingerprints, Column):
+        if None in fingerprints:
+            raise _native.InvalidError("a row has no fingerprint, as it has no text")
+        return fingerprints.buffer
+    try:
+        memoryview(fingerprints)
+        return fingerprints
+    except TypeError:
+        if hasattr(fingerprints, "__array__"):
+            import numpy
+
+            return numpy.ascontiguousarray(fingerprints, dtype=numpy.uint64)
+        return array("Q", fingerprints)
+
+
+def _ids(ids: Any) -> Any:
+    try:
+        if memoryview(ids).itemsize == 4:
+            return ids
+    except TypeError:
+        pass
+    return array("I", ids)
+
+
+class HammingIndex:
+    """An index of fingerprints that finds all within `distance` bits of a query, exactly.
+
+    Parameters
+    ----------
+    bits : int, optional
+        Bits of a fingerprint, 32 to 512 (default: 64).
+    distance : int, optional
+        The greatest distance that can be queried (default: 3).
+    count : int, optional
+        How many fingerprints are expected: the design is chosen for it.
+    memory : int, optional
+        How many bytes the index may take; 0: any.
+
+    Notes
+    -----
+    Fingerprints of up to 64 bits are ints or an array of 64-bit words, such as numpy's ``uint64``;
+    wider ones are rows of words, the lowest bits first.  Ids are numbers below 2**32.
+
+    Examples
+    --------
+    >>> index = HammingIndex(distance=3)
+    >>> index.add([0xFF00, 0xFF0F])
+    >>> index.find(0xFF01)
+    [(0, 1), (1, 3)]
+    >>> index.query([0xFF01, 0])["id"][:]
+    [0, 1]
+    """
+
+    def __init__(self, bits: int = 64, distance: int = 3, *, count: int = 1_000_000, memory: int = 0) -> None:
+        self.bits = bits
+        self.distance = distance
+        self._path: str | None = None
+        self._next = 0
+        self._native = _native.hamming_new(bits, distance, count, float(memory))
+        # What a file is made of: the index itself does not list what it holds.
+        self._fingerprints = array("Q")
+        self._numbers = array("I")
+        self._removed: dict[tuple[bytes, int], int] = {}
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> HammingIndex:
+        """Open an index file, which ``neardup index build`` or :meth:`save` wrote.
+
+        Raises
+        ------
+        OSError
+            It cannot be read.
+        Error
+            It is not an index file, or it is damaged.
+        """
+        index = cls.__new__(cls)
+        index._path = os.fspath(path)
+        index._reopen()
+        return index
+
+    def _reopen(self) -> None:
+        self._native = _native.hamming_open(self._path)
+        self.bits, self.distance, self._next, self._bytes, self._has_texts = _native.hamming_file_info(self._native)
+
+    def __len__(self) -> int:
+        return self._next if self._path is not None else _native.hamming_count(self._native)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the index: its memory, or its file."""
+        return self._bytes if self._path is not None else _native.hamming_bytes(self._native)
+
+    def add(self, fingerprints: Any, ids: Iterable[int] | Any | None = None) -> None:
+        """Add fingerprints.
+
+        Parameters
+        ----------
+        fingerprints : int, iterable of int, or array
+            What is added.
+        ids : iterable of int, optional
+            Their ids (default: the next numbers from 0 on).
+        """
+        words = memoryview(_words(fingerprints)).cast("B")
+        n = len(words) // (8 * ((self.bits + 63) // 64))
+        numbers = array("I", range(self._next, self._next + n)) if ids is None else _ids(ids)
+        if self._path is not None:
+            _native.hamming_file_add(self._path, self.bits, words, numbers)
+            self._reopen()
+            return
+        _native.hamming_add(self._native, self.bits, words, numbers, 0)
+        self._fingerprints.frombytes(words)
+        self._numbers.frombytes(memoryview(numbers).cast("B"))
+        self._next = max(self._next, max(numbers, default=-1) + 1)
+
+    def remove(self, fingerprint: Any, id: int) -> None:
+        """Remove one pair of a fingerprint and an id, from an index in memory.
+
+        Raises
+        ------
+        InvalidError
+            The index has no such pair.
+        """
+        if self._path is not None:
+            raise _native.UnsupportedError("nothing can be removed from an index file")
+        words = bytes(memoryview(_words(fingerprint)).cast("B"))
+        _native.hamming_remove(self._native, self.bits, words, id)
+        self._removed[words, id] = self._removed.get((words, id), 0) + 1
+
+    def query(self, fingerprints: Any, distance: int | None = None) -> Table:
+        """Find what is near each of many fingerprints.
+
+        Parameters
+        ----------
+        fingerprints : int, iterable of int, or array
+            The queries.
+        distance : int, optional
+            The greatest distance (default: the index's).
+
+        Returns
+        -------
+        Table
+            A row for each match, sorted: ``query`` (its place), ``id``, ``distance``.
+        """
+        k = self.distance if distance is None else distance
+        columns = _native.hamming_query(self._native, self.bits, _words(fingerprints), k)
+        return Table(columns, len(columns[0][2]) // 4)
+
+    def find(self, fingerprint: int, distance: int | None = None) -> list[tuple[int, int]]:
+        """The ids and distances near one fingerprint of up to 64 bits, the nearest first."""
+        return _native.hamming_find(self._native, fingerprint, self.distance if distance is None else distance)
+
+    def text(self, id: int) -> str:
+        """The id of an entry of a file whose ids are texts."""
+        if self._path is None:
+            raise _native.UnsupportedError("ids of an index in memory are numbers")
+        return _native.hamming_file_text(self._native, id)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the index to a file that the command reads: it appears when it is whole."""
+        if self._path is not None:
+            raise _native.UnsupportedError(f"the index is a file already: {self._path}")
+        words, numbers = self._fingerprints, self._numbers
+        if self._removed:
+            words, numbers = self._left()
+        _native.hamming_save(path, self.bits, self.distance, words, numbers)
+
+    def _left(self) -> tuple[array[int], array[int]]:
+        """What was added and not removed."""
+        width = (self.bits + 63) // 64
+        words, numbers, gone = array("Q"), array("I"), dict(self._removed)
+        for i, number in enumerate(self._numbers):
+            fingerprint = self._fingerprints[i * width : (i + 1) * width]
+            key = (fingerprint.tobytes(), number)
+            if gone.get(key):
+                gone[key] -= 1
+            else:
+                words.extend(fingerprint)
+                numbers.append(number)
+        self._fingerprints, self._numbers, self._removed = words, numbers, {}
+        return words, numbers
+
+    def __repr__(self) -> str:
+        return f"<neardup.HammingIndex: {len(self):,} fingerprints of {self.bits} bits, within {self.distance}>"
+
+
+def hamming_pairs(fingerprints: Any, distance: int = 3, *, bits: int = 64, threads: int = 0) -> Table:
+    """All pairs of fingerprints within `distance` bits, by their places.
+
+    Parameters
+    ----------
+    fingerprints : iterable of int, or array
+        The fingerprints.
+    distance : int, optional
+        The greatest distance (default: 3).
+    bits : int, optional
+        Bits of a fingerprint (default: 64).
+    threads : int, optional
+        How many threads work; 0: one for each processor.
+
+    Returns
+    -------
+    Table
+        A row for each pair, in order: ``a``, ``b`` (a < b) and ``distance``.
+
+    Examples
+    --------
+    >>> hamming_pairs([0xF0, 0, 0xF1], 1)[:]
+    [{'a': 0, 'b': 2, 'distance': 1}]
+    """
+    columns = _native.hamming_pairs(_words(fingerprints), bits, distance, threads)
+    return Table(columns, len(columns[0][2]) // 8)

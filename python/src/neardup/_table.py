@@ -1,0 +1,132 @@
+"""Tables of columns that need no other package, and that all of them read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from . import _native
+
+# How memoryview calls the formats of Arrow.
+_CASTS = {"C": "B", "I": "I", "L": "Q", "g": "d"}
+
+# Name, format, values, validity, format of items, width, offsets: native/export.c.
+_Column = tuple[str, str, bytes, "bytes | None", "str | None", int, "bytes | None"]
+
+
+def _bit(bits: bytes, i: int) -> bool:
+    return bool(bits[i >> 3] >> (i & 7) & 1)
+
+
+class Column(Sequence[Any]):
+    """One column: a sequence, in which a missing value is None.
+
+    numpy reads it by ``__array__`` (missing values as 0), frames by the Arrow PyCapsule interface.
+    """
+
+    def __init__(self, column: _Column, length: int) -> None:
+        self._column = column
+        self._length = length
+        _, kind, values, self._validity, item, width, offsets = column
+        self._values: Any = values
+        self._offsets = memoryview(offsets)[: (length + 1) * 8].cast("q") if offsets is not None else None
+        self._width = width
+        if kind != "b" and offsets is None:
+            cast = _CASTS[item or kind]
+            size = memoryview(b"").cast(cast).itemsize
+            self._values = memoryview(values)[: length * (width or 1) * size].cast(cast)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return [self[k] for k in range(*i.indices(self._length))]
+        if i < 0:
+            i += self._length
+        if not 0 <= i < self._length:
+            raise IndexError(i)
+        if self._validity is not None and not _bit(self._validity, i):
+            return None
+        if self._column[1] == "b":
+            return _bit(self._values, i)
+        if self._offsets is not None:
+            return self._values[self._offsets[i] : self._offsets[i + 1]].decode("utf-8", "surrogateescape")
+        if self._width:
+            return self._values[i * self._width : (i + 1) * self._width].tolist()
+        return self._values[i]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(self._length))
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        import numpy
+
+        if self._offsets is not None:
+            array = numpy.array(list(self), dtype=object)
+        elif self._column[1] == "b":
+            bits = numpy.frombuffer(self._values, dtype=numpy.uint8)
+            array = numpy.unpackbits(bits, count=self._length, bitorder="little").astype(bool)
+        else:
+            array = numpy.frombuffer(self._values, dtype=self._values.format)
+            if self._width:
+                array = array.reshape(self._length, self._width)
+        if copy:
+            array = array.copy()
+        return array if dtype is None else array.astype(dtype)
+
+    @property
+    def buffer(self) -> memoryview:
+        """The values as a buffer, of columns of numbers; a missing one is 0."""
+        if not isinstance(self._values, memoryview):
+            raise TypeError(f"the column {self._column[0]} holds no numbers")
+        return self._values
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        return _native.table_export((self._column,), self._length, True)
+
+    def __repr__(self) -> str:
+        return f"<neardup.Column {self._column[0]} of {self._length} rows>"
+
+
+class Table(Sequence[dict[str, Any]]):
+    """A table: a sequence of rows as dicts, and columns by their names.
+
+    Frames read it by the Arrow PyCapsule interface: ``pyarrow.record_batch(table)``,
+    ``polars.DataFrame(table)``.
+    """
+
+    def __init__(self, columns: tuple[_Column, ...], length: int) -> None:
+        self._columns = columns
+        self._length = length
+        self._by_name = {column[0]: Column(column, length) for column in columns}
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self._by_name)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, key: Any) -> Any:
+        """A column by its name, a row by its number, or a list of rows by a slice."""
+        if isinstance(key, str):
+            return self._by_name[key]
+        if isinstance(key, slice):
+            return [self[i] for i in range(*key.indices(self._length))]
+        if key < 0:
+            key += self._length
+        return {name: column[key] for name, column in self._by_name.items()}
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return (self[i] for i in range(self._length))
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        return _native.table_export(self._columns, self._length, False)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return _native.table_stream(self._columns, self._length)
+
+    def __repr__(self) -> str:
+        return f"<neardup.Table of {self._length:,} rows: {', '.join(self._by_name)}>"

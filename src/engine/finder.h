@@ -1,0 +1,54 @@
+/* finder.h - an index of documents, and beside it what a recipe finds candidates by */
+#ifndef ND_ENGINE_FINDER_H
+#define ND_ENGINE_FINDER_H
+
+#include "engine/worker.h"
+#include "index/live.h"
+
+/* An index of documents, and beside it one of their signatures or shingles by the same numbers. */
+struct nd_finder {
+    struct nd_index *index;
+    struct nd_signature_index *signatures; /* for ND_CANDIDATES_MATCH, else NULL */
+    struct nd_containers *containers;      /* where samples of shingles are looked up, else NULL */
+};
+bool nd_finder_init(struct nd_finder *finder, const struct nd_plan *plan, struct nd_error *err);
+void nd_finder_release(struct nd_finder *finder);
+size_t nd_finder_bytes(const struct nd_finder *finder);
+
+/* An item's candidates, in w->found.  False: the worker has the error. */
+bool nd_finder_candidates(const struct nd_finder *finder, struct nd_worker *w,
+                          const struct nd_item *item);
+/*
+ * Add to w->found those that may have the item's tokens.  Documents of a batch with the same tokens
+ * need not be candidates: their signatures may be rejected, they may be short, or the keys of the
+ * earlier one are full.  They are listed with no score, for resolve_batch.c to compare the texts.
+ */
+bool nd_finder_add_same_tokens(const struct nd_finder *finder, struct nd_worker *w,
+                               const struct nd_item *item);
+/* Whether either of these has any with a number less than `below`. */
+bool nd_finder_meets_any(const struct nd_finder *finder, struct nd_worker *w,
+                         const struct nd_item *item, uint32_t below);
+
+/* Documents of a batch: added with the next number and found from then on, or removed. */
+enum nd_status nd_finder_add(struct nd_finder *finder, const struct nd_item *item, uint32_t *number,
+                             struct nd_error *err);
+void nd_finder_remove(struct nd_finder *finder, const struct nd_item *item, uint32_t number);
+void nd_finder_clear(struct nd_finder *finder);
+
+/* Give a document the next number; no look-up finds it yet. */
+enum nd_status nd_finder_append(struct nd_finder *finder, const struct nd_item *item,
+                                uint32_t *number, struct nd_error *err);
+/* Let look-ups find documents that were given numbers, on the threads of the pool; pool NULL: by
+ * the caller's thread alone. */
+enum nd_status nd_finder_list(struct nd_finder *finder, const uint32_t *number,
+                              const struct nd_item *const *item, size_t n, struct nd_pool *pool,
+                              struct nd_error *err);
+enum nd_status nd_finder_list_alone(struct nd_finder *finder, uint32_t number,
+                                    const struct nd_item *item, struct nd_error *err);
+
+/* Mark the items of a batch that share a table key, as nd_index_link_rows does.  ND_ENOMEM. */
+enum nd_status nd_finder_link(const struct nd_plan *plan, const struct nd_item *item,
+                              const struct nd_index_row *const *row, size_t n,
+                              unsigned char *linked, struct nd_pool *pool);
+
+#endif

@@ -1,0 +1,98 @@
+/* item.h - a document of the batch at hand: as pushed, as read, what it met, what was decided */
+#ifndef ND_ENGINE_ITEM_H
+#define ND_ENGINE_ITEM_H
+
+#include "engine/equal.h"
+#include "engine/matching.h"
+#include "index/containers.h"
+#include "index/row.h"
+
+/* What reading and sketching a document gave.  Copies of one text share it. */
+struct nd_item_read {
+    bool is_short;
+    bool is_listed; /* takes part in the comparison by shingles, or by signatures */
+    uint64_t n_tokens, n_shingles;
+    struct nd_index_row row;
+    struct nd_container_row content;                 /* where samples of shingles are looked up */
+    const struct nd_document_signatures *signatures; /* for ND_CANDIDATES_MATCH */
+};
+
+/* A kept document: of an earlier batch by its number in the index, or of this one by its place. */
+struct nd_kept_ref {
+    uint32_t number;
+    bool in_batch;
+};
+
+/* A kept document that an item equals, or with which it reaches the threshold. */
+struct nd_hit {
+    struct nd_kept_ref kept;
+    struct nd_overlap overlap;
+    uint16_t equal, distance;
+    bool is_equal; /* the documents are equal; set for pairs only */
+};
+
+/* Which documents may be near an item, and which of them are. */
+struct nd_item_search {
+    struct nd_candidates near; /* of earlier batches, the nearest first: no more than max_checks */
+    size_t n_near;             /* how many there were */
+    struct nd_candidates near_in_batch; /* kept ones of this batch; their numbers are places */
+    size_t n_checked;                   /* so many of near_in_batch are compared */
+    struct nd_hit *hits;
+    size_t n_hits, hits_capacity;
+    bool may_prune;         /* the candidates cannot exceed max_checks: only the best hit counts */
+    bool was_cut;           /* more than its candidates were too many to compare */
+    size_t n_member_checks; /* comparisons with members of clusters (complete.c) */
+};
+
+enum nd_item_state {
+    ND_ITEM_OPEN,    /* not decided */
+    ND_ITEM_KEPT,    /* a leader */
+    ND_ITEM_FOLLOWS, /* will be removed; which kept one it follows is not yet certain */
+    ND_ITEM_REMOVED,
+};
+
+struct nd_item {
+    /* The document as it was pushed, and who has the same bytes. */
+    struct nd_view text;
+    const struct nd_document *document; /* for features, or NULL */
+    uint32_t group;
+    uint64_t raw;      /* hash of its bytes */
+    size_t first_same; /* the first item of the batch with these bytes; perhaps its own place */
+
+    /* What was decided. */
+    enum nd_item_state state;
+    enum nd_identical identical;
+    struct nd_kept_ref kept; /* once removed */
+
+    /* How far it is. */
+    bool is_known;    /* a kept document may have its bytes: found before the push */
+    bool is_prepared; /* before the push: read, sketched and signed, and its shingles are held */
+    bool is_in_links; /* its row took part when the links of a prepared batch were made */
+    bool is_read;     /* `read` holds */
+
+    uint64_t *key;           /* scratch for the keys of its row */
+    const uint64_t *shingle; /* a copy that a worker holds, where one was needed */
+    struct nd_item_read read;
+    struct nd_item_search search;
+};
+
+static inline bool nd_item_is_empty(const struct nd_item *item)
+{
+    return item->is_read ? item->read.n_tokens == 0
+                         : item->read.is_short && item->read.n_shingles == 0;
+}
+
+/* How many candidates it has, compared or not. */
+static inline size_t nd_item_candidates(const struct nd_item *item)
+{
+    return item->search.n_near + item->search.near_in_batch.count;
+}
+
+/* By what an item that was read equals others. */
+static inline enum nd_equal_by nd_item_equal_by(const struct nd_plan *plan,
+                                                const struct nd_item *item)
+{
+    return nd_equal_by(plan, item->read.is_short, item->read.n_tokens == 0);
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* plan.h - what the parameters of an engine ask for, worked out once */
+#ifndef ND_ENGINE_PLAN_H
+#define ND_ENGINE_PLAN_H
+
+#include <stdbool.h>
+
+#include <neardup/dedup.h>
+
+#include "engine/matching.h"
+#include "index/containers.h"
+#include "index/live.h"
+#include "match/measure.h"
+#include "recipe/recipe.h"
+
+/* Made from the parameters, and never changed: all threads read it. */
+struct nd_plan {
+    struct nd_dedup_params params; /* max_checks has no bound where all documents are candidates */
+    struct nd_index_params index;
+    struct nd_container_params containers; /* .sample: 0 where no samples are looked up */
+    struct nd_matching *matching;          /* for ND_CANDIDATES_MATCH, else NULL */
+    struct nd_fraction threshold;
+    unsigned sketch_parts; /* which parts of a sketch these need */
+    unsigned min_equal;    /* so many low bytes of the minima agree in every candidate */
+    unsigned n_keys;       /* of a row, one a table */
+};
+
+/* The parameters were checked. */
+enum nd_status nd_plan_init(struct nd_plan *plan, const struct nd_dedup_params *params,
+                            struct nd_error *err);
+void nd_plan_release(struct nd_plan *plan);
+
+/* Whether documents are compared by something else than their texts, so that none equals another.
+ */
+bool nd_plan_ignores_text(const struct nd_plan *plan);
+/* Whether documents with the same bytes are alike in all that is compared: then a copy is decided
+ * by what it is a copy of, and never read. */
+bool nd_plan_has_copies(const struct nd_plan *plan);
+
+/* What candidates of a document of n_shingles have in common: counts of shingles that allow the
+ * threshold, and enough equal low bytes. */
+struct nd_index_filter nd_plan_filter(const struct nd_plan *plan, uint64_t n_shingles);
+
+#endif

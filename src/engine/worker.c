@@ -1,0 +1,262 @@
+/* worker.c - what a thread makes of a document, its working memory, and its failures */
+#include "engine/worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/replaced_hash.h"
+
+enum nd_status nd_worker_fail(struct nd_worker *w, enum nd_status status, const char *what)
+{
+    if (w->status)
+        return w->status;
+    w->status = status;
+    return nd_fail(&w->error, status, "%s while %s",
+                   status == ND_ENOMEM ? "out of memory" : nd_status_name(status), what);
+}
+
+void nd_worker_begin(struct nd_worker *w)
+{
+    w->text_of = UINT64_MAX;
+    w->status = ND_OK;
+}
+
+static enum nd_status read_item(struct nd_worker *w, struct nd_item *item)
+{
+    const struct nd_plan *plan = w->plan;
+    struct nd_sketch sketch;
+
+    if (nd_sketcher_read_valid(w->sketcher, item->text.data, item->text.len, &sketch))
+        return ND_ENOMEM;
+    if (sketch.n_shingles > UINT32_MAX)
+        return ND_EUNSUPPORTED;
+    item->is_read = true;
+    item->read.n_tokens = sketch.n_tokens;
+    item->read.n_shingles = sketch.n_shingles;
+    item->read.is_short = sketch.n_tokens < plan->params.sketch.w && !nd_plan_ignores_text(plan);
+    item->read.is_listed =
+        nd_plan_ignores_text(plan) || nd_item_equal_by(plan, item) == ND_EQUAL_BY_TOKENS;
+    item->read.row.identity =
+        nd_replaced_mark(sketch.identity, item->document ? item->document->text_replaced : 0);
+    item->read.row.group = item->group;
+    item->read.row.n_shingles = (uint32_t)sketch.n_shingles;
+    item->read.row.is_short = item->read.row.identity_only = item->read.is_short;
+    return ND_OK;
+}
+
+bool nd_item_read(struct nd_worker *w, struct nd_item *item)
+{
+    enum nd_status status = read_item(w, item);
+
+    if (status == ND_ENOMEM)
+        nd_worker_fail(w, status, "reading a document");
+    else if (status)
+        nd_worker_fail(w, status, "counting more than 2^32 distinct shingles in a document");
+    return status == ND_OK;
+}
+
+void nd_item_sketch(struct nd_worker *w, struct nd_item *item)
+{
+    const struct nd_shingle_set *set = nd_sketcher_shingles(w->sketcher);
+    struct nd_sketch sketch = {
+        .identity = item->read.row.identity, .shingle = set->distinct, .n_shingles = set->count};
+
+    nd_sketch_finish(&sketch, w->plan->sketch_parts);
+    nd_index_row_from_sketch(&item->read.row, &sketch, item->group);
+    item->read.row.is_short = item->read.row.identity_only = item->read.is_short;
+    nd_table_keys(&w->plan->index, &item->read.row, item->key);
+    item->read.row.key = item->key;
+}
+
+/* Its shingles as they are looked up in containers, of the text just read. */
+static bool note_content(const struct nd_worker *w, struct nd_arena *held, struct nd_item *item)
+{
+    const struct nd_shingle_set *set = nd_sketcher_shingles(w->sketcher);
+    uint32_t *value = nd_arena_alloc(held, set->count * sizeof *value);
+    uint64_t *scratch = nd_alloc_array(set->count, 2 * sizeof *scratch);
+
+    if (value && scratch)
+        item->read.content =
+            (struct nd_container_row){.value = value,
+                                      .n_values = (uint32_t)nd_container_values(
+                                          set->distinct, set->count, item->group, value, scratch),
+                                      .n_shingles = (uint32_t)set->count,
+                                      .group = item->group};
+    free(scratch);
+    return value && scratch;
+}
+
+static bool sign_item(struct nd_worker *w, struct nd_arena *held, struct nd_item *item)
+{
+    struct nd_document text_alone = {.text = item->text};
+    struct nd_document_signatures *x;
+
+    if (w->plan->containers.sample) /* a short one is found by its tokens alone */
+        return item->read.is_short || note_content(w, held, item);
+    if (!w->plan->matching)
+        return true;
+    x = nd_arena_alloc(held, sizeof *x);
+    if (!x || nd_matching_sign(w->matching, item->document ? item->document : &text_alone,
+                               item->group, held, x))
+        return false;
+    item->read.signatures = x;
+    return true;
+}
+
+bool nd_item_sign(struct nd_worker *w, struct nd_item *item)
+{
+    bool ok = sign_item(w, &w->held, item);
+
+    if (!ok)
+        nd_worker_fail(w, ND_ENOMEM, "signing a document");
+    return ok;
+}
+
+static bool hold_shingles(const struct nd_worker *w, struct nd_arena *held, struct nd_item *item)
+{
+    const struct nd_shingle_set *set = nd_sketcher_shingles(w->sketcher);
+    uint64_t *copy = nd_arena_alloc(held, set->count * sizeof *copy);
+
+    if (!copy)
+        return false;
+    if (set->count)
+        memcpy(copy, set->distinct, set->count * sizeof *copy);
+    item->shingle = copy;
+    return true;
+}
+
+bool nd_item_hold_shingles(struct nd_worker *w, struct nd_item *item)
+{
+    bool ok = hold_shingles(w, &w->held, item);
+
+    if (!ok)
+        nd_worker_fail(w, ND_ENOMEM, "holding a document's shingles");
+    return ok;
+}
+
+void nd_item_prepare(struct nd_worker *w, struct nd_arena *held, struct nd_item *item)
+{
+    if (read_item(w, item))
+        return;
+    if (item->read.n_tokens || item->read.is_listed)
+        nd_item_sketch(w, item);
+    item->is_prepared =
+        (!item->read.is_listed || sign_item(w, held, item)) && hold_shingles(w, held, item);
+}
+
+bool nd_item_begin_compare(struct nd_worker *w, const struct nd_item *item)
+{
+    if (w->in_set == item)
+        return true;
+    w->in_set = NULL;
+    if (!nd_shingle_set_build(&w->set, item->shingle, (size_t)item->read.n_shingles)) {
+        nd_worker_fail(w, ND_ENOMEM, "comparing documents");
+        return false;
+    }
+    w->in_set = item;
+    return true;
+}
+
+int nd_worker_equal(struct nd_worker *w, enum nd_equal_by by, struct nd_view a, struct nd_view b)
+{
+    int same = 0;
+
+    if (by == ND_EQUAL_BY_BYTES)
+        return nd_equal_bytes(a, b);
+    if (by == ND_EQUAL_BY_TOKENS)
+        same = nd_equal_tokens(w->plan->params.sketch.unit, w->tokeniser, a, b);
+    return same < 0 ? (int)nd_worker_fail(w, ND_ENOMEM, "comparing texts") : same;
+}
+
+/* ---- All of them ---- */
+
+/* How much one worker holds of shingles made within a batch. */
+enum { FETCHED_BYTES = 4 << 20 };
+
+enum nd_status nd_crew_status(const struct nd_crew *crew, struct nd_error *err)
+{
+    for (unsigned i = 0; i < nd_pool_threads(crew->pool); i++) {
+        if (!crew->worker[i].status)
+            continue;
+        if (err)
+            *err = crew->worker[i].error;
+        return crew->worker[i].status;
+    }
+    return ND_OK;
+}
+
+bool nd_crew_init(struct nd_crew *crew, const struct nd_plan *plan, struct nd_error *err)
+{
+    unsigned n = nd_pool_threads(crew->pool);
+
+    crew->pusher = crew->worker = calloc(n, sizeof *crew->worker);
+    crew->lending = nd_lending_new(crew->pool);
+    for (unsigned i = 0; crew->worker && crew->lending && i < n; i++) {
+        struct nd_worker *w = &crew->worker[i];
+
+        w->plan = plan;
+        w->number = i;
+        w->text_of = UINT64_MAX;
+        w->sketcher = nd_sketcher_new(&plan->params.sketch, err);
+        w->kept_sketcher = nd_sketcher_new(&plan->params.sketch, err);
+        w->tokeniser[0] = nd_tokeniser_new();
+        w->tokeniser[1] = nd_tokeniser_new();
+        w->fetched = nd_shingle_cache_new(FETCHED_BYTES);
+        if (!w->sketcher || !w->kept_sketcher)
+            return false;
+        if (plan->matching && !(w->matching = nd_matching_worker_new(plan->matching, err)))
+            return false;
+        if (!w->tokeniser[0] || !w->tokeniser[1] || !w->fetched)
+            break;
+        if (i == n - 1)
+            return true;
+    }
+    nd_fail(err, ND_ENOMEM, "out of memory for %u workers", n);
+    return false;
+}
+
+void nd_crew_release(struct nd_crew *crew)
+{
+    for (unsigned i = 0; crew->worker && i < nd_pool_threads(crew->pool); i++) {
+        struct nd_worker *w = &crew->worker[i];
+
+        nd_sketcher_free(w->sketcher);
+        nd_sketcher_free(w->kept_sketcher);
+        nd_matching_worker_free(w->matching);
+        nd_container_scratch_release(&w->containers);
+        nd_tokeniser_free(w->tokeniser[0]);
+        nd_tokeniser_free(w->tokeniser[1]);
+        nd_shingle_set_release(&w->set);
+        nd_shingle_cache_free(w->fetched);
+        nd_candidates_release(&w->found);
+        nd_arena_release(&w->held);
+    }
+    free(crew->worker);
+    nd_lending_free(crew->lending);
+    if (crew->owns_pool)
+        nd_pool_free(crew->pool);
+}
+
+void nd_crew_begin(struct nd_crew *crew)
+{
+    for (unsigned i = 0; i < nd_pool_threads(crew->pool); i++)
+        nd_worker_begin(&crew->worker[i]);
+}
+
+void nd_crew_forget(struct nd_crew *crew)
+{
+    for (unsigned i = 0; i < nd_pool_threads(crew->pool); i++)
+        nd_arena_reset(&crew->worker[i].held);
+}
+
+void nd_crew_forget_sets(struct nd_crew *crew)
+{
+    for (unsigned i = 0; i < nd_pool_threads(crew->pool); i++)
+        crew->worker[i].in_sketcher = crew->worker[i].in_set = NULL;
+}
+
+void nd_crew_end(struct nd_crew *crew, struct nd_shingle_cache *cache)
+{
+    for (unsigned i = 0; i < nd_pool_threads(crew->pool); i++)
+        nd_shingle_cache_move(crew->worker[i].fetched, cache);
+}

@@ -1,0 +1,60 @@
+/* elias_fano.h - sorted values in little space: Elias-Fano */
+#ifndef ND_HAMMING_FILE_ELIAS_FANO_H
+#define ND_HAMMING_FILE_ELIAS_FANO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <neardup/error.h>
+
+/*
+ * Elias-Fano (Elias 1974).  n ascending values of f bits are cut in two.  The low l bits of each
+ * are kept as they are, one after the other.  The high parts ascend too, from 0 to 2^(f - l) - 1;
+ * they are written in unary: a 1 for each value, and a 0 for each step to the next high part.  So
+ * value i of high part h is a 1 at place h + i, and the high part of a 1 is the number of zeros
+ * before it:
+ *
+ *     values, f = 5, l = 2    2 = 000|10   3 = 000|11   13 = 011|01   31 = 111|11
+ *     low                     10 11 01 11
+ *     high                    1 1 0 0 0 1 0 0 0 0 1         places 0 1 5 10
+ *
+ * With l = log2(2^f / n) there are about as many zeros as ones: 2 + l bits a value, of which no
+ * code of n such values needs fewer than l + 1.44.  To find a value the place of a high part must
+ * be known; for every 4096th one the number of values below it is kept, and from there ones and
+ * zeros are counted a word at a time.  Equal values may follow one another.
+ *
+ * Memory, from `low` on, in this order, each part a multiple of 8 bytes:
+ *
+ *     low      n * l bits, and 8 bytes of 0 behind, so that any value is one load
+ *     high     n + 2^(f - l) bits
+ *     sample   2^(f - l) / 4096 + 1 numbers of 64 bits
+ */
+struct nd_hamming_ef {
+    uint64_t n;
+    unsigned bits, low_bits; /* f; l */
+    size_t low_words, high_words, samples;
+    const uint64_t *low, *high, *sample; /* of whoever holds the bytes */
+};
+
+/* The shape of the code of n values of `bits` bits, 1 to 64; the pointers are NULL. */
+struct nd_hamming_ef nd_hamming_ef_shape(uint64_t n, unsigned bits);
+size_t nd_hamming_ef_bytes(const struct nd_hamming_ef *ef);
+
+/* Write n ascending values to nd_hamming_ef_bytes bytes of zeroes, aligned to 8. */
+void nd_hamming_ef_encode(const struct nd_hamming_ef *shape, const uint64_t *value, void *out);
+
+/*
+ * Point at encoded bytes (aligned to 8) and check them: reading is safe afterwards, and the values
+ * ascend.  ND_EINPUT.
+ */
+enum nd_status nd_hamming_ef_open(struct nd_hamming_ef *ef, uint64_t n, unsigned bits,
+                                  const void *data, size_t len, struct nd_error *err);
+
+/* out[i] = value first + i, i < count; first + count <= n. */
+void nd_hamming_ef_decode(const struct nd_hamming_ef *ef, uint64_t first, size_t count,
+                          uint64_t *out);
+
+/* How many values are below x, a number of `bits` bits. */
+uint64_t nd_hamming_ef_rank(const struct nd_hamming_ef *ef, uint64_t x);
+
+#endif

@@ -1,0 +1,146 @@
+/* layout.h - index files: the header, where a segment has what, the order of bits */
+#ifndef ND_HAMMING_FILE_LAYOUT_H
+#define ND_HAMMING_FILE_LAYOUT_H
+
+#include <neardup/hamming_file.h>
+
+#include <stdbool.h>
+
+/*
+ * docs/format/hamming.md defines each byte.  A file:
+ *
+ *     | header | header | recipe | segment | segment | … |      each at a multiple of 4096
+ *
+ * A segment, whose chunks follow one another:
+ *
+ *     | list of chunks | ids | groups | rows | table 0: values, numbers | table 1: … | … |
+ *
+ * ids and groups: of each distinct fingerprint its ids (groups.h).  values: the leading bits of all
+ * fingerprints in the table's order of bits, ascending and coded (values.h).  Fingerprints of up to
+ * 64 bits are whole in their values; of wider ones rows has the fingerprints, and numbers which row
+ * each value is of.
+ */
+#define ND_HAMMING_MAGIC "NDHAMM\r\n"
+enum {
+    ND_HAMMING_VERSION = 2,        /* of a file without a recipe */
+    ND_HAMMING_VERSION_RECIPE = 3, /* of one with it */
+    ND_HAMMING_PAGE = 4096,        /* of a header, and what segments begin at */
+    ND_HAMMING_HEADERS = 2,
+    ND_HAMMING_SEGMENTS_MAX = 64,
+};
+
+/* Where a segment is, and what it holds. */
+struct nd_hamming_place {
+    uint64_t offset, bytes, count, distinct;
+    uint64_t hash;      /* of its list of chunks */
+    uint32_t has_texts; /* 1: its ids are texts */
+    uint32_t unused;
+};
+struct nd_hamming_header {
+    char magic[8];
+    uint32_t version, bits, distance, family, tables, key_bits, codec;
+    uint32_t requested; /* the greatest number of tables that was requested; 0: none */
+    uint32_t segments, unused;
+    uint64_t generation, file_bytes, hash;
+    struct nd_hamming_place segment[ND_HAMMING_SEGMENTS_MAX];
+    uint64_t recipe_fingerprint,
+        recipe_hash;                /* the latter of its text, which follows the headers */
+    uint32_t recipe_bytes, unused2; /* 0: there is none */
+};
+struct nd_hamming_chunk {
+    uint64_t offset, bytes, hash; /* offset from the segment's beginning */
+};
+
+/* The chunks of a segment, in their order; of table t: ND_HAMMING_TABLES + 2 t. */
+enum { ND_HAMMING_IDS, ND_HAMMING_GROUPS, ND_HAMMING_ROWS, ND_HAMMING_TABLES };
+static inline size_t nd_hamming_chunks(unsigned tables)
+{
+    return ND_HAMMING_TABLES + 2 * (size_t)tables;
+}
+static inline size_t nd_hamming_values_chunk(unsigned table)
+{
+    return ND_HAMMING_TABLES + 2 * (size_t)table;
+}
+static inline size_t nd_hamming_numbers_chunk(unsigned table)
+{
+    return nd_hamming_values_chunk(table) + 1;
+}
+
+/* Of wide fingerprints a table holds the 64 leading bits; the whole is in the rows. */
+static inline bool nd_hamming_is_wide(unsigned bits)
+{
+    return bits > 64;
+}
+static inline unsigned nd_hamming_lead_bits(unsigned bits)
+{
+    return bits > 64 ? 64 : bits;
+}
+
+static inline uint64_t nd_hamming_page_up(uint64_t offset)
+{
+    return (offset + ND_HAMMING_PAGE - 1) / ND_HAMMING_PAGE * ND_HAMMING_PAGE;
+}
+
+/* Where segments may begin: behind the headers and the recipe. */
+static inline uint64_t nd_hamming_head_bytes(const struct nd_hamming_header *header)
+{
+    return ND_HAMMING_HEADERS * ND_HAMMING_PAGE + nd_hamming_page_up(header->recipe_bytes);
+}
+
+/* Write a page with the header and its checksum. */
+void nd_hamming_header_write(const struct nd_hamming_header *header, unsigned char *page);
+/*
+ * Read the newer one of two pages.  Bit i of *holders: page i holds it.  ND_EINPUT: no page is that
+ * of an index file, or both are damaged, or segments are not where they can be.  ND_EUNSUPPORTED.
+ */
+enum nd_status nd_hamming_headers_read(struct nd_hamming_header *header, const unsigned char *pages,
+                                       unsigned *holders, struct nd_error *err);
+/* Bytes of the file that belong to no segment, nor to headers or padding. */
+uint64_t nd_hamming_header_dead(const struct nd_hamming_header *header);
+/* The entries of all segments. */
+uint64_t nd_hamming_header_count(const struct nd_hamming_header *header);
+
+/* How a table permutes the bits of a fingerprint: the key first, then the others, 64 at most.  Runs
+ * of neighbouring bits stay together, so a permutation is a few shifts. */
+struct nd_hamming_order {
+    uint64_t key[ND_HAMMING_WORDS_MAX]; /* its bits in a fingerprint, as far as they lead */
+    unsigned key_bits, words, n_runs;
+    struct {
+        uint64_t mask;          /* as many low bits as the run has */
+        uint8_t word, from, to; /* of its lowest bit, in the fingerprint and in the table */
+    } run[64];
+};
+
+/* The design of a file, which all its segments share. */
+struct nd_hamming_scheme {
+    struct nd_hamming_plan plan; /* its count is that of all entries */
+    size_t words;                /* of a fingerprint */
+    enum nd_hamming_codec codec;
+    struct nd_hamming_order *order; /* of each table */
+};
+/* Make the design again that a header names.  ND_EINPUT, ND_ENOMEM. */
+enum nd_status nd_hamming_scheme_make(struct nd_hamming_scheme *scheme,
+                                      const struct nd_hamming_header *header, struct nd_error *err);
+void nd_hamming_scheme_release(struct nd_hamming_scheme *scheme);
+
+/* The leading bits, as a number. */
+static inline uint64_t nd_hamming_lead(const struct nd_hamming_order *o, const uint64_t *row)
+{
+    uint64_t y = 0;
+
+    for (unsigned i = 0; i < o->n_runs; i++)
+        y |= (row[o->run[i].word] >> o->run[i].from & o->run[i].mask) << o->run[i].to;
+    return y;
+}
+
+/* The fingerprint of up to 64 bits again. */
+static inline uint64_t nd_hamming_restore(const struct nd_hamming_order *o, uint64_t y)
+{
+    uint64_t x = 0;
+
+    for (unsigned i = 0; i < o->n_runs; i++)
+        x |= (y >> o->run[i].to & o->run[i].mask) << o->run[i].from;
+    return x;
+}
+
+#endif

@@ -1,0 +1,184 @@
+/* plan.c - index files: which design a file gets, and how large it becomes
+ *
+ * A table more makes keys longer, so a query decodes fewer fingerprints, but the file larger.
+ * Unless the caller chose, tables are added until at most SHARING_MAX fingerprints of uniform ones
+ * share a key.  If the file may only have a certain size, tables are then taken away until it fits.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "hamming/file/file.h"
+#include "hamming/file/packed.h"
+#include "hamming/file/segment.h"
+#include "hamming/plan/family.h"
+#include "hamming/plan/plan.h"
+
+/* Fingerprints that share a key: with more, another table is worth its memory. */
+#define SHARING_MAX 256.0
+
+/* Bits that the block code takes for a uniform value beyond lead_bits - log2(n): of an ideal code
+ * 1.44, of this one up to 2.2 more (tests/unit/test_hamming_codec.c). */
+#define MANKU_BITS 3.7
+
+int nd_hamming_file_holds(enum nd_hamming_family family)
+{
+    const struct nd_hamming_family_row *row = nd_hamming_family_row(family);
+
+    return row && row->has_keys;
+}
+
+static double values_bytes(uint64_t n, unsigned bits, enum nd_hamming_codec codec)
+{
+    struct nd_hamming_ef ef;
+
+    if (codec == ND_HAMMING_MANKU) {
+        double data = ceil((double)n * (bits - log2((double)n) + MANKU_BITS) / 8 / ND_MANKU_BLOCK);
+
+        return 64 + data * (ND_MANKU_BLOCK + sizeof(struct nd_manku_block));
+    }
+    ef = nd_hamming_ef_shape(n, bits);
+    return (double)nd_hamming_ef_bytes(&ef);
+}
+
+double nd_hamming_file_plan_bytes(const struct nd_hamming_plan *plan, enum nd_hamming_codec codec)
+{
+    double bytes = ND_HAMMING_HEADERS * ND_HAMMING_PAGE, n;
+    unsigned bits, tables;
+
+    if (!plan || !nd_hamming_file_holds(plan->family) || plan->problem.count > ND_HAMMING_FILE_MAX)
+        return (double)NAN;
+    n = (double)plan->problem.count;
+    bits = plan->problem.bits;
+    tables = plan->tables;
+    if (plan->problem.count == 0)
+        return bytes; /* no segment */
+    bytes += (double)(sizeof(struct nd_hamming_chunk) * nd_hamming_chunks(tables));
+    bytes += 8 * ceil(n / 2);
+    bytes += tables * values_bytes(plan->problem.count, nd_hamming_lead_bits(bits), codec);
+    if (nd_hamming_is_wide(bits)) {
+        unsigned number_bits = nd_hamming_number_bits(plan->problem.count);
+
+        bytes += 8 * n * (double)nd_hamming_words(bits);
+        bytes += 8.0 * (tables - 1) * (double)nd_packed_words(plan->problem.count, number_bits);
+    }
+    return bytes;
+}
+
+static enum nd_status check_codec(enum nd_hamming_codec codec, unsigned bits, struct nd_error *err)
+{
+    if (!nd_hamming_codec_name(codec))
+        return nd_fail(err, ND_EINVAL, "codec %d does not exist", (int)codec);
+    if (codec == ND_HAMMING_MANKU && nd_hamming_is_wide(bits))
+        return nd_fail(err, ND_EUNSUPPORTED,
+                       "the codec manku is for up to 64 bits, not for %u: use the codec ef", bits);
+    return ND_OK;
+}
+
+static enum nd_status check_shape(const struct nd_hamming_shape *shape,
+                                  struct nd_hamming_problem *problem, struct nd_error *err)
+{
+    enum nd_status status;
+
+    if (!shape)
+        return nd_fail(err, ND_EINVAL, "no shape of the index is given");
+    problem->bits = shape->bits;
+    problem->distance = shape->distance;
+    status = nd_hamming_problem_check(problem, err);
+    if (status == ND_OK)
+        status = check_codec(shape->codec, shape->bits, err);
+    if (status != ND_OK)
+        return status;
+    if (shape->tables && shape->key_bits)
+        return nd_fail(err, ND_EINVAL,
+                       "only one of the number of tables and the bits of keys can be given");
+    if (shape->family && !nd_hamming_file_holds(shape->family))
+        return nd_fail(err, ND_EINVAL, "a file holds tables of blocks or coverings");
+    if (shape->recipe &&
+        (!shape->recipe->text || !shape->recipe->len || shape->recipe->len > ND_HAMMING_RECIPE_MAX))
+        return nd_fail(err, ND_EINVAL, "the text of a recipe has 1 to %u bytes",
+                       ND_HAMMING_RECIPE_MAX);
+    if (problem->count > ND_HAMMING_FILE_MAX)
+        return nd_fail(err, ND_EINVAL,
+                       "%llu fingerprints are too many: a file holds at most 2^32 - 1",
+                       (unsigned long long)problem->count);
+    return ND_OK;
+}
+
+/* Without regard to what may be its size. */
+static enum nd_status choose(const struct nd_hamming_shape *shape,
+                             const struct nd_hamming_problem *problem,
+                             enum nd_hamming_family family, struct nd_hamming_plan *plan,
+                             struct nd_error *err)
+{
+    enum nd_status status;
+    unsigned n = problem->distance + 1;
+
+    if (shape->tables || shape->key_bits)
+        return nd_hamming_design(problem, NULL, family, shape->key_bits, shape->tables, plan, err);
+    do
+        status = nd_hamming_design(problem, NULL, family, 0, n, plan, err);
+    while (status == ND_OK && n++ < 4 * (problem->distance + 1) &&
+           (double)problem->count > SHARING_MAX * (double)(UINT64_C(1) << plan->key_bits % 64));
+    return status;
+}
+
+uint64_t nd_hamming_text_bytes(const struct nd_hamming_entries *entries)
+{
+    uint64_t n = entries ? entries->count : 0, bytes = 8 * ((n + 15) / 16 + 1);
+    bool any = false;
+
+    for (size_t i = 0; i < n && entries->texts; i++) {
+        const char *text = entries->texts[i] ? entries->texts[i] : "0";
+        size_t len = strlen(text);
+
+        bytes += len + 1 + (len > 127);
+        any |= strspn(text, "0123456789") != len;
+    }
+    return any && bytes > 4 * n ? bytes - 4 * n : 0;
+}
+
+enum nd_status nd_hamming_file_plan(const struct nd_hamming_shape *shape, uint64_t count,
+                                    struct nd_hamming_plan *plan, struct nd_error *err)
+{
+    return nd_hamming_file_plan_texts(shape, count, 0, plan, err);
+}
+
+enum nd_status nd_hamming_file_plan_texts(const struct nd_hamming_shape *shape, uint64_t count,
+                                          uint64_t text_bytes, struct nd_hamming_plan *plan,
+                                          struct nd_error *err)
+{
+    struct nd_hamming_problem problem = {.count = count};
+    struct nd_hamming_plan made = {.tables = 0};
+    enum nd_status status = check_shape(shape, &problem, err);
+    enum nd_hamming_family family;
+    double bytes, max;
+
+    if (status != ND_OK)
+        return status;
+    if (shape->recipe)
+        text_bytes += nd_hamming_page_up(shape->recipe->len);
+    family = shape->family ? shape->family : ND_HAMMING_COVERING;
+    max = shape->max_bytes ? (double)shape->max_bytes : (double)INFINITY;
+    status = choose(shape, &problem, family, &made, err);
+    while (status == ND_OK &&
+           (bytes = (double)text_bytes + nd_hamming_file_plan_bytes(&made, shape->codec)) > max) {
+        struct nd_hamming_plan smaller;
+
+        status =
+            shape->key_bits || made.tables < 2
+                ? ND_EINVAL
+                : nd_hamming_design(&problem, NULL, family, 0, made.tables - 1, &smaller, NULL);
+        if (status == ND_EINVAL)
+            return nd_fail(err, status,
+                           "an index file of %llu fingerprints%s takes %.0f bytes, more than %.0f",
+                           (unsigned long long)count,
+                           shape->key_bits ? " with such keys" : " of the fewest tables", bytes,
+                           max);
+        if (status != ND_OK)
+            return nd_fail(err, status, "out of memory for planning");
+        made = smaller;
+    }
+    if (status == ND_OK)
+        *plan = made;
+    return status;
+}

@@ -1,0 +1,537 @@
+/* segment.c - one segment of an index file: written; checked as it is opened; searched
+ *
+ * Written once and never changed: for each table the leads of the distinct fingerprints are sorted
+ * and coded.  Searching a table (Manku 2007, §3.1): all fingerprints that agree with the query in
+ * the key stand side by side; two ranks find where, and that range is decoded and compared.
+ */
+#define _GNU_SOURCE
+#include "hamming/file/segment.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "hamming/file/packed.h"
+#include "hamming/plan/fingerprint.h"
+#include "simd/hamming_kernels.h"
+
+enum { AT_ONCE = 512 };
+
+struct writer {
+    const struct nd_hamming_scheme *scheme;
+    const struct nd_hamming_entries *source;
+    int fd;
+    const char *name;
+    uint64_t begin, at; /* of the segment in the file; where the next chunk begins, from there */
+    struct nd_hamming_chunk *chunk;
+    struct nd_numbered_value *entry, *other;
+    size_t n, distinct;
+    uint64_t *row; /* distinct fingerprints in the order of table 0 */
+};
+
+enum nd_status nd_hamming_write_at(int fd, const char *name, const void *data, size_t bytes,
+                                   uint64_t offset, struct nd_error *err)
+{
+    const char *at = data;
+
+    while (bytes) {
+        ssize_t n = pwrite(fd, at, bytes < (1u << 30) ? bytes : 1u << 30, (off_t)offset);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return nd_fail(err, ND_EIO, "%s: cannot be written: %s", name, strerror(errno));
+        at += n;
+        offset += (uint64_t)n;
+        bytes -= (size_t)n;
+    }
+    return ND_OK;
+}
+
+static enum nd_status write_chunk(struct writer *w, size_t chunk, const void *data, size_t bytes,
+                                  struct nd_error *err)
+{
+    enum nd_status status = nd_hamming_write_at(w->fd, w->name, data, bytes, w->begin + w->at, err);
+
+    w->chunk[chunk] = (struct nd_hamming_chunk){w->at, bytes, nd_hash_bytes(data, bytes)};
+    w->at += bytes;
+    return status;
+}
+
+/* Of entries that lead equally: by the whole fingerprint, then by id. */
+static int by_row_and_id(const void *a, const void *b, void *context)
+{
+    const struct writer *w = context;
+    const struct nd_hamming_entries *s = w->source;
+    uint32_t x = ((const struct nd_numbered_value *)a)->number,
+             y = ((const struct nd_numbered_value *)b)->number;
+    size_t words = w->scheme->words;
+    int order = nd_hamming_compare(s->fingerprints + x * words, s->fingerprints + y * words, words);
+
+    if (order)
+        return order;
+    if (s->texts)
+        return strcmp(s->texts[x], s->texts[y]);
+    return (s->ids[x] > s->ids[y]) - (s->ids[x] < s->ids[y]);
+}
+
+static void sort_equal(struct writer *w)
+{
+    for (size_t i = 0, end; i < w->n; i = end) {
+        for (end = i + 1; end < w->n && w->entry[end].value == w->entry[i].value; end++)
+            ;
+        if (end - i > 1)
+            qsort_r(w->entry + i, end - i, sizeof *w->entry, by_row_and_id, w);
+    }
+}
+
+static enum nd_status write_texts(struct writer *w, struct nd_error *err)
+{
+    const char *const *text = w->source->texts;
+    uint64_t sum = 0, lengths = 0, place = 0;
+    enum nd_status status;
+    size_t bytes;
+    void *data;
+
+    for (size_t i = 0; i < w->n; i++) {
+        size_t len = strlen(text[i]);
+
+        sum += len;
+        lengths += nd_hamming_text_length_bytes(len);
+    }
+    bytes = nd_hamming_texts_bytes(w->n, sum, lengths);
+    data = nd_table_alloc(bytes);
+    if (!data)
+        return nd_fail(err, ND_ENOMEM, "out of memory for ids of %zu bytes", bytes);
+    for (size_t i = 0; i < w->n; i++) {
+        const char *id = text[w->entry[i].number];
+
+        nd_hamming_texts_add(w->n, i, id, strlen(id), &place, data);
+    }
+    status = write_chunk(w, ND_HAMMING_IDS, data, bytes, err);
+    nd_table_free(data, bytes);
+    return status;
+}
+
+/* `other` is free and takes them. */
+static enum nd_status write_ids(struct writer *w, struct nd_error *err)
+{
+    uint32_t *id = (uint32_t *)(void *)w->other;
+
+    if (w->source->texts)
+        return write_texts(w, err);
+    for (size_t i = 0; i < w->n; i++)
+        id[i] = w->source->ids[w->entry[i].number];
+    id[w->n] = 0;
+    return write_chunk(w, ND_HAMMING_IDS, id, (w->n + 1) / 2 * 8, err);
+}
+
+/*
+ * Which entries begin a group, and the first of each as a row.  `other` is large enough for the
+ * bits.
+ */
+static enum nd_status write_groups(struct writer *w, struct nd_error *err)
+{
+    uint64_t *bit = (uint64_t *)(void *)w->other;
+    size_t words = w->scheme->words;
+
+    memset(bit, 0, (w->n + 63) / 64 * sizeof *bit + w->n / 64 + 16);
+    w->distinct = 0;
+    for (size_t i = 0; i < w->n; i++) {
+        const uint64_t *row = w->source->fingerprints + w->entry[i].number * words;
+
+        if (i && nd_hamming_compare(row, w->row + (w->distinct - 1) * words, words) == 0)
+            continue;
+        memcpy(w->row + w->distinct++ * words, row, words * sizeof *row);
+        bit[i / 64] |= UINT64_C(1) << i % 64;
+    }
+    if (w->distinct < w->n)
+        nd_hamming_groups_finish(w->n, bit);
+    return write_chunk(w, ND_HAMMING_GROUPS, bit, nd_hamming_groups_bytes(w->n, w->distinct), err);
+}
+
+/* The values of sorted entries, and the numbers beside them; `other` is free and takes them. */
+static enum nd_status write_table(struct writer *w, unsigned t, struct nd_error *err)
+{
+    unsigned bits = nd_hamming_number_bits(w->distinct);
+    size_t words = (size_t)nd_packed_words(w->distinct, bits), bytes;
+    uint64_t *out = (uint64_t *)(void *)w->other;
+    enum nd_status status;
+    void *data;
+
+    for (size_t i = 0; i < w->distinct; i++)
+        out[i] = w->entry[i].value;
+    status = nd_hamming_values_encode(w->scheme->codec,
+                                      nd_hamming_lead_bits(w->scheme->plan.problem.bits), out,
+                                      w->distinct, &data, &bytes, err);
+    if (status != ND_OK)
+        return status;
+    status = write_chunk(w, nd_hamming_values_chunk(t), data, bytes, err);
+    nd_table_free(data, bytes);
+    if (status != ND_OK || t == 0 || !nd_hamming_is_wide(w->scheme->plan.problem.bits))
+        return status == ND_OK ? write_chunk(w, nd_hamming_numbers_chunk(t), NULL, 0, err) : status;
+    memset(out, 0, words * sizeof *out);
+    for (size_t i = 0; i < w->distinct; i++)
+        nd_packed_put(out, bits, i, w->entry[i].number);
+    return write_chunk(w, nd_hamming_numbers_chunk(t), out, words * sizeof *out, err);
+}
+
+/* Table 0 with what hangs on it, then the others. */
+static enum nd_status write_all(struct writer *w, struct nd_error *err)
+{
+    size_t words = w->scheme->words;
+    bool wide = nd_hamming_is_wide(w->scheme->plan.problem.bits);
+    enum nd_status status;
+
+    for (size_t i = 0; i < w->n; i++)
+        w->entry[i] = (struct nd_numbered_value){
+            nd_hamming_lead(&w->scheme->order[0], w->source->fingerprints + i * words), (uint32_t)i,
+            0};
+    nd_sort_numbered(&w->entry, &w->other, w->n);
+    sort_equal(w);
+    status = write_ids(w, err);
+    if (status == ND_OK)
+        status = write_groups(w, err);
+    if (status == ND_OK)
+        status = write_chunk(w, ND_HAMMING_ROWS, w->row, wide ? w->distinct * words * 8 : 0, err);
+    for (unsigned t = 0; t < w->scheme->plan.tables && status == ND_OK; t++) {
+        for (size_t i = 0; i < w->distinct; i++)
+            w->entry[i] = (struct nd_numbered_value){
+                nd_hamming_lead(&w->scheme->order[t], w->row + i * words), (uint32_t)i, 0};
+        nd_sort_numbered(&w->entry, &w->other, w->distinct);
+        status = write_table(w, t, err);
+    }
+    return status;
+}
+
+enum nd_status nd_hamming_segment_write(const struct nd_hamming_scheme *scheme,
+                                        const struct nd_hamming_entries *entries, int fd,
+                                        const char *name, struct nd_hamming_place *place,
+                                        struct nd_error *err)
+{
+    struct writer w = {
+        .scheme = scheme, .source = entries, .fd = fd, .name = name, .n = entries->count};
+    size_t chunks = nd_hamming_chunks(scheme->plan.tables), head = chunks * sizeof *w.chunk;
+    size_t entry_bytes = (w.n + 2) * sizeof *w.entry, row_bytes = w.n * scheme->words * 8;
+    struct nd_numbered_value *first = nd_table_alloc(entry_bytes),
+                             *second = nd_table_alloc(entry_bytes);
+    enum nd_status status = ND_ENOMEM;
+
+    w.chunk = calloc(chunks, sizeof *w.chunk);
+    w.row = nd_table_alloc(row_bytes);
+    w.entry = first;
+    w.other = second;
+    w.begin = place->offset;
+    w.at = head;
+    if (first && second && w.chunk && w.row)
+        status = write_all(&w, err);
+    else
+        nd_fail(err, ND_ENOMEM, "out of memory for %zu fingerprints", w.n);
+    if (status == ND_OK)
+        status = nd_hamming_write_at(fd, name, w.chunk, head, w.begin, err);
+    if (status == ND_OK) {
+        place->bytes = w.at;
+        place->count = w.n;
+        place->distinct = w.distinct;
+        place->has_texts = entries->texts != NULL;
+        place->hash = nd_hash_bytes(w.chunk, head);
+    }
+    nd_table_free(first, entry_bytes);
+    nd_table_free(second, entry_bytes);
+    nd_table_free(w.row, row_bytes);
+    free(w.chunk);
+    return status;
+}
+
+static enum nd_status damaged(const char *what, struct nd_error *err)
+{
+    return nd_fail(err, ND_EINPUT, "a damaged index file: %s", what);
+}
+
+enum nd_status nd_hamming_segment_check_sums(const struct nd_hamming_place *place, unsigned tables,
+                                             const unsigned char *data, struct nd_error *err)
+{
+    const struct nd_hamming_chunk *chunk = (const struct nd_hamming_chunk *)(const void *)data;
+    size_t n = nd_hamming_chunks(tables);
+    uint64_t offset = n * sizeof *chunk;
+
+    if (place->bytes < offset || nd_hash_bytes(data, (size_t)offset) != place->hash)
+        return damaged("the checksum of a segment is wrong", err);
+    for (size_t i = 0; i < n; i++) {
+        if (chunk[i].offset != offset || chunk[i].bytes > place->bytes - offset ||
+            chunk[i].bytes % 8)
+            return damaged("a table is not at its place", err);
+        if (nd_hash_bytes(data + offset, (size_t)chunk[i].bytes) != chunk[i].hash)
+            return damaged("a table's checksum is wrong", err);
+        offset += chunk[i].bytes;
+    }
+    return offset == place->bytes ? ND_OK : damaged("a segment is too long", err);
+}
+
+/* Ids, which of them are of the same fingerprint, and the wide fingerprints themselves. */
+static enum nd_status open_columns(struct nd_hamming_segment *s,
+                                   const struct nd_hamming_chunk *chunk, const unsigned char *data,
+                                   struct nd_error *err)
+{
+    const struct nd_hamming_chunk *ids = &chunk[ND_HAMMING_IDS], *rows = &chunk[ND_HAMMING_ROWS];
+    const struct nd_hamming_chunk *groups = &chunk[ND_HAMMING_GROUPS];
+    uint64_t row_bytes =
+        nd_hamming_is_wide(s->scheme->plan.problem.bits) ? s->scheme->words * 8 : 0;
+
+    if (s->has_texts &&
+        !nd_hamming_texts_open(&s->texts, s->count, data + ids->offset, (size_t)ids->bytes))
+        return damaged("its ids are malformed", err);
+    if (!s->has_texts && ids->bytes != (s->count + 1) / 2 * 8)
+        return damaged("its ids are too few or too many", err);
+    if (!s->has_texts)
+        s->id = (const uint32_t *)(const void *)(data + ids->offset);
+    if (!nd_hamming_groups_open(&s->groups, s->count, s->distinct, data + groups->offset,
+                                (size_t)groups->bytes))
+        return damaged("its ids do not belong to its fingerprints", err);
+    if (rows->bytes != s->distinct * row_bytes)
+        return damaged("its fingerprints are too few or too many", err);
+    if (row_bytes)
+        s->row = (const uint64_t *)(const void *)(data + rows->offset);
+    return ND_OK;
+}
+
+/*
+ * Wide fingerprints have no bit too many, are distinct, and stand in the order of table 0: by their
+ * leading bits, then by word 0, word 1 …; table 0 says the same of them.
+ */
+static enum nd_status check_rows(const struct nd_hamming_segment *s, struct nd_error *err)
+{
+    const struct nd_hamming_scheme *scheme = s->scheme;
+    const struct nd_hamming_values *values = &s->table[0].values;
+    unsigned over = scheme->plan.problem.bits % 64;
+    uint64_t value[AT_ONCE], before = 0;
+
+    for (uint64_t i = 0; i < s->distinct; i += AT_ONCE) {
+        size_t n = s->distinct - i < AT_ONCE ? (size_t)(s->distinct - i) : AT_ONCE;
+
+        nd_hamming_values_decode(values, i, n, value);
+        for (size_t j = 0; j < n; before = value[j++]) {
+            const uint64_t *row = s->row + (i + j) * scheme->words;
+            size_t w = 0;
+
+            if (over && row[scheme->words - 1] >> over)
+                return damaged("a fingerprint has too many bits", err);
+            if (nd_hamming_lead(&scheme->order[0], row) != value[j])
+                return damaged("its tables differ in their fingerprints", err);
+            if (i + j == 0 || value[j] != before)
+                continue;
+            while (w < scheme->words && row[w] == (row - scheme->words)[w])
+                w++;
+            if (w == scheme->words || row[w] < (row - scheme->words)[w])
+                return damaged("its fingerprints are not in order", err);
+        }
+    }
+    return ND_OK;
+}
+
+/* A sum over pairs that does not depend on their order. */
+static inline uint64_t hash_pair(uint64_t value, uint64_t number)
+{
+    return nd_mix64(value ^ nd_mix64(number));
+}
+
+/*
+ * A table holds the same as table 0: the same fingerprints, or the leading bits of all rows, each
+ * beside its number.  The sums of their hashes agree, whatever the order.
+ */
+static enum nd_status check_table(const struct nd_hamming_segment *s, unsigned t,
+                                  uint64_t *first_sum, struct nd_error *err)
+{
+    const struct nd_hamming_table *table = &s->table[t];
+    const struct nd_hamming_order *order = &s->scheme->order[t];
+    uint64_t max = ~UINT64_C(0) >> (64 - table->values.bits);
+    struct nd_hamming_range range = nd_hamming_values_range(&table->values, 0, max);
+    uint64_t value[AT_ONCE], sum = 0, at = 0, before = 0;
+
+    for (size_t n; (n = nd_hamming_values_next(&table->values, &range, AT_ONCE, value)); at += n)
+        for (size_t i = 0; i < n; before = value[i++]) {
+            uint64_t number = 0;
+
+            if (!s->row && at + i && value[i] == before)
+                return damaged("a table holds a fingerprint twice", err);
+            if (s->row && t)
+                number = nd_packed_get(table->number, s->number_bits, at + i);
+            if (number >= s->distinct)
+                return damaged("a table refers to a fingerprint that is not there", err);
+            sum += s->row ? hash_pair(value[i], number)
+                          : nd_mix64(nd_hamming_restore(order, value[i]));
+        }
+    if (t == 0)
+        *first_sum = sum;
+    for (uint64_t i = 0; s->row && t && i < s->distinct; i++)
+        sum -= hash_pair(nd_hamming_lead(order, s->row + i * s->scheme->words), i);
+    if (t && sum != (s->row ? 0 : *first_sum))
+        return damaged("its tables differ in their fingerprints", err);
+    return ND_OK;
+}
+
+static enum nd_status open_tables(struct nd_hamming_segment *s,
+                                  const struct nd_hamming_chunk *chunk, const unsigned char *data,
+                                  struct nd_error *err)
+{
+    const struct nd_hamming_scheme *scheme = s->scheme;
+    uint64_t number_bytes = 8 * nd_packed_words(s->distinct, s->number_bits);
+    enum nd_status status = ND_OK;
+    uint64_t first_sum = 0;
+
+    for (unsigned t = 0; t < scheme->plan.tables && status == ND_OK; t++) {
+        const struct nd_hamming_chunk *values = &chunk[nd_hamming_values_chunk(t)];
+        const struct nd_hamming_chunk *numbers = &chunk[nd_hamming_numbers_chunk(t)];
+
+        if (numbers->bytes != (s->row && t ? number_bytes : 0))
+            return damaged("a table has too few or too many numbers", err);
+        s->table[t].number = (const uint64_t *)(const void *)(data + numbers->offset);
+        status = nd_hamming_values_open(
+            &s->table[t].values, scheme->codec, nd_hamming_lead_bits(scheme->plan.problem.bits),
+            s->distinct, data + values->offset, (size_t)values->bytes, err);
+        if (status == ND_OK)
+            status = check_table(s, t, &first_sum, err);
+        if (status == ND_OK && t == 0 && s->row)
+            status = check_rows(s, err);
+    }
+    return status;
+}
+
+enum nd_status nd_hamming_segment_open(struct nd_hamming_segment *segment,
+                                       const struct nd_hamming_scheme *scheme,
+                                       const struct nd_hamming_place *place,
+                                       const unsigned char *data, struct nd_error *err)
+{
+    const struct nd_hamming_chunk *chunk = (const struct nd_hamming_chunk *)(const void *)data;
+    struct nd_hamming_segment made = {.scheme = scheme,
+                                      .count = place->count,
+                                      .distinct = place->distinct,
+                                      .has_texts = place->has_texts != 0,
+                                      .number_bits = nd_hamming_number_bits(place->distinct)};
+    enum nd_status status = nd_hamming_segment_check_sums(place, scheme->plan.tables, data, err);
+
+    if (status == ND_OK)
+        status = open_columns(&made, chunk, data, err);
+    if (status != ND_OK)
+        return status;
+    made.table = calloc(scheme->plan.tables, sizeof *made.table);
+    if (!made.table)
+        return nd_fail(err, ND_ENOMEM, "out of memory for a file's tables");
+    status = open_tables(&made, chunk, data, err);
+    if (status == ND_OK)
+        *segment = made;
+    else
+        nd_hamming_segment_close(&made);
+    return status;
+}
+
+void nd_hamming_segment_close(struct nd_hamming_segment *segment)
+{
+    for (unsigned t = 0; segment->table && t < segment->scheme->plan.tables; t++)
+        nd_hamming_values_close(&segment->table[t].values);
+    free(segment->table);
+    segment->table = NULL;
+}
+
+void nd_hamming_segment_rows(const struct nd_hamming_segment *segment, uint64_t first, size_t n,
+                             uint64_t *row)
+{
+    const struct nd_hamming_scheme *scheme = segment->scheme;
+    const struct nd_hamming_groups *groups = &segment->groups;
+    uint64_t number = nd_hamming_groups_number(groups, first), narrow[AT_ONCE];
+    uint64_t end = nd_hamming_groups_end(groups, nd_hamming_groups_start(groups, number));
+
+    for (size_t i = 0; i < n;) {
+        uint64_t left = segment->distinct - number;
+        size_t some = n - i < AT_ONCE ? n - i : AT_ONCE;
+
+        some = left < some ? (size_t)left : some;
+        if (!segment->row)
+            nd_hamming_values_decode(&segment->table[0].values, number, some, narrow);
+        for (size_t j = 0; j < some && i < n; j++, number++) {
+            const uint64_t *from = segment->row ? segment->row + number * scheme->words : narrow;
+
+            if (!segment->row)
+                *narrow = nd_hamming_restore(&scheme->order[0], narrow[j]);
+            for (; i < n && first + i < end; i++)
+                memcpy(row + i * scheme->words, from, scheme->words * sizeof *row);
+            if (i < n)
+                end = nd_hamming_groups_end(groups, end);
+        }
+    }
+}
+
+/* Every id of the fingerprint with this number in table 0. */
+static void emit(const struct nd_hamming_segment *s, struct nd_hamming_search *q, uint64_t number,
+                 unsigned distance)
+{
+    uint64_t at = nd_hamming_groups_start(&s->groups, number);
+    uint64_t end = nd_hamming_groups_end(&s->groups, at);
+
+    for (; at < end; at++)
+        nd_hamming_sink_id(&q->sink, q->number, q->entries ? q->base + (uint32_t)at : s->id[at],
+                           distance);
+}
+
+/* Place `at` of table t leads like the query: reported where no table before sees it. */
+static void found(const struct nd_hamming_segment *s, struct nd_hamming_search *q, unsigned t,
+                  uint64_t at, uint64_t value)
+{
+    const struct nd_hamming_scheme *scheme = s->scheme;
+    const struct nd_hamming_values *first = &s->table[0].values;
+    uint64_t number = at, narrow;
+    const uint64_t *row = &narrow;
+    unsigned distance;
+
+    if (s->row && t)
+        number = nd_packed_get(s->table[t].number, s->number_bits, at);
+    if (s->row)
+        row = s->row + number * scheme->words;
+    else
+        narrow = nd_hamming_restore(&scheme->order[t], value);
+    distance = nd_hamming_distance(row, q->query, scheme->words);
+    if (distance > q->distance)
+        return;
+    for (unsigned before = 0; before < t; before++)
+        if (nd_hamming_agree(scheme->order[before].key, row, q->query, scheme->words))
+            return;
+    if (!s->row && t) {
+        uint64_t in_first = nd_hamming_lead(&scheme->order[0], row);
+
+        number = nd_hamming_values_range(first, in_first, in_first).at;
+    }
+    emit(s, q, number, distance);
+}
+
+/* All values that agree with the query in the key: between two places of the sorted table. */
+static void search_table(const struct nd_hamming_segment *s, struct nd_hamming_search *q,
+                         unsigned t)
+{
+    const struct nd_hamming_kernels *kernels = nd_hamming_kernels();
+    const struct nd_hamming_order *order = &s->scheme->order[t];
+    const struct nd_hamming_values *values = &s->table[t].values;
+    unsigned bits = nd_hamming_lead_bits(s->scheme->plan.problem.bits),
+             free_bits = bits - order->key_bits;
+    uint64_t rest = free_bits ? ~UINT64_C(0) >> (64 - free_bits) : 0, value[AT_ONCE];
+    uint64_t query = nd_hamming_lead(order, q->query), at;
+    struct nd_hamming_range range = nd_hamming_values_range(values, query & ~rest, query | rest);
+    uint32_t near[AT_ONCE];
+
+    for (size_t n; at = range.at, (n = nd_hamming_values_next(values, &range, AT_ONCE, value));) {
+        size_t count = kernels->rows(value, n, 1, &query, q->distance, near);
+
+        for (size_t i = 0; i < count; i++)
+            found(s, q, t, at + near[i], value[near[i]]);
+    }
+}
+
+void nd_hamming_segment_search(const struct nd_hamming_segment *segment,
+                               struct nd_hamming_search *search)
+{
+    for (unsigned t = 0; t < segment->scheme->plan.tables; t++)
+        search_table(segment, search, t);
+}

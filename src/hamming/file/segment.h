@@ -1,0 +1,75 @@
+/* segment.h - index files: one segment, opened, searched, written */
+#ifndef ND_HAMMING_FILE_SEGMENT_H
+#define ND_HAMMING_FILE_SEGMENT_H
+
+#include "hamming/file/groups.h"
+#include "hamming/file/layout.h"
+#include "hamming/file/values.h"
+#include "hamming/memory/sink.h"
+
+struct nd_hamming_segment {
+    const struct nd_hamming_scheme *scheme;
+    uint64_t count, distinct;
+    bool has_texts;
+    const uint32_t *id;            /* NULL with texts */
+    struct nd_hamming_texts texts; /* with them */
+    struct nd_hamming_groups groups;
+    const uint64_t *row; /* wide: the distinct fingerprints in the order of table 0; else NULL */
+    struct nd_hamming_table {
+        struct nd_hamming_values values;
+        const uint64_t *number; /* wide, all tables but 0: number_bits each, of a row */
+    } * table;
+    unsigned number_bits;
+};
+
+/*
+ * Check all of a segment's bytes (aligned to 8), and point at them.  They are `place->bytes`.
+ * ND_EINPUT, ND_ENOMEM; where it fails there is nothing to close.
+ */
+enum nd_status nd_hamming_segment_open(struct nd_hamming_segment *segment,
+                                       const struct nd_hamming_scheme *scheme,
+                                       const struct nd_hamming_place *place,
+                                       const unsigned char *data, struct nd_error *err);
+void nd_hamming_segment_close(struct nd_hamming_segment *segment);
+
+/* Check the checksums of a segment, and nothing else.  ND_EINPUT. */
+enum nd_status nd_hamming_segment_check_sums(const struct nd_hamming_place *place, unsigned tables,
+                                             const unsigned char *data, struct nd_error *err);
+
+/* The fingerprints of n entries from number `first` on. */
+void nd_hamming_segment_rows(const struct nd_hamming_segment *segment, uint64_t first, size_t n,
+                             uint64_t *row);
+
+/* One query, and where its answers go.  Where entries are reported in place of ids, those of the
+ * segment are numbered from `base` on. */
+struct nd_hamming_search {
+    const uint64_t *query;
+    uint32_t number, base;
+    bool entries; /* report the numbers of entries, not ids */
+    unsigned distance;
+    struct nd_hamming_sink sink;
+};
+void nd_hamming_segment_search(const struct nd_hamming_segment *segment,
+                               struct nd_hamming_search *search);
+
+/*
+ * Write a segment of 1 … 2^32 - 1 entries at place->offset of a file, and fill in the rest of
+ * *place.  All ids are texts, or texts is NULL and all are numbers.  ND_ENOMEM, ND_EIO (of `name`).
+ * The file may then hold part of it.
+ */
+enum nd_status nd_hamming_segment_write(const struct nd_hamming_scheme *scheme,
+                                        const struct nd_hamming_entries *entries, int fd,
+                                        const char *name, struct nd_hamming_place *place,
+                                        struct nd_error *err);
+
+/* Write all bytes at an offset of a file.  ND_EIO. */
+enum nd_status nd_hamming_write_at(int fd, const char *name, const void *data, size_t bytes,
+                                   uint64_t offset, struct nd_error *err);
+
+/* Bits that numbers below n take. */
+static inline unsigned nd_hamming_number_bits(uint64_t n)
+{
+    return n < 2 ? 1 : 64 - (unsigned)__builtin_clzll(n - 1);
+}
+
+#endif

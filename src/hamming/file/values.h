@@ -1,0 +1,52 @@
+/* values.h - the sorted values of a table, in whichever code */
+#ifndef ND_HAMMING_FILE_VALUES_H
+#define ND_HAMMING_FILE_VALUES_H
+
+#include <neardup/hamming_file.h>
+
+#include "hamming/file/elias_fano.h"
+#include "hamming/file/manku.h"
+
+/*
+ * n values of up to 64 bits that ascend; with ND_HAMMING_MANKU they are distinct.  Bytes of the
+ * latter: 64 lengths of codes, then for each block its key and the number of its first value
+ * (struct nd_manku_block), then the blocks.
+ */
+struct nd_hamming_values {
+    uint64_t n;
+    unsigned bits; /* of a value */
+    enum nd_hamming_codec codec;
+    struct nd_hamming_ef ef;
+    struct nd_manku *manku; /* its own; NULL with the other codec */
+};
+
+/* Encode: *data is zeroed memory from nd_table_alloc, the caller's.  ND_ENOMEM. */
+enum nd_status nd_hamming_values_encode(enum nd_hamming_codec codec, unsigned bits,
+                                        const uint64_t *value, size_t n, void **data, size_t *bytes,
+                                        struct nd_error *err);
+
+/*
+ * Point at encoded bytes (aligned to 8) and check them: reading is safe afterwards, the values
+ * ascend and have no more than `bits` bits.  ND_EINPUT, ND_ENOMEM.
+ */
+enum nd_status nd_hamming_values_open(struct nd_hamming_values *values, enum nd_hamming_codec codec,
+                                      unsigned bits, uint64_t n, const void *data, size_t len,
+                                      struct nd_error *err);
+void nd_hamming_values_close(struct nd_hamming_values *values);
+
+/* Values from `at` on that are not above `high`. */
+struct nd_hamming_range {
+    uint64_t at, end, high; /* end: Elias-Fano only */
+    struct nd_manku_cursor cursor;
+};
+/* Those from low to high, both included, numbers of `bits` bits. */
+struct nd_hamming_range nd_hamming_values_range(const struct nd_hamming_values *values,
+                                                uint64_t low, uint64_t high);
+/* The next ones, at most `max`, and how many; range->at goes on by as many.  0: the end. */
+size_t nd_hamming_values_next(const struct nd_hamming_values *values,
+                              struct nd_hamming_range *range, size_t max, uint64_t *out);
+/* out[i] = value first + i; first + count <= n. */
+void nd_hamming_values_decode(const struct nd_hamming_values *values, uint64_t first, size_t count,
+                              uint64_t *out);
+
+#endif

@@ -1,0 +1,217 @@
+/* judge.c - whether what was read may be published (docs/format/outputs.md) */
+
+/*
+ * The safeguards around publishing. Before the run: no output may be a file that is read, unless it
+ * is the only input and the run may replace it. After it: too many bad records, nothing readable,
+ * or an input that would lose something by being rewritten make the run fail, and nothing is
+ * published.
+ */
+#include "pipeline/run.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Note all files, including those found below folders. */
+static enum nd_status note_files(struct nd_publisher *publisher, const struct nd_input *input,
+                                 struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (size_t i = 0; status == ND_OK && i < nd_input_files(input); i++) {
+        const struct nd_file_mark mark = nd_input_file_mark(nd_input_file(input, i));
+
+        status = nd_publisher_read(publisher, &mark, err);
+    }
+    return status;
+}
+
+/* Note what is read beside the inputs: files and folders. */
+static enum nd_status note_reads(struct nd_run *run, const char *const *paths, size_t n,
+                                 struct nd_error *err)
+{
+    struct nd_input *input;
+    enum nd_status status;
+
+    if (!n)
+        return ND_OK;
+    input = nd_input_open(paths, n, &run->input, NULL, NULL, err);
+    if (!input)
+        return err->status;
+    status = nd_input_list(input, err);
+    if (status == ND_OK)
+        status = note_files(&run->outputs.publisher, input, err);
+    nd_input_close(input);
+    return status;
+}
+
+static enum nd_status note_all(struct nd_run *run, struct nd_error *err)
+{
+    const struct nd_run_options *o = run->options;
+    enum nd_status status = nd_reading_list(run->reading, err);
+
+    if (status == ND_OK)
+        status = note_files(&run->outputs.publisher, nd_reading_input(run->reading), err);
+    for (unsigned i = 0; status == ND_OK && run->tables.table[i]; i++)
+        if (run->tables.path[i] != o->df_auto)
+            status = nd_publisher_read_path(&run->outputs.publisher, run->tables.path[i], err);
+    for (size_t i = 0; status == ND_OK && i < o->n_also_read; i++)
+        status = nd_publisher_read_path(&run->outputs.publisher, o->also_read[i], err);
+    return status == ND_OK ? note_reads(run, run->request->reads, run->request->n_reads, err)
+                           : status;
+}
+
+/* Check that the file which the output would replace is the only input. */
+static enum nd_status check_only(const struct nd_run *run, struct nd_error *err)
+{
+    const struct nd_input *input = nd_reading_input(run->reading);
+    const char *name = run->options->output ? run->options->output : "-";
+
+    for (size_t i = 0; i < nd_input_files(input); i++) {
+        const struct nd_file_mark mark = nd_input_file_mark(nd_input_file(input, i));
+
+        if (!nd_file_mark_is_one(&mark, &run->outputs.replaced))
+            continue;
+        if (nd_input_files(input) == 1)
+            return ND_OK;
+        return nd_fail(err, ND_EINVAL,
+                       "'%s' is one of several inputs and would be replaced by the records of all: "
+                       "choose another output",
+                       name);
+    }
+    return nd_fail(err, ND_EINVAL,
+                   "'%s' is read by this run and would be overwritten: choose another output",
+                   name);
+}
+
+enum nd_status nd_run_claim(struct nd_run *run, struct nd_error *err)
+{
+    const struct nd_run_request *r = run->request;
+    const struct nd_run_options *o = run->options;
+    const bool has_evidence = r->writes_evidence && !r->is_dry;
+    const char *const evidence[] = {
+        r->writes_summary ? o->summary : NULL, has_evidence ? o->manifest : NULL,
+        has_evidence ? o->clusters : NULL, has_evidence ? o->removed : NULL};
+    const char *output = o->output ? o->output : "-";
+    enum nd_status status = note_all(run, err);
+
+    if (status == ND_OK)
+        status = nd_run_check_counted(run, err);
+    if (status == ND_OK)
+        status = nd_publisher_claim(&run->outputs.publisher, o->df_auto, NULL, err);
+    if (status == ND_OK && nd_outputs_has_output(&run->outputs))
+        status = nd_publisher_claim(&run->outputs.publisher, output,
+                                    r->may_replace ? &run->outputs.replaced : NULL, err);
+    for (size_t i = 0; status == ND_OK && i < sizeof evidence / sizeof *evidence; i++)
+        status = nd_publisher_claim(&run->outputs.publisher, evidence[i], NULL, err);
+    return status == ND_OK && run->outputs.replaced.inode ? check_only(run, err) : status;
+}
+
+typedef unsigned __int128 wide;
+
+/* Whether too many of the records are bad. `one`: a single bad record is always allowed. */
+static bool too_many(uint64_t bad, uint64_t records, struct nd_ratio max, bool one)
+{
+    if (one && bad <= 1 && max.p)
+        return false;
+    return (wide)bad * max.q > (wide)records * max.p;
+}
+
+static enum nd_status refuse_bad(const struct nd_run *run, const char *of, uint64_t bad,
+                                 uint64_t records, struct nd_ratio max, struct nd_error *err)
+{
+    return nd_fail(err, ND_EINPUT,
+                   "%s%s%" PRIu64 " of %" PRIu64 " records %s bad, more than --max-bad %.4g; the "
+                   "first: %s",
+                   of ? of : "", of ? " would be replaced, and " : "", bad, records,
+                   bad == 1 ? "is" : "are", (double)max.p / (double)max.q, run->reporter.first_bad);
+}
+
+static enum nd_status judge_replaced(const struct nd_run *run, const struct nd_input_file *f,
+                                     struct nd_error *err)
+{
+    const struct nd_ratio none = {0, 1},
+                          max = run->options->max_bad.q ? run->options->max_bad : none;
+
+    if (!nd_input_file_is_whole(f))
+        return nd_fail(err, ND_EINPUT, "%s: could not be read to its end, so it is not replaced",
+                       f->path);
+    if (f->lacks_rewritten)
+        return nd_fail(err, ND_EINPUT, "%s: is not replaced, because %s would be lost", f->path,
+                       f->lacks_rewritten);
+    if (too_many(f->bad_records, f->records, max, false))
+        return refuse_bad(run, f->path, f->bad_records, f->records, max, err);
+    return ND_OK;
+}
+
+static enum nd_status judge_bad(struct nd_run *run, struct nd_error *err)
+{
+    const struct nd_ratio usual = {1, 20},
+                          max = run->options->max_bad.q ? run->options->max_bad : usual;
+    const struct nd_input *input = nd_reading_input(run->reading);
+    uint64_t bad = 0, records = 0;
+
+    if (run->outputs.hands_on_bad)
+        return ND_OK;
+    for (size_t i = 0; i < nd_input_files(input); i++) {
+        bad += nd_input_file(input, i)->bad_records;
+        records += nd_input_file(input, i)->records;
+    }
+    if (too_many(bad, records, max, true))
+        return refuse_bad(run, NULL, bad, records, max, err);
+    run->summary->left_out = run->options->max_bad.q ? 0 : run->summary->bad_records;
+    return ND_OK;
+}
+
+/* Nothing was read: check whether the inputs are really empty. */
+static enum nd_status judge_nothing(const struct nd_run *run, struct nd_error *err)
+{
+    const struct nd_input *input = nd_reading_input(run->reading);
+    const char *name = run->options->output ? run->options->output : "-";
+    bool is_skipped = false;
+
+    for (size_t i = 0; i < nd_input_files(input); i++)
+        is_skipped |= nd_input_file(input, i)->state == ND_READ_SKIPPED;
+    if (run->summary->bad_records && !run->outputs.hands_on_bad)
+        return nd_fail(err, ND_EINPUT, "no record could be read as a document; the first: %s",
+                       run->reporter.first_bad);
+    if (run->summary->failed_inputs)
+        return nd_fail(err, ND_EINPUT, "no input could be read");
+    if (is_skipped)
+        return nd_fail(err, ND_EINPUT, "no file contains text");
+    if (run->outputs.replaced.inode && !nd_input_sources(input))
+        return nd_fail(err, ND_EINPUT, "%s: contains no documents, so it is not replaced",
+                       nd_input_file(input, 0)->path);
+    if (nd_outputs_has_output(&run->outputs) && !run->outputs.hands_on_bad &&
+        !run->outputs.replaced.inode && nd_output_descriptor(name) < 0 &&
+        nd_file_mark_at(name).bytes)
+        return nd_fail(err, ND_EINPUT,
+                       "the input has no documents, and '%s' is not empty, so it is not replaced",
+                       name);
+    return ND_OK;
+}
+
+enum nd_status nd_run_judge(struct nd_run *run, struct nd_error *err)
+{
+    const struct nd_input *input = nd_reading_input(run->reading);
+    enum nd_status status = nd_reporter_check(&run->reporter, err);
+
+    if (status == ND_OK && !run->summary->documents)
+        status = judge_nothing(run, err);
+    if (status == ND_OK && run->outputs.replaced.inode)
+        status = judge_replaced(run, nd_input_file(input, 0), err);
+    return status == ND_OK && !run->request->is_rehearsal ? judge_bad(run, err) : status;
+}
+
+enum nd_status nd_run_judge_mirror(const struct nd_run *run, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    const struct nd_input_file *f;
+
+    if (!run->outputs.survivors)
+        return ND_OK;
+    for (size_t i = 0; status == ND_OK && (f = nd_survivors_replaced(run->outputs.survivors, i));
+         i++)
+        if (nd_input_file_is_whole(f)) /* otherwise it is not replaced */
+            status = judge_replaced(run, f, err);
+    return status;
+}

@@ -1,0 +1,517 @@
+/* one_pass.c - the first of equals is kept: everything leaves as it is decided */
+#include "pipeline/run.h"
+
+#include "base/memory.h"
+#include "pipeline/annotation.h"
+#include "pipeline/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Every thread takes batches of its own through five steps:
+ *
+ *   thread A   read 0 | parse, sketch 0 | decide 0 | rows 0 | write 0 | read 2 | …
+ *   thread B            read 1 | parse, sketch 1     decide 1 | rows 1 | write 1
+ *              in turn                   in turn              in turn
+ *
+ * Parsing and sketching (prepare) and the rows of the manifest (make_rows) are most of the work, and
+ * have no order.  Each of the other steps is done in the order of the batches, by one thread at a
+ * time.  So a batch stays in the caches of one processor from its reading to its writing, and
+ * threads meet only where they must: at the input, the index and the output.  A thread that waits to
+ * decide does tasks of the thread that decides.
+ *
+ * Why the result does not depend on the number of threads, though several batches are in flight:
+ * what is prepared depends on the document and the recipe alone; a ticket is drawn before a batch is
+ * read, and the turns go through the tickets in order, so the batches are cut, numbered, decided and
+ * written as a single thread would; the rows read only what deciding left in the batch itself.  That
+ * is why note_all copies the names of kept documents of earlier batches: the cache that finds them
+ * already serves the next batch when the rows are made.
+ *
+ * What is held of a document after its batch: 24 bytes of place and 4 of count where it is kept, a
+ * bit where not; the engine's index comes on top.
+ */
+
+enum { N_SCRATCH = 3 }; /* scratch for the two names and the place in a row */
+
+/* The batch of one worker, and what is computed for it. */
+struct worker_batch {
+    struct nd_reading_batch *batch;
+    struct nd_dedup_item *item; /* its documents, without bad records */
+    uint32_t *index;            /* index of each item's record in the batch */
+    size_t n;
+    uint64_t first; /* number of its first document */
+    struct nd_decision *decision;
+    struct nd_party *kept; /* by item: name of the kept document, if that is in an earlier batch */
+    struct nd_arena names; /* the bytes of those names */
+    uint32_t *survivor;    /* indexes of records */
+    size_t n_survivors;
+    struct nd_json annotated; /* annotated records of the survivors, if requested */
+    size_t *annotated_to;     /* end of each in `annotated` */
+    size_t items, indexes, decisions, kepts, survivors, annotations; /* capacities */
+    struct nd_json scratch[N_SCRATCH];
+    struct nd_rows rows;
+    uint64_t measured[ND_RUN_STEPS]; /* totals of all batches so far */
+    bool is_listed, is_decided;
+};
+
+/* ---- What leaves of a batch: rows, survivors, annotations ---- */
+
+static void release_batch(struct worker_batch *b)
+{
+    free(b->item);
+    free(b->index);
+    free(b->decision);
+    free(b->kept);
+    free(b->survivor);
+    free(b->annotated_to);
+    nd_json_release(&b->annotated);
+    nd_arena_release(&b->names);
+    for (unsigned k = 0; k < N_SCRATCH; k++)
+        nd_json_release(&b->scratch[k]);
+    nd_rows_release(&b->rows);
+}
+
+static struct nd_party party_of(const struct nd_parsed *parsed, struct nd_json *scratch)
+{
+    return (struct nd_party){
+        nd_name_of(&parsed->document, parsed->source, parsed->record.line, scratch), parsed->source,
+        parsed->record.line};
+}
+
+/* Append a surviving record with its annotation. */
+static void put_annotated(struct worker_batch *b, size_t place,
+                          const struct nd_annotation *annotation)
+{
+    const struct nd_parsed *parsed = &b->batch->parsed[place];
+
+    nd_annotation_put(&b->annotated, parsed->source->format, parsed->record.bytes, annotation);
+    b->annotated_to[b->n_survivors] = b->annotated.text.len;
+    b->survivor[b->n_survivors++] = (uint32_t)place;
+}
+
+static void put_removed(const struct nd_run *run, struct worker_batch *b, size_t item)
+{
+    const struct nd_decision *decision = &b->decision[item];
+    const struct nd_parsed *parsed = &b->batch->parsed[b->index[item]];
+    struct nd_party removed, kept;
+
+    if (decision->identical == ND_IDENTICAL_NO)
+        nd_measured_count(b->measured, &run->recipe->dedup, &decision->overlap);
+    if (!nd_outputs_has_names(&run->outputs))
+        return;
+    removed = party_of(parsed, &b->scratch[0]);
+    if (decision->kept < b->first)
+        kept = b->kept[item];
+    else
+        kept = party_of(&b->batch->parsed[b->index[decision->kept - b->first]], &b->scratch[1]);
+    if (run->outputs.rows)
+        nd_row_removed(&b->rows.manifest, &b->scratch[2], &removed, &kept, decision, run->recipe,
+                       NULL);
+    if (run->outputs.clusters)
+        nd_row_cluster(&b->rows.clusters, &removed.name, &kept.name);
+    if (run->outputs.annotates) {
+        const struct nd_annotation annotation =
+            nd_annotation_of(run->recipe, decision, &kept.name, NULL);
+
+        put_annotated(b, b->index[item], &annotation);
+    }
+}
+
+static void put_kept(const struct nd_run *run, struct worker_batch *b, size_t place)
+{
+    struct nd_name name;
+
+    if (run->outputs.clusters || run->outputs.annotates)
+        name = party_of(&b->batch->parsed[place], &b->scratch[0]).name;
+    if (run->outputs.clusters)
+        nd_row_cluster(&b->rows.clusters, &name, &name);
+    if (run->outputs.annotates) {
+        const struct nd_annotation annotation = nd_annotation_of_kept(run->recipe, &name);
+
+        put_annotated(b, place, &annotation);
+    } else {
+        b->survivor[b->n_survivors++] = (uint32_t)place;
+    }
+}
+
+static void put_bad(const struct nd_run *run, struct worker_batch *b, size_t place)
+{
+    const struct nd_parsed *parsed = &b->batch->parsed[place];
+    const struct nd_annotation annotation = nd_annotation_of_bad(parsed->bad);
+
+    if (run->outputs.rows)
+        nd_row_skipped(&b->rows.manifest, &b->scratch[2], parsed->source, parsed->record.line,
+                       parsed->bad->reason);
+    if (run->outputs.annotates && nd_annotation_fits_bad(parsed->source->format))
+        put_annotated(b, place, &annotation);
+}
+
+/* The batch is decided: format its rows and list its survivors, without reading any other batch. */
+static void make_rows(const struct nd_run *run, struct worker_batch *b)
+{
+    size_t n = 0;
+
+    b->n_survivors = b->annotated.text.len = 0;
+    for (size_t i = 0; i < b->batch->count; i++) {
+        const struct nd_parsed *parsed = &b->batch->parsed[i];
+
+        if (parsed->bad)
+            put_bad(run, b, i);
+        else if (b->decision[n].kept == b->first + n)
+            put_kept(run, b, i);
+        else
+            put_removed(run, b, n);
+        n += !parsed->bad;
+    }
+    for (unsigned i = 0; i < N_SCRATCH; i++)
+        b->rows.manifest.failed |= b->scratch[i].failed;
+    b->rows.manifest.failed |= b->annotated.failed;
+}
+
+/* List the records that do not survive, including bad ones. */
+static enum nd_status write_removed(struct nd_run *run, const struct worker_batch *b,
+                                    struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    size_t next = 0;
+
+    for (size_t i = 0; status == ND_OK && i < b->batch->count; i++) {
+        const struct nd_record *record = &b->batch->parsed[i].record;
+
+        if (next < b->n_survivors && b->survivor[next] == i)
+            next++;
+        else
+            status = nd_outputs_remove(&run->outputs, record->source, record->bytes, err);
+    }
+    return status;
+}
+
+/* The bytes to write for a survivor. */
+static struct nd_view survivor_bytes(const struct nd_run *run, const struct worker_batch *b,
+                                     size_t i)
+{
+    size_t from = i ? b->annotated_to[i - 1] : 0;
+
+    if (!run->outputs.annotates)
+        return b->batch->parsed[b->survivor[i]].record.bytes;
+    return (struct nd_view){b->annotated.text.data + from, b->annotated_to[i] - from};
+}
+
+static enum nd_status write_batch(struct nd_run *run, struct worker_batch *b, struct nd_error *err)
+{
+    size_t n = run->outputs.survivors ? b->n_survivors : 0;
+    enum nd_status status = ND_OK;
+
+    if (run->outputs.removed)
+        status = write_removed(run, b, err);
+    if (n && status == ND_OK)
+        nd_survivors_borrow(run->outputs.survivors);
+    for (size_t i = 0; status == ND_OK && i < n; i++) {
+        const struct nd_record *record = &b->batch->parsed[b->survivor[i]].record;
+
+        status = nd_outputs_survive(&run->outputs, record->source, survivor_bytes(run, b, i), err);
+    }
+    if (n && status == ND_OK)
+        status = nd_survivors_return(run->outputs.survivors, err);
+    return status == ND_OK ? nd_outputs_put_rows(&run->outputs, &b->rows, err) : status;
+}
+
+/* ---- The way of a batch ---- */
+
+/* The state that the threads share. */
+struct passing {
+    struct nd_run *run;
+    struct worker_batch *batch; /* one for each worker */
+    atomic_ulong ticket;        /* next ticket to draw */
+    struct nd_ticket_lock read, decide, write;
+    const struct worker_batch *now; /* ticket of the batch being decided */
+    uint64_t first;                 /* number of its first document */
+    atomic_bool is_over;            /* stop reading: the input has ended, or something failed */
+    struct nd_error decided, wrote, delivered; /* each of one turn, or of one thread, only */
+};
+
+static enum nd_status fetch(void *context, uint64_t document, unsigned worker, struct nd_view *text,
+                            struct nd_error *err)
+{
+    struct nd_run *run = ((struct passing *)context)->run;
+    struct nd_place place = nd_places_get(&run->places, document);
+
+    return nd_lookup_text(run->lookup, &place, worker, text, err);
+}
+
+/* The documents between the last kept one and this one were removed. */
+static bool fill_places(struct nd_run *run, uint64_t up_to)
+{
+    while (run->places.documents < up_to)
+        if (!nd_places_add(&run->places, NULL))
+            return false;
+    return true;
+}
+
+static enum nd_status keep(void *context, uint64_t document, size_t item, struct nd_error *err)
+{
+    struct passing *p = context;
+    struct nd_run *run = p->run;
+    struct nd_place place;
+    enum nd_status status = nd_lookup_keep(
+        run->lookup, &p->now->batch->parsed[p->now->index[item]].record, &place, err);
+
+    if (status != ND_OK)
+        return status;
+    if (nd_outputs_has_names(&run->outputs)) {
+        const struct nd_parsed *parsed = &p->now->batch->parsed[p->now->index[item]];
+
+        nd_lookup_remember(run->lookup, document, parsed);
+    }
+    if (!nd_cluster_sizes_set(&run->sizes, run->places.count, 1) || !fill_places(run, document) ||
+        !nd_places_add(&run->places, &place))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    return ND_OK;
+}
+
+static bool reserve(struct worker_batch *b, size_t n)
+{
+    return ND_RESERVE(b->item, &b->items, n) && ND_RESERVE(b->index, &b->indexes, n) &&
+           ND_RESERVE(b->decision, &b->decisions, n) && ND_RESERVE(b->kept, &b->kepts, n) &&
+           ND_RESERVE(b->survivor, &b->survivors, n) &&
+           ND_RESERVE(b->annotated_to, &b->annotations, n);
+}
+
+/* Make items for the engine from the documents of the batch. False: out of memory. */
+static bool list_items(struct nd_run *run, struct worker_batch *b)
+{
+    b->n = 0;
+    if (!reserve(b, b->batch->count))
+        return false;
+    for (size_t i = 0; i < b->batch->count; i++) {
+        const struct nd_parsed *parsed = &b->batch->parsed[i];
+        struct nd_dedup_item *item = &b->item[b->n];
+
+        if (parsed->bad)
+            continue;
+        *item =
+            (struct nd_dedup_item){.text = parsed->document.text, .document = &parsed->document};
+        if (!nd_comparable_group(&run->comparable, &parsed->document, &item->group))
+            return false;
+        b->index[b->n++] = (uint32_t)i;
+    }
+    return true;
+}
+
+static void prepare(struct nd_run *run, struct worker_batch *b, unsigned worker)
+{
+    nd_reading_parse(run->reading, worker, &b->batch);
+    b->is_listed = list_items(run, b);
+    if (b->is_listed)
+        nd_dedup_prepare(run->dedup, worker, b->item, b->n);
+}
+
+/* Copy the name of a kept document of an earlier batch, because it may soon be forgotten. */
+static enum nd_status find_kept(struct nd_run *run, struct worker_batch *b, uint64_t number,
+                                struct nd_party *kept, struct nd_error *err)
+{
+    const struct nd_place place = nd_places_get(&run->places, number);
+    enum nd_status status = nd_lookup_name(run->lookup, number, &place, &kept->name, err);
+    char *copy;
+
+    if (status != ND_OK)
+        return status;
+    kept->source = nd_reading_source(run->reading, place.source);
+    kept->line = place.line;
+    copy = nd_arena_copy(&b->names, kept->name.text.data, kept->name.text.len);
+    if (!copy)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    kept->name.text.data = copy;
+    return ND_OK;
+}
+
+static enum nd_status note_removed(struct passing *p, struct worker_batch *b, size_t item,
+                                   struct nd_error *err)
+{
+    struct nd_run *run = p->run;
+    uint64_t kept = b->decision[item].kept;
+
+    run->sizes.members[nd_places_rank(&run->places, kept)]++;
+    if (!nd_outputs_has_names(&run->outputs) || kept >= p->first)
+        return ND_OK;
+    return find_kept(run, b, kept, &b->kept[item], err);
+}
+
+/* Record the decisions of the batch, in the order of the input. */
+static enum nd_status note_all(struct passing *p, struct worker_batch *b, struct nd_error *err)
+{
+    enum { AHEAD = 8 };
+    struct nd_run *run = p->run;
+    const struct nd_reading_batch *batch = b->batch;
+    enum nd_status status = ND_OK;
+    size_t n = 0;
+
+    nd_arena_reset(&b->names);
+    for (size_t i = 0; status == ND_OK && i < batch->count; i++) {
+        const struct nd_parsed *parsed = &batch->parsed[i];
+
+        if (i + AHEAD < batch->count && !parsed[AHEAD].bad)
+            nd_id_check_prefetch(&run->ids, &parsed[AHEAD].document);
+        if (parsed->bad) {
+            status = nd_reporter_bad_record(&run->reporter, parsed, parsed->bad->reason, err);
+            continue;
+        }
+        nd_id_check_note(&run->ids, parsed);
+        nd_field_set_meet(&run->fields, &parsed->document);
+        if (b->decision[n].kept != p->first + n)
+            status = note_removed(p, b, n, err);
+        n++;
+    }
+    return status;
+}
+
+static enum nd_status decide_batch(struct passing *p, struct worker_batch *b, unsigned worker,
+                                   struct nd_error *err)
+{
+    struct nd_run *run = p->run;
+    struct nd_run_progress progress = nd_progress_of(b->batch, 1);
+    enum nd_status status = ND_OK;
+
+    if (!b->is_listed)
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    b->first = p->first;
+    if (status == ND_OK)
+        status = nd_dedup_push_prepared(run->dedup, worker, b->decision, err);
+    if (status == ND_OK && !fill_places(run, p->first + b->n))
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    if (status == ND_OK)
+        status = note_all(p, b, err);
+    p->first += b->n;
+    run->summary->repaired += b->batch->repaired;
+    progress.documents = p->first;
+    return status == ND_OK ? nd_reporter_progress(&run->reporter, &progress, err) : status;
+}
+
+/* Decide batches in order. Nothing more is decided after the end or a failure. */
+static void decide_in_turn(struct passing *p, struct worker_batch *b, unsigned worker)
+{
+    struct nd_error *f = &p->decided;
+    int got;
+
+    b->is_decided = false;
+    if (atomic_load(&p->is_over))
+        return;
+    p->now = b;
+    got = nd_reading_take(p->run->reading, worker, f);
+    if (got < 0)
+        f->status = (enum nd_status)got;
+    else if (got > 0)
+        f->status = decide_batch(p, b, worker, f);
+    b->is_decided = got > 0 && f->status == ND_OK;
+    if (!b->is_decided)
+        atomic_store(&p->is_over, true);
+}
+
+static void write_in_turn(struct passing *p, struct worker_batch *b)
+{
+    struct nd_error *f = &p->wrote;
+
+    if (!b->is_decided || f->status != ND_OK)
+        return;
+    f->status = write_batch(p->run, b, f);
+    if (f->status != ND_OK)
+        atomic_store(&p->is_over, true);
+}
+
+/* Called by the thread that started the run, between its batches. */
+static void deliver(struct passing *p)
+{
+    struct nd_error *f = &p->delivered;
+
+    if (f->status != ND_OK)
+        return;
+    f->status = nd_reporter_deliver(&p->run->reporter, f);
+    if (f->status != ND_OK)
+        atomic_store(&p->is_over, true);
+}
+
+static void go_through(void *context, unsigned worker)
+{
+    struct passing *p = context;
+    struct nd_run *run = p->run;
+    struct worker_batch *b = &p->batch[worker];
+
+    while (!atomic_load(&p->is_over)) {
+        unsigned long ticket = atomic_fetch_add(&p->ticket, 1);
+
+        nd_pool_await(run->pool, &p->read, ticket);
+        nd_reading_fill(run->reading, worker);
+        nd_pool_pass(run->pool, &p->read);
+        prepare(run, b, worker);
+        nd_pool_lead(run->pool, worker, &p->decide, ticket);
+        decide_in_turn(p, b, worker);
+        nd_pool_pass(run->pool, &p->decide);
+        if (b->is_decided)
+            make_rows(run, b);
+        nd_pool_await(run->pool, &p->write, ticket);
+        write_in_turn(p, b);
+        nd_pool_pass(run->pool, &p->write);
+        if (worker == 0)
+            deliver(p);
+    }
+}
+
+static void count(struct nd_run *run)
+{
+    struct nd_dedup_stats stats;
+
+    nd_dedup_get_stats(run->dedup, &stats);
+    run->summary->documents = stats.documents;
+    run->summary->kept = stats.kept;
+    run->summary->removed = stats.documents - stats.kept;
+    run->summary->identical_bytes = stats.identical_bytes;
+    run->summary->identical_tokens = stats.identical_tokens;
+    run->summary->near = stats.near;
+}
+
+static void release_batches(const struct passing *p)
+{
+    for (unsigned i = 0; i < nd_pool_threads(p->run->pool); i++) {
+        for (size_t step = 0; step < ND_RUN_STEPS; step++)
+            p->run->measured[step] += p->batch[i].measured[step];
+        release_batch(&p->batch[i]);
+    }
+    free(p->batch);
+}
+
+/* An error in writing is reported before one in deciding. */
+static enum nd_status result_of(const struct passing *p, struct nd_error *err)
+{
+    const struct nd_error *f = p->wrote.status != ND_OK     ? &p->wrote
+                               : p->decided.status != ND_OK ? &p->decided
+                                                            : &p->delivered;
+
+    if (f->status != ND_OK && err)
+        *err = *f;
+    return f->status;
+}
+
+enum nd_status nd_run_one_pass(struct nd_run *run, struct nd_error *err)
+{
+    struct passing p = {.run = run};
+    const struct nd_text_source source = {&p, fetch, keep};
+    enum nd_status status = nd_run_make_dedup(run, ND_CLUSTER_STAR, &source, err);
+
+    if (status != ND_OK)
+        return status;
+    p.batch = calloc(nd_pool_threads(run->pool), sizeof *p.batch);
+    if (!p.batch)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    run->reporter.is_queueing = nd_pool_threads(run->pool) > 1;
+    nd_pool_each(run->pool, go_through, &p);
+    deliver(&p);
+    run->reporter.is_queueing = false;
+    release_batches(&p);
+    status = result_of(&p, err);
+    if (status != ND_OK)
+        return status;
+    count(run);
+    return nd_cluster_sizes_summarise(&run->sizes, run->places.count, run->lookup, &run->places,
+                                      run->reading, run->summary, err);
+}

@@ -1,0 +1,732 @@
+/* ordered.c - several passes: collect, decide in keep order, write in input order */
+#define _GNU_SOURCE
+#include "base/memory.h"
+#include "pipeline/annotation.h"
+#include "pipeline/lookup.h"
+#include "pipeline/run.h"
+#include "pipeline/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Why a document was removed: 48 bytes, only for removed documents. */
+struct verdict {
+    uint32_t kept, via; /* record numbers, in input order */
+    uint16_t distance;
+    uint8_t identical, verified, was_cut, via_verified;
+    struct nd_overlap overlap;
+    double via_resemblance;
+};
+
+#define ND_NO_VERDICT UINT32_MAX
+enum { ND_DISTANCE_NONE = UINT16_MAX };
+
+/*
+ * Which document of a cluster is kept is known only when all have been seen, so the documents are
+ * gone through three times:
+ *
+ *   collect   read all in input order: a place and a key of the keep policy for each; then sort
+ *   decide    load them in keep order, and push them: the engine keeps the first of a cluster
+ *   emit      load in input order those that some output needs, and write
+ *
+ * Records are numbered in input order; run->places knows where each of them is.  Texts are never
+ * held.  Memory a record, beside the engine's: 24 bytes of place and 4 of count; 13 more until the
+ * keep order is sorted (key, verdict_of, is_bad), and then 9 (order, verdict_of, is_bad); 4 each for
+ * prefer and group where they are asked for; 48 where it is removed.  What only the first pass needs
+ * is given back before the engine's index grows.
+ *
+ * The result does not depend on the number of threads: batches are read and pushed one after the
+ * other, and the workers only parse, load and sketch parts of one.  The keep order is a total order
+ * (by_keep_order ends with the number), so no sort can make another of it.
+ */
+struct ordered {
+    struct nd_run *run;
+    struct nd_loader *loader;
+    uint64_t *key; /* key of the keep policy */
+    /*
+     * Numbers that their keys do not distinguish: the records that have them, in order, and their
+     * texts.
+     */
+    uint32_t *rough;
+    struct nd_view *rough_text;
+    size_t n_rough, rough_capacity, rough_text_capacity;
+    struct nd_arena rough_texts;
+    uint32_t *prefer; /* index in --prefer; NULL: not requested */
+    uint32_t *group;  /* group of --within; NULL: not requested */
+    uint8_t *is_bad;
+    uint32_t *verdict_of; /* index in `verdict`, or ND_NO_VERDICT: kept, or bad */
+    size_t count, capacity;
+    uint32_t *order; /* the documents in keep order; they are pushed as 0, 1, 2 … */
+    size_t n_order;
+    struct verdict *verdict;
+    struct nd_agreement *agreement; /* for each verdict, one for each signature */
+    size_t n_verdicts, verdict_capacity, agreement_capacity;
+    struct nd_rows rows;                      /* rows of the current batch */
+    struct nd_json name[2], place, annotated; /* scratch */
+};
+
+/* ---- The first pass: a place and a key for every record, then the keep order ---- */
+
+/* Called in parallel, right after parsing, because the texts are in memory only then. */
+void nd_ordered_make_key(void *context, struct nd_parsed *parsed, unsigned worker)
+{
+    struct nd_run *run = context;
+
+    (void)worker;
+    if (!nd_keep_key(&run->keep, parsed->document.text,
+                     nd_document_field(&parsed->document, run->keep_index), &parsed->key))
+        atomic_store(&run->reporter.is_out_of_memory, true);
+}
+
+static bool resize(void *array, size_t capacity, size_t size)
+{
+    size_t none = 0;
+
+    return nd_array_reserve(array, &none, capacity, size);
+}
+
+/*
+ * The arrays share one capacity and grow by a quarter: they are large, so little of them should be
+ * unused.
+ */
+static bool reserve(struct ordered *o, size_t n)
+{
+    const struct nd_run_options *options = o->run->options;
+    size_t capacity = o->capacity + o->capacity / 4;
+
+    if (n <= o->capacity)
+        return true;
+    if (capacity < n)
+        capacity = n;
+    if (!resize(&o->key, capacity, sizeof *o->key) ||
+        !resize(&o->is_bad, capacity, sizeof *o->is_bad) ||
+        !resize(&o->verdict_of, capacity, sizeof *o->verdict_of) ||
+        (options->prefer_field && !resize(&o->prefer, capacity, sizeof *o->prefer)) ||
+        ((options->within || options->n_never) && !resize(&o->group, capacity, sizeof *o->group)))
+        return false;
+    o->capacity = capacity;
+    return true;
+}
+
+/* The index of a value in the list of preferences; after all of them if it is not listed. */
+static uint32_t preference(const struct nd_run *run, const struct nd_document *document)
+{
+    const struct nd_run_options *options = run->options;
+    struct nd_view value = nd_document_field(document, run->prefer_index);
+    bool is_known = value.data && !nd_document_field_replaced(document, run->prefer_index);
+    uint32_t i = 0;
+
+    for (; i < options->n_prefer; i++)
+        if (is_known && strlen(options->prefer[i]) == value.len &&
+            memcmp(options->prefer[i], value.data, value.len) == 0)
+            break;
+    return i;
+}
+
+/* Store the number itself, if its key does not determine it. */
+static bool note_rough(struct ordered *o, const struct nd_document *document, size_t at)
+{
+    struct nd_view value = nd_document_field(document, o->run->keep_index);
+    bool ok;
+
+    if (!nd_keep_is_rough(&o->run->keep, o->key[at]))
+        return true;
+    ok = ND_RESERVE(o->rough, &o->rough_capacity, o->n_rough + 1) &&
+         ND_RESERVE(o->rough_text, &o->rough_text_capacity, o->n_rough + 1);
+    if (ok)
+        value.data = nd_arena_copy(&o->rough_texts, value.data, value.len);
+    if (!ok || !value.data)
+        return false;
+    o->rough[o->n_rough] = (uint32_t)at;
+    o->rough_text[o->n_rough++] = value;
+    return true;
+}
+
+static enum nd_status add_record(struct ordered *o, const struct nd_parsed *parsed,
+                                 struct nd_error *err)
+{
+    struct nd_run *run = o->run;
+    struct nd_place place;
+    enum nd_status status = nd_lookup_keep(run->lookup, &parsed->record, &place, err);
+    size_t at = o->count;
+
+    if (status != ND_OK)
+        return status;
+    if (at == ND_NO_VERDICT - 1)
+        return nd_fail(err, ND_EUNSUPPORTED, "more than %zu records", at);
+    if (!reserve(o, at + 1) || !nd_places_add(&run->places, &place) ||
+        !nd_cluster_sizes_set(&run->sizes, at, !parsed->bad))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    o->count++;
+    o->key[at] = parsed->key;
+    o->is_bad[at] = parsed->bad != NULL;
+    o->verdict_of[at] = ND_NO_VERDICT;
+    if (parsed->bad)
+        return nd_reporter_bad_record(&run->reporter, parsed, parsed->bad->reason, err);
+    nd_id_check_note(&run->ids, parsed);
+    nd_field_set_meet(&run->fields, &parsed->document);
+    if (!note_rough(o, &parsed->document, at))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (o->prefer)
+        o->prefer[at] = preference(run, &parsed->document);
+    if (o->group && !nd_comparable_group(&run->comparable, &parsed->document, &o->group[at]))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    return ND_OK;
+}
+
+static enum nd_status collect(void *context, const struct nd_reading_batch *batch,
+                              struct nd_error *err)
+{
+    struct ordered *o = context;
+    enum nd_status status = ND_OK;
+
+    if (atomic_load(&o->run->reporter.is_out_of_memory))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    for (size_t i = 0; status == ND_OK && i < batch->count; i++)
+        status = add_record(o, &batch->parsed[i], err);
+    return status;
+}
+
+static void forget_rough(struct ordered *o)
+{
+    free(o->rough);
+    free(o->rough_text);
+    nd_arena_release(&o->rough_texts);
+    o->rough = NULL;
+    o->rough_text = NULL;
+}
+
+/* Shrink an array to its first elements; if that fails, it stays as it is. */
+static void *shrunk(void *array, size_t count, size_t size)
+{
+    void *less = array && count ? realloc(array, count * size) : NULL;
+
+    return less ? less : array;
+}
+
+/* Free what only the first pass needed for growing and sorting, before the index is built. */
+static void release_spare(struct ordered *o)
+{
+    free(o->key);
+    free(o->prefer);
+    o->key = NULL;
+    o->prefer = NULL;
+    forget_rough(o);
+    o->verdict_of = shrunk(o->verdict_of, o->count, sizeof *o->verdict_of);
+    o->is_bad = shrunk(o->is_bad, o->count, sizeof *o->is_bad);
+    o->group = shrunk(o->group, o->count, sizeof *o->group);
+    nd_places_shrink(&o->run->places);
+    nd_cluster_sizes_shrink(&o->run->sizes, o->count);
+}
+
+static struct nd_view rough_text(const struct ordered *o, uint32_t number)
+{
+    size_t low = 0, high = o->n_rough;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (o->rough[middle] < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return o->rough_text[low];
+}
+
+static int by_keep_order(const void *a, const void *b, void *context)
+{
+    const struct ordered *o = context;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    if (o->prefer && o->prefer[x] != o->prefer[y])
+        return o->prefer[x] < o->prefer[y] ? -1 : 1;
+    if (o->key[x] != o->key[y])
+        return o->key[x] < o->key[y] ? -1 : 1;
+    if (nd_keep_is_rough(&o->run->keep, o->key[x])) {
+        int order = nd_keep_compare(&o->run->keep, rough_text(o, x), rough_text(o, y));
+
+        if (order)
+            return order;
+    }
+    if (o->run->keep.by == ND_KEEP_LAST)
+        return x > y ? -1 : 1;
+    return x < y ? -1 : 1;
+}
+
+static enum nd_status sort(struct ordered *o, struct nd_error *err)
+{
+    o->order = nd_alloc_array(o->count, sizeof *o->order);
+    if (!o->order)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    for (size_t i = 0; i < o->count; i++)
+        if (!o->is_bad[i])
+            o->order[o->n_order++] = (uint32_t)i;
+    qsort_r(o->order, o->n_order, sizeof *o->order, by_keep_order, o);
+    release_spare(o);
+    return ND_OK;
+}
+
+/* ---- The second pass: decisions, in keep order ---- */
+
+static enum nd_status fetch(void *context, uint64_t document, unsigned worker, struct nd_view *text,
+                            struct nd_error *err)
+{
+    struct ordered *o = context;
+    struct nd_place place = o->run->places.item[o->order[document]];
+
+    return nd_lookup_text(o->run->lookup, &place, worker, text, err);
+}
+
+/* Every record has a place from the first pass. */
+static enum nd_status keep_none(void *context, uint64_t document, size_t item, struct nd_error *err)
+{
+    (void)context;
+    (void)document;
+    (void)item;
+    (void)err;
+    return ND_OK;
+}
+
+static enum nd_status load_items(struct ordered *o, size_t from, struct nd_dedup_item **items,
+                                 size_t *n, struct nd_error *err)
+{
+    size_t count = nd_loader_batch(o->loader, o->order, from, o->n_order);
+    const struct nd_parsed *loaded;
+    enum nd_status status = nd_loader_load(o->loader, o->order, from, count, true, &loaded, err);
+    struct nd_dedup_item *list;
+
+    if (status != ND_OK)
+        return status;
+    list = nd_alloc_array(count, sizeof *list);
+    if (!list)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = o->order[from + i];
+
+        if (loaded[i].bad) {
+            free(list);
+            return nd_fail(err, ND_ECHANGED, "%s: changed while it was read: %s",
+                           loaded[i].source->path, loaded[i].bad->reason);
+        }
+        list[i] = (struct nd_dedup_item){loaded[i].document.text, o->group ? o->group[number] : 0,
+                                         &loaded[i].document};
+    }
+    *items = list;
+    *n = count;
+    return ND_OK;
+}
+
+/* Store what the signatures have in common, for the verdict that is added next. */
+static bool note_agreement(struct ordered *o, const struct nd_decision *decision)
+{
+    size_t n = o->run->recipe->method.n_signatures;
+
+    if (!n)
+        return true;
+    if (!ND_RESERVE(o->agreement, &o->agreement_capacity, (o->n_verdicts + 1) * n))
+        return false;
+    memcpy(&o->agreement[o->n_verdicts * n], decision->agreement, n * sizeof *o->agreement);
+    return true;
+}
+
+static enum nd_status note_removed(struct ordered *o, uint32_t number,
+                                   const struct nd_decision *decision, struct nd_error *err)
+{
+    struct verdict *verdict;
+
+    if (!ND_RESERVE(o->verdict, &o->verdict_capacity, o->n_verdicts + 1))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    o->verdict_of[number] = (uint32_t)o->n_verdicts;
+    if (!note_agreement(o, decision))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    verdict = &o->verdict[o->n_verdicts++];
+    *verdict = (struct verdict){
+        .kept = o->order[decision->kept],
+        .via = ND_NO_VERDICT,
+        .distance =
+            decision->distance <= ND_DISTANCE_MAX ? (uint16_t)decision->distance : ND_DISTANCE_NONE,
+        .identical = (uint8_t)decision->identical,
+        .verified = decision->verified,
+        .was_cut = decision->was_cut,
+        .overlap = decision->overlap,
+    };
+    o->run->sizes.members[verdict->kept]++;
+    return ND_OK;
+}
+
+static enum nd_status tell(struct ordered *o, unsigned pass, size_t done, size_t total,
+                           struct nd_error *err)
+{
+    const struct nd_run_progress progress = {
+        .documents = done, .pass = pass, .passes = 3, .pass_done = done, .pass_total = total};
+
+    return nd_reporter_progress(&o->run->reporter, &progress, err);
+}
+
+static enum nd_status note_star(struct ordered *o, uint32_t number,
+                                const struct nd_decision *decision, struct nd_error *err)
+{
+    if (decision->identical == ND_IDENTICAL_NO)
+        nd_measured_count(o->run->measured, &o->run->recipe->dedup, &decision->overlap);
+    return note_removed(o, number, decision, err);
+}
+
+static enum nd_status push_batch(struct ordered *o, size_t from, size_t *n, struct nd_error *err)
+{
+    struct nd_dedup_item *items = NULL;
+    struct nd_decision *decision;
+    enum nd_status status = load_items(o, from, &items, n, err);
+
+    if (status != ND_OK)
+        return status;
+    decision = nd_alloc_array(*n, sizeof *decision);
+    if (!decision) {
+        free(items);
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    }
+    status = nd_dedup_push(o->run->dedup, items, *n, decision, err);
+    for (size_t i = 0; status == ND_OK && i < *n; i++)
+        if (decision[i].kept != from + i)
+            status = note_star(o, o->order[from + i], &decision[i], err);
+    free(decision);
+    free(items);
+    return status;
+}
+
+/* The second pass: decisions, in keep order. */
+static enum nd_status decide_stars(struct ordered *o, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (size_t from = 0, n = 0; status == ND_OK && from < o->n_order; from += n) {
+        status = tell(o, 2, from, o->n_order, err);
+        if (status == ND_OK)
+            status = push_batch(o, from, &n, err);
+    }
+    return status;
+}
+
+/* ---- The second pass where clusters are components ---- */
+
+enum { ASKED_AT_ONCE = 4096 };
+
+static enum nd_status push_all(struct ordered *o, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (size_t from = 0, n = 0; status == ND_OK && from < o->n_order; from += n) {
+        struct nd_dedup_item *items = NULL;
+
+        status = tell(o, 2, from, o->n_order, err);
+        if (status == ND_OK)
+            status = load_items(o, from, &items, &n, err);
+        if (status == ND_OK)
+            status = nd_dedup_push_components(o->run->dedup, items, n, err);
+        free(items);
+    }
+    return status;
+}
+
+static enum nd_status note_batch(struct ordered *o, size_t from, size_t n,
+                                 struct nd_decision *decision, struct nd_component_via *via,
+                                 struct nd_error *err)
+{
+    enum nd_status status = nd_dedup_components(o->run->dedup, from, n, decision, via, err);
+
+    for (size_t i = 0; status == ND_OK && i < n; i++) {
+        struct verdict *verdict;
+
+        if (decision[i].kept == from + i)
+            continue;
+        status = note_removed(o, o->order[from + i], &decision[i], err);
+        if (status != ND_OK)
+            break;
+        verdict = &o->verdict[o->n_verdicts - 1];
+        verdict->via = o->order[via[i].document];
+        verdict->via_verified = via[i].verified;
+        if (decision[i].identical == ND_IDENTICAL_NO)
+            nd_measured_count(o->run->measured, &o->run->recipe->dedup, &via[i].overlap);
+        verdict->via_resemblance = nd_overlap_resemblance(&via[i].overlap);
+    }
+    return status;
+}
+
+static enum nd_status decide_components(struct ordered *o, struct nd_error *err)
+{
+    struct nd_decision *decision = nd_alloc_array(ASKED_AT_ONCE, sizeof *decision);
+    struct nd_component_via *via = nd_alloc_array(ASKED_AT_ONCE, sizeof *via);
+    enum nd_status status;
+
+    if (!decision || !via) {
+        free(decision);
+        free(via);
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    }
+    status = push_all(o, err);
+    for (size_t from = 0, n; status == ND_OK && from < o->n_order; from += n) {
+        n = o->n_order - from < ASKED_AT_ONCE ? o->n_order - from : ASKED_AT_ONCE;
+        status = note_batch(o, from, n, decision, via, err);
+    }
+    free(decision);
+    free(via);
+    return status;
+}
+
+/* ---- The last pass: survivors and rows, in input order ---- */
+
+enum { LISTED = 4096 };
+
+/* Whether this pass needs the record. */
+static bool is_wanted(const struct ordered *o, size_t number)
+{
+    const struct nd_run *run = o->run;
+
+    if (nd_outputs_has_names(&run->outputs) || run->outputs.removed)
+        return true;
+    return run->outputs.survivors && o->verdict_of[number] == ND_NO_VERDICT && !o->is_bad[number];
+}
+
+static enum nd_status name_by_number(struct ordered *o, uint32_t number, struct nd_party *party,
+                                     unsigned room, struct nd_error *err)
+{
+    struct nd_run *run = o->run;
+    struct nd_place place = run->places.item[number];
+    struct nd_json *copy = &o->name[room];
+    enum nd_status status;
+
+    party->source = nd_reading_source(run->reading, place.source);
+    party->line = place.line;
+    status = nd_lookup_name(run->lookup, number, &place, &party->name, err);
+    if (status != ND_OK)
+        return status;
+    /* Two names are needed at the same time, but the lookup holds only one. */
+    copy->text.len = 0;
+    nd_json_bytes(copy, party->name.text.data, party->name.text.len);
+    party->name.text.data = copy->text.data;
+    return copy->failed ? nd_fail(err, ND_ENOMEM, "out of memory") : ND_OK;
+}
+
+/* Append the record with its annotation to the survivors. */
+static enum nd_status put_annotated(struct ordered *o, const struct nd_parsed *loaded,
+                                    const struct nd_annotation *annotation, struct nd_error *err)
+{
+    struct nd_run *run = o->run;
+    struct nd_json *out = &o->annotated;
+
+    out->text.len = 0;
+    nd_annotation_put(out, loaded->source->format, loaded->record.bytes, annotation);
+    if (out->failed)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    return nd_outputs_survive(&run->outputs, loaded->record.source,
+                              (struct nd_view){out->text.data, out->text.len}, err);
+}
+
+static enum nd_status put_bad(struct ordered *o, const struct nd_parsed *loaded,
+                              struct nd_error *err)
+{
+    struct nd_run *run = o->run;
+    static const struct nd_bad_record unreadable = {"unreadable"};
+    const struct nd_bad_record *bad = loaded->bad ? loaded->bad : &unreadable;
+    const struct nd_annotation annotation = nd_annotation_of_bad(bad);
+
+    if (run->outputs.rows)
+        nd_row_skipped(&o->rows.manifest, &o->place, loaded->source, loaded->record.line,
+                       bad->reason);
+    if (run->outputs.annotates && nd_annotation_fits_bad(loaded->source->format))
+        return put_annotated(o, loaded, &annotation, err);
+    return nd_outputs_remove(&run->outputs, loaded->record.source, loaded->record.bytes, err);
+}
+
+static enum nd_status put_removed(struct ordered *o, const struct nd_party *removed,
+                                  const struct nd_parsed *loaded, const struct verdict *verdict,
+                                  struct nd_error *err)
+{
+    struct nd_run *run = o->run;
+    struct nd_rows *rows = &o->rows;
+    struct nd_decision decision = {
+        .identical = (enum nd_identical)verdict->identical,
+        .verified = verdict->verified,
+        .was_cut = verdict->was_cut,
+        .distance = verdict->distance,
+        .overlap = verdict->overlap,
+    };
+    struct nd_party kept = {0}, near = {0};
+    size_t n = run->recipe->method.n_signatures;
+    bool has_via = verdict->via != ND_NO_VERDICT;
+    struct nd_row_via via;
+    enum nd_status status;
+
+    if (n)
+        memcpy(decision.agreement, &o->agreement[(size_t)(verdict - o->verdict) * n],
+               n * sizeof *decision.agreement);
+    status = name_by_number(o, verdict->kept, &kept, 1, err);
+    if (status == ND_OK && run->outputs.clusters)
+        nd_row_cluster(&rows->clusters, &removed->name, &kept.name);
+    if (status != ND_OK || (!run->outputs.rows && !run->outputs.annotates))
+        return status;
+    if (has_via) {
+        struct nd_place place = run->places.item[verdict->via];
+
+        status = nd_lookup_name(run->lookup, verdict->via, &place, &near.name, err);
+        if (status != ND_OK)
+            return status;
+        via = (struct nd_row_via){near.name, verdict->via_resemblance, verdict->via_verified};
+    }
+    if (run->outputs.rows)
+        nd_row_removed(&rows->manifest, &o->place, removed, &kept, &decision, run->recipe,
+                       has_via ? &via : NULL);
+    if (run->outputs.annotates) {
+        const struct nd_annotation annotation =
+            nd_annotation_of(run->recipe, &decision, &kept.name, has_via ? &via : NULL);
+
+        return put_annotated(o, loaded, &annotation, err);
+    }
+    return ND_OK;
+}
+
+static enum nd_status put_kept(struct ordered *o, const struct nd_party *party,
+                               const struct nd_parsed *loaded, struct nd_error *err)
+{
+    struct nd_run *run = o->run;
+    if (run->outputs.clusters)
+        nd_row_cluster(&o->rows.clusters, &party->name, &party->name);
+    if (run->outputs.annotates) {
+        const struct nd_annotation annotation = nd_annotation_of_kept(run->recipe, &party->name);
+
+        return put_annotated(o, loaded, &annotation, err);
+    }
+    if (run->outputs.survivors)
+        return nd_outputs_survive(&run->outputs, loaded->record.source, loaded->record.bytes, err);
+    return ND_OK;
+}
+
+static enum nd_status put_record(struct ordered *o, uint32_t number, const struct nd_parsed *loaded,
+                                 struct nd_error *err)
+{
+    struct nd_run *run = o->run;
+    uint32_t verdict = o->verdict_of[number];
+    struct nd_party party = {.source = loaded->source, .line = loaded->record.line};
+    enum nd_status status = ND_OK;
+
+    if (o->is_bad[number])
+        return put_bad(o, loaded, err);
+    if (nd_outputs_has_names(&run->outputs))
+        party.name =
+            nd_name_of(&loaded->document, loaded->source, loaded->record.line, &o->name[0]);
+    if (verdict == ND_NO_VERDICT)
+        return put_kept(o, &party, loaded, err);
+    if (!run->outputs.annotates)
+        status = nd_outputs_remove(&run->outputs, loaded->record.source, loaded->record.bytes, err);
+    return status == ND_OK && nd_outputs_has_names(&run->outputs)
+               ? put_removed(o, &party, loaded, &o->verdict[verdict], err)
+               : status;
+}
+
+static enum nd_status put_batch(struct ordered *o, const uint32_t *number, size_t n,
+                                struct nd_error *err)
+{
+    struct nd_run *run = o->run;
+    bool parse = nd_outputs_has_names(&run->outputs);
+    const struct nd_parsed *loaded = NULL;
+    enum nd_status status = nd_loader_load(o->loader, number, 0, n, parse, &loaded, err);
+
+    for (size_t i = 0; status == ND_OK && i < n; i++)
+        status = put_record(o, number[i], &loaded[i], err);
+    /* A name for which there was no memory would be truncated in rows. */
+    if (o->name[0].failed || o->name[1].failed || o->place.failed)
+        o->rows.manifest.failed = true;
+    return status == ND_OK ? nd_outputs_put_rows(&run->outputs, &o->rows, err) : status;
+}
+
+/* The next record that is needed, in input order. False: there are no more. */
+static bool list_wanted(const struct ordered *o, size_t *at, uint32_t *number, size_t *n)
+{
+    for (*n = 0; *at < o->count && *n < LISTED; ++*at)
+        if (is_wanted(o, *at))
+            number[(*n)++] = (uint32_t)*at;
+    return *n > 0;
+}
+
+static enum nd_status emit(struct ordered *o, struct nd_error *err)
+{
+    uint32_t number[LISTED] = {0};
+    enum nd_status status = ND_OK;
+    size_t at = 0, n;
+
+    while (status == ND_OK && list_wanted(o, &at, number, &n)) {
+        status = tell(o, 3, at, o->count, err);
+        for (size_t from = 0, some; status == ND_OK && from < n; from += some) {
+            some = nd_loader_batch(o->loader, number, from, n);
+            status = put_batch(o, number + from, some, err);
+        }
+    }
+    return status;
+}
+
+/* ---- The whole ---- */
+
+static enum nd_status go_through(struct ordered *o, struct nd_error *err)
+{
+    struct nd_run *run = o->run;
+    const struct nd_text_source source = {o, fetch, keep_none};
+    bool components = run->options->recipe->dedup.cluster == ND_CLUSTER_COMPONENTS;
+    enum nd_status status = nd_run_make_dedup(run, run->options->recipe->dedup.cluster, &source,
+                                              err); /* before anything is read */
+
+    if (status == ND_OK)
+        status = nd_run_each_batch(run, collect, o, err);
+    nd_id_check_forget(&run->ids, run->summary);
+    if (status == ND_OK)
+        status = sort(o, err);
+    if (status != ND_OK)
+        return status;
+    o->loader = nd_loader_new(run->pool, run->reading, run->lookup, &run->places, &run->input, err);
+    if (!o->loader)
+        return ND_ENOMEM;
+    status = components ? decide_components(o, err) : decide_stars(o, err);
+    if (status == ND_OK)
+        status = emit(o, err);
+    return status;
+}
+
+static void count(struct ordered *o)
+{
+    struct nd_run_summary *summary = o->run->summary;
+
+    summary->removed = o->n_verdicts;
+    summary->kept = summary->documents - o->n_verdicts;
+    for (size_t i = 0; i < o->n_verdicts; i++) {
+        summary->identical_bytes += o->verdict[i].identical == ND_IDENTICAL_BYTES;
+        summary->identical_tokens += o->verdict[i].identical == ND_IDENTICAL_TOKENS;
+        summary->near += o->verdict[i].identical == ND_IDENTICAL_NO;
+    }
+}
+
+enum nd_status nd_run_ordered(struct nd_run *run, struct nd_error *err)
+{
+    struct ordered o = {.run = run};
+    enum nd_status status = go_through(&o, err);
+
+    if (status == ND_OK) {
+        count(&o);
+        status = nd_cluster_sizes_summarise(&run->sizes, o.count, run->lookup, &run->places,
+                                            run->reading, run->summary, err);
+    }
+    nd_loader_free(o.loader);
+    free(o.key);
+    free(o.prefer);
+    forget_rough(&o);
+    free(o.group);
+    free(o.is_bad);
+    free(o.verdict_of);
+    free(o.order);
+    free(o.verdict);
+    free(o.agreement);
+    nd_rows_release(&o.rows);
+    nd_json_release(&o.name[0]);
+    nd_json_release(&o.name[1]);
+    nd_json_release(&o.place);
+    nd_json_release(&o.annotated);
+    return status;
+}

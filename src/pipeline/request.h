@@ -1,0 +1,36 @@
+/* request.h - what one command asks of its run */
+#ifndef ND_PIPELINE_REQUEST_H
+#define ND_PIPELINE_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "pipeline/reading.h"
+
+/*
+ * The options say what the user wants; the request says which of them this command heeds, and what
+ * else it needs.  Starts from zeroes: nothing is heeded but how the documents are read, and nothing
+ * is written.  It must outlive the run.
+ */
+enum { ND_RUN_ASKED = 2 };
+struct nd_run_request {
+    struct nd_reading_hooks reading;  /* as far as batches and documents go */
+    const char *fields[ND_RUN_ASKED]; /* fields to read of every document (nd_run_asked) */
+    bool reads_markup;                /* and its links and elements */
+    const char *const *reads;         /* files and folders that are read beside the inputs */
+    size_t n_reads;
+    bool ignores_signatures; /* the recipe's signatures are not made, and need no df table */
+    bool is_rehearsal;       /* what is wrong with the inputs ends nothing: another run judges it */
+    unsigned passes;         /* over the documents, for the progress; 0: one */
+
+    bool heeds_within, heeds_prefer; /* the options of these names */
+
+    bool writes_output;    /* one file, options->output */
+    bool writes_survivors; /* records, to wherever the options send them (nd_outputs_open) */
+    bool writes_summary;   /* options->summary */
+    bool writes_evidence;  /* options->manifest, clusters and removed */
+    bool may_replace; /* the output may take the place of the only input: it holds its records */
+    bool is_dry;      /* of all these only the summary is written, and no df table */
+};
+
+#endif

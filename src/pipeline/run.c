@@ -1,0 +1,498 @@
+/* run.c - a run from its options to its first batch, and the run that deduplicates */
+
+/*
+ * What every run over files has in common: checking its options, opening the recipe and its df
+ * tables, the reader, the engine and the outputs; then warnings, the summary, and publishing. The
+ * struct nd_run holds these parts. Between beginning and end, dedup goes through one_pass.c or
+ * ordered.c; the other commands (src/uses) go through the batches by nd_run_each_batch, here.
+ */
+#include "pipeline/run.h"
+
+#include <neardup/text.h>
+
+#include "recipe/recipe.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* Of the 256 MB that a run may take beside its documents. */
+enum { ID_BYTES_MAX = 96 << 20 };
+
+/* Options that say where records go. */
+static enum nd_status check_survivors(const struct nd_run_options *o, struct nd_error *err)
+{
+    int folders = !!o->output_dir + !!o->copy_to + !!o->link_to;
+
+    if (folders + (o->output && strcmp(o->output, "-") != 0) > 1)
+        return nd_fail(err, ND_EINVAL,
+                       "only one of output, output-dir, copy-to and link-to can be given");
+    if (o->annotate && (o->copy_to || o->link_to || o->null_paths))
+        return nd_fail(err, ND_EINVAL,
+                       "annotate writes records: use it with output or output-dir, not with %s",
+                       o->copy_to   ? "copy-to"
+                       : o->link_to ? "link-to"
+                                    : "null");
+    if (o->annotate && nd_input_charset(&o->input))
+        return nd_fail(
+            err, ND_EINVAL,
+            "annotate adds ids in UTF-8 to the records, which are in %.48s: convert them "
+            "first (iconv)",
+            o->input.charset);
+    return ND_OK;
+}
+
+static enum nd_status check_options(const struct nd_run_options *o,
+                                    const struct nd_run_request *request, struct nd_error *err)
+{
+    if (!o->tmp || !o->input.id_field)
+        return nd_fail(err, ND_EINVAL, "no %s: the options are not from nd_run_options_new",
+                       o->tmp ? "id field" : "tmp");
+    if (nd_recipe_params_check(o->recipe, err) != ND_OK)
+        return ND_EINVAL;
+    if (!o->n_paths)
+        return nd_fail(err, ND_EINVAL, "no input: name files or folders, or - for standard input");
+    if (request->writes_survivors && check_survivors(o, err) != ND_OK)
+        return ND_EINVAL;
+    if (o->max_bad.q && o->max_bad.p > o->max_bad.q)
+        return nd_fail(err, ND_EINVAL, "max_bad: must be at most 1");
+    return ND_OK;
+}
+
+void nd_run_want_markup(struct nd_input_options *input, const struct nd_method *m)
+{
+    for (unsigned i = 0; i < m->n_signatures; i++) {
+        const struct nd_recipe_signature *s = &m->signature[i];
+
+        input->markup |= (unsigned char)nd_feature_reads_markup(&s->feature, &s->weight);
+        input->elements |= (unsigned char)nd_feature_reads_elements(&s->feature);
+    }
+}
+
+/* What the options ask of the reader, before it is opened. */
+static enum nd_status want_fields(struct nd_run *run, struct nd_error *err)
+{
+    const struct nd_run_options *options = run->options;
+    const struct nd_run_request *request = run->request;
+    struct nd_field_set *fields = &run->fields;
+
+    run->input.markup |= request->reads_markup;
+    for (unsigned i = 0; i < ND_RUN_ASKED; i++)
+        run->asked[i] = nd_field_set_want(fields, request->fields[i]);
+    run->comparable.within =
+        nd_field_set_want(fields, request->heeds_within ? options->within : NULL);
+    run->keep_index = nd_field_set_want(fields, run->keep.field);
+    run->prefer_index =
+        nd_field_set_want(fields, request->heeds_prefer ? options->prefer_field : NULL);
+    return nd_comparable_want(&run->comparable, err);
+}
+
+static enum nd_status watch_fields(struct nd_run *run, struct nd_error *err)
+{
+    enum nd_status status = nd_field_set_watch_method(&run->fields, &run->recipe->method, err);
+
+    if (status == ND_OK)
+        status = nd_field_set_watch_id(&run->fields, run->options->input.id_field, err);
+    return status == ND_OK ? nd_comparable_watch(&run->comparable, err) : status;
+}
+
+static enum nd_status open_inputs(struct nd_run *run, struct nd_error *err)
+{
+    const struct nd_run_options *options = run->options;
+    struct nd_reading_hooks hooks = run->request->reading;
+
+    run->pool = options->pin_threads ? nd_pool_new_pinned(options->threads, err)
+                                     : nd_pool_new(options->threads, err);
+    if (!run->pool)
+        return err && err->status ? err->status : ND_ENOMEM;
+    run->summary->threads = nd_pool_threads(run->pool);
+    run->reporter.pool = run->comparable.pool = run->pool;
+    hooks.problem = nd_reporter_tell;
+    hooks.reporter = &run->reporter;
+    run->input.n_fields = run->fields.count;
+    run->reading =
+        nd_reading_new(run->pool, options->paths, options->n_paths, &run->input, &hooks, err);
+    run->outputs.reading = run->reading;
+    if (!run->reading)
+        return err && err->status ? err->status : ND_EINVAL;
+    run->lookup =
+        nd_lookup_new(run->reading, &run->input, run->summary->threads, options->tmp, err);
+    return run->lookup ? ND_OK : ND_ENOMEM;
+}
+
+static void init(struct nd_run *run, const struct nd_run_options *options,
+                 const struct nd_run_request *request, const struct nd_run_events *events,
+                 struct nd_run_summary *summary)
+{
+    *run = (struct nd_run){
+        .options = options,
+        .request = request,
+        .summary = summary,
+        .input = options->input,
+        .ids.ids.bytes_max = ID_BYTES_MAX,
+        .comparable = {.within = -1, .never = options->never, .n_never = options->n_never},
+        .outputs = {.options = options, .request = request},
+    };
+    run->comparable.fields = &run->fields;
+    run->input.fields = run->fields.name;
+    run->input.n_fields = 0;
+    nd_reporter_init(&run->reporter, events, options->strict && !request->is_rehearsal, summary);
+}
+
+/* The recipe is the run's own: it opens tables, and a command may change it. */
+static enum nd_status copy_recipe(struct nd_run *run, struct nd_error *err)
+{
+    const struct nd_recipe *from = run->options->recipe;
+
+    run->recipe = from ? nd_recipe_copy(from, err) : nd_recipe_new(err);
+    if (!run->recipe)
+        return ND_ENOMEM;
+    run->outputs.method = &run->recipe->method;
+    return ND_OK;
+}
+
+enum nd_status nd_run_begin_recipe(struct nd_run *run, const struct nd_run_options *options,
+                                   const struct nd_run_request *request,
+                                   const struct nd_run_events *events,
+                                   struct nd_run_summary *summary, struct nd_error *err)
+{
+    enum nd_status status;
+
+    init(run, options, request, events, summary);
+    status = copy_recipe(run, err);
+    return status == ND_OK ? nd_run_make_table(run, err) : status;
+}
+
+enum nd_status nd_run_open_recipe(struct nd_run *run, struct nd_error *err)
+{
+    enum nd_status status = nd_recipe_params_check(run->recipe, err);
+
+    if (status == ND_OK && !run->request->ignores_signatures)
+        status = nd_df_tables_open(&run->tables, run->recipe, err);
+    if (status != ND_OK)
+        return status;
+    nd_run_want_markup(&run->input, &run->recipe->method);
+    status = nd_field_set_want_method(&run->fields, &run->recipe->method, err);
+    run->input.n_fields = run->fields.count;
+    return status;
+}
+
+enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *options,
+                            const struct nd_run_request *request,
+                            const struct nd_run_events *events, struct nd_run_summary *summary,
+                            struct nd_error *err)
+{
+    enum nd_status status = check_options(options, request, err);
+
+    *summary = (struct nd_run_summary){0};
+    init(run, options, request, events, summary);
+    if (status == ND_OK)
+        status = copy_recipe(run, err);
+    if (status == ND_OK)
+        status = nd_keep_parse(options->recipe->keep, &run->keep, err);
+    if (status == ND_OK)
+        status = want_fields(run, err);
+    if (status == ND_OK)
+        status = nd_run_make_table(run, err);
+    if (status == ND_OK)
+        status = nd_run_open_recipe(run, err);
+    if (status == ND_OK)
+        status = watch_fields(run, err);
+    if (status == ND_OK)
+        status = open_inputs(run, err);
+    return status == ND_OK ? nd_run_claim(run, err) : status;
+}
+
+struct nd_view nd_run_asked(const struct nd_run *run, const struct nd_document *document,
+                            unsigned i)
+{
+    return nd_document_field(document, run->asked[i]);
+}
+
+enum nd_status nd_run_make_dedup(struct nd_run *run, enum nd_cluster cluster,
+                                 const struct nd_text_source *source, struct nd_error *err)
+{
+    struct nd_dedup_params params = nd_recipe_dedup_params(run->recipe);
+
+    params.cluster = cluster;
+    run->dedup = nd_dedup_new_on(run->pool, &params, source, err);
+    if (run->dedup)
+        return ND_OK;
+    return err && err->status ? err->status : ND_EINVAL;
+}
+
+void nd_run_end(struct nd_run *run)
+{
+    nd_dedup_free(run->dedup);
+    if (run->summary)
+        run->summary->wrote_in_place = run->outputs.publisher.wrote_in_place;
+    nd_outputs_release(&run->outputs);
+    nd_reading_free(run->reading);
+    nd_lookup_free(run->lookup);
+    nd_places_release(&run->places);
+    nd_comparable_release(&run->comparable);
+    nd_reporter_release(&run->reporter);
+    nd_id_check_release(&run->ids);
+    nd_cluster_sizes_release(&run->sizes);
+    nd_field_set_release(&run->fields);
+    nd_pool_free(run->pool);
+    nd_df_tables_close(&run->tables);
+    nd_recipe_free(run->recipe);
+}
+
+enum nd_status nd_run_status(enum nd_status status, struct nd_error *err)
+{
+    if (status == ND_OK)
+        return ND_OK;
+    if (err->status == ND_OK)
+        return nd_fail(err, status, "failed without a reason: %s", nd_status_name(status));
+    return err->status;
+}
+
+/* ---- Warnings ---- */
+
+enum { ONE_IN = 100 };
+
+void nd_run_warn_of_repairs(struct nd_run *run, const struct nd_reading *reading,
+                            uint64_t documents, const char *what)
+{
+    const char *charset = nd_input_charset(&run->input);
+    uint64_t repaired = nd_reading_repaired(reading);
+
+    if (repaired > documents / ONE_IN)
+        nd_reporter_warn(&run->reporter,
+                         "%" PRIu64 " of %" PRIu64
+                         " %ss are not valid %.48s; their invalid bytes became U+FFFD: if they are "
+                         "in another charset, name it, as in --charset "
+                         "windows-1252",
+                         repaired, documents, what, charset ? charset : "UTF-8");
+}
+
+/* What a recipe reads that gives no signature to any document. */
+static const char *read_by(const struct nd_method *m)
+{
+    bool paths = false, text = false;
+
+    for (unsigned i = 0; i < m->n_signatures; i++) {
+        paths = paths || nd_feature_reads_elements(&m->signature[i].feature);
+        text = text || !nd_feature_ignores_text(&m->signature[i].feature);
+    }
+    return text    ? "all are too short or contain nothing that the recipe selects"
+           : paths ? "the recipe reads the structure of HTML pages, not texts"
+                   : "the recipe reads the links of HTML pages, or fields, not texts";
+}
+
+void nd_run_warn_unsigned(struct nd_run *run, const struct nd_dedup *dedup, const char *what)
+{
+    struct nd_dedup_stats stats;
+
+    nd_dedup_get_stats(dedup, &stats);
+    if (stats.unsigned_documents && !stats.signed_documents)
+        nd_reporter_warn(&run->reporter, "no %s has a signature, so none can match: %s", what,
+                         read_by(&run->recipe->method));
+}
+
+static void warn_of_double_ids(struct nd_run *run)
+{
+    const struct nd_run_summary *summary = run->summary;
+
+    nd_id_check_forget(&run->ids, run->summary);
+    if (summary->double_ids)
+        nd_reporter_warn(&run->reporter, "%s; %s%" PRIu64 " document%s an earlier id",
+                         run->ids.first_double, summary->ids_full ? "at least " : "",
+                         summary->double_ids, summary->double_ids == 1 ? " repeats" : "s repeat");
+}
+
+/* ---- Through the documents ---- */
+
+enum nd_status nd_run_each_batch(struct nd_run *run, nd_run_batch *each, void *context,
+                                 struct nd_error *err)
+{
+    unsigned passes = run->request->passes ? run->request->passes : 1;
+    struct nd_reading_batch *batch;
+    enum nd_status status = ND_OK;
+    int got = 1;
+
+    while (status == ND_OK && (got = nd_reading_next(run->reading, &batch, err)) > 0) {
+        struct nd_run_progress progress = nd_progress_of(batch, passes);
+
+        for (size_t i = 0; i < batch->count; i++)
+            run->summary->documents += !batch->parsed[i].bad;
+        run->summary->repaired += batch->repaired;
+        status = each(context, batch, err);
+        progress.documents = run->summary->documents;
+        if (status == ND_OK)
+            status = nd_reporter_progress(&run->reporter, &progress, err);
+    }
+    return status == ND_OK && got < 0 ? (enum nd_status)got : status;
+}
+
+enum nd_status nd_run_each_document(struct nd_run *run, const struct nd_reading_batch *batch,
+                                    nd_run_take *take, void *context, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (size_t i = 0; status == ND_OK && i < batch->count; i++) {
+        const struct nd_parsed *parsed = &batch->parsed[i];
+
+        if (parsed->bad) {
+            status = nd_reporter_bad_record(&run->reporter, parsed, parsed->bad->reason, err);
+            continue;
+        }
+        nd_field_set_meet(&run->fields, &parsed->document);
+        if (take)
+            status = take(context, parsed, err);
+    }
+    return status;
+}
+
+enum nd_status nd_run_conclude(struct nd_run *run, struct nd_error *err)
+{
+    enum nd_status status = nd_run_judge(run, err);
+
+    if (status != ND_OK)
+        return status;
+    warn_of_double_ids(run);
+    if (run->summary->documents)
+        nd_field_set_warn(&run->fields, &run->reporter, "document");
+    nd_run_warn_of_repairs(run, run->reading, run->summary->documents, "document");
+    return ND_OK;
+}
+
+/* ---- The end ---- */
+
+static void complete_summary(struct nd_run *run)
+{
+    const struct nd_dedup_params *params = &run->recipe->dedup;
+    struct nd_run_summary *summary = run->summary;
+    struct rusage usage;
+
+    for (uint32_t i = 0; i < nd_reading_sources(run->reading); i++)
+        nd_summary_count_source(summary, nd_reading_source(run->reading, i));
+    summary->is_verified = params->verify != ND_VERIFY_NONE;
+    summary->never_documents = atomic_load(&run->comparable.n_alone);
+    if (run->dedup)
+        nd_summary_count_decisions(summary, run->dedup);
+    if (run->dedup && summary->is_verified && !summary->lists_pairs)
+        nd_measured_summarise(run->measured, params, summary);
+    summary->annotates = run->outputs.annotates;
+    summary->curve_of = !summary->sample                     ? "resemblance"
+                        : params->verify == ND_VERIFY_COSINE ? "cosine"
+                                                             : "containment";
+    summary->unrelated = (double)summary->documents * nd_run_recall(summary, ND_RUN_UNRELATED);
+    summary->spool_bytes = nd_lookup_spooled(run->lookup);
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        summary->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    summary->seconds = nd_clock() - run->reporter.started;
+}
+
+/* Each is used up, whatever the result. */
+static enum nd_status finish(struct nd_output **file, enum nd_status status, struct nd_error *err)
+{
+    struct nd_output *o = *file;
+
+    *file = NULL;
+    if (status == ND_OK && o)
+        return nd_output_finish(o, err);
+    nd_output_discard(o);
+    return status;
+}
+
+/* The first line of the manifest needs the hashes of the inputs, and the summary all numbers. */
+static enum nd_status complete(struct nd_run *run, struct nd_output *out, struct nd_error *err)
+{
+    struct nd_outputs *o = &run->outputs;
+    enum nd_status status = nd_outputs_finish_records(o, err);
+
+    status = finish(&out, status, err);
+    if (status == ND_OK)
+        status = nd_run_judge_mirror(run, err);
+    status = finish(&o->clusters, status, err);
+    if (status == ND_OK && o->manifest)
+        status = nd_manifest_put_header(o->manifest, run->recipe, run->options, run->summary,
+                                        run->reading, err);
+    if (status == ND_OK && o->manifest)
+        status = nd_outputs_copy_rows(o, err);
+    status = finish(&o->manifest, status, err);
+    if (status == ND_OK && o->summary)
+        status = nd_summary_write(run->summary, o->survivors || nd_outputs_has_output(o),
+                                  o->summary, err);
+    return finish(&o->summary, status, err);
+}
+
+enum nd_status nd_run_finish(struct nd_run *run, struct nd_output *out, struct nd_error *err)
+{
+    enum nd_status status = nd_run_conclude(run, err);
+
+    if (status != ND_OK) {
+        nd_output_discard(out);
+        return status;
+    }
+    if (run->dedup)
+        nd_run_warn_unsigned(run, run->dedup, "document");
+    complete_summary(run);
+    status = complete(run, out, err);
+    return status == ND_OK ? nd_outputs_publish(&run->outputs, run->summary, err) : status;
+}
+
+/* ---- Deduplicate ---- */
+
+/* Survivors can leave at once only where no later document can take an earlier one's place. */
+static bool takes_one_pass(const struct nd_run_options *o)
+{
+    struct nd_keep keep;
+
+    return o->recipe && nd_keep_parse(o->recipe->keep, &keep, NULL) == ND_OK &&
+           keep.by == ND_KEEP_FIRST && !o->prefer_field &&
+           o->recipe->dedup.cluster == ND_CLUSTER_STAR;
+}
+
+static enum nd_status watch_options(struct nd_run *run, struct nd_error *err)
+{
+    const struct nd_watched_field prefer = {.key = "prefer", .field = run->options->prefer_field};
+    enum nd_status status = nd_field_set_watch_within(&run->fields, run->options->within, err);
+
+    if (status == ND_OK)
+        status = nd_field_set_watch(&run->fields, &prefer, err);
+    return status == ND_OK ? nd_field_set_watch_keep(&run->fields, &run->keep, err) : status;
+}
+
+enum nd_status nd_run_dedup(const struct nd_run_options *options,
+                            const struct nd_run_events *events, struct nd_run_summary *summary,
+                            struct nd_error *err)
+{
+    struct nd_error room = {0};
+    bool one_pass = takes_one_pass(options);
+    struct nd_run run;
+    const struct nd_run_request request = {
+        .reading = {.by_worker = one_pass,
+                    .parsed = one_pass ? NULL : nd_ordered_make_key,
+                    .context = &run},
+        .heeds_within = true,
+        .heeds_prefer = true,
+        .writes_output = !options->output_dir && !options->copy_to && !options->link_to,
+        .writes_survivors = true,
+        .writes_summary = true,
+        .writes_evidence = true,
+        .may_replace = !options->annotate,
+        .is_dry = options->dry_run,
+        .passes = one_pass ? 1 : 3};
+    enum nd_status status;
+
+    err = err ? err : &room;
+    *err = (struct nd_error){0};
+    status = nd_run_begin(&run, options, &request, events, summary, err);
+    run.outputs.annotates = options->annotate && !options->dry_run;
+    if (status == ND_OK)
+        status = watch_options(&run, err);
+    if (status == ND_OK)
+        status = nd_outputs_open(&run.outputs, err);
+    if (status == ND_OK)
+        status = one_pass ? nd_run_one_pass(&run, err) : nd_run_ordered(&run, err);
+    if (status == ND_OK)
+        status = nd_run_finish(&run, NULL, err);
+    nd_run_end(&run);
+    return nd_run_status(status, err);
+}

@@ -1,0 +1,132 @@
+/* run.h - one run over files: its parts, how it begins and how it ends */
+#ifndef ND_PIPELINE_RUN_H
+#define ND_PIPELINE_RUN_H
+
+#include <stdbool.h>
+
+#include <neardup/run.h>
+
+#include "base/pool.h"
+#include "engine/engine.h"
+#include "pipeline/comparable.h"
+#include "pipeline/df_tables.h"
+#include "pipeline/fields.h"
+#include "pipeline/lookup.h"
+#include "pipeline/names.h"
+#include "pipeline/options.h"
+#include "pipeline/outputs.h"
+#include "pipeline/reading.h"
+#include "pipeline/reporter.h"
+#include "pipeline/request.h"
+#include "pipeline/summary.h"
+#include "recipe/keep.h"
+#include "recipe/recipe.h"
+
+/* Whoever works on one part is given that part; only what joins them is given the run. */
+struct nd_run {
+    const struct nd_run_options *options;
+    const struct nd_run_request *request;
+    struct nd_run_summary *summary;
+
+    struct nd_recipe *recipe; /* a copy of the caller's, with its df tables open */
+    struct nd_df_tables tables;
+    struct nd_keep keep;           /* the recipe's keep policy */
+    struct nd_input_options input; /* the caller's, and the fields wanted: */
+    struct nd_field_set fields;
+    int keep_index, prefer_index; /* indexes of fields, or -1 */
+    int asked[ND_RUN_ASKED];      /* likewise, of request->fields */
+
+    struct nd_pool *pool;
+    struct nd_reporter reporter;
+    struct nd_reading *reading; /* documents in input order, … */
+    struct nd_lookup *lookup;   /* … and again by their places: */
+    struct nd_places places;    /* of kept documents; in several passes, of all records */
+    struct nd_comparable comparable;
+    struct nd_dedup *dedup; /* NULL for a use that has no engine */
+
+    struct nd_outputs outputs;
+    struct nd_id_check ids;
+    struct nd_cluster_sizes sizes;
+    uint64_t measured[ND_RUN_STEPS]; /* nd_measured_count */
+};
+
+/* Everything that a run needs before its first batch.  Undo with nd_run_end, whatever the status. */
+enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *options,
+                            const struct nd_run_request *request,
+                            const struct nd_run_events *events, struct nd_run_summary *summary,
+                            struct nd_error *err);
+void nd_run_end(struct nd_run *run);
+/* Of this only the options, the recipe, where a df table is to be counted, and the reporter: for
+ * uses that read documents by themselves.  summary may be NULL where nothing is reported. */
+enum nd_status nd_run_begin_recipe(struct nd_run *run, const struct nd_run_options *options,
+                                   const struct nd_run_request *request,
+                                   const struct nd_run_events *events,
+                                   struct nd_run_summary *summary, struct nd_error *err);
+/* Open the df tables of run->recipe, and ask the reader for what its signatures read. */
+enum nd_status nd_run_open_recipe(struct nd_run *run, struct nd_error *err);
+/* Ask the reader for the markup, links and elements that signatures read. */
+void nd_run_want_markup(struct nd_input_options *input, const struct nd_method *method);
+
+/*
+ * Go through all batches of the inputs: `each` does its part, then progress is told.  What a batch
+ * holds is counted in the summary before.
+ */
+typedef enum nd_status nd_run_batch(void *context, const struct nd_reading_batch *batch,
+                                    struct nd_error *err);
+enum nd_status nd_run_each_batch(struct nd_run *run, nd_run_batch *each, void *context,
+                                 struct nd_error *err);
+/* Called with a document of a batch. */
+typedef enum nd_status nd_run_take(void *context, const struct nd_parsed *parsed,
+                                   struct nd_error *err);
+/* In order: report the bad records of a batch, and `take` each document (NULL: nothing more).
+ * ND_EINPUT where the run is strict. */
+enum nd_status nd_run_each_document(struct nd_run *run, const struct nd_reading_batch *batch,
+                                    nd_run_take *take, void *context, struct nd_error *err);
+/* All has been read: nd_run_judge, and warnings of what was odd in all of it. */
+enum nd_status nd_run_conclude(struct nd_run *run, struct nd_error *err);
+
+/* Make the engine, on the run's pool. */
+enum nd_status nd_run_make_dedup(struct nd_run *run, enum nd_cluster cluster,
+                                 const struct nd_text_source *source, struct nd_error *err);
+
+/* The value of request->fields[i]; data NULL where the document has none. */
+struct nd_view nd_run_asked(const struct nd_run *run, const struct nd_document *document,
+                            unsigned i);
+
+/* Warn where no document pushed has a signature; `what` they are, "document". */
+void nd_run_warn_unsigned(struct nd_run *run, const struct nd_dedup *dedup, const char *what);
+/* Warn where more than one document in a hundred was repaired: the charset is to be named. */
+void nd_run_warn_of_repairs(struct nd_run *run, const struct nd_reading *reading,
+                            uint64_t documents, const char *what);
+
+/* All documents are decided: complete the files, then publish them, and `out` (NULL: none), which
+ * is used up whatever the result. */
+enum nd_status nd_run_finish(struct nd_run *run, struct nd_output *out, struct nd_error *err);
+/* What a run hands back: *err knows best what failed, and says something whatever it was. */
+enum nd_status nd_run_status(enum nd_status status, struct nd_error *err);
+
+/* judge.c */
+/* Before anything is read: no output is one of the files that are. */
+enum nd_status nd_run_claim(struct nd_run *run, struct nd_error *err);
+/* All has been read: ND_EINPUT where it may not be published. */
+enum nd_status nd_run_judge(struct nd_run *run, struct nd_error *err);
+/* The same of each input that a mirror replaces, once it has all of them. */
+enum nd_status nd_run_judge_mirror(const struct nd_run *run, struct nd_error *err);
+
+/* df.c, where a run counts its own df table by another run: */
+/* A hash of which files the inputs are, how large and how old. */
+uint64_t nd_run_inputs_state(const struct nd_run *run);
+/* Count options->df_auto, where that is asked for, into run->tables, so that nd_run_open_recipe
+ * finds it open; it is published with the other outputs.  ND_EINVAL: an input cannot be read twice,
+ * or another table or file has its name. */
+enum nd_status nd_run_make_table(struct nd_run *run, struct nd_error *err);
+/* The inputs have been listed again: ND_ECHANGED where they are not those that were counted. */
+enum nd_status nd_run_check_counted(const struct nd_run *run, struct nd_error *err);
+
+/* The two ways to go through the documents: one_pass.c, ordered.c. */
+enum nd_status nd_run_one_pass(struct nd_run *run, struct nd_error *err);
+enum nd_status nd_run_ordered(struct nd_run *run, struct nd_error *err);
+/* The `parsed` hook of nd_run_ordered, with the run as its context. */
+void nd_ordered_make_key(void *run, struct nd_parsed *parsed, unsigned worker);
+
+#endif

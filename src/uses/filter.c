@@ -1,0 +1,476 @@
+/* filter.c - each document of a stream against prototypes */
+
+/*
+ * The prototypes are pushed into an engine once. Then the stream is read in batches, and every
+ * batch queries the engine without adding to it, so memory does not grow with the stream. The
+ * output is either the records that match (or do not), byte for byte, or one annotation for every
+ * document.
+ */
+#include "engine/engine.h"
+#include "engine/matching.h"
+#include "pipeline/annotation.h"
+#include "uses/use.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/replaced_hash.h"
+#include "input/formats.h"
+#include "recipe/recipe.h"
+
+/* The prototype that is nearest to a document. */
+struct nearest_prototype {
+    struct nd_found_pair pair;
+    struct nd_name name; /* the prototype's */
+    uint64_t prototypes; /* how many prototypes it matches */
+};
+
+struct filtering {
+    struct nd_run *run;
+    enum nd_filter_output output;
+    bool ignores_text;
+
+    /* Prototypes. */
+    struct nd_json name;    /* of all, behind one another */
+    size_t *name_at;        /* start of each name, and the end of the last */
+    enum nd_id_kind *kind;  /* id kind of each prototype */
+    size_t n, room[2];      /* number of prototypes, and capacity of name_at and kind */
+    struct nd_hash_set raw; /* hashes of the prototypes' bytes */
+    struct nd_json place;   /* scratch */
+
+    /* The batch of the stream. */
+    struct nd_dedup_item *item;
+    struct nearest_prototype *nearest; /* of each item */
+    size_t n_items, item_room[2];
+    uint64_t matches;
+
+    /* Annotations: messages with a field more, or rows, to `out`. */
+    const struct nd_source *first; /* whose format decides which */
+    bool has_messages;
+    struct nd_output *out;
+    struct nd_json row, own_name;
+    const struct nd_parsed *message;       /* that is written; and what it is near to, */
+    const struct nearest_prototype *found; /* NULL: the message could not be read */
+};
+
+/* ---- Annotations: rows of JSON, or messages with one field more ------------------------------ */
+
+static enum nd_status no_memory(struct nd_error *err)
+{
+    return nd_fail(err, ND_ENOMEM, "out of memory");
+}
+
+/* Messages become rows too where those are asked for. */
+static bool is_message(const struct filtering *f, const struct nd_source *source)
+{
+    return f->output != ND_FILTER_ROWS && nd_format_row(source->format)->is_mail;
+}
+
+static struct nd_measures measures_of(const struct filtering *f,
+                                      const struct nearest_prototype *nearest)
+{
+    const struct nd_recipe *recipe = f->run->recipe;
+    bool by_match = recipe->dedup.candidates == ND_CANDIDATES_MATCH;
+
+    return (struct nd_measures){
+        .is_verified = recipe->dedup.verify != ND_VERIFY_NONE || nearest->pair.is_equal,
+        .resemblance = nd_overlap_resemblance(&nearest->pair.overlap),
+        .overlap = &nearest->pair.overlap,
+        .shows_containment = nd_dedup_measures_containment(&recipe->dedup),
+        .distance = nearest->pair.distance,
+        .method = by_match ? &recipe->method : NULL,
+        .agreement = nearest->pair.agreement,
+    };
+}
+
+static void put_prototype(struct filtering *f, const struct nearest_prototype *nearest)
+{
+    const struct nd_measures measures = measures_of(f, nearest);
+
+    nd_json_key(&f->row, "prototype");
+    nd_name_json(&f->row, &nearest->name);
+    nd_json_put_uint(&f->row, "prototypes", nearest->prototypes);
+    nd_measures_json(&f->row, &measures, "prototype");
+}
+
+static enum nd_status write_row(struct filtering *f, const struct nd_parsed *parsed,
+                                const struct nearest_prototype *nearest, struct nd_error *err)
+{
+    struct nd_json *room = &f->own_name;
+    const struct nd_name name =
+        nd_name_of(&parsed->document, parsed->source, parsed->record.line, room);
+
+    f->row.text.len = 0;
+    nd_json_open(&f->row, '{');
+    nd_json_key(&f->row, "id");
+    nd_name_json(&f->row, &name);
+    nd_json_put_bool(&f->row, "match", nearest->prototypes > 0);
+    if (nearest->prototypes)
+        put_prototype(f, nearest);
+    nd_json_close(&f->row, '}');
+    nd_json_line(&f->row);
+    if (f->row.failed || room->failed)
+        return no_memory(err);
+    return nd_output_write(f->out, f->row.text.data, f->row.text.len, err);
+}
+
+static void put_text(struct nd_json *out, const char *text)
+{
+    nd_json_bytes(out, text, strlen(text));
+}
+
+static void write_field(struct nd_json *out, const void *context, const char *line_end)
+{
+    const struct filtering *f = context;
+    const struct nearest_prototype *nearest = f->found;
+
+    if (!nearest) {
+        put_text(out, "unread; reason=\"");
+        put_text(out, f->message->bad ? f->message->bad->reason : "");
+        put_text(out, "\"");
+    } else if (!nearest->prototypes) {
+        put_text(out, "none");
+    } else {
+        const struct nd_measures measures = measures_of(f, nearest);
+
+        put_text(out, "match");
+        nd_measures_mail(out, &measures);
+        put_text(out, "; prototypes=");
+        out->after_value = false;
+        nd_json_uint(out, nearest->prototypes);
+        nd_mail_name(out, "prototype", nearest->name.text, line_end);
+    }
+}
+
+static enum nd_status write_message(struct filtering *f, const struct nd_parsed *parsed,
+                                    const struct nearest_prototype *nearest, struct nd_error *err)
+{
+    f->row.text.len = 0;
+    f->message = parsed;
+    f->found = nearest;
+    nd_mail_annotate(&f->row, parsed->record.bytes, write_field, f);
+    if (f->row.failed)
+        return no_memory(err);
+    return nd_outputs_survive(&f->run->outputs, parsed->record.source,
+                              (struct nd_view){f->row.text.data, f->row.text.len}, err);
+}
+
+static enum nd_status open_rows(struct filtering *f, struct nd_error *err)
+{
+    if (f->run->options->output_dir)
+        return nd_fail(err, ND_EINVAL, "rows of JSON go to one output, not to --output-dir");
+    f->out = nd_outputs_open_one(&f->run->outputs, err);
+    return f->out ? ND_OK : ND_EIO;
+}
+
+/* The first document decides whether messages or rows are written. */
+static enum nd_status begin(struct filtering *f, const struct nd_source *source,
+                            struct nd_error *err)
+{
+    f->first = source;
+    f->has_messages = is_message(f, source);
+    f->run->outputs.hands_on_bad = f->has_messages;
+    if (!f->has_messages)
+        return open_rows(f, err);
+    if (nd_outputs_open_survivors(&f->run->outputs, err) != ND_OK)
+        return err->status;
+    nd_survivors_take_documents(f->run->outputs.survivors);
+    return ND_OK;
+}
+
+/*
+ * Write the result for one document. Mail is written byte for byte, with the field X-Neardup added
+ * above its header; other documents get a row. nearest NULL: the message could not be parsed (a bad
+ * record); it is passed on, so that no mail is lost. ND_EINPUT: the stream mixes both kinds;
+ * ND_EIO; ND_ENOMEM.
+ */
+static enum nd_status annotate(struct filtering *f, const struct nd_parsed *parsed,
+                               const struct nearest_prototype *nearest, struct nd_error *err)
+{
+    const struct nd_source *source = parsed->source;
+    bool writes_message = is_message(f, source);
+    enum nd_status status = ND_OK;
+
+    if (!nearest && !writes_message)
+        return ND_OK;
+    if (!f->first)
+        status = begin(f, source, err);
+    if (status != ND_OK)
+        return status;
+    if (writes_message != f->has_messages)
+        return nd_fail(
+            err, ND_EINPUT,
+            "only one of %s and %s is mail: messages and rows cannot go to one output; --json "
+            "writes rows for both",
+            f->first->path, source->path);
+    return writes_message ? write_message(f, parsed, nearest, err)
+                          : write_row(f, parsed, nearest, err);
+}
+
+/* All has been read. The file of rows is opened even if there is no row. */
+static enum nd_status open_rows_of_none(struct filtering *f, struct nd_error *err)
+{
+    return !f->first && !f->run->options->output_dir ? open_rows(f, err) : ND_OK;
+}
+
+/* ---- The stream ------------------------------------------------------------------------------ */
+
+static bool reserve_items(struct filtering *f, size_t n)
+{
+    return ND_RESERVE(f->item, &f->item_room[0], n) && ND_RESERVE(f->nearest, &f->item_room[1], n);
+}
+
+static bool add_name(struct filtering *f, const struct nd_name *name)
+{
+    if (!ND_RESERVE(f->name_at, &f->room[0], f->n + 2) ||
+        !ND_RESERVE(f->kind, &f->room[1], f->n + 1))
+        return false;
+    f->name_at[f->n] = f->name.text.len;
+    f->kind[f->n++] = name->kind;
+    nd_json_bytes(&f->name, name->text.data, name->text.len);
+    f->name_at[f->n] = f->name.text.len;
+    return !f->name.failed;
+}
+
+/* Of equal bytes the first stands for all. */
+static enum nd_status list_prototype(void *context, const struct nd_parsed *p, struct nd_error *err)
+{
+    struct filtering *f = context;
+    const struct nd_view text = p->document.text;
+    struct nd_name name;
+
+    if (nd_comparable_is_never(&f->run->comparable, &p->document))
+        return ND_OK; /* matches nothing */
+    if (!f->ignores_text &&
+        nd_hash_set_add(&f->raw, nd_mix64(nd_replaced_mark(nd_hash_bytes(text.data, text.len),
+                                                           p->document.text_replaced))))
+        return ND_OK;
+    name = nd_name_of(&p->document, p->source, p->record.line, &f->place);
+    if (f->raw.has_no_memory || f->place.failed || !add_name(f, &name))
+        return no_memory(err);
+    f->item[f->n_items++] = (struct nd_dedup_item){.text = text, .document = &p->document};
+    return ND_OK;
+}
+
+static enum nd_status push_prototypes(struct filtering *f, const struct nd_reading_batch *batch,
+                                      struct nd_error *err)
+{
+    enum nd_status status;
+
+    f->n_items = 0;
+    if (!reserve_items(f, batch->count))
+        return no_memory(err);
+    status = nd_run_each_document(f->run, batch, list_prototype, f, err);
+    return status == ND_OK ? nd_dedup_push_prototypes(f->run->dedup, f->item, f->n_items, err)
+                           : status;
+}
+
+static enum nd_status read_prototypes(struct filtering *f, const char *const *paths, size_t n,
+                                      struct nd_error *err)
+{
+    const struct nd_reading_hooks hooks = {.reporter = &f->run->reporter,
+                                           .problem = nd_reporter_tell};
+    struct nd_input_options input = f->run->input;
+    struct nd_reading_batch *batch;
+    struct nd_reading *reading;
+    enum nd_status status = ND_OK;
+    uint64_t documents = 0;
+    int got = 1;
+
+    if (input.format == ND_FORMAT_MAIL)
+        input.format = ND_FORMAT_MBOX; /* a single message is a stream as well */
+    reading = nd_reading_new(f->run->pool, paths, n, &input, &hooks, err);
+    if (!reading)
+        return err->status ? err->status : ND_EINVAL;
+    while (status == ND_OK && (got = nd_reading_next(reading, &batch, err)) > 0) {
+        documents += batch->count;
+        status = push_prototypes(f, batch, err);
+    }
+    if (status == ND_OK && got < 0)
+        status = (enum nd_status)got;
+    if (status == ND_OK && f->run->summary->failed_inputs)
+        status = nd_fail(err, ND_EINPUT, "%s", f->run->reporter.failed_input);
+    if (status == ND_OK && f->n == 0)
+        status = nd_fail(err, ND_EINPUT, "no prototype in %s%s", paths[0],
+                         n > 1 ? " or the others" : "");
+    if (status == ND_OK) {
+        nd_field_set_warn(&f->run->fields, &f->run->reporter, "prototype");
+        nd_run_warn_of_repairs(f->run, reading, documents, "prototype");
+        nd_run_warn_unsigned(f->run, f->run->dedup, "prototype");
+    }
+    nd_reading_free(reading);
+    return status;
+}
+
+static enum nd_status note(void *context, const struct nd_found_pair *pair)
+{
+    struct filtering *f = context;
+    struct nearest_prototype *nearest = &f->nearest[pair->a];
+
+    nearest->prototypes++;
+    if (pair->is_nearest)
+        nearest->pair = *pair;
+    return ND_OK;
+}
+
+static enum nd_status list_item(void *context, const struct nd_parsed *p, struct nd_error *err)
+{
+    struct filtering *f = context;
+    struct nd_dedup_item *item = &f->item[f->n_items];
+
+    *item = (struct nd_dedup_item){.text = p->document.text, .document = &p->document};
+    f->nearest[f->n_items++] = (struct nearest_prototype){.prototypes = 0};
+    return nd_comparable_group(&f->run->comparable, &p->document, &item->group) ? ND_OK
+                                                                                : no_memory(err);
+}
+
+static struct nd_name name_of_prototype(const struct filtering *f, uint64_t number)
+{
+    size_t at = f->name_at[number];
+
+    return (struct nd_name){f->kind[number], {f->name.text.data + at, f->name_at[number + 1] - at}};
+}
+
+static bool is_annotated(const struct filtering *f)
+{
+    return f->output == ND_FILTER_ANNOTATE || f->output == ND_FILTER_ROWS;
+}
+
+static enum nd_status put(struct filtering *f, const struct nd_parsed *parsed,
+                          struct nearest_prototype *nearest, struct nd_error *err)
+{
+    bool is_match = nearest->prototypes > 0;
+
+    f->matches += is_match;
+    if (is_match)
+        nearest->name = name_of_prototype(f, nearest->pair.b);
+    if (is_annotated(f))
+        return annotate(f, parsed, nearest, err);
+    if (f->output == ND_FILTER_NOTHING || is_match != (f->output == ND_FILTER_MATCHES))
+        return ND_OK;
+    return nd_outputs_survive(&f->run->outputs, parsed->record.source, parsed->record.bytes, err);
+}
+
+/* Write the results of the batch in order, including bad records. */
+static enum nd_status put_batch(struct filtering *f, const struct nd_reading_batch *batch,
+                                struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    size_t item = 0;
+
+    for (size_t i = 0; status == ND_OK && i < batch->count; i++) {
+        const struct nd_parsed *parsed = &batch->parsed[i];
+
+        if (!parsed->bad)
+            status = put(f, parsed, &f->nearest[item++], err);
+        else if (is_annotated(f))
+            status = annotate(f, parsed, NULL, err);
+    }
+    return status;
+}
+
+static enum nd_status flush(struct filtering *f, struct nd_error *err)
+{
+    if (is_annotated(f) && !f->run->outputs.survivors)
+        return f->out ? nd_output_flush(f->out, err) : ND_OK;
+    return f->run->outputs.survivors ? nd_survivors_flush(f->run->outputs.survivors, err) : ND_OK;
+}
+
+static enum nd_status filter_batch(void *context, const struct nd_reading_batch *batch,
+                                   struct nd_error *err)
+{
+    struct filtering *f = context;
+    enum nd_status status;
+
+    f->n_items = 0;
+    if (!reserve_items(f, batch->count))
+        return no_memory(err);
+    status = nd_run_each_document(f->run, batch, list_item, f, err);
+    if (status == ND_OK)
+        status = nd_dedup_query(f->run->dedup, f->item, f->n_items, note, f, err);
+    if (status == ND_OK)
+        status = put_batch(f, batch, err);
+    return status == ND_OK ? flush(f, err) : status;
+}
+
+static enum nd_status finish(struct filtering *f, struct nd_error *err)
+{
+    enum nd_status status = is_annotated(f) ? open_rows_of_none(f, err) : ND_OK;
+    struct nd_output *out = f->out;
+
+    f->out = NULL;
+    if (status == ND_OK)
+        return nd_run_finish(f->run, out, err);
+    nd_output_discard(out);
+    return status;
+}
+
+/* Annotated messages have an output too, but it is opened at the first message (annotation.c). */
+static enum nd_status open_survivors(struct filtering *f, struct nd_error *err)
+{
+    return f->output == ND_FILTER_MATCHES || f->output == ND_FILTER_OTHERS
+               ? nd_outputs_open_survivors(&f->run->outputs, err)
+               : ND_OK;
+}
+
+static enum nd_status filter(struct filtering *f, const char *const *prototypes, size_t n,
+                             struct nd_error *err)
+{
+    struct nd_run *run = f->run;
+    enum nd_status status = nd_run_make_dedup(run, ND_CLUSTER_PAIRS, NULL, err);
+
+    if (status == ND_OK)
+        status = read_prototypes(f, prototypes, n, err);
+    if (status == ND_OK)
+        status = open_survivors(f, err);
+    if (status == ND_OK)
+        status = nd_run_each_batch(run, filter_batch, f, err);
+    return status == ND_OK ? finish(f, err) : status;
+}
+
+enum nd_status nd_run_filter(const struct nd_run_options *options, const char *const *prototypes,
+                             size_t n_prototypes, enum nd_filter_output output,
+                             const struct nd_run_events *events, struct nd_use_summary *summary,
+                             struct nd_error *err)
+{
+    struct nd_run_summary counts;
+    struct nd_error room = {0};
+    struct nd_run run;
+    const struct nd_run_request request = {.reads = prototypes,
+                                           .n_reads = n_prototypes,
+                                           .writes_output = !options->output_dir,
+                                           .writes_survivors = true,
+                                           .may_replace = output == ND_FILTER_MATCHES ||
+                                                          output == ND_FILTER_OTHERS};
+    struct filtering f = {.run = &run, .output = output, .raw.bytes_max = (size_t)64 << 20};
+    enum nd_status status;
+
+    err = err ? err : &room;
+    *err = (struct nd_error){0};
+    if (!n_prototypes)
+        return nd_fail(err, ND_EINVAL, "no prototypes: name files or folders");
+    if (options->copy_to || options->link_to || options->annotate)
+        return nd_fail(err, ND_EINVAL,
+                       "filter has neither copy_to nor link_to, and annotates through `output`");
+    if (nd_recipe_params_check(options->recipe, err) != ND_OK)
+        return ND_EINVAL;
+    f.ignores_text = options->recipe->dedup.candidates == ND_CANDIDATES_MATCH &&
+                     nd_method_ignores_text(&options->recipe->method);
+    status = nd_run_begin(&run, options, &request, events, &counts, err);
+    if (status == ND_OK)
+        status = filter(&f, prototypes, n_prototypes, err);
+    nd_output_discard(f.out);
+    nd_run_end(&run);
+    *summary = nd_run_use_summary(&counts, f.matches);
+    nd_json_release(&f.name);
+    nd_json_release(&f.place);
+    nd_json_release(&f.row);
+    nd_json_release(&f.own_name);
+    nd_hash_set_release(&f.raw);
+    free(f.name_at);
+    free(f.kind);
+    free(f.item);
+    free(f.nearest);
+    return nd_run_status(status, err);
+}

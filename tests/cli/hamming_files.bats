@@ -1,0 +1,328 @@
+#!/usr/bin/env bats
+# hamming_files.bats - files of indexes: built, queried, added to, merged, damaged, killed half-way
+
+load common
+load fingerprints
+
+@test "index build and merge: --memory and --key-bits are kept to, or refused in words" {
+    fingerprints 20000 64 >file
+    run neardup index build --memory 100k file -o index
+    [ "$status" -eq 2 ]
+    [[ $output == *"an index file of 20000 fingerprints of the fewest tables takes "*" bytes, more than 102400" ]]
+    [ ! -e index ]
+    run neardup index build --key-bits 25 --memory 1M file -o index
+    [ "$status" -eq 2 ]
+    [[ $output == *"with such keys takes"* ]]
+    run neardup index build --key-bits 25 --tables 10 file -o index
+    [ "$status" -eq 2 ]
+    [[ $output == *"only one of --tables and --key-bits can be given"* ]]
+    run neardup index build --key-bits 63 file -o index
+    [ "$status" -eq 2 ]
+    neardup index build --key-bits 25 file -o index
+    neardup index info index | grep -qx 'tables: 10'
+    echo 0123456789abcdef | neardup index add index
+    neardup index merge index # keeps to it
+    neardup index info index | grep -qx 'tables: 10'
+    neardup index query index file | LC_ALL=C sort >expected
+    neardup index merge --memory 700k index
+    neardup index info index >info
+    [ "$(sed -n 's/^bytes: //p' info)" -le 716800 ]
+    [ "$(sed -n 's/^tables: //p' info)" -lt 10 ]
+    neardup index query index file | LC_ALL=C sort | cmp - expected
+    cp index before
+    run neardup index merge --memory 100k index
+    [ "$status" -eq 2 ]
+    cmp index before
+    python3 -c 'for i in range(2000): print("%016x\tan id that is rather long, to take room %d" % (i * 2654435761, i))' >long
+    run neardup index build --memory 100k long -o texts # the tables alone would fit
+    [ "$status" -eq 2 ]
+    [ ! -e texts ]
+    neardup index build --memory 300k long -o texts
+    [ "$(stat -c %s texts)" -le 307200 ]
+}
+
+@test "build and query: what join finds; info, verify, damage" {
+    fingerprints 40 64 | sed 's/\t.*//' >queries
+    fingerprints 1500 64 queries | sed 's/\t.*//' >file
+    for k in 0 3 5; do
+        neardup index build -k $k file -o index
+        neardup index verify index
+        neardup join -k $k queries file | sort -n -k1,1 -k3,3 -k2,2 >expected
+        neardup index query index queries | sort -n -k1,1 -k3,3 -k2,2 | diff expected -
+        neardup index query index <queries | sort -n -k1,1 -k3,3 -k2,2 | diff expected -
+    done
+    neardup index info index | grep -qx 'fingerprints: 1500'
+    run neardup index build file -o ./file
+    [ "$status" -eq 2 ]
+    [ "$output" = "neardup: './file' is an input and would be overwritten: choose another output" ]
+    neardup index query index -k 2 queries | awk '$3 > 2' >far
+    [ ! -s far ]
+    run neardup index query index -k 6 queries
+    [ "$status" -eq 2 ]
+    printf 'ff\t7\nfe\t4294967295\n' | neardup index build -o small
+    [ "$(printf 'ff\n' | neardup index query small)" = "$(printf '0\t7\t0\n0\t4294967295\t1')" ]
+    printf 'fg\n' >bad
+    run neardup index build bad -o small
+    [ "$status" -eq 2 ]
+    neardup index verify small # the old one stands
+    head -c 300 index >ending
+    for bad in ending bad /nonexistent; do
+        run neardup index verify $bad
+        [ "$status" -eq 2 ]
+        run neardup index query $bad queries
+        [ "$status" -eq 2 ]
+    done
+}
+
+# The answers of a slow join as an index gives them: sorted by query, distance, then id as bytes.
+by_answer() {
+    python3 -c 'import sys
+rows = [line.rstrip("\n").split("\t") for line in sys.stdin]
+number = all(row[1].isdigit() for row in rows)
+for row in sorted(rows, key=lambda r: (int(r[0]), int(r[2]), int(r[1]) if number else 0, r[1].encode())):
+    print(*row, sep="\t")'
+}
+
+@test "build and query: ids that are texts, wide fingerprints, both codecs" {
+    for kind in "64 3 ef" "64 3 manku" "50 2 manku" "65 3 ef" "128 5 ef" "384 12 ef"; do
+        read -r bits k codec <<<"$kind"
+        fingerprints 30 "$bits" | sed 's/\t.*//' >queries
+        fingerprints 900 "$bits" queries >file
+        neardup index build --bits "$bits" -k "$k" --codec "$codec" file -o index
+        neardup index verify index
+        neardup index info index >info
+        grep -qx "codec: $codec" info
+        grep -qx "bits: $bits" info
+        grep -qx "ids: texts" info
+        grep -qx "fingerprints: 900" info
+        slow_join queries file "$k" | by_answer >expected
+        [ -s expected ]
+        neardup index query index queries | diff expected -
+    done
+    printf '1\n' >one
+    run neardup index build --bits 65 --codec manku one -o index
+    [ "$status" -eq 2 ]
+    [[ $output == *"the codec manku is for up to 64 bits"* ]]
+    run neardup index build --codec zip file -o index
+    [ "$status" -eq 2 ]
+    [[ $output == *"'zip' is not one of ef, manku"* ]]
+}
+
+@test "add and merge: what one build of all finds; bytes too, once merged" {
+    for bits in 64 130; do
+        fingerprints 30 $bits | sed 's/\t.*//' >queries
+        fingerprints 2000 $bits queries >file
+        neardup index build --bits $bits file -o whole
+        neardup index query whole queries >expected
+        [ -s expected ]
+        split -l 130 file part.
+        neardup index build --bits $bits -o index part.aa
+        for part in part.a[b-z]; do neardup index add index "$part"; done
+        neardup index verify index
+        neardup index query index queries | cut -f 1,3 | diff <(cut -f 1,3 expected) -
+        [ "$(neardup index info index | sed -n 's/^segments: //p')" -gt 1 ]
+        neardup index merge index
+        neardup index info index | grep -qx 'segments: 1'
+        cmp whole index
+        neardup index build --bits $bits -o index part.a[a-f]
+        neardup index build --bits $bits -o other part.a[g-z]
+        neardup index merge index other -o both
+        neardup index info both | grep -qx 'fingerprints: 2000'
+        neardup index merge both --codec ef -k 2 --tables 12
+        neardup index info both | grep -qx 'distance: 2'
+        neardup index query both queries | cut -f 1,3 | diff <(awk -F'\t' '$3 < 3' expected | cut -f 1,3) -
+    done
+    run neardup index merge index whole
+    [ "$status" -eq 2 ]
+    run neardup index add index -k 2 file
+    [ "$status" -eq 2 ]
+    run neardup index add --bits 64 index file
+    [ "$status" -eq 2 ]
+    run neardup index add /nonexistent file
+    [ "$status" -eq 2 ]
+}
+
+@test "add: lines without an id are counted on" {
+    printf '1\n2\n' | neardup index build -o index
+    printf '04\nf0\tsome id\n08\n' | neardup index add index
+    printf '0\n' | neardup index query index -k 1 >got
+    printf '0\t0\t1\n0\t1\t1\n0\t2\t1\n0\t4\t1\n' | diff - got
+    printf 'f1\n' | neardup index query index -k 1 >got
+    printf '0\tsome id\t1\n' | diff - got
+}
+
+@test "an index is read wherever fingerprints are" {
+    fingerprints 50 64 >queries
+    fingerprints 800 64 queries >file
+    neardup index build file -o index
+    neardup index build queries -o small
+    neardup join queries file | cut -f 1,3 | LC_ALL=C sort >expected
+    neardup join queries index | cut -f 1,3 | LC_ALL=C sort | diff expected -
+    neardup join queries file | cut -f 2,3 | LC_ALL=C sort >expected
+    neardup join small file | cut -f 2,3 | LC_ALL=C sort | diff expected -
+    neardup index query index small | wc -l | diff <(wc -l <expected) -
+    neardup index pairs file | wc -l | diff <(neardup index pairs index | wc -l) -
+    neardup index build index -o again
+    cmp index again
+    run neardup join --bits 65 queries index
+    [ "$status" -eq 2 ]
+    [[ $output == *"index: an index of 64-bit fingerprints, not 65-bit; see --bits"* ]]
+}
+
+@test "writers exclude one another; readers go on" {
+    fingerprints 100 64 >file
+    neardup index build file -o index
+    exec 9<index
+    flock -x 9
+    for command in "add index" "merge index" "build -o index"; do
+        # shellcheck disable=SC2086
+        run neardup index $command file 9<&-
+        [ "$status" -eq 2 ]
+    done
+    run neardup index add index file 9<&-
+    [ "$output" = "neardup: index: another process is writing it" ]
+    neardup index verify index
+    exec 9<&-
+    neardup index add index file
+    neardup index info index | grep -qx 'fingerprints: 200'
+}
+
+@test "build, add, merge: killed at any moment, the index is the old one or the new one" {
+    fingerprints 60000 64 | sed 's/\t.*//' >file
+    head -1000 file >less
+    neardup index build less -o old
+    for command in "build -o index" "add index"; do
+        for wait in 0.005 0.01 0.015 0.02 0.03 0.04 0.06 0.1 0.2; do
+            cp old index
+            # shellcheck disable=SC2086
+            "$NEARDUP" index $command file &
+            sleep $wait
+            kill -9 $! 2>kill.err || true
+            wait $! || true
+            neardup index verify index
+            neardup index info index | grep -Eqx 'fingerprints: (1000|60000|61000)'
+            neardup index add index less # trips over nothing, and clears away
+            [ -z "$(find . -name '.neardup-*')" ]
+        done
+    done
+}
+
+@test "an index is written past what was planted beside it" {
+    fingerprints 100 64 | sed 's/\t.*//' >file
+    for what in "mkfifo index.neardup-new" "ln -s precious index.neardup-new" \
+        "cp precious index.neardup-new"; do
+        rm -f index index.neardup-new
+        echo precious >precious
+        $what
+        timeout 300 "$NEARDUP" index build file -o index
+        timeout 300 "$NEARDUP" index add index file
+        timeout 300 "$NEARDUP" index merge index
+        [ -e index.neardup-new ]
+        [ "$(cat precious)" = precious ]
+        neardup index verify index
+        [ -p index.neardup-new ] || [ "$(cat index.neardup-new)" = precious ]
+    done
+    ln -s nothing/there dangling
+    run neardup index build file -o dangling
+    [ "$status" -eq 2 ]
+    [ -L dangling ]
+    mkdir real
+    ln -s real/index link
+    neardup index build file -o real/index
+    chmod 640 real/index
+    neardup index build file -o link
+    [ -L link ]
+    [ "$(stat -c %a real/index)" = 640 ]
+}
+
+@test "a signal leaves no temporary file" {
+    fingerprints 150000 64 | sed 's/\t.*//' >file
+    for signal in INT TERM HUP; do
+        caught=0
+        for _ in 1 2 3 4 5; do
+            rm -f index
+            "$NEARDUP" index build file -o index &
+            sleep 0.0$((RANDOM % 10))
+            kill -$signal $! 2>kill.err || true
+            wait $! || caught=1
+            [ -z "$(find . -name '.neardup-*')" ]
+        done
+        [ -e index ] || [ $caught -eq 1 ]
+    done
+}
+
+@test "-o: results appear whole or not at all, and never in place of what is read" {
+    fingerprints 50 64 | sed 's/\t.*//' >queries
+    fingerprints 900 64 queries >file
+    neardup index build file -o index
+    for command in "index pairs file" "index query index queries" "index info index" \
+        "index stats file" "index plan --count 1e8" "join queries file" "join --merge file"; do
+        # shellcheck disable=SC2086
+        neardup $command >expected
+        rm -f got
+        # shellcheck disable=SC2086
+        neardup $command -o got >said
+        cmp expected got
+        [ ! -s said ]
+        # shellcheck disable=SC2086
+        neardup $command -o /dev/stdout | cmp expected -
+    done
+    echo before >got
+    printf 'xyz\n' >bad
+    for command in "index pairs file bad" "index query index bad" "index info bad" "index stats bad" \
+        "index plan --count 1e8 --memory 1k" "join queries bad" "join --merge file /nonexistent"; do
+        # shellcheck disable=SC2086
+        run neardup $command -o got
+        [ "$status" -eq 2 ]
+        [ "$(cat got)" = before ]
+    done
+    ln -s file link
+    cp file before
+    cp index index.before
+    for command in "index pairs file -o file" "index pairs file -o link" "index pairs - -o file" \
+        "index query index file -o link" "index query index queries -o index" \
+        "index info index -o index" "index stats file --svg link" "index stats file -o file" \
+        "index stats - --svg file" "index stats queries -o new --svg new" "join queries file -o link" \
+        "join file queries -o file" "join queries -o file" "join --merge file -o link" \
+        "index build queries file -o link" "index build -o file" "index build index -o index"; do
+        # shellcheck disable=SC2086
+        run neardup $command <file
+        [ "$status" -eq 2 ]
+        [[ $output == *"choose another"* || $output == *"two outputs cannot both go to"* ]]
+        cmp before file
+        cmp index.before index
+    done
+    "$NEARDUP" join queries file >>file && status=0 || status=$?
+    [ "$status" -eq 2 ]
+    cmp before file
+    exec 8<>file
+    run neardup index pairs /dev/fd/8 -o file
+    [ "$status" -eq 2 ]
+    cmp before file
+    exec 8>&-
+    for command in "index verify index -o new" "index pairs file --svg new" \
+        "index query index queries --calibration new"; do
+        # shellcheck disable=SC2086
+        run neardup $command
+        [ "$status" -eq 2 ]
+        [ ! -e new ]
+    done
+    [ -z "$(find . -name '.neardup-*')" ]
+}
+
+@test "an index that is cut short while it is read ends the command with a message" {
+    fingerprints 3000 64 | sed 's/\t.*//' >file
+    mkfifo questions
+    for size in 0 4096 20000; do
+        neardup index build file -o index
+        "$NEARDUP" index query index questions >got 2>said &
+        exec 9>questions # it has opened and checked the index before
+        truncate -s $size index
+        cat file >&9 || true
+        exec 9>&-
+        status=0
+        wait $! || status=$?
+        [ "$status" -eq 2 ]
+        grep -q '^neardup: an index or df table was cut short' said
+    done
+}

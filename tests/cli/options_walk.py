@@ -1,0 +1,306 @@
+"""Give every option of every command's help, and look whether anything differs, or it is refused."""
+import json, os, re, shutil, subprocess, sys
+
+NEARDUP = sys.argv[1]
+WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon".split()
+
+def documents():
+    base = " ".join(WORDS)
+    other = " ".join(reversed(WORDS))
+    texts = [base, base + " phi", base, base + " phi chi psi omega", "<b>" + other + "</b> r\u00e9sum\u00e9", other + " phi",
+             "one", "two words", "one"]
+    for i, text in enumerate(texts):
+        yield {"id": f"d{i}", "key": f"k{i}", "text": text, "body": text + " " + text.upper(), "lang": "de" if i % 2 else "en", "n": 9 - i,
+               "url": f"http://h{i % 3}.example/p{i // 3}", "at": f"2020-01-{1 + i * 2:02d}T00:00:00Z"}
+
+def make_files():
+    rows = list(documents())
+    put = lambda name, text: open(name, "w").write(text)
+    put("docs.jsonl", "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows))
+    put("bad.jsonl", "".join(json.dumps(r) + "\n" for r in rows * 4) + "{broken\n" + '{"id":"e"}\n')
+    put("a.txt", " ".join(WORDS) + "\n\nA part\n\n" + " ".join(WORDS) + "\n")
+    put("b.txt", " ".join(WORDS[:9]) + " and " + " ".join(WORDS[9:]) + "\n")
+    os.mkdir("dir")
+    for name in ("a.txt", "b.txt"):
+        shutil.copy(name, "dir/" + name)
+    put("dir/page.html", "<a href=b.txt>what stands there</a> <a href=page.html>here</a>" + " ".join(WORDS))
+    open("dir/data.bin", "wb").write(b"\0\1\2" * 400)
+    put("mail.mbox", "".join(f"From a@b Thu Jan  2 00:00:00 2020\nFrom: a@b\nSubject: s\nMessage-ID: <{i}@b>\n\n{rows[i]['text']}\n\n" for i in (0, 1, 5)))
+    put("p.jsonl", "".join(json.dumps(rows[i]) + "\n" for i in (1, 5, 6)))
+    put("same.jsonl", "".join(json.dumps({"id": f"v{i}", "text": rows[i > 5]["text"]}) + "\n" for i in range(9)))
+    put("pages.jsonl", "".join(json.dumps({"id": f"p{i}", "url": f"http://h/{i}", "text": "a page <a href=/0>of</a> links",
+                                           "key": "another <a href=/1>page</a> here"}) + "\n" for i in range(3)))
+    put("r.ini", "[sketch]\nshingle = 1\n")
+    put("list", "b.txt\np.jsonl\n")
+    put("list0", "b.txt\0")
+    run("df", "build", "--texts", "-q", "docs.jsonl", "-o", "t.df")
+    run("sketch", "--recipe", "manku-2007", "-q", "docs.jsonl", "-o", "rows.jsonl")
+    pass
+    run("index", "build", "--recipe", "manku-2007", "-q", "docs.jsonl", "-o", "docs.ndx")
+    run("dedup", "-q", "docs.jsonl", "-o", "kept", "--manifest", "m.jsonl", "--clusters", "c.tsv")
+    put("fp.txt", "".join(f"{(i * i * 2654435761) & (2**64-1):016x}\tf{i}\n{((i * i * 2654435761) & (2**64-1)) ^ 17:016x}\tg{i}\n" for i in range(1, 40)))
+    run("index", "build", "fp.txt", "-o", "fp.ndx")
+    put("short.txt", "00000000000000ff\n0f\n00000000000000fe\n")
+    open("raw.bin", "wb").write(bytes(range(64)) * 4)
+
+def run(*arguments, stdin=b""):
+    return subprocess.run([NEARDUP, *arguments], input=stdin, capture_output=True)
+
+VOLATILE = [(rb"[0-9.]+ ?([kMG]?B/s|s\b|[kMG]B\b|bytes\b)", b"N"), (rb'"(seconds|peak_memory_bytes|peak_memory|rate)":[0-9.]+', b"N"), (rb"ns|us|ms", b"T")]
+
+def observe(arguments):
+    shutil.rmtree("out", ignore_errors=True)
+    os.mkdir("out")
+    shutil.copy("docs.ndx", "out/docs.ndx")
+    shutil.copy("fp.ndx", "out/fp.ndx")
+    done = run(*arguments)
+    seen = [done.stdout, done.stderr]
+    for folder, _, names in sorted(os.walk("out")):
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            # A summary holds times; that it is there is enough.
+            text = b"" if re.fullmatch("s2?", name) else open(path, "rb").read()
+            seen.append(path.encode() + b":" + text)
+    text = b"\n".join(seen)
+    for pattern, instead in VOLATILE:
+        text = re.sub(pattern, instead, text)
+    return done.returncode, text, done.stderr.decode(errors="replace")
+
+OF_DOCUMENTS = {
+    "index build": "--recipe manku-2007 docs.jsonl -o out/x",
+    "index pairs": "--recipe default docs.jsonl",
+    "index add": "out/docs.ndx docs.jsonl",
+    "index query": "docs.ndx docs.jsonl",
+    "index stats": "--recipe default docs.jsonl",
+}
+# Options that come behind those of the base, which they replace.
+LAST = {"--output", "--clusters", "--summary", "--manifest", "--least-paths", "--score", "--count", "--features", "--recipe"}
+OF_NUMBERS = {"--bits", "--distance", "--raw", "--any-digits", "--codec", "--memory", "--design", "--tables", "--key-bits", "--buckets", "--svg", "--output"}
+ONE = {"unit": "a.txt a.txt b.txt", "text-format": "docs.jsonl d4 d5", "missing-text": "bad.jsonl d0 e", "no-mail": "mail.mbox 0@b 5@b", "glob": "dir a.txt b.txt", "exclude": "dir a.txt b.txt", "binary": "dir data.bin a.txt",
+       "short": "docs.jsonl d6 d8", "corpus": "docs.jsonl d0 b.txt", "color": "docs.jsonl d0 d3 --show edits"}
+UNSTEADY = "unsteady"
+BASE = {
+    "dedup": "docs.jsonl -o out/o --manifest out/m --clusters out/c --summary out/s",
+    "pairs": "docs.jsonl -o out/o",
+    "explain": "--corpus docs.jsonl d0 d3",
+    "compare": "--corpus docs.jsonl d0 d3",
+    "collapse": "docs.jsonl -o out/o",
+    "mirrors": "docs.jsonl --least-paths 1 --score 0 -o out/o",
+    "template": "docs.jsonl -o out/o",
+    "anchors": "dir -o out/o",
+    "track": "docs.jsonl -o out/o",
+    "filter": "-p p.jsonl docs.jsonl -o out/o",
+    "sketch": "docs.jsonl -o out/o",
+    "index plan": "--count 1000000",
+    "index pairs": "fp.txt",
+    "index build": "fp.txt -o out/x",
+    "index add": "out/fp.ndx fp.txt",
+    "index merge": "fp.ndx -o out/x",
+    "index query": "fp.ndx fp.txt",
+    "index info": "fp.ndx",
+    "index verify": "fp.ndx",
+    "index stats": "fp.txt",
+    "join": "fp.txt fp.txt",
+    "df build": "docs.jsonl --features sketch -o out/t",
+    "df merge": "t.df t.df -o out/t",
+    "df info": "t.df", "df top": "t.df",
+    "df calibrate": "t.df --recipe seshasai-2009 docs.jsonl",
+    "recipe list": "", "recipe show": "manku-2007", "recipe check": "manku-2007", "recipe diff": "manku-2007 chowdhury-2002",
+}
+FLAG = (None, None)
+# An option's value, and where it takes another input that; (None, ...): it has no value.  Of one command,
+# or of one part, before that of all.
+TRY = {
+    "threshold": "1",
+    "shingle": "1",
+    "characters": "60",
+    "method": "identical",
+    "bits": "20",
+    "short": ("keep", "docs.jsonl"),
+    "within": "lang",
+    "never": "lang=en",
+    "site": "url",
+    "recipe": "r.ini",
+    "set": "shingle=1",
+    "recipe set": "candidates=all",
+    "df": "auto=out/t",
+    "recipe df": "t.df",
+    "canonical": FLAG,
+    "keep": "longest",
+    "prefer": "lang=de",
+    "cluster": "components",
+    "template cluster": "d0",
+    "files-from": "list",
+    "null": FLAG,
+    "dedup null": (None, "dir"),
+    "format": "text",
+    "text-field": "key",
+    "text-format": ("html", "docs.jsonl"),
+    "charset": "no-charset",
+    "id-field": "key",
+    "missing-text": ("empty", "bad.jsonl"),
+    "unit": ("line", "a.txt"),
+    "binary": ("text", "dir"),
+    "no-mail": (None, "mail.mbox"),
+    "glob": ("a.*", "dir"),
+    "exclude": ("a.*", "dir"),
+    "strict": (None, "bad.jsonl"),
+    "max-bad": ("0", "bad.jsonl"),
+    "corpus": ("b.txt", "docs.jsonl"),
+    "prototypes": "docs.jsonl",
+    "series": "lang",
+    "time": "at",
+    "plan": FLAG,
+    "duplicates": "3",
+    "max-age": "1d",
+    "interval": "5d",
+    "shortest": "2d",
+    "longest": ("2d", "same.jsonl"),
+    "equal": ("2", "same.jsonl"),
+    "changes": "1",
+    "expect": "1",
+    "factor": "5",
+    "order": "min:n",
+    "explain order": "position",
+    "only": "d0",
+    "expand": "max:n",
+    "window": "0",
+    "base": "http://x/",
+    "root": "/tmp",
+    "url-field": "none",
+    "sample": "1",
+    "df sample": "1",
+    "least-paths": "4",
+    "common": "2",
+    "score": "0.9",
+    "share": "0.1",
+    "clusters": "c.tsv",
+    "top": "1",
+    "histogram": FLAG,
+    "buckets": "7",
+    "svg": "out/svg",
+    "rows": "m.jsonl",
+    "lowest": "1",
+    "metric": "edit",
+    "show": "edits",
+    "limit": "1",
+    "costs": "2,2,2",
+    "least": "1",
+    "gap": "5",
+    "output": "out/other",
+    "output-dir": "out/d",
+    "copy-to": "out/d",
+    "link-to": "out/d",
+    "removed": "out/r",
+    "annotate": FLAG,
+    "manifest": "out/m2",
+    "dedup clusters": "out/c2",
+    "summary": "out/s2",
+    "dry-run": FLAG,
+    "progress": FLAG,
+    "invert": FLAG,
+    "count": FLAG,
+    "index count": "5",
+    "df count": "1",
+    "near-misses": "0.1",
+    "json": FLAG,
+    "color": ("always", "docs.jsonl"),
+    "verify": "containment",
+    "distance": "1",
+    "raw": FLAG,
+    "any-digits": (None, "short.txt"),
+    "fingerprints": FLAG,
+    "merge": FLAG,
+    "codec": "manku",
+    "memory": "1",
+    "design": "blocks",
+    "tables": "3",
+    "key-bits": "9",
+    "calibrate": FLAG,
+    "calibration": "out/cal",
+    "features": "terms",
+    "texts": FLAG,
+    "rarest": FLAG,
+    "drop": "0.1",
+    "index recipe": "henzinger-2006-c",
+    "df recipe": "r.ini", "df calibrate recipe": "manku-2007",
+    "filter json": (None, "mail.mbox"),
+    "template shingle": ("1", "a.txt b.txt"),
+    "template set": ("shingle=1", "a.txt b.txt"),
+    "template recipe": ("r.ini", "a.txt b.txt"),
+    "anchors text-field": ("key", "pages.jsonl"),
+    "anchors text-format": ("html", "pages.jsonl"),
+}
+# These change how long a run takes, what it says while it runs, and which candidates are looked at; other
+# tests see to them.
+UNSEEN = ["threads", "tmp", "quiet", "df memory", "recall", "bands", "max-checks", "candidates"]
+# No result has the ids of these, or what the option is about.
+UNSEEN += ["collapse id-field", "mirrors id-field", "df id-field", "index stats id-field", "collapse text-format", "index pairs text-format", "collapse verify",
+           "df calibrate shingle", "df calibrate characters", "df calibrate set"]
+
+def offered(*line):
+    return [word.split("\t")[0] for word in run("complete", *line).stdout.decode().split("\n") if word]
+
+def words(command):
+    return offered(*command.split(), "--")
+
+def commands():
+    """All commands, as "dedup", and as "index build" where they have parts."""
+    names = [name for name in offered("") if name != "help" and not name.startswith("-")]
+    return {f"{name} {part}".strip() for name in names for part in offered(name, "") or [""]}
+
+SEEN = {}  # what a command without the option does, and whether it does the same twice
+def observe_base(arguments):
+    if arguments not in SEEN:
+        SEEN[arguments] = observe(arguments.split())
+    return SEEN[arguments]
+
+STEADY = {}
+def is_steady(arguments):
+    if arguments not in STEADY:
+        STEADY[arguments] = observe(arguments.split())[:2] == observe_base(arguments)[:2]
+    return STEADY[arguments]
+
+def try_option(command, option, argument, base):
+    given = [option] if argument is None else [option, argument]
+    before = observe_base(command + " " + base)
+    after = observe(command.split() + (base.split() + given if option in LAST else given + base.split()))
+    if after[0] == 2 and option in after[2]:
+        return "refused: " + after[2].strip()
+    if before[:2] == after[:2]:
+        return ""
+    # A difference counts where the same command twice has none.
+    return "differs" if is_steady(command + " " + base) else UNSTEADY
+
+make_files()
+failed = tried = 0
+for command in sorted(commands() ^ BASE.keys()):
+    print(f"{command}: no command line to try its options with (see BASE)" if command not in BASE else f"{command}: there is no such command (see BASE)")
+    failed += 1
+for command in BASE:
+    for option in words(command):
+        if option == "--help":
+            continue
+        name = option[2:]
+        key = next((k for k in (f"{command} {name}", f"{command.split()[0]} {name}", name) if k in TRY or k in UNSEEN), None)
+        if key is None:
+            print(f"{command} {option}: no value to try (see TRY, UNSEEN)"); failed += 1
+            continue
+        if key in UNSEEN:
+            continue
+        argument, files = TRY[key] if isinstance(TRY[key], tuple) else (TRY[key], None)
+        if command == "filter" and name not in ("annotate", "invert", "count"):
+            files = files or "docs.jsonl"
+            files += " --annotate" if name == "json" else " --annotate --json"
+        base = BASE[command] if option in OF_NUMBERS or command not in OF_DOCUMENTS else OF_DOCUMENTS[command]
+        if files:
+            base = re.sub(r"(docs[.]jsonl|fp[.]txt|\bdir\b)( d0 d3)?", files if command not in ("explain", "compare") else ONE.get(name, "docs.jsonl d0 d3"), base)
+        result = try_option(command, option, argument, base)
+        if result == UNSTEADY:
+            print(f"{command}: twice the same, and not the same result ({base})")
+            failed += 1
+        elif not result:
+            print(f"{command} {option} {argument}: nothing differs ({base}; see TRY, UNSEEN)"); failed += 1
+        tried += 1
+print(tried, "options tried")
+sys.exit(failed > 0 or tried < 500)

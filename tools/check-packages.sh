@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# check-packages.sh - the packages and the tarball, each in a fresh Debian 12 that has nothing else
+#
+# usage: tools/check-packages.sh
+#
+# Says that it is skipped where no such system can be made: without mmdebstrap, root, or a mirror.
+# It takes the mirror and the settings of apt that this machine has.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+skip() {
+    echo "skipped: $1"
+    exit 77
+}
+fail() {
+    echo "check-packages: $1" >&2
+    exit 1
+}
+
+command -v mmdebstrap >/dev/null || skip "there is no mmdebstrap (tools/bootstrap.sh package)"
+[ "$(id -u)" -eq 0 ] || skip "not root"
+unshare --mount true 2>/dev/null || skip "nothing can be mounted here"
+
+mmdebstrap --quiet --variant=minbase bookworm "$work/clean.tar" >"$work/log" 2>&1 || {
+    tail -5 "$work/log" >&2
+    skip "no Debian 12 can be made here"
+}
+root() { # NAME: a fresh system
+    mkdir "$work/$1"
+    tar -xf "$work/clean.tar" -C "$work/$1"
+}
+inside() { # NAME COMMAND ...: with /proc, by which the loader knows where a program is
+    unshare --mount sh -ec 'root=$1
+        shift
+        mount -t proc proc "$root/proc"
+        exec env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME=/opt chroot "$root" "$@"' \
+        inside "$work/$1" "${@:2}"
+}
+
+tools/make-deb.sh
+root packages
+mkdir "$work/packages/debs"
+cp build/deb/*.deb debian/tests/smoke "$work/packages/debs/"
+cp /etc/resolv.conf "$work/packages/etc/" 2>/dev/null || true
+inside packages sh -ec 'apt-get update -q >/dev/null
+    apt-get install -q -y --no-install-recommends $(ls /debs/*.deb | grep -v dbgsym) \
+        gcc g++ pkg-config libc6-dev >/debs/log 2>&1' || {
+    tail -20 "$work/packages/debs/log" >&2
+    fail "the packages cannot be installed"
+}
+inside packages /debs/smoke || fail "the installed packages do not work"
+inside packages sh -ec 'apt-get purge -q -y neardup libneardup0 libneardup-dev >/dev/null 2>&1
+    ! ls -d /usr/share/neardup /usr/include/neardup /usr/bin/neardup 2>/dev/null'
+echo "packages: installed, tried and removed"
+
+tools/make-tarball.sh
+root tarball
+cp build/neardup-*-linux-*.tar.gz "$work/tarball/"
+inside tarball sh -ec 'mkdir /opt/try; cd /opt/try
+    tar -xzf /neardup-*.tar.gz
+    neardup-*/install >here
+    neardup-*/install /opt/here >there
+    ls -d neardup-*/bin >/dev/null
+    printf "{\"id\":\"a\",\"text\":\"one\"}\n{\"id\":\"b\",\"text\":\"one\"}\n" >docs.jsonl
+    rm -rf neardup-*
+    [ "$(/opt/here/bin/neardup dedup -q docs.jsonl | wc -l)" -eq 1 ]
+    echo "<p>one</p>" >page.html
+    if /opt/here/bin/neardup sketch -q page.html 2>said; then exit 1; fi
+    grep -q libxml2 said' || fail "the tarball does not work"
+for said in here there; do
+    grep -q "^not found: libxml2" "$work/tarball/opt/try/$said" ||
+        fail "the tarball does not say what is not found"
+    grep -q "^to run it by its name" "$work/tarball/opt/try/$said" ||
+        fail "the tarball does not say how to run it"
+done
+echo "tarball: unpacked, installed and tried"

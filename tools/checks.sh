@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# checks.sh - what is checked beside `make test`: a sample for every change, all of it at night
+#
+# usage: tools/checks.sh all|nightly
+#
+# Every step goes on where an earlier one failed.  build/checks/ holds what each said, and
+# summary.tsv there one line a step: its name, ok, FAILED or skipped, its seconds, and why it was
+# skipped.  Status 1: a step failed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+logs=build/checks
+rm -rf "$logs"
+mkdir -p "$logs"
+printf 'step\tresult\tseconds\treason\n' >"$logs/summary.tsv"
+jobs=$(nproc)
+
+# step NAME COMMAND...
+step() {
+    local name=$1 start=$SECONDS result=ok
+    shift
+    echo "== $name: $*"
+    "$@" </dev/null 2>&1 | tee "$logs/$name.log" || result=FAILED
+    echo "== $name: $result after $((SECONDS - start)) s"
+    printf '%s\t%s\t%s\t\n' "$name" "$result" $((SECONDS - start)) >>"$logs/summary.tsv"
+}
+
+# skip NAME REASON: a step that this machine cannot run.
+skip() {
+    echo "== $1: skipped: $2"
+    printf '%s\tskipped\t0\t%s\n' "$1" "$2" >>"$logs/summary.tsv"
+}
+
+# build PRESET [TARGET...]
+build() {
+    local preset=$1
+    shift
+    cmake --preset "$preset" -DNEARDUP_WERROR=ON >/dev/null &&
+        cmake --build --preset "$preset" ${1:+--target "$@"}
+}
+
+# sanitized [OPTION...]: tests under the address and undefined-behaviour sanitizers.
+sanitized() {
+    build asan && ctest --preset asan --parallel "$jobs" "$@"
+}
+
+# forced CPU [OPTION...]: tests on one kind of kernels; `make test` ran the best of this processor.
+forced() {
+    NEARDUP_CPU=$1 ctest --preset release --parallel "$jobs" "${@:2}"
+}
+
+# each_cpu OPTION...: the tests on each other kind of kernels that this processor has.
+each_cpu() {
+    if [ "$(uname -m)" != x86_64 ]; then
+        skip forced "only x86-64 has more than one kind of kernels"
+        return
+    fi
+    step forced-scalar forced scalar "$@"
+    if ! grep -qw avx512bw /proc/cpuinfo; then
+        skip forced-avx2 "make test ran the best kernels of this processor, which has no AVX-512"
+    else
+        step forced-avx2 forced avx2 "$@"
+    fi
+}
+
+# The NEON kernels, cross-compiled and run under qemu.
+neon() {
+    build aarch64 && ctest --preset aarch64 --parallel "$jobs"
+}
+
+# The command with four threads under the thread sanitizer, over the sources themselves.
+threaded() {
+    build tsan neardup test_pool test_lock && build/tsan/tests/test_pool &&
+        build/tsan/tests/test_lock || return 1
+    local recipe keep out=(--unit paragraph --threads 4 --manifest build/tsan/removed.jsonl -o build/tsan/kept)
+    for keep in first longest; do
+        build/tsan/neardup dedup src cli include tests docs "${out[@]}" --keep "$keep" || return 1
+    done
+    for recipe in henzinger-2006-combined manku-2007; do
+        build/tsan/neardup dedup src cli tests "${out[@]}" --recipe "$recipe" || return 1
+    done
+}
+
+# Every fuzz target, those that read files (fuzz/fuzz_input.h) the longest.  With the same seed nearly the same inputs each time: a finding is a change's
+# own.  `make fuzz` takes other inputs.
+fuzz() {
+    local readers=(fuzz_tokeniser) others=() source name
+    for source in fuzz/fuzz_*.c; do
+        name=$(basename "$source" .c)
+        if grep -q '"fuzz_input.h"' "$source"; then readers+=("$name"); else
+            case " ${readers[*]} " in *" $name "*) ;; *) others+=("$name") ;; esac
+        fi
+    done
+    FUZZ_SEED=1 tools/fuzz.sh 60 "${readers[@]}" && FUZZ_SEED=1 tools/fuzz.sh 10 "${others[@]}"
+}
+
+neon_step() {
+    if [ "$(uname -m)" = x86_64 ]; then step neon neon; else
+        skip neon "make test ran them, or this processor is neither x86-64 nor ARM"
+    fi
+}
+
+case ${1:-} in
+all)
+    LINT_NODES=4000 step lint tools/lint.sh
+    step sanitized sanitized -L '^sanitized$'
+    step python tools/test-python.sh frameworks build/python-frameworks "$PWD/build/release/neardup"
+    each_cpu -L '^kernels$'
+    neon_step
+    ;;
+nightly)
+    export NEARDUP_NIGHTLY=1
+    step lint tools/lint.sh
+    step sanitized sanitized --label-exclude unsanitized
+    each_cpu --label-exclude once
+    neon_step
+    step threaded threaded
+    step fuzz fuzz
+    ;;
+*)
+    echo "usage: tools/checks.sh all|nightly" >&2
+    exit 2
+    ;;
+esac
+
+echo
+echo "== $SECONDS s in all; what each run of the tests said:"
+for log in "$logs"/{sanitized,forced-scalar,forced-avx2,neon}.log; do
+    if [ -f "$log" ]; then
+        echo "-- $(basename "$log" .log)"
+        sed -n '/tests passed/,$p' "$log"
+    fi
+done
+echo "== the steps:"
+column -t -s $'\t' "$logs/summary.tsv" 2>/dev/null || cat "$logs/summary.tsv"
+! cut -f 2 "$logs/summary.tsv" | grep -q FAILED

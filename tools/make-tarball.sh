@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# make-tarball.sh - the command with the libraries that it is linked with, to unpack anywhere
+#
+# It runs on systems with the C and C++ libraries of this one or newer ones.  Those are not in it, since
+# what the command opens when it needs it may want newer ones than these; nor is what it opens, and
+# `install` says which of that is not found.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+version=$(sed -n 's/^#define ND_VERSION "\(.*\)"/\1/p' include/neardup/version.h)
+name=neardup-$version-linux-$(uname -m)
+root=build/$name
+rm -rf "$root"
+cmake --install build/release --prefix "$root" --strip >/dev/null
+rm -rf "${root:?}/include" "${root:?}/lib"
+mkdir -p "$root/lib" "$root/libexec" "$root/share/doc"
+
+# All that the command is linked with but the C and C++ libraries, with their licences.
+ldd "$root/bin/neardup" | awk '$2 == "=>" { print $1, $3 }' |
+    grep -vE '^(libc|libm|libpthread|libdl|libstdc\+\+|libgcc_s|ld-linux.*)\.so' |
+    while read -r soname path; do
+        cp -L "$path" "$root/lib/$soname"
+        package=$(dpkg -S "$(realpath "$path")" 2>/dev/null | cut -d: -f1 || true)
+        if [ -f "/usr/share/doc/$package/copyright" ]; then
+            cp -L "/usr/share/doc/$package/copyright" "$root/share/doc/$soname.copyright"
+        fi
+    done
+cp LICENSE README.md CHANGELOG.md "$root/share/doc/"
+cp build/release/find_libraries tools/after-install.sh "$root/libexec/"
+cat >"$root/install" <<'END'
+#!/bin/sh
+# install - copy neardup to PREFIX (default: leave it here), and say what it lacks
+#
+# usage: ./install [PREFIX]
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+prefix=${1:-$here}
+if [ "$prefix" != "$here" ]; then
+    mkdir -p "$prefix/bin" "$prefix/lib/neardup" "$prefix/share"
+    prefix=$(cd "$prefix" && pwd)
+    cp -R "$here/lib/." "$prefix/lib/neardup/"
+    cp -R "$here/share/man" "$here/share/neardup" "$prefix/share/"
+    for completions in bash-completion zsh fish; do
+        if [ -d "$here/share/$completions" ]; then cp -R "$here/share/$completions" "$prefix/share/"; fi
+    done
+    mkdir -p "$prefix/share/doc/neardup"
+    cp -R "$here/share/doc/." "$prefix/share/doc/neardup/"
+    cp "$here/bin/neardup" "$prefix/bin/"
+fi
+"$here/libexec/after-install.sh" "$prefix" "$prefix/lib" "$here/libexec/find_libraries"
+END
+chmod +x "$root/install"
+tar -czf "build/$name.tar.gz" --owner=0 --group=0 -C build "$name"
+rm -rf "$root"
+echo "build/$name.tar.gz"

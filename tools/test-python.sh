@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# test-python.sh - install the Python package into an environment of its own, and test it
+#
+# usage: tools/test-python.sh plain|frameworks FOLDER COMMAND
+#
+# plain: without any other package; frameworks: with those that people keep their data in.  FOLDER is
+# where the environment goes, COMMAND the neardup to compare with.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+kind=$1 folder=$2 command=$3
+packages=(pytest)
+if [ "$kind" = frameworks ]; then
+    packages+=(numpy pyarrow polars pandas duckdb datasets)
+fi
+python3 -m venv "$folder"
+"$folder/bin/pip" install --quiet --disable-pip-version-check "${packages[@]}"
+"$folder/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps \
+    --config-settings=cmake.define.NEARDUP_WERROR=ON ./python
+cd python
+# Only what is installed is tested: the sources must not stand in for it.
+NEARDUP=$command "$folder/bin/python" -P -m pytest -p no:cacheprovider tests README.md \
+    --doctest-modules --doctest-glob="*.md" --pyargs neardup
