@@ -7,7 +7,7 @@
 # where the environment goes, COMMAND the neardup to compare with.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-kind=$1 folder=$2 command=$3
+kind=$1 folder=$(realpath -m "$2") command=$(realpath "$3")
 packages=(pytest)
 if [ "$kind" = frameworks ]; then
     packages+=(numpy pyarrow polars pandas duckdb datasets)
