@@ -346,6 +346,9 @@ def features(text, p, table):
         found = anchored(found, text, d, p)
     elif p.select == "first" and p.count == "occurrences":
         found = found[:p.select_count]
+    shown = {}  # equal features are shown with the text of the first
+    for h, what, _ in found:
+        shown.setdefault(h, what)
     tf = Counter(f[0] for f in found)
     places = {h: [i for g, _, i in found if g == h] for h in tf}
     df = {h: max(1, table.df(h)) if table else 0 for h in tf}
@@ -371,7 +374,7 @@ def features(text, p, table):
         lines = [f"{line}:{sum(reduced if d.is_template[i] else 2 ** 24 for i in places[h])}"
                  for line, (h, _, _) in zip(lines, found)]
     return (" ".join([f"{counts[0]} {counts[1]} {length}"] + lines),
-            "\n".join(t for _, t, _ in found))
+            "\n".join(shown[h] for h, _, _ in found))
 
 
 # --- the cases ----------------------------------------------------------------------------------
