@@ -44,6 +44,11 @@ struct nd_cut {
      * 2 if a blank line parts them.  Missing ones are written (nd_separator_before). */
     unsigned line_ends;
 
+    /* For groups whose first one may lack the line that `begins` it: the line to write in front of
+     * such a record behind another one, or the two would be read as one.  It has two line ends
+     * before it and one behind it: [0] LF, [1] CR LF.  NULL: there is none. */
+    const char *first_line[2];
+
     /* After a record that is longer than what can be read, go on with the next line.  False: the
      * rest of the file is lost. */
     bool can_skip;

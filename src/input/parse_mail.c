@@ -214,8 +214,14 @@ static bool begins_message(const char *line, size_t len, bool after_blank)
     return after_blank && nd_mail_is_envelope(line, len);
 }
 
+#define NO_ENVELOPE "From MAILER-DAEMON Thu Jan  1 00:00:00 1970"
+
 static const struct nd_cut cut_messages = {
-    .next = nd_cut_groups, .begins = begins_message, .line_ends = 2, .can_skip = true};
+    .next = nd_cut_groups,
+    .begins = begins_message,
+    .line_ends = 2,
+    .first_line = {"\n\n" NO_ENVELOPE "\n", "\r\n\r\n" NO_ENVELOPE "\r\n"},
+    .can_skip = true};
 
 const struct nd_format_row nd_format_mail = {
     .word = "mail",

@@ -327,33 +327,44 @@ void nd_output_discard(struct nd_output *o)
 
 /* ---- Records of several files behind one another ---- */
 
-static struct nd_separator end_of(struct nd_view record, struct nd_separator before)
+/* The line ends at the end of a record that is not empty. */
+static void note_end(struct nd_separator *separator, struct nd_view record)
 {
     size_t at = record.len;
-    struct nd_separator separator = {1, 0, before.has_return};
 
-    while (separator.newlines < 2 && at && record.data[at - 1] == '\n') {
-        separator.newlines++;
+    separator->has_record = 1;
+    separator->newlines = 0;
+    while (separator->newlines < 2 && at && record.data[at - 1] == '\n') {
+        separator->newlines++;
         at--;
         if (at && record.data[at - 1] == '\r') {
-            separator.has_return = 1;
+            separator->has_return = 1;
             at--;
         }
     }
-    return separator;
+}
+
+static bool lacks_first_line(const struct nd_cut *cut, struct nd_view record)
+{
+    const char *end = memchr(record.data, '\n', record.len);
+    size_t len = end ? (size_t)(end - record.data) : record.len;
+
+    return cut->first_line[0] && !cut->begins(record.data, len, true);
 }
 
 struct nd_view nd_separator_before(struct nd_separator *separator, struct nd_view record,
                                    enum nd_unit unit, enum nd_format format)
 {
-    static const char breaks[] = "\r\n\r\n", plain[] = "\n\n";
-    unsigned need = nd_format_cut(format, unit)->line_ends, missing = 0;
-    struct nd_separator was = *separator;
+    static const char *const blank_line[] = {"\n\n", "\r\n\r\n"};
+    const struct nd_cut *cut = nd_format_cut(format, unit);
+    const struct nd_separator was = *separator;
+    const char *const *text = lacks_first_line(cut, record) ? cut->first_line : blank_line;
+    const char *between = text[was.has_return];
+    unsigned missing = was.newlines < cut->line_ends ? cut->line_ends - was.newlines : 0;
 
-    *separator = end_of(record, was);
-    if (was.has_record && was.newlines < need)
-        missing = need - was.newlines;
-    if (was.has_return)
-        return (struct nd_view){breaks, (size_t)missing * 2};
-    return (struct nd_view){plain, missing};
+    note_end(separator, record);
+    if (!was.has_record)
+        return (struct nd_view){between, 0};
+    between += (size_t)(2 - missing) * (was.has_return ? 2 : 1);
+    return (struct nd_view){between, strlen(between)};
 }

@@ -61,8 +61,9 @@ void nd_output_discard(struct nd_output *o);
 /* ---- Records of several files behind one another ---- */
 
 /*
- * What must stand between two records: nothing where the first ends in a newline, else one; between
- * paragraphs, and between messages, a blank line, so that they stay two.  Starts from zeroes.
+ * What must stand between two records so that they stay two: a newline where the first does not end
+ * in one; a blank line between paragraphs and between messages; the line of an envelope before a
+ * message that has none.  Starts from zeroes.
  */
 struct nd_separator {
     unsigned char has_record; /* one has been written */
@@ -70,7 +71,7 @@ struct nd_separator {
     unsigned char has_return; /* lines end in CR LF */
 };
 
-/* The bytes to write before the next record; note it as written. */
+/* The bytes to write before the next record, which is noted as written.  They are constant. */
 struct nd_view nd_separator_before(struct nd_separator *separator, struct nd_view record,
                                    enum nd_unit unit, enum nd_format format);
 

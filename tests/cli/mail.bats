@@ -55,6 +55,16 @@ an_mbox() {
     [ "$(neardup sketch -q out.mbox | wc -l)" -eq 3 ]
 }
 
+@test "mail: a message without an envelope gets one behind another message" {
+    { envelope && message one@a "$BUY"; } >a.mbox
+    { message two@a "$MEET" && echo && envelope && message three@a "$MEET and the rest"; } >b.mbox
+    neardup dedup -t 1 -q a.mbox b.mbox -f mbox >out.mbox
+    [ "$(neardup sketch -q -f mbox out.mbox | wc -l)" -eq 3 ]
+    [ "$(grep -c '^From MAILER-DAEMON Thu Jan  1 00:00:00 1970$' out.mbox)" -eq 1 ]
+    neardup dedup -t 1 -q -f mbox b.mbox >out.mbox
+    cmp b.mbox out.mbox
+}
+
 @test "mail: a Maildir is a folder of messages; tmp/ is passed over" {
     mkdir -p box/cur box/new box/tmp
     message five@a "$BUY" >"box/cur/1700000000.M1.host:2,S"
