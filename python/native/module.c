@@ -38,8 +38,16 @@ static PyObject *unicode_version(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef functions[] = {
-    {"version", version, METH_NOARGS, "The version of the library."},
-    {"unicode_version", unicode_version, METH_NOARGS, "The version of the Unicode tables."},
+    {"version", version, METH_NOARGS,
+     "version()\n--\n\n"
+     "Say the version of the library.\n\n"
+     "Returns\n-------\nstr\n    Its numbers, separated by dots.\n\n"
+     "Examples\n--------\n>>> version().split(\".\")[0]\n'0'\n"},
+    {"unicode_version", unicode_version, METH_NOARGS,
+     "unicode_version()\n--\n\n"
+     "Say the version of the Unicode tables, by which texts are cut into tokens.\n\n"
+     "Returns\n-------\nstr\n    Its numbers, separated by dots.\n\n"
+     "Examples\n--------\n>>> unicode_version()\n'15.0'\n"},
     {NULL, NULL, 0, NULL},
 };
 
@@ -60,17 +68,32 @@ static int add_exceptions(PyObject *module)
     PyObject *bases;
     int status;
 
-    if (add_exception(module, "Error", "What went wrong, as the command would say it.", NULL,
-                      &state->error) < 0 ||
+    if (add_exception(module, "Error",
+                      "What went wrong, as the command would say it.\n\n"
+                      "Examples\n--------\n"
+                      ">>> import neardup\n"
+                      ">>> issubclass(neardup.InvalidError, neardup.Error)\nTrue\n",
+                      NULL, &state->error) < 0 ||
         !(bases = PyTuple_Pack(2, state->error, PyExc_ValueError)))
         return -1;
-    status = add_exception(module, "InvalidError", "An argument or a recipe key is wrong.", bases,
-                           &state->invalid);
+    status = add_exception(module, "InvalidError",
+                           "An argument, a column or a key of a recipe is wrong.\n\n"
+                           "Examples\n--------\n"
+                           ">>> import neardup\n"
+                           ">>> neardup.dedup([\"a b c\"], keep=\"best\")\n"
+                           "Traceback (most recent call last):\n    ...\n"
+                           "neardup.InvalidError: keep: 'best' is not one of ...\n",
+                           bases, &state->invalid);
     Py_DECREF(bases);
     if (status < 0)
         return status;
     return add_exception(module, "UnsupportedError",
-                         "The request is well formed, but this build cannot carry it out.",
+                         "The request is well formed, but cannot be carried out here.\n\n"
+                         "Examples\n--------\n"
+                         ">>> import neardup\n"
+                         ">>> neardup.dedup(\"letters.docx\")\n"
+                         "Traceback (most recent call last):\n    ...\n"
+                         "neardup.UnsupportedError: ...\n",
                          state->error, &state->unsupported);
 }
 

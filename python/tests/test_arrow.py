@@ -8,7 +8,12 @@ import pytest
 
 import neardup
 
-TEXTS = ["one two three four", None, "five six seven eight and a text that is longer than twelve bytes", "One two three four"]
+TEXTS = [
+    "one two three four",
+    None,
+    "five six seven eight and a text that is longer than twelve bytes",
+    "One two three four",
+]
 KEPT = [True, True, True, False]
 
 
@@ -54,7 +59,12 @@ def test_a_reader_is_read_once(pa):
 
 
 def test_other_columns_are_texts_too(pa):
-    when = [datetime.datetime(2024, 1, 1, 12, 30, 5, 250_000), datetime.datetime(1960, 2, 29), None, datetime.datetime(2025, 5, 5)]
+    when = [
+        datetime.datetime(2024, 1, 1, 12, 30, 5, 250_000),
+        datetime.datetime(1960, 2, 29),
+        None,
+        datetime.datetime(2025, 5, 5),
+    ]
     table = pa.table(
         {
             "text": ["a b c d", "A b c d", "a B c d", "a b c D"],

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, Callable, Literal
+from typing import Any, Literal
 
 from . import _native
 from ._frames import Columns, Mask, Source, drop_nulls, read
@@ -13,6 +13,7 @@ from ._recipe import Recipe, Value
 from ._table import Table
 
 __all__ = ["Deduper", "Result", "dedup"]
+
 
 def _recipe_of(
     recipe: Recipe | str | None,
@@ -46,8 +47,7 @@ def _recipe_of(
     return made
 
 
-_REMOVED = ("row", "kept_row", "id", "kept_id", "identical", "verified", "jaccard", "shared", "a", "b")
-_REMOVED += ("distance", "cut", "via_row")
+_REMOVED = "row kept_row id kept_id identical verified jaccard shared a b distance cut via_row".split()
 
 
 def _removed(native: Any, source: Source, count: int, id_column: int) -> Table:
@@ -88,6 +88,16 @@ class Result:
         Counts, by the names that the command's summary has.
     recipe : Recipe
         What decided.
+
+    Examples
+    --------
+    >>> result = dedup(["one two three", "four five six", "one two three"])
+    >>> result
+    <neardup.Result: 3 rows, 2 kept, 1 removed: 1 with the same bytes, 0 with the same words, 0 near>
+    >>> result.clusters
+    [[0, 2]]
+    >>> result.removed["kept_row"][:]
+    [0]
     """
 
     def __init__(

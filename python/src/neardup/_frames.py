@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Callable
+from typing import Any
 
 from . import _native
 
@@ -209,9 +209,7 @@ def _append_rows(frame: Any, columns: Columns, rows: Sequence[Any], row: int) ->
     for i, record in enumerate(rows):
         for k, name in enumerate(columns.names):
             if k == 0 and name not in record:
-                raise _native.InvalidError(
-                    f"row {row + i}: there is no column '{name}'; there are {list(record)}"
-                )
+                raise _native.InvalidError(f"row {row + i}: there is no column '{name}'; there are {list(record)}")
             value, is_raw = _as_text(record.get(name), str(name), row + i)
             if k == 0 and is_raw:
                 raise TypeError(f"row {row + i}: '{name}' is a {type(record[name]).__name__}, not a str")
@@ -322,6 +320,13 @@ class Mask(Sequence[bool]):
 
     numpy, pyarrow and polars read it without a loop, by ``__array__`` and the Arrow PyCapsule
     interface.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> mask = neardup.dedup(["one two three", "one two three", "four"]).kept
+    >>> list(mask), mask[1], sum(mask)
+    ([True, False, True], False, 2)
     """
 
     def __init__(self, kept: bytes) -> None:

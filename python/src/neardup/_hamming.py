@@ -85,6 +85,16 @@ class HammingIndex:
     def open(cls, path: str | os.PathLike[str]) -> HammingIndex:
         """Open an index file, which ``neardup index build`` or :meth:`save` wrote.
 
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file.
+
+        Returns
+        -------
+        HammingIndex
+            An index that reads the file as it is queried.
+
         Raises
         ------
         OSError
@@ -98,6 +108,7 @@ class HammingIndex:
         return index
 
     def _reopen(self) -> None:
+        assert self._path is not None
         self._native = _native.hamming_open(self._path)
         self.bits, self.distance, self._next, self._bytes, self._has_texts = _native.hamming_file_info(self._native)
 
@@ -134,6 +145,13 @@ class HammingIndex:
     def remove(self, fingerprint: Any, id: int) -> None:
         """Remove one pair of a fingerprint and an id, from an index in memory.
 
+        Parameters
+        ----------
+        fingerprint : int or array
+            The fingerprint.
+        id : int
+            Its id.
+
         Raises
         ------
         InvalidError
@@ -165,17 +183,47 @@ class HammingIndex:
         return Table(columns, len(columns[0][2]) // 4)
 
     def find(self, fingerprint: int, distance: int | None = None) -> list[tuple[int, int]]:
-        """The ids and distances near one fingerprint of up to 64 bits, the nearest first."""
+        """Find what is near one fingerprint of up to 64 bits.
+
+        Parameters
+        ----------
+        fingerprint : int
+            The query.
+        distance : int, optional
+            The greatest distance (default: the index's).
+
+        Returns
+        -------
+        list of tuple of int
+            Ids and distances, the nearest first.
+        """
         return _native.hamming_find(self._native, fingerprint, self.distance if distance is None else distance)
 
     def text(self, id: int) -> str:
-        """The id of an entry of a file whose ids are texts."""
+        """Give the id of an entry, of a file whose ids are texts.
+
+        Parameters
+        ----------
+        id : int
+            The number of the entry, as queries have it.
+
+        Returns
+        -------
+        str
+            Its id.
+        """
         if self._path is None:
             raise _native.UnsupportedError("ids of an index in memory are numbers")
         return _native.hamming_file_text(self._native, id)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the index to a file that the command reads: it appears when it is whole."""
+        """Write the index to a file that the command reads: it appears when it is whole.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file.
+        """
         if self._path is not None:
             raise _native.UnsupportedError(f"the index is a file already: {self._path}")
         words, numbers = self._fingerprints, self._numbers

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from fractions import Fraction
-from typing import Union
 
 from . import _native
 
-Value = Union[str, int, float, bool, Fraction]
+Value = str | int | float | bool | Fraction
 
 
 def _spell(value: Value) -> str:
@@ -61,11 +60,23 @@ class Recipe:
 
     @classmethod
     def parse(cls, text: str, name: str = "recipe") -> Recipe:
-        """Make a recipe of its text; messages call the text `name`.
+        r"""Make a recipe of its text.
+
+        Parameters
+        ----------
+        text : str
+            The text, as a file has it.
+        name : str, optional
+            What messages call it.
+
+        Returns
+        -------
+        Recipe
+            The recipe.
 
         Examples
         --------
-        >>> Recipe.parse("[decide]\\nthreshold = 0.7\\n")["threshold"]
+        >>> Recipe.parse("[decide]\nthreshold = 0.7\n")["threshold"]
         '7/10'
         """
         recipe = cls()
@@ -82,6 +93,11 @@ class Recipe:
             ``[signature NAME]``.
         value : str, int, float, bool or Fraction
             Its value.
+
+        Returns
+        -------
+        Recipe
+            The recipe itself.
 
         Raises
         ------
@@ -101,7 +117,13 @@ class Recipe:
         return _native.recipe_get(self._native, key)
 
     def copy(self) -> Recipe:
-        """A copy that changes independently."""
+        """Copy the recipe.
+
+        Returns
+        -------
+        Recipe
+            A copy that changes independently.
+        """
         recipe = Recipe.__new__(Recipe)
         recipe._native = _native.recipe_copy(self._native)
         return recipe
@@ -138,7 +160,12 @@ class Recipe:
 
 
 def shipped_recipes() -> dict[str, str]:
-    """The names of the shipped recipes, each with a line about it.
+    """List the shipped recipes.
+
+    Returns
+    -------
+    dict
+        Their names, each with a line about it.
 
     Examples
     --------

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _native
 
-# How memoryview calls the formats of Arrow.
-_CASTS = {"C": "B", "I": "I", "L": "Q", "g": "d"}
+if TYPE_CHECKING:
+    from ._native import _Column
 
-# Name, format, values, validity, format of items, width, offsets: native/export.c.
-_Column = tuple[str, str, bytes, "bytes | None", "str | None", int, "bytes | None"]
+# How memoryview calls the formats of Arrow.
+_CASTS: dict[str, Literal["B", "I", "Q", "d"]] = {"C": "B", "I": "I", "L": "Q", "g": "d"}
 
 
 def _bit(bits: bytes, i: int) -> bool:
@@ -22,6 +22,13 @@ class Column(Sequence[Any]):
     """One column: a sequence, in which a missing value is None.
 
     numpy reads it by ``__array__`` (missing values as 0), frames by the Arrow PyCapsule interface.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> column = neardup.Sketcher()(["one two three four", None])["shingles"]
+    >>> column[0], column[1], len(column)
+    (2, None, 2)
     """
 
     def __init__(self, column: _Column, length: int) -> None:
@@ -94,6 +101,15 @@ class Table(Sequence[dict[str, Any]]):
 
     Frames read it by the Arrow PyCapsule interface: ``pyarrow.record_batch(table)``,
     ``polars.DataFrame(table)``.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> table = neardup.hamming_pairs([0xF0, 0, 0xF1], 1)
+    >>> table.column_names
+    ['a', 'b', 'distance']
+    >>> table[0], table["b"][0], len(table)
+    ({'a': 0, 'b': 2, 'distance': 1}, 2, 1)
     """
 
     def __init__(self, columns: tuple[_Column, ...], length: int) -> None:

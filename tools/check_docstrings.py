@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""Check the docstrings of all public names by numpydoc's rules."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+
+import neardup
+from numpydoc.validate import validate
+
+# Neither a longer summary nor "See Also" is wanted everywhere, nor an example of each method.
+UNWANTED = {"ES01", "SA01"}
+# Users are given these, and make none.
+GIVEN = {"Column", "Mask", "Result", "Table"}
+
+
+def public_names() -> list[str]:
+    """Every name of the package, and those of its classes."""
+    names = []
+    for name in neardup.__all__:
+        thing = getattr(neardup, name)
+        names.append(name)
+        if inspect.isclass(thing):
+            names += [f"{name}.{part}" for part in vars(thing) if not part.startswith("_")]
+    return names
+
+
+def complaints(name: str) -> list[str]:
+    """What numpydoc finds wrong."""
+    unwanted = UNWANTED | ({"EX01"} if "." in name else set()) | ({"PR01"} if name in GIVEN else set())
+    return [f"{name}: {code}: {said}" for code, said in validate(f"neardup.{name}")["errors"] if code not in unwanted]
+
+
+def main() -> int:
+    """Print what is wrong."""
+    wrong = [line for name in public_names() for line in complaints(name)]
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
