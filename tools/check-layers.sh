@@ -19,8 +19,9 @@ declare -A may=(
     [index]="index simd base"
     [recipe]="recipe match feature sketch text base"
     [engine]="engine recipe text feature sketch index match base"
-    [pipeline]="pipeline engine input recipe base"
-    [uses]="uses pipeline engine input recipe base"
+    [evidence]="evidence recipe base"
+    [pipeline]="pipeline evidence engine input recipe base"
+    [uses]="uses pipeline evidence engine input recipe base"
 )
 
 # Headers that stay in some places, as "pattern=where…", each where being a prefix of a file's path.

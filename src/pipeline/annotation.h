@@ -7,7 +7,7 @@
 #include <neardup/dedup.h>
 #include <neardup/input.h>
 
-#include "pipeline/manifest.h"
+#include "evidence/rows.h"
 #include "pipeline/names.h"
 #include "recipe/recipe.h"
 

@@ -8,9 +8,9 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
+#include "base/spool.h"
 #include "pipeline/names.h"
 #include "pipeline/reading.h"
-#include "pipeline/spool.h"
 
 #include <stdbool.h>
 #include <stddef.h>

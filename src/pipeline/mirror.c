@@ -9,8 +9,8 @@
 #include "pipeline/mirror.h"
 
 #include "base/hash.h"
+#include "base/hash_set.h"
 #include "base/memory.h"
-#include "pipeline/hash_set.h"
 #include "pipeline/reading.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* names.c - what a document is called in the outputs, and names met lately, ids met before */
+/* names.c - what a document is called in the outputs, and names met lately */
 
 /*
  * A document is called by its id, or by its place if it has none. Names of kept documents are
@@ -16,48 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-void nd_place_append(struct nd_json *out, const struct nd_source *source, uint64_t line)
-{
-    char number[1 + ND_UINT_TEXT] = ":";
-
-    nd_json_bytes(out, source->path, strlen(source->path));
-    if (source->entry) {
-        nd_json_bytes(out, "!", 1);
-        nd_json_bytes(out, source->entry, strlen(source->entry));
-    }
-    if (line)
-        nd_json_bytes(out, number, 1 + nd_uint_text(line, number + 1));
-}
-
 struct nd_name nd_name_of(const struct nd_document *document, const struct nd_source *source,
                           uint64_t line, struct nd_json *scratch)
 {
-    if (document->id_kind != ND_ID_NONE)
-        return (struct nd_name){document->id_kind, document->id};
-    scratch->text.len = 0;
-    nd_place_append(scratch, source, line);
-    return (struct nd_name){ND_ID_STRING, {scratch->text.data, scratch->text.len}};
+    const struct nd_at at = nd_at_of(source, line);
+
+    return nd_name_at(document->id, document->id_kind, &at, scratch);
 }
 
 static bool is_same(struct nd_view a, struct nd_view b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
-}
-
-void nd_name_value(struct nd_json *out, struct nd_view name)
-{
-    for (size_t i = 0, n; i < name.len; i += n) {
-        char escape[8];
-        int is_control;
-
-        n = nd_terminal_character(name.data + i, name.len - i, &is_control);
-        if (n == 1 && (unsigned char)name.data[i] >= 0x80) {
-            snprintf(escape, sizeof escape, "\\x%02X", (unsigned char)name.data[i]);
-            nd_json_bytes(out, escape, 4);
-        } else {
-            nd_json_bytes(out, name.data + i, n);
-        }
-    }
 }
 
 bool nd_name_is_written(struct nd_view written, struct nd_view name, struct nd_json *scratch)
@@ -117,35 +86,6 @@ void nd_name_put(struct nd_json *out, const struct nd_document_name *name)
     nd_json_key(out, "id");
     nd_name_json(out, &id);
     nd_json_put_string(out, "at", (struct nd_view){name->at, name->at_len});
-}
-
-void nd_name_show(const struct nd_view name, char *out, size_t size)
-{
-    size_t len = name.len < size - 1 ? name.len : size - 1;
-
-    for (size_t i = 0, n; i < len; i += n) {
-        int is_control;
-
-        n = nd_terminal_character(name.data + i, len - i, &is_control);
-        if (is_control)
-            memset(out + i, '?', n);
-        else
-            memcpy(out + i, name.data + i, n);
-    }
-    out[len] = '\0';
-}
-
-void nd_name_json(struct nd_json *out, const struct nd_name *name)
-{
-    if (name->kind == ND_ID_RAW)
-        nd_json_raw(out, name->text);
-    else
-        nd_json_string(out, name->text);
-}
-
-void nd_name_tsv(struct nd_json *out, const struct nd_name *name)
-{
-    nd_tsv_field(out, name->text);
 }
 
 /* ---- Names met lately ---- */
@@ -218,50 +158,4 @@ bool nd_name_cache_get(const struct nd_name_cache *c, uint64_t number, struct nd
     *name = (struct nd_name){(enum nd_id_kind)slot->kind,
                              {c->ring + slot->position % RING_BYTES, slot->length}};
     return true;
-}
-
-/* ---- Ids met before ---- */
-
-void nd_id_check_release(struct nd_id_check *c)
-{
-    nd_hash_set_release(&c->ids);
-    nd_json_release(&c->place);
-}
-
-/* The string "17" and the number 17 are different ids. */
-static uint64_t id_hash(const struct nd_document *document)
-{
-    return nd_mix64(nd_hash_bytes(document->id.data, document->id.len) + document->id_kind);
-}
-
-void nd_id_check_prefetch(const struct nd_id_check *c, const struct nd_document *document)
-{
-    if (document->id_kind != ND_ID_NONE)
-        nd_hash_set_prefetch(&c->ids, id_hash(document));
-}
-
-void nd_id_check_note(struct nd_id_check *c, const struct nd_parsed *parsed)
-{
-    const struct nd_document *document = &parsed->document;
-    char place[300], id[100];
-
-    if (document->id_kind == ND_ID_NONE || !nd_hash_set_add(&c->ids, id_hash(document)))
-        return;
-    if (c->n_double++)
-        return;
-    c->place.text.len = 0;
-    nd_place_append(&c->place, parsed->source, parsed->record.line);
-    nd_name_show((struct nd_view){c->place.text.data, c->place.text.len}, place, sizeof place);
-    nd_name_show(document->id, id, sizeof id);
-    snprintf(c->first_double, sizeof c->first_double, "%s: the id '%s' appeared before", place, id);
-}
-
-void nd_id_check_forget(struct nd_id_check *c, struct nd_run_summary *summary)
-{
-    summary->double_ids = c->n_double;
-    if (!c->ids.count)
-        return;
-    summary->ids_full = c->ids.is_full;
-    summary->ids_remembered = c->ids.count;
-    nd_hash_set_release(&c->ids);
 }

@@ -75,8 +75,8 @@ static void release_batch(struct worker_batch *b)
 static struct nd_party party_of(const struct nd_parsed *parsed, struct nd_json *scratch)
 {
     return (struct nd_party){
-        nd_name_of(&parsed->document, parsed->source, parsed->record.line, scratch), parsed->source,
-        parsed->record.line};
+        nd_name_of(&parsed->document, parsed->source, parsed->record.line, scratch),
+        nd_at_of(parsed->source, parsed->record.line)};
 }
 
 /* Append a surviving record with its annotation. */
@@ -139,10 +139,10 @@ static void put_bad(const struct nd_run *run, struct worker_batch *b, size_t pla
 {
     const struct nd_parsed *parsed = &b->batch->parsed[place];
     const struct nd_annotation annotation = nd_annotation_of_bad(parsed->bad);
+    const struct nd_at at = nd_at_of(parsed->source, parsed->record.line);
 
     if (run->outputs.rows)
-        nd_row_skipped(&b->rows.manifest, &b->scratch[2], parsed->source, parsed->record.line,
-                       parsed->bad->reason);
+        nd_row_skipped(&b->rows.manifest, &b->scratch[2], &at, parsed->bad->reason);
     if (run->outputs.annotates && nd_annotation_fits_bad(parsed->source->format))
         put_annotated(b, place, &annotation);
 }
@@ -317,8 +317,7 @@ static enum nd_status find_kept(struct nd_run *run, struct worker_batch *b, uint
 
     if (status != ND_OK)
         return status;
-    kept->source = nd_reading_source(run->reading, place.source);
-    kept->line = place.line;
+    kept->at = nd_at_of(nd_reading_source(run->reading, place.source), place.line);
     copy = nd_arena_copy(&b->names, kept->name.text.data, kept->name.text.len);
     if (!copy)
         return nd_fail(err, ND_ENOMEM, "out of memory");
@@ -351,13 +350,16 @@ static enum nd_status note_all(struct passing *p, struct worker_batch *b, struct
     for (size_t i = 0; status == ND_OK && i < batch->count; i++) {
         const struct nd_parsed *parsed = &batch->parsed[i];
 
-        if (i + AHEAD < batch->count && !parsed[AHEAD].bad)
-            nd_id_check_prefetch(&run->ids, &parsed[AHEAD].document);
+        if (i + AHEAD < batch->count && !parsed[AHEAD].bad) {
+            const struct nd_name id = nd_id_of(&parsed[AHEAD].document);
+
+            nd_id_check_prefetch(&run->ids, &id);
+        }
         if (parsed->bad) {
             status = nd_reporter_bad_record(&run->reporter, parsed, parsed->bad->reason, err);
             continue;
         }
-        nd_id_check_note(&run->ids, parsed);
+        nd_id_note(&run->ids, parsed);
         nd_field_set_meet(&run->fields, &parsed->document);
         if (b->decision[n].kept != p->first + n)
             status = note_removed(p, b, n, err);

@@ -5,14 +5,10 @@
 #include <neardup/run.h>
 
 #include "base/memory.h"
+#include "evidence/first_line.h"
 
 /* The number of keys in options.c. */
 enum { ND_RUN_KEYS = 33 };
-
-/* A field, and a value of it as it is written in the document. */
-struct nd_run_value {
-    const char *field, *value;
-};
 
 /* The values of one key as they were given, in an array in the arena. */
 struct nd_run_given {

@@ -163,7 +163,7 @@ static enum nd_status add_record(struct ordered *o, const struct nd_parsed *pars
     o->verdict_of[at] = ND_NO_VERDICT;
     if (parsed->bad)
         return nd_reporter_bad_record(&run->reporter, parsed, parsed->bad->reason, err);
-    nd_id_check_note(&run->ids, parsed);
+    nd_id_note(&run->ids, parsed);
     nd_field_set_meet(&run->fields, &parsed->document);
     if (!note_rough(o, &parsed->document, at))
         return nd_fail(err, ND_ENOMEM, "out of memory");
@@ -495,8 +495,7 @@ static enum nd_status name_by_number(struct ordered *o, uint32_t number, struct 
     struct nd_json *copy = &o->name[room];
     enum nd_status status;
 
-    party->source = nd_reading_source(run->reading, place.source);
-    party->line = place.line;
+    party->at = nd_at_of(nd_reading_source(run->reading, place.source), place.line);
     status = nd_lookup_name(run->lookup, number, &place, &party->name, err);
     if (status != ND_OK)
         return status;
@@ -529,10 +528,10 @@ static enum nd_status put_bad(struct ordered *o, const struct nd_parsed *loaded,
     static const struct nd_bad_record unreadable = {"unreadable"};
     const struct nd_bad_record *bad = loaded->bad ? loaded->bad : &unreadable;
     const struct nd_annotation annotation = nd_annotation_of_bad(bad);
+    const struct nd_at at = nd_at_of(loaded->source, loaded->record.line);
 
     if (run->outputs.rows)
-        nd_row_skipped(&o->rows.manifest, &o->place, loaded->source, loaded->record.line,
-                       bad->reason);
+        nd_row_skipped(&o->rows.manifest, &o->place, &at, bad->reason);
     if (run->outputs.annotates && nd_annotation_fits_bad(loaded->source->format))
         return put_annotated(o, loaded, &annotation, err);
     return nd_outputs_remove(&run->outputs, loaded->record.source, loaded->record.bytes, err);
@@ -606,7 +605,7 @@ static enum nd_status put_record(struct ordered *o, uint32_t number, const struc
 {
     struct nd_run *run = o->run;
     uint32_t verdict = o->verdict_of[number];
-    struct nd_party party = {.source = loaded->source, .line = loaded->record.line};
+    struct nd_party party = {.at = nd_at_of(loaded->source, loaded->record.line)};
     enum nd_status status = ND_OK;
 
     if (o->is_bad[number])

@@ -7,12 +7,12 @@
 #include <neardup/run.h>
 
 #include "base/publish.h"
-#include "pipeline/manifest.h"
+#include "base/spool.h"
+#include "evidence/rows.h"
 #include "pipeline/options.h"
 #include "pipeline/output.h"
 #include "pipeline/reading.h"
 #include "pipeline/request.h"
-#include "pipeline/spool.h"
 #include "pipeline/survivors.h"
 #include "recipe/recipe.h"
 

@@ -10,6 +10,7 @@
 
 #include <neardup/text.h>
 
+#include "pipeline/manifest.h"
 #include "recipe/recipe.h"
 
 #include <inttypes.h>
@@ -296,13 +297,11 @@ void nd_run_warn_unsigned(struct nd_run *run, const struct nd_dedup *dedup, cons
 
 static void warn_of_double_ids(struct nd_run *run)
 {
-    const struct nd_run_summary *summary = run->summary;
+    char warning[ND_ID_WARNING_BYTES];
 
     nd_id_check_forget(&run->ids, run->summary);
-    if (summary->double_ids)
-        nd_reporter_warn(&run->reporter, "%s; %s%" PRIu64 " document%s an earlier id",
-                         run->ids.first_double, summary->ids_full ? "at least " : "",
-                         summary->double_ids, summary->double_ids == 1 ? " repeats" : "s repeat");
+    if (nd_id_check_warning(&run->ids, run->summary, warning))
+        nd_reporter_warn(&run->reporter, "%s", warning);
 }
 
 /* ---- Through the documents ---- */
@@ -371,17 +370,9 @@ static void complete_summary(struct nd_run *run)
 
     for (uint32_t i = 0; i < nd_reading_sources(run->reading); i++)
         nd_summary_count_source(summary, nd_reading_source(run->reading, i));
-    summary->is_verified = params->verify != ND_VERIFY_NONE;
     summary->never_documents = atomic_load(&run->comparable.n_alone);
-    if (run->dedup)
-        nd_summary_count_decisions(summary, run->dedup);
-    if (run->dedup && summary->is_verified && !summary->lists_pairs)
-        nd_measured_summarise(run->measured, params, summary);
     summary->annotates = run->outputs.annotates;
-    summary->curve_of = !summary->sample                     ? "resemblance"
-                        : params->verify == ND_VERIFY_COSINE ? "cosine"
-                                                             : "containment";
-    summary->unrelated = (double)summary->documents * nd_run_recall(summary, ND_RUN_UNRELATED);
+    nd_summary_complete(summary, run->dedup, params, summary->lists_pairs ? NULL : run->measured);
     summary->spool_bytes = nd_lookup_spooled(run->lookup);
     if (getrusage(RUSAGE_SELF, &usage) == 0)
         summary->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;

@@ -11,14 +11,14 @@
 #include "pipeline/survivors.h"
 
 #include "base/hash.h"
+#include "base/hash_set.h"
 #include "base/memory.h"
+#include "base/spool.h"
 #include "input/detect.h"
 #include "input/pack.h"
 #include "pipeline/annotation.h"
-#include "pipeline/hash_set.h"
 #include "pipeline/mirror.h"
 #include "pipeline/output.h"
-#include "pipeline/spool.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,8 +7,8 @@
  * what chance alone would cause.
  */
 #define _GNU_SOURCE
+#include "base/hash_set.h"
 #include "pipeline/df.h"
-#include "pipeline/hash_set.h"
 #include "pipeline/names.h"
 #include "pipeline/run.h"
 #include "uses/two_documents.h"

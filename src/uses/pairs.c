@@ -213,7 +213,7 @@ static enum nd_status list_item(void *context, const struct nd_parsed *parsed, s
         !nd_comparable_group(&run->comparable, &parsed->document, &group) ||
         !note_site(p, &parsed->document))
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    nd_id_check_note(&run->ids, parsed);
+    nd_id_note(&run->ids, parsed);
     p->item[p->n_items++] = (struct nd_dedup_item){parsed->document.text, group, &parsed->document};
     return ND_OK;
 }

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "pipeline/hash_set.h"
+#include "base/hash_set.h"
 #include "recipe/recipe.h"
 
 /* ---- The documents of one cluster, from a file that dedup --clusters wrote ------------------- */

@@ -12,9 +12,9 @@
 
 #include "base/groups.h"
 #include "base/hash.h"
-#include "pipeline/hash_set.h"
+#include "base/hash_set.h"
+#include "base/spool.h"
 #include "pipeline/lookup.h"
-#include "pipeline/spool.h"
 
 enum { N = 20000 };
 

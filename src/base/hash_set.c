@@ -1,5 +1,5 @@
 /* hash_set.c - 64-bit hashes seen before, within a memory budget */
-#include "pipeline/hash_set.h"
+#include "base/hash_set.h"
 
 #include "base/memory.h"
 

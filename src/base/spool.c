@@ -1,6 +1,6 @@
 /* spool.c - a nameless file that holds what cannot be read again from the input */
 #define _GNU_SOURCE
-#include "pipeline/spool.h"
+#include "base/spool.h"
 
 #include "base/temporary.h"
 

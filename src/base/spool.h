@@ -1,6 +1,6 @@
 /* spool.h - a nameless file that holds what cannot be read again from the input */
-#ifndef ND_PIPELINE_SPOOL_H
-#define ND_PIPELINE_SPOOL_H
+#ifndef ND_BASE_SPOOL_H
+#define ND_BASE_SPOOL_H
 
 #include <stddef.h>
 #include <stdint.h>

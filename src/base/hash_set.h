@@ -1,6 +1,6 @@
 /* hash_set.h - 64-bit hashes seen before, within a memory budget */
-#ifndef ND_PIPELINE_HASH_SET_H
-#define ND_PIPELINE_HASH_SET_H
+#ifndef ND_BASE_HASH_SET_H
+#define ND_BASE_HASH_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>

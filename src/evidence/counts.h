@@ -1,0 +1,60 @@
+/* counts.h - what a run did, in numbers, and as JSON */
+#ifndef ND_EVIDENCE_COUNTS_H
+#define ND_EVIDENCE_COUNTS_H
+
+#include <stdbool.h>
+
+#include <neardup/dedup.h>
+#include <neardup/run.h>
+
+#include "base/json_out.h"
+#include "recipe/recipe.h"
+
+/*
+ * How near removed documents are to what they were compared with: the i-th step counts those that
+ * measure at least i / (ND_RUN_STEPS - 1), and less than the next step.  Each worker has a histogram
+ * of its own, and they are added up at the end.
+ */
+/* Count a removed document that is not equal to what it was compared with. */
+ND_API void nd_measured_count(uint64_t step[ND_RUN_STEPS], const struct nd_dedup_params *params,
+                              const struct nd_overlap *overlap);
+
+/* How many documents each kept one stands for, itself counted, by its rank among the places.  Starts
+ * from zeroes. */
+struct nd_cluster_sizes {
+    uint32_t *members;
+    size_t capacity;
+};
+/* False: out of memory. */
+ND_API bool nd_cluster_sizes_set(struct nd_cluster_sizes *s, size_t rank, uint32_t members);
+/* There will be n of them. */
+ND_API void nd_cluster_sizes_shrink(struct nd_cluster_sizes *s, size_t n);
+/* Of n ranks, those of the largest clusters, the largest first, of equal ones the earlier; returns
+ * how many they are.  *n_clusters: all clusters of two or more documents. */
+ND_API size_t nd_cluster_sizes_largest(const struct nd_cluster_sizes *s, size_t n,
+                                       size_t largest[ND_RUN_LARGEST], uint64_t *n_clusters);
+ND_API void nd_cluster_sizes_release(struct nd_cluster_sizes *s);
+
+/*
+ * What the engine counted (NULL: there is none), what was measured (NULL: nothing is), and what
+ * follows from the parameters.  The documents have been counted.
+ */
+ND_API void nd_summary_complete(struct nd_run_summary *summary, const struct nd_dedup *dedup,
+                                const struct nd_dedup_params *params,
+                                const uint64_t measured[ND_RUN_STEPS]);
+
+/* nd_run_recall */
+ND_API double nd_summary_recall(const struct nd_run_summary *summary, double x);
+
+/* Inputs that were taken for the same thing. */
+struct nd_summary_input {
+    const char *format, *compression;
+    const char *archive; /* NULL: none */
+    const char *first;   /* path of the first */
+    uint64_t files, records, bytes;
+};
+/* Append it as a line of JSON; is_published: there is a result beside it. */
+ND_API void nd_summary_json(struct nd_json *out, const struct nd_run_summary *summary,
+                            bool is_published, const struct nd_summary_input *input, size_t n);
+
+#endif

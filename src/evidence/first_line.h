@@ -1,0 +1,52 @@
+/* first_line.h - the first line of a manifest */
+#ifndef ND_EVIDENCE_FIRST_LINE_H
+#define ND_EVIDENCE_FIRST_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <neardup/run.h>
+
+#include "base/json_out.h"
+#include "recipe/recipe.h"
+
+/* A field, and a value of it as it is written in the document. */
+struct nd_run_value {
+    const char *field, *value;
+};
+
+/*
+ * What was done, beside the recipe, so that the run can be repeated and explained.  The words are
+ * those of docs/format/outputs.md; NULL: the key is absent.
+ */
+struct nd_first_line {
+    const char *html_parser, *mail_parser;
+    const char *format, *unit, *missing_text, *binary, *mail, *charset, *text_format;
+    const char *const *text_fields;
+    size_t n_text_fields;
+    const char *id_field;
+    const char *const *globs, *const *excludes;
+    size_t n_globs, n_excludes;
+    const char *df_auto, *within, *prefer_field;
+    const char *const *prefer;
+    size_t n_prefer;
+    const struct nd_run_value *never;
+    size_t n_never;
+    bool is_strict;
+};
+
+/* An input. */
+struct nd_first_line_source {
+    const char *path, *entry, *format, *compression, *archive;
+    uint64_t records, bytes, bytes_hash;
+};
+
+/* Append the line in parts: what was done, each input, and the end. */
+ND_API void nd_first_line_begin(struct nd_json *out, const struct nd_first_line *line,
+                                const struct nd_recipe *recipe,
+                                const struct nd_run_summary *summary);
+ND_API void nd_first_line_source(struct nd_json *out, const struct nd_first_line_source *source);
+ND_API void nd_first_line_end(struct nd_json *out);
+
+#endif
