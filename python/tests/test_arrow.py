@@ -121,7 +121,12 @@ def test_polars():
     assert neardup.dedup(frame.lazy()).survivors["n"].to_list() == [0, 1, 2]
     assert neardup.dedup(frame["text"]).survivors.to_list() == TEXTS[:3]
     assert list(neardup.dedup(frame.with_columns(polars.col("text").cast(polars.Categorical))).kept) == KEPT
-    assert polars.DataFrame(result.removed)["row"].to_list() == [3]
+    for removed in (result.removed, neardup.dedup(frame[:3]).removed):
+        # By the capsule, and not row by row, which would guess the types.
+        assert polars.DataFrame(removed).schema["row"] == polars.UInt64
+        assert polars.DataFrame(removed)["row"].to_list() == removed["row"][:]
+    assert polars.Series(result.kept).to_list() == KEPT
+    assert neardup.dedup(frame[:0]).survivors.height == 0
 
 
 def test_pandas():

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from . import _native
+from ._values import Values
 
 # Bytes of text between two looks at signals, and rows of Python's own values.
 READ_BYTES = 64 << 20
@@ -315,7 +316,7 @@ def _read_iterable(data: Iterable[Any], columns: Columns) -> Source:
     return Source(frame, select)
 
 
-class Mask(Sequence[bool]):
+class Mask(Values[bool]):
     """Which rows are kept: a sequence of truth values.
 
     numpy, pyarrow and polars read it without a loop, by ``__array__`` and the Arrow PyCapsule

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from fractions import Fraction
+from typing import Any
 
 from . import _native
 
@@ -127,6 +128,10 @@ class Recipe:
         recipe = Recipe.__new__(Recipe)
         recipe._native = _native.recipe_copy(self._native)
         return recipe
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A recipe goes to another process as its text."""
+        return Recipe.parse, (self.text,)
 
     def check(self) -> None:
         """Raise :class:`InvalidError` where the keys do not fit together."""

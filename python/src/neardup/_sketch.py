@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _native
-from ._frames import Columns, read
+from ._frames import Columns, Source, read
 from ._recipe import Recipe
 from ._table import Table
 
@@ -48,5 +48,15 @@ class Sketcher:
             A row for each text: ``simhash``, ``identity`` (the hash of its tokens), ``tokens``,
             ``shingles`` (how many) and ``minima`` (128 numbers).  Rows without a text have nulls.
         """
-        source = read(data, Columns(self._text))
+        return self._run(read(data, Columns(self._text)))
+
+    def _run(self, source: Source) -> Table:
         return Table(_native.sketcher_run(self._native, source.frame), _native.frame_rows(source.frame))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A sketcher goes to another process, or is copied, as its recipe."""
+        return _made_again, (self.recipe, self._text)
+
+
+def _made_again(recipe: Recipe, text: str | None) -> Sketcher:
+    return Sketcher(recipe, text=text)

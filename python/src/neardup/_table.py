@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _native
+from ._values import Values
 
 if TYPE_CHECKING:
     from ._native import _Column
@@ -18,7 +19,7 @@ def _bit(bits: bytes, i: int) -> bool:
     return bool(bits[i >> 3] >> (i & 7) & 1)
 
 
-class Column(Sequence[Any]):
+class Column(Values[Any]):
     """One column: a sequence, in which a missing value is None.
 
     numpy reads it by ``__array__`` (missing values as 0), frames by the Arrow PyCapsule interface.
@@ -96,7 +97,7 @@ class Column(Sequence[Any]):
         return f"<neardup.Column {self._column[0]} of {self._length} rows>"
 
 
-class Table(Sequence[dict[str, Any]]):
+class Table(Values[dict[str, Any]]):
     """A table: a sequence of rows as dicts, and columns by their names.
 
     Frames read it by the Arrow PyCapsule interface: ``pyarrow.record_batch(table)``,

@@ -1,0 +1,10 @@
+"""Packages that only some modules need."""
+
+from __future__ import annotations
+
+
+def needs(module: str, package: str, error: ImportError) -> ImportError:
+    """The error of a module whose package cannot be imported."""
+    name = (error.name or package).partition(".")[0]
+    wanted = package if name.replace("_", "-") in (package, "sklearn") else f"{package} (its {name} is missing)"
+    return ImportError(f"{module} needs {wanted}: pip install {package}", name=error.name)
