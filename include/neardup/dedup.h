@@ -160,7 +160,7 @@ struct nd_dedup;
 /* What an engine is told beside its recipe.  Start from nd_dedup_options_default(). */
 struct nd_dedup_options {
     /* 1: make pairs, whatever the recipe's kind of cluster is, by nd_dedup_push_pairs,
-     * nd_dedup_push_prototypes and nd_dedup_query.  0: make clusters. */
+     * nd_dedup_push_prototypes, nd_dedup_query and nd_dedup_withdraw.  0: make clusters. */
     unsigned char makes_pairs;
     /* At most 1024; 0: one for each processor. */
     unsigned threads;
@@ -255,6 +255,17 @@ nd_dedup_push_pairs(struct nd_dedup *dedup, const struct nd_dedup_item *items, s
 ND_API enum nd_status nd_dedup_push_prototypes(struct nd_dedup *dedup,
                                                const struct nd_dedup_item *items, size_t n,
                                                struct nd_error *err);
+
+/*
+ * Withdraw a document that was pushed by one of these two functions: no later pair has it.  Results
+ * are those of an engine to which it was never pushed, but that keys which max_checks documents
+ * filled stay full.  Numbers, counts and memory stay as they are, and `source` must still give its
+ * text, as equal ones are compared with it: a program that withdraws many documents makes a new
+ * engine from time to time.  ND_EINVAL: there is no such document (any more).  ND_ENOMEM.  Neither
+ * changes anything.
+ */
+ND_API enum nd_status nd_dedup_withdraw(struct nd_dedup *dedup, uint64_t document,
+                                        struct nd_error *err);
 
 /*
  * Compare without pushing: `found` is called, in order, for every pair of items[i] and a document

@@ -50,7 +50,9 @@ struct nd_dedup {
     /* What only one kind of batch has. */
     struct nd_components *components;
     struct nd_complete *complete;
-    struct nd_column class_of; /* uint32_t, by number: the classes of equal documents (pairs.c) */
+    struct nd_column class_of;  /* uint32_t, by number: the classes of equal documents (pairs.c) */
+    struct nd_column withdrawn; /* bool, by number, of those below (pairs.c) */
+    uint32_t withdrawn_below;
 
     struct nd_dedup_stats stats;
 };
@@ -127,6 +129,7 @@ enum nd_status nd_push_pairs(struct nd_batch *batch, nd_found *found, void *cont
                              struct nd_error *err);
 enum nd_status nd_query_pairs(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
                               nd_found *found, void *context, struct nd_error *err);
+enum nd_status nd_withdraw_document(struct nd_dedup *d, uint64_t document, struct nd_error *err);
 void nd_components_free(struct nd_components *components);
 void nd_complete_free(struct nd_complete *complete);
 

@@ -21,6 +21,7 @@ static void release(struct nd_dedup *d)
     nd_components_free(d->components);
     nd_complete_free(d->complete);
     nd_column_release(&d->class_of);
+    nd_column_release(&d->withdrawn);
     nd_crew_release(&d->crew);
     nd_plan_release(&d->plan);
     free(d);
@@ -264,6 +265,18 @@ enum nd_status nd_dedup_push_prototypes(struct nd_dedup *d, const struct nd_dedu
     if (status != ND_OK)
         return status;
     return push_pairs(d, items, n, "nd_dedup_push_prototypes", NULL, NULL, err);
+}
+
+enum nd_status nd_dedup_withdraw(struct nd_dedup *d, uint64_t document, struct nd_error *err)
+{
+    enum nd_status status = enter(d, ND_CALL_CHANGES, err);
+
+    if (status != ND_OK)
+        return status;
+    status = check_kind(d, d->plan.params.cluster == ND_CLUSTER_PAIRS, "nd_dedup_withdraw", err);
+    if (status == ND_OK)
+        status = nd_withdraw_document(d, document, err);
+    return leave(d, ND_CALL_CHANGES, status);
 }
 
 enum nd_status nd_dedup_query(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,

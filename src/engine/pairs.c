@@ -3,6 +3,9 @@
  * Of many equal documents each is a pair with all others, so they are not compared one by one.
  * Equality is an equivalence (equal.c): a document is compared with the first of a class of equal
  * ones, and equals its other members without a look at their texts.
+ *
+ * A document that is withdrawn stays where it is, in the index and in its class, which it may be the
+ * first of; nothing is paired with it any more.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +21,26 @@
 static uint32_t class_of(const struct nd_dedup *d, uint32_t number)
 {
     return ((const uint32_t *)d->class_of.data)[number];
+}
+
+static bool is_withdrawn(const struct nd_dedup *d, uint32_t number)
+{
+    return number < d->withdrawn_below && ((const bool *)d->withdrawn.data)[number];
+}
+
+enum nd_status nd_withdraw_document(struct nd_dedup *d, uint64_t document, struct nd_error *err)
+{
+    uint32_t n = d->kept.n;
+
+    if (document >= d->stats.documents || is_withdrawn(d, (uint32_t)document))
+        return nd_fail(err, ND_EINVAL, "the engine has no document %llu",
+                       (unsigned long long)document);
+    if (!nd_column_reserve(&d->withdrawn, n, sizeof(bool)))
+        return nd_fail(err, ND_ENOMEM, "out of memory for %u documents", n);
+    memset((bool *)d->withdrawn.data + d->withdrawn_below, 0, n - d->withdrawn_below);
+    d->withdrawn_below = n;
+    ((bool *)d->withdrawn.data)[document] = true;
+    return ND_OK;
 }
 
 /*
@@ -56,7 +79,7 @@ static bool add_class_hits(struct nd_dedup *d, struct nd_worker *w, struct nd_it
     uint32_t number;
 
     while (max > 0 && nd_equal_scan_next(&d->kept, &scan, &number)) {
-        if (number >= below || class_of(d, number) != class_number)
+        if (number >= below || class_of(d, number) != class_number || is_withdrawn(d, number))
             continue;
         if (!nd_item_note_equal(w, item, number))
             return false;
@@ -76,7 +99,7 @@ static bool compare_candidates(struct nd_dedup *d, struct nd_worker *w, struct n
     for (size_t i = 0; i < w->found.count && max > 0; i++) {
         struct nd_candidate candidate = w->found.items[i];
 
-        if (candidate.number >= below)
+        if (candidate.number >= below || is_withdrawn(d, candidate.number))
             continue;
         ++*n_below;
         if (class_of(d, candidate.number) == own_class)

@@ -129,9 +129,95 @@ static void asking_finds_what_pushing_would(void **state)
     check(params);
 }
 
+/* The pairs of a query with documents that are not withdrawn, and where they are in an engine that
+ * has only those. */
+static void check_withdrawn(struct nd_dedup_params params)
+{
+    struct list *expected = calloc(1, sizeof *expected), *asked = calloc(1, sizeof *asked);
+    struct nd_dedup *all = nd_dedup_new_with(&params, NULL, NULL),
+                    *rest = nd_dedup_new_with(&params, NULL, NULL);
+    struct nd_error err;
+    uint64_t place[HALF], n = 0;
+
+    assert_true(expected && asked && all && rest);
+    assert_int_equal(nd_dedup_push_prototypes(all, item, HALF / 2, NULL), ND_OK);
+    for (uint64_t i = 0; i < HALF; i++) {
+        if (i == HALF / 2)
+            assert_int_equal(nd_dedup_push_prototypes(all, item + i, HALF / 2, NULL), ND_OK);
+        if (i % 3 == 0) {
+            assert_int_equal(nd_dedup_withdraw(all, i, NULL), ND_OK);
+            continue;
+        }
+        assert_int_equal(nd_dedup_push_prototypes(rest, &item[i], 1, NULL), ND_OK);
+        place[n++] = i;
+    }
+    assert_int_equal(nd_dedup_withdraw(all, 0, &err), ND_EINVAL);
+    assert_string_equal(err.message, "the engine has no document 0");
+    assert_int_equal(nd_dedup_withdraw(all, HALF, NULL), ND_EINVAL);
+    assert_int_equal(nd_dedup_query(all, item, N, add, asked, NULL), ND_OK);
+    assert_int_equal(nd_dedup_query(rest, item, N, add, expected, NULL), ND_OK);
+    assert_int_equal(asked->n, expected->n);
+    assert_true(asked->n > N / 2);
+    for (size_t i = 0; i < asked->n; i++) {
+        expected->at[i].b = place[expected->at[i].b];
+        assert_memory_equal(&asked->at[i], &expected->at[i], sizeof asked->at[i]);
+    }
+    nd_dedup_free(all);
+    nd_dedup_free(rest);
+    free(expected);
+    free(asked);
+}
+
+static void what_is_withdrawn_is_not_found(void **state)
+{
+    struct nd_dedup_params params = nd_dedup_params_default();
+    struct nd_dedup *stars;
+
+    (void)state;
+    params.threads = 2;
+    stars = nd_dedup_new_with(&params, NULL, NULL);
+    assert_non_null(stars);
+    assert_int_equal(nd_dedup_withdraw(stars, 0, NULL), ND_EINVAL);
+    nd_dedup_free(stars);
+    params.cluster = ND_CLUSTER_PAIRS;
+    check_withdrawn(params);
+    params.short_policy = ND_SHORT_TOKENS;
+    params.threshold = (struct nd_ratio){1, 2};
+    check_withdrawn(params);
+    params.verify = ND_VERIFY_CONTAINMENT;
+    check_withdrawn(params);
+}
+
+static void what_is_withdrawn_takes_no_place_of_another(void **state)
+{
+    struct nd_dedup_params params = nd_dedup_params_default();
+    const struct nd_dedup_item same = {.text = {"one two three four five", 23}};
+    struct list *found = calloc(1, sizeof *found);
+    struct nd_dedup *d;
+
+    (void)state;
+    params.cluster = ND_CLUSTER_PAIRS;
+    params.max_checks = 1;
+    d = nd_dedup_new_with(&params, NULL, NULL);
+    assert_true(found && d);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(nd_dedup_push_prototypes(d, &same, 1, NULL), ND_OK);
+    assert_int_equal(nd_dedup_withdraw(d, 0, NULL), ND_OK);
+    assert_int_equal(nd_dedup_withdraw(d, 2, NULL), ND_OK);
+    assert_int_equal(nd_dedup_query(d, &same, 1, add, found, NULL), ND_OK);
+    assert_int_equal(found->n, 1);
+    assert_int_equal(found->at[0].b, 1);
+    assert_true(found->at[0].is_equal && found->at[0].is_nearest);
+    nd_dedup_free(d);
+    free(found);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(asking_finds_what_pushing_would)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(asking_finds_what_pushing_would),
+        cmocka_unit_test(what_is_withdrawn_is_not_found),
+        cmocka_unit_test(what_is_withdrawn_takes_no_place_of_another)};
 
     return cmocka_run_group_tests(tests, make_texts, NULL);
 }

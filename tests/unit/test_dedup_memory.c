@@ -152,6 +152,8 @@ static enum nd_status ask(struct nd_dedup *d, struct result *out, struct nd_erro
 
     if (status != ND_OK)
         return status;
+    if (nd_dedup_withdraw(d, 2, err) != ND_OK)
+        assert_int_equal(nd_dedup_withdraw(d, 2, err), ND_OK);
     for (size_t i = BATCH; i < N; i += 8) {
         before = out->n_pairs;
         if (nd_dedup_query(d, item + i, 8, note, out, err) == ND_OK)
