@@ -12,6 +12,7 @@
 from ._dedup import Deduper, Result, dedup
 from ._frames import Mask
 from ._hamming import HammingIndex, hamming_pairs
+from ._live import Index, Match
 from ._native import Error, InvalidError, UnsupportedError, unicode_version, version
 from ._recipe import Recipe, shipped_recipes
 from ._sketch import Sketcher
@@ -24,8 +25,10 @@ __all__ = [
     "Deduper",
     "Error",
     "HammingIndex",
+    "Index",
     "InvalidError",
     "Mask",
+    "Match",
     "Recipe",
     "Result",
     "Sketcher",

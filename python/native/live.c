@@ -1,0 +1,550 @@
+/*
+ * live.c - a live index of texts: add, query, remove, each answer compared with the text itself
+ *
+ * An engine that makes pairs, and the texts that it asks for.  Each text has a serial number, which is
+ * never given again, so that what a query found can be told when the index has changed since:
+ *
+ *     document    0      1      2  …       as the engine numbers them
+ *     serial      4      5      9  …       rising
+ *     text      "…"    "…"   gone  …
+ *
+ * Calls that change an index come one at a time: Python's class has them wait for one another, and
+ * one from a signal handler inside another is refused here.  Queries run beside one another, and
+ * wait while a slice is added.  Nobody waits for the lock who holds the GIL, and nobody takes the GIL
+ * who holds the lock.
+ */
+#include "native.h"
+
+#include "base/handle.h"
+#include "base/lock.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CAPSULE "neardup.live"
+
+enum { SLICE_BYTES = 4 << 20, SLICE_ROWS = 8192 };
+
+struct text {
+    uint64_t serial;
+    char *data; /* of its own */
+    size_t len;
+    uint64_t replaced; /* nd_utf8_replaced */
+    bool is_gone;
+};
+
+/* An engine, and the texts of its documents. */
+struct side {
+    struct nd_dedup *dedup;
+    struct text *text;
+    size_t n, capacity, n_gone;
+    struct nd_text_source source;
+};
+
+struct live {
+    struct nd_recipe *recipe;
+    unsigned threads;
+    struct nd_handle changes; /* the call that changes the index */
+    struct nd_rwlock *lock;   /* held by who reads or changes what follows */
+    struct side *side;
+    uint64_t next_serial;
+    /* Of the slice that is added. */
+    struct nd_dedup_item *item;
+    struct nd_document *document;
+};
+
+/* ---- The engine's side ---- */
+
+static enum nd_status fetch(void *context, uint64_t document, unsigned worker, struct nd_view *text,
+                            struct nd_error *err)
+{
+    const struct side *s = context;
+
+    (void)worker;
+    (void)err;
+    *text = (struct nd_view){s->text[document].data, s->text[document].len};
+    return ND_OK;
+}
+
+static enum nd_status keep(void *context, uint64_t document, size_t item, struct nd_error *err)
+{
+    (void)context;
+    (void)document;
+    (void)item;
+    (void)err;
+    return ND_OK;
+}
+
+/* The texts stay where another side has them. */
+static void free_side(struct side *s)
+{
+    if (!s)
+        return;
+    nd_dedup_free(s->dedup);
+    free(s->text);
+    free(s);
+}
+
+static struct side *new_side(const struct live *live, struct nd_error *err)
+{
+    struct nd_dedup_options options = nd_dedup_options_default();
+    struct side *s = calloc(1, sizeof *s);
+
+    if (!s) {
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        return NULL;
+    }
+    s->source = (struct nd_text_source){s, fetch, keep};
+    options.makes_pairs = 1;
+    options.threads = live->threads;
+    options.source = &s->source;
+    s->dedup = nd_dedup_new(live->recipe, &options, err);
+    if (!s->dedup) {
+        free_side(s);
+        return NULL;
+    }
+    return s;
+}
+
+static struct nd_dedup_item item_of(const struct text *text, struct nd_document *document)
+{
+    struct nd_dedup_item item = {.text = {text->data, text->len}};
+
+    if (text->replaced) {
+        *document = (struct nd_document){.text = item.text, .text_replaced = text->replaced};
+        item.document = document;
+    }
+    return item;
+}
+
+/* Push the texts from s->n on, `n` of them, which stand behind the others already. */
+static enum nd_status push_texts(const struct live *live, struct side *s, size_t n,
+                                 struct nd_error *err)
+{
+    enum nd_status status;
+
+    for (size_t i = 0; i < n; i++)
+        live->item[i] = item_of(&s->text[s->n + i], &live->document[i]);
+    status = nd_dedup_push_prototypes(s->dedup, live->item, n, err);
+    if (status == ND_OK)
+        s->n += n;
+    return status;
+}
+
+/* ---- The index ---- */
+
+static void free_live(struct live *live)
+{
+    for (size_t i = 0; live->side && i < live->side->n; i++)
+        free(live->side->text[i].data);
+    free_side(live->side);
+    nd_recipe_free(live->recipe);
+    nd_rwlock_free(live->lock);
+    free(live->item);
+    free(live->document);
+    free(live);
+}
+
+static void free_capsule(PyObject *capsule)
+{
+    free_live(PyCapsule_GetPointer(capsule, CAPSULE));
+}
+
+static struct live *live_of(PyObject *capsule)
+{
+    return PyCapsule_GetPointer(capsule, CAPSULE);
+}
+
+static bool begin_change(struct live *live)
+{
+    if (nd_handle_enter(&live->changes, ND_CALL_CHANGES, NULL) == ND_OK)
+        return true;
+    PyErr_SetString(PyExc_RuntimeError, "another call is changing the index");
+    return false;
+}
+
+static void end_change(struct live *live)
+{
+    (void)nd_handle_leave(&live->changes, ND_CALL_CHANGES);
+}
+
+/* live_new(recipe, threads): an empty index. */
+static PyObject *live_new(PyObject *module, PyObject *args)
+{
+    PyObject *recipe_capsule, *capsule;
+    const struct nd_recipe *recipe;
+    struct nd_error err;
+    struct live *live;
+    unsigned threads;
+
+    if (!PyArg_ParseTuple(args, "OI", &recipe_capsule, &threads) ||
+        !(recipe = nd_py_recipe(recipe_capsule)))
+        return NULL;
+    live = calloc(1, sizeof *live);
+    if (!live)
+        return PyErr_NoMemory();
+    live->threads = threads;
+    live->recipe = nd_recipe_copy(recipe, NULL);
+    live->lock = nd_rwlock_new();
+    live->item = nd_alloc_array(SLICE_ROWS, sizeof *live->item);
+    live->document = nd_alloc_array(SLICE_ROWS, sizeof *live->document);
+    if (!live->recipe || !live->lock || !live->item || !live->document) {
+        free_live(live);
+        return PyErr_NoMemory();
+    }
+    live->side = new_side(live, &err);
+    if (!live->side) {
+        free_live(live);
+        return nd_py_raise(module, &err);
+    }
+    capsule = PyCapsule_New(live, CAPSULE, free_capsule);
+    if (!capsule)
+        free_live(live);
+    return capsule;
+}
+
+/* How many rows of the frame from here on are a slice. */
+static size_t slice_rows(const struct nd_py_frame *f, size_t from)
+{
+    size_t bytes = 0, to = from;
+
+    while (to < f->n_rows && to - from < SLICE_ROWS && (to == from || bytes < SLICE_BYTES))
+        bytes += f->column[0].value[to++].len;
+    return to - from;
+}
+
+static bool copy_text(struct text *to, const struct nd_py_frame *f, size_t row, uint64_t serial)
+{
+    struct nd_view from = f->column[0].value[row];
+
+    *to = (struct text){.serial = serial,
+                        .data = malloc(from.len ? from.len : 1),
+                        .len = from.len,
+                        .replaced = nd_py_frame_replaced(f, row)};
+    if (to->data && from.len)
+        memcpy(to->data, from.data, from.len);
+    return to->data != NULL;
+}
+
+/* Add the rows from here on, `n` of them, of which each has a text. */
+static enum nd_status add_rows(struct live *live, const struct nd_py_frame *f, size_t from,
+                               size_t n, struct nd_error *err)
+{
+    struct side *s = live->side;
+    enum nd_status status = ND_OK;
+    size_t copied = 0;
+
+    if (!ND_RESERVE(s->text, &s->capacity, s->n + n))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    while (status == ND_OK && copied < n) {
+        if (!copy_text(&s->text[s->n + copied], f, from + copied, live->next_serial + copied))
+            status = nd_fail(err, ND_ENOMEM, "out of memory");
+        else
+            copied++;
+    }
+    if (status == ND_OK)
+        status = push_texts(live, s, n, err);
+    if (status == ND_OK)
+        live->next_serial += n;
+    for (size_t i = 0; status != ND_OK && i < copied; i++)
+        free(s->text[s->n + i].data);
+    return status;
+}
+
+/* live_add(index, frame, row): add a slice of rows, of which each has a text; the first one's serial
+ * number, and how many there are. */
+static PyObject *live_add(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *frame_capsule;
+    const struct nd_py_frame *f;
+    enum nd_status status;
+    struct nd_error err;
+    struct live *live;
+    Py_ssize_t from;
+    uint64_t serial;
+    size_t n;
+
+    if (!PyArg_ParseTuple(args, "OOn", &capsule, &frame_capsule, &from) ||
+        !(live = live_of(capsule)) || !(f = nd_py_frame(frame_capsule)))
+        return NULL;
+    if (from < 0 || (size_t)from > f->n_rows)
+        return PyErr_Format(PyExc_IndexError, "there is no row %zd", from);
+    n = slice_rows(f, (size_t)from);
+    for (size_t i = 0; i < n; i++)
+        if (!f->column[0].value[(size_t)from + i].data)
+            return PyErr_Format(PyExc_ValueError, "row %zu: the text is null", (size_t)from + i);
+    if (!begin_change(live))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS nd_rwlock_write(live->lock);
+    serial = live->next_serial;
+    status = add_rows(live, f, (size_t)from, n, &err);
+    nd_rwlock_unlock(live->lock);
+    Py_END_ALLOW_THREADS end_change(live);
+    if (status != ND_OK)
+        return nd_py_raise(module, &err);
+    return Py_BuildValue("Kn", (unsigned long long)serial, (Py_ssize_t)n);
+}
+
+/* The place of a serial number; s->n: it is not there. */
+static size_t place_of(const struct side *s, uint64_t serial)
+{
+    size_t low = 0, high = s->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (s->text[middle].serial < serial)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->n && s->text[low].serial == serial && !s->text[low].is_gone ? low : s->n;
+}
+
+/* live_remove(index, serial): how many texts are there, and how many that are removed are left. */
+static PyObject *live_remove(PyObject *module, PyObject *args)
+{
+    unsigned long long serial;
+    enum nd_status status;
+    struct nd_error err;
+    PyObject *capsule;
+    struct live *live;
+    size_t n, n_gone;
+
+    if (!PyArg_ParseTuple(args, "OK", &capsule, &serial) || !(live = live_of(capsule)) ||
+        !begin_change(live))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS nd_rwlock_write(live->lock);
+    {
+        struct side *s = live->side;
+        size_t place = place_of(s, serial);
+
+        status = place < s->n ? nd_dedup_withdraw(s->dedup, place, &err)
+                              : nd_fail(&err, ND_EINVAL, "the index has no such text");
+        if (status == ND_OK) {
+            s->text[place].is_gone = true;
+            s->n_gone++;
+        }
+        n_gone = s->n_gone;
+        n = s->n - n_gone;
+    }
+    nd_rwlock_unlock(live->lock);
+    Py_END_ALLOW_THREADS end_change(live);
+    if (status != ND_OK)
+        return nd_py_raise(module, &err);
+    return Py_BuildValue("nn", (Py_ssize_t)n, (Py_ssize_t)n_gone);
+}
+
+/* ---- A side without the removed texts ---- */
+
+/* The texts that are left, behind those of `to`, until there is a slice of them. */
+static size_t take_texts(const struct side *from, size_t *at, struct side *to)
+{
+    size_t n = 0, bytes = 0;
+
+    for (; *at < from->n && n < SLICE_ROWS && bytes < SLICE_BYTES; ++*at)
+        if (!from->text[*at].is_gone) {
+            to->text[to->n + n++] = from->text[*at];
+            bytes += from->text[*at].len;
+        }
+    return n;
+}
+
+static void change_side(struct live *live, struct side *to)
+{
+    struct side *from = live->side;
+
+    nd_rwlock_write(live->lock);
+    live->side = to;
+    nd_rwlock_unlock(live->lock);
+    for (size_t i = 0; i < from->n; i++)
+        if (from->text[i].is_gone)
+            free(from->text[i].data);
+    free_side(from);
+}
+
+/* False: an exception is set. */
+static bool fill_side(PyObject *module, const struct live *live, struct side *to)
+{
+    const struct side *from = live->side;
+    enum nd_status status = ND_OK;
+    struct nd_error err;
+
+    if (!ND_RESERVE(to->text, &to->capacity, from->n - from->n_gone + 1))
+        status = nd_fail(&err, ND_ENOMEM, "out of memory");
+    for (size_t at = 0; status == ND_OK && at < from->n;) {
+        Py_BEGIN_ALLOW_THREADS status = push_texts(live, to, take_texts(from, &at, to), &err);
+        Py_END_ALLOW_THREADS if (status == ND_OK && PyErr_CheckSignals() < 0) return false;
+    }
+    if (status != ND_OK)
+        nd_py_raise(module, &err);
+    return status == ND_OK;
+}
+
+/* live_compact(index): give back the memory of removed texts.  Queries go on meanwhile.  Where it
+ * fails or is interrupted, the index is as it was. */
+static PyObject *live_compact(PyObject *module, PyObject *capsule)
+{
+    struct live *live = live_of(capsule);
+    struct nd_error err;
+    struct side *to;
+    bool is_filled;
+
+    if (!live || !begin_change(live))
+        return NULL;
+    to = new_side(live, &err);
+    if (!to)
+        nd_py_raise(module, &err);
+    is_filled = to && fill_side(module, live, to);
+    if (is_filled) {
+        Py_BEGIN_ALLOW_THREADS change_side(live, to);
+        Py_END_ALLOW_THREADS
+    } else {
+        free_side(to);
+    }
+    end_change(live);
+    if (!is_filled)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+/* ---- Queries ---- */
+
+struct match {
+    uint64_t row, serial;
+    struct nd_found_pair pair;
+};
+
+struct matches {
+    const struct side *side;
+    const uint64_t *row; /* of each item */
+    struct match *match;
+    size_t n, capacity;
+};
+
+static enum nd_status note(void *context, const struct nd_found_pair *pair)
+{
+    struct matches *m = context;
+
+    if (!ND_RESERVE(m->match, &m->capacity, m->n + 1))
+        return ND_ENOMEM;
+    m->match[m->n++] = (struct match){m->row[pair->a], m->side->text[pair->b].serial, *pair};
+    return ND_OK;
+}
+
+/* The rows from here on that have a text, as items. */
+struct questions {
+    struct nd_dedup_item *item;
+    struct nd_document *document;
+    uint64_t *row;
+    size_t n;
+};
+
+static bool make_questions(struct questions *q, const struct nd_py_frame *f, size_t from, size_t n)
+{
+    q->item = nd_alloc_array(n + 1, sizeof *q->item);
+    q->document = nd_alloc_array(n + 1, sizeof *q->document);
+    q->row = nd_alloc_array(n + 1, sizeof *q->row);
+    if (!q->item || !q->document || !q->row)
+        return false;
+    for (size_t row = from; row < from + n; row++) {
+        struct nd_view text = f->column[0].value[row];
+        uint64_t replaced = nd_py_frame_replaced(f, row);
+
+        if (!text.data)
+            continue;
+        q->document[q->n] = (struct nd_document){.text = text, .text_replaced = replaced};
+        q->item[q->n] =
+            (struct nd_dedup_item){.text = text, .document = replaced ? &q->document[q->n] : NULL};
+        q->row[q->n++] = row;
+    }
+    return true;
+}
+
+/* The matches as tuples: row, serial, is_equal, is_nearest, shared, a, b, distance. */
+static PyObject *take_matches(const struct matches *m)
+{
+    PyObject *list = PyList_New((Py_ssize_t)m->n);
+
+    for (size_t i = 0; list && i < m->n; i++) {
+        const struct match *x = &m->match[i];
+        const struct nd_overlap *o = &x->pair.overlap;
+        PyObject *tuple =
+            Py_BuildValue("KKiiKKKI", (unsigned long long)x->row, (unsigned long long)x->serial,
+                          x->pair.is_equal, x->pair.is_nearest, (unsigned long long)o->shared,
+                          (unsigned long long)o->a, (unsigned long long)o->b, x->pair.distance);
+
+        if (!tuple)
+            Py_CLEAR(list);
+        else
+            PyList_SetItem(list, (Py_ssize_t)i, tuple);
+    }
+    return list;
+}
+
+/* live_query(index, frame, row): how many rows from this one on were asked, and the matches. */
+static PyObject *live_query(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *frame_capsule, *found = NULL;
+    const struct nd_py_frame *f;
+    struct questions q = {0};
+    struct matches m = {0};
+    enum nd_status status;
+    struct nd_error err;
+    struct live *live;
+    Py_ssize_t from;
+    size_t n;
+
+    if (!PyArg_ParseTuple(args, "OOn", &capsule, &frame_capsule, &from) ||
+        !(live = live_of(capsule)) || !(f = nd_py_frame(frame_capsule)))
+        return NULL;
+    if (from < 0 || (size_t)from > f->n_rows)
+        return PyErr_Format(PyExc_IndexError, "there is no row %zd", from);
+    n = slice_rows(f, (size_t)from);
+    if (make_questions(&q, f, (size_t)from, n)) {
+        Py_BEGIN_ALLOW_THREADS nd_rwlock_read(live->lock);
+        m.side = live->side;
+        m.row = q.row;
+        status = nd_dedup_query(live->side->dedup, q.item, q.n, note, &m, &err);
+        nd_rwlock_unlock(live->lock);
+        Py_END_ALLOW_THREADS if (status == ND_ENOMEM) PyErr_NoMemory();
+        else if (status != ND_OK) nd_py_raise(module, &err);
+        else found = take_matches(&m);
+    } else {
+        PyErr_NoMemory();
+    }
+    free(q.item);
+    free(q.document);
+    free(q.row);
+    free(m.match);
+    return found ? Py_BuildValue("nN", (Py_ssize_t)n, found) : NULL;
+}
+
+/* Bytes of the texts and of the engine's index. */
+static PyObject *live_bytes(PyObject *module, PyObject *capsule)
+{
+    struct live *live = live_of(capsule);
+    struct nd_dedup_stats stats;
+    size_t bytes = 0;
+
+    (void)module;
+    if (!live)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS nd_rwlock_read(live->lock);
+    nd_dedup_get_stats(live->side->dedup, &stats);
+    for (size_t i = 0; i < live->side->n; i++)
+        bytes += live->side->text[i].len + sizeof *live->side->text;
+    nd_rwlock_unlock(live->lock);
+    Py_END_ALLOW_THREADS return PyLong_FromSize_t(bytes + (size_t)stats.index_bytes);
+}
+
+PyMethodDef nd_py_live_functions[] = {
+    {"live_new", live_new, METH_VARARGS, "An empty index of texts."},
+    {"live_add", live_add, METH_VARARGS, "Add a slice of rows."},
+    {"live_remove", live_remove, METH_VARARGS, "Remove a text."},
+    {"live_compact", live_compact, METH_O, "Give back the memory of removed texts."},
+    {"live_query", live_query, METH_VARARGS, "The texts that a slice of rows equals or is near."},
+    {"live_bytes", live_bytes, METH_O, "Its memory."},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,297 @@
+"""A live index of texts, which answers whether a text is there already."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from . import _native
+from ._frames import Columns, Source, read
+from ._recipe import Recipe
+
+# Row, serial number, whether equal, whether the nearest, shared, a, b, distance.
+_Row = tuple[int, int, int, int, int, int, int, int]
+_NO_DISTANCE = 2**32 - 1
+# Removed texts are forgotten when there are more of them than of others, and than this.
+_REMOVED_MIN = 1024
+
+
+class Match(NamedTuple):
+    """A text of an :class:`Index` that another equals or is near.
+
+    Attributes
+    ----------
+    id : hashable
+        Its id.
+    identical : bool
+        Whether the two are equal: the same bytes, or the same words.
+    jaccard : float or None
+        Their resemblance; None where the recipe has them not compared.
+    shared : int or None
+        How many shingles both have; None where they were not compared.
+    a, b : int
+        How many shingles the text that was asked about has, and the one in the index.
+    distance : int or None
+        In how many bits their simhashes differ; None where not made.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> index = neardup.Index()
+    >>> index.add("a", "one two three four")
+    >>> match = index.query("One, two, three, four!")[0]
+    >>> match.id, match.identical, match.jaccard
+    ('a', True, 1.0)
+    """
+
+    id: Any
+    identical: bool
+    jaccard: float | None
+    shared: int | None
+    a: int
+    b: int
+    distance: int | None
+
+
+def _one(text: str | bytes) -> _native.Frame:
+    frame = _native.frame_new((None,))
+    _native.frame_append(frame, ((text,),), (None,))
+    return frame
+
+
+class Index:
+    """A live index of texts: texts come and go, and each query is answered with evidence.
+
+    A query finds the texts that ``neardup pairs`` would pair it with.  Each was compared with it, and
+    equals it or reaches the recipe's threshold; recipes that answer by sketches alone say so by a
+    ``jaccard`` of None.
+
+    Parameters
+    ----------
+    recipe : Recipe or str, optional
+        What a match is (default: the default recipe).
+    text : str, optional
+        The column with the text, of data that has columns.
+    threads : int, optional
+        How many threads work on a batch; 0: one for each processor.  In a program that forks after it
+        has made the index: 1, as threads do not survive a fork.
+
+    Notes
+    -----
+    Any number of threads may use an index.  Queries run side by side; a call that changes the index
+    waits for the one before, and queries wait while a batch of at most 4 MB is added.
+
+    The index holds a copy of each text.  Texts that are removed are forgotten from time to time, which
+    takes as long as adding the others again; queries go on meanwhile.
+
+    Examples
+    --------
+    >>> index = Index()
+    >>> index.add("1", "The ship left the harbour at noon with forty men on board.")
+    >>> index.add("2", "Nobody saw it again.")
+    >>> index.query("The ship left the harbour at noon with forty men aboard.")
+    []
+    >>> index = Index(Recipe(threshold=0.6))
+    >>> index.add_batch(["1", "2"], ["The ship left the harbour at noon with forty men.", "Nobody saw it again."])
+    >>> [(match.id, match.jaccard) for match in index.query("The ship left the harbour at noon, with forty.")]
+    [('1', 0.875)]
+    >>> index.remove("1")
+    >>> "1" in index, len(index)
+    (False, 1)
+    """
+
+    def __init__(self, recipe: Recipe | str | None = None, *, text: str | None = "text", threads: int = 0) -> None:
+        self.recipe = recipe.copy() if isinstance(recipe, Recipe) else Recipe(recipe)
+        if _native.recipe_fields(self.recipe._native):
+            raise _native.UnsupportedError("an index has texts only, and the recipe reads fields")
+        self._verifies = self.recipe["verify"] != "none"
+        self._text = text
+        self._native = _native.live_new(self.recipe._native, threads)
+        self._changing = threading.RLock()
+        self._serials: dict[Hashable, int] = {}
+        self._ids: dict[int, Hashable] = {}
+
+    def add(self, id: Hashable, text: str | bytes) -> None:
+        """Add a text.
+
+        Parameters
+        ----------
+        id : hashable
+            What the text is called; no other text in the index has this id.
+        text : str or bytes
+            The text; bytes that are not UTF-8 are repaired.
+
+        Raises
+        ------
+        InvalidError
+            There is a text with this id; it stays as it is.
+        TypeError
+            The text is none.
+        """
+        if not isinstance(text, (str, bytes)):
+            raise TypeError(f"expected a str, not {type(text).__name__}")
+        frame = _one(text)
+        with self._changing:
+            self._check_new(id)
+            self._note([id], 0, *_native.live_add(self._native, frame, 0))
+
+    def add_batch(self, ids: Iterable[Hashable], data: Any) -> None:
+        """Add many texts at once, which takes less time than one after the other.
+
+        Parameters
+        ----------
+        ids : iterable of hashable
+            Their ids, in the order of the texts.
+        data : frame, iterable or path
+            The texts, as for :func:`dedup`.
+
+        Raises
+        ------
+        InvalidError
+            An id is there already or comes twice, a text is null, or the lengths differ; nothing was
+            added.
+        """
+        source = read(data, Columns(self._text))
+        frame, n = source.frame, _native.frame_rows(source.frame)
+        taken = _listed(ids)
+        if len(taken) != n:
+            raise _native.InvalidError(f"there are {n:,} texts and {len(taken):,} ids")
+        row = _native.frame_null(frame)
+        if row is not None:
+            raise _native.InvalidError(f"row {row}: the text is null")
+        with self._changing:
+            seen: set[Hashable] = set()
+            for id in taken:
+                self._check_new(id)
+                if id in seen:
+                    raise _native.InvalidError(f"the id {id!r} comes twice")
+                seen.add(id)
+            at = 0
+            while at < n:
+                at += self._note(taken, at, *_native.live_add(self._native, frame, at))
+
+    def _check_new(self, id: Hashable) -> None:
+        if id in self._serials:
+            raise _native.InvalidError(f"the index has a text with the id {id!r} already")
+
+    def _note(self, ids: list[Hashable], at: int, serial: int, n: int) -> int:
+        for i in range(n):
+            self._ids[serial + i] = ids[at + i]
+            self._serials[ids[at + i]] = serial + i
+        return n
+
+    def remove(self, id: Hashable) -> None:
+        """Remove a text.
+
+        Parameters
+        ----------
+        id : hashable
+            Its id, which may be used again.
+
+        Raises
+        ------
+        KeyError
+            There is no text with this id.
+        """
+        with self._changing:
+            if id not in self._serials:
+                raise KeyError(id)
+            left, removed = _native.live_remove(self._native, self._serials[id])
+            del self._ids[self._serials.pop(id)]
+            if removed > max(left, _REMOVED_MIN):
+                self.compact()
+
+    def compact(self) -> None:
+        """Give back the memory of texts that were removed, and what they left unfound.
+
+        An index does so by itself when more than half of its texts were removed.  Where a template is
+        shared by more than ``max_checks`` texts, those added last are found by fewer of their keys, and
+        after compacting the ones that are left take the places of those removed.
+        """
+        with self._changing:
+            _native.live_compact(self._native)
+
+    def query(self, text: str | bytes) -> list[Match]:
+        """Find the texts that a text equals or is near.
+
+        Parameters
+        ----------
+        text : str or bytes
+            The text.
+
+        Returns
+        -------
+        list of Match
+            What was found, the nearest first; at most ``max_checks`` of the recipe.
+        """
+        if not isinstance(text, (str, bytes)):
+            raise TypeError(f"expected a str, not {type(text).__name__}")
+        _, rows = _native.live_query(self._native, _one(text), 0)
+        return [match for _, match in self._matches(rows)] if rows else []
+
+    def query_batch(self, data: Any) -> list[list[Match]]:
+        """Find the texts that each of many texts equals or is near.
+
+        Parameters
+        ----------
+        data : frame, iterable or path
+            The texts, as for :func:`dedup`.
+
+        Returns
+        -------
+        list of list of Match
+            What was found for each; nothing for one that is null.
+        """
+        source: Source = read(data, Columns(self._text))
+        found: list[list[Match]] = [[] for _ in range(_native.frame_rows(source.frame))]
+        at = 0
+        while at < len(found):
+            n, rows = _native.live_query(self._native, source.frame, at)
+            for row, match in self._matches(rows):
+                found[row].append(match)
+            at += n
+        return found
+
+    def _matches(self, rows: list[_Row]) -> Iterator[tuple[int, Match]]:
+        if len(rows) > 1:
+            rows.sort(key=_rank)
+        for row, serial, equal, _, shared, a, b, distance in rows:
+            if serial not in self._ids:  # removed meanwhile
+                continue
+            near = None if distance == _NO_DISTANCE else distance
+            if equal or self._verifies:
+                jaccard = shared / (a + b - shared) if a + b else 1.0
+                yield row, Match(self._ids[serial], bool(equal), jaccard, shared, a, b, near)
+            else:
+                yield row, Match(self._ids[serial], False, None, None, a, b, near)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._serials
+
+    def __len__(self) -> int:
+        return len(self._serials)
+
+    def __iter__(self) -> Iterator[Hashable]:
+        """Give the ids, in the order in which they were added."""
+        return iter(list(self._serials))
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the index and of its texts."""
+        return _native.live_bytes(self._native)
+
+    def __repr__(self) -> str:
+        return f"<neardup.Index of {len(self):,} texts>"
+
+
+def _rank(row: _Row) -> tuple[int | float, ...]:
+    """Order matches: the nearest first, then by resemblance, or where texts are not compared by distance."""
+    place, serial, equal, nearest, shared, a, b, distance = row
+    return place, -nearest, -equal, -shared / (a + b - shared or 1), distance, serial
+
+
+def _listed(ids: Iterable[Hashable]) -> list[Hashable]:
+    """Give ids as Python's own values: those of arrays would not equal them as keys."""
+    values = ids.tolist() if hasattr(ids, "tolist") else ids.to_pylist() if hasattr(ids, "to_pylist") else ids
+    return list(values)
