@@ -6,103 +6,32 @@
 
 #include "base/memory.h"
 #include "index/candidates.h"
-#include "index/multimap.h"
+#include "index/live_state.h"
 #include "simd/sketch_kernels.h"
-
-enum { LISTED = 1, DELETED = 2, SHORT = 4, LEFT_OUT = 8, IDENTITY_ONLY = 16 };
-enum { TABLES_MAX = ND_MINHASH_COUNT + ND_SIMHASH_BITS_MAX + 2 };
-
-/* What decides, without a look at the bytes, that two documents cannot meet: one word. */
-struct gate {
-    uint32_t group, n_shingles;
-};
-
-_Static_assert(TABLES_MAX <= 64 * ND_TABLE_SET_WORDS, "a table has its bit in a set");
-
-/* Columns by number, and a table of numbers for every band and block. */
-struct nd_index {
-    struct nd_index_params params;
-    const struct nd_sketch_kernels *kernels;
-    unsigned n_tables, n_queried; /* nd_table_count, nd_table_queried */
-    nd_equal_minima band_starts;  /* the bit of each band's first row */
-    uint32_t n;                   /* numbers given */
-    uint32_t n_deleted;           /* of them */
-    struct nd_column low, simhash, identity, gate, flags;
-    struct nd_column left_out;    /* struct nd_table_set, of those with that flag, in order */
-    struct nd_column left_out_at; /* uint32_t, by number: where; empty as long as there are none */
-    size_t n_left_out;
-    uint64_t n_keys_left_out;
-    struct nd_multimap table[TABLES_MAX]; /* of one size: every number is in each */
-    struct nd_multimap_block block;
-};
-
-static const uint8_t *low_of(const struct nd_index *index, uint32_t number)
-{
-    return (const uint8_t *)index->low.data + (size_t)number * ND_MINHASH_COUNT;
-}
-
-static unsigned char *flags_of(const struct nd_index *index, uint32_t number)
-{
-    return (unsigned char *)index->flags.data + number;
-}
-
-static struct gate gate_of(const struct nd_index *index, uint32_t number)
-{
-    return ((const struct gate *)index->gate.data)[number];
-}
-
-static bool set_has(const struct nd_table_set *set, unsigned table)
-{
-    return set->word[table / 64] >> table % 64 & 1;
-}
-
-static uint64_t identity_of(const struct nd_index *index, uint32_t number)
-{
-    return ((const uint64_t *)index->identity.data)[number];
-}
-
-/* Whether a document stands in a table; `identity_only`: it has that flag. */
-static bool stands_in(const struct nd_index *index, unsigned table, bool identity_only)
-{
-    return !identity_only || table == index->n_tables - 1;
-}
 
 uint64_t nd_index_simhash(const struct nd_index *index, uint32_t number)
 {
-    return ((const uint64_t *)index->simhash.data)[number];
+    return nd_live_simhash(index, number);
 }
 
 uint32_t nd_index_group(const struct nd_index *index, uint32_t number)
 {
-    return gate_of(index, number).group;
+    return nd_live_gate(index, number).group;
 }
 
 uint64_t nd_index_identity(const struct nd_index *index, uint32_t number)
 {
-    return identity_of(index, number);
+    return nd_live_identity(index, number);
 }
 
 uint32_t nd_index_shingles(const struct nd_index *index, uint32_t number)
 {
-    return gate_of(index, number).n_shingles;
+    return nd_live_gate(index, number).n_shingles;
 }
 
 bool nd_index_is_short(const struct nd_index *index, uint32_t number)
 {
-    return (*flags_of(index, number) & SHORT) != 0;
-}
-
-static void row_of(const struct nd_index *index, uint32_t number, struct nd_index_row *row)
-{
-    memcpy(row->low, low_of(index, number), ND_MINHASH_COUNT);
-    row->simhash = nd_index_simhash(index, number);
-    row->identity = identity_of(index, number);
-    row->group = gate_of(index, number).group;
-    row->n_shingles = gate_of(index, number).n_shingles;
-    row->is_short = nd_index_is_short(index, number);
-    row->identity_only = (*flags_of(index, number) & IDENTITY_ONLY) != 0;
-    row->key = NULL;
-    row->left_out = (struct nd_table_set){{0}};
+    return (*nd_live_flags(index, number) & ND_LIVE_SHORT) != 0;
 }
 
 struct nd_index_params nd_index_params_default(void)
@@ -144,6 +73,7 @@ void nd_index_free(struct nd_index *index)
 {
     if (!index)
         return;
+    nd_live_growth_drop(index);
     nd_multimap_block_release(&index->block, index->table, index->n_tables);
     nd_column_release(&index->low);
     nd_column_release(&index->simhash);
@@ -164,7 +94,7 @@ size_t nd_index_bytes(const struct nd_index *index)
 {
     return sizeof *index + index->low.bytes + index->simhash.bytes + index->identity.bytes +
            index->gate.bytes + index->flags.bytes + index->left_out.bytes +
-           index->left_out_at.bytes + index->block.bytes;
+           index->left_out_at.bytes + index->block.bytes + nd_live_growth_bytes(index);
 }
 
 static bool reserve_columns(struct nd_index *index, size_t n)
@@ -172,7 +102,7 @@ static bool reserve_columns(struct nd_index *index, size_t n)
     return nd_column_reserve(&index->low, n + 1, ND_MINHASH_COUNT) && /* one more: the padding */
            nd_column_reserve(&index->simhash, n, sizeof(uint64_t)) &&
            nd_column_reserve(&index->identity, n, sizeof(uint64_t)) &&
-           nd_column_reserve(&index->gate, n, sizeof(struct gate)) &&
+           nd_column_reserve(&index->gate, n, sizeof(struct nd_live_gate)) &&
            nd_column_reserve(&index->flags, n, 1);
 }
 
@@ -182,7 +112,7 @@ static bool make_columns(struct nd_index *index, size_t n)
     const struct nd_column_request wish[] = {{&index->low, (n + 1) * ND_MINHASH_COUNT},
                                              {&index->simhash, n * sizeof(uint64_t)},
                                              {&index->identity, n * sizeof(uint64_t)},
-                                             {&index->gate, n * sizeof(struct gate)},
+                                             {&index->gate, n * sizeof(struct nd_live_gate)},
                                              {&index->flags, n}};
 
     return nd_columns_make(wish, sizeof wish / sizeof *wish);
@@ -200,33 +130,24 @@ enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row
     memcpy((uint8_t *)index->low.data + (n - 1) * ND_MINHASH_COUNT, row->low, ND_MINHASH_COUNT);
     ((uint64_t *)index->simhash.data)[n - 1] = row->simhash;
     ((uint64_t *)index->identity.data)[n - 1] = row->identity;
-    ((struct gate *)index->gate.data)[n - 1] = (struct gate){row->group, row->n_shingles};
-    *flags_of(index, index->n) = row->is_short ? SHORT : 0;
+    ((struct nd_live_gate *)index->gate.data)[n - 1] =
+        (struct nd_live_gate){row->group, row->n_shingles};
+    *nd_live_flags(index, index->n) = row->is_short ? ND_LIVE_SHORT : 0;
     *number = index->n++;
     return ND_OK;
-}
-
-/* The key under which a number stands in a table; bands, the many, without a copy of the row. */
-static uint64_t key_of(const struct nd_index *index, unsigned t, uint32_t number)
-{
-    struct nd_index_row row;
-
-    if (t < index->params.bands)
-        return nd_band_key(&index->params, t, low_of(index, number), nd_index_group(index, number));
-    row_of(index, number, &row);
-    return nd_table_key(&index->params, t, &row);
 }
 
 /* Where few documents stand in large tables, as after a batch that was small, only the lines in which
  * they stand are cleared: time in proportion to the documents, not to the table. */
 void nd_index_clear(struct nd_index *index)
 {
+    nd_live_growth_drop(index);
     for (unsigned t = 0; t < index->n_tables; t++) {
         struct nd_multimap *s = &index->table[t];
 
         if (s->count < s->n_lines / 4)
             for (uint32_t i = 0; i < index->n; i++)
-                nd_multimap_empty(s, key_of(index, t, i));
+                nd_multimap_empty(s, nd_live_key(index, t, i));
         else if (s->count)
             memset(s->line, 0, nd_multimap_bytes(s));
         s->count = 0;
@@ -241,21 +162,23 @@ static bool make_room(struct nd_index *index, size_t n, bool *emptied)
 {
     /* The last table, by identity, has every number. */
     *emptied = !nd_multimap_fits(&index->table[index->n_tables - 1], n);
+    if (*emptied)
+        nd_live_growth_drop(index);
     return !*emptied || nd_multimap_block_grow(&index->block, index->table, index->n_tables, n);
 }
 
-/* Add all numbers that are listed to an empty table, in order. */
-static void fill_table(struct nd_index *index, unsigned t)
+void nd_live_fill_table(struct nd_index *index, unsigned t)
 {
     struct nd_multimap_adder adder = {.map = &index->table[t]};
     const struct nd_table_set *left_out = index->left_out.data;
 
     for (uint32_t i = 0; i < index->n; i++) {
-        unsigned char flags = *flags_of(index, i);
-        bool is_left_out = flags & LEFT_OUT && set_has(left_out++, t);
+        unsigned char flags = *nd_live_flags(index, i);
+        bool is_left_out = flags & ND_LIVE_LEFT_OUT && nd_table_set_has(left_out++, t);
 
-        if (flags & LISTED && !is_left_out && stands_in(index, t, flags & IDENTITY_ONLY))
-            nd_multimap_add_soon(&adder, key_of(index, t, i), i);
+        if (flags & ND_LIVE_LISTED && !is_left_out &&
+            nd_live_stands_in(index, t, flags & ND_LIVE_IDENTITY_ONLY))
+            nd_multimap_add_soon(&adder, nd_live_key(index, t, i), i);
     }
     nd_multimap_add_rest(&adder);
 }
@@ -281,10 +204,10 @@ static void list_in_table(void *context, size_t task, unsigned worker)
 
     (void)worker;
     if (job->emptied)
-        fill_table(job->index, (unsigned)task);
+        nd_live_fill_table(job->index, (unsigned)task);
     for (size_t i = 0; i < job->n; i++)
-        if (!set_has(&job->row[i]->left_out, (unsigned)task) &&
-            stands_in(job->index, (unsigned)task, job->row[i]->identity_only))
+        if (!nd_table_set_has(&job->row[i]->left_out, (unsigned)task) &&
+            nd_live_stands_in(job->index, (unsigned)task, job->row[i]->identity_only))
             nd_multimap_add_soon(&adder, row_key(&job->index->params, (unsigned)task, job->row[i]),
                                  job->number[i]);
     nd_multimap_add_rest(&adder);
@@ -323,7 +246,7 @@ static void note_left_out(struct nd_index *index, uint32_t number, const struct 
     ((struct nd_table_set *)index->left_out.data)[index->n_left_out++] = row->left_out;
     ((uint32_t *)index->left_out_at.data)[number] = (uint32_t)(index->n_left_out - 1);
     index->n_keys_left_out += keys;
-    *flags_of(index, number) |= LEFT_OUT;
+    *nd_live_flags(index, number) |= ND_LIVE_LEFT_OUT;
 }
 
 uint64_t nd_index_crowded(const struct nd_index *index, uint64_t *n_keys)
@@ -334,9 +257,9 @@ uint64_t nd_index_crowded(const struct nd_index *index, uint64_t *n_keys)
 
 static void note_listed(struct nd_index *index, uint32_t number, const struct nd_index_row *row)
 {
-    unsigned flags = LISTED | (row->identity_only ? IDENTITY_ONLY : 0u);
+    unsigned flags = ND_LIVE_LISTED | (row->identity_only ? ND_LIVE_IDENTITY_ONLY : 0u);
 
-    *flags_of(index, number) |= (unsigned char)flags;
+    *nd_live_flags(index, number) |= (unsigned char)flags;
 }
 
 static enum nd_status no_memory(const struct nd_index *index, struct nd_error *err)
@@ -354,6 +277,7 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
         return ND_OK;
     if (!reserve_left_out(index, row, n) || !make_room(index, n, &job.emptied))
         return no_memory(index, err);
+    nd_live_growth_drop(index); /* it may have passed these numbers, which were not listed */
     for (size_t i = 0; i < n; i++)
         note_left_out(index, number[i], row[i]);
     if (pool)
@@ -376,7 +300,23 @@ enum nd_status nd_index_reserve(struct nd_index *index, size_t n, struct nd_erro
     if (!reserve_columns(index, index->n + n) || !make_room(index, n, &emptied))
         return no_memory(index, err);
     for (unsigned t = 0; emptied && t < index->n_tables; t++)
-        fill_table(index, t);
+        nd_live_fill_table(index, t);
+    return ND_OK;
+}
+
+/* Append and list a row for which the tables and columns have room. */
+static enum nd_status put_row(struct nd_index *index, const struct nd_index_row *row,
+                              uint32_t *number, struct nd_error *err)
+{
+    enum nd_status status = nd_index_append(index, row, number, err);
+
+    if (status)
+        return status;
+    note_left_out(index, *number, row);
+    for (unsigned t = 0; t < index->n_tables; t++)
+        if (!nd_table_set_has(&row->left_out, t) && nd_live_stands_in(index, t, row->identity_only))
+            nd_multimap_add(&index->table[t], row_key(&index->params, t, row), *number);
+    note_listed(index, *number, row);
     return ND_OK;
 }
 
@@ -387,24 +327,18 @@ enum nd_status nd_index_add(struct nd_index *index, const struct nd_index_row *r
 
     if (status == ND_OK)
         status = nd_index_reserve(index, 1, err);
-    if (status == ND_OK)
-        status = nd_index_append(index, row, number, err);
-    if (status)
-        return status;
-    note_left_out(index, *number, row);
-    for (unsigned t = 0; t < index->n_tables; t++)
-        if (!set_has(&row->left_out, t) && stands_in(index, t, row->identity_only))
-            nd_multimap_add(&index->table[t], row_key(&index->params, t, row), *number);
-    note_listed(index, *number, row);
-    return ND_OK;
+    return status == ND_OK ? put_row(index, row, number, err) : status;
 }
 
 void nd_index_remove(struct nd_index *index, const struct nd_index_row *row, uint32_t number)
 {
-    if (*flags_of(index, number) & LISTED)
+    if (*nd_live_flags(index, number) & ND_LIVE_LISTED) {
+        nd_live_growth_remove(index, row, number);
         for (unsigned t = 0; t < index->n_tables; t++)
             nd_multimap_remove(&index->table[t], row_key(&index->params, t, row), number);
-    *flags_of(index, number) = (*flags_of(index, number) & LEFT_OUT) | DELETED;
+    }
+    *nd_live_flags(index, number) =
+        (*nd_live_flags(index, number) & ND_LIVE_LEFT_OUT) | ND_LIVE_DELETED;
     index->n_deleted++;
 }
 
@@ -414,16 +348,18 @@ enum nd_status nd_index_insert(struct nd_index *index, const struct nd_sketch *s
     struct nd_index_row row;
 
     nd_index_row_from_sketch(&row, sketch, group);
-    return nd_index_add(index, &row, number, err);
+    if (!nd_live_grow(index))
+        return no_memory(index, err);
+    return put_row(index, &row, number, err);
 }
 
 enum nd_status nd_index_delete(struct nd_index *index, uint32_t number, struct nd_error *err)
 {
     struct nd_index_row row;
 
-    if (number >= index->n || *flags_of(index, number) & DELETED)
+    if (number >= index->n || *nd_live_flags(index, number) & ND_LIVE_DELETED)
         return nd_fail(err, ND_EINVAL, "the index has no document %u", number);
-    row_of(index, number, &row);
+    nd_live_row(index, number, &row);
     nd_index_remove(index, &row, number);
     return ND_OK;
 }
@@ -433,7 +369,7 @@ enum nd_status nd_index_delete(struct nd_index *index, uint32_t number, struct n
 static bool passes(const struct nd_index *index, const struct nd_index_row *row,
                    struct nd_index_filter filter, uint32_t number)
 {
-    struct gate gate = gate_of(index, number);
+    struct nd_live_gate gate = nd_live_gate(index, number);
 
     return gate.group == row->group && gate.n_shingles >= filter.min_shingles &&
            gate.n_shingles <= filter.max_shingles;
@@ -444,7 +380,7 @@ static nd_equal_minima equal_bytes(const struct nd_index *index, const struct nd
 {
     uint64_t word[2];
 
-    index->kernels->bytes_equal(row->low, low_of(index, number), word);
+    index->kernels->bytes_equal(row->low, nd_live_low(index, number), word);
     return (nd_equal_minima)word[1] << 64 | word[0];
 }
 
@@ -460,14 +396,6 @@ static struct nd_candidate describe(uint32_t number, nd_equal_minima equal, uint
                                  .distance = (uint16_t)nd_count_ones(difference)};
 }
 
-/* What a document is left out of, which has the flag. */
-static const struct nd_table_set *left_out_of(const struct nd_index *index, uint32_t number)
-{
-    const struct nd_table_set *all = index->left_out.data;
-
-    return &all[((const uint32_t *)index->left_out_at.data)[number]];
-}
-
 /*
  * Whether a table is the first in which the row meets a number that stands there: the first table
  * that they have in common, unless the number is left out of that one.
@@ -478,11 +406,12 @@ static bool is_first_common(const struct nd_index *index, unsigned table, uint32
     unsigned first = nd_table_first_common(&index->params, index->band_starts, equal, difference);
     const struct nd_table_set *left_out;
 
-    if (first >= table || !(*flags_of(index, number) & LEFT_OUT))
+    if (first >= table || !(*nd_live_flags(index, number) & ND_LIVE_LEFT_OUT))
         return first == table;
-    left_out = left_out_of(index, number);
+    left_out = nd_live_left_out(index, number);
     for (unsigned t = first; t < table; t++)
-        if (!set_has(left_out, t) && nd_table_is_common(&index->params, t, equal, difference))
+        if (!nd_table_set_has(left_out, t) &&
+            nd_table_is_common(&index->params, t, equal, difference))
             return false;
     return nd_table_is_common(&index->params, table, equal, difference);
 }
@@ -493,10 +422,10 @@ static bool meets(const struct nd_index *index, const struct nd_index_row *row, 
                   uint32_t number, struct nd_candidate *found)
 {
     nd_equal_minima equal = equal_bytes(index, row, number);
-    uint64_t difference = row->simhash ^ nd_index_simhash(index, number);
+    uint64_t difference = row->simhash ^ nd_live_simhash(index, number);
 
     if (table == nd_table_identity(&index->params)
-            ? row->identity != identity_of(index, number)
+            ? row->identity != nd_live_identity(index, number)
             : !is_first_common(index, table, number, equal, difference))
         return false;
     *found = describe(number, equal, difference);
@@ -506,7 +435,7 @@ static bool meets(const struct nd_index *index, const struct nd_index_row *row, 
 /* The row's keys, made if need be; the lines that a query reads are prefetched, so that the waits
  * for memory overlap. */
 static const uint64_t *prefetch_keys(const struct nd_index *index, const struct nd_index_row *row,
-                                     uint64_t own[TABLES_MAX])
+                                     uint64_t own[ND_LIVE_TABLES_MAX])
 {
     const uint64_t *key = row->key;
 
@@ -521,7 +450,7 @@ static const uint64_t *prefetch_keys(const struct nd_index *index, const struct 
 
 void nd_index_prefetch(const struct nd_index *index, const struct nd_index_row *row)
 {
-    uint64_t own[TABLES_MAX];
+    uint64_t own[ND_LIVE_TABLES_MAX];
 
     (void)prefetch_keys(index, row, own);
 }
@@ -538,14 +467,14 @@ struct proposals {
     uint8_t table[PROPOSALS];
     uint32_t seen[SEEN]; /* by the low bits: number + 1 */
 };
-_Static_assert(TABLES_MAX <= UINT8_MAX, "a table's number is a byte");
+_Static_assert(ND_LIVE_TABLES_MAX <= UINT8_MAX, "a table's number is a byte");
 
 static void propose(const struct nd_index *index, struct proposals *p, unsigned table,
                     uint32_t number)
 {
-    const uint8_t *low = low_of(index, number);
+    const uint8_t *low = nd_live_low(index, number);
 
-    __builtin_prefetch((const struct gate *)index->gate.data + number);
+    __builtin_prefetch((const struct nd_live_gate *)index->gate.data + number);
     __builtin_prefetch(low);
     __builtin_prefetch(low + ND_MINHASH_COUNT / 2);
     p->number[p->n] = number;
@@ -577,7 +506,7 @@ static bool take_proposals(const struct nd_index *index, const struct nd_index_r
 enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_index_row *row,
                                   struct nd_index_filter filter, struct nd_candidates *out)
 {
-    uint64_t own[TABLES_MAX];
+    uint64_t own[ND_LIVE_TABLES_MAX];
     const uint64_t *key = prefetch_keys(index, row, own);
     struct proposals p;
     uint32_t number;
@@ -616,7 +545,7 @@ static uint32_t count_key(const struct nd_index *index, const struct nd_index_ro
             continue;
         equal = equal_bytes(index, row, number);
         n += nd_table_is_common(&index->params, table, equal,
-                                row->simhash ^ nd_index_simhash(index, number)) &&
+                                row->simhash ^ nd_live_simhash(index, number)) &&
              count_equal(equal) >= filter.min_equal;
     }
     return n;
@@ -625,7 +554,7 @@ static uint32_t count_key(const struct nd_index *index, const struct nd_index_ro
 void nd_index_count_keys(const struct nd_index *index, const struct nd_index_row *row,
                          struct nd_index_filter filter, uint32_t max, uint32_t *full)
 {
-    uint64_t own[TABLES_MAX];
+    uint64_t own[ND_LIVE_TABLES_MAX];
     const uint64_t *key = prefetch_keys(index, row, own);
 
     for (unsigned t = 0; t < nd_table_identity(&index->params) && !row->identity_only; t++)
@@ -636,7 +565,7 @@ void nd_index_count_keys(const struct nd_index *index, const struct nd_index_row
 bool nd_index_will_stand(const struct nd_index_params *params, const struct nd_index_row *listed,
                          const struct nd_index_row *row, unsigned table)
 {
-    return !listed->identity_only && !set_has(&listed->left_out, table) &&
+    return !listed->identity_only && !nd_table_set_has(&listed->left_out, table) &&
            nd_table_key(params, table, listed) == nd_table_key(params, table, row);
 }
 
@@ -644,14 +573,16 @@ struct nd_table_set nd_index_keys_shared(const struct nd_index *index,
                                          const struct nd_index_row *row, uint32_t number)
 {
     nd_equal_minima equal = equal_bytes(index, row, number);
-    uint64_t difference = row->simhash ^ nd_index_simhash(index, number);
-    const struct nd_table_set none = {{0}}, *left_out = *flags_of(index, number) & LEFT_OUT
-                                                            ? left_out_of(index, number)
-                                                            : &none;
+    uint64_t difference = row->simhash ^ nd_live_simhash(index, number);
+    const struct nd_table_set none = {{0}},
+                              *left_out = *nd_live_flags(index, number) & ND_LIVE_LEFT_OUT
+                                              ? nd_live_left_out(index, number)
+                                              : &none;
     struct nd_table_set shared = none;
 
     for (unsigned t = 0; t < nd_table_identity(&index->params); t++)
-        if (!set_has(left_out, t) && nd_table_is_common(&index->params, t, equal, difference))
+        if (!nd_table_set_has(left_out, t) &&
+            nd_table_is_common(&index->params, t, equal, difference))
             shared.word[t / 64] |= UINT64_C(1) << t % 64;
     return shared;
 }
@@ -660,20 +591,20 @@ bool nd_index_is_candidate(const struct nd_index *index, const struct nd_index_r
                            struct nd_index_filter filter, uint32_t number)
 {
     nd_equal_minima equal = equal_bytes(index, row, number);
-    uint64_t difference = row->simhash ^ nd_index_simhash(index, number);
+    uint64_t difference = row->simhash ^ nd_live_simhash(index, number);
     unsigned identity = nd_table_identity(&index->params);
 
     if (!passes(index, row, filter, number) || count_equal(equal) < filter.min_equal)
         return false;
     if (identity == 0)
-        return row->identity == identity_of(index, number);
+        return row->identity == nd_live_identity(index, number);
     return nd_table_first_common(&index->params, index->band_starts, equal, difference) < identity;
 }
 
 bool nd_index_meets_any(const struct nd_index *index, const struct nd_index_row *row,
                         uint32_t below)
 {
-    uint64_t own[TABLES_MAX];
+    uint64_t own[ND_LIVE_TABLES_MAX];
     const uint64_t *key = prefetch_keys(index, row, own);
     struct nd_candidate found;
     uint32_t number;
@@ -720,7 +651,7 @@ bool nd_index_next_identity(const struct nd_index *index, struct nd_identity_sca
     bool found;
 
     while ((found = nd_multimap_next(s, &at, number)) &&
-           (identity_of(index, *number) != scan->identity ||
+           (nd_live_identity(index, *number) != scan->identity ||
             nd_index_group(index, *number) != scan->group))
         ;
     scan->line = at.line;
@@ -733,12 +664,12 @@ enum nd_status nd_index_query_all(const struct nd_index *index, const struct nd_
 {
     out->count = 0;
     for (uint32_t number = 0; number < index->n && !row->identity_only; number++) {
-        unsigned flags = *flags_of(index, number) & (LISTED | IDENTITY_ONLY);
+        unsigned flags = *nd_live_flags(index, number) & (ND_LIVE_LISTED | ND_LIVE_IDENTITY_ONLY);
 
-        if (flags != LISTED || !passes(index, row, filter, number))
+        if (flags != ND_LIVE_LISTED || !passes(index, row, filter, number))
             continue;
         if (!nd_candidates_add(out, describe(number, equal_bytes(index, row, number),
-                                             row->simhash ^ nd_index_simhash(index, number))))
+                                             row->simhash ^ nd_live_simhash(index, number))))
             return ND_ENOMEM;
     }
     nd_candidates_sort(out, false);
@@ -767,7 +698,7 @@ static void renumber(const struct nd_index *index, uint32_t *to)
     uint32_t next = 0;
 
     for (uint32_t i = 0; i < index->n; i++)
-        to[i] = *flags_of(index, i) & DELETED ? ND_INDEX_GONE : next++;
+        to[i] = *nd_live_flags(index, i) & ND_LIVE_DELETED ? ND_INDEX_GONE : next++;
 }
 
 /* What is left moves to the front of a column, which keeps `extra` elements more. */
@@ -785,7 +716,7 @@ static void move_up(struct nd_column *column, size_t size, const uint32_t *to, u
 enum nd_status nd_index_compact(struct nd_index *index, uint32_t **new_numbers, size_t *n_numbers,
                                 struct nd_error *err)
 {
-    struct nd_multimap table[TABLES_MAX] = {{0}};
+    struct nd_multimap table[ND_LIVE_TABLES_MAX] = {{0}};
     struct nd_multimap_block block = {0};
     uint32_t n = index->n, n_left = n - index->n_deleted;
     uint32_t *to = nd_alloc_array(n, sizeof *to);
@@ -794,11 +725,12 @@ enum nd_status nd_index_compact(struct nd_index *index, uint32_t **new_numbers, 
         free(to);
         return nd_fail(err, ND_ENOMEM, "out of memory for an index of %u documents", n_left);
     }
+    nd_live_growth_drop(index);
     renumber(index, to);
     move_up(&index->low, ND_MINHASH_COUNT, to, n, n_left, 1);
     move_up(&index->simhash, sizeof(uint64_t), to, n, n_left, 0);
     move_up(&index->identity, sizeof(uint64_t), to, n, n_left, 0);
-    move_up(&index->gate, sizeof(struct gate), to, n, n_left, 0);
+    move_up(&index->gate, sizeof(struct nd_live_gate), to, n, n_left, 0);
     move_up(&index->flags, 1, to, n, n_left, 0);
     nd_multimap_block_release(&index->block, index->table, index->n_tables);
     index->block = block;
@@ -806,7 +738,7 @@ enum nd_status nd_index_compact(struct nd_index *index, uint32_t **new_numbers, 
     index->n = n_left;
     index->n_deleted = 0;
     for (unsigned t = 0; n_left && t < index->n_tables; t++)
-        fill_table(index, t);
+        nd_live_fill_table(index, t);
     if (n_numbers)
         *n_numbers = n;
     if (new_numbers)

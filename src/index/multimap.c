@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-enum { SLOTS = 12, LINES_MIN = 16, LINES_DOUBLING = 1 << 17 };
+enum { SLOTS = ND_MULTIMAP_SLOTS, LINES_MIN = 16, LINES_DOUBLING = 1 << 17 };
 _Static_assert(sizeof(struct nd_multimap_line) == 64, "a line is a cache line");
 
 /* The most numbers for so many lines: 80% of the slots. */

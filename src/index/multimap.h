@@ -27,12 +27,13 @@
  * full, and the next line is what the processor fetches by itself.  Where very many documents share a
  * key, a look-up takes time in proportion to what it finds.
  */
+enum { ND_MULTIMAP_SLOTS = 12 };
 struct nd_multimap_line {
-    uint8_t tag[12]; /* compared sixteen at once, with what follows */
+    uint8_t tag[ND_MULTIMAP_SLOTS]; /* compared sixteen at once, with what follows */
     uint8_t n;
     uint8_t overflow;
     uint8_t unused[2];
-    uint32_t number[12];
+    uint32_t number[ND_MULTIMAP_SLOTS];
 };
 
 struct nd_multimap {

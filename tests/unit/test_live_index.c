@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "index/candidates.h"
 #include "index/live.h"
+#include "index/live_state.h"
 
 enum { SKETCHES = 600 };
 
@@ -44,6 +45,16 @@ static struct nd_sketch *make_sketches(void)
         s[i].identity = next_random() | 1;
     }
     return s;
+}
+
+/* Insert, and grow as the engine does. */
+static enum nd_status add_at_once(struct nd_index *index, const struct nd_sketch *sketch,
+                                  uint32_t *number)
+{
+    struct nd_index_row row;
+
+    nd_index_row_from_sketch(&row, sketch, 0);
+    return nd_index_add(index, &row, number, NULL);
 }
 
 static unsigned equal_of(const struct nd_sketch *a, const struct nd_sketch *b)
@@ -353,6 +364,117 @@ static void impossible_bands_are_refused(void **state)
     assert_null(nd_index_new(&(struct nd_index_params){0, 0, ND_SIMHASH_BITS_MAX + 1}, &err));
 }
 
+/* A sketch of a family, of which some minima are its own. */
+static struct nd_sketch member(unsigned i)
+{
+    struct nd_sketch s = {.simhash = nd_mix64(i % 97), .identity = nd_mix64(i) | 1};
+
+    for (unsigned m = 0; m < ND_MINHASH_COUNT; m++) {
+        uint64_t own = nd_mix64((uint64_t)i << 8 | m);
+
+        s.minhash[m] = (uint32_t)(own % 100 < 15 ? own >> 8 : nd_mix64((i % 997) << 8 | m));
+    }
+    return s;
+}
+
+static void expect_same_candidates(const struct nd_index *a, const struct nd_index *b, unsigned i)
+{
+    struct nd_candidates of_a = {0}, of_b = {0};
+    struct nd_sketch sketch = member(i);
+
+    assert_int_equal(nd_index_query(a, &sketch, 0, &of_a), ND_OK);
+    assert_int_equal(nd_index_query(b, &sketch, 0, &of_b), ND_OK);
+    assert_int_equal(of_a.count, of_b.count);
+    if (of_a.count)
+        assert_memory_equal(of_a.items, of_b.items, of_a.count * sizeof *of_a.items);
+    nd_candidates_release(&of_a);
+    nd_candidates_release(&of_b);
+}
+
+/* One index grows as documents come; the other has all its room from the start. */
+static void documents_are_found_while_tables_grow(void **state)
+{
+    enum { DOCUMENTS = 24000 };
+    struct nd_index_params p = {12, 6, 3};
+    struct nd_index *growing = nd_index_new(&p, NULL), *roomy = nd_index_new(&p, NULL);
+    unsigned n_while_growing = 0, n_growths = 0;
+    bool was_growing = false;
+    struct nd_error err;
+
+    (void)state;
+    assert_non_null(growing);
+    assert_non_null(roomy);
+    assert_int_equal(nd_index_reserve(roomy, DOCUMENTS, &err), ND_OK);
+    for (unsigned i = 0; i < DOCUMENTS; i++) {
+        struct nd_sketch sketch = member(i);
+        uint32_t number, other, gone = (uint32_t)(next_random() % (i + 1));
+
+        assert_int_equal(nd_index_insert(growing, &sketch, 0, &number, &err), ND_OK);
+        assert_int_equal(add_at_once(roomy, &sketch, &other), ND_OK);
+        assert_int_equal(number, other);
+        if (i % 5 == 0)
+            assert_int_equal(nd_index_delete(growing, gone, &err),
+                             nd_index_delete(roomy, gone, &err));
+        n_growths += growing->growth && !was_growing;
+        was_growing = growing->growth != NULL;
+        n_while_growing += was_growing;
+        if (i % 7 == 0 || (was_growing && i % 3 == 0))
+            expect_same_candidates(growing, roomy, (unsigned)(next_random() % (i + 1)));
+    }
+    assert_null(roomy->growth);
+    assert_in_range(n_growths, 2, 20);
+    assert_in_range(n_while_growing, 500, DOCUMENTS);
+    for (unsigned i = 0; i < DOCUMENTS; i += 11)
+        expect_same_candidates(growing, roomy, i);
+    nd_index_free(growing);
+    nd_index_free(roomy);
+}
+
+/* What the engine does to an index within a growth. */
+static void a_growth_gives_way_to_batches(void **state)
+{
+    struct nd_index_params p = {12, 6, ND_NO_SIMHASH};
+    struct nd_index *index = nd_index_new(&p, NULL), *same = nd_index_new(&p, NULL);
+    struct nd_index_row row;
+    const struct nd_index_row *rows = &row;
+    struct nd_sketch sketch;
+    struct nd_error err;
+    uint32_t number;
+    unsigned n = 0;
+
+    (void)state;
+    assert_non_null(index);
+    assert_non_null(same);
+    for (; !index->growth; n++) {
+        sketch = member(n);
+        assert_in_range(n, 0, 100000);
+        assert_int_equal(nd_index_insert(index, &sketch, 0, &number, &err), ND_OK);
+        assert_int_equal(add_at_once(same, &sketch, &number), ND_OK);
+    }
+    sketch = member(n);
+    nd_index_row_from_sketch(&row, &sketch, 0);
+    assert_int_equal(nd_index_append(index, &row, &number, &err), ND_OK);
+    for (unsigned i = 1; i < 900; i++) {
+        sketch = member(n + i);
+        assert_int_equal(nd_index_insert(index, &sketch, 0, &(uint32_t){0}, &err), ND_OK);
+    }
+    assert_int_equal(nd_index_list(index, &number, &rows, 1, NULL, &err), ND_OK);
+    for (unsigned i = 0; i < 20000; i++) {
+        sketch = member(n + 900 + i);
+        assert_int_equal(nd_index_insert(index, &sketch, 0, &(uint32_t){0}, &err), ND_OK);
+    }
+    for (unsigned i = 0; i < 20900; i++) {
+        sketch = member(n + i);
+        assert_int_equal(add_at_once(same, &sketch, &number), ND_OK);
+    }
+    for (unsigned i = 0; i < n + 20900; i += 13)
+        expect_same_candidates(index, same, i);
+    nd_index_clear(index);
+    assert_int_equal(nd_index_count(index), 0);
+    nd_index_free(index);
+    nd_index_free(same);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -363,6 +485,8 @@ int main(void)
         cmocka_unit_test(a_large_index_loses_nobody),
         cmocka_unit_test(candidates_are_sorted),
         cmocka_unit_test(impossible_bands_are_refused),
+        cmocka_unit_test(documents_are_found_while_tables_grow),
+        cmocka_unit_test(a_growth_gives_way_to_batches),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
