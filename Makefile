@@ -42,6 +42,7 @@ test:
 
 test-all:
 	@tools/bootstrap.sh build test lint
+	@tools/bootstrap.sh spark || echo 'test-all: without Java the tests of Spark are skipped'
 	@$(MAKE) --no-print-directory all
 	@tools/checks.sh all
 

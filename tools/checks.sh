@@ -102,6 +102,15 @@ lint_python() {
     fi
 }
 
+spark_step() {
+    local missing
+    if missing=$(tools/test-spark.sh --check); then
+        step spark tools/test-spark.sh build/python-spark "$PWD/build/release/neardup"
+    else
+        skip spark "$missing"
+    fi
+}
+
 neon_step() {
     if [ "$(uname -m)" = x86_64 ]; then step neon neon; else
         skip neon "make test ran them, or this processor is neither x86-64 nor ARM"
@@ -113,6 +122,7 @@ all)
     LINT_NODES=4000 step lint tools/lint.sh
     step sanitized sanitized -L '^sanitized$'
     step python tools/test-python.sh frameworks build/python-frameworks "$PWD/build/release/neardup"
+    spark_step
     lint_python
     each_cpu -L '^kernels$'
     neon_step
@@ -125,6 +135,7 @@ nightly)
     neon_step
     step threaded threaded
     step fuzz fuzz
+    spark_step
     ;;
 *)
     echo "usage: tools/checks.sh all|nightly" >&2

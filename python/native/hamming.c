@@ -15,6 +15,7 @@
 
 #define MEMORY "neardup.hamming"
 #define FILE_INDEX "neardup.hamming_file"
+#define BATCH "neardup.hamming_batch"
 
 static void free_index(PyObject *capsule)
 {
@@ -24,6 +25,11 @@ static void free_index(PyObject *capsule)
 static void close_file(PyObject *capsule)
 {
     nd_hamming_file_close(PyCapsule_GetPointer(capsule, FILE_INDEX));
+}
+
+static void free_batch(PyObject *capsule)
+{
+    nd_hamming_batch_free(PyCapsule_GetPointer(capsule, BATCH));
 }
 
 static struct nd_hamming *index_of(PyObject *capsule)
@@ -269,18 +275,40 @@ static int by_places(const void *a, const void *b)
     return x->b < y->b ? -1 : x->b > y->b;
 }
 
+/* The pairs as columns called `first`, `second` and distance, or the exception of a status.  They
+ * are released. */
+static PyObject *take_pairs(PyObject *module, struct pairs *pairs, const char *first,
+                            const char *second, enum nd_status status, const struct nd_error *err)
+{
+    const struct nd_py_column_type type[3] = {
+        {first, "L", 8, NULL, 0}, {second, "L", 8, NULL, 0}, {"distance", "I", 4, NULL, 0}};
+    PyObject *columns = NULL;
+    void *values[3];
+
+    if (status == ND_ECANCELLED)
+        PyErr_NoMemory();
+    else if (status != ND_OK)
+        nd_py_raise(module, err);
+    else
+        columns = nd_py_columns(type, 3, pairs->n, values, NULL);
+    for (size_t i = 0; columns && i < pairs->n; i++) {
+        ((uint64_t *)values[0])[i] = pairs->pair[i].a;
+        ((uint64_t *)values[1])[i] = pairs->pair[i].b;
+        ((uint32_t *)values[2])[i] = pairs->pair[i].distance;
+    }
+    free(pairs->pair);
+    return columns;
+}
+
 /* hamming_pairs(fingerprints, bits, distance, threads): all pairs by position, in order. */
 static PyObject *hamming_pairs(PyObject *module, PyObject *args)
 {
-    static const struct nd_py_column_type type[3] = {
-        {"a", "L", 8, NULL, 0}, {"b", "L", 8, NULL, 0}, {"distance", "I", 4, NULL, 0}};
     unsigned bits, distance, threads;
     struct pairs pairs = {0};
-    PyObject *fingerprints, *columns = NULL;
+    PyObject *fingerprints;
     enum nd_status status;
     struct nd_error err;
     Py_buffer buffer;
-    void *values[3];
     size_t n;
 
     if (!PyArg_ParseTuple(args, "OIII", &fingerprints, &bits, &distance, &threads) ||
@@ -291,19 +319,59 @@ static PyObject *hamming_pairs(PyObject *module, PyObject *args)
     if (status == ND_OK && pairs.n)
         qsort(pairs.pair, pairs.n, sizeof *pairs.pair, by_places);
     Py_END_ALLOW_THREADS PyBuffer_Release(&buffer);
-    if (status == ND_ECANCELLED)
-        PyErr_NoMemory();
-    else if (status != ND_OK)
-        nd_py_raise(module, &err);
+    return take_pairs(module, &pairs, "a", "b", status, &err);
+}
+
+/* ---- Batches of queries, past which fingerprints stream ---- */
+
+/* hamming_batch_new(queries, bits, distance): the queries are copied. */
+static PyObject *hamming_batch_new(PyObject *module, PyObject *args)
+{
+    struct nd_hamming_batch *batch = NULL;
+    PyObject *queries, *capsule;
+    unsigned bits, distance;
+    enum nd_status status;
+    struct nd_error err;
+    Py_buffer buffer;
+    size_t n;
+
+    if (!PyArg_ParseTuple(args, "OII", &queries, &bits, &distance) ||
+        !get_buffer(queries, &buffer, 8 * nd_hamming_words(bits), "queries", &n))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS status =
+        nd_hamming_batch_new(&batch, buffer.buf, n, bits, distance, &err);
+    Py_END_ALLOW_THREADS PyBuffer_Release(&buffer);
+    if (status != ND_OK)
+        return nd_py_raise(module, &err);
+    capsule = PyCapsule_New(batch, BATCH, free_batch);
+    if (!capsule)
+        nd_hamming_batch_free(batch);
     else
-        columns = nd_py_columns(type, 3, pairs.n, values, NULL);
-    for (size_t i = 0; columns && i < pairs.n; i++) {
-        ((uint64_t *)values[0])[i] = pairs.pair[i].a;
-        ((uint64_t *)values[1])[i] = pairs.pair[i].b;
-        ((uint32_t *)values[2])[i] = pairs.pair[i].distance;
-    }
-    free(pairs.pair);
-    return columns;
+        /* What a fingerprint takes is the batch's, not the caller's, who could be wrong. */
+        PyCapsule_SetContext(capsule, (void *)(8 * nd_hamming_words(bits)));
+    return capsule;
+}
+
+/* hamming_batch_feed(batch, fingerprints): every pair of a query and a fingerprint. */
+static PyObject *hamming_batch_feed(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *fingerprints;
+    struct nd_hamming_batch *batch;
+    struct pairs pairs = {0};
+    enum nd_status status;
+    struct nd_error err;
+    Py_buffer buffer;
+    size_t n;
+
+    if (!PyArg_ParseTuple(args, "OO", &capsule, &fingerprints) ||
+        !(batch = PyCapsule_GetPointer(capsule, BATCH)) ||
+        !get_buffer(fingerprints, &buffer, (size_t)PyCapsule_GetContext(capsule), "fingerprints",
+                    &n))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS status =
+        nd_hamming_batch_feed(batch, buffer.buf, n, 0, note_pairs, &pairs, &err);
+    Py_END_ALLOW_THREADS PyBuffer_Release(&buffer);
+    return take_pairs(module, &pairs, "query", "place", status, &err);
 }
 
 /* ---- Files ---- */
@@ -464,6 +532,8 @@ PyMethodDef nd_py_hamming_functions[] = {
     {"hamming_query", hamming_query, METH_VARARGS, "What is near each of many queries."},
     {"hamming_find", hamming_find, METH_VARARGS, "What is near one fingerprint."},
     {"hamming_pairs", hamming_pairs, METH_VARARGS, "All pairs of an array."},
+    {"hamming_batch_new", hamming_batch_new, METH_VARARGS, "Queries for fingerprints to pass."},
+    {"hamming_batch_feed", hamming_batch_feed, METH_VARARGS, "What of an array is near which."},
     {"hamming_save", hamming_save, METH_VARARGS, "Write an index file."},
     {"hamming_open", hamming_open, METH_VARARGS, "Open an index file."},
     {"hamming_file_info", hamming_file_info, METH_O, "What a file holds."},

@@ -11,7 +11,7 @@
 
 from ._dedup import Deduper, Result, dedup
 from ._frames import Mask
-from ._hamming import HammingIndex, hamming_pairs
+from ._hamming import HammingBatch, HammingIndex, hamming_pairs
 from ._live import Index, Match
 from ._native import Error, InvalidError, UnsupportedError, unicode_version, version
 from ._recipe import Recipe, shipped_recipes
@@ -24,6 +24,7 @@ __all__ = [
     "Column",
     "Deduper",
     "Error",
+    "HammingBatch",
     "HammingIndex",
     "Index",
     "InvalidError",

@@ -250,6 +250,48 @@ class HammingIndex:
         return f"<neardup.HammingIndex: {len(self):,} fingerprints of {self.bits} bits, within {self.distance}>"
 
 
+class HammingBatch:
+    """Queries, past which any number of fingerprints stream (Manku 2007, §3.3).
+
+    Parameters
+    ----------
+    queries : iterable of int, or array
+        What is looked for; it is copied.
+    bits : int, optional
+        Bits of a fingerprint, 32 to 512 (default: 64).
+    distance : int, optional
+        The greatest distance (default: 3).
+
+    Examples
+    --------
+    >>> batch = HammingBatch([0xF0, 0])
+    >>> batch.feed([0xF00000, 1])[:]
+    [{'query': 1, 'place': 1, 'distance': 1}]
+    """
+
+    def __init__(self, queries: Any, bits: int = 64, distance: int = 3) -> None:
+        self.bits = bits
+        self.distance = distance
+        self._native = _native.hamming_batch_new(_words(queries), bits, distance)
+
+    def feed(self, fingerprints: Any) -> Table:
+        """Find every pair of a query and one of these fingerprints.
+
+        Parameters
+        ----------
+        fingerprints : int, iterable of int, or array
+            What is compared with the queries; nothing of it is kept.
+
+        Returns
+        -------
+        Table
+            A row for each pair, in the order of the fingerprints: ``query`` and ``place``, the
+            numbers of the two in their arrays, and ``distance``.
+        """
+        columns = _native.hamming_batch_feed(self._native, _words(fingerprints))
+        return Table(columns, len(columns[0][2]) // 8)
+
+
 def hamming_pairs(fingerprints: Any, distance: int = 3, *, bits: int = 64, threads: int = 0) -> Table:
     """All pairs of fingerprints within `distance` bits, by their places.
 

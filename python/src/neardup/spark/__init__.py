@@ -1,0 +1,10 @@
+"""Near-duplicates of Spark DataFrames: the same answers as on one machine.
+
+The functions need PySpark 4, pyarrow and pandas, on the driver and on every executor, and neardup on
+every executor too.  Importing this module needs none of them: the first call says what is missing.
+"""
+
+from ._join import join_fingerprints, pack_fingerprints
+from ._sketch import sketch
+
+__all__ = ["join_fingerprints", "pack_fingerprints", "sketch"]

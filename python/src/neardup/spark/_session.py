@@ -1,0 +1,48 @@
+"""What every function for Spark needs of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import _native
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+# What pip installs; tools/test-spark.sh takes the same.
+NEEDED = "'pyspark>=4,<5' pyarrow pandas"
+
+
+def need_spark() -> None:
+    """Raise a clear ImportError where something that Spark needs is missing."""
+    for module in ("pyspark", "pyarrow", "pandas"):
+        try:
+            __import__(module)
+        except ImportError as error:
+            raise ImportError(f"neardup.spark needs {module}: pip install {NEEDED}; Spark needs Java 17") from error
+    import pyspark
+
+    if int(pyspark.__version__.partition(".")[0]) < 4:
+        raise ImportError(f"neardup.spark needs PySpark 4, not {pyspark.__version__}: pip install {NEEDED}")
+
+
+def need_column(df: DataFrame, name: str, kinds: tuple[str, ...] = (), what: str = "") -> str:
+    """The type of a column, as Spark spells it.
+
+    Raises
+    ------
+    InvalidError
+        There is no such column, or it holds none of the `kinds`, which are called `what`; none: any
+        will do.
+    """
+    if name not in df.columns:
+        raise _native.InvalidError(f"there is no column '{name}'; there are {df.columns}")
+    kind: str = df.schema[name].dataType.simpleString()
+    if kinds and kind.partition("(")[0].partition(" ")[0] not in kinds:
+        raise _native.InvalidError(f"column '{name}' holds {kind}, not {what}")
+    return kind
+
+
+def need_text(df: DataFrame, name: str) -> str:
+    """The type of a column of texts: string or binary."""
+    return need_column(df, name, ("string", "char", "varchar", "binary"), "text")
