@@ -38,6 +38,11 @@ struct nd_index_filter {
 };
 #define ND_INDEX_ALL ((struct nd_index_filter){0, UINT32_MAX, 0})
 
+static inline bool nd_index_filter_allows(struct nd_index_filter filter, uint32_t n_shingles)
+{
+    return n_shingles >= filter.min_shingles && n_shingles <= filter.max_shingles;
+}
+
 void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *sketch,
                               uint32_t group);
 
