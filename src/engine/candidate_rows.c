@@ -18,7 +18,6 @@
 
 #include "base/hash.h"
 #include "engine/batch.h"
-#include "simd/sketch_kernels.h"
 
 /* What of a document the others are compared by. */
 enum row_kind {
@@ -33,7 +32,6 @@ struct nd_candidate_rows {
     struct nd_crew crew;
     struct nd_arena held;
     uint64_t *key; /* of a row of the index: scratch */
-    const struct nd_sketch_kernels *kernels;
     enum row_kind kind;
     size_t words;      /* of what is compared, 64 bits each */
     unsigned distance; /* documents within it could match */
@@ -127,7 +125,6 @@ static enum nd_status make_parts(struct nd_candidate_rows *rows, const struct nd
         status = plan_rows(rows, err);
     if (status != ND_OK)
         return status;
-    rows->kernels = nd_sketch_kernels();
     rows->key = nd_alloc_array(rows->plan.n_keys, sizeof *rows->key);
     if (!rows->key)
         return nd_fail(err, ND_ENOMEM, "out of memory");
@@ -268,10 +265,8 @@ static unsigned distance_between(const struct nd_candidate_rows *rows, const voi
     uint64_t x[WORDS_MAX], y[WORDS_MAX];
     unsigned distance = 0;
 
-    if (rows->kind == LOW_BYTES) {
-        rows->kernels->bytes_equal(body_of(a), body_of(b), x);
-        return ND_MINHASH_COUNT - nd_count_ones(x[0]) - nd_count_ones(x[1]);
-    }
+    if (rows->kind == LOW_BYTES)
+        return ND_MINHASH_COUNT - nd_low_bytes_equal(body_of(a), body_of(b));
     memcpy(x, body_of(a), rows->words * sizeof *x);
     memcpy(y, body_of(b), rows->words * sizeof *y);
     for (size_t i = 0; i < rows->words; i++)
