@@ -3,40 +3,75 @@
  *
  * A sketcher makes of each text what the section [sketch] of a recipe says: the simhash, the minima,
  * and the hash of the tokens.  Rows without a text have no sketch.
+ *
+ * Threads may use a sketcher of Python at the same time.  The core's are for one thread each, so a
+ * call takes the one that is idle, or makes another.
  */
 #include "native.h"
 
 #include <neardup/sketch.h>
 
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 _Static_assert(ND_MINHASH_COUNT == 128, "the format of the minima says so");
-#include <string.h>
 
 #define CAPSULE "neardup.sketcher"
 
-static void free_sketcher(PyObject *capsule)
+struct sketchers {
+    struct nd_sketch_params params;
+    struct nd_sketcher *_Atomic idle; /* NULL: a call has it */
+};
+
+static struct nd_sketcher *take_sketcher(struct sketchers *all, struct nd_error *err)
 {
-    nd_sketcher_free(PyCapsule_GetPointer(capsule, CAPSULE));
+    struct nd_sketcher *s = atomic_exchange(&all->idle, NULL);
+
+    return s ? s : nd_sketcher_new(&all->params, err);
+}
+
+static void give_back(struct sketchers *all, struct nd_sketcher *s)
+{
+    struct nd_sketcher *none = NULL;
+
+    if (!atomic_compare_exchange_strong(&all->idle, &none, s))
+        nd_sketcher_free(s);
+}
+
+static void free_sketchers(PyObject *capsule)
+{
+    struct sketchers *all = PyCapsule_GetPointer(capsule, CAPSULE);
+
+    nd_sketcher_free(all->idle);
+    free(all);
 }
 
 static PyObject *sketcher_new(PyObject *module, PyObject *recipe_capsule)
 {
     const struct nd_recipe *recipe = nd_py_recipe(recipe_capsule);
-    struct nd_sketch_params params;
+    struct sketchers *all;
     struct nd_sketcher *s;
     struct nd_error err;
     PyObject *capsule;
 
     if (!recipe)
         return NULL;
-    params = nd_recipe_sketch_params(recipe);
-    s = nd_sketcher_new(&params, &err);
-    if (!s)
+    all = calloc(1, sizeof *all);
+    if (!all)
+        return PyErr_NoMemory();
+    all->params = nd_recipe_sketch_params(recipe);
+    s = take_sketcher(all, &err);
+    if (!s) {
+        free(all);
         return nd_py_raise(module, &err);
-    capsule = PyCapsule_New(s, CAPSULE, free_sketcher);
-    if (!capsule)
+    }
+    give_back(all, s);
+    capsule = PyCapsule_New(all, CAPSULE, free_sketchers);
+    if (!capsule) {
         nd_sketcher_free(s);
+        free(all);
+    }
     return capsule;
 }
 
@@ -84,16 +119,22 @@ static PyObject *sketcher_run(PyObject *module, PyObject *args)
     enum { ROWS = 4096 };
     PyObject *capsule, *frame_capsule, *columns;
     const struct nd_py_frame *f;
+    struct sketchers *all;
     struct nd_sketcher *s;
+    struct nd_error err;
     enum nd_status status = ND_OK;
     void *values[N_COLUMNS];
     uint8_t *validity;
 
-    (void)module;
     if (!PyArg_ParseTuple(args, "OO", &capsule, &frame_capsule) ||
-        !(s = PyCapsule_GetPointer(capsule, CAPSULE)) || !(f = nd_py_frame(frame_capsule)) ||
+        !(all = PyCapsule_GetPointer(capsule, CAPSULE)) || !(f = nd_py_frame(frame_capsule)) ||
         !(columns = nd_py_columns(type, N_COLUMNS, f->n_rows, values, &validity)))
         return NULL;
+    s = take_sketcher(all, &err);
+    if (!s) {
+        Py_DECREF(columns);
+        return nd_py_raise(module, &err);
+    }
     for (size_t from = 0; from < f->n_rows; from += ROWS) {
         size_t to = f->n_rows - from < ROWS ? f->n_rows : from + ROWS;
 
@@ -101,9 +142,11 @@ static PyObject *sketcher_run(PyObject *module, PyObject *args)
         Py_END_ALLOW_THREADS if (status != ND_OK) PyErr_NoMemory();
         if (status != ND_OK || PyErr_CheckSignals() < 0) {
             Py_DECREF(columns);
-            return NULL;
+            columns = NULL;
+            break;
         }
     }
+    give_back(all, s);
     return columns;
 }
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import random
+import threading
 from array import array
 from fractions import Fraction
 
@@ -124,3 +127,29 @@ def test_wide_fingerprints():
     index.add(array("Q", [1, 2, 3, 4 + (255 << 40)]))
     assert len(index) == 2
     assert index.query(array("Q", [3, 4 + (255 << 40)]))["id"][:] == [1]
+
+
+def test_threads_share_a_sketcher(records):
+    sketcher = neardup.Sketcher()
+    texts = [record["text"] for record in records] * 4
+    expected = sketcher(texts)["simhash"][:]
+    found = [None] * 4
+
+    def work(i):
+        found[i] = sketcher(texts)["simhash"][:]
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(found))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * len(found)
+
+
+def test_recipes_and_sketchers_are_copied_and_pickled(records):
+    for name in (None, *neardup.shipped_recipes()):
+        recipe = neardup.Recipe(name)
+        assert copy.deepcopy(recipe) == pickle.loads(pickle.dumps(recipe)) == recipe
+    sketcher = neardup.Sketcher(neardup.Recipe(shingle=2), text="text")
+    again = pickle.loads(pickle.dumps(sketcher))
+    assert again(records)["minima"][:] == sketcher(records)["minima"][:]

@@ -13,7 +13,7 @@ from ._table import Table
 class Sketcher:
     """Make sketches of texts: simhash, minima, and counts.
 
-    The bits are those of ``neardup sketch``.  A sketcher is used by one thread at a time.
+    The bits are those of ``neardup sketch``.  Threads may share a sketcher.
 
     Parameters
     ----------

@@ -144,11 +144,9 @@ class ExprNamespace:
         return self._sketch("minima", polars.Array(polars.UInt32, 128), recipe)
 
     def _sketch(self, column: str, kind: Any, recipe: Recipe | str | None) -> polars.Expr:
-        made = Sketcher(recipe).recipe
+        sketcher = Sketcher(recipe)
 
         def sketch(texts: polars.Series) -> polars.Series:
-            # A sketcher is for one thread, and polars has several.
-            table = Sketcher(made)(texts)
-            return polars.Series(texts.name, table[column], dtype=kind)
+            return polars.Series(texts.name, sketcher(texts)[column], dtype=kind)
 
         return self._expression.map_batches(sketch, return_dtype=kind, is_elementwise=True)
