@@ -35,7 +35,6 @@ extern PyMethodDef nd_py_export_functions[];
 extern PyMethodDef nd_py_sketch_functions[];
 extern PyMethodDef nd_py_hamming_functions[];
 extern PyMethodDef nd_py_live_functions[];
-extern PyMethodDef nd_py_shuffle_functions[];
 
 /* ---- Recipes (recipe.c) ---- */
 

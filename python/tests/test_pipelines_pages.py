@@ -16,6 +16,7 @@ NEEDS = {
     "scikit-learn": ("sklearn", "scikit-learn"),
     "scrapy": ("scrapy", "scrapy"),
     "polars": ("polars", "polars"),
+    "datatrove": ("datatrove", "datatrove"),
 }
 
 
