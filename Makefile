@@ -8,7 +8,7 @@ CMAKE_ARGS ?=
 FUZZ_SECONDS ?= 60
 jobs := $(shell nproc 2>/dev/null || echo 1)
 
-.PHONY: all demo test test-all nightly bench lint format fuzz install deb tarball check-packages clean help
+.PHONY: all demo test test-all nightly bench lint format fuzz install deb tarball wheel check-packages clean help
 
 all:
 	@mkdir -p build
@@ -29,6 +29,7 @@ help:
 	@echo 'make install    into PREFIX ($(PREFIX)), below DESTDIR'
 	@echo 'make deb        Debian packages, in build/deb/'
 	@echo 'make tarball    the command with what it needs, to unpack anywhere, in build/'
+	@echo 'make wheel      the Python package as a wheel and its sources, both tried, in build/wheel/dist/'
 	@echo 'make check-packages  both, each in a fresh Debian that has nothing else'
 	@echo 'make clean      remove build/'
 
@@ -81,6 +82,10 @@ deb:
 
 tarball: all
 	@tools/make-tarball.sh
+
+wheel: all
+	@tools/bootstrap.sh build test
+	@NEARDUP=$(CURDIR)/build/release/neardup tools/make-wheel.sh
 
 check-packages: all
 	@tools/bootstrap.sh build package

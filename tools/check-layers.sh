@@ -22,6 +22,8 @@ declare -A may=(
     [evidence]="evidence recipe base"
     [pipeline]="pipeline evidence engine input recipe base"
     [uses]="uses pipeline evidence engine input recipe base"
+    [python/native]="evidence engine recipe match feature sketch text index hamming/plan hamming/join
+        hamming/memory hamming/file simd base"
 )
 
 # Headers that stay in some places, as "pattern=where…", each where being a prefix of a file's path.
@@ -103,6 +105,10 @@ while IFS= read -r file; do
         check_outside "$file"
         check_only "$file"
         ;;
+    python/native/*)
+        check_layer "$file" python/native
+        check_only "$file"
+        ;;
     cli/*)
         check_outside "$file"
         check_only "$file"
@@ -118,7 +124,7 @@ while IFS= read -r file; do
     esac
 done < <(tools/list-files.sh '*.cpp')
 vectors='\b(__m(128|256|512)i?|_mm(256|512)?_[a-z0-9_]+|vld1q?_[a-z0-9]+|__asm__|target\("[a-z])'
-if tools/list-files.sh '*.c' '*.h' '*.cpp' | grep -E '^(src|cli)/' | grep -v '^src/simd/' |
+if tools/list-files.sh '*.c' '*.h' '*.cpp' | grep -E '^(src|cli|python)/' | grep -v '^src/simd/' |
     xargs grep -nE "$vectors" >&2; then
     complain "instructions of one processor stay in src/simd"
 fi

@@ -40,13 +40,13 @@ tidy() {
 }
 export -f tidy
 sed -nE 's/^ *"file": "(.*)",?$/\1/p' build/lint/compile_commands.json | sort -u |
-    grep -E "^$PWD/(src|cli)/" | grep -v '/src/text/[a-z]*_table\.c$' | xargs -P "$(nproc)" -I{} bash -c 'tidy "$1"' _ {} ||
+    grep -E "^$PWD/(src|cli|python/native)/" | grep -v '/src/text/[a-z]*_table\.c$' | xargs -P "$(nproc)" -I{} bash -c 'tidy "$1"' _ {} ||
     failed "clang-tidy complains"
 
 echo "lint: cppcheck"
 cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr -j "$(nproc)" \
     --suppressions-list=tools/cppcheck.txt --error-exitcode=1 -Iinclude -Isrc \
-    src cli || failed "cppcheck complains"
+    src cli python/native || failed "cppcheck complains"
 
 echo "lint: shellcheck"
 {

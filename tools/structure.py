@@ -4,15 +4,15 @@
 usage: tools/structure.py [--check] [ROOT]
 
 Prints a table of ROOT's src/ (default: this tree), as TSV: name, then figure.  With --check it only
-says which folders or files of src/ include one another in a circle, and fails if tools/cycles.txt
+says which folders or files of src/ and python/native/ include one another in a circle, and fails if tools/cycles.txt
 does not list the circle.
 
 What the figures count:
 * Generated files (GENERATED below) are left out of all of them.
 * A file of the circles is a .c together with the .h of its name, and a folder one that holds files.
 * A line of code has something other than space and comments; a line of comment has nothing else.
-* An internal function is declared in a header of src/; its users are the files of src/ and cli/
-  that name it, except the one that defines it and the headers.
+* An internal function is declared in a header of src/; its users are the files of src/,
+  cli/ and python/native/ that name it, except the one that defines it and the headers.
 """
 import collections
 import pathlib
@@ -136,7 +136,7 @@ def check(root):
         if line and not line.startswith("#"):
             known.add(tuple(line.split()))
     status = 0
-    for groups in map(circles, include_graphs(read(root, "src"))):
+    for groups in map(circles, include_graphs(read(root, "src") + read(root, "python/native"))):
         for group in groups:
             if tuple(group) in known:
                 known.remove(tuple(group))
@@ -156,7 +156,7 @@ def table(root):
     nameless = sum(len(re.findall(r"\b(?:struct|union)\s*\{", s.code)) for s in sources)
     enums = sum(len(re.findall(r"\benum\s*\w*\s*\{", s.code)) for s in sources)
     folders, units = map(circles, include_graphs(sources))
-    counts = internal_functions(sources, sources + read(root, "cli"))
+    counts = internal_functions(sources, sources + read(root, "cli") + read(root, "python/native"))
     one = sum(n == 1 for n in counts.values())
     most = in_folder.most_common(1)[0]
     by_lines = sorted((s.text.count("\n"), s.name) for s in sources)

