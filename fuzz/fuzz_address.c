@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "uses/address.h"
+#include "base/address.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -153,6 +153,16 @@ ND_API enum nd_status nd_recipe_use_template(struct nd_recipe *recipe, size_t i,
 ND_API enum nd_status nd_recipe_set_df(struct nd_recipe *recipe, const char *path,
                                        struct nd_error *err);
 
+/*
+ * The features that `which` names: "terms"; "sketch", the shingles of the recipe's [sketch] section;
+ * the name of one of its signatures; NULL: its first signature, or terms where it has none.
+ * *weights, where not NULL, becomes that signature's, or the default.  ND_EINVAL: there is no such
+ * signature.
+ */
+ND_API enum nd_status nd_recipe_df_features(const struct nd_recipe *recipe, const char *which,
+                                            struct nd_feature_params *features,
+                                            struct nd_weight_params *weights, struct nd_error *err);
+
 /* Makes one of a recipe's signatures from documents: the working memory of one thread. */
 struct nd_document_signer;
 

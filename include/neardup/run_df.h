@@ -17,19 +17,9 @@
 extern "C" {
 #endif
 
-/*
- * The features that `which` names: "terms"; "sketch", the shingles of the recipe's [sketch] section;
- * the name of one of its signatures; NULL: its first signature, or terms where it has none.
- * *weights, where not NULL, becomes that signature's, or the default.  ND_EINVAL: there is no such
- * signature.
- */
-ND_API enum nd_status nd_run_df_features(const struct nd_recipe *recipe, const char *which,
-                                         struct nd_feature_params *features,
-                                         struct nd_weight_params *weights, struct nd_error *err);
-
 /* How to count.  Zeroes are the defaults. */
 struct nd_run_df_options {
-    /* Which features, as nd_run_df_features takes them. */
+    /* Which features, as nd_recipe_df_features takes them. */
     const char *features;
     /* Of all threads; 0: 256 MB. */
     uint64_t memory_bytes;
@@ -52,7 +42,7 @@ ND_API enum nd_status nd_run_df_build(const struct nd_run_options *options,
 
 /* What to find, and what was found. */
 struct nd_run_df_calibration {
-    /* In: which features, as nd_run_df_features takes them. */
+    /* In: which features, as nd_recipe_df_features takes them. */
     const char *features;
     /* In: the fraction of the features that should weigh less, above 0 and below 1. */
     double drop;

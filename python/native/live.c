@@ -44,6 +44,7 @@ struct side {
 
 struct live {
     struct nd_recipe *recipe;
+    PyObject *tables; /* the capsule of the recipe, which holds the df tables that are read */
     unsigned threads;
     struct nd_handle changes; /* the call that changes the index */
     struct nd_rwlock *lock;   /* held by who reads or changes what follows */
@@ -140,6 +141,7 @@ static void free_live(struct live *live)
         free(live->side->text[i].data);
     free_side(live->side);
     nd_recipe_free(live->recipe);
+    Py_XDECREF(live->tables);
     nd_rwlock_free(live->lock);
     free(live->item);
     free(live->document);
@@ -186,6 +188,7 @@ static PyObject *live_new(PyObject *module, PyObject *args)
         return PyErr_NoMemory();
     live->threads = threads;
     live->recipe = nd_recipe_copy(recipe, NULL);
+    live->tables = Py_NewRef(recipe_capsule);
     live->lock = nd_rwlock_new();
     live->item = nd_alloc_array(SLICE_ROWS, sizeof *live->item);
     live->document = nd_alloc_array(SLICE_ROWS, sizeof *live->document);

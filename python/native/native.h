@@ -30,6 +30,8 @@ extern PyMethodDef nd_py_recipe_functions[];
 extern PyMethodDef nd_py_frame_functions[];
 extern PyMethodDef nd_py_dedup_functions[];
 extern PyMethodDef nd_py_stream_functions[];
+extern PyMethodDef nd_py_pairs_functions[];
+extern PyMethodDef nd_py_df_functions[];
 extern PyMethodDef nd_py_result_functions[];
 extern PyMethodDef nd_py_export_functions[];
 extern PyMethodDef nd_py_sketch_functions[];
@@ -40,6 +42,11 @@ extern PyMethodDef nd_py_live_functions[];
 
 /* The recipe of a capsule, borrowed.  NULL: an exception is set. */
 const struct nd_recipe *nd_py_recipe(PyObject *capsule);
+
+/* ---- Df tables (df.c) ---- */
+
+/* The table of a capsule, borrowed.  NULL: an exception is set. */
+const struct nd_df *nd_py_df(PyObject *capsule);
 
 /* ---- Frames (frame.c) ---- */
 

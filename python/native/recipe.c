@@ -8,9 +8,14 @@
 
 #define CAPSULE "neardup.recipe"
 
+/* The capsule's context is a list of the df tables that the recipe has ever been given: whatever was
+ * made of it may still read one that another has replaced. */
 static void free_recipe(PyObject *capsule)
 {
+    PyObject *tables = PyCapsule_GetContext(capsule);
+
     nd_recipe_free(PyCapsule_GetPointer(capsule, CAPSULE));
+    Py_XDECREF(tables);
 }
 
 static struct nd_recipe *recipe_of(PyObject *capsule)
@@ -23,16 +28,22 @@ const struct nd_recipe *nd_py_recipe(PyObject *capsule)
     return recipe_of(capsule);
 }
 
-/* A capsule of a new recipe. */
-static PyObject *wrap(PyObject *module, struct nd_recipe *recipe, const struct nd_error *err)
+/* A capsule of a new recipe, with these tables; NULL: none yet. */
+static PyObject *wrap(PyObject *module, struct nd_recipe *recipe, PyObject *tables,
+                      const struct nd_error *err)
 {
-    PyObject *capsule;
+    PyObject *capsule, *own;
 
     if (!recipe)
         return nd_py_raise(module, err);
-    capsule = PyCapsule_New(recipe, CAPSULE, free_recipe);
-    if (!capsule)
-        nd_recipe_free(recipe);
+    own = tables ? PySequence_List(tables) : PyList_New(0);
+    capsule = own ? PyCapsule_New(recipe, CAPSULE, free_recipe) : NULL;
+    if (!capsule || PyCapsule_SetContext(capsule, own) != 0) {
+        Py_XDECREF(own);
+        if (!capsule)
+            nd_recipe_free(recipe);
+        Py_CLEAR(capsule);
+    }
     return capsule;
 }
 
@@ -49,7 +60,7 @@ static PyObject *recipe_new(PyObject *module, PyObject *unused)
     struct nd_recipe *recipe = nd_recipe_new(&err);
 
     (void)unused;
-    return wrap(module, recipe, &err);
+    return wrap(module, recipe, NULL, &err);
 }
 
 static PyObject *recipe_copy(PyObject *module, PyObject *capsule)
@@ -57,7 +68,9 @@ static PyObject *recipe_copy(PyObject *module, PyObject *capsule)
     struct nd_error err;
     const struct nd_recipe *recipe = recipe_of(capsule);
 
-    return recipe ? wrap(module, nd_recipe_copy(recipe, &err), &err) : NULL;
+    if (!recipe)
+        return NULL;
+    return wrap(module, nd_recipe_copy(recipe, &err), PyCapsule_GetContext(capsule), &err);
 }
 
 static PyObject *recipe_by_name(PyObject *module, PyObject *args)
@@ -216,7 +229,82 @@ static PyObject *recipe_fields(PyObject *module, PyObject *capsule)
     return list;
 }
 
+/*
+ * recipe_tables(recipe): of each signature its name, whether it needs a df table and one of template
+ * text, whether it has them, and their paths.
+ */
+static PyObject *recipe_tables(PyObject *module, PyObject *capsule)
+{
+    const struct nd_recipe *recipe = recipe_of(capsule);
+    PyObject *list = recipe ? PyList_New(0) : NULL;
+
+    (void)module;
+    for (unsigned i = 0; list && i < recipe->method.n_signatures; i++) {
+        const struct nd_recipe_signature *s = &recipe->method.signature[i];
+        PyObject *one = Py_BuildValue(
+            "s(OO)(OO)(ss)", s->name, nd_recipe_needs_df(recipe, i) ? Py_True : Py_False,
+            nd_recipe_needs_template(recipe, i) ? Py_True : Py_False, s->table ? Py_True : Py_False,
+            s->feature.template_table ? Py_True : Py_False, s->df, s->template_df);
+
+        if (!one || PyList_Append(list, one) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
+/* recipe_use(recipe, signature, df, whether of template text): the recipe holds the table. */
+static PyObject *recipe_use(PyObject *module, PyObject *args)
+{
+    struct nd_error err;
+    struct nd_recipe *recipe;
+    const struct nd_df *df;
+    PyObject *capsule, *table;
+    enum nd_status status;
+    Py_ssize_t signature;
+    int is_template;
+
+    if (!PyArg_ParseTuple(args, "OnOp", &capsule, &signature, &table, &is_template) ||
+        !(recipe = recipe_of(capsule)) || !(df = nd_py_df(table)) ||
+        PyList_Append(PyCapsule_GetContext(capsule), table) < 0)
+        return NULL;
+    status = is_template ? nd_recipe_use_template(recipe, (size_t)signature, df, &err)
+                         : nd_recipe_use_df(recipe, (size_t)signature, df, &err);
+    return none_or_raise(module, status, &err);
+}
+
+static bool add_key(PyObject *list, const char *signature, const char *key)
+{
+    PyObject *text = PyUnicode_FromFormat("%s.%s", signature, key);
+    bool is_added = text && PyList_Append(list, text) == 0;
+
+    Py_XDECREF(text);
+    return is_added;
+}
+
+/* The keys by which the recipe reads what only pages and mail have: links, markup, elements. */
+static PyObject *recipe_page_keys(PyObject *module, PyObject *capsule)
+{
+    const struct nd_recipe *recipe = recipe_of(capsule);
+    PyObject *list = recipe ? PyList_New(0) : NULL;
+
+    (void)module;
+    for (unsigned i = 0; list && i < recipe->method.n_signatures; i++) {
+        const struct nd_recipe_signature *s = &recipe->method.signature[i];
+        bool reads_elements = nd_feature_reads_elements(&s->feature);
+
+        if ((s->feature.links && !add_key(list, s->name, "links")) ||
+            (s->weight.markup != ND_MARKUP_IGNORE && !add_key(list, s->name, "markup")) ||
+            (reads_elements && !add_key(list, s->name, "unit")))
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
 PyMethodDef nd_py_recipe_functions[] = {
+    {"recipe_tables", recipe_tables, METH_O, "The df tables that the signatures need and have."},
+    {"recipe_use", recipe_use, METH_VARARGS, "Give a signature a df table."},
+    {"recipe_page_keys", recipe_page_keys, METH_O, "The keys that read what only pages have."},
     {"recipe_new", recipe_new, METH_NOARGS, "A new recipe: recipes/default.ini."},
     {"recipe_copy", recipe_copy, METH_O, "A copy that changes independently."},
     {"recipe_by_name", recipe_by_name, METH_VARARGS, "Read a shipped recipe."},

@@ -2,6 +2,7 @@
 #include "result.h"
 
 #include "base/memory.h"
+#include "evidence/rows.h"
 
 #include <stdlib.h>
 
@@ -177,7 +178,7 @@ static void put_removal(void *const *all, void *const *compared, uint8_t *is_com
         ((uint64_t *)compared[1])[i] = o->shared;
         nd_py_set_bit(is_compared, i);
     }
-    if (d->distance != UINT32_MAX) {
+    if (d->distance <= ND_DISTANCE_MAX) {
         ((uint32_t *)distance)[i] = d->distance;
         nd_py_set_bit(has_distance, i);
     }

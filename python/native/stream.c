@@ -40,6 +40,7 @@ struct spool {
 
 struct stream {
     struct nd_dedup *dedup;
+    PyObject *recipe; /* which holds the df tables that the engine reads */
     struct spool spool;
     bool has_spool, is_busy, is_broken;
     uint64_t n_rows, n_documents;
@@ -183,6 +184,7 @@ static void free_stream(struct stream *s)
     free(s->item);
     free(s->document);
     free(s->decision);
+    Py_XDECREF(s->recipe);
     free(s);
 }
 
@@ -208,6 +210,7 @@ static PyObject *stream_new(PyObject *module, PyObject *args)
     s = calloc(1, sizeof *s);
     if (!s)
         return PyErr_NoMemory();
+    s->recipe = Py_NewRef(recipe_capsule);
     s->has_spool = path != NULL;
     s->spool.fd = -1;
     s->item = nd_alloc_array(SLICE_ROWS, sizeof *s->item);

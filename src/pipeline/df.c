@@ -22,12 +22,7 @@
 #include <unistd.h>
 
 struct worker {
-    struct nd_featurer *featurer;
-    struct nd_df_builder *builder;
-    uint64_t *hash;
-    struct nd_view *text;
-    size_t capacity, text_capacity;
-    bool has_counted;      /* any feature */
+    struct nd_df_counter counter;
     struct nd_error error; /* status 0: no error so far */
 };
 
@@ -35,103 +30,15 @@ struct counting {
     struct nd_run run;
     struct worker *worker;
     unsigned n_workers;
-    bool keep_texts;
 };
-
-const struct nd_recipe_signature *nd_run_df_signature(const struct nd_recipe *recipe,
-                                                      const char *which)
-{
-    const struct nd_method *m = &recipe->method;
-
-    for (unsigned i = 0; i < m->n_signatures; i++)
-        if (!which || strcmp(m->signature[i].name, which) == 0)
-            return &m->signature[i];
-    return NULL;
-}
-
-enum nd_status nd_run_df_features(const struct nd_recipe *recipe, const char *which,
-                                  struct nd_feature_params *features,
-                                  struct nd_weight_params *weights, struct nd_error *err)
-{
-    const struct nd_recipe_signature *s;
-
-    if (nd_recipe_params_check(recipe, err) != ND_OK)
-        return ND_EINVAL;
-    s = nd_run_df_signature(recipe, which);
-    *features = nd_feature_params_default();
-    if (weights)
-        *weights = nd_weight_params_default();
-    if (which ? strcmp(which, "terms") == 0 : !s)
-        return ND_OK;
-    if (which && strcmp(which, "sketch") == 0) {
-        features->unit = recipe->dedup.sketch.unit == ND_SHINGLE_CHARACTERS ? ND_FEATURE_CHARACTERS
-                                                                            : ND_FEATURE_SHINGLES;
-        features->width = recipe->dedup.sketch.w;
-        return ND_OK;
-    }
-    if (!s)
-        return nd_fail(err, ND_EINVAL,
-                       "the recipe has no signature '%s'; terms and sketch are always available",
-                       which);
-    if (s->feature.unit == ND_FEATURE_NONE)
-        return nd_fail(err, ND_EINVAL,
-                       "signature %s: unit = none: fields and links are not counted, so nothing is "
-                       "left to count",
-                       s->name);
-    *features = s->feature;
-    if (weights)
-        *weights = s->weight;
-    return ND_OK;
-}
-
-/* Split the texts of n features, which are in one string, separated by '\n'. */
-static void split(const char *text, size_t len, size_t n, struct nd_view *view)
-{
-    const char *p = text, *end = text + len;
-
-    for (size_t i = 0; i < n; i++) {
-        const char *line = p < end ? memchr(p, '\n', (size_t)(end - p)) : NULL;
-
-        line = line ? line : end;
-        view[i] = (struct nd_view){p, (size_t)(line - p)};
-        p = line < end ? line + 1 : end;
-    }
-}
-
-static enum nd_status count_features(struct worker *w, const struct nd_features *f,
-                                     const char *text, size_t len)
-{
-    if (!ND_RESERVE(w->hash, &w->capacity, f->count) ||
-        (text && !ND_RESERVE(w->text, &w->text_capacity, f->count)))
-        return nd_fail(&w->error, ND_ENOMEM, "out of memory");
-    for (size_t i = 0; i < f->count; i++)
-        w->hash[i] = f->items[i].hash;
-    w->has_counted = w->has_counted || f->count;
-    if (text)
-        split(text, len, f->count, w->text);
-    return nd_df_builder_add(w->builder, w->hash, f->count, text ? w->text : NULL, &w->error);
-}
 
 static void count_one(void *context, struct nd_parsed *parsed, unsigned number)
 {
     struct counting *c = context;
     struct worker *w = &c->worker[number];
-    struct nd_features features;
-    enum nd_status status;
-    char *text = NULL;
-    size_t len = 0;
 
-    if (w->error.status != ND_OK)
-        return;
-    if (c->keep_texts)
-        status = nd_featurer_explain(w->featurer, &parsed->document, &text, &len, &features);
-    else
-        status = nd_featurer_run(w->featurer, &parsed->document, &features);
-    if (status == ND_OK)
-        (void)count_features(w, &features, text, len); /* w->error says what failed */
-    else
-        nd_fail(&w->error, status, "out of memory");
-    free(text);
+    if (w->error.status == ND_OK)
+        (void)nd_df_counter_add(&w->counter, &parsed->document, &w->error); /* which it sets */
 }
 
 /* Bytes of each worker's builder. */
@@ -147,16 +54,14 @@ static enum nd_status make_workers(struct counting *c, const struct nd_run_df_op
                                    struct nd_error *err)
 {
     const struct nd_run_options *options = c->run.options;
-    const struct nd_weight_params weights = nd_weight_params_default();
-    struct nd_feature_params features, counted;
+    struct nd_feature_params features;
     struct nd_df_builder_params params;
-    enum nd_status status = nd_run_df_features(options->recipe, df->features, &features, NULL, err);
+    enum nd_status status =
+        nd_recipe_df_features(options->recipe, df->features, &features, NULL, err);
 
     if (status != ND_OK)
         return status;
-    counted = nd_df_counted(&features);
     c->n_workers = nd_pool_threads(c->run.pool);
-    c->keep_texts = df->keep_texts;
     c->worker = calloc(c->n_workers, sizeof *c->worker);
     if (!c->worker)
         return nd_fail(err, ND_ENOMEM, "out of memory");
@@ -164,15 +69,9 @@ static enum nd_status make_workers(struct counting *c, const struct nd_run_df_op
                                            .tmp = options->tmp,
                                            .features = &features,
                                            .keep_texts = df->keep_texts};
-    for (unsigned i = 0; i < c->n_workers; i++) {
-        struct worker *w = &c->worker[i];
-
-        w->featurer = nd_featurer_new(&counted, &weights, NULL, err);
-        w->builder = w->featurer ? nd_df_builder_new(&params, err) : NULL;
-        if (!w->builder)
-            return err->status;
-    }
-    return ND_OK;
+    for (unsigned i = 0; status == ND_OK && i < c->n_workers; i++)
+        status = nd_df_counter_init(&c->worker[i].counter, &params, err);
+    return status;
 }
 
 enum nd_status nd_run_df_read(struct nd_run *run, nd_run_batch *each, void *context,
@@ -203,7 +102,7 @@ static enum nd_status end_batch(void *context, const struct nd_reading_batch *ba
 static void warn_of_nothing(struct counting *c)
 {
     for (unsigned i = 0; i < c->n_workers; i++)
-        if (c->worker[i].has_counted)
+        if (c->worker[i].counter.has_counted)
             return;
     nd_reporter_warn(&c->run.reporter, "no document has a feature that can be counted");
 }
@@ -217,7 +116,7 @@ static enum nd_status write_table(struct counting *c, FILE *stream, struct nd_er
     if (!all)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     for (unsigned i = 0; i < c->n_workers; i++)
-        all[i] = c->worker[i].builder;
+        all[i] = c->worker[i].counter.builder;
     status = stream ? nd_df_builder_write_stream(all, c->n_workers, stream, err)
                     : nd_df_builder_write(all, c->n_workers, c->run.options->output, err);
     free(all);
@@ -226,12 +125,8 @@ static enum nd_status write_table(struct counting *c, FILE *stream, struct nd_er
 
 static void release(struct counting *c)
 {
-    for (unsigned i = 0; c->worker && i < c->n_workers; i++) {
-        nd_featurer_free(c->worker[i].featurer);
-        nd_df_builder_free(c->worker[i].builder);
-        free(c->worker[i].hash);
-        free(c->worker[i].text);
-    }
+    for (unsigned i = 0; c->worker && i < c->n_workers; i++)
+        nd_df_counter_release(&c->worker[i].counter);
     free(c->worker);
 }
 

@@ -6,9 +6,7 @@
 
 #include <neardup/run_df.h>
 
-/* The signature with this name, or the first one if the name is NULL. NULL: there is none. */
-const struct nd_recipe_signature *nd_run_df_signature(const struct nd_recipe *recipe,
-                                                      const char *which);
+#include "recipe/df_counter.h"
 
 /* nd_run_each_batch and nd_run_judge.  ND_EINPUT also where there is no document at all. */
 enum nd_status nd_run_df_read(struct nd_run *run, nd_run_batch *each, void *context,

@@ -74,6 +74,9 @@ ND_API enum nd_status nd_signature_use_df(struct nd_recipe_signature *signature,
                                           const struct nd_df *table, struct nd_error *err);
 ND_API enum nd_status nd_signature_use_template(struct nd_recipe_signature *signature,
                                                 const struct nd_df *table, struct nd_error *err);
+/* The signature with this name, or the first one if the name is NULL. NULL: there is none. */
+ND_API const struct nd_recipe_signature *nd_recipe_df_signature(const struct nd_recipe *recipe,
+                                                                const char *which);
 ND_API struct nd_document_signer *nd_document_signer_of(const struct nd_recipe_signature *signature,
                                                         struct nd_error *err);
 

@@ -7,7 +7,7 @@
  * Addresses, anchors and words are numbered and held once each.
  */
 #define _GNU_SOURCE
-#include "uses/address.h"
+#include "base/address.h"
 #include "uses/use.h"
 
 #include <neardup/text.h>

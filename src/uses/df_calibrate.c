@@ -159,8 +159,8 @@ static enum nd_status make_featurer(struct calibrating *c, const struct nd_df *d
     struct nd_feature_params features;
     struct nd_weight_params weights;
     const struct nd_recipe_signature *s;
-    enum nd_status status =
-        nd_run_df_features(c->run.options->recipe, calibration->features, &features, &weights, err);
+    enum nd_status status = nd_recipe_df_features(c->run.options->recipe, calibration->features,
+                                                  &features, &weights, err);
     struct nd_error reason;
 
     if (status == ND_OK && df && nd_df_check(df, &features, &reason) != ND_OK)
@@ -180,8 +180,9 @@ static enum nd_status make_featurer(struct calibrating *c, const struct nd_df *d
     c->at = nd_alloc_array(c->most, sizeof *c->at);
     if (!c->at)
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    s = features.template_count ? nd_run_df_signature(c->run.options->recipe, calibration->features)
-                                : NULL;
+    s = features.template_count
+            ? nd_recipe_df_signature(c->run.options->recipe, calibration->features)
+            : NULL;
     if (s && *s->template_df && !(c->template_table = nd_df_open(s->template_df, err)))
         return err->status;
     features.template_table = c->template_table;

@@ -103,7 +103,7 @@ static enum nd_status init_maker(struct maker *m, const struct nd_recipe *recipe
     enum nd_status status;
 
     if (!recipe->method.n_signatures) {
-        status = nd_run_df_features(recipe, "sketch", &features, &weights, err);
+        status = nd_recipe_df_features(recipe, "sketch", &features, &weights, err);
         weights.tf = ND_TF_BINARY; /* a shingle counts once, however often it occurs */
         return status == ND_OK ? make_featurers(m, &features, &weights, NULL, with_full, err)
                                : status;

@@ -6,9 +6,9 @@
  * (sample.h): two hosts that share paths sample many of the same ones. Pairs of hosts with enough
  * common sampled paths are compared page by page, by the minima of their sketches.
  */
+#include "base/address.h"
 #include "base/hash_set.h"
 #include "base/sort.h"
-#include "uses/address.h"
 #include "uses/sample.h"
 
 #include <neardup/text.h>

@@ -7,10 +7,11 @@
  * threshold and separated here.
  */
 #include "engine/engine.h"
+#include "engine/pair_rule.h"
 #include <neardup/uses.h>
 
+#include "base/address.h"
 #include "pipeline/run.h"
-#include "uses/address.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -157,8 +158,7 @@ struct pairing {
     struct nd_groups hosts;
     uint32_t *site; /* host of each document, with --site; 0: unknown */
     size_t n_sites, site_capacity;
-    bool shows_near_misses;
-    struct nd_ratio threshold; /* of a match; the engine's is lower for near misses */
+    struct nd_pair_rule rule;
     struct nd_output *out;
     struct nd_json row, earlier; /* scratch: the row, and the name of the earlier document */
     struct nd_error *err;        /* error of `found`, which can return only a status */
@@ -264,9 +264,8 @@ static enum nd_status found(void *context, const struct nd_found_pair *pair)
         .shows_containment = nd_dedup_measures_containment(params),
         .method = &p->run->recipe->method,
         .site = site_word(p, pair),
-        .shows_match = p->shows_near_misses,
-        .is_match = !p->shows_near_misses || pair->is_equal ||
-                    nd_overlap_reaches(&pair->overlap, params->verify, p->threshold),
+        .shows_match = p->rule.has_near_misses,
+        .is_match = nd_pair_rule_matches(&p->rule, pair),
     };
     enum nd_status status = find_names(p, &row);
 
@@ -306,45 +305,6 @@ static enum nd_status watch_fields(const struct pairing *p, struct nd_error *err
     return status == ND_OK ? nd_field_set_watch(&p->run->fields, &site, err) : status;
 }
 
-static enum nd_status check_near_misses(const struct nd_dedup_params *params, struct nd_ratio near,
-                                        struct nd_error *err)
-{
-    const struct nd_ratio threshold = params->threshold;
-
-    if (!near.q)
-        return ND_OK;
-    if (params->verify == ND_VERIFY_NONE)
-        return nd_fail(err, ND_EINVAL, "no near misses: the recipe verifies nothing");
-    if (params->candidates != ND_CANDIDATES_MINHASH && params->candidates != ND_CANDIDATES_ALL)
-        return nd_fail(
-            err, ND_EINVAL,
-            "no near misses: these candidates do not find all pairs that miss the threshold; use "
-            "minhash or all");
-    if (!near.p || (uint64_t)near.p * threshold.q >= (uint64_t)threshold.p * near.q)
-        return nd_fail(err, ND_EINVAL,
-                       "near misses from %" PRIu32 "/%" PRIu32
-                       ": this must be above 0 and below the threshold, %" PRIu32 "/%" PRIu32,
-                       near.p, near.q, threshold.p, threshold.q);
-    return ND_OK;
-}
-
-/*
- * Set the rule by which the engine finds pairs. With near misses, the engine searches at their
- * lower threshold, with bands chosen for it; p->threshold then decides which pairs match. A pair
- * has no direction, so the greater of the two containments counts.
- */
-static void set_rule(struct pairing *p)
-{
-    struct nd_dedup_params *rule = &p->run->recipe->dedup;
-
-    p->threshold = rule->threshold;
-    p->shows_near_misses = p->params->near_misses.q != 0;
-    if (p->shows_near_misses)
-        rule->threshold = p->params->near_misses;
-    if (nd_dedup_measures_containment(rule))
-        rule->verify = ND_VERIFY_CONTAINMENT_EITHER;
-}
-
 enum nd_status nd_run_pairs(const struct nd_run_options *options,
                             const struct nd_pairs_params *params,
                             const struct nd_run_events *events, struct nd_run_summary *summary,
@@ -363,14 +323,14 @@ enum nd_status nd_run_pairs(const struct nd_run_options *options,
     *p.err = (struct nd_error){0};
     *summary = (struct nd_run_summary){0};
     if (nd_recipe_params_check(options->recipe, p.err) != ND_OK ||
-        check_near_misses(&options->recipe->dedup, params->near_misses, p.err) != ND_OK)
+        nd_pair_rule_check(&options->recipe->dedup, params->near_misses, p.err) != ND_OK)
         return p.err->status;
     status = nd_run_begin(&run, options, &request, events, summary, p.err);
     summary->lists_pairs = 1;
-    if (status == ND_OK) {
-        set_rule(&p);
+    if (status == ND_OK)
+        status = nd_pair_rule_set(&p.rule, &run.recipe->dedup, params->near_misses, p.err);
+    if (status == ND_OK)
         status = watch_fields(&p, p.err);
-    }
     if (status == ND_OK)
         status = nd_outputs_open(&run.outputs, p.err);
     if (status == ND_OK)

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "uses/address.h"
+#include "base/address.h"
 
 /* NULL: it leads to no page. */
 static void leads(const char *base, const char *target, const char *expected)

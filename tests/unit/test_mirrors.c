@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "base/hash.h"
-#include "uses/address.h"
 #include "uses/sample.h"
 
 static void check_address(const char *address, const char *expected_host, const char *expected_path)

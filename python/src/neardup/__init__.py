@@ -10,10 +10,12 @@
 """
 
 from ._dedup import Deduper, Result, dedup
+from ._df import DocumentFrequencies
 from ._frames import Mask
 from ._hamming import HammingBatch, HammingIndex, hamming_pairs
 from ._live import Index, Match
 from ._native import Error, InvalidError, UnsupportedError, unicode_version, version
+from ._pairs import pairs
 from ._recipe import Recipe, shipped_recipes
 from ._sketch import Sketcher
 from ._table import Column, Table
@@ -23,6 +25,7 @@ __version__ = version()
 __all__ = [
     "Column",
     "Deduper",
+    "DocumentFrequencies",
     "Error",
     "HammingBatch",
     "HammingIndex",
@@ -37,6 +40,7 @@ __all__ = [
     "UnsupportedError",
     "dedup",
     "hamming_pairs",
+    "pairs",
     "shipped_recipes",
     "unicode_version",
     "version",

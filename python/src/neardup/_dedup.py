@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
 from . import _native
+from ._df import DocumentFrequencies, Frequencies, give_tables
 from ._frames import Columns, Mask, Source, drop_nulls, read
-from ._recipe import Recipe, Value
+from ._recipe import Recipe, Value, check_frames
 from ._table import Table
 
 __all__ = ["Deduper", "Result", "dedup"]
 
 
-def _recipe_of(
+def recipe_of(
     recipe: Recipe | str | None,
     *,
-    threshold: str | float | Fraction | None,
-    shingle: int | str | None,
-    method: str | None,
-    keep: str | None,
-    short: str | None,
-    cluster: str | None,
+    threshold: str | float | Fraction | None = None,
+    shingle: int | str | None = None,
+    method: str | None = None,
+    keep: str | None = None,
+    short: str | None = None,
+    cluster: str | None = None,
+    set: Mapping[str, Value] | None = None,
 ) -> Recipe:
     """A copy of the recipe with the arguments set, as the command sets its options."""
     made = recipe.copy() if isinstance(recipe, Recipe) else Recipe(recipe)
@@ -43,8 +46,39 @@ def _recipe_of(
     for key, value in (("keep", keep), ("short", short), ("cluster", cluster)):
         if value is not None:
             made.set(key, value)
+    for key, changed in (set or {}).items():
+        made.set(key, changed)
     made.check()
+    check_frames(made)
     return made
+
+
+class Reading:
+    """The columns that a request reads, and the reading of them.
+
+    Those of the recipe's fields come first behind the text.  The caller adds its own to `columns`.
+    """
+
+    def __init__(self, recipe: Recipe, text: str | None) -> None:
+        self.recipe = recipe
+        self.columns = Columns(text)
+        names = _native.recipe_fields(recipe._native)
+        self.fields = tuple(dict.fromkeys(self.columns.add(name) for name in names))
+        self.apart: tuple[tuple[int, str], ...] = ()
+
+    def never(self, values: Mapping[str, str | Sequence[str]] | None) -> None:
+        """Set the documents apart that have one of these values in one of these columns."""
+        self.apart = tuple(
+            (self.columns.add(name), value)
+            for name, some in (values or {}).items()
+            for value in ([some] if isinstance(some, str) else some)
+        )
+
+    def read(self, data: Any, df: Frequencies, threads: int) -> Source:
+        """Read the data, and give the recipe the df tables that it needs."""
+        source = read(data, self.columns)
+        give_tables(self.recipe, df, source, threads)
+        return source
 
 
 _REMOVED = "row kept_row id kept_id identical verified jaccard shared a b distance cut via_row".split()
@@ -151,10 +185,12 @@ def dedup(
     keep: str | None = None,
     prefer: tuple[str, Sequence[str]] | None = None,
     within: str | None = None,
+    never: Mapping[str, str | Sequence[str]] | None = None,
     short: Literal["identical", "tokens", "keep"] | None = None,
     cluster: Literal["star", "components", "complete"] | None = None,
     recipe: Recipe | str | None = None,
     set: dict[str, Value] | None = None,
+    df: Frequencies = None,
     threads: int = 0,
     progress: Callable[[int, int], object] | None = None,
     nulls: Literal["keep", "drop", "raise"] = "keep",
@@ -188,6 +224,9 @@ def dedup(
         A column, and its values that are preferred, the best first; it comes before `keep`.
     within : str, optional
         Compare only documents in which this column has the same value.
+    never : mapping, optional
+        Columns, and for each the value or values whose documents match no other, not even an equal
+        one.
     short : {"identical", "tokens", "keep"}, optional
         When a document shorter than a shingle may be removed.
     cluster : {"star", "components", "complete"}, optional
@@ -196,6 +235,8 @@ def dedup(
         What a match is; the other arguments change a copy of it.
     set : dict, optional
         Other keys of the recipe to change.
+    df : DocumentFrequencies, path or "auto", optional
+        The df table for the signatures that need one; ``"auto"``: count the data first.
     threads : int, optional
         How many threads work; 0: one for each processor.
     progress : callable, optional
@@ -213,7 +254,9 @@ def dedup(
     Raises
     ------
     InvalidError
-        An argument is wrong; a column is missing or of another type.
+        An argument is wrong; a column is missing or of another type; a df table is missing.
+    UnsupportedError
+        The recipe reads links, markup or elements, which only pages and mail have.
     TypeError
         The data cannot be read.
 
@@ -226,24 +269,19 @@ def dedup(
     >>> result.removed[0]["identical"]
     'tokens'
     """
-    made = _recipe_of(
-        recipe, threshold=threshold, shingle=shingle, method=method, keep=keep, short=short, cluster=cluster
+    made = recipe_of(
+        recipe, threshold=threshold, shingle=shingle, method=method, keep=keep, short=short, cluster=cluster, set=set
     )
-    for key, value in (set or {}).items():
-        made.set(key, value)
-    made.check()
     if nulls not in ("keep", "drop", "raise"):
         raise _native.InvalidError(f"nulls: '{nulls}' is not keep, drop or raise")
     policy = made["keep"]
-    columns = Columns(text)
-    numbers = (
-        columns.add(policy.partition(":")[2] or None),
-        columns.add(prefer[0] if prefer else None),
-        columns.add(within),
-    )
-    fields = tuple(dict.fromkeys(columns.add(name) for name in _native.recipe_fields(made._native)))
-    id_column = columns.add(id)
-    source = read(data, columns)
+    reading = Reading(made, text)
+    reading.never(never)
+    numbers = [
+        reading.columns.add(name)
+        for name in (policy.partition(":")[2] or None, prefer[0] if prefer else None, within, id)
+    ]
+    source = reading.read(data, df, threads)
     _check_nulls(source, nulls)
     native = _native.dedup(
         made._native,
@@ -255,10 +293,11 @@ def dedup(
         numbers[1],
         tuple(prefer[1]) if prefer else (),
         numbers[2],
-        fields,
+        reading.apart,
+        reading.fields,
         progress,
     )
-    return Result(native, source, made, nulls == "drop", id_column)
+    return Result(native, source, made, nulls == "drop", numbers[3])
 
 
 class Deduper:
@@ -273,6 +312,8 @@ class Deduper:
         The column with the text, of batches that have columns.
     texts : {"memory", "spool"}, optional
         Where the texts of kept documents are held: in memory, or in a temporary file.
+    df : DocumentFrequencies or path, optional
+        The df table for the signatures that need one.
     threads : int, optional
         How many threads work; 0: one for each processor.
     nulls : {"keep", "drop", "raise"}, optional
@@ -296,10 +337,13 @@ class Deduper:
         *,
         text: str | None = "text",
         texts: Literal["memory", "spool"] = "memory",
+        df: DocumentFrequencies | str | os.PathLike[str] | None = None,
         threads: int = 0,
         nulls: Literal["keep", "drop", "raise"] = "keep",
     ) -> None:
         self.recipe = recipe.copy() if isinstance(recipe, Recipe) else Recipe(recipe)
+        check_frames(self.recipe)
+        give_tables(self.recipe, df)
         if self.recipe["keep"] != "first" or self.recipe["cluster"] == "components":
             raise _native.InvalidError(
                 "a stream keeps the first document of each cluster: the recipe's keep is first, and its cluster "

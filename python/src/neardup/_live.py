@@ -7,8 +7,9 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from . import _native
+from ._df import give_tables
 from ._frames import Columns, Source, read
-from ._recipe import Recipe
+from ._recipe import Recipe, check_frames
 
 # Row, serial number, whether equal, whether the nearest, shared, a, b, distance.
 _Row = tuple[int, int, int, int, int, int, int, int]
@@ -105,6 +106,8 @@ class Index:
         self.recipe = recipe.copy() if isinstance(recipe, Recipe) else Recipe(recipe)
         if _native.recipe_fields(self.recipe._native):
             raise _native.UnsupportedError("an index has texts only, and the recipe reads fields")
+        check_frames(self.recipe)
+        give_tables(self.recipe, None)
         self._verifies = self.recipe["verify"] != "none"
         self._text = text
         self._native = _native.live_new(self.recipe._native, threads)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _native
+
+if TYPE_CHECKING:
+    from ._df import DocumentFrequencies
 
 Value = str | int | float | bool | Fraction
 
@@ -19,6 +22,17 @@ def _spell(value: Value) -> str:
         # 0.8 is 4/5 exactly: what was typed, not the nearest double.
         return repr(value)
     return str(value)
+
+
+def ratio(value: Value) -> tuple[int, int]:
+    """A number as a ratio of integers, exactly as it was spelt."""
+    try:
+        fraction = Fraction(_spell(value))
+    except (ValueError, ZeroDivisionError):
+        raise _native.InvalidError(f"'{value}' is not a number, such as 0.8 or 4/5") from None
+    if not 0 <= fraction.numerator < 2**32 or fraction.denominator >= 2**32:
+        raise _native.InvalidError(f"{value}: out of range, or too many digits")
+    return fraction.numerator, fraction.denominator
 
 
 class Recipe:
@@ -117,6 +131,61 @@ class Recipe:
         """The value of a key, in its canonical spelling."""
         return _native.recipe_get(self._native, key)
 
+    def use_df(self, table: DocumentFrequencies) -> Recipe:
+        """Give a df table to all signatures that need one.
+
+        Parameters
+        ----------
+        table : DocumentFrequencies
+            The table.
+
+        Returns
+        -------
+        Recipe
+            The recipe itself.
+
+        Raises
+        ------
+        InvalidError
+            Nothing needs a table, or this one counts other features.
+
+        Examples
+        --------
+        >>> from neardup import DocumentFrequencies
+        >>> texts = ["the ship left at noon", "the ship sank", "the sea is deep"]
+        >>> recipe = Recipe("seshasai-2009")
+        >>> recipe = recipe.use_df(DocumentFrequencies.count(texts, recipe=recipe))
+        """
+        return self._use(table, is_template=False)
+
+    def use_template(self, table: DocumentFrequencies) -> Recipe:
+        """Give a df table of shingles to all signatures that recognise template text by one.
+
+        Parameters
+        ----------
+        table : DocumentFrequencies
+            The table, counted with ``features="sketch"``.
+
+        Returns
+        -------
+        Recipe
+            The recipe itself.
+
+        Raises
+        ------
+        InvalidError
+            As :meth:`use_df`.
+        """
+        return self._use(table, is_template=True)
+
+    def _use(self, table: DocumentFrequencies, is_template: bool) -> Recipe:
+        needed = [i for i, (_, needs, _, _) in enumerate(_native.recipe_tables(self._native)) if needs[is_template]]
+        if not needed:
+            raise _native.InvalidError("nothing in the recipe needs a df table")
+        for i in needed:
+            _native.recipe_use(self._native, i, table._native, is_template)
+        return self
+
     def copy(self) -> Recipe:
         """Copy the recipe.
 
@@ -162,6 +231,22 @@ class Recipe:
         return isinstance(other, Recipe) and self.text == other.text
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def check_frames(recipe: Recipe) -> None:
+    """Refuse a recipe that reads what frames do not have: links, markup and elements of pages.
+
+    Raises
+    ------
+    UnsupportedError
+        The message names the key, and the command.
+    """
+    keys = _native.recipe_page_keys(recipe._native)
+    if keys:
+        raise _native.UnsupportedError(
+            f"{keys[0]} = {recipe[keys[0]]}: the recipe reads what only pages and mail have, and a frame has texts and "
+            "fields; run the command on the files: neardup dedup --recipe …"
+        )
 
 
 def shipped_recipes() -> dict[str, str]:

@@ -6,7 +6,7 @@
  * and normalises the result. It follows RFC 3986 as far as pages need it; what it does not know
  * leads to no page.
  */
-#include "uses/address.h"
+#include "base/address.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* address.h - the host and the path of a page's address */
-#ifndef ND_USES_ADDRESS_H
-#define ND_USES_ADDRESS_H
+#ifndef ND_BASE_ADDRESS_H
+#define ND_BASE_ADDRESS_H
 
 #include <stdbool.h>
 
