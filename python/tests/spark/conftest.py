@@ -44,7 +44,7 @@ def pytest_collection_modifyitems(config, items):
             runs_on = {"local", "cluster"}
         if wanted not in runs_on:
             items.remove(item)
-            config.hook.pytest_deselected([item])
+            config.hook.pytest_deselected(items=[item])
 
 
 @pytest.fixture(scope="session")
@@ -88,3 +88,32 @@ def spark(tmp_path_factory):
         # It ends at the end of its input.
         gateway.proc.stdin.close()
         gateway.proc.wait(timeout=60)
+
+
+@pytest.fixture
+def lose_an_executor(spark, tmp_path):
+    """A function for mapInArrow that ends the executor under it once, after it has passed rows on."""
+    flag = str(tmp_path / "lost")
+
+    # A function within a function goes to the executors by value: they do not have this module.
+    def through(batches):
+        import os
+        import signal
+
+        for batch in batches:
+            yield batch.slice(0, 1)
+            try:
+                os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                yield batch.slice(1)
+                continue
+            process = os.getpid()
+            while True:
+                with open(f"/proc/{process}/cmdline", encoding="utf-8") as f:
+                    if "CoarseGrainedExecutorBackend" in f.read():
+                        os.kill(process, signal.SIGKILL)
+                with open(f"/proc/{process}/stat", encoding="utf-8") as f:
+                    process = int(f.read().rpartition(")")[2].split()[1])
+
+    yield through
+    assert (tmp_path / "lost").exists(), "no executor was lost"

@@ -76,3 +76,10 @@ def test_what_is_wrong_is_said_before_a_job_starts(spark, frame):
         sketch(frame, recipe="nothing-like-that")
     with pytest.raises(neardup.InvalidError, match="column 'tokens' has the name"):
         sketch(spark.createDataFrame([], "text string, tokens int"))
+
+
+@pytest.mark.cluster
+def test_a_lost_executor_changes_nothing(frame, some, lose_an_executor):
+    expected = _rows(neardup.Sketcher()([r["text"] for r in some]), some)
+    shaken = frame.repartition(4).mapInArrow(lose_an_executor, frame.schema)
+    assert _collected(sketch(shaken, "text", "id")) == expected
