@@ -13,6 +13,7 @@
  * range; the library has no state of its own, installs no signal handler, and its threads block all
  * signals.
  */
+#include <neardup/candidates.h>
 #include <neardup/compare.h>
 #include <neardup/cpu.h>
 #include <neardup/dedup.h>

@@ -110,7 +110,8 @@ static int execute(PyObject *module)
                              nd_py_sketch_functions,
                              nd_py_export_functions,
                              nd_py_hamming_functions,
-                             nd_py_live_functions};
+                             nd_py_live_functions,
+                             nd_py_shuffle_functions};
 
     if (add_exceptions(module) < 0)
         return -1;

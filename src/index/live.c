@@ -371,8 +371,7 @@ static bool passes(const struct nd_index *index, const struct nd_index_row *row,
 {
     struct nd_live_gate gate = nd_live_gate(index, number);
 
-    return gate.group == row->group && gate.n_shingles >= filter.min_shingles &&
-           gate.n_shingles <= filter.max_shingles;
+    return gate.group == row->group && nd_index_filter_allows(filter, gate.n_shingles);
 }
 
 static nd_equal_minima equal_bytes(const struct nd_index *index, const struct nd_index_row *row,

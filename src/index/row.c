@@ -19,6 +19,14 @@ void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *
     row->left_out = (struct nd_table_set){{0}};
 }
 
+unsigned nd_low_bytes_equal(const uint8_t *a, const uint8_t *b)
+{
+    uint64_t equal[2];
+
+    nd_sketch_kernels()->bytes_equal(a, b, equal);
+    return nd_count_ones(equal[0]) + nd_count_ones(equal[1]);
+}
+
 static unsigned block_count(const struct nd_index_params *params)
 {
     return params->simhash_bits == ND_NO_SIMHASH ? 0 : params->simhash_bits + 1;

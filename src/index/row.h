@@ -38,6 +38,14 @@ struct nd_index_filter {
 };
 #define ND_INDEX_ALL ((struct nd_index_filter){0, UINT32_MAX, 0})
 
+static inline bool nd_index_filter_allows(struct nd_index_filter filter, uint32_t n_shingles)
+{
+    return n_shingles >= filter.min_shingles && n_shingles <= filter.max_shingles;
+}
+
+/* How many low bytes of two documents are equal. */
+unsigned nd_low_bytes_equal(const uint8_t *a, const uint8_t *b);
+
 void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *sketch,
                               uint32_t group);
 

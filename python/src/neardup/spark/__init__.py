@@ -4,7 +4,8 @@ The functions need PySpark 4, pyarrow and pandas, on the driver and on every exe
 every executor too.  Importing this module needs none of them: the first call says what is missing.
 """
 
+from ._dedup import Deduplicated, dedup
 from ._join import join_fingerprints, pack_fingerprints
 from ._sketch import sketch
 
-__all__ = ["join_fingerprints", "pack_fingerprints", "sketch"]
+__all__ = ["Deduplicated", "dedup", "join_fingerprints", "pack_fingerprints", "sketch"]

@@ -1,0 +1,440 @@
+/*
+ * candidate_rows.c - which documents could match, from rows of bytes that travel between machines
+ *
+ * The engine's own rules (README.md, rules 1, 2 and 4): equal documents; and those that share a key
+ * of a band or a block, whose counts of shingles allow the threshold, and of whose low bytes enough
+ * agree.  A row has the bytes that these need.
+ *
+ * How near two rows are is a distance: low bytes that differ, or bits that do.  As distances obey
+ * the triangle inequality, most of the documents of a bucket need not be compared with each other
+ * (link_all).
+ */
+#include <neardup/candidates.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <neardup/text.h>
+
+#include "base/hash.h"
+#include "engine/batch.h"
+
+/* What of a document the others are compared by. */
+enum row_kind {
+    NOTHING,     /* no document is a candidate that is not equal */
+    LOW_BYTES,   /* of the minima */
+    SIMHASH,     /* of the section [sketch] */
+    FINGERPRINT, /* of a section [signature NAME] */
+};
+
+struct nd_candidate_rows {
+    struct nd_plan plan;
+    struct nd_crew crew;
+    struct nd_arena held;
+    uint64_t *key; /* of a row of the index: scratch */
+    enum row_kind kind;
+    size_t words;      /* of what is compared, 64 bits each */
+    unsigned distance; /* documents within it could match */
+    uint64_t mask[8];  /* of a fingerprint: the bits that count */
+};
+
+/* In front of what is compared. */
+struct head {
+    uint64_t group;
+    uint32_t n_shingles, unused;
+};
+
+enum { WORDS_MAX = ND_MINHASH_COUNT / 8 };
+
+static const struct head *head_of(const void *row)
+{
+    return row;
+}
+
+static const unsigned char *body_of(const void *row)
+{
+    return (const unsigned char *)row + sizeof(struct head);
+}
+
+/* ---- What a recipe asks for ---- */
+
+static enum nd_status unsupported(struct nd_error *err, const char *key)
+{
+    return nd_fail(err, ND_EUNSUPPORTED,
+                   "%s: documents can be looked for on several machines only where candidates are "
+                   "found by bands of minima (candidates = minhash, verify = jaccard or none), by "
+                   "the distance of one simhash (candidates = simhash, or match = distance(NAME) "
+                   "<= BITS), or by identity",
+                   key);
+}
+
+/* A rule that is one test, of the bits of one signature. */
+static enum nd_status plan_fingerprint(struct nd_candidate_rows *rows, struct nd_error *err)
+{
+    const struct nd_matching *m = rows->plan.matching;
+    const struct nd_signature_shape *shape = &m->shape[m->lookup[0].signature];
+
+    if (m->n_lookups != 1 || m->rule.node[0].kind != ND_RULE_TEST ||
+        m->lookup[0].way != ND_LOOKUP_BLOCKS)
+        return unsupported(err, "match");
+    rows->kind = FINGERPRINT;
+    rows->words = shape->words;
+    rows->distance = m->lookup[0].blocks - 1;
+    memcpy(rows->mask, shape->mask, sizeof rows->mask);
+    return ND_OK;
+}
+
+static enum nd_status plan_rows(struct nd_candidate_rows *rows, struct nd_error *err)
+{
+    struct nd_plan *plan = &rows->plan;
+
+    switch (plan->params.candidates) {
+    case ND_CANDIDATES_MATCH: return plan_fingerprint(rows, err);
+    case ND_CANDIDATES_IDENTITY: return ND_OK;
+    case ND_CANDIDATES_ALL: return unsupported(err, "candidates");
+    case ND_CANDIDATES_SIMHASH:
+        rows->kind = SIMHASH;
+        rows->words = 1;
+        rows->distance = plan->params.simhash_bits;
+        break;
+    case ND_CANDIDATES_MINHASH:
+        rows->kind = LOW_BYTES;
+        rows->words = ND_MINHASH_COUNT / 8;
+        rows->distance = ND_MINHASH_COUNT - plan->min_equal;
+        plan->sketch_parts = ND_SKETCH_MINHASH;
+        break;
+    }
+    if (plan->params.verify != ND_VERIFY_JACCARD && plan->params.verify != ND_VERIFY_NONE)
+        return unsupported(err, "verify");
+    return ND_OK;
+}
+
+static enum nd_status make_parts(struct nd_candidate_rows *rows, const struct nd_recipe *recipe,
+                                 struct nd_error *err)
+{
+    struct nd_dedup_params params;
+    enum nd_status status = nd_recipe_params_check(recipe, err);
+
+    if (status == ND_OK) {
+        params = nd_recipe_dedup_params(recipe);
+        status = nd_dedup_params_check(&params, err);
+    }
+    if (status == ND_OK)
+        status = nd_plan_init(&rows->plan, &params, err);
+    if (status == ND_OK)
+        status = plan_rows(rows, err);
+    if (status != ND_OK)
+        return status;
+    rows->key = nd_alloc_array(rows->plan.n_keys, sizeof *rows->key);
+    if (!rows->key)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    rows->crew.pool = nd_pool_new(1, err);
+    rows->crew.owns_pool = true;
+    return rows->crew.pool && nd_crew_init(&rows->crew, &rows->plan, err) ? ND_OK : ND_ENOMEM;
+}
+
+struct nd_candidate_rows *nd_candidate_rows_new(const struct nd_recipe *recipe,
+                                                struct nd_error *err)
+{
+    struct nd_candidate_rows *rows = calloc(1, sizeof *rows);
+
+    if (!rows)
+        nd_fail(err, ND_ENOMEM, "out of memory");
+    else if (make_parts(rows, recipe, err) == ND_OK)
+        return rows;
+    nd_candidate_rows_free(rows);
+    return NULL;
+}
+
+void nd_candidate_rows_free(struct nd_candidate_rows *rows)
+{
+    if (!rows)
+        return;
+    if (rows->crew.pool)
+        nd_crew_release(&rows->crew);
+    nd_arena_release(&rows->held);
+    nd_plan_release(&rows->plan);
+    free(rows->key);
+    free(rows);
+}
+
+size_t nd_candidate_rows_bytes(const struct nd_candidate_rows *rows)
+{
+    return sizeof(struct head) + rows->words * sizeof(uint64_t);
+}
+
+int nd_candidate_rows_match_by_key(const struct nd_candidate_rows *rows)
+{
+    return rows->kind == NOTHING ||
+           (rows->kind == LOW_BYTES && rows->distance == ND_MINHASH_COUNT &&
+            rows->plan.params.verify == ND_VERIFY_NONE);
+}
+
+/* ---- Rows ---- */
+
+/* Keys of one kind and of one table of it are told apart from all others. */
+static uint64_t key_in(uint64_t key, uint64_t table, uint64_t group, bool is_of_equal)
+{
+    key = nd_mix64(nd_mix64(key + table * UINT64_C(0x9E3779B97F4A7C15)) ^ nd_mix64(group));
+    return (key & ~UINT64_C(1)) | is_of_equal;
+}
+
+/* Documents of equal tokens have all bands and blocks in common, so that they meet by these. */
+static bool needs_equal_key(const struct nd_candidate_rows *rows, const struct nd_item *item)
+{
+    return item->read.is_short || rows->kind == NOTHING || rows->kind == FINGERPRINT;
+}
+
+static size_t add_equal_key(const struct nd_candidate_rows *rows, struct nd_item *item,
+                            uint64_t group, uint64_t *keys)
+{
+    enum nd_equal_by by = nd_item_equal_by(&rows->plan, item);
+
+    if (by == ND_EQUAL_NEVER || !needs_equal_key(rows, item))
+        return 0;
+    nd_item_hash(item);
+    keys[0] =
+        key_in(by == ND_EQUAL_BY_BYTES ? item->raw : item->read.row.identity, by, group, true);
+    return 1;
+}
+
+/* The body of a row, from what the engine made of the item; and its keys. */
+static size_t fill_row(const struct nd_candidate_rows *rows, const struct nd_item *item,
+                       uint64_t group, unsigned char *body, uint64_t *keys)
+{
+    const struct nd_document_signatures *x = item->read.signatures;
+    size_t n = 0;
+
+    if (rows->kind == LOW_BYTES)
+        memcpy(body, item->read.row.low, ND_MINHASH_COUNT);
+    if (rows->kind == SIMHASH)
+        memcpy(body, &item->read.row.simhash, sizeof item->read.row.simhash);
+    if (rows->kind == LOW_BYTES || rows->kind == SIMHASH)
+        for (unsigned t = 0; t < nd_table_identity(&rows->plan.index); t++)
+            keys[n++] = key_in(item->read.row.key[t], t, group, false);
+    if (rows->kind == FINGERPRINT && x->keys.count) {
+        const uint64_t *word = x->signature[rows->plan.matching->lookup[0].signature].word;
+
+        for (size_t i = 0; i < rows->words; i++) {
+            uint64_t bits = word[i] & rows->mask[i];
+
+            memcpy(body + i * sizeof bits, &bits, sizeof bits);
+        }
+        for (size_t i = 0; i < x->keys.count; i++)
+            keys[n++] = key_in(x->keys.items[i], 0, group, false);
+    }
+    return n;
+}
+
+enum nd_status nd_candidate_rows_make(struct nd_candidate_rows *rows,
+                                      const struct nd_dedup_item *document, uint64_t group,
+                                      void *row, uint64_t keys[ND_CANDIDATE_KEYS_MAX],
+                                      size_t *n_keys, struct nd_error *err)
+{
+    struct nd_item item = {
+        .text = document->text, .document = document->document, .key = rows->key};
+    struct nd_worker *w = rows->crew.worker;
+    struct head *head = row;
+
+    *n_keys = 0;
+    if (!nd_utf8_valid(document->text.data, document->text.len))
+        return nd_fail(err, ND_EINVAL, "the text is not valid UTF-8");
+    nd_worker_begin(w);
+    w->status = ND_OK;
+    nd_arena_reset(&w->held);
+    memset(row, 0, nd_candidate_rows_bytes(rows));
+    if (nd_item_read(w, &item)) {
+        *head = (struct head){.group = group, .n_shingles = (uint32_t)item.read.n_shingles};
+        *n_keys = add_equal_key(rows, &item, group, keys);
+        if (item.read.is_listed && !item.read.is_short && rows->kind != NOTHING) {
+            nd_item_sketch(w, &item);
+            if (nd_item_sign(w, &item))
+                *n_keys += fill_row(rows, &item, group, (unsigned char *)row + sizeof *head,
+                                    keys + *n_keys);
+        }
+    }
+    if (w->status && err)
+        *err = w->error;
+    return w->status;
+}
+
+/* ---- Links ---- */
+
+static unsigned distance_between(const struct nd_candidate_rows *rows, const void *a, const void *b)
+{
+    uint64_t x[WORDS_MAX], y[WORDS_MAX];
+    unsigned distance = 0;
+
+    if (rows->kind == LOW_BYTES)
+        return ND_MINHASH_COUNT - nd_low_bytes_equal(body_of(a), body_of(b));
+    memcpy(x, body_of(a), rows->words * sizeof *x);
+    memcpy(y, body_of(b), rows->words * sizeof *y);
+    for (size_t i = 0; i < rows->words; i++)
+        distance += nd_count_ones(x[i] ^ y[i]);
+    return distance;
+}
+
+/* Of a recipe with a match rule the engine does not ask for the counts. */
+static bool counts_allow(const struct nd_candidate_rows *rows, const void *a, const void *b)
+{
+    struct nd_index_filter filter;
+
+    if (rows->kind == FINGERPRINT)
+        return true;
+    filter = nd_plan_filter(&rows->plan, head_of(a)->n_shingles);
+    return nd_index_filter_allows(filter, head_of(b)->n_shingles);
+}
+
+static bool could_match_at(const struct nd_candidate_rows *rows, const void *a, const void *b,
+                           unsigned distance)
+{
+    return distance <= rows->distance && head_of(a)->group == head_of(b)->group &&
+           (counts_allow(rows, a, b) || counts_allow(rows, b, a));
+}
+
+int nd_candidate_rows_could_match(const struct nd_candidate_rows *rows, const void *a,
+                                  const void *b)
+{
+    return could_match_at(rows, a, b, distance_between(rows, a, b));
+}
+
+/*
+ * A bucket at work.  The first document of each cluster stands for it, and its radius is how far its
+ * members lie from it; members are chained.
+ */
+enum { CLUSTERS_MAX = 2048, NONE = -1 };
+struct cluster {
+    uint32_t first, last;
+    unsigned radius;
+};
+struct bucket {
+    const struct nd_candidate_rows *rows;
+    const void *const *row;
+    size_t n;
+    uint32_t *parent, *next;
+    struct cluster *cluster;
+    size_t n_clusters;
+    uint64_t budget; /* comparisons of members that are left */
+};
+
+static uint32_t find(uint32_t *parent, uint32_t i)
+{
+    while (parent[i] != i)
+        i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+static void join(uint32_t *parent, uint32_t a, uint32_t b)
+{
+    a = find(parent, a);
+    b = find(parent, b);
+    if (a < b)
+        parent[b] = a;
+    else
+        parent[a] = b;
+}
+
+/* Compare a document with the first one of each cluster that it is not connected with.  False: it
+ * begins a cluster, and there are too many. */
+static bool meet_clusters(struct bucket *b, uint32_t i)
+{
+    int home = NONE;
+
+    for (size_t k = 0; k < b->n_clusters; k++) {
+        struct cluster *c = &b->cluster[k];
+        unsigned distance;
+
+        if (home != NONE && find(b->parent, c->first) == find(b->parent, i))
+            continue;
+        distance = distance_between(b->rows, b->row[c->first], b->row[i]);
+        if (!could_match_at(b->rows, b->row[c->first], b->row[i], distance))
+            continue;
+        join(b->parent, c->first, i);
+        if (home != NONE)
+            continue;
+        home = (int)k;
+        b->next[c->last] = i;
+        c->last = i;
+        c->radius = distance > c->radius ? distance : c->radius;
+    }
+    if (home != NONE)
+        return true;
+    if (b->n_clusters == CLUSTERS_MAX)
+        return false;
+    b->cluster[b->n_clusters++] = (struct cluster){i, i, 0};
+    return true;
+}
+
+/* Whether some member of one cluster could match one of the other; also where that takes too long. */
+static bool members_could_match(struct bucket *b, const struct cluster *x, const struct cluster *y)
+{
+    for (uint32_t i = x->first;; i = b->next[i]) {
+        for (uint32_t k = y->first;; k = b->next[k]) {
+            if (b->budget == 0 || nd_candidate_rows_could_match(b->rows, b->row[i], b->row[k]))
+                return true;
+            b->budget--;
+            if (k == y->last)
+                break;
+        }
+        if (i == x->last)
+            return false;
+    }
+}
+
+/*
+ * Members of two clusters lie no nearer than their first documents less both radii: where that is
+ * too far, none need be compared.
+ */
+static void meet_across(struct bucket *b)
+{
+    for (size_t i = 0; i < b->n_clusters; i++)
+        for (size_t k = i + 1; k < b->n_clusters; k++) {
+            const struct cluster *x = &b->cluster[i], *y = &b->cluster[k];
+            unsigned reach = b->rows->distance + x->radius + y->radius;
+
+            if (find(b->parent, x->first) == find(b->parent, y->first) ||
+                distance_between(b->rows, b->row[x->first], b->row[y->first]) > reach)
+                continue;
+            if (members_could_match(b, x, y))
+                join(b->parent, x->first, y->first);
+        }
+}
+
+/* Where a bucket has more clusters than a document can be compared with, all become one tree. */
+static void link_all(struct bucket *b)
+{
+    bool is_done = !nd_candidate_rows_match_by_key(b->rows);
+
+    for (uint32_t i = 0; i < b->n; i++)
+        b->parent[i] = i;
+    for (uint32_t i = 0; is_done && i < b->n; i++)
+        is_done = meet_clusters(b, i);
+    if (is_done)
+        meet_across(b);
+    for (uint32_t i = 0; i < b->n; i++)
+        b->parent[i] = is_done ? find(b->parent, i) : 0;
+}
+
+enum nd_status nd_candidate_rows_link(const struct nd_candidate_rows *rows, const void *const *row,
+                                      size_t n, uint32_t *parent, struct nd_error *err)
+{
+    enum { COMPARISONS_EACH = CLUSTERS_MAX };
+    size_t n_clusters = n < CLUSTERS_MAX ? n : CLUSTERS_MAX;
+    struct bucket b = {.rows = rows,
+                       .row = row,
+                       .n = n,
+                       .parent = parent,
+                       .budget = (uint64_t)n * COMPARISONS_EACH};
+    bool is_made;
+
+    if (n > UINT32_MAX)
+        return nd_fail(err, ND_EUNSUPPORTED, "more than 2^32 documents share a key");
+    b.next = nd_alloc_array(n + 1, sizeof *b.next);
+    b.cluster = nd_alloc_array(n_clusters + 1, sizeof *b.cluster);
+    is_made = b.next && b.cluster;
+    if (is_made)
+        link_all(&b);
+    free(b.cluster);
+    free(b.next);
+    return is_made ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
+}
