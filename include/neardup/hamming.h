@@ -287,7 +287,8 @@ struct nd_hamming_pair {
 };
 
 /* Takes pairs as they are found, in no particular order.  Any value but 0 stops the join, and the
- * function is not called again.  It may call every function of this header. */
+ * function is not called again.  It may call every function of this header.  nd_hamming_pairs also
+ * calls it with n = 0, many times a second and in the thread of the caller, so that it may stop. */
 typedef int nd_hamming_report(void *context, const struct nd_hamming_pair *pairs, size_t n);
 
 /*

@@ -12,14 +12,25 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define MEMORY "neardup.hamming"
 #define FILE_INDEX "neardup.hamming_file"
 #define BATCH "neardup.hamming_batch"
 
+/* An index in memory.  It has a lock of its own, which nobody holds for long. */
+struct fingerprints {
+    struct nd_hamming *index;
+    unsigned bits;
+    struct nd_hamming_plan plan;
+};
+
 static void free_index(PyObject *capsule)
 {
-    nd_hamming_free(PyCapsule_GetPointer(capsule, MEMORY));
+    struct fingerprints *f = PyCapsule_GetPointer(capsule, MEMORY);
+
+    nd_hamming_free(f->index);
+    free(f);
 }
 
 static void close_file(PyObject *capsule)
@@ -32,9 +43,75 @@ static void free_batch(PyObject *capsule)
     nd_hamming_batch_free(PyCapsule_GetPointer(capsule, BATCH));
 }
 
-static struct nd_hamming *index_of(PyObject *capsule)
+static struct fingerprints *index_of(PyObject *capsule)
 {
     return PyCapsule_GetPointer(capsule, MEMORY);
+}
+
+/* What is queried: an index in memory, or in a file. */
+struct place {
+    const struct nd_hamming *index;
+    const struct nd_hamming_file *file;
+    unsigned bits;
+};
+
+static bool place_of(PyObject *capsule, struct place *place)
+{
+    const struct fingerprints *f;
+
+    *place = (struct place){0};
+    if (PyCapsule_IsValid(capsule, FILE_INDEX)) {
+        place->file = PyCapsule_GetPointer(capsule, FILE_INDEX);
+        place->bits = nd_hamming_file_design(place->file)->problem.bits;
+        return true;
+    }
+    f = index_of(capsule);
+    if (f) {
+        place->index = f->index;
+        place->bits = f->bits;
+    }
+    return f != NULL;
+}
+
+static enum nd_status query(const struct place *place, const uint64_t *queries, size_t n,
+                            unsigned distance, struct nd_hamming_matches *out, struct nd_error *err)
+{
+    return place->file ? nd_hamming_file_query(place->file, queries, n, distance, out, err)
+                       : nd_hamming_query(place->index, queries, n, distance, out, err);
+}
+
+/*
+ * How much is done between two looks at signals: as much as takes some milliseconds, whatever the
+ * family and the distance.
+ */
+struct pace {
+    size_t step;
+    double since;
+};
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* How many of what is left come next. */
+static size_t next_step(struct pace *pace, size_t left)
+{
+    enum { FIRST = 256, MOST = 1 << 20 };
+    const double least = 0.005, most = 0.02;
+    double at = now();
+
+    if (!pace->step)
+        pace->step = FIRST;
+    else if (at - pace->since < least && pace->step < MOST)
+        pace->step *= 2;
+    else if (at - pace->since > most && pace->step > 1)
+        pace->step /= 2;
+    pace->since = at;
+    return left < pace->step ? left : pace->step;
 }
 
 /* A buffer of whole elements; *n: how many.  False: an exception is set, and nothing is held. */
@@ -43,6 +120,7 @@ static bool get_buffer(PyObject *object, Py_buffer *buffer, size_t size, const c
 {
     if (PyObject_GetBuffer(object, buffer, PyBUF_C_CONTIGUOUS) < 0)
         return false;
+    size = size ? size : 8; /* of 0 bits, which are refused later */
     if ((size_t)buffer->len % size) {
         PyErr_Format(PyExc_ValueError, "%s: %zd bytes are not a whole number of %zu", what,
                      buffer->len, size);
@@ -58,7 +136,7 @@ static PyObject *hamming_new(PyObject *module, PyObject *args)
 {
     struct nd_hamming_problem problem = {0};
     struct nd_hamming_plan plan;
-    struct nd_hamming *index;
+    struct fingerprints *f;
     unsigned long long count;
     struct nd_error err;
     PyObject *capsule;
@@ -67,87 +145,138 @@ static PyObject *hamming_new(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "IIKd", &problem.bits, &problem.distance, &count, &memory))
         return NULL;
     problem.count = count;
+    f = calloc(1, sizeof *f);
+    if (!f)
+        return PyErr_NoMemory();
+    f->bits = problem.bits;
     if (nd_hamming_choose(&problem, NULL, memory, &plan, &err) != ND_OK ||
-        nd_hamming_new(&index, &plan, &err) != ND_OK)
+        nd_hamming_new(&f->index, &plan, &err) != ND_OK) {
+        free(f);
         return nd_py_raise(module, &err);
-    capsule = PyCapsule_New(index, MEMORY, free_index);
-    if (!capsule)
-        nd_hamming_free(index);
+    }
+    f->plan = plan;
+    capsule = PyCapsule_New(f, MEMORY, free_index);
+    if (!capsule) {
+        nd_hamming_free(f->index);
+        free(f);
+    }
     return capsule;
 }
 
 static PyObject *hamming_count(PyObject *module, PyObject *capsule)
 {
-    struct nd_hamming *index = index_of(capsule);
+    const struct fingerprints *f = index_of(capsule);
 
     (void)module;
-    return index ? PyLong_FromSize_t(nd_hamming_count(index)) : NULL;
+    return f ? PyLong_FromSize_t(nd_hamming_count(f->index)) : NULL;
 }
 
 static PyObject *hamming_bytes(PyObject *module, PyObject *capsule)
 {
-    struct nd_hamming *index = index_of(capsule);
+    const struct fingerprints *f = index_of(capsule);
 
     (void)module;
-    return index ? PyLong_FromSize_t(nd_hamming_bytes(index)) : NULL;
+    return f ? PyLong_FromSize_t(nd_hamming_bytes(f->index)) : NULL;
 }
 
-/* hamming_add(index, bits, fingerprints, ids or None, first id) */
+/* False: an exception is set; some may be in. */
+static bool add_all(PyObject *module, struct fingerprints *f, const uint64_t *words,
+                    const uint32_t *ids, size_t n)
+{
+    struct pace pace = {0};
+
+    for (size_t at = 0, step; at < n; at += step) {
+        enum nd_status status;
+        struct nd_error err;
+
+        step = next_step(&pace, n - at);
+        Py_BEGIN_ALLOW_THREADS status = nd_hamming_add(
+            f->index, words + at * nd_hamming_words(f->bits), ids + at, 0, step, &err);
+        Py_END_ALLOW_THREADS if (status != ND_OK) nd_py_raise(module, &err);
+        if (status != ND_OK || PyErr_CheckSignals() < 0)
+            return false;
+    }
+    return true;
+}
+
+/* hamming_numbers(first, n): n numbers from the first on, as ids. */
+static PyObject *hamming_numbers(PyObject *module, PyObject *args)
+{
+    unsigned long long first;
+    PyObject *bytes;
+    Py_ssize_t n;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Kn", &first, &n))
+        return NULL;
+    if (n < 0 || first + (unsigned long long)n > (UINT64_C(1) << 32))
+        return PyErr_Format(PyExc_OverflowError, "ids are numbers below 2**32");
+    bytes = PyBytes_FromStringAndSize(NULL, 4 * n);
+    for (Py_ssize_t i = 0; bytes && i < n; i++) {
+        uint32_t id = (uint32_t)(first + (unsigned long long)i);
+
+        memcpy(PyBytes_AsString(bytes) + 4 * i, &id, sizeof id);
+    }
+    return bytes;
+}
+
+/* hamming_plan(index): the family, the number of tables and the bits of their keys. */
+static PyObject *hamming_plan(PyObject *module, PyObject *capsule)
+{
+    const struct fingerprints *f = index_of(capsule);
+
+    (void)module;
+    return f ? Py_BuildValue("sII", nd_hamming_family_name(f->plan.family), f->plan.tables,
+                             f->plan.key_bits)
+             : NULL;
+}
+
+/* hamming_add(index, fingerprints, ids): where it fails, the first so many are in. */
 static PyObject *hamming_add(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *fingerprints, *ids;
-    Py_buffer buffer, id_buffer = {0};
-    struct nd_hamming *index;
-    enum nd_status status = ND_OK;
-    unsigned bits, first;
-    struct nd_error err;
+    Py_buffer buffer, id_buffer;
+    struct fingerprints *f;
     size_t n, n_ids;
+    bool is_good;
 
-    if (!PyArg_ParseTuple(args, "OIOOI", &capsule, &bits, &fingerprints, &ids, &first) ||
-        !(index = index_of(capsule)) ||
-        !get_buffer(fingerprints, &buffer, 8 * nd_hamming_words(bits), "fingerprints", &n))
+    if (!PyArg_ParseTuple(args, "OOO", &capsule, &fingerprints, &ids) || !(f = index_of(capsule)) ||
+        !get_buffer(fingerprints, &buffer, 8 * nd_hamming_words(f->bits), "fingerprints", &n))
         return NULL;
-    if (ids != Py_None && !get_buffer(ids, &id_buffer, 4, "ids", &n_ids)) {
+    if (!get_buffer(ids, &id_buffer, 4, "ids", &n_ids)) {
         PyBuffer_Release(&buffer);
         return NULL;
     }
-    if (ids != Py_None && n_ids != n) {
+    is_good = n_ids == n;
+    if (!is_good)
         PyErr_Format(PyExc_ValueError, "there are %zu fingerprints and %zu ids", n, n_ids);
-    } else {
-        Py_BEGIN_ALLOW_THREADS status = nd_hamming_add(
-            index, buffer.buf, ids == Py_None ? NULL : id_buffer.buf, first, n, &err);
-        Py_END_ALLOW_THREADS
-    }
+    is_good = is_good && add_all(module, f, buffer.buf, id_buffer.buf, n);
     PyBuffer_Release(&buffer);
-    if (ids != Py_None)
-        PyBuffer_Release(&id_buffer);
-    if (status != ND_OK)
-        return nd_py_raise(module, &err);
-    if (PyErr_Occurred())
+    PyBuffer_Release(&id_buffer);
+    if (!is_good)
         return NULL;
     Py_RETURN_NONE;
 }
 
-/* hamming_remove(index, bits, fingerprint, id) */
+/* hamming_remove(index, fingerprint, id) */
 static PyObject *hamming_remove(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *fingerprint;
-    struct nd_hamming *index;
+    struct fingerprints *f;
     enum nd_status status;
     struct nd_error err;
     Py_buffer buffer;
-    unsigned bits, id;
+    unsigned id;
     size_t n;
 
-    if (!PyArg_ParseTuple(args, "OIOI", &capsule, &bits, &fingerprint, &id) ||
-        !(index = index_of(capsule)) ||
-        !get_buffer(fingerprint, &buffer, 8 * nd_hamming_words(bits), "fingerprint", &n))
+    if (!PyArg_ParseTuple(args, "OOI", &capsule, &fingerprint, &id) || !(f = index_of(capsule)) ||
+        !get_buffer(fingerprint, &buffer, 8 * nd_hamming_words(f->bits), "fingerprint", &n))
         return NULL;
     if (n != 1) {
         PyBuffer_Release(&buffer);
         return PyErr_Format(PyExc_ValueError, "one fingerprint is removed at a time, not %zu", n);
     }
-    status = nd_hamming_remove(index, buffer.buf, id, &err);
+    status = nd_hamming_remove(f->index, buffer.buf, id, &err);
     PyBuffer_Release(&buffer);
     if (status != ND_OK)
         return nd_py_raise(module, &err);
@@ -171,81 +300,135 @@ static PyObject *take_matches(struct nd_hamming_matches *matches)
     return columns;
 }
 
-/* hamming_query(index or file, bits, queries, distance): matches, sorted. */
+/* The matches of queries first … first + n - 1, sorted behind those of the queries before. */
+static enum nd_status query_some(const struct place *place, const uint64_t *words, size_t first,
+                                 size_t n, unsigned distance, struct nd_hamming_matches *out,
+                                 struct nd_error *err)
+{
+    size_t before = out->count;
+    enum nd_status status =
+        query(place, words + first * nd_hamming_words(place->bits), n, distance, out, err);
+    struct nd_hamming_matches found;
+
+    if (status != ND_OK || out->count == before)
+        return status;
+    found = (struct nd_hamming_matches){.items = out->items + before, .count = out->count - before};
+    nd_hamming_matches_sort(&found);
+    for (size_t i = 0; i < found.count; i++)
+        found.items[i].query += (uint32_t)first;
+    return ND_OK;
+}
+
+/* False: an exception is set. */
+static bool query_all(PyObject *module, const struct place *place, const uint64_t *words, size_t n,
+                      unsigned distance, struct nd_hamming_matches *out)
+{
+    struct pace pace = {0};
+    size_t at = 0;
+
+    do { /* also of no queries, whose distance may be wrong */
+        size_t step = next_step(&pace, n - at);
+        enum nd_status status;
+        struct nd_error err;
+
+        Py_BEGIN_ALLOW_THREADS status = query_some(place, words, at, step, distance, out, &err);
+        Py_END_ALLOW_THREADS if (status != ND_OK) nd_py_raise(module, &err);
+        if (status != ND_OK || PyErr_CheckSignals() < 0)
+            return false;
+        at += step;
+    } while (at < n);
+    return true;
+}
+
+/* hamming_query(index or file, queries, distance): matches, sorted. */
 static PyObject *hamming_query(PyObject *module, PyObject *args)
 {
     struct nd_hamming_matches matches = {0};
-    const struct nd_hamming_file *file = NULL;
-    const struct nd_hamming *index = NULL;
     PyObject *capsule, *queries;
-    unsigned bits, distance;
-    enum nd_status status;
-    struct nd_error err;
+    struct place place;
+    unsigned distance;
     Py_buffer buffer;
+    bool is_good;
     size_t n;
 
-    if (!PyArg_ParseTuple(args, "OIOI", &capsule, &bits, &queries, &distance))
+    if (!PyArg_ParseTuple(args, "OOI", &capsule, &queries, &distance) ||
+        !place_of(capsule, &place) ||
+        !get_buffer(queries, &buffer, 8 * nd_hamming_words(place.bits), "queries", &n))
         return NULL;
-    if (PyCapsule_IsValid(capsule, FILE_INDEX))
-        file = PyCapsule_GetPointer(capsule, FILE_INDEX);
-    else if (!(index = index_of(capsule)))
-        return NULL;
-    if (!get_buffer(queries, &buffer, 8 * nd_hamming_words(bits), "queries", &n))
-        return NULL;
-    Py_BEGIN_ALLOW_THREADS status =
-        file ? nd_hamming_file_query(file, buffer.buf, n, distance, &matches, &err)
-             : nd_hamming_query(index, buffer.buf, n, distance, &matches, &err);
-    if (status == ND_OK)
-        nd_hamming_matches_sort(&matches);
-    Py_END_ALLOW_THREADS PyBuffer_Release(&buffer);
-    if (status != ND_OK) {
-        nd_hamming_matches_release(&matches);
-        return nd_py_raise(module, &err);
-    }
-    return take_matches(&matches);
+    is_good = n <= UINT32_MAX;
+    if (!is_good)
+        PyErr_Format(PyExc_ValueError, "%zu queries are too many: at most %lu at once", n,
+                     (unsigned long)UINT32_MAX);
+    is_good = is_good && query_all(module, &place, buffer.buf, n, distance, &matches);
+    PyBuffer_Release(&buffer);
+    if (is_good)
+        return take_matches(&matches);
+    nd_hamming_matches_release(&matches);
+    return NULL;
 }
 
-/* hamming_find(index or file, fingerprint, distance): ids and distances near one of up to 64 bits. */
-static PyObject *hamming_find(PyObject *module, PyObject *args)
+/* An int, or what can be one, such as numpy's.  False: an exception is set. */
+static bool to_fingerprint(PyObject *object, uint64_t *to)
 {
-    struct nd_hamming_matches matches = {0};
-    unsigned long long fingerprint;
-    PyObject *capsule, *list;
-    enum nd_status status;
-    struct nd_error err;
-    uint64_t query;
-    unsigned distance;
+    PyObject *number = PyNumber_Index(object);
+    unsigned long long value;
 
-    if (!PyArg_ParseTuple(args, "OKI", &capsule, &fingerprint, &distance))
-        return NULL;
-    query = fingerprint;
-    if (PyCapsule_IsValid(capsule, FILE_INDEX)) {
-        status = nd_hamming_file_query(PyCapsule_GetPointer(capsule, FILE_INDEX), &query, 1,
-                                       distance, &matches, &err);
-    } else {
-        struct nd_hamming *index = index_of(capsule);
+    if (!number)
+        return false;
+    value = PyLong_AsUnsignedLongLong(number);
+    Py_DECREF(number);
+    *to = value;
+    return value != (unsigned long long)-1 || !PyErr_Occurred();
+}
 
-        if (!index)
-            return NULL;
-        status = nd_hamming_query(index, &query, 1, distance, &matches, &err);
-    }
-    if (status != ND_OK) {
-        nd_hamming_matches_release(&matches);
-        return nd_py_raise(module, &err);
-    }
-    if (matches.count > 1)
-        nd_hamming_matches_sort(&matches);
-    list = PyList_New((Py_ssize_t)matches.count);
-    for (size_t i = 0; list && i < matches.count; i++) {
-        PyObject *pair = Py_BuildValue("II", matches.items[i].id, matches.items[i].distance);
+/* The matches as a list of ids and distances.  They are released. */
+static PyObject *list_matches(struct nd_hamming_matches *matches)
+{
+    PyObject *list;
+
+    if (matches->count > 1)
+        nd_hamming_matches_sort(matches);
+    list = PyList_New((Py_ssize_t)matches->count);
+    for (size_t i = 0; list && i < matches->count; i++) {
+        PyObject *pair = Py_BuildValue("II", matches->items[i].id, matches->items[i].distance);
 
         if (!pair)
             Py_CLEAR(list);
         else
             PyList_SetItem(list, (Py_ssize_t)i, pair);
     }
-    nd_hamming_matches_release(&matches);
+    nd_hamming_matches_release(matches);
     return list;
+}
+
+/*
+ * hamming_find(index or file, fingerprint, distance): ids and distances near one of up to 64 bits.
+ * The call that is made most often, so its arguments are read by hand and the GIL is kept.
+ */
+static PyObject *hamming_find(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    struct nd_hamming_matches matches = {0};
+    unsigned long distance;
+    struct place place;
+    struct nd_error err;
+    uint64_t fingerprint;
+
+    if (n != 3)
+        return PyErr_Format(PyExc_TypeError, "3 arguments are expected, not %zd", n);
+    if (!place_of(args[0], &place) || !to_fingerprint(args[1], &fingerprint))
+        return NULL;
+    distance = PyLong_AsUnsignedLong(args[2]);
+    if (distance == (unsigned long)-1 && PyErr_Occurred())
+        return NULL;
+    if (place.bits > 64)
+        return PyErr_Format(PyExc_ValueError,
+                            "one int is found in an index of up to 64 bits, not %u: use query",
+                            place.bits);
+    if (query(&place, &fingerprint, 1, distance > UINT32_MAX ? UINT32_MAX : (unsigned)distance,
+              &matches, &err) == ND_OK)
+        return list_matches(&matches);
+    nd_hamming_matches_release(&matches);
+    return nd_py_raise(module, &err);
 }
 
 /* ---- Pairs ---- */
@@ -253,26 +436,77 @@ static PyObject *hamming_find(PyObject *module, PyObject *args)
 struct pairs {
     struct nd_hamming_pair *pair;
     size_t n, capacity;
+    /* The thread that called, which alone looks at signals, and when it did. */
+    unsigned long owner;
+    PyThreadState *state;
+    double since;
+    bool is_interrupted;
 };
+
+/* Let the GIL go: p->state takes it again. */
+static void begin_pairs(struct pairs *p)
+{
+    *p = (struct pairs){.owner = PyThread_get_thread_ident(), .since = now()};
+    p->state = PyEval_SaveThread();
+}
+
+static bool is_interrupted(struct pairs *p)
+{
+    const double pause = 0.02;
+
+    if (PyThread_get_thread_ident() != p->owner || now() - p->since < pause)
+        return false;
+    PyEval_RestoreThread(p->state);
+    p->is_interrupted = PyErr_CheckSignals() < 0;
+    p->state = PyEval_SaveThread();
+    p->since = now();
+    return p->is_interrupted;
+}
 
 static int note_pairs(void *context, const struct nd_hamming_pair *pair, size_t n)
 {
     struct pairs *p = context;
 
-    if (!ND_RESERVE(p->pair, &p->capacity, p->n + n))
+    if (is_interrupted(p) || !ND_RESERVE(p->pair, &p->capacity, p->n + n))
         return 1;
-    memcpy(p->pair + p->n, pair, n * sizeof *pair);
+    if (n)
+        memcpy(p->pair + p->n, pair, n * sizeof *pair);
     p->n += n;
     return 0;
 }
 
-static int by_places(const void *a, const void *b)
+static int by_second(const void *a, const void *b)
 {
     const struct nd_hamming_pair *x = a, *y = b;
 
-    if (x->a != y->a)
-        return x->a < y->a ? -1 : 1;
-    return x->b < y->b ? -1 : x->b > y->b;
+    return (x->b > y->b) - (x->b < y->b);
+}
+
+/* Sort pairs of n fingerprints: by the first of each, counted, then by the second.  False: out of
+ * memory. */
+static bool sort_pairs(struct pairs *p, size_t n)
+{
+    struct nd_hamming_pair *sorted = nd_alloc_array(p->n + 1, sizeof *sorted);
+    size_t *end = calloc(n + 1, sizeof *end);
+    bool is_good = sorted && end;
+
+    for (size_t i = 0; is_good && i < p->n; i++)
+        end[p->pair[i].a + 1]++;
+    for (size_t a = 0; is_good && a < n; a++)
+        end[a + 1] += end[a];
+    for (size_t i = 0; is_good && i < p->n; i++)
+        sorted[end[p->pair[i].a]++] = p->pair[i];
+    for (size_t a = 0, from = 0; is_good && a < n; from = end[a++])
+        if (end[a] - from > 1)
+            qsort(sorted + from, end[a] - from, sizeof *sorted, by_second);
+    free(end);
+    if (!is_good) {
+        free(sorted);
+        return false;
+    }
+    free(p->pair);
+    p->pair = sorted;
+    return true;
 }
 
 /* The pairs as columns called `first`, `second` and distance, or the exception of a status.  They
@@ -285,11 +519,11 @@ static PyObject *take_pairs(PyObject *module, struct pairs *pairs, const char *f
     PyObject *columns = NULL;
     void *values[3];
 
-    if (status == ND_ECANCELLED)
+    if (status == ND_ECANCELLED && !pairs->is_interrupted)
         PyErr_NoMemory();
-    else if (status != ND_OK)
+    else if (status != ND_OK && !pairs->is_interrupted)
         nd_py_raise(module, err);
-    else
+    else if (status == ND_OK)
         columns = nd_py_columns(type, 3, pairs->n, values, NULL);
     for (size_t i = 0; columns && i < pairs->n; i++) {
         ((uint64_t *)values[0])[i] = pairs->pair[i].a;
@@ -304,7 +538,7 @@ static PyObject *take_pairs(PyObject *module, struct pairs *pairs, const char *f
 static PyObject *hamming_pairs(PyObject *module, PyObject *args)
 {
     unsigned bits, distance, threads;
-    struct pairs pairs = {0};
+    struct pairs pairs;
     PyObject *fingerprints;
     enum nd_status status;
     struct nd_error err;
@@ -314,11 +548,12 @@ static PyObject *hamming_pairs(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "OIII", &fingerprints, &bits, &distance, &threads) ||
         !get_buffer(fingerprints, &buffer, 8 * nd_hamming_words(bits), "fingerprints", &n))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status =
-        nd_hamming_pairs(buffer.buf, n, bits, distance, threads, note_pairs, &pairs, &err);
-    if (status == ND_OK && pairs.n)
-        qsort(pairs.pair, pairs.n, sizeof *pairs.pair, by_places);
-    Py_END_ALLOW_THREADS PyBuffer_Release(&buffer);
+    begin_pairs(&pairs);
+    status = nd_hamming_pairs(buffer.buf, n, bits, distance, threads, note_pairs, &pairs, &err);
+    if (status == ND_OK && pairs.n && !sort_pairs(&pairs, n))
+        status = nd_fail(&err, ND_ENOMEM, "out of memory");
+    PyEval_RestoreThread(pairs.state);
+    PyBuffer_Release(&buffer);
     return take_pairs(module, &pairs, "a", "b", status, &err);
 }
 
@@ -357,7 +592,7 @@ static PyObject *hamming_batch_feed(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *fingerprints;
     struct nd_hamming_batch *batch;
-    struct pairs pairs = {0};
+    struct pairs pairs;
     enum nd_status status;
     struct nd_error err;
     Py_buffer buffer;
@@ -368,9 +603,10 @@ static PyObject *hamming_batch_feed(PyObject *module, PyObject *args)
         !get_buffer(fingerprints, &buffer, (size_t)PyCapsule_GetContext(capsule), "fingerprints",
                     &n))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status =
-        nd_hamming_batch_feed(batch, buffer.buf, n, 0, note_pairs, &pairs, &err);
-    Py_END_ALLOW_THREADS PyBuffer_Release(&buffer);
+    begin_pairs(&pairs);
+    status = nd_hamming_batch_feed(batch, buffer.buf, n, 0, note_pairs, &pairs, &err);
+    PyEval_RestoreThread(pairs.state);
+    PyBuffer_Release(&buffer);
     return take_pairs(module, &pairs, "query", "place", status, &err);
 }
 
@@ -527,10 +763,13 @@ PyMethodDef nd_py_hamming_functions[] = {
     {"hamming_new", hamming_new, METH_VARARGS, "An empty index in memory."},
     {"hamming_count", hamming_count, METH_O, "How many fingerprints it holds."},
     {"hamming_bytes", hamming_bytes, METH_O, "Its memory."},
+    {"hamming_plan", hamming_plan, METH_O, "How it searches."},
+    {"hamming_numbers", hamming_numbers, METH_VARARGS, "Numbers one after the other, as ids."},
     {"hamming_add", hamming_add, METH_VARARGS, "Add fingerprints."},
     {"hamming_remove", hamming_remove, METH_VARARGS, "Remove one fingerprint."},
     {"hamming_query", hamming_query, METH_VARARGS, "What is near each of many queries."},
-    {"hamming_find", hamming_find, METH_VARARGS, "What is near one fingerprint."},
+    {"hamming_find", (PyCFunction)(void (*)(void))hamming_find, METH_FASTCALL,
+     "What is near one fingerprint."},
     {"hamming_pairs", hamming_pairs, METH_VARARGS, "All pairs of an array."},
     {"hamming_batch_new", hamming_batch_new, METH_VARARGS, "Queries for fingerprints to pass."},
     {"hamming_batch_feed", hamming_batch_feed, METH_VARARGS, "What of an array is near which."},

@@ -39,7 +39,8 @@ static int collect(void *context, const struct nd_hamming_pair *pair, size_t n)
         p->at = realloc(p->at, p->capacity * sizeof *p->at);
         assert_non_null(p->at);
     }
-    memcpy(p->at + p->n, pair, n * sizeof *pair);
+    if (n)
+        memcpy(p->at + p->n, pair, n * sizeof *pair);
     p->n += n;
     return p->n >= p->most;
 }
@@ -290,6 +291,31 @@ static void a_join_stops_when_it_is_told_to(void **state)
     free(same);
 }
 
+static int stop_if_asked(void *context, const struct nd_hamming_pair *pair, size_t n)
+{
+    (void)pair;
+    *(size_t *)context += n;
+    return n == 0;
+}
+
+static void a_join_that_finds_nothing_asks_whether_to_stop(void **state)
+{
+    enum { N = 20000 };
+    uint64_t *row = calloc(N, sizeof *row);
+    size_t found = 0;
+
+    (void)state;
+    assert_non_null(row);
+    for (uint64_t i = 0; i < N; i++)
+        row[i] = nd_mix64(i);
+    assert_int_equal(nd_hamming_pairs(row, N, 64, 3, 2, stop_if_asked, &found, NULL),
+                     ND_ECANCELLED);
+    assert_int_equal(found, 0);
+    assert_int_equal(nd_hamming_pairs(row, 100, 64, 3, 1, stop_if_asked, &found, NULL),
+                     ND_ECANCELLED);
+    free(row);
+}
+
 /* Queries near and far against fingerprints fed in two goes. */
 static void check_batch(size_t queries, size_t n, unsigned bits, unsigned distance)
 {
@@ -464,6 +490,7 @@ int main(void)
         cmocka_unit_test(equal_fingerprints_are_paired_each_with_each),
         cmocka_unit_test(a_large_join_finds_what_an_index_finds),
         cmocka_unit_test(a_join_stops_when_it_is_told_to),
+        cmocka_unit_test(a_join_that_finds_nothing_asks_whether_to_stop),
         cmocka_unit_test(a_stream_meets_what_comparing_all_meets),
         cmocka_unit_test(each_of_many_queries_meets_its_neighbour),
         cmocka_unit_test(the_full_filter_asks_about_all_that_is_near),

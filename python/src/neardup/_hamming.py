@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from array import array
 from collections.abc import Iterable
 from typing import Any
@@ -13,32 +14,64 @@ from ._table import Column, Table
 _ID_MAX = 2**32 - 1
 
 
-def _words(fingerprints: Any) -> Any:
-    """Fingerprints as a buffer of 64-bit words."""
+# How buffers call whole numbers of 64 bits, and bytes, which are words already.
+_WORDS = {"Q", "q", "L", "l", "N", "n"}
+_BYTES = {"B", "b", "c"}
+_OTHERS = {"I", "i", "H", "h"}
+
+
+def _format(view: memoryview) -> str:
+    return view.format.lstrip("@=<")
+
+
+def _words(fingerprints: Any, bits: int = 64) -> Any:
+    """Give fingerprints as a buffer of 64-bit words, without a copy where they are one."""
     if isinstance(fingerprints, int):
-        return array("Q", (fingerprints,))
+        return fingerprints.to_bytes((bits + 63) // 64 * 8, "little")
     if isinstance(fingerprints, Column):
         if None in fingerprints:
             raise _native.InvalidError("a row has no fingerprint, as it has no text")
         return fingerprints.buffer
     try:
-        memoryview(fingerprints)
-        return fingerprints
+        view = memoryview(fingerprints)
     except TypeError:
-        if hasattr(fingerprints, "__array__"):
-            import numpy
+        return _words_of_array(fingerprints)
+    kind = _format(view)
+    if kind in _BYTES or (kind in _WORDS and view.itemsize == 8):
+        return fingerprints if view.c_contiguous else view.tobytes()
+    if kind in _OTHERS or kind in _WORDS:
+        return array("Q", view.tolist())
+    raise TypeError(f"fingerprints are whole numbers, and the format of the buffer is '{view.format}'")
 
-            return numpy.ascontiguousarray(fingerprints, dtype=numpy.uint64)
-        return array("Q", fingerprints)
+
+def _words_of_array(fingerprints: Any) -> Any:
+    """Give the words of what is no buffer: an array of Arrow, or whatever has ``__array__``, or an iterable."""
+    if hasattr(fingerprints, "buffers") and hasattr(fingerprints, "null_count"):
+        if str(fingerprints.type) not in ("uint64", "int64"):
+            raise TypeError(f"fingerprints are uint64, not {fingerprints.type}")
+        if fingerprints.null_count:
+            raise _native.InvalidError("a fingerprint is null")
+        first = fingerprints.offset
+        values = fingerprints.buffers()[1]
+        return memoryview(values or b"").cast("B").cast("Q")[first : first + len(fingerprints)]
+    if hasattr(fingerprints, "__array__"):
+        import numpy
+
+        found = numpy.asarray(fingerprints)
+        if found.dtype.kind not in "iu" and found.size:
+            raise TypeError(f"fingerprints are whole numbers without nulls, not {found.dtype}")
+        return numpy.ascontiguousarray(found, dtype=numpy.uint64)
+    return array("Q", fingerprints)
 
 
 def _ids(ids: Any) -> Any:
     try:
-        if memoryview(ids).itemsize == 4:
-            return ids
+        view = memoryview(ids)
     except TypeError:
-        pass
-    return array("I", ids)
+        return array("I", ids)
+    if view.itemsize == 4 and _format(view) in ("I", "L"):
+        return ids
+    return array("I", view.tolist())
 
 
 class HammingIndex:
@@ -58,7 +91,11 @@ class HammingIndex:
     Notes
     -----
     Fingerprints of up to 64 bits are ints or an array of 64-bit words, such as numpy's ``uint64``;
-    wider ones are rows of words, the lowest bits first.  Ids are numbers below 2**32.
+    wider ones are rows of words, the lowest bits first.  Ids are numbers below 2**32.  Arrays of numpy,
+    Arrow and polars, and every other buffer of words, are read without a copy.
+
+    Any number of threads may use an index.  Queries run side by side, and beside what is added: they
+    find all that was in when they began.
 
     Examples
     --------
@@ -80,6 +117,7 @@ class HammingIndex:
         self._fingerprints = array("Q")
         self._numbers = array("I")
         self._removed: dict[tuple[bytes, int], int] = {}
+        self._changing = threading.RLock()
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> HammingIndex:
@@ -104,6 +142,7 @@ class HammingIndex:
         """
         index = cls.__new__(cls)
         index._path = os.fspath(path)
+        index._changing = threading.RLock()
         index._reopen()
         return index
 
@@ -120,6 +159,13 @@ class HammingIndex:
         """The bytes of the index: its memory, or its file."""
         return self._bytes if self._path is not None else _native.hamming_bytes(self._native)
 
+    @property
+    def design(self) -> dict[str, str | int]:
+        """How an index in memory searches: its family, the number of its tables, and the bits of their keys."""
+        if self._path is not None:
+            raise _native.UnsupportedError("neardup index info tells the design of a file")
+        return dict(zip(("family", "tables", "key_bits"), _native.hamming_plan(self._native)))
+
     def add(self, fingerprints: Any, ids: Iterable[int] | Any | None = None) -> None:
         """Add fingerprints.
 
@@ -129,18 +175,33 @@ class HammingIndex:
             What is added.
         ids : iterable of int, optional
             Their ids (default: the next numbers from 0 on).
+
+        Raises
+        ------
+        InvalidError
+            A fingerprint has more than `bits` bits; it and those after it may be missing.
+        ValueError
+            There are more or fewer ids than fingerprints; nothing was added.
         """
-        words = memoryview(_words(fingerprints)).cast("B")
-        n = len(words) // (8 * ((self.bits + 63) // 64))
-        numbers = array("I", range(self._next, self._next + n)) if ids is None else _ids(ids)
-        if self._path is not None:
-            _native.hamming_file_add(self._path, self.bits, words, numbers)
-            self._reopen()
-            return
-        _native.hamming_add(self._native, self.bits, words, numbers, 0)
-        self._fingerprints.frombytes(words)
-        self._numbers.frombytes(memoryview(numbers).cast("B"))
-        self._next = max(self._next, max(numbers, default=-1) + 1)
+        words = memoryview(_words(fingerprints, self.bits)).cast("B")
+        width = (self.bits + 63) // 64
+        n = len(words) // (8 * width)
+        with self._changing:
+            numbers = _native.hamming_numbers(self._next, n) if ids is None else _ids(ids)
+            if self._path is not None:
+                _native.hamming_file_add(self._path, self.bits, words, numbers)
+                self._reopen()
+                return
+            before = len(self)
+            try:
+                _native.hamming_add(self._native, words, numbers)
+            finally:
+                # Where it failed or was interrupted, the first so many are in.
+                added = len(self) - before
+                self._fingerprints.frombytes(words[: 8 * width * added])
+                self._numbers.frombytes(memoryview(numbers).cast("B")[: 4 * added])
+                last = self._next + added - 1 if ids is None else max(memoryview(numbers)[:added], default=-1)
+                self._next = max(self._next, int(last) + 1)
 
     def remove(self, fingerprint: Any, id: int) -> None:
         """Remove one pair of a fingerprint and an id, from an index in memory.
@@ -159,9 +220,10 @@ class HammingIndex:
         """
         if self._path is not None:
             raise _native.UnsupportedError("nothing can be removed from an index file")
-        words = bytes(memoryview(_words(fingerprint)).cast("B"))
-        _native.hamming_remove(self._native, self.bits, words, id)
-        self._removed[words, id] = self._removed.get((words, id), 0) + 1
+        words = bytes(memoryview(_words(fingerprint, self.bits)).cast("B"))
+        with self._changing:
+            _native.hamming_remove(self._native, words, id)
+            self._removed[words, id] = self._removed.get((words, id), 0) + 1
 
     def query(self, fingerprints: Any, distance: int | None = None) -> Table:
         """Find what is near each of many fingerprints.
@@ -179,7 +241,7 @@ class HammingIndex:
             A row for each match, sorted: ``query`` (its place), ``id``, ``distance``.
         """
         k = self.distance if distance is None else distance
-        columns = _native.hamming_query(self._native, self.bits, _words(fingerprints), k)
+        columns = _native.hamming_query(self._native, _words(fingerprints, self.bits), k)
         return Table(columns, len(columns[0][2]) // 4)
 
     def find(self, fingerprint: int, distance: int | None = None) -> list[tuple[int, int]]:
@@ -226,13 +288,15 @@ class HammingIndex:
         """
         if self._path is not None:
             raise _native.UnsupportedError(f"the index is a file already: {self._path}")
-        words, numbers = self._fingerprints, self._numbers
-        if self._removed:
-            words, numbers = self._left()
+        with self._changing:
+            if self._removed:
+                self._left()
+            # Others may add meanwhile, and an array that is lent to C does not grow.
+            words, numbers = self._fingerprints[:], self._numbers[:]
         _native.hamming_save(path, self.bits, self.distance, words, numbers)
 
-    def _left(self) -> tuple[array[int], array[int]]:
-        """What was added and not removed."""
+    def _left(self) -> None:
+        """Forget what was removed."""
         width = (self.bits + 63) // 64
         words, numbers, gone = array("Q"), array("I"), dict(self._removed)
         for i, number in enumerate(self._numbers):
@@ -244,7 +308,6 @@ class HammingIndex:
                 words.extend(fingerprint)
                 numbers.append(number)
         self._fingerprints, self._numbers, self._removed = words, numbers, {}
-        return words, numbers
 
     def __repr__(self) -> str:
         return f"<neardup.HammingIndex: {len(self):,} fingerprints of {self.bits} bits, within {self.distance}>"
@@ -316,5 +379,5 @@ def hamming_pairs(fingerprints: Any, distance: int = 3, *, bits: int = 64, threa
     >>> hamming_pairs([0xF0, 0, 0xF1], 1)[:]
     [{'a': 0, 'b': 2, 'distance': 1}]
     """
-    columns = _native.hamming_pairs(_words(fingerprints), bits, distance, threads)
+    columns = _native.hamming_pairs(_words(fingerprints, bits), bits, distance, threads)
     return Table(columns, len(columns[0][2]) // 8)

@@ -76,6 +76,14 @@ void nd_join_flush(struct nd_join *j, struct nd_join_worker *worker)
     worker->n_out = 0;
 }
 
+void nd_join_ask(struct nd_join *j, struct nd_join_worker *worker)
+{
+    nd_pool_lock(j->pool);
+    if (!atomic_load(&j->stop) && j->report(j->context, worker->out, 0) != 0)
+        atomic_store(&j->stop, true);
+    nd_pool_unlock(j->pool);
+}
+
 static void report_pair(const struct nd_join_task *task, size_t a, size_t b, unsigned distance)
 {
     struct nd_join_worker *w = task->worker;

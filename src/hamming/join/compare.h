@@ -84,6 +84,8 @@ void nd_join_part(const struct nd_join_task *task, size_t n);
 void nd_join_list_all(const struct nd_join_task *task, size_t n);
 void nd_join_compare_rest(const struct nd_join_task *task, size_t from, size_t n);
 
+/* Ask the caller's function whether to go on; for worker 0, which is the caller's thread. */
+void nd_join_ask(struct nd_join *j, struct nd_join_worker *worker);
 /* Hand the pairs of a worker to the caller's function. */
 void nd_join_flush(struct nd_join *j, struct nd_join_worker *worker);
 

@@ -60,6 +60,10 @@ static void run_part(void *context, size_t part, unsigned worker)
         j,           w,    &level, {p->records.value + start, p->records.position + start},
         &w->scratch, NULL, 0};
 
+    if (worker == 0)
+        nd_join_ask(j, w);
+    if (nd_join_is_over(j))
+        return;
     if (!reserve(&w->scratch, n)) {
         atomic_store(&j->no_memory, true);
         return;
@@ -108,8 +112,10 @@ static void run_tables(struct run *r)
     while (left && !nd_join_is_over(j)) {
         left -= choose_passes(r, left, done);
         nd_join_count_parts(p);
+        nd_join_ask(j, r->worker);
         for (unsigned i = 0; i < p->n_passes && !nd_join_is_over(j); i++) {
             nd_join_partition_run(p, &p->pass[i]);
+            nd_join_ask(j, r->worker);
             nd_pool_run(j->pool, (size_t)1 << p->pass[i].code.part_bits, run_part, r);
         }
     }
@@ -133,7 +139,10 @@ static void scan_rest(void *context, size_t chunk, unsigned worker)
     struct run *r = context;
     const struct nd_join_task task = scan_task(r, worker);
 
-    nd_join_compare_rest(&task, chunk * ND_JOIN_CHUNK, r->join.n);
+    if (worker == 0)
+        nd_join_ask(&r->join, task.worker);
+    if (!nd_join_is_over(&r->join))
+        nd_join_compare_rest(&task, chunk * ND_JOIN_CHUNK, r->join.n);
 }
 
 /* All with all: there are too few for tables, or there is no design. */
