@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 kind=$1 folder=$(realpath -m "$2") command=$(realpath "$3")
 packages=(pytest)
 if [ "$kind" = frameworks ]; then
-    packages+=(numpy pyarrow polars pandas duckdb datasets scikit-learn imbalanced-learn scrapy datatrove orjson ray)
+    packages+=(numpy pyarrow polars pandas duckdb datasets scikit-learn imbalanced-learn scrapy datatrove orjson "ray[data]")
 fi
 python3 -m venv "$folder"
 "$folder/bin/pip" install --quiet --disable-pip-version-check "${packages[@]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import os
 import random
 import shutil
@@ -64,3 +65,23 @@ def records() -> list[dict[str, str]]:
         }
         for i, text in enumerate(texts)
     ]
+
+
+@pytest.fixture
+def run_page(tmp_path, monkeypatch):
+    """Run the Python session of a page of docs/, in a folder of its own."""
+    docs = Path(__file__).parents[2] / "docs"
+    if not docs.is_dir():
+        pytest.skip("docs/ is not there")
+    monkeypatch.chdir(tmp_path)
+
+    def run(page: str) -> None:
+        said: list[str] = []
+        # The end of a block of code is the end of what is expected.
+        text = (docs / page).read_text().replace("\n```", "\n\n")
+        test = doctest.DocTestParser().get_doctest(text, {}, page, None, 0)
+        runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
+        runner.run(test, out=said.append)
+        assert test.examples and not runner.failures, "".join(said)
+
+    return run

@@ -1,0 +1,92 @@
+"""Ray Data: the rows that neardup.dedup keeps, whatever the blocks; and the page's session."""
+
+from __future__ import annotations
+
+import pytest
+
+import neardup
+
+pyarrow = pytest.importorskip("pyarrow")
+ray = pytest.importorskip("ray")
+pytest.importorskip("ray.data")
+
+import neardup.ray
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """One processor, no dashboard, little memory."""
+    ray.init(num_cpus=1, include_dashboard=False, object_store_memory=100 << 20, log_to_driver=False)
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    if hasattr(context, "default_hash_shuffle_parallelism"):
+        context.default_hash_shuffle_parallelism = 2  # of 200 actors
+    yield
+    ray.shutdown()
+
+
+@pytest.fixture(scope="module")
+def rows(records):
+    """The documents, numbered; some without a text."""
+    texts = [None if i % 97 == 5 else record["text"] for i, record in enumerate(records)]
+    sites = [None if i % 89 == 3 else record["site"] for i, record in enumerate(records)]
+    return pyarrow.table({"n": range(len(texts)), "text": texts, "site": sites})
+
+
+@pytest.fixture(scope="module")
+def data(cluster, rows):
+    """The rows in blocks, in another order."""
+    shuffled = rows.take([i * 7 % len(rows) for i in range(len(rows))])
+    assert len(set(shuffled["n"].to_pylist())) == len(rows)
+    return ray.data.from_arrow([shuffled.slice(at, 400) for at in range(0, len(rows), 400)])
+
+
+def test_rows_are_those_of_dedup(data, rows):
+    result = neardup.dedup(rows, threshold=0.7)
+    marked = neardup.ray.mark(data, order_by="n", threshold=0.7)
+    found = sorted(marked.take_all(), key=lambda row: row["n"])
+    assert [row["n"] for row in found] == rows["n"].to_pylist()
+    assert [row["text"] for row in found] == rows["text"].to_pylist()
+    assert [row["duplicate_of"] is None for row in found] == list(result.kept)
+    removed = [row for row in found if row["duplicate_of"] is not None]
+    assert [row["duplicate_of"] for row in removed] == result.removed["kept_row"][:]
+    assert [row["identical"] for row in removed] == result.removed["identical"][:]
+    assert [row["resemblance"] for row in removed] == result.removed["jaccard"][:]
+
+
+def test_groups_are_those_of_dedup(data, rows):
+    result = neardup.dedup(rows, within="site")
+    kept = neardup.ray.dedup(data, order_by="n", within="site")
+    assert kept.schema().names == ["n", "text", "site"]
+    assert sorted(row["n"] for row in kept.take_all()) == result.survivors["n"].to_pylist()
+
+
+def test_sketches_are_those_of_the_sketcher(data, rows):
+    stage = neardup.ray.Sketch(["simhash", "minima"])
+    sketched = data.map_batches(stage, batch_format="pyarrow").take_all()
+    table = neardup.Sketcher()(rows)
+    found = {row["n"]: row for row in sketched}
+    assert [found[n]["simhash"] for n in range(len(rows))] == table["simhash"][:]
+    assert list(found[0]["minima"]) == table["minima"][0]
+
+
+def test_what_is_wrong_is_said(data):
+    with pytest.raises(neardup.InvalidError, match="there is no column 'body'"):
+        neardup.ray.mark(data, "body", order_by="n")
+    with pytest.raises(neardup.InvalidError, match="there is no column 'm'"):
+        neardup.ray.mark(data, order_by="m")
+    with pytest.raises(neardup.InvalidError, match="keeps the first document"):
+        neardup.ray.mark(data, order_by="n", keep="longest")
+    with pytest.raises(neardup.InvalidError, match="two rows have 's[0-9]' as 'site'|'site' is null in a row"):
+        neardup.ray.mark(data, order_by="site")
+    with pytest.raises(neardup.InvalidError, match="there is a column 'identical' already"):
+        neardup.ray.mark(data.rename_columns({"site": "identical"}), order_by="n")
+
+
+def test_no_rows(cluster, rows):
+    data = ray.data.from_arrow(rows.slice(0, 0))
+    assert neardup.ray.dedup(data, order_by="n").take_all() == []
+
+
+def test_the_session_of_the_page_runs(cluster, run_page):
+    run_page("pipelines/ray.md")
