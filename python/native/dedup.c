@@ -263,7 +263,58 @@ static PyObject *dedup(PyObject *module, PyObject *args)
     return capsule;
 }
 
+/* Places in the order of a policy: equal ones have the same place, rows without a text the last. */
+static void put_places(struct run *r, uint64_t *place)
+{
+    const struct nd_py_documents *d = &r->documents;
+    uint64_t before = 0;
+
+    for (size_t i = 0; i < d->frame->n_rows; i++)
+        place[i] = d->n;
+    for (size_t i = 0; i < d->n; i++) {
+        uint64_t row = d->order[i], last = i ? d->order[i - 1] : row;
+        bool is_same = i && (!r->key || (r->key[row] == r->key[last] &&
+                                         (!nd_keep_is_rough(&r->keep, r->key[row]) ||
+                                          !nd_keep_compare(&r->keep, r->keep_column->value[row],
+                                                           r->keep_column->value[last]))));
+
+        place[row] = is_same ? before : i;
+        before = place[row];
+    }
+}
+
+/* keep_places(frame, policy, column): a column of the place of each row that has a text. */
+static PyObject *keep_places(PyObject *module, PyObject *args)
+{
+    static const struct nd_py_column_type type = {"place", "L", 8, NULL, 0};
+    struct run r = {.module = module};
+    PyObject *capsule, *columns = NULL;
+    struct nd_error err;
+    const char *policy;
+    unsigned column;
+    void *values;
+
+    if (!PyArg_ParseTuple(args, "OsI", &capsule, &policy, &column) ||
+        !(r.documents.frame = nd_py_frame(capsule)))
+        return NULL;
+    if (nd_keep_parse(policy, &r.keep, &err) != ND_OK)
+        return nd_py_raise(module, &err);
+    r.keep_column = nd_py_column_at(r.documents.frame, column);
+    if (nd_py_documents_list(&r.documents)) {
+        if (!make_keys(&r))
+            PyErr_NoMemory();
+        else if ((columns = nd_py_columns(&type, 1, r.documents.frame->n_rows, &values, NULL))) {
+            sort_documents(&r);
+            put_places(&r, values);
+        }
+    }
+    nd_py_documents_release(&r.documents);
+    free(r.key);
+    return columns;
+}
+
 PyMethodDef nd_py_dedup_functions[] = {
+    {"keep_places", keep_places, METH_VARARGS, "The places of rows in the order of a policy."},
     {"dedup", dedup, METH_VARARGS, "Deduplicate a frame."},
     {NULL, NULL, 0, NULL},
 };

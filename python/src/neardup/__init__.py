@@ -19,14 +19,17 @@ from ._pairs import pairs
 from ._recipe import Recipe, shipped_recipes
 from ._sketch import Sketcher
 from ._table import Column, Table
+from ._uses import Collapsed, Filtered, collapse, filter
 
 __version__ = version()
 
 __all__ = [
+    "Collapsed",
     "Column",
     "Deduper",
     "DocumentFrequencies",
     "Error",
+    "Filtered",
     "HammingBatch",
     "HammingIndex",
     "Index",
@@ -38,7 +41,9 @@ __all__ = [
     "Sketcher",
     "Table",
     "UnsupportedError",
+    "collapse",
     "dedup",
+    "filter",
     "hamming_pairs",
     "pairs",
     "shipped_recipes",

@@ -76,9 +76,13 @@ class Reading:
 
     def read(self, data: Any, df: Frequencies, threads: int) -> Source:
         """Read the data, and give the recipe the df tables that it needs."""
-        source = read(data, self.columns)
+        source = self.open(data)
         give_tables(self.recipe, df, source, threads)
         return source
+
+    def open(self, data: Any) -> Source:
+        """Read the data."""
+        return read(data, self.columns)
 
 
 _REMOVED = "row kept_row id kept_id identical verified jaccard shared a b distance cut via_row".split()

@@ -316,6 +316,25 @@ def _read_iterable(data: Iterable[Any], columns: Columns) -> Source:
     return Source(frame, select)
 
 
+def reorder(data: Any, order: list[int]) -> Any:
+    """The rows of data of any kind in another order."""
+    module = _module(data)
+    if order == list(range(len(order))):
+        return data
+    if module == "pandas":
+        return data.iloc[order]
+    if module == "pyarrow":
+        return data.take(order)
+    if module == "datasets":
+        return data.select(order)
+    if module in ("duckdb", "_duckdb"):
+        import duckdb
+
+        table = data.to_arrow_table() if hasattr(data, "to_arrow_table") else data.arrow()
+        return duckdb.from_arrow(table.take(order))
+    return data[order] if module == "polars" else [data[i] for i in order]
+
+
 class Mask(Values[bool]):
     """Which rows are kept: a sequence of truth values.
 
