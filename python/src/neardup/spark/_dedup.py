@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .. import _native
 from .._dedup import Result as LocalResult
-from .._dedup import _recipe_of
 from .._dedup import dedup as local_dedup
+from .._dedup import recipe_of
 from .._recipe import Recipe, Value
 from ._candidates import BLOBS, Sketching, columns_for, edges_of, rows_of
 from ._components import components
@@ -345,12 +345,9 @@ def dedup(
     need_spark()
     from pyspark.sql import functions as F
 
-    made = _recipe_of(
-        recipe, threshold=threshold, shingle=shingle, method=method, keep=keep, short=short, cluster=cluster
+    made = recipe_of(
+        recipe, threshold=threshold, shingle=shingle, method=method, keep=keep, short=short, cluster=cluster, set=set
     )
-    for key, value in (set or {}).items():
-        made.set(key, value)
-    made.check()
     if nulls not in ("keep", "drop", "raise"):
         raise _native.InvalidError(f"nulls: '{nulls}' is not keep, drop or raise")
     policy = made["keep"].partition(":")[2] or None
