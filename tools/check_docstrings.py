@@ -13,7 +13,7 @@ from numpydoc.validate import validate
 # Neither a longer summary nor "See Also" is wanted everywhere, nor an example of each method.
 UNWANTED = {"ES01", "SA01"}
 # Users are given these, and make none.
-GIVEN = {"Collapsed", "Column", "DocumentFrequencies", "Filtered", "Mask", "Result", "Table"}
+GIVEN = {"Collapsed", "Column", "Comparison", "DocumentFrequencies", "Explanation", "Features", "Filtered", "Mask", "Result", "Table"}
 
 
 def public_names() -> list[str]:

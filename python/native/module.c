@@ -105,6 +105,7 @@ static int execute(PyObject *module)
                              nd_py_dedup_functions,
                              nd_py_stream_functions,
                              nd_py_pairs_functions,
+                             nd_py_compare_functions,
                              nd_py_filter_functions,
                              nd_py_df_functions,
                              nd_py_result_functions,

@@ -31,6 +31,7 @@ extern PyMethodDef nd_py_frame_functions[];
 extern PyMethodDef nd_py_dedup_functions[];
 extern PyMethodDef nd_py_stream_functions[];
 extern PyMethodDef nd_py_pairs_functions[];
+extern PyMethodDef nd_py_compare_functions[];
 extern PyMethodDef nd_py_filter_functions[];
 extern PyMethodDef nd_py_df_functions[];
 extern PyMethodDef nd_py_result_functions[];

@@ -1,6 +1,8 @@
 /* name.c - what a document is called in the outputs, and ids met before */
 #include "evidence/name.h"
 
+#include <stdlib.h>
+
 #include <neardup/terminal.h>
 
 #include "base/hash.h"
@@ -75,6 +77,44 @@ void nd_name_json(struct nd_json *out, const struct nd_name *name)
 void nd_name_tsv(struct nd_json *out, const struct nd_name *name)
 {
     nd_tsv_field(out, name->text);
+}
+
+static char *copy_text(struct nd_view text)
+{
+    char *copy = malloc(text.len + 1);
+
+    if (!copy)
+        return NULL;
+    if (text.len)
+        memcpy(copy, text.data, text.len);
+    copy[text.len] = '\0';
+    return copy;
+}
+
+bool nd_name_copy(struct nd_document_name *to, const struct nd_name *name, struct nd_view at)
+{
+    *to = (struct nd_document_name){.id = copy_text(name->text),
+                                    .at = copy_text(at),
+                                    .id_len = name->text.len,
+                                    .at_len = at.len,
+                                    .id_kind = name->kind};
+    return to->id && to->at;
+}
+
+void nd_name_release(struct nd_document_name *name)
+{
+    free(name->id);
+    free(name->at);
+    *name = (struct nd_document_name){0};
+}
+
+void nd_name_put(struct nd_json *out, const struct nd_document_name *name)
+{
+    const struct nd_name id = {name->id_kind, {name->id, name->id_len}};
+
+    nd_json_key(out, "id");
+    nd_name_json(out, &id);
+    nd_json_put_string(out, "at", (struct nd_view){name->at, name->at_len});
 }
 
 /* ---- Ids met before ---- */

@@ -45,6 +45,13 @@ ND_API void nd_name_json(struct nd_json *out, const struct nd_name *name);
 /* Write it as a field of TSV. */
 ND_API void nd_name_tsv(struct nd_json *out, const struct nd_name *name);
 
+/* Copies of an id and of a place; false: out of memory. */
+ND_API bool nd_name_copy(struct nd_document_name *to, const struct nd_name *name,
+                         struct nd_view at);
+ND_API void nd_name_release(struct nd_document_name *name);
+/* Write it as the values of the keys "id" and "at" of an object. */
+ND_API void nd_name_put(struct nd_json *out, const struct nd_document_name *name);
+
 /* ---- Ids met before ---- */
 
 /*

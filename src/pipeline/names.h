@@ -53,12 +53,6 @@ struct nd_name nd_name_of(const struct nd_document *document, const struct nd_so
  */
 bool nd_name_is_written(struct nd_view written, struct nd_view name, struct nd_json *scratch);
 
-/* Copies of an id and of a place; false: out of memory. */
-bool nd_name_copy(struct nd_document_name *to, const struct nd_name *name, struct nd_view at);
-void nd_name_release(struct nd_document_name *name);
-/* Write it as the values of the keys "id" and "at" of an object. */
-void nd_name_put(struct nd_json *out, const struct nd_document_name *name);
-
 /* ---- Names met lately ---- */
 
 /*

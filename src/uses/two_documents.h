@@ -8,6 +8,7 @@
 #include <neardup/uses.h>
 
 #include "base/memory.h"
+#include "evidence/two_documents.h"
 #include "pipeline/names.h"
 #include "pipeline/options.h"
 
@@ -60,26 +61,12 @@ enum nd_status nd_find_documents(const struct nd_run *run, const char *const *pa
 enum nd_status nd_find_both(const struct nd_run *run, const char *const *names,
                             struct nd_held *held, struct nd_error *err);
 
-/* What the sketches of two documents have in common. */
-struct nd_two_sketches {
-    uint64_t tokens[2];
-    struct nd_overlap overlap; /* of their shingles */
-    unsigned distance;         /* Hamming, of their simhashes */
-    unsigned equal_minima;
-};
-enum nd_status nd_two_sketches(const struct nd_sketch_params *params, const struct nd_held *held,
-                               struct nd_two_sketches *out, struct nd_error *err);
+/* Both documents. */
+#define ND_BOTH(held)                                                                              \
+    ((const struct nd_document *const[2]){&(held)[0].document, &(held)[1].document})
 
 /*
- * List their distinct terms: those in both, then those in only one, each ordered by first
- * occurrence. The caller frees the terms and their texts, whatever the status.
- */
-enum nd_status nd_two_terms(const struct nd_held *held, struct nd_term **term, size_t *n_shared,
-                            size_t *n_only_a, size_t *n_only_b, struct nd_error *err);
-void nd_terms_free(struct nd_term *term, size_t n);
-
-/*
- * explain.c: the verdict of a recipe whose tables are open on two documents. *out must be released
+ * The verdict of a recipe whose tables are open on two documents. *out must be released
  * whatever the status.
  */
 enum nd_status nd_explain_both(const struct nd_recipe *recipe, const struct nd_held *held,

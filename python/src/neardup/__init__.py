@@ -9,6 +9,7 @@
 0
 """
 
+from ._compare import Comparison, Explanation, Features, compare, explain
 from ._dedup import Deduper, Result, dedup
 from ._df import DocumentFrequencies
 from ._frames import Mask
@@ -26,9 +27,12 @@ __version__ = version()
 __all__ = [
     "Collapsed",
     "Column",
+    "Comparison",
     "Deduper",
     "DocumentFrequencies",
     "Error",
+    "Explanation",
+    "Features",
     "Filtered",
     "HammingBatch",
     "HammingIndex",
@@ -42,7 +46,9 @@ __all__ = [
     "Table",
     "UnsupportedError",
     "collapse",
+    "compare",
     "dedup",
+    "explain",
     "filter",
     "hamming_pairs",
     "pairs",

@@ -130,6 +130,19 @@ def filter(
     progress: Callable[[int, int], object] | None,
     /,
 ) -> tuple[bytes, int, tuple[_Columns, _Columns, _Columns], _Column | None, _Column | None]: ...
+def compare(
+    recipe: Recipe,
+    frame: Frame,
+    fields: tuple[int, ...],
+    parts: int,
+    costs: tuple[int, int, int],
+    limit: int,
+    passages: tuple[int, int, int],
+    /,
+) -> str: ...
+def explain(
+    recipe: Recipe, frame: Frame, fields: tuple[int, ...], documents: int, by_position: bool, top: int, /
+) -> str: ...
 def stream_new(recipe: Recipe, threads: int, folder: str | None, /) -> Stream: ...
 def stream_push(stream: Stream, frame: Frame, /) -> DedupResult: ...
 def result_stats(result: DedupResult, /) -> dict[str, int]: ...
