@@ -151,6 +151,30 @@ static bool reserve_rows(struct nd_py_frame *f, size_t n)
     return true;
 }
 
+/* The command's limit for a record. */
+#define TEXT_MAX ((size_t)1 << 30)
+
+static bool is_too_long(struct nd_py_frame *f, size_t row)
+{
+    if (f->column[0].value[row].len <= TEXT_MAX)
+        return false;
+    f->too_long = row + 1;
+    return true;
+}
+
+/* Say why a value was not read, if nothing has said it. */
+static void raise_unread(PyObject *module, const struct nd_py_frame *f)
+{
+    const struct nd_py_state *state = PyModule_GetState(module);
+
+    if (PyErr_Occurred())
+        return;
+    if (f->too_long)
+        PyErr_Format(state->invalid, "row %zu: the text is longer than 1 GiB", f->too_long - 1);
+    else
+        PyErr_NoMemory();
+}
+
 /* Make the value valid UTF-8; of the text it is remembered what was replaced. */
 static bool repair(struct nd_py_frame *f, size_t column, size_t row)
 {
@@ -159,6 +183,8 @@ static bool repair(struct nd_py_frame *f, size_t column, size_t row)
     size_t len;
     int64_t n;
 
+    if (column == 0 && is_too_long(f, row))
+        return false;
     if (nd_utf8_valid(value->data, value->len))
         return true;
     n = nd_utf8_repair(value->data, value->len, &repaired, &len);
@@ -550,7 +576,7 @@ static bool take_array(PyObject *module, struct nd_py_frame *f, struct ArrowArra
                                          : read_column(f, i, schema, array, NULL);
 
         if (!is_read) {
-            PyErr_NoMemory();
+            raise_unread(module, f);
             return false;
         }
     }
@@ -629,7 +655,7 @@ static PyObject *frame_take(PyObject *module, PyObject *args)
 
 /* ---- Python's own values ---- */
 
-/* A str, bytes or None.  False: an exception is set. */
+/* A str, bytes or None.  False: raise_unread says why. */
 static bool take_object(struct nd_py_frame *f, size_t column, size_t row, PyObject *object)
 {
     struct nd_view *value = &f->column[column].value[row];
@@ -643,10 +669,7 @@ static bool take_object(struct nd_py_frame *f, size_t column, size_t row, PyObje
         if (PyBytes_AsStringAndSize(object, &bytes, &len) < 0)
             return false;
         *value = (struct nd_view){bytes, (size_t)len};
-        if (repair(f, column, row))
-            return true;
-        PyErr_NoMemory();
-        return false;
+        return repair(f, column, row);
     }
     if (!PyUnicode_Check(object)) {
         PyObject *type = PyType_GetName(Py_TYPE(object));
@@ -658,7 +681,7 @@ static bool take_object(struct nd_py_frame *f, size_t column, size_t row, PyObje
     }
     value->data = PyUnicode_AsUTF8AndSize(object, &len);
     value->len = (size_t)len;
-    return value->data != NULL;
+    return value->data && (column > 0 || !is_too_long(f, row));
 }
 
 /*
@@ -671,7 +694,6 @@ static PyObject *frame_append(PyObject *module, PyObject *args)
     struct nd_py_frame *f;
     Py_ssize_t n;
 
-    (void)module;
     if (!PyArg_ParseTuple(args, "OO!O!", &capsule, &PyTuple_Type, &columns, &PyTuple_Type, &raw) ||
         !(f = nd_py_frame(capsule)))
         return NULL;
@@ -693,8 +715,10 @@ static PyObject *frame_append(PyObject *module, PyObject *args)
         for (Py_ssize_t k = 0; k < n; k++) {
             size_t row = f->n_rows + (size_t)k;
 
-            if (!take_object(f, i, row, PyTuple_GetItem(values, k)))
+            if (!take_object(f, i, row, PyTuple_GetItem(values, k))) {
+                raise_unread(module, f);
                 return NULL;
+            }
             if (i > 0)
                 f->column[i].is_raw[row] = is_raw && is_raw[k];
         }

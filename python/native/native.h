@@ -79,6 +79,7 @@ struct nd_py_frame {
     uint64_t bytes; /* of the texts */
     struct nd_py_repaired *repaired;
     size_t n_repaired, repaired_capacity;
+    size_t too_long; /* the row after the one whose text is longer than may be; 0: none */
     struct nd_py_chunks *chunks; /* what is kept */
 };
 

@@ -116,7 +116,7 @@ static PyObject *sketcher_run(PyObject *module, PyObject *args)
         [SHINGLES] = {"shingles", "L", 8, NULL, 0},
         [MINIMA] = {"minima", "+w:128", 4 * ND_MINHASH_COUNT, "I", ND_MINHASH_COUNT},
     };
-    enum { ROWS = 4096 };
+    enum { ROWS = 4096, SLICE_BYTES = 1 << 20 };
     PyObject *capsule, *frame_capsule, *columns;
     const struct nd_py_frame *f;
     struct sketchers *all;
@@ -135,9 +135,11 @@ static PyObject *sketcher_run(PyObject *module, PyObject *args)
         Py_DECREF(columns);
         return nd_py_raise(module, &err);
     }
-    for (size_t from = 0; from < f->n_rows; from += ROWS) {
-        size_t to = f->n_rows - from < ROWS ? f->n_rows : from + ROWS;
+    for (size_t from = 0, to; from < f->n_rows; from = to) {
+        size_t bytes = 0;
 
+        for (to = from; to < f->n_rows && to - from < ROWS && bytes < SLICE_BYTES; to++)
+            bytes += f->column[0].value[to].len;
         Py_BEGIN_ALLOW_THREADS status = sketch_rows(s, f, from, to, values, validity);
         Py_END_ALLOW_THREADS if (status != ND_OK) PyErr_NoMemory();
         if (status != ND_OK || PyErr_CheckSignals() < 0) {

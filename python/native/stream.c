@@ -12,6 +12,7 @@
 #define _GNU_SOURCE /* O_TMPFILE, pread */
 #include "result.h"
 
+#include "base/handle.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -42,7 +43,8 @@ struct stream {
     struct nd_dedup *dedup;
     PyObject *recipe; /* which holds the df tables that the engine reads */
     struct spool spool;
-    bool has_spool, is_busy, is_broken;
+    struct nd_handle use; /* by one call at a time */
+    bool has_spool, is_broken;
     uint64_t n_rows, n_documents;
     uint64_t *without; /* rows without a text */
     size_t n_without, without_capacity;
@@ -299,29 +301,19 @@ static enum nd_status push_slice(struct stream *s, size_t n, struct nd_py_result
     return status;
 }
 
-/* stream_push(stream, frame): what became of the frame's rows. */
-static PyObject *stream_push(PyObject *module, PyObject *args)
+static PyObject *push_frame(PyObject *module, struct stream *s, const struct nd_py_frame *f)
 {
-    PyObject *capsule, *frame_capsule;
-    const struct nd_py_frame *f;
-    struct nd_py_result *result;
-    struct stream *s;
-    struct nd_error err;
     enum nd_status status = ND_OK;
+    struct nd_py_result *result;
+    struct nd_error err;
     bool is_good = true;
 
-    if (!PyArg_ParseTuple(args, "OO", &capsule, &frame_capsule) ||
-        !(s = PyCapsule_GetPointer(capsule, CAPSULE)) || !(f = nd_py_frame(frame_capsule)))
-        return NULL;
-    if (s->is_busy)
-        return PyErr_Format(PyExc_RuntimeError, "another thread is pushing");
     if (s->is_broken)
         return PyErr_Format(PyExc_RuntimeError,
                             "a push has failed: what came after it is not known");
     result = nd_py_result_new(f->n_rows, s->n_rows);
     if (!result)
         return PyErr_NoMemory();
-    s->is_busy = true;
     for (size_t at = 0; at < f->n_rows && status == ND_OK && is_good;) {
         Py_BEGIN_ALLOW_THREADS size_t n = fill_items(s, f, &at, &is_good);
 
@@ -332,7 +324,6 @@ static PyObject *stream_push(PyObject *module, PyObject *args)
             nd_py_raise(module, &err);
         is_good = is_good && PyErr_CheckSignals() == 0;
     }
-    s->is_busy = false;
     if (status != ND_OK || !is_good) {
         s->is_broken = true;
         nd_py_result_free(result);
@@ -342,6 +333,23 @@ static PyObject *stream_push(PyObject *module, PyObject *args)
     result->n_pushed = s->n_documents;
     nd_dedup_get_stats(s->dedup, &result->stats);
     return nd_py_result_capsule(result);
+}
+
+/* stream_push(stream, frame): what became of the frame's rows. */
+static PyObject *stream_push(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *frame_capsule, *result;
+    const struct nd_py_frame *f;
+    struct stream *s;
+
+    if (!PyArg_ParseTuple(args, "OO", &capsule, &frame_capsule) ||
+        !(s = PyCapsule_GetPointer(capsule, CAPSULE)) || !(f = nd_py_frame(frame_capsule)))
+        return NULL;
+    if (nd_handle_enter(&s->use, ND_CALL_CHANGES, NULL) != ND_OK)
+        return PyErr_Format(PyExc_RuntimeError, "another thread is pushing");
+    result = push_frame(module, s, f);
+    (void)nd_handle_leave(&s->use, ND_CALL_CHANGES);
+    return result;
 }
 
 PyMethodDef nd_py_stream_functions[] = {

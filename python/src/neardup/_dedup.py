@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
 from . import _native
 from ._df import DocumentFrequencies, Frequencies, give_tables
 from ._frames import Columns, Mask, Source, drop_nulls, read
+from ._html import result_html
+from ._progress import Progress, reporting
 from ._recipe import Recipe, Value, check_frames
 from ._table import Table
 
@@ -163,6 +165,10 @@ class Result:
             found.setdefault(kept, [kept]).append(row)
         return sorted(found.values())
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: counts, a histogram of resemblance, and the sizes of clusters."""
+        return result_html(self)
+
     def __repr__(self) -> str:
         s = self.summary
         return (
@@ -196,7 +202,7 @@ def dedup(
     set: dict[str, Value] | None = None,
     df: Frequencies = None,
     threads: int = 0,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Progress = None,
     nulls: Literal["keep", "drop", "raise"] = "keep",
 ) -> Result:
     """Remove near-duplicate documents.
@@ -243,8 +249,9 @@ def dedup(
         The df table for the signatures that need one; ``"auto"``: count the data first.
     threads : int, optional
         How many threads work; 0: one for each processor.
-    progress : callable, optional
-        Called with the number of rows that are done, and of all.  An exception that it raises stops
+    progress : bool or callable, optional
+        True: show a bar of tqdm, or where that is missing a line on standard error.  A function is
+        called with the number of rows that are done, and of all; an exception that it raises stops
         the work.
     nulls : {"keep", "drop", "raise"}, optional
         What happens to rows without a text: they are kept and compared with nothing; they are not
@@ -287,20 +294,21 @@ def dedup(
     ]
     source = reading.read(data, df, threads)
     _check_nulls(source, nulls)
-    native = _native.dedup(
-        made._native,
-        source.frame,
-        threads,
-        policy,
-        made["cluster"] == "components",
-        numbers[0],
-        numbers[1],
-        tuple(prefer[1]) if prefer else (),
-        numbers[2],
-        reading.apart,
-        reading.fields,
-        progress,
-    )
+    with reporting(progress) as report:
+        native = _native.dedup(
+            made._native,
+            source.frame,
+            threads,
+            policy,
+            made["cluster"] == "components",
+            numbers[0],
+            numbers[1],
+            tuple(prefer[1]) if prefer else (),
+            numbers[2],
+            reading.apart,
+            reading.fields,
+            report,
+        )
     return Result(native, source, made, nulls == "drop", numbers[3])
 
 

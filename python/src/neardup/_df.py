@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Union
 
 from . import _native
 from ._frames import Columns, Source, read
+from ._progress import Progress, reporting
 from ._recipe import Recipe
 from ._table import Table
 
@@ -77,7 +78,7 @@ class DocumentFrequencies:
         features: str | None = None,
         keep_texts: bool = False,
         threads: int = 0,
-        progress: Callable[[int, int], object] | None = None,
+        progress: Progress = None,
     ) -> DocumentFrequencies:
         """Count the documents of a frame.
 
@@ -96,8 +97,8 @@ class DocumentFrequencies:
             Whether the table holds the texts of the features too.
         threads : int, optional
             How many threads work; 0: one for each processor.
-        progress : callable, optional
-            Called with the number of rows that are done, and of all.
+        progress : bool or callable, optional
+            As for :func:`dedup`.
 
         Returns
         -------
@@ -150,11 +151,12 @@ def _count(
     features: str | None,
     keep_texts: bool,
     threads: int,
-    progress: Callable[[int, int], object] | None,
+    progress: Progress,
 ) -> Any:
-    return _native.df_count(
-        recipe._native, features, source.frame, (), threads, keep_texts, tempfile.gettempdir(), progress
-    )
+    with reporting(progress) as report:
+        return _native.df_count(
+            recipe._native, features, source.frame, (), threads, keep_texts, tempfile.gettempdir(), report
+        )
 
 
 def _table_of(df: Frequencies, recipe: Recipe, source: Source | None, threads: int) -> DocumentFrequencies:

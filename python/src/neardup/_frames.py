@@ -73,6 +73,11 @@ def _read_arrow(frame: Any, data: Any) -> None:
 # ---- The caller's own kinds ----
 
 
+def _check_unchanged(length: int, kept: bytes) -> None:
+    if length != len(kept):
+        raise _native.InvalidError(f"the frame has changed: {len(kept):,} rows were read, and now there are {length:,}")
+
+
 def _from_polars(data: Any) -> tuple[Any, Callable[[bytes], Any]]:
     import polars
 
@@ -80,6 +85,7 @@ def _from_polars(data: Any) -> tuple[Any, Callable[[bytes], Any]]:
         data = data.collect()
 
     def select(kept: bytes) -> Any:
+        _check_unchanged(len(data), kept)
         return data.filter(polars.Series(Mask(kept)))
 
     return data, select
@@ -89,6 +95,7 @@ def _from_pandas(data: Any) -> tuple[Any, Callable[[bytes], Any]]:
     import numpy
 
     def select(kept: bytes) -> Any:
+        _check_unchanged(len(data), kept)
         return data[numpy.frombuffer(kept, dtype=bool)]
 
     return data, select

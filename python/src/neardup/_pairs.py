@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
 from . import _native
 from ._dedup import Reading, recipe_of
 from ._df import Frequencies
+from ._progress import Progress, reporting
 from ._recipe import Recipe, Value, ratio
 from ._table import Table
 
@@ -32,7 +33,7 @@ def pairs(
     set: dict[str, Value] | None = None,
     df: Frequencies = None,
     threads: int = 0,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Progress = None,
 ) -> Table:
     """List every pair of near-duplicates, with its evidence.
 
@@ -70,8 +71,8 @@ def pairs(
         The df table for the signatures that need one; ``"auto"``: count the data first.
     threads : int, optional
         How many threads work; 0: one for each processor.
-    progress : callable, optional
-        Called with the number of rows that are done, and of all.
+    progress : bool or callable, optional
+        As for :func:`dedup`.
 
     Returns
     -------
@@ -111,18 +112,19 @@ def pairs(
     reading.never(never)
     numbers = [reading.columns.add(name) for name in (within, id, site)]
     source = reading.read(data, df, threads)
-    count, (everything, compared, distance), signatures, ids, hosts = _native.pairs(
-        made._native,
-        source.frame,
-        threads,
-        ratio(near_misses) if near_misses is not None else (0, 0),
-        numbers[0],
-        reading.apart,
-        reading.fields,
-        numbers[1],
-        numbers[2],
-        progress,
-    )
+    with reporting(progress) as report:
+        count, (everything, compared, distance), signatures, ids, hosts = _native.pairs(
+            made._native,
+            source.frame,
+            threads,
+            ratio(near_misses) if near_misses is not None else (0, 0),
+            numbers[0],
+            reading.apart,
+            reading.fields,
+            numbers[1],
+            numbers[2],
+            report,
+        )
     row_a, row_b, is_equal, matches = everything
     columns = [row_a, row_b, *(ids or ()), *compared, *distance, is_equal]
     if near_misses is not None:
