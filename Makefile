@@ -8,7 +8,7 @@ CMAKE_ARGS ?=
 FUZZ_SECONDS ?= 60
 jobs := $(shell nproc 2>/dev/null || echo 1)
 
-.PHONY: all demo test test-all nightly bench lint format fuzz install deb tarball wheel check-packages clean help
+.PHONY: all demo test test-all nightly bench site lint format fuzz install deb tarball wheel check-packages clean help
 
 all:
 	@mkdir -p build
@@ -23,6 +23,7 @@ help:
 	@echo 'make test-all   beside make test: lint, sanitizers, other processors, each a sample'
 	@echo 'make nightly    all tests at full size, under all sanitizers, and fuzzing: hours'
 	@echo 'make bench      measure, beside the other tools'
+	@echo 'make site       the documentation site, in build/site/'
 	@echo 'make lint       formatting, clang-tidy, cppcheck, shellcheck'
 	@echo 'make format     put the code into its form'
 	@echo 'make fuzz       every fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS))'
@@ -42,7 +43,7 @@ test:
 	@ctest --preset release --parallel $(jobs) --no-tests=error
 
 test-all:
-	@tools/bootstrap.sh build test lint
+	@tools/bootstrap.sh build test lint site
 	@tools/bootstrap.sh spark || echo 'test-all: without Java the tests of Spark are skipped'
 	@$(MAKE) --no-print-directory all
 	@tools/checks.sh all
@@ -57,6 +58,11 @@ bench:
 	@tools/bootstrap.sh build test bench
 	@$(MAKE) --no-print-directory all
 	@bench/run
+
+site:
+	@tools/bootstrap.sh build site
+	@$(MAKE) --no-print-directory all TARGET=neardup
+	@tools/make-site.sh
 
 lint:
 	@tools/bootstrap.sh build test lint

@@ -124,6 +124,7 @@ all)
     step python tools/test-python.sh frameworks build/python-frameworks "$PWD/build/release/neardup"
     spark_step
     lint_python
+    step site tools/make-site.sh
     each_cpu -L '^kernels$'
     neon_step
     ;;

@@ -21,3 +21,4 @@ cd python
 # Only what is installed is tested: the sources must not stand in for it.
 NEARDUP=$command "$folder/bin/python" -P -m pytest -p no:cacheprovider tests README.md \
     --doctest-modules --doctest-ignore-import-errors --doctest-glob="*.md" --pyargs neardup
+"$folder/bin/python" -P -m pytest -p no:cacheprovider --doctest-glob="*.md" ../docs/tutorial

@@ -79,20 +79,20 @@ def pairs(
     Table
         A row for each pair, by the later document, then by the earlier.  Its columns:
 
-        ==================  ==============================================================
-        column              meaning
-        ==================  ==============================================================
-        row_a, row_b        the rows, the earlier first
-        id_a, id_b          their ids, where there is a column of ids
-        jaccard             their resemblance; None where the texts were not compared
-        shared, union       how many shingles both have, and either has; None likewise
-        a, b                how many shingles each has; None likewise
-        distance            in how many bits their simhashes differ; None where not made
-        is_equal            whether the two are equal
-        matches             with `near_misses`, whether the pair reaches the threshold
-        site                with `site`, "same", "other" or None
-        NAME.shared, .a, .b for each signature of the recipe, what both have, and each has
-        ==================  ==============================================================
+        ===================  ==============================================================
+        column               meaning
+        ===================  ==============================================================
+        row_a, row_b         the rows, the earlier first
+        id_a, id_b           their ids, where there is a column of ids
+        jaccard              their resemblance; None where the texts were not compared
+        shared, union        how many shingles both have, and either has; None likewise
+        a, b                 how many shingles each has; None likewise
+        distance             in how many bits their simhashes differ; None where not made
+        is_equal             whether the two are equal
+        matches              with `near_misses`, whether the pair reaches the threshold
+        site                 with `site`, "same", "other" or None
+        NAME.shared, .a, .b  for each signature of the recipe, what both have, and each has
+        ===================  ==============================================================
 
         A null is None.
 

@@ -26,18 +26,18 @@ class Filtered:
     table : Table
         A row for each row that matches:
 
-        ===============  =================================================================
-        column           meaning
-        ===============  =================================================================
-        row              the row
-        prototype_row    the prototype: an equal one, otherwise the nearest
-        id, prototype_id their ids, where there are columns of ids
-        prototypes       how many of the nearest ``max_checks`` prototypes match
-        jaccard, shared  what both have in common; None where the texts were not compared
-        a, b             how many shingles the row has, and the prototype; None likewise
-        distance         in how many bits their simhashes differ; None where not made
-        is_equal         whether the two are equal
-        ===============  =================================================================
+        ================  =================================================================
+        column            meaning
+        ================  =================================================================
+        row               the row
+        prototype_row     the prototype: an equal one, otherwise the nearest
+        id, prototype_id  their ids, where there are columns of ids
+        prototypes        how many of the nearest ``max_checks`` prototypes match
+        jaccard, shared   what both have in common; None where the texts were not compared
+        a, b              how many shingles the row has, and the prototype; None likewise
+        distance          in how many bits their simhashes differ; None where not made
+        is_equal          whether the two are equal
+        ================  =================================================================
 
     recipe : Recipe
         What decided.
