@@ -1,125 +1,127 @@
 /*
- * dedup.c - deduplicate a frame, in the order of a keep policy, or batches as they come
+ * dedup.c - deduplicate rows in the order of a keep policy
  *
- * A run over a frame has two steps: an order of the rows, then pushes of slices in that order.  The
- * engine keeps no text: it asks for those of earlier rows by their numbers, and they stand in the
- * frame.  Between two slices the GIL is taken for signals and progress, so a slice is a few megabytes.
+ * A run has two steps: an order of the rows, then pushes of slices in that order.  The engine keeps
+ * no text: it asks for those of earlier rows by their numbers, and they stand in the frame, or in a
+ * file.  Between two slices the GIL is taken for signals and progress, so a slice is a few
+ * megabytes.
  */
-#define _GNU_SOURCE /* qsort_r */
-#include "documents.h"
+#include "dedup.h"
 #include "result.h"
 
-#include <neardup/text.h>
-
-#include "base/groups.h"
 #include "base/memory.h"
-#include "recipe/keep.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-/* ---- The order ---- */
-
-/* A run over a frame. */
+/* A run over a frame, or over texts in a file (corpus.c). */
 struct run {
     PyObject *module;
-    struct nd_py_documents documents; /* in keep order */
+    const struct nd_py_frame *frame; /* NULL: */
+    const struct nd_py_texts *texts; /* the values of the fields stand behind the text and the id */
+    struct nd_recipe *recipe;
     struct nd_dedup *dedup;
     struct nd_py_result *result;
+    struct nd_py_order *order; /* borrowed */
+    struct nd_text_source source;
+    struct nd_py_slice slice;
+    struct nd_arena slice_texts;
+    struct nd_buffer *buffer; /* of each worker, and one more */
     bool is_components;
-    /* How rows are ordered. */
-    struct nd_keep keep;
-    uint64_t *key;
-    uint32_t *preference;
-    const struct nd_py_column *keep_column;
-    struct nd_decision *decision;
 };
-
-static int by_keep_order(const void *a, const void *b, void *context)
-{
-    const struct run *r = context;
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    if (r->preference && r->preference[x] != r->preference[y])
-        return r->preference[x] < r->preference[y] ? -1 : 1;
-    if (r->key) {
-        if (r->key[x] != r->key[y])
-            return r->key[x] < r->key[y] ? -1 : 1;
-        if (nd_keep_is_rough(&r->keep, r->key[x])) {
-            int order =
-                nd_keep_compare(&r->keep, r->keep_column->value[x], r->keep_column->value[y]);
-
-            if (order)
-                return order;
-        }
-    }
-    if (r->keep.by == ND_KEEP_LAST)
-        return x > y ? -1 : 1;
-    return x < y ? -1 : 1;
-}
-
-static bool make_keys(struct run *r)
-{
-    const struct nd_py_frame *f = r->documents.frame;
-    const struct nd_view none = {NULL, 0};
-
-    if (r->keep.by == ND_KEEP_FIRST || r->keep.by == ND_KEEP_LAST)
-        return true;
-    r->key = nd_alloc_array(f->n_rows + 1, sizeof *r->key);
-    if (!r->key)
-        return false;
-    for (size_t i = 0; i < f->n_rows; i++) {
-        struct nd_view text = f->column[0].value[i];
-
-        if (text.data && !nd_keep_key(&r->keep, text,
-                                      r->keep_column ? r->keep_column->value[i] : none, &r->key[i]))
-            return false;
-    }
-    return true;
-}
-
-/* The place of each row's value in the list of preferences. */
-static bool make_preferences(struct run *r, const struct nd_py_column *column, PyObject *list)
-{
-    struct nd_groups values = {0};
-    Py_ssize_t n = PyTuple_Size(list);
-    bool is_good = true;
-    uint32_t number;
-
-    r->preference = nd_alloc_array(r->documents.frame->n_rows + 1, sizeof *r->preference);
-    for (Py_ssize_t i = 0; is_good && i < n; i++) {
-        Py_ssize_t len;
-        const char *text = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(list, i), &len);
-
-        is_good = text && nd_groups_number(&values, (struct nd_view){text, (size_t)len}, &number);
-    }
-    is_good = is_good && r->preference;
-    for (size_t i = 0; is_good && i < r->documents.frame->n_rows; i++) {
-        number = nd_groups_find(&values, column->value[i]);
-        r->preference[i] = number ? number : UINT32_MAX;
-    }
-    nd_groups_release(&values);
-    return is_good;
-}
-
-static void sort_documents(struct run *r)
-{
-    if (r->key || r->preference || r->keep.by == ND_KEEP_LAST)
-        qsort_r(r->documents.order, r->documents.n, sizeof *r->documents.order, by_keep_order, r);
-}
 
 /* ---- The pushes ---- */
 
+static enum nd_status fetch(void *context, uint64_t document, unsigned worker, struct nd_view *text,
+                            struct nd_error *err)
+{
+    const struct run *r = context;
+    uint32_t row = r->order->row[document];
+    struct nd_py_entry entry;
+    enum nd_status status;
+
+    if (r->frame) {
+        *text = r->frame->column[0].value[row];
+        return ND_OK;
+    }
+    status = nd_py_texts_read(r->texts, row, &r->buffer[worker], &entry, err);
+    *text = entry.value[0];
+    return status;
+}
+
+static enum nd_status keep_nothing(void *context, uint64_t document, size_t item,
+                                   struct nd_error *err)
+{
+    (void)context;
+    (void)document;
+    (void)item;
+    (void)err;
+    return ND_OK;
+}
+
+static bool copy_value(struct run *r, struct nd_view *to, struct nd_view value)
+{
+    *to = value;
+    if (!value.data)
+        return true;
+    to->data = nd_arena_copy(&r->slice_texts, value.data, value.len);
+    return to->data != NULL;
+}
+
+/* Add a row whose values stand in the file. */
+static enum nd_status load_row(struct run *r, uint32_t row, uint32_t group, struct nd_error *err)
+{
+    struct nd_py_entry entry;
+    enum nd_status status =
+        nd_py_texts_read(r->texts, row, &r->buffer[ND_PY_WORKERS_MAX], &entry, err);
+    struct nd_view text;
+    struct nd_field *field;
+    uint64_t *replaced;
+
+    if (status != ND_OK)
+        return status;
+    if (!copy_value(r, &text, entry.value[0]))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    field = nd_py_slice_add(&r->slice, text, entry.replaced[0], group, &replaced);
+    for (size_t i = 0; i < r->slice.fields->n; i++) {
+        replaced[i] = entry.replaced[ND_PY_FIRST_FIELD + i];
+        if (!copy_value(r, &field[i].value, entry.value[ND_PY_FIRST_FIELD + i]))
+            return nd_fail(err, ND_ENOMEM, "out of memory");
+    }
+    return ND_OK;
+}
+
+/* A slice of the documents from here on. */
+static enum nd_status fill(struct run *r, size_t from, struct nd_error *err)
+{
+    const struct nd_py_order *o = r->order;
+    enum nd_status status = ND_OK;
+
+    nd_py_slice_clear(&r->slice);
+    nd_arena_reset(&r->slice_texts);
+    for (size_t i = from; status == ND_OK && i < o->n && !nd_py_slice_is_full(&r->slice); i++) {
+        uint32_t row = o->row[i], group = o->group ? o->group[row] : 0;
+
+        if (r->frame)
+            nd_py_slice_add_row(&r->slice, r->frame, row, group);
+        else
+            status = load_row(r, row, group, err);
+    }
+    return status;
+}
+
 static bool note_decisions(struct run *r, size_t from, size_t n, const struct nd_component_via *via)
 {
-    const uint64_t *order = r->documents.order;
+    const uint32_t *row = r->order->row;
 
     for (size_t i = 0; i < n; i++) {
-        struct nd_py_removal removal = {
-            .row = order[from + i], .kept = order[r->decision[i].kept], .decision = r->decision[i]};
+        const struct nd_decision *decision = &r->slice.decision[i];
+        const struct nd_py_removed removed = {.row = row[from + i],
+                                              .kept = row[decision->kept],
+                                              .via = row[via ? via[i].document : decision->kept],
+                                              .decision = decision,
+                                              .component = via ? &via[i] : NULL};
 
-        removal.via = via ? order[via[i].document] : removal.kept;
-        if (removal.row != removal.kept && !nd_py_result_add(r->result, &removal))
+        if (removed.row != removed.kept && !nd_py_result_add(r->result, r->recipe, &removed))
             return false;
     }
     return true;
@@ -136,20 +138,21 @@ static bool push_all(struct run *r, PyObject *progress)
 {
     struct nd_error err;
 
-    for (size_t from = 0, to; from < r->documents.n; from = to) {
+    for (size_t from = 0, n; from < r->order->n; from += n) {
         enum nd_status status;
         bool is_noted = true;
 
-        Py_BEGIN_ALLOW_THREADS to = nd_py_documents_fill(&r->documents, from);
-        if (r->is_components)
-            status = nd_dedup_push_components(r->dedup, r->documents.item, to - from, &err);
-        else
-            status = nd_dedup_push(r->dedup, r->documents.item, to - from, r->decision, &err);
+        Py_BEGIN_ALLOW_THREADS status = fill(r, from, &err);
+        n = r->slice.n;
+        if (status == ND_OK && r->is_components)
+            status = nd_dedup_push_components(r->dedup, r->slice.item, n, &err);
+        else if (status == ND_OK)
+            status = nd_dedup_push(r->dedup, r->slice.item, n, r->slice.decision, &err);
         if (status == ND_OK && !r->is_components)
-            is_noted = note_decisions(r, from, to - from, NULL);
+            is_noted = note_decisions(r, from, n, NULL);
         Py_END_ALLOW_THREADS if (!is_noted) PyErr_NoMemory();
         if (!is_noted || !raise_status(r, status, &err) ||
-            !nd_py_report(progress, to, r->documents.n))
+            !nd_py_report(progress, from + n, r->order->n))
             return false;
     }
     return true;
@@ -163,12 +166,12 @@ static bool take_components(struct run *r)
 
     if (!is_good)
         PyErr_NoMemory();
-    for (size_t from = 0; is_good && from < r->documents.n; from += ND_PY_SLICE_ROWS) {
-        size_t left = r->documents.n - from, n = left < ND_PY_SLICE_ROWS ? left : ND_PY_SLICE_ROWS;
+    for (size_t from = 0; is_good && from < r->order->n; from += ND_PY_SLICE_ROWS) {
+        size_t n = r->order->n - from < ND_PY_SLICE_ROWS ? r->order->n - from : ND_PY_SLICE_ROWS;
         enum nd_status status;
 
         Py_BEGIN_ALLOW_THREADS status =
-            nd_dedup_components(r->dedup, from, n, r->decision, via, &err);
+            nd_dedup_components(r->dedup, from, n, r->slice.decision, via, &err);
         Py_END_ALLOW_THREADS is_good = raise_status(r, status, &err);
         if (is_good && !note_decisions(r, from, n, via)) {
             PyErr_NoMemory();
@@ -180,106 +183,102 @@ static bool take_components(struct run *r)
     return is_good;
 }
 
-static bool run_all(struct run *r, PyObject *progress)
+static bool prepare(struct run *r, const struct nd_recipe *recipe,
+                    const struct nd_py_fields *fields, unsigned threads)
 {
-    r->decision = nd_alloc_array(ND_PY_SLICE_ROWS, sizeof *r->decision);
-    if (!r->decision) {
+    struct nd_dedup_options options = nd_dedup_options_default();
+    struct nd_error err;
+
+    r->recipe = nd_recipe_copy(recipe, &err);
+    r->result = r->recipe ? nd_py_result_new(r->order->n_rows, 0, r->recipe) : NULL;
+    if (!r->frame)
+        r->buffer = calloc(ND_PY_WORKERS_MAX + 1, sizeof *r->buffer);
+    if (!r->result || !nd_py_slice_init(&r->slice, fields) || (!r->frame && !r->buffer)) {
         PyErr_NoMemory();
         return false;
     }
-    if (!push_all(r, progress) || (r->is_components && !take_components(r)))
-        return false;
-    nd_dedup_get_stats(r->dedup, &r->result->stats);
-    return true;
-}
-
-static bool prepare(struct run *r, const struct nd_recipe *recipe, unsigned threads,
-                    const char *keep, const unsigned columns[2], PyObject *preferred,
-                    const struct nd_text_source *source)
-{
-    struct nd_dedup_options options = nd_dedup_options_default();
-    const struct nd_py_frame *frame = r->documents.frame;
-    const struct nd_py_column *prefer = nd_py_column_at(frame, columns[1]);
-    struct nd_error err;
-
-    if (nd_keep_parse(keep, &r->keep, &err) != ND_OK) {
-        nd_py_raise(r->module, &err);
-        return false;
-    }
-    r->keep_column = nd_py_column_at(frame, columns[0]);
-    if ((prefer && !make_preferences(r, prefer, preferred)) || !make_keys(r) ||
-        !(r->result = nd_py_result_new(frame->n_rows, 0))) {
-        if (!PyErr_Occurred())
-            PyErr_NoMemory();
-        return false;
-    }
-    sort_documents(r);
+    r->source = (struct nd_text_source){r, fetch, keep_nothing};
     options.threads = threads;
-    options.source = source;
-    r->dedup = nd_dedup_new(recipe, &options, &err);
+    options.source = &r->source;
+    r->dedup = nd_dedup_new(r->recipe, &options, &err);
     if (!r->dedup)
         nd_py_raise(r->module, &err);
-    r->result->n_pushed = r->documents.n;
+    r->result->n_pushed = r->order->n;
+    r->result->n_never = r->order->comparable.n_alone;
+    r->is_components = r->recipe->dedup.cluster == ND_CLUSTER_COMPONENTS;
     return r->dedup != NULL;
 }
 
+static void release(struct run *r)
+{
+    nd_py_result_free(r->result);
+    Py_BEGIN_ALLOW_THREADS nd_dedup_free(r->dedup);
+    Py_END_ALLOW_THREADS for (size_t i = 0; r->buffer && i <= ND_PY_WORKERS_MAX; i++)
+        nd_buffer_release(&r->buffer[i]);
+    free(r->buffer);
+    nd_py_slice_release(&r->slice);
+    nd_arena_release(&r->slice_texts);
+    nd_recipe_free(r->recipe);
+}
+
+PyObject *nd_py_dedup(PyObject *module, const struct nd_py_run *what, PyObject *progress)
+{
+    struct run r = {
+        .module = module, .frame = what->frame, .texts = what->texts, .order = what->order};
+    PyObject *capsule = NULL;
+
+    if (prepare(&r, what->recipe, what->fields, what->threads) && push_all(&r, progress) &&
+        (!r.is_components || take_components(&r))) {
+        nd_dedup_get_stats(r.dedup, &r.result->stats);
+        capsule = nd_py_result_capsule(r.result);
+        r.result = NULL;
+    }
+    release(&r);
+    return capsule;
+}
+
 /*
- * dedup(recipe, frame, threads, keep, is_components, keep column, prefer column, preferred values,
- * within column, never, field columns, progress): a result.  Columns are numbers in the frame, 0:
- * none.
+ * dedup(recipe, frame, threads, keep, (keep column, prefer column, within column), preferred values,
+ * never, fields, progress): a result.  Columns are numbers in the frame, 0: none.
  */
 static PyObject *dedup(PyObject *module, PyObject *args)
 {
-    PyObject *recipe_capsule, *frame_capsule, *preferred, *never, *fields, *progress;
-    PyObject *capsule = NULL;
-    struct run r = {.module = module};
-    struct nd_text_source source = nd_py_documents_source(&r.documents);
-    const struct nd_recipe *recipe;
+    PyObject *recipe, *frame, *preferred, *never, *columns, *progress, *capsule = NULL;
+    struct nd_py_order order = {0};
+    struct nd_py_fields fields = {0};
+    struct nd_py_roles roles;
+    struct nd_py_run what = {.order = &order, .fields = &fields};
+    struct nd_error err;
+    enum nd_status status;
     const char *keep;
-    unsigned threads, columns[2], within;
-    int is_components;
 
-    if (!PyArg_ParseTuple(args, "OOIspIIO!IO!O!O", &recipe_capsule, &frame_capsule, &threads, &keep,
-                          &is_components, &columns[0], &columns[1], &PyTuple_Type, &preferred,
-                          &within, &PyTuple_Type, &never, &PyTuple_Type, &fields, &progress) ||
-        !(recipe = nd_py_recipe(recipe_capsule)) ||
-        !(r.documents.frame = nd_py_frame(frame_capsule)))
+    if (!PyArg_ParseTuple(args, "OOIs(III)O!O!O!O", &recipe, &frame, &what.threads, &keep,
+                          &roles.keep, &roles.prefer, &roles.within, &PyTuple_Type, &preferred,
+                          &PyTuple_Type, &never, &PyTuple_Type, &columns, &progress) ||
+        !(what.recipe = nd_py_recipe(recipe)) || !(what.frame = nd_py_frame(frame)))
         return NULL;
-    if (nd_py_documents_take_fields(&r.documents, fields) &&
-        nd_py_documents_group(&r.documents, within, never) && nd_py_documents_list(&r.documents) &&
-        prepare(&r, recipe, threads, keep, columns, preferred, &source)) {
-        r.is_components = is_components;
-        if (run_all(&r, progress)) {
-            capsule = nd_py_result_capsule(r.result);
-            r.result = NULL;
-        }
+    if (nd_py_fields_init(&fields, columns) && nd_py_fields_fit(&fields, what.frame) &&
+        nd_py_order_init(module, &order, keep, &roles, preferred, never)) {
+        Py_BEGIN_ALLOW_THREADS status = nd_py_order_add(&order, what.frame, &err);
+        if (status == ND_OK)
+            nd_py_order_settle(&order);
+        Py_END_ALLOW_THREADS capsule =
+            status == ND_OK ? nd_py_dedup(module, &what, progress) : nd_py_raise(module, &err);
     }
-    nd_py_result_free(r.result);
-    Py_BEGIN_ALLOW_THREADS nd_dedup_free(r.dedup);
-    Py_END_ALLOW_THREADS nd_py_documents_release(&r.documents);
-    free(r.key);
-    free(r.preference);
-    free(r.decision);
+    nd_py_order_release(&order);
+    nd_py_fields_release(&fields);
     return capsule;
 }
 
 /* Places in the order of a policy: equal ones have the same place, rows without a text the last. */
-static void put_places(struct run *r, uint64_t *place)
+static void put_places(const struct nd_py_order *o, uint64_t *place)
 {
-    const struct nd_py_documents *d = &r->documents;
-    uint64_t before = 0;
+    for (size_t i = 0; i < o->n_rows; i++)
+        place[i] = o->n;
+    for (size_t i = 0; i < o->n; i++) {
+        bool is_same = i && nd_py_order_is_tied(o, o->row[i - 1], o->row[i]);
 
-    for (size_t i = 0; i < d->frame->n_rows; i++)
-        place[i] = d->n;
-    for (size_t i = 0; i < d->n; i++) {
-        uint64_t row = d->order[i], last = i ? d->order[i - 1] : row;
-        bool is_same = i && (!r->key || (r->key[row] == r->key[last] &&
-                                         (!nd_keep_is_rough(&r->keep, r->key[row]) ||
-                                          !nd_keep_compare(&r->keep, r->keep_column->value[row],
-                                                           r->keep_column->value[last]))));
-
-        place[row] = is_same ? before : i;
-        before = place[row];
+        place[o->row[i]] = is_same ? place[o->row[i - 1]] : i;
     }
 }
 
@@ -287,29 +286,26 @@ static void put_places(struct run *r, uint64_t *place)
 static PyObject *keep_places(PyObject *module, PyObject *args)
 {
     static const struct nd_py_column_type type = {"place", "L", 8, NULL, 0};
-    struct run r = {.module = module};
-    PyObject *capsule, *columns = NULL;
+    struct nd_py_order order = {0};
+    struct nd_py_roles roles = {0};
+    PyObject *capsule, *none = PyTuple_New(0), *columns = NULL;
+    const struct nd_py_frame *frame;
     struct nd_error err;
     const char *policy;
-    unsigned column;
     void *values;
 
-    if (!PyArg_ParseTuple(args, "OsI", &capsule, &policy, &column) ||
-        !(r.documents.frame = nd_py_frame(capsule)))
-        return NULL;
-    if (nd_keep_parse(policy, &r.keep, &err) != ND_OK)
-        return nd_py_raise(module, &err);
-    r.keep_column = nd_py_column_at(r.documents.frame, column);
-    if (nd_py_documents_list(&r.documents)) {
-        if (!make_keys(&r))
-            PyErr_NoMemory();
-        else if ((columns = nd_py_columns(&type, 1, r.documents.frame->n_rows, &values, NULL))) {
-            sort_documents(&r);
-            put_places(&r, values);
+    if (none && PyArg_ParseTuple(args, "OsI", &capsule, &policy, &roles.keep) &&
+        (frame = nd_py_frame(capsule)) &&
+        nd_py_order_init(module, &order, policy, &roles, none, none)) {
+        if (nd_py_order_add(&order, frame, &err) != ND_OK) {
+            nd_py_raise(module, &err);
+        } else if ((columns = nd_py_columns(&type, 1, frame->n_rows, &values, NULL))) {
+            nd_py_order_sort(&order);
+            put_places(&order, values);
         }
     }
-    nd_py_documents_release(&r.documents);
-    free(r.key);
+    Py_XDECREF(none);
+    nd_py_order_release(&order);
     return columns;
 }
 

@@ -1,7 +1,7 @@
 /* documents.c - rows of a frame as documents for an engine: their order, groups and fields */
 #include "documents.h"
+#include "order.h"
 
-#include "base/groups.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -44,56 +44,21 @@ bool nd_py_documents_take_fields(struct nd_py_documents *d, PyObject *columns)
     return true;
 }
 
-/* Number the groups of a column.  False: out of memory. */
-static bool number_groups(struct nd_py_documents *d, const struct nd_py_column *column)
-{
-    struct nd_groups values = {0};
-    bool is_good = true;
-
-    for (size_t i = 0; is_good && i < d->frame->n_rows; i++)
-        is_good = nd_groups_number(&values, column->value[i], &d->group[i]);
-    nd_groups_release(&values);
-    return is_good;
-}
-
-static bool set_apart(struct nd_py_documents *d, PyObject *never, uint32_t *n_alone)
-{
-    const struct nd_py_column *column;
-    const char *value;
-    unsigned number;
-    Py_ssize_t len;
-
-    if (!PyArg_ParseTuple(never, "Is#", &number, &value, &len))
-        return false;
-    column = nd_py_column_at(d->frame, number);
-    for (size_t i = 0; column && i < d->frame->n_rows; i++) {
-        const struct nd_view *own = &column->value[i];
-
-        if (own->data && own->len == (size_t)len && !memcmp(own->data, value, own->len))
-            d->group[i] = UINT32_MAX - (*n_alone)++;
-    }
-    return true;
-}
-
 bool nd_py_documents_group(struct nd_py_documents *d, unsigned within, PyObject *never)
 {
-    const struct nd_py_column *column = nd_py_column_at(d->frame, within);
-    Py_ssize_t n = PyTuple_Size(never);
-    uint32_t n_alone = 0;
+    struct nd_py_comparable comparable;
+    bool is_good = nd_py_comparable_init(&comparable, within, never);
 
-    if (n < 0)
-        return false;
-    if (!column && n == 0)
-        return true;
-    d->group = calloc(d->frame->n_rows + 1, sizeof *d->group);
-    if (!d->group || (column && !number_groups(d, column))) {
-        PyErr_NoMemory();
-        return false;
+    if (is_good && (within || comparable.n_never)) {
+        d->group = calloc(d->frame->n_rows + 1, sizeof *d->group);
+        is_good = d->group && nd_py_comparable_fits(&comparable, d->frame);
+        for (size_t i = 0; is_good && i < d->frame->n_rows; i++)
+            is_good = nd_py_comparable_group(&comparable, d->frame, i, &d->group[i]);
+        if (!is_good)
+            PyErr_NoMemory();
     }
-    for (Py_ssize_t i = 0; i < n; i++)
-        if (!set_apart(d, PyTuple_GetItem(never, i), &n_alone))
-            return false;
-    return true;
+    nd_py_comparable_release(&comparable);
+    return is_good;
 }
 
 bool nd_py_documents_list(struct nd_py_documents *d)

@@ -44,11 +44,11 @@ static void free_frame(struct nd_py_frame *f)
     for (size_t i = 0; i < f->n_columns; i++) {
         free(f->column[i].value);
         free(f->column[i].is_raw);
+        free(f->column[i].repaired);
         free(f->name[i]);
     }
     free(f->column);
     free(f->name);
-    free(f->repaired);
     if (c) {
         release_arrays(c);
         free(c->array);
@@ -73,20 +73,20 @@ struct nd_py_frame *nd_py_frame(PyObject *capsule)
     return PyCapsule_GetPointer(capsule, CAPSULE);
 }
 
-uint64_t nd_py_frame_replaced(const struct nd_py_frame *frame, size_t row)
+uint64_t nd_py_column_replaced(const struct nd_py_column *column, size_t row)
 {
-    size_t low = 0, high = frame->n_repaired;
+    size_t low = 0, high = column->n_repaired;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (frame->repaired[middle].row < row)
+        if (column->repaired[middle].row < row)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < frame->n_repaired && frame->repaired[low].row == row
-               ? frame->repaired[low].replaced
+    return low < column->n_repaired && column->repaired[low].row == row
+               ? column->repaired[low].replaced
                : 0;
 }
 
@@ -175,10 +175,11 @@ static void raise_unread(PyObject *module, const struct nd_py_frame *f)
         PyErr_NoMemory();
 }
 
-/* Make the value valid UTF-8; of the text it is remembered what was replaced. */
+/* Make the value valid UTF-8; it is remembered what was replaced. */
 static bool repair(struct nd_py_frame *f, size_t column, size_t row)
 {
-    struct nd_view *value = &f->column[column].value[row];
+    struct nd_py_column *c = &f->column[column];
+    struct nd_view *value = &c->value[row];
     char *repaired;
     size_t len;
     int64_t n;
@@ -190,14 +191,13 @@ static bool repair(struct nd_py_frame *f, size_t column, size_t row)
     n = nd_utf8_repair(value->data, value->len, &repaired, &len);
     if (n <= 0)
         return n == 0;
-    if (column == 0) {
-        if (!ND_RESERVE(f->repaired, &f->repaired_capacity, f->n_repaired + 1)) {
-            free(repaired);
-            return false;
-        }
-        f->repaired[f->n_repaired++] =
-            (struct nd_py_repaired){row, nd_utf8_replaced(value->data, value->len)};
+    if (!ND_RESERVE(c->repaired, &c->repaired_capacity, c->n_repaired + 1)) {
+        free(repaired);
+        return false;
     }
+    c->n_sequences += (uint64_t)n;
+    c->repaired[c->n_repaired++] =
+        (struct nd_py_repaired){row, nd_utf8_replaced(value->data, value->len)};
     value->data = nd_arena_copy(&f->chunks->texts, repaired, len);
     value->len = len;
     free(repaired);
@@ -753,6 +753,17 @@ static PyObject *frame_null(PyObject *module, PyObject *capsule)
     Py_RETURN_NONE;
 }
 
+/* frame_repaired(frame): how many texts were repaired, and how many sequences in them. */
+static PyObject *frame_repaired(PyObject *module, PyObject *capsule)
+{
+    const struct nd_py_frame *f = nd_py_frame(capsule);
+
+    (void)module;
+    return f ? Py_BuildValue("nK", (Py_ssize_t)f->column[0].n_repaired,
+                             (unsigned long long)f->column[0].n_sequences)
+             : NULL;
+}
+
 /* frame_mask(frame, mask): the mask, with 0 for rows without a text. */
 static PyObject *frame_mask(PyObject *module, PyObject *args)
 {
@@ -792,7 +803,9 @@ static PyObject *frame_clear(PyObject *module, PyObject *capsule)
     Py_DECREF(before);
     release_arrays(f->chunks);
     nd_arena_reset(&f->chunks->texts);
-    f->n_rows = f->n_repaired = 0;
+    for (size_t i = 0; i < f->n_columns; i++)
+        f->column[i].n_repaired = f->column[i].n_sequences = 0;
+    f->n_rows = 0;
     f->bytes = 0;
     Py_RETURN_NONE;
 }
@@ -805,6 +818,7 @@ PyMethodDef nd_py_frame_functions[] = {
     {"frame_append", frame_append, METH_VARARGS, "Add rows of Python strings."},
     {"frame_rows", frame_rows, METH_O, "The number of rows."},
     {"frame_null", frame_null, METH_O, "The first row without a text."},
+    {"frame_repaired", frame_repaired, METH_O, "How many texts were repaired."},
     {"frame_mask", frame_mask, METH_VARARGS, "A mask without rows that have no text."},
     {"frame_clear", frame_clear, METH_O, "Forget the rows."},
     {NULL, NULL, 0, NULL},

@@ -34,6 +34,9 @@ extern PyMethodDef nd_py_pairs_functions[];
 extern PyMethodDef nd_py_compare_functions[];
 extern PyMethodDef nd_py_filter_functions[];
 extern PyMethodDef nd_py_df_functions[];
+extern PyMethodDef nd_py_corpus_functions[];
+extern PyMethodDef nd_py_evidence_functions[];
+extern PyMethodDef nd_py_publish_functions[];
 extern PyMethodDef nd_py_result_functions[];
 extern PyMethodDef nd_py_export_functions[];
 extern PyMethodDef nd_py_sketch_functions[];
@@ -53,18 +56,21 @@ const struct nd_df *nd_py_df(PyObject *capsule);
 
 /* ---- Frames (frame.c) ---- */
 
+/* A row whose value was not UTF-8 and has been repaired. */
+struct nd_py_repaired {
+    size_t row;
+    uint64_t replaced; /* nd_utf8_replaced */
+};
+
 /* A column of texts.  A missing value has data NULL. */
 struct nd_py_column {
     struct nd_view *value;
     /* Whether values are numbers or truth values, which JSON writes without quotes. */
     uint8_t *is_raw;
     size_t capacity, raw_capacity;
-};
-
-/* A row whose text was not UTF-8 and has been repaired. */
-struct nd_py_repaired {
-    size_t row;
-    uint64_t replaced; /* nd_utf8_replaced */
+    struct nd_py_repaired *repaired; /* by row */
+    uint64_t n_sequences;            /* that were replaced in them */
+    size_t n_repaired, repaired_capacity;
 };
 
 /*
@@ -76,9 +82,7 @@ struct nd_py_frame {
     char **name;                 /* NULL: the stream has one column */
     size_t n_columns;
     size_t n_rows;
-    uint64_t bytes; /* of the texts */
-    struct nd_py_repaired *repaired;
-    size_t n_repaired, repaired_capacity;
+    uint64_t bytes;  /* of the texts */
     size_t too_long; /* the row after the one whose text is longer than may be; 0: none */
     struct nd_py_chunks *chunks; /* what is kept */
 };
@@ -86,8 +90,14 @@ struct nd_py_frame {
 /* The frame of a capsule, borrowed.  NULL: an exception is set. */
 struct nd_py_frame *nd_py_frame(PyObject *capsule);
 
-/* What was repaired in the text of a row; 0: nothing. */
-uint64_t nd_py_frame_replaced(const struct nd_py_frame *frame, size_t row);
+/* What was repaired in the value of a row; 0: nothing. */
+uint64_t nd_py_column_replaced(const struct nd_py_column *column, size_t row);
+
+/* The same of the text. */
+static inline uint64_t nd_py_frame_replaced(const struct nd_py_frame *frame, size_t row)
+{
+    return nd_py_column_replaced(&frame->column[0], row);
+}
 
 /* ---- Columns for Python ---- */
 

@@ -2,11 +2,14 @@
 #include "result.h"
 
 #include "base/memory.h"
+#include "evidence/counts.h"
 #include "evidence/rows.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-struct nd_py_result *nd_py_result_new(size_t n_rows, uint64_t first_row)
+struct nd_py_result *nd_py_result_new(size_t n_rows, uint64_t first_row,
+                                      const struct nd_recipe *recipe)
 {
     struct nd_py_result *result = calloc(1, sizeof *result);
 
@@ -14,6 +17,7 @@ struct nd_py_result *nd_py_result_new(size_t n_rows, uint64_t first_row)
         return NULL;
     result->n_rows = n_rows;
     result->first_row = first_row;
+    result->n_signatures = recipe->method.n_signatures;
     result->is_removed = calloc(n_rows + 1, 1);
     if (!result->is_removed) {
         free(result);
@@ -28,16 +32,89 @@ void nd_py_result_free(struct nd_py_result *result)
         return;
     free(result->is_removed);
     free(result->removal);
+    free(result->agreement);
     free(result);
 }
 
-bool nd_py_result_add(struct nd_py_result *result, const struct nd_py_removal *removal)
+struct nd_py_result *nd_py_result(PyObject *capsule)
 {
-    if (!ND_RESERVE(result->removal, &result->capacity, result->n_removals + 1))
+    return PyCapsule_GetPointer(capsule, ND_PY_RESULT);
+}
+
+/* What the signatures have in common, for the removal that is added next. */
+static bool note_agreement(struct nd_py_result *result, const struct nd_decision *decision)
+{
+    size_t n = result->n_signatures, at = result->n_removals * n;
+
+    if (!n)
+        return true;
+    if (!ND_RESERVE(result->agreement, &result->agreement_capacity, at + n))
         return false;
-    result->removal[result->n_removals++] = *removal;
-    result->is_removed[removal->row - result->first_row] = 1;
+    memcpy(&result->agreement[at], decision->agreement, n * sizeof *result->agreement);
     return true;
+}
+
+bool nd_py_result_add(struct nd_py_result *result, const struct nd_recipe *recipe,
+                      const struct nd_py_removed *removed)
+{
+    const struct nd_decision *d = removed->decision;
+    const struct nd_component_via *via = removed->component;
+
+    if (!ND_RESERVE(result->removal, &result->capacity, result->n_removals + 1) ||
+        !note_agreement(result, d))
+        return false;
+    result->removal[result->n_removals] = (struct nd_py_removal){
+        .row = removed->row,
+        .kept = removed->kept,
+        .via = removed->via,
+        .number = result->n_removals,
+        .overlap = d->overlap,
+        .via_resemblance = via ? nd_overlap_resemblance(&via->overlap) : 0,
+        .distance = d->distance,
+        .identical = (uint8_t)d->identical,
+        .verified = d->verified,
+        .was_cut = d->was_cut,
+        .has_via = via != NULL,
+        .via_verified = via && via->verified,
+    };
+    result->n_removals++;
+    result->is_removed[removed->row - result->first_row] = 1;
+    if (d->identical == ND_IDENTICAL_NO)
+        nd_measured_count(result->measured, &recipe->dedup, via ? &via->overlap : &d->overlap);
+    return true;
+}
+
+const struct nd_py_removal *nd_py_result_find(const struct nd_py_result *result, uint64_t row)
+{
+    size_t low = 0, high = result->n_removals;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (result->removal[middle].row < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < result->n_removals && result->removal[low].row == row ? &result->removal[low]
+                                                                       : NULL;
+}
+
+struct nd_decision nd_py_result_decision(const struct nd_py_result *result,
+                                         const struct nd_py_removal *removal)
+{
+    size_t n = result->n_signatures;
+    struct nd_decision decision = {.kept = removal->kept,
+                                   .identical = (enum nd_identical)removal->identical,
+                                   .verified = removal->verified,
+                                   .was_cut = removal->was_cut,
+                                   .distance = removal->distance,
+                                   .overlap = removal->overlap};
+
+    if (n)
+        memcpy(decision.agreement, &result->agreement[removal->number * n],
+               n * sizeof *decision.agreement);
+    return decision;
 }
 
 static int by_row(const void *a, const void *b)
@@ -74,7 +151,7 @@ static PyObject *result_stats(PyObject *module, PyObject *capsule)
         return NULL;
     s = &r->stats;
     for (size_t i = 0; i < r->n_removals; i++)
-        switch (r->removal[i].decision.identical) {
+        switch (r->removal[i].identical) {
         case ND_IDENTICAL_BYTES: bytes++; break;
         case ND_IDENTICAL_TOKENS: tokens++; break;
         default: near++; break;
@@ -112,7 +189,7 @@ static struct nd_view identical_at(const void *context, size_t i)
     static const struct nd_view names[] = {{"no", 2}, {"bytes", 5}, {"tokens", 6}};
     const struct nd_py_result *r = context;
 
-    return names[r->removal[i].decision.identical];
+    return names[r->removal[i].identical];
 }
 
 /* The values of a column for the rows that were removed, or those kept for them. */
@@ -160,7 +237,7 @@ static void put_removal(void *const *all, void *const *compared, uint8_t *is_com
                         void *distance, uint8_t *has_distance, const struct nd_py_removal *removal,
                         size_t i)
 {
-    const struct nd_decision *d = &removal->decision;
+    const struct nd_py_removal *d = removal;
     const struct nd_overlap *o = &d->overlap;
     uint64_t either = o->a + o->b - o->shared;
 

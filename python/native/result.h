@@ -4,12 +4,21 @@
 
 #include "native.h"
 
+#include <neardup/run.h>
+
+#include "recipe/recipe.h"
+
 #define ND_PY_RESULT "neardup.result"
 
 /* Why a row was removed. */
 struct nd_py_removal {
     uint64_t row, kept, via; /* rows; via: of components, the neighbour */
-    struct nd_decision decision;
+    uint64_t number;         /* in the order in which removals were added */
+    struct nd_overlap overlap;
+    double via_resemblance;
+    uint32_t distance;
+    uint8_t identical, verified, was_cut;
+    uint8_t has_via, via_verified;
 };
 
 struct nd_py_result {
@@ -19,15 +28,37 @@ struct nd_py_result {
     uint8_t *is_removed;
     struct nd_py_removal *removal; /* by row */
     size_t n_removals, capacity;
-    struct nd_dedup_stats stats; /* of all that was pushed */
+    size_t n_signatures;            /* of the recipe */
+    struct nd_agreement *agreement; /* by number of removal, then by signature */
+    size_t agreement_capacity;
+    uint64_t measured[ND_RUN_STEPS]; /* nd_measured_count */
+    uint64_t n_never;                /* rows that are alone */
+    struct nd_dedup_stats stats;     /* of all that was pushed */
 };
 
 /* A result for n rows, all of them kept.  NULL: out of memory. */
-struct nd_py_result *nd_py_result_new(size_t n_rows, uint64_t first_row);
+struct nd_py_result *nd_py_result_new(size_t n_rows, uint64_t first_row,
+                                      const struct nd_recipe *recipe);
 void nd_py_result_free(struct nd_py_result *result);
-/* False: out of memory. */
-bool nd_py_result_add(struct nd_py_result *result, const struct nd_py_removal *removal);
+/* The result of a capsule, borrowed.  NULL: an exception is set. */
+struct nd_py_result *nd_py_result(PyObject *capsule);
+
+/* A row was removed for another.  via: of components, why they are connected.  False: out of
+ * memory. */
+struct nd_py_removed {
+    uint64_t row, kept, via;
+    const struct nd_decision *decision;
+    const struct nd_component_via *component;
+};
+bool nd_py_result_add(struct nd_py_result *result, const struct nd_recipe *recipe,
+                      const struct nd_py_removed *removed);
 /* Sort the removals by row, and hand the result over to a capsule; NULL: an exception is set. */
 PyObject *nd_py_result_capsule(struct nd_py_result *result);
+
+/* The removal of a row; NULL: it is kept. */
+const struct nd_py_removal *nd_py_result_find(const struct nd_py_result *result, uint64_t row);
+/* As the engine gave it. */
+struct nd_decision nd_py_result_decision(const struct nd_py_result *result,
+                                         const struct nd_py_removal *removal);
 
 #endif

@@ -2,237 +2,39 @@
  * stream.c - deduplicate batches as they come: each decision is final at once
  *
  * The engine asks for the texts of earlier kept documents.  Either it holds them itself, in memory,
- * or they go to a file without a name in the temporary folder, one behind the other:
- *
- *     document    0      1      2  …       of kept ones
- *     offset      0   1200   1741  …       where the text begins; it ends where the next begins
- *
- * A row without a text is not pushed, so documents and rows are numbered differently after it.
+ * or they go to a file without a name (texts.c), with their ids.  A row without a text is not pushed,
+ * so documents and rows are numbered differently after it.
  */
-#define _GNU_SOURCE /* O_TMPFILE, pread */
+#include "stream.h"
+#include "dedup.h"
 #include "result.h"
 
 #include "base/handle.h"
 #include "base/memory.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define CAPSULE "neardup.stream"
 
-enum { SLICE_BYTES = 4 << 20, SLICE_ROWS = 8192, WORKERS_MAX = 1024 };
-
-/* Where the texts of kept documents are. */
-struct spool {
-    int fd;
-    uint64_t *document, *offset; /* of kept ones, rising */
-    size_t n, document_capacity, offset_capacity;
-    uint64_t written;
-    struct nd_buffer pending;          /* not written yet */
-    struct nd_buffer *buffer;          /* of each worker */
-    const struct nd_dedup_item *items; /* of the push under way, from this document on */
-    uint64_t first;
-    struct nd_text_source source;
-};
-
 struct stream {
+    struct nd_recipe *recipe;
+    PyObject *recipe_capsule; /* which holds the df tables that the engine reads */
     struct nd_dedup *dedup;
-    PyObject *recipe; /* which holds the df tables that the engine reads */
-    struct spool spool;
+    struct nd_py_texts *texts; /* NULL: in memory */
+    struct nd_text_source source;
+    struct nd_buffer *buffer; /* of each worker */
+    struct nd_py_fields fields;
+    struct nd_py_comparable comparable;
+    struct nd_py_slice slice;
+    size_t *at; /* of each item of the slice, its place in the frame: */
+    const struct nd_py_frame *frame;
+    unsigned columns[2];  /* what is kept of a row: the text, the id */
     struct nd_handle use; /* by one call at a time */
-    bool has_spool, is_broken;
+    bool is_broken;
     uint64_t n_rows, n_documents;
     uint64_t *without; /* rows without a text */
     size_t n_without, without_capacity;
-    struct nd_dedup_item *item;
-    struct nd_document *document;
-    struct nd_decision *decision;
 };
-
-/* ---- The spool ---- */
-
-static enum nd_status fail_io(struct nd_error *err, const char *what)
-{
-    return nd_fail(err, ND_EIO, "%s the temporary file failed: %s", what, strerror(errno));
-}
-
-static enum nd_status flush(struct spool *s, struct nd_error *err)
-{
-    size_t done = 0;
-
-    while (done < s->pending.len) {
-        ssize_t n = pwrite(s->fd, s->pending.data + done, s->pending.len - done,
-                           (off_t)(s->written + done));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return fail_io(err, "writing");
-        done += (size_t)n;
-    }
-    s->written += s->pending.len;
-    s->pending.len = 0;
-    return ND_OK;
-}
-
-static enum nd_status keep_text(void *context, uint64_t document, size_t item, struct nd_error *err)
-{
-    struct spool *s = context;
-    const struct nd_view *text = &s->items[item].text;
-
-    if (!ND_RESERVE(s->document, &s->document_capacity, s->n + 1) ||
-        !ND_RESERVE(s->offset, &s->offset_capacity, s->n + 2) ||
-        !nd_buffer_append(&s->pending, text->data, text->len))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    s->document[s->n] = document;
-    s->offset[s->n++] = s->written + s->pending.len - text->len;
-    s->offset[s->n] = s->written + s->pending.len;
-    return ND_OK;
-}
-
-/* The place of a kept document in the spool. */
-static size_t place_of(const struct spool *s, uint64_t document)
-{
-    size_t low = 0, high = s->n;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (s->document[middle] < document)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static enum nd_status fetch_text(void *context, uint64_t document, unsigned worker,
-                                 struct nd_view *text, struct nd_error *err)
-{
-    struct spool *s = context;
-    struct nd_buffer *buffer = &s->buffer[worker];
-    size_t place;
-    uint64_t from, len;
-
-    if (document >= s->first) {
-        *text = s->items[document - s->first].text;
-        return ND_OK;
-    }
-    place = place_of(s, document);
-    from = s->offset[place];
-    len = s->offset[place + 1] - from;
-    text->len = (size_t)len;
-    if (!nd_buffer_reserve(buffer, (size_t)len))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    text->data = buffer->data;
-    for (size_t done = 0; done < len;) {
-        ssize_t n = pread(s->fd, buffer->data + done, (size_t)len - done, (off_t)(from + done));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return fail_io(err, "reading");
-        done += (size_t)n;
-    }
-    return ND_OK;
-}
-
-static bool open_spool(struct spool *s, const char *folder)
-{
-    char path[4096];
-
-    s->source = (struct nd_text_source){s, fetch_text, keep_text};
-    s->buffer = calloc(WORKERS_MAX, sizeof *s->buffer);
-    s->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (s->fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-        PyOS_snprintf(path, sizeof path, "%s/neardup-XXXXXX", folder);
-        s->fd = mkostemp(path, O_CLOEXEC);
-        if (s->fd >= 0)
-            unlink(path);
-    }
-    if (s->fd < 0) {
-        PyErr_SetFromErrnoWithFilename(PyExc_OSError, folder);
-        return false;
-    }
-    if (!s->buffer)
-        PyErr_NoMemory();
-    return s->buffer != NULL;
-}
-
-static void free_spool(struct spool *s)
-{
-    if (s->fd >= 0)
-        close(s->fd);
-    for (size_t i = 0; s->buffer && i < WORKERS_MAX; i++)
-        nd_buffer_release(&s->buffer[i]);
-    free(s->buffer);
-    free(s->document);
-    free(s->offset);
-    nd_buffer_release(&s->pending);
-}
-
-/* ---- The stream ---- */
-
-static void free_stream(struct stream *s)
-{
-    nd_dedup_free(s->dedup);
-    if (s->has_spool)
-        free_spool(&s->spool);
-    free(s->without);
-    free(s->item);
-    free(s->document);
-    free(s->decision);
-    Py_XDECREF(s->recipe);
-    free(s);
-}
-
-static void free_capsule(PyObject *capsule)
-{
-    free_stream(PyCapsule_GetPointer(capsule, CAPSULE));
-}
-
-/* stream_new(recipe, threads, folder): texts go to a file in the folder; None: they stay in memory. */
-static PyObject *stream_new(PyObject *module, PyObject *args)
-{
-    struct nd_dedup_options options = nd_dedup_options_default();
-    PyObject *recipe_capsule, *folder, *capsule;
-    const struct nd_recipe *recipe;
-    struct stream *s;
-    struct nd_error err;
-    const char *path = NULL;
-
-    if (!PyArg_ParseTuple(args, "OIO", &recipe_capsule, &options.threads, &folder) ||
-        !(recipe = nd_py_recipe(recipe_capsule)) ||
-        (folder != Py_None && !(path = PyUnicode_AsUTF8AndSize(folder, NULL))))
-        return NULL;
-    s = calloc(1, sizeof *s);
-    if (!s)
-        return PyErr_NoMemory();
-    s->recipe = Py_NewRef(recipe_capsule);
-    s->has_spool = path != NULL;
-    s->spool.fd = -1;
-    s->item = nd_alloc_array(SLICE_ROWS, sizeof *s->item);
-    s->document = nd_alloc_array(SLICE_ROWS, sizeof *s->document);
-    s->decision = nd_alloc_array(SLICE_ROWS, sizeof *s->decision);
-    if (!s->item || !s->document || !s->decision || (path && !open_spool(&s->spool, path))) {
-        free_stream(s);
-        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
-    }
-    options.source = path ? &s->spool.source : NULL;
-    s->dedup = nd_dedup_new(recipe, &options, &err);
-    if (!s->dedup) {
-        free_stream(s);
-        return nd_py_raise(module, &err);
-    }
-    capsule = PyCapsule_New(s, CAPSULE, free_capsule);
-    if (!capsule)
-        free_stream(s);
-    return capsule;
-}
 
 /* The row of a document: as many rows without a text lie before it as without[i] - i <= document. */
 static uint64_t row_of(const struct stream *s, uint64_t document)
@@ -250,87 +52,205 @@ static uint64_t row_of(const struct stream *s, uint64_t document)
     return document + low;
 }
 
-/* Items of the rows from *at on that have a text, until a slice is full. */
-static size_t fill_items(struct stream *s, const struct nd_py_frame *f, size_t *at, bool *is_good)
+/* ---- Texts in a file ---- */
+
+static enum nd_status keep_text(void *context, uint64_t document, size_t item, struct nd_error *err)
 {
-    size_t n = 0, bytes = 0;
+    struct stream *s = context;
 
-    for (; *at < f->n_rows && n < SLICE_ROWS && bytes < SLICE_BYTES; ++*at) {
-        struct nd_view text = f->column[0].value[*at];
-        uint64_t replaced;
+    return nd_py_texts_add(s->texts, row_of(s, document), s->frame, s->at[item], s->columns, err);
+}
 
-        if (!text.data) {
-            *is_good = ND_RESERVE(s->without, &s->without_capacity, s->n_without + 1);
-            if (!*is_good)
-                return n;
+static enum nd_status fetch_text(void *context, uint64_t document, unsigned worker,
+                                 struct nd_view *text, struct nd_error *err)
+{
+    struct stream *s = context;
+    struct nd_py_entry entry;
+    enum nd_status status;
+
+    if (document >= s->n_documents) {
+        *text = s->slice.item[document - s->n_documents].text;
+        return ND_OK;
+    }
+    status = nd_py_texts_read(s->texts, row_of(s, document), &s->buffer[worker], &entry, err);
+    *text = entry.value[0];
+    return status;
+}
+
+const struct nd_py_texts *nd_py_stream_texts(PyObject *capsule)
+{
+    const struct stream *s = PyCapsule_GetPointer(capsule, CAPSULE);
+
+    return s ? s->texts : NULL;
+}
+
+/* ---- The stream ---- */
+
+static void free_stream(struct stream *s)
+{
+    nd_dedup_free(s->dedup);
+    nd_py_texts_free(s->texts);
+    for (size_t i = 0; s->buffer && i < ND_PY_WORKERS_MAX; i++)
+        nd_buffer_release(&s->buffer[i]);
+    free(s->buffer);
+    nd_py_fields_release(&s->fields);
+    nd_py_comparable_release(&s->comparable);
+    nd_py_slice_release(&s->slice);
+    free(s->at);
+    free(s->without);
+    nd_recipe_free(s->recipe);
+    Py_XDECREF(s->recipe_capsule);
+    free(s);
+}
+
+static void free_capsule(PyObject *capsule)
+{
+    free_stream(PyCapsule_GetPointer(capsule, CAPSULE));
+}
+
+/* False: an exception is set. */
+static bool make_engine(PyObject *module, struct stream *s, const struct nd_recipe *recipe,
+                        unsigned threads, const char *folder)
+{
+    struct nd_dedup_options options = nd_dedup_options_default();
+    struct nd_error err = {0};
+
+    s->recipe = nd_recipe_copy(recipe, &err);
+    s->at = nd_alloc_array(ND_PY_SLICE_ROWS, sizeof *s->at);
+    s->buffer = calloc(ND_PY_WORKERS_MAX, sizeof *s->buffer);
+    if (!s->recipe || !s->at || !s->buffer || !nd_py_slice_init(&s->slice, &s->fields)) {
+        PyErr_NoMemory();
+        return false;
+    }
+    s->source = (struct nd_text_source){s, fetch_text, keep_text};
+    options.threads = threads;
+    options.source = folder ? &s->source : NULL;
+    if (folder)
+        s->texts = nd_py_texts_new(sizeof s->columns / sizeof *s->columns, folder, &err);
+    if (!folder || s->texts)
+        s->dedup = nd_dedup_new(s->recipe, &options, &err);
+    if (!s->dedup)
+        nd_py_raise(module, &err);
+    return s->dedup != NULL;
+}
+
+/*
+ * stream_new(recipe, threads, folder, within column, never, fields, id column): texts go to a file
+ * in the folder, with ids; None: they stay in memory.
+ */
+static PyObject *stream_new(PyObject *module, PyObject *args)
+{
+    PyObject *recipe_capsule, *folder, *never, *columns, *capsule = NULL;
+    const struct nd_recipe *recipe;
+    struct stream *s;
+    const char *path = NULL;
+    unsigned threads, within, id;
+
+    if (!PyArg_ParseTuple(args, "OIOIO!O!I", &recipe_capsule, &threads, &folder, &within,
+                          &PyTuple_Type, &never, &PyTuple_Type, &columns, &id) ||
+        !(recipe = nd_py_recipe(recipe_capsule)) ||
+        (folder != Py_None && !(path = PyUnicode_AsUTF8AndSize(folder, NULL))))
+        return NULL;
+    s = calloc(1, sizeof *s);
+    if (!s)
+        return PyErr_NoMemory();
+    s->recipe_capsule = Py_NewRef(recipe_capsule);
+    s->columns[ND_PY_ID] = id ? id : ND_PY_NO_COLUMN;
+    if (nd_py_fields_init(&s->fields, columns) &&
+        nd_py_comparable_init(&s->comparable, within, never) &&
+        make_engine(module, s, recipe, threads, path))
+        capsule = PyCapsule_New(s, CAPSULE, free_capsule);
+    if (!capsule)
+        free_stream(s);
+    return capsule;
+}
+
+/* Fill a slice with the rows from *at on that have a text. */
+static enum nd_status fill(struct stream *s, size_t *at, struct nd_error *err)
+{
+    const struct nd_py_frame *f = s->frame;
+
+    nd_py_slice_clear(&s->slice);
+    for (; *at < f->n_rows && !nd_py_slice_is_full(&s->slice); ++*at) {
+        uint32_t group;
+
+        if (!f->column[0].value[*at].data) {
+            if (!ND_RESERVE(s->without, &s->without_capacity, s->n_without + 1))
+                return nd_fail(err, ND_ENOMEM, "out of memory");
             s->without[s->n_without++] = s->n_rows + *at;
             continue;
         }
-        replaced = nd_py_frame_replaced(f, *at);
-        s->item[n] = (struct nd_dedup_item){.text = text};
-        if (replaced) {
-            s->document[n] = (struct nd_document){.text = text, .text_replaced = replaced};
-            s->item[n].document = &s->document[n];
-        }
-        bytes += text.len;
-        n++;
+        if (!nd_py_comparable_group(&s->comparable, f, *at, &group))
+            return nd_fail(err, ND_ENOMEM, "out of memory");
+        s->at[s->slice.n] = *at;
+        nd_py_slice_add_row(&s->slice, f, *at, group);
     }
-    return n;
+    return ND_OK;
 }
 
-static enum nd_status push_slice(struct stream *s, size_t n, struct nd_py_result *result,
+static enum nd_status push_slice(struct stream *s, struct nd_py_result *result,
                                  struct nd_error *err)
 {
-    enum nd_status status;
+    const struct nd_decision *decision = s->slice.decision;
+    enum nd_status status =
+        nd_dedup_push(s->dedup, s->slice.item, s->slice.n, s->slice.decision, err);
 
-    s->spool.items = s->item;
-    s->spool.first = s->n_documents;
-    status = nd_dedup_push(s->dedup, s->item, n, s->decision, err);
-    if (status == ND_OK && s->has_spool)
-        status = flush(&s->spool, err);
-    for (size_t i = 0; status == ND_OK && i < n; i++) {
-        const struct nd_py_removal removal = {.row = row_of(s, s->n_documents + i),
-                                              .kept = row_of(s, s->decision[i].kept),
-                                              .via = row_of(s, s->decision[i].kept),
-                                              .decision = s->decision[i]};
+    for (size_t i = 0; status == ND_OK && i < s->slice.n; i++) {
+        const uint64_t kept = row_of(s, decision[i].kept);
+        const struct nd_py_removed removed = {
+            .row = s->n_rows + s->at[i], .kept = kept, .via = kept, .decision = &decision[i]};
 
-        if (s->decision[i].kept != s->n_documents + i && !nd_py_result_add(result, &removal))
+        if (removed.row != kept && !nd_py_result_add(result, s->recipe, &removed))
             status = nd_fail(err, ND_ENOMEM, "out of memory");
     }
-    s->n_documents += n;
+    s->n_documents += s->slice.n;
     return status;
+}
+
+static bool push_all(PyObject *module, struct stream *s, struct nd_py_result *result)
+{
+    for (size_t at = 0; at < s->frame->n_rows;) {
+        struct nd_error err;
+        enum nd_status status;
+
+        Py_BEGIN_ALLOW_THREADS status = fill(s, &at, &err);
+        if (status == ND_OK)
+            status = push_slice(s, result, &err);
+        Py_END_ALLOW_THREADS if (status != ND_OK)
+        {
+            nd_py_raise(module, &err);
+            return false;
+        }
+        if (PyErr_CheckSignals() < 0)
+            return false;
+    }
+    return true;
 }
 
 static PyObject *push_frame(PyObject *module, struct stream *s, const struct nd_py_frame *f)
 {
-    enum nd_status status = ND_OK;
     struct nd_py_result *result;
-    struct nd_error err;
-    bool is_good = true;
 
     if (s->is_broken)
         return PyErr_Format(PyExc_RuntimeError,
                             "a push has failed: what came after it is not known");
-    result = nd_py_result_new(f->n_rows, s->n_rows);
+    if (!nd_py_fields_fit(&s->fields, f))
+        return NULL;
+    if (!nd_py_comparable_fits(&s->comparable, f) ||
+        (s->columns[ND_PY_ID] != ND_PY_NO_COLUMN && s->columns[ND_PY_ID] >= f->n_columns))
+        return PyErr_Format(PyExc_ValueError, "the frame has not all columns");
+    result = nd_py_result_new(f->n_rows, s->n_rows, s->recipe);
     if (!result)
         return PyErr_NoMemory();
-    for (size_t at = 0; at < f->n_rows && status == ND_OK && is_good;) {
-        Py_BEGIN_ALLOW_THREADS size_t n = fill_items(s, f, &at, &is_good);
-
-        if (is_good)
-            status = push_slice(s, n, result, &err);
-        Py_END_ALLOW_THREADS if (!is_good) PyErr_NoMemory();
-        if (status != ND_OK)
-            nd_py_raise(module, &err);
-        is_good = is_good && PyErr_CheckSignals() == 0;
-    }
-    if (status != ND_OK || !is_good) {
-        s->is_broken = true;
+    s->frame = f;
+    s->is_broken = !push_all(module, s, result);
+    if (s->is_broken) {
         nd_py_result_free(result);
         return NULL;
     }
     s->n_rows += f->n_rows;
     result->n_pushed = s->n_documents;
+    result->n_never = s->comparable.n_alone;
     nd_dedup_get_stats(s->dedup, &result->stats);
     return nd_py_result_capsule(result);
 }

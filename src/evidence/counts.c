@@ -120,34 +120,31 @@ size_t nd_cluster_sizes_largest(const struct nd_cluster_sizes *s, size_t n,
 
 /* ---- The whole ---- */
 
-static void count_decisions(struct nd_run_summary *summary, const struct nd_dedup *dedup)
+static void count_decisions(struct nd_run_summary *summary, const struct nd_dedup_stats *stats)
 {
-    struct nd_dedup_stats stats;
-
-    nd_dedup_get_stats(dedup, &stats);
-    summary->short_documents = stats.short_documents;
-    summary->empty_documents = stats.empty_documents;
-    summary->cut_documents = stats.cut_documents;
-    summary->unsigned_documents = stats.unsigned_documents;
-    summary->crowded_documents = stats.crowded_documents;
-    summary->crowded_keys = stats.crowded_keys;
-    summary->checks = summary->is_verified ? stats.checks : 0;
-    summary->candidates = stats.candidates;
-    summary->index_bytes = stats.index_bytes;
-    summary->bands = stats.bands;
-    summary->rows = stats.rows;
-    summary->sample = stats.sample;
-    summary->sample_least = stats.sample_least;
+    summary->short_documents = stats->short_documents;
+    summary->empty_documents = stats->empty_documents;
+    summary->cut_documents = stats->cut_documents;
+    summary->unsigned_documents = stats->unsigned_documents;
+    summary->crowded_documents = stats->crowded_documents;
+    summary->crowded_keys = stats->crowded_keys;
+    summary->checks = summary->is_verified ? stats->checks : 0;
+    summary->candidates = stats->candidates;
+    summary->index_bytes = stats->index_bytes;
+    summary->bands = stats->bands;
+    summary->rows = stats->rows;
+    summary->sample = stats->sample;
+    summary->sample_least = stats->sample_least;
 }
 
-void nd_summary_complete(struct nd_run_summary *summary, const struct nd_dedup *dedup,
+void nd_summary_complete(struct nd_run_summary *summary, const struct nd_dedup_stats *stats,
                          const struct nd_dedup_params *params,
                          const uint64_t measured[ND_RUN_STEPS])
 {
     summary->is_verified = params->verify != ND_VERIFY_NONE;
-    if (dedup)
-        count_decisions(summary, dedup);
-    if (dedup && measured && summary->is_verified)
+    if (stats)
+        count_decisions(summary, stats);
+    if (stats && measured && summary->is_verified)
         summarise_measured(measured, params, summary);
     summary->curve_of = !summary->sample                     ? "resemblance"
                         : params->verify == ND_VERIFY_COSINE ? "cosine"

@@ -39,7 +39,7 @@ ND_API void nd_cluster_sizes_release(struct nd_cluster_sizes *s);
  * What the engine counted (NULL: there is none), what was measured (NULL: nothing is), and what
  * follows from the parameters.  The documents have been counted.
  */
-ND_API void nd_summary_complete(struct nd_run_summary *summary, const struct nd_dedup *dedup,
+ND_API void nd_summary_complete(struct nd_run_summary *summary, const struct nd_dedup_stats *stats,
                                 const struct nd_dedup_params *params,
                                 const uint64_t measured[ND_RUN_STEPS]);
 

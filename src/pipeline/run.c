@@ -366,13 +366,17 @@ static void complete_summary(struct nd_run *run)
 {
     const struct nd_dedup_params *params = &run->recipe->dedup;
     struct nd_run_summary *summary = run->summary;
+    struct nd_dedup_stats stats;
     struct rusage usage;
 
     for (uint32_t i = 0; i < nd_reading_sources(run->reading); i++)
         nd_summary_count_source(summary, nd_reading_source(run->reading, i));
     summary->never_documents = atomic_load(&run->comparable.n_alone);
     summary->annotates = run->outputs.annotates;
-    nd_summary_complete(summary, run->dedup, params, summary->lists_pairs ? NULL : run->measured);
+    if (run->dedup)
+        nd_dedup_get_stats(run->dedup, &stats);
+    nd_summary_complete(summary, run->dedup ? &stats : NULL, params,
+                        summary->lists_pairs ? NULL : run->measured);
     summary->spool_bytes = nd_lookup_spooled(run->lookup);
     if (getrusage(RUSAGE_SELF, &usage) == 0)
         summary->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;

@@ -18,6 +18,7 @@ from ._live import Index, Match
 from ._native import Error, InvalidError, UnsupportedError, unicode_version, version
 from ._pairs import pairs
 from ._recipe import Recipe, shipped_recipes
+from ._run import FilesResult, dedup_files
 from ._sketch import Sketcher
 from ._table import Column, Table
 from ._uses import Collapsed, Filtered, collapse, filter
@@ -33,6 +34,7 @@ __all__ = [
     "Error",
     "Explanation",
     "Features",
+    "FilesResult",
     "Filtered",
     "HammingBatch",
     "HammingIndex",
@@ -48,6 +50,7 @@ __all__ = [
     "collapse",
     "compare",
     "dedup",
+    "dedup_files",
     "explain",
     "filter",
     "hamming_pairs",

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from . import _native
-from ._dedup import Reading, recipe_of
 from ._df import Frequencies, give_tables
+from ._plan import Reading, recipe_of
 from ._recipe import Recipe, Value
 
 __all__ = ["Comparison", "Explanation", "Features", "compare", "explain"]

@@ -4,87 +4,22 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
 from fractions import Fraction
 from typing import Any, Literal
 
 from . import _native
 from ._df import DocumentFrequencies, Frequencies, give_tables
-from ._frames import Columns, Mask, Source, drop_nulls, read
+from ._evidence import Evidence, Input, Work
+from ._frames import Mask, Source, drop_nulls, read
 from ._html import result_html
+from ._outputs import Outputs
+from ._plan import Never, Plan, Preferred, check_nulls, recipe_of
 from ._progress import Progress, reporting
 from ._recipe import Recipe, Value, check_frames
 from ._table import Table
 
 __all__ = ["Deduper", "Result", "dedup"]
-
-
-def recipe_of(
-    recipe: Recipe | str | None,
-    *,
-    threshold: str | float | Fraction | None = None,
-    shingle: int | str | None = None,
-    method: str | None = None,
-    keep: str | None = None,
-    short: str | None = None,
-    cluster: str | None = None,
-    set: Mapping[str, Value] | None = None,
-) -> Recipe:
-    """A copy of the recipe with the arguments set, as the command sets its options."""
-    made = recipe.copy() if isinstance(recipe, Recipe) else Recipe(recipe)
-    if threshold is not None:
-        made.set("threshold", threshold)
-    if shingle is not None:
-        width = str(shingle)
-        if width.endswith("c"):
-            made.set("unit", "characters").set("shingle", width[:-1])
-        else:
-            made.set("unit", "words").set("shingle", width)
-    if method is not None:
-        candidates = {"minhash": "minhash", "simhash": "simhash", "identical": "identity"}
-        if method not in candidates:
-            raise _native.InvalidError(f"method: '{method}' is not minhash, simhash or identical")
-        made.set("candidates", candidates[method]).set("verify", "jaccard")
-    for key, value in (("keep", keep), ("short", short), ("cluster", cluster)):
-        if value is not None:
-            made.set(key, value)
-    for key, changed in (set or {}).items():
-        made.set(key, changed)
-    made.check()
-    check_frames(made)
-    return made
-
-
-class Reading:
-    """The columns that a request reads, and the reading of them.
-
-    Those of the recipe's fields come first behind the text.  The caller adds its own to `columns`.
-    """
-
-    def __init__(self, recipe: Recipe, text: str | None) -> None:
-        self.recipe = recipe
-        self.columns = Columns(text)
-        names = _native.recipe_fields(recipe._native)
-        self.fields = tuple(dict.fromkeys(self.columns.add(name) for name in names))
-        self.apart: tuple[tuple[int, str], ...] = ()
-
-    def never(self, values: Mapping[str, str | Sequence[str]] | None) -> None:
-        """Set the documents apart that have one of these values in one of these columns."""
-        self.apart = tuple(
-            (self.columns.add(name), value)
-            for name, some in (values or {}).items()
-            for value in ([some] if isinstance(some, str) else some)
-        )
-
-    def read(self, data: Any, df: Frequencies, threads: int) -> Source:
-        """Read the data, and give the recipe the df tables that it needs."""
-        source = self.open(data)
-        give_tables(self.recipe, df, source, threads)
-        return source
-
-    def open(self, data: Any) -> Source:
-        """Read the data."""
-        return read(data, self.columns)
 
 
 _REMOVED = "row kept_row id kept_id identical verified jaccard shared a b distance cut via_row".split()
@@ -141,15 +76,19 @@ class Result:
     """
 
     def __init__(
-        self, native: Any, source: Source, recipe: Recipe, drops_nulls: bool = False, id_column: int = 0
+        self, native: Any, source: Source, plan: Plan, nulls: str = "keep", seconds: float | None = None
     ) -> None:
         self._native = native
         self._source = source
-        self.recipe = recipe
+        self._plan = plan
+        self._nulls = nulls
+        self._seconds = seconds  # None: of a batch of a stream
+        self.recipe = plan.recipe
         stats = _native.result_stats(native)
         self.summary: dict[str, Any] = stats
         kept = _native.result_kept(native)
-        self.kept = Mask(drop_nulls(source, kept) if drops_nulls else kept)
+        self.kept = Mask(drop_nulls(source, kept) if nulls == "drop" else kept)
+        id_column = 0 if seconds is None else plan.id_column
         self.removed = _removed(native, source, stats["removed"], id_column)
 
     @property
@@ -168,6 +107,57 @@ class Result:
     def _repr_html_(self) -> str:
         """What a notebook shows: counts, a histogram of resemblance, and the sizes of clusters."""
         return result_html(self)
+
+    def _write(self, path: str | os.PathLike[str], name: str) -> None:
+        if self._seconds is None:
+            raise _native.UnsupportedError(f"a batch of a stream has no {name}: dedup_files writes that of a run")
+        evidence = Evidence(self._plan, self._nulls, name == "manifest", name == "clusters")
+        with Outputs() as outputs:
+            to = outputs.open(os.fspath(path))
+            with evidence:
+                for rows, clusters in evidence.add(self._native, self._source.frame, None):
+                    evidence.keep(rows)
+                    to.write(clusters)
+                inputs = [Input("-", "rows", "none", self.summary["rows"], self.summary["bytes"])]
+                if name == "manifest":
+                    evidence.write_manifest(to, inputs)
+                elif name == "summary":
+                    to.write(evidence.summary(inputs, Work(seconds=self._seconds)))
+            outputs.publish()
+
+    def write_manifest(self, path: str | os.PathLike[str]) -> None:
+        """Write what was removed, and why: the command's manifest.
+
+        A row without an id is called by its place, ``-:1``, ``-:2`` …, as the command calls what it
+        reads from its standard input.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file; it appears when it is whole, and is compressed if its name ends in ``.gz``,
+            ``.bz2``, ``.xz``, ``.zst`` or ``.lz4``.
+        """
+        self._write(path, "manifest")
+
+    def write_clusters(self, path: str | os.PathLike[str]) -> None:
+        """Write the id of every document and of the one kept for it, as TSV.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file, as for :meth:`write_manifest`.
+        """
+        self._write(path, "clusters")
+
+    def write_summary(self, path: str | os.PathLike[str]) -> None:
+        """Write the command's summary as JSON.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file, as for :meth:`write_manifest`.
+        """
+        self._write(path, "summary")
 
     def __repr__(self) -> str:
         s = self.summary
@@ -193,9 +183,9 @@ def dedup(
     shingle: int | str | None = None,
     method: Literal["minhash", "simhash", "identical"] | None = None,
     keep: str | None = None,
-    prefer: tuple[str, Sequence[str]] | None = None,
+    prefer: Preferred | None = None,
     within: str | None = None,
-    never: Mapping[str, str | Sequence[str]] | None = None,
+    never: Never | None = None,
     short: Literal["identical", "tokens", "keep"] | None = None,
     cluster: Literal["star", "components", "complete"] | None = None,
     recipe: Recipe | str | None = None,
@@ -283,33 +273,14 @@ def dedup(
     made = recipe_of(
         recipe, threshold=threshold, shingle=shingle, method=method, keep=keep, short=short, cluster=cluster, set=set
     )
-    if nulls not in ("keep", "drop", "raise"):
-        raise _native.InvalidError(f"nulls: '{nulls}' is not keep, drop or raise")
-    policy = made["keep"]
-    reading = Reading(made, text)
-    reading.never(never)
-    numbers = [
-        reading.columns.add(name)
-        for name in (policy.partition(":")[2] or None, prefer[0] if prefer else None, within, id)
-    ]
-    source = reading.read(data, df, threads)
+    check_nulls(nulls)
+    plan = Plan(made, text, id=id, prefer=prefer, within=within, never=never)
+    started = time.monotonic()
+    source = plan.read(data, df, threads)
     _check_nulls(source, nulls)
     with reporting(progress) as report:
-        native = _native.dedup(
-            made._native,
-            source.frame,
-            threads,
-            policy,
-            made["cluster"] == "components",
-            numbers[0],
-            numbers[1],
-            tuple(prefer[1]) if prefer else (),
-            numbers[2],
-            reading.apart,
-            reading.fields,
-            report,
-        )
-    return Result(native, source, made, nulls == "drop", numbers[3])
+        native = plan.decide(source, threads, report)
+    return Result(native, source, plan, nulls, time.monotonic() - started)
 
 
 class Deduper:
@@ -322,6 +293,10 @@ class Deduper:
         documents are kept, and ``cluster`` is not ``components``.
     text : str, optional
         The column with the text, of batches that have columns.
+    within : str, optional
+        Compare only documents in which this column has the same value.
+    never : mapping, optional
+        As for :func:`dedup`: documents that match no other.
     texts : {"memory", "spool"}, optional
         Where the texts of kept documents are held: in memory, or in a temporary file.
     df : DocumentFrequencies or path, optional
@@ -348,6 +323,8 @@ class Deduper:
         recipe: Recipe | str | None = None,
         *,
         text: str | None = "text",
+        within: str | None = None,
+        never: Never | None = None,
         texts: Literal["memory", "spool"] = "memory",
         df: DocumentFrequencies | str | os.PathLike[str] | None = None,
         threads: int = 0,
@@ -361,16 +338,11 @@ class Deduper:
                 "a stream keeps the first document of each cluster: the recipe's keep is first, and its cluster "
                 "star or complete"
             )
-        if _native.recipe_fields(self.recipe._native):
-            raise _native.UnsupportedError("a stream has texts only, and the recipe reads fields")
         if texts not in ("memory", "spool"):
             raise _native.InvalidError(f"texts: '{texts}' is not memory or spool")
-        if nulls not in ("keep", "drop", "raise"):
-            raise _native.InvalidError(f"nulls: '{nulls}' is not keep, drop or raise")
-        self._text = text
-        self._nulls = nulls
-        folder = tempfile.gettempdir() if texts == "spool" else None
-        self._native = _native.stream_new(self.recipe._native, threads, folder)
+        self._nulls = check_nulls(nulls)
+        self._plan = Plan(self.recipe, text, within=within, never=never)
+        self._native = self._plan.stream(threads, tempfile.gettempdir() if texts == "spool" else None)
 
     def push(self, data: Any) -> Result:
         """Decide about a batch.
@@ -393,7 +365,7 @@ class Deduper:
         RuntimeError
             An earlier push was interrupted.
         """
-        source = read(data, Columns(self._text))
+        source = read(data, self._plan.columns)
         _check_nulls(source, self._nulls)
         native = _native.stream_push(self._native, source.frame)
-        return Result(native, source, self.recipe, self._nulls == "drop")
+        return Result(native, source, self._plan, self._nulls)

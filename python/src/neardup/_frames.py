@@ -111,12 +111,12 @@ def _from_pyarrow(data: Any) -> tuple[Any, Callable[[bytes], Any]]:
         try:
             return data.filter(pyarrow.array(Mask(kept)))
         except NotImplementedError:  # of string_view, for one
-            return _by_slices(data, kept)
+            return by_slices(data, kept)
 
     return data, select
 
 
-def _by_slices(data: Any, kept: bytes) -> Any:
+def by_slices(data: Any, kept: bytes) -> Any:
     """The kept rows of Arrow data as slices of it, for types that it cannot filter."""
     import pyarrow
 

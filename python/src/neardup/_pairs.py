@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from . import _native
-from ._dedup import Reading, recipe_of
 from ._df import Frequencies
+from ._plan import Reading, recipe_of
 from ._progress import Progress, reporting
 from ._recipe import Recipe, Value, ratio
 from ._table import Table

@@ -7,9 +7,10 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from . import _native
-from ._dedup import Reading, Result, recipe_of
+from ._dedup import Result
 from ._df import Frequencies, give_tables
 from ._frames import Mask, Source, reorder
+from ._plan import Plan, Reading, recipe_of
 from ._recipe import Recipe, Value
 from ._table import Table
 
@@ -316,27 +317,11 @@ def collapse(
     made = recipe_of(
         recipe, threshold=threshold, shingle=shingle, method=method, keep=keep, short=short, cluster="star", set=set
     )
-    reading = Reading(made, text)
-    reading.never(never)
+    plan = Plan(made, text, id=id, never=never)
     policies = [made["keep"], *("first" if policy == "rank" else policy for policy in (order, expand))]
-    numbers = [reading.columns.add(policy.partition(":")[2] or None) for policy in policies]
-    id_column = reading.columns.add(id)
-    source = reading.read(data, df, threads)
-    native = _native.dedup(
-        made._native,
-        source.frame,
-        threads,
-        policies[0],
-        False,
-        numbers[0],
-        0,
-        (),
-        0,
-        reading.apart,
-        reading.fields,
-        None,
-    )
-    result = Result(native, source, made, False, id_column)
+    numbers = [plan.columns.add(policy.partition(":")[2] or None) for policy in policies]
+    source = plan.read(data, df, threads)
+    result = Result(plan.decide(source, threads), source, plan, seconds=0.0)
     by_order = _places(source, "order", policies[1], numbers[1])
     by_expand = _places(source, "expand", policies[2], numbers[2])
     members: dict[int, list[int]] = {row: [] for row, kept in enumerate(result.kept) if kept}

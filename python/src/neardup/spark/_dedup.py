@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from .. import _native
 from .._dedup import Result as LocalResult
 from .._dedup import dedup as local_dedup
-from .._dedup import recipe_of
+from .._plan import recipe_of
 from .._recipe import Recipe, Value
 from ._candidates import BLOBS, Sketching, columns_for, edges_of, rows_of
 from ._components import components

@@ -1,0 +1,292 @@
+/* order.c - in which order rows are offered to the engine, and which are compared */
+#define _GNU_SOURCE /* qsort_r */
+#include "order.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The views of a str.  False: an exception is set. */
+static bool view_of(PyObject *text, struct nd_view *view)
+{
+    Py_ssize_t len;
+
+    view->data = PyUnicode_AsUTF8AndSize(text, &len);
+    view->len = (size_t)len;
+    return view->data != NULL;
+}
+
+/* The number of a value among those that were listed; 0: it is none of them. */
+static uint32_t listed(const struct nd_groups *values, const struct nd_py_column *column,
+                       size_t row)
+{
+    uint32_t number = nd_groups_find(values, column->value[row]);
+
+    return number && !nd_py_column_replaced(column, row) ? number : 0;
+}
+
+/* ---- Which are compared ---- */
+
+/* The values of a column; a new one where it is not there yet.  NULL: out of memory. */
+static struct nd_groups *values_of(struct nd_py_comparable *c, unsigned column)
+{
+    for (size_t i = 0; i < c->n_never; i++)
+        if (c->never_column[i] == column)
+            return &c->never[i];
+    c->never_column[c->n_never] = column;
+    return &c->never[c->n_never++];
+}
+
+bool nd_py_comparable_init(struct nd_py_comparable *c, unsigned within, PyObject *never)
+{
+    Py_ssize_t n = PyTuple_Size(never);
+    struct nd_view value;
+    unsigned column;
+    PyObject *text;
+    uint32_t number;
+
+    *c = (struct nd_py_comparable){.within = within};
+    if (n < 0)
+        return false;
+    c->never_column = calloc((size_t)n + 1, sizeof *c->never_column);
+    c->never = calloc((size_t)n + 1, sizeof *c->never);
+    if (!c->never_column || !c->never) {
+        PyErr_NoMemory();
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (!PyArg_ParseTuple(PyTuple_GetItem(never, i), "IU", &column, &text) ||
+            !view_of(text, &value))
+            return false;
+        if (!nd_groups_number(values_of(c, column), value, &number)) {
+            PyErr_NoMemory();
+            return false;
+        }
+    }
+    return true;
+}
+
+void nd_py_comparable_release(struct nd_py_comparable *c)
+{
+    for (size_t i = 0; i < c->n_never; i++)
+        nd_groups_release(&c->never[i]);
+    free(c->never);
+    free(c->never_column);
+    nd_groups_release(&c->values);
+}
+
+bool nd_py_comparable_group(struct nd_py_comparable *c, const struct nd_py_frame *frame, size_t row,
+                            uint32_t *group)
+{
+    const struct nd_py_column *column = &frame->column[c->within];
+
+    *group = 0;
+    for (size_t i = 0; i < c->n_never; i++)
+        if (listed(&c->never[i], &frame->column[c->never_column[i]], row)) {
+            *group = UINT32_MAX - c->n_alone++;
+            return true;
+        }
+    return !c->within || nd_groups_number_repaired(&c->values, column->value[row],
+                                                   nd_py_column_replaced(column, row), group);
+}
+
+/* ---- The order ---- */
+
+bool nd_py_order_init(PyObject *module, struct nd_py_order *o, const char *keep,
+                      const struct nd_py_roles *roles, PyObject *preferred, PyObject *never)
+{
+    Py_ssize_t n = PyTuple_Size(preferred);
+    struct nd_view value;
+    struct nd_error err;
+    uint32_t number;
+
+    *o = (struct nd_py_order){.roles = *roles};
+    if (n < 0 || !nd_py_comparable_init(&o->comparable, roles->within, never))
+        return false;
+    if (nd_keep_parse(keep, &o->keep, &err) != ND_OK) {
+        nd_py_raise(module, &err);
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (!view_of(PyTuple_GetItem(preferred, i), &value))
+            return false;
+        if (!nd_groups_number(&o->preferred, value, &number)) {
+            PyErr_NoMemory();
+            return false;
+        }
+    }
+    return true;
+}
+
+void nd_py_order_release(struct nd_py_order *o)
+{
+    nd_py_comparable_release(&o->comparable);
+    nd_groups_release(&o->preferred);
+    free(o->key);
+    free(o->preference);
+    free(o->group);
+    free(o->row);
+    free(o->rough);
+    free(o->rough_text);
+    nd_arena_release(&o->rough_texts);
+}
+
+static bool has_keys(const struct nd_py_order *o)
+{
+    return o->keep.by != ND_KEEP_FIRST && o->keep.by != ND_KEEP_LAST;
+}
+
+static bool has_groups(const struct nd_py_order *o)
+{
+    return o->comparable.within || o->comparable.n_never;
+}
+
+static bool resize(void *array, size_t capacity, size_t size)
+{
+    size_t none = 0;
+
+    return nd_array_reserve(array, &none, capacity, size);
+}
+
+/* The arrays share one capacity, and grow by a quarter: they are large. */
+static bool reserve(struct nd_py_order *o, size_t n)
+{
+    size_t capacity = o->capacity + o->capacity / 4;
+
+    if (n <= o->capacity)
+        return true;
+    if (capacity < n)
+        capacity = n;
+    if (!resize(&o->row, capacity, sizeof *o->row) ||
+        (has_keys(o) && !resize(&o->key, capacity, sizeof *o->key)) ||
+        (o->roles.prefer && !resize(&o->preference, capacity, sizeof *o->preference)) ||
+        (has_groups(o) && !resize(&o->group, capacity, sizeof *o->group)))
+        return false;
+    o->capacity = capacity;
+    return true;
+}
+
+/* The value itself, where its key does not determine it. */
+static bool note_rough(struct nd_py_order *o, uint32_t row, struct nd_view value)
+{
+    if (!nd_keep_is_rough(&o->keep, o->key[row]))
+        return true;
+    if (!ND_RESERVE(o->rough, &o->rough_capacity, o->n_rough + 1) ||
+        !ND_RESERVE(o->rough_text, &o->rough_text_capacity, o->n_rough + 1) ||
+        !(value.data = nd_arena_copy(&o->rough_texts, value.data, value.len)))
+        return false;
+    o->rough[o->n_rough] = row;
+    o->rough_text[o->n_rough++] = value;
+    return true;
+}
+
+static bool add_row(struct nd_py_order *o, const struct nd_py_frame *f, size_t at, uint32_t row)
+{
+    struct nd_view text = f->column[0].value[at], value = {NULL, 0};
+
+    o->row[o->n++] = row;
+    if (o->roles.keep)
+        value = f->column[o->roles.keep].value[at];
+    if (o->key && (!nd_keep_key(&o->keep, text, value, &o->key[row]) || !note_rough(o, row, value)))
+        return false;
+    if (o->preference) {
+        uint32_t number = listed(&o->preferred, &f->column[o->roles.prefer], at);
+
+        o->preference[row] = number ? number : UINT32_MAX;
+    }
+    return !o->group || nd_py_comparable_group(&o->comparable, f, at, &o->group[row]);
+}
+
+bool nd_py_comparable_fits(const struct nd_py_comparable *c, const struct nd_py_frame *frame)
+{
+    for (size_t i = 0; i < c->n_never; i++)
+        if (c->never_column[i] >= frame->n_columns)
+            return false;
+    return c->within < frame->n_columns;
+}
+
+enum nd_status nd_py_order_add(struct nd_py_order *o, const struct nd_py_frame *frame,
+                               struct nd_error *err)
+{
+    if (!nd_py_comparable_fits(&o->comparable, frame) || o->roles.keep >= frame->n_columns ||
+        o->roles.prefer >= frame->n_columns)
+        return nd_fail(err, ND_EINVAL, "the frame has not all columns");
+    if (o->n_rows + frame->n_rows >= UINT32_MAX)
+        return nd_fail(err, ND_EUNSUPPORTED, "more than %u rows", UINT32_MAX - 1);
+    if (!reserve(o, o->n_rows + frame->n_rows))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    for (size_t i = 0; i < frame->n_rows; i++)
+        if (frame->column[0].value[i].data && !add_row(o, frame, i, (uint32_t)(o->n_rows + i)))
+            return nd_fail(err, ND_ENOMEM, "out of memory");
+    o->n_rows += frame->n_rows;
+    return ND_OK;
+}
+
+static struct nd_view rough_text(const struct nd_py_order *o, uint32_t row)
+{
+    size_t low = 0, high = o->n_rough;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (o->rough[middle] < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return o->rough_text[low];
+}
+
+/* By the policy alone. */
+static int by_policy(const struct nd_py_order *o, uint32_t x, uint32_t y)
+{
+    if (!o->key)
+        return 0;
+    if (o->key[x] != o->key[y])
+        return o->key[x] < o->key[y] ? -1 : 1;
+    return nd_keep_is_rough(&o->keep, o->key[x])
+               ? nd_keep_compare(&o->keep, rough_text(o, x), rough_text(o, y))
+               : 0;
+}
+
+bool nd_py_order_is_tied(const struct nd_py_order *o, uint32_t x, uint32_t y)
+{
+    return by_policy(o, x, y) == 0;
+}
+
+static int by_keep_order(const void *a, const void *b, void *context)
+{
+    const struct nd_py_order *o = context;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    int order;
+
+    if (o->preference && o->preference[x] != o->preference[y])
+        return o->preference[x] < o->preference[y] ? -1 : 1;
+    order = by_policy(o, x, y);
+    if (order)
+        return order;
+    if (o->keep.by == ND_KEEP_LAST)
+        return x > y ? -1 : 1;
+    return x < y ? -1 : 1;
+}
+
+void nd_py_order_sort(struct nd_py_order *o)
+{
+    if (o->key || o->preference || o->keep.by == ND_KEEP_LAST)
+        qsort_r(o->row, o->n, sizeof *o->row, by_keep_order, o);
+}
+
+void nd_py_order_settle(struct nd_py_order *o)
+{
+    nd_py_order_sort(o);
+    free(o->key);
+    free(o->preference);
+    free(o->rough);
+    free(o->rough_text);
+    nd_arena_release(&o->rough_texts);
+    o->key = NULL;
+    o->preference = NULL;
+    o->rough = NULL;
+    o->rough_text = NULL;
+}

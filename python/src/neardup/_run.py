@@ -1,0 +1,437 @@
+"""Files in, files out: deduplication in bounded memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Literal
+
+from . import _native
+from ._evidence import Evidence, Input, Work
+from ._outputs import Outputs
+from ._plan import Never, Plan, Preferred, check_nulls, recipe_of
+from ._recipe import Recipe, Value
+from ._sources import Rows, Source, ahead, find, kind_of
+
+Path = str | os.PathLike[str]
+
+# Rows that are left out and named.
+_SHOWN = 20
+
+
+class FilesResult:
+    r"""What a run over files did.
+
+    Attributes
+    ----------
+    summary : dict
+        The command's summary.
+    outputs : list of str
+        The files of survivors, in the order of the inputs.
+    warnings : list of str
+        What is probably a mistake, in the command's words.
+    left_out : list of str
+        The places of rows without a text that were left out: the first 20.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "in.jsonl").write_text('{"text": "one two three"}\n{"text": "One, two, three"}\n')
+    >>> result = dedup_files(folder / "in.jsonl", folder / "out.jsonl")
+    >>> result
+    <neardup.FilesResult: 2 documents in 1 file, 1 kept, 1 removed>
+    >>> result.summary["identical_tokens"]
+    1
+    """
+
+    def __init__(self, summary: dict[str, Any], outputs: list[str], warnings: list[str], left_out: list[str]) -> None:
+        self.summary = summary
+        self.outputs = outputs
+        self.warnings = warnings
+        self.left_out = left_out
+
+    def __repr__(self) -> str:
+        s = self.summary
+        files = sum(kind["files"] for kind in s["inputs"])
+        return (
+            f"<neardup.FilesResult: {s['documents']:,} documents in {files:,} file{'s' * (files != 1)}, "
+            f"{s['kept']:,} kept, {s['removed']:,} removed>"
+        )
+
+
+class Run:
+    """A run over files: what to read, what to decide by, what to write."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        *,
+        nulls: str = "keep",
+        judges: bool = False,
+        max_bad: Fraction | None = None,
+        threads: int = 0,
+        folder: str | None = None,
+        progress: Callable[[float, int], object] | None = None,
+    ) -> None:
+        self._plan = plan
+        self._nulls = nulls
+        # Whether too many rows without a text are refused, and how many are (None: as the command does).
+        self._judges = judges
+        self._max_bad = max_bad
+        self._threads = threads
+        self._folder = folder or tempfile.gettempdir()
+        self._progress = progress
+        self._sources: list[Source] = []
+        self._masks: list[bytearray] = []
+        self._work = Work(threads=threads)
+        self._passes = 2 if plan.is_final_at_once else 3
+        self._last_told = 0.0
+        self.warnings: list[str] = []
+        self.left_out: list[str] = []
+
+    def read(self, paths: Sequence[str], below: bool) -> None:
+        """Find the files; below: names of outputs begin below a folder that was given."""
+        others = []
+        for path in paths:
+            sources, unread = find(path, below)
+            self._sources += sources
+            others += unread
+        if others:
+            which = f"left out {len(others)} file{'s' * (len(others) > 1)} that Python does not read"
+            self._warn(f"{which} (the first is {others[0]})")
+        if not self._sources:
+            raise _native.Error("no input could be read")
+
+    def _warn(self, message: str) -> None:
+        self.warnings.append(message)
+
+    def _tell(self, number: int, share: float, documents: int) -> None:
+        """Tell how much of all passes is done; at most ten times a second."""
+        now = time.monotonic()
+        if self._progress and now - self._last_told >= 0.1:
+            self._last_told = now
+            self._progress((number - 1 + share) / self._passes, documents)
+
+    # ---- Decisions ----
+
+    def _open_store(self) -> Any:
+        plan = self._plan
+        if plan.is_final_at_once:
+            return plan.stream(self._threads, self._folder)
+        return _native.corpus_new(
+            self._folder, plan.keep, plan.roles, plan.preferred, plan.apart, plan.named_fields, plan.id_column
+        )
+
+    def _rows(self, source: Source, evidence: Evidence, first: int) -> Iterator[Rows]:
+        evidence.place(source.path, first, source.first_line)
+        at = first
+        places = [(0, source.first_line)]
+        for rows in ahead(source.rows(self._plan.columns)):
+            for row, line in rows.lines:
+                evidence.place(None, first + row, line)
+            places = [*places[-1:], *rows.lines]
+            self._check_nulls(source, rows, at - first, places)
+            documents, sequences = _native.frame_repaired(rows.frame)
+            self._repaired += documents
+            self._work.repaired += sequences
+            yield rows
+            at += rows.count
+
+    def _check_nulls(self, source: Source, rows: Rows, at: int, places: Sequence[tuple[int, int]]) -> None:
+        if self._nulls == "keep" or _native.frame_null(rows.frame) is None:
+            return
+        mask = _native.frame_mask(rows.frame, b"\1" * rows.count)
+        i = mask.find(0)
+        while i >= 0 and len(self.left_out) < _SHOWN:
+            row, line = next(place for place in reversed(places) if place[0] <= at + i)
+            self.left_out.append(f"{source.path}:{line + at + i - row}: {self._plan.text} is null")
+            i = mask.find(0, i + 1)
+        if self._nulls == "raise":
+            raise _native.InvalidError(self.left_out[0])
+
+    def _decide(self, evidence: Evidence, clusters: Any) -> Any:
+        """Read all sources, and decide about each row."""
+        plan = self._plan
+        store = self._open_store()
+        total = sum(source.mark.size for source in self._sources) or 1
+        result, row, done = None, 0, 0
+        self._repaired = 0
+        for source in self._sources:
+            mask = bytearray()
+            for rows in self._rows(source, evidence, row):
+                kept = b"\1" * rows.count
+                if plan.is_final_at_once:
+                    result = _native.stream_push(store, rows.frame)
+                    kept = _native.result_kept(result)
+                    self._write(evidence, clusters, result, rows.frame, store)
+                else:
+                    _native.corpus_add(store, rows.frame)
+                mask += _native.frame_mask(rows.frame, kept) if self._nulls == "drop" else kept
+                row += rows.count
+                # Of a compressed file it is not known how far it is: its size counts when it is read.
+                self._tell(1, done / total, row)
+            done += source.mark.size
+            self._masks.append(mask)
+        if plan.is_final_at_once and result is None:
+            empty = _native.frame_new(tuple(plan.columns.names))
+            self._write(evidence, clusters, _native.stream_push(store, empty), empty, store)
+        if not plan.is_final_at_once:
+            result = _native.corpus_dedup(
+                store, plan.recipe._native, self._threads, lambda done, all: self._tell(2, done / (all or 1), row)
+            )
+            self._apply(_native.result_kept(result))
+            self._write(evidence, clusters, result, None, store)
+        self._work.spooled = _native.store_bytes(store)
+        return store
+
+    def _apply(self, kept: bytes) -> None:
+        """Take what was removed out of the masks."""
+        at = 0
+        for i, mask in enumerate(self._masks):
+            some = int.from_bytes(mask, "little") & int.from_bytes(kept[at : at + len(mask)], "little")
+            at += len(mask)
+            self._masks[i] = bytearray(some.to_bytes(len(mask), "little"))
+
+    def _write(self, evidence: Evidence, clusters: Any, result: Any, frame: Any, store: Any) -> None:
+        for rows, cluster_rows in evidence.add(result, frame, store):
+            evidence.keep(rows)
+            if clusters:
+                clusters.write(cluster_rows)
+
+    # ---- The whole ----
+
+    def _targets(self, output: str | None, folder: str | None, removed: str | None) -> list[tuple[str | None, ...]]:
+        """Where the survivors and the others of each source go."""
+        if folder is None:
+            return [(output, removed)]
+        return [
+            (os.path.join(folder, source.name), os.path.join(removed, source.name) if removed else None)
+            for source in self._sources
+        ]
+
+    def _claim(
+        self, outputs: Outputs, targets: list[tuple[str | None, ...]], evidence: Sequence[str | None]
+    ) -> list[bool]:
+        """Refuse outputs that would replace what is read; which sources are replaced."""
+        for source in self._sources:
+            outputs.reads(source.path)
+        for path in evidence:
+            outputs.claim(path)
+        replaced = []
+        for source, (kept, removed) in zip(self._sources, targets):
+            is_own = kept is not None and os.path.exists(kept) and os.path.samefile(kept, source.path)
+            replaced.append(outputs.claim(kept, may_replace=is_own))
+            outputs.claim(removed)
+        return replaced
+
+    def _judge(self, bad: int, documents: int, replaced: Sequence[bool]) -> None:
+        """Refuse too many rows without a text."""
+        records = bad + documents
+        if not self._judges or not bad:
+            return
+        if not documents:
+            raise _native.Error(f"no record could be read as a document; the first: {self.left_out[0]}")
+        limit = Fraction(0 if any(replaced) else "1/20") if self._max_bad is None else self._max_bad
+        if bad > limit * records and (bad > 1 or any(replaced) or not limit):
+            of = f"{self._sources[0].path} would be replaced, and " if any(replaced) else ""
+            raise _native.Error(
+                f"{of}{bad} of {records} records {'is' if bad == 1 else 'are'} bad, more than --max-bad "
+                f"{float(limit):.4g}; the first: {self.left_out[0]}"
+            )
+
+    def write(
+        self,
+        output: str | None,
+        folder: str | None = None,
+        *,
+        removed: str | None = None,
+        manifest: str | None = None,
+        clusters: str | None = None,
+        summary: str | None = None,
+    ) -> FilesResult:
+        """Decide, and write survivors to one file or to a folder, and the evidence."""
+        started = time.monotonic()
+        targets = self._targets(output, folder, removed)
+        evidence = Evidence(self._plan, self._nulls, manifest is not None, clusters is not None)
+        with Outputs() as outputs, evidence:
+            replaced = self._claim(outputs, targets, (manifest, clusters, summary))
+            to = {path: outputs.open(path) for path in (manifest, clusters, summary) if path}
+            self._decide(evidence, to.get(clusters or ""))
+            bad, documents = evidence.counts()
+            self._judge(bad, documents, replaced)
+            self._copy(outputs, targets)
+            self._warn_of_oddities(evidence, documents)
+            inputs = [
+                Input(s.path, s.format, s.compression, s.records, s.bytes, s.hash() if manifest else 0)
+                for s in self._sources
+            ]
+            if manifest:
+                evidence.write_manifest(to[manifest], inputs)
+            self._work.warnings = len(self.warnings)
+            self._work.left_out = bad if self._judges and self._max_bad is None else 0
+            self._work.seconds = time.monotonic() - started
+            text = evidence.summary(inputs, self._work)
+            if summary:
+                to[summary].write(text)
+            for source in self._sources:
+                source.check_unchanged()
+            outputs.publish()
+        return FilesResult(json.loads(text), [kept for kept, _ in targets if kept], self.warnings, self.left_out)
+
+    def _warn_of_oddities(self, evidence: Evidence, documents: int) -> None:
+        odd = evidence.warning()
+        if odd:
+            self._warn(odd)
+        if self._repaired > documents // 100:
+            self._warn(
+                f"{self._repaired} of {documents} documents are not valid UTF-8; their invalid bytes became U+FFFD"
+            )
+
+    def _copy(self, outputs: Outputs, targets: list[tuple[str | None, ...]]) -> None:
+        """Write the survivors of each source, and the others."""
+        total = sum(map(len, self._masks)) or 1
+        done = 0
+        for source, mask, paths in zip(self._sources, self._masks, targets):
+            source.check_unchanged()
+            opened = []
+            for path in paths:
+                if path is not None and os.path.dirname(path):
+                    outputs.make_folder(os.path.dirname(path))
+                opened.append(outputs.open(path, is_evidence=False, is_plain=not source.is_text) if path else None)
+            source.copy(memoryview(mask), opened[0], opened[1])
+            for output in opened:
+                if output:
+                    outputs.finish(output)
+            done += len(mask)
+            self._tell(self._passes, done / total, total)
+
+
+def dedup_files(
+    source: Path | Sequence[Path],
+    target: Path,
+    text: str = "text",
+    id: str | None = None,
+    *,
+    threshold: str | float | Fraction | None = None,
+    shingle: int | str | None = None,
+    method: Literal["minhash", "simhash", "identical"] | None = None,
+    keep: str | None = None,
+    prefer: Preferred | None = None,
+    within: str | None = None,
+    never: Never | None = None,
+    short: Literal["identical", "tokens", "keep"] | None = None,
+    cluster: Literal["star", "components", "complete"] | None = None,
+    recipe: Recipe | str | None = None,
+    set: Mapping[str, Value] | None = None,
+    threads: int = 0,
+    progress: Callable[[float, int], object] | None = None,
+    nulls: Literal["keep", "drop", "raise"] = "keep",
+    manifest: Path | None = None,
+    clusters: Path | None = None,
+    summary: Path | None = None,
+    removed: Path | None = None,
+    folder: Path | None = None,
+) -> FilesResult:
+    r"""Remove near-duplicate documents from files, in bounded memory.
+
+    Survivors are written as they were read: Parquet keeps its schema, the order of rows, the division
+    into row groups, the compression of each column and the metadata; lines keep their bytes.  All
+    outputs appear together, when they are whole; a file that is replaced stays until then.
+
+    Parameters
+    ----------
+    source : path or sequence of paths
+        Files of Parquet, Arrow IPC, JSON Lines, CSV or TSV, or folders of them.  A folder may be a
+        partitioned data set: ``year=2024/…`` is then a column.
+    target : path
+        Where the survivors go: a file for a file, and otherwise a folder, in which each file has its
+        relative name.
+    text : str, optional
+        The column with the text.
+    id : str, optional
+        The column with the ids; without it a row is called by its place, ``part-0.parquet:3``.
+    threshold, shingle, method, keep, prefer, within, never, short, cluster, recipe, set, threads : optional
+        As for :func:`dedup`.
+    progress : callable, optional
+        Called with the part that is done, from 0 to 1, and the number of rows that were read.  An
+        exception that it raises stops the work.
+    nulls : {"keep", "drop", "raise"}, optional
+        As for :func:`dedup`.
+    manifest, clusters, summary : path, optional
+        Where the command's files of these names go.
+    removed : path, optional
+        Where the rows go that do not survive, as `target`.
+    folder : path, optional
+        Where temporary files go (default: that of :mod:`tempfile`): the texts of kept documents, or
+        of all where `keep` is not ``"first"``.
+
+    Returns
+    -------
+    FilesResult
+        The summary, and the names of the files.
+
+    Raises
+    ------
+    InvalidError
+        An argument is wrong; a column is missing or of another type; an output would replace what is
+        read.
+    Error
+        A file cannot be read to its end.  Nothing was written.
+    OSError
+        A file cannot be opened or written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> rows = ['{"id": 1, "text": "a b c d e"}', '{"id": 2, "text": "A, b, c, d, e"}', '{"id": 3, "text": "f g"}']
+    >>> _ = (folder / "in.jsonl").write_text("\n".join(rows) + "\n")
+    >>> result = dedup_files(folder / "in.jsonl", folder / "out.jsonl", id="id", clusters=folder / "clusters.tsv")
+    >>> result.summary["kept"]
+    2
+    >>> print((folder / "out.jsonl").read_text(), end="")
+    {"id": 1, "text": "a b c d e"}
+    {"id": 3, "text": "f g"}
+    """
+    made = recipe_of(
+        recipe, threshold=threshold, shingle=shingle, method=method, keep=keep, short=short, cluster=cluster, set=set
+    )
+    plan = Plan(made, text, id=id, prefer=prefer, within=within, never=never)
+    run = Run(plan, nulls=check_nulls(nulls), threads=threads, folder=_path(folder), progress=progress)
+    paths = [os.fspath(source)] if isinstance(source, (str, os.PathLike)) else [os.fspath(path) for path in source]
+    run.read(paths, below=True)
+    to = os.fspath(target)
+    is_folder = len(paths) != 1 or os.path.isdir(paths[0])
+    check_kind(paths[0], to, is_folder)
+    return run.write(
+        None if is_folder else to,
+        to if is_folder else None,
+        removed=_path(removed),
+        manifest=_path(manifest),
+        clusters=_path(clusters),
+        summary=_path(summary),
+    )
+
+
+def _path(path: Path | None) -> str | None:
+    return None if path is None else os.fspath(path)
+
+
+def check_kind(source: str, target: str, is_folder: bool) -> None:
+    """Refuse a target that is not of the source's kind."""
+    if is_folder:
+        if os.path.isfile(target) or (kind_of(target) and not os.path.isdir(target)):
+            raise _native.InvalidError(
+                f"{target}: is one file, and the survivors of a folder or of several files go to a folder"
+            )
+        return
+    kind, other = kind_of(source), kind_of(target)
+    if os.path.isdir(target):
+        raise _native.InvalidError(f"{target}: is a directory")
+    if other and kind and other.format != kind.format:
+        raise _native.InvalidError(f"{target}: survivors stay {kind.format}, and the name is that of {other.format}")

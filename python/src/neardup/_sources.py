@@ -1,0 +1,691 @@
+"""Files that a run reads twice: rows for the decisions, then whole records for the survivors."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import os
+import queue
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO, Any, ClassVar, TypeVar, cast
+
+from . import _native
+from ._frames import Columns, by_slices
+from ._outputs import Output
+
+# Text of a batch, and records of one that survive and wait to be written.
+_BATCH_BYTES = 8 << 20
+_GROUP_BYTES = 64 << 20
+_BUFFER_BYTES = 1 << 20
+_COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd", ".lz4": "lz4"}
+
+T = TypeVar("T")
+
+
+def ahead(items: Iterator[T]) -> Iterator[T]:
+    """The same items, of which a thread makes the next ones meanwhile."""
+    waiting: queue.Queue[tuple[bool, Any]] = queue.Queue(1)
+    is_over = threading.Event()
+
+    def put(is_item: bool, item: object) -> bool:
+        while not is_over.is_set():
+            try:
+                waiting.put((is_item, item), timeout=0.1)
+                return True
+            except queue.Full:
+                pass
+        return False
+
+    def make() -> None:
+        try:
+            for item in items:
+                if not put(True, item):
+                    return
+            put(False, None)
+        except BaseException as error:  # it is raised where the items are taken
+            put(False, error)
+
+    thread = threading.Thread(target=make, daemon=True)
+    thread.start()
+    try:
+        while True:
+            is_item, item = waiting.get()
+            if not is_item:
+                break
+            yield item
+        if item is not None:
+            raise item
+    finally:
+        is_over.set()
+        thread.join()
+
+
+@dataclass
+class Rows:
+    """Some rows of a file: a native frame, and the lines that they stand in.
+
+    `lines` has the row and the line of each row that does not stand in the line after the row before.
+    """
+
+    frame: Any
+    count: int
+    bytes: int
+    lines: Sequence[tuple[int, int]] = ()
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Which file it is, and how it was when it was read."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+
+    @classmethod
+    def of(cls, path: str) -> Mark:
+        about = os.stat(path)
+        return cls(about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns)
+
+
+class Source:
+    """A file.
+
+    Attributes
+    ----------
+    path : str
+        The file as it was given; below a folder, joined to it.
+    name : str
+        Its name in a folder of outputs.
+    records, bytes : int
+        What was read, uncompressed.
+    """
+
+    format: ClassVar[str]
+    is_text: ClassVar[bool] = False
+
+    def __init__(self, path: str, name: str) -> None:
+        self.path = path
+        self.name = name
+        self.records = 0
+        self.bytes = 0
+        self.compression = "none"
+        self.first_line = 1
+        self.mark = Mark.of(path)
+
+    def has_column(self, name: str) -> bool:
+        """Whether there is this column."""
+        raise NotImplementedError
+
+    def rows(self, columns: Columns) -> Iterator[Rows]:
+        """Read what decides."""
+        raise NotImplementedError
+
+    def copy(self, mask: memoryview, kept: Output | None, removed: Output | None) -> None:
+        """Write the records whose bytes in the mask are 1, and the others."""
+        raise NotImplementedError
+
+    def check_unchanged(self) -> None:
+        """Refuse a file that changed while it was read."""
+        if Mark.of(self.path) != self.mark:
+            raise _native.Error(f"{self.path}: changed while it was read")
+
+    def hash(self) -> int:
+        """Hash the file as it is stored."""
+        with open(self.path, "rb", buffering=0) as file:
+            return _native.file_hash(file.fileno())
+
+
+# ---- Parquet and Arrow ----
+
+
+def _pyarrow(path: str) -> Any:
+    """Import pyarrow and its parts, or say that it is missing."""
+    try:
+        import pyarrow
+        import pyarrow.ipc
+        import pyarrow.parquet
+    except ImportError:
+        raise _native.UnsupportedError(f"{path}: reading it needs pyarrow: pip install pyarrow") from None
+    return pyarrow
+
+
+def _partition(name: str) -> dict[str, str | None]:
+    """The columns that the folders of a partitioned data set name: ``year=2024``."""
+    from urllib.parse import unquote
+
+    parts = (folder.partition("=") for folder in os.path.dirname(name).split(os.sep))
+    return {
+        key: None if value == "__HIVE_DEFAULT_PARTITION__" else unquote(value) for key, is_one, value in parts if is_one
+    }
+
+
+class _Table(Source):
+    """A file of record batches."""
+
+    def _columns(self, columns: Columns, names: Sequence[str]) -> list[str]:
+        """The columns to read from the file; others are named by its folders."""
+        wanted = [cast(str, name) for name in columns.names]
+        there = set(names)
+        of_folders = _partition(self.name)
+        for name in wanted:
+            if name not in there and name not in of_folders:
+                raise _native.InvalidError(
+                    f"{self.path}: there is no column '{name}'; there are {[*names, *of_folders]}"
+                )
+        return [name for name in dict.fromkeys(wanted) if name in there]
+
+    def _frame(self, columns: Columns, batch: Any) -> Rows:
+        pyarrow = _pyarrow(self.path)
+        of_folders = _partition(self.name)
+        for name in columns.names:
+            if name not in batch.schema.names:
+                value = of_folders[cast(str, name)]
+                batch = batch.append_column(name, pyarrow.array([value] * batch.num_rows, pyarrow.string()))
+        frame = _native.frame_new(tuple(columns.names))
+        try:
+            _native.frame_take(frame, *batch.__arrow_c_array__())
+        except _native.InvalidError as error:
+            raise _native.InvalidError(f"{self.path}: {error}") from None
+        self.records += batch.num_rows
+        return Rows(frame, batch.num_rows, batch.nbytes)
+
+    def _failed(self, error: Exception) -> Exception:
+        return _native.Error(f"{self.path}: {' '.join(str(error).split())}")
+
+
+def _filtered(pyarrow: Any, batch: Any, mask: memoryview, wanted: int) -> list[Any]:
+    """Batches of the rows whose bytes are `wanted`."""
+    count = bytes(mask).count(wanted)
+    if count == 0 or count == batch.num_rows:
+        return [batch] if count else []
+    chosen = bytes(mask) if wanted else bytes(1 - byte for byte in mask)
+    try:
+        bits = pyarrow.py_buffer(_native.pack_bits(chosen))
+        return [batch.filter(pyarrow.Array.from_buffers(pyarrow.bool_(), len(chosen), [None, bits]))]
+    except NotImplementedError:  # of string_view, for one
+        return list(by_slices(batch, chosen).to_batches())
+
+
+class Parquet(_Table):
+    """A Parquet file, read a row group at a time, and from that a few megabytes."""
+
+    format = "parquet"
+
+    def _open(self) -> Any:
+        pyarrow = _pyarrow(self.path)
+
+        try:
+            return pyarrow.parquet.ParquetFile(self.path, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+        except (pyarrow.ArrowException, OSError) as error:
+            raise self._failed(error) from None
+
+    def has_column(self, name: str) -> bool:
+        with self._open() as file:
+            return name in file.schema_arrow.names or name in _partition(self.name)
+
+    def rows(self, columns: Columns) -> Iterator[Rows]:
+        pyarrow = _pyarrow(self.path)
+        with self._open() as file:
+            self.bytes = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
+            wanted = self._columns(columns, file.schema_arrow.names)
+            size = _batch_rows(file.metadata, wanted)
+            try:
+                for batch in file.iter_batches(size, columns=wanted, use_threads=False):
+                    yield self._frame(columns, batch)
+            except (pyarrow.ArrowException, OSError) as error:
+                raise self._failed(error) from None
+
+    def copy(self, mask: memoryview, kept: Output | None, removed: Output | None) -> None:
+        pyarrow = _pyarrow(self.path)
+        with self._open() as file:
+            to = [(_Writer(pyarrow, file, output), wanted) for output, wanted in ((kept, 1), (removed, 0)) if output]
+            size = _batch_rows(file.metadata, None)
+            at = 0
+            try:
+                for group in range(file.num_row_groups):
+                    left = file.metadata.row_group(group).num_rows
+                    needed = [w for w in to if bytes(mask[at : at + left]).count(w[1])]
+                    for batch in file.iter_batches(size, row_groups=[group], use_threads=False) if needed else ():
+                        part = mask[at : at + batch.num_rows]
+                        for writer, wanted in needed:
+                            writer.add(_filtered(pyarrow, batch, part, wanted))
+                        at += batch.num_rows
+                        left -= batch.num_rows
+                    at += left
+                    for writer, _ in to:
+                        writer.end_group()
+            except (pyarrow.ArrowException, OSError) as error:
+                raise self._failed(error) from None
+            for writer, _ in to:
+                writer.close()
+
+
+def _batch_rows(metadata: Any, columns: list[str] | None) -> int:
+    """How many rows have the text of a batch, on average."""
+    size = 0
+    for i in range(metadata.num_row_groups):
+        group = metadata.row_group(i)
+        for k in range(group.num_columns) if columns else ():
+            column = group.column(k)
+            if column.path_in_schema.partition(".")[0] in columns:  # type: ignore[operator]
+                size += column.total_uncompressed_size
+        size += 0 if columns else group.total_byte_size
+    rows = int(metadata.num_rows)
+    return max(16, min(1 << 16, _BATCH_BYTES * max(1, rows) // max(1, size)))
+
+
+class _Writer:
+    """Writes a Parquet file as another one was written."""
+
+    def __init__(self, pyarrow: Any, file: Any, output: Output) -> None:
+
+        self._pyarrow = pyarrow
+        self._waiting: list[Any] = []
+        self._bytes = 0
+        self._schema = file.schema_arrow
+        settings = _settings(file.metadata)
+        self._writer = pyarrow.parquet.ParquetWriter(output.raw, self._schema, **settings)
+        stored = file.metadata.metadata or {}
+        own = self._schema.metadata or {}
+        # What is beside the schema; the writer makes the schema's own.
+        more = {key: value for key, value in stored.items() if key != b"ARROW:schema" and key not in own}
+        if more:
+            self._writer.add_key_value_metadata(more)
+
+    def add(self, batches: list[Any]) -> None:
+        self._waiting += batches
+        self._bytes += sum(batch.nbytes for batch in batches)
+        if self._bytes >= _GROUP_BYTES:
+            self.end_group()
+
+    def end_group(self) -> None:
+        """Write what waits as a row group."""
+        if self._waiting:
+            table = self._pyarrow.Table.from_batches(self._waiting, self._schema)
+            self._writer.write_table(table, row_group_size=max(1, table.num_rows))
+        self._waiting.clear()
+        self._bytes = 0
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+def _settings(metadata: Any) -> dict[str, Any]:
+    """How a file was written, as far as its metadata tells."""
+    settings: dict[str, Any] = {
+        "version": metadata.format_version if metadata.format_version in ("1.0", "2.4", "2.6") else "2.6",
+        "store_schema": b"ARROW:schema" in (metadata.metadata or {}),
+    }
+    if not metadata.num_row_groups:
+        return settings
+    group = metadata.row_group(0)
+    columns = [group.column(i) for i in range(group.num_columns)]
+    settings["compression"] = {
+        c.path_in_schema: "none" if c.compression == "UNCOMPRESSED" else c.compression.lower() for c in columns
+    }
+    has_dictionary = [c.path_in_schema for c in columns if c.has_dictionary_page]
+    settings["use_dictionary"] = has_dictionary or False
+    encodings = {}
+    for column in columns:
+        special = [e for e in column.encodings if e.startswith("DELTA") or e == "BYTE_STREAM_SPLIT"]
+        if special and column.path_in_schema not in has_dictionary:
+            encodings[column.path_in_schema] = special[0]
+    if encodings:
+        settings["column_encoding"] = encodings
+    settings["write_statistics"] = [c.path_in_schema for c in columns if c.is_stats_set] or False
+    settings["use_deprecated_int96_timestamps"] = any(c.physical_type == "INT96" for c in columns)
+    if group.sorting_columns:
+        settings["sorting_columns"] = group.sorting_columns
+    if any(getattr(c, "has_offset_index", False) for c in columns):
+        settings["write_page_index"] = True
+    return settings
+
+
+class Arrow(_Table):
+    """A file or a stream of Arrow IPC."""
+
+    format = "arrow"
+
+    def _open(self) -> tuple[Any, Any]:
+        pyarrow = _pyarrow(self.path)
+
+        raw = pyarrow.OSFile(self.path)
+        is_file = raw.read(6) == b"ARROW1"
+        raw.seek(0)
+        try:
+            return raw, pyarrow.ipc.open_file(raw) if is_file else pyarrow.ipc.open_stream(raw)
+        except (pyarrow.ArrowException, OSError) as error:
+            raw.close()
+            raise self._failed(error) from None
+
+    def _batches(self, reader: Any) -> Iterator[Any]:
+        pyarrow = _pyarrow(self.path)
+        try:
+            if hasattr(reader, "get_batch"):
+                yield from (reader.get_batch(i) for i in range(reader.num_record_batches))
+            else:
+                yield from reader
+        except (pyarrow.ArrowException, OSError) as error:
+            raise self._failed(error) from None
+
+    def has_column(self, name: str) -> bool:
+        raw, reader = self._open()
+        with raw:
+            return name in reader.schema.names
+
+    def rows(self, columns: Columns) -> Iterator[Rows]:
+        raw, reader = self._open()
+        self.bytes = self.mark.size
+        with raw:
+            wanted = self._columns(columns, reader.schema.names)
+            for batch in self._batches(reader):
+                yield self._frame(columns, batch.select(wanted))
+
+    def copy(self, mask: memoryview, kept: Output | None, removed: Output | None) -> None:
+        pyarrow = _pyarrow(self.path)
+        raw, reader = self._open()
+        is_file = hasattr(reader, "get_batch")
+        new = pyarrow.ipc.new_file if is_file else pyarrow.ipc.new_stream
+        with raw:
+            to = [(new(output.raw, reader.schema), wanted) for output, wanted in ((kept, 1), (removed, 0)) if output]
+            at = 0
+            for batch in self._batches(reader):
+                part = mask[at : at + batch.num_rows]
+                for writer, wanted in to:
+                    for one in _filtered(pyarrow, batch, part, wanted):
+                        writer.write_batch(one)
+                at += batch.num_rows
+            for writer, _ in to:
+                writer.close()
+
+
+# ---- Lines ----
+
+
+class _Number(str):
+    """A number as a line spells it."""
+
+
+def _opened(path: str, compression: str) -> IO[bytes]:
+    if compression == "gzip":
+        return cast("IO[bytes]", gzip.open(path))
+    if compression == "bzip2":
+        return bz2.open(path)
+    if compression == "xz":
+        return lzma.open(path)
+    if compression != "none":
+        pyarrow = _pyarrow(path)
+        return io.BufferedReader(pyarrow.input_stream(path, compression=compression))
+    return open(path, "rb")
+
+
+def _value(value: object) -> tuple[str | bytes | None, bool]:
+    """A value of JSON as a frame takes it, and whether it is written without quotes."""
+    if isinstance(value, bool):
+        return ("true" if value else "false"), True
+    if isinstance(value, _Number):
+        return str(value), True
+    if not isinstance(value, str) or value.isascii():
+        return (value if isinstance(value, str) else None), False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        # Bytes that were not UTF-8 as they were; half a pair of surrogates as what is repaired.
+        return value.encode("utf-8", "surrogateescape" if _is_escaped(value) else "surrogatepass"), False
+    return value, False
+
+
+def _is_escaped(value: str) -> bool:
+    return not any(0xD800 <= ord(c) < 0xDC80 or 0xDCFF < ord(c) < 0xE000 for c in value)
+
+
+class _Lines(Source):
+    """A file of records that are lines."""
+
+    is_text = True
+
+    def __init__(self, path: str, name: str) -> None:
+        super().__init__(path, name)
+        self.compression = _COMPRESSIONS.get(os.path.splitext(path)[1].lower(), "none")
+
+    def _raw(self) -> Iterator[tuple[bytes, int, Any]]:
+        """Each record: its bytes, its line, and what reading it gave."""
+        raise NotImplementedError
+
+    def _values(self, columns: Columns, record: Any, line: int) -> list[tuple[str | bytes | None, bool]]:
+        raise NotImplementedError
+
+    def _lines(self) -> Iterator[bytes]:
+        with _opened(self.path, self.compression) as file:
+            try:
+                for raw in file:
+                    self.bytes += len(raw)
+                    yield raw
+            except (OSError, EOFError, lzma.LZMAError) as error:
+                raise _native.Error(f"{self.path}: {error}") from None
+
+    def rows(self, columns: Columns) -> Iterator[Rows]:
+        values: list[list[tuple[str | bytes | None, bool]]] = []
+        lines: list[tuple[int, int]] = []
+        size, expected = 0, self.first_line
+        self.records = self.bytes = 0
+        for raw, line, record in self._raw():
+            values.append(self._values(columns, record, line))
+            if line != expected:
+                lines.append((self.records, line))
+            expected = line + 1
+            self.records += 1
+            size += len(raw)
+            if size >= _BATCH_BYTES:
+                yield self._frame(columns, values, size, lines)
+                values, lines, size = [], [], 0
+        yield self._frame(columns, values, size, lines)
+
+    def _frame(self, columns: Columns, values: list[Any], size: int, lines: list[tuple[int, int]]) -> Rows:
+        frame = _native.frame_new(tuple(columns.names))
+        if values:
+            by_column = list(zip(*values))
+            texts = tuple(tuple(value for value, _ in column) for column in by_column)
+            raw = tuple(bytes(is_raw for _, is_raw in column) for column in by_column)
+            _native.frame_append(frame, texts, raw)
+        return Rows(frame, len(values), size, lines)
+
+    def copy(self, mask: memoryview, kept: Output | None, removed: Output | None) -> None:
+        at, size = 0, self.bytes
+        for raw, _, record in self._raw():
+            if record is None:  # a header
+                to = [output for output in (kept, removed) if output]
+            else:
+                if at == len(mask):
+                    self.check_unchanged()
+                chosen = kept if mask[at] else removed
+                to = [chosen] if chosen else []
+                at += 1
+            for output in to:
+                output.write(raw)
+        self.bytes = size
+
+
+class JsonLines(_Lines):
+    """JSON Lines."""
+
+    format = "jsonl"
+
+    def has_column(self, name: str) -> bool:
+        return True  # a record has it, or has not
+
+    def _raw(self) -> Iterator[tuple[bytes, int, Any]]:
+        for number, raw in enumerate(self._lines(), 1):
+            if raw.strip():
+                yield raw, number, raw
+
+    def _values(self, columns: Columns, record: Any, line: int) -> list[tuple[str | bytes | None, bool]]:
+        try:
+            text = record.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+            read = json.loads(text, parse_int=_Number, parse_float=_Number)
+        except ValueError as error:
+            raise _native.InvalidError(f"{self.path}:{line}: {error}") from None
+        if not isinstance(read, dict):
+            raise _native.InvalidError(f"{self.path}:{line}: not an object")
+        values = [_value(read.get(name)) for name in columns.names]
+        if values[0][1] or isinstance(read.get(columns.names[0]), (list, dict)):
+            kind = "an array or an object" if not values[0][1] else "a number or a truth value"
+            raise _native.InvalidError(f"{self.path}:{line}: {columns.names[0]} is {kind}")
+        return values
+
+
+class Csv(_Lines):
+    """CSV and TSV: the first record names the columns."""
+
+    format = "csv"
+    delimiter = ","
+
+    def __init__(self, path: str, name: str) -> None:
+        super().__init__(path, name)
+        self.first_line = 2
+        self._header: list[str] = []
+
+    def has_column(self, name: str) -> bool:
+        next(self._raw(), None)
+        return name in self._header
+
+    def _raw(self) -> Iterator[tuple[bytes, int, Any]]:
+        csv.field_size_limit(1 << 30)
+        taken: list[bytes] = []
+
+        def lines() -> Iterator[str]:
+            for raw in self._lines():
+                taken.append(raw)
+                text = raw.decode("utf-8", "surrogateescape")
+                yield text.removeprefix("\ufeff") if not before else text
+
+        before = line = 0
+        self._header = []
+        records = csv.reader(lines(), delimiter=self.delimiter, strict=True)
+        try:
+            for record in records:
+                raw, line = b"".join(taken), before + 1
+                before += len(taken)
+                taken.clear()
+                if not self._header:
+                    self._header = record
+                    yield raw, line, None
+                elif record:
+                    if len(record) != len(self._header):
+                        raise _native.InvalidError(
+                            f"{self.path}:{line}: the row has {len(record)} cells, and the header {len(self._header)}"
+                        )
+                    yield raw, line, record
+        except csv.Error as error:
+            raise _native.InvalidError(f"{self.path}:{before + 1}: {error}") from None
+
+    def rows(self, columns: Columns) -> Iterator[Rows]:
+        size = 0
+        values: list[list[tuple[str | bytes | None, bool]]] = []
+        lines: list[tuple[int, int]] = []
+        expected = self.first_line
+        place: list[int] = []
+        self.records = self.bytes = 0
+        for raw, line, record in self._raw():
+            if record is None:
+                place = self._places(columns)
+                continue
+            values.append([_value(record[i]) for i in place])
+            if line != expected:
+                lines.append((self.records, line))
+            expected = line + 1
+            self.records += 1
+            size += len(raw)
+            if size >= _BATCH_BYTES:
+                yield self._frame(columns, values, size, lines)
+                values, lines, size = [], [], 0
+        yield self._frame(columns, values, size, lines)
+
+    def _places(self, columns: Columns) -> list[int]:
+        for name in columns.names:
+            if name not in self._header:
+                raise _native.InvalidError(f"{self.path}: there is no column '{name}'; there are {self._header}")
+        return [self._header.index(cast(str, name)) for name in columns.names]
+
+
+class Tsv(Csv):
+    """TSV."""
+
+    format = "tsv"
+    delimiter = "\t"
+
+
+# ---- Which files ----
+
+_KINDS: dict[str, type[Source]] = {
+    ".parquet": Parquet,
+    ".parq": Parquet,
+    ".arrow": Arrow,
+    ".feather": Arrow,
+    ".ipc": Arrow,
+    ".jsonl": JsonLines,
+    ".ndjson": JsonLines,
+    ".json": JsonLines,
+    ".csv": Csv,
+    ".tsv": Tsv,
+}
+
+
+def kind_of(path: str) -> type[Source] | None:
+    """What reads a file of this name."""
+    stem, ending = os.path.splitext(path.lower())
+    if ending in _COMPRESSIONS:
+        kind = _KINDS.get(os.path.splitext(stem)[1])
+        return kind if kind and kind.is_text else None
+    return _KINDS.get(ending)
+
+
+def _below(folder: str) -> list[str]:
+    """All files below a folder, in the order of the bytes of their paths."""
+    found = []
+    for where, folders, files in os.walk(folder, onerror=_raise, followlinks=True):
+        folders[:] = [name for name in folders if not name.startswith((".", "_"))]
+        found += [os.path.join(where, name) for name in files if not name.startswith((".", "_"))]
+    return sorted(found, key=os.fsencode)
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def find(path: str, is_relative: bool = True) -> tuple[list[Source], list[str]]:
+    """The files of a path, and those of a folder that are not read.
+
+    is_relative: names of outputs begin below the folder; else they have the path as it is given.
+    """
+    if not os.path.isdir(path):
+        kind = kind_of(path)
+        if kind is None:
+            raise _native.UnsupportedError(
+                f"{path}: Python reads .parquet, .arrow, .jsonl, .csv and .tsv; "
+                f"the command reads other files: neardup dedup {path}"
+            )
+        return [kind(path, _name(path, os.path.dirname(path) if is_relative else None))], []
+    sources, others = [], []
+    for file in _below(path):
+        kind = kind_of(file)
+        if kind is None:
+            others.append(file)
+        else:
+            sources.append(kind(file, _name(file, path if is_relative else None)))
+    return sources, others
+
+
+def _name(path: str, below: str | None) -> str:
+    """The name of a file in a folder of outputs."""
+    if below is not None:
+        return os.path.relpath(path, below or ".")
+    parts = os.path.normpath(path).split(os.sep)
+    return os.path.join(*(part for part in parts if part not in ("", "..")))
