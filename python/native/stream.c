@@ -272,8 +272,26 @@ static PyObject *stream_push(PyObject *module, PyObject *args)
     return result;
 }
 
+/* stream_end(stream): nothing more will be pushed, and the engine's memory is given back. */
+static PyObject *stream_end(PyObject *module, PyObject *capsule)
+{
+    struct stream *s = PyCapsule_GetPointer(capsule, CAPSULE);
+
+    (void)module;
+    if (!s)
+        return NULL;
+    if (nd_handle_enter(&s->use, ND_CALL_CHANGES, NULL) != ND_OK)
+        return PyErr_Format(PyExc_RuntimeError, "another thread is pushing");
+    s->is_broken = true;
+    Py_BEGIN_ALLOW_THREADS nd_dedup_free(s->dedup);
+    Py_END_ALLOW_THREADS s->dedup = NULL;
+    (void)nd_handle_leave(&s->use, ND_CALL_CHANGES);
+    Py_RETURN_NONE;
+}
+
 PyMethodDef nd_py_stream_functions[] = {
     {"stream_new", stream_new, METH_VARARGS, "Deduplicate batches as they come."},
+    {"stream_end", stream_end, METH_O, "Nothing more will be pushed."},
     {"stream_push", stream_push, METH_VARARGS, "Decide about the rows of a frame."},
     {NULL, NULL, 0, NULL},
 };

@@ -375,10 +375,12 @@ static const struct nd_binary_kind PDF = {"is a PDF file",
                                           "convert it to text first (pdftotext FILE)"};
 static const struct nd_binary_kind WARC = {"is a WARC file", PAGES};
 static const struct nd_binary_kind BMP = {"is a BMP image", NULL};
+#define BY_PYTHON "the Python package deduplicates it (python -m neardup dedup FILE -o RESULT)"
 static const struct nd_binary_kind PARQUET = {
-    "is a Parquet file", "convert it to JSON Lines first (python3 -c \"import sys, pandas; "
-                         "pandas.read_parquet(sys.argv[1]).to_json(sys.argv[2], orient='records', "
-                         "lines=True)\" FILE FILE.jsonl)"};
+    "is a Parquet file", BY_PYTHON
+    "; for other commands convert it to JSON Lines first (python3 -c \"import sys, pandas; "
+    "pandas.read_parquet(sys.argv[1]).to_json(sys.argv[2], orient='records', "
+    "lines=True)\" FILE FILE.jsonl)"};
 
 /*
  * A kind of file with `magic` at `offset`. If text may begin like this, a control byte must follow
@@ -391,7 +393,11 @@ static const struct {
     struct nd_binary_kind kind;
 } MAGIC[] = {
     {0, 4, false, "Obj\1", {"is an Avro file", "convert it to JSON Lines first"}},
-    {0, 8, false, "ARROW1\0\0", {"is an Arrow file", "convert it to JSON Lines first"}},
+    {0,
+     8,
+     false,
+     "ARROW1\0\0",
+     {"is an Arrow file", BY_PYTHON "; for other commands convert it to JSON Lines first"}},
     {0, 8, false, "\x89HDF\r\n\x1A\n", {"is an HDF5 file", "convert it to JSON Lines first"}},
     {0, 6, false, "\x93NUMPY", {"is a NumPy array", NULL}},
     {0, 11, false, "filedesc://", {"is an ARC file", PAGES}},

@@ -17,7 +17,12 @@ mixed_folder() {
     run "$NEARDUP" dedup mixed/r.parquet -o out.parquet
     [ "$status" -eq 2 ]
     [[ ${lines[0]} == "neardup: mixed/r.parquet: is a Parquet file, so it is not read as text: "* ]]
+    [[ ${lines[0]} == *"the Python package deduplicates it (python -m neardup dedup FILE -o RESULT)"* ]]
     [[ ${lines[0]} == *"convert it to JSON Lines first (python3 "* ]]
+    printf 'ARROW1\0\0' >a.arrow
+    run "$NEARDUP" dedup a.arrow -o out.arrow
+    [ "$status" -eq 2 ]
+    [[ ${lines[0]} == "neardup: a.arrow: is an Arrow file, so it is not read as text: the Python package deduplicates it (python -m neardup dedup "* ]]
     printf '%%PDF-1.4\n%%\xe2\xe3\n' >p.pdf
     run "$NEARDUP" pairs p.pdf
     [ "$status" -eq 2 ]

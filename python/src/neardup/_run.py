@@ -15,7 +15,7 @@ from ._evidence import Evidence, Input, Work
 from ._outputs import Outputs
 from ._plan import Never, Plan, Preferred, check_nulls, recipe_of
 from ._recipe import Recipe, Value
-from ._sources import Rows, Source, ahead, find, kind_of
+from ._sources import Rows, Source, ahead, find, kind_of, release_unused
 
 Path = str | os.PathLike[str]
 
@@ -180,7 +180,9 @@ class Run:
         if plan.is_final_at_once and result is None:
             empty = _native.frame_new(tuple(plan.columns.names))
             self._write(evidence, clusters, _native.stream_push(store, empty), empty, store)
-        if not plan.is_final_at_once:
+        if plan.is_final_at_once:
+            _native.stream_end(store)
+        else:
             result = _native.corpus_dedup(
                 store, plan.recipe._native, self._threads, lambda done, all: self._tell(2, done / (all or 1), row)
             )
@@ -264,6 +266,7 @@ class Run:
             self._decide(evidence, to.get(clusters or ""))
             bad, documents = evidence.counts()
             self._judge(bad, documents, replaced)
+            release_unused()
             self._copy(outputs, targets)
             self._warn_of_oddities(evidence, documents)
             inputs = [

@@ -10,6 +10,7 @@ import json
 import lzma
 import os
 import queue
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from ._frames import Columns, by_slices
 from ._outputs import Output
 
 # Text of a batch, and records of one that survive and wait to be written.
-_BATCH_BYTES = 8 << 20
+_BATCH_BYTES = 4 << 20
 _GROUP_BYTES = 64 << 20
 _BUFFER_BYTES = 1 << 20
 _COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd", ".lz4": "lz4"}
@@ -156,6 +157,13 @@ def _pyarrow(path: str) -> Any:
     return pyarrow
 
 
+def release_unused() -> None:
+    """Give back memory that pyarrow holds and does not use."""
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow:
+        pyarrow.default_memory_pool().release_unused()
+
+
 def _partition(name: str) -> dict[str, str | None]:
     """The columns that the folders of a partitioned data set name: ``year=2024``."""
     from urllib.parse import unquote
@@ -235,10 +243,11 @@ class Parquet(_Table):
         with self._open() as file:
             self.bytes = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
             wanted = self._columns(columns, file.schema_arrow.names)
-            size = _batch_rows(file.metadata, wanted)
             try:
-                for batch in file.iter_batches(size, columns=wanted, use_threads=False):
-                    yield self._frame(columns, batch)
+                for group in range(file.num_row_groups):
+                    size = _batch_rows(file.metadata.row_group(group), wanted)
+                    for batch in file.iter_batches(size, row_groups=[group], columns=wanted, use_threads=False):
+                        yield self._frame(columns, batch)
             except (pyarrow.ArrowException, OSError) as error:
                 raise self._failed(error) from None
 
@@ -246,11 +255,11 @@ class Parquet(_Table):
         pyarrow = _pyarrow(self.path)
         with self._open() as file:
             to = [(_Writer(pyarrow, file, output), wanted) for output, wanted in ((kept, 1), (removed, 0)) if output]
-            size = _batch_rows(file.metadata, None)
             at = 0
             try:
                 for group in range(file.num_row_groups):
                     left = file.metadata.row_group(group).num_rows
+                    size = _batch_rows(file.metadata.row_group(group), None)
                     needed = [w for w in to if bytes(mask[at : at + left]).count(w[1])]
                     for batch in file.iter_batches(size, row_groups=[group], use_threads=False) if needed else ():
                         part = mask[at : at + batch.num_rows]
@@ -267,17 +276,12 @@ class Parquet(_Table):
                 writer.close()
 
 
-def _batch_rows(metadata: Any, columns: list[str] | None) -> int:
-    """How many rows have the text of a batch, on average."""
-    size = 0
-    for i in range(metadata.num_row_groups):
-        group = metadata.row_group(i)
-        for k in range(group.num_columns) if columns else ():
-            column = group.column(k)
-            if column.path_in_schema.partition(".")[0] in columns:  # type: ignore[operator]
-                size += column.total_uncompressed_size
-        size += 0 if columns else group.total_byte_size
-    rows = int(metadata.num_rows)
+def _batch_rows(group: Any, columns: list[str] | None) -> int:
+    """How many rows of a row group have the bytes of a batch, on average."""
+    parts = [group.column(i) for i in range(group.num_columns)]
+    if columns is not None:
+        parts = [part for part in parts if part.path_in_schema.partition(".")[0] in columns]
+    size, rows = sum(int(part.total_uncompressed_size) for part in parts), int(group.num_rows)
     return max(16, min(1 << 16, _BATCH_BYTES * max(1, rows) // max(1, size)))
 
 
