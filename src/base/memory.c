@@ -397,6 +397,48 @@ bool nd_table_renew(void *table, size_t bytes, size_t new_bytes)
     return is_renewed;
 }
 
+bool nd_column_map(struct nd_column *column, int fd, uint64_t offset, size_t bytes, size_t room)
+{
+    const int use = PROT_READ | PROT_WRITE;
+    size_t mapped = round_up(bytes, SMALL_PAGE), whole = mapped + round_up(room, SMALL_PAGE);
+    void *p = mmap(NULL, whole, use, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (p == MAP_FAILED)
+        return false;
+    if (mapped && mmap(p, mapped, use, MAP_PRIVATE | MAP_FIXED, fd, (off_t)offset) == MAP_FAILED) {
+        munmap(p, whole);
+        return false;
+    }
+    *column = (struct nd_column){p, whole, mapped};
+    return true;
+}
+
+/* Both parts of a column that begins with a file, the first of which keeps its size: the pages move
+ * to where there is room for more. */
+static bool grow_mapped(struct nd_column *column, size_t bytes)
+{
+    const int how = MREMAP_MAYMOVE | MREMAP_FIXED;
+    size_t rest = column->bytes - column->mapped;
+    char *from = column->data,
+         *to = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (to == MAP_FAILED)
+        return false;
+    if (mremap(from + column->mapped, rest, bytes - column->mapped, how, to + column->mapped) ==
+        MAP_FAILED) {
+        munmap(to, bytes);
+        return false;
+    }
+    if (mremap(from, column->mapped, column->mapped, how, to) == MAP_FAILED) {
+        (void)mremap(to + column->mapped, bytes - column->mapped, rest, how, from + column->mapped);
+        munmap(to, column->mapped);
+        return false;
+    }
+    column->data = to;
+    column->bytes = bytes;
+    return true;
+}
+
 bool nd_column_reserve(struct nd_column *column, size_t n, size_t size)
 {
     size_t need, page,
@@ -411,6 +453,8 @@ bool nd_column_reserve(struct nd_column *column, size_t n, size_t size)
     /* The part added to a column uses huge pages only if it is whole huge pages. */
     page = column->bytes && bytes >= HUGE_MIN ? HUGE_PAGE : SMALL_PAGE;
     bytes = round_up(bytes, page);
+    if (column->mapped)
+        return grow_mapped(column, bytes);
     if (!nd_table_grow(&column->data, column->bytes, bytes))
         return false;
     if (bytes < HUGE_MIN) /* small pages, each of which would cause a fault of its own */
@@ -427,6 +471,8 @@ void nd_column_shrink(struct nd_column *column, size_t n, size_t size)
         return;
     munmap((char *)column->data + bytes, column->bytes - bytes);
     column->bytes = bytes;
+    if (column->mapped > bytes)
+        column->mapped = bytes;
     if (bytes == 0)
         column->data = NULL;
 }

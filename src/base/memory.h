@@ -75,8 +75,15 @@ bool nd_table_renew(void *table, size_t bytes, size_t new_bytes);
  */
 struct nd_column {
     void *data;
-    size_t bytes; /* allocated */
+    size_t bytes;  /* allocated */
+    size_t mapped; /* of them, at the beginning, from a file */
 };
+/*
+ * An empty column that begins with `bytes` of a file, at a multiple of the page size, with room for
+ * `room` more.  Pages are read as they are needed, and what is written to them stays in memory.
+ * The file must not get shorter.  False: no memory, or the file cannot be mapped (errno says why).
+ */
+bool nd_column_map(struct nd_column *column, int fd, uint64_t offset, size_t bytes, size_t room);
 bool nd_column_reserve(struct nd_column *column, size_t n, size_t size);
 /* Free the memory after the first n elements. */
 void nd_column_shrink(struct nd_column *column, size_t n, size_t size);

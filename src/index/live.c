@@ -39,7 +39,7 @@ struct nd_index_params nd_index_params_default(void)
     return (struct nd_index_params){.bands = 21, .rows = 6, .simhash_bits = ND_NO_SIMHASH};
 }
 
-static enum nd_status check_params(const struct nd_index_params *p, struct nd_error *err)
+enum nd_status nd_live_check_params(const struct nd_index_params *p, struct nd_error *err)
 {
     if (p->bands && (p->rows == 0 || p->rows > ND_MINHASH_COUNT / p->bands))
         return nd_fail(err, ND_EINVAL, "%u bands of %u rows: the product must be from 1 to %d",
@@ -54,7 +54,7 @@ struct nd_index *nd_index_new(const struct nd_index_params *params, struct nd_er
 {
     struct nd_index *index;
 
-    if (check_params(params, err) != ND_OK)
+    if (nd_live_check_params(params, err) != ND_OK)
         return NULL;
     index = calloc(1, sizeof *index);
     if (!index) {
@@ -74,6 +74,7 @@ void nd_index_free(struct nd_index *index)
     if (!index)
         return;
     nd_live_growth_drop(index);
+    nd_live_file_close(index->file);
     nd_multimap_block_release(&index->block, index->table, index->n_tables);
     nd_column_release(&index->low);
     nd_column_release(&index->simhash);
@@ -645,8 +646,8 @@ bool nd_index_next_identity(const struct nd_index *index, struct nd_identity_sca
                             uint32_t *number)
 {
     const struct nd_multimap *s = &index->table[nd_table_identity(&index->params)];
-    struct nd_multimap_scan at = {scan->line, scan->match,
-                                  (uint8_t)identity_key(index, scan->identity, scan->group)};
+    uint64_t key = identity_key(index, scan->identity, scan->group);
+    struct nd_multimap_scan at = {nd_multimap_place(s, key), scan->line, scan->match, (uint8_t)key};
     bool found;
 
     while ((found = nd_multimap_next(s, &at, number)) &&

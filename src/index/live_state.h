@@ -12,6 +12,7 @@
 #include "index/row.h"
 
 struct nd_live_growth;
+struct nd_live_file;
 
 enum {
     ND_LIVE_LISTED = 1,
@@ -44,6 +45,7 @@ struct nd_index {
     struct nd_multimap table[ND_LIVE_TABLES_MAX]; /* of one size: every number is in each */
     struct nd_multimap_block block;
     struct nd_live_growth *growth; /* larger tables that are being filled; NULL: there are none */
+    struct nd_live_file *file;     /* the snapshot that it began with; NULL: it began empty */
 };
 
 static inline const uint8_t *nd_live_low(const struct nd_index *index, uint32_t number)
@@ -118,6 +120,9 @@ static inline uint64_t nd_live_key(const struct nd_index *index, unsigned t, uin
     return nd_table_key(&index->params, t, &row);
 }
 
+/* ND_EINVAL: no index can have these. */
+enum nd_status nd_live_check_params(const struct nd_index_params *params, struct nd_error *err);
+
 /* Add all documents that are listed to an empty table, in order. */
 void nd_live_fill_table(struct nd_index *index, unsigned t);
 
@@ -139,5 +144,10 @@ void nd_live_growth_remove(struct nd_index *index, const struct nd_index_row *ro
 void nd_live_growth_drop(struct nd_index *index);
 
 size_t nd_live_growth_bytes(const struct nd_index *index);
+
+/* ---- Snapshots (snapshot.c) ---- */
+
+/* NULL is allowed. */
+void nd_live_file_close(struct nd_live_file *file);
 
 #endif

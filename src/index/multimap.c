@@ -55,12 +55,21 @@ bool nd_multimap_grow(struct nd_multimap *s, size_t more)
     return true;
 }
 
+static void set_passed(struct nd_multimap_line *line, uint32_t passed)
+{
+    for (unsigned i = 0; i < 3; i++)
+        line->passed[i] = (uint8_t)(passed >> 8 * i);
+}
+
 void nd_multimap_add(struct nd_multimap *s, uint64_t key, uint32_t number)
 {
     struct nd_multimap_line *line = &s->line[nd_multimap_place(s, key)];
 
     while (line->n == SLOTS) {
-        line->overflow = 1;
+        uint32_t passed = nd_multimap_passed(line);
+
+        if (passed < ND_MULTIMAP_PASSED_MAX)
+            set_passed(line, passed + 1);
         if (++line == s->line + s->n_lines)
             line = s->line;
     }
@@ -70,8 +79,18 @@ void nd_multimap_add(struct nd_multimap *s, uint64_t key, uint32_t number)
     s->count++;
 }
 
-/* The last number of the line takes the place of the removed one; `overflow` stays, as numbers in the
- * next line may have passed this one when it was full. */
+/* A number that passed these lines is gone.  A count that reached its limit stays. */
+static void count_down(struct nd_multimap *s, size_t first, size_t line)
+{
+    for (size_t i = first; i != line; i = i + 1 == s->n_lines ? 0 : i + 1) {
+        uint32_t passed = nd_multimap_passed(&s->line[i]);
+
+        if (passed && passed < ND_MULTIMAP_PASSED_MAX)
+            set_passed(&s->line[i], passed - 1);
+    }
+}
+
+/* The last number of the line takes the place of the removed one. */
 bool nd_multimap_remove(struct nd_multimap *s, uint64_t key, uint32_t number)
 {
     struct nd_multimap_scan scan = nd_multimap_find(s, key);
@@ -89,6 +108,7 @@ bool nd_multimap_remove(struct nd_multimap *s, uint64_t key, uint32_t number)
             line->tag[i] = line->tag[line->n];
             line->number[i] = line->number[line->n];
             s->count--;
+            count_down(s, scan.first, scan.line);
             return true;
         }
     }
@@ -101,7 +121,7 @@ void nd_multimap_empty(struct nd_multimap *s, uint64_t key)
     bool more = true;
 
     while (more) {
-        more = line->overflow;
+        more = nd_multimap_passed(line) > 0;
         *line = (struct nd_multimap_line){.n = 0};
         if (++line == s->line + s->n_lines)
             line = s->line;
@@ -114,11 +134,11 @@ void nd_multimap_empty(struct nd_multimap *s, uint64_t key)
  */
 enum { LARGE = 4 << 20, HUGE_PAGE = 2 << 20 };
 
-bool nd_multimap_block_grow(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n,
-                            size_t more)
+static bool renew_block(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n,
+                        size_t n_lines)
 {
-    size_t n_lines = nd_multimap_lines_for(&map[n - 1], more), bytes;
     struct nd_multimap_line *lines;
+    size_t bytes;
 
     if (__builtin_mul_overflow(n_lines, n * sizeof *lines, &bytes))
         return false;
@@ -133,6 +153,18 @@ bool nd_multimap_block_grow(struct nd_multimap_block *block, struct nd_multimap 
     for (unsigned t = 0; t < n; t++)
         map[t] = (struct nd_multimap){.line = lines + t * n_lines, .n_lines = n_lines};
     return true;
+}
+
+bool nd_multimap_block_grow(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n,
+                            size_t more)
+{
+    return renew_block(block, map, n, nd_multimap_lines_for(&map[n - 1], more));
+}
+
+bool nd_multimap_block_make(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n,
+                            size_t n_lines)
+{
+    return renew_block(block, map, n, n_lines);
 }
 
 void nd_multimap_block_release(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n)

@@ -12,7 +12,7 @@
 /*
  * A line is one cache line:
  *
- *     tag[12]  n  overflow  (2 unused)  number[12]        12 + 1 + 1 + 2 + 12 * 4 = 64 bytes
+ *     tag[12]  n  passed[3]  number[12]        12 + 1 + 3 + 12 * 4 = 64 bytes
  *
  * A key's line is floor(key * lines / 2^64), which takes its upper bits and serves any number of
  * lines; its tag is the key's lowest byte.  So keys must be well mixed.
@@ -22,19 +22,26 @@
  * line at full load returns 12 * 0.8 / 256 of them, so a query of 21 tables looks at one in vain.
  * Sixteen bytes are compared with a tag in one instruction, which is why the tags come first.
  *
- * A full line overflows into the next one, and says so for ever, as removing a number cannot tell
- * which of those in the next line had passed it.  There are no chains: at a load of 80% few lines are
- * full, and the next line is what the processor fetches by itself.  Where very many documents share a
- * key, a look-up takes time in proportion to what it finds.
+ * A full line overflows into the next one, and counts the numbers that passed it: those whose key's
+ * line it is or comes before it, and which stand behind it.  A look-up ends at the first line that
+ * none passed, so it stays short however often documents come and go.  There are no chains: at a
+ * load of 80% few lines are full, and the next line is what the processor fetches by itself.  Where
+ * very many documents share a key, a look-up takes time in proportion to what it finds.
  */
 enum { ND_MULTIMAP_SLOTS = 12 };
 struct nd_multimap_line {
     uint8_t tag[ND_MULTIMAP_SLOTS]; /* compared sixteen at once, with what follows */
     uint8_t n;
-    uint8_t overflow;
-    uint8_t unused[2];
+    uint8_t passed[3]; /* the lowest byte first; ND_MULTIMAP_PASSED_MAX: so many or more */
     uint32_t number[ND_MULTIMAP_SLOTS];
 };
+
+enum { ND_MULTIMAP_PASSED_MAX = (1 << 24) - 1 };
+
+static inline uint32_t nd_multimap_passed(const struct nd_multimap_line *line)
+{
+    return line->passed[0] | (uint32_t)line->passed[1] << 8 | (uint32_t)line->passed[2] << 16;
+}
 
 struct nd_multimap {
     struct nd_multimap_line *line;
@@ -124,7 +131,8 @@ static inline void nd_multimap_add_rest(struct nd_multimap_adder *adder)
  *     while (nd_multimap_next(s, &scan, &number)) …
  */
 struct nd_multimap_scan {
-    size_t line;
+    size_t first;   /* the key's line, where a scan that went round ends */
+    size_t line;    /* the present one */
     unsigned match; /* bit i: slot i of the line has the tag and was not returned yet */
     uint8_t tag;
 };
@@ -136,10 +144,10 @@ static inline unsigned nd_multimap_match(const struct nd_multimap_line *line, ui
 
 static inline struct nd_multimap_scan nd_multimap_find(const struct nd_multimap *s, uint64_t key)
 {
-    struct nd_multimap_scan scan = {0, 0, (uint8_t)key};
+    struct nd_multimap_scan scan = {0, 0, 0, (uint8_t)key};
 
     if (s->n_lines) {
-        scan.line = nd_multimap_place(s, key);
+        scan.first = scan.line = nd_multimap_place(s, key);
         scan.match = nd_multimap_match(&s->line[scan.line], scan.tag);
     }
     return scan;
@@ -151,9 +159,11 @@ static inline bool nd_multimap_next(const struct nd_multimap *s, struct nd_multi
     if (!s->n_lines)
         return false;
     while (!scan->match) {
-        if (!s->line[scan->line].overflow)
+        size_t next = scan->line + 1 == s->n_lines ? 0 : scan->line + 1;
+
+        if (!nd_multimap_passed(&s->line[scan->line]) || next == scan->first)
             return false;
-        scan->line = scan->line + 1 == s->n_lines ? 0 : scan->line + 1;
+        scan->line = next;
         scan->match = nd_multimap_match(&s->line[scan->line], scan->tag);
     }
     *number = s->line[scan->line].number[__builtin_ctz(scan->match)];
@@ -181,6 +191,11 @@ struct nd_multimap_block {
  */
 bool nd_multimap_block_grow(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n,
                             size_t more);
+
+/* Make n tables of so many lines, all zero, from a block and tables that are as from the start.
+ * False: no memory. */
+bool nd_multimap_block_make(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n,
+                            size_t n_lines);
 
 /* The tables are as from the start. */
 void nd_multimap_block_release(struct nd_multimap_block *block, struct nd_multimap *map,

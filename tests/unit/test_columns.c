@@ -104,7 +104,7 @@ static void each_grows_and_is_released_by_itself(void **state)
 
 static void what_is_too_much_makes_none(void **state)
 {
-    struct nd_column column[2] = {{NULL, 0}, {NULL, 0}};
+    struct nd_column column[2] = {{.data = NULL}, {.data = NULL}};
     const struct nd_column_request wish[2] = {{&column[0], 1000}, {&column[1], SIZE_MAX / 2}};
     const struct nd_column_request large[2] = {{&column[0], 1000}, {&column[1], SIZE_MAX / 5}};
 

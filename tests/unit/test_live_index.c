@@ -430,6 +430,37 @@ static void documents_are_found_while_tables_grow(void **state)
     nd_index_free(roomy);
 }
 
+/* Where documents come and go for long, every line of the tables was full at some time. */
+static void queries_end_after_much_coming_and_going(void **state)
+{
+    enum { LIVE = 140, DOCUMENTS = 20000 };
+    struct nd_index *index = nd_index_new(&(struct nd_index_params){21, 6, ND_NO_SIMHASH}, NULL);
+    struct nd_candidates found = {0};
+
+    (void)state;
+    assert_non_null(index);
+    for (unsigned i = 0; i < DOCUMENTS; i++) {
+        struct nd_sketch sketch = member(i), stranger = member(i + DOCUMENTS * 997 + 500);
+        uint32_t number;
+
+        assert_int_equal(nd_index_insert(index, &sketch, 0, &number, NULL), ND_OK);
+        if (i >= LIVE)
+            assert_int_equal(nd_index_delete(index, i - LIVE, NULL), ND_OK);
+        assert_int_equal(nd_index_query(index, &stranger, 0, &found), ND_OK);
+        if (i % 100)
+            continue;
+        for (unsigned j = i < LIVE ? 0 : i - LIVE + 1; j <= i; j++) {
+            struct nd_sketch present = member(j);
+
+            assert_int_equal(nd_index_query(index, &present, 0, &found), ND_OK);
+            assert_true(found.count > 0);
+            assert_int_equal(found.items[0].equal, ND_MINHASH_COUNT);
+        }
+    }
+    nd_candidates_release(&found);
+    nd_index_free(index);
+}
+
 /* What the engine does to an index within a growth. */
 static void a_growth_gives_way_to_batches(void **state)
 {
@@ -485,6 +516,7 @@ int main(void)
         cmocka_unit_test(a_large_index_loses_nobody),
         cmocka_unit_test(candidates_are_sorted),
         cmocka_unit_test(impossible_bands_are_refused),
+        cmocka_unit_test(queries_end_after_much_coming_and_going),
         cmocka_unit_test(documents_are_found_while_tables_grow),
         cmocka_unit_test(a_growth_gives_way_to_batches),
     };

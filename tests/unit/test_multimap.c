@@ -129,6 +129,36 @@ static void twelve_tags_are_compared(void **state)
     assert_int_equal(nd_multimap_match(&line, 255), 0x9);
 }
 
+/* Numbers of every line stand in the next one, though each line has room by now. */
+static void a_scan_ends_where_it_began(void **state)
+{
+    struct nd_multimap s = {0};
+    struct nd_multimap_scan scan;
+    uint32_t number = 0, found;
+    unsigned n_found = 0;
+
+    (void)state;
+    assert_true(nd_multimap_grow(&s, 1));
+    for (size_t line = 0; line < s.n_lines; line++) {
+        uint64_t key = (uint64_t)line * (UINT64_MAX / s.n_lines + 1);
+        unsigned before = s.line[line].n;
+
+        for (unsigned i = before; i <= ND_MULTIMAP_SLOTS; i++)
+            nd_multimap_add(&s, key, number++);
+        for (unsigned i = before; i < ND_MULTIMAP_SLOTS; i++)
+            assert_true(nd_multimap_remove(&s, key, number - 2 - (i - before)));
+    }
+    for (size_t line = 0; line < s.n_lines; line++)
+        assert_int_equal(nd_multimap_passed(&s.line[line]), 1);
+    assert_int_equal(s.count, s.n_lines);
+    scan = nd_multimap_find(&s, 1);
+    assert_false(nd_multimap_next(&s, &scan, &found));
+    for (scan = nd_multimap_find(&s, 0); nd_multimap_next(&s, &scan, &found);)
+        n_found++;
+    assert_int_equal(n_found, s.n_lines);
+    nd_multimap_release(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +166,7 @@ int main(void)
         cmocka_unit_test(numbers_of_one_key_are_all_found),
         cmocka_unit_test(an_empty_table_has_nothing),
         cmocka_unit_test(twelve_tags_are_compared),
+        cmocka_unit_test(a_scan_ends_where_it_began),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
