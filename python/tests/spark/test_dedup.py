@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import neardup
-from neardup.spark import dedup
+from neardup.spark import dedup, pairs
 
 NIGHTLY = bool(os.environ.get("NEARDUP_NIGHTLY"))
 DATA = Path(os.environ.get("NEARDUP_DATA", Path(__file__).parents[4] / "shared" / "data"))
@@ -80,7 +80,6 @@ MORE_CASES = [
     {"keep": "newest:date"},
     {"cluster": "complete", "threshold": 0.6},
     {"recipe": "manku-2007", "short": "keep"},
-    {"recipe": "seshasai-2009-extra-metadata"},
     {"set": {"max_checks": 3}, "threshold": 0.3},
     {"set": {"verify": "none"}},
 ]
@@ -121,6 +120,17 @@ def test_nothing_to_remove(spark):
     assert dedup(df.where("n > 5"), order_by="n").survivors.count() == 0
 
 
+PAIRS = ("jaccard", "shared", "union", "a", "b", "distance", "is_equal")
+
+
+@pytest.mark.parametrize("arguments", [{"threshold": 0.6, "within": "site"}] + ([{}] if NIGHTLY else []), ids=str)
+def test_pairs_are_those_of_one_machine(spark, records, arguments):
+    expected = [tuple(row[name] for name in ("row_a", "row_b", *PAIRS)) for row in neardup.pairs(records, **arguments)]
+    found = pairs(frame(spark, records), order_by="n", **arguments).select("n_a", "n_b", *PAIRS).collect()
+    assert sorted(map(tuple, found)) == sorted(expected)
+    assert len(expected) > 50
+
+
 # ---- What is refused ----
 
 
@@ -142,6 +152,8 @@ def test_what_is_refused(spark):
             dedup(df, **{"order_by": "n", **arguments})
     with pytest.raises(neardup.UnsupportedError, match="^recipe broder-1997 does not run on Spark: match: "):
         dedup(df, order_by="n", recipe="broder-1997")
+    with pytest.raises(neardup.UnsupportedError, match="^recipe seshasai-2009 does not run on Spark: .* df table"):
+        dedup(df, order_by="n", recipe="seshasai-2009")
     with pytest.raises(neardup.UnsupportedError, match="^this recipe does not run on Spark: verify: "):
         dedup(df, order_by="n", set={"verify": "containment"})
 
@@ -170,7 +182,7 @@ def test_corpora(spark, name, partitions):
     if not path.exists():
         pytest.skip(f"there is no corpus {name}: NEARDUP_DATA names the folder of the corpora")
     with pyarrow.input_stream(str(path), compression="zstd") as stream:
-        rows = [{"text": json.loads(line)["text"]} for line in stream.read().decode().splitlines()]
+        rows = [{"text": json.loads(line)["text"]} for line in stream.read().split(b"\n") if line]
     result = check(spark, rows, partitions)
     assert len(result.removed) > 300
 
@@ -256,7 +268,7 @@ def test_components_are_found_by_rounds(spark, parts):
     """A chain, whose rounds are the most that a graph of its size takes, and a star."""
     from neardup.spark._components import components
 
-    n = 20_000
+    n = 40_000 if NIGHTLY else 4_000
     chance = random.Random(parts)
     nodes = [chance.randrange(-(2**63), 2**63) for _ in range(n)]
     pairs = list(zip(nodes[: n // 2], nodes[1 : n // 2])) + [(nodes[n // 2], node) for node in nodes[n // 2 + 1 :]]

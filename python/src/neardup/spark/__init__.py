@@ -6,6 +6,7 @@ every executor too.  Importing this module needs none of them: the first call sa
 
 from ._dedup import Deduplicated, dedup
 from ._join import join_fingerprints, pack_fingerprints
+from ._pairs import pairs
 from ._sketch import sketch
 
-__all__ = ["Deduplicated", "dedup", "join_fingerprints", "pack_fingerprints", "sketch"]
+__all__ = ["Deduplicated", "dedup", "join_fingerprints", "pack_fingerprints", "pairs", "sketch"]

@@ -60,10 +60,10 @@ class Documents:
 
 
 def _refuse(recipe: Recipe | str | None, made: Recipe) -> None:
-    """Raise where a recipe does not run on Spark; rows_new says why."""
+    """Raise where a recipe does not run on Spark; rows_new says why: executors have no df tables."""
     try:
         rows_of(made.text)
-    except _native.UnsupportedError as error:
+    except (_native.UnsupportedError, _native.InvalidError) as error:
         name = f"recipe {recipe}" if isinstance(recipe, str) else "this recipe"
         raise _native.UnsupportedError(f"{name} does not run on Spark: {error}") from None
 
@@ -116,19 +116,19 @@ def _sketched(documents: Documents, refuses_nulls: bool) -> DataFrame:
 
     df = documents.df
     if not refuses_nulls:
-        df = df.where(F.col(_quoted(documents.text)).isNotNull())
+        df = df.where(F.col(quoted(documents.text)).isNotNull())
     columns, within, fields = columns_for(documents.text, documents.within, documents.fields)
     is_missing = F.lit(False)
     for name in documents.order:
-        is_missing = is_missing | F.col(_quoted(name)).isNull()
+        is_missing = is_missing | F.col(quoted(name)).isNull()
     names = tuple(str(name) for name in columns.names)
     sketching = Sketching(documents.recipe.text, names, within, fields, documents.parts, refuses_nulls)
     # Columns of one name could stand twice: the text as a field, too.
-    read = [F.col(_quoted(name)).alias(f"c{i}") for i, name in enumerate(names)]
+    read = [F.col(quoted(name)).alias(f"c{i}") for i, name in enumerate(names)]
     return df.select(_node(documents.order), is_missing, *read).mapInArrow(sketching, BLOBS)
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -140,7 +140,7 @@ def _node(order: Sequence[str]) -> Any:
     """
     from pyspark.sql import functions as F
 
-    return F.xxhash64(*(F.col(_quoted(name)) for name in order)).alias(NODE)
+    return F.xxhash64(*(F.col(quoted(name)) for name in order)).alias(NODE)
 
 
 def in_components(documents: Documents, refuses_nulls: bool) -> tuple[DataFrame, int]:
@@ -163,12 +163,12 @@ def in_components(documents: Documents, refuses_nulls: bool) -> tuple[DataFrame,
     for df in (edges, bucketed, sketched):
         df.unpersist()
     texts = dict.fromkeys((*documents.names, documents.text, *documents.others))
-    df = documents.df.where(F.col(_quoted(documents.text)).isNotNull())
-    df = df.select(*(F.col(_quoted(name)) for name in texts), _node(documents.order))
+    df = documents.df.where(F.col(quoted(documents.text)).isNotNull())
+    df = df.select(*(F.col(quoted(name)) for name in texts), _node(documents.order))
     labels = labels.select(F.col("node").alias(NODE), F.col("component").alias(COMPONENT))
     found = df.join(F.broadcast(labels) if n <= KNOWN_TO_ALL else labels, NODE).drop(NODE)
     together = found.repartition(documents.parts, COMPONENT)
-    return together.sortWithinPartitions(COMPONENT, *map(_quoted, documents.order)), n
+    return together.sortWithinPartitions(COMPONENT, *map(quoted, documents.order)), n
 
 
 def by_components(batches: Iterator[pyarrow.RecordBatch], order: Sequence[str], text: str) -> Iterator[pyarrow.Table]:
@@ -357,11 +357,11 @@ def dedup(
     preferred = (prefer[0], tuple(prefer[1])) if prefer else None
     deciding = Deciding(made.text, text, documents.names, documents.order, within, preferred)
     manifest = together.mapInArrow(deciding, _schema(documents)).persist()
-    removed = manifest.select(*(F.col(_quoted(name)) for name in documents.order))
+    removed = manifest.select(*(F.col(quoted(name)) for name in documents.order))
     survivors = df.join(F.broadcast(removed) if n <= KNOWN_TO_ALL else removed, list(documents.order), "left_anti")
-    survivors = survivors.select(*(F.col(_quoted(name)) for name in df.columns))
+    survivors = survivors.select(*(F.col(quoted(name)) for name in df.columns))
     if nulls == "drop":
-        survivors = survivors.where(F.col(_quoted(text)).isNotNull())
+        survivors = survivors.where(F.col(quoted(text)).isNotNull())
     return Deduplicated(survivors, manifest)
 
 
