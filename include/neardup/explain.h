@@ -14,6 +14,7 @@
 #ifndef NEARDUP_EXPLAIN_H
 #define NEARDUP_EXPLAIN_H
 
+#include <neardup/evidence.h>
 #include <neardup/run.h>
 #include <neardup/uses.h>
 
@@ -24,39 +25,6 @@ extern "C" {
 /* ---- Two documents ----------------------------------------------------------------------------
  */
 
-/* Two documents beside each other, and what a run of only these two would decide. */
-struct nd_explanation {
-    struct nd_document_name name[2];
-    uint64_t bytes[2], tokens[2];
-    /* Of their shingles. */
-    struct nd_overlap overlap;
-    /* The Hamming distance of the simhashes, and how many of ND_MINHASH_COUNT minima are equal. */
-    unsigned distance;
-    unsigned equal_minima;
-    /* What the recipe's signatures have in common; a = b = 0 where one of them is rejected. */
-    struct {
-        char name[ND_RECIPE_NAME_MAX + 1];
-        struct nd_agreement agreement;
-    } signature[ND_RECIPE_SIGNATURES];
-    unsigned n_signatures;
-    /* Whether their texts are, whatever is decided. */
-    enum nd_identical identical;
-    int is_short[2];
-    /* The bands of the recipe, and the minima in each. */
-    unsigned bands, rows;
-    /* The probability that a pair of this resemblance shares a band, so that it is compared; -1 if
-     * candidates are found in another way. */
-    double band_chance;
-    /* The decision, and the reason in words. */
-    int is_duplicate;
-    char why[384];
-    /* Shared terms, then those of a only, then those of b only; each group in the order of first
-     * occurrence. */
-    struct nd_term *terms;
-    size_t n_shared, n_only_a, n_only_b;
-};
-ND_API void nd_explanation_release(struct nd_explanation *e);
-
 /*
  * Explain two documents.  Without a path in the options, a and b are files that hold one document each;
  * else the first documents of that corpus with these ids or places, as they are or as the outputs
@@ -66,54 +34,8 @@ ND_API enum nd_status nd_run_explain(const struct nd_run_options *options, const
                                      const char *b, const struct nd_run_events *events,
                                      struct nd_explanation *out, struct nd_error *err);
 
-/* The explanation as one JSON object and a newline (docs/format/uses.md); the caller frees *text.
- * ND_ENOMEM. */
-ND_API enum nd_status nd_explanation_json(const struct nd_explanation *e, char **text, size_t *len,
-                                          struct nd_error *err);
-
 /* ---- The features of one document -------------------------------------------------------------
  */
-
-/* A feature in readable form (Seshasai 2009, Figures 3-1 and 3-3). */
-struct nd_explained_feature {
-    char *text;
-    /* What the signature is made of: the hash by its own function and seed. */
-    uint64_t hash;
-    /* By the recipe, in the unit of its tf and idf; and the same without position, clipping and
-     * thresholds. */
-    double weight, full;
-    /* How many documents of the df table have it (1: it is unseen); 0: there is no table. */
-    uint32_t df;
-    /* It is of a field or a link, not of the text. */
-    int from_field;
-};
-
-/* The features that a signature is made of, in the order of the document; those of fields last. */
-struct nd_explained_signature {
-    /* For a recipe without signatures "sketch": the shingles. */
-    char name[ND_RECIPE_NAME_MAX + 1];
-    struct nd_explained_feature *feature;
-    /* All features, and those with a weight above 0. */
-    size_t n_features, n_weighted;
-    /* Their numbers by falling weight; ties in the order of the document. */
-    size_t *by_weight;
-    /* How many are fields whose weight depends on the sums of the others. */
-    size_t n_forced;
-    /* Weights count only as 0 or not 0. */
-    int is_set;
-    /* Some weight differs from the full one. */
-    int has_full;
-    /* There is a df table. */
-    int has_df;
-};
-
-struct nd_document_features {
-    struct nd_document_name name;
-    uint64_t bytes, tokens;
-    struct nd_explained_signature signature[ND_RECIPE_SIGNATURES];
-    unsigned n_signatures;
-};
-ND_API void nd_document_features_release(struct nd_document_features *d);
 
 /*
  * List the features of one document.  Without a path in the options, `name` is a file that holds one
@@ -123,32 +45,11 @@ ND_API enum nd_status nd_run_features(const struct nd_run_options *options, cons
                                       const struct nd_run_events *events,
                                       struct nd_document_features *out, struct nd_error *err);
 
-/* The features as one JSON object and a newline, in the order of the document or by weight;
- * `top` of them, or all (0).  The caller frees *text.  ND_ENOMEM. */
-ND_API enum nd_status nd_document_features_json(const struct nd_document_features *d,
-                                                int by_position, size_t top, char **text,
-                                                size_t *len, struct nd_error *err);
-
 /* ---- The rows of a manifest -------------------------------------------------------------------
  */
 
 /* The most rows that are explained at once. */
 #define ND_EXPLAIN_ROWS_MAX 100000u
-
-/* A row of a manifest: the document that was removed (B) and the one kept for it (A). */
-struct nd_explained_row {
-    /* Its number among the rows below the header, from 1. */
-    uint64_t number;
-    /* As the manifest has it; below 0: it has none. */
-    double resemblance;
-    /* The texts have another resemblance now. */
-    int has_changed;
-    /* Places, as the manifest has them. */
-    const char *kept_at, *removed_at;
-    /* NULL: one of the two was not found, and `missing` is its place. */
-    const struct nd_explanation *explanation;
-    const char *missing;
-};
 
 /* Starts from zeroes. */
 struct nd_explain_rows_params {
@@ -175,10 +76,6 @@ ND_API enum nd_status nd_run_explain_rows(const struct nd_run_options *options,
                                           const struct nd_explain_rows_params *params,
                                           const struct nd_run_events *events,
                                           struct nd_use_summary *summary, struct nd_error *err);
-
-/* A row as one JSON object and a newline; the caller frees *text.  ND_ENOMEM. */
-ND_API enum nd_status nd_explained_row_json(const struct nd_explained_row *row, char **text,
-                                            size_t *len, struct nd_error *err);
 
 /* ---- How hashes are distributed ---------------------------------------------------------------
  */

@@ -248,16 +248,6 @@ ND_API enum nd_status nd_run_dedup(const struct nd_run_options *options,
                                    struct nd_run_summary *summary, struct nd_error *err);
 
 /*
- * What a document is called: the record's id, or its place where it has none, and its place.  The
- * bytes as they are, with a zero behind them: who shows them escapes what could steer a terminal.
- */
-struct nd_document_name {
-    char *id, *at;
-    size_t id_len, at_len;
-    enum nd_id_kind id_kind; /* ND_ID_RAW: in JSON it stands without quotes */
-};
-
-/*
  * Remove the temporary files of all runs in this process.  Safe in a signal handler, after which
  * the process must end (_exit or raise).
  */

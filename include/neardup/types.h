@@ -33,6 +33,16 @@ enum nd_id_kind {
     ND_ID_RAW,
 };
 
+/*
+ * What a document is called: the record's id, or its place where it has none, and its place.  The
+ * bytes as they are, with a zero behind them: who shows them escapes what could steer a terminal.
+ */
+struct nd_document_name {
+    char *id, *at;
+    size_t id_len, at_len;
+    enum nd_id_kind id_kind; /* ND_ID_RAW: in JSON it stands without quotes */
+};
+
 /* One named value of a document (author, date, language), as text. */
 struct nd_field {
     struct nd_view name;

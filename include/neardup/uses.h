@@ -19,6 +19,7 @@
 #define NEARDUP_USES_H
 
 #include <neardup/compare.h>
+#include <neardup/evidence.h>
 #include <neardup/run.h>
 #include <neardup/visits.h>
 
@@ -100,95 +101,12 @@ ND_API enum nd_status nd_run_fingerprints(const struct nd_run_options *options,
 /* ---- Two documents beside each other ----------------------------------------------------------
  */
 
-/* The parts of a comparison that take time of their own. */
-enum nd_compare_parts {
-    ND_COMPARE_EDIT = 1,     /* the edit distance */
-    ND_COMPARE_SCRIPT = 2,   /* the edits themselves, too */
-    ND_COMPARE_PASSAGES = 4, /* copied passages */
-    ND_COMPARE_TERMS = 8,    /* the terms themselves, and how often each document has them */
-    ND_COMPARE_WEIGHTS = 16, /* the weighted features of the recipe's first signature */
-};
-
-/* Start from nd_compare_params_default(). */
-struct nd_compare_params {
-    /* A set of enum nd_compare_parts. */
-    unsigned parts;
-    struct nd_edit_costs costs;
-    /* Of the edit distance.  0: as far as about two seconds allow; or ND_EDIT_NO_LIMIT. */
-    uint64_t limit;
-    struct nd_passage_params passages;
-};
-ND_API struct nd_compare_params nd_compare_params_default(void);
-
-/* A distinct term as it stands in the text (UTF-8, zero-terminated), and how often each of two
- * documents has it. */
-struct nd_term {
-    char *text;
-    uint64_t in_a, in_b;
-};
-
-/* A feature of a signature in readable form, and its weight in each of two documents (the sum over
- * equal features). */
-struct nd_weight {
-    char *text;
-    int64_t in_a, in_b;
-};
-
-/* Two documents beside each other.  What belongs to parts that were not asked for is zero. */
-struct nd_comparison {
-    /* Those that were asked for. */
-    unsigned parts;
-    struct nd_document_name name[2];
-    /* Their texts, in UTF-8, and the tokens in them: hash, and place in bytes. */
-    char *text[2];
-    size_t bytes[2];
-    struct nd_token *token[2];
-    size_t tokens[2];
-
-    int same_bytes, same_words;
-    struct nd_overlap shingles;
-    /* The distance of the simhashes, of 64. */
-    unsigned hamming;
-    struct nd_term_overlap terms;
-    /* Whether they are duplicates by the rule of Conrad and Schriber (Seshasai 2009, §2.5.1). */
-    int conrad_schriber;
-
-    /* edit_distance is ND_EDIT_BEYOND where it is greater than the limit. */
-    uint64_t edit_limit, edit_distance;
-    struct nd_edit *edit;
-    size_t n_edits;
-
-    /* Passages of the second that stand in the first; `covered`: tokens of each in passages. */
-    struct nd_passage *passage;
-    size_t n_passages;
-    uint64_t covered[2];
-
-    /* Shared terms, then those of the first only, then those of the second only; each group in the
-     * order of first occurrence. */
-    struct nd_term *term;
-    size_t n_shared, n_only_a, n_only_b;
-
-    /* The name of the signature whose features these are; the greatest difference comes first. */
-    char signature[ND_RECIPE_NAME_MAX + 1];
-    struct nd_weight *weight;
-    size_t n_weights;
-    /* Inner product and squared lengths of the weights; and the value of a weight of 1 in each
-     * document, which includes the length normalisation. */
-    double weights_inner, weights_squares[2], weights_unit[2];
-};
-ND_API void nd_comparison_release(struct nd_comparison *c);
-
 /* Compare two documents, which are named as in nd_run_explain.  ND_EINVAL: weights were asked for,
  * but the recipe has no signature. */
 ND_API enum nd_status nd_run_compare(const struct nd_run_options *options,
                                      const struct nd_compare_params *params, const char *a,
                                      const char *b, const struct nd_run_events *events,
                                      struct nd_comparison *out, struct nd_error *err);
-
-/* The comparison as one JSON object and a newline (docs/format/uses.md); the caller frees *text.
- * ND_ENOMEM. */
-ND_API enum nd_status nd_comparison_json(const struct nd_comparison *c, char **text, size_t *len,
-                                         struct nd_error *err);
 
 /* ---- A stream against prototypes --------------------------------------------------------------
  */

@@ -4,7 +4,9 @@
 
 #include <stdbool.h>
 
-#include <neardup/explain.h>
+#include <neardup/evidence.h>
+#include <neardup/feature.h>
+#include <neardup/signature.h>
 
 /*
  * The features that each signature of the recipe, whose tables are open, is made of.  The name in *out

@@ -2,6 +2,7 @@
 #ifndef ND_EVIDENCE_NAME_H
 #define ND_EVIDENCE_NAME_H
 
+#include <neardup/evidence.h>
 #include <neardup/run.h>
 #include <neardup/types.h>
 

@@ -2,8 +2,7 @@
 #ifndef ND_EVIDENCE_TWO_DOCUMENTS_H
 #define ND_EVIDENCE_TWO_DOCUMENTS_H
 
-#include <neardup/explain.h>
-#include <neardup/uses.h>
+#include <neardup/evidence.h>
 
 /* What the sketches of two documents have in common. */
 struct nd_two_sketches {
