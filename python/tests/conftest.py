@@ -34,6 +34,19 @@ def run(command, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def news(tmp_path_factory):
+    """News articles with near-duplicates, as JSON Lines: a sample, or with NEARDUP_NIGHTLY all."""
+    data = Path(os.environ.get("NEARDUP_DATA", Path(__file__).parents[3] / "shared" / "data"))
+    packed = data / "reuters21578" / "docs.jsonl.zst"
+    if not packed.exists() or not shutil.which("zstdcat"):
+        pytest.skip("there is no corpus reuters21578 or no zstdcat: NEARDUP_DATA names the folder of the corpora")
+    lines = subprocess.run(["zstdcat", packed], check=True, capture_output=True).stdout.splitlines(keepends=True)
+    path = tmp_path_factory.mktemp("news") / "news.jsonl"
+    path.write_bytes(b"".join(lines if os.environ.get("NEARDUP_NIGHTLY") else lines[:2500]))
+    return path
+
+
+@pytest.fixture(scope="session")
 def records() -> list[dict[str, str]]:
     """Documents of which a third is an edited copy of another, and some are equal, short or empty."""
     chance = random.Random(5)

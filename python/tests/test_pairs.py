@@ -240,3 +240,42 @@ def test_every_shipped_recipe_decides_as_the_command_or_is_refused(run, command,
             neardup.dedup(records, recipe=name)
     else:
         assert compare_decisions(run, command, corpus, records, name, tmp_path) > 0
+
+
+@pytest.mark.parametrize("name", sorted(set(neardup.shipped_recipes()) - set(REFUSED)))
+def test_every_shipped_recipe_decides_as_the_command_on_news(run, command, tmp_path, news, name):
+    compare_decisions(run, command, news, rows_of(news), name, tmp_path)
+
+
+def test_fields_of_a_stream(run, corpus, records):
+    recipe = neardup.Recipe.parse(
+        "[signature place]\nkind = features\nunit = none\nfields = site score\n"
+        "[decide]\ncandidates = match\nmatch = shared(place) >= 2\nverify = none\n"
+    )
+    expected = neardup.dedup(records, recipe=recipe)
+    assert len(expected.removed) > 0
+    deduper = neardup.Deduper(recipe)
+    removed = [row["row"] for i in range(0, len(records), 400) for row in deduper.push(records[i : i + 400]).removed]
+    assert removed == list(expected.removed["row"])
+    with pytest.raises(neardup.InvalidError, match="there is no column 'site'"):
+        neardup.Deduper(recipe).push(["one two three"])
+
+
+def test_a_field_of_several_values_is_a_json_array(run, tmp_path, records):
+    recipe = tmp_path / "links.ini"
+    recipe.write_text(
+        "[signature links]\nkind = features\nunit = none\nfields = links\n"
+        "[decide]\ncandidates = match\nmatch = resemblance(links) >= 0.8\nverify = none\n"
+    )
+    linked = [
+        {"id": row["id"], "text": row["text"], "links": [f"/{word}" for word in row["text"].split()[:9]]}
+        for row in records
+    ]
+    path = tmp_path / "linked.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in linked))
+    run("dedup", "-q", path, "--recipe", recipe, "-o", tmp_path / "kept", "--manifest", tmp_path / "rows")
+    rows = [{**row, "links": json.dumps(row["links"])} for row in linked]
+    found = neardup.dedup(rows, id="id", recipe=neardup.Recipe(recipe)).removed
+    expected = rows_of(tmp_path / "rows")[1:]
+    assert [(row["id"], row["kept_id"]) for row in found] == [(row["removed"], row["kept"]) for row in expected]
+    assert len(expected) > 0
