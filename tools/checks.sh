@@ -111,6 +111,12 @@ spark_step() {
     fi
 }
 
+# What Python code can pass, against an extension module with sanitizers; in the environment of
+# test-python.sh.
+hostile_python() {
+    build asan _native && tools/test-python-asan.sh build/python-frameworks/bin/python
+}
+
 neon_step() {
     if [ "$(uname -m)" = x86_64 ]; then step neon neon; else
         skip neon "make test ran them, or this processor is neither x86-64 nor ARM"
@@ -122,6 +128,7 @@ all)
     LINT_NODES=4000 step lint tools/lint.sh
     step sanitized sanitized -L '^sanitized$'
     step python tools/test-python.sh frameworks build/python-frameworks "$PWD/build/release/neardup"
+    step python-asan hostile_python
     spark_step
     lint_python
     step site tools/make-site.sh

@@ -309,8 +309,10 @@ static PyObject *keep_places(PyObject *module, PyObject *args)
     return columns;
 }
 
+ND_PY_READS_FRAME(dedup, 1)
+
 PyMethodDef nd_py_dedup_functions[] = {
     {"keep_places", keep_places, METH_VARARGS, "The places of rows in the order of a policy."},
-    {"dedup", dedup, METH_VARARGS, "Deduplicate a frame."},
+    {"dedup", dedup_reading, METH_VARARGS, "Deduplicate a frame."},
     {NULL, NULL, 0, NULL},
 };

@@ -308,11 +308,13 @@ static PyObject *df_count(PyObject *module, PyObject *args)
     return capsule;
 }
 
+ND_PY_READS_FRAME(df_count, 2)
+
 PyMethodDef nd_py_df_functions[] = {
     {"df_open", df_open, METH_VARARGS, "Open a df table."},
     {"df_about", df_about, METH_O, "What a df table holds."},
     {"df_write", df_write, METH_VARARGS, "Write a df table to a file."},
     {"df_terms", df_terms, METH_O, "The features of a df table."},
-    {"df_count", df_count, METH_VARARGS, "Count a df table of a frame."},
+    {"df_count", df_count_reading, METH_VARARGS, "Count a df table of a frame."},
     {NULL, NULL, 0, NULL},
 };

@@ -96,6 +96,50 @@ static struct ArrowArray *add_child(struct ArrowSchema *schema, struct ArrowArra
     return child_array;
 }
 
+/* The bytes that n values of a format take; -1: it is not one of ours. */
+static int64_t bytes_of(const char *format, int64_t n)
+{
+    static const char sizes[] = "c1C1s2S2i4I4f4l8L8g8";
+    const char *at = format[0] && !format[1] ? strchr("cCsSiIflLg", format[0]) : NULL;
+
+    if (!strcmp(format, "b"))
+        return (n + 7) / 8;
+    return at ? n * (strchr(sizes, format[0])[1] - '0') : -1;
+}
+
+/* Whether a format is that of lists of so many items. */
+static bool is_list(const char *format, Py_ssize_t width)
+{
+    char expected[16];
+
+    if (width < 1 || width > 1 << 16)
+        return false;
+    PyOS_snprintf(expected, sizeof expected, "+w:%d", (int)width);
+    return !strcmp(format, expected);
+}
+
+/* Whether offsets lead through texts of so many bytes. */
+static bool are_offsets(const char *offsets, Py_ssize_t n_bytes, int64_t length, Py_ssize_t texts)
+{
+    int64_t before = 0, end;
+
+    if (n_bytes / 8 < length + 1)
+        return false;
+    for (int64_t i = 0; i <= length; i++) {
+        memcpy(&end, offsets + 8 * i, sizeof end);
+        if (end < before || end > texts)
+            return false;
+        before = end;
+    }
+    return true;
+}
+
+static bool fail_column(const char *name)
+{
+    PyErr_Format(PyExc_ValueError, "column '%s' is not laid out as its format says", name);
+    return false;
+}
+
 /* A column as a schema and an array.  False: an exception is set, and both can be released. */
 static bool make_column(PyObject *column, int64_t length, struct ArrowSchema *schema,
                         struct ArrowArray *array)
@@ -106,6 +150,10 @@ static bool make_column(PyObject *column, int64_t length, struct ArrowSchema *sc
     char *bytes;
     bool is_good;
 
+    if (!PyTuple_Check(column)) {
+        PyErr_SetString(PyExc_TypeError, "a column is a tuple");
+        return false;
+    }
     if (!PyArg_ParseTuple(column, "ssO!OznO", &name, &format, &PyBytes_Type, &values, &validity,
                           &item, &width, &offsets))
         return false;
@@ -114,6 +162,8 @@ static bool make_column(PyObject *column, int64_t length, struct ArrowSchema *sc
         return false;
     }
     array->length = length;
+    if (length < 0 || length > PY_SSIZE_T_MAX / 16)
+        return fail_column(name);
     if (validity != Py_None) {
         if (PyBytes_AsStringAndSize(validity, &bytes, &n) < 0)
             return false;
@@ -127,13 +177,20 @@ static bool make_column(PyObject *column, int64_t length, struct ArrowSchema *sc
     if (PyBytes_AsStringAndSize(values, &bytes, &n) < 0)
         return false;
     if (offsets != Py_None) {
+        Py_ssize_t texts = n;
+
         array->n_buffers = 3;
         array->buffers[2] = bytes;
         if (PyBytes_AsStringAndSize(offsets, &bytes, &n) < 0)
             return false;
         array->buffers[1] = bytes;
-        return true;
+        return (!strcmp(format, "U") && !item && are_offsets(bytes, n, length, texts)) ||
+               fail_column(name);
     }
+    if (item ? !is_list(format, width) || bytes_of(item, 1) < 0 || length > n ||
+                   bytes_of(item, length * width) > n
+             : bytes_of(format, length) < 0 || bytes_of(format, length) > n)
+        return fail_column(name);
     if (!item) {
         array->n_buffers = 2;
         array->buffers[1] = bytes;
@@ -193,6 +250,16 @@ static void free_array_capsule(PyObject *capsule)
     free(array);
 }
 
+/* Whether there are as many columns and rows as there can be; false: an exception is set. */
+static bool is_count(PyObject *columns, long long length, bool is_one)
+{
+    if (length >= 0 && (!is_one || PyTuple_Size(columns) == 1))
+        return true;
+    PyErr_SetString(PyExc_ValueError,
+                    length < 0 ? "the number of rows is negative" : "one column is expected");
+    return false;
+}
+
 /*
  * table_export(columns, length, is_one): a tuple of two capsules, "arrow_schema" and "arrow_array":
  * a struct of the columns, or with is_one the only one.
@@ -209,9 +276,9 @@ static PyObject *table_export(PyObject *module, PyObject *args)
     (void)module;
     if (!schema || !array)
         PyErr_NoMemory();
-    else if (PyArg_ParseTuple(args, "O!Lp", &PyTuple_Type, &columns, &length, &is_one))
-        is_made = is_one ? PyTuple_Size(columns) == 1 &&
-                               make_column(PyTuple_GetItem(columns, 0), length, schema, array)
+    else if (PyArg_ParseTuple(args, "O!Lp", &PyTuple_Type, &columns, &length, &is_one) &&
+             is_count(columns, length, is_one))
+        is_made = is_one ? make_column(PyTuple_GetItem(columns, 0), length, schema, array)
                          : make_struct(columns, length, schema, array);
     if (is_made && (schema_capsule = PyCapsule_New(schema, "arrow_schema", free_schema_capsule)))
         schema = NULL;
@@ -378,7 +445,8 @@ static PyObject *table_stream(PyObject *module, PyObject *args)
     long long length;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!L", &PyTuple_Type, &columns, &length))
+    if (!PyArg_ParseTuple(args, "O!L", &PyTuple_Type, &columns, &length) ||
+        !is_count(columns, length, false))
         return NULL;
     stream = calloc(1, sizeof *stream);
     batch = calloc(1, sizeof *batch);

@@ -263,7 +263,10 @@ static PyObject *filter(PyObject *module, PyObject *args)
     return columns;
 }
 
+ND_PY_READS_FRAME(filter, 1)
+ND_PY_READS_FRAME(filter_reading, 2)
+
 PyMethodDef nd_py_filter_functions[] = {
-    {"filter", filter, METH_VARARGS, "Rows that are near a prototype."},
+    {"filter", filter_reading_reading, METH_VARARGS, "Rows that are near a prototype."},
     {NULL, NULL, 0, NULL},
 };

@@ -29,11 +29,50 @@ struct nd_py_chunks {
     struct nd_arena texts;
 };
 
+/*
+ * Whoever made the data may release it by functions of Python.  They run without the exception that is
+ * on its way, if one is, and do not take its place.
+ */
+static void release_stream(struct ArrowArrayStream *stream)
+{
+    PyObject *type, *value, *traceback;
+
+    if (!stream->release)
+        return;
+    PyErr_Fetch(&type, &value, &traceback);
+    stream->release(stream);
+    stream->release = NULL;
+    PyErr_Restore(type, value, traceback);
+}
+
+static void release_schema(struct ArrowSchema *schema)
+{
+    PyObject *type, *value, *traceback;
+
+    if (!schema->release)
+        return;
+    PyErr_Fetch(&type, &value, &traceback);
+    schema->release(schema);
+    schema->release = NULL;
+    PyErr_Restore(type, value, traceback);
+}
+
+static void release_array(struct ArrowArray *array)
+{
+    PyObject *type, *value, *traceback;
+
+    if (!array->release)
+        return;
+    PyErr_Fetch(&type, &value, &traceback);
+    array->release(array);
+    array->release = NULL;
+    PyErr_Restore(type, value, traceback);
+}
+
 static void release_arrays(struct nd_py_chunks *c)
 {
     for (size_t i = 0; i < c->n_arrays; i++)
-        if (c->array[i].release)
-            c->array[i].release(&c->array[i]);
+        release_array(&c->array[i]);
     c->n_arrays = 0;
 }
 
@@ -52,10 +91,8 @@ static void free_frame(struct nd_py_frame *f)
     if (c) {
         release_arrays(c);
         free(c->array);
-        if (c->schema.release)
-            c->schema.release(&c->schema);
-        if (c->stream.release)
-            c->stream.release(&c->stream);
+        release_schema(&c->schema);
+        release_stream(&c->stream);
         Py_XDECREF(c->objects);
         nd_arena_release(&c->texts);
         free(c);
@@ -71,6 +108,23 @@ static void free_capsule(PyObject *capsule)
 struct nd_py_frame *nd_py_frame(PyObject *capsule)
 {
     return PyCapsule_GetPointer(capsule, CAPSULE);
+}
+
+PyObject *nd_py_reading_frame(PyObject *module, PyObject *args, Py_ssize_t place,
+                              PyCFunction function)
+{
+    PyObject *capsule = place < PyTuple_Size(args) ? PyTuple_GetItem(args, place) : NULL;
+    struct nd_py_frame *f;
+    PyObject *result;
+
+    if (!capsule || !PyCapsule_IsValid(capsule, CAPSULE))
+        return function(module, args); /* which says what is wrong */
+    f = nd_py_frame(capsule);
+    if (!nd_py_begin_reading(&f->users))
+        return NULL;
+    result = function(module, args);
+    nd_py_end_use(&f->users);
+    return result;
 }
 
 uint64_t nd_py_column_replaced(const struct nd_py_column *column, size_t row)
@@ -101,13 +155,13 @@ static char *copy_text(const char *text)
 /* names: a tuple of str, or None for the only column of a stream of strings. */
 static PyObject *frame_new(PyObject *module, PyObject *names)
 {
-    Py_ssize_t n = PyTuple_Size(names);
+    Py_ssize_t n = PyTuple_Check(names) ? PyTuple_Size(names) : -1;
     struct nd_py_frame *f;
     PyObject *capsule;
 
     (void)module;
     if (n < 0)
-        return NULL;
+        return PyErr_Format(PyExc_TypeError, "the names of columns are a tuple");
     if (n == 0)
         return PyErr_Format(PyExc_ValueError, "a frame has at least one column");
     f = calloc(1, sizeof *f);
@@ -206,35 +260,12 @@ static bool repair(struct nd_py_frame *f, size_t column, size_t row)
 
 /* ---- Arrow ---- */
 
-/* How the values of an Arrow type are read. */
-enum kind { STRINGS, LARGE_STRINGS, STRING_VIEWS, NUMBERS, DICTIONARY, NOTHING, UNREADABLE };
-
-static enum kind kind_of(const struct ArrowSchema *schema)
-{
-    const char *f = schema->format;
-
-    if (schema->dictionary)
-        return DICTIONARY;
-    if (!strcmp(f, "u") || !strcmp(f, "z"))
-        return STRINGS;
-    if (!strcmp(f, "U") || !strcmp(f, "Z"))
-        return LARGE_STRINGS;
-    if (!strcmp(f, "vu") || !strcmp(f, "vz"))
-        return STRING_VIEWS;
-    if (!strcmp(f, "n"))
-        return NOTHING;
-    if ((f[0] && strchr("cCsSiIlLfgb", f[0]) && !f[1]) || !strcmp(f, "tdD") || !strcmp(f, "tdm") ||
-        !strncmp(f, "tss:", 4) || !strncmp(f, "tsm:", 4) || !strncmp(f, "tsu:", 4) ||
-        !strncmp(f, "tsn:", 4))
-        return NUMBERS;
-    return UNREADABLE;
-}
-
 static bool is_texts(const struct ArrowSchema *schema)
 {
-    enum kind kind = kind_of(schema->dictionary ? schema->dictionary : schema);
+    enum nd_arrow_kind kind = nd_arrow_kind(schema->dictionary ? schema->dictionary : schema);
 
-    return kind == STRINGS || kind == LARGE_STRINGS || kind == STRING_VIEWS || kind == NOTHING;
+    return kind == ND_ARROW_STRINGS || kind == ND_ARROW_LARGE_STRINGS ||
+           kind == ND_ARROW_STRING_VIEWS || kind == ND_ARROW_NOTHING;
 }
 
 /* The name of a type, for messages. */
@@ -261,10 +292,7 @@ static const char *type_name(const struct ArrowSchema *schema)
 
 static bool is_valid_at(const struct ArrowArray *a, int64_t i)
 {
-    const uint8_t *bits = a->n_buffers > 0 ? a->buffers[0] : NULL;
-
-    i += a->offset;
-    return !bits || bits[i / 8] >> i % 8 & 1;
+    return nd_arrow_is_valid(a, i + a->offset);
 }
 
 /* A string view of Arrow: short ones hold their bytes, long ones name a buffer. */
@@ -287,40 +315,24 @@ static struct nd_view view_of(const char *data, size_t len)
     return len ? (struct nd_view){data, len} : (struct nd_view){"", 0};
 }
 
-static struct nd_view string_at(const struct ArrowArray *a, enum kind kind, int64_t i)
+static struct nd_view string_at(const struct ArrowArray *a, enum nd_arrow_kind kind, int64_t i)
 {
-    const char *data = a->n_buffers > 2 ? a->buffers[2] : NULL;
+    const char *data = a->buffers[2];
     struct nd_view view;
+    int64_t from;
 
-    if (kind == STRING_VIEWS) {
+    if (kind == ND_ARROW_STRING_VIEWS) {
         view = string_view(a, i);
         return view_of(view.data, view.len);
     }
-    if (kind == STRINGS) {
-        const int32_t *offset = (const int32_t *)a->buffers[1] + a->offset + i;
-
-        return view_of(data + offset[0], (size_t)(offset[1] - offset[0]));
-    } else {
-        const int64_t *offset = (const int64_t *)a->buffers[1] + a->offset + i;
-
-        return view_of(data + offset[0], (size_t)(offset[1] - offset[0]));
-    }
+    from = nd_arrow_offset(a, kind, i + a->offset);
+    return view_of(data ? data + from : NULL,
+                   (size_t)(nd_arrow_offset(a, kind, i + a->offset + 1) - from));
 }
 
 static int64_t integer_at(const struct ArrowArray *a, char format, int64_t i)
 {
-    const void *values = a->buffers[1];
-
-    i += a->offset;
-    switch (format) {
-    case 'c': return ((const int8_t *)values)[i];
-    case 'C': return ((const uint8_t *)values)[i];
-    case 's': return ((const int16_t *)values)[i];
-    case 'S': return ((const uint16_t *)values)[i];
-    case 'i': return ((const int32_t *)values)[i];
-    case 'I': return ((const uint32_t *)values)[i];
-    default: return ((const int64_t *)values)[i];
-    }
+    return nd_arrow_integer(a, format, i + a->offset);
 }
 
 /* A day as "2024-02-29" (Hinnant, "chrono-compatible low-level date algorithms"). */
@@ -377,8 +389,14 @@ static size_t put_number(const struct ArrowSchema *schema, const struct ArrowArr
     case 'L': return (size_t)PyOS_snprintf(out, size, "%" PRIu64, (uint64_t)integer_at(a, 'L', i));
     case 'f':
     case 'g':
-        value = f[0] == 'f' ? (double)((const float *)a->buffers[1])[i + a->offset]
-                            : ((const double *)a->buffers[1])[i + a->offset];
+        if (f[0] == 'f') {
+            float small;
+
+            memcpy(&small, (const char *)a->buffers[1] + 4 * (i + a->offset), sizeof small);
+            value = (double)small;
+        } else {
+            memcpy(&value, (const char *)a->buffers[1] + 8 * (i + a->offset), sizeof value);
+        }
         *is_raw = value - value == 0; /* JSON has neither infinities nor "not a number" */
         if (!*is_raw)
             return (size_t)PyOS_snprintf(out, size, value > 0 ? "inf" : value < 0 ? "-inf" : "nan");
@@ -401,20 +419,20 @@ static size_t put_number(const struct ArrowSchema *schema, const struct ArrowArr
 
 /* The value of a row as a view; data NULL: it is missing.  False: out of memory. */
 static bool read_value(struct nd_py_frame *f, const struct ArrowSchema *schema,
-                       const struct ArrowArray *a, enum kind kind, int64_t i, struct nd_view *value,
-                       uint8_t *is_raw)
+                       const struct ArrowArray *a, enum nd_arrow_kind kind, int64_t i,
+                       struct nd_view *value, uint8_t *is_raw)
 {
     char text[96];
     size_t len;
 
     *value = (struct nd_view){NULL, 0};
     *is_raw = false;
-    if (kind == NOTHING || !is_valid_at(a, i))
+    if (kind == ND_ARROW_NOTHING || !is_valid_at(a, i))
         return true;
-    if (kind == DICTIONARY)
-        return read_value(f, schema->dictionary, a->dictionary, kind_of(schema->dictionary),
+    if (kind == ND_ARROW_DICTIONARY)
+        return read_value(f, schema->dictionary, a->dictionary, nd_arrow_kind(schema->dictionary),
                           integer_at(a, schema->format[0], i), value, is_raw);
-    if (kind != NUMBERS) {
+    if (kind != ND_ARROW_NUMBERS) {
         *value = string_at(a, kind, i);
         return true;
     }
@@ -430,7 +448,7 @@ static bool read_column(struct nd_py_frame *f, size_t column, const struct Arrow
 {
     struct nd_py_column *to = &f->column[column];
     int64_t n = parent ? parent->length : a->length, first = parent ? parent->offset : 0;
-    enum kind kind = kind_of(schema);
+    enum nd_arrow_kind kind = nd_arrow_kind(schema);
     uint8_t is_raw;
 
     for (int64_t i = 0; i < n; i++) {
@@ -451,11 +469,6 @@ static bool read_column(struct nd_py_frame *f, size_t column, const struct Arrow
     return true;
 }
 
-static bool is_struct(const struct ArrowSchema *schema)
-{
-    return !strcmp(schema->format, "+s");
-}
-
 /* The place of a column among the children of a struct; -1: an exception is set. */
 static int64_t find_column(PyObject *module, const struct ArrowSchema *schema, const char *name)
 {
@@ -463,11 +476,11 @@ static int64_t find_column(PyObject *module, const struct ArrowSchema *schema, c
     PyObject *names;
 
     for (int64_t i = 0; i < schema->n_children; i++)
-        if (!strcmp(schema->children[i]->name, name))
+        if (!strcmp(nd_arrow_name(schema->children[i]), name))
             return i;
     names = PyList_New(0);
     for (int64_t i = 0; names && i < schema->n_children; i++) {
-        PyObject *one = PyUnicode_FromString(schema->children[i]->name);
+        PyObject *one = PyUnicode_FromString(nd_arrow_name(schema->children[i]));
 
         if (!one || PyList_Append(names, one) < 0)
             Py_CLEAR(names);
@@ -484,20 +497,25 @@ static bool check_schema(PyObject *module, const struct nd_py_frame *f)
 {
     const struct nd_py_state *state = PyModule_GetState(module);
     const struct ArrowSchema *schema = &f->chunks->schema;
+    const char *fault = schema->release ? nd_arrow_schema_fault(schema) : "it has no schema";
 
-    if (!is_struct(schema) && (f->n_columns > 1 || f->name[0])) {
+    if (fault) {
+        PyErr_Format(state->invalid, "this is no valid Arrow data: %s", fault);
+        return false;
+    }
+    if (!nd_arrow_is_struct(schema) && (f->n_columns > 1 || f->name[0])) {
         PyErr_Format(state->invalid, "there is no column '%s': the data has no columns",
                      f->name[0] ? f->name[0] : f->name[1]);
         return false;
     }
-    if (is_struct(schema) && !f->name[0]) {
+    if (nd_arrow_is_struct(schema) && !f->name[0]) {
         PyErr_SetString(state->invalid, "the data has columns: say which holds the text");
         return false;
     }
     for (size_t i = 0; i < f->n_columns; i++) {
         const struct ArrowSchema *column = schema;
 
-        if (is_struct(schema)) {
+        if (nd_arrow_is_struct(schema)) {
             int64_t place = find_column(module, schema, f->name[i]);
 
             if (place < 0)
@@ -505,7 +523,8 @@ static bool check_schema(PyObject *module, const struct nd_py_frame *f)
             column = schema->children[place];
         }
         if (i == 0 ? !is_texts(column)
-                   : kind_of(column->dictionary ? column->dictionary : column) == UNREADABLE) {
+                   : nd_arrow_kind(column->dictionary ? column->dictionary : column) ==
+                         ND_ARROW_UNREADABLE) {
             PyErr_Format(state->invalid,
                          i == 0 ? "column '%s' holds %s, not text"
                                 : "column '%s' holds %s, which cannot be read",
@@ -532,6 +551,7 @@ static PyObject *frame_open(PyObject *module, PyObject *args)
     PyObject *capsule, *stream_capsule;
     struct ArrowArrayStream *stream;
     struct nd_py_frame *f;
+    bool is_good = false;
     int code;
 
     if (!PyArg_ParseTuple(args, "OO", &capsule, &stream_capsule) || !(f = nd_py_frame(capsule)) ||
@@ -539,23 +559,31 @@ static PyObject *frame_open(PyObject *module, PyObject *args)
         return NULL;
     if (!stream->release || f->chunks->stream.release)
         return PyErr_Format(PyExc_ValueError, "the stream was read already");
+    if (!stream->get_schema || !stream->get_next)
+        return PyErr_Format(PyExc_ValueError, "the stream has no functions to read it by");
+    if (!nd_py_begin_change(&f->users))
+        return NULL;
+    release_schema(&f->chunks->schema);
+    f->chunks->schema = (struct ArrowSchema){0};
     f->chunks->stream = *stream;
     stream->release = NULL;
     stream = &f->chunks->stream;
     code = stream->get_schema(stream, &f->chunks->schema);
-    if (code != 0) {
-        fail_stream(module, stream, code);
-        return NULL;
-    }
-    if (!check_schema(module, f))
-        return NULL;
-    Py_RETURN_NONE;
+    is_good = code == 0 ? check_schema(module, f) : fail_stream(module, stream, code);
+    /* What could not be opened is not read. */
+    if (!is_good)
+        release_stream(stream);
+    nd_py_end_use(&f->users);
+    return is_good ? Py_NewRef(Py_None) : NULL;
 }
 
 /* Take the rows of an array, which the frame keeps. */
 static bool take_array(PyObject *module, struct nd_py_frame *f, struct ArrowArray *array)
 {
+    const struct nd_py_state *state = PyModule_GetState(module);
     const struct ArrowSchema *schema = &f->chunks->schema;
+    bool has_columns = nd_arrow_is_struct(schema);
+    const char *fault = has_columns ? nd_arrow_struct_fault(schema, array) : NULL;
     int64_t place[64];
 
     if (f->n_columns > sizeof place / sizeof *place) {
@@ -563,17 +591,26 @@ static bool take_array(PyObject *module, struct nd_py_frame *f, struct ArrowArra
         return false;
     }
     for (size_t i = 0; i < f->n_columns; i++)
-        if (is_struct(schema) && (place[i] = find_column(module, schema, f->name[i])) < 0)
+        if (has_columns && (place[i] = find_column(module, schema, f->name[i])) < 0)
             return false;
+    for (size_t i = 0; !fault && i < f->n_columns; i++)
+        fault = has_columns
+                    ? nd_arrow_array_fault(schema->children[place[i]], array->children[place[i]],
+                                           array->offset, array->length)
+                    : nd_arrow_array_fault(schema, array, 0, array->length);
+    if (fault) {
+        PyErr_Format(state->invalid, "this is no valid Arrow data: %s", fault);
+        return false;
+    }
     if (!ND_RESERVE(f->chunks->array, &f->chunks->array_capacity, f->chunks->n_arrays + 1) ||
         !reserve_rows(f, (size_t)array->length)) {
         PyErr_NoMemory();
         return false;
     }
     for (size_t i = 0; i < f->n_columns; i++) {
-        bool is_read = is_struct(schema) ? read_column(f, i, schema->children[place[i]],
-                                                       array->children[place[i]], array)
-                                         : read_column(f, i, schema, array, NULL);
+        bool is_read = has_columns ? read_column(f, i, schema->children[place[i]],
+                                                 array->children[place[i]], array)
+                                   : read_column(f, i, schema, array, NULL);
 
         if (!is_read) {
             raise_unread(module, f);
@@ -586,6 +623,30 @@ static bool take_array(PyObject *module, struct nd_py_frame *f, struct ArrowArra
     return true;
 }
 
+/* Read arrays until the frame has so many bytes of text, or the stream ends. */
+static bool read_arrays(PyObject *module, struct nd_py_frame *f, uint64_t limit)
+{
+    struct ArrowArrayStream *stream = &f->chunks->stream;
+
+    while (stream->release && f->bytes < limit) {
+        struct ArrowArray array = {0};
+        bool is_taken;
+        int code;
+
+        Py_BEGIN_ALLOW_THREADS code = stream->get_next(stream, &array);
+        Py_END_ALLOW_THREADS if (code != 0) return fail_stream(module, stream, code);
+        if (!array.release) {
+            release_stream(stream);
+            break;
+        }
+        is_taken = take_array(module, f, &array);
+        release_array(&array);
+        if (!is_taken || PyErr_CheckSignals() < 0)
+            return false;
+    }
+    return true;
+}
+
 /*
  * frame_read(frame, bytes): read arrays until there are `bytes` more of text, or the stream ends.
  * The number of rows that were read; 0: the stream has ended.
@@ -594,39 +655,17 @@ static PyObject *frame_read(PyObject *module, PyObject *args)
 {
     PyObject *capsule;
     struct nd_py_frame *f;
-    struct ArrowArrayStream *stream;
     unsigned long long bytes;
     size_t before;
-    uint64_t limit;
+    bool is_good;
 
-    if (!PyArg_ParseTuple(args, "OK", &capsule, &bytes) || !(f = nd_py_frame(capsule)))
+    if (!PyArg_ParseTuple(args, "OK", &capsule, &bytes) || !(f = nd_py_frame(capsule)) ||
+        !nd_py_begin_change(&f->users))
         return NULL;
-    stream = &f->chunks->stream;
     before = f->n_rows;
-    limit = f->bytes + bytes;
-    while (stream->release && f->bytes < limit) {
-        struct ArrowArray array = {0};
-        bool is_taken;
-        int code;
-
-        Py_BEGIN_ALLOW_THREADS code = stream->get_next(stream, &array);
-        Py_END_ALLOW_THREADS if (code != 0)
-        {
-            fail_stream(module, stream, code);
-            return NULL;
-        }
-        if (!array.release) {
-            stream->release(stream);
-            stream->release = NULL;
-            break;
-        }
-        is_taken = take_array(module, f, &array);
-        if (array.release)
-            array.release(&array);
-        if (!is_taken || PyErr_CheckSignals() < 0)
-            return NULL;
-    }
-    return PyLong_FromSize_t(f->n_rows - before);
+    is_good = read_arrays(module, f, bytes < UINT64_MAX - f->bytes ? f->bytes + bytes : UINT64_MAX);
+    nd_py_end_use(&f->users);
+    return is_good ? PyLong_FromSize_t(f->n_rows - before) : NULL;
 }
 
 /* frame_take(frame, schema, array): the rows of one Arrow array, which becomes the frame's. */
@@ -636,21 +675,23 @@ static PyObject *frame_take(PyObject *module, PyObject *args)
     struct nd_py_frame *f;
     struct ArrowSchema *schema;
     struct ArrowArray *array;
+    bool is_good;
 
     if (!PyArg_ParseTuple(args, "OOO", &capsule, &schema_capsule, &array_capsule) ||
         !(f = nd_py_frame(capsule)) ||
         !(schema = PyCapsule_GetPointer(schema_capsule, "arrow_schema")) ||
         !(array = PyCapsule_GetPointer(array_capsule, "arrow_array")))
         return NULL;
-    if (!schema->release || !array->release)
+    if (!schema->release || !array->release || f->chunks->stream.release)
         return PyErr_Format(PyExc_ValueError, "the array was read already");
-    if (f->chunks->schema.release)
-        f->chunks->schema.release(&f->chunks->schema);
+    if (!nd_py_begin_change(&f->users))
+        return NULL;
+    release_schema(&f->chunks->schema);
     f->chunks->schema = *schema;
     schema->release = NULL;
-    if (!check_schema(module, f) || !take_array(module, f, array))
-        return NULL;
-    Py_RETURN_NONE;
+    is_good = check_schema(module, f) && take_array(module, f, array);
+    nd_py_end_use(&f->users);
+    return is_good ? Py_NewRef(Py_None) : NULL;
 }
 
 /* ---- Python's own values ---- */
@@ -684,6 +725,63 @@ static bool take_object(struct nd_py_frame *f, size_t column, size_t row, PyObje
     return value->data && (column > 0 || !is_too_long(f, row));
 }
 
+/* The number of rows that all columns have; -1: an exception is set. */
+static Py_ssize_t common_length(PyObject *columns, PyObject *raw)
+{
+    Py_ssize_t n = -1, n_columns = PyTuple_Size(columns);
+
+    for (Py_ssize_t i = 0; i < n_columns; i++) {
+        PyObject *values = PyTuple_GetItem(columns, i), *marks = PyTuple_GetItem(raw, i);
+
+        if (!PyTuple_Check(values) || !(marks == Py_None || PyBytes_Check(marks))) {
+            PyErr_SetString(PyExc_TypeError,
+                            "a column is a tuple, and its marks are bytes or None");
+            return -1;
+        }
+        if (i == 0)
+            n = PyTuple_Size(values);
+        if (PyTuple_Size(values) != n || (marks != Py_None && PyBytes_Size(marks) != n)) {
+            PyErr_SetString(PyExc_ValueError, "columns differ in their length");
+            return -1;
+        }
+    }
+    return n;
+}
+
+static bool append(PyObject *module, struct nd_py_frame *f, PyObject *columns, PyObject *raw)
+{
+    Py_ssize_t n = common_length(columns, raw);
+
+    if (n < 0)
+        return false;
+    if (!reserve_rows(f, (size_t)n)) {
+        PyErr_NoMemory();
+        return false;
+    }
+    for (size_t i = 0; i < f->n_columns; i++) {
+        PyObject *values = PyTuple_GetItem(columns, (Py_ssize_t)i);
+        PyObject *marks = PyTuple_GetItem(raw, (Py_ssize_t)i);
+        const char *is_raw = marks == Py_None ? NULL : PyBytes_AsString(marks);
+
+        for (Py_ssize_t k = 0; k < n; k++) {
+            size_t row = f->n_rows + (size_t)k;
+
+            if (!take_object(f, i, row, PyTuple_GetItem(values, k))) {
+                raise_unread(module, f);
+                return false;
+            }
+            if (i > 0)
+                f->column[i].is_raw[row] = is_raw && is_raw[k];
+        }
+    }
+    if (PyList_Append(f->chunks->objects, columns) < 0)
+        return false;
+    for (Py_ssize_t k = 0; k < n; k++)
+        f->bytes += f->column[0].value[f->n_rows + (size_t)k].len;
+    f->n_rows += (size_t)n;
+    return true;
+}
+
 /*
  * frame_append(frame, columns, raw): rows from tuples of str, bytes or None, one tuple a column and
  * all of one length; raw: for each column NULL or bytes with 1 where a value is a number.
@@ -692,43 +790,18 @@ static PyObject *frame_append(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *columns, *raw;
     struct nd_py_frame *f;
-    Py_ssize_t n;
+    bool is_good;
 
     if (!PyArg_ParseTuple(args, "OO!O!", &capsule, &PyTuple_Type, &columns, &PyTuple_Type, &raw) ||
         !(f = nd_py_frame(capsule)))
         return NULL;
     if ((size_t)PyTuple_Size(columns) != f->n_columns || (size_t)PyTuple_Size(raw) != f->n_columns)
         return PyErr_Format(PyExc_ValueError, "%zu columns are expected", f->n_columns);
-    n = PyTuple_Size(PyTuple_GetItem(columns, 0));
-    if (n < 0 || !reserve_rows(f, (size_t)n))
-        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
-    for (size_t i = 0; i < f->n_columns; i++) {
-        PyObject *values = PyTuple_GetItem(columns, (Py_ssize_t)i);
-        PyObject *marks = PyTuple_GetItem(raw, (Py_ssize_t)i);
-        const char *is_raw = marks == Py_None ? NULL : PyBytes_AsString(marks);
-
-        if ((marks != Py_None && (!is_raw || PyBytes_Size(marks) != n)) ||
-            PyTuple_Size(values) != n)
-            return PyErr_Occurred()
-                       ? NULL
-                       : PyErr_Format(PyExc_ValueError, "columns differ in their length");
-        for (Py_ssize_t k = 0; k < n; k++) {
-            size_t row = f->n_rows + (size_t)k;
-
-            if (!take_object(f, i, row, PyTuple_GetItem(values, k))) {
-                raise_unread(module, f);
-                return NULL;
-            }
-            if (i > 0)
-                f->column[i].is_raw[row] = is_raw && is_raw[k];
-        }
-    }
-    if (PyList_Append(f->chunks->objects, columns) < 0)
+    if (!nd_py_begin_change(&f->users))
         return NULL;
-    for (Py_ssize_t k = 0; k < n; k++)
-        f->bytes += f->column[0].value[f->n_rows + (size_t)k].len;
-    f->n_rows += (size_t)n;
-    Py_RETURN_NONE;
+    is_good = append(module, f, columns, raw);
+    nd_py_end_use(&f->users);
+    return is_good ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *frame_rows(PyObject *module, PyObject *capsule)
@@ -796,8 +869,12 @@ static PyObject *frame_clear(PyObject *module, PyObject *capsule)
     PyObject *objects, *before;
 
     (void)module;
-    if (!f || !(objects = PyList_New(0)))
+    if (!f || !nd_py_begin_change(&f->users))
         return NULL;
+    if (!(objects = PyList_New(0))) {
+        nd_py_end_use(&f->users);
+        return NULL;
+    }
     before = f->chunks->objects;
     f->chunks->objects = objects;
     Py_DECREF(before);
@@ -807,6 +884,7 @@ static PyObject *frame_clear(PyObject *module, PyObject *capsule)
         f->column[i].n_repaired = f->column[i].n_sequences = 0;
     f->n_rows = 0;
     f->bytes = 0;
+    nd_py_end_use(&f->users);
     Py_RETURN_NONE;
 }
 

@@ -127,6 +127,11 @@ static bool get_buffer(PyObject *object, Py_buffer *buffer, size_t size, const c
         PyBuffer_Release(buffer);
         return false;
     }
+    if ((uintptr_t)buffer->buf % (size < 8 ? size : 8)) {
+        PyErr_Format(PyExc_ValueError, "%s: the values do not lie at whole words: copy them", what);
+        PyBuffer_Release(buffer);
+        return false;
+    }
     *n = (size_t)buffer->len / size;
     return true;
 }

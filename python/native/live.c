@@ -542,12 +542,16 @@ static PyObject *live_bytes(PyObject *module, PyObject *capsule)
     Py_END_ALLOW_THREADS return PyLong_FromSize_t(bytes + (size_t)stats.index_bytes);
 }
 
+ND_PY_READS_FRAME(live_add, 1)
+ND_PY_READS_FRAME(live_query, 1)
+
 PyMethodDef nd_py_live_functions[] = {
     {"live_new", live_new, METH_VARARGS, "An empty index of texts."},
-    {"live_add", live_add, METH_VARARGS, "Add a slice of rows."},
+    {"live_add", live_add_reading, METH_VARARGS, "Add a slice of rows."},
     {"live_remove", live_remove, METH_VARARGS, "Remove a text."},
     {"live_compact", live_compact, METH_O, "Give back the memory of removed texts."},
-    {"live_query", live_query, METH_VARARGS, "The texts that a slice of rows equals or is near."},
+    {"live_query", live_query_reading, METH_VARARGS,
+     "The texts that a slice of rows equals or is near."},
     {"live_bytes", live_bytes, METH_O, "Its memory."},
     {NULL, NULL, 0, NULL},
 };

@@ -25,6 +25,35 @@ PyObject *nd_py_raise(PyObject *module, const struct nd_error *err)
     return NULL;
 }
 
+bool nd_py_begin_reading(struct nd_py_users *users)
+{
+    int count = atomic_load(&users->count);
+
+    while (count >= 0)
+        if (atomic_compare_exchange_weak(&users->count, &count, count + 1))
+            return true;
+    PyErr_SetString(PyExc_RuntimeError, "it is being changed, by another thread or by the caller");
+    return false;
+}
+
+bool nd_py_begin_change(struct nd_py_users *users)
+{
+    int nobody = 0;
+
+    if (atomic_compare_exchange_strong(&users->count, &nobody, -1))
+        return true;
+    PyErr_SetString(PyExc_RuntimeError, "it is being used, by another thread or by the caller");
+    return false;
+}
+
+void nd_py_end_use(struct nd_py_users *users)
+{
+    if (atomic_load(&users->count) < 0)
+        atomic_store(&users->count, 0);
+    else
+        atomic_fetch_sub(&users->count, 1);
+}
+
 static PyObject *version(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;

@@ -15,6 +15,7 @@
 #include <neardup/error.h>
 #include <neardup/recipe.h>
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* The exceptions of the module. */
@@ -24,6 +25,19 @@ struct nd_py_state {
 
 /* Raise the exception of a status, with its message; returns NULL.  Needs the GIL. */
 PyObject *nd_py_raise(PyObject *module, const struct nd_error *err);
+
+/*
+ * Who uses what a capsule holds, while other threads run and callbacks come back: any number of readers,
+ * or one who changes it.  Nobody waits: who comes at a wrong time gets a RuntimeError.  Zero: nobody.
+ */
+struct nd_py_users {
+    _Atomic int count; /* -1: it is being changed */
+};
+
+/* False: an exception is set. */
+bool nd_py_begin_reading(struct nd_py_users *users);
+bool nd_py_begin_change(struct nd_py_users *users);
+void nd_py_end_use(struct nd_py_users *users);
 
 /* The functions of each file. */
 extern PyMethodDef nd_py_recipe_functions[];
@@ -85,10 +99,23 @@ struct nd_py_frame {
     uint64_t bytes;  /* of the texts */
     size_t too_long; /* the row after the one whose text is longer than may be; 0: none */
     struct nd_py_chunks *chunks; /* what is kept */
+    struct nd_py_users users;    /* of the rows */
 };
 
 /* The frame of a capsule, borrowed.  NULL: an exception is set. */
 struct nd_py_frame *nd_py_frame(PyObject *capsule);
+
+/*
+ * Call a function of Python whose argument at this place is a frame: nobody changes the frame meanwhile.
+ * Functions that release the GIL while they read a frame are in their tables by this.
+ */
+PyObject *nd_py_reading_frame(PyObject *module, PyObject *args, Py_ssize_t place,
+                              PyCFunction function);
+#define ND_PY_READS_FRAME(function, place)                                                         \
+    static PyObject *function##_reading(PyObject *module, PyObject *args)                          \
+    {                                                                                              \
+        return nd_py_reading_frame(module, args, place, function);                                 \
+    }
 
 /* What was repaired in the value of a row; 0: nothing. */
 uint64_t nd_py_column_replaced(const struct nd_py_column *column, size_t row);

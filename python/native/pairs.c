@@ -298,7 +298,9 @@ static PyObject *pairs(PyObject *module, PyObject *args)
     return columns;
 }
 
+ND_PY_READS_FRAME(pairs, 1)
+
 PyMethodDef nd_py_pairs_functions[] = {
-    {"pairs", pairs, METH_VARARGS, "All pairs of rows that match."},
+    {"pairs", pairs_reading, METH_VARARGS, "All pairs of rows that match."},
     {NULL, NULL, 0, NULL},
 };

@@ -761,10 +761,12 @@ static PyObject *ends_labels(PyObject *module, PyObject *blobs)
     return result;
 }
 
+ND_PY_READS_FRAME(rows_make, 1)
+
 PyMethodDef nd_py_shuffle_functions[] = {
     {"rows_new", rows_new, METH_O, "A maker of rows for a recipe."},
     {"rows_width", rows_width, METH_O, "The bytes of a record with a node and a row."},
-    {"rows_make", rows_make, METH_VARARGS, "The rows and keys of a frame."},
+    {"rows_make", rows_make_reading, METH_VARARGS, "The rows and keys of a frame."},
     {"records_deal", records_deal, METH_VARARGS, "Records by the part that they go to."},
     {"keys_buckets", keys_buckets, METH_VARARGS, "Documents that share a key."},
     {"members_attach", members_attach, METH_VARARGS, "The rows of the members of buckets."},

@@ -152,8 +152,10 @@ static PyObject *sketcher_run(PyObject *module, PyObject *args)
     return columns;
 }
 
+ND_PY_READS_FRAME(sketcher_run, 1)
+
 PyMethodDef nd_py_sketch_functions[] = {
     {"sketcher_new", sketcher_new, METH_O, "A sketcher of a recipe."},
-    {"sketcher_run", sketcher_run, METH_VARARGS, "The sketches of a frame's rows."},
+    {"sketcher_run", sketcher_run_reading, METH_VARARGS, "The sketches of a frame's rows."},
     {NULL, NULL, 0, NULL},
 };

@@ -289,9 +289,11 @@ static PyObject *stream_end(PyObject *module, PyObject *capsule)
     Py_RETURN_NONE;
 }
 
+ND_PY_READS_FRAME(stream_push, 1)
+
 PyMethodDef nd_py_stream_functions[] = {
     {"stream_new", stream_new, METH_VARARGS, "Deduplicate batches as they come."},
     {"stream_end", stream_end, METH_O, "Nothing more will be pushed."},
-    {"stream_push", stream_push, METH_VARARGS, "Decide about the rows of a frame."},
+    {"stream_push", stream_push_reading, METH_VARARGS, "Decide about the rows of a frame."},
     {NULL, NULL, 0, NULL},
 };
