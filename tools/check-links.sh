@@ -36,5 +36,5 @@ while IFS=: read -r file named; do
     [ -e "$named" ] || complain "$file: names $named, which is not there"
 done < <(tools/list-files.sh '*.c' '*.h' '*.cpp' '*.md' '*.ini' '*.sh' '*.py' |
     grep -v '^tests/data/' |
-    xargs -d '\n' grep -HoE '\b(docs|tools|recipes|src|cli|man|bench|fuzz|tests)/[a-zA-Z0-9_./-]+\.(md|c|h|sh|py|txt|ini|cpp|1)\b')
+    xargs -d '\n' grep -HoP '(?<![\w/.])(docs|tools|recipes|src|cli|man|bench|fuzz|tests|python)/[a-zA-Z0-9_./-]+\.(md|c|h|sh|py|txt|ini|cpp|1)\b')
 exit $status

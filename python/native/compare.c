@@ -149,8 +149,11 @@ static PyObject *explain(PyObject *module, PyObject *args)
     return json;
 }
 
+ND_PY_READS_FRAME(compare, 1)
+ND_PY_READS_FRAME(explain, 1)
+
 PyMethodDef nd_py_compare_functions[] = {
-    {"compare", compare, METH_VARARGS, "Two documents by every measure."},
-    {"explain", explain, METH_VARARGS, "Two documents explained, or the features of one."},
+    {"compare", compare_reading, METH_VARARGS, "Two documents by every measure."},
+    {"explain", explain_reading, METH_VARARGS, "Two documents explained, or the features of one."},
     {NULL, NULL, 0, NULL},
 };

@@ -140,9 +140,11 @@ static PyObject *corpus_dedup(PyObject *module, PyObject *args)
     return result;
 }
 
+ND_PY_READS_FRAME(corpus_add, 1)
+
 PyMethodDef nd_py_corpus_functions[] = {
     {"corpus_new", corpus_new, METH_VARARGS, "Rows whose texts wait in a file."},
-    {"corpus_add", corpus_add, METH_VARARGS, "Add the rows of a frame."},
+    {"corpus_add", corpus_add_reading, METH_VARARGS, "Add the rows of a frame."},
     {"corpus_dedup", corpus_dedup, METH_VARARGS, "Deduplicate all rows."},
     {NULL, NULL, 0, NULL},
 };

@@ -634,10 +634,12 @@ static PyObject *evidence_first_line(PyObject *module, PyObject *args)
     return bytes;
 }
 
+ND_PY_READS_FRAME(evidence_add, 2)
+
 PyMethodDef nd_py_evidence_functions[] = {
     {"evidence_new", evidence_new, METH_VARARGS, "What became of rows, to be written."},
     {"evidence_place", evidence_place, METH_VARARGS, "Where the next rows stand."},
-    {"evidence_add", evidence_add, METH_VARARGS, "The rows of manifest and clusters."},
+    {"evidence_add", evidence_add_reading, METH_VARARGS, "The rows of manifest and clusters."},
     {"evidence_summary", evidence_summary, METH_VARARGS, "The summary."},
     {"evidence_counts", evidence_counts, METH_O, "How many rows were skipped."},
     {"store_bytes", store_bytes, METH_O, "Bytes of a temporary file."},
