@@ -143,6 +143,7 @@ nightly)
     neon_step
     step threaded threaded
     step fuzz fuzz
+    step python tools/test-python.sh frameworks build/python-frameworks "$PWD/build/release/neardup"
     spark_step
     ;;
 *)

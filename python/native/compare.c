@@ -86,8 +86,10 @@ static PyObject *compare(PyObject *module, PyObject *args)
         return NULL;
     params.limit = limit;
     if (take_rows(&rows, frame, fields, 2)) {
-        Py_BEGIN_ALLOW_THREADS status = compare_both(recipe, &params, &rows, &text, &len, &err);
-        Py_END_ALLOW_THREADS json = take_json(module, status, text, len, &err);
+        Py_BEGIN_ALLOW_THREADS;
+        status = compare_both(recipe, &params, &rows, &text, &len, &err);
+        Py_END_ALLOW_THREADS;
+        json = take_json(module, status, text, len, &err);
     }
     nd_py_documents_release(&rows.documents);
     return json;
@@ -139,11 +141,12 @@ static PyObject *explain(PyObject *module, PyObject *args)
     if (n != 1 && n != 2)
         return PyErr_Format(PyExc_ValueError, "one document or two are explained");
     if (take_rows(&rows, frame, fields, n)) {
-        Py_BEGIN_ALLOW_THREADS status =
-            n == 2 ? explain_both(recipe, &rows, &text, &len, &err)
-                   : explain_one(recipe, &rows, by_position, top > 0 ? (size_t)top : 0, &text, &len,
-                                 &err);
-        Py_END_ALLOW_THREADS json = take_json(module, status, text, len, &err);
+        Py_BEGIN_ALLOW_THREADS;
+        status = n == 2 ? explain_both(recipe, &rows, &text, &len, &err)
+                        : explain_one(recipe, &rows, by_position, top > 0 ? (size_t)top : 0, &text,
+                                      &len, &err);
+        Py_END_ALLOW_THREADS;
+        json = take_json(module, status, text, len, &err);
     }
     nd_py_documents_release(&rows.documents);
     return json;

@@ -110,8 +110,10 @@ static PyObject *corpus_add(PyObject *module, PyObject *args)
     if (c->columns[ND_PY_ID] != ND_PY_NO_COLUMN && c->columns[ND_PY_ID] >= f->n_columns)
         return PyErr_Format(PyExc_ValueError, "the frame has not all columns");
     c->is_busy = true;
-    Py_BEGIN_ALLOW_THREADS status = add(c, f, &err);
-    Py_END_ALLOW_THREADS c->is_busy = false;
+    Py_BEGIN_ALLOW_THREADS;
+    status = add(c, f, &err);
+    Py_END_ALLOW_THREADS;
+    c->is_busy = false;
     c->is_broken = status != ND_OK;
     if (c->is_broken)
         return nd_py_raise(module, &err);
@@ -134,8 +136,10 @@ static PyObject *corpus_dedup(PyObject *module, PyObject *args)
     run.texts = c->texts;
     run.order = &c->order;
     run.fields = &c->fields;
-    Py_BEGIN_ALLOW_THREADS nd_py_order_settle(&c->order);
-    Py_END_ALLOW_THREADS result = nd_py_dedup(module, &run, progress);
+    Py_BEGIN_ALLOW_THREADS;
+    nd_py_order_settle(&c->order);
+    Py_END_ALLOW_THREADS;
+    result = nd_py_dedup(module, &run, progress);
     c->is_busy = false;
     return result;
 }

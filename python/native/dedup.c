@@ -142,7 +142,8 @@ static bool push_all(struct run *r, PyObject *progress)
         enum nd_status status;
         bool is_noted = true;
 
-        Py_BEGIN_ALLOW_THREADS status = fill(r, from, &err);
+        Py_BEGIN_ALLOW_THREADS;
+        status = fill(r, from, &err);
         n = r->slice.n;
         if (status == ND_OK && r->is_components)
             status = nd_dedup_push_components(r->dedup, r->slice.item, n, &err);
@@ -150,7 +151,9 @@ static bool push_all(struct run *r, PyObject *progress)
             status = nd_dedup_push(r->dedup, r->slice.item, n, r->slice.decision, &err);
         if (status == ND_OK && !r->is_components)
             is_noted = note_decisions(r, from, n, NULL);
-        Py_END_ALLOW_THREADS if (!is_noted) PyErr_NoMemory();
+        Py_END_ALLOW_THREADS;
+        if (!is_noted)
+            PyErr_NoMemory();
         if (!is_noted || !raise_status(r, status, &err) ||
             !nd_py_report(progress, from + n, r->order->n))
             return false;
@@ -170,9 +173,10 @@ static bool take_components(struct run *r)
         size_t n = r->order->n - from < ND_PY_SLICE_ROWS ? r->order->n - from : ND_PY_SLICE_ROWS;
         enum nd_status status;
 
-        Py_BEGIN_ALLOW_THREADS status =
-            nd_dedup_components(r->dedup, from, n, r->slice.decision, via, &err);
-        Py_END_ALLOW_THREADS is_good = raise_status(r, status, &err);
+        Py_BEGIN_ALLOW_THREADS;
+        status = nd_dedup_components(r->dedup, from, n, r->slice.decision, via, &err);
+        Py_END_ALLOW_THREADS;
+        is_good = raise_status(r, status, &err);
         if (is_good && !note_decisions(r, from, n, via)) {
             PyErr_NoMemory();
             is_good = false;
@@ -212,8 +216,10 @@ static bool prepare(struct run *r, const struct nd_recipe *recipe,
 static void release(struct run *r)
 {
     nd_py_result_free(r->result);
-    Py_BEGIN_ALLOW_THREADS nd_dedup_free(r->dedup);
-    Py_END_ALLOW_THREADS for (size_t i = 0; r->buffer && i <= ND_PY_WORKERS_MAX; i++)
+    Py_BEGIN_ALLOW_THREADS;
+    nd_dedup_free(r->dedup);
+    Py_END_ALLOW_THREADS;
+    for (size_t i = 0; r->buffer && i <= ND_PY_WORKERS_MAX; i++)
         nd_buffer_release(&r->buffer[i]);
     free(r->buffer);
     nd_py_slice_release(&r->slice);
@@ -259,10 +265,12 @@ static PyObject *dedup(PyObject *module, PyObject *args)
         return NULL;
     if (nd_py_fields_init(&fields, columns) && nd_py_fields_fit(&fields, what.frame) &&
         nd_py_order_init(module, &order, keep, &roles, preferred, never)) {
-        Py_BEGIN_ALLOW_THREADS status = nd_py_order_add(&order, what.frame, &err);
+        Py_BEGIN_ALLOW_THREADS;
+        status = nd_py_order_add(&order, what.frame, &err);
         if (status == ND_OK)
             nd_py_order_settle(&order);
-        Py_END_ALLOW_THREADS capsule =
+        Py_END_ALLOW_THREADS;
+        capsule =
             status == ND_OK ? nd_py_dedup(module, &what, progress) : nd_py_raise(module, &err);
     }
     nd_py_order_release(&order);

@@ -50,8 +50,10 @@ static PyObject *df_open(PyObject *module, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS df = nd_df_open(PyBytes_AsString(path), &err);
-    Py_END_ALLOW_THREADS Py_DECREF(path);
+    Py_BEGIN_ALLOW_THREADS;
+    df = nd_df_open(PyBytes_AsString(path), &err);
+    Py_END_ALLOW_THREADS;
+    Py_DECREF(path);
     return wrap(module, df, &err);
 }
 
@@ -95,9 +97,9 @@ static PyObject *df_write(PyObject *module, PyObject *args)
         return NULL;
     df = nd_py_df(capsule);
     if (df) {
-        Py_BEGIN_ALLOW_THREADS status =
-            write_table(df, PyBytes_AsString(path), PyBytes_AsString(folder), &err);
-        Py_END_ALLOW_THREADS
+        Py_BEGIN_ALLOW_THREADS;
+        status = write_table(df, PyBytes_AsString(path), PyBytes_AsString(folder), &err);
+        Py_END_ALLOW_THREADS;
     }
     Py_DECREF(path);
     Py_DECREF(folder);
@@ -135,7 +137,8 @@ static PyObject *df_terms(PyObject *module, PyObject *capsule)
     n = (size_t)nd_df_terms(df);
     texts.term = nd_alloc_array(n + 1, sizeof *texts.term);
     columns = texts.term ? nd_py_columns(type, 2, n, values, NULL) : PyErr_NoMemory();
-    for (size_t i = 0; columns && i < n && nd_df_next(df, &cursor, &texts.term[i]); i++) {
+    for (size_t i = 0; texts.term && columns && i < n && nd_df_next(df, &cursor, &texts.term[i]);
+         i++) {
         ((uint64_t *)values[0])[i] = texts.term[i].hash;
         ((uint32_t *)values[1])[i] = texts.term[i].count;
     }
@@ -213,8 +216,11 @@ static bool count_all(struct counting *c, PyObject *progress)
     for (size_t from = 0, to; from < c->documents.n; from = to) {
         enum nd_status status;
 
-        Py_BEGIN_ALLOW_THREADS status = count_slice(c, from, &to, &err);
-        Py_END_ALLOW_THREADS if (status != ND_OK) nd_py_raise(c->module, &err);
+        Py_BEGIN_ALLOW_THREADS;
+        status = count_slice(c, from, &to, &err);
+        Py_END_ALLOW_THREADS;
+        if (status != ND_OK)
+            nd_py_raise(c->module, &err);
         if (status != ND_OK || !nd_py_report(progress, to, c->documents.n))
             return false;
     }
@@ -295,8 +301,10 @@ static PyObject *df_count(PyObject *module, PyObject *args)
         } else if (count_all(&c, progress)) {
             struct nd_df *df;
 
-            Py_BEGIN_ALLOW_THREADS df = make_table(&c, params.tmp, &err);
-            Py_END_ALLOW_THREADS capsule = wrap(module, df, &err);
+            Py_BEGIN_ALLOW_THREADS;
+            df = make_table(&c, params.tmp, &err);
+            Py_END_ALLOW_THREADS;
+            capsule = wrap(module, df, &err);
         }
     }
     for (unsigned i = 0; c.worker && i < c.n_workers; i++)

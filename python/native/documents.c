@@ -83,7 +83,7 @@ struct nd_document nd_py_document(const struct nd_py_documents *d, size_t at,
 {
     uint64_t row = d->order[at];
 
-    for (size_t k = 0; k < d->n_fields; k++)
+    for (size_t k = 0; fields && k < d->n_fields; k++)
         fields[k] = (struct nd_field){d->field_name[k], d->field[k]->value[row]};
     return (struct nd_document){.text = d->frame->column[0].value[row],
                                 .fields = fields,

@@ -182,7 +182,7 @@ static enum nd_status find(struct evidence *e, const struct where *w, uint64_t r
 
     *id = (struct nd_name){ND_ID_NONE, {NULL, 0}};
     *has_text = true;
-    if (is_in_frame(w, row)) {
+    if (w->frame && is_in_frame(w, row)) {
         size_t at = (size_t)(row - w->result->first_row);
         const struct nd_py_column *column = &w->frame->column[w->id];
 
@@ -355,11 +355,14 @@ static PyObject *evidence_add(PyObject *module, PyObject *args)
         w.result->n_signatures != e->recipe->method.n_signatures)
         return PyErr_Format(PyExc_ValueError, "these are not the next rows");
     e->is_broken = true; /* while it works, and after a failure */
-    Py_BEGIN_ALLOW_THREADS status = put_rows(e, &w, (size_t)n, &err);
+    Py_BEGIN_ALLOW_THREADS;
+    status = put_rows(e, &w, (size_t)n, &err);
     if (e->n_rows == w.result->first_row + w.result->n_rows)
         for (size_t i = 0; i < ND_RUN_STEPS; i++)
             e->measured[i] += w.result->measured[i];
-    Py_END_ALLOW_THREADS if (status != ND_OK) return nd_py_raise(module, &err);
+    Py_END_ALLOW_THREADS;
+    if (status != ND_OK)
+        return nd_py_raise(module, &err);
     e->is_broken = false;
     rows = take(&e->rows.manifest);
     clusters = rows ? take(&e->rows.clusters) : NULL;

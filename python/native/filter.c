@@ -67,9 +67,12 @@ static bool push_prototypes(struct run *r)
     for (size_t from = 0, to; from < r->prototypes.n; from = to) {
         enum nd_status status;
 
-        Py_BEGIN_ALLOW_THREADS to = nd_py_documents_fill(&r->prototypes, from);
+        Py_BEGIN_ALLOW_THREADS;
+        to = nd_py_documents_fill(&r->prototypes, from);
         status = nd_dedup_push_prototypes(r->dedup, r->prototypes.item, to - from, &err);
-        Py_END_ALLOW_THREADS if (status != ND_OK) nd_py_raise(r->module, &err);
+        Py_END_ALLOW_THREADS;
+        if (status != ND_OK)
+            nd_py_raise(r->module, &err);
         if (status != ND_OK || PyErr_CheckSignals() < 0)
             return false;
     }
@@ -107,10 +110,14 @@ static bool query_all(struct run *r, PyObject *progress)
     for (size_t to; r->from < r->documents.n; r->from = to) {
         enum nd_status status;
 
-        Py_BEGIN_ALLOW_THREADS to = nd_py_documents_fill(&r->documents, r->from);
+        Py_BEGIN_ALLOW_THREADS;
+        to = nd_py_documents_fill(&r->documents, r->from);
         status = nd_dedup_query(r->dedup, r->documents.item, to - r->from, found, r, &err);
-        Py_END_ALLOW_THREADS if (status == ND_ENOMEM) PyErr_NoMemory();
-        else if (status != ND_OK) nd_py_raise(r->module, &err);
+        Py_END_ALLOW_THREADS;
+        if (status == ND_ENOMEM)
+            PyErr_NoMemory();
+        else if (status != ND_OK)
+            nd_py_raise(r->module, &err);
         if (status != ND_OK || !nd_py_report(progress, to, r->documents.n))
             return false;
     }
@@ -256,8 +263,10 @@ static PyObject *filter(PyObject *module, PyObject *args)
         query_all(&r, progress))
         columns = take_columns(&r, nd_py_column_at(r.documents.frame, id[1]),
                                nd_py_column_at(r.prototypes.frame, id[0]));
-    Py_BEGIN_ALLOW_THREADS nd_dedup_free(r.dedup);
-    Py_END_ALLOW_THREADS nd_py_documents_release(&r.prototypes);
+    Py_BEGIN_ALLOW_THREADS;
+    nd_dedup_free(r.dedup);
+    Py_END_ALLOW_THREADS;
+    nd_py_documents_release(&r.prototypes);
     nd_py_documents_release(&r.documents);
     free(r.match);
     return columns;

@@ -343,11 +343,11 @@ static size_t put_day(int64_t day, char *out, size_t size)
     int64_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
     int64_t of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     int64_t shifted = (5 * of_year + 2) / 153, month = shifted < 10 ? shifted + 3 : shifted - 9;
+    int64_t of_month = of_year - (153 * shifted + 2) / 5 + 1;
 
     year = year_of_era + era * 400 + (month <= 2);
     return (size_t)PyOS_snprintf(out, size, "%04lld-%02lld-%02lld", (long long)year,
-                                 (long long)month,
-                                 (long long)(of_year - (153 * shifted + 2) / 5 + 1));
+                                 (long long)month, (long long)of_month);
 }
 
 static int64_t floor_divide(int64_t a, int64_t b)
@@ -475,7 +475,7 @@ static int64_t find_column(PyObject *module, const struct ArrowSchema *schema, c
     const struct nd_py_state *state = PyModule_GetState(module);
     PyObject *names;
 
-    for (int64_t i = 0; i < schema->n_children; i++)
+    for (int64_t i = 0; name && i < schema->n_children; i++)
         if (!strcmp(nd_arrow_name(schema->children[i]), name))
             return i;
     names = PyList_New(0);
@@ -584,7 +584,7 @@ static bool take_array(PyObject *module, struct nd_py_frame *f, struct ArrowArra
     const struct ArrowSchema *schema = &f->chunks->schema;
     bool has_columns = nd_arrow_is_struct(schema);
     const char *fault = has_columns ? nd_arrow_struct_fault(schema, array) : NULL;
-    int64_t place[64];
+    int64_t place[64] = {0};
 
     if (f->n_columns > sizeof place / sizeof *place) {
         PyErr_SetString(PyExc_ValueError, "too many columns");
@@ -633,8 +633,11 @@ static bool read_arrays(PyObject *module, struct nd_py_frame *f, uint64_t limit)
         bool is_taken;
         int code;
 
-        Py_BEGIN_ALLOW_THREADS code = stream->get_next(stream, &array);
-        Py_END_ALLOW_THREADS if (code != 0) return fail_stream(module, stream, code);
+        Py_BEGIN_ALLOW_THREADS;
+        code = stream->get_next(stream, &array);
+        Py_END_ALLOW_THREADS;
+        if (code != 0)
+            return fail_stream(module, stream, code);
         if (!array.release) {
             release_stream(stream);
             break;

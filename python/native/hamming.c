@@ -195,9 +195,12 @@ static bool add_all(PyObject *module, struct fingerprints *f, const uint64_t *wo
         struct nd_error err;
 
         step = next_step(&pace, n - at);
-        Py_BEGIN_ALLOW_THREADS status = nd_hamming_add(
-            f->index, words + at * nd_hamming_words(f->bits), ids + at, 0, step, &err);
-        Py_END_ALLOW_THREADS if (status != ND_OK) nd_py_raise(module, &err);
+        Py_BEGIN_ALLOW_THREADS;
+        status = nd_hamming_add(f->index, words + at * nd_hamming_words(f->bits), ids + at, 0, step,
+                                &err);
+        Py_END_ALLOW_THREADS;
+        if (status != ND_OK)
+            nd_py_raise(module, &err);
         if (status != ND_OK || PyErr_CheckSignals() < 0)
             return false;
     }
@@ -336,8 +339,11 @@ static bool query_all(PyObject *module, const struct place *place, const uint64_
         enum nd_status status;
         struct nd_error err;
 
-        Py_BEGIN_ALLOW_THREADS status = query_some(place, words, at, step, distance, out, &err);
-        Py_END_ALLOW_THREADS if (status != ND_OK) nd_py_raise(module, &err);
+        Py_BEGIN_ALLOW_THREADS;
+        status = query_some(place, words, at, step, distance, out, &err);
+        Py_END_ALLOW_THREADS;
+        if (status != ND_OK)
+            nd_py_raise(module, &err);
         if (status != ND_OK || PyErr_CheckSignals() < 0)
             return false;
         at += step;
@@ -578,9 +584,10 @@ static PyObject *hamming_batch_new(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "OII", &queries, &bits, &distance) ||
         !get_buffer(queries, &buffer, 8 * nd_hamming_words(bits), "queries", &n))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status =
-        nd_hamming_batch_new(&batch, buffer.buf, n, bits, distance, &err);
-    Py_END_ALLOW_THREADS PyBuffer_Release(&buffer);
+    Py_BEGIN_ALLOW_THREADS;
+    status = nd_hamming_batch_new(&batch, buffer.buf, n, bits, distance, &err);
+    Py_END_ALLOW_THREADS;
+    PyBuffer_Release(&buffer);
     if (status != ND_OK)
         return nd_py_raise(module, &err);
     capsule = PyCapsule_New(batch, BATCH, free_batch);
@@ -649,8 +656,9 @@ static PyObject *hamming_save(PyObject *module, PyObject *args)
     } else {
         const char *name = PyBytes_AsString(path);
 
-        Py_BEGIN_ALLOW_THREADS status = nd_hamming_file_build(name, &shape, &entries, &err);
-        Py_END_ALLOW_THREADS
+        Py_BEGIN_ALLOW_THREADS;
+        status = nd_hamming_file_build(name, &shape, &entries, &err);
+        Py_END_ALLOW_THREADS;
     }
     PyBuffer_Release(&buffer);
     PyBuffer_Release(&id_buffer);
@@ -674,8 +682,10 @@ static PyObject *hamming_open(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
         return NULL;
     name = PyBytes_AsString(path);
-    Py_BEGIN_ALLOW_THREADS status = nd_hamming_file_open(&file, name, &err);
-    Py_END_ALLOW_THREADS Py_DECREF(path);
+    Py_BEGIN_ALLOW_THREADS;
+    status = nd_hamming_file_open(&file, name, &err);
+    Py_END_ALLOW_THREADS;
+    Py_DECREF(path);
     if (status != ND_OK)
         return nd_py_raise(module, &err);
     capsule = PyCapsule_New(file, FILE_INDEX, close_file);
@@ -751,8 +761,9 @@ static PyObject *hamming_file_add(PyObject *module, PyObject *args)
     } else {
         const char *name = PyBytes_AsString(path);
 
-        Py_BEGIN_ALLOW_THREADS status = nd_hamming_file_add(name, &entries, &err);
-        Py_END_ALLOW_THREADS
+        Py_BEGIN_ALLOW_THREADS;
+        status = nd_hamming_file_add(name, &entries, &err);
+        Py_END_ALLOW_THREADS;
     }
     PyBuffer_Release(&buffer);
     PyBuffer_Release(&id_buffer);

@@ -279,11 +279,13 @@ static PyObject *live_add(PyObject *module, PyObject *args)
             return PyErr_Format(PyExc_ValueError, "row %zu: the text is null", (size_t)from + i);
     if (!begin_change(live))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS nd_rwlock_write(live->lock);
+    Py_BEGIN_ALLOW_THREADS;
+    nd_rwlock_write(live->lock);
     serial = live->next_serial;
     status = add_rows(live, f, (size_t)from, n, &err);
     nd_rwlock_unlock(live->lock);
-    Py_END_ALLOW_THREADS end_change(live);
+    Py_END_ALLOW_THREADS;
+    end_change(live);
     if (status != ND_OK)
         return nd_py_raise(module, &err);
     return Py_BuildValue("Kn", (unsigned long long)serial, (Py_ssize_t)n);
@@ -318,7 +320,8 @@ static PyObject *live_remove(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "OK", &capsule, &serial) || !(live = live_of(capsule)) ||
         !begin_change(live))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS nd_rwlock_write(live->lock);
+    Py_BEGIN_ALLOW_THREADS;
+    nd_rwlock_write(live->lock);
     {
         struct side *s = live->side;
         size_t place = place_of(s, serial);
@@ -333,7 +336,8 @@ static PyObject *live_remove(PyObject *module, PyObject *args)
         n = s->n - n_gone;
     }
     nd_rwlock_unlock(live->lock);
-    Py_END_ALLOW_THREADS end_change(live);
+    Py_END_ALLOW_THREADS;
+    end_change(live);
     if (status != ND_OK)
         return nd_py_raise(module, &err);
     return Py_BuildValue("nn", (Py_ssize_t)n, (Py_ssize_t)n_gone);
@@ -377,8 +381,11 @@ static bool fill_side(PyObject *module, const struct live *live, struct side *to
     if (!ND_RESERVE(to->text, &to->capacity, from->n - from->n_gone + 1))
         status = nd_fail(&err, ND_ENOMEM, "out of memory");
     for (size_t at = 0; status == ND_OK && at < from->n;) {
-        Py_BEGIN_ALLOW_THREADS status = push_texts(live, to, take_texts(from, &at, to), &err);
-        Py_END_ALLOW_THREADS if (status == ND_OK && PyErr_CheckSignals() < 0) return false;
+        Py_BEGIN_ALLOW_THREADS;
+        status = push_texts(live, to, take_texts(from, &at, to), &err);
+        Py_END_ALLOW_THREADS;
+        if (status == ND_OK && PyErr_CheckSignals() < 0)
+            return false;
     }
     if (status != ND_OK)
         nd_py_raise(module, &err);
@@ -401,8 +408,9 @@ static PyObject *live_compact(PyObject *module, PyObject *capsule)
         nd_py_raise(module, &err);
     is_filled = to && fill_side(module, live, to);
     if (is_filled) {
-        Py_BEGIN_ALLOW_THREADS change_side(live, to);
-        Py_END_ALLOW_THREADS
+        Py_BEGIN_ALLOW_THREADS;
+        change_side(live, to);
+        Py_END_ALLOW_THREADS;
     } else {
         free_side(to);
     }
@@ -506,14 +514,19 @@ static PyObject *live_query(PyObject *module, PyObject *args)
         return PyErr_Format(PyExc_IndexError, "there is no row %zd", from);
     n = slice_rows(f, (size_t)from);
     if (make_questions(&q, f, (size_t)from, n)) {
-        Py_BEGIN_ALLOW_THREADS nd_rwlock_read(live->lock);
+        Py_BEGIN_ALLOW_THREADS;
+        nd_rwlock_read(live->lock);
         m.side = live->side;
         m.row = q.row;
         status = nd_dedup_query(live->side->dedup, q.item, q.n, note, &m, &err);
         nd_rwlock_unlock(live->lock);
-        Py_END_ALLOW_THREADS if (status == ND_ENOMEM) PyErr_NoMemory();
-        else if (status != ND_OK) nd_py_raise(module, &err);
-        else found = take_matches(&m);
+        Py_END_ALLOW_THREADS;
+        if (status == ND_ENOMEM)
+            PyErr_NoMemory();
+        else if (status != ND_OK)
+            nd_py_raise(module, &err);
+        else
+            found = take_matches(&m);
     } else {
         PyErr_NoMemory();
     }
@@ -534,12 +547,14 @@ static PyObject *live_bytes(PyObject *module, PyObject *capsule)
     (void)module;
     if (!live)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS nd_rwlock_read(live->lock);
+    Py_BEGIN_ALLOW_THREADS;
+    nd_rwlock_read(live->lock);
     nd_dedup_get_stats(live->side->dedup, &stats);
     for (size_t i = 0; i < live->side->n; i++)
         bytes += live->side->text[i].len + sizeof *live->side->text;
     nd_rwlock_unlock(live->lock);
-    Py_END_ALLOW_THREADS return PyLong_FromSize_t(bytes + (size_t)stats.index_bytes);
+    Py_END_ALLOW_THREADS;
+    return PyLong_FromSize_t(bytes + (size_t)stats.index_bytes);
 }
 
 ND_PY_READS_FRAME(live_add, 1)

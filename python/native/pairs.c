@@ -60,10 +60,14 @@ static bool push_all(struct run *r, PyObject *progress)
     for (size_t from = 0, to; from < r->documents.n; from = to) {
         enum nd_status status;
 
-        Py_BEGIN_ALLOW_THREADS to = nd_py_documents_fill(&r->documents, from);
+        Py_BEGIN_ALLOW_THREADS;
+        to = nd_py_documents_fill(&r->documents, from);
         status = nd_dedup_push_pairs(r->dedup, r->documents.item, to - from, found, r, &err);
-        Py_END_ALLOW_THREADS if (status == ND_ENOMEM) PyErr_NoMemory();
-        else if (status != ND_OK) nd_py_raise(r->module, &err);
+        Py_END_ALLOW_THREADS;
+        if (status == ND_ENOMEM)
+            PyErr_NoMemory();
+        else if (status != ND_OK)
+            nd_py_raise(r->module, &err);
         if (status != ND_OK || !nd_py_report(progress, to, r->documents.n))
             return false;
     }
@@ -290,8 +294,10 @@ static PyObject *pairs(PyObject *module, PyObject *args)
         make_engine(&r, recipe, threads, near, &source) && push_all(&r, progress))
         columns = take_columns(&r, nd_py_column_at(r.documents.frame, id),
                                nd_py_column_at(r.documents.frame, site));
-    Py_BEGIN_ALLOW_THREADS nd_dedup_free(r.dedup);
-    Py_END_ALLOW_THREADS nd_recipe_free(r.recipe);
+    Py_BEGIN_ALLOW_THREADS;
+    nd_dedup_free(r.dedup);
+    Py_END_ALLOW_THREADS;
+    nd_recipe_free(r.recipe);
     nd_py_documents_release(&r.documents);
     free(r.pair);
     free(r.agreement);

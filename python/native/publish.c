@@ -226,7 +226,8 @@ static PyObject *file_hash(PyObject *module, PyObject *args)
     (void)module;
     if (!PyArg_ParseTuple(args, "i", &fd))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS hash = nd_hash_stream_new();
+    Py_BEGIN_ALLOW_THREADS;
+    hash = nd_hash_stream_new();
     buffer = malloc(1 << 20);
     while (hash && buffer && (n = read(fd, buffer, 1 << 20)) > 0)
         nd_hash_stream_add(hash, buffer, (size_t)n);
@@ -234,7 +235,9 @@ static PyObject *file_hash(PyObject *module, PyObject *args)
         value = nd_hash_stream_value(hash);
     nd_hash_stream_free(hash);
     free(buffer);
-    Py_END_ALLOW_THREADS if (!hash || !buffer) return PyErr_NoMemory();
+    Py_END_ALLOW_THREADS;
+    if (!hash || !buffer)
+        return PyErr_NoMemory();
     return n < 0 ? PyErr_SetFromErrno(PyExc_OSError) : PyLong_FromUnsignedLongLong(value);
 }
 

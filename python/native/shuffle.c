@@ -126,8 +126,9 @@ static PyObject *deal_out(const struct nd_buffer *records, size_t width, size_t 
     PyObject *list = end && dealt ? PyList_New(0) : PyErr_NoMemory();
     size_t from = 0;
 
-    if (list) {
-        Py_BEGIN_ALLOW_THREADS for (size_t i = 0; i < n; i++)
+    if (end && dealt && list) {
+        Py_BEGIN_ALLOW_THREADS;
+        for (size_t i = 0; i < n; i++)
             end[part_of(word_at(records->data + i * width), parts) + 1]++;
         for (size_t p = 0; p < parts; p++)
             end[p + 1] += end[p];
@@ -136,9 +137,9 @@ static PyObject *deal_out(const struct nd_buffer *records, size_t width, size_t 
 
             memcpy(dealt + end[part_of(word_at(record), parts)]++ * width, record, width);
         }
-        Py_END_ALLOW_THREADS
+        Py_END_ALLOW_THREADS;
     }
-    for (size_t p = 0; list && p < parts; from = end[p++]) {
+    for (size_t p = 0; end && dealt && list && p < parts; from = end[p++]) {
         PyObject *item;
 
         if (end[p] == from)
@@ -282,10 +283,14 @@ static PyObject *rows_make(PyObject *module, PyObject *args)
         if ((size_t)nodes.len != m.frame->n_rows * WORD) {
             PyErr_SetString(PyExc_ValueError, "there is not one node for each row");
         } else {
-            Py_BEGIN_ALLOW_THREADS for (size_t i = 0; status == ND_OK && i < m.frame->n_rows; i++)
+            Py_BEGIN_ALLOW_THREADS;
+            for (size_t i = 0; status == ND_OK && i < m.frame->n_rows; i++)
                 status = make_row(&m, i, &err);
-            Py_END_ALLOW_THREADS if (status != ND_OK) nd_py_raise(module, &err);
-            else result = Py_BuildValue("NN", bytes_of(&m.made), bytes_of(&m.keys));
+            Py_END_ALLOW_THREADS;
+            if (status != ND_OK)
+                nd_py_raise(module, &err);
+            else
+                result = Py_BuildValue("NN", bytes_of(&m.made), bytes_of(&m.keys));
         }
     }
     PyBuffer_Release(&nodes);
@@ -393,10 +398,10 @@ static PyObject *keys_buckets(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "OO", &capsule, &blobs) || !(rows = rows_of(capsule)))
         return NULL;
     if (gather(blobs, PAIR, &keys)) {
-        Py_BEGIN_ALLOW_THREADS ok =
-            find_buckets(&keys, nd_candidate_rows_match_by_key(rows), &edges, &members);
-        Py_END_ALLOW_THREADS result =
-            ok ? Py_BuildValue("NN", bytes_of(&edges), bytes_of(&members)) : PyErr_NoMemory();
+        Py_BEGIN_ALLOW_THREADS;
+        ok = find_buckets(&keys, nd_candidate_rows_match_by_key(rows), &edges, &members);
+        Py_END_ALLOW_THREADS;
+        result = ok ? Py_BuildValue("NN", bytes_of(&edges), bytes_of(&members)) : PyErr_NoMemory();
     }
     nd_buffer_release(&keys);
     nd_buffer_release(&edges);
@@ -448,8 +453,10 @@ static PyObject *members_attach(PyObject *module, PyObject *args)
     if (width < WORD)
         return PyErr_Format(PyExc_ValueError, "rows have a node");
     if (gather(row_blobs, width, &rows) && gather(member_blobs, PAIR, &members)) {
-        Py_BEGIN_ALLOW_THREADS ok = attach_rows(&rows, width, &members, &entries);
-        Py_END_ALLOW_THREADS result = ok ? bytes_of(&entries) : PyErr_NoMemory();
+        Py_BEGIN_ALLOW_THREADS;
+        ok = attach_rows(&rows, width, &members, &entries);
+        Py_END_ALLOW_THREADS;
+        result = ok ? bytes_of(&entries) : PyErr_NoMemory();
     }
     nd_buffer_release(&rows);
     nd_buffer_release(&members);
@@ -500,10 +507,11 @@ static enum nd_status link_all(const struct nd_candidate_rows *rows,
                         nd_alloc_array(n + 1, sizeof *l.node),
                         nd_alloc_array(n + 1, sizeof *l.parent)};
     enum nd_status status = ND_OK;
+    bool has_memory = entry && l.row && l.node && l.parent;
 
-    if (!entry || !l.row || !l.node || !l.parent)
+    if (!has_memory)
         status = nd_fail(err, ND_ENOMEM, "out of memory");
-    for (size_t from = 0, to; status == ND_OK && from < n; from = to) {
+    for (size_t from = 0, to; has_memory && status == ND_OK && from < n; from = to) {
         to = end_of_run(entry, from, n);
         for (size_t i = from; i < to; i++)
             l.row[i - from] = entries->data + entry[i].number * width + 2 * (size_t)WORD;
@@ -528,9 +536,10 @@ static PyObject *entries_link(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "OO", &capsule, &blobs) || !(rows = rows_of(capsule)))
         return NULL;
     if (gather(blobs, 2 * WORD + nd_candidate_rows_bytes(rows), &entries)) {
-        Py_BEGIN_ALLOW_THREADS status = link_all(rows, &entries, &edges, &err);
-        Py_END_ALLOW_THREADS result =
-            status == ND_OK ? bytes_of(&edges) : nd_py_raise(module, &err);
+        Py_BEGIN_ALLOW_THREADS;
+        status = link_all(rows, &entries, &edges, &err);
+        Py_END_ALLOW_THREADS;
+        result = status == ND_OK ? bytes_of(&edges) : nd_py_raise(module, &err);
     }
     nd_buffer_release(&entries);
     nd_buffer_release(&edges);
@@ -602,8 +611,10 @@ static PyObject *edges_contract(PyObject *module, PyObject *blobs)
 
     (void)module;
     if (gather(blobs, PAIR, &edges)) {
-        Py_BEGIN_ALLOW_THREADS ok = contract(&edges, &out);
-        Py_END_ALLOW_THREADS result = ok ? bytes_of(&out) : PyErr_NoMemory();
+        Py_BEGIN_ALLOW_THREADS;
+        ok = contract(&edges, &out);
+        Py_END_ALLOW_THREADS;
+        result = ok ? bytes_of(&out) : PyErr_NoMemory();
     }
     nd_buffer_release(&edges);
     nd_buffer_release(&out);
@@ -625,14 +636,15 @@ static PyObject *edges_ends(PyObject *module, PyObject *args)
     if (parts == 0)
         return PyErr_Format(PyExc_ValueError, "no parts");
     if (gather(blobs, PAIR, &edges)) {
-        Py_BEGIN_ALLOW_THREADS for (size_t at = 0; ok && at < edges.len; at += PAIR)
-        {
+        Py_BEGIN_ALLOW_THREADS;
+        for (size_t at = 0; ok && at < edges.len; at += PAIR) {
             uint64_t a = word_at(edges.data + at), b = word_at(edges.data + at + WORD);
 
             ok = append_pair(&ends, a > b ? a : b, a > b ? b : a) &&
                  (!both || append_pair(&ends, a > b ? b : a, a > b ? a : b));
         }
-        Py_END_ALLOW_THREADS list = ok ? deal_out(&ends, PAIR, parts) : PyErr_NoMemory();
+        Py_END_ALLOW_THREADS;
+        list = ok ? deal_out(&ends, PAIR, parts) : PyErr_NoMemory();
     }
     nd_buffer_release(&edges);
     nd_buffer_release(&ends);
@@ -712,11 +724,11 @@ static PyObject *ends_stars(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "Op", &blobs, &is_large))
         return NULL;
     if (gather(blobs, PAIR, &ends)) {
-        Py_BEGIN_ALLOW_THREADS ok =
-            make_stars(&ends, is_large, &edges, &n_undecided) && contract(&edges, &out);
-        Py_END_ALLOW_THREADS result =
-            ok ? Py_BuildValue("NK", bytes_of(&out), (unsigned long long)n_undecided)
-               : PyErr_NoMemory();
+        Py_BEGIN_ALLOW_THREADS;
+        ok = make_stars(&ends, is_large, &edges, &n_undecided) && contract(&edges, &out);
+        Py_END_ALLOW_THREADS;
+        result = ok ? Py_BuildValue("NK", bytes_of(&out), (unsigned long long)n_undecided)
+                    : PyErr_NoMemory();
     }
     nd_buffer_release(&ends);
     nd_buffer_release(&edges);
@@ -751,9 +763,10 @@ static PyObject *ends_labels(PyObject *module, PyObject *blobs)
 
     (void)module;
     if (gather(blobs, PAIR, &ends)) {
-        Py_BEGIN_ALLOW_THREADS ok = label(&ends, &nodes, &labels);
-        Py_END_ALLOW_THREADS result =
-            ok ? Py_BuildValue("NN", bytes_of(&nodes), bytes_of(&labels)) : PyErr_NoMemory();
+        Py_BEGIN_ALLOW_THREADS;
+        ok = label(&ends, &nodes, &labels);
+        Py_END_ALLOW_THREADS;
+        result = ok ? Py_BuildValue("NN", bytes_of(&nodes), bytes_of(&labels)) : PyErr_NoMemory();
     }
     nd_buffer_release(&ends);
     nd_buffer_release(&nodes);

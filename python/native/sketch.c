@@ -140,8 +140,11 @@ static PyObject *sketcher_run(PyObject *module, PyObject *args)
 
         for (to = from; to < f->n_rows && to - from < ROWS && bytes < SLICE_BYTES; to++)
             bytes += f->column[0].value[to].len;
-        Py_BEGIN_ALLOW_THREADS status = sketch_rows(s, f, from, to, values, validity);
-        Py_END_ALLOW_THREADS if (status != ND_OK) PyErr_NoMemory();
+        Py_BEGIN_ALLOW_THREADS;
+        status = sketch_rows(s, f, from, to, values, validity);
+        Py_END_ALLOW_THREADS;
+        if (status != ND_OK)
+            PyErr_NoMemory();
         if (status != ND_OK || PyErr_CheckSignals() < 0) {
             Py_DECREF(columns);
             columns = NULL;

@@ -213,11 +213,12 @@ static bool push_all(PyObject *module, struct stream *s, struct nd_py_result *re
         struct nd_error err;
         enum nd_status status;
 
-        Py_BEGIN_ALLOW_THREADS status = fill(s, &at, &err);
+        Py_BEGIN_ALLOW_THREADS;
+        status = fill(s, &at, &err);
         if (status == ND_OK)
             status = push_slice(s, result, &err);
-        Py_END_ALLOW_THREADS if (status != ND_OK)
-        {
+        Py_END_ALLOW_THREADS;
+        if (status != ND_OK) {
             nd_py_raise(module, &err);
             return false;
         }
@@ -283,8 +284,10 @@ static PyObject *stream_end(PyObject *module, PyObject *capsule)
     if (nd_handle_enter(&s->use, ND_CALL_CHANGES, NULL) != ND_OK)
         return PyErr_Format(PyExc_RuntimeError, "another thread is pushing");
     s->is_broken = true;
-    Py_BEGIN_ALLOW_THREADS nd_dedup_free(s->dedup);
-    Py_END_ALLOW_THREADS s->dedup = NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    nd_dedup_free(s->dedup);
+    Py_END_ALLOW_THREADS;
+    s->dedup = NULL;
     (void)nd_handle_leave(&s->use, ND_CALL_CHANGES);
     Py_RETURN_NONE;
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 import neardup
@@ -11,6 +13,10 @@ ray = pytest.importorskip("ray")
 pytest.importorskip("ray.data")
 
 import neardup.ray
+
+nightly = pytest.mark.skipif(
+    not os.environ.get("NEARDUP_NIGHTLY"), reason="Ray starts workers for each, which takes half a minute: make nightly"
+)
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +60,7 @@ def test_rows_are_those_of_dedup(data, rows):
     assert [row["resemblance"] for row in removed] == result.removed["jaccard"][:]
 
 
+@nightly
 def test_groups_are_those_of_dedup(data, rows):
     result = neardup.dedup(rows, within="site")
     kept = neardup.ray.dedup(data, order_by="n", within="site")
@@ -61,6 +68,7 @@ def test_groups_are_those_of_dedup(data, rows):
     assert sorted(row["n"] for row in kept.take_all()) == result.survivors["n"].to_pylist()
 
 
+@nightly
 def test_sketches_are_those_of_the_sketcher(data, rows):
     stage = neardup.ray.Sketch(["simhash", "minima"])
     sketched = data.map_batches(stage, batch_format="pyarrow").take_all()
@@ -70,6 +78,7 @@ def test_sketches_are_those_of_the_sketcher(data, rows):
     assert list(found[0]["minima"]) == table["minima"][0]
 
 
+@nightly
 def test_what_is_wrong_is_said(data):
     with pytest.raises(neardup.InvalidError, match="there is no column 'body'"):
         neardup.ray.mark(data, "body", order_by="n")
@@ -83,10 +92,12 @@ def test_what_is_wrong_is_said(data):
         neardup.ray.mark(data.rename_columns({"site": "identical"}), order_by="n")
 
 
+@nightly
 def test_no_rows(cluster, rows):
     data = ray.data.from_arrow(rows.slice(0, 0))
     assert neardup.ray.dedup(data, order_by="n").take_all() == []
 
 
+@nightly
 def test_the_session_of_the_page_runs(cluster, run_page):
     run_page("pipelines/ray.md")

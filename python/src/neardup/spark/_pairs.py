@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from .._dedup import recipe_of
 from .._pairs import pairs as local_pairs
+from .._plan import recipe_of
 from .._recipe import Recipe, Value
 from ._dedup import by_components, documents_of, in_components
 from ._session import need_spark
@@ -77,10 +77,12 @@ def pairs(
 
     Parameters
     ----------
-    df, text, id, order_by, within, partitions
+    df, text, id, order_by, within
         As for :func:`dedup`.
     threshold, shingle, method, short, recipe, set
         As for :func:`neardup.pairs`.
+    partitions
+        As for :func:`dedup`.
 
     Returns
     -------
