@@ -286,6 +286,10 @@ def value_for(data: Any, pool: Pool, annotation: str) -> Any:
         return (None, interrupt, back, Hostile())[choice // 8 % 4]
     if annotation.startswith("tuple[tuple["):
         return data.draw(pairs_of_texts)
+    if annotation == "_Roles":
+        return data.draw(st.tuples(numbers, numbers, numbers))
+    if annotation == "_Numbered":
+        return data.draw(st.lists(st.tuples(numbers, words), max_size=2).map(tuple))
     if annotation.startswith(("tuple[", "_Column", "list[")):
         return data.draw(tuples)
     return data.draw(BY_ANNOTATION.get(annotation, anything))
@@ -369,7 +373,7 @@ def test_progress_may_come_back_to_the_same_data():
                 change()
         seen.append(neardup.dedup(texts).summary["removed"])
 
-    drawn = {"Recipe": recipe._native, "Frame": frame, "int": 0, "str": "first", "bool": False}
+    drawn = {"Recipe": recipe._native, "Frame": frame, "int": 0, "str": "first", "_Roles": (0, 0, 0)}
     parameters = SIGNATURES["dedup"][0]
     arguments = [
         drawn.get(annotation, progress if annotation.startswith("Callable") else ()) for annotation in parameters
