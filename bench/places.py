@@ -104,11 +104,11 @@ def exact_pairs(name, path, threshold="0.8", width="3"):
     return target
 
 
-def rivals_python():
-    """The virtual environment with the rivals, made once for each state of requirements.txt."""
-    folder = os.path.join(BUILD, "venv")
+def rivals_python(name="requirements.txt", environment="venv", only_binary=":all:"):
+    """A virtual environment with the rivals, made once for each state of their list."""
+    folder = os.path.join(BUILD, environment)
     python = os.path.join(folder, "bin", "python")
-    requirements = os.path.join(BENCH, "requirements.txt")
+    requirements = os.path.join(BENCH, name)
     stamp = os.path.join(folder, "made-of")
     want = sha256(requirements)
     if os.path.exists(stamp):
@@ -129,7 +129,7 @@ def rivals_python():
                 "-q",
                 "--no-deps",
                 "--only-binary",
-                ":all:",
+                only_binary,
                 "--disable-pip-version-check",
                 "-r",
                 requirements,

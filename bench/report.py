@@ -299,6 +299,96 @@ def scaling():
     )
 
 
+def python_rows(records):
+    """A row a tool: the median of its runs, beside the command's."""
+    taken = defaultdict(list)
+    for r in records:
+        if "cpu_s" in r:
+            taken[r["tool"]].append(r["cpu_s"])
+    command = statistics.median(taken["command"]) if taken["command"] else None
+    for tool in dict.fromkeys(r["tool"] for r in records):
+        scores = [r["score"] for r in records if r["tool"] == tool and "score" in r]
+        found = scores[0] if scores else {}
+        if not taken[tool]:
+            yield [tool, "failed", "", "", "", "", ""]
+            continue
+        seconds = statistics.median(taken[tool])
+        yield [
+            tool,
+            spread(taken[tool], 3),
+            f"{records[0]['file_mb'] / seconds:.1f}",
+            f"{command / seconds:.2f}" if command else "",
+            found.get("removed", ""),
+            found.get("wrongly_removed", ""),
+            found.get("missed", ""),
+        ]
+
+
+def python():
+    records = session_of("python.jsonl") if places.records("python.jsonl") else []
+    if not records:
+        return "Nothing measured.\n"
+    columns = ["tool and frame", "processor s, median (range)", "MB/processor s", "× command"]
+    columns += ["removed", "wrongly", "missed"]
+    parts = [heading(records[0])]
+    for name in dict.fromkeys(r["set"] for r in records if r["set"]):
+        rows = list(python_rows([r for r in records if r["set"] == name]))
+        parts.append(f"{name}:\n\n" + table(columns, rows))
+    for r in records:
+        if r["tool"].startswith("pip"):
+            parts.append(f"`{r['tool']}`: {r['cpu_s']:.0f} processor s.\n")
+    calls = [r["row"] for r in records if "row" in r]
+    if calls:
+        said = [
+            [row["what"], row.get("name", row.get("call", row.get("count", ""))), f"`{row}`"]
+            for row in calls
+        ]
+        parts.append(table(["what", "of", "figures"], said))
+    return "\n".join(parts)
+
+
+def spark_row(record):
+    """The last run of a job: Java has compiled by then what it will."""
+    if "failed" in record:
+        return [record["job"], "failed", "", "", "", "", "", ""]
+    seconds = record["cpu_s"][-1]
+    score = record.get("score", {})
+    return [
+        record["job"],
+        f"{seconds:.1f}",
+        f"{record['seconds'][-1]:.1f}" if "seconds" in record else "",
+        f"{record['file_mb'] / seconds:.1f}" if "file_mb" in record else "",
+        f"{record['shuffled'][-1] / 1e6 / record['file_mb']:.2f}"
+        if "file_mb" in record and "shuffled" in record
+        else "",
+        score.get("removed", ""),
+        score.get("wrongly_removed", ""),
+        score.get("missed", ""),
+    ]
+
+
+def spark():
+    records = session_of("spark.jsonl") if places.records("spark.jsonl") else []
+    if not records:
+        return "Nothing measured.\n"
+    columns = [
+        "job",
+        "processor s",
+        "s",
+        "MB/processor s",
+        "shuffled, of the file",
+        "removed",
+        "wrongly",
+        "missed",
+    ]
+    parts = [heading(records[0])]
+    for name in dict.fromkeys(r["set"] for r in records):
+        parts.append(
+            f"{name}:\n\n" + table(columns, [spark_row(r) for r in records if r["set"] == name])
+        )
+    return "\n".join(parts)
+
+
 SHOWN = (1, 150, 10000)  # values a call; the records have more
 
 
