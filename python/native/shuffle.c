@@ -121,25 +121,27 @@ static size_t part_of(uint64_t word, size_t parts)
 /* A list of (part, blob) from records that are dealt out.  NULL: an exception is set. */
 static PyObject *deal_out(const struct nd_buffer *records, size_t width, size_t parts)
 {
-    size_t n = records->len / width, *end = calloc(parts + 1, sizeof *end);
+    size_t n = records->len / width, from = 0, *end = calloc(parts + 1, sizeof *end);
     char *dealt = malloc(records->len + 1);
-    PyObject *list = end && dealt ? PyList_New(0) : PyErr_NoMemory();
-    size_t from = 0;
+    PyObject *list = NULL;
 
-    if (end && dealt && list) {
-        Py_BEGIN_ALLOW_THREADS;
-        for (size_t i = 0; i < n; i++)
-            end[part_of(word_at(records->data + i * width), parts) + 1]++;
-        for (size_t p = 0; p < parts; p++)
-            end[p + 1] += end[p];
-        for (size_t i = 0; i < n; i++) {
-            const char *record = records->data + i * width;
-
-            memcpy(dealt + end[part_of(word_at(record), parts)]++ * width, record, width);
-        }
-        Py_END_ALLOW_THREADS;
+    if (!end || !dealt || !(list = PyList_New(0))) {
+        free(dealt);
+        free(end);
+        return PyErr_NoMemory();
     }
-    for (size_t p = 0; end && dealt && list && p < parts; from = end[p++]) {
+    Py_BEGIN_ALLOW_THREADS;
+    for (size_t i = 0; i < n; i++)
+        end[part_of(word_at(records->data + i * width), parts) + 1]++;
+    for (size_t p = 0; p < parts; p++)
+        end[p + 1] += end[p];
+    for (size_t i = 0; i < n; i++) {
+        const char *record = records->data + i * width;
+
+        memcpy(dealt + end[part_of(word_at(record), parts)]++ * width, record, width);
+    }
+    Py_END_ALLOW_THREADS;
+    for (size_t p = 0; list && p < parts; from = end[p++]) {
         PyObject *item;
 
         if (end[p] == from)

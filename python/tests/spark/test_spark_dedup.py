@@ -27,15 +27,19 @@ def few_stages(spark, request):
     spark.conf.set("spark.sql.adaptive.enabled", str(adaptive).lower())
 
 
-def frame(spark, rows, partitions=3):
-    """A DataFrame of rows with their numbers, in another order."""
+def frame(spark, rows, partitions=3, path=None):
+    """A DataFrame of rows with their numbers, in another order; of large rows from a file of this name."""
     import pyarrow
+    import pyarrow.parquet
 
     order = list(range(len(rows)))
     random.Random(1).shuffle(order)
     names = rows[0].keys()
-    columns = {name: [rows[i][name] for i in order] for name in names}
-    return spark.createDataFrame(pyarrow.table({"n": order, **columns})).repartition(partitions)
+    table = pyarrow.table({"n": order, **{name: [rows[i][name] for i in order] for name in names}})
+    if not path:
+        return spark.createDataFrame(table).repartition(partitions)
+    pyarrow.parquet.write_table(table, path, row_group_size=500)
+    return spark.read.parquet(str(path)).repartition(partitions)
 
 
 def of_spark(result):
@@ -176,14 +180,14 @@ CORPORA = ["reuters21578", "ota-small", "spamassassin", "enron-spam"]
     "name, partitions",
     [(name, n) for name in CORPORA for n in (1, 2, 7, 64)] if NIGHTLY else [("reuters21578", 7)],
 )
-def test_corpora(spark, name, partitions):
+def test_corpora(spark, tmp_path, name, partitions):
     pyarrow = pytest.importorskip("pyarrow")
     path = DATA / name / "docs.jsonl.zst"
     if not path.exists():
         pytest.skip(f"there is no corpus {name}: NEARDUP_DATA names the folder of the corpora")
     with pyarrow.input_stream(str(path), compression="zstd") as stream:
         rows = [{"text": json.loads(line)["text"]} for line in stream.read().split(b"\n") if line]
-    result = check(spark, rows, partitions)
+    result = check(spark, rows, df=frame(spark, rows, partitions, tmp_path / "rows.parquet"))
     assert len(result.removed) > 300
 
 
