@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(realpath "$1")
-bytes_max=614400
+bytes_max=819200
 fail() {
     echo "check-wheel: $1" >&2
     exit 1
