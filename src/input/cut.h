@@ -41,7 +41,7 @@ struct nd_cut {
     bool (*begins)(const char *line, size_t len, bool after_blank);
 
     /* How many line ends must stand between two records if they are written one behind the other:
-     * 2 if a blank line parts them.  Missing ones are written (nd_separator_before). */
+     * 2 if a blank line separates them.  Missing ones are written (nd_separator_before). */
     unsigned line_ends;
 
     /* For groups whose first one may lack the line that `begins` it: the line to write in front of
