@@ -22,19 +22,25 @@ declare -A may=(
     [evidence]="evidence engine recipe base"
     [pipeline]="pipeline evidence engine input recipe base"
     [uses]="uses pipeline evidence engine input recipe base"
+    [store]="store evidence engine recipe match feature sketch text index simd base"
+    [server]="server store evidence engine recipe match input text index base"
     [python/native]="evidence engine recipe match feature sketch text index hamming/plan hamming/join
         hamming/memory hamming/file simd base"
 )
 
 # Headers that stay in some places, as "pattern=where…", each where being a prefix of a file's path.
 only=(
-    'pthread\.h|sched\.h|threads\.h=src/base/pool src/base/lock.c'
+    'pthread\.h|sched\.h|threads\.h=src/base/pool src/base/lock.c src/base/thread'
     'libstemmer\.h=src/feature/stemmer.c'
     'xxhash\.h=src/base/hash.c'
     'simdjson\.h=src/input/'
     'archive(_entry)?\.h|zlib\.h|isa-l.*|igzip_lib\.h|crc\.h=src/input/'
     'libxml/.*=src/input/'
-    'zstd\.h|lzma\.h|bzlib\.h=src/input/codecs_load.h'
+    'lzma\.h|bzlib\.h=src/input/codecs_load.h'
+    'zstd\.h=src/input/codecs_load.h src/store/segments'
+    'lmdb\.h=src/store/catalog'
+    'microhttpd\.h=src/server/'
+    'curl/.*=cli/client'
     'gmime/.*=src/input/mail_gmime'
     'dlfcn\.h=src/input/library.c'
     '[a-z0-9]*intrin\.h|arm_neon\.h|arm_acle\.h=src/simd/'

@@ -1,0 +1,336 @@
+/*
+ * store.h - documents, their versions and their labels, kept on disk, and which are near duplicates
+ *
+ *     struct nd_store *store = nd_store_open("store", &options, &err);
+ *     struct nd_session *session = nd_session_new(store, &err);
+ *     struct nd_caller *caller = nd_caller_new(store, NULL, 0, true, &err);
+ *
+ *     nd_session_query(session, caller, &query, &verdict, &err);
+ *
+ * A document is identified by its id and its label set.  A caller with labels C sees a document if
+ * its label set is a subset of C.  Whatever a caller is given is a function of the operations on
+ * the documents that they see, and of the configuration, alone (src/store/README.md).
+ */
+#ifndef ND_STORE_STORE_H
+#define ND_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <neardup/compare.h>
+#include <neardup/dedup.h>
+#include <neardup/error.h>
+#include <neardup/recipe.h>
+#include <neardup/types.h>
+#include <neardup/visits.h>
+
+struct nd_store;
+
+/* The limits of what is stored. */
+enum {
+    ND_STORE_ID_MAX = 4096,   /* bytes of an id */
+    ND_STORE_LABELS_MAX = 64, /* labels of a document or a caller */
+    ND_STORE_LABEL_MAX = 128  /* bytes of a label */
+};
+
+/* How an operation ended, for whoever called it.  Anything but ND_STORE_OK leaves a sentence in the
+ * error. */
+enum nd_store_result {
+    ND_STORE_OK,
+    ND_STORE_NOT_FOUND, /* no such document that the caller sees */
+    ND_STORE_AMBIGUOUS, /* the caller sees several documents with this id: name the labels */
+    ND_STORE_FORBIDDEN, /* the label set is no subset of the caller's labels */
+    ND_STORE_INVALID,   /* an argument is wrong */
+    ND_STORE_BUSY,      /* the write queue is full: later */
+    ND_STORE_NO_SPACE,  /* the disk is full; nothing was written */
+    ND_STORE_NO_MEMORY,
+    ND_STORE_FAILED /* the disk or the store is broken; the message says where */
+};
+
+/* ---- Opening ---- */
+
+/* Start from nd_store_options_default(). */
+struct nd_store_options {
+    /* Of a store that is made.  NULL: of an existing store its own, of a new one the default.
+     * ND_EINVAL: the store has another one; the message names the key. */
+    const struct nd_recipe *recipe;
+    bool create;      /* make the store if there is none */
+    bool read_only;   /* beside a server that runs: no writes, no index; export, check, stats */
+    unsigned threads; /* to rebuild the index; 0: one for each processor */
+    /* 0: a write is acknowledged once it is on disk.  Above: it is acknowledged at once, and all
+     * writes are on disk within so many milliseconds. */
+    unsigned durability_interval_ms;
+    size_t queue_documents; /* of writes that wait: more are ND_STORE_BUSY (10,000) */
+    size_t queue_bytes;     /* the same, of their texts (256 MiB) */
+    unsigned
+        snapshot_every_s;     /* seconds between snapshots of the index (900); 0: at the end only */
+    unsigned compact_after_s; /* a deleted text leaves the disk so many seconds later (86,400) */
+    uint64_t segment_bytes;   /* a segment is closed at this size (1 GiB) */
+    struct nd_visit_params visits;
+    /* Seconds since 1970; NULL: the system's clock. */
+    uint64_t (*now)(void *context);
+    void *now_context;
+};
+struct nd_store_options nd_store_options_default(void);
+
+/*
+ * Open the store in a folder, or make it: under a temporary name, synced, then renamed.  One process
+ * at a time may write (a lock file).  NULL: ND_EINVAL (locked, another recipe, a recipe that is not
+ * served, which the message names by key), ND_EINPUT (damaged, another version), ND_EIO, ND_ENOMEM.
+ */
+struct nd_store *nd_store_open(const char *folder, const struct nd_store_options *options,
+                               struct nd_error *err);
+/* Commit what waits, write a snapshot of the index, and close.  No session or caller is left.  The
+ * first failure is returned; everything that was acknowledged as durable is on disk. */
+enum nd_status nd_store_close(struct nd_store *store, struct nd_error *err);
+
+const struct nd_recipe *nd_store_recipe(const struct nd_store *store);
+/* ND_EUNSUPPORTED: a recipe that is not decided by resemblance or by the distance of one simhash of
+ * 64 bits, or that needs a df table, fields or markup; the message names the key. */
+enum nd_status nd_store_recipe_check(const struct nd_recipe *recipe, struct nd_error *err);
+
+/* ---- Who calls ---- */
+
+/*
+ * A caller with these labels, in any order; an administrator sees everything.  It may be used by any
+ * number of threads at once.  NULL: ND_EINVAL (limits above, a label that is empty, not valid UTF-8
+ * or has a comma or control characters), ND_ENOMEM.
+ */
+struct nd_caller;
+struct nd_caller *nd_caller_new(struct nd_store *store, const struct nd_view *labels, size_t n,
+                                bool is_administrator, struct nd_error *err);
+void nd_caller_free(struct nd_caller *caller);
+
+/* What a document is identified by.  Labels are in order, each once. */
+struct nd_document_key {
+    struct nd_view id;
+    const struct nd_view *labels;
+    size_t n_labels;
+};
+
+/* ---- Verdicts ---- */
+
+enum nd_verdict_kind {
+    ND_VERDICT_NEW,
+    ND_VERDICT_DUPLICATE,     /* equal bytes or tokens */
+    ND_VERDICT_NEAR_DUPLICATE /* within the recipe's threshold */
+};
+
+/* What was done for the caller: in label sets that they see only. */
+struct nd_work {
+    uint64_t label_sets; /* that were searched */
+    uint64_t candidates; /* documents that the index proposed */
+    uint64_t comparisons;
+    uint64_t pairs; /* stored pairs that were read to find out who leads */
+};
+
+/* How two documents compare; a: the one in question, b: the other. */
+struct nd_likeness {
+    enum nd_identical identical;
+    struct nd_overlap overlap; /* of their shingles; all 0 where the recipe decides by distance */
+    unsigned distance;         /* of the simhashes; UINT32_MAX: they were not made */
+};
+
+struct nd_verdict {
+    enum nd_verdict_kind kind;
+    /* The leader that it duplicates, unless the verdict is NEW. */
+    struct nd_document_key of;
+    struct nd_likeness likeness;
+    uint64_t tokens, shingles;
+    uint64_t simhash; /* 0 where the recipe makes none */
+    bool is_short;    /* too short for the recipe's shingles: only equal ones are found */
+    bool is_empty;
+    bool was_cut; /* in some label set there was more to compare than max_checks */
+    struct nd_work work;
+};
+
+/* ---- Reading ---- */
+
+/* The working memory of one thread that reads.  What its functions give stays until its next call. */
+struct nd_session;
+struct nd_session *nd_session_new(struct nd_store *store, struct nd_error *err);
+void nd_session_free(struct nd_session *session);
+
+/* "Have we this already, or nearly?"  Among all documents that the caller sees, except `except`
+ * (NULL: none), which is how a document that is stored is asked about with a new text. */
+enum nd_store_result nd_session_query(struct nd_session *session, const struct nd_caller *caller,
+                                      struct nd_view text, const struct nd_document_key *except,
+                                      struct nd_verdict *out, struct nd_error *err);
+
+/* The sketch of a text by the store's recipe, as hexadecimal digits would show it. */
+struct nd_fingerprint {
+    uint64_t simhash, identity;
+    uint64_t tokens, shingles;
+    bool has_simhash, has_minima;
+    uint32_t minhash[ND_MINHASH_COUNT];
+};
+enum nd_store_result nd_session_fingerprint(struct nd_session *session, struct nd_view text,
+                                            struct nd_fingerprint *out, struct nd_error *err);
+
+/* A stored document. */
+struct nd_stored {
+    struct nd_document_key key;
+    uint64_t created, updated; /* seconds since 1970: its first, and its present version */
+    uint64_t visited;          /* when it was last posted, changed or not */
+    uint32_t version;          /* 1, 2, … of the present text */
+    uint64_t tokens, shingles, simhash;
+    uint64_t text_bytes;
+    struct nd_view text; /* valid UTF-8; only from nd_session_get */
+    struct nd_visits visits;
+    uint64_t due; /* when to visit it next */
+};
+
+/* labels NULL: whatever its labels are, if the caller sees only one document with that id. */
+struct nd_document_query {
+    struct nd_view id;
+    const struct nd_view *labels;
+    size_t n_labels;
+    bool any_labels;
+};
+enum nd_store_result nd_session_get(struct nd_session *session, const struct nd_caller *caller,
+                                    const struct nd_document_query *query, struct nd_stored *out,
+                                    struct nd_error *err);
+
+/* A version: of those before the present one only this is kept (Seshasai 2009, §2.6.1). */
+struct nd_version {
+    uint32_t number;
+    uint64_t time;    /* when it was first posted */
+    uint64_t visited; /* when it was last posted */
+    uint64_t simhash, identity, tokens, shingles, text_bytes;
+    uint32_t distance; /* of the simhashes, to the version before; 64 for the first */
+};
+enum nd_store_result nd_session_versions(struct nd_session *session, const struct nd_caller *caller,
+                                         const struct nd_document_query *query, size_t limit,
+                                         struct nd_stored *document, const struct nd_version **out,
+                                         size_t *n, struct nd_error *err);
+
+/* A document near another, or of its cluster. */
+struct nd_neighbour {
+    struct nd_stored document; /* without its text */
+    struct nd_likeness likeness;
+    bool leads; /* for this caller */
+};
+
+/*
+ * The documents within the threshold of a document, the nearest first, then the earlier; or the
+ * documents of its cluster: the leader first, then in order of commits.  *total: how many there are,
+ * of which up to `limit` are given.
+ */
+enum nd_store_result nd_session_near(struct nd_session *session, const struct nd_caller *caller,
+                                     const struct nd_document_query *query, size_t limit,
+                                     const struct nd_neighbour **out, size_t *n, size_t *total,
+                                     struct nd_work *work, struct nd_error *err);
+enum nd_store_result nd_session_cluster(struct nd_session *session, const struct nd_caller *caller,
+                                        const struct nd_document_query *query, size_t limit,
+                                        const struct nd_neighbour **out, size_t *n, size_t *total,
+                                        struct nd_work *work, struct nd_error *err);
+
+/* What to visit next: documents by when they are due, then by priority, then by id and labels. */
+struct nd_crawl_row {
+    struct nd_stored document;
+    bool is_due;
+};
+enum nd_store_result nd_session_crawl(struct nd_session *session, const struct nd_caller *caller,
+                                      size_t limit, const struct nd_crawl_row **out, size_t *n,
+                                      struct nd_error *err);
+
+/* Figures of what a caller sees. */
+struct nd_visible_stats {
+    uint64_t documents, versions, contents, text_bytes, label_sets, due;
+};
+enum nd_store_result nd_session_visible_stats(struct nd_session *session,
+                                              const struct nd_caller *caller,
+                                              struct nd_visible_stats *out, struct nd_error *err);
+
+/* ---- Writing ---- */
+
+/*
+ * A document to store, or to delete.  The thread that makes it sketches and compresses the text; the
+ * store's own thread decides and commits, in the order in which writes were submitted.
+ */
+struct nd_write;
+
+struct nd_write_request {
+    struct nd_view id; /* empty: the hash of the text, in hexadecimal digits */
+    const struct nd_view *labels;
+    size_t n_labels;
+    struct nd_view text; /* valid UTF-8; copied */
+    bool is_deletion;    /* of the document with this id and these labels */
+    bool any_labels;     /* of a deletion: whatever its labels are, as in nd_document_query */
+};
+/* ND_STORE_FORBIDDEN, ND_STORE_INVALID, ND_STORE_NO_MEMORY. */
+enum nd_store_result nd_write_new(struct nd_session *session, const struct nd_caller *caller,
+                                  const struct nd_write_request *request, struct nd_write **out,
+                                  struct nd_error *err);
+void nd_write_free(struct nd_write *write);
+
+/*
+ * Hand over n writes, which stay the caller's.  Once all are decided and on disk, or not,
+ * `done(context)` is called, by the store's thread, which it must not hold up.  ND_STORE_BUSY: the
+ * queue is full, nothing was handed over and `done` is not called.  Writes of one call are committed
+ * in their order, perhaps with others in between.
+ */
+enum nd_store_result nd_store_submit(struct nd_store *store, struct nd_write *const *writes,
+                                     size_t n, void (*done)(void *context), void *context,
+                                     struct nd_error *err);
+
+/* What became of a write, once it is done; points into it. */
+struct nd_written {
+    enum nd_store_result result;
+    const char *message; /* where that is not ND_STORE_OK */
+    struct nd_document_key key;
+    struct nd_verdict verdict; /* of a document that was stored */
+    uint32_t version;
+    uint32_t distance;   /* to the version before; 64 for the first */
+    bool is_new_version; /* false: the same text as before, visited again */
+    bool is_durable;
+};
+const struct nd_written *nd_write_result(const struct nd_write *write);
+
+/* ---- What keeps a store in order (neardup store) ---- */
+
+/* Figures of the whole store: for its administrator. */
+struct nd_store_stats {
+    uint64_t documents, versions, contents, pairs, label_sets;
+    uint64_t text_bytes, segment_bytes, garbage_bytes, segments;
+    uint64_t database_bytes, index_bytes, index_documents;
+    uint64_t commits, writes, syncs; /* since it was opened */
+    uint64_t queue_documents, queue_bytes;
+    uint64_t last_snapshot, oldest_garbage; /* seconds since 1970; 0: none */
+    double open_seconds;
+    bool opened_from_snapshot;
+};
+void nd_store_stats(struct nd_store *store, struct nd_store_stats *out);
+
+/* Read everything, compare every checksum, every row with its text and every index with its rows.
+ * Each finding is reported; ND_EINPUT: there were some. */
+enum nd_status nd_store_check(struct nd_store *store,
+                              void (*report)(void *context, const char *finding), void *context,
+                              struct nd_error *err);
+/* Rewrite segments that have texts of deleted documents (all: those that have any; else those that
+ * are due).  The store goes on answering. */
+enum nd_status nd_store_compact(struct nd_store *store, bool all, uint64_t *bytes_freed,
+                                struct nd_error *err);
+/* A copy of the store as it is at one moment, in a new folder; the store goes on answering. */
+enum nd_status nd_store_backup(struct nd_store *store, const char *folder, struct nd_error *err);
+
+/* All documents in order of their commits, one after the other: for export. */
+enum nd_store_result nd_session_each(struct nd_session *session, const struct nd_caller *caller,
+                                     int (*each)(void *context, const struct nd_stored *document,
+                                                 const struct nd_version *versions, size_t n),
+                                     void *context, struct nd_error *err);
+
+/* Put back what an export has: a document with its versions, times and visits. */
+struct nd_import {
+    struct nd_document_key key;
+    struct nd_view text;
+    uint64_t created, updated, visited, due;
+    struct nd_visits visits;
+    const struct nd_version *versions; /* the last one is of the text */
+    size_t n_versions;
+};
+enum nd_store_result nd_store_import(struct nd_session *session, const struct nd_import *documents,
+                                     size_t n, struct nd_error *err);
+
+#endif
