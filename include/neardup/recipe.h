@@ -104,6 +104,15 @@ ND_API int nd_recipe_warning(const struct nd_recipe *recipe, size_t i, struct nd
 ND_API enum nd_status nd_recipe_canonical(const struct nd_recipe *recipe, char **text, size_t *len,
                                           uint64_t *fingerprint, struct nd_error *err);
 
+/*
+ * The first key in which two recipes differ, in the order of their canonical texts: "shingle",
+ * "simhash.bits".  sketch_half: of [sketch] and the signatures only, which must agree before
+ * sketches may be compared.  *key is the caller's, to free(); NULL: there is none.  ND_EINVAL: a
+ * recipe that has no canonical text; ND_ENOMEM.
+ */
+ND_API enum nd_status nd_recipe_difference(const struct nd_recipe *a, const struct nd_recipe *b,
+                                           int sketch_half, char **key, struct nd_error *err);
+
 /* ---- The recipes that come with neardup (recipes/), which the library holds ------------------ */
 
 /* The name of the i-th in alphabetical order, such as "manku-2007".  NULL: there are no more. */

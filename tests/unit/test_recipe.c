@@ -292,6 +292,40 @@ static void what_no_recipe_can_say_has_no_canonical_form(void **state)
     assert_null(text);
 }
 
+static void assert_difference(const char *a, const char *b, int sketch_half, const char *expected)
+{
+    struct nd_recipe recipe[2] = {sample(), sample()};
+    struct nd_error err;
+    char *key = NULL;
+
+    assert_int_equal(parse(&recipe[0], a, &err), ND_OK);
+    assert_int_equal(parse(&recipe[1], b, &err), ND_OK);
+    assert_int_equal(nd_recipe_difference(&recipe[0], &recipe[1], sketch_half, &key, &err), ND_OK);
+    if (expected)
+        assert_string_equal(key, expected);
+    else
+        assert_null(key);
+    free(key);
+}
+
+static void the_key_in_which_two_recipes_differ_is_named(void **state)
+{
+    static const char with[] = "[signature s]\nkind = simhash\nbits = 64\n"
+                               "[decide]\ncandidates = match\nmatch = distance(s) <= 3\n";
+    static const char wide[] = "[signature s]\nkind = simhash\nbits = 128\n"
+                               "[decide]\ncandidates = match\nmatch = distance(s) <= 3\n";
+
+    (void)state;
+    assert_difference("", "", 0, NULL);
+    assert_difference("", "[sketch]\nshingle = 5\n", 0, "shingle");
+    assert_difference("", "[sketch]\nshingle = 5\n", 1, "shingle");
+    assert_difference("", "[decide]\nthreshold = .9\n", 0, "threshold");
+    assert_difference("", "[decide]\nthreshold = .9\n", 1, NULL);
+    assert_difference(with, wide, 1, "s.bits");
+    assert_difference(with, "", 1, "s.band_high");
+    assert_difference("", with, 1, "s.band_high");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +338,7 @@ int main(void)
         cmocka_unit_test(the_fingerprint_is_of_the_sketch_half_only),
         cmocka_unit_test(the_default_recipe_file_says_the_defaults),
         cmocka_unit_test(what_no_recipe_can_say_has_no_canonical_form),
+        cmocka_unit_test(the_key_in_which_two_recipes_differ_is_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
