@@ -362,6 +362,19 @@ static void put_measures(struct nd_json *out, const struct nd_comparison *c)
     nd_json_put_bool(out, "conrad_schriber", c->conrad_schriber);
 }
 
+/* The bytes of a document that an edit covers: from its first token to its last; of an edit without
+ * tokens there, none, at the next token or the end. */
+static void put_bytes(struct nd_json *out, const char *offset_key, const char *bytes_key,
+                      const struct nd_comparison *c, unsigned i, size_t at, size_t count)
+{
+    size_t offset = at < c->tokens[i] ? c->token[i][at].offset : c->bytes[i], bytes = 0;
+
+    if (count)
+        bytes = c->token[i][at + count - 1].offset + c->token[i][at + count - 1].len - offset;
+    nd_json_put_uint(out, offset_key, offset);
+    nd_json_put_uint(out, bytes_key, bytes);
+}
+
 static void put_edits(struct nd_json *out, const struct nd_comparison *c)
 {
     static const char *const kinds[] = {"keep", "replace", "remove", "insert"};
@@ -369,11 +382,17 @@ static void put_edits(struct nd_json *out, const struct nd_comparison *c)
     nd_json_key(out, "edits");
     nd_json_open(out, '[');
     for (size_t i = 0; i < c->n_edits; i++) {
+        const struct nd_edit *e = &c->edit[i];
+
         nd_json_open(out, '{');
-        nd_json_put_text(out, "kind", kinds[c->edit[i].kind]);
-        nd_json_put_uint(out, "a", c->edit[i].at_a);
-        nd_json_put_uint(out, "b", c->edit[i].at_b);
-        nd_json_put_uint(out, "tokens", c->edit[i].count);
+        nd_json_put_text(out, "kind", kinds[e->kind]);
+        nd_json_put_uint(out, "a", e->at_a);
+        nd_json_put_uint(out, "b", e->at_b);
+        nd_json_put_uint(out, "tokens", e->count);
+        put_bytes(out, "a_offset", "a_bytes", c, 0, e->at_a,
+                  e->kind == ND_EDIT_INSERT ? 0 : e->count);
+        put_bytes(out, "b_offset", "b_bytes", c, 1, e->at_b,
+                  e->kind == ND_EDIT_REMOVE ? 0 : e->count);
         nd_json_close(out, '}');
     }
     nd_json_close(out, ']');

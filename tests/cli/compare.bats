@@ -94,6 +94,11 @@ assert text(a, p["a"]) == text(b, p["b"]) == p["text"] == "goes home to sleep in
 assert p["a"]["tokens"] == p["equal"] == c["covered_a"] == c["covered_b"] == 9
 cost = {"keep": 0, "replace": 1, "insert": 1, "remove": 1}
 assert sum(cost[e["kind"]] * e["tokens"] for e in c["edits"]) == c["edit_distance"] == 5
+for e in c["edits"]:
+    in_a, in_b = (t[e[k + "_offset"]:][:e[k + "_bytes"]].split() for k, t in (("a", a), ("b", b)))
+    assert len(in_a) == (0 if e["kind"] == "insert" else e["tokens"])
+    assert len(in_b) == (0 if e["kind"] == "remove" else e["tokens"])
+    assert e["kind"] != "keep" or "".join(in_a).strip(".,") == "".join(in_b).strip(".,")
 counts = {t["term"]: (t["a"], t["b"]) for t in c["term_counts"]}
 assert counts["brown"] == (1, 0) and counts["very"] == (0, 1) and counts["The"] == (2, 2)
 assert c["conrad_schriber"] is True and c["same_words"] is False
