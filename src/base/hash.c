@@ -11,6 +11,14 @@ uint64_t nd_hash_bytes(const void *data, size_t len)
     return XXH3_64bits(data, len);
 }
 
+void nd_hash_bytes_128(const void *data, size_t len, uint64_t *low, uint64_t *high)
+{
+    XXH128_hash_t hash = XXH3_128bits(data, len);
+
+    *low = hash.low64;
+    *high = hash.high64;
+}
+
 /* A struct nd_hash_stream is a state of xxHash by another name. */
 static XXH3_state_t *state_of(struct nd_hash_stream *s)
 {

@@ -28,24 +28,43 @@
 struct nd_catalog;
 struct nd_txn;
 
-/* Open the database in a folder; `create`: it does not exist, make it whole under its name or not at
- * all.  NULL: ND_EINPUT, ND_EIO, ND_ENOMEM. */
+/* The database in the folder of a store; LMDB keeps its locks beside it, in ND_CATALOG_FILE-lock. */
+#define ND_CATALOG_FILE "catalog.mdb"
+/* The version of the format of a store.  A store of another one is refused. */
+enum { ND_STORE_FORMAT = 1 };
+
+/*
+ * Open the database in a folder; `create`: it does not exist, make it whole under its name or not at
+ * all.  The folder exists.  A process must not open a database twice at the same time: closing
+ * either one would drop the locks of both (LMDB).  NULL: ND_EINPUT (damaged, or of another version),
+ * ND_EIO, ND_ENOMEM.
+ */
 struct nd_catalog *nd_catalog_open(const char *folder, bool create, bool read_only,
                                    struct nd_error *err);
 void nd_catalog_close(struct nd_catalog *catalog);
 
-/* One transaction that writes, by one thread at a time; any number that read, each of what was
- * committed when it began.  A reading one can be used again: nd_catalog_pause, then _renew. */
+/*
+ * One transaction that writes, by one thread at a time; any number that read, each of what was
+ * committed when it began.  A reading one can be used again: nd_catalog_pause, then _renew; between
+ * the two it holds no old rows back.  If a call of a writing transaction fails, other than by
+ * ND_EINVAL, nothing of it can be committed.
+ */
 enum nd_status nd_catalog_begin(struct nd_catalog *catalog, bool writes, struct nd_txn **txn,
                                 struct nd_error *err);
 void nd_catalog_pause(struct nd_txn *txn);
 enum nd_status nd_catalog_renew(struct nd_txn *txn, struct nd_error *err);
-/* On disk when it returns.  *no_space: the disk is full.  Either way the transaction is gone. */
+/* On disk when it returns ND_OK; otherwise nothing of it is there, and *no_space (unless NULL) says
+ * whether the disk is full, now or in an earlier call of the transaction.  Either way the
+ * transaction is gone. */
 enum nd_status nd_catalog_commit(struct nd_txn *txn, bool *no_space, struct nd_error *err);
 void nd_catalog_abort(struct nd_txn *txn);
 
-/* All functions below return ND_EIO, ND_ENOMEM or ND_EINPUT (a row that cannot be right: the message
- * names the table and the key).  Those that look something up return 1: found, 0: not, or < 0. */
+/*
+ * All functions below return ND_EIO, ND_ENOMEM or ND_EINPUT (a row that cannot be right, or one to be
+ * deleted that is not there: the message names the table and the key).  Those that look something up
+ * return 1: found, 0: not, or < 0.  Views that they give are valid until the transaction is paused,
+ * ends or writes.
+ */
 
 /* ---- The state of the whole store: one row ---- */
 
@@ -81,6 +100,7 @@ int nd_catalog_get_label_set(struct nd_txn *txn, uint32_t number, struct nd_view
 struct nd_text_hash {
     uint64_t low, high;
 };
+struct nd_text_hash nd_text_hash(struct nd_view text);
 struct nd_entry {
     uint32_t label_set;
     uint32_t n_documents; /* whose text it is */
@@ -146,7 +166,7 @@ int nd_catalog_next_version(struct nd_txn *txn, uint64_t document, uint32_t *ver
 enum nd_status nd_catalog_delete_versions(struct nd_txn *txn, uint64_t document, uint64_t *n,
                                           struct nd_error *err);
 
-/* ---- Verified pairs: each stands under both entries ---- */
+/* ---- Verified pairs: each is found from both of its entries ---- */
 
 struct nd_pair_row {
     uint32_t shared; /* shingles */
@@ -206,11 +226,13 @@ enum nd_status nd_catalog_delete_segment(struct nd_txn *txn, uint32_t segment,
 
 /* ---- All of it ---- */
 
-/* A copy at one moment, compacted, into a new folder. */
-enum nd_status nd_catalog_copy(struct nd_catalog *catalog, struct nd_txn *txn, const char *folder,
+/* A copy of the database as it is at one moment during the call, compacted, into a folder that has
+ * none; the state in the copy says at which.  It is on disk when this returns, its name too. */
+enum nd_status nd_catalog_copy(struct nd_catalog *catalog, const char *folder,
                                struct nd_error *err);
 uint64_t nd_catalog_bytes(struct nd_catalog *catalog);
-/* Every table read, every row checked on its own.  Returns how many findings were reported. */
+/* Read every table, and check every row on its own and against the rows of other tables.
+ * *n_findings: how many findings were reported. */
 enum nd_status nd_catalog_check(struct nd_txn *txn,
                                 void (*report)(void *context, const char *finding), void *context,
                                 uint64_t *n_findings, struct nd_error *err);
