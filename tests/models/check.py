@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Count in how many worlds and histories each design of labels leaks: ours in none, the others as often as stated.
+
+    check.py [--table]
+
+With NEARDUP_NIGHTLY set it counts more of them, and without taking alike ones together.  --table prints the table of
+docs/decisions/labels.md.  Exit status 1: a count is not the one below.
+"""
+
+import os
+import sys
+
+sys.dont_write_bytecode = True
+
+import histories  # noqa: E402  (no files beside the sources)
+import worlds  # noqa: E402
+from designs import (  # noqa: E402
+    LEAKING,
+    Components,
+    GlobalLeaders,
+    LimitForAll,
+    NumbersShown,
+    OneSpaceOfIds,
+    OnlyLeadersIndexed,
+    StandIn,
+    Store,
+)
+
+NIGHTLY = "NEARDUP_NIGHTLY" in os.environ
+MAX_CHECKS = 2  # in worlds: small enough to be reached by four documents
+MAX_CHECKS_OF_HISTORIES = 1  # they have three documents at most
+
+# Leaks in the worlds of 1 to 4 documents with different texts, and in the histories of 1 to 3 operations.
+WORLDS, HISTORIES = 2131008, 34944
+LEAKS = {
+    Store: (0, 0),
+    GlobalLeaders: (137681, 456),
+    OnlyLeadersIndexed: (531447, 5736),
+    StandIn: (134924, 72),
+    Components: (168414, 48),
+    LimitForAll: (85258, 408),
+    NumbersShown: (1050102, 10080),
+    OneSpaceOfIds: (0, 5616),
+}
+
+# The smallest worlds that leak: fewest documents, then fewest pairs.
+SMALLEST = {
+    Store: [],
+    GlobalLeaders: ["0 hidden, 1, 2; near 0-1 1-2", "0 hidden, 1, 2; near 0-2 1-2"],
+    OnlyLeadersIndexed: ["0 hidden, 1; near 0-1"],
+    StandIn: [
+        "0 hidden, 1, 2; near 0-1 0-2",
+        "0 hidden, 1, 2; near 0-1 1-2",
+        "0 hidden, 1, 2; near 0-2 1-2",
+    ],
+    Components: [
+        "0 hidden, 1, 2; near 0-1 0-2",
+        "0, 1 hidden, 2; near 0-1 1-2",
+        "0, 1, 2 hidden; near 0-2 1-2",
+    ],
+    NumbersShown: ["0 hidden, 1; near "],
+    OneSpaceOfIds: [],
+}
+SHORTEST_OF_ONE_SPACE = (("put", "x", 1, 0), ("put", "x", 0, 0))
+
+failures = []
+
+
+def expect(what, got, wanted):
+    if got != wanted:
+        failures.append(what)
+        print(f"check.py: {what}: {got}, not {wanted}", file=sys.stderr)
+
+
+def check_worlds():
+    found = worlds.count([Store, *LEAKING], 4, worlds.distinct_situations, max_checks=MAX_CHECKS)
+    for design, one in found.items():
+        expect(f"worlds, {design.name}", (one.worlds, one.leaks), (WORLDS, LEAKS[design][0]))
+        if design in SMALLEST:
+            smallest = sorted(set(one.smallest))
+            expect(f"smallest world, {design.name}", smallest, SMALLEST[design])
+    return found
+
+
+def check_histories():
+    found = {}
+    for design in [Store, *LEAKING]:
+        one = found[design] = histories.count(design, 3, 2, 1, max_checks=MAX_CHECKS_OF_HISTORIES)
+        expect(f"histories, {design.name}", (one.histories, one.leaks), (HISTORIES, LEAKS[design][1]))
+    shortest = [history for history, _ in found[OneSpaceOfIds].shortest]
+    expect("shortest history with one space of ids", SHORTEST_OF_ONE_SPACE in shortest, True)
+    return found
+
+
+def check_ours():
+    """More than the other designs are tried on: equal texts, each limit, more label sets, more operations."""
+    most_documents, length, length_of_three_sets = (5, 5, 4) if NIGHTLY else (4, 4, 3)
+    for max_checks in (1, 2, 3):
+        found = worlds.count([Store], 4, worlds.distinct_situations, True, max_checks)[Store]
+        expect(f"worlds with equal texts, max_checks {max_checks}", found.leaks, 0)
+    if most_documents > 4:
+        found = worlds.count([Store], most_documents, worlds.distinct_situations, True, 2)[Store]
+        expect(f"worlds of {most_documents} documents", found.leaks, 0)
+    found = histories.count(Store, length, 2, 1)
+    expect(f"histories of {length} operations", found.leaks, 0)
+    for n_seen in (1, 2):
+        found = histories.count(Store, length_of_three_sets, 3, n_seen)
+        expect(f"histories of three label sets, {n_seen} of them visible", found.leaks, 0)
+
+
+def check_that_alike_is_alike():
+    """Taking worlds and histories that differ in names only together changes no count."""
+    designs = [Store, *LEAKING]
+    for n in (2, 3) if NIGHTLY else (2,):
+        each = worlds.count(designs, n, worlds.all_situations, True, 1)
+        together = worlds.count(designs, n, worlds.distinct_situations, True, 1)
+        for design in designs:
+            counts = [(c[design].worlds, c[design].leaks) for c in (each, together)]
+            expect(f"{design.name}: {n} documents one by one", *counts)
+    if NIGHTLY:
+        each = worlds.count([Store], 4, worlds.all_situations, False, MAX_CHECKS)[Store]
+        expect("our worlds one by one", (each.worlds, each.leaks), (WORLDS, 0))
+    for design in designs:
+        length = 3 if NIGHTLY else 2
+        counts = [histories.count(design, length, 2, 1, up_to_names=u) for u in (False, True)]
+        expect(f"{design.name}: histories one by one", *((c.histories, c.leaks) for c in counts))
+
+
+def print_table(of_worlds, of_histories):
+    print(f"| design | of {WORLDS:,} worlds | of {HISTORIES:,} histories |\n|---|---|---|")
+    for design in [*LEAKING, Store]:
+        leaks = of_worlds[design].leaks, of_histories[design].leaks
+        shown = ["none" if not n else f"{n:,} ({100 * n / m:.1f} %)" for n, m in zip(leaks, (WORLDS, HISTORIES))]
+        print(f"| {design.name} | {' | '.join(shown)} |")
+
+
+def main():
+    of_worlds, of_histories = check_worlds(), check_histories()
+    if "--table" in sys.argv[1:]:
+        print_table(of_worlds, of_histories)
+        return 1 if failures else 0
+    check_ours()
+    check_that_alike_is_alike()
+    print(f"check.py: {len(failures)} counts differ" if failures else "check.py: all counts are as stated")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
