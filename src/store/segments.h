@@ -19,47 +19,49 @@
 #include <neardup/types.h>
 
 #include "base/memory.h"
+#include "store/segments_record.h"
 
 struct nd_segments;
 
-/* Where a text is. */
-struct nd_text_place {
-    uint32_t segment; /* its number: 1, 2, … */
-    uint32_t stored;  /* bytes in the segment, header included */
-    uint64_t offset;
-    uint32_t bytes; /* of the text */
-};
-
-/* Where the next record goes. */
+/* Where the next record goes; an offset of 0: its segment is not begun yet. */
 struct nd_segments_end {
     uint32_t segment;
     uint64_t offset;
 };
 
-/* Segments of a folder, to be appended to at `end` ({0, 0}: there are none yet); read_only: not.
- * NULL: ND_EINPUT (a segment is missing or ends before `end`), ND_EIO, ND_ENOMEM. */
+/* Segments of a folder, which exists, to be appended to at `end` ({0, 0}: there are none yet): what
+ * is behind it is removed.  read_only: nothing is changed, and segments that another process begins
+ * are found when they are read.  Files are opened as they are needed, and few stay open.
+ * NULL: ND_EINPUT (the segment of `end` is missing or ends before it), ND_EIO, ND_ENOMEM. */
 struct nd_segments *nd_segments_open(const char *folder, struct nd_segments_end end,
                                      uint64_t segment_bytes, bool read_only, struct nd_error *err);
 void nd_segments_close(struct nd_segments *segments);
 
-/* Compress a text (zstd, level 1, no dictionary): any thread, with a context of its own. */
-struct nd_compressor;
-struct nd_compressor *nd_compressor_new(void); /* NULL: out of memory */
-void nd_compressor_free(struct nd_compressor *compressor);
-/* A whole record, header and checksum included; replaces what *record held.  ND_ENOMEM. */
-enum nd_status nd_text_compress(struct nd_compressor *compressor, struct nd_view text,
-                                struct nd_buffer *record, struct nd_error *err);
+/*
+ * ---- For the one thread that appends ----
+ *
+ * *no_space: the disk is full.  After a write that failed, go back to the end of the last commit and
+ * go on.  After a sync that failed, nobody knows what is on the disk: append and sync return ND_EIO
+ * from then on, until the store is opened again.
+ */
 
-/* Append a record; one thread.  It is buffered, and readable at once.  ND_EIO (err says whether the
- * disk is full: *no_space). */
+/* Append a record from nd_text_compress.  It is buffered, and readable at once.  A segment that is
+ * full is synced, and left.  ND_EIO, ND_ENOMEM. */
 enum nd_status nd_segments_append(struct nd_segments *segments, struct nd_view record,
                                   struct nd_text_place *place, bool *no_space,
                                   struct nd_error *err);
-/* Write and sync everything that was appended, and the folder if a segment was begun. */
+/* Write and sync everything that was appended, and the folder if a segment was begun.  ND_EIO,
+ * ND_ENOMEM. */
 enum nd_status nd_segments_sync(struct nd_segments *segments, bool *no_space, struct nd_error *err);
 struct nd_segments_end nd_segments_end(const struct nd_segments *segments);
-/* Give up what was appended behind `end`, after a commit that failed. */
+/* Give up what was appended behind `end`, an end that nd_segments_end gave since the last sync or at
+ * it. */
 void nd_segments_rewind(struct nd_segments *segments, struct nd_segments_end end);
+/* Close the segment that is appended to, so that the next record begins another: the end is at once
+ * that of a segment that is not begun. */
+void nd_segments_turn(struct nd_segments *segments);
+
+/* ---- For any thread ---- */
 
 /* Decompress a text into *text, which it replaces; any thread.  ND_EINPUT: the checksum is wrong, or
  * the record is not what the place says: the message names file and offset; ND_EIO, ND_ENOMEM. */
@@ -71,14 +73,15 @@ enum nd_status nd_segments_read_record(struct nd_segments *segments,
                                        const struct nd_text_place *place, struct nd_buffer *record,
                                        struct nd_error *err);
 
-/* Close the segment that is appended to, so that the next record begins another. */
-void nd_segments_turn(struct nd_segments *segments);
-/* Remove a segment that no committed row names any more.  Who is reading in it may finish. */
+/* Remove a segment that no committed row names any more, and that lies before the committed end.
+ * Who is reading in it may finish; the folder is synced.  A segment that is not there is no failure.
+ * ND_EINVAL: it is appended to; ND_EIO. */
 enum nd_status nd_segments_remove(struct nd_segments *segments, uint32_t segment,
                                   struct nd_error *err);
-/* The numbers of all segments, ascending; the caller frees *numbers. */
+/* The numbers of all segments, ascending; the caller frees *numbers.  ND_EIO, ND_ENOMEM. */
 enum nd_status nd_segments_list(struct nd_segments *segments, uint32_t **numbers, size_t *n,
                                 struct nd_error *err);
+/* Bytes of a segment, those not yet written included; 0: there is none. */
 uint64_t nd_segments_bytes(const struct nd_segments *segments, uint32_t segment);
 
 #endif
