@@ -341,6 +341,24 @@ const struct command command_table[] = {
      "  neardup recipe show manku-2007 > my.ini\n"
      "  neardup recipe check manku-2007\n",
      .run = cmd_recipe},
+    {"client", FOR_CLIENT,
+     "post|query|get|delete|near|cluster|versions|crawl|stats [OPTION…] [FILE|DIR|-|ID]…",
+     "Give documents to a service, or ask it about them (see neardup serve).\n"
+     "\n"
+     "post FILE…     store documents, and write for each what it duplicates\n"
+     "query FILE…    write for each document what it duplicates, and store nothing\n"
+     "get ID…        show documents with their texts\n"
+     "delete ID…     delete documents with all their versions\n"
+     "near ID…       list the documents within the threshold\n"
+     "cluster ID…    list the documents of the same cluster, the leader first\n"
+     "versions ID…   list the versions of documents, and how much each changed\n"
+     "crawl          list what to visit next, or visit it\n"
+     "stats          show how many documents there are",
+     "  neardup client post corpus.jsonl.zst > answers.jsonl\n"
+     "  neardup client query page.html\n"
+     "  neardup client near http://example.org/\n"
+     "  neardup client crawl --follow 'curl -sf \"$1\"'\n",
+     .run = cmd_client},
 };
 const size_t n_commands = sizeof command_table / sizeof *command_table;
 

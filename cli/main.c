@@ -36,7 +36,7 @@ static int help(int n, char **argument)
     if (n > 0 && !command)
         return no_command(argument[0]);
     if (n > 2 || (n > 1 && !is_part(command, argument[1]))) {
-        say("help takes one command, and for index, df and recipe one of their parts");
+        say("help takes one command, and for index, df, recipe and client one of their parts");
         return 2;
     }
     if (command)
@@ -123,5 +123,7 @@ int main(int n, char **argument)
     if (strcmp(argument[1], "complete") == 0 && n > 2)
         return cmd_complete(n - 2, (const char *const *)argument + 2);
     command = find_command(argument[1]);
+    if (command && command->bit & FOR_SERVICE)
+        run_elsewhere(argument);
     return command ? run(command, n - 2, argument + 2) : no_command(argument[1]);
 }

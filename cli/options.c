@@ -148,6 +148,8 @@ const struct option option_table[] = {
      "in folders and archives, skip files whose name matches; may be repeated", FOR_INPUT, RUN},
     {NULL, "strict", 0, NULL, "stop at the first bad record or failed input, and write nothing",
      FOR_RUNS | FOR_DF | FOR_INDEX, RUN},
+    {NULL, "strict", 0, NULL, "stop at the first document that cannot be read or is refused",
+     FOR_CLIENT, RUN, .parts = POSTING},
     {NULL, "max-bad", 0, "SHARE",
      "write nothing if more than this share of the records is bad: 0.01, 1/20 or 5% (default: 5%, "
      "and one is always allowed; in an input that is replaced, 0)",
@@ -193,6 +195,36 @@ const struct option option_table[] = {
      FOR_TRACK, NUMBER(use.track.visits.expect, 1, 1000000)},
     {NULL, "factor", 0, "N", "the factor by which the interval grows or shrinks (default: 2)",
      FOR_TRACK, NUMBER(use.track.visits.factor, 2, 1000)},
+
+    {"The service", "url", 0, "URL", "where it answers (default: http://127.0.0.1:8080)",
+     FOR_CLIENT, TEXT(service.url)},
+    {NULL, "key-file", 0, "FILE", "the key to show, in the first line of FILE (default: none)",
+     FOR_CLIENT, TEXT(service.key_file)},
+    {NULL, "ca-file", 0, "FILE",
+     "with https, the certificates that the service's must be signed by (default: the system's)",
+     FOR_CLIENT, TEXT(service.ca_file)},
+    {NULL, "retry-for", 0, "TIME",
+     "while the service is busy or restarts, try again for this long (default: 5m)", FOR_CLIENT,
+     DURATION(service.retry_s)},
+    {"Documents of the service", "labels", 0, "A,B",
+     "the labels of the documents; '': none (default: for post, those of the key; otherwise, any)",
+     FOR_CLIENT, ANY_TEXT(service.labels), .parts = "post get delete near cluster versions"},
+    {NULL, "limit", 0, "N", "at most N documents or versions, up to 10000 (default: 100)",
+     FOR_CLIENT, NUMBER(service.limit, 1, 10000), .parts = "near cluster versions crawl"},
+    {NULL, "dry-run", 'n', NULL, "decide, but store nothing", FOR_CLIENT, FLAG(service.dry_run),
+     .parts = "post"},
+    {NULL, "batch", 0, "N", "send N documents in a request, at most about 1 MiB (default: 100)",
+     FOR_CLIENT, NUMBER(service.batch, 1, 10000), .parts = POSTING},
+    {NULL, "connections", 0, "N",
+     "send N requests at a time; with 1, documents are decided in their order (default: 4)",
+     FOR_CLIENT, NUMBER(service.connections, 1, 64), .parts = POSTING},
+    {NULL, "resume", 0, "FILE",
+     "keep in FILE how much is done, and if it exists go on from there; it is removed at the end",
+     FOR_CLIENT, TEXT(service.resume), .parts = "post"},
+    {NULL, "follow", 0, "COMMAND",
+     "visit what is due: run COMMAND, a line of shell in which $1 is the id, and post what it "
+     "prints",
+     FOR_CLIENT, TEXT(service.follow), .parts = "crawl"},
 
     {"The list of results", "order", 0, "ORDER",
      "rank: by the best rank in the cluster; longest, shortest, longest:FIELD, shortest:FIELD, "
@@ -289,6 +321,10 @@ const struct option option_table[] = {
      "where the result goes, compressed if the name ends in .gz, .zst, .xz, .bz2 or .lz4 (default: "
      "- for standard output)",
      FOR_RUNS, RUN},
+    {NULL, "output", 'o', "FILE",
+     "where the answers go, compressed if the name ends in .gz, .zst, .xz, .bz2 or .lz4 (default: "
+     "- for standard output)",
+     FOR_CLIENT, RUN},
     {NULL, "null", '0', NULL,
      "paths end in NUL, as with find -print0 and xargs -0, and not in a line end, both in the "
      "lists of --files-from and in a list that is written",
@@ -318,6 +354,11 @@ const struct option option_table[] = {
      FOR_RUNS | FOR_DF | FOR_INDEX, FLAG(quiet)},
     {NULL, "progress", 0, NULL, "show progress even if standard error is not a terminal",
      FOR_RUNS | FOR_DF | FOR_INDEX, FLAG(progress)},
+
+    {NULL, "quiet", 'q', NULL, "no progress and no counts; only errors and warnings", FOR_CLIENT,
+     FLAG(quiet)},
+    {NULL, "progress", 0, NULL, "show progress even if standard error is not a terminal",
+     FOR_CLIENT, FLAG(progress), .parts = POSTING},
 
     {NULL, "invert", 'v', NULL, "write the records that match no prototype", FOR_FILTER,
      SET(set_filter)},

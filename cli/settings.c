@@ -43,7 +43,10 @@ const char *option_parts(const struct option *o, const struct command *command)
         return NULL;
     if (o->commands & FOR_RECIPE) /* which reads no documents, for --help */
         return NULL;
-    return command->bit == FOR_INDEX ? READING : command->bit == FOR_DF ? COUNTING : NULL;
+    return command->bit == FOR_INDEX    ? READING
+           : command->bit == FOR_DF     ? COUNTING
+           : command->bit == FOR_CLIENT ? POSTING
+                                        : NULL;
 }
 
 bool is_part(const struct command *command, const char *word)
@@ -105,8 +108,11 @@ enum nd_status settings_init(struct settings *s, struct nd_error *err)
 {
     const char *tmp = getenv("TMPDIR");
 
-    *s = (struct settings){.hamming = {.bits = 64, .distance = 3, .buckets = 128},
-                           .explain = {.top = 30, .buckets = 256, .lowest = 20}};
+    *s = (struct settings){
+        .hamming = {.bits = 64, .distance = 3, .buckets = 128},
+        .explain = {.top = 30, .buckets = 256, .lowest = 20},
+        .service = {
+            .url = "http://127.0.0.1:8080", .batch = 100, .connections = 4, .retry_s = 300}};
     s->use.compare = nd_compare_params_default();
     s->use.track = nd_track_params_default();
     s->use.mirrors = nd_mirrors_params_default();

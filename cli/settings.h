@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <neardup/explain.h>
 #include <neardup/run.h>
@@ -59,6 +60,15 @@ struct df_settings {
     bool rarest;
 };
 
+/* The settings of serve, store and client. */
+struct service_settings {
+    const char *url, *key_file, *ca_file, *resume, *follow;
+    const char *labels; /* "a,b"; NULL: not given */
+    unsigned batch, connections, limit;
+    uint64_t retry_s;
+    bool dry_run;
+};
+
 struct file_lists; /* file_list.h */
 
 struct settings {
@@ -68,6 +78,7 @@ struct settings {
     struct use_settings use;
     struct df_settings df_table;
     struct explain_settings explain;
+    struct service_settings service;
     struct words paths, corpus;
     struct words file_lists;  /* the lists of --files-from */
     struct file_lists *lists; /* contents of the lists; NULL: there are none */
@@ -96,8 +107,10 @@ enum commands {
     FOR_MIRRORS = 1 << 12,
     FOR_TEMPLATE = 1 << 13,
     FOR_ANCHORS = 1 << 14, /* reads documents, but without a recipe */
+    FOR_CLIENT = 1 << 15,  /* reads documents, but without a recipe */
 
     /* Sets of commands. */
+    FOR_SERVICE = FOR_CLIENT, /* that the program neardup-server runs */
     FOR_HAMMING = FOR_INDEX | FOR_JOIN,
     FOR_STREAMS = FOR_FILTER | FOR_TRACK | FOR_COLLAPSE | FOR_MIRRORS |
                   FOR_TEMPLATE, /* commands with any number of inputs and one output */
@@ -107,9 +120,9 @@ enum commands {
                                                                            inputs */
     FOR_PAIRWISE = FOR_DEDUP | FOR_PAIRS | FOR_EXPLAIN | FOR_FILTER | FOR_COLLAPSE,
     FOR_ALL = FOR_DEDUP | FOR_PAIRS | FOR_EXPLAIN | FOR_SKETCH | FOR_DF | FOR_USES |
-              FOR_INDEX,                         /* that read documents, by a recipe */
-    FOR_INPUT = FOR_ALL | FOR_ANCHORS,           /* that read documents */
-    FOR_FILES = FOR_RUNS | FOR_DF | FOR_HAMMING, /* that take any number of files */
+              FOR_INDEX,                                      /* that read documents, by a recipe */
+    FOR_INPUT = FOR_ALL | FOR_ANCHORS | FOR_CLIENT,           /* that read documents */
+    FOR_FILES = FOR_RUNS | FOR_DF | FOR_HAMMING | FOR_CLIENT, /* that take any number of files */
 };
 
 /*
@@ -138,6 +151,8 @@ struct option {
 
 /* The subcommands of index that read fingerprints or documents. */
 #define READING "pairs build add query stats"
+/* The subcommands of client that read documents. */
+#define POSTING "post query"
 
 extern const struct option option_table[];
 extern const size_t n_options;
@@ -200,6 +215,11 @@ int cmd_join(struct settings *s);
 int cmd_compare(struct settings *s);
 int cmd_df(struct settings *s);
 int cmd_recipe(struct settings *s);
+int cmd_client(struct settings *s);
+
+/* elsewhere.c, service/here.c: have the program that has the commands of FOR_SERVICE run them in
+ * place of this one.  Returns if there is no other program, or this is the one. */
+void run_elsewhere(char **argument);
 /* Complete the words after the command's name, the last of which is incomplete; for shells. */
 int cmd_complete(int n, const char *const *word);
 

@@ -24,6 +24,7 @@ declare -A may=(
     [uses]="uses pipeline evidence engine input recipe base"
     [store]="store evidence engine recipe match feature sketch text index simd base"
     [server]="server store evidence engine recipe match input text index base"
+    [cli/service]="server store base"
     [python/native]="evidence engine recipe match feature sketch text index hamming/plan hamming/join
         hamming/memory hamming/file simd base"
 )
@@ -40,7 +41,7 @@ only=(
     'zstd\.h=src/input/codecs_load.h src/store/segments'
     'lmdb\.h=src/store/catalog'
     'microhttpd\.h=src/server/'
-    'curl/.*=cli/client'
+    'curl/.*=cli/service/http.c'
     'gmime/.*=src/input/mail_gmime'
     'dlfcn\.h=src/input/library.c'
     '[a-z0-9]*intrin\.h|arm_neon\.h|arm_acle\.h=src/simd/'
@@ -113,6 +114,10 @@ while IFS= read -r file; do
         ;;
     python/native/*)
         check_layer "$file" python/native
+        check_only "$file"
+        ;;
+    cli/service/*)
+        check_layer "$file" cli/service
         check_only "$file"
         ;;
     cli/*)

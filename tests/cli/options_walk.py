@@ -1,5 +1,5 @@
 """Give every option of every command's help, and look whether anything differs, or it is refused."""
-import json, os, re, shutil, subprocess, sys
+import atexit, json, os, re, shutil, subprocess, sys
 
 NEARDUP = sys.argv[1]
 WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon".split()
@@ -74,7 +74,7 @@ OF_DOCUMENTS = {
     "index stats": "--recipe default docs.jsonl",
 }
 # Options that come behind those of the base, which they replace.
-LAST = {"--output", "--clusters", "--summary", "--manifest", "--least-paths", "--score", "--count", "--features", "--recipe"}
+LAST = {"--url", "--output", "--clusters", "--summary", "--manifest", "--least-paths", "--score", "--count", "--features", "--recipe"}
 OF_NUMBERS = {"--bits", "--distance", "--raw", "--any-digits", "--codec", "--memory", "--design", "--tables", "--key-bits", "--buckets", "--svg", "--output"}
 ONE = {"unit": "a.txt a.txt b.txt", "text-format": "docs.jsonl d4 d5", "missing-text": "bad.jsonl d0 e", "no-mail": "mail.mbox 0@b 5@b", "glob": "dir a.txt b.txt", "exclude": "dir a.txt b.txt", "binary": "dir data.bin a.txt",
        "short": "docs.jsonl d6 d8", "corpus": "docs.jsonl d0 b.txt", "color": "docs.jsonl d0 d3 --show edits"}
@@ -105,6 +105,8 @@ BASE = {
     "df merge": "t.df t.df -o out/t",
     "df info": "t.df", "df top": "t.df",
     "df calibrate": "t.df --recipe seshasai-2009 docs.jsonl",
+    "client post": "docs.jsonl -n -o out/o", "client query": "docs.jsonl -o out/o",
+    "client get": "a", "client delete": "none", "client near": "a", "client cluster": "a", "client versions": "a", "client crawl": "", "client stats": "",
     "recipe list": "", "recipe show": "manku-2007", "recipe check": "manku-2007", "recipe diff": "manku-2007 chowdhury-2002",
 }
 FLAG = (None, None)
@@ -228,12 +230,20 @@ TRY = {
     "template shingle": ("1", "a.txt b.txt"),
     "template set": ("shingle=1", "a.txt b.txt"),
     "template recipe": ("r.ini", "a.txt b.txt"),
+    "url": "http://127.0.0.1:1",
+    "key-file": "list",
+    "labels": "a,b",
+    "client limit": "5",
+    "follow": "cat docs.jsonl",
     "anchors text-field": ("key", "pages.jsonl"),
     "anchors text-format": ("html", "pages.jsonl"),
 }
 # These change how long a run takes, what it says while it runs, and which candidates are looked at; other
 # tests see to them.
 UNSEEN = ["threads", "tmp", "quiet", "df memory", "recall", "bands", "max-checks", "candidates"]
+# What they change is between the client and the service: client.bats sees to them.
+UNSEEN += ["ca-file", "retry-for", "batch", "connections", "resume", "client post dry-run", "client crawl limit", "client delete key-file", "client delete labels",
+           "client crawl key-file", "client query id-field"]
 # No result has the ids of these, or what the option is about.
 UNSEEN += ["collapse id-field", "mirrors id-field", "df id-field", "index stats id-field", "collapse text-format", "index pairs text-format", "collapse verify",
            "df calibrate shingle", "df calibrate characters", "df calibrate set"]
@@ -272,12 +282,27 @@ def try_option(command, option, argument, base):
     # A difference counts where the same command twice has none.
     return "differs" if is_steady(command + " " + base) else UNSTEADY
 
+def start_service():
+    """The commands of client need a service, and the program that has these commands: where it was not built, none."""
+    if not os.path.exists(os.path.join(os.path.dirname(NEARDUP), "neardup-server")):
+        for command in [c for c in BASE if c.split()[0] == "client"]:
+            BASE[command] = None
+        return
+    fake = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fake_service.py")
+    service = subprocess.Popen([sys.executable, fake, "log"], stdout=subprocess.PIPE)
+    atexit.register(service.kill)
+    url = service.stdout.readline().decode().strip()
+    for command in BASE:
+        if command.split()[0] == "client":
+            BASE[command] = f"--url {url} {BASE[command]}".strip()
+
 make_files()
+start_service()
 failed = tried = 0
 for command in sorted(commands() ^ BASE.keys()):
     print(f"{command}: no command line to try its options with (see BASE)" if command not in BASE else f"{command}: there is no such command (see BASE)")
     failed += 1
-for command in BASE:
+for command in [c for c in BASE if BASE[c] is not None]:
     for option in words(command):
         if option == "--help":
             continue
