@@ -246,6 +246,13 @@ static void *map_aligned(size_t bytes, int protection, int flags)
     return p == MAP_FAILED ? p : cut_aligned(p, bytes);
 }
 
+void *nd_address_reserve(size_t bytes)
+{
+    void *place = map_aligned(bytes, PROT_NONE, MAP_NORESERVE);
+
+    return place == MAP_FAILED ? NULL : place;
+}
+
 void *nd_table_alloc(size_t bytes)
 {
     const int use = PROT_READ | PROT_WRITE;
@@ -283,6 +290,15 @@ void nd_table_free(void *table, size_t bytes)
 {
     if (table)
         munmap(table, bytes ? bytes : 1);
+}
+
+void nd_table_forget(void *part, size_t bytes)
+{
+    uintptr_t from = round_up((uintptr_t)part, HUGE_PAGE),
+              to = ((uintptr_t)part + bytes) / HUGE_PAGE * HUGE_PAGE;
+
+    if (from < to)
+        (void)madvise((char *)part + (from - (uintptr_t)part), to - from, MADV_DONTNEED);
 }
 
 /*
@@ -397,48 +413,6 @@ bool nd_table_renew(void *table, size_t bytes, size_t new_bytes)
     return is_renewed;
 }
 
-bool nd_column_map(struct nd_column *column, int fd, uint64_t offset, size_t bytes, size_t room)
-{
-    const int use = PROT_READ | PROT_WRITE;
-    size_t mapped = round_up(bytes, SMALL_PAGE), whole = mapped + round_up(room, SMALL_PAGE);
-    void *p = mmap(NULL, whole, use, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    if (p == MAP_FAILED)
-        return false;
-    if (mapped && mmap(p, mapped, use, MAP_PRIVATE | MAP_FIXED, fd, (off_t)offset) == MAP_FAILED) {
-        munmap(p, whole);
-        return false;
-    }
-    *column = (struct nd_column){p, whole, mapped};
-    return true;
-}
-
-/* Both parts of a column that begins with a file, the first of which keeps its size: the pages move
- * to where there is room for more. */
-static bool grow_mapped(struct nd_column *column, size_t bytes)
-{
-    const int how = MREMAP_MAYMOVE | MREMAP_FIXED;
-    size_t rest = column->bytes - column->mapped;
-    char *from = column->data,
-         *to = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    if (to == MAP_FAILED)
-        return false;
-    if (mremap(from + column->mapped, rest, bytes - column->mapped, how, to + column->mapped) ==
-        MAP_FAILED) {
-        munmap(to, bytes);
-        return false;
-    }
-    if (mremap(from, column->mapped, column->mapped, how, to) == MAP_FAILED) {
-        (void)mremap(to + column->mapped, bytes - column->mapped, rest, how, from + column->mapped);
-        munmap(to, column->mapped);
-        return false;
-    }
-    column->data = to;
-    column->bytes = bytes;
-    return true;
-}
-
 bool nd_column_reserve(struct nd_column *column, size_t n, size_t size)
 {
     size_t need, page,
@@ -453,8 +427,10 @@ bool nd_column_reserve(struct nd_column *column, size_t n, size_t size)
     /* The part added to a column uses huge pages only if it is whole huge pages. */
     page = column->bytes && bytes >= HUGE_MIN ? HUGE_PAGE : SMALL_PAGE;
     bytes = round_up(bytes, page);
+    if (column->file)
+        return nd_column_grow_file(column, need);
     if (column->mapped)
-        return grow_mapped(column, bytes);
+        return nd_column_move(column, bytes);
     if (!nd_table_grow(&column->data, column->bytes, bytes))
         return false;
     if (bytes < HUGE_MIN) /* small pages, each of which would cause a fault of its own */
@@ -480,6 +456,8 @@ void nd_column_shrink(struct nd_column *column, size_t n, size_t size)
 void nd_column_release(struct nd_column *column)
 {
     nd_table_free(column->data, column->bytes);
+    if (column->file)
+        close(column->file - 1);
     *column = (struct nd_column){0};
 }
 

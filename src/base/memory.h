@@ -57,6 +57,9 @@ void nd_table_free(void *table, size_t bytes);
 void nd_table_begin_small(void *table, size_t bytes);
 /* Allocate all its pages now, if they will soon be used one by one. */
 void nd_table_touch(void *table, size_t bytes);
+/* Give back the memory of a part that is not needed, except for huge pages that are not all its own.
+ * The address space stays. */
+void nd_table_forget(void *part, size_t bytes);
 /*
  * Grow a table from nd_table_alloc in place or by moving its pages: what it held stays, the rest is
  * zero, and the two sizes never need memory at once.  `table` is the address of a pointer, as
@@ -77,6 +80,7 @@ struct nd_column {
     void *data;
     size_t bytes;  /* allocated */
     size_t mapped; /* of them, at the beginning, from a file */
+    int file;      /* the descriptor plus 1 of the file that has the rest; 0: it is in memory */
 };
 /*
  * An empty column that begins with `bytes` of a file, at a multiple of the page size, with room for
@@ -84,10 +88,35 @@ struct nd_column {
  * The file must not get shorter.  False: no memory, or the file cannot be mapped (errno says why).
  */
 bool nd_column_map(struct nd_column *column, int fd, uint64_t offset, size_t bytes, size_t room);
+/*
+ * Let a file that nobody else uses have the column's `len` bytes and all that comes, except for
+ * whole pages that were mapped before.  The pages of the file are not anonymous memory, and the
+ * system can write them to it and forget them.  Disk space is taken before it is used: without any,
+ * nd_column_reserve fails with the reason in errno.  Such a column may not be shrunk.  From here on
+ * the column owns the descriptor.  False, and nothing has changed: the reason is in errno.
+ */
+bool nd_column_back(struct nd_column *column, int fd, size_t len);
+/* The same column without anything in it; its file is empty. */
+void nd_column_restart(struct nd_column *column);
+/*
+ * Map the first `len` bytes of such a column once more, to be read only; where it begins with a
+ * part of another file, `fd` and `offset` are those that nd_column_map was given.  They stay as they
+ * are while the column grows.  False: the reason is in errno.
+ */
+bool nd_column_view(struct nd_column *view, const struct nd_column *column, int fd, uint64_t offset,
+                    size_t len);
+/* Room for n elements of this size.  False: no memory, or no disk space (errno), the column as it
+ * was. */
 bool nd_column_reserve(struct nd_column *column, size_t n, size_t size);
 /* Free the memory after the first n elements. */
 void nd_column_shrink(struct nd_column *column, size_t n, size_t size);
 void nd_column_release(struct nd_column *column);
+/* For column_file.c: address space that begins on a huge page, without memory; NULL: there is none. */
+void *nd_address_reserve(size_t bytes);
+/* For memory.c: the two kinds of columns with files grow, to `bytes` of whole pages, or to at least
+ * `need`. */
+bool nd_column_move(struct nd_column *column, size_t bytes);
+bool nd_column_grow_file(struct nd_column *column, size_t need);
 
 /* An empty column, and how many bytes it should have at first. */
 struct nd_column_request {

@@ -1,6 +1,8 @@
 /* live.c - the live index of sketches: insert, delete, query, compact */
 #include "index/live.h"
 
+#include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +68,7 @@ struct nd_index *nd_index_new(const struct nd_index_params *params, struct nd_er
     index->n_tables = nd_table_count(params);
     index->n_queried = nd_table_queried(params);
     index->band_starts = nd_band_starts(params);
+    index->together_max = ND_LIVE_TOGETHER_MAX;
     return index;
 }
 
@@ -75,7 +78,8 @@ void nd_index_free(struct nd_index *index)
         return;
     nd_live_growth_drop(index);
     nd_live_file_close(index->file);
-    nd_multimap_block_release(&index->block, index->table, index->n_tables);
+    nd_live_tables_release(index);
+    free(index->folder);
     nd_column_release(&index->low);
     nd_column_release(&index->simhash);
     nd_column_release(&index->identity);
@@ -95,7 +99,7 @@ size_t nd_index_bytes(const struct nd_index *index)
 {
     return sizeof *index + index->low.bytes + index->simhash.bytes + index->identity.bytes +
            index->gate.bytes + index->flags.bytes + index->left_out.bytes +
-           index->left_out_at.bytes + index->block.bytes + nd_live_growth_bytes(index);
+           index->left_out_at.bytes + nd_live_tables_bytes(index) + nd_live_growth_bytes(index);
 }
 
 static bool reserve_columns(struct nd_index *index, size_t n)
@@ -104,7 +108,8 @@ static bool reserve_columns(struct nd_index *index, size_t n)
            nd_column_reserve(&index->simhash, n, sizeof(uint64_t)) &&
            nd_column_reserve(&index->identity, n, sizeof(uint64_t)) &&
            nd_column_reserve(&index->gate, n, sizeof(struct nd_live_gate)) &&
-           nd_column_reserve(&index->flags, n, 1);
+           nd_column_reserve(&index->flags, n, 1) &&
+           (!index->n_left_out || nd_column_reserve(&index->left_out_at, n, sizeof(uint32_t)));
 }
 
 /* The same for an index that has none yet: side by side, on huge pages. */
@@ -119,15 +124,32 @@ static bool make_columns(struct nd_index *index, size_t n)
     return nd_columns_make(wish, sizeof wish / sizeof *wish);
 }
 
+static enum nd_status no_memory(const struct nd_index *index, struct nd_error *err)
+{
+    return nd_fail(err, ND_ENOMEM, "out of memory for an index of %u documents", index->n);
+}
+
+/* Make room for columns; the disk may be full on which they lie. */
+static enum nd_status make_room_in_columns(struct nd_index *index, size_t n, struct nd_error *err)
+{
+    if (n >= UINT32_MAX)
+        return nd_fail(err, ND_EUNSUPPORTED, "an index holds at most %u documents", UINT32_MAX - 1);
+    if (reserve_columns(index, n))
+        return ND_OK;
+    return index->folder && errno != ENOMEM
+               ? nd_fail(err, ND_EIO, "%s: no room for the columns of %zu documents: %s",
+                         index->folder, n, strerror(errno))
+               : no_memory(index, err);
+}
+
 enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row *row,
                                uint32_t *number, struct nd_error *err)
 {
     size_t n = (size_t)index->n + 1;
+    enum nd_status status = make_room_in_columns(index, n, err);
 
-    if (index->n >= UINT32_MAX - 1)
-        return nd_fail(err, ND_EUNSUPPORTED, "an index holds at most %u documents", UINT32_MAX - 1);
-    if (!reserve_columns(index, n))
-        return nd_fail(err, ND_ENOMEM, "out of memory for an index of %zu documents", n);
+    if (status != ND_OK)
+        return status;
     memcpy((uint8_t *)index->low.data + (n - 1) * ND_MINHASH_COUNT, row->low, ND_MINHASH_COUNT);
     ((uint64_t *)index->simhash.data)[n - 1] = row->simhash;
     ((uint64_t *)index->identity.data)[n - 1] = row->identity;
@@ -135,6 +157,21 @@ enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row
         (struct nd_live_gate){row->group, row->n_shingles};
     *nd_live_flags(index, index->n) = row->is_short ? ND_LIVE_SHORT : 0;
     *number = index->n++;
+    return ND_OK;
+}
+
+enum nd_status nd_index_append_deleted(struct nd_index *index, size_t n, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    if (n == 0)
+        return ND_OK;
+    status = make_room_in_columns(index, n > UINT32_MAX ? n : index->n + n, err);
+    if (status != ND_OK)
+        return status;
+    memset(nd_live_flags(index, index->n), ND_LIVE_DELETED, n);
+    index->n += (uint32_t)n;
+    index->n_deleted += (uint32_t)n;
     return ND_OK;
 }
 
@@ -156,32 +193,17 @@ void nd_index_clear(struct nd_index *index)
     index->n = index->n_deleted = 0;
     index->n_left_out = 0;
     index->n_keys_left_out = 0;
+    if (index->folder)
+        nd_live_restart_columns(index);
 }
 
 /* Make room in the tables for n more; *emptied: they grew, and each is to be filled again. */
 static bool make_room(struct nd_index *index, size_t n, bool *emptied)
 {
-    /* The last table, by identity, has every number. */
-    *emptied = !nd_multimap_fits(&index->table[index->n_tables - 1], n);
+    *emptied = !nd_live_fits(index, n);
     if (*emptied)
         nd_live_growth_drop(index);
-    return !*emptied || nd_multimap_block_grow(&index->block, index->table, index->n_tables, n);
-}
-
-void nd_live_fill_table(struct nd_index *index, unsigned t)
-{
-    struct nd_multimap_adder adder = {.map = &index->table[t]};
-    const struct nd_table_set *left_out = index->left_out.data;
-
-    for (uint32_t i = 0; i < index->n; i++) {
-        unsigned char flags = *nd_live_flags(index, i);
-        bool is_left_out = flags & ND_LIVE_LEFT_OUT && nd_table_set_has(left_out++, t);
-
-        if (flags & ND_LIVE_LISTED && !is_left_out &&
-            nd_live_stands_in(index, t, flags & ND_LIVE_IDENTITY_ONLY))
-            nd_multimap_add_soon(&adder, nd_live_key(index, t, i), i);
-    }
-    nd_multimap_add_rest(&adder);
+    return !*emptied || nd_live_tables_grow(index, n);
 }
 
 struct listing {
@@ -263,11 +285,6 @@ static void note_listed(struct nd_index *index, uint32_t number, const struct nd
     *nd_live_flags(index, number) |= (unsigned char)flags;
 }
 
-static enum nd_status no_memory(const struct nd_index *index, struct nd_error *err)
-{
-    return nd_fail(err, ND_ENOMEM, "out of memory for an index of %u documents", index->n);
-}
-
 enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
                              const struct nd_index_row *const *row, size_t n, struct nd_pool *pool,
                              struct nd_error *err)
@@ -291,14 +308,56 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
     return ND_OK;
 }
 
+struct rebuilding {
+    struct nd_index *index;
+    const struct nd_index_progress *progress;
+    atomic_uint done;
+};
+
+static void rebuild_table(void *context, size_t task, unsigned worker)
+{
+    struct rebuilding *job = context;
+    unsigned done;
+
+    (void)worker;
+    nd_live_fill_table(job->index, (unsigned)task);
+    done = atomic_fetch_add(&job->done, 1) + 1;
+    if (job->progress)
+        job->progress->report(job->progress->context, done, job->index->n_tables);
+}
+
+enum nd_status nd_index_list_appended(struct nd_index *index, struct nd_pool *pool,
+                                      const struct nd_index_progress *progress,
+                                      struct nd_error *err)
+{
+    struct rebuilding job = {.index = index, .progress = progress};
+
+    nd_live_growth_drop(index);
+    if (!nd_live_tables_renew(index, nd_index_count(index)))
+        return no_memory(index, err);
+    for (uint32_t i = 0; i < index->n; i++)
+        if (!(*nd_live_flags(index, i) & ND_LIVE_DELETED))
+            *nd_live_flags(index, i) |= ND_LIVE_LISTED;
+    if (pool)
+        nd_pool_run(pool, index->n_tables, rebuild_table, &job);
+    else
+        for (unsigned t = 0; t < index->n_tables; t++)
+            rebuild_table(&job, t, 0);
+    return ND_OK;
+}
+
 enum nd_status nd_index_reserve(struct nd_index *index, size_t n, struct nd_error *err)
 {
+    enum nd_status status;
     bool emptied;
 
     /* One at a time, they begin small. */
-    if (n > 1 && !index->low.bytes && n < UINT32_MAX && !make_columns(index, n))
+    if (n > 1 && !index->low.bytes && !index->folder && n < UINT32_MAX && !make_columns(index, n))
         return no_memory(index, err);
-    if (!reserve_columns(index, index->n + n) || !make_room(index, n, &emptied))
+    status = make_room_in_columns(index, index->n + n, err);
+    if (status != ND_OK)
+        return status;
+    if (!make_room(index, n, &emptied))
         return no_memory(index, err);
     for (unsigned t = 0; emptied && t < index->n_tables; t++)
         nd_live_fill_table(index, t);
@@ -343,15 +402,21 @@ void nd_index_remove(struct nd_index *index, const struct nd_index_row *row, uin
     index->n_deleted++;
 }
 
+enum nd_status nd_index_insert_row(struct nd_index *index, const struct nd_index_row *row,
+                                   uint32_t *number, struct nd_error *err)
+{
+    if (!reserve_left_out(index, &row, 1) || !nd_live_grow(index))
+        return no_memory(index, err);
+    return put_row(index, row, number, err);
+}
+
 enum nd_status nd_index_insert(struct nd_index *index, const struct nd_sketch *sketch,
                                uint32_t group, uint32_t *number, struct nd_error *err)
 {
     struct nd_index_row row;
 
     nd_index_row_from_sketch(&row, sketch, group);
-    if (!nd_live_grow(index))
-        return no_memory(index, err);
-    return put_row(index, &row, number, err);
+    return nd_index_insert_row(index, &row, number, err);
 }
 
 enum nd_status nd_index_delete(struct nd_index *index, uint32_t number, struct nd_error *err)
@@ -720,19 +785,29 @@ enum nd_status nd_index_compact(struct nd_index *index, uint32_t **new_numbers, 
     struct nd_multimap_block block = {0};
     uint32_t n = index->n, n_left = n - index->n_deleted;
     uint32_t *to = nd_alloc_array(n, sizeof *to);
+    enum nd_status status;
 
     if (!to || (n_left && !nd_multimap_block_grow(&block, table, index->n_tables, n_left))) {
         free(to);
         return nd_fail(err, ND_ENOMEM, "out of memory for an index of %u documents", n_left);
     }
-    nd_live_growth_drop(index);
     renumber(index, to);
-    move_up(&index->low, ND_MINHASH_COUNT, to, n, n_left, 1);
-    move_up(&index->simhash, sizeof(uint64_t), to, n, n_left, 0);
-    move_up(&index->identity, sizeof(uint64_t), to, n, n_left, 0);
-    move_up(&index->gate, sizeof(struct nd_live_gate), to, n, n_left, 0);
+    if (index->folder) {
+        status = nd_live_copy_columns(index, to, n_left, err);
+        if (status != ND_OK) {
+            nd_multimap_block_release(&block, table, index->n_tables);
+            free(to);
+            return status;
+        }
+    } else {
+        move_up(&index->low, ND_MINHASH_COUNT, to, n, n_left, 1);
+        move_up(&index->simhash, sizeof(uint64_t), to, n, n_left, 0);
+        move_up(&index->identity, sizeof(uint64_t), to, n, n_left, 0);
+        move_up(&index->gate, sizeof(struct nd_live_gate), to, n, n_left, 0);
+    }
     move_up(&index->flags, 1, to, n, n_left, 0);
-    nd_multimap_block_release(&index->block, index->table, index->n_tables);
+    nd_live_growth_drop(index);
+    nd_live_tables_release(index);
     index->block = block;
     memcpy(index->table, table, sizeof table);
     index->n = n_left;

@@ -104,6 +104,49 @@ enum nd_status nd_index_reserve(struct nd_index *index, size_t n, struct nd_erro
 /* Forget all documents and keep the memory. */
 void nd_index_clear(struct nd_index *index);
 
+/* ---- An index of very many documents, beside a store that has their rows ---- */
+
+/*
+ * From here on, columns lie in files without names in this folder, mapped and shared: 152 bytes a
+ * document that are page cache, and not anonymous memory.  About 7 bytes a document and table stay
+ * anonymous.  What a snapshot has that the index was opened from stays mapped from there.  A child
+ * process must not change such an index.  ND_EIO: such files cannot be made, or the disk is full;
+ * ND_ENOMEM; ND_EINVAL: it was done before.  Later, where the disk has no room for one document
+ * more, adding it is ND_EIO, and nothing has changed.
+ */
+enum nd_status nd_index_back_columns(struct nd_index *index, const char *folder,
+                                     struct nd_error *err);
+
+/* As nd_index_insert, of a row: the tables grow a little with each call. */
+enum nd_status nd_index_insert_row(struct nd_index *index, const struct nd_index_row *row,
+                                   uint32_t *number, struct nd_error *err);
+
+/* Give the next n numbers to documents that are deleted already.  As nd_index_append. */
+enum nd_status nd_index_append_deleted(struct nd_index *index, size_t n, struct nd_error *err);
+
+/*
+ * Let look-ups find all numbers that were appended: to rebuild an index from rows, append them (and
+ * gaps) in order of their numbers, then call this once.  None of the rows is left out of a table, or
+ * found by its identity only.  The tables are filled in parallel; pool NULL: by the caller alone.
+ * After each of the tables, progress(context, done, of) is called, in any of the pool's threads,
+ * one call at a time and done = 1, 2, … of; NULL: no calls.  ND_ENOMEM: nothing has changed.
+ */
+struct nd_index_progress {
+    void (*report)(void *context, unsigned done, unsigned of);
+    void *context;
+};
+enum nd_status nd_index_list_appended(struct nd_index *index, struct nd_pool *pool,
+                                      const struct nd_index_progress *progress,
+                                      struct nd_error *err);
+
+/*
+ * The index as it is now, for nd_index_save: the writer goes on, while another thread saves what this
+ * returns, and frees it with nd_index_free; no other function may be called with it.  It takes as
+ * long as copying a byte for each document.  Saving then makes the tables anew, one after the other,
+ * in the memory of one.  NULL: ND_EINVAL: its columns lie in memory; ND_ENOMEM.
+ */
+struct nd_index *nd_index_freeze(const struct nd_index *index, struct nd_error *err);
+
 uint64_t nd_index_simhash(const struct nd_index *index, uint32_t number);
 uint64_t nd_index_identity(const struct nd_index *index, uint32_t number);
 uint32_t nd_index_group(const struct nd_index *index, uint32_t number);

@@ -24,6 +24,8 @@ enum {
 enum { ND_LIVE_TABLES_MAX = ND_MINHASH_COUNT + ND_SIMHASH_BITS_MAX + 2 };
 _Static_assert(ND_LIVE_TABLES_MAX <= 64 * ND_TABLE_SET_WORDS, "a table has its bit in a set");
 
+enum { ND_LIVE_TOGETHER_MAX = 192 << 20 }; /* together_max of a new index */
+
 /* What decides, without a look at the bytes, that two documents cannot meet: one word. */
 struct nd_live_gate {
     uint32_t group, n_shingles;
@@ -42,10 +44,14 @@ struct nd_index {
     struct nd_column left_out_at; /* uint32_t, by number: where; empty as long as there are none */
     size_t n_left_out;
     uint64_t n_keys_left_out;
-    struct nd_multimap table[ND_LIVE_TABLES_MAX]; /* of one size: every number is in each */
-    struct nd_multimap_block block;
+    struct nd_multimap table[ND_LIVE_TABLES_MAX];
+    struct nd_multimap_block block; /* of the tables that have none of their own */
+    struct nd_multimap_block own[ND_LIVE_TABLES_MAX];
+    size_t together_max; /* bytes of tables that grow side by side; larger ones grow in turn */
     struct nd_live_growth *growth; /* larger tables that are being filled; NULL: there are none */
     struct nd_live_file *file;     /* the snapshot that it began with; NULL: it began empty */
+    char *folder;                  /* where the columns' files are; NULL: they lie in memory */
+    bool is_frozen;                /* by nd_index_freeze: it has no tables */
 };
 
 static inline const uint8_t *nd_live_low(const struct nd_index *index, uint32_t number)
@@ -123,7 +129,29 @@ static inline uint64_t nd_live_key(const struct nd_index *index, unsigned t, uin
 /* ND_EINVAL: no index can have these. */
 enum nd_status nd_live_check_params(const struct nd_index_params *params, struct nd_error *err);
 
-/* Add all documents that are listed to an empty table, in order. */
+/* ---- The tables' memory (tables.c) ---- */
+
+/* Whether `more` documents fit into every table. */
+bool nd_live_fits(const struct nd_index *index, size_t more);
+
+size_t nd_live_tables_bytes(const struct nd_index *index);
+void nd_live_tables_release(struct nd_index *index);
+
+/* The lines of each table of n documents: all of them fit, and the tables will grow in turn. */
+void nd_live_lines_for(const struct nd_index *index, size_t n, size_t *n_lines);
+
+/* Make empty tables with these lines in place of the present ones.  False: out of memory, and nothing
+ * has changed. */
+bool nd_live_tables_renew(struct nd_index *index, size_t n);
+
+/* Make the tables larger, all of one size, so that `more` documents fit, and empty them.  False: as
+ * above. */
+bool nd_live_tables_grow(struct nd_index *index, size_t more);
+
+/* Add all documents of a range that are listed to a table, in order: to `map`, which has room; or to
+ * the table t of the index, which is empty, those of all numbers. */
+void nd_live_fill_range(const struct nd_index *index, unsigned t, uint32_t from, uint32_t to,
+                        struct nd_multimap *map);
 void nd_live_fill_table(struct nd_index *index, unsigned t);
 
 /* ---- Growing a little with every insertion (growth.c) ---- */
@@ -132,7 +160,7 @@ void nd_live_fill_table(struct nd_index *index, unsigned t);
  * Before a document is inserted: true if it fits, or once there is room for it.  Large tables grow
  * without a pause: while the present ones, of which queries read, go on filling up to 90%, every
  * insertion adds some of the documents to larger ones, which take their place when they hold all.
- * Small tables grow at once.  False: out of memory, and nothing has changed.
+ * Small tables grow at once.  False: out of memory, and nothing that is found has changed.
  */
 bool nd_live_grow(struct nd_index *index);
 
@@ -145,7 +173,22 @@ void nd_live_growth_drop(struct nd_index *index);
 
 size_t nd_live_growth_bytes(const struct nd_index *index);
 
+/* ---- Columns that lie in files (backing.c) ---- */
+
+/* Empty them. */
+void nd_live_restart_columns(struct nd_index *index);
+
+/* Have those of n_left documents take their place, whose new numbers are to[number] or ND_INDEX_GONE.
+ * ND_EIO, ND_ENOMEM: nothing has changed. */
+enum nd_status nd_live_copy_columns(struct nd_index *index, const uint32_t *to, size_t n_left,
+                                    struct nd_error *err);
+
 /* ---- Snapshots (snapshot.c) ---- */
+
+/* The descriptor of the snapshot, and where in it the columns begin that may lie in files: low bytes,
+ * simhashes, identities, gates. */
+enum { ND_LIVE_BACKED = 4 };
+int nd_live_file_columns(const struct nd_live_file *file, uint64_t offset[ND_LIVE_BACKED]);
 
 /* NULL is allowed. */
 void nd_live_file_close(struct nd_live_file *file);

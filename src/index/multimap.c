@@ -41,6 +41,19 @@ size_t nd_multimap_lines_for(const struct nd_multimap *s, size_t more)
     return n_lines;
 }
 
+size_t nd_multimap_lines_of(size_t count)
+{
+    size_t n_lines =
+        count / (8 * SLOTS) * 10 + (count % (8 * SLOTS) * 10 + 8 * SLOTS - 1) / (8 * SLOTS);
+
+    return n_lines < LINES_MIN ? LINES_MIN : n_lines;
+}
+
+bool nd_multimap_is_full(const struct nd_multimap *s)
+{
+    return s->count / 9 >= s->n_lines * SLOTS / 10;
+}
+
 bool nd_multimap_grow(struct nd_multimap *s, size_t more)
 {
     size_t old = s->n_lines, n_lines = nd_multimap_lines_for(s, more);
@@ -134,37 +147,51 @@ void nd_multimap_empty(struct nd_multimap *s, uint64_t key)
  */
 enum { LARGE = 4 << 20, HUGE_PAGE = 2 << 20 };
 
-static bool renew_block(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n,
-                        size_t n_lines)
+static bool renew_block(struct nd_multimap_block *block, bool makes_pages, size_t n_lines)
 {
-    struct nd_multimap_line *lines;
     size_t bytes;
 
-    if (__builtin_mul_overflow(n_lines, n * sizeof *lines, &bytes))
+    if (__builtin_mul_overflow(n_lines, sizeof(struct nd_multimap_line), &bytes))
         return false;
     if (bytes >= LARGE && bytes < SIZE_MAX - HUGE_PAGE)
         bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     if (!nd_table_renew(&block->lines, block->bytes, bytes))
         return false;
-    if (bytes < LARGE || map[n - 1].count == 0)
+    if (bytes < LARGE || makes_pages)
         nd_table_touch(block->lines, bytes);
     block->bytes = bytes;
-    lines = block->lines;
-    for (unsigned t = 0; t < n; t++)
-        map[t] = (struct nd_multimap){.line = lines + t * n_lines, .n_lines = n_lines};
     return true;
 }
 
 bool nd_multimap_block_grow(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n,
                             size_t more)
 {
-    return renew_block(block, map, n, nd_multimap_lines_for(&map[n - 1], more));
+    size_t n_lines = nd_multimap_lines_for(&map[n - 1], more), all;
+    struct nd_multimap_line *lines;
+
+    if (__builtin_mul_overflow(n_lines, n, &all) || !renew_block(block, map[n - 1].count == 0, all))
+        return false;
+    lines = block->lines;
+    for (unsigned t = 0; t < n; t++)
+        map[t] = (struct nd_multimap){.line = lines + t * n_lines, .n_lines = n_lines};
+    return true;
 }
 
 bool nd_multimap_block_make(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n,
-                            size_t n_lines)
+                            const size_t *n_lines)
 {
-    return renew_block(block, map, n, n_lines);
+    struct nd_multimap_line *line;
+    size_t all = 0;
+
+    for (unsigned t = 0; t < n; t++)
+        if (__builtin_add_overflow(all, n_lines[t], &all))
+            return false;
+    if (!renew_block(block, map[n - 1].count == 0, all))
+        return false;
+    line = block->lines;
+    for (unsigned t = 0; t < n; line += n_lines[t++])
+        map[t] = (struct nd_multimap){.line = line, .n_lines = n_lines[t]};
+    return true;
 }
 
 void nd_multimap_block_release(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n)

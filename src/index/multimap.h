@@ -59,6 +59,12 @@ bool nd_multimap_fits(const struct nd_multimap *s, size_t more);
 /* How many lines to grow to, so that `count` + more fit. */
 size_t nd_multimap_lines_for(const struct nd_multimap *s, size_t more);
 
+/* The fewest lines in which so many numbers fit. */
+size_t nd_multimap_lines_of(size_t count);
+
+/* Whether it holds 90%, more than it should. */
+bool nd_multimap_is_full(const struct nd_multimap *s);
+
 /*
  * Grow by a quarter at least, so that `count` + more fit, and forget what stood there: the owner
  * adds every number again, from the keys that it has.  False: out of memory, the table as it was.
@@ -192,10 +198,11 @@ struct nd_multimap_block {
 bool nd_multimap_block_grow(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n,
                             size_t more);
 
-/* Make n tables of so many lines, all zero, from a block and tables that are as from the start.
- * False: no memory. */
+/* Make n tables of n_lines[i] lines each, all zero, from an empty block.  The pages of large tables
+ * are made now if the last table has a count of 0, and otherwise as they are used.  False: no
+ * memory. */
 bool nd_multimap_block_make(struct nd_multimap_block *block, struct nd_multimap *map, unsigned n,
-                            size_t n_lines);
+                            const size_t *n_lines);
 
 /* The tables are as from the start. */
 void nd_multimap_block_release(struct nd_multimap_block *block, struct nd_multimap *map,

@@ -23,6 +23,7 @@
 #include "index/live_state.h"
 
 enum { PAGE = ND_SNAPSHOT_PAGE, CHUNK = ND_SNAPSHOT_CHUNK };
+_Static_assert((int)ND_LIVE_TABLES_MAX <= (int)ND_SNAPSHOT_TABLES_MAX, "a table has its lines");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "memory has the bytes of the file");
 
 struct nd_live_file {
@@ -48,6 +49,15 @@ void nd_live_file_close(struct nd_live_file *file)
     free(file);
 }
 
+int nd_live_file_columns(const struct nd_live_file *file, uint64_t offset[ND_LIVE_BACKED])
+{
+    offset[0] = file->place[ND_SNAPSHOT_LOW].offset;
+    offset[1] = file->place[ND_SNAPSHOT_SIMHASH].offset;
+    offset[2] = file->place[ND_SNAPSHOT_IDENTITY].offset;
+    offset[3] = file->place[ND_SNAPSHOT_GATE].offset;
+    return file->fd;
+}
+
 static uint64_t round_to_page(uint64_t bytes)
 {
     return (bytes + PAGE - 1) / PAGE * PAGE;
@@ -56,7 +66,6 @@ static uint64_t round_to_page(uint64_t bytes)
 uint64_t nd_snapshot_lay_out(const struct nd_snapshot_header *h, struct nd_snapshot_place *place,
                              uint64_t *n_chunks)
 {
-    const struct nd_index_params params = {h->bands, h->rows, h->simhash_bits};
     const uint64_t bytes[ND_SNAPSHOT_SECTIONS] = {
         [ND_SNAPSHOT_LOW] = (uint64_t)h->n * ND_MINHASH_COUNT,
         [ND_SNAPSHOT_SIMHASH] = (uint64_t)h->n * sizeof(uint64_t),
@@ -65,8 +74,7 @@ uint64_t nd_snapshot_lay_out(const struct nd_snapshot_header *h, struct nd_snaps
         [ND_SNAPSHOT_FLAGS] = h->n,
         [ND_SNAPSHOT_LEFT_OUT] = h->n_left_out * sizeof(struct nd_table_set),
         [ND_SNAPSHOT_LEFT_OUT_AT] = h->n_left_out ? (uint64_t)h->n * sizeof(uint32_t) : 0,
-        [ND_SNAPSHOT_TABLES] =
-            h->n_lines * nd_table_count(&params) * sizeof(struct nd_multimap_line)};
+        [ND_SNAPSHOT_TABLES] = h->n_lines * sizeof(struct nd_multimap_line)};
     uint64_t at = PAGE;
 
     *n_chunks = 0;
@@ -101,7 +109,91 @@ void nd_snapshot_seal(struct nd_snapshot_header *h)
 
 /* ---- Writing ---- */
 
-static const void *section_data(const struct nd_index *index, enum nd_snapshot_section s)
+/*
+ * Sections are written from the first to the last, a chunk at a time, and each chunk is hashed on its
+ * way.  The header and the checksums come last, to where they belong.  Now and then what was written
+ * is synced, so that the disk never has so much to do at once that others wait for it.
+ */
+enum { SYNC_EVERY = 64 << 20 };
+struct writing {
+    const char *path;
+    FILE *out;
+    uint64_t *check;
+    uint64_t chunk; /* the present one */
+    unsigned char *buffer;
+    size_t filled;   /* of the present chunk */
+    size_t unsynced; /* bytes */
+};
+
+static enum nd_status cannot_write(const struct writing *w, struct nd_error *err)
+{
+    return nd_fail(err, ND_EIO, "%s: cannot be written: %s", w->path, strerror(errno));
+}
+
+static enum nd_status put(struct writing *w, const void *data, size_t bytes, struct nd_error *err)
+{
+    if (bytes && fwrite(data, 1, bytes, w->out) != bytes)
+        return cannot_write(w, err);
+    w->unsynced += bytes;
+    if (w->unsynced < SYNC_EVERY)
+        return ND_OK;
+    w->unsynced = 0;
+    if (fflush(w->out) != 0 || (fdatasync(fileno(w->out)) != 0 && errno != EINVAL))
+        return cannot_write(w, err);
+    return ND_OK;
+}
+
+/* Zeroes after so many bytes, up to a page. */
+static enum nd_status pad(struct writing *w, uint64_t bytes, struct nd_error *err)
+{
+    static const unsigned char zeroes[PAGE];
+
+    return put(w, zeroes, (size_t)(round_to_page(bytes) - bytes), err);
+}
+
+static enum nd_status end_chunk(struct writing *w, const void *data, size_t bytes,
+                                struct nd_error *err)
+{
+    w->check[w->chunk++] = nd_hash_bytes(data, bytes);
+    return put(w, data, bytes, err);
+}
+
+/* The next bytes of a section: whole chunks as they are, the rest through the buffer. */
+static enum nd_status put_section(struct writing *w, const void *data, size_t bytes,
+                                  struct nd_error *err)
+{
+    const unsigned char *from = data;
+    enum nd_status status = ND_OK;
+
+    while (status == ND_OK && bytes) {
+        size_t n = CHUNK - w->filled < bytes ? CHUNK - w->filled : bytes;
+
+        if (n == CHUNK) {
+            status = end_chunk(w, from, CHUNK, err);
+        } else {
+            memcpy(w->buffer + w->filled, from, n);
+            w->filled += n;
+            if (w->filled == CHUNK) {
+                w->filled = 0;
+                status = end_chunk(w, w->buffer, CHUNK, err);
+            }
+        }
+        from += n;
+        bytes -= n;
+    }
+    return status;
+}
+
+/* The rest of a section that has so many bytes, and its padding. */
+static enum nd_status end_section(struct writing *w, uint64_t bytes, struct nd_error *err)
+{
+    enum nd_status status = w->filled ? end_chunk(w, w->buffer, w->filled, err) : ND_OK;
+
+    w->filled = 0;
+    return status == ND_OK ? pad(w, bytes, err) : status;
+}
+
+static const void *column_data(const struct nd_index *index, enum nd_snapshot_section s)
 {
     switch (s) {
     case ND_SNAPSHOT_LOW: return index->low.data;
@@ -114,46 +206,116 @@ static const void *section_data(const struct nd_index *index, enum nd_snapshot_s
     case ND_SNAPSHOT_TABLES:
     case ND_SNAPSHOT_SECTIONS: break;
     }
-    return index->block.lines;
+    return NULL;
 }
 
-static enum nd_status put(FILE *out, const char *path, const void *data, size_t bytes,
-                          struct nd_error *err)
+static enum nd_status put_tables(struct writing *w, const struct nd_index *index,
+                                 struct nd_error *err)
 {
-    static const unsigned char zeroes[PAGE];
-    size_t padding = (size_t)(round_to_page(bytes) - bytes);
+    enum nd_status status = ND_OK;
 
-    if ((bytes && fwrite(data, 1, bytes, out) != bytes) ||
-        fwrite(zeroes, 1, padding, out) != padding)
-        return nd_fail(err, ND_EIO, "%s: cannot be written: %s", path, strerror(errno));
-    return ND_OK;
-}
-
-static enum nd_status write_all(const struct nd_index *index,
-                                const struct nd_snapshot_header *header, const uint64_t *check,
-                                const struct nd_snapshot_place *place, FILE *out, const char *path,
-                                struct nd_error *err)
-{
-    enum nd_status status = put(out, path, header, sizeof *header, err);
-
-    if (status == ND_OK)
-        status = put(out, path, check, header->n_chunks * sizeof *check, err);
-    for (enum nd_snapshot_section s = ND_SNAPSHOT_LOW; status == ND_OK && s < ND_SNAPSHOT_SECTIONS;
-         s++)
-        status = put(out, path, section_data(index, s), place[s].bytes, err);
+    for (unsigned t = 0; status == ND_OK && t < index->n_tables; t++)
+        status = put_section(w, index->table[t].line, nd_multimap_bytes(&index->table[t]), err);
     return status;
 }
 
-static void hash_sections(const struct nd_index *index, const struct nd_snapshot_place *place,
-                          uint64_t *check)
+/* Of a frozen index, which has no tables: each is made for the file. */
+static enum nd_status put_made_tables(struct writing *w, const struct nd_index *index,
+                                      const struct nd_snapshot_header *h, struct nd_error *err)
 {
-    for (enum nd_snapshot_section s = ND_SNAPSHOT_LOW; s < ND_SNAPSHOT_SECTIONS; s++) {
-        const unsigned char *data = section_data(index, s);
+    size_t most = (size_t)h->table_lines[index->n_tables - 1] * sizeof(struct nd_multimap_line);
+    struct nd_multimap map = {.line = nd_table_alloc(most)};
+    enum nd_status status = ND_OK;
 
-        for (uint64_t c = 0; c < place[s].n_chunks; c++)
-            check[place[s].first_chunk + c] =
-                nd_hash_bytes(data + c * CHUNK, chunk_bytes(&place[s], c));
+    if (!map.line)
+        return nd_fail(err, ND_ENOMEM, "out of memory for a snapshot");
+    for (unsigned t = 0; status == ND_OK && h->n && t < index->n_tables; t++) {
+        map.n_lines = h->table_lines[t];
+        map.count = 0;
+        memset(map.line, 0, nd_multimap_bytes(&map));
+        nd_live_fill_range(index, t, 0, index->n, &map);
+        status = put_section(w, map.line, nd_multimap_bytes(&map), err);
     }
+    nd_table_free(map.line, most);
+    return status;
+}
+
+static enum nd_status write_sections(struct writing *w, const struct nd_index *index,
+                                     const struct nd_snapshot_header *h,
+                                     const struct nd_snapshot_place *place, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    if (fseeko(w->out, (off_t)place[0].offset, SEEK_SET) != 0)
+        return cannot_write(w, err);
+    for (enum nd_snapshot_section s = ND_SNAPSHOT_LOW; status == ND_OK && s < ND_SNAPSHOT_SECTIONS;
+         s++) {
+        if (s < ND_SNAPSHOT_TABLES)
+            status = put_section(w, column_data(index, s), place[s].bytes, err);
+        else if (index->is_frozen)
+            status = put_made_tables(w, index, h, err);
+        else
+            status = put_tables(w, index, err);
+        if (status == ND_OK)
+            status = end_section(w, place[s].bytes, err);
+    }
+    return status;
+}
+
+static enum nd_status write_all(struct writing *w, const struct nd_index *index,
+                                struct nd_snapshot_header *h, const struct nd_snapshot_place *place,
+                                struct nd_error *err)
+{
+    const size_t bytes = h->n_chunks * sizeof *w->check;
+    enum nd_status status = write_sections(w, index, h, place, err);
+
+    h->hash_of_checks = nd_hash_bytes(w->check, bytes);
+    nd_snapshot_seal(h);
+    if (status == ND_OK && fseeko(w->out, 0, SEEK_SET) != 0)
+        status = cannot_write(w, err);
+    if (status == ND_OK)
+        status = put(w, h, sizeof *h, err);
+    if (status == ND_OK)
+        status = pad(w, sizeof *h, err);
+    if (status == ND_OK)
+        status = put(w, w->check, bytes, err);
+    return status == ND_OK ? pad(w, bytes, err) : status;
+}
+
+static void describe(const struct nd_index *index, struct nd_snapshot_header *h)
+{
+    size_t n_lines[ND_LIVE_TABLES_MAX];
+
+    memcpy(h->magic, ND_SNAPSHOT_MAGIC, sizeof h->magic);
+    if (index->is_frozen)
+        nd_live_lines_for(index, index->n - index->n_deleted, n_lines);
+    for (unsigned t = 0; t < index->n_tables; t++) {
+        h->table_lines[t] = (uint32_t)(index->is_frozen ? n_lines[t] : index->table[t].n_lines);
+        h->n_lines += h->table_lines[t];
+    }
+}
+
+static enum nd_status save(const struct nd_index *index, const char *path,
+                           struct nd_snapshot_header *h, struct writing *w, struct nd_error *err)
+{
+    struct nd_snapshot_place place[ND_SNAPSHOT_SECTIONS];
+    struct nd_result_file *file;
+    enum nd_status status;
+
+    (void)nd_snapshot_lay_out(h, place, &h->n_chunks);
+    w->check = nd_alloc_array(h->n_chunks, sizeof *w->check);
+    w->buffer = malloc(CHUNK);
+    if (!w->check || !w->buffer)
+        return nd_fail(err, ND_ENOMEM, "out of memory for a snapshot");
+    status = nd_result_file_open(&file, path, NULL, 0, err);
+    if (status != ND_OK)
+        return status;
+    w->out = nd_result_file_stream(file);
+    status = write_all(w, index, h, place, err);
+    if (status == ND_OK)
+        return nd_result_file_publish(file, err);
+    nd_result_file_discard(file);
+    return status;
 }
 
 enum nd_status nd_index_save(const struct nd_index *index, const char *path, const void *note,
@@ -165,37 +327,21 @@ enum nd_status nd_index_save(const struct nd_index *index, const char *path, con
                                         .simhash_bits = index->params.simhash_bits,
                                         .n = index->n,
                                         .n_deleted = index->n_deleted,
-                                        .n_lines = index->table[0].n_lines,
                                         .n_left_out = index->n_left_out,
                                         .n_keys_left_out = index->n_keys_left_out,
                                         .note_len = note_len};
-    struct nd_snapshot_place place[ND_SNAPSHOT_SECTIONS];
-    struct nd_result_file *file;
+    struct writing w = {.path = path};
     enum nd_status status;
-    uint64_t *check;
 
     if (note_len > ND_INDEX_NOTE_MAX)
         return nd_fail(err, ND_EINVAL, "a note of %zu bytes is too long: at most %d", note_len,
                        ND_INDEX_NOTE_MAX);
-    memcpy(header.magic, ND_SNAPSHOT_MAGIC, sizeof header.magic);
     if (note_len)
         memcpy(header.note, note, note_len);
-    (void)nd_snapshot_lay_out(&header, place, &header.n_chunks);
-    check = nd_alloc_array(header.n_chunks, sizeof *check);
-    if (!check)
-        return nd_fail(err, ND_ENOMEM, "out of memory for a snapshot");
-    status = nd_result_file_open(&file, path, NULL, 0, err);
-    if (status == ND_OK) {
-        hash_sections(index, place, check);
-        header.hash_of_checks = nd_hash_bytes(check, header.n_chunks * sizeof *check);
-        nd_snapshot_seal(&header);
-        status = write_all(index, &header, check, place, nd_result_file_stream(file), path, err);
-        if (status == ND_OK)
-            status = nd_result_file_publish(file, err);
-        else
-            nd_result_file_discard(file);
-    }
-    free(check);
+    describe(index, &header);
+    status = save(index, path, &header, &w, err);
+    free(w.check);
+    free(w.buffer);
     return status;
 }
 
@@ -229,6 +375,19 @@ static enum nd_status read_at(const struct nd_live_file *file, void *to, size_t 
     return ND_OK;
 }
 
+static bool lines_add_up(const struct nd_snapshot_header *h)
+{
+    const struct nd_index_params params = {h->bands, h->rows, h->simhash_bits};
+    uint64_t all = 0;
+
+    for (unsigned t = 0; t < ND_SNAPSHOT_TABLES_MAX; t++) {
+        if (t >= nd_table_count(&params) && h->table_lines[t])
+            return false;
+        all += h->table_lines[t];
+    }
+    return all == h->n_lines;
+}
+
 /* What the header says, before anything is allocated for it. */
 static enum nd_status check_header(struct nd_live_file *file, const unsigned char *page,
                                    struct nd_error *err)
@@ -250,8 +409,8 @@ static enum nd_status check_header(struct nd_live_file *file, const unsigned cha
     if (nd_live_check_params(&(struct nd_index_params){h->bands, h->rows, h->simhash_bits}, NULL) !=
         ND_OK)
         return damaged(file, "its header has impossible bands or bits", err);
-    if (h->n == UINT32_MAX || h->n_deleted > h->n || h->n_left_out > h->n ||
-        h->n_lines > UINT32_MAX || h->note_len > ND_INDEX_NOTE_MAX)
+    if (h->n == UINT32_MAX || h->n_deleted > h->n || h->n_left_out > h->n || !lines_add_up(h) ||
+        h->note_len > ND_INDEX_NOTE_MAX)
         return damaged(file, "its header has an impossible number", err);
     if (nd_snapshot_lay_out(h, file->place, &n_chunks) != file->file_bytes ||
         n_chunks != h->n_chunks)
@@ -326,11 +485,14 @@ static enum nd_status read_tables(struct nd_index *index, const struct nd_live_f
                                   struct nd_error *err)
 {
     const struct nd_snapshot_place *place = &file->place[ND_SNAPSHOT_TABLES];
+    size_t n_lines[ND_LIVE_TABLES_MAX];
     enum nd_status status = ND_OK;
 
     if (!place->bytes)
         return ND_OK;
-    if (!nd_multimap_block_make(&index->block, index->table, index->n_tables, file->header.n_lines))
+    for (unsigned t = 0; t < index->n_tables; t++)
+        n_lines[t] = file->header.table_lines[t];
+    if (!nd_multimap_block_make(&index->block, index->table, index->n_tables, n_lines))
         return nd_fail(err, ND_ENOMEM, "out of memory for an index of %u documents", index->n);
     for (uint64_t c = 0; status == ND_OK && c < place->n_chunks; c++)
         status = read_chunk(file, place, c, (char *)index->block.lines + c * CHUNK, err);
@@ -367,6 +529,8 @@ static bool agrees(const struct nd_index *index)
 
         n_listed += (flags & ND_LIVE_LISTED) != 0;
         n_deleted += (flags & ND_LIVE_DELETED) != 0;
+        if (flags & ND_LIVE_LISTED && flags & ND_LIVE_DELETED)
+            return false;
         if (flags & ND_LIVE_LEFT_OUT && (!index->n_left_out || at[i] >= index->n_left_out))
             return false;
     }

@@ -4,7 +4,9 @@
 
 #include <neardup/index.h>
 
-enum { ND_SNAPSHOT_PAGE = 4096, ND_SNAPSHOT_CHUNK = 4 << 20, ND_SNAPSHOT_VERSION = 1 };
+enum { ND_SNAPSHOT_PAGE = 4096, ND_SNAPSHOT_CHUNK = 4 << 20, ND_SNAPSHOT_VERSION = 2 };
+/* More tables than any index has. */
+enum { ND_SNAPSHOT_TABLES_MAX = 160 };
 #define ND_SNAPSHOT_MAGIC "NDLIVE\r\n"
 
 /* The first page: this, then zeroes. */
@@ -13,13 +15,14 @@ struct nd_snapshot_header {
     uint32_t version;
     uint32_t bands, rows, simhash_bits;
     uint32_t n, n_deleted;
-    uint64_t n_lines; /* of each table */
+    uint64_t n_lines; /* of all tables */
     uint64_t n_left_out, n_keys_left_out;
     uint64_t n_chunks;
     uint64_t hash_of_checks;
     uint64_t note_len;
     uint64_t hash; /* of the page, with 0 here */
     unsigned char note[ND_INDEX_NOTE_MAX];
+    uint32_t table_lines[ND_SNAPSHOT_TABLES_MAX]; /* of each table; 0 behind the last one */
 };
 _Static_assert(sizeof(struct nd_snapshot_header) <= ND_SNAPSHOT_PAGE, "a header is one page");
 

@@ -281,10 +281,10 @@ static void what_is_no_snapshot_is_refused(void **state)
     assert_int_equal(nd_index_save(index, "/no/such/folder/x", NULL, 0, &err), ND_EIO);
     assert_int_equal(nd_index_save(index, path, text, ND_INDEX_NOTE_MAX, &err), ND_OK);
     data = contents(&size);
-    data[8] = 2;
+    data[8] = 3;
     put(data, size);
     assert_int_equal(verdict(&err), ND_EINPUT);
-    assert_non_null(strstr(err.message, "version 2"));
+    assert_non_null(strstr(err.message, "version 3"));
     free(data);
     nd_index_free(index);
 }
