@@ -22,11 +22,13 @@ void nd_label_sets_free(struct nd_label_sets *sets);
  * label (store.h); ND_ENOMEM. */
 enum nd_status nd_label_set_bytes(const struct nd_view *labels, size_t n, char **bytes, size_t *len,
                                   struct nd_error *err);
+/* Whether bytes are what nd_label_set_bytes makes of some labels. */
+bool nd_label_set_is_canonical(struct nd_view bytes);
 
 /* Any number of threads may find and get, while one adds. */
 #define ND_NO_LABEL_SET UINT32_MAX
 uint32_t nd_label_sets_find(const struct nd_label_sets *sets, struct nd_view bytes);
-/* Add a set, with the next number; ND_ENOMEM. */
+/* Add a set that was not there before, with the next number; ND_ENOMEM. */
 enum nd_status nd_label_sets_add(struct nd_label_sets *sets, struct nd_view bytes,
                                  uint32_t *number);
 uint32_t nd_label_sets_count(const struct nd_label_sets *sets);
