@@ -15,12 +15,12 @@ while IFS= read -r file; do
     head=$(head -n 2 "$file")
     case $head in
     "/* $name - "* | '/*'$'\n'" * $name - "*) ;;
-    "# $name - "*) ;;
+    "# $name - "* | "// $name - "*) ;;
     '#!'*$'\n'"# $name - "*) ;;
     '"""'* | '#!'*$'\n''"""'*) ;; # a module of Python says it in its docstring
     *) complain "$file: begins without '$name - what it is'" ;;
     esac
-done < <(tools/list-files.sh '*.c' '*.h' '*.cpp' '*.sh' '*.py' '*.cmake' '*.ini' '*.bash' '*.bats' '*.go' |
+done < <(tools/list-files.sh '*.c' '*.h' '*.cpp' '*.sh' '*.py' '*.cmake' '*.ini' '*.bash' '*.bats' '*.go' '*.mjs' '*.css' |
     grep -v '^fuzz/corpus/\|^tests/data/')
 
 # Nothing of the machine that a file was written on.  (The brackets keep this file out.)
@@ -31,7 +31,7 @@ fi
 
 # Text is UTF-8, lines end in \n, nothing trails, nothing is left to do.
 sources=$(tools/list-files.sh '*.c' '*.h' '*.cpp' '*.sh' '*.py' '*.cmake' '*.md' '*.txt' '*.ini' \
-    '*.bats' CMakeLists.txt Makefile | grep -v '^fuzz/corpus/\|^tests/data/' || true)
+    '*.bats' '*.mjs' '*.css' '*.html' CMakeLists.txt Makefile | grep -v '^fuzz/corpus/\|^tests/data/' || true)
 if echo "$sources" | xargs -d '\n' grep -nIE $'[ \t\r]+$' >&2; then complain "trailing space, above"; fi
 if echo "$sources" | xargs -d '\n' grep -nIwE 'TO''DO|FIX''ME|XX''X' >&2; then
     complain "unfinished places, above"

@@ -1,0 +1,172 @@
+// api.mjs - requests to the service, and the key that they carry
+
+/**
+ * What docs/http.md defines, as far as the page reads it.
+ * @typedef {{id: string, labels: string[]}} Key
+ * @typedef {{identical: 'no'|'tokens'|'bytes', resemblance: number|null, shared: number|null,
+ *   shingles: [number, number]|null, distance: number|null}} Evidence
+ * @typedef {{label_sets: number, candidates: number, comparisons: number, pairs: number}} Work
+ * @typedef {{id?: string, labels?: string[], verdict: 'new'|'duplicate'|'near-duplicate',
+ *   of: Key|null, evidence: Evidence|null, tokens: number, shingles: number, simhash: string|null,
+ *   short: boolean, empty: boolean, cut: boolean, work: Work, stored?: boolean, durable?: boolean,
+ *   version?: number|null, changed?: boolean|null, distance?: number|null}} Verdict
+ * @typedef {Key & {created: string, updated: string, visited: string, version: number,
+ *   tokens: number, shingles: number, simhash: string|null, bytes: number, due: string,
+ *   interval: number, visits: number, changes: number, priority: number}} StoredDocument
+ * @typedef {{version: number, time: string, visited: string, distance: number|null,
+ *   simhash: string|null, tokens: number, shingles: number, bytes: number}} Version
+ * @typedef {Key & {versions: Version[], total: number}} Versions
+ * @typedef {Key & {documents: (StoredDocument & {leads: boolean, evidence: Evidence|null})[],
+ *   total: number, work: Work}} Neighbours
+ * @typedef {{kind: 'keep'|'replace'|'remove'|'insert', a: number, b: number, tokens: number,
+ *   a_offset: number, a_bytes: number, b_offset: number, b_bytes: number}} Edit
+ * @typedef {{token: number, tokens: number, offset: number, bytes: number}} Span
+ * @typedef {{bytes: number, tokens: number, terms: number, shingles: number}} Compared
+ * @typedef {{a: Compared, b: Compared, same_bytes: boolean, same_words: boolean,
+ *   shared_shingles: number, resemblance: number, containment_a: number, containment_b: number,
+ *   hamming: number, cosine: number, edit_distance: number|null, edit_limit?: number,
+ *   edits: Edit[], covered_a: number, covered_b: number,
+ *   passages: {a: Span, b: Span, equal: number, text: string}[]}} Comparison
+ * @typedef {{documents: (StoredDocument & {is_due: boolean, why: string})[], time: string}} CrawlList
+ * @typedef {{you: {labels: string[], administrator: boolean},
+ *   visible: {documents: number, versions: number, contents: number, text_bytes: number,
+ *     label_sets: number, due: number},
+ *   recipe: {fingerprint: string, text: string}, store?: Record<string, unknown>|null}} Stats
+ */
+
+const STORED_AS = 'neardup-key';
+
+/** An error that the service explains (RFC 9457), or that it could not: status 0. */
+export class Problem extends Error {
+  /**
+   * @param {number} status
+   * @param {string} title
+   * @param {string} detail
+   * @param {number} [retryAfter] seconds
+   */
+  constructor(status, title, detail, retryAfter = 0) {
+    super(detail || title);
+    this.status = status;
+    this.title = title;
+    this.detail = detail;
+    this.retryAfter = retryAfter;
+  }
+}
+
+let key = '';
+try {
+  key = sessionStorage.getItem(STORED_AS) ?? '';
+} catch { /* A browser that keeps nothing: the key stays in memory. */ }
+
+export const hasKey = () => key !== '';
+
+/**
+ * Send this key from now on.
+ * @param {string} value empty: none
+ * @param {boolean} keep until the tab is closed; else until the page is left
+ */
+export function setKey(value, keep) {
+  key = value;
+  try {
+    sessionStorage.removeItem(STORED_AS);
+    if (value && keep) sessionStorage.setItem(STORED_AS, value);
+  } catch { /* as above */ }
+}
+
+/**
+ * @param {Response} response
+ * @returns {Promise<Problem>}
+ */
+async function problemOf(response) {
+  const retryAfter = Number(response.headers.get('Retry-After')) || 0;
+  try {
+    const said = await response.json();
+    return new Problem(response.status, String(said.title ?? ''), String(said.detail ?? ''), retryAfter);
+  } catch {
+    return new Problem(response.status, response.statusText, '', retryAfter);
+  }
+}
+
+/**
+ * @param {string} path
+ * @param {{body?: object, signal?: AbortSignal|undefined}} [options] with a body it is a POST
+ * @returns {Promise<any>}
+ */
+async function request(path, {body, signal} = {}) {
+  /** @type {Record<string, string>} */
+  const headers = {Accept: 'application/json'};
+  if (key) headers.Authorization = `Bearer ${key}`;
+  if (body) headers['Content-Type'] = 'application/json';
+  let response;
+  try {
+    response = await fetch(path, {
+      method: body ? 'POST' : 'GET',
+      body: body ? JSON.stringify(body) : null,
+      headers,
+      signal: signal ?? null,
+      cache: 'no-store',
+      credentials: 'omit',
+      redirect: 'error',
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Problem(0, 'The service does not answer', '');
+  }
+  if (!response.ok) throw await problemOf(response);
+  try {
+    return await response.json();
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Problem(0, 'The answer was cut off', '');
+  }
+}
+
+/**
+ * @param {Record<string, string|number|string[]|null|undefined>} values lists become a,b
+ */
+function query(values) {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== null && value !== undefined) search.set(name, Array.isArray(value) ? value.join(',') : String(value));
+  }
+  const text = search.toString();
+  return text && `?${text}`;
+}
+
+/** @param {string} id */
+const at = (id) => `v1/documents/${encodeURIComponent(id)}`;
+
+/**
+ * A document, by id and labels; labels null: whichever has this id.
+ * @typedef {{id: string, labels: string[]|null}} Which
+ */
+
+/** @param {AbortSignal} [signal] @returns {Promise<Stats>} */
+export const getStats = (signal) => request('v1/stats', {signal});
+
+/** @param {object} document @param {AbortSignal} [signal] @returns {Promise<Verdict>} */
+export const checkText = (document, signal) => request('v1/query', {body: document, signal});
+
+/** @param {object} document @param {boolean} dry @param {AbortSignal} [signal] @returns {Promise<Verdict>} */
+export const storeDocument = (document, dry, signal) =>
+  request(`v1/documents${dry ? '?dry=1' : ''}`, {body: document, signal});
+
+/** @param {Which} which @param {AbortSignal} [signal] @returns {Promise<StoredDocument & {text: string}>} */
+export const getDocument = ({id, labels}, signal) => request(at(id) + query({labels}), {signal});
+
+/** @param {Which} which @param {AbortSignal} [signal] @returns {Promise<Versions>} */
+export const getVersions = ({id, labels}, signal) =>
+  request(`${at(id)}/versions${query({labels, limit: 1000})}`, {signal});
+
+/** @param {Which} which @param {AbortSignal} [signal] @returns {Promise<Neighbours>} */
+export const getNear = ({id, labels}, signal) => request(`${at(id)}/near${query({labels})}`, {signal});
+
+/** @param {Which} which @param {AbortSignal} [signal] @returns {Promise<Neighbours>} */
+export const getCluster = ({id, labels}, signal) => request(`${at(id)}/cluster${query({labels})}`, {signal});
+
+/** @param {Which} a @param {Which} b @param {AbortSignal} [signal] @returns {Promise<Comparison>} */
+export const getComparison = (a, b, signal) =>
+  request(`v1/compare${query({a: a.id, b: b.id, a_labels: a.labels, b_labels: b.labels})}`, {signal});
+
+/** @param {number} limit @param {AbortSignal} [signal] @returns {Promise<CrawlList>} */
+export const getCrawl = (limit, signal) => request(`v1/crawl${query({limit})}`, {signal});
