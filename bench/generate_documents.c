@@ -1,13 +1,13 @@
-/* generate_documents.c - JSON Lines of any number of short documents, the same every time */
+/* generate_documents.c - JSON Lines of any number of documents, the same every time */
 
 /*
- * usage: generate_documents COUNT > documents.jsonl
+ * usage: generate_documents COUNT [LEAST MOST] > documents.jsonl
  *
  * Document i is made from a seed alone, so an earlier one can be made again without being kept.
  * Of 100 documents nearly 2 repeat an earlier one byte for byte and nearly 3 repeat one with a word
  * more at the end (of n shingles n are shared: resemblance n / (n + 1) >= .8, n being 8 at least).
- * The others are unique: 10 to 24 words out of 60,000 at random.  What was made stands on standard
- * error.
+ * The others are unique: LEAST to MOST words (10 to 24) out of 60,000 at random.  What was made
+ * stands on standard error.
  */
 #include <inttypes.h>
 #include <stdint.h>
@@ -17,11 +17,15 @@
 
 enum {
     VOCABULARY = 60000,
-    LEAST = 10,
-    RANGE = 15,
+    MOST_WORDS = 10000,
+    WORD_BYTES = 7, /* at most, a blank included */
     EXACT_PERCENT = 2,
-    NEAR_PERCENT = 3,
-    MOST_BYTES = 1024
+    NEAR_PERCENT = 3
+};
+
+/* How many words a document has. */
+struct lengths {
+    uint64_t least, most;
 };
 
 /* splitmix64 (Steele, Lea and Flood, OOPSLA 2014). */
@@ -49,10 +53,10 @@ static size_t put_word(char *out, uint64_t number)
     return len;
 }
 
-static size_t put_text(char *out, uint64_t seed)
+static size_t put_text(char *out, const struct lengths *lengths, uint64_t seed)
 {
     uint64_t state = seed;
-    uint64_t words = LEAST + next(&state) % RANGE;
+    uint64_t words = lengths->least + next(&state) % (lengths->most - lengths->least + 1);
     size_t len = 0;
 
     for (uint64_t i = 0; i < words; i++) {
@@ -82,17 +86,22 @@ static enum kind kind_of(uint64_t i, uint64_t *which)
 
 int main(int argc, char **argv)
 {
-    uint64_t count = argc == 2 ? strtoull(argv[1], NULL, 10) : 0, made[3] = {0}, bytes = 0;
+    static char text[(MOST_WORDS + 1) * WORD_BYTES];
+    struct lengths lengths = {10, 24};
+    uint64_t count = argc == 2 || argc == 4 ? strtoull(argv[1], NULL, 10) : 0;
+    uint64_t made[3] = {0}, bytes = 0;
 
-    if (count == 0) {
-        fputs("usage: generate_documents COUNT > documents.jsonl\n", stderr);
+    if (argc == 4)
+        lengths = (struct lengths){strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10)};
+    if (count == 0 || lengths.least < 10 || lengths.most < lengths.least ||
+        lengths.most > MOST_WORDS) {
+        fputs("usage: generate_documents COUNT [LEAST MOST] > documents.jsonl\n", stderr);
         return 2;
     }
     for (uint64_t i = 0; i < count; i++) {
-        char text[MOST_BYTES];
         uint64_t which = i;
         enum kind kind = kind_of(i, &which);
-        size_t len = put_text(text, which);
+        size_t len = put_text(text, &lengths, which);
 
         if (kind == NEAR) {
             text[len++] = ' ';

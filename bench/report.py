@@ -597,6 +597,113 @@ def edits():
     return heading(runs[0]) + "\n\n" + table(columns, rows)
 
 
+SERVICE_RUNS = ["batches", "singles", "one connection"]
+
+
+def service_rate(run):
+    return run["documents"] / run["seconds"]
+
+
+def service_rows(records):
+    """A row a system: rates by the clock, the client's share of the processor time, and its answers."""
+    for name in dict.fromkeys(r["system"] for r in records if "system" in r):
+        own = [r for r in records if r.get("system") == name]
+        runs = {what: [r for r in own if r["part"] == what] for what in SERVICE_RUNS}
+        batches, singles, one = runs.values()
+        answers = next((r for r in own if r["part"] == "answers"), None)
+        if not (batches and singles and one and answers):
+            continue
+        client = sum(r["client_cpu_s"] for r in batches + singles)
+        both = client + sum(r["server_cpu_s"] for r in batches + singles)
+        yield [
+            name,
+            *(spread([service_rate(r) for r in rs], 0) for rs in (batches, singles)),
+            spread([r["median_ms"] for r in one], 3),
+            *(service_processor_us(rs) for rs in (batches, singles)),
+            percent(client / both, 0),
+            f"{answers['named']} of {answers['near']}",
+            percent(answers["recall"]),
+            percent(answers["precision"]),
+        ]
+
+
+def service_processor_us(runs):
+    """Microseconds of the server and of the client for a document: medians."""
+    each = [
+        statistics.median(1e6 * r[key] / r["documents"] for r in runs)
+        for key in ("server_cpu_s", "client_cpu_s")
+    ]
+    return f"{each[0]:.1f} + {each[1]:.1f}"
+
+
+def service_ratios(records):
+    """How many times as fast the service is: medians by the clock."""
+    middle = {}
+    for what in SERVICE_RUNS:
+        for r in records:
+            if r["part"] == what:
+                value = 1 / r["median_ms"] if what == "one connection" else service_rate(r)
+                middle.setdefault((r["system"], what), []).append(value)
+    middle = {key: statistics.median(values) for key, values in middle.items()}
+    for peer in dict.fromkeys(system for system, _ in middle if system != "neardup"):
+        keys = [((("neardup", what)), (peer, what)) for what in SERVICE_RUNS]
+        if all(k in middle for pair in keys for k in pair):
+            yield [peer, *(f"{middle[own] / middle[other]:.1f}" for own, other in keys)]
+
+
+def service_alone(records):
+    """What is measured without peers: a line each."""
+
+    def of(part, key):
+        return [r[key] for r in records if r["part"] == part]
+
+    if library := of("library", "server_us"):
+        own = of("library", "query_us")
+        sketch, lookup = (statistics.median(of("library", k)) for k in ("sketch_us", "lookup_us"))
+        yield (
+            f"Processor time for a document in a query batch: {spread(library)} µs; the library by "
+            f"itself {spread(own)} µs (the sketch {sketch:.1f}, with the look-up {lookup:.1f}, the "
+            f"rest compares texts): {statistics.median(library) / statistics.median(own):.2f} ×."
+        )
+    for path in dict.fromkeys(of("tail", "path")):
+        rows = [r for r in records if r["part"] == "tail" and r["path"] == path]
+        p99 = spread([r["p99_ms"] for r in rows], 2)
+        yield f"`{path}` at half load ({rows[0]['rate']:.0f} a second): p99 {p99} ms."
+    durable = [r for r in records if r["part"] == "durable"]
+    if durable:
+        server = statistics.median(1e6 * r["server_cpu_s"] / r["documents"] for r in durable)
+        rate = spread([service_rate(r) for r in durable], 0)
+        yield f"Durable documents a second, in batches: {rate}; {server:.0f} µs of the server each."
+    for r in records:
+        if r["part"] == "idle":
+            yield f"{r['connections']:,} idle connections: {r['rss_bytes']:.0f} bytes each."
+    soak = [r for r in records if r["part"] == "soak"]
+    if soak:
+        middle, last = soak[len(soak) // 2], soak[-1]
+        yield (
+            f"After {last['seconds']:.0f} s and {last['rounds']} rounds: {last['RssAnon']:.1f} MB "
+            f"anonymous; after {middle['seconds']:.0f} s {middle['RssAnon']:.1f} MB."
+        )
+
+
+SERVICE_COLUMNS = ["system", "documents a second in batches", "single requests a second"]
+SERVICE_COLUMNS += ["median of one connection, ms", "processor µs in a batch, server + client"]
+SERVICE_COLUMNS += ["single", "client's share", "named", "recall", "precision"]
+
+
+def service():
+    records = session_of("service.jsonl")
+    out = [heading(records[0])]
+    for name in dict.fromkeys(r["set"] for r in records):
+        own = [r for r in records if r["set"] == name]
+        out.append(f"### {name}\n")
+        if rows := list(service_rows(own)):
+            out.append(table(SERVICE_COLUMNS, rows))
+            out.append(table(["beside", *SERVICE_RUNS], service_ratios(own)))
+        out += [f"* {line}" for line in service_alone(own)]
+    return "\n".join(out)
+
+
 def docs():
     """Blocks of figures in docs/ that a run agrees with, and what is off in the others."""
     runs = session_of("docs.jsonl") if places.records("docs.jsonl") else []

@@ -1,0 +1,232 @@
+"""The service beside Redis with rensa and PostgreSQL with a table of bands: rates, latencies, memory, a soak."""
+
+import json
+import os
+import resource
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+import places
+import service_load as load
+import service_systems as systems
+
+RESULTS = "service.jsonl"
+SETS = ["generated", "enron-spam"]
+PARTS = ["peers", "library", "tail", "durable", "idle"]
+IDLE_CONNECTIONS = 10000
+
+
+def options(parser):
+    parser.add_argument("--sets", default=",".join(SETS), help="default: %(default)s")
+    parser.add_argument("--parts", default=",".join(PARTS), help="default: %(default)s")
+    parser.add_argument("--stored", type=int, default=20000, help="documents (20,000)")
+    parser.add_argument("--seconds", type=int, default=5, help="of each run (5)")
+    parser.add_argument("--rounds", type=int, default=3, help="of all systems in turn (3)")
+    parser.add_argument("--soak", type=int, default=0, metavar="SECONDS", help="only write and ask for so long")
+
+
+class Session:
+    """What all parts share."""
+
+    def __init__(self, args, folder):
+        self.args, self.folder = args, folder
+        self.record = places.new_session("bench/run " + " ".join(sys.argv[1:]))
+        self.program = places.neardup(args.neardup)
+
+    def keep(self, set_name, part, **found):
+        places.append(RESULTS, dict(self.record, set=set_name, part=part, **found))
+        shown = {k: round(v, 3) if isinstance(v, float) else v for k, v in found.items()}
+        places.say(f"{set_name} {part}: {json.dumps(shown)}")
+
+    def neardup(self, *options):
+        folder = tempfile.mkdtemp(dir=self.folder)
+        return systems.Neardup(folder, self.program, *options)
+
+
+def store_all(server, documents):
+    return load.Poster(server, "/v1/documents").run(documents.stored, ["id", "text"], connections=4)
+
+
+# Beside the peers.
+
+
+def our_answers(server, documents):
+    lines = load.Poster(server, "/v1/query").lines(documents.queries, ["text"])
+    named = [line["of"] and line["of"]["id"] for line in lines]
+    return {d["id"]: of for d, of in zip(documents.queries, named)}
+
+
+def peer_answers(path):
+    with open(path, encoding="utf-8") as lines:
+        return dict(json.loads(line) for line in lines)
+
+
+def our_round(server, documents, seconds):
+    """(what, result) of the three kinds of run."""
+    batches, singles = documents.path("batches"), documents.path("singles")
+    query, as_json = "/v1/query", "application/json"
+    yield "batches", load.wrk(server, batches, query, load.NDJSON, seconds, 4, load.BATCH)
+    yield "singles", load.wrk(server, singles, query, as_json, seconds, 8)
+    yield "one connection", load.wrk(server, singles, query, as_json, seconds, 1)
+
+
+def peer_round(python, server, documents, seconds):
+    queries, cores = documents.path("queries.jsonl"), len(os.sched_getaffinity(0))
+    for what, batch, clients in (("batches", load.BATCH, cores), ("singles", 1, cores), ("one connection", 1, 1)):
+        yield what, load.peers(python, server, "query", queries, clients, seconds=seconds, batch=batch)
+
+
+def measure_peers(session, documents):
+    """All systems at once, loaded with the same documents; in each round they take turns."""
+    python = places.rivals_python("requirements-service.txt", "service-venv")
+    truth = load.Truth(documents)
+    seconds = session.args.seconds
+    with session.neardup() as ours, systems.Redis(session.folder) as redis, systems.Postgres(session.folder) as postgres:
+        session.keep(documents.name, "load", system="neardup", **store_all(ours, documents))
+        session.keep(documents.name, "answers", system="neardup", **truth.score(our_answers(ours, documents)))
+        for peer in (redis, postgres):
+            stored = load.peers(python, peer, "load", documents.path("stored.jsonl"))
+            session.keep(documents.name, "load", system=peer.name, **stored)
+            answers = documents.path(f"answers.{peer.name}")
+            load.peers(python, peer, "query", documents.path("queries.jsonl"), seconds=0, answers=answers)
+            session.keep(documents.name, "answers", system=peer.name, **truth.score(peer_answers(answers)))
+        for _ in range(session.args.rounds):
+            for what, found in our_round(ours, documents, seconds):
+                session.keep(documents.name, what, system="neardup", **found)
+            for peer in (redis, postgres):
+                for what, found in peer_round(python, peer, documents, seconds):
+                    session.keep(documents.name, what, system=peer.name, **found)
+
+
+# By itself.
+
+
+def measure_library(session, documents):
+    """What the library takes for the same queries, and what the server does for one in a batch."""
+    program = os.path.join(os.path.dirname(session.program), "bench", "service_library")
+    if not os.access(program, os.X_OK):
+        raise places.Skipped("no service_library: build the release first (make)")
+    with session.neardup() as server:
+        store_all(server, documents)
+        for _ in range(session.args.rounds):
+            command = [program, documents.path("stored.texts"), documents.path("queries.texts")]
+            found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+            batches = documents.path("batches")
+            run = load.wrk(server, batches, "/v1/query", load.NDJSON, session.args.seconds, 1, load.BATCH)
+            found["server_us"] = 1e6 * run["server_cpu_s"] / run["documents"]
+            session.keep(documents.name, "library", **found)
+
+
+def measure_tail(session, documents):
+    """Queries at half of the rate that the server reaches, beside /healthz at the same rate."""
+    body = documents.path("one")
+    documents.write("one", json.dumps({"text": documents.queries[0]["text"]}))
+    seconds = session.args.seconds
+    with session.neardup() as server:
+        store_all(server, documents)
+        full = load.wrk(server, documents.path("singles"), "/v1/query", "application/json", seconds, 8)
+        rate = full["requests"] / full["seconds"] / 2
+        for _ in range(session.args.rounds):
+            for path, with_body in (("/healthz", None), ("/v1/query", body)):
+                found = load.h2load(server, path, with_body, seconds, 8, rate)
+                session.keep(documents.name, "tail", path=path, rate=rate, **found)
+
+
+def measure_durable(session, documents):
+    """New documents in batches over some connections, each answered when it is on disk."""
+    for _ in range(session.args.rounds):
+        with session.neardup() as server:
+            poster = load.Poster(server, "/v1/documents")
+            found = poster.run(documents.stored, ["id", "text"], connections=8)
+            session.keep(documents.name, "durable", **found)
+
+
+def measure_idle(session, documents):
+    """Memory for each of many connections that have asked once and say nothing more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = IDLE_CONNECTIONS + 200
+    if hard < wanted:
+        raise places.Skipped(f"no more than {hard} open files are allowed")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+    request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with session.neardup() as server:
+        store_all(server, documents)
+        before = server.memory("VmRSS"), server.memory("RssAnon")
+        connections = []
+        try:
+            for _ in range(IDLE_CONNECTIONS):
+                connections.append(socket.create_connection(("127.0.0.1", server.port)))
+                connections[-1].sendall(request)
+                if not connections[-1].recv(4096).startswith(b"HTTP/1.1 200"):
+                    raise places.Skipped(f"connection {len(connections)} is refused")
+            after = server.memory("VmRSS"), server.memory("RssAnon")
+        finally:
+            for connection in connections:
+                connection.close()
+    each = [(b - a) / IDLE_CONNECTIONS for a, b in zip(before, after)]
+    session.keep(documents.name, "idle", connections=IDLE_CONNECTIONS, rss_bytes=each[0], anonymous_bytes=each[1])
+
+
+# A soak.
+
+
+def soak(session, documents, seconds):
+    """Writes, deletions and queries without a pause; memory and errors every ten seconds.
+
+    Each document is stored under one of a fixed number of ids, so that what is stored stays the same size.
+    """
+    poster = None
+    with session.neardup() as server:
+        store_all(server, documents)
+        end, start, next_look, count = time.monotonic() + seconds, time.monotonic(), 0, 0
+        while time.monotonic() < end:
+            poster = load.Poster(server, "/v1/documents")
+            some = rotated(documents.stored, count)
+            poster.run(some, ["id", "text"], connections=2)
+            load.Poster(server, "/v1/query").run(documents.queries, ["text"], connections=2)
+            count += 1
+            if time.monotonic() - start >= next_look:
+                memory = {key: server.memory(key) / 1e6 for key in ("RssAnon", "VmRSS")}
+                session.keep(documents.name, "soak", seconds=time.monotonic() - start, rounds=count, **memory)
+                next_look += 10
+
+
+def rotated(documents, by):
+    """Some documents, each with the text of another."""
+    some = documents[: 20 * load.BATCH]
+    texts = [d["text"] for d in documents[by * 37 % len(documents) :] + documents]
+    return [{"id": d["id"], "text": text} for d, text in zip(some, texts)]
+
+
+def main(args):
+    measures = {
+        "peers": measure_peers,
+        "library": measure_library,
+        "tail": measure_tail,
+        "durable": measure_durable,
+        "idle": measure_idle,
+    }
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)  # PostgreSQL runs as another user
+            session = Session(args, folder)
+            for name in args.sets.split(","):
+                documents = load.read_set(name, args.stored)
+                if args.soak:
+                    soak(session, documents, args.soak)
+                    break
+                for part in args.parts.split(","):
+                    try:
+                        measures[part](session, documents)
+                    except places.Skipped as why:
+                        places.say(f"skipped: {name}, {part}: {why}")
+    except places.Skipped as why:
+        places.say(f"skipped: {why}")
+        return 77
+    import report
+
+    print(report.service())
+    return 0
