@@ -18,24 +18,11 @@
 
 #include "base/hash.h"
 #include "engine/batch.h"
-
-/* What of a document the others are compared by. */
-enum row_kind {
-    NOTHING,     /* no document is a candidate that is not equal */
-    LOW_BYTES,   /* of the minima */
-    SIMHASH,     /* of the section [sketch] */
-    FINGERPRINT, /* of a section [signature NAME] */
-};
+#include "engine/row_maker.h"
 
 struct nd_candidate_rows {
-    struct nd_plan plan;
-    struct nd_crew crew;
-    struct nd_arena held;
-    uint64_t *key; /* of a row of the index: scratch */
-    enum row_kind kind;
-    size_t words;      /* of what is compared, 64 bits each */
-    unsigned distance; /* documents within it could match */
-    uint64_t mask[8];  /* of a fingerprint: the bits that count */
+    struct nd_row_plan rows;
+    struct nd_row_maker maker;
 };
 
 /* In front of what is compared. */
@@ -58,79 +45,24 @@ static const unsigned char *body_of(const void *row)
 
 /* ---- What a recipe asks for ---- */
 
-static enum nd_status unsupported(struct nd_error *err, const char *key)
-{
-    return nd_fail(err, ND_EUNSUPPORTED,
-                   "%s: documents can be looked for on several machines only where candidates are "
-                   "found by bands of minima (candidates = minhash, verify = jaccard or none), by "
-                   "the distance of one simhash (candidates = simhash, or match = distance(NAME) "
-                   "<= BITS), or by identity",
-                   key);
-}
-
-/* A rule that is one test, of the bits of one signature. */
-static enum nd_status plan_fingerprint(struct nd_candidate_rows *rows, struct nd_error *err)
-{
-    const struct nd_matching *m = rows->plan.matching;
-    const struct nd_signature_shape *shape = &m->shape[m->lookup[0].signature];
-
-    if (m->n_lookups != 1 || m->rule.node[0].kind != ND_RULE_TEST ||
-        m->lookup[0].way != ND_LOOKUP_BLOCKS)
-        return unsupported(err, "match");
-    rows->kind = FINGERPRINT;
-    rows->words = shape->words;
-    rows->distance = m->lookup[0].blocks - 1;
-    memcpy(rows->mask, shape->mask, sizeof rows->mask);
-    return ND_OK;
-}
-
-static enum nd_status plan_rows(struct nd_candidate_rows *rows, struct nd_error *err)
-{
-    struct nd_plan *plan = &rows->plan;
-
-    switch (plan->params.candidates) {
-    case ND_CANDIDATES_MATCH: return plan_fingerprint(rows, err);
-    case ND_CANDIDATES_IDENTITY: return ND_OK;
-    case ND_CANDIDATES_ALL: return unsupported(err, "candidates");
-    case ND_CANDIDATES_SIMHASH:
-        rows->kind = SIMHASH;
-        rows->words = 1;
-        rows->distance = plan->params.simhash_bits;
-        break;
-    case ND_CANDIDATES_MINHASH:
-        rows->kind = LOW_BYTES;
-        rows->words = ND_MINHASH_COUNT / 8;
-        rows->distance = ND_MINHASH_COUNT - plan->min_equal;
-        plan->sketch_parts = ND_SKETCH_MINHASH;
-        break;
-    }
-    if (plan->params.verify != ND_VERIFY_JACCARD && plan->params.verify != ND_VERIFY_NONE)
-        return unsupported(err, "verify");
-    return ND_OK;
-}
-
 static enum nd_status make_parts(struct nd_candidate_rows *rows, const struct nd_recipe *recipe,
                                  struct nd_error *err)
 {
-    struct nd_dedup_params params;
-    enum nd_status status = nd_recipe_params_check(recipe, err);
+    const char *key = NULL;
+    enum nd_status status = nd_row_plan_init(&rows->rows, recipe, &key, err);
 
-    if (status == ND_OK) {
-        params = nd_recipe_dedup_params(recipe);
-        status = nd_dedup_params_check(&params, err);
-    }
-    if (status == ND_OK)
-        status = nd_plan_init(&rows->plan, &params, err);
-    if (status == ND_OK)
-        status = plan_rows(rows, err);
+    if (status != ND_OK && key)
+        return nd_fail(err, status,
+                       "%s: documents can be looked for on several machines only where candidates "
+                       "are found by bands of minima (candidates = minhash, verify = jaccard or "
+                       "none), by the distance of one simhash (candidates = simhash, or match = "
+                       "distance(NAME) <= BITS), or by identity",
+                       key);
     if (status != ND_OK)
         return status;
-    rows->key = nd_alloc_array(rows->plan.n_keys, sizeof *rows->key);
-    if (!rows->key)
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    rows->crew.pool = nd_pool_new(1, err);
-    rows->crew.owns_pool = true;
-    return rows->crew.pool && nd_crew_init(&rows->crew, &rows->plan, err) ? ND_OK : ND_ENOMEM;
+    if (rows->rows.kind == ND_ROW_LOW_BYTES)
+        rows->rows.plan.sketch_parts = ND_SKETCH_MINHASH;
+    return nd_row_maker_init(&rows->maker, &rows->rows, err) ? ND_OK : ND_ENOMEM;
 }
 
 struct nd_candidate_rows *nd_candidate_rows_new(const struct nd_recipe *recipe,
@@ -150,24 +82,21 @@ void nd_candidate_rows_free(struct nd_candidate_rows *rows)
 {
     if (!rows)
         return;
-    if (rows->crew.pool)
-        nd_crew_release(&rows->crew);
-    nd_arena_release(&rows->held);
-    nd_plan_release(&rows->plan);
-    free(rows->key);
+    nd_row_maker_release(&rows->maker);
+    nd_row_plan_release(&rows->rows);
     free(rows);
 }
 
 size_t nd_candidate_rows_bytes(const struct nd_candidate_rows *rows)
 {
-    return sizeof(struct head) + rows->words * sizeof(uint64_t);
+    return sizeof(struct head) + rows->rows.words * sizeof(uint64_t);
 }
 
 int nd_candidate_rows_match_by_key(const struct nd_candidate_rows *rows)
 {
-    return rows->kind == NOTHING ||
-           (rows->kind == LOW_BYTES && rows->distance == ND_MINHASH_COUNT &&
-            rows->plan.params.verify == ND_VERIFY_NONE);
+    return rows->rows.kind == ND_ROW_NOTHING ||
+           (rows->rows.kind == ND_ROW_LOW_BYTES && rows->rows.distance == ND_MINHASH_COUNT &&
+            rows->rows.plan.params.verify == ND_VERIFY_NONE);
 }
 
 /* ---- Rows ---- */
@@ -182,13 +111,14 @@ static uint64_t key_in(uint64_t key, uint64_t table, uint64_t group, bool is_of_
 /* Documents of equal tokens have all bands and blocks in common, so that they meet by these. */
 static bool needs_equal_key(const struct nd_candidate_rows *rows, const struct nd_item *item)
 {
-    return item->read.is_short || rows->kind == NOTHING || rows->kind == FINGERPRINT;
+    return item->read.is_short || rows->rows.kind == ND_ROW_NOTHING ||
+           rows->rows.kind == ND_ROW_FINGERPRINT;
 }
 
 static size_t add_equal_key(const struct nd_candidate_rows *rows, struct nd_item *item,
                             uint64_t group, uint64_t *keys)
 {
-    enum nd_equal_by by = nd_item_equal_by(&rows->plan, item);
+    enum nd_equal_by by = nd_item_equal_by(&rows->rows.plan, item);
 
     if (by == ND_EQUAL_NEVER || !needs_equal_key(rows, item))
         return 0;
@@ -205,18 +135,18 @@ static size_t fill_row(const struct nd_candidate_rows *rows, const struct nd_ite
     const struct nd_document_signatures *x = item->read.signatures;
     size_t n = 0;
 
-    if (rows->kind == LOW_BYTES)
+    if (rows->rows.kind == ND_ROW_LOW_BYTES)
         memcpy(body, item->read.row.low, ND_MINHASH_COUNT);
-    if (rows->kind == SIMHASH)
+    if (rows->rows.kind == ND_ROW_SIMHASH)
         memcpy(body, &item->read.row.simhash, sizeof item->read.row.simhash);
-    if (rows->kind == LOW_BYTES || rows->kind == SIMHASH)
-        for (unsigned t = 0; t < nd_table_identity(&rows->plan.index); t++)
+    if (rows->rows.kind == ND_ROW_LOW_BYTES || rows->rows.kind == ND_ROW_SIMHASH)
+        for (unsigned t = 0; t < nd_table_identity(&rows->rows.plan.index); t++)
             keys[n++] = key_in(item->read.row.key[t], t, group, false);
-    if (rows->kind == FINGERPRINT && x->keys.count) {
-        const uint64_t *word = x->signature[rows->plan.matching->lookup[0].signature].word;
+    if (rows->rows.kind == ND_ROW_FINGERPRINT && x->keys.count) {
+        const uint64_t *word = x->signature[rows->rows.signature].word;
 
-        for (size_t i = 0; i < rows->words; i++) {
-            uint64_t bits = word[i] & rows->mask[i];
+        for (size_t i = 0; i < rows->rows.words; i++) {
+            uint64_t bits = word[i] & rows->rows.mask[i];
 
             memcpy(body + i * sizeof bits, &bits, sizeof bits);
         }
@@ -231,31 +161,23 @@ enum nd_status nd_candidate_rows_make(struct nd_candidate_rows *rows,
                                       void *row, uint64_t keys[ND_CANDIDATE_KEYS_MAX],
                                       size_t *n_keys, struct nd_error *err)
 {
-    struct nd_item item = {
-        .text = document->text, .document = document->document, .key = rows->key};
-    struct nd_worker *w = rows->crew.worker;
+    struct nd_item item;
     struct head *head = row;
+    enum nd_status status;
 
     *n_keys = 0;
-    if (!nd_utf8_valid(document->text.data, document->text.len))
-        return nd_fail(err, ND_EINVAL, "the text is not valid UTF-8");
-    nd_worker_begin(w);
-    w->status = ND_OK;
-    nd_arena_reset(&w->held);
+    status = nd_row_maker_run(&rows->maker, document, false, &item, err);
+    if (status == ND_EINVAL)
+        return status;
     memset(row, 0, nd_candidate_rows_bytes(rows));
-    if (nd_item_read(w, &item)) {
-        *head = (struct head){.group = group, .n_shingles = (uint32_t)item.read.n_shingles};
-        *n_keys = add_equal_key(rows, &item, group, keys);
-        if (item.read.is_listed && !item.read.is_short && rows->kind != NOTHING) {
-            nd_item_sketch(w, &item);
-            if (nd_item_sign(w, &item))
-                *n_keys += fill_row(rows, &item, group, (unsigned char *)row + sizeof *head,
-                                    keys + *n_keys);
-        }
-    }
-    if (w->status && err)
-        *err = w->error;
-    return w->status;
+    if (status != ND_OK)
+        return status;
+    *head = (struct head){.group = group, .n_shingles = (uint32_t)item.read.n_shingles};
+    *n_keys = add_equal_key(rows, &item, group, keys);
+    if (nd_row_is_compared(&rows->rows, &item))
+        *n_keys +=
+            fill_row(rows, &item, group, (unsigned char *)row + sizeof *head, keys + *n_keys);
+    return ND_OK;
 }
 
 /* ---- Links ---- */
@@ -265,11 +187,11 @@ static unsigned distance_between(const struct nd_candidate_rows *rows, const voi
     uint64_t x[WORDS_MAX], y[WORDS_MAX];
     unsigned distance = 0;
 
-    if (rows->kind == LOW_BYTES)
+    if (rows->rows.kind == ND_ROW_LOW_BYTES)
         return ND_MINHASH_COUNT - nd_low_bytes_equal(body_of(a), body_of(b));
-    memcpy(x, body_of(a), rows->words * sizeof *x);
-    memcpy(y, body_of(b), rows->words * sizeof *y);
-    for (size_t i = 0; i < rows->words; i++)
+    memcpy(x, body_of(a), rows->rows.words * sizeof *x);
+    memcpy(y, body_of(b), rows->rows.words * sizeof *y);
+    for (size_t i = 0; i < rows->rows.words; i++)
         distance += nd_count_ones(x[i] ^ y[i]);
     return distance;
 }
@@ -279,16 +201,16 @@ static bool counts_allow(const struct nd_candidate_rows *rows, const void *a, co
 {
     struct nd_index_filter filter;
 
-    if (rows->kind == FINGERPRINT)
+    if (rows->rows.kind == ND_ROW_FINGERPRINT)
         return true;
-    filter = nd_plan_filter(&rows->plan, head_of(a)->n_shingles);
+    filter = nd_plan_filter(&rows->rows.plan, head_of(a)->n_shingles);
     return nd_index_filter_allows(filter, head_of(b)->n_shingles);
 }
 
 static bool could_match_at(const struct nd_candidate_rows *rows, const void *a, const void *b,
                            unsigned distance)
 {
-    return distance <= rows->distance && head_of(a)->group == head_of(b)->group &&
+    return distance <= rows->rows.distance && head_of(a)->group == head_of(b)->group &&
            (counts_allow(rows, a, b) || counts_allow(rows, b, a));
 }
 
@@ -390,7 +312,7 @@ static void meet_across(struct bucket *b)
     for (size_t i = 0; i < b->n_clusters; i++)
         for (size_t k = i + 1; k < b->n_clusters; k++) {
             const struct cluster *x = &b->cluster[i], *y = &b->cluster[k];
-            unsigned reach = b->rows->distance + x->radius + y->radius;
+            unsigned reach = b->rows->rows.distance + x->radius + y->radius;
 
             if (find(b->parent, x->first) == find(b->parent, y->first) ||
                 distance_between(b->rows, b->row[x->first], b->row[y->first]) > reach)
