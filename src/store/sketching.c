@@ -60,8 +60,7 @@ static enum nd_status check_fingerprint(const struct nd_row_plan *rows, struct n
     if (rows->distance > ND_SIMHASH_BITS_MAX)
         return refuse(err, "", "match", "a store serves distances of at most 15 bits");
     for (unsigned i = 0; i < rows->plan.matching->method.n_signatures; i++) {
-        enum nd_status status =
-            check_text_alone(&rows->plan.matching->method.signature[i], err);
+        enum nd_status status = check_text_alone(&rows->plan.matching->method.signature[i], err);
 
         if (status != ND_OK)
             return status;
@@ -91,10 +90,11 @@ static enum nd_status plan_recipe(struct nd_row_plan *rows, const struct nd_reci
     enum nd_status status = nd_row_plan_init(rows, recipe, &key, err);
 
     if (status == ND_EUNSUPPORTED && key)
-        return refuse(err, "", key,
-                      "a store serves recipes that decide by resemblance (candidates = minhash, "
-                      "verify = jaccard) or by the distance of one simhash of 64 bits (candidates = "
-                      "simhash, or match = distance(NAME) <= BITS)");
+        return refuse(
+            err, "", key,
+            "a store serves recipes that decide by resemblance (candidates = minhash, "
+            "verify = jaccard) or by the distance of one simhash of 64 bits (candidates = "
+            "simhash, or match = distance(NAME) <= BITS)");
     if (status == ND_OK)
         status = check_decision(recipe, err);
     if (status == ND_OK && rows->kind == ND_ROW_FINGERPRINT)
