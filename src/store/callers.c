@@ -71,8 +71,7 @@ static enum nd_status look_at_new(struct nd_caller *caller, uint32_t below)
 
     nd_rwlock_write(caller->lock);
     if (caller->visible.seen < below)
-        status =
-            nd_visible_sets_update(&caller->visible, caller->sets, labels, caller->sees_all);
+        status = nd_visible_sets_update(&caller->visible, caller->sets, labels, caller->sees_all);
     nd_rwlock_unlock(caller->lock);
     return status;
 }

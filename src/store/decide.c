@@ -61,8 +61,8 @@ enum nd_status nd_writer_flush(struct nd_writer *w, struct nd_error *err)
     for (size_t i = 0; status == ND_OK && i < w->n_counts; i++)
         status = nd_catalog_put_counts(w->reader.txn, w->counts[i].set, &w->counts[i].counts, err);
     for (size_t i = 0; status == ND_OK && i < w->n_segments; i++)
-        status = nd_catalog_put_segment(w->reader.txn, w->segment[i].segment, &w->segment[i].row,
-                                        err);
+        status =
+            nd_catalog_put_segment(w->reader.txn, w->segment[i].segment, &w->segment[i].row, err);
     w->n_counts = w->n_segments = 0;
     return status;
 }
@@ -88,8 +88,7 @@ static enum nd_status delete_pairs(struct nd_writer *w, uint32_t number, uint32_
     for (;;) {
         uint32_t set_of_other = 0, other = 0;
         struct nd_pair_row row;
-        int found =
-            nd_catalog_next_pair(w->reader.txn, number, &set_of_other, &other, &row, err);
+        int found = nd_catalog_next_pair(w->reader.txn, number, &set_of_other, &other, &row, err);
         enum nd_status status;
 
         if (found <= 0)
@@ -105,8 +104,8 @@ static enum nd_status delete_pairs(struct nd_writer *w, uint32_t number, uint32_
 static enum nd_status note_gone(struct nd_writer *w, uint32_t number, const struct nd_entry *entry,
                                 struct nd_error *err)
 {
-    bool is_crowd = !entry->row.identity_only &&
-                    nd_row_is_listed(&w->store->sketching, &entry->row);
+    bool is_crowd =
+        !entry->row.identity_only && nd_row_is_listed(&w->store->sketching, &entry->row);
 
     if (!note(&w->gone, number) || (is_crowd && !note(&w->crowd, number)))
         return no_memory(err);
@@ -186,7 +185,7 @@ static enum nd_status insert_row(struct nd_writer *w, const struct nd_index_row 
     if (!ND_RESERVE(w->added.number, &w->added.capacity, w->added.n + 1))
         return no_memory(err);
     nd_rwlock_write(w->store->index_lock);
-    status = is_listed ? nd_index_add(w->store->index, row, &number, err)
+    status = is_listed ? nd_index_insert_row(w->store->index, row, &number, err)
                        : nd_index_append(w->store->index, row, &number, err);
     nd_rwlock_unlock(w->store->index_lock);
     if (status == ND_OK) {
@@ -200,7 +199,7 @@ static enum nd_status put_pairs(struct nd_writer *w, uint32_t number, uint32_t s
                                 struct nd_error *err)
 {
     for (size_t i = 0; i < w->search.n_hits; i++) {
-        const struct nd_hit *hit = &w->search.hit[i];
+        const struct nd_near_entry *hit = &w->search.hit[i];
         const struct nd_pair_row row = {.shared = (uint32_t)hit->shared,
                                         .distance = (uint16_t)hit->distance,
                                         .identical = (uint8_t)hit->identical};
@@ -243,14 +242,15 @@ static enum nd_status put_entry(struct nd_writer *w, const struct nd_write *writ
                              .is_empty = text->is_empty,
                              .row = text->row};
     uint32_t number = w->next_entry;
-    enum nd_status status = nd_segments_append(w->store->segments, record, &entry.text, no_space, err);
+    enum nd_status status =
+        nd_segments_append(w->store->segments, record, &entry.text, no_space, err);
     bool is_listed;
 
     w->has_text = true;
     entry.row.group = set;
-    is_listed = nd_search_note_crowded(&w->search, w->store->index, text,
-                                       searched_in(&w->search, set), w->crowd.number, w->crowd.n,
-                                       &entry.row);
+    is_listed =
+        nd_search_note_crowded(&w->search, w->store->index, text, searched_in(&w->search, set),
+                               w->crowd.number, w->crowd.n, &entry.row);
     if (status == ND_OK)
         status = nd_catalog_put_entry(w->reader.txn, number, &entry, err);
     if (status == ND_OK)
@@ -263,17 +263,15 @@ static enum nd_status put_entry(struct nd_writer *w, const struct nd_write *writ
 /* ---- Verdicts ---- */
 
 static enum nd_status set_leader(struct nd_writer *w, struct nd_write *write,
-                                 const struct nd_hit *hit, struct nd_error *err)
+                                 const struct nd_near_entry *hit, struct nd_error *err)
 {
     struct nd_verdict *verdict = &write->result.verdict;
     struct nd_view id;
-    uint64_t order = 0;
-    int found = nd_catalog_next_holder(w->reader.txn, hit->number, &order, &id, err);
+    uint64_t order;
+    enum nd_status status = nd_leaders_first(&w->leaders, hit->number, &order, &id, err);
 
-    if (found <= 0)
-        return found < 0 ? (enum nd_status)found
-                         : nd_fail(err, ND_EINPUT, "no document has the text of entry %lu",
-                                   (unsigned long)hit->number);
+    if (status != ND_OK)
+        return status;
     write->leader = nd_alloc_array(id.len + 1, 1);
     if (!write->leader)
         return no_memory(err);
@@ -290,7 +288,7 @@ static void begin_verdict(struct nd_writer *w, struct nd_write *write)
 }
 
 static enum nd_status end_verdict(struct nd_writer *w, struct nd_write *write, int found,
-                                  const struct nd_hit *hit, struct nd_error *err)
+                                  const struct nd_near_entry *hit, struct nd_error *err)
 {
     write->result.verdict.work.pairs = w->leaders.n_pairs;
     if (found <= 0)
@@ -301,7 +299,7 @@ static enum nd_status end_verdict(struct nd_writer *w, struct nd_write *write, i
 /* Of a text that was searched. */
 static enum nd_status judge_new(struct nd_writer *w, struct nd_write *write, struct nd_error *err)
 {
-    struct nd_hit hit;
+    struct nd_near_entry hit;
     size_t n_visible;
     int found;
 
@@ -317,7 +315,7 @@ static enum nd_status judge_new(struct nd_writer *w, struct nd_write *write, str
 static enum nd_status judge_holder(struct nd_writer *w, struct nd_write *write, uint32_t number,
                                    uint32_t set, bool is_first, struct nd_error *err)
 {
-    struct nd_hit hit;
+    struct nd_near_entry hit;
     int found;
 
     begin_verdict(w, write);

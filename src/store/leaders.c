@@ -45,6 +45,49 @@ void nd_leaders_begin(struct nd_leaders *leaders, struct nd_txn *txn, const uint
     leaders->sets = sets;
     leaders->n_sets = n_sets;
     leaders->n_pairs = 0;
+    leaders->without = leaders->absent = ND_NO_ENTRY;
+}
+
+/* ---- The first document with a text ---- */
+
+/* 1, 0: there is none, < 0. */
+static int first_holder(const struct nd_leaders *leaders, uint32_t entry, uint64_t *order,
+                        struct nd_view *id, struct nd_error *err)
+{
+    int found;
+
+    *order = 0;
+    found = nd_catalog_next_holder(leaders->txn, entry, order, id, err);
+    if (found <= 0 || entry != leaders->without || *order != leaders->without_order)
+        return found;
+    ++*order;
+    return nd_catalog_next_holder(leaders->txn, entry, order, id, err);
+}
+
+enum nd_status nd_leaders_first(struct nd_leaders *leaders, uint32_t entry, uint64_t *order,
+                                struct nd_view *id, struct nd_error *err)
+{
+    int found = first_holder(leaders, entry, order, id, err);
+
+    if (found == 0)
+        return nd_fail(err, ND_EINPUT, "no document has the text of entry %lu",
+                       (unsigned long)entry);
+    return found < 0 ? (enum nd_status)found : ND_OK;
+}
+
+enum nd_status nd_leaders_leave_out(struct nd_leaders *leaders, uint32_t entry, uint64_t order,
+                                    struct nd_error *err)
+{
+    struct nd_view id;
+    uint64_t next;
+    int found;
+
+    leaders->without = entry;
+    leaders->without_order = order;
+    found = first_holder(leaders, entry, &next, &id, err);
+    if (found == 0)
+        leaders->absent = entry;
+    return found < 0 ? (enum nd_status)found : ND_OK;
 }
 
 /* ---- What is remembered ---- */
@@ -81,8 +124,7 @@ static struct nd_leaders_memo *remember(struct nd_leaders *leaders, uint32_t ent
 {
     struct nd_leaders_memo *memo;
     struct nd_view id;
-    uint64_t order = 0;
-    int found;
+    uint64_t order;
 
     *status = ND_ENOMEM;
     if (2 * (leaders->n_memo + 1) > leaders->n_places && !grow_memo(leaders)) {
@@ -92,13 +134,9 @@ static struct nd_leaders_memo *remember(struct nd_leaders *leaders, uint32_t ent
     memo = place_of(leaders->memo, leaders->n_places, entry);
     if (memo->entry_plus_1)
         return memo;
-    found = nd_catalog_next_holder(leaders->txn, entry, &order, &id, err);
-    if (found <= 0) {
-        *status = found < 0 ? (enum nd_status)found
-                            : nd_fail(err, ND_EINPUT, "no document has the text of entry %lu",
-                                      (unsigned long)entry);
+    *status = nd_leaders_first(leaders, entry, &order, &id, err);
+    if (*status != ND_OK)
         return NULL;
-    }
     *memo = (struct nd_leaders_memo){.entry_plus_1 = entry + 1, .leads = -1, .order = order};
     leaders->n_memo++;
     return memo;
@@ -152,6 +190,10 @@ int nd_pair_scan_next(struct nd_leaders *leaders, struct nd_pair_scan *scan,
         if (scan->other >= scan->bound) {
             scan->set++;
             scan->other = 0;
+            continue;
+        }
+        if (scan->other == leaders->absent) {
+            scan->other++;
             continue;
         }
         leaders->n_pairs++;
@@ -239,7 +281,7 @@ int nd_leaders_leads(struct nd_leaders *leaders, uint32_t entry, struct nd_error
 enum nd_status nd_leaders_neighbours(struct nd_leaders *leaders, uint32_t entry, bool only_earlier,
                                      struct nd_error *err)
 {
-    uint64_t order, order_of_other;
+    uint64_t order = 0, order_of_other = 0;
     struct nd_pair_scan scan;
     struct nd_pair_row row;
     struct nd_entry other;
@@ -247,7 +289,8 @@ enum nd_status nd_leaders_neighbours(struct nd_leaders *leaders, uint32_t entry,
     int found = 0;
 
     leaders->n_hits = 0;
-    scan = nd_pair_scan_begin(entry, only_earlier && status == ND_OK ? bound_of(order) : UINT32_MAX);
+    scan =
+        nd_pair_scan_begin(entry, only_earlier && status == ND_OK ? bound_of(order) : UINT32_MAX);
     for (; status == ND_OK && (found = nd_pair_scan_next(leaders, &scan, &row, err)) == 1;
          scan.other++) {
         status = nd_leaders_order(leaders, scan.other, &order_of_other, err);
@@ -259,12 +302,12 @@ enum nd_status nd_leaders_neighbours(struct nd_leaders *leaders, uint32_t entry,
         if (!ND_RESERVE(leaders->hit, &leaders->hit_capacity, leaders->n_hits + 1))
             return no_memory(err);
         leaders->hit[leaders->n_hits++] =
-            (struct nd_hit){.number = scan.other,
-                            .set = scan.set,
-                            .identical = (enum nd_identical)row.identical,
-                            .n_shingles = other.row.n_shingles,
-                            .shared = row.shared,
-                            .distance = row.distance};
+            (struct nd_near_entry){.number = scan.other,
+                                   .set = scan.set,
+                                   .identical = (enum nd_identical)row.identical,
+                                   .n_shingles = other.row.n_shingles,
+                                   .shared = row.shared,
+                                   .distance = row.distance};
     }
     return status != ND_OK ? status : (enum nd_status)found;
 }
@@ -276,9 +319,9 @@ static int compare_orders(uint64_t x, uint64_t y)
     return x < y ? -1 : x > y;
 }
 
-int nd_hit_compare(const struct nd_sketching *sketching, uint64_t n_shingles,
-                   const struct nd_hit *x, uint64_t order_of_x, const struct nd_hit *y,
-                   uint64_t order_of_y)
+int nd_near_compare(const struct nd_sketching *sketching, uint64_t n_shingles,
+                    const struct nd_near_entry *x, uint64_t order_of_x,
+                    const struct nd_near_entry *y, uint64_t order_of_y)
 {
     bool x_is_equal = x->identical != ND_IDENTICAL_NO, y_is_equal = y->identical != ND_IDENTICAL_NO;
     enum nd_verify verify = sketching->rows.plan.params.verify;
@@ -300,10 +343,10 @@ int nd_hit_compare(const struct nd_sketching *sketching, uint64_t n_shingles,
 }
 
 int nd_leaders_choose(struct nd_leaders *leaders, const struct nd_sketching *sketching,
-                      uint64_t n_shingles, const struct nd_hit *hit, size_t n, struct nd_hit *best,
-                      struct nd_error *err)
+                      uint64_t n_shingles, const struct nd_near_entry *hit, size_t n,
+                      struct nd_near_entry *best, struct nd_error *err)
 {
-    uint64_t order, order_of_best = 0;
+    uint64_t order = 0, order_of_best = 0;
     bool has_best = false;
 
     for (size_t i = 0; i < n; i++) {
@@ -313,7 +356,7 @@ int nd_leaders_choose(struct nd_leaders *leaders, const struct nd_sketching *ske
         if (status != ND_OK)
             return (int)status;
         if (has_best &&
-            nd_hit_compare(sketching, n_shingles, best, order_of_best, &hit[i], order) < 0)
+            nd_near_compare(sketching, n_shingles, best, order_of_best, &hit[i], order) < 0)
             continue;
         leads = nd_leaders_leads(leaders, hit[i].number, err);
         if (leads < 0)
@@ -328,7 +371,7 @@ int nd_leaders_choose(struct nd_leaders *leaders, const struct nd_sketching *ske
 }
 
 int nd_leaders_of(struct nd_leaders *leaders, const struct nd_sketching *sketching, uint32_t entry,
-                  uint64_t n_shingles, struct nd_hit *best, struct nd_error *err)
+                  uint64_t n_shingles, struct nd_near_entry *best, struct nd_error *err)
 {
     enum nd_status status = nd_leaders_neighbours(leaders, entry, true, err);
 

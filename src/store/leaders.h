@@ -18,6 +18,8 @@
  */
 uint64_t nd_order_next(uint64_t next_order, uint32_t next_entry);
 
+#define ND_NO_ENTRY UINT32_MAX
+
 /* What is remembered of an entry within one answer. */
 struct nd_leaders_memo {
     uint32_t entry_plus_1;
@@ -38,6 +40,10 @@ struct nd_leaders {
     const uint32_t *sets; /* which the caller sees, ascending */
     size_t n_sets;
     uint64_t n_pairs; /* that were read */
+    /* A document that is left out of account, by its entry and order; and the entry, if nobody else
+     * has its text; ND_NO_ENTRY: there is none. */
+    uint32_t without, absent;
+    uint64_t without_order;
 
     struct nd_leaders_memo *memo;
     size_t n_memo, n_places; /* a power of two */
@@ -46,7 +52,7 @@ struct nd_leaders {
         uint64_t order;
     } * frame;
     size_t n_frames, frame_capacity;
-    struct nd_hit *hit;
+    struct nd_near_entry *hit;
     size_t n_hits, hit_capacity;
 };
 void nd_leaders_release(struct nd_leaders *leaders);
@@ -57,6 +63,13 @@ void nd_leaders_begin(struct nd_leaders *leaders, struct nd_txn *txn, const uint
 
 /* All functions below return ND_ENOMEM or what the catalog does, or < 0. */
 
+/* Leave a document out of account, from the beginning of an answer on. */
+enum nd_status nd_leaders_leave_out(struct nd_leaders *leaders, uint32_t entry, uint64_t order,
+                                    struct nd_error *err);
+
+/* The first document with the text of an entry; `id` points into the transaction. */
+enum nd_status nd_leaders_first(struct nd_leaders *leaders, uint32_t entry, uint64_t *order,
+                                struct nd_view *id, struct nd_error *err);
 /* The order of the first document with this text. */
 enum nd_status nd_leaders_order(struct nd_leaders *leaders, uint32_t entry, uint64_t *order,
                                 struct nd_error *err);
@@ -74,17 +87,17 @@ enum nd_status nd_leaders_neighbours(struct nd_leaders *leaders, uint32_t entry,
 
 /* Whether one hit is nearer than another to a text of n_shingles; of two that are as near, the
  * earlier one.  Negative: x; positive: y. */
-int nd_hit_compare(const struct nd_sketching *sketching, uint64_t n_shingles,
-                   const struct nd_hit *x, uint64_t order_of_x, const struct nd_hit *y,
-                   uint64_t order_of_y);
+int nd_near_compare(const struct nd_sketching *sketching, uint64_t n_shingles,
+                    const struct nd_near_entry *x, uint64_t order_of_x,
+                    const struct nd_near_entry *y, uint64_t order_of_y);
 
 /* The nearest of the hits that leads, in *best.  1: there is one. */
 int nd_leaders_choose(struct nd_leaders *leaders, const struct nd_sketching *sketching,
-                      uint64_t n_shingles, const struct nd_hit *hit, size_t n,
-                      struct nd_hit *best, struct nd_error *err);
+                      uint64_t n_shingles, const struct nd_near_entry *hit, size_t n,
+                      struct nd_near_entry *best, struct nd_error *err);
 
 /* The leader of a stored entry of n_shingles that does not lead.  1: *best is it; 0: it leads. */
 int nd_leaders_of(struct nd_leaders *leaders, const struct nd_sketching *sketching, uint32_t entry,
-                  uint64_t n_shingles, struct nd_hit *best, struct nd_error *err);
+                  uint64_t n_shingles, struct nd_near_entry *best, struct nd_error *err);
 
 #endif

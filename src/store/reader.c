@@ -3,7 +3,8 @@
 
 bool nd_reader_init(struct nd_reader *reader, struct nd_segments *segments)
 {
-    *reader = (struct nd_reader){.segments = segments, .compressor = nd_compressor_new()};
+    *reader = (struct nd_reader){
+        .segments = segments, .compressor = nd_compressor_new(), .absent = UINT32_MAX};
     return reader->compressor != NULL;
 }
 
@@ -16,8 +17,8 @@ void nd_reader_release(struct nd_reader *reader)
 enum nd_status nd_reader_text(struct nd_reader *reader, const struct nd_entry *entry,
                               struct nd_view *text, struct nd_error *err)
 {
-    enum nd_status status = nd_segments_read(reader->segments, reader->compressor, &entry->text,
-                                             &reader->text, err);
+    enum nd_status status =
+        nd_segments_read(reader->segments, reader->compressor, &entry->text, &reader->text, err);
 
     *text = (struct nd_view){reader->text.data, reader->text.len};
     return status;
@@ -62,16 +63,26 @@ static int is_there(void *context, uint32_t number, struct nd_error *err)
     const struct nd_reader *reader = context;
     struct nd_entry entry;
 
-    return nd_catalog_get_entry(reader->txn, number, &entry, err);
+    return number == reader->absent ? 0 : nd_catalog_get_entry(reader->txn, number, &entry, err);
+}
+
+/* The same where the index has nothing that the transaction has not. */
+static int is_not_absent(void *context, uint32_t number, struct nd_error *err)
+{
+    const struct nd_reader *reader = context;
+
+    (void)err;
+    return number != reader->absent;
 }
 
 /* A text of the same hash and other bytes is not the one that is looked for. */
 static int find(void *context, uint32_t set, const struct nd_sketched *text, uint32_t *number,
                 struct nd_error *err)
 {
+    const struct nd_reader *reader = context;
     int found = nd_reader_find(context, set, text, number, err);
 
-    return found == ND_EUNSUPPORTED ? 0 : found;
+    return found == ND_EUNSUPPORTED || (found == 1 && *number == reader->absent) ? 0 : found;
 }
 
 static enum nd_status fetch(void *context, uint32_t number, struct nd_view *text,
@@ -85,7 +96,11 @@ static enum nd_status fetch(void *context, uint32_t number, struct nd_view *text
 
 struct nd_search_source nd_reader_source(struct nd_reader *reader)
 {
-    return (struct nd_search_source){.context = reader, .find = find, .fetch = fetch};
+    return (struct nd_search_source){.context = reader,
+                                     .is_there =
+                                         reader->absent == UINT32_MAX ? NULL : is_not_absent,
+                                     .find = find,
+                                     .fetch = fetch};
 }
 
 struct nd_search_source nd_reader_source_checked(struct nd_reader *reader)

@@ -11,6 +11,7 @@ struct nd_reader {
     struct nd_compressor *compressor;
     struct nd_txn *txn;
     struct nd_buffer text; /* that was fetched last */
+    uint32_t absent;       /* an entry that searches do not find; UINT32_MAX: none */
 };
 /* False: out of memory, nd_reader_release frees what was made. */
 bool nd_reader_init(struct nd_reader *reader, struct nd_segments *segments);
@@ -27,7 +28,7 @@ enum nd_status nd_reader_entry(struct nd_reader *reader, uint32_t number, struct
 int nd_reader_find(struct nd_reader *reader, uint32_t set, const struct nd_sketched *text,
                    uint32_t *number, struct nd_error *err);
 
-/* For searches in the transaction; is_there NULL. */
+/* For searches in the transaction. */
 struct nd_search_source nd_reader_source(struct nd_reader *reader);
 /* The same of an index that may have entries that the transaction no longer has. */
 struct nd_search_source nd_reader_source_checked(struct nd_reader *reader);

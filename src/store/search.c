@@ -129,7 +129,7 @@ enum nd_status nd_search_collect(struct nd_search *search, const struct nd_index
 
 /* Whether two texts of the same identity are equal. */
 static int compare_tokens(struct nd_search *search, const struct nd_sketched *text,
-                          struct nd_view other, struct nd_hit *hit, struct nd_error *err)
+                          struct nd_view other, struct nd_near_entry *hit, struct nd_error *err)
 {
     int same = nd_equal_bytes(text->text, other);
 
@@ -145,7 +145,7 @@ static int compare_tokens(struct nd_search *search, const struct nd_sketched *te
 
 /* Whether the text shares enough shingles with another; `need`: so many. */
 static int compare_shingles(struct nd_search *search, const struct nd_sketched *text,
-                            struct nd_view other, uint64_t need, struct nd_hit *hit,
+                            struct nd_view other, uint64_t need, struct nd_near_entry *hit,
                             struct nd_error *err)
 {
     const uint64_t *shingle;
@@ -164,7 +164,7 @@ static int compare_shingles(struct nd_search *search, const struct nd_sketched *
 
 /* Whether an entry that does not have the text's tokens is near. */
 static int compare_near(struct nd_search *search, const struct nd_sketched *text,
-                        const struct nd_search_source *source, struct nd_hit *hit,
+                        const struct nd_search_source *source, struct nd_near_entry *hit,
                         struct nd_error *err)
 {
     const struct nd_row_plan *rows = &search->maker->sketching->rows;
@@ -188,15 +188,15 @@ static int compare_near(struct nd_search *search, const struct nd_sketched *text
 
 int nd_search_compare_one(struct nd_search *search, const struct nd_sketched *text,
                           const struct nd_search_source *source, uint32_t set,
-                          const struct nd_met *met, struct nd_hit *hit, struct nd_error *err)
+                          const struct nd_met *met, struct nd_near_entry *hit, struct nd_error *err)
 {
     struct nd_view other;
     int is_hit = 0;
 
-    *hit = (struct nd_hit){.number = met->number,
-                           .set = set,
-                           .n_shingles = met->n_shingles,
-                           .distance = met->distance};
+    *hit = (struct nd_near_entry){.number = met->number,
+                                  .set = set,
+                                  .n_shingles = met->n_shingles,
+                                  .distance = met->distance};
     if (met->has_tokens) {
         is_hit = source->fetch(source->context, met->number, &other, err);
         if (is_hit == ND_OK)
@@ -205,7 +205,7 @@ int nd_search_compare_one(struct nd_search *search, const struct nd_sketched *te
     return is_hit ? is_hit : compare_near(search, text, source, hit, err);
 }
 
-static bool add_hit(struct nd_search *search, struct nd_hit hit)
+static bool add_hit(struct nd_search *search, struct nd_near_entry hit)
 {
     if (!ND_RESERVE(search->hit, &search->hit_capacity, search->n_hits + 1))
         return false;
@@ -239,7 +239,7 @@ static enum nd_status compare_bytes(struct nd_search *search, const struct nd_sk
                                     const struct nd_search_source *source, struct nd_searched *set,
                                     struct nd_error *err)
 {
-    struct nd_hit hit = {
+    struct nd_near_entry hit = {
         .set = set->set, .identical = ND_IDENTICAL_BYTES, .n_shingles = text->n_shingles};
     int found = source->find(source->context, set->set, text, &hit.number, err);
 
@@ -265,7 +265,7 @@ static enum nd_status compare_in_set(struct nd_search *search, const struct nd_s
     set->was_cut = set->n_met > most;
     set->n_compared = set->was_cut ? most : set->n_met;
     for (size_t i = 0; i < set->n_compared; i++) {
-        struct nd_hit hit;
+        struct nd_near_entry hit;
         int is_hit = nd_search_compare_one(search, text, source, set->set,
                                            &search->met[set->first + i], &hit, err);
 

@@ -30,7 +30,7 @@ struct nd_search_source {
 };
 
 /* An entry that equals the text or is within the threshold of it. */
-struct nd_hit {
+struct nd_near_entry {
     uint32_t number, set;
     enum nd_identical identical;
     uint64_t n_shingles; /* of the entry */
@@ -64,7 +64,7 @@ struct nd_search {
     size_t n_met, met_capacity;
     struct nd_searched *searched;
     size_t n_searched, searched_capacity;
-    struct nd_hit *hit;
+    struct nd_near_entry *hit;
     size_t n_hits, hit_capacity;
 };
 /* The maker outlives it.  False: out of memory, nd_search_release frees what was made. */
@@ -82,7 +82,8 @@ enum nd_status nd_search_compare(struct nd_search *search, const struct nd_sketc
 /* Compare a text with one entry.  1: it is a hit; 0: it is not. */
 int nd_search_compare_one(struct nd_search *search, const struct nd_sketched *text,
                           const struct nd_search_source *source, uint32_t set,
-                          const struct nd_met *met, struct nd_hit *hit, struct nd_error *err);
+                          const struct nd_met *met, struct nd_near_entry *hit,
+                          struct nd_error *err);
 
 /*
  * Say in row->left_out from which tables a new entry of the text is to be left out, as max_checks of

@@ -40,4 +40,10 @@ enum nd_status nd_session_describe(struct nd_session *session, struct nd_view id
                                    const struct nd_document_row *row, struct nd_stored *out,
                                    struct nd_error *err);
 
+/* A copy of an id in session->answer. */
+enum nd_status nd_session_copy_id(struct nd_session *session, struct nd_view id,
+                                  struct nd_view *copy, struct nd_error *err);
+/* Forget the list that was given last; the next one may have elements of another type. */
+void nd_session_new_list(struct nd_session *session);
+
 #endif

@@ -8,6 +8,7 @@
  */
 #include "store/sketching.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "recipe/recipe.h"

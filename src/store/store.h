@@ -213,9 +213,10 @@ struct nd_neighbour {
 };
 
 /*
- * The documents within the threshold of a document, the nearest first, then the earlier; or the
- * documents of its cluster: the leader first, then in order of commits.  *total: how many there are,
- * of which up to `limit` are given.
+ * The documents within the threshold of a document, the nearest first, then the earlier, each with
+ * its likeness to that document; or the documents of its cluster: the leader first, then in order of
+ * commits, each with its likeness to the leader, which is a.  *total: how many there are, of which up
+ * to `limit` are given.
  */
 enum nd_store_result nd_session_near(struct nd_session *session, const struct nd_caller *caller,
                                      const struct nd_document_query *query, size_t limit,
@@ -235,7 +236,9 @@ enum nd_store_result nd_session_crawl(struct nd_session *session, const struct n
                                       size_t limit, const struct nd_crawl_row **out, size_t *n,
                                       struct nd_error *err);
 
-/* Figures of what a caller sees. */
+/* Figures of what a caller sees; `due`: documents to be visited by now, up to ND_STORE_DUE_COUNTED of
+ * them are counted. */
+#define ND_STORE_DUE_COUNTED 100000
 struct nd_visible_stats {
     uint64_t documents, versions, contents, text_bytes, label_sets, due;
 };

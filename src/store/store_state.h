@@ -16,7 +16,6 @@
 #include "store/store.h"
 
 struct nd_writer;
-struct nd_snapshots;
 
 /* Writes that were submitted together, or a job. */
 struct nd_submission {
@@ -62,7 +61,6 @@ struct nd_store {
     struct nd_writer *writer;
     struct nd_thread thread;
     bool has_thread;
-    struct nd_snapshots *snapshots;
     double open_seconds;
     bool opened_from_snapshot;
 };
@@ -76,8 +74,7 @@ char *nd_store_path(const struct nd_store *store, const char *name, struct nd_er
 enum nd_store_result nd_store_result_of(enum nd_status status);
 /* Fill *err, which may be NULL, and return the result. */
 enum nd_store_result nd_store_fail(struct nd_error *err, enum nd_store_result result,
-                                   const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+                                   const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*
  * Have the writer's thread call job(store, context, err), between two batches: nothing is being

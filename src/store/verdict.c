@@ -13,7 +13,7 @@ struct nd_verdict nd_verdict_of_text(const struct nd_sketched *text)
 }
 
 struct nd_likeness nd_likeness_of(const struct nd_sketching *sketching, uint64_t n_shingles,
-                                  const struct nd_hit *hit)
+                                  const struct nd_near_entry *hit)
 {
     struct nd_likeness likeness = {.identical = hit->identical, .distance = hit->distance};
 
@@ -23,10 +23,10 @@ struct nd_likeness nd_likeness_of(const struct nd_sketching *sketching, uint64_t
 }
 
 void nd_verdict_set_leader(struct nd_verdict *verdict, const struct nd_sketching *sketching,
-                           const struct nd_label_sets *sets, const struct nd_hit *hit)
+                           const struct nd_label_sets *sets, const struct nd_near_entry *hit)
 {
-    verdict->kind = hit->identical != ND_IDENTICAL_NO ? ND_VERDICT_DUPLICATE
-                                                      : ND_VERDICT_NEAR_DUPLICATE;
+    verdict->kind =
+        hit->identical != ND_IDENTICAL_NO ? ND_VERDICT_DUPLICATE : ND_VERDICT_NEAR_DUPLICATE;
     verdict->likeness = nd_likeness_of(sketching, verdict->shingles, hit);
     verdict->of.labels = nd_label_sets_labels(sets, hit->set, &verdict->of.n_labels);
 }
@@ -53,7 +53,7 @@ void nd_verdict_count(struct nd_verdict *verdict, struct nd_search *search, cons
     }
     at = 0;
     for (size_t i = 0; i < search->n_hits; i++) {
-        struct nd_hit hit = search->hit[i];
+        struct nd_near_entry hit = search->hit[i];
 
         while (at < n_sets && sets[at] < hit.set)
             at++;
@@ -67,17 +67,18 @@ void nd_verdict_count(struct nd_verdict *verdict, struct nd_search *search, cons
 
 int nd_verdict_of_entry(struct nd_leaders *leaders, const struct nd_sketching *sketching,
                         enum nd_equal_by equal_by, uint32_t number, uint32_t set,
-                        uint64_t n_shingles, bool is_first, struct nd_hit *hit,
+                        uint64_t n_shingles, bool is_first, struct nd_near_entry *hit,
                         struct nd_error *err)
 {
     int found = nd_leaders_of(leaders, sketching, number, n_shingles, hit, err);
 
     if (found != 0 || is_first || equal_by == ND_EQUAL_NEVER)
         return found;
-    *hit = (struct nd_hit){.number = number,
-                           .set = set,
-                           .identical = ND_IDENTICAL_BYTES,
-                           .n_shingles = n_shingles,
-                           .shared = nd_sketching_reads_shingles(sketching) ? n_shingles : 0};
+    *hit =
+        (struct nd_near_entry){.number = number,
+                               .set = set,
+                               .identical = ND_IDENTICAL_BYTES,
+                               .n_shingles = n_shingles,
+                               .shared = nd_sketching_reads_shingles(sketching) ? n_shingles : 0};
     return 1;
 }

@@ -97,8 +97,8 @@ static enum nd_status prepare(struct nd_session *session, struct nd_write *write
     if (status == ND_OK && request->id.len == 0)
         id_of_hash(write);
     if (status == ND_OK)
-        status = nd_text_compress(session->reader.compressor, write->sketched.text, &write->record,
-                                  err);
+        status =
+            nd_text_compress(session->reader.compressor, write->sketched.text, &write->record, err);
     return status;
 }
 

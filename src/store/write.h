@@ -14,8 +14,8 @@ struct nd_write {
     size_t n_labels;
     bool is_deletion, any_labels;
     struct nd_sketched sketched;
-    uint64_t *shingle;       /* of sketched */
-    struct nd_buffer record; /* the compressed text */
+    uint64_t *shingle;              /* of sketched */
+    struct nd_buffer record;        /* the compressed text */
     const struct nd_import *import; /* NULL: the document is posted now */
 
     struct nd_written result;

@@ -64,6 +64,8 @@ static enum nd_status begin(struct nd_writer *w, struct nd_error *err)
 /* Nothing of the transaction is to be seen any more. */
 static void give_up(struct nd_writer *w)
 {
+    if (!w->is_open)
+        return;
     if (w->reader.txn)
         nd_catalog_abort(w->reader.txn);
     w->reader.txn = NULL;
@@ -359,8 +361,8 @@ static enum nd_store_result enqueue(struct nd_store *store, struct nd_submission
                                queue->why.message);
     else if (queue->documents && (queue->documents + s->n > store->options.queue_documents ||
                                   queue->bytes + s->bytes > store->options.queue_bytes))
-        result = nd_store_fail(err, ND_STORE_BUSY, "%zu documents wait to be written",
-                               queue->documents);
+        result =
+            nd_store_fail(err, ND_STORE_BUSY, "%zu documents wait to be written", queue->documents);
     if (result == ND_STORE_OK) {
         *queue->end = s;
         queue->end = &s->next;

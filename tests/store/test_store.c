@@ -1,0 +1,179 @@
+/* test_store.c - a store: what is written is found, by whom it may be found, and after it was closed */
+#define _DEFAULT_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "store_fixture.h"
+
+static const char *const moby =
+    "call me ishmael some years ago never mind how long precisely having little or no money in my "
+    "purse and nothing particular to interest me on shore i thought i would sail about a little "
+    "and see the watery part of the world";
+static const char *const moby_near =
+    "call me ishmael some years ago never mind how long precisely having little or no money in my "
+    "purse and nothing particular to interest me on shore i thought i would sail about a little "
+    "and see the watery part of this world";
+static const char *const other =
+    "it was the best of times it was the worst of times it was the age of wisdom it was the age of "
+    "foolishness it was the epoch of belief it was the epoch of incredulity";
+
+static void assert_view(struct nd_view x, const char *text)
+{
+    assert_int_equal(x.len, strlen(text));
+    assert_memory_equal(x.data, text, x.len);
+}
+
+static struct nd_verdict query(struct fixture *f, const struct nd_caller *caller, const char *text)
+{
+    struct nd_error err = {0};
+    struct nd_verdict verdict;
+
+    if (nd_session_query(f->session, caller, view(text), NULL, &verdict, &err) != ND_STORE_OK)
+        fail_msg("%s", err.message);
+    return verdict;
+}
+
+static void near_and_equal_documents_are_found(void **state)
+{
+    struct fixture f;
+    struct nd_write *a, *b, *c;
+
+    (void)state;
+    fixture_begin(&f);
+    fixture_open(&f);
+    a = post(&f, "a", moby);
+    assert_int_equal(nd_write_result(a)->result, ND_STORE_OK);
+    assert_int_equal(nd_write_result(a)->verdict.kind, ND_VERDICT_NEW);
+    assert_true(nd_write_result(a)->is_durable);
+    b = post(&f, "b", moby_near);
+    assert_int_equal(nd_write_result(b)->verdict.kind, ND_VERDICT_NEAR_DUPLICATE);
+    assert_view(nd_write_result(b)->verdict.of.id, "a");
+    c = post(&f, "c", moby);
+    assert_int_equal(nd_write_result(c)->verdict.kind, ND_VERDICT_DUPLICATE);
+    assert_view(nd_write_result(c)->verdict.of.id, "a");
+    assert_int_equal(query(&f, f.admin, other).kind, ND_VERDICT_NEW);
+    assert_int_equal(query(&f, f.admin, moby_near).kind, ND_VERDICT_NEAR_DUPLICATE);
+    for (int i = 0; i < 2; i++) {
+        fixture_close(&f);
+        fixture_open(&f);
+        assert_int_equal(query(&f, f.admin, moby).kind, ND_VERDICT_DUPLICATE);
+        assert_int_equal(query(&f, f.admin, moby_near).kind, ND_VERDICT_NEAR_DUPLICATE);
+        assert_view(query(&f, f.admin, moby_near).of.id, "a");
+    }
+    nd_write_free(a);
+    nd_write_free(b);
+    nd_write_free(c);
+    fixture_close(&f);
+    fixture_end(&f);
+}
+
+/* The smallest leak: what is secret is near both, and they are not near each other … for a caller who
+ * sees the two, the later one is new. */
+static void a_hidden_document_changes_no_answer(void **state)
+{
+    const struct nd_view secret = view("secret");
+    struct fixture f;
+    struct nd_caller *public, *cleared;
+    struct nd_write *a, *b;
+    struct nd_verdict verdict;
+
+    (void)state;
+    fixture_begin(&f);
+    fixture_open(&f);
+    public = nd_caller_new(f.store, NULL, 0, false, NULL);
+    cleared = nd_caller_new(f.store, &secret, 1, false, NULL);
+    a = write_one(&f, cleared,
+                  &(struct nd_write_request){
+                      .id = view("a"), .labels = &secret, .n_labels = 1, .text = view(moby)});
+    b = write_one(&f, public, &(struct nd_write_request){.id = view("b"), .text = view(moby_near)});
+    verdict = nd_write_result(b)->verdict;
+    assert_int_equal(verdict.kind, ND_VERDICT_NEW);
+    assert_int_equal(verdict.work.label_sets, 1);
+    assert_int_equal(verdict.work.candidates, 0);
+    assert_int_equal(query(&f, public, moby).kind, ND_VERDICT_NEAR_DUPLICATE);
+    assert_view(query(&f, public, moby).of.id, "b");
+    assert_int_equal(query(&f, cleared, moby).kind, ND_VERDICT_DUPLICATE);
+    assert_view(query(&f, cleared, moby_near).of.id, "a");
+    nd_write_free(a);
+    nd_write_free(b);
+    nd_caller_free(public);
+    nd_caller_free(cleared);
+    fixture_close(&f);
+    fixture_end(&f);
+}
+
+static void two_processes_cannot_both_write(void **state)
+{
+    struct fixture f;
+    struct nd_error err;
+
+    (void)state;
+    fixture_begin(&f);
+    fixture_open(&f);
+    assert_null(nd_store_open(f.folder, &f.options, &err));
+    assert_int_equal(err.status, ND_EINVAL);
+    assert_non_null(strstr(err.message, "another process"));
+    fixture_close(&f);
+    fixture_end(&f);
+}
+
+static void recipes_that_are_not_served_are_refused_by_key(void **state)
+{
+    static const char *const refused[][2] = {
+        {"candidates=all", "candidates: "},  {"candidates=identity", "candidates: "},
+        {"verify=containment", "verify: "},  {"verify=none", "verify: "},
+        {"cluster=components", "cluster: "}, {"keep=last", "keep: "},
+        {"seshasai-2009", "candidates"},     {NULL, NULL}};
+
+    (void)state;
+    for (size_t i = 0; refused[i][0]; i++) {
+        struct nd_recipe *recipe = nd_recipe_new(NULL);
+        struct nd_error err = {0};
+
+        if (strchr(refused[i][0], '='))
+            assert_int_equal(nd_recipe_set(recipe, refused[i][0], &err), ND_OK);
+        else
+            assert_int_equal(nd_recipe_by_name(recipe, refused[i][0], &err), ND_OK);
+        if (nd_store_recipe_check(recipe, &err) == ND_OK)
+            fail_msg("%s is served", refused[i][0]);
+        if (strncmp(err.message, refused[i][1], strlen(refused[i][1])) != 0)
+            fail_msg("%s: %s", refused[i][0], err.message);
+        nd_recipe_free(recipe);
+    }
+}
+
+static void three_shipped_recipes_are_served(void **state)
+{
+    const char *name;
+
+    (void)state;
+    for (size_t i = 0; (name = nd_recipe_name(i)); i++) {
+        struct nd_recipe *recipe = nd_recipe_new(NULL);
+        bool is_served = strcmp(name, "default") == 0 || strcmp(name, "manku-2007") == 0 ||
+                         strcmp(name, "short-texts") == 0;
+        struct nd_error err = {0};
+
+        assert_int_equal(nd_recipe_by_name(recipe, name, &err), ND_OK);
+        assert_int_equal(nd_store_recipe_check(recipe, &err), is_served ? ND_OK : ND_EUNSUPPORTED);
+        assert_true(is_served || strchr(err.message, ':'));
+        nd_recipe_free(recipe);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(near_and_equal_documents_are_found),
+        cmocka_unit_test(a_hidden_document_changes_no_answer),
+        cmocka_unit_test(two_processes_cannot_both_write),
+        cmocka_unit_test(recipes_that_are_not_served_are_refused_by_key),
+        cmocka_unit_test(three_shipped_recipes_are_served),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
