@@ -3,6 +3,7 @@
 #define ND_STORE_SESSION_STATE_H
 
 #include "base/memory.h"
+#include "store/callers.h"
 #include "store/leaders.h"
 #include "store/reader.h"
 #include "store/search.h"

@@ -8,7 +8,6 @@
 #include "base/pool.h"
 #include "base/thread.h"
 #include "index/live.h"
-#include "store/callers.h"
 #include "store/catalog.h"
 #include "store/label_sets.h"
 #include "store/segments.h"

@@ -1,4 +1,4 @@
-/* store.c - a store opened, or made; and closed */
+/* open_store.c - a store opened, or made; and closed */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE
 #include "store/store.h"
