@@ -140,15 +140,16 @@ static const struct option *wants_next(const struct command *command, const char
     return o && o->argument ? o : NULL;
 }
 
-/* Print the subcommands of index, df and recipe. */
+/* Print the subcommands of a command that has any. */
 static void offer_parts(const struct command *command, const char *current)
 {
     char parts[128];
+    size_t len;
+    const char *list = command_parts(command, &len);
 
-    (void)snprintf(parts, sizeof parts, "%.*s", (int)strcspn(command->arguments, " "),
-                   command->arguments);
-    if (!strchr(parts, '|'))
+    if (!list)
         return;
+    (void)snprintf(parts, sizeof parts, "%.*s", (int)len, list);
     for (char *c = parts; *c; c++)
         *c = *c == '|' ? ' ' : *c;
     offer_list(parts, current);

@@ -130,14 +130,44 @@ static bool track_fits(const struct settings *s)
     return false;
 }
 
+/* A name that ends so is that of a sketch file; other outputs are rows of JSON. */
+static bool is_sketch_file(const char *name)
+{
+    static const char end[] = ".sketch";
+    size_t len = name ? strlen(name) : 0, n = sizeof end - 1;
+
+    return len > n && strcmp(name + len - n, end) == 0;
+}
+
 static enum nd_status use_sketch(const struct settings *s, const struct nd_run_events *events,
                                  struct nd_use_summary *summary, struct nd_error *err)
 {
     struct nd_run_summary whole;
-    enum nd_status status = nd_run_sketch(s->run, events, &whole, err);
+    enum nd_status status =
+        is_sketch_file(run_option(s, "output"))
+            ? nd_run_sketch_file(s->run, !s->use.no_shingles, events, &whole, err)
+            : nd_run_sketch(s->run, events, &whole, err);
 
     *summary = summary_of_run(&whole, true);
     return status;
+}
+
+static bool sketch_fits(const struct settings *s)
+{
+    bool fits = !s->use.no_shingles || is_sketch_file(run_option(s, "output"));
+
+    if (!fits)
+        say("--no-shingles requires --output FILE.sketch; see neardup help sketch");
+    return fits;
+}
+
+static int cmd_sketch(struct settings *s)
+{
+    static const struct command documents = {.fits = sketch_fits, .use = use_sketch};
+    const char *part = s->paths.count ? s->paths.at[0] : NULL;
+
+    return is_part(find_command("sketch"), part) ? cmd_sketch_file(s, part)
+                                                 : run_use(&documents, s);
 }
 
 /* ---- Commands whose summary is printed ------------------------------------------------------- */
@@ -270,9 +300,22 @@ const struct command command_table[] = {
      "  neardup filter -p spam.jsonl --annotate mail.jsonl\n"
      "  neardup filter -p spam.jsonl --invert mail.jsonl -o ham.jsonl\n",
      .run = cmd_filter},
-    {"sketch", FOR_SKETCH, "[OPTION…] [FILE|DIR|-]…",
-     "Print the sketches of documents, one JSON object per line.",
-     "  neardup sketch corpus.jsonl > sketches.jsonl\n", .use = use_sketch},
+    {"sketch", FOR_SKETCH, "[info|verify|dump|merge|subset] [OPTION…] [FILE|DIR|-]…",
+     "Print the sketches of documents, one JSON object per line; or keep them in a file.\n"
+     "\n"
+     "An --output that ends in .sketch becomes a file of sketches, with a copy of the recipe:\n"
+     "\n"
+     "info FILE        show what a sketch file holds\n"
+     "verify FILE      check all of a sketch file; print nothing if it is sound\n"
+     "dump FILE        print its documents, one JSON object per line\n"
+     "merge FILE…      write the documents of several files to --output\n"
+     "subset FILE IDS  write the documents whose ids are listed in IDS to --output\n"
+     "\n"
+     "Documents in a file with one of these names are ./info and so on.",
+     "  neardup sketch corpus.jsonl > sketches.jsonl\n"
+     "  neardup sketch corpus.jsonl -o corpus.sketch && neardup sketch info corpus.sketch\n"
+     "  neardup sketch dump corpus.sketch > rows.jsonl\n",
+     .run = cmd_sketch},
     {"index", FOR_INDEX, "plan|pairs|build|add|merge|query|info|verify|stats [OPTION…] [FILE|-]…",
      "Find fingerprints that differ in at most K bits: plan, list pairs, build and query an "
      "index.\n"

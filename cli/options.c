@@ -320,11 +320,21 @@ const struct option option_table[] = {
     {"Output", "output", 'o', "FILE",
      "where the result goes, compressed if the name ends in .gz, .zst, .xz, .bz2 or .lz4 (default: "
      "- for standard output)",
-     FOR_RUNS, RUN},
+     FOR_RUNS & ~(unsigned)FOR_SKETCH, RUN},
     {NULL, "output", 'o', "FILE",
      "where the answers go, compressed if the name ends in .gz, .zst, .xz, .bz2 or .lz4 (default: "
      "- for standard output)",
      FOR_CLIENT, RUN},
+    {NULL, "output", 'o', "FILE",
+     "where the result goes: FILE.sketch becomes a sketch file, others are compressed if the name "
+     "ends in .gz, .zst, .xz, .bz2 or .lz4 (default: - for standard output)",
+     FOR_SKETCH, RUN, .parts = "documents dump merge subset"},
+    {NULL, "no-shingles", 0, NULL,
+     "keep no shingles in the sketch file: it is much smaller, and pairs found with it are "
+     "estimates",
+     FOR_SKETCH, FLAG(use.no_shingles), .parts = "documents"},
+    {NULL, "shingle-hashes", 0, NULL, "also print the hashes of all shingles", FOR_SKETCH,
+     FLAG(use.shingle_hashes), .parts = "dump"},
     {NULL, "null", '0', NULL,
      "paths end in NUL, as with find -print0 and xargs -0, and not in a line end, both in the "
      "lists of --files-from and in a list that is written",

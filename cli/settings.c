@@ -17,6 +17,8 @@
 
 /* The subcommands of df that read documents. */
 #define COUNTING "build calibrate"
+/* What `sketch` does without a subcommand. */
+#define DOCUMENTS "documents"
 
 /* Whether a list of words with this separator contains the word. */
 static bool has_word(const char *list, size_t list_len, char between, const char *word)
@@ -46,15 +48,28 @@ const char *option_parts(const struct option *o, const struct command *command)
     return command->bit == FOR_INDEX    ? READING
            : command->bit == FOR_DF     ? COUNTING
            : command->bit == FOR_CLIENT ? POSTING
+           : command->bit == FOR_SKETCH ? DOCUMENTS
                                         : NULL;
+}
+
+const char *command_parts(const struct command *command, size_t *len)
+{
+    const char *list = command->arguments; /* "build|merge|info …" or "[info|merge] …" */
+
+    *len = strcspn(list, " ");
+    if (*list == '[' && list[*len - 1] == ']') {
+        list++;
+        *len -= 2;
+    }
+    return memchr(list, '|', *len) ? list : NULL;
 }
 
 bool is_part(const struct command *command, const char *word)
 {
-    size_t len = strcspn(command->arguments, " "); /* from "build|merge|info" */
+    size_t len;
+    const char *list = command_parts(command, &len);
 
-    return word && memchr(command->arguments, '|', len) &&
-           has_word(command->arguments, len, '|', word);
+    return word && list && has_word(list, len, '|', word);
 }
 
 bool option_is_of(const struct option *o, const struct command *command, const char *part)
@@ -70,17 +85,19 @@ enum nd_status check_parts(const struct settings *s, const struct command *comma
                            struct nd_error *err)
 {
     const char *part = s->paths.count ? s->paths.at[0] : NULL;
+    bool has_part = is_part(command, part);
 
-    if (!is_part(command, part))
+    if (!has_part && command->bit != FOR_SKETCH)
         return ND_OK; /* the command lists its subcommands itself */
     for (size_t g = 0; g < s->given.count; g++)
         for (size_t i = 0; i < n_options; i++) {
             const struct option *o = &option_table[i];
 
             if (o->commands & command->bit && strcmp(o->name, s->given.at[g]) == 0 &&
-                !option_is_of(o, command, part))
-                return nd_fail(err, ND_EINVAL, "%s %s has no option --%s; it applies to: %s",
-                               command->name, part, o->name, option_parts(o, command));
+                !option_is_of(o, command, has_part ? part : DOCUMENTS))
+                return nd_fail(err, ND_EINVAL, "%s%s%s has no option --%s; it applies to: %s",
+                               command->name, has_part ? " " : "", has_part ? part : "", o->name,
+                               option_parts(o, command));
         }
     return ND_OK;
 }

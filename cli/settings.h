@@ -42,6 +42,7 @@ struct use_settings {
     unsigned show; /* which parts of a comparison */
     enum color color;
     bool json;
+    bool no_shingles, shingle_hashes; /* of sketch */
 };
 
 /* The settings of explain for one document, for hashes, and for a manifest. */
@@ -214,6 +215,7 @@ int cmd_index(struct settings *s);
 int cmd_join(struct settings *s);
 int cmd_compare(struct settings *s);
 int cmd_df(struct settings *s);
+int cmd_sketch_file(struct settings *s, const char *part);
 int cmd_recipe(struct settings *s);
 int cmd_client(struct settings *s);
 
@@ -230,6 +232,8 @@ void option_help(const struct option *o, char *out, size_t capacity);
 /* settings.c: the subcommands of index, df and recipe. */
 /* The subcommands that an option applies to, separated by spaces; NULL: all. */
 const char *option_parts(const struct option *o, const struct command *command);
+/* The subcommands of a command, with | between them; NULL: it has none. */
+const char *command_parts(const struct command *command, size_t *len);
 bool is_part(const struct command *command, const char *word);
 /* Whether the command and this subcommand of it (NULL: any) have the option. */
 bool option_is_of(const struct option *o, const struct command *command, const char *part);

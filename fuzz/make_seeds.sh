@@ -70,3 +70,13 @@ printf '%s\n' 'the cat sat' 'the dog' 'a cat and a dog' >"$work/lines.txt"
 "$neardup" df build -q --texts --unit line "$work/lines.txt" -o fuzz_df/texts
 "$neardup" df build -q --features sketch --shingle 2 --unit line "$work/lines.txt" -o fuzz_df/shingles
 printf '...\n' | "$neardup" df build -q --unit line - -o fuzz_df/none
+
+# Files of sketches: with shingles, without, with fingerprints.
+mkdir -p fuzz_sketch_file
+"$neardup" sketch -q --unit line "$work/lines.txt" -o "$work/with.sketch"
+"$neardup" sketch -q --no-shingles --unit line "$work/lines.txt" -o "$work/without.sketch"
+"$neardup" sketch -q --recipe manku-2007 --unit line "$work/lines.txt" -o "$work/signed.sketch"
+for name in with without signed; do
+    cp "$work/$name.sketch" "fuzz_sketch_file/$name"
+    printf '\1' >>"fuzz_sketch_file/$name" # have the checksums made to fit
+done

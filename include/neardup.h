@@ -34,6 +34,7 @@
 #include <neardup/run_df.h>
 #include <neardup/signature.h>
 #include <neardup/sketch.h>
+#include <neardup/sketch_file.h>
 #include <neardup/terminal.h>
 #include <neardup/text.h>
 #include <neardup/types.h>

@@ -18,6 +18,8 @@
 #ifndef NEARDUP_USES_H
 #define NEARDUP_USES_H
 
+#include <stdio.h>
+
 #include <neardup/compare.h>
 #include <neardup/evidence.h>
 #include <neardup/run.h>
@@ -72,6 +74,43 @@ ND_API enum nd_status nd_run_pairs(const struct nd_run_options *options,
 ND_API enum nd_status nd_run_sketch(const struct nd_run_options *options,
                                     const struct nd_run_events *events,
                                     struct nd_run_summary *summary, struct nd_error *err);
+
+/*
+ * Write the sketches of every document to one file (neardup/sketch_file.h), options->output, which
+ * must be a regular one; with their shingles, or without.
+ */
+ND_API enum nd_status nd_run_sketch_file(const struct nd_run_options *options, int keeps_shingles,
+                                         const struct nd_run_events *events,
+                                         struct nd_run_summary *summary, struct nd_error *err);
+
+struct nd_sketch_file;
+
+/* Write the rows of a sketch file to a stream, one JSON object per line (docs/format/uses.md); with
+ * their shingles, or without.  ND_EINPUT, ND_EIO, ND_ENOMEM. */
+ND_API enum nd_status nd_sketch_file_dump(const struct nd_sketch_file *file, int with_shingles,
+                                          FILE *stream, struct nd_error *err);
+
+/* Read all of a sketch file.  ND_EINPUT: it is damaged; ND_EIO, ND_ENOMEM. */
+ND_API enum nd_status nd_sketch_file_verify(const struct nd_sketch_file *file,
+                                            struct nd_error *err);
+
+/* Which sketch files become one.  Starts from zeroes. */
+struct nd_sketch_merge {
+    const char *const *paths;
+    size_t n_paths;
+    /* A regular file. */
+    const char *output;
+    /* 1: only documents with these ids; one without an id is called by its place, file:line. */
+    int chooses;
+    const struct nd_view *ids;
+    size_t n_ids;
+};
+
+/* Write the documents of sketch files, in their order, to one file; *documents: how many.
+ * ND_EINVAL: their recipes differ (the message names the key), or only some have shingles;
+ * ND_EINPUT: there is no document of an id; ND_EIO, ND_ENOMEM. */
+ND_API enum nd_status nd_run_sketch_merge(const struct nd_sketch_merge *params, uint64_t *documents,
+                                          struct nd_error *err);
 
 /* Where nd_run_fingerprints delivers its results; called from the thread that runs.  A status other
  * than ND_OK ends the run, which returns it with the error. */

@@ -35,7 +35,8 @@ def make_files():
     put("list0", "b.txt\0")
     run("df", "build", "--texts", "-q", "docs.jsonl", "-o", "t.df")
     run("sketch", "--recipe", "manku-2007", "-q", "docs.jsonl", "-o", "rows.jsonl")
-    pass
+    run("sketch", "-q", "docs.jsonl", "-o", "d.sketch")
+    put("ids", "d0\nd3\n")
     run("index", "build", "--recipe", "manku-2007", "-q", "docs.jsonl", "-o", "docs.ndx")
     run("dedup", "-q", "docs.jsonl", "-o", "kept", "--manifest", "m.jsonl", "--clusters", "c.tsv")
     put("fp.txt", "".join(f"{(i * i * 2654435761) & (2**64-1):016x}\tf{i}\n{((i * i * 2654435761) & (2**64-1)) ^ 17:016x}\tg{i}\n" for i in range(1, 40)))
@@ -90,7 +91,8 @@ BASE = {
     "anchors": "dir -o out/o",
     "track": "docs.jsonl -o out/o",
     "filter": "-p p.jsonl docs.jsonl -o out/o",
-    "sketch": "docs.jsonl -o out/o",
+    "sketch": "docs.jsonl -o out/o", "sketch info": "d.sketch", "sketch verify": "d.sketch", "sketch dump": "d.sketch",
+    "sketch merge": "d.sketch -o out/x.sketch", "sketch subset": "d.sketch ids -o out/x.sketch",
     "index plan": "--count 1000000",
     "index pairs": "fp.txt",
     "index build": "fp.txt -o out/x",
@@ -128,6 +130,8 @@ TRY = {
     "df": "auto=out/t",
     "recipe df": "t.df",
     "canonical": FLAG,
+    "no-shingles": (None, "docs.jsonl -o out/o.sketch"),
+    "shingle-hashes": FLAG,
     "keep": "longest",
     "prefer": "lang=de",
     "cluster": "components",
@@ -257,7 +261,7 @@ def words(command):
 def commands():
     """All commands, as "dedup", and as "index build" where they have parts."""
     names = [name for name in offered("") if name != "help" and not name.startswith("-")]
-    return {f"{name} {part}".strip() for name in names for part in offered(name, "") or [""]}
+    return {f"{name} {part}".strip() for name in names for part in offered(name, "") or [""]} | {"sketch"}
 
 SEEN = {}  # what a command without the option does, and whether it does the same twice
 def observe_base(arguments):

@@ -1,0 +1,205 @@
+/* cmd_sketch.c - neardup sketch info, verify, dump, merge and subset: files of sketches */
+#define _GNU_SOURCE
+#include "report.h"
+#include "results.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <neardup/result_file.h>
+#include <neardup/sketch_file.h>
+
+static int failed(const struct nd_error *err)
+{
+    say("%s", err->message);
+    return 2;
+}
+
+static const char *output_of(const struct settings *s)
+{
+    return run_option(s, "output");
+}
+
+/* A sketch file cannot go to a pipe. */
+static bool has_output(const struct settings *s, const char *part)
+{
+    const char *name = output_of(s);
+
+    if (name && strcmp(name, "-") != 0)
+        return true;
+    say("sketch %s needs --output FILE", part);
+    return false;
+}
+
+static struct nd_sketch_file *open_only(const char *part, const char *const *path, size_t n)
+{
+    struct nd_sketch_file *file;
+    struct nd_error err;
+
+    if (n != 1) {
+        say("sketch %s takes one sketch file", part);
+        return NULL;
+    }
+    file = nd_sketch_file_open(path[0], &err);
+    if (!file)
+        (void)failed(&err);
+    return file;
+}
+
+static void print_info(const struct nd_sketch_file *file)
+{
+    const struct nd_sketch_file_info *info = nd_sketch_file_info(file);
+    char bytes[32];
+
+    printf("documents: %" PRIu64 "\n", info->documents);
+    printf("sources: %" PRIu32 "\n", info->sources);
+    printf("blocks: %" PRIu32 "\n", info->blocks);
+    printf("size: %s\n", bytes_text((double)info->bytes, bytes));
+    printf("shingles: %s\n", info->has_shingles ? "kept" : "not kept");
+    if (info->fingerprint_bits)
+        printf("fingerprint: %u bits\n", info->fingerprint_bits);
+    printf("recipe: %016" PRIx64 "\n\n", info->recipe_fingerprint);
+    fwrite(info->recipe.data, 1, info->recipe.len, stdout);
+}
+
+static int info(struct settings *s, const char *const *path, size_t n)
+{
+    struct nd_sketch_file *file = open_only("info", path, n);
+
+    (void)s;
+    if (!file)
+        return 2;
+    print_info(file);
+    nd_sketch_file_close(file);
+    return close_output();
+}
+
+static int verify(struct settings *s, const char *const *path, size_t n)
+{
+    struct nd_sketch_file *file = open_only("verify", path, n);
+    struct nd_error err;
+    enum nd_status status;
+
+    (void)s;
+    if (!file)
+        return 2;
+    status = nd_sketch_file_verify(file, &err);
+    nd_sketch_file_close(file);
+    return status == ND_OK ? 0 : failed(&err);
+}
+
+static int dump(struct settings *s, const char *const *path, size_t n)
+{
+    struct nd_sketch_file *file = open_only("dump", path, n);
+    struct results results;
+    struct nd_error err;
+    int status = 2;
+
+    if (!file)
+        return 2;
+    if (results_open(&results, output_of(s), path, n)) {
+        status = nd_sketch_file_dump(file, s->use.shingle_hashes, results.file, &err) == ND_OK ? 0
+                 : results_failed(&results)                                                    ? 2
+                                            : failed(&err);
+        status = results_close(&results, status);
+    }
+    nd_sketch_file_close(file);
+    return status;
+}
+
+static int write_merged(struct settings *s, struct nd_sketch_merge *merge)
+{
+    struct nd_error err;
+    uint64_t documents;
+
+    merge->output = output_of(s);
+    if (nd_run_sketch_merge(merge, &documents, &err) != ND_OK)
+        return failed(&err);
+    return 0;
+}
+
+static int merge(struct settings *s, const char *const *path, size_t n)
+{
+    struct nd_sketch_merge merge = {.paths = path, .n_paths = n};
+
+    if (n == 0) {
+        say("sketch merge takes sketch files");
+        return 2;
+    }
+    return has_output(s, "merge") ? write_merged(s, &merge) : 2;
+}
+
+/* The lines of a file, which hold an id each; blank ones do not count. */
+static bool read_ids(FILE *stream, struct nd_view **ids, size_t *n)
+{
+    size_t room = 0, capacity = 0;
+    char *line = NULL;
+    ssize_t len;
+
+    for (*n = 0; (len = getline(&line, &room, stream)) >= 0;) {
+        struct nd_view *more;
+
+        while (len > 0 && (line[len - 1] == '\n' || line[len - 1] == '\r'))
+            len--;
+        if (len == 0)
+            continue;
+        if (*n == capacity) {
+            capacity = 2 * capacity + 64;
+            more = realloc(*ids, capacity * sizeof *more);
+            if (!more)
+                break;
+            *ids = more;
+        }
+        (*ids)[*n].data = strndup(line, (size_t)len);
+        (*ids)[*n].len = (size_t)len;
+        if (!(*ids)[(*n)++].data)
+            break;
+    }
+    free(line);
+    return feof(stream) && !ferror(stream);
+}
+
+static int subset(struct settings *s, const char *const *path, size_t n)
+{
+    struct nd_sketch_merge merge = {.paths = path, .n_paths = 1, .chooses = 1};
+    struct nd_view *ids = NULL;
+    FILE *stream;
+    int status = 2;
+
+    if (n != 2) {
+        say("sketch subset takes a sketch file, and a file with an id on each line");
+        return 2;
+    }
+    if (!has_output(s, "subset"))
+        return 2;
+    stream = strcmp(path[1], "-") == 0 ? stdin : fopen(path[1], "re");
+    if (stream && read_ids(stream, &ids, &merge.n_ids)) {
+        merge.ids = ids;
+        status = write_merged(s, &merge);
+    } else {
+        say("%s: %s", path[1], strerror(errno));
+    }
+    if (stream && stream != stdin)
+        fclose(stream);
+    for (size_t i = 0; i < merge.n_ids; i++)
+        free((void *)(uintptr_t)ids[i].data);
+    free(ids);
+    return status;
+}
+
+int cmd_sketch_file(struct settings *s, const char *part)
+{
+    static const struct {
+        const char *name;
+        int (*run)(struct settings *s, const char *const *path, size_t n);
+    } parts[] = {
+        {"info", info}, {"verify", verify}, {"dump", dump}, {"merge", merge}, {"subset", subset}};
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(part, parts[i].name) == 0)
+            return parts[i].run(s, s->paths.at + 1, s->paths.count - 1);
+    return 2;
+}

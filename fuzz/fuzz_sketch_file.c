@@ -1,0 +1,81 @@
+/* fuzz_sketch_file.c - any bytes: a sketch file that is read whole, or an error; no crash */
+#define _GNU_SOURCE
+#include <neardup/sketch_file.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "sketch_file/layout.h"
+
+/* Rows with right checksums are what a fuzzer would hardly find: the checksums are made to fit. */
+static void seal(unsigned char *data, size_t size)
+{
+    union nd_sketch_head_page *page = (union nd_sketch_head_page *)(void *)data;
+    struct nd_sketch_head *h = &page->head;
+
+    if (size < sizeof *page)
+        return;
+    if (h->recipe_bytes <= size && size - h->recipe_bytes >= ND_SKETCH_FILE_RECIPE_AT)
+        h->recipe_hash = nd_hash_bytes(data + ND_SKETCH_FILE_RECIPE_AT, h->recipe_bytes);
+    if (h->directory <= size && h->directory_bytes <= size - h->directory) {
+        struct nd_sketch_block_entry *e = (void *)(data + h->directory);
+
+        for (size_t i = 0; h->directory % 8 == 0 && i < h->directory_bytes / sizeof *e; i++) {
+            if (e[i].offset > size || e[i].row_bytes > size - e[i].offset ||
+                e[i].shingle_bytes > size - e[i].offset - e[i].row_bytes)
+                continue;
+            e[i].row_hash = nd_hash_bytes(data + e[i].offset, e[i].row_bytes);
+            e[i].shingle_hash =
+                nd_hash_bytes(data + e[i].offset + e[i].row_bytes, e[i].shingle_bytes);
+        }
+        h->directory_hash = nd_hash_bytes(data + h->directory, h->directory_bytes);
+    }
+    nd_sketch_head_seal(page);
+}
+
+static void check_row(const struct nd_sketch_file *file, const struct nd_sketch_row *row)
+{
+    if (!nd_sketch_file_source(file, row->source))
+        abort();
+    for (uint32_t i = 1; row->shingles && i < row->n_shingles; i++)
+        if (row->shingles[i - 1] >= row->shingles[i])
+            abort();
+}
+
+static void read_all(const char *path)
+{
+    struct nd_error err;
+    struct nd_sketch_file *file = nd_sketch_file_open(path, &err);
+    struct nd_sketch_block block = {0};
+
+    for (uint32_t i = 0; file && i < nd_sketch_file_info(file)->blocks; i++)
+        if (nd_sketch_file_read(file, i, ND_SKETCH_FILE_ALL, &block, &err) == ND_OK)
+            for (size_t j = 0; j < block.n; j++)
+                check_row(file, &block.rows[j]);
+    nd_sketch_block_release(&block);
+    nd_sketch_file_close(file);
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+{
+    unsigned char *copy = aligned_alloc(16, (size + 16) / 16 * 16);
+    int fd = memfd_create("sketch", MFD_CLOEXEC);
+    char path[40];
+
+    if (!copy || fd < 0)
+        abort();
+    for (size_t i = 0; i < size; i++)
+        copy[i] = data[i];
+    if (size > 0 && data[size - 1] % 4) /* else as it is */
+        seal(copy, size);
+    if (write(fd, copy, size) != (ssize_t)size)
+        abort();
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    read_all(path);
+    close(fd);
+    free(copy);
+    return 0;
+}

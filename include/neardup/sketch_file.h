@@ -1,0 +1,172 @@
+/*
+ * neardup/sketch_file.h - the sketches of a corpus in a file (docs/format/sketch-file.md)
+ *
+ *     struct nd_sketch_file *file = nd_sketch_file_open("corpus.sketch", &err);
+ *     struct nd_sketch_block block = {0};
+ *
+ *     for (size_t i = 0; i < nd_sketch_file_info(file)->blocks; i++)
+ *         if (nd_sketch_file_read(file, i, ND_SKETCH_FILE_ALL, &block, &err) == ND_OK)
+ *             printf("%zu documents\n", block.n);
+ *     nd_sketch_block_release(&block);
+ *     nd_sketch_file_close(file);
+ *
+ * Library: neardup.
+ */
+#ifndef NEARDUP_SKETCH_FILE_H
+#define NEARDUP_SKETCH_FILE_H
+
+#include <stdio.h>
+
+#include <neardup/error.h>
+#include <neardup/recipe.h>
+#include <neardup/sketch.h>
+#include <neardup/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a file keeps of a document. */
+struct nd_sketch_row {
+    /* XXH3 of the text, 128 bits: the lower half first. */
+    uint64_t text_hash[2];
+    uint64_t identity, simhash;
+    uint64_t tokens, text_bytes;
+    /* Distinct shingles. */
+    uint32_t n_shingles;
+    /* Its source, and where its record is in it. */
+    uint32_t source;
+    uint64_t offset;
+    /* From 1; 0: the document is a whole file. */
+    uint64_t line;
+    struct nd_view id;
+    enum nd_id_kind id_kind;
+    /* The low byte of each minimum. */
+    uint8_t low[ND_MINHASH_COUNT];
+    /* By the recipe's only signature of kind simhash: words, the first one has the lowest bits; NULL:
+     * it is rejected, or the file has none. */
+    const uint64_t *fingerprint;
+    /* Ascending, n_shingles of them; NULL: they were not kept, or not read. */
+    const uint64_t *shingles;
+};
+
+/* A file that documents were read from. */
+struct nd_sketch_source {
+    const char *path;
+    /* The name within an archive, or NULL. */
+    const char *entry;
+    /* XXH3 of the file as stored; 0: unknown. */
+    uint64_t bytes_hash;
+    uint64_t records;
+};
+
+/* ---- Reading ---------------------------------------------------------------------------------- */
+
+struct nd_sketch_file_info {
+    /* The canonical text of the recipe, and its fingerprint. */
+    struct nd_view recipe;
+    uint64_t recipe_fingerprint;
+    uint64_t generation;
+    uint64_t documents;
+    uint32_t blocks, sources;
+    /* Of the fingerprint of each document; 0: there is none. */
+    unsigned fingerprint_bits;
+    int has_shingles;
+    /* Up to the end of the directory. */
+    uint64_t bytes;
+};
+
+/*
+ * A file that is open to be read: by any number of threads at once, also while another process adds
+ * to it.  What was added after it was opened is not seen.
+ */
+struct nd_sketch_file;
+
+/* NULL: ND_EIO; ND_EINPUT: it is no sketch file, is damaged, or has another version; ND_ENOMEM. */
+ND_API struct nd_sketch_file *nd_sketch_file_open(const char *path, struct nd_error *err);
+/* NULL is allowed. */
+ND_API void nd_sketch_file_close(struct nd_sketch_file *file);
+/* Both live as long as the file is open.  NULL: there is no such source. */
+ND_API const struct nd_sketch_file_info *nd_sketch_file_info(const struct nd_sketch_file *file);
+ND_API const struct nd_sketch_source *nd_sketch_file_source(const struct nd_sketch_file *file,
+                                                            uint32_t number);
+
+/* The parts of a block that are read. */
+enum nd_sketch_file_parts {
+    ND_SKETCH_FILE_ROWS = 1,
+    /* The rows, and their shingles where the file has them. */
+    ND_SKETCH_FILE_ALL = 3
+};
+
+/* The rows of a block, which point into its memory.  Starts from zeroes. */
+struct nd_sketch_block {
+    struct nd_sketch_row *rows;
+    size_t n;
+    /* Where among all documents the first row is. */
+    uint64_t first;
+    struct nd_sketch_block_memory *memory;
+};
+ND_API void nd_sketch_block_release(struct nd_sketch_block *block);
+
+/* Read a block, in place of what `block` held.  ND_EINVAL: there is no such block; ND_EINPUT: its
+ * checksum is wrong, or a row cannot be right; ND_EIO, ND_ENOMEM. */
+ND_API enum nd_status nd_sketch_file_read(const struct nd_sketch_file *file, size_t number,
+                                          unsigned parts, struct nd_sketch_block *block,
+                                          struct nd_error *err);
+
+/*
+ * Whether sketches of the two recipes can be compared.  ND_EINVAL: the message names the first key
+ * that differs.  Keys of [decide] may differ.
+ */
+ND_API enum nd_status nd_sketch_file_fits(const struct nd_sketch_file *file,
+                                          const struct nd_recipe *recipe, struct nd_error *err);
+
+/* ---- Writing ---------------------------------------------------------------------------------- */
+
+struct nd_sketch_writer;
+
+struct nd_sketch_writer_options {
+    /* 1: keep shingles. */
+    int keeps_shingles;
+};
+
+/*
+ * Write a file of sketches that the recipe made to a stream, which can be sought in and stays the
+ * caller's (nd_result_file_stream).  NULL: ND_EINVAL (the stream cannot be sought in), ND_ENOMEM,
+ * ND_EIO.
+ */
+ND_API struct nd_sketch_writer *nd_sketch_writer_new(FILE *stream, const struct nd_recipe *recipe,
+                                                     const struct nd_sketch_writer_options *options,
+                                                     struct nd_error *err);
+/* NULL is allowed.  Without nd_sketch_writer_finish the file is none. */
+ND_API void nd_sketch_writer_free(struct nd_sketch_writer *writer);
+
+/* The bytes of a row, made by any thread.  Starts from zeroes. */
+struct nd_packed_row {
+    char *data;
+    size_t len, capacity;
+    size_t row_len; /* the shingles begin here */
+};
+ND_API void nd_packed_row_release(struct nd_packed_row *packed);
+/* Replaces what *packed held.  The shingles need not be in order: `scratch`, room for 2 * n_shingles
+ * numbers, is then where they are sorted; NULL: they are ascending.  ND_EINVAL: an id of 2^32 bytes; ND_ENOMEM.
+ */
+ND_API enum nd_status nd_sketch_row_pack(const struct nd_sketch_writer *writer,
+                                         const struct nd_sketch_row *row, uint64_t *scratch,
+                                         struct nd_packed_row *packed, struct nd_error *err);
+/* Add a row; one thread.  ND_EIO, ND_ENOMEM. */
+ND_API enum nd_status nd_sketch_writer_add(struct nd_sketch_writer *writer,
+                                           const struct nd_packed_row *packed,
+                                           struct nd_error *err);
+/* Add the next source; its strings are copied. */
+ND_API enum nd_status nd_sketch_writer_add_source(struct nd_sketch_writer *writer,
+                                                  const struct nd_sketch_source *source,
+                                                  struct nd_error *err);
+/* Everything was added: complete the file.  ND_EINVAL: a row names a source that was not added. */
+ND_API enum nd_status nd_sketch_writer_finish(struct nd_sketch_writer *writer,
+                                              struct nd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

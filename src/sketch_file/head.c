@@ -1,0 +1,49 @@
+/* head.c - the two heads of a sketch file: which of them holds, and what it says */
+#include "sketch_file/layout.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+static uint64_t hash_of(const union nd_sketch_head_page *page)
+{
+    union nd_sketch_head_page copy = *page;
+
+    copy.head.hash = 0;
+    return nd_hash_bytes(&copy, sizeof copy);
+}
+
+void nd_sketch_head_seal(union nd_sketch_head_page *page)
+{
+    page->head.hash = hash_of(page);
+}
+
+/* Numbers that a reader computes with; the checksum is right, so a wrong one is a writer's fault. */
+static bool has_right_numbers(const struct nd_sketch_head *h)
+{
+    uint64_t recipe_end = ND_SKETCH_FILE_RECIPE_AT + nd_padded(h->recipe_bytes, 4096);
+
+    return h->recipe_bytes > 0 && h->recipe_bytes <= ND_SKETCH_RECIPE_MAX &&
+           h->fingerprint_bits <= 512 && h->directory >= recipe_end && h->directory % 8 == 0 &&
+           h->directory_bytes % 8 == 0 && h->directory <= INT64_MAX / 2 &&
+           h->directory_bytes <= INT64_MAX / 2 && h->end == h->directory + h->directory_bytes &&
+           h->directory_bytes / sizeof(struct nd_sketch_block_entry) >= h->blocks;
+}
+
+enum nd_status nd_sketch_head_check(const union nd_sketch_head_page *page, const char *path,
+                                    struct nd_error *err)
+{
+    const struct nd_sketch_head *head = &page->head;
+
+    if (memcmp(head->magic, ND_SKETCH_FILE_MAGIC, sizeof head->magic) != 0)
+        return nd_fail(err, ND_EINPUT, "%s: not a sketch file", path);
+    if (head->hash != hash_of(page))
+        return nd_fail(err, ND_EINPUT, "%s: the head of the sketch file is damaged", path);
+    if (head->version != ND_SKETCH_FILE_VERSION)
+        return nd_fail(err, ND_EUNSUPPORTED,
+                       "%s: a sketch file of version %u; this program reads version %d", path,
+                       head->version, ND_SKETCH_FILE_VERSION);
+    if (!has_right_numbers(head))
+        return nd_fail(err, ND_EINPUT, "%s: the head of the sketch file cannot be right", path);
+    return ND_OK;
+}

@@ -1,0 +1,95 @@
+/* layout.h - the bytes of a sketch file (docs/format/sketch-file.md) */
+#ifndef ND_SKETCH_FILE_LAYOUT_H
+#define ND_SKETCH_FILE_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <neardup/sketch_file.h>
+
+#define ND_SKETCH_FILE_MAGIC "NDSKTCH\n"
+#define ND_SKETCH_NO_ENTRY UINT32_MAX
+
+enum {
+    ND_SKETCH_FILE_VERSION = 1,
+    ND_SKETCH_HEAD_BYTES = 4096,
+    ND_SKETCH_FILE_RECIPE_AT = 2 * ND_SKETCH_HEAD_BYTES,
+    ND_SKETCH_RECIPE_MAX = 1 << 20,
+    ND_SKETCH_BLOCK_BYTES = 4 << 20, /* a block is complete from here on */
+    ND_SKETCH_HAS_SHINGLES = 1,      /* flags of a file */
+    ND_SKETCH_HAS_FINGERPRINT = 1    /* flags of a row */
+};
+
+/* The first bytes of a head; zeroes follow. */
+struct nd_sketch_head {
+    char magic[8];
+    uint32_t version, flags;
+    uint64_t generation;
+    uint64_t recipe_fingerprint, recipe_hash;
+    uint32_t recipe_bytes, fingerprint_bits;
+    uint64_t documents;
+    uint64_t directory, directory_bytes, directory_hash;
+    uint64_t end;
+    uint32_t blocks, sources;
+    uint64_t hash;
+};
+_Static_assert(sizeof(struct nd_sketch_head) == 104, "a head has no padding");
+
+/* Of the fingerprint of a row: whole words. */
+static inline size_t nd_fingerprint_bytes(const struct nd_sketch_head *head)
+{
+    return ((size_t)head->fingerprint_bits + 63) / 64 * 8;
+}
+
+/* As it is in the file. */
+union nd_sketch_head_page {
+    struct nd_sketch_head head;
+    unsigned char bytes[ND_SKETCH_HEAD_BYTES];
+};
+
+struct nd_sketch_block_entry {
+    uint64_t offset, row_bytes, shingle_bytes, row_hash, shingle_hash;
+    uint32_t documents, zero;
+};
+_Static_assert(sizeof(struct nd_sketch_block_entry) == 48, "an entry has no padding");
+
+struct nd_sketch_source_head {
+    uint64_t bytes_hash, records;
+    uint32_t path_bytes, entry_bytes;
+};
+
+/* The beginning of a row; the fingerprint and the id follow. */
+struct nd_sketch_row_head {
+    uint64_t text_hash[2];
+    uint64_t identity, simhash, tokens, text_bytes;
+    uint32_t n_shingles, source;
+    uint64_t offset, line;
+    uint32_t id_bytes;
+    uint8_t id_kind, flags, zero[2];
+    uint8_t low[ND_MINHASH_COUNT];
+};
+_Static_assert(sizeof(struct nd_sketch_row_head) == 208, "a row has no padding");
+
+static inline uint64_t nd_padded(uint64_t bytes, uint64_t to)
+{
+    return (bytes + to - 1) / to * to;
+}
+
+/* ---- The code of the shingles (shingle_code.c) ---- */
+
+/* The bytes of n shingles in this code: a multiple of 8. */
+uint64_t nd_shingle_code_bytes(uint64_t n);
+/* n ascending shingles, n > 0, into so many bytes of zeroes. */
+void nd_shingle_code_write(const uint64_t *shingle, size_t n, uint64_t *out);
+/* The reverse; 8 more bytes are readable.  False: these are not n ascending shingles. */
+bool nd_shingle_code_read(const uint64_t *code, size_t n, uint64_t *shingle);
+
+/* ---- Heads (head.c) ---- */
+
+/* Give a head its checksum. */
+void nd_sketch_head_seal(union nd_sketch_head_page *page);
+/* Whether it is a head of this version, unaltered; where it is not, why. */
+enum nd_status nd_sketch_head_check(const union nd_sketch_head_page *page, const char *path,
+                                    struct nd_error *err);
+
+#endif

@@ -1,0 +1,452 @@
+/*
+ * reader.c - reads a sketch file: heads and directory once, then blocks, by pread
+ *
+ * Everything is checked against its checksum before it is used.  A row that passes may still be
+ * wrong, as anyone can write checksums, so lengths and numbers are checked as well.
+ */
+#define _GNU_SOURCE
+#include <neardup/sketch_file.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "sketch_file/layout.h"
+
+struct nd_sketch_file {
+    int fd;
+    char *path, *recipe;
+    struct nd_sketch_head head;
+    struct nd_sketch_file_info info;
+    struct nd_buffer directory; /* blocks, then sources */
+    uint64_t *first;            /* of each block: documents before it */
+    struct nd_sketch_source *source;
+    struct nd_buffer names; /* of the sources, each with a zero behind it */
+};
+
+struct nd_sketch_block_memory {
+    struct nd_buffer bytes;
+    size_t row_capacity;
+    uint64_t *shingle;
+    size_t shingle_capacity;
+};
+
+static enum nd_status damaged(const struct nd_sketch_file *f, const char *what,
+                              struct nd_error *err)
+{
+    return nd_fail(err, ND_EINPUT, "%s: the sketch file is damaged: %s", f->path, what);
+}
+
+/* Read exactly so many bytes; what ends before them is damaged. */
+static enum nd_status read_at(const struct nd_sketch_file *f, void *data, size_t len, uint64_t at,
+                              struct nd_error *err)
+{
+    for (size_t done = 0; done < len;) {
+        ssize_t n = pread(f->fd, (char *)data + done, len - done, (off_t)(at + done));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return nd_fail(err, ND_EIO, "%s: %s", f->path, strerror(errno));
+        if (n == 0)
+            return damaged(f, "it ends too early", err);
+        done += (size_t)n;
+    }
+    return ND_OK;
+}
+
+/* ---- Opening ---- */
+
+/* The head that is whole, the newer one of two. */
+static enum nd_status read_heads(struct nd_sketch_file *f, struct nd_error *err)
+{
+    union nd_sketch_head_page page[2];
+    struct nd_error why[2];
+    enum nd_status status[2];
+    int best;
+
+    memset(page, 0, sizeof page);
+    if (pread(f->fd, page[0].bytes, sizeof page[0].bytes, 0) < 8 ||
+        memcmp(page[0].head.magic, ND_SKETCH_FILE_MAGIC, 8) != 0)
+        return nd_fail(err, ND_EINPUT, "%s: not a sketch file", f->path);
+    if (pread(f->fd, page[1].bytes, sizeof page[1].bytes, ND_SKETCH_HEAD_BYTES) < 0)
+        return nd_fail(err, ND_EIO, "%s: %s", f->path, strerror(errno));
+    for (int i = 0; i < 2; i++)
+        status[i] = nd_sketch_head_check(&page[i], f->path, &why[i]);
+    best = status[0] == ND_OK &&
+                   (status[1] != ND_OK || page[0].head.generation > page[1].head.generation)
+               ? 0
+               : 1;
+    if (status[best] != ND_OK) {
+        if (err)
+            *err = why[0];
+        return status[0];
+    }
+    f->head = page[best].head;
+    return ND_OK;
+}
+
+static enum nd_status read_recipe(struct nd_sketch_file *f, struct nd_error *err)
+{
+    enum nd_status status;
+
+    f->recipe = calloc(1, f->head.recipe_bytes + 1);
+    if (!f->recipe)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    status = read_at(f, f->recipe, f->head.recipe_bytes, ND_SKETCH_FILE_RECIPE_AT, err);
+    if (status == ND_OK && nd_hash_bytes(f->recipe, f->head.recipe_bytes) != f->head.recipe_hash)
+        status = damaged(f, "the checksum of its recipe is wrong", err);
+    return status;
+}
+
+static const struct nd_sketch_block_entry *entry_of(const struct nd_sketch_file *f, size_t number)
+{
+    return (const struct nd_sketch_block_entry *)(const void *)f->directory.data + number;
+}
+
+static bool is_right_entry(const struct nd_sketch_file *f, const struct nd_sketch_block_entry *e)
+{
+    uint64_t least = sizeof(struct nd_sketch_row_head) + nd_fingerprint_bytes(&f->head);
+
+    return e->documents > 0 && e->offset % 8 == 0 && e->row_bytes % 8 == 0 &&
+           e->shingle_bytes % 8 == 0 && e->offset <= f->head.directory &&
+           e->row_bytes <= f->head.directory - e->offset &&
+           e->shingle_bytes <= f->head.directory - e->offset - e->row_bytes &&
+           e->row_bytes / least >= e->documents;
+}
+
+static enum nd_status check_blocks(struct nd_sketch_file *f, struct nd_error *err)
+{
+    uint64_t n = 0;
+
+    f->first = nd_alloc_array(f->head.blocks + (size_t)1, sizeof *f->first);
+    if (!f->first)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < f->head.blocks; i++) {
+        if (!is_right_entry(f, entry_of(f, i)))
+            return damaged(f, "an entry of its directory cannot be right", err);
+        f->first[i] = n;
+        n += entry_of(f, i)->documents;
+    }
+    f->first[f->head.blocks] = n;
+    return n == f->head.documents
+               ? ND_OK
+               : damaged(f, "its directory has another number of documents", err);
+}
+
+/* The name at `at`, of len bytes, gets a zero behind it; where it is in f->names. */
+static bool add_name(struct nd_sketch_file *f, const char *at, size_t len, size_t *place)
+{
+    *place = f->names.len;
+    return nd_buffer_append(&f->names, at, len) && nd_buffer_append(&f->names, "", 1);
+}
+
+static enum nd_status read_source(struct nd_sketch_file *f, size_t *at, uint32_t number,
+                                  size_t place[2], struct nd_error *err)
+{
+    struct nd_sketch_source_head head;
+    size_t left = f->directory.len - *at, len;
+
+    if (left < sizeof head)
+        return damaged(f, "its list of sources is too short", err);
+    memcpy(&head, f->directory.data + *at, sizeof head);
+    left -= sizeof head;
+    len = (size_t)head.path_bytes + (head.entry_bytes == ND_SKETCH_NO_ENTRY ? 0 : head.entry_bytes);
+    if (nd_padded(len, 8) > left)
+        return damaged(f, "its list of sources is too short", err);
+    *at += sizeof head;
+    f->source[number].bytes_hash = head.bytes_hash;
+    f->source[number].records = head.records;
+    place[1] = SIZE_MAX;
+    if (!add_name(f, f->directory.data + *at, head.path_bytes, &place[0]) ||
+        (head.entry_bytes != ND_SKETCH_NO_ENTRY &&
+         !add_name(f, f->directory.data + *at + head.path_bytes, head.entry_bytes, &place[1])))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    *at += (size_t)nd_padded(len, 8);
+    return ND_OK;
+}
+
+static enum nd_status read_sources(struct nd_sketch_file *f, struct nd_error *err)
+{
+    size_t at = f->head.blocks * sizeof(struct nd_sketch_block_entry);
+    enum nd_status status = ND_OK;
+    size_t(*place)[2];
+
+    /* Each source takes 24 bytes at least: a number that cannot be right allocates nothing. */
+    if ((f->directory.len - at) / sizeof(struct nd_sketch_source_head) < f->head.sources)
+        return damaged(f, "its list of sources is too short", err);
+    f->source = nd_alloc_array(f->head.sources + (size_t)1, sizeof *f->source);
+    place = nd_alloc_array(f->head.sources + (size_t)1, sizeof *place);
+    if (!f->source || !place)
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    for (uint32_t i = 0; status == ND_OK && i < f->head.sources; i++)
+        status = read_source(f, &at, i, place[i], err);
+    for (uint32_t i = 0; status == ND_OK && i < f->head.sources; i++) {
+        f->source[i].path = f->names.data + place[i][0];
+        f->source[i].entry = place[i][1] == SIZE_MAX ? NULL : f->names.data + place[i][1];
+    }
+    free(place);
+    return status;
+}
+
+static enum nd_status read_directory(struct nd_sketch_file *f, struct nd_error *err)
+{
+    enum nd_status status;
+    off_t size = lseek(f->fd, 0, SEEK_END);
+
+    if (size < 0 || (uint64_t)size < f->head.end)
+        return damaged(f, "it ends too early", err);
+    if (!nd_buffer_reserve(&f->directory, (size_t)f->head.directory_bytes))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    f->directory.len = (size_t)f->head.directory_bytes;
+    status = read_at(f, f->directory.data, f->directory.len, f->head.directory, err);
+    if (status == ND_OK &&
+        nd_hash_bytes(f->directory.data, f->directory.len) != f->head.directory_hash)
+        status = damaged(f, "the checksum of its directory is wrong", err);
+    if (status == ND_OK)
+        status = check_blocks(f, err);
+    return status == ND_OK ? read_sources(f, err) : status;
+}
+
+static enum nd_status open_file(struct nd_sketch_file *f, struct nd_error *err)
+{
+    enum nd_status status;
+
+    f->fd = open(f->path, O_RDONLY | O_CLOEXEC);
+    if (f->fd < 0)
+        return nd_fail(err, ND_EIO, "%s: %s", f->path, strerror(errno));
+    status = read_heads(f, err);
+    if (status == ND_OK)
+        status = read_recipe(f, err);
+    if (status == ND_OK)
+        status = read_directory(f, err);
+    f->info = (struct nd_sketch_file_info){
+        .recipe = {f->recipe, f->head.recipe_bytes},
+        .recipe_fingerprint = f->head.recipe_fingerprint,
+        .generation = f->head.generation,
+        .documents = f->head.documents,
+        .blocks = f->head.blocks,
+        .sources = f->head.sources,
+        .fingerprint_bits = f->head.fingerprint_bits,
+        .has_shingles = (f->head.flags & ND_SKETCH_HAS_SHINGLES) != 0,
+        .bytes = f->head.end,
+    };
+    return status;
+}
+
+struct nd_sketch_file *nd_sketch_file_open(const char *path, struct nd_error *err)
+{
+    struct nd_sketch_file *f = calloc(1, sizeof *f);
+
+    if (f) {
+        f->fd = -1;
+        f->path = strdup(path);
+    }
+    if (!f || !f->path)
+        nd_fail(err, ND_ENOMEM, "out of memory");
+    else if (open_file(f, err) == ND_OK)
+        return f;
+    nd_sketch_file_close(f);
+    return NULL;
+}
+
+void nd_sketch_file_close(struct nd_sketch_file *f)
+{
+    if (!f)
+        return;
+    if (f->fd >= 0)
+        close(f->fd);
+    nd_buffer_release(&f->directory);
+    nd_buffer_release(&f->names);
+    free(f->first);
+    free(f->source);
+    free(f->recipe);
+    free(f->path);
+    free(f);
+}
+
+const struct nd_sketch_file_info *nd_sketch_file_info(const struct nd_sketch_file *f)
+{
+    return &f->info;
+}
+
+const struct nd_sketch_source *nd_sketch_file_source(const struct nd_sketch_file *f,
+                                                     uint32_t number)
+{
+    return number < f->head.sources ? &f->source[number] : NULL;
+}
+
+enum nd_status nd_sketch_file_fits(const struct nd_sketch_file *f, const struct nd_recipe *recipe,
+                                   struct nd_error *err)
+{
+    struct nd_recipe *own = nd_recipe_new(err);
+    char *key = NULL;
+    enum nd_status status = own ? ND_OK : ND_ENOMEM;
+
+    if (status == ND_OK)
+        status = nd_recipe_parse(own, f->path, f->recipe, f->head.recipe_bytes, err);
+    if (status == ND_OK)
+        status = nd_recipe_difference(own, recipe, 1, &key, err);
+    if (status == ND_OK && key)
+        status = nd_fail(err, ND_EINVAL, "%s: its sketches were made by another recipe: %s differs",
+                         f->path, key);
+    free(key);
+    nd_recipe_free(own);
+    return status;
+}
+
+/* ---- Blocks ---- */
+
+void nd_sketch_block_release(struct nd_sketch_block *block)
+{
+    if (block->memory) {
+        nd_buffer_release(&block->memory->bytes);
+        free(block->memory->shingle);
+        free(block->memory);
+    }
+    free(block->rows);
+    *block = (struct nd_sketch_block){0};
+}
+
+/* The bytes of a block, as far as they are wanted, and their checksums. */
+static enum nd_status load(const struct nd_sketch_file *f, const struct nd_sketch_block_entry *e,
+                           bool shingles, struct nd_buffer *bytes, struct nd_error *err)
+{
+    size_t len = (size_t)(e->row_bytes + (shingles ? e->shingle_bytes : 0));
+    enum nd_status status;
+
+    if (!nd_buffer_reserve(bytes, len))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    bytes->len = len;
+    status = read_at(f, bytes->data, len, e->offset, err);
+    if (status == ND_OK && nd_hash_bytes(bytes->data, (size_t)e->row_bytes) != e->row_hash)
+        status = damaged(f, "the checksum of a block's rows is wrong", err);
+    if (status == ND_OK && shingles &&
+        nd_hash_bytes(bytes->data + e->row_bytes, (size_t)e->shingle_bytes) != e->shingle_hash)
+        status = damaged(f, "the checksum of a block's shingles is wrong", err);
+    return status;
+}
+
+static bool is_right_row(const struct nd_sketch_file *f, const struct nd_sketch_row_head *head)
+{
+    return head->source < f->head.sources && head->id_kind <= ND_ID_RAW &&
+           head->flags <= ND_SKETCH_HAS_FINGERPRINT;
+}
+
+/* The row at `at` of `left` bytes; returns its bytes, 0: it cannot be right. */
+static size_t parse_row(const struct nd_sketch_file *f, const char *at, size_t left,
+                        struct nd_sketch_row *row)
+{
+    size_t words = nd_fingerprint_bytes(&f->head);
+    struct nd_sketch_row_head head;
+    size_t len;
+
+    if (left < sizeof head + words)
+        return 0;
+    memcpy(&head, at, sizeof head);
+    len = sizeof head + words + (size_t)nd_padded(head.id_bytes, 8);
+    if (len > left || !is_right_row(f, &head))
+        return 0;
+    *row = (struct nd_sketch_row){
+        .text_hash = {head.text_hash[0], head.text_hash[1]},
+        .identity = head.identity,
+        .simhash = head.simhash,
+        .tokens = head.tokens,
+        .text_bytes = head.text_bytes,
+        .n_shingles = head.n_shingles,
+        .source = head.source,
+        .offset = head.offset,
+        .line = head.line,
+        .id = {at + sizeof head + words, head.id_bytes},
+        .id_kind = (enum nd_id_kind)head.id_kind,
+    };
+    memcpy(row->low, head.low, sizeof row->low);
+    if (words && (head.flags & ND_SKETCH_HAS_FINGERPRINT))
+        row->fingerprint = (const uint64_t *)(const void *)(at + sizeof head);
+    return len;
+}
+
+static bool parse_rows(const struct nd_sketch_file *f, const struct nd_sketch_block_entry *e,
+                       struct nd_sketch_block *block)
+{
+    const char *at = block->memory->bytes.data;
+    size_t left = (size_t)e->row_bytes;
+
+    for (size_t i = 0; i < block->n; i++) {
+        size_t len = parse_row(f, at, left, &block->rows[i]);
+
+        if (len == 0)
+            return false;
+        at += len;
+        left -= len;
+    }
+    return left == 0;
+}
+
+/* The shingles of all rows, one after the other. */
+static enum nd_status read_shingles(const struct nd_sketch_file *f,
+                                    const struct nd_sketch_block_entry *e,
+                                    struct nd_sketch_block *block, struct nd_error *err)
+{
+    struct nd_sketch_block_memory *m = block->memory;
+    const char *at = m->bytes.data + e->row_bytes;
+    size_t left = (size_t)e->shingle_bytes, n = 0, done = 0;
+
+    for (size_t i = 0; i < block->n; i++) {
+        uint64_t bytes = nd_shingle_code_bytes(block->rows[i].n_shingles);
+
+        if (bytes > left)
+            return damaged(f, "a block has too few shingles", err);
+        left -= (size_t)bytes;
+        n += block->rows[i].n_shingles;
+    }
+    if (left)
+        return damaged(f, "a block has too many shingles", err);
+    if (!ND_RESERVE(m->shingle, &m->shingle_capacity, n + 1))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    for (size_t i = 0; i < block->n; i++) {
+        struct nd_sketch_row *row = &block->rows[i];
+
+        row->shingles = m->shingle + done;
+        if (row->n_shingles && !nd_shingle_code_read((const uint64_t *)(const void *)at,
+                                                     row->n_shingles, m->shingle + done))
+            return damaged(f, "the shingles of a document are not in order", err);
+        at += nd_shingle_code_bytes(row->n_shingles);
+        done += row->n_shingles;
+    }
+    return ND_OK;
+}
+
+enum nd_status nd_sketch_file_read(const struct nd_sketch_file *f, size_t number, unsigned parts,
+                                   struct nd_sketch_block *block, struct nd_error *err)
+{
+    bool shingles = parts == ND_SKETCH_FILE_ALL && f->info.has_shingles;
+    const struct nd_sketch_block_entry *e;
+    enum nd_status status;
+
+    block->n = 0;
+    if (number >= f->head.blocks)
+        return nd_fail(err, ND_EINVAL, "%s has %u blocks", f->path, f->head.blocks);
+    if (!block->memory)
+        block->memory = calloc(1, sizeof *block->memory);
+    e = entry_of(f, number);
+    if (!block->memory ||
+        !ND_RESERVE(block->rows, &block->memory->row_capacity, (size_t)e->documents))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    status = load(f, e, shingles, &block->memory->bytes, err);
+    if (status != ND_OK)
+        return status;
+    block->n = e->documents;
+    block->first = f->first[number];
+    if (!parse_rows(f, e, block))
+        status = damaged(f, "a row of a block cannot be right", err);
+    else if (shingles)
+        status = read_shingles(f, e, block, err);
+    if (status != ND_OK)
+        block->n = 0;
+    return status;
+}

@@ -1,0 +1,283 @@
+/*
+ * writer.c - writes a sketch file: rows and shingles are gathered into blocks, the directory comes last
+ *
+ * Any thread packs a row into its bytes; one thread adds the packed rows in order.  The heads are
+ * written at the end, so that a file that was not completed is none.
+ */
+#include <neardup/sketch_file.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "sketch_file/layout.h"
+
+struct nd_sketch_writer {
+    FILE *stream;
+    union nd_sketch_head_page page;
+    uint64_t offset; /* where the next byte goes */
+    uint64_t last_source;
+    struct nd_buffer rows, shingles; /* of the block at hand */
+    uint32_t n_rows;
+    struct nd_sketch_block_entry *entry;
+    size_t entry_capacity;
+    struct nd_buffer sources;
+};
+
+static enum nd_status put(struct nd_sketch_writer *w, const void *data, size_t len,
+                          struct nd_error *err)
+{
+    if (len && fwrite(data, 1, len, w->stream) != len)
+        return nd_fail(err, ND_EIO, "the sketch file cannot be written: %s", strerror(errno));
+    w->offset += len;
+    return ND_OK;
+}
+
+static enum nd_status put_zeroes(struct nd_sketch_writer *w, uint64_t until, struct nd_error *err)
+{
+    static const char zeroes[ND_SKETCH_HEAD_BYTES];
+    enum nd_status status = ND_OK;
+
+    while (status == ND_OK && w->offset < until)
+        status = put(w, zeroes,
+                     until - w->offset < sizeof zeroes ? until - w->offset : sizeof zeroes, err);
+    return status;
+}
+
+/* The recipe's text, behind room for two heads. */
+static enum nd_status begin(struct nd_sketch_writer *w, const struct nd_recipe *recipe,
+                            struct nd_error *err)
+{
+    struct nd_sketch_head *head = &w->page.head;
+    struct nd_recipe_simhash simhash;
+    enum nd_status status;
+    char *text;
+    size_t len;
+
+    if (fseek(w->stream, 0, SEEK_SET) != 0)
+        return nd_fail(err, ND_EINVAL, "a sketch file must be a regular file, not a pipe");
+    status = nd_recipe_canonical(recipe, &text, &len, &head->recipe_fingerprint, err);
+    if (status != ND_OK)
+        return status;
+    head->recipe_hash = nd_hash_bytes(text, len);
+    head->recipe_bytes = (uint32_t)len;
+    if (nd_recipe_signatures(recipe) && nd_recipe_simhash_of(recipe, &simhash, NULL) == ND_OK)
+        head->fingerprint_bits = simhash.bits;
+    status = put_zeroes(w, ND_SKETCH_FILE_RECIPE_AT, err);
+    if (status == ND_OK)
+        status = put(w, text, len, err);
+    free(text);
+    return status == ND_OK ? put_zeroes(w, nd_padded(w->offset, 4096), err) : status;
+}
+
+struct nd_sketch_writer *nd_sketch_writer_new(FILE *stream, const struct nd_recipe *recipe,
+                                              const struct nd_sketch_writer_options *options,
+                                              struct nd_error *err)
+{
+    struct nd_sketch_writer *w = calloc(1, sizeof *w);
+
+    if (!w) {
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        return NULL;
+    }
+    w->stream = stream;
+    memcpy(w->page.head.magic, ND_SKETCH_FILE_MAGIC, sizeof w->page.head.magic);
+    w->page.head.version = ND_SKETCH_FILE_VERSION;
+    w->page.head.flags = options->keeps_shingles ? ND_SKETCH_HAS_SHINGLES : 0;
+    if (begin(w, recipe, err) == ND_OK)
+        return w;
+    nd_sketch_writer_free(w);
+    return NULL;
+}
+
+void nd_sketch_writer_free(struct nd_sketch_writer *w)
+{
+    if (!w)
+        return;
+    nd_buffer_release(&w->rows);
+    nd_buffer_release(&w->shingles);
+    nd_buffer_release(&w->sources);
+    free(w->entry);
+    free(w);
+}
+
+/* ---- Rows ---- */
+
+static void fill_row_head(struct nd_sketch_row_head *head, const struct nd_sketch_row *row)
+{
+    *head = (struct nd_sketch_row_head){
+        .text_hash = {row->text_hash[0], row->text_hash[1]},
+        .identity = row->identity,
+        .simhash = row->simhash,
+        .tokens = row->tokens,
+        .text_bytes = row->text_bytes,
+        .n_shingles = row->n_shingles,
+        .source = row->source,
+        .offset = row->offset,
+        .line = row->line,
+        .id_bytes = (uint32_t)row->id.len,
+        .id_kind = (uint8_t)row->id_kind,
+        .flags = row->fingerprint ? ND_SKETCH_HAS_FINGERPRINT : 0,
+    };
+    memcpy(head->low, row->low, sizeof head->low);
+}
+
+/* The shingles behind the row; they are words, so the row is padded to such. */
+static void fill_shingles(const struct nd_sketch_row *row, uint64_t *scratch, char *at)
+{
+    const uint64_t *shingle = row->shingles;
+
+    if (scratch) {
+        memcpy(scratch, shingle, row->n_shingles * sizeof *scratch);
+        nd_sort_values(scratch, row->n_shingles, scratch + row->n_shingles);
+        shingle = scratch;
+    }
+    nd_shingle_code_write(shingle, row->n_shingles, (uint64_t *)(void *)at);
+}
+
+enum nd_status nd_sketch_row_pack(const struct nd_sketch_writer *w, const struct nd_sketch_row *row,
+                                  uint64_t *scratch, struct nd_packed_row *packed,
+                                  struct nd_error *err)
+{
+    size_t words = nd_fingerprint_bytes(&w->page.head);
+    size_t row_len = sizeof(struct nd_sketch_row_head) + words + nd_padded(row->id.len, 8);
+    size_t code = w->page.head.flags & ND_SKETCH_HAS_SHINGLES
+                      ? (size_t)nd_shingle_code_bytes(row->n_shingles)
+                      : 0;
+    struct nd_sketch_row_head head;
+
+    if (row->id.len >= UINT32_MAX)
+        return nd_fail(err, ND_EINVAL, "an id is too long for a sketch file");
+    if (!ND_RESERVE(packed->data, &packed->capacity, row_len + code))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    packed->len = row_len + code;
+    packed->row_len = row_len;
+    memset(packed->data, 0, packed->len);
+    fill_row_head(&head, row);
+    memcpy(packed->data, &head, sizeof head);
+    if (row->fingerprint)
+        memcpy(packed->data + sizeof head, row->fingerprint, words);
+    if (row->id.len)
+        memcpy(packed->data + sizeof head + words, row->id.data, row->id.len);
+    if (code)
+        fill_shingles(row, scratch, packed->data + row_len);
+    return ND_OK;
+}
+
+void nd_packed_row_release(struct nd_packed_row *packed)
+{
+    free(packed->data);
+    *packed = (struct nd_packed_row){0};
+}
+
+/* ---- Blocks ---- */
+
+static enum nd_status end_block(struct nd_sketch_writer *w, struct nd_error *err)
+{
+    struct nd_sketch_head *head = &w->page.head;
+    enum nd_status status;
+
+    if (w->n_rows == 0)
+        return ND_OK;
+    if (head->blocks == UINT32_MAX || !ND_RESERVE(w->entry, &w->entry_capacity, head->blocks + 1))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    w->entry[head->blocks++] = (struct nd_sketch_block_entry){
+        .offset = w->offset,
+        .row_bytes = w->rows.len,
+        .shingle_bytes = w->shingles.len,
+        .row_hash = nd_hash_bytes(w->rows.data, w->rows.len),
+        .shingle_hash = nd_hash_bytes(w->shingles.data, w->shingles.len),
+        .documents = w->n_rows,
+    };
+    head->documents += w->n_rows;
+    status = put(w, w->rows.data, w->rows.len, err);
+    if (status == ND_OK)
+        status = put(w, w->shingles.data, w->shingles.len, err);
+    w->rows.len = w->shingles.len = w->n_rows = 0;
+    return status;
+}
+
+enum nd_status nd_sketch_writer_add(struct nd_sketch_writer *w, const struct nd_packed_row *packed,
+                                    struct nd_error *err)
+{
+    struct nd_sketch_row_head head;
+
+    memcpy(&head, packed->data, sizeof head);
+    if (head.source + UINT64_C(1) > w->last_source)
+        w->last_source = head.source + UINT64_C(1);
+    if (!nd_buffer_append(&w->rows, packed->data, packed->row_len) ||
+        !nd_buffer_append(&w->shingles, packed->data + packed->row_len,
+                          packed->len - packed->row_len))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    w->n_rows++;
+    return w->rows.len + w->shingles.len < ND_SKETCH_BLOCK_BYTES ? ND_OK : end_block(w, err);
+}
+
+enum nd_status nd_sketch_writer_add_source(struct nd_sketch_writer *w,
+                                           const struct nd_sketch_source *source,
+                                           struct nd_error *err)
+{
+    static const char zeroes[8];
+    struct nd_sketch_source_head head = {
+        .bytes_hash = source->bytes_hash,
+        .records = source->records,
+        .path_bytes = (uint32_t)strlen(source->path),
+        .entry_bytes = source->entry ? (uint32_t)strlen(source->entry) : ND_SKETCH_NO_ENTRY,
+    };
+    size_t len = head.path_bytes + (source->entry ? head.entry_bytes : 0);
+
+    if (!nd_buffer_append(&w->sources, &head, sizeof head) ||
+        !nd_buffer_append(&w->sources, source->path, head.path_bytes) ||
+        (source->entry && !nd_buffer_append(&w->sources, source->entry, head.entry_bytes)) ||
+        !nd_buffer_append(&w->sources, zeroes, nd_padded(len, 8) - len))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    w->page.head.sources++;
+    return ND_OK;
+}
+
+/* ---- The end ---- */
+
+static enum nd_status put_directory(struct nd_sketch_writer *w, struct nd_error *err)
+{
+    struct nd_sketch_head *head = &w->page.head;
+    struct nd_buffer all = {0};
+    enum nd_status status;
+
+    if (!nd_buffer_append(&all, w->entry, head->blocks * sizeof *w->entry) ||
+        !nd_buffer_append(&all, w->sources.data, w->sources.len)) {
+        nd_buffer_release(&all);
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    }
+    head->directory = w->offset;
+    head->directory_bytes = all.len;
+    head->directory_hash = nd_hash_bytes(all.data, all.len);
+    status = put(w, all.data, all.len, err);
+    head->end = w->offset;
+    nd_buffer_release(&all);
+    return status;
+}
+
+enum nd_status nd_sketch_writer_finish(struct nd_sketch_writer *w, struct nd_error *err)
+{
+    enum nd_status status;
+
+    if (w->last_source > w->page.head.sources)
+        return nd_fail(err, ND_EINVAL, "a row of the sketch file names source %llu of %u",
+                       (unsigned long long)w->last_source, w->page.head.sources);
+    status = end_block(w, err);
+    if (status == ND_OK)
+        status = put_directory(w, err);
+    if (status != ND_OK)
+        return status;
+    w->page.head.generation = 1;
+    nd_sketch_head_seal(&w->page);
+    if (fseek(w->stream, 0, SEEK_SET) != 0)
+        return nd_fail(err, ND_EIO, "the sketch file cannot be written: %s", strerror(errno));
+    status = put(w, w->page.bytes, sizeof w->page.bytes, err);
+    if (status == ND_OK && fseek(w->stream, 0, SEEK_END) != 0)
+        status = nd_fail(err, ND_EIO, "the sketch file cannot be written: %s", strerror(errno));
+    return status;
+}

@@ -1,0 +1,276 @@
+/*
+ * sketch_file.c - the sketches of every document in one file, which other commands read in their place
+ *
+ * Each worker makes the rows of its documents and packs them; they are added in the order of the
+ * input, so that the file does not depend on the number of threads.
+ */
+#define _GNU_SOURCE
+#include <neardup/sketch_file.h>
+#include <neardup/uses.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/replaced_hash.h"
+#include "uses/use.h"
+
+struct filing {
+    struct nd_use use;
+    const struct nd_reading_batch *batch;
+    struct nd_packed_row *packed; /* one for each record of the batch */
+    size_t capacity;
+    uint64_t **scratch; /* of each worker: to sort shingles */
+    size_t *scratch_capacity;
+    int signature; /* whose fingerprint is kept; -1: none */
+
+    struct nd_temporary *file;
+    FILE *stream;
+    struct nd_sketch_writer *writer;
+};
+
+/* ---- One document ---- */
+
+static void fill_row(struct nd_sketch_row *row, const struct nd_parsed *parsed,
+                     const struct nd_sketch *sketch)
+{
+    const struct nd_document *document = &parsed->document;
+
+    *row = (struct nd_sketch_row){
+        .identity = sketch->identity,
+        .simhash = sketch->simhash,
+        .tokens = sketch->n_tokens,
+        .text_bytes = document->text.len,
+        .n_shingles = (uint32_t)sketch->n_shingles,
+        .source = parsed->record.source,
+        .offset = parsed->record.offset,
+        .line = parsed->record.line,
+        .id = document->id,
+        .id_kind = document->id_kind,
+        .shingles = sketch->shingle,
+    };
+    nd_hash_bytes_128(document->text.data, document->text.len, &row->text_hash[0],
+                      &row->text_hash[1]);
+    for (int i = 0; i < 2; i++)
+        row->text_hash[i] = nd_replaced_mark(row->text_hash[i], document->text_replaced);
+    for (unsigned i = 0; i < ND_MINHASH_COUNT; i++)
+        row->low[i] = (uint8_t)sketch->minhash[i];
+}
+
+static enum nd_status sign(struct filing *f, unsigned worker, const struct nd_document *document,
+                           struct nd_sketch_row *row)
+{
+    struct nd_signature x;
+    enum nd_status status;
+
+    if (f->signature < 0)
+        return ND_OK;
+    status = nd_document_signer_run(f->use.worker[worker].signer[f->signature], document, &x, NULL);
+    if (status == ND_OK)
+        row->fingerprint = x.is_rejected ? NULL : x.word;
+    return status;
+}
+
+static enum nd_status pack(struct filing *f, size_t task, unsigned worker)
+{
+    const struct nd_parsed *parsed = &f->batch->parsed[task];
+    struct nd_sketch sketch;
+    struct nd_sketch_row row;
+    enum nd_status status =
+        nd_sketcher_run(f->use.worker[worker].sketcher, parsed->document.text.data,
+                        parsed->document.text.len, ND_SKETCH_ALL, &sketch);
+
+    if (status != ND_OK)
+        return status;
+    if (sketch.n_shingles > UINT32_MAX)
+        return ND_ENOMEM;
+    fill_row(&row, parsed, &sketch);
+    status = sign(f, worker, &parsed->document, &row);
+    if (status == ND_OK && !ND_RESERVE(f->scratch[worker], &f->scratch_capacity[worker],
+                                       2 * (size_t)row.n_shingles + 1))
+        status = ND_ENOMEM;
+    return status == ND_OK
+               ? nd_sketch_row_pack(f->writer, &row, f->scratch[worker], &f->packed[task], NULL)
+               : status;
+}
+
+static void pack_one(void *context, size_t task, unsigned worker)
+{
+    struct filing *f = context;
+
+    if (!f->batch->parsed[task].bad && pack(f, task, worker) != ND_OK)
+        atomic_store(&f->use.has_failed, true);
+}
+
+/* ---- A batch ---- */
+
+static enum nd_status add(void *context, const struct nd_parsed *parsed, struct nd_error *err)
+{
+    struct filing *f = context;
+
+    return nd_sketch_writer_add(f->writer, &f->packed[parsed - f->batch->parsed], err);
+}
+
+static bool reserve(struct filing *f, size_t n)
+{
+    size_t before = f->capacity;
+
+    if (!ND_RESERVE(f->packed, &f->capacity, n))
+        return false;
+    if (f->capacity > before)
+        memset(&f->packed[before], 0, (f->capacity - before) * sizeof *f->packed);
+    return true;
+}
+
+static enum nd_status file_batch(void *context, const struct nd_reading_batch *batch,
+                                 struct nd_error *err)
+{
+    struct filing *f = context;
+
+    f->batch = batch;
+    if (!reserve(f, batch->count))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    nd_pool_run(f->use.run.pool, batch->count, pack_one, f);
+    if (atomic_load(&f->use.has_failed))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    return nd_run_each_document(&f->use.run, batch, add, f, err);
+}
+
+/* ---- The file ---- */
+
+static enum nd_status open_file(struct filing *f, struct nd_error *err)
+{
+    const char *name = f->use.run.options->output;
+    int fd = -1, own;
+    char *target;
+    enum nd_status status = nd_output_target(name, &target, err);
+
+    if (status != ND_OK)
+        return status;
+    if (!target)
+        return nd_fail(err, ND_EINVAL, "%s: a sketch file must be a regular file", name);
+    f->file = nd_temporary_create(target, &fd, err);
+    free(target);
+    if (!f->file)
+        return ND_EIO;
+    own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    f->stream = own >= 0 ? fdopen(own, "wb+") : NULL;
+    if (f->stream)
+        return ND_OK;
+    status = nd_fail(err, ND_EIO, "%s: cannot be written: %s", name, strerror(errno));
+    if (own >= 0)
+        (void)close(own);
+    return status;
+}
+
+static enum nd_status add_sources(struct filing *f, struct nd_error *err)
+{
+    const struct nd_reading *reading = f->use.run.reading;
+    enum nd_status status = ND_OK;
+
+    for (uint32_t i = 0; status == ND_OK && i < nd_reading_sources(reading); i++) {
+        const struct nd_source *source = nd_reading_source(reading, i);
+        struct nd_sketch_source row = {source->path, source->entry, source->bytes_hash,
+                                       source->records};
+
+        status = nd_sketch_writer_add_source(f->writer, &row, err);
+    }
+    return status;
+}
+
+/* Complete the file; the publisher of the run gives it its name. */
+static enum nd_status finish(struct filing *f, struct nd_error *err)
+{
+    const char *name = f->use.run.options->output;
+    struct nd_temporary *file = f->file;
+    enum nd_status status = add_sources(f, err);
+
+    if (status == ND_OK)
+        status = nd_sketch_writer_finish(f->writer, err);
+    if (status == ND_OK && fclose(f->stream) != 0)
+        status = nd_fail(err, ND_EIO, "%s: cannot be written: %s", name, strerror(errno));
+    else if (status != ND_OK)
+        return status;
+    f->stream = NULL;
+    if (status == ND_OK)
+        status = nd_temporary_finish(file, true, err);
+    if (status != ND_OK)
+        return status;
+    f->file = NULL;
+    return nd_publisher_add(&f->use.run.outputs.publisher, file, ND_PUBLISH_RESULT, NULL, err);
+}
+
+static enum nd_status make_scratch(struct filing *f, struct nd_error *err)
+{
+    unsigned n = nd_pool_threads(f->use.run.pool);
+
+    f->scratch = calloc(n, sizeof *f->scratch);
+    f->scratch_capacity = calloc(n, sizeof *f->scratch_capacity);
+    return f->scratch && f->scratch_capacity ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
+}
+
+static enum nd_status write_all(struct filing *f, int keeps_shingles, struct nd_error *err)
+{
+    struct nd_run *run = &f->use.run;
+    struct nd_sketch_writer_options options = {.keeps_shingles = keeps_shingles};
+    struct nd_recipe_simhash simhash = {.signature = -1};
+    enum nd_status status = make_scratch(f, err);
+
+    f->signature = -1;
+    if (run->recipe->method.n_signatures &&
+        nd_recipe_simhash_of(run->recipe, &simhash, NULL) == ND_OK)
+        f->signature = simhash.signature;
+    if (status == ND_OK)
+        status = nd_use_make_workers(&f->use, run->recipe->method.n_signatures, err);
+    if (status == ND_OK)
+        status = open_file(f, err);
+    if (status == ND_OK) {
+        f->writer = nd_sketch_writer_new(f->stream, run->recipe, &options, err);
+        status = f->writer ? ND_OK : err->status;
+    }
+    if (status == ND_OK)
+        status = nd_run_each_batch(run, file_batch, f, err);
+    if (status == ND_OK)
+        status = nd_run_conclude(run, err);
+    return status == ND_OK ? finish(f, err) : status;
+}
+
+static void release(struct filing *f)
+{
+    unsigned n = f->use.run.pool ? nd_pool_threads(f->use.run.pool) : 0;
+
+    for (unsigned i = 0; f->scratch && i < n; i++)
+        free(f->scratch[i]);
+    for (size_t i = 0; i < f->capacity; i++)
+        nd_packed_row_release(&f->packed[i]);
+    if (f->stream)
+        fclose(f->stream);
+    nd_temporary_discard(f->file);
+    nd_sketch_writer_free(f->writer);
+    free(f->packed);
+    free(f->scratch);
+    free(f->scratch_capacity);
+}
+
+enum nd_status nd_run_sketch_file(const struct nd_run_options *options, int keeps_shingles,
+                                  const struct nd_run_events *events,
+                                  struct nd_run_summary *summary, struct nd_error *err)
+{
+    static const struct nd_run_request request = {.writes_output = true};
+    struct nd_error room = {0};
+    struct filing f = {.signature = -1};
+    enum nd_status status;
+
+    err = err ? err : &room;
+    *err = (struct nd_error){0};
+    status = nd_use_begin(&f.use, options, &request, events, err);
+    if (status == ND_OK)
+        status = write_all(&f, keeps_shingles, err);
+    release(&f);
+    status = nd_use_end(&f.use, status, 0, NULL, err);
+    *summary = f.use.counts;
+    return status;
+}

@@ -1,0 +1,374 @@
+/* test_sketch_file.c - a sketch file gives back what was written, and no damage goes unnoticed */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <neardup/sketch_file.h>
+
+#include "sketch_file/layout.h"
+
+/* Several copies of the rows make more than one block. */
+enum { ROWS = 300, SHINGLES_MAX = 700, COPIES = 8 };
+
+struct sample {
+    struct nd_sketch_row row[ROWS];
+    uint64_t shingle[ROWS][SHINGLES_MAX];
+    uint64_t word[ROWS];
+    char id[ROWS][40];
+};
+
+static uint64_t state;
+static uint64_t next_random(void)
+{
+    state += UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t x = state;
+
+    x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return x ^ (x >> 31);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void fill_shingles(struct sample *s, size_t i)
+{
+    struct nd_sketch_row *row = &s->row[i];
+
+    row->n_shingles = i < 5 ? (uint32_t)i : (uint32_t)(next_random() % SHINGLES_MAX);
+    for (uint32_t j = 0; j < row->n_shingles; j++)
+        s->shingle[i][j] = next_random();
+    if (row->n_shingles > 1) { /* the ends of the range */
+        s->shingle[i][0] = 0;
+        s->shingle[i][1] = UINT64_MAX;
+    }
+    qsort(s->shingle[i], row->n_shingles, sizeof(uint64_t), ascending);
+    row->shingles = s->shingle[i];
+}
+
+static struct sample *sample_new(bool has_fingerprints)
+{
+    struct sample *s = calloc(1, sizeof *s);
+
+    assert_non_null(s);
+    state = 1;
+    for (size_t i = 0; i < ROWS; i++) {
+        struct nd_sketch_row *row = &s->row[i];
+
+        row->text_hash[0] = next_random();
+        row->text_hash[1] = next_random();
+        row->identity = next_random();
+        row->simhash = next_random();
+        row->tokens = next_random() % 1000;
+        row->text_bytes = next_random();
+        row->source = (uint32_t)(i % 2);
+        row->offset = i * 100;
+        row->line = i % 3 ? i : 0;
+        row->id_kind = (enum nd_id_kind)(i % 3);
+        snprintf(s->id[i], sizeof s->id[i], "document %zu", i);
+        row->id = (struct nd_view){s->id[i], row->id_kind == ND_ID_NONE ? 0 : strlen(s->id[i])};
+        for (size_t j = 0; j < sizeof row->low; j++)
+            row->low[j] = (uint8_t)next_random();
+        s->word[i] = next_random();
+        row->fingerprint = has_fingerprints && i % 7 ? &s->word[i] : NULL;
+        fill_shingles(s, i);
+    }
+    return s;
+}
+
+static struct nd_recipe *recipe_named(const char *name)
+{
+    struct nd_recipe *recipe = nd_recipe_new(NULL);
+
+    assert_non_null(recipe);
+    assert_int_equal(nd_recipe_by_name(recipe, name, NULL), ND_OK);
+    return recipe;
+}
+
+static void write_sample(const char *path, const struct sample *s, const char *recipe_name,
+                         int keeps_shingles)
+{
+    struct nd_sketch_writer_options options = {.keeps_shingles = keeps_shingles};
+    struct nd_sketch_source source[2] = {{"a.jsonl", NULL, 17, ROWS / 2},
+                                         {"b.tar", "one.txt", 0, ROWS / 2}};
+    struct nd_recipe *recipe = recipe_named(recipe_name);
+    FILE *stream = fopen(path, "wb+");
+    struct nd_sketch_writer *w = nd_sketch_writer_new(stream, recipe, &options, NULL);
+    struct nd_packed_row packed = {0};
+    uint64_t scratch[2 * SHINGLES_MAX];
+
+    assert_non_null(w);
+    for (size_t i = 0; i < (size_t)ROWS * COPIES; i++) {
+        assert_int_equal(
+            nd_sketch_row_pack(w, &s->row[i % ROWS], i % 2 ? scratch : NULL, &packed, NULL), ND_OK);
+        assert_int_equal(nd_sketch_writer_add(w, &packed, NULL), ND_OK);
+    }
+    assert_int_equal(nd_sketch_writer_finish(w, NULL), ND_EINVAL); /* no sources yet */
+    assert_int_equal(nd_sketch_writer_add_source(w, &source[0], NULL), ND_OK);
+    assert_int_equal(nd_sketch_writer_add_source(w, &source[1], NULL), ND_OK);
+    assert_int_equal(nd_sketch_writer_finish(w, NULL), ND_OK);
+    nd_packed_row_release(&packed);
+    nd_sketch_writer_free(w);
+    nd_recipe_free(recipe);
+    assert_int_equal(fclose(stream), 0);
+}
+
+static void assert_row(const struct nd_sketch_row *a, const struct nd_sketch_row *b,
+                       bool has_shingles)
+{
+    assert_memory_equal(a->text_hash, b->text_hash, sizeof a->text_hash);
+    assert_memory_equal(a->low, b->low, sizeof a->low);
+    assert_true(a->identity == b->identity && a->simhash == b->simhash);
+    assert_true(a->tokens == b->tokens && a->text_bytes == b->text_bytes);
+    assert_true(a->source == b->source && a->offset == b->offset && a->line == b->line);
+    assert_true(a->id_kind == b->id_kind && a->id.len == b->id.len);
+    assert_memory_equal(a->id.data, b->id.data, a->id.len);
+    assert_int_equal(!a->fingerprint, !b->fingerprint);
+    if (a->fingerprint)
+        assert_true(*a->fingerprint == *b->fingerprint);
+    assert_int_equal(a->n_shingles, b->n_shingles);
+    if (has_shingles && a->n_shingles)
+        assert_memory_equal(a->shingles, b->shingles, a->n_shingles * sizeof *a->shingles);
+    if (!has_shingles)
+        assert_null(b->shingles);
+}
+
+/* Every row of every block; the number of rows. */
+static size_t compare_all(const struct nd_sketch_file *file, const struct sample *s, unsigned parts,
+                          bool has_shingles)
+{
+    struct nd_sketch_block block = {0};
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < nd_sketch_file_info(file)->blocks; i++) {
+        assert_int_equal(nd_sketch_file_read(file, i, parts, &block, NULL), ND_OK);
+        assert_int_equal(block.first, n);
+        for (size_t j = 0; j < block.n; j++)
+            assert_row(&s->row[(n + j) % ROWS], &block.rows[j], has_shingles);
+        n += block.n;
+    }
+    nd_sketch_block_release(&block);
+    return n;
+}
+
+static char folder[64], path[96];
+
+static int make_folder(void **unused)
+{
+    (void)unused;
+    strcpy(folder, "/tmp/neardup-sketch-file-XXXXXX");
+    if (!mkdtemp(folder))
+        return 1;
+    snprintf(path, sizeof path, "%s/a.sketch", folder);
+    return 0;
+}
+
+static int remove_folder(void **unused)
+{
+    (void)unused;
+    (void)unlink(path);
+    return rmdir(folder);
+}
+
+static void what_was_written_is_read(void **unused)
+{
+    static const char *const recipe[] = {"default", "manku-2007"};
+
+    (void)unused;
+    for (int with = 0; with < 2; with++)
+        for (int kept = 0; kept < 2; kept++) {
+            struct sample *s = sample_new(with);
+            struct nd_sketch_file *file;
+
+            write_sample(path, s, recipe[with], kept);
+            file = nd_sketch_file_open(path, NULL);
+            assert_non_null(file);
+            assert_int_equal(nd_sketch_file_info(file)->documents, ROWS * COPIES);
+            assert_int_equal(nd_sketch_file_info(file)->blocks, kept ? 2 : 1);
+            assert_int_equal(nd_sketch_file_info(file)->fingerprint_bits, with ? 64 : 0);
+            assert_int_equal(compare_all(file, s, ND_SKETCH_FILE_ALL, kept), ROWS * COPIES);
+            assert_int_equal(compare_all(file, s, ND_SKETCH_FILE_ROWS, false), ROWS * COPIES);
+            assert_string_equal(nd_sketch_file_source(file, 1)->entry, "one.txt");
+            assert_null(nd_sketch_file_source(file, 0)->entry);
+            assert_null(nd_sketch_file_source(file, 2));
+            nd_sketch_file_close(file);
+            free(s);
+        }
+}
+
+static void another_recipe_is_refused_by_its_key(void **unused)
+{
+    struct sample *s = sample_new(false);
+    struct nd_recipe *recipe = recipe_named("default");
+    struct nd_sketch_file *file;
+    struct nd_error err;
+
+    (void)unused;
+    write_sample(path, s, "default", 1);
+    file = nd_sketch_file_open(path, &err);
+    assert_non_null(file);
+    assert_int_equal(nd_sketch_file_fits(file, recipe, &err), ND_OK);
+    assert_int_equal(nd_recipe_set(recipe, "threshold=0.9", &err), ND_OK);
+    assert_int_equal(nd_sketch_file_fits(file, recipe, &err), ND_OK);
+    assert_int_equal(nd_recipe_set(recipe, "shingle=4", &err), ND_OK);
+    assert_int_equal(nd_sketch_file_fits(file, recipe, &err), ND_EINVAL);
+    assert_non_null(strstr(err.message, "shingle differs"));
+    nd_sketch_file_close(file);
+    nd_recipe_free(recipe);
+    free(s);
+}
+
+/* Open the file and read all of it; what it says. */
+static enum nd_status read_whole(struct nd_error *err)
+{
+    struct nd_sketch_file *file = nd_sketch_file_open(path, err);
+    struct nd_sketch_block block = {0};
+    enum nd_status status = ND_OK;
+
+    if (!file)
+        return err->status;
+    for (uint32_t i = 0; status == ND_OK && i < nd_sketch_file_info(file)->blocks; i++)
+        status = nd_sketch_file_read(file, i, ND_SKETCH_FILE_ALL, &block, err);
+    nd_sketch_block_release(&block);
+    nd_sketch_file_close(file);
+    return status;
+}
+
+static unsigned char *slurp(size_t *len)
+{
+    FILE *stream = fopen(path, "rb");
+    unsigned char *bytes;
+
+    assert_non_null(stream);
+    fseek(stream, 0, SEEK_END);
+    *len = (size_t)ftell(stream);
+    rewind(stream);
+    bytes = malloc(*len);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, *len, stream), *len);
+    fclose(stream);
+    return bytes;
+}
+
+static void put(const unsigned char *bytes, size_t len)
+{
+    FILE *stream = fopen(path, "wb");
+
+    assert_non_null(stream);
+    assert_int_equal(fwrite(bytes, 1, len, stream), len);
+    assert_int_equal(fclose(stream), 0);
+}
+
+/* Padding and the empty second head belong to no checksum. */
+static bool counts(const unsigned char *bytes, size_t at)
+{
+    const struct nd_sketch_head *head = (const struct nd_sketch_head *)(const void *)bytes;
+
+    return at < ND_SKETCH_HEAD_BYTES ||
+           (at >= ND_SKETCH_FILE_RECIPE_AT &&
+            at < (size_t)ND_SKETCH_FILE_RECIPE_AT + head->recipe_bytes) ||
+           at >= ND_SKETCH_FILE_RECIPE_AT + nd_padded(head->recipe_bytes, 4096);
+}
+
+static void a_changed_byte_is_found(void **unused)
+{
+    struct sample *s = sample_new(false);
+    struct nd_error err;
+    unsigned char *bytes;
+    size_t len;
+
+    (void)unused;
+    write_sample(path, s, "default", 1);
+    bytes = slurp(&len);
+    for (size_t at = 0; at < len; at += at < 120 ? 1 : 49999) {
+        bytes[at] ^= 0x10;
+        put(bytes, len);
+        bytes[at] ^= 0x10;
+        if (counts(bytes, at)) {
+            enum nd_status status = read_whole(&err);
+
+            assert_true(status == ND_EINPUT || status == ND_EUNSUPPORTED);
+            assert_non_null(strstr(err.message, path));
+        } else {
+            assert_int_equal(read_whole(&err), ND_OK);
+        }
+    }
+    free(bytes);
+    free(s);
+}
+
+static void a_cut_file_is_found(void **unused)
+{
+    struct sample *s = sample_new(false);
+    struct nd_error err;
+    unsigned char *bytes;
+    size_t len;
+
+    (void)unused;
+    write_sample(path, s, "default", 1);
+    bytes = slurp(&len);
+    for (size_t left = 0; left < len; left += 1 + len / 200) {
+        put(bytes, left);
+        assert_int_equal(read_whole(&err), ND_EINPUT);
+    }
+    put(bytes, len);
+    assert_int_equal(read_whole(&err), ND_OK);
+    free(bytes);
+    free(s);
+}
+
+static void a_pipe_is_refused(void **unused)
+{
+    struct nd_sketch_writer_options options = {.keeps_shingles = 1};
+    struct nd_recipe *recipe = recipe_named("default");
+    struct nd_error err;
+    FILE *stream;
+    int end[2];
+
+    (void)unused;
+    assert_int_equal(pipe(end), 0);
+    stream = fdopen(end[1], "wb");
+    assert_non_null(stream);
+    assert_null(nd_sketch_writer_new(stream, recipe, &options, &err));
+    assert_int_equal(err.status, ND_EINVAL);
+    fclose(stream);
+    close(end[0]);
+    nd_recipe_free(recipe);
+}
+
+static void shingles_out_of_order_are_refused(void **unused)
+{
+    uint64_t shingle[] = {5, 5}, code[16] = {0}, read[2];
+
+    (void)unused;
+    nd_shingle_code_write(shingle, 2, code);
+    assert_false(nd_shingle_code_read(code, 2, read));
+    memset(code, 0, sizeof code);
+    assert_false(nd_shingle_code_read(code, 2, read)); /* no ones at all */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_written_is_read),
+        cmocka_unit_test(another_recipe_is_refused_by_its_key),
+        cmocka_unit_test(a_changed_byte_is_found),
+        cmocka_unit_test(a_cut_file_is_found),
+        cmocka_unit_test(a_pipe_is_refused),
+        cmocka_unit_test(shingles_out_of_order_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
