@@ -449,16 +449,16 @@ static struct nd_document_row new_document(struct nd_writer *w, uint32_t set)
         .number = w->state.next_document++, .label_set = set, .created = w->now, .visited = w->now};
 }
 
-static enum nd_status count_version(struct nd_writer *w, uint32_t set, bool is_new_document,
-                                    struct nd_error *err)
+static enum nd_status count_versions(struct nd_writer *w, uint32_t set, bool is_new_document,
+                                     size_t n, struct nd_error *err)
 {
     struct nd_set_counts *counts = counts_of(w, set, err);
 
     if (!counts)
         return ND_EIO;
     counts->documents += is_new_document;
-    counts->versions++;
-    w->state.n_versions++;
+    counts->versions += n;
+    w->state.n_versions += n;
     return ND_OK;
 }
 
@@ -489,8 +489,71 @@ static enum nd_status store_version(struct nd_writer *w, struct nd_write *write,
     if (status == ND_OK)
         status = nd_catalog_put_version(w->reader.txn, row.number, row.version, &version, err);
     if (status == ND_OK)
-        status = count_version(w, set, !before, err);
+        status = count_versions(w, set, !before, 1, err);
     return status == ND_OK ? put_document(w, write, before, &row, err) : status;
+}
+
+/* The versions of a document that is imported. */
+static enum nd_status put_versions(struct nd_writer *w, const struct nd_write *write,
+                                   uint64_t document, struct nd_error *err)
+{
+    const struct nd_import *import = write->import;
+    enum nd_status status = ND_OK;
+
+    for (size_t i = 0; status == ND_OK && i < import->n_versions; i++) {
+        const struct nd_version *x = &import->versions[i];
+        bool is_last = i + 1 == import->n_versions;
+        const struct nd_version_row row = {.time = x->time,
+                                           .visited = x->visited,
+                                           .hash = is_last ? write->sketched.hash
+                                                           : (struct nd_text_hash){0, 0},
+                                           .simhash = x->simhash,
+                                           .identity = x->identity,
+                                           .n_tokens = x->tokens,
+                                           .n_shingles = x->shingles,
+                                           .text_bytes = x->text_bytes,
+                                           .distance = x->distance};
+
+        status = nd_catalog_put_version(w->reader.txn, document, x->number, &row, err);
+    }
+    return status;
+}
+
+/* A document with its history: what an export has, in a store that does not have it. */
+static enum nd_status import_document(struct nd_writer *w, struct nd_write *write, uint32_t set,
+                                      bool has_entry, uint32_t entry, bool *no_space,
+                                      struct nd_error *err)
+{
+    const struct nd_import *import = write->import;
+    struct nd_document_row row = new_document(w, set);
+    enum nd_status status;
+
+    row.entry = entry;
+    row.version = import->versions[import->n_versions - 1].number;
+    row.created = import->created;
+    row.updated = import->updated;
+    row.visited = import->visited;
+    row.due = import->due;
+    row.visits = import->visits;
+    write->result.version = row.version;
+    write->result.distance = import->versions[import->n_versions - 1].distance;
+    write->result.is_new_version = true;
+    status = take_text(w, write, has_entry, set, &row, no_space, err);
+    if (status == ND_OK)
+        status = put_versions(w, write, row.number, err);
+    if (status == ND_OK)
+        status = count_versions(w, set, true, import->n_versions, err);
+    return status == ND_OK ? put_document(w, write, NULL, &row, err) : status;
+}
+
+static enum nd_status fail_write(struct nd_write *write, enum nd_store_result result,
+                                 const char *why)
+{
+    struct nd_error err;
+
+    (void)nd_fail(&err, ND_EINVAL, "%s", why);
+    nd_write_fail(write, result, &err);
+    return ND_OK;
 }
 
 static enum nd_status store_document(struct nd_writer *w, struct nd_write *write, uint32_t set,
@@ -513,6 +576,9 @@ static enum nd_status store_document(struct nd_writer *w, struct nd_write *write
             *err = why;
         return (enum nd_status)has_entry;
     }
+    if (write->import)
+        return found ? fail_write(write, ND_STORE_INVALID, "the store has this document already")
+                     : import_document(w, write, set, has_entry, entry, no_space, err);
     if (found && has_entry && row.entry == entry)
         return revisit(w, write, &row, err);
     return store_version(w, write, set, found ? &row : NULL, has_entry, entry, no_space, err);
@@ -544,16 +610,6 @@ static enum nd_status delete_document(struct nd_writer *w, struct nd_write *writ
 }
 
 /* ---- A write ---- */
-
-static enum nd_status fail_write(struct nd_write *write, enum nd_store_result result,
-                                 const char *why)
-{
-    struct nd_error err;
-
-    (void)nd_fail(&err, ND_EINVAL, "%s", why);
-    nd_write_fail(write, result, &err);
-    return ND_OK;
-}
 
 /* Which document is to be deleted, among those that the caller sees.  ND_OK: *set is its label set,
  * or the write has failed. */

@@ -14,9 +14,11 @@ struct nd_write {
     size_t n_labels;
     bool is_deletion, any_labels;
     struct nd_sketched sketched;
-    uint64_t *shingle;              /* of sketched */
-    struct nd_buffer record;        /* the compressed text */
-    const struct nd_import *import; /* NULL: the document is posted now */
+    uint64_t *shingle;       /* of sketched */
+    struct nd_buffer record; /* the compressed text */
+    /* NULL: the document is posted now.  Else what it is to have, with at least one version; it stays
+     * until the write is done. */
+    const struct nd_import *import;
 
     struct nd_written result;
     struct nd_error error;
