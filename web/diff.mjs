@@ -1,21 +1,55 @@
 // diff.mjs - what two sequences have in common, in bounded time
 //
 // Short stretches are compared exactly (Myers 1986).  Long ones are first cut at runs that occur once
-// in each (the patience diff).  A stretch that has neither a short script nor such a run is one change.
+// in each (the patience diff).  Where a script would be too long, the way that has come furthest so far
+// is taken, and the search begins anew where it ends.
 
 /** [a begin, a end, b begin, b end): equal runs, in order. @typedef {[number, number, number, number]} Run */
 
 /** Elements beyond which a stretch is cut first. */
 const LONG = 4000;
-/** Edits beyond which a stretch is given up. */
-const MOST_EDITS = 1000;
+/** Edits after which the furthest way is taken. */
+const MOST_EDITS = 500;
 
 /**
+ * What only one sequence has is equal to nothing: it is left out first, which is most of the work where
+ * texts are unlike.
  * @param {Int32Array} a
  * @param {Int32Array} b
  * @returns {Run[]} runs that both have, which grow in both
  */
 export function equalRuns(a, b) {
+  const inA = inOther(a, b), inB = inOther(b, a);
+  /** @type {Run[]} */
+  const out = [];
+  for (const [a0, a1, b0] of runsOf(inA.map((i) => at(a, i)), inB.map((i) => at(b, i)))) {
+    for (let t = 0; t < a1 - a0; t++) {
+      const x = at(inA, a0 + t), y = at(inB, b0 + t);
+      put(out, x, x + 1, y, y + 1);
+    }
+  }
+  return out;
+}
+
+/**
+ * The places of what the other sequence has, too.
+ * @param {Int32Array} s
+ * @param {Int32Array} other
+ */
+function inOther(s, other) {
+  const known = new Set(other);
+  const places = new Int32Array(s.length);
+  let n = 0;
+  for (let i = 0; i < s.length; i++) if (known.has(at(s, i))) places[n++] = i;
+  return places.subarray(0, n);
+}
+
+/**
+ * @param {Int32Array} a
+ * @param {Int32Array} b
+ * @returns {Run[]}
+ */
+function runsOf(a, b) {
   /** @type {Run[]} */
   const out = [];
   // Stretches that are yet to be compared; the last one is the next.
@@ -55,44 +89,46 @@ function within(a, b, a0, a1, b0, b1) {
   while (a0 + head < a1 && b0 + head < b1 && a[a0 + head] === b[b0 + head]) head++;
   while (a1 - tail > a0 + head && b1 - tail > b0 + head && a[a1 - tail - 1] === b[b1 - tail - 1]) tail++;
   const [i, j, k, l] = [a0 + head, a1 - tail, b0 + head, b1 - tail];
-  /** @type {Run[]} */
-  let runs = [];
-  let isExact = true;
-  if (j > i && l > k) {
-    const isLong = j - i + l - k > LONG;
-    const anchors = isLong ? [...anchored(a, b, i, j, k, l, 5), null] : [];
-    const first = anchors.length > 1 ? /** @type {Run[]} */ (anchors.slice(0, -1)) : null;
-    const script = first ? null : shortest(a, b, i, j, k, l);
-    isExact = script !== null;
-    runs = first ?? script ?? anchored(a, b, i, j, k, l, 1);
-  }
-  return [[a0, i, b0, k, true], ...between(runs, i, j, k, l, isExact), [j, a1, l, b1, true]];
+  return [[a0, i, b0, k, true], ...(j > i && l > k ? inner(a, b, i, j, k, l) : []), [j, a1, l, b1, true]];
 }
 
 /**
- * The runs, with what is between them unless that is known to differ.
+ * A stretch whose ends differ.
+ * @param {Int32Array} a @param {Int32Array} b
+ * @param {number} i @param {number} j @param {number} k @param {number} l
+ * @returns {[number, number, number, number, boolean][]}
+ */
+function inner(a, b, i, j, k, l) {
+  const anchors = j - i + l - k > LONG ? anchored(a, b, i, j, k, l, 5) : [];
+  if (anchors.length) return between(anchors, i, j, k, l);
+  const {runs, x, y} = shortest(a, b, i, j, k, l);
+  return [...runs.map((run) => /** @type {[number, number, number, number, boolean]} */ ([...run, true])), [i + x, j, k + y, l, false]];
+}
+
+/**
+ * The runs, with what is between them, which is yet to be compared.
  * @param {Run[]} runs
  * @param {number} i @param {number} j @param {number} k @param {number} l
- * @param {boolean} isExact
  */
-function between(runs, i, j, k, l, isExact) {
+function between(runs, i, j, k, l) {
   /** @type {[number, number, number, number, boolean][]} */
   const out = [];
   let [at, bt] = [i, k];
   for (const [a0, a1, b0, b1] of runs) {
-    if (!isExact && a0 > at && b0 > bt) out.push([at, a0, bt, b0, false]);
+    if (a0 > at && b0 > bt) out.push([at, a0, bt, b0, false]);
     out.push([a0, a1, b0, b1, true]);
     [at, bt] = [a1, b1];
   }
-  if (!isExact && runs.length && j > at && l > bt) out.push([at, j, bt, l, false]);
+  if (j > at && l > bt) out.push([at, j, bt, l, false]);
   return out;
 }
 
 /**
- * Myers' greedy algorithm, forwards, with the furthest points of each step kept for the way back.
+ * Myers' greedy algorithm, forwards, with the furthest points of each step kept for the way back:
+ * the runs up to the point (x, y), which is the end unless that takes more than MOST_EDITS.
  * @param {Int32Array} a @param {Int32Array} b
  * @param {number} i @param {number} j @param {number} k @param {number} l
- * @returns {Run[]|null} null: more than MOST_EDITS
+ * @returns {{runs: Run[], x: number, y: number}}
  */
 function shortest(a, b, i, j, k, l) {
   const n = j - i, m = l - k;
@@ -107,11 +143,16 @@ function shortest(a, b, i, j, k, l) {
       let x = down ? at(furthest, origin + diagonal + 1) : at(furthest, origin + diagonal - 1) + 1;
       while (x < n && x - diagonal < m && a[i + x] === b[k + x - diagonal]) x++;
       furthest[origin + diagonal] = x;
-      if (x >= n && x - diagonal >= m) return wayBack(trace, n, m, d, i, k);
+      if (x >= n && x - diagonal >= m) return {runs: wayBack(trace, n, m, d, i, k), x: n, y: m};
     }
     trace.push(furthest.slice(origin - d, origin + d + 1));
   }
-  return null;
+  let [bestX, bestY] = [0, 0];
+  for (let diagonal = -most; diagonal <= most; diagonal += 2) {
+    const x = at(furthest, origin + diagonal), y = x - diagonal;
+    if (x <= n && y <= m && x + y > bestX + bestY) [bestX, bestY] = [x, y];
+  }
+  return {runs: wayBack(trace, bestX, bestY, most, i, k), x: bestX, y: bestY};
 }
 
 /** @param {Int32Array} array @param {number} index */

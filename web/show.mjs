@@ -38,13 +38,13 @@ export function problemBox(error, retry) {
   const detail = problem.detail && problem.detail !== title ? problem.detail : '';
   return el('div', {class: 'problem', role: 'alert'},
     el('p', {class: 'problem-title'}, title),
-    detail && el('p', null, sentence(detail)),
+    detail && el('p', null, asSentence(detail)),
     el('p', {class: 'soft'}, advice(problem)),
     retry && el('p', null, el('button', {type: 'button', onclick: retry}, 'Try again')));
 }
 
 /** With a capital letter and a full stop. @param {string} words */
-function sentence(words) {
+function asSentence(words) {
   const capital = words.charAt(0).toUpperCase() + words.slice(1);
   return /[.!?]$/.test(words) ? capital : `${capital}.`;
 }
