@@ -45,6 +45,7 @@ test:
 test-all:
 	@tools/bootstrap.sh build test lint site
 	@tools/bootstrap.sh spark || echo 'test-all: without Java the tests of Spark are skipped'
+	@tools/bootstrap.sh page || echo 'test-all: without Chromium the page is not tried in a browser'
 	@$(MAKE) --no-print-directory all
 	@tools/checks.sh all
 

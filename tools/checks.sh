@@ -111,6 +111,17 @@ spark_step() {
     fi
 }
 
+# The page of the service, by its own and in a browser.
+page_steps() {
+    local missing
+    step page-code tools/test-page.sh code build/page
+    if missing=$(tools/test-page.sh --check); then
+        step page tools/test-page.sh browser build/page "$PWD/build/release/neardup"
+    else
+        skip page "$missing"
+    fi
+}
+
 # What Python code can pass, against an extension module with sanitizers; in the environment of
 # test-python.sh.
 hostile_python() {
@@ -131,6 +142,7 @@ all)
     step python-asan hostile_python
     spark_step
     lint_python
+    page_steps
     step site tools/make-site.sh
     each_cpu -L '^kernels$'
     neon_step
@@ -145,6 +157,7 @@ nightly)
     step fuzz fuzz
     step python tools/test-python.sh frameworks build/python-frameworks "$PWD/build/release/neardup"
     spark_step
+    page_steps
     ;;
 *)
     echo "usage: tools/checks.sh all|nightly" >&2
