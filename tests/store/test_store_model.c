@@ -1,0 +1,922 @@
+/* test_store_model.c - a store against a model that keeps plain lists and decides by definition
+ *
+ * Random operations by several callers; every answer is compared with the model's.  The model has no
+ * index, no database and no memory of leaders: it looks at all entries each time.
+ */
+#define _DEFAULT_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../unit/sized.h"
+#include "index/live.h"
+#include "match/measure.h"
+#include "recipe/recipe.h"
+#include "store_fixture.h"
+#include "store_texts.h"
+
+enum { LABELS = 3, SETS = 1 << LABELS, IDS = 12, ENTRIES = 8192, TABLES = ND_MINHASH_COUNT };
+
+static const char *const label_name[LABELS] = {"a", "b", "c"};
+
+/* ---- The model ---- */
+
+struct entry {
+    bool is_there, is_listed;
+    unsigned set, text; /* the set: its labels as bits */
+    bool left_out[TABLES];
+};
+struct document {
+    bool is_there;
+    unsigned set, id, entry, text, version;
+    uint64_t order, created, updated, visited, due;
+    struct nd_visits visits;
+    unsigned distance; /* of its present version */
+};
+struct pair {
+    unsigned a, b;
+};
+
+static struct {
+    struct nd_dedup_params params;
+    struct entry entry[ENTRIES];
+    unsigned n_entries;
+    struct document document[SETS][IDS];
+    struct pair *pair;
+    size_t n_pairs, capacity;
+    bool has_set[SETS];
+    uint64_t order;
+} model;
+
+/* What the model says of a verdict. */
+struct expected {
+    enum nd_verdict_kind kind;
+    enum nd_identical identical;
+    int set, id; /* of the leader */
+    unsigned leader_text;
+    uint64_t label_sets, candidates, comparisons;
+    bool was_cut;
+};
+
+static bool by_distance(void)
+{
+    return model.params.candidates == ND_CANDIDATES_SIMHASH;
+}
+
+static bool is_short(unsigned t)
+{
+    return text[t].sketch.n_tokens < model.params.sketch.w;
+}
+
+/* By what a text equals others: 0: nothing, 1: bytes, 2: tokens. */
+static int equal_by(unsigned t)
+{
+    if (!is_short(t))
+        return 2;
+    if (model.params.short_policy == ND_SHORT_KEEP)
+        return 0;
+    return model.params.short_policy == ND_SHORT_TOKENS && text[t].sketch.n_tokens ? 2 : 1;
+}
+
+/* Whether two texts are within the threshold. */
+static bool is_near(unsigned x, unsigned y)
+{
+    struct nd_overlap overlap = {text[x].sketch.n_shingles, text[y].sketch.n_shingles,
+                                 shared_shingles(x, y)};
+
+    if (is_short(x) || is_short(y))
+        return false;
+    if (by_distance() && distance(x, y) > model.params.simhash_bits)
+        return false;
+    return model.params.verify == ND_VERIFY_NONE ||
+           nd_overlap_reaches(&overlap, model.params.verify, model.params.threshold);
+}
+
+/* Whether a look-up of x may propose y at all. */
+static bool is_candidate(unsigned x, unsigned y)
+{
+    uint32_t least = 0, most = UINT32_MAX;
+
+    if (is_short(x) || is_short(y))
+        return false;
+    if (model.params.verify != ND_VERIFY_NONE)
+        nd_measure_range(model.params.verify, text[x].sketch.n_shingles,
+                         nd_measure_threshold(model.params.verify, model.params.threshold), &least,
+                         &most);
+    if (text[y].sketch.n_shingles < least || text[y].sketch.n_shingles > most)
+        return false;
+    return by_distance() ? distance(x, y) <= model.params.simhash_bits
+                         : equal_minima(x, y) >= nd_low_bytes_agreeing(model.params.threshold.p,
+                                                                       model.params.threshold.q);
+}
+
+static unsigned n_tables(void)
+{
+    return by_distance() ? model.params.simhash_bits + 1 : ND_MINHASH_COUNT;
+}
+
+/* Whether two texts stand under one key: bands of one row, or blocks of the simhash. */
+static bool share_key(unsigned x, unsigned y, unsigned t)
+{
+    return by_distance() ? ((text[x].sketch.simhash ^ text[y].sketch.simhash) &
+                            nd_block_mask(t, n_tables())) == 0
+                         : text[x].low[t] == text[y].low[t];
+}
+
+static bool is_met(unsigned x, const struct entry *e)
+{
+    if (!is_candidate(x, e->text))
+        return false;
+    for (unsigned t = 0; t < n_tables(); t++)
+        if (!e->left_out[t] && share_key(x, e->text, t))
+            return true;
+    return false;
+}
+
+static bool has_same_tokens(unsigned x, const struct entry *e)
+{
+    return equal_by(x) == 2 && equal_by(e->text) == 2 && same_tokens(x, e->text);
+}
+
+/* The candidates of a text in a set, in the order in which they are compared. */
+static size_t candidates(unsigned x, unsigned set, unsigned *out)
+{
+    size_t n = 0;
+
+    for (unsigned i = 0; i < model.n_entries; i++) {
+        const struct entry *e = &model.entry[i];
+
+        if (!e->is_there || e->set != set)
+            continue;
+        if (equal_by(x) == 1 ? same_bytes(x, e->text)
+                             : e->is_listed && (has_same_tokens(x, e) || is_met(x, e)))
+            out[n++] = i;
+    }
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = i; k > 0; k--) {
+            unsigned a = out[k - 1], b = out[k];
+            unsigned s = model.entry[a].text, t = model.entry[b].text;
+            bool same_a = has_same_tokens(x, &model.entry[a]);
+            bool same_b = has_same_tokens(x, &model.entry[b]);
+            bool swap = same_a != same_b ? same_b
+                        : same_a         ? false
+                        : by_distance()  ? distance(x, t) < distance(x, s)
+                                         : equal_minima(x, t) > equal_minima(x, s);
+
+            if (!swap)
+                break;
+            out[k - 1] = b;
+            out[k] = a;
+        }
+    return n;
+}
+
+/* Whether an entry equals a text or is near it. */
+static bool is_hit(unsigned x, unsigned e)
+{
+    unsigned y = model.entry[e].text;
+
+    return (equal_by(x) && same_bytes(x, y)) || has_same_tokens(x, &model.entry[e]) ||
+           is_near(x, y);
+}
+
+static enum nd_identical identical(unsigned x, unsigned y)
+{
+    if (equal_by(x) && same_bytes(x, y))
+        return ND_IDENTICAL_BYTES;
+    return equal_by(x) == 2 && equal_by(y) == 2 && same_tokens(x, y) ? ND_IDENTICAL_TOKENS
+                                                                     : ND_IDENTICAL_NO;
+}
+
+static const struct document *first_holder(unsigned e)
+{
+    const struct document *first = NULL;
+
+    for (unsigned s = 0; s < SETS; s++)
+        for (unsigned i = 0; i < IDS; i++) {
+            const struct document *d = &model.document[s][i];
+
+            if (d->is_there && d->entry == e && (!first || d->order < first->order))
+                first = d;
+        }
+    return first;
+}
+
+static bool sees(unsigned caller, unsigned set)
+{
+    return (set & ~caller) == 0;
+}
+
+static bool leads(unsigned caller, unsigned e)
+{
+    for (size_t i = 0; i < model.n_pairs; i++) {
+        unsigned f = model.pair[i].a == e   ? model.pair[i].b
+                     : model.pair[i].b == e ? model.pair[i].a
+                                            : e;
+
+        if (f != e && model.entry[f].is_there && sees(caller, model.entry[f].set) &&
+            first_holder(f)->order < first_holder(e)->order && leads(caller, f))
+            return false;
+    }
+    return true;
+}
+
+/* Whether text s resembles x more than t does, or is at a smaller distance. */
+static bool has_greater_likeness(unsigned x, unsigned s, unsigned t)
+{
+    uint64_t with_s = shared_shingles(x, s), with_t = shared_shingles(x, t);
+
+    if (model.params.verify == ND_VERIFY_NONE)
+        return distance(x, s) < distance(x, t);
+    return with_s * (text[x].sketch.n_shingles + text[t].sketch.n_shingles - with_t) >
+           with_t * (text[x].sketch.n_shingles + text[s].sketch.n_shingles - with_s);
+}
+
+/* Whether entry e is nearer to a text than entry f. */
+static bool is_nearer(unsigned x, unsigned e, unsigned f)
+{
+    unsigned s = model.entry[e].text, t = model.entry[f].text;
+    bool same_e = identical(x, s) != ND_IDENTICAL_NO, same_f = identical(x, t) != ND_IDENTICAL_NO;
+    bool is_earlier = first_holder(e)->order < first_holder(f)->order;
+
+    if (same_e != same_f)
+        return same_e;
+    if (same_e)
+        return is_earlier;
+    return has_greater_likeness(x, s, t) || (!has_greater_likeness(x, t, s) && is_earlier);
+}
+
+static void expect_leader(struct expected *v, unsigned x, int e)
+{
+    v->set = v->id = -1;
+    if (e < 0)
+        return;
+    v->leader_text = model.entry[e].text;
+    v->identical = identical(x, v->leader_text);
+    v->kind = v->identical ? ND_VERDICT_DUPLICATE : ND_VERDICT_NEAR_DUPLICATE;
+    v->set = (int)first_holder((unsigned)e)->set;
+    v->id = (int)first_holder((unsigned)e)->id;
+}
+
+/* A text looked up in every set that a caller sees; the hits in all sets become pairs of entry
+ * `own`, unless it is negative. */
+static struct expected look_up(unsigned caller, unsigned x, int own)
+{
+    static unsigned found[ENTRIES];
+    struct expected v = {.kind = ND_VERDICT_NEW};
+    size_t n_pairs = model.n_pairs;
+    int best = -1;
+
+    for (unsigned set = 0; set < SETS; set++) {
+        size_t n = model.has_set[set] ? candidates(x, set, found) : 0, checked = n;
+        bool is_visible = sees(caller, set);
+
+        if (!model.has_set[set])
+            continue;
+        if (checked > model.params.max_checks)
+            checked = model.params.max_checks;
+        for (size_t i = 0; i < checked; i++) {
+            if (!is_hit(x, found[i]))
+                continue;
+            if (own >= 0) {
+                model.pair = realloc(model.pair, (n_pairs + 1) * sizeof *model.pair);
+                model.pair[n_pairs++] = (struct pair){(unsigned)own, found[i]};
+            }
+            if (is_visible && leads(caller, found[i]) &&
+                (best < 0 || is_nearer(x, found[i], (unsigned)best)))
+                best = (int)found[i];
+        }
+        if (!is_visible)
+            continue;
+        v.label_sets++;
+        v.candidates += n;
+        v.comparisons += checked;
+        v.was_cut |= checked < n;
+    }
+    expect_leader(&v, x, best);
+    model.n_pairs = n_pairs;
+    return v;
+}
+
+/* Of a document with the text of an entry. */
+static struct expected judge_holder(unsigned caller, unsigned e, bool is_first)
+{
+    struct expected v = {.kind = ND_VERDICT_NEW};
+    unsigned x = model.entry[e].text;
+    int best = -1;
+
+    for (size_t i = 0; i < model.n_pairs; i++) {
+        unsigned f = model.pair[i].a == e   ? model.pair[i].b
+                     : model.pair[i].b == e ? model.pair[i].a
+                                            : e;
+
+        if (f != e && model.entry[f].is_there && sees(caller, model.entry[f].set) &&
+            first_holder(f)->order < first_holder(e)->order && leads(caller, f) &&
+            (best < 0 || is_nearer(x, f, (unsigned)best)))
+            best = (int)f;
+    }
+    if (best < 0 && !is_first && equal_by(x))
+        best = (int)e;
+    expect_leader(&v, x, best);
+    return v;
+}
+
+/* From which tables a new entry is left out. */
+static void note_crowded(struct entry *new)
+{
+    static unsigned found[ENTRIES];
+    unsigned x = new->text, n_same = 0;
+    size_t n = candidates(x, new->set, found);
+
+    for (size_t i = 0; i < n; i++)
+        n_same += equal_by(x) == 2 && has_same_tokens(x, &model.entry[found[i]]);
+    new->is_listed = equal_by(x) == 2 && n_same < model.params.max_checks;
+    if (!new->is_listed || n < model.params.max_checks || is_short(x))
+        return;
+    for (unsigned t = 0; t < n_tables(); t++) {
+        unsigned standing = 0;
+
+        for (unsigned i = 0; i < model.n_entries; i++) {
+            const struct entry *e = &model.entry[i];
+
+            standing += e->is_there && e->is_listed && e->set == new->set && !e->left_out[t] &&
+                        is_candidate(x, e->text) && share_key(x, e->text, t);
+        }
+        new->left_out[t] = standing >= model.params.max_checks;
+    }
+}
+
+static void release(struct document *d)
+{
+    unsigned e = d->entry;
+
+    d->is_there = false;
+    if (!first_holder(e))
+        model.entry[e].is_there = false;
+}
+
+static void visit(struct document *d, const struct nd_visit_params *params, unsigned far,
+                  uint64_t now)
+{
+    nd_visits_add_after(params, &d->visits, far, now - d->visited);
+    d->visits.simhash = text[d->text].sketch.simhash;
+    d->visited = now;
+    d->due = now + d->visits.interval;
+}
+
+static struct expected model_post(const struct fixture *f, unsigned caller, unsigned set,
+                                  unsigned id, unsigned x)
+{
+    struct document *d = &model.document[set][id];
+    struct expected v;
+    unsigned own = model.n_entries;
+
+    model.has_set[set] = true;
+    if (d->is_there && same_bytes(d->text, x)) {
+        v = judge_holder(caller, d->entry, first_holder(d->entry) == d);
+        visit(d, &f->options.visits, 0, f->now);
+        return v;
+    }
+    if (d->is_there) {
+        d->distance = distance(d->text, x);
+        release(d);
+    } else {
+        *d = (struct document){
+            .set = set, .id = id, .created = f->now, .visited = f->now, .distance = 64};
+    }
+    for (unsigned e = 0; e < model.n_entries; e++)
+        if (model.entry[e].is_there && model.entry[e].set == set &&
+            same_bytes(model.entry[e].text, x))
+            own = e;
+    if (own == model.n_entries) {
+        struct entry *new = &model.entry[own];
+
+        assert_true(own < ENTRIES);
+        *new = (struct entry){.set = set, .text = x};
+        v = look_up(caller, x, (int)own);
+        note_crowded(new);
+        new->is_there = true;
+        model.n_entries++;
+    } else {
+        v = judge_holder(caller, own, false);
+    }
+    d->is_there = true;
+    d->entry = own;
+    d->text = x;
+    d->order = model.order++;
+    d->version++;
+    d->updated = f->now;
+    visit(d, &f->options.visits, d->distance, f->now);
+    return v;
+}
+
+/* ---- The store ---- */
+
+static unsigned labels_of(unsigned set, struct nd_view *labels)
+{
+    unsigned n = 0;
+
+    for (unsigned l = 0; l < LABELS; l++)
+        if (set >> l & 1)
+            labels[n++] = view(label_name[l]);
+    return n;
+}
+
+static void id_of(unsigned id, char name[8])
+{
+    snprintf(name, 8, "id%u", id);
+}
+
+static void check_key(const struct nd_document_key *key, unsigned set, unsigned id)
+{
+    struct nd_view labels[LABELS];
+    char name[8];
+
+    id_of(id, name);
+    assert_int_equal(key->id.len, strlen(name));
+    assert_memory_equal(key->id.data, name, key->id.len);
+    assert_int_equal(key->n_labels, labels_of(set, labels));
+    for (size_t i = 0; i < key->n_labels; i++) {
+        assert_int_equal(key->labels[i].len, labels[i].len);
+        assert_memory_equal(key->labels[i].data, labels[i].data, labels[i].len);
+    }
+}
+
+static void check_likeness(const struct nd_likeness *x, unsigned a, unsigned b, bool is_equal)
+{
+    if (is_equal)
+        assert_int_not_equal(x->identical, ND_IDENTICAL_NO);
+    assert_int_equal(x->distance, distance(a, b));
+    if (model.params.verify == ND_VERIFY_NONE) {
+        assert_int_equal(x->overlap.shared, 0);
+        return;
+    }
+    assert_int_equal(x->overlap.a, text[a].sketch.n_shingles);
+    assert_int_equal(x->overlap.b, text[b].sketch.n_shingles);
+    assert_int_equal(x->overlap.shared, shared_shingles(a, b));
+}
+
+static void check_verdict(const struct nd_verdict *v, const struct expected *e, unsigned x)
+{
+    assert_int_equal(v->kind, e->kind);
+    assert_int_equal(v->tokens, text[x].sketch.n_tokens);
+    assert_int_equal(v->shingles, text[x].sketch.n_shingles);
+    assert_int_equal(v->is_short, is_short(x));
+    assert_int_equal(v->work.label_sets, e->label_sets);
+    assert_int_equal(v->work.candidates, e->candidates);
+    assert_int_equal(v->work.comparisons, e->comparisons);
+    assert_int_equal(v->was_cut, e->was_cut);
+    if (e->kind == ND_VERDICT_NEW)
+        return;
+    assert_int_equal(v->likeness.identical, e->identical);
+    check_key(&v->of, (unsigned)e->set, (unsigned)e->id);
+    check_likeness(&v->likeness, x, e->leader_text, e->identical != ND_IDENTICAL_NO);
+}
+
+static struct nd_caller *caller_of[SETS];
+
+static void open_all(struct fixture *f)
+{
+    fixture_open(f);
+    for (unsigned c = 0; c < SETS; c++) {
+        struct nd_view labels[LABELS];
+        unsigned n = labels_of(c, labels);
+
+        caller_of[c] = nd_caller_new(f->store, labels, n, false, NULL);
+        assert_non_null(caller_of[c]);
+    }
+}
+
+static void close_all(struct fixture *f)
+{
+    for (unsigned c = 0; c < SETS; c++)
+        nd_caller_free(caller_of[c]);
+    fixture_close(f);
+}
+
+/* ---- Operations ---- */
+
+static unsigned any_subset(unsigned caller)
+{
+    return (unsigned)below(SETS) & caller;
+}
+
+/* Some documents at once. */
+static void do_post(struct fixture *f)
+{
+    enum { MOST = 5 };
+    struct expected expected[MOST];
+    struct nd_write *write[MOST];
+    unsigned caller = (unsigned)below(SETS), n = 1 + (unsigned)(below(3) ? 0 : below(MOST));
+    unsigned of[MOST];
+    struct nd_error err = {0};
+
+    for (unsigned i = 0; i < n; i++) {
+        unsigned set = any_subset(caller), id = (unsigned)below(IDS);
+        struct nd_view labels[LABELS];
+        char name[8];
+        struct nd_write_request request = {.labels = labels};
+
+        of[i] = (unsigned)below(TEXTS);
+        id_of(id, name);
+        request.id = view(name);
+        request.n_labels = labels_of(set, labels);
+        request.text = (struct nd_view){text[of[i]].bytes, text[of[i]].len};
+        if (nd_write_new(f->session, caller_of[caller], &request, &write[i], &err))
+            fail_msg("%s", err.message);
+        model.has_set[set] = true;
+        expected[i] = model_post(f, caller, set, id, of[i]);
+    }
+    assert_int_equal(submit_and_wait(f->store, write, n, &err), ND_STORE_OK);
+    for (unsigned i = 0; i < n; i++) {
+        const struct nd_written *done = nd_write_result(write[i]);
+
+        if (done->result != ND_STORE_OK)
+            fail_msg("%s", done->message);
+        check_verdict(&done->verdict, &expected[i], of[i]);
+        nd_write_free(write[i]);
+    }
+}
+
+static void do_delete(struct fixture *f)
+{
+    unsigned caller = (unsigned)below(SETS), set = any_subset(caller), id = (unsigned)below(IDS);
+    struct document *d = &model.document[set][id];
+    struct nd_view labels[LABELS];
+    char name[8];
+    struct nd_write_request request = {.labels = labels, .is_deletion = true};
+    struct nd_write *write;
+
+    id_of(id, name);
+    request.id = view(name);
+    request.n_labels = labels_of(set, labels);
+    write = write_one(f, caller_of[caller], &request);
+    assert_int_equal(nd_write_result(write)->result,
+                     d->is_there ? ND_STORE_OK : ND_STORE_NOT_FOUND);
+    if (d->is_there)
+        release(d);
+    nd_write_free(write);
+}
+
+static void do_query(struct fixture *f)
+{
+    unsigned caller = (unsigned)below(SETS), x = (unsigned)below(TEXTS);
+    struct expected expected = look_up(caller, x, -1);
+    struct nd_verdict verdict;
+    struct nd_error err;
+
+    if (nd_session_query(f->session, caller_of[caller],
+                         (struct nd_view){text[x].bytes, text[x].len}, NULL, &verdict, &err))
+        fail_msg("%s", err.message);
+    check_verdict(&verdict, &expected, x);
+}
+
+/* As if the document were not there. */
+static void do_query_except(struct fixture *f)
+{
+    unsigned caller = (unsigned)below(SETS), x = (unsigned)below(TEXTS);
+    unsigned set = any_subset(caller), id = (unsigned)below(IDS);
+    struct document *d = &model.document[set][id], before = *d;
+    struct nd_document_key key;
+    struct nd_view labels[LABELS];
+    struct expected expected;
+    struct nd_verdict verdict;
+    char name[8];
+
+    id_of(id, name);
+    key = (struct nd_document_key){view(name), labels, labels_of(set, labels)};
+    if (before.is_there)
+        release(d);
+    expected = look_up(caller, x, -1);
+    *d = before;
+    if (before.is_there)
+        model.entry[d->entry].is_there = true;
+    assert_int_equal(nd_session_query(f->session, caller_of[caller],
+                                      (struct nd_view){text[x].bytes, text[x].len}, &key, &verdict,
+                                      NULL),
+                     ND_STORE_OK);
+    check_verdict(&verdict, &expected, x);
+}
+
+/* A document that a caller sees; NULL: there is none. */
+static struct document *any_document(unsigned caller, struct nd_document_query *query, char name[8],
+                                     struct nd_view *labels)
+{
+    unsigned set = any_subset(caller), id = (unsigned)below(IDS);
+
+    id_of(id, name);
+    *query = (struct nd_document_query){
+        .id = view(name), .labels = labels, .n_labels = labels_of(set, labels)};
+    return model.document[set][id].is_there ? &model.document[set][id] : NULL;
+}
+
+static void check_stored(const struct nd_stored *stored, const struct document *d)
+{
+    check_key(&stored->key, d->set, d->id);
+    assert_int_equal(stored->created, d->created);
+    assert_int_equal(stored->updated, d->updated);
+    assert_int_equal(stored->visited, d->visited);
+    assert_int_equal(stored->version, d->version);
+    assert_int_equal(stored->due, d->due);
+    assert_int_equal(stored->text_bytes, text[d->text].len);
+    assert_int_equal(stored->tokens, text[d->text].sketch.n_tokens);
+    assert_memory_equal(&stored->visits, &d->visits, sizeof d->visits);
+}
+
+static void do_get(struct fixture *f)
+{
+    unsigned caller = (unsigned)below(SETS);
+    struct nd_document_query query;
+    struct nd_view labels[LABELS];
+    const struct nd_version *versions;
+    struct nd_stored stored;
+    char name[8];
+    const struct document *d = any_document(caller, &query, name, labels);
+    size_t n;
+    enum nd_store_result result =
+        nd_session_get(f->session, caller_of[caller], &query, &stored, NULL);
+
+    assert_int_equal(result, d ? ND_STORE_OK : ND_STORE_NOT_FOUND);
+    if (!d)
+        return;
+    check_stored(&stored, d);
+    assert_int_equal(stored.text.len, text[d->text].len);
+    assert_memory_equal(stored.text.data, text[d->text].bytes, stored.text.len);
+    assert_int_equal(nd_session_versions(f->session, caller_of[caller], &query, 100, &stored,
+                                         &versions, &n, NULL),
+                     ND_STORE_OK);
+    assert_int_equal(n, d->version < 100 ? d->version : 100);
+    assert_int_equal(versions[n - 1].number, d->version);
+    assert_int_equal(versions[n - 1].distance, d->distance);
+    assert_int_equal(versions[n - 1].visited, d->visited);
+}
+
+/* Whether a document is near another one, or has its text. */
+static bool are_neighbours(unsigned e, unsigned f)
+{
+    if (e == f)
+        return equal_by(model.entry[e].text) != 0;
+    for (size_t i = 0; i < model.n_pairs; i++)
+        if ((model.pair[i].a == e && model.pair[i].b == f) ||
+            (model.pair[i].a == f && model.pair[i].b == e))
+            return true;
+    return false;
+}
+
+static const struct document *document_of(const struct nd_document_key *key)
+{
+    unsigned set = 0, id = 0;
+
+    for (size_t i = 0; i < key->n_labels; i++)
+        set |= 1u << (key->labels[i].data[0] - 'a');
+    id = (unsigned)atoi(key->id.data + 2);
+    assert_true(model.document[set][id].is_there);
+    return &model.document[set][id];
+}
+
+static bool document_leads(unsigned caller, const struct document *d)
+{
+    return leads(caller, d->entry) && (first_holder(d->entry) == d || !equal_by(d->text));
+}
+
+/* Whether a document is listed before another one: the nearer, then the earlier. */
+static bool is_listed_before(unsigned x, const struct document *a, const struct document *b)
+{
+    bool same_a = identical(x, a->text) != ND_IDENTICAL_NO;
+    bool same_b = identical(x, b->text) != ND_IDENTICAL_NO;
+
+    if (same_a != same_b)
+        return same_a;
+    if (same_a)
+        return a->order < b->order;
+    return has_greater_likeness(x, a->text, b->text) ||
+           (!has_greater_likeness(x, b->text, a->text) && a->order < b->order);
+}
+
+static void do_near(struct fixture *f)
+{
+    unsigned caller = (unsigned)below(SETS), expected = 0;
+    struct nd_document_query query;
+    struct nd_view labels[LABELS];
+    const struct nd_neighbour *near;
+    struct nd_work work;
+    char name[8];
+    const struct document *d = any_document(caller, &query, name, labels), *before = NULL;
+    size_t n, total;
+    enum nd_store_result result =
+        nd_session_near(f->session, caller_of[caller], &query, 100, &near, &n, &total, &work, NULL);
+
+    assert_int_equal(result, d ? ND_STORE_OK : ND_STORE_NOT_FOUND);
+    if (!d)
+        return;
+    for (unsigned s = 0; s < SETS; s++)
+        for (unsigned i = 0; i < IDS; i++) {
+            const struct document *o = &model.document[s][i];
+
+            expected +=
+                o->is_there && o != d && sees(caller, s) && are_neighbours(d->entry, o->entry);
+        }
+    assert_int_equal(total, expected);
+    assert_int_equal(n, expected < 100 ? expected : 100);
+    for (size_t i = 0; i < n; i++) {
+        const struct document *o = document_of(&near[i].document.key);
+
+        check_stored(&near[i].document, o);
+        assert_true(o != d && sees(caller, o->set) && are_neighbours(d->entry, o->entry));
+        check_likeness(&near[i].likeness, d->text, o->text, false);
+        assert_int_equal(near[i].leads, document_leads(caller, o));
+        if (before)
+            assert_true(is_listed_before(d->text, before, o));
+        before = o;
+    }
+}
+
+/* The leader of the cluster of a document. */
+static const struct document *leader_of(unsigned caller, const struct document *d)
+{
+    struct expected v;
+
+    if (!equal_by(d->text))
+        return d;
+    v = judge_holder(caller, d->entry, first_holder(d->entry) == d);
+    return v.kind == ND_VERDICT_NEW ? d : &model.document[v.set][v.id];
+}
+
+static void do_cluster(struct fixture *f)
+{
+    unsigned caller = (unsigned)below(SETS), expected = 0;
+    struct nd_document_query query;
+    struct nd_view labels[LABELS];
+    const struct nd_neighbour *member;
+    struct nd_work work;
+    char name[8];
+    const struct document *d = any_document(caller, &query, name, labels), *leader;
+    size_t n, total;
+    enum nd_store_result result = nd_session_cluster(f->session, caller_of[caller], &query, 100,
+                                                     &member, &n, &total, &work, NULL);
+
+    assert_int_equal(result, d ? ND_STORE_OK : ND_STORE_NOT_FOUND);
+    if (!d)
+        return;
+    leader = leader_of(caller, d);
+    for (unsigned s = 0; s < SETS; s++)
+        for (unsigned i = 0; i < IDS; i++) {
+            const struct document *o = &model.document[s][i];
+
+            expected += o->is_there && sees(caller, s) && leader_of(caller, o) == leader;
+        }
+    assert_int_equal(total, expected);
+    assert_int_equal(n, expected < 100 ? expected : 100);
+    assert_ptr_equal(document_of(&member[0].document.key), leader);
+    for (size_t i = 0; i < n; i++) {
+        const struct document *o = document_of(&member[i].document.key);
+
+        assert_ptr_equal(leader_of(caller, o), leader);
+        assert_int_equal(member[i].leads, i == 0);
+        check_likeness(&member[i].likeness, leader->text, o->text, false);
+        if (i)
+            assert_true(document_of(&member[i - 1].document.key)->order < o->order);
+    }
+}
+
+static bool comes_before(const struct document *x, const struct document *y)
+{
+    char name_x[8], name_y[8];
+    struct nd_view of_x[LABELS], of_y[LABELS];
+    unsigned n_x = labels_of(x->set, of_x), n_y = labels_of(y->set, of_y);
+    int order;
+
+    if (x->due != y->due)
+        return x->due < y->due;
+    if (x->visits.priority != y->visits.priority)
+        return x->visits.priority > y->visits.priority;
+    id_of(x->id, name_x);
+    id_of(y->id, name_y);
+    order = strcmp(name_x, name_y);
+    for (unsigned i = 0; order == 0 && i < n_x && i < n_y; i++)
+        order = strcmp(of_x[i].data, of_y[i].data);
+    return order ? order < 0 : n_x < n_y;
+}
+
+static void do_crawl(struct fixture *f)
+{
+    unsigned caller = (unsigned)below(SETS), limit = 1 + (unsigned)below(40), expected = 0;
+    const struct nd_crawl_row *row;
+    struct nd_visible_stats stats;
+    uint64_t n_due = 0;
+    size_t n;
+
+    assert_int_equal(nd_session_crawl(f->session, caller_of[caller], limit, &row, &n, NULL),
+                     ND_STORE_OK);
+    for (unsigned s = 0; s < SETS; s++)
+        for (unsigned i = 0; i < IDS; i++) {
+            const struct document *o = &model.document[s][i];
+
+            if (!o->is_there || !sees(caller, s))
+                continue;
+            expected++;
+            n_due += o->due <= f->now;
+            /* Who is not given comes after the last one. */
+            if (n && comes_before(o, document_of(&row[n - 1].document.key))) {
+                bool is_given = false;
+
+                for (size_t k = 0; k < n; k++)
+                    is_given |= document_of(&row[k].document.key) == o;
+                assert_true(is_given);
+            }
+        }
+    assert_int_equal(n, expected < limit ? expected : limit);
+    for (size_t i = 0; i < n; i++) {
+        const struct document *o = document_of(&row[i].document.key);
+
+        check_stored(&row[i].document, o);
+        assert_int_equal(row[i].is_due, o->due <= f->now);
+        if (i)
+            assert_true(comes_before(document_of(&row[i - 1].document.key), o));
+    }
+    assert_int_equal(nd_session_visible_stats(f->session, caller_of[caller], &stats, NULL),
+                     ND_STORE_OK);
+    assert_int_equal(stats.documents, expected);
+    assert_int_equal(stats.due, n_due);
+}
+
+/* ---- Runs ---- */
+
+static void run(const char *const *keys, uint64_t seed)
+{
+    struct nd_recipe *recipe = nd_recipe_new(NULL);
+    struct fixture f;
+    unsigned n = (unsigned)sized(6000, 500);
+
+    random_state = seed;
+    for (; *keys; keys++)
+        assert_int_equal(nd_recipe_set(recipe, *keys, NULL), ND_OK);
+    memset(&model, 0, sizeof model);
+    model.params = nd_recipe_dedup_params(recipe);
+    make_texts();
+    sketch_texts(recipe);
+    fixture_begin(&f);
+    f.options.recipe = recipe;
+    open_all(&f);
+    for (unsigned i = 0; i < n; i++) {
+        f.now += below(4000);
+        switch (below(12)) {
+        case 0: do_delete(&f); break;
+        case 1: do_query(&f); break;
+        case 2: do_query_except(&f); break;
+        case 3: do_get(&f); break;
+        case 4: do_near(&f); break;
+        case 5: do_cluster(&f); break;
+        case 6: do_crawl(&f); break;
+        default: do_post(&f);
+        }
+        if (i % 150 == 149) {
+            close_all(&f);
+            open_all(&f);
+        }
+    }
+    close_all(&f);
+    fixture_end(&f);
+    nd_recipe_free(recipe);
+    free(model.pair);
+    model.pair = NULL;
+}
+
+static void recipes_that_decide_by_resemblance(void **state)
+{
+    (void)state;
+    run((const char *const[]){"bands=128", "rows=1", NULL}, 1);
+    run((const char *const[]){"bands=128", "rows=1", "short=tokens", NULL}, 2);
+    run((const char *const[]){"bands=128", "rows=1", "short=keep", NULL}, 3);
+}
+
+static void crowded_keys_and_few_comparisons(void **state)
+{
+    (void)state;
+    run((const char *const[]){"bands=128", "rows=1", "max_checks=3", NULL}, 4);
+    run((const char *const[]){"bands=128", "rows=1", "max_checks=1", NULL}, 5);
+}
+
+static void recipes_that_decide_by_distance(void **state)
+{
+    (void)state;
+    run((const char *const[]){"candidates=simhash", "verify=none", "simhash_bits=7", NULL}, 6);
+    run((const char *const[]){"candidates=simhash", "verify=jaccard", "simhash_bits=9",
+                              "max_checks=3", NULL},
+        7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(recipes_that_decide_by_resemblance),
+        cmocka_unit_test(crowded_keys_and_few_comparisons),
+        cmocka_unit_test(recipes_that_decide_by_distance),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
