@@ -30,6 +30,17 @@ tar -C "$work" --format=posix --pax-option=delete=atime,delete=ctime --owner=0 -
 rm -f fuzz_archive/zip
 (cd "$work" && zip -qX - a.jsonl b.html) >fuzz_archive/zip
 
+# Changes to a snapshot of the live index: where, in three bytes, and the byte.
+mkdir -p fuzz_snapshot fuzz_saved_texts
+printf '\x1c\0\0\0' >fuzz_snapshot/more_deleted
+printf '\x58\x04\0\1\x5c\x04\0\xff' >fuzz_snapshot/lines_of_tables
+printf '\x01\x40\1\x12\x80\x50\1\x03' >fuzz_snapshot/columns
+# The same to an index of texts: lengths and flags of rows, a text.
+printf '\x08\x30\0\x0e\x30\x30\0\0' >fuzz_saved_texts/lengths
+printf '\x24\x30\0\2\x28\x30\0\7' >fuzz_saved_texts/rows
+printf '\1\x40\0\xff' >fuzz_saved_texts/not_utf8
+printf '\x0c\0\0\5' >fuzz_saved_texts/one_more
+
 # Index files of fingerprints: with equal ones, narrow, without any.
 neardup=$PWD/../../build/release/neardup
 mkdir -p fuzz_hamming_machine

@@ -13,10 +13,8 @@
  * wait while a slice is added.  Nobody waits for the lock who holds the GIL, and nobody takes the GIL
  * who holds the lock.
  */
-#include "native.h"
+#include "live.h"
 
-#include "base/handle.h"
-#include "base/lock.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -24,43 +22,12 @@
 
 #define CAPSULE "neardup.live"
 
-enum { SLICE_BYTES = 4 << 20, SLICE_ROWS = 8192 };
-
-struct text {
-    uint64_t serial;
-    char *data; /* of its own */
-    size_t len;
-    uint64_t replaced; /* nd_utf8_replaced */
-    bool is_gone;
-};
-
-/* An engine, and the texts of its documents. */
-struct side {
-    struct nd_dedup *dedup;
-    struct text *text;
-    size_t n, capacity, n_gone;
-    struct nd_text_source source;
-};
-
-struct live {
-    struct nd_recipe *recipe;
-    PyObject *tables; /* the capsule of the recipe, which holds the df tables that are read */
-    unsigned threads;
-    struct nd_handle changes; /* the call that changes the index */
-    struct nd_rwlock *lock;   /* held by who reads or changes what follows */
-    struct side *side;
-    uint64_t next_serial;
-    /* Of the slice that is added. */
-    struct nd_dedup_item *item;
-    struct nd_document *document;
-};
-
 /* ---- The engine's side ---- */
 
 static enum nd_status fetch(void *context, uint64_t document, unsigned worker, struct nd_view *text,
                             struct nd_error *err)
 {
-    const struct side *s = context;
+    const struct nd_py_side *s = context;
 
     (void)worker;
     (void)err;
@@ -78,7 +45,7 @@ static enum nd_status keep(void *context, uint64_t document, size_t item, struct
 }
 
 /* The texts stay where another side has them. */
-static void free_side(struct side *s)
+static void free_side(struct nd_py_side *s)
 {
     if (!s)
         return;
@@ -87,10 +54,10 @@ static void free_side(struct side *s)
     free(s);
 }
 
-static struct side *new_side(const struct live *live, struct nd_error *err)
+static struct nd_py_side *new_side(const struct nd_py_live *live, struct nd_error *err)
 {
     struct nd_dedup_options options = nd_dedup_options_default();
-    struct side *s = calloc(1, sizeof *s);
+    struct nd_py_side *s = calloc(1, sizeof *s);
 
     if (!s) {
         nd_fail(err, ND_ENOMEM, "out of memory");
@@ -108,7 +75,7 @@ static struct side *new_side(const struct live *live, struct nd_error *err)
     return s;
 }
 
-static struct nd_dedup_item item_of(const struct text *text, struct nd_document *document)
+static struct nd_dedup_item item_of(const struct nd_py_text *text, struct nd_document *document)
 {
     struct nd_dedup_item item = {.text = {text->data, text->len}};
 
@@ -119,9 +86,8 @@ static struct nd_dedup_item item_of(const struct text *text, struct nd_document 
     return item;
 }
 
-/* Push the texts from s->n on, `n` of them, which stand behind the others already. */
-static enum nd_status push_texts(const struct live *live, struct side *s, size_t n,
-                                 struct nd_error *err)
+enum nd_status nd_py_side_push(const struct nd_py_live *live, struct nd_py_side *s, size_t n,
+                               struct nd_error *err)
 {
     enum nd_status status;
 
@@ -135,11 +101,18 @@ static enum nd_status push_texts(const struct live *live, struct side *s, size_t
 
 /* ---- The index ---- */
 
-static void free_live(struct live *live)
+static void free_text(struct nd_py_text *text)
+{
+    if (!text->is_mapped)
+        free(text->data);
+}
+
+static void free_live(struct nd_py_live *live)
 {
     for (size_t i = 0; live->side && i < live->side->n; i++)
-        free(live->side->text[i].data);
+        free_text(&live->side->text[i]);
     free_side(live->side);
+    nd_saved_close(&live->saved);
     nd_recipe_free(live->recipe);
     Py_XDECREF(live->tables);
     nd_rwlock_free(live->lock);
@@ -153,12 +126,12 @@ static void free_capsule(PyObject *capsule)
     free_live(PyCapsule_GetPointer(capsule, CAPSULE));
 }
 
-static struct live *live_of(PyObject *capsule)
+struct nd_py_live *nd_py_live_of(PyObject *capsule)
 {
     return PyCapsule_GetPointer(capsule, CAPSULE);
 }
 
-static bool begin_change(struct live *live)
+bool nd_py_live_begin_change(struct nd_py_live *live)
 {
     if (nd_handle_enter(&live->changes, ND_CALL_CHANGES, NULL) == ND_OK)
         return true;
@@ -166,22 +139,19 @@ static bool begin_change(struct live *live)
     return false;
 }
 
-static void end_change(struct live *live)
+void nd_py_live_end_change(struct nd_py_live *live)
 {
     (void)nd_handle_leave(&live->changes, ND_CALL_CHANGES);
 }
 
-/* live_new(recipe, threads): an empty index. */
-static PyObject *live_new(PyObject *module, PyObject *args)
+PyObject *nd_py_live_new(PyObject *module, PyObject *recipe_capsule, unsigned threads)
 {
-    PyObject *recipe_capsule, *capsule;
-    const struct nd_recipe *recipe;
+    const struct nd_recipe *recipe = nd_py_recipe(recipe_capsule);
+    struct nd_py_live *live;
     struct nd_error err;
-    struct live *live;
-    unsigned threads;
+    PyObject *capsule;
 
-    if (!PyArg_ParseTuple(args, "OI", &recipe_capsule, &threads) ||
-        !(recipe = nd_py_recipe(recipe_capsule)))
+    if (!recipe)
         return NULL;
     live = calloc(1, sizeof *live);
     if (!live)
@@ -190,8 +160,8 @@ static PyObject *live_new(PyObject *module, PyObject *args)
     live->recipe = nd_recipe_copy(recipe, NULL);
     live->tables = Py_NewRef(recipe_capsule);
     live->lock = nd_rwlock_new();
-    live->item = nd_alloc_array(SLICE_ROWS, sizeof *live->item);
-    live->document = nd_alloc_array(SLICE_ROWS, sizeof *live->document);
+    live->item = nd_alloc_array(ND_PY_SLICE_ROWS, sizeof *live->item);
+    live->document = nd_alloc_array(ND_PY_SLICE_ROWS, sizeof *live->document);
     if (!live->recipe || !live->lock || !live->item || !live->document) {
         free_live(live);
         return PyErr_NoMemory();
@@ -207,34 +177,47 @@ static PyObject *live_new(PyObject *module, PyObject *args)
     return capsule;
 }
 
+/* live_new(recipe, threads): an empty index. */
+static PyObject *live_new(PyObject *module, PyObject *args)
+{
+    PyObject *recipe;
+    unsigned threads;
+
+    if (!PyArg_ParseTuple(args, "OI", &recipe, &threads))
+        return NULL;
+    return nd_py_live_new(module, recipe, threads);
+}
+
 /* How many rows of the frame from here on are a slice. */
 static size_t slice_rows(const struct nd_py_frame *f, size_t from)
 {
     size_t bytes = 0, to = from;
 
-    while (to < f->n_rows && to - from < SLICE_ROWS && (to == from || bytes < SLICE_BYTES))
+    while (to < f->n_rows && to - from < ND_PY_SLICE_ROWS &&
+           (to == from || bytes < ND_PY_SLICE_BYTES))
         bytes += f->column[0].value[to++].len;
     return to - from;
 }
 
-static bool copy_text(struct text *to, const struct nd_py_frame *f, size_t row, uint64_t serial)
+static bool copy_text(struct nd_py_text *to, const struct nd_py_frame *f, size_t row,
+                      uint64_t serial)
 {
     struct nd_view from = f->column[0].value[row];
 
-    *to = (struct text){.serial = serial,
-                        .data = malloc(from.len ? from.len : 1),
-                        .len = from.len,
-                        .replaced = nd_py_frame_replaced(f, row)};
+    *to = (struct nd_py_text){.serial = serial,
+                              .data = malloc(from.len ? from.len : 1),
+                              .len = from.len,
+                              .replaced = nd_py_frame_replaced(f, row)};
     if (to->data && from.len)
         memcpy(to->data, from.data, from.len);
     return to->data != NULL;
 }
 
 /* Add the rows from here on, `n` of them, of which each has a text. */
-static enum nd_status add_rows(struct live *live, const struct nd_py_frame *f, size_t from,
+static enum nd_status add_rows(struct nd_py_live *live, const struct nd_py_frame *f, size_t from,
                                size_t n, struct nd_error *err)
 {
-    struct side *s = live->side;
+    struct nd_py_side *s = live->side;
     enum nd_status status = ND_OK;
     size_t copied = 0;
 
@@ -247,7 +230,7 @@ static enum nd_status add_rows(struct live *live, const struct nd_py_frame *f, s
             copied++;
     }
     if (status == ND_OK)
-        status = push_texts(live, s, n, err);
+        status = nd_py_side_push(live, s, n, err);
     if (status == ND_OK)
         live->next_serial += n;
     for (size_t i = 0; status != ND_OK && i < copied; i++)
@@ -263,13 +246,13 @@ static PyObject *live_add(PyObject *module, PyObject *args)
     const struct nd_py_frame *f;
     enum nd_status status;
     struct nd_error err;
-    struct live *live;
+    struct nd_py_live *live;
     Py_ssize_t from;
     uint64_t serial;
     size_t n;
 
     if (!PyArg_ParseTuple(args, "OOn", &capsule, &frame_capsule, &from) ||
-        !(live = live_of(capsule)) || !(f = nd_py_frame(frame_capsule)))
+        !(live = nd_py_live_of(capsule)) || !(f = nd_py_frame(frame_capsule)))
         return NULL;
     if (from < 0 || (size_t)from > f->n_rows)
         return PyErr_Format(PyExc_IndexError, "there is no row %zd", from);
@@ -277,7 +260,7 @@ static PyObject *live_add(PyObject *module, PyObject *args)
     for (size_t i = 0; i < n; i++)
         if (!f->column[0].value[(size_t)from + i].data)
             return PyErr_Format(PyExc_ValueError, "row %zu: the text is null", (size_t)from + i);
-    if (!begin_change(live))
+    if (!nd_py_live_begin_change(live))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     nd_rwlock_write(live->lock);
@@ -285,14 +268,14 @@ static PyObject *live_add(PyObject *module, PyObject *args)
     status = add_rows(live, f, (size_t)from, n, &err);
     nd_rwlock_unlock(live->lock);
     Py_END_ALLOW_THREADS;
-    end_change(live);
+    nd_py_live_end_change(live);
     if (status != ND_OK)
         return nd_py_raise(module, &err);
     return Py_BuildValue("Kn", (unsigned long long)serial, (Py_ssize_t)n);
 }
 
 /* The place of a serial number; s->n: it is not there. */
-static size_t place_of(const struct side *s, uint64_t serial)
+static size_t place_of(const struct nd_py_side *s, uint64_t serial)
 {
     size_t low = 0, high = s->n;
 
@@ -314,16 +297,16 @@ static PyObject *live_remove(PyObject *module, PyObject *args)
     enum nd_status status;
     struct nd_error err;
     PyObject *capsule;
-    struct live *live;
+    struct nd_py_live *live;
     size_t n, n_gone;
 
-    if (!PyArg_ParseTuple(args, "OK", &capsule, &serial) || !(live = live_of(capsule)) ||
-        !begin_change(live))
+    if (!PyArg_ParseTuple(args, "OK", &capsule, &serial) || !(live = nd_py_live_of(capsule)) ||
+        !nd_py_live_begin_change(live))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     nd_rwlock_write(live->lock);
     {
-        struct side *s = live->side;
+        struct nd_py_side *s = live->side;
         size_t place = place_of(s, serial);
 
         status = place < s->n ? nd_dedup_withdraw(s->dedup, place, &err)
@@ -337,7 +320,7 @@ static PyObject *live_remove(PyObject *module, PyObject *args)
     }
     nd_rwlock_unlock(live->lock);
     Py_END_ALLOW_THREADS;
-    end_change(live);
+    nd_py_live_end_change(live);
     if (status != ND_OK)
         return nd_py_raise(module, &err);
     return Py_BuildValue("nn", (Py_ssize_t)n, (Py_ssize_t)n_gone);
@@ -346,11 +329,11 @@ static PyObject *live_remove(PyObject *module, PyObject *args)
 /* ---- A side without the removed texts ---- */
 
 /* The texts that are left, behind those of `to`, until there is a slice of them. */
-static size_t take_texts(const struct side *from, size_t *at, struct side *to)
+static size_t take_texts(const struct nd_py_side *from, size_t *at, struct nd_py_side *to)
 {
     size_t n = 0, bytes = 0;
 
-    for (; *at < from->n && n < SLICE_ROWS && bytes < SLICE_BYTES; ++*at)
+    for (; *at < from->n && n < ND_PY_SLICE_ROWS && bytes < ND_PY_SLICE_BYTES; ++*at)
         if (!from->text[*at].is_gone) {
             to->text[to->n + n++] = from->text[*at];
             bytes += from->text[*at].len;
@@ -358,23 +341,23 @@ static size_t take_texts(const struct side *from, size_t *at, struct side *to)
     return n;
 }
 
-static void change_side(struct live *live, struct side *to)
+static void change_side(struct nd_py_live *live, struct nd_py_side *to)
 {
-    struct side *from = live->side;
+    struct nd_py_side *from = live->side;
 
     nd_rwlock_write(live->lock);
     live->side = to;
     nd_rwlock_unlock(live->lock);
     for (size_t i = 0; i < from->n; i++)
         if (from->text[i].is_gone)
-            free(from->text[i].data);
+            free_text(&from->text[i]);
     free_side(from);
 }
 
 /* False: an exception is set. */
-static bool fill_side(PyObject *module, const struct live *live, struct side *to)
+static bool fill_side(PyObject *module, const struct nd_py_live *live, struct nd_py_side *to)
 {
-    const struct side *from = live->side;
+    const struct nd_py_side *from = live->side;
     enum nd_status status = ND_OK;
     struct nd_error err;
 
@@ -382,7 +365,7 @@ static bool fill_side(PyObject *module, const struct live *live, struct side *to
         status = nd_fail(&err, ND_ENOMEM, "out of memory");
     for (size_t at = 0; status == ND_OK && at < from->n;) {
         Py_BEGIN_ALLOW_THREADS;
-        status = push_texts(live, to, take_texts(from, &at, to), &err);
+        status = nd_py_side_push(live, to, take_texts(from, &at, to), &err);
         Py_END_ALLOW_THREADS;
         if (status == ND_OK && PyErr_CheckSignals() < 0)
             return false;
@@ -396,12 +379,12 @@ static bool fill_side(PyObject *module, const struct live *live, struct side *to
  * fails or is interrupted, the index is as it was. */
 static PyObject *live_compact(PyObject *module, PyObject *capsule)
 {
-    struct live *live = live_of(capsule);
+    struct nd_py_live *live = nd_py_live_of(capsule);
     struct nd_error err;
-    struct side *to;
+    struct nd_py_side *to;
     bool is_filled;
 
-    if (!live || !begin_change(live))
+    if (!live || !nd_py_live_begin_change(live))
         return NULL;
     to = new_side(live, &err);
     if (!to)
@@ -414,7 +397,7 @@ static PyObject *live_compact(PyObject *module, PyObject *capsule)
     } else {
         free_side(to);
     }
-    end_change(live);
+    nd_py_live_end_change(live);
     if (!is_filled)
         return NULL;
     Py_RETURN_NONE;
@@ -428,7 +411,7 @@ struct match {
 };
 
 struct matches {
-    const struct side *side;
+    const struct nd_py_side *side;
     const uint64_t *row; /* of each item */
     struct match *match;
     size_t n, capacity;
@@ -503,12 +486,12 @@ static PyObject *live_query(PyObject *module, PyObject *args)
     struct matches m = {0};
     enum nd_status status;
     struct nd_error err;
-    struct live *live;
+    struct nd_py_live *live;
     Py_ssize_t from;
     size_t n;
 
     if (!PyArg_ParseTuple(args, "OOn", &capsule, &frame_capsule, &from) ||
-        !(live = live_of(capsule)) || !(f = nd_py_frame(frame_capsule)))
+        !(live = nd_py_live_of(capsule)) || !(f = nd_py_frame(frame_capsule)))
         return NULL;
     if (from < 0 || (size_t)from > f->n_rows)
         return PyErr_Format(PyExc_IndexError, "there is no row %zd", from);
@@ -540,7 +523,7 @@ static PyObject *live_query(PyObject *module, PyObject *args)
 /* Bytes of the texts and of the engine's index. */
 static PyObject *live_bytes(PyObject *module, PyObject *capsule)
 {
-    struct live *live = live_of(capsule);
+    struct nd_py_live *live = nd_py_live_of(capsule);
     struct nd_dedup_stats stats;
     size_t bytes = 0;
 

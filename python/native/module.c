@@ -145,6 +145,7 @@ static int execute(PyObject *module)
                              nd_py_export_functions,
                              nd_py_hamming_functions,
                              nd_py_live_functions,
+                             nd_py_live_file_functions,
                              nd_py_shuffle_functions};
 
     if (add_exceptions(module) < 0)

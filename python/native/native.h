@@ -56,6 +56,7 @@ extern PyMethodDef nd_py_export_functions[];
 extern PyMethodDef nd_py_sketch_functions[];
 extern PyMethodDef nd_py_hamming_functions[];
 extern PyMethodDef nd_py_live_functions[];
+extern PyMethodDef nd_py_live_file_functions[];
 extern PyMethodDef nd_py_shuffle_functions[];
 
 /* ---- Recipes (recipe.c) ---- */

@@ -301,7 +301,26 @@ static PyObject *recipe_page_keys(PyObject *module, PyObject *capsule)
     return list;
 }
 
+/* recipe_difference(recipe, other): the first key in which they differ, or None. */
+static PyObject *recipe_difference(PyObject *module, PyObject *args)
+{
+    const struct nd_recipe *a, *b;
+    PyObject *first, *second, *text;
+    struct nd_error err;
+    char *key;
+
+    if (!PyArg_ParseTuple(args, "OO", &first, &second) || !(a = recipe_of(first)) ||
+        !(b = recipe_of(second)))
+        return NULL;
+    if (nd_recipe_difference(a, b, 0, &key, &err) != ND_OK)
+        return nd_py_raise(module, &err);
+    text = key ? PyUnicode_FromString(key) : Py_NewRef(Py_None);
+    free(key);
+    return text;
+}
+
 PyMethodDef nd_py_recipe_functions[] = {
+    {"recipe_difference", recipe_difference, METH_VARARGS, "The first key in which two differ."},
     {"recipe_tables", recipe_tables, METH_O, "The df tables that the signatures need and have."},
     {"recipe_use", recipe_use, METH_VARARGS, "Give a signature a df table."},
     {"recipe_page_keys", recipe_page_keys, METH_O, "The keys that read what only pages have."},

@@ -207,13 +207,25 @@ static bool reserve(struct nd_kept *kept, size_t n)
            nd_column_reserve(&kept->raw, kept->n + n, sizeof(uint64_t)) && make_room(kept, n);
 }
 
-static void add(struct nd_kept *kept, const struct nd_item *item, uint64_t document)
+static void add(struct nd_kept *kept, uint64_t raw, uint32_t group, bool is_short,
+                uint64_t document)
 {
     ((uint32_t *)kept->document.data)[kept->n] = (uint32_t)document;
-    ((uint64_t *)kept->raw.data)[kept->n] = item->raw;
-    if (is_found_by_bytes(kept, item->read.is_short))
-        nd_multimap_add(&kept->by_raw, raw_key(item->raw, item->group), kept->n);
+    ((uint64_t *)kept->raw.data)[kept->n] = raw;
+    if (is_found_by_bytes(kept, is_short))
+        nd_multimap_add(&kept->by_raw, raw_key(raw, group), kept->n);
     kept->n++;
+}
+
+bool nd_kept_restore(struct nd_kept *kept, const uint64_t *raw, uint32_t n)
+{
+    const struct nd_index *index = kept->finder.index;
+
+    if (n && !reserve(kept, n))
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        add(kept, raw[i], nd_index_group(index, i), nd_index_is_short(index, i), i);
+    return true;
 }
 
 enum nd_status nd_kept_add(struct nd_kept *kept, const struct nd_item *item, size_t n,
@@ -228,7 +240,7 @@ enum nd_status nd_kept_add(struct nd_kept *kept, const struct nd_item *item, siz
     ok = reserve(kept, n_kept);
     for (size_t i = 0; ok && i < n; i++)
         if (item[i].state == state)
-            add(kept, &item[i], first + i);
+            add(kept, item[i].raw, item[i].group, item[i].read.is_short, first + i);
     nd_pool_unlock(kept->pool);
     if (!ok)
         return nd_fail(err, ND_ENOMEM, "out of memory for %zu kept documents", kept->n + n_kept);

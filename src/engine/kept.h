@@ -37,6 +37,10 @@ uint32_t nd_kept_document(const struct nd_kept *kept, uint32_t number);
 enum nd_status nd_kept_add(struct nd_kept *kept, const struct nd_item *item, size_t n,
                            enum nd_item_state state, uint64_t first, struct nd_error *err);
 
+/* Add n documents, the first ones, numbered as they were pushed; the index has them.  False: out of
+ * memory. */
+bool nd_kept_restore(struct nd_kept *kept, const uint64_t *raw, uint32_t n);
+
 /* Mark the items of a batch whose bytes a kept document may have.  May run beside a push. */
 void nd_kept_mark_known(const struct nd_kept *kept, struct nd_item *item, size_t n);
 

@@ -95,6 +95,13 @@ size_t nd_index_count(const struct nd_index *index)
     return index->n - index->n_deleted;
 }
 
+bool nd_index_is_whole(const struct nd_index *index, const struct nd_index_params *params,
+                       uint32_t n)
+{
+    return index->n == n && index->n_deleted == 0 && index->params.bands == params->bands &&
+           index->params.rows == params->rows && index->params.simhash_bits == params->simhash_bits;
+}
+
 size_t nd_index_bytes(const struct nd_index *index)
 {
     return sizeof *index + index->low.bytes + index->simhash.bytes + index->identity.bytes +

@@ -147,6 +147,10 @@ enum nd_status nd_index_list_appended(struct nd_index *index, struct nd_pool *po
  */
 struct nd_index *nd_index_freeze(const struct nd_index *index, struct nd_error *err);
 
+/* Whether it has these parameters and the numbers 0 … n - 1, of which none is deleted. */
+bool nd_index_is_whole(const struct nd_index *index, const struct nd_index_params *params,
+                       uint32_t n);
+
 uint64_t nd_index_simhash(const struct nd_index *index, uint32_t number);
 uint64_t nd_index_identity(const struct nd_index *index, uint32_t number);
 uint32_t nd_index_group(const struct nd_index *index, uint32_t number);

@@ -29,6 +29,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "memory has the bytes 
 struct nd_live_file {
     int fd;
     char *path;
+    uint64_t base; /* where the snapshot begins in the file */
     struct nd_snapshot_header header;
     uint64_t *check;
     struct nd_snapshot_place place[ND_SNAPSHOT_SECTIONS];
@@ -51,10 +52,10 @@ void nd_live_file_close(struct nd_live_file *file)
 
 int nd_live_file_columns(const struct nd_live_file *file, uint64_t offset[ND_LIVE_BACKED])
 {
-    offset[0] = file->place[ND_SNAPSHOT_LOW].offset;
-    offset[1] = file->place[ND_SNAPSHOT_SIMHASH].offset;
-    offset[2] = file->place[ND_SNAPSHOT_IDENTITY].offset;
-    offset[3] = file->place[ND_SNAPSHOT_GATE].offset;
+    offset[0] = file->base + file->place[ND_SNAPSHOT_LOW].offset;
+    offset[1] = file->base + file->place[ND_SNAPSHOT_SIMHASH].offset;
+    offset[2] = file->base + file->place[ND_SNAPSHOT_IDENTITY].offset;
+    offset[3] = file->base + file->place[ND_SNAPSHOT_GATE].offset;
     return file->fd;
 }
 
@@ -118,6 +119,7 @@ enum { SYNC_EVERY = 64 << 20 };
 struct writing {
     const char *path;
     FILE *out;
+    uint64_t base; /* where the snapshot begins in the file */
     uint64_t *check;
     uint64_t chunk; /* the present one */
     unsigned char *buffer;
@@ -246,7 +248,7 @@ static enum nd_status write_sections(struct writing *w, const struct nd_index *i
 {
     enum nd_status status = ND_OK;
 
-    if (fseeko(w->out, (off_t)place[0].offset, SEEK_SET) != 0)
+    if (fseeko(w->out, (off_t)(w->base + place[0].offset), SEEK_SET) != 0)
         return cannot_write(w, err);
     for (enum nd_snapshot_section s = ND_SNAPSHOT_LOW; status == ND_OK && s < ND_SNAPSHOT_SECTIONS;
          s++) {
@@ -271,7 +273,7 @@ static enum nd_status write_all(struct writing *w, const struct nd_index *index,
 
     h->hash_of_checks = nd_hash_bytes(w->check, bytes);
     nd_snapshot_seal(h);
-    if (status == ND_OK && fseeko(w->out, 0, SEEK_SET) != 0)
+    if (status == ND_OK && fseeko(w->out, (off_t)w->base, SEEK_SET) != 0)
         status = cannot_write(w, err);
     if (status == ND_OK)
         status = put(w, h, sizeof *h, err);
@@ -295,31 +297,9 @@ static void describe(const struct nd_index *index, struct nd_snapshot_header *h)
     }
 }
 
-static enum nd_status save(const struct nd_index *index, const char *path,
-                           struct nd_snapshot_header *h, struct writing *w, struct nd_error *err)
-{
-    struct nd_snapshot_place place[ND_SNAPSHOT_SECTIONS];
-    struct nd_result_file *file;
-    enum nd_status status;
-
-    (void)nd_snapshot_lay_out(h, place, &h->n_chunks);
-    w->check = nd_alloc_array(h->n_chunks, sizeof *w->check);
-    w->buffer = malloc(CHUNK);
-    if (!w->check || !w->buffer)
-        return nd_fail(err, ND_ENOMEM, "out of memory for a snapshot");
-    status = nd_result_file_open(&file, path, NULL, 0, err);
-    if (status != ND_OK)
-        return status;
-    w->out = nd_result_file_stream(file);
-    status = write_all(w, index, h, place, err);
-    if (status == ND_OK)
-        return nd_result_file_publish(file, err);
-    nd_result_file_discard(file);
-    return status;
-}
-
-enum nd_status nd_index_save(const struct nd_index *index, const char *path, const void *note,
-                             size_t note_len, struct nd_error *err)
+enum nd_status nd_index_write(const struct nd_index *index, const struct nd_snapshot_target *target,
+                              const void *note, size_t note_len, uint64_t *bytes,
+                              struct nd_error *err)
 {
     struct nd_snapshot_header header = {.version = ND_SNAPSHOT_VERSION,
                                         .bands = index->params.bands,
@@ -330,18 +310,42 @@ enum nd_status nd_index_save(const struct nd_index *index, const char *path, con
                                         .n_left_out = index->n_left_out,
                                         .n_keys_left_out = index->n_keys_left_out,
                                         .note_len = note_len};
-    struct writing w = {.path = path};
+    struct writing w = {.path = target->path, .out = target->out, .base = target->base};
+    struct nd_snapshot_place place[ND_SNAPSHOT_SECTIONS];
     enum nd_status status;
+
+    if (note_len)
+        memcpy(header.note, note, note_len);
+    describe(index, &header);
+    *bytes = nd_snapshot_lay_out(&header, place, &header.n_chunks);
+    w.check = nd_alloc_array(header.n_chunks, sizeof *w.check);
+    w.buffer = malloc(CHUNK);
+    status = w.check && w.buffer ? write_all(&w, index, &header, place, err)
+                                 : nd_fail(err, ND_ENOMEM, "out of memory for a snapshot");
+    free(w.check);
+    free(w.buffer);
+    return status;
+}
+
+enum nd_status nd_index_save(const struct nd_index *index, const char *path, const void *note,
+                             size_t note_len, struct nd_error *err)
+{
+    struct nd_snapshot_target target = {.path = path};
+    struct nd_result_file *file;
+    enum nd_status status;
+    uint64_t bytes;
 
     if (note_len > ND_INDEX_NOTE_MAX)
         return nd_fail(err, ND_EINVAL, "a note of %zu bytes is too long: at most %d", note_len,
                        ND_INDEX_NOTE_MAX);
-    if (note_len)
-        memcpy(header.note, note, note_len);
-    describe(index, &header);
-    status = save(index, path, &header, &w, err);
-    free(w.check);
-    free(w.buffer);
+    status = nd_result_file_open(&file, path, NULL, 0, err);
+    if (status != ND_OK)
+        return status;
+    target.out = nd_result_file_stream(file);
+    status = nd_index_write(index, &target, note, note_len, &bytes, err);
+    if (status == ND_OK)
+        return nd_result_file_publish(file, err);
+    nd_result_file_discard(file);
     return status;
 }
 
@@ -359,6 +363,7 @@ static enum nd_status read_at(const struct nd_live_file *file, void *to, size_t 
 {
     char *place = to;
 
+    at += file->base;
     while (bytes) {
         ssize_t n = pread(file->fd, place, bytes, (off_t)at);
 
@@ -428,7 +433,10 @@ static enum nd_status read_header(struct nd_live_file *file, struct nd_error *er
         return nd_fail(err, ND_EIO, "%s: cannot be read: %s", file->path, strerror(errno));
     if (!S_ISREG(st.st_mode))
         return nd_fail(err, ND_EINPUT, "%s: a snapshot is a regular file", file->path);
-    file->file_bytes = (uint64_t)st.st_size;
+    if (file->file_bytes == 0)
+        file->file_bytes = (uint64_t)st.st_size;
+    else if ((uint64_t)st.st_size < file->base + file->file_bytes)
+        return damaged(file, "it ends early", err);
     status = read_at(file, page, sizeof page, 0, err);
     return status == ND_OK ? check_header(file, page, err) : status;
 }
@@ -512,7 +520,8 @@ static enum nd_status map_columns(struct nd_index *index, const struct nd_live_f
 
     for (enum nd_snapshot_section s = ND_SNAPSHOT_LOW; s < ND_SNAPSHOT_TABLES; s++)
         if (file->place[s].bytes &&
-            !nd_column_map(column[s], file->fd, file->place[s].offset, file->place[s].bytes, ROOM))
+            !nd_column_map(column[s], file->fd, file->base + file->place[s].offset,
+                           file->place[s].bytes, ROOM))
             return nd_fail(err, ND_ENOMEM, "%s: cannot be mapped: %s", file->path, strerror(errno));
     return ND_OK;
 }
@@ -573,6 +582,12 @@ static enum nd_status open_file(struct nd_live_file *file, const char *path, str
 
 struct nd_index *nd_index_open(const char *path, void *note, size_t *note_len, struct nd_error *err)
 {
+    return nd_index_open_part(path, 0, 0, note, note_len, err);
+}
+
+struct nd_index *nd_index_open_part(const char *path, uint64_t base, uint64_t bytes, void *note,
+                                    size_t *note_len, struct nd_error *err)
+{
     struct nd_live_file *file = calloc(1, sizeof *file);
     struct nd_index *index = NULL;
 
@@ -581,6 +596,8 @@ struct nd_index *nd_index_open(const char *path, void *note, size_t *note_len, s
         return NULL;
     }
     file->fd = -1;
+    file->base = base;
+    file->file_bytes = bytes;
     if (open_file(file, path, err) == ND_OK)
         index = nd_index_new(&(struct nd_index_params){file->header.bands, file->header.rows,
                                                        file->header.simhash_bits},

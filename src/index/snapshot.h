@@ -4,6 +4,8 @@
 
 #include <neardup/index.h>
 
+#include <stdio.h>
+
 enum { ND_SNAPSHOT_PAGE = 4096, ND_SNAPSHOT_CHUNK = 4 << 20, ND_SNAPSHOT_VERSION = 2 };
 /* More tables than any index has. */
 enum { ND_SNAPSHOT_TABLES_MAX = 160 };
@@ -50,5 +52,23 @@ uint64_t nd_snapshot_lay_out(const struct nd_snapshot_header *header,
 
 /* Give a header its checksum. */
 void nd_snapshot_seal(struct nd_snapshot_header *header);
+
+/*
+ * Write a snapshot into a file of which it is a part, from `base` on, a multiple of the page; it has
+ * *bytes.  The stream can be sought in, and is somewhere in it afterwards.  As nd_index_save, but
+ * the note is short enough.
+ */
+struct nd_snapshot_target {
+    FILE *out;
+    const char *path; /* for messages */
+    uint64_t base;
+};
+enum nd_status nd_index_write(const struct nd_index *index, const struct nd_snapshot_target *target,
+                              const void *note, size_t note_len, uint64_t *bytes,
+                              struct nd_error *err);
+
+/* As nd_index_open, of such a part; bytes 0: what follows `base`, all of it. */
+struct nd_index *nd_index_open_part(const char *path, uint64_t base, uint64_t bytes, void *note,
+                                    size_t *note_len, struct nd_error *err);
 
 #endif

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import math
+import os
 import threading
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -103,17 +107,116 @@ class Index:
     """
 
     def __init__(self, recipe: Recipe | str | None = None, *, text: str | None = "text", threads: int = 0) -> None:
-        self.recipe = recipe.copy() if isinstance(recipe, Recipe) else Recipe(recipe)
-        if _native.recipe_fields(self.recipe._native):
-            raise _native.UnsupportedError("an index has texts only, and the recipe reads fields")
-        check_frames(self.recipe)
-        give_tables(self.recipe, None)
-        self._verifies = self.recipe["verify"] != "none"
+        prepared = _prepared(recipe)
+        self._begin(prepared, text, _native.live_new(prepared._native, threads))
+
+    def _begin(self, recipe: Recipe, text: str | None, native: _native.LiveTexts) -> None:
+        self.recipe = recipe
+        self._verifies = recipe["verify"] != "none"
         self._text = text
-        self._native = _native.live_new(self.recipe._native, threads)
+        self._native = native
         self._changing = threading.RLock()
         self._serials: dict[Hashable, int] = {}
         self._ids: dict[int, Hashable] = {}
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        recipe: Recipe | str | None = None,
+        *,
+        text: str | None = "text",
+        threads: int = 0,
+    ) -> Index:
+        """Open an index that :meth:`save` wrote.
+
+        It answers as the one that was saved.  Its texts and sketches are read from the file where they
+        are needed, which must not be written to meanwhile; :meth:`save` may replace it.  Where the
+        recipe compares signatures or containment, the texts are added again, which takes as long as
+        :meth:`add_batch`.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file.
+        recipe : Recipe or str, optional
+            The recipe that the index must have.  Default: the one in the file.  A recipe that was given
+            a df table has to be given it again.
+        text : str, optional
+            The column with the text, of data that has columns.
+        threads : int, optional
+            As for the class.
+
+        Returns
+        -------
+        Index
+            The index.
+
+        Raises
+        ------
+        InvalidError
+            The index has another recipe; the message names the first key that differs.
+        Error
+            The file is no index, one of another version, or damaged.
+        OSError
+            It cannot be read.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> index = Index()
+        >>> index.add("1", "Nobody saw it again.")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     index.save(os.path.join(folder, "texts.index"))
+        ...     opened = Index.open(os.path.join(folder, "texts.index"))
+        >>> [match.id for match in opened.query("Nobody saw it again!")]
+        ['1']
+        """
+        name = os.fspath(path)
+        saved = Recipe.parse(_native.live_file_recipe(name))
+        prepared = _prepared(saved if recipe is None else recipe)
+        key = _difference(prepared, saved)
+        if key is not None:
+            raise _native.InvalidError(
+                f"{name}: the index has another recipe: {key} = {_value(saved, key)}, not {_value(prepared, key)}"
+            )
+        native, ids, serials = _native.live_open(prepared._native, name, threads)
+        index = cls.__new__(cls)
+        index._begin(prepared, text, native)
+        index._take_ids(name, ids, memoryview(serials).cast("Q").tolist())
+        return index
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the index to a file, which appears when it is complete.
+
+        Queries go on meanwhile.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file, which is replaced if it exists.
+
+        Raises
+        ------
+        TypeError
+            An id is none that a file can have: a str, int, finite float, bool, bytes or None, or a tuple
+            of these.
+        OSError
+            The file cannot be written.
+        """
+        with self._changing:
+            lines = [json.dumps(_spelt(id)) for id in self._serials]
+            _native.live_save(self._native, os.fspath(path), "".join(f"{line}\n" for line in lines).encode())
+
+    def _take_ids(self, name: str, lines: bytes, serials: list[int]) -> None:
+        try:
+            ids = [_read_id(json.loads(line)) for line in lines.splitlines()]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            ids = []
+        self._serials = dict(zip(ids, serials, strict=False))
+        self._ids = dict(zip(serials, ids, strict=False))
+        if len(ids) != len(serials) or len(self._serials) != len(serials):
+            raise _native.Error(f"{name}: not an index of texts, or a damaged one: its ids are not those of its texts")
 
     def add(self, id: Hashable, text: str | bytes) -> None:
         """Add a text.
@@ -286,6 +389,55 @@ class Index:
 
     def __repr__(self) -> str:
         return f"<neardup.Index of {len(self):,} texts>"
+
+
+def _prepared(recipe: Recipe | str | None) -> Recipe:
+    """Copy a recipe, with its df tables; refuse one that reads what an index does not have."""
+    made = recipe.copy() if isinstance(recipe, Recipe) else Recipe(recipe)
+    if _native.recipe_fields(made._native):
+        raise _native.UnsupportedError("an index has texts only, and the recipe reads fields")
+    check_frames(made)
+    give_tables(made, None)
+    return made
+
+
+def _difference(recipe: Recipe, saved: Recipe) -> str | None:
+    """Name the first key in which recipes differ, wherever their df tables are: these have versions."""
+    a, b = recipe.copy(), saved.copy()
+    for name, needs, _, _ in _native.recipe_tables(a._native):
+        for key, is_needed in zip(("df", "template_df"), needs, strict=True):
+            if is_needed:
+                a.set(f"{name}.{key}", "")
+                b.set(f"{name}.{key}", "")
+    return _native.recipe_difference(a._native, b._native)
+
+
+def _value(recipe: Recipe, key: str) -> str:
+    try:
+        return recipe[key]
+    except _native.InvalidError:  # of a signature that it does not have
+        return "nothing"
+
+
+def _spelt(id: Any) -> Any:
+    """Spell an id as JSON: bytes and tuples as objects of one member."""
+    if id is None or isinstance(id, (str, int)) or (isinstance(id, float) and math.isfinite(id)):
+        return id
+    if isinstance(id, bytes):
+        return {"bytes": base64.b64encode(id).decode()}
+    if isinstance(id, tuple):
+        return {"tuple": [_spelt(part) for part in id]}
+    raise TypeError(f"the id {id!r} cannot be saved: it is a {type(id).__name__}, and not a str, int, float or bytes")
+
+
+def _read_id(value: Any) -> Hashable:
+    if isinstance(value, dict):
+        if "bytes" in value:
+            return base64.b64decode(value["bytes"], validate=True)
+        return tuple(_read_id(part) for part in value["tuple"])
+    if isinstance(value, list):
+        raise TypeError("a list is no id")
+    return value  # type: ignore[no-any-return]
 
 
 def _rank(row: _Row) -> tuple[int | float, ...]:
