@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "documents.h"
 #include "file_list.h"
+#include "id_list.h"
 #include "settings.h"
 #include "svg.h"
 
@@ -179,6 +180,22 @@ static int index_merge(struct settings *s, const char *const *path, size_t n)
     if (nd_hamming_file_merge(path, n, h->output ? h->output : path[0], &shape, &err) != ND_OK)
         return failed(&err);
     return 0;
+}
+
+static int index_remove(struct settings *s, const char *const *path, size_t n)
+{
+    struct id_list list = {.id = NULL};
+    struct nd_error err;
+    int status = 2;
+
+    (void)s;
+    if (id_list_read(&list, n > 1 ? path[1] : "-"))
+        status = nd_hamming_file_remove(path[0], (const char *const *)list.id, list.n, NULL,
+                                        &err) == ND_OK
+                     ? 0
+                     : failed(&err);
+    id_list_release(&list);
+    return status;
 }
 
 enum { BLOCK = 1 << 14 };
@@ -510,9 +527,9 @@ static const struct part {
 } part_table[] = {
     {"plan", 0, 0, index_plan},          {"pairs", 0, SIZE_MAX, index_pairs},
     {"build", 0, SIZE_MAX, index_build}, {"add", 1, SIZE_MAX, index_add},
-    {"merge", 1, SIZE_MAX, index_merge}, {"query", 1, 2, index_query},
-    {"info", 1, 1, index_info},          {"verify", 1, 1, index_verify},
-    {"stats", 0, SIZE_MAX, index_stats},
+    {"remove", 1, 2, index_remove},      {"merge", 1, SIZE_MAX, index_merge},
+    {"query", 1, 2, index_query},        {"info", 1, 1, index_info},
+    {"verify", 1, 1, index_verify},      {"stats", 0, SIZE_MAX, index_stats},
 };
 
 static const struct part *find_part(const char *name, size_t n)
@@ -529,9 +546,8 @@ int cmd_index(struct settings *s)
     const struct part *part = find_part(s->paths.count ? s->paths.at[0] : "", n);
 
     if (!part) {
-        say("usage: index plan; pairs, stats or build with files; add, merge, info, verify or "
-            "query "
-            "with an index; see neardup help index");
+        say("usage: index plan; pairs, stats or build with files; add, remove, merge, info, "
+            "verify or query with an index; see neardup help index");
         return 2;
     }
     if (!fits(&s->hamming) || !file_lists_fit(s, s->hamming.output) ||

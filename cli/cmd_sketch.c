@@ -1,9 +1,8 @@
 /* cmd_sketch.c - neardup sketch info, verify, dump, merge and subset: files of sketches */
-#define _GNU_SOURCE
+#include "id_list.h"
 #include "report.h"
 #include "results.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,41 +131,11 @@ static int merge(struct settings *s, const char *const *path, size_t n)
     return has_output(s, "merge") ? write_merged(s, &merge) : 2;
 }
 
-/* The lines of a file, which hold an id each; blank ones do not count. */
-static bool read_ids(FILE *stream, struct nd_view **ids, size_t *n)
-{
-    size_t room = 0, capacity = 0;
-    char *line = NULL;
-    ssize_t len;
-
-    for (*n = 0; (len = getline(&line, &room, stream)) >= 0;) {
-        struct nd_view *more;
-
-        while (len > 0 && (line[len - 1] == '\n' || line[len - 1] == '\r'))
-            len--;
-        if (len == 0)
-            continue;
-        if (*n == capacity) {
-            capacity = 2 * capacity + 64;
-            more = realloc(*ids, capacity * sizeof *more);
-            if (!more)
-                break;
-            *ids = more;
-        }
-        (*ids)[*n].data = strndup(line, (size_t)len);
-        (*ids)[*n].len = (size_t)len;
-        if (!(*ids)[(*n)++].data)
-            break;
-    }
-    free(line);
-    return feof(stream) && !ferror(stream);
-}
-
 static int subset(struct settings *s, const char *const *path, size_t n)
 {
     struct nd_sketch_merge merge = {.paths = path, .n_paths = 1, .chooses = 1};
     struct nd_view *ids = NULL;
-    FILE *stream;
+    struct id_list list = {.id = NULL};
     int status = 2;
 
     if (n != 2) {
@@ -175,18 +144,17 @@ static int subset(struct settings *s, const char *const *path, size_t n)
     }
     if (!has_output(s, "subset"))
         return 2;
-    stream = strcmp(path[1], "-") == 0 ? stdin : fopen(path[1], "re");
-    if (stream && read_ids(stream, &ids, &merge.n_ids)) {
+    if (id_list_read(&list, path[1]))
+        ids = calloc(list.n + 1, sizeof *ids);
+    if (ids) {
+        for (size_t i = 0; i < list.n; i++)
+            ids[i] = (struct nd_view){list.id[i], strlen(list.id[i])};
         merge.ids = ids;
+        merge.n_ids = list.n;
         status = write_merged(s, &merge);
-    } else {
-        say("%s: %s", path[1], strerror(errno));
     }
-    if (stream && stream != stdin)
-        fclose(stream);
-    for (size_t i = 0; i < merge.n_ids; i++)
-        free((void *)(uintptr_t)ids[i].data);
     free(ids);
+    id_list_release(&list);
     return status;
 }
 

@@ -316,7 +316,8 @@ const struct command command_table[] = {
      "  neardup sketch corpus.jsonl -o corpus.sketch && neardup sketch info corpus.sketch\n"
      "  neardup sketch dump corpus.sketch > rows.jsonl\n",
      .run = cmd_sketch},
-    {"index", FOR_INDEX, "plan|pairs|build|add|merge|query|info|verify|stats [OPTION…] [FILE|-]…",
+    {"index", FOR_INDEX,
+     "plan|pairs|build|add|remove|merge|query|info|verify|stats [OPTION…] [FILE|-]…",
      "Find fingerprints that differ in at most K bits: plan, list pairs, build and query an "
      "index.\n"
      "\n"
@@ -325,6 +326,7 @@ const struct command command_table[] = {
      "build FILE…    write an index file; lines without an id are numbered from 0\n"
      "add INDEX [FILE…]      add fingerprints to an index: all of them or none, even if "
      "interrupted\n"
+     "remove INDEX [IDS]     remove the fingerprints whose ids are listed in IDS: all or none\n"
      "merge INDEX…   join the segments of an index, or write several indexes as one to --output\n"
      "query INDEX [QUERIES]  list the id and distance of each fingerprint near a query, after its "
      "id\n"

@@ -232,6 +232,15 @@ ND_API void nd_hamming_file_entries(const struct nd_hamming_file *file, uint64_t
                                     uint64_t *fingerprints, uint32_t *ids);
 
 /*
+ * Remove all entries of some ids, as after a takedown: all of them or none.  An id is given as text,
+ * numbers in decimal.  The file is written anew, without anything of the entries.  *n_removed (NULL
+ * allowed): how many entries there were.  ND_EINVAL: the file does not have one of the ids, which
+ * the message names; else as nd_hamming_file_add.
+ */
+ND_API enum nd_status nd_hamming_file_remove(const char *path, const char *const *ids, size_t n,
+                                             uint64_t *n_removed, struct nd_error *err);
+
+/*
  * Remove the temporary files of all writers in this process.  Safe in a signal handler, after which
  * the process must end (_exit or raise).
  */

@@ -326,3 +326,19 @@ for row in sorted(rows, key=lambda r: (int(r[0]), int(r[2]), int(r[1]) if number
         grep -q '^neardup: an index or df table was cut short' said
     done
 }
+
+@test "index remove: the ids that are listed, or nothing" {
+    printf '00000000000000ff\ta\n00000000000000fe\tb\nff00000000000000\tc\n' | neardup index build - -o index
+    printf '0f0f0f0f0f0f0f0f\td\n' | neardup index add index
+    cp index before
+    printf 'b\nnobody\n' >ids
+    run neardup index remove index ids
+    [ "$status" -eq 2 ]
+    [ "$output" = "neardup: index: it has no id 'nobody'; nothing was removed" ]
+    cmp index before
+    printf 'b\n\nd\r\n' | neardup index remove index
+    [ "$(printf 'ff\n0f0f0f0f0f0f0f0f\n' | neardup index query --any-digits index)" = "$(printf '0\ta\t0')" ]
+    neardup index verify index
+    run neardup index remove index missing
+    [ "$output" = "neardup: missing: No such file or directory" ]
+}

@@ -37,6 +37,7 @@ def make_files():
     run("sketch", "--recipe", "manku-2007", "-q", "docs.jsonl", "-o", "rows.jsonl")
     run("sketch", "-q", "docs.jsonl", "-o", "d.sketch")
     put("ids", "d0\nd3\n")
+    put("fp-ids", "f3\ng7\n")
     run("index", "build", "--recipe", "manku-2007", "-q", "docs.jsonl", "-o", "docs.ndx")
     run("dedup", "-q", "docs.jsonl", "-o", "kept", "--manifest", "m.jsonl", "--clusters", "c.tsv")
     put("fp.txt", "".join(f"{(i * i * 2654435761) & (2**64-1):016x}\tf{i}\n{((i * i * 2654435761) & (2**64-1)) ^ 17:016x}\tg{i}\n" for i in range(1, 40)))
@@ -97,6 +98,7 @@ BASE = {
     "index pairs": "fp.txt",
     "index build": "fp.txt -o out/x",
     "index add": "out/fp.ndx fp.txt",
+    "index remove": "out/fp.ndx fp-ids",
     "index merge": "fp.ndx -o out/x",
     "index query": "fp.ndx fp.txt",
     "index info": "fp.ndx",

@@ -157,6 +157,129 @@ static void added_in_parts_and_merged_is_built_at_once(enum nd_hamming_codec cod
     free_set(&s);
 }
 
+/* The id of an entry of a set, as it is given to be removed. */
+static const char *id_of(const struct set *s, size_t i, char number[16])
+{
+    snprintf(number, 16, "%u", s->id[i]);
+    return s->text && s->text[i] ? s->text[i] : number;
+}
+
+/* Some ids of the entries from `first` on; then the set is without them. */
+static size_t take_some(struct set *s, size_t first, char **ids)
+{
+    size_t n_ids = 0, n = 0;
+    char number[16];
+
+    for (size_t i = first + any() % 20; i < s->n; i += 1 + any() % 200)
+        ids[n_ids++] = strdup(id_of(s, i, number));
+    for (size_t i = 0; i < s->n; i++) {
+        bool is_taken = false;
+
+        for (size_t k = 0; k < n_ids && !is_taken; k++)
+            is_taken = strcmp(ids[k], id_of(s, i, number)) == 0;
+        if (is_taken) {
+            if (s->text)
+                free(s->text[i]);
+            continue;
+        }
+        memmove(s->row + n * s->words, s->row + i * s->words, s->words * sizeof *s->row);
+        s->id[n] = s->id[i];
+        if (s->text)
+            s->text[n] = s->text[i];
+        n++;
+    }
+    s->n = n;
+    return n_ids;
+}
+
+static void what_is_removed_is_gone_and_nothing_else(unsigned bits, bool with_texts)
+{
+    struct set s = make_set(1500, bits, 3, with_texts);
+    struct nd_hamming_file *file;
+    char *ids[2000];
+
+    build(path, &s, 0, ND_HAMMING_EF, 1000);
+    for (size_t at = 1000; at < s.n; at += 100) {
+        struct nd_hamming_entries entries = part_of(&s, at, at + 100);
+
+        assert_int_equal(nd_hamming_file_add(path, &entries, NULL), ND_OK);
+    }
+    for (int round = 0; round < 4; round++) {
+        size_t before = s.n, n = take_some(&s, round % 2 ? 0 : s.n - 30, ids);
+        uint64_t removed = 0;
+
+        assert_int_equal(nd_hamming_file_remove(path, (const char *const *)ids, n, &removed, NULL),
+                         ND_OK);
+        assert_int_equal(removed, before - s.n);
+        file = open_index();
+        check_answers(file, &s, 3, 40);
+        check_entries(file, &s);
+        nd_hamming_file_close(file);
+        while (n)
+            free(ids[--n]);
+    }
+    free_set(&s);
+}
+
+static void entries_are_removed_by_their_ids(void **state)
+{
+    (void)state;
+    what_is_removed_is_gone_and_nothing_else(64, false);
+    what_is_removed_is_gone_and_nothing_else(64, true);
+    what_is_removed_is_gone_and_nothing_else(130, true);
+}
+
+static void an_id_that_is_not_there_removes_nothing(void **state)
+{
+    struct set s = make_set(100, 64, 3, false);
+    char number[16];
+    const char *ids[] = {id_of(&s, 5, number), "nobody"};
+    unsigned char *before, *after;
+    size_t len, len_after;
+    struct nd_error err;
+    uint64_t removed = 7;
+
+    (void)state;
+    build(path, &s, 0, ND_HAMMING_EF, s.n);
+    before = read_whole(path, &len);
+    assert_int_equal(nd_hamming_file_remove(path, ids, 2, &removed, &err), ND_EINVAL);
+    assert_non_null(strstr(err.message, "it has no id 'nobody'; nothing was removed"));
+    assert_int_equal(removed, 0);
+    after = read_whole(path, &len_after);
+    assert_int_equal(len, len_after);
+    assert_memory_equal(before, after, len);
+    assert_int_equal(nd_hamming_file_remove("/nonexistent/file", ids, 1, NULL, &err), ND_EIO);
+    free(before);
+    free(after);
+    free_set(&s);
+}
+
+/* All of them: what is left is an index of nothing, which can be added to. */
+static void everything_can_be_removed(void **state)
+{
+    struct set s = make_set(40, 64, 3, false), none = make_set(0, 64, 3, false);
+    struct nd_hamming_entries all;
+    struct nd_hamming_file *file;
+    char number[40][16];
+    const char *ids[40];
+
+    (void)state;
+    build(path, &s, 0, ND_HAMMING_EF, s.n);
+    for (size_t i = 0; i < s.n; i++)
+        ids[i] = id_of(&s, i, number[i]);
+    assert_int_equal(nd_hamming_file_remove(path, ids, s.n, NULL, NULL), ND_OK);
+    file = open_index();
+    check_entries(file, &none);
+    nd_hamming_file_close(file);
+    all = part_of(&s, 0, s.n);
+    assert_int_equal(nd_hamming_file_add(path, &all, NULL), ND_OK);
+    file = open_index();
+    check_entries(file, &s);
+    nd_hamming_file_close(file);
+    free_set(&s);
+    free_set(&none);
+}
+
 static void every_way_of_adding_gives_the_same(void **state)
 {
     (void)state;
@@ -436,6 +559,9 @@ int main(void)
         cmocka_unit_test(wide_fingerprints_are_found),
         cmocka_unit_test(fingerprints_that_lead_equally_are_told_apart),
         cmocka_unit_test(every_way_of_adding_gives_the_same),
+        cmocka_unit_test(entries_are_removed_by_their_ids),
+        cmocka_unit_test(an_id_that_is_not_there_removes_nothing),
+        cmocka_unit_test(everything_can_be_removed),
         cmocka_unit_test(many_small_additions_make_no_large_file),
         cmocka_unit_test(several_indexes_become_one_of_another_shape),
         cmocka_unit_test(ids_without_a_text_are_counted),

@@ -1,6 +1,6 @@
 /* layout.c - index files: the header and its two copies, the design, the order of bits
  *
- * The header.  It stands in the file twice, and a writer changes one copy at a time (update.c).
+ * The header.  It stands in the file twice, and a writer changes one copy at a time (change.c).
  * Each copy has a checksum, so a reader knows which are whole, and takes the one of the later
  * generation.  Everything that it says is checked here, before anything else of the file is read.
  *

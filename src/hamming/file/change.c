@@ -1,0 +1,341 @@
+/* change.c - how an index file is changed: the old file or the new one, never between
+ *
+ * Crash safety.  There is no log.  Nothing in a file is ever written over except its two headers,
+ * and those one at a time:
+ *
+ *     write anew   Everything goes to a file without a name, which is synced and then takes the
+ *                  name (base/temporary.h).  Readers of the old file keep it.
+ *     append       1. What a killed writer left behind the end is cut off.
+ *                  2. The new segment is written behind the end and synced.  No header names it
+ *                     yet, so no reader sees it.
+ *                  3. The header that is not in use gets the new generation, and is synced.  From
+ *                     here on the segment is there.
+ *                  4. The other header gets the same bytes.  If that fails, the change has been made
+ *                     all the same.
+ *
+ * A header has its own checksum, and readers take the newer of those that are whole.  Whenever a
+ * writer dies or power fails, one header is whole, and what it names was synced before: the old
+ * header before step 3, the new one afterwards.  The tests stop a writer before, within and after
+ * each system call, let each call fail, and put together what a disk could hold.
+ *
+ * Writers exclude one another by a lock (flock) on the file.  Between opening and locking, another
+ * file may take the name, so the name is checked again under the lock.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/temporary.h"
+#include "hamming/file/change.h"
+
+enum { HEAD_BYTES = ND_HAMMING_HEADERS * ND_HAMMING_PAGE };
+
+/* ND_EIO with what errno says. */
+static enum nd_status cannot_write(const struct nd_hamming_change *c, struct nd_error *err)
+{
+    return nd_fail(err, ND_EIO, "%s: cannot be written: %s", c->path, strerror(errno));
+}
+
+void nd_hamming_change_release(struct nd_hamming_change *c)
+{
+    if (c->fd >= 0)
+        close(c->fd);
+    free(c->name);
+}
+
+/* Whether the name is still that of the file that is open. */
+static bool has_name(const struct nd_hamming_change *c)
+{
+    struct stat open_file, named;
+
+    return fstat(c->fd, &open_file) == 0 && stat(c->name, &named) == 0 &&
+           named.st_dev == open_file.st_dev && named.st_ino == open_file.st_ino;
+}
+
+/* ND_ECHANGED: the name is that of another file by now. */
+static enum nd_status check_name(const struct nd_hamming_change *c, struct nd_error *err)
+{
+    if (c->fd < 0 || has_name(c))
+        return ND_OK;
+    return nd_fail(err, ND_ECHANGED, "%s: was replaced meanwhile, and is left as it is", c->path);
+}
+
+/* Open and lock the file of this name.  If the name went to another file before the lock was taken,
+ * try again with that one. */
+static enum nd_status open_locked(struct nd_hamming_change *c, struct nd_error *err)
+{
+    struct stat open_file;
+
+    for (;;) {
+        c->fd = open(c->name, O_RDWR | O_NONBLOCK | O_CLOEXEC); /* it may be a pipe */
+        if (c->fd < 0 && errno == ENOENT && lstat(c->name, &open_file) == 0)
+            return nd_fail(err, ND_EIO, "%s: is a symbolic link to nothing", c->path);
+        if (c->fd < 0 && errno == ENOENT)
+            return ND_OK;
+        if (c->fd < 0 || fstat(c->fd, &open_file) != 0)
+            return cannot_write(c, err);
+        if (!S_ISREG(open_file.st_mode))
+            return nd_fail(err, ND_EIO, "%s: is not a regular file", c->path);
+        if (flock(c->fd, LOCK_EX | LOCK_NB) != 0)
+            return errno == EWOULDBLOCK
+                       ? nd_fail(err, ND_EIO, "%s: another process is writing it", c->path)
+                       : nd_fail(err, ND_EIO, "%s: cannot be locked: %s", c->path, strerror(errno));
+        if (has_name(c))
+            return ND_OK;
+        close(c->fd);
+    }
+}
+
+enum nd_status nd_hamming_change_open(struct nd_hamming_change *c, const char *path,
+                                      bool must_exist, struct nd_error *err)
+{
+    enum nd_status status;
+
+    *c = (struct nd_hamming_change){.path = path, .fd = -1, .name = realpath(path, NULL)};
+    if (!c->name && errno == ENOENT && must_exist)
+        return nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
+    if (!c->name && errno == ENOENT)
+        c->name = strdup(path);
+    if (!c->name)
+        return errno == ENOMEM ? nd_fail(err, ND_ENOMEM, "out of memory") : cannot_write(c, err);
+    status = open_locked(c, err);
+    if (status == ND_OK && c->fd < 0 && must_exist)
+        status = nd_fail(err, ND_EIO, "%s: %s", path, strerror(ENOENT));
+    if (status == ND_OK)
+        nd_temporary_remove_stale(c->name);
+    else
+        nd_hamming_change_release(c);
+    return status;
+}
+
+/* Open the folder of the file: the name is durable when the folder is synced.  ND_EIO, ND_ENOMEM. */
+static enum nd_status open_folder(const struct nd_hamming_change *c, int *fd, struct nd_error *err)
+{
+    const char *slash = strrchr(c->name, '/');
+    char *folder = slash ? strndup(c->name, (size_t)(slash - c->name) + 1) : strdup(".");
+
+    if (!folder)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    *fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(folder);
+    return *fd >= 0 ? ND_OK : cannot_write(c, err);
+}
+
+/* After c->header was set. */
+static void set_recipe(struct nd_hamming_change *c, const struct nd_hamming_recipe *recipe)
+{
+    c->recipe = recipe;
+    if (!recipe)
+        return;
+    c->header.recipe_fingerprint = recipe->fingerprint;
+    c->header.recipe_hash = nd_hash_bytes(recipe->text, recipe->len);
+    c->header.recipe_bytes = (uint32_t)recipe->len;
+}
+
+void nd_hamming_change_begin(struct nd_hamming_change *c, const struct nd_hamming_plan *plan,
+                             const struct nd_hamming_shape *shape,
+                             const struct nd_hamming_recipe *recipe)
+{
+    c->max_bytes = shape->max_bytes;
+    c->header = (struct nd_hamming_header){
+        .bits = plan->problem.bits,
+        .distance = plan->problem.distance,
+        .family = (uint32_t)plan->family,
+        .tables = plan->tables,
+        .key_bits = plan->key_bits,
+        .codec = shape->codec,
+        .requested = shape->key_bits || shape->max_bytes ? plan->tables : shape->tables,
+        .generation = 1,
+    };
+    set_recipe(c, recipe);
+}
+
+/* Write the entries as a segment behind what the header counts. */
+static enum nd_status write_entries(struct nd_hamming_change *c, int fd, struct nd_error *err)
+{
+    struct nd_hamming_header *h = &c->header;
+    struct nd_hamming_place *place = &h->segment[h->segments];
+    struct nd_hamming_scheme scheme;
+    enum nd_status status = nd_hamming_scheme_make(&scheme, h, err);
+
+    if (status != ND_OK)
+        return status;
+    *place = (struct nd_hamming_place){.offset = nd_hamming_page_up(h->file_bytes)};
+    status = nd_hamming_segment_write(&scheme, &c->entries, fd, c->path, place, err);
+    if (status == ND_OK) {
+        h->segments++;
+        h->file_bytes = place->offset + place->bytes;
+    }
+    nd_hamming_scheme_release(&scheme);
+    return status;
+}
+
+/* Copy the segments that stay, one after the other, without what was between them. */
+static enum nd_status copy_kept(struct nd_hamming_change *c, int fd, struct nd_error *err)
+{
+    struct nd_hamming_header *h = &c->header;
+    enum nd_status status = ND_OK;
+
+    h->file_bytes = nd_hamming_head_bytes(h);
+    for (uint32_t i = 0; i < h->segments && status == ND_OK; i++) {
+        const unsigned char *data = c->old->data + h->segment[i].offset;
+
+        status = nd_hamming_segment_check_sums(&h->segment[i], h->tables, data, err);
+        h->segment[i].offset = nd_hamming_page_up(h->file_bytes);
+        h->file_bytes = h->segment[i].offset + h->segment[i].bytes;
+        if (status == ND_OK)
+            status = nd_hamming_write_at(fd, c->path, data, (size_t)h->segment[i].bytes,
+                                         h->segment[i].offset, err);
+    }
+    return status;
+}
+
+/* Padded with zeroes: segments may follow, or none. */
+static enum nd_status write_recipe(const struct nd_hamming_change *c, int fd, struct nd_error *err)
+{
+    size_t bytes = (size_t)nd_hamming_page_up(c->recipe->len);
+    char *padded = calloc(bytes, 1);
+    enum nd_status status;
+
+    if (!padded)
+        return nd_fail(err, ND_ENOMEM, "out of memory for the recipe");
+    memcpy(padded, c->recipe->text, c->recipe->len);
+    status = nd_hamming_write_at(fd, c->path, padded, bytes, HEAD_BYTES, err);
+    free(padded);
+    return status;
+}
+
+/* Write the whole file, with both headers. */
+static enum nd_status write_whole(struct nd_hamming_change *c, int fd, struct nd_error *err)
+{
+    unsigned char page[ND_HAMMING_PAGE];
+    enum nd_status status = copy_kept(c, fd, err);
+
+    if (status == ND_OK && c->recipe)
+        status = write_recipe(c, fd, err);
+    if (status == ND_OK && c->entries.count)
+        status = write_entries(c, fd, err);
+    if (status == ND_OK && c->max_bytes && c->header.file_bytes > c->max_bytes)
+        return nd_fail(err, ND_EINVAL, "an index file of these takes %llu bytes, more than %llu",
+                       (unsigned long long)c->header.file_bytes, (unsigned long long)c->max_bytes);
+    nd_hamming_header_write(&c->header, page);
+    for (unsigned i = 0; i < ND_HAMMING_HEADERS && status == ND_OK; i++)
+        status = nd_hamming_write_at(fd, c->path, page, sizeof page, i * sizeof page, err);
+    return status;
+}
+
+enum nd_status nd_hamming_change_replace(struct nd_hamming_change *c, struct nd_error *err)
+{
+    struct nd_temporary *temporary = NULL;
+    int fd, folder = -1;
+    struct nd_error why;
+    enum nd_status status = open_folder(c, &folder, err);
+
+    if (status != ND_OK)
+        return status;
+    temporary = nd_temporary_create(c->name, &fd, &why);
+    if (!temporary) {
+        close(folder);
+        return nd_fail(err, why.status, "%s", why.message);
+    }
+    status = write_whole(c, fd, err);
+    if (status == ND_OK)
+        status = nd_temporary_finish(temporary, true, err);
+    if (status == ND_OK)
+        status = check_name(c, err);
+    if (status != ND_OK)
+        nd_temporary_discard(temporary);
+    else if (c->fd >= 0)
+        status = nd_temporary_publish(temporary, err);
+    else
+        status = nd_temporary_publish_new(temporary, err);
+    if (status == ND_OK) /* the name is there, whether the folder can be synced or not */
+        (void)fsync(folder);
+    close(folder);
+    return status;
+}
+
+/*
+ * Write and sync a header in place of the older one (step 3 above).  If that fails, the older
+ * header is put back, and nothing was added.  If even that fails, the header that readers find
+ * decides whether it was.  The new segment is not cut off then: a reader may have seen the new
+ * header, or the disk may have it.
+ */
+static enum nd_status write_newer(const struct nd_hamming_change *c, const unsigned char *page,
+                                  uint64_t offset, struct nd_error *err)
+{
+    unsigned char older[ND_HAMMING_PAGE], now[ND_HAMMING_PAGE];
+    enum nd_status status = ND_OK;
+
+    if (pread(c->fd, older, sizeof older, (off_t)offset) != (ssize_t)sizeof older)
+        return cannot_write(c, err);
+    status = nd_hamming_write_at(c->fd, c->path, page, ND_HAMMING_PAGE, offset, err);
+    if (status == ND_OK && fdatasync(c->fd) != 0)
+        status = cannot_write(c, err);
+    if (status == ND_OK)
+        return ND_OK;
+    if (nd_hamming_write_at(c->fd, c->path, older, sizeof older, offset, NULL) == ND_OK) {
+        (void)fdatasync(c->fd);
+        return status;
+    }
+    return pread(c->fd, now, sizeof now, (off_t)offset) == (ssize_t)sizeof now &&
+                   memcmp(now, page, sizeof now) == 0
+               ? ND_OK
+               : status;
+}
+
+enum nd_status nd_hamming_change_append(struct nd_hamming_change *c, struct nd_error *err)
+{
+    uint64_t before = c->header.file_bytes;
+    unsigned char page[ND_HAMMING_PAGE];
+    enum nd_status status = ND_OK;
+    unsigned current = c->old->holders & 1 ? 0 : 1;
+
+    if (ftruncate(c->fd, (off_t)before) != 0) /* what a killed writer left behind the end */
+        return cannot_write(c, err);
+    status = write_entries(c, c->fd, err);
+    if (status == ND_OK && fdatasync(c->fd) != 0)
+        status = cannot_write(c, err);
+    c->header.generation++;
+    nd_hamming_header_write(&c->header, page);
+    if (status == ND_OK)
+        status = check_name(c, err);
+    if (status != ND_OK) {
+        (void)!ftruncate(c->fd, (off_t)before);
+        return status;
+    }
+    status = write_newer(c, page, !current * sizeof page, err);
+    if (status != ND_OK)
+        return status;
+    if (nd_hamming_write_at(c->fd, c->path, page, sizeof page, current * sizeof page, NULL) ==
+        ND_OK)
+        (void)fdatasync(c->fd);
+    return ND_OK;
+}
+
+enum nd_status nd_hamming_change_keep(struct nd_hamming_change *c,
+                                      const struct nd_hamming_file *file, unsigned kept,
+                                      uint64_t count, struct nd_error *err)
+{
+    struct nd_hamming_shape shape = nd_hamming_file_shape(file);
+    struct nd_hamming_plan plan;
+    enum nd_status status = ND_OK;
+
+    c->old = file;
+    if (kept == 0) {
+        status = nd_hamming_file_plan(&shape, count, &plan, err);
+        if (status == ND_OK)
+            nd_hamming_change_begin(c, &plan, &shape, shape.recipe);
+        return status;
+    }
+    c->header = file->header;
+    c->header.segments = kept;
+    c->recipe = shape.recipe;
+    return ND_OK;
+}
