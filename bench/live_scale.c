@@ -127,35 +127,49 @@ static void insert(struct nd_index *index, uint64_t from, uint64_t n, struct sav
         (unsigned long long)(i - from), longest * 1e3, longest_processor * 1e3, most);
 }
 
+/* Rows in order of their numbers, as a store has them. */
+static void rebuild(struct nd_index *index, uint64_t n, struct nd_pool *pool)
+{
+    enum { TOGETHER = 1 << 16 };
+    static struct nd_index_row row[TOGETHER];
+    static const struct nd_index_row *listed[TOGETHER];
+    static uint32_t number[TOGETHER];
+    size_t n_listed = 0;
+    struct nd_error err;
+
+    require(nd_index_reserve(index, n, &err), &err);
+    for (uint64_t i = 0; i < n; i++) {
+        if (i % 100 == 99) {
+            require(nd_index_append_deleted(index, 1, &err), &err);
+        } else {
+            make_row(&row[n_listed], i);
+            listed[n_listed] = &row[n_listed];
+            require(nd_index_append(index, &row[n_listed], &number[n_listed], &err), &err);
+            n_listed++;
+        }
+        if (n_listed == TOGETHER || i == n - 1) {
+            require(nd_index_list(index, number, listed, n_listed, pool, &err), &err);
+            n_listed = 0;
+        }
+    }
+}
+
 static void build(uint64_t n, const char *folder, const char *path, unsigned threads)
 {
     struct nd_index_params params = nd_index_params_default();
-    struct nd_index_row row = {.group = 0};
     struct saving job = {.path = path};
     struct nd_thread thread;
     struct nd_error err;
     struct nd_pool *pool = nd_pool_new(threads, &err);
     struct nd_index *index = nd_index_new(&params, &err);
-    struct step all, step;
-    uint32_t number;
+    struct step step;
 
     if (!pool || !index)
         require(err.status, &err);
     require(nd_index_back_columns(index, folder, &err), &err);
-    all = step = begin();
-    for (uint64_t i = 0; i < n; i++) {
-        if (i % 100 == 99) {
-            require(nd_index_append_deleted(index, 1, &err), &err);
-            continue;
-        }
-        make_row(&row, i);
-        require(nd_index_append(index, &row, &number, &err), &err);
-    }
-    report(step, "rows appended");
     step = begin();
-    require(nd_index_list_appended(index, pool, NULL, &err), &err);
-    report(step, "tables filled");
-    report(all, "rebuilt");
+    rebuild(index, n, pool);
+    report(step, "rebuilt");
     step = begin();
     job.frozen = nd_index_freeze(index, &err);
     if (!job.frozen)

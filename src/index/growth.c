@@ -273,3 +273,15 @@ void nd_live_growth_remove(struct nd_index *index, const struct nd_index_row *ro
         nd_multimap_remove(&g->table[t],
                            row->key ? row->key[t] : nd_table_key(&index->params, t, row), number);
 }
+
+void nd_live_growth_add(struct nd_index *index, const struct nd_index_row *row, uint32_t number)
+{
+    struct nd_live_growth *g = index->growth;
+
+    if (!g || g->stage != FILLING || number >= g->next)
+        return;
+    for (unsigned t = g->first; t < g->end; t++)
+        if (!nd_table_set_has(&row->left_out, t) && nd_live_stands_in(index, t, row->identity_only))
+            nd_multimap_add(&g->table[t],
+                            row->key ? row->key[t] : nd_table_key(&index->params, t, row), number);
+}

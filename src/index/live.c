@@ -2,7 +2,6 @@
 #include "index/live.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -292,6 +291,53 @@ static void note_listed(struct nd_index *index, uint32_t number, const struct nd
     *nd_live_flags(index, number) |= (unsigned char)flags;
 }
 
+static void put_in_tables(struct nd_index *index, const struct nd_index_row *row, uint32_t number)
+{
+    for (unsigned t = 0; t < index->n_tables; t++)
+        if (!nd_table_set_has(&row->left_out, t) && nd_live_stands_in(index, t, row->identity_only))
+            nd_multimap_add(&index->table[t], row_key(&index->params, t, row), number);
+}
+
+static void take_from_tables(struct nd_index *index, const struct nd_index_row *row,
+                             uint32_t number)
+{
+    nd_live_growth_remove(index, row, number);
+    for (unsigned t = 0; t < index->n_tables; t++)
+        nd_multimap_remove(&index->table[t], row_key(&index->params, t, row), number);
+}
+
+/* The last one that was listed is not any more. */
+static void unlist(struct nd_index *index, uint32_t number, const struct nd_index_row *row)
+{
+    unsigned char *flags = nd_live_flags(index, number);
+
+    take_from_tables(index, row, number);
+    if (*flags & ND_LIVE_LEFT_OUT) {
+        index->n_left_out--;
+        index->n_keys_left_out -= count_left_out(row);
+    }
+    *flags &= ND_LIVE_SHORT;
+}
+
+/* As they are inserted, while the tables grow in turn. */
+static enum nd_status list_one_by_one(struct nd_index *index, const struct listing *job,
+                                      struct nd_error *err)
+{
+    size_t i = 0;
+
+    for (; i < job->n && nd_live_grow(index); i++) {
+        note_left_out(index, job->number[i], job->row[i]);
+        put_in_tables(index, job->row[i], job->number[i]);
+        nd_live_growth_add(index, job->row[i], job->number[i]);
+        note_listed(index, job->number[i], job->row[i]);
+    }
+    if (i == job->n)
+        return ND_OK;
+    while (i-- > 0)
+        unlist(index, job->number[i], job->row[i]);
+    return no_memory(index, err);
+}
+
 enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
                              const struct nd_index_row *const *row, size_t n, struct nd_pool *pool,
                              struct nd_error *err)
@@ -300,7 +346,11 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
 
     if (n == 0)
         return ND_OK;
-    if (!reserve_left_out(index, row, n) || !make_room(index, n, &job.emptied))
+    if (!reserve_left_out(index, row, n))
+        return no_memory(index, err);
+    if (index->folder && (index->growth || !nd_live_fits(index, n)))
+        return list_one_by_one(index, &job, err);
+    if (!make_room(index, n, &job.emptied))
         return no_memory(index, err);
     nd_live_growth_drop(index); /* it may have passed these numbers, which were not listed */
     for (size_t i = 0; i < n; i++)
@@ -315,44 +365,6 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
     return ND_OK;
 }
 
-struct rebuilding {
-    struct nd_index *index;
-    const struct nd_index_progress *progress;
-    atomic_uint done;
-};
-
-static void rebuild_table(void *context, size_t task, unsigned worker)
-{
-    struct rebuilding *job = context;
-    unsigned done;
-
-    (void)worker;
-    nd_live_fill_table(job->index, (unsigned)task);
-    done = atomic_fetch_add(&job->done, 1) + 1;
-    if (job->progress)
-        job->progress->report(job->progress->context, done, job->index->n_tables);
-}
-
-enum nd_status nd_index_list_appended(struct nd_index *index, struct nd_pool *pool,
-                                      const struct nd_index_progress *progress,
-                                      struct nd_error *err)
-{
-    struct rebuilding job = {.index = index, .progress = progress};
-
-    nd_live_growth_drop(index);
-    if (!nd_live_tables_renew(index, nd_index_count(index)))
-        return no_memory(index, err);
-    for (uint32_t i = 0; i < index->n; i++)
-        if (!(*nd_live_flags(index, i) & ND_LIVE_DELETED))
-            *nd_live_flags(index, i) |= ND_LIVE_LISTED;
-    if (pool)
-        nd_pool_run(pool, index->n_tables, rebuild_table, &job);
-    else
-        for (unsigned t = 0; t < index->n_tables; t++)
-            rebuild_table(&job, t, 0);
-    return ND_OK;
-}
-
 enum nd_status nd_index_reserve(struct nd_index *index, size_t n, struct nd_error *err)
 {
     enum nd_status status;
@@ -364,6 +376,10 @@ enum nd_status nd_index_reserve(struct nd_index *index, size_t n, struct nd_erro
     status = make_room_in_columns(index, index->n + n, err);
     if (status != ND_OK)
         return status;
+    if (index->folder && index->table[index->n_tables - 1].n_lines)
+        return ND_OK; /* they grow in turn */
+    if (index->folder)
+        return nd_live_tables_renew(index, n) ? ND_OK : no_memory(index, err);
     if (!make_room(index, n, &emptied))
         return no_memory(index, err);
     for (unsigned t = 0; emptied && t < index->n_tables; t++)
@@ -380,9 +396,7 @@ static enum nd_status put_row(struct nd_index *index, const struct nd_index_row 
     if (status)
         return status;
     note_left_out(index, *number, row);
-    for (unsigned t = 0; t < index->n_tables; t++)
-        if (!nd_table_set_has(&row->left_out, t) && nd_live_stands_in(index, t, row->identity_only))
-            nd_multimap_add(&index->table[t], row_key(&index->params, t, row), *number);
+    put_in_tables(index, row, *number);
     note_listed(index, *number, row);
     return ND_OK;
 }
@@ -399,11 +413,8 @@ enum nd_status nd_index_add(struct nd_index *index, const struct nd_index_row *r
 
 void nd_index_remove(struct nd_index *index, const struct nd_index_row *row, uint32_t number)
 {
-    if (*nd_live_flags(index, number) & ND_LIVE_LISTED) {
-        nd_live_growth_remove(index, row, number);
-        for (unsigned t = 0; t < index->n_tables; t++)
-            nd_multimap_remove(&index->table[t], row_key(&index->params, t, row), number);
-    }
+    if (*nd_live_flags(index, number) & ND_LIVE_LISTED)
+        take_from_tables(index, row, number);
     *nd_live_flags(index, number) =
         (*nd_live_flags(index, number) & ND_LIVE_LEFT_OUT) | ND_LIVE_DELETED;
     index->n_deleted++;

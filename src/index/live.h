@@ -125,21 +125,6 @@ enum nd_status nd_index_insert_row(struct nd_index *index, const struct nd_index
 enum nd_status nd_index_append_deleted(struct nd_index *index, size_t n, struct nd_error *err);
 
 /*
- * Let look-ups find all numbers that were appended: to rebuild an index from rows, append them (and
- * gaps) in order of their numbers, then call this once.  None of the rows is left out of a table, or
- * found by its identity only.  The tables are filled in parallel; pool NULL: by the caller alone.
- * After each of the tables, progress(context, done, of) is called, in any of the pool's threads,
- * one call at a time and done = 1, 2, … of; NULL: no calls.  ND_ENOMEM: nothing has changed.
- */
-struct nd_index_progress {
-    void (*report)(void *context, unsigned done, unsigned of);
-    void *context;
-};
-enum nd_status nd_index_list_appended(struct nd_index *index, struct nd_pool *pool,
-                                      const struct nd_index_progress *progress,
-                                      struct nd_error *err);
-
-/*
  * The index as it is now, for nd_index_save: the writer goes on, while another thread saves what this
  * returns, and frees it with nd_index_free; no other function may be called with it.  It takes as
  * long as copying a byte for each document.  Saving then makes the tables anew, one after the other,

@@ -168,6 +168,10 @@ bool nd_live_grow(struct nd_index *index);
  * too, if it stands there. */
 void nd_live_growth_remove(struct nd_index *index, const struct nd_index_row *row, uint32_t number);
 
+/* A document was added to the present tables that had its number before, perhaps when the larger ones
+ * passed it: add it to those that did. */
+void nd_live_growth_add(struct nd_index *index, const struct nd_index_row *row, uint32_t number);
+
 /* Give the larger tables up. */
 void nd_live_growth_drop(struct nd_index *index);
 

@@ -171,76 +171,71 @@ static void large_tables_grow_in_turn(void **state)
     nd_index_free(same);
 }
 
-struct seen {
-    atomic_uint calls, most;
-};
+enum { ROWS_MAX = 3000 };
 
-static void note_progress(void *context, unsigned done, unsigned of)
+/* Append rows in order of their numbers, every seventh number deleted, and list them together. */
+static enum nd_status add_rows(struct nd_index *index, unsigned from, unsigned n,
+                               struct nd_pool *pool)
 {
-    struct seen *seen = context;
+    static struct nd_index_row row[ROWS_MAX];
+    static const struct nd_index_row *listed[ROWS_MAX];
+    static uint32_t number[ROWS_MAX];
+    size_t n_listed = 0;
 
-    assert_int_equal(of, 17);
-    atomic_fetch_add(&seen->calls, 1);
-    if (done == of)
-        atomic_store(&seen->most, done);
-}
-
-/* Rows in order of their numbers, every seventh number deleted. */
-static void append_rows(struct nd_index *index, unsigned n)
-{
-    for (unsigned i = 0; i < n; i++) {
+    assert_in_range(n, 0, ROWS_MAX);
+    for (unsigned i = from; i < from + n; i++) {
         struct nd_sketch s = sketch_of(i);
-        struct nd_index_row row;
-        uint32_t number;
 
         if (i % 7 == 0) {
-            assert_int_equal(nd_index_append_deleted(index, 1, NULL), ND_OK);
+            if (nd_index_append_deleted(index, 1, NULL) != ND_OK)
+                return ND_ENOMEM;
             continue;
         }
-        nd_index_row_from_sketch(&row, &s, i % 3);
-        assert_int_equal(nd_index_append(index, &row, &number, NULL), ND_OK);
-        assert_int_equal(number, i);
+        nd_index_row_from_sketch(&row[n_listed], &s, i % 3);
+        row[n_listed].left_out.word[0] = i % 101 ? 0 : 1 << i % 12;
+        if (nd_index_append(index, &row[n_listed], &number[n_listed], NULL) != ND_OK)
+            return ND_ENOMEM;
+        assert_int_equal(number[n_listed], i);
+        listed[n_listed] = &row[n_listed];
+        n_listed++;
     }
+    return nd_index_list(index, number, listed, n_listed, pool, NULL);
 }
 
 static void an_index_is_rebuilt_from_rows(void **state)
 {
-    enum { DOCUMENTS = 20000 };
-    struct nd_index *same = roomy(3 * DOCUMENTS);
+    enum { DOCUMENTS = 20000, TOGETHER = 1000 };
+    struct nd_index *same = roomy(DOCUMENTS);
 
     (void)state;
-    insert(same, 0, DOCUMENTS);
-    delete_some(same, 0, DOCUMENTS);
-    for (unsigned threads = 0; threads < 4; threads += 3) {
-        struct nd_pool *pool = threads ? nd_pool_new(threads, NULL) : NULL;
-        struct nd_index *index = new_backed();
-        struct seen seen = {0};
+    for (unsigned n = 0; n < DOCUMENTS; n += TOGETHER)
+        assert_int_equal(add_rows(same, n, TOGETHER, NULL), ND_OK);
+    for (unsigned threads = 0; threads < 4; threads += 3)
+        for (unsigned reserved = 300; reserved <= DOCUMENTS; reserved *= 8) {
+            struct nd_pool *pool = threads ? nd_pool_new(threads, NULL) : NULL;
+            struct nd_index *index = new_backed();
 
-        append_rows(index, DOCUMENTS);
-        assert_int_equal(nd_index_append_deleted(index, 0, NULL), ND_OK);
-        assert_int_equal(nd_index_list_appended(
-                             index, pool, &(struct nd_index_progress){note_progress, &seen}, NULL),
-                         ND_OK);
-        assert_int_equal(atomic_load(&seen.calls), 17);
-        assert_int_equal(atomic_load(&seen.most), 17);
-        expect_same(index, same, DOCUMENTS);
-        if (threads) {
-            insert(index, DOCUMENTS, 3 * DOCUMENTS);
-            insert(same, DOCUMENTS, 3 * DOCUMENTS);
-            expect_same(index, same, 3 * DOCUMENTS);
+            assert_int_equal(nd_index_append_deleted(index, 0, NULL), ND_OK);
+            assert_int_equal(nd_index_reserve(index, reserved, NULL), ND_OK);
+            for (unsigned n = 0; n < DOCUMENTS; n += TOGETHER)
+                assert_int_equal(add_rows(index, n, TOGETHER, pool), ND_OK);
+            assert_int_equal(nd_index_reserve(index, 3 * DOCUMENTS, NULL), ND_OK);
+            expect_same(index, same, DOCUMENTS);
+            insert(index, DOCUMENTS, DOCUMENTS + 5000);
+            for (unsigned i = 0; i < 5000; i++)
+                assert_int_equal(nd_index_delete(index, DOCUMENTS + i, NULL), ND_OK);
+            expect_same(index, same, DOCUMENTS);
+            nd_index_free(index);
+            nd_pool_free(pool);
         }
-        nd_index_free(index);
-        nd_pool_free(pool);
-    }
     nd_index_free(same);
 }
 
-static void an_empty_index_is_rebuilt_and_frozen(void **state)
+static void an_empty_index_is_frozen(void **state)
 {
     struct nd_index *index = new_backed(), *frozen;
 
     (void)state;
-    assert_int_equal(nd_index_list_appended(index, NULL, NULL, NULL), ND_OK);
     frozen = nd_index_freeze(index, NULL);
     assert_non_null(frozen);
     assert_int_equal(nd_index_save(frozen, path, NULL, 0, NULL), ND_OK);
@@ -410,7 +405,7 @@ static bool go_through(struct nd_index *index, struct nd_index *rebuilt)
         all = false;
     }
     nd_index_free(frozen);
-    all = nd_index_list_appended(rebuilt, NULL, NULL, &err) == ND_OK && all;
+    all = add_rows(rebuilt, 3000, 3000, NULL) == ND_OK && all;
     return nd_index_compact(index, NULL, NULL, &err) == ND_OK && all;
 }
 
@@ -425,7 +420,7 @@ static void allocations_that_fail_change_nothing(void **state)
 
         assert_in_range(k, 1, 500);
         insert(index, 0, 20000);
-        append_rows(rebuilt, 3000);
+        assert_int_equal(add_rows(rebuilt, 0, 3000, NULL), ND_OK);
         until_failure = k;
         all = go_through(index, rebuilt);
         until_failure = 0;
@@ -464,7 +459,7 @@ int main(void)
         cmocka_unit_test(columns_in_files_change_nothing),
         cmocka_unit_test(large_tables_grow_in_turn),
         cmocka_unit_test(an_index_is_rebuilt_from_rows),
-        cmocka_unit_test(an_empty_index_is_rebuilt_and_frozen),
+        cmocka_unit_test(an_empty_index_is_frozen),
         cmocka_unit_test(an_index_is_saved_while_it_goes_on),
         cmocka_unit_test(a_frozen_index_has_its_sets_of_tables),
         cmocka_unit_test(a_full_disk_is_an_error),
