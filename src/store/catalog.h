@@ -58,6 +58,11 @@ enum nd_status nd_catalog_renew(struct nd_txn *txn, struct nd_error *err);
  * transaction is gone. */
 enum nd_status nd_catalog_commit(struct nd_txn *txn, bool *no_space, struct nd_error *err);
 void nd_catalog_abort(struct nd_txn *txn);
+/* The moment that a transaction reads, and whether any transaction of any process, this one left
+ * out, still reads an earlier one.  What rows of earlier moments name can be removed once none does.
+ */
+uint64_t nd_catalog_moment(const struct nd_txn *txn);
+bool nd_catalog_is_read_before(struct nd_catalog *catalog, uint64_t moment);
 
 /*
  * All functions below return ND_EIO, ND_ENOMEM or ND_EINPUT (a row that cannot be right, or one to be

@@ -411,6 +411,41 @@ void nd_catalog_abort(struct nd_txn *txn)
     free(txn);
 }
 
+/* ---- Who reads ---- */
+
+uint64_t nd_catalog_moment(const struct nd_txn *txn)
+{
+    return mdb_txn_id(txn->txn);
+}
+
+struct oldest {
+    uint64_t before;
+    bool is_found;
+};
+
+/* LMDB gives its table of readers as text: a heading, and lines "pid thread moment", in which a
+ * reader that is paused has a dash for its moment. */
+static int see_reader(const char *line, void *context)
+{
+    struct oldest *oldest = context;
+    const char *last = strrchr(line, ' ');
+    unsigned long long moment;
+
+    if (last && sscanf(last, " %llu", &moment) == 1 && moment < oldest->before)
+        oldest->is_found = true;
+    return 0;
+}
+
+bool nd_catalog_is_read_before(struct nd_catalog *catalog, uint64_t moment)
+{
+    struct oldest oldest = {.before = moment};
+    int dead;
+
+    (void)mdb_reader_check(catalog->env, &dead);
+    (void)mdb_reader_list(catalog->env, see_reader, &oldest);
+    return oldest.is_found;
+}
+
 /* ---- All of it ---- */
 
 enum nd_status nd_catalog_copy(struct nd_catalog *catalog, const char *folder, struct nd_error *err)

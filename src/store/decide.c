@@ -5,6 +5,7 @@
  * within the threshold are stored.  The verdict, and the work that is shown with it, are found from
  * the sets that the caller sees.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,8 +177,9 @@ static const struct nd_searched *searched_in(const struct nd_search *search, uin
 }
 
 /* Only this thread changes the index, so that it reads without the lock. */
+/* The columns of the index are files, which have room before they are written to. */
 static enum nd_status insert_row(struct nd_writer *w, const struct nd_index_row *row,
-                                 bool is_listed, struct nd_error *err)
+                                 bool is_listed, bool *no_space, struct nd_error *err)
 {
     enum nd_status status;
     uint32_t number;
@@ -187,6 +189,7 @@ static enum nd_status insert_row(struct nd_writer *w, const struct nd_index_row 
     nd_rwlock_write(w->store->index_lock);
     status = is_listed ? nd_index_insert_row(w->store->index, row, &number, err)
                        : nd_index_append(w->store->index, row, &number, err);
+    *no_space = status == ND_EIO && errno == ENOSPC;
     nd_rwlock_unlock(w->store->index_lock);
     if (status == ND_OK) {
         w->added.number[w->added.n++] = number;
@@ -257,7 +260,7 @@ static enum nd_status put_entry(struct nd_writer *w, const struct nd_write *writ
         status = put_pairs(w, number, set, err);
     if (status == ND_OK)
         status = count_new_entry(w, &entry, err);
-    return status == ND_OK ? insert_row(w, &entry.row, is_listed, err) : status;
+    return status == ND_OK ? insert_row(w, &entry.row, is_listed, no_space, err) : status;
 }
 
 /* ---- Verdicts ---- */

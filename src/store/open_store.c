@@ -14,12 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/compact.h"
 #include "store/open_index.h"
 #include "store/store_state.h"
 #include "store/writer.h"
 
 #define LOCK_FILE "lock"
 #define RECIPE "recipe"
+#define SEGMENTS "segments"
 
 struct nd_store_options nd_store_options_default(void)
 {
@@ -160,6 +162,8 @@ static void remove_made(const char *made)
         snprintf(path, sizeof path, "%s/%s", made, names[i]);
         (void)unlink(path);
     }
+    snprintf(path, sizeof path, "%s/" SEGMENTS, made);
+    (void)rmdir(path);
     (void)rmdir(made);
 }
 
@@ -168,8 +172,12 @@ static enum nd_status fill_folder(const char *made, const struct nd_recipe *reci
 {
     struct nd_catalog *catalog = nd_catalog_open(made, true, false, err);
     enum nd_status status = catalog ? put_first_rows(catalog, recipe, err) : ND_EIO;
+    char path[4096 + 64];
 
     nd_catalog_close(catalog);
+    snprintf(path, sizeof path, "%s/" SEGMENTS, made);
+    if (status == ND_OK && mkdir(path, 0700) != 0)
+        status = nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
     return status;
 }
 
@@ -270,6 +278,7 @@ static enum nd_status open_parts(struct nd_store *store, struct nd_txn *txn,
                                  struct nd_catalog_state *state, struct nd_error *err)
 {
     enum nd_status status = read_recipe(store, txn, err);
+    char *path;
 
     if (status == ND_OK)
         status = check_recipe(store, err);
@@ -281,9 +290,25 @@ static enum nd_status open_parts(struct nd_store *store, struct nd_txn *txn,
         status = read_label_sets(store, txn, state->n_label_sets, err);
     if (status != ND_OK)
         return status;
-    store->segments = nd_segments_open(store->folder, state->segments, store->options.segment_bytes,
+    path = nd_store_path(store, SEGMENTS, err);
+    if (!path)
+        return ND_ENOMEM;
+    store->segments = nd_segments_open(path, state->segments, store->options.segment_bytes,
                                        store->options.read_only, err);
+    free(path);
     return store->segments ? ND_OK : ND_EIO;
+}
+
+/* Its threads: the writer commits what waits. */
+static void stop(struct nd_store *store)
+{
+    nd_compactor_stop(store->compactor);
+    store->compactor = NULL;
+    nd_monitor_enter(&store->queue.monitor);
+    store->queue.is_closing = true;
+    nd_monitor_notify(&store->queue.monitor);
+    nd_monitor_leave(&store->queue.monitor);
+    nd_thread_join(&store->thread);
 }
 
 /* The index, and the thread that changes it. */
@@ -302,8 +327,13 @@ static enum nd_status start(struct nd_store *store, struct nd_txn *txn,
         return ND_ENOMEM;
     store->writer->next_entry = state->next_entry;
     store->has_thread = nd_thread_start(&store->thread, nd_writer_run, store);
-    return store->has_thread ? ND_OK
-                             : nd_fail(err, ND_ENOMEM, "the store's thread cannot be started");
+    if (!store->has_thread)
+        return nd_fail(err, ND_ENOMEM, "the store's thread cannot be started");
+    store->compactor = nd_compactor_start(store, ND_COMPACTOR_PERIOD_MS, err);
+    if (store->compactor)
+        return ND_OK;
+    stop(store);
+    return ND_ENOMEM;
 }
 
 static enum nd_status open_store(struct nd_store *store, struct nd_error *err)
@@ -421,15 +451,6 @@ struct nd_store *nd_store_open(const char *folder, const struct nd_store_options
     }
     free_store(store);
     return NULL;
-}
-
-static void stop(struct nd_store *store)
-{
-    nd_monitor_enter(&store->queue.monitor);
-    store->queue.is_closing = true;
-    nd_monitor_notify(&store->queue.monitor);
-    nd_monitor_leave(&store->queue.monitor);
-    nd_thread_join(&store->thread);
 }
 
 enum nd_status nd_store_close(struct nd_store *store, struct nd_error *err)

@@ -15,6 +15,7 @@
 #include "store/store.h"
 
 struct nd_writer;
+struct nd_compactor;
 
 /* Writes that were submitted together, or a job. */
 struct nd_submission {
@@ -60,6 +61,7 @@ struct nd_store {
     struct nd_writer *writer;
     struct nd_thread thread;
     bool has_thread;
+    struct nd_compactor *compactor; /* NULL: the store was opened to be read only */
     double open_seconds;
     bool opened_from_snapshot;
 };
@@ -74,6 +76,9 @@ enum nd_store_result nd_store_result_of(enum nd_status status);
 /* Fill *err, which may be NULL, and return the result. */
 enum nd_store_result nd_store_fail(struct nd_error *err, enum nd_store_result result,
                                    const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Take no writes any more, until the store is opened again: what the disk has is not known. */
+void nd_store_break(struct nd_store *store, const struct nd_error *why);
 
 /*
  * Have the writer's thread call job(store, context, err), between two batches: nothing is being

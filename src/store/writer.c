@@ -144,11 +144,10 @@ static enum nd_status end(struct nd_writer *w, bool *no_space, bool *is_lost, st
 
 /* ---- The queue ---- */
 
-static void break_queue(struct nd_store *store, enum nd_store_result result,
-                        const struct nd_error *why)
+void nd_store_break(struct nd_store *store, const struct nd_error *why)
 {
     nd_monitor_enter(&store->queue.monitor);
-    store->queue.broken = result;
+    store->queue.broken = ND_STORE_FAILED;
     store->queue.why = *why;
     nd_monitor_leave(&store->queue.monitor);
 }
@@ -249,7 +248,7 @@ static void fail_batch(struct nd_writer *w, struct nd_submission *s, enum nd_sta
     if (result == ND_STORE_INVALID)
         result = ND_STORE_FAILED;
     if (is_lost || had_acknowledged)
-        break_queue(w->store, ND_STORE_FAILED, why);
+        nd_store_break(w->store, why);
     fail_all(s, result, why);
 }
 

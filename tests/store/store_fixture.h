@@ -74,18 +74,28 @@ static inline void fixture_path(const struct fixture *f, const char *name, char 
     snprintf(path, size, "%s/%s", f->folder, name);
 }
 
-static inline void fixture_end(struct fixture *f)
+static inline void fixture_empty(const char *folder)
 {
-    DIR *folder = opendir(f->folder);
+    DIR *entries = opendir(folder);
     struct dirent *entry;
-    char path[512];
+    char path[1024];
 
-    while (folder && (entry = readdir(folder))) {
-        fixture_path(f, entry->d_name, path, sizeof path);
+    while (entries && (entry = readdir(entries))) {
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         (void)unlink(path);
     }
-    if (folder)
-        closedir(folder);
+    if (entries)
+        closedir(entries);
+}
+
+static inline void fixture_end(struct fixture *f)
+{
+    char segments[512];
+
+    fixture_path(f, "segments", segments, sizeof segments);
+    fixture_empty(segments);
+    (void)rmdir(segments);
+    fixture_empty(f->folder);
     (void)rmdir(f->folder);
     assert_int_equal(rmdir(f->parent), 0);
 }
