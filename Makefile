@@ -50,7 +50,7 @@ test-all:
 	@tools/checks.sh all
 
 nightly:
-	@tools/bootstrap.sh build test lint fuzz
+	@tools/bootstrap.sh build test lint fuzz faults
 	@$(MAKE) --no-print-directory all
 	@NEARDUP_NIGHTLY=1 ctest --preset release --parallel $(jobs) --no-tests=error
 	@tools/checks.sh nightly
