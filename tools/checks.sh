@@ -122,6 +122,15 @@ page_steps() {
     fi
 }
 
+# What its description for programs allows, and what it does not.
+api_step() {
+    if build/release/neardup serve --help >/dev/null 2>&1; then
+        step api tools/test-api.sh build/api "$PWD/build/release/neardup" "$1"
+    else
+        skip api "neardup is built without the service"
+    fi
+}
+
 # What Python code can pass, against an extension module with sanitizers; in the environment of
 # test-python.sh.
 hostile_python() {
@@ -143,6 +152,7 @@ all)
     spark_step
     lint_python
     page_steps
+    api_step 75
     step site tools/make-site.sh
     each_cpu -L '^kernels$'
     neon_step
@@ -158,6 +168,7 @@ nightly)
     step python tools/test-python.sh frameworks build/python-frameworks "$PWD/build/release/neardup"
     spark_step
     page_steps
+    API_SEED=$(date +%j) api_step 600
     ;;
 *)
     echo "usage: tools/checks.sh all|nightly" >&2
