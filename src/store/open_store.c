@@ -16,6 +16,7 @@
 
 #include "store/compact.h"
 #include "store/open_index.h"
+#include "store/snapshots.h"
 #include "store/store_state.h"
 #include "store/writer.h"
 
@@ -315,25 +316,30 @@ static void stop(struct nd_store *store)
 static enum nd_status start(struct nd_store *store, struct nd_txn *txn,
                             const struct nd_catalog_state *state, struct nd_error *err)
 {
-    enum nd_status status = nd_store_open_index(store, txn, state, err);
+    enum nd_status status;
 
-    if (status != ND_OK)
-        return status;
-    store->commit = state->commit;
-    store->writer = malloc(sizeof *store->writer);
-    if (!store->writer)
+    store->writer = calloc(1, sizeof *store->writer);
+    store->snapshots = nd_snapshots_new(store);
+    if (!store->writer || !store->snapshots)
         return nd_fail(err, ND_ENOMEM, "out of memory for the writer of a store");
     if (!nd_writer_init(store->writer, store, err))
         return ND_ENOMEM;
-    store->writer->next_entry = state->next_entry;
+    status = nd_store_open_index(store, txn, state, &store->writer->next_entry, err);
+    if (status != ND_OK)
+        return status;
+    store->commit = state->commit;
+    store->writer->committed_entry = state->next_entry;
     store->has_thread = nd_thread_start(&store->thread, nd_writer_run, store);
     if (!store->has_thread)
         return nd_fail(err, ND_ENOMEM, "the store's thread cannot be started");
     store->compactor = nd_compactor_start(store, ND_COMPACTOR_PERIOD_MS, err);
-    if (store->compactor)
-        return ND_OK;
-    stop(store);
-    return ND_ENOMEM;
+    if (!store->compactor) {
+        stop(store);
+        return ND_ENOMEM;
+    }
+    if (store->opened_from_snapshot)
+        nd_snapshots_check(store->snapshots, nd_store_renew_index);
+    return ND_OK;
 }
 
 static enum nd_status open_store(struct nd_store *store, struct nd_error *err)
@@ -381,6 +387,7 @@ static struct nd_store *new_store(const char *folder, const struct nd_store_opti
 /* Without the thread. */
 static void free_store(struct nd_store *store)
 {
+    nd_snapshots_free(store->snapshots);
     if (store->writer) {
         nd_writer_release(store->writer);
         free(store->writer);
@@ -463,6 +470,8 @@ enum nd_status nd_store_close(struct nd_store *store, struct nd_error *err)
         stop(store);
         if (store->queue.broken != ND_STORE_OK)
             status = nd_fail(err, ND_EIO, "%s", store->queue.why.message);
+        else
+            status = nd_writer_save_index(store->writer, err);
     }
     free_store(store);
     return status;

@@ -1,7 +1,7 @@
 /* stats.c - figures of the whole store, for its administrator */
 #include <stdlib.h>
 
-#include "store/open_index.h"
+#include "store/snapshots.h"
 #include "store/store_state.h"
 
 static void add_segments(struct nd_store *store, struct nd_txn *txn, struct nd_store_stats *out)
@@ -46,6 +46,7 @@ void nd_store_stats(struct nd_store *store, struct nd_store_stats *out)
 {
     *out = (struct nd_store_stats){.open_seconds = store->open_seconds,
                                    .opened_from_snapshot = store->opened_from_snapshot,
+                                   .last_snapshot = nd_snapshots_time(store),
                                    .database_bytes = nd_catalog_bytes(store->catalog)};
     add_rows(store, out);
     if (store->index) {

@@ -14,6 +14,7 @@
 #include "store/sketching.h"
 #include "store/store.h"
 
+struct nd_snapshots;
 struct nd_writer;
 struct nd_compactor;
 
@@ -62,6 +63,7 @@ struct nd_store {
     struct nd_thread thread;
     bool has_thread;
     struct nd_compactor *compactor; /* NULL: the store was opened to be read only */
+    struct nd_snapshots *snapshots;
     double open_seconds;
     bool opened_from_snapshot;
 };

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "index/live.h"
+#include "store/snapshots.h"
 
 enum {
     BATCH_DOCUMENTS = 1000,
@@ -78,11 +79,25 @@ static void give_up(struct nd_writer *w)
     w->is_open = false;
 }
 
+/* What the newest snapshot has seen need not be known any more. */
+static enum nd_status trim(struct nd_writer *w, struct nd_error *err)
+{
+    uint64_t saved = nd_snapshots_saved(w->store->snapshots);
+    enum nd_status status = ND_OK;
+
+    if (saved > w->trimmed)
+        status = nd_catalog_trim_removals(w->reader.txn, saved + 1, err);
+    w->trimmed = saved;
+    return status;
+}
+
 static enum nd_status put_state(struct nd_writer *w, struct nd_error *err)
 {
     uint32_t n_sets = nd_label_sets_count(w->store->sets);
     enum nd_status status = nd_writer_flush(w, err);
 
+    if (status == ND_OK)
+        status = trim(w, err);
     for (uint32_t set = w->state.n_label_sets; status == ND_OK && set < n_sets; set++)
         status = nd_catalog_put_label_set(w->reader.txn, set,
                                           nd_label_sets_bytes(w->store->sets, set), err);
@@ -125,6 +140,7 @@ static enum nd_status commit(struct nd_writer *w, bool *no_space, bool *is_lost,
     }
     apply_removals(w);
     w->is_open = false;
+    w->committed_entry = w->state.next_entry;
     nd_monitor_enter(&w->store->queue.monitor);
     w->store->queue.commits++;
     w->store->queue.syncs += 1 + w->has_text;
@@ -140,6 +156,51 @@ static enum nd_status end(struct nd_writer *w, bool *no_space, bool *is_lost, st
         return commit(w, no_space, is_lost, err);
     give_up(w);
     return ND_OK;
+}
+
+/* ---- Snapshots of the index ---- */
+
+/* The database knows of all numbers of the index; after a transaction that failed, it needs to be
+ * told. */
+static enum nd_status commit_numbers(struct nd_writer *w, struct nd_error *err)
+{
+    bool no_space, is_lost;
+    enum nd_status status;
+
+    if (w->next_entry == w->committed_entry)
+        return ND_OK;
+    status = begin(w, err);
+    if (status == ND_OK)
+        return commit(w, &no_space, &is_lost, err);
+    give_up(w);
+    return status;
+}
+
+enum nd_status nd_writer_save_index(struct nd_writer *w, struct nd_error *err)
+{
+    enum nd_status status = commit_numbers(w, err);
+
+    return status == ND_OK
+               ? nd_snapshots_save(w->store->snapshots, w->store->commit, w->next_entry, err)
+               : status;
+}
+
+/* When the next one is due; 0: none. */
+static uint64_t next_snapshot(const struct nd_writer *w)
+{
+    return nd_snapshots_next(w->store->snapshots, w->store->commit);
+}
+
+static void save_at_its_time(struct nd_writer *w)
+{
+    uint64_t next = next_snapshot(w);
+
+    if (w->is_open || !next || nd_monotonic_ms() < next)
+        return;
+    if (commit_numbers(w, NULL) == ND_OK)
+        nd_snapshots_begin(w->store->snapshots, w->store->commit, w->next_entry);
+    else
+        nd_snapshots_put_off(w->store->snapshots);
 }
 
 /* ---- The queue ---- */
@@ -332,7 +393,8 @@ void nd_writer_run(void *context)
     bool is_closing = false;
 
     while (!is_closing) {
-        struct nd_submission *s = take(&store->queue, w->is_open ? w->deadline : 0, &is_closing);
+        struct nd_submission *s =
+            take(&store->queue, w->is_open ? w->deadline : next_snapshot(w), &is_closing);
 
         if (s) {
             work_on(w, s);
@@ -340,6 +402,7 @@ void nd_writer_run(void *context)
         }
         if (w->is_open && (is_closing || nd_monotonic_ms() >= w->deadline))
             end_open(w);
+        save_at_its_time(w);
     }
 }
 

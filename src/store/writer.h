@@ -29,6 +29,8 @@ struct nd_writer {
     struct nd_reader reader;
     struct nd_set_list all, visible; /* all label sets; those of the caller at hand */
     uint32_t next_entry;             /* the next number of the index; none is used twice */
+    uint32_t committed_entry;        /* the same in the database: less, after a failure */
+    uint64_t trimmed;                /* removals up to this commit are forgotten */
 
     /* The transaction that is open. */
     bool is_open;
@@ -58,6 +60,9 @@ enum nd_status nd_writer_decide(struct nd_writer *writer, struct nd_write *write
                                 struct nd_error *err);
 /* Write the rows that are held. */
 enum nd_status nd_writer_flush(struct nd_writer *writer, struct nd_error *err);
+
+/* Write a snapshot of the index, after the thread has ended. */
+enum nd_status nd_writer_save_index(struct nd_writer *writer, struct nd_error *err);
 
 /* The thread, until the queue is closing and empty. */
 void nd_writer_run(void *store);

@@ -498,6 +498,31 @@ static void close_all(struct fixture *f)
     fixture_close(f);
 }
 
+/*
+ * Close the store and open it: from the snapshot that is written then, from the one before, as after
+ * a crash, or without one.
+ */
+static void open_again(struct fixture *f)
+{
+    char snapshot[512], before[512];
+    struct nd_store_stats stats;
+    bool has_before;
+    unsigned how = (unsigned)below(3);
+
+    fixture_path(f, "index.snapshot", snapshot, sizeof snapshot);
+    fixture_path(f, "before.snapshot", before, sizeof before);
+    has_before = link(snapshot, before) == 0;
+    close_all(f);
+    if (how == 0)
+        assert_int_equal(unlink(snapshot), 0);
+    if (how == 1 && has_before)
+        assert_int_equal(rename(before, snapshot), 0);
+    (void)unlink(before);
+    open_all(f);
+    nd_store_stats(f->store, &stats);
+    assert_int_equal(stats.opened_from_snapshot, how != 0);
+}
+
 /* ---- Operations ---- */
 
 static unsigned any_subset(unsigned caller)
@@ -874,10 +899,8 @@ static void run(const char *const *keys, uint64_t seed)
         case 6: do_crawl(&f); break;
         default: do_post(&f);
         }
-        if (i % 150 == 149) {
-            close_all(&f);
-            open_all(&f);
-        }
+        if (i % 60 == 59)
+            open_again(&f);
     }
     close_all(&f);
     fixture_end(&f);
