@@ -51,7 +51,7 @@ struct nd_server_options {
     uint64_t stream_bytes;   /* of a request in NDJSON (16 GiB) */
     size_t buffered_bytes;   /* of all bodies in memory at once: beyond it 503 (1 GiB) */
     size_t head_bytes;       /* of a request line with its header fields: each connection has this
-                                much memory (8 KiB; at least 2 KiB) */
+                                much memory (16 KiB; at least 2 KiB) */
     unsigned request_ms;     /* from a request's first line to its last byte (30,000) */
     unsigned stream_bytes_s; /* NDJSON has a second more for each so many bytes (64 KiB) */
     unsigned idle_ms;        /* until a connection has sent the head of its next request (60,000) */
@@ -59,6 +59,11 @@ struct nd_server_options {
     unsigned connections;    /* at once: beyond it 503 (12,000, or what open files allow) */
     unsigned threads;        /* that speak HTTP; 0: one for each processor */
     unsigned workers;        /* for long requests; 0: twice as many */
+
+    const char *temporary_folder; /* for answers to NDJSON that do not fit into memory (/tmp) */
+    /* Seconds since 1970, for what "/v1/crawl" calls now; NULL: the system's clock. */
+    uint64_t (*now)(void *context);
+    void *now_context;
 
     bool log_requests;
     /* A line without a newline, of ASCII without control characters; from any thread. */

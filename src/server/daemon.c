@@ -1,0 +1,142 @@
+/* daemon.c - the calls of libmicrohttpd, handed on */
+#include "server/daemon.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <string.h>
+
+#include "server/exchange.h"
+
+/* ---- Connections ---- */
+
+static struct nd_peer *peer_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    return info ? info->socket_context : NULL;
+}
+
+static void notify_connection(void *context, struct MHD_Connection *connection,
+                              void **socket_context, enum MHD_ConnectionNotificationCode code)
+{
+    struct nd_server *server = context;
+    const union MHD_ConnectionInfo *info;
+
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+        nd_peer_end(*socket_context);
+        *socket_context = NULL;
+        return;
+    }
+    info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    *socket_context = info ? nd_peer_begin(server->peers, info->connect_fd, !server->has_tls,
+                                           nd_monotonic_ms() + server->options.idle_ms)
+                           : NULL;
+}
+
+/* ---- Requests ---- */
+
+/* The request line is there. */
+static void *begin_request(void *context, const char *target, struct MHD_Connection *connection)
+{
+    struct nd_peer *peer = peer_of(connection);
+
+    return peer ? nd_exchange_begin(context, peer, connection, target) : NULL;
+}
+
+static enum MHD_Result call_request(void *context, struct MHD_Connection *connection,
+                                    const char *target, const char *method, const char *version,
+                                    const char *data, size_t *len, void **request)
+{
+    (void)context;
+    (void)connection;
+    if (!*request)
+        return MHD_NO;
+    return nd_exchange_call(*request, method, target, version, data, len) ? MHD_YES : MHD_NO;
+}
+
+static void end_request(void *context, struct MHD_Connection *connection, void **request,
+                        enum MHD_RequestTerminationCode code)
+{
+    (void)context;
+    (void)connection;
+    if (*request)
+        nd_exchange_end(*request, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    *request = NULL;
+}
+
+/* Targets are decoded in nd_target_parse, which sees them whole. */
+static size_t leave_escaped(void *context, struct MHD_Connection *connection, char *text)
+{
+    (void)context;
+    (void)connection;
+    return strlen(text);
+}
+
+static int get_certificate(gnutls_session_t session, const gnutls_datum_t *names, int n_names,
+                           const gnutls_pk_algorithm_t *algorithms, int n_algorithms,
+                           gnutls_pcert_st **chain, unsigned *n, gnutls_privkey_t *key)
+{
+    struct nd_peer *peer = peer_of(gnutls_session_get_ptr(session));
+    const struct nd_certificate *certificate;
+    struct nd_server *server;
+
+    (void)names, (void)n_names, (void)algorithms, (void)n_algorithms;
+    if (!peer)
+        return -1;
+    server = nd_peers_owner(peer->all);
+    nd_monitor_enter(&server->monitor);
+    certificate = server->certificate;
+    nd_monitor_leave(&server->monitor);
+    *chain = certificate->chain;
+    *n = certificate->n;
+    *key = certificate->key;
+    return 0;
+}
+
+/* ---- The daemon ---- */
+
+/* Whatever libmicrohttpd notes about requests is in the figures by their statuses. */
+static void ignore(void *context, const char *format, va_list args)
+{
+    (void)context, (void)format, (void)args;
+}
+
+struct MHD_Daemon *nd_daemon_start(struct nd_server *server, unsigned threads, struct nd_error *err)
+{
+    static const char tls[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET |
+                     MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG;
+    const struct MHD_OptionItem secure[] = {
+        {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)get_certificate},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)tls},
+        {MHD_OPTION_END, 0, NULL}};
+    const struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
+    struct MHD_Daemon *daemon;
+
+    if (server->has_tls)
+        flags |= MHD_USE_TLS;
+    daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, call_request, server, MHD_OPTION_EXTERNAL_LOGGER, ignore, NULL,
+        MHD_OPTION_NOTIFY_CONNECTION, notify_connection, server, MHD_OPTION_URI_LOG_CALLBACK,
+        begin_request, server, MHD_OPTION_NOTIFY_COMPLETED, end_request, server,
+        MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_THREAD_POOL_SIZE, threads,
+        MHD_OPTION_CONNECTION_LIMIT, server->options.connections + 64 * threads,
+        MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)server->options.head_bytes, MHD_OPTION_ARRAY, server->has_tls ? secure : plain,
+        MHD_OPTION_END);
+    if (!daemon)
+        nd_fail(err, ND_EIO, "libmicrohttpd cannot be started: %s", strerror(errno));
+    return daemon;
+}
+
+void nd_daemon_stop(struct MHD_Daemon *daemon)
+{
+    if (daemon)
+        MHD_stop_daemon(daemon);
+}
+
+void nd_daemon_add(struct MHD_Daemon *daemon, int fd, const struct sockaddr *address, socklen_t len)
+{
+    (void)MHD_add_connection(daemon, fd, address, len);
+}

@@ -1,0 +1,303 @@
+/* head.c - what is read of the header fields, and what is refused in them */
+#include "server/head.h"
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/view.h"
+
+static bool is_word(struct nd_view v, const char *word)
+{
+    return v.len == strlen(word) && strncasecmp(v.data, word, v.len) == 0;
+}
+
+/* A character of a field's name, or of a method (RFC 9110, 5.6.2). */
+static bool is_token_character(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c && strchr("!#$%&'*+-.^_`|~", c));
+}
+
+static bool is_token(struct nd_view v)
+{
+    for (size_t i = 0; i < v.len; i++)
+        if (!is_token_character(v.data[i]))
+            return false;
+    return v.len > 0;
+}
+
+static struct nd_view trimmed(struct nd_view v)
+{
+    return v.data ? nd_view_trim(v.data, v.data + v.len) : v;
+}
+
+/* ---- One field ---- */
+
+static enum nd_refusal take_once(struct nd_view *field, struct nd_view value, const char *name,
+                                 struct nd_error *err)
+{
+    if (field->data)
+        return nd_refuse(err, ND_REFUSAL_MALFORMED, "the field %s occurs twice", name);
+    *field = trimmed(value);
+    return ND_REFUSAL_NONE;
+}
+
+enum nd_refusal nd_head_take(struct nd_head *head, struct nd_view name, struct nd_view value,
+                             struct nd_error *err)
+{
+    const struct {
+        const char *name;
+        struct nd_view *field;
+    } known[] = {
+        {"Host", &head->host},
+        {"Origin", &head->origin},
+        {"Sec-Fetch-Site", &head->fetch_site},
+        {"Authorization", &head->authorization},
+        {"Content-Type", &head->content_type},
+        {"If-None-Match", &head->if_none_match},
+        {"Content-Length", &head->length_text},
+        {"Transfer-Encoding", &head->coding},
+    };
+
+    if (!is_token(name))
+        return nd_refuse(err, ND_REFUSAL_MALFORMED, "the name of a header field is malformed");
+    for (size_t i = 0; i < value.len; i++)
+        if (((unsigned char)value.data[i] < ' ' && value.data[i] != '\t') || value.data[i] == 0x7F)
+            return nd_refuse(err, ND_REFUSAL_MALFORMED, "a header field has a control character");
+    if (is_word(name, "Expect")) {
+        head->expects_continue = true;
+        return ND_REFUSAL_NONE;
+    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (is_word(name, known[i].name))
+            return take_once(known[i].field, value, known[i].name, err);
+    return ND_REFUSAL_NONE;
+}
+
+static enum nd_refusal read_length(struct nd_head *head, struct nd_error *err)
+{
+    head->has_length = true;
+    if (head->length_text.len == 0 || head->length_text.len > 18)
+        return nd_refuse(err, ND_REFUSAL_MALFORMED, "Content-Length is no number");
+    for (size_t i = 0; i < head->length_text.len; i++) {
+        char c = head->length_text.data[i];
+
+        if (c < '0' || c > '9')
+            return nd_refuse(err, ND_REFUSAL_MALFORMED, "Content-Length is no number");
+        head->length = head->length * 10 + (uint64_t)(c - '0');
+    }
+    return ND_REFUSAL_NONE;
+}
+
+enum nd_refusal nd_head_check(struct nd_head *head, bool is_new, struct nd_error *err)
+{
+    if (head->coding.data && head->length_text.data)
+        return nd_refuse(err, ND_REFUSAL_MALFORMED,
+                         "the request has both Content-Length and Transfer-Encoding");
+    if (head->coding.data && (!is_new || !is_word(head->coding, "chunked")))
+        return nd_refuse(err, ND_REFUSAL_MALFORMED, "the only Transfer-Encoding is chunked");
+    head->is_chunked = head->coding.data != NULL;
+    if (is_new && !head->host.data)
+        return nd_refuse(err, ND_REFUSAL_MALFORMED, "the field Host is missing");
+    return head->length_text.data ? read_length(head, err) : ND_REFUSAL_NONE;
+}
+
+/* ---- All fields ---- */
+
+struct reading {
+    struct nd_head *head;
+    const char *next; /* where the next name must stand */
+    enum nd_refusal refusal;
+    struct nd_error *err;
+};
+
+static void refuse_layout(struct reading *r)
+{
+    r->refusal = nd_refuse(r->err, ND_REFUSAL_MALFORMED,
+                           "a line of the head has no CR LF, or is the rest of another field");
+}
+
+/*
+ * libmicrohttpd accepts lines that end with LF alone, takes the rest of a field over several lines
+ * for the end of its name, and a zero byte for the end of a value.  Its names and values are parts
+ * of the memory into which the head was read, though: where each stands exactly behind the one
+ * before it, there was nothing but "name:", blanks, the value, CR and LF.
+ */
+static enum MHD_Result take_field(void *context, enum MHD_ValueKind kind, const char *name,
+                                  size_t name_len, const char *value, size_t value_len)
+{
+    struct reading *r = context;
+    const char *behind = name + name_len + 1;
+
+    (void)kind;
+    if (name != r->next || !value || value < behind)
+        refuse_layout(r);
+    for (; r->refusal == ND_REFUSAL_NONE && behind < value; behind++)
+        if (*behind != ' ' && *behind != '\t')
+            refuse_layout(r);
+    if (r->refusal == ND_REFUSAL_NONE)
+        r->refusal = nd_head_take(r->head, (struct nd_view){name, name_len},
+                                  (struct nd_view){value, value_len}, r->err);
+    r->next = value + value_len + 2;
+    return r->refusal == ND_REFUSAL_NONE ? MHD_YES : MHD_NO;
+}
+
+static enum nd_refusal check_line(const struct nd_request_line *line, struct nd_error *err)
+{
+    size_t method_len = strlen(line->method);
+
+    if (!is_token((struct nd_view){line->method, method_len}) ||
+        line->target != line->method + method_len + 1 ||
+        line->version != line->target + line->target_len + 1 || strlen(line->version) != 8 ||
+        (strcmp(line->version, "HTTP/1.1") != 0 && strcmp(line->version, "HTTP/1.0") != 0))
+        return nd_refuse(err, ND_REFUSAL_MALFORMED, "the request line is malformed");
+    return ND_REFUSAL_NONE;
+}
+
+enum nd_refusal nd_head_read(struct MHD_Connection *connection, const struct nd_request_line *line,
+                             struct nd_head *out, struct nd_error *err)
+{
+    const union MHD_ConnectionInfo *size =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    struct reading r = {out, line->version + 10, check_line(line, err), err};
+
+    memset(out, 0, sizeof *out);
+    if (r.refusal != ND_REFUSAL_NONE)
+        return r.refusal;
+    (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, take_field, &r);
+    if (r.refusal != ND_REFUSAL_NONE)
+        return r.refusal;
+    if (!size || r.next + 2 != line->method + size->header_size) {
+        refuse_layout(&r);
+        return r.refusal;
+    }
+    return nd_head_check(out, strcmp(line->version, "HTTP/1.1") == 0, err);
+}
+
+/* ---- Host and Origin ---- */
+
+/* The host without its port; of an address in brackets, what is in them. */
+static struct nd_view without_port(struct nd_view host)
+{
+    const char *end;
+
+    if (host.len && host.data[0] == '[') {
+        end = memchr(host.data, ']', host.len);
+        return end ? (struct nd_view){host.data + 1, (size_t)(end - host.data) - 1} : host;
+    }
+    end = host.len ? memchr(host.data, ':', host.len) : NULL;
+    return end ? (struct nd_view){host.data, (size_t)(end - host.data)} : host;
+}
+
+static bool is_loopback(struct nd_view host)
+{
+    char text[64];
+    unsigned char bytes[16];
+
+    if (is_word(host, "localhost"))
+        return true;
+    if (host.len >= sizeof text)
+        return false;
+    memcpy(text, host.data, host.len);
+    text[host.len] = 0;
+    if (inet_pton(AF_INET, text, bytes) == 1)
+        return bytes[0] == 127;
+    return inet_pton(AF_INET6, text, bytes) == 1 &&
+           memcmp(bytes, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1", 16) == 0;
+}
+
+bool nd_host_is_known(struct nd_view host, const char *const *names, size_t n_names)
+{
+    struct nd_view name = without_port(host);
+
+    if (!host.data || name.len == 0)
+        return false;
+    for (size_t i = 0; i < n_names; i++)
+        if (is_word(name, names[i]))
+            return true;
+    return is_loopback(name);
+}
+
+static struct nd_view without_default_port(struct nd_view host)
+{
+    if (host.len > 3 && memcmp(host.data + host.len - 3, ":80", 3) == 0)
+        host.len -= 3;
+    else if (host.len > 4 && memcmp(host.data + host.len - 4, ":443", 4) == 0)
+        host.len -= 4;
+    return host;
+}
+
+bool nd_origin_is_same(struct nd_view origin, struct nd_view host)
+{
+    size_t scheme = origin.len > 7 && strncasecmp(origin.data, "http://", 7) == 0    ? 7
+                    : origin.len > 8 && strncasecmp(origin.data, "https://", 8) == 0 ? 8
+                                                                                     : 0;
+    struct nd_view of;
+
+    if (!scheme || !host.data)
+        return false;
+    of = without_default_port((struct nd_view){origin.data + scheme, origin.len - scheme});
+    host = without_default_port(host);
+    return of.len == host.len && strncasecmp(of.data, host.data, of.len) == 0;
+}
+
+/* ---- Content-Type and Authorization ---- */
+
+/* The value of charset= among the parameters behind a type. */
+static struct nd_view find_charset(struct nd_view rest)
+{
+    while (rest.len) {
+        const char *end = memchr(rest.data, ';', rest.len);
+        size_t len = end ? (size_t)(end - rest.data) : rest.len;
+        struct nd_view part = nd_view_trim(rest.data, rest.data + len);
+
+        if (part.len > 8 && strncasecmp(part.data, "charset=", 8) == 0) {
+            struct nd_view value = {part.data + 8, part.len - 8};
+
+            if (value.len >= 2 && value.data[0] == '"' && value.data[value.len - 1] == '"')
+                value = (struct nd_view){value.data + 1, value.len - 2};
+            return value;
+        }
+        rest.data += len + (end != NULL);
+        rest.len -= len + (end != NULL);
+    }
+    return (struct nd_view){NULL, 0};
+}
+
+enum nd_media nd_media_parse(struct nd_view type, struct nd_view *charset)
+{
+    static const struct {
+        const char *name;
+        enum nd_media media;
+    } known[] = {{"application/json", ND_MEDIA_JSON},
+                 {"text/plain", ND_MEDIA_TEXT},
+                 {"text/html", ND_MEDIA_HTML},
+                 {"application/x-ndjson", ND_MEDIA_NDJSON}};
+    const char *end = type.len ? memchr(type.data, ';', type.len) : NULL;
+    size_t len = end ? (size_t)(end - type.data) : type.len;
+    struct nd_view name;
+
+    *charset = (struct nd_view){NULL, 0};
+    if (!type.data)
+        return ND_MEDIA_NONE;
+    name = nd_view_trim(type.data, type.data + len);
+    if (end)
+        *charset = find_charset((struct nd_view){end + 1, type.len - len - 1});
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (is_word(name, known[i].name))
+            return known[i].media;
+    return ND_MEDIA_OTHER;
+}
+
+struct nd_view nd_bearer(struct nd_view authorization)
+{
+    static const size_t scheme = sizeof "Bearer " - 1;
+
+    if (!authorization.data || authorization.len <= scheme ||
+        strncasecmp(authorization.data, "Bearer ", scheme) != 0)
+        return (struct nd_view){NULL, 0};
+    return nd_view_trim(authorization.data + scheme, authorization.data + authorization.len);
+}

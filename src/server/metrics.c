@@ -1,0 +1,134 @@
+/* metrics.c - counters, a histogram of times, and their text */
+#include "server/metrics.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* The statuses that are counted by themselves; the last is any other. */
+static const unsigned STATUS[ND_METRICS_STATUSES] = {200, 201, 204, 304, 400, 401, 403, 404,
+                                                     405, 408, 409, 411, 413, 414, 415, 421,
+                                                     422, 429, 431, 500, 503, 507, 0,   1};
+
+/* Upper ends, in microseconds; the last bucket has no end. */
+static const uint64_t BUCKET[ND_METRICS_BUCKETS] = {
+    50,    100,    250,    500,     1000,    2500,     5000,     10000,
+    25000, 100000, 250000, 1000000, 2500000, 10000000, 60000000, UINT64_MAX};
+
+void nd_metrics_count(struct nd_metrics *m, enum nd_route route, unsigned status,
+                      uint64_t microseconds)
+{
+    size_t s = 0, b = 0;
+
+    while (s + 1 < ND_METRICS_STATUSES && STATUS[s] != status)
+        s++;
+    while (microseconds > BUCKET[b])
+        b++;
+    atomic_fetch_add_explicit(&m->requests[route][s], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&m->bucket[route][b], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&m->microseconds[route], microseconds, memory_order_relaxed);
+}
+
+static uint64_t value_of(const atomic_uint_least64_t *counter)
+{
+    return atomic_load_explicit((atomic_uint_least64_t *)(uintptr_t)counter, memory_order_relaxed);
+}
+
+ND_PRINTF(2, 3) static void put(struct nd_json *out, const char *format, ...)
+{
+    char line[256];
+    va_list args;
+    int len;
+
+    va_start(args, format);
+    len = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (len > 0)
+        nd_json_bytes(out, line, (size_t)len < sizeof line ? (size_t)len : sizeof line - 1);
+}
+
+static void put_one(struct nd_json *out, const char *name, const char *type, const char *help,
+                    uint64_t value)
+{
+    put(out, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n", name, help, name, type, name, value);
+}
+
+static void put_requests(const struct nd_metrics *m, struct nd_json *out)
+{
+    put(out, "# HELP neardup_requests_total Requests by route and status; 0: the connection "
+             "ended.\n# TYPE neardup_requests_total counter\n");
+    for (int r = 0; r < ND_ROUTE_COUNT; r++)
+        for (int s = 0; s < ND_METRICS_STATUSES; s++) {
+            uint64_t n = value_of(&m->requests[r][s]);
+
+            if (n && STATUS[s] != 1)
+                put(out, "neardup_requests_total{route=\"%s\",status=\"%u\"} %" PRIu64 "\n",
+                    nd_route_name((enum nd_route)r), STATUS[s], n);
+            else if (n)
+                put(out, "neardup_requests_total{route=\"%s\",status=\"other\"} %" PRIu64 "\n",
+                    nd_route_name((enum nd_route)r), n);
+        }
+}
+
+static void put_histogram(const struct nd_metrics *m, enum nd_route route, struct nd_json *out)
+{
+    const char *name = nd_route_name(route);
+    uint64_t total = 0;
+
+    for (int b = 0; b < ND_METRICS_BUCKETS; b++)
+        total += value_of(&m->bucket[route][b]);
+    if (!total)
+        return;
+    total = 0;
+    for (int b = 0; b < ND_METRICS_BUCKETS; b++) {
+        total += value_of(&m->bucket[route][b]);
+        if (BUCKET[b] == UINT64_MAX)
+            put(out, "neardup_request_seconds_bucket{route=\"%s\",le=\"+Inf\"} %" PRIu64 "\n", name,
+                total);
+        else
+            put(out, "neardup_request_seconds_bucket{route=\"%s\",le=\"%g\"} %" PRIu64 "\n", name,
+                (double)BUCKET[b] / 1e6, total);
+    }
+    put(out, "neardup_request_seconds_sum{route=\"%s\"} %.6f\n", name,
+        (double)value_of(&m->microseconds[route]) / 1e6);
+    put(out, "neardup_request_seconds_count{route=\"%s\"} %" PRIu64 "\n", name, total);
+}
+
+static void put_store(const struct nd_store_stats *s, struct nd_json *out)
+{
+    put_one(out, "neardup_documents", "gauge", "Documents.", s->documents);
+    put_one(out, "neardup_versions", "gauge", "Versions.", s->versions);
+    put_one(out, "neardup_contents", "gauge", "Different texts.", s->contents);
+    put_one(out, "neardup_pairs", "gauge", "Verified pairs.", s->pairs);
+    put_one(out, "neardup_label_sets", "gauge", "Label sets.", s->label_sets);
+    put_one(out, "neardup_text_bytes", "gauge", "Bytes of texts.", s->text_bytes);
+    put_one(out, "neardup_segment_bytes", "gauge", "Bytes of segments.", s->segment_bytes);
+    put_one(out, "neardup_garbage_bytes", "gauge", "Of these, of deleted texts.", s->garbage_bytes);
+    put_one(out, "neardup_database_bytes", "gauge", "Bytes of the database.", s->database_bytes);
+    put_one(out, "neardup_index_bytes", "gauge", "Bytes of the index.", s->index_bytes);
+    put_one(out, "neardup_commits_total", "counter", "Commits.", s->commits);
+    put_one(out, "neardup_writes_total", "counter", "Writes.", s->writes);
+    put_one(out, "neardup_syncs_total", "counter", "Syncs of the disk.", s->syncs);
+    put_one(out, "neardup_queue_documents", "gauge", "Writes that wait.", s->queue_documents);
+    put_one(out, "neardup_queue_bytes", "gauge", "Bytes of writes that wait.", s->queue_bytes);
+}
+
+void nd_metrics_write(const struct nd_metrics *m, const struct nd_server_gauges *gauges,
+                      const struct nd_store_stats *store, struct nd_json *out)
+{
+    put_requests(m, out);
+    put(out, "# HELP neardup_request_seconds From the request line to the end of the answer.\n"
+             "# TYPE neardup_request_seconds histogram\n");
+    for (int r = 0; r < ND_ROUTE_COUNT; r++)
+        put_histogram(m, (enum nd_route)r, out);
+    put_one(out, "neardup_received_bytes_total", "counter", "Bytes of bodies.",
+            value_of(&m->received_bytes));
+    put_one(out, "neardup_lines_total", "counter", "Lines of NDJSON.", value_of(&m->lines));
+    put_one(out, "neardup_connections", "gauge", "Connections.", gauges->connections);
+    put_one(out, "neardup_active_requests", "gauge", "Requests under way.", gauges->active);
+    put_one(out, "neardup_waiting_jobs", "gauge", "Long requests that wait for a thread.",
+            gauges->waiting_jobs);
+    put_one(out, "neardup_buffered_bytes", "gauge", "Bytes of bodies in memory.",
+            gauges->buffered_bytes);
+    put_store(store, out);
+}

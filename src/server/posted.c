@@ -1,0 +1,210 @@
+/* posted.c - JSON, plain text and HTML as documents */
+#include "server/posted.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/replaced_hash.h"
+#include "base/view.h"
+#include "input/json_walk.h"
+#include "input/lines.h"
+
+static enum nd_refusal no_memory(struct nd_error *err)
+{
+    return nd_refuse(err, ND_REFUSAL_BUSY, "out of memory");
+}
+
+/* ---- Text and pages ---- */
+
+static enum nd_refusal parse(struct nd_workspace *w, enum nd_format format, struct nd_view record,
+                             struct nd_posted *out, struct nd_error *err)
+{
+    const struct nd_source source = {
+        .path = "body", .format = format, .compression = "none", .is_unicode = 1};
+    struct nd_document document;
+    struct nd_bad_record bad = {.reason = ""};
+    int status;
+
+    nd_parser_reset(w->parser);
+    status = nd_parser_parse(w->parser, &source, record, &document, &out->replaced, &bad);
+    if (status == 0)
+        return nd_refuse(err, ND_REFUSAL_INVALID, "%s", bad.reason);
+    if (status < 0)
+        return no_memory(err);
+    out->text = document.text;
+    return ND_REFUSAL_NONE;
+}
+
+/* A page in UTF-8, whatever it says of itself: a byte order mark comes before all it says. */
+static enum nd_refusal parse_page(struct nd_workspace *w, struct nd_view page,
+                                  struct nd_posted *out, struct nd_error *err)
+{
+    char *marked = nd_arena_alloc(&w->arena, page.len + 3 + ND_BUFFER_PADDING);
+
+    if (!marked)
+        return no_memory(err);
+    memcpy(marked, ND_MARK, 3);
+    if (page.len)
+        memcpy(marked + 3, page.data, page.len);
+    memset(marked + 3 + page.len, 0, ND_BUFFER_PADDING);
+    return parse(w, ND_FORMAT_HTML, (struct nd_view){marked, page.len + 3}, out, err);
+}
+
+/* Make *body UTF-8. */
+static enum nd_refusal decode(struct nd_workspace *w, struct nd_view charset, struct nd_view *body,
+                              uint64_t *n_replaced, struct nd_error *err)
+{
+    struct nd_replaced replaced = {0};
+    char label[48];
+    bool ok;
+
+    if (charset.len >= sizeof label)
+        return nd_refuse(err, ND_REFUSAL_TYPE, "the charset is unknown");
+    memcpy(label, charset.data, charset.len);
+    label[charset.len] = 0;
+    if (memchr(label, 0, charset.len) || nd_charset_check(label, err) != ND_OK)
+        return nd_refuse(err, ND_REFUSAL_TYPE, "the charset is unknown, or does not contain ASCII");
+    ok = nd_charset_decode(&w->charset, label, *body, &w->arena, body, &replaced);
+    *n_replaced += replaced.count;
+    nd_replaced_release(&replaced);
+    return ok ? ND_REFUSAL_NONE : no_memory(err);
+}
+
+static bool is_utf8_name(struct nd_view charset)
+{
+    char label[16];
+
+    if (charset.len >= sizeof label)
+        return false;
+    memcpy(label, charset.data, charset.len);
+    label[charset.len] = 0;
+    return nd_charset_is_utf8(label);
+}
+
+enum nd_refusal nd_posted_text(struct nd_workspace *w, enum nd_media media, struct nd_view charset,
+                               struct nd_view body, struct nd_posted *out, struct nd_error *err)
+{
+    enum nd_refusal refusal = ND_REFUSAL_NONE;
+
+    memset(out, 0, sizeof *out);
+    nd_arena_reset(&w->arena);
+    if (charset.data && !is_utf8_name(charset))
+        refusal = decode(w, charset, &body, &out->replaced, err);
+    if (refusal != ND_REFUSAL_NONE)
+        return refusal;
+    if (media == ND_MEDIA_TEXT)
+        return parse(w, ND_FORMAT_TEXT, body, out, err);
+    if (charset.data)
+        return parse_page(w, body, out, err);
+    return parse(w, ND_FORMAT_HTML, body, out, err);
+}
+
+/* ---- JSON ---- */
+
+enum { LABEL, ID, LABELS, TEXT, HTML, PATHS };
+
+/* How many lone surrogates were escaped in a string: each is U+FFFD now. */
+static uint64_t count_replaced(const struct nd_json_value *value)
+{
+    const uint32_t itself = nd_replaced_pack("\xEF\xBF\xBD", 3);
+    const char *at = value->raw.data, *end = at + value->raw.len;
+    uint64_t n = 0;
+    uint32_t packed;
+
+    while (value->has_surrogates && nd_json_next_replaced(&at, end, &packed))
+        n += packed != 0 && packed != itself;
+    return n;
+}
+
+static bool is_given(const struct nd_json_value *value)
+{
+    return value->kind != ND_JSON_ABSENT && value->kind != ND_JSON_NULL;
+}
+
+static enum nd_refusal take_id(const struct nd_json_value *value, struct nd_posted *out,
+                               struct nd_error *err)
+{
+    if (!is_given(value))
+        return ND_REFUSAL_NONE;
+    if (value->kind != ND_JSON_STRING)
+        return nd_refuse(err, ND_REFUSAL_INVALID, "\"id\" is not a string");
+    if (count_replaced(value))
+        return nd_refuse(err, ND_REFUSAL_INVALID, "\"id\" has a lone surrogate");
+    if (value->bytes.len == 0)
+        return nd_refuse(err, ND_REFUSAL_INVALID, "\"id\" is empty");
+    out->id = value->bytes;
+    return ND_REFUSAL_NONE;
+}
+
+static enum nd_refusal take_labels(struct nd_workspace *w, const struct nd_json_value *value,
+                                   struct nd_posted *out, struct nd_error *err)
+{
+    struct nd_label_list *list = &w->labels;
+
+    list->n = 0;
+    if (!is_given(&value[LABELS]))
+        return ND_REFUSAL_NONE;
+    if (value[LABELS].kind != ND_JSON_ARRAY)
+        return nd_refuse(err, ND_REFUSAL_INVALID, "\"labels\" is not an array");
+    for (const struct nd_json_value *v = &value[LABEL]; v && v->kind != ND_JSON_ABSENT;
+         v = v->next) {
+        if (v->kind != ND_JSON_STRING || count_replaced(v))
+            return nd_refuse(err, ND_REFUSAL_INVALID, "a label is not a string");
+        if (list->n == ND_STORE_LABELS_MAX)
+            return nd_refuse(err, ND_REFUSAL_INVALID, "there are more than %d labels",
+                             ND_STORE_LABELS_MAX);
+        list->label[list->n++] = v->bytes;
+    }
+    out->has_labels = true;
+    out->labels = list->label;
+    out->n_labels = list->n;
+    return ND_REFUSAL_NONE;
+}
+
+static enum nd_refusal take_text(struct nd_workspace *w, const struct nd_json_value *value,
+                                 struct nd_posted *out, struct nd_error *err)
+{
+    const struct nd_json_value *text = &value[TEXT], *html = &value[HTML];
+    bool is_page = is_given(html);
+
+    if (is_given(text) == is_page)
+        return nd_refuse(err, ND_REFUSAL_INVALID,
+                         is_page ? "the object has both \"text\" and \"html\""
+                                 : "the object has no \"text\" and no \"html\"");
+    text = is_page ? html : text;
+    if (text->kind != ND_JSON_STRING)
+        return nd_refuse(err, ND_REFUSAL_INVALID, "\"%s\" is not a string",
+                         is_page ? "html" : "text");
+    out->replaced = count_replaced(text);
+    if (is_page)
+        return parse_page(w, text->bytes, out, err);
+    out->text = text->bytes;
+    return ND_REFUSAL_NONE;
+}
+
+enum nd_refusal nd_posted_json(struct nd_workspace *w, struct nd_view body, bool has_key,
+                               struct nd_posted *out, struct nd_error *err)
+{
+    static const struct nd_view paths[PATHS] = {[LABEL] = {"labels.*", 8},
+                                                [ID] = {"id", 2},
+                                                [LABELS] = {"labels", 6},
+                                                [TEXT] = {"text", 4},
+                                                [HTML] = {"html", 4}};
+    struct nd_json_value value[PATHS];
+    const char *reason = "";
+    enum nd_refusal refusal;
+
+    memset(out, 0, sizeof *out);
+    nd_arena_reset(&w->arena);
+    switch (
+        nd_json_walk(w->json, body.data, body.len, paths, PATHS, 1, &w->arena, value, &reason)) {
+    case ND_JSON_INDEXED: break;
+    case ND_JSON_NO_MEMORY: return no_memory(err);
+    case ND_JSON_BAD_UTF8: return nd_refuse(err, ND_REFUSAL_MALFORMED, "the JSON is not UTF-8");
+    default: return nd_refuse(err, ND_REFUSAL_MALFORMED, "not a JSON object: %s", reason);
+    }
+    refusal = has_key ? take_id(&value[ID], out, err) : ND_REFUSAL_NONE;
+    if (refusal == ND_REFUSAL_NONE && has_key)
+        refusal = take_labels(w, value, out, err);
+    return refusal == ND_REFUSAL_NONE ? take_text(w, value, out, err) : refusal;
+}

@@ -1,0 +1,43 @@
+/* state.c - what all parts of the server call */
+#define _POSIX_C_SOURCE 200809L
+#include "server/state.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+uint64_t nd_now_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+void nd_server_note(const struct nd_server *server, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+
+    if (!server->options.log)
+        return;
+    va_start(args, format);
+    (void)vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    server->options.log(server->options.log_context, ND_SERVER_NOTE, line);
+}
+
+bool nd_server_buffer(struct nd_server *server, size_t bytes)
+{
+    size_t before = atomic_fetch_add(&server->n_buffered, bytes);
+
+    if (before + bytes <= server->options.buffered_bytes)
+        return true;
+    atomic_fetch_sub(&server->n_buffered, bytes);
+    return false;
+}
+
+void nd_server_unbuffer(struct nd_server *server, size_t bytes)
+{
+    atomic_fetch_sub(&server->n_buffered, bytes);
+}
