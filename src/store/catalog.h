@@ -123,7 +123,8 @@ enum nd_status nd_catalog_delete_entry(struct nd_txn *txn, uint32_t number,
                                        const struct nd_entry *entry, struct nd_error *err);
 int nd_catalog_find_entry(struct nd_txn *txn, uint32_t label_set, struct nd_text_hash hash,
                           uint32_t *number, struct nd_error *err);
-/* Entries in order, from `number` on: 1: *number and *entry are the next one.  For a scan of all. */
+/* Entries in order, from `number` on: 1: *number and *entry are the next one.  ND_EINPUT: *number is
+ * that of the row that cannot be right.  For a scan of all. */
 int nd_catalog_next_entry(struct nd_txn *txn, uint32_t *number, struct nd_entry *entry,
                           struct nd_error *err);
 

@@ -1,6 +1,7 @@
 /* catalog_file.c - the database as a whole: made, opened, copied; its transactions (LMDB) */
 #define _GNU_SOURCE
 #include "store/catalog_tables.h"
+#include "store/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,27 +17,6 @@ enum {
 };
 /* As much as is there: a map takes address space, not memory. */
 static const size_t map_bytes_wanted = (size_t)1 << 40, map_bytes_least = (size_t)1 << 30;
-
-static char *path_in(const char *folder, const char *name)
-{
-    size_t bytes = strlen(folder) + strlen(name) + 2;
-    char *path = malloc(bytes);
-
-    if (path)
-        (void)snprintf(path, bytes, "%s/%s", folder, name);
-    return path;
-}
-
-static enum nd_status sync_path(const char *path, struct nd_error *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool is_synced = fd >= 0 && fsync(fd) == 0;
-    int reason = errno;
-
-    if (fd >= 0)
-        (void)close(fd);
-    return is_synced ? ND_OK : nd_fail(err, ND_EIO, "%s: %s", path, strerror(reason));
-}
 
 /* ---- Opening ---- */
 
@@ -267,20 +247,20 @@ static void remove_file(const char *path)
 static enum nd_status make_file(const char *folder, const char *path, size_t map_bytes,
                                 struct nd_error *err)
 {
-    char *new_path = path_in(folder, ND_CATALOG_FILE ".new");
+    char *new_path = nd_folder_path(folder, ND_CATALOG_FILE ".new", err);
     struct nd_catalog *c;
     enum nd_status status;
 
     if (!new_path)
-        return nd_fail(err, ND_ENOMEM, "%s: out of memory", path);
+        return ND_ENOMEM;
     remove_file(new_path);
     c = open_file(new_path, true, false, map_bytes, err);
-    status = c ? sync_path(new_path, err) : err ? err->status : ND_EIO;
+    status = c ? nd_folder_sync(new_path, err) : err ? err->status : ND_EIO;
     nd_catalog_close(c);
     if (status == ND_OK && rename(new_path, path) != 0)
         status = nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
     if (status == ND_OK)
-        status = sync_path(folder, err);
+        status = nd_folder_sync(folder, err);
     remove_file(new_path);
     free(new_path);
     return status;
@@ -306,14 +286,12 @@ static enum nd_status check_file(const char *path, bool create, struct nd_error 
 struct nd_catalog *nd_catalog_open_sized(const char *folder, bool create, bool read_only,
                                          size_t map_bytes, struct nd_error *err)
 {
-    char *path = path_in(folder, ND_CATALOG_FILE);
+    char *path = nd_folder_path(folder, ND_CATALOG_FILE, err);
     struct nd_catalog *c = NULL;
     enum nd_status status;
 
-    if (!path) {
-        nd_fail(err, ND_ENOMEM, "%s: out of memory", folder);
+    if (!path)
         return NULL;
-    }
     status = check_file(path, create, err);
     if (status == ND_OK && create)
         status = make_file(folder, path, map_bytes, err);
@@ -450,12 +428,12 @@ bool nd_catalog_is_read_before(struct nd_catalog *catalog, uint64_t moment)
 
 enum nd_status nd_catalog_copy(struct nd_catalog *catalog, const char *folder, struct nd_error *err)
 {
-    char *path = path_in(folder, ND_CATALOG_FILE);
+    char *path = nd_folder_path(folder, ND_CATALOG_FILE, err);
     enum nd_status status = ND_OK;
     int fd, code;
 
     if (!path)
-        return nd_fail(err, ND_ENOMEM, "%s: out of memory", folder);
+        return ND_ENOMEM;
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) {
         status = nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
@@ -471,7 +449,7 @@ enum nd_status nd_catalog_copy(struct nd_catalog *catalog, const char *folder, s
         status =
             nd_fail(err, code == ENOMEM ? ND_ENOMEM : ND_EIO, "%s: %s", path, mdb_strerror(code));
     else
-        status = sync_path(folder, err);
+        status = nd_folder_sync(folder, err);
     if (status)
         (void)unlink(path);
     free(path);

@@ -14,7 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/backup.h"
 #include "store/compact.h"
+#include "store/folder.h"
 #include "store/open_index.h"
 #include "store/snapshots.h"
 #include "store/store_state.h"
@@ -111,49 +113,6 @@ static enum nd_status put_first_rows(struct nd_catalog *catalog, const struct nd
     return status;
 }
 
-static enum nd_status sync_folder(const char *path, struct nd_error *err)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool is_synced = fd >= 0 && fsync(fd) == 0;
-    int reason = errno;
-
-    if (fd >= 0)
-        close(fd);
-    return is_synced ? ND_OK : nd_fail(err, ND_EIO, "%s: %s", path, strerror(reason));
-}
-
-/* The folder that a path is in. */
-static char *parent_of(const char *path)
-{
-    char *copy = strdup(path), *slash;
-
-    if (!copy)
-        return NULL;
-    while ((slash = strrchr(copy, '/')) && slash != copy && slash[1] == '\0')
-        *slash = '\0';
-    if (!slash)
-        strcpy(copy, *copy ? "." : copy);
-    else
-        slash[slash == copy] = '\0';
-    return copy;
-}
-
-/* Give a folder that is whole its name, where nothing is or an empty folder. */
-static enum nd_status publish_folder(const char *made, const char *name, struct nd_error *err)
-{
-    char *parent = parent_of(name);
-    enum nd_status status = parent ? sync_folder(made, err) : ND_ENOMEM;
-
-    if (!parent)
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    if (status == ND_OK && rename(made, name) != 0)
-        status = nd_fail(err, ND_EIO, "%s: %s", name, strerror(errno));
-    if (status == ND_OK)
-        status = sync_folder(parent, err);
-    free(parent);
-    return status;
-}
-
 static void remove_made(const char *made)
 {
     static const char *const names[] = {ND_CATALOG_FILE, ND_CATALOG_FILE "-lock"};
@@ -185,22 +144,17 @@ static enum nd_status fill_folder(const char *made, const struct nd_recipe *reci
 static enum nd_status make_store(const char *folder, const struct nd_recipe *recipe,
                                  struct nd_error *err)
 {
-    char made[4096 + 16];
-    size_t len = strlen(folder);
-    enum nd_status status;
+    char *made;
+    enum nd_status status = nd_folder_make_beside(folder, &made, err);
 
-    while (len > 1 && folder[len - 1] == '/')
-        len--;
-    if (len >= 4096)
-        return nd_fail(err, ND_EINVAL, "%s: the name is too long", folder);
-    snprintf(made, sizeof made, "%.*s.new-XXXXXX", (int)len, folder);
-    if (!mkdtemp(made))
-        return nd_fail(err, ND_EIO, "%s: %s", made, strerror(errno));
+    if (status != ND_OK)
+        return status;
     status = fill_folder(made, recipe, err);
     if (status == ND_OK)
-        status = publish_folder(made, folder, err);
+        status = nd_folder_publish(made, folder, err);
     if (status != ND_OK)
         remove_made(made);
+    free(made);
     return status;
 }
 
@@ -220,7 +174,7 @@ static enum nd_status lock_folder(struct nd_store *store, struct nd_error *err)
     }
     free(path);
     if (flock(store->folder_lock, LOCK_EX | LOCK_NB) == 0)
-        return ND_OK;
+        return nd_backup_forget(store->folder, err);
     return nd_fail(err, ND_EINVAL, "%s: another process has the store open", store->folder);
 }
 

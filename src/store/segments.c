@@ -537,3 +537,9 @@ uint64_t nd_segments_bytes(const struct nd_segments *s, uint32_t segment)
     nd_monitor_leave(&open->monitor);
     return bytes ? bytes : nd_segment_files_bytes(s->files, segment);
 }
+
+const char *nd_segments_path(const struct nd_segments *s, uint32_t segment,
+                             struct nd_segment_path *path)
+{
+    return nd_segment_files_path(s->files, segment, path);
+}

@@ -345,9 +345,9 @@ enum nd_store_result nd_session_get(struct nd_session *session, const struct nd_
     return end_with(session, status);
 }
 
-/* The versions of a document, the last `limit` of them, in their order. */
-static enum nd_status list_versions(struct nd_session *session, const struct nd_document_row *row,
-                                    size_t limit, size_t *n, struct nd_error *err)
+enum nd_status nd_session_list_versions(struct nd_session *session,
+                                        const struct nd_document_row *row, size_t limit, size_t *n,
+                                        struct nd_error *err)
 {
     uint32_t number = row->version > limit ? (uint32_t)(row->version - limit + 1) : 1;
     struct nd_version_row version;
@@ -395,7 +395,7 @@ enum nd_store_result nd_session_versions(struct nd_session *session, const struc
     nd_session_new_list(session);
     status = nd_session_describe(session, query->id, &row, &stored, err);
     if (status == ND_OK)
-        status = list_versions(session, &row, limit, n, err);
+        status = nd_session_list_versions(session, &row, limit, n, err);
     if (status == ND_OK) {
         *document = stored;
         *out = session->list;

@@ -46,5 +46,9 @@ enum nd_status nd_session_copy_id(struct nd_session *session, struct nd_view id,
                                   struct nd_view *copy, struct nd_error *err);
 /* Forget the list that was given last; the next one may have elements of another type. */
 void nd_session_new_list(struct nd_session *session);
+/* The versions of a document, the last `limit` of them, in their order, as session->list. */
+enum nd_status nd_session_list_versions(struct nd_session *session,
+                                        const struct nd_document_row *row, size_t limit, size_t *n,
+                                        struct nd_error *err);
 
 #endif

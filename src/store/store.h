@@ -318,21 +318,29 @@ enum nd_status nd_store_compact(struct nd_store *store, bool all, uint64_t *byte
 /* A copy of the store as it is at one moment, in a new folder; the store goes on answering. */
 enum nd_status nd_store_backup(struct nd_store *store, const char *folder, struct nd_error *err);
 
-/* All documents in order of their commits, one after the other: for export. */
+/* All documents that the caller sees, in order of their commits, as they are at one moment: for
+ * export.  What `each` is given stays until it returns; other than 0 ends it, with ND_STORE_OK.  It
+ * must not call the session. */
 enum nd_store_result nd_session_each(struct nd_session *session, const struct nd_caller *caller,
                                      int (*each)(void *context, const struct nd_stored *document,
                                                  const struct nd_version *versions, size_t n),
                                      void *context, struct nd_error *err);
 
-/* Put back what an export has: a document with its versions, times and visits. */
+/* What an export has of a document: its versions, times and visits. */
 struct nd_import {
     struct nd_document_key key;
     struct nd_view text;
     uint64_t created, updated, visited, due;
     struct nd_visits visits;
-    const struct nd_version *versions; /* the last one is of the text */
+    const struct nd_version *versions; /* by ascending numbers; the last one is of the text */
     size_t n_versions;
 };
+/*
+ * Put documents back, in their order, and wait until they are on disk.  ND_STORE_INVALID: one of them
+ * cannot be, or the store has it already, and the error names it: those that can be checked without
+ * the store are, before any is stored, and of the others the store keeps all that it can.  Other
+ * results are those of nd_store_submit and of writes.
+ */
 enum nd_store_result nd_store_import(struct nd_session *session, const struct nd_import *documents,
                                      size_t n, struct nd_error *err);
 
