@@ -1,11 +1,11 @@
 /* backing.c - columns of the live index that lie in files, and the index as it is at one moment */
 
 /*
- * Four columns have 152 of the 153 bytes that a document takes in columns.  They are only appended
- * to.  In a file, mapped and shared, they are page cache: the system can write them out and forget
- * them.  And who maps the files once more sees what they had at one moment, for as long as it needs
- * to, while the index goes on.  The flags do change, and stay in memory: freezing an index copies
- * them.
+ * Four columns have 152 of the 153 bytes that a document takes in columns, and two more have the sets
+ * of tables that documents are left out of.  They are only appended to.  In a file, mapped and
+ * shared, they are page cache: the system can write them out and forget them.  And who maps the files
+ * once more sees what they had at one moment, for as long as it needs to, while the index goes on.
+ * The flags do change, and stay in memory: freezing an index copies them.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,21 +16,30 @@
 #include "index/live.h"
 #include "index/live_state.h"
 
-static const size_t value_bytes[ND_LIVE_BACKED] = {ND_MINHASH_COUNT, sizeof(uint64_t),
-                                                   sizeof(uint64_t), sizeof(struct nd_live_gate)};
+enum backed { LOW, SIMHASH, IDENTITY, GATE, LEFT_OUT_AT, LEFT_OUT };
+static const size_t value_bytes[ND_LIVE_BACKED] = {
+    [LOW] = ND_MINHASH_COUNT,         [SIMHASH] = sizeof(uint64_t),
+    [IDENTITY] = sizeof(uint64_t),    [GATE] = sizeof(struct nd_live_gate),
+    [LEFT_OUT_AT] = sizeof(uint32_t), [LEFT_OUT] = sizeof(struct nd_table_set)};
 
 static void backed_columns(struct nd_index *index, struct nd_column *column[ND_LIVE_BACKED])
 {
-    column[0] = &index->low;
-    column[1] = &index->simhash;
-    column[2] = &index->identity;
-    column[3] = &index->gate;
+    column[LOW] = &index->low;
+    column[SIMHASH] = &index->simhash;
+    column[IDENTITY] = &index->identity;
+    column[GATE] = &index->gate;
+    column[LEFT_OUT_AT] = &index->left_out_at;
+    column[LEFT_OUT] = &index->left_out;
 }
 
-/* The bytes of n values, and of the padding that the first column has. */
-static size_t bytes_of(unsigned c, size_t n)
+/* The bytes of a column of n documents, and of the padding that the first one has. */
+static size_t bytes_of(const struct nd_index *index, unsigned c, size_t n)
 {
-    return n ? (n + (c == 0)) * value_bytes[c] : 0;
+    if (c == LEFT_OUT)
+        return index->n_left_out * value_bytes[c];
+    if (n == 0 || (c == LEFT_OUT_AT && !index->n_left_out))
+        return 0;
+    return (n + (c == LOW)) * value_bytes[c];
 }
 
 static enum nd_status failed(const char *folder, struct nd_error *err)
@@ -70,7 +79,7 @@ enum nd_status nd_index_back_columns(struct nd_index *index, const char *folder,
     backed_columns(index, column);
     for (unsigned c = 0; status == ND_OK && c < ND_LIVE_BACKED; c++)
         if (!column[c]->file) /* by a call that failed half-way */
-            status = back(column[c], bytes_of(c, index->n), folder, err);
+            status = back(column[c], bytes_of(index, c, index->n), folder, err);
     if (status == ND_OK)
         index->folder = copy;
     else
@@ -96,9 +105,11 @@ static enum nd_status copy_column(const struct nd_index *index, unsigned c,
 
     if (status != ND_OK)
         return status;
-    if (n_left && !nd_column_reserve(copy, bytes_of(c, n_left), 1))
+    if (!nd_column_reserve(copy, bytes_of(index, c, n_left), 1))
         return failed(index->folder, err);
-    for (uint32_t i = 0; i < index->n; i++)
+    if (c == LEFT_OUT && index->n_left_out)
+        memcpy(copy->data, from->data, bytes_of(index, c, n_left));
+    for (uint32_t i = 0; i < index->n && c != LEFT_OUT && bytes_of(index, c, n_left); i++)
         if (to[i] != ND_INDEX_GONE)
             memcpy((char *)copy->data + to[i] * size, (char *)from->data + i * size, size);
     return ND_OK;
@@ -125,33 +136,34 @@ enum nd_status nd_live_copy_columns(struct nd_index *index, const uint32_t *to, 
 
 /* ---- The index as it is at one moment ---- */
 
-static bool copy_values(struct nd_column *to, const struct nd_column *from, size_t n, size_t size)
-{
-    if (n && !nd_column_reserve(to, n, size))
-        return false;
-    if (n)
-        memcpy(to->data, from->data, n * size);
-    return true;
-}
-
 static bool view_columns(struct nd_index *frozen, const struct nd_index *index)
 {
-    const struct nd_column *column[ND_LIVE_BACKED] = {&index->low, &index->simhash,
-                                                      &index->identity, &index->gate};
+    const struct nd_column *column[ND_LIVE_BACKED] = {
+        [LOW] = &index->low,   [SIMHASH] = &index->simhash,         [IDENTITY] = &index->identity,
+        [GATE] = &index->gate, [LEFT_OUT_AT] = &index->left_out_at, [LEFT_OUT] = &index->left_out};
     struct nd_column *view[ND_LIVE_BACKED];
     uint64_t offset[ND_LIVE_BACKED] = {0};
     int fd = index->file ? nd_live_file_columns(index->file, offset) : -1;
 
     backed_columns(frozen, view);
     for (unsigned c = 0; c < ND_LIVE_BACKED; c++)
-        if (!nd_column_view(view[c], column[c], fd, offset[c], bytes_of(c, index->n)))
+        if (!nd_column_view(view[c], column[c], fd, offset[c], bytes_of(index, c, index->n)))
             return false;
+    return true;
+}
+
+static bool copy_flags(struct nd_index *frozen, const struct nd_index *index)
+{
+    if (index->n == 0)
+        return true;
+    if (!nd_column_reserve(&frozen->flags, index->n, 1))
+        return false;
+    memcpy(frozen->flags.data, index->flags.data, index->n);
     return true;
 }
 
 struct nd_index *nd_index_freeze(const struct nd_index *index, struct nd_error *err)
 {
-    const size_t n = index->n, n_sets = index->n_left_out;
     struct nd_index *frozen;
 
     if (!index->folder) {
@@ -164,11 +176,9 @@ struct nd_index *nd_index_freeze(const struct nd_index *index, struct nd_error *
     frozen->is_frozen = true;
     frozen->n = index->n;
     frozen->n_deleted = index->n_deleted;
-    frozen->n_left_out = n_sets;
+    frozen->n_left_out = index->n_left_out;
     frozen->n_keys_left_out = index->n_keys_left_out;
-    if (view_columns(frozen, index) && copy_values(&frozen->flags, &index->flags, n, 1) &&
-        copy_values(&frozen->left_out, &index->left_out, n_sets, sizeof(struct nd_table_set)) &&
-        copy_values(&frozen->left_out_at, &index->left_out_at, n_sets ? n : 0, sizeof(uint32_t)))
+    if (view_columns(frozen, index) && copy_flags(frozen, index))
         return frozen;
     nd_index_free(frozen);
     nd_fail(err, ND_ENOMEM, "out of memory for a copy of an index");

@@ -130,22 +130,20 @@ static bool make_columns(struct nd_index *index, size_t n)
     return nd_columns_make(wish, sizeof wish / sizeof *wish);
 }
 
+/* No memory; or the disk is full on which the columns lie. */
 static enum nd_status no_memory(const struct nd_index *index, struct nd_error *err)
 {
-    return nd_fail(err, ND_ENOMEM, "out of memory for an index of %u documents", index->n);
+    return index->folder && errno != ENOMEM
+               ? nd_fail(err, ND_EIO, "%s: no room for the columns of an index of %u documents: %s",
+                         index->folder, index->n, strerror(errno))
+               : nd_fail(err, ND_ENOMEM, "out of memory for an index of %u documents", index->n);
 }
 
-/* Make room for columns; the disk may be full on which they lie. */
 static enum nd_status make_room_in_columns(struct nd_index *index, size_t n, struct nd_error *err)
 {
     if (n >= UINT32_MAX)
         return nd_fail(err, ND_EUNSUPPORTED, "an index holds at most %u documents", UINT32_MAX - 1);
-    if (reserve_columns(index, n))
-        return ND_OK;
-    return index->folder && errno != ENOMEM
-               ? nd_fail(err, ND_EIO, "%s: no room for the columns of %zu documents: %s",
-                         index->folder, n, strerror(errno))
-               : no_memory(index, err);
+    return reserve_columns(index, n) ? ND_OK : no_memory(index, err);
 }
 
 enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row *row,
@@ -822,6 +820,8 @@ enum nd_status nd_index_compact(struct nd_index *index, uint32_t **new_numbers, 
         move_up(&index->simhash, sizeof(uint64_t), to, n, n_left, 0);
         move_up(&index->identity, sizeof(uint64_t), to, n, n_left, 0);
         move_up(&index->gate, sizeof(struct nd_live_gate), to, n, n_left, 0);
+        if (index->n_left_out)
+            move_up(&index->left_out_at, sizeof(uint32_t), to, n, n_left, 0);
     }
     move_up(&index->flags, 1, to, n, n_left, 0);
     nd_live_growth_drop(index);

@@ -190,8 +190,8 @@ enum nd_status nd_live_copy_columns(struct nd_index *index, const uint32_t *to, 
 /* ---- Snapshots (snapshot.c) ---- */
 
 /* The descriptor of the snapshot, and where in it the columns begin that may lie in files: low bytes,
- * simhashes, identities, gates. */
-enum { ND_LIVE_BACKED = 4 };
+ * simhashes, identities, gates, places of sets of tables, these sets. */
+enum { ND_LIVE_BACKED = 6 };
 int nd_live_file_columns(const struct nd_live_file *file, uint64_t offset[ND_LIVE_BACKED]);
 
 /* NULL is allowed. */

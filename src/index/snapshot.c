@@ -56,6 +56,8 @@ int nd_live_file_columns(const struct nd_live_file *file, uint64_t offset[ND_LIV
     offset[1] = file->base + file->place[ND_SNAPSHOT_SIMHASH].offset;
     offset[2] = file->base + file->place[ND_SNAPSHOT_IDENTITY].offset;
     offset[3] = file->base + file->place[ND_SNAPSHOT_GATE].offset;
+    offset[4] = file->base + file->place[ND_SNAPSHOT_LEFT_OUT_AT].offset;
+    offset[5] = file->base + file->place[ND_SNAPSHOT_LEFT_OUT].offset;
     return file->fd;
 }
 
