@@ -156,7 +156,7 @@ export const getDocument = ({id, labels}, signal) => request(at(id) + query({lab
 
 /** @param {Which} which @param {AbortSignal} [signal] @returns {Promise<Versions>} */
 export const getVersions = ({id, labels}, signal) =>
-  request(`${at(id)}/versions${query({labels, limit: 1000})}`, {signal});
+  request(`${at(id)}/versions${query({labels, limit: 10000})}`, {signal});
 
 /** @param {Which} which @param {AbortSignal} [signal] @returns {Promise<Neighbours>} */
 export const getNear = ({id, labels}, signal) => request(`${at(id)}/near${query({labels})}`, {signal});

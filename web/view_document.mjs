@@ -10,6 +10,8 @@ const answer = new Place(byId('document-answer'));
 
 /** So many characters of a text are shown at first. */
 const FIRST = 3000;
+/** So many versions are listed at once. */
+const ROWS = 50;
 
 /** @param {URLSearchParams} search */
 export function showDocument(search) {
@@ -65,21 +67,36 @@ const versions = (place, key) => place.fill('Reading its versions…', (signal) 
 
 /** @param {Versions} v */
 function versionsView(v) {
-  const rows = [...v.versions].reverse();
   const total = el('p', null, visible(v.total, 'version'), v.total > v.versions.length && `; the first ${number(v.versions.length)} are shown`);
   if (v.versions.length < 2) {
     return [total, emptyBox('Only one version', 'When another text is stored under this id, this shows how far each version is from the one before.')];
   }
   return [total, el('figure', {class: 'figure', tabindex: '0'}, versionChart(v.versions),
     el('figcaption', {class: 'soft'}, 'Bits in which the simhash of each version differs from the one before. 0: the same words; about 32: unrelated texts.')),
-  el('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Table of versions'}, el('table', {class: 'list'},
-    el('thead', null, el('tr', null, ['Version', 'Since', 'Last visit', 'Distance', 'Tokens', 'Size'].map((name) => el('th', {scope: 'col'}, name)))),
-    el('tbody', null, rows.map(versionRow))))];
+  ...versionTable([...v.versions].reverse())];
+}
+
+/**
+ * The last version first, some at once.
+ * @param {Version[]} rows
+ */
+function versionTable(rows) {
+  const body = el('tbody', null);
+  const more = el('p', {class: 'more'});
+  let at = 0;
+  const show = () => {
+    body.append(...rows.slice(at, at += ROWS).map(versionRow));
+    more.replaceChildren(...(at < rows.length ? [el('button', {type: 'button', onclick: show}, `Show more: ${count(rows.length - at, 'version')} left`)] : []));
+  };
+  show();
+  const names = ['Version', 'Distance', 'Since', 'Last visit', 'Tokens', 'Size'];
+  return [el('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Table of versions'}, el('table', {class: 'list'},
+    el('thead', null, el('tr', null, names.map((name) => el('th', {scope: 'col'}, name)))), body)), rows.length > ROWS && more];
 }
 
 /** @param {Version} v */
-const versionRow = (v) => el('tr', null, el('th', {scope: 'row'}, number(v.version)), el('td', null, date(v.time)), el('td', null, time(v.visited)),
-  el('td', null, v.distance === null ? el('span', {class: 'soft'}, 'the first') : `${v.distance} bits`),
+const versionRow = (v) => el('tr', null, el('th', {scope: 'row'}, number(v.version)),
+  el('td', null, v.distance === null ? el('span', {class: 'soft'}, 'the first') : count(v.distance, 'bit')), el('td', null, date(v.time)), el('td', null, time(v.visited)),
   el('td', {class: 'n'}, number(v.tokens)), el('td', {class: 'n'}, bytes(v.bytes)));
 
 /** @param {Place} place @param {Key} key */

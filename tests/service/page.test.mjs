@@ -69,7 +69,7 @@ for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`,
       await context.close();
       assert.deepEqual(wrong, []);
     });
-    page.setDefaultTimeout(15000);
+    page.setDefaultTimeout(30000);
     await page.goto(at.address);
     return page;
   }
@@ -172,6 +172,7 @@ for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`,
     assert.equal(await page.locator('.chart .bar').count(), 4);
     assert.equal(await page.locator('section[aria-label=Versions] tbody tr').count(), 5);
     assert.match(await page.textContent('section[aria-label=Versions]'), /5 versions visible to you/);
+    assert.match(await page.textContent('section[aria-label=Versions] tbody tr:first-child'), /^5\d+ bits?/);
     assert.deepEqual(await page.$$eval('.panel .labels li', (all) => all.map((e) => e.textContent).sort()), ['front', 'news']);
     await go(page, `#/document?${new URLSearchParams({id: A})}`);
     await page.waitForSelector('section[aria-label="Near it"] .cards');
