@@ -636,19 +636,25 @@ def service_processor_us(runs):
     return f"{each[0]:.1f} + {each[1]:.1f}"
 
 
+def service_by_clock(run, what):
+    return 1 / run["median_ms"] if what == "one connection" else service_rate(run)
+
+
+def service_by_processor(run, _):
+    return run["documents"] / (run["server_cpu_s"] + run["client_cpu_s"])
+
+
 def service_ratios(records):
-    """How many times as fast the service is: medians by the clock."""
-    middle = {}
-    for what in SERVICE_RUNS:
-        for r in records:
-            if r["part"] == what:
-                value = 1 / r["median_ms"] if what == "one connection" else service_rate(r)
-                middle.setdefault((r["system"], what), []).append(value)
-    middle = {key: statistics.median(values) for key, values in middle.items()}
-    for peer in dict.fromkeys(system for system, _ in middle if system != "neardup"):
-        keys = [((("neardup", what)), (peer, what)) for what in SERVICE_RUNS]
-        if all(k in middle for pair in keys for k in pair):
-            yield [peer, *(f"{middle[own] / middle[other]:.1f}" for own, other in keys)]
+    """How many times as fast the service is: medians, by the clock and by all processor time."""
+    peers = [s for s in dict.fromkeys(r.get("system") for r in records) if s not in (None, "neardup")]
+    for peer in peers:
+        for how, value in (("clock", service_by_clock), ("processor time", service_by_processor)):
+            cells = []
+            for what in SERVICE_RUNS:
+                runs = [r for r in records if r["part"] == what]
+                sides = [[value(r, what) for r in runs if r["system"] == s] for s in ("neardup", peer)]
+                cells.append(f"{statistics.median(sides[0]) / statistics.median(sides[1]):.1f}")
+            yield [peer, how, *cells]
 
 
 def service_alone(records):
@@ -699,7 +705,7 @@ def service():
         out.append(f"### {name}\n")
         if rows := list(service_rows(own)):
             out.append(table(SERVICE_COLUMNS, rows))
-            out.append(table(["beside", *SERVICE_RUNS], service_ratios(own)))
+            out.append(table(["× of", "by", *SERVICE_RUNS], service_ratios(own)))
         out += [f"* {line}" for line in service_alone(own)]
     return "\n".join(out)
 

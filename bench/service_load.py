@@ -22,6 +22,7 @@ N_QUERIES = 1000
 BATCH = 100  # documents in a batch
 WORDS_OF_4_KB = ("560", "620")
 NDJSON = "application/x-ndjson"
+GRACE_SECONDS = 60  # in which a program that was to run for some time must have ended
 
 
 class Documents:
@@ -157,7 +158,8 @@ def wrk(server, body_file, path, content_type, seconds, connections, documents=1
     command += [f"http://127.0.0.1:{server.port}", "--", body_file, path, content_type]
     result = {}
     with measured(server, result):
-        said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        limit = seconds + GRACE_SECONDS
+        said = subprocess.run(command, check=True, capture_output=True, text=True, timeout=limit).stdout
     result.update(json.loads(next(line for line in said.splitlines() if line.startswith("{"))))
     if result["errors"]:
         raise places.Skipped(f"wrk: {result['errors']} errors at {path}")
@@ -174,7 +176,7 @@ def h2load(server, path, body_file, seconds, clients, rate):
     command += [f"--rps={max(1, round(rate / clients))}", f"http://127.0.0.1:{server.port}{path}"]
     if body_file:
         command += ["-d", body_file, "-H", "Content-Type: application/json"]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=seconds + GRACE_SECONDS)
     with open(log, encoding="ascii") as f:
         rows = [list(map(int, line.split("\t")[:3])) for line in f]
     if any(status != 200 for _, status, _ in rows):

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""Two servers with the same visible documents and different hidden ones must give the same answers, byte for byte.
+
+    pairs_of_worlds.py CLOCKED_SERVER [FIRST_SEED [COUNT]]
+
+A caller sees the labels of their key.  Both servers get the same operations on what the caller sees, at the same
+times.  In between, each gets others on documents that they do not see: other ids and the same, near texts and equal
+ones, deletions, and more copies than max_checks.  All answers to the caller are compared: status, header fields
+(without Date) and body, of every path, with errors and the counts of work.  Exit status 1: two answers differ; the
+seed and both answers are printed.
+"""
+
+import json
+import os
+import random
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+
+import rest  # noqa: E402  (no files beside the sources)
+import texts  # noqa: E402
+
+RECIPES = ["default", "default,max_checks=4", "default,max_checks=1", "manku-2007", "short-texts"]
+IDS = ["x", "y", "http://example.org/a?b=c", "z/1", "ä"]
+VISIBLE = [[], ["a"], ["b"], ["a", "b"]]
+HIDDEN = [["s"], ["a", "s"], ["b", "s"], ["t"], ["a", "b", "s", "t"]]
+KEYS = {"caller": ["a", "b"], "both": ["a", "b", "s", "t"], "root": ["*"]}
+START = 1_700_000_000
+
+
+class Difference(Exception):
+    pass
+
+
+def labels_of(labels):
+    return ",".join(labels)
+
+
+# Operations: who sends what, decided before any server is asked.
+
+
+def visible_operations(rng, some_texts):
+    """(seconds, who, operation) in order of time; those of "both" are not heard by the caller."""
+    time = START
+    for _ in range(rng.randrange(6, 22)):
+        time += rng.choice([0, 1, 60, 3600, 86400])
+        who = rng.choice(["caller", "caller", "caller", "both"])
+        labels = rng.choice(VISIBLE)
+        what = operation(rng, labels, some_texts)
+        if who == "both" and what[0] == "delete":
+            what = ("delete", what[1], labels_of(labels))  # of whatever labels: it might be a hidden one
+        yield time, who, what
+
+
+def operation(rng, labels, some_texts):
+    name, text = rng.choice(IDS), rng.choice(some_texts)
+    kind = rng.randrange(10)
+    if kind == 0:
+        return ("delete", name, labels_of(labels))
+    if kind == 1:
+        return ("delete", name, None)
+    if kind == 2:
+        return ("plain", None, labels_of(labels), text)
+    if kind == 3:
+        several = [(rng.choice(IDS), labels, rng.choice(some_texts)) for _ in range(rng.randrange(1, 8))]
+        return ("lines", several)
+    return ("put", name, labels, text)
+
+
+def hidden_operations(rng, some_texts):
+    """What happens between two visible operations."""
+    for _ in range(rng.choice([0, 0, 1, 2, 5])):
+        labels = rng.choice(HIDDEN)
+        if rng.randrange(12) == 0:  # more copies, and more near ones, than max_checks of some recipes
+            words = rng.choice(some_texts).split()
+            copies = [(f"copy {i}", labels, " ".join(texts.edited(rng, words) if i % 2 else words)) for i in range(40)]
+            yield ("lines", copies)
+        else:
+            what = operation(rng, labels, some_texts)
+            if what[0] == "delete" and what[2] is None:
+                what = ("delete", what[1], labels_of(labels))  # never of a visible one
+            yield what
+
+
+def perform(service, who, what):
+    kind, *rest_of_it = what
+    if kind == "put":
+        return service.put(who, *rest_of_it)
+    if kind == "delete":
+        name, labels = rest_of_it
+        return service.send(who, "DELETE", rest.document_path(name), labels=labels)
+    if kind == "plain":
+        name, labels, text = rest_of_it
+        return service.send(who, "POST", "/v1/documents", text.encode(), "text/plain", id=name, labels=labels)
+    lines = [{"id": name, "labels": labels, "text": text} for name, labels, text in rest_of_it[0]]
+    body = "".join(json.dumps(line) + "\n" for line in lines)
+    return service.send(who, "POST", "/v1/documents", body.encode(), "application/x-ndjson")
+
+
+# Questions: everything that the caller can ask.
+
+
+def questions(rng, some_texts):
+    """(method, path, body, type, query) of requests that store nothing."""
+    for name in [*IDS, "copy 3", "never"]:
+        for labels in rng.sample([None, "", "a", "b", "a,b", "s", "a,s", "b,a", "t,,"], 4) + [None]:
+            for below in ("", "/versions", "/near", "/cluster"):
+                limit = rng.choice([None, None, 1, 2, 0])
+                yield "GET", rest.document_path(name, below), None, None, {"labels": labels, "limit": limit}
+    for _ in range(4):
+        a, b = rng.choice(IDS), rng.choice(IDS)
+        sides = {"a": a, "b": b, "a_labels": rng.choice([None, "", "a", "s"]), "b_labels": rng.choice([None, "", "b", "s"])}
+        yield "GET", "/v1/compare", None, None, sides
+    for limit in (None, 1, 3, 10000):
+        yield "GET", "/v1/crawl", None, None, {"limit": limit}
+    for path in ("/v1/stats", "/metrics", "/healthz", "/openapi.json", "/v1/nothing", "/v1/documents"):
+        yield "GET", path, None, None, {}
+    for text in rng.sample(some_texts, min(6, len(some_texts))):
+        yield "POST", "/v1/query", text.encode(), "text/plain", {}
+        yield "POST", "/v1/fingerprints", text.encode(), "text/plain", {}
+    yield from posts_that_store_nothing(rng, some_texts)
+
+
+def posts_that_store_nothing(rng, some_texts):
+    as_json = "application/json"
+    for labels in (*VISIBLE[:2], *HIDDEN):
+        document = {"id": rng.choice(IDS), "labels": labels, "text": rng.choice(some_texts)}
+        dry = {"dry": "1"}
+        yield "POST", "/v1/documents", json.dumps(document).encode(), as_json, dry
+        yield "POST", "/v1/query", json.dumps(document).encode(), as_json, {}
+    for labels in HIDDEN:
+        document = {"id": rng.choice(IDS), "labels": labels, "text": rng.choice(some_texts)}
+        yield "POST", "/v1/documents", json.dumps(document).encode(), as_json, {}
+        yield "DELETE", rest.document_path(rng.choice(IDS)), None, None, {"labels": labels_of(labels)}
+    yield "DELETE", rest.document_path("never"), None, None, {}
+    yield "DELETE", rest.document_path("copy 3"), None, None, {}
+    for bad in (b"", b"{", b"[]", b'{"id":"x"}', b'{"id":"x","text":7}', b'{"text":"\xff"}'):
+        yield "POST", "/v1/documents", bad, as_json, {}
+        yield "POST", "/v1/query", bad, "application/x-ndjson", {}
+    batch = [{"text": t} for t in rng.sample(some_texts, min(5, len(some_texts)))]
+    lines = "".join(json.dumps(line) + "\n" for line in batch).encode()
+    yield "POST", "/v1/query", lines, "application/x-ndjson", {}
+    yield "POST", "/v1/query", b"x", "image/png", {}
+
+
+class Pair:
+    """Both servers."""
+
+    def __init__(self, services, what):
+        self.services, self.what = services, what
+        self.compared = 0
+
+    def compare(self, question, answers):
+        self.compared += 1
+        if answers[0] != answers[1]:
+            raise Difference(f"{self.what}: {question}\n--- one\n{answers[0]}\n--- the other\n{answers[1]}")
+
+    def ask(self, rng, some_texts, n):
+        """n of the questions, or all of them."""
+        every = list(questions(rng, some_texts))
+        for question in every if n is None else rng.sample(every, n):
+            method, path, body, content_type, query = question
+            answers = [s.send("caller", method, path, body, content_type, **query) for s in self.services]
+            self.compare(question, answers)
+
+
+def try_seed(program, seed):
+    rng = random.Random(seed)
+    recipe = RECIPES[seed % len(RECIPES)]
+    some_texts = texts.family(rng, 24)
+    hidden = [random.Random(f"{seed} {i}") for i in range(2)]
+    empty = rng.choice([None, None, 1])  # sometimes the second world has nothing hidden
+    with tempfile.TemporaryDirectory() as folder:
+        folders = [os.path.join(folder, str(i)) for i in range(2)]
+        for one in folders:
+            os.mkdir(one)
+        with rest.Service(program, folders[0], recipe, KEYS) as one, rest.Service(program, folders[1], recipe, KEYS) as other:
+            pair = Pair([one, other], f"seed {seed}, recipe {recipe}")
+            for seconds, who, what in visible_operations(rng, some_texts):
+                for i, service in enumerate(pair.services):
+                    service.set_clock(seconds)
+                    for secret in [] if i == empty else hidden_operations(hidden[i], some_texts):
+                        perform(service, rng_who(hidden[i]), secret)
+                answers = [perform(service, who, what) for service in pair.services]
+                if who == "caller":
+                    pair.compare(what, answers)
+                pair.ask(rng, some_texts, 12)
+            pair.ask(rng, some_texts, None)
+            return pair.compared
+
+
+def rng_who(rng):
+    return rng.choice(["both", "both", "root"])
+
+
+def main():
+    program = sys.argv[1]
+    nightly = "NEARDUP_NIGHTLY" in os.environ
+    first = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    count = int(sys.argv[3]) if len(sys.argv) > 3 else 2000 if nightly else 20
+    compared = 0
+    for seed in range(first, first + count):
+        try:
+            compared += try_seed(program, seed)
+        except Difference as difference:
+            print(difference)
+            return 1
+    print(f"{count} pairs of worlds, {compared} answers compared: no difference")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""Random texts of which many are near one another, equal, or equal but for marks and cases."""
+
+WORDS = [a + b for a in ("ka", "lo", "mi", "ru", "te", "vo", "xi", "zu") for b in ("", "n", "ra", "sto", "ing", "ver", "dem", "pal")]
+
+
+def fresh(rng):
+    return [rng.choice(WORDS) for _ in range(rng.choice([0, 1, 2, 3, 12, 30, 30, 60, 60]))]
+
+
+def edited(rng, words):
+    words = list(words)
+    for _ in range(rng.choice([1, 1, 1, 2, 3, 6])):
+        at = rng.randrange(len(words) + 1)
+        kind = rng.randrange(3)
+        if kind == 0:
+            words.insert(at, rng.choice(WORDS))
+        elif words and kind == 1:
+            words[at % len(words)] = rng.choice(WORDS)
+        elif words:
+            del words[at % len(words)]
+    return words
+
+
+def written(rng, words):
+    """A text with these words: rarely other cases and marks."""
+    text = " ".join(words)
+    kind = rng.randrange(8)
+    return text.upper() if kind == 0 else text + "." if kind == 1 else text
+
+
+def family(rng, most):
+    """Up to `most` texts: a few originals, and edited and equal ones of each."""
+    originals = [fresh(rng) for _ in range(rng.choice([1, 2, 3]))]
+    texts = []
+    for _ in range(rng.randrange(most // 2, most + 1)):
+        words = rng.choice(originals)
+        for _ in range(rng.choice([0, 1, 1, 2])):
+            words = edited(rng, words)
+        texts.append(written(rng, words))
+        originals.append(words)
+    return texts
