@@ -4,9 +4,9 @@
  *
  * Each file has texts, each behind a line with its length in bytes.  Those of STORED are put into a
  * live index and into an engine that makes pairs, with the default recipe and one thread.  Prints a
- * line of JSON: the processor time for a text of QUERIES in microseconds, the fastest of five
- * rounds, of the sketch alone, of sketch and look-up, and of a query to the engine, which also
- * compares the texts of the candidates.
+ * line of JSON: the processor time for a text of QUERIES in microseconds, the mean of some seconds,
+ * of the sketch alone, of sketch and look-up, and of a query to the engine, which also compares the
+ * texts of the candidates.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -20,7 +20,8 @@
 
 #include "base/memory.h"
 
-enum { ROUNDS = 5, BATCH = 100 };
+enum { BATCH = 100 };
+#define SECONDS 3.0
 
 struct texts {
     struct nd_view *items;
@@ -181,18 +182,14 @@ static struct lookup make_lookup(const struct texts *stored)
     return l;
 }
 
-static double least(double x, double y)
-{
-    return x < y ? x : y;
-}
-
 int main(int argc, char **argv)
 {
     struct texts stored, queries;
     struct lookup lookup;
     struct nd_dedup *dedup;
-    double sketches = 1e9, lookups = 1e9, answers = 1e9, us;
+    double sketches = 0, lookups = 0, answers = 0, us;
     uint64_t n_pairs = 0;
+    unsigned rounds = 0;
 
     if (argc != 3)
         fail("usage: service_library STORED QUERIES");
@@ -202,12 +199,12 @@ int main(int argc, char **argv)
         fail("no queries");
     lookup = make_lookup(&stored);
     dedup = make_engine(&stored);
-    for (int round = 0; round < ROUNDS; round++) {
-        sketches = least(sketches, time_sketches(&lookup, &queries));
-        lookups = least(lookups, time_lookups(&lookup, &queries));
-        answers = least(answers, time_queries(dedup, &queries, &n_pairs));
+    for (; answers < SECONDS; rounds++) {
+        sketches += time_sketches(&lookup, &queries);
+        lookups += time_lookups(&lookup, &queries);
+        answers += time_queries(dedup, &queries, &n_pairs);
     }
-    us = 1e6 / (double)queries.n;
+    us = 1e6 / (double)queries.n / rounds;
     printf("{\"sketch_us\":%.2f,\"lookup_us\":%.2f,\"query_us\":%.2f,\"pairs\":%llu}\n",
            sketches * us, lookups * us, answers * us, (unsigned long long)n_pairs);
     nd_sketcher_free(lookup.sketcher);
