@@ -498,6 +498,12 @@ static void close_all(struct fixture *f)
     fixture_close(f);
 }
 
+static void fail_finding(void *context, const char *finding)
+{
+    (void)context;
+    fail_msg("%s", finding);
+}
+
 /*
  * Close the store and open it: from the snapshot that is written then, from the one before, as after
  * a crash, or without one.
@@ -506,6 +512,7 @@ static void open_again(struct fixture *f)
 {
     char snapshot[512], before[512];
     struct nd_store_stats stats;
+    struct nd_error err = {0};
     bool has_before;
     unsigned how = (unsigned)below(3);
 
@@ -521,6 +528,8 @@ static void open_again(struct fixture *f)
     open_all(f);
     nd_store_stats(f->store, &stats);
     assert_int_equal(stats.opened_from_snapshot, how != 0);
+    if (nd_store_check(f->store, fail_finding, NULL, &err) != ND_OK)
+        fail_msg("%s", err.message);
 }
 
 /* ---- Operations ---- */
@@ -875,7 +884,7 @@ static void run(const char *const *keys, uint64_t seed)
 {
     struct nd_recipe *recipe = nd_recipe_new(NULL);
     struct fixture f;
-    unsigned n = (unsigned)sized(6000, 500);
+    unsigned n = (unsigned)sized(6000, 300);
 
     random_state = seed;
     for (; *keys; keys++)
@@ -899,7 +908,7 @@ static void run(const char *const *keys, uint64_t seed)
         case 6: do_crawl(&f); break;
         default: do_post(&f);
         }
-        if (i % 60 == 59)
+        if (i % 75 == 74)
             open_again(&f);
     }
     close_all(&f);
