@@ -10,7 +10,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "store/store_state.h"
 #include "store_content.h"
@@ -35,13 +37,18 @@ static void backup_fixture(const struct fixture *of, struct fixture *f)
     f->options.create = false;
 }
 
-static void make(struct fixture *of, struct fixture *f)
+static void make_again(struct fixture *of, struct fixture *f)
 {
     struct nd_error err;
 
-    backup_fixture(of, f);
     if (nd_store_backup(of->store, f->folder, &err) != ND_OK)
         fail_msg("%s", err.message);
+}
+
+static void make(struct fixture *of, struct fixture *f)
+{
+    backup_fixture(of, f);
+    make_again(of, f);
 }
 
 static void open_to_read(struct fixture *f)
@@ -162,16 +169,40 @@ static void a_store_that_is_only_read_has_a_backup(void **state)
     end(&f);
 }
 
+enum { COPIES = 4 };
 struct copies {
-    struct fixture *of, copy[4];
+    struct fixture *of, copy[COPIES];
 };
 
 static void make_all(void *context)
 {
     struct copies *c = context;
 
-    for (int i = 0; i < 4; i++)
-        make(c->of, &c->copy[i]);
+    for (int i = 0; i < COPIES; i++)
+        make_again(c->of, &c->copy[i]);
+}
+
+/* Each copy is in order, and has at least so many documents. */
+static void check_copies(struct copies *c, size_t least)
+{
+    for (int i = 0; i < COPIES; i++) {
+        fixture_open(&c->copy[i]);
+        assert_int_equal(nd_store_check(c->copy[i].store, no_finding, NULL, NULL), ND_OK);
+        assert_true(sum_of(&c->copy[i]).n >= least);
+        end(&c->copy[i]);
+    }
+}
+
+static void begin_copies(struct copies *c, struct fixture *f, unsigned n)
+{
+    fixture_begin(f);
+    f->options.segment_bytes = 4096;
+    f->options.compact_after_s = 0;
+    fixture_open(f);
+    content_fill(f, n);
+    c->of = f;
+    for (int i = 0; i < COPIES; i++)
+        backup_fixture(f, &c->copy[i]);
 }
 
 static void a_backup_is_made_while_the_store_is_written_to(void **state)
@@ -179,30 +210,99 @@ static void a_backup_is_made_while_the_store_is_written_to(void **state)
     static struct copies c;
     struct nd_thread maker;
     struct fixture f;
-    size_t n = 0;
+    size_t n;
 
     (void)state;
-    fixture_begin(&f);
-    f.options.segment_bytes = 4096;
-    fixture_open(&f);
-    c.of = &f;
-    content_fill(&f, 20);
+    begin_copies(&c, &f, 20);
     n = sum_of(&f).n;
     assert_true(nd_thread_start(&maker, make_all, &c));
     content_fill(&f, 200);
     nd_thread_join(&maker);
-    for (int i = 0; i < 4; i++) {
-        size_t more;
-
-        fixture_open(&c.copy[i]);
-        assert_int_equal(nd_store_check(c.copy[i].store, no_finding, NULL, NULL), ND_OK);
-        more = sum_of(&c.copy[i]).n;
-        assert_true(more + 20 >= n); /* each is later than the one before; some were deleted */
-        n = more;
-        end(&c.copy[i]);
-    }
+    check_copies(&c, n - 18); /* some of them are deleted again */
     end(&f);
 }
+
+/* Segments are removed before they could be copied. */
+static void a_backup_is_made_while_segments_are_rewritten(void **state)
+{
+    static struct copies c;
+    struct nd_thread maker;
+    struct fixture f;
+    uint64_t freed = 0, all = 0;
+    size_t n;
+
+    (void)state;
+    begin_copies(&c, &f, 100);
+    n = sum_of(&f).n;
+    assert_true(nd_thread_start(&maker, make_all, &c));
+    for (int i = 0; i < 4; i++) {
+        struct nd_error err;
+
+        content_fill(&f, 100);
+        if (nd_store_compact(f.store, true, &freed, &err) != ND_OK)
+            fail_msg("%s", err.message);
+        all += freed;
+    }
+    nd_thread_join(&maker);
+    assert_true(all > 0);
+    check_copies(&c, n / 2);
+    end(&f);
+}
+
+/* ---- Another process ---- */
+
+/* What a child does once it is told to: it reads the store that its parent writes to. */
+static int read_as_other_process(struct fixture *f, struct fixture *copy, int go)
+{
+    struct nd_error err;
+    size_t n_findings = 0;
+    char byte;
+
+    if (read(go, &byte, 1) != 1)
+        return 1;
+    f->options.read_only = true;
+    f->store = nd_store_open(f->folder, &f->options, &err);
+    if (!f->store)
+        return 2;
+    for (int i = 0; i < 5; i++)
+        if (nd_store_check(f->store, count_finding, &n_findings, NULL) != ND_OK || n_findings)
+            return 3;
+    if (nd_store_backup(f->store, copy->folder, NULL) != ND_OK)
+        return 4;
+    return nd_store_close(f->store, NULL) == ND_OK ? 0 : 5;
+}
+
+static void another_process_can_check_and_copy(void **state)
+{
+    struct fixture f, copy;
+    int go[2], status;
+    pid_t child;
+
+    (void)state;
+    fixture_begin(&f);
+    f.options.segment_bytes = 4096;
+    backup_fixture(&f, &copy);
+    assert_int_equal(pipe(go), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(read_as_other_process(&f, &copy, go[0]));
+    fixture_open(&f);
+    content_fill(&f, 50);
+    assert_int_equal(write(go[1], "g", 1), 1);
+    content_fill(&f, 300);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    (void)close(go[0]);
+    (void)close(go[1]);
+    fixture_open(&copy);
+    assert_int_equal(nd_store_check(copy.store, no_finding, NULL, NULL), ND_OK);
+    end(&copy);
+    end(&f);
+}
+
+/* ---- Failures ---- */
 
 static void change_byte(const struct fixture *f, const char *name, off_t at)
 {
@@ -286,6 +386,35 @@ static void what_fails_leaves_nothing(void **state)
     end(&f);
 }
 
+static void a_full_disk_leaves_nothing(void **state)
+{
+    struct fixture f, copy;
+    struct nd_error err;
+
+    (void)state;
+    fixture_begin(&f);
+    fixture_open(&f);
+    content_fill(&f, 300);
+    backup_fixture(&f, &copy);
+    if (mount("tmpfs", copy.parent, "tmpfs", 0, "size=128k") != 0) {
+        assert_int_equal(rmdir(copy.parent), 0);
+        end(&f);
+        skip();
+    }
+    assert_int_equal(nd_store_backup(f.store, copy.folder, &err), ND_EIO);
+    assert_non_null(strstr(err.message, strerror(ENOSPC)));
+    assert_int_equal(files_in(copy.parent), 0);
+    /* With more room, across file systems. */
+    assert_int_equal(mount("tmpfs", copy.parent, "tmpfs", MS_REMOUNT, "size=64m"), 0);
+    make_again(&f, &copy);
+    fixture_open(&copy);
+    assert_int_equal(nd_store_check(copy.store, no_finding, NULL, NULL), ND_OK);
+    fixture_close(&copy);
+    assert_int_equal(umount(copy.parent), 0);
+    assert_int_equal(rmdir(copy.parent), 0);
+    end(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,8 +422,11 @@ int main(void)
         cmocka_unit_test(an_empty_store_has_a_backup),
         cmocka_unit_test(a_store_that_is_only_read_has_a_backup),
         cmocka_unit_test(a_backup_is_made_while_the_store_is_written_to),
+        cmocka_unit_test(a_backup_is_made_while_segments_are_rewritten),
+        cmocka_unit_test(another_process_can_check_and_copy),
         cmocka_unit_test(any_byte_that_changed_is_found),
         cmocka_unit_test(what_fails_leaves_nothing),
+        cmocka_unit_test(a_full_disk_leaves_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
