@@ -233,22 +233,21 @@ static uint64_t body_deadline(const struct nd_exchange *x)
 
 static bool receive_stream(struct nd_exchange *x, const char *data, size_t *len)
 {
+    size_t n = *len;
     bool is_held;
-    enum nd_refusal refusal;
 
-    if (x->received + *len > x->server->options.stream_bytes)
-        return discard(x, ND_REFUSAL_TOO_LARGE, "the body is too large");
-    refusal = nd_ndjson_take(x->stream, data, *len, &is_held, &x->err);
-    if (refusal != ND_REFUSAL_NONE) {
-        x->refusal = refusal;
-        return discard(x, ND_REFUSAL_NONE, "");
-    }
-    if (is_held) {
-        x->held_since_ms = nd_monotonic_ms();
-        return true;
-    }
-    x->received += *len;
+    x->received += n;
     *len = 0;
+    if (x->received > x->server->options.stream_bytes)
+        return discard(x, ND_REFUSAL_TOO_LARGE, "the body is too large");
+    x->refusal = nd_ndjson_take(x->stream, data, n, &is_held, &x->err);
+    if (x->refusal != ND_REFUSAL_NONE)
+        return discard(x, ND_REFUSAL_NONE, "");
+    if (is_held) { /* nothing was taken */
+        x->held_since_ms = nd_monotonic_ms();
+        x->received -= n;
+        *len = n;
+    }
     return true;
 }
 

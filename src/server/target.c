@@ -157,19 +157,19 @@ static enum nd_refusal parse_document(struct nd_view rest, struct nd_target *out
     struct nd_view tail = {NULL, 0};
 
     out->route = ND_ROUTE_DOCUMENT;
-    out->id = rest;
     if (slash) {
-        out->id.len = (size_t)(slash - rest.data);
-        tail = (struct nd_view){slash, rest.len - out->id.len};
+        tail = (struct nd_view){slash, rest.len - (size_t)(slash - rest.data)};
+        rest.len -= tail.len;
         out->route = nd_view_is(tail, "/versions")  ? ND_ROUTE_VERSIONS
                      : nd_view_is(tail, "/near")    ? ND_ROUTE_NEAR
                      : nd_view_is(tail, "/cluster") ? ND_ROUTE_CLUSTER
                                                     : ND_ROUTE_NONE;
     }
-    if (out->id.len == 0)
+    if (rest.len == 0)
         out->route = ND_ROUTE_NONE;
     if (out->route == ND_ROUTE_NONE)
         return ND_REFUSAL_NONE;
+    out->id = rest;
     return decode(&out->id, false, err);
 }
 

@@ -904,7 +904,7 @@ class Ending(unittest.TestCase):
             answer = running.answer()
             self.assertEqual((answer.status, answer.fields["connection"].lower()), (201, "close"))
             self.assertTrue(running.is_closed())
-            self.assertEqual(server.process.wait(SHIELD), 0)
+            self.assertEqual(server.stop(), 0)
             with self.assertRaises(ConnectionError):
                 server.connect()
             server.start()
