@@ -386,6 +386,17 @@ const struct command command_table[] = {
      "  neardup recipe show manku-2007 > my.ini\n"
      "  neardup recipe check manku-2007\n",
      .run = cmd_recipe},
+    {"serve", FOR_SERVE, "[OPTION…] DIR",
+     "Keep documents, and answer over HTTP: have we this already, or nearly?\n"
+     "\n"
+     "DIR is the store; it is made if it does not exist. A line with the address is printed once\n"
+     "the service answers. SIGTERM ends it after the requests that it has; SIGHUP has it read the\n"
+     "keys and certificates again.",
+     "  neardup serve store\n"
+     "  neardup serve --new-key alice --labels press,2026 --keys keys\n"
+     "  neardup serve --listen 0.0.0.0:8080 --keys keys --host docs.example.org store\n"
+     "  neardup serve --recipe manku-2007 --durability interval:50 store\n",
+     .run = cmd_serve},
     {"client", FOR_CLIENT,
      "post|query|get|delete|near|cluster|versions|crawl|stats [OPTION…] [FILE|DIR|-|ID]…",
      "Give documents to a service, or ask it about them (see neardup serve).\n"

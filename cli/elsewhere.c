@@ -52,3 +52,9 @@ int cmd_client(struct settings *s)
     (void)s;
     return is_missing("client");
 }
+
+int cmd_serve(struct settings *s)
+{
+    (void)s;
+    return is_missing("serve");
+}

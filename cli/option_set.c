@@ -424,3 +424,36 @@ SETTER(set_df_drop)
     s->df_table.drop = (double)share.p / share.q;
     return ND_OK;
 }
+
+/* A number of bytes, in a uint64_t. */
+SETTER(set_size)
+{
+    uint64_t *to = member(s, o);
+    double n = size_of(value);
+
+    if (!(n >= (double)o->min))
+        return nd_fail(err, ND_EINVAL,
+                       "--%s: '%s' is not a number of bytes (with k, M, G or T) of at least %lu",
+                       o->name, value, o->min);
+    *to = (uint64_t)n;
+    return ND_OK;
+}
+
+/* "sync", or "interval" and perhaps its milliseconds. */
+SETTER(set_durability)
+{
+    static const char interval[] = "interval";
+    unsigned ms = 100;
+    char rest;
+
+    if (strcmp(value, "sync") == 0)
+        ms = 0;
+    else if (strcmp(value, interval) != 0 &&
+             (sscanf(value, "interval:%5u%c", &ms, &rest) != 1 || ms < 1 || ms > 60000))
+        return nd_fail(err, ND_EINVAL,
+                       "--%s: '%s' is not one of sync, interval; the latter may name milliseconds "
+                       "from 1 to 60000, as in interval:100",
+                       o->name, value);
+    s->serve.durability_ms = ms;
+    return ND_OK;
+}

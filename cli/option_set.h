@@ -34,6 +34,8 @@ DECLARE(set_filter);
 DECLARE(set_hamming_size);
 DECLARE(set_df_memory);
 DECLARE(set_df_drop);
+DECLARE(set_size);
+DECLARE(set_durability);
 #undef DECLARE
 
 #endif

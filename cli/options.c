@@ -7,7 +7,7 @@
 /*
  * The kinds of options. Most only store their value in one member of struct settings: FLAG in a bool
  * or an unsigned char, NUMBER and WORD in an unsigned or an enum, TEXT in a const char *, RATIO in a
- * struct nd_ratio, DURATION in a uint64_t of seconds. Anything else is a function in option_set.c.
+ * struct nd_ratio, DURATION in a uint64_t of seconds, SIZE in a uint64_t of bytes. Anything else is a function in option_set.c.
  */
 #define SET(function) .stage = STAGE_OPTIONS, .set = function
 #define TO(function, member) SET(function), .to = offsetof(struct settings, member)
@@ -18,6 +18,7 @@
 #define LIST(member) TO(add_text, member)         /* the option may be repeated */
 #define RATIO(member, lowest, highest) TO(set_ratio, member), .min = (lowest), .max = (highest)
 #define DURATION(member) TO(set_duration, member)
+#define SIZE(member, lowest) TO(set_size, member), .min = (lowest)
 /* One of several words, stored as its index in the list plus `first`. */
 #define WORD_FROM(member, list, first) TO(set_word, member), .words = (list), .min = (first)
 #define WORD(member, list) WORD_FROM(member, list, 0)
@@ -98,6 +99,54 @@ const struct option option_table[] = {
      "duplicates are removed too; complete: all documents of a cluster are duplicates of one "
      "another (default: star)",
      FOR_DEDUP, KEY("cluster")},
+
+    {"The store", "recipe", 0, "NAME|FILE",
+     "the recipe of a new store: a shipped one (see neardup recipe list) or a file; an existing "
+     "store has its own, and refuses another",
+     FOR_SERVE, .stage = STAGE_RECIPE, .set = set_recipe},
+    {NULL, "set", 0, "KEY=VALUE", "change one key of the recipe; may be repeated", FOR_SERVE,
+     .stage = STAGE_KEYS, .set = set_assignment},
+    {NULL, "durability", 0, "WHEN",
+     "when a write is acknowledged: sync, once it is on disk; interval or interval:MS, at once, "
+     "and "
+     "it is on disk within so many milliseconds (default: sync; of interval, 100)",
+     FOR_SERVE, SET(set_durability), .values = "sync interval"},
+    {NULL, "snapshot-every", 0, "TIME",
+     "how often a snapshot of the index is written, for a fast start (default: 15m)", FOR_SERVE,
+     DURATION(serve.snapshot_s)},
+    {NULL, "compact-after", 0, "TIME", "deleted texts are off the disk after this (default: 1d)",
+     FOR_SERVE, DURATION(serve.compact_s)},
+    {"The network", "listen", 0, "ADDRESS:PORT",
+     "where to listen; port 0: any that is free; without --keys on loopback addresses only "
+     "(default: 127.0.0.1:8080)",
+     FOR_SERVE, TEXT(serve.listen)},
+    {NULL, "host", 0, "NAME",
+     "a name under which it is called, besides loopback addresses and localhost; may be repeated",
+     FOR_SERVE, LIST(serve.hosts)},
+    {NULL, "tls-cert", 0, "FILE", "answer https: the chain of certificates, as PEM", FOR_SERVE,
+     TEXT(serve.certificate)},
+    {NULL, "tls-key", 0, "FILE", "the key of the certificate, as PEM", FOR_SERVE,
+     TEXT(serve.certificate_key)},
+    {NULL, "max-body", 0, "SIZE",
+     "the largest document or request that is taken, such as 16M; a batch may be longer (default: "
+     "64M)",
+     FOR_SERVE, SIZE(serve.body_bytes, 1024)},
+    {NULL, "deadline", 0, "TIME", "the longest that a request may take to arrive (default: 30s)",
+     FOR_SERVE, DURATION(serve.deadline_s)},
+    {NULL, "threads", 'j', "N", "threads to use (default: all processors)", FOR_SERVE,
+     NUMBER(serve.threads, 1, 1024)},
+    {NULL, "log-requests", 0, NULL, "write a line for each request", FOR_SERVE,
+     FLAG(serve.log_requests)},
+    {"Keys", "keys", 0, "FILE", "who may call: the keys and their labels, read again on SIGHUP",
+     FOR_SERVE, TEXT(serve.keys)},
+    {NULL, "new-key", 0, "NAME",
+     "make a key and print it, add its line to --keys (without: print that, too), and do nothing "
+     "else",
+     FOR_SERVE, TEXT(serve.new_key)},
+    {NULL, "labels", 0, "A,B", "the labels that the owner of the new key sees (default: none)",
+     FOR_SERVE, TEXT(service.labels)},
+    {NULL, "administrator", 0, NULL, "the owner of the new key sees everything", FOR_SERVE,
+     FLAG(serve.administrator)},
 
     {"Input", "files-from", 0, "FILE",
      "also read the files listed in FILE, one path per line; -: standard input; may be repeated",
@@ -488,6 +537,7 @@ const struct option option_table[] = {
      SET(set_df_drop), .parts = "calibrate"},
     {NULL, "sample", 0, "N", "how many documents to sample (default: 500)", FOR_DF,
      NUMBER(df_table.sample, 1, 1 << 20), .parts = "calibrate"},
-    {"Help", "help", 'h', NULL, "show this text", FOR_INPUT | FOR_HAMMING | FOR_RECIPE, FLAG(help)},
+    {"Help", "help", 'h', NULL, "show this text",
+     FOR_INPUT | FOR_HAMMING | FOR_RECIPE | FOR_SERVICE, FLAG(help)},
 };
 const size_t n_options = sizeof option_table / sizeof *option_table;

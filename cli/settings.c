@@ -128,8 +128,8 @@ enum nd_status settings_init(struct settings *s, struct nd_error *err)
     *s = (struct settings){
         .hamming = {.bits = 64, .distance = 3, .buckets = 128},
         .explain = {.top = 30, .buckets = 256, .lowest = 20},
-        .service = {
-            .url = "http://127.0.0.1:8080", .batch = 100, .connections = 4, .retry_s = 300}};
+        .service = {.url = "http://127.0.0.1:8080", .batch = 100, .connections = 4, .retry_s = 300},
+        .serve = {.listen = "127.0.0.1:8080"}};
     s->use.compare = nd_compare_params_default();
     s->use.track = nd_track_params_default();
     s->use.mirrors = nd_mirrors_params_default();
@@ -152,6 +152,7 @@ void settings_release(struct settings *s)
     free(s->corpus.at);
     free(s->use.metrics.at);
     free(s->use.prototypes.at);
+    free(s->serve.hosts.at);
     free(s->given.at);
     free(s->file_lists.at);
     file_lists_free(s->lists);
@@ -380,7 +381,7 @@ enum nd_status settings_parse(struct settings *s, const struct command *command,
     free(given);
     if (status == ND_OK && !s->help)
         status = file_lists_read(s, command, err);
-    if (status == ND_OK && command->bit & FOR_ALL && !s->help)
+    if (status == ND_OK && command->bit & (FOR_ALL | FOR_SERVE) && !s->help)
         status = nd_recipe_check(s->recipe, err);
     if (s->lists && strcmp(run_option(s, "annotate"), "yes") == 0)
         nd_run_options_clear(s->run, "null"); /* --null applies to the lists then */

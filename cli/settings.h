@@ -61,13 +61,22 @@ struct df_settings {
     bool rarest;
 };
 
-/* The settings of serve, store and client. */
+/* The settings of client, and of all three: labels. */
 struct service_settings {
     const char *url, *key_file, *ca_file, *resume, *follow;
     const char *labels; /* "a,b"; NULL: not given */
     unsigned batch, connections, limit;
     uint64_t retry_s;
     bool dry_run;
+};
+
+/* The settings of serve and store.  0: the server's or the store's own default. */
+struct serve_settings {
+    const char *listen, *keys, *certificate, *certificate_key, *new_key;
+    struct words hosts;
+    unsigned durability_ms, threads;
+    uint64_t body_bytes, deadline_s, snapshot_s, compact_s;
+    bool administrator, log_requests;
 };
 
 struct file_lists; /* file_list.h */
@@ -80,6 +89,7 @@ struct settings {
     struct df_settings df_table;
     struct explain_settings explain;
     struct service_settings service;
+    struct serve_settings serve;
     struct words paths, corpus;
     struct words file_lists;  /* the lists of --files-from */
     struct file_lists *lists; /* contents of the lists; NULL: there are none */
@@ -109,9 +119,10 @@ enum commands {
     FOR_TEMPLATE = 1 << 13,
     FOR_ANCHORS = 1 << 14, /* reads documents, but without a recipe */
     FOR_CLIENT = 1 << 15,  /* reads documents, but without a recipe */
+    FOR_SERVE = 1 << 16,
 
     /* Sets of commands. */
-    FOR_SERVICE = FOR_CLIENT, /* that the program neardup-server runs */
+    FOR_SERVICE = FOR_CLIENT | FOR_SERVE, /* that the program neardup-server runs */
     FOR_HAMMING = FOR_INDEX | FOR_JOIN,
     FOR_STREAMS = FOR_FILTER | FOR_TRACK | FOR_COLLAPSE | FOR_MIRRORS |
                   FOR_TEMPLATE, /* commands with any number of inputs and one output */
@@ -218,6 +229,7 @@ int cmd_df(struct settings *s);
 int cmd_sketch_file(struct settings *s, const char *part);
 int cmd_recipe(struct settings *s);
 int cmd_client(struct settings *s);
+int cmd_serve(struct settings *s);
 
 /* elsewhere.c, service/here.c: have the program that has the commands of FOR_SERVICE run them in
  * place of this one.  Returns if there is no other program, or this is the one. */

@@ -51,8 +51,8 @@ inside packages sh -ec 'apt-get update -q >/dev/null
     fail "the packages cannot be installed"
 }
 inside packages /debs/smoke || fail "the installed packages do not work"
-inside packages sh -ec 'apt-get purge -q -y neardup libneardup0 libneardup-dev >/dev/null 2>&1
-    ! ls -d /usr/share/neardup /usr/include/neardup /usr/bin/neardup 2>/dev/null'
+inside packages sh -ec 'apt-get purge -q -y neardup neardup-server libneardup0 libneardup-dev >/dev/null 2>&1
+    ! ls -d /usr/share/neardup /usr/include/neardup /usr/bin/neardup /usr/libexec/neardup /lib/systemd/system/neardup-server.service 2>/dev/null'
 echo "packages: installed, tried and removed"
 
 tools/make-tarball.sh

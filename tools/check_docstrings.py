@@ -16,6 +16,7 @@ UNWANTED = {"ES01", "SA01"}
 UNWANTED_OF_SPARK = {"PR04"}
 # Users are given these, and make none.
 GIVEN = {"Collapsed", "Column", "Comparison", "DocumentFrequencies", "Explanation", "Features", "FilesResult", "Filtered", "Mask", "Match", "Result", "Table"}
+GIVEN |= {"Evidence", "Stored", "Verdict", "Version"}
 GIVEN |= {"spark.Deduplicated"}
 
 
@@ -26,7 +27,8 @@ def public_names() -> list[str]:
         thing = getattr(neardup, name)
         names.append(name)
         if inspect.isclass(thing) and not issubclass(thing, tuple):  # whose fields have no docstrings
-            names += [f"{name}.{part}" for part in vars(thing) if not part.startswith("_")]
+            parts = [part for part, value in vars(thing).items() if not part.startswith("_") and not inspect.ismemberdescriptor(value)]
+            names += [f"{name}.{part}" for part in parts]
     return names
 
 

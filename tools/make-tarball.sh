@@ -12,7 +12,8 @@ name=neardup-$version-linux-$(uname -m)
 root=build/$name
 rm -rf "$root"
 cmake --install build/release --prefix "$root" --strip >/dev/null
-rm -rf "${root:?}/include" "${root:?}/lib"
+# The service has a package of its own: it needs libraries that are not carried along.
+rm -rf "${root:?}/include" "${root:?}/lib" "${root:?}/libexec"
 mkdir -p "$root/lib" "$root/libexec" "$root/share/doc"
 
 # All that the command is linked with but the C and C++ libraries, with their licences.

@@ -8,6 +8,7 @@
 #include <neardup/types.h>
 
 #include "service/http.h"
+#include "service/objects.h"
 
 /* Members of an answer (docs/http.md).  data NULL: it has none. */
 struct answer {
@@ -18,21 +19,16 @@ struct answer {
     struct nd_view labels;                     /* one a line */
 };
 
-struct answer_reader;
-struct answer_reader *answer_reader_new(struct nd_error *err);
-void answer_reader_free(struct answer_reader *reader);
+/* A reader of answers: object_reader_free. */
+struct object_reader *answer_reader_new(struct nd_error *err);
 
 /* Read an object of JSON, behind which 64 bytes are readable.  The answer points into the object and
  * the reader, until its next call.  ND_EINPUT: it is none; ND_ENOMEM. */
-enum nd_status answer_read(struct answer_reader *reader, struct nd_view json, struct answer *out,
+enum nd_status answer_read(struct object_reader *reader, struct nd_view json, struct answer *out,
                            struct nd_error *err);
 
 /* Put a problem document into words: "what: detail (404)".  Returns ND_EINPUT. */
-enum nd_status answer_problem(struct answer_reader *reader, const struct http_request *request,
+enum nd_status answer_problem(struct object_reader *reader, const struct http_request *request,
                               const char *what, struct nd_error *err);
-
-/* The next element of an array of JSON, at *at, which starts as the whole array.  False: none is
- * left. */
-bool answer_element(struct nd_view *at, struct nd_view *element);
 
 #endif

@@ -177,7 +177,7 @@ static int run_part(const struct part *part, struct settings *s, const char *key
     if (results_open(&c.results, run_option(s, "output"), s->paths.at + 1,
                      part->takes_files ? s->paths.count - 1 : 0))
         status = results_close(&c.results, part->run(&c));
-    answer_reader_free(c.reader);
+    object_reader_free(c.reader);
     http_free(c.http);
     return status;
 }

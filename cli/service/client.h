@@ -14,7 +14,7 @@ struct client {
     struct settings *settings;
     const struct service_settings *options;
     struct http *http;
-    struct answer_reader *reader;
+    struct object_reader *reader;
     struct results results;
 };
 

@@ -13,8 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { PAGE_MAX = 64 << 20, LOOKED_AT = 1024 };
 
 /* ---- Fetching a page by the user's command --------------------------------------------------- */
@@ -161,7 +159,7 @@ static int follow(struct client *c, struct nd_view list)
     struct nd_error err;
     int status = 0;
 
-    while (status != 2 && answer_element(&list, &element)) {
+    while (status != 2 && object_element(&list, &element)) {
         struct visit v = {.id = NULL};
         struct answer row;
 
@@ -184,7 +182,7 @@ static int print_list(struct client *c, struct nd_view list)
     struct nd_view element;
     size_t n = 0;
 
-    for (; answer_element(&list, &element); n++) {
+    for (; object_element(&list, &element); n++) {
         results_put_row(&c->results, element.data, element.len);
         fputc('\n', c->results.file);
     }

@@ -93,9 +93,10 @@ static void end_transfer(struct http *h, struct http_transfer *t)
 {
     struct http_transfer **at = &h->first;
 
-    while (*at != t)
+    while (*at && *at != t)
         at = &(*at)->next;
-    *at = t->next;
+    if (*at)
+        *at = t->next;
     if (t->is_active)
         curl_multi_remove_handle(h->multi, t->easy);
     curl_easy_cleanup(t->easy);

@@ -18,7 +18,7 @@ pytest.importorskip("scrapy")
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.settings import Settings
 
-from neardup.scrapy import NearDuplicatesPipeline
+from neardup.scrapy import NearDuplicatesPipeline, VisitsMiddleware
 
 SPIDER = """
 import json, sys
@@ -225,3 +225,103 @@ def test_settings_are_read(tmp_path):
     Crawler.settings.set("NEARDUP_ENABLED", False)
     with pytest.raises(NotConfigured):
         NearDuplicatesPipeline.from_crawler(Crawler)
+
+
+# ---- The middleware, with a service ----
+
+VISITS = """
+import json, sys
+import scrapy
+from scrapy.crawler import CrawlerProcess
+
+
+class Pages(scrapy.Spider):
+    name = "pages"
+    custom_settings = {{"CONCURRENT_REQUESTS": 1, "ROBOTSTXT_OBEY": False, "TELNETCONSOLE_ENABLED": False}}
+
+    async def start(self):
+        for i in range({n}):
+            yield scrapy.Request(f"{base}/{{i}}", priority=-i, meta={{"neardup": False}} if i == {left_alone} else {{}})
+
+    def parse(self, response):
+        verdict = response.meta.get("neardup")
+        yield {{"page": response.url.rpartition("/")[2], "verdict": verdict.verdict if verdict else None}}
+
+
+process = CrawlerProcess({{
+    "DOWNLOADER_MIDDLEWARES": {{"neardup.scrapy.VisitsMiddleware": 950}},
+    "FEEDS": {{{feed!r}: {{"format": "jsonlines"}}}},
+    "LOG_LEVEL": "WARNING", **{settings!r}}})
+crawler = process.create_crawler(Pages)
+process.crawl(crawler)
+process.start()
+json.dump({{k: v for k, v in crawler.stats.get_stats().items() if k.startswith("neardup/")}}, sys.stdout)
+"""
+
+
+@pytest.fixture
+def service(command, tmp_path):
+    process = subprocess.Popen(
+        [command, "serve", "--listen", "127.0.0.1:0", str(tmp_path / "store")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    line = process.stdout.readline()
+    if "http" not in line:
+        pytest.skip("the service was not built: " + process.communicate()[1])
+    yield line[line.index("http") :].strip()
+    process.terminate()
+    process.communicate()
+
+
+def visit(folder, base, n, left_alone=-1, **settings):
+    """Visit pages in a process of its own: the items and the counts."""
+    feed = folder / f"visits-{len(list(folder.iterdir()))}.jsonl"
+    script = folder / "visits.py"
+    script.write_text(VISITS.format(base=base, n=n, left_alone=left_alone, feed=str(feed), settings=settings))
+    environment = {**os.environ, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+    done = subprocess.run(
+        [sys.executable, "-P", str(script)], capture_output=True, text=True, timeout=120, env=environment, cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in feed.open()] if feed.exists() else []
+    return rows, json.loads(done.stdout), done.stderr
+
+
+def test_visits_are_kept_by_a_service_and_skipped_until_they_are_due(tmp_path, base, service, pages):
+    rows, counts, _ = visit(tmp_path, base, 40, left_alone=7, NEARDUP_SERVICE_URL=service)
+    assert [row["page"] for row in rows] == [str(i) for i in range(40)]
+    assert [row["verdict"] is None for row in rows] == [i == 7 for i in range(40)]
+    client = neardup.Client(service)
+    assert client.stats()["visible"]["documents"] == 39
+    assert client.get(f"{base}/3").text.split() == pages[3].split()
+    assert counts["neardup/service/new"] == sum(row["verdict"] == "new" for row in rows)
+    rows, counts, log = visit(tmp_path, base, 40, NEARDUP_SERVICE_URL=service)
+    assert [row["page"] for row in rows] == ["7"] and counts["neardup/service/skipped"] == 39
+    rows, counts, _ = visit(tmp_path, base, 40, NEARDUP_SERVICE_URL=service, NEARDUP_SERVICE_SKIP=False)
+    assert len(rows) == 40
+    assert len(client.versions(f"{base}/3")) == 1
+
+
+def test_pages_that_duplicate_another_are_dropped_if_wanted(tmp_path, base, service):
+    rows, counts, _ = visit(tmp_path, base, 60, NEARDUP_SERVICE_URL=service, NEARDUP_SERVICE_DROP=True)
+    dropped = counts.get("neardup/service/duplicate", 0) + counts.get("neardup/service/near_duplicate", 0)
+    assert dropped > 5 and len(rows) == 60 - dropped
+    assert all(row["verdict"] == "new" for row in rows)
+
+
+def test_a_crawl_goes_on_without_its_service(tmp_path, base):
+    rows, counts, log = visit(tmp_path, base, 5, NEARDUP_SERVICE_URL="http://127.0.0.1:1")
+    assert [row["verdict"] for row in rows] == [None] * 5
+    assert counts == {"neardup/service/errors": 10}
+    assert "the service has no answer" in log
+
+
+def test_without_an_address_the_middleware_is_out():
+    class Crawler:
+        stats = None
+        settings = Settings({"NEARDUP_SERVICE_LABELS": "a,b"})
+
+    with pytest.raises(NotConfigured):
+        VisitsMiddleware.from_crawler(Crawler)
+    Crawler.settings.set("NEARDUP_SERVICE_URL", "http://127.0.0.1:8080")
+    assert repr(VisitsMiddleware.from_crawler(Crawler)) == "VisitsMiddleware(labels=['a', 'b'], skip=True, drop=False)"

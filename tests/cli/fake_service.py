@@ -63,30 +63,34 @@ class Service(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query, keep_blank_values=True)
+        kind = self.headers["Content-Type"]
         mishap = MISHAPS.pop(0) if MISHAPS else "ok"
-        if self.headers["Content-Type"] != "application/x-ndjson":
-            document = {"id": query["id"][0], "labels": [w for w in query["labels"][0].split(",") if w], "text": body.decode()}
-            self.note([document])
-            self.answer(201, self.verdict(document, False))
-            return
-        documents = [json.loads(line) for line in body.decode().splitlines()]
+        if kind == "application/x-ndjson":
+            documents = [json.loads(line) for line in body.decode().splitlines()]
+        elif kind == "application/json":
+            documents = [json.loads(body)]
+        else:
+            documents = [{"id": query["id"][0], "labels": [w for w in query["labels"][0].split(",") if w], "text": body.decode()}]
         self.note(documents)
         if mishap in ("busy", "gone", "full", "large"):
             status = {"busy": 429, "gone": 503, "full": 507, "large": 413}[mishap]
             self.answer(status, problem(status, "it is " + mishap), [("Retry-After", "1")] if mishap == "busy" else [])
-            return
-        if mishap == "drop":
+        elif mishap == "drop":
             self.close_connection = True
-            return
-        if mishap == "junk":
+        elif mishap == "junk":
             self.answer(200, b"<html>\n" * len(documents))
-            return
+        elif kind == "application/x-ndjson":
+            self.answer_lines(mishap, documents, "dry" in query)
+        else:
+            self.answer(201, self.verdict(documents[0], "dry" in query))
+
+    def answer_lines(self, mishap, documents, dry):
         lines = b""
         for i, document in enumerate(documents if mishap != "few" else documents[:-1]):
             if mishap in ("lines", "refuse") and i % 2:
                 answer = {"line": i + 1, "error": problem(429 if mishap == "lines" else 422, "not this\x1b one")}
             else:
-                answer = {"line": i + 1, **self.verdict(document, "dry" in query)}
+                answer = {"line": i + 1, **self.verdict(document, dry)}
             lines += json.dumps(answer, separators=(",", ":")).encode() + b"\n"
         if mishap == "cut":
             self.send_response(200)
@@ -94,8 +98,8 @@ class Service(http.server.BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(lines[:len(lines) // 2])
             self.close_connection = True
-            return
-        self.answer(200, lines)
+        else:
+            self.answer(200, lines)
 
     def do_GET(self):
         self.note()

@@ -109,6 +109,7 @@ BASE = {
     "df merge": "t.df t.df -o out/t",
     "df info": "t.df", "df top": "t.df",
     "df calibrate": "t.df --recipe seshasai-2009 docs.jsonl",
+    "serve": None, # which runs until a signal ends it: serve.bats tries each option
     "client post": "docs.jsonl -n -o out/o", "client query": "docs.jsonl -o out/o",
     "client get": "a", "client delete": "none", "client near": "a", "client cluster": "a", "client versions": "a", "client crawl": "", "client stats": "",
     "recipe list": "", "recipe show": "manku-2007", "recipe check": "manku-2007", "recipe diff": "manku-2007 chowdhury-2002",

@@ -1,11 +1,11 @@
-# service.bash - what the tests of serve, store and client share
+# service.bash - what the tests of serve and client share
 
 # The commands of the service are in a program of their own, which needs libraries that may not be there.
 needs_server_program() {
     [ -x "$(dirname "$NEARDUP")/neardup-server" ] || skip "no neardup-server"
 }
 
-url= pid=
+url='' pid=''
 
 # Start a program that prints a line with its address once it answers: $url, $pid.  Its messages go to server.err.
 start() { # COMMAND…
@@ -25,7 +25,7 @@ start() { # COMMAND…
 stop() {
     [ -n "${pid:-}" ] || return 0
     kill "${1:--TERM}" "$pid"
-    status=0
-    wait "$pid" || status=$?
+    # shellcheck disable=SC2034 # the tests read it
+    if wait "$pid"; then status=0; else status=$?; fi
     pid=
 }

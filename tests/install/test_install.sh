@@ -62,6 +62,11 @@ fi
 [ -n "$(find "$work/moved/share/man" -name neardup-dedup.1)" ] || fail "no manual"
 env -u LD_LIBRARY_PATH "$work/moved/bin/neardup" --version >/dev/null ||
     fail "the installed command does not start"
+# The command finds the program of the service where it is installed, wherever that was moved.
+if [ -x "$build/neardup-server" ]; then
+    said=$(env -u LD_LIBRARY_PATH "$work/moved/bin/neardup" client stats --url http://127.0.0.1:1 2>&1 || true)
+    case $said in "neardup: http://127.0.0.1:1: "*) ;; *) fail "neardup client says: $said" ;; esac
+fi
 # The second library finds the first beside it, whatever program opens it.
 readelf -d "$work/moved/lib/libneardup_files.so" | grep -q 'R.*PATH.*\[\$ORIGIN\]' ||
     fail "libneardup_files does not look beside itself"

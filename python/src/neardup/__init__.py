@@ -9,6 +9,7 @@
 0
 """
 
+from ._client import Client, Evidence, ServiceError, Stored, Verdict, Version
 from ._compare import Comparison, Explanation, Features, compare, explain
 from ._dedup import Deduper, Result, dedup
 from ._df import DocumentFrequencies
@@ -26,12 +27,14 @@ from ._uses import Collapsed, Filtered, collapse, filter
 __version__ = version()
 
 __all__ = [
+    "Client",
     "Collapsed",
     "Column",
     "Comparison",
     "Deduper",
     "DocumentFrequencies",
     "Error",
+    "Evidence",
     "Explanation",
     "Features",
     "FilesResult",
@@ -44,9 +47,13 @@ __all__ = [
     "Match",
     "Recipe",
     "Result",
+    "ServiceError",
     "Sketcher",
+    "Stored",
     "Table",
     "UnsupportedError",
+    "Verdict",
+    "Version",
     "collapse",
     "compare",
     "dedup",

@@ -1,6 +1,6 @@
-"""Scrapy: an item pipeline that drops near-duplicates, and says of what.
+"""Scrapy: an item pipeline that drops near-duplicates, and a middleware that lets a service keep the visits.
 
-Its settings:
+The settings of the pipeline:
 
 =====================  ===========================================================================
 setting                meaning
@@ -15,6 +15,19 @@ NEARDUP_TEXTS          where kept texts are held: ``"memory"`` or ``"spool"``, a
                        (default: ``"memory"``)
 NEARDUP_ENABLED        ``False`` takes the pipeline out
 =====================  ===========================================================================
+
+The settings of the middleware:
+
+=========================  =======================================================================
+setting                    meaning
+=========================  =======================================================================
+NEARDUP_SERVICE_URL        where the service answers, such as ``"http://127.0.0.1:8080"``; without
+                           it the middleware is out
+NEARDUP_SERVICE_KEY_FILE   the key to show, in the first line of a file (default: none)
+NEARDUP_SERVICE_LABELS     the labels of the pages, a list (default: those of the key)
+NEARDUP_SERVICE_SKIP       whether pages that are not due are skipped (default: ``True``)
+NEARDUP_SERVICE_DROP       whether pages that duplicate another one are dropped (default: ``False``)
+=========================  =======================================================================
 """
 
 from __future__ import annotations
@@ -22,23 +35,30 @@ from __future__ import annotations
 import json
 import logging
 import os
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from . import _native
+from ._client import Client, ServiceError, Verdict
 from ._dedup import Deduper
 from ._optional import needs
 from ._recipe import Recipe
 
 try:
     from itemadapter import ItemAdapter
-    from scrapy.exceptions import DropItem, NotConfigured
+    from scrapy.exceptions import DropItem, IgnoreRequest, NotConfigured
+    from scrapy.http import TextResponse
+    from scrapy.utils.defer import maybe_deferred_to_future
+    from twisted.internet.threads import deferToThread
 except ImportError as error:
     raise needs("neardup.scrapy", "scrapy", error) from None
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-__all__ = ["NearDuplicatesPipeline"]
+__all__ = ["NearDuplicatesPipeline", "VisitsMiddleware"]
 
 _log = logging.getLogger(__name__)
 _FORMAT = "neardup-scrapy-1"
@@ -259,4 +279,139 @@ def _reason(name: str, kept: str, removal: dict[str, Any]) -> str:
     return (
         f"near-duplicate: {name} shares {removal['shared']} of {removal['a']} shingles with {kept} "
         f"(resemblance {removal['jaccard']:.3f})"
+    )
+
+
+class VisitsMiddleware:
+    """Have a service keep what was visited: skip what is not due, and post what was fetched.
+
+    A request for a page that the service has, and that is not due for a visit, is ignored.  What a request brings is
+    posted as a version of its address; the verdict is in ``response.meta["neardup"]``.  ``request.meta["neardup"] =
+    False`` leaves a request alone.  While the service fails, the crawl goes on without it, and counts how often.
+
+    Parameters
+    ----------
+    client : callable
+        Makes a client of the service, for each thread that speaks to it.
+    labels : list of str, optional
+        The labels of the pages (default: those of the key).
+    skip : bool, optional
+        Whether pages that are not due are skipped.
+    drop : bool, optional
+        Whether pages that duplicate another one are dropped.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> VisitsMiddleware(lambda: neardup.Client("http://127.0.0.1:8080"), labels=["news"])
+    VisitsMiddleware(labels=['news'], skip=True, drop=False)
+    """
+
+    def __init__(
+        self, client: Callable[[], Client], labels: list[str] | None = None, skip: bool = True, drop: bool = False
+    ) -> None:
+        self._make = client
+        self._labels = labels
+        self._skip = skip
+        self._drop = drop
+        self._idle: list[Client] = []
+        self._stats: Any = None
+
+    def __repr__(self) -> str:
+        return f"VisitsMiddleware(labels={self._labels!r}, skip={self._skip}, drop={self._drop})"
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> VisitsMiddleware:
+        """Make the middleware of a crawl by its settings."""
+        settings = crawler.settings
+        url = settings.get("NEARDUP_SERVICE_URL")
+        if not url:
+            raise NotConfigured
+        key = None
+        if settings.get("NEARDUP_SERVICE_KEY_FILE"):
+            with open(settings["NEARDUP_SERVICE_KEY_FILE"]) as file:
+                key = file.readline().strip()
+        labels = settings.getlist("NEARDUP_SERVICE_LABELS") if "NEARDUP_SERVICE_LABELS" in settings else None
+        middleware = cls(
+            lambda: Client(url, key),
+            labels,
+            settings.getbool("NEARDUP_SERVICE_SKIP", True),
+            settings.getbool("NEARDUP_SERVICE_DROP", False),
+        )
+        middleware._stats = crawler.stats
+        return middleware
+
+    async def process_request(self, request: Any, spider: object = None) -> None:
+        """Ignore the request if its page is not due.
+
+        Raises
+        ------
+        IgnoreRequest
+            The service has the page, and it need not be visited yet.
+        """
+        if not self._skip or not _is_visit(request):
+            return
+        due = await self._ask(lambda client: client.get(request.url, self._labels).due)
+        if due is not None and due > datetime.now(UTC):
+            self._count("skipped")
+            raise IgnoreRequest(f"{request.url} is not due before {due:%Y-%m-%d %H:%M} UTC")
+
+    async def process_response(self, request: Any, response: Any, spider: object = None) -> Any:
+        """Post the page, and return the response, or drop it.
+
+        Raises
+        ------
+        IgnoreRequest
+            The page duplicates that at another address.
+        """
+        if not _is_visit(request) or response.status != 200 or not isinstance(response, TextResponse):
+            return response
+        verdict = await self._ask(lambda client: self._post(client, request.url, response))
+        if verdict is None:
+            return response
+        request.meta["neardup"] = verdict
+        self._count(verdict.verdict.replace("-", "_"))
+        if self._drop and not verdict.is_new:
+            raise IgnoreRequest(f"{request.url} is a {verdict.verdict} of {verdict.of}")
+        return response
+
+    def _post(self, client: Client, url: str, response: Any) -> Verdict:
+        is_page = b"html" in response.headers.get("Content-Type", b"html")
+        text = response.text.encode("utf-8", "replace").decode()
+        if is_page:
+            return client.post(html=text, id=url, labels=self._labels)
+        return client.post(text, id=url, labels=self._labels)
+
+    async def _ask(self, what: Callable[[Client], Any]) -> Any:
+        """Speak to the service in a thread, so that other pages are fetched meanwhile; None: it has no answer."""
+
+        def speak() -> Any:
+            try:
+                client = self._idle.pop()
+            except IndexError:
+                client = self._make()
+            try:
+                return what(client)
+            finally:
+                self._idle.append(client)
+
+        try:
+            return await maybe_deferred_to_future(deferToThread(speak))
+        except ServiceError as error:
+            if error.status != 404:
+                self._count("errors")
+                _log.warning("the service has no answer: %s", error)
+            return None
+
+    def _count(self, name: str) -> None:
+        if self._stats is not None:
+            self._stats.inc_value(f"neardup/service/{name}")
+
+
+def _is_visit(request: Any) -> bool:
+    """Whether the request is for a page, and not left alone."""
+    return (
+        request.method == "GET"
+        and request.meta.get("neardup") is not False
+        and urlsplit(request.url).path != "/robots.txt"
     )

@@ -1,0 +1,263 @@
+#!/usr/bin/env bats
+# serve.bats - neardup serve: each of its options, its signals, and what it refuses
+
+# shellcheck disable=SC2154 # url, line and pid are those of service.bash
+load common
+load service
+
+teardown() {
+    [ -z "${pid:-}" ] || kill -KILL "$pid" || true
+}
+
+setup_file() {
+    export text="one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+}
+
+# Start a service on a free port, with an empty store unless there is one.
+serve() { # OPTION…
+    needs_server_program
+    start "$NEARDUP" serve --listen 127.0.0.1:0 "$@" store
+}
+
+post() { # ID TEXT [CURL OPTION…]
+    local id=$1 body=$2
+    shift 2
+    curl -s --noproxy '*' --cacert cert.pem -H 'Content-Type: text/plain' --data-binary "$body" "$@" "$url/v1/documents?id=$id"
+}
+
+get() { # PATH [CURL OPTION…]: the status of the answer, which is in `answer`
+    local path=$1
+    shift
+    curl -s --noproxy '*' -o answer -w '%{http_code}' "$@" "$url$path"
+}
+
+member() { # NAME [FILE]
+    python3 -c 'import json,sys
+print(json.load(open(sys.argv[2] if len(sys.argv) > 2 else "answer")).get(sys.argv[1]))' "$@"
+}
+
+@test "serve: every option is tried here" {
+    for option in $("$NEARDUP" complete serve -- | cut -f 1); do
+        [ "$option" = --help ] || grep -q -- " $option" "$BATS_TEST_FILENAME" || { echo "$option"; return 1; }
+    done
+}
+
+@test "serve: a line says where it answers; SIGTERM and SIGINT end it; the store stays" {
+    for signal in -TERM -INT; do
+        serve
+        [[ $line =~ ^"neardup: store answers at http://127.0.0.1:"[0-9]+"/"$ ]]
+        post a "$text" >answer
+        [ "$(member id)" = a ]
+        [ "$(member durable)" = True ]
+        stop "$signal"
+        [ "$status" -eq 0 ]
+        [ ! -s server.err ]
+    done
+    [ "$(member changed)" = False ]
+    [ "$(member version)" = 1 ]
+}
+
+@test "serve: kill -9 loses nothing that was acknowledged" {
+    serve --snapshot-every 1s --compact-after 1h
+    for i in 1 2 3; do post "d$i" "$text $i" >/dev/null; done
+    stop -KILL
+    serve
+    for i in 1 2 3; do [ "$(get "/v1/documents/d$i")" = 200 ]; done
+    stop
+}
+
+@test "serve: what it refuses to start with" {
+    needs_server_program
+    serve
+    port=${url##*:}
+    run neardup serve --listen 127.0.0.1:0 store
+    [ "$status" -eq 2 ]
+    [ "$output" = "neardup: store: another process has the store open" ]
+    run neardup serve --listen "127.0.0.1:$port" other
+    [ "$status" -eq 2 ]
+    [ "$output" = "neardup: 127.0.0.1:$port: cannot listen: Address already in use" ]
+    stop
+    while IFS='|' read -r message arguments; do
+        # shellcheck disable=SC2086 # words
+        run neardup serve $arguments
+        [ "$status" -eq 2 ] || { echo "$arguments: $status $output"; return 1; }
+        # shellcheck disable=SC2053 # a pattern
+        [[ $output == "neardup: "$message ]] || { echo "$arguments: $output"; return 1; }
+    done <<'END'
+*key*|--listen 0.0.0.0:0 store
+*|--listen nowhere store
+*no-keys*|--keys no-keys store
+--tls-cert and --tls-key must be given together*|--tls-cert a.pem store
+*no.pem*|--tls-cert no.pem --tls-key no.pem store
+serve takes the folder of one store*|
+serve takes the folder of one store*|a b
+--labels and --administrator require --new-key*|--labels a store
+--new-key only makes a key*|--new-key a store
+--durability: 'never' is not one of sync, interval*|--durability never store
+--durability: 'interval:0' *|--durability interval:0 store
+--max-body: '1' is not a number of bytes*|--max-body 1 store
+*verify*|--recipe default --set verify=containment other2
+*recipe*|--set threshold=0.5 store
+END
+}
+
+@test "serve: a recipe of a new store, which it keeps" {
+    serve --recipe default --set threshold=0.5 --threads 2
+    post a "a b c d e f g h" >/dev/null
+    post b "a b c d e f X Y" >answer
+    [ "$(member verdict)" = near-duplicate ]
+    stop
+    serve
+    post c "a b c d e f Z Z" >answer
+    [ "$(member verdict)" = near-duplicate ]
+    stop
+}
+
+@test "serve: --durability interval acknowledges at once" {
+    serve --durability interval:20
+    post a "$text" >answer
+    [ "$(member durable)" = False ]
+    stop
+    serve --durability interval
+    [ "$(get /v1/documents/a)" = 200 ]
+    stop
+}
+
+@test "serve: keys, their labels, and new ones on SIGHUP" {
+    needs_server_program
+    umask 022
+    alice=$(neardup serve --new-key alice --labels press,2026 --keys keys)
+    [ "$(stat -c %a keys)" = 640 ]
+    [ "$(wc -l <keys)" -eq 1 ]
+    grep -q alice keys
+    run grep -cF "$alice" keys
+    [ "$output" = 0 ]
+    serve --keys keys
+    [ "$(get /v1/stats)" = 401 ]
+    [ "$(get /v1/stats -H "Authorization: Bearer $alice")" = 200 ]
+    root=$(neardup serve --new-key root --administrator --keys keys)
+    [ "$(get /metrics -H "Authorization: Bearer $root")" = 401 ]
+    kill -HUP "$pid"
+    until grep -q 'were read again' server.err; do kill -0 "$pid"; done
+    [ "$(get /metrics -H "Authorization: Bearer $root")" = 200 ]
+    [ "$(get /metrics -H "Authorization: Bearer $alice")" = 403 ]
+    echo "no key" >>keys
+    kill -HUP "$pid"
+    until grep -q 'stay as they were' server.err; do kill -0 "$pid"; done
+    grep -q '^neardup: keys:3: ' server.err
+    [ "$(get /v1/stats -H "Authorization: Bearer $alice")" = 200 ]
+    echo "$alice" >alice
+    echo "{\"id\":\"a\",\"text\":\"$text\"}" >docs.jsonl
+    neardup client post -q --url "$url" --key-file alice docs.jsonl >answer
+    [ "$(member labels)" = "['press', '2026']" ] || [ "$(member labels)" = "['2026', 'press']" ]
+    run neardup client stats --url "$url"
+    [ "$status" -eq 2 ]
+    [[ $output == *"(401)" ]]
+    stop
+    run neardup serve --new-key bob
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 2 ]
+    [[ ${lines[1]} == *bob* ]]
+    run neardup serve --new-key "a b"
+    [ "$status" -eq 2 ]
+}
+
+@test "serve: https" {
+    command -v openssl || skip "no openssl"
+    openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost -addext "subjectAltName=IP:127.0.0.1" 2>/dev/null
+    serve --tls-cert cert.pem --tls-key key.pem
+    [[ $url == https://* ]]
+    post a "$text" >answer
+    [ "$(member verdict)" = new ]
+    echo "$text" >a.txt
+    neardup client query -q --url "$url" --ca-file cert.pem a.txt >answer
+    [ "$(member verdict)" = duplicate ]
+    run neardup client query -q --url "$url" a.txt
+    [ "$status" -eq 2 ]
+    [[ $output == *ertificate* ]]
+    stop
+}
+
+@test "serve: names, sizes, deadlines, a log of requests" {
+    serve --host docs.example.org --max-body 2k --deadline 1s --log-requests
+    [ "$(get /v1/stats)" = 200 ]
+    [ "$(get /v1/stats -H 'Host: docs.example.org')" = 200 ]
+    [ "$(get /v1/stats -H 'Host: other.example.org')" = 421 ]
+    printf '%03000d' 1 >large
+    [ "$(get /v1/query -H 'Content-Type: text/plain' --data-binary @large)" = 413 ]
+    grep -q '/v1/stats' server.err
+    # A request that does not end is cut off; its answer says 408, or there is none.
+    python3 - "${url##*:}" <<'PY'
+import socket, sys
+with socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=60) as s:
+    s.sendall(b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nabc")
+    answer = b""
+    while piece := s.recv(4096):
+        answer += piece
+assert answer == b"" or b" 408 " in answer.split(b"\r\n")[0], answer
+PY
+    stop
+}
+
+@test "serve: a service manager is told" {
+    needs_server_program
+    cat >manager.py <<'PY'
+import os, signal, socket, subprocess, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+name = sys.argv[1]
+s.bind(name.replace("@", "\0"))
+s.settimeout(120)
+p = subprocess.Popen([sys.argv[2], "serve", "--listen", "127.0.0.1:0", "store"], env={**os.environ, "NOTIFY_SOCKET": name}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+print(s.recv(999).decode().split("\n")[0])
+p.send_signal(signal.SIGHUP)
+print(*[line.split("=")[0] for line in s.recv(999).decode().split("\n")])
+print(s.recv(999).decode())
+p.terminate()
+print(s.recv(999).decode().split("\n")[0])
+print(p.wait())
+PY
+    for name in "$PWD/socket" "@neardup-$$-$RANDOM"; do
+        run python3 manager.py "$name" "$NEARDUP"
+        [ "${lines[0]}" = READY=1 ]
+        [[ $output == *"RELOADING MONOTONIC_USEC"*"READY=1"*"STOPPING=1"* ]]
+        [ "${lines[-1]}" = 0 ]
+    done
+}
+
+@test "serve: the examples of the client's page, with the service itself" {
+    serve
+    documents=corpus.jsonl
+    for i in 1 2 3; do echo "{\"id\":\"d$i\",\"text\":\"$text $i\"}"; done >$documents
+    neardup client post --url "$url" $documents >answers 2>counts
+    grep -q '^neardup: 3 documents in .* s: 1 new, 0 duplicates, 2 near duplicates$' counts ||
+        grep -q '^neardup: 3 documents' counts
+    neardup client near --url "$url" d1 >answer
+    [ "$(member total)" = 2 ]
+    neardup client versions --url "$url" d1 >answer
+    neardup client crawl --url "$url" >list
+    [ "$(wc -l <list)" -eq 3 ]
+    neardup client delete --url "$url" d1 d2
+    neardup client stats --url "$url" >answer
+    [ "$(python3 -c 'import json; print(json.load(open("answer"))["visible"]["documents"])')" = 1 ]
+    run neardup client get --url "$url" d1
+    [ "$status" -eq 1 ]
+    stop
+}
+
+@test "serve: the commands of README.md" {
+    serve
+    for i in 1 2 3; do echo "{\"id\":\"d$i\",\"text\":\"$text $i\"}"; done >corpus.jsonl
+    echo "<p>$text</p>" >page.html
+    mkdir bin
+    ln -s "$NEARDUP" bin/neardup
+    sed -n '/^## The service/,/^## /{/^neardup client\|^curl/p}' "$BATS_TEST_DIRNAME/../../README.md" |
+        sed "s|http://127.0.0.1:8080|$url|; s|^neardup client [a-z]*|& --url $url|" >commands
+    [ "$(wc -l <commands)" -eq 4 ]
+    while read -r command; do
+        run env PATH="$PWD/bin:$PATH" bash -c "$command" </dev/null
+        [ "$status" -eq 0 ] || { echo "$command: $output"; return 1; }
+        [ -n "$output" ]
+    done <commands
+    [[ $output == *near-duplicate* ]]
+    stop
+}
