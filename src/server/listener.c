@@ -101,27 +101,34 @@ enum nd_status nd_listen_address_parse(const char *text, struct nd_listen_addres
 
 /* ---- The socket ---- */
 
-static void name_address(struct nd_listener *l)
+static void name_address(struct nd_listener *l, const struct sockaddr_storage *address)
 {
-    struct sockaddr_storage bound;
-    socklen_t len = sizeof bound;
     char host[INET6_ADDRSTRLEN] = "?";
 
-    memset(&bound, 0, sizeof bound);
-    (void)getsockname(l->fd, (struct sockaddr *)&bound, &len);
-    if (bound.ss_family == AF_INET6) {
-        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&bound;
+    if (address->ss_family == AF_INET6) {
+        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
 
         l->port = ntohs(v6->sin6_port);
         (void)inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof host);
         (void)snprintf(l->address, sizeof l->address, "[%s]:%u", host, l->port);
     } else {
-        const struct sockaddr_in *v4 = (const struct sockaddr_in *)&bound;
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
 
         l->port = ntohs(v4->sin_port);
         (void)inet_ntop(AF_INET, &v4->sin_addr, host, sizeof host);
         (void)snprintf(l->address, sizeof l->address, "%s:%u", host, l->port);
     }
+}
+
+/* With the port that the system chose, if it was to. */
+static void name_bound(struct nd_listener *l)
+{
+    struct sockaddr_storage bound;
+    socklen_t len = sizeof bound;
+
+    memset(&bound, 0, sizeof bound);
+    (void)getsockname(l->fd, (struct sockaddr *)&bound, &len);
+    name_address(l, &bound);
 }
 
 static enum nd_status open_socket(struct nd_listener *l, const struct nd_listen_address *address,
@@ -138,9 +145,13 @@ static enum nd_status open_socket(struct nd_listener *l, const struct nd_listen_
     if (family == AF_INET6)
         (void)setsockopt(l->fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
     if (bind(l->fd, (const struct sockaddr *)&address->socket, address->len) != 0 ||
-        listen(l->fd, BACKLOG) != 0)
-        return nd_fail(err, ND_EIO, "cannot listen: %s", strerror(errno));
-    name_address(l);
+        listen(l->fd, BACKLOG) != 0) {
+        int reason = errno;
+
+        name_address(l, &address->socket);
+        return nd_fail(err, ND_EIO, "%s: cannot listen: %s", l->address, strerror(reason));
+    }
+    name_bound(l);
     return ND_OK;
 }
 
