@@ -397,6 +397,22 @@ const struct command command_table[] = {
      "  neardup serve --listen 0.0.0.0:8080 --keys keys --host docs.example.org store\n"
      "  neardup serve --recipe manku-2007 --durability interval:50 store\n",
      .run = cmd_serve},
+    {"store", FOR_STORE, "check|export|import|compact|stats|backup [OPTION…] DIR [FILE|DIR]…",
+     "Look after the store of a service.\n"
+     "\n"
+     "check DIR         read everything, and report what is damaged\n"
+     "export DIR        write all documents as JSON Lines, with labels and versions\n"
+     "import DIR FILE…  put back what an export has\n"
+     "compact DIR       take deleted texts off the disk\n"
+     "stats DIR         show how much it holds\n"
+     "backup DIR NEW    copy it as it is at one moment into a new folder\n"
+     "\n"
+     "check, export, stats and backup also work while a service has the store open.",
+     "  neardup store check store\n"
+     "  neardup store export store -o documents.jsonl.zst\n"
+     "  neardup store import other documents.jsonl.zst\n"
+     "  neardup store backup store backup-1\n",
+     .run = cmd_store},
     {"client", FOR_CLIENT,
      "post|query|get|delete|near|cluster|versions|crawl|stats [OPTION…] [FILE|DIR|-|ID]…",
      "Give documents to a service, or ask it about them (see neardup serve).\n"

@@ -58,3 +58,9 @@ int cmd_serve(struct settings *s)
     (void)s;
     return is_missing("serve");
 }
+
+int cmd_store(struct settings *s)
+{
+    (void)s;
+    return is_missing("store");
+}

@@ -36,7 +36,7 @@ static int help(int n, char **argument)
     if (n > 0 && !command)
         return no_command(argument[0]);
     if (n > 2 || (n > 1 && !is_part(command, argument[1]))) {
-        say("help takes one command, and for index, df, recipe and client one of their "
+        say("help takes one command, and for index, df, recipe, store and client one of their "
             "parts");
         return 2;
     }

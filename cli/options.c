@@ -148,6 +148,22 @@ const struct option option_table[] = {
     {NULL, "administrator", 0, NULL, "the owner of the new key sees everything", FOR_SERVE,
      FLAG(serve.administrator)},
 
+    {"The store", "recipe", 0, "NAME|FILE",
+     "the recipe, if the store is new: a shipped one (see neardup recipe list) or a file",
+     FOR_STORE, .stage = STAGE_RECIPE, .set = set_recipe, .parts = "import"},
+    {NULL, "set", 0, "KEY=VALUE", "change one key of the recipe; may be repeated", FOR_STORE,
+     .stage = STAGE_KEYS, .set = set_assignment, .parts = "import"},
+    {NULL, "all", 0, NULL, "compact now what would be compacted later", FOR_STORE, FLAG(serve.all),
+     .parts = "compact"},
+    {NULL, "json", 0, NULL, "write the figures as JSON", FOR_STORE, FLAG(use.json),
+     .parts = "stats"},
+    {NULL, "output", 'o', "FILE",
+     "where the documents go, compressed if the name ends in .gz, .zst, .xz, .bz2 or .lz4 "
+     "(default: - for standard output)",
+     FOR_STORE, RUN, .parts = "export"},
+    {NULL, "quiet", 'q', NULL, "no progress and no counts; only errors and warnings", FOR_STORE,
+     FLAG(quiet), .parts = "export import compact backup"},
+
     {"Input", "files-from", 0, "FILE",
      "also read the files listed in FILE, one path per line; -: standard input; may be repeated",
      FOR_FILES & ~(unsigned)(FOR_INDEX | FOR_DF), LIST(file_lists)},

@@ -381,7 +381,7 @@ enum nd_status settings_parse(struct settings *s, const struct command *command,
     free(given);
     if (status == ND_OK && !s->help)
         status = file_lists_read(s, command, err);
-    if (status == ND_OK && command->bit & (FOR_ALL | FOR_SERVE) && !s->help)
+    if (status == ND_OK && command->bit & (FOR_ALL | FOR_SERVE | FOR_STORE) && !s->help)
         status = nd_recipe_check(s->recipe, err);
     if (s->lists && strcmp(run_option(s, "annotate"), "yes") == 0)
         nd_run_options_clear(s->run, "null"); /* --null applies to the lists then */

@@ -76,7 +76,7 @@ struct serve_settings {
     struct words hosts;
     unsigned durability_ms, threads;
     uint64_t body_bytes, deadline_s, snapshot_s, compact_s;
-    bool administrator, log_requests;
+    bool administrator, log_requests, all;
 };
 
 struct file_lists; /* file_list.h */
@@ -120,9 +120,10 @@ enum commands {
     FOR_ANCHORS = 1 << 14, /* reads documents, but without a recipe */
     FOR_CLIENT = 1 << 15,  /* reads documents, but without a recipe */
     FOR_SERVE = 1 << 16,
+    FOR_STORE = 1 << 17,
 
     /* Sets of commands. */
-    FOR_SERVICE = FOR_CLIENT | FOR_SERVE, /* that the program neardup-server runs */
+    FOR_SERVICE = FOR_CLIENT | FOR_SERVE | FOR_STORE, /* that the program neardup-server runs */
     FOR_HAMMING = FOR_INDEX | FOR_JOIN,
     FOR_STREAMS = FOR_FILTER | FOR_TRACK | FOR_COLLAPSE | FOR_MIRRORS |
                   FOR_TEMPLATE, /* commands with any number of inputs and one output */
@@ -230,6 +231,7 @@ int cmd_sketch_file(struct settings *s, const char *part);
 int cmd_recipe(struct settings *s);
 int cmd_client(struct settings *s);
 int cmd_serve(struct settings *s);
+int cmd_store(struct settings *s);
 
 /* elsewhere.c, service/here.c: have the program that has the commands of FOR_SERVICE run them in
  * place of this one.  Returns if there is no other program, or this is the one. */

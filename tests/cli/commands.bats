@@ -91,7 +91,7 @@ commands() {
         tee spam.mbox >message
     printf 'ff\n01\n' | tee fingerprints.txt more.txt >queries.txt
     sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/{/^neardup\|^zcat/p}' "$man"/*.1 |
-        grep -v '^neardup \(serve\|client\) ' >examples # serve.bats, client.bats
+        grep -v '^neardup \(serve\|store\|client\) ' >examples # serve.bats, store.bats, client.bats
     [ "$(wc -l <examples)" -ge 8 ]
     while read -r example; do
         bash -c "$example" </dev/null || { echo "failed: $example"; return 1; }

@@ -13,7 +13,7 @@ options_of() { # COMMAND [PART]: the options of its help
 
 @test "options: a part of a command takes those of its own help, and refuses those of other parts" {
     n=0
-    for command in index df recipe client; do
+    for command in index df recipe store client; do
         for part in $("$NEARDUP" complete "$command" '' | cut -f 1); do
             options_of "$command" "$part" | sort >own
             "$NEARDUP" help "$command" "$part" >help
@@ -38,7 +38,7 @@ options_of() { # COMMAND [PART]: the options of its help
     [ "$n" -gt 200 ] # pairs of a part and an option that is not its own
     run neardup help dedup build
     [ "$status" -eq 2 ]
-    [ "$output" = "neardup: help takes one command, and for index, df, recipe and client one of their parts" ]
+    [ "$output" = "neardup: help takes one command, and for index, df, recipe, store and client one of their parts" ]
     run neardup help df nothing
     [ "$status" -eq 2 ]
     # The help of all parts says whose an option is.

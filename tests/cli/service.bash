@@ -1,4 +1,4 @@
-# service.bash - what the tests of serve and client share
+# service.bash - what the tests of serve, store and client share
 
 # The commands of the service are in a program of their own, which needs libraries that may not be there.
 needs_server_program() {

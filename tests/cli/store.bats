@@ -1,0 +1,182 @@
+#!/usr/bin/env bats
+# store.bats - neardup store: check, export, import, compact, stats, backup
+
+# shellcheck disable=SC2154 # url, line and pid are those of service.bash
+load common
+load service
+
+teardown() {
+    [ -z "${pid:-}" ] || kill -KILL "$pid" || true
+}
+
+# A store with documents, versions and labels, made by a service.
+make_store() {
+    needs_server_program
+    start "$NEARDUP" serve --listen 127.0.0.1:0 "$@" store
+    words="one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    for i in $(seq 30); do echo "{\"id\":\"d$i\",\"text\":\"$words $((i / 3))\"}"; done >docs.jsonl
+    cat >>docs.jsonl <<'END'
+{"id":"d1","labels":["p","q"],"text":"another text with strange \u2028 characters \"\\"}
+END
+    echo '{"id":"d2","text":"a second version of this document"}' >>docs.jsonl
+    neardup client post -q --url "$url" --connections 1 docs.jsonl >/dev/null
+    neardup client delete --url "$url" d9
+}
+
+# What an export says, without times.
+said() { # FILE
+    python3 -c 'import json,sys
+for line in open(sys.argv[1]):
+    row = json.loads(line)
+    print(row["id"], row["labels"], row["text"], row["visits"]["visits"], [(v["version"], v["simhash"], v["distance"]) for v in row["versions"]])' "$1"
+}
+
+figure() { # NAME [STORE]
+    neardup store stats --json "${2:-store}" | python3 -c 'import json,sys
+print(json.load(sys.stdin)[sys.argv[1]])' "$1"
+}
+
+@test "store export and import: all documents, labels, versions and times come back" {
+    make_store
+    neardup store export -q store -o while.jsonl # a service has it
+    stop
+    neardup store export store >documents.jsonl 2>counts
+    [ "$(cat counts)" = "neardup: 30 documents" ]
+    cmp while.jsonl documents.jsonl
+    [ "$(wc -l <documents.jsonl)" -eq 30 ]
+    [ "$(said documents.jsonl | grep -c "^d1 \['p', 'q'\] another text")" -eq 1 ]
+    [ "$(said documents.jsonl | grep '^d2 ' | grep -c '(1, .*(2, ')" -eq 1 ]
+    neardup store export -q store -o documents.jsonl.zst
+    run neardup store import other documents.jsonl.zst
+    [ "$status" -eq 0 ]
+    [ "$output" = "neardup: 30 documents were imported" ]
+    neardup store export -q other >again.jsonl
+    cmp documents.jsonl again.jsonl
+    neardup store check other
+    [ "$(figure documents other)" = 30 ]
+    neardup store import -q third - <documents.jsonl
+    neardup store export -q third | cmp - documents.jsonl
+}
+
+@test "store import: a row that is damaged ends it, and is named" {
+    make_store
+    stop
+    neardup store export -q store >documents.jsonl
+    n=0
+    while IFS='|' read -r message edit; do
+        sed "3$edit" documents.jsonl >damaged.jsonl
+        rm -rf other
+        run neardup store import other damaged.jsonl
+        [ "$status" -eq 2 ]
+        # shellcheck disable=SC2053 # a pattern
+        [[ ${lines[0]} == "neardup: damaged.jsonl:3: "$message ]] || { echo "$edit: $output"; return 1; }
+        n=$((n + 1))
+    done <<'END'
+recipe: is none of neardup store export|s/"recipe":"[^"]*"/"recipe":"x"/
+was exported from a store with another recipe*|s/"recipe":"[^"]*"/"recipe":"0123456789abcdef"/
+created: is none*|s/"created":[0-9]*/"created":-1/
+due: is none*|s/"due":[0-9]*/"due":99999999999999999999999/
+versions: is none*|s/"versions":.*/"versions":[]}/
+simhash: is none*|s/"versions":.*/"versions":[{"version":1,"time":1,"visited":1,"distance":2}]}/
+*|s/.*/{broken/
+visits.equal: is none*|s/"equal"/"unequal"/
+END
+    [ "$n" -eq 8 ]
+    run neardup store import other docs.jsonl
+    [ "$status" -eq 2 ]
+    run neardup store import other none.jsonl
+    [ "$status" -eq 3 ]
+}
+
+@test "store import: by the recipe of the export" {
+    make_store --set shingle=2
+    stop
+    neardup store export -q store >documents.jsonl
+    run neardup store import other documents.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"another recipe"* ]]
+    rm -rf other
+    neardup store import -q other --recipe default --set shingle=2 documents.jsonl
+    neardup store export -q other | cmp - documents.jsonl
+}
+
+@test "store check: a whole store is quiet, a damaged one is named" {
+    make_store
+    run neardup store check store # a service has it
+    [ "$status" -eq 0 ]
+    stop
+    run neardup store check store
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+    segment=$(find store/segments -type f | sort | head -1)
+    python3 - "$segment" <<'PY'
+import os, sys
+with open(sys.argv[1], "r+b") as f:
+    f.seek(os.path.getsize(sys.argv[1]) // 2)
+    byte = f.read(1)
+    f.seek(-1, 1)
+    f.write(bytes([byte[0] ^ 255]))
+PY
+    run neardup store check store
+    [ "$status" -eq 1 ]
+    [[ $output == *"neardup: store: is damaged"* ]]
+}
+
+@test "store backup: a copy that can be served, made while a service runs" {
+    make_store
+    run neardup store backup store copy
+    [ "$status" -eq 0 ]
+    [ "$output" = "neardup: store: copied to copy" ]
+    neardup store export -q store >documents.jsonl
+    stop
+    neardup store check copy
+    neardup store export -q copy | cmp - documents.jsonl
+    run neardup store backup -q store copy
+    [ "$status" -eq 2 ]
+    start "$NEARDUP" serve --listen 127.0.0.1:0 copy
+    neardup client stats --url "$url" | grep -q '"documents":30'
+    stop
+}
+
+@test "store compact: deleted texts leave the disk" {
+    make_store
+    run neardup store compact store
+    [ "$status" -eq 2 ]
+    [ "$output" = "neardup: store: another process has the store open" ]
+    stop
+    [ "$(figure garbage_bytes)" -gt 0 ]
+    neardup store compact --all store
+    [ "$(figure garbage_bytes)" -eq 0 ]
+    neardup store check store
+}
+
+@test "store stats: figures, as a table or JSON" {
+    make_store
+    [ "$(figure documents)" = 30 ]
+    stop
+    neardup store stats store | grep -qx 'documents  *30'
+    [ "$(figure versions)" = 31 ]
+    [ "$(figure label_sets)" = 2 ]
+}
+
+@test "store: wrong usage" {
+    needs_server_program
+    while IFS='|' read -r message arguments; do
+        # shellcheck disable=SC2086 # words
+        run neardup store $arguments
+        [ "$status" -eq 2 ]
+        # shellcheck disable=SC2053 # a pattern
+        [[ $output == "neardup: "$message ]] || { echo "$arguments: $output"; return 1; }
+    done <<'END'
+store takes check, export, import, compact, stats or backup*|
+store takes check, export, import, compact, stats or backup*|verify store
+store check takes the folder of a store*|check
+store check takes the folder of a store*|check a b
+store backup takes the folder of a store and one for the copy*|backup a
+store import takes the folder of a store and files of an export*|import
+nothing: there is no store|check nothing
+nothing: there is no store|export nothing
+nothing: there is no store|stats nothing
+store stats has no option --all; it applies to: compact|stats --all store
+END
+}
