@@ -409,7 +409,7 @@ const struct command command_table[] = {
      "\n"
      "check, export, stats and backup also work while a service has the store open.",
      "  neardup store check store\n"
-     "  neardup store export store -o documents.jsonl.zst\n"
+     "  neardup store export store | zstd > documents.jsonl.zst\n"
      "  neardup store import other documents.jsonl.zst\n"
      "  neardup store backup store backup-1\n",
      .run = cmd_store},

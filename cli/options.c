@@ -157,10 +157,8 @@ const struct option option_table[] = {
      .parts = "compact"},
     {NULL, "json", 0, NULL, "write the figures as JSON", FOR_STORE, FLAG(use.json),
      .parts = "stats"},
-    {NULL, "output", 'o', "FILE",
-     "where the documents go, compressed if the name ends in .gz, .zst, .xz, .bz2 or .lz4 "
-     "(default: - for standard output)",
-     FOR_STORE, RUN, .parts = "export"},
+    {NULL, "output", 'o', "FILE", "where the documents go (default: standard output)", FOR_STORE,
+     RUN, .parts = "export"},
     {NULL, "quiet", 'q', NULL, "no progress and no counts; only errors and warnings", FOR_STORE,
      FLAG(quiet), .parts = "export import compact backup"},
 
@@ -272,7 +270,8 @@ const struct option option_table[] = {
      "while the service is busy or restarts, try again for this long (default: 5m)", FOR_CLIENT,
      DURATION(service.retry_s)},
     {"Documents of the service", "labels", 0, "A,B",
-     "the labels of the documents; '': none (default: for post, those of the key; otherwise, any)",
+     "the labels of the documents; '': none (default: for post, the array labels of a record, or "
+     "those of the key; otherwise, any)",
      FOR_CLIENT, ANY_TEXT(service.labels), .parts = "post get delete near cluster versions"},
     {NULL, "limit", 0, "N", "at most N documents or versions, up to 10000 (default: 100)",
      FOR_CLIENT, NUMBER(service.limit, 1, 10000), .parts = "near cluster versions crawl"},
@@ -386,10 +385,8 @@ const struct option option_table[] = {
      "where the result goes, compressed if the name ends in .gz, .zst, .xz, .bz2 or .lz4 (default: "
      "- for standard output)",
      FOR_RUNS & ~(unsigned)FOR_SKETCH, RUN},
-    {NULL, "output", 'o', "FILE",
-     "where the answers go, compressed if the name ends in .gz, .zst, .xz, .bz2 or .lz4 (default: "
-     "- for standard output)",
-     FOR_CLIENT, RUN},
+    {NULL, "output", 'o', "FILE", "where the answers go (default: standard output)", FOR_CLIENT,
+     RUN},
     {NULL, "output", 'o', "FILE",
      "where the result goes: FILE.sketch becomes a sketch file, others are compressed if the name "
      "ends in .gz, .zst, .xz, .bz2 or .lz4 (default: - for standard output)",

@@ -55,6 +55,7 @@ struct post {
     struct nd_run_events events;
     struct journal journal;
 
+    struct nd_input_options options;
     struct nd_input *input;
     struct nd_parser *parser;
     struct nd_batch read; /* records of which `next` is the next */
@@ -108,9 +109,25 @@ static void put_labels(struct nd_json *j, const char *labels)
     nd_json_close(j, ']');
 }
 
-/* A file has its name as its id; a record without an id gets the hash of its text. */
-static bool make_line(struct post *p, const struct nd_document *document, bool is_file)
+/* The labels of --labels, or else those of a record of JSON Lines, which are an array there. */
+static void choose_labels(struct post *p, const struct nd_document *document, bool is_json)
 {
+    const struct nd_view own =
+        document->n_fields ? document->fields[0].value : (struct nd_view){NULL, 0};
+
+    if (p->client->options->labels) {
+        put_labels(&p->line, p->client->options->labels);
+    } else if (is_json && own.len && own.data[0] == '[') {
+        nd_json_key(&p->line, "labels");
+        nd_json_raw(&p->line, own);
+    }
+}
+
+/* A file has its name as its id; a record without an id gets the hash of its text. */
+static bool make_line(struct post *p, const struct nd_document *document,
+                      const struct nd_source *source)
+{
+    const bool is_file = !source->is_container;
     struct nd_json *j = &p->line;
 
     j->text.len = 0;
@@ -120,8 +137,8 @@ static bool make_line(struct post *p, const struct nd_document *document, bool i
         nd_json_put_string(j, "id", document->id);
     else if (p->stores && is_file)
         nd_json_put_text(j, "id", p->at);
-    if (p->stores && p->client->options->labels)
-        put_labels(j, p->client->options->labels);
+    if (p->stores)
+        choose_labels(p, document, source->format == ND_FORMAT_JSONL);
     nd_json_put_string(j, "text", document->text);
     nd_json_close(j, '}');
     nd_json_line(j);
@@ -161,7 +178,7 @@ static enum nd_status take_record(struct post *p, const struct nd_record *record
     result = nd_parser_parse(p->parser, source, record->bytes, &document, NULL, &bad);
     if (result == 0)
         return leave_out(p, p->at, bad.reason, err);
-    if (result < 0 || !make_line(p, &document, !source->is_container))
+    if (result < 0 || !make_line(p, &document, source))
         return out_of_memory(err);
     p->has_line = true;
     return ND_OK;
@@ -465,13 +482,17 @@ static enum nd_status post_all(struct post *p, struct nd_error *err)
 static enum nd_status open_post(struct post *p, struct nd_error *err)
 {
     const struct settings *s = p->client->settings;
-    const struct nd_input_options *options = nd_run_options_input(s->run);
+    static const char *const fields[] = {"labels"};
+    struct nd_input_options *options = &p->options;
     const char *const standard_input[] = {"-"};
     size_t n = s->paths.count - 1; /* the first is the part of the command */
     enum nd_status status = journal_read(&p->journal, p->client->options->resume, err);
 
     if (status != ND_OK)
         return status;
+    *options = *nd_run_options_input(s->run);
+    options->fields = fields;
+    options->n_fields = 1;
     p->ring_size = p->client->options->connections;
     p->ring = calloc(p->ring_size, sizeof *p->ring);
     if (!p->ring)

@@ -55,6 +55,11 @@ for line in open("log"):
     [ "$(logged 'row["target"], row["documents"][0].get("labels")' | tail -1)" = "('/v1/documents?dry=1', ['a', 'b'])" ]
     client post -q --labels '' docs.jsonl >answers
     [ "$(logged 'row["documents"][0].get("labels")' | tail -1)" = "[]" ]
+    echo '{"text":"a","labels":["x","y\""]}' >labelled.jsonl
+    client post -q labelled.jsonl >answers
+    [ "$(logged 'row["documents"][0].get("labels")' | tail -1)" = "['x', 'y\"']" ]
+    client post -q --labels a labelled.jsonl >answers
+    [ "$(logged 'row["documents"][0].get("labels")' | tail -1)" = "['a']" ]
     head -3 docs.jsonl | client post -q - >answers
     [ "$(values answers at)" = "standard input:1 standard input:2 standard input:3" ]
 }

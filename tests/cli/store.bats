@@ -20,7 +20,7 @@ make_store() {
 END
     echo '{"id":"d2","text":"a second version of this document"}' >>docs.jsonl
     neardup client post -q --url "$url" --connections 1 docs.jsonl >/dev/null
-    neardup client delete --url "$url" d9
+    neardup client delete --url "$url" d30
 }
 
 # What an export says, without times.
@@ -46,7 +46,7 @@ print(json.load(sys.stdin)[sys.argv[1]])' "$1"
     [ "$(wc -l <documents.jsonl)" -eq 30 ]
     [ "$(said documents.jsonl | grep -c "^d1 \['p', 'q'\] another text")" -eq 1 ]
     [ "$(said documents.jsonl | grep '^d2 ' | grep -c '(1, .*(2, ')" -eq 1 ]
-    neardup store export -q store -o documents.jsonl.zst
+    zstd -q documents.jsonl
     run neardup store import other documents.jsonl.zst
     [ "$status" -eq 0 ]
     [ "$output" = "neardup: 30 documents were imported" ]
