@@ -17,6 +17,7 @@ RESULTS = "service.jsonl"
 SETS = ["generated", "enron-spam"]
 PARTS = ["peers", "library", "tail", "durable", "idle"]
 IDLE_CONNECTIONS = 10000
+SOAK_ROUND_SECONDS, SOAK_LOOK_SECONDS = 0.1, 10
 
 
 def options(parser):
@@ -145,60 +146,63 @@ def measure_durable(session, documents):
 
 
 def measure_idle(session, documents):
-    """Memory for each of many connections that have asked once and say nothing more."""
+    """Memory for each of many connections that say nothing: from the start, or after one request."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = IDLE_CONNECTIONS + 200
     if hard < wanted:
         raise places.Skipped(f"no more than {hard} open files are allowed")
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
-    request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    with session.neardup() as server:
-        store_all(server, documents)
-        before = server.memory("VmRSS"), server.memory("RssAnon")
-        connections = []
-        try:
-            for _ in range(IDLE_CONNECTIONS):
-                connections.append(socket.create_connection(("127.0.0.1", server.port)))
-                connections[-1].sendall(request)
-                if not connections[-1].recv(4096).startswith(b"HTTP/1.1 200"):
-                    raise places.Skipped(f"connection {len(connections)} is refused")
-            after = server.memory("VmRSS"), server.memory("RssAnon")
-        finally:
-            for connection in connections:
-                connection.close()
-    each = [(b - a) / IDLE_CONNECTIONS for a, b in zip(before, after)]
-    session.keep(documents.name, "idle", connections=IDLE_CONNECTIONS, rss_bytes=each[0], anonymous_bytes=each[1])
+    for request in (b"", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"):
+        with session.neardup() as server:
+            before = server.memory("VmRSS")
+            connections = []
+            try:
+                for _ in range(IDLE_CONNECTIONS):
+                    connections.append(connect(server, request))
+                connect(server, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").close()
+                each = (server.memory("VmRSS") - before) / IDLE_CONNECTIONS
+            finally:
+                for connection in connections:
+                    connection.close()
+        session.keep(documents.name, "idle", connections=IDLE_CONNECTIONS, asked=bool(request), bytes=each)
+
+
+def connect(server, request):
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+    connection.sendall(request)
+    if request and not connection.recv(4096).startswith(b"HTTP/1.1 200"):
+        raise places.Skipped("a connection is refused")
+    return connection
 
 
 # A soak.
 
 
 def soak(session, documents, seconds):
-    """Writes, deletions and queries without a pause; memory and errors every ten seconds.
+    """Replaced documents and queries; memory and errors every ten seconds.
 
-    Each document is stored under one of a fixed number of ids, so that what is stored stays the same size.
+    Each text is stored under one of a fixed number of ids, so that what is stored stays the same size, and a batch is
+    written every tenth of a second; queries follow one another without a pause.
     """
-    poster = None
     with session.neardup() as server:
         store_all(server, documents)
-        end, start, next_look, count = time.monotonic() + seconds, time.monotonic(), 0, 0
-        while time.monotonic() < end:
-            poster = load.Poster(server, "/v1/documents")
-            some = rotated(documents.stored, count)
-            poster.run(some, ["id", "text"], connections=2)
-            load.Poster(server, "/v1/query").run(documents.queries, ["text"], connections=2)
-            count += 1
-            if time.monotonic() - start >= next_look:
+        start, next_look, rounds = time.monotonic(), 0, 0
+        while (now := time.monotonic() - start) < seconds:
+            if now >= next_look:
                 memory = {key: server.memory(key) / 1e6 for key in ("RssAnon", "VmRSS")}
-                session.keep(documents.name, "soak", seconds=time.monotonic() - start, rounds=count, **memory)
-                next_look += 10
+                session.keep(documents.name, "soak", seconds=now, rounds=rounds, **memory)
+                next_look += SOAK_LOOK_SECONDS
+            load.Poster(server, "/v1/documents").run(replaced(documents.stored, rounds), ["id", "text"])
+            while time.monotonic() - start < (rounds + 1) * SOAK_ROUND_SECONDS:
+                load.Poster(server, "/v1/query").run(documents.queries[: 2 * load.BATCH], ["text"])
+            rounds += 1
 
 
-def rotated(documents, by):
-    """Some documents, each with the text of another."""
-    some = documents[: 20 * load.BATCH]
-    texts = [d["text"] for d in documents[by * 37 % len(documents) :] + documents]
-    return [{"id": d["id"], "text": text} for d, text in zip(some, texts)]
+def replaced(documents, by):
+    """A batch of documents, each with the text of another."""
+    n = len(documents)
+    where = [(by * load.BATCH + i) % n for i in range(load.BATCH)]
+    return [{"id": documents[w]["id"], "text": documents[(w + 37 * (1 + by)) % n]["text"]} for w in where]
 
 
 def main(args):

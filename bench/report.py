@@ -682,7 +682,8 @@ def service_alone(records):
         yield f"Durable documents a second, in batches: {rate}; {server:.0f} µs of the server each."
     for r in records:
         if r["part"] == "idle":
-            yield f"{r['connections']:,} idle connections: {r['rss_bytes']:.0f} bytes each."
+            how = "that asked once" if r["asked"] else "that never asked"
+            yield f"{r['connections']:,} idle connections {how}: {r['bytes']:.0f} bytes each."
     soak = [r for r in records if r["part"] == "soak"]
     if soak:
         middle, last = soak[len(soak) // 2], soak[-1]

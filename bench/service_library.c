@@ -4,7 +4,7 @@
  *
  * Each file has texts, each behind a line with its length in bytes.  Those of STORED are put into a
  * live index and into an engine that makes pairs, with the default recipe and one thread.  Prints a
- * line of JSON: the processor time for a text of QUERIES in microseconds, the mean of some seconds,
+ * line of JSON: the processor time for a text of QUERIES in microseconds, the mean over a second,
  * of the sketch alone, of sketch and look-up, and of a query to the engine, which also compares the
  * texts of the candidates.
  */
@@ -21,7 +21,7 @@
 #include "base/memory.h"
 
 enum { BATCH = 100 };
-#define SECONDS 3.0
+#define SECONDS 1.0
 
 struct texts {
     struct nd_view *items;
