@@ -10,7 +10,7 @@ import {add, count, el, number, share} from './dom.mjs';
  */
 function advice({status, retryAfter}) {
   switch (status) {
-    case 0: return 'Is it running? This page tries again by itself where it can.';
+    case 0: return 'Is it still running?';
     case 401: return 'Enter a key with the button at the top.';
     case 403: return 'Your key does not allow this.';
     case 404: return 'It may not exist, or it may not be visible to you.';
@@ -83,9 +83,10 @@ export class Place {
    * @param {string} sentence
    * @param {(signal: AbortSignal) => Promise<T>} get
    * @param {(answer: T) => (import('./dom.mjs').Child|import('./dom.mjs').Child[])} show
+   * @param {() => void} [again] what "Try again" does, if more follows
    * @returns {Promise<boolean>}
    */
-  async fill(sentence, get, show) {
+  async fill(sentence, get, show, again) {
     this.running?.abort();
     const mine = new AbortController();
     this.running = mine;
@@ -103,7 +104,7 @@ export class Place {
     } catch (error) {
       clearTimeout(timer);
       if (this.running !== mine) return false;
-      this.element.replaceChildren(problemBox(error, () => void this.fill(sentence, get, show)));
+      this.element.replaceChildren(problemBox(error, again ?? (() => void this.fill(sentence, get, show))));
       if (error instanceof Problem && error.status === 401) document.dispatchEvent(new CustomEvent('key-needed'));
       return false;
     } finally {

@@ -96,7 +96,7 @@ async function run(isStored) {
   const done = await answer.fill('Looking among the documents visible to you…', ask, (given) => {
     verdict = given;
     return verdictCard(given);
-  });
+  }, () => void run(isStored));
   if (!done || !verdict) return;
   announce(`${headline(verdict)}.`);
   answer.element.scrollIntoView({block: 'nearest'});

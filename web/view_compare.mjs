@@ -40,7 +40,7 @@ async function run(a, b) {
   const done = await answer.fill('Comparing…', (signal) => Promise.all([getComparison(a, b, signal), getDocument(a, signal), getDocument(b, signal)]), (given) => {
     got = given;
     return [measures(given[0]), passages(given[0])];
-  });
+  }, () => void run(a, b));
   if (!done || !got) return;
   const [comparison, first, second] = got;
   announce(`${first.id} and ${second.id}: ${share(comparison.resemblance)} alike.`);

@@ -324,12 +324,14 @@ for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`,
       await page.unroute('**/v1/query');
     }
     await page.route('**/v1/query', (route) => route.abort());
+    await page.fill('#check-text', EDITED);
     await page.click('#check-go');
     await page.waitForSelector('.problem:has-text("does not answer")');
     await shot(page, 'no-answer');
     await page.unroute('**/v1/query');
     await page.click('#check-answer .problem button');
     await page.waitForSelector('.verdict');
+    await page.waitForSelector('#check-texts .texts ins');
     await go(page, '#/document?id=not-there');
     await page.waitForSelector('#document-answer .problem:has-text("no such document")');
   });
