@@ -324,7 +324,7 @@ for (const kind of ['mock', 'real']) describe(`the page on the ${kind} service`,
       await page.unroute('**/v1/query');
     }
     await page.route('**/v1/query', (route) => route.abort());
-    await page.fill('#check-text', EDITED);
+    await page.fill('#check-text', `${EDITED} It ends otherwise.`);
     await page.click('#check-go');
     await page.waitForSelector('.problem:has-text("does not answer")');
     await shot(page, 'no-answer');
