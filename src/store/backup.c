@@ -222,6 +222,8 @@ static enum nd_status copy_bytes(struct backup *b, int from, const char *from_pa
         size_t wanted = bytes - done < COPY_BYTES ? (size_t)(bytes - done) : COPY_BYTES;
         ssize_t n = read(from, b->buffer, wanted);
 
+        if (n < 0 && errno == EINTR)
+            continue;
         if (n < 0)
             return failed(b, from_path);
         if (n == 0)
@@ -229,6 +231,8 @@ static enum nd_status copy_bytes(struct backup *b, int from, const char *from_pa
                            from_path, done, bytes);
         for (ssize_t written = 0, more; written < n; written += more) {
             more = write(to, b->buffer + written, (size_t)(n - written));
+            if (more < 0 && errno == EINTR)
+                more = 0;
             if (more < 0)
                 return failed(b, to_path);
         }
