@@ -74,7 +74,7 @@ static void check_label_set(struct nd_view bytes)
 {
     struct nd_label_sets *sets = nd_label_sets_new();
     const struct nd_view *label;
-    uint32_t number;
+    uint32_t number = 0;
     size_t n, len;
     char *made;
 

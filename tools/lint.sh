@@ -27,6 +27,12 @@ grep -Ff build/lint-sources build/lint/compile_commands.json >/dev/null ||
     failed "nothing is compiled"
 # What ships; the tests are read by two compilers and three sanitizers.  Only what the build compiles
 # for this machine has a command to be checked with; one file a process, since clang-tidy 14 takes every va_list after the first file's for uninitialised.
+# Sources of two programs are compiled twice: once is enough, and twice would be two files a process.
+mkdir -p build/lint/once
+python3 - build/lint/compile_commands.json >build/lint/once/compile_commands.json <<'END'
+import json, sys
+print(json.dumps(list({c["file"]: c for c in json.load(open(sys.argv[1]))}.values())))
+END
 # How far the analyzer follows a function is most of the time: LINT_NODES=4000 takes a tenth of it.
 export LINT_NODES=${LINT_NODES:-225000}
 # shellcheck disable=SC2317 # called by xargs
@@ -36,7 +42,7 @@ tidy() {
         with+=("--extra-arg=$word")
     done
     case $1 in */src/base/error.c) with=() ;; esac
-    clang-tidy-14 -p build/lint --quiet "${with[@]}" "$1" 2>>build/lint.log
+    clang-tidy-14 -p build/lint/once --quiet "${with[@]}" "$1" 2>>build/lint.log
 }
 export -f tidy
 sed -nE 's/^ *"file": "(.*)",?$/\1/p' build/lint/compile_commands.json | sort -u |

@@ -191,8 +191,10 @@ static enum nd_status put_section(struct writing *w, const void *data, size_t by
 /* The rest of a section that has so many bytes, and its padding. */
 static enum nd_status end_section(struct writing *w, uint64_t bytes, struct nd_error *err)
 {
-    enum nd_status status = w->filled ? end_chunk(w, w->buffer, w->filled, err) : ND_OK;
+    enum nd_status status = ND_OK;
 
+    if (w->filled)
+        status = end_chunk(w, w->buffer, w->filled, err);
     w->filled = 0;
     return status == ND_OK ? pad(w, bytes, err) : status;
 }
@@ -321,7 +323,7 @@ enum nd_status nd_index_write(const struct nd_index *index, const struct nd_snap
     describe(index, &header);
     *bytes = nd_snapshot_lay_out(&header, place, &header.n_chunks);
     w.check = nd_alloc_array(header.n_chunks, sizeof *w.check);
-    w.buffer = malloc(CHUNK);
+    w.buffer = nd_alloc_array(1, CHUNK);
     status = w.check && w.buffer ? write_all(&w, index, &header, place, err)
                                  : nd_fail(err, ND_ENOMEM, "out of memory for a snapshot");
     free(w.check);

@@ -457,7 +457,7 @@ static void store_line(struct nd_ndjson *s, struct nd_workspace *w, struct group
 {
     struct entry entry = {.line = s->line, .refusal = refusal};
     struct nd_error err = {.message = "the line is too long"};
-    struct nd_posted posted;
+    struct nd_posted posted = {.replaced = 0};
 
     if (refusal == ND_REFUSAL_NONE)
         entry.refusal = nd_posted_json(w, line, true, &posted, &err);
@@ -480,7 +480,7 @@ static void read_line(struct nd_ndjson *s, struct nd_workspace *w, struct nd_vie
     bool has_key = s->x->target.route == ND_ROUTE_DOCUMENTS;
     size_t before = s->out.text.len;
     struct nd_error err = {.message = "the line is too long"};
-    struct nd_posted posted;
+    struct nd_posted posted = {.replaced = 0};
 
     begin_line(s, s->line);
     if (refusal == ND_REFUSAL_NONE)

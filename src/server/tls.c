@@ -46,7 +46,8 @@ static bool belong_together(const struct nd_certificate *c)
     gnutls_sign_algorithm_t algorithm;
     bool ok;
 
-    algorithm = gnutls_pk_to_sign(gnutls_privkey_get_pk_algorithm(c->key, NULL), GNUTLS_DIG_SHA256);
+    algorithm = gnutls_pk_to_sign(
+        (gnutls_pk_algorithm_t)gnutls_privkey_get_pk_algorithm(c->key, NULL), GNUTLS_DIG_SHA256);
     if (algorithm == GNUTLS_SIGN_UNKNOWN) /* of algorithms with a digest of their own */
         return true;
     if (gnutls_privkey_sign_data(c->key, GNUTLS_DIG_SHA256, 0, &data, &signature) != 0)

@@ -305,7 +305,7 @@ static bool wait_for_readers(const struct run *run, uint64_t moment)
 static enum nd_status rewrite(struct run *run, uint64_t *freed, struct nd_error *err)
 {
     struct nd_store *store = run->store;
-    uint64_t bytes, moment;
+    uint64_t bytes, moment = 0;
     enum nd_status status = nd_store_run(store, leave_segment, run, err);
 
     if (status == ND_OK)

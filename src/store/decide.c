@@ -428,9 +428,10 @@ static enum nd_status take_text(struct nd_writer *w, struct nd_write *write, boo
         status = judge_holder(w, write, row->entry, set, false, err);
         if (status == ND_OK)
             status = nd_reader_entry(&w->reader, row->entry, &entry, err);
-        entry.n_documents++;
-        if (status == ND_OK)
+        if (status == ND_OK) {
+            entry.n_documents++;
             status = nd_catalog_put_entry(w->reader.txn, row->entry, &entry, err);
+        }
     } else {
         row->entry = w->next_entry;
         status = search_all(w, &write->sketched, err);

@@ -232,7 +232,7 @@ enum nd_store_result nd_session_near(struct nd_session *session, const struct nd
 {
     struct listing l = {
         .session = session, .sketching = &session->store->sketching, .limit = limit};
-    struct nd_document_row row;
+    struct nd_document_row row = {.number = 0};
     struct nd_near_entry own;
     enum nd_store_result result = begin(session, caller, query, &row, &l.row, err);
     enum nd_status status;
@@ -320,7 +320,7 @@ enum nd_store_result nd_session_cluster(struct nd_session *session, const struct
 {
     struct listing l = {
         .session = session, .sketching = &session->store->sketching, .limit = limit};
-    struct nd_document_row row;
+    struct nd_document_row row = {.number = 0};
     enum nd_store_result result = begin(session, caller, query, &row, &l.row, err);
     enum nd_status status;
 
