@@ -11,7 +11,8 @@
 
 #include "base/thread.h"
 
-enum { LOOK_EVERY_MS = 100, LOOKS = 10 };
+/* How often connections are looked at; whether a client has gone in one look of so many. */
+enum { LOOK_EVERY_MS = 100, LOOKS_READING = 10, LOOKS_WAITING = 100 };
 
 struct nd_peers {
     void *owner;
@@ -74,22 +75,23 @@ static void expire(struct nd_peer *peer, unsigned phase)
  * Whether the client has closed, and all that it sent was read.  libmicrohttpd does not notice where
  * the end arrives together with the last bytes.
  */
-static bool has_gone(const struct nd_peer *peer, unsigned phase)
+static bool has_gone(const struct nd_peer *peer, unsigned phase, unsigned n)
 {
     char byte;
 
-    return (phase == ND_PHASE_WAITING || phase == ND_PHASE_READING) &&
+    return ((phase == ND_PHASE_READING && n % LOOKS_READING == 0) ||
+            (phase == ND_PHASE_WAITING && n % LOOKS_WAITING == 0)) &&
            recv(peer->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-/* End the connections beyond their deadlines; and those whose client has gone, in one look of ten. */
-static void look(struct nd_peers *all, uint64_t now, bool is_long)
+/* End the connections beyond their deadlines, and those whose client has gone: the n-th look. */
+static void look(struct nd_peers *all, uint64_t now, unsigned n)
 {
     for (struct nd_peer *peer = all->first; peer; peer = peer->after) {
         unsigned phase = atomic_load(&peer->phase);
 
         if (phase != ND_PHASE_HELD && phase != ND_PHASE_EXPIRED &&
-            (now >= atomic_load(&peer->deadline) || (is_long && has_gone(peer, phase))))
+            (now >= atomic_load(&peer->deadline) || has_gone(peer, phase, n)))
             expire(peer, phase);
     }
 }
@@ -102,7 +104,7 @@ static void watch(void *context)
     for (unsigned n = 1; !all->is_ending; n++) {
         uint64_t now = nd_monotonic_ms();
 
-        look(all, now, n % LOOKS == 0);
+        look(all, now, n);
         (void)nd_monitor_wait_until(&all->monitor, now + LOOK_EVERY_MS);
     }
     nd_monitor_leave(&all->monitor);
