@@ -67,10 +67,13 @@ neon() {
     build aarch64 && ctest --preset aarch64 --parallel "$jobs"
 }
 
-# The command with four threads under the thread sanitizer, over the sources themselves; and a store.
+# The command with four threads under the thread sanitizer, over the sources themselves; a store; and
+# the server.
 threaded() {
-    build tsan neardup test_pool test_lock test_store_threads && build/tsan/tests/test_pool &&
-        build/tsan/tests/test_lock && build/tsan/tests/test_store_threads || return 1
+    build tsan neardup test_pool test_lock test_store_threads serve_for_tests &&
+        build/tsan/tests/test_pool && build/tsan/tests/test_lock &&
+        build/tsan/tests/test_store_threads &&
+        python3 tests/server/http.py build/tsan/tests/serve_for_tests || return 1
     local recipe keep out=(--unit paragraph --threads 4 --manifest build/tsan/removed.jsonl -o build/tsan/kept)
     for keep in first longest; do
         build/tsan/neardup dedup src cli include tests docs "${out[@]}" --keep "$keep" || return 1

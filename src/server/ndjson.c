@@ -311,7 +311,7 @@ static void answer_refusal(struct nd_ndjson *s, uint64_t line, enum nd_refusal r
 {
     begin_line(s, line);
     nd_json_key(&s->out, "error");
-    nd_refusal_json(&s->out, refusal, detail);
+    nd_refusal_json(&s->out, refusal, nd_detail_for(s->x, refusal, detail));
     end_line(s);
 }
 

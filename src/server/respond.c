@@ -58,7 +58,7 @@ static struct MHD_Response *make_refusal(struct nd_exchange *x)
     nd_json_release(&x->out);
     x->status = nd_refusal_status(x->refusal);
     x->type = "application/problem+json";
-    nd_refusal_json(&x->out, x->refusal, x->err.message);
+    nd_refusal_json(&x->out, x->refusal, nd_detail_for(x, x->refusal, x->err.message));
     nd_json_line(&x->out);
     return make_json(x);
 }

@@ -119,7 +119,8 @@ static void raise_files(struct nd_server *server)
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need)
         return;
     server->options.connections =
-        limit.rlim_cur > 2 * OTHER_FILES ? (unsigned)(limit.rlim_cur - OTHER_FILES) : OTHER_FILES;
+        (unsigned)(limit.rlim_cur > 2 * OTHER_FILES ? limit.rlim_cur - OTHER_FILES
+                                                    : limit.rlim_cur / 2 + 1);
     nd_server_note(server, "this process may open %llu files, so %u connections are accepted",
                    (unsigned long long)limit.rlim_cur, server->options.connections);
 }

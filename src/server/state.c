@@ -27,6 +27,14 @@ void nd_server_note(const struct nd_server *server, const char *format, ...)
     server->options.log(server->options.log_context, ND_SERVER_NOTE, line);
 }
 
+const char *nd_detail_for(const struct nd_exchange *x, enum nd_refusal refusal, const char *detail)
+{
+    if (refusal != ND_REFUSAL_FAILED && refusal != ND_REFUSAL_NO_SPACE)
+        return detail;
+    nd_server_note(x->server, "%s: %s", nd_route_name(x->target.route), detail ? detail : "");
+    return x->key && x->key->is_administrator ? detail : NULL;
+}
+
 bool nd_server_buffer(struct nd_server *server, size_t bytes)
 {
     size_t before = atomic_fetch_add(&server->n_buffered, bytes);

@@ -99,6 +99,9 @@ struct nd_exchange {
 
 /* Microseconds of a clock that never goes back. */
 uint64_t nd_now_us(void);
+/* The detail of a refusal for this caller.  What a store that fails says may name files and places,
+ * which tell of hidden documents: it goes to whoever runs the server, and to the administrator. */
+const char *nd_detail_for(const struct nd_exchange *x, enum nd_refusal refusal, const char *detail);
 /* Tell whoever runs the server. */
 void nd_server_note(const struct nd_server *server, const char *format, ...) ND_PRINTF(2, 3);
 

@@ -71,12 +71,31 @@ const struct nd_written *__wrap_nd_write_result(const struct nd_write *write)
 /* ---- A server and a client ---- */
 
 struct fixture {
-    char folder[64];
+    char folder[64], keys[80];
+    char authorization[120]; /* a field of requests */
     struct nd_store *store;
     struct nd_server *server;
 };
 
-static int start(void **state)
+/* A keys file with one key, of a caller who is no administrator. */
+static int write_keys(struct fixture *f)
+{
+    const struct nd_view label = {"a", 1};
+    char *key = NULL, *line = NULL;
+    FILE *file;
+
+    snprintf(f->keys, sizeof f->keys, "%s.keys", f->folder);
+    file = fopen(f->keys, "w");
+    if (!file || nd_server_key_new("one", &label, 1, false, &key, &line, NULL) != ND_OK)
+        return -1;
+    fprintf(file, "%s\n", line);
+    snprintf(f->authorization, sizeof f->authorization, "Authorization: Bearer %s\r\n", key);
+    free(key);
+    free(line);
+    return fclose(file);
+}
+
+static int start_server(void **state, bool has_keys)
 {
     static struct fixture f;
     struct nd_store_options store = nd_store_options_default();
@@ -91,11 +110,25 @@ static int start(void **state)
     f.store = nd_store_open(f.folder, &store, &err);
     options.listen = "127.0.0.1:0";
     options.threads = 2;
+    f.authorization[0] = 0;
+    if (has_keys && write_keys(&f) != 0)
+        return -1;
+    options.keys_file = has_keys ? f.keys : NULL;
     f.server = f.store ? nd_server_start(f.store, &options, &err) : NULL;
     if (!f.server)
         fprintf(stderr, "%s\n", err.message);
     *state = &f;
     return f.server ? 0 : -1;
+}
+
+static int start(void **state)
+{
+    return start_server(state, false);
+}
+
+static int start_with_keys(void **state)
+{
+    return start_server(state, true);
 }
 
 static int remove_one(const char *path, const struct stat *stat, int kind, struct FTW *at)
@@ -129,8 +162,8 @@ static int ask(const struct fixture *f, const char *method, const char *target, 
     ssize_t n;
     int len = snprintf(request, sizeof request,
                        "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nConnection: "
-                       "close\r\nContent-Length: %zu\r\n\r\n%s",
-                       method, target, type, strlen(body), body);
+                       "close\r\n%sContent-Length: %zu\r\n\r\n%s",
+                       method, target, type, f->authorization, strlen(body), body);
 
     assert_true(fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0);
     assert_int_equal(send(fd, request, (size_t)len, MSG_NOSIGNAL), len);
@@ -205,6 +238,25 @@ static void a_full_queue_refuses_a_whole_body(void **state)
     forced = ND_STORE_OK;
 }
 
+static void where_a_store_is_broken_is_not_told_to_all(void **state)
+{
+    const struct fixture *f = *state;
+    char answer[4096];
+
+    is_forced_late = false;
+    for (forced = ND_STORE_NO_SPACE; forced <= ND_STORE_FAILED; forced++) {
+        bool is_hidden = forced != ND_STORE_NO_MEMORY;
+
+        assert_true(post(f, "/v1/query", "text/plain", "x", answer, sizeof answer) >= 500);
+        assert_int_equal(strstr(answer, "forced") == NULL, is_hidden);
+        assert_int_equal(post(f, "/v1/documents", "application/x-ndjson", "{\"text\":\"a\"}",
+                              answer, sizeof answer),
+                         200);
+        assert_int_equal(strstr(answer, "forced") == NULL, is_hidden);
+    }
+    forced = ND_STORE_OK;
+}
+
 /* Fail each allocation in turn, whoever makes it: there is an answer or none, and the next request
  * is answered. */
 static void memory_may_run_out(void **state)
@@ -248,6 +300,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(failures_of_the_store_have_their_statuses, start, stop),
         cmocka_unit_test_setup_teardown(failures_are_those_of_their_lines, start, stop),
         cmocka_unit_test_setup_teardown(a_full_queue_refuses_a_whole_body, start, stop),
+        cmocka_unit_test_setup_teardown(where_a_store_is_broken_is_not_told_to_all, start_with_keys,
+                                        stop),
         cmocka_unit_test_setup_teardown(memory_may_run_out, start, stop),
     };
 
