@@ -106,17 +106,23 @@ def measure_peers(session, documents):
 
 
 def measure_library(session, documents):
-    """What the library takes for the same queries, and what the server does for one in a batch."""
+    """What the library takes for the same queries, and what the server does for one in a batch.
+
+    The library runs once on each core at the same time, as the cores are busy while the server is measured.
+    """
     program = os.path.join(os.path.dirname(session.program), "bench", "service_library")
     if not os.access(program, os.X_OK):
         raise places.Skipped("no service_library: build the release first (make)")
+    command = [program, documents.path("stored.texts"), documents.path("queries.texts")]
     with session.neardup() as server:
         store_all(server, documents)
         for _ in range(session.args.rounds):
-            command = [program, documents.path("stored.texts"), documents.path("queries.texts")]
-            found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+            cores = range(len(os.sched_getaffinity(0)))
+            running = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in cores]
+            said = [json.loads(process.communicate()[0]) for process in running]
+            found = {key: sum(s[key] for s in said) / len(said) for key in said[0]}
             batches = documents.path("batches")
-            run = load.wrk(server, batches, "/v1/query", load.NDJSON, session.args.seconds, 1, load.BATCH)
+            run = load.wrk(server, batches, "/v1/query", load.NDJSON, session.args.seconds, 4, load.BATCH)
             found["server_us"] = 1e6 * run["server_cpu_s"] / run["documents"]
             session.keep(documents.name, "library", **found)
 
