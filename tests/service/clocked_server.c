@@ -132,6 +132,8 @@ int main(int argc, char **argv)
     snprintf(keys, sizeof keys, "%s.keys", argv[1]);
     options.listen = "127.0.0.1:0";
     options.keys_file = argc > 3 ? keys : NULL;
+    options.now = read_clock;
+    options.now_context = &clock;
     if (argc > 3 && make_keys(keys, argv + 3, argc - 3, &err) != ND_OK)
         return complain(&err);
     server = nd_server_start(store, &options, &err);
