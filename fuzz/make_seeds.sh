@@ -91,3 +91,14 @@ for name in with without signed; do
     cp "$work/$name.sketch" "fuzz_sketch_file/$name"
     printf '\1' >>"fuzz_sketch_file/$name" # have the checksums made to fit
 done
+
+# Records of segments; the length and the checksum are made to fit.
+mkdir -p fuzz_segment_record
+python3 - "$work" <<'END'
+import struct, subprocess, sys
+texts = {"empty": b"", "short": b"the cat sat on the mat", "long": b"a text that repeats itself " * 300}
+for name, text in texts.items():
+    packed = subprocess.run(["zstd", "-q", "-1", "-c"], input=text, capture_output=True, check=True).stdout
+    with open("fuzz_segment_record/" + name, "wb") as out:
+        out.write(struct.pack("<Q4sIII", 0, b"NDXT", len(packed), len(text), 0) + packed + b"\1")
+END

@@ -91,11 +91,13 @@ static enum nd_status damaged(const struct nd_segment_files *files,
                               const struct nd_text_place *place, const char *how,
                               struct nd_error *err)
 {
-    struct nd_segment_path path;
+    struct nd_segment_path path = {"a segment"};
 
+    if (files)
+        nd_segment_files_path(files, place->segment, &path);
     return nd_fail(err, ND_EINPUT,
-                   "%s: the record at byte %" PRIu64 " is damaged: %s; restore a backup",
-                   nd_segment_files_path(files, place->segment, &path), place->offset, how);
+                   "%s: the record at byte %" PRIu64 " is damaged: %s; restore a backup", path.name,
+                   place->offset, how);
 }
 
 enum nd_status nd_record_check(struct nd_view record, const struct nd_segment_files *files,

@@ -42,7 +42,7 @@ _Static_assert(sizeof(struct nd_record_header) == 24, "the header is that of the
 #define ND_RECORD_MAGIC UINT32_C(0x5458444e) /* "NDXT" */
 
 /* Whether a record is whole: its lengths are those of the record, and its checksum is right.  The
- * place in the files is for the message.  ND_EINPUT. */
+ * place in the files, which may be NULL, is for the message.  ND_EINPUT. */
 enum nd_status nd_record_check(struct nd_view record, const struct nd_segment_files *files,
                                const struct nd_text_place *place, struct nd_record_header *header,
                                struct nd_error *err);
