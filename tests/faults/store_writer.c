@@ -493,6 +493,8 @@ static int check_store(const char *folder, uint64_t seed, char **acked, unsigned
     nd_store_stats(store, &stats);
     if (stats.documents != documents)
         die("there are documents that nobody stored", NULL);
+    if (nd_store_check(store, report, NULL, &err) != ND_OK)
+        die("the store is not in order", &err);
     end_user(&u);
     if (nd_store_close(store, &err) != ND_OK)
         die("the store cannot be closed", &err);
