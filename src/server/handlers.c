@@ -104,7 +104,7 @@ static enum nd_refusal put_dry(struct nd_exchange *x, struct nd_workspace *w,
                                const struct nd_posted *posted, struct nd_json *out,
                                struct nd_error *err)
 {
-    const struct nd_label_list *given = &x->key->given;
+    struct nd_label_list labels = x->key->given;
     struct nd_document_key key = {.id = posted->id};
     struct nd_verdict verdict;
     struct nd_write *write;
@@ -114,8 +114,14 @@ static enum nd_refusal put_dry(struct nd_exchange *x, struct nd_workspace *w,
     if (refusal != ND_REFUSAL_NONE)
         return refusal;
     nd_write_free(write);
-    key.labels = posted->has_labels ? posted->labels : given->label;
-    key.n_labels = posted->has_labels ? posted->n_labels : given->n;
+    if (posted->has_labels) {
+        labels.n = posted->n_labels;
+        if (labels.n)
+            memcpy(labels.label, posted->labels, labels.n * sizeof *labels.label);
+        nd_labels_sort(&labels);
+    }
+    key.labels = labels.label;
+    key.n_labels = labels.n;
     if (key.id.len == 0)
         key.id = hash_id(posted->text, hash);
     refusal = nd_refusal_of_store(

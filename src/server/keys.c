@@ -71,7 +71,10 @@ static bool read_labels(struct nd_view text, struct nd_label_list *out, struct n
         nd_fail(err, ND_EINPUT, "the labels are missing: a,b or * or -");
         return false;
     }
-    return nd_labels_split(text, out, err) == ND_REFUSAL_NONE;
+    if (nd_labels_split(text, out, err) != ND_REFUSAL_NONE)
+        return false;
+    nd_labels_sort(out);
+    return true;
 }
 
 static bool has_label(const struct nd_label_list *list, struct nd_view label)

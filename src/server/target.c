@@ -288,6 +288,32 @@ enum nd_refusal nd_labels_split(struct nd_view text, struct nd_label_list *out,
     return ND_REFUSAL_NONE;
 }
 
+static int compare_labels(struct nd_view a, struct nd_view b)
+{
+    int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
+
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+void nd_labels_sort(struct nd_label_list *list)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < list->n; i++) {
+        struct nd_view label = list->label[i];
+        size_t at = n;
+
+        while (at > 0 && compare_labels(list->label[at - 1], label) > 0)
+            at--;
+        if (at > 0 && compare_labels(list->label[at - 1], label) == 0)
+            continue;
+        memmove(&list->label[at + 1], &list->label[at], (n - at) * sizeof label);
+        list->label[at] = label;
+        n++;
+    }
+    list->n = n;
+}
+
 enum nd_refusal nd_target_limit(const struct nd_target *target, size_t otherwise, size_t *limit,
                                 struct nd_error *err)
 {

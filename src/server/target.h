@@ -86,6 +86,8 @@ enum nd_refusal nd_target_check(const struct nd_target *target, struct nd_error 
 /* "a,b" as a list; the empty text is the empty list.  INVALID: too many. */
 enum nd_refusal nd_labels_split(struct nd_view text, struct nd_label_list *out,
                                 struct nd_error *err);
+/* Put labels into the order of their bytes, each once: as the store has them. */
+void nd_labels_sort(struct nd_label_list *list);
 /* The value of limit=, 1 … 10,000, or `otherwise`.  MALFORMED. */
 enum nd_refusal nd_target_limit(const struct nd_target *target, size_t otherwise, size_t *limit,
                                 struct nd_error *err);

@@ -537,6 +537,10 @@ class Requests(unittest.TestCase):
         answer = self.server.post("/v1/documents?dry=1", document("dry", words("dry"))).json()
         self.assertEqual((answer["id"], answer["stored"]), ("dry", False))
         self.refused(self.server.ask("GET", "/v1/documents/dry"), 404)
+        for target in ("/v1/documents?dry=1", "/v1/documents", "/v1/documents?dry=1"):
+            body = document("dry too", words("dry too"), labels=["b", "a", "b"])
+            answer = self.server.post(target, body).json()  # it is not its own duplicate
+            self.assertEqual((answer["labels"], answer["verdict"]), (["a", "b"], "new"))
         self.refused(self.server.post("/v1/documents?dry=1", document("i" * 4097, "x")), 422)
         self.refused(self.server.post("/v1/documents?dry=1", document("i", "x", labels=[""])), 422)
 

@@ -110,6 +110,21 @@ static void labels_are_split_at_commas(void **state)
     assert_int_equal(nd_labels_split(VIEW(",a"), &list, NULL), ND_REFUSAL_INVALID);
 }
 
+static void labels_are_sorted_and_stand_once(void **state)
+{
+    struct nd_label_list list;
+
+    (void)state;
+    assert_int_equal(nd_labels_split(VIEW("b,ab,a,b,,"), &list, NULL), ND_REFUSAL_INVALID);
+    assert_int_equal(nd_labels_split(VIEW("b,ab,a,b,\xC3\xA9,a"), &list, NULL), ND_REFUSAL_NONE);
+    nd_labels_sort(&list);
+    assert_int_equal(list.n, 4);
+    assert_view(list.label[0], "a");
+    assert_view(list.label[1], "ab");
+    assert_view(list.label[2], "b");
+    assert_view(list.label[3], "\xC3\xA9");
+}
+
 /* ---- Heads ---- */
 
 static void hosts_are_compared_without_ports_and_case(void **state)
@@ -267,6 +282,7 @@ int main(void)
         cmocka_unit_test(parameters_are_decoded),
         cmocka_unit_test(percent_signs_need_two_digits),
         cmocka_unit_test(labels_are_split_at_commas),
+        cmocka_unit_test(labels_are_sorted_and_stand_once),
         cmocka_unit_test(hosts_are_compared_without_ports_and_case),
         cmocka_unit_test(origins_are_compared_with_hosts),
         cmocka_unit_test(types_have_charsets),
