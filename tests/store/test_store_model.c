@@ -884,7 +884,7 @@ static void run(const char *const *keys, uint64_t seed)
 {
     struct nd_recipe *recipe = nd_recipe_new(NULL);
     struct fixture f;
-    unsigned n = (unsigned)sized(6000, 300);
+    unsigned n = (unsigned)sized(10000, 1000);
 
     random_state = seed;
     for (; *keys; keys++)
