@@ -111,6 +111,15 @@ static size_t labels_of(unsigned document)
 
 /* ---- The store ---- */
 
+/* STORE_WRITER_INTERVAL: milliseconds after which a write is durable; what is acknowledged before may
+ * be lost, but only the last writes of a thread. */
+static unsigned interval_ms(void)
+{
+    const char *interval = getenv("STORE_WRITER_INTERVAL");
+
+    return interval ? (unsigned)atoi(interval) : 0;
+}
+
 static struct nd_store *open_store(const char *folder, bool create)
 {
     struct nd_store_options options = nd_store_options_default();
@@ -121,6 +130,7 @@ static struct nd_store *open_store(const char *folder, bool create)
     options.threads = 1;
     options.snapshot_every_s = 1;
     options.segment_bytes = 50000;
+    options.durability_interval_ms = interval_ms();
     store = nd_store_open(folder, &options, &err);
     if (!store)
         die("the store cannot be opened", &err);
@@ -209,8 +219,8 @@ static enum nd_store_result results_of(struct nd_write **write, size_t n, struct
             (void)nd_fail(err, ND_EIO, "%s", written->message ? written->message : "no message");
             return written->result;
         }
-        if (written->result == ND_STORE_OK && !written->is_durable)
-            die("a write is acknowledged that is not durable", NULL);
+        if (written->result == ND_STORE_OK && written->is_durable != !interval_ms())
+            die("a write is not as durable as it says", NULL);
     }
     return ND_STORE_OK;
 }
@@ -416,11 +426,11 @@ static struct state read_state(struct user *u, uint64_t thread)
 static uint64_t check_thread(struct user *u, uint64_t seed, uint64_t thread, uint64_t acked,
                              uint64_t *n_documents)
 {
-    uint64_t last = acked + batch_at(seed, thread, acked);
-    struct state wanted = state_after(seed, thread, acked), found = read_state(u, thread);
+    uint64_t last = acked + batch_at(seed, thread, acked), first = interval_ms() ? 0 : acked;
+    struct state wanted = state_after(seed, thread, first), found = read_state(u, thread);
 
     *n_documents += count_of(&found);
-    for (uint64_t n = acked;; n++) {
+    for (uint64_t n = first;; n++) {
         if (is_state(&wanted, &found))
             return n;
         if (n == last)
