@@ -70,9 +70,11 @@ neon() {
 # The command with four threads under the thread sanitizer, over the sources themselves; a store; and
 # the server.
 threaded() {
-    build tsan neardup test_pool test_lock test_store_threads serve_for_tests &&
+    build tsan neardup test_pool test_lock test_store_threads test_segments test_compact \
+        serve_for_tests &&
         build/tsan/tests/test_pool && build/tsan/tests/test_lock &&
-        build/tsan/tests/test_store_threads &&
+        build/tsan/tests/test_store_threads && build/tsan/tests/test_segments &&
+        build/tsan/tests/test_compact &&
         python3 tests/server/http.py build/tsan/tests/serve_for_tests || return 1
     local recipe keep out=(--unit paragraph --threads 4 --manifest build/tsan/removed.jsonl -o build/tsan/kept)
     for keep in first longest; do
