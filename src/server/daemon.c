@@ -1,8 +1,10 @@
 /* daemon.c - the calls of libmicrohttpd, handed on */
+#define _POSIX_C_SOURCE 200809L
 #include "server/daemon.h"
 
 #include <errno.h>
 #include <microhttpd.h>
+#include <signal.h>
 #include <string.h>
 
 #include "server/exchange.h"
@@ -113,9 +115,12 @@ struct MHD_Daemon *nd_daemon_start(struct nd_server *server, unsigned threads, s
         {MHD_OPTION_END, 0, NULL}};
     const struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
     struct MHD_Daemon *daemon;
+    sigset_t all, before;
 
     if (server->has_tls)
         flags |= MHD_USE_TLS;
+    sigfillset(&all); /* its threads block what this one does */
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, call_request, server, MHD_OPTION_EXTERNAL_LOGGER, ignore, NULL,
         MHD_OPTION_NOTIFY_CONNECTION, notify_connection, server, MHD_OPTION_URI_LOG_CALLBACK,
@@ -127,6 +132,7 @@ struct MHD_Daemon *nd_daemon_start(struct nd_server *server, unsigned threads, s
         MHD_OPTION_END);
     if (!daemon)
         nd_fail(err, ND_EIO, "libmicrohttpd cannot be started: %s", strerror(errno));
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return daemon;
 }
 

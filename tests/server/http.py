@@ -770,6 +770,12 @@ class Keys(unittest.TestCase):
             self.assertIn("keys file", server.log())
             server.stop()
             shutil.rmtree(server.home)
+        for option in ("certificate=none", "head_bytes=100", "request_ms=0"):
+            server = Server(option)
+            self.assertEqual(server.process.wait(SHIELD), 2)
+            self.assertIn("ND_EINVAL", server.log())
+            server.stop()
+            shutil.rmtree(server.home)
         for address in ("nonsense", "127.0.0.1", "127.0.0.1:65536", "::1:80", "[::1]", "host:80"):
             server = Server("listen=" + address)
             self.assertEqual(server.process.wait(SHIELD), 2)
