@@ -22,7 +22,7 @@ shift
 for object in "$@"; do
     mutable=$(objdump -t "$object" | awk '
         $3 == "O" && $4 ~ /^\.(data|bss|tdata|tbss)/ && $4 !~ /^\.data\.rel\.ro/ { print $NF }
-        $3 == "*COM*" || $2 == "*COM*" { print $NF }' | grep -vE '^(definition|slots|functions|nd_py_[a-z]+_functions)$' || true)
+        $3 == "*COM*" || $2 == "*COM*" { print $NF }' | grep -vE '^(definition|slots|functions|nd_py_[a-z_]+_functions)$' || true)
     [ -z "$mutable" ] || complain "$object has what may change: $mutable"
 done
 exit $status

@@ -39,7 +39,8 @@ static int show_answer(struct client *c, struct http_request *r, const char *wha
     if (http_do(c->http, r, &err) != ND_OK)
         return client_failed(&err);
     if (r->status >= 200 && r->status < 300) {
-        results_put_row(&c->results, r->answer.data, r->answer.len);
+        if (r->answer.len) /* a deletion has no answer */
+            results_put_row(&c->results, r->answer.data, r->answer.len);
         return 0;
     }
     answer_problem(c->reader, r, what, &err);

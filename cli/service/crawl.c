@@ -135,7 +135,7 @@ static int post_page(struct client *c, const struct visit *v, const struct nd_bu
                      : 3;
     if (status)
         say("%s", err.message);
-    else
+    else if (r.answer.len)
         results_put_row(&c->results, r.answer.data, r.answer.len);
     http_request_release(&r);
     return status;

@@ -142,6 +142,7 @@ static enum nd_status read_files(const struct nd_server *server, struct nd_keys 
     if (*certificate || !server->has_tls)
         return ND_OK;
     nd_keys_release(*keys);
+    *keys = NULL; /* whoever stops what did not start frees what is there */
     return err->status;
 }
 
