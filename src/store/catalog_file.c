@@ -348,8 +348,10 @@ enum nd_status nd_catalog_begin(struct nd_catalog *catalog, bool writes, struct 
 void nd_catalog_pause(struct nd_txn *txn)
 {
     mdb_txn_reset(txn->txn);
-    for (int i = 0; i < ND_CATALOG_TABLES; i++)
+    for (int i = 0; i < ND_CATALOG_TABLES; i++) {
         txn->is_stale[i] = true;
+        txn->is_found[i] = false;
+    }
 }
 
 enum nd_status nd_catalog_renew(struct nd_txn *txn, struct nd_error *err)

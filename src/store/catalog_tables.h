@@ -44,6 +44,8 @@ struct nd_txn {
      * tables whose numbers ascend are full. */
     struct nd_key last[ND_CATALOG_TABLES];
     bool knows_last[ND_CATALOG_TABLES];
+    /* Of a reading one: the cursor of a table is at the row of this key, which was found last. */
+    bool is_found[ND_CATALOG_TABLES];
 };
 
 /* Fail with what LMDB says of a table (ND_CATALOG_TABLES: of none) and a key (NULL: of none). */

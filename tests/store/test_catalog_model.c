@@ -21,7 +21,7 @@ enum kind { ENTRIES, HOLDERS, VERSIONS, PAIRS, DUE, REMOVALS, SEGMENTS, KINDS };
 /* How many numbers of a key the next row must share with what was asked for. */
 static const int same[KINDS] = {0, 1, 1, 1, 1, 0, 0};
 
-enum { ITEMS_MAX = 4000 };
+enum { ITEMS_MAX = 1000 };
 struct model {
     struct {
         struct item item[ITEMS_MAX];
@@ -242,6 +242,29 @@ static void look_up(struct nd_txn *txn, const struct model *m, enum kind kind)
     }
 }
 
+/* Row after row from a random one on, as who walks looks for them. */
+static void walk(struct nd_txn *txn, const struct model *m, enum kind kind)
+{
+    uint64_t k[3];
+    bool is_right;
+
+    random_key(kind, k);
+    for (size_t i = place(m, kind, k), steps = below(20); steps > 0; steps--, i++) {
+        const struct item *item = &m->table[kind].item[i];
+        bool expected =
+            i < m->table[kind].n && memcmp(item->key, k, (size_t)same[kind] * sizeof *k) == 0;
+
+        assert_int_equal(next(txn, kind, k, expected ? item->seed : 0, &is_right), expected);
+        if (!expected)
+            return;
+        assert_memory_equal(k, item->key, sizeof k);
+        assert_true(is_right);
+        k[kind == ENTRIES || kind == SEGMENTS                       ? 0
+          : kind == HOLDERS || kind == VERSIONS || kind == REMOVALS ? 1
+                                                                    : 2]++;
+    }
+}
+
 /* The other row of a pair. */
 static struct item turned(const struct item *pair)
 {
@@ -253,7 +276,7 @@ static void change(struct nd_txn *txn, struct model *m, enum kind kind)
     struct item item = {.seed = below(1000000)};
 
     random_key(kind, item.key);
-    if (below(3) > 0) {
+    if (below(3) > 0 && m->table[kind].n < ITEMS_MAX / 2) {
         item.seed = kind == REMOVALS ? 0 : item.seed;
         assert_int_equal(put(txn, kind, &item), ND_OK);
         put_item(m, kind, &item);
@@ -273,8 +296,9 @@ static void change(struct nd_txn *txn, struct model *m, enum kind kind)
         }
         return;
     }
-    if (!has(m, kind, item.key))
+    if (m->table[kind].n == 0)
         return;
+    item = m->table[kind].item[below(m->table[kind].n)];
     assert_int_equal(delete (txn, kind, item.key), ND_OK);
     delete_item(m, kind, item.key);
     if (kind == PAIRS)
@@ -301,6 +325,8 @@ static void random_transactions_are_those_of_the_model(void **state)
             change(txn, changed, (enum kind)below(KINDS));
             look_up(txn, changed, (enum kind)below(KINDS));
             look_up(reader, old, (enum kind)below(KINDS));
+            walk(reader, old, (enum kind)below(KINDS));
+            walk(txn, changed, (enum kind)below(KINDS));
         }
         if (below(4) == 0) {
             nd_catalog_abort(txn);
