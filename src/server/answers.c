@@ -253,15 +253,16 @@ static void say_seconds(uint64_t seconds, char *out, size_t size)
 static void put_why(struct nd_json *out, const struct nd_crawl_row *row, uint64_t now)
 {
     const struct nd_stored *d = &row->document;
-    char interval[40], late[40], text[200];
+    char found[80] = "It was visited once", interval[40], late[40], text[240];
 
     say_seconds(d->visits.interval, interval, sizeof interval);
     say_seconds(d->due < now ? now - d->due : d->due - now, late, sizeof late);
-    (void)snprintf(text, sizeof text,
-                   "It changed in %llu of %llu visits, so its interval is %s; it %s %s%s.",
-                   (unsigned long long)d->visits.changes, (unsigned long long)d->visits.visits,
-                   interval, row->is_due ? "has been due for" : "is due in", late,
-                   d->visits.visits == 1 ? "; it has been visited once" : "");
+    if (d->visits.visits > 1)
+        (void)snprintf(
+            found, sizeof found, "%llu of the %llu visits after the first found a change",
+            (unsigned long long)d->visits.changes, (unsigned long long)d->visits.visits - 1);
+    (void)snprintf(text, sizeof text, "%s, so its interval is %s; it %s %s.", found, interval,
+                   row->is_due ? "has been due for" : "is due in", late);
     nd_json_put_text(out, "why", text);
 }
 
