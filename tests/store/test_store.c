@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "index/snapshot.h"
 #include "store_fixture.h"
 
 static const char *const moby =
@@ -107,6 +108,100 @@ static void a_hidden_document_changes_no_answer(void **state)
     fixture_end(&f);
 }
 
+static struct nd_store_stats stats_of(struct fixture *f)
+{
+    struct nd_store_stats stats;
+
+    nd_store_stats(f->store, &stats);
+    return stats;
+}
+
+/* Change a byte of the snapshot: of its header, which is read when it is opened, or of a column,
+ * which is read by a check beside everything else. */
+static void damage_snapshot(const struct fixture *f, bool in_column)
+{
+    struct nd_snapshot_place place[ND_SNAPSHOT_SECTIONS];
+    struct nd_snapshot_header header;
+    uint64_t n_chunks;
+    char path[512];
+    FILE *file;
+    long at;
+    int byte;
+
+    fixture_path(f, "index.snapshot", path, sizeof path);
+    file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fread(&header, sizeof header, 1, file), 1);
+    (void)nd_snapshot_lay_out(&header, place, &n_chunks);
+    at = in_column ? (long)place[ND_SNAPSHOT_LOW].offset : 16;
+    assert_int_equal(fseek(file, at, SEEK_SET), 0);
+    byte = fgetc(file);
+    assert_int_equal(fseek(file, at, SEEK_SET), 0);
+    assert_int_not_equal(fputc(byte ^ 1, file), EOF);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void a_damaged_snapshot_is_not_believed(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_begin(&f);
+    fixture_open(&f);
+    nd_write_free(post(&f, "a", moby));
+    fixture_close(&f);
+    fixture_open(&f);
+    assert_true(stats_of(&f).opened_from_snapshot);
+    fixture_close(&f);
+    for (int in_column = 0; in_column < 2; in_column++) {
+        damage_snapshot(&f, in_column);
+        fixture_open(&f);
+        assert_int_equal(stats_of(&f).opened_from_snapshot, in_column);
+        while (stats_of(&f).last_snapshot) /* until the check has found it, and removed it */
+            ;
+        assert_int_equal(query(&f, f.admin, moby_near).kind, ND_VERDICT_NEAR_DUPLICATE);
+        nd_write_free(post(&f, in_column ? "b" : "c", other));
+        assert_int_equal(query(&f, f.admin, other).kind, ND_VERDICT_DUPLICATE);
+        fixture_close(&f);
+    }
+    fixture_open(&f);
+    assert_true(stats_of(&f).opened_from_snapshot);
+    assert_int_equal(query(&f, f.admin, other).kind, ND_VERDICT_DUPLICATE);
+    fixture_close(&f);
+    fixture_end(&f);
+}
+
+/* Beside writes, which go on until it is there; then a store that was killed opens from it. */
+static void a_snapshot_is_written_at_its_time(void **state)
+{
+    struct fixture f;
+    char snapshot[512], before[512], id[32], text[64];
+    unsigned n = 0;
+
+    (void)state;
+    fixture_begin(&f);
+    f.options.snapshot_every_s = 1;
+    fixture_open(&f);
+    while (stats_of(&f).last_snapshot == 0) {
+        snprintf(id, sizeof id, "%u", n);
+        snprintf(text, sizeof text, "the words of number %u are %u and %u", n, n * 7, n * 13);
+        nd_write_free(post(&f, id, text));
+        n++;
+    }
+    nd_write_free(post(&f, "last", moby));
+    fixture_path(&f, "index.snapshot", snapshot, sizeof snapshot);
+    fixture_path(&f, "before.snapshot", before, sizeof before);
+    assert_int_equal(link(snapshot, before), 0);
+    fixture_close(&f);
+    assert_int_equal(rename(before, snapshot), 0);
+    fixture_open(&f);
+    assert_true(stats_of(&f).opened_from_snapshot);
+    assert_int_equal(stats_of(&f).index_documents, n + 1);
+    assert_int_equal(query(&f, f.admin, moby_near).kind, ND_VERDICT_NEAR_DUPLICATE);
+    fixture_close(&f);
+    fixture_end(&f);
+}
+
 static void two_processes_cannot_both_write(void **state)
 {
     struct fixture f;
@@ -170,6 +265,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(near_and_equal_documents_are_found),
         cmocka_unit_test(a_hidden_document_changes_no_answer),
+        cmocka_unit_test(a_damaged_snapshot_is_not_believed),
+        cmocka_unit_test(a_snapshot_is_written_at_its_time),
         cmocka_unit_test(two_processes_cannot_both_write),
         cmocka_unit_test(recipes_that_are_not_served_are_refused_by_key),
         cmocka_unit_test(three_shipped_recipes_are_served),
