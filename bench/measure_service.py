@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import signal
 import socket
 import subprocess
 import sys
@@ -130,7 +131,8 @@ def measure_library(session, documents):
 def measure_tail(session, documents):
     """Queries at half of the rate that the server reaches, beside /healthz at the same rate."""
     body = documents.path("one")
-    documents.write("one", json.dumps({"text": documents.queries[0]["text"]}))
+    by_length = sorted(documents.queries, key=lambda d: len(d["text"]))
+    documents.write("one", json.dumps({"text": by_length[len(by_length) // 2]["text"]}))
     seconds = session.args.seconds
     with session.neardup() as server:
         store_all(server, documents)
@@ -219,6 +221,7 @@ def main(args):
         "durable": measure_durable,
         "idle": measure_idle,
     }
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started is stopped then, too
     try:
         with tempfile.TemporaryDirectory() as folder:
             os.chmod(folder, 0o755)  # PostgreSQL runs as another user

@@ -62,7 +62,8 @@ def read_set(name, n_stored):
         with open(places.corpus(name), encoding="utf-8") as f:
             lines = f.readlines()
         random.Random(1).shuffle(lines)  # a corpus in order of time has few near duplicates at its end
-    documents = [{"id": str(i), "text": json.loads(line)["text"]} for i, line in enumerate(lines)]
+    texts = [json.loads(line)["text"].replace("\0", " ") for line in lines]  # PostgreSQL takes no NUL
+    documents = [{"id": str(i), "text": text} for i, text in enumerate(texts)]
     documents = [d for d in documents if d["text"].strip()][: n_stored + N_QUERIES]
     return Documents(name, documents[:-N_QUERIES], documents[-N_QUERIES:])
 
