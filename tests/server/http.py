@@ -852,8 +852,8 @@ class Time(unittest.TestCase):
             clients = [server.connect() for _ in range(n)]
             self.assertEqual(clients[-1].ask("GET", "/healthz").status, 200)
             self.assertEqual(clients[0].ask("GET", "/healthz").status, 200)
-            gauge = server.ask("GET", "/metrics").body
-            self.assertIn(b"neardup_connections %d\n" % (n + 1), gauge)
+            while b"neardup_connections %d\n" % (n + 1) not in server.ask("GET", "/metrics").body:
+                threading.Event().wait(0.01)
             for client in clients:
                 client.socket.close()
 
@@ -897,6 +897,8 @@ class Time(unittest.TestCase):
             self.assertEqual((answer.status, answer.fields["retry-after"]), (503, "1"))
             slow.send(b"z")
             self.assertEqual(slow.answer().status, 200)
+            while b"neardup_buffered_bytes 0\n" not in server.ask("GET", "/metrics").body:
+                threading.Event().wait(0.01)
             self.assertEqual(server.post("/v1/query", "y " * 50000, "text/plain").status, 200)
 
 
