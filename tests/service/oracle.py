@@ -130,7 +130,7 @@ def try_seed(program, neardup, seed):
 def main():
     program, neardup = sys.argv[1:3]
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    count = int(sys.argv[4]) if len(sys.argv) > 4 else 1000 if "NEARDUP_NIGHTLY" in os.environ else 15
+    count = int(sys.argv[4]) if len(sys.argv) > 4 else 200 if "NEARDUP_NIGHTLY" in os.environ else 15
     compared = 0
     for seed in range(first, first + count):
         try:

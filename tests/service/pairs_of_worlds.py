@@ -198,7 +198,7 @@ def main():
     program = sys.argv[1]
     nightly = "NEARDUP_NIGHTLY" in os.environ
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    count = int(sys.argv[3]) if len(sys.argv) > 3 else 2000 if nightly else 20
+    count = int(sys.argv[3]) if len(sys.argv) > 3 else 300 if nightly else 20
     compared = 0
     for seed in range(first, first + count):
         try:
