@@ -36,6 +36,9 @@ if echo "$sources" | xargs -d '\n' grep -nIE $'[ \t\r]+$' >&2; then complain "tr
 if echo "$sources" | xargs -d '\n' grep -nIwE 'TO''DO|FIX''ME|XX''X' >&2; then
     complain "unfinished places, above"
 fi
+if echo "$sources" | xargs -d '\n' grep -nIE '^(<{7}|>{7})( |$)' >&2; then
+    complain "marks of a merge, above"
+fi
 while IFS= read -r file; do
     iconv -f UTF-8 -t UTF-8 "$file" >/dev/null 2>&1 || complain "$file: is not UTF-8"
     [ -z "$(tail -c 1 "$file")" ] || complain "$file: does not end its last line"

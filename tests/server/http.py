@@ -804,7 +804,10 @@ class Time(unittest.TestCase):
                         except ConnectionError:
                             break
                     client.socket.settimeout(SHIELD)
-                    self.assertEqual(client.answer().status, 408)
+                    # Who goes on sending may lose the answer, but not the end.
+                    with contextlib.suppress(ConnectionError):
+                        self.assertEqual(client.answer().status, 408)
+                    self.assertTrue(client.is_closed())
             self.assertEqual(server.ask("GET", "/healthz").status, 200)
 
     def test_a_client_that_sends_nothing_is_left(self):
