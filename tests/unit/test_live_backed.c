@@ -192,7 +192,7 @@ static enum nd_status add_rows(struct nd_index *index, unsigned from, unsigned n
             continue;
         }
         nd_index_row_from_sketch(&row[n_listed], &s, i % 3);
-        row[n_listed].left_out.word[0] = i % 101 ? 0 : 1 << i % 12;
+        row[n_listed].left_out.word[0] = i % 101 ? 0 : UINT64_C(1) << i % 12;
         if (nd_index_append(index, &row[n_listed], &number[n_listed], NULL) != ND_OK)
             return ND_ENOMEM;
         assert_int_equal(number[n_listed], i);
