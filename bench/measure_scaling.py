@@ -1,20 +1,39 @@
-"""neardup on one core and on two, in turns."""
+"""neardup on one core and on two, in turns; and what bounds it on more."""
 
+import json
 import os
 import sys
 
 import places
 import timed
 from measure_dedup import neardup_command
+from measure_memory import generate
 
 RESULTS = "scaling.jsonl"
+SETS = places.SPEED_SETS + ["spamassassin", "generated"]
 
 
 def options(parser):
-    parser.add_argument("--sets", default=",".join(places.SPEED_SETS), help="default: %(default)s")
+    parser.add_argument("--sets", default=",".join(SETS), help="default: %(default)s")
+    parser.add_argument(
+        "--documents", type=int, default=1_000_000, help="of generated ones, default: %(default)s"
+    )
     parser.add_argument("--threads", default="1,2", help="default: %(default)s")
     parser.add_argument("--runs", type=int, default=5, help="repetitions, default: %(default)s")
     parser.add_argument("--limit", type=float, default=300, help="seconds for one run")
+
+
+def turns_of(out):
+    """What the run has counted itself, if it came so far."""
+    try:
+        with open(os.path.join(out, "summary.json"), encoding="utf-8") as f:
+            return json.load(f)["turns"]
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def path_of(name, args):
+    return generate(args.documents)[0] if name == "generated" else places.corpus(name)
 
 
 def main(args):
@@ -29,7 +48,7 @@ def main(args):
     failed = False
     for name in args.sets.split(","):
         try:
-            path = places.corpus(name)
+            path = path_of(name, args)
         except places.Skipped as why:
             places.say(f"skipped: {why}")
             continue
@@ -38,8 +57,9 @@ def main(args):
         os.makedirs(out, exist_ok=True)
         for number in range(args.runs):
             for count in counts:
+                summary = ["--summary", os.path.join(out, "summary.json")]
                 result = timed.run(
-                    neardup_command(binary, path, out, count),
+                    neardup_command(binary, path, out, count) + summary,
                     cpus[:count],
                     os.path.join(out, "log.txt"),
                     args.limit,
@@ -54,6 +74,7 @@ def main(args):
                         run=number,
                         file_mb=size / 1e6,
                         mb_per_s=size / 1e6 / result["seconds"],
+                        turns=turns_of(out),
                         **result,
                     ),
                 )

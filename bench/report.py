@@ -296,6 +296,47 @@ def scaling():
             + [f"{n} : {threads[0]}" for n in threads[1:]],
             rows,
         )
+        + "\n"
+        + turns(records)
+    )
+
+
+def turn_shares(runs, threads):
+    """The median share of the processor time that each turn takes, where so many threads share work."""
+    shares = defaultdict(list)
+    for t in runs:
+        whole = t["processor"]
+        shares["read"].append(t["read"] / whole)
+        shares["decide"].append((t["decide"] + t["shared"] / threads) / whole)
+        shares["write"].append(t["write"] / whole)
+    return {turn: statistics.median(of_one) for turn, of_one in shares.items()}
+
+
+def amdahl(share, threads):
+    return 1 / (share + (1 - share) / threads)
+
+
+def turns(records):
+    """The turns of runs with several threads, and how much faster the longest lets a run be."""
+    by_set = defaultdict(list)
+    for r in records:
+        if not r["exit"] and r.get("turns") and r["threads"] > 1:
+            by_set[r["set"]].append(r["turns"])
+    rows = []
+    for name, runs in by_set.items():
+        alone = turn_shares(runs, float("inf"))
+        shared = statistics.median(t["shared"] / t["processor"] for t in runs)
+        bounds = [amdahl(max(turn_shares(runs, n).values()), n) for n in (16, 64)]
+        rows.append(
+            [name]
+            + [percent(alone[turn]) for turn in ("read", "decide", "write")]
+            + [percent(shared)]
+            + [f"{bound:.1f}" for bound in bounds]
+        )
+    return table(
+        ["set", "read", "decide", "write", "shared by waiting threads"]
+        + [f"at most, {n} threads" for n in (16, 64)],
+        rows,
     )
 
 

@@ -160,6 +160,16 @@ struct nd_run_step {
     uint64_t documents;
 };
 
+/*
+ * Where batches of documents meet in a run in one pass (`keep = first`, stars): in turns, one batch
+ * at a time, they are read, decided and written.  Seconds of processor time, without what threads
+ * wait: of all of it, in each turn, and in work of the turn to decide that waiting threads share.
+ * However many threads there are, a run takes as long as its longest turn.
+ */
+struct nd_run_turns {
+    double processor, read, decide, shared, write;
+};
+
 /* What a run did. */
 struct nd_run_summary {
     uint64_t documents, kept, removed, identical_bytes, identical_tokens, near;
@@ -186,6 +196,8 @@ struct nd_run_summary {
     /* As in struct nd_dedup_stats. */
     uint64_t crowded_documents, crowded_keys;
     double seconds;
+    /* 0: the run was not in one pass. */
+    struct nd_run_turns turns;
     unsigned threads, bands, rows;
     /* nd_sample_choose, where samples are looked up; else 0. */
     unsigned sample, sample_least;

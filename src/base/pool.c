@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/shares.h"
+#include "base/thread.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -55,6 +56,8 @@ struct nd_pool {
     unsigned n_in_each; /* helpers */
     bool is_led;
     unsigned leader; /* the worker that may call nd_pool_run; 0, the caller, unless it is led */
+    _Atomic(uint64_t) tasks_ns; /* as in nd_pool_led */
+    uint64_t leaders_ns;
 
     pthread_mutex_t shared; /* nd_pool_lock */
     bool stop;
@@ -125,12 +128,26 @@ static void run_each(struct nd_pool *pool, unsigned worker)
         tell(pool, &pool->done);
 }
 
+/* For one who leads or is led: count the time. */
+static void work_timed(struct nd_pool *pool, unsigned worker)
+{
+    uint64_t began = nd_thread_ns();
+
+    work(pool, worker);
+    atomic_fetch_add(&pool->tasks_ns, nd_thread_ns() - began);
+}
+
 /* Take part in the current run. The lock is held before and after, not meanwhile. */
 static void join_run(struct nd_pool *pool, unsigned worker)
 {
+    bool is_led = pool->is_led;
+
     pool->n_busy++;
     pthread_mutex_unlock(&pool->lock);
-    work(pool, worker);
+    if (is_led)
+        work_timed(pool, worker);
+    else
+        work(pool, worker);
     pthread_mutex_lock(&pool->lock);
     if (--pool->n_busy == 0)
         tell(pool, &pool->done);
@@ -363,6 +380,22 @@ unsigned nd_pool_threads(const struct nd_pool *pool)
     return pool->n_threads;
 }
 
+/* The time from here on is the leader's, until nd_pool_run adds what it is at the end. */
+static void lead_run(struct nd_pool *pool)
+{
+    pool->leaders_ns -= nd_thread_ns();
+    work_timed(pool, pool->leader);
+}
+
+static void end_run(struct nd_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->is_open = false;
+    while (pool->n_busy)
+        await_news(pool, &pool->done);
+    pthread_mutex_unlock(&pool->lock);
+}
+
 void nd_pool_run(struct nd_pool *pool, size_t n,
                  void (*run)(void *context, size_t task, unsigned worker), void *context)
 {
@@ -383,12 +416,13 @@ void nd_pool_run(struct nd_pool *pool, size_t n,
     pool->round++;
     tell(pool, &pool->wake);
     pthread_mutex_unlock(&pool->lock);
-    work(pool, pool->leader);
-    pthread_mutex_lock(&pool->lock);
-    pool->is_open = false;
-    while (pool->n_busy)
-        await_news(pool, &pool->done);
-    pthread_mutex_unlock(&pool->lock);
+    if (pool->is_led)
+        lead_run(pool);
+    else
+        work(pool, pool->leader);
+    end_run(pool);
+    if (pool->is_led)
+        pool->leaders_ns += nd_thread_ns();
 }
 
 void nd_pool_begin(struct nd_pool *pool, void (*job)(void *context), void *context)
@@ -482,6 +516,11 @@ void nd_pool_pass(struct nd_pool *pool, struct nd_ticket_lock *lock)
     atomic_fetch_add(&lock->serving, 1);
     tell(pool, &pool->wake);
     pthread_mutex_unlock(&pool->lock);
+}
+
+struct nd_pool_led nd_pool_led(const struct nd_pool *pool)
+{
+    return (struct nd_pool_led){atomic_load(&pool->tasks_ns), pool->leaders_ns};
 }
 
 void nd_pool_lock(struct nd_pool *pool)

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <neardup/error.h>
 
@@ -78,6 +79,15 @@ void nd_pool_lead(struct nd_pool *pool, unsigned worker, struct nd_ticket_lock *
                   unsigned long ticket);
 /* Admit the next ticket. */
 void nd_pool_pass(struct nd_pool *pool, struct nd_ticket_lock *lock);
+/*
+ * Nanoseconds of processor time that runs of more than one task took, of all that leaders have made:
+ * their tasks, on whichever threads; and the leaders, from the first task until the last was done,
+ * whether they worked or waited.  To be read when nobody leads.
+ */
+struct nd_pool_led {
+    uint64_t tasks, leaders;
+};
+struct nd_pool_led nd_pool_led(const struct nd_pool *pool);
 
 /* Whether the calling thread was started by the pool. */
 bool nd_pool_has_this_thread(const struct nd_pool *pool);

@@ -63,6 +63,14 @@ uint64_t nd_monotonic_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+uint64_t nd_thread_ns(void)
+{
+    struct timespec spent;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return (uint64_t)spent.tv_sec * 1000000000 + (uint64_t)spent.tv_nsec;
+}
+
 static void *run_thread(void *argument)
 {
     struct nd_thread *thread = argument;

@@ -26,6 +26,8 @@ void nd_monitor_notify(struct nd_monitor *m);
 
 /* Milliseconds of a clock that never goes back. */
 uint64_t nd_monotonic_ms(void);
+/* Nanoseconds of processor time that the calling thread has taken. */
+uint64_t nd_thread_ns(void);
 
 /* A thread that blocks all signals from outside.  False: it cannot be started. */
 struct nd_thread {

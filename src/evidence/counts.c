@@ -191,6 +191,20 @@ static void put_decisions(struct nd_json *out, const struct nd_run_summary *s)
         put_numbers(out, numbers, sizeof numbers / sizeof *numbers);
 }
 
+static void put_turns(struct nd_json *out, const struct nd_run_turns *turns)
+{
+    if (turns->processor <= 0)
+        return;
+    nd_json_key(out, "turns");
+    nd_json_open(out, '{');
+    nd_json_put_double(out, "processor", turns->processor);
+    nd_json_put_double(out, "read", turns->read);
+    nd_json_put_double(out, "decide", turns->decide);
+    nd_json_put_double(out, "shared", turns->shared);
+    nd_json_put_double(out, "write", turns->write);
+    nd_json_close(out, '}');
+}
+
 static void put_counts(struct nd_json *out, const struct nd_run_summary *s)
 {
     const struct number documents = {"documents", s->documents};
@@ -228,6 +242,7 @@ static void put_counts(struct nd_json *out, const struct nd_run_summary *s)
     nd_json_put_bool(out, "verified", s->is_verified);
     nd_json_put_double(out, "unrelated_candidates", s->unrelated);
     nd_json_put_double(out, "seconds", s->seconds);
+    put_turns(out, &s->turns);
 }
 
 /* The chance that a pair is looked at, where bands or samples decide that. */

@@ -2,6 +2,7 @@
 #include "pipeline/run.h"
 
 #include "base/memory.h"
+#include "base/thread.h"
 #include "pipeline/annotation.h"
 #include "pipeline/summary.h"
 
@@ -53,6 +54,10 @@ struct worker_batch {
     struct nd_rows rows;
     uint64_t measured[ND_RUN_STEPS]; /* totals of all batches so far */
     bool is_listed, is_decided;
+    struct turn_times {
+        uint64_t read, decide, write, others;
+    } spent;      /* nanoseconds of processor time: in turns, and in between */
+    uint64_t lap; /* when the thread began what it does */
 };
 
 /* ---- What leaves of a batch: rows, survivors, annotations ---- */
@@ -433,6 +438,30 @@ static void deliver(struct passing *p)
         atomic_store(&p->is_over, true);
 }
 
+/* Count the time since the last lap for a step; what a thread waits is counted for none. */
+static void begin_lap(struct worker_batch *b)
+{
+    b->lap = nd_thread_ns();
+}
+
+static void end_lap(struct worker_batch *b, uint64_t *step)
+{
+    uint64_t now = nd_thread_ns();
+
+    *step += now - b->lap;
+    b->lap = now;
+}
+
+static void read_in_turn(struct passing *p, struct worker_batch *b, unsigned worker,
+                         unsigned long ticket)
+{
+    nd_pool_await(p->run->pool, &p->read, ticket);
+    begin_lap(b);
+    nd_reading_fill(p->run->reading, worker);
+    end_lap(b, &b->spent.read);
+    nd_pool_pass(p->run->pool, &p->read);
+}
+
 static void go_through(void *context, unsigned worker)
 {
     struct passing *p = context;
@@ -442,21 +471,49 @@ static void go_through(void *context, unsigned worker)
     while (!atomic_load(&p->is_over)) {
         unsigned long ticket = atomic_fetch_add(&p->ticket, 1);
 
-        nd_pool_await(run->pool, &p->read, ticket);
-        nd_reading_fill(run->reading, worker);
-        nd_pool_pass(run->pool, &p->read);
+        read_in_turn(p, b, worker, ticket);
         prepare(run, b, worker);
+        end_lap(b, &b->spent.others);
         nd_pool_lead(run->pool, worker, &p->decide, ticket);
+        begin_lap(b);
         decide_in_turn(p, b, worker);
+        end_lap(b, &b->spent.decide);
         nd_pool_pass(run->pool, &p->decide);
         if (b->is_decided)
             make_rows(run, b);
+        end_lap(b, &b->spent.others);
         nd_pool_await(run->pool, &p->write, ticket);
+        begin_lap(b);
         write_in_turn(p, b);
+        end_lap(b, &b->spent.write);
         nd_pool_pass(run->pool, &p->write);
         if (worker == 0)
             deliver(p);
     }
+}
+
+/* What the turns took; the leaders' time in tasks is in that of all tasks. */
+static void sum_turns(struct passing *p)
+{
+    const struct nd_pool_led led = nd_pool_led(p->run->pool);
+    struct nd_run_turns *turns = &p->run->summary->turns;
+    struct turn_times sum = {0};
+    const double ns = 1e-9;
+
+    for (unsigned i = 0; i < nd_pool_threads(p->run->pool); i++) {
+        sum.read += p->batch[i].spent.read;
+        sum.decide += p->batch[i].spent.decide;
+        sum.write += p->batch[i].spent.write;
+        sum.others += p->batch[i].spent.others;
+    }
+    sum.decide -= led.leaders < sum.decide ? led.leaders : sum.decide;
+    *turns = (struct nd_run_turns){
+        .read = (double)sum.read * ns,
+        .decide = (double)sum.decide * ns,
+        .shared = (double)led.tasks * ns,
+        .write = (double)sum.write * ns,
+        .processor = (double)(sum.read + sum.decide + led.tasks + sum.write + sum.others) * ns,
+    };
 }
 
 static void count(struct nd_run *run)
@@ -509,6 +566,7 @@ enum nd_status nd_run_one_pass(struct nd_run *run, struct nd_error *err)
     nd_pool_each(run->pool, go_through, &p);
     deliver(&p);
     run->reporter.is_queueing = false;
+    sum_turns(&p);
     release_batches(&p);
     status = result_of(&p, err);
     if (status != ND_OK)

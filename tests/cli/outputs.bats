@@ -338,6 +338,8 @@ assert s["identical_bytes"] == 1 and s["near"] == 1 and s["clusters"] == 1, s
 assert s["largest_clusters"] == [{"kept": "a", "documents": 3}], s
 assert s["inputs"][0]["format"] == "jsonl" and s["inputs"][0]["first"] == "small.jsonl", s
 assert s["verified"] is True and s["peak_bytes"] > 0 and s["bands"] > 0, s
+t = s["turns"]
+assert t["processor"] > 0 and abs(sum(t.values()) - t["processor"]) <= t["processor"], t
 assert [round(p, 2) for p, _ in s["s_curve"]][:2] == [0.05, 0.1] and s["s_curve"][15][1] > 0.99, s
 EOF
 }
