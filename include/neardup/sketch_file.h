@@ -166,6 +166,50 @@ ND_API enum nd_status nd_sketch_writer_add_source(struct nd_sketch_writer *write
 ND_API enum nd_status nd_sketch_writer_finish(struct nd_sketch_writer *writer,
                                               struct nd_error *err);
 
+/* ---- Adding to a file ------------------------------------------------------------------------- */
+
+/*
+ * A file that is open to be added to.  Nobody else can open it so until this is closed; readers see
+ * the file as it was when they opened it.
+ */
+struct nd_sketch_appender;
+
+/*
+ * Open `path` to add sketches that `recipe` made.  A file that does not exist is made, without a
+ * document, by `create` (NULL: it must exist).  NULL: ND_EIO; ND_EINVAL: the file's recipe is
+ * another one (nd_sketch_file_fits), or another process adds to the file; ND_EINPUT: it is no sketch
+ * file, or is damaged; ND_ENOMEM.
+ */
+ND_API struct nd_sketch_appender *
+nd_sketch_appender_open(const char *path, const struct nd_recipe *recipe,
+                        const struct nd_sketch_writer_options *create, struct nd_error *err);
+/* Without nd_sketch_appender_commit the file is as it was before; one that was made for this goes
+ * away again.  NULL is allowed. */
+ND_API void nd_sketch_appender_close(struct nd_sketch_appender *appender);
+
+/* The file as it was opened, and what adds to it (nd_sketch_row_pack, nd_sketch_writer_add).  Both
+ * live as long as the appender. */
+ND_API const struct nd_sketch_file *
+nd_sketch_appender_file(const struct nd_sketch_appender *appender);
+ND_API struct nd_sketch_writer *nd_sketch_appender_writer(struct nd_sketch_appender *appender);
+
+/*
+ * The number of a source, which rows name it by.  One that the file has, with the same path, name
+ * and known hash, keeps its number; otherwise it is added.  ND_ENOMEM.
+ */
+ND_API enum nd_status nd_sketch_appender_source(struct nd_sketch_appender *appender,
+                                                const struct nd_sketch_source *source,
+                                                uint32_t *number, struct nd_error *err);
+
+/*
+ * Everything was added: make it part of the file, on the disk.  The file has all of it after ND_OK,
+ * none of it after a kill or a failure before its head is replaced, and all or none of it after one
+ * meanwhile.  Can be called once.  ND_EINVAL: a row names a source that was not added, or it was
+ * called before; ND_EIO, ND_ENOMEM.
+ */
+ND_API enum nd_status nd_sketch_appender_commit(struct nd_sketch_appender *appender,
+                                                struct nd_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -84,6 +84,27 @@ void nd_shingle_code_write(const uint64_t *shingle, size_t n, uint64_t *out);
 /* The reverse; 8 more bytes are readable.  False: these are not n ascending shingles. */
 bool nd_shingle_code_read(const uint64_t *code, size_t n, uint64_t *shingle);
 
+/* ---- What an addition needs of a reader and of a writer ---- */
+
+/* As nd_sketch_file_open, of a descriptor, which becomes the file's; `path` is for messages. */
+struct nd_sketch_file *nd_sketch_file_open_descriptor(const char *path, int fd,
+                                                      struct nd_error *err);
+/* The head that holds, which of the two it is, and the directory. */
+const union nd_sketch_head_page *nd_sketch_file_head(const struct nd_sketch_file *file,
+                                                     unsigned *which, struct nd_view *directory);
+
+/* Write exactly so many bytes there.  ND_EIO. */
+enum nd_status nd_sketch_write_at(int fd, const void *data, size_t len, uint64_t at,
+                                  struct nd_error *err);
+/* A writer that goes on behind the end of a file, whose descriptor stays the caller's.  NULL:
+ * ND_ENOMEM. */
+struct nd_sketch_writer *nd_sketch_writer_resume(int fd, const union nd_sketch_head_page *page,
+                                                 struct nd_view directory, struct nd_error *err);
+/* Write the last block and the directory.  *page is the head of the file with all of it, of the
+ * generation before and without its checksum. */
+enum nd_status nd_sketch_writer_end(struct nd_sketch_writer *writer,
+                                    union nd_sketch_head_page *page, struct nd_error *err);
+
 /* ---- Heads (head.c) ---- */
 
 /* Give a head its checksum. */

@@ -20,7 +20,9 @@
 struct nd_sketch_file {
     int fd;
     char *path, *recipe;
-    struct nd_sketch_head head;
+    union nd_sketch_head_page page;
+    struct nd_sketch_head head; /* of this page */
+    unsigned head_at;           /* which of the two it is */
     struct nd_sketch_file_info info;
     struct nd_buffer directory; /* blocks, then sources */
     uint64_t *first;            /* of each block: documents before it */
@@ -61,20 +63,25 @@ static enum nd_status read_at(const struct nd_sketch_file *f, void *data, size_t
 
 /* ---- Opening ---- */
 
+static bool has_magic(const union nd_sketch_head_page *page)
+{
+    return memcmp(page->head.magic, ND_SKETCH_FILE_MAGIC, sizeof page->head.magic) == 0;
+}
+
 /* The head that is whole, the newer one of two. */
 static enum nd_status read_heads(struct nd_sketch_file *f, struct nd_error *err)
 {
     union nd_sketch_head_page page[2];
     struct nd_error why[2];
     enum nd_status status[2];
-    int best;
+    unsigned best;
 
     memset(page, 0, sizeof page);
-    if (pread(f->fd, page[0].bytes, sizeof page[0].bytes, 0) < 8 ||
-        memcmp(page[0].head.magic, ND_SKETCH_FILE_MAGIC, 8) != 0)
-        return nd_fail(err, ND_EINPUT, "%s: not a sketch file", f->path);
-    if (pread(f->fd, page[1].bytes, sizeof page[1].bytes, ND_SKETCH_HEAD_BYTES) < 0)
+    if (pread(f->fd, page[0].bytes, sizeof page[0].bytes, 0) < 0 ||
+        pread(f->fd, page[1].bytes, sizeof page[1].bytes, ND_SKETCH_HEAD_BYTES) < 0)
         return nd_fail(err, ND_EIO, "%s: %s", f->path, strerror(errno));
+    if (!has_magic(&page[0]) && !has_magic(&page[1]))
+        return nd_fail(err, ND_EINPUT, "%s: not a sketch file", f->path);
     for (int i = 0; i < 2; i++)
         status[i] = nd_sketch_head_check(&page[i], f->path, &why[i]);
     best = status[0] == ND_OK &&
@@ -86,7 +93,9 @@ static enum nd_status read_heads(struct nd_sketch_file *f, struct nd_error *err)
             *err = why[0];
         return status[0];
     }
-    f->head = page[best].head;
+    f->page = page[best];
+    f->head = f->page.head;
+    f->head_at = best;
     return ND_OK;
 }
 
@@ -216,9 +225,6 @@ static enum nd_status open_file(struct nd_sketch_file *f, struct nd_error *err)
 {
     enum nd_status status;
 
-    f->fd = open(f->path, O_RDONLY | O_CLOEXEC);
-    if (f->fd < 0)
-        return nd_fail(err, ND_EIO, "%s: %s", f->path, strerror(errno));
     status = read_heads(f, err);
     if (status == ND_OK)
         status = read_recipe(f, err);
@@ -238,20 +244,42 @@ static enum nd_status open_file(struct nd_sketch_file *f, struct nd_error *err)
     return status;
 }
 
-struct nd_sketch_file *nd_sketch_file_open(const char *path, struct nd_error *err)
+struct nd_sketch_file *nd_sketch_file_open_descriptor(const char *path, int fd,
+                                                      struct nd_error *err)
 {
     struct nd_sketch_file *f = calloc(1, sizeof *f);
 
-    if (f) {
-        f->fd = -1;
-        f->path = strdup(path);
+    if (!f) {
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        (void)close(fd);
+        return NULL;
     }
-    if (!f || !f->path)
+    f->fd = fd;
+    f->path = strdup(path);
+    if (!f->path)
         nd_fail(err, ND_ENOMEM, "out of memory");
     else if (open_file(f, err) == ND_OK)
         return f;
     nd_sketch_file_close(f);
     return NULL;
+}
+
+struct nd_sketch_file *nd_sketch_file_open(const char *path, struct nd_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0)
+        return nd_sketch_file_open_descriptor(path, fd, err);
+    nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
+    return NULL;
+}
+
+const union nd_sketch_head_page *nd_sketch_file_head(const struct nd_sketch_file *f,
+                                                     unsigned *which, struct nd_view *directory)
+{
+    *which = f->head_at;
+    *directory = (struct nd_view){f->directory.data, f->directory.len};
+    return &f->page;
 }
 
 void nd_sketch_file_close(struct nd_sketch_file *f)

@@ -4,11 +4,13 @@
  * Any thread packs a row into its bytes; one thread adds the packed rows in order.  The heads are
  * written at the end, so that a file that was not completed is none.
  */
+#define _GNU_SOURCE
 #include <neardup/sketch_file.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
@@ -16,7 +18,8 @@
 #include "sketch_file/layout.h"
 
 struct nd_sketch_writer {
-    FILE *stream;
+    FILE *stream; /* of a new file; NULL: it goes on with one */
+    int fd;       /* of this */
     union nd_sketch_head_page page;
     uint64_t offset; /* where the next byte goes */
     uint64_t last_source;
@@ -27,9 +30,29 @@ struct nd_sketch_writer {
     struct nd_buffer sources;
 };
 
+enum nd_status nd_sketch_write_at(int fd, const void *data, size_t len, uint64_t at,
+                                  struct nd_error *err)
+{
+    for (size_t done = 0; done < len;) {
+        ssize_t n = pwrite(fd, (const char *)data + done, len - done, (off_t)(at + done));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return nd_fail(err, ND_EIO, "the sketch file cannot be written: %s",
+                           strerror(n < 0 ? errno : ENOSPC));
+        done += (size_t)n;
+    }
+    return ND_OK;
+}
+
 static enum nd_status put(struct nd_sketch_writer *w, const void *data, size_t len,
                           struct nd_error *err)
 {
+    if (!w->stream) {
+        w->offset += len;
+        return nd_sketch_write_at(w->fd, data, len, w->offset - len, err);
+    }
     if (len && fwrite(data, 1, len, w->stream) != len)
         return nd_fail(err, ND_EIO, "the sketch file cannot be written: %s", strerror(errno));
     w->offset += len;
@@ -91,6 +114,25 @@ struct nd_sketch_writer *nd_sketch_writer_new(FILE *stream, const struct nd_reci
         return w;
     nd_sketch_writer_free(w);
     return NULL;
+}
+
+struct nd_sketch_writer *nd_sketch_writer_resume(int fd, const union nd_sketch_head_page *page,
+                                                 struct nd_view directory, struct nd_error *err)
+{
+    struct nd_sketch_writer *w = calloc(1, sizeof *w);
+    size_t n = page->head.blocks, blocks = n * sizeof *w->entry;
+
+    if (!w || !ND_RESERVE(w->entry, &w->entry_capacity, n + 1) ||
+        !nd_buffer_append(&w->sources, directory.data + blocks, directory.len - blocks)) {
+        nd_sketch_writer_free(w);
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        return NULL;
+    }
+    w->fd = fd;
+    w->page = *page;
+    w->offset = page->head.end;
+    memcpy(w->entry, directory.data, blocks);
+    return w;
 }
 
 void nd_sketch_writer_free(struct nd_sketch_writer *w)
@@ -260,7 +302,8 @@ static enum nd_status put_directory(struct nd_sketch_writer *w, struct nd_error 
     return status;
 }
 
-enum nd_status nd_sketch_writer_finish(struct nd_sketch_writer *w, struct nd_error *err)
+enum nd_status nd_sketch_writer_end(struct nd_sketch_writer *w, union nd_sketch_head_page *page,
+                                    struct nd_error *err)
 {
     enum nd_status status;
 
@@ -270,13 +313,22 @@ enum nd_status nd_sketch_writer_finish(struct nd_sketch_writer *w, struct nd_err
     status = end_block(w, err);
     if (status == ND_OK)
         status = put_directory(w, err);
+    *page = w->page;
+    return status;
+}
+
+enum nd_status nd_sketch_writer_finish(struct nd_sketch_writer *w, struct nd_error *err)
+{
+    union nd_sketch_head_page page;
+    enum nd_status status = nd_sketch_writer_end(w, &page, err);
+
     if (status != ND_OK)
         return status;
-    w->page.head.generation = 1;
-    nd_sketch_head_seal(&w->page);
+    page.head.generation = 1;
+    nd_sketch_head_seal(&page);
     if (fseek(w->stream, 0, SEEK_SET) != 0)
         return nd_fail(err, ND_EIO, "the sketch file cannot be written: %s", strerror(errno));
-    status = put(w, w->page.bytes, sizeof w->page.bytes, err);
+    status = put(w, page.bytes, sizeof page.bytes, err);
     if (status == ND_OK && fseek(w->stream, 0, SEEK_END) != 0)
         status = nd_fail(err, ND_EIO, "the sketch file cannot be written: %s", strerror(errno));
     return status;
