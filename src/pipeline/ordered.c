@@ -1,25 +1,15 @@
 /* ordered.c - several passes: collect, decide in keep order, write in input order */
 #define _GNU_SOURCE
 #include "base/memory.h"
-#include "pipeline/annotation.h"
 #include "pipeline/lookup.h"
+#include "pipeline/removal.h"
 #include "pipeline/run.h"
 #include "pipeline/summary.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Why a document was removed: 48 bytes, only for removed documents. */
-struct verdict {
-    uint32_t kept, via; /* record numbers, in input order */
-    uint16_t distance;
-    uint8_t identical, verified, was_cut, via_verified;
-    struct nd_overlap overlap;
-    double via_resemblance;
-};
-
 #define ND_NO_VERDICT UINT32_MAX
-enum { ND_DISTANCE_NONE = UINT16_MAX };
 
 /*
  * Which document of a cluster is kept is known only when all have been seen, so the documents are
@@ -58,11 +48,10 @@ struct ordered {
     size_t count, capacity;
     uint32_t *order; /* the documents in keep order; they are pushed as 0, 1, 2 … */
     size_t n_order;
-    struct verdict *verdict;
+    struct nd_removal *verdict;
     struct nd_agreement *agreement; /* for each verdict, one for each signature */
     size_t n_verdicts, verdict_capacity, agreement_capacity;
-    struct nd_rows rows;                      /* rows of the current batch */
-    struct nd_json name[2], place, annotated; /* scratch */
+    struct nd_emitter emitter;
 };
 
 /* ---- The first pass: a place and a key for every record, then the keep order ---- */
@@ -333,7 +322,7 @@ static bool note_agreement(struct ordered *o, const struct nd_decision *decision
 static enum nd_status note_removed(struct ordered *o, uint32_t number,
                                    const struct nd_decision *decision, struct nd_error *err)
 {
-    struct verdict *verdict;
+    struct nd_removal *verdict;
 
     if (!ND_RESERVE(o->verdict, &o->verdict_capacity, o->n_verdicts + 1))
         return nd_fail(err, ND_ENOMEM, "out of memory");
@@ -341,16 +330,7 @@ static enum nd_status note_removed(struct ordered *o, uint32_t number,
     if (!note_agreement(o, decision))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     verdict = &o->verdict[o->n_verdicts++];
-    *verdict = (struct verdict){
-        .kept = o->order[decision->kept],
-        .via = ND_NO_VERDICT,
-        .distance =
-            decision->distance <= ND_DISTANCE_MAX ? (uint16_t)decision->distance : ND_DISTANCE_NONE,
-        .identical = (uint8_t)decision->identical,
-        .verified = decision->verified,
-        .was_cut = decision->was_cut,
-        .overlap = decision->overlap,
-    };
+    *verdict = nd_removal_of(decision, o->order[decision->kept]);
     o->run->sizes.members[verdict->kept]++;
     return ND_OK;
 }
@@ -435,7 +415,7 @@ static enum nd_status note_batch(struct ordered *o, size_t from, size_t n,
     enum nd_status status = nd_dedup_components(o->run->dedup, from, n, decision, via, err);
 
     for (size_t i = 0; status == ND_OK && i < n; i++) {
-        struct verdict *verdict;
+        struct nd_removal *verdict;
 
         if (decision[i].kept == from + i)
             continue;
@@ -480,146 +460,29 @@ enum { LISTED = 4096 };
 /* Whether this pass needs the record. */
 static bool is_wanted(const struct ordered *o, size_t number)
 {
-    const struct nd_run *run = o->run;
-
-    if (nd_outputs_has_names(&run->outputs) || run->outputs.removed)
-        return true;
-    return run->outputs.survivors && o->verdict_of[number] == ND_NO_VERDICT && !o->is_bad[number];
+    return nd_emitter_needs(o->run, o->verdict_of[number] == ND_NO_VERDICT && !o->is_bad[number]);
 }
 
-static enum nd_status name_by_number(struct ordered *o, uint32_t number, struct nd_party *party,
-                                     unsigned room, struct nd_error *err)
+static enum nd_status place_of(void *context, uint32_t number, struct nd_place *place,
+                               struct nd_error *err)
 {
-    struct nd_run *run = o->run;
-    struct nd_place place = run->places.item[number];
-    struct nd_json *copy = &o->name[room];
-    enum nd_status status;
+    const struct ordered *o = context;
 
-    party->at = nd_at_of(nd_reading_source(run->reading, place.source), place.line);
-    status = nd_lookup_name(run->lookup, number, &place, &party->name, err);
-    if (status != ND_OK)
-        return status;
-    /* Two names are needed at the same time, but the lookup holds only one. */
-    copy->text.len = 0;
-    nd_json_bytes(copy, party->name.text.data, party->name.text.len);
-    party->name.text.data = copy->text.data;
-    return copy->failed ? nd_fail(err, ND_ENOMEM, "out of memory") : ND_OK;
-}
-
-/* Append the record with its annotation to the survivors. */
-static enum nd_status put_annotated(struct ordered *o, const struct nd_parsed *loaded,
-                                    const struct nd_annotation *annotation, struct nd_error *err)
-{
-    struct nd_run *run = o->run;
-    struct nd_json *out = &o->annotated;
-
-    out->text.len = 0;
-    nd_annotation_put(out, loaded->source->format, loaded->record.bytes, annotation);
-    if (out->failed)
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    return nd_outputs_survive(&run->outputs, loaded->record.source,
-                              (struct nd_view){out->text.data, out->text.len}, err);
-}
-
-static enum nd_status put_bad(struct ordered *o, const struct nd_parsed *loaded,
-                              struct nd_error *err)
-{
-    struct nd_run *run = o->run;
-    static const struct nd_bad_record unreadable = {"unreadable"};
-    const struct nd_bad_record *bad = loaded->bad ? loaded->bad : &unreadable;
-    const struct nd_annotation annotation = nd_annotation_of_bad(bad);
-    const struct nd_at at = nd_at_of(loaded->source, loaded->record.line);
-
-    if (run->outputs.rows)
-        nd_row_skipped(&o->rows.manifest, &o->place, &at, bad->reason);
-    if (run->outputs.annotates && nd_annotation_fits_bad(loaded->source->format))
-        return put_annotated(o, loaded, &annotation, err);
-    return nd_outputs_remove(&run->outputs, loaded->record.source, loaded->record.bytes, err);
-}
-
-static enum nd_status put_removed(struct ordered *o, const struct nd_party *removed,
-                                  const struct nd_parsed *loaded, const struct verdict *verdict,
-                                  struct nd_error *err)
-{
-    struct nd_run *run = o->run;
-    struct nd_rows *rows = &o->rows;
-    struct nd_decision decision = {
-        .identical = (enum nd_identical)verdict->identical,
-        .verified = verdict->verified,
-        .was_cut = verdict->was_cut,
-        .distance = verdict->distance,
-        .overlap = verdict->overlap,
-    };
-    struct nd_party kept = {0}, near = {0};
-    size_t n = run->recipe->method.n_signatures;
-    bool has_via = verdict->via != ND_NO_VERDICT;
-    struct nd_row_via via;
-    enum nd_status status;
-
-    if (n)
-        memcpy(decision.agreement, &o->agreement[(size_t)(verdict - o->verdict) * n],
-               n * sizeof *decision.agreement);
-    status = name_by_number(o, verdict->kept, &kept, 1, err);
-    if (status == ND_OK && run->outputs.clusters)
-        nd_row_cluster(&rows->clusters, &removed->name, &kept.name);
-    if (status != ND_OK || (!run->outputs.rows && !run->outputs.annotates))
-        return status;
-    if (has_via) {
-        struct nd_place place = run->places.item[verdict->via];
-
-        status = nd_lookup_name(run->lookup, verdict->via, &place, &near.name, err);
-        if (status != ND_OK)
-            return status;
-        via = (struct nd_row_via){near.name, verdict->via_resemblance, verdict->via_verified};
-    }
-    if (run->outputs.rows)
-        nd_row_removed(&rows->manifest, &o->place, removed, &kept, &decision, run->recipe,
-                       has_via ? &via : NULL);
-    if (run->outputs.annotates) {
-        const struct nd_annotation annotation =
-            nd_annotation_of(run->recipe, &decision, &kept.name, has_via ? &via : NULL);
-
-        return put_annotated(o, loaded, &annotation, err);
-    }
-    return ND_OK;
-}
-
-static enum nd_status put_kept(struct ordered *o, const struct nd_party *party,
-                               const struct nd_parsed *loaded, struct nd_error *err)
-{
-    struct nd_run *run = o->run;
-    if (run->outputs.clusters)
-        nd_row_cluster(&o->rows.clusters, &party->name, &party->name);
-    if (run->outputs.annotates) {
-        const struct nd_annotation annotation = nd_annotation_of_kept(run->recipe, &party->name);
-
-        return put_annotated(o, loaded, &annotation, err);
-    }
-    if (run->outputs.survivors)
-        return nd_outputs_survive(&run->outputs, loaded->record.source, loaded->record.bytes, err);
+    (void)err;
+    *place = o->run->places.item[number];
     return ND_OK;
 }
 
 static enum nd_status put_record(struct ordered *o, uint32_t number, const struct nd_parsed *loaded,
                                  struct nd_error *err)
 {
-    struct nd_run *run = o->run;
+    size_t n = o->run->recipe->method.n_signatures;
     uint32_t verdict = o->verdict_of[number];
-    struct nd_party party = {.at = nd_at_of(loaded->source, loaded->record.line)};
-    enum nd_status status = ND_OK;
 
-    if (o->is_bad[number])
-        return put_bad(o, loaded, err);
-    if (nd_outputs_has_names(&run->outputs))
-        party.name =
-            nd_name_of(&loaded->document, loaded->source, loaded->record.line, &o->name[0]);
     if (verdict == ND_NO_VERDICT)
-        return put_kept(o, &party, loaded, err);
-    if (!run->outputs.annotates)
-        status = nd_outputs_remove(&run->outputs, loaded->record.source, loaded->record.bytes, err);
-    return status == ND_OK && nd_outputs_has_names(&run->outputs)
-               ? put_removed(o, &party, loaded, &o->verdict[verdict], err)
-               : status;
+        return nd_emitter_put(&o->emitter, loaded, o->is_bad[number], NULL, NULL, err);
+    return nd_emitter_put(&o->emitter, loaded, false, &o->verdict[verdict],
+                          n ? &o->agreement[verdict * n] : NULL, err);
 }
 
 static enum nd_status put_batch(struct ordered *o, const uint32_t *number, size_t n,
@@ -632,10 +495,7 @@ static enum nd_status put_batch(struct ordered *o, const uint32_t *number, size_
 
     for (size_t i = 0; status == ND_OK && i < n; i++)
         status = put_record(o, number[i], &loaded[i], err);
-    /* A name for which there was no memory would be truncated in rows. */
-    if (o->name[0].failed || o->name[1].failed || o->place.failed)
-        o->rows.manifest.failed = true;
-    return status == ND_OK ? nd_outputs_put_rows(&run->outputs, &o->rows, err) : status;
+    return status == ND_OK ? nd_emitter_end_batch(&o->emitter, err) : status;
 }
 
 /* The next record that is needed, in input order. False: there are no more. */
@@ -704,7 +564,7 @@ static void count(struct ordered *o)
 
 enum nd_status nd_run_ordered(struct nd_run *run, struct nd_error *err)
 {
-    struct ordered o = {.run = run};
+    struct ordered o = {.run = run, .emitter = {.run = run, .place_of = place_of, .context = &o}};
     enum nd_status status = go_through(&o, err);
 
     if (status == ND_OK) {
@@ -722,10 +582,6 @@ enum nd_status nd_run_ordered(struct nd_run *run, struct nd_error *err)
     free(o.order);
     free(o.verdict);
     free(o.agreement);
-    nd_rows_release(&o.rows);
-    nd_json_release(&o.name[0]);
-    nd_json_release(&o.name[1]);
-    nd_json_release(&o.place);
-    nd_json_release(&o.annotated);
+    nd_emitter_release(&o.emitter);
     return status;
 }
