@@ -127,7 +127,8 @@ static bool get_buffer(PyObject *object, Py_buffer *buffer, size_t size, const c
         PyBuffer_Release(buffer);
         return false;
     }
-    if ((uintptr_t)buffer->buf % (size < 8 ? size : 8)) {
+    /* An empty array may lie anywhere. */
+    if (buffer->len && (uintptr_t)buffer->buf % (size < 8 ? size : 8)) {
         PyErr_Format(PyExc_ValueError, "%s: the values do not lie at whole words: copy them", what);
         PyBuffer_Release(buffer);
         return false;

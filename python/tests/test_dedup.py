@@ -181,8 +181,13 @@ def test_an_interrupt_stops_the_work(records):
     def interrupt(done, all):
         signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt):
-        neardup.dedup(texts, progress=interrupt)
+    # A process that a shell has put into the background ignores the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            neardup.dedup(texts, progress=interrupt)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert neardup.dedup(texts[:10]).summary["rows"] == 10
 
 

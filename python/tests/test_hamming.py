@@ -104,6 +104,13 @@ def test_a_sliced_query_numbers_its_queries_as_a_whole_one():
     assert index.design["family"] and neardup.HammingIndex(bits=64).design["tables"]
 
 
+@pytest.mark.parametrize("offset", range(8))
+def test_an_empty_index_is_saved_wherever_its_arrays_lie(tmp_path, offset):
+    empty = memoryview(bytes(8))[offset:offset]
+    neardup._native.hamming_save(tmp_path / "index", 64, 3, empty, empty)
+    assert len(neardup.HammingIndex.open(tmp_path / "index")) == 0
+
+
 def test_threads_share_an_index_of_fingerprints(tmp_path):
     chance = random.Random(3)
     words = [chance.getrandbits(64) for _ in range(4000)]

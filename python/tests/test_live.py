@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import signal
 import threading
@@ -190,10 +191,11 @@ def test_a_signal_handler_cannot_change_an_index_that_is_being_changed(records):
     index.add_batch(range(4000), [record["text"] for record in records[:1000]] * 4)
     said = []
     done = threading.Event()
+    keys = itertools.count()  # a handler may be interrupted by a signal itself
 
     def handler(number, frame):
         try:
-            index.add(f"x{len(said)}", "one two three")
+            index.add(f"x{next(keys)}", "one two three")
             said.append("")
         except RuntimeError as error:
             said.append(str(error))

@@ -53,7 +53,8 @@ def main():
         with Folder() as folder:
             store = os.path.join(folder, "store")
             for _ in range(min(LIVES, args.kills - n_kills)):
-                moment = rng.randrange(40), rng.random() / 200
+                # Of an interval's writes nothing is there before the first commit.
+                moment = rng.randrange(40), rng.random() * (0.005 + args.interval / 200)
                 acknowledged = live(args.program, store, seed, first, *moment)
                 shown, wrong = check(args.program, store, seed, acknowledged)
                 if wrong:
