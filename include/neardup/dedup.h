@@ -78,6 +78,9 @@ enum nd_cluster {
     ND_CLUSTER_PAIRS,
 };
 
+/* neardup/sketch_file.h */
+struct nd_sketch_row;
+
 /* A document that is pushed. */
 struct nd_dedup_item {
     /* Valid UTF-8 (nd_utf8_repair). */
@@ -87,6 +90,10 @@ struct nd_dedup_item {
     /* What features need beside the text (fields, markup, links), and what repair replaced in the
      * text (text_replaced): documents are equal only where that is.  NULL: nothing. */
     const struct nd_document *document;
+    /* In place of the text, for an engine that takes sketches: what a sketch file keeps of the
+     * document, made by the same recipe, with its shingles unless `verify` is none.  The row and what
+     * it points to stay until the push returns.  NULL: the text is here. */
+    const struct nd_sketch_row *sketched;
 };
 
 /*
@@ -99,12 +106,23 @@ ND_API int nd_overlap_reaches(const struct nd_overlap *overlap, enum nd_verify v
 /* Whether two documents are the same. */
 enum nd_identical { ND_IDENTICAL_NO, ND_IDENTICAL_BYTES, ND_IDENTICAL_TOKENS };
 
+/* How it is known that a document is a duplicate. */
+enum nd_verified {
+    /* Its sketch says so. */
+    ND_VERIFIED_NO,
+    /* The two texts were compared. */
+    ND_VERIFIED_TEXT,
+    /* One of the texts was not there: the hashes of the shingles were compared, or for equal
+     * documents hashes of the whole. */
+    ND_VERIFIED_SKETCH,
+};
+
 /* What became of a document.  Documents are numbered 0, 1, 2 … as pushed. */
 struct nd_decision {
     /* The document that stands for it; its own number: it is kept. */
     uint64_t kept;
     enum nd_identical identical;
-    /* The two texts themselves were compared. */
+    /* enum nd_verified */
     unsigned char verified;
     /* Fewer than w tokens; known unless it is identical in bytes. */
     unsigned char is_short;
@@ -134,6 +152,10 @@ struct nd_text_source {
     /* Called in order, once for each kept document, while its text is still at hand: that of the
      * pushed items[item]. */
     enum nd_status (*keep)(void *context, uint64_t document, size_t item, struct nd_error *err);
+    /* As fetch, of a document that was pushed without its text: its distinct shingles, ascending.
+     * NULL: no document is, or nothing is verified. */
+    enum nd_status (*fetch_shingles)(void *context, uint64_t document, unsigned worker,
+                                     const uint64_t **shingle, size_t *n, struct nd_error *err);
 };
 
 /*
@@ -169,7 +191,13 @@ struct nd_dedup_options {
     unsigned char pin_threads;
     /* Memory for shingles of kept documents: 96 MB. */
     size_t cache_bytes;
-    /* NULL: the engine keeps the texts of kept documents in memory itself. */
+    /* 1: documents may come as rows of sketch files (nd_dedup_item.sketched), mixed with texts in
+     * any way.  Then documents are equal in bytes, where a text is missing, if 128-bit hashes are,
+     * and equal in tokens if the rows say the same of them.  A kept document takes 8 bytes more,
+     * and every one a bit.  Refused, by the name of its key, is a recipe that compares by signatures
+     * but for a single one of kind simhash, or by the lengths of documents. */
+    unsigned char takes_sketches;
+    /* NULL: the engine keeps the texts of kept documents, or their shingles, in memory itself. */
     const struct nd_text_source *source;
 };
 ND_API struct nd_dedup_options nd_dedup_options_default(void);
@@ -188,8 +216,8 @@ ND_API void nd_dedup_free(struct nd_dedup *dedup);
  * The decisions do not depend on how the documents are divided into pushes, nor on the number of
  * threads.
  *
- * ND_EINVAL, and nothing has changed: a text is no valid UTF-8, or the engine makes components or
- * pairs.  ND_EUNSUPPORTED, and nothing has changed: more than 2^32 - 2 documents.  The engine is
+ * ND_EINVAL, and nothing has changed: a text is no valid UTF-8, a row has no shingles although they
+ * are compared, or the engine takes no sketches, or makes components or pairs.  ND_EUNSUPPORTED, and nothing has changed: more than 2^32 - 2 documents.  The engine is
  * broken after ND_ENOMEM, after ND_EUNSUPPORTED for a document of more than 2^32 - 1 distinct
  * shingles, and after what `source` returned.
  */
@@ -297,7 +325,7 @@ struct nd_component_via {
     uint64_t document;
     /* a: this one, b: the neighbour. */
     struct nd_overlap overlap;
-    /* The two texts were compared; else `shared` is 0. */
+    /* enum nd_verified; `shared` is 0 where it is ND_VERIFIED_NO. */
     unsigned char verified;
 };
 

@@ -201,7 +201,7 @@ static bool prepare(struct run *r, const struct nd_recipe *recipe,
         PyErr_NoMemory();
         return false;
     }
-    r->source = (struct nd_text_source){r, fetch, keep_nothing};
+    r->source = (struct nd_text_source){.context = r, .fetch = fetch, .keep = keep_nothing};
     options.threads = threads;
     options.source = &r->source;
     r->dedup = nd_dedup_new(r->recipe, &options, &err);

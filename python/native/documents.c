@@ -134,7 +134,8 @@ static enum nd_status keep_nothing(void *context, uint64_t document, size_t item
 
 struct nd_text_source nd_py_documents_source(const struct nd_py_documents *d)
 {
-    return (struct nd_text_source){(void *)(uintptr_t)d, fetch, keep_nothing};
+    return (struct nd_text_source){
+        .context = (void *)(uintptr_t)d, .fetch = fetch, .keep = keep_nothing};
 }
 
 bool nd_py_report(PyObject *progress, size_t done, size_t all)

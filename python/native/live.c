@@ -63,7 +63,7 @@ static struct nd_py_side *new_side(const struct nd_py_live *live, struct nd_erro
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
     }
-    s->source = (struct nd_text_source){s, fetch, keep};
+    s->source = (struct nd_text_source){.context = s, .fetch = fetch, .keep = keep};
     options.makes_pairs = 1;
     options.threads = live->threads;
     options.source = &s->source;

@@ -122,7 +122,7 @@ static bool make_engine(PyObject *module, struct stream *s, const struct nd_reci
         PyErr_NoMemory();
         return false;
     }
-    s->source = (struct nd_text_source){s, fetch_text, keep_text};
+    s->source = (struct nd_text_source){.context = s, .fetch = fetch_text, .keep = keep_text};
     options.threads = threads;
     options.source = folder ? &s->source : NULL;
     if (folder)

@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/replaced_hash.h"
+#include "engine/sketched.h"
 
 enum nd_status nd_batch_check(const struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
                               struct nd_error *err)
@@ -17,6 +18,9 @@ enum nd_status nd_batch_check(const struct nd_dedup *d, const struct nd_dedup_it
         return nd_fail(err, ND_EINVAL, "items is NULL, but there are %zu of them", n);
     if (n > UINT32_MAX - 1 || d->stats.documents + n > UINT32_MAX - 1)
         return nd_fail(err, ND_EUNSUPPORTED, "more than %u documents", UINT32_MAX - 1);
+    for (size_t i = 0; i < n; i++)
+        if (items[i].sketched && nd_sketched_check(&d->plan, items[i].sketched, i, err) != ND_OK)
+            return ND_EINVAL;
     /* The run over files, which brings its pool, has repaired what it read. */
     for (size_t i = 0; d->crew.owns_pool && i < n; i++)
         if (items[i].text.len && !items[i].text.data)
@@ -43,6 +47,7 @@ enum nd_status nd_items_make(struct nd_batch *batch, const struct nd_dedup_item 
     for (size_t i = 0; i < n; i++)
         batch->item[i] = (struct nd_item){.text = items[i].text,
                                           .document = items[i].document,
+                                          .sketched = items[i].sketched,
                                           .group = items[i].group,
                                           .key = batch->key + i * n_keys,
                                           .first_same = i};
@@ -72,15 +77,29 @@ void nd_items_release(struct nd_batch *batch)
 
 /* What repair replaced in the text is in the hashes by which equal documents are found: documents
  * are equal only if they have that in common too. */
-void nd_item_hash(struct nd_item *item)
+void nd_item_hash(const struct nd_plan *plan, struct nd_item *item)
 {
-    item->raw = nd_replaced_mark(nd_hash_bytes(item->text.data, item->text.len),
-                                 item->document ? item->document->text_replaced : 0);
+    uint64_t replaced = item->document ? item->document->text_replaced : 0;
+
+    if (item->sketched) {
+        item->raw = item->sketched->text_hash[0];
+        item->raw_second = item->sketched->text_hash[1];
+        return;
+    }
+    if (plan->params.takes_sketches)
+        nd_hash_bytes_128(item->text.data, item->text.len, &item->raw, &item->raw_second);
+    else
+        item->raw = nd_hash_bytes(item->text.data, item->text.len);
+    item->raw = nd_replaced_mark(item->raw, replaced);
+    item->raw_second = nd_replaced_mark(item->raw_second, replaced);
 }
 
-static bool same_bytes(const struct nd_item *a, const struct nd_item *b)
+bool nd_items_same_bytes(const struct nd_item *a, const struct nd_item *b)
 {
-    return a->raw == b->raw && a->group == b->group && nd_equal_bytes(a->text, b->text);
+    if (a->raw != b->raw || a->group != b->group)
+        return false;
+    return a->sketched || b->sketched ? a->raw_second == b->raw_second
+                                      : nd_equal_bytes(a->text, b->text);
 }
 
 static bool group_items(struct nd_item *item, size_t n, bool unlisted_only)
@@ -99,7 +118,7 @@ static bool group_items(struct nd_item *item, size_t n, bool unlisted_only)
             continue;
         at = (size_t)nd_mix64(item[i].raw + item[i].group) & (n_places - 1);
 
-        while (place[at] && !same_bytes(&item[place[at] - 1], &item[i]))
+        while (place[at] && !nd_items_same_bytes(&item[place[at] - 1], &item[i]))
             at = (at + 1) & (n_places - 1);
         if (place[at])
             item[i].first_same = place[at] - 1;
@@ -128,7 +147,7 @@ static void hash_items(void *context, size_t task, unsigned worker)
 
     (void)worker;
     for (size_t i = task * HASH_TASK; i < batch->n && i < (task + 1) * HASH_TASK; i++)
-        nd_item_hash(&batch->item[i]);
+        nd_item_hash(&batch->d->plan, &batch->item[i]);
 }
 
 enum nd_status nd_batch_begin(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
@@ -190,7 +209,7 @@ void nd_stats_count(struct nd_dedup *d, const struct nd_item *item, size_t check
     d->stats.cut_documents += was_cut;
     d->stats.candidates += nd_item_candidates(item);
     d->stats.checks += checks;
-    d->stats.bytes += item->text.len;
+    d->stats.bytes += item->sketched ? item->sketched->text_bytes : item->text.len;
 }
 
 void nd_stats_count_decision(struct nd_dedup *d, const struct nd_decision *decision,
@@ -249,7 +268,7 @@ static enum nd_status number_items(struct nd_batch *batch, struct nd_error *err)
         status = nd_document_keep(d, item, i, &batch->number[i], err);
         if (status != ND_OK)
             return status;
-        if (item->read.is_listed)
+        if (item->read.is_listed && item->shingle)
             (void)nd_shingle_cache_put(d->kept.cache, batch->number[i], item->shingle,
                                        (size_t)item->read.n_shingles);
     }
@@ -305,7 +324,7 @@ static void describe_agreement(const struct nd_dedup *d, uint32_t a, uint32_t b,
     out->distance = match.distance;
 }
 
-/* The same bytes or the same tokens: equal hashes propose it, the texts decide. */
+/* The same bytes or the same tokens: equal hashes propose it, the texts decide, where both are here. */
 static enum nd_status find_identical(const struct nd_dedup *d, struct nd_worker *w, uint32_t a,
                                      uint32_t b, struct nd_decision *out)
 {
@@ -317,6 +336,10 @@ static enum nd_status find_identical(const struct nd_dedup *d, struct nd_worker 
 
     if (by == ND_EQUAL_NEVER || nd_index_identity(index, a) != nd_index_identity(index, b))
         return ND_OK;
+    if (nd_kept_has_no_text(&d->kept, a) || nd_kept_has_no_text(&d->kept, b)) {
+        out->identical = nd_kept_identical_sketches(&d->kept, by, a, b);
+        return ND_OK;
+    }
     if (nd_fetch_text(&d->kept, w, a, &x))
         return w->status;
     copy = malloc(x.len + 1); /* the next text takes its place */

@@ -65,7 +65,7 @@ enum nd_status nd_batch_check(const struct nd_dedup *d, const struct nd_dedup_it
 enum nd_status nd_items_make(struct nd_batch *batch, const struct nd_dedup_item *items, size_t n,
                              struct nd_error *err);
 /* Hash an item's bytes. */
-void nd_item_hash(struct nd_item *item);
+void nd_item_hash(const struct nd_plan *plan, struct nd_item *item);
 /* Find the first of those with equal bytes.  False: out of memory. */
 bool nd_items_group(struct nd_batch *batch);
 /* The same for recipes that know no copies, but only of open items that are not listed: these are

@@ -122,7 +122,7 @@ static size_t add_equal_key(const struct nd_candidate_rows *rows, struct nd_item
 
     if (by == ND_EQUAL_NEVER || !needs_equal_key(rows, item))
         return 0;
-    nd_item_hash(item);
+    nd_item_hash(&rows->rows.plan, item);
     keys[0] =
         key_in(by == ND_EQUAL_BY_BYTES ? item->raw : item->read.row.identity, by, group, true);
     return 1;

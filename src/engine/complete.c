@@ -363,6 +363,7 @@ static void describe(void *context, size_t place, unsigned worker)
         return;
     out->kept = nd_kept_document(&d->kept, leader);
     (void)nd_numbers_compare(d, w, number, leader, out);
+    out->verified = nd_kept_verified(&d->kept, out->verified, document, out->kept);
 }
 
 static enum nd_status complete(struct nd_batch *batch, struct nd_error *err)

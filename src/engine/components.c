@@ -345,8 +345,10 @@ static void decide(void *context, size_t place, unsigned worker)
     job->via[place] = (struct nd_component_via){
         .document = via_of(c)[document],
         .overlap = {counts.a, counts.b, counts.shared == NOT_COMPARED ? 0 : counts.shared},
-        .verified = counts.shared != NOT_COMPARED};
+        .verified = nd_kept_verified(&job->d->kept, counts.shared != NOT_COMPARED, document,
+                                     via_of(c)[document])};
     (void)nd_numbers_compare(job->d, w, kept_of(c)[document], kept_of(c)[kept], out);
+    out->verified = nd_kept_verified(&job->d->kept, out->verified, document, kept);
 }
 
 enum nd_status nd_decide_components(struct nd_dedup *d, uint64_t first, size_t n,

@@ -8,6 +8,7 @@
 
 #include "engine/batch.h"
 #include "engine/engine.h"
+#include "engine/sketched.h"
 #include "recipe/recipe.h"
 
 static void release(struct nd_dedup *d)
@@ -33,6 +34,7 @@ static bool make_parts(struct nd_dedup *d, const struct nd_dedup_params *params,
     unsigned n = nd_pool_threads(d->crew.pool);
 
     if (nd_plan_init(&d->plan, params, err) ||
+        (params->takes_sketches && nd_sketched_decides(&d->plan, err)) ||
         nd_kept_init(&d->kept, &d->plan, source, d->crew.pool, err) ||
         !nd_finder_init(&d->leaders, &d->plan, err) || !nd_finder_init(&d->pending, &d->plan, err))
         return false;
@@ -55,6 +57,12 @@ static struct nd_dedup *make(struct nd_pool *pool, const struct nd_dedup_params 
         return NULL;
     if (source && (!source->fetch || !source->keep)) {
         nd_fail(err, ND_EINVAL, "a text source needs both functions, fetch and keep");
+        return NULL;
+    }
+    if (source && params->takes_sketches && params->verify != ND_VERIFY_NONE &&
+        !source->fetch_shingles) {
+        nd_fail(err, ND_EINVAL,
+                "a text source of an engine that takes sketches needs fetch_shingles");
         return NULL;
     }
     d = calloc(1, sizeof *d);
@@ -121,6 +129,7 @@ struct nd_dedup *nd_dedup_new(const struct nd_recipe *recipe,
     params.threads = options->threads;
     params.pin_threads = options->pin_threads;
     params.cache_bytes = options->cache_bytes;
+    params.takes_sketches = options->takes_sketches;
     return nd_dedup_new_with(&params, options->source, err);
 }
 

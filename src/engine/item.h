@@ -54,10 +54,12 @@ enum nd_item_state {
 struct nd_item {
     /* The document as it was pushed, and who has the same bytes. */
     struct nd_view text;
-    const struct nd_document *document; /* for features, or NULL */
+    const struct nd_document *document;   /* for features, or NULL */
+    const struct nd_sketch_row *sketched; /* in place of the text, or NULL */
     uint32_t group;
-    uint64_t raw;      /* hash of its bytes */
-    size_t first_same; /* the first item of the batch with these bytes; perhaps its own place */
+    uint64_t raw;        /* hash of its bytes */
+    uint64_t raw_second; /* where sketches are taken: the upper half of 128 bits */
+    size_t first_same;   /* the first item of the batch with these bytes; perhaps its own place */
 
     /* What was decided. */
     enum nd_item_state state;
@@ -82,11 +84,20 @@ static inline bool nd_item_is_empty(const struct nd_item *item)
                          : item->read.is_short && item->read.n_shingles == 0;
 }
 
+/* How many shingles `shingle` has: none of a sketch that came without them. */
+static inline size_t nd_item_n_held(const struct nd_item *item)
+{
+    return item->shingle ? (size_t)item->read.n_shingles : 0;
+}
+
 /* How many candidates it has, compared or not. */
 static inline size_t nd_item_candidates(const struct nd_item *item)
 {
     return item->search.n_near + item->search.near_in_batch.count;
 }
+
+/* Whether two items have the same bytes: by their texts, or where one has none by the hashes. */
+bool nd_items_same_bytes(const struct nd_item *a, const struct nd_item *b);
 
 /* By what an item that was read equals others. */
 static inline enum nd_equal_by nd_item_equal_by(const struct nd_plan *plan,

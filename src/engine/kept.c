@@ -14,6 +14,11 @@ static uint64_t raw_of(const struct nd_kept *kept, uint32_t number)
     return ((const uint64_t *)kept->raw.data)[number];
 }
 
+static uint64_t raw_second_of(const struct nd_kept *kept, uint32_t number)
+{
+    return ((const uint64_t *)kept->raw_second.data)[number];
+}
+
 static uint64_t raw_key(uint64_t raw, uint32_t group)
 {
     return nd_mix64(raw ^ (uint64_t)group * UINT64_C(0x9E3779B97F4A7C15));
@@ -42,6 +47,20 @@ enum nd_status nd_fetch_text(const struct nd_kept *kept, struct nd_worker *w, ui
     return ND_OK;
 }
 
+/* Of a document that has no text. */
+static enum nd_status fetch_sketched(const struct nd_kept *kept, struct nd_worker *w,
+                                     uint32_t number, const uint64_t **shingle, size_t *n)
+{
+    enum nd_status status = kept->source.fetch_shingles(
+        kept->source.context, nd_kept_document(kept, number), w->number, shingle, n, &w->error);
+
+    if (status)
+        return w->status = status;
+    if (!nd_shingle_cache_put(w->fetched, number, *shingle, *n))
+        return nd_worker_fail(w, ND_ENOMEM, "reading a kept document again");
+    return ND_OK;
+}
+
 enum nd_status nd_fetch_shingles(const struct nd_kept *kept, struct nd_worker *w, uint32_t number,
                                  const uint64_t **shingle, size_t *n)
 {
@@ -54,6 +73,8 @@ enum nd_status nd_fetch_shingles(const struct nd_kept *kept, struct nd_worker *w
         *shingle = nd_shingle_cache_get(w->fetched, number, n);
     if (*shingle)
         return ND_OK;
+    if (nd_kept_has_no_text(kept, number))
+        return fetch_sketched(kept, w, number, shingle, n);
     status = nd_fetch_text(kept, w, number, &text);
     if (status)
         return status;
@@ -64,6 +85,64 @@ enum nd_status nd_fetch_shingles(const struct nd_kept *kept, struct nd_worker *w
     *n = (size_t)sketch.n_shingles;
     return ND_OK;
 }
+
+/* ---- Documents without text ---- */
+
+bool nd_kept_is_sketched(const struct nd_kept *kept, uint64_t document)
+{
+    const uint64_t *bits = kept->sketched.data;
+
+    return kept->plan->params.takes_sketches && (bits[document / 64] >> document % 64 & 1);
+}
+
+bool nd_kept_has_no_text(const struct nd_kept *kept, uint32_t number)
+{
+    return nd_kept_is_sketched(kept, nd_kept_document(kept, number));
+}
+
+unsigned char nd_kept_verified(const struct nd_kept *kept, bool is_verified, uint64_t a, uint64_t b)
+{
+    if (!is_verified)
+        return ND_VERIFIED_NO;
+    return nd_kept_is_sketched(kept, a) || nd_kept_is_sketched(kept, b) ? ND_VERIFIED_SKETCH
+                                                                        : ND_VERIFIED_TEXT;
+}
+
+static void note_sketched(struct nd_kept *kept, uint64_t document, bool is_sketched)
+{
+    uint64_t *word = (uint64_t *)kept->sketched.data + document / 64;
+
+    if (document % 64 == 0)
+        *word = 0;
+    *word |= (uint64_t)is_sketched << document % 64;
+}
+
+enum nd_identical nd_kept_identical_sketches(const struct nd_kept *kept, enum nd_equal_by by,
+                                             uint32_t a, uint32_t b)
+{
+    if (raw_of(kept, a) == raw_of(kept, b) && raw_second_of(kept, a) == raw_second_of(kept, b))
+        return ND_IDENTICAL_BYTES;
+    return by == ND_EQUAL_BY_TOKENS && nd_index_same_sketch(kept->finder.index, a, b)
+               ? ND_IDENTICAL_TOKENS
+               : ND_IDENTICAL_NO;
+}
+
+int nd_kept_equals(const struct nd_kept *kept, struct nd_worker *w, const struct nd_item *item,
+                   enum nd_equal_by by, uint32_t number)
+{
+    struct nd_view text;
+
+    if (item->sketched || nd_kept_has_no_text(kept, number))
+        return by == ND_EQUAL_BY_TOKENS
+                   ? nd_index_has_sketch(kept->finder.index, number, &item->read.row)
+                   : by == ND_EQUAL_BY_BYTES && raw_of(kept, number) == item->raw &&
+                         raw_second_of(kept, number) == item->raw_second;
+    if (nd_fetch_text(kept, w, number, &text))
+        return (int)w->status;
+    return nd_worker_equal(w, by, item->text, text);
+}
+
+/* ---- Equal documents ---- */
 
 /* The lowest number, should there be several: the earliest kept. */
 static int take_earlier(int found, uint32_t number, uint32_t *best)
@@ -81,15 +160,14 @@ int nd_kept_find_bytes(const struct nd_kept *kept, struct nd_worker *w, const st
     int found = 0;
 
     while (nd_multimap_next(&kept->by_raw, &scan, &at)) {
-        struct nd_view text;
-        enum nd_status status;
+        int same;
 
         if (raw_of(kept, at) != item->raw || nd_index_group(kept->finder.index, at) != item->group)
             continue;
-        status = nd_fetch_text(kept, w, at, &text);
-        if (status)
-            return status;
-        if (nd_equal_bytes(text, item->text))
+        same = nd_kept_equals(kept, w, item, ND_EQUAL_BY_BYTES, at);
+        if (same < 0)
+            return same;
+        if (same)
             found = take_earlier(found, at, number);
     }
     return found;
@@ -106,13 +184,8 @@ int nd_kept_find_tokens(const struct nd_kept *kept, struct nd_worker *w, const s
     if (nd_plan_ignores_text(kept->plan))
         return 0;
     while (nd_index_next_identity(kept->finder.index, &scan, &at)) {
-        struct nd_view text;
-        enum nd_status status = nd_fetch_text(kept, w, at, &text);
-        int same;
+        int same = nd_kept_equals(kept, w, item, ND_EQUAL_BY_TOKENS, at);
 
-        if (status)
-            return status;
-        same = nd_worker_equal(w, ND_EQUAL_BY_TOKENS, item->text, text);
         if (same < 0)
             return same;
         if (same)
@@ -201,8 +274,13 @@ static bool make_room(struct nd_kept *kept, size_t n)
     return true;
 }
 
-static bool reserve(struct nd_kept *kept, size_t n)
+/* n more kept documents, of those that were pushed: `pushed` with these. */
+static bool reserve(struct nd_kept *kept, size_t n, uint64_t pushed)
 {
+    if (kept->plan->params.takes_sketches &&
+        (!nd_column_reserve(&kept->raw_second, kept->n + n, sizeof(uint64_t)) ||
+         !nd_column_reserve(&kept->sketched, pushed / 64 + 1, sizeof(uint64_t))))
+        return false;
     return nd_column_reserve(&kept->document, kept->n + n, sizeof(uint32_t)) &&
            nd_column_reserve(&kept->raw, kept->n + n, sizeof(uint64_t)) && make_room(kept, n);
 }
@@ -221,7 +299,7 @@ bool nd_kept_restore(struct nd_kept *kept, const uint64_t *raw, uint32_t n)
 {
     const struct nd_index *index = kept->finder.index;
 
-    if (n && !reserve(kept, n))
+    if (n && !reserve(kept, n, n))
         return false;
     for (uint32_t i = 0; i < n; i++)
         add(kept, raw[i], nd_index_group(index, i), nd_index_is_short(index, i), i);
@@ -237,10 +315,16 @@ enum nd_status nd_kept_add(struct nd_kept *kept, const struct nd_item *item, siz
     for (size_t i = 0; i < n; i++)
         n_kept += item[i].state == state;
     nd_pool_lock(kept->pool);
-    ok = reserve(kept, n_kept);
-    for (size_t i = 0; ok && i < n; i++)
-        if (item[i].state == state)
-            add(kept, item[i].raw, item[i].group, item[i].read.is_short, first + i);
+    ok = reserve(kept, n_kept, first + n);
+    for (size_t i = 0; ok && i < n; i++) {
+        if (kept->plan->params.takes_sketches)
+            note_sketched(kept, first + i, item[i].sketched != NULL);
+        if (item[i].state != state)
+            continue;
+        if (kept->plan->params.takes_sketches)
+            ((uint64_t *)kept->raw_second.data)[kept->n] = item[i].raw_second;
+        add(kept, item[i].raw, item[i].group, item[i].read.is_short, first + i);
+    }
     nd_pool_unlock(kept->pool);
     if (!ok)
         return nd_fail(err, ND_ENOMEM, "out of memory for %zu kept documents", kept->n + n_kept);
@@ -266,6 +350,8 @@ void nd_kept_release(struct nd_kept *kept)
 {
     nd_column_release(&kept->document);
     nd_column_release(&kept->raw);
+    nd_column_release(&kept->raw_second);
+    nd_column_release(&kept->sketched);
     nd_multimap_release(&kept->by_raw);
     nd_shingle_cache_free(kept->cache);
     nd_texts_free(kept->texts);

@@ -16,6 +16,9 @@ struct nd_kept {
     struct nd_finder finder;
     struct nd_column document; /* uint32_t: its number as pushed */
     struct nd_column raw;      /* uint64_t: hash of its bytes */
+    /* Where sketches are taken: the upper half of that; and a bit for each document as pushed, kept
+     * or not: it has no text. */
+    struct nd_column raw_second, sketched;
     struct nd_multimap by_raw; /* changed under the lock of the pool (nd_kept_mark_known) */
     uint32_t n;
     struct nd_shingle_cache *cache;
@@ -52,6 +55,20 @@ enum nd_status nd_fetch_text(const struct nd_kept *kept, struct nd_worker *w, ui
                              struct nd_view *text);
 enum nd_status nd_fetch_shingles(const struct nd_kept *kept, struct nd_worker *w, uint32_t number,
                                  const uint64_t **shingle, size_t *n);
+
+/* Whether a document, by its number as pushed or in the index, came as a sketch. */
+bool nd_kept_is_sketched(const struct nd_kept *kept, uint64_t document);
+bool nd_kept_has_no_text(const struct nd_kept *kept, uint32_t number);
+/* How it is verified that two documents, by their numbers as pushed, are near or equal. */
+unsigned char nd_kept_verified(const struct nd_kept *kept, bool is_verified, uint64_t a,
+                               uint64_t b);
+/* Whether an item equals a kept document in what must agree: by the texts, or, where one is missing,
+ * by hashes and sketches.  1, 0, < 0: the worker has the error. */
+int nd_kept_equals(const struct nd_kept *kept, struct nd_worker *w, const struct nd_item *item,
+                   enum nd_equal_by by, uint32_t number);
+/* The same of two kept documents of one group of which one has no text, and in what they are equal. */
+enum nd_identical nd_kept_identical_sketches(const struct nd_kept *kept, enum nd_equal_by by,
+                                             uint32_t a, uint32_t b);
 
 /* Have what nd_kept_find_bytes reads first brought into the processor's caches. */
 void nd_kept_prefetch(const struct nd_kept *kept, const struct nd_item *item);

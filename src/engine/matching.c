@@ -1,6 +1,8 @@
 /* matching.c - the match rule of a recipe asked of signed documents */
 #include "engine/matching.h"
 
+#include <neardup/sketch_file.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -333,5 +335,18 @@ enum nd_status nd_matching_sign(struct nd_matching_worker *s, const struct nd_do
         if (n_tokens > out->length)
             out->length = n_tokens;
     }
+    return make_keys(s, arena, out);
+}
+
+enum nd_status nd_matching_sign_sketched(struct nd_matching_worker *s,
+                                         const struct nd_sketch_row *row, uint32_t group,
+                                         struct nd_arena *arena, struct nd_document_signatures *out)
+{
+    const struct nd_matching *m = s->matching;
+
+    *out = (struct nd_document_signatures){.group = group, .length = row->tokens};
+    out->signature[0] = (struct nd_signature){.word = row->fingerprint,
+                                              .count = row->fingerprint ? m->shape[0].words : 0,
+                                              .is_rejected = row->fingerprint == NULL};
     return make_keys(s, arena, out);
 }

@@ -58,6 +58,13 @@ enum nd_status nd_matching_sign(struct nd_matching_worker *s, const struct nd_do
                                 uint32_t group, struct nd_arena *arena,
                                 struct nd_document_signatures *out);
 
+/* The same of a document that is sketched: by a recipe of one signature, of kind simhash.  Its words
+ * stay the row's. */
+enum nd_status nd_matching_sign_sketched(struct nd_matching_worker *s,
+                                         const struct nd_sketch_row *row, uint32_t group,
+                                         struct nd_arena *arena,
+                                         struct nd_document_signatures *out);
+
 /* The score of what is no candidate, and may have the same tokens; all others have a greater one.
  */
 #define ND_SCORE_NONE 0

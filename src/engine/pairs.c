@@ -55,14 +55,11 @@ static int find_class(struct nd_dedup *d, struct nd_worker *w, const struct nd_i
     uint32_t number;
 
     while (nd_equal_scan_next(&d->kept, &scan, &number)) {
-        struct nd_view text;
         int equal;
 
         if (number >= below || class_of(d, number) != number)
             continue;
-        if (nd_fetch_text(&d->kept, w, number, &text))
-            return w->status;
-        equal = nd_worker_equal(w, scan.by, item->text, text);
+        equal = nd_kept_equals(&d->kept, w, item, scan.by, number);
         if (equal == 0)
             continue;
         *found = number;
@@ -384,14 +381,19 @@ static void query_item(void *context, size_t place, unsigned worker)
 
     if (w->status || !nd_item_read(w, item))
         return;
-    nd_item_hash(item);
+    nd_item_hash(w->plan, item);
     nd_item_sketch(w, item);
     found = nd_item_sign(w, item) ? find_class(d, w, item, UINT32_MAX, &equal) : -1;
     if (found < 0 || (found && !add_class_hits(d, w, item, equal, UINT32_MAX, max)))
         return;
-    if (item->read.is_listed && nd_finder_candidates(&d->kept.finder, w, item))
-        (void)compare_candidates(d, w, item, nd_sketcher_shingles(w->sketcher), equal, UINT32_MAX,
-                                 max - item->search.n_hits, &n_below);
+    if (!item->read.is_listed || !nd_finder_candidates(&d->kept.finder, w, item))
+        return;
+    w->in_set = NULL;
+    if (item->sketched && (!nd_item_hold_shingles(w, item) || !nd_item_begin_compare(w, item)))
+        return;
+    (void)compare_candidates(d, w, item,
+                             item->sketched ? &w->set : nd_sketcher_shingles(w->sketcher), equal,
+                             UINT32_MAX, max - item->search.n_hits, &n_below);
 }
 
 /* By one worker, or by all: what they find stands in the items. */

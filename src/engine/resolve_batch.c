@@ -191,6 +191,13 @@ static bool meets_pending(const struct resolving *s, size_t place)
     return nd_finder_meets_any(&s->d->pending, s->d->crew.pusher, item, s->below[place]);
 }
 
+static bool has_same_tokens(struct nd_worker *w, const struct nd_item *a, const struct nd_item *b)
+{
+    if (a->sketched || b->sketched)
+        return nd_index_rows_same_sketch(&a->read.row, &b->read.row);
+    return nd_worker_equal(w, ND_EQUAL_BY_TOKENS, a->text, b->text) == 1;
+}
+
 /* A document with the same tokens as a kept one of the batch is decided, as it would be by a kept
  * one of an earlier batch. */
 static bool join_same_tokens(struct resolving *s, struct nd_worker *w, struct nd_item *item)
@@ -201,13 +208,11 @@ static bool join_same_tokens(struct resolving *s, struct nd_worker *w, struct nd
         uint32_t place = item->search.near_in_batch.items[i].number;
         const struct nd_item *kept = &s->item[place];
 
-        if (kept->read.row.identity != item->read.row.identity ||
-            nd_worker_equal(w, ND_EQUAL_BY_TOKENS, item->text, kept->text) != 1)
+        if (kept->read.row.identity != item->read.row.identity || !has_same_tokens(w, item, kept))
             continue;
         item->state = ND_ITEM_REMOVED;
-        item->identical = kept->raw == item->raw && nd_equal_bytes(kept->text, item->text)
-                              ? ND_IDENTICAL_BYTES
-                              : ND_IDENTICAL_TOKENS;
+        item->identical =
+            nd_items_same_bytes(kept, item) ? ND_IDENTICAL_BYTES : ND_IDENTICAL_TOKENS;
         item->kept = (struct nd_kept_ref){place, true};
         item->search.n_near = item->search.near_in_batch.count = item->search.n_hits = 0;
         return true;
@@ -230,7 +235,7 @@ static void compare_task(void *context, size_t task, unsigned worker)
 
     if (w->status || join_same_tokens(s, w, item))
         return;
-    if (!nd_shingle_set_build(&w->set, first->shingle, (size_t)first->read.n_shingles)) {
+    if (!nd_shingle_set_build(&w->set, first->shingle, nd_item_n_held(first))) {
         nd_worker_fail(w, ND_ENOMEM, "comparing documents");
         return;
     }

@@ -7,8 +7,8 @@
 
 bool nd_dedup_is_restorable(const struct nd_dedup *d)
 {
-    return d->plan.params.cluster == ND_CLUSTER_PAIRS && !d->kept.finder.signatures &&
-           !d->kept.finder.containers;
+    return d->plan.params.cluster == ND_CLUSTER_PAIRS && !d->plan.params.takes_sketches &&
+           !d->kept.finder.signatures && !d->kept.finder.containers;
 }
 
 struct nd_dedup_state nd_dedup_get_state(const struct nd_dedup *d, const struct nd_index **index)

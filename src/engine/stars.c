@@ -119,12 +119,15 @@ static bool make_sketch(const struct nd_kept *kept, struct nd_worker *w, struct 
         return false;
     }
     nd_index_prefetch_identity(kept->finder.index, item->read.row.identity, item->group);
+    if (w->plan->params.takes_sketches) /* which may be all that there is to compare */
+        nd_item_sketch(w, item);
     if (!nd_item_hold_shingles(w, item) || match_by_tokens(kept, w, item))
         return false;
-    nd_item_sketch(w, item);
+    if (!w->plan->params.takes_sketches)
+        nd_item_sketch(w, item);
     if (!nd_item_sign(w, item))
         return false;
-    w->in_sketcher = item;
+    w->in_sketcher = item->sketched ? NULL : item;
     return true;
 }
 
@@ -169,7 +172,7 @@ static void prepare_ahead(const struct nd_kept *kept, struct nd_worker *w, struc
     nd_sketcher_swap_shingles(w->sketcher, &w->set);
     w->in_set = w->in_sketcher;
     nd_item_prepare(w, &w->held, item);
-    w->in_sketcher = item->is_prepared ? item : NULL;
+    w->in_sketcher = item->is_prepared && !item->sketched ? item : NULL;
     prefetch_item(kept, item);
 }
 
@@ -234,7 +237,7 @@ static enum nd_status keep_all(struct nd_batch *batch, struct nd_error *err)
         if (status != ND_OK || !item->read.is_listed)
             continue;
         /* Most kept documents are never met again; one that met others will be. */
-        if (nd_item_candidates(item))
+        if (nd_item_candidates(item) && item->shingle)
             (void)nd_shingle_cache_put(d->kept.cache, number, item->shingle,
                                        (size_t)item->read.n_shingles);
         of[n_listed] = item;
@@ -275,7 +278,9 @@ static void describe_removed(const struct nd_batch *batch, const struct nd_item 
     out->kept = item->kept.in_batch ? d->stats.documents + item->kept.number
                                     : nd_kept_document(&d->kept, item->kept.number);
     out->identical = item->identical;
-    out->verified = item->identical != ND_IDENTICAL_NO || d->plan.params.verify != ND_VERIFY_NONE;
+    out->verified = nd_kept_verified(
+        &d->kept, item->identical != ND_IDENTICAL_NO || d->plan.params.verify != ND_VERIFY_NONE,
+        d->stats.documents + (uint64_t)(item - batch->item), out->kept);
     if (item->search.n_hits) {
         out->overlap = item->search.hits[0].overlap;
         out->distance = item->search.hits[0].distance;
@@ -355,7 +360,7 @@ static bool make_items(struct nd_batch *batch, const struct nd_dedup_item *items
     if (nd_items_make(batch, items, n, NULL) != ND_OK)
         return false;
     for (size_t i = 0; i < n; i++)
-        nd_item_hash(&batch->item[i]);
+        nd_item_hash(&batch->d->plan, &batch->item[i]);
     return !nd_plan_has_copies(&batch->d->plan) || nd_items_group(batch);
 }
 

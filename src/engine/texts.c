@@ -1,5 +1,8 @@
-/* texts.c - the texts of kept documents in the engine's own memory, where no source gives them */
+/* texts.c - the texts of kept documents in the engine's own memory, where no source gives them; of
+ * those that came without text, the shingles */
 #include "engine/texts.h"
+
+#include <neardup/sketch_file.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,10 +39,21 @@ void nd_texts_begin(struct nd_texts *texts, const struct nd_dedup_item *items)
     texts->items = items;
 }
 
+/* What is kept of an item. */
+static struct nd_view content_of(const struct nd_dedup_item *item)
+{
+    const struct nd_sketch_row *row = item->sketched;
+
+    if (!row)
+        return item->text;
+    return (struct nd_view){(const char *)row->shingles,
+                            row->shingles ? row->n_shingles * sizeof *row->shingles : 0};
+}
+
 static enum nd_status keep(void *context, uint64_t document, size_t item, struct nd_error *err)
 {
     struct nd_texts *texts = context;
-    struct nd_view text = texts->items[item].text;
+    struct nd_view text = content_of(&texts->items[item]);
     char *copy = nd_alloc_array(text.len, 1);
 
     if (!copy || !ND_RESERVE(texts->text, &texts->capacity, texts->count + 1)) {
@@ -52,13 +66,12 @@ static enum nd_status keep(void *context, uint64_t document, size_t item, struct
     return ND_OK;
 }
 
-static enum nd_status fetch(void *context, uint64_t document, unsigned worker, struct nd_view *text,
-                            struct nd_error *err)
+/* NULL: it is not kept. */
+static const struct kept_text *find(const struct nd_texts *texts, uint64_t document,
+                                    struct nd_error *err)
 {
-    const struct nd_texts *texts = context;
     size_t low = 0, high = texts->count;
 
-    (void)worker;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
@@ -67,13 +80,38 @@ static enum nd_status fetch(void *context, uint64_t document, unsigned worker, s
         else
             high = middle;
     }
-    if (low == texts->count || texts->text[low].document != document)
-        return nd_fail(err, ND_EINVAL, "document %llu is not kept", (unsigned long long)document);
-    *text = (struct nd_view){texts->text[low].data, texts->text[low].len};
+    if (low < texts->count && texts->text[low].document == document)
+        return &texts->text[low];
+    nd_fail(err, ND_EINVAL, "document %llu is not kept", (unsigned long long)document);
+    return NULL;
+}
+
+static enum nd_status fetch(void *context, uint64_t document, unsigned worker, struct nd_view *text,
+                            struct nd_error *err)
+{
+    const struct kept_text *kept = find(context, document, err);
+
+    (void)worker;
+    if (!kept)
+        return ND_EINVAL;
+    *text = (struct nd_view){kept->data, kept->len};
+    return ND_OK;
+}
+
+static enum nd_status fetch_shingles(void *context, uint64_t document, unsigned worker,
+                                     const uint64_t **shingle, size_t *n, struct nd_error *err)
+{
+    const struct kept_text *kept = find(context, document, err);
+
+    (void)worker;
+    if (!kept)
+        return ND_EINVAL;
+    *shingle = (const uint64_t *)(const void *)kept->data;
+    *n = kept->len / sizeof **shingle;
     return ND_OK;
 }
 
 struct nd_text_source nd_texts_source(struct nd_texts *texts)
 {
-    return (struct nd_text_source){texts, fetch, keep};
+    return (struct nd_text_source){texts, fetch, keep, fetch_shingles};
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/replaced_hash.h"
+#include "engine/sketched.h"
 
 enum nd_status nd_worker_fail(struct nd_worker *w, enum nd_status status, const char *what)
 {
@@ -21,23 +22,36 @@ void nd_worker_begin(struct nd_worker *w)
     w->status = ND_OK;
 }
 
+/* The text, or the row that is there in place of it. */
+static enum nd_status read_counts(struct nd_worker *w, const struct nd_item *item,
+                                  struct nd_sketch *sketch)
+{
+    if (item->sketched) {
+        *sketch = nd_sketched_counts(item->sketched);
+        return ND_OK;
+    }
+    if (nd_sketcher_read_valid(w->sketcher, item->text.data, item->text.len, sketch))
+        return ND_ENOMEM;
+    sketch->identity =
+        nd_replaced_mark(sketch->identity, item->document ? item->document->text_replaced : 0);
+    return sketch->n_shingles > UINT32_MAX ? ND_EUNSUPPORTED : ND_OK;
+}
+
 static enum nd_status read_item(struct nd_worker *w, struct nd_item *item)
 {
     const struct nd_plan *plan = w->plan;
     struct nd_sketch sketch;
+    enum nd_status status = read_counts(w, item, &sketch);
 
-    if (nd_sketcher_read_valid(w->sketcher, item->text.data, item->text.len, &sketch))
-        return ND_ENOMEM;
-    if (sketch.n_shingles > UINT32_MAX)
-        return ND_EUNSUPPORTED;
+    if (status != ND_OK)
+        return status;
     item->is_read = true;
     item->read.n_tokens = sketch.n_tokens;
     item->read.n_shingles = sketch.n_shingles;
     item->read.is_short = sketch.n_tokens < plan->params.sketch.w && !nd_plan_ignores_text(plan);
     item->read.is_listed =
         nd_plan_ignores_text(plan) || nd_item_equal_by(plan, item) == ND_EQUAL_BY_TOKENS;
-    item->read.row.identity =
-        nd_replaced_mark(sketch.identity, item->document ? item->document->text_replaced : 0);
+    item->read.row.identity = sketch.identity;
     item->read.row.group = item->group;
     item->read.row.n_shingles = (uint32_t)sketch.n_shingles;
     item->read.row.is_short = item->read.row.identity_only = item->read.is_short;
@@ -55,7 +69,8 @@ bool nd_item_read(struct nd_worker *w, struct nd_item *item)
     return status == ND_OK;
 }
 
-void nd_item_sketch(struct nd_worker *w, struct nd_item *item)
+/* The row of the text just read. */
+static void make_row(const struct nd_worker *w, struct nd_item *item)
 {
     const struct nd_shingle_set *set = nd_sketcher_shingles(w->sketcher);
     struct nd_sketch sketch = {
@@ -63,25 +78,43 @@ void nd_item_sketch(struct nd_worker *w, struct nd_item *item)
 
     nd_sketch_finish(&sketch, w->plan->sketch_parts);
     nd_index_row_from_sketch(&item->read.row, &sketch, item->group);
+}
+
+void nd_item_sketch(struct nd_worker *w, struct nd_item *item)
+{
+    if (item->sketched)
+        nd_sketched_fill_row(w->plan, item->sketched, &item->read.row);
+    else
+        make_row(w, item);
     item->read.row.is_short = item->read.row.identity_only = item->read.is_short;
     nd_table_keys(&w->plan->index, &item->read.row, item->key);
     item->read.row.key = item->key;
 }
 
-/* Its shingles as they are looked up in containers, of the text just read. */
-static bool note_content(const struct nd_worker *w, struct nd_arena *held, struct nd_item *item)
+/* The shingles of the document just read, and how many they are. */
+static const uint64_t *shingles_read(const struct nd_worker *w, const struct nd_item *item,
+                                     size_t *n)
 {
     const struct nd_shingle_set *set = nd_sketcher_shingles(w->sketcher);
-    uint32_t *value = nd_arena_alloc(held, set->count * sizeof *value);
-    uint64_t *scratch = nd_alloc_array(set->count, 2 * sizeof *scratch);
+
+    *n = item->sketched ? item->sketched->n_shingles : set->count;
+    return item->sketched ? item->sketched->shingles : set->distinct;
+}
+
+/* They, as they are looked up in containers. */
+static bool note_content(const struct nd_worker *w, struct nd_arena *held, struct nd_item *item)
+{
+    size_t n;
+    const uint64_t *shingle = shingles_read(w, item, &n);
+    uint32_t *value = nd_arena_alloc(held, n * sizeof *value);
+    uint64_t *scratch = nd_alloc_array(n, 2 * sizeof *scratch);
 
     if (value && scratch)
-        item->read.content =
-            (struct nd_container_row){.value = value,
-                                      .n_values = (uint32_t)nd_container_values(
-                                          set->distinct, set->count, item->group, value, scratch),
-                                      .n_shingles = (uint32_t)set->count,
-                                      .group = item->group};
+        item->read.content = (struct nd_container_row){
+            .value = value,
+            .n_values = (uint32_t)nd_container_values(shingle, n, item->group, value, scratch),
+            .n_shingles = (uint32_t)n,
+            .group = item->group};
     free(scratch);
     return value && scratch;
 }
@@ -96,8 +129,10 @@ static bool sign_item(struct nd_worker *w, struct nd_arena *held, struct nd_item
     if (!w->plan->matching)
         return true;
     x = nd_arena_alloc(held, sizeof *x);
-    if (!x || nd_matching_sign(w->matching, item->document ? item->document : &text_alone,
-                               item->group, held, x))
+    if (!x || (item->sketched
+                   ? nd_matching_sign_sketched(w->matching, item->sketched, item->group, held, x)
+                   : nd_matching_sign(w->matching, item->document ? item->document : &text_alone,
+                                      item->group, held, x)))
         return false;
     item->read.signatures = x;
     return true;
@@ -115,8 +150,13 @@ bool nd_item_sign(struct nd_worker *w, struct nd_item *item)
 static bool hold_shingles(const struct nd_worker *w, struct nd_arena *held, struct nd_item *item)
 {
     const struct nd_shingle_set *set = nd_sketcher_shingles(w->sketcher);
-    uint64_t *copy = nd_arena_alloc(held, set->count * sizeof *copy);
+    uint64_t *copy;
 
+    if (item->sketched) { /* which stays where it is */
+        item->shingle = item->sketched->shingles;
+        return true;
+    }
+    copy = nd_arena_alloc(held, set->count * sizeof *copy);
     if (!copy)
         return false;
     if (set->count)
@@ -149,7 +189,7 @@ bool nd_item_begin_compare(struct nd_worker *w, const struct nd_item *item)
     if (w->in_set == item)
         return true;
     w->in_set = NULL;
-    if (!nd_shingle_set_build(&w->set, item->shingle, (size_t)item->read.n_shingles)) {
+    if (!nd_shingle_set_build(&w->set, item->shingle, nd_item_n_held(item))) {
         nd_worker_fail(w, ND_ENOMEM, "comparing documents");
         return false;
     }

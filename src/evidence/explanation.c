@@ -38,8 +38,8 @@ static enum nd_status decide(const struct nd_dedup_params *params,
                              struct nd_error *err)
 {
     struct nd_dedup_params own = *params;
-    const struct nd_dedup_item items[2] = {{document[0]->text, 0, document[0]},
-                                           {document[1]->text, 0, document[1]}};
+    const struct nd_dedup_item items[2] = {{.text = document[0]->text, .document = document[0]},
+                                           {.text = document[1]->text, .document = document[1]}};
     struct nd_decision decisions[2] = {{0}, {0}};
     struct nd_dedup *dedup;
     enum nd_status status;

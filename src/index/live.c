@@ -30,6 +30,23 @@ uint32_t nd_index_shingles(const struct nd_index *index, uint32_t number)
     return nd_live_gate(index, number).n_shingles;
 }
 
+bool nd_index_has_sketch(const struct nd_index *index, uint32_t number,
+                         const struct nd_index_row *row)
+{
+    struct nd_index_row own;
+
+    nd_live_row(index, number, &own);
+    return nd_index_rows_same_sketch(&own, row);
+}
+
+bool nd_index_same_sketch(const struct nd_index *index, uint32_t a, uint32_t b)
+{
+    struct nd_index_row row;
+
+    nd_live_row(index, b, &row);
+    return nd_index_has_sketch(index, a, &row);
+}
+
 bool nd_index_is_short(const struct nd_index *index, uint32_t number)
 {
     return (*nd_live_flags(index, number) & ND_LIVE_SHORT) != 0;

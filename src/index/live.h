@@ -136,6 +136,12 @@ struct nd_index *nd_index_freeze(const struct nd_index *index, struct nd_error *
 bool nd_index_is_whole(const struct nd_index *index, const struct nd_index_params *params,
                        uint32_t n);
 
+/* Whether of two documents, or of one and a row, all but the group is the same: identity, simhash,
+ * number of shingles and low bytes. */
+bool nd_index_same_sketch(const struct nd_index *index, uint32_t a, uint32_t b);
+bool nd_index_has_sketch(const struct nd_index *index, uint32_t number,
+                         const struct nd_index_row *row);
+
 uint64_t nd_index_simhash(const struct nd_index *index, uint32_t number);
 uint64_t nd_index_identity(const struct nd_index *index, uint32_t number);
 uint32_t nd_index_group(const struct nd_index *index, uint32_t number);

@@ -19,6 +19,12 @@ void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *
     row->left_out = (struct nd_table_set){{0}};
 }
 
+bool nd_index_rows_same_sketch(const struct nd_index_row *a, const struct nd_index_row *b)
+{
+    return a->identity == b->identity && a->simhash == b->simhash &&
+           a->n_shingles == b->n_shingles && memcmp(a->low, b->low, ND_MINHASH_COUNT) == 0;
+}
+
 unsigned nd_low_bytes_equal(const uint8_t *a, const uint8_t *b)
 {
     uint64_t equal[2];

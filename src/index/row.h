@@ -46,6 +46,9 @@ static inline bool nd_index_filter_allows(struct nd_index_filter filter, uint32_
 /* How many low bytes of two documents are equal. */
 unsigned nd_low_bytes_equal(const uint8_t *a, const uint8_t *b);
 
+/* Whether all but the group is the same. */
+bool nd_index_rows_same_sketch(const struct nd_index_row *a, const struct nd_index_row *b);
+
 void nd_index_row_from_sketch(struct nd_index_row *row, const struct nd_sketch *sketch,
                               uint32_t group);
 

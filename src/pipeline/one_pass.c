@@ -554,7 +554,7 @@ static enum nd_status result_of(const struct passing *p, struct nd_error *err)
 enum nd_status nd_run_one_pass(struct nd_run *run, struct nd_error *err)
 {
     struct passing p = {.run = run};
-    const struct nd_text_source source = {&p, fetch, keep};
+    const struct nd_text_source source = {.context = &p, .fetch = fetch, .keep = keep};
     enum nd_status status = nd_run_make_dedup(run, ND_CLUSTER_STAR, &source, err);
 
     if (status != ND_OK)

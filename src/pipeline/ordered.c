@@ -298,8 +298,9 @@ static enum nd_status load_items(struct ordered *o, size_t from, struct nd_dedup
             return nd_fail(err, ND_ECHANGED, "%s: changed while it was read: %s",
                            loaded[i].source->path, loaded[i].bad->reason);
         }
-        list[i] = (struct nd_dedup_item){loaded[i].document.text, o->group ? o->group[number] : 0,
-                                         &loaded[i].document};
+        list[i] = (struct nd_dedup_item){.text = loaded[i].document.text,
+                                         .group = o->group ? o->group[number] : 0,
+                                         .document = &loaded[i].document};
     }
     *items = list;
     *n = count;
@@ -528,7 +529,7 @@ static enum nd_status emit(struct ordered *o, struct nd_error *err)
 static enum nd_status go_through(struct ordered *o, struct nd_error *err)
 {
     struct nd_run *run = o->run;
-    const struct nd_text_source source = {o, fetch, keep_none};
+    const struct nd_text_source source = {.context = o, .fetch = fetch, .keep = keep_none};
     bool components = run->options->recipe->dedup.cluster == ND_CLUSTER_COMPONENTS;
     enum nd_status status = nd_run_make_dedup(run, run->options->recipe->dedup.cluster, &source,
                                               err); /* before anything is read */

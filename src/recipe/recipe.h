@@ -40,7 +40,7 @@ struct nd_dedup_params {
     const struct nd_method *method;
     /* As in struct nd_dedup_options. */
     unsigned threads;
-    unsigned char pin_threads;
+    unsigned char pin_threads, takes_sketches;
     size_t cache_bytes;
 };
 struct nd_dedup_params nd_dedup_params_default(void);

@@ -214,7 +214,8 @@ static enum nd_status list_item(void *context, const struct nd_parsed *parsed, s
         !note_site(p, &parsed->document))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     nd_id_note(&run->ids, parsed);
-    p->item[p->n_items++] = (struct nd_dedup_item){parsed->document.text, group, &parsed->document};
+    p->item[p->n_items++] = (struct nd_dedup_item){
+        .text = parsed->document.text, .group = group, .document = &parsed->document};
     return ND_OK;
 }
 
@@ -317,7 +318,7 @@ enum nd_status nd_run_pairs(const struct nd_run_options *options,
     struct nd_error room = {0};
     struct nd_run run;
     struct pairing p = {.run = &run, .params = params, .err = err ? err : &room};
-    const struct nd_text_source source = {&p, fetch, keep};
+    const struct nd_text_source source = {.context = &p, .fetch = fetch, .keep = keep};
     enum nd_status status;
 
     *p.err = (struct nd_error){0};

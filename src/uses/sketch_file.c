@@ -40,7 +40,7 @@ static void fill_row(struct nd_sketch_row *row, const struct nd_parsed *parsed,
     const struct nd_document *document = &parsed->document;
 
     *row = (struct nd_sketch_row){
-        .identity = sketch->identity,
+        .identity = nd_replaced_mark(sketch->identity, document->text_replaced),
         .simhash = sketch->simhash,
         .tokens = sketch->n_tokens,
         .text_bytes = document->text.len,

@@ -75,7 +75,7 @@ static void after_its_source_failed_pushing_is_refused(void **state)
     (void)state;
     for (int which = 0; which < 2; which++) {
         struct source own = {.keep = which ? ND_OK : ND_EIO};
-        const struct nd_text_source source = {&own, fetch, keep};
+        const struct nd_text_source source = {.context = &own, .fetch = fetch, .keep = keep};
         struct nd_dedup *d = make(ND_CLUSTER_STAR, 2, &source);
 
         if (which) {
@@ -92,7 +92,7 @@ static void after_its_source_failed_pushing_is_refused(void **state)
 static void after_its_source_failed_components_can_be_asked_again(void **state)
 {
     struct source own = {0};
-    const struct nd_text_source source = {&own, fetch, keep};
+    const struct nd_text_source source = {.context = &own, .fetch = fetch, .keep = keep};
     struct nd_decision decision[N];
     struct nd_component_via via[N];
     struct nd_dedup_params params = nd_dedup_params_default();
@@ -194,7 +194,7 @@ static void options_may_ask_for_pairs(void **state)
 static void a_source_gives_both_of_its_functions(void **state)
 {
     struct nd_dedup_params params = nd_dedup_params_default();
-    const struct nd_text_source source[] = {{NULL, NULL, keep}, {NULL, fetch, NULL}};
+    const struct nd_text_source source[] = {{.keep = keep}, {.fetch = fetch}};
     struct nd_error err;
 
     (void)state;
@@ -260,7 +260,7 @@ static void call_all(struct nd_dedup *d)
 static void calls_from_a_source_are_refused(void **state)
 {
     struct source own = {.meanwhile = call_all};
-    const struct nd_text_source source = {&own, fetch, keep};
+    const struct nd_text_source source = {.context = &own, .fetch = fetch, .keep = keep};
     struct nd_decision decision[N];
     size_t n = 0;
 

@@ -50,7 +50,8 @@ static void make_texts(uint64_t seed)
         field[i] = (struct nd_field){{"f", 1}, {below(2) ? "x" : "y", 1}};
         document[i] =
             (struct nd_document){.text = {text[i], len}, .fields = &field[i], .n_fields = 1};
-        item[i] = (struct nd_dedup_item){document[i].text, i % 7 == 0, &document[i]};
+        item[i] = (struct nd_dedup_item){
+            .text = document[i].text, .group = i % 7 == 0, .document = &document[i]};
     }
 }
 

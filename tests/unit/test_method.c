@@ -59,7 +59,7 @@ static void make_texts(uint64_t seed)
         }
         if (kind == 5 && len) /* equal tokens, other bytes */
             text[len - 1] = '.';
-        known[i].item = (struct nd_dedup_item){{text, len}, i % 5 == 0, NULL};
+        known[i].item = (struct nd_dedup_item){.text = {text, len}, .group = i % 5 == 0};
     }
 }
 

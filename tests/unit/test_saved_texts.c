@@ -63,7 +63,7 @@ static enum nd_status keep(void *context, uint64_t document, size_t item, struct
     return ND_OK;
 }
 
-static const struct nd_text_source source = {NULL, fetch, keep};
+static const struct nd_text_source source = {.context = NULL, .fetch = fetch, .keep = keep};
 
 static struct nd_dedup *new_engine(const char *recipe_name, bool makes_pairs, struct nd_error *err)
 {

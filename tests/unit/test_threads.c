@@ -64,7 +64,7 @@ static void ask_by_threads(struct nd_dedup *d)
 static void several_threads_ask_at_once(void **state)
 {
     struct source own = {0};
-    const struct nd_text_source source = {&own, fetch, keep};
+    const struct nd_text_source source = {.context = &own, .fetch = fetch, .keep = keep};
 
     (void)state;
     for (unsigned threads = 1; threads <= 4; threads++) {

@@ -1,0 +1,59 @@
+/* sketched.c - documents that come without their texts: as rows of a sketch file by the same recipe */
+#include "engine/sketched.h"
+
+#include <string.h>
+
+static bool asks_length(const struct nd_rule *rule)
+{
+    for (unsigned i = 0; i < rule->n; i++)
+        if (rule->node[i].kind == ND_RULE_TEST && rule->node[i].value == ND_RULE_LENGTH)
+            return true;
+    return false;
+}
+
+enum nd_status nd_sketched_decides(const struct nd_plan *plan, struct nd_error *err)
+{
+    const struct nd_matching *m = plan->matching;
+
+    if (!m)
+        return ND_OK;
+    if (m->method.n_signatures != 1 ||
+        m->method.signature[0].signature.kind != ND_SIGNATURE_SIMHASH)
+        return nd_fail(err, ND_EINVAL,
+                       "match: documents cannot be decided by their sketches yet unless the recipe "
+                       "has one signature, of kind simhash");
+    if (asks_length(&m->rule))
+        return nd_fail(err, ND_EINVAL,
+                       "match: the rule asks for the lengths of documents, which their sketches do "
+                       "not have");
+    return ND_OK;
+}
+
+enum nd_status nd_sketched_check(const struct nd_plan *plan, const struct nd_sketch_row *row,
+                                 size_t at, struct nd_error *err)
+{
+    if (!plan->params.takes_sketches)
+        return nd_fail(err, ND_EINVAL, "item %zu is a sketch, and the engine takes texts only", at);
+    if (plan->params.verify != ND_VERIFY_NONE && row->n_shingles && !row->shingles)
+        return nd_fail(
+            err, ND_EINVAL,
+            "item %zu: the sketch has no shingles, and they are compared unless `verify` "
+            "is none",
+            at);
+    return ND_OK;
+}
+
+struct nd_sketch nd_sketched_counts(const struct nd_sketch_row *row)
+{
+    return (struct nd_sketch){
+        .n_tokens = row->tokens, .n_shingles = row->n_shingles, .identity = row->identity};
+}
+
+/* A part that is not made of texts stays 0 here too, so that rows of both can be compared. */
+void nd_sketched_fill_row(const struct nd_plan *plan, const struct nd_sketch_row *row,
+                          struct nd_index_row *out)
+{
+    out->simhash = row->simhash;
+    if (plan->sketch_parts & ND_SKETCH_MINHASH)
+        memcpy(out->low, row->low, ND_MINHASH_COUNT);
+}

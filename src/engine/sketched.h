@@ -1,0 +1,22 @@
+/* sketched.h - documents that come without their texts: as rows of a sketch file by the same recipe */
+#ifndef ND_ENGINE_SKETCHED_H
+#define ND_ENGINE_SKETCHED_H
+
+#include <neardup/sketch_file.h>
+
+#include "engine/plan.h"
+
+/* Whether rows have all that documents are decided by.  ND_EINVAL: the message begins with the key
+ * of the recipe that needs more. */
+enum nd_status nd_sketched_decides(const struct nd_plan *plan, struct nd_error *err);
+/* Whether the engine takes this row, items[at] of a push.  ND_EINVAL. */
+enum nd_status nd_sketched_check(const struct nd_plan *plan, const struct nd_sketch_row *row,
+                                 size_t at, struct nd_error *err);
+
+/* What reading the text would give: tokens, distinct shingles, identity. */
+struct nd_sketch nd_sketched_counts(const struct nd_sketch_row *row);
+/* What sketching it would add to the row of the index, except for the keys. */
+void nd_sketched_fill_row(const struct nd_plan *plan, const struct nd_sketch_row *row,
+                          struct nd_index_row *out);
+
+#endif
