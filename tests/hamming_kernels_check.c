@@ -183,18 +183,18 @@ static void fill_words(uint32_t *word, size_t n)
 }
 
 /* The definition of words_next itself, by comparing each with its next. */
-static void check_next_pairs(const uint32_t *word, size_t n, size_t end, unsigned distance,
-                             const struct nd_hamming_words *pair, size_t count)
+static void check_next_pairs(const uint32_t *word, size_t n, size_t end, unsigned reach,
+                             unsigned distance, const struct nd_hamming_words *pair, size_t count)
 {
     size_t expected = 0;
     int holds = 1;
 
     for (size_t i = 0; i < n; i++)
-        for (size_t k = i + 1; k < end && k - i <= ND_HAMMING_NEXT; k++)
+        for (size_t k = i + 1; k < end && k - i <= reach; k++)
             expected += (unsigned)__builtin_popcount(word[i] ^ word[k]) <= distance;
     for (size_t p = 0; p < count; p++)
         holds &= pair[p].a < n && pair[p].a < pair[p].b && pair[p].b < end &&
-                 pair[p].b - pair[p].a <= ND_HAMMING_NEXT &&
+                 pair[p].b - pair[p].a <= reach &&
                  (unsigned)__builtin_popcount(word[pair[p].a] ^ word[pair[p].b]) <= distance;
     expect(holds && count == expected, "scalar", "words_next", n, distance);
 }
@@ -209,11 +209,12 @@ static void check_words_next(const struct nd_hamming_kernels *k, const char *isa
         for (unsigned round = 0; round < 20; round++) {
             size_t n = end ? any() % (end + 1) : 0, count;
             unsigned distance = (unsigned)(any() % 17);
+            unsigned reach = round % 2 ? k->reach : 1 + (unsigned)(any() % ND_HAMMING_NEXT);
 
             fill_words(word, LENGTHS + ND_HAMMING_PADDING);
-            count = definition->words_next(word, n, end, distance, expected);
-            check_next_pairs(word, n, end, distance, expected, count);
-            expect(k->words_next(word, n, end, distance, got) == count &&
+            count = definition->words_next(word, n, end, reach, distance, expected);
+            check_next_pairs(word, n, end, reach, distance, expected, count);
+            expect(k->words_next(word, n, end, reach, distance, got) == count &&
                        !memcmp(expected, got, count * sizeof *got),
                    isa, "words_next", n, distance);
         }

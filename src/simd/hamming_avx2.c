@@ -6,6 +6,8 @@
 
 #define TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
 
+enum { EIGHT = 8, EIGHTS = 64, CLEARED = 3 };
+
 /* Bits of each byte, by its halves: a table of 16 looked up twice (Mula). */
 TARGET static inline __m256i byte_counts(__m256i x)
 {
@@ -170,65 +172,263 @@ TARGET static size_t next(const uint64_t *value, size_t n, size_t end, size_t ga
     return count;
 }
 
-/* Which of 16 words differ from v in at most `most` bits, as 16 bits. */
-TARGET static inline unsigned sixteen_within(const uint32_t *word, __m256i v, __m256i most)
+/*
+ * All ones where eight words have at most `distance` bits.  Up to 3 bits are cleared one by one, the
+ * lowest first, which is cheaper than to count them; above 3 the distance is `most`.
+ */
+TARGET static inline __attribute__((always_inline)) __m256i near_words(__m256i x, unsigned distance,
+                                                                       __m256i most)
 {
-    const __m256i *half = (const __m256i *)(const void *)word;
+    __m256i pairs, bits;
 
-    return words_within(_mm256_xor_si256(_mm256_loadu_si256(half), v), most) |
-           words_within(_mm256_xor_si256(_mm256_loadu_si256(half + 1), v), most) << 8;
+    if (distance <= CLEARED) {
+        for (unsigned k = 0; k < distance; k++)
+            x = _mm256_and_si256(x, _mm256_add_epi32(x, _mm256_set1_epi32(-1)));
+        return _mm256_cmpeq_epi32(x, _mm256_setzero_si256());
+    }
+    pairs = _mm256_maddubs_epi16(byte_counts(x), _mm256_set1_epi8(1));
+    bits = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+    return _mm256_cmpgt_epi32(most, bits);
 }
 
-TARGET static size_t words_next(const uint32_t *word, size_t n, size_t end, unsigned distance,
-                                struct nd_hamming_words *pair)
+/* Eight words XOR one. */
+TARGET static inline __m256i differing(const uint32_t *words, const uint32_t *word)
 {
-    const __m256i most = _mm256_set1_epi32((int)distance);
+    return _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(const void *)words),
+                            _mm256_set1_epi32((int)*word));
+}
+
+/* What near_words says of four rows of eight words: bit 8 r + k is word k of row r. */
+TARGET static inline uint32_t bits_of(const __m256i *near)
+{
+    __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(near[0], near[1]),
+                                       _mm256_packs_epi32(near[2], near[3]));
+
+    bytes = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+    return (uint32_t)_mm256_movemask_epi8(bytes);
+}
+
+/* Bit 8 r + k: word[r] is near word[r + 1 + k]. */
+TARGET static inline __attribute__((always_inline)) uint32_t
+four_within(const uint32_t *word, unsigned distance, __m256i most)
+{
+    __m256i near[ND_HAMMING_GROUP];
+
+#pragma GCC unroll 4
+    for (unsigned r = 0; r < ND_HAMMING_GROUP; r++)
+        near[r] = near_words(differing(word + r + 1, word + r), distance, most);
+    return bits_of(near);
+}
+
+/* Bit 8 r + k: word[r] is near block[k]. */
+TARGET static inline __attribute__((always_inline)) uint32_t
+block_within(const uint32_t *word, const uint32_t *block, unsigned distance, __m256i most)
+{
+    __m256i near[ND_HAMMING_GROUP];
+
+#pragma GCC unroll 4
+    for (unsigned r = 0; r < ND_HAMMING_GROUP; r++)
+        near[r] = near_words(differing(block, word + r), distance, most);
+    return bits_of(near);
+}
+
+/* Of the rows from number g on that are before row n, with the words before word `end`. */
+static inline uint64_t within_bounds(uint64_t near, size_t g, size_t n, size_t end)
+{
+    if (g + EIGHT > n)
+        near &= (UINT64_C(1) << (EIGHT * (n - g))) - 1;
+    for (unsigned r = 0; g + 2 * EIGHT > end && r < EIGHT; r++) {
+        size_t first = g + r + 1, left = end > first ? end - first : 0;
+
+        if (left < EIGHT)
+            near &= ~((UINT64_C(0xFF) << left & 0xFF) << (EIGHT * r));
+    }
+    return near;
+}
+
+/* First, without a branch, what is near in eight rows each; then those where something is. */
+TARGET static inline __attribute__((always_inline)) size_t
+next_within(const uint32_t *word, size_t n, size_t end, unsigned reach, unsigned distance,
+            struct nd_hamming_words *pair)
+{
+    const __m256i most = _mm256_set1_epi32((int)distance + 1);
+    const uint64_t reached = UINT64_C(0x0101010101010101) * ((1u << reach) - 1);
+    uint64_t near[EIGHTS];
     size_t count = 0;
 
-    for (size_t i = 0; i < n && i + 1 < end; i++) {
-        unsigned slots = sixteen_within(word + i + 1, _mm256_set1_epi32((int)word[i]), most);
+    for (size_t from = 0; from < n && from + 1 < end; from += EIGHT * EIGHTS) {
+        uint64_t some = 0;
 
-        if (i + 1 + ND_HAMMING_NEXT > end)
-            slots &= (1u << (end - i - 1)) - 1;
-        count += nd_hamming_add_next(i, slots, pair + count);
+        for (size_t g = from, t = 0; g < n && t < EIGHTS; g += EIGHT, t++) {
+            near[t] = four_within(word + g, distance, most) |
+                      (uint64_t)four_within(word + g + 4, distance, most) << 32;
+            near[t] &= reached;
+            some |= (uint64_t)(near[t] != 0) << t;
+        }
+        for (; some; some &= some - 1) {
+            unsigned t = (unsigned)__builtin_ctzll(some);
+            size_t g = from + EIGHT * (size_t)t;
+
+            for (uint64_t left = within_bounds(near[t], g, n, end); left; left &= left - 1) {
+                unsigned bit = (unsigned)__builtin_ctzll(left);
+
+                pair[count++] = (struct nd_hamming_words){
+                    (uint32_t)g + bit / EIGHT, (uint32_t)g + 1 + bit / EIGHT + bit % EIGHT};
+            }
+        }
     }
+    return count;
+}
+
+TARGET static size_t words_next(const uint32_t *word, size_t n, size_t end, unsigned reach,
+                                unsigned distance, struct nd_hamming_words *pair)
+{
+    if (reach > EIGHT)
+        return nd_hamming_scalar.words_next(word, n, end, reach, distance, pair);
+    switch (distance) { /* the cheap ones, each compiled for itself */
+    case 1: return next_within(word, n, end, reach, 1, pair);
+    case 2: return next_within(word, n, end, reach, 2, pair);
+    case 3: return next_within(word, n, end, reach, 3, pair);
+    default: return next_within(word, n, end, reach, distance, pair);
+    }
+}
+/* What a group, from word g on, has near it in block `more`, of which `taken` slots hold words. */
+static size_t add_found(uint32_t low, uint32_t high, size_t g, size_t more, unsigned taken,
+                        struct nd_hamming_near *near)
+{
+    size_t count = 0;
+
+    for (unsigned i = 0; i < ND_HAMMING_GROUP; i++, low >>= EIGHT, high >>= EIGHT) {
+        unsigned slots = ((low & 0xFF) | (high & 0xFF) << EIGHT) & taken;
+
+        if (more == 0)
+            slots &= ~0u << i;
+        near[count] = (struct nd_hamming_near){(uint32_t)(g + i), (uint16_t)slots, (uint16_t)more};
+        count += slots != 0;
+    }
+    return count;
+}
+
+TARGET static inline __attribute__((always_inline)) size_t
+in_within(const uint32_t *word, size_t from, size_t end, size_t n, size_t gap, unsigned distance,
+          struct nd_hamming_near *near)
+{
+    const __m256i most = _mm256_set1_epi32((int)distance + 1);
+    size_t count = 0;
+
+    for (size_t g = from; g < end && g + 1 + gap < n; g += ND_HAMMING_GROUP)
+        for (size_t first = g + 1 + gap, more = 0; first < n; first += ND_HAMMING_WINDOW, more++) {
+            unsigned taken = first + ND_HAMMING_WINDOW > n ? (1u << (n - first)) - 1 : 0xFFFFu;
+            uint32_t low = block_within(word + g, word + first, distance, most), high = 0;
+
+            if (first + EIGHT < n)
+                high = block_within(word + g, word + first + EIGHT, distance, most);
+            if (low | high)
+                count += add_found(low, high, g, more, taken, near + count);
+        }
     return count;
 }
 
 TARGET static size_t words_in(const uint32_t *word, size_t from, size_t n_rows, size_t n,
                               size_t gap, unsigned distance, struct nd_hamming_near *near)
 {
-    const __m256i most = _mm256_set1_epi32((int)distance);
-    size_t count = 0, end = from + n_rows;
+    switch (distance) {
+    case 1: return in_within(word, from, from + n_rows, n, gap, 1, near);
+    case 2: return in_within(word, from, from + n_rows, n, gap, 2, near);
+    case 3: return in_within(word, from, from + n_rows, n, gap, 3, near);
+    default: return in_within(word, from, from + n_rows, n, gap, distance, near);
+    }
+}
 
-    for (size_t g = from; g < end; g += ND_HAMMING_GROUP)
-        for (size_t first = g + 1 + gap, more = 0; first < n; first += ND_HAMMING_WINDOW, more++) {
-            unsigned before = first + ND_HAMMING_WINDOW > n ? (1u << (n - first)) - 1 : 0xFFFFu;
+/* What nd_record_hash needs, in every lane. */
+struct lanes {
+    __m256i shift[2], mask[2], factor, up;
+};
 
-            for (unsigned i = 0; i < ND_HAMMING_GROUP && g + i < n; i++) {
-                __m256i v = _mm256_set1_epi32((int)word[g + i]);
-                unsigned slots = sixteen_within(word + first, v, most) & before;
+TARGET static inline struct lanes lanes_of(const struct nd_record_code *code, unsigned n_runs,
+                                           unsigned up)
+{
+    struct lanes l = {.factor = _mm256_set1_epi64x((long long)ND_RECORD_FACTOR),
+                      .up = _mm256_set1_epi64x(64 - code->key_bits + up)};
 
-                if (more == 0)
-                    slots &= ~0u << i;
-                near[count] =
-                    (struct nd_hamming_near){(uint32_t)(g + i), (uint16_t)slots, (uint16_t)more};
-                count += slots != 0;
-            }
-        }
-    return count;
+    for (unsigned r = 0; r < n_runs; r++) {
+        l.shift[r] = _mm256_set1_epi64x(code->shift[r]);
+        l.mask[r] = _mm256_set1_epi64x((long long)code->mask[r]);
+    }
+    return l;
+}
+
+/* nd_record_hash << up of a key of 32 bits at most: of the product as many are wanted. */
+TARGET static inline __m256i short_hash(const struct lanes *l, unsigned n_runs, __m256i x)
+{
+    __m256i bits = _mm256_and_si256(_mm256_srlv_epi64(x, l->shift[0]), l->mask[0]);
+
+    if (n_runs == 2)
+        bits =
+            _mm256_or_si256(bits, _mm256_and_si256(_mm256_srlv_epi64(x, l->shift[1]), l->mask[1]));
+    return _mm256_sllv_epi64(_mm256_mul_epu32(bits, l->factor), l->up);
+}
+
+TARGET static inline __attribute__((always_inline)) void
+short_parts(const struct nd_record_code *code, unsigned n_runs, const uint64_t *x, size_t n,
+            uint32_t *part)
+{
+    const struct lanes l = lanes_of(code, n_runs, 0);
+    const __m256i down = _mm256_set1_epi64x(64 - code->part_bits);
+    size_t i = 0;
+
+    for (; i + 8 <= n; i += 8) {
+        const __m256i *from = (const __m256i *)(const void *)(x + i);
+        __m256i a = _mm256_srlv_epi64(short_hash(&l, n_runs, _mm256_loadu_si256(from)), down);
+        __m256i b = _mm256_srlv_epi64(short_hash(&l, n_runs, _mm256_loadu_si256(from + 1)), down);
+        __m256 low = _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88);
+
+        _mm256_storeu_si256((__m256i *)(void *)(part + i),
+                            _mm256_permute4x64_epi64(_mm256_castps_si256(low), 0xD8));
+    }
+    nd_record_parts(code, x + i, n - i, part + i);
+}
+
+TARGET static inline __attribute__((always_inline)) void
+short_places(const struct nd_record_code *code, unsigned n_runs, const uint64_t *x, size_t n,
+             uint64_t *place)
+{
+    const struct lanes l = lanes_of(code, n_runs, code->part_bits);
+    const __m256i down = _mm256_set1_epi64x(32 - code->place_bits);
+    const __m256i high = _mm256_set1_epi64x((long long)0xFFFFE000);
+    size_t i = 0;
+
+    for (; i + 4 <= n; i += 4) {
+        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(x + i));
+        __m256i at = _mm256_srlv_epi64(short_hash(&l, n_runs, v), down);
+        __m256i filter = _mm256_and_si256(_mm256_srli_epi64(v, 19), high);
+
+        filter = _mm256_xor_si256(_mm256_xor_si256(v, filter), _mm256_srli_epi64(v, 51));
+        _mm256_storeu_si256((__m256i *)(void *)(place + i), _mm256_blend_epi32(filter, at, 0xAA));
+    }
+    nd_record_places(code, x + i, n - i, place + i);
 }
 
 TARGET static void join_parts(const struct nd_record_code *code, const uint64_t *x, size_t n,
                               uint32_t *part)
 {
-    nd_record_parts(code, x, n, part);
+    if (code->n_runs == 1 && code->key_bits <= 32)
+        short_parts(code, 1, x, n, part);
+    else if (code->n_runs == 2 && code->key_bits <= 32)
+        short_parts(code, 2, x, n, part);
+    else
+        nd_record_parts(code, x, n, part);
 }
 
 TARGET static void join_places(const struct nd_record_code *code, const uint64_t *x, size_t n,
                                uint64_t *place)
 {
-    nd_record_places(code, x, n, place);
+    if (code->n_runs == 1 && code->key_bits <= 32)
+        short_places(code, 1, x, n, place);
+    else if (code->n_runs == 2 && code->key_bits <= 32)
+        short_places(code, 2, x, n, place);
+    else
+        nd_record_places(code, x, n, place);
 }
 
 TARGET static void join_words(const uint64_t *record, size_t n, uint32_t *word)
@@ -270,8 +470,9 @@ static void fence(void)
 }
 
 const struct nd_hamming_kernels nd_hamming_avx2 = {
-    .next_ns = 3.5,
-    .word_ns = 0.17,
+    .next_ns = 1.0,
+    .word_ns = 0.08,
+    .reach = EIGHT,
     .places = places,
     .ball = ball,
     .lines = lines,

@@ -159,9 +159,10 @@ TARGET static inline __m512i min_of_first(const __m512i *bits)
     return _mm512_mask_min_epu32(least, 0xFFF8, least, bits[3]);
 }
 
-/* Bit 16 r + k: word g + r, of those before word n, is near word g + 1 + k, before word `end`. */
+/* Bit 16 r + k: word g + r, of those before word n, is near word g + 1 + k, before word `end` and
+ * within its reach. */
 TARGET static inline uint64_t group_within(const uint32_t *word, size_t g, size_t n, size_t end,
-                                           __m512i most)
+                                           unsigned reach, __m512i most)
 {
     const unsigned taken = g + 1 + ND_HAMMING_WINDOW > end ? (1u << (end - g - 1)) - 1 : 0xFFFFu;
     __m512i bits[GROUP];
@@ -171,14 +172,14 @@ TARGET static inline uint64_t group_within(const uint32_t *word, size_t g, size_
     for (unsigned r = 0; r < GROUP; r++) {
         uint64_t slots = nd_mask_bits(_mm512_cmple_epu32_mask(bits[r], most)) & taken;
 
-        near |= (slots & ((1u << ND_HAMMING_NEXT) - 1) << r) << (ND_HAMMING_WINDOW * r);
+        near |= (slots & ((1u << reach) - 1) << r) << (ND_HAMMING_WINDOW * r);
     }
     return g + GROUP > n ? near & ((UINT64_C(1) << (ND_HAMMING_WINDOW * (n - g))) - 1) : near;
 }
 
 /* First, without a branch, which groups have something near; then what it is. */
-TARGET static size_t words_next(const uint32_t *word, size_t n, size_t end, unsigned distance,
-                                struct nd_hamming_words *pair)
+TARGET static size_t words_next(const uint32_t *word, size_t n, size_t end, unsigned reach,
+                                unsigned distance, struct nd_hamming_words *pair)
 {
     const __m512i most = _mm512_set1_epi32((int)distance);
     size_t count = 0;
@@ -194,7 +195,7 @@ TARGET static size_t words_next(const uint32_t *word, size_t n, size_t end, unsi
         }
         for (; groups; groups &= groups - 1) {
             size_t g = from + GROUP * (size_t)__builtin_ctzll(groups);
-            uint64_t near = group_within(word, g, n, end, most);
+            uint64_t near = group_within(word, g, n, end, reach, most);
 
             for (; near; near &= near - 1) {
                 unsigned bit = (unsigned)__builtin_ctzll(near);
@@ -385,6 +386,7 @@ static void fence(void)
 const struct nd_hamming_kernels nd_hamming_avx512 = {
     .next_ns = 1.0,
     .word_ns = 0.05,
+    .reach = ND_HAMMING_NEXT,
     .places = places,
     .ball = ball,
     .lines = lines,

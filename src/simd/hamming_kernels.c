@@ -107,15 +107,15 @@ static unsigned taken_slots(size_t first, size_t n)
     return first + ND_HAMMING_WINDOW > n ? (1u << (n - first)) - 1 : 0xFFFFu;
 }
 
-static size_t words_next(const uint32_t *word, size_t n, size_t end, unsigned distance,
-                         struct nd_hamming_words *pair)
+static size_t words_next(const uint32_t *word, size_t n, size_t end, unsigned reach,
+                         unsigned distance, struct nd_hamming_words *pair)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < n && i + 1 < end; i++) {
         unsigned slots = sixteen_within(word + i + 1, word[i], distance) & taken_slots(i + 1, end);
 
-        count += nd_hamming_add_next(i, slots, pair + count);
+        count += nd_hamming_add_next(i, slots, reach, pair + count);
     }
     return count;
 }
@@ -178,6 +178,7 @@ void nd_plain_fence(void)
 const struct nd_hamming_kernels nd_hamming_scalar = {
     .next_ns = 16.0,
     .word_ns = 1.0,
+    .reach = ND_HAMMING_NEXT,
     .places = places,
     .ball = ball,
     .lines = lines,

@@ -97,13 +97,14 @@ struct nd_hamming_near {
     uint16_t slots, more;
 };
 
-/* The pairs of word i with those of the next that are near: bit b of `slots` says word i + 1 + b.
- * Returns how many. */
-static inline size_t nd_hamming_add_next(size_t i, unsigned slots, struct nd_hamming_words *pair)
+/* The pairs of word i with those of the next `reach` that are near: bit b of `slots` says word
+ * i + 1 + b.  Returns how many. */
+static inline size_t nd_hamming_add_next(size_t i, unsigned slots, unsigned reach,
+                                         struct nd_hamming_words *pair)
 {
     size_t count = 0;
 
-    for (slots &= (1u << ND_HAMMING_NEXT) - 1; slots; slots &= slots - 1)
+    for (slots &= (1u << reach) - 1; slots; slots &= slots - 1)
         pair[count++] = (struct nd_hamming_words){(uint32_t)i,
                                                   (uint32_t)i + 1 + (uint32_t)__builtin_ctz(slots)};
     return count;
@@ -133,6 +134,8 @@ struct nd_hamming_kernels {
     /* Nanoseconds that words_next takes for a word, and words_in for each that one is compared
      * with: about so many, for the choice of a design.  What is found depends on no design. */
     double next_ns, word_ns;
+    /* With how many that follow words_next compares a word best. */
+    unsigned reach;
 
     /*
      * Of n fingerprints of one word each: the place of the hash of the bits in `key`, and the fold.
@@ -177,13 +180,13 @@ struct nd_hamming_kernels {
                    struct nd_hamming_found *found);
 
     /*
-     * For each i < n the words within the distance of word[i] among the ND_HAMMING_NEXT from
-     * word[i + 1] on, as far as they lie before word[end].  Returns how many pairs there are, in
-     * order; `pair` holds n * ND_HAMMING_NEXT.  ND_HAMMING_PADDING words beyond word[end] are
+     * For each i < n the words within the distance of word[i] among the `reach` from word[i + 1]
+     * on, 1 … ND_HAMMING_NEXT, as far as they lie before word[end].  Returns how many pairs there
+     * are, in order; `pair` holds n * reach.  ND_HAMMING_PADDING words beyond word[end] are
      * readable.
      */
-    size_t (*words_next)(const uint32_t *word, size_t n, size_t end, unsigned distance,
-                         struct nd_hamming_words *pair);
+    size_t (*words_next)(const uint32_t *word, size_t n, size_t end, unsigned reach,
+                         unsigned distance, struct nd_hamming_words *pair);
 
     /*
      * Of a bucket of n words, for each i of the `rows` from `from` on (both multiples of

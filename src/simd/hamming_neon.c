@@ -112,8 +112,8 @@ static unsigned sixteen_within(const uint32_t *word, uint32x4_t v, uint32x4_t mo
     return slots;
 }
 
-static size_t words_next(const uint32_t *word, size_t n, size_t end, unsigned distance,
-                         struct nd_hamming_words *pair)
+static size_t words_next(const uint32_t *word, size_t n, size_t end, unsigned reach,
+                         unsigned distance, struct nd_hamming_words *pair)
 {
     const uint32x4_t most = vdupq_n_u32(distance);
     size_t count = 0;
@@ -121,9 +121,9 @@ static size_t words_next(const uint32_t *word, size_t n, size_t end, unsigned di
     for (size_t i = 0; i < n && i + 1 < end; i++) {
         unsigned slots = sixteen_within(word + i + 1, vdupq_n_u32(word[i]), most);
 
-        if (i + 1 + ND_HAMMING_NEXT > end)
+        if (i + 1 + reach > end)
             slots &= (1u << (end - i - 1)) - 1;
-        count += nd_hamming_add_next(i, slots, pair + count);
+        count += nd_hamming_add_next(i, slots, reach, pair + count);
     }
     return count;
 }
@@ -155,6 +155,7 @@ static size_t words_in(const uint32_t *word, size_t from, size_t n_rows, size_t 
 const struct nd_hamming_kernels nd_hamming_neon = {
     .next_ns = 4.0,
     .word_ns = 0.2,
+    .reach = ND_HAMMING_NEXT,
     .places = places,
     .ball = ball,
     .lines = lines,

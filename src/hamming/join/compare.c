@@ -300,12 +300,13 @@ void nd_join_compare_rest(const struct nd_join_task *task, size_t from, size_t n
     flush_hits(task);
 }
 
-/* Each of some words from `from` on with the ND_HAMMING_NEXT that follow. */
+/* Each of some words from `from` on with the few that follow. */
 static void compare_words(const struct nd_join_task *task, size_t from, size_t some, size_t last)
 {
+    const struct nd_hamming_kernels *kernels = nd_hamming_kernels();
     struct nd_hamming_words *pair = task->worker->pair;
-    size_t n = nd_hamming_kernels()->words_next(task->scratch->word + from, some, last - from,
-                                                task->join->distance, pair);
+    size_t n = kernels->words_next(task->scratch->word + from, some, last - from, kernels->reach,
+                                   task->join->distance, pair);
 
     for (size_t i = 0; i < n; i++)
         add_hit(task, from + pair[i].a, from + pair[i].b);
@@ -326,7 +327,7 @@ static size_t compare_next(const struct nd_join_task *task, size_t first, size_t
         compare_values(task, first, some, last, 0);
         compare_values(task, first, some, last, 8);
     }
-    return is_weak ? 16 : ND_HAMMING_NEXT;
+    return is_weak ? 16 : nd_hamming_kernels()->reach;
 }
 
 static void compare_bucket_values(const struct nd_join_task *task, size_t first, size_t last,

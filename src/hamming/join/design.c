@@ -58,7 +58,7 @@ static double compare_cost(unsigned distance, double others)
 {
     const struct nd_hamming_kernels *kernels = nd_hamming_kernels();
     double word = nd_join_is_weak(distance) ? COMPARE_NS : kernels->word_ns;
-    double far = others > ND_HAMMING_NEXT ? others - ND_HAMMING_NEXT : 0;
+    double far = others > kernels->reach ? others - kernels->reach : 0;
 
     /* half of those that are farther than the next, and half a block at the end */
     return kernels->next_ns + (far > 0 ? BUCKET_NS / others : 0) +
