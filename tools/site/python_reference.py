@@ -12,7 +12,7 @@ from sphinx.ext.autodoc.mock import mock
 
 # conf.py has them too.
 FRAMEWORKS = ["datasets", "datatrove", "duckdb", "imblearn", "itemadapter", "numpy", "pandas", "polars", "pyarrow",
-              "pyspark", "ray", "scipy", "scrapy", "sklearn", "tqdm"]
+              "pyspark", "ray", "scipy", "scrapy", "sklearn", "tqdm", "twisted"]
 
 
 def public_modules():
