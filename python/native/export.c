@@ -96,14 +96,32 @@ static struct ArrowArray *add_child(struct ArrowSchema *schema, struct ArrowArra
     return child_array;
 }
 
+/* The bytes of a value of a format "w:16"; 0: it is none. */
+static int64_t width_of(const char *format)
+{
+    int64_t width = 0;
+
+    if (format[0] != 'w' || format[1] != ':')
+        return 0;
+    for (const char *at = format + 2; *at; at++) {
+        if (*at < '0' || *at > '9' || width > 1 << 16)
+            return 0;
+        width = 10 * width + (*at - '0');
+    }
+    return width;
+}
+
 /* The bytes that n values of a format take; -1: it is not one of ours. */
 static int64_t bytes_of(const char *format, int64_t n)
 {
     static const char sizes[] = "c1C1s2S2i4I4f4l8L8g8";
     const char *at = format[0] && !format[1] ? strchr("cCsSiIflLg", format[0]) : NULL;
+    int64_t width = width_of(format);
 
     if (!strcmp(format, "b"))
         return (n + 7) / 8;
+    if (width)
+        return n <= INT64_MAX / width ? n * width : -1;
     return at ? n * (strchr(sizes, format[0])[1] - '0') : -1;
 }
 
@@ -140,6 +158,46 @@ static bool fail_column(const char *name)
     return false;
 }
 
+/* The items of a list, as the only child of both. */
+static bool make_items(PyObject *column, const char *item, const char *bytes, int64_t length,
+                       struct ArrowSchema *schema, struct ArrowArray *array)
+{
+    array = add_child(schema, array);
+    if (!array || !begin(schema->children[0], array, column, item, "item", 0)) {
+        PyErr_NoMemory();
+        return false;
+    }
+    array->length = length;
+    array->n_buffers = 2;
+    array->buffers[1] = bytes;
+    return true;
+}
+
+/* A column of texts, or of lists, whose values lie between offsets. */
+static bool make_variable(PyObject *column, const char *name, const char *format, const char *item,
+                          PyObject *values, PyObject *offsets, int64_t length,
+                          struct ArrowSchema *schema, struct ArrowArray *array)
+{
+    int64_t size = item ? bytes_of(item, 1) : 1, n_items;
+    Py_ssize_t n_values, n;
+    char *bytes, *ends;
+
+    if (PyBytes_AsStringAndSize(values, &bytes, &n_values) < 0 ||
+        PyBytes_AsStringAndSize(offsets, &ends, &n) < 0)
+        return false;
+    if (strcmp(format, item ? "+L" : "U") != 0 || size < 1 || (item && !strcmp(item, "b")) ||
+        !are_offsets(ends, n, length, n_values / size))
+        return fail_column(name);
+    array->buffers[1] = ends;
+    array->n_buffers = item ? 2 : 3;
+    if (!item) {
+        array->buffers[2] = bytes;
+        return true;
+    }
+    memcpy(&n_items, ends + 8 * length, sizeof n_items);
+    return make_items(column, item, bytes, n_items, schema, array);
+}
+
 /* A column as a schema and an array.  False: an exception is set, and both can be released. */
 static bool make_column(PyObject *column, int64_t length, struct ArrowSchema *schema,
                         struct ArrowArray *array)
@@ -148,7 +206,6 @@ static bool make_column(PyObject *column, int64_t length, struct ArrowSchema *sc
     PyObject *values, *validity, *offsets;
     Py_ssize_t width, n = 0;
     char *bytes;
-    bool is_good;
 
     if (!PyTuple_Check(column)) {
         PyErr_SetString(PyExc_TypeError, "a column is a tuple");
@@ -174,35 +231,16 @@ static bool make_column(PyObject *column, int64_t length, struct ArrowSchema *sc
         array->buffers[0] = bytes;
         array->null_count = -1; /* not counted */
     }
+    if (offsets != Py_None)
+        return make_variable(column, name, format, item, values, offsets, length, schema, array);
     if (PyBytes_AsStringAndSize(values, &bytes, &n) < 0)
         return false;
-    if (offsets != Py_None) {
-        Py_ssize_t texts = n;
-
-        array->n_buffers = 3;
-        array->buffers[2] = bytes;
-        if (PyBytes_AsStringAndSize(offsets, &bytes, &n) < 0)
-            return false;
-        array->buffers[1] = bytes;
-        return (!strcmp(format, "U") && !item && are_offsets(bytes, n, length, texts)) ||
-               fail_column(name);
-    }
     if (item ? !is_list(format, width) || bytes_of(item, 1) < 0 || length > n ||
                    bytes_of(item, length * width) > n
              : bytes_of(format, length) < 0 || bytes_of(format, length) > n)
         return fail_column(name);
-    if (!item) {
-        array->n_buffers = 2;
-        array->buffers[1] = bytes;
-        return true;
-    }
-    array = add_child(schema, array);
-    is_good = array && begin(schema->children[0], array, column, item, "item", 0);
-    if (!is_good) {
-        PyErr_NoMemory();
-        return false;
-    }
-    array->length = length * width;
+    if (item)
+        return make_items(column, item, bytes, length * width, schema, array);
     array->n_buffers = 2;
     array->buffers[1] = bytes;
     return true;
@@ -365,24 +403,44 @@ PyObject *nd_py_text_column(const char *name, size_t rows,
     return column;
 }
 
-/* ---- A stream of one batch ---- */
+/* ---- Streams of batches ---- */
 
-struct batch {
-    PyObject *columns;
-    int64_t length;
-    bool is_done;
+struct batches {
+    PyObject *columns; /* of the schema: of any number of rows */
+    PyObject *rest;    /* an iterator of (columns, how many rows) */
+    char *failure;     /* what the last call failed for; NULL: out of memory */
 };
 
+/* Keep the message of the exception that is set. */
+static void keep_failure(struct batches *batches)
+{
+    PyObject *type, *value, *trace, *text, *bytes = NULL;
+    const char *message;
+
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    text = value ? PyObject_Str(value) : NULL;
+    if (text)
+        bytes = PyUnicode_AsEncodedString(text, "utf-8", "replace");
+    message = bytes ? PyBytes_AsString(bytes) : NULL;
+    free(batches->failure);
+    batches->failure = message ? strdup(message) : NULL;
+    PyErr_Clear();
+    Py_XDECREF(text);
+    Py_XDECREF(bytes);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+}
+
 /* Make the schema and the array; those that are not wanted are released. */
-static int make_batch(struct batch *batch, struct ArrowSchema *schema, struct ArrowArray *array)
+static bool make_batch(PyObject *columns, int64_t length, struct ArrowSchema *schema,
+                       struct ArrowArray *array)
 {
     struct ArrowSchema own_schema = {0};
     struct ArrowArray own_array = {0};
-    PyGILState_STATE state = PyGILState_Ensure();
-    bool is_made = make_struct(batch->columns, batch->length, &own_schema, &own_array);
+    bool is_made = make_struct(columns, length, &own_schema, &own_array);
 
-    if (!is_made)
-        PyErr_Clear();
     if (is_made && schema)
         *schema = own_schema;
     else if (own_schema.release)
@@ -391,39 +449,55 @@ static int make_batch(struct batch *batch, struct ArrowSchema *schema, struct Ar
         *array = own_array;
     else if (own_array.release)
         own_array.release(&own_array);
-    PyGILState_Release(state);
-    return is_made ? 0 : ENOMEM;
+    return is_made;
 }
 
 static int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *schema)
 {
-    return make_batch(stream->private_data, schema, NULL);
+    struct batches *batches = stream->private_data;
+    PyGILState_STATE state = PyGILState_Ensure();
+    bool is_made = make_batch(batches->columns, 0, schema, NULL);
+
+    if (!is_made)
+        keep_failure(batches);
+    PyGILState_Release(state);
+    return is_made ? 0 : EIO;
 }
 
 static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *array)
 {
-    struct batch *batch = stream->private_data;
+    struct batches *batches = stream->private_data;
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *batch = PyIter_Next(batches->rest), *columns;
+    bool is_good = !PyErr_Occurred();
+    long long length;
 
-    if (batch->is_done) {
-        *array = (struct ArrowArray){0};
-        return 0;
-    }
-    batch->is_done = true;
-    return make_batch(batch, NULL, array);
+    *array = (struct ArrowArray){0};
+    if (batch)
+        is_good = PyArg_ParseTuple(batch, "O!L", &PyTuple_Type, &columns, &length) &&
+                  is_count(columns, length, false) && make_batch(columns, length, NULL, array);
+    if (!is_good)
+        keep_failure(batches);
+    Py_XDECREF(batch);
+    PyGILState_Release(state);
+    return is_good ? 0 : EIO;
 }
 
 static const char *stream_error(struct ArrowArrayStream *stream)
 {
-    (void)stream;
-    return "out of memory";
+    const struct batches *batches = stream->private_data;
+
+    return batches->failure ? batches->failure : "out of memory";
 }
 
 static void release_stream(struct ArrowArrayStream *stream)
 {
-    struct batch *batch = stream->private_data;
+    struct batches *batches = stream->private_data;
 
-    drop(batch->columns);
-    free(batch);
+    drop(batches->columns);
+    drop(batches->rest);
+    free(batches->failure);
+    free(batches);
     stream->release = NULL;
 }
 
@@ -436,28 +510,29 @@ static void free_stream_capsule(PyObject *capsule)
     free(stream);
 }
 
-/* table_stream(columns, length): a capsule "arrow_array_stream" of one batch. */
+/* table_stream(columns, batches): a capsule "arrow_array_stream" of what an iterable gives, pairs of
+ * columns and of how many rows they have; the columns themselves name the types. */
 static PyObject *table_stream(PyObject *module, PyObject *args)
 {
     struct ArrowArrayStream *stream;
-    struct batch *batch;
-    PyObject *columns, *capsule;
-    long long length;
+    struct batches *batches;
+    PyObject *columns, *all, *rest, *capsule;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!L", &PyTuple_Type, &columns, &length) ||
-        !is_count(columns, length, false))
+    if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &columns, &all) ||
+        !(rest = PyObject_GetIter(all)))
         return NULL;
     stream = calloc(1, sizeof *stream);
-    batch = calloc(1, sizeof *batch);
-    if (!stream || !batch) {
+    batches = calloc(1, sizeof *batches);
+    if (!stream || !batches) {
         free(stream);
-        free(batch);
+        free(batches);
+        Py_DECREF(rest);
         return PyErr_NoMemory();
     }
-    *batch = (struct batch){Py_NewRef(columns), length, false};
-    *stream =
-        (struct ArrowArrayStream){stream_schema, stream_next, stream_error, release_stream, batch};
+    *batches = (struct batches){Py_NewRef(columns), rest, NULL};
+    *stream = (struct ArrowArrayStream){stream_schema, stream_next, stream_error, release_stream,
+                                        batches};
     capsule = PyCapsule_New(stream, "arrow_array_stream", free_stream_capsule);
     if (!capsule) {
         release_stream(stream);
@@ -485,7 +560,7 @@ static PyObject *pack_bits(PyObject *module, PyObject *flags)
 }
 
 PyMethodDef nd_py_export_functions[] = {
-    {"table_stream", table_stream, METH_VARARGS, "Columns as an Arrow stream of one batch."},
+    {"table_stream", table_stream, METH_VARARGS, "Batches of columns as an Arrow stream."},
     {"pack_bits", pack_bits, METH_O, "Bytes of 0 and 1 as bits."},
     {"table_export", table_export, METH_VARARGS, "Columns by the Arrow C data interface."},
     {NULL, NULL, 0, NULL},

@@ -142,6 +142,7 @@ static int execute(PyObject *module)
                              nd_py_publish_functions,
                              nd_py_result_functions,
                              nd_py_sketch_functions,
+                             nd_py_sketch_file_functions,
                              nd_py_export_functions,
                              nd_py_hamming_functions,
                              nd_py_live_functions,

@@ -54,6 +54,7 @@ extern PyMethodDef nd_py_publish_functions[];
 extern PyMethodDef nd_py_result_functions[];
 extern PyMethodDef nd_py_export_functions[];
 extern PyMethodDef nd_py_sketch_functions[];
+extern PyMethodDef nd_py_sketch_file_functions[];
 extern PyMethodDef nd_py_hamming_functions[];
 extern PyMethodDef nd_py_live_functions[];
 extern PyMethodDef nd_py_live_file_functions[];

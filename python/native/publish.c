@@ -4,7 +4,7 @@
  * The rules and the work are those of the command (base/publish.h).  Python writes to a file
  * descriptor; what is not published goes with its capsule.
  */
-#include "native.h"
+#include "publish.h"
 
 #include "base/hash.h"
 #include "base/memory.h"
@@ -172,6 +172,15 @@ static PyObject *publisher_open(PyObject *module, PyObject *args)
         return NULL;
     }
     return Py_BuildValue("Ni", capsule, f->fd);
+}
+
+int nd_py_file_descriptor(PyObject *capsule)
+{
+    const struct file *f = PyCapsule_GetPointer(capsule, FILE_CAPSULE);
+
+    if (f && !f->temporary)
+        PyErr_SetString(PyExc_ValueError, "the file was finished already");
+    return f && f->temporary ? f->fd : -1;
 }
 
 /* publisher_finish(publisher, file): it is whole. */

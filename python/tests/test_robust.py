@@ -237,6 +237,13 @@ def a_pool() -> Pool:
         pool.call("stream_push", pool.call("stream_new", recipe, 1, folder), frame)
     pool.call("sketcher_new", recipe)
     pool.call("live_new", recipe, 1)
+    neardup.write_sketches(["one two three four", "five six"], "rows.sketch")
+    pool.call("sketch_file_open", "rows.sketch")
+    publisher = pool.call("publisher_new")
+    pool.call("publisher_claim", publisher, "new.sketch", False)
+    file, _ = NATIVE["publisher_open"](publisher, 0, False)
+    pool.add("File", file)
+    pool.call("sketch_writer_new", recipe, file, True)
     for bits in (64, 128):
         index = pool.call("hamming_new", bits, 3, 100, 0.0)
         words, ids = bytes(range(48)), array("I", range(48 // (bits // 8)))
@@ -252,7 +259,7 @@ BY_ANNOTATION: dict[str, Any] = {
     "float": numbers | st.floats(),
     "bool": st.booleans(),
     "str": words,
-    "_Path": words | st.sampled_from(("index64", "index128")),
+    "_Path": words | st.sampled_from(("index64", "index128", "rows.sketch")),
     "bytes": blobs,
     "Buffer": buffers,
     "None": st.none(),

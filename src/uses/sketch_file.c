@@ -14,8 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/hash.h"
-#include "base/replaced_hash.h"
+#include "engine/document_row.h"
 #include "uses/use.h"
 
 struct filing {
@@ -23,9 +22,7 @@ struct filing {
     const struct nd_reading_batch *batch;
     struct nd_packed_row *packed; /* one for each record of the batch */
     size_t capacity;
-    uint64_t **scratch; /* of each worker: to sort shingles */
-    size_t *scratch_capacity;
-    int signature; /* whose fingerprint is kept; -1: none */
+    struct nd_document_rows *rows; /* of each worker */
 
     struct nd_temporary *file;
     FILE *stream;
@@ -34,66 +31,17 @@ struct filing {
 
 /* ---- One document ---- */
 
-static void fill_row(struct nd_sketch_row *row, const struct nd_parsed *parsed,
-                     const struct nd_sketch *sketch)
-{
-    const struct nd_document *document = &parsed->document;
-
-    *row = (struct nd_sketch_row){
-        .identity = nd_replaced_mark(sketch->identity, document->text_replaced),
-        .simhash = sketch->simhash,
-        .tokens = sketch->n_tokens,
-        .text_bytes = document->text.len,
-        .n_shingles = (uint32_t)sketch->n_shingles,
-        .source = parsed->record.source,
-        .offset = parsed->record.offset,
-        .line = parsed->record.line,
-        .id = document->id,
-        .id_kind = document->id_kind,
-        .shingles = sketch->shingle,
-    };
-    nd_hash_bytes_128(document->text.data, document->text.len, &row->text_hash[0],
-                      &row->text_hash[1]);
-    for (int i = 0; i < 2; i++)
-        row->text_hash[i] = nd_replaced_mark(row->text_hash[i], document->text_replaced);
-    for (unsigned i = 0; i < ND_MINHASH_COUNT; i++)
-        row->low[i] = (uint8_t)sketch->minhash[i];
-}
-
-static enum nd_status sign(struct filing *f, unsigned worker, const struct nd_document *document,
-                           struct nd_sketch_row *row)
-{
-    struct nd_signature x;
-    enum nd_status status;
-
-    if (f->signature < 0)
-        return ND_OK;
-    status = nd_document_signer_run(f->use.worker[worker].signer[f->signature], document, &x, NULL);
-    if (status == ND_OK)
-        row->fingerprint = x.is_rejected ? NULL : x.word;
-    return status;
-}
-
 static enum nd_status pack(struct filing *f, size_t task, unsigned worker)
 {
     const struct nd_parsed *parsed = &f->batch->parsed[task];
-    struct nd_sketch sketch;
-    struct nd_sketch_row row;
-    enum nd_status status =
-        nd_sketcher_run(f->use.worker[worker].sketcher, parsed->document.text.data,
-                        parsed->document.text.len, ND_SKETCH_ALL, &sketch);
+    struct nd_sketch_row row = {.source = parsed->record.source,
+                                .offset = parsed->record.offset,
+                                .line = parsed->record.line};
+    struct nd_document_rows *rows = &f->rows[worker];
+    enum nd_status status = nd_document_rows_make(rows, &parsed->document, &row, NULL);
 
-    if (status != ND_OK)
-        return status;
-    if (sketch.n_shingles > UINT32_MAX)
-        return ND_ENOMEM;
-    fill_row(&row, parsed, &sketch);
-    status = sign(f, worker, &parsed->document, &row);
-    if (status == ND_OK && !ND_RESERVE(f->scratch[worker], &f->scratch_capacity[worker],
-                                       2 * (size_t)row.n_shingles + 1))
-        status = ND_ENOMEM;
     return status == ND_OK
-               ? nd_sketch_row_pack(f->writer, &row, f->scratch[worker], &f->packed[task], NULL)
+               ? nd_sketch_row_pack(f->writer, &row, rows->scratch, &f->packed[task], NULL)
                : status;
 }
 
@@ -203,28 +151,25 @@ static enum nd_status finish(struct filing *f, struct nd_error *err)
     return nd_publisher_add(&f->use.run.outputs.publisher, file, ND_PUBLISH_RESULT, NULL, err);
 }
 
-static enum nd_status make_scratch(struct filing *f, struct nd_error *err)
+static enum nd_status make_workers(struct filing *f, struct nd_error *err)
 {
     unsigned n = nd_pool_threads(f->use.run.pool);
 
-    f->scratch = calloc(n, sizeof *f->scratch);
-    f->scratch_capacity = calloc(n, sizeof *f->scratch_capacity);
-    return f->scratch && f->scratch_capacity ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
+    f->rows = calloc(n, sizeof *f->rows);
+    if (!f->rows)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    for (unsigned i = 0; i < n; i++)
+        if (!nd_document_rows_init(&f->rows[i], f->use.run.recipe, err))
+            return err->status;
+    return ND_OK;
 }
 
 static enum nd_status write_all(struct filing *f, int keeps_shingles, struct nd_error *err)
 {
     struct nd_run *run = &f->use.run;
     struct nd_sketch_writer_options options = {.keeps_shingles = keeps_shingles};
-    struct nd_recipe_simhash simhash = {.signature = -1};
-    enum nd_status status = make_scratch(f, err);
+    enum nd_status status = make_workers(f, err);
 
-    f->signature = -1;
-    if (run->recipe->method.n_signatures &&
-        nd_recipe_simhash_of(run->recipe, &simhash, NULL) == ND_OK)
-        f->signature = simhash.signature;
-    if (status == ND_OK)
-        status = nd_use_make_workers(&f->use, run->recipe->method.n_signatures, err);
     if (status == ND_OK)
         status = open_file(f, err);
     if (status == ND_OK) {
@@ -242,8 +187,8 @@ static void release(struct filing *f)
 {
     unsigned n = f->use.run.pool ? nd_pool_threads(f->use.run.pool) : 0;
 
-    for (unsigned i = 0; f->scratch && i < n; i++)
-        free(f->scratch[i]);
+    for (unsigned i = 0; f->rows && i < n; i++)
+        nd_document_rows_release(&f->rows[i]);
     for (size_t i = 0; i < f->capacity; i++)
         nd_packed_row_release(&f->packed[i]);
     if (f->stream)
@@ -251,8 +196,7 @@ static void release(struct filing *f)
     nd_temporary_discard(f->file);
     nd_sketch_writer_free(f->writer);
     free(f->packed);
-    free(f->scratch);
-    free(f->scratch_capacity);
+    free(f->rows);
 }
 
 enum nd_status nd_run_sketch_file(const struct nd_run_options *options, int keeps_shingles,
@@ -261,7 +205,7 @@ enum nd_status nd_run_sketch_file(const struct nd_run_options *options, int keep
 {
     static const struct nd_run_request request = {.writes_output = true};
     struct nd_error room = {0};
-    struct filing f = {.signature = -1};
+    struct filing f = {.batch = NULL};
     enum nd_status status;
 
     err = err ? err : &room;

@@ -21,6 +21,7 @@ from ._pairs import pairs
 from ._recipe import Recipe, shipped_recipes
 from ._run import FilesResult, dedup_files
 from ._sketch import Sketcher
+from ._sketch_file import Sketches, read_sketches, write_sketches
 from ._table import Column, Table
 from ._uses import Collapsed, Filtered, collapse, filter
 
@@ -49,6 +50,7 @@ __all__ = [
     "Result",
     "ServiceError",
     "Sketcher",
+    "Sketches",
     "Stored",
     "Table",
     "UnsupportedError",
@@ -62,7 +64,9 @@ __all__ = [
     "filter",
     "hamming_pairs",
     "pairs",
+    "read_sketches",
     "shipped_recipes",
     "unicode_version",
     "version",
+    "write_sketches",
 ]

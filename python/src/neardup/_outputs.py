@@ -40,7 +40,7 @@ class Output:
     def __init__(self, path: str, raw: IO[bytes], file: Any, is_plain: bool) -> None:
         self.path = path
         self.raw = raw
-        self._file = file  # None: it is written in place
+        self.file = file  # of the publisher; None: it is written in place
         self._packed = raw if is_plain else _packed(path, raw)
 
     def write(self, data: bytes) -> None:
@@ -52,7 +52,7 @@ class Output:
             self._packed.close()
         if not self.raw.closed:
             self.raw.flush()
-        return self._file
+        return self.file
 
     def abandon(self) -> None:
         """Close what may write when it is collected, so that it does so before the file goes."""

@@ -12,6 +12,7 @@ import os
 import queue
 import sys
 import threading
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, ClassVar, TypeVar, cast
@@ -71,13 +72,15 @@ def ahead(items: Iterator[T]) -> Iterator[T]:
 class Rows:
     """Some rows of a file: a native frame, and the lines that they stand in.
 
-    `lines` has the row and the line of each row that does not stand in the line after the row before.
+    `lines` has the row and the line of each row that does not stand in the line after the row before;
+    `offsets` has where the record of each row begins, in files of lines.
     """
 
     frame: Any
     count: int
     bytes: int
     lines: Sequence[tuple[int, int]] = ()
+    offsets: array[int] | None = None
 
 
 @dataclass(frozen=True)
@@ -478,28 +481,33 @@ class _Lines(Source):
     def rows(self, columns: Columns) -> Iterator[Rows]:
         values: list[list[tuple[str | bytes | None, bool]]] = []
         lines: list[tuple[int, int]] = []
+        offsets = array("Q")
         size, expected = 0, self.first_line
         self.records = self.bytes = 0
         for raw, line, record in self._raw():
             values.append(self._values(columns, record, line))
+            at = self.bytes - len(raw)
+            offsets.append(at + 3 if at == 0 and raw.startswith(b"\xef\xbb\xbf") else at)
             if line != expected:
                 lines.append((self.records, line))
             expected = line + 1
             self.records += 1
             size += len(raw)
             if size >= _BATCH_BYTES:
-                yield self._frame(columns, values, size, lines)
-                values, lines, size = [], [], 0
-        yield self._frame(columns, values, size, lines)
+                yield self._frame(columns, values, size, lines, offsets)
+                values, lines, offsets, size = [], [], array("Q"), 0
+        yield self._frame(columns, values, size, lines, offsets)
 
-    def _frame(self, columns: Columns, values: list[Any], size: int, lines: list[tuple[int, int]]) -> Rows:
+    def _frame(
+        self, columns: Columns, values: list[Any], size: int, lines: list[tuple[int, int]], offsets: array[int]
+    ) -> Rows:
         frame = _native.frame_new(tuple(columns.names))
         if values:
             by_column = list(zip(*values))
             texts = tuple(tuple(value for value, _ in column) for column in by_column)
             raw = tuple(bytes(is_raw for _, is_raw in column) for column in by_column)
             _native.frame_append(frame, texts, raw)
-        return Rows(frame, len(values), size, lines)
+        return Rows(frame, len(values), size, lines, offsets)
 
     def copy(self, mask: memoryview, kept: Output | None, removed: Output | None) -> None:
         at, size = 0, self.bytes
@@ -594,6 +602,7 @@ class Csv(_Lines):
         size = 0
         values: list[list[tuple[str | bytes | None, bool]]] = []
         lines: list[tuple[int, int]] = []
+        offsets = array("Q")
         expected = self.first_line
         place: list[int] = []
         self.records = self.bytes = 0
@@ -602,15 +611,16 @@ class Csv(_Lines):
                 place = self._places(columns)
                 continue
             values.append([_value(record[i]) for i in place])
+            offsets.append(self.bytes - len(raw))
             if line != expected:
                 lines.append((self.records, line))
             expected = line + 1
             self.records += 1
             size += len(raw)
             if size >= _BATCH_BYTES:
-                yield self._frame(columns, values, size, lines)
-                values, lines, size = [], [], 0
-        yield self._frame(columns, values, size, lines)
+                yield self._frame(columns, values, size, lines, offsets)
+                values, lines, offsets, size = [], [], array("Q"), 0
+        yield self._frame(columns, values, size, lines, offsets)
 
     def _places(self, columns: Columns) -> list[int]:
         for name in columns.names:

@@ -38,11 +38,14 @@ class Column(Values[Any]):
         _, kind, values, self._validity, item, width, offsets = column
         self._values: Any = values
         self._offsets = memoryview(offsets)[: (length + 1) * 8].cast("q") if offsets is not None else None
+        self._is_text = offsets is not None and item is None
         self._width = width
-        if kind != "b" and offsets is None:
+        self._bytes = int(kind[2:]) if kind.startswith("w:") else 0
+        if kind != "b" and not self._is_text and not self._bytes:
             cast = _CASTS[item or kind]
             size = memoryview(b"").cast(cast).itemsize
-            self._values = memoryview(values)[: length * (width or 1) * size].cast(cast)
+            items = self._offsets[length] if self._offsets else length * (width or 1)
+            self._values = memoryview(values)[: items * size].cast(cast)
 
     def __len__(self) -> int:
         return self._length
@@ -59,7 +62,10 @@ class Column(Values[Any]):
         if self._column[1] == "b":
             return _bit(self._values, i)
         if self._offsets is not None:
-            return self._values[self._offsets[i] : self._offsets[i + 1]].decode("utf-8", "surrogateescape")
+            value = self._values[self._offsets[i] : self._offsets[i + 1]]
+            return value.decode("utf-8", "surrogateescape") if self._is_text else value.tolist()
+        if self._bytes:
+            return self._values[i * self._bytes : (i + 1) * self._bytes]
         if self._width:
             return self._values[i * self._width : (i + 1) * self._width].tolist()
         return self._values[i]
@@ -70,8 +76,12 @@ class Column(Values[Any]):
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         import numpy
 
+        array: Any
         if self._offsets is not None:
-            array = numpy.array(list(self), dtype=object)
+            array = numpy.empty(self._length, dtype=object)
+            array[:] = list(self) if self._is_text else [numpy.array(v, dtype=numpy.uint64) for v in self]
+        elif self._bytes:
+            array = numpy.frombuffer(self._values[: self._length * self._bytes], dtype=f"V{self._bytes}")
         elif self._column[1] == "b":
             bits = numpy.frombuffer(self._values, dtype=numpy.uint8)
             array = numpy.unpackbits(bits, count=self._length, bitorder="little").astype(bool)
@@ -143,7 +153,7 @@ class Table(Values[dict[str, Any]]):
         return _native.table_export(self._columns, self._length, False)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return _native.table_stream(self._columns, self._length)
+        return _native.table_stream(self._columns, [(self._columns, self._length)])
 
     def __repr__(self) -> str:
         return f"<neardup.Table of {self._length:,} rows: {', '.join(self._by_name)}>"
