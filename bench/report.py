@@ -308,6 +308,7 @@ def turn_shares(runs, threads):
         whole = t["processor"]
         shares["read"].append(t["read"] / whole)
         shares["decide"].append((t["decide"] + t["shared"] / threads) / whole)
+        shares["note"].append(t["note"] / whole)
         shares["write"].append(t["write"] / whole)
     return {turn: statistics.median(of_one) for turn, of_one in shares.items()}
 
@@ -329,12 +330,12 @@ def turns(records):
         bounds = [amdahl(max(turn_shares(runs, n).values()), n) for n in (16, 64)]
         rows.append(
             [name]
-            + [percent(alone[turn]) for turn in ("read", "decide", "write")]
+            + [percent(alone[turn]) for turn in ("read", "decide", "note", "write")]
             + [percent(shared)]
             + [f"{bound:.1f}" for bound in bounds]
         )
     return table(
-        ["set", "read", "decide", "write", "shared by waiting threads"]
+        ["set", "read", "decide", "note", "write", "shared by waiting threads"]
         + [f"at most, {n} threads" for n in (16, 64)],
         rows,
     )

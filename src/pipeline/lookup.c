@@ -227,23 +227,35 @@ void nd_lookup_remember(struct nd_lookup *l, uint64_t number, const struct nd_pa
         nd_name_cache_put(l->names, number, &name);
 }
 
+bool nd_lookup_remembered(const struct nd_lookup *l, uint64_t number, struct nd_name *name)
+{
+    return nd_name_cache_get(l->names, number, name);
+}
+
+enum nd_status nd_lookup_name_again(struct nd_lookup *l, const struct nd_place *place,
+                                    unsigned worker, struct nd_json *room, struct nd_name *name,
+                                    struct nd_error *err)
+{
+    struct nd_document document;
+    enum nd_status status = nd_lookup_document(l, place, worker, &document, err);
+
+    if (status != ND_OK)
+        return status;
+    *name = nd_name_of(&document, nd_reading_source(l->reading, place->source), place->line, room);
+    return room->failed ? nd_fail(err, ND_ENOMEM, "out of memory") : ND_OK;
+}
+
 enum nd_status nd_lookup_name(struct nd_lookup *l, uint64_t number, const struct nd_place *place,
                               struct nd_name *name, struct nd_error *err)
 {
-    struct nd_document document;
     enum nd_status status;
 
-    if (nd_name_cache_get(l->names, number, name))
+    if (nd_lookup_remembered(l, number, name))
         return ND_OK;
-    status = nd_lookup_document(l, place, 0, &document, err);
-    if (status != ND_OK)
-        return status;
-    *name = nd_name_of(&document, nd_reading_source(l->reading, place->source), place->line,
-                       &l->place_room);
-    if (l->place_room.failed)
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    nd_name_cache_put(l->names, number, name);
-    return ND_OK;
+    status = nd_lookup_name_again(l, place, 0, &l->place_room, name, err);
+    if (status == ND_OK)
+        nd_name_cache_put(l->names, number, name);
+    return status;
 }
 
 uint64_t nd_lookup_spooled(const struct nd_lookup *l)

@@ -98,6 +98,14 @@ void nd_lookup_remember(struct nd_lookup *l, uint64_t number, const struct nd_pa
 enum nd_status nd_lookup_name(struct nd_lookup *l, uint64_t number, const struct nd_place *place,
                               struct nd_name *name, struct nd_error *err);
 
+/* The two halves of that, for several workers: a name that is remembered, valid until the next is;
+ * and one read again as this worker, valid until its next call (`room` is scratch).  One thread at a
+ * time may remember names and ask for them. */
+bool nd_lookup_remembered(const struct nd_lookup *l, uint64_t number, struct nd_name *name);
+enum nd_status nd_lookup_name_again(struct nd_lookup *l, const struct nd_place *place,
+                                    unsigned worker, struct nd_json *room, struct nd_name *name,
+                                    struct nd_error *err);
+
 uint64_t nd_lookup_spooled(const struct nd_lookup *l);
 
 /* ---- Batches ---- */

@@ -10,11 +10,11 @@
 #include <string.h>
 
 /*
- * Every thread takes batches of its own through five steps:
+ * Every thread takes batches of its own through six steps:
  *
- *   thread A   read 0 | parse, sketch 0 | decide 0 | rows 0 | write 0 | read 2 | …
- *   thread B            read 1 | parse, sketch 1     decide 1 | rows 1 | write 1
- *              in turn                   in turn              in turn
+ *   thread A   read 0 | parse, sketch 0 | decide 0 | note 0 | rows 0 | write 0 | read 2 | …
+ *   thread B            read 1 | parse, sketch 1     decide 1 | note 1 | rows 1 | write 1
+ *              in turn                   in turn    in turn             in turn
  *
  * Parsing and sketching (prepare) and the rows of the manifest (make_rows) are most of the work, and
  * have no order.  Each of the other steps is done in the order of the batches, by one thread at a
@@ -26,7 +26,7 @@
  * what is prepared depends on the document and the recipe alone; a ticket is drawn before a batch is
  * read, and the turns go through the tickets in order, so the batches are cut, numbered, decided and
  * written as a single thread would; the rows read only what deciding left in the batch itself.  That
- * is why note_all copies the names of kept documents of earlier batches: the cache that finds them
+ * is why note_name copies the names of kept documents of earlier batches: the cache that finds them
  * already serves the next batch when the rows are made.
  *
  * What is held of a document after its batch: 24 bytes of place and 4 of count where it is kept, a
@@ -43,21 +43,23 @@ struct worker_batch {
     size_t n;
     uint64_t first; /* number of its first document */
     struct nd_decision *decision;
-    struct nd_party *kept; /* by item: name of the kept document, if that is in an earlier batch */
-    struct nd_arena names; /* the bytes of those names */
-    uint32_t *survivor;    /* indexes of records */
+    struct nd_place *place; /* by item: of the kept document, if that is in an earlier batch */
+    struct nd_party *kept;  /* and its name */
+    struct nd_arena names;  /* the bytes of those names */
+    uint32_t *survivor;     /* indexes of records */
     size_t n_survivors;
     struct nd_json annotated; /* annotated records of the survivors, if requested */
     size_t *annotated_to;     /* end of each in `annotated` */
-    size_t items, indexes, decisions, kepts, survivors, annotations; /* capacities */
+    size_t items, indexes, decisions, places, kepts, survivors, annotations; /* capacities */
     struct nd_json scratch[N_SCRATCH];
     struct nd_rows rows;
     uint64_t measured[ND_RUN_STEPS]; /* totals of all batches so far */
     bool is_listed, is_decided;
     struct turn_times {
-        uint64_t read, decide, write, others;
-    } spent;      /* nanoseconds of processor time: in turns, and in between */
-    uint64_t lap; /* when the thread began what it does */
+        uint64_t read, decide, note, write, others;
+    } spent;                /* nanoseconds of processor time: in turns, and in between */
+    uint64_t lap;           /* when the thread began what it does */
+    struct nd_error failed; /* after the batch was decided, in no turn */
 };
 
 /* ---- What leaves of a batch: rows, survivors, annotations ---- */
@@ -67,6 +69,7 @@ static void release_batch(struct worker_batch *b)
     free(b->item);
     free(b->index);
     free(b->decision);
+    free(b->place);
     free(b->kept);
     free(b->survivor);
     free(b->annotated_to);
@@ -229,7 +232,7 @@ struct passing {
     struct nd_run *run;
     struct worker_batch *batch; /* one for each worker */
     atomic_ulong ticket;        /* next ticket to draw */
-    struct nd_ticket_lock read, decide, write;
+    struct nd_ticket_lock read, decide, note, write;
     const struct worker_batch *now; /* ticket of the batch being decided */
     uint64_t first;                 /* number of its first document */
     atomic_bool is_over;            /* stop reading: the input has ended, or something failed */
@@ -264,11 +267,6 @@ static enum nd_status keep(void *context, uint64_t document, size_t item, struct
 
     if (status != ND_OK)
         return status;
-    if (nd_outputs_has_names(&run->outputs)) {
-        const struct nd_parsed *parsed = &p->now->batch->parsed[p->now->index[item]];
-
-        nd_lookup_remember(run->lookup, document, parsed);
-    }
     if (!nd_cluster_sizes_set(&run->sizes, run->places.count, 1) || !fill_places(run, document) ||
         !nd_places_add(&run->places, &place))
         return nd_fail(err, ND_ENOMEM, "out of memory");
@@ -278,8 +276,8 @@ static enum nd_status keep(void *context, uint64_t document, size_t item, struct
 static bool reserve(struct worker_batch *b, size_t n)
 {
     return ND_RESERVE(b->item, &b->items, n) && ND_RESERVE(b->index, &b->indexes, n) &&
-           ND_RESERVE(b->decision, &b->decisions, n) && ND_RESERVE(b->kept, &b->kepts, n) &&
-           ND_RESERVE(b->survivor, &b->survivors, n) &&
+           ND_RESERVE(b->decision, &b->decisions, n) && ND_RESERVE(b->place, &b->places, n) &&
+           ND_RESERVE(b->kept, &b->kepts, n) && ND_RESERVE(b->survivor, &b->survivors, n) &&
            ND_RESERVE(b->annotated_to, &b->annotations, n);
 }
 
@@ -312,65 +310,108 @@ static void prepare(struct nd_run *run, struct worker_batch *b, unsigned worker)
         nd_dedup_prepare(run->dedup, worker, b->item, b->n);
 }
 
-/* Copy the name of a kept document of an earlier batch, because it may soon be forgotten. */
-static enum nd_status find_kept(struct nd_run *run, struct worker_batch *b, uint64_t number,
-                                struct nd_party *kept, struct nd_error *err)
-{
-    const struct nd_place place = nd_places_get(&run->places, number);
-    enum nd_status status = nd_lookup_name(run->lookup, number, &place, &kept->name, err);
-    char *copy;
-
-    if (status != ND_OK)
-        return status;
-    kept->at = nd_at_of(nd_reading_source(run->reading, place.source), place.line);
-    copy = nd_arena_copy(&b->names, kept->name.text.data, kept->name.text.len);
-    if (!copy)
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    kept->name.text.data = copy;
-    return ND_OK;
-}
-
-static enum nd_status note_removed(struct passing *p, struct worker_batch *b, size_t item,
-                                   struct nd_error *err)
+/* Count a removed document, and note where its kept one is if it must be named later. */
+static void note_removed(struct passing *p, struct worker_batch *b, size_t item)
 {
     struct nd_run *run = p->run;
     uint64_t kept = b->decision[item].kept;
+    size_t rank = nd_places_rank(&run->places, kept);
 
-    run->sizes.members[nd_places_rank(&run->places, kept)]++;
-    if (!nd_outputs_has_names(&run->outputs) || kept >= p->first)
-        return ND_OK;
-    return find_kept(run, b, kept, &b->kept[item], err);
+    run->sizes.members[rank]++;
+    if (kept < p->first)
+        b->place[item] = run->places.item[rank];
 }
 
-/* Record the decisions of the batch, in the order of the input. */
-static enum nd_status note_all(struct passing *p, struct worker_batch *b, struct nd_error *err)
+/* Record the decisions of the batch. */
+static enum nd_status note_decisions(struct passing *p, struct worker_batch *b,
+                                     struct nd_error *err)
 {
-    enum { AHEAD = 8 };
-    struct nd_run *run = p->run;
     const struct nd_reading_batch *batch = b->batch;
     enum nd_status status = ND_OK;
-    size_t n = 0;
+
+    for (size_t i = 0; status == ND_OK && b->n < batch->count && i < batch->count; i++)
+        if (batch->parsed[i].bad)
+            status = nd_reporter_bad_record(&p->run->reporter, &batch->parsed[i],
+                                            batch->parsed[i].bad->reason, err);
+    for (size_t n = 0; status == ND_OK && n < b->n; n++)
+        if (b->decision[n].kept != p->first + n)
+            note_removed(p, b, n);
+    return status;
+}
+
+/* Whether an item is a duplicate of a document of an earlier batch. */
+static bool follows_earlier(const struct worker_batch *b, size_t item)
+{
+    return b->decision[item].kept < b->first;
+}
+
+/* Copy the name of a kept document, because the next batch may have it forgotten. */
+static bool copy_name(struct worker_batch *b, size_t item, struct nd_name name)
+{
+    char *copy = nd_arena_copy(&b->names, name.text.data, name.text.len);
+
+    b->kept[item].name = (struct nd_name){name.kind, {copy, name.text.len}};
+    return copy != NULL;
+}
+
+/* Remember the name of a kept document; find that of the kept one of a removed document, if it is
+ * remembered. */
+static void note_name(const struct nd_run *run, struct worker_batch *b, size_t item)
+{
+    struct nd_name name;
+
+    b->kept[item].name.text.data = NULL;
+    if (b->decision[item].kept == b->first + item)
+        nd_lookup_remember(run->lookup, b->first + item, &b->batch->parsed[b->index[item]]);
+    else if (follows_earlier(b, item) &&
+             nd_lookup_remembered(run->lookup, b->decision[item].kept, &name))
+        (void)copy_name(b, item, name);
+}
+
+/* Note the ids, fields and names of the batch, in the order of the input. */
+static void note_documents(struct nd_run *run, struct worker_batch *b)
+{
+    enum { AHEAD = 8 };
 
     nd_arena_reset(&b->names);
-    for (size_t i = 0; status == ND_OK && i < batch->count; i++) {
-        const struct nd_parsed *parsed = &batch->parsed[i];
+    for (size_t n = 0; n < b->n; n++) {
+        const struct nd_parsed *parsed = &b->batch->parsed[b->index[n]];
 
-        if (i + AHEAD < batch->count && !parsed[AHEAD].bad) {
-            const struct nd_name id = nd_id_of(&parsed[AHEAD].document);
+        if (n + AHEAD < b->n) {
+            const struct nd_name id = nd_id_of(&b->batch->parsed[b->index[n + AHEAD]].document);
 
             nd_id_check_prefetch(&run->ids, &id);
         }
-        if (parsed->bad) {
-            status = nd_reporter_bad_record(&run->reporter, parsed, parsed->bad->reason, err);
-            continue;
-        }
         nd_id_note(&run->ids, parsed);
         nd_field_set_meet(&run->fields, &parsed->document);
-        if (b->decision[n].kept != p->first + n)
-            status = note_removed(p, b, n, err);
-        n++;
+        if (nd_outputs_has_names(&run->outputs))
+            note_name(run, b, n);
     }
-    return status;
+}
+
+/* Read the names again that were not remembered. */
+static enum nd_status find_names(struct nd_run *run, struct worker_batch *b, unsigned worker,
+                                 struct nd_error *err)
+{
+    if (!nd_outputs_has_names(&run->outputs))
+        return ND_OK;
+    for (size_t n = 0; n < b->n; n++) {
+        const struct nd_place *place = &b->place[n];
+        struct nd_name name;
+        enum nd_status status = ND_OK;
+
+        if (!follows_earlier(b, n))
+            continue;
+        b->kept[n].at = nd_at_of(nd_reading_source(run->reading, place->source), place->line);
+        if (b->kept[n].name.text.data)
+            continue;
+        status = nd_lookup_name_again(run->lookup, place, worker, &b->scratch[0], &name, err);
+        if (status == ND_OK && !copy_name(b, n, name))
+            status = nd_fail(err, ND_ENOMEM, "out of memory");
+        if (status != ND_OK)
+            return status;
+    }
+    return ND_OK;
 }
 
 static enum nd_status decide_batch(struct passing *p, struct worker_batch *b, unsigned worker,
@@ -385,10 +426,8 @@ static enum nd_status decide_batch(struct passing *p, struct worker_batch *b, un
     b->first = p->first;
     if (status == ND_OK)
         status = nd_dedup_push_prepared(run->dedup, worker, b->decision, err);
-    if (status == ND_OK && !fill_places(run, p->first + b->n))
-        status = nd_fail(err, ND_ENOMEM, "out of memory");
     if (status == ND_OK)
-        status = note_all(p, b, err);
+        status = note_decisions(p, b, err);
     p->first += b->n;
     run->summary->repaired += b->batch->repaired;
     progress.documents = p->first;
@@ -415,13 +454,16 @@ static void decide_in_turn(struct passing *p, struct worker_batch *b, unsigned w
         atomic_store(&p->is_over, true);
 }
 
-static void write_in_turn(struct passing *p, struct worker_batch *b)
+static void write_decided(struct passing *p, struct worker_batch *b)
 {
     struct nd_error *f = &p->wrote;
 
     if (!b->is_decided || f->status != ND_OK)
         return;
-    f->status = write_batch(p->run, b, f);
+    if (b->failed.status != ND_OK)
+        *f = b->failed;
+    else
+        f->status = write_batch(p->run, b, f);
     if (f->status != ND_OK)
         atomic_store(&p->is_over, true);
 }
@@ -462,6 +504,33 @@ static void read_in_turn(struct passing *p, struct worker_batch *b, unsigned wor
     nd_pool_pass(p->run->pool, &p->read);
 }
 
+static void note_in_turn(struct passing *p, struct worker_batch *b, unsigned long ticket)
+{
+    nd_pool_await(p->run->pool, &p->note, ticket);
+    begin_lap(b);
+    if (b->is_decided)
+        note_documents(p->run, b);
+    end_lap(b, &b->spent.note);
+    nd_pool_pass(p->run->pool, &p->note);
+}
+
+/* What has no order, after the batch is decided and its names are noted. */
+static void finish_batch(struct nd_run *run, struct worker_batch *b, unsigned worker)
+{
+    b->failed.status = find_names(run, b, worker, &b->failed);
+    if (b->failed.status == ND_OK)
+        make_rows(run, b);
+}
+
+static void write_in_turn(struct passing *p, struct worker_batch *b, unsigned long ticket)
+{
+    nd_pool_await(p->run->pool, &p->write, ticket);
+    begin_lap(b);
+    write_decided(p, b);
+    end_lap(b, &b->spent.write);
+    nd_pool_pass(p->run->pool, &p->write);
+}
+
 static void go_through(void *context, unsigned worker)
 {
     struct passing *p = context;
@@ -479,14 +548,11 @@ static void go_through(void *context, unsigned worker)
         decide_in_turn(p, b, worker);
         end_lap(b, &b->spent.decide);
         nd_pool_pass(run->pool, &p->decide);
+        note_in_turn(p, b, ticket);
         if (b->is_decided)
-            make_rows(run, b);
+            finish_batch(run, b, worker);
         end_lap(b, &b->spent.others);
-        nd_pool_await(run->pool, &p->write, ticket);
-        begin_lap(b);
-        write_in_turn(p, b);
-        end_lap(b, &b->spent.write);
-        nd_pool_pass(run->pool, &p->write);
+        write_in_turn(p, b, ticket);
         if (worker == 0)
             deliver(p);
     }
@@ -503,6 +569,7 @@ static void sum_turns(struct passing *p)
     for (unsigned i = 0; i < nd_pool_threads(p->run->pool); i++) {
         sum.read += p->batch[i].spent.read;
         sum.decide += p->batch[i].spent.decide;
+        sum.note += p->batch[i].spent.note;
         sum.write += p->batch[i].spent.write;
         sum.others += p->batch[i].spent.others;
     }
@@ -511,8 +578,10 @@ static void sum_turns(struct passing *p)
         .read = (double)sum.read * ns,
         .decide = (double)sum.decide * ns,
         .shared = (double)led.tasks * ns,
+        .note = (double)sum.note * ns,
         .write = (double)sum.write * ns,
-        .processor = (double)(sum.read + sum.decide + led.tasks + sum.write + sum.others) * ns,
+        .processor =
+            (double)(sum.read + sum.decide + led.tasks + sum.note + sum.write + sum.others) * ns,
     };
 }
 
