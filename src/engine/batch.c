@@ -192,11 +192,16 @@ static bool has_signature(const struct nd_dedup *d, const struct nd_document_sig
 enum nd_status nd_document_keep(struct nd_dedup *d, struct nd_item *item, size_t place,
                                 uint32_t *number, struct nd_error *err)
 {
-    const struct nd_document_signatures *x = item->read.signatures;
     enum nd_status status = nd_finder_append(&d->kept.finder, item, number, err);
 
-    if (status != ND_OK)
-        return status;
+    return status == ND_OK ? nd_document_keep_text(d, item, place, err) : status;
+}
+
+enum nd_status nd_document_keep_text(struct nd_dedup *d, const struct nd_item *item, size_t place,
+                                     struct nd_error *err)
+{
+    const struct nd_document_signatures *x = item->read.signatures;
+
     if (x && item->read.is_listed)
         ++*(has_signature(d, x) ? &d->stats.signed_documents : &d->stats.unsigned_documents);
     return d->kept.source.keep(d->kept.source.context, d->stats.documents + place, place, err);

@@ -84,8 +84,10 @@ void nd_batch_end(struct nd_batch *batch, enum nd_status status);
 enum nd_status nd_batch_begin_prepared(struct nd_dedup *d, unsigned worker,
                                        struct nd_decision *decisions, struct nd_error *err);
 
-/* Give a document the next number, without listing it, and have the text source keep it; place: in
- * the batch. */
+/* Have the text source keep a document; place: in the batch. */
+enum nd_status nd_document_keep_text(struct nd_dedup *d, const struct nd_item *item, size_t place,
+                                     struct nd_error *err);
+/* The same, and give it the next number without listing it. */
 enum nd_status nd_document_keep(struct nd_dedup *d, struct nd_item *item, size_t place,
                                 uint32_t *number, struct nd_error *err);
 /* Add what is known of an item to the statistics; and, of its decision, what became of it. */

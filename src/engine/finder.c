@@ -219,6 +219,49 @@ enum nd_status nd_finder_list(struct nd_finder *finder, const uint32_t *number,
     return status;
 }
 
+/* What is beside the index is filled by this thread alone. */
+static enum nd_status add_beside(struct nd_finder *finder, const struct nd_finder_batch *batch,
+                                 uint32_t first, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (size_t i = 0; status == ND_OK && i < batch->n; i++) {
+        status = append_beside(finder, batch->item[i], err);
+        if (status == ND_OK && batch->item[i]->read.is_listed)
+            status = list_beside(finder, first + (uint32_t)i, batch->item[i], err);
+    }
+    return status;
+}
+
+enum nd_status nd_finder_add_batch(struct nd_finder *finder, const struct nd_finder_batch *batch,
+                                   struct nd_pool *pool, struct nd_error *err)
+{
+    const struct nd_index_row **row = nd_alloc_array(batch->n, sizeof *row);
+    bool *is_listed = nd_alloc_array(batch->n, sizeof *is_listed);
+    struct nd_index_batch to_index = {.row = row,
+                                      .is_listed = is_listed,
+                                      .n = batch->n,
+                                      .beside = batch->beside,
+                                      .n_beside = batch->n_beside,
+                                      .context = batch->context};
+    enum nd_status status = ND_ENOMEM;
+    uint32_t first;
+
+    for (size_t i = 0; row && is_listed && i < batch->n; i++) {
+        row[i] = &batch->item[i]->read.row;
+        is_listed[i] = batch->item[i]->read.is_listed;
+    }
+    if (row && is_listed)
+        status = nd_index_add_batch(finder->index, &to_index, pool, &first, err);
+    else
+        nd_fail(err, status, "out of memory for a batch of %zu documents", batch->n);
+    if (status == ND_OK && (finder->signatures || finder->containers))
+        status = add_beside(finder, batch, first, err);
+    free(row);
+    free(is_listed);
+    return status;
+}
+
 enum nd_status nd_finder_list_alone(struct nd_finder *finder, uint32_t number,
                                     const struct nd_item *item, struct nd_error *err)
 {

@@ -35,6 +35,19 @@ enum nd_status nd_finder_add(struct nd_finder *finder, const struct nd_item *ite
 void nd_finder_remove(struct nd_finder *finder, const struct nd_item *item, uint32_t number);
 void nd_finder_clear(struct nd_finder *finder);
 
+/*
+ * Both at once for the kept documents of a batch, which get the next numbers: those that are listed
+ * are found from then on.  The caller's tasks (nd_index_batch) run beside.
+ */
+struct nd_finder_batch {
+    const struct nd_item *const *item;
+    size_t n;
+    void (*beside)(void *context, size_t task);
+    size_t n_beside;
+    void *context;
+};
+enum nd_status nd_finder_add_batch(struct nd_finder *finder, const struct nd_finder_batch *batch,
+                                   struct nd_pool *pool, struct nd_error *err);
 /* Give a document the next number; no look-up finds it yet. */
 enum nd_status nd_finder_append(struct nd_finder *finder, const struct nd_item *item,
                                 uint32_t *number, struct nd_error *err);

@@ -217,39 +217,83 @@ static void match_task(void *context, size_t task, unsigned worker)
     }
 }
 
+/* The kept documents of a batch, and what is made of them while the index takes them in. */
+struct keeping {
+    struct nd_batch *batch;
+    const struct nd_item **item;
+    size_t n;
+    uint32_t first; /* number of the first */
+    enum nd_status status;
+    struct nd_error error;
+};
+
+/* Most kept documents are never met again; one that met others will be. */
+static void cache_shingles(const struct keeping *keeping)
+{
+    const struct nd_kept *kept = &keeping->batch->d->kept;
+
+    for (size_t i = 0; i < keeping->n; i++) {
+        const struct nd_item *item = keeping->item[i];
+
+        if (item->read.is_listed && item->shingle && nd_item_candidates(item))
+            (void)nd_shingle_cache_put(kept->cache, keeping->first + (uint32_t)i, item->shingle,
+                                       (size_t)item->read.n_shingles);
+    }
+}
+
+enum { KEEP_TASKS = 2 };
+
+static void keep_task(void *context, size_t task)
+{
+    struct keeping *keeping = context;
+    struct nd_batch *batch = keeping->batch;
+    struct nd_dedup *d = batch->d;
+
+    if (task == 0)
+        keeping->status = nd_kept_add(&d->kept, batch->item, batch->n, ND_ITEM_KEPT,
+                                      d->stats.documents, &keeping->error);
+    else
+        cache_shingles(keeping);
+}
+
+/* List the kept documents, and have their texts kept. */
+static enum nd_status begin_keeping(struct keeping *keeping, struct nd_error *err)
+{
+    struct nd_batch *batch = keeping->batch;
+    enum nd_status status = ND_OK;
+
+    for (size_t i = 0; i < batch->n && status == ND_OK; i++) {
+        if (batch->item[i].state != ND_ITEM_KEPT)
+            continue;
+        keeping->item[keeping->n++] = &batch->item[i];
+        status = nd_document_keep_text(batch->d, &batch->item[i], i, err);
+    }
+    return status;
+}
+
 /* Give the kept documents numbers, and let later batches find them. */
 static enum nd_status keep_all(struct nd_batch *batch, struct nd_error *err)
 {
     struct nd_dedup *d = batch->d;
-    const struct nd_item **of = nd_alloc_array(batch->n, sizeof *of);
-    uint32_t *listed = nd_alloc_array(batch->n, sizeof *listed), number;
-    enum nd_status status = ND_OK;
-    size_t n_listed = 0;
+    struct keeping keeping = {.batch = batch, .first = d->kept.n};
+    enum nd_status status;
 
-    if (!listed || !of)
-        status = nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", batch->n);
-    for (size_t i = 0; i < batch->n && status == ND_OK; i++) {
-        struct nd_item *item = &batch->item[i];
+    keeping.item = nd_alloc_array(batch->n, sizeof *keeping.item);
+    if (!keeping.item)
+        return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", batch->n);
+    status = begin_keeping(&keeping, err);
+    if (status == ND_OK && keeping.n) {
+        const struct nd_finder_batch added = {keeping.item, keeping.n, keep_task, KEEP_TASKS,
+                                              &keeping};
 
-        if (item->state != ND_ITEM_KEPT)
-            continue;
-        status = nd_document_keep(d, item, i, &number, err);
-        if (status != ND_OK || !item->read.is_listed)
-            continue;
-        /* Most kept documents are never met again; one that met others will be. */
-        if (nd_item_candidates(item) && item->shingle)
-            (void)nd_shingle_cache_put(d->kept.cache, number, item->shingle,
-                                       (size_t)item->read.n_shingles);
-        of[n_listed] = item;
-        listed[n_listed++] = number;
+        status = nd_finder_add_batch(&d->kept.finder, &added, d->crew.pool, err);
     }
-    if (status == ND_OK)
-        status =
-            nd_kept_add(&d->kept, batch->item, batch->n, ND_ITEM_KEPT, d->stats.documents, err);
-    if (status == ND_OK)
-        status = nd_finder_list(&d->kept.finder, listed, of, n_listed, d->crew.pool, err);
-    free(listed);
-    free(of);
+    if (status == ND_OK && keeping.status != ND_OK) {
+        status = keeping.status;
+        if (err)
+            *err = keeping.error;
+    }
+    free(keeping.item);
     return status;
 }
 

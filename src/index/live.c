@@ -163,6 +163,17 @@ static enum nd_status make_room_in_columns(struct nd_index *index, size_t n, str
     return reserve_columns(index, n) ? ND_OK : no_memory(index, err);
 }
 
+static void put_in_columns(struct nd_index *index, const struct nd_index_row *row, uint32_t number)
+{
+    memcpy((uint8_t *)index->low.data + (size_t)number * ND_MINHASH_COUNT, row->low,
+           ND_MINHASH_COUNT);
+    ((uint64_t *)index->simhash.data)[number] = row->simhash;
+    ((uint64_t *)index->identity.data)[number] = row->identity;
+    ((struct nd_live_gate *)index->gate.data)[number] =
+        (struct nd_live_gate){row->group, row->n_shingles};
+    *nd_live_flags(index, number) = row->is_short ? ND_LIVE_SHORT : 0;
+}
+
 enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row *row,
                                uint32_t *number, struct nd_error *err)
 {
@@ -171,12 +182,7 @@ enum nd_status nd_index_append(struct nd_index *index, const struct nd_index_row
 
     if (status != ND_OK)
         return status;
-    memcpy((uint8_t *)index->low.data + (n - 1) * ND_MINHASH_COUNT, row->low, ND_MINHASH_COUNT);
-    ((uint64_t *)index->simhash.data)[n - 1] = row->simhash;
-    ((uint64_t *)index->identity.data)[n - 1] = row->identity;
-    ((struct nd_live_gate *)index->gate.data)[n - 1] =
-        (struct nd_live_gate){row->group, row->n_shingles};
-    *nd_live_flags(index, index->n) = row->is_short ? ND_LIVE_SHORT : 0;
+    put_in_columns(index, row, index->n);
     *number = index->n++;
     return ND_OK;
 }
@@ -232,7 +238,8 @@ struct listing {
     const uint32_t *number;
     const struct nd_index_row *const *row;
     size_t n;
-    bool emptied; /* the tables have just grown */
+    bool emptied;  /* the tables have just grown: … */
+    uint32_t n_in; /* … so many numbers, where they are listed, are to be added again */
 };
 
 static uint64_t row_key(const struct nd_index_params *params, unsigned t,
@@ -248,7 +255,7 @@ static void list_in_table(void *context, size_t task, unsigned worker)
 
     (void)worker;
     if (job->emptied)
-        nd_live_fill_table(job->index, (unsigned)task);
+        nd_live_fill_range(job->index, (unsigned)task, 0, job->n_in, adder.map);
     for (size_t i = 0; i < job->n; i++)
         if (!nd_table_set_has(&job->row[i]->left_out, (unsigned)task) &&
             nd_live_stands_in(job->index, (unsigned)task, job->row[i]->identity_only))
@@ -357,7 +364,7 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
                              const struct nd_index_row *const *row, size_t n, struct nd_pool *pool,
                              struct nd_error *err)
 {
-    struct listing job = {.index = index, .number = number, .row = row, .n = n};
+    struct listing job = {.index = index, .number = number, .row = row, .n = n, .n_in = index->n};
 
     if (n == 0)
         return ND_OK;
@@ -378,6 +385,94 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
     for (size_t i = 0; i < n; i++)
         note_listed(index, number[i], row[i]);
     return ND_OK;
+}
+
+/* The tasks of a batch: the tables, the columns of so many rows each, and the caller's. */
+enum { COLUMN_ROWS = 64 };
+struct adding {
+    struct listing listing;
+    const struct nd_index_batch *batch;
+    uint32_t first;
+    size_t n_column_tasks;
+};
+
+static void add_task(void *context, size_t task, unsigned worker)
+{
+    struct adding *job = context;
+    const struct nd_index_batch *batch = job->batch;
+    const size_t n_tables = job->listing.index->n_tables;
+    size_t from, to;
+
+    if (task < n_tables) {
+        list_in_table(&job->listing, task, worker);
+        return;
+    }
+    if (task >= n_tables + job->n_column_tasks) {
+        batch->beside(batch->context, task - n_tables - job->n_column_tasks);
+        return;
+    }
+    from = (task - n_tables) * COLUMN_ROWS;
+    to = from + COLUMN_ROWS < batch->n ? from + COLUMN_ROWS : batch->n;
+    for (; from < to; from++)
+        put_in_columns(job->listing.index, batch->row[from], job->first + (uint32_t)from);
+}
+
+/* Room for the batch, and its numbers; nothing has changed where that fails. */
+static enum nd_status begin_adding(struct adding *job, struct nd_error *err)
+{
+    struct nd_index *index = job->listing.index;
+    enum nd_status status = make_room_in_columns(index, index->n + job->batch->n, err);
+
+    if (status != ND_OK)
+        return status;
+    index->n += (uint32_t)job->batch->n; /* for the places of sets of tables */
+    if (!reserve_left_out(index, job->listing.row, job->listing.n) ||
+        !make_room(index, job->listing.n, &job->listing.emptied)) {
+        index->n = job->first;
+        return no_memory(index, err);
+    }
+    nd_live_growth_drop(index);
+    return ND_OK;
+}
+
+static enum nd_status add_batch(struct adding *job, struct nd_pool *pool, struct nd_error *err)
+{
+    struct nd_index *index = job->listing.index;
+    const struct nd_index_batch *batch = job->batch;
+    enum nd_status status = begin_adding(job, err);
+
+    if (status != ND_OK)
+        return status;
+    job->n_column_tasks = (batch->n + COLUMN_ROWS - 1) / COLUMN_ROWS;
+    nd_pool_run(pool, index->n_tables + job->n_column_tasks + batch->n_beside, add_task, job);
+    for (size_t i = 0; i < job->listing.n; i++) {
+        note_left_out(index, job->listing.number[i], job->listing.row[i]);
+        note_listed(index, job->listing.number[i], job->listing.row[i]);
+    }
+    return ND_OK;
+}
+
+enum nd_status nd_index_add_batch(struct nd_index *index, const struct nd_index_batch *batch,
+                                  struct nd_pool *pool, uint32_t *first, struct nd_error *err)
+{
+    const struct nd_index_row **row = nd_alloc_array(batch->n, sizeof *row);
+    uint32_t *number = nd_alloc_array(batch->n, sizeof *number);
+    struct adding job = {.listing = {.index = index, .number = number, .row = row},
+                         .batch = batch,
+                         .first = index->n};
+    enum nd_status status;
+
+    *first = job.listing.n_in = index->n;
+    for (size_t i = 0; row && number && i < batch->n; i++) {
+        if (!batch->is_listed[i])
+            continue;
+        number[job.listing.n] = index->n + (uint32_t)i;
+        row[job.listing.n++] = batch->row[i];
+    }
+    status = row && number ? add_batch(&job, pool, err) : no_memory(index, err);
+    free(row);
+    free(number);
+    return status;
 }
 
 enum nd_status nd_index_reserve(struct nd_index *index, size_t n, struct nd_error *err)

@@ -29,6 +29,23 @@ enum nd_status nd_index_list(struct nd_index *index, const uint32_t *number,
                              const struct nd_index_row *const *row, size_t n, struct nd_pool *pool,
                              struct nd_error *err);
 
+/*
+ * Both for a batch of rows, and for those of them that are listed: the first gets *first, the others
+ * the numbers that follow.  Columns and tables are filled in tasks of one run of the pool, together
+ * with n_beside tasks of the caller's, which have nothing to do with the index.  ND_ENOMEM,
+ * ND_EUNSUPPORTED: nothing changed, and none of the caller's tasks ran.
+ */
+struct nd_index_batch {
+    const struct nd_index_row *const *row;
+    const bool *is_listed;
+    size_t n;
+    void (*beside)(void *context, size_t task);
+    size_t n_beside;
+    void *context;
+};
+enum nd_status nd_index_add_batch(struct nd_index *index, const struct nd_index_batch *batch,
+                                  struct nd_pool *pool, uint32_t *first, struct nd_error *err);
+
 /* Have the lines that a query of the row reads brought into the processor's caches, and the one of
  * an identity. */
 void nd_index_prefetch(const struct nd_index *index, const struct nd_index_row *row);

@@ -506,9 +506,60 @@ static void a_growth_gives_way_to_batches(void **state)
     nd_index_free(same);
 }
 
+enum { BATCH = 300, BATCHES = 40 };
+
+static void count_beside(void *context, size_t task)
+{
+    int *ran = context;
+
+    ran[task]++; /* each has a task of its own */
+}
+
+/* Rows of which every fifth is not listed, in batches and one by one: the same candidates. */
+static void batches_are_added_as_one_by_one(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 4; threads += 3) {
+        struct nd_pool *pool = nd_pool_new(threads, NULL);
+        const struct nd_index_params p = nd_index_params_default();
+        struct nd_index *index = nd_index_new(&p, NULL), *same = nd_index_new(&p, NULL);
+        static struct nd_index_row row[BATCH];
+        const struct nd_index_row *rows[BATCH];
+        bool is_listed[BATCH];
+        int ran[3] = {0};
+        const struct nd_index_batch batch = {rows, is_listed, BATCH, count_beside, 3, ran};
+        uint32_t first, number;
+
+        assert_true(pool && index && same);
+        for (unsigned i = 0; i < BATCH * BATCHES; i++) {
+            const struct nd_sketch sketch = member(i);
+
+            nd_index_row_from_sketch(&row[i % BATCH], &sketch, 0);
+            rows[i % BATCH] = &row[i % BATCH];
+            is_listed[i % BATCH] = i % 5 != 0;
+            assert_int_equal(nd_index_append(same, rows[i % BATCH], &number, NULL), ND_OK);
+            if (i % 5)
+                assert_int_equal(nd_index_list(same, &number, &rows[i % BATCH], 1, NULL, NULL),
+                                 ND_OK);
+            if (i % BATCH < BATCH - 1)
+                continue;
+            assert_int_equal(nd_index_add_batch(index, &batch, pool, &first, NULL), ND_OK);
+            assert_int_equal(first, i + 1 - BATCH);
+        }
+        for (unsigned i = 0; i < 3; i++)
+            assert_int_equal(ran[i], BATCHES);
+        for (unsigned i = 0; i < BATCH * BATCHES; i += 7)
+            expect_same_candidates(index, same, i);
+        nd_index_free(index);
+        nd_index_free(same);
+        nd_pool_free(pool);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(batches_are_added_as_one_by_one),
         cmocka_unit_test(bands_meet_whoever_shares_one),
         cmocka_unit_test(simhashes_meet_within_their_bits),
         cmocka_unit_test(rows_that_meet_are_linked),
