@@ -94,6 +94,11 @@ struct nd_dedup_item {
      * document, made by the same recipe, with its shingles unless `verify` is none.  The row and what
      * it points to stay until the push returns.  NULL: the text is here. */
     const struct nd_sketch_row *sketched;
+    /* Beside the text: the row that was made of this very text by the same recipe, with shingles or
+     * without.  The text is then sketched only where it is compared, and the decision is that of the
+     * text alone.  Ignored by an engine that takes no sketches, or whose recipe looks up samples of
+     * shingles.  NULL: there is none. */
+    const struct nd_sketch_row *known;
 };
 
 /*

@@ -39,7 +39,9 @@ enum nd_status nd_items_make(struct nd_batch *batch, const struct nd_dedup_item 
                              struct nd_error *err)
 {
     size_t min = n ? n : 1; /* a batch may be of bad records alone: its list is not NULL */
-    unsigned n_keys = batch->d->plan.n_keys;
+    const struct nd_plan *plan = &batch->d->plan;
+    const bool takes_known = plan->params.takes_sketches && !plan->containers.sample;
+    unsigned n_keys = plan->n_keys;
 
     if (!ND_RESERVE(batch->item, &batch->item_capacity, min) ||
         !nd_array_reserve(&batch->key, &batch->key_capacity, min, n_keys * sizeof *batch->key))
@@ -48,6 +50,7 @@ enum nd_status nd_items_make(struct nd_batch *batch, const struct nd_dedup_item 
         batch->item[i] = (struct nd_item){.text = items[i].text,
                                           .document = items[i].document,
                                           .sketched = items[i].sketched,
+                                          .known = takes_known ? items[i].known : NULL,
                                           .group = items[i].group,
                                           .key = batch->key + i * n_keys,
                                           .first_same = i};
@@ -81,9 +84,9 @@ void nd_item_hash(const struct nd_plan *plan, struct nd_item *item)
 {
     uint64_t replaced = item->document ? item->document->text_replaced : 0;
 
-    if (item->sketched) {
-        item->raw = item->sketched->text_hash[0];
-        item->raw_second = item->sketched->text_hash[1];
+    if (nd_item_row(item)) {
+        item->raw = nd_item_row(item)->text_hash[0];
+        item->raw_second = nd_item_row(item)->text_hash[1];
         return;
     }
     if (plan->params.takes_sketches)

@@ -88,9 +88,8 @@ bool nd_item_compare(const struct nd_kept *kept, struct nd_worker *w, struct nd_
     need = needed_shared(w->plan, item, hit.kept, n);
     if (need == UINT64_MAX)
         return true; /* its text need not be read */
-    if (other)
-        shingle = other->shingle;
-    else if (nd_fetch_shingles(kept, w, candidate.number, &shingle, &n))
+    if (other ? !nd_item_shingles(w, other, &shingle, &n)
+              : nd_fetch_shingles(kept, w, candidate.number, &shingle, &n) != ND_OK)
         return false;
     hit.overlap.b = n;
     hit.overlap.shared = nd_shingle_set_shared(set, shingle, n, need);

@@ -154,6 +154,12 @@ void nd_dedup_get_stats(const struct nd_dedup *d, struct nd_dedup_stats *out)
     out->sample_least = d->plan.containers.min_shared;
 }
 
+bool nd_dedup_made_row(const struct nd_dedup *d, unsigned worker, size_t item,
+                       struct nd_sketch_row *row)
+{
+    return nd_sketched_from_item(&d->plan, &d->batch[worker].item[item], row);
+}
+
 static enum nd_status enter(struct nd_dedup *d, enum nd_call call, struct nd_error *err)
 {
     if (!nd_pool_is_here(d->crew.pool))

@@ -29,4 +29,14 @@ ND_API void nd_dedup_prepare(struct nd_dedup *dedup, unsigned worker,
 ND_API enum nd_status nd_dedup_push_prepared(struct nd_dedup *dedup, unsigned worker,
                                              struct nd_decision *decisions, struct nd_error *err);
 
+/*
+ * The row of items[item], of the batch that the worker prepared and pushed last, or, of batches that
+ * were not prepared, of the batch pushed last as worker 0.  It has no id, no place and no shingles,
+ * and is valid until the worker's next batch.  False: no row was made, as the document equals
+ * another one or has no tokens, or it was known.  For an engine that takes sketches.
+ */
+struct nd_sketch_row;
+ND_API bool nd_dedup_made_row(const struct nd_dedup *dedup, unsigned worker, size_t item,
+                              struct nd_sketch_row *row);
+
 #endif

@@ -56,6 +56,7 @@ struct nd_item {
     struct nd_view text;
     const struct nd_document *document;   /* for features, or NULL */
     const struct nd_sketch_row *sketched; /* in place of the text, or NULL */
+    const struct nd_sketch_row *known; /* beside the text: what sketching it would give, or NULL */
     uint32_t group;
     uint64_t raw;        /* hash of its bytes */
     uint64_t raw_second; /* where sketches are taken: the upper half of 128 bits */
@@ -84,10 +85,10 @@ static inline bool nd_item_is_empty(const struct nd_item *item)
                          : item->read.is_short && item->read.n_shingles == 0;
 }
 
-/* How many shingles `shingle` has: none of a sketch that came without them. */
-static inline size_t nd_item_n_held(const struct nd_item *item)
+/* The row that makes it unnecessary to read the text, or NULL. */
+static inline const struct nd_sketch_row *nd_item_row(const struct nd_item *item)
 {
-    return item->shingle ? (size_t)item->read.n_shingles : 0;
+    return item->sketched ? item->sketched : item->known;
 }
 
 /* How many candidates it has, compared or not. */

@@ -389,10 +389,10 @@ static void query_item(void *context, size_t place, unsigned worker)
     if (!item->read.is_listed || !nd_finder_candidates(&d->kept.finder, w, item))
         return;
     w->in_set = NULL;
-    if (item->sketched && (!nd_item_hold_shingles(w, item) || !nd_item_begin_compare(w, item)))
+    if (nd_item_row(item) && (!nd_item_hold_shingles(w, item) || !nd_item_begin_compare(w, item)))
         return;
     (void)compare_candidates(d, w, item,
-                             item->sketched ? &w->set : nd_sketcher_shingles(w->sketcher), equal,
+                             nd_item_row(item) ? &w->set : nd_sketcher_shingles(w->sketcher), equal,
                              UINT32_MAX, max - item->search.n_hits, &n_below);
 }
 

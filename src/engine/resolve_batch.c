@@ -235,10 +235,9 @@ static void compare_task(void *context, size_t task, unsigned worker)
 
     if (w->status || join_same_tokens(s, w, item))
         return;
-    if (!nd_shingle_set_build(&w->set, first->shingle, nd_item_n_held(first))) {
-        nd_worker_fail(w, ND_ENOMEM, "comparing documents");
+    w->in_set = NULL;
+    if (!nd_item_begin_compare(w, first))
         return;
-    }
     if (search->may_prune &&
         search->n_near + search->near_in_batch.count > s->d->plan.params.max_checks) {
         search->may_prune = false;

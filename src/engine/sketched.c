@@ -49,6 +49,27 @@ struct nd_sketch nd_sketched_counts(const struct nd_sketch_row *row)
         .n_tokens = row->tokens, .n_shingles = row->n_shingles, .identity = row->identity};
 }
 
+bool nd_sketched_from_item(const struct nd_plan *plan, const struct nd_item *item,
+                           struct nd_sketch_row *out)
+{
+    const struct nd_index_row *row = &item->read.row;
+    const struct nd_document_signatures *x = item->read.signatures;
+
+    if (nd_item_row(item) || !item->is_read || !row->key || (plan->matching && !x))
+        return false;
+    *out = (struct nd_sketch_row){
+        .text_hash = {item->raw, item->raw_second},
+        .identity = row->identity,
+        .simhash = row->simhash,
+        .tokens = item->read.n_tokens,
+        .text_bytes = item->text.len,
+        .n_shingles = row->n_shingles,
+        .fingerprint = x && !x->signature[0].is_rejected ? x->signature[0].word : NULL,
+    };
+    memcpy(out->low, row->low, sizeof out->low);
+    return true;
+}
+
 /* A part that is not made of texts stays 0 here too, so that rows of both can be compared. */
 void nd_sketched_fill_row(const struct nd_plan *plan, const struct nd_sketch_row *row,
                           struct nd_index_row *out)

@@ -4,7 +4,7 @@
 
 #include <neardup/sketch_file.h>
 
-#include "engine/plan.h"
+#include "engine/item.h"
 
 /* Whether rows have all that documents are decided by.  ND_EINVAL: the message begins with the key
  * of the recipe that needs more. */
@@ -18,5 +18,8 @@ struct nd_sketch nd_sketched_counts(const struct nd_sketch_row *row);
 /* What sketching it would add to the row of the index, except for the keys. */
 void nd_sketched_fill_row(const struct nd_plan *plan, const struct nd_sketch_row *row,
                           struct nd_index_row *out);
+/* The reverse: the row of an item whose text was read, sketched and signed.  False: it was not. */
+bool nd_sketched_from_item(const struct nd_plan *plan, const struct nd_item *item,
+                           struct nd_sketch_row *out);
 
 #endif

@@ -127,7 +127,7 @@ static bool make_sketch(const struct nd_kept *kept, struct nd_worker *w, struct 
         nd_item_sketch(w, item);
     if (!nd_item_sign(w, item))
         return false;
-    w->in_sketcher = item->sketched ? NULL : item;
+    w->in_sketcher = nd_item_row(item) ? NULL : item;
     return true;
 }
 
@@ -172,7 +172,7 @@ static void prepare_ahead(const struct nd_kept *kept, struct nd_worker *w, struc
     nd_sketcher_swap_shingles(w->sketcher, &w->set);
     w->in_set = w->in_sketcher;
     nd_item_prepare(w, &w->held, item);
-    w->in_sketcher = item->is_prepared && !item->sketched ? item : NULL;
+    w->in_sketcher = item->is_prepared && !nd_item_row(item) ? item : NULL;
     prefetch_item(kept, item);
 }
 

@@ -22,12 +22,12 @@ void nd_worker_begin(struct nd_worker *w)
     w->status = ND_OK;
 }
 
-/* The text, or the row that is there in place of it. */
+/* Of the text, or of its row. */
 static enum nd_status read_counts(struct nd_worker *w, const struct nd_item *item,
                                   struct nd_sketch *sketch)
 {
-    if (item->sketched) {
-        *sketch = nd_sketched_counts(item->sketched);
+    if (nd_item_row(item)) {
+        *sketch = nd_sketched_counts(nd_item_row(item));
         return ND_OK;
     }
     if (nd_sketcher_read_valid(w->sketcher, item->text.data, item->text.len, sketch))
@@ -82,8 +82,8 @@ static void make_row(const struct nd_worker *w, struct nd_item *item)
 
 void nd_item_sketch(struct nd_worker *w, struct nd_item *item)
 {
-    if (item->sketched)
-        nd_sketched_fill_row(w->plan, item->sketched, &item->read.row);
+    if (nd_item_row(item))
+        nd_sketched_fill_row(w->plan, nd_item_row(item), &item->read.row);
     else
         make_row(w, item);
     item->read.row.is_short = item->read.row.identity_only = item->read.is_short;
@@ -129,8 +129,8 @@ static bool sign_item(struct nd_worker *w, struct nd_arena *held, struct nd_item
     if (!w->plan->matching)
         return true;
     x = nd_arena_alloc(held, sizeof *x);
-    if (!x || (item->sketched
-                   ? nd_matching_sign_sketched(w->matching, item->sketched, item->group, held, x)
+    if (!x || (nd_item_row(item)
+                   ? nd_matching_sign_sketched(w->matching, nd_item_row(item), item->group, held, x)
                    : nd_matching_sign(w->matching, item->document ? item->document : &text_alone,
                                       item->group, held, x)))
         return false;
@@ -152,8 +152,8 @@ static bool hold_shingles(const struct nd_worker *w, struct nd_arena *held, stru
     const struct nd_shingle_set *set = nd_sketcher_shingles(w->sketcher);
     uint64_t *copy;
 
-    if (item->sketched) { /* which stays where it is */
-        item->shingle = item->sketched->shingles;
+    if (nd_item_row(item)) { /* which stays where it is */
+        item->shingle = nd_item_row(item)->shingles;
         return true;
     }
     copy = nd_arena_alloc(held, set->count * sizeof *copy);
@@ -184,12 +184,33 @@ void nd_item_prepare(struct nd_worker *w, struct nd_arena *held, struct nd_item 
         (!item->read.is_listed || sign_item(w, held, item)) && hold_shingles(w, held, item);
 }
 
+bool nd_item_shingles(struct nd_worker *w, const struct nd_item *item, const uint64_t **shingle,
+                      size_t *n)
+{
+    struct nd_sketch sketch = {.shingle = item->shingle,
+                               .n_shingles = item->shingle ? item->read.n_shingles : 0};
+
+    if (item->known && !item->shingle &&
+        nd_sketcher_read_valid(w->kept_sketcher, item->text.data, item->text.len, &sketch)) {
+        nd_worker_fail(w, ND_ENOMEM, "comparing documents");
+        return false;
+    }
+    *shingle = sketch.shingle;
+    *n = (size_t)sketch.n_shingles;
+    return true;
+}
+
 bool nd_item_begin_compare(struct nd_worker *w, const struct nd_item *item)
 {
+    const uint64_t *shingle;
+    size_t n;
+
     if (w->in_set == item)
         return true;
     w->in_set = NULL;
-    if (!nd_shingle_set_build(&w->set, item->shingle, nd_item_n_held(item))) {
+    if (!nd_item_shingles(w, item, &shingle, &n))
+        return false;
+    if (!nd_shingle_set_build(&w->set, shingle, n)) {
         nd_worker_fail(w, ND_ENOMEM, "comparing documents");
         return false;
     }

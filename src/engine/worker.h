@@ -56,6 +56,11 @@ void nd_item_prepare(struct nd_worker *w, struct nd_arena *held, struct nd_item 
 
 /* Have the item's shingles in w->set.  False: the worker has the error. */
 bool nd_item_begin_compare(struct nd_worker *w, const struct nd_item *item);
+/* The distinct shingles of an item: those that are held, or where its text was not read so far those
+ * of the text, until w->kept_sketcher reads another; none of a sketch that came without them.  False:
+ * the worker has the error. */
+bool nd_item_shingles(struct nd_worker *w, const struct nd_item *item, const uint64_t **shingle,
+                      size_t *n);
 /* Whether two texts agree in what must agree.  1, 0, < 0: the worker has the error. */
 int nd_worker_equal(struct nd_worker *w, enum nd_equal_by by, struct nd_view a, struct nd_view b);
 

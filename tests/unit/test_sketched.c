@@ -78,6 +78,7 @@ static int make_texts(void **state)
 
 struct rows {
     struct nd_sketch_row row[DOCUMENTS];
+    struct nd_sketch_row bare[DOCUMENTS]; /* without shingles */
     uint64_t *shingle[DOCUMENTS];
     uint64_t fingerprint[DOCUMENTS][8];
 };
@@ -141,6 +142,8 @@ static struct rows *make_rows(const struct nd_recipe *recipe)
         make_row(rows, i, sketcher);
         if (signer)
             sign_row(rows, i, signer);
+        rows->bare[i] = rows->row[i];
+        rows->bare[i].shingles = NULL;
     }
     nd_sketcher_free(sketcher);
     nd_document_signer_free(signer);
@@ -156,7 +159,7 @@ static void free_rows(struct rows *rows)
 
 /* ---- What an engine makes of them ---- */
 
-enum mix { TEXTS, ROWS, EVERY_THIRD_A_ROW, ROWS_FIRST, MIXES };
+enum mix { TEXTS, ROWS, EVERY_THIRD_A_ROW, ROWS_FIRST, KNOWN, MOST_KNOWN, MIXES };
 
 static bool is_row(enum mix mix, size_t i)
 {
@@ -170,6 +173,8 @@ static void make_items(const struct rows *rows, enum mix mix, struct nd_dedup_it
         out[i] = item[i];
         if (is_row(mix, i))
             out[i] = (struct nd_dedup_item){.group = item[i].group, .sketched = &rows->row[i]};
+        else if (mix == KNOWN || (mix == MOST_KNOWN && i % 4))
+            out[i].known = i % 2 ? &rows->bare[i] : &rows->row[i];
     }
 }
 
@@ -497,6 +502,62 @@ static void nothing_verified_needs_no_shingles(void **state)
     }
 }
 
+/* ---- Rows that a push leaves behind ---- */
+
+static void check_made(const struct nd_dedup *d, const struct rows *rows, size_t from, size_t n,
+                       size_t *n_made)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct nd_sketch_row *want = &rows->bare[from + i];
+        struct nd_sketch_row made;
+
+        if (!nd_dedup_made_row(d, 0, i, &made))
+            continue;
+        ++*n_made;
+        assert_memory_equal(made.text_hash, want->text_hash, sizeof made.text_hash);
+        assert_int_equal(made.identity, want->identity);
+        assert_int_equal(made.simhash, want->simhash);
+        assert_int_equal(made.tokens, want->tokens);
+        assert_int_equal(made.text_bytes, want->text_bytes);
+        assert_int_equal(made.n_shingles, want->n_shingles);
+        assert_int_equal(made.fingerprint != NULL, want->fingerprint != NULL);
+        if (made.fingerprint)
+            assert_memory_equal(made.fingerprint, want->fingerprint, 8);
+        else
+            assert_memory_equal(made.low, want->low, sizeof made.low);
+    }
+}
+
+static void a_push_leaves_the_rows_of_what_it_read(void **state)
+{
+    static const char *const recipes[][3] = {{"threshold=0.5", NULL}, {"manku-2007", NULL}};
+
+    (void)state;
+    for (size_t r = 0; r < sizeof recipes / sizeof *recipes; r++) {
+        const struct way way = {ROWS, 2, 50, false}; /* it takes sketches */
+        struct nd_recipe *recipe = recipe_of(recipes[r]);
+        struct rows *rows = make_rows(recipe);
+        struct nd_dedup *d = make_engine(recipe, &way, false);
+        struct nd_decision decision[50];
+        size_t n_made = 0, n_known = 0;
+
+        for (size_t from = 0; from < DOCUMENTS; from += 50) {
+            assert_int_equal(nd_dedup_push(d, item + from, 50, decision, NULL), ND_OK);
+            check_made(d, rows, from, 50, &n_made);
+        }
+        assert_in_range(n_made, DOCUMENTS / 4, DOCUMENTS);
+        assert_int_equal(
+            nd_dedup_push(d, &(struct nd_dedup_item){.text = item[0].text, .known = rows->bare}, 1,
+                          decision, NULL),
+            ND_OK);
+        check_made(d, rows, 0, 1, &n_known);
+        assert_int_equal(n_known, 0);
+        nd_dedup_free(d);
+        free_rows(rows);
+        nd_recipe_free(recipe);
+    }
+}
+
 /* ---- What is refused ---- */
 
 static void recipes_that_rows_cannot_decide_are_refused(void **state)
@@ -606,6 +667,7 @@ int main(void)
         cmocka_unit_test(recipes_that_rows_cannot_decide_are_refused),
         cmocka_unit_test(rows_that_are_not_taken_are_refused),
         cmocka_unit_test(a_source_gives_shingles),
+        cmocka_unit_test(a_push_leaves_the_rows_of_what_it_read),
     };
 
     return cmocka_run_group_tests(tests, make_texts, NULL);
