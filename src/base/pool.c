@@ -60,6 +60,13 @@ struct nd_pool {
     uint64_t leaders_ns;
 
     pthread_mutex_t shared; /* nd_pool_lock */
+
+    atomic_bool is_writing; /* nd_pool_write_lock; set false under `lock` */
+    struct reader {
+        atomic_bool is_in;
+        char apart[63]; /* its own cache line */
+    } * reader;         /* of each worker */
+
     bool stop;
 
     pid_t process; /* the process that the threads belong to */
@@ -305,8 +312,10 @@ static struct nd_pool *make_pool(unsigned n_threads, bool is_pinned, struct nd_e
     pthread_cond_init(&pool->wake, NULL);
     pthread_cond_init(&pool->done, NULL);
     pool->thread = calloc(pool->n_threads, sizeof *pool->thread);
+    pool->reader = calloc(pool->n_threads, sizeof *pool->reader);
     pool->tasks = nd_shares_new(pool->n_threads);
-    ok = pool->thread && pool->tasks && (!is_pinned || find_cpus(pool)) && start_helpers(pool);
+    ok = pool->thread && pool->reader && pool->tasks && (!is_pinned || find_cpus(pool)) &&
+         start_helpers(pool);
     if (!ok) {
         unsigned n = pool->n_threads;
 
@@ -357,6 +366,7 @@ void nd_pool_free(struct nd_pool *pool)
     if (nd_pool_is_here(pool))
         stop_helpers(pool);
     free(pool->tasks);
+    free(pool->reader);
     free(pool->thread);
     free(pool->cpu);
     free(pool);
@@ -495,16 +505,32 @@ void nd_pool_await(struct nd_pool *pool, struct nd_ticket_lock *lock, unsigned l
     pthread_mutex_unlock(&pool->lock);
 }
 
+/* Do tasks of who leads, or wait for news.  The lock is held before and after, not meanwhile. */
+static void help_or_wait(struct nd_pool *pool, unsigned worker)
+{
+    if (pool->is_open && !nd_shares_are_empty(pool->tasks, pool->n_threads))
+        join_run(pool, worker);
+    else
+        await_news(pool, &pool->wake);
+}
+
+void nd_pool_await_helping(struct nd_pool *pool, unsigned worker, struct nd_ticket_lock *lock,
+                           unsigned long ticket)
+{
+    if (atomic_load(&lock->serving) == ticket)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    while (atomic_load(&lock->serving) != ticket)
+        help_or_wait(pool, worker);
+    pthread_mutex_unlock(&pool->lock);
+}
+
 void nd_pool_lead(struct nd_pool *pool, unsigned worker, struct nd_ticket_lock *lock,
                   unsigned long ticket)
 {
     pthread_mutex_lock(&pool->lock);
-    while (atomic_load(&lock->serving) != ticket) {
-        if (pool->is_open && !nd_shares_are_empty(pool->tasks, pool->n_threads))
-            join_run(pool, worker);
-        else
-            await_news(pool, &pool->wake);
-    }
+    while (atomic_load(&lock->serving) != ticket)
+        help_or_wait(pool, worker);
     pool->is_led = true;
     pool->leader = worker;
     pthread_mutex_unlock(&pool->lock);
@@ -514,6 +540,63 @@ void nd_pool_pass(struct nd_pool *pool, struct nd_ticket_lock *lock)
 {
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&lock->serving, 1);
+    tell(pool, &pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/*
+ * Each reader has a flag of its own, so that readers share no cache line.  A reader sets its flag and
+ * then looks whether there is a writer; a writer says that it is there and then looks at the flags.
+ * All four are sequentially consistent, so that at least one of the two sees the other.
+ */
+void nd_pool_read_lock(struct nd_pool *pool, unsigned worker)
+{
+    atomic_bool *is_in = &pool->reader[worker].is_in;
+
+    if (pool->n_started == 0)
+        return;
+    for (atomic_store(is_in, true); atomic_load(&pool->is_writing); atomic_store(is_in, true)) {
+        atomic_store(is_in, false);
+        pthread_mutex_lock(&pool->lock);
+        while (atomic_load(&pool->is_writing))
+            help_or_wait(pool, worker);
+        pthread_mutex_unlock(&pool->lock);
+    }
+}
+
+void nd_pool_read_unlock(struct nd_pool *pool, unsigned worker)
+{
+    atomic_store(&pool->reader[worker].is_in, false);
+}
+
+/* A reader is soon gone, unless it has lost its processor. */
+static void await_reader(struct nd_pool *pool, const struct reader *reader)
+{
+    uint64_t began;
+
+    if (!atomic_load(&reader->is_in))
+        return;
+    began = nd_thread_ns();
+    while (atomic_load(&reader->is_in))
+        sched_yield();
+    pool->leaders_ns += nd_thread_ns() - began;
+}
+
+void nd_pool_write_lock(struct nd_pool *pool)
+{
+    if (pool->n_started == 0)
+        return;
+    atomic_store(&pool->is_writing, true);
+    for (unsigned i = 0; i < pool->n_threads; i++)
+        await_reader(pool, &pool->reader[i]);
+}
+
+void nd_pool_write_unlock(struct nd_pool *pool)
+{
+    if (pool->n_started == 0)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    atomic_store(&pool->is_writing, false);
     tell(pool, &pool->wake);
     pthread_mutex_unlock(&pool->lock);
 }

@@ -71,6 +71,9 @@ struct nd_ticket_lock {
     atomic_ulong serving; /* the ticket being served */
 };
 void nd_pool_await(struct nd_pool *pool, struct nd_ticket_lock *lock, unsigned long ticket);
+/* The same, as a worker that meanwhile does tasks of who leads. */
+void nd_pool_await_helping(struct nd_pool *pool, unsigned worker, struct nd_ticket_lock *lock,
+                           unsigned long ticket);
 /*
  * … and, for one turn of the pool, also lead the pool until the turn is passed: nd_pool_run may be
  * called as this worker, and threads that wait to lead do its tasks.
@@ -88,6 +91,16 @@ struct nd_pool_led {
     uint64_t tasks, leaders;
 };
 struct nd_pool_led nd_pool_led(const struct nd_pool *pool);
+
+/*
+ * A lock beside the turns: for any workers to read, or for the one that leads to write.  Readers hold
+ * it for short whiles and wait for nothing meanwhile; while they wait for it they do tasks of who
+ * leads.  The order of who gets it changes no result, so what is read must not depend on it.
+ */
+void nd_pool_read_lock(struct nd_pool *pool, unsigned worker);
+void nd_pool_read_unlock(struct nd_pool *pool, unsigned worker);
+void nd_pool_write_lock(struct nd_pool *pool);
+void nd_pool_write_unlock(struct nd_pool *pool);
 
 /* Whether the calling thread was started by the pool. */
 bool nd_pool_has_this_thread(const struct nd_pool *pool);

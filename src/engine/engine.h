@@ -22,7 +22,9 @@ ND_API struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_de
 /*
  * Batches on their way, one a worker of the pool (nd_pool_each).  Prepare what can be made of a
  * batch's documents alone, at any time; the items stay where they are until they are pushed.  Then
- * push them as the worker that leads the pool; what nd_dedup_push returns.  For stars.
+ * push them as the worker that leads the pool; what nd_dedup_push returns.  For stars.  The source's
+ * `keep` is called with the pool's write lock, so that others may read what it changes with the read
+ * lock.
  */
 ND_API void nd_dedup_prepare(struct nd_dedup *dedup, unsigned worker,
                              const struct nd_dedup_item *items, size_t n);

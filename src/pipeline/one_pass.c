@@ -405,7 +405,9 @@ static enum nd_status find_names(struct nd_run *run, struct worker_batch *b, uns
         b->kept[n].at = nd_at_of(nd_reading_source(run->reading, place->source), place->line);
         if (b->kept[n].name.text.data)
             continue;
+        nd_pool_read_lock(run->pool, worker); /* what is kept meanwhile may go to the spool */
         status = nd_lookup_name_again(run->lookup, place, worker, &b->scratch[0], &name, err);
+        nd_pool_read_unlock(run->pool, worker);
         if (status == ND_OK && !copy_name(b, n, name))
             status = nd_fail(err, ND_ENOMEM, "out of memory");
         if (status != ND_OK)

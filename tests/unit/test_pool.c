@@ -62,12 +62,13 @@ enum { TICKETS = 400, IN_TURN = 200 };
 struct turns {
     struct nd_pool *pool;
     struct counts counts;
-    struct nd_ticket_lock plain, led;
+    struct nd_ticket_lock plain, helped, led;
     atomic_ulong ticket;
     atomic_int inside_plain, inside_led;
     unsigned long next_plain, next_led; /* by whoever has the turn */
     atomic_int wrong;
     unsigned long taken[64];
+    unsigned long written[2]; /* equal whenever nobody writes */
 };
 
 /* Whoever leads has tasks done by those who wait to lead, each a worker of its own. */
@@ -76,7 +77,11 @@ static void lead(struct turns *t, unsigned worker, unsigned long ticket)
     nd_pool_lead(t->pool, worker, &t->led, ticket);
     if (atomic_fetch_add(&t->inside_led, 1) != 0 || t->next_led++ != ticket)
         atomic_fetch_add(&t->wrong, 1);
+    nd_pool_write_lock(t->pool);
+    t->written[0]++;
     nd_pool_run(t->pool, ticket % 3 ? IN_TURN : 1, count, &t->counts);
+    t->written[1]++;
+    nd_pool_write_unlock(t->pool);
     atomic_fetch_sub(&t->inside_led, 1);
     nd_pool_pass(t->pool, &t->led);
 }
@@ -93,6 +98,14 @@ static void go_through(void *context, unsigned worker)
             atomic_fetch_add(&t->wrong, 1);
         atomic_fetch_sub(&t->inside_plain, 1);
         nd_pool_pass(t->pool, &t->plain);
+        for (int i = 0; i < 4; i++) {
+            nd_pool_read_lock(t->pool, worker);
+            if (t->written[0] != t->written[1])
+                atomic_fetch_add(&t->wrong, 1);
+            nd_pool_read_unlock(t->pool, worker);
+        }
+        nd_pool_await_helping(t->pool, worker, &t->helped, ticket);
+        nd_pool_pass(t->pool, &t->helped);
         lead(t, worker, ticket);
         t->taken[worker]++;
         if (ticket >= TICKETS)
