@@ -154,11 +154,15 @@ static enum nd_status use_sketch(const struct settings *s, const struct nd_run_e
 
 static bool sketch_fits(const struct settings *s)
 {
-    bool fits = !s->use.no_shingles || is_sketch_file(run_option(s, "output"));
-
-    if (!fits)
+    if (s->use.no_shingles && !is_sketch_file(run_option(s, "output")))
         say("--no-shingles requires --output FILE.sketch; see neardup help sketch");
-    return fits;
+    else if (run_option(s, "part") && run_option(s, "df-auto"))
+        say("--part does not go with --df auto=FILE, which would count this part only: count all "
+            "with "
+            "neardup df build, and name the table by --df");
+    else
+        return true;
+    return false;
 }
 
 static int cmd_sketch(struct settings *s)
@@ -314,6 +318,7 @@ const struct command command_table[] = {
      "Documents in a file with one of these names are ./info and so on.",
      "  neardup sketch corpus.jsonl > sketches.jsonl\n"
      "  neardup sketch corpus.jsonl -o corpus.sketch && neardup sketch info corpus.sketch\n"
+     "  neardup sketch corpus.jsonl --part 2/7 -o part-2.sketch\n"
      "  neardup sketch dump corpus.sketch > rows.jsonl\n",
      .run = cmd_sketch},
     {"index", FOR_INDEX,

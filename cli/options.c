@@ -217,6 +217,10 @@ const struct option option_table[] = {
      "write nothing if more than this share of the records is bad: 0.01, 1/20 or 5% (default: 5%, "
      "and one is always allowed; in an input that is replaced, 0)",
      FOR_RUNS | FOR_DF | FOR_INDEX, RUN},
+    {NULL, "part", 0, "I/N",
+     "read only part I of N of the documents, a share for each of N machines: their sketch files, "
+     "merged in order, are that of all",
+     FOR_SKETCH, RUN, .parts = "documents"},
     {NULL, "corpus", 0, "FILE",
      "find the documents in this file or folder, by id or place; may be repeated",
      FOR_EXPLAIN | FOR_COMPARE, LIST(corpus)},

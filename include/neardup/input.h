@@ -85,6 +85,21 @@ enum nd_binary {
     ND_BINARY_TEXT
 };
 
+/*
+ * One of the parts into which machines divide an input.  Part i of n has the stored bytes from
+ * floor(S (i - 1) / n) on, before floor(S i / n), of all files put one behind the other, S in all.
+ * To it belong the records that begin there, of a file that is not compressed and whose records are
+ * lines, rows, paragraphs or messages; and other files, whole, that begin there.  So the records of
+ * parts 1 … n, one after the other, are those of all.
+ */
+struct nd_input_part {
+    /* i, from 1 */
+    unsigned number;
+    /* n, at most ND_INPUT_PARTS_MAX; 0: the input is not divided */
+    unsigned of;
+};
+#define ND_INPUT_PARTS_MAX (1 << 20)
+
 /* How to read.  Start from nd_input_options_default().  Everything that it points to is borrowed
  * for the life of the input. */
 struct nd_input_options {
@@ -120,6 +135,10 @@ struct nd_input_options {
     size_t n_globs;
     const char *const *excludes;
     size_t n_excludes;
+    /* Files of other parts are not opened, and stay ND_READ_OPEN.  A file that is divided is read
+     * to its end: `records` of its source counts all of them, and that of the file those of the
+     * part. */
+    struct nd_input_part part;
 };
 ND_API struct nd_input_options nd_input_options_default(void);
 

@@ -33,6 +33,7 @@ extern "C" {
  *   text-field     where the text is; each call adds a field, the first one in place of "text"
  *   glob, exclude  each call adds a pattern
  *   no-mail        (a flag)
+ *   part           "2/7": only this part of the input (struct nd_input_part)
  *   strict         (a flag) stop at the first bad record or failing file, and publish nothing
  *   max-bad        "5%", "1/20" or "0.05": if more than this share of all records, or of those of
  *                  an input that is replaced, is bad, nothing is published

@@ -72,6 +72,10 @@ enum nd_status nd_input_options_check(const struct nd_input_options *o, struct n
             err, ND_EINVAL,
             "format %d, unit %d, missing text %d, text format %d: one of these values is unknown",
             (int)o->format, (int)o->unit, (int)o->missing_text, (int)o->text_format);
+    if (o->part.of > ND_INPUT_PARTS_MAX ||
+        (o->part.of && (o->part.number == 0 || o->part.number > o->part.of)))
+        return nd_fail(err, ND_EINVAL, "part %u of %u: there is no such part", o->part.number,
+                       o->part.of);
     if ((o->n_fields && !o->fields) || (o->n_globs && !o->globs))
         return nd_fail(err, ND_EINVAL, "%s is NULL, but its count is not 0",
                        o->n_fields && !o->fields ? "fields" : "globs");

@@ -195,7 +195,8 @@ static int open_stored(struct nd_input *input, struct nd_input_file *known)
     const char *path = known->path;
     bool is_stdin = strcmp(path, "-") == 0;
 
-    *f = (struct nd_open_file){.known = known, .path = path, .fd = is_stdin ? STDIN_FILENO : -1};
+    *f = (struct nd_open_file){
+        .known = known, .path = path, .start = input->listed, .fd = is_stdin ? STDIN_FILENO : -1};
     if (!is_stdin)
         f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (f->fd < 0 || fstat(f->fd, &f->st) != 0) {
@@ -422,10 +423,27 @@ static int next_entry(struct nd_input *input)
     return status;
 }
 
-static int open_next_file(struct nd_input *input)
+/* A file that is compressed, or an archive, belongs to one part as a whole. */
+static bool is_of_another_part(const struct nd_input *input)
+{
+    const struct nd_open_file *f = &input->file;
+
+    return (f->compression != ND_COMPRESSION_NONE || f->archive != ND_ARCHIVE_NONE) &&
+           !nd_part_has(input->part, f->start);
+}
+
+/* Leave a file as one that was never opened. */
+static int leave_to_another_part(struct nd_input *input)
+{
+    input->file.known = NULL;
+    close_file(input);
+    return 0;
+}
+
+static int open_file(struct nd_input *input, struct nd_input_file *known)
 {
     struct nd_open_file *f = &input->file;
-    int status = open_stored(input, &input->paths.file[input->next_path++]);
+    int status = open_stored(input, known);
     const struct nd_binary_kind *office;
     struct nd_stream *stream;
     const char *head;
@@ -438,6 +456,8 @@ static int open_next_file(struct nd_input *input)
         if (!nd_stream_peek(stream, nd_input_detect_bytes(input), &head, &len))
             return ND_ENOMEM;
         f->archive = nd_detect_archive(head, len);
+        if (is_of_another_part(input))
+            return leave_to_another_part(input);
         if (!check_archive_name(input, len)) {
             close_file(input);
             return 0;
@@ -449,6 +469,17 @@ static int open_next_file(struct nd_input *input)
     }
     if (status == 0)
         close_file(input);
+    return status;
+}
+
+static int open_next_file(struct nd_input *input)
+{
+    struct nd_input_file *known = &input->paths.file[input->next_path++];
+    int status = 0;
+
+    if (nd_part_touches(input->part, input->listed, known->size))
+        status = open_file(input, known);
+    input->listed += known->size;
     return status;
 }
 

@@ -130,6 +130,18 @@ static bool is_full(const struct nd_batch *b)
     return b->count >= b->memory->max_records || (b->count > 0 && b->bytes >= b->memory->max_bytes);
 }
 
+/* Whether the next record belongs to the part that is read. */
+static bool is_of_part(const struct nd_input *input)
+{
+    const struct nd_open_file *f = &input->file;
+    const struct nd_source *s = &input->from.source->source;
+    uint64_t at = f->start;
+
+    if (s->is_container && s->is_rereadable && f->known->size)
+        at += input->from.offset < f->known->size ? input->from.offset : f->known->size - 1;
+    return nd_part_has(input->part, at);
+}
+
 static bool add_record(struct nd_batch *b, const struct nd_open_source *from, size_t len)
 {
     struct nd_batch_memory *m = b->memory;
@@ -141,7 +153,6 @@ static bool add_record(struct nd_batch *b, const struct nd_open_source *from, si
     b->records[b->count++] = (struct nd_record){
         .bytes = {NULL, len}, .offset = from->offset, .line = from->line, .source = from->number};
     b->bytes += len;
-    from->source->source.records++;
     from->source->source.file->records++;
     return true;
 }
@@ -208,6 +219,18 @@ static size_t read_size(const struct nd_batch *b)
     return want < READ_LEAST ? READ_LEAST : want;
 }
 
+/* Forget the bytes of a batch that are cut and are no record's. */
+static void forget_cut(struct nd_batch *b)
+{
+    struct nd_buffer *bytes = &b->memory->bytes;
+
+    if (b->count || !b->memory->pos)
+        return;
+    bytes->len -= b->memory->pos;
+    memmove(bytes->data, bytes->data + b->memory->pos, bytes->len);
+    b->memory->pos = 0;
+}
+
 /*
  * Read more bytes after those not cut yet: 1, 0 at the end, < 0: ND_ENOMEM. A failure counts as the
  * end.
@@ -216,9 +239,11 @@ static int read_more(struct nd_input *input, struct nd_batch *b)
 {
     struct nd_buffer *bytes = &b->memory->bytes;
     struct nd_stream *stream = input->from.stream;
-    size_t want = read_size(b);
+    size_t want;
     ssize_t n;
 
+    forget_cut(b);
+    want = read_size(b);
     if (!nd_buffer_reserve(bytes, bytes->len + want))
         return ND_ENOMEM;
     n = nd_stream_read(stream, bytes->data + bytes->len, want);
@@ -276,8 +301,10 @@ static int take(struct nd_input *input, struct nd_batch *b, enum nd_cut_answer a
     from->is_skipping = false;
     if (is_record && from->needs_header)
         return take_header(input, b, len);
-    if (is_record && !add_record(b, from, len))
+    if (is_record && is_of_part(input) && !add_record(b, from, len))
         return ND_ENOMEM;
+    if (is_record)
+        from->source->source.records++;
     advance(b, from, len);
     if (from->cutter.cut == &nd_cut_whole)
         end_source(input, b);
@@ -333,6 +360,7 @@ static enum nd_status list_files(struct nd_input *input, struct nd_error *err)
     status = nd_paths_expand(input->given, input->n_given, &input->options, &input->on_problem,
                              &input->strings, &input->paths);
     input->is_expanded = true;
+    input->part = nd_part_bytes(input->options.part, input->paths.bytes);
     if (input->paths.is_size_known)
         atomic_store_explicit(&input->total, input->paths.bytes, memory_order_relaxed);
     return status == ND_OK ? ND_OK : nd_fail(err, status, "out of memory");

@@ -15,6 +15,7 @@
 #include "input/charset.h"
 #include "input/cut.h"
 #include "input/detect.h"
+#include "input/part.h"
 #include "input/sources.h"
 #include "input/walk_paths.h"
 
@@ -22,6 +23,7 @@
 struct nd_open_file {
     struct nd_input_file *known; /* what the caller sees of it */
     const char *path;            /* NULL: none is open */
+    uint64_t start;              /* where among the bytes of all files it begins */
     bool has_failed;             /* it, or a source in it, failed and was reported */
     int fd;                      /* -1: none, or owned by a kept source */
     struct stat st;
@@ -68,6 +70,8 @@ struct nd_input {
     struct nd_path_list paths;
     bool is_expanded;
     size_t next_path;
+    struct nd_part_bytes part; /* once the files are listed */
+    uint64_t listed;           /* stored bytes of the files before next_path, as they were listed */
     struct nd_sources sources;
     struct nd_open_file file;
     struct nd_open_source from;

@@ -182,8 +182,8 @@ static enum nd_status judge_nothing(const struct nd_run *run, struct nd_error *e
         return nd_fail(err, ND_EINPUT, "%s: contains no documents, so it is not replaced",
                        nd_input_file(input, 0)->path);
     if (nd_outputs_has_output(&run->outputs) && !run->outputs.hands_on_bad &&
-        !run->outputs.replaced.inode && nd_output_descriptor(name) < 0 &&
-        nd_file_mark_at(name).bytes)
+        !run->options->input.part.of && !run->outputs.replaced.inode &&
+        nd_output_descriptor(name) < 0 && nd_file_mark_at(name).bytes)
         return nd_fail(err, ND_EINPUT,
                        "the input has no documents, and '%s' is not empty, so it is not replaced",
                        name);

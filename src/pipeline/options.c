@@ -23,6 +23,7 @@ enum type {
     WORD,     /* one of `words` (NULL: of nd_format_word), stored as its index */
     TEXT,     /* a text, not empty */
     ANY_TEXT, /* a text that may be empty */
+    PART,     /* "2/7" */
     SHARE,
     LIST,     /* a list of texts */
     ANY_LIST, /* a list of texts that may be empty */
@@ -69,6 +70,7 @@ static const struct key keys[] = {
     {"null", FLAG, AT(null_paths), 0, NULL, "no", 0, 0},
     {"output", TEXT, AT(output), 0, NULL, NULL, 0, 0},
     {"output-dir", TEXT, AT(output_dir), 0, NULL, NULL, 0, 0},
+    {"part", PART, AT(input.part), 0, NULL, NULL, 0, 0},
     {"path", ANY_LIST, LIST_AT(, paths), NULL, NULL, 0, 0},
     {"pin-threads", FLAG, AT(pin_threads), 0, NULL, "no", 0, 0},
     {"prefer", PREFER, LIST_AT(, prefer), NULL, NULL, 0, 0},
@@ -260,6 +262,23 @@ static enum nd_status set_share(const struct setting *s, struct nd_error *err)
     return ND_OK;
 }
 
+/* "2/7" */
+static enum nd_status set_part(const struct setting *s, struct nd_error *err)
+{
+    unsigned long number, of = 0;
+    char *end;
+
+    number = strtoul(s->value, &end, 10);
+    if (*end == '/' && end[1] >= '0' && end[1] <= '9')
+        of = strtoul(end + 1, &end, 10);
+    if (*s->value < '0' || *s->value > '9' || *end || number < 1 || number > of ||
+        of > ND_INPUT_PARTS_MAX)
+        return nd_fail(err, ND_EINVAL, "%s: '%.64s' is not a part such as 2/7, of at most %d",
+                       s->key->name, s->value, ND_INPUT_PARTS_MAX);
+    *(struct nd_input_part *)s->to = (struct nd_input_part){(unsigned)number, (unsigned)of};
+    return ND_OK;
+}
+
 /*
  * A pointer to constant texts is written as bytes, because its elements are constant only for the
  * run.
@@ -345,6 +364,7 @@ static enum nd_status set_value(const struct setting *s, struct nd_error *err)
     case NUMBER: return set_number(s, err);
     case WORD: return set_word(s, err);
     case SHARE: return set_share(s, err);
+    case PART: return set_part(s, err);
     case PREFER: return set_prefer(s, err);
     case NEVER: return add_never(s, err);
     case TEXT:
@@ -409,6 +429,7 @@ void nd_run_options_clear(struct nd_run_options *options, const char *name)
         [FLAG] = 1,
         [NUMBER] = sizeof(unsigned),
         [WORD] = sizeof(unsigned),
+        [PART] = sizeof(struct nd_input_part),
         [SHARE] = sizeof(struct nd_ratio),
     };
     const struct nd_run_options standard = nd_run_options_default();

@@ -8,7 +8,7 @@
 #include "evidence/first_line.h"
 
 /* The number of keys in options.c. */
-enum { ND_RUN_KEYS = 33 };
+enum { ND_RUN_KEYS = 34 };
 
 /* The values of one key as they were given, in an array in the arena. */
 struct nd_run_given {

@@ -134,7 +134,7 @@ TRY = {
     "df": "auto=out/t",
     "recipe df": "t.df",
     "canonical": FLAG,
-    "no-shingles": (None, "docs.jsonl -o out/o.sketch"),
+    "no-shingles": (None, "docs.jsonl -o out/o.sketch"), "part": "1/2",
     "shingle-hashes": FLAG,
     "keep": "longest",
     "prefer": "lang=de",

@@ -39,6 +39,7 @@ static const struct {
     {"null", "yes", "no", "0"},
     {"output", "out.jsonl", NULL, ""},
     {"output-dir", "dir", NULL, ""},
+    {"part", "2/7", NULL, "8/7"},
     {"path", "in.jsonl", NULL, NULL},
     {"pin-threads", "yes", "no", "on"},
     {"prefer", "lang=en,de", NULL, "=en"},
