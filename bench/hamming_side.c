@@ -1,6 +1,7 @@
 /* hamming_side.c - our side of bench/run hamming, by the protocol of its rivals
  *
  *     hamming_side index FINGERPRINTS QUERIES COUNT N_QUERIES ANSWERS [FAMILY TABLES | fit BYTES]
+ *     hamming_side file  FINGERPRINTS QUERIES COUNT N_QUERIES ANSWERS LAYOUT PATH
  *     hamming_side scan  FINGERPRINTS QUERIES COUNT N_QUERIES ANSWERS
  *     hamming_side pairs FINGERPRINTS COUNT THREADS
  *     hamming_side large COUNT N_QUERIES BYTES
@@ -8,27 +9,40 @@
  * 64 bits within 3.  One JSON object.  ANSWERS gets two 64-bit words a query: how many ids, and the
  * sum of (id + 1)^3 modulo 2^64.  scan compares with all, in a plain loop that shares no code with
  * the library; it is what the answers are held against.  `fit BYTES`: the planner's choice for at
- * most so many bytes a fingerprint (0: any).  large chooses so too, and makes the fingerprints as
+ * most so many bytes a fingerprint (0: any).  file writes an index file of a layout, opens it from the
+ * page cache, and at last from the disk: the kernel is told that the pages are not needed any more
+ * (posix_fadvise), and mincore says which were dropped.  large chooses so too, and makes the fingerprints as
  * it adds them, and again as it compares the first answers with a plain loop over all, so that
  * nothing but the index is in memory.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <malloc.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <neardup/cpu.h>
 #include <neardup/hamming.h>
+#include <neardup/hamming_file.h>
 
 #include "base/hash.h"
 
-enum { BITS = 64, DISTANCE = 3, SINGLES = 20000, ROUNDS = 3, CHUNK = 1 << 20, SCANNED = 8 };
+enum {
+    BITS = 64,
+    DISTANCE = 3,
+    SINGLES = 20000,
+    ROUNDS = 3,
+    CHUNK = 1 << 20,
+    SCANNED = 8,
+    COLD = 1000 /* queries that are asked from the disk first */
+};
 
 static _Noreturn void die(const char *what)
 {
@@ -103,7 +117,22 @@ struct figures {
     uint64_t found;
 };
 
-static struct figures time_queries(const struct nd_hamming *index, const uint64_t *query, size_t n,
+/* What is asked: one of the two. */
+struct asked {
+    const struct nd_hamming *index;
+    const struct nd_hamming_file *file;
+};
+
+static void ask(const struct asked *of, const uint64_t *query, size_t n,
+                struct nd_hamming_matches *out)
+{
+    out->count = 0;
+    if ((of->index ? nd_hamming_query(of->index, query, n, DISTANCE, out, NULL)
+                   : nd_hamming_file_query(of->file, query, n, DISTANCE, out, NULL)) != ND_OK)
+        die("a query failed");
+}
+
+static struct figures time_queries(const struct asked *of, const uint64_t *query, size_t n,
                                    struct nd_hamming_matches *out)
 {
     size_t singles = n < SINGLES ? n : SINGLES;
@@ -115,9 +144,7 @@ static struct figures time_queries(const struct nd_hamming *index, const uint64_
     for (size_t i = 0; i < singles; i++) {
         double start = clock_of(CLOCK_MONOTONIC);
 
-        out->count = 0;
-        if (nd_hamming_query(index, query + i, 1, DISTANCE, out, NULL) != ND_OK)
-            die("a query failed");
+        ask(of, query + i, 1, out);
         single[i] = clock_of(CLOCK_MONOTONIC) - start;
     }
     qsort(single, singles, sizeof *single, by_value);
@@ -126,9 +153,7 @@ static struct figures time_queries(const struct nd_hamming *index, const uint64_
     for (int round = 0; round < ROUNDS; round++) {
         double start = clock_of(CLOCK_PROCESS_CPUTIME_ID);
 
-        out->count = 0;
-        if (nd_hamming_query(index, query, n, DISTANCE, out, NULL) != ND_OK)
-            die("a query failed");
+        ask(of, query, n, out);
         took[round] = (clock_of(CLOCK_PROCESS_CPUTIME_ID) - start) / (double)n;
         f.found = out->count;
     }
@@ -198,12 +223,99 @@ static void run_index(char **argv, const char *family, double size)
         die(err.message);
     build = clock_of(CLOCK_PROCESS_CPUTIME_ID) - start;
     grown = resident() - before;
-    f = time_queries(index, query, n_queries, &out);
+    f = time_queries(&(struct asked){.index = index}, query, n_queries, &out);
     for (size_t i = 0; i < out.count; i++)
         add_answer(answer[out.items[i].query], out.items[i].id);
     write_answers(argv[6], answer, n_queries);
     print_index(&plan, build, grown, (double)nd_hamming_bytes(index), &f);
     nd_hamming_free(index);
+    nd_hamming_matches_release(&out);
+    free(answer);
+    free(row);
+    free(query);
+}
+
+/* Seconds of the clock that opening takes. */
+static double open_index(struct nd_hamming_file **file, const char *path)
+{
+    double start = clock_of(CLOCK_MONOTONIC);
+    struct nd_error err;
+
+    if (nd_hamming_file_open(file, path, &err) != ND_OK)
+        die(err.message);
+    return clock_of(CLOCK_MONOTONIC) - start;
+}
+
+/* Drop the pages of a file that nobody has open.  Returns the share that was dropped. */
+static double drop_pages(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    long page = sysconf(_SC_PAGESIZE);
+    size_t bytes, pages, left = 0;
+    unsigned char *here;
+    void *map;
+
+    if (fd < 0 || fdatasync(fd) != 0 || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) != 0)
+        die("the pages of the index cannot be dropped");
+    bytes = (size_t)lseek(fd, 0, SEEK_END);
+    pages = (bytes + (size_t)page - 1) / (size_t)page;
+    here = malloc(pages + 1);
+    map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+    if (!here || map == MAP_FAILED || mincore(map, bytes, here) != 0)
+        die("mincore failed");
+    for (size_t i = 0; i < pages; i++)
+        left += here[i] & 1;
+    munmap(map, bytes);
+    close(fd);
+    free(here);
+    return 1 - (double)left / (double)pages;
+}
+
+/* Build a file, and ask it with its pages in memory, then without. */
+static void run_file(char **argv)
+{
+    size_t n = strtoull(argv[4], NULL, 10), n_queries = strtoull(argv[5], NULL, 10);
+    uint64_t *row = read_words(argv[2], n), *query = read_words(argv[3], n_queries);
+    uint64_t(*answer)[2] = calloc(n_queries + 1, sizeof *answer);
+    struct nd_hamming_shape shape = {.bits = BITS, .distance = DISTANCE, .codec = ND_HAMMING_EF};
+    const struct nd_hamming_entries entries = {.fingerprints = row, .count = n};
+    struct nd_hamming_matches out = {.items = NULL};
+    double start = clock_of(CLOCK_PROCESS_CPUTIME_ID), build, warm, dropped, cold, first, all;
+    const struct nd_hamming_plan *plan;
+    struct nd_hamming_file *file;
+    struct nd_error err;
+    struct figures f;
+
+    if (!answer)
+        die("out of memory");
+    if (nd_hamming_file_build(argv[8], &shape, &entries, &err) != ND_OK)
+        die(err.message);
+    build = clock_of(CLOCK_PROCESS_CPUTIME_ID) - start;
+    warm = open_index(&file, argv[8]);
+    f = time_queries(&(struct asked){.file = file}, query, n_queries, &out);
+    for (size_t i = 0; i < out.count; i++)
+        add_answer(answer[out.items[i].query], out.items[i].id);
+    write_answers(argv[6], answer, n_queries);
+    plan = nd_hamming_file_design(file);
+    printf("{\"tool\":\"neardup\",\"cpu\":\"%s\",\"count\":%zu,\"layout\":\"%s\",\"design\":\"%s\","
+           "\"tables\":%u,\"key_bits\":%u,\"build_s\":%.3f,\"inserts_per_s\":%.0f,"
+           "\"bytes_each\":%.2f,\"queries_per_s\":%.0f,\"p50_us\":%.3f,\"p99_us\":%.3f,"
+           "\"found\":%llu,\"open_s\":%.4f",
+           nd_cpu_name(), n, argv[7], nd_hamming_family_name(plan->family), plan->tables,
+           plan->key_bits, build, (double)n / build,
+           (double)nd_hamming_file_bytes(file) / (double)n, 1 / f.batch, f.p50 * 1e6, f.p99 * 1e6,
+           (unsigned long long)f.found, warm);
+    nd_hamming_file_close(file);
+    dropped = drop_pages(argv[8]);
+    cold = open_index(&file, argv[8]);
+    start = clock_of(CLOCK_MONOTONIC);
+    ask(&(struct asked){.file = file}, query, n_queries < COLD ? n_queries : COLD, &out);
+    first = clock_of(CLOCK_MONOTONIC) - start;
+    ask(&(struct asked){.file = file}, query, n_queries, &out);
+    all = clock_of(CLOCK_MONOTONIC) - start - first;
+    printf(",\"dropped\":%.3f,\"cold_open_s\":%.4f,\"cold_first_s\":%.4f,\"cold_all_s\":%.4f}\n",
+           dropped, cold, first, all);
+    nd_hamming_file_close(file);
     nd_hamming_matches_release(&out);
     free(answer);
     free(row);
@@ -334,7 +446,7 @@ static void run_large(char **argv)
     for (size_t i = 0; i < n_queries; i++)
         query[i] = i % 2 ? fingerprint(nd_mix64(i) % n) ^ UINT64_C(0x8000010000000001) << i % 13
                          : nd_mix64(~i);
-    f = time_queries(index, query, n_queries, &out);
+    f = time_queries(&(struct asked){.index = index}, query, n_queries, &out);
     for (size_t i = 0; i < out.count; i++)
         planted += out.items[i].query % 2 && out.items[i].id == nd_mix64(out.items[i].query) % n;
     if (planted != n_queries / 2)
@@ -353,6 +465,8 @@ int main(int argc, char **argv)
 
     if (!strcmp(what, "index") && (argc == 7 || argc == 9))
         run_index(argv, argc == 9 ? argv[7] : "fit", argc == 9 ? strtod(argv[8], NULL) : 0);
+    else if (!strcmp(what, "file") && argc == 9)
+        run_file(argv);
     else if (!strcmp(what, "scan") && argc == 7)
         run_scan(argv);
     else if (!strcmp(what, "pairs") && argc == 5)
@@ -360,6 +474,7 @@ int main(int argc, char **argv)
     else if (!strcmp(what, "large") && argc == 5)
         run_large(argv);
     else
-        die("index|scan FINGERPRINTS QUERIES COUNT N_QUERIES ANSWERS ..., pairs ..., large ...");
+        die("index|file|scan FINGERPRINTS QUERIES COUNT N_QUERIES ANSWERS ..., pairs ..., large "
+            "...");
     return 0;
 }

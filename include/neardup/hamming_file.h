@@ -50,6 +50,12 @@ enum nd_hamming_codec {
     /* XOR, Huffman, blocks of 1024 bytes (Manku 2007, §3.2): for up to 64 bits. */
     ND_HAMMING_MANKU = 2,
 };
+/* How a file is laid out. */
+enum nd_hamming_file_layout {
+    /* Sorted tables of a design, coded. */
+    ND_HAMMING_COMPACT = 1,
+};
+
 /* "ef", "manku".  NULL: there is no such codec. */
 ND_API const char *nd_hamming_codec_name(enum nd_hamming_codec codec);
 

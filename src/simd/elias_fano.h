@@ -33,6 +33,20 @@ nd_elias_fano_decode nd_elias_fano_scalar;
 nd_elias_fano_decode nd_elias_fano_avx2, nd_elias_fano_avx512;
 #endif
 
+/*
+ * Of the values of a run, as numbers j < count in order, those whose low bits differ from `value` in
+ * at most `distance` bits; `found` holds `count`.  Returns how many.  Nothing is read of `high`.
+ */
+typedef size_t nd_elias_fano_near(const struct nd_elias_fano_run *run, uint64_t value,
+                                  unsigned distance, uint32_t *found);
+nd_elias_fano_near *nd_elias_fano_nears(void);
+nd_elias_fano_near *nd_elias_fano_nears_of(enum nd_isa isa);
+
+nd_elias_fano_near nd_elias_fano_near_scalar;
+#if defined(__x86_64__)
+nd_elias_fano_near nd_elias_fano_near_avx2, nd_elias_fano_near_avx512;
+#endif
+
 /* Words of bits, each XOR `flip`: 0, or all ones to look for zeros. */
 struct nd_elias_fano_bits {
     const uint64_t *word;

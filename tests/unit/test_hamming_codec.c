@@ -76,13 +76,14 @@ static double bound(size_t n)
 static void check_ef(size_t n, int shape)
 {
     uint64_t *value = make(n, shape), *out = malloc((n + 1) * sizeof *out);
-    struct nd_hamming_ef ef = nd_hamming_ef_shape(n, 64);
+    struct nd_hamming_ef ef = nd_hamming_ef_shape(n, 64, ND_HAMMING_EF_SAMPLES);
     size_t bytes = nd_hamming_ef_bytes(&ef);
     uint64_t *data = calloc(1, bytes);
 
     assert_true(out && data);
     nd_hamming_ef_encode(&ef, value, data);
-    assert_int_equal(nd_hamming_ef_open(&ef, n, 64, data, bytes, NULL), ND_OK);
+    assert_int_equal(nd_hamming_ef_open(&ef, n, 64, ND_HAMMING_EF_SAMPLES, data, bytes, NULL),
+                     ND_OK);
     nd_hamming_ef_decode(&ef, 0, n, out);
     if (n)
         assert_memory_equal(value, out, n * sizeof *out);
@@ -98,14 +99,15 @@ static void check_ef(size_t n, int shape)
         uint64_t at = any() % (bytes * 8), bit = UINT64_C(1) << at % 64;
 
         data[at / 64] ^= bit;
-        if (nd_hamming_ef_open(&ef, n, 64, data, bytes, NULL) == ND_OK) {
+        if (nd_hamming_ef_open(&ef, n, 64, ND_HAMMING_EF_SAMPLES, data, bytes, NULL) == ND_OK) {
             nd_hamming_ef_decode(&ef, 0, n, out);
             for (size_t j = 1; j < n; j++)
                 assert_true(out[j - 1] <= out[j]);
         }
         data[at / 64] ^= bit;
     }
-    assert_int_equal(nd_hamming_ef_open(&ef, n, 64, data, bytes - 8, NULL), ND_EINPUT);
+    assert_int_equal(nd_hamming_ef_open(&ef, n, 64, ND_HAMMING_EF_SAMPLES, data, bytes - 8, NULL),
+                     ND_EINPUT);
     free(value);
     free(out);
     free(data);
@@ -219,7 +221,7 @@ static void codes_come_near_the_bound(void **state)
 {
     const size_t n = 1 << 20;
     uint64_t *value = make(n, 0);
-    struct nd_hamming_ef ef = nd_hamming_ef_shape(n, 64);
+    struct nd_hamming_ef ef = nd_hamming_ef_shape(n, 64, ND_HAMMING_EF_SAMPLES);
     double bits = 8.0 * (double)nd_hamming_ef_bytes(&ef) / (double)n;
     size_t kept = distinct(value, n);
     struct packed p = pack(value, kept);
@@ -248,8 +250,12 @@ static void check_values(size_t n, unsigned bits, enum nd_hamming_codec codec)
     for (size_t i = 0; i < n; i++)
         value[i] >>= 64 - bits;
     n = distinct(value, n);
-    assert_int_equal(nd_hamming_values_encode(codec, bits, value, n, &data, &bytes, NULL), ND_OK);
-    assert_int_equal(nd_hamming_values_open(&v, codec, bits, n, data, bytes, NULL), ND_OK);
+    assert_int_equal(
+        nd_hamming_values_encode(codec, bits, ND_HAMMING_EF_SAMPLES, value, n, &data, &bytes, NULL),
+        ND_OK);
+    assert_int_equal(
+        nd_hamming_values_open(&v, codec, bits, ND_HAMMING_EF_SAMPLES, n, data, bytes, NULL),
+        ND_OK);
     for (int i = 0; i < 100; i++) {
         uint64_t low = n && any() % 2 ? value[any() % n] : any() & most, high = low;
         size_t most_at_once = 1 + any() % 40, first = n ? any() % n : 0, at, count;
@@ -271,10 +277,15 @@ static void check_values(size_t n, unsigned bits, enum nd_hamming_codec codec)
         assert_memory_equal(out, value + first, count * sizeof *out);
     }
     nd_hamming_values_close(&v);
-    assert_int_equal(nd_hamming_values_open(&v, codec, bits, n + 1, data, bytes, NULL), ND_EINPUT);
-    assert_int_equal(nd_hamming_values_open(&v, codec, bits, n, data, bytes - 8, NULL), ND_EINPUT);
+    assert_int_equal(
+        nd_hamming_values_open(&v, codec, bits, ND_HAMMING_EF_SAMPLES, n + 1, data, bytes, NULL),
+        ND_EINPUT);
+    assert_int_equal(
+        nd_hamming_values_open(&v, codec, bits, ND_HAMMING_EF_SAMPLES, n, data, bytes - 8, NULL),
+        ND_EINPUT);
     if (n && bits > 32 && codec == ND_HAMMING_MANKU)
-        assert_int_equal(nd_hamming_values_open(&v, codec, bits - 30, n, data, bytes, NULL),
+        assert_int_equal(nd_hamming_values_open(&v, codec, bits - 30, ND_HAMMING_EF_SAMPLES, n,
+                                                data, bytes, NULL),
                          ND_EINPUT);
     nd_table_free(data, bytes);
     free(value);

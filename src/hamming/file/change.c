@@ -150,6 +150,7 @@ void nd_hamming_change_begin(struct nd_hamming_change *c, const struct nd_hammin
         .tables = plan->tables,
         .key_bits = plan->key_bits,
         .codec = shape->codec,
+        .layout = ND_HAMMING_COMPACT,
         .requested = shape->key_bits || shape->max_bytes ? plan->tables : shape->tables,
         .generation = 1,
     };

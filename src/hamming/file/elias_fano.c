@@ -9,13 +9,19 @@
  *                  parts of the ones from p on ascend; those below the low part of x count too.
  *
  * For both, a one or a zero must be found by its number.  A sample says where the ones of every
- * 4096th high part begin.  From there the ones or zeros are counted, a word at a time
+ * 256th high part begin.  From there the ones or zeros are counted, a word at a time
  * (nd_elias_fano_selects).  For a zero the sample follows from its number; for a one it is found by
  * halving over the samples.
  *
  * Uniform values have about one value for each high part, so the last step of a rank is short.  A
  * cluster can put any number of values under one high part.  After a few steps the rank therefore
  * looks up where the next high part begins, and halves what lies between.
+ *
+ * Those who look for what is near to a query read lists: the values whose first bits are the key.
+ * They need not decode them.  The low bits of a list stand side by side, each as many; those of the
+ * query are compared with them where they are (nd_elias_fano_near).  Only where they are near, the
+ * high part is looked up.  And where a key ends with a sample, that is all that says where its list
+ * begins.
  *
  * The bytes come from a file.  nd_hamming_ef_open reads all of them once and checks that ones,
  * samples and order agree; afterwards no place that is computed lies outside of them.
@@ -27,7 +33,15 @@
 #include "hamming/file/packed.h"
 #include "simd/elias_fano.h"
 
-enum { SAMPLE_SHIFT = 12, LOW_MAX = 63, HIGH_MAX = 56, FEW = 8 };
+enum {
+    LOW_MAX = 63,
+    HIGH_MAX = 56,
+    FEW = 8,
+    SHORT = 64,    /* values of a list that are compared though not all of them need be */
+    FAR = 4096,    /* ones that are counted from a place, rather than looked up in the samples */
+    LINE = 64,     /* bytes that memory brings at once */
+    LINES_MAX = 16 /* of them asked for before a list is read */
+};
 
 static size_t words_of(uint64_t bits)
 {
@@ -40,16 +54,19 @@ static uint64_t high_parts(const struct nd_hamming_ef *ef)
 }
 
 /* low_bits = log2(2^f / n), rounded down: f - ceil(log2 n). */
-struct nd_hamming_ef nd_hamming_ef_shape(uint64_t n, unsigned bits)
+struct nd_hamming_ef nd_hamming_ef_shape(uint64_t n, unsigned bits, unsigned sample_shift)
 {
     unsigned min = bits > HIGH_MAX ? bits - HIGH_MAX : 0;
-    struct nd_hamming_ef ef = {.n = n, .bits = bits, .low_bits = bits < LOW_MAX ? bits : LOW_MAX};
+    struct nd_hamming_ef ef = {.n = n,
+                               .bits = bits,
+                               .low_bits = bits < LOW_MAX ? bits : LOW_MAX,
+                               .sample_shift = sample_shift};
 
     while (ef.low_bits > min && (n - (n > 0)) >> (bits - ef.low_bits))
         ef.low_bits--;
     ef.low_words = (size_t)nd_packed_words(n, ef.low_bits);
     ef.high_words = words_of(n + high_parts(&ef));
-    ef.samples = (size_t)(high_parts(&ef) >> SAMPLE_SHIFT) + 1;
+    ef.samples = (size_t)(high_parts(&ef) >> sample_shift) + 1;
     return ef;
 }
 
@@ -79,7 +96,8 @@ void nd_hamming_ef_encode(const struct nd_hamming_ef *shape, const uint64_t *val
 
         nd_packed_put(low, l, i, value[i] & low_mask(shape));
         high[place / 64] |= UINT64_C(1) << place % 64;
-        for (; next < shape->samples && (uint64_t)next << SAMPLE_SHIFT <= value[i] >> l; next++)
+        for (; next < shape->samples && (uint64_t)next << shape->sample_shift <= value[i] >> l;
+             next++)
             sample[next] = i;
     }
     for (; next < shape->samples; next++)
@@ -90,8 +108,8 @@ void nd_hamming_ef_encode(const struct nd_hamming_ef *shape, const uint64_t *val
 static uint64_t place_of_high(const struct nd_hamming_ef *ef, uint64_t h, uint64_t *rank)
 {
     const struct nd_elias_fano_bits zeros = {ef->high, ef->high_words, ~UINT64_C(0)};
-    uint64_t from = h >> SAMPLE_SHIFT << SAMPLE_SHIFT;
-    uint64_t place = ef->sample[h >> SAMPLE_SHIFT] + from;
+    uint64_t from = h >> ef->sample_shift << ef->sample_shift;
+    uint64_t place = ef->sample[h >> ef->sample_shift] + from;
 
     if (h > from)
         place = nd_elias_fano_selects()(&zeros, place, h - from) + 1;
@@ -135,7 +153,7 @@ static uint64_t place_of_one(const struct nd_hamming_ef *ef, uint64_t i)
         else
             to = middle;
     }
-    place = ef->sample[from] + ((uint64_t)from << SAMPLE_SHIFT);
+    place = ef->sample[from] + ((uint64_t)from << ef->sample_shift);
     return nd_elias_fano_selects()(&ones, place, i - ef->sample[from] + 1);
 }
 
@@ -151,6 +169,78 @@ void nd_hamming_ef_decode(const struct nd_hamming_ef *ef, uint64_t first, size_t
     nd_elias_fano()(&run, out);
 }
 
+/* Where the ones of high part h begin, if those of a lower one, `from`, begin at `place`. */
+static uint64_t place_from(const struct nd_hamming_ef *ef, uint64_t place, uint64_t from,
+                           uint64_t h)
+{
+    const struct nd_elias_fano_bits zeros = {ef->high, ef->high_words, ~UINT64_C(0)};
+    uint64_t rank;
+
+    return h >> ef->sample_shift == from >> ef->sample_shift
+               ? nd_elias_fano_selects()(&zeros, place, h - from) + 1
+               : place_of_high(ef, h, &rank);
+}
+
+struct nd_hamming_ef_list nd_hamming_ef_list(const struct nd_hamming_ef *ef, uint64_t low,
+                                             uint64_t high)
+{
+    uint64_t from = low >> ef->low_bits, to = (high >> ef->low_bits) + 1, mask = low_mask(ef);
+    struct nd_hamming_ef_list list;
+
+    list.place = place_of_high(ef, from, &list.rank);
+    list.first = list.rank;
+    list.end = to < high_parts(ef) ? place_from(ef, list.place, from, to) - to : ef->n;
+    if (list.end - list.first > SHORT && (low & mask))
+        list.first = nd_hamming_ef_rank(ef, low);
+    if (list.end - list.first > SHORT && (~high & mask))
+        list.end = nd_hamming_ef_rank(ef, high + 1);
+    return list;
+}
+
+void nd_hamming_ef_prefetch_sample(const struct nd_hamming_ef *ef, uint64_t low)
+{
+    __builtin_prefetch(&ef->sample[low >> ef->low_bits >> ef->sample_shift]);
+}
+
+void nd_hamming_ef_prefetch_high(const struct nd_hamming_ef *ef, uint64_t low)
+{
+    uint64_t h = low >> ef->low_bits;
+    uint64_t place = ef->sample[h >> ef->sample_shift] + h;
+
+    __builtin_prefetch(&ef->high[place / 64 < ef->high_words ? place / 64 : 0]);
+    __builtin_prefetch((const char *)ef->low + (place - h) * ef->low_bits / 8);
+}
+
+void nd_hamming_ef_prefetch_list(const struct nd_hamming_ef *ef,
+                                 const struct nd_hamming_ef_list *list)
+{
+    const char *at = (const char *)ef->low + list->first * ef->low_bits / 8;
+    const char *end = (const char *)ef->low + list->end * ef->low_bits / 8;
+
+    for (unsigned i = 0; i < LINES_MAX && at <= end; i++, at += LINE)
+        __builtin_prefetch(at);
+}
+
+size_t nd_hamming_ef_near(const struct nd_hamming_ef *ef, uint64_t first, size_t count, uint64_t x,
+                          unsigned distance, uint32_t *found)
+{
+    const struct nd_elias_fano_run run = {
+        .low = ef->low, .low_bits = ef->low_bits, .first = first, .count = count};
+
+    return nd_elias_fano_nears()(&run, x & low_mask(ef), distance, found);
+}
+
+uint64_t nd_hamming_ef_value(const struct nd_hamming_ef *ef, const struct nd_hamming_ef_list *list,
+                             uint64_t i)
+{
+    const struct nd_elias_fano_bits ones = {ef->high, ef->high_words, 0};
+    uint64_t nth = i - list->rank + 1;
+    uint64_t place =
+        nth < FAR ? nd_elias_fano_selects()(&ones, list->place, nth) : place_of_one(ef, i);
+
+    return (place - i) << ef->low_bits | low_of(ef, i);
+}
+
 /* The ones must be n, each sample true, and equal high parts in the order of their low ones. */
 static bool is_sound(const struct nd_hamming_ef *ef)
 {
@@ -164,7 +254,7 @@ static bool is_sound(const struct nd_hamming_ef *ef)
 
             if (ones == ef->n || high >= parts)
                 return false;
-            for (; next < ef->samples && (uint64_t)next << SAMPLE_SHIFT <= high; next++)
+            for (; next < ef->samples && (uint64_t)next << ef->sample_shift <= high; next++)
                 if (ef->sample[next] != ones)
                     return false;
             value = high << ef->low_bits | low_of(ef, ones);
@@ -180,14 +270,15 @@ static bool is_sound(const struct nd_hamming_ef *ef)
 }
 
 enum nd_status nd_hamming_ef_open(struct nd_hamming_ef *ef, uint64_t n, unsigned bits,
-                                  const void *data, size_t len, struct nd_error *err)
+                                  unsigned sample_shift, const void *data, size_t len,
+                                  struct nd_error *err)
 {
     struct nd_hamming_ef made;
 
     if (n / 8 > (uint64_t)len) /* a value takes more than a bit; keeps the sums below small */
         return nd_fail(err, ND_EINPUT, "%zu bytes cannot hold %llu values", len,
                        (unsigned long long)n);
-    made = nd_hamming_ef_shape(n, bits);
+    made = nd_hamming_ef_shape(n, bits, sample_shift);
     if (nd_hamming_ef_bytes(&made) != len)
         return nd_fail(err, ND_EINPUT, "%llu values take %zu bytes, not %zu", (unsigned long long)n,
                        nd_hamming_ef_bytes(&made), len);

@@ -20,24 +20,28 @@
  *
  * With l = log2(2^f / n) there are about as many zeros as ones: 2 + l bits a value, of which no
  * code of n such values needs fewer than l + 1.44.  To find a value the place of a high part must
- * be known; for every 4096th one the number of values below it is kept, and from there ones and
- * zeros are counted a word at a time.  Equal values may follow one another.
+ * be known; for every 256th one, or 4096th, the number of values below it is kept, and from there
+ * ones and zeros are counted a word at a time.  Equal values may follow one another.
  *
  * Memory, from `low` on, in this order, each part a multiple of 8 bytes:
  *
  *     low      n * l bits, and 8 bytes of 0 behind, so that any value is one load
  *     high     n + 2^(f - l) bits
- *     sample   2^(f - l) / 4096 + 1 numbers of 64 bits
+ *     sample   2^(f - l) / 2^s + 1 numbers of 64 bits, for every 2^s-th high part one
  */
+enum {
+    ND_HAMMING_EF_SAMPLES = 8,     /* s */
+    ND_HAMMING_EF_OLD_SAMPLES = 12 /* in files of the versions 2 and 3 */
+};
 struct nd_hamming_ef {
     uint64_t n;
-    unsigned bits, low_bits; /* f; l */
+    unsigned bits, low_bits, sample_shift; /* f; l; s */
     size_t low_words, high_words, samples;
     const uint64_t *low, *high, *sample; /* of whoever holds the bytes */
 };
 
 /* The shape of the code of n values of `bits` bits, 1 to 64; the pointers are NULL. */
-struct nd_hamming_ef nd_hamming_ef_shape(uint64_t n, unsigned bits);
+struct nd_hamming_ef nd_hamming_ef_shape(uint64_t n, unsigned bits, unsigned sample_shift);
 size_t nd_hamming_ef_bytes(const struct nd_hamming_ef *ef);
 
 /* Write n ascending values to nd_hamming_ef_bytes bytes of zeroes, aligned to 8. */
@@ -48,7 +52,8 @@ void nd_hamming_ef_encode(const struct nd_hamming_ef *shape, const uint64_t *val
  * ascend.  ND_EINPUT.
  */
 enum nd_status nd_hamming_ef_open(struct nd_hamming_ef *ef, uint64_t n, unsigned bits,
-                                  const void *data, size_t len, struct nd_error *err);
+                                  unsigned sample_shift, const void *data, size_t len,
+                                  struct nd_error *err);
 
 /* out[i] = value first + i, i < count; first + count <= n. */
 void nd_hamming_ef_decode(const struct nd_hamming_ef *ef, uint64_t first, size_t count,
@@ -56,5 +61,36 @@ void nd_hamming_ef_decode(const struct nd_hamming_ef *ef, uint64_t first, size_t
 
 /* How many values are below x, a number of `bits` bits. */
 uint64_t nd_hamming_ef_rank(const struct nd_hamming_ef *ef, uint64_t x);
+
+/* Values from number `first` to before `end`; `place` is one of `high` with `rank` ones before it,
+ * rank <= first. */
+struct nd_hamming_ef_list {
+    uint64_t first, end, place, rank;
+};
+
+/*
+ * The values from low to high, both included; where they are few, with others of the same high
+ * parts.
+ */
+struct nd_hamming_ef_list nd_hamming_ef_list(const struct nd_hamming_ef *ef, uint64_t low,
+                                             uint64_t high);
+
+/* Ask memory for what nd_hamming_ef_list or nd_hamming_ef_rank will read first of these values; and
+ * for the low bits of a list, as far as it is not so long that the processor runs ahead by itself. */
+void nd_hamming_ef_prefetch_sample(const struct nd_hamming_ef *ef, uint64_t low);
+void nd_hamming_ef_prefetch_high(const struct nd_hamming_ef *ef, uint64_t low);
+void nd_hamming_ef_prefetch_list(const struct nd_hamming_ef *ef,
+                                 const struct nd_hamming_ef_list *list);
+
+/*
+ * Of `count` values from number `first` on, those whose low bits differ from those of x in at most
+ * `distance` bits, as numbers from `first`; `found` has room for `count`.  Returns how many.
+ */
+size_t nd_hamming_ef_near(const struct nd_hamming_ef *ef, uint64_t first, size_t count, uint64_t x,
+                          unsigned distance, uint32_t *found);
+
+/* Value number i of a list. */
+uint64_t nd_hamming_ef_value(const struct nd_hamming_ef *ef, const struct nd_hamming_ef_list *list,
+                             uint64_t i);
 
 #endif

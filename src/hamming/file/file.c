@@ -379,7 +379,9 @@ enum nd_status nd_hamming_file_query(const struct nd_hamming_file *file, const u
                                      size_t n, unsigned distance, struct nd_hamming_matches *out,
                                      struct nd_error *err)
 {
-    struct nd_hamming_search s = {.distance = distance,
+    struct nd_hamming_search s = {.queries = queries,
+                                  .n = n,
+                                  .distance = distance,
                                   .entries = nd_hamming_file_has_texts(file) != 0,
                                   .sink = {.matches = out}};
     enum nd_status status = nd_hamming_check_bits(queries, n, file->header.bits, err);
@@ -393,12 +395,8 @@ enum nd_status nd_hamming_file_query(const struct nd_hamming_file *file, const u
                        distance, file->header.distance);
     if (n > UINT32_MAX)
         return nd_fail(err, ND_EINVAL, "%zu queries at once are too many: at most 2^32 - 1", n);
-    for (size_t i = 0; i < n && !s.sink.out_of_memory; i++) {
-        s.query = queries + i * file->scheme.words;
-        s.number = (uint32_t)i;
-        s.base = 0;
-        for (unsigned j = 0; j < file->n; s.base += (uint32_t)file->segment[j++].count)
-            nd_hamming_segment_search(&file->segment[j], &s);
-    }
+    for (unsigned j = 0; n && j < file->n && !s.sink.out_of_memory;
+         s.base += (uint32_t)file->segment[j++].count)
+        nd_hamming_segment_search(&file->segment[j], &s);
     return s.sink.out_of_memory ? nd_fail(err, ND_ENOMEM, "out of memory for the matches") : ND_OK;
 }

@@ -23,6 +23,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "hamming/file/elias_fano.h"
 #include "hamming/plan/fingerprint.h"
 #include "hamming/plan/keys.h"
 #include "hamming/plan/plan.h"
@@ -44,7 +45,9 @@ void nd_hamming_header_write(const struct nd_hamming_header *header, unsigned ch
     uint64_t hash;
 
     memcpy(copy.magic, ND_HAMMING_MAGIC, sizeof copy.magic);
-    copy.version = header->recipe_bytes ? ND_HAMMING_VERSION_RECIPE : ND_HAMMING_VERSION;
+    copy.version = header->layout         ? ND_HAMMING_VERSION
+                   : header->recipe_bytes ? ND_HAMMING_VERSION_RECIPE
+                                          : ND_HAMMING_VERSION_OLD;
     memset(page, 0, ND_HAMMING_PAGE);
     memcpy(page, &copy, sizeof copy);
     hash = hash_of(page);
@@ -87,15 +90,18 @@ static enum nd_status read_page(struct nd_hamming_header *header, const unsigned
     memcpy(&made, page, sizeof made);
     if (memcmp(made.magic, ND_HAMMING_MAGIC, sizeof made.magic) != 0)
         return nd_fail(err, ND_EINPUT, "not a neardup index, or its header is damaged");
-    if (made.version != ND_HAMMING_VERSION && made.version != ND_HAMMING_VERSION_RECIPE)
+    if (made.version < ND_HAMMING_VERSION_OLD || made.version > ND_HAMMING_VERSION)
         return nd_fail(err, ND_EUNSUPPORTED,
-                       "an index file of version %u: versions %d and %d can be read", made.version,
-                       ND_HAMMING_VERSION, ND_HAMMING_VERSION_RECIPE);
+                       "an index file of version %u: versions %d to %d can be read", made.version,
+                       ND_HAMMING_VERSION_OLD, ND_HAMMING_VERSION);
     if (hash_of(page) != made.hash)
         return damaged("the header's checksum is wrong", err);
-    if ((made.version == ND_HAMMING_VERSION_RECIPE) != (made.recipe_bytes > 0) ||
+    if ((made.version < ND_HAMMING_VERSION &&
+         (made.version == ND_HAMMING_VERSION_RECIPE) != (made.recipe_bytes > 0)) ||
         made.recipe_bytes > ND_HAMMING_RECIPE_MAX)
         return damaged("the size of its recipe is impossible", err);
+    if ((made.version == ND_HAMMING_VERSION) != (made.layout == ND_HAMMING_COMPACT))
+        return damaged("its layout is unknown", err);
     *header = made;
     return check_places(header, err);
 }
@@ -203,6 +209,7 @@ enum nd_status nd_hamming_scheme_make(struct nd_hamming_scheme *scheme,
     struct nd_hamming_scheme s = {
         .words = nd_hamming_words(header->bits),
         .codec = header->codec == ND_HAMMING_EF ? ND_HAMMING_EF : ND_HAMMING_MANKU,
+        .sample_shift = header->layout ? ND_HAMMING_EF_SAMPLES : ND_HAMMING_EF_OLD_SAMPLES,
     };
     enum nd_status status = make_plan(header, &s.plan, err);
     uint64_t *keys;

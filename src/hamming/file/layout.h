@@ -22,9 +22,10 @@
  */
 #define ND_HAMMING_MAGIC "NDHAMM\r\n"
 enum {
-    ND_HAMMING_VERSION = 2,        /* of a file without a recipe */
+    ND_HAMMING_VERSION_OLD = 2,    /* of a file with few samples, without a recipe */
     ND_HAMMING_VERSION_RECIPE = 3, /* of one with it */
-    ND_HAMMING_PAGE = 4096,        /* of a header, and what segments begin at */
+    ND_HAMMING_VERSION = 4,
+    ND_HAMMING_PAGE = 4096, /* of a header, and what segments begin at */
     ND_HAMMING_HEADERS = 2,
     ND_HAMMING_SEGMENTS_MAX = 64,
 };
@@ -40,7 +41,8 @@ struct nd_hamming_header {
     char magic[8];
     uint32_t version, bits, distance, family, tables, key_bits, codec;
     uint32_t requested; /* the greatest number of tables that was requested; 0: none */
-    uint32_t segments, unused;
+    uint32_t segments;
+    uint32_t layout; /* of enum nd_hamming_file_layout; 0: in versions before 4 */
     uint64_t generation, file_bytes, hash;
     struct nd_hamming_place segment[ND_HAMMING_SEGMENTS_MAX];
     uint64_t recipe_fingerprint,
@@ -116,6 +118,7 @@ struct nd_hamming_scheme {
     struct nd_hamming_plan plan; /* its count is that of all entries */
     size_t words;                /* of a fingerprint */
     enum nd_hamming_codec codec;
+    unsigned sample_shift;          /* s of elias_fano.h */
     struct nd_hamming_order *order; /* of each table */
 };
 /* Make the design again that a header names.  ND_EINPUT, ND_ENOMEM. */

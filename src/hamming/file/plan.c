@@ -36,7 +36,7 @@ static double values_bytes(uint64_t n, unsigned bits, enum nd_hamming_codec code
 
         return 64 + data * (ND_MANKU_BLOCK + sizeof(struct nd_manku_block));
     }
-    ef = nd_hamming_ef_shape(n, bits);
+    ef = nd_hamming_ef_shape(n, bits, ND_HAMMING_EF_SAMPLES);
     return (double)nd_hamming_ef_bytes(&ef);
 }
 

@@ -1,8 +1,7 @@
-/* segment.c - one segment of an index file: written; checked as it is opened; searched
+/* segment.c - one segment of an index file: written; checked as it is opened
  *
  * Written once and never changed: for each table the leads of the distinct fingerprints are sorted
- * and coded.  Searching a table (Manku 2007, §3.1): all fingerprints that agree with the query in
- * the key stand side by side; two ranks find where, and that range is decoded and compared.
+ * and coded.  lookup.c searches them.
  */
 #define _GNU_SOURCE
 #include "hamming/file/segment.h"
@@ -17,7 +16,6 @@
 #include "base/sort.h"
 #include "hamming/file/packed.h"
 #include "hamming/plan/fingerprint.h"
-#include "simd/hamming_kernels.h"
 
 enum { AT_ONCE = 512 };
 
@@ -165,9 +163,9 @@ static enum nd_status write_table(struct writer *w, unsigned t, struct nd_error 
 
     for (size_t i = 0; i < w->distinct; i++)
         out[i] = w->entry[i].value;
-    status = nd_hamming_values_encode(w->scheme->codec,
-                                      nd_hamming_lead_bits(w->scheme->plan.problem.bits), out,
-                                      w->distinct, &data, &bytes, err);
+    status = nd_hamming_values_encode(
+        w->scheme->codec, nd_hamming_lead_bits(w->scheme->plan.problem.bits),
+        w->scheme->sample_shift, out, w->distinct, &data, &bytes, err);
     if (status != ND_OK)
         return status;
     status = write_chunk(w, nd_hamming_values_chunk(t), data, bytes, err);
@@ -392,7 +390,7 @@ static enum nd_status open_tables(struct nd_hamming_segment *s,
         s->table[t].number = (const uint64_t *)(const void *)(data + numbers->offset);
         status = nd_hamming_values_open(
             &s->table[t].values, scheme->codec, nd_hamming_lead_bits(scheme->plan.problem.bits),
-            s->distinct, data + values->offset, (size_t)values->bytes, err);
+            scheme->sample_shift, s->distinct, data + values->offset, (size_t)values->bytes, err);
         if (status == ND_OK)
             status = check_table(s, t, &first_sum, err);
         if (status == ND_OK && t == 0 && s->row)
@@ -463,75 +461,4 @@ void nd_hamming_segment_rows(const struct nd_hamming_segment *segment, uint64_t 
                 end = nd_hamming_groups_end(groups, end);
         }
     }
-}
-
-/* Every id of the fingerprint with this number in table 0. */
-static void emit(const struct nd_hamming_segment *s, struct nd_hamming_search *q, uint64_t number,
-                 unsigned distance)
-{
-    uint64_t at = nd_hamming_groups_start(&s->groups, number);
-    uint64_t end = nd_hamming_groups_end(&s->groups, at);
-
-    for (; at < end; at++)
-        nd_hamming_sink_id(&q->sink, q->number, q->entries ? q->base + (uint32_t)at : s->id[at],
-                           distance);
-}
-
-/* Place `at` of table t leads like the query: reported where no table before sees it. */
-static void found(const struct nd_hamming_segment *s, struct nd_hamming_search *q, unsigned t,
-                  uint64_t at, uint64_t value)
-{
-    const struct nd_hamming_scheme *scheme = s->scheme;
-    const struct nd_hamming_values *first = &s->table[0].values;
-    uint64_t number = at, narrow;
-    const uint64_t *row = &narrow;
-    unsigned distance;
-
-    if (s->row && t)
-        number = nd_packed_get(s->table[t].number, s->number_bits, at);
-    if (s->row)
-        row = s->row + number * scheme->words;
-    else
-        narrow = nd_hamming_restore(&scheme->order[t], value);
-    distance = nd_hamming_distance(row, q->query, scheme->words);
-    if (distance > q->distance)
-        return;
-    for (unsigned before = 0; before < t; before++)
-        if (nd_hamming_agree(scheme->order[before].key, row, q->query, scheme->words))
-            return;
-    if (!s->row && t) {
-        uint64_t in_first = nd_hamming_lead(&scheme->order[0], row);
-
-        number = nd_hamming_values_range(first, in_first, in_first).at;
-    }
-    emit(s, q, number, distance);
-}
-
-/* All values that agree with the query in the key: between two places of the sorted table. */
-static void search_table(const struct nd_hamming_segment *s, struct nd_hamming_search *q,
-                         unsigned t)
-{
-    const struct nd_hamming_kernels *kernels = nd_hamming_kernels();
-    const struct nd_hamming_order *order = &s->scheme->order[t];
-    const struct nd_hamming_values *values = &s->table[t].values;
-    unsigned bits = nd_hamming_lead_bits(s->scheme->plan.problem.bits),
-             free_bits = bits - order->key_bits;
-    uint64_t rest = free_bits ? ~UINT64_C(0) >> (64 - free_bits) : 0, value[AT_ONCE];
-    uint64_t query = nd_hamming_lead(order, q->query), at;
-    struct nd_hamming_range range = nd_hamming_values_range(values, query & ~rest, query | rest);
-    uint32_t near[AT_ONCE];
-
-    for (size_t n; at = range.at, (n = nd_hamming_values_next(values, &range, AT_ONCE, value));) {
-        size_t count = kernels->rows(value, n, 1, &query, q->distance, near);
-
-        for (size_t i = 0; i < count; i++)
-            found(s, q, t, at + near[i], value[near[i]]);
-    }
-}
-
-void nd_hamming_segment_search(const struct nd_hamming_segment *segment,
-                               struct nd_hamming_search *search)
-{
-    for (unsigned t = 0; t < segment->scheme->plan.tables; t++)
-        search_table(segment, search, t);
 }

@@ -40,15 +40,17 @@ enum nd_status nd_hamming_segment_check_sums(const struct nd_hamming_place *plac
 void nd_hamming_segment_rows(const struct nd_hamming_segment *segment, uint64_t first, size_t n,
                              uint64_t *row);
 
-/* One query, and where its answers go.  Where entries are reported in place of ids, those of the
+/* Queries, and where their answers go.  Where entries are reported in place of ids, those of the
  * segment are numbered from `base` on. */
 struct nd_hamming_search {
-    const uint64_t *query;
-    uint32_t number, base;
+    const uint64_t *queries;
+    size_t n;
+    uint32_t base;
     bool entries; /* report the numbers of entries, not ids */
     unsigned distance;
     struct nd_hamming_sink sink;
 };
+/* Answer all of them (lookup.c).  sink.out_of_memory: not all are answered. */
 void nd_hamming_segment_search(const struct nd_hamming_segment *segment,
                                struct nd_hamming_search *search);
 
