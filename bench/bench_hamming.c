@@ -352,7 +352,7 @@ static void manku(const struct options *o, const uint64_t *row, size_t n, double
 /* Bits a value of a sorted table of 64 bits, and how fast it is decoded. */
 static void codecs(const struct options *o, uint64_t *row)
 {
-    struct nd_hamming_ef ef = nd_hamming_ef_shape(o->count, 64, ND_HAMMING_EF_SAMPLES);
+    struct nd_hamming_ef ef = nd_hamming_ef_shape(o->count, 64, nd_hamming_ef_kind(3));
     size_t bytes = nd_hamming_ef_bytes(&ef), n = 0;
     double bound = 64 - log2((double)o->count) + 1.4427, start;
     uint64_t *data = nd_table_alloc(bytes), out[4096];
@@ -361,7 +361,7 @@ static void codecs(const struct options *o, uint64_t *row)
         die(data ? "the codec is measured with 64 bits only" : "out of memory");
     qsort(row, o->count, sizeof *row, by_number);
     nd_hamming_ef_encode(&ef, row, data);
-    if (nd_hamming_ef_open(&ef, o->count, 64, ND_HAMMING_EF_SAMPLES, data, bytes, NULL) != ND_OK)
+    if (nd_hamming_ef_open(&ef, o->count, 64, nd_hamming_ef_kind(3), data, bytes, NULL) != ND_OK)
         die("the code does not open");
     start = cpu_seconds();
     for (size_t i = 0; i < o->count; i += 4096)

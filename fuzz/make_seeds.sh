@@ -51,6 +51,7 @@ mkdir -p fuzz_hamming_machine
 printf 'neardup-machine 1\nline_ps 1300 2500 4500\n' >fuzz_hamming_machine/too_few
 printf 'neardup-machine 1\nhalf_add_ps 1000000000\nhalf_add_ps 1\n' >fuzz_hamming_machine/twice
 
+# Those whose names begin with old_ are of version 2, which is not written any more.
 mkdir -p fuzz_hamming_file
 printf '1\n3\nff\nff\nabcdef0123456789\n' | "$neardup" index build --any-digits -o fuzz_hamming_file/five
 printf '1\n2\n80000000\n' | "$neardup" index build --any-digits --bits 32 -k 1 -o fuzz_hamming_file/narrow
@@ -67,11 +68,11 @@ python3 - <<'END'
 import struct
 for name in "five", "narrow", "texts", "wide":
     data = open("fuzz_hamming_file/" + name, "rb").read()
-    bits, codec = struct.unpack_from("<I16xI", data, 12)
+    bits, distance, codec = struct.unpack_from("<II12xI", data, 12)
     distinct, = struct.unpack_from("<Q", data, 72 + 24)
     offset, length = struct.unpack_from("<QQ", data, 8192 + 3 * 24)
     with open("fuzz_hamming_codec/" + name, "wb") as out:
-        out.write(struct.pack("<BB6xQ", min(bits, 64) - 1, codec - 1, distinct))
+        out.write(struct.pack("<BBB5xQ", min(bits, 64) - 1, codec - 1, distance, distinct))
         out.write(data[8192 + offset:8192 + offset + length])
 END
 

@@ -390,6 +390,30 @@ static void check_elias_fano(nd_elias_fano_decode *decode, const char *isa)
         }
 }
 
+/* Every number of low bits and every length, from any value on, with few values near and with many. */
+static void check_near(nd_elias_fano_near *near, const char *isa)
+{
+    enum { VALUES = 1500 };
+    static uint64_t low[VALUES + 1];
+    static uint32_t expected[VALUES], got[VALUES];
+
+    for (unsigned low_bits = 0; low_bits <= 63; low_bits++)
+        for (unsigned round = 0; round < 200; round++) {
+            struct nd_elias_fano_run run = {.low = low, .low_bits = low_bits};
+            unsigned distance = (unsigned)(any() % (low_bits + 2));
+            uint64_t value = any() & ((UINT64_C(1) << low_bits) - 1);
+            size_t n;
+
+            for (size_t i = 0; i <= VALUES; i++)
+                low[i] = any();
+            run.first = any() % 300;
+            run.count = round < 10 ? VALUES - 300 : any() % LENGTHS;
+            n = nd_elias_fano_near_scalar(&run, value, distance, expected);
+            expect(near(&run, value, distance, got) == n && !memcmp(expected, got, n * sizeof *got),
+                   isa, "near", run.count, low_bits);
+        }
+}
+
 /* Thin, thick and empty bits, ones and zeros, from any place on, up to more than there are. */
 static void check_select(nd_elias_fano_select *select, const char *isa)
 {
@@ -431,6 +455,7 @@ int main(void)
         check_marked(nd_filter_kernels_of((enum nd_isa)isa), isa_name[isa]);
         check_select(nd_elias_fano_selects_of((enum nd_isa)isa), isa_name[isa]);
         check_elias_fano(nd_elias_fano_of((enum nd_isa)isa), isa_name[isa]);
+        check_near(nd_elias_fano_nears_of((enum nd_isa)isa), isa_name[isa]);
         printf("%s\n", isa_name[isa]);
     }
     printf("%u passed, %u failed\n", passed, failed);

@@ -64,7 +64,8 @@ nd_elias_fano_near *nd_elias_fano_nears_of(enum nd_isa isa)
 #if defined(__x86_64__)
     case ND_ISA_AVX2: return nd_elias_fano_near_avx2;
     case ND_ISA_AVX512:
-        return nd_isa_has_vpopcntdq() ? nd_elias_fano_near_avx512 : nd_elias_fano_near_avx2;
+        return nd_isa_has_vpopcntdq() && nd_isa_has_vbmi2() ? nd_elias_fano_near_avx512
+                                                            : nd_elias_fano_near_avx2;
 #endif
     default: return NULL;
     }

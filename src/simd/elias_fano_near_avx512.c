@@ -1,8 +1,8 @@
-/* elias_fano_near_avx512.c - low bits of an Elias-Fano code near to some, with AVX-512 and VPOPCNTDQ
+/* elias_fano_near_avx512.c - low bits of an Elias-Fano code near to some, with AVX-512, VBMI and VPOPCNTDQ
  *
- * Eight low parts are low_bits bytes, so eight after eight they lie alike: one permutation of 16 bits
- * each brings a part to its lane, one shift its low bit to bit 0; then an XOR, a population count
- * and a comparison.  Few are near, so four times eight are looked at before anything is listed.
+ * Sixteen parts are 2 low_bits bytes, so sixteen after sixteen they lie alike: one permutation of
+ * bytes brings each part to its lane, one shift its low bit to bit 0; then an XOR, a population
+ * count and a comparison.  Few are near, so twice sixteen are looked at before anything is listed.
  */
 #include "simd/elias_fano.h"
 #include "simd/mask_bits.h"
@@ -11,13 +11,14 @@
 #include <immintrin.h>
 
 #define TARGET                                                                                     \
-    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi2,popcnt")))
+    __attribute__((                                                                                \
+        target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,bmi2,popcnt")))
 
-/* A lane is 64 bits, of which the shift takes up to 15. */
-enum { LOW_MAX = 49, LANES = 8, GROUP = 4 };
+/* A lane is 32 bits, of which the shift takes up to 7. */
+enum { LOW_MAX = 25, LANES = 16, GROUP = 2 };
 
 struct parts {
-    __m512i word, shift, mask, value, most;
+    __m512i byte, shift, mask, value, most;
     unsigned bit, bits;
 };
 
@@ -25,34 +26,34 @@ TARGET static struct parts parts_of(const struct nd_elias_fano_run *run, uint64_
                                     unsigned distance)
 {
     struct parts p = {.bit = (unsigned)(run->first * run->low_bits % 8), .bits = run->low_bits};
-    const __m512i lane = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-    /* where each lane's part begins, and of that word and the three behind it the numbers */
-    __m512i at = _mm512_add_epi64(_mm512_mullo_epi64(lane, _mm512_set1_epi64(p.bits)),
-                                  _mm512_set1_epi64(p.bit));
-    __m512i word = _mm512_srli_epi64(at, 4);
+    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    /* where each lane's part begins; of that byte and the three behind it the numbers */
+    __m512i at = _mm512_add_epi32(_mm512_mullo_epi32(lane, _mm512_set1_epi32((int)p.bits)),
+                                  _mm512_set1_epi32((int)p.bit));
 
-    p.word = _mm512_add_epi64(_mm512_mullo_epi64(word, _mm512_set1_epi64(0x0001000100010001)),
-                              _mm512_set1_epi64(0x0003000200010000));
-    p.shift = _mm512_and_si512(at, _mm512_set1_epi64(15));
-    p.mask = _mm512_set1_epi64((long long)((UINT64_C(1) << p.bits) - 1));
-    p.value = _mm512_set1_epi64((long long)value);
-    p.most = _mm512_set1_epi64(distance);
+    p.byte = _mm512_add_epi32(
+        _mm512_mullo_epi32(_mm512_srli_epi32(at, 3), _mm512_set1_epi32(0x01010101)),
+        _mm512_set1_epi32(0x03020100));
+    p.shift = _mm512_and_si512(at, _mm512_set1_epi32(7));
+    p.mask = _mm512_set1_epi32((1 << p.bits) - 1);
+    p.value = _mm512_set1_epi32((int)value);
+    p.most = _mm512_set1_epi32((int)distance);
     return p;
 }
 
-/* Which of the eight parts in these bytes are near. */
-TARGET static inline __mmask8 near_of(const struct parts *p, __m512i bytes)
+/* Which of the sixteen parts in these bytes are near. */
+TARGET static inline __mmask16 near_of(const struct parts *p, __m512i bytes)
 {
-    __m512i low = _mm512_srlv_epi64(_mm512_permutexvar_epi16(p->word, bytes), p->shift);
+    __m512i low = _mm512_srlv_epi32(_mm512_permutexvar_epi8(p->byte, bytes), p->shift);
 
-    low = _mm512_ternarylogic_epi64(low, p->value, p->mask, 0x28); /* (low ^ value) & mask */
-    return _mm512_cmple_epu64_mask(_mm512_popcnt_epi64(low), p->most);
+    low = _mm512_ternarylogic_epi32(low, p->value, p->mask, 0x28); /* (low ^ value) & mask */
+    return _mm512_cmple_epu32_mask(_mm512_popcnt_epi32(low), p->most);
 }
 
-/* The bytes that n <= 8 parts are made of; no more than 8 from where the last one begins. */
+/* The bytes that n <= 16 parts are made of; no more than 8 from where the last one begins. */
 TARGET static inline __m512i load(const struct parts *p, const unsigned char *byte, unsigned n)
 {
-    unsigned bytes = (p->bit + (n - 1) * p->bits) / 16 * 2 + 8;
+    unsigned bytes = (p->bit + (n - 1) * p->bits) / 8 + 4;
 
     return _mm512_maskz_loadu_epi8(~UINT64_C(0) >> (64 - bytes), byte);
 }
@@ -72,13 +73,13 @@ TARGET size_t nd_elias_fano_near_avx512(const struct nd_elias_fano_run *run, uin
         uint32_t near = 0;
 
         if (left >= GROUP * LANES) {
-            for (unsigned i = 0; i < GROUP; i++, byte += p.bits)
+            for (unsigned i = 0; i < GROUP; i++, byte += 2 * p.bits)
                 near |= nd_mask_bits(near_of(&p, load(&p, byte, LANES))) << i * LANES;
         } else {
             unsigned some = left < LANES ? (unsigned)left : LANES;
 
-            near = nd_mask_bits(near_of(&p, load(&p, byte, some))) & (0xFFu >> (LANES - some));
-            byte += p.bits;
+            near = nd_mask_bits(near_of(&p, load(&p, byte, some))) & (0xFFFFu >> (LANES - some));
+            byte += 2 * p.bits;
         }
         for (uint32_t bits = near; bits; bits &= bits - 1)
             found[n++] = (uint32_t)j + (uint32_t)__builtin_ctz(bits);

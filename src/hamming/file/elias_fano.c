@@ -2,7 +2,7 @@
  *
  * elias_fano.h draws the code.  Two things are computed from it:
  *
- *     value i      Its low part is number i of `low`.  Its high part is the place of one number i in
+ *     value i      Its low part is number i of `front` and of `back`.  Its high part is the place of one number i in
  *                  `high`, less i, since so many zeros stand before it.
  *     rank of x    How many values are below x.  Let h be the high part of x.  The ones of h begin
  *                  at a place p behind h zeros, so p - h values have a lower high part.  The low
@@ -18,9 +18,9 @@
  * looks up where the next high part begins, and halves what lies between.
  *
  * Those who look for what is near to a query read lists: the values whose first bits are the key.
- * They need not decode them.  The low bits of a list stand side by side, each as many; those of the
- * query are compared with them where they are (nd_elias_fano_near).  Only where they are near, the
- * high part is looked up.  And where a key ends with a sample, that is all that says where its list
+ * They need not decode them.  The fronts of a list stand side by side, each of as many bits; that of
+ * the query is compared with them where they are (nd_elias_fano_near).  Only where it is near, the
+ * rest is looked up.  And where a key ends with a sample, that is all that says where its list
  * begins.
  *
  * The bytes come from a file.  nd_hamming_ef_open reads all of them once and checks that ones,
@@ -33,10 +33,15 @@
 #include "hamming/file/packed.h"
 #include "simd/elias_fano.h"
 
+#define ALL UINT64_MAX
 enum {
+    SAMPLES = 8,
+    OLD_SAMPLES = 12,
+    FRONT_SHIFT = 9, /* one of so many, as a power of 2, passes the front by chance */
     LOW_MAX = 63,
     HIGH_MAX = 56,
     FEW = 8,
+    AT_ONCE = 256, /* values whose fronts and backs are joined */
     SHORT = 64,    /* values of a list that are compared though not all of them need be */
     FAR = 4096,    /* ones that are counted from a place, rather than looked up in the samples */
     LINE = 64,     /* bytes that memory brings at once */
@@ -53,26 +58,56 @@ static uint64_t high_parts(const struct nd_hamming_ef *ef)
     return UINT64_C(1) << (ef->bits - ef->low_bits);
 }
 
+static unsigned back_bits(const struct nd_hamming_ef *ef)
+{
+    return ef->low_bits - ef->front_bits;
+}
+
+struct nd_hamming_ef_kind nd_hamming_ef_kind(unsigned distance)
+{
+    struct nd_hamming_ef_kind kind = {SAMPLES, distance + 1};
+
+    for (; kind.front_bits < LOW_MAX; kind.front_bits++) {
+        uint64_t near = 0, choices = 1; /* of front_bits bits so many are wrong */
+
+        for (unsigned i = 0; i <= distance; i++) {
+            near += choices;
+            choices = choices * (kind.front_bits - i) / (i + 1);
+        }
+        if (near <= UINT64_C(1) << kind.front_bits >> FRONT_SHIFT)
+            break;
+    }
+    return kind;
+}
+
+struct nd_hamming_ef_kind nd_hamming_ef_old_kind(void)
+{
+    return (struct nd_hamming_ef_kind){OLD_SAMPLES, LOW_MAX};
+}
+
 /* low_bits = log2(2^f / n), rounded down: f - ceil(log2 n). */
-struct nd_hamming_ef nd_hamming_ef_shape(uint64_t n, unsigned bits, unsigned sample_shift)
+struct nd_hamming_ef nd_hamming_ef_shape(uint64_t n, unsigned bits, struct nd_hamming_ef_kind kind)
 {
     unsigned min = bits > HIGH_MAX ? bits - HIGH_MAX : 0;
     struct nd_hamming_ef ef = {.n = n,
                                .bits = bits,
                                .low_bits = bits < LOW_MAX ? bits : LOW_MAX,
-                               .sample_shift = sample_shift};
+                               .sample_shift = kind.sample_shift};
 
     while (ef.low_bits > min && (n - (n > 0)) >> (bits - ef.low_bits))
         ef.low_bits--;
-    ef.low_words = (size_t)nd_packed_words(n, ef.low_bits);
+    ef.front_bits = kind.front_bits < ef.low_bits ? kind.front_bits : ef.low_bits;
+    ef.front_words = (size_t)nd_packed_words(n, ef.front_bits);
+    if (ef.front_bits < ef.low_bits)
+        ef.back_words = (size_t)nd_packed_words(n, back_bits(&ef));
     ef.high_words = words_of(n + high_parts(&ef));
-    ef.samples = (size_t)(high_parts(&ef) >> sample_shift) + 1;
+    ef.samples = (size_t)(high_parts(&ef) >> ef.sample_shift) + 1;
     return ef;
 }
 
 size_t nd_hamming_ef_bytes(const struct nd_hamming_ef *ef)
 {
-    return (ef->low_words + ef->high_words + ef->samples) * sizeof(uint64_t);
+    return (ef->front_words + ef->back_words + ef->high_words + ef->samples) * sizeof(uint64_t);
 }
 
 static inline uint64_t low_mask(const struct nd_hamming_ef *ef)
@@ -82,19 +117,30 @@ static inline uint64_t low_mask(const struct nd_hamming_ef *ef)
 
 static inline uint64_t low_of(const struct nd_hamming_ef *ef, uint64_t i)
 {
-    return nd_packed_get(ef->low, ef->low_bits, i);
+    uint64_t front = nd_packed_get(ef->front, ef->front_bits, i);
+
+    return ef->back_words ? front << back_bits(ef) | nd_packed_get(ef->back, back_bits(ef), i)
+                          : front;
+}
+
+uint64_t nd_hamming_ef_low(const struct nd_hamming_ef *ef, uint64_t i)
+{
+    return low_of(ef, i);
 }
 
 void nd_hamming_ef_encode(const struct nd_hamming_ef *shape, const uint64_t *value, void *out)
 {
-    uint64_t *low = out, *high = low + shape->low_words, *sample = high + shape->high_words;
-    unsigned l = shape->low_bits;
+    uint64_t *front = out, *back = front + shape->front_words, *high = back + shape->back_words;
+    uint64_t *sample = high + shape->high_words;
+    unsigned l = shape->low_bits, rest = back_bits(shape);
     size_t next = 0;
 
     for (uint64_t i = 0; i < shape->n; i++) {
         uint64_t place = (value[i] >> l) + i;
 
-        nd_packed_put(low, l, i, value[i] & low_mask(shape));
+        nd_packed_put(front, shape->front_bits, i, (value[i] & low_mask(shape)) >> rest);
+        if (rest)
+            nd_packed_put(back, rest, i, value[i] & ((UINT64_C(1) << rest) - 1));
         high[place / 64] |= UINT64_C(1) << place % 64;
         for (; next < shape->samples && (uint64_t)next << shape->sample_shift <= value[i] >> l;
              next++)
@@ -112,7 +158,7 @@ static uint64_t place_of_high(const struct nd_hamming_ef *ef, uint64_t h, uint64
     uint64_t place = ef->sample[h >> ef->sample_shift] + from;
 
     if (h > from)
-        place = nd_elias_fano_selects()(&zeros, place, h - from) + 1;
+        place = ef->select(&zeros, place, h - from) + 1;
     *rank = place - h;
     return place;
 }
@@ -154,19 +200,46 @@ static uint64_t place_of_one(const struct nd_hamming_ef *ef, uint64_t i)
             to = middle;
     }
     place = ef->sample[from] + ((uint64_t)from << ef->sample_shift);
-    return nd_elias_fano_selects()(&ones, place, i - ef->sample[from] + 1);
+    return ef->select(&ones, place, i - ef->sample[from] + 1);
+}
+
+/*
+ * Put the back behind what is there of the values.  It is read as a code of which all high parts are
+ * the same: its ones follow one another.
+ */
+static void join_back(const struct nd_hamming_ef *ef, uint64_t first, size_t count, uint64_t *out)
+{
+    static const uint64_t ones[AT_ONCE / 64] = {ALL, ALL, ALL, ALL};
+    const unsigned bits = back_bits(ef);
+    const uint64_t mask = (UINT64_C(1) << bits) - 1;
+    uint64_t back[AT_ONCE];
+
+    for (size_t done = 0; done < count; done += AT_ONCE) {
+        size_t some = count - done < AT_ONCE ? count - done : AT_ONCE;
+        const struct nd_elias_fano_run run = {
+            .low = ef->back, .high = ones, .low_bits = bits, .first = first + done, .count = some};
+
+        nd_elias_fano()(&run, back);
+        for (size_t i = 0; i < some; i++)
+            out[done + i] = out[done + i] << bits | (back[i] & mask);
+    }
 }
 
 void nd_hamming_ef_decode(const struct nd_hamming_ef *ef, uint64_t first, size_t count,
                           uint64_t *out)
 {
-    struct nd_elias_fano_run run = {
-        .low = ef->low, .high = ef->high, .low_bits = ef->low_bits, .first = first, .count = count};
+    struct nd_elias_fano_run run = {.low = ef->front,
+                                    .high = ef->high,
+                                    .low_bits = ef->front_bits,
+                                    .first = first,
+                                    .count = count};
 
     if (count == 0)
         return;
     run.place = place_of_one(ef, first);
     nd_elias_fano()(&run, out);
+    if (ef->back_words)
+        join_back(ef, first, count, out);
 }
 
 /* Where the ones of high part h begin, if those of a lower one, `from`, begin at `place`. */
@@ -177,7 +250,7 @@ static uint64_t place_from(const struct nd_hamming_ef *ef, uint64_t place, uint6
     uint64_t rank;
 
     return h >> ef->sample_shift == from >> ef->sample_shift
-               ? nd_elias_fano_selects()(&zeros, place, h - from) + 1
+               ? ef->select(&zeros, place, h - from) + 1
                : place_of_high(ef, h, &rank);
 }
 
@@ -204,30 +277,35 @@ void nd_hamming_ef_prefetch_sample(const struct nd_hamming_ef *ef, uint64_t low)
 
 void nd_hamming_ef_prefetch_high(const struct nd_hamming_ef *ef, uint64_t low)
 {
-    uint64_t h = low >> ef->low_bits;
-    uint64_t place = ef->sample[h >> ef->sample_shift] + h;
+    uint64_t h = low >> ef->low_bits, rank = ef->sample[h >> ef->sample_shift];
+    uint64_t word = (rank + h) / 64;
 
-    __builtin_prefetch(&ef->high[place / 64 < ef->high_words ? place / 64 : 0]);
-    __builtin_prefetch((const char *)ef->low + (place - h) * ef->low_bits / 8);
+    __builtin_prefetch(&ef->high[word < ef->high_words ? word : 0]);
+    __builtin_prefetch((const char *)ef->front + rank * ef->front_bits / 8);
 }
 
 void nd_hamming_ef_prefetch_list(const struct nd_hamming_ef *ef,
                                  const struct nd_hamming_ef_list *list)
 {
-    const char *at = (const char *)ef->low + list->first * ef->low_bits / 8;
-    const char *end = (const char *)ef->low + list->end * ef->low_bits / 8;
+    const char *at = (const char *)ef->front + list->first * ef->front_bits / 8;
+    const char *end = (const char *)ef->front + list->end * ef->front_bits / 8;
 
     for (unsigned i = 0; i < LINES_MAX && at <= end; i++, at += LINE)
-        __builtin_prefetch(at);
+        __builtin_prefetch(at, 0, 2);
+}
+
+void nd_hamming_ef_prefetch_back(const struct nd_hamming_ef *ef, uint64_t i)
+{
+    __builtin_prefetch((const char *)ef->back + i * back_bits(ef) / 8);
 }
 
 size_t nd_hamming_ef_near(const struct nd_hamming_ef *ef, uint64_t first, size_t count, uint64_t x,
                           unsigned distance, uint32_t *found)
 {
     const struct nd_elias_fano_run run = {
-        .low = ef->low, .low_bits = ef->low_bits, .first = first, .count = count};
+        .low = ef->front, .low_bits = ef->front_bits, .first = first, .count = count};
 
-    return nd_elias_fano_nears()(&run, x & low_mask(ef), distance, found);
+    return ef->near(&run, (x & low_mask(ef)) >> back_bits(ef), distance, found);
 }
 
 uint64_t nd_hamming_ef_value(const struct nd_hamming_ef *ef, const struct nd_hamming_ef_list *list,
@@ -235,8 +313,7 @@ uint64_t nd_hamming_ef_value(const struct nd_hamming_ef *ef, const struct nd_ham
 {
     const struct nd_elias_fano_bits ones = {ef->high, ef->high_words, 0};
     uint64_t nth = i - list->rank + 1;
-    uint64_t place =
-        nth < FAR ? nd_elias_fano_selects()(&ones, list->place, nth) : place_of_one(ef, i);
+    uint64_t place = nth < FAR ? ef->select(&ones, list->place, nth) : place_of_one(ef, i);
 
     return (place - i) << ef->low_bits | low_of(ef, i);
 }
@@ -270,7 +347,7 @@ static bool is_sound(const struct nd_hamming_ef *ef)
 }
 
 enum nd_status nd_hamming_ef_open(struct nd_hamming_ef *ef, uint64_t n, unsigned bits,
-                                  unsigned sample_shift, const void *data, size_t len,
+                                  struct nd_hamming_ef_kind kind, const void *data, size_t len,
                                   struct nd_error *err)
 {
     struct nd_hamming_ef made;
@@ -278,13 +355,16 @@ enum nd_status nd_hamming_ef_open(struct nd_hamming_ef *ef, uint64_t n, unsigned
     if (n / 8 > (uint64_t)len) /* a value takes more than a bit; keeps the sums below small */
         return nd_fail(err, ND_EINPUT, "%zu bytes cannot hold %llu values", len,
                        (unsigned long long)n);
-    made = nd_hamming_ef_shape(n, bits, sample_shift);
+    made = nd_hamming_ef_shape(n, bits, kind);
     if (nd_hamming_ef_bytes(&made) != len)
         return nd_fail(err, ND_EINPUT, "%llu values take %zu bytes, not %zu", (unsigned long long)n,
                        nd_hamming_ef_bytes(&made), len);
-    made.low = data;
-    made.high = made.low + made.low_words;
+    made.front = data;
+    made.back = made.front + made.front_words;
+    made.high = made.back + made.back_words;
     made.sample = made.high + made.high_words;
+    made.select = nd_elias_fano_selects();
+    made.near = nd_elias_fano_nears();
     if (!is_sound(&made))
         return nd_fail(err, ND_EINPUT, "the Elias-Fano code of %llu values is damaged",
                        (unsigned long long)n);

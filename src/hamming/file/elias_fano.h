@@ -7,6 +7,8 @@
 
 #include <neardup/error.h>
 
+#include "simd/elias_fano.h"
+
 /*
  * Elias-Fano (Elias 1974).  n ascending values of f bits are cut in two.  The low l bits of each
  * are kept as they are, one after the other.  The high parts ascend too, from 0 to 2^(f - l) - 1;
@@ -20,28 +22,41 @@
  *
  * With l = log2(2^f / n) there are about as many zeros as ones: 2 + l bits a value, of which no
  * code of n such values needs fewer than l + 1.44.  To find a value the place of a high part must
- * be known; for every 256th one, or 4096th, the number of values below it is kept, and from there
- * ones and zeros are counted a word at a time.  Equal values may follow one another.
+ * be known; for every 256th one the number of values below it is kept, and from there ones and
+ * zeros are counted a word at a time.  Equal values may follow one another.
  *
- * Memory, from `low` on, in this order, each part a multiple of 8 bytes:
+ * Who looks for what is near to a query compares low bits.  The upper w of them tell nearly all
+ * values from near ones, so the low bits are kept as two arrays, the front with these and the back
+ * with the others: a query then reads the front of a list and little else.
  *
- *     low      n * l bits, and 8 bytes of 0 behind, so that any value is one load
+ * Memory, from `front` on, in this order, each part a multiple of 8 bytes:
+ *
+ *     front    n * w bits, and 8 bytes of 0 behind, so that any value is one load
+ *     back     n * (l - w) bits, and 8 bytes of 0; nothing where l = w
  *     high     n + 2^(f - l) bits
  *     sample   2^(f - l) / 2^s + 1 numbers of 64 bits, for every 2^s-th high part one
  */
-enum {
-    ND_HAMMING_EF_SAMPLES = 8,     /* s */
-    ND_HAMMING_EF_OLD_SAMPLES = 12 /* in files of the versions 2 and 3 */
-};
 struct nd_hamming_ef {
     uint64_t n;
-    unsigned bits, low_bits, sample_shift; /* f; l; s */
-    size_t low_words, high_words, samples;
-    const uint64_t *low, *high, *sample; /* of whoever holds the bytes */
+    unsigned bits, low_bits, front_bits, sample_shift; /* f; l; w; s */
+    size_t front_words, back_words, high_words, samples;
+    const uint64_t *front, *back, *high, *sample; /* of whoever holds the bytes */
+    nd_elias_fano_select *select;
+    nd_elias_fano_near *near; /* for the front */
 };
 
+/* The two choices that the code leaves: s; w, where l is not less. */
+struct nd_hamming_ef_kind {
+    unsigned sample_shift, front_bits;
+};
+/* For queries within so many bits: w is the least for which at most one of 512 values of w bits is
+ * within the distance of another. */
+struct nd_hamming_ef_kind nd_hamming_ef_kind(unsigned distance);
+/* Of files of the versions 2 and 3: fewer samples, one array of low bits. */
+struct nd_hamming_ef_kind nd_hamming_ef_old_kind(void);
+
 /* The shape of the code of n values of `bits` bits, 1 to 64; the pointers are NULL. */
-struct nd_hamming_ef nd_hamming_ef_shape(uint64_t n, unsigned bits, unsigned sample_shift);
+struct nd_hamming_ef nd_hamming_ef_shape(uint64_t n, unsigned bits, struct nd_hamming_ef_kind kind);
 size_t nd_hamming_ef_bytes(const struct nd_hamming_ef *ef);
 
 /* Write n ascending values to nd_hamming_ef_bytes bytes of zeroes, aligned to 8. */
@@ -52,7 +67,7 @@ void nd_hamming_ef_encode(const struct nd_hamming_ef *shape, const uint64_t *val
  * ascend.  ND_EINPUT.
  */
 enum nd_status nd_hamming_ef_open(struct nd_hamming_ef *ef, uint64_t n, unsigned bits,
-                                  unsigned sample_shift, const void *data, size_t len,
+                                  struct nd_hamming_ef_kind kind, const void *data, size_t len,
                                   struct nd_error *err);
 
 /* out[i] = value first + i, i < count; first + count <= n. */
@@ -75,21 +90,25 @@ struct nd_hamming_ef_list {
 struct nd_hamming_ef_list nd_hamming_ef_list(const struct nd_hamming_ef *ef, uint64_t low,
                                              uint64_t high);
 
-/* Ask memory for what nd_hamming_ef_list or nd_hamming_ef_rank will read first of these values; and
- * for the low bits of a list, as far as it is not so long that the processor runs ahead by itself. */
+/* Ask memory for what the two above will read first of these values; then, when that is there, for
+ * what they will read next. */
 void nd_hamming_ef_prefetch_sample(const struct nd_hamming_ef *ef, uint64_t low);
 void nd_hamming_ef_prefetch_high(const struct nd_hamming_ef *ef, uint64_t low);
+/* Ask for the front of a list, as far as it is not so long that the processor runs ahead by itself;
+ * and for the back of value number i. */
 void nd_hamming_ef_prefetch_list(const struct nd_hamming_ef *ef,
                                  const struct nd_hamming_ef_list *list);
+void nd_hamming_ef_prefetch_back(const struct nd_hamming_ef *ef, uint64_t i);
 
 /*
- * Of `count` values from number `first` on, those whose low bits differ from those of x in at most
+ * Of `count` values from number `first` on, those whose front differs from that of x in at most
  * `distance` bits, as numbers from `first`; `found` has room for `count`.  Returns how many.
  */
 size_t nd_hamming_ef_near(const struct nd_hamming_ef *ef, uint64_t first, size_t count, uint64_t x,
                           unsigned distance, uint32_t *found);
 
-/* Value number i of a list. */
+/* The low bits of value number i; and all of it, where it is one of a list. */
+uint64_t nd_hamming_ef_low(const struct nd_hamming_ef *ef, uint64_t i);
 uint64_t nd_hamming_ef_value(const struct nd_hamming_ef *ef, const struct nd_hamming_ef_list *list,
                              uint64_t i);
 

@@ -8,7 +8,7 @@
  *     the end of a group          the place of the next one
  *
  * The number of ones before every 512th bit is kept: 4 bytes for a cache line of bits.  So the
- * first answer counts within one line, and the second halves over these numbers before it does.
+ * first answer counts within one line, and the second looks for its line among these numbers first.
  * Most sets have few equal fingerprints; where all are distinct, there are no bits at all.
  *
  * Texts are not looked up by what they say, only by number.  The place of every sixteenth is kept,
@@ -92,10 +92,16 @@ uint64_t nd_hamming_groups_number(const struct nd_hamming_groups *g, uint64_t en
 
 uint64_t nd_hamming_groups_start(const struct nd_hamming_groups *g, uint64_t j)
 {
-    uint64_t from = 0, to = samples_of(g->n), word, bits, left;
+    uint64_t from = j / EACH, to = samples_of(g->n), word, bits, left;
 
     if (!g->bit)
         return j;
+    /* Entry j and those before it are of group j at most.  Few equal ones: it is not far behind. */
+    for (uint64_t step = 1; from + step < to; step *= 2)
+        if (g->ones[from + step] <= j)
+            from += step;
+        else
+            to = from + step;
     while (to - from > 1) {
         uint64_t middle = from + (to - from) / 2;
 

@@ -23,7 +23,6 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "hamming/file/elias_fano.h"
 #include "hamming/plan/fingerprint.h"
 #include "hamming/plan/keys.h"
 #include "hamming/plan/plan.h"
@@ -209,7 +208,7 @@ enum nd_status nd_hamming_scheme_make(struct nd_hamming_scheme *scheme,
     struct nd_hamming_scheme s = {
         .words = nd_hamming_words(header->bits),
         .codec = header->codec == ND_HAMMING_EF ? ND_HAMMING_EF : ND_HAMMING_MANKU,
-        .sample_shift = header->layout ? ND_HAMMING_EF_SAMPLES : ND_HAMMING_EF_OLD_SAMPLES,
+        .ef = header->layout ? nd_hamming_ef_kind(header->distance) : nd_hamming_ef_old_kind(),
     };
     enum nd_status status = make_plan(header, &s.plan, err);
     uint64_t *keys;

@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#include "hamming/file/elias_fano.h"
+
 /*
  * docs/format/hamming.md defines each byte.  A file:
  *
@@ -118,7 +120,7 @@ struct nd_hamming_scheme {
     struct nd_hamming_plan plan; /* its count is that of all entries */
     size_t words;                /* of a fingerprint */
     enum nd_hamming_codec codec;
-    unsigned sample_shift;          /* s of elias_fano.h */
+    struct nd_hamming_ef_kind ef;   /* how Elias-Fano codes are made */
     struct nd_hamming_order *order; /* of each table */
 };
 /* Make the design again that a header names.  ND_EINPUT, ND_ENOMEM. */

@@ -6,12 +6,14 @@
  *
  *     sort     the queries by their key in this table, so that they meet the table from its beginning
  *              to its end, and those of the same key meet their list together (Manku 2007, §3.3);
- *     ahead    of each list, the sample of its place is asked for AHEAD lists before it is read, and
- *              its low bits NEXT lists before;
- *     compare  the low bits where they are, a block of the list with one query of the group after
- *              the other (nd_hamming_ef_near).  The block code is decoded first, once for the group;
- *     check    what is near: its high part makes it whole.  The first table whose key agrees
- *              reports it;
+ *     ahead    of each list, the sample of its place is asked for AHEAD queries before it is read,
+ *              and its front NEXT lists before;
+ *     compare  the front where it is, a block of the list with one query of the group after the
+ *              other (nd_hamming_ef_near).  The block code is decoded first, once for the group;
+ *     review   candidates, of which the front is near, some twenty at a time, when their other low
+ *              bits have come from memory;
+ *     check    what is near in all low bits: the high part makes it whole.  The first table whose
+ *              key agrees reports it;
  *     settle   what was found through other tables than 0 is looked up there for its ids.  That is
  *              done some twenty at a time, so that they wait for memory together.
  */
@@ -21,18 +23,26 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/sort.h"
 #include "hamming/plan/fingerprint.h"
 #include "simd/hamming_kernels.h"
 
 enum {
-    BLOCK = 1 << 16, /* queries that are sorted together */
+    BLOCK = 1 << 17, /* queries that are sorted together */
     AT_ONCE = 512,   /* values of a list */
-    AHEAD = 24,
-    NEXT = 8, /* a power of 2 */
+    AHEAD = 32,
+    NEXT = 16, /* a power of 2 */
+    CANDIDATES = 24,
     HITS = 24,
     MANY = 16, /* of so many values, if one is near, the block is decoded */
-    SORTED_BITS = 32
+    SORTED_BITS = 22,
+    DIGIT_BITS = 11, /* of those, in one pass */
+    FEW = 16         /* are sorted by insertion */
+};
+
+/* A query, and how it leads in the table. */
+struct probe {
+    uint64_t lead;
+    uint32_t query, unused;
 };
 
 /* Queries of one key, numbers from `from` to before `to` of those sorted. */
@@ -40,6 +50,13 @@ struct group {
     size_t from, to;
     uint64_t low, high; /* what leads like the key */
     struct nd_hamming_ef_list list;
+};
+
+/* Value number `at` of the table, whose front is near to that of a query, one of those sorted. */
+struct candidate {
+    struct nd_hamming_ef_list list;
+    uint64_t at;
+    size_t probe;
 };
 
 /* A fingerprint near to a query, number `number` of table 0, or not known yet. */
@@ -53,13 +70,14 @@ struct hit {
 struct lookup {
     const struct nd_hamming_segment *segment;
     struct nd_hamming_search *search;
-    const uint64_t *queries;   /* of this block */
-    uint64_t *probe, *scratch; /* the first bits of the lead, then the query's number */
+    const uint64_t *queries; /* of this block */
+    struct probe *probe, *other;
     size_t n;
     unsigned t;
     struct group ring[NEXT];
+    struct candidate candidate[CANDIDATES];
     struct hit hit[HITS];
-    size_t n_hits;
+    size_t n_candidates, n_hits;
 };
 
 static const uint64_t *query_of(const struct lookup *l, uint32_t query)
@@ -138,32 +156,51 @@ static void check(struct lookup *l, uint32_t query, uint64_t at, uint64_t value)
         settle(l);
 }
 
-static uint32_t number_of(uint64_t probe)
+/* The candidates whose low bits are all near. */
+static void review(struct lookup *l)
 {
-    return (uint32_t)probe;
+    const struct nd_hamming_ef *ef = &l->segment->table[l->t].values.ef;
+    const uint64_t mask = (UINT64_C(1) << ef->low_bits) - 1;
+
+    for (size_t i = 0; i < l->n_candidates; i++) {
+        const struct candidate *c = &l->candidate[i];
+        uint64_t differ = (nd_hamming_ef_low(ef, c->at) ^ l->probe[c->probe].lead) & mask;
+
+        if (nd_count_ones(differ) <= l->search->distance)
+            check(l, l->probe[c->probe].query, c->at, nd_hamming_ef_value(ef, &c->list, c->at));
+    }
+    l->n_candidates = 0;
+}
+
+static void add_candidate(struct lookup *l, const struct group *g, size_t probe, uint64_t at)
+{
+    nd_hamming_ef_prefetch_back(&l->segment->table[l->t].values.ef, at);
+    l->candidate[l->n_candidates++] = (struct candidate){g->list, at, probe};
+    if (l->n_candidates == CANDIDATES)
+        review(l);
 }
 
 /* One block of a list, with every query of the group. */
 static void compare_block(struct lookup *l, const struct group *g, uint64_t first, size_t n)
 {
-    const struct nd_hamming_order *order = &l->segment->scheme->order[l->t];
     const struct nd_hamming_ef *ef = &l->segment->table[l->t].values.ef;
     uint32_t near[AT_ONCE];
     uint64_t value[AT_ONCE];
     bool decoded = false;
 
     for (size_t i = g->from; i < g->to; i++) {
-        uint32_t query = number_of(l->probe[i]);
-        uint64_t lead = nd_hamming_lead(order, query_of(l, query));
-        size_t count = nd_hamming_ef_near(ef, first, n, lead, l->search->distance, near);
+        size_t count =
+            nd_hamming_ef_near(ef, first, n, l->probe[i].lead, l->search->distance, near);
 
-        if (count * MANY > n && !decoded) {
+        if (count > MANY && count * MANY > n && !decoded) {
             nd_hamming_ef_decode(ef, first, n, value);
             decoded = true;
         }
         for (size_t j = 0; j < count; j++)
-            check(l, query, first + near[j],
-                  decoded ? value[near[j]] : nd_hamming_ef_value(ef, &g->list, first + near[j]));
+            if (decoded)
+                check(l, l->probe[i].query, first + near[j], value[near[j]]);
+            else
+                add_candidate(l, g, i, first + near[j]);
     }
 }
 
@@ -172,19 +209,16 @@ static void decode_list(struct lookup *l, const struct group *g)
 {
     const struct nd_hamming_kernels *kernels = nd_hamming_kernels();
     const struct nd_hamming_values *values = &l->segment->table[l->t].values;
-    const struct nd_hamming_order *order = &l->segment->scheme->order[l->t];
     struct nd_hamming_range range = nd_hamming_values_range(values, g->low, g->high);
     uint64_t value[AT_ONCE], at;
     uint32_t near[AT_ONCE];
 
     for (size_t n; at = range.at, (n = nd_hamming_values_next(values, &range, AT_ONCE, value));)
         for (size_t i = g->from; i < g->to; i++) {
-            uint32_t query = number_of(l->probe[i]);
-            uint64_t lead = nd_hamming_lead(order, query_of(l, query));
-            size_t count = kernels->rows(value, n, 1, &lead, l->search->distance, near);
+            size_t count = kernels->rows(value, n, 1, &l->probe[i].lead, l->search->distance, near);
 
             for (size_t j = 0; j < count; j++)
-                check(l, query, at + near[j], value[near[j]]);
+                check(l, l->probe[i].query, at + near[j], value[near[j]]);
         }
 }
 
@@ -209,11 +243,12 @@ static struct group group_from(const struct lookup *l, size_t from)
     unsigned bits = nd_hamming_lead_bits(l->segment->scheme->plan.problem.bits);
     unsigned free_bits = bits - order->key_bits;
     uint64_t rest = free_bits ? ~UINT64_C(0) >> (64 - free_bits) : 0;
-    uint64_t lead = nd_hamming_lead(order, query_of(l, number_of(l->probe[from])));
-    struct group g = {.from = from, .to = from + 1, .low = lead & ~rest, .high = lead | rest};
+    struct group g = {.from = from,
+                      .to = from + 1,
+                      .low = l->probe[from].lead & ~rest,
+                      .high = l->probe[from].lead | rest};
 
-    while (order->key_bits <= SORTED_BITS && g.to < l->n &&
-           l->probe[g.to] >> SORTED_BITS == l->probe[from] >> SORTED_BITS)
+    while (g.to < l->n && l->probe[g.to].lead - g.low <= rest)
         g.to++;
     return g;
 }
@@ -224,9 +259,7 @@ static void ask_ahead(const struct lookup *l, size_t *asked, size_t to)
     const struct nd_hamming_values *values = &l->segment->table[l->t].values;
 
     for (; values->codec == ND_HAMMING_EF && *asked < to && *asked < l->n; ++*asked)
-        nd_hamming_ef_prefetch_sample(&values->ef,
-                                      nd_hamming_lead(&l->segment->scheme->order[l->t],
-                                                      query_of(l, number_of(l->probe[*asked]))));
+        nd_hamming_ef_prefetch_sample(&values->ef, l->probe[*asked].lead);
 }
 
 /* Find the list of a group, and ask for it. */
@@ -240,17 +273,58 @@ static void find_list(const struct lookup *l, struct group *g)
     nd_hamming_ef_prefetch_list(&values->ef, &g->list);
 }
 
-/* Sort the queries of the block by their keys in table t. */
+static void sort_few(struct lookup *l)
+{
+    for (size_t i = 1; i < l->n; i++) {
+        struct probe p = l->probe[i];
+        size_t at = i;
+
+        for (; at > 0 && l->probe[at - 1].lead > p.lead; at--)
+            l->probe[at] = l->probe[at - 1];
+        l->probe[at] = p;
+    }
+}
+
+/* By so many bits of the lead from bit `shift` on. */
+static void sort_digit(struct lookup *l, unsigned shift, unsigned bits)
+{
+    uint32_t end[1 << DIGIT_BITS] = {0}, sum = 0;
+    const uint64_t mask = (UINT64_C(1) << bits) - 1;
+    struct probe *sorted = l->other;
+
+    for (size_t i = 0; i < l->n; i++)
+        end[l->probe[i].lead >> shift & mask]++;
+    for (uint64_t digit = 0; digit <= mask; digit++) {
+        uint32_t count = end[digit];
+
+        end[digit] = sum;
+        sum += count;
+    }
+    for (size_t i = 0; i < l->n; i++)
+        sorted[end[l->probe[i].lead >> shift & mask]++] = l->probe[i];
+    l->other = l->probe;
+    l->probe = sorted;
+}
+
+/* Sort the queries of the block by the first bits of their keys in table t: where keys are longer,
+ * lists are short and near to one another. */
 static void sort_probes(struct lookup *l)
 {
     const struct nd_hamming_order *order = &l->segment->scheme->order[l->t];
     unsigned bits = nd_hamming_lead_bits(l->segment->scheme->plan.problem.bits);
-    unsigned kept = order->key_bits < SORTED_BITS ? order->key_bits : SORTED_BITS;
+    unsigned shift = bits - (order->key_bits < SORTED_BITS ? order->key_bits : SORTED_BITS);
 
     for (size_t i = 0; i < l->n; i++)
         l->probe[i] =
-            nd_hamming_lead(order, query_of(l, (uint32_t)i)) >> (bits - kept) << SORTED_BITS | i;
-    nd_sort_values(l->probe, l->n, l->scratch);
+            (struct probe){nd_hamming_lead(order, query_of(l, (uint32_t)i)), (uint32_t)i, 0};
+    if (l->n <= FEW) {
+        sort_few(l);
+        return;
+    }
+    for (unsigned digit; shift < bits; shift += digit) {
+        digit = bits - shift < DIGIT_BITS ? bits - shift : DIGIT_BITS;
+        sort_digit(l, shift, digit);
+    }
 }
 
 static void search_table(struct lookup *l)
@@ -269,6 +343,7 @@ static void search_table(struct lookup *l)
         }
         compare(l, &l->ring[done++ % NEXT]);
     }
+    review(l);
     settle(l);
 }
 
@@ -277,18 +352,22 @@ void nd_hamming_segment_search(const struct nd_hamming_segment *segment,
 {
     size_t words = segment->scheme->words, room = search->n < BLOCK ? search->n : BLOCK;
     struct lookup l = {.segment = segment, .search = search};
-    uint64_t few[2 * NEXT];
+    struct probe *probes;
+    struct probe few[2 * FEW];
 
-    l.probe = room <= NEXT ? few : nd_alloc_array(2 * room, sizeof *l.probe);
+    l.probe = room <= FEW ? few : nd_alloc_array(2 * room, sizeof *l.probe);
     search->sink.out_of_memory |= !l.probe;
+    if (!l.probe)
+        return;
+    probes = l.probe;
+    l.other = l.probe + room;
     for (size_t start = 0; start < search->n && !search->sink.out_of_memory; start += l.n) {
-        l.scratch = l.probe + room;
         l.queries = search->queries + start * words;
         l.n = search->n - start < room ? search->n - start : room;
         search->sink.first = (uint32_t)start;
         for (l.t = 0; l.t < segment->scheme->plan.tables; l.t++)
             search_table(&l);
     }
-    if (l.probe != few)
-        free(l.probe);
+    if (probes != few)
+        free(probes);
 }

@@ -27,7 +27,8 @@ int nd_hamming_file_holds(enum nd_hamming_family family)
     return row && row->has_keys;
 }
 
-static double values_bytes(uint64_t n, unsigned bits, enum nd_hamming_codec codec)
+static double values_bytes(uint64_t n, unsigned bits, unsigned distance,
+                           enum nd_hamming_codec codec)
 {
     struct nd_hamming_ef ef;
 
@@ -36,7 +37,7 @@ static double values_bytes(uint64_t n, unsigned bits, enum nd_hamming_codec code
 
         return 64 + data * (ND_MANKU_BLOCK + sizeof(struct nd_manku_block));
     }
-    ef = nd_hamming_ef_shape(n, bits, ND_HAMMING_EF_SAMPLES);
+    ef = nd_hamming_ef_shape(n, bits, nd_hamming_ef_kind(distance));
     return (double)nd_hamming_ef_bytes(&ef);
 }
 
@@ -54,7 +55,8 @@ double nd_hamming_file_plan_bytes(const struct nd_hamming_plan *plan, enum nd_ha
         return bytes; /* no segment */
     bytes += (double)(sizeof(struct nd_hamming_chunk) * nd_hamming_chunks(tables));
     bytes += 8 * ceil(n / 2);
-    bytes += tables * values_bytes(plan->problem.count, nd_hamming_lead_bits(bits), codec);
+    bytes += tables * values_bytes(plan->problem.count, nd_hamming_lead_bits(bits),
+                                   plan->problem.distance, codec);
     if (nd_hamming_is_wide(bits)) {
         unsigned number_bits = nd_hamming_number_bits(plan->problem.count);
 

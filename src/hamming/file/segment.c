@@ -163,9 +163,9 @@ static enum nd_status write_table(struct writer *w, unsigned t, struct nd_error 
 
     for (size_t i = 0; i < w->distinct; i++)
         out[i] = w->entry[i].value;
-    status = nd_hamming_values_encode(
-        w->scheme->codec, nd_hamming_lead_bits(w->scheme->plan.problem.bits),
-        w->scheme->sample_shift, out, w->distinct, &data, &bytes, err);
+    status = nd_hamming_values_encode(w->scheme->codec,
+                                      nd_hamming_lead_bits(w->scheme->plan.problem.bits),
+                                      w->scheme->ef, out, w->distinct, &data, &bytes, err);
     if (status != ND_OK)
         return status;
     status = write_chunk(w, nd_hamming_values_chunk(t), data, bytes, err);
@@ -390,7 +390,7 @@ static enum nd_status open_tables(struct nd_hamming_segment *s,
         s->table[t].number = (const uint64_t *)(const void *)(data + numbers->offset);
         status = nd_hamming_values_open(
             &s->table[t].values, scheme->codec, nd_hamming_lead_bits(scheme->plan.problem.bits),
-            scheme->sample_shift, s->distinct, data + values->offset, (size_t)values->bytes, err);
+            scheme->ef, s->distinct, data + values->offset, (size_t)values->bytes, err);
         if (status == ND_OK)
             status = check_table(s, t, &first_sum, err);
         if (status == ND_OK && t == 0 && s->row)

@@ -26,10 +26,11 @@ static enum nd_status out_of_memory(size_t bytes, struct nd_error *err)
     return nd_fail(err, ND_ENOMEM, "out of memory for a table of %zu bytes", bytes);
 }
 
-static enum nd_status encode_ef(unsigned bits, unsigned sample_shift, const uint64_t *value,
-                                size_t n, void **data, size_t *bytes, struct nd_error *err)
+static enum nd_status encode_ef(unsigned bits, struct nd_hamming_ef_kind kind,
+                                const uint64_t *value, size_t n, void **data, size_t *bytes,
+                                struct nd_error *err)
 {
-    struct nd_hamming_ef ef = nd_hamming_ef_shape(n, bits, sample_shift);
+    struct nd_hamming_ef ef = nd_hamming_ef_shape(n, bits, kind);
 
     *bytes = nd_hamming_ef_bytes(&ef);
     *data = nd_table_alloc(*bytes);
@@ -64,10 +65,10 @@ static enum nd_status encode_manku(const uint64_t *value, size_t n, void **data,
 }
 
 enum nd_status nd_hamming_values_encode(enum nd_hamming_codec codec, unsigned bits,
-                                        unsigned sample_shift, const uint64_t *value, size_t n,
-                                        void **data, size_t *bytes, struct nd_error *err)
+                                        struct nd_hamming_ef_kind kind, const uint64_t *value,
+                                        size_t n, void **data, size_t *bytes, struct nd_error *err)
 {
-    return codec == ND_HAMMING_EF ? encode_ef(bits, sample_shift, value, n, data, bytes, err)
+    return codec == ND_HAMMING_EF ? encode_ef(bits, kind, value, n, data, bytes, err)
                                   : encode_manku(value, n, data, bytes, err);
 }
 
@@ -91,14 +92,14 @@ static enum nd_status open_manku(struct nd_manku *m, unsigned bits, uint64_t n,
 }
 
 enum nd_status nd_hamming_values_open(struct nd_hamming_values *values, enum nd_hamming_codec codec,
-                                      unsigned bits, unsigned sample_shift, uint64_t n,
+                                      unsigned bits, struct nd_hamming_ef_kind kind, uint64_t n,
                                       const void *data, size_t len, struct nd_error *err)
 {
     struct nd_hamming_values made = {.n = n, .bits = bits, .codec = codec};
     enum nd_status status;
 
     if (codec == ND_HAMMING_EF) {
-        status = nd_hamming_ef_open(&made.ef, n, bits, sample_shift, data, len, err);
+        status = nd_hamming_ef_open(&made.ef, n, bits, kind, data, len, err);
     } else {
         made.manku = malloc(sizeof *made.manku);
         if (!made.manku)

@@ -20,17 +20,17 @@ struct nd_hamming_values {
     struct nd_manku *manku; /* its own; NULL with the other codec */
 };
 
-/* Encode, sample_shift being s of elias_fano.h: *data is zeroed memory from nd_table_alloc, the caller's.  ND_ENOMEM. */
+/* Encode, `kind` being of Elias-Fano: *data is zeroed memory from nd_table_alloc, the caller's.  ND_ENOMEM. */
 enum nd_status nd_hamming_values_encode(enum nd_hamming_codec codec, unsigned bits,
-                                        unsigned sample_shift, const uint64_t *value, size_t n,
-                                        void **data, size_t *bytes, struct nd_error *err);
+                                        struct nd_hamming_ef_kind kind, const uint64_t *value,
+                                        size_t n, void **data, size_t *bytes, struct nd_error *err);
 
 /*
  * Point at encoded bytes (aligned to 8) and check them: reading is safe afterwards, the values
  * ascend and have no more than `bits` bits.  ND_EINPUT, ND_ENOMEM.
  */
 enum nd_status nd_hamming_values_open(struct nd_hamming_values *values, enum nd_hamming_codec codec,
-                                      unsigned bits, unsigned sample_shift, uint64_t n,
+                                      unsigned bits, struct nd_hamming_ef_kind kind, uint64_t n,
                                       const void *data, size_t len, struct nd_error *err);
 void nd_hamming_values_close(struct nd_hamming_values *values);
 
