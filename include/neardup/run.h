@@ -68,7 +68,12 @@ extern "C" {
  * Resources:
  *   threads        1 to 1024; not set: all processors
  *   pin-threads    (a flag) as in struct nd_dedup_options
- *   tmp            the folder for what cannot be read again from the inputs
+ *   tmp            the folder for what cannot be read again from the inputs, and for what exceeds
+ *                  `memory`
+ *   memory         nd_run_dedup: the most memory to use, at least "64M", such as "2G": anonymous
+ *                  memory and buffers, without code and libraries.  What does not fit waits in
+ *                  files; the outputs are the same.  A record that is too long for it is a bad one.
+ *                  Not set: as much as is needed
  *
  * Options are used by one thread while they are changed, and by any number of runs while they are
  * not.
@@ -194,6 +199,9 @@ struct nd_run_summary {
     uint64_t checks;
     /* index_bytes: reserved, used or not. */
     uint64_t candidates, index_bytes, spool_bytes, peak_bytes;
+    /* Where `memory` is bounded: the bound, bytes written to files in `tmp` for it, and in how many
+     * parts the documents were decided, one after the other; else 0. */
+    uint64_t memory_bytes, spilled_bytes, loads;
     /* As in struct nd_dedup_stats. */
     uint64_t crowded_documents, crowded_keys;
     double seconds;

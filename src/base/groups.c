@@ -77,12 +77,19 @@ bool nd_groups_number_repaired(struct nd_groups *g, struct nd_view value, uint64
         copy = nd_arena_copy(&g->text, value.data, value.len);
         if (!copy)
             return false;
+        g->text_bytes += value.len + ND_BUFFER_PADDING;
         g->replaced[g->count] = replaced;
         g->value[g->count++] = (struct nd_view){copy, value.len};
         *slot = (uint32_t)g->count;
     }
     *number = *slot;
     return true;
+}
+
+size_t nd_groups_bytes(const struct nd_groups *g)
+{
+    return g->text_bytes + g->capacity * sizeof *g->value +
+           g->replaced_capacity * sizeof *g->replaced + g->slots * sizeof *g->slot;
 }
 
 uint32_t nd_groups_find(const struct nd_groups *g, struct nd_view value)

@@ -15,6 +15,7 @@ struct nd_groups {
     struct nd_arena text;
     struct nd_view *value; /* by number - 1 */
     uint64_t *replaced;    /* in the value: nd_document.fields_replaced */
+    size_t text_bytes;     /* of all values */
     size_t count, capacity, replaced_capacity;
     uint32_t *slot; /* number, by hash; 0: free */
     size_t slots;
@@ -27,6 +28,9 @@ bool nd_groups_number(struct nd_groups *g, struct nd_view value, uint32_t *numbe
 /* The same of a value that may have been repaired: it is another where other bytes stood. */
 bool nd_groups_number_repaired(struct nd_groups *g, struct nd_view value, uint64_t replaced,
                                uint32_t *number);
+
+/* The memory that the values take, about. */
+size_t nd_groups_bytes(const struct nd_groups *g);
 
 /* The number of a value that was met; 0: it was not.  Any thread, while none is added. */
 uint32_t nd_groups_find(const struct nd_groups *g, struct nd_view value);

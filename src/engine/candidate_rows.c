@@ -18,6 +18,7 @@
 
 #include "base/hash.h"
 #include "engine/batch.h"
+#include "engine/engine.h"
 #include "engine/row_maker.h"
 
 struct nd_candidate_rows {
@@ -28,7 +29,8 @@ struct nd_candidate_rows {
 /* In front of what is compared. */
 struct head {
     uint64_t group;
-    uint32_t n_shingles, unused;
+    uint32_t n_shingles;
+    uint32_t flags; /* nd_candidate_row_flags */
 };
 
 enum { WORDS_MAX = ND_MINHASH_COUNT / 8 };
@@ -156,6 +158,25 @@ static size_t fill_row(const struct nd_candidate_rows *rows, const struct nd_ite
     return n;
 }
 
+static uint32_t flags_of(const struct nd_candidate_rows *rows, const struct nd_item *item)
+{
+    const struct nd_document_signatures *x = item->read.signatures;
+    uint32_t flags = (item->read.is_short ? ND_CANDIDATE_SHORT : 0) |
+                     (item->read.n_tokens == 0 ? ND_CANDIDATE_EMPTY : 0);
+    bool is_signed = false;
+
+    if (!x || !item->read.is_listed)
+        return flags;
+    for (unsigned i = 0; i < rows->rows.plan.matching->method.n_signatures; i++)
+        is_signed = is_signed || !x->signature[i].is_rejected;
+    return flags | (is_signed ? ND_CANDIDATE_SIGNED : ND_CANDIDATE_UNSIGNED);
+}
+
+unsigned nd_candidate_row_flags(const void *row)
+{
+    return head_of(row)->flags;
+}
+
 enum nd_status nd_candidate_rows_make(struct nd_candidate_rows *rows,
                                       const struct nd_dedup_item *document, uint64_t group,
                                       void *row, uint64_t keys[ND_CANDIDATE_KEYS_MAX],
@@ -172,7 +193,9 @@ enum nd_status nd_candidate_rows_make(struct nd_candidate_rows *rows,
     memset(row, 0, nd_candidate_rows_bytes(rows));
     if (status != ND_OK)
         return status;
-    *head = (struct head){.group = group, .n_shingles = (uint32_t)item.read.n_shingles};
+    *head = (struct head){.group = group,
+                          .n_shingles = (uint32_t)item.read.n_shingles,
+                          .flags = flags_of(rows, &item)};
     *n_keys = add_equal_key(rows, &item, group, keys);
     if (nd_row_is_compared(&rows->rows, &item))
         *n_keys +=

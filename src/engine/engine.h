@@ -41,4 +41,14 @@ struct nd_sketch_row;
 ND_API bool nd_dedup_made_row(const struct nd_dedup *dedup, unsigned worker, size_t item,
                               struct nd_sketch_row *row);
 
+/* What an engine would count of a document that it meets first, from its row
+ * (nd_candidate_rows_make), as bits. */
+enum nd_candidate_flags {
+    ND_CANDIDATE_SHORT = 1,
+    ND_CANDIDATE_EMPTY = 2,
+    ND_CANDIDATE_SIGNED = 4,
+    ND_CANDIDATE_UNSIGNED = 8
+};
+ND_API unsigned nd_candidate_row_flags(const void *row);
+
 #endif

@@ -10,6 +10,7 @@
 #include <neardup/ratio.h>
 
 #include "base/json_out.h"
+#include "pipeline/budget.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -25,6 +26,7 @@ enum type {
     ANY_TEXT, /* a text that may be empty */
     PART,     /* "2/7" */
     SHARE,
+    BYTES,    /* a number of bytes, such as 2G */
     LIST,     /* a list of texts */
     ANY_LIST, /* a list of texts that may be empty */
     PREFER,
@@ -64,6 +66,7 @@ static const struct key keys[] = {
     {"link-to", TEXT, AT(link_to), 0, NULL, NULL, 0, 0},
     {"manifest", TEXT, AT(manifest), 0, NULL, NULL, 0, 0},
     {"max-bad", SHARE, AT(max_bad), 0, NULL, NULL, 0, 0},
+    {"memory", BYTES, AT(memory), 0, NULL, NULL, 0, 0},
     {"missing-text", WORD, AT(input.missing_text), 0, WORDS("skip", "empty"), "skip", 0, 0},
     {"never", NEVER, LIST_AT(, never), NULL, NULL, 0, 0},
     {"no-mail", FLAG, AT(input.no_mail), 0, NULL, "no", 0, 0},
@@ -365,6 +368,7 @@ static enum nd_status set_value(const struct setting *s, struct nd_error *err)
     case WORD: return set_word(s, err);
     case SHARE: return set_share(s, err);
     case PART: return set_part(s, err);
+    case BYTES: return nd_budget_parse(s->value, s->to, err);
     case PREFER: return set_prefer(s, err);
     case NEVER: return add_never(s, err);
     case TEXT:
@@ -431,10 +435,11 @@ void nd_run_options_clear(struct nd_run_options *options, const char *name)
         [WORD] = sizeof(unsigned),
         [PART] = sizeof(struct nd_input_part),
         [SHARE] = sizeof(struct nd_ratio),
+        [BYTES] = sizeof(uint64_t),
     };
     const struct nd_run_options standard = nd_run_options_default();
     const struct key *key = find_key(name);
-    size_t size = key && key->type <= SHARE ? sizes[key->type] : 0;
+    size_t size = key && key->type <= BYTES ? sizes[key->type] : 0;
 
     if (!key)
         return;

@@ -8,7 +8,7 @@
 #include "evidence/first_line.h"
 
 /* The number of keys in options.c. */
-enum { ND_RUN_KEYS = 34 };
+enum { ND_RUN_KEYS = 35 };
 
 /* The values of one key as they were given, in an array in the arena. */
 struct nd_run_given {
@@ -40,6 +40,7 @@ struct nd_run_options {
     const char *output, *output_dir, *copy_to, *link_to;
     const char *removed, *manifest, *clusters, *summary;
     const char *tmp;
+    uint64_t memory; /* bytes; 0: not bounded */
     unsigned char strict, dry_run, null_paths, annotate;
     /*
      * q 0: the default, which is 1/20 of all records or one record, and none for an input that is

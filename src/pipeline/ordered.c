@@ -1,6 +1,7 @@
 /* ordered.c - several passes: collect, decide in keep order, write in input order */
 #define _GNU_SOURCE
 #include "base/memory.h"
+#include "pipeline/keep_order.h"
 #include "pipeline/lookup.h"
 #include "pipeline/removal.h"
 #include "pipeline/run.h"
@@ -33,14 +34,7 @@ struct ordered {
     struct nd_run *run;
     struct nd_loader *loader;
     uint64_t *key; /* key of the keep policy */
-    /*
-     * Numbers that their keys do not distinguish: the records that have them, in order, and their
-     * texts.
-     */
-    uint32_t *rough;
-    struct nd_view *rough_text;
-    size_t n_rough, rough_capacity, rough_text_capacity;
-    struct nd_arena rough_texts;
+    struct nd_rough_keys rough;
     uint32_t *prefer; /* index in --prefer; NULL: not requested */
     uint32_t *group;  /* group of --within; NULL: not requested */
     uint8_t *is_bad;
@@ -97,40 +91,6 @@ static bool reserve(struct ordered *o, size_t n)
     return true;
 }
 
-/* The index of a value in the list of preferences; after all of them if it is not listed. */
-static uint32_t preference(const struct nd_run *run, const struct nd_document *document)
-{
-    const struct nd_run_options *options = run->options;
-    struct nd_view value = nd_document_field(document, run->prefer_index);
-    bool is_known = value.data && !nd_document_field_replaced(document, run->prefer_index);
-    uint32_t i = 0;
-
-    for (; i < options->n_prefer; i++)
-        if (is_known && strlen(options->prefer[i]) == value.len &&
-            memcmp(options->prefer[i], value.data, value.len) == 0)
-            break;
-    return i;
-}
-
-/* Store the number itself, if its key does not determine it. */
-static bool note_rough(struct ordered *o, const struct nd_document *document, size_t at)
-{
-    struct nd_view value = nd_document_field(document, o->run->keep_index);
-    bool ok;
-
-    if (!nd_keep_is_rough(&o->run->keep, o->key[at]))
-        return true;
-    ok = ND_RESERVE(o->rough, &o->rough_capacity, o->n_rough + 1) &&
-         ND_RESERVE(o->rough_text, &o->rough_text_capacity, o->n_rough + 1);
-    if (ok)
-        value.data = nd_arena_copy(&o->rough_texts, value.data, value.len);
-    if (!ok || !value.data)
-        return false;
-    o->rough[o->n_rough] = (uint32_t)at;
-    o->rough_text[o->n_rough++] = value;
-    return true;
-}
-
 static enum nd_status add_record(struct ordered *o, const struct nd_parsed *parsed,
                                  struct nd_error *err)
 {
@@ -154,10 +114,11 @@ static enum nd_status add_record(struct ordered *o, const struct nd_parsed *pars
         return nd_reporter_bad_record(&run->reporter, parsed, parsed->bad->reason, err);
     nd_id_note(&run->ids, parsed);
     nd_field_set_meet(&run->fields, &parsed->document);
-    if (!note_rough(o, &parsed->document, at))
+    if (!nd_rough_keys_note(&o->rough, &run->keep, parsed->key, (uint32_t)at,
+                            nd_document_field(&parsed->document, run->keep_index)))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     if (o->prefer)
-        o->prefer[at] = preference(run, &parsed->document);
+        o->prefer[at] = nd_preference(run, &parsed->document);
     if (o->group && !nd_comparable_group(&run->comparable, &parsed->document, &o->group[at]))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     return ND_OK;
@@ -176,15 +137,6 @@ static enum nd_status collect(void *context, const struct nd_reading_batch *batc
     return status;
 }
 
-static void forget_rough(struct ordered *o)
-{
-    free(o->rough);
-    free(o->rough_text);
-    nd_arena_release(&o->rough_texts);
-    o->rough = NULL;
-    o->rough_text = NULL;
-}
-
 /* Shrink an array to its first elements; if that fails, it stays as it is. */
 static void *shrunk(void *array, size_t count, size_t size)
 {
@@ -200,7 +152,7 @@ static void release_spare(struct ordered *o)
     free(o->prefer);
     o->key = NULL;
     o->prefer = NULL;
-    forget_rough(o);
+    nd_rough_keys_release(&o->rough);
     o->verdict_of = shrunk(o->verdict_of, o->count, sizeof *o->verdict_of);
     o->is_bad = shrunk(o->is_bad, o->count, sizeof *o->is_bad);
     o->group = shrunk(o->group, o->count, sizeof *o->group);
@@ -208,39 +160,19 @@ static void release_spare(struct ordered *o)
     nd_cluster_sizes_shrink(&o->run->sizes, o->count);
 }
 
-static struct nd_view rough_text(const struct ordered *o, uint32_t number)
+static struct nd_offer offer_of(const struct ordered *o, uint32_t record)
 {
-    size_t low = 0, high = o->n_rough;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (o->rough[middle] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return o->rough_text[low];
+    return (struct nd_offer){
+        .key = o->key[record], .prefer = o->prefer ? o->prefer[record] : 0, .record = record};
 }
 
 static int by_keep_order(const void *a, const void *b, void *context)
 {
     const struct ordered *o = context;
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    const struct nd_offer x = offer_of(o, *(const uint32_t *)a),
+                          y = offer_of(o, *(const uint32_t *)b);
 
-    if (o->prefer && o->prefer[x] != o->prefer[y])
-        return o->prefer[x] < o->prefer[y] ? -1 : 1;
-    if (o->key[x] != o->key[y])
-        return o->key[x] < o->key[y] ? -1 : 1;
-    if (nd_keep_is_rough(&o->run->keep, o->key[x])) {
-        int order = nd_keep_compare(&o->run->keep, rough_text(o, x), rough_text(o, y));
-
-        if (order)
-            return order;
-    }
-    if (o->run->keep.by == ND_KEEP_LAST)
-        return x > y ? -1 : 1;
-    return x < y ? -1 : 1;
+    return nd_offer_compare(&o->run->keep, &o->rough, &x, &y);
 }
 
 static enum nd_status sort(struct ordered *o, struct nd_error *err)
@@ -576,7 +508,7 @@ enum nd_status nd_run_ordered(struct nd_run *run, struct nd_error *err)
     nd_loader_free(o.loader);
     free(o.key);
     free(o.prefer);
-    forget_rough(&o);
+    nd_rough_keys_release(&o.rough);
     free(o.group);
     free(o.is_bad);
     free(o.verdict_of);

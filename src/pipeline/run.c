@@ -110,6 +110,10 @@ static enum nd_status open_inputs(struct nd_run *run, struct nd_error *err)
         return err && err->status ? err->status : ND_ENOMEM;
     run->summary->threads = nd_pool_threads(run->pool);
     run->reporter.pool = run->comparable.pool = run->pool;
+    if (options->memory) {
+        run->budget = nd_budget_divide(options->memory, run->summary->threads);
+        run->ids.ids.bytes_max = run->budget.id_bytes;
+    }
     hooks.problem = nd_reporter_tell;
     hooks.reporter = &run->reporter;
     run->input.n_fields = run->fields.count;
@@ -218,10 +222,50 @@ enum nd_status nd_run_make_dedup(struct nd_run *run, enum nd_cluster cluster,
     struct nd_dedup_params params = nd_recipe_dedup_params(run->recipe);
 
     params.cluster = cluster;
+    if (run->budget.total)
+        params.cache_bytes = run->budget.cache_bytes;
     run->dedup = nd_dedup_new_on(run->pool, &params, source, err);
     if (run->dedup)
         return ND_OK;
     return err && err->status ? err->status : ND_EINVAL;
+}
+
+/* Of two engines, one after the other: counts add up, and memory does not. */
+static void add_stats(struct nd_dedup_stats *sum, const struct nd_dedup_stats *s)
+{
+    sum->documents += s->documents;
+    sum->kept += s->kept;
+    sum->identical_bytes += s->identical_bytes;
+    sum->identical_tokens += s->identical_tokens;
+    sum->near += s->near;
+    sum->short_documents += s->short_documents;
+    sum->empty_documents += s->empty_documents;
+    sum->cut_documents += s->cut_documents;
+    sum->candidates += s->candidates;
+    sum->checks += s->checks;
+    sum->bytes += s->bytes;
+    sum->index_bytes = s->index_bytes > sum->index_bytes ? s->index_bytes : sum->index_bytes;
+    sum->signed_documents += s->signed_documents;
+    sum->unsigned_documents += s->unsigned_documents;
+    sum->crowded_documents += s->crowded_documents;
+    sum->crowded_keys += s->crowded_keys;
+    sum->bands = s->bands;
+    sum->rows = s->rows;
+    sum->sample = s->sample;
+    sum->sample_least = s->sample_least;
+}
+
+void nd_run_retire_dedup(struct nd_run *run)
+{
+    struct nd_dedup_stats stats;
+
+    if (!run->dedup)
+        return;
+    nd_dedup_get_stats(run->dedup, &stats);
+    add_stats(&run->past, &stats);
+    run->has_past = true;
+    nd_dedup_free(run->dedup);
+    run->dedup = NULL;
 }
 
 void nd_run_end(struct nd_run *run)
@@ -285,14 +329,19 @@ static const char *read_by(const struct nd_method *m)
                    : "the recipe reads the links of HTML pages, or fields, not texts";
 }
 
+static void warn_unsigned(struct nd_run *run, const struct nd_dedup_stats *stats, const char *what)
+{
+    if (stats->unsigned_documents && !stats->signed_documents)
+        nd_reporter_warn(&run->reporter, "no %s has a signature, so none can match: %s", what,
+                         read_by(&run->recipe->method));
+}
+
 void nd_run_warn_unsigned(struct nd_run *run, const struct nd_dedup *dedup, const char *what)
 {
     struct nd_dedup_stats stats;
 
     nd_dedup_get_stats(dedup, &stats);
-    if (stats.unsigned_documents && !stats.signed_documents)
-        nd_reporter_warn(&run->reporter, "no %s has a signature, so none can match: %s", what,
-                         read_by(&run->recipe->method));
+    warn_unsigned(run, &stats, what);
 }
 
 static void warn_of_double_ids(struct nd_run *run)
@@ -366,18 +415,17 @@ static void complete_summary(struct nd_run *run)
 {
     const struct nd_dedup_params *params = &run->recipe->dedup;
     struct nd_run_summary *summary = run->summary;
-    struct nd_dedup_stats stats;
     struct rusage usage;
 
     for (uint32_t i = 0; i < nd_reading_sources(run->reading); i++)
         nd_summary_count_source(summary, nd_reading_source(run->reading, i));
     summary->never_documents = atomic_load(&run->comparable.n_alone);
     summary->annotates = run->outputs.annotates;
-    if (run->dedup)
-        nd_dedup_get_stats(run->dedup, &stats);
-    nd_summary_complete(summary, run->dedup ? &stats : NULL, params,
+    nd_run_retire_dedup(run);
+    nd_summary_complete(summary, run->has_past ? &run->past : NULL, params,
                         summary->lists_pairs ? NULL : run->measured);
     summary->spool_bytes = nd_lookup_spooled(run->lookup);
+    summary->memory_bytes = run->budget.total;
     if (getrusage(RUSAGE_SELF, &usage) == 0)
         summary->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
     summary->seconds = nd_clock() - run->reporter.started;
@@ -425,8 +473,9 @@ enum nd_status nd_run_finish(struct nd_run *run, struct nd_output *out, struct n
         nd_output_discard(out);
         return status;
     }
-    if (run->dedup)
-        nd_run_warn_unsigned(run, run->dedup, "document");
+    nd_run_retire_dedup(run);
+    if (run->has_past)
+        warn_unsigned(run, &run->past, "document");
     complete_summary(run);
     status = complete(run, out, err);
     return status == ND_OK ? nd_outputs_publish(&run->outputs, run->summary, err) : status;
@@ -459,7 +508,7 @@ enum nd_status nd_run_dedup(const struct nd_run_options *options,
                             struct nd_error *err)
 {
     struct nd_error room = {0};
-    bool one_pass = takes_one_pass(options);
+    bool one_pass = !options->memory && takes_one_pass(options);
     struct nd_run run;
     const struct nd_run_request request = {
         .reading = {.by_worker = one_pass,
@@ -485,7 +534,9 @@ enum nd_status nd_run_dedup(const struct nd_run_options *options,
     if (status == ND_OK)
         status = nd_outputs_open(&run.outputs, err);
     if (status == ND_OK)
-        status = one_pass ? nd_run_one_pass(&run, err) : nd_run_ordered(&run, err);
+        status = run.budget.total ? nd_run_bounded(&run, err)
+                 : one_pass       ? nd_run_one_pass(&run, err)
+                                  : nd_run_ordered(&run, err);
     if (status == ND_OK)
         status = nd_run_finish(&run, NULL, err);
     nd_run_end(&run);

@@ -8,6 +8,7 @@
 
 #include "base/pool.h"
 #include "engine/engine.h"
+#include "pipeline/budget.h"
 #include "pipeline/comparable.h"
 #include "pipeline/df_tables.h"
 #include "pipeline/fields.h"
@@ -42,7 +43,10 @@ struct nd_run {
     struct nd_lookup *lookup;   /* … and again by their places: */
     struct nd_places places;    /* of kept documents; in several passes, of all records */
     struct nd_comparable comparable;
-    struct nd_dedup *dedup; /* NULL for a use that has no engine */
+    struct nd_dedup *dedup;     /* NULL for a use that has no engine */
+    struct nd_budget budget;    /* of options->memory; total 0: none */
+    struct nd_dedup_stats past; /* of engines that are gone */
+    bool has_past;
 
     struct nd_outputs outputs;
     struct nd_id_check ids;
@@ -123,8 +127,12 @@ enum nd_status nd_run_make_table(struct nd_run *run, struct nd_error *err);
 /* The inputs have been listed again: ND_ECHANGED where they are not those that were counted. */
 enum nd_status nd_run_check_counted(const struct nd_run *run, struct nd_error *err);
 
-/* The two ways to go through the documents: one_pass.c, ordered.c. */
+/* The engine is used up: add its counts to run->past, and free it. */
+void nd_run_retire_dedup(struct nd_run *run);
+
+/* The ways to go through the documents: one_pass.c; ordered.c; bounded.c, where there is a budget. */
 enum nd_status nd_run_one_pass(struct nd_run *run, struct nd_error *err);
+enum nd_status nd_run_bounded(struct nd_run *run, struct nd_error *err);
 enum nd_status nd_run_ordered(struct nd_run *run, struct nd_error *err);
 /* The `parsed` hook of nd_run_ordered, with the run as its context. */
 void nd_ordered_make_key(void *run, struct nd_parsed *parsed, unsigned worker);

@@ -7,6 +7,27 @@
 #include <stdio.h>
 #include <string.h>
 
+enum nd_status nd_summary_name_cluster(struct nd_run_cluster *cluster, uint64_t documents,
+                                       const struct nd_place *place, struct nd_lookup *lookup,
+                                       const struct nd_reading *reading, struct nd_error *err)
+{
+    struct nd_document document;
+    struct nd_json room = {0};
+    struct nd_name name;
+    enum nd_status status = nd_lookup_document(lookup, place, 0, &document, err);
+
+    if (status != ND_OK)
+        return status;
+    name = nd_name_of(&document, nd_reading_source(reading, place->source), place->line, &room);
+    if (room.failed)
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    else
+        nd_name_show(name.text, cluster->id, sizeof cluster->id);
+    cluster->documents = documents;
+    nd_json_release(&room);
+    return status;
+}
+
 enum nd_status nd_cluster_sizes_summarise(const struct nd_cluster_sizes *s, size_t n,
                                           struct nd_lookup *lookup, const struct nd_places *places,
                                           const struct nd_reading *reading,
@@ -14,27 +35,15 @@ enum nd_status nd_cluster_sizes_summarise(const struct nd_cluster_sizes *s, size
 {
     size_t largest[ND_RUN_LARGEST];
     size_t n_largest = nd_cluster_sizes_largest(s, n, largest, &summary->clusters);
-    struct nd_json room = {0};
     enum nd_status status = ND_OK;
 
     for (size_t i = 0; status == ND_OK && i < n_largest; i++) {
         struct nd_place place = places->item[largest[i]];
-        struct nd_run_cluster *cluster = &summary->largest[i];
-        struct nd_document document;
-        struct nd_name name;
 
-        status = nd_lookup_document(lookup, &place, 0, &document, err);
-        if (status != ND_OK)
-            break;
-        name = nd_name_of(&document, nd_reading_source(reading, place.source), place.line, &room);
-        if (room.failed)
-            status = nd_fail(err, ND_ENOMEM, "out of memory");
-        else
-            nd_name_show(name.text, cluster->id, sizeof cluster->id);
-        cluster->documents = s->members[largest[i]];
+        status = nd_summary_name_cluster(&summary->largest[i], s->members[largest[i]], &place,
+                                         lookup, reading, err);
     }
     summary->n_largest = status == ND_OK ? n_largest : 0;
-    nd_json_release(&room);
     return status;
 }
 

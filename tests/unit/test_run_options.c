@@ -33,6 +33,7 @@ static const struct {
     {"link-to", "dir", NULL, ""},
     {"manifest", "m.jsonl", NULL, ""},
     {"max-bad", "5%", NULL, "3/2"},
+    {"memory", "2G", NULL, "1M"},
     {"missing-text", "empty", "skip", "bad"},
     {"never", "kind=a,b", NULL, "kind="},
     {"no-mail", "yes", "no", ""},

@@ -1,0 +1,102 @@
+/* budget.c - the memory of a run, divided among those who need it */
+#include "pipeline/budget.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    RECORDS = 4, /* the parts, as above */
+    CACHE = 16,
+    IDS = 16,
+    SORTS = 16,
+    KEYS = 16,
+    LINK_SORT = 8,
+    LINK_ROWS = 8,
+    ENGINE = 2,
+    ARRAYS = 4,
+    AT_MOST = 96 << 20,
+    BATCH_LEAST = 1 << 16,
+    BATCH_MOST = 8 << 20,
+    /* Bytes of memory for each byte of a record: in the batches that are read and parsed, and in
+     * each thread. */
+    IN_BATCHES = 8,
+    IN_THREAD = 24
+};
+
+static uint64_t per_record_byte(unsigned threads)
+{
+    return (uint64_t)RECORDS * (IN_BATCHES + (uint64_t)IN_THREAD * threads);
+}
+
+static size_t at_most(uint64_t bytes, uint64_t most)
+{
+    return (size_t)(bytes < most ? bytes : most);
+}
+
+struct nd_budget nd_budget_divide(uint64_t total, unsigned threads)
+{
+    struct nd_budget b = {
+        .total = total,
+        .cache_bytes = at_most(total / CACHE, AT_MOST),
+        .id_bytes = at_most(total / IDS, AT_MOST),
+        .sort_bytes = (size_t)(total / SORTS),
+        .key_bytes = (size_t)(total / KEYS),
+        .link_sort_bytes = (size_t)(total / LINK_SORT),
+        .link_rows_bytes = (size_t)(total / LINK_ROWS),
+        .engine_bytes = (size_t)(total / ENGINE),
+        .array_bytes = (size_t)(total / ARRAYS),
+        .record_bytes = (size_t)(total / per_record_byte(threads)),
+    };
+
+    b.batch_bytes = at_most(b.record_bytes, BATCH_MOST);
+    if (b.batch_bytes < BATCH_LEAST)
+        b.batch_bytes = BATCH_LEAST;
+    return b;
+}
+
+uint64_t nd_budget_for_record(uint64_t bytes, unsigned threads)
+{
+    return bytes * per_record_byte(threads) + per_record_byte(threads);
+}
+
+uint64_t nd_budget_for_engine(uint64_t bytes)
+{
+    return bytes * ENGINE;
+}
+
+uint64_t nd_budget_for_arrays(uint64_t bytes)
+{
+    return bytes * ARRAYS;
+}
+
+const char *nd_budget_text(uint64_t total, char text[ND_BUDGET_TEXT])
+{
+    const uint64_t mega = UINT64_C(1) << 20;
+
+    if (total < ND_BUDGET_LEAST)
+        total = ND_BUDGET_LEAST;
+    snprintf(text, ND_BUDGET_TEXT, "%" PRIu64 "M", (total + mega - 1) / mega);
+    return text;
+}
+
+enum nd_status nd_budget_parse(const char *text, uint64_t *total, struct nd_error *err)
+{
+    static const char units[] = "kMGT";
+    char *end = NULL;
+    double n = *text >= '0' && *text <= '9' ? strtod(text, &end) : -1;
+    const char *unit = end && *end ? strchr(units, *end) : NULL;
+
+    if (unit) {
+        n = ldexp(n, 10 * (int)(unit - units + 1));
+        end++;
+    }
+    if (!end || *end || !(n >= (double)ND_BUDGET_LEAST) || n > 1e18)
+        return nd_fail(err, ND_EINVAL,
+                       "memory: '%s' is not a number of bytes (with k, M, G or T) of at least 64M",
+                       text);
+    *total = (uint64_t)n;
+    return ND_OK;
+}

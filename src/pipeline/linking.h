@@ -1,0 +1,55 @@
+/* linking.h - which documents could influence each other's decisions, found in bounded memory */
+#ifndef ND_PIPELINE_LINKING_H
+#define ND_PIPELINE_LINKING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <neardup/dedup.h>
+#include <neardup/error.h>
+#include <neardup/recipe.h>
+
+#include "base/pool.h"
+
+/*
+ * The connected components of the documents, where two are connected if they share a key and could
+ * match (<neardup/candidates.h>).  A component may be too large, never too small.
+ *
+ *     add      a row of each document goes to a file, and its keys to an external sort
+ *     join     the keys come back in order; of the documents that share one, the rows are read
+ *              again, and those that could match are joined in a union-find
+ *
+ * In memory are four bytes a record and a bit, and the two parts that the options bound.
+ */
+struct nd_linking;
+
+struct nd_linking_options {
+    const struct nd_recipe *recipe;
+    struct nd_pool *pool;
+    const char *tmp;
+    /* For the keys that are sorted, and for the rows that are compared. */
+    size_t sort_bytes, rows_bytes;
+};
+
+/* Everything is borrowed.  NULL: ND_EUNSUPPORTED (the recipe's candidates are not found by keys),
+ * ND_ENOMEM, ND_EIO. */
+struct nd_linking *nd_linking_new(const struct nd_linking_options *options, struct nd_error *err);
+/* NULL is allowed. */
+void nd_linking_free(struct nd_linking *l);
+
+/* Add the next n records; an item whose text has no data is of no document.  flags: room for n sets
+ * of nd_candidate_flags.  ND_ENOMEM, ND_EIO, ND_EUNSUPPORTED. */
+enum nd_status nd_linking_add(struct nd_linking *l, const struct nd_dedup_item *items, size_t n,
+                              unsigned char *flags, struct nd_error *err);
+/* All have been added. */
+enum nd_status nd_linking_join(struct nd_linking *l, struct nd_error *err);
+
+/* After nd_linking_join: the first record of the component; and whether it has others. */
+uint32_t nd_linking_component(struct nd_linking *l, uint32_t record);
+bool nd_linking_is_alone(const struct nd_linking *l, uint32_t record);
+
+/* Bytes written to files so far. */
+uint64_t nd_linking_spilled(const struct nd_linking *l);
+
+#endif
