@@ -226,6 +226,8 @@ struct nd_record {
     uint64_t line;
     /* The number of its source. */
     uint32_t source;
+    /* 0; of a record that was too long for a run with little memory, its length: `bytes` is empty. */
+    uint64_t skipped_bytes;
 };
 
 enum nd_problem_kind {

@@ -1,5 +1,6 @@
 /* input.c - opening and closing an input, and what it tells of itself */
 #include "input/formats.h"
+#include "input/input_limit.h"
 #include "input/input_state.h"
 
 #include <stdarg.h>
@@ -110,6 +111,12 @@ struct nd_input *nd_input_open(const char *const *paths, size_t n_paths,
     input->file.fd = -1;
     input->record_max = ND_RECORD_MAX;
     return input;
+}
+
+void nd_input_limit_records(struct nd_input *input, size_t bytes)
+{
+    input->record_max = bytes < ND_RECORD_MAX ? bytes : ND_RECORD_MAX;
+    input->gives_skipped = true;
 }
 
 void nd_input_release(struct nd_input *input)

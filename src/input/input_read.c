@@ -157,6 +157,21 @@ static bool add_record(struct nd_batch *b, const struct nd_open_source *from, si
     return true;
 }
 
+/* A record that was too long has ended: give its place and its length. */
+static int add_skipped(struct nd_input *input, struct nd_batch *b, size_t rest)
+{
+    const struct nd_open_source *from = &input->from;
+    struct nd_record *record;
+
+    if (!add_record(b, from, 0))
+        return ND_ENOMEM;
+    record = &b->records[b->count - 1];
+    record->offset = from->skipped_offset;
+    record->line = from->skipped_line;
+    record->skipped_bytes = from->offset + rest - from->skipped_offset;
+    return 0;
+}
+
 /* Advance past a record or blank stretch of `len` bytes. */
 static void advance(struct nd_batch *b, struct nd_open_source *from, size_t len)
 {
@@ -273,6 +288,47 @@ static int put_back(struct nd_input *input, struct nd_batch *b)
 }
 
 /*
+ * Drop what was read of a record that is too long, but for the last byte that its cutter has looked
+ * at, or all of a line that it has not: the cutter goes on as if nothing had happened.
+ */
+static void drop_begun(struct nd_input *input, struct nd_batch *b)
+{
+    struct nd_open_source *from = &input->from;
+    struct nd_cutter *cutter = &from->cutter;
+    char *bytes = b->memory->bytes.data + b->memory->pos;
+    size_t len = b->memory->bytes.len - b->memory->pos;
+    size_t kept = cutter->seen > 1 && cutter->seen < len ? len - cutter->seen + 1 : 1;
+    size_t dropped = len - kept;
+
+    if (cutter->seen <= 1 || cutter->seen == len) { /* all of it, or the middle of a long line */
+        cutter->has_text = false;
+        cutter->seen = cutter->seen ? 1 : 0;
+        cutter->scanned = cutter->scanned ? 1 : 0;
+    } else {
+        cutter->scanned -= cutter->seen - 1;
+        cutter->seen = 1;
+    }
+    if (from->line && cutter->cut->next != nd_cut_groups)
+        for (const char *p = bytes; (p = memchr(p, '\n', (size_t)(bytes + dropped - p))); p++)
+            from->line++;
+    memmove(bytes, bytes + dropped, kept);
+    b->memory->bytes.len -= dropped;
+    from->offset += dropped;
+}
+
+static void skip_record(struct nd_input *input, struct nd_batch *b)
+{
+    struct nd_open_source *from = &input->from;
+
+    if (!from->is_skipping) {
+        from->skipped_offset = from->offset;
+        from->skipped_line = from->line;
+    }
+    from->is_skipping = true;
+    drop_begun(input, b);
+}
+
+/*
  * A record exceeds the maximum: report it, and continue with the next line if the format has lines.
  */
 static void give_up_record(struct nd_input *input, struct nd_batch *b)
@@ -298,6 +354,8 @@ static int take(struct nd_input *input, struct nd_batch *b, enum nd_cut_answer a
     struct nd_open_source *from = &input->from;
     bool is_record = answer == ND_CUT_RECORD && !from->is_skipping;
 
+    if (from->is_skipping && input->gives_skipped && add_skipped(input, b, len))
+        return ND_ENOMEM;
     from->is_skipping = false;
     if (is_record && from->needs_header)
         return take_header(input, b, len);
@@ -337,9 +395,11 @@ static int cut_source(struct nd_input *input, struct nd_batch *b)
         } else if (answer == ND_CUT_UNCLOSED) {
             report_loss(input, at_end ? UNCLOSED_AT_END : UNCLOSED_TOO_LONG);
             end_source(input, b);
+        } else if (len > input->record_max && input->gives_skipped && !from->needs_header) {
+            skip_record(input, b);
         } else if (len > input->record_max) {
             give_up_record(input, b);
-        } else if (b->count > 0 && bytes->len >= b->memory->max_bytes) {
+        } else if (b->count > 0 && bytes->len >= b->memory->max_bytes && !from->is_skipping) {
             return put_back(input, b);
         } else {
             int more = read_more(input, b);

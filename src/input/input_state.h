@@ -54,10 +54,11 @@ struct nd_open_source {
     struct nd_cutter cutter;
     uint64_t offset; /* offset of the next record in the uncompressed source */
     uint64_t line;
-    bool has_mark;     /* it began with U+FEFF */
-    bool needs_header; /* CSV, TSV: the first row has not been read */
-    bool is_skipping;  /* skipping the rest of a record that was too long */
-    bool has_failed;   /* something was lost, which was reported */
+    bool has_mark;                         /* it began with U+FEFF */
+    bool needs_header;                     /* CSV, TSV: the first row has not been read */
+    bool is_skipping;                      /* skipping the rest of a record that was too long */
+    uint64_t skipped_offset, skipped_line; /* where it begins, if it is given as a record */
+    bool has_failed;                       /* something was lost, which was reported */
 };
 
 struct nd_input {
@@ -76,6 +77,7 @@ struct nd_input {
     struct nd_open_file file;
     struct nd_open_source from;
     size_t record_max;            /* longer records are skipped and reported */
+    bool gives_skipped;           /* they are given as records without bytes */
     uint64_t finished;            /* stored bytes of finished files */
     _Atomic uint64_t done, total; /* for nd_input_progress, from any thread */
     struct nd_charset charset;    /* of the header rows */

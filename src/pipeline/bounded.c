@@ -36,9 +36,9 @@
  */
 struct record {
     struct nd_place place;
-    uint64_t key;
+    uint64_t key; /* nd_keep_key; or the length of a record that is too long */
     uint32_t prefer, group;
-    uint8_t is_bad, unused[7];
+    uint8_t is_bad, is_too_long, unused[6];
 };
 
 /* A document on its way to an engine: by its component, then in keep order. */
@@ -135,7 +135,10 @@ static enum nd_status add_record(struct bounded *b, const struct nd_parsed *pars
                                  struct nd_error *err)
 {
     struct nd_run *run = b->run;
-    struct record record = {.key = parsed->key, .is_bad = parsed->bad != NULL};
+    uint64_t skipped = parsed->record.skipped_bytes;
+    struct record record = {.key = skipped ? skipped : parsed->key,
+                            .is_bad = parsed->bad != NULL,
+                            .is_too_long = skipped != 0};
     enum nd_status status = nd_lookup_keep(run->lookup, &parsed->record, &record.place, err);
 
     if (status != ND_OK)
@@ -707,10 +710,20 @@ static enum nd_status choose(struct bounded *b, struct emitting *e, uint64_t fro
     return status;
 }
 
-static enum nd_status put(struct bounded *b, const struct nd_parsed *loaded, bool is_bad,
-                          const struct decided *removed, struct nd_error *err)
+static enum nd_status put(struct bounded *b, const struct nd_parsed *loaded,
+                          const struct record *record, const struct decided *removed,
+                          struct nd_error *err)
 {
-    return nd_emitter_put(&b->emitter, loaded, is_bad, removed ? &removed->removal : NULL,
+    struct nd_bad_record too_long;
+    struct nd_parsed skipped = *loaded;
+
+    if (record->is_too_long) {
+        too_long = nd_bad_record_too_long(record->key, nd_pool_threads(b->run->pool));
+        skipped.record.bytes = (struct nd_view){NULL, 0};
+        skipped.bad = &too_long;
+        loaded = &skipped;
+    }
+    return nd_emitter_put(&b->emitter, loaded, record->is_bad, removed ? &removed->removal : NULL,
                           removed ? (const struct nd_agreement *)(const void *)(removed + 1) : NULL,
                           err);
 }
@@ -727,7 +740,7 @@ static enum nd_status emit_batch(struct bounded *b, const struct emitting *e, st
         n = nd_loader_batch(b->loader, NULL, from, b->n_batch);
         status = nd_loader_load(b->loader, NULL, from, n, parse, &loaded, err);
         for (size_t i = 0; status == ND_OK && i < n; i++)
-            status = put(b, &loaded[i], b->batch[from + i].is_bad, e->removed[from + i], err);
+            status = put(b, &loaded[i], &b->batch[from + i], e->removed[from + i], err);
         if (status == ND_OK)
             status = nd_emitter_end_batch(&b->emitter, err);
     }

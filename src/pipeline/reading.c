@@ -4,8 +4,12 @@
 
 #include "base/memory.h"
 #include "input/formats.h"
+#include "input/input_limit.h"
+#include "pipeline/budget.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,8 +184,13 @@ struct nd_reading *nd_reading_new(struct nd_pool *pool, const char *const *paths
     r->n_sharing = hooks->by_worker ? 1 : r->n_workers;
     r->min_bytes = smaller((size_t)r->n_sharing * WORKER_BYTES, BATCH_BYTES_MAX);
     r->max_bytes = smaller(r->min_bytes * 8, BATCH_BYTES_MAX);
+    if (hooks->batch_bytes && r->max_bytes > hooks->batch_bytes)
+        r->max_bytes = hooks->batch_bytes;
+    r->min_bytes = smaller(r->min_bytes, r->max_bytes);
     r->batch_bytes = r->min_bytes;
     r->input = nd_input_open(paths, n_paths, options, keep_problem, r, err);
+    if (r->input && hooks->record_bytes)
+        nd_input_limit_records(r->input, hooks->record_bytes);
     if (r->input && make_parsers(r, options, err))
         return r;
     nd_reading_free(r);
@@ -234,11 +243,32 @@ bool nd_parsed_make(struct nd_parsed *parsed, struct nd_parser *parser, uint64_t
     return result > 0 || (result == 0 && parsed->bad);
 }
 
+struct nd_bad_record nd_bad_record_too_long(uint64_t bytes, unsigned threads)
+{
+    struct nd_bad_record bad;
+    char text[ND_BUDGET_TEXT];
+
+    snprintf(bad.reason, sizeof bad.reason,
+             "a record of %" PRIu64 " bytes needs more memory: --memory %s", bytes,
+             nd_budget_text(nd_budget_for_record(bytes, threads), text));
+    return bad;
+}
+
+static bool note_too_long(struct nd_parsed *parsed, unsigned threads)
+{
+    parsed->bad = malloc(sizeof *parsed->bad);
+    if (parsed->bad)
+        *parsed->bad = nd_bad_record_too_long(parsed->record.skipped_bytes, threads);
+    return parsed->bad != NULL;
+}
+
 static void parse_one(struct nd_reading *r, struct slot *slot, struct nd_parsed *parsed,
                       unsigned worker)
 {
     uint64_t repaired = 0;
-    bool is_made = nd_parsed_make(parsed, r->parser[worker], &repaired);
+    bool is_made = parsed->record.skipped_bytes
+                       ? note_too_long(parsed, r->n_workers)
+                       : nd_parsed_make(parsed, r->parser[worker], &repaired);
 
     if (!is_made)
         atomic_store(&slot->out_of_memory, true);

@@ -20,6 +20,9 @@ struct nd_parsed {
     uint64_t key;              /* for the `parsed` hook to fill */
 };
 
+/* Why a record of so many bytes is a bad one: how much memory it needs. */
+struct nd_bad_record nd_bad_record_too_long(uint64_t bytes, unsigned threads);
+
 /* Parse its record, and add to *repaired.  False: out of memory. */
 bool nd_parsed_make(struct nd_parsed *parsed, struct nd_parser *parser, uint64_t *repaired);
 
@@ -40,6 +43,8 @@ struct nd_reading_hooks {
     /* A problem with an input, in the thread that calls nd_reading_next or nd_reading_take. */
     void (*problem)(void *reporter, const struct nd_problem *problem);
     void *reporter;
+    /* Of a budget; 0: there is none. */
+    size_t record_bytes, batch_bytes;
 };
 
 struct nd_reading;

@@ -83,7 +83,8 @@ static enum nd_status put_bad(struct nd_emitter *e, const struct nd_parsed *load
 
     if (run->outputs.rows)
         nd_row_skipped(&e->rows.manifest, &e->place, &at, bad->reason);
-    if (run->outputs.annotates && nd_annotation_fits_bad(loaded->source->format))
+    if (run->outputs.annotates && loaded->record.bytes.data &&
+        nd_annotation_fits_bad(loaded->source->format))
         return put_annotated(e, loaded, &annotation, err);
     return nd_outputs_remove(&run->outputs, loaded->record.source, loaded->record.bytes, err);
 }

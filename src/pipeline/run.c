@@ -113,6 +113,8 @@ static enum nd_status open_inputs(struct nd_run *run, struct nd_error *err)
     if (options->memory) {
         run->budget = nd_budget_divide(options->memory, run->summary->threads);
         run->ids.ids.bytes_max = run->budget.id_bytes;
+        hooks.record_bytes = run->budget.record_bytes;
+        hooks.batch_bytes = run->budget.batch_bytes;
     }
     hooks.problem = nd_reporter_tell;
     hooks.reporter = &run->reporter;
