@@ -62,6 +62,7 @@ enum {
     COMPONENT_BYTES = 24 + 28,
     COMPLETE_BYTES = 16 + 28,
     SIGNATURE_BYTES = 64,
+    FIRST_DOCUMENTS = 40000, /* an index begins with room for so many (nd_dedup_new_on) */
     LISTED = 4096,
     NEAR = 64, /* records that are read although they are not needed */
     PASSES = 4
@@ -510,7 +511,7 @@ static enum nd_status check_engine(const struct bounded *b, uint64_t pushed, str
     nd_dedup_get_stats(run->dedup, &stats);
     bytes = stats.index_bytes + pushed * beside + b->n_load * sizeof(uint32_t) +
             b->entries_max * sizeof *b->entry;
-    if (bytes <= run->budget.engine_bytes || !pushed)
+    if (pushed <= FIRST_DOCUMENTS || bytes <= run->budget.engine_bytes)
         return ND_OK;
     return nd_fail(
         err, ND_ENOMEM,
@@ -932,7 +933,7 @@ enum nd_status nd_run_bounded(struct nd_run *run, struct nd_error *err)
     enum nd_status status = go_through(&b, err);
 
     run->summary->spilled_bytes = b.spilled;
-    if (b.records)
+    if (b.records && b.flags)
         run->summary->spilled_bytes += nd_spool_bytes(b.records) + nd_spool_bytes(b.flags);
     if (b.offers && b.decisions)
         run->summary->spilled_bytes +=

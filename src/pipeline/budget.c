@@ -18,7 +18,8 @@ enum {
     ENGINE = 2,
     ARRAYS = 4,
     AT_MOST = 96 << 20,
-    BATCH_LEAST = 1 << 16,
+    SHARE_LEAST = 1 << 16, /* smaller totals than ND_BUDGET_LEAST are of tests */
+    RECORD_LEAST = 1 << 12,
     BATCH_MOST = 8 << 20,
     /* Bytes of memory for each byte of a record: in the batches that are read and parsed, and in
      * each thread. */
@@ -34,6 +35,11 @@ static uint64_t per_record_byte(unsigned threads)
 static size_t at_most(uint64_t bytes, uint64_t most)
 {
     return (size_t)(bytes < most ? bytes : most);
+}
+
+static size_t at_least(size_t bytes, size_t least)
+{
+    return bytes > least ? bytes : least;
 }
 
 struct nd_budget nd_budget_divide(uint64_t total, unsigned threads)
@@ -52,8 +58,10 @@ struct nd_budget nd_budget_divide(uint64_t total, unsigned threads)
     };
 
     b.batch_bytes = at_most(b.record_bytes, BATCH_MOST);
-    if (b.batch_bytes < BATCH_LEAST)
-        b.batch_bytes = BATCH_LEAST;
+    b.batch_bytes = at_least(b.batch_bytes, SHARE_LEAST);
+    b.key_bytes = at_least(b.key_bytes, SHARE_LEAST);
+    b.array_bytes = at_least(b.array_bytes, SHARE_LEAST);
+    b.record_bytes = at_least(b.record_bytes, RECORD_LEAST);
     return b;
 }
 

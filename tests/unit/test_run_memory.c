@@ -135,7 +135,9 @@ static void make_expected(const struct nd_run_options *options)
         assert_int_equal(rename(outputs[i], expected[i]), 0);
 }
 
-static void fail_each(const char *keep, enum nd_cluster cluster, unsigned threads, const char *name)
+/* memory: bounded to so many bytes; 0: not. */
+static void fail_each(const char *keep, enum nd_cluster cluster, unsigned threads, const char *name,
+                      uint64_t memory)
 {
     static const char *const paths[] = {"in"};
     struct nd_run_options options = nd_run_options_default();
@@ -155,6 +157,7 @@ static void fail_each(const char *keep, enum nd_cluster cluster, unsigned thread
     options.within = "lang";
     options.threads = threads;
     make_expected(&options);
+    options.memory = memory;
     for (long n = 1; result == 0; n++) {
         pid_t child = fork();
         int status;
@@ -181,8 +184,8 @@ static void a_run_in_one_pass_fails_cleanly(void **state)
 #if HAS_OWN_MALLOC
     skip();
 #else
-    fail_each("first", ND_CLUSTER_STAR, 1, NULL);
-    fail_each("first", ND_CLUSTER_STAR, 2, NULL);
+    fail_each("first", ND_CLUSTER_STAR, 1, NULL, 0);
+    fail_each("first", ND_CLUSTER_STAR, 2, NULL, 0);
 #endif
 }
 
@@ -192,9 +195,22 @@ static void a_run_in_three_passes_fails_cleanly(void **state)
 #if HAS_OWN_MALLOC
     skip();
 #else
-    fail_each("longest", ND_CLUSTER_STAR, 1, NULL);
-    fail_each("last", ND_CLUSTER_COMPONENTS, 2, NULL);
-    fail_each("first", ND_CLUSTER_COMPLETE, 2, NULL);
+    fail_each("longest", ND_CLUSTER_STAR, 1, NULL, 0);
+    fail_each("last", ND_CLUSTER_COMPONENTS, 2, NULL, 0);
+    fail_each("first", ND_CLUSTER_COMPLETE, 2, NULL, 0);
+#endif
+}
+
+/* In 2,000 bytes there is room for two documents in a load. */
+static void a_run_in_bounded_memory_fails_cleanly(void **state)
+{
+    (void)state;
+#if HAS_OWN_MALLOC
+    skip();
+#else
+    fail_each("longest", ND_CLUSTER_STAR, 1, NULL, 2000);
+    fail_each("last", ND_CLUSTER_COMPONENTS, 2, NULL, 2000);
+    fail_each("first", ND_CLUSTER_COMPLETE, 2, NULL, 1 << 20);
 #endif
 }
 
@@ -204,7 +220,7 @@ static void a_run_with_signatures_fails_cleanly(void **state)
 #if HAS_OWN_MALLOC
     skip();
 #else
-    fail_each("first", ND_CLUSTER_STAR, 2, "broder-1997");
+    fail_each("first", ND_CLUSTER_STAR, 2, "broder-1997", 0);
 #endif
 }
 
@@ -213,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_in_one_pass_fails_cleanly),
         cmocka_unit_test(a_run_in_three_passes_fails_cleanly),
+        cmocka_unit_test(a_run_in_bounded_memory_fails_cleanly),
         cmocka_unit_test(a_run_with_signatures_fails_cleanly),
     };
 
