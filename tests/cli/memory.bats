@@ -1,0 +1,153 @@
+#!/usr/bin/env bats
+# memory.bats - --memory: the same bytes in little memory, records that are too long, a full disk
+
+load common
+
+# 90,000 short documents, more than an index of 32 MB holds: copies, near copies, pages of a template.
+crowd() {
+    python3 - "$1" <<'PY'
+import random, sys
+random.seed(11)
+words = [f"w{i}" for i in range(20000)]
+pool = []
+with open(sys.argv[1], "w") as out:
+    for i in range(90000):
+        kind = random.random()
+        if pool and kind < 0.12:
+            text = random.choice(pool)
+        elif pool and kind < 0.35:
+            text = random.choice(pool).split()
+            text[random.randrange(len(text))] = random.choice(words)
+            text = " ".join(text)
+        elif kind < 0.4:
+            text = " ".join(words[:25] + random.choices(words, k=8))
+        else:
+            text = " ".join(random.choices(words, k=random.randrange(1, 40)))
+        if len(pool) < 9000:
+            pool.append(text)
+        out.write('{"id":%d,"n":%d,"text":"%s"}\n' % (i, random.randrange(1000), text))
+        if i % 30000 == 77:
+            out.write("{broken\n")
+PY
+}
+
+# What code, libraries and threads take of address space beside --memory, in KB
+# (docs/decisions/bounded_memory.md): 80 MB, and 72 MB a thread.
+constant() { # THREADS
+    echo $((1024 * (80 + 72 * $1)))
+}
+
+outputs() { # NAME OPTION…
+    local name=$1
+    shift
+    neardup dedup -q --max-bad 1% "$@" -o "$name.out" --manifest "$name.m" --clusters "$name.c" --summary "$name.s"
+}
+
+same_outputs() { # NAME NAME
+    cmp "$1.out" "$2.out"
+    cmp "$1.m" "$2.m"
+    cmp "$1.c" "$2.c"
+}
+
+value() { # FILE KEY
+    python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$1" "$2"
+}
+
+@test "--memory changes no byte of the outputs, and is kept" {
+    crowd crowd.jsonl
+    while IFS= read -r options; do
+        # shellcheck disable=SC2086
+        outputs free $options crowd.jsonl
+        # shellcheck disable=SC2086
+        (
+            ulimit -v $((64 * 1024 + $(constant 2)))
+            outputs bounded -j2 --memory 64M $options crowd.jsonl
+        )
+        same_outputs free bounded
+        [ "$(value bounded.s spilled_bytes)" -gt 10000000 ]
+        [ "$(value bounded.s memory_bytes)" = $((64 << 20)) ]
+        [ "$(value bounded.s peak_bytes)" -lt "$(value free.s peak_bytes)" ]
+    done <<'END'
+--keep first
+--keep longest --cluster components
+--keep newest:n --cluster complete
+--method simhash --keep last
+END
+}
+
+@test "what cannot be read again is spooled, whatever the memory is" {
+    small_corpus
+    outputs free small.jsonl
+    neardup dedup -q --memory 64M -o bounded.out --manifest bounded.m --clusters bounded.c - <small.jsonl
+    cmp free.out bounded.out
+    cmp free.c bounded.c
+}
+
+@test "a record that is too long for --memory is a bad one, which says what it needs" {
+    python3 -c '
+text = "one two three four five six seven eight nine ten"
+long = "x " * 400000
+with open("long.jsonl", "w") as out:
+    for i, t in enumerate([text, long, text + " eleven", text]):
+        out.write("{\"id\":%d,\"text\":\"%s\"}\n" % (i, t))
+with open("long.csv", "w") as out:
+    out.write("id,text\n1,%s\n2,\"%s\n\"\"%s\"\n3,%s\n" % (text, long, long, text))
+with open("long.mbox", "w") as out:
+    for t in [text, text + "\n" + long + "\n\n" + long, text + " more"]:
+        out.write("From a@b Mon Jan  1 00:00:00 2020\nSubject: s\n\n%s\n\n" % t)
+open("long.txt", "w").write(long)
+'
+    for name in long.jsonl long.csv long.mbox; do
+        neardup dedup -q -j1 --max-bad 60% --memory 64M $name -o kept --manifest m --removed removed 2>err
+        needed=$(sed -n "s/.*$name:[0-9]*: a record of [0-9]* bytes needs more memory: --memory //p" err)
+        [ -n "$needed" ]
+        [ "$(grep -c 'needs more memory' m)" = 1 ]
+        [ "$(wc -c <removed)" -lt 1000 ]
+        neardup dedup -q -j1 --strict --memory "$needed" $name -o all
+        neardup dedup -q -j1 --strict $name -o free
+        cmp all free
+    done
+    run neardup dedup -q -j1 --memory 64M long.txt -o kept
+    [ "$status" = 2 ]
+    [[ $output == *"long.txt: a record of 800000 bytes needs more memory: --memory "* ]]
+}
+
+@test "the records behind one that is too long have their places" {
+    python3 -c '
+text = "one two three four five six seven eight nine ten"
+with open("long.jsonl", "w") as out:
+    out.write("\n{\"text\":\"%s\"}\n{\"text\":\"%s\"}\n\n{\"text\":\"%s\"}\n" % (text, "x " * 400000, text))
+'
+    neardup dedup -q -j1 --max-bad 60% --memory 64M long.jsonl -o kept --manifest m
+    [ "$(rows m removed_at kept_at skipped)" = 'null null "long.jsonl:3"
+"long.jsonl:5" "long.jsonl:2" null' ]
+}
+
+@test "values that do not fit into --memory are named" {
+    python3 -c '
+for i in range(60000):
+    print("{\"text\":\"some words that all have in common\",\"host\":\"%d%s\"}" % (i, "x" * 100))' >hosts.jsonl
+    run neardup dedup -q --memory 64M --within host hosts.jsonl -o kept
+    [ "$status" = 2 ]
+    [[ $output == *"memory: after "*" records, the values of within take "*" bytes: more than "*"M is needed"* ]]
+    [ ! -e kept ]
+}
+
+@test "a full disk ends a run in bounded memory, and nothing is left" {
+    crowd crowd.jsonl
+    mkdir tmp
+    run bash -c "ulimit -f 8000; '$NEARDUP' dedup -q --max-bad 1% --memory 64M --tmp tmp crowd.jsonl -o /dev/null 2>&1"
+    [ "$status" = 2 ]
+    [[ $output == *"tmp: the temporary file in it cannot be written: File too large"* ]]
+    [ -z "$(ls -A tmp)" ]
+}
+
+@test "--memory is a number of bytes of at least 64M" {
+    small_corpus
+    for value in 63M 1x -1 0 M ""; do
+        run neardup dedup -q --memory "$value" small.jsonl
+        [ "$status" = 2 ]
+    done
+    neardup dedup -q --memory 0.5G small.jsonl >out
+    [ "$(ids out)" = "a 4 5" ]
+}
