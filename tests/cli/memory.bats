@@ -32,7 +32,7 @@ PY
 }
 
 # What code, libraries and threads take of address space beside --memory, in KB
-# (docs/decisions/bounded_memory.md): 80 MB, and 72 MB a thread.
+# (docs/decisions/bounded-memory.md): 80 MB, and 72 MB a thread.
 constant() { # THREADS
     echo $((1024 * (80 + 72 * $1)))
 }

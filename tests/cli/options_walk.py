@@ -248,7 +248,7 @@ TRY = {
 }
 # These change how long a run takes, what it says while it runs, and which candidates are looked at; other
 # tests see to them.
-UNSEEN = ["threads", "tmp", "quiet", "df memory", "recall", "bands", "max-checks", "candidates"]
+UNSEEN = ["threads", "tmp", "quiet", "df memory", "dedup memory", "recall", "bands", "max-checks", "candidates"]
 # Neither do stores that these change tell it: store.bats sees to them.
 UNSEEN += ["store import recipe", "store import set", "all"]
 # What they change is between the client and the service: client.bats sees to them.
