@@ -18,9 +18,14 @@ enum nd_status nd_batch_check(const struct nd_dedup *d, const struct nd_dedup_it
         return nd_fail(err, ND_EINVAL, "items is NULL, but there are %zu of them", n);
     if (n > UINT32_MAX - 1 || d->stats.documents + n > UINT32_MAX - 1)
         return nd_fail(err, ND_EUNSUPPORTED, "more than %u documents", UINT32_MAX - 1);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         if (items[i].sketched && nd_sketched_check(&d->plan, items[i].sketched, i, err) != ND_OK)
             return ND_EINVAL;
+        if (items[i].sketched && d->plan.params.verify != ND_VERIFY_NONE &&
+            !d->kept.source.fetch_shingles)
+            return nd_fail(err, ND_EINVAL,
+                           "item %zu is a sketch, and the text source has no fetch_shingles", i);
+    }
     /* The run over files, which brings its pool, has repaired what it read. */
     for (size_t i = 0; d->crew.owns_pool && i < n; i++)
         if (items[i].text.len && !items[i].text.data)

@@ -59,12 +59,6 @@ static struct nd_dedup *make(struct nd_pool *pool, const struct nd_dedup_params 
         nd_fail(err, ND_EINVAL, "a text source needs both functions, fetch and keep");
         return NULL;
     }
-    if (source && params->takes_sketches && params->verify != ND_VERIFY_NONE &&
-        !source->fetch_shingles) {
-        nd_fail(err, ND_EINVAL,
-                "a text source of an engine that takes sketches needs fetch_shingles");
-        return NULL;
-    }
     d = calloc(1, sizeof *d);
     if (!d) {
         nd_fail(err, ND_ENOMEM, "out of memory");

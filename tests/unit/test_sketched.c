@@ -644,12 +644,14 @@ static void a_source_gives_shingles(void **state)
     (void)state;
     options.takes_sketches = 1;
     options.source = &source;
-    assert_null(nd_dedup_new(recipe, &options, &err));
-    assert_non_null(strstr(err.message, "fetch_shingles"));
-    source.fetch_shingles = no_shingles;
     d = nd_dedup_new(recipe, &options, NULL);
     assert_non_null(d);
     make_items(rows, ROWS, some);
+    assert_int_equal(nd_dedup_push(d, some, DOCUMENTS / 2, decision, &err), ND_EINVAL);
+    assert_non_null(strstr(err.message, "fetch_shingles"));
+    nd_dedup_free(d);
+    source.fetch_shingles = no_shingles;
+    d = nd_dedup_new(recipe, &options, NULL);
     assert_int_equal(nd_dedup_push(d, some, DOCUMENTS / 2, decision, NULL), ND_OK);
     assert_int_equal(nd_dedup_push(d, some + DOCUMENTS / 2, DOCUMENTS / 2, decision, &err), ND_EIO);
     assert_string_equal(err.message, "no shingles");
