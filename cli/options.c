@@ -159,6 +159,11 @@ const struct option option_table[] = {
      .parts = "stats"},
     {NULL, "output", 'o', "FILE", "where the documents go (default: standard output)", FOR_STORE,
      RUN, .parts = "export"},
+    {NULL, "sketches", 0, "FILE",
+     "write the sketches of all documents to this sketch file, in place of the documents",
+     FOR_STORE, TEXT(serve.sketches), .parts = "export"},
+    {NULL, "no-shingles", 0, NULL, "keep no shingles in the sketch file", FOR_STORE,
+     FLAG(use.no_shingles), .parts = "export"},
     {NULL, "quiet", 'q', NULL, "no progress and no counts; only errors and warnings", FOR_STORE,
      FLAG(quiet), .parts = "export import compact backup"},
 

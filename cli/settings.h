@@ -72,7 +72,7 @@ struct service_settings {
 
 /* The settings of serve and store.  0: the server's or the store's own default. */
 struct serve_settings {
-    const char *listen, *keys, *certificate, *certificate_key, *new_key;
+    const char *listen, *keys, *certificate, *certificate_key, *new_key, *sketches;
     struct words hosts;
     unsigned durability_ms, threads;
     uint64_t body_bytes, deadline_s, snapshot_s, compact_s;

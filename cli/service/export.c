@@ -1,6 +1,8 @@
 /* export.c - neardup store export: all documents as JSON Lines (docs/format/export.md) */
 #include "service/store.h"
 
+#include <neardup/result_file.h>
+
 #include "base/json_out.h"
 #include "results.h"
 
@@ -95,6 +97,41 @@ static enum nd_status export_all(struct export *e, struct opened *o, struct nd_e
     return ND_OK;
 }
 
+/* The sketches of all documents, in place of them. */
+static int export_sketches(struct settings *s)
+{
+    struct nd_store_options options = nd_store_options_default();
+    struct nd_error err = {.status = ND_OK};
+    struct nd_result_file *file;
+    struct opened o;
+    uint64_t documents = 0;
+    enum nd_status status;
+
+    if (run_option(s, "output")) {
+        say("store export writes documents to --output, or their sketches to --sketches, not both");
+        return 2;
+    }
+    options.read_only = true;
+    if (nd_result_file_open(&file, s->serve.sketches, NULL, 0, &err) != ND_OK)
+        return store_failed(&err);
+    status = opened_open(&o, s, &options, &err);
+    if (status == ND_OK) {
+        if (nd_session_write_sketches(o.session, o.caller, nd_result_file_stream(file),
+                                      !s->use.no_shingles, NULL, &documents, &err) != ND_STORE_OK)
+            status = err.status;
+        status = opened_close(&o, status, &err);
+    }
+    if (status == ND_OK)
+        status = nd_result_file_publish(file, &err);
+    else
+        nd_result_file_discard(file);
+    if (status != ND_OK)
+        return store_failed(&err);
+    if (!s->quiet)
+        say("%llu documents", (unsigned long long)documents);
+    return 0;
+}
+
 int store_export(struct settings *s)
 {
     struct nd_store_options options = nd_store_options_default();
@@ -103,6 +140,12 @@ int store_export(struct settings *s)
     struct opened o;
     enum nd_status status;
 
+    if (s->serve.sketches)
+        return export_sketches(s);
+    if (s->use.no_shingles) {
+        say("--no-shingles requires --sketches FILE; see neardup help store");
+        return 2;
+    }
     options.read_only = true;
     if (!results_open(&e.results, run_option(s, "output"), NULL, 0))
         return 2;

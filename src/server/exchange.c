@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/view.h"
 #include "server/handlers.h"
@@ -50,6 +51,8 @@ void nd_exchange_end(struct nd_exchange *x, bool is_answered)
     (void)nd_peer_enter(x->peer, ND_PHASE_WAITING, nd_monotonic_ms() + server->options.idle_ms);
     nd_ndjson_free(x->stream);
     nd_write_free(x->write);
+    if (x->answer.is_open)
+        (void)close(x->answer.fd);
     nd_keys_release(x->keys);
     nd_json_release(&x->out);
     nd_server_unbuffer(server, x->n_buffered);

@@ -12,6 +12,7 @@
 #include "evidence/name.h"
 #include "evidence/two_documents.h"
 #include "server/answers.h"
+#include "server/sketches.h"
 
 enum {
     LIMIT = 100, /* of lists, unless the request names one */
@@ -35,7 +36,8 @@ bool nd_handler_is_long(const struct nd_exchange *x)
     size_t limit;
 
     switch (x->target.route) {
-    case ND_ROUTE_COMPARE: return true;
+    case ND_ROUTE_COMPARE:
+    case ND_ROUTE_SKETCHES: return true;
     case ND_ROUTE_DOCUMENTS:
     case ND_ROUTE_QUERY:
     case ND_ROUTE_FINGERPRINTS:
@@ -520,6 +522,7 @@ enum nd_refusal nd_handle(struct nd_exchange *x, struct nd_workspace *w, struct 
     case ND_ROUTE_CLUSTER: return handle_stored(x, w, err);
     case ND_ROUTE_COMPARE: return handle_compare(x, w, err);
     case ND_ROUTE_CRAWL: return handle_crawl(x, w, err);
+    case ND_ROUTE_SKETCHES: return nd_handle_sketches(x, w, err);
     default: return nd_refuse(err, ND_REFUSAL_NO_PATH, "there is no such path");
     }
 }

@@ -85,6 +85,15 @@ static struct MHD_Response *make_file(struct nd_exchange *x)
                                            MHD_RESPMEM_PERSISTENT);
 }
 
+/* libmicrohttpd closes the file when it has been sent. */
+static struct MHD_Response *make_answer_file(struct nd_exchange *x)
+{
+    struct MHD_Response *response = MHD_create_response_from_fd64(x->answer.bytes, x->answer.fd);
+
+    x->answer.is_open = response == NULL;
+    return response;
+}
+
 static struct MHD_Response *make_body(struct nd_exchange *x)
 {
     if (x->refusal != ND_REFUSAL_NONE)
@@ -97,6 +106,8 @@ static struct MHD_Response *make_body(struct nd_exchange *x)
         return make_file(x);
     if (x->stream)
         return make_stream(x);
+    if (x->answer.is_open)
+        return make_answer_file(x);
     if (!x->type)
         x->type = "application/json";
     return make_json(x);
@@ -141,7 +152,9 @@ static bool add_fields(struct MHD_Response *response, const struct nd_exchange *
 static uint64_t answer_deadline(const struct nd_exchange *x)
 {
     const struct nd_server_options *options = &x->server->options;
-    uint64_t bytes = x->stream ? nd_ndjson_bytes(x->stream) : x->out.text.len;
+    uint64_t bytes = x->stream           ? nd_ndjson_bytes(x->stream)
+                     : x->answer.is_open ? x->answer.bytes
+                                         : x->out.text.len;
 
     return nd_monotonic_ms() + options->request_ms + bytes * 1000 / options->stream_bytes_s;
 }

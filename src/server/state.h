@@ -45,6 +45,7 @@ struct nd_server {
     struct nd_certificate *certificate; /* the newest */
 
     atomic_bool is_ending;
+    atomic_bool is_exporting; /* a job makes the sketches of all documents */
     atomic_size_t n_active;   /* requests */
     atomic_size_t n_buffered; /* bytes of bodies */
 };
@@ -59,6 +60,13 @@ enum nd_stage {
 };
 
 /* A request, and its answer. */
+/* An answer that is a file without a name. */
+struct nd_answer_file {
+    int fd;
+    uint64_t bytes;
+    bool is_open;
+};
+
 struct nd_exchange {
     struct nd_server *server;
     struct nd_peer *peer;
@@ -94,6 +102,7 @@ struct nd_exchange {
     unsigned status; /* 200, 201, 204 */
     const char *type;
     const struct nd_web_file *file;
+    struct nd_answer_file answer;
     bool closes; /* the connection */
 };
 

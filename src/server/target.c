@@ -32,6 +32,7 @@ static const struct {
     [ND_ROUTE_COMPARE] = {"/v1/compare", ND_VERB_GET,
                           HAS(A) | HAS(B) | HAS(A_LABELS) | HAS(B_LABELS), false},
     [ND_ROUTE_CRAWL] = {"/v1/crawl", ND_VERB_GET, HAS(LIMIT), false},
+    [ND_ROUTE_SKETCHES] = {"/v1/sketches", ND_VERB_GET, 0, false},
 };
 
 static const char *const PARAMETER[ND_PARAMETER_COUNT] = {
@@ -176,8 +177,8 @@ static enum nd_refusal parse_document(struct nd_view rest, struct nd_target *out
 static enum nd_refusal parse_path(struct nd_view path, struct nd_target *out, struct nd_error *err)
 {
     static const enum nd_route plain[] = {
-        ND_ROUTE_HEALTH, ND_ROUTE_METRICS,      ND_ROUTE_STATS,   ND_ROUTE_DOCUMENTS,
-        ND_ROUTE_QUERY,  ND_ROUTE_FINGERPRINTS, ND_ROUTE_COMPARE, ND_ROUTE_CRAWL};
+        ND_ROUTE_HEALTH,       ND_ROUTE_METRICS, ND_ROUTE_STATS, ND_ROUTE_DOCUMENTS, ND_ROUTE_QUERY,
+        ND_ROUTE_FINGERPRINTS, ND_ROUTE_COMPARE, ND_ROUTE_CRAWL, ND_ROUTE_SKETCHES};
     struct nd_view rest = path;
 
     out->path = path;

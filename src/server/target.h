@@ -24,9 +24,10 @@ enum nd_route {
     ND_ROUTE_NEAR,
     ND_ROUTE_CLUSTER,
     ND_ROUTE_COMPARE,
-    ND_ROUTE_CRAWL
+    ND_ROUTE_CRAWL,
+    ND_ROUTE_SKETCHES
 };
-#define ND_ROUTE_COUNT (ND_ROUTE_CRAWL + 1)
+#define ND_ROUTE_COUNT (ND_ROUTE_SKETCHES + 1)
 
 enum nd_verb {
     ND_VERB_GET = 1, /* HEAD is answered as GET is */

@@ -17,6 +17,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+
+#include <stdatomic.h>
 
 #include <neardup/compare.h>
 #include <neardup/dedup.h>
@@ -325,6 +328,16 @@ enum nd_store_result nd_session_each(struct nd_session *session, const struct nd
                                      int (*each)(void *context, const struct nd_stored *document,
                                                  const struct nd_version *versions, size_t n),
                                      void *context, struct nd_error *err);
+
+/*
+ * The sketches of the same documents, in the same order, as a sketch file: into a stream that can be
+ * sought in and stays the caller's.  Ids are those of the documents; one that several label sets have
+ * is there for each.  Once *stops (NULL allowed) is true it ends with ND_STORE_FAILED.
+ */
+enum nd_store_result nd_session_write_sketches(struct nd_session *session,
+                                               const struct nd_caller *caller, FILE *stream,
+                                               bool keeps_shingles, const atomic_bool *stops,
+                                               uint64_t *documents, struct nd_error *err);
 
 /* What an export has of a document: its versions, times and visits. */
 struct nd_import {

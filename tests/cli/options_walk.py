@@ -135,6 +135,7 @@ TRY = {
     "recipe df": "t.df",
     "canonical": FLAG,
     "no-shingles": (None, "docs.jsonl -o out/o.sketch"), "part": "1/2",
+    "sketches": "out/s.sketch", "store export no-shingles": (None, "st --sketches out/s.sketch"),
     "shingle-hashes": FLAG,
     "keep": "longest",
     "prefer": "lang=de",

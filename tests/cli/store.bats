@@ -58,6 +58,30 @@ print(json.load(sys.stdin)[sys.argv[1]])' "$1"
     neardup store export -q third | cmp - documents.jsonl
 }
 
+@test "store export --sketches: those of the documents, also from a service that runs" {
+    make_store
+    neardup store export -q store -o documents.jsonl
+    neardup store export store --sketches store.sketch 2>counts
+    [ "$(cat counts)" = "neardup: 30 documents" ]
+    neardup sketch verify store.sketch
+    neardup sketch -q documents.jsonl -o documents.sketch
+    cmp <(neardup sketch dump --shingle-hashes store.sketch | sed 's/"at":"[^"]*",//') \
+        <(neardup sketch dump --shingle-hashes documents.sketch | sed 's/"at":"[^"]*",//')
+    python3 -c 'import sys, urllib.request
+sys.stdout.buffer.write(urllib.request.urlopen(sys.argv[1] + "/v1/sketches").read())' "$url" >served.sketch
+    cmp served.sketch store.sketch
+    stop
+    neardup store export -q store --sketches bare.sketch --no-shingles
+    neardup sketch info bare.sketch | grep -qx 'shingles: not kept'
+    run neardup store export store --sketches store.sketch -o documents.jsonl
+    [ "$status" -eq 2 ]
+    run neardup store export store --no-shingles
+    [ "$status" -eq 2 ]
+    run neardup store export none --sketches none.sketch
+    [ "$status" -eq 2 ]
+    [ ! -e none.sketch ]
+}
+
 @test "store import: a row that is damaged ends it, and is named" {
     make_store
     stop

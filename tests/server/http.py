@@ -580,6 +580,22 @@ class Requests(unittest.TestCase):
         self.assertEqual(answer.json()["verdict"], "duplicate")
         self.refused(self.server.post("/v1/query", "[" * 100000), 400)
 
+    def test_the_sketches_of_all_documents(self):
+        for id, labels in (("sketched", []), ("sketched", ["x"]), ("other", ["y"])):
+            self.server.post("/v1/documents", document(id, words("sketched " + id), labels=labels))
+        answer = self.server.ask("GET", "/v1/sketches")
+        self.assertEqual((answer.status, answer.fields["content-type"]),
+                         (200, "application/octet-stream"))
+        self.assertEqual(answer.body[:8], b"NDSKTCH\n")
+        documents = self.server.ask("GET", "/v1/stats").json()["visible"]["documents"]
+        generation, n = (int.from_bytes(answer.body[at:at + 8], "little") for at in (16, 48))
+        self.assertEqual((generation, n), (1, documents))
+        self.assertEqual(answer.body.count(b"sketched"), 2)
+        self.assertEqual(self.server.ask("HEAD", "/v1/sketches").fields["content-length"],
+                         str(len(answer.body)))
+        self.refused(self.server.ask("GET", "/v1/sketches?limit=1"), 400)
+        self.refused(self.server.ask("POST", "/v1/sketches"), 405)
+
     def test_figures(self):
         stats = self.server.ask("GET", "/v1/stats").json()
         self.assertEqual(stats["you"], {"labels": [], "administrator": True})
@@ -727,6 +743,12 @@ class Keys(unittest.TestCase):
             self.assertEqual(server.ask("GET", "/metrics", Authorization=ab).status, 403)
             self.assertEqual(server.ask("GET", "/metrics", Authorization="Bearer root-key").status,
                              200)
+            answer = server.ask("GET", "/v1/sketches", Authorization=ab)
+            self.assertEqual((answer.status, answer.json()["type"]),
+                             (403, "/problems/administrator"))
+            self.assertEqual(server.ask("GET", "/v1/sketches").status, 401)
+            self.assertEqual(
+                server.ask("GET", "/v1/sketches", Authorization="Bearer root-key").status, 200)
             answer = server.post("/v1/documents", document("d", words("d")), Authorization=ab)
             self.assertEqual(answer.json()["labels"], ["a", "b"])
             answer = server.post("/v1/documents", document("e", words("d")), Authorization=a)
