@@ -177,6 +177,8 @@ static int index_merge(struct settings *s, const char *const *path, size_t n)
     if (h->family)
         shape.family = given.family;
     shape.max_bytes = given.max_bytes;
+    if (h->part_fingerprints)
+        shape.part_fingerprints = given.part_fingerprints;
     if (nd_hamming_file_merge(path, n, h->output ? h->output : path[0], &shape, &err) != ND_OK)
         return failed(&err);
     return 0;
@@ -217,8 +219,11 @@ static int index_verify(struct settings *s, const char *const *path, size_t n)
 static void print_sizes(FILE *out, const struct nd_hamming_file *file, double count)
 {
     const struct nd_hamming_file_sizes s = nd_hamming_file_sizes(file);
+    unsigned most = nd_hamming_file_shape(file).part_fingerprints;
     double bytes = (double)nd_hamming_file_bytes(file);
 
+    if (most)
+        fprintf(out, "parts: %u, of at most %u fingerprints\n", s.parts, most);
     fprintf(out, "segments: %u\nbytes: %.0f\n", s.segments, bytes);
     fprintf(out, "bytes of tables: %llu\n", (unsigned long long)s.tables);
     if (s.fingerprints)
@@ -277,7 +282,7 @@ static int index_info(struct settings *s, const char *const *path, size_t n)
 static int by_text(const void *a, const void *b, void *context)
 {
     const struct nd_hamming_file *file = context;
-    const struct nd_hamming_match *x = a, *y = b;
+    const struct nd_hamming_file_match *x = a, *y = b;
     char digits[2][ND_HAMMING_NUMBER_MAX];
     const char *text[2];
     size_t len[2];
@@ -287,57 +292,70 @@ static int by_text(const void *a, const void *b, void *context)
         return x->query < y->query ? -1 : 1;
     if (x->distance != y->distance)
         return x->distance < y->distance ? -1 : 1;
-    text[0] = nd_hamming_file_text(file, x->id, digits[0], &len[0]);
-    text[1] = nd_hamming_file_text(file, y->id, digits[1], &len[1]);
+    text[0] = nd_hamming_file_text(file, x->entry, digits[0], &len[0]);
+    text[1] = nd_hamming_file_text(file, y->entry, digits[1], &len[1]);
     order = memcmp(text[0], text[1], len[0] < len[1] ? len[0] : len[1]);
     return order ? order : (len[0] > len[1]) - (len[0] < len[1]);
 }
 
-static void print_matches(struct results *to, struct nd_hamming_file *file,
-                          const struct fingerprints *block, uint64_t first,
-                          struct nd_hamming_matches *found)
+/* Print the answers for one block of queries, of ids that are texts. -1: an error was reported. */
+static int answer_texts(struct results *to, struct nd_hamming_file *file,
+                        const struct fingerprints *block, uint64_t first, unsigned distance)
 {
-    bool texts = nd_hamming_file_has_texts(file) != 0;
+    struct nd_hamming_file_matches found = {.items = NULL};
+    struct nd_error err;
+    int any = -1;
 
-    if (!texts)
-        nd_hamming_matches_sort(found);
-    else if (found->count)
-        qsort_r(found->items, found->count, sizeof *found->items, by_text, file);
-    for (size_t i = 0; i < found->count; i++) {
-        const struct nd_hamming_match *match = &found->items[i];
+    if (nd_hamming_file_find(file, block->row, block->n, distance, &found, &err) == ND_OK)
+        any = found.count > 0;
+    else
+        failed(&err);
+    if (any > 0)
+        qsort_r(found.items, found.count, sizeof *found.items, by_text, file);
+    for (size_t i = 0; any > 0 && i < found.count; i++) {
+        const struct nd_hamming_file_match *match = &found.items[i];
+        char digits[ND_HAMMING_NUMBER_MAX];
+        size_t len;
+        const char *text = nd_hamming_file_text(file, match->entry, digits, &len);
 
         print_fingerprint_id(to, block, match->query, first);
-        if (texts) {
-            char digits[ND_HAMMING_NUMBER_MAX];
-            size_t len;
-            const char *text = nd_hamming_file_text(file, match->id, digits, &len);
-
-            putc('\t', to->file);
-            results_put_id(to, text, len);
-            fprintf(to->file, "\t%u\n", match->distance);
-        } else {
-            fprintf(to->file, "\t%u\t%u\n", match->id, match->distance);
-        }
+        putc('\t', to->file);
+        results_put_id(to, text, len);
+        fprintf(to->file, "\t%u\n", match->distance);
     }
+    free(found.items);
+    return any;
 }
 
-/* Print the answers for one block of queries. -1: an error was reported. */
-static int answer(struct results *to, struct nd_hamming_file *file,
-                  const struct fingerprints *block, uint64_t first, unsigned distance)
+/* The same, of ids that are numbers. */
+static int answer_numbers(struct results *to, struct nd_hamming_file *file,
+                          const struct fingerprints *block, uint64_t first, unsigned distance)
 {
     struct nd_hamming_matches found = {.items = NULL};
     struct nd_error err;
-    int any;
+    int any = -1;
 
-    if (nd_hamming_file_query(file, block->row, block->n, distance, &found, &err) != ND_OK) {
+    if (nd_hamming_file_query(file, block->row, block->n, distance, &found, &err) == ND_OK)
+        any = found.count > 0;
+    else
         failed(&err);
-        nd_hamming_matches_release(&found);
-        return -1;
+    if (any > 0)
+        nd_hamming_matches_sort(&found);
+    for (size_t i = 0; any > 0 && i < found.count; i++) {
+        const struct nd_hamming_match *match = &found.items[i];
+
+        print_fingerprint_id(to, block, match->query, first);
+        fprintf(to->file, "\t%u\t%u\n", match->id, match->distance);
     }
-    print_matches(to, file, block, first, &found);
-    any = found.count > 0;
     nd_hamming_matches_release(&found);
     return any;
+}
+
+static int answer(struct results *to, struct nd_hamming_file *file,
+                  const struct fingerprints *block, uint64_t first, unsigned distance)
+{
+    return nd_hamming_file_has_texts(file) ? answer_texts(to, file, block, first, distance)
+                                           : answer_numbers(to, file, block, first, distance);
 }
 
 static int stream(struct results *to, struct nd_hamming_file *file,

@@ -25,8 +25,9 @@ static const char *why_not(const struct nd_hamming_plan *p)
 {
     if (!nd_hamming_file_holds(p->family))
         return "only the library builds it, in memory";
-    return p->problem.count > ND_HAMMING_FILE_MAX ? "a file holds at most 2^32 - 1 fingerprints"
-                                                  : NULL;
+    return p->problem.count > ND_HAMMING_FILE_PARTS_MAX * (uint64_t)ND_HAMMING_FILE_MAX
+               ? "a file holds at most 2^38 - 64 fingerprints"
+               : NULL;
 }
 
 /* The width of the longest name of a family, and a space. */
@@ -233,9 +234,10 @@ static int print_plans(FILE *out, const struct hamming_settings *h,
     }
     if (taken < n)
         return 0;
-    if (problem->count <= ND_HAMMING_FILE_MAX || !any)
+    any &= problem->count > ND_HAMMING_FILE_PARTS_MAX * (uint64_t)ND_HAMMING_FILE_MAX;
+    if (!any)
         say("no design fits: %s", err.message);
-    return problem->count > ND_HAMMING_FILE_MAX && any ? 0 : 2;
+    return any ? 0 : 2;
 }
 
 int index_plan(struct settings *s, const char *const *path, size_t n_paths)

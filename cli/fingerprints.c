@@ -102,6 +102,7 @@ struct nd_hamming_shape hamming_shape(const struct hamming_settings *h)
         .codec = h->codec == ND_HAMMING_MANKU ? ND_HAMMING_MANKU : ND_HAMMING_EF,
         .family = h->family == ND_HAMMING_BLOCKS ? ND_HAMMING_BLOCKS : ND_HAMMING_COVERING,
         .max_bytes = h->memory > 0 ? (uint64_t)h->memory : 0,
+        .part_fingerprints = h->part_fingerprints,
     };
 }
 
@@ -337,15 +338,16 @@ static int read_raw(struct fingerprint_file *f, struct fingerprints *out)
     return n == bytes && !(over && row[out->words - 1] >> over) ? 1 : -1;
 }
 
-/* Append the id that an entry has in the index. */
-static bool add_index_id(const struct fingerprint_file *f, uint32_t id, struct fingerprints *out)
+/* Append the id that an entry has in the index: `id` unless ids are texts. */
+static bool add_index_id(const struct fingerprint_file *f, uint64_t entry, uint32_t id,
+                         struct fingerprints *out)
 {
     char digits[ND_HAMMING_NUMBER_MAX + 1];
     const char *text = digits;
     size_t len;
 
     if (nd_hamming_file_has_texts(f->index))
-        text = nd_hamming_file_text(f->index, id, digits, &len);
+        text = nd_hamming_file_text(f->index, entry, digits, &len);
     else
         len = (size_t)snprintf(digits, sizeof digits, "%u", id);
     return fingerprints_add_id(out, text, len);
@@ -366,7 +368,7 @@ static bool read_index(struct fingerprint_file *f, size_t most, struct fingerpri
         some = some < count - f->n ? some : (size_t)(count - f->n);
         nd_hamming_file_entries(f->index, f->n, some, out->row + out->n * out->words, id);
         for (size_t i = 0; i < some; i++, out->n++)
-            if (!add_index_id(f, id[i], out))
+            if (!add_index_id(f, f->n + i, id[i], out))
                 return false;
         f->n += some;
         done += some;

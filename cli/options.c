@@ -539,6 +539,10 @@ const struct option option_table[] = {
      FOR_INDEX, WORD_FROM(hamming.family, "blocks covering", ND_HAMMING_BLOCKS), .parts = MAKING},
     {NULL, "tables", 0, "T", "use the longest keys that are possible with at most T tables",
      FOR_INDEX, NUMBER(hamming.tables, 1, ND_HAMMING_TABLES_MAX), .parts = MAKING},
+    {NULL, "part-fingerprints", 0, "N",
+     "divide the index file into parts of at most N fingerprints, which are built one after the "
+     "other and queried together (default: 2^32 - 1)",
+     FOR_INDEX, NUMBER(hamming.part_fingerprints, 1, UINT32_MAX), .parts = MAKING},
     {NULL, "key-bits", 0, "P", "use the fewest tables whose keys have at least P bits", FOR_INDEX,
      NUMBER(hamming.key_bits, 1, 64), .parts = MAKING},
     {NULL, "calibrate", 0, NULL, "predict for this machine, after measuring it for a second",

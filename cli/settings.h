@@ -19,7 +19,7 @@ struct words {
 
 /* The settings of index and join. */
 struct hamming_settings {
-    unsigned bits, distance, tables, key_bits, buckets;
+    unsigned bits, distance, tables, key_bits, buckets, part_fingerprints;
     unsigned codec, family; /* of enum nd_hamming_codec and _family; 0: not given */
     double count, memory;   /* 0: not given */
     const char *output, *calibration, *svg;

@@ -45,8 +45,10 @@ static void read_back(const struct nd_hamming_file *file)
     unsigned bits = nd_hamming_file_design(file)->problem.bits;
     uint64_t step = count / 50 + 1;
 
+    require(nd_hamming_file_sizes(file).parts <= ND_HAMMING_FILE_PARTS_MAX);
     for (uint64_t i = 0; i < count; i += step) {
         struct nd_hamming_matches out = {.items = NULL};
+        struct nd_hamming_file_matches found = {.items = NULL};
         char number[ND_HAMMING_NUMBER_MAX];
         uint32_t id;
         size_t len;
@@ -60,6 +62,11 @@ static void read_back(const struct nd_hamming_file *file)
         }
         require(nd_hamming_file_query(file, row, 1, 0, &out, NULL) == ND_OK);
         require(out.count <= count);
+        require(nd_hamming_file_find(file, row, 1, 0, &found, NULL) == ND_OK);
+        require(found.count == out.count);
+        for (size_t j = 0; j < found.count; j++)
+            require(found.items[j].entry < count);
+        free(found.items);
         nd_hamming_matches_release(&out);
     }
 }

@@ -61,6 +61,7 @@ printf '%s\n' 1 2 3 4 5 6 7 8 | "$neardup" index build -k 0 -o fuzz_hamming_file
 printf '9\nff00\tten\n' | "$neardup" index add --any-digits fuzz_hamming_file/segments
 printf '1\n10000000000000000\n123456789abcdef01234567\n1\n' |
     "$neardup" index build --any-digits --bits 96 -k 1 -o fuzz_hamming_file/wide
+printf '1\n3\tthree\nff\n' | "$neardup" index build --any-digits --part-fingerprints 1 -o fuzz_hamming_file/parts
 
 # Tables out of them: the first segment begins at 8192, with 24 bytes for each chunk; chunk 3 is table 0.
 mkdir -p fuzz_hamming_codec

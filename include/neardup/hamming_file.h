@@ -61,7 +61,7 @@ ND_API const char *nd_hamming_codec_name(enum nd_hamming_codec codec);
 
 /*
  * What goes into a file.  The id of fingerprint i is texts[i] where there is one, else ids[i], else
- * its number in the order in which the file was filled, from 0.
+ * its number in the order in which the file was filled, from 0; from 2^32 on that is a text.
  */
 struct nd_hamming_entries {
     const uint64_t *fingerprints;
@@ -102,18 +102,26 @@ struct nd_hamming_shape {
     uint64_t max_bytes;
     /* Read by _build; NULL: of no recipe. */
     const struct nd_hamming_recipe *recipe;
+    /* The most fingerprints of a part: where there are more, the file has several parts.  0:
+     * ND_HAMMING_FILE_MAX. */
+    uint32_t part_fingerprints;
 };
 
 /* Whether files hold designs of a family: those whose tables have keys. */
 ND_API int nd_hamming_file_holds(enum nd_hamming_family family);
 
-/* The most pairs of fingerprint and id that a file holds. */
+/*
+ * The most pairs of fingerprint and id that a part of a file holds, and the most parts.  A query
+ * looks into all parts.  Each is built by itself, so that memory is needed for one at a time.
+ */
 #define ND_HAMMING_FILE_MAX UINT32_MAX
+#define ND_HAMMING_FILE_PARTS_MAX 64
 
 /*
  * The design that _build makes for so many fingerprints.  Where the shape requests none, it has as
- * few tables as leave few fingerprints of equal key.  ND_EINVAL: the shape is out of range, no
- * design does it, none fits in max_bytes, or there are more than ND_HAMMING_FILE_MAX.
+ * few tables as leave few fingerprints of equal key in a part.  ND_EINVAL: the shape is out of
+ * range, no design does it, none fits in max_bytes, or they take more than
+ * ND_HAMMING_FILE_PARTS_MAX parts.
  * ND_EUNSUPPORTED: the codec is for fewer bits.  ND_ENOMEM.
  */
 ND_API enum nd_status nd_hamming_file_plan(const struct nd_hamming_shape *shape, uint64_t count,
@@ -129,9 +137,9 @@ ND_API double nd_hamming_file_plan_bytes(const struct nd_hamming_plan *plan,
 
 /*
  * Write an index.  It appears at `path` when it is complete and synced, or not at all; what was
- * there is replaced.  Needs 36 bytes of memory a fingerprint, its own bytes once more, and 8 where
- * ids are texts.  ND_EINVAL: the shape or an entry is wrong, there are more than 2^32 - 1, or the
- * file would be larger than shape->max_bytes.  ND_EUNSUPPORTED: the codec is for fewer bits.
+ * there is replaced.  Needs 36 bytes of memory for each fingerprint of a part, its own bytes once
+ * more, and 8 where ids are texts.  ND_EINVAL: the shape or an entry is wrong, there are too many
+ * parts, or the file would be larger than shape->max_bytes.  ND_EUNSUPPORTED: the codec is for fewer bits.
  * ND_ENOMEM.  ND_EIO, also where another process is writing the file.  ND_ECHANGED: another file
  * took its name meanwhile.
  */
@@ -154,7 +162,7 @@ ND_API enum nd_status nd_hamming_file_add(const char *path,
                                           struct nd_error *err);
 
 /*
- * Merge what n indexes hold to one segment, written to `output`, which may be one of them.  Their
+ * Merge what n indexes hold to one segment for each part, written to `output`, which may be one of them.  Their
  * fingerprints are of the same width, and of one recipe or of none; else ND_EINVAL.  shape NULL:
  * that of the first one; shape->recipe is not read.  The tables are planned anew for their number.
  * Statuses as of _add.
@@ -194,6 +202,8 @@ ND_API uint64_t nd_hamming_file_bytes(const struct nd_hamming_file *file);
 /* What the bytes of a file are for. */
 struct nd_hamming_file_sizes {
     unsigned segments;
+    /* 0: there are no entries. */
+    unsigned parts;
     /* 2.  1: a writer was killed or one header is damaged, and the other serves. */
     unsigned sound_headers;
     /* Values in all tables, and the bytes of these tables. */
@@ -210,10 +220,29 @@ struct nd_hamming_file_sizes {
 };
 ND_API struct nd_hamming_file_sizes nd_hamming_file_sizes(const struct nd_hamming_file *file);
 
-/* Query the file, as nd_hamming_query an index.  What the ids are: nd_hamming_file_has_texts. */
+/* Query the file, as nd_hamming_query an index.  What the ids are: nd_hamming_file_has_texts.
+ * ND_EUNSUPPORTED: they are numbers of entries, of which there are more than 2^32 - 1
+ * (nd_hamming_file_find). */
 ND_API enum nd_status nd_hamming_file_query(const struct nd_hamming_file *file,
                                             const uint64_t *queries, size_t n, unsigned distance,
                                             struct nd_hamming_matches *out, struct nd_error *err);
+
+/* The number of an entry that is near to query number `query` of a batch. */
+struct nd_hamming_file_match {
+    uint64_t entry;
+    uint32_t query, distance;
+};
+/* A list of them that grows; the caller's.  It starts from zeroes; `items` is to be freed. */
+struct nd_hamming_file_matches {
+    struct nd_hamming_file_match *items;
+    size_t count, capacity;
+};
+/* The same query for the numbers of entries, whatever their ids are and however many there are.
+ * Matches are appended, in no particular order.  Statuses as of nd_hamming_query. */
+ND_API enum nd_status nd_hamming_file_find(const struct nd_hamming_file *file,
+                                           const uint64_t *queries, size_t n, unsigned distance,
+                                           struct nd_hamming_file_matches *out,
+                                           struct nd_error *err);
 
 /*
  * 1: some ids are texts.  Then every id that the other functions give is the number of an entry, and
@@ -226,12 +255,12 @@ ND_API int nd_hamming_file_has_texts(const struct nd_hamming_file *file);
  * has ND_HAMMING_NUMBER_MAX bytes.  NULL: there is no such entry.
  */
 #define ND_HAMMING_NUMBER_MAX 10
-ND_API const char *nd_hamming_file_text(const struct nd_hamming_file *file, uint32_t entry,
+ND_API const char *nd_hamming_file_text(const struct nd_hamming_file *file, uint64_t entry,
                                         char *number, size_t *len);
 
 /*
  * Read the fingerprints and ids of the n entries from number `first` on, or as many of them as there
- * are.  ids may be NULL.  Entries are sorted segment by segment, so with merged segments every order
+ * are.  ids may be NULL; where they are numbers of entries, they are the lower 32 bits.  Entries are sorted segment by segment, so with merged segments every order
  * of adding gives the same.
  */
 ND_API void nd_hamming_file_entries(const struct nd_hamming_file *file, uint64_t first, size_t n,

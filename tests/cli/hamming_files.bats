@@ -342,3 +342,50 @@ for row in sorted(rows, key=lambda r: (int(r[0]), int(r[2]), int(r[1]) if number
     run neardup index remove index missing
     [ "$output" = "neardup: missing: No such file or directory" ]
 }
+
+# What commands say of the index $1, in $2, but for its parts and bytes.
+say_all() {
+    neardup index verify "$1"
+    neardup index query "$1" queries >"$2"
+    neardup index query "$1" -k 1 "$1" | LC_ALL=C sort >>"$2"
+    neardup join queries "$1" | LC_ALL=C sort >>"$2"
+    neardup index pairs "$1" | LC_ALL=C awk -F '\t' '{ print $1 "" < $2 "" ? $0 : $2 "\t" $1 "\t" $3 }' |
+        LC_ALL=C sort >>"$2"
+    neardup index stats "$1" >>"$2"
+    neardup index info "$1" | grep -E '^(bits|distance|fingerprints|ids|codec):' >>"$2"
+}
+
+@test "index files of several parts: every command says what it says of one part" {
+    fingerprints 300 64 >queries
+    fingerprints 2500 64 queries >file
+    fingerprints 900 64 file >more
+    neardup index build file -o one
+    neardup index build --part-fingerprints 100 file -o parts
+    neardup index info parts | grep -qx 'parts: 25, of at most 100 fingerprints'
+    for round in built added removed merged; do
+        say_all one one.said
+        say_all parts parts.said
+        diff one.said parts.said
+        case $round in
+        built)
+            neardup index add one more
+            neardup index add parts more
+            ;;
+        added)
+            neardup index query one file | cut -f2 | sort -u | awk 'NR % 7 == 0' >ids
+            neardup index remove one ids
+            neardup index remove parts ids
+            ;;
+        removed)
+            neardup index merge one
+            neardup index merge parts
+            ;;
+        esac
+    done
+    neardup index merge --part-fingerprints 1000 one parts -o both
+    neardup index info both | grep -q '^parts: [67], of at most 1000 fingerprints$'
+    run neardup index build --part-fingerprints 10 file -o x
+    [ "$status" -eq 2 ]
+    [ "$output" = "neardup: 2500 fingerprints are too many: a file has at most 64 parts of 10" ]
+    [ ! -e x ]
+}

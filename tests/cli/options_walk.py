@@ -227,6 +227,7 @@ TRY = {
     "design": "blocks",
     "tables": "3",
     "key-bits": "9",
+    "part-fingerprints": "200",
     "calibrate": FLAG,
     "calibration": "out/cal",
     "features": "terms",

@@ -153,46 +153,104 @@ void nd_hamming_change_begin(struct nd_hamming_change *c, const struct nd_hammin
         .layout = ND_HAMMING_COMPACT,
         .requested = shape->key_bits || shape->max_bytes ? plan->tables : shape->tables,
         .generation = 1,
+        .part_max = shape->part_fingerprints,
     };
     set_recipe(c, recipe);
 }
 
-/* Write the entries as a segment behind what the header counts. */
-static enum nd_status write_entries(struct nd_hamming_change *c, int fd, struct nd_error *err)
+static enum nd_status add_piece(struct nd_hamming_change *c, struct nd_hamming_piece piece,
+                                struct nd_error *err)
 {
-    struct nd_hamming_header *h = &c->header;
-    struct nd_hamming_place *place = &h->segment[h->segments];
-    struct nd_hamming_scheme scheme;
-    enum nd_status status = nd_hamming_scheme_make(&scheme, h, err);
+    if (c->n_pieces == ND_HAMMING_SEGMENTS_MAX)
+        return nd_fail(err, ND_EINVAL,
+                       "%s: would have more than %d segments: its parts of at most %llu "
+                       "fingerprints are too small",
+                       c->path, ND_HAMMING_SEGMENTS_MAX,
+                       (unsigned long long)nd_hamming_part_max(c->header.part_max));
+    c->piece[c->n_pieces++] = piece;
+    if (piece.part) /* what is not said is that there is one part */
+        c->header.part_max = (uint32_t)nd_hamming_part_max(c->header.part_max);
+    return ND_OK;
+}
 
+enum nd_status nd_hamming_change_add_kept(struct nd_hamming_change *c, unsigned old, unsigned part,
+                                          struct nd_error *err)
+{
+    return add_piece(c, (struct nd_hamming_piece){.part = part, .is_kept = true, .old = old}, err);
+}
+
+enum nd_status nd_hamming_change_add_new(struct nd_hamming_change *c, uint64_t count, unsigned part,
+                                         struct nd_error *err)
+{
+    return add_piece(c, (struct nd_hamming_piece){.part = part, .count = count}, err);
+}
+
+enum nd_status nd_hamming_change_add_parts(struct nd_hamming_change *c, uint64_t n, uint64_t first,
+                                           unsigned part, struct nd_error *err)
+{
+    const uint64_t max = nd_hamming_part_max(c->header.part_max);
+    enum nd_status status = ND_OK;
+
+    for (uint64_t most = first ? first : max; n && status == ND_OK; most = max) {
+        uint64_t some = n < most ? n : most;
+
+        status = nd_hamming_change_add_new(c, some, part++, err);
+        n -= some;
+    }
+    return status;
+}
+
+/* Write a new segment at its place. */
+static enum nd_status write_new(const struct nd_hamming_change *c,
+                                const struct nd_hamming_piece *piece,
+                                struct nd_hamming_place *place, int fd, struct nd_error *err)
+{
+    struct nd_hamming_entries entries;
+    struct nd_hamming_scheme scheme;
+    enum nd_status status = c->collect(c->context, piece, &entries, err);
+
+    if (status == ND_OK)
+        status = nd_hamming_scheme_make(&scheme, &c->header, err);
     if (status != ND_OK)
         return status;
-    *place = (struct nd_hamming_place){.offset = nd_hamming_page_up(h->file_bytes)};
-    status = nd_hamming_segment_write(&scheme, &c->entries, fd, c->path, place, err);
-    if (status == ND_OK) {
-        h->segments++;
-        h->file_bytes = place->offset + place->bytes;
-    }
+    status = nd_hamming_segment_write(&scheme, &entries, fd, c->path, place, err);
     nd_hamming_scheme_release(&scheme);
     return status;
 }
 
-/* Copy the segments that stay, one after the other, without what was between them. */
-static enum nd_status copy_kept(struct nd_hamming_change *c, int fd, struct nd_error *err)
+/* Copy a segment that is kept to its new place. */
+static enum nd_status copy_old(const struct nd_hamming_change *c,
+                               const struct nd_hamming_piece *piece, struct nd_hamming_place *place,
+                               int fd, struct nd_error *err)
+{
+    const struct nd_hamming_place *old = &c->old->header.segment[piece->old];
+    const unsigned char *data = c->old->data + old->offset;
+    uint64_t offset = place->offset;
+    enum nd_status status = nd_hamming_segment_check_sums(old, c->header.tables, data, err);
+
+    *place = *old;
+    place->offset = offset;
+    return status == ND_OK ? nd_hamming_write_at(fd, c->path, data, (size_t)old->bytes, offset, err)
+                           : status;
+}
+
+/* Write the pieces from number `first` on behind what the header counts. */
+static enum nd_status write_pieces(struct nd_hamming_change *c, unsigned first, int fd,
+                                   struct nd_error *err)
 {
     struct nd_hamming_header *h = &c->header;
     enum nd_status status = ND_OK;
 
-    h->file_bytes = nd_hamming_head_bytes(h);
-    for (uint32_t i = 0; i < h->segments && status == ND_OK; i++) {
-        const unsigned char *data = c->old->data + h->segment[i].offset;
+    for (unsigned i = first; i < c->n_pieces && status == ND_OK; i++) {
+        const struct nd_hamming_piece *piece = &c->piece[i];
+        struct nd_hamming_place *place = &h->segment[i];
 
-        status = nd_hamming_segment_check_sums(&h->segment[i], h->tables, data, err);
-        h->segment[i].offset = nd_hamming_page_up(h->file_bytes);
-        h->file_bytes = h->segment[i].offset + h->segment[i].bytes;
-        if (status == ND_OK)
-            status = nd_hamming_write_at(fd, c->path, data, (size_t)h->segment[i].bytes,
-                                         h->segment[i].offset, err);
+        *place = (struct nd_hamming_place){.offset = nd_hamming_page_up(h->file_bytes)};
+        status = piece->is_kept ? copy_old(c, piece, place, fd, err)
+                                : write_new(c, piece, place, fd, err);
+        place->part = piece->part;
+        h->segments = i + 1;
+        h->file_bytes = place->offset + place->bytes;
     }
     return status;
 }
@@ -216,12 +274,12 @@ static enum nd_status write_recipe(const struct nd_hamming_change *c, int fd, st
 static enum nd_status write_whole(struct nd_hamming_change *c, int fd, struct nd_error *err)
 {
     unsigned char page[ND_HAMMING_PAGE];
-    enum nd_status status = copy_kept(c, fd, err);
+    enum nd_status status = c->recipe ? write_recipe(c, fd, err) : ND_OK;
 
-    if (status == ND_OK && c->recipe)
-        status = write_recipe(c, fd, err);
-    if (status == ND_OK && c->entries.count)
-        status = write_entries(c, fd, err);
+    c->header.segments = 0;
+    c->header.file_bytes = nd_hamming_head_bytes(&c->header);
+    if (status == ND_OK)
+        status = write_pieces(c, 0, fd, err);
     if (status == ND_OK && c->max_bytes && c->header.file_bytes > c->max_bytes)
         return nd_fail(err, ND_EINVAL, "an index file of these takes %llu bytes, more than %llu",
                        (unsigned long long)c->header.file_bytes, (unsigned long long)c->max_bytes);
@@ -300,7 +358,7 @@ enum nd_status nd_hamming_change_append(struct nd_hamming_change *c, struct nd_e
 
     if (ftruncate(c->fd, (off_t)before) != 0) /* what a killed writer left behind the end */
         return cannot_write(c, err);
-    status = write_entries(c, c->fd, err);
+    status = write_pieces(c, c->header.segments, c->fd, err);
     if (status == ND_OK && fdatasync(c->fd) != 0)
         status = cannot_write(c, err);
     c->header.generation++;
@@ -322,14 +380,14 @@ enum nd_status nd_hamming_change_append(struct nd_hamming_change *c, struct nd_e
 
 enum nd_status nd_hamming_change_keep(struct nd_hamming_change *c,
                                       const struct nd_hamming_file *file, unsigned kept,
-                                      uint64_t count, struct nd_error *err)
+                                      bool keeps_later, uint64_t count, struct nd_error *err)
 {
     struct nd_hamming_shape shape = nd_hamming_file_shape(file);
     struct nd_hamming_plan plan;
     enum nd_status status = ND_OK;
 
     c->old = file;
-    if (kept == 0) {
+    if (kept == 0 && !keeps_later) {
         status = nd_hamming_file_plan(&shape, count, &plan, err);
         if (status == ND_OK)
             nd_hamming_change_begin(c, &plan, &shape, shape.recipe);
@@ -338,5 +396,7 @@ enum nd_status nd_hamming_change_keep(struct nd_hamming_change *c,
     c->header = file->header;
     c->header.segments = kept;
     c->recipe = shape.recipe;
-    return ND_OK;
+    for (unsigned i = 0; i < kept && status == ND_OK; i++)
+        status = nd_hamming_change_add_kept(c, i, file->header.segment[i].part, err);
+    return status;
 }

@@ -5,15 +5,33 @@
 #include "base/memory.h"
 #include "hamming/file/file.h"
 
-/* A file that is to be changed or made, and what it is to hold: segments of the old one, then one
- * with the entries. */
+/* A segment that a file is to hold: one of the old file that is kept, or a new one, of so many
+ * entries. */
+struct nd_hamming_piece {
+    unsigned part;
+    bool is_kept;
+    unsigned old;   /* the number of the one that is kept */
+    uint64_t count; /* of a new one */
+};
+
+/*
+ * Gives the entries of a new segment: all ids are numbers, or all are texts.  They stay until the
+ * next call.  Statuses as of nd_hamming_file_add.
+ */
+typedef enum nd_status nd_hamming_collect(void *context, const struct nd_hamming_piece *piece,
+                                          struct nd_hamming_entries *entries, struct nd_error *err);
+
+/* A file that is to be changed or made, and what it is to hold. */
 struct nd_hamming_change {
     const char *path;                /* as messages call it */
     char *name;                      /* the file behind links */
     int fd;                          /* of the file, locked; -1: there is none yet */
-    struct nd_hamming_header header; /* its segments: those that are kept */
+    struct nd_hamming_header header; /* its segments: those that are written so far */
     const struct nd_hamming_file *old;
-    struct nd_hamming_entries entries;      /* all ids are numbers, or all are texts */
+    struct nd_hamming_piece piece[ND_HAMMING_SEGMENTS_MAX];
+    unsigned n_pieces;
+    nd_hamming_collect *collect; /* called for the new pieces, in order */
+    void *context;
     uint64_t max_bytes;                     /* of the whole; 0: any */
     const struct nd_hamming_recipe *recipe; /* NULL: none */
 };
@@ -30,18 +48,29 @@ void nd_hamming_change_release(struct nd_hamming_change *c);
 void nd_hamming_change_begin(struct nd_hamming_change *c, const struct nd_hamming_plan *plan,
                              const struct nd_hamming_shape *shape,
                              const struct nd_hamming_recipe *recipe);
-/* Keep the first segments of a file.  Where none is kept, the tables are planned for the number of
- * entries that there will be. */
+/* Go on from a file: keep its first segments.  Where none is kept, not even a later one, the tables
+ * are planned for the number of entries that there will be. */
 enum nd_status nd_hamming_change_keep(struct nd_hamming_change *c,
                                       const struct nd_hamming_file *file, unsigned kept,
-                                      uint64_t count, struct nd_error *err);
+                                      bool keeps_later, uint64_t count, struct nd_error *err);
+/* Append a piece.  ND_EINVAL: there are too many. */
+enum nd_status nd_hamming_change_add_kept(struct nd_hamming_change *c, unsigned old, unsigned part,
+                                          struct nd_error *err);
+enum nd_status nd_hamming_change_add_new(struct nd_hamming_change *c, uint64_t count, unsigned part,
+                                         struct nd_error *err);
+/* Append new pieces of n entries: the first has the part's number, and at most `first` entries where
+ * that is not 0; each of the others is a part of its own, full but for the last one. */
+enum nd_status nd_hamming_change_add_parts(struct nd_hamming_change *c, uint64_t n, uint64_t first,
+                                           unsigned part, struct nd_error *err);
 
 /* Write the file anew, and let it take the name, which belongs to the locked file or to none. */
 enum nd_status nd_hamming_change_replace(struct nd_hamming_change *c, struct nd_error *err);
-/* Append a segment in place, in the four steps of change.c. */
+/* Append the new pieces in place, in the four steps of change.c: the others are the first segments
+ * of the old file. */
 enum nd_status nd_hamming_change_append(struct nd_hamming_change *c, struct nd_error *err);
 
-/* Entries from several places, to be written as one segment.  Starts from zeroes. */
+/* Entries from several places, to be written as one segment.  Starts from zeroes; one that is
+ * released can begin again. */
 struct nd_hamming_collection {
     size_t n, total, words;
     const uint64_t *row; /* `own`, or the caller's */
@@ -55,18 +84,19 @@ struct nd_hamming_collection {
 enum nd_status nd_hamming_collect_begin(struct nd_hamming_collection *c, size_t total, size_t words,
                                         const uint64_t *borrowed, struct nd_error *err);
 void nd_hamming_collect_release(struct nd_hamming_collection *c);
-/* What the open segments of a file hold.  ND_ENOMEM. */
-enum nd_status nd_hamming_collect_file(struct nd_hamming_collection *c,
-                                       const struct nd_hamming_file *file, struct nd_error *err);
+/* n entries of a segment from number `first` on.  ND_ENOMEM. */
+enum nd_status nd_hamming_collect_segment(struct nd_hamming_collection *c,
+                                          const struct nd_hamming_segment *s, uint64_t first,
+                                          uint64_t n, struct nd_error *err);
 /* One entry of a segment, whose fingerprint is `row`.  ND_ENOMEM. */
 enum nd_status nd_hamming_collect_entry(struct nd_hamming_collection *c,
                                         const struct nd_hamming_segment *s, uint64_t entry,
                                         const uint64_t *row, struct nd_error *err);
-/* Entries from outside; numbers that are not given go on from first_number.  ND_EINVAL: a text that
- * cannot be an id; ND_ENOMEM. */
+/* n entries from outside, from number `first` on; the first of all has number `before`, where
+ * numbers are not given as ids.  ND_EINVAL: a text that cannot be an id; ND_ENOMEM. */
 enum nd_status nd_hamming_collect_entries(struct nd_hamming_collection *c,
-                                          const struct nd_hamming_entries *entries,
-                                          uint64_t first_number, struct nd_error *err);
+                                          const struct nd_hamming_entries *entries, size_t first,
+                                          size_t n, uint64_t before, struct nd_error *err);
 /* What was collected: all ids numbers, or all texts.  As long as the collection is.  ND_ENOMEM. */
 enum nd_status nd_hamming_collect_finish(struct nd_hamming_collection *c,
                                          struct nd_hamming_entries *entries, struct nd_error *err);

@@ -1,4 +1,6 @@
 /* collection.c - entries from several places, to be written as one segment of an index file */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,17 +59,20 @@ static bool collect_text(struct nd_hamming_collection *c, const struct nd_hammin
     return c->text[c->n] != NULL;
 }
 
-static enum nd_status collect_segment(struct nd_hamming_collection *c,
-                                      const struct nd_hamming_segment *s, struct nd_error *err)
+enum nd_status nd_hamming_collect_segment(struct nd_hamming_collection *c,
+                                          const struct nd_hamming_segment *s, uint64_t first,
+                                          uint64_t n, struct nd_error *err)
 {
+    if (n)
+        nd_hamming_segment_rows(s, first, (size_t)n, c->own + c->n * c->words);
     if (!s->has_texts) {
-        memcpy(c->id + c->n, s->id, s->count * sizeof *s->id);
-        c->n += s->count;
+        memcpy(c->id + c->n, s->id + first, n * sizeof *s->id);
+        c->n += n;
         return ND_OK;
     }
     if (!expect_texts(c))
         return out_of_memory(c, err);
-    for (uint64_t i = 0; i < s->count; i++, c->n++)
+    for (uint64_t i = first; i < first + n; i++, c->n++)
         if (!collect_text(c, s, i))
             return out_of_memory(c, err);
     return ND_OK;
@@ -86,50 +91,54 @@ enum nd_status nd_hamming_collect_entry(struct nd_hamming_collection *c,
     return ND_OK;
 }
 
-enum nd_status nd_hamming_collect_file(struct nd_hamming_collection *c,
-                                       const struct nd_hamming_file *file, struct nd_error *err)
+/* An id that is a text: that of the entry's number `i` of those that are given. */
+static enum nd_status collect_given(struct nd_hamming_collection *c, const char *text, size_t i,
+                                    struct nd_error *err)
 {
-    enum nd_status status = ND_OK;
+    size_t len = strlen(text);
 
-    for (unsigned i = file->first; i < file->n && status == ND_OK; i++) {
-        const struct nd_hamming_segment *s = &file->segment[i];
-
-        nd_hamming_segment_rows(s, 0, s->count, c->own + c->n * c->words);
-        status = collect_segment(c, s, err);
-    }
-    return status;
-}
-
-/* One id as it is given: a number, or a text in c->text. */
-static enum nd_status collect_id(struct nd_hamming_collection *c, const char *text, uint32_t number,
-                                 struct nd_error *err)
-{
-    size_t len;
-
-    c->id[c->n] = number;
-    if (!text || nd_hamming_text_number(text, &c->id[c->n]))
+    if (nd_hamming_text_number(text, &c->id[c->n]))
         return ND_OK;
-    len = strlen(text);
     if (len >= ND_HAMMING_TEXT_MAX || !nd_hamming_text_is_id(text, len))
-        return nd_fail(err, ND_EINVAL, "the id of fingerprint %zu has a tab or a newline", c->n);
+        return nd_fail(err, ND_EINVAL, "the id of fingerprint %zu has a tab or a newline", i);
     if (!expect_texts(c))
         return out_of_memory(c, err);
     c->text[c->n] = text;
     return ND_OK;
 }
 
+/* An id that is not given: the entry's number, as a text where 32 bits do not hold it. */
+static enum nd_status collect_number(struct nd_hamming_collection *c, uint64_t number,
+                                     struct nd_error *err)
+{
+    char digits[24];
+
+    c->id[c->n] = (uint32_t)number;
+    if (number <= UINT32_MAX)
+        return ND_OK;
+    if (!expect_texts(c))
+        return out_of_memory(c, err);
+    c->text[c->n] =
+        copy_text(c, digits, (size_t)snprintf(digits, sizeof digits, "%" PRIu64, number));
+    return c->text[c->n] ? ND_OK : out_of_memory(c, err);
+}
+
 enum nd_status nd_hamming_collect_entries(struct nd_hamming_collection *c,
-                                          const struct nd_hamming_entries *entries,
-                                          uint64_t first_number, struct nd_error *err)
+                                          const struct nd_hamming_entries *entries, size_t first,
+                                          size_t n, uint64_t before, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
-    if (c->own && entries->count)
-        memcpy(c->own + c->n * c->words, entries->fingerprints,
-               entries->count * c->words * sizeof *c->own);
-    for (size_t i = 0; i < entries->count && status == ND_OK; i++, c->n++)
-        status = collect_id(c, entries->texts ? entries->texts[i] : NULL,
-                            entries->ids ? entries->ids[i] : (uint32_t)(first_number + i), err);
+    if (c->own && n)
+        memcpy(c->own + c->n * c->words, entries->fingerprints + first * c->words,
+               n * c->words * sizeof *c->own);
+    for (size_t i = first; i < first + n && status == ND_OK; i++, c->n++) {
+        c->id[c->n] = entries->ids ? entries->ids[i] : 0;
+        if (entries->texts && entries->texts[i])
+            status = collect_given(c, entries->texts[i], i, err);
+        else if (!entries->ids)
+            status = collect_number(c, before + i, err);
+    }
     return status;
 }
 

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/memory.h"
 #include "base/temporary.h"
 #include "hamming/plan/plan.h"
 
@@ -275,6 +276,7 @@ struct nd_hamming_shape nd_hamming_file_shape(const struct nd_hamming_file *file
         .codec = file->scheme.codec,
         .family = file->scheme.plan.family,
         .recipe = nd_hamming_file_recipe(file),
+        .part_fingerprints = file->header.part_max,
     };
 }
 
@@ -300,6 +302,8 @@ uint64_t nd_hamming_file_bytes(const struct nd_hamming_file *file)
 struct nd_hamming_file_sizes nd_hamming_file_sizes(const struct nd_hamming_file *file)
 {
     struct nd_hamming_file_sizes s = {.segments = file->n,
+                                      .parts =
+                                          file->n ? file->header.segment[file->n - 1].part + 1 : 0,
                                       .sound_headers = file->holders == 3 ? 2 : 1};
 
     for (unsigned i = 0; i < file->n; i++) {
@@ -339,7 +343,7 @@ static const struct nd_hamming_segment *segment_of(const struct nd_hamming_file 
     return s;
 }
 
-const char *nd_hamming_file_text(const struct nd_hamming_file *file, uint32_t entry, char *number,
+const char *nd_hamming_file_text(const struct nd_hamming_file *file, uint64_t entry, char *number,
                                  size_t *len)
 {
     uint64_t at = entry;
@@ -375,6 +379,23 @@ void nd_hamming_file_entries(const struct nd_hamming_file *file, uint64_t first,
     }
 }
 
+static enum nd_status check_query(const struct nd_hamming_file *file, const uint64_t *queries,
+                                  size_t n, unsigned distance, bool has_list, struct nd_error *err)
+{
+    enum nd_status status = nd_hamming_check_bits(queries, n, file->header.bits, err);
+
+    if (status == ND_OK && !has_list)
+        status = nd_fail(err, ND_EINVAL, "no list for the answers is given");
+    if (status != ND_OK)
+        return status;
+    if (distance > file->header.distance)
+        return nd_fail(err, ND_EINVAL, "distance %u is too large: the file was made for at most %u",
+                       distance, file->header.distance);
+    if (n > UINT32_MAX)
+        return nd_fail(err, ND_EINVAL, "%zu queries at once are too many: at most 2^32 - 1", n);
+    return ND_OK;
+}
+
 enum nd_status nd_hamming_file_query(const struct nd_hamming_file *file, const uint64_t *queries,
                                      size_t n, unsigned distance, struct nd_hamming_matches *out,
                                      struct nd_error *err)
@@ -384,19 +405,51 @@ enum nd_status nd_hamming_file_query(const struct nd_hamming_file *file, const u
                                   .distance = distance,
                                   .entries = nd_hamming_file_has_texts(file) != 0,
                                   .sink = {.matches = out}};
-    enum nd_status status = nd_hamming_check_bits(queries, n, file->header.bits, err);
+    enum nd_status status = check_query(file, queries, n, distance, out != NULL, err);
 
-    if (status == ND_OK && !out)
-        status = nd_fail(err, ND_EINVAL, "no list for the answers is given");
+    if (status == ND_OK && s.entries && file->scheme.plan.problem.count > UINT32_MAX)
+        status = nd_fail(err, ND_EUNSUPPORTED,
+                         "the entries of %llu fingerprints take numbers of more than 32 bits",
+                         (unsigned long long)file->scheme.plan.problem.count);
     if (status != ND_OK)
         return status;
-    if (distance > file->header.distance)
-        return nd_fail(err, ND_EINVAL, "distance %u is too large: the file was made for at most %u",
-                       distance, file->header.distance);
-    if (n > UINT32_MAX)
-        return nd_fail(err, ND_EINVAL, "%zu queries at once are too many: at most 2^32 - 1", n);
-    for (unsigned j = 0; n && j < file->n && !s.sink.out_of_memory;
-         s.base += (uint32_t)file->segment[j++].count)
-        nd_hamming_segment_search(&file->segment[j], &s);
+    for (unsigned i = 0; n && i < file->n && !s.sink.out_of_memory;
+         s.base += (uint32_t)file->segment[i++].count)
+        nd_hamming_segment_search(&file->segment[i], &s);
     return s.sink.out_of_memory ? nd_fail(err, ND_ENOMEM, "out of memory for the matches") : ND_OK;
+}
+
+/* Entries of one segment, whose first one has number `base` in the file.  False: out of memory. */
+static bool add_matches(struct nd_hamming_file_matches *out, const struct nd_hamming_matches *found,
+                        uint64_t base)
+{
+    if (!ND_RESERVE(out->items, &out->capacity, out->count + found->count))
+        return false;
+    for (size_t i = 0; i < found->count; i++)
+        out->items[out->count++] = (struct nd_hamming_file_match){
+            base + found->items[i].id, found->items[i].query, found->items[i].distance};
+    return true;
+}
+
+enum nd_status nd_hamming_file_find(const struct nd_hamming_file *file, const uint64_t *queries,
+                                    size_t n, unsigned distance,
+                                    struct nd_hamming_file_matches *out, struct nd_error *err)
+{
+    struct nd_hamming_matches found = {.items = NULL};
+    struct nd_hamming_search s = {.queries = queries,
+                                  .n = n,
+                                  .distance = distance,
+                                  .entries = true,
+                                  .sink = {.matches = &found}};
+    enum nd_status status = check_query(file, queries, n, distance, out != NULL, err);
+    uint64_t base = 0;
+
+    for (unsigned i = 0; n && i < file->n && status == ND_OK; base += file->segment[i++].count) {
+        found.count = 0;
+        nd_hamming_segment_search(&file->segment[i], &s);
+        if (s.sink.out_of_memory || !add_matches(out, &found, base))
+            status = nd_fail(err, ND_ENOMEM, "out of memory for the matches");
+    }
+    nd_hamming_matches_release(&found);
+    return status;
 }

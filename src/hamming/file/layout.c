@@ -44,9 +44,9 @@ void nd_hamming_header_write(const struct nd_hamming_header *header, unsigned ch
     uint64_t hash;
 
     memcpy(copy.magic, ND_HAMMING_MAGIC, sizeof copy.magic);
-    copy.version = header->layout         ? ND_HAMMING_VERSION
-                   : header->recipe_bytes ? ND_HAMMING_VERSION_RECIPE
-                                          : ND_HAMMING_VERSION_OLD;
+    copy.version = header->layout || header->part_max ? ND_HAMMING_VERSION
+                   : header->recipe_bytes             ? ND_HAMMING_VERSION_RECIPE
+                                                      : ND_HAMMING_VERSION_OLD;
     memset(page, 0, ND_HAMMING_PAGE);
     memcpy(page, &copy, sizeof copy);
     hash = hash_of(page);
@@ -58,10 +58,30 @@ static enum nd_status damaged(const char *what, struct nd_error *err)
     return nd_fail(err, ND_EINPUT, "not a neardup index, or a damaged one: %s", what);
 }
 
+/* Parts follow one another, and none has too many entries. */
+static enum nd_status check_parts(const struct nd_hamming_header *h, struct nd_error *err)
+{
+    uint64_t count = 0, max = nd_hamming_part_max(h->part_max);
+    uint32_t part = 0;
+
+    for (uint32_t i = 0; i < h->segments; i++) {
+        const struct nd_hamming_place *p = &h->segment[i];
+
+        if (i && p->part == part + 1) {
+            part++;
+            count = 0;
+        }
+        if (p->part != part || p->count > max - count)
+            return damaged("its parts are impossible", err);
+        count += p->count;
+    }
+    return part == 0 || h->part_max ? ND_OK : damaged("its parts are impossible", err);
+}
+
 /* One segment after the other, each at the beginning of a page. */
 static enum nd_status check_places(const struct nd_hamming_header *h, struct nd_error *err)
 {
-    uint64_t end = nd_hamming_head_bytes(h), count = 0;
+    uint64_t end = nd_hamming_head_bytes(h);
 
     if (h->segments > ND_HAMMING_SEGMENTS_MAX)
         return damaged("it has too many segments", err);
@@ -71,13 +91,12 @@ static enum nd_status check_places(const struct nd_hamming_header *h, struct nd_
         if (p->offset % ND_HAMMING_PAGE || p->offset < end || p->offset > h->file_bytes ||
             p->bytes % 8 || p->bytes > h->file_bytes - p->offset)
             return damaged("a segment is not at its place", err);
-        if (p->count == 0 || p->count > UINT32_MAX - count || p->distinct == 0 ||
-            p->distinct > p->count || p->has_texts > 1)
+        if (p->count == 0 || p->count > UINT32_MAX || p->distinct == 0 || p->distinct > p->count ||
+            p->has_texts > 1)
             return damaged("its number of fingerprints is impossible", err);
         end = p->offset + p->bytes;
-        count += p->count;
     }
-    return end == h->file_bytes ? ND_OK
+    return end == h->file_bytes ? check_parts(h, err)
                                 : damaged("its length differs from what its header says", err);
 }
 
@@ -99,7 +118,8 @@ static enum nd_status read_page(struct nd_hamming_header *header, const unsigned
          (made.version == ND_HAMMING_VERSION_RECIPE) != (made.recipe_bytes > 0)) ||
         made.recipe_bytes > ND_HAMMING_RECIPE_MAX)
         return damaged("the size of its recipe is impossible", err);
-    if ((made.version == ND_HAMMING_VERSION) != (made.layout == ND_HAMMING_COMPACT))
+    if (made.layout > ND_HAMMING_COMPACT ||
+        (made.version == ND_HAMMING_VERSION) != (made.layout || made.part_max))
         return damaged("its layout is unknown", err);
     *header = made;
     return check_places(header, err);
@@ -132,13 +152,28 @@ uint64_t nd_hamming_header_dead(const struct nd_hamming_header *header)
     return nd_hamming_page_up(header->file_bytes) - live;
 }
 
-uint64_t nd_hamming_header_count(const struct nd_hamming_header *header)
+uint64_t nd_hamming_header_count_from(const struct nd_hamming_header *header, unsigned first)
 {
     uint64_t count = 0;
 
-    for (uint32_t i = 0; i < header->segments; i++)
+    for (uint32_t i = first; i < header->segments; i++)
         count += header->segment[i].count;
     return count;
+}
+
+uint64_t nd_hamming_header_count(const struct nd_hamming_header *header)
+{
+    return nd_hamming_header_count_from(header, 0);
+}
+
+unsigned nd_hamming_header_last_part(const struct nd_hamming_header *header)
+{
+    unsigned first = header->segments;
+
+    while (first > 0 &&
+           header->segment[first - 1].part == header->segment[header->segments - 1].part)
+        first--;
+    return first;
 }
 
 static enum nd_status make_plan(const struct nd_hamming_header *h, struct nd_hamming_plan *plan,

@@ -37,19 +37,20 @@ struct nd_hamming_place {
     uint64_t offset, bytes, count, distinct;
     uint64_t hash;      /* of its list of chunks */
     uint32_t has_texts; /* 1: its ids are texts */
-    uint32_t unused;
+    uint32_t part;      /* the number of its part, from 0 */
 };
 struct nd_hamming_header {
     char magic[8];
     uint32_t version, bits, distance, family, tables, key_bits, codec;
     uint32_t requested; /* the greatest number of tables that was requested; 0: none */
     uint32_t segments;
-    uint32_t layout; /* of enum nd_hamming_file_layout; 0: in versions before 4 */
+    uint32_t layout; /* of enum nd_hamming_file_layout; 0: of versions before 4 */
     uint64_t generation, file_bytes, hash;
     struct nd_hamming_place segment[ND_HAMMING_SEGMENTS_MAX];
     uint64_t recipe_fingerprint,
-        recipe_hash;                /* the latter of its text, which follows the headers */
-    uint32_t recipe_bytes, unused2; /* 0: there is none */
+        recipe_hash;       /* the latter of its text, which follows the headers */
+    uint32_t recipe_bytes; /* 0: there is none */
+    uint32_t part_max;     /* the most entries of a part; 0: there is one part */
 };
 struct nd_hamming_chunk {
     uint64_t offset, bytes, hash; /* offset from the segment's beginning */
@@ -101,8 +102,17 @@ enum nd_status nd_hamming_headers_read(struct nd_hamming_header *header, const u
                                        unsigned *holders, struct nd_error *err);
 /* Bytes of the file that belong to no segment, nor to headers or padding. */
 uint64_t nd_hamming_header_dead(const struct nd_hamming_header *header);
-/* The entries of all segments. */
+/* The entries of all segments, and of those from number `first` on. */
 uint64_t nd_hamming_header_count(const struct nd_hamming_header *header);
+uint64_t nd_hamming_header_count_from(const struct nd_hamming_header *header, unsigned first);
+/* The first segment of the last part; 0: there is none. */
+unsigned nd_hamming_header_last_part(const struct nd_hamming_header *header);
+
+/* The most entries of a part, where so many were requested. */
+static inline uint64_t nd_hamming_part_max(uint32_t requested)
+{
+    return requested ? requested : ND_HAMMING_FILE_MAX;
+}
 
 /* How a table permutes the bits of a fingerprint: the key first, then the others, 64 at most.  Runs
  * of neighbouring bits stay together, so a permutation is a few shifts. */

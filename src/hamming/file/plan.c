@@ -41,29 +41,38 @@ static double values_bytes(uint64_t n, unsigned bits, unsigned distance,
     return (double)nd_hamming_ef_bytes(&ef);
 }
 
-double nd_hamming_file_plan_bytes(const struct nd_hamming_plan *plan, enum nd_hamming_codec codec)
+/* A segment of `count` fingerprints; 0: there is none. */
+static double segment_bytes(const struct nd_hamming_plan *plan, uint64_t count,
+                            enum nd_hamming_codec codec)
 {
-    double bytes = ND_HAMMING_HEADERS * ND_HAMMING_PAGE, n;
-    unsigned bits, tables;
+    unsigned bits = plan->problem.bits, tables = plan->tables;
+    double n = (double)count, bytes = (double)nd_hamming_chunks(tables);
 
-    if (!plan || !nd_hamming_file_holds(plan->family) || plan->problem.count > ND_HAMMING_FILE_MAX)
-        return (double)NAN;
-    n = (double)plan->problem.count;
-    bits = plan->problem.bits;
-    tables = plan->tables;
-    if (plan->problem.count == 0)
-        return bytes; /* no segment */
-    bytes += (double)(sizeof(struct nd_hamming_chunk) * nd_hamming_chunks(tables));
+    if (count == 0)
+        return 0;
+    bytes *= (double)sizeof(struct nd_hamming_chunk);
     bytes += 8 * ceil(n / 2);
-    bytes += tables * values_bytes(plan->problem.count, nd_hamming_lead_bits(bits),
-                                   plan->problem.distance, codec);
+    bytes +=
+        tables * values_bytes(count, nd_hamming_lead_bits(bits), plan->problem.distance, codec);
     if (nd_hamming_is_wide(bits)) {
-        unsigned number_bits = nd_hamming_number_bits(plan->problem.count);
+        unsigned number_bits = nd_hamming_number_bits(count);
 
         bytes += 8 * n * (double)nd_hamming_words(bits);
-        bytes += 8.0 * (tables - 1) * (double)nd_packed_words(plan->problem.count, number_bits);
+        bytes += 8.0 * (tables - 1) * (double)nd_packed_words(count, number_bits);
     }
     return bytes;
+}
+
+double nd_hamming_file_plan_bytes(const struct nd_hamming_plan *plan, enum nd_hamming_codec codec)
+{
+    uint64_t full, rest;
+
+    if (!plan || !nd_hamming_file_holds(plan->family))
+        return (double)NAN;
+    full = plan->problem.count / ND_HAMMING_FILE_MAX;
+    rest = plan->problem.count % ND_HAMMING_FILE_MAX;
+    return ND_HAMMING_HEADERS * ND_HAMMING_PAGE + segment_bytes(plan, rest, codec) +
+           (full ? (double)full * segment_bytes(plan, ND_HAMMING_FILE_MAX, codec) : 0);
 }
 
 static enum nd_status check_codec(enum nd_hamming_codec codec, unsigned bits, struct nd_error *err)
@@ -99,10 +108,11 @@ static enum nd_status check_shape(const struct nd_hamming_shape *shape,
         (!shape->recipe->text || !shape->recipe->len || shape->recipe->len > ND_HAMMING_RECIPE_MAX))
         return nd_fail(err, ND_EINVAL, "the text of a recipe has 1 to %u bytes",
                        ND_HAMMING_RECIPE_MAX);
-    if (problem->count > ND_HAMMING_FILE_MAX)
+    if (problem->count > ND_HAMMING_FILE_PARTS_MAX * nd_hamming_part_max(shape->part_fingerprints))
         return nd_fail(err, ND_EINVAL,
-                       "%llu fingerprints are too many: a file holds at most 2^32 - 1",
-                       (unsigned long long)problem->count);
+                       "%llu fingerprints are too many: a file has at most %d parts of %llu",
+                       (unsigned long long)problem->count, ND_HAMMING_FILE_PARTS_MAX,
+                       (unsigned long long)nd_hamming_part_max(shape->part_fingerprints));
     return ND_OK;
 }
 
@@ -112,6 +122,8 @@ static enum nd_status choose(const struct nd_hamming_shape *shape,
                              enum nd_hamming_family family, struct nd_hamming_plan *plan,
                              struct nd_error *err)
 {
+    uint64_t most = nd_hamming_part_max(shape->part_fingerprints); /* in one sorted table */
+    double count = (double)(problem->count < most ? problem->count : most);
     enum nd_status status;
     unsigned n = problem->distance + 1;
 
@@ -120,7 +132,7 @@ static enum nd_status choose(const struct nd_hamming_shape *shape,
     do
         status = nd_hamming_design(problem, NULL, family, 0, n, plan, err);
     while (status == ND_OK && n++ < 4 * (problem->distance + 1) &&
-           (double)problem->count > SHARING_MAX * (double)(UINT64_C(1) << plan->key_bits % 64));
+           count > SHARING_MAX * (double)(UINT64_C(1) << plan->key_bits % 64));
     return status;
 }
 

@@ -1,9 +1,9 @@
 /*
  * remove.c - index files: the entries of some ids are removed, all of them or none
  *
- * The segments before the first one that has any of the ids are copied; the entries that are left in
- * the others become one segment.  The file is written anew, so that nothing of what was removed
- * stays on the disk under its name.
+ * Of each part the segments before the first one that has any of the ids are copied; the entries
+ * that are left in its others become one segment.  A part of which nothing is left is no more.  The
+ * file is written anew, so that nothing of what was removed stays on the disk under its name.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -170,31 +170,89 @@ static enum nd_status collect_rest(struct nd_hamming_collection *all,
     return status;
 }
 
+/* What stays of a file's segments, part by part. */
+struct removal {
+    const struct nd_hamming_file *file;
+    struct id_list *list;
+    const uint64_t *removed; /* from each segment */
+    /* The segments from which the new segments are made: from first[i] on as far as to end[i]. */
+    unsigned first[ND_HAMMING_SEGMENTS_MAX], end[ND_HAMMING_SEGMENTS_MAX], n, done;
+    struct nd_hamming_collection all;
+};
+
+static enum nd_status collect_removal(void *context, const struct nd_hamming_piece *piece,
+                                      struct nd_hamming_entries *entries, struct nd_error *err)
+{
+    struct removal *r = context;
+    unsigned number = r->done++;
+    enum nd_status status;
+
+    nd_hamming_collect_release(&r->all);
+    status =
+        nd_hamming_collect_begin(&r->all, (size_t)piece->count, r->file->scheme.words, NULL, err);
+    for (unsigned i = r->first[number]; i < r->end[number] && status == ND_OK; i++)
+        status = collect_rest(&r->all, &r->file->segment[i], r->list, err);
+    return status == ND_OK ? nd_hamming_collect_finish(&r->all, entries, err) : status;
+}
+
+/* Say what becomes of the segments [first, end), which are a part: *part of the new file. */
+static enum nd_status plan_part(struct nd_hamming_change *c, struct removal *r, unsigned first,
+                                unsigned end, unsigned *part, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    unsigned before = c->n_pieces;
+    uint64_t left = 0;
+
+    for (; first < end && r->removed[first] == 0 && status == ND_OK; first++)
+        status = nd_hamming_change_add_kept(c, first, *part, err);
+    for (unsigned i = first; i < end; i++)
+        left += r->file->segment[i].count - r->removed[i];
+    if (left && status == ND_OK) {
+        r->first[r->n] = first;
+        r->end[r->n++] = end;
+        status = nd_hamming_change_add_new(c, left, *part, err);
+    }
+    *part += c->n_pieces > before;
+    return status;
+}
+
+/* Whether nothing is removed from a segment, nor from those before it in its part. */
+static bool is_kept(const struct nd_hamming_file *file, const uint64_t *removed, unsigned segment)
+{
+    const struct nd_hamming_place *place = file->header.segment;
+    bool kept = removed[segment] == 0;
+
+    for (unsigned i = segment; i > 0 && place[i - 1].part == place[segment].part; i--)
+        kept &= removed[i - 1] == 0;
+    return kept;
+}
+
 static enum nd_status remove_from(struct nd_hamming_change *c, struct nd_hamming_file *file,
                                   struct id_list *list, const uint64_t *removed,
                                   struct nd_error *err)
 {
-    struct nd_hamming_collection all = {.n = 0};
-    uint64_t left = 0, count = 0;
-    unsigned kept = 0;
+    struct removal r = {.file = file, .list = list, .removed = removed};
+    uint64_t count = 0;
+    unsigned part = 0;
+    bool keeps_any = false;
     enum nd_status status;
 
-    while (kept < file->n && removed[kept] == 0)
-        kept++;
     for (unsigned i = 0; i < file->n; i++) {
         count += file->segment[i].count - removed[i];
-        left += i < kept ? 0 : file->segment[i].count - removed[i];
+        keeps_any |= is_kept(file, removed, i);
     }
-    status = nd_hamming_change_keep(c, file, kept, count, err);
-    if (status == ND_OK)
-        status = nd_hamming_collect_begin(&all, (size_t)left + 1, file->scheme.words, NULL, err);
-    for (unsigned i = kept; i < file->n && status == ND_OK; i++)
-        status = collect_rest(&all, &file->segment[i], list, err);
-    if (status == ND_OK)
-        status = nd_hamming_collect_finish(&all, &c->entries, err);
+    status = nd_hamming_change_keep(c, file, 0, keeps_any, count, err);
+    c->collect = collect_removal;
+    c->context = &r;
+    for (unsigned first = 0, end; first < file->n && status == ND_OK; first = end) {
+        for (end = first + 1; end < file->n; end++)
+            if (file->header.segment[end].part != file->header.segment[first].part)
+                break;
+        status = plan_part(c, &r, first, end, &part, err);
+    }
     if (status == ND_OK)
         status = nd_hamming_change_replace(c, err);
-    nd_hamming_collect_release(&all);
+    nd_hamming_collect_release(&r.all);
     return status;
 }
 

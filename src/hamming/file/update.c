@@ -4,32 +4,61 @@
  * Merging.  A new segment is merged with the last one if that holds at most twice as many entries,
  * the result with the one before, and so on.  So each segment holds more than twice as many as the
  * next, and there are at most log2(N) of them, like the digits of a binary counter.
+ *
+ * Parts.  A segment belongs to a part, which holds a bounded number of entries, at most 2^32 - 1,
+ * and segments merge within their part only.  What does not fit into the last part fills it, which
+ * then becomes one segment, and goes on in new parts of one segment each.  Each new segment is
+ * collected when it is written, so that no more than a part is in memory.
  */
 #include <stdlib.h>
 
 #include "hamming/file/change.h"
 #include "hamming/plan/plan.h"
 
-static enum nd_status check_count(uint64_t count, size_t more, struct nd_error *err)
-{
-    return more <= UINT32_MAX && count + more <= UINT32_MAX
-               ? ND_OK
-               : nd_fail(err, ND_EINVAL,
-                         "%llu fingerprints are too many: a file holds at most 2^32 - 1",
-                         (unsigned long long)(count + more));
-}
-
 /* Entries as they come in, for an index that holds some already. */
 static enum nd_status check_entries(const struct nd_hamming_entries *entries, unsigned bits,
-                                    uint64_t before, struct nd_error *err)
+                                    struct nd_error *err)
 {
-    enum nd_status status;
-
     if (!entries)
         return nd_fail(err, ND_EINVAL, "there are no entries");
-    status = check_count(before, entries->count, err);
-    return status == ND_OK ? nd_hamming_check_bits(entries->fingerprints, entries->count, bits, err)
-                           : status;
+    return nd_hamming_check_bits(entries->fingerprints, entries->count, bits, err);
+}
+
+/* Entries that are written, part by part, to a file that holds `before` others; the first new
+ * segment also takes the old ones from number `kept` on. */
+struct addition {
+    const struct nd_hamming_entries *entries;
+    const struct nd_hamming_file *old; /* NULL: there is none */
+    unsigned kept;
+    size_t words, done;
+    uint64_t before;
+    struct nd_hamming_collection all;
+};
+
+static enum nd_status collect_addition(void *context, const struct nd_hamming_piece *piece,
+                                       struct nd_hamming_entries *entries, struct nd_error *err)
+{
+    struct addition *a = context;
+    const uint64_t *row = a->entries->fingerprints + a->done * a->words;
+    uint64_t old = 0;
+    size_t some;
+    enum nd_status status;
+
+    for (unsigned i = a->kept; a->old && i < a->old->n; i++)
+        old += a->old->segment[i].count;
+    some = (size_t)(piece->count - old);
+    nd_hamming_collect_release(&a->all);
+    status =
+        nd_hamming_collect_begin(&a->all, (size_t)piece->count, a->words, old ? NULL : row, err);
+    for (; a->old && a->kept < a->old->n && status == ND_OK; a->kept++) {
+        const struct nd_hamming_segment *s = &a->old->segment[a->kept];
+
+        status = nd_hamming_collect_segment(&a->all, s, 0, s->count, err);
+    }
+    if (status == ND_OK)
+        status = nd_hamming_collect_entries(&a->all, a->entries, a->done, some, a->before, err);
+    a->done += some;
+    return status == ND_OK ? nd_hamming_collect_finish(&a->all, entries, err) : status;
 }
 
 /* A new file after a plan. */
@@ -37,25 +66,21 @@ static enum nd_status build(const char *path, const struct nd_hamming_plan *plan
                             const struct nd_hamming_shape *shape,
                             const struct nd_hamming_entries *entries, struct nd_error *err)
 {
-    size_t words = nd_hamming_words(plan->problem.bits);
-    struct nd_hamming_collection all = {.n = 0};
+    struct addition all = {.entries = entries, .words = nd_hamming_words(plan->problem.bits)};
     struct nd_hamming_change c;
-    enum nd_status status = check_entries(entries, plan->problem.bits, 0, err);
+    enum nd_status status = check_entries(entries, plan->problem.bits, err);
 
     if (status == ND_OK)
         status = nd_hamming_change_open(&c, path, false, err);
     if (status != ND_OK)
         return status;
     nd_hamming_change_begin(&c, plan, shape, shape->recipe);
-    if (entries->count)
-        status = nd_hamming_collect_begin(&all, entries->count, words, entries->fingerprints, err);
-    if (status == ND_OK)
-        status = nd_hamming_collect_entries(&all, entries, 0, err);
-    if (status == ND_OK)
-        status = nd_hamming_collect_finish(&all, &c.entries, err);
+    c.collect = collect_addition;
+    c.context = &all;
+    status = nd_hamming_change_add_parts(&c, entries->count, 0, 0, err);
     if (status == ND_OK)
         status = nd_hamming_change_replace(&c, err);
-    nd_hamming_collect_release(&all);
+    nd_hamming_collect_release(&all.all);
     nd_hamming_change_release(&c);
     return status;
 }
@@ -89,17 +114,17 @@ enum nd_status nd_hamming_file_write(const char *path, const struct nd_hamming_p
     return build(path, plan, &shape, &entries, err);
 }
 
-/* The first segment that is to be merged with `more` new entries. */
-static unsigned merge_from(const struct nd_hamming_header *h, uint64_t more)
+/* The first segment that is to be merged with `more` new entries, of those from number `first` on. */
+static unsigned merge_from(const struct nd_hamming_header *h, unsigned first, uint64_t more)
 {
-    unsigned first = h->segments;
+    unsigned kept = h->segments;
 
-    while (first > 0 &&
-           (h->segment[first - 1].count <= 2 * more || first >= ND_HAMMING_SEGMENTS_MAX)) {
-        more += h->segment[first - 1].count;
-        first--;
+    while (kept > first &&
+           (h->segment[kept - 1].count <= 2 * more || kept >= ND_HAMMING_SEGMENTS_MAX)) {
+        more += h->segment[kept - 1].count;
+        kept--;
     }
-    return first;
+    return kept;
 }
 
 /* Whether the bytes that would be unused exceed half of those that would stay. */
@@ -116,32 +141,51 @@ static bool is_better_anew(const struct nd_hamming_header *h, unsigned kept)
     return 2 * nd_hamming_header_dead(&after) > live;
 }
 
+/*
+ * Where `more` entries go: which segments are kept, how many entries the segment behind those has,
+ * and in which part it is.
+ */
+static unsigned find_room(const struct nd_hamming_header *h, uint64_t more, uint64_t *first,
+                          unsigned *part)
+{
+    unsigned last = nd_hamming_header_last_part(h), kept;
+    uint64_t held = nd_hamming_header_count_from(h, last), max = nd_hamming_part_max(h->part_max);
+    bool fits = more <= max - held;
+
+    *part = h->segments ? h->segment[h->segments - 1].part : 0;
+    if (fits)
+        kept = merge_from(h, last, more);
+    else /* the last part is filled, and is one segment then */
+        kept = held == max && h->segments - last == 1 ? h->segments : last;
+    *first = nd_hamming_header_count_from(h, kept) + (fits ? more : max - held);
+    if (*first == 0) { /* nothing is left to do in the last part */
+        ++*part;
+        *first = max;
+    }
+    return kept;
+}
+
 /* To a file that is locked and mapped. */
 static enum nd_status add(struct nd_hamming_change *c, struct nd_hamming_file *file,
                           const struct nd_hamming_entries *entries, struct nd_error *err)
 {
-    uint64_t count = nd_hamming_header_count(&file->header), merged = entries->count;
-    unsigned kept = merge_from(&file->header, entries->count);
-    struct nd_hamming_collection all = {.n = 0};
+    uint64_t count = nd_hamming_header_count(&file->header), first;
+    unsigned part, kept = find_room(&file->header, entries->count, &first, &part);
+    struct addition more = {entries, file, kept, file->scheme.words, 0, count, {.n = 0}};
     enum nd_status status = nd_hamming_file_open_from(file, kept, c->path, err);
 
-    for (unsigned i = kept; i < file->n; i++)
-        merged += file->header.segment[i].count;
     if (status == ND_OK)
-        status = nd_hamming_change_keep(c, file, kept, count + entries->count, err);
+        status = nd_hamming_change_keep(c, file, kept, false, count + entries->count, err);
+    c->collect = collect_addition;
+    c->context = &more;
     if (status == ND_OK)
-        status = nd_hamming_collect_begin(&all, (size_t)merged, file->scheme.words,
-                                          kept == file->n ? entries->fingerprints : NULL, err);
-    if (status == ND_OK)
-        status = nd_hamming_collect_file(&all, file, err);
-    if (status == ND_OK)
-        status = nd_hamming_collect_entries(&all, entries, count, err);
-    if (status == ND_OK)
-        status = nd_hamming_collect_finish(&all, &c->entries, err);
+        status = nd_hamming_change_add_parts(
+            c, nd_hamming_header_count_from(&file->header, kept) + entries->count, first, part,
+            err);
     if (status == ND_OK)
         status = is_better_anew(&file->header, kept) ? nd_hamming_change_replace(c, err)
                                                      : nd_hamming_change_append(c, err);
-    nd_hamming_collect_release(&all);
+    nd_hamming_collect_release(&more.all);
     return status;
 }
 
@@ -156,8 +200,7 @@ enum nd_status nd_hamming_file_add(const char *path, const struct nd_hamming_ent
         return status;
     status = nd_hamming_file_map(&file, c.fd, path, err);
     if (status == ND_OK)
-        status =
-            check_entries(entries, file->header.bits, nd_hamming_header_count(&file->header), err);
+        status = check_entries(entries, file->header.bits, err);
     if (status == ND_OK && entries->count)
         status = add(&c, file, entries, err);
     nd_hamming_file_close(file);
@@ -179,24 +222,61 @@ static enum nd_status check_together(struct nd_hamming_file *const *file, size_t
 
     *total = 0;
     for (size_t i = 0; i < n && status == ND_OK; i++) {
-        uint64_t count = nd_hamming_header_count(&file[i]->header);
-
         if (!is_same_recipe(file[0], file[i]))
             return nd_fail(err, ND_EINVAL, "fingerprints of two recipes in one index");
         if (file[i]->header.bits != bits)
             return nd_fail(err, ND_EINVAL, "fingerprints of %u bits and of %u in one index", bits,
                            file[i]->header.bits);
-        status = check_count(*total, (size_t)count, err);
-        *total += count;
+        *total += nd_hamming_header_count(&file[i]->header);
     }
     return status;
 }
 
-/* All segments of all files as one; files are open. */
+/* Where all entries of several files are read: entry number `at` of a segment is the next one. */
+struct merging {
+    struct nd_hamming_file *const *file;
+    unsigned segment;
+    uint64_t at;
+    size_t words;
+    struct nd_hamming_collection all;
+};
+
+static enum nd_status collect_merged(void *context, const struct nd_hamming_piece *piece,
+                                     struct nd_hamming_entries *entries, struct nd_error *err)
+{
+    struct merging *m = context;
+    uint64_t left = piece->count;
+    enum nd_status status;
+
+    nd_hamming_collect_release(&m->all);
+    status = nd_hamming_collect_begin(&m->all, (size_t)left, m->words, NULL, err);
+    while (left && status == ND_OK) {
+        const struct nd_hamming_file *file = *m->file;
+        const struct nd_hamming_segment *s = &file->segment[m->segment];
+        uint64_t some;
+
+        if (m->segment == file->n) {
+            m->file++;
+            m->segment = 0;
+            continue;
+        }
+        some = s->count - m->at < left ? s->count - m->at : left;
+        status = nd_hamming_collect_segment(&m->all, s, m->at, some, err);
+        left -= some;
+        m->at += some;
+        if (m->at == s->count) {
+            m->segment++;
+            m->at = 0;
+        }
+    }
+    return status == ND_OK ? nd_hamming_collect_finish(&m->all, entries, err) : status;
+}
+
+/* All segments of all files as one for each part; files are open. */
 static enum nd_status merge(struct nd_hamming_change *c, struct nd_hamming_file *const *file,
                             size_t n, const struct nd_hamming_shape *shape, struct nd_error *err)
 {
-    struct nd_hamming_collection all = {.n = 0};
+    struct merging merging = {.file = file, .words = nd_hamming_words(shape->bits)};
     struct nd_hamming_plan plan;
     uint64_t total;
     enum nd_status status = check_together(file, n, shape->bits, &total, err);
@@ -206,15 +286,12 @@ static enum nd_status merge(struct nd_hamming_change *c, struct nd_hamming_file 
     if (status != ND_OK)
         return status;
     nd_hamming_change_begin(c, &plan, shape, nd_hamming_file_recipe(file[0]));
-    status =
-        nd_hamming_collect_begin(&all, (size_t)total, nd_hamming_words(shape->bits), NULL, err);
-    for (size_t i = 0; i < n && status == ND_OK; i++)
-        status = nd_hamming_collect_file(&all, file[i], err);
-    if (status == ND_OK)
-        status = nd_hamming_collect_finish(&all, &c->entries, err);
+    c->collect = collect_merged;
+    c->context = &merging;
+    status = nd_hamming_change_add_parts(c, total, 0, 0, err);
     if (status == ND_OK)
         status = nd_hamming_change_replace(c, err);
-    nd_hamming_collect_release(&all);
+    nd_hamming_collect_release(&merging.all);
     return status;
 }
 
