@@ -281,6 +281,7 @@ static enum nd_status keep_all(struct nd_batch *batch, struct nd_error *err)
     keeping.item = nd_alloc_array(batch->n, sizeof *keeping.item);
     if (!keeping.item)
         return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", batch->n);
+    nd_pool_write_lock(d->crew.pool);
     status = begin_keeping(&keeping, err);
     if (status == ND_OK && !keeping.n)
         keep_task(&keeping, 0); /* which also notes documents that are not kept */
@@ -295,6 +296,7 @@ static enum nd_status keep_all(struct nd_batch *batch, struct nd_error *err)
         if (err)
             *err = keeping.error;
     }
+    nd_pool_write_unlock(d->crew.pool);
     free(keeping.item);
     return status;
 }
