@@ -63,8 +63,9 @@ struct nd_pool {
 
     atomic_bool is_writing; /* nd_pool_write_lock; set false under `lock` */
     struct reader {
+        uint64_t waited; /* nd_pool_waited */
         atomic_bool is_in;
-        char apart[63]; /* its own cache line */
+        char apart[55]; /* its own cache line */
     } * reader;         /* of each worker */
 
     bool stop;
@@ -517,12 +518,16 @@ static void help_or_wait(struct nd_pool *pool, unsigned worker)
 void nd_pool_await_helping(struct nd_pool *pool, unsigned worker, struct nd_ticket_lock *lock,
                            unsigned long ticket)
 {
+    struct reader *own = &pool->reader[worker];
+
     if (atomic_load(&lock->serving) == ticket)
         return;
+    own->waited -= nd_thread_ns();
     pthread_mutex_lock(&pool->lock);
     while (atomic_load(&lock->serving) != ticket)
         help_or_wait(pool, worker);
     pthread_mutex_unlock(&pool->lock);
+    own->waited += nd_thread_ns();
 }
 
 void nd_pool_lead(struct nd_pool *pool, unsigned worker, struct nd_ticket_lock *lock,
@@ -551,17 +556,25 @@ void nd_pool_pass(struct nd_pool *pool, struct nd_ticket_lock *lock)
  */
 void nd_pool_read_lock(struct nd_pool *pool, unsigned worker)
 {
-    atomic_bool *is_in = &pool->reader[worker].is_in;
+    struct reader *own = &pool->reader[worker];
 
     if (pool->n_started == 0)
         return;
-    for (atomic_store(is_in, true); atomic_load(&pool->is_writing); atomic_store(is_in, true)) {
-        atomic_store(is_in, false);
+    for (atomic_store(&own->is_in, true); atomic_load(&pool->is_writing);
+         atomic_store(&own->is_in, true)) {
+        atomic_store(&own->is_in, false);
+        own->waited -= nd_thread_ns();
         pthread_mutex_lock(&pool->lock);
         while (atomic_load(&pool->is_writing))
             help_or_wait(pool, worker);
         pthread_mutex_unlock(&pool->lock);
+        own->waited += nd_thread_ns();
     }
+}
+
+uint64_t nd_pool_waited(const struct nd_pool *pool, unsigned worker)
+{
+    return pool->reader[worker].waited;
 }
 
 void nd_pool_read_unlock(struct nd_pool *pool, unsigned worker)

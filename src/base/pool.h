@@ -102,6 +102,10 @@ void nd_pool_read_unlock(struct nd_pool *pool, unsigned worker);
 void nd_pool_write_lock(struct nd_pool *pool);
 void nd_pool_write_unlock(struct nd_pool *pool);
 
+/* Nanoseconds of processor time that a worker has spent in waiting for this lock and in
+ * nd_pool_await_helping, helping included; for the worker itself. */
+uint64_t nd_pool_waited(const struct nd_pool *pool, unsigned worker);
+
 /* Whether the calling thread was started by the pool. */
 bool nd_pool_has_this_thread(const struct nd_pool *pool);
 

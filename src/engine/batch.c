@@ -61,7 +61,7 @@ enum nd_status nd_items_make(struct nd_batch *batch, const struct nd_dedup_item 
                                           .first_same = i};
     batch->items = items;
     batch->n = n;
-    batch->is_linked = false;
+    batch->is_linked = batch->is_matched = false;
     return ND_OK;
 }
 

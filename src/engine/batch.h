@@ -27,8 +27,9 @@ struct nd_batch {
     /* Stars: which items may meet others of the batch. */
     unsigned char *link; /* by item: ND_LINKED_EARLIER, ND_LINKED_LATER */
     size_t link_capacity;
-    bool is_linked; /* `link` holds for the prepared ones */
-    bool is_made;   /* prepared: its items are there, and those with equal bytes are found */
+    bool is_linked;  /* `link` holds for the prepared ones */
+    bool is_matched; /* ahead of the push: items that are not were left for the push */
+    bool is_made;    /* prepared: its items are there, and those with equal bytes are found */
 
     /* Where every document is indexed, kept or not: pairs, components, complete link. */
     uint32_t *number; /* of each item in the index; of a copy that of what it is a copy of */
@@ -38,6 +39,7 @@ struct nd_batch {
 
 struct nd_components;
 struct nd_complete;
+struct nd_ahead;
 
 struct nd_dedup {
     struct nd_plan plan;
@@ -46,6 +48,8 @@ struct nd_dedup {
     struct nd_kept kept;
     struct nd_batch *batch;            /* one a worker */
     struct nd_finder leaders, pending; /* of the batch that is resolved (resolve_batch.c) */
+
+    struct nd_ahead *ahead; /* NULL: documents are matched in the turn of their batch alone */
 
     /* What only one kind of batch has. */
     struct nd_components *components;
@@ -137,6 +141,16 @@ void nd_complete_free(struct nd_complete *complete);
 
 /* Decide the items of a batch of stars among themselves (resolve_batch.c). */
 enum nd_status nd_resolve_batch(struct nd_batch *batch, struct nd_error *err);
+/*
+ * The steps by which an item of a batch of stars is compared with the kept documents that the index
+ * has (stars.c); errors are the worker's.  match_kept: all of them.  match_equal: by bytes and tokens;
+ * true: it is removed, or the worker has an error.  take_candidates: keep the first max_checks of
+ * w->found as the item's.  prefetch_kept: have what match_kept reads first brought into the caches.
+ */
+void nd_item_match_kept(const struct nd_kept *kept, struct nd_worker *w, struct nd_item *item);
+bool nd_item_match_equal(const struct nd_kept *kept, struct nd_worker *w, struct nd_item *item);
+bool nd_item_take_candidates(struct nd_worker *w, struct nd_item *item);
+void nd_item_prefetch_kept(const struct nd_kept *kept, const struct nd_item *item);
 /* Compare an item with its candidates of earlier batches; its shingles are `set`. */
 bool nd_item_compare_kept(const struct nd_kept *kept, struct nd_worker *w, struct nd_item *item,
                           const struct nd_shingle_set *set);

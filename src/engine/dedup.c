@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "engine/ahead.h"
 #include "engine/batch.h"
 #include "engine/engine.h"
 #include "engine/sketched.h"
@@ -23,6 +24,7 @@ static void release(struct nd_dedup *d)
     nd_complete_free(d->complete);
     nd_column_release(&d->class_of);
     nd_column_release(&d->withdrawn);
+    nd_ahead_free(d->ahead);
     nd_crew_release(&d->crew);
     nd_plan_release(&d->plan);
     free(d);
@@ -71,6 +73,21 @@ static struct nd_dedup *make(struct nd_pool *pool, const struct nd_dedup_params 
     return NULL;
 }
 
+/* Batches may be matched ahead where the keys of a document are those of the tables of the index.
+ * False: out of memory. */
+static bool begin_ahead(struct nd_dedup *d, struct nd_error *err)
+{
+    unsigned n = nd_pool_threads(d->crew.pool);
+
+    if (n == 1 || d->plan.params.cluster != ND_CLUSTER_STAR || d->kept.finder.signatures ||
+        d->kept.finder.containers || d->plan.params.candidates == ND_CANDIDATES_ALL)
+        return true;
+    d->ahead = nd_ahead_new(n);
+    if (!d->ahead)
+        nd_fail(err, ND_ENOMEM, "out of memory for batches of %u threads", n);
+    return d->ahead != NULL;
+}
+
 /* The index of a run over files begins with 14 MB: whole huge pages, and it skips the first growths,
  * of which each would fill it again.  A program may have an engine for each of its users, so
  * nd_dedup_new begins small. */
@@ -80,7 +97,8 @@ struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_par
     enum { FIRST_DOCUMENTS = 40000, FIRST_IN_BATCH = 1000 };
     struct nd_dedup *d = make(pool, params, source, err);
 
-    if (!d || (nd_index_reserve(d->kept.finder.index, FIRST_DOCUMENTS, err) == ND_OK &&
+    if (!d || (begin_ahead(d, err) &&
+               nd_index_reserve(d->kept.finder.index, FIRST_DOCUMENTS, err) == ND_OK &&
                nd_index_reserve(d->leaders.index, FIRST_IN_BATCH, err) == ND_OK &&
                nd_index_reserve(d->pending.index, FIRST_IN_BATCH, err) == ND_OK))
         return d;

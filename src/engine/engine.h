@@ -28,6 +28,14 @@ ND_API struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_de
  */
 ND_API void nd_dedup_prepare(struct nd_dedup *dedup, unsigned worker,
                              const struct nd_dedup_item *items, size_t n);
+/*
+ * Between the two: compare them with the kept documents that the engine has by now, beside others
+ * that are pushed, so that the push needs to look only at those that came since.  Tickets are 0, 1,
+ * 2 … in the order of the pushes; once one is matched ahead, every later one must be too, whether it
+ * will be pushed or not.  The source's `fetch` is then called by 2 n workers for n threads, with the
+ * pool's read lock.
+ */
+ND_API void nd_dedup_match_ahead(struct nd_dedup *dedup, unsigned worker, unsigned long ticket);
 ND_API enum nd_status nd_dedup_push_prepared(struct nd_dedup *dedup, unsigned worker,
                                              struct nd_decision *decisions, struct nd_error *err);
 

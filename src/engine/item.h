@@ -70,9 +70,12 @@ struct nd_item {
     /* How far it is. */
     bool is_known;    /* a kept document may have its bytes: found before the push */
     bool is_prepared; /* before the push: read, sketched and signed, and its shingles are held */
+    bool is_matched;  /* before the push: compared with the kept documents below `seen` */
+    bool may_meet;    /* of these it may equal or be near one that came since */
     bool is_in_links; /* its row took part when the links of a prepared batch were made */
     bool is_read;     /* `read` holds */
 
+    uint32_t seen;           /* how many kept documents there were when it was matched */
     uint64_t *key;           /* scratch for the keys of its row */
     const uint64_t *shingle; /* a copy that a worker holds, where one was needed */
     struct nd_item_read read;

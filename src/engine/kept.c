@@ -237,12 +237,12 @@ static bool is_found_by_bytes(const struct nd_kept *kept, bool is_short)
     return nd_equal_by(kept->plan, is_short, false) != ND_EQUAL_NEVER;
 }
 
-void nd_kept_mark_known(const struct nd_kept *kept, struct nd_item *item, size_t n)
+void nd_kept_mark_known(const struct nd_kept *kept, unsigned worker, struct nd_item *item, size_t n)
 {
     enum { AHEAD = 4 };
     const struct nd_multimap *map = &kept->by_raw;
 
-    nd_pool_lock(kept->pool);
+    nd_pool_read_lock(kept->pool, worker);
     for (size_t i = 0; i < n; i++) {
         struct nd_multimap_scan scan = nd_multimap_find(map, raw_key(item[i].raw, item[i].group));
         uint32_t at;
@@ -252,7 +252,7 @@ void nd_kept_mark_known(const struct nd_kept *kept, struct nd_item *item, size_t
         while (!item[i].is_known && nd_multimap_next(map, &scan, &at))
             item[i].is_known = raw_of(kept, at) == item[i].raw;
     }
-    nd_pool_unlock(kept->pool);
+    nd_pool_read_unlock(kept->pool, worker);
 }
 
 static bool make_room(struct nd_kept *kept, size_t n)
@@ -314,7 +314,6 @@ enum nd_status nd_kept_add(struct nd_kept *kept, const struct nd_item *item, siz
 
     for (size_t i = 0; i < n; i++)
         n_kept += item[i].state == state;
-    nd_pool_lock(kept->pool);
     ok = reserve(kept, n_kept, first + n);
     for (size_t i = 0; ok && i < n; i++) {
         if (kept->plan->params.takes_sketches)
@@ -325,7 +324,6 @@ enum nd_status nd_kept_add(struct nd_kept *kept, const struct nd_item *item, siz
             ((uint64_t *)kept->raw_second.data)[kept->n] = item[i].raw_second;
         add(kept, item[i].raw, item[i].group, item[i].read.is_short, first + i);
     }
-    nd_pool_unlock(kept->pool);
     if (!ok)
         return nd_fail(err, ND_ENOMEM, "out of memory for %zu kept documents", kept->n + n_kept);
     return ND_OK;

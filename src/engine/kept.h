@@ -19,7 +19,7 @@ struct nd_kept {
     /* Where sketches are taken: the upper half of that; and a bit for each document as pushed, kept
      * or not: it has no text. */
     struct nd_column raw_second, sketched;
-    struct nd_multimap by_raw; /* changed under the lock of the pool (nd_kept_mark_known) */
+    struct nd_multimap by_raw;
     uint32_t n;
     struct nd_shingle_cache *cache;
     struct nd_text_source source;
@@ -45,7 +45,8 @@ enum nd_status nd_kept_add(struct nd_kept *kept, const struct nd_item *item, siz
 bool nd_kept_restore(struct nd_kept *kept, const uint64_t *raw, uint32_t n);
 
 /* Mark the items of a batch whose bytes a kept document may have.  May run beside a push. */
-void nd_kept_mark_known(const struct nd_kept *kept, struct nd_item *item, size_t n);
+void nd_kept_mark_known(const struct nd_kept *kept, unsigned worker, struct nd_item *item,
+                        size_t n);
 
 /*
  * The text of a kept document by its number in the index, valid until the worker's next call; and

@@ -2,8 +2,9 @@
  *
  * A push goes through three steps:
  *
- *   1. match_against_kept: each document is compared with the kept ones of earlier batches, in
- *      parallel, since nobody changes the index meanwhile.
+ *   1. nd_item_match_kept: each document is compared with the kept ones of earlier batches, in
+ *      parallel, since nobody changes the index meanwhile.  Most of this may be done before the push
+ *      (ahead.c): then only what came since is left.
  *   2. resolve_batch.c: the documents that are left are compared with one another, in order.
  *   3. Those that are kept get numbers, in order, and rows in the index, a table a task.
  *
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/ahead.h"
 #include "engine/batch.h"
 #include "engine/engine.h"
 
@@ -55,14 +57,17 @@ static bool match_by_tokens(const struct nd_kept *kept, struct nd_worker *w, str
     return true;
 }
 
-/* Look up the item's candidates, and keep the first max_checks of them. */
-static bool find_candidates(const struct nd_kept *kept, struct nd_worker *w, struct nd_item *item)
+bool nd_item_match_equal(const struct nd_kept *kept, struct nd_worker *w, struct nd_item *item)
+{
+    return match_by_bytes(kept, w, item) ||
+           (item->read.is_listed && match_by_tokens(kept, w, item));
+}
+
+bool nd_item_take_candidates(struct nd_worker *w, struct nd_item *item)
 {
     struct nd_item_search *search = &item->search;
     size_t n, max = w->plan->params.max_checks;
 
-    if (!nd_finder_candidates(&kept->finder, w, item))
-        return false;
     n = w->found.count < max ? w->found.count : max;
     search->n_near = w->found.count;
     search->may_prune = search->n_near <= max;
@@ -134,15 +139,15 @@ static bool make_sketch(const struct nd_kept *kept, struct nd_worker *w, struct 
 /* One document against the kept documents of earlier batches, by the rules of README.md in order:
  * bytes, tokens, then candidates.  One that was prepared may have lost its sketcher to others, but
  * its shingles are held. */
-static void match_against_kept(const struct nd_kept *kept, struct nd_worker *w,
-                               struct nd_item *item)
+void nd_item_match_kept(const struct nd_kept *kept, struct nd_worker *w, struct nd_item *item)
 {
     if (item->state != ND_ITEM_OPEN || match_by_bytes(kept, w, item))
         return;
     if (item->is_prepared ? !item->read.is_listed || match_by_tokens(kept, w, item)
                           : !make_sketch(kept, w, item))
         return;
-    if (!find_candidates(kept, w, item) || item->search.near.count == 0)
+    if (!nd_finder_candidates(&kept->finder, w, item) || !nd_item_take_candidates(w, item) ||
+        item->search.near.count == 0)
         return;
     if (w->in_sketcher == item)
         (void)nd_item_compare_kept(kept, w, item, nd_sketcher_shingles(w->sketcher));
@@ -150,8 +155,7 @@ static void match_against_kept(const struct nd_kept *kept, struct nd_worker *w,
         (void)nd_item_compare_kept(kept, w, item, &w->set);
 }
 
-/* Have what match_against_kept reads first brought into the processor's caches. */
-static void prefetch_item(const struct nd_kept *kept, const struct nd_item *item)
+void nd_item_prefetch_kept(const struct nd_kept *kept, const struct nd_item *item)
 {
     nd_kept_prefetch(kept, item);
     if (!item->is_prepared || !item->read.is_listed)
@@ -173,7 +177,7 @@ static void prepare_ahead(const struct nd_kept *kept, struct nd_worker *w, struc
     w->in_set = w->in_sketcher;
     nd_item_prepare(w, &w->held, item);
     w->in_sketcher = item->is_prepared && !nd_item_row(item) ? item : NULL;
-    prefetch_item(kept, item);
+    nd_item_prefetch_kept(kept, item);
 }
 
 /*
@@ -208,12 +212,12 @@ static void match_task(void *context, size_t task, unsigned worker)
             if (place + 1 < end && !item[1].is_prepared)
                 prepare_ahead(kept, w, &item[1]);
             else
-                prefetch_item(kept, &item[1]);
+                nd_item_prefetch_kept(kept, &item[1]);
         }
         if (place + 2 < batch->n)
             nd_kept_prefetch(kept, &item[2]);
         if (!w->status && item->first_same == place)
-            match_against_kept(kept, w, item);
+            nd_item_match_kept(kept, w, item);
     }
 }
 
@@ -241,6 +245,16 @@ static void cache_shingles(const struct keeping *keeping)
     }
 }
 
+/* The shingles that were made of kept documents for this batch go to the cache of all. */
+static void cache_fetched(struct nd_dedup *d)
+{
+    struct nd_worker *matcher = &d->crew.matcher[d->crew.pusher->number];
+
+    nd_crew_end(&d->crew, d->kept.cache);
+    if (matcher->fetched)
+        nd_shingle_cache_move(matcher->fetched, d->kept.cache);
+}
+
 enum { KEEP_TASKS = 2 };
 
 static void keep_task(void *context, size_t task)
@@ -249,11 +263,13 @@ static void keep_task(void *context, size_t task)
     struct nd_batch *batch = keeping->batch;
     struct nd_dedup *d = batch->d;
 
-    if (task == 0)
+    if (task == 0) {
         keeping->status = nd_kept_add(&d->kept, batch->item, batch->n, ND_ITEM_KEPT,
                                       d->stats.documents, &keeping->error);
-    else
-        cache_shingles(keeping);
+        return;
+    }
+    cache_shingles(keeping);
+    cache_fetched(d);
 }
 
 /* List the kept documents, and have their texts kept. */
@@ -296,6 +312,10 @@ static enum nd_status keep_all(struct nd_batch *batch, struct nd_error *err)
         if (err)
             *err = keeping.error;
     }
+    if (status == ND_OK && !keeping.n)
+        cache_fetched(d);
+    if (d->ahead)
+        nd_ahead_note_decided(d->ahead);
     nd_pool_write_unlock(d->crew.pool);
     free(keeping.item);
     return status;
@@ -358,15 +378,61 @@ static void describe(const struct nd_batch *batch, size_t place)
     nd_stats_count(d, item, out->checks, out->was_cut);
 }
 
+/* A batch that was not matched ahead. */
+static void match_all(struct nd_batch *batch)
+{
+    size_t size = task_size(batch);
+
+    nd_pool_run(batch->d->crew.pool, (batch->n + size - 1) / size, match_task, batch);
+}
+
+/* Those of a batch that was matched ahead that must be matched again. */
+struct matching_again {
+    struct nd_batch *batch;
+    size_t *place;
+    size_t n;
+};
+
+enum { AGAIN_TASK = 8 };
+
+static void match_again_task(void *context, size_t task, unsigned worker)
+{
+    const struct matching_again *again = context;
+    struct nd_dedup *d = again->batch->d;
+    struct nd_worker *w = &d->crew.worker[worker];
+    size_t from = task * AGAIN_TASK, to = from + AGAIN_TASK;
+
+    for (size_t i = from; i < to && i < again->n && !w->status; i++)
+        nd_item_match_again(&d->kept, w, &again->batch->item[again->place[i]]);
+}
+
+static enum nd_status match_again(struct nd_batch *batch, struct nd_error *err)
+{
+    struct matching_again again = {batch, nd_alloc_array(batch->n, sizeof(size_t)), 0};
+
+    if (!again.place)
+        return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", batch->n);
+    for (size_t i = 0; i < batch->n; i++)
+        if (batch->item[i].first_same == i && nd_item_is_to_match(&batch->item[i]))
+            again.place[again.n++] = i;
+    nd_pool_run(batch->d->crew.pool, (again.n + AGAIN_TASK - 1) / AGAIN_TASK, match_again_task,
+                &again);
+    free(again.place);
+    return ND_OK;
+}
+
 enum nd_status nd_push_stars(struct nd_batch *batch, struct nd_error *err)
 {
     struct nd_crew *crew = &batch->d->crew;
-    size_t size = task_size(batch);
-    enum nd_status status;
+    enum nd_status status = ND_OK;
 
     nd_crew_forget_sets(crew);
-    nd_pool_run(crew->pool, (batch->n + size - 1) / size, match_task, batch);
-    status = nd_crew_status(crew, err);
+    if (batch->is_matched)
+        status = match_again(batch, err);
+    else
+        match_all(batch);
+    if (status == ND_OK)
+        status = nd_crew_status(crew, err);
     if (status == ND_OK)
         status = nd_resolve_batch(batch, err);
     if (status == ND_OK)
@@ -443,7 +509,7 @@ void nd_dedup_prepare(struct nd_dedup *d, unsigned worker, const struct nd_dedup
     if (!batch->is_made || nd_pool_threads(d->crew.pool) == 1)
         return;
     if (!nd_plan_ignores_text(&d->plan))
-        nd_kept_mark_known(&d->kept, batch->item, n);
+        nd_kept_mark_known(&d->kept, worker, batch->item, n);
     for (size_t i = 0; i < n; i++)
         if (batch->item[i].first_same == i && !batch->item[i].is_known)
             nd_item_prepare(&d->crew.worker[worker], &batch->held, &batch->item[i]);

@@ -246,53 +246,79 @@ enum nd_status nd_crew_status(const struct nd_crew *crew, struct nd_error *err)
     return ND_OK;
 }
 
+static bool init_worker(struct nd_worker *w, unsigned number, const struct nd_plan *plan,
+                        struct nd_error *err)
+{
+    w->plan = plan;
+    w->number = number;
+    w->text_of = UINT64_MAX;
+    w->sketcher = nd_sketcher_new(&plan->params.sketch, err);
+    w->kept_sketcher = nd_sketcher_new(&plan->params.sketch, err);
+    if (!w->sketcher || !w->kept_sketcher)
+        return false;
+    if (plan->matching && !(w->matching = nd_matching_worker_new(plan->matching, err)))
+        return false;
+    w->tokeniser[0] = nd_tokeniser_new();
+    w->tokeniser[1] = nd_tokeniser_new();
+    w->fetched = nd_shingle_cache_new(FETCHED_BYTES);
+    if (w->tokeniser[0] && w->tokeniser[1] && w->fetched)
+        return true;
+    nd_fail(err, ND_ENOMEM, "out of memory for a worker");
+    return false;
+}
+
+static void release_worker(struct nd_worker *w)
+{
+    nd_sketcher_free(w->sketcher);
+    nd_sketcher_free(w->kept_sketcher);
+    nd_matching_worker_free(w->matching);
+    nd_container_scratch_release(&w->containers);
+    nd_tokeniser_free(w->tokeniser[0]);
+    nd_tokeniser_free(w->tokeniser[1]);
+    nd_shingle_set_release(&w->set);
+    nd_shingle_cache_free(w->fetched);
+    nd_candidates_release(&w->found);
+    nd_arena_release(&w->held);
+    *w = (struct nd_worker){0};
+}
+
 bool nd_crew_init(struct nd_crew *crew, const struct nd_plan *plan, struct nd_error *err)
 {
     unsigned n = nd_pool_threads(crew->pool);
 
     crew->pusher = crew->worker = calloc(n, sizeof *crew->worker);
+    crew->matcher = calloc(n, sizeof *crew->matcher);
     crew->lending = nd_lending_new(crew->pool);
-    for (unsigned i = 0; crew->worker && crew->lending && i < n; i++) {
-        struct nd_worker *w = &crew->worker[i];
-
-        w->plan = plan;
-        w->number = i;
-        w->text_of = UINT64_MAX;
-        w->sketcher = nd_sketcher_new(&plan->params.sketch, err);
-        w->kept_sketcher = nd_sketcher_new(&plan->params.sketch, err);
-        w->tokeniser[0] = nd_tokeniser_new();
-        w->tokeniser[1] = nd_tokeniser_new();
-        w->fetched = nd_shingle_cache_new(FETCHED_BYTES);
-        if (!w->sketcher || !w->kept_sketcher)
-            return false;
-        if (plan->matching && !(w->matching = nd_matching_worker_new(plan->matching, err)))
-            return false;
-        if (!w->tokeniser[0] || !w->tokeniser[1] || !w->fetched)
-            break;
-        if (i == n - 1)
-            return true;
+    if (!crew->worker || !crew->matcher || !crew->lending) {
+        nd_fail(err, ND_ENOMEM, "out of memory for %u workers", n);
+        return false;
     }
-    nd_fail(err, ND_ENOMEM, "out of memory for %u workers", n);
-    return false;
+    for (unsigned i = 0; i < n; i++)
+        if (!init_worker(&crew->worker[i], i, plan, err))
+            return false;
+    return true;
+}
+
+struct nd_worker *nd_crew_matcher(struct nd_crew *crew, unsigned i, const struct nd_plan *plan)
+{
+    struct nd_worker *w = &crew->matcher[i];
+    struct nd_error err;
+
+    if (!w->plan && !init_worker(w, nd_pool_threads(crew->pool) + i, plan, &err))
+        release_worker(w);
+    return w->plan ? w : NULL;
 }
 
 void nd_crew_release(struct nd_crew *crew)
 {
-    for (unsigned i = 0; crew->worker && i < nd_pool_threads(crew->pool); i++) {
-        struct nd_worker *w = &crew->worker[i];
-
-        nd_sketcher_free(w->sketcher);
-        nd_sketcher_free(w->kept_sketcher);
-        nd_matching_worker_free(w->matching);
-        nd_container_scratch_release(&w->containers);
-        nd_tokeniser_free(w->tokeniser[0]);
-        nd_tokeniser_free(w->tokeniser[1]);
-        nd_shingle_set_release(&w->set);
-        nd_shingle_cache_free(w->fetched);
-        nd_candidates_release(&w->found);
-        nd_arena_release(&w->held);
+    for (unsigned i = 0; i < nd_pool_threads(crew->pool); i++) {
+        if (crew->worker)
+            release_worker(&crew->worker[i]);
+        if (crew->matcher)
+            release_worker(&crew->matcher[i]);
     }
     free(crew->worker);
+    free(crew->matcher);
     nd_lending_free(crew->lending);
     if (crew->owns_pool)
         nd_pool_free(crew->pool);

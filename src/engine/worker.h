@@ -70,9 +70,15 @@ struct nd_crew {
     bool owns_pool;
     struct nd_lending *lending; /* of the workers, to calls of nd_dedup_query */
     struct nd_worker *worker;
-    struct nd_worker *pusher; /* of the thread that pushes: the first, or who leads the pool */
+    struct nd_worker *matcher; /* of each thread, once it has matched documents ahead (ahead.c) */
+    struct nd_worker *pusher;  /* of the thread that pushes: the first, or who leads the pool */
 };
 
+/*
+ * What a thread matches documents ahead with, while its worker does tasks for who pushes.  Of n
+ * threads, that of worker i has the number n + i.  NULL: out of memory.
+ */
+struct nd_worker *nd_crew_matcher(struct nd_crew *crew, unsigned i, const struct nd_plan *plan);
 /* The crew has its pool.  False: nd_crew_release frees what was made. */
 bool nd_crew_init(struct nd_crew *crew, const struct nd_plan *plan, struct nd_error *err);
 void nd_crew_release(struct nd_crew *crew);

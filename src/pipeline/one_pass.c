@@ -302,12 +302,14 @@ static bool list_items(struct nd_run *run, struct worker_batch *b)
     return true;
 }
 
-static void prepare(struct nd_run *run, struct worker_batch *b, unsigned worker)
+/* Every batch is matched ahead, even one that will not be decided: others wait for it. */
+static void prepare(struct nd_run *run, struct worker_batch *b, unsigned worker,
+                    unsigned long ticket)
 {
     nd_reading_parse(run->reading, worker, &b->batch);
     b->is_listed = list_items(run, b);
-    if (b->is_listed)
-        nd_dedup_prepare(run->dedup, worker, b->item, b->n);
+    nd_dedup_prepare(run->dedup, worker, b->item, b->is_listed ? b->n : 0);
+    nd_dedup_match_ahead(run->dedup, worker, ticket);
 }
 
 /* Count a removed document, and note where its kept one is if it must be named later. */
@@ -541,10 +543,13 @@ static void go_through(void *context, unsigned worker)
 
     while (!atomic_load(&p->is_over)) {
         unsigned long ticket = atomic_fetch_add(&p->ticket, 1);
+        uint64_t waited;
 
         read_in_turn(p, b, worker, ticket);
-        prepare(run, b, worker);
+        waited = nd_pool_waited(run->pool, worker);
+        prepare(run, b, worker, ticket);
         end_lap(b, &b->spent.others);
+        b->spent.others -= nd_pool_waited(run->pool, worker) - waited;
         nd_pool_lead(run->pool, worker, &p->decide, ticket);
         begin_lap(b);
         decide_in_turn(p, b, worker);

@@ -125,7 +125,7 @@ static enum nd_status open_inputs(struct nd_run *run, struct nd_error *err)
     if (!run->reading)
         return err && err->status ? err->status : ND_EINVAL;
     run->lookup =
-        nd_lookup_new(run->reading, &run->input, run->summary->threads, options->tmp, err);
+        nd_lookup_new(run->reading, &run->input, 2 * run->summary->threads, options->tmp, err);
     return run->lookup ? ND_OK : ND_ENOMEM;
 }
 

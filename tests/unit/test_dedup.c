@@ -378,6 +378,7 @@ struct pushing {
     struct nd_ticket_lock take, push;
     atomic_ulong ticket;
     unsigned next; /* by whoever has the turn to take */
+    bool matches_ahead;
     atomic_int failed;
 };
 
@@ -397,6 +398,8 @@ static void push_in_turn(void *context, unsigned worker)
         p->next += n;
         nd_pool_pass(p->pool, &p->take);
         nd_dedup_prepare(p->d, worker, p->c->item + from, n);
+        if (p->matches_ahead)
+            nd_dedup_match_ahead(p->d, worker, ticket);
         nd_pool_lead(p->pool, worker, &p->push, ticket);
         if (nd_dedup_push_prepared(p->d, worker, p->got + from, NULL) != ND_OK)
             atomic_fetch_add(&p->failed, 1);
@@ -405,10 +408,13 @@ static void push_in_turn(void *context, unsigned worker)
 }
 
 static void push_all_in_turn(const struct corpus *c, const struct nd_dedup_params *params,
-                             unsigned batch_max, struct nd_decision *got)
+                             unsigned batch_max, bool matches_ahead, struct nd_decision *got)
 {
-    struct pushing p = {
-        .c = c, .pool = nd_pool_new(params->threads, NULL), .batch_max = batch_max, .got = got};
+    struct pushing p = {.c = c,
+                        .pool = nd_pool_new(params->threads, NULL),
+                        .batch_max = batch_max,
+                        .got = got,
+                        .matches_ahead = matches_ahead};
 
     p.d = nd_dedup_new_on(p.pool, params, NULL, NULL);
     assert_non_null(p.d);
@@ -418,18 +424,21 @@ static void push_all_in_turn(const struct corpus *c, const struct nd_dedup_param
     nd_pool_free(p.pool);
 }
 
+/* All threads share each batch; each has its own, and matches it in its turn; or ahead of that. */
+enum how { TOGETHER, IN_TURN, AHEAD };
+
 static void compare(const struct corpus *c, const struct known *known,
                     const struct nd_dedup_params *p, const struct expected *expected,
-                    unsigned threads, unsigned batch_max, bool in_turn)
+                    unsigned threads, unsigned batch_max, enum how how)
 {
     struct nd_dedup_params params = *p;
     static struct nd_decision got[DOCUMENTS];
 
     params.threads = threads;
-    if (in_turn)
-        push_all_in_turn(c, &params, batch_max, got);
-    else
+    if (how == TOGETHER)
         push_all(c, &params, batch_max, got);
+    else
+        push_all_in_turn(c, &params, batch_max, how == AHEAD, got);
     for (unsigned i = 0; i < DOCUMENTS; i++) {
         assert_int_equal(got[i].kept, expected[i].kept);
         assert_int_equal(got[i].identical, expected[i].identical);
@@ -463,14 +472,17 @@ static void check_all(struct nd_dedup_params p)
         n_left_out = 0;
         for (unsigned d = 0; d < DOCUMENTS; d++)
             expect_one(c, known, &p, bands, rows, d, expected);
-        compare(c, known, &p, expected, 1, DOCUMENTS, false);
-        compare(c, known, &p, expected, 2, 100, false);
-        compare(c, known, &p, expected, 8, 700, false);
-        compare(c, known, &p, expected, 3, DOCUMENTS, false);
-        compare(c, known, &p, expected, 1, 1, false);
-        compare(c, known, &p, expected, 1, 100, true);
-        compare(c, known, &p, expected, 2, 30, true);
-        compare(c, known, &p, expected, 5, 200, true);
+        compare(c, known, &p, expected, 1, DOCUMENTS, TOGETHER);
+        compare(c, known, &p, expected, 2, 100, TOGETHER);
+        compare(c, known, &p, expected, 8, 700, TOGETHER);
+        compare(c, known, &p, expected, 3, DOCUMENTS, TOGETHER);
+        compare(c, known, &p, expected, 1, 1, TOGETHER);
+        compare(c, known, &p, expected, 1, 100, IN_TURN);
+        compare(c, known, &p, expected, 2, 30, IN_TURN);
+        compare(c, known, &p, expected, 1, 30, AHEAD);
+        compare(c, known, &p, expected, 2, 30, AHEAD);
+        compare(c, known, &p, expected, 5, 200, AHEAD);
+        compare(c, known, &p, expected, 16, 10, AHEAD);
         free_known(known);
         free_corpus(c);
     }

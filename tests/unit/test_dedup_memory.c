@@ -122,6 +122,19 @@ static enum nd_status push_prepared(struct nd_dedup *d, struct result *out, stru
     return nd_dedup_push_prepared(d, 0, out->decision + BATCH, err);
 }
 
+/* Both are matched before either is pushed: the second must look again in its turn. */
+static enum nd_status push_ahead(struct nd_dedup *d, struct result *out, struct nd_error *err)
+{
+    enum nd_status status;
+
+    nd_dedup_prepare(d, 0, item, BATCH);
+    nd_dedup_match_ahead(d, 0, 0);
+    nd_dedup_prepare(d, 1, item + BATCH, N - BATCH);
+    nd_dedup_match_ahead(d, 1, 1);
+    status = nd_dedup_push_prepared(d, 0, out->decision, err);
+    return status ? status : nd_dedup_push_prepared(d, 1, out->decision + BATCH, err);
+}
+
 static enum nd_status push_pairs(struct nd_dedup *d, struct result *out, struct nd_error *err)
 {
     enum nd_status status = nd_dedup_push_pairs(d, item, BATCH, note, out, err);
@@ -204,8 +217,9 @@ static bool run_once(const struct kind *kind, struct nd_pool *pool, long n,
     if (kind->recipe)
         recipe.dedup.method = &recipe.method;
     recipe.dedup.threads = nd_pool_threads(pool);
-    d = kind->run == push_prepared ? nd_dedup_new_on(pool, &recipe.dedup, NULL, &err)
-                                   : nd_dedup_new_with(&recipe.dedup, NULL, &err);
+    d = kind->run == push_prepared || kind->run == push_ahead
+            ? nd_dedup_new_on(pool, &recipe.dedup, NULL, &err)
+            : nd_dedup_new_with(&recipe.dedup, NULL, &err);
     assert_non_null(d);
     memset(out, 0, sizeof *out);
     atomic_store(&has_failed, 0);
@@ -264,6 +278,8 @@ static void prepared_batches_fail_or_are_the_same(void **state)
 {
     static const struct kind kind[] = {
         {"prepared", ND_CLUSTER_STAR, ND_CANDIDATES_MINHASH, NULL, push_prepared},
+        {"matched ahead", ND_CLUSTER_STAR, ND_CANDIDATES_MINHASH, NULL, push_ahead},
+        {"matched ahead, simhash", ND_CLUSTER_STAR, ND_CANDIDATES_SIMHASH, NULL, push_ahead},
         {"prepared, simhash", ND_CLUSTER_STAR, ND_CANDIDATES_SIMHASH, NULL, push_prepared},
         {"prepared, all", ND_CLUSTER_STAR, ND_CANDIDATES_ALL, NULL, push_prepared},
         {"prepared, signed", ND_CLUSTER_STAR, ND_CANDIDATES_MATCH, "broder-1997", push_prepared},
