@@ -343,7 +343,7 @@ const struct command command_table[] = {
      "sketch.\n"
      "With --recipe the files hold documents. An index of documents keeps its recipe, by which\n"
      "query and add read documents.",
-     "  neardup index plan --count 1000000000 --bits 64 --distance 3 --memory 40G\n"
+     "  neardup index plan --count 1000000000 --bits 64 --distance 3 --index-memory 40G\n"
      "  neardup index pairs --distance 3 fingerprints.txt > pairs.tsv\n"
      "  neardup index build fingerprints.txt -o fingerprints.ndx\n"
      "  neardup index add fingerprints.ndx more.txt\n"

@@ -390,7 +390,7 @@ SETTER(set_filter)
 /* A number of fingerprints or of bytes. */
 SETTER(set_hamming_size)
 {
-    bool is_memory = strcmp(o->name, "memory") == 0;
+    bool is_memory = strcmp(o->name, "index-memory") == 0;
     char *end;
     double n = is_memory ? size_of(value) : strtod(value, &end);
 

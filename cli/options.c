@@ -473,6 +473,10 @@ const struct option option_table[] = {
      "use at most this much memory, such as 500M or 4G, 64M at least; what does not fit goes to "
      "--tmp (default: as much as needed)",
      FOR_DEDUP, RUN},
+    {NULL, "memory", 0, "SIZE",
+     "use at most this much memory, such as 500M or 4G, 64M at least; end where more must be held "
+     "(default: as much as needed)",
+     FOR_RUNS & ~FOR_DEDUP, RUN},
     {NULL, "tmp", 0, "DIR",
      "where to keep texts that cannot be read again, and what exceeds --memory (default: $TMPDIR, "
      "or /tmp)",
@@ -530,7 +534,7 @@ const struct option option_table[] = {
 
     {"Planning", "count", 0, "N", "how many fingerprints there will be", FOR_INDEX,
      SET(set_hamming_size), .parts = "plan"},
-    {NULL, "memory", 0, "SIZE",
+    {NULL, "index-memory", 0, "SIZE",
      "the greatest size of the index file, such as 500M or 1T (default: no limit)", FOR_INDEX,
      SET(set_hamming_size), .parts = MAKING},
     {NULL, "design", 0, "NAME",

@@ -70,10 +70,11 @@ extern "C" {
  *   pin-threads    (a flag) as in struct nd_dedup_options
  *   tmp            the folder for what cannot be read again from the inputs, and for what exceeds
  *                  `memory`
- *   memory         nd_run_dedup: the most memory to use, at least "64M", such as "2G": anonymous
+ *   memory         the most memory to use, at least "64M", such as "2G": anonymous
  *                  memory and buffers, without code and libraries.  What does not fit waits in
  *                  files; the outputs are the same.  A record that is too long for it is a bad one.
- *                  Not set: as much as is needed
+ *                  Other runs measure what they hold, and end with ND_ENOMEM where that is more than
+ *                  two thirds of it.  Not set: as much as is needed
  *
  * Options are used by one thread while they are changed, and by any number of runs while they are
  * not.

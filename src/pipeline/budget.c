@@ -1,4 +1,5 @@
 /* budget.c - the memory of a run, divided among those who need it */
+#define _GNU_SOURCE
 #include "pipeline/budget.h"
 
 #include <inttypes.h>
@@ -6,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     RECORDS = 4, /* the parts, as above */
@@ -78,6 +80,38 @@ uint64_t nd_budget_for_engine(uint64_t bytes)
 uint64_t nd_budget_for_arrays(uint64_t bytes)
 {
     return bytes * ARRAYS;
+}
+
+uint64_t nd_memory_in_use(void)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    unsigned long long resident = 0, shared = 0;
+    int found = file ? fscanf(file, "%*u %llu %llu", &resident, &shared) : 0;
+
+    if (file)
+        fclose(file);
+    return found == 2 && resident > shared ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE)
+                                           : 0;
+}
+
+enum nd_status nd_budget_check(const struct nd_budget *budget, uint64_t documents, uint64_t done,
+                               uint64_t all, struct nd_error *err)
+{
+    uint64_t total = budget->total > ND_BUDGET_LEAST ? budget->total : ND_BUDGET_LEAST;
+    uint64_t held = nd_memory_in_use();
+    double needed;
+    char text[ND_BUDGET_TEXT];
+
+    held = held > budget->in_use_before ? held - budget->in_use_before : 0;
+    if (held <= total / 3 * 2)
+        return ND_OK;
+    needed = (double)held * 3 / 2;
+    if (done && done < all)
+        needed *= (double)all / (double)done;
+    return nd_fail(err, ND_ENOMEM,
+                   "memory: what is held of the first %" PRIu64 " documents takes %" PRIu64
+                   " MB; the whole needs about %s",
+                   documents, held >> 20, nd_budget_text((uint64_t)needed, text));
 }
 
 const char *nd_budget_text(uint64_t total, char text[ND_BUDGET_TEXT])

@@ -30,6 +30,8 @@ struct nd_budget {
     size_t engine_bytes;
     /* What arrays of some bytes a record may take: union-find, sizes of clusters. */
     size_t array_bytes;
+    /* What the process had before the run. */
+    uint64_t in_use_before;
     /* The longest record, and the length of a batch of short ones. */
     size_t record_bytes, batch_bytes;
 };
@@ -43,6 +45,17 @@ struct nd_budget nd_budget_divide(uint64_t total, unsigned threads);
 uint64_t nd_budget_for_record(uint64_t bytes, unsigned threads);
 uint64_t nd_budget_for_engine(uint64_t bytes);
 uint64_t nd_budget_for_arrays(uint64_t bytes);
+
+/* The anonymous memory of the process; 0: the system does not tell. */
+uint64_t nd_memory_in_use(void);
+
+/*
+ * What is held so far, of a run that is `done` of `all` through its input (all 0: not known).  Arrays
+ * that it grows by half may take half more for a moment, so two thirds of the total are for what is
+ * held.  ND_ENOMEM: it is more, and the message names the total that the whole may need.
+ */
+enum nd_status nd_budget_check(const struct nd_budget *budget, uint64_t documents, uint64_t done,
+                               uint64_t all, struct nd_error *err);
 
 /* A total as the option takes it, rounded up: "700M". */
 enum { ND_BUDGET_TEXT = 32 };

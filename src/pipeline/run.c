@@ -112,6 +112,7 @@ static enum nd_status open_inputs(struct nd_run *run, struct nd_error *err)
     run->reporter.pool = run->comparable.pool = run->pool;
     if (options->memory) {
         run->budget = nd_budget_divide(options->memory, run->summary->threads);
+        run->budget.in_use_before = nd_memory_in_use();
         run->ids.ids.bytes_max = run->budget.id_bytes;
         hooks.record_bytes = run->budget.record_bytes;
         hooks.batch_bytes = run->budget.batch_bytes;
@@ -373,6 +374,9 @@ enum nd_status nd_run_each_batch(struct nd_run *run, nd_run_batch *each, void *c
         run->summary->repaired += batch->repaired;
         status = each(context, batch, err);
         progress.documents = run->summary->documents;
+        if (status == ND_OK && run->budget.total)
+            status =
+                nd_budget_check(&run->budget, progress.documents, batch->done, batch->total, err);
         if (status == ND_OK)
             status = nd_reporter_progress(&run->reporter, &progress, err);
     }

@@ -270,7 +270,9 @@ static enum nd_status read_prototypes(struct filtering *f, const char *const *pa
                                       struct nd_error *err)
 {
     const struct nd_reading_hooks hooks = {.reporter = &f->run->reporter,
-                                           .problem = nd_reporter_tell};
+                                           .problem = nd_reporter_tell,
+                                           .record_bytes = f->run->budget.record_bytes,
+                                           .batch_bytes = f->run->budget.batch_bytes};
     struct nd_input_options input = f->run->input;
     struct nd_reading_batch *batch;
     struct nd_reading *reading;
@@ -286,6 +288,8 @@ static enum nd_status read_prototypes(struct filtering *f, const char *const *pa
     while (status == ND_OK && (got = nd_reading_next(reading, &batch, err)) > 0) {
         documents += batch->count;
         status = push_prototypes(f, batch, err);
+        if (status == ND_OK && f->run->budget.total)
+            status = nd_budget_check(&f->run->budget, documents, batch->done, batch->total, err);
     }
     if (status == ND_OK && got < 0)
         status = (enum nd_status)got;

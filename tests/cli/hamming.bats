@@ -27,7 +27,7 @@ in_memory="halves windows popcount scan"
     done
     neardup index plan --count 1e7 --key-bits 21 | grep -Eq "windows +6 +21 "
     [ "$(neardup index plan --count 1e7 --key-bits 31 | grep -c windows)" -eq 0 ]
-    neardup index plan --count 17179869184 --memory 1T >plan
+    neardup index plan --count 17179869184 --index-memory 1T >plan
     [ "$(grep -c '^\*' plan)" -eq 0 ] # no file holds so many
     neardup index plan --count 1e9 --calibrate | grep -q '^\* '
     for name in "manku 4" "manku 10" "manku 16" "manku 20"; do
@@ -43,8 +43,8 @@ in_memory="halves windows popcount scan"
     python3 -c 'import random, sys
 random.seed(1)
 for i in range(int(sys.argv[1])): print("%016x" % random.getrandbits(64))' "$n" >file
-    for options in "" "--key-bits 25" "--key-bits 16" "--tables 5" "--tables 12 --memory 7M" \
-        "--design blocks" "--design blocks --tables 10" "--memory 10M" "--memory 6M" \
+    for options in "" "--key-bits 25" "--key-bits 16" "--tables 5" "--tables 12 --index-memory 7M" \
+        "--design blocks" "--design blocks --tables 10" "--index-memory 10M" "--index-memory 6M" \
         "-k 2 --key-bits 30 --codec manku"; do
         # shellcheck disable=SC2086
         neardup index plan --count "$n" $options | grep '^\*' >star
@@ -94,8 +94,8 @@ for i in range(int(sys.argv[1])): print("%016x" % random.getrandbits(64))' "$n" 
         [[ $output == *"--$name"* ]]
         [ "${#lines[@]}" -eq 1 ]
     done <<'END'
-memory index query index file --memory 1G
-memory index pairs file --memory 1G
+index-memory index query index file --index-memory 1G
+index-memory index pairs file --index-memory 1G
 codec index pairs file --codec manku
 codec index query index file --codec ef
 tables index pairs file --tables 4
@@ -160,11 +160,11 @@ END
     neardup index plan --count 1e10 --distance 9 | grep -q '^warning: '
     neardup index plan --count 1e9 >plan
     [ "$(grep -c warning plan)" -eq 0 ]
-    run neardup index plan --count 1e9 --memory 1k
+    run neardup index plan --count 1e9 --index-memory 1k
     [ "$status" -eq 2 ]
     [[ $output == *"no design fits"* ]]
     for bad in "" "--count 0" "--count 1e9 --bits 31" "--count 1e9 -k 17" "--count 1e9 --tables 3" \
-        "--count 1e9 --memory 5Q" "--count 1e9 --tables 4 --key-bits 16"; do
+        "--count 1e9 --index-memory 5Q" "--count 1e9 --tables 4 --key-bits 16"; do
         # shellcheck disable=SC2086
         run neardup index plan $bad
         [ "$status" -eq 2 ]

@@ -4,13 +4,13 @@
 load common
 load fingerprints
 
-@test "index build and merge: --memory and --key-bits are kept to, or refused in words" {
+@test "index build and merge: --index-memory and --key-bits are kept to, or refused in words" {
     fingerprints 20000 64 >file
-    run neardup index build --memory 100k file -o index
+    run neardup index build --index-memory 100k file -o index
     [ "$status" -eq 2 ]
     [[ $output == *"an index file of 20000 fingerprints of the fewest tables takes "*" bytes, more than 102400" ]]
     [ ! -e index ]
-    run neardup index build --key-bits 25 --memory 1M file -o index
+    run neardup index build --key-bits 25 --index-memory 1M file -o index
     [ "$status" -eq 2 ]
     [[ $output == *"with such keys takes"* ]]
     run neardup index build --key-bits 25 --tables 10 file -o index
@@ -24,20 +24,20 @@ load fingerprints
     neardup index merge index # keeps to it
     neardup index info index | grep -qx 'tables: 10'
     neardup index query index file | LC_ALL=C sort >expected
-    neardup index merge --memory 700k index
+    neardup index merge --index-memory 700k index
     neardup index info index >info
     [ "$(sed -n 's/^bytes: //p' info)" -le 716800 ]
     [ "$(sed -n 's/^tables: //p' info)" -lt 10 ]
     neardup index query index file | LC_ALL=C sort | cmp - expected
     cp index before
-    run neardup index merge --memory 100k index
+    run neardup index merge --index-memory 100k index
     [ "$status" -eq 2 ]
     cmp index before
     python3 -c 'for i in range(2000): print("%016x\tan id that is rather long, to take room %d" % (i * 2654435761, i))' >long
-    run neardup index build --memory 100k long -o texts # the tables alone would fit
+    run neardup index build --index-memory 100k long -o texts # the tables alone would fit
     [ "$status" -eq 2 ]
     [ ! -e texts ]
-    neardup index build --memory 300k long -o texts
+    neardup index build --index-memory 300k long -o texts
     [ "$(stat -c %s texts)" -le 307200 ]
 }
 
@@ -270,7 +270,7 @@ for row in sorted(rows, key=lambda r: (int(r[0]), int(r[2]), int(r[1]) if number
     echo before >got
     printf 'xyz\n' >bad
     for command in "index pairs file bad" "index query index bad" "index info bad" "index stats bad" \
-        "index plan --count 1e8 --memory 1k" "join queries bad" "join --merge file /nonexistent"; do
+        "index plan --count 1e8 --index-memory 1k" "join queries bad" "join --merge file /nonexistent"; do
         # shellcheck disable=SC2086
         run neardup $command -o got
         [ "$status" -eq 2 ]

@@ -133,6 +133,21 @@ for i in range(60000):
     [ ! -e kept ]
 }
 
+@test "the other commands end where they must hold more than --memory, and say how much" {
+    crowd crowd.jsonl
+    for command in "pairs crowd.jsonl" "filter --prototypes crowd.jsonl crowd.jsonl"; do
+        # shellcheck disable=SC2086
+        run neardup ${command%% *} -q --max-bad 1% --memory 64M ${command#* } -o out
+        [ "$status" = 2 ]
+        [[ $output == *"memory: what is held of the first "*" documents takes "*" MB; the whole needs about "*M* ]]
+        [ ! -e out ]
+    done
+    head -n 20000 crowd.jsonl >some.jsonl
+    neardup pairs -q --max-bad 1% --memory 256M some.jsonl -o bounded
+    neardup pairs -q --max-bad 1% some.jsonl -o free
+    cmp bounded free
+}
+
 @test "a full disk ends a run in bounded memory, and nothing is left" {
     crowd crowd.jsonl
     mkdir tmp

@@ -77,7 +77,7 @@ OF_DOCUMENTS = {
 }
 # Options that come behind those of the base, which they replace.
 LAST = {"--url", "--output", "--clusters", "--summary", "--manifest", "--least-paths", "--score", "--count", "--features", "--recipe"}
-OF_NUMBERS = {"--bits", "--distance", "--raw", "--any-digits", "--codec", "--memory", "--design", "--tables", "--key-bits", "--buckets", "--svg", "--output"}
+OF_NUMBERS = {"--bits", "--distance", "--raw", "--any-digits", "--codec", "--index-memory", "--design", "--tables", "--key-bits", "--buckets", "--svg", "--output"}
 ONE = {"unit": "a.txt a.txt b.txt", "text-format": "docs.jsonl d4 d5", "missing-text": "bad.jsonl d0 e", "no-mail": "mail.mbox 0@b 5@b", "glob": "dir a.txt b.txt", "exclude": "dir a.txt b.txt", "binary": "dir data.bin a.txt",
        "short": "docs.jsonl d6 d8", "corpus": "docs.jsonl d0 b.txt", "color": "docs.jsonl d0 d3 --show edits"}
 UNSTEADY = "unsteady"
@@ -223,7 +223,7 @@ TRY = {
     "fingerprints": FLAG,
     "merge": FLAG,
     "codec": "manku",
-    "memory": "1",
+    "index-memory": "1",
     "design": "blocks",
     "tables": "3",
     "key-bits": "9",
@@ -250,7 +250,7 @@ TRY = {
 }
 # These change how long a run takes, what it says while it runs, and which candidates are looked at; other
 # tests see to them.
-UNSEEN = ["threads", "tmp", "quiet", "df memory", "dedup memory", "recall", "bands", "max-checks", "candidates"]
+UNSEEN = ["threads", "tmp", "quiet", "memory", "recall", "bands", "max-checks", "candidates"]
 # Neither do stores that these change tell it: store.bats sees to them.
 UNSEEN += ["store import recipe", "store import set", "all"]
 # What they change is between the client and the service: client.bats sees to them.
