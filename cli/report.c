@@ -294,7 +294,8 @@ static void row_if(const char *name, uint64_t value)
 
 static void print_kind(const struct nd_run_kind *kind)
 {
-    const char *format = kind->format == ND_FORMAT_AUTO   ? "nothing"
+    const char *format = kind->is_sketched                ? "sketches"
+                         : kind->format == ND_FORMAT_AUTO ? "nothing"
                          : kind->format == ND_FORMAT_TEXT ? "text"
                                                           : nd_format_name(kind->format);
     char size[32];
@@ -309,8 +310,11 @@ static void print_kind(const struct nd_run_kind *kind)
         fprintf(stderr, ", %s", kind->compression);
     if (kind->archive[0])
         fprintf(stderr, ", in %s", kind->archive);
-    fprintf(stderr, ", %llu record%s, %s\n", (unsigned long long)kind->records,
-            kind->records == 1 ? "" : "s", bytes_text((double)kind->bytes, size));
+    fprintf(stderr, ", %llu record%s", (unsigned long long)kind->records,
+            kind->records == 1 ? "" : "s");
+    if (!kind->is_sketched)
+        fprintf(stderr, ", %s", bytes_text((double)kind->bytes, size));
+    fputc('\n', stderr);
 }
 
 static void print_inputs(const struct nd_run_summary *s)

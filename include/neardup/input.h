@@ -201,6 +201,8 @@ struct nd_source {
     int is_unicode;
     /* 1: it is a regular, uncompressed file, so that offsets of records are offsets in the file. */
     int is_rereadable;
+    /* 1: its documents are read from a sketch file, and it is not read itself. */
+    int is_sketched;
     /* CSV and TSV: the header row with its byte order mark, if it has one, and its line end. */
     struct nd_view header;
     /* How many uncompressed bytes were read so far. */

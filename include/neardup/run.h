@@ -152,6 +152,7 @@ struct nd_run_kind {
     char compression[8], archive[8]; /* "none"; "" */
     char first[256];                 /* path of the first, possibly cut */
     int is_container;
+    int is_sketched; /* read from a sketch file; bytes 0 */
     uint64_t sources, records, bytes;
 };
 

@@ -109,7 +109,8 @@ void nd_first_line_source(struct nd_json *out, const struct nd_first_line_source
     put_text(out, "compression", source->compression);
     put_text(out, "archive", source->archive);
     nd_json_put_uint(out, "records", source->records);
-    nd_json_put_uint(out, "bytes", source->bytes);
+    if (!source->is_sketched)
+        nd_json_put_uint(out, "bytes", source->bytes);
     nd_json_put_hex(out, "xxh3", source->bytes_hash);
     nd_json_close(out, '}');
 }

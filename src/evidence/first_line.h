@@ -40,6 +40,7 @@ struct nd_first_line {
 struct nd_first_line_source {
     const char *path, *entry, *format, *compression, *archive;
     uint64_t records, bytes, bytes_hash;
+    bool is_sketched; /* its bytes are not known */
 };
 
 /* Append the line in parts: what was done, each input, and the end. */

@@ -104,7 +104,10 @@ void nd_row_removed(struct nd_json *out, struct nd_json *scratch, const struct n
     put_at(out, scratch, &kept->at);
     nd_json_put_text(out, "method", method_name(recipe, decision));
     nd_json_put_text(out, "identical", identical[decision->identical]);
-    nd_json_put_bool(out, "verified", decision->verified);
+    if (decision->verified == ND_VERIFIED_SKETCH)
+        nd_json_put_text(out, "verified", "sketch");
+    else
+        nd_json_put_bool(out, "verified", decision->verified);
     put_evidence(out, decision);
     if (deciding != ND_CONTAINMENT_NONE) {
         nd_json_put_text(out, "decided_by", containments[deciding]);

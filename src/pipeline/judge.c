@@ -99,8 +99,9 @@ enum nd_status nd_run_claim(struct nd_run *run, struct nd_error *err)
     if (status == ND_OK)
         status = nd_publisher_claim(&run->outputs.publisher, o->df_auto, NULL, err);
     if (status == ND_OK && nd_outputs_has_output(&run->outputs))
-        status = nd_publisher_claim(&run->outputs.publisher, output,
-                                    r->may_replace ? &run->outputs.replaced : NULL, err);
+        status = nd_publisher_claim(
+            &run->outputs.publisher, output,
+            r->may_replace && !run->sketches ? &run->outputs.replaced : NULL, err);
     for (size_t i = 0; status == ND_OK && i < sizeof evidence / sizeof *evidence; i++)
         status = nd_publisher_claim(&run->outputs.publisher, evidence[i], NULL, err);
     return status == ND_OK && run->outputs.replaced.inode ? check_only(run, err) : status;

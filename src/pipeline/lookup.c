@@ -89,9 +89,8 @@ struct nd_place nd_places_get(const struct nd_places *p, uint64_t document)
 
 struct desk { /* the working memory of one worker */
     struct nd_parser *parser;
-    char *bytes;
-    size_t capacity;
-    struct nd_buffer spooled;
+    struct nd_buffer bytes, spooled;
+    struct nd_arena shingles; /* of a document of a sketch file */
 };
 
 struct nd_lookup {
@@ -137,7 +136,8 @@ void nd_lookup_free(struct nd_lookup *l)
         return;
     for (unsigned i = 0; i < l->n_desks; i++) {
         nd_parser_free(l->desk[i].parser);
-        free(l->desk[i].bytes);
+        nd_buffer_release(&l->desk[i].bytes);
+        nd_arena_release(&l->desk[i].shingles);
         nd_buffer_release(&l->desk[i].spooled);
     }
     nd_name_cache_free(l->names);
@@ -173,13 +173,53 @@ enum nd_status nd_lookup_record(struct nd_lookup *l, const struct nd_place *plac
     enum nd_status status;
 
     if (nd_reading_source(l->reading, place->source)->is_rereadable) {
-        status = nd_input_reread(nd_reading_input(l->reading), place->source, place->offset,
-                                 (size_t)place->len, &desk->bytes, &desk->capacity, err);
-        *bytes = (struct nd_view){desk->bytes, (size_t)place->len};
+        status = nd_reading_reread(l->reading, place->source, place->offset, (size_t)place->len,
+                                   &desk->bytes, err);
+        *bytes = (struct nd_view){desk->bytes.data, (size_t)place->len};
         return status;
     }
     status = nd_spool_read(l->spool, place->offset, (size_t)place->len, &desk->spooled, err);
     *bytes = (struct nd_view){desk->spooled.data, (size_t)place->len};
+    return status;
+}
+
+/* A document of a sketch file. */
+static enum nd_status look_up_row(struct nd_lookup *l, const struct nd_place *place,
+                                  unsigned worker, struct nd_sketch_row *row, struct nd_error *err)
+{
+    struct desk *desk = &l->desk[worker];
+    struct nd_view packed;
+    enum nd_status status = nd_lookup_record(l, place, worker, &packed, err);
+
+    nd_arena_reset(&desk->shingles);
+    return status == ND_OK ? nd_sketches_parse(nd_reading_sketches(l->reading), packed,
+                                               place->source, &desk->shingles, row, err)
+                           : status;
+}
+
+enum nd_status nd_lookup_shingles(struct nd_lookup *l, const struct nd_place *place,
+                                  unsigned worker, const uint64_t **shingle, size_t *n,
+                                  struct nd_error *err)
+{
+    struct nd_sketch_row row;
+    enum nd_status status = look_up_row(l, place, worker, &row, err);
+
+    if (status != ND_OK)
+        return status;
+    *shingle = row.shingles;
+    *n = row.shingles ? row.n_shingles : 0;
+    return ND_OK;
+}
+
+static enum nd_status look_up_sketched(struct nd_lookup *l, const struct nd_place *place,
+                                       unsigned worker, struct nd_document *document,
+                                       struct nd_error *err)
+{
+    struct nd_sketch_row row;
+    enum nd_status status = look_up_row(l, place, worker, &row, err);
+
+    if (status == ND_OK)
+        *document = nd_sketched_document(&row);
     return status;
 }
 
@@ -192,9 +232,12 @@ enum nd_status nd_lookup_document(struct nd_lookup *l, const struct nd_place *pl
     struct nd_view bytes;
     struct nd_bad_record bad;
     uint64_t repaired = 0;
-    enum nd_status status = nd_lookup_record(l, place, worker, &bytes, err);
+    enum nd_status status;
     int parsed;
 
+    if (nd_reading_sketches(l->reading))
+        return look_up_sketched(l, place, worker, document, err);
+    status = nd_lookup_record(l, place, worker, &bytes, err);
     if (status != ND_OK)
         return status;
     nd_parser_reset(parser);
@@ -355,6 +398,24 @@ size_t nd_loader_batch(const struct nd_loader *l, const uint32_t *number, size_t
     return at - from;
 }
 
+/* A document of a sketch file, whose bytes are in the arena. */
+static enum nd_status load_row(struct nd_loader *l, struct nd_parsed *loaded, unsigned worker,
+                               struct nd_error *err)
+{
+    struct nd_sketch_row *row = nd_arena_alloc(&l->arena[worker], sizeof *row);
+    enum nd_status status;
+
+    if (!row)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    status = nd_sketches_parse(nd_reading_sketches(l->reading), loaded->record.bytes,
+                               loaded->record.source, &l->arena[worker], row, err);
+    if (status == ND_OK) {
+        loaded->sketched = row;
+        loaded->document = nd_sketched_document(row);
+    }
+    return status;
+}
+
 static void load_one(void *context, size_t task, unsigned worker)
 {
     struct nd_loader *l = context;
@@ -371,8 +432,10 @@ static void load_one(void *context, size_t task, unsigned worker)
         .bytes = {nd_arena_copy(&l->arena[worker], bytes.data, bytes.len), bytes.len},
         .line = place->line,
         .source = place->source};
-    if (!loaded->record.bytes.data ||
-        (l->parses && !nd_parsed_make(loaded, l->parser[worker], &repaired)))
+    if (l->parses && loaded->record.bytes.data && nd_reading_sketches(l->reading))
+        (void)load_row(l, loaded, worker, err);
+    else if (!loaded->record.bytes.data ||
+             (l->parses && !nd_parsed_make(loaded, l->parser[worker], &repaired)))
         nd_fail(err, ND_ENOMEM, "out of memory");
 }
 

@@ -79,6 +79,11 @@ enum nd_status nd_lookup_keep(struct nd_lookup *l, const struct nd_record *recor
 enum nd_status nd_lookup_record(struct nd_lookup *l, const struct nd_place *place, unsigned worker,
                                 struct nd_view *bytes, struct nd_error *err);
 
+/* The distinct shingles of a document of a sketch file, ascending. */
+enum nd_status nd_lookup_shingles(struct nd_lookup *l, const struct nd_place *place,
+                                  unsigned worker, const uint64_t **shingle, size_t *n,
+                                  struct nd_error *err);
+
 /* The document in the record. ND_ECHANGED: it does not contain a document any more. */
 enum nd_status nd_lookup_document(struct nd_lookup *l, const struct nd_place *place,
                                   unsigned worker, struct nd_document *document,

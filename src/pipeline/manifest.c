@@ -49,8 +49,9 @@ static struct nd_first_line_source source_of(const struct nd_source *source)
     return (struct nd_first_line_source){
         .path = source->path,
         .entry = source->entry,
-        .format = nd_format_word(source->format),
-        .compression = source->compression,
+        .format = source->is_sketched ? "sketch" : nd_format_word(source->format),
+        .compression = source->is_sketched ? NULL : source->compression,
+        .is_sketched = source->is_sketched,
         .archive = source->archive,
         .records = source->records,
         .bytes = source->bytes,

@@ -248,6 +248,15 @@ static enum nd_status fetch(void *context, uint64_t document, unsigned worker, s
     return nd_lookup_text(run->lookup, &place, worker, text, err);
 }
 
+static enum nd_status fetch_shingles(void *context, uint64_t document, unsigned worker,
+                                     const uint64_t **shingle, size_t *n, struct nd_error *err)
+{
+    struct nd_run *run = ((struct passing *)context)->run;
+    struct nd_place place = nd_places_get(&run->places, document);
+
+    return nd_lookup_shingles(run->lookup, &place, worker, shingle, n, err);
+}
+
 /* The documents between the last kept one and this one were removed. */
 static bool fill_places(struct nd_run *run, uint64_t up_to)
 {
@@ -293,8 +302,7 @@ static bool list_items(struct nd_run *run, struct worker_batch *b)
 
         if (parsed->bad)
             continue;
-        *item =
-            (struct nd_dedup_item){.text = parsed->document.text, .document = &parsed->document};
+        *item = nd_parsed_item(parsed);
         if (!nd_comparable_group(&run->comparable, &parsed->document, &item->group))
             return false;
         b->index[b->n++] = (uint32_t)i;
@@ -630,7 +638,8 @@ static enum nd_status result_of(const struct passing *p, struct nd_error *err)
 enum nd_status nd_run_one_pass(struct nd_run *run, struct nd_error *err)
 {
     struct passing p = {.run = run};
-    const struct nd_text_source source = {.context = &p, .fetch = fetch, .keep = keep};
+    const struct nd_text_source source = {
+        .context = &p, .fetch = fetch, .keep = keep, .fetch_shingles = fetch_shingles};
     enum nd_status status = nd_run_make_dedup(run, ND_CLUSTER_STAR, &source, err);
 
     if (status != ND_OK)

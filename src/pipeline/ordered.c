@@ -199,6 +199,15 @@ static enum nd_status fetch(void *context, uint64_t document, unsigned worker, s
     return nd_lookup_text(o->run->lookup, &place, worker, text, err);
 }
 
+static enum nd_status fetch_shingles(void *context, uint64_t document, unsigned worker,
+                                     const uint64_t **shingle, size_t *n, struct nd_error *err)
+{
+    struct ordered *o = context;
+    struct nd_place place = o->run->places.item[o->order[document]];
+
+    return nd_lookup_shingles(o->run->lookup, &place, worker, shingle, n, err);
+}
+
 /* Every record has a place from the first pass. */
 static enum nd_status keep_none(void *context, uint64_t document, size_t item, struct nd_error *err)
 {
@@ -230,9 +239,8 @@ static enum nd_status load_items(struct ordered *o, size_t from, struct nd_dedup
             return nd_fail(err, ND_ECHANGED, "%s: changed while it was read: %s",
                            loaded[i].source->path, loaded[i].bad->reason);
         }
-        list[i] = (struct nd_dedup_item){.text = loaded[i].document.text,
-                                         .group = o->group ? o->group[number] : 0,
-                                         .document = &loaded[i].document};
+        list[i] = nd_parsed_item(&loaded[i]);
+        list[i].group = o->group ? o->group[number] : 0;
     }
     *items = list;
     *n = count;
@@ -461,7 +469,8 @@ static enum nd_status emit(struct ordered *o, struct nd_error *err)
 static enum nd_status go_through(struct ordered *o, struct nd_error *err)
 {
     struct nd_run *run = o->run;
-    const struct nd_text_source source = {.context = o, .fetch = fetch, .keep = keep_none};
+    const struct nd_text_source source = {
+        .context = o, .fetch = fetch, .keep = keep_none, .fetch_shingles = fetch_shingles};
     bool components = run->options->recipe->dedup.cluster == ND_CLUSTER_COMPONENTS;
     enum nd_status status = nd_run_make_dedup(run, run->options->recipe->dedup.cluster, &source,
                                               err); /* before anything is read */

@@ -3,6 +3,8 @@
 
 #include "base/temporary.h"
 
+#include <string.h>
+
 enum { PIECE_BYTES = 1 << 20 };
 
 void nd_run_abandon(void)
@@ -10,8 +12,24 @@ void nd_run_abandon(void)
     nd_temporary_abandon();
 }
 
+/* The survivors of sketch files are a sketch file.  *asked: they have a place to go. */
+static enum nd_status check_sketches(const struct nd_outputs *o, bool *asked, struct nd_error *err)
+{
+    const struct nd_run_options *options = o->options;
+    bool has_evidence = options->manifest || options->clusters || options->removed;
+
+    *asked = options->output != NULL;
+    if (options->output ? strcmp(options->output, "-") != 0 : has_evidence)
+        return ND_OK;
+    return nd_fail(err, ND_EINVAL,
+                   "what survives of a sketch file is a sketch file, which needs a name: add -o "
+                   "FILE.sketch, or ask for --clusters or --manifest alone, or for --dry-run");
+}
+
 enum nd_status nd_outputs_open_survivors(struct nd_outputs *o, struct nd_error *err)
 {
+    const struct nd_sketches *sketches = nd_reading_sketches(o->reading);
+    bool asked = true;
     const struct nd_run_options *options = o->options;
     struct nd_survivors_params params = {
         .options = options,
@@ -24,17 +42,24 @@ enum nd_status nd_outputs_open_survivors(struct nd_outputs *o, struct nd_error *
         .by_link = !options->output_dir && !options->copy_to,
         .may_replace = o->request->may_replace,
         .replaced = o->replaced,
+        .sketches = sketches ? o->recipe : NULL,
+        .keeps_shingles = sketches && !nd_sketches_without_shingles(sketches),
     };
+
+    if (sketches && check_sketches(o, &asked, err) != ND_OK)
+        return ND_EINVAL;
 
     if (o->annotates)
         params.annotates = o->method;
-    o->survivors = nd_survivors_new(&params, err);
-    if (!o->survivors || !o->request->writes_evidence || !options->removed)
-        return o->survivors ? ND_OK : ND_EIO;
+    o->survivors = asked ? nd_survivors_new(&params, err) : NULL;
+    if ((asked && !o->survivors) || !o->request->writes_evidence || !options->removed)
+        return o->survivors || !asked ? ND_OK : ND_EIO;
     params = (struct nd_survivors_params){.options = options,
                                           .publisher = &o->publisher,
                                           .stage = ND_PUBLISH_EVIDENCE,
-                                          .output = options->removed};
+                                          .output = options->removed,
+                                          .sketches = params.sketches,
+                                          .keeps_shingles = params.keeps_shingles};
     o->removed = nd_survivors_new(&params, err);
     return o->removed ? ND_OK : ND_EIO;
 }

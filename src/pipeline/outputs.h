@@ -28,6 +28,7 @@ struct nd_outputs {
     const struct nd_run_options *options;
     const struct nd_run_request *request;
     const struct nd_reading *reading; /* knows the sources; set before anything is written */
+    const struct nd_recipe *recipe;   /* of sketches that are written */
     const struct nd_method *method;   /* of which annotations say what signatures share */
 
     struct nd_publisher publisher;

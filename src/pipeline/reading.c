@@ -31,6 +31,8 @@ enum {
 struct slot {
     struct nd_reading_batch seen;
     struct nd_batch batch;
+    struct nd_sketched_batch sketched; /* where sketch files are read: */
+    size_t block;                      /* the number of this one */
     size_t capacity;
     int state;          /* of nd_input_read: 1, 0, < 0 */
     uint32_t n_sources; /* met up to its end */
@@ -56,6 +58,7 @@ struct nd_reading {
     uint64_t n_given;     /* batches given to the caller */
     bool has_job, is_over;
     uint64_t unpacked; /* bytes of the records read so far */
+    size_t next_block; /* of sketch files */
     uint32_t n_sources;
     _Atomic(uint64_t) n_repaired; /* documents */
 };
@@ -113,12 +116,36 @@ static void forget(struct slot *slot)
     slot->seen.count = 0;
 }
 
+/* The next block of the sketch files is the slot's: read at once, or by its worker later. */
+static void fill_sketched(struct nd_reading *r, struct slot *slot)
+{
+    const struct nd_sketches *sketches = r->hooks.sketches;
+
+    r->is_over = r->next_block == nd_sketches_blocks(sketches);
+    slot->n_sources = nd_sketches_sources(sketches);
+    if (r->is_over)
+        return;
+    slot->state = 1;
+    slot->block = r->next_block++;
+    slot->seen.done = slot->seen.unpacked = nd_sketches_bytes(sketches, slot->block + 1);
+    slot->seen.total = nd_sketches_bytes(sketches, nd_sketches_blocks(sketches));
+    if (!r->hooks.by_worker)
+        slot->state =
+            nd_sketches_read(sketches, slot->block, &slot->sketched, &slot->error) == ND_OK
+                ? 1
+                : (int)slot->error.status;
+}
+
 static void fill(struct nd_reading *r, struct slot *slot)
 {
     forget(slot);
     slot->state = 0;
     if (r->is_over)
         return;
+    if (r->hooks.sketches) {
+        fill_sketched(r, slot);
+        return;
+    }
     slot->state =
         nd_input_read(r->input, r->batch_bytes, BATCH_RECORDS, &slot->batch, &slot->error);
     if (slot->state == 1) {
@@ -213,6 +240,7 @@ static void release_slot(struct slot *slot)
     free(slot->problem);
     forget(slot);
     free(slot->seen.parsed);
+    nd_sketched_batch_release(&slot->sketched);
     nd_batch_release(&slot->batch);
 }
 
@@ -280,6 +308,30 @@ static void parse_one(struct nd_reading *r, struct slot *slot, struct nd_parsed 
         r->hooks.parsed(r->hooks.context, parsed, worker);
 }
 
+/* The documents of a block of sketch files, which is all that is made of them. */
+static bool list_sketched(const struct nd_reading *r, struct slot *slot, unsigned worker)
+{
+    const struct nd_sketched_batch *from = &slot->sketched;
+
+    atomic_store(&slot->repaired, 0);
+    if (!ND_RESERVE(slot->seen.parsed, &slot->capacity, from->block.n)) {
+        atomic_store(&slot->out_of_memory, true);
+        return false;
+    }
+    slot->seen.count = from->block.n;
+    slot->seen.bytes = from->packed.len;
+    for (size_t i = 0; i < from->block.n; i++) {
+        slot->seen.parsed[i] =
+            (struct nd_parsed){.record = from->record[i],
+                               .source = nd_reading_source(r, from->record[i].source),
+                               .document = nd_sketched_document(&from->block.rows[i]),
+                               .sketched = &from->block.rows[i]};
+        if (r->hooks.parsed)
+            r->hooks.parsed(r->hooks.context, &slot->seen.parsed[i], worker);
+    }
+    return true;
+}
+
 /* The records as they are, still to be parsed. */
 static bool list_records(const struct nd_reading *r, struct slot *slot)
 {
@@ -313,7 +365,9 @@ static void parse_by_all(struct nd_reading *r, struct slot *slot)
     for (unsigned i = 0; i < r->n_workers; i++)
         nd_parser_reset(r->parser[i]);
     r->parsing = slot;
-    if (list_records(r, slot))
+    if (r->hooks.sketches)
+        (void)list_sketched(r, slot, 0);
+    else if (list_records(r, slot))
         nd_pool_run(r->pool, (slot->seen.count + TASK_RECORDS - 1) / TASK_RECORDS, parse_task, r);
 }
 
@@ -366,6 +420,13 @@ void nd_reading_parse(struct nd_reading *r, unsigned worker, struct nd_reading_b
     struct slot *slot = &r->slot[worker];
 
     *batch = &slot->seen;
+    if (slot->state == 1 && r->hooks.sketches) {
+        slot->state =
+            (int)nd_sketches_read(r->hooks.sketches, slot->block, &slot->sketched, &slot->error);
+        if (slot->state == ND_OK)
+            slot->state = list_sketched(r, slot, worker);
+        return;
+    }
     if (slot->state != 1 || !list_records(r, slot))
         return;
     nd_parser_reset(r->parser[worker]);
@@ -387,6 +448,19 @@ struct nd_input *nd_reading_input(struct nd_reading *r)
     return r->input;
 }
 
+const struct nd_sketches *nd_reading_sketches(const struct nd_reading *r)
+{
+    return r->hooks.sketches;
+}
+
+enum nd_status nd_reading_reread(struct nd_reading *r, uint32_t source, uint64_t offset, size_t len,
+                                 struct nd_buffer *bytes, struct nd_error *err)
+{
+    if (r->hooks.sketches)
+        return nd_sketches_reread(r->hooks.sketches, offset, len, source, bytes, err);
+    return nd_input_reread(r->input, source, offset, len, &bytes->data, &bytes->capacity, err);
+}
+
 uint64_t nd_reading_repaired(const struct nd_reading *r)
 {
     return atomic_load(&r->n_repaired);
@@ -399,5 +473,6 @@ uint32_t nd_reading_sources(const struct nd_reading *r)
 
 const struct nd_source *nd_reading_source(const struct nd_reading *r, uint32_t number)
 {
-    return nd_input_source(r->input, number);
+    return r->hooks.sketches ? nd_sketches_source(r->hooks.sketches, number)
+                             : nd_input_source(r->input, number);
 }

@@ -4,12 +4,14 @@
 
 #include <stdbool.h>
 
+#include <neardup/dedup.h>
 #include <neardup/error.h>
 #include <neardup/input.h>
 #include <neardup/types.h>
 
 #include "base/pool.h"
 #include "base/publish.h"
+#include "pipeline/sketches.h"
 
 /* A record and what the parser made of it. */
 struct nd_parsed {
@@ -17,7 +19,10 @@ struct nd_parsed {
     const struct nd_source *source;
     struct nd_document document;
     struct nd_bad_record *bad; /* NULL: a document */
-    uint64_t key;              /* for the `parsed` hook to fill */
+    /* Of a document that is read from a sketch file: its record is this packed, and it has no text.
+     * NULL: it is read itself. */
+    const struct nd_sketch_row *sketched;
+    uint64_t key; /* for the `parsed` hook to fill */
 };
 
 /* Why a record of so many bytes is a bad one: how much memory it needs. */
@@ -25,6 +30,13 @@ struct nd_bad_record nd_bad_record_too_long(uint64_t bytes, unsigned threads);
 
 /* Parse its record, and add to *repaired.  False: out of memory. */
 bool nd_parsed_make(struct nd_parsed *parsed, struct nd_parser *parser, uint64_t *repaired);
+
+/* What the engine is given of it. */
+static inline struct nd_dedup_item nd_parsed_item(const struct nd_parsed *parsed)
+{
+    return (struct nd_dedup_item){
+        .text = parsed->document.text, .document = &parsed->document, .sketched = parsed->sketched};
+}
 
 struct nd_reading_batch {
     struct nd_parsed *parsed;
@@ -37,6 +49,8 @@ struct nd_reading_batch {
 
 struct nd_reading_hooks {
     bool by_worker; /* each worker has batches of its own */
+    /* What the paths are, which is then read by this; NULL: they are documents. */
+    const struct nd_sketches *sketches;
     /* A record has been parsed; called by several workers at once.  NULL: nothing. */
     void (*parsed)(void *context, struct nd_parsed *parsed, unsigned worker);
     void *context;
@@ -72,8 +86,15 @@ void nd_reading_fill(struct nd_reading *r, unsigned worker);
 void nd_reading_parse(struct nd_reading *r, unsigned worker, struct nd_reading_batch **batch);
 int nd_reading_take(struct nd_reading *r, unsigned worker, struct nd_error *err);
 
-/* For nd_input_reread, and the files that it reads. */
+/* The files that it reads. */
 struct nd_input *nd_reading_input(struct nd_reading *r);
+
+/* The sketch files; NULL: documents are read. */
+const struct nd_sketches *nd_reading_sketches(const struct nd_reading *r);
+
+/* Read a record again, from a source that is_rereadable, into *bytes, which grows. */
+enum nd_status nd_reading_reread(struct nd_reading *r, uint32_t source, uint64_t offset, size_t len,
+                                 struct nd_buffer *bytes, struct nd_error *err);
 
 /* What a file was when it was found; none where that is no regular file. */
 static inline struct nd_file_mark nd_input_file_mark(const struct nd_input_file *file)

@@ -150,7 +150,8 @@ enum nd_status nd_reporter_bad_record(struct nd_reporter *r, const struct nd_par
     struct nd_json *place = &r->place;
 
     r->summary->bad_records++;
-    parsed->source->file->bad_records++;
+    if (parsed->source->file)
+        parsed->source->file->bad_records++;
     place->text.len = 0;
     nd_place_append(place, parsed->source, parsed->record.line);
     nd_json_bytes(place, "", 1);

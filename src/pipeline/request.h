@@ -23,6 +23,9 @@ struct nd_run_request {
     bool is_rehearsal;       /* what is wrong with the inputs ends nothing: another run judges it */
     unsigned passes;         /* over the documents, for the progress; 0: one */
 
+    bool takes_sketches; /* sketch files may be read in place of documents */
+    bool compares;       /* `verify` is heeded */
+
     bool heeds_within, heeds_prefer; /* the options of these names */
 
     bool writes_output;    /* one file, options->output */

@@ -119,6 +119,7 @@ static enum nd_status open_inputs(struct nd_run *run, struct nd_error *err)
     }
     hooks.problem = nd_reporter_tell;
     hooks.reporter = &run->reporter;
+    hooks.sketches = run->sketches;
     run->input.n_fields = run->fields.count;
     run->reading =
         nd_reading_new(run->pool, options->paths, options->n_paths, &run->input, &hooks, err);
@@ -158,6 +159,7 @@ static enum nd_status copy_recipe(struct nd_run *run, struct nd_error *err)
     if (!run->recipe)
         return ND_ENOMEM;
     run->outputs.method = &run->recipe->method;
+    run->outputs.recipe = run->recipe;
     return ND_OK;
 }
 
@@ -201,6 +203,8 @@ enum nd_status nd_run_begin(struct nd_run *run, const struct nd_run_options *opt
     if (status == ND_OK)
         status = nd_keep_parse(options->recipe->keep, &run->keep, err);
     if (status == ND_OK)
+        status = nd_run_take_sketches(run, err);
+    if (status == ND_OK)
         status = want_fields(run, err);
     if (status == ND_OK)
         status = nd_run_make_table(run, err);
@@ -227,6 +231,7 @@ enum nd_status nd_run_make_dedup(struct nd_run *run, enum nd_cluster cluster,
     params.cluster = cluster;
     if (run->budget.total)
         params.cache_bytes = run->budget.cache_bytes;
+    params.takes_sketches = run->sketches != NULL;
     run->dedup = nd_dedup_new_on(run->pool, &params, source, err);
     if (run->dedup)
         return ND_OK;
@@ -278,6 +283,7 @@ void nd_run_end(struct nd_run *run)
         run->summary->wrote_in_place = run->outputs.publisher.wrote_in_place;
     nd_outputs_release(&run->outputs);
     nd_reading_free(run->reading);
+    nd_sketches_free(run->sketches);
     nd_lookup_free(run->lookup);
     nd_places_release(&run->places);
     nd_comparable_release(&run->comparable);
@@ -520,6 +526,8 @@ enum nd_status nd_run_dedup(const struct nd_run_options *options,
         .reading = {.by_worker = one_pass,
                     .parsed = one_pass ? NULL : nd_ordered_make_key,
                     .context = &run},
+        .takes_sketches = true,
+        .compares = true,
         .heeds_within = true,
         .heeds_prefer = true,
         .writes_output = !options->output_dir && !options->copy_to && !options->link_to,

@@ -19,6 +19,7 @@
 #include "pipeline/reading.h"
 #include "pipeline/reporter.h"
 #include "pipeline/request.h"
+#include "pipeline/sketches.h"
 #include "pipeline/summary.h"
 #include "recipe/keep.h"
 #include "recipe/recipe.h"
@@ -36,6 +37,8 @@ struct nd_run {
     struct nd_field_set fields;
     int keep_index, prefer_index; /* indexes of fields, or -1 */
     int asked[ND_RUN_ASKED];      /* likewise, of request->fields */
+
+    struct nd_sketches *sketches; /* that are read in place of documents, or NULL */
 
     struct nd_pool *pool;
     struct nd_reporter reporter;
@@ -88,6 +91,10 @@ enum nd_status nd_run_each_document(struct nd_run *run, const struct nd_reading_
                                     nd_run_take *take, void *context, struct nd_error *err);
 /* All has been read: nd_run_judge, and warnings of what was odd in all of it. */
 enum nd_status nd_run_conclude(struct nd_run *run, struct nd_error *err);
+
+/* Where the inputs are sketch files, open them, check that the run can do without texts, and take what
+ * made the sketches into run->recipe (sketch_run.c). */
+enum nd_status nd_run_take_sketches(struct nd_run *run, struct nd_error *err);
 
 /* Make the engine, on the run's pool. */
 enum nd_status nd_run_make_dedup(struct nd_run *run, enum nd_cluster cluster,

@@ -51,7 +51,7 @@ static bool is_kind(const struct nd_run_kind *kind, const struct nd_source *sour
 {
     return kind->format == source->format && strcmp(kind->compression, source->compression) == 0 &&
            strcmp(kind->archive, source->archive ? source->archive : "") == 0 &&
-           kind->is_container == source->is_container;
+           kind->is_container == source->is_container && kind->is_sketched == source->is_sketched;
 }
 
 void nd_summary_count_source(struct nd_run_summary *summary, const struct nd_source *source)
@@ -72,6 +72,7 @@ void nd_summary_count_source(struct nd_run_summary *summary, const struct nd_sou
 
         kind->format = source->format;
         kind->is_container = source->is_container;
+        kind->is_sketched = source->is_sketched;
         snprintf(kind->compression, sizeof kind->compression, "%s", source->compression);
         snprintf(kind->archive, sizeof kind->archive, "%s", source->archive ? source->archive : "");
         snprintf(kind->first, sizeof kind->first, "%s", source->path);
@@ -96,13 +97,14 @@ enum nd_status nd_summary_write(const struct nd_run_summary *summary, bool is_pu
     for (size_t i = 0; i < summary->n_kinds; i++) {
         const struct nd_run_kind *kind = &summary->kinds[i];
 
-        input[i] = (struct nd_summary_input){.format = nd_format_word(kind->format),
-                                             .compression = kind->compression,
-                                             .archive = kind->archive[0] ? kind->archive : NULL,
-                                             .first = kind->first,
-                                             .files = kind->sources,
-                                             .records = kind->records,
-                                             .bytes = kind->bytes};
+        input[i] = (struct nd_summary_input){
+            .format = kind->is_sketched ? "sketch" : nd_format_word(kind->format),
+            .compression = kind->compression,
+            .archive = kind->archive[0] ? kind->archive : NULL,
+            .first = kind->first,
+            .files = kind->sources,
+            .records = kind->records,
+            .bytes = kind->bytes};
     }
     nd_summary_json(&out, summary, is_published, input, summary->n_kinds);
     if (out.failed)

@@ -19,6 +19,7 @@
 #include "pipeline/annotation.h"
 #include "pipeline/mirror.h"
 #include "pipeline/output.h"
+#include "pipeline/sketch_output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -135,6 +136,9 @@ struct nd_survivors {
     const char *name;         /* of -o */
     struct nd_output *single; /* NULL: a mirror, or it is finished */
     struct nd_mirror *mirror;
+    struct nd_sketch_output *sketches; /* not NULL: all that is added goes there */
+    struct nd_publisher *publisher;    /* of these */
+    enum nd_publish_stage stage;
     bool by_link, takes_documents, replaces; /* replaces: -o takes the place of the input */
 
     const struct nd_source *annotated; /* the first one of which records were */
@@ -169,13 +173,17 @@ struct nd_survivors *nd_survivors_new(const struct nd_survivors_params *params,
     s->replaces = params->replaced.inode != 0;
     s->keeps_others = params->stage == ND_PUBLISH_RESULT;
     s->gone.bytes_max = SIZE_MAX;
-    if (params->folder)
+    s->publisher = params->publisher;
+    s->stage = params->stage;
+    if (params->sketches)
+        s->sketches = nd_sketch_output_open(s->name, params->sketches, params->keeps_shingles, err);
+    else if (params->folder)
         s->mirror = nd_mirror_new(params->publisher, params->folder, params->may_replace, err);
     else
         s->single = nd_output_open(params->publisher, s->name, params->stage, err);
     if (s->single && s->replaces)
         nd_output_replace(s->single, &params->replaced);
-    if (s->mirror || s->single)
+    if (s->mirror || s->single || s->sketches)
         return s;
     free(s);
     return NULL;
@@ -459,12 +467,24 @@ static bool is_passed_over(const struct nd_survivors *s, const struct nd_source 
     return s->single ? nd_name_is_of_records(s->name) : !s->options->output_dir;
 }
 
+static enum nd_status add_sketch_source(struct nd_survivors *s, const struct nd_source *source,
+                                        struct nd_error *err)
+{
+    const struct nd_sketch_source row = {source->path, source->entry, source->bytes_hash,
+                                         source->records};
+
+    return nd_sketch_writer_add_source(nd_sketch_output_writer(s->sketches), &row, err);
+}
+
 enum nd_status nd_survivors_source(struct nd_survivors *s, const struct nd_source *source,
                                    struct nd_error *err)
 {
-    enum nd_status status = end_entry(s, err);
     const struct nd_entry_header *before = NULL;
+    enum nd_status status;
 
+    if (s->sketches)
+        return add_sketch_source(s, source, err);
+    status = end_entry(s, err);
     if (status == ND_OK)
         status = end_file(s, err);
     if (status != ND_OK || is_passed_over(s, source))
@@ -523,6 +543,8 @@ enum nd_status nd_survivors_add(struct nd_survivors *s, struct nd_view record, s
     const struct nd_source *source = s->source;
     enum nd_status status;
 
+    if (s->sketches)
+        return nd_sketch_output_add_packed(s->sketches, record, err);
     switch (s->shape) {
     case SHAPE_PATHS: return add_path(s->out, source->path, s->options->null_paths, err);
     case SHAPE_FILE: return add_file(s, record, err);
@@ -563,6 +585,8 @@ enum nd_status nd_survivors_finish(struct nd_survivors *s, struct nd_error *err)
         status = end_file(s, err);
     if (status == ND_OK)
         status = close_file(s, err);
+    if (status == ND_OK && s->sketches)
+        return nd_sketch_output_finish(s->sketches, s->publisher, s->stage, err);
     if (status != ND_OK || !single)
         return status;
     if (s->shape == SHAPE_UNKNOWN && archive) /* no input at all: an archive without entries */
@@ -587,6 +611,7 @@ void nd_survivors_free(struct nd_survivors *s)
     if (!s)
         return;
     nd_output_discard(s->single);
+    nd_sketch_output_free(s->sketches);
     nd_mirror_free(s->mirror);
     nd_spool_free(s->entry);
     nd_json_release(&s->header);

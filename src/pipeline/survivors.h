@@ -30,6 +30,9 @@ struct nd_survivors_params {
     /* The records come with annotations, of this recipe's signatures (annotation.h); NULL: as they
      * stand in the input. */
     const struct nd_method *annotates;
+    /* They are documents of sketch files, packed, by this recipe; NULL: they are records. */
+    const struct nd_recipe *sketches;
+    bool keeps_shingles; /* these have them */
 };
 /* NULL: ND_EIO, ND_ENOMEM. */
 struct nd_survivors *nd_survivors_new(const struct nd_survivors_params *params,

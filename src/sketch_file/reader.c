@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "sketch_file/layout.h"
+#include "sketch_file/packed.h"
 
 struct nd_sketch_file {
     int fd;
@@ -35,6 +36,10 @@ struct nd_sketch_block_memory {
     size_t row_capacity;
     uint64_t *shingle;
     size_t shingle_capacity;
+    struct nd_sketch_place *place; /* of each row */
+    size_t place_capacity;
+    uint64_t offset;   /* of the block in its file */
+    bool has_shingles; /* they were read */
 };
 
 static enum nd_status damaged(const struct nd_sketch_file *f, const char *what,
@@ -334,6 +339,7 @@ void nd_sketch_block_release(struct nd_sketch_block *block)
     if (block->memory) {
         nd_buffer_release(&block->memory->bytes);
         free(block->memory->shingle);
+        free(block->memory->place);
         free(block->memory);
     }
     free(block->rows);
@@ -359,10 +365,9 @@ static enum nd_status load(const struct nd_sketch_file *f, const struct nd_sketc
     return status;
 }
 
-static bool is_right_row(const struct nd_sketch_file *f, const struct nd_sketch_row_head *head)
+static bool is_right_row(const struct nd_sketch_row_head *head)
 {
-    return head->source < f->head.sources && head->id_kind <= ND_ID_RAW &&
-           head->flags <= ND_SKETCH_HAS_FINGERPRINT;
+    return head->id_kind <= ND_ID_RAW && head->flags <= ND_SKETCH_HAS_FINGERPRINT;
 }
 
 /* The row at `at` of `left` bytes; returns its bytes, 0: it cannot be right. */
@@ -377,7 +382,7 @@ static size_t parse_row(const struct nd_sketch_file *f, const char *at, size_t l
         return 0;
     memcpy(&head, at, sizeof head);
     len = sizeof head + words + (size_t)nd_padded(head.id_bytes, 8);
-    if (len > left || !is_right_row(f, &head))
+    if (len > left || !is_right_row(&head))
         return 0;
     *row = (struct nd_sketch_row){
         .text_hash = {head.text_hash[0], head.text_hash[1]},
@@ -403,12 +408,18 @@ static bool parse_rows(const struct nd_sketch_file *f, const struct nd_sketch_bl
 {
     const char *at = block->memory->bytes.data;
     size_t left = (size_t)e->row_bytes;
+    uint64_t shingles = e->offset + e->row_bytes;
 
     for (size_t i = 0; i < block->n; i++) {
         size_t len = parse_row(f, at, left, &block->rows[i]);
+        uint64_t coded;
 
-        if (len == 0)
+        if (len == 0 || block->rows[i].source >= f->head.sources)
             return false;
+        coded = f->info.has_shingles ? nd_shingle_code_bytes(block->rows[i].n_shingles) : 0;
+        block->memory->place[i] =
+            (struct nd_sketch_place){e->offset + (e->row_bytes - left), shingles, len + coded};
+        shingles += coded;
         at += len;
         left -= len;
     }
@@ -463,8 +474,11 @@ enum nd_status nd_sketch_file_read(const struct nd_sketch_file *f, size_t number
         block->memory = calloc(1, sizeof *block->memory);
     e = entry_of(f, number);
     if (!block->memory ||
-        !ND_RESERVE(block->rows, &block->memory->row_capacity, (size_t)e->documents))
+        !ND_RESERVE(block->rows, &block->memory->row_capacity, (size_t)e->documents) ||
+        !ND_RESERVE(block->memory->place, &block->memory->place_capacity, (size_t)e->documents))
         return nd_fail(err, ND_ENOMEM, "out of memory");
+    block->memory->offset = e->offset;
+    block->memory->has_shingles = shingles;
     status = load(f, e, shingles, &block->memory->bytes, err);
     if (status != ND_OK)
         return status;
@@ -477,4 +491,90 @@ enum nd_status nd_sketch_file_read(const struct nd_sketch_file *f, size_t number
     if (status != ND_OK)
         block->n = 0;
     return status;
+}
+
+/* ---- Single documents (packed.h) ---- */
+
+struct nd_sketch_place nd_sketch_block_place(const struct nd_sketch_block *block, size_t i)
+{
+    return block->memory->place[i];
+}
+
+/* How many bytes of a packed document its row takes. */
+static size_t row_bytes_of(const struct nd_sketch_row *row, uint64_t len, bool has_shingles)
+{
+    return (size_t)(len - (has_shingles ? nd_shingle_code_bytes(row->n_shingles) : 0));
+}
+
+bool nd_sketch_block_pack(const struct nd_sketch_block *block, size_t i, struct nd_buffer *out)
+{
+    const struct nd_sketch_block_memory *m = block->memory;
+    const struct nd_sketch_place *place = &m->place[i];
+    const struct nd_sketch_row *row = &block->rows[i];
+    size_t row_bytes = row_bytes_of(row, place->len, m->has_shingles);
+
+    return nd_buffer_append(out, m->bytes.data + (place->row - m->offset), row_bytes) &&
+           nd_buffer_append(out, m->bytes.data + (place->shingles - m->offset),
+                            (size_t)place->len - row_bytes);
+}
+
+enum nd_status nd_sketch_file_read_packed(const struct nd_sketch_file *f,
+                                          const struct nd_sketch_place *place,
+                                          struct nd_buffer *out, struct nd_error *err)
+{
+    struct nd_sketch_row_head head;
+    uint64_t coded;
+    enum nd_status status;
+
+    out->len = 0;
+    if (!nd_buffer_reserve(out, (size_t)place->len + 8))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    /* The shingles are behind all rows of their block, so that many bytes are there. */
+    status = read_at(f, out->data, (size_t)place->len, place->row, err);
+    if (status != ND_OK || place->len < sizeof head)
+        return status != ND_OK ? status : damaged(f, "a row of a block cannot be right", err);
+    memcpy(&head, out->data, sizeof head);
+    coded = f->info.has_shingles ? nd_shingle_code_bytes(head.n_shingles) : 0;
+    if (coded > place->len)
+        return damaged(f, "a row of a block cannot be right", err);
+    out->len = (size_t)place->len;
+    return read_at(f, out->data + (place->len - coded), (size_t)coded, place->shingles, err);
+}
+
+enum nd_status nd_sketch_packed_row(const struct nd_sketch_file *f, struct nd_view packed,
+                                    struct nd_sketch_row *row, struct nd_error *err)
+{
+    size_t len = parse_row(f, packed.data, packed.len, row);
+
+    if (len && len == row_bytes_of(row, packed.len, f->info.has_shingles))
+        return ND_OK;
+    return damaged(f, "a row of a block cannot be right", err);
+}
+
+enum nd_status nd_sketch_packed_shingles(const struct nd_sketch_file *f, struct nd_view packed,
+                                         struct nd_sketch_row *row, uint64_t *shingle,
+                                         struct nd_error *err)
+{
+    const char *code = packed.data + row_bytes_of(row, packed.len, f->info.has_shingles);
+
+    if (!f->info.has_shingles)
+        return ND_OK;
+    row->shingles = shingle;
+    if (row->n_shingles &&
+        !nd_shingle_code_read((const uint64_t *)(const void *)code, row->n_shingles, shingle))
+        return damaged(f, "the shingles of a document are not in order", err);
+    return ND_OK;
+}
+
+size_t nd_sketch_packed_row_bytes(struct nd_view packed, bool has_shingles)
+{
+    struct nd_sketch_row_head head;
+
+    memcpy(&head, packed.data, sizeof head);
+    return packed.len - (size_t)(has_shingles ? nd_shingle_code_bytes(head.n_shingles) : 0);
+}
+
+void nd_sketch_packed_set_source(char *packed, uint32_t source)
+{
+    memcpy(packed + offsetof(struct nd_sketch_row_head, source), &source, sizeof source);
 }

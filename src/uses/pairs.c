@@ -173,6 +173,15 @@ static enum nd_status fetch(void *context, uint64_t document, unsigned worker, s
     return nd_lookup_text(run->lookup, &place, worker, text, err);
 }
 
+static enum nd_status fetch_shingles(void *context, uint64_t document, unsigned worker,
+                                     const uint64_t **shingle, size_t *n, struct nd_error *err)
+{
+    struct nd_run *run = ((struct pairing *)context)->run;
+    struct nd_place place = nd_places_get(&run->places, document);
+
+    return nd_lookup_shingles(run->lookup, &place, worker, shingle, n, err);
+}
+
 static enum nd_status keep(void *context, uint64_t document, size_t item, struct nd_error *err)
 {
     (void)context;
@@ -214,8 +223,8 @@ static enum nd_status list_item(void *context, const struct nd_parsed *parsed, s
         !note_site(p, &parsed->document))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     nd_id_note(&run->ids, parsed);
-    p->item[p->n_items++] = (struct nd_dedup_item){
-        .text = parsed->document.text, .group = group, .document = &parsed->document};
+    p->item[p->n_items] = nd_parsed_item(parsed);
+    p->item[p->n_items++].group = group;
     return ND_OK;
 }
 
@@ -312,13 +321,16 @@ enum nd_status nd_run_pairs(const struct nd_run_options *options,
                             struct nd_error *err)
 {
     const struct nd_run_request request = {.fields = {params->site},
+                                           .takes_sketches = !params->site,
+                                           .compares = true,
                                            .heeds_within = true,
                                            .writes_output = true,
                                            .writes_summary = true};
     struct nd_error room = {0};
     struct nd_run run;
     struct pairing p = {.run = &run, .params = params, .err = err ? err : &room};
-    const struct nd_text_source source = {.context = &p, .fetch = fetch, .keep = keep};
+    const struct nd_text_source source = {
+        .context = &p, .fetch = fetch, .keep = keep, .fetch_shingles = fetch_shingles};
     enum nd_status status;
 
     *p.err = (struct nd_error){0};

@@ -4,17 +4,14 @@
  * Each worker makes the rows of its documents and packs them; they are added in the order of the
  * input, so that the file does not depend on the number of threads.
  */
-#define _GNU_SOURCE
 #include <neardup/sketch_file.h>
 #include <neardup/uses.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "engine/document_row.h"
+#include "pipeline/sketch_output.h"
 #include "uses/use.h"
 
 struct filing {
@@ -24,9 +21,8 @@ struct filing {
     size_t capacity;
     struct nd_document_rows *rows; /* of each worker */
 
-    struct nd_temporary *file;
-    FILE *stream;
-    struct nd_sketch_writer *writer;
+    struct nd_sketch_output *file;
+    struct nd_sketch_writer *writer; /* of it */
 };
 
 /* ---- One document ---- */
@@ -89,31 +85,6 @@ static enum nd_status file_batch(void *context, const struct nd_reading_batch *b
 
 /* ---- The file ---- */
 
-static enum nd_status open_file(struct filing *f, struct nd_error *err)
-{
-    const char *name = f->use.run.options->output;
-    int fd = -1, own;
-    char *target;
-    enum nd_status status = nd_output_target(name, &target, err);
-
-    if (status != ND_OK)
-        return status;
-    if (!target)
-        return nd_fail(err, ND_EINVAL, "%s: a sketch file must be a regular file", name);
-    f->file = nd_temporary_create(target, &fd, err);
-    free(target);
-    if (!f->file)
-        return ND_EIO;
-    own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    f->stream = own >= 0 ? fdopen(own, "wb+") : NULL;
-    if (f->stream)
-        return ND_OK;
-    status = nd_fail(err, ND_EIO, "%s: cannot be written: %s", name, strerror(errno));
-    if (own >= 0)
-        (void)close(own);
-    return status;
-}
-
 static enum nd_status add_sources(struct filing *f, struct nd_error *err)
 {
     const struct nd_reading *reading = f->use.run.reading;
@@ -132,23 +103,22 @@ static enum nd_status add_sources(struct filing *f, struct nd_error *err)
 /* Complete the file; the publisher of the run gives it its name. */
 static enum nd_status finish(struct filing *f, struct nd_error *err)
 {
-    const char *name = f->use.run.options->output;
-    struct nd_temporary *file = f->file;
     enum nd_status status = add_sources(f, err);
 
-    if (status == ND_OK)
-        status = nd_sketch_writer_finish(f->writer, err);
-    if (status == ND_OK && fclose(f->stream) != 0)
-        status = nd_fail(err, ND_EIO, "%s: cannot be written: %s", name, strerror(errno));
-    else if (status != ND_OK)
-        return status;
-    f->stream = NULL;
-    if (status == ND_OK)
-        status = nd_temporary_finish(file, true, err);
-    if (status != ND_OK)
-        return status;
-    f->file = NULL;
-    return nd_publisher_add(&f->use.run.outputs.publisher, file, ND_PUBLISH_RESULT, NULL, err);
+    return status == ND_OK ? nd_sketch_output_finish(f->file, &f->use.run.outputs.publisher,
+                                                     ND_PUBLISH_RESULT, err)
+                           : status;
+}
+
+static enum nd_status open_file(struct filing *f, int keeps_shingles, struct nd_error *err)
+{
+    const struct nd_run *run = &f->use.run;
+
+    f->file = nd_sketch_output_open(run->options->output, run->recipe, keeps_shingles, err);
+    if (!f->file)
+        return err->status;
+    f->writer = nd_sketch_output_writer(f->file);
+    return ND_OK;
 }
 
 static enum nd_status make_workers(struct filing *f, struct nd_error *err)
@@ -167,15 +137,10 @@ static enum nd_status make_workers(struct filing *f, struct nd_error *err)
 static enum nd_status write_all(struct filing *f, int keeps_shingles, struct nd_error *err)
 {
     struct nd_run *run = &f->use.run;
-    struct nd_sketch_writer_options options = {.keeps_shingles = keeps_shingles};
     enum nd_status status = make_workers(f, err);
 
     if (status == ND_OK)
-        status = open_file(f, err);
-    if (status == ND_OK) {
-        f->writer = nd_sketch_writer_new(f->stream, run->recipe, &options, err);
-        status = f->writer ? ND_OK : err->status;
-    }
+        status = open_file(f, keeps_shingles, err);
     if (status == ND_OK)
         status = nd_run_each_batch(run, file_batch, f, err);
     if (status == ND_OK)
@@ -191,10 +156,7 @@ static void release(struct filing *f)
         nd_document_rows_release(&f->rows[i]);
     for (size_t i = 0; i < f->capacity; i++)
         nd_packed_row_release(&f->packed[i]);
-    if (f->stream)
-        fclose(f->stream);
-    nd_temporary_discard(f->file);
-    nd_sketch_writer_free(f->writer);
+    nd_sketch_output_free(f->file);
     free(f->packed);
     free(f->rows);
 }

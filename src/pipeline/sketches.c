@@ -1,0 +1,350 @@
+/* sketches.c - the sketch files that a run reads in place of documents */
+#define _GNU_SOURCE
+#include "pipeline/sketches.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sketch_file/layout.h"
+#include "sketch_file/packed.h"
+
+struct file {
+    struct nd_sketch_file *file;
+    const char *path;
+    size_t first_block;
+    uint32_t first_source;
+    uint64_t first_byte; /* of those of all files */
+};
+
+struct nd_sketches {
+    struct file *file;
+    size_t n_files, n_blocks;
+    uint32_t n_sources;
+    uint64_t bytes;
+    struct nd_source *source;
+    uint32_t *file_of; /* of each source */
+};
+
+enum { WORD = 8, DISTANCE_BITS = 24, MAGIC_BYTES = 8 };
+#define PLACE_BYTES_MAX ((UINT64_C(1) << 40) * WORD)
+
+/* ---- Opened ---- */
+
+/* A file that cannot be opened is none: whoever reads it as another says why. */
+static bool is_sketch_file(const char *path)
+{
+    struct stat about;
+    char head[MAGIC_BYTES] = {0};
+    bool is_one = false;
+    int fd = strcmp(path, "-") == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+    if (fd < 0)
+        return false;
+    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode))
+        is_one = pread(fd, head, sizeof head, 0) == MAGIC_BYTES &&
+                 memcmp(head, ND_SKETCH_FILE_MAGIC, sizeof head) == 0;
+    (void)close(fd);
+    return is_one;
+}
+
+static enum nd_status mixed(const char *sketches, const char *other, struct nd_error *err)
+{
+    return nd_fail(err, ND_EINVAL,
+                   "%s is a sketch file, and %s is not: one run reads either; make sketches of the "
+                   "documents first (neardup sketch -o FILE.sketch)",
+                   sketches, other);
+}
+
+static enum nd_status open_files(struct nd_sketches *s, const char *const *paths,
+                                 struct nd_error *err)
+{
+    for (size_t i = 0; i < s->n_files; i++) {
+        const struct nd_sketch_file_info *info;
+        struct file *f = &s->file[i];
+
+        *f = (struct file){nd_sketch_file_open(paths[i], err), paths[i], s->n_blocks, s->n_sources,
+                           s->bytes};
+        if (!f->file)
+            return err->status;
+        info = nd_sketch_file_info(f->file);
+        if (info->sources > UINT32_MAX - s->n_sources)
+            return nd_fail(err, ND_EUNSUPPORTED, "%s: more than 2^32 sources", paths[i]);
+        if (info->has_shingles != nd_sketch_file_info(s->file[0].file)->has_shingles)
+            return nd_fail(err, ND_EINVAL, "%s has shingles, and %s has none",
+                           paths[info->has_shingles ? i : 0], paths[info->has_shingles ? 0 : i]);
+        s->n_blocks += info->blocks;
+        s->n_sources += info->sources;
+        s->bytes += (info->bytes + WORD - 1) / WORD * WORD;
+        if (s->bytes > PLACE_BYTES_MAX)
+            return nd_fail(err, ND_EUNSUPPORTED, "%s: more than 8 TB of sketch files", paths[i]);
+    }
+    return ND_OK;
+}
+
+static enum nd_status list_sources(struct nd_sketches *s, struct nd_error *err)
+{
+    uint32_t n = 0;
+
+    s->source = nd_alloc_array(s->n_sources, sizeof *s->source);
+    s->file_of = nd_alloc_array(s->n_sources, sizeof *s->file_of);
+    if (!s->source || !s->file_of)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    for (size_t i = 0; i < s->n_files; i++) {
+        const struct nd_sketch_source *source;
+
+        for (uint32_t k = 0; (source = nd_sketch_file_source(s->file[i].file, k)); k++, n++) {
+            s->file_of[n] = (uint32_t)i;
+            s->source[n] = (struct nd_source){.path = source->path,
+                                              .entry = source->entry,
+                                              .compression = "none",
+                                              .is_container = 1,
+                                              .is_rereadable = 1,
+                                              .is_sketched = 1,
+                                              .records = source->records,
+                                              .state = ND_READ_WHOLE,
+                                              .bytes_hash = source->bytes_hash};
+        }
+    }
+    return ND_OK;
+}
+
+int nd_sketches_open(const char *const *paths, size_t n_paths, struct nd_sketches **sketches,
+                     struct nd_error *err)
+{
+    struct nd_sketches *s;
+    enum nd_status status;
+    size_t n = 0;
+
+    *sketches = NULL;
+    for (size_t i = 0; i < n_paths; i++) {
+        bool is_one = is_sketch_file(paths[i]);
+
+        if (i && is_one != (n > 0))
+            return mixed(paths[is_one ? i : 0], paths[is_one ? 0 : i], err);
+        n += is_one;
+    }
+    if (!n)
+        return 0;
+    s = calloc(1, sizeof *s);
+    if (s)
+        s->file = calloc(n, sizeof *s->file);
+    if (!s || !s->file) {
+        free(s);
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    }
+    s->n_files = n;
+    status = open_files(s, paths, err);
+    if (status == ND_OK)
+        status = list_sources(s, err);
+    if (status == ND_OK) {
+        *sketches = s;
+        return 1;
+    }
+    nd_sketches_free(s);
+    return (int)status;
+}
+
+void nd_sketches_free(struct nd_sketches *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->n_files; i++)
+        nd_sketch_file_close(s->file[i].file);
+    free(s->file);
+    free(s->source);
+    free(s->file_of);
+    free(s);
+}
+
+/* ---- The recipe ---- */
+
+/* Everything but [decide] of `from`, in `to`. */
+static void take_sketch_half(struct nd_recipe *to, const struct nd_recipe *from)
+{
+    to->dedup.sketch = from->dedup.sketch;
+    to->method.n_signatures = from->method.n_signatures;
+    memcpy(to->method.signature, from->method.signature, sizeof to->method.signature);
+}
+
+static enum nd_status is_default(const struct nd_recipe *recipe, bool *answer, struct nd_error *err)
+{
+    struct nd_recipe *usual = nd_recipe_new(err);
+    char *key = NULL;
+    enum nd_status status = usual ? nd_recipe_difference(usual, recipe, 1, &key, err) : ND_ENOMEM;
+
+    *answer = status == ND_OK && !key;
+    free(key);
+    nd_recipe_free(usual);
+    return status;
+}
+
+static enum nd_status take_from_first(const struct nd_sketches *s, struct nd_recipe *recipe,
+                                      struct nd_error *err)
+{
+    const struct nd_view text = nd_sketch_file_info(s->file[0].file)->recipe;
+    struct nd_recipe *own = nd_recipe_new(err);
+    enum nd_status status =
+        own ? nd_recipe_parse(own, s->file[0].path, text.data, text.len, err) : ND_ENOMEM;
+
+    if (status == ND_OK)
+        take_sketch_half(recipe, own);
+    nd_recipe_free(own);
+    return status;
+}
+
+enum nd_status nd_sketches_take_recipe(const struct nd_sketches *s, struct nd_recipe *recipe,
+                                       struct nd_error *err)
+{
+    bool takes;
+    enum nd_status status = is_default(recipe, &takes, err);
+
+    if (status == ND_OK && takes)
+        status = take_from_first(s, recipe, err);
+    for (size_t i = 0; status == ND_OK && i < s->n_files; i++)
+        status = nd_sketch_file_fits(s->file[i].file, recipe, err);
+    return status;
+}
+
+const char *nd_sketches_without_shingles(const struct nd_sketches *s)
+{
+    return nd_sketch_file_info(s->file[0].file)->has_shingles ? NULL : s->file[0].path;
+}
+
+/* ---- What there is ---- */
+
+size_t nd_sketches_files(const struct nd_sketches *s)
+{
+    return s->n_files;
+}
+
+const char *nd_sketches_path(const struct nd_sketches *s, size_t file)
+{
+    return s->file[file].path;
+}
+
+uint32_t nd_sketches_sources(const struct nd_sketches *s)
+{
+    return s->n_sources;
+}
+
+const struct nd_source *nd_sketches_source(const struct nd_sketches *s, uint32_t number)
+{
+    return &s->source[number];
+}
+
+size_t nd_sketches_blocks(const struct nd_sketches *s)
+{
+    return s->n_blocks;
+}
+
+static const struct file *file_of_block(const struct nd_sketches *s, size_t block)
+{
+    size_t i = s->n_files - 1;
+
+    while (s->file[i].first_block > block)
+        i--;
+    return &s->file[i];
+}
+
+uint64_t nd_sketches_bytes(const struct nd_sketches *s, size_t block)
+{
+    return s->n_blocks ? s->bytes / s->n_blocks * block : s->bytes;
+}
+
+/* ---- Documents ---- */
+
+static enum nd_status place_of(const struct file *f, const struct nd_sketch_place *place,
+                               uint64_t *offset, struct nd_error *err)
+{
+    uint64_t distance = (place->shingles - place->row) / WORD;
+
+    if (distance >> DISTANCE_BITS)
+        return nd_fail(err, ND_EUNSUPPORTED, "%s: a block is larger than 128 MB", f->path);
+    *offset = (f->first_byte + place->row) / WORD << DISTANCE_BITS | distance;
+    return ND_OK;
+}
+
+/* The documents packed one behind the other, and once none moves any more, records of them. */
+static enum nd_status list_records(const struct file *f, struct nd_sketched_batch *batch,
+                                   struct nd_error *err)
+{
+    struct nd_sketch_block *block = &batch->block;
+    size_t at = 0;
+
+    if (!ND_RESERVE(batch->record, &batch->capacity, block->n))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    batch->packed.len = 0;
+    for (size_t i = 0; i < block->n; i++)
+        if (!nd_sketch_block_pack(block, i, &batch->packed))
+            return nd_fail(err, ND_ENOMEM, "out of memory");
+    for (size_t i = 0; i < block->n; i++) {
+        struct nd_sketch_place place = nd_sketch_block_place(block, i);
+        struct nd_record *record = &batch->record[i];
+        enum nd_status status = place_of(f, &place, &record->offset, err);
+
+        if (status != ND_OK)
+            return status;
+        block->rows[i].source += f->first_source;
+        record->source = block->rows[i].source;
+        record->line = block->rows[i].line;
+        record->bytes = (struct nd_view){batch->packed.data + at, (size_t)place.len};
+        nd_sketch_packed_set_source(batch->packed.data + at, record->source);
+        at += (size_t)place.len;
+    }
+    return ND_OK;
+}
+
+enum nd_status nd_sketches_read(const struct nd_sketches *s, size_t block,
+                                struct nd_sketched_batch *batch, struct nd_error *err)
+{
+    const struct file *f = file_of_block(s, block);
+    enum nd_status status = nd_sketch_file_read(f->file, block - f->first_block, ND_SKETCH_FILE_ALL,
+                                                &batch->block, err);
+
+    if (status == ND_OK)
+        status = list_records(f, batch, err);
+    if (status != ND_OK)
+        batch->block.n = 0;
+    return status;
+}
+
+void nd_sketched_batch_release(struct nd_sketched_batch *batch)
+{
+    nd_sketch_block_release(&batch->block);
+    nd_buffer_release(&batch->packed);
+    free(batch->record);
+}
+
+enum nd_status nd_sketches_reread(const struct nd_sketches *s, uint64_t offset, size_t len,
+                                  uint32_t source, struct nd_buffer *out, struct nd_error *err)
+{
+    const struct file *f = &s->file[s->file_of[source]];
+    const uint64_t distance = offset & ((UINT64_C(1) << DISTANCE_BITS) - 1);
+    const uint64_t row = (offset >> DISTANCE_BITS) * WORD - f->first_byte;
+    const struct nd_sketch_place place = {row, row + distance * WORD, len};
+    enum nd_status status = nd_sketch_file_read_packed(f->file, &place, out, err);
+
+    if (status == ND_OK)
+        nd_sketch_packed_set_source(out->data, source);
+    return status;
+}
+
+enum nd_status nd_sketches_parse(const struct nd_sketches *s, struct nd_view packed,
+                                 uint32_t source, struct nd_arena *arena, struct nd_sketch_row *row,
+                                 struct nd_error *err)
+{
+    const struct nd_sketch_file *f = s->file[s->file_of[source]].file;
+    enum nd_status status = nd_sketch_packed_row(f, packed, row, err);
+    uint64_t *shingle;
+
+    if (status != ND_OK)
+        return status;
+    shingle = nd_arena_alloc(arena, ((size_t)row->n_shingles + 1) * sizeof *shingle);
+    if (!shingle)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    return nd_sketch_packed_shingles(f, packed, row, shingle, err);
+}
