@@ -306,6 +306,8 @@ static enum nd_status keep_all(struct nd_batch *batch, struct nd_error *err)
                                               &keeping};
 
         status = nd_finder_add_batch(&d->kept.finder, &added, d->crew.pool, err);
+    } else if (status == ND_OK) {
+        keep_task(&keeping, 0); /* which came without texts, though none is kept */
     }
     if (status == ND_OK && keeping.status != ND_OK) {
         status = keeping.status;
