@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test-python-asan.sh - what Python code can pass, against an extension module with sanitizers
 #
-# usage: tools/test-python-asan.sh PYTHON [TEST ...]      (default: test_robust.py)
+# usage: tools/test-python-asan.sh PYTHON [TEST ...]      (default: test_robust.py, test_sketch_file.py)
 #
 # PYTHON has pytest and hypothesis, and is of the version whose headers the build finds.  The
 # interpreter itself is not sanitized: leaks are not looked for, as it keeps memory on purpose.
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 python=$(realpath -s "$1")
 shift
 tests=python/tests
-if [ $# -eq 0 ]; then set -- "$tests"/test_robust.py; fi
+if [ $# -eq 0 ]; then set -- "$tests"/test_{robust,sketch_file}.py; fi
 
 package=build/asan/python-package
 module=$(ls build/asan/python/native/_native*.so)

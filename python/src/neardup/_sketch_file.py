@@ -191,6 +191,24 @@ def write_sketches(
     return count
 
 
+def write_frames(
+    frames: Iterator[Any], path: str, recipe: Recipe, *, has_ids: bool, shingles: bool, threads: int
+) -> int:
+    """Write the sketches of native frames, one after the other: a text, and where there are two columns an id."""
+    with Outputs() as outputs:
+        output = outputs.open(path, is_evidence=False, is_plain=True)
+        native = _native.sketch_writer_new(recipe._native, output.file, shingles)
+        writer = _Writer(native, Reading(recipe, None), int(has_ids), threads, "drop")
+        count = rows = 0
+        for frame in frames:
+            count += writer.add(frame, rows + 1, None, "", None)
+            rows += _native.frame_rows(frame)
+        writer.end_source("-", 0, rows)
+        _native.sketch_writer_finish(native)
+        outputs.publish()
+    return count
+
+
 # ---- Reading ----
 
 _ALWAYS = "id text_hash identity simhash tokens text_bytes n_shingles source offset line low".split()
@@ -281,6 +299,23 @@ class Sketches:
             column[0]: column for column in (id_column, *others, fingerprint, shingles) if column
         }
         return tuple(by_name[name] for name in self.column_names), count
+
+    def table(self, block: int) -> Table:
+        """Read one block.
+
+        Parameters
+        ----------
+        block : int
+            Its number, from 0.
+
+        Returns
+        -------
+        Table
+            Its rows.
+        """
+        if not 0 <= block < self.info["blocks"]:
+            raise IndexError(block)
+        return Table(*self._read(block))
 
     def _batches(self) -> Iterator[tuple[_Columns, int]]:
         for block in range(self.info["blocks"]):

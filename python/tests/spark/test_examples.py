@@ -11,7 +11,7 @@ import pytest
 PAGE = Path(__file__).parents[3] / "docs" / "spark.md"
 
 
-@pytest.mark.parametrize("name", ["_dedup", "_join", "_pairs", "_sketch"])
+@pytest.mark.parametrize("name", ["_dedup", "_files", "_join", "_pairs", "_sketch"])
 def test_examples_of(spark, name):
     module = importlib.import_module(f"neardup.spark.{name}")
     failed, tried = doctest.testmod(module, extraglobs={"spark": spark})

@@ -5,8 +5,18 @@ every executor too.  Importing this module needs none of them: the first call sa
 """
 
 from ._dedup import Deduplicated, dedup
+from ._files import read_sketches, write_sketches
 from ._join import join_fingerprints, pack_fingerprints
 from ._pairs import pairs
 from ._sketch import sketch
 
-__all__ = ["Deduplicated", "dedup", "join_fingerprints", "pack_fingerprints", "pairs", "sketch"]
+__all__ = [
+    "Deduplicated",
+    "dedup",
+    "join_fingerprints",
+    "pack_fingerprints",
+    "pairs",
+    "read_sketches",
+    "sketch",
+    "write_sketches",
+]
