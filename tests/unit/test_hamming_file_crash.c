@@ -181,7 +181,7 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-static const struct nd_hamming_shape shape = {.bits = 64, .distance = 2, .codec = ND_HAMMING_EF};
+static struct nd_hamming_shape shape = {.bits = 64, .distance = 2, .codec = ND_HAMMING_EF};
 
 /* An index of three segments, so that what is added last can be a fourth. */
 static void make_old(void)
@@ -310,6 +310,17 @@ static void a_killed_writer_leaves_the_old_or_the_new(void **state)
 }
 
 /* Each step fails once, as on a full disk: an error leaves the old, and success the new. */
+/* What is added begins a part behind four that are full; or fills one that has room for half of it. */
+static void parts_are_added_all_or_none(void **state)
+{
+    (void)state;
+    shape.part_fingerprints = OLD / 4;
+    assert_true(kill_at_each_step(&writers[0], END_BEFORE) > 10);
+    shape.part_fingerprints = OLD / 4 + 2;
+    assert_true(kill_at_each_step(&writers[0], END_WITHIN) > 10);
+    shape.part_fingerprints = 0;
+}
+
 static void a_step_that_fails_leaves_what_the_status_says(void **state)
 {
     (void)state;
@@ -455,6 +466,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_killed_writer_leaves_the_old_or_the_new),
+        cmocka_unit_test(parts_are_added_all_or_none),
         cmocka_unit_test(a_step_that_fails_leaves_what_the_status_says),
         cmocka_unit_test(lost_power_leaves_the_old_or_the_new),
         cmocka_unit_test(what_takes_the_name_is_on_the_disk),

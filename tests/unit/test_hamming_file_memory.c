@@ -111,11 +111,12 @@ static int remove_folder(void **state)
 #if !HAS_OWN_MALLOC
 static const struct set *set; /* of this round */
 static enum nd_hamming_codec codec;
+static uint32_t part; /* 0: the file has one part */
 
 static enum nd_status build_part(size_t n, struct nd_error *err)
 {
     const struct nd_hamming_shape shape = {
-        .bits = set->bits, .distance = set->distance, .codec = codec};
+        .bits = set->bits, .distance = set->distance, .codec = codec, .part_fingerprints = part};
     const struct nd_hamming_entries entries = part_of(set, 0, n);
 
     return nd_hamming_file_build(path, &shape, &entries, err);
@@ -159,6 +160,29 @@ static enum nd_status query(struct nd_error *err)
     nd_hamming_matches_release(&out);
     nd_hamming_file_close(file);
     return status;
+}
+
+static enum nd_status find(struct nd_error *err)
+{
+    struct nd_hamming_file_matches out = {.items = NULL};
+    struct nd_hamming_file *file;
+    enum nd_status status = nd_hamming_file_open(&file, path, err);
+
+    if (status != ND_OK)
+        return status;
+    status = nd_hamming_file_find(file, set->row, 100, set->distance, &out, err);
+    free(out.items);
+    nd_hamming_file_close(file);
+    return status;
+}
+
+static enum nd_status remove_one(struct nd_error *err)
+{
+    char number[16];
+    const char *id = set->text && set->text[70] ? set->text[70] : number;
+
+    snprintf(number, sizeof number, "%u", set->id[70]);
+    return nd_hamming_file_remove(path, &id, 1, NULL, err);
 }
 
 static enum nd_status make_stats(struct nd_error *err)
@@ -215,15 +239,23 @@ static void fail_each(enum nd_status (*action)(struct nd_error *err), uint64_t a
     assert_true(n > 3);
 }
 
-static void fail_all(const struct set *s, enum nd_hamming_codec c)
+static void fail_all(const struct set *s, enum nd_hamming_codec c, uint32_t part_fingerprints)
 {
+    uint64_t left;
+
     set = s;
     codec = c;
+    part = part_fingerprints;
+    assert_int_equal(build_part(150, NULL), ND_OK);
+    assert_int_equal(remove_one(NULL), ND_OK);
+    left = count_now(); /* ids may be equal */
     fail_each(build_all, set->n);
     fail_each(add_few, 160);
     fail_each(add_many, 300);
     fail_each(merge, 300);
+    fail_each(remove_one, left);
     fail_each(query, 150);
+    fail_each(find, 150);
     fail_each(make_stats, 150);
 }
 #endif
@@ -234,9 +266,10 @@ static void memory_that_ends_changes_no_file(void **state)
 #if HAS_OWN_MALLOC
     skip();
 #else
-    fail_all(&numbers, ND_HAMMING_EF);
-    fail_all(&texts, ND_HAMMING_MANKU);
-    fail_all(&wide, ND_HAMMING_EF);
+    fail_all(&numbers, ND_HAMMING_EF, 0);
+    fail_all(&texts, ND_HAMMING_MANKU, 0);
+    fail_all(&wide, ND_HAMMING_EF, 0);
+    fail_all(&texts, ND_HAMMING_EF, 40);
 #endif
 }
 
