@@ -91,6 +91,13 @@ const struct option option_table[] = {
      "first, last, longest, shortest, longest:FIELD, shortest:FIELD, newest:FIELD, max:FIELD or "
      "min:FIELD (default: first)",
      FOR_DEDUP | FOR_COLLAPSE, KEY("keep")},
+    {NULL, "against", 0, "FILE",
+     "documents of this sketch file come before all others, and are not written: only new ones are "
+     "removed; may be repeated",
+     FOR_DEDUP, RUN},
+    {NULL, "append", 0, NULL,
+     "at last, add the survivors to the last file of --against, which is made if it does not exist",
+     FOR_DEDUP, RUN},
     {NULL, "prefer", 0, "FIELD=A,B,C",
      "before --keep counts, prefer documents whose FIELD is A, then B, then C, then all others",
      FOR_DEDUP, RUN},

@@ -347,6 +347,9 @@ static void print_counts(const struct nd_run_summary *s)
     row_if("without signatures", s->unsigned_documents);
     row_if("candidates cut", s->cut_documents);
     row_if("not listed in full bands", s->crowded_documents);
+    row_if("seen before", s->seen_documents);
+    row_if("of these, met", s->seen_met);
+    row_if("added to what was seen", s->appended);
     row_if("bad records", s->bad_records);
     row_if("inputs that failed", s->failed_inputs);
     row_if("invalid UTF-8 repaired", s->repaired);

@@ -52,6 +52,11 @@ extern "C" {
  *                  done with them, for those signatures of the recipe that need a table.  It is
  *                  published under this name with the other outputs.  A table that has this name
  *                  already must be the same, and stays
+ *   against        nd_run_dedup: a sketch file (neardup/sketch_file.h) of documents that come before
+ *                  all others and are not written: only documents of the inputs are removed.  Each
+ *                  call adds a file
+ *   append         (a flag) at last, add the survivors to the last file of `against`: all of them
+ *                  or none.  It is made if it does not exist, and locked during the run
  * Outputs ("-" is the standard output; a name that ends in .gz, .zst, .xz, .bz2 or .lz4 is
  * compressed):
  *   output         the survivors: records, or the list of the paths kept; not set: "-"
@@ -195,6 +200,9 @@ struct nd_run_summary {
     uint64_t failed_inputs, warnings;
     /* Bad records, except those that max_bad allows. */
     uint64_t left_out;
+    /* nd_run_dedup: documents of the files of `against`, those of them without which a document of
+     * the inputs could have been decided otherwise, and survivors that were added. */
+    uint64_t seen_documents, seen_met, appended;
     /* Bytes of the records, uncompressed. */
     uint64_t bytes;
     /* Candidates that were compared exactly; 0 where nothing is verified. */

@@ -92,6 +92,18 @@ ND_API void nd_sketch_finish(struct nd_sketch *sketch, unsigned parts);
  * resemblance. */
 ND_API unsigned nd_minhash_equal(const uint32_t *a, const uint32_t *b);
 
+/*
+ * The longest sequence of tokens of a document of which every shingle of w tokens is among
+ * `shingle`, which ascend: the first one of several.  Returns its number of tokens, and *first is
+ * where it begins; 0: no shingle is there, and *first is not set.
+ */
+ND_API size_t nd_shingles_longest_run(const uint64_t *token, size_t n_tokens, unsigned w,
+                                      const uint64_t *shingle, size_t n_shingles, size_t *first);
+
+/* The only shingle of a text of n_tokens, fewer than w, as it would be where the same tokens are a
+ * shingle of that width within a longer text. */
+ND_API uint64_t nd_shingle_within(uint64_t shingle, size_t n_tokens);
+
 /* How many shingles are in both of two lists of distinct shingles.  ND_ENOMEM. */
 ND_API enum nd_status nd_shingles_overlap(const uint64_t *a, size_t n_a, const uint64_t *b,
                                           size_t n_b, struct nd_overlap *out);

@@ -48,6 +48,11 @@ struct nd_sketch_row {
     const uint64_t *fingerprint;
     /* Ascending, n_shingles of them; NULL: they were not kept, or not read. */
     const uint64_t *shingles;
+    /* Of a row that was read from a file: where it is there (nd_sketch_file_read_row). */
+    struct nd_sketch_row_place {
+        uint64_t row, shingles; /* offsets in the file; shingles 0: it has none */
+        uint32_t row_bytes, n_shingles;
+    } place;
 };
 
 /* A file that documents were read from. */
@@ -84,6 +89,10 @@ struct nd_sketch_file;
 
 /* NULL: ND_EIO; ND_EINPUT: it is no sketch file, is damaged, or has another version; ND_ENOMEM. */
 ND_API struct nd_sketch_file *nd_sketch_file_open(const char *path, struct nd_error *err);
+/* The same of a descriptor of a file, which becomes the sketch file's, also on failure; `path` is
+ * what messages call it. */
+ND_API struct nd_sketch_file *nd_sketch_file_open_descriptor(const char *path, int descriptor,
+                                                             struct nd_error *err);
 /* NULL is allowed. */
 ND_API void nd_sketch_file_close(struct nd_sketch_file *file);
 /* Both live as long as the file is open.  NULL: there is no such source. */
@@ -113,6 +122,25 @@ ND_API void nd_sketch_block_release(struct nd_sketch_block *block);
 ND_API enum nd_status nd_sketch_file_read(const struct nd_sketch_file *file, size_t number,
                                           unsigned parts, struct nd_sketch_block *block,
                                           struct nd_error *err);
+
+/* Memory for a single row.  Starts from zeroes. */
+struct nd_sketch_room {
+    char *bytes;
+    uint64_t *shingle;
+    size_t bytes_capacity, shingle_capacity;
+};
+ND_API void nd_sketch_room_release(struct nd_sketch_room *room);
+
+/*
+ * Read one row again by its place, without the rest of its block; with ND_SKETCH_FILE_ALL its
+ * shingles too.  It points into `room`, whose last row is gone.  The checksum of the block is not
+ * compared, only what a row and ascending shingles must be: read the block's rows before, as a whole,
+ * which gives the places.  ND_EINPUT, ND_EIO, ND_ENOMEM.
+ */
+ND_API enum nd_status nd_sketch_file_read_row(const struct nd_sketch_file *file,
+                                              const struct nd_sketch_row_place *place,
+                                              unsigned parts, struct nd_sketch_room *room,
+                                              struct nd_sketch_row *row, struct nd_error *err);
 
 /*
  * Whether sketches of the two recipes can be compared.  ND_EINVAL: the message names the first key

@@ -219,6 +219,8 @@ static void put_counts(struct nd_json *out, const struct nd_run_summary *s)
         {"crowded_documents", s->crowded_documents},
         {"crowded_keys", s->crowded_keys},
         {"never_documents", s->never_documents},
+        {"seen_documents", s->seen_documents},
+        {"seen_met", s->seen_met},
         {"double_ids", s->double_ids},
         {"failed_inputs", s->failed_inputs},
         {"left_out", s->left_out},

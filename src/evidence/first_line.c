@@ -80,6 +80,20 @@ static void put_options(const struct nd_first_line *o, struct nd_json *out)
     nd_json_close(out, '}');
 }
 
+static void put_seen(struct nd_json *out, const struct nd_first_line_seen *seen, size_t n)
+{
+    nd_json_key(out, "against");
+    nd_json_open(out, '[');
+    for (size_t i = 0; i < n; i++) {
+        nd_json_open(out, '{');
+        put_text(out, "path", seen[i].path);
+        nd_json_put_uint(out, "generation", seen[i].generation);
+        nd_json_put_uint(out, "documents", seen[i].documents);
+        nd_json_close(out, '}');
+    }
+    nd_json_close(out, ']');
+}
+
 void nd_first_line_begin(struct nd_json *out, const struct nd_first_line *line,
                          const struct nd_recipe *recipe, const struct nd_run_summary *summary)
 {
@@ -96,6 +110,8 @@ void nd_first_line_begin(struct nd_json *out, const struct nd_first_line *line,
         nd_json_put_uint(out, "sample", summary->sample);
         nd_json_put_uint(out, "sample_least", summary->sample_least);
     }
+    if (line->n_seen)
+        put_seen(out, line->seen, line->n_seen);
     nd_json_key(out, "inputs");
     nd_json_open(out, '[');
 }

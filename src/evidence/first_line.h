@@ -16,6 +16,12 @@ struct nd_run_value {
     const char *field, *value;
 };
 
+/* A sketch file of documents that came before those of the inputs, as it was when it was opened. */
+struct nd_first_line_seen {
+    const char *path;
+    uint64_t generation, documents;
+};
+
 /*
  * What was done, beside the recipe, so that the run can be repeated and explained.  The words are
  * those of docs/format/outputs.md; NULL: the key is absent.
@@ -33,6 +39,8 @@ struct nd_first_line {
     size_t n_prefer;
     const struct nd_run_value *never;
     size_t n_never;
+    const struct nd_first_line_seen *seen;
+    size_t n_seen;
     bool is_strict;
 };
 

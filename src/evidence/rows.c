@@ -84,9 +84,40 @@ void nd_agreements_json(struct nd_json *out, const struct nd_method *method,
     nd_json_close(out, '}');
 }
 
+/* true: the texts were compared; "sketch": what sketches keep of one or both of them was. */
+static void put_verified(struct nd_json *out, const struct nd_decision *decision)
+{
+    if (decision->verified == ND_VERIFIED_SKETCH)
+        nd_json_put_text(out, "verified", "sketch");
+    else
+        nd_json_put_bool(out, "verified", decision->verified);
+}
+
+static void put_passage(struct nd_json *out, const struct nd_row_passage *passage)
+{
+    nd_json_key(out, "passage");
+    nd_json_open(out, '{');
+    nd_json_put_uint(out, "tokens", passage->tokens);
+    nd_json_key(out, "bytes");
+    nd_json_open(out, '[');
+    nd_json_uint(out, passage->offset);
+    nd_json_uint(out, passage->offset + passage->text.len);
+    nd_json_close(out, ']');
+    nd_json_put_string(out, "text", passage->text);
+    nd_json_close(out, '}');
+}
+
 void nd_row_removed(struct nd_json *out, struct nd_json *scratch, const struct nd_party *removed,
                     const struct nd_party *kept, const struct nd_decision *decision,
                     const struct nd_recipe *recipe, const struct nd_row_via *via)
+{
+    nd_row_removed_for(out, scratch, removed, kept, decision, recipe, via, NULL);
+}
+
+void nd_row_removed_for(struct nd_json *out, struct nd_json *scratch,
+                        const struct nd_party *removed, const struct nd_party *kept,
+                        const struct nd_decision *decision, const struct nd_recipe *recipe,
+                        const struct nd_row_via *via, const struct nd_row_passage *passage)
 {
     static const char *const identical[] = {"no", "bytes", "tokens"};
     static const char *const containments[] = {NULL, "containment_of_removed",
@@ -104,10 +135,7 @@ void nd_row_removed(struct nd_json *out, struct nd_json *scratch, const struct n
     put_at(out, scratch, &kept->at);
     nd_json_put_text(out, "method", method_name(recipe, decision));
     nd_json_put_text(out, "identical", identical[decision->identical]);
-    if (decision->verified == ND_VERIFIED_SKETCH)
-        nd_json_put_text(out, "verified", "sketch");
-    else
-        nd_json_put_bool(out, "verified", decision->verified);
+    put_verified(out, decision);
     put_evidence(out, decision);
     if (deciding != ND_CONTAINMENT_NONE) {
         nd_json_put_text(out, "decided_by", containments[deciding]);
@@ -123,6 +151,8 @@ void nd_row_removed(struct nd_json *out, struct nd_json *scratch, const struct n
     if (decision->was_cut) {
         nd_json_put_bool(out, "cut", true);
     }
+    if (passage)
+        put_passage(out, passage);
     nd_json_close(out, '}');
     nd_json_line(out);
 }

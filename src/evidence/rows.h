@@ -28,11 +28,23 @@ struct nd_row_via {
     bool is_verified; /* if not set, the resemblance is unknown */
 };
 
+/* What a removed document copied of the kept one: a piece of its text. */
+struct nd_row_passage {
+    struct nd_view text;
+    uint64_t offset; /* in the removed document's text */
+    uint64_t tokens;
+};
+
 /* via: NULL except for components. *scratch is overwritten. */
 ND_API void nd_row_removed(struct nd_json *out, struct nd_json *scratch,
                            const struct nd_party *removed, const struct nd_party *kept,
                            const struct nd_decision *decision, const struct nd_recipe *recipe,
                            const struct nd_row_via *via);
+/* The same with what was copied; NULL: nothing is said of it. */
+ND_API void nd_row_removed_for(struct nd_json *out, struct nd_json *scratch,
+                               const struct nd_party *removed, const struct nd_party *kept,
+                               const struct nd_decision *decision, const struct nd_recipe *recipe,
+                               const struct nd_row_via *via, const struct nd_row_passage *passage);
 ND_API void nd_row_skipped(struct nd_json *out, struct nd_json *scratch, const struct nd_at *at,
                            const char *reason);
 /* By name, what the signatures have in common: "B":{"shared":4,"removed":6,"kept":6}, where `a` is

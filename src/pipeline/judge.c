@@ -54,6 +54,8 @@ static enum nd_status note_all(struct nd_run *run, struct nd_error *err)
     for (unsigned i = 0; status == ND_OK && run->tables.table[i]; i++)
         if (run->tables.path[i] != o->df_auto)
             status = nd_publisher_read_path(&run->outputs.publisher, run->tables.path[i], err);
+    for (size_t i = 0; status == ND_OK && i + o->append < o->n_against; i++)
+        status = nd_publisher_read_path(&run->outputs.publisher, o->against[i], err);
     for (size_t i = 0; status == ND_OK && i < o->n_also_read; i++)
         status = nd_publisher_read_path(&run->outputs.publisher, o->also_read[i], err);
     return status == ND_OK ? note_reads(run, run->request->reads, run->request->n_reads, err)
@@ -98,6 +100,9 @@ enum nd_status nd_run_claim(struct nd_run *run, struct nd_error *err)
         status = nd_run_check_counted(run, err);
     if (status == ND_OK)
         status = nd_publisher_claim(&run->outputs.publisher, o->df_auto, NULL, err);
+    if (status == ND_OK && o->append)
+        status =
+            nd_publisher_claim(&run->outputs.publisher, o->against[o->n_against - 1], NULL, err);
     if (status == ND_OK && nd_outputs_has_output(&run->outputs))
         status = nd_publisher_claim(
             &run->outputs.publisher, output,

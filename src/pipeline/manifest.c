@@ -87,7 +87,8 @@ static const char *mail_parser(const struct nd_reading *reading,
 enum nd_status nd_manifest_put_header(struct nd_output *to, const struct nd_recipe *recipe,
                                       const struct nd_run_options *options,
                                       const struct nd_run_summary *summary,
-                                      const struct nd_reading *reading, struct nd_error *err)
+                                      const struct nd_reading *reading,
+                                      const struct nd_against *against, struct nd_error *err)
 {
     char version[ND_MAIL_VERSION_BYTES];
     struct nd_first_line line = line_of(options);
@@ -95,6 +96,8 @@ enum nd_status nd_manifest_put_header(struct nd_output *to, const struct nd_reci
     enum nd_status status = ND_OK;
 
     line.mail_parser = mail_parser(reading, version);
+    if (against)
+        line.seen = nd_against_files(against, &line.n_seen);
     nd_first_line_begin(&out, &line, recipe, summary);
     for (uint32_t i = 0; status == ND_OK && i < nd_reading_sources(reading); i++) {
         const struct nd_first_line_source source = source_of(nd_reading_source(reading, i));

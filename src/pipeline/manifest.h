@@ -4,6 +4,7 @@
 
 #include <neardup/run.h>
 
+#include "pipeline/against.h"
 #include "pipeline/options.h"
 #include "pipeline/output.h"
 #include "pipeline/reading.h"
@@ -13,7 +14,8 @@
 enum nd_status nd_manifest_put_header(struct nd_output *out, const struct nd_recipe *recipe,
                                       const struct nd_run_options *options,
                                       const struct nd_run_summary *summary,
-                                      const struct nd_reading *reading, struct nd_error *err);
+                                      const struct nd_reading *reading,
+                                      const struct nd_against *against, struct nd_error *err);
 /* The charset of the inputs; NULL if it is UTF-8. */
 const char *nd_input_charset(const struct nd_input_options *input);
 

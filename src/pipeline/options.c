@@ -51,8 +51,10 @@ struct key {
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static const struct key keys[] = {
+    {"against", LIST, LIST_AT(, against), NULL, NULL, 0, 0},
     {"also-read", LIST, LIST_AT(, also_read), NULL, NULL, 0, 0},
     {"annotate", FLAG, AT(annotate), 0, NULL, "no", 0, 0},
+    {"append", FLAG, AT(append), 0, NULL, "no", 0, 0},
     {"binary", WORD, AT(input.binary), 0, WORDS("skip", "text"), "skip", 0, 0},
     {"charset", ANY_TEXT, AT(input.charset), 0, NULL, NULL, 0, 0},
     {"clusters", TEXT, AT(clusters), 0, NULL, NULL, 0, 0},

@@ -8,7 +8,7 @@
 #include "evidence/first_line.h"
 
 /* The number of keys in options.c. */
-enum { ND_RUN_KEYS = 35 };
+enum { ND_RUN_KEYS = 37 };
 
 /* The values of one key as they were given, in an array in the arena. */
 struct nd_run_given {
@@ -41,7 +41,7 @@ struct nd_run_options {
     const char *removed, *manifest, *clusters, *summary;
     const char *tmp;
     uint64_t memory; /* bytes; 0: not bounded */
-    unsigned char strict, dry_run, null_paths, annotate;
+    unsigned char strict, dry_run, null_paths, annotate, append;
     /*
      * q 0: the default, which is 1/20 of all records or one record, and none for an input that is
      * replaced.
@@ -49,6 +49,8 @@ struct nd_run_options {
     struct nd_ratio max_bad;
     const char *const *also_read;
     size_t n_also_read;
+    const char *const *against;
+    size_t n_against;
 
     struct nd_arena arena;
     struct nd_run_given given[ND_RUN_KEYS];

@@ -1,6 +1,7 @@
 /* ordered.c - several passes: collect, decide in keep order, write in input order */
 #define _GNU_SOURCE
 #include "base/memory.h"
+#include "pipeline/against.h"
 #include "pipeline/keep_order.h"
 #include "pipeline/lookup.h"
 #include "pipeline/removal.h"
@@ -29,6 +30,10 @@
  * The result does not depend on the number of threads: batches are read and pushed one after the
  * other, and the workers only parse, load and sketch parts of one.  The keep order is a total order
  * (by_keep_order ends with the number), so no sort can make another of it.
+ *
+ * With old documents (against.c) the first pass sketches, too.  The engine then gets rows in place of
+ * texts: first the old documents that matter, then the new ones in keep order.  Old ones have the
+ * record numbers behind all others, and are never written.
  */
 struct ordered {
     struct nd_run *run;
@@ -40,8 +45,9 @@ struct ordered {
     uint8_t *is_bad;
     uint32_t *verdict_of; /* index in `verdict`, or ND_NO_VERDICT: kept, or bad */
     size_t count, capacity;
-    uint32_t *order; /* the documents in keep order; they are pushed as 0, 1, 2 … */
+    uint32_t *order; /* the documents in keep order; they are pushed as n_old, n_old + 1 … */
     size_t n_order;
+    uint64_t n_old; /* old documents, which are pushed before */
     struct nd_removal *verdict;
     struct nd_agreement *agreement; /* for each verdict, one for each signature */
     size_t n_verdicts, verdict_capacity, agreement_capacity;
@@ -132,6 +138,8 @@ static enum nd_status collect(void *context, const struct nd_reading_batch *batc
 
     if (atomic_load(&o->run->reporter.is_out_of_memory))
         return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (o->run->against)
+        status = nd_against_take(o->run->against, batch, err);
     for (size_t i = 0; status == ND_OK && i < batch->count; i++)
         status = add_record(o, &batch->parsed[i], err);
     return status;
@@ -199,15 +207,6 @@ static enum nd_status fetch(void *context, uint64_t document, unsigned worker, s
     return nd_lookup_text(o->run->lookup, &place, worker, text, err);
 }
 
-static enum nd_status fetch_shingles(void *context, uint64_t document, unsigned worker,
-                                     const uint64_t **shingle, size_t *n, struct nd_error *err)
-{
-    struct ordered *o = context;
-    struct nd_place place = o->run->places.item[o->order[document]];
-
-    return nd_lookup_shingles(o->run->lookup, &place, worker, shingle, n, err);
-}
-
 /* Every record has a place from the first pass. */
 static enum nd_status keep_none(void *context, uint64_t document, size_t item, struct nd_error *err)
 {
@@ -218,14 +217,56 @@ static enum nd_status keep_none(void *context, uint64_t document, size_t item, s
     return ND_OK;
 }
 
+static enum nd_status fetch_shingles(void *context, uint64_t document, unsigned worker,
+                                     const uint64_t **shingle, size_t *n, struct nd_error *err)
+{
+    struct ordered *o = context;
+    struct nd_place place;
+
+    if (o->run->against)
+        return nd_against_shingles(o->run->against, document, worker, shingle, n, err);
+    place = o->run->places.item[o->order[document]];
+    return nd_lookup_shingles(o->run->lookup, &place, worker, shingle, n, err);
+}
+
+static uint64_t all_documents(const struct ordered *o)
+{
+    return o->n_old + o->n_order;
+}
+
+/* The record number of a document by its number as pushed. */
+static uint32_t record_of(const struct ordered *o, uint64_t document)
+{
+    return document < o->n_old ? (uint32_t)(o->count + document) : o->order[document - o->n_old];
+}
+
+static enum nd_status load_old_items(struct ordered *o, size_t from, struct nd_dedup_item **items,
+                                     size_t *n, struct nd_error *err)
+{
+    const struct nd_dedup_item *loaded;
+    enum nd_status status = nd_against_load(o->run->against, from, &loaded, n, err);
+
+    if (status != ND_OK)
+        return status;
+    *items = nd_alloc_array(*n, sizeof **items);
+    if (!*items)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    memcpy(*items, loaded, *n * sizeof **items);
+    return ND_OK;
+}
+
 static enum nd_status load_items(struct ordered *o, size_t from, struct nd_dedup_item **items,
                                  size_t *n, struct nd_error *err)
 {
-    size_t count = nd_loader_batch(o->loader, o->order, from, o->n_order);
     const struct nd_parsed *loaded;
-    enum nd_status status = nd_loader_load(o->loader, o->order, from, count, true, &loaded, err);
     struct nd_dedup_item *list;
+    enum nd_status status;
+    size_t count;
 
+    if (o->run->against)
+        return load_old_items(o, from, items, n, err);
+    count = nd_loader_batch(o->loader, o->order, from, o->n_order);
+    status = nd_loader_load(o->loader, o->order, from, count, true, &loaded, err);
     if (status != ND_OK)
         return status;
     list = nd_alloc_array(count, sizeof *list);
@@ -271,8 +312,9 @@ static enum nd_status note_removed(struct ordered *o, uint32_t number,
     if (!note_agreement(o, decision))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     verdict = &o->verdict[o->n_verdicts++];
-    *verdict = nd_removal_of(decision, o->order[decision->kept]);
-    o->run->sizes.members[verdict->kept]++;
+    *verdict = nd_removal_of(decision, record_of(o, decision->kept));
+    if (verdict->kept < o->count)
+        o->run->sizes.members[verdict->kept]++;
     return ND_OK;
 }
 
@@ -308,8 +350,8 @@ static enum nd_status push_batch(struct ordered *o, size_t from, size_t *n, stru
     }
     status = nd_dedup_push(o->run->dedup, items, *n, decision, err);
     for (size_t i = 0; status == ND_OK && i < *n; i++)
-        if (decision[i].kept != from + i)
-            status = note_star(o, o->order[from + i], &decision[i], err);
+        if (from + i >= o->n_old && decision[i].kept != from + i)
+            status = note_star(o, record_of(o, from + i), &decision[i], err);
     free(decision);
     free(items);
     return status;
@@ -320,8 +362,8 @@ static enum nd_status decide_stars(struct ordered *o, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
-    for (size_t from = 0, n = 0; status == ND_OK && from < o->n_order; from += n) {
-        status = tell(o, 2, from, o->n_order, err);
+    for (size_t from = 0, n = 0; status == ND_OK && from < all_documents(o); from += n) {
+        status = tell(o, 2, from, all_documents(o), err);
         if (status == ND_OK)
             status = push_batch(o, from, &n, err);
     }
@@ -336,10 +378,10 @@ static enum nd_status push_all(struct ordered *o, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
 
-    for (size_t from = 0, n = 0; status == ND_OK && from < o->n_order; from += n) {
+    for (size_t from = 0, n = 0; status == ND_OK && from < all_documents(o); from += n) {
         struct nd_dedup_item *items = NULL;
 
-        status = tell(o, 2, from, o->n_order, err);
+        status = tell(o, 2, from, all_documents(o), err);
         if (status == ND_OK)
             status = load_items(o, from, &items, &n, err);
         if (status == ND_OK)
@@ -360,11 +402,11 @@ static enum nd_status note_batch(struct ordered *o, size_t from, size_t n,
 
         if (decision[i].kept == from + i)
             continue;
-        status = note_removed(o, o->order[from + i], &decision[i], err);
+        status = note_removed(o, record_of(o, from + i), &decision[i], err);
         if (status != ND_OK)
             break;
         verdict = &o->verdict[o->n_verdicts - 1];
-        verdict->via = o->order[via[i].document];
+        verdict->via = record_of(o, via[i].document);
         verdict->via_verified = via[i].verified;
         if (decision[i].identical == ND_IDENTICAL_NO)
             nd_measured_count(o->run->measured, &o->run->recipe->dedup, &via[i].overlap);
@@ -385,8 +427,8 @@ static enum nd_status decide_components(struct ordered *o, struct nd_error *err)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     }
     status = push_all(o, err);
-    for (size_t from = 0, n; status == ND_OK && from < o->n_order; from += n) {
-        n = o->n_order - from < ASKED_AT_ONCE ? o->n_order - from : ASKED_AT_ONCE;
+    for (size_t from = o->n_old, n; status == ND_OK && from < all_documents(o); from += n) {
+        n = all_documents(o) - from < ASKED_AT_ONCE ? all_documents(o) - from : ASKED_AT_ONCE;
         status = note_batch(o, from, n, decision, via, err);
     }
     free(decision);
@@ -464,7 +506,72 @@ static enum nd_status emit(struct ordered *o, struct nd_error *err)
     return status;
 }
 
+/* What outputs call a document that is in none of the inputs. */
+static enum nd_status party_of(void *context, uint32_t number, struct nd_json *room,
+                               struct nd_party *party, struct nd_error *err)
+{
+    struct ordered *o = context;
+
+    return nd_against_party(o->run->against, number - o->count, room, party, err);
+}
+
+static enum nd_status passage_of(void *context, uint32_t number, struct nd_view text,
+                                 struct nd_row_passage *passage, struct nd_error *err)
+{
+    struct ordered *o = context;
+
+    return nd_against_passage(o->run->against, number - o->count, text, passage, err);
+}
+
 /* ---- The whole ---- */
+
+/*
+ * Documents that contain a short old one as a whole are removed before all others, so that nothing
+ * is removed for them.
+ */
+static enum nd_status remove_by_short(struct ordered *o, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    size_t n = 0;
+
+    for (size_t i = 0; status == ND_OK && i < o->n_order; i++) {
+        struct nd_decision decision;
+
+        if (nd_against_has_short(o->run->against, o->order[i], &decision))
+            status = note_removed(o, o->order[i], &decision, err);
+        else
+            o->order[n++] = o->order[i];
+    }
+    o->n_order = n;
+    return status;
+}
+
+/* Find the old documents that matter to those that were read. */
+static enum nd_status meet_old(struct ordered *o, struct nd_error *err)
+{
+    struct nd_against *against = o->run->against;
+    enum nd_status status = nd_against_search(against, o->run->reading, err);
+
+    if (status != ND_OK)
+        return status;
+    o->n_old = nd_against_count(against);
+    status = remove_by_short(o, err);
+    nd_against_set_order(against, o->order, o->n_order);
+    if (o->n_old + o->count >= ND_NO_VERDICT)
+        return nd_fail(err, ND_EUNSUPPORTED, "more than %u records and old documents",
+                       ND_NO_VERDICT);
+    o->emitter.n_records = (uint32_t)o->count;
+    o->emitter.party_of = party_of;
+    o->emitter.passage_of = passage_of;
+    return status;
+}
+
+static void note_survivors(const struct ordered *o)
+{
+    for (size_t i = 0; i < o->count; i++)
+        if (o->verdict_of[i] == ND_NO_VERDICT && !o->is_bad[i])
+            nd_against_keep(o->run->against, (uint32_t)i);
+}
 
 static enum nd_status go_through(struct ordered *o, struct nd_error *err)
 {
@@ -480,6 +587,8 @@ static enum nd_status go_through(struct ordered *o, struct nd_error *err)
     nd_id_check_forget(&run->ids, run->summary);
     if (status == ND_OK)
         status = sort(o, err);
+    if (status == ND_OK && run->against)
+        status = meet_old(o, err);
     if (status != ND_OK)
         return status;
     o->loader = nd_loader_new(run->pool, run->reading, run->lookup, &run->places, &run->input, err);
@@ -488,6 +597,8 @@ static enum nd_status go_through(struct ordered *o, struct nd_error *err)
     status = components ? decide_components(o, err) : decide_stars(o, err);
     if (status == ND_OK)
         status = emit(o, err);
+    if (status == ND_OK && run->against)
+        note_survivors(o);
     return status;
 }
 

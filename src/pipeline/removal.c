@@ -26,6 +26,7 @@ void nd_emitter_release(struct nd_emitter *e)
     nd_rows_release(&e->rows);
     nd_json_release(&e->name[0]);
     nd_json_release(&e->name[1]);
+    nd_json_release(&e->name[2]);
     nd_json_release(&e->place);
     nd_json_release(&e->annotated);
 }
@@ -42,15 +43,18 @@ static enum nd_status name_by_number(struct nd_emitter *e, uint32_t number, stru
     struct nd_run *run = e->run;
     struct nd_json *copy = &e->name[room];
     struct nd_place place;
-    enum nd_status status = e->place_of(e->context, number, &place, err);
+    enum nd_status status;
 
+    if (e->party_of && number >= e->n_records)
+        return e->party_of(e->context, number, copy, party, err);
+    status = e->place_of(e->context, number, &place, err);
     if (status != ND_OK)
         return status;
     party->at = nd_at_of(nd_reading_source(run->reading, place.source), place.line);
     status = nd_lookup_name(run->lookup, number, &place, &party->name, err);
     if (status != ND_OK)
         return status;
-    /* Two names are needed at the same time, but the lookup holds only one. */
+    /* Several names are needed at the same time, but the lookup holds only one. */
     copy->text.len = 0;
     nd_json_bytes(copy, party->name.text.data, party->name.text.len);
     party->name.text.data = copy->text.data;
@@ -89,6 +93,23 @@ static enum nd_status put_bad(struct nd_emitter *e, const struct nd_parsed *load
     return nd_outputs_remove(&run->outputs, loaded->record.source, loaded->record.bytes, err);
 }
 
+static enum nd_status put_row(struct nd_emitter *e, const struct nd_parsed *loaded,
+                              const struct nd_removal *removal, const struct nd_party *removed,
+                              const struct nd_party *kept, const struct nd_decision *decision,
+                              const struct nd_row_via *via, struct nd_error *err)
+{
+    const struct nd_recipe *recipe = e->run->recipe;
+    struct nd_row_passage passage = {.tokens = 0};
+    enum nd_status status = ND_OK;
+
+    if (e->passage_of && removal->kept >= e->n_records &&
+        nd_deciding_containment(&recipe->dedup, decision) == ND_CONTAINMENT_OF_KEPT)
+        status = e->passage_of(e->context, removal->kept, loaded->document.text, &passage, err);
+    nd_row_removed_for(&e->rows.manifest, &e->place, removed, kept, decision, recipe, via,
+                       passage.text.len ? &passage : NULL);
+    return status;
+}
+
 static enum nd_status put_removed(struct nd_emitter *e, const struct nd_party *removed,
                                   const struct nd_parsed *loaded, const struct nd_removal *removal,
                                   const struct nd_agreement *agreement, struct nd_error *err)
@@ -116,18 +137,15 @@ static enum nd_status put_removed(struct nd_emitter *e, const struct nd_party *r
     if (status != ND_OK || (!run->outputs.rows && !run->outputs.annotates))
         return status;
     if (has_via) {
-        struct nd_place place;
-
-        status = e->place_of(e->context, removal->via, &place, err);
-        if (status == ND_OK)
-            status = nd_lookup_name(run->lookup, removal->via, &place, &near.name, err);
+        status = name_by_number(e, removal->via, &near, 2, err);
         if (status != ND_OK)
             return status;
         via = (struct nd_row_via){near.name, removal->via_resemblance, removal->via_verified};
     }
     if (run->outputs.rows)
-        nd_row_removed(&rows->manifest, &e->place, removed, &kept, &decision, run->recipe,
-                       has_via ? &via : NULL);
+        status = put_row(e, loaded, removal, removed, &kept, &decision, has_via ? &via : NULL, err);
+    if (status != ND_OK)
+        return status;
     if (run->outputs.annotates) {
         const struct nd_annotation annotation =
             nd_annotation_of(run->recipe, &decision, &kept.name, has_via ? &via : NULL);
@@ -178,7 +196,7 @@ enum nd_status nd_emitter_put(struct nd_emitter *e, const struct nd_parsed *load
 enum nd_status nd_emitter_end_batch(struct nd_emitter *e, struct nd_error *err)
 {
     /* A name for which there was no memory would be truncated in rows. */
-    if (e->name[0].failed || e->name[1].failed || e->place.failed)
+    if (e->name[0].failed || e->name[1].failed || e->name[2].failed || e->place.failed)
         e->rows.manifest.failed = true;
     return nd_outputs_put_rows(&e->run->outputs, &e->rows, err);
 }

@@ -37,8 +37,18 @@ struct nd_emitter {
                                struct nd_error *err);
     void *context;
 
+    /* Documents that are no records of the inputs, with numbers from n_records on: what outputs call
+     * them; the name's bytes are in *room.  NULL: there are none. */
+    enum nd_status (*party_of)(void *context, uint32_t number, struct nd_json *room,
+                               struct nd_party *party, struct nd_error *err);
+    uint32_t n_records;
+    /* What a document of the inputs copied of such a document.  *passage->text is a piece of `text`;
+     * of length 0: nothing is said of it. */
+    enum nd_status (*passage_of)(void *context, uint32_t number, struct nd_view text,
+                                 struct nd_row_passage *passage, struct nd_error *err);
+
     struct nd_rows rows;                      /* of the current batch */
-    struct nd_json name[2], place, annotated; /* scratch */
+    struct nd_json name[3], place, annotated; /* scratch */
 };
 void nd_emitter_release(struct nd_emitter *e);
 

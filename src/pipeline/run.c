@@ -10,6 +10,7 @@
 
 #include <neardup/text.h>
 
+#include "pipeline/against.h"
 #include "pipeline/manifest.h"
 #include "recipe/recipe.h"
 
@@ -53,6 +54,9 @@ static enum nd_status check_options(const struct nd_run_options *o,
                        o->tmp ? "id field" : "tmp");
     if (nd_recipe_params_check(o->recipe, err) != ND_OK)
         return ND_EINVAL;
+    if (o->append && !o->n_against)
+        return nd_fail(err, ND_EINVAL,
+                       "append adds the survivors to the last file of against, and there is none");
     if (!o->n_paths)
         return nd_fail(err, ND_EINVAL, "no input: name files or folders, or - for standard input");
     if (request->writes_survivors && check_survivors(o, err) != ND_OK)
@@ -231,7 +235,7 @@ enum nd_status nd_run_make_dedup(struct nd_run *run, enum nd_cluster cluster,
     params.cluster = cluster;
     if (run->budget.total)
         params.cache_bytes = run->budget.cache_bytes;
-    params.takes_sketches = run->sketches != NULL;
+    params.takes_sketches = run->sketches != NULL || run->against != NULL;
     run->dedup = nd_dedup_new_on(run->pool, &params, source, err);
     if (run->dedup)
         return ND_OK;
@@ -279,6 +283,7 @@ void nd_run_retire_dedup(struct nd_run *run)
 void nd_run_end(struct nd_run *run)
 {
     nd_dedup_free(run->dedup);
+    nd_against_free(run->against);
     if (run->summary)
         run->summary->wrote_in_place = run->outputs.publisher.wrote_in_place;
     nd_outputs_release(&run->outputs);
@@ -467,7 +472,7 @@ static enum nd_status complete(struct nd_run *run, struct nd_output *out, struct
     status = finish(&o->clusters, status, err);
     if (status == ND_OK && o->manifest)
         status = nd_manifest_put_header(o->manifest, run->recipe, run->options, run->summary,
-                                        run->reading, err);
+                                        run->reading, run->against, err);
     if (status == ND_OK && o->manifest)
         status = nd_outputs_copy_rows(o, err);
     status = finish(&o->manifest, status, err);
@@ -501,7 +506,7 @@ static bool takes_one_pass(const struct nd_run_options *o)
     struct nd_keep keep;
 
     return o->recipe && nd_keep_parse(o->recipe->keep, &keep, NULL) == ND_OK &&
-           keep.by == ND_KEEP_FIRST && !o->prefer_field &&
+           keep.by == ND_KEEP_FIRST && !o->prefer_field && !o->n_against &&
            o->recipe->dedup.cluster == ND_CLUSTER_STAR;
 }
 
@@ -513,6 +518,15 @@ static enum nd_status watch_options(struct nd_run *run, struct nd_error *err)
     if (status == ND_OK)
         status = nd_field_set_watch(&run->fields, &prefer, err);
     return status == ND_OK ? nd_field_set_watch_keep(&run->fields, &run->keep, err) : status;
+}
+
+/* Last of all: a run that ends before has published everything but this, and can be run again. */
+static enum nd_status append_survivors(struct nd_run *run, struct nd_error *err)
+{
+    enum nd_status status = nd_against_append(run->against, err);
+
+    run->summary->partly_published = status != ND_OK;
+    return status;
 }
 
 enum nd_status nd_run_dedup(const struct nd_run_options *options,
@@ -547,12 +561,21 @@ enum nd_status nd_run_dedup(const struct nd_run_options *options,
         status = watch_options(&run, err);
     if (status == ND_OK)
         status = nd_outputs_open(&run.outputs, err);
+    run.outputs.publisher.syncs |= options->append;
+    if (status == ND_OK && options->n_against) {
+        const struct nd_against_parts parts = {options, run.recipe, run.pool, summary};
+
+        run.against = nd_against_new(&parts, err);
+        status = run.against ? ND_OK : ND_EINVAL;
+    }
     if (status == ND_OK)
         status = run.budget.total ? nd_run_bounded(&run, err)
                  : one_pass       ? nd_run_one_pass(&run, err)
                                   : nd_run_ordered(&run, err);
     if (status == ND_OK)
         status = nd_run_finish(&run, NULL, err);
+    if (status == ND_OK && run.against)
+        status = append_survivors(&run, err);
     nd_run_end(&run);
     return nd_run_status(status, err);
 }

@@ -46,6 +46,7 @@ struct nd_run {
     struct nd_lookup *lookup;   /* … and again by their places: */
     struct nd_places places;    /* of kept documents; in several passes, of all records */
     struct nd_comparable comparable;
+    struct nd_against *against; /* NULL: there are no old documents */
     struct nd_dedup *dedup;     /* NULL for a use that has no engine */
     struct nd_budget budget;    /* of options->memory; total 0: none */
     struct nd_dedup_stats past; /* of engines that are gone */

@@ -86,9 +86,6 @@ bool nd_shingle_code_read(const uint64_t *code, size_t n, uint64_t *shingle);
 
 /* ---- What an addition needs of a reader and of a writer ---- */
 
-/* As nd_sketch_file_open, of a descriptor, which becomes the file's; `path` is for messages. */
-struct nd_sketch_file *nd_sketch_file_open_descriptor(const char *path, int fd,
-                                                      struct nd_error *err);
 /* The head that holds, which of the two it is, and the directory. */
 const union nd_sketch_head_page *nd_sketch_file_head(const struct nd_sketch_file *file,
                                                      unsigned *which, struct nd_view *directory);

@@ -406,24 +406,27 @@ static size_t parse_row(const struct nd_sketch_file *f, const char *at, size_t l
 static bool parse_rows(const struct nd_sketch_file *f, const struct nd_sketch_block_entry *e,
                        struct nd_sketch_block *block)
 {
-    const char *at = block->memory->bytes.data;
-    size_t left = (size_t)e->row_bytes;
-    uint64_t shingles = e->offset + e->row_bytes;
+    const char *bytes = block->memory->bytes.data;
+    uint64_t at = 0, shingles = e->offset + e->row_bytes;
 
     for (size_t i = 0; i < block->n; i++) {
-        size_t len = parse_row(f, at, left, &block->rows[i]);
+        struct nd_sketch_row *row = &block->rows[i];
+        size_t len = parse_row(f, bytes + at, (size_t)(e->row_bytes - at), row);
         uint64_t coded;
 
-        if (len == 0 || block->rows[i].source >= f->head.sources)
+        if (len == 0 || len > UINT32_MAX || row->source >= f->head.sources)
             return false;
-        coded = f->info.has_shingles ? nd_shingle_code_bytes(block->rows[i].n_shingles) : 0;
-        block->memory->place[i] =
-            (struct nd_sketch_place){e->offset + (e->row_bytes - left), shingles, len + coded};
+        coded = f->info.has_shingles ? nd_shingle_code_bytes(row->n_shingles) : 0;
+        row->place = (struct nd_sketch_row_place){.row = e->offset + at,
+                                                  .shingles = coded ? shingles : 0,
+                                                  .row_bytes = (uint32_t)len,
+                                                  .n_shingles = row->n_shingles};
+        block->memory->place[i] = (struct nd_sketch_place){e->offset + at, shingles, len + coded};
         shingles += coded;
         at += len;
-        left -= len;
     }
-    return left == 0;
+    return at == e->row_bytes &&
+           (!f->info.has_shingles || shingles == e->offset + e->row_bytes + e->shingle_bytes);
 }
 
 /* The shingles of all rows, one after the other. */
@@ -577,4 +580,59 @@ size_t nd_sketch_packed_row_bytes(struct nd_view packed, bool has_shingles)
 void nd_sketch_packed_set_source(char *packed, uint32_t source)
 {
     memcpy(packed + offsetof(struct nd_sketch_row_head, source), &source, sizeof source);
+}
+
+/* ---- One row ---- */
+
+void nd_sketch_room_release(struct nd_sketch_room *room)
+{
+    free(room->bytes);
+    free(room->shingle);
+    *room = (struct nd_sketch_room){0};
+}
+
+/* The shingles of one row, whose code follows the row's bytes in the room. */
+static enum nd_status read_own_shingles(const struct nd_sketch_file *f,
+                                        const struct nd_sketch_row_place *place,
+                                        struct nd_sketch_room *room, struct nd_sketch_row *row,
+                                        struct nd_error *err)
+{
+    char *code = room->bytes + place->row_bytes;
+    enum nd_status status =
+        read_at(f, code, (size_t)nd_shingle_code_bytes(place->n_shingles), place->shingles, err);
+
+    if (status != ND_OK)
+        return status;
+    if (!ND_RESERVE(room->shingle, &room->shingle_capacity, (size_t)place->n_shingles + 1))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (!nd_shingle_code_read((const uint64_t *)(const void *)code, place->n_shingles,
+                              room->shingle))
+        return damaged(f, "the shingles of a document are not in order", err);
+    row->shingles = room->shingle;
+    return ND_OK;
+}
+
+enum nd_status nd_sketch_file_read_row(const struct nd_sketch_file *f,
+                                       const struct nd_sketch_row_place *place, unsigned parts,
+                                       struct nd_sketch_room *room, struct nd_sketch_row *row,
+                                       struct nd_error *err)
+{
+    bool shingles = parts == ND_SKETCH_FILE_ALL && f->info.has_shingles;
+    size_t code = shingles ? (size_t)nd_shingle_code_bytes(place->n_shingles) : 0;
+    enum nd_status status;
+
+    if (!ND_RESERVE(room->bytes, &room->bytes_capacity,
+                    place->row_bytes + code + ND_BUFFER_PADDING) ||
+        !ND_RESERVE(room->shingle, &room->shingle_capacity, 1))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    status = read_at(f, room->bytes, place->row_bytes, place->row, err);
+    if (status != ND_OK)
+        return status;
+    if (parse_row(f, room->bytes, place->row_bytes, row) != place->row_bytes ||
+        row->n_shingles != place->n_shingles || row->source >= f->head.sources)
+        return damaged(f, "a row has changed since it was read", err);
+    row->place = *place;
+    if (shingles)
+        row->shingles = room->shingle;
+    return code ? read_own_shingles(f, place, room, row, err) : ND_OK;
 }

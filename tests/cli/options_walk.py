@@ -139,6 +139,7 @@ TRY = {
     "shingle-hashes": FLAG,
     "keep": "longest",
     "prefer": "lang=de",
+    "against": "d.sketch",
     "cluster": "components",
     "template cluster": "d0",
     "files-from": "list",
@@ -256,6 +257,8 @@ UNSEEN += ["store import recipe", "store import set", "all"]
 # What they change is between the client and the service: client.bats sees to them.
 UNSEEN += ["ca-file", "retry-for", "batch", "connections", "resume", "client post dry-run", "client crawl limit", "client delete key-file", "client delete labels",
            "client crawl key-file", "client query id-field"]
+# What it changes is a file of --against: against.bats sees to it.
+UNSEEN += ["append"]
 # No result has the ids of these, or what the option is about.
 UNSEEN += ["collapse id-field", "mirrors id-field", "df id-field", "index stats id-field", "collapse text-format", "index pairs text-format", "collapse verify",
            "df calibrate shingle", "df calibrate characters", "df calibrate set"]

@@ -18,8 +18,10 @@
 static const struct {
     const char *key, *value, *standard, *refused;
 } rows[] = {
+    {"against", "seen.sketch", NULL, ""},
     {"also-read", "recipe.ini", NULL, ""},
     {"annotate", "yes", "no", "1"},
+    {"append", "yes", "no", "on"},
     {"binary", "text", "skip", "pdf"},
     {"charset", "", NULL, NULL},
     {"clusters", "c.tsv", NULL, ""},
@@ -123,8 +125,9 @@ static void every_key_is_set_read_back_and_cleared(void **state)
     assert_string_equal(options->df_auto, "words.df");
     assert_string_equal(options->within, "host");
     assert_string_equal(options->tmp, "/var/tmp");
-    assert_true(options->annotate && options->dry_run && options->null_paths && options->strict &&
-                options->pin_threads && options->input.no_mail);
+    assert_string_equal(options->against[0], "seen.sketch");
+    assert_true(options->append && options->annotate && options->dry_run && options->null_paths &&
+                options->strict && options->pin_threads && options->input.no_mail);
     for (size_t i = 0; i < N_ROWS; i++) {
         nd_run_options_clear(options, rows[i].key);
         assert_value(options, i, rows[i].standard);
@@ -134,7 +137,8 @@ static void every_key_is_set_read_back_and_cleared(void **state)
     assert_memory_equal(&options->input, &standard, sizeof standard);
     assert_null(options->output);
     assert_null(options->prefer_field);
-    assert_int_equal(options->n_prefer + options->n_never + options->n_also_read, 0);
+    assert_int_equal(
+        options->n_prefer + options->n_never + options->n_also_read + options->n_against, 0);
     assert_int_equal(options->threads, 0);
     assert_int_equal(options->max_bad.q, 0);
     assert_false(options->strict);

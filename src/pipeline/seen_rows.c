@@ -1,0 +1,252 @@
+/*
+ * seen_rows.c - which rows of sketch files matter to new documents
+ *
+ * A document is decided by those before it that it equals or that are its candidates, by what became
+ * of these, and so on (engine/README.md).  Let S be the new documents, and take into S every earlier
+ * document that one of S equals or could have as a candidate, until there is none.  Then whoever
+ * decides S in order decides as one who has everything: also which keys are full, since only
+ * candidates count towards that.
+ *
+ * With stars the files are gone through once, from their last block to the first: what comes later
+ * in the order has been taken by then, and what is taken meets only what is still to come.  Within the
+ * blocks at hand, rows are asked again for those that were just taken until none is added; so some
+ * may be taken for an earlier one, which does no harm.
+ *
+ * With other kinds of clusters the members of a cluster count, which may have come after their leader
+ * and meet the new document nowhere.  So S is closed in both directions, by passes until one adds
+ * nothing.
+ */
+#include "pipeline/seen_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "engine/met.h"
+#include "recipe/recipe.h"
+
+enum { BLOCKS_EACH = 2 }; /* at hand, for each thread */
+
+/* A block at hand. */
+struct at_hand {
+    struct nd_sketch_block block;
+    uint32_t number;
+    bool *is_hit, *is_taken; /* of each row */
+    size_t hit_capacity, taken_capacity;
+    struct nd_error err;
+};
+
+struct search {
+    const struct nd_seen_search *what;
+    struct nd_met_set *met; /* NULL: all of them matter */
+    struct nd_seen_rows *old;
+    struct at_hand *hand;
+    size_t n_hands, n; /* of which so many are used */
+    uint32_t file;
+    uint64_t **taken; /* of each file, bits, where there are several passes; or NULL */
+    bool is_fresh;
+};
+
+void nd_seen_rows_release(struct nd_seen_rows *rows)
+{
+    free(rows->item);
+    *rows = (struct nd_seen_rows){0};
+}
+
+static struct nd_seen_row seen_row(const struct search *s, const struct at_hand *h, size_t i)
+{
+    return (struct nd_seen_row){
+        .number = h->block.first + i, .place = h->block.rows[i].place, .file = s->file};
+}
+
+/* ---- The new documents ---- */
+
+static enum nd_status take_fresh(struct search *s, struct nd_seen_row *row, struct nd_error *err)
+{
+    const struct nd_sketch_file *file = s->what->fresh;
+    struct nd_sketch_block block = {0};
+    enum nd_status status = ND_OK;
+
+    for (uint32_t b = 0; status == ND_OK && b < nd_sketch_file_info(file)->blocks; b++) {
+        status = nd_sketch_file_read(file, b, ND_SKETCH_FILE_ROWS, &block, err);
+        for (size_t i = 0; status == ND_OK && i < block.n; i++) {
+            row[block.first + i] = (struct nd_seen_row){block.first + i, block.rows[i].place, 0};
+            if (s->met)
+                status = nd_met_set_add(s->met, &block.rows[i], err);
+        }
+    }
+    nd_sketch_block_release(&block);
+    return status;
+}
+
+/* ---- Blocks at hand ---- */
+
+static bool was_taken(const struct search *s, uint64_t number)
+{
+    const uint64_t *bits = s->taken ? s->taken[s->file] : NULL;
+
+    return bits && (bits[number / 64] >> number % 64 & 1);
+}
+
+static void read_hand(struct search *s, struct at_hand *h)
+{
+    const struct nd_sketch_file *file = s->what->file[s->file];
+
+    if (nd_sketch_file_read(file, h->number, ND_SKETCH_FILE_ROWS, &h->block, &h->err) != ND_OK)
+        return;
+    if (!ND_RESERVE(h->is_hit, &h->hit_capacity, h->block.n) ||
+        !ND_RESERVE(h->is_taken, &h->taken_capacity, h->block.n)) {
+        nd_fail(&h->err, ND_ENOMEM, "out of memory");
+        return;
+    }
+    for (size_t i = 0; i < h->block.n; i++)
+        h->is_taken[i] = was_taken(s, h->block.first + i);
+}
+
+/* Find the rows that meet the set, or what was added to it just now. */
+static void ask(void *context, size_t task, unsigned worker)
+{
+    struct search *s = context;
+    struct at_hand *h = &s->hand[task];
+
+    (void)worker;
+    if (!s->is_fresh)
+        read_hand(s, h);
+    for (size_t i = 0; h->err.status == ND_OK && i < h->block.n; i++)
+        h->is_hit[i] =
+            !h->is_taken[i] && (!s->met || nd_met_set_has(s->met, &h->block.rows[i], s->is_fresh));
+}
+
+/* Add what was found.  *n: how many. */
+static enum nd_status take_hits(struct search *s, size_t *n, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    *n = 0;
+    if (s->met)
+        nd_met_set_begin_round(s->met);
+    for (size_t k = 0; k < s->n; k++) {
+        struct at_hand *h = &s->hand[k];
+
+        if (h->err.status != ND_OK) {
+            *err = h->err;
+            return err->status;
+        }
+        for (size_t i = 0; status == ND_OK && i < h->block.n; i++) {
+            if (!h->is_hit[i])
+                continue;
+            if (!ND_RESERVE(s->old->item, &s->old->capacity, s->old->n + 1))
+                return nd_fail(err, ND_ENOMEM, "out of memory");
+            s->old->item[s->old->n++] = seen_row(s, h, i);
+            h->is_taken[i] = true;
+            if (s->taken)
+                s->taken[s->file][(h->block.first + i) / 64] |= UINT64_C(1)
+                                                                << (h->block.first + i) % 64;
+            if (s->met)
+                status = nd_met_set_add(s->met, &h->block.rows[i], err);
+            ++*n;
+        }
+    }
+    return status;
+}
+
+/* The blocks before `end`, as many as there are hands. */
+static enum nd_status search_blocks(struct search *s, uint32_t end, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    size_t n = 1;
+
+    s->n = end < s->n_hands ? end : s->n_hands;
+    for (size_t k = 0; k < s->n; k++)
+        s->hand[k].number = end - 1 - (uint32_t)k;
+    s->is_fresh = false;
+    while (status == ND_OK && n) {
+        nd_pool_run(s->what->pool, s->n, ask, s);
+        status = take_hits(s, &n, err);
+        s->is_fresh = true;
+        n = s->met ? n : 0;
+    }
+    return status;
+}
+
+static enum nd_status search_all(struct search *s, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (size_t f = s->what->n_files; status == ND_OK && f-- > 0;) {
+        s->file = (uint32_t)f;
+        for (uint32_t end = nd_sketch_file_info(s->what->file[f])->blocks;
+             status == ND_OK && end > 0; end -= (uint32_t)s->n)
+            status = search_blocks(s, end, err);
+    }
+    return status;
+}
+
+/* ---- The whole ---- */
+
+static int by_order(const void *a, const void *b)
+{
+    const struct nd_seen_row *x = a, *y = b;
+
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static enum nd_status make_parts(struct search *s, bool several, struct nd_error *err)
+{
+    const struct nd_seen_search *what = s->what;
+
+    s->n_hands = (size_t)BLOCKS_EACH * nd_pool_threads(what->pool);
+    s->hand = calloc(s->n_hands, sizeof *s->hand);
+    if (!what->takes_all)
+        s->met = nd_met_set_new(what->recipe, err);
+    if (!s->hand || (!s->met && !what->takes_all && err->status != ND_EUNSUPPORTED))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    *err = (struct nd_error){0};
+    if (!several || !s->met)
+        return ND_OK;
+    s->taken = calloc(what->n_files + 1, sizeof *s->taken);
+    for (size_t i = 0; s->taken && i < what->n_files; i++) {
+        s->taken[i] = calloc(nd_sketch_file_info(what->file[i])->documents / 64 + 1, 8);
+        if (!s->taken[i])
+            return nd_fail(err, ND_ENOMEM, "out of memory");
+    }
+    return s->taken ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
+}
+
+static void release(struct search *s)
+{
+    for (size_t i = 0; s->hand && i < s->n_hands; i++) {
+        nd_sketch_block_release(&s->hand[i].block);
+        free(s->hand[i].is_hit);
+        free(s->hand[i].is_taken);
+    }
+    for (size_t i = 0; s->taken && i < s->what->n_files; i++)
+        free(s->taken[i]);
+    free(s->taken);
+    free(s->hand);
+    nd_met_set_free(s->met);
+}
+
+enum nd_status nd_seen_rows_find(const struct nd_seen_search *what, struct nd_seen_row *fresh_row,
+                                 struct nd_seen_rows *old, struct nd_error *err)
+{
+    struct search s = {.what = what, .old = old};
+    bool several = what->recipe->dedup.cluster != ND_CLUSTER_STAR;
+    enum nd_status status = make_parts(&s, several, err);
+    size_t before;
+
+    if (status == ND_OK)
+        status = take_fresh(&s, fresh_row, err);
+    do {
+        before = old->n;
+        if (status == ND_OK)
+            status = search_all(&s, err);
+    } while (status == ND_OK && s.taken && old->n > before);
+    release(&s);
+    if (status == ND_OK && old->n)
+        qsort(old->item, old->n, sizeof *old->item, by_order);
+    return status;
+}

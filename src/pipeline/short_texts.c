@@ -1,0 +1,166 @@
+/* short_texts.c - old documents of fewer than w tokens, as a whole in new ones */
+#include "pipeline/short_texts.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "recipe/recipe.h"
+
+struct short_text {
+    uint64_t shingle; /* of all its tokens, as within a longer text */
+    uint32_t tokens, number;
+};
+
+struct nd_short_texts {
+    struct short_text *item; /* by tokens, then shingle, then number */
+    size_t n, capacity;
+    unsigned w, workers;
+    /* Of each worker, one for each number of tokens below w that some text has. */
+    struct nd_sketcher **sketcher;
+};
+
+static int by_shingle(const void *a, const void *b)
+{
+    const struct short_text *x = a, *y = b;
+
+    if (x->tokens != y->tokens)
+        return x->tokens < y->tokens ? -1 : 1;
+    if (x->shingle != y->shingle)
+        return x->shingle < y->shingle ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static enum nd_status add_file(struct nd_short_texts *t, const struct nd_sketch_file *file,
+                               uint64_t before, struct nd_error *err)
+{
+    struct nd_sketch_block block = {0};
+    struct nd_sketch_room room = {0};
+    enum nd_status status = ND_OK;
+
+    for (uint32_t b = 0; status == ND_OK && b < nd_sketch_file_info(file)->blocks; b++) {
+        status = nd_sketch_file_read(file, b, ND_SKETCH_FILE_ROWS, &block, err);
+        for (size_t i = 0; status == ND_OK && i < block.n; i++) {
+            struct nd_sketch_row row = block.rows[i];
+
+            if (row.tokens == 0 || row.tokens >= t->w || row.n_shingles != 1)
+                continue;
+            status = nd_sketch_file_read_row(file, &block.rows[i].place, ND_SKETCH_FILE_ALL, &room,
+                                             &row, err);
+            if (status == ND_OK && !ND_RESERVE(t->item, &t->capacity, t->n + 1))
+                status = nd_fail(err, ND_ENOMEM, "out of memory");
+            if (status == ND_OK)
+                t->item[t->n++] =
+                    (struct short_text){nd_shingle_within(row.shingles[0], (size_t)row.tokens),
+                                        (uint32_t)row.tokens, (uint32_t)(before + block.first + i)};
+        }
+    }
+    nd_sketch_room_release(&room);
+    nd_sketch_block_release(&block);
+    return status;
+}
+
+static enum nd_status make_sketchers(struct nd_short_texts *t, const struct nd_recipe *recipe,
+                                     struct nd_error *err)
+{
+    t->sketcher = calloc((size_t)t->workers * t->w, sizeof(struct nd_sketcher *));
+    if (!t->sketcher)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    for (size_t i = 0; i < t->n; i++) {
+        struct nd_sketch_params params = recipe->dedup.sketch;
+
+        params.w = t->item[i].tokens;
+        for (unsigned k = 0; k < t->workers; k++) {
+            struct nd_sketcher **s = &t->sketcher[k * t->w + params.w];
+
+            if (!*s)
+                *s = nd_sketcher_new(&params, err);
+            if (!*s)
+                return ND_ENOMEM;
+        }
+    }
+    return ND_OK;
+}
+
+struct nd_short_texts *nd_short_texts_new(const struct nd_sketch_file *const *file, size_t n_files,
+                                          const struct nd_recipe *recipe, unsigned workers,
+                                          struct nd_error *err)
+{
+    struct nd_short_texts *t = calloc(1, sizeof *t);
+    enum nd_status status = ND_OK;
+    uint64_t before = 0;
+
+    if (!t) {
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        return NULL;
+    }
+    t->w = recipe->dedup.sketch.w;
+    t->workers = workers;
+    for (size_t i = 0; status == ND_OK && i < n_files; i++) {
+        status = add_file(t, file[i], before, err);
+        before += nd_sketch_file_info(file[i])->documents;
+    }
+    if (t->n)
+        qsort(t->item, t->n, sizeof *t->item, by_shingle);
+    if (status == ND_OK && t->n)
+        status = make_sketchers(t, recipe, err);
+    if (status == ND_OK && t->n)
+        return t;
+    nd_short_texts_free(t);
+    return NULL;
+}
+
+void nd_short_texts_free(struct nd_short_texts *t)
+{
+    if (!t)
+        return;
+    for (size_t i = 0; t->sketcher && i < (size_t)t->workers * t->w; i++)
+        nd_sketcher_free(t->sketcher[i]);
+    free(t->sketcher);
+    free(t->item);
+    free(t);
+}
+
+/* The first of the texts of so many tokens that is this shingle, or NULL. */
+static const struct short_text *find(const struct nd_short_texts *t, uint32_t tokens,
+                                     uint64_t shingle)
+{
+    const struct short_text wanted = {shingle, tokens, 0};
+    size_t low = 0, high = t->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (by_shingle(&t->item[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < t->n && t->item[low].tokens == tokens && t->item[low].shingle == shingle
+               ? &t->item[low]
+               : NULL;
+}
+
+int nd_short_texts_find(struct nd_short_texts *t, unsigned worker, struct nd_view text,
+                        uint32_t *number)
+{
+    int found = 0;
+
+    for (uint32_t tokens = 1; tokens < t->w; tokens++) {
+        struct nd_sketcher *s = t->sketcher[worker * t->w + tokens];
+        struct nd_sketch sketch;
+
+        if (!s)
+            continue;
+        if (nd_sketcher_read(s, text.data, text.len, &sketch) != ND_OK)
+            return ND_ENOMEM;
+        for (size_t i = 0; sketch.n_tokens >= tokens && i < sketch.n_shingles; i++) {
+            const struct short_text *hit = find(t, tokens, sketch.shingle[i]);
+
+            if (hit && (!found || hit->number < *number)) {
+                *number = hit->number;
+                found = 1;
+            }
+        }
+    }
+    return found;
+}

@@ -1,0 +1,240 @@
+#!/usr/bin/env bats
+# against.bats - neardup dedup --against: new documents against the sketches of old ones
+
+load common
+
+# Old: red, green.  New: a copy of red, nearly green, blue, nearly blue.
+two_days() {
+    local red="alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi"
+    local green="one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+    local blue="monday tuesday wednesday thursday friday saturday sunday january february march april"
+    {
+        echo "{\"id\":\"red\",\"text\":\"$red\"}"
+        echo "{\"id\":\"green\",\"text\":\"$green\"}"
+    } >old.jsonl
+    {
+        echo "{\"id\":\"copy\",\"text\":\"$red\"}"
+        echo "{\"id\":\"greenish\",\"text\":\"$green fifteen\"}"
+        echo "{\"id\":\"blue\",\"text\":\"$blue\"}"
+        echo "{\"id\":\"bluish\",\"text\":\"$blue may\"}"
+    } >new.jsonl
+    neardup sketch old.jsonl -o seen.sketch -q
+}
+
+documents_in() {
+    neardup sketch dump "$1" | wc -l
+}
+
+@test "against: only new documents are removed, and the manifest names the old ones" {
+    two_days
+    neardup dedup new.jsonl --against seen.sketch -o kept.jsonl --manifest m.jsonl --clusters c.tsv --summary s.json -q
+    [ "$(ids kept.jsonl)" = blue ]
+    rows m.jsonl removed kept kept_at identical verified >rows.txt
+    cat >right.txt <<'END'
+"copy" "red" "old.jsonl:1" "bytes" "sketch"
+"greenish" "green" "old.jsonl:2" "no" "sketch"
+"bluish" "blue" "new.jsonl:3" "no" "sketch"
+END
+    diff right.txt rows.txt
+    [ "$(cut -f2 c.tsv | tr '\n' ' ')" = "red green blue blue " ]
+    [ "$(documents_in seen.sketch)" = 2 ]
+    python3 -c 'import json
+s = json.load(open("s.json"))
+assert (s["documents"], s["kept"], s["removed"], s["seen_documents"], s["seen_met"]) == (4, 1, 3, 2, 2), s'
+}
+
+@test "against: one run over old and new documents removes the same" {
+    python3 "$BATS_TEST_DIRNAME/against_model.py" "$NEARDUP" "$(sized 1500 60)"
+}
+
+@test "against: --append adds the survivors, and makes the file" {
+    two_days
+    neardup dedup old.jsonl --against crawl.sketch --append -o day1.jsonl -q
+    neardup dedup new.jsonl --against crawl.sketch --append -o day2.jsonl -q
+    [ "$(ids day1.jsonl)" = "red green" ]
+    [ "$(ids day2.jsonl)" = blue ]
+    neardup sketch dump crawl.sketch >rows.jsonl
+    [ "$(ids rows.jsonl)" = "red green blue" ]
+    [ "$(python3 -c 'import json
+print(*[json.loads(line)["at"] for line in open("rows.jsonl")])')" = "old.jsonl:1 old.jsonl:2 new.jsonl:3" ]
+    neardup sketch verify crawl.sketch
+    # Nothing is new the next time, and nothing is added.
+    cp crawl.sketch before.sketch
+    neardup dedup new.jsonl --against crawl.sketch --append -q >day3.jsonl
+    [ ! -s day3.jsonl ]
+    [ "$(documents_in crawl.sketch)" = 3 ]
+}
+
+@test "against: a crawl in parts is one run over all" {
+    python3 "$BATS_TEST_DIRNAME/against_kill.py" "$NEARDUP" "$(sized 200 6)"
+}
+
+@test "against: several files are searched, and the last one is added to" {
+    two_days
+    sed -n 1p old.jsonl >red.jsonl
+    sed -n 2p old.jsonl >green.jsonl
+    neardup sketch red.jsonl -o red.sketch -q
+    neardup sketch green.jsonl -o green.sketch -q
+    neardup dedup new.jsonl --against red.sketch --against green.sketch --append -q >kept.jsonl
+    [ "$(ids kept.jsonl)" = blue ]
+    [ "$(documents_in red.sketch)" = 1 ]
+    [ "$(documents_in green.sketch)" = 2 ]
+}
+
+@test "against: from a pipe to a pipe" {
+    two_days
+    neardup dedup --format jsonl --against seen.sketch --append -q <new.jsonl | cat >kept.jsonl
+    [ "$(ids kept.jsonl)" = blue ]
+    [ "$(documents_in seen.sketch)" = 3 ]
+}
+
+@test "against: a dry run adds and makes nothing" {
+    two_days
+    neardup dedup new.jsonl --against none.sketch --append --dry-run -q
+    [ ! -e none.sketch ]
+    neardup dedup new.jsonl --against seen.sketch --append --dry-run -q
+    [ "$(documents_in seen.sketch)" = 2 ]
+}
+
+@test "against: a second addition at the same time fails at once" {
+    two_days
+    mkfifo slow
+    "$NEARDUP" dedup slow --format jsonl --against seen.sketch --append -q >kept.jsonl 3>&- &
+    local first=$!
+    exec 9>slow
+    await_open "$first" '*/seen.sketch'
+    run neardup dedup new.jsonl --against seen.sketch --append -o other.jsonl
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"seen.sketch: another process is adding to this file"* ]]
+    [ ! -e other.jsonl ]
+    # Reading goes on beside it.
+    neardup dedup new.jsonl --against seen.sketch -o other.jsonl -q
+    cat new.jsonl >&9
+    exec 9>&-
+    wait "$first"
+    [ "$(ids kept.jsonl)" = blue ]
+    [ "$(documents_in seen.sketch)" = 3 ]
+}
+
+@test "against: a run that fails adds nothing, and leaves no file that it made" {
+    two_days
+    echo broken >>new.jsonl
+    run neardup dedup new.jsonl --strict --against seen.sketch --append -o kept.jsonl
+    [ "$status" -eq 2 ]
+    [ ! -e kept.jsonl ]
+    [ "$(documents_in seen.sketch)" = 2 ]
+    run neardup dedup new.jsonl --strict --against none.sketch --append -o kept.jsonl
+    [ "$status" -eq 2 ]
+    [ ! -e none.sketch ]
+}
+
+@test "against: what does not fit is refused by its name" {
+    two_days
+    refused() { # MESSAGE OPTION...
+        run neardup dedup new.jsonl -o kept.jsonl "${@:2}"
+        [ "$status" -eq 2 ]
+        [[ "$output" == *"$1"* ]]
+        [ ! -e kept.jsonl ]
+    }
+    refused "shingle differs" --against seen.sketch --shingle 4
+    refused "none.sketch: No such file" --against none.sketch
+    refused "not a sketch file" --against old.jsonl
+    refused "within reads a field" --against seen.sketch --within id
+    refused "never reads a field" --against seen.sketch --never id=a
+    refused "append adds the survivors" --append
+    refused "memory bounds no run with against" --against seen.sketch --memory 1G
+    neardup sketch old.jsonl --no-shingles -o bare.sketch -q
+    refused "bare.sketch has no shingles" --against bare.sketch
+    neardup dedup new.jsonl --against bare.sketch --append --set verify=none -q -o kept.jsonl
+    [ "$(documents_in bare.sketch)" = 3 ]
+    head -c 12000 seen.sketch >cut.sketch
+    rm kept.jsonl
+    refused "cut.sketch: the sketch file is damaged" --against cut.sketch
+    refused "seen.sketch' is an input and would be overwritten" --against seen.sketch --manifest seen.sketch
+    run neardup dedup new.jsonl --against seen.sketch --append --manifest seen.sketch -o kept.jsonl
+    [ "$status" -eq 2 ]
+}
+
+# Questions of a benchmark, of which one is shorter than a shingle, and documents that quote some.
+benchmark() {
+    cat >tests.jsonl <<'END'
+{"id":"moons","text":"Which planet of the solar system has the greatest number of moons today?"}
+{"id":"train","text":"A train leaves Hull at noon and arrives in York an hour later. How fast is it?"}
+{"id":"knock","text":"Knock knock!"}
+{"id":"none","text":""}
+END
+    cat >train.jsonl <<'END'
+{"id":1,"text":"From a forum. Which planet of the solar system has the greatest number of moons today? Saturn, I said."}
+{"id":2,"text":"Nothing about planets. The weather was fine, and we walked along the river until the evening came."}
+{"id":3,"text":"The play begins with the words: knock knock; and nobody answers for a while."}
+{"id":4,"text":"A train leaves Hull at noon, and nobody knows when it arrives anywhere at all."}
+{"id":5,"text":"Somebody knocks. Knock it off, he says, knock!"}
+END
+    neardup sketch tests.jsonl --missing-text empty -o tests.sketch -q
+}
+
+@test "against: documents that contain a benchmark's question are removed, with the passage" {
+    benchmark
+    neardup dedup train.jsonl --against tests.sketch --verify containment-of-kept -o clean.jsonl --manifest m.jsonl -q
+    [ "$(ids clean.jsonl)" = "2 4 5" ]
+    rows m.jsonl removed kept decided_by containment_of_kept passage >rows.txt
+    cat >right.txt <<'END'
+1 "moons" "containment_of_kept" 1 {"tokens": 13, "bytes": [14, 85], "text": "Which planet of the solar system has the greatest number of moons today"}
+3 "knock" "containment_of_kept" 1 {"tokens": 2, "bytes": [32, 43], "text": "knock knock"}
+END
+    diff right.txt rows.txt
+    # So much of a question suffices.
+    neardup dedup train.jsonl --against tests.sketch --verify containment-of-kept -t 0.2 -q >clean.jsonl
+    [ "$(ids clean.jsonl)" = "2 5" ]
+    # By characters, too: there is no passage then.
+    sed -i 's/Knock knock!/Knock knock/' tests.jsonl
+    neardup sketch tests.jsonl --shingle 12c --missing-text empty -o tests.sketch -q
+    neardup dedup train.jsonl --against tests.sketch --shingle 12c --verify containment-of-kept -o clean.jsonl --manifest m.jsonl -q
+    [ "$(ids clean.jsonl)" = "2 4 5" ]
+    [ "$(rows m.jsonl removed kept passage | tail -1)" = '3 "knock" null' ]
+}
+
+@test "against: a short question is found in every place, and only as a whole" {
+    python3 - "$NEARDUP" <<'PY'
+import json, random, subprocess, sys
+neardup, words = sys.argv[1], ["a", "b", "c"]
+for seed in range(20):
+    rng = random.Random(seed)
+    w = rng.randrange(2, 6)
+    text = lambda most: [rng.choice(words) for _ in range(rng.randrange(1, most))]
+    tests = [text(w) for _ in range(3)]
+    train = [text(9) for _ in range(30)]
+    for name, texts in (("tests", tests), ("train", train)):
+        with open(name + ".jsonl", "w") as out:
+            for i, t in enumerate(texts):
+                out.write(json.dumps({"id": i, "text": " ".join(t)}) + "\n")
+    run = lambda *args: subprocess.run([neardup, *args, "-q", "-w", str(w)], check=True)
+    run("sketch", "tests.jsonl", "-o", f"{seed}.sketch")
+    run("dedup", "train.jsonl", "--against", f"{seed}.sketch", "--verify", "containment-of-kept",
+        "--short", "keep", "-o", "out.jsonl", "--manifest", "m.jsonl")
+    def first(document):
+        return next((i for i, q in enumerate(tests) if len(q) < w and any(
+            document[j:j + len(q)] == q for j in range(len(document)))), None)
+    right = {i: first(t) for i, t in enumerate(train) if first(t) is not None}
+    rows = [json.loads(line) for line in list(open("m.jsonl"))[1:]]
+    got = {r["removed"]: r["kept"] for r in rows if r["kept_at"].startswith("tests")}
+    assert got == right, (seed, got, right)
+PY
+}
+
+@test "against: sketch files in place of new documents" {
+    two_days
+    neardup sketch new.jsonl -o new.sketch -q
+    neardup dedup new.sketch --against seen.sketch --append -o kept.sketch --manifest m.jsonl -q
+    neardup sketch dump kept.sketch >kept.jsonl
+    [ "$(ids kept.jsonl)" = blue ]
+    [ "$(rows m.jsonl removed kept kept_at | head -1)" = '"copy" "red" "old.jsonl:1"' ]
+    [ "$(documents_in seen.sketch)" = 3 ]
+    neardup sketch verify seen.sketch
+    # Sketches without shingles cannot be added to a file that has some.
+    neardup sketch new.jsonl --no-shingles -o bare.sketch -q
+    run neardup dedup bare.sketch --against seen.sketch --append --set verify=none -o kept.sketch
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"have no shingles"* ]]
+    [ "$(documents_in seen.sketch)" = 3 ]
+}

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""against_model.py - new documents against old ones, and one run over both, must agree
+
+usage: against_model.py NEARDUP ROUNDS
+
+Each round makes a corpus of templates, edited copies and short documents, cuts it into old and new,
+and compares the survivors among the new ones, and whom the manifest names, for a kind of cluster, a
+keep policy and a way of giving the documents that were drawn at random.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+
+CLUSTERS = ("star", "components", "complete")
+KEEPS = ("first", "last", "longest", "shortest", "max:n", "min:n")
+RECIPES = (
+    (),
+    ("-t", "0.5"),
+    ("-t", "0.9", "--set", "max_checks=3"),
+    ("--set", "max_checks=2"),
+    ("-m", "simhash", "--bits", "6"),
+    ("-m", "identical"),
+    ("--short", "tokens"),
+    ("--set", "verify=containment-either", "-t", "0.7"),
+    ("--set", "verify=none"),
+    ("--set", "candidates=all"),
+)
+
+
+def corpus(rng):
+    """Documents: some of crowded templates, most with near copies, a few that are very short."""
+    words = [f"w{i}" for i in range(400)]
+    templates = [rng.choices(words, k=rng.randrange(8, 60)) for _ in range(rng.randrange(1, 12))]
+    texts = []
+    for _ in range(rng.randrange(20, 160)):
+        kind = rng.random()
+        if kind < 0.1:
+            text = rng.choices(words[:4], k=rng.randrange(0, 4))
+        elif kind < 0.2 and texts:
+            text = list(rng.choice(texts))
+        elif kind < 0.8:
+            text = list(rng.choice(templates))
+            for _ in range(rng.randrange(0, 6)):
+                text[rng.randrange(len(text))] = rng.choice(words)
+        else:
+            text = rng.choices(words, k=rng.randrange(5, 50))
+        texts.append(text)
+    return [
+        {"id": f"d{i}", "text": " ".join(text), "n": rng.randrange(5), "age": "new"}
+        for i, text in enumerate(texts)
+    ]
+
+
+def write(name, documents):
+    with open(name, "w", encoding="utf-8") as out:
+        for document in documents:
+            out.write(json.dumps(document) + "\n")
+
+
+def run(neardup, *args, **more):
+    subprocess.run([neardup, *args, "-q"], check=True, **more)
+
+
+def ids(name):
+    with open(name, encoding="utf-8") as rows:
+        return [json.loads(row)["id"] for row in rows]
+
+
+def removals(name):
+    with open(name, encoding="utf-8") as rows:
+        next(rows)
+        keys = "removed kept method identical distance cut via".split()
+        return {row["removed"]: [row.get(key) for key in keys] for row in map(json.loads, rows)}
+
+
+def sketch_old(neardup, rng, old):
+    """One to three files that hold the old documents in order; the last one is grown by additions."""
+    cuts = sorted(rng.randrange(len(old) + 1) for _ in range(rng.randrange(3)))
+    parts = [old[a:b] for a, b in zip([0, *cuts], [*cuts, len(old)])]
+    names = []
+    for i, part in enumerate(parts):
+        write(f"old{i}.jsonl", part)
+        if os.path.exists(f"old{i}.sketch"):
+            os.remove(f"old{i}.sketch")
+        run(neardup, "sketch", f"old{i}.jsonl", "-o", f"old{i}.sketch")
+        names += ["--against", f"old{i}.sketch"]
+    return names
+
+
+def one_round(neardup, rng):
+    documents = corpus(rng)
+    n_old = rng.randrange(len(documents) + 1)
+    old, new = documents[:n_old], documents[n_old:]
+    cluster, keep, recipe = rng.choice(CLUSTERS), rng.choice(KEEPS), rng.choice(RECIPES)
+    # Old documents come in the order of their files, whatever the policy.
+    for i, document in enumerate(old):
+        document["age"] = f"old{i}"
+    order = ",".join(document["age"] for document in old) or "none"
+    options = ["--cluster", cluster, "-k", keep, *recipe]
+    if not new:
+        return
+    write("new.jsonl", new)
+    write("both.jsonl", documents)
+    run(neardup, "dedup", "both.jsonl", "--prefer", f"age={order}", *options,
+        "-o", "right.jsonl", "--manifest", "right.m")
+    seen = sketch_old(neardup, rng, old)
+    piped = rng.random() < 0.3
+    with open("new.jsonl", encoding="utf-8") as stdin:
+        run(neardup, "dedup", "-" if piped else "new.jsonl", "--format", "jsonl", *seen, *options,
+            "-j", str(rng.choice((1, 2, 3))), "-o", "got.jsonl", "--manifest", "got.m",
+            stdin=stdin)
+    is_new = {document["id"] for document in new}
+    right = [name for name in ids("right.jsonl") if name in is_new]
+    what = f"{n_old} old of {len(documents)}, {options}, piped: {piped}"
+    assert ids("got.jsonl") == right, f"{what}: {ids('got.jsonl')}, not {right}"
+    right = {k: v for k, v in removals("right.m").items() if k in is_new}
+    assert removals("got.m") == right, f"{what}: {removals('got.m')}, not {right}"
+
+
+def main():
+    neardup, rounds = sys.argv[1], int(sys.argv[2])
+    for seed in range(rounds):
+        try:
+            one_round(neardup, random.Random(seed))
+        except (AssertionError, subprocess.CalledProcessError) as error:
+            sys.exit(f"seed {seed}: {error}")
+
+
+main()
