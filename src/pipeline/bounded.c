@@ -58,7 +58,8 @@ struct decided {
  * an engine has beside them; an entry of 24 bytes, as much while these are sorted, and a number.
  */
 enum {
-    DOCUMENT_BYTES = 340 + 20 + 2 * (int)sizeof(struct offered) + 4,
+    KEPT_BYTES = 20,
+    DOCUMENT_BYTES = 340 + KEPT_BYTES + 2 * (int)sizeof(struct offered) + 4,
     COMPONENT_BYTES = 24 + 28,
     COMPLETE_BYTES = 16 + 28,
     SIGNATURE_BYTES = 64,
@@ -219,17 +220,23 @@ static void list_places(struct bounded *b)
         b->places.item[i] = b->batch[i].place;
 }
 
-static enum nd_status place_of(void *context, uint32_t number, struct nd_place *place,
-                               struct nd_error *err)
+/* The place of a record, as a worker. */
+static enum nd_status look_up(struct bounded *b, uint32_t number, unsigned worker,
+                              struct nd_place *place, struct nd_error *err)
 {
-    struct bounded *b = context;
-    struct nd_buffer *row = &b->spooled[0];
+    struct nd_buffer *row = &b->spooled[worker];
     enum nd_status status = nd_spool_read(b->records, (uint64_t)number * sizeof(struct record),
                                           sizeof(struct record), row, err);
 
     if (status == ND_OK)
         memcpy(place, row->data + offsetof(struct record, place), sizeof *place);
     return status;
+}
+
+static enum nd_status place_of(void *context, uint32_t number, struct nd_place *place,
+                               struct nd_error *err)
+{
+    return look_up(context, number, 0, place, err);
 }
 
 static enum nd_status check_unchanged(const struct nd_parsed *loaded, struct nd_error *err)
@@ -269,10 +276,8 @@ static enum nd_status link_loaded(struct bounded *b, struct nd_linking *linking,
         if (record->is_bad)
             continue;
         status = check_unchanged(&loaded[i], err);
-        item[i].text = loaded[i].document.text;
-        item[i].document = &loaded[i].document;
-        if (!item[i].text.data)
-            item[i].text.data = "";
+        item[i] = nd_parsed_item(&loaded[i]);
+        item[i].group = record->group;
     }
     if (status == ND_OK)
         status = nd_linking_add(linking, item, n, flags, err);
@@ -455,16 +460,21 @@ static enum nd_status fetch(void *context, uint64_t document, unsigned worker, s
                             struct nd_error *err)
 {
     struct bounded *b = context;
-    struct nd_buffer *row = &b->spooled[worker];
     struct nd_place place;
-    enum nd_status status =
-        nd_spool_read(b->records, (uint64_t)numbers(b)[document] * sizeof(struct record),
-                      sizeof(struct record), row, err);
+    enum nd_status status = look_up(b, numbers(b)[document], worker, &place, err);
 
-    if (status != ND_OK)
-        return status;
-    memcpy(&place, row->data + offsetof(struct record, place), sizeof place);
-    return nd_lookup_text(b->run->lookup, &place, worker, text, err);
+    return status == ND_OK ? nd_lookup_text(b->run->lookup, &place, worker, text, err) : status;
+}
+
+static enum nd_status fetch_shingles(void *context, uint64_t document, unsigned worker,
+                                     const uint64_t **shingle, size_t *n, struct nd_error *err)
+{
+    struct bounded *b = context;
+    struct nd_place place;
+    enum nd_status status = look_up(b, numbers(b)[document], worker, &place, err);
+
+    return status == ND_OK ? nd_lookup_shingles(b->run->lookup, &place, worker, shingle, n, err)
+                           : status;
 }
 
 /* Every record has a place from the first pass. */
@@ -493,9 +503,8 @@ static enum nd_status load_items(struct bounded *b, uint64_t from, struct nd_ded
     status = nd_loader_load(b->loader, NULL, 0, *n, true, &loaded, err);
     for (size_t i = 0; status == ND_OK && i < *n; i++) {
         status = check_unchanged(&loaded[i], err);
-        item[i] = (struct nd_dedup_item){.text = loaded[i].document.text,
-                                         .group = b->batch[i].group,
-                                         .document = &loaded[i].document};
+        item[i] = nd_parsed_item(&loaded[i]);
+        item[i].group = b->batch[i].group;
     }
     return status;
 }
@@ -504,13 +513,13 @@ static enum nd_status load_items(struct bounded *b, uint64_t from, struct nd_ded
 static enum nd_status check_engine(const struct bounded *b, uint64_t pushed, struct nd_error *err)
 {
     const struct nd_run *run = b->run;
-    uint64_t beside = document_bytes(run) - DOCUMENT_BYTES + 20, bytes;
+    uint64_t beside = document_bytes(run) - DOCUMENT_BYTES, bytes;
     struct nd_dedup_stats stats;
     char text[ND_BUDGET_TEXT];
 
     nd_dedup_get_stats(run->dedup, &stats);
-    bytes = stats.index_bytes + pushed * beside + b->n_load * sizeof(uint32_t) +
-            b->entries_max * sizeof *b->entry;
+    bytes = stats.index_bytes + stats.kept * KEPT_BYTES + pushed * beside +
+            b->n_load * sizeof(uint32_t) + b->entries_max * sizeof *b->entry;
     if (pushed <= FIRST_DOCUMENTS || bytes <= run->budget.engine_bytes)
         return ND_OK;
     return nd_fail(
@@ -589,7 +598,8 @@ static enum nd_status push_all(struct bounded *b, struct deciding *d, bool compo
 
 static enum nd_status make_engine(struct bounded *b, struct nd_error *err)
 {
-    const struct nd_text_source source = {.context = b, .fetch = fetch, .keep = keep_none};
+    const struct nd_text_source source = {
+        .context = b, .fetch = fetch, .keep = keep_none, .fetch_shingles = fetch_shingles};
 
     return nd_run_make_dedup(b->run, b->run->recipe->dedup.cluster, &source, err);
 }

@@ -180,7 +180,7 @@ static void make_task(void *context, size_t task, unsigned worker)
         l->n_keys[i] = 0;
         l->flags[i] = 0;
         memset(row, 0, l->row_bytes);
-        if (!l->item[i].text.data)
+        if (!l->item[i].document)
             continue;
         if (nd_candidate_rows_make(l->maker[worker], &l->item[i], l->item[i].group, row, l->key[i],
                                    &l->n_keys[i], err) == ND_OK)

@@ -38,7 +38,7 @@ struct nd_linking *nd_linking_new(const struct nd_linking_options *options, stru
 /* NULL is allowed. */
 void nd_linking_free(struct nd_linking *l);
 
-/* Add the next n records; an item whose text has no data is of no document.  flags: room for n sets
+/* Add the next n records; an item without `document` is of a bad one.  flags: room for n sets
  * of nd_candidate_flags.  ND_ENOMEM, ND_EIO, ND_EUNSUPPORTED. */
 enum nd_status nd_linking_add(struct nd_linking *l, const struct nd_dedup_item *items, size_t n,
                               unsigned char *flags, struct nd_error *err);

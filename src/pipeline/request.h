@@ -25,6 +25,7 @@ struct nd_run_request {
 
     bool takes_sketches; /* sketch files may be read in place of documents */
     bool compares;       /* `verify` is heeded */
+    bool bounds_memory;  /* what it holds fits into `memory`, so that it need not be measured */
 
     bool heeds_within, heeds_prefer; /* the options of these names */
 

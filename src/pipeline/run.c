@@ -385,7 +385,7 @@ enum nd_status nd_run_each_batch(struct nd_run *run, nd_run_batch *each, void *c
         run->summary->repaired += batch->repaired;
         status = each(context, batch, err);
         progress.documents = run->summary->documents;
-        if (status == ND_OK && run->budget.total)
+        if (status == ND_OK && run->budget.total && !run->request->bounds_memory)
             status =
                 nd_budget_check(&run->budget, progress.documents, batch->done, batch->total, err);
         if (status == ND_OK)
@@ -542,6 +542,7 @@ enum nd_status nd_run_dedup(const struct nd_run_options *options,
                     .context = &run},
         .takes_sketches = true,
         .compares = true,
+        .bounds_memory = true,
         .heeds_within = true,
         .heeds_prefer = true,
         .writes_output = !options->output_dir && !options->copy_to && !options->link_to,

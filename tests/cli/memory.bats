@@ -75,6 +75,26 @@ value() { # FILE KEY
 END
 }
 
+@test "sketch files are read in bounded memory too" {
+    crowd crowd.jsonl
+    neardup sketch -q --max-bad 1% crowd.jsonl -o crowd.sketch
+    outputs free crowd.sketch
+    outputs bounded --memory 64M crowd.sketch
+    same_outputs free bounded
+    outputs free --cluster components --keep last crowd.sketch
+    outputs bounded --memory 64M --cluster components --keep last crowd.sketch
+    same_outputs free bounded
+}
+
+@test "a million equal documents take no memory" {
+    python3 -c '
+for i in range(1000000):
+    print("{\"text\":\"one two three four five six seven eight nine ten eleven\"}")' >equal.jsonl
+    outputs free equal.jsonl
+    outputs bounded --memory 64M equal.jsonl
+    same_outputs free bounded
+}
+
 @test "what cannot be read again is spooled, whatever the memory is" {
     small_corpus
     outputs free small.jsonl
