@@ -301,16 +301,22 @@ def scaling():
     )
 
 
+TABLES = 22  # most of what waiting threads share is filling these, one a task
+
+
 def turn_shares(runs, threads):
     """The median share of the processor time that each turn takes, where so many threads share work."""
     shares = defaultdict(list)
     for t in runs:
         whole = t["processor"]
         shares["read"].append(t["read"] / whole)
-        shares["decide"].append((t["decide"] + t["shared"] / threads) / whole)
+        shares["decide"].append((t["decide"] + t["shared"] / min(threads, TABLES)) / whole)
         shares["note"].append(t["note"] / whole)
         shares["write"].append(t["write"] / whole)
     return {turn: statistics.median(of_one) for turn, of_one in shares.items()}
+
+
+TURNS = ("read", "decide", "note", "write")
 
 
 def amdahl(share, threads):
@@ -325,12 +331,11 @@ def turns(records):
             by_set[r["set"]].append(r["turns"])
     rows = []
     for name, runs in by_set.items():
-        alone = turn_shares(runs, float("inf"))
         shared = statistics.median(t["shared"] / t["processor"] for t in runs)
         bounds = [amdahl(max(turn_shares(runs, n).values()), n) for n in (16, 64)]
         rows.append(
             [name]
-            + [percent(alone[turn]) for turn in ("read", "decide", "note", "write")]
+            + [percent(statistics.median(t[k] / t["processor"] for t in runs)) for k in TURNS]
             + [percent(shared)]
             + [f"{bound:.1f}" for bound in bounds]
         )

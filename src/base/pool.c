@@ -8,6 +8,7 @@
 #include "base/thread.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -36,6 +37,7 @@ struct nd_pool {
     struct nd_share *tasks; /* of each worker */
     void (*run)(void *context, size_t task, unsigned worker);
     void *context;
+    int looks;       /* of an idle thread before it sleeps */
     bool is_open;    /* helpers may join this run */
     unsigned n_busy; /* helpers in the run; one that is at the job may miss it */
 
@@ -61,6 +63,7 @@ struct nd_pool {
 
     pthread_mutex_t shared; /* nd_pool_lock */
 
+    atomic_uint n_waiting;  /* threads that would do tasks of who leads; changes under `lock` */
     atomic_bool is_writing; /* nd_pool_write_lock; set false under `lock` */
     struct reader {
         uint64_t waited; /* nd_pool_waited */
@@ -99,9 +102,7 @@ static bool look_out(struct nd_pool *pool, int looks)
 
 static void await_news(struct nd_pool *pool, pthread_cond_t *condition)
 {
-    enum { LOOKS = 2000 }; /* half a millisecond, about as long as a turn */
-
-    if (!look_out(pool, LOOKS))
+    if (!look_out(pool, pool->looks))
         pthread_cond_wait(condition, &pool->lock);
 }
 
@@ -292,6 +293,10 @@ static bool start_helpers(struct nd_pool *pool)
     return ok;
 }
 
+/* Half a millisecond, about as long as a turn.  Of more threads than processors, those that look take
+ * the time of those that work. */
+enum { LOOKS = 2000, LOOKS_CROWDED = 4 };
+
 static struct nd_pool *make_pool(unsigned n_threads, bool is_pinned, struct nd_error *err)
 {
     struct nd_pool *pool;
@@ -307,6 +312,7 @@ static struct nd_pool *make_pool(unsigned n_threads, bool is_pinned, struct nd_e
         return NULL;
     }
     pool->n_threads = n_threads ? n_threads : processors();
+    pool->looks = pool->n_threads > processors() ? LOOKS_CROWDED : LOOKS;
     pool->process = getpid();
     pthread_mutex_init(&pool->lock, NULL);
     pthread_mutex_init(&pool->shared, NULL);
@@ -386,6 +392,13 @@ void nd_once(atomic_bool *done, void (*make)(void *context), void *context)
     (void)pthread_mutex_unlock(&mutex);
 }
 
+unsigned nd_pool_processors(const struct nd_pool *pool)
+{
+    unsigned n = processors();
+
+    return n < pool->n_threads ? n : pool->n_threads;
+}
+
 unsigned nd_pool_threads(const struct nd_pool *pool)
 {
     return pool->n_threads;
@@ -396,6 +409,25 @@ static void lead_run(struct nd_pool *pool)
 {
     pool->leaders_ns -= nd_thread_ns();
     work_timed(pool, pool->leader);
+}
+
+/* Who leads does short runs alone if nobody waits for anything, as dealing them out would take
+ * longer.  With the write lock others will soon wait. */
+static bool is_alone(struct nd_pool *pool)
+{
+    return pool->is_led && !atomic_load(&pool->is_writing) && !atomic_load(&pool->n_waiting);
+}
+
+static void run_alone(struct nd_pool *pool, size_t n,
+                      void (*run)(void *context, size_t task, unsigned worker), void *context)
+{
+    uint64_t began = nd_thread_ns(), spent;
+
+    for (size_t task = 0; task < n; task++)
+        run(context, task, pool->leader);
+    spent = nd_thread_ns() - began;
+    pool->leaders_ns += spent;
+    atomic_fetch_add(&pool->tasks_ns, spent);
 }
 
 static void end_run(struct nd_pool *pool)
@@ -414,6 +446,10 @@ void nd_pool_run(struct nd_pool *pool, size_t n,
     if (pool->n_started == 0 || n <= 1) {
         for (size_t task = 0; task < n; task++)
             run(context, task, pool->leader);
+        return;
+    }
+    if (is_alone(pool)) {
+        run_alone(pool, n, run, context);
         return;
     }
     pthread_mutex_lock(&pool->lock);
@@ -509,10 +545,12 @@ void nd_pool_await(struct nd_pool *pool, struct nd_ticket_lock *lock, unsigned l
 /* Do tasks of who leads, or wait for news.  The lock is held before and after, not meanwhile. */
 static void help_or_wait(struct nd_pool *pool, unsigned worker)
 {
+    atomic_fetch_add(&pool->n_waiting, 1);
     if (pool->is_open && !nd_shares_are_empty(pool->tasks, pool->n_threads))
         join_run(pool, worker);
     else
         await_news(pool, &pool->wake);
+    atomic_fetch_sub(&pool->n_waiting, 1);
 }
 
 void nd_pool_await_helping(struct nd_pool *pool, unsigned worker, struct nd_ticket_lock *lock,
@@ -520,11 +558,11 @@ void nd_pool_await_helping(struct nd_pool *pool, unsigned worker, struct nd_tick
 {
     struct reader *own = &pool->reader[worker];
 
-    if (atomic_load(&lock->serving) == ticket)
+    if (atomic_load(&lock->serving) >= ticket)
         return;
     own->waited -= nd_thread_ns();
     pthread_mutex_lock(&pool->lock);
-    while (atomic_load(&lock->serving) != ticket)
+    while (atomic_load(&lock->serving) < ticket)
         help_or_wait(pool, worker);
     pthread_mutex_unlock(&pool->lock);
     own->waited += nd_thread_ns();
@@ -538,6 +576,14 @@ void nd_pool_lead(struct nd_pool *pool, unsigned worker, struct nd_ticket_lock *
         help_or_wait(pool, worker);
     pool->is_led = true;
     pool->leader = worker;
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void nd_pool_pass_all(struct nd_pool *pool, struct nd_ticket_lock *lock)
+{
+    pthread_mutex_lock(&pool->lock);
+    atomic_store(&lock->serving, ULONG_MAX);
+    tell(pool, &pool->wake);
     pthread_mutex_unlock(&pool->lock);
 }
 

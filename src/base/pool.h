@@ -37,6 +37,8 @@ struct nd_pool *nd_pool_new_pinned(unsigned n_threads, struct nd_error *err);
  */
 void nd_pool_free(struct nd_pool *pool);
 unsigned nd_pool_threads(const struct nd_pool *pool);
+/* How many of them can run at the same time. */
+unsigned nd_pool_processors(const struct nd_pool *pool);
 /* Whether its threads exist in this process: not in a child of the process that started them. */
 bool nd_pool_is_here(const struct nd_pool *pool);
 
@@ -71,7 +73,7 @@ struct nd_ticket_lock {
     atomic_ulong serving; /* the ticket being served */
 };
 void nd_pool_await(struct nd_pool *pool, struct nd_ticket_lock *lock, unsigned long ticket);
-/* The same, as a worker that meanwhile does tasks of who leads. */
+/* The same, as a worker that meanwhile does tasks of who leads; or until it has passed the ticket. */
 void nd_pool_await_helping(struct nd_pool *pool, unsigned worker, struct nd_ticket_lock *lock,
                            unsigned long ticket);
 /*
@@ -82,6 +84,8 @@ void nd_pool_lead(struct nd_pool *pool, unsigned worker, struct nd_ticket_lock *
                   unsigned long ticket);
 /* Admit the next ticket. */
 void nd_pool_pass(struct nd_pool *pool, struct nd_ticket_lock *lock);
+/* Let all who wait with nd_pool_await_helping go on, now and later: no ticket is served any more. */
+void nd_pool_pass_all(struct nd_pool *pool, struct nd_ticket_lock *lock);
 /*
  * Nanoseconds of processor time that runs of more than one task took, of all that leaders have made:
  * their tasks, on whichever threads; and the leaders, from the first task until the last was done,

@@ -22,8 +22,9 @@
  * later ones have greater numbers.  The candidates of any other document are those of step 1 and
  * those that came since.
  *
- * Step 3 waits until all earlier batches have published (`published` is a ticket lock that nobody
- * holds for long).  They do that before they wait for any turn, so nobody waits in a circle.
+ * Step 1 waits until the index has nearly all earlier batches (`distance`), and step 3 until all
+ * have published (`published` is a ticket lock that nobody holds for long).  Both wait for earlier
+ * batches only, so nobody waits in a circle.
  */
 #include "engine/ahead.h"
 
@@ -45,9 +46,14 @@ struct key_set {
     bool has_all;             /* the keys of some document are not known */
 };
 
+enum { DISTANCE_MAX = 16 };
+
 struct nd_ahead {
     struct nd_ticket_lock published;
-    atomic_ulong decided; /* so many batches are in the index */
+    struct nd_ticket_lock decided; /* so many batches are in the index: those before this ticket */
+    /* A batch is matched once the index has all but so many of those before it: each of these is one
+     * more set to look into. */
+    unsigned distance;
     /*
      * The set of ticket t is keys[t % n_sets].  Of n threads at most n batches are on their way, all
      * among the last n tickets.  So when the batch of t + 2n takes over the set, those after t + n
@@ -57,12 +63,15 @@ struct nd_ahead {
     struct key_set keys[];
 };
 
-struct nd_ahead *nd_ahead_new(unsigned n_threads)
+struct nd_ahead *nd_ahead_new(const struct nd_pool *pool)
 {
+    unsigned n_threads = nd_pool_threads(pool), distance = 2 * nd_pool_processors(pool);
     struct nd_ahead *ahead = calloc(1, sizeof *ahead + 2 * n_threads * sizeof *ahead->keys);
 
-    if (ahead)
-        ahead->n_sets = 2 * n_threads;
+    if (!ahead)
+        return NULL;
+    ahead->n_sets = 2 * n_threads;
+    ahead->distance = distance < DISTANCE_MAX ? distance : DISTANCE_MAX;
     return ahead;
 }
 
@@ -73,9 +82,15 @@ void nd_ahead_free(struct nd_ahead *ahead)
     free(ahead);
 }
 
-void nd_ahead_note_decided(struct nd_ahead *ahead)
+void nd_ahead_note_decided(struct nd_ahead *ahead, struct nd_pool *pool)
 {
-    atomic_fetch_add(&ahead->decided, 1);
+    nd_pool_pass(pool, &ahead->decided);
+}
+
+void nd_dedup_end_ahead(struct nd_dedup *d)
+{
+    if (d->ahead)
+        nd_pool_pass_all(d->crew.pool, &d->ahead->decided);
 }
 
 /* ---- Sets of keys ---- */
@@ -240,7 +255,7 @@ static void match_all(struct nd_batch *batch, struct nd_worker *w, unsigned work
         to = end_of_piece(batch, from);
         nd_pool_read_lock(pool, worker);
         if (from == 0)
-            *decided = atomic_load(&batch->d->ahead->decided);
+            *decided = atomic_load(&batch->d->ahead->decided.serving);
         ok = match_piece(batch, w, from, to);
         nd_pool_read_unlock(pool, worker);
     }
@@ -256,9 +271,12 @@ void nd_dedup_match_ahead(struct nd_dedup *d, unsigned worker, unsigned long tic
     if (!ahead)
         return;
     matcher = batch->is_made ? nd_crew_matcher(&d->crew, worker, &d->plan) : NULL;
+    if (matcher && ticket > ahead->distance)
+        nd_pool_await_helping(d->crew.pool, worker, &ahead->decided, ticket - ahead->distance);
     if (matcher)
         match_all(batch, matcher, worker, &decided);
     batch->is_matched = matcher != NULL;
+    batch->is_linked = matcher && nd_items_link(batch);
     publish(&ahead->keys[ticket % ahead->n_sets], batch);
     nd_pool_await_helping(d->crew.pool, worker, &ahead->published, ticket);
     nd_pool_pass(d->crew.pool, &ahead->published);

@@ -75,6 +75,8 @@ bool nd_items_group(struct nd_batch *batch);
 /* The same for recipes that know no copies, but only of open items that are not listed: these are
  * compared by their bytes alone. */
 bool nd_items_group_unlisted(struct nd_batch *batch);
+/* Find which items that are read may meet one another (batch->link).  False: out of memory. */
+bool nd_items_link(struct nd_batch *batch);
 /* Give back what the items hold, and what the batch does. */
 void nd_items_clear(struct nd_batch *batch);
 void nd_items_release(struct nd_batch *batch);

@@ -82,7 +82,7 @@ static bool begin_ahead(struct nd_dedup *d, struct nd_error *err)
     if (n == 1 || d->plan.params.cluster != ND_CLUSTER_STAR || d->kept.finder.signatures ||
         d->kept.finder.containers || d->plan.params.candidates == ND_CANDIDATES_ALL)
         return true;
-    d->ahead = nd_ahead_new(n);
+    d->ahead = nd_ahead_new(d->crew.pool);
     if (!d->ahead)
         nd_fail(err, ND_ENOMEM, "out of memory for batches of %u threads", n);
     return d->ahead != NULL;

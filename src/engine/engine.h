@@ -36,6 +36,8 @@ ND_API void nd_dedup_prepare(struct nd_dedup *dedup, unsigned worker,
  * pool's read lock.
  */
 ND_API void nd_dedup_match_ahead(struct nd_dedup *dedup, unsigned worker, unsigned long ticket);
+/* No batch will be pushed any more: nobody waits for one. */
+ND_API void nd_dedup_end_ahead(struct nd_dedup *dedup);
 ND_API enum nd_status nd_dedup_push_prepared(struct nd_dedup *dedup, unsigned worker,
                                              struct nd_decision *decisions, struct nd_error *err);
 

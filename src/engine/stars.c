@@ -317,7 +317,7 @@ static enum nd_status keep_all(struct nd_batch *batch, struct nd_error *err)
     if (status == ND_OK && !keeping.n)
         cache_fetched(d);
     if (d->ahead)
-        nd_ahead_note_decided(d->ahead);
+        nd_ahead_note_decided(d->ahead, d->crew.pool);
     nd_pool_write_unlock(d->crew.pool);
     free(keeping.item);
     return status;
@@ -480,8 +480,8 @@ static bool make_items(struct nd_batch *batch, const struct nd_dedup_item *items
     return !nd_plan_has_copies(&batch->d->plan) || nd_items_group(batch);
 }
 
-/* Which of them may meet one another, copies like the first of their bytes. */
-static bool link_items(struct nd_batch *batch)
+/* Copies are linked like the first of their bytes; documents that are removed already are not. */
+bool nd_items_link(struct nd_batch *batch)
 {
     const struct nd_index_row **row = nd_alloc_array(batch->n, sizeof *row);
     bool ok = row && ND_RESERVE(batch->link, &batch->link_capacity, batch->n + 1);
@@ -489,7 +489,10 @@ static bool link_items(struct nd_batch *batch)
     for (size_t i = 0; ok && i < batch->n; i++) {
         const struct nd_item *first = &batch->item[batch->item[i].first_same];
 
-        row[i] = first->is_prepared && first->read.is_listed ? &first->read.row : NULL;
+        row[i] = first->state == ND_ITEM_OPEN && (first->is_prepared || first->is_matched) &&
+                         first->read.is_listed
+                     ? &first->read.row
+                     : NULL;
         batch->item[i].is_in_links = row[i] != NULL;
     }
     if (ok)
@@ -515,5 +518,5 @@ void nd_dedup_prepare(struct nd_dedup *d, unsigned worker, const struct nd_dedup
     for (size_t i = 0; i < n; i++)
         if (batch->item[i].first_same == i && !batch->item[i].is_known)
             nd_item_prepare(&d->crew.worker[worker], &batch->held, &batch->item[i]);
-    batch->is_linked = !d->plan.matching && link_items(batch);
+    batch->is_linked = !d->plan.matching && !d->ahead && nd_items_link(batch);
 }

@@ -453,8 +453,10 @@ static void decide_in_turn(struct passing *p, struct worker_batch *b, unsigned w
     int got;
 
     b->is_decided = false;
-    if (atomic_load(&p->is_over))
+    if (atomic_load(&p->is_over)) {
+        nd_dedup_end_ahead(p->run->dedup);
         return;
+    }
     p->now = b;
     got = nd_reading_take(p->run->reading, worker, f);
     if (got < 0)
@@ -462,8 +464,10 @@ static void decide_in_turn(struct passing *p, struct worker_batch *b, unsigned w
     else if (got > 0)
         f->status = decide_batch(p, b, worker, f);
     b->is_decided = got > 0 && f->status == ND_OK;
-    if (!b->is_decided)
-        atomic_store(&p->is_over, true);
+    if (b->is_decided)
+        return;
+    atomic_store(&p->is_over, true);
+    nd_dedup_end_ahead(p->run->dedup);
 }
 
 static void write_decided(struct passing *p, struct worker_batch *b)
