@@ -8,7 +8,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(realpath "$1")
-bytes_max=819200
+# 800 KiB held it until the core could read sketch files in place of documents, and decide by them;
+# what runs once a call is compiled for size already (python/CMakeLists.txt).
+bytes_max=860160
 fail() {
     echo "check-wheel: $1" >&2
     exit 1

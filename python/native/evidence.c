@@ -320,6 +320,10 @@ static bool parse_where(struct where *w, PyObject *result, PyObject *frame, unsi
                         PyObject *store)
 {
     *w = (struct where){.result = nd_py_result(result), .id = id};
+    if (w->result && w->result->has_seen) {
+        PyErr_SetString(PyExc_ValueError, "rows were removed for documents of sketch files");
+        return false;
+    }
     if (!w->result || (frame != Py_None && !(w->frame = nd_py_frame(frame))))
         return false;
     w->texts = texts_of(store);

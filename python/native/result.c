@@ -78,6 +78,7 @@ bool nd_py_result_add(struct nd_py_result *result, const struct nd_recipe *recip
         .via_verified = via && via->verified,
     };
     result->n_removals++;
+    result->has_seen = result->has_seen || (removed->kept & ND_PY_SEEN);
     result->is_removed[removed->row - result->first_row] = 1;
     if (d->identical == ND_IDENTICAL_NO)
         nd_measured_count(result->measured, &recipe->dedup, via ? &via->overlap : &d->overlap);
@@ -209,7 +210,9 @@ static struct nd_view kept_id(const void *context, size_t i)
 {
     const struct ids *ids = context;
 
-    return ids->column->value[ids->result->removal[i].kept];
+    const uint64_t kept = ids->result->removal[i].kept;
+
+    return kept & ND_PY_SEEN ? (struct nd_view){NULL, 0} : ids->column->value[kept];
 }
 
 /* result_ids(result, frame, column): two columns, the ids of removed rows and of those kept. */

@@ -10,10 +10,14 @@
 
 #define ND_PY_RESULT "neardup.result"
 
+/* In place of a row: the number, in the lower bits, of a document of sketch files. */
+#define ND_PY_SEEN (UINT64_C(1) << 63)
+
 /* Why a row was removed. */
 struct nd_py_removal {
-    uint64_t row, kept, via; /* rows; via: of components, the neighbour */
-    uint64_t number;         /* in the order in which removals were added */
+    uint64_t row, kept,
+        via; /* rows, or of `kept` and `via` ND_PY_SEEN; via: of components, the neighbour */
+    uint64_t number; /* in the order in which removals were added */
     struct nd_overlap overlap;
     double via_resemblance;
     uint32_t distance;
@@ -33,6 +37,7 @@ struct nd_py_result {
     size_t agreement_capacity;
     uint64_t measured[ND_RUN_STEPS]; /* nd_measured_count */
     uint64_t n_never;                /* rows that are alone */
+    bool has_seen;                   /* some were removed for documents of sketch files */
     struct nd_dedup_stats stats;     /* of all that was pushed */
 };
 

@@ -5,10 +5,9 @@
  * other; it sketches a slice of rows on all threads, and adds them in order.
  */
 #define _GNU_SOURCE
+#include "sketch_file.h"
 #include "documents.h"
 #include "publish.h"
-
-#include <neardup/sketch_file.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -334,6 +333,11 @@ ND_PY_READS_FRAME(sketch_writer_add, 1)
 static void close_reader(PyObject *capsule)
 {
     nd_sketch_file_close(PyCapsule_GetPointer(capsule, READER));
+}
+
+const struct nd_sketch_file *nd_py_sketch_file(PyObject *capsule)
+{
+    return PyCapsule_GetPointer(capsule, READER);
 }
 
 static PyObject *sketch_file_open(PyObject *module, PyObject *args)

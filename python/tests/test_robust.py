@@ -230,11 +230,12 @@ def a_pool() -> Pool:
     for names in ((None,), ("text", "id")):
         frame = pool.call("frame_new", names)
         pool.call("frame_append", frame, rows * len(names), (None,) * len(names))
-        result = pool.call("dedup", recipe, frame, 1, "first", False, 0, 0, (), 0, (), None)
+        result = pool.call("dedup", recipe, frame, 1, "first", (0, 0, 0), (), (), (), None)
         assert result is None or pool.call("result_removed", result)
     pool.call("frame_new", (None,))
     for folder in (None, "."):
-        pool.call("stream_push", pool.call("stream_new", recipe, 1, folder), frame)
+        stream = pool.call("stream_new", recipe, 1, folder, 0, (), (), 0, folder is None)
+        pool.call("stream_push", stream, frame)
     pool.call("sketcher_new", recipe)
     pool.call("live_new", recipe, 1)
     neardup.write_sketches(["one two three four", "five six"], "rows.sketch")

@@ -270,3 +270,55 @@ def test_hostile_files_are_refused(small, tmp_path, data):
         assert "hostile.sketch" in str(error)
     else:
         assert rows == [str(i) for i in range(40)]
+
+
+# ---- Rows against what was seen ----
+
+
+@pytest.mark.parametrize("keys", [{}, {"threshold": 0.6}, {"short": "tokens"}, {"recipe": "manku-2007"}])
+def test_only_new_rows_are_removed_as_in_one_call(tmp_path, records, keys):
+    old, new = records[:700], records[700:]
+    sketched = {"recipe": keys["recipe"]} if "recipe" in keys else {}
+    neardup.write_sketches(old[:400], tmp_path / "a.sketch", id="id", **sketched)
+    neardup.write_sketches(old[400:], tmp_path / "b.sketch", id="id", **sketched)
+    whole = neardup.dedup(records, id="id", **keys)
+    result = neardup.dedup(new, id="id", against=[tmp_path / "a.sketch", tmp_path / "b.sketch"], **keys)
+    assert list(result.kept) == list(whole.kept)[700:]
+    expected = {row["id"]: row for row in whole.removed if row["row"] >= 700}
+    assert len(result.removed) == len(expected) and any(row["against"] for row in result.removed)
+    for row in result.removed:
+        other = expected[row["id"]]
+        assert (row["row"] + 700, row["kept_id"], row["identical"]) == (
+            other["row"],
+            other["kept_id"],
+            other["identical"],
+        )
+        assert (row["shared"], row["jaccard"]) == (other["shared"], other["jaccard"]) and row["a"] == other["a"]
+        if row["against"]:
+            assert row["kept_row"] is None and row["kept_id"] == old[int(row["kept_id"][1:])]["id"]
+            place = int(row["kept_id"][1:])
+            assert row["against"] == f"-:{place + 1 - (400 if place >= 400 else 0)}"
+        else:
+            assert row["kept_row"] + 700 == other["kept_row"]
+    assert result.summary["rows"] == result.summary["documents"] == len(new)
+    assert all(min(cluster) >= 0 and len(cluster) > 1 for cluster in result.clusters)
+    assert "kept" in repr(result) and result._repr_html_()
+
+
+def test_what_cannot_go_against_files_is_refused(tmp_path, records):
+    neardup.write_sketches(records[:50], tmp_path / "a.sketch", id="id")
+    neardup.write_sketches(records[:50], tmp_path / "bare.sketch", id="id", shingles=False)
+    against = tmp_path / "a.sketch"
+    for wrong in ({"keep": "longest"}, {"cluster": "components"}, {"within": "site"}, {"prefer": ("site", ["s1"])}):
+        with pytest.raises(neardup.InvalidError, match="against"):
+            neardup.dedup(records, against=against, **wrong)
+    with pytest.raises(neardup.InvalidError, match="a.sketch: its sketches were made by another recipe: shingle"):
+        neardup.dedup(records, against=against, shingle=5)
+    with pytest.raises(neardup.InvalidError, match="shingles"):
+        neardup.dedup(records, against=tmp_path / "bare.sketch")
+    result = neardup.dedup(records[:60], against=against)
+    assert list(result.kept)[:50] == [False] * 50
+    with pytest.raises(neardup.UnsupportedError, match="against"):
+        result.write_manifest(tmp_path / "m.jsonl")
+    assert neardup.dedup([], against=against).survivors == []
+    assert neardup.dedup([None], against=against).survivors == [None]

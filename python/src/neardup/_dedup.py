@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from array import array
+from bisect import bisect_left
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _native
 from ._df import DocumentFrequencies, Frequencies, give_tables
@@ -17,20 +20,81 @@ from ._outputs import Outputs
 from ._plan import Never, Plan, Preferred, check_nulls, recipe_of
 from ._progress import Progress, reporting
 from ._recipe import Recipe, Value, check_frames
+from ._sketch_file import Sketches
 from ._table import Table
+
+if TYPE_CHECKING:
+    from ._native import _Column
 
 __all__ = ["Deduper", "Result", "dedup"]
 
 
-_REMOVED = "row kept_row id kept_id identical verified jaccard shared a b distance cut via_row".split()
+_REMOVED = "row kept_row id kept_id against identical verified jaccard shared a b distance cut via_row".split()
 
 
-def _removed(native: Any, source: Source, count: int, id_column: int) -> Table:
+def _removed(native: Any, source: Source, count: int, id_column: int, seen: Sequence[Sketches]) -> Table:
     everything, compared, distance, identical = _native.result_removed(native)
     columns = [*everything, *compared, *distance, identical]
     if id_column:
         columns += _native.result_ids(native, source.frame, id_column)
+    if seen:
+        columns = _name_seen(columns, count, seen)
     return Table(tuple(sorted(columns, key=lambda column: _REMOVED.index(column[0]))), count)
+
+
+# ---- Documents of sketch files ----
+
+_SEEN = 1 << 63  # in place of a row: the number of a document of the files
+
+
+def _name_seen(columns: list[_Column], count: int, seen: Sequence[Sketches]) -> list[_Column]:
+    """The columns, where some rows were removed for documents of sketch files."""
+    by_name = {column[0]: column for column in columns}
+    kept = memoryview(by_name["kept_row"][2])[: 8 * count].cast("Q")
+    own = _native.pack_bits(bytes(not row & _SEEN for row in kept))
+    for name in ("kept_row", "via_row"):
+        by_name[name] = (name, "L", by_name[name][2], own, None, 0, None)
+    names = _names_of(sorted({row ^ _SEEN for row in kept if row & _SEEN}), seen)
+    against = [names[row ^ _SEEN] if row & _SEEN else None for row in kept]
+    by_name["against"] = _texts("against", [name and name[1] for name in against])
+    if "kept_id" in by_name:
+        ids = Table((by_name["kept_id"],), count)["kept_id"]
+        by_name["kept_id"] = _texts("kept_id", [name[0] if name else id for name, id in zip(against, ids)])
+    return list(by_name.values())
+
+
+def _names_of(numbers: list[int], seen: Sequence[Sketches]) -> dict[int, tuple[str | None, str]]:
+    """The ids and the places of documents, by their numbers over all files."""
+    found: dict[int, tuple[str | None, str]] = {}
+    first = 0
+    for file in seen:
+        own = numbers[bisect_left(numbers, first) : bisect_left(numbers, first + len(file))]
+        for table in file if own else ():
+            for number in own[bisect_left(own, first) : bisect_left(own, first + len(table))]:
+                row = table[number - first]
+                source = file.sources[row["source"]]
+                place = source["path"] + (f"!{source['entry']}" if source["entry"] else "")
+                found[number] = row["id"], f"{place}:{row['line']}" if row["line"] else place
+            first += len(table)
+        first += 0 if own else len(file)
+    return found
+
+
+def _texts(name: str, values: Sequence[str | None]) -> _Column:
+    """A column of texts."""
+    texts = [(value or "").encode("utf-8", "surrogateescape") for value in values]
+    offsets = array("q", [0])
+    for text in texts:
+        offsets.append(offsets[-1] + len(text))
+    return (
+        name,
+        "U",
+        b"".join(texts),
+        _native.pack_bits(bytes(value is not None for value in values)),
+        None,
+        0,
+        offsets.tobytes(),
+    )
 
 
 class Result:
@@ -57,6 +121,8 @@ class Result:
         distance        in how many bits their simhashes differ; None where not made
         cut             whether it had more candidates than ``max_checks``
         via_row         of components, the neighbour that connects it to the kept one
+        against         with `against`, where the kept document stands if it is one of the files;
+                        then kept_row is None, and kept_id its id in the file
         ==============  ==================================================================
 
     summary : dict
@@ -76,20 +142,27 @@ class Result:
     """
 
     def __init__(
-        self, native: Any, source: Source, plan: Plan, nulls: str = "keep", seconds: float | None = None
+        self,
+        native: Any,
+        source: Source,
+        plan: Plan,
+        nulls: str = "keep",
+        seconds: float | None = None,
+        seen: Sequence[Sketches] = (),
     ) -> None:
         self._native = native
         self._source = source
         self._plan = plan
         self._nulls = nulls
         self._seconds = seconds  # None: of a batch of a stream
+        self._seen = seen
         self.recipe = plan.recipe
         stats = _native.result_stats(native)
         self.summary: dict[str, Any] = stats
         kept = _native.result_kept(native)
         self.kept = Mask(drop_nulls(source, kept) if nulls == "drop" else kept)
         id_column = 0 if seconds is None else plan.id_column
-        self.removed = _removed(native, source, stats["removed"], id_column)
+        self.removed = _removed(native, source, stats["removed"], id_column, seen)
 
     @property
     def survivors(self) -> Any:
@@ -98,10 +171,14 @@ class Result:
 
     @property
     def clusters(self) -> list[list[int]]:
-        """The clusters of two or more rows: the kept row first, then the others in order."""
+        """The clusters of two or more rows: the kept row first, then the others in order.
+
+        Rows that were removed for documents of sketch files are in none.
+        """
         found: dict[int, list[int]] = {}
         for row, kept in zip(self.removed["row"], self.removed["kept_row"]):
-            found.setdefault(kept, [kept]).append(row)
+            if kept is not None:
+                found.setdefault(kept, [kept]).append(row)
         return sorted(found.values())
 
     def _repr_html_(self) -> str:
@@ -111,6 +188,8 @@ class Result:
     def _write(self, path: str | os.PathLike[str], name: str) -> None:
         if self._seconds is None:
             raise _native.UnsupportedError(f"a batch of a stream has no {name}: dedup_files writes that of a run")
+        if self._seen:
+            raise _native.UnsupportedError(f"against: there is no {name} of rows and sketch files together")
         evidence = Evidence(self._plan, self._nulls, name == "manifest", name == "clusters")
         with Outputs() as outputs:
             to = outputs.open(os.fspath(path))
@@ -191,6 +270,7 @@ def dedup(
     recipe: Recipe | str | None = None,
     set: dict[str, Value] | None = None,
     df: Frequencies = None,
+    against: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     threads: int = 0,
     progress: Progress = None,
     nulls: Literal["keep", "drop", "raise"] = "keep",
@@ -237,6 +317,12 @@ def dedup(
         Other keys of the recipe to change.
     df : DocumentFrequencies, path or "auto", optional
         The df table for the signatures that need one; ``"auto"``: count the data first.
+    against : path or sequence of paths, optional
+        Sketch files (:func:`write_sketches`) of documents that were seen before: rows are compared
+        with these too, and only rows are removed.  The survivors are those of one call for all
+        documents, the seen ones first.  ``keep`` is ``"first"`` and ``cluster`` ``"star"``; the
+        files have shingles, unless the recipe verifies nothing.  Shingles of the seen documents are
+        held in memory.
     threads : int, optional
         How many threads work; 0: one for each processor.
     progress : bool or callable, optional
@@ -275,12 +361,21 @@ def dedup(
     )
     check_nulls(nulls)
     plan = Plan(made, text, id=id, prefer=prefer, within=within, never=never)
+    paths = [against] if isinstance(against, (str, os.PathLike)) else against
+    seen = [Sketches(path, ["id", "source", "line"]) for path in paths]
+    if seen and (not plan.is_final_at_once or within):
+        raise _native.InvalidError(
+            "against: keep is 'first' and cluster 'star', without prefer and within: only new rows are removed"
+        )
     started = time.monotonic()
     source = plan.read(data, df, threads)
     _check_nulls(source, nulls)
     with reporting(progress) as report:
-        native = plan.decide(source, threads, report)
-    return Result(native, source, plan, nulls, time.monotonic() - started)
+        if seen:
+            native = plan.decide_against(source, [file._native for file in seen], threads)
+        else:
+            native = plan.decide(source, threads, report)
+    return Result(native, source, plan, nulls, time.monotonic() - started, seen)
 
 
 class Deduper:

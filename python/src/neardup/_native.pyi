@@ -165,8 +165,17 @@ def explain(
     recipe: Recipe, frame: Frame, fields: tuple[int, ...], documents: int, by_position: bool, top: int, /
 ) -> str: ...
 def stream_new(
-    recipe: Recipe, threads: int, folder: str | None, within: int, never: _Numbered, fields: _Numbered, id: int, /
+    recipe: Recipe,
+    threads: int,
+    folder: str | None,
+    within: int,
+    never: _Numbered,
+    fields: _Numbered,
+    id: int,
+    sketches: bool,
+    /,
 ) -> Stream: ...
+def stream_seen(stream: Stream, file: SketchFile, /) -> int: ...
 def stream_end(stream: Stream, /) -> None: ...
 def stream_push(stream: Stream, frame: Frame, /) -> DedupResult: ...
 def corpus_new(

@@ -165,5 +165,14 @@ class Plan(Reading):
     def stream(self, threads: int, folder: str | None) -> Any:
         """Open a stream; texts of kept documents, and their ids, go to a file in the folder."""
         return _native.stream_new(
-            self.recipe._native, threads, folder, self.roles[2], self.apart, self.named_fields, self.id_column
+            self.recipe._native, threads, folder, self.roles[2], self.apart, self.named_fields, self.id_column, False
         )
+
+    def decide_against(self, source: Source, files: Sequence[Any], threads: int) -> Any:
+        """Deduplicate what was read, after the documents of native sketch files: a native result."""
+        stream = _native.stream_new(
+            self.recipe._native, threads, None, 0, self.apart, self.named_fields, self.id_column, True
+        )
+        for file in files:
+            _native.stream_seen(stream, file)
+        return _native.stream_push(stream, source.frame)
