@@ -1,13 +1,9 @@
-/* elias_fano_near.c - low bits of an Elias-Fano code near to some: the definition, and with POPCNT */
+/* elias_fano_near.c - low bits of an Elias-Fano code near to some: the definition */
 #include "simd/elias_fano.h"
 
-/* A load of 8 bytes that begins within the first byte of a value has all of it. */
-enum { LOW_MAX = 57 };
-
-/* Compiled for each instruction set.  Branchless: each number is written, and counted where its
- * value is near. */
-static inline __attribute__((always_inline)) size_t
-near_of(const struct nd_elias_fano_run *run, uint64_t value, unsigned distance, uint32_t *found)
+/* Branchless: each number is written, and counted where its value is near. */
+size_t nd_elias_fano_near_scalar(const struct nd_elias_fano_run *run, uint64_t value,
+                                 unsigned distance, uint32_t *found)
 {
     const uint64_t mask = (UINT64_C(1) << run->low_bits) - 1;
     uint64_t bit = run->first * run->low_bits;
@@ -25,36 +21,6 @@ near_of(const struct nd_elias_fano_run *run, uint64_t value, unsigned distance, 
     }
     return n;
 }
-
-size_t nd_elias_fano_near_scalar(const struct nd_elias_fano_run *run, uint64_t value,
-                                 unsigned distance, uint32_t *found)
-{
-    return near_of(run, value, distance, found);
-}
-
-#if defined(__x86_64__)
-#include <string.h>
-
-__attribute__((target("bmi,bmi2,popcnt"))) size_t
-nd_elias_fano_near_avx2(const struct nd_elias_fano_run *run, uint64_t value, unsigned distance,
-                        uint32_t *found)
-{
-    const uint64_t mask = (UINT64_C(1) << run->low_bits) - 1;
-    uint64_t bit = run->first * run->low_bits;
-    size_t n = 0;
-
-    if (run->low_bits > LOW_MAX)
-        return near_of(run, value, distance, found);
-    for (size_t j = 0; j < run->count; j++, bit += run->low_bits) {
-        uint64_t part;
-
-        memcpy(&part, (const char *)run->low + bit / 8, sizeof part);
-        found[n] = (uint32_t)j;
-        n += (unsigned)__builtin_popcountll((part >> bit % 8 ^ value) & mask) <= distance;
-    }
-    return n;
-}
-#endif
 
 nd_elias_fano_near *nd_elias_fano_nears_of(enum nd_isa isa)
 {

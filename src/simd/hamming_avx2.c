@@ -4,26 +4,16 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+#include "simd/near_words.h"
+
 #define TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
 
-enum { EIGHT = 8, EIGHTS = 64, CLEARED = 3 };
-
-/* Bits of each byte, by its halves: a table of 16 looked up twice (Mula). */
-TARGET static inline __m256i byte_counts(__m256i x)
-{
-    const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1,
-                                           2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
-    const __m256i low = _mm256_set1_epi8(15);
-
-    return _mm256_add_epi8(
-        _mm256_shuffle_epi8(table, _mm256_and_si256(x, low)),
-        _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(x, 4), low)));
-}
+enum { EIGHT = 8, EIGHTS = 64 };
 
 /* Which of 8 words have at most `most` bits, as 8 bits. */
 TARGET static inline unsigned words_within(__m256i x, __m256i most)
 {
-    __m256i pairs = _mm256_maddubs_epi16(byte_counts(x), _mm256_set1_epi8(1));
+    __m256i pairs = _mm256_maddubs_epi16(nd_byte_counts(x), _mm256_set1_epi8(1));
     __m256i bits = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
     __m256i above = _mm256_cmpgt_epi32(bits, most);
 
@@ -146,7 +136,7 @@ TARGET static size_t rows(const uint64_t *row, size_t n, size_t words, const uin
 TARGET static inline unsigned values_within(const uint64_t *value, __m256i v, __m256i most)
 {
     __m256i x = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(const void *)value), v);
-    __m256i bits = _mm256_sad_epu8(byte_counts(x), _mm256_setzero_si256());
+    __m256i bits = _mm256_sad_epu8(nd_byte_counts(x), _mm256_setzero_si256());
     __m256i above = _mm256_cmpgt_epi64(bits, most);
 
     return ~(unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(above)) & 15u;
@@ -172,25 +162,6 @@ TARGET static size_t next(const uint64_t *value, size_t n, size_t end, size_t ga
     return count;
 }
 
-/*
- * All ones where eight words have at most `distance` bits.  Up to 3 bits are cleared one by one, the
- * lowest first, which is cheaper than to count them; above 3 the distance is `most`.
- */
-TARGET static inline __attribute__((always_inline)) __m256i near_words(__m256i x, unsigned distance,
-                                                                       __m256i most)
-{
-    __m256i pairs, bits;
-
-    if (distance <= CLEARED) {
-        for (unsigned k = 0; k < distance; k++)
-            x = _mm256_and_si256(x, _mm256_add_epi32(x, _mm256_set1_epi32(-1)));
-        return _mm256_cmpeq_epi32(x, _mm256_setzero_si256());
-    }
-    pairs = _mm256_maddubs_epi16(byte_counts(x), _mm256_set1_epi8(1));
-    bits = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
-    return _mm256_cmpgt_epi32(most, bits);
-}
-
 /* Eight words XOR one. */
 TARGET static inline __m256i differing(const uint32_t *words, const uint32_t *word)
 {
@@ -198,7 +169,7 @@ TARGET static inline __m256i differing(const uint32_t *words, const uint32_t *wo
                             _mm256_set1_epi32((int)*word));
 }
 
-/* What near_words says of four rows of eight words: bit 8 r + k is word k of row r. */
+/* What nd_near_words says of four rows of eight words: bit 8 r + k is word k of row r. */
 TARGET static inline uint32_t bits_of(const __m256i *near)
 {
     __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(near[0], near[1]),
@@ -216,7 +187,7 @@ four_within(const uint32_t *word, unsigned distance, __m256i most)
 
 #pragma GCC unroll 4
     for (unsigned r = 0; r < ND_HAMMING_GROUP; r++)
-        near[r] = near_words(differing(word + r + 1, word + r), distance, most);
+        near[r] = nd_near_words(differing(word + r + 1, word + r), distance, most);
     return bits_of(near);
 }
 
@@ -228,7 +199,7 @@ block_within(const uint32_t *word, const uint32_t *block, unsigned distance, __m
 
 #pragma GCC unroll 4
     for (unsigned r = 0; r < ND_HAMMING_GROUP; r++)
-        near[r] = near_words(differing(block, word + r), distance, most);
+        near[r] = nd_near_words(differing(block, word + r), distance, most);
     return bits_of(near);
 }
 
