@@ -246,6 +246,12 @@ const struct command command_table[] = {
      "  find . -name '*.txt' -print0 | neardup dedup --files-from - -0 | xargs -0 ls\n"
      "  neardup dedup shards/*.jsonl.gz --output-dir clean/ --within lang\n",
      .summarised = run_dedup},
+    {"plan", FOR_PLAN, "[OPTION…] FILE|DIR…",
+     "Predict what dedup with these options would take and find, from a sample of the documents.",
+     "  neardup plan corpus.jsonl.zst\n"
+     "  neardup plan corpus.jsonl --threshold 0.9 --threads 1\n"
+     "  neardup plan corpus.jsonl -o plan.json\n",
+     .run = cmd_plan},
     {"pairs", FOR_PAIRS, "[OPTION…] [FILE|DIR|-]…",
      "List every pair of near-duplicates, with its resemblance.",
      "  neardup pairs corpus.jsonl --threshold 0.9 > pairs.tsv\n"

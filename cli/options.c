@@ -57,11 +57,11 @@ const struct option option_table[] = {
      "their tokens are (tokens), or never (keep) (default: identical)",
      FOR_PAIRWISE, KEY("short")},
     {NULL, "within", 0, "FIELD", "compare only documents with the same value of FIELD",
-     FOR_DEDUP | FOR_PAIRS, RUN},
+     FOR_DEDUP | FOR_PLAN | FOR_PAIRS, RUN},
     {NULL, "never", 0, "FIELD=A,B,C",
      "documents whose FIELD is A, B or C match no other document, not even an equal one; may be "
      "repeated",
-     FOR_DEDUP | FOR_PAIRS | FOR_FILTER | FOR_COLLAPSE, RUN},
+     FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_FILTER | FOR_COLLAPSE, RUN},
     {NULL, "site", 0, "FIELD",
      "FIELD holds an address; a last column says whether both documents are from the same host or "
      "from another",
@@ -90,7 +90,7 @@ const struct option option_table[] = {
     {"Which document is kept", "keep", 'k', "POLICY",
      "first, last, longest, shortest, longest:FIELD, shortest:FIELD, newest:FIELD, max:FIELD or "
      "min:FIELD (default: first)",
-     FOR_DEDUP | FOR_COLLAPSE, KEY("keep")},
+     FOR_DEDUP | FOR_PLAN | FOR_COLLAPSE, KEY("keep")},
     {NULL, "against", 0, "FILE",
      "documents of this sketch file come before all others, and are not written: only new ones are "
      "removed; may be repeated",
@@ -100,12 +100,12 @@ const struct option option_table[] = {
      FOR_DEDUP, RUN},
     {NULL, "prefer", 0, "FIELD=A,B,C",
      "before --keep counts, prefer documents whose FIELD is A, then B, then C, then all others",
-     FOR_DEDUP, RUN},
+     FOR_DEDUP | FOR_PLAN, RUN},
     {NULL, "cluster", 0, "KIND",
      "star: every removed document is a duplicate of the kept one; components: duplicates of "
      "duplicates are removed too; complete: all documents of a cluster are duplicates of one "
      "another (default: star)",
-     FOR_DEDUP, KEY("cluster")},
+     FOR_DEDUP | FOR_PLAN, KEY("cluster")},
 
     {"The store", "recipe", 0, "NAME|FILE",
      "the recipe of a new store: a shipped one (see neardup recipe list) or a file; an existing "
@@ -318,6 +318,11 @@ const struct option option_table[] = {
      "values as --order",
      FOR_COLLAPSE, TEXT(use.collapse.expand), .values = ORDERS},
 
+    {"The sample", "sample-bytes", 0, "SIZE",
+     "how much of the files to read, such as 500M or 4G: more takes longer and predicts better "
+     "(default: 64M)",
+     FOR_PLAN, SIZE(use.plan.sample_bytes, 1)},
+
     {"Links", "window", 0, "N",
      "also count N words on either side of an anchor, with less weight the farther away they are "
      "(default: 10)",
@@ -401,6 +406,8 @@ const struct option option_table[] = {
      "where the result goes, compressed if the name ends in .gz, .zst, .xz, .bz2 or .lz4 (default: "
      "- for standard output)",
      FOR_RUNS & ~(unsigned)FOR_SKETCH, RUN},
+    {NULL, "output", 'o', "FILE",
+     "also write the plan to FILE, as JSON, for dedup --predicted FILE", FOR_PLAN, RUN},
     {NULL, "output", 'o', "FILE", "where the answers go (default: standard output)", FOR_CLIENT,
      RUN},
     {NULL, "output", 'o', "FILE",
@@ -437,11 +444,14 @@ const struct option option_table[] = {
     {NULL, "clusters", 0, "FILE", "the id of every document and of the one kept for it, as TSV",
      FOR_DEDUP, RUN},
     {NULL, "summary", 0, "FILE", "the summary as JSON", FOR_DEDUP | FOR_PAIRS, RUN},
+    {NULL, "predicted", 0, "FILE",
+     "compare the run with what plan predicted: FILE is from neardup plan --output", FOR_DEDUP,
+     RUN},
     {NULL, "dry-run", 'n', NULL, "write only the summary", FOR_DEDUP, RUN},
     {NULL, "quiet", 'q', NULL, "no progress and no summary; only errors and warnings",
-     FOR_RUNS | FOR_DF | FOR_INDEX, FLAG(quiet)},
+     FOR_RUNS | FOR_PLAN | FOR_DF | FOR_INDEX, FLAG(quiet)},
     {NULL, "progress", 0, NULL, "show progress even if standard error is not a terminal",
-     FOR_RUNS | FOR_DF | FOR_INDEX, FLAG(progress)},
+     FOR_RUNS | FOR_PLAN | FOR_DF | FOR_INDEX, FLAG(progress)},
 
     {NULL, "quiet", 'q', NULL, "no progress and no counts; only errors and warnings", FOR_CLIENT,
      FLAG(quiet)},
@@ -460,7 +470,8 @@ const struct option option_table[] = {
      "near-miss",
      FOR_PAIRS, RATIO(use.pairs.near_misses, 0, 0)},
     {NULL, "json", 0, NULL, "write the result as JSON",
-     FOR_COMPARE | FOR_PAIRS | FOR_TRACK | FOR_MIRRORS | FOR_TEMPLATE | FOR_EXPLAIN, SET(set_json)},
+     FOR_COMPARE | FOR_PLAN | FOR_PAIRS | FOR_TRACK | FOR_MIRRORS | FOR_TEMPLATE | FOR_EXPLAIN,
+     SET(set_json)},
     {NULL, "json", 0, NULL, "with --annotate, write a JSON object for messages too", FOR_FILTER,
      SET(set_json)},
     {NULL, "color", 0, "WHEN",
@@ -468,10 +479,10 @@ const struct option option_table[] = {
      WORD(use.color, "auto always never")},
 
     {"Resources", "threads", 'j', "N", "threads to use (default: all processors)",
-     FOR_RUNS | FOR_INDEX | FOR_DF, RUN},
+     FOR_RUNS | FOR_PLAN | FOR_INDEX | FOR_DF, RUN},
     {NULL, "tmp", 0, "DIR",
      "where to keep texts that cannot be read again (default: $TMPDIR, or /tmp)",
-     FOR_PAIRS | FOR_SKETCH | FOR_INDEX, RUN},
+     FOR_PLAN | FOR_PAIRS | FOR_SKETCH | FOR_INDEX, RUN},
     {NULL, "tmp", 0, "DIR",
      "where to keep texts that cannot be read again, and what exceeds --memory (default: $TMPDIR, "
      "or /tmp)",
@@ -495,7 +506,7 @@ const struct option option_table[] = {
     {NULL, "bands", 0, "BxR", "B bands of R rows, instead of those chosen for --recall",
      FOR_PAIRWISE, SET(set_bands)},
     {NULL, "max-checks", 0, "N", "compare a document with at most N others (default: 256)",
-     FOR_DEDUP | FOR_COLLAPSE, KEY("max_checks")},
+     FOR_DEDUP | FOR_PLAN | FOR_COLLAPSE, KEY("max_checks")},
     {NULL, "candidates", 0, "BY",
      "how documents to compare are found: by minhash, simhash or identity, or all (default: "
      "minhash)",

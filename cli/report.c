@@ -6,6 +6,7 @@
  * follows from the outcome of the run.
  */
 #include "report.h"
+#include "figures.h"
 #include "file_list.h"
 #include "signals.h"
 
@@ -395,28 +396,27 @@ static void print_largest(const struct nd_run_summary *s)
                 s->largest[i].id);
 }
 
-/* Print how likely a pair is to be compared, by the measure that finds candidates. */
-static void print_curve(const struct nd_run_summary *s)
+void print_curve(FILE *out, const struct nd_run_summary *s)
 {
     static const double at[] = {0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95};
 
     if ((!s->bands && !s->sample) || !s->documents)
         return;
-    fprintf(stderr, "Chance that %s, ",
+    fprintf(out, "Chance that %s, ",
             s->is_verified ? "a pair is compared" : "the sketches of a pair match");
     if (s->sample)
-        fprintf(stderr, "%u of a sample of %u shingles\n ", s->sample_least, s->sample);
+        fprintf(out, "%u of a sample of %u shingles\n ", s->sample_least, s->sample);
     else
-        fprintf(stderr, "%u bands of %u\n ", s->bands, s->rows);
+        fprintf(out, "%u bands of %u\n ", s->bands, s->rows);
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
-        fprintf(stderr, " %6.2f", at[i]);
-    fprintf(stderr, "  %s\n ", s->curve_of);
+        fprintf(out, " %6.2f", at[i]);
+    fprintf(out, "  %s\n ", s->curve_of);
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
-        fprintf(stderr, " %6.4f", nd_run_recall(s, at[i]));
-    fprintf(stderr, "\n  unrelated documents (%s %.2f): %.2g, so %.2g candidates a document\n",
+        fprintf(out, " %6.4f", nd_run_recall(s, at[i]));
+    fprintf(out, "\n  unrelated documents (%s %.2f): %.2g, so %.2g candidates a document\n",
             s->curve_of, ND_RUN_UNRELATED, nd_run_recall(s, ND_RUN_UNRELATED), s->unrelated);
     if (s->unrelated > 1)
-        fprintf(stderr,
+        fprintf(out,
                 "  warning: unrelated documents become candidates, and each such pair %s; a higher "
                 "threshold or a "
                 "lower --recall %s\n",
@@ -469,6 +469,7 @@ void print_summary(const struct nd_run_summary *s)
     print_counts(s);
     print_measured(s);
     print_largest(s);
-    print_curve(s);
+    print_curve(stderr, s);
     print_work(s);
+    print_forecast(s);
 }

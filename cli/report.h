@@ -4,6 +4,8 @@
 
 #include "settings.h"
 
+#include <stdio.h>
+
 /* Start from zeroes. */
 struct report {
     const struct settings *settings;
@@ -24,6 +26,8 @@ void report_end(struct report *r);
 
 /* Print the summary in readable form, on standard error. */
 void print_summary(const struct nd_run_summary *s);
+/* Print how likely a pair is to be compared, by the measure that finds candidates. */
+void print_curve(FILE *out, const struct nd_run_summary *s);
 /* "12.3 MB" in out[32]. */
 const char *bytes_text(double bytes, char out[32]);
 

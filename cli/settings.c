@@ -135,6 +135,7 @@ enum nd_status settings_init(struct settings *s, struct nd_error *err)
     s->use.mirrors = nd_mirrors_params_default();
     s->use.template = nd_template_params_default();
     s->use.anchors = nd_anchors_params_default();
+    s->use.plan = nd_plan_params_default();
     s->run = nd_run_options_new(err);
     s->recipe = nd_recipe_new(err);
     if (!s->run || !s->recipe)

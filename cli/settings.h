@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <neardup/explain.h>
+#include <neardup/plan.h>
 #include <neardup/run.h>
 #include <neardup/run_df.h>
 #include <neardup/uses.h>
@@ -39,6 +40,7 @@ struct use_settings {
     struct nd_mirrors_params mirrors;
     struct nd_template_params template;
     struct nd_anchors_params anchors;
+    struct nd_plan_params plan;
     unsigned show; /* which parts of a comparison */
     enum color color;
     bool json;
@@ -121,6 +123,7 @@ enum commands {
     FOR_CLIENT = 1 << 15,  /* reads documents, but without a recipe */
     FOR_SERVE = 1 << 16,
     FOR_STORE = 1 << 17,
+    FOR_PLAN = 1 << 18,
 
     /* Sets of commands. */
     FOR_SERVICE = FOR_CLIENT | FOR_SERVE | FOR_STORE, /* that the program neardup-server runs */
@@ -131,11 +134,12 @@ enum commands {
     FOR_RUNS =
         FOR_DEDUP | FOR_PAIRS | FOR_SKETCH | FOR_STREAMS | FOR_ANCHORS, /* that read any number of
                                                                            inputs */
-    FOR_PAIRWISE = FOR_DEDUP | FOR_PAIRS | FOR_EXPLAIN | FOR_FILTER | FOR_COLLAPSE,
-    FOR_ALL = FOR_DEDUP | FOR_PAIRS | FOR_EXPLAIN | FOR_SKETCH | FOR_DF | FOR_USES |
-              FOR_INDEX,                                      /* that read documents, by a recipe */
-    FOR_INPUT = FOR_ALL | FOR_ANCHORS | FOR_CLIENT,           /* that read documents */
-    FOR_FILES = FOR_RUNS | FOR_DF | FOR_HAMMING | FOR_CLIENT, /* that take any number of files */
+    FOR_PAIRWISE = FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_EXPLAIN | FOR_FILTER | FOR_COLLAPSE,
+    FOR_ALL = FOR_DEDUP | FOR_PLAN | FOR_PAIRS | FOR_EXPLAIN | FOR_SKETCH | FOR_DF | FOR_USES |
+              FOR_INDEX,                            /* that read documents, by a recipe */
+    FOR_INPUT = FOR_ALL | FOR_ANCHORS | FOR_CLIENT, /* that read documents */
+    FOR_FILES =
+        FOR_RUNS | FOR_PLAN | FOR_DF | FOR_HAMMING | FOR_CLIENT, /* that take any number of files */
 };
 
 /*
@@ -229,6 +233,7 @@ int cmd_compare(struct settings *s);
 int cmd_df(struct settings *s);
 int cmd_sketch_file(struct settings *s, const char *part);
 int cmd_recipe(struct settings *s);
+int cmd_plan(struct settings *s);
 int cmd_client(struct settings *s);
 int cmd_serve(struct settings *s);
 int cmd_store(struct settings *s);

@@ -51,6 +51,16 @@ mkdir -p fuzz_hamming_machine
 printf 'neardup-machine 1\nline_ps 1300 2500 4500\n' >fuzz_hamming_machine/too_few
 printf 'neardup-machine 1\nhalf_add_ps 1000000000\nhalf_add_ps 1\n' >fuzz_hamming_machine/twice
 
+mkdir -p fuzz_forecast
+{
+    printf '{"text":"one two three four five six seven"}\n{"text":"one two three four five six seven"}\n'
+    printf '{"text":"red orange yellow green blue indigo violet"}\n'
+} >documents.jsonl
+"$neardup" plan -q --json documents.jsonl >fuzz_forecast/plan
+rm documents.jsonl
+head -c 700 fuzz_forecast/plan >fuzz_forecast/cut
+echo '{"figures":{}}' >fuzz_forecast/empty
+
 # Those whose names begin with old_ are of version 2, which is not written any more.
 mkdir -p fuzz_hamming_file
 printf '1\n3\nff\nff\nabcdef0123456789\n' | "$neardup" index build --any-digits -o fuzz_hamming_file/five

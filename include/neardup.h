@@ -27,6 +27,7 @@
 #include <neardup/hamming_stats.h>
 #include <neardup/index.h>
 #include <neardup/input.h>
+#include <neardup/plan.h>
 #include <neardup/ratio.h>
 #include <neardup/recipe.h>
 #include <neardup/result_file.h>

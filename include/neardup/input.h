@@ -228,6 +228,8 @@ struct nd_record {
     uint64_t line;
     /* The number of its source. */
     uint32_t source;
+    /* Where a sample is read (nd_run_plan): which of its blocks the record is from.  Otherwise 0. */
+    uint32_t block;
     /* 0; of a record that was too long for a run with little memory, its length: `bytes` is empty. */
     uint64_t skipped_bytes;
 };

@@ -70,6 +70,8 @@ extern "C" {
  *   annotate       (a flag) nd_run_dedup: write all records, each with what it duplicates added
  *   dry-run        (a flag) write only the summary
  *   null           (a flag) in a list of paths each ends in a NUL, not in a line end
+ *   predicted      nd_run_dedup: a file that nd_run_plan made, whose figures the summary compares
+ *                  with the run's
  * Resources:
  *   threads        1 to 1024; not set: all processors
  *   pin-threads    (a flag) as in struct nd_dedup_options
@@ -183,6 +185,31 @@ struct nd_run_turns {
     double processor, read, decide, shared, note, write;
 };
 
+/* What nd_run_plan (plan.h) predicts of a run, and what a run then measures of itself. */
+enum nd_figure {
+    ND_FIGURE_DOCUMENTS,
+    /* Bytes of the records, uncompressed. */
+    ND_FIGURE_BYTES,
+    /* Shares of the documents: removed, and by what. */
+    ND_FIGURE_REMOVED,
+    ND_FIGURE_IDENTICAL_BYTES,
+    ND_FIGURE_IDENTICAL_TOKENS,
+    ND_FIGURE_NEAR,
+    /* Candidates a document. */
+    ND_FIGURE_CANDIDATES,
+    /* Processor time of all threads together, and time. */
+    ND_FIGURE_PROCESSOR_SECONDS,
+    ND_FIGURE_SECONDS,
+    ND_FIGURE_PEAK_BYTES,
+    ND_FIGURE_SPOOL_BYTES
+};
+#define ND_FIGURES (ND_FIGURE_SPOOL_BYTES + 1)
+
+/* A figure that is predicted: low and high are the ends of its interval. */
+struct nd_forecast {
+    double value, low, high;
+};
+
 /* What a run did. */
 struct nd_run_summary {
     uint64_t documents, kept, removed, identical_bytes, identical_tokens, near;
@@ -215,6 +242,8 @@ struct nd_run_summary {
     /* As in struct nd_dedup_stats. */
     uint64_t crowded_documents, crowded_keys;
     double seconds;
+    /* Of processors, of the whole process since the run began. */
+    double processor_seconds;
     /* 0: the run was not in one pass. */
     struct nd_run_turns turns;
     unsigned threads, bands, rows;
@@ -250,9 +279,18 @@ struct nd_run_summary {
     uint64_t other_sources;
     /* The run failed when some outputs had got their names already. */
     int partly_published;
+    /* With the option `predicted`: what was predicted of this run. */
+    int has_forecast;
+    struct nd_forecast forecast[ND_FIGURES];
     /* Something went to a pipe or a device, and cannot be taken back. */
     int wrote_in_place;
 };
+
+/* The name that files use, such as "peak_bytes". */
+ND_API const char *nd_figure_name(enum nd_figure figure);
+
+/* What the run measured of it. */
+ND_API double nd_run_figure(const struct nd_run_summary *s, enum nd_figure figure);
 
 /* The chance that a pair becomes a candidate, if its s->curve_of is x; 0 where neither bands nor
  * samples choose the candidates. */

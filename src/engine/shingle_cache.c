@@ -85,6 +85,13 @@ void nd_shingle_cache_free(struct nd_shingle_cache *cache)
     free(cache);
 }
 
+size_t nd_shingle_cache_bytes(const struct nd_shingle_cache *cache)
+{
+    bool has_wrapped = cache->count && cache->head <= cache->tail;
+
+    return has_wrapped ? cache->bytes : cache->head * sizeof *cache->ring;
+}
+
 static size_t home(const struct nd_shingle_cache *cache, uint32_t number_plus_1)
 {
     return (size_t)nd_mix64(number_plus_1) & (cache->n_places - 1);

@@ -16,6 +16,9 @@ struct nd_shingle_cache;
 struct nd_shingle_cache *nd_shingle_cache_new(size_t bytes);
 void nd_shingle_cache_free(struct nd_shingle_cache *cache);
 
+/* Bytes of the ring that were written so far. */
+size_t nd_shingle_cache_bytes(const struct nd_shingle_cache *cache);
+
 /* NULL: not here.  The array stays until the next _put, _move or _clear. */
 const uint64_t *nd_shingle_cache_get(const struct nd_shingle_cache *cache, uint32_t number,
                                      size_t *n);

@@ -5,6 +5,7 @@
  * the right side of it.
  */
 #include "evidence/counts.h"
+#include "evidence/figures.h"
 
 #include <neardup/index.h>
 #include <neardup/version.h>
@@ -248,6 +249,7 @@ static void put_counts(struct nd_json *out, const struct nd_run_summary *s)
     nd_json_put_bool(out, "verified", s->is_verified);
     nd_json_put_double(out, "unrelated_candidates", s->unrelated);
     nd_json_put_double(out, "seconds", s->seconds);
+    nd_json_put_double(out, "processor_seconds", s->processor_seconds);
     put_turns(out, &s->turns);
 }
 
@@ -328,6 +330,10 @@ void nd_summary_json(struct nd_json *out, const struct nd_run_summary *summary, 
     if (!summary->lists_pairs)
         put_largest(out, summary);
     put_inputs(out, input, n);
+    if (summary->has_forecast) {
+        nd_json_key(out, "predicted");
+        nd_figures_put(out, summary->forecast, summary);
+    }
     nd_json_close(out, '}');
     nd_json_line(out);
 }

@@ -161,3 +161,22 @@ void nd_input_progress(const struct nd_input *input, uint64_t *done, uint64_t *t
     *done = atomic_load_explicit(&input->done, memory_order_relaxed);
     *total = atomic_load_explicit(&input->total, memory_order_relaxed);
 }
+
+enum nd_status nd_input_sample(struct nd_input *input, uint64_t bytes, struct nd_error *err)
+{
+    enum nd_status status = nd_input_list(input, err);
+
+    if (status != ND_OK)
+        return status;
+    if (!input->paths.is_size_known)
+        return nd_fail(err, ND_EINVAL,
+                       "an input is no regular file, so its size is not known: a sample is drawn "
+                       "from files only");
+    nd_sampling_begin(&input->sampling, input->paths.bytes, bytes);
+    return ND_OK;
+}
+
+const struct nd_sampling *nd_input_sampling(const struct nd_input *input)
+{
+    return &input->sampling;
+}

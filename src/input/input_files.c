@@ -168,6 +168,9 @@ void nd_input_end_source(struct nd_input *input)
     struct nd_open_source *from = &input->from;
     struct nd_open_file *f = &input->file;
 
+    if (from->source && from->sampled) /* of a compressed file, by how much it was compressed */
+        input->sampling.bytes +=
+            (uint64_t)((double)from->sampled / (double)from->offset * (double)f->stored->consumed);
     if (from->source) {
         from->source->source.bytes = from->offset;
         from->source->source.state = state_of(from->has_failed, from->source->source.records);
@@ -440,6 +443,24 @@ static int leave_to_another_part(struct nd_input *input)
     return 0;
 }
 
+/* Whether a sample has something of the rest of the archive. */
+static bool is_sampled(struct nd_input *input)
+{
+    const struct nd_sampling *s = &input->sampling;
+    uint32_t block;
+
+    return !s->is_on || nd_sampling_next(s, s->start + input->file.stored->consumed, &block) <=
+                            s->start + s->size;
+}
+
+/* A sample has nothing of the rest. */
+static int leave_archive(struct nd_input *input)
+{
+    close_entry(&input->file);
+    close_file(input);
+    return 0;
+}
+
 static int open_file(struct nd_input *input, struct nd_input_file *known)
 {
     struct nd_open_file *f = &input->file;
@@ -477,7 +498,9 @@ static int open_next_file(struct nd_input *input)
     struct nd_input_file *known = &input->paths.file[input->next_path++];
     int status = 0;
 
-    if (nd_part_touches(input->part, input->listed, known->size))
+    if (!nd_sampling_enter(&input->sampling, known->size))
+        known->state = ND_READ_SKIPPED;
+    else if (nd_part_touches(input->part, input->listed, known->size))
         status = open_file(input, known);
     input->listed += known->size;
     return status;
@@ -489,7 +512,7 @@ int nd_input_next_source(struct nd_input *input)
         int status;
 
         if (input->file.entries)
-            status = next_entry(input);
+            status = is_sampled(input) ? next_entry(input) : leave_archive(input);
         else if (input->next_path < input->paths.count)
             status = open_next_file(input);
         else {

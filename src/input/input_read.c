@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- The first row of CSV and TSV: kept, and asked for its columns ---- */
@@ -150,8 +151,11 @@ static bool add_record(struct nd_batch *b, const struct nd_open_source *from, si
         !ND_RESERVE(m->start, &m->start_capacity, b->count + 1))
         return false;
     m->start[b->count] = m->pos;
-    b->records[b->count++] = (struct nd_record){
-        .bytes = {NULL, len}, .offset = from->offset, .line = from->line, .source = from->number};
+    b->records[b->count++] = (struct nd_record){.bytes = {NULL, len},
+                                                .offset = from->offset,
+                                                .line = from->line,
+                                                .source = from->number,
+                                                .block = from->block};
     b->bytes += len;
     from->source->source.file->records++;
     return true;
@@ -246,6 +250,47 @@ static void forget_cut(struct nd_batch *b)
     b->memory->pos = 0;
 }
 
+/* Whether a position in the source is one in the stored file. */
+static bool is_stored(const struct nd_open_file *f)
+{
+    return f->is_regular && !f->unpacked && !f->entries && !f->recoded;
+}
+
+enum { USUAL_RATIO = 3 };
+
+/*
+ * Where the source is read, in the stored bytes of all files.  Of a compressed file that is known
+ * only in the pieces in which it is read, so it counts as if it were a third of its contents: then
+ * its blocks are of some other length, but as large a share of it.
+ */
+static uint64_t position_at(const struct nd_input *input, uint64_t offset)
+{
+    const struct nd_open_file *f = &input->file;
+
+    return input->sampling.start + (is_stored(f) ? offset
+                                    : f->entries ? f->stored->consumed
+                                                 : offset / USUAL_RATIO);
+}
+
+static uint64_t position(const struct nd_input *input)
+{
+    return position_at(input, input->from.offset);
+}
+
+/* What is behind a block would be read in vain, but for the rest of its last record. */
+static size_t within_block(const struct nd_input *input, const struct nd_batch *b, size_t want)
+{
+    size_t begun = b->memory->bytes.len - b->memory->pos;
+    uint64_t at = position_at(input, input->from.offset + begun);
+    uint64_t left = nd_sampling_left(&input->sampling, at);
+
+    if (!is_stored(&input->file))
+        left *= USUAL_RATIO;
+    if (input->file.entries || want <= left)
+        return want;
+    return left > READ_LEAST ? (size_t)left : begun > READ_LEAST ? begun : READ_LEAST;
+}
+
 /*
  * Read more bytes after those not cut yet: 1, 0 at the end, < 0: ND_ENOMEM. A failure counts as the
  * end.
@@ -259,6 +304,8 @@ static int read_more(struct nd_input *input, struct nd_batch *b)
 
     forget_cut(b);
     want = read_size(b);
+    if (input->sampling.is_on)
+        want = within_block(input, b, want);
     if (!nd_buffer_reserve(bytes, bytes->len + want))
         return ND_ENOMEM;
     n = nd_stream_read(stream, bytes->data + bytes->len, want);
@@ -348,6 +395,122 @@ static void give_up_record(struct nd_input *input, struct nd_batch *b)
     nd_cut_restart(&from->cutter);
 }
 
+/* ---- From block to block of a sample ---- */
+
+/* Count the stored bytes since the last call as those of a record, or of none; those of a compressed
+ * file are counted at its end (nd_input_end_source). */
+static void count_sampled(struct nd_input *input, size_t record_len)
+{
+    struct nd_sampling *s = &input->sampling;
+    uint64_t at = position(input);
+
+    if (record_len && (is_stored(&input->file) || input->file.entries))
+        s->bytes += at - s->at;
+    else
+        input->from.sampled += record_len;
+    s->unpacked += record_len;
+    s->at = at;
+}
+
+/* Read on at a position in the stored file: its next bytes are not those after the last ones. */
+static int seek_to(struct nd_input *input, uint64_t to)
+{
+    struct nd_file_stream *stored = input->file.stored;
+    off_t offset = (off_t)(to - input->sampling.start);
+
+    if (lseek(stored->fd, offset, SEEK_SET) != offset) {
+        report_loss(input, "a part of the file cannot be found");
+        return 0;
+    }
+    stored->stream.ahead.len = stored->stream.taken = 0;
+    stored->stream.state = ND_STREAM_OPEN;
+    stored->consumed = input->from.offset = (uint64_t)offset;
+    return 1;
+}
+
+static double thread_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Decompress up to a position in the stored file: 1; 0: the source ends before it. */
+static int discard_to(struct nd_input *input, uint64_t to)
+{
+    char bytes[1 << 14];
+    double began = thread_seconds();
+    int found = 1;
+
+    while (found == 1 && position(input) < to) {
+        uint64_t left = (to - position(input)) * USUAL_RATIO;
+        ssize_t n = nd_stream_read(input->from.stream, bytes,
+                                   left < sizeof bytes ? (size_t)left : sizeof bytes);
+
+        if (n > 0)
+            input->from.offset += (uint64_t)n;
+        else
+            found = n < 0 && input->from.stream->status == ND_ENOMEM ? ND_ENOMEM : 0;
+    }
+    input->sampling.skipped_seconds += thread_seconds() - began;
+    return found;
+}
+
+/* Go on to a block that begins further on in the source; the record that is being read there began
+ * before the block. */
+static int enter_block(struct nd_input *input, struct nd_batch *b, uint64_t to)
+{
+    struct nd_open_source *from = &input->from;
+    size_t begun = b->memory->bytes.len - b->memory->pos;
+    int found;
+
+    if (is_stored(&input->file)) {
+        found = seek_to(input, to - 1);
+    } else {
+        from->offset += begun;
+        found = discard_to(input, to);
+    }
+    b->memory->bytes.len = b->memory->pos;
+    nd_cut_restart(&from->cutter);
+    from->is_skipping = true;
+    return found;
+}
+
+/*
+ * Between two records of a sample: leave out what is in no block.  The source ends where there is
+ * none further on.
+ */
+static int go_to_block(struct nd_input *input, struct nd_batch *b)
+{
+    struct nd_open_source *from = &input->from;
+    struct nd_sampling *s = &input->sampling;
+    bool is_whole = from->cutter.cut == &nd_cut_whole;
+    uint64_t at = position(input), next;
+    int found = 1;
+
+    if (!s->is_on || from->needs_header)
+        return 0;
+    if ((!is_whole && !from->cutter.cut->can_skip) ||
+        (!s->decompresses && (input->file.unpacked || input->file.entries)))
+        nd_sampling_take_beginning(s);
+    if (!from->is_entered)
+        s->at = at;
+    from->is_entered = true;
+    next = nd_sampling_next(s, at, &from->block);
+    if (next == at)
+        return 0;
+    if (is_whole || next == UINT64_MAX || (is_stored(&input->file) && next >= s->start + s->size))
+        found = 0;
+    else
+        found = enter_block(input, b, next);
+    if (found == 0)
+        end_source(input, b);
+    else
+        s->at = position(input);
+    return found < 0 ? found : 0;
+}
+
 /* Act on a record, or a blank stretch, of `len` bytes. */
 static int take(struct nd_input *input, struct nd_batch *b, enum nd_cut_answer answer, size_t len)
 {
@@ -364,9 +527,12 @@ static int take(struct nd_input *input, struct nd_batch *b, enum nd_cut_answer a
     if (is_record)
         from->source->source.records++;
     advance(b, from, len);
-    if (from->cutter.cut == &nd_cut_whole)
+    count_sampled(input, is_record ? len : 0);
+    if (from->cutter.cut == &nd_cut_whole) {
         end_source(input, b);
-    return 0;
+        return 0;
+    }
+    return go_to_block(input, b);
 }
 
 /* Cut from the current source until it is at its end or the batch is full: 0, ND_ENOMEM. */
@@ -374,7 +540,7 @@ static int cut_source(struct nd_input *input, struct nd_batch *b)
 {
     struct nd_open_source *from = &input->from;
     bool at_end = false;
-    int status = 0;
+    int status = go_to_block(input, b);
 
     while (from->stream && status == 0) {
         struct nd_buffer *bytes = &b->memory->bytes;
@@ -392,6 +558,7 @@ static int cut_source(struct nd_input *input, struct nd_batch *b)
         }
         if (answer == ND_CUT_RECORD || answer == ND_CUT_BLANK) {
             status = take(input, b, answer, record_len);
+            at_end = at_end && !input->sampling.is_on; /* it may have been put elsewhere */
         } else if (answer == ND_CUT_UNCLOSED) {
             report_loss(input, at_end ? UNCLOSED_AT_END : UNCLOSED_TOO_LONG);
             end_source(input, b);

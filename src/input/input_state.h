@@ -16,6 +16,7 @@
 #include "input/cut.h"
 #include "input/detect.h"
 #include "input/part.h"
+#include "input/sampling.h"
 #include "input/sources.h"
 #include "input/walk_paths.h"
 
@@ -59,6 +60,10 @@ struct nd_open_source {
     bool is_skipping;                      /* skipping the rest of a record that was too long */
     uint64_t skipped_offset, skipped_line; /* where it begins, if it is given as a record */
     bool has_failed;                       /* something was lost, which was reported */
+    /* Of a sample: the block; whether it has been looked for; bytes of its records. */
+    uint32_t block;
+    bool is_entered;
+    uint64_t sampled;
 };
 
 struct nd_input {
@@ -81,6 +86,7 @@ struct nd_input {
     uint64_t finished;            /* stored bytes of finished files */
     _Atomic uint64_t done, total; /* for nd_input_progress, from any thread */
     struct nd_charset charset;    /* of the header rows */
+    struct nd_sampling sampling;
 };
 
 enum { ND_RECORD_MAX = 1 << 30 };

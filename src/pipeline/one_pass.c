@@ -328,6 +328,9 @@ static void note_removed(struct passing *p, struct worker_batch *b, size_t item)
     size_t rank = nd_places_rank(&run->places, kept);
 
     run->sizes.members[rank]++;
+    if (run->request->watch)
+        run->request->watch->removed(run->request->watch->context, p->first + item, kept,
+                                     b->decision[item].identical);
     if (kept < p->first)
         b->place[item] = run->places.item[rank];
 }
@@ -336,6 +339,7 @@ static void note_removed(struct passing *p, struct worker_batch *b, size_t item)
 static enum nd_status note_decisions(struct passing *p, struct worker_batch *b,
                                      struct nd_error *err)
 {
+    const struct nd_run_watch *watch = p->run->request->watch;
     const struct nd_reading_batch *batch = b->batch;
     enum nd_status status = ND_OK;
 
@@ -343,9 +347,12 @@ static enum nd_status note_decisions(struct passing *p, struct worker_batch *b,
         if (batch->parsed[i].bad)
             status = nd_reporter_bad_record(&p->run->reporter, &batch->parsed[i],
                                             batch->parsed[i].bad->reason, err);
-    for (size_t n = 0; status == ND_OK && n < b->n; n++)
-        if (b->decision[n].kept != p->first + n)
+    for (size_t n = 0; status == ND_OK && n < b->n; n++) {
+        if (watch && !watch->read(watch->context, p->first + n, &batch->parsed[b->index[n]]))
+            status = nd_fail(err, ND_ENOMEM, "out of memory");
+        if (status == ND_OK && b->decision[n].kept != p->first + n)
             note_removed(p, b, n);
+    }
     return status;
 }
 

@@ -78,6 +78,7 @@ static const struct key keys[] = {
     {"part", PART, AT(input.part), 0, NULL, NULL, 0, 0},
     {"path", ANY_LIST, LIST_AT(, paths), NULL, NULL, 0, 0},
     {"pin-threads", FLAG, AT(pin_threads), 0, NULL, "no", 0, 0},
+    {"predicted", TEXT, AT(predicted), 0, NULL, NULL, 0, 0},
     {"prefer", PREFER, LIST_AT(, prefer), NULL, NULL, 0, 0},
     {"removed", TEXT, AT(removed), 0, NULL, NULL, 0, 0},
     {"strict", FLAG, AT(strict), 0, NULL, "no", 0, 0},

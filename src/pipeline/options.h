@@ -8,7 +8,7 @@
 #include "evidence/first_line.h"
 
 /* The number of keys in options.c. */
-enum { ND_RUN_KEYS = 37 };
+enum { ND_RUN_KEYS = 38 };
 
 /* The values of one key as they were given, in an array in the arena. */
 struct nd_run_given {
@@ -40,7 +40,8 @@ struct nd_run_options {
     const char *output, *output_dir, *copy_to, *link_to;
     const char *removed, *manifest, *clusters, *summary;
     const char *tmp;
-    uint64_t memory; /* bytes; 0: not bounded */
+    uint64_t memory;       /* bytes; 0: not bounded */
+    const char *predicted; /* a file of nd_run_plan */
     unsigned char strict, dry_run, null_paths, annotate, append;
     /*
      * q 0: the default, which is 1/20 of all records or one record, and none for an input that is

@@ -121,7 +121,9 @@ static enum nd_status add_record(struct ordered *o, const struct nd_parsed *pars
     nd_id_note(&run->ids, parsed);
     nd_field_set_meet(&run->fields, &parsed->document);
     if (!nd_rough_keys_note(&o->rough, &run->keep, parsed->key, (uint32_t)at,
-                            nd_document_field(&parsed->document, run->keep_index)))
+                            nd_document_field(&parsed->document, run->keep_index)) ||
+        (run->request->watch &&
+         !run->request->watch->read(run->request->watch->context, at, parsed)))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     if (o->prefer)
         o->prefer[at] = nd_preference(run, &parsed->document);
@@ -259,6 +261,7 @@ static enum nd_status load_items(struct ordered *o, size_t from, struct nd_dedup
                                  size_t *n, struct nd_error *err)
 {
     const struct nd_parsed *loaded;
+    const struct nd_run_watch *watch = o->run->request->watch;
     struct nd_dedup_item *list;
     enum nd_status status;
     size_t count;
@@ -279,6 +282,10 @@ static enum nd_status load_items(struct ordered *o, size_t from, struct nd_dedup
             free(list);
             return nd_fail(err, ND_ECHANGED, "%s: changed while it was read: %s",
                            loaded[i].source->path, loaded[i].bad->reason);
+        }
+        if (watch && !watch->pushed(watch->context, from + i, number)) {
+            free(list);
+            return nd_fail(err, ND_ENOMEM, "out of memory");
         }
         list[i] = nd_parsed_item(&loaded[i]);
         list[i].group = o->group ? o->group[number] : 0;
@@ -315,6 +322,9 @@ static enum nd_status note_removed(struct ordered *o, uint32_t number,
     *verdict = nd_removal_of(decision, record_of(o, decision->kept));
     if (verdict->kept < o->count)
         o->run->sizes.members[verdict->kept]++;
+    if (o->run->request->watch)
+        o->run->request->watch->removed(o->run->request->watch->context, number, verdict->kept,
+                                        decision->identical);
     return ND_OK;
 }
 

@@ -16,12 +16,22 @@
 #include <string.h>
 #include <time.h>
 
-double nd_clock(void)
+static double read_clock(clockid_t id)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(id, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+double nd_clock(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+double nd_processor_clock(void)
+{
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 void nd_reporter_init(struct nd_reporter *r, const struct nd_run_events *to, bool is_strict,
@@ -29,8 +39,11 @@ void nd_reporter_init(struct nd_reporter *r, const struct nd_run_events *to, boo
 {
     static const struct nd_run_events none;
 
-    *r = (struct nd_reporter){
-        .to = to ? to : &none, .summary = summary, .started = nd_clock(), .is_strict = is_strict};
+    *r = (struct nd_reporter){.to = to ? to : &none,
+                              .summary = summary,
+                              .started = nd_clock(),
+                              .processor_started = nd_processor_clock(),
+                              .is_strict = is_strict};
 }
 
 void nd_reporter_release(struct nd_reporter *r)

@@ -19,10 +19,10 @@
  */
 struct nd_reporter {
     const struct nd_run_events *to;
-    struct nd_run_summary *summary; /* counts failed inputs, warnings and bad records */
-    double started;
-    bool is_strict;         /* the first failed input or bad record ends the run */
-    unsigned passes_before; /* over the documents, before those that the run knows of */
+    struct nd_run_summary *summary;    /* counts failed inputs, warnings and bad records */
+    double started, processor_started; /* nd_clock, nd_processor_clock */
+    bool is_strict;                    /* the first failed input or bad record ends the run */
+    unsigned passes_before;            /* over the documents, before those that the run knows of */
 
     char failed_input[1024]; /* the first one's message */
     char first_bad[1024];    /* the first bad record's place, and its reason */
@@ -61,5 +61,7 @@ enum nd_status nd_reporter_deliver(struct nd_reporter *r, struct nd_error *err);
 
 /* Seconds, from a moment that is always the same. */
 double nd_clock(void);
+/* Seconds of a processor that this process has used. */
+double nd_processor_clock(void);
 
 #endif

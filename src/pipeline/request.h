@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "pipeline/reading.h"
+#include "pipeline/watch.h"
 
 /*
  * The options say what the user wants; the request says which of them this command heeds, and what
@@ -21,7 +22,8 @@ struct nd_run_request {
     size_t n_reads;
     bool ignores_signatures; /* the recipe's signatures are not made, and need no df table */
     bool is_rehearsal;       /* what is wrong with the inputs ends nothing: another run judges it */
-    unsigned passes;         /* over the documents, for the progress; 0: one */
+    const struct nd_run_watch *watch; /* of a sample; NULL: everything is read */
+    unsigned passes;                  /* over the documents, for the progress; 0: one */
 
     bool takes_sketches; /* sketch files may be read in place of documents */
     bool compares;       /* `verify` is heeded */

@@ -10,7 +10,9 @@
 
 #include <neardup/text.h>
 
+#include "input/sampling.h"
 #include "pipeline/against.h"
+#include "pipeline/forecast.h"
 #include "pipeline/manifest.h"
 #include "recipe/recipe.h"
 
@@ -446,6 +448,7 @@ static void complete_summary(struct nd_run *run)
     if (getrusage(RUSAGE_SELF, &usage) == 0)
         summary->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
     summary->seconds = nd_clock() - run->reporter.started;
+    summary->processor_seconds = nd_processor_clock() - run->reporter.processor_started;
 }
 
 /* Each is used up, whatever the result. */
@@ -476,7 +479,9 @@ static enum nd_status complete(struct nd_run *run, struct nd_output *out, struct
     if (status == ND_OK && o->manifest)
         status = nd_outputs_copy_rows(o, err);
     status = finish(&o->manifest, status, err);
-    if (status == ND_OK && o->summary)
+    if (status == ND_OK && o->summary && run->request->watch)
+        status = run->request->watch->write(run->request->watch->context, o->summary, err);
+    else if (status == ND_OK && o->summary)
         status = nd_summary_write(run->summary, o->survivors || nd_outputs_has_output(o),
                                   o->summary, err);
     return finish(&o->summary, status, err);
@@ -490,22 +495,27 @@ enum nd_status nd_run_finish(struct nd_run *run, struct nd_output *out, struct n
         nd_output_discard(out);
         return status;
     }
+    if (run->request->watch)
+        status = run->request->watch->decided(run->request->watch->context, run, err);
     nd_run_retire_dedup(run);
     if (run->has_past)
         warn_unsigned(run, &run->past, "document");
     complete_summary(run);
-    status = complete(run, out, err);
+    if (status == ND_OK && run->request->watch)
+        status = run->request->watch->ended(run->request->watch->context, run, err);
+    if (status == ND_OK)
+        status = complete(run, out, err);
     return status == ND_OK ? nd_outputs_publish(&run->outputs, run->summary, err) : status;
 }
 
 /* ---- Deduplicate ---- */
 
 /* Survivors can leave at once only where no later document can take an earlier one's place. */
-static bool takes_one_pass(const struct nd_run_options *o)
+bool nd_run_takes_one_pass(const struct nd_run_options *o)
 {
     struct nd_keep keep;
 
-    return o->recipe && nd_keep_parse(o->recipe->keep, &keep, NULL) == ND_OK &&
+    return !o->memory && o->recipe && nd_keep_parse(o->recipe->keep, &keep, NULL) == ND_OK &&
            keep.by == ND_KEEP_FIRST && !o->prefer_field && !o->n_against &&
            o->recipe->dedup.cluster == ND_CLUSTER_STAR;
 }
@@ -529,12 +539,27 @@ static enum nd_status append_survivors(struct nd_run *run, struct nd_error *err)
     return status;
 }
 
-enum nd_status nd_run_dedup(const struct nd_run_options *options,
+static enum nd_status read_forecast(struct nd_run *run, struct nd_error *err)
+{
+    const char *path = run->options->predicted;
+    int is_other = 0;
+    enum nd_status status = nd_forecast_read(path, run->options->recipe, run->summary->threads,
+                                             run->summary->forecast, &is_other, err);
+
+    run->summary->has_forecast = status == ND_OK;
+    if (is_other)
+        nd_reporter_warn(&run->reporter,
+                         "%s: predicts a run with another recipe or another number of threads",
+                         path);
+    return status;
+}
+
+static enum nd_status dedup(const struct nd_run_options *options, const struct nd_run_watch *watch,
                             const struct nd_run_events *events, struct nd_run_summary *summary,
                             struct nd_error *err)
 {
     struct nd_error room = {0};
-    bool one_pass = !options->memory && takes_one_pass(options);
+    bool one_pass = nd_run_takes_one_pass(options);
     struct nd_run run;
     const struct nd_run_request request = {
         .reading = {.by_worker = one_pass,
@@ -551,6 +576,10 @@ enum nd_status nd_run_dedup(const struct nd_run_options *options,
         .writes_evidence = true,
         .may_replace = !options->annotate,
         .is_dry = options->dry_run,
+        .reads = &options->predicted,
+        .n_reads = options->predicted != NULL,
+        .is_rehearsal = watch != NULL,
+        .watch = watch,
         .passes = one_pass ? 1 : 3};
     enum nd_status status;
 
@@ -558,6 +587,10 @@ enum nd_status nd_run_dedup(const struct nd_run_options *options,
     *err = (struct nd_error){0};
     status = nd_run_begin(&run, options, &request, events, summary, err);
     run.outputs.annotates = options->annotate && !options->dry_run;
+    if (status == ND_OK && options->predicted)
+        status = read_forecast(&run, err);
+    if (status == ND_OK && watch && !nd_reading_sketches(run.reading))
+        status = nd_input_sample(nd_reading_input(run.reading), watch->sample_bytes, err);
     if (status == ND_OK)
         status = watch_options(&run, err);
     if (status == ND_OK)
@@ -579,4 +612,27 @@ enum nd_status nd_run_dedup(const struct nd_run_options *options,
         status = append_survivors(&run, err);
     nd_run_end(&run);
     return nd_run_status(status, err);
+}
+
+enum nd_status nd_run_dedup(const struct nd_run_options *options,
+                            const struct nd_run_events *events, struct nd_run_summary *summary,
+                            struct nd_error *err)
+{
+    return dedup(options, NULL, events, summary, err);
+}
+
+enum nd_status nd_run_rehearse(const struct nd_run_options *options,
+                               const struct nd_run_watch *watch, const struct nd_run_events *events,
+                               struct nd_run_summary *summary, struct nd_error *err)
+{
+    struct nd_run_options rehearsal = *options;
+
+    rehearsal.summary = options->output;
+    rehearsal.output = rehearsal.output_dir = rehearsal.copy_to = rehearsal.link_to = NULL;
+    rehearsal.removed = rehearsal.manifest = rehearsal.clusters = NULL;
+    rehearsal.predicted = NULL;
+    rehearsal.memory = 0;
+    rehearsal.annotate = 0;
+    rehearsal.dry_run = 1;
+    return dedup(&rehearsal, watch, events, summary, err);
 }

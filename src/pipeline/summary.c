@@ -2,6 +2,7 @@
 #include "pipeline/summary.h"
 
 #include "evidence/counts.h"
+#include "evidence/figures.h"
 #include "pipeline/names.h"
 
 #include <stdio.h>
@@ -80,6 +81,16 @@ void nd_summary_count_source(struct nd_run_summary *summary, const struct nd_sou
     summary->kinds[i].sources++;
     summary->kinds[i].records += source->records;
     summary->kinds[i].bytes += source->bytes;
+}
+
+const char *nd_figure_name(enum nd_figure figure)
+{
+    return nd_figure_word(figure);
+}
+
+double nd_run_figure(const struct nd_run_summary *s, enum nd_figure figure)
+{
+    return nd_figure_of(s, figure);
 }
 
 double nd_run_recall(const struct nd_run_summary *s, double x)

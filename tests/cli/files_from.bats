@@ -161,7 +161,7 @@ df merge -o made|one.df two.df
 df calibrate one.df -q --recipe seshasai-2009|docs.jsonl more.jsonl
 END
     [ "$n" -eq 17 ]
-    # All that offer the option were tried, client in client.bats; those that compare two documents do not.
+    # All that offer the option were tried, client in client.bats, plan in plan.bats; those that compare two documents do not.
     offered=$(for command in $("$NEARDUP" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do "$NEARDUP" "$command" --help | grep -q -- --files-from && echo "$command"; done | sort | tr '\n' ' ')
-    [ "$offered" = "anchors client collapse dedup df filter index join mirrors pairs sketch template track " ]
+    [ "$offered" = "anchors client collapse dedup df filter index join mirrors pairs plan sketch template track " ]
 }

@@ -39,6 +39,7 @@ def make_files():
     put("ids", "d0\nd3\n")
     put("fp-ids", "f3\ng7\n")
     run("index", "build", "--recipe", "manku-2007", "-q", "docs.jsonl", "-o", "docs.ndx")
+    run("plan", "-q", "docs.jsonl", "-o", "plan.json")
     run("dedup", "-q", "docs.jsonl", "-o", "kept", "--manifest", "m.jsonl", "--clusters", "c.tsv")
     put("fp.txt", "".join(f"{(i * i * 2654435761) & (2**64-1):016x}\tf{i}\n{((i * i * 2654435761) & (2**64-1)) ^ 17:016x}\tg{i}\n" for i in range(1, 40)))
     run("index", "build", "fp.txt", "-o", "fp.ndx")
@@ -48,7 +49,8 @@ def make_files():
 def run(*arguments, stdin=b""):
     return subprocess.run([NEARDUP, *arguments], input=stdin, capture_output=True)
 
-VOLATILE = [(rb"[0-9.]+ ?([kMG]?B/s|s\b|[kMG]B\b|bytes\b)", b"N"), (rb'"(seconds|peak_memory_bytes|peak_memory|rate)":[0-9.]+', b"N"), (rb"ns|us|ms", b"T")]
+VOLATILE = [(rb"[0-9.]+ ?([kMG]?B/s|s\b|[kMG]B\b|bytes\b)", b"N"), (rb'"(seconds|peak_memory_bytes|peak_memory|rate)":[0-9.]+', b"N"), (rb"ns|us|ms", b"T"),
+            (rb"(reading|sketching|deciding) [0-9]+%", b"P")]
 
 def observe(arguments):
     shutil.rmtree("out", ignore_errors=True)
@@ -84,6 +86,7 @@ UNSTEADY = "unsteady"
 BASE = {
     "dedup": "docs.jsonl -o out/o --manifest out/m --clusters out/c --summary out/s",
     "pairs": "docs.jsonl -o out/o",
+    "plan": "docs.jsonl",
     "explain": "--corpus docs.jsonl d0 d3",
     "compare": "--corpus docs.jsonl d0 d3",
     "collapse": "docs.jsonl -o out/o",
@@ -191,6 +194,8 @@ TRY = {
     "histogram": FLAG,
     "buckets": "7",
     "svg": "out/svg",
+    "sample-bytes": ("4k", "bad.jsonl"),
+    "predicted": "plan.json",
     "rows": "m.jsonl",
     "lowest": "1",
     "metric": "edit",
@@ -260,7 +265,7 @@ UNSEEN += ["ca-file", "retry-for", "batch", "connections", "resume", "client pos
 # What it changes is a file of --against: against.bats sees to it.
 UNSEEN += ["append"]
 # No result has the ids of these, or what the option is about.
-UNSEEN += ["collapse id-field", "mirrors id-field", "df id-field", "index stats id-field", "collapse text-format", "index pairs text-format", "collapse verify",
+UNSEEN += ["plan id-field", "collapse id-field", "mirrors id-field", "df id-field", "index stats id-field", "collapse text-format", "index pairs text-format", "collapse verify",
            "df calibrate shingle", "df calibrate characters", "df calibrate set"]
 
 def offered(*line):

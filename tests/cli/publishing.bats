@@ -21,6 +21,7 @@ inputs() {
     echo two.df >dfs
     neardup index build fp -o index.ndx
     neardup dedup d/docs.jsonl -q -o /dev/null --clusters clusters.tsv
+    neardup plan d/docs.jsonl -q -o plan.json >/dev/null
 }
 
 # Every output of every command, one a line: "reads | command", with OUT for the output.
@@ -52,6 +53,10 @@ d/docs.jsonl | pairs d/docs.jsonl -q -o OUT
 d/docs.jsonl | pairs d -q -o OUT
 d/docs.jsonl | pairs d/docs.jsonl -q --json --near-misses 0.5 -o OUT
 d/docs.jsonl | pairs d/docs.jsonl -q -o /dev/null --summary OUT
+d/docs.jsonl | plan d/docs.jsonl -q -o OUT
+d/docs.jsonl | plan d -q --json -o OUT
+my.ini | plan d -q --recipe my.ini -o OUT
+plan.json | dedup d/docs.jsonl -q --predicted plan.json -o OUT
 d/docs.jsonl | sketch d/docs.jsonl -q -o OUT
 d/docs.jsonl | sketch d -q -o OUT
 my.ini | sketch d -q --recipe my.ini -o OUT

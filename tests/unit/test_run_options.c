@@ -45,6 +45,7 @@ static const struct {
     {"part", "2/7", NULL, "8/7"},
     {"path", "in.jsonl", NULL, NULL},
     {"pin-threads", "yes", "no", "on"},
+    {"predicted", "plan.json", NULL, ""},
     {"prefer", "lang=en,de", NULL, "=en"},
     {"removed", "r.jsonl", NULL, ""},
     {"strict", "yes", "no", "YES"},

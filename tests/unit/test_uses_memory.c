@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include <neardup/explain.h>
+#include <neardup/plan.h>
 #include <neardup/run_df.h>
 #include <neardup/uses.h>
 
@@ -287,6 +289,21 @@ static enum nd_status mirrors(const struct nd_run_options *options, struct nd_er
     return nd_run_mirrors(options, &params, NULL, &summary, err);
 }
 
+static enum nd_status plan(const struct nd_run_options *options, struct nd_error *err)
+{
+    struct nd_plan_params params = nd_plan_params_default();
+    struct nd_run_options own = *options;
+    struct nd_plan plan;
+    enum nd_status status;
+
+    params.sample_bytes = 1 << 12;
+    own.output = "/dev/null"; /* it has times, so that no two are the same */
+    status = nd_run_plan(&own, &params, NULL, &plan, err);
+    if (status == ND_OK)
+        (void)close(open(options->output, O_CREAT | O_WRONLY, 0600));
+    return status;
+}
+
 static enum nd_status anchors(const struct nd_run_options *options, struct nd_error *err)
 {
     struct nd_anchors_params params = nd_anchors_params_default();
@@ -443,6 +460,7 @@ static void each_use_fails_cleanly(void **state)
         {"filter", filter},
         {"annotate", annotate},
         {"mirrors", mirrors},
+        {"plan", plan},
         {"template", template_words},
         {"anchors", anchors},
         {"pairs", pairs},

@@ -1,0 +1,127 @@
+/* cmd_plan.c - neardup plan: what dedup would take and find, predicted from a sample */
+#include "figures.h"
+#include "report.h"
+
+#include <neardup/plan.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_WIDTH = 24, VALUE_WIDTH = 14, TEXT = FIGURE_TEXT };
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+static void print_sample(FILE *out, const struct nd_plan *p)
+{
+    char sample[TEXT], all[TEXT], documents[TEXT], time[TEXT];
+
+    bytes_text((double)p->sample_bytes, sample);
+    bytes_text((double)p->stored_bytes, all);
+    fprintf(out, "Sample\n  %s%s%s", p->is_whole ? "all of " : "", p->is_whole ? all : sample,
+            p->is_whole ? "" : " of ");
+    if (!p->is_whole)
+        fprintf(out, "%s (%.2g%%)", all, 100 * (double)p->sample_bytes / (double)p->stored_bytes);
+    fprintf(out, ": %s documents, in %s\n", grouped_text((double)p->sample_documents, documents),
+            seconds_text(p->seconds, time));
+    if (p->beginnings)
+        fprintf(out,
+                "  of %llu input%s (%s) only the beginning was read; if it is not like the rest, "
+                "the plan is wrong\n",
+                (unsigned long long)p->beginnings, p->beginnings == 1 ? "" : "s",
+                bytes_text((double)p->beginning_bytes, sample));
+}
+
+static void print_figure(FILE *out, enum nd_figure figure, const struct nd_forecast *f)
+{
+    char value[TEXT], low[TEXT], high[TEXT];
+
+    fprintf(out, "  %-*s %*s", NAME_WIDTH, figure_label(figure), VALUE_WIDTH,
+            figure_text(figure, f->value, value));
+    if (f->low < f->high)
+        fprintf(out, "   %s to %s", figure_text(figure, f->low, low),
+                figure_text(figure, f->high, high));
+    fputc('\n', out);
+}
+
+static void print_figures(FILE *out, const struct nd_plan *p)
+{
+    fprintf(out, "Prediction for %u thread%s%s\n", p->sample.threads,
+            p->sample.threads == 1 ? "" : "s",
+            p->is_whole ? "" : ", and where the truth lies in nine cases of ten");
+    for (int i = 0; i < ND_FIGURES; i++)
+        print_figure(out, (enum nd_figure)i, &p->figure[i]);
+    if (p->sketching > 0)
+        fprintf(out, "  of the processor time: reading %.0f%%, sketching %.0f%%, deciding %.0f%%\n",
+                100 * p->reading, 100 * p->sketching, 100 * p->deciding);
+}
+
+static void print_steps(FILE *out, const struct nd_plan *p)
+{
+    if (!p->n_steps)
+        return;
+    fputs("Thresholds\n  threshold      bands   found at it   candidates a document\n", out);
+    for (size_t i = 0; i < p->n_steps; i++) {
+        const struct nd_plan_step *s = &p->step[i];
+        char bands[TEXT];
+
+        snprintf(bands, sizeof bands, "%u of %u", s->bands, s->rows);
+        if (s->bands)
+            fprintf(out, "  %9.2f %10s %13.4f %23.4g\n", s->threshold, bands, s->recall,
+                    s->candidates);
+        else
+            fprintf(out, "  %9.2f %10s\n", s->threshold, "none");
+    }
+}
+
+static void print_plan(FILE *out, const struct nd_plan *p)
+{
+    print_sample(out, p);
+    print_figures(out, p);
+    print_curve(out, &p->sample);
+    print_steps(out, p);
+}
+
+static enum nd_status print(const struct settings *s, const struct nd_plan *plan,
+                            struct nd_error *err)
+{
+    char *text = NULL;
+    size_t len = 0;
+    enum nd_status status;
+
+    if (!s->use.json) {
+        print_plan(stdout, plan);
+        return ND_OK;
+    }
+    status = nd_plan_json(plan, &text, &len, err);
+    if (status == ND_OK)
+        (void)fwrite(text, 1, len, stdout);
+    free(text);
+    return status;
+}
+
+int cmd_plan(struct settings *s)
+{
+    const char *output = run_option(s, "output");
+    struct report report = {.settings = s};
+    struct nd_run_events events = report_events(&report);
+    struct nd_plan plan;
+    struct nd_error err;
+    enum nd_status status;
+    int printed = 0, exit_status;
+
+    if (!s->paths.count) {
+        say("plan needs files or folders: it reads a sample of them");
+        return 2;
+    }
+    if (!run_reads(s->run, s->paths.at, s->paths.count))
+        return 2;
+    status = nd_run_plan(s->run, &s->use.plan, &events, &plan, &err);
+    report_end(&report);
+    if (status == ND_OK && (!output || strcmp(output, "-") != 0)) {
+        status = print(s, &plan, &err);
+        printed = close_output();
+    }
+    exit_status = report_run(s, status, &err, &plan.sample, true);
+    return exit_status ? exit_status : printed;
+}

@@ -1,0 +1,89 @@
+/*
+ * neardup/plan.h - predict from a sample what deduplicating files will take and find
+ *
+ * The library is libneardup-files.
+ *
+ *     struct nd_plan plan;
+ *
+ *     nd_run_options_set(options, "path", "in.jsonl", &err);
+ *     status = nd_run_plan(options, NULL, NULL, &plan, &err);
+ *     if (status == ND_OK)
+ *         printf("%.0f s\n", plan.figure[ND_FIGURE_SECONDS].value);
+ */
+#ifndef NEARDUP_PLAN_H
+#define NEARDUP_PLAN_H
+
+#include <neardup/run.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Start from nd_plan_params_default(). */
+struct nd_plan_params {
+    /* Bytes of the files, as they are stored, that are read.  Where the files have no more than
+     * that, all is read, and what is predicted of the documents is exact. */
+    uint64_t sample_bytes;
+};
+ND_API struct nd_plan_params nd_plan_params_default(void);
+
+#define ND_PLAN_STEPS 10 /* thresholds from .5 to .95 */
+
+/* A threshold, and what a run with it would take. */
+struct nd_plan_step {
+    double threshold;
+    /* nd_bands_choose; 0: the recipe's minima cannot find such pairs. */
+    unsigned bands, rows;
+    /* The chance that a pair at the threshold becomes a candidate. */
+    double recall;
+    /* Expected candidates a document: kept ones that share a band, and pass the filter of counts
+     * and low bytes. */
+    double candidates;
+};
+
+/* What is predicted of a run with these options. */
+struct nd_plan {
+    struct nd_forecast figure[ND_FIGURES];
+    /* The sample: stored bytes of it and of all files, its documents, and the files of which it is
+     * only the beginning, with their stored bytes. */
+    uint64_t sample_bytes, stored_bytes, sample_documents;
+    uint64_t beginnings, beginning_bytes;
+    /* All was read. */
+    int is_whole;
+    /* What the sample itself took: processor time and time. */
+    double processor_seconds, seconds;
+    /* Shares of the predicted processor time: reading, sketching (parsing included), deciding; all 0
+     * where a run goes through the documents several times.  Writing is not predicted. */
+    double reading, sketching, deciding;
+    /* nd_forecast_recipe: which recipe it is for. */
+    uint64_t recipe_hash;
+    /* The run over the sample: threads, bands and rows, the curve of recall (nd_run_recall) … */
+    struct nd_run_summary sample;
+    /* 0: candidates are not found by bands of minima. */
+    size_t n_steps;
+    struct nd_plan_step step[ND_PLAN_STEPS];
+};
+
+/*
+ * Predict what nd_run_dedup with these options would take and find.  A sample is deduplicated as
+ * the run would do it, and what it took is scaled up; docs/format/plan.md says how.  The option
+ * `output` is where the plan is written, as nd_plan_json gives it; not set: nowhere.  Other outputs
+ * do not count.  params NULL: the default.
+ *
+ * ND_EINVAL: the options do not fit together; an input is no regular file; the option df-auto or
+ * against is set.  ND_EINPUT: no record could be read.  ND_EIO, ND_ENOMEM, ND_ECANCELLED.
+ */
+ND_API enum nd_status nd_run_plan(const struct nd_run_options *options,
+                                  const struct nd_plan_params *params,
+                                  const struct nd_run_events *events, struct nd_plan *plan,
+                                  struct nd_error *err);
+
+/* The plan as a line of JSON (docs/format/plan.md), which the option `predicted` of a run reads.
+ * *text is the caller's, to free().  ND_ENOMEM. */
+ND_API enum nd_status nd_plan_json(const struct nd_plan *plan, char **text, size_t *len,
+                                   struct nd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,164 @@
+/* candidate_count.c - how many candidates the kept documents would be of one another */
+
+/*
+ * The low bytes of the minima are all that bands are made of (index/row.c), so the rows of the index
+ * tell who would share a band at any threshold.  For each band the documents are sorted by their
+ * keys, and the pairs of each bucket are tested as a look-up would (nd_index_query_row): a pair
+ * counts in the first band that it shares.
+ */
+#include "engine/candidate_count.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "engine/batch.h"
+#include "engine/shingle_cache.h"
+#include "index/live_state.h"
+#include "index/row.h"
+#include "recipe/recipe.h"
+
+enum { DOCUMENTS_MAX = 20000, BUCKET_MAX = 128 };
+
+struct counted {
+    uint64_t key;
+    uint32_t number;
+};
+
+struct counting {
+    const struct nd_dedup *d;
+    const struct nd_index *index;
+    const uint32_t *block;
+    struct nd_index_params params;
+    unsigned band, min_equal;
+    struct nd_ratio threshold;
+    struct counted *document; /* of the sample */
+    size_t n;
+    struct nd_candidate_count *out;
+};
+
+int nd_dedup_has_bands(const struct nd_dedup *d)
+{
+    return !d->plan.matching && !d->plan.containers.sample && d->plan.index.bands > 0 &&
+           d->plan.params.candidates == ND_CANDIDATES_MINHASH;
+}
+
+uint64_t nd_dedup_cached_bytes(const struct nd_dedup *d)
+{
+    return d->kept.cache ? nd_shingle_cache_bytes(d->kept.cache) : 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct counted *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static bool counts_allow(const struct counting *c, uint32_t a, uint32_t b)
+{
+    uint64_t x = nd_live_gate(c->index, a).n_shingles, y = nd_live_gate(c->index, b).n_shingles;
+
+    return (x < y ? x : y) * c->threshold.q >= (x < y ? y : x) * c->threshold.p;
+}
+
+/* Whether this is the first band that makes two documents candidates. */
+static bool are_candidates(const struct counting *c, uint32_t a, uint32_t b)
+{
+    const uint8_t *x = nd_live_low(c->index, a), *y = nd_live_low(c->index, b);
+    size_t rows = c->params.rows;
+
+    if (!counts_allow(c, a, b) || nd_low_bytes_equal(x, y) < c->min_equal)
+        return false;
+    for (size_t band = 0; band < c->band; band++)
+        if (memcmp(x + band * rows, y + band * rows, rows) == 0)
+            return false;
+    return memcmp(x + c->band * rows, y + c->band * rows, rows) == 0;
+}
+
+/* The pairs of documents with one key; of very many, those of some that stand for all. */
+static void count_bucket(struct counting *c, const struct counted *bucket, size_t n)
+{
+    size_t some = n < BUCKET_MAX ? n : BUCKET_MAX;
+    double weight = (double)n * (double)(n - 1) / ((double)some * (double)(some - 1));
+
+    for (size_t i = 0; i < some; i++)
+        for (size_t k = 0; k < i; k++) {
+            uint32_t a = bucket[i * n / some].number, b = bucket[k * n / some].number;
+
+            if (!are_candidates(c, a, b))
+                continue;
+            if (c->block[nd_kept_document(&c->d->kept, a)] ==
+                c->block[nd_kept_document(&c->d->kept, b)])
+                c->out->within += weight;
+            else
+                c->out->across += weight;
+        }
+}
+
+static void count_band(struct counting *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        uint32_t number = c->document[i].number;
+
+        c->document[i].key = nd_band_key(&c->params, c->band, nd_live_low(c->index, number),
+                                         nd_live_gate(c->index, number).group);
+    }
+    qsort(c->document, c->n, sizeof *c->document, by_key);
+    for (size_t from = 0, to; from < c->n; from = to) {
+        for (to = from + 1; to < c->n && c->document[to].key == c->document[from].key;)
+            to++;
+        if (to - from > 1)
+            count_bucket(c, c->document + from, to - from);
+    }
+}
+
+/* Of many kept documents a share, by a hash of their numbers. */
+static bool list_documents(struct counting *c)
+{
+    uint32_t n = c->d->kept.n;
+
+    c->document = nd_alloc_array((size_t)n + 1, sizeof *c->document);
+    if (!c->document)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (!(*nd_live_flags(c->index, i) & (ND_LIVE_SHORT | ND_LIVE_IDENTITY_ONLY)) &&
+            (n <= DOCUMENTS_MAX || nd_mix64(i + 1) % n < DOCUMENTS_MAX))
+            c->document[c->n++].number = i;
+    return true;
+}
+
+enum nd_status nd_dedup_count_candidates(const struct nd_dedup *d, const uint32_t *block,
+                                         struct nd_ratio threshold, struct nd_candidate_count *out,
+                                         struct nd_error *err)
+{
+    struct counting c = {.d = d,
+                         .index = d->kept.finder.index,
+                         .block = block,
+                         .params = d->plan.index,
+                         .threshold = threshold,
+                         .out = out};
+    const double share = d->kept.n > DOCUMENTS_MAX ? (double)DOCUMENTS_MAX / d->kept.n : 1;
+
+    *out = (struct nd_candidate_count){.bands = d->plan.index.bands, .rows = d->plan.index.rows};
+    if (!nd_dedup_has_bands(d))
+        return nd_fail(err, ND_EINVAL, "candidates are not found by bands of minima");
+    if (!threshold.p)
+        threshold = c.threshold = d->plan.params.threshold;
+    else if (nd_bands_choose(threshold, d->plan.params.recall, &out->bands, &out->rows, err))
+        return ND_EINVAL;
+    c.params.bands = out->bands;
+    c.params.rows = out->rows;
+    c.params.simhash_bits = ND_NO_SIMHASH;
+    c.min_equal = nd_low_bytes_agreeing(threshold.p, threshold.q);
+    if (!list_documents(&c))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    for (c.band = 0; c.band < out->bands; c.band++)
+        count_band(&c);
+    free(c.document);
+    out->within /= share * share;
+    out->across /= share * share;
+    return ND_OK;
+}

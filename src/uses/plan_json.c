@@ -1,0 +1,88 @@
+/* plan_json.c - a plan as a line of JSON (docs/format/plan.md) */
+#include <neardup/plan.h>
+#include <neardup/version.h>
+
+#include "base/json_out.h"
+#include "evidence/figures.h"
+
+enum { RECALL_STEPS = 20 };
+
+static void put_sample(struct nd_json *out, const struct nd_plan *plan)
+{
+    nd_json_key(out, "sample");
+    nd_json_open(out, '{');
+    nd_json_put_bool(out, "whole", plan->is_whole);
+    nd_json_put_uint(out, "bytes", plan->sample_bytes);
+    nd_json_put_uint(out, "stored_bytes", plan->stored_bytes);
+    nd_json_put_uint(out, "documents", plan->sample_documents);
+    nd_json_put_uint(out, "removed", plan->sample.removed);
+    nd_json_put_uint(out, "beginnings", plan->beginnings);
+    nd_json_put_uint(out, "beginning_bytes", plan->beginning_bytes);
+    nd_json_put_double(out, "processor_seconds", plan->processor_seconds);
+    nd_json_put_double(out, "seconds", plan->seconds);
+    nd_json_close(out, '}');
+}
+
+static void put_stages(struct nd_json *out, const struct nd_plan *plan)
+{
+    nd_json_key(out, "processor");
+    nd_json_open(out, '{');
+    nd_json_put_double(out, "reading", plan->reading);
+    nd_json_put_double(out, "sketching", plan->sketching);
+    nd_json_put_double(out, "deciding", plan->deciding);
+    nd_json_close(out, '}');
+}
+
+static void put_recall(struct nd_json *out, const struct nd_run_summary *s)
+{
+    nd_json_put_text(out, "recall_of", s->curve_of);
+    nd_json_key(out, "recall");
+    nd_json_open(out, '[');
+    for (int i = 1; (s->bands || s->sample) && i <= RECALL_STEPS; i++) {
+        nd_json_open(out, '[');
+        nd_json_double(out, (double)i / RECALL_STEPS);
+        nd_json_double(out, nd_run_recall(s, (double)i / RECALL_STEPS));
+        nd_json_close(out, ']');
+    }
+    nd_json_close(out, ']');
+}
+
+static void put_steps(struct nd_json *out, const struct nd_plan *plan)
+{
+    nd_json_key(out, "thresholds");
+    nd_json_open(out, '[');
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        const struct nd_plan_step *step = &plan->step[i];
+
+        nd_json_open(out, '{');
+        nd_json_put_double(out, "threshold", step->threshold);
+        nd_json_put_uint(out, "bands", step->bands);
+        nd_json_put_uint(out, "rows", step->rows);
+        nd_json_put_double(out, "recall", step->recall);
+        nd_json_put_double(out, "candidates", step->candidates);
+        nd_json_close(out, '}');
+    }
+    nd_json_close(out, ']');
+}
+
+enum nd_status nd_plan_json(const struct nd_plan *plan, char **text, size_t *len,
+                            struct nd_error *err)
+{
+    struct nd_json out = {0};
+
+    nd_json_open(&out, '{');
+    nd_json_put_text(&out, "neardup", nd_version());
+    nd_json_put_hex(&out, "recipe_hash", plan->recipe_hash);
+    nd_json_put_uint(&out, "threads", plan->sample.threads);
+    put_sample(&out, plan);
+    nd_json_key(&out, "figures");
+    nd_figures_put(&out, plan->figure, NULL);
+    put_stages(&out, plan);
+    nd_json_put_uint(&out, "bands", plan->sample.bands);
+    nd_json_put_uint(&out, "rows", plan->sample.rows);
+    put_recall(&out, &plan->sample);
+    put_steps(&out, plan);
+    nd_json_close(&out, '}');
+    nd_json_line(&out);
+    return nd_json_take(&out, text, len, err);
+}

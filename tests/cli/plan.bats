@@ -1,0 +1,171 @@
+#!/usr/bin/env bats
+# plan.bats - neardup plan: what dedup would take and find, from a sample
+
+load common
+
+# 6000 documents of 60 words; 2400 are alone, 1200 have a copy and nearly one, wherever these may be.
+corpus() {
+    python3 - <<'PY' >corpus.jsonl
+import json, random
+random.seed(5)
+words = [f"w{i}" for i in range(5000)]
+texts = []
+for i in range(3600):
+    text = random.choices(words, k=60)
+    texts += [text] if i < 2400 else [text, text, text[:-1] + ["end"]]
+random.shuffle(texts)
+for i, text in enumerate(texts):
+    print(json.dumps({"id": i, "text": " ".join(text), "lang": "de" if i % 2 else "en"}))
+PY
+}
+
+# What python3 says of the plan p and the summary s is true.
+holds() {
+    python3 -c 'import json,sys
+p = json.load(open("p.json")); f = {k: v["value"] for k, v in p["figures"].items()}
+try: s = json.load(open("s.json"))
+except FileNotFoundError: s = None
+assert eval(sys.argv[1]), (sys.argv[1], p, s)' "$1"
+}
+
+@test "plan: all of a small corpus is read, and what is predicted of the documents is exact" {
+    small_corpus
+    neardup plan small.jsonl --json >p.json
+    neardup dedup small.jsonl -q -o out --summary s.json
+    holds 'p["sample"]["whole"] is True and p["sample"]["documents"] == s["documents"]'
+    holds 'f["documents"] == s["documents"] and f["bytes"] == s["bytes"] and f["spool_bytes"] == 0'
+    holds 'all(f[k] == s[k] / s["documents"] for k in ("removed", "identical_bytes", "identical_tokens", "near", "candidates"))'
+    holds 'all(v["low"] == v["value"] == v["high"] for k, v in p["figures"].items())'
+    holds 'f["processor_seconds"] > 0 and f["seconds"] > 0 and f["peak_bytes"] > 0'
+    holds '(p["bands"], p["rows"]) == (s["bands"], s["rows"]) and p["recall"] == s["s_curve"]'
+    holds '[t["threshold"] for t in p["thresholds"]] == [i / 20 for i in range(10, 20)]'
+    holds 'all(t["bands"] * t["rows"] <= 128 and t["recall"] >= 0.99 for t in p["thresholds"])'
+}
+
+@test "plan: a sample predicts documents, bytes and the share removed" {
+    corpus
+    neardup plan corpus.jsonl --sample-bytes 400k --json -o p.json >stdout
+    cmp p.json stdout
+    neardup dedup corpus.jsonl -q -o out --summary s.json
+    holds 'p["sample"]["whole"] is False and 0.3e6 < p["sample"]["bytes"] < 0.5e6'
+    holds 'abs(f["documents"] / s["documents"] - 1) < 0.05 and abs(f["bytes"] / s["bytes"] - 1) < 0.01'
+    holds 'abs(f["removed"] * s["documents"] / s["removed"] - 1) < 0.25'
+    holds 'p["figures"]["removed"]["low"] <= s["removed"] / s["documents"] <= p["figures"]["removed"]["high"]'
+    # The sample alone has a far smaller share.
+    holds 'p["sample"]["removed"] / p["sample"]["documents"] < 0.5 * f["removed"]'
+    holds 'abs(f["candidates"] * s["documents"] / s["candidates"] - 1) < 0.4'
+}
+
+@test "plan: the same sample is drawn each time, by any number of threads" {
+    corpus
+    neardup plan corpus.jsonl --sample-bytes 200k -j 1 --json >one.json
+    neardup plan corpus.jsonl --sample-bytes 200k -j 3 --json >three.json
+    python3 - <<'PY'
+import json
+a, b = (json.load(open(name)) for name in ("one.json", "three.json"))
+for key in ("documents", "bytes", "removed", "identical_bytes", "near", "candidates", "spool_bytes"):
+    assert a["figures"][key] == b["figures"][key], key
+assert a["thresholds"] == b["thresholds"] and (a["threads"], b["threads"]) == (1, 3)
+PY
+}
+
+@test "plan: compressed files, several files, folders and several passes" {
+    corpus
+    mkdir parts
+    split -l 500 --additional-suffix=.jsonl corpus.jsonl parts/p
+    gzip -k corpus.jsonl
+    for arguments in corpus.jsonl.gz parts "parts --keep longest" "parts --cluster components" "corpus.jsonl.gz --keep last" \
+        "parts --within lang" "parts --recipe manku-2007"; do
+        # shellcheck disable=SC2086
+        neardup plan $arguments --sample-bytes 100k --json >p.json
+        # shellcheck disable=SC2086
+        neardup dedup $arguments -q -o out --summary s.json
+        holds 'p["sample"]["whole"] is False and 0.7 < f["documents"] / s["documents"] < 1.4'
+        holds '0.9 < f["bytes"] / s["bytes"] < 1.1 and (f["spool_bytes"] > 0) == (s["spool_bytes"] > 0)'
+    done
+    holds 'p["thresholds"] == []' # of a simhash
+}
+
+@test "plan: sketch files are read whole" {
+    corpus
+    neardup sketch corpus.jsonl -q -o c.sketch
+    neardup plan c.sketch --sample-bytes 100k --json >p.json
+    neardup dedup corpus.jsonl -q -o out --summary s.json
+    holds 'p["sample"]["whole"] is True and f["documents"] == s["documents"]'
+    holds 'f["removed"] == s["removed"] / s["documents"] and p["sample"]["bytes"] > 100000'
+}
+
+@test "plan: of CSV the beginning is the sample, and the table says so" {
+    corpus
+    python3 -c '
+import csv, json, sys
+w = csv.writer(sys.stdout); w.writerow(["id", "text"])
+for line in open("corpus.jsonl"): r = json.loads(line); w.writerow([r["id"], r["text"]])' >corpus.csv
+    run neardup plan corpus.csv --sample-bytes 100k
+    [ "$status" -eq 0 ]
+    [[ $output == *"of 1 input"*"only the beginning was read"* ]]
+    run neardup plan corpus.jsonl --sample-bytes 100k
+    [[ $output != *"only the beginning"* ]]
+    [[ $output == *"Prediction for "*"peak memory"*"Thresholds"* ]]
+}
+
+@test "plan: a run says how far the prediction was off" {
+    corpus
+    neardup plan corpus.jsonl --sample-bytes 300k -o p.json >table
+    grep -q 'where the truth lies in nine cases of ten' table
+    run neardup dedup corpus.jsonl --predicted p.json -o out --summary s.json
+    [ "$status" -eq 0 ]
+    [[ $output == *"Prediction "*"predicted "*"measured "*"off by"*"peak memory"* ]]
+    [[ $output != *"warning"* ]]
+    holds 'all(s["predicted"][k]["value"] == v["value"] for k, v in p["figures"].items())'
+    holds 's["predicted"]["documents"]["measured"] == s["documents"] and s["predicted"]["peak_bytes"]["measured"] == s["peak_bytes"]'
+    neardup dedup corpus.jsonl -q -o out --summary s.json
+    holds '"predicted" not in s'
+    run neardup dedup corpus.jsonl --predicted p.json -t 0.9 -n
+    [[ $output == *"warning: p.json: predicts a run with another recipe or another number of threads"* ]]
+}
+
+@test "plan: what cannot be planned is refused" {
+    small_corpus
+    run neardup plan
+    [ "$status" -eq 2 ]
+    [[ $output == "neardup: plan needs files or folders: it reads a sample of them" ]]
+    run neardup plan - <small.jsonl
+    [ "$status" -eq 2 ]
+    [[ ${lines[0]} == *"no regular file, so its size is not known"* ]]
+    run neardup plan small.jsonl --recipe seshasai-2009 --df auto=t.df
+    [ "$status" -eq 2 ]
+    [[ ${lines[0]} == *"count one first (neardup df build)"* ]]
+    [ ! -e t.df ]
+    run neardup plan none.jsonl
+    [ "$status" -eq 2 ]
+    run neardup plan small.jsonl --sample-bytes 0
+    [ "$status" -eq 2 ]
+    run neardup plan small.jsonl -o small.jsonl
+    [ "$status" -eq 2 ]
+    [ "$(wc -l <small.jsonl)" -eq 5 ]
+    for bad in '' '{' '[]' '{"figures":{}}' '{"recipe_hash":"0","threads":2,"figures":{"documents":{"value":-1,"low":0,"high":0}}}'; do
+        echo "$bad" >bad.json
+        run neardup dedup small.jsonl --predicted bad.json -o out
+        [ "$status" -eq 2 ]
+        [[ ${lines[0]} == "neardup: bad.json: is not what neardup plan --json writes: "* ]]
+        [ ! -e out ]
+    done
+    run neardup dedup small.jsonl --predicted none.json -o out
+    [ "$status" -eq 2 ]
+    [[ ${lines[0]} == "neardup: none.json: cannot be opened: "* ]]
+}
+
+@test "plan: paths from a list, bad records, and an empty corpus" {
+    small_corpus
+    echo small.jsonl >list
+    neardup plan --files-from list --json >p.json
+    holds 'f["documents"] == 5'
+    for _ in 1 2 3 4; do cat small.jsonl; echo '{broken'; done >mixed.jsonl
+    neardup plan mixed.jsonl --json -q >p.json 2>messages
+    holds 'f["documents"] == 20 and f["removed"] == 0.85'
+    grep -q 'mixed.jsonl:6: ' messages
+    : >empty.jsonl
+    neardup plan empty.jsonl --json >p.json
+    holds 'f["documents"] == 0 and f["removed"] == 0'
+}
