@@ -194,6 +194,9 @@ def memory():
     rows = [
         [
             f"{r['documents']:,}",
+            r.get("memory", ""),
+            f"{r.get('spilled_mb', 0):,.0f}",
+            r.get("loads", 0),
             f"{r['file_mb']:,.0f}",
             r["threads"],
             f"{r['seconds']:.1f}",
@@ -214,6 +217,9 @@ def memory():
         + table(
             [
                 "documents",
+                "--memory",
+                "spilled MB",
+                "loads",
                 "MB",
                 "threads",
                 "seconds",
