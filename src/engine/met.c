@@ -97,11 +97,10 @@ void nd_met_set_free(struct nd_met_set *met)
 /* ---- Keys ---- */
 
 /* Keys of different tables, and those of equal documents, are told apart; the lowest bit is set of
- * these. */
+ * these.  All are hashes already. */
 static uint64_t key_in(uint64_t key, uint64_t table, bool is_of_equal)
 {
-    key = (key + table * UINT64_C(0x9E3779B97F4A7C15)) * UINT64_C(0xBF58476D1CE4E5B9);
-    key ^= key >> 32;
+    key ^= table * UINT64_C(0x9E3779B97F4A7C15);
     return (key & ~UINT64_C(1)) | is_of_equal;
 }
 
@@ -110,10 +109,13 @@ static size_t keys_of(const struct nd_met_set *met, const struct nd_sketch_row *
 {
     const struct nd_index_params *index = &met->plan.plan.index;
     unsigned tables = nd_table_identity(index);
-    struct nd_index_row row = {.identity = from->identity, .simhash = from->simhash};
+    struct nd_index_row row;
     size_t n = 0;
 
     if (met->compares && from->tokens >= met->plan.plan.params.sketch.w) {
+        row.identity = from->identity;
+        row.simhash = from->simhash;
+        row.group = 0;
         memcpy(row.low, from->low, ND_MINHASH_COUNT);
         nd_table_keys(index, &row, key);
         for (; n < tables; n++)
@@ -296,15 +298,16 @@ static bool meets_by(const struct nd_met_set *met, const struct nd_sketch_row *r
 bool nd_met_set_has(const struct nd_met_set *met, const struct nd_sketch_row *row, bool is_fresh)
 {
     const struct filter *filter = is_fresh ? &met->fresh : &met->all;
-    uint64_t key[KEYS_MAX];
-    size_t n_keys;
+    uint64_t key[KEYS_MAX], hit[KEYS_MAX + 1];
+    size_t n_keys, n_hits = 0;
 
     if (!met->n_entries || !filter->word)
         return false;
     n_keys = keys_of(met, row, key);
     for (size_t i = 0; i < n_keys; i++)
-        if (filter_has(filter, key[i]) &&
-            meets_by(met, row, key[i], is_fresh ? met->first_fresh : 0))
+        hit[n_hits] = key[i], n_hits += filter_has(filter, key[i]);
+    for (size_t i = 0; i < n_hits; i++)
+        if (meets_by(met, row, hit[i], is_fresh ? met->first_fresh : 0))
             return true;
     return false;
 }

@@ -24,6 +24,7 @@
 #include "pipeline/short_texts.h"
 #include "pipeline/sketch_packer.h"
 #include "recipe/recipe.h"
+#include "sketch_file/packed.h"
 
 #define NONE UINT32_MAX
 
@@ -519,23 +520,6 @@ static enum nd_status number_source(struct nd_against *a, uint32_t source, uint3
                                      err);
 }
 
-static enum nd_status append_record(struct nd_against *a, uint32_t record, uint32_t *number,
-                                    struct nd_packed_row *packed, struct nd_error *err)
-{
-    struct nd_sketch_writer *writer = nd_sketch_appender_writer(a->appender);
-    struct nd_sketch_row row;
-    enum nd_status status = nd_sketch_file_read_row(a->fresh, &a->row[a->document_of[record]].place,
-                                                    ND_SKETCH_FILE_ALL, &a->room[0], &row, err);
-
-    if (status == ND_OK)
-        status = number_source(a, row.source, &number[row.source], err);
-    if (status != ND_OK)
-        return status;
-    row.source = number[row.source];
-    status = nd_sketch_row_pack(writer, &row, NULL, packed, err);
-    return status == ND_OK ? nd_sketch_writer_add(writer, packed, err) : status;
-}
-
 void nd_against_keep(struct nd_against *a, uint32_t record)
 {
     a->kept[record / 64] |= UINT64_C(1) << record % 64;
@@ -546,12 +530,64 @@ static bool is_kept(const struct nd_against *a, uint32_t record)
     return a->kept[record / 64] >> record % 64 & 1;
 }
 
+static bool is_document(const struct nd_against *a, uint32_t record)
+{
+    uint32_t next = record + 1 < a->n_records ? a->document_of[record + 1] : a->n_documents;
+
+    return a->document_of[record] != next;
+}
+
+/* Both files are of one recipe, so that a row is copied as it is, but for its source. */
+static enum nd_status append_row(struct nd_against *a, const struct nd_sketch_block *block,
+                                 size_t i, uint32_t *number, struct nd_buffer *bytes,
+                                 struct nd_error *err)
+{
+    bool has_shingles = nd_sketch_file_info(a->fresh)->has_shingles;
+    bool keeps_shingles = nd_sketch_file_info(nd_sketch_appender_file(a->appender))->has_shingles;
+    uint32_t source = block->rows[i].source;
+    struct nd_packed_row packed;
+    enum nd_status status = number_source(a, source, &number[source], err);
+
+    bytes->len = 0;
+    if (status != ND_OK)
+        return status;
+    if (!nd_sketch_block_pack(block, i, bytes))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    nd_sketch_packed_set_source(bytes->data, number[source]);
+    packed = (struct nd_packed_row){.data = bytes->data, .len = bytes->len};
+    packed.row_len =
+        nd_sketch_packed_row_bytes((struct nd_view){bytes->data, bytes->len}, has_shingles);
+    if (!keeps_shingles)
+        packed.len = packed.row_len;
+    return nd_sketch_writer_add(nd_sketch_appender_writer(a->appender), &packed, err);
+}
+
+/* The survivors of a block; *record is the first one of its documents. */
+static enum nd_status append_block(struct nd_against *a, const struct nd_sketch_block *block,
+                                   uint32_t *record, uint32_t *number, uint64_t *n,
+                                   struct nd_error *err)
+{
+    struct nd_buffer bytes = {0};
+    enum nd_status status = ND_OK;
+
+    for (size_t i = 0; status == ND_OK && i < block->n; ++*record) {
+        if (!is_document(a, *record))
+            continue;
+        if (is_kept(a, *record)) {
+            status = append_row(a, block, i, number, &bytes, err);
+            ++*n;
+        }
+        i++;
+    }
+    nd_buffer_release(&bytes);
+    return status;
+}
 enum nd_status nd_against_append(struct nd_against *a, struct nd_error *err)
 {
-    struct nd_packed_row packed = {0};
+    struct nd_sketch_block block = {0};
     enum nd_status status = ND_OK;
+    uint32_t *number, record = 0;
     uint64_t n = 0;
-    uint32_t *number;
 
     if (!a->appender)
         return ND_OK;
@@ -559,12 +595,12 @@ enum nd_status nd_against_append(struct nd_against *a, struct nd_error *err)
     if (!number)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     memset(number, 0xFF, nd_sketch_file_info(a->fresh)->sources * sizeof *number);
-    for (uint32_t i = 0; status == ND_OK && i < a->n_records; i++)
-        if (is_kept(a, i)) {
-            status = append_record(a, i, number, &packed, err);
-            n++;
-        }
-    nd_packed_row_release(&packed);
+    for (uint32_t b = 0; status == ND_OK && b < nd_sketch_file_info(a->fresh)->blocks; b++) {
+        status = nd_sketch_file_read(a->fresh, b, ND_SKETCH_FILE_ALL, &block, err);
+        if (status == ND_OK)
+            status = append_block(a, &block, &record, number, &n, err);
+    }
+    nd_sketch_block_release(&block);
     free(number);
     if (status == ND_OK)
         status = nd_sketch_appender_commit(a->appender, err);
