@@ -237,6 +237,44 @@ def memory():
     )
 
 
+def daily():
+    records = session_of("daily.jsonl") if places.records("daily.jsonl") else []
+    if not records:
+        return "Nothing measured.\n"
+    rows = [
+        [
+            f"{r['days']} × {r['documents']:,}",
+            f"{r['words'][0]} to {r['words'][1]}",
+            f"{r['one']:.1f}",
+            f"{r['one_with_file']:.1f}",
+            f"{sum(r['seconds']):.1f}",
+            f"{sum(r['seconds']) / r['one']:.2f}",
+            f"{sum(r['seconds']) / r['one_with_file']:.2f}",
+            f"{r['seconds'][0]:.2f}, {r['seconds'][-1]:.2f}",
+            f"{r['bytes'] / 1e6:,.0f}",
+        ]
+        for r in records
+    ]
+    return (
+        heading(records[0])
+        + "\n"
+        + table(
+            [
+                "days × documents",
+                "words",
+                "one run, processor s",
+                "one run that keeps sketches",
+                "a run a day",
+                "× one run",
+                "× one that keeps sketches",
+                "first, last day",
+                "sketch file, MB",
+            ],
+            rows,
+        )
+    )
+
+
 def hostile():
     records = session_of("hostile.jsonl") if places.records("hostile.jsonl") else []
     if not records:

@@ -45,16 +45,36 @@ static void check_row(const struct nd_sketch_file *file, const struct nd_sketch_
             abort();
 }
 
+/* Read again by its place, a row is the same. */
+static void check_again(const struct nd_sketch_file *file, const struct nd_sketch_row *row,
+                        struct nd_sketch_room *room)
+{
+    struct nd_sketch_row again;
+
+    if (nd_sketch_file_read_row(file, &row->place, ND_SKETCH_FILE_ALL, room, &again, NULL) != ND_OK)
+        abort();
+    if (again.n_shingles != row->n_shingles || again.id.len != row->id.len ||
+        again.text_hash[0] != row->text_hash[0] || again.source != row->source)
+        abort();
+    for (uint32_t i = 0; row->shingles && i < row->n_shingles; i++)
+        if (row->shingles[i] != again.shingles[i])
+            abort();
+}
+
 static void read_all(const char *path)
 {
     struct nd_error err;
     struct nd_sketch_file *file = nd_sketch_file_open(path, &err);
     struct nd_sketch_block block = {0};
+    struct nd_sketch_room room = {0};
 
     for (uint32_t i = 0; file && i < nd_sketch_file_info(file)->blocks; i++)
         if (nd_sketch_file_read(file, i, ND_SKETCH_FILE_ALL, &block, &err) == ND_OK)
-            for (size_t j = 0; j < block.n; j++)
+            for (size_t j = 0; j < block.n; j++) {
                 check_row(file, &block.rows[j]);
+                check_again(file, &block.rows[j], &room);
+            }
+    nd_sketch_room_release(&room);
     nd_sketch_block_release(&block);
     nd_sketch_file_close(file);
 }

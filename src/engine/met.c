@@ -41,7 +41,8 @@ struct filter {
 
 struct nd_met_set {
     struct nd_row_plan plan;
-    bool compares; /* rows, beyond their keys */
+    bool compares;   /* rows, beyond their keys */
+    bool has_rounds; /* the first one has begun */
     struct filter all, fresh;
     struct entry *entry;
     size_t n_entries, entry_capacity, first_fresh;
@@ -53,32 +54,6 @@ struct nd_met_set {
     uint32_t *n_shingles;
     size_t n, shingles_capacity;
 };
-
-struct nd_met_set *nd_met_set_new(const struct nd_recipe *recipe, struct nd_error *err)
-{
-    struct nd_met_set *met = calloc(1, sizeof *met);
-    const char *key = NULL;
-    enum nd_status status;
-
-    if (!met) {
-        nd_fail(err, ND_ENOMEM, "out of memory");
-        return NULL;
-    }
-    status = nd_row_plan_init(&met->plan, recipe, &key, err);
-    /* Blocks of a fingerprint need the signature of the row. */
-    if (status == ND_OK && met->plan.kind == ND_ROW_FINGERPRINT) {
-        key = "match";
-        status = ND_EUNSUPPORTED;
-    }
-    if (status == ND_OK) {
-        met->compares = met->plan.kind != ND_ROW_NOTHING;
-        return met;
-    }
-    if (key)
-        nd_fail(err, ND_EUNSUPPORTED, "%s: candidates are not found by rows", key);
-    nd_met_set_free(met);
-    return NULL;
-}
 
 void nd_met_set_free(struct nd_met_set *met)
 {
@@ -212,7 +187,46 @@ static bool reserve(struct nd_met_set *met, size_t n_keys)
            ND_RESERVE(met->body, &met->body_capacity, (met->n + 1) * met->plan.words + 1) &&
            ND_RESERVE(met->n_shingles, &met->shingles_capacity, met->n + 1) &&
            reserve_slots(met, n) && filter_reserve(&met->all, met, 0, n) &&
-           filter_reserve(&met->fresh, met, met->first_fresh, n - met->first_fresh);
+           (!met->has_rounds ||
+            filter_reserve(&met->fresh, met, met->first_fresh, n - met->first_fresh));
+}
+
+/* Tables that grow are made anew. */
+static bool make_room(struct nd_met_set *met, uint64_t documents)
+{
+    unsigned keys = (met->compares ? nd_table_identity(&met->plan.plan.index) : 0) + 2;
+
+    return documents < UINT32_MAX / keys && reserve_slots(met, (size_t)documents * keys) &&
+           filter_reserve(&met->all, met, 0, (size_t)documents * keys);
+}
+
+struct nd_met_set *nd_met_set_new(const struct nd_recipe *recipe, uint64_t documents,
+                                  struct nd_error *err)
+{
+    struct nd_met_set *met = calloc(1, sizeof *met);
+    const char *key = NULL;
+    enum nd_status status;
+
+    if (!met) {
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        return NULL;
+    }
+    status = nd_row_plan_init(&met->plan, recipe, &key, err);
+    /* Blocks of a fingerprint need the signature of the row. */
+    if (status == ND_OK && met->plan.kind == ND_ROW_FINGERPRINT) {
+        key = "match";
+        status = ND_EUNSUPPORTED;
+    }
+    if (status == ND_OK) {
+        met->compares = met->plan.kind != ND_ROW_NOTHING;
+        if (make_room(met, documents))
+            return met;
+        nd_fail(err, ND_ENOMEM, "out of memory");
+    }
+    if (key)
+        nd_fail(err, ND_EUNSUPPORTED, "%s: candidates are not found by rows", key);
+    nd_met_set_free(met);
+    return NULL;
 }
 
 /* What of a row is compared. */
@@ -235,7 +249,8 @@ enum nd_status nd_met_set_add(struct nd_met_set *met, const struct nd_sketch_row
         met->entry[met->n_entries++] = (struct entry){key[i], (uint32_t)met->n, *slot};
         *slot = (uint32_t)met->n_entries;
         filter_add(&met->all, key[i]);
-        filter_add(&met->fresh, key[i]);
+        if (met->has_rounds)
+            filter_add(&met->fresh, key[i]);
     }
     if (met->plan.words)
         memcpy(met->body + met->n * met->plan.words, body_of(met, row), met->plan.words * 8);
@@ -245,6 +260,7 @@ enum nd_status nd_met_set_add(struct nd_met_set *met, const struct nd_sketch_row
 
 void nd_met_set_begin_round(struct nd_met_set *met)
 {
+    met->has_rounds = true;
     met->first_fresh = met->n_entries;
     if (met->fresh.n_words > LEAST_WORDS) { /* a large one would not stay in the caches */
         free(met->fresh.word);

@@ -12,20 +12,21 @@
 
 struct nd_met_set;
 
-/* For a recipe, which outlives the set.  NULL: ND_EUNSUPPORTED, the recipe finds candidates by other
+/* For a recipe, which outlives the set, with room for so many documents.  NULL: ND_EUNSUPPORTED, the recipe finds candidates by other
  * means than rows of sketch files; ND_ENOMEM. */
-ND_API struct nd_met_set *nd_met_set_new(const struct nd_recipe *recipe, struct nd_error *err);
+ND_API struct nd_met_set *nd_met_set_new(const struct nd_recipe *recipe, uint64_t documents,
+                                         struct nd_error *err);
 ND_API void nd_met_set_free(struct nd_met_set *met); /* NULL: nothing */
 
-/* Add a document; its row may go.  Of those added since nd_met_set_begin_round, nd_met_set_has says so when it is asked for fresh ones only.
- * ND_ENOMEM. */
+/* Add a document; its row may go.  ND_ENOMEM. */
 ND_API enum nd_status nd_met_set_add(struct nd_met_set *met, const struct nd_sketch_row *row,
                                      struct nd_error *err);
+/* Documents that are added from now on, until the next call, are fresh. */
 ND_API void nd_met_set_begin_round(struct nd_met_set *met);
 
 /*
  * Whether the document equals one of the set or could be a candidate of one, or one of it: with
- * is_fresh, one of those that were added in this round.  Never wrongly no; yes also where only hashes
+ * is_fresh, one that is fresh.  Never wrongly no; yes also where only hashes
  * agree, or where too many documents of the set share a key with it to compare it with all.  Any
  * number of threads may ask while nobody adds.
  */

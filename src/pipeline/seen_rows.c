@@ -201,7 +201,7 @@ static enum nd_status make_parts(struct search *s, bool several, struct nd_error
     s->n_hands = (size_t)BLOCKS_EACH * nd_pool_threads(what->pool);
     s->hand = calloc(s->n_hands, sizeof *s->hand);
     if (!what->takes_all)
-        s->met = nd_met_set_new(what->recipe, err);
+        s->met = nd_met_set_new(what->recipe, nd_sketch_file_info(what->fresh)->documents, err);
     if (!s->hand || (!s->met && !what->takes_all && err->status != ND_EUNSUPPORTED))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     *err = (struct nd_error){0};

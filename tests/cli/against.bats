@@ -44,7 +44,7 @@ assert (s["documents"], s["kept"], s["removed"], s["seen_documents"], s["seen_me
 }
 
 @test "against: one run over old and new documents removes the same" {
-    python3 "$BATS_TEST_DIRNAME/against_model.py" "$NEARDUP" "$(sized 1500 60)"
+    python3 "$BATS_TEST_DIRNAME/against_model.py" "$NEARDUP" "$(sized 1500 200)"
 }
 
 @test "against: --append adds the survivors, and makes the file" {

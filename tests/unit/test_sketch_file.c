@@ -150,15 +150,23 @@ static size_t compare_all(const struct nd_sketch_file *file, const struct sample
                           bool has_shingles)
 {
     struct nd_sketch_block block = {0};
+    struct nd_sketch_room room = {0};
+    struct nd_sketch_row again;
     size_t n = 0;
 
     for (uint32_t i = 0; i < nd_sketch_file_info(file)->blocks; i++) {
         assert_int_equal(nd_sketch_file_read(file, i, parts, &block, NULL), ND_OK);
         assert_int_equal(block.first, n);
-        for (size_t j = 0; j < block.n; j++)
+        for (size_t j = 0; j < block.n; j++) {
             assert_row(&s->row[(n + j) % ROWS], &block.rows[j], has_shingles);
+            assert_int_equal(
+                nd_sketch_file_read_row(file, &block.rows[j].place, parts, &room, &again, NULL),
+                ND_OK);
+            assert_row(&s->row[(n + j) % ROWS], &again, has_shingles);
+        }
         n += block.n;
     }
+    nd_sketch_room_release(&room);
     nd_sketch_block_release(&block);
     return n;
 }
