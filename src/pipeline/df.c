@@ -41,11 +41,13 @@ static void count_one(void *context, struct nd_parsed *parsed, unsigned number)
         (void)nd_df_counter_add(&w->counter, &parsed->document, &w->error); /* which it sets */
 }
 
-/* Bytes of each worker's builder. */
-static uint64_t builder_memory(const struct nd_run_df_options *df, unsigned n_workers)
+/* Bytes of each worker's builder: of a run in bounded memory they share a part of it. */
+static uint64_t builder_memory(const struct nd_run_df_options *df, const struct nd_run *run,
+                               unsigned n_workers)
 {
     const uint64_t min = 1 << 20, usual = 256 << 20;
-    uint64_t memory = (df->memory_bytes ? df->memory_bytes : usual) / n_workers;
+    uint64_t all = run->budget.total ? run->budget.array_bytes : usual;
+    uint64_t memory = (df->memory_bytes ? df->memory_bytes : all) / n_workers;
 
     return memory < min ? min : memory;
 }
@@ -65,10 +67,11 @@ static enum nd_status make_workers(struct counting *c, const struct nd_run_df_op
     c->worker = calloc(c->n_workers, sizeof *c->worker);
     if (!c->worker)
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    params = (struct nd_df_builder_params){.memory_bytes = builder_memory(df, c->n_workers),
-                                           .tmp = options->tmp,
-                                           .features = &features,
-                                           .keep_texts = df->keep_texts};
+    params =
+        (struct nd_df_builder_params){.memory_bytes = builder_memory(df, &c->run, c->n_workers),
+                                      .tmp = options->tmp,
+                                      .features = &features,
+                                      .keep_texts = df->keep_texts};
     for (unsigned i = 0; status == ND_OK && i < c->n_workers; i++)
         status = nd_df_counter_init(&c->worker[i].counter, &params, err);
     return status;

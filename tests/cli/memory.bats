@@ -90,6 +90,15 @@ END
     same_outputs free bounded
 }
 
+@test "a df table that is counted from the input is counted in bounded memory" {
+    head -n 30000 "$BATS_FILE_TMPDIR/crowd.jsonl" >some.jsonl
+    outputs free --recipe kolcz-2004-mail --df auto=free.df some.jsonl
+    outputs bounded --memory 64M --recipe kolcz-2004-mail --df auto=bounded.df some.jsonl
+    cmp free.df bounded.df
+    cmp free.out bounded.out
+    cmp free.c bounded.c
+}
+
 @test "equal documents take no memory" {
     python3 -c '
 for i in range(150000):
