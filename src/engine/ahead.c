@@ -82,9 +82,9 @@ void nd_ahead_free(struct nd_ahead *ahead)
     free(ahead);
 }
 
-void nd_ahead_note_decided(struct nd_ahead *ahead, struct nd_pool *pool)
+void nd_ahead_note_decided(struct nd_ahead *ahead)
 {
-    nd_pool_pass(pool, &ahead->decided);
+    atomic_fetch_add(&ahead->decided.serving, 1); /* nd_pool_write_unlock wakes who waits for it */
 }
 
 void nd_dedup_end_ahead(struct nd_dedup *d)

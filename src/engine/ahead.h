@@ -10,8 +10,8 @@
  */
 struct nd_ahead *nd_ahead_new(const struct nd_pool *pool);
 void nd_ahead_free(struct nd_ahead *ahead);
-/* The index has taken in a batch more.  With the write lock of the pool. */
-void nd_ahead_note_decided(struct nd_ahead *ahead, struct nd_pool *pool);
+/* The index has taken in a batch more.  With the write lock of the pool, which is given back next. */
+void nd_ahead_note_decided(struct nd_ahead *ahead);
 
 /* Whether an item of a batch that was matched ahead must be matched again in the turn. */
 static inline bool nd_item_is_to_match(const struct nd_item *item)

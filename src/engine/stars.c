@@ -317,7 +317,7 @@ static enum nd_status keep_all(struct nd_batch *batch, struct nd_error *err)
     if (status == ND_OK && !keeping.n)
         cache_fetched(d);
     if (d->ahead)
-        nd_ahead_note_decided(d->ahead, d->crew.pool);
+        nd_ahead_note_decided(d->ahead);
     nd_pool_write_unlock(d->crew.pool);
     free(keeping.item);
     return status;
