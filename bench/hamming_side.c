@@ -277,7 +277,11 @@ static void run_file(char **argv)
     size_t n = strtoull(argv[4], NULL, 10), n_queries = strtoull(argv[5], NULL, 10);
     uint64_t *row = read_words(argv[2], n), *query = read_words(argv[3], n_queries);
     uint64_t(*answer)[2] = calloc(n_queries + 1, sizeof *answer);
-    struct nd_hamming_shape shape = {.bits = BITS, .distance = DISTANCE, .codec = ND_HAMMING_EF};
+    struct nd_hamming_shape shape = {.bits = BITS,
+                                     .distance = DISTANCE,
+                                     .codec = ND_HAMMING_EF,
+                                     .layout = strcmp(argv[7], "fast") ? ND_HAMMING_COMPACT
+                                                                       : ND_HAMMING_FAST};
     const struct nd_hamming_entries entries = {.fingerprints = row, .count = n};
     struct nd_hamming_matches out = {.items = NULL};
     double start = clock_of(CLOCK_PROCESS_CPUTIME_ID), build, warm, dropped, cold, first, all;

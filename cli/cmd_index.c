@@ -168,6 +168,11 @@ static int index_merge(struct settings *s, const char *const *path, size_t n)
     }
     if (h->has_distance)
         shape.distance = h->distance;
+    if (h->layout && given.layout != shape.layout) { /* what was requested of the other is void */
+        shape.layout = given.layout;
+        shape.family = given.family;
+        shape.tables = 0;
+    }
     if (h->tables || h->key_bits) {
         shape.tables = given.tables;
         shape.key_bits = given.key_bits;
@@ -211,6 +216,11 @@ static int index_verify(struct settings *s, const char *const *path, size_t n)
     (void)n;
     if (nd_hamming_file_open(&file, path[0], &err) != ND_OK)
         return failed(&err);
+    if (nd_hamming_file_check(file, &err) != ND_OK) {
+        say("%s: %s", path[0], err.message);
+        nd_hamming_file_close(file);
+        return 2;
+    }
     nd_hamming_file_close(file);
     return 0;
 }
@@ -265,13 +275,15 @@ static int index_info(struct settings *s, const char *const *path, size_t n)
     plan = nd_hamming_file_design(file);
     shape = nd_hamming_file_shape(file);
     fprintf(to.file,
-            "bits: %u\ndistance: %u\nfingerprints: %llu\ndistinct: %llu\nids: %s\ndesign: %s\n"
-            "tables: %u\nkey bits: %u-%u\ncodec: %s\n",
+            "bits: %u\ndistance: %u\nfingerprints: %llu\ndistinct: %llu\nids: %s\nlayout: %s\n"
+            "design: %s\ntables: %u\nkey bits: %u-%u\n",
             plan->problem.bits, plan->problem.distance, (unsigned long long)plan->problem.count,
             (unsigned long long)nd_hamming_file_distinct(file),
             nd_hamming_file_has_texts(file) ? "texts" : "numbers",
-            nd_hamming_family_name(plan->family), plan->tables, plan->key_bits, plan->key_bits_max,
-            nd_hamming_codec_name(shape.codec));
+            nd_hamming_file_layout_name(shape.layout), nd_hamming_family_name(plan->family),
+            plan->tables, plan->key_bits, plan->key_bits_max);
+    if (shape.layout == ND_HAMMING_COMPACT)
+        fprintf(to.file, "codec: %s\n", nd_hamming_codec_name(shape.codec));
     print_sizes(to.file, file, (double)plan->problem.count);
     print_recipe(to.file, file);
     nd_hamming_file_close(file);

@@ -23,7 +23,7 @@ static const char *duration_text(double seconds, char out[32])
 /* Why `index build` cannot make it; NULL: it can. */
 static const char *why_not(const struct nd_hamming_plan *p)
 {
-    if (!nd_hamming_file_holds(p->family))
+    if (!nd_hamming_file_holds(p->family, 0))
         return "only the library builds it, in memory";
     return p->problem.count > ND_HAMMING_FILE_PARTS_MAX * (uint64_t)ND_HAMMING_FILE_MAX
                ? "a file holds at most 2^38 - 64 fingerprints"
@@ -46,7 +46,7 @@ static int name_width(void)
 static void print_plan(FILE *out, const struct hamming_settings *h, const struct nd_hamming_plan *p,
                        bool is_taken)
 {
-    const char *name = nd_hamming_plan_name(p), *obstacle = why_not(p);
+    const char *name = nd_hamming_plan_name(p), *obstacle = why_not(p), *layout = "-";
     char keys[32] = "-", fill[32] = "-", memory[32], build[32], query[32], file[32] = "-";
 
     if (p->key_bits && p->key_bits == p->key_bits_max)
@@ -56,12 +56,16 @@ static void print_plan(FILE *out, const struct hamming_settings *h, const struct
     if (p->fill > 0)
         snprintf(fill, sizeof fill, "%.2f", p->fill);
     if (!obstacle)
+        layout = nd_hamming_file_layout_name(nd_hamming_file_holds(p->family, ND_HAMMING_FAST)
+                                                 ? ND_HAMMING_FAST
+                                                 : ND_HAMMING_COMPACT);
+    if (!obstacle)
         bytes_text(nd_hamming_file_plan_bytes(p, hamming_shape(h).codec), file);
-    fprintf(out, "%c %-*s %6u  %-7s %4s %12.4g %10.4g  %10s %10s %10s %10s%s%s%s%s\n",
+    fprintf(out, "%c %-*s %6u  %-7s %4s %12.4g %10.4g  %10s %10s %10s %10s  %-7s%s%s%s%s\n",
             is_taken ? '*' : ' ', name_width(), nd_hamming_family_name(p->family), p->tables, keys,
             fill, p->candidates, p->lines, bytes_text(p->bytes, memory),
             duration_text(p->build_seconds, build), duration_text(p->query_seconds, query), file,
-            name ? "  " : "", name ? name : "", obstacle ? "  not buildable here: " : "",
+            layout, name ? "  " : "", name ? name : "", obstacle ? "  not buildable here: " : "",
             obstacle ? obstacle : "");
 }
 
@@ -76,8 +80,9 @@ static void print_head(FILE *out, const struct nd_hamming_problem *problem)
             degree > ND_HAMMING_DEGREE_WARN
                 ? "\nwarning: above 0.01, clusters grow by chance: use more bits or less distance"
                 : "");
-    fprintf(out, "  %-*s %6s  %-7s %4s %12s %10s  %10s %10s %10s %10s\n", name_width(), "design",
-            "tables", "key", "fill", "candidates", "lines", "memory", "build", "query", "file");
+    fprintf(out, "  %-*s %6s  %-7s %4s %12s %10s  %10s %10s %10s %10s  %s\n", name_width(),
+            "design", "tables", "key", "fill", "candidates", "lines", "memory", "build", "query",
+            "file", "layout");
 }
 
 /*
@@ -98,7 +103,7 @@ static enum nd_status plan_sizes(const struct hamming_settings *h,
             continue;
         status =
             nd_hamming_design(problem, machine, family, h->key_bits, h->tables, &plan[*n], err);
-        if (status != ND_OK && nd_hamming_file_holds(family))
+        if (status != ND_OK && nd_hamming_file_holds(family, hamming_shape(h).layout))
             return status;
         *n += status == ND_OK;
     }
@@ -181,14 +186,16 @@ static size_t keep_family(const struct hamming_settings *h, struct nd_hamming_pl
     size_t kept = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (!h->family || (unsigned)plan[i].family == h->family)
+        if ((!h->family || (unsigned)plan[i].family == h->family) &&
+            (!h->layout || nd_hamming_file_holds(plan[i].family, hamming_shape(h).layout)))
             plan[kept++] = plan[i];
     return kept;
 }
 
 static bool is_same(const struct nd_hamming_plan *a, const struct nd_hamming_plan *b)
 {
-    return a->family == b->family && a->tables == b->tables && a->key_bits == b->key_bits;
+    return a->family == b->family && a->tables == b->tables && a->key_bits == b->key_bits &&
+           (a->fill == b->fill || !nd_hamming_file_holds(a->family, ND_HAMMING_FAST));
 }
 
 /*
@@ -205,7 +212,9 @@ static size_t find_built(const struct hamming_settings *h, const struct nd_hammi
     size_t i = 0;
 
     if (nd_hamming_file_plan(&shape, problem->count, &built, err) != ND_OK ||
-        nd_hamming_design(problem, machine, built.family, built.key_bits, 0, &built, err) != ND_OK)
+        (shape.layout == ND_HAMMING_COMPACT &&
+         nd_hamming_design(problem, machine, built.family, built.key_bits, 0, &built, err) !=
+             ND_OK))
         return *n;
     while (i < *n && !is_same(&plan[i], &built))
         i++;

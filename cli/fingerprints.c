@@ -94,13 +94,18 @@ int fingerprint_row_read(struct fingerprint_file *f, size_t len, struct fingerpr
 
 struct nd_hamming_shape hamming_shape(const struct hamming_settings *h)
 {
+    bool fast = h->layout == ND_HAMMING_FAST;
+    enum nd_hamming_family family =
+        h->family == ND_HAMMING_BLOCKS ? ND_HAMMING_BLOCKS : ND_HAMMING_COVERING;
+
     return (struct nd_hamming_shape){
         .bits = h->bits,
         .distance = h->distance,
         .tables = h->tables,
         .key_bits = h->key_bits,
         .codec = h->codec == ND_HAMMING_MANKU ? ND_HAMMING_MANKU : ND_HAMMING_EF,
-        .family = h->family == ND_HAMMING_BLOCKS ? ND_HAMMING_BLOCKS : ND_HAMMING_COVERING,
+        .family = fast && !h->family ? ND_HAMMING_SCAN /* 0: any that there is */ : family,
+        .layout = fast ? ND_HAMMING_FAST : ND_HAMMING_COMPACT,
         .max_bytes = h->memory > 0 ? (uint64_t)h->memory : 0,
         .part_fingerprints = h->part_fingerprints,
     };

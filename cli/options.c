@@ -545,6 +545,11 @@ const struct option option_table[] = {
      "how tables are compressed: ef (Elias-Fano) or manku (XOR, Huffman, blocks; up to 64 bits) "
      "(default: ef)",
      FOR_INDEX, WORD_FROM(hamming.codec, "ef manku", ND_HAMMING_EF), .parts = MAKING},
+    {NULL, "layout", 0, "NAME",
+     "how an index file is laid out: compact (few bytes) or fast (the tables of an index in "
+     "memory, "
+     "for 64 bits within 3: several times as fast and as large) (default: compact)",
+     FOR_INDEX, WORD_FROM(hamming.layout, "compact fast", ND_HAMMING_COMPACT), .parts = MAKING},
     {NULL, "buckets", 0, "N", "divide the space into N equal parts, 2 to 1024 (default: 128)",
      FOR_INDEX, NUMBER(hamming.buckets, 2, ND_HAMMING_BUCKETS_MAX), .parts = "stats"},
     {NULL, "svg", 0, "FILE", "also draw the figures", FOR_INDEX, TEXT(hamming.svg),

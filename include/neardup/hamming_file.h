@@ -52,9 +52,14 @@ enum nd_hamming_codec {
 };
 /* How a file is laid out. */
 enum nd_hamming_file_layout {
-    /* Sorted tables of a design, coded. */
+    /* Sorted tables of blocks or coverings, coded: the fewest bytes. */
     ND_HAMMING_COMPACT = 1,
+    /* The tables that an index in memory has, windows or halves: for 64 bits within 3.  A query is
+     * nearly as fast as in memory, and the file is ready as soon as it is mapped. */
+    ND_HAMMING_FAST = 2,
 };
+/* "compact", "fast".  NULL: there is no such layout. */
+ND_API const char *nd_hamming_file_layout_name(enum nd_hamming_file_layout layout);
 
 /* "ef", "manku".  NULL: there is no such codec. */
 ND_API const char *nd_hamming_codec_name(enum nd_hamming_codec codec);
@@ -96,7 +101,8 @@ struct nd_hamming_shape {
     enum nd_hamming_codec codec;
     /* The fewest tables whose keys have at least so many bits. */
     unsigned key_bits;
-    /* ND_HAMMING_BLOCKS; ND_HAMMING_COVERING or 0: coverings. */
+    /* Of the layout compact ND_HAMMING_BLOCKS or _COVERING, which is also 0; of the layout fast
+     * ND_HAMMING_WINDOWS, _HALVES, or 0: the faster of the two. */
     enum nd_hamming_family family;
     /* Of the file: no more tables are made than fit. */
     uint64_t max_bytes;
@@ -105,10 +111,12 @@ struct nd_hamming_shape {
     /* The most fingerprints of a part: where there are more, the file has several parts.  0:
      * ND_HAMMING_FILE_MAX. */
     uint32_t part_fingerprints;
+    /* 0: compact. */
+    enum nd_hamming_file_layout layout;
 };
 
-/* Whether files hold designs of a family: those whose tables have keys. */
-ND_API int nd_hamming_file_holds(enum nd_hamming_family family);
+/* Whether files hold designs of a family: those of a layout (0: of any). */
+ND_API int nd_hamming_file_holds(enum nd_hamming_family family, enum nd_hamming_file_layout layout);
 
 /*
  * The most pairs of fingerprint and id that a part of a file holds, and the most parts.  A query
@@ -118,19 +126,20 @@ ND_API int nd_hamming_file_holds(enum nd_hamming_family family);
 #define ND_HAMMING_FILE_PARTS_MAX 64
 
 /*
- * The design that _build makes for so many fingerprints.  Where the shape requests none, it has as
- * few tables as leave few fingerprints of equal key in a part.  ND_EINVAL: the shape is out of
- * range, no design does it, none fits in max_bytes, or they take more than
- * ND_HAMMING_FILE_PARTS_MAX parts.
- * ND_EUNSUPPORTED: the codec is for fewer bits.  ND_ENOMEM.
+ * The design that _build makes for so many fingerprints.  Where the shape requests none, compact
+ * files have as few tables as leave few fingerprints of equal key in a part, and so have fast ones,
+ * which are windows unless that is too large.  ND_EINVAL: the shape is out of range, no design does
+ * it, none fits in max_bytes, or they take more than ND_HAMMING_FILE_PARTS_MAX parts.
+ * ND_EUNSUPPORTED: the codec is for fewer bits, or the layout for 64 within 3.  ND_ENOMEM.
  */
 ND_API enum nd_status nd_hamming_file_plan(const struct nd_hamming_shape *shape, uint64_t count,
                                            struct nd_hamming_plan *plan, struct nd_error *err);
 
 /*
- * The bytes of a file after a plan of blocks or coverings, for plan->problem.count fingerprints that
- * all differ, with numbers as ids.  Exact for Elias-Fano; for the block code about the most that
- * uniform fingerprints take.  Not a number: no file holds such a plan.
+ * The bytes of a file after a plan, for plan->problem.count fingerprints that all differ, with
+ * numbers as ids.  Exact for blocks and coverings as Elias-Fano; for the block code and for the
+ * layout fast, about the most that uniform fingerprints take.  Not a number: no file holds such a
+ * plan.
  */
 ND_API double nd_hamming_file_plan_bytes(const struct nd_hamming_plan *plan,
                                          enum nd_hamming_codec codec);
@@ -172,13 +181,19 @@ ND_API enum nd_status nd_hamming_file_merge(const char *const *paths, size_t n, 
                                             struct nd_error *err);
 
 /*
- * Open a file and check all of it: the checksums, and that the tables are what they should be.
- * ND_EIO, ND_ENOMEM.  ND_EINPUT: not an index file, or it is damaged.  ND_EUNSUPPORTED: of another
+ * Open a file.  Of the layout compact all of it is checked: the checksums, and that the tables are
+ * what they should be.  Of the layout fast only what tells where everything is, so that it takes no
+ * time; nd_hamming_file_check reads the rest.  Queries never read outside of the file, whatever is
+ * in it.  ND_EIO, ND_ENOMEM.  ND_EINPUT: not an index file, or it is damaged.  ND_EUNSUPPORTED: of another
  * version.
  */
 ND_API enum nd_status nd_hamming_file_open(struct nd_hamming_file **file, const char *path,
                                            struct nd_error *err);
 ND_API void nd_hamming_file_close(struct nd_hamming_file *file);
+
+/* Check all of an open file that _open did not.  ND_EINPUT: it is damaged. */
+ND_API enum nd_status nd_hamming_file_check(const struct nd_hamming_file *file,
+                                            struct nd_error *err);
 
 /*
  * Read the shape of an index from its header, without its recipe; nothing else is checked.  recipe
@@ -222,7 +237,7 @@ ND_API struct nd_hamming_file_sizes nd_hamming_file_sizes(const struct nd_hammin
 
 /* Query the file, as nd_hamming_query an index.  What the ids are: nd_hamming_file_has_texts.
  * ND_EUNSUPPORTED: they are numbers of entries, of which there are more than 2^32 - 1
- * (nd_hamming_file_find). */
+ * (nd_hamming_file_find).  ND_EINPUT: a file of the layout fast is damaged. */
 ND_API enum nd_status nd_hamming_file_query(const struct nd_hamming_file *file,
                                             const uint64_t *queries, size_t n, unsigned distance,
                                             struct nd_hamming_matches *out, struct nd_error *err);

@@ -170,7 +170,7 @@ static void a_file_holds_some_families_only(void **state)
         const enum nd_hamming_family family = (enum nd_hamming_family)f;
         const struct nd_hamming_shape shape = {
             .bits = 64, .distance = 3, .codec = ND_HAMMING_EF, .family = family};
-        bool holds = nd_hamming_file_holds(family);
+        bool holds = nd_hamming_file_holds(family, 0);
         struct nd_hamming_plan plan;
 
         assert_int_equal(nd_hamming_design(&problem, NULL, family, 0, 8, &plan, NULL), ND_OK);
@@ -179,7 +179,7 @@ static void a_file_holds_some_families_only(void **state)
             assert_int_equal(nd_hamming_file_plan(&shape, 1000, &plan, NULL),
                              holds ? ND_OK : ND_EINVAL);
     }
-    assert_false(nd_hamming_file_holds((enum nd_hamming_family)99));
+    assert_false(nd_hamming_file_holds((enum nd_hamming_family)99, 0));
 }
 
 int main(void)

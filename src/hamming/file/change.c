@@ -150,7 +150,8 @@ void nd_hamming_change_begin(struct nd_hamming_change *c, const struct nd_hammin
         .tables = plan->tables,
         .key_bits = plan->key_bits,
         .codec = shape->codec,
-        .layout = ND_HAMMING_COMPACT,
+        .layout = shape->layout ? shape->layout : ND_HAMMING_COMPACT,
+        .fill = shape->layout == ND_HAMMING_FAST ? (uint32_t)(plan->fill * 1000 + 0.5) : 0,
         .requested = shape->key_bits || shape->max_bytes ? plan->tables : shape->tables,
         .generation = 1,
         .part_max = shape->part_fingerprints,
@@ -226,7 +227,7 @@ static enum nd_status copy_old(const struct nd_hamming_change *c,
     const struct nd_hamming_place *old = &c->old->header.segment[piece->old];
     const unsigned char *data = c->old->data + old->offset;
     uint64_t offset = place->offset;
-    enum nd_status status = nd_hamming_segment_check_sums(old, c->header.tables, data, err);
+    enum nd_status status = nd_hamming_segment_check_sums(old, &c->old->header, data, err);
 
     *place = *old;
     place->offset = offset;

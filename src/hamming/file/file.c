@@ -108,11 +108,27 @@ enum nd_status nd_hamming_file_open_from(struct nd_hamming_file *file, unsigned 
                                          file->data + place->offset, &inner);
         if (status == ND_OK)
             file->first--;
+        if (status == ND_OK && !file->is_lazy)
+            status = nd_hamming_segment_check(&file->segment[file->first], place,
+                                              file->data + place->offset, &inner);
     }
     if (status != ND_OK)
         return nd_fail(err, status, "%s%s%.900s", path ? path : "", path ? ": " : "",
                        inner.message);
     return ND_OK;
+}
+
+enum nd_status nd_hamming_file_check(const struct nd_hamming_file *file, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (unsigned i = file->first; i < file->n && status == ND_OK && file->is_lazy; i++) {
+        const struct nd_hamming_place *place = &file->header.segment[i];
+
+        status =
+            nd_hamming_segment_check(&file->segment[i], place, file->data + place->offset, err);
+    }
+    return status;
 }
 
 static enum nd_status io_failed(const char *path, struct nd_error *err)
@@ -205,6 +221,7 @@ enum nd_status nd_hamming_file_open(struct nd_hamming_file **file, const char *p
 
     if (status != ND_OK)
         return status;
+    f->is_lazy = true;
     status = nd_hamming_file_open_from(f, 0, path, err);
     if (status == ND_OK)
         *file = f;
@@ -277,6 +294,7 @@ struct nd_hamming_shape nd_hamming_file_shape(const struct nd_hamming_file *file
         .family = file->scheme.plan.family,
         .recipe = nd_hamming_file_recipe(file),
         .part_fingerprints = file->header.part_max,
+        .layout = file->scheme.layout,
     };
 }
 
@@ -396,6 +414,12 @@ static enum nd_status check_query(const struct nd_hamming_file *file, const uint
     return ND_OK;
 }
 
+static enum nd_status damaged_table(struct nd_error *err)
+{
+    return nd_fail(err, ND_EINPUT,
+                   "a damaged index file: a table is not what it should be; build it again");
+}
+
 enum nd_status nd_hamming_file_query(const struct nd_hamming_file *file, const uint64_t *queries,
                                      size_t n, unsigned distance, struct nd_hamming_matches *out,
                                      struct nd_error *err)
@@ -416,7 +440,9 @@ enum nd_status nd_hamming_file_query(const struct nd_hamming_file *file, const u
     for (unsigned i = 0; n && i < file->n && !s.sink.out_of_memory;
          s.base += (uint32_t)file->segment[i++].count)
         nd_hamming_segment_search(&file->segment[i], &s);
-    return s.sink.out_of_memory ? nd_fail(err, ND_ENOMEM, "out of memory for the matches") : ND_OK;
+    if (s.sink.out_of_memory)
+        return nd_fail(err, ND_ENOMEM, "out of memory for the matches");
+    return s.sink.is_damaged ? damaged_table(err) : ND_OK;
 }
 
 /* Entries of one segment, whose first one has number `base` in the file.  False: out of memory. */
@@ -449,6 +475,8 @@ enum nd_status nd_hamming_file_find(const struct nd_hamming_file *file, const ui
         nd_hamming_segment_search(&file->segment[i], &s);
         if (s.sink.out_of_memory || !add_matches(out, &found, base))
             status = nd_fail(err, ND_ENOMEM, "out of memory for the matches");
+        else if (s.sink.is_damaged)
+            status = damaged_table(err);
     }
     nd_hamming_matches_release(&found);
     return status;

@@ -7,7 +7,8 @@
 struct nd_hamming_file {
     const unsigned char *data;
     size_t len;
-    void *map; /* NULL: the bytes are the caller's */
+    void *map;    /* NULL: the bytes are the caller's */
+    bool is_lazy; /* what nd_hamming_file_check reads was not read */
     struct nd_hamming_header header;
     unsigned holders;                /* bit i: page i has this header */
     struct nd_hamming_recipe recipe; /* len 0: none; checked with the segments */
@@ -23,7 +24,7 @@ enum nd_status nd_hamming_file_plan_texts(const struct nd_hamming_shape *shape, 
                                           uint64_t text_bytes, struct nd_hamming_plan *plan,
                                           struct nd_error *err);
 
-/* As nd_hamming_file_open, of bytes that stay the caller's; aligned to 8. */
+/* As nd_hamming_file_open, of bytes that stay the caller's; aligned to 64. */
 enum nd_status nd_hamming_file_init(struct nd_hamming_file **file, const void *data, size_t len,
                                     struct nd_error *err);
 
@@ -33,7 +34,7 @@ enum nd_status nd_hamming_file_init(struct nd_hamming_file **file, const void *d
  */
 enum nd_status nd_hamming_file_map(struct nd_hamming_file **file, int fd, const char *path,
                                    struct nd_error *err);
-/* Check and open the segments from `first` on, once. */
+/* Check and open the segments from `first` on, once; all of them, unless file->is_lazy. */
 enum nd_status nd_hamming_file_open_from(struct nd_hamming_file *file, unsigned first,
                                          const char *path, struct nd_error *err);
 

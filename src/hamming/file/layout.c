@@ -73,6 +73,8 @@ static enum nd_status check_parts(const struct nd_hamming_header *h, struct nd_e
         }
         if (p->part != part || p->count > max - count)
             return damaged("its parts are impossible", err);
+        if (h->layout == ND_HAMMING_FAST && count)
+            return damaged("a part of the layout fast is one segment", err);
         count += p->count;
     }
     return part == 0 || h->part_max ? ND_OK : damaged("its parts are impossible", err);
@@ -118,7 +120,7 @@ static enum nd_status read_page(struct nd_hamming_header *header, const unsigned
          (made.version == ND_HAMMING_VERSION_RECIPE) != (made.recipe_bytes > 0)) ||
         made.recipe_bytes > ND_HAMMING_RECIPE_MAX)
         return damaged("the size of its recipe is impossible", err);
-    if (made.layout > ND_HAMMING_COMPACT ||
+    if (made.layout > ND_HAMMING_FAST ||
         (made.version == ND_HAMMING_VERSION) != (made.layout || made.part_max))
         return damaged("its layout is unknown", err);
     *header = made;
@@ -174,6 +176,27 @@ unsigned nd_hamming_header_last_part(const struct nd_hamming_header *header)
            header->segment[first - 1].part == header->segment[header->segments - 1].part)
         first--;
     return first;
+}
+
+/* The families are numbered in the file as in the enum. */
+static enum nd_status make_fast_plan(const struct nd_hamming_header *h,
+                                     struct nd_hamming_plan *plan, struct nd_error *err)
+{
+    const struct nd_hamming_problem problem = {h->bits, h->distance, nd_hamming_header_count(h)};
+    enum nd_hamming_family family =
+        h->family == ND_HAMMING_WINDOWS ? ND_HAMMING_WINDOWS : ND_HAMMING_HALVES;
+    enum nd_status status;
+
+    if ((h->family != ND_HAMMING_WINDOWS && h->family != ND_HAMMING_HALVES) ||
+        h->codec != ND_HAMMING_EF)
+        return damaged("its design is unknown", err);
+    status = nd_hamming_design(&problem, NULL, family, h->key_bits, 0, plan, err);
+    if (status == ND_ENOMEM)
+        return status;
+    plan->fill = h->fill / 1000.0;
+    if (status != ND_OK || plan->tables != h->tables || nd_hamming_plan_check(plan, NULL) != ND_OK)
+        return damaged("its design is unknown", err);
+    return ND_OK;
 }
 
 static enum nd_status make_plan(const struct nd_hamming_header *h, struct nd_hamming_plan *plan,
@@ -241,14 +264,18 @@ enum nd_status nd_hamming_scheme_make(struct nd_hamming_scheme *scheme,
                                       const struct nd_hamming_header *header, struct nd_error *err)
 {
     struct nd_hamming_scheme s = {
+        .layout = header->layout == ND_HAMMING_FAST ? ND_HAMMING_FAST : ND_HAMMING_COMPACT,
         .words = nd_hamming_words(header->bits),
         .codec = header->codec == ND_HAMMING_EF ? ND_HAMMING_EF : ND_HAMMING_MANKU,
         .ef = header->layout ? nd_hamming_ef_kind(header->distance) : nd_hamming_ef_old_kind(),
     };
-    enum nd_status status = make_plan(header, &s.plan, err);
+    enum nd_status status = s.layout == ND_HAMMING_FAST ? make_fast_plan(header, &s.plan, err)
+                                                        : make_plan(header, &s.plan, err);
     uint64_t *keys;
 
-    if (status != ND_OK)
+    if (status == ND_OK && s.layout == ND_HAMMING_FAST)
+        *scheme = s;
+    if (status != ND_OK || s.layout == ND_HAMMING_FAST)
         return status;
     keys = nd_hamming_keys_new(&s.plan);
     s.order = nd_alloc_array(s.plan.tables, sizeof *s.order);

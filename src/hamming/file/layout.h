@@ -51,6 +51,7 @@ struct nd_hamming_header {
         recipe_hash;       /* the latter of its text, which follows the headers */
     uint32_t recipe_bytes; /* 0: there is none */
     uint32_t part_max;     /* the most entries of a part; 0: there is one part */
+    uint32_t fill;         /* layout fast: plan->fill in thousandths */
 };
 struct nd_hamming_chunk {
     uint64_t offset, bytes, hash; /* offset from the segment's beginning */
@@ -127,16 +128,23 @@ struct nd_hamming_order {
 
 /* The design of a file, which all its segments share. */
 struct nd_hamming_scheme {
+    enum nd_hamming_file_layout layout;
     struct nd_hamming_plan plan; /* its count is that of all entries */
     size_t words;                /* of a fingerprint */
     enum nd_hamming_codec codec;
     struct nd_hamming_ef_kind ef;   /* how Elias-Fano codes are made */
-    struct nd_hamming_order *order; /* of each table */
+    struct nd_hamming_order *order; /* of each table; layout fast: NULL */
 };
 /* Make the design again that a header names.  ND_EINPUT, ND_ENOMEM. */
 enum nd_status nd_hamming_scheme_make(struct nd_hamming_scheme *scheme,
                                       const struct nd_hamming_header *header, struct nd_error *err);
 void nd_hamming_scheme_release(struct nd_hamming_scheme *scheme);
+
+/* Whether a segment has the fingerprints as they are, as its rows. */
+static inline bool nd_hamming_has_rows(const struct nd_hamming_scheme *scheme)
+{
+    return scheme->layout == ND_HAMMING_FAST || nd_hamming_is_wide(scheme->plan.problem.bits);
+}
 
 /* The leading bits, as a number. */
 static inline uint64_t nd_hamming_lead(const struct nd_hamming_order *o, const uint64_t *row)

@@ -17,6 +17,7 @@
  *     settle   what was found through other tables than 0 is looked up there for its ids.  That is
  *              done some twenty at a time, so that they wait for memory together.
  */
+#include "hamming/file/fast.h"
 #include "hamming/file/packed.h"
 #include "hamming/file/segment.h"
 
@@ -355,6 +356,10 @@ void nd_hamming_segment_search(const struct nd_hamming_segment *segment,
     struct probe *probes;
     struct probe few[2 * FEW];
 
+    if (segment->halves) {
+        nd_hamming_fast_search(segment, search);
+        return;
+    }
     l.probe = room <= FEW ? few : nd_alloc_array(2 * room, sizeof *l.probe);
     search->sink.out_of_memory |= !l.probe;
     if (!l.probe)

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "hamming/file/fast.h"
 #include "hamming/file/file.h"
 #include "hamming/file/packed.h"
 #include "hamming/file/segment.h"
@@ -20,11 +21,32 @@
  * 1.44, of this one up to 2.2 more (tests/unit/test_hamming_codec.c). */
 #define MANKU_BITS 3.7
 
-int nd_hamming_file_holds(enum nd_hamming_family family)
+/* Of the lines of a fast file, as many more than should be needed. */
+#define FAST_SPARE 1.002
+
+/* Fingerprints that share a window: with more, more tables are faster (bench/run hamming). */
+#define FAST_SHARING UINT64_C(8)
+
+static bool is_fast(enum nd_hamming_family family)
+{
+    return family == ND_HAMMING_WINDOWS || family == ND_HAMMING_HALVES;
+}
+
+int nd_hamming_file_holds(enum nd_hamming_family family, enum nd_hamming_file_layout layout)
 {
     const struct nd_hamming_family_row *row = nd_hamming_family_row(family);
 
-    return row && row->has_keys;
+    return row && ((row->has_keys && layout != ND_HAMMING_FAST) ||
+                   (is_fast(family) && layout != ND_HAMMING_COMPACT));
+}
+
+const char *nd_hamming_file_layout_name(enum nd_hamming_file_layout layout)
+{
+    switch (layout) {
+    case ND_HAMMING_COMPACT: return "compact";
+    case ND_HAMMING_FAST: return "fast";
+    }
+    return NULL;
 }
 
 static double values_bytes(uint64_t n, unsigned bits, unsigned distance,
@@ -52,6 +74,9 @@ static double segment_bytes(const struct nd_hamming_plan *plan, uint64_t count,
         return 0;
     bytes *= (double)sizeof(struct nd_hamming_chunk);
     bytes += 8 * ceil(n / 2);
+    if (is_fast(plan->family)) /* the chains of uniform fingerprints differ by less */
+        return bytes + 8 * n + FAST_SPARE * plan->bytes * n / (double)plan->problem.count +
+               (double)(nd_hamming_chunks(tables) * ND_HAMMING_FAST_ALIGN);
     bytes +=
         tables * values_bytes(count, nd_hamming_lead_bits(bits), plan->problem.distance, codec);
     if (nd_hamming_is_wide(bits)) {
@@ -67,7 +92,7 @@ double nd_hamming_file_plan_bytes(const struct nd_hamming_plan *plan, enum nd_ha
 {
     uint64_t full, rest;
 
-    if (!plan || !nd_hamming_file_holds(plan->family))
+    if (!plan || !nd_hamming_file_holds(plan->family, 0))
         return (double)NAN;
     full = plan->problem.count / ND_HAMMING_FILE_MAX;
     rest = plan->problem.count % ND_HAMMING_FILE_MAX;
@@ -83,6 +108,85 @@ static enum nd_status check_codec(enum nd_hamming_codec codec, unsigned bits, st
         return nd_fail(err, ND_EUNSUPPORTED,
                        "the codec manku is for up to 64 bits, not for %u: use the codec ef", bits);
     return ND_OK;
+}
+
+static enum nd_status check_layout(const struct nd_hamming_shape *shape, struct nd_error *err)
+{
+    bool fast = shape->layout == ND_HAMMING_FAST;
+
+    if (shape->layout && !nd_hamming_file_layout_name(shape->layout))
+        return nd_fail(err, ND_EINVAL, "layout %d does not exist", (int)shape->layout);
+    if (fast && (shape->bits != 64 || shape->distance > 3))
+        return nd_fail(err, ND_EUNSUPPORTED,
+                       "the layout fast is for fingerprints of 64 bits within 3, not of %u within "
+                       "%u: use the layout compact",
+                       shape->bits, shape->distance);
+    if (fast && shape->codec != ND_HAMMING_EF)
+        return nd_fail(err, ND_EUNSUPPORTED,
+                       "the layout fast has no codec %s: use the layout compact",
+                       nd_hamming_codec_name(shape->codec));
+    if (shape->family &&
+        !nd_hamming_file_holds(shape->family, fast ? ND_HAMMING_FAST : ND_HAMMING_COMPACT))
+        return nd_fail(err, ND_EINVAL,
+                       fast ? "a file of the layout fast holds windows or halves"
+                            : "a file of the layout compact holds tables of blocks or coverings");
+    return ND_OK;
+}
+
+/* A design of the layout fast, if it fits in the bytes that the file may have.  *least is the least
+ * that any takes. */
+static bool take_fast(const struct nd_hamming_shape *shape, const struct nd_hamming_plan *made,
+                      uint64_t text_bytes, double *least, struct nd_hamming_plan *plan)
+{
+    double bytes = (double)text_bytes + nd_hamming_file_plan_bytes(made, ND_HAMMING_EF);
+
+    if (!is_fast(made->family) || (shape->family && made->family != shape->family))
+        return false;
+    *least = *least > 0 && *least < bytes ? *least : bytes;
+    if (shape->max_bytes && bytes > (double)shape->max_bytes)
+        return false;
+    *plan = *made;
+    return true;
+}
+
+/* The fewest tables of windows whose buckets few fingerprints share. */
+static unsigned fast_tables(uint64_t count)
+{
+    return count <= FAST_SHARING << 16 ? 4 : count <= FAST_SHARING << 21 ? 6 : 8;
+}
+
+/*
+ * Windows that few fingerprints share, which are the fastest designs in memory.  Where they do not
+ * fit in the bytes that the file may have, the fastest design that does, by the figures of the usual
+ * machine.  So it is the same on all machines.
+ */
+static enum nd_status plan_fast(const struct nd_hamming_shape *shape,
+                                const struct nd_hamming_problem *problem, uint64_t text_bytes,
+                                struct nd_hamming_plan *plan, struct nd_error *err)
+{
+    enum nd_hamming_family family = shape->family ? shape->family : ND_HAMMING_WINDOWS;
+    bool is_given = shape->tables || shape->key_bits;
+    unsigned tables =
+        shape->tables || shape->key_bits ? shape->tables : fast_tables(problem->count);
+    struct nd_hamming_plan all[ND_HAMMING_PLANS_MAX];
+    double least = 0;
+    size_t n = 1;
+    enum nd_status status =
+        nd_hamming_design(problem, NULL, family, shape->key_bits, tables, all, err);
+
+    if (status == ND_OK && take_fast(shape, all, text_bytes, &least, plan))
+        return ND_OK;
+    if (status == ND_OK && !is_given)
+        status = nd_hamming_plans(problem, NULL, all, ND_HAMMING_PLANS_MAX, &n, err);
+    for (size_t i = 0; status == ND_OK && !is_given && i < n; i++)
+        if (take_fast(shape, &all[i], text_bytes, &least, plan))
+            return ND_OK;
+    return status != ND_OK ? status
+                           : nd_fail(err, ND_EINVAL,
+                                     "a fast index file of %llu fingerprints takes %.0f bytes, "
+                                     "more than %llu: use the layout compact",
+                                     (unsigned long long)problem->count, least,
+                                     (unsigned long long)shape->max_bytes);
 }
 
 static enum nd_status check_shape(const struct nd_hamming_shape *shape,
@@ -102,8 +206,9 @@ static enum nd_status check_shape(const struct nd_hamming_shape *shape,
     if (shape->tables && shape->key_bits)
         return nd_fail(err, ND_EINVAL,
                        "only one of the number of tables and the bits of keys can be given");
-    if (shape->family && !nd_hamming_file_holds(shape->family))
-        return nd_fail(err, ND_EINVAL, "a file holds tables of blocks or coverings");
+    status = check_layout(shape, err);
+    if (status != ND_OK)
+        return status;
     if (shape->recipe &&
         (!shape->recipe->text || !shape->recipe->len || shape->recipe->len > ND_HAMMING_RECIPE_MAX))
         return nd_fail(err, ND_EINVAL, "the text of a recipe has 1 to %u bytes",
@@ -171,6 +276,8 @@ enum nd_status nd_hamming_file_plan_texts(const struct nd_hamming_shape *shape, 
         return status;
     if (shape->recipe)
         text_bytes += nd_hamming_page_up(shape->recipe->len);
+    if (shape->layout == ND_HAMMING_FAST)
+        return plan_fast(shape, &problem, text_bytes, plan, err);
     family = shape->family ? shape->family : ND_HAMMING_COVERING;
     max = shape->max_bytes ? (double)shape->max_bytes : (double)INFINITY;
     status = choose(shape, &problem, family, &made, err);

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "hamming/file/fast.h"
 #include "hamming/file/packed.h"
 #include "hamming/plan/fingerprint.h"
 
@@ -50,10 +51,21 @@ enum nd_status nd_hamming_write_at(int fd, const char *name, const void *data, s
     return ND_OK;
 }
 
+/* Where a chunk begins that follows these bytes. */
+static uint64_t chunk_place(enum nd_hamming_file_layout layout, uint64_t end)
+{
+    const uint64_t align = layout == ND_HAMMING_FAST ? ND_HAMMING_FAST_ALIGN : 1;
+
+    return (end + align - 1) / align * align;
+}
+
 static enum nd_status write_chunk(struct writer *w, size_t chunk, const void *data, size_t bytes,
                                   struct nd_error *err)
 {
-    enum nd_status status = nd_hamming_write_at(w->fd, w->name, data, bytes, w->begin + w->at, err);
+    enum nd_status status;
+
+    w->at = chunk_place(w->scheme->layout, w->at);
+    status = nd_hamming_write_at(w->fd, w->name, data, bytes, w->begin + w->at, err);
 
     w->chunk[chunk] = (struct nd_hamming_chunk){w->at, bytes, nd_hash_bytes(data, bytes)};
     w->at += bytes;
@@ -128,6 +140,18 @@ static enum nd_status write_ids(struct writer *w, struct nd_error *err)
     return write_chunk(w, ND_HAMMING_IDS, id, (w->n + 1) / 2 * 8, err);
 }
 
+/* The fingerprint of sorted entry i: as it is in the source, or, if its lead is all of it, from that,
+ * which is at hand. */
+static const uint64_t *row_of(const struct writer *w, size_t i, uint64_t *narrow)
+{
+    const struct nd_hamming_order *order = w->scheme->order;
+
+    if (w->scheme->words > 1)
+        return w->source->fingerprints + w->entry[i].number * w->scheme->words;
+    *narrow = order ? nd_hamming_restore(order, w->entry[i].value) : w->entry[i].value;
+    return narrow;
+}
+
 /*
  * Which entries begin a group, and the first of each as a row.  `other` is large enough for the
  * bits.
@@ -140,7 +164,8 @@ static enum nd_status write_groups(struct writer *w, struct nd_error *err)
     memset(bit, 0, (w->n + 63) / 64 * sizeof *bit + w->n / 64 + 16);
     w->distinct = 0;
     for (size_t i = 0; i < w->n; i++) {
-        const uint64_t *row = w->source->fingerprints + w->entry[i].number * words;
+        uint64_t narrow;
+        const uint64_t *row = row_of(w, i, &narrow);
 
         if (i && nd_hamming_compare(row, w->row + (w->distinct - 1) * words, words) == 0)
             continue;
@@ -178,24 +203,78 @@ static enum nd_status write_table(struct writer *w, unsigned t, struct nd_error 
     return write_chunk(w, nd_hamming_numbers_chunk(t), out, words * sizeof *out, err);
 }
 
+/* Of each distinct fingerprint, what table 0 of the layout fast says (fast.h), in place of the
+ * entries. */
+static void list_owns(struct writer *w)
+{
+    size_t distinct = 0;
+
+    for (size_t i = 0, end; i < w->n; i = end) {
+        for (end = i + 1; end < w->n && w->entry[end].value == w->entry[i].value; end++)
+            ;
+        w->entry[distinct++] =
+            (struct nd_numbered_value){w->entry[i].value, (uint32_t)i, end - i > 1};
+    }
+}
+
+static enum nd_status write_lines(struct writer *w, struct nd_error *err)
+{
+    struct nd_hamming_plan plan = w->scheme->plan;
+    struct nd_halves *halves;
+    enum nd_status status = ND_OK;
+
+    plan.problem.count = w->distinct; /* by which the number of lines is chosen */
+    halves = nd_halves_apart(&plan);
+    if (!halves)
+        return nd_fail(err, ND_ENOMEM, "out of memory for an index");
+    list_owns(w);
+    for (unsigned t = 0; t < w->scheme->plan.tables && status == ND_OK; t++) {
+        struct nd_hamming_fast_lines lines = {.main = NULL};
+
+        status = nd_hamming_fast_fill(halves, t, w->entry, w->distinct, &lines, err);
+        if (status == ND_OK)
+            status = write_chunk(w, nd_hamming_values_chunk(t), lines.main,
+                                 lines.n_main * sizeof *lines.main, err);
+        if (status == ND_OK)
+            status = write_chunk(w, nd_hamming_numbers_chunk(t), lines.over,
+                                 lines.n_over * sizeof *lines.over, err);
+        nd_hamming_fast_release(&lines);
+    }
+    nd_halves_free(halves);
+    return status;
+}
+
+/* Sort all entries for table 0. */
+static void sort_all(struct writer *w)
+{
+    const struct nd_hamming_order *order = w->scheme->order;
+
+    for (size_t i = 0; i < w->n; i++) {
+        const uint64_t *row = w->source->fingerprints + i * w->scheme->words;
+
+        w->entry[i] =
+            (struct nd_numbered_value){order ? nd_hamming_lead(order, row) : *row, (uint32_t)i, 0};
+    }
+    nd_sort_numbered(&w->entry, &w->other, w->n);
+    sort_equal(w);
+}
+
 /* Table 0 with what hangs on it, then the others. */
 static enum nd_status write_all(struct writer *w, struct nd_error *err)
 {
     size_t words = w->scheme->words;
-    bool wide = nd_hamming_is_wide(w->scheme->plan.problem.bits);
+    bool has_rows = nd_hamming_has_rows(w->scheme);
     enum nd_status status;
 
-    for (size_t i = 0; i < w->n; i++)
-        w->entry[i] = (struct nd_numbered_value){
-            nd_hamming_lead(&w->scheme->order[0], w->source->fingerprints + i * words), (uint32_t)i,
-            0};
-    nd_sort_numbered(&w->entry, &w->other, w->n);
-    sort_equal(w);
+    sort_all(w);
     status = write_ids(w, err);
     if (status == ND_OK)
         status = write_groups(w, err);
     if (status == ND_OK)
-        status = write_chunk(w, ND_HAMMING_ROWS, w->row, wide ? w->distinct * words * 8 : 0, err);
+        status =
+            write_chunk(w, ND_HAMMING_ROWS, w->row, has_rows ? w->distinct * words * 8 : 0, err);
+    if (status == ND_OK && w->scheme->layout == ND_HAMMING_FAST)
+        return write_lines(w, err);
     for (unsigned t = 0; t < w->scheme->plan.tables && status == ND_OK; t++) {
         for (size_t i = 0; i < w->distinct; i++)
             w->entry[i] = (struct nd_numbered_value){
@@ -250,8 +329,10 @@ static enum nd_status damaged(const char *what, struct nd_error *err)
     return nd_fail(err, ND_EINPUT, "a damaged index file: %s", what);
 }
 
-enum nd_status nd_hamming_segment_check_sums(const struct nd_hamming_place *place, unsigned tables,
-                                             const unsigned char *data, struct nd_error *err)
+/* The list of chunks: where they are. */
+static enum nd_status check_chunks(const struct nd_hamming_place *place, unsigned tables,
+                                   enum nd_hamming_file_layout layout, const unsigned char *data,
+                                   struct nd_error *err)
 {
     const struct nd_hamming_chunk *chunk = (const struct nd_hamming_chunk *)(const void *)data;
     size_t n = nd_hamming_chunks(tables);
@@ -260,14 +341,58 @@ enum nd_status nd_hamming_segment_check_sums(const struct nd_hamming_place *plac
     if (place->bytes < offset || nd_hash_bytes(data, (size_t)offset) != place->hash)
         return damaged("the checksum of a segment is wrong", err);
     for (size_t i = 0; i < n; i++) {
-        if (chunk[i].offset != offset || chunk[i].bytes > place->bytes - offset ||
-            chunk[i].bytes % 8)
+        offset = chunk_place(layout, offset);
+        if (chunk[i].offset != offset || offset > place->bytes ||
+            chunk[i].bytes > place->bytes - offset || chunk[i].bytes % 8)
             return damaged("a table is not at its place", err);
-        if (nd_hash_bytes(data + offset, (size_t)chunk[i].bytes) != chunk[i].hash)
-            return damaged("a table's checksum is wrong", err);
         offset += chunk[i].bytes;
     }
     return offset == place->bytes ? ND_OK : damaged("a segment is too long", err);
+}
+
+static enum nd_status check_sum(const struct nd_hamming_chunk *chunk, const unsigned char *data,
+                                struct nd_error *err)
+{
+    if (nd_hash_bytes(data + chunk->offset, (size_t)chunk->bytes) != chunk->hash)
+        return damaged("a table's checksum is wrong", err);
+    return ND_OK;
+}
+
+/* Of chunks that are where they should be. */
+static enum nd_status check_all_sums(unsigned tables, const unsigned char *data,
+                                     struct nd_error *err)
+{
+    const struct nd_hamming_chunk *chunk = (const struct nd_hamming_chunk *)(const void *)data;
+    enum nd_status status = ND_OK;
+
+    for (size_t i = 0; i < nd_hamming_chunks(tables) && status == ND_OK; i++)
+        status = check_sum(&chunk[i], data, err);
+    return status;
+}
+
+enum nd_status nd_hamming_segment_check_sums(const struct nd_hamming_place *place,
+                                             const struct nd_hamming_header *header,
+                                             const unsigned char *data, struct nd_error *err)
+{
+    enum nd_hamming_file_layout layout =
+        header->layout == ND_HAMMING_FAST ? ND_HAMMING_FAST : ND_HAMMING_COMPACT;
+    enum nd_status status = check_chunks(place, header->tables, layout, data, err);
+
+    return status == ND_OK ? check_all_sums(header->tables, data, err) : status;
+}
+
+enum nd_status nd_hamming_segment_check(const struct nd_hamming_segment *segment,
+                                        const struct nd_hamming_place *place,
+                                        const unsigned char *data, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    (void)place;
+    if (segment->halves) /* else everything was checked when it was opened */
+        status = check_all_sums(segment->scheme->plan.tables, data, err);
+    if (status == ND_OK && segment->halves)
+        status = nd_hamming_fast_check(segment, err);
+    return status;
 }
 
 /* Ids, which of them are of the same fingerprint, and the wide fingerprints themselves. */
@@ -277,8 +402,7 @@ static enum nd_status open_columns(struct nd_hamming_segment *s,
 {
     const struct nd_hamming_chunk *ids = &chunk[ND_HAMMING_IDS], *rows = &chunk[ND_HAMMING_ROWS];
     const struct nd_hamming_chunk *groups = &chunk[ND_HAMMING_GROUPS];
-    uint64_t row_bytes =
-        nd_hamming_is_wide(s->scheme->plan.problem.bits) ? s->scheme->words * 8 : 0;
+    uint64_t row_bytes = nd_hamming_has_rows(s->scheme) ? s->scheme->words * 8 : 0;
 
     if (s->has_texts &&
         !nd_hamming_texts_open(&s->texts, s->count, data + ids->offset, (size_t)ids->bytes))
@@ -410,16 +534,24 @@ enum nd_status nd_hamming_segment_open(struct nd_hamming_segment *segment,
                                       .distinct = place->distinct,
                                       .has_texts = place->has_texts != 0,
                                       .number_bits = nd_hamming_number_bits(place->distinct)};
-    enum nd_status status = nd_hamming_segment_check_sums(place, scheme->plan.tables, data, err);
+    bool is_fast = scheme->layout == ND_HAMMING_FAST;
+    enum nd_status status = check_chunks(place, scheme->plan.tables, scheme->layout, data, err);
 
+    if (status == ND_OK && !is_fast)
+        status = check_all_sums(scheme->plan.tables, data, err);
+    if (status == ND_OK && is_fast)
+        status = check_sum(&chunk[ND_HAMMING_GROUPS], data, err);
     if (status == ND_OK)
         status = open_columns(&made, chunk, data, err);
     if (status != ND_OK)
         return status;
-    made.table = calloc(scheme->plan.tables, sizeof *made.table);
-    if (!made.table)
-        return nd_fail(err, ND_ENOMEM, "out of memory for a file's tables");
-    status = open_tables(&made, chunk, data, err);
+    if (is_fast) {
+        status = nd_hamming_fast_open(&made, chunk, data, err);
+    } else {
+        made.table = calloc(scheme->plan.tables, sizeof *made.table);
+        status = made.table ? open_tables(&made, chunk, data, err)
+                            : nd_fail(err, ND_ENOMEM, "out of memory for a file's tables");
+    }
     if (status == ND_OK)
         *segment = made;
     else
@@ -433,6 +565,8 @@ void nd_hamming_segment_close(struct nd_hamming_segment *segment)
         nd_hamming_values_close(&segment->table[t].values);
     free(segment->table);
     segment->table = NULL;
+    nd_halves_free(segment->halves);
+    segment->halves = NULL;
 }
 
 void nd_hamming_segment_rows(const struct nd_hamming_segment *segment, uint64_t first, size_t n,

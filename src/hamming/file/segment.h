@@ -7,6 +7,8 @@
 #include "hamming/file/values.h"
 #include "hamming/memory/sink.h"
 
+struct nd_halves;
+
 struct nd_hamming_segment {
     const struct nd_hamming_scheme *scheme;
     uint64_t count, distinct;
@@ -14,17 +16,19 @@ struct nd_hamming_segment {
     const uint32_t *id;            /* NULL with texts */
     struct nd_hamming_texts texts; /* with them */
     struct nd_hamming_groups groups;
-    const uint64_t *row; /* wide: the distinct fingerprints in the order of table 0; else NULL */
+    const uint64_t *row; /* wide: the distinct fingerprints in the order of table 0; layout fast:
+                            ascending; else NULL */
     struct nd_hamming_table {
         struct nd_hamming_values values;
         const uint64_t *number; /* wide, all tables but 0: number_bits each, of a row */
-    } * table;
+    } * table;                  /* layout fast: NULL */
+    struct nd_halves *halves;   /* layout fast (fast.h), else NULL */
     unsigned number_bits;
 };
 
 /*
- * Check all of a segment's bytes (aligned to 8), and point at them.  They are `place->bytes`.
- * ND_EINPUT, ND_ENOMEM; where it fails there is nothing to close.
+ * Check a segment's bytes (aligned to 8), and point at them.  They are `place->bytes`.  Of the layout
+ * fast only the list of chunks and the groups are checked, and ids that are texts.  ND_EINPUT, ND_ENOMEM; where it fails there is nothing to close.
  */
 enum nd_status nd_hamming_segment_open(struct nd_hamming_segment *segment,
                                        const struct nd_hamming_scheme *scheme,
@@ -32,8 +36,14 @@ enum nd_status nd_hamming_segment_open(struct nd_hamming_segment *segment,
                                        const unsigned char *data, struct nd_error *err);
 void nd_hamming_segment_close(struct nd_hamming_segment *segment);
 
+/* Check all of an open segment that _open did not.  ND_EINPUT. */
+enum nd_status nd_hamming_segment_check(const struct nd_hamming_segment *segment,
+                                        const struct nd_hamming_place *place,
+                                        const unsigned char *data, struct nd_error *err);
+
 /* Check the checksums of a segment, and nothing else.  ND_EINPUT. */
-enum nd_status nd_hamming_segment_check_sums(const struct nd_hamming_place *place, unsigned tables,
+enum nd_status nd_hamming_segment_check_sums(const struct nd_hamming_place *place,
+                                             const struct nd_hamming_header *header,
                                              const unsigned char *data, struct nd_error *err);
 
 /* The fingerprints of n entries from number `first` on. */

@@ -106,7 +106,7 @@ enum nd_status nd_hamming_file_write(const char *path, const struct nd_hamming_p
     enum nd_status status = nd_hamming_plan_check(plan, err);
     struct nd_hamming_shape shape = {.codec = ND_HAMMING_EF};
 
-    if (status == ND_OK && !nd_hamming_file_holds(plan->family))
+    if (status == ND_OK && !nd_hamming_file_holds(plan->family, ND_HAMMING_COMPACT))
         status = nd_fail(err, ND_EINVAL, "a file holds tables of blocks or coverings");
     if (status != ND_OK)
         return status;
@@ -117,7 +117,7 @@ enum nd_status nd_hamming_file_write(const char *path, const struct nd_hamming_p
 /* The first segment that is to be merged with `more` new entries, of those from number `first` on. */
 static unsigned merge_from(const struct nd_hamming_header *h, unsigned first, uint64_t more)
 {
-    unsigned kept = h->segments;
+    unsigned kept = h->layout == ND_HAMMING_FAST ? first : h->segments;
 
     while (kept > first &&
            (h->segment[kept - 1].count <= 2 * more || kept >= ND_HAMMING_SEGMENTS_MAX)) {
@@ -311,8 +311,11 @@ enum nd_status nd_hamming_file_merge(const char *const *paths, size_t n, const c
         free(file);
         return status;
     }
-    for (size_t i = 0; i < n && status == ND_OK; i++)
+    for (size_t i = 0; i < n && status == ND_OK; i++) {
         status = nd_hamming_file_open(&file[i], paths[i], err);
+        if (status == ND_OK)
+            status = nd_hamming_file_check(file[i], err);
+    }
     if (status == ND_OK) {
         same = nd_hamming_file_shape(file[0]);
         status = merge(&c, file, n, shape ? shape : &same, err);

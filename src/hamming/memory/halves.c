@@ -95,7 +95,7 @@ static void destroy(void *self)
 {
     struct nd_halves *s = self;
 
-    for (int g = 0; g < 2; g++)
+    for (int g = 0; g < 2 && !s->is_apart; g++)
         nd_hamming_lines_release(&s->group[g].lines);
     if (s->overflow)
         nd_tables_free(s->overflow);
@@ -103,10 +103,10 @@ static void destroy(void *self)
     free(s);
 }
 
-static void *make(const struct nd_hamming_plan *plan)
+/* An index without lines. */
+static struct nd_halves *make_empty(const struct nd_hamming_plan *plan)
 {
     struct nd_halves *s = calloc(1, sizeof *s);
-    struct nd_column_request request[4];
     unsigned each = plan->tables / 2; /* tables of a half */
 
     if (!s)
@@ -126,12 +126,99 @@ static void *make(const struct nd_hamming_plan *plan)
         if (s->window_bits)
             set_window(t, i % each, s->window_bits);
     }
+    return s;
+}
+
+static void *make(const struct nd_hamming_plan *plan)
+{
+    struct nd_halves *s = make_empty(plan);
+    struct nd_column_request request[4];
+
+    if (!s)
+        return NULL;
     init_group(&s->group[0], 0, 1, plan, request);
     init_group(&s->group[1], 1, s->n_tables - 1, plan, request + 2);
     if (nd_columns_make(request, 4))
         return s;
     destroy(s);
     return NULL;
+}
+
+/* So many buckets for the one table of a group. */
+static void set_size(struct nd_halves_group *g, size_t size, unsigned low_bits)
+{
+    g->size = g->lines.n_main = size;
+    for (g->level = (size_t)1 << low_bits; 2 * g->level <= size; g->level *= 2)
+        ;
+}
+
+struct nd_halves *nd_halves_apart(const struct nd_hamming_plan *plan)
+{
+    struct nd_halves *s = make_empty(plan);
+
+    for (unsigned t = 0; s && t < s->n_tables; t++) {
+        struct nd_halves_group *g = &s->group[t];
+
+        g->first = t;
+        g->n_tables = 1;
+        g->lines.layout = t ? ND_HAMMING_LAYOUT_OTHER : ND_HAMMING_LAYOUT_IDS;
+        set_size(g,
+                 (size_t)first_lines(plan, s->table[t].low_bits, nd_hamming_slots(g->lines.layout)),
+                 s->table[t].low_bits);
+        s->is_apart = true;
+    }
+    return s;
+}
+
+void nd_halves_free(struct nd_halves *s)
+{
+    if (s)
+        destroy(s);
+}
+
+/* Lines that are only read; columns do not say so. */
+static void *as_column(const struct nd_hamming_line *line)
+{
+    return (void *)(uintptr_t)line;
+}
+
+bool nd_halves_set_lines(struct nd_halves *s, unsigned table, const struct nd_halves_lines *lines)
+{
+    struct nd_halves_group *g = &s->group[table];
+    unsigned low_bits = s->table[table].low_bits;
+
+    if (lines->n_main < (size_t)1 << low_bits || lines->n_main > s->max_lines)
+        return false;
+    set_size(g, lines->n_main, low_bits);
+    g->lines.main.data = as_column(lines->main);
+    g->lines.over.data = as_column(lines->over);
+    g->lines.n_over = lines->n_over;
+    return true;
+}
+
+/* Where lines are chained: in those of somebody else, only to what is there, and not in circles. */
+static struct nd_hamming_line *follow(const struct nd_halves *s, unsigned table,
+                                      const struct nd_hamming_line *line)
+{
+    const struct nd_hamming_lines *lines = &nd_halves_group(s, table)->lines;
+    struct nd_hamming_line *next = nd_hamming_lines_next(lines, line);
+    uintptr_t first = (uintptr_t)lines->over.data, at = (uintptr_t)line;
+
+    if (!s->is_apart || !next)
+        return next;
+    if (line->word[15] >> 4 > lines->n_over)
+        return NULL;
+    return at >= first && at < first + lines->n_over * sizeof *line && next <= line ? NULL : next;
+}
+
+/* The slots of a line that are taken; of somebody else's lines no more than there are. */
+static unsigned taken_of(const struct nd_halves *s, unsigned table,
+                         const struct nd_hamming_line *line)
+{
+    unsigned n = nd_hamming_line_taken(line);
+    unsigned most = nd_hamming_slots(nd_halves_group(s, table)->lines.layout);
+
+    return n < most ? n : most;
 }
 
 static struct nd_hamming_line *find_entry(const struct nd_halves *s, unsigned table,
@@ -141,8 +228,8 @@ static struct nd_hamming_line *find_entry(const struct nd_halves *s, unsigned ta
     unsigned in_rest = s->table[table].in_rest;
     struct nd_hamming_line *line = nd_halves_line(s, table, place->data);
 
-    for (; line; line = nd_hamming_lines_next(lines, line)) {
-        unsigned n = nd_hamming_line_taken(line);
+    for (; line; line = follow(s, table, line)) {
+        unsigned n = taken_of(s, table, line);
 
         for (unsigned i = 0; i < n; i++)
             if (line->word[i] == place->word &&
@@ -593,8 +680,13 @@ static void resolve(struct search *search, size_t end)
         const struct hit *hit = &search->hit[search->n_resolved % HITS];
         unsigned slot = 0;
         const struct nd_hamming_line *line = find_entry(s, 0, &hit->place, &slot);
-        struct nd_hamming_entry e = nd_hamming_line_get(ND_HAMMING_LAYOUT_IDS, line, slot);
+        struct nd_hamming_entry e;
 
+        if (!line) {
+            search->sink->is_damaged = true;
+            continue;
+        }
+        e = nd_hamming_line_get(ND_HAMMING_LAYOUT_IDS, line, slot);
         nd_hamming_sink_ids(search->sink, hit->query, &s->ids, id_of(&e), hit->distance);
     }
 }
@@ -660,21 +752,28 @@ static void finish(struct search *search, struct round *w, const struct round *n
         search->kernels->lines(&now, &later, search->distance, found, more);
 
     search->sink->lines += w->n;
-    for (size_t f = 0; f < seen.found; f++)
-        for (unsigned slots = found[f].slots; slots; slots &= slots - 1)
-            check(search, w, found[f].line, (unsigned)__builtin_ctz(slots));
-    for (size_t m = 0; m < seen.more; m++) {
-        uint32_t i = more[m]; /* not below m */
-        const struct nd_hamming_line *chained = nd_hamming_lines_next(
-            &nd_halves_group(s, w->owner[i] % ND_HALVES_TABLES)->lines, w->line[i]);
+    for (size_t f = 0; f < seen.found; f++) {
+        uint32_t i = found[f].line;
+        unsigned taken = taken_of(s, w->owner[i] % ND_HALVES_TABLES, w->line[i]);
 
-        w->line[m] = chained;
-        w->value[m] = w->value[i];
-        w->address[m] = w->address[i];
-        w->owner[m] = w->owner[i];
+        for (unsigned slots = found[f].slots & ((1u << taken) - 1); slots; slots &= slots - 1)
+            check(search, w, i, (unsigned)__builtin_ctz(slots));
     }
-    w->n = seen.more;
-    w->prefetched = 0;
+    w->n = w->prefetched = 0;
+    for (size_t m = 0; m < seen.more; m++) {
+        uint32_t i = more[m]; /* not below w->n */
+        const struct nd_hamming_line *chained =
+            follow(s, w->owner[i] % ND_HALVES_TABLES, w->line[i]);
+
+        if (!chained) {
+            search->sink->is_damaged = true;
+            continue;
+        }
+        w->line[w->n] = chained;
+        w->value[w->n] = w->value[i];
+        w->address[w->n] = w->address[i];
+        w->owner[w->n++] = w->owner[i];
+    }
 }
 
 /* A query within 1 needs but the windows of one half, a query within 0 but one of them. */
@@ -698,10 +797,9 @@ static unsigned looks_in(const struct nd_halves *s, unsigned n_tables)
     return sum;
 }
 
-static void query(const void *self, const uint64_t *queries, size_t n, unsigned distance,
-                  struct nd_hamming_sink *sink)
+void nd_halves_query(const struct nd_halves *s, const uint64_t *queries, size_t n,
+                     unsigned distance, struct nd_hamming_sink *sink)
 {
-    const struct nd_halves *s = self;
     struct hit hit[HITS];
     struct search search = {.halves = s,
                             .kernels = nd_hamming_kernels(),
@@ -726,6 +824,14 @@ static void query(const void *self, const uint64_t *queries, size_t n, unsigned 
         now ^= 1;
     } while (round[0].n || round[1].n);
     resolve(&search, search.n_hits);
+}
+
+static void query(const void *self, const uint64_t *queries, size_t n, unsigned distance,
+                  struct nd_hamming_sink *sink)
+{
+    const struct nd_halves *s = self;
+
+    nd_halves_query(s, queries, n, distance, sink);
     if (s->overflow && s->overflow->n_used)
         nd_tables_query(s->overflow, queries, n, distance, sink);
 }

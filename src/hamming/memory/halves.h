@@ -9,6 +9,7 @@
 #include "hamming/memory/code.h"
 #include "hamming/memory/ids.h"
 #include "hamming/memory/lines.h"
+#include "hamming/memory/sink.h"
 #include "hamming/memory/tables.h"
 
 /*
@@ -74,7 +75,8 @@ struct nd_halves_group {
 struct nd_halves {
     struct nd_hamming_code code;
     struct nd_halves_table table[ND_HALVES_TABLES];
-    struct nd_halves_group group[2];
+    struct nd_halves_group group[ND_HALVES_TABLES]; /* two, or each table is one */
+    bool is_apart;  /* the latter; and the lines are somebody else's, who may have damaged them */
     size_t entries; /* of a table */
     struct nd_hamming_ids ids;
     struct nd_tables *overflow; /* of buckets whose chains grew too long; NULL: none did */
@@ -146,7 +148,7 @@ static inline uint64_t nd_halves_fingerprint(const struct nd_halves *s,
 static inline const struct nd_halves_group *nd_halves_group(const struct nd_halves *s,
                                                             unsigned table)
 {
-    return &s->group[table > 0];
+    return &s->group[s->is_apart ? table : table > 0];
 }
 
 static inline uint32_t nd_halves_address(const struct nd_halves_group *g, uint32_t data)
@@ -162,6 +164,28 @@ static inline size_t nd_halves_bucket(const struct nd_halves_group *g, unsigned 
 {
     return (size_t)address * g->n_tables + (table - g->first);
 }
+
+/*
+ * For lines that are not changed, as in a mapped file (hamming/file/fast.c): the tables of a plan,
+ * each with lines of its own, as many as the plan asks for.  NULL: out of memory.
+ */
+struct nd_halves *nd_halves_apart(const struct nd_hamming_plan *plan);
+void nd_halves_free(struct nd_halves *s);
+
+/* Let a table have these lines, aligned to 64 bytes: `main` of its buckets, and `over`, to which
+ * they are chained in ascending order.  False: no such table has so many buckets. */
+struct nd_halves_lines {
+    const struct nd_hamming_line *main, *over;
+    size_t n_main, n_over;
+};
+bool nd_halves_set_lines(struct nd_halves *s, unsigned table, const struct nd_halves_lines *lines);
+
+/*
+ * As `query` of plan/family.h, of at most 2^28 queries.  Whatever is in the lines, nothing outside
+ * of them is read; where they cannot be right, sink->is_damaged is set.
+ */
+void nd_halves_query(const struct nd_halves *s, const uint64_t *queries, size_t n,
+                     unsigned distance, struct nd_hamming_sink *sink);
 
 /* The first line of the bucket where data go. */
 static inline struct nd_hamming_line *nd_halves_line(const struct nd_halves *s, unsigned table,

@@ -24,6 +24,11 @@ struct nd_hamming_sink {
     uint64_t *count;
     uint32_t first; /* added to the numbers of queries */
     bool out_of_memory;
+    /* Of an index that has no ids itself: takes what it has of a fingerprint.  NULL: it has ids. */
+    void (*expand)(struct nd_hamming_sink *sink, uint32_t query, struct nd_hamming_id own,
+                   uint32_t distance);
+    void *context;   /* for expand */
+    bool is_damaged; /* the index is not what it should be; answers may be missing */
     /* Cache lines of tables that were read.  Families of tables add to it; only
      * nd_hamming_query_lines gives it to anybody, and only tests call that. */
     uint64_t lines;
@@ -43,7 +48,9 @@ static inline void nd_hamming_sink_ids(struct nd_hamming_sink *sink, uint32_t qu
                                        const struct nd_hamming_ids *ids, struct nd_hamming_id own,
                                        uint32_t distance)
 {
-    if (own.is_list)
+    if (sink->expand)
+        sink->expand(sink, query, own, distance);
+    else if (own.is_list)
         nd_hamming_sink_list(sink, query, ids, own.number, distance);
     else
         nd_hamming_sink_id(sink, query, own.number, distance);
