@@ -17,6 +17,7 @@ PROGRAMS = os.path.join(places.ROOT, "build", "release", "bench")
 # Our designs: the planner's choice with any memory, and two halves.  Once a rival was measured,
 # also its choice within the memory of the best exact one.
 DESIGNS = {"neardup": ["fit", "0"], "neardup, two halves": ["halves", "0"]}
+LAYOUTS = ["compact", "fast"]  # of index files
 # Bytes a fingerprint that a run needs beside the 8 of the input, to know whether there is memory.
 NEEDED = {"neardup": 150, "mih-rs": 160, "faiss": 130, "all-pairs": 60, "Debian": 130}
 LARGE = 10**9
@@ -171,6 +172,7 @@ class Sets:
         for name, design in DESIGNS.items():
             if self.has_memory("index", name):
                 self.query("index", name, [program("hamming_side"), "index"], design, QUERIES)
+        self.files()
         for name, (make, before, after, most, queries) in hamming_rivals.INDEXES.items():
             if not is_wanted(self.args, name):
                 continue
@@ -186,6 +188,17 @@ class Sets:
             except (places.Skipped, subprocess.SubprocessError, ValueError) as why:
                 self.skip("index", name, why)
         self.fit()
+
+    def files(self):
+        """An index file of each layout, from the page cache, and when its pages were dropped."""
+        path = os.path.join(places.BUILD, "index.tmp")
+        for layout in LAYOUTS:
+            name = f"neardup, {layout} file"
+            if self.has_memory("index", name):
+                side = [program("hamming_side"), "file"]
+                self.query("index", name, side, [layout, path], QUERIES)
+        if os.path.exists(path):
+            os.remove(path)
 
     def fit(self):
         """The planner's choice within the memory of the best exact rival, and a quarter of it."""

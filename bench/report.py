@@ -620,6 +620,17 @@ def hamming():
             parts.append(f"### All pairs of {count:,}, {name}\n")
             columns = ["join", "s", "processor s", "× faster than the best rival", "pairs", "same"]
             parts.append(table(columns, pairs_rows(runs)))
+    files = [r for r in records if "open_s" in r]
+    if files:
+        parts.append(
+            "### Index files without pages in memory\n\nThe pages are dropped by "
+            "posix_fadvise(POSIX_FADV_DONTNEED) after a sync; mincore says which share.\n"
+        )
+        keys = ["open_s", "dropped", "cold_open_s", "cold_first_s", "cold_all_s"]
+        rows = [[r["set"], f"{r['count']:,}", r["layout"]] + [r[k] for k in keys] for r in files]
+        columns = ["set", "fingerprints", "layout", "opened, s", "share dropped", "opened then, s"]
+        columns += ["the first 1,000 queries, s", "all queries, s"]
+        parts.append(table(columns, rows))
     batch = [r for r in records if r["what"] == "batch"]
     if batch:
         parts.append("### A stream against 1M queries\n")

@@ -61,7 +61,7 @@ static void print_plan(FILE *out, const struct hamming_settings *h, const struct
                                                  : ND_HAMMING_COMPACT);
     if (!obstacle)
         bytes_text(nd_hamming_file_plan_bytes(p, hamming_shape(h).codec), file);
-    fprintf(out, "%c %-*s %6u  %-7s %4s %12.4g %10.4g  %10s %10s %10s %10s  %-7s%s%s%s%s\n",
+    fprintf(out, "%c %-*s %6u  %-7s %4s %12.4g %10.4g  %10s %10s %10s %10s  %s%s%s%s%s\n",
             is_taken ? '*' : ' ', name_width(), nd_hamming_family_name(p->family), p->tables, keys,
             fill, p->candidates, p->lines, bytes_text(p->bytes, memory),
             duration_text(p->build_seconds, build), duration_text(p->query_seconds, query), file,

@@ -73,6 +73,17 @@ printf '1\n10000000000000000\n123456789abcdef01234567\n1\n' |
     "$neardup" index build --any-digits --bits 96 -k 1 -o fuzz_hamming_file/wide
 printf '1\n3\tthree\nff\n' | "$neardup" index build --any-digits --part-fingerprints 1 -o fuzz_hamming_file/parts
 
+# Changes to the words of a file of the layout fast.
+python3 - <<'END'
+import random, struct
+random.seed(1)
+for name, words in ("fast_one", 1), ("fast_links", 12), ("fast_many", 60):
+    with open("fuzz_hamming_file/" + name, "wb") as out:
+        for i in range(words):
+            value = random.getrandbits(32) if i % 2 else random.getrandbits(6) << 4 | random.getrandbits(4)
+            out.write(struct.pack("<II", random.getrandbits(32), value))
+END
+
 # Tables out of them: the first segment begins at 8192, with 24 bytes for each chunk; chunk 3 is table 0.
 mkdir -p fuzz_hamming_codec
 python3 - <<'END'

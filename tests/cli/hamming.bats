@@ -5,7 +5,7 @@ load common
 load fingerprints
 
 # The families that no command builds.
-in_memory="halves windows popcount scan"
+in_memory="popcount scan"
 
 @test "help of index and join names every option, and so does the man page" {
     for command in index join; do
@@ -27,13 +27,13 @@ in_memory="halves windows popcount scan"
     done
     neardup index plan --count 1e7 --key-bits 21 | grep -Eq "windows +6 +21 "
     [ "$(neardup index plan --count 1e7 --key-bits 31 | grep -c windows)" -eq 0 ]
-    neardup index plan --count 17179869184 --index-memory 1T >plan
+    neardup index plan --count 274877906881 --index-memory 100T >plan
     [ "$(grep -c '^\*' plan)" -eq 0 ] # no file holds so many
     neardup index plan --count 1e9 --calibrate | grep -q '^\* '
     for name in "manku 4" "manku 10" "manku 16" "manku 20"; do
         grep -Eq "^[* ] blocks +${name#manku } .*  $name  not buildable here" plan
     done
-    for family in $in_memory covering blocks; do grep -q "^[* ] $family " plan; done
+    for family in $in_memory halves windows covering blocks; do grep -q "^[* ] $family " plan; done
     neardup index plan --count 1e8 --bits 384 --distance 11 >plan
     grep -Eq '^[* ] blocks +12 +32 .*  henzinger$' plan
 }
@@ -68,6 +68,36 @@ for i in range(int(sys.argv[1])): print("%016x" % random.getrandbits(64))' "$n" 
     done
 }
 
+@test "plan: with --layout fast too, for many counts and options" {
+    for n in 1 1000 524288 524289 3e6 16777216 16777217 1e8 1e9; do
+        neardup index plan --count "$n" --layout fast >plan
+        [ "$(grep -c '^\*' plan)" -eq 1 ]
+        grep -Eq '^\* windows .* fast$' plan
+    done
+    fingerprints 600 64 >file
+    for options in "" "--tables 4" "--tables 6" "--tables 8" "--key-bits 16" "--key-bits 20" \
+        "-k 0" "-k 1" "-k 2" "--index-memory 25M" "--index-memory 20M"; do
+        # shellcheck disable=SC2086
+        neardup index plan --count 600 --layout fast $options | grep '^\*' >star
+        # shellcheck disable=SC2086
+        neardup index build --layout fast $options file -o index
+        neardup index info index >info
+        read -r _ design tables key _ <star
+        grep -qx "layout: fast" info
+        grep -qx "design: $design" info
+        grep -qx "tables: $tables" info
+        grep -qx "key bits: $key-$key" info
+        rm index
+    done
+    for options in "--bits 128" "-k 4" "--codec manku" "--design blocks" "--index-memory 1M"; do
+        # shellcheck disable=SC2086
+        run neardup index build --layout fast $options file -o index
+        [ "$status" -eq 2 ]
+        [[ $output == *"layout "* ]]
+        [ ! -e index ]
+    done
+}
+
 @test "plan: what no command builds says so, and has no star" {
     neardup index plan --count 1e6 >plan
     [ "$(grep -c '^\*' plan)" -eq 1 ]
@@ -76,9 +106,11 @@ for i in range(int(sys.argv[1])): print("%016x" % random.getrandbits(64))' "$n" 
         grep -Eq "^  $family .*  not buildable here: only the library builds it" plan
         [ "$(grep -E "^[* ] $family " plan | grep -vc 'not buildable here')" -eq 0 ]
     done
-    [ "$(grep -E '^[* ] (covering|blocks) ' plan | grep -c 'not buildable here')" -eq 0 ]
-    neardup index plan --count 4294967295 | grep -q '^\*'
-    neardup index plan --count 4294967296 >plan
+    [ "$(grep -E '^[* ] (covering|blocks|halves|windows) ' plan | grep -c 'not buildable here')" -eq 0 ]
+    [ "$(grep -cE '^[* ] (covering|blocks) .* compact( |$)' plan)" -gt 1 ]
+    [ "$(grep -cE '^[* ] (halves|windows) .* fast$' plan)" -gt 1 ]
+    neardup index plan --count 274877906880 | grep -q '^\*'
+    neardup index plan --count 274877906881 >plan
     [ "$(grep -c '^\*' plan)" -eq 0 ]
     [ "$(grep -c 'not buildable here: ' plan)" -eq "$(($(wc -l <plan) - 4))" ]
 }

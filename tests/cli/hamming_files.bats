@@ -108,6 +108,45 @@ for row in sorted(rows, key=lambda r: (int(r[0]), int(r[2]), int(r[1]) if number
     [[ $output == *"'zip' is not one of ef, manku"* ]]
 }
 
+@test "layouts: both give the same answers, and one is made of the other" {
+    fingerprints 30 64 | sed 's/\t.*//' >queries
+    fingerprints 900 64 queries | cut -f 1 | awk '{ print $1 "\tn" NR }' >file
+    neardup index build file -o compact
+    neardup index build --layout fast file -o fast
+    neardup index verify fast
+    neardup index query compact queries >expected
+    [ -s expected ]
+    neardup index query fast queries | diff expected -
+    neardup index merge --layout fast compact -o other
+    cmp fast other
+    neardup index merge --layout compact fast
+    cmp compact fast
+    head -500 file >first
+    tail -400 file >second
+    neardup index build --layout fast first -o fast
+    neardup index add fast second
+    cmp fast other
+    cut -f 2 second >ids
+    neardup index remove fast ids
+    neardup index build --layout fast first -o first.fast
+    cmp fast first.fast
+    neardup index build --layout fast --part-fingerprints 300 file -o parts
+    neardup index query parts queries | diff expected -
+    # a word of the first table
+    printf '\377\377' | dd of=other bs=1 seek=$((8192 + 4096 * 16)) conv=notrunc status=none
+    neardup index query other queries >answers || [ $? -le 2 ]
+    run neardup index verify other
+    [ "$status" -eq 2 ]
+    [[ $output == *"other: a damaged index file: a table's checksum is wrong"* ]]
+    run neardup index add other second
+    [ "$status" -eq 2 ]
+    head -c 1000000 compact >cut
+    head -c 100000 parts >cut
+    run neardup index query cut queries
+    [ "$status" -eq 2 ]
+    [[ $output == *"too short"* ]]
+}
+
 @test "add and merge: what one build of all finds; bytes too, once merged" {
     for bits in 64 130; do
         fingerprints 30 $bits | sed 's/\t.*//' >queries

@@ -79,7 +79,7 @@ OF_DOCUMENTS = {
 }
 # Options that come behind those of the base, which they replace.
 LAST = {"--url", "--output", "--clusters", "--summary", "--manifest", "--least-paths", "--score", "--count", "--features", "--recipe"}
-OF_NUMBERS = {"--bits", "--distance", "--raw", "--any-digits", "--codec", "--index-memory", "--design", "--tables", "--key-bits", "--buckets", "--svg", "--output"}
+OF_NUMBERS = {"--bits", "--distance", "--raw", "--any-digits", "--codec", "--layout", "--index-memory", "--design", "--tables", "--key-bits", "--buckets", "--svg", "--output"}
 ONE = {"unit": "a.txt a.txt b.txt", "text-format": "docs.jsonl d4 d5", "missing-text": "bad.jsonl d0 e", "no-mail": "mail.mbox 0@b 5@b", "glob": "dir a.txt b.txt", "exclude": "dir a.txt b.txt", "binary": "dir data.bin a.txt",
        "short": "docs.jsonl d6 d8", "corpus": "docs.jsonl d0 b.txt", "color": "docs.jsonl d0 d3 --show edits"}
 UNSTEADY = "unsteady"
@@ -229,6 +229,7 @@ TRY = {
     "fingerprints": FLAG,
     "merge": FLAG,
     "codec": "manku",
+    "layout": "fast",
     "index-memory": "1",
     "design": "blocks",
     "tables": "3",

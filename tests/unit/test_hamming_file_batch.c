@@ -24,17 +24,24 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
+/* A number that is no codec: the layout fast. */
+#define FAST ((enum nd_hamming_codec)99)
+
 static struct nd_hamming_file *build(const struct set *s, unsigned tables,
                                      enum nd_hamming_codec codec)
 {
-    const struct nd_hamming_shape shape = {
-        .bits = s->bits, .distance = s->distance, .tables = tables, .codec = codec};
+    const struct nd_hamming_shape shape = {.bits = s->bits,
+                                           .distance = s->distance,
+                                           .tables = tables,
+                                           .codec = codec == FAST ? ND_HAMMING_EF : codec,
+                                           .layout = codec == FAST ? ND_HAMMING_FAST : 0};
     const struct nd_hamming_entries entries = part_of(s, 0, s->n);
     struct nd_hamming_file *file;
     struct nd_error err;
 
     if (nd_hamming_file_build(path, &shape, &entries, &err) != ND_OK ||
-        nd_hamming_file_open(&file, path, &err) != ND_OK)
+        nd_hamming_file_open(&file, path, &err) != ND_OK ||
+        nd_hamming_file_check(file, &err) != ND_OK)
         fail_msg("%s", err.message);
     return file;
 }
@@ -128,6 +135,8 @@ static void batches_find_what_a_scan_finds(void **state)
             check_set(&s, kind[i].tables, ND_HAMMING_EF);
             if (kind[i].bits <= 64)
                 check_set(&s, kind[i].tables, ND_HAMMING_MANKU);
+            if (kind[i].bits == 64 && kind[i].distance <= 3)
+                check_set(&s, kind[i].tables, FAST);
             free_set(&s);
         }
 }
@@ -151,19 +160,20 @@ static void clusters_are_found(void **state)
         check_set(&s, 0, ND_HAMMING_EF);
         check_set(&s, 20, ND_HAMMING_EF);
         check_set(&s, 0, ND_HAMMING_MANKU);
+        for (unsigned tables = 4; tables <= 8; tables += 2)
+            check_set(&s, tables, FAST);
         free_set(&s);
     }
 }
 
 /* One fingerprint has all ids but two. */
-static void one_value_may_be_there_very_often(void **state)
+static void check_one_value(enum nd_hamming_codec codec)
 {
     struct set s = make_set(sized(1000000, 100000), 64, 3, false);
     struct nd_hamming_matches got = {.items = NULL};
     struct nd_hamming_file *file;
     uint64_t query[3];
 
-    (void)state;
     for (size_t i = 0; i < s.n; i++)
         s.row[i] = UINT64_C(0x123456789ABCDEF0);
     s.row[5] ^= 7;
@@ -171,7 +181,7 @@ static void one_value_may_be_there_very_often(void **state)
     query[0] = s.row[0];
     query[1] = s.row[5];
     query[2] = ~s.row[0];
-    file = build(&s, 0, ND_HAMMING_EF);
+    file = build(&s, 0, codec);
     check_batch(file, &s, query, 3, 3);
     check_batch(file, &s, query, 3, 0);
     assert_int_equal(nd_hamming_file_query(file, query, 1, 3, &got, NULL), ND_OK);
@@ -181,16 +191,23 @@ static void one_value_may_be_there_very_often(void **state)
     free_set(&s);
 }
 
+static void one_value_may_be_there_very_often(void **state)
+{
+    (void)state;
+    check_one_value(ND_HAMMING_EF);
+    check_one_value(ND_HAMMING_MANKU);
+    check_one_value(FAST);
+}
+
 /* More queries than are sorted together, each of them in the set once. */
-static void very_large_batches_are_answered_in_parts(void **state)
+static void check_large_batch(enum nd_hamming_codec codec)
 {
     const size_t n = 150000;
     struct set s = make_set(1000, 64, 3, false);
     struct nd_hamming_matches got = {.items = NULL};
-    struct nd_hamming_file *file = build(&s, 0, ND_HAMMING_EF);
+    struct nd_hamming_file *file = build(&s, 0, codec);
     uint64_t *query = malloc(n * sizeof *query), seen = 0;
 
-    (void)state;
     assert_non_null(query);
     for (size_t q = 0; q < n; q++)
         query[q] = s.row[q % s.n];
@@ -210,6 +227,193 @@ static void very_large_batches_are_answered_in_parts(void **state)
     free_set(&s);
 }
 
+static void very_large_batches_are_answered_in_parts(void **state)
+{
+    (void)state;
+    check_large_batch(ND_HAMMING_EF);
+    check_large_batch(FAST);
+}
+
+/* Enough that lines are chained, that buckets are chosen by more bits than slots leave out, and that
+ * halves are asked as well as windows. */
+static void fast_files_of_many_are_searched(void **state)
+{
+    struct set s = make_set(sized(3000000, 1000000), 64, 3, false);
+    const struct nd_hamming_entries entries = part_of(&s, 0, s.n);
+    struct nd_hamming_shape shape = {
+        .bits = 64, .distance = 3, .codec = ND_HAMMING_EF, .layout = ND_HAMMING_FAST};
+
+    (void)state;
+    for (int halves = 0; halves < 2; halves++) {
+        uint64_t *query = make_queries(&s, 60);
+        struct nd_hamming_file *file;
+
+        shape.family = halves ? ND_HAMMING_HALVES : ND_HAMMING_WINDOWS;
+        assert_int_equal(nd_hamming_file_build(path, &shape, &entries, NULL), ND_OK);
+        assert_int_equal(nd_hamming_file_open(&file, path, NULL), ND_OK);
+        assert_int_equal(nd_hamming_file_check(file, NULL), ND_OK);
+        assert_int_equal(nd_hamming_file_design(file)->family, shape.family);
+        for (unsigned distance = 0; distance <= 3; distance++)
+            check_batch(file, &s, query, 60, distance);
+        nd_hamming_file_close(file);
+        free(query);
+    }
+    free_set(&s);
+}
+
+/* Wherever a word of the tables is another one, the check says so, and queries answer or say so. */
+static void damage_of_a_fast_file_is_found(void **state)
+{
+    struct set s = make_set(3000, 64, 3, false);
+    struct nd_hamming_file *file = build(&s, 4, FAST), *damaged;
+    uint64_t *query = make_queries(&s, 200);
+    size_t len;
+    unsigned char *bytes = read_whole(path, &len), *data = aligned_alloc(64, (len + 63) / 64 * 64);
+    uint64_t from = file->header.segment[0].offset + 4096;
+
+    (void)state;
+    assert_non_null(data);
+    nd_hamming_file_close(file);
+    memcpy(data, bytes, len);
+    assert_int_equal(nd_hamming_file_init(&file, data, len, NULL), ND_OK);
+    for (int i = 0; i < 2000; i++) {
+        uint64_t at = (from + any() % (len - from)) / 4 * 4;
+        uint32_t word = i % 2 ? (uint32_t)any() : (uint32_t)(any() % 64) << 4 | (any() & 15);
+        struct nd_hamming_matches got = {.items = NULL};
+        enum nd_status status;
+
+        if (i % 4 < 2) /* the last word of a line */
+            at |= 60;
+        memcpy(data + at, &word, sizeof word);
+        if (i < 40 && memcmp(data + at, bytes + at, sizeof word) != 0)
+            assert_int_equal(nd_hamming_file_init(&damaged, data, len, NULL), ND_EINPUT);
+        status = nd_hamming_file_query(file, query, 200, 3, &got, NULL);
+        assert_true(status == ND_OK || status == ND_EINPUT);
+        nd_hamming_matches_release(&got);
+        if (i % 8) /* now and then several words */
+            memcpy(data + at, bytes + at, sizeof word);
+        else if (i % 64 == 0)
+            memcpy(data, bytes, len);
+    }
+    nd_hamming_file_close(file);
+    free(query);
+    free(data);
+    free(bytes);
+    free_set(&s);
+}
+
+/* Entries are added, removed and merged, and layouts changed: each time it is as if built at once. */
+static void fast_files_change(void **state)
+{
+    struct set s = make_set(5000, 64, 3, true);
+    const struct nd_hamming_entries first = part_of(&s, 0, 2000), more = part_of(&s, 2000, 5000);
+    struct nd_hamming_shape shape = {
+        .bits = 64, .distance = 3, .codec = ND_HAMMING_EF, .layout = ND_HAMMING_FAST};
+    const char *const paths[] = {path};
+    struct nd_hamming_file *file;
+    size_t len[2];
+    unsigned char *bytes[2];
+
+    (void)state;
+    assert_int_equal(nd_hamming_file_build(path, &shape, &first, NULL), ND_OK);
+    assert_int_equal(nd_hamming_file_add(path, &more, NULL), ND_OK);
+    assert_int_equal(nd_hamming_file_open(&file, path, NULL), ND_OK);
+    assert_int_equal(nd_hamming_file_sizes(file).segments, 1);
+    assert_int_equal(nd_hamming_file_shape(file).layout, ND_HAMMING_FAST);
+    check_answers(file, &s, 3, 60);
+    check_entries(file, &s);
+    nd_hamming_file_close(file);
+    bytes[0] = read_whole(path, &len[0]);
+    shape.layout = ND_HAMMING_COMPACT;
+    assert_int_equal(nd_hamming_file_merge(paths, 1, path, &shape, NULL), ND_OK);
+    shape.layout = ND_HAMMING_FAST;
+    assert_int_equal(nd_hamming_file_merge(paths, 1, path, &shape, NULL), ND_OK);
+    bytes[1] = read_whole(path, &len[1]);
+    assert_int_equal(len[0], len[1]);
+    assert_memory_equal(bytes[0] + 8192, bytes[1] + 8192, len[0] - 8192);
+    free(bytes[0]);
+    free(bytes[1]);
+    free_set(&s);
+}
+
+/*
+ * tests/vectors/index-fast.txt: the bytes of a file that another program could have written after
+ * docs/format/hamming.md.
+ */
+static void the_bytes_of_a_fast_file_are_known(void **state)
+{
+    const struct nd_hamming_shape shape = {
+        .bits = 64, .distance = 3, .tables = 4, .codec = ND_HAMMING_EF, .layout = ND_HAMMING_FAST};
+    uint64_t row[10], known = 0;
+    uint32_t id[10];
+    const struct nd_hamming_entries entries = {.fingerprints = row, .count = 10, .ids = id};
+    FILE *in = fopen("tests/vectors/index-fast.txt", "r");
+    size_t len = 0, at;
+    unsigned char *bytes;
+    char line[256];
+
+    (void)state;
+    assert_non_null(in);
+    for (uint32_t i = 0; i < 10; i++) {
+        row[i] = UINT64_C(0x9E3779B97F4A7C15) * (i % 8) * (i % 8) * (i % 8);
+        id[i] = i * i;
+    }
+    assert_int_equal(nd_hamming_file_build(path, &shape, &entries, NULL), ND_OK);
+    bytes = read_whole(path, &len);
+    while (fgets(line, sizeof line, in)) {
+        char *next;
+
+        if (line[0] == '#')
+            continue;
+        at = strtoul(line, &next, 16);
+        if (*next == '\n') {
+            assert_int_equal(at, len);
+            continue;
+        }
+        for (unsigned i = 0; i < 16 && at + i < len; i++) {
+            unsigned char byte = (unsigned char)strtoul(next, &next, 16);
+
+            assert_int_equal(bytes[at + i], byte);
+            known += byte != 0;
+        }
+    }
+    for (at = 0; at < len; at++)
+        known -= bytes[at] != 0;
+    assert_true(known == 0);
+    fclose(in);
+    free(bytes);
+}
+
+static void what_is_not_for_fast_files_is_refused_by_name(void **state)
+{
+    static const struct {
+        struct nd_hamming_shape shape;
+        enum nd_status status;
+        const char *words;
+    } wrong[] = {
+        {{.bits = 128, .distance = 3, .codec = ND_HAMMING_EF}, ND_EUNSUPPORTED, "not of 128"},
+        {{.bits = 64, .distance = 4, .codec = ND_HAMMING_EF}, ND_EUNSUPPORTED, "within 4"},
+        {{.bits = 64, .distance = 3, .codec = ND_HAMMING_MANKU}, ND_EUNSUPPORTED, "manku"},
+        {{.bits = 64, .distance = 3, .codec = ND_HAMMING_EF, .family = ND_HAMMING_BLOCKS},
+         ND_EINVAL,
+         "windows or halves"},
+        {{.bits = 64, .distance = 3, .codec = ND_HAMMING_EF, .max_bytes = 1000},
+         ND_EINVAL,
+         "use the layout compact"},
+    };
+    struct nd_hamming_plan plan;
+    struct nd_error err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct nd_hamming_shape shape = wrong[i].shape;
+
+        shape.layout = ND_HAMMING_FAST;
+        assert_int_equal(nd_hamming_file_plan(&shape, 1000, &plan, &err), wrong[i].status);
+        assert_non_null(strstr(err.message, wrong[i].words));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +421,11 @@ int main(void)
         cmocka_unit_test(clusters_are_found),
         cmocka_unit_test(one_value_may_be_there_very_often),
         cmocka_unit_test(very_large_batches_are_answered_in_parts),
+        cmocka_unit_test(fast_files_of_many_are_searched),
+        cmocka_unit_test(damage_of_a_fast_file_is_found),
+        cmocka_unit_test(fast_files_change),
+        cmocka_unit_test(the_bytes_of_a_fast_file_are_known),
+        cmocka_unit_test(what_is_not_for_fast_files_is_refused_by_name),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

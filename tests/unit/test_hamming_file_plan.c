@@ -169,7 +169,12 @@ static void a_file_holds_some_families_only(void **state)
     for (int f = 0; f < ND_HAMMING_FAMILY_COUNT; f++) {
         const enum nd_hamming_family family = (enum nd_hamming_family)f;
         const struct nd_hamming_shape shape = {
-            .bits = 64, .distance = 3, .codec = ND_HAMMING_EF, .family = family};
+            .bits = 64,
+            .distance = 3,
+            .codec = ND_HAMMING_EF,
+            .family = family,
+            .layout = nd_hamming_file_holds(family, ND_HAMMING_FAST) ? ND_HAMMING_FAST
+                                                                     : ND_HAMMING_COMPACT};
         bool holds = nd_hamming_file_holds(family, 0);
         struct nd_hamming_plan plan;
 

@@ -4,7 +4,7 @@
 #define ND_HAMMING_FILE_FAST_H
 
 #include "base/sort.h"
-#include "hamming/file/segment.h"
+#include "hamming/file/opened.h"
 #include "hamming/memory/halves.h"
 
 /*

@@ -2,33 +2,12 @@
 #ifndef ND_HAMMING_FILE_SEGMENT_H
 #define ND_HAMMING_FILE_SEGMENT_H
 
-#include "hamming/file/groups.h"
-#include "hamming/file/layout.h"
-#include "hamming/file/values.h"
-#include "hamming/memory/sink.h"
-
-struct nd_halves;
-
-struct nd_hamming_segment {
-    const struct nd_hamming_scheme *scheme;
-    uint64_t count, distinct;
-    bool has_texts;
-    const uint32_t *id;            /* NULL with texts */
-    struct nd_hamming_texts texts; /* with them */
-    struct nd_hamming_groups groups;
-    const uint64_t *row; /* wide: the distinct fingerprints in the order of table 0; layout fast:
-                            ascending; else NULL */
-    struct nd_hamming_table {
-        struct nd_hamming_values values;
-        const uint64_t *number; /* wide, all tables but 0: number_bits each, of a row */
-    } * table;                  /* layout fast: NULL */
-    struct nd_halves *halves;   /* layout fast (fast.h), else NULL */
-    unsigned number_bits;
-};
+#include "hamming/file/opened.h"
 
 /*
  * Check a segment's bytes (aligned to 8), and point at them.  They are `place->bytes`.  Of the layout
- * fast only the list of chunks and the groups are checked, and ids that are texts.  ND_EINPUT, ND_ENOMEM; where it fails there is nothing to close.
+ * fast only the list of chunks and the groups are checked, and ids that are texts.  ND_EINPUT,
+ * ND_ENOMEM; where it fails there is nothing to close.
  */
 enum nd_status nd_hamming_segment_open(struct nd_hamming_segment *segment,
                                        const struct nd_hamming_scheme *scheme,
@@ -50,17 +29,7 @@ enum nd_status nd_hamming_segment_check_sums(const struct nd_hamming_place *plac
 void nd_hamming_segment_rows(const struct nd_hamming_segment *segment, uint64_t first, size_t n,
                              uint64_t *row);
 
-/* Queries, and where their answers go.  Where entries are reported in place of ids, those of the
- * segment are numbered from `base` on. */
-struct nd_hamming_search {
-    const uint64_t *queries;
-    size_t n;
-    uint32_t base;
-    bool entries; /* report the numbers of entries, not ids */
-    unsigned distance;
-    struct nd_hamming_sink sink;
-};
-/* Answer all of them (lookup.c).  sink.out_of_memory: not all are answered. */
+/* Answer all queries of a search (lookup.c).  sink.out_of_memory: not all are answered. */
 void nd_hamming_segment_search(const struct nd_hamming_segment *segment,
                                struct nd_hamming_search *search);
 
