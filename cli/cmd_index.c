@@ -73,7 +73,8 @@ static void release_recipe(struct nd_hamming_recipe *recipe)
     free((char *)(uintptr_t)recipe->text);
 }
 
-/* Read documents if a recipe is given, which is kept in the index; otherwise fingerprints. */
+/* Read documents if a recipe is given, or comes with sketches of them, which is kept in the index;
+ * otherwise fingerprints. */
 static int build(struct settings *s, const char *const *path, size_t n)
 {
     struct hamming_settings h = s->hamming;
@@ -82,7 +83,7 @@ static int build(struct settings *s, const char *const *path, size_t n)
     struct nd_hamming_recipe recipe = {.text = NULL};
     int status = 2;
 
-    if (!recipe_is_given(s))
+    if (!recipe_is_given(s) && !is_sketch_path(path[0]))
         status = check_no_documents(s, false) && check_recipes(&recipe, NULL, path, n) &&
                          fingerprints_read_files(&all, &h, path, n, NULL)
                      ? 0

@@ -1,8 +1,8 @@
 /* fingerprints.c - files of fingerprints: lines of hexadecimal, rows of sketch, raw words, index files */
 
 /*
- * index and join read fingerprints from four kinds of files: lines of hexadecimal digits with
- * optional ids, JSON rows of neardup sketch, raw 64-bit words, and index files. All kinds are read
+ * index and join read fingerprints from five kinds of files: lines of hexadecimal digits with
+ * optional ids, JSON rows of neardup sketch, raw 64-bit words, index files and sketch files. All are read
  * block by block into struct fingerprints. Lines with fewer digits than the first are refused,
  * because a truncated file looks like that.
  */
@@ -112,10 +112,9 @@ struct nd_hamming_shape hamming_shape(const struct hamming_settings *h)
 }
 
 /* A pipe cannot be tested: its bytes could not be put back. */
-static bool is_index(FILE *file)
+static bool begins_with(FILE *file, const char magic[8])
 {
-    static const char magic[] = "NDHAMM\r\n";
-    char begin[sizeof magic - 1];
+    char begin[8];
     bool is;
 
     if (fseek(file, 0, SEEK_SET) != 0)
@@ -126,14 +125,26 @@ static bool is_index(FILE *file)
     return is;
 }
 
-bool is_index_path(const char *path)
+static const char index_magic[] = "NDHAMM\r\n", sketch_magic[] = "NDSKTCH\n";
+
+static bool path_begins_with(const char *path, const char magic[8])
 {
     FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "re");
-    bool is = file && is_index(file);
+    bool is = file && begins_with(file, magic);
 
     if (file)
         fclose(file);
     return is;
+}
+
+bool is_index_path(const char *path)
+{
+    return path_begins_with(path, index_magic);
+}
+
+bool is_sketch_path(const char *path)
+{
+    return path_begins_with(path, sketch_magic);
 }
 
 static bool open_index(struct fingerprint_file *f, const char *path)
@@ -164,7 +175,11 @@ bool fingerprint_file_open(struct fingerprint_file *f, const struct hamming_sett
         say("%s: %s", path, strerror(errno));
         return false;
     }
-    return standard || !is_index(f->file) || open_index(f, path);
+    if (standard)
+        return true;
+    if (begins_with(f->file, sketch_magic))
+        return (f->sketched = sketched_open(path, settings->bits)) != NULL;
+    return !begins_with(f->file, index_magic) || open_index(f, path);
 }
 
 void fingerprint_file_close(struct fingerprint_file *f)
@@ -173,6 +188,7 @@ void fingerprint_file_close(struct fingerprint_file *f)
         fclose(f->file);
     free(f->line);
     nd_hamming_file_close(f->index);
+    sketched_close(f->sketched);
     nd_parser_free(f->parser);
     *f = (struct fingerprint_file){.file = NULL};
 }
@@ -381,6 +397,15 @@ static bool read_index(struct fingerprint_file *f, size_t most, struct fingerpri
     return true;
 }
 
+static int read_sketched(struct fingerprint_file *f, struct fingerprints *out)
+{
+    const char *id;
+    size_t len;
+    int got = sketched_next(f->sketched, out->row + out->n * out->words, &id, &len);
+
+    return got == 1 && !fingerprints_add_id(out, id, len) ? -1 : got;
+}
+
 /*
  * Returns 1 with a fingerprint, 0 for a document without one, 2 at the end, -1 after reporting an
  * error.
@@ -389,6 +414,8 @@ static int read_next(struct fingerprint_file *f, struct fingerprints *out)
 {
     ssize_t len;
 
+    if (f->sketched)
+        return read_sketched(f, out);
     if (f->settings->raw) {
         int got = read_raw(f, out);
 

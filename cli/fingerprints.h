@@ -31,10 +31,11 @@ struct fingerprint_file {
     FILE *file;
     char *line;
     size_t line_capacity;
-    size_t digits;                 /* digits of the first line; 0: no line yet */
-    uint64_t n;                    /* fingerprints read so far */
-    struct nd_hamming_file *index; /* the index, if the file is one */
-    struct nd_parser *parser;      /* parser of rows of sketch; NULL: none seen yet */
+    size_t digits;                          /* digits of the first line; 0: no line yet */
+    uint64_t n;                             /* fingerprints read so far */
+    struct nd_hamming_file *index;          /* the index, if the file is one */
+    struct sketched_fingerprints *sketched; /* the sketch file, if it is one */
+    struct nd_parser *parser;               /* parser of rows of sketch; NULL: none seen yet */
 };
 
 /*
@@ -44,8 +45,16 @@ struct fingerprint_file {
 bool fingerprint_file_open(struct fingerprint_file *f, const struct hamming_settings *settings,
                            const char *path);
 void fingerprint_file_close(struct fingerprint_file *f);
-/* Whether a file, which is not a pipe, begins like an index. */
+/* Whether a file, which is not a pipe, begins like an index, or like a sketch file. */
 bool is_index_path(const char *path);
+bool is_sketch_path(const char *path);
+
+/* A sketch file read for its fingerprints (sketched_fingerprints.c).  NULL: an error was reported. */
+struct sketched_fingerprints *sketched_open(const char *path, unsigned bits);
+void sketched_close(struct sketched_fingerprints *s);
+/* The next one goes to *row, and its id, which is valid until the next call, to *id.  1; 0: a
+ * document without one; 2: the end; -1: an error was reported. */
+int sketched_next(struct sketched_fingerprints *s, uint64_t *row, const char **id, size_t *len);
 
 /* Append at most `most` fingerprints. False: a bad line or out of memory, which was reported. */
 bool fingerprint_file_read(struct fingerprint_file *f, size_t most, struct fingerprints *out);

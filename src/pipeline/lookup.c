@@ -193,7 +193,7 @@ static enum nd_status look_up_row(struct nd_lookup *l, const struct nd_place *pl
 
     nd_arena_reset(&desk->shingles);
     return status == ND_OK ? nd_sketches_parse(nd_reading_sketches(l->reading), packed,
-                                               place->source, &desk->shingles, row, err)
+                                               &desk->shingles, row, err)
                            : status;
 }
 
@@ -408,7 +408,7 @@ static enum nd_status load_row(struct nd_loader *l, struct nd_parsed *loaded, un
     if (!row)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     status = nd_sketches_parse(nd_reading_sketches(l->reading), loaded->record.bytes,
-                               loaded->record.source, &l->arena[worker], row, err);
+                               &l->arena[worker], row, err);
     if (status == ND_OK) {
         loaded->sketched = row;
         loaded->document = nd_sketched_document(row);

@@ -23,7 +23,10 @@ static enum nd_status check_sketches(const struct nd_outputs *o, bool *asked, st
         return ND_OK;
     return nd_fail(err, ND_EINVAL,
                    "what survives of a sketch file is a sketch file, which needs a name: add -o "
-                   "FILE.sketch, or ask for --clusters or --manifest alone, or for --dry-run");
+                   "FILE.sketch%s",
+                   o->request->writes_evidence
+                       ? ", or ask for --clusters or --manifest alone, or for --dry-run"
+                       : "");
 }
 
 enum nd_status nd_outputs_open_survivors(struct nd_outputs *o, struct nd_error *err)

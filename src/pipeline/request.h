@@ -28,6 +28,8 @@ struct nd_run_request {
     bool takes_sketches; /* sketch files may be read in place of documents */
     bool compares;       /* `verify` is heeded */
     bool bounds_memory;  /* what it holds fits into `memory`, so that it need not be measured */
+    bool heeds_keep;     /* the recipe's `keep` is */
+    bool takes_recipe;   /* all of the recipe comes from sketch files, where it is the default */
 
     bool heeds_within, heeds_prefer; /* the options of these names */
 

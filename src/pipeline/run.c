@@ -181,11 +181,19 @@ enum nd_status nd_run_begin_recipe(struct nd_run *run, const struct nd_run_optio
     return status == ND_OK ? nd_run_make_table(run, err) : status;
 }
 
+/* Of documents that are sketched already only the engine makes any, where others come with texts. */
+static bool makes_signatures(const struct nd_run *run)
+{
+    return !run->request->ignores_signatures &&
+           (!run->sketches ||
+            (run->request->compares && run->recipe->dedup.candidates == ND_CANDIDATES_MATCH));
+}
+
 enum nd_status nd_run_open_recipe(struct nd_run *run, struct nd_error *err)
 {
     enum nd_status status = nd_recipe_params_check(run->recipe, err);
 
-    if (status == ND_OK && !run->request->ignores_signatures)
+    if (status == ND_OK && makes_signatures(run))
         status = nd_df_tables_open(&run->tables, run->recipe, err);
     if (status != ND_OK)
         return status;
@@ -237,7 +245,7 @@ enum nd_status nd_run_make_dedup(struct nd_run *run, enum nd_cluster cluster,
     params.cluster = cluster;
     if (run->budget.total)
         params.cache_bytes = run->budget.cache_bytes;
-    params.takes_sketches = run->sketches != NULL || run->against != NULL;
+    params.takes_sketches = run->sketches || run->sketches_beside || run->against;
     run->dedup = nd_dedup_new_on(run->pool, &params, source, err);
     if (run->dedup)
         return ND_OK;
@@ -291,6 +299,7 @@ void nd_run_end(struct nd_run *run)
     nd_outputs_release(&run->outputs);
     nd_reading_free(run->reading);
     nd_sketches_free(run->sketches);
+    nd_sketches_free(run->sketches_beside);
     nd_lookup_free(run->lookup);
     nd_places_release(&run->places);
     nd_comparable_release(&run->comparable);
@@ -568,6 +577,7 @@ static enum nd_status dedup(const struct nd_run_options *options, const struct n
         .takes_sketches = true,
         .compares = true,
         .bounds_memory = true,
+        .heeds_keep = true,
         .heeds_within = true,
         .heeds_prefer = true,
         .writes_output = !options->output_dir && !options->copy_to && !options->link_to,

@@ -38,7 +38,8 @@ struct nd_run {
     int keep_index, prefer_index; /* indexes of fields, or -1 */
     int asked[ND_RUN_ASKED];      /* likewise, of request->fields */
 
-    struct nd_sketches *sketches; /* that are read in place of documents, or NULL */
+    struct nd_sketches *sketches;        /* that are read in place of documents, or NULL */
+    struct nd_sketches *sketches_beside; /* likewise, of request->reads */
 
     struct nd_pool *pool;
     struct nd_reporter reporter;

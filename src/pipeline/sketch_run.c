@@ -9,13 +9,15 @@ static const char *needs_text(const struct nd_run *run)
 
     if (r->heeds_within && o->within)
         return "within";
-    if (r->heeds_within && o->n_never)
+    if (o->n_never)
         return "never";
     if (r->heeds_prefer && o->prefer_field)
         return "prefer";
     if (o->df_auto)
         return "df auto";
-    if (!r->writes_survivors)
+    if (o->n_against)
+        return "against";
+    if (!r->writes_survivors || !run->sketches)
         return NULL;
     return o->annotate     ? "annotate"
            : o->output_dir ? "output-dir"
@@ -23,6 +25,23 @@ static const char *needs_text(const struct nd_run *run)
            : o->link_to    ? "link-to"
            : o->null_paths ? "null"
                            : NULL;
+}
+
+static enum nd_status check_fields(const struct nd_run *run, const char *path, struct nd_error *err)
+{
+    for (unsigned i = 0; i < ND_RUN_ASKED; i++)
+        if (run->request->fields[i])
+            return nd_fail(
+                err, ND_EINVAL,
+                "%s is a sketch file, which keeps no fields such as '%.100s': this needs "
+                "the documents themselves",
+                path, run->request->fields[i]);
+    if (run->request->heeds_keep && run->keep.by != ND_KEEP_FIRST && run->keep.by != ND_KEEP_LAST)
+        return nd_fail(err, ND_EINVAL,
+                       "keep: of a sketch file, such as %s, only the first or the last document of "
+                       "a cluster can be kept: '%s' needs the documents themselves",
+                       path, run->recipe->keep);
+    return ND_OK;
 }
 
 static enum nd_status check_options(const struct nd_run *run, const char *path,
@@ -37,20 +56,19 @@ static enum nd_status check_options(const struct nd_run *run, const char *path,
         return nd_fail(err, ND_EINVAL,
                        "%s: %s is a sketch file, and this needs the documents themselves", option,
                        path);
-    if (run->request->heeds_prefer && run->keep.by != ND_KEEP_FIRST && run->keep.by != ND_KEEP_LAST)
-        return nd_fail(err, ND_EINVAL,
-                       "keep: of a sketch file, such as %s, only the first or the last document of "
-                       "a cluster can be kept: '%s' needs the documents themselves",
-                       path, run->recipe->keep);
-    return ND_OK;
+    return check_fields(run, path, err);
 }
 
-static enum nd_status check_shingles(const struct nd_run *run, struct nd_error *err)
+/* Whether files, or NULL, are by the run's recipe and have what is compared. */
+static enum nd_status check_files(const struct nd_run *run, const struct nd_sketches *sketches,
+                                  struct nd_error *err)
 {
-    const char *path = nd_sketches_without_shingles(run->sketches);
+    enum nd_status status = sketches ? nd_sketches_fit(sketches, run->recipe, err) : ND_OK;
+    const char *path = sketches ? nd_sketches_without_shingles(sketches) : NULL;
 
-    if (!path || run->recipe->dedup.verify == ND_VERIFY_NONE || !run->request->compares)
-        return ND_OK;
+    if (status != ND_OK || !path || !run->request->compares ||
+        run->recipe->dedup.verify == ND_VERIFY_NONE)
+        return status;
     return nd_fail(err, ND_EINVAL,
                    "%s: was made with --no-shingles, so nothing can be verified: add --verify none",
                    path);
@@ -58,14 +76,22 @@ static enum nd_status check_shingles(const struct nd_run *run, struct nd_error *
 
 enum nd_status nd_run_take_sketches(struct nd_run *run, struct nd_error *err)
 {
-    const struct nd_run_options *o = run->options;
-    int found = nd_sketches_open(o->paths, o->n_paths, &run->sketches, err);
+    const struct nd_run_request *r = run->request;
+    int found = nd_sketches_open(run->options->paths, run->options->n_paths, &run->sketches, err);
+    const struct nd_sketches *first;
     enum nd_status status;
 
-    if (found <= 0)
+    if (found >= 0 && r->takes_sketches && r->n_reads)
+        found = nd_sketches_open(r->reads, r->n_reads, &run->sketches_beside, err);
+    if (found < 0)
         return (enum nd_status)found;
-    status = check_options(run, nd_sketches_path(run->sketches, 0), err);
+    first = run->sketches ? run->sketches : run->sketches_beside;
+    if (!first)
+        return ND_OK;
+    status = check_options(run, nd_sketches_path(first, 0), err);
     if (status == ND_OK)
-        status = nd_sketches_take_recipe(run->sketches, run->recipe, err);
-    return status == ND_OK ? check_shingles(run, err) : status;
+        status = nd_sketches_take_recipe(first, run->recipe, r->takes_recipe, err);
+    if (status == ND_OK)
+        status = check_files(run, run->sketches, err);
+    return status == ND_OK ? check_files(run, run->sketches_beside, err) : status;
 }

@@ -170,11 +170,13 @@ static void take_sketch_half(struct nd_recipe *to, const struct nd_recipe *from)
     memcpy(to->method.signature, from->method.signature, sizeof to->method.signature);
 }
 
-static enum nd_status is_default(const struct nd_recipe *recipe, bool *answer, struct nd_error *err)
+static enum nd_status is_default(const struct nd_recipe *recipe, bool sketch_half, bool *answer,
+                                 struct nd_error *err)
 {
     struct nd_recipe *usual = nd_recipe_new(err);
     char *key = NULL;
-    enum nd_status status = usual ? nd_recipe_difference(usual, recipe, 1, &key, err) : ND_ENOMEM;
+    enum nd_status status =
+        usual ? nd_recipe_difference(usual, recipe, sketch_half, &key, err) : ND_ENOMEM;
 
     *answer = status == ND_OK && !key;
     free(key);
@@ -182,28 +184,33 @@ static enum nd_status is_default(const struct nd_recipe *recipe, bool *answer, s
     return status;
 }
 
-static enum nd_status take_from_first(const struct nd_sketches *s, struct nd_recipe *recipe,
-                                      struct nd_error *err)
+enum nd_status nd_sketches_take_recipe(const struct nd_sketches *s, struct nd_recipe *recipe,
+                                       bool whole, struct nd_error *err)
 {
     const struct nd_view text = nd_sketch_file_info(s->file[0].file)->recipe;
-    struct nd_recipe *own = nd_recipe_new(err);
-    enum nd_status status =
-        own ? nd_recipe_parse(own, s->file[0].path, text.data, text.len, err) : ND_ENOMEM;
+    bool takes_half = false, takes_all = false;
+    struct nd_recipe *own = NULL;
+    enum nd_status status = is_default(recipe, true, &takes_half, err);
 
-    if (status == ND_OK)
+    if (status == ND_OK && whole)
+        status = is_default(recipe, false, &takes_all, err);
+    if (status != ND_OK || !takes_half)
+        return status;
+    own = nd_recipe_new(err);
+    status = own ? nd_recipe_parse(own, s->file[0].path, text.data, text.len, err) : ND_ENOMEM;
+    if (status == ND_OK && takes_all)
+        *recipe = *own;
+    else if (status == ND_OK)
         take_sketch_half(recipe, own);
     nd_recipe_free(own);
     return status;
 }
 
-enum nd_status nd_sketches_take_recipe(const struct nd_sketches *s, struct nd_recipe *recipe,
-                                       struct nd_error *err)
+enum nd_status nd_sketches_fit(const struct nd_sketches *s, const struct nd_recipe *recipe,
+                               struct nd_error *err)
 {
-    bool takes;
-    enum nd_status status = is_default(recipe, &takes, err);
+    enum nd_status status = ND_OK;
 
-    if (status == ND_OK && takes)
-        status = take_from_first(s, recipe, err);
     for (size_t i = 0; status == ND_OK && i < s->n_files; i++)
         status = nd_sketch_file_fits(s->file[i].file, recipe, err);
     return status;
@@ -333,11 +340,12 @@ enum nd_status nd_sketches_reread(const struct nd_sketches *s, uint64_t offset, 
     return status;
 }
 
+/* By the first file: all of them have rows of one kind, as their recipes fit. */
 enum nd_status nd_sketches_parse(const struct nd_sketches *s, struct nd_view packed,
-                                 uint32_t source, struct nd_arena *arena, struct nd_sketch_row *row,
+                                 struct nd_arena *arena, struct nd_sketch_row *row,
                                  struct nd_error *err)
 {
-    const struct nd_sketch_file *f = s->file[s->file_of[source]].file;
+    const struct nd_sketch_file *f = s->file[0].file;
     enum nd_status status = nd_sketch_packed_row(f, packed, row, err);
     uint64_t *shingle;
 

@@ -29,12 +29,14 @@ int nd_sketches_open(const char *const *paths, size_t n_paths, struct nd_sketche
                      struct nd_error *err);
 void nd_sketches_free(struct nd_sketches *s);
 
-/*
- * Whether their sketches are of the recipe.  Where its sketch half is the default, it becomes that
- * of the first file.  ND_EINVAL: the message names the file and the key that differs.
- */
+/* Where the sketch half of the recipe is the default, it becomes that of the first file; where all of
+ * it is, and `whole`, all does.  ND_ENOMEM; what nd_recipe_parse says. */
 enum nd_status nd_sketches_take_recipe(const struct nd_sketches *s, struct nd_recipe *recipe,
-                                       struct nd_error *err);
+                                       bool whole, struct nd_error *err);
+/* Whether their sketches are of the recipe.  ND_EINVAL: the message names the file and the key that
+ * differs. */
+enum nd_status nd_sketches_fit(const struct nd_sketches *s, const struct nd_recipe *recipe,
+                               struct nd_error *err);
 /* The path of the first file where they have no shingles; NULL: they have. */
 const char *nd_sketches_without_shingles(const struct nd_sketches *s);
 
@@ -65,7 +67,7 @@ enum nd_status nd_sketches_reread(const struct nd_sketches *s, uint64_t offset, 
 /* A record that was read again: its row, with shingles in memory of the arena.  The bytes stay, with
  * 8 readable ones behind them. */
 enum nd_status nd_sketches_parse(const struct nd_sketches *s, struct nd_view packed,
-                                 uint32_t source, struct nd_arena *arena, struct nd_sketch_row *row,
+                                 struct nd_arena *arena, struct nd_sketch_row *row,
                                  struct nd_error *err);
 
 /* What a row says of its document: an id and no text. */

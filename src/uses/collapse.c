@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 #include "pipeline/output.h"
+#include "pipeline/sketch_output.h"
 #include "uses/use.h"
 
 #include <stdlib.h>
@@ -38,7 +39,8 @@ struct collapsing {
     struct nd_arena memory;
     struct result *at;
     size_t n, capacity;
-    uint32_t *list; /* ranks, sorted in several ways */
+    uint32_t *list;                    /* ranks, sorted in several ways */
+    struct nd_sketch_output *sketches; /* where results of sketch files go, unless expanded */
     struct nd_separator separator;
     const struct nd_source *first; /* of the first record written; all must have its header */
     bool has_document, has_record;
@@ -242,6 +244,8 @@ static enum nd_status write_record(struct collapsing *c, const struct result *r,
     const struct nd_view newline = {"\n", 1}, path = {source->path, strlen(source->path)};
     enum nd_status status;
 
+    if (c->sketches)
+        return nd_sketch_output_add_packed(c->sketches, r->record, err);
     if (c->has_document) {
         status = write(c, path, err);
         return status == ND_OK ? write(c, newline, err) : status;
@@ -317,6 +321,30 @@ static enum nd_status write_expanded(struct collapsing *c, uint32_t shown, const
     return nd_output_write(c->use.out, row->text.data, row->text.len, err);
 }
 
+/* Results of sketch files are a sketch file. */
+static enum nd_status open_sketches(struct collapsing *c, struct nd_error *err)
+{
+    const struct nd_run *run = &c->use.run;
+    const char *name = run->options->output;
+    enum nd_status status = ND_OK;
+
+    if (!name || strcmp(name, "-") == 0)
+        return nd_fail(err, ND_EINVAL,
+                       "the results of a sketch file are a sketch file, which needs a name: add -o "
+                       "FILE.sketch, or --expand");
+    c->sketches =
+        nd_sketch_output_open(name, run->recipe, !nd_sketches_without_shingles(run->sketches), err);
+    if (!c->sketches)
+        return err->status;
+    for (uint32_t i = 0; status == ND_OK && i < nd_sketches_sources(run->sketches); i++) {
+        const struct nd_source *s = nd_sketches_source(run->sketches, i);
+        const struct nd_sketch_source source = {s->path, s->entry, s->bytes_hash, s->records};
+
+        status = nd_sketch_writer_add_source(nd_sketch_output_writer(c->sketches), &source, err);
+    }
+    return status;
+}
+
 /* The list may be replaced only by records in its own format. */
 static enum nd_status open_list(struct collapsing *c, struct nd_error *err)
 {
@@ -325,6 +353,8 @@ static enum nd_status open_list(struct collapsing *c, struct nd_error *err)
     const char *name = c->use.run.options->output;
     enum nd_status status;
 
+    if (c->use.run.sketches && !c->params->expand)
+        return open_sketches(c, err);
     if (replaces && source && (c->has_document || source->archive))
         return nd_fail(err, ND_EINVAL,
                        "'%s' is %s and would be replaced by %s: choose another output",
@@ -360,6 +390,9 @@ static enum nd_status write_results(struct collapsing *c, size_t n, struct nd_er
         status = c->params->expand ? write_expanded(c, shown, member + from, end - from, err)
                                    : write_record(c, &c->at[shown], err);
     }
+    if (status == ND_OK && c->sketches)
+        status = nd_sketch_output_finish(c->sketches, &c->use.run.outputs.publisher,
+                                         ND_PUBLISH_RESULT, err);
     free(member);
     free(first);
     return status;
@@ -378,6 +411,20 @@ static enum nd_status parse_order(const char *option, const char *text, struct n
                    "%s: '%s' is not one of rank, longest, shortest, longest:FIELD, shortest:FIELD, "
                    "newest:FIELD, max:FIELD, min:FIELD",
                    option, text);
+}
+
+/* Without texts results have no lengths. */
+static enum nd_status check_orders(const struct collapsing *c, struct nd_error *err)
+{
+    const struct nd_sketches *sketches = c->use.run.sketches;
+    const struct nd_keep *const order[] = {&c->order, &c->expand};
+
+    for (size_t i = 0; sketches && i < 2; i++)
+        if (order[i]->by != ND_KEEP_FIRST && order[i]->by != ND_KEEP_LAST)
+            return nd_fail(err, ND_EINVAL,
+                           "%s: %s is a sketch file, and this needs the documents themselves",
+                           i ? "expand" : "order", nd_sketches_path(sketches, 0));
+    return ND_OK;
 }
 
 static enum nd_status watch_fields(struct collapsing *c, struct nd_error *err)
@@ -400,7 +447,11 @@ enum nd_status nd_run_collapse(const struct nd_run_options *options,
                                const struct nd_run_events *events, struct nd_use_summary *summary,
                                struct nd_error *err)
 {
-    struct nd_run_request request = {.writes_output = true, .may_replace = !params->expand};
+    struct nd_run_request request = {.writes_output = true,
+                                     .may_replace = !params->expand,
+                                     .takes_sketches = true,
+                                     .compares = true,
+                                     .heeds_keep = true};
     struct collapsing c = {.params = params};
     struct nd_error room = {0};
     enum nd_status status;
@@ -417,6 +468,8 @@ enum nd_status nd_run_collapse(const struct nd_run_options *options,
     request.fields[EXPAND] = c.expand.field;
     status = nd_use_begin(&c.use, options, &request, events, err);
     if (status == ND_OK)
+        status = check_orders(&c, err);
+    if (status == ND_OK)
         status = watch_fields(&c, err);
     if (status == ND_OK)
         status = nd_use_walk(&c.use, -1, take, &c, err);
@@ -430,6 +483,7 @@ enum nd_status nd_run_collapse(const struct nd_run_options *options,
     if (status == ND_OK)
         status = write_results(&c, found, err);
     status = nd_use_end(&c.use, status, found, summary, err);
+    nd_sketch_output_free(c.sketches);
     nd_arena_release(&c.memory);
     free(c.at);
     free(c.list);

@@ -233,23 +233,30 @@ static bool add_name(struct filtering *f, const struct nd_name *name)
     return !f->name.failed;
 }
 
+/* Of a prototype's bytes: all are documents, or all are sketches. */
+static uint64_t hash_of(const struct nd_parsed *p)
+{
+    const struct nd_view text = p->document.text;
+
+    return p->sketched
+               ? p->sketched->text_hash[0]
+               : nd_replaced_mark(nd_hash_bytes(text.data, text.len), p->document.text_replaced);
+}
+
 /* Of equal bytes the first stands for all. */
 static enum nd_status list_prototype(void *context, const struct nd_parsed *p, struct nd_error *err)
 {
     struct filtering *f = context;
-    const struct nd_view text = p->document.text;
     struct nd_name name;
 
     if (nd_comparable_is_never(&f->run->comparable, &p->document))
         return ND_OK; /* matches nothing */
-    if (!f->ignores_text &&
-        nd_hash_set_add(&f->raw, nd_mix64(nd_replaced_mark(nd_hash_bytes(text.data, text.len),
-                                                           p->document.text_replaced))))
+    if (!f->ignores_text && nd_hash_set_add(&f->raw, nd_mix64(hash_of(p))))
         return ND_OK;
     name = nd_name_of(&p->document, p->source, p->record.line, &f->place);
     if (f->raw.has_no_memory || f->place.failed || !add_name(f, &name))
         return no_memory(err);
-    f->item[f->n_items++] = (struct nd_dedup_item){.text = text, .document = &p->document};
+    f->item[f->n_items++] = nd_parsed_item(p);
     return ND_OK;
 }
 
@@ -271,6 +278,7 @@ static enum nd_status read_prototypes(struct filtering *f, const char *const *pa
 {
     const struct nd_reading_hooks hooks = {.reporter = &f->run->reporter,
                                            .problem = nd_reporter_tell,
+                                           .sketches = f->run->sketches_beside,
                                            .record_bytes = f->run->budget.record_bytes,
                                            .batch_bytes = f->run->budget.batch_bytes};
     struct nd_input_options input = f->run->input;
@@ -323,7 +331,7 @@ static enum nd_status list_item(void *context, const struct nd_parsed *p, struct
     struct filtering *f = context;
     struct nd_dedup_item *item = &f->item[f->n_items];
 
-    *item = (struct nd_dedup_item){.text = p->document.text, .document = &p->document};
+    *item = nd_parsed_item(p);
     f->nearest[f->n_items++] = (struct nearest_prototype){.prototypes = 0};
     return nd_comparable_group(&f->run->comparable, &p->document, &item->group) ? ND_OK
                                                                                 : no_memory(err);
@@ -443,6 +451,8 @@ enum nd_status nd_run_filter(const struct nd_run_options *options, const char *c
     struct nd_run run;
     const struct nd_run_request request = {.reads = prototypes,
                                            .n_reads = n_prototypes,
+                                           .takes_sketches = true,
+                                           .compares = true,
                                            .writes_output = !options->output_dir,
                                            .writes_survivors = true,
                                            .may_replace = output == ND_FILTER_MATCHES ||

@@ -321,7 +321,7 @@ enum nd_status nd_run_pairs(const struct nd_run_options *options,
                             struct nd_error *err)
 {
     const struct nd_run_request request = {.fields = {params->site},
-                                           .takes_sketches = !params->site,
+                                           .takes_sketches = true,
                                            .compares = true,
                                            .heeds_within = true,
                                            .writes_output = true,

@@ -93,16 +93,22 @@ static enum nd_status make_fingerprint(const struct sketching *s, unsigned worke
  * fingerprint.
  */
 static enum nd_status put_words(const struct sketching *s, unsigned worker, struct nd_json *out,
-                                const struct nd_name *name, const struct nd_document *document)
+                                const struct nd_name *name, const struct nd_parsed *parsed)
 {
+    const struct nd_document *document = &parsed->document;
+    const struct nd_sketch_row *row = parsed->sketched;
     struct nd_sketch sketch = {.n_shingles = 0};
     enum nd_status status = ND_OK;
     const uint64_t *word;
 
-    if (s->simhash.signature < 0)
+    if (row)
+        word = s->simhash.signature >= 0 ? row->fingerprint
+               : row->n_shingles         ? &row->simhash
+                                         : NULL;
+    else if (s->simhash.signature < 0)
         status = nd_sketcher_run(s->use.worker[worker].sketcher, document->text.data,
                                  document->text.len, ND_SKETCH_SIMHASH, &sketch);
-    if (status == ND_OK)
+    if (status == ND_OK && !row)
         status = make_fingerprint(s, worker, document, &sketch, &word);
     if (status == ND_OK && word) {
         nd_json_bytes(out, word, nd_hamming_words(s->simhash.bits) * sizeof *word);
@@ -156,7 +162,7 @@ static void sketch_one(void *context, size_t task, unsigned worker)
     if (parsed->bad)
         return;
     name = nd_name_of(&parsed->document, parsed->source, parsed->record.line, &room);
-    if (s->sink ? put_words(s, worker, &s->row[task], &name, &parsed->document) != ND_OK
+    if (s->sink ? put_words(s, worker, &s->row[task], &name, parsed) != ND_OK
                 : nd_sketcher_run(s->use.worker[worker].sketcher, parsed->document.text.data,
                                   parsed->document.text.len, ND_SKETCH_ALL, &sketch) != ND_OK ||
                       put_row(s, worker, &s->row[task], &name, &sketch, &parsed->document) != ND_OK)
@@ -231,7 +237,8 @@ static enum nd_status begin_sink(const struct sketching *s, struct nd_error *err
 static enum nd_status sketch_all(struct sketching *s, struct nd_error *err)
 {
     struct nd_run *run = &s->use.run;
-    enum nd_status status = nd_use_make_workers(&s->use, run->recipe->method.n_signatures, err);
+    unsigned n_signatures = run->sketches ? 0 : run->recipe->method.n_signatures;
+    enum nd_status status = nd_use_make_workers(&s->use, n_signatures, err);
 
     if (status == ND_OK)
         status = s->sink ? begin_sink(s, err) : nd_use_open(&s->use, true, err);
@@ -257,7 +264,7 @@ enum nd_status nd_run_fingerprints(const struct nd_run_options *options,
                                    const struct nd_run_events *events,
                                    struct nd_run_summary *summary, struct nd_error *err)
 {
-    static const struct nd_run_request request;
+    static const struct nd_run_request request = {.takes_sketches = true, .takes_recipe = true};
     struct nd_error room = {0};
     struct sketching s = {.sink = out};
     enum nd_status status;

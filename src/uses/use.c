@@ -53,6 +53,28 @@ static bool sign(struct nd_document_signer *signer, const struct nd_document *do
     return true;
 }
 
+/* What the row of a sketch file says of a document; it has no minima.  False: out of memory. */
+static bool take_row(const struct nd_use *use, const struct nd_sketch_row *row,
+                     struct nd_use_sketch *out)
+{
+    size_t words = nd_signature_words(&use->run.recipe->method.signature[0].signature);
+
+    out->raw = row->text_hash[0];
+    out->n_tokens = row->tokens;
+    out->identity = row->identity;
+    out->simhash = row->simhash;
+    if (!use->signs)
+        return true;
+    if (!ND_RESERVE(out->word, &out->capacity, words + 1))
+        return false;
+    out->signature = (struct nd_signature){.word = out->word,
+                                           .count = row->fingerprint ? words : 0,
+                                           .is_rejected = row->fingerprint == NULL};
+    if (row->fingerprint)
+        memcpy(out->word, row->fingerprint, words * sizeof *out->word);
+    return true;
+}
+
 static void sketch_one(void *context, size_t task, unsigned worker)
 {
     struct nd_use *use = context;
@@ -65,6 +87,11 @@ static void sketch_one(void *context, size_t task, unsigned worker)
 
     if (parsed->bad)
         return;
+    if (parsed->sketched) {
+        if (!take_row(use, parsed->sketched, out))
+            atomic_store(&use->has_failed, true);
+        return;
+    }
     if (nd_sketcher_run(w->sketcher, text.data, text.len, (unsigned)use->parts, &sketch) != ND_OK) {
         atomic_store(&use->has_failed, true);
         return;
@@ -128,7 +155,8 @@ static enum nd_status walk_batch(void *context, const struct nd_reading_batch *b
 enum nd_status nd_use_walk(struct nd_use *use, int parts, nd_run_take *take, void *context,
                            struct nd_error *err)
 {
-    enum nd_status status = parts >= 0 ? nd_use_make_workers(use, use->signs, err) : ND_OK;
+    enum nd_status status =
+        parts >= 0 ? nd_use_make_workers(use, use->signs && !use->run.sketches, err) : ND_OK;
 
     use->parts = parts;
     use->take = take;
@@ -148,6 +176,23 @@ enum nd_status nd_use_bad(struct nd_use *use, const struct nd_parsed *parsed, co
 {
     use->counts.documents--;
     return nd_reporter_bad_record(&use->run.reporter, parsed, reason, err);
+}
+
+/* Documents of sketch files, with their rows in memory of the arena. */
+static bool parse_packed(struct nd_use *use, struct nd_parsed *held, size_t n,
+                         struct nd_arena *arena, struct nd_dedup_item *item)
+{
+    struct nd_sketch_row *row = nd_arena_alloc(arena, (n + 1) * sizeof *row);
+
+    for (size_t i = 0; row && i < n; i++) {
+        if (nd_sketches_parse(use->run.sketches, held[i].record.bytes, arena, &row[i], NULL) !=
+            ND_OK)
+            return false;
+        held[i].sketched = &row[i];
+        held[i].document = nd_sketched_document(&row[i]);
+        item[i] = nd_parsed_item(&held[i]);
+    }
+    return row != NULL;
 }
 
 /* What was good when it was first read is good again. */
@@ -192,10 +237,14 @@ enum nd_status nd_use_decide(struct nd_use *use, struct nd_parsed *held, size_t 
     struct nd_dedup_item *item = nd_alloc_array(n, sizeof *item);
     struct nd_parser *parser = nd_parser_new(&use->run.input, err);
     struct nd_dedup *dedup = NULL;
+    struct nd_arena rows = {0};
     enum nd_status status = ND_OK;
 
     params.cluster = ND_CLUSTER_STAR;
-    if (!item || !parser || !parse_held(use, held, n, parser, item))
+    params.takes_sketches = use->run.sketches != NULL;
+    if (!item || !parser ||
+        !(use->run.sketches ? parse_packed(use, held, n, &rows, item)
+                            : parse_held(use, held, n, parser, item)))
         status = nd_fail(err, ND_ENOMEM, "out of memory for %zu documents", n);
     else if (!(dedup = nd_dedup_new_on(use->run.pool, &params, NULL, err)))
         status = err->status;
@@ -205,6 +254,7 @@ enum nd_status nd_use_decide(struct nd_use *use, struct nd_parsed *held, size_t 
         nd_run_warn_unsigned(&use->run, dedup, what);
     nd_dedup_free(dedup);
     nd_parser_free(parser);
+    nd_arena_release(&rows);
     free(item);
     return status;
 }

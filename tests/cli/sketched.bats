@@ -83,7 +83,7 @@ for line in sys.stdin:
     [ ! -e kept.sketch.jsonl ]
 }
 
-@test "the fingerprint of a signature decides, and df tables are none of the sketches' business" {
+@test "the fingerprint of a signature decides" {
     corpus
     neardup sketch --recipe manku-2007 a.jsonl b.jsonl -o all.sketch
     compare_dedup --recipe manku-2007
@@ -164,7 +164,7 @@ for line in sys.stdin:
     corpus
     neardup sketch a.jsonl -o a.sketch
     for options in "--within lang" "--never id=d1" "--prefer id=d1" "--annotate" \
-        "--output-dir out" "--copy-to out" "--link-to out"; do
+        "--output-dir out" "--copy-to out" "--link-to out" "--against a.sketch -o out"; do
         # shellcheck disable=SC2086
         run -2 neardup dedup $options a.sketch
         [[ $output == *"a.sketch is a sketch file, and this needs the documents themselves"* ]]
@@ -201,4 +201,117 @@ for line in sys.stdin:
     run -2 neardup dedup --set keep=last altered.sketch -o kept.sketch
     [[ $output == *"altered.sketch: the sketch file is damaged"* ]]
     [ ! -e kept.sketch ]
+}
+
+@test "filter takes sketches for the stream, for the prototypes, and for both" {
+    corpus
+    head -n 40 a.jsonl >prototypes.jsonl
+    neardup sketch prototypes.jsonl -o prototypes.sketch
+    neardup sketch b.jsonl -o b.sketch
+    for options in "" "--threshold 0.5 -j 3" "--verify containment --threshold 0.6"; do
+        # shellcheck disable=SC2086
+        neardup filter -q $options --annotate --prototypes prototypes.jsonl b.jsonl >docs
+        [ "$(grep -c '"match":true' docs)" -gt 3 ]
+        # shellcheck disable=SC2086
+        neardup filter -q $options --annotate --prototypes prototypes.sketch b.jsonl >1
+        # shellcheck disable=SC2086
+        neardup filter -q $options --annotate --prototypes prototypes.jsonl b.sketch >2
+        # shellcheck disable=SC2086
+        neardup filter -q $options --annotate --prototypes prototypes.sketch b.sketch >3
+        for i in 1 2 3; do cmp docs $i; done
+    done
+    neardup filter -q --prototypes prototypes.jsonl b.jsonl -o docs.jsonl
+    neardup filter -q --prototypes prototypes.sketch b.sketch -o rows.sketch
+    neardup sketch docs.jsonl -o docs.sketch
+    diff <(neardup sketch dump docs.sketch | sed 's/.*"text_hash"//') \
+        <(neardup sketch dump rows.sketch | sed 's/.*"text_hash"//')
+    run -2 neardup filter --prototypes prototypes.sketch b.sketch
+    [[ $output == *"-o FILE.sketch"* ]]
+    run -2 neardup filter --set shingle=4 --prototypes prototypes.sketch b.jsonl -o rows.jsonl
+    [[ $output == *"prototypes.sketch: its sketches were made by another recipe: shingle differs"* ]]
+    run -2 neardup filter --never id=d1 --prototypes prototypes.sketch b.jsonl -o rows.jsonl
+    [[ $output == *"never: prototypes.sketch is a sketch file"* ]]
+}
+
+@test "collapse shows the results that it shows of the documents" {
+    corpus
+    neardup sketch a.jsonl b.jsonl -o all.sketch
+    neardup collapse -q a.jsonl b.jsonl -o docs.jsonl
+    neardup collapse -q all.sketch -o shown.sketch
+    neardup sketch docs.jsonl -o docs.sketch
+    diff <(neardup sketch dump docs.sketch | sed 's/.*"text_hash"//') \
+        <(neardup sketch dump shown.sketch | sed 's/.*"text_hash"//')
+    for options in "--expand rank" "--expand rank --set keep=last --threshold 0.5"; do
+        # shellcheck disable=SC2086
+        neardup collapse -q $options a.jsonl b.jsonl >docs
+        # shellcheck disable=SC2086
+        neardup collapse -q $options all.sketch >sketches
+        cmp docs sketches
+    done
+    run -2 neardup collapse all.sketch
+    [[ $output == *"-o FILE.sketch"*"--expand"* ]]
+    run -2 neardup collapse --order longest all.sketch -o shown.sketch
+    [[ $output == *"order: all.sketch is a sketch file"* ]]
+    run -2 neardup collapse --order max:n all.sketch -o shown.sketch
+    [[ $output == *"all.sketch is a sketch file, which keeps no fields such as 'n'"* ]]
+}
+
+@test "track follows the versions of one document" {
+    corpus
+    neardup sketch a.jsonl b.jsonl -o all.sketch
+    neardup track -q a.jsonl b.jsonl >docs
+    neardup track -q all.sketch >sketches
+    cmp docs sketches
+    neardup sketch --recipe manku-2007 a.jsonl b.jsonl -o signed.sketch
+    neardup track -q --recipe manku-2007 a.jsonl b.jsonl >docs
+    neardup track -q --recipe manku-2007 signed.sketch >sketches
+    cmp docs sketches
+    run -2 neardup track --series url all.sketch
+    [[ $output == *"keeps no fields such as 'url'"* ]]
+}
+
+@test "fingerprints come from sketch files" {
+    corpus
+    neardup sketch a.jsonl b.jsonl -o all.sketch
+    neardup sketch a.jsonl b.jsonl -o rows.jsonl
+    neardup sketch b.jsonl -o b.sketch
+    neardup join rows.jsonl rows.jsonl -k 4 | sort >docs
+    neardup join all.sketch all.sketch -k 4 | sort >sketches
+    [ -s docs ]
+    cmp docs sketches
+    neardup index build rows.jsonl -k 4 -o rows.ndx
+    neardup index build all.sketch -k 4 -o sketches.ndx
+    neardup index query rows.ndx rows.jsonl -k 4 | sort >docs
+    neardup index query sketches.ndx all.sketch -k 4 | sort >sketches
+    cmp docs sketches
+    neardup index query rows.ndx b.sketch -k 4 | sort >1
+    neardup index query sketches.ndx b.jsonl -k 4 | sort >2
+    cmp 1 2
+    # a recipe with a fingerprint of its own
+    neardup index build --recipe manku-2007 a.jsonl -o docs.ndx
+    neardup sketch --recipe manku-2007 a.jsonl -o signed.sketch
+    neardup index build signed.sketch -o signed.ndx
+    cmp docs.ndx signed.ndx
+    run -2 neardup join all.sketch all.sketch --bits 128
+    [[ $output == *"all.sketch: fingerprints of 64 bits, not 128"* ]]
+}
+
+@test "bounded memory decides sketches as well" {
+    corpus
+    neardup sketch a.jsonl b.jsonl -o all.sketch
+    neardup dedup -q all.sketch -o kept.sketch --manifest kept.man
+    for options in "" "--set keep=last" "--set cluster=components"; do
+        # shellcheck disable=SC2086
+        neardup dedup -q $options all.sketch -o kept.sketch --manifest kept.man
+        # shellcheck disable=SC2086
+        neardup dedup -q $options --memory 256M all.sketch -o bound.sketch --manifest bound.man
+        cmp kept.sketch bound.sketch
+        cmp kept.man bound.man
+    done
+}
+
+@test "the bytes of a sketch file are known" {
+    cp "$BATS_TEST_DIRNAME/../vectors/sketch_file.jsonl" .
+    neardup sketch -q sketch_file.jsonl -o known.sketch
+    diff <(od -A x -t x1 known.sketch) "$BATS_TEST_DIRNAME/../vectors/sketch_file.txt"
 }
