@@ -75,6 +75,7 @@ static int count_files(void)
     return n;
 }
 
+static bool reads_sketches;
 static const char *const outputs[] = {"out.jsonl", "manifest.jsonl", "clusters.tsv.gz"};
 static const char *const expected[] = {"out.expected", "manifest.expected", "clusters.expected"};
 
@@ -135,11 +136,27 @@ static void make_expected(const struct nd_run_options *options)
         assert_int_equal(rename(outputs[i], expected[i]), 0);
 }
 
+/* Of the corpus, which a run over sketches reads in place of it. */
+static void make_sketches(void)
+{
+    static const char *const paths[] = {"in"};
+    struct nd_run_options options = nd_run_options_default();
+    struct nd_recipe recipe = nd_recipe_default();
+    struct nd_run_summary summary;
+
+    options.recipe = &recipe;
+    options.paths = paths;
+    options.n_paths = 1;
+    options.output = "in.sketch";
+    options.threads = 1;
+    assert_int_equal(nd_run_sketch_file(&options, 1, NULL, &summary, NULL), ND_OK);
+}
+
 /* memory: bounded to so many bytes; 0: not. */
 static void fail_each(const char *keep, enum nd_cluster cluster, unsigned threads, const char *name,
                       uint64_t memory)
 {
-    static const char *const paths[] = {"in"};
+    const char *const paths[] = {reads_sketches ? "in.sketch" : "in"};
     struct nd_run_options options = nd_run_options_default();
     struct nd_recipe recipe = nd_recipe_default();
     int result = 0;
@@ -154,7 +171,7 @@ static void fail_each(const char *keep, enum nd_cluster cluster, unsigned thread
     options.output = outputs[0];
     options.manifest = outputs[1];
     options.clusters = outputs[2];
-    options.within = "lang";
+    options.within = reads_sketches ? NULL : "lang";
     options.threads = threads;
     make_expected(&options);
     options.memory = memory;
@@ -214,6 +231,21 @@ static void a_run_in_bounded_memory_fails_cleanly(void **state)
 #endif
 }
 
+static void a_run_over_sketches_fails_cleanly(void **state)
+{
+    (void)state;
+#if HAS_OWN_MALLOC
+    skip();
+#else
+    make_sketches();
+    reads_sketches = true;
+    fail_each("first", ND_CLUSTER_STAR, 1, NULL, 0);
+    fail_each("last", ND_CLUSTER_COMPONENTS, 2, NULL, 0);
+    reads_sketches = false;
+    (void)unlink("in.sketch");
+#endif
+}
+
 static void a_run_with_signatures_fails_cleanly(void **state)
 {
     (void)state;
@@ -228,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_in_one_pass_fails_cleanly),
+        cmocka_unit_test(a_run_over_sketches_fails_cleanly),
         cmocka_unit_test(a_run_in_three_passes_fails_cleanly),
         cmocka_unit_test(a_run_in_bounded_memory_fails_cleanly),
         cmocka_unit_test(a_run_with_signatures_fails_cleanly),
