@@ -445,7 +445,7 @@ static PyObject *finish(struct nd_json *out)
 /*
  * evidence_summary(evidence, result, frame, id column, store, numbers, inputs): the summary as JSON.
  * The result is that of the last rows.  numbers: left out, warnings, repaired sequences, bytes,
- * bytes of temporary files, bytes of memory, threads, seconds.
+ * bytes of temporary files, bytes of memory, threads, seconds, and those of processors.
  */
 static PyObject *evidence_summary(PyObject *module, PyObject *args)
 {
@@ -459,11 +459,11 @@ static PyObject *evidence_summary(PyObject *module, PyObject *args)
     struct where w;
     struct nd_error err;
     Py_ssize_t n;
-    double seconds;
+    double seconds, processor_seconds;
 
-    if (!PyArg_ParseTuple(args, "OOOIO(KKKKKKId)O!", &capsule, &result, &frame, &id, &store,
+    if (!PyArg_ParseTuple(args, "OOOIO(KKKKKKIdd)O!", &capsule, &result, &frame, &id, &store,
                           &left_out, &warnings, &repaired, &bytes, &spooled, &peak, &threads,
-                          &seconds, &PyTuple_Type, &inputs) ||
+                          &seconds, &processor_seconds, &PyTuple_Type, &inputs) ||
         !(e = PyCapsule_GetPointer(capsule, CAPSULE)) ||
         !parse_where(&w, result, frame, id, store) || !(input = parse_inputs(inputs, &n)))
         return NULL;
@@ -480,6 +480,7 @@ static PyObject *evidence_summary(PyObject *module, PyObject *args)
     summary->peak_bytes = peak;
     summary->threads = threads;
     summary->seconds = seconds;
+    summary->processor_seconds = processor_seconds;
     if (summarise(e, &w, summary, &err) != ND_OK) {
         free(input);
         free(summary);

@@ -11,7 +11,17 @@ from test_dedup import CASES
 import neardup
 
 # What differs in a summary: how rows were read, and what a run took.
-OF_THE_RUN = {"bytes", "index_bytes", "spool_bytes", "peak_bytes", "seconds", "threads", "turns", "inputs"}
+OF_THE_RUN = {
+    "bytes",
+    "index_bytes",
+    "spool_bytes",
+    "peak_bytes",
+    "seconds",
+    "processor_seconds",
+    "threads",
+    "turns",
+    "inputs",
+}
 
 
 def lines(records):

@@ -149,12 +149,14 @@ class Result:
         nulls: str = "keep",
         seconds: float | None = None,
         seen: Sequence[Sketches] = (),
+        processor_seconds: float = 0.0,
     ) -> None:
         self._native = native
         self._source = source
         self._plan = plan
         self._nulls = nulls
         self._seconds = seconds  # None: of a batch of a stream
+        self._processor_seconds = processor_seconds
         self._seen = seen
         self.recipe = plan.recipe
         stats = _native.result_stats(native)
@@ -201,7 +203,8 @@ class Result:
                 if name == "manifest":
                     evidence.write_manifest(to, inputs)
                 elif name == "summary":
-                    to.write(evidence.summary(inputs, Work(seconds=self._seconds)))
+                    work = Work(seconds=self._seconds, processor_seconds=self._processor_seconds)
+                    to.write(evidence.summary(inputs, work))
             outputs.publish()
 
     def write_manifest(self, path: str | os.PathLike[str]) -> None:
@@ -367,7 +370,7 @@ def dedup(
         raise _native.InvalidError(
             "against: keep is 'first' and cluster 'star', without prefer and within: only new rows are removed"
         )
-    started = time.monotonic()
+    started, processor = time.monotonic(), time.process_time()
     source = plan.read(data, df, threads)
     _check_nulls(source, nulls)
     with reporting(progress) as report:
@@ -375,7 +378,8 @@ def dedup(
             native = plan.decide_against(source, [file._native for file in seen], threads)
         else:
             native = plan.decide(source, threads, report)
-    return Result(native, source, plan, nulls, time.monotonic() - started, seen)
+    seconds, processor = time.monotonic() - started, time.process_time() - processor
+    return Result(native, source, plan, nulls, seconds, seen, processor)
 
 
 class Deduper:

@@ -36,6 +36,7 @@ class Work:
     """What a run took, and what it left out."""
 
     seconds: float = 0.0
+    processor_seconds: float = 0.0
     left_out: int = 0
     warnings: int = 0
     repaired: int = 0
@@ -126,7 +127,8 @@ class Evidence:
         read = work.bytes if work.bytes is not None else sum(i.bytes for i in inputs)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
         threads = work.threads or len(os.sched_getaffinity(0))
-        numbers = (work.left_out, work.warnings, work.repaired, read, work.spooled, peak, threads, work.seconds)
+        took = (work.seconds, work.processor_seconds)
+        numbers = (work.left_out, work.warnings, work.repaired, read, work.spooled, peak, threads, *took)
         return _native.evidence_summary(self._native, *self._last, numbers, _kinds(inputs))
 
     def counts(self) -> tuple[int, int]:

@@ -239,7 +239,7 @@ def evidence_summary(
     frame: Frame | None,
     id: int,
     store: _Store,
-    numbers: tuple[int, int, int, int, int, int, int, float],
+    numbers: tuple[int, int, int, int, int, int, int, float, float],
     inputs: tuple[tuple[str, str, str, int, int, int], ...],
     /,
 ) -> bytes: ...

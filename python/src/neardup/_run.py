@@ -257,7 +257,7 @@ class Run:
         summary: str | None = None,
     ) -> FilesResult:
         """Decide, and write survivors to one file or to a folder, and the evidence."""
-        started = time.monotonic()
+        started, processor = time.monotonic(), time.process_time()
         targets = self._targets(output, folder, removed)
         evidence = Evidence(self._plan, self._nulls, manifest is not None, clusters is not None)
         with Outputs() as outputs, evidence:
@@ -278,6 +278,7 @@ class Run:
             self._work.warnings = len(self.warnings)
             self._work.left_out = bad if self._judges and self._max_bad is None else 0
             self._work.seconds = time.monotonic() - started
+            self._work.processor_seconds = time.process_time() - processor
             text = evidence.summary(inputs, self._work)
             if summary:
                 to[summary].write(text)
