@@ -4,9 +4,8 @@
 
 /*
  * Most of it is in libneardup (pkg-config neardup).  What reads files is in libneardup_files
- * (pkg-config neardup-files, which brings libneardup along): explain.h, input.h, run.h,
- * run_df.h, uses.h.  Who
- * calls nothing of these links the first alone.
+ * (pkg-config neardup-files, which brings libneardup along): explain.h, input.h, plan.h,
+ * run.h, run_df.h, uses.h.  Who calls nothing of these links the first alone.
  *
  * What holds of all of it: a handle says beside its struct which calls may run at once, and each
  * call what it leaves behind where it fails; a call that takes parameters refuses those out of
