@@ -98,6 +98,14 @@ const struct option option_table[] = {
     {NULL, "append", 0, NULL,
      "at last, add the survivors to the last file of --against, which is made if it does not exist",
      FOR_DEDUP, RUN},
+    {NULL, "checkpoint", 0, "DIR",
+     "keep sketches of texts in this folder as they are made; the same command, run again after a "
+     "kill, takes them from there",
+     FOR_DEDUP, RUN},
+    {NULL, "known-sketches", 0, "FILE",
+     "take the sketches of texts from this sketch file where it has them, in place of making them; "
+     "may be repeated",
+     FOR_DEDUP, RUN},
     {NULL, "prefer", 0, "FIELD=A,B,C",
      "before --keep counts, prefer documents whose FIELD is A, then B, then C, then all others",
      FOR_DEDUP | FOR_PLAN, RUN},

@@ -97,7 +97,7 @@ struct nd_dedup_item {
     /* Beside the text: the row that was made of this very text by the same recipe, with shingles or
      * without.  The text is then sketched only where it is compared, and the decision is that of the
      * text alone.  Ignored by an engine that takes no sketches, or whose recipe looks up samples of
-     * shingles.  NULL: there is none. */
+     * shingles or reads more of a document than its text.  NULL: there is none. */
     const struct nd_sketch_row *known;
 };
 

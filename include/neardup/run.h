@@ -82,6 +82,12 @@ extern "C" {
  *                  files; the outputs are the same.  A record that is too long for it is a bad one.
  *                  Other runs measure what they hold, and end with ND_ENOMEM where that is more than
  *                  two thirds of it.  Not set: as much as is needed
+ *   known-sketches nd_run_dedup: a sketch file (neardup/sketch_file.h) in which the sketches of some
+ *                  texts are, which then are not made again.  The result is the same.  Each call adds
+ *                  a file
+ *   checkpoint     nd_run_dedup: a folder, made if it does not exist, in which the sketches of texts
+ *                  are kept as they are made.  The same run, after it was killed, takes them from
+ *                  there
  *
  * Options are used by one thread while they are changed, and by any number of runs while they are
  * not.

@@ -45,7 +45,7 @@ enum nd_status nd_items_make(struct nd_batch *batch, const struct nd_dedup_item 
 {
     size_t min = n ? n : 1; /* a batch may be of bad records alone: its list is not NULL */
     const struct nd_plan *plan = &batch->d->plan;
-    const bool takes_known = plan->params.takes_sketches && !plan->containers.sample;
+    const bool takes_known = nd_sketched_takes_known(plan);
     unsigned n_keys = plan->n_keys;
 
     if (!ND_RESERVE(batch->item, &batch->item_capacity, min) ||

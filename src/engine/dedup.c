@@ -172,6 +172,11 @@ bool nd_dedup_made_row(const struct nd_dedup *d, unsigned worker, size_t item,
     return nd_sketched_from_item(&d->plan, &d->batch[worker].item[item], row);
 }
 
+bool nd_dedup_takes_known(const struct nd_dedup *d)
+{
+    return nd_sketched_takes_known(&d->plan);
+}
+
 static enum nd_status enter(struct nd_dedup *d, enum nd_call call, struct nd_error *err)
 {
     if (!nd_pool_is_here(d->crew.pool))

@@ -50,6 +50,8 @@ ND_API enum nd_status nd_dedup_push_prepared(struct nd_dedup *dedup, unsigned wo
 struct nd_sketch_row;
 ND_API bool nd_dedup_made_row(const struct nd_dedup *dedup, unsigned worker, size_t item,
                               struct nd_sketch_row *row);
+/* Whether rows of texts are of use to the engine (nd_dedup_item.known). */
+ND_API bool nd_dedup_takes_known(const struct nd_dedup *dedup);
 
 /* What an engine would count of a document that it meets first, from its row
  * (nd_candidate_rows_make), as bits. */

@@ -43,6 +43,11 @@ enum nd_status nd_sketched_check(const struct nd_plan *plan, const struct nd_ske
     return ND_OK;
 }
 
+bool nd_sketched_takes_known(const struct nd_plan *plan)
+{
+    return plan->params.takes_sketches && !plan->containers.sample && nd_plan_has_copies(plan);
+}
+
 struct nd_sketch nd_sketched_counts(const struct nd_sketch_row *row)
 {
     return (struct nd_sketch){

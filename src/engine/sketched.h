@@ -13,6 +13,9 @@ enum nd_status nd_sketched_decides(const struct nd_plan *plan, struct nd_error *
 enum nd_status nd_sketched_check(const struct nd_plan *plan, const struct nd_sketch_row *row,
                                  size_t at, struct nd_error *err);
 
+/* Whether a row that is known of a text says all that reading the document would. */
+bool nd_sketched_takes_known(const struct nd_plan *plan);
+
 /* What reading the text would give: tokens, distinct shingles, identity. */
 struct nd_sketch nd_sketched_counts(const struct nd_sketch_row *row);
 /* What sketching it would add to the row of the index, except for the keys. */

@@ -56,6 +56,8 @@ static enum nd_status note_all(struct nd_run *run, struct nd_error *err)
             status = nd_publisher_read_path(&run->outputs.publisher, run->tables.path[i], err);
     for (size_t i = 0; status == ND_OK && i + o->append < o->n_against; i++)
         status = nd_publisher_read_path(&run->outputs.publisher, o->against[i], err);
+    for (size_t i = 0; status == ND_OK && i < o->n_known_sketches; i++)
+        status = nd_publisher_read_path(&run->outputs.publisher, o->known_sketches[i], err);
     for (size_t i = 0; status == ND_OK && i < o->n_also_read; i++)
         status = nd_publisher_read_path(&run->outputs.publisher, o->also_read[i], err);
     return status == ND_OK ? note_reads(run, run->request->reads, run->request->n_reads, err)

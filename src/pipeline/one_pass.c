@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "pipeline/annotation.h"
+#include "pipeline/known_rows.h"
 #include "pipeline/summary.h"
 
 #include <stdlib.h>
@@ -291,9 +292,11 @@ static bool reserve(struct worker_batch *b, size_t n)
 }
 
 /* Make items for the engine from the documents of the batch. False: out of memory. */
-static bool list_items(struct nd_run *run, struct worker_batch *b)
+static bool list_items(struct nd_run *run, struct worker_batch *b, unsigned worker)
 {
     b->n = 0;
+    if (run->known)
+        nd_known_rows_begin(run->known, worker);
     if (!reserve(b, b->batch->count))
         return false;
     for (size_t i = 0; i < b->batch->count; i++) {
@@ -303,6 +306,8 @@ static bool list_items(struct nd_run *run, struct worker_batch *b)
         if (parsed->bad)
             continue;
         *item = nd_parsed_item(parsed);
+        if (run->known)
+            item->known = nd_known_rows_find(run->known, worker, &parsed->document);
         if (!nd_comparable_group(&run->comparable, &parsed->document, &item->group))
             return false;
         b->index[b->n++] = (uint32_t)i;
@@ -315,7 +320,7 @@ static void prepare(struct nd_run *run, struct worker_batch *b, unsigned worker,
                     unsigned long ticket)
 {
     nd_reading_parse(run->reading, worker, &b->batch);
-    b->is_listed = list_items(run, b);
+    b->is_listed = list_items(run, b, worker);
     nd_dedup_prepare(run->dedup, worker, b->item, b->is_listed ? b->n : 0);
     nd_dedup_match_ahead(run->dedup, worker, ticket);
 }
@@ -477,7 +482,7 @@ static void decide_in_turn(struct passing *p, struct worker_batch *b, unsigned w
     nd_dedup_end_ahead(p->run->dedup);
 }
 
-static void write_decided(struct passing *p, struct worker_batch *b)
+static void write_decided(struct passing *p, struct worker_batch *b, unsigned worker)
 {
     struct nd_error *f = &p->wrote;
 
@@ -487,6 +492,8 @@ static void write_decided(struct passing *p, struct worker_batch *b)
         *f = b->failed;
     else
         f->status = write_batch(p->run, b, f);
+    if (f->status == ND_OK)
+        f->status = nd_run_keep_rows(p->run, worker, b->n, f);
     if (f->status != ND_OK)
         atomic_store(&p->is_over, true);
 }
@@ -545,11 +552,12 @@ static void finish_batch(struct nd_run *run, struct worker_batch *b, unsigned wo
         make_rows(run, b);
 }
 
-static void write_in_turn(struct passing *p, struct worker_batch *b, unsigned long ticket)
+static void write_in_turn(struct passing *p, struct worker_batch *b, unsigned worker,
+                          unsigned long ticket)
 {
     nd_pool_await(p->run->pool, &p->write, ticket);
     begin_lap(b);
-    write_decided(p, b);
+    write_decided(p, b, worker);
     end_lap(b, &b->spent.write);
     nd_pool_pass(p->run->pool, &p->write);
 }
@@ -578,7 +586,7 @@ static void go_through(void *context, unsigned worker)
         if (b->is_decided)
             finish_batch(run, b, worker);
         end_lap(b, &b->spent.others);
-        write_in_turn(p, b, ticket);
+        write_in_turn(p, b, worker, ticket);
         if (worker == 0)
             deliver(p);
     }

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "pipeline/against.h"
 #include "pipeline/keep_order.h"
+#include "pipeline/known_rows.h"
 #include "pipeline/lookup.h"
 #include "pipeline/removal.h"
 #include "pipeline/run.h"
@@ -275,6 +276,8 @@ static enum nd_status load_items(struct ordered *o, size_t from, struct nd_dedup
     list = nd_alloc_array(count, sizeof *list);
     if (!list)
         return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (o->run->known)
+        nd_known_rows_begin(o->run->known, 0);
     for (size_t i = 0; i < count; i++) {
         uint32_t number = o->order[from + i];
 
@@ -289,6 +292,8 @@ static enum nd_status load_items(struct ordered *o, size_t from, struct nd_dedup
         }
         list[i] = nd_parsed_item(&loaded[i]);
         list[i].group = o->group ? o->group[number] : 0;
+        if (o->run->known)
+            list[i].known = nd_known_rows_find(o->run->known, 0, &loaded[i].document);
     }
     *items = list;
     *n = count;
@@ -362,6 +367,8 @@ static enum nd_status push_batch(struct ordered *o, size_t from, size_t *n, stru
     for (size_t i = 0; status == ND_OK && i < *n; i++)
         if (from + i >= o->n_old && decision[i].kept != from + i)
             status = note_star(o, record_of(o, from + i), &decision[i], err);
+    if (status == ND_OK)
+        status = nd_run_keep_rows(o->run, 0, *n, err);
     free(decision);
     free(items);
     return status;
@@ -396,6 +403,8 @@ static enum nd_status push_all(struct ordered *o, struct nd_error *err)
             status = load_items(o, from, &items, &n, err);
         if (status == ND_OK)
             status = nd_dedup_push_components(o->run->dedup, items, n, err);
+        if (status == ND_OK)
+            status = nd_run_keep_rows(o->run, 0, n, err);
         free(items);
     }
     return status;

@@ -12,6 +12,7 @@
 
 #include "input/sampling.h"
 #include "pipeline/against.h"
+#include "pipeline/checkpoint.h"
 #include "pipeline/forecast.h"
 #include "pipeline/manifest.h"
 #include "recipe/recipe.h"
@@ -245,11 +246,27 @@ enum nd_status nd_run_make_dedup(struct nd_run *run, enum nd_cluster cluster,
     params.cluster = cluster;
     if (run->budget.total)
         params.cache_bytes = run->budget.cache_bytes;
-    params.takes_sketches = run->sketches || run->sketches_beside || run->against;
+    params.takes_sketches = run->sketches || run->sketches_beside || run->against || run->known;
     run->dedup = nd_dedup_new_on(run->pool, &params, source, err);
-    if (run->dedup)
+    if (!run->dedup)
+        return err && err->status ? err->status : ND_EINVAL;
+    if (!run->known || nd_dedup_takes_known(run->dedup))
         return ND_OK;
-    return err && err->status ? err->status : ND_EINVAL;
+    return nd_fail(err, ND_EINVAL,
+                   "%s: the sketches of this recipe are of more than the text, or have samples of "
+                   "shingles, so they cannot be kept",
+                   run->checkpoint ? "checkpoint" : "known-sketches");
+}
+
+enum nd_status nd_run_keep_rows(struct nd_run *run, unsigned worker, size_t n, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    struct nd_sketch_row row;
+
+    for (size_t i = 0; run->checkpoint && status == ND_OK && i < n; i++)
+        if (nd_dedup_made_row(run->dedup, worker, i, &row))
+            status = nd_checkpoint_add(run->checkpoint, &row, err);
+    return status;
 }
 
 /* Of two engines, one after the other: counts add up, and memory does not. */
@@ -294,6 +311,8 @@ void nd_run_end(struct nd_run *run)
 {
     nd_dedup_free(run->dedup);
     nd_against_free(run->against);
+    nd_checkpoint_close(run->checkpoint);
+    nd_known_rows_free(run->known);
     if (run->summary)
         run->summary->wrote_in_place = run->outputs.publisher.wrote_in_place;
     nd_outputs_release(&run->outputs);
@@ -539,6 +558,40 @@ static enum nd_status watch_options(struct nd_run *run, struct nd_error *err)
     return status == ND_OK ? nd_field_set_watch_keep(&run->fields, &run->keep, err) : status;
 }
 
+/* The rows of texts that were sketched before. */
+static enum nd_status open_known(struct nd_run *run, struct nd_error *err)
+{
+    const struct nd_run_options *o = run->options;
+    enum nd_status status = ND_OK;
+
+    if (!o->checkpoint && !o->n_known_sketches)
+        return ND_OK;
+    if (o->n_against || o->memory || run->sketches)
+        return nd_fail(err, ND_EINVAL, "%s cannot be had with %s",
+                       o->checkpoint ? "checkpoint" : "known-sketches",
+                       o->memory      ? "memory yet"
+                       : o->n_against ? "against yet"
+                                      : "inputs that are sketch files");
+    run->known = nd_known_rows_new(nd_pool_threads(run->pool), err);
+    if (!run->known)
+        return ND_ENOMEM;
+    for (size_t i = 0; status == ND_OK && i < o->n_known_sketches; i++) {
+        struct nd_sketch_file *file = nd_sketch_file_open(o->known_sketches[i], err);
+
+        if (!file)
+            return err->status;
+        status = nd_sketch_file_fits(file, run->recipe, err);
+        if (status == ND_OK)
+            status = nd_known_rows_add(run->known, file, err);
+        else
+            nd_sketch_file_close(file);
+    }
+    if (status != ND_OK || !o->checkpoint)
+        return status;
+    run->checkpoint = nd_checkpoint_open(o->checkpoint, run->recipe, run->known, err);
+    return run->checkpoint ? ND_OK : err->status;
+}
+
 /* Last of all: a run that ends before has published everything but this, and can be run again. */
 static enum nd_status append_survivors(struct nd_run *run, struct nd_error *err)
 {
@@ -613,9 +666,13 @@ static enum nd_status dedup(const struct nd_run_options *options, const struct n
         status = run.against ? ND_OK : ND_EINVAL;
     }
     if (status == ND_OK)
+        status = open_known(&run, err);
+    if (status == ND_OK)
         status = run.budget.total ? nd_run_bounded(&run, err)
                  : one_pass       ? nd_run_one_pass(&run, err)
                                   : nd_run_ordered(&run, err);
+    if (status == ND_OK && run.checkpoint)
+        status = nd_checkpoint_finish(run.checkpoint, err);
     if (status == ND_OK)
         status = nd_run_finish(&run, NULL, err);
     if (status == ND_OK && run.against)

@@ -47,10 +47,12 @@ struct nd_run {
     struct nd_lookup *lookup;   /* … and again by their places: */
     struct nd_places places;    /* of kept documents; in several passes, of all records */
     struct nd_comparable comparable;
-    struct nd_against *against; /* NULL: there are no old documents */
-    struct nd_dedup *dedup;     /* NULL for a use that has no engine */
-    struct nd_budget budget;    /* of options->memory; total 0: none */
-    struct nd_dedup_stats past; /* of engines that are gone */
+    struct nd_against *against;       /* NULL: there are no old documents */
+    struct nd_known_rows *known;      /* rows of texts that need not be sketched, or NULL */
+    struct nd_checkpoint *checkpoint; /* where rows are kept as they are made, or NULL */
+    struct nd_dedup *dedup;           /* NULL for a use that has no engine */
+    struct nd_budget budget;          /* of options->memory; total 0: none */
+    struct nd_dedup_stats past;       /* of engines that are gone */
     bool has_past;
 
     struct nd_outputs outputs;
@@ -101,6 +103,11 @@ enum nd_status nd_run_take_sketches(struct nd_run *run, struct nd_error *err);
 /* Make the engine, on the run's pool. */
 enum nd_status nd_run_make_dedup(struct nd_run *run, enum nd_cluster cluster,
                                  const struct nd_text_source *source, struct nd_error *err);
+
+/* Give the rows that the engine made of a worker's batch of n documents to the checkpoint, if there
+ * is one; one thread at a time. */
+enum nd_status nd_run_keep_rows(struct nd_run *run, unsigned worker, size_t n,
+                                struct nd_error *err);
 
 /* The value of request->fields[i]; data NULL where the document has none. */
 struct nd_view nd_run_asked(const struct nd_run *run, const struct nd_document *document,

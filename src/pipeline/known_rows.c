@@ -1,0 +1,250 @@
+/* known_rows.c - rows that were made of texts before, found again by the hashes of the texts
+ *
+ * A hash table in one array, with linear probing, says where the row of a text is.  An entry has
+ * some bits of the text's hash beside it, so that nearly every row that is read is the right one; the
+ * row itself has all 128 bits, which decide.
+ */
+#include "pipeline/known_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/replaced_hash.h"
+
+enum { FILES_MAX = 4096 };
+#define ROW_MASK ((UINT64_C(1) << 40) - 1)
+
+/* row_bytes 0: free. */
+struct entry {
+    uint64_t tag : 12, file : 12, row : 40; /* `row` counts words of 8 bytes */
+    uint32_t row_bytes, n_shingles;
+};
+_Static_assert(sizeof(struct entry) == 16, "an entry takes 16 bytes");
+
+struct reader {
+    struct nd_sketch_room room;
+    struct nd_arena held;
+};
+
+struct nd_known_rows {
+    struct nd_sketch_file **file;
+    size_t n_files, file_capacity;
+    struct entry *entry;
+    uint64_t n_entries, n; /* a power of two, or 0 */
+    struct reader *reader;
+    unsigned n_readers;
+};
+
+struct nd_known_rows *nd_known_rows_new(unsigned n_workers, struct nd_error *err)
+{
+    struct nd_known_rows *k = calloc(1, sizeof *k);
+
+    if (k)
+        k->reader = calloc(n_workers, sizeof *k->reader);
+    if (k && k->reader) {
+        k->n_readers = n_workers;
+        return k;
+    }
+    free(k);
+    nd_fail(err, ND_ENOMEM, "out of memory");
+    return NULL;
+}
+
+void nd_known_rows_free(struct nd_known_rows *k)
+{
+    if (!k)
+        return;
+    for (size_t i = 0; i < k->n_files; i++)
+        nd_sketch_file_close(k->file[i]);
+    for (unsigned i = 0; i < k->n_readers; i++) {
+        nd_sketch_room_release(&k->reader[i].room);
+        nd_arena_release(&k->reader[i].held);
+    }
+    free(k->reader);
+    free(k->entry);
+    free(k->file);
+    free(k);
+}
+
+uint64_t nd_known_rows_count(const struct nd_known_rows *k)
+{
+    return k->n;
+}
+
+static unsigned tag_of(uint64_t hash)
+{
+    return (unsigned)(hash >> 52);
+}
+
+/* ---- Adding ---- */
+
+/* Into the first free entry. */
+static void put(struct entry *entries, uint64_t n_entries, uint64_t hash, struct entry entry)
+{
+    uint64_t at = hash & (n_entries - 1);
+
+    while (entries[at].row_bytes)
+        at = (at + 1) & (n_entries - 1);
+    entries[at] = entry;
+}
+
+/* The hash of a text that has an entry, read again from its row. */
+static enum nd_status hash_of(struct nd_known_rows *k, const struct entry *entry, uint64_t *hash,
+                              struct nd_error *err)
+{
+    const struct nd_sketch_row_place place = {.row = (uint64_t)entry->row * 8,
+                                              .row_bytes = entry->row_bytes,
+                                              .n_shingles = entry->n_shingles};
+    struct nd_sketch_row row;
+    enum nd_status status = nd_sketch_file_read_row(
+        k->file[entry->file], &place, ND_SKETCH_FILE_ROWS, &k->reader[0].room, &row, err);
+
+    *hash = status == ND_OK ? row.text_hash[0] : 0;
+    return status;
+}
+
+/* Room for n more, at most two thirds full. */
+static enum nd_status make_room(struct nd_known_rows *k, uint64_t n, struct nd_error *err)
+{
+    uint64_t n_entries = k->n_entries ? k->n_entries : 1024, hash;
+    enum nd_status status = ND_OK;
+    struct entry *entries;
+
+    while (n_entries / 3 * 2 < k->n + n)
+        n_entries *= 2;
+    if (n_entries == k->n_entries)
+        return ND_OK;
+    entries = calloc(n_entries, sizeof *entries);
+    if (!entries)
+        return nd_fail(err, ND_ENOMEM, "out of memory for %llu known sketches",
+                       (unsigned long long)(k->n + n));
+    for (uint64_t i = 0; status == ND_OK && i < k->n_entries; i++) {
+        if (!k->entry[i].row_bytes)
+            continue;
+        status = hash_of(k, &k->entry[i], &hash, err);
+        if (status == ND_OK)
+            put(entries, n_entries, hash, k->entry[i]);
+    }
+    if (status != ND_OK) {
+        free(entries);
+        return status;
+    }
+    free(k->entry);
+    k->entry = entries;
+    k->n_entries = n_entries;
+    return ND_OK;
+}
+
+/* Compare the checksums of all rows, before any is added. */
+static enum nd_status check_file(const struct nd_sketch_file *file, struct nd_error *err)
+{
+    struct nd_sketch_block block = {0};
+    enum nd_status status = ND_OK;
+
+    for (uint32_t i = 0; status == ND_OK && i < nd_sketch_file_info(file)->blocks; i++)
+        status = nd_sketch_file_read(file, i, ND_SKETCH_FILE_ROWS, &block, err);
+    nd_sketch_block_release(&block);
+    return status;
+}
+
+static enum nd_status add_rows(struct nd_known_rows *k, size_t number, struct nd_error *err)
+{
+    const struct nd_sketch_file *file = k->file[number];
+    struct nd_sketch_block block = {0};
+    enum nd_status status = make_room(k, nd_sketch_file_info(file)->documents, err);
+
+    for (uint32_t b = 0; status == ND_OK && b < nd_sketch_file_info(file)->blocks; b++) {
+        status = nd_sketch_file_read(file, b, ND_SKETCH_FILE_ROWS, &block, err);
+        for (size_t i = 0; status == ND_OK && i < block.n; i++) {
+            const struct nd_sketch_row *row = &block.rows[i];
+
+            put(k->entry, k->n_entries, row->text_hash[0],
+                (struct entry){.tag = tag_of(row->text_hash[0]) & 0xFFF,
+                               .file = (unsigned)number & 0xFFF,
+                               .row = (row->place.row / 8) & ROW_MASK,
+                               .row_bytes = row->place.row_bytes,
+                               .n_shingles = row->n_shingles});
+            k->n++;
+        }
+    }
+    nd_sketch_block_release(&block);
+    return status;
+}
+
+enum nd_status nd_known_rows_add(struct nd_known_rows *k, struct nd_sketch_file *file,
+                                 struct nd_error *err)
+{
+    enum nd_status status = check_file(file, err);
+
+    if (status == ND_OK && k->n_files == FILES_MAX)
+        status = nd_fail(err, ND_EUNSUPPORTED, "more than %d files of known sketches", FILES_MAX);
+    if (status == ND_OK && !ND_RESERVE(k->file, &k->file_capacity, k->n_files + 1))
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    if (status != ND_OK) {
+        nd_sketch_file_close(file);
+        return status;
+    }
+    k->file[k->n_files++] = file;
+    return add_rows(k, k->n_files - 1, err);
+}
+
+/* ---- Finding ---- */
+
+void nd_known_rows_begin(struct nd_known_rows *k, unsigned worker)
+{
+    nd_arena_reset(&k->reader[worker].held);
+}
+
+/* The row is moved from the room that the next one needs.  NULL: out of memory. */
+static const struct nd_sketch_row *hold(struct reader *reader, const struct nd_sketch_row *row,
+                                        size_t words)
+{
+    struct nd_sketch_row *held = nd_arena_alloc(&reader->held, sizeof *held);
+
+    if (!held)
+        return NULL;
+    *held = *row;
+    held->id = (struct nd_view){NULL, 0};
+    held->shingles = NULL;
+    if (row->fingerprint) {
+        uint64_t *copy = nd_arena_alloc(&reader->held, words * sizeof *copy);
+
+        if (!copy)
+            return NULL;
+        memcpy(copy, row->fingerprint, words * sizeof *copy);
+        held->fingerprint = copy;
+    }
+    return held;
+}
+
+const struct nd_sketch_row *nd_known_rows_find(struct nd_known_rows *k, unsigned worker,
+                                               const struct nd_document *document)
+{
+    struct reader *reader = &k->reader[worker];
+    uint64_t hash[2], at;
+
+    if (!k->n)
+        return NULL;
+    nd_hash_bytes_128(document->text.data, document->text.len, &hash[0], &hash[1]);
+    for (int i = 0; i < 2; i++)
+        hash[i] = nd_replaced_mark(hash[i], document->text_replaced);
+    for (at = hash[0] & (k->n_entries - 1); k->entry[at].row_bytes;
+         at = (at + 1) & (k->n_entries - 1)) {
+        const struct entry *entry = &k->entry[at];
+        const struct nd_sketch_row_place place = {.row = (uint64_t)entry->row * 8,
+                                                  .row_bytes = entry->row_bytes,
+                                                  .n_shingles = entry->n_shingles};
+        struct nd_sketch_row row;
+
+        if (entry->tag != (tag_of(hash[0]) & 0xFFF) ||
+            nd_sketch_file_read_row(k->file[entry->file], &place, ND_SKETCH_FILE_ROWS,
+                                    &reader->room, &row, NULL) != ND_OK)
+            continue;
+        if (row.text_hash[0] == hash[0] && row.text_hash[1] == hash[1])
+            return hold(reader, &row,
+                        (nd_sketch_file_info(k->file[entry->file])->fingerprint_bits + 63) / 64);
+    }
+    return NULL;
+}

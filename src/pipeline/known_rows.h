@@ -1,0 +1,34 @@
+/* known_rows.h - rows that were made of texts before, found again by the hashes of the texts */
+#ifndef ND_PIPELINE_KNOWN_ROWS_H
+#define ND_PIPELINE_KNOWN_ROWS_H
+
+#include <neardup/sketch_file.h>
+#include <neardup/types.h>
+
+/*
+ * Rows of sketch files, by the 128-bit hashes of the texts that they were made of.  A text with the
+ * same hash has the same sketch by the same recipe, whatever file it is in and wherever.  The rows
+ * stay in the files: memory is 32 bytes a row.
+ */
+struct nd_known_rows;
+
+/* None so far, for so many workers.  NULL: ND_ENOMEM. */
+struct nd_known_rows *nd_known_rows_new(unsigned n_workers, struct nd_error *err);
+/* NULL: nothing. */
+void nd_known_rows_free(struct nd_known_rows *known);
+
+/* Add all rows of a file, after its checksums were compared.  The file is owned from here on,
+ * whatever is returned.  ND_EINPUT: it is damaged, and nothing was added; ND_EUNSUPPORTED: there are
+ * 4096 files already; ND_EIO, ND_ENOMEM. */
+enum nd_status nd_known_rows_add(struct nd_known_rows *known, struct nd_sketch_file *file,
+                                 struct nd_error *err);
+uint64_t nd_known_rows_count(const struct nd_known_rows *known);
+
+/* Forget the rows that were found for this worker's last batch. */
+void nd_known_rows_begin(struct nd_known_rows *known, unsigned worker);
+/* The row of a document's text, without shingles, until the worker's next batch.  NULL: none is
+ * known, or it cannot be read any more. */
+const struct nd_sketch_row *nd_known_rows_find(struct nd_known_rows *known, unsigned worker,
+                                               const struct nd_document *document);
+
+#endif

@@ -1,0 +1,141 @@
+#!/usr/bin/env bats
+# checkpoint.bats - neardup dedup --checkpoint and --known-sketches: sketches that are not made again
+
+load common
+
+# 3,000 documents, of which every third resembles the one before it.
+corpus() {
+    python3 - >docs.jsonl <<'END'
+import json, random
+rng = random.Random(3)
+words = [f"w{i}" for i in range(3000)]
+for i in range(3000):
+    text = text[:-1] + [rng.choice(words)] if i % 3 == 2 else rng.choices(words, k=60)
+    print(json.dumps({"id": i, "text": " ".join(text)}))
+END
+}
+
+# The outputs of `neardup dedup docs.jsonl` with these options, in a folder.
+outputs() {
+    mkdir -p "$1"
+    neardup dedup docs.jsonl -q -o "$1/kept.jsonl" --manifest "$1/m.jsonl" --clusters "$1/c.tsv" "${@:2}"
+}
+
+rows_of() {
+    local n=0 file
+    for file in "$@"; do
+        n=$((n + $(neardup sketch dump "$file" | wc -l)))
+    done
+    echo "$n"
+}
+
+@test "checkpoint: a second run takes all sketches from the folder, and writes the same bytes" {
+    corpus
+    outputs plain
+    outputs first --checkpoint cp
+    [ "$(rows_of cp/*.sketch)" -gt 2900 ]
+    neardup sketch verify cp/000000.sketch
+    cp -r cp before
+    outputs second --checkpoint cp
+    diff -r before cp
+    diff -r plain first
+    diff -r plain second
+}
+
+@test "checkpoint: all kinds of clusters and keep policies decide as without it" {
+    corpus
+    local way
+    for way in "--cluster components" "--cluster complete" "--keep last" "--threads 1" "--recipe manku-2007" \
+        "--candidates simhash --verify none"; do
+        rm -rf cp plain first second
+        outputs plain $way
+        outputs first --checkpoint cp $way
+        outputs second --checkpoint cp $way
+        diff -r plain first
+        diff -r plain second
+    done
+}
+
+@test "checkpoint: texts that changed are sketched again" {
+    corpus
+    outputs first --checkpoint cp
+    sed -i '1,100s/"text": "/"text": "another /' docs.jsonl
+    outputs plain
+    outputs second --checkpoint cp
+    diff -r plain second
+    [ "$(rows_of cp/*.sketch)" -gt 3000 ]
+}
+
+@test "checkpoint: a damaged chunk is made again" {
+    corpus
+    outputs plain
+    outputs first --checkpoint cp
+    printf 'X' | dd of=cp/000001.sketch bs=1 seek=20000 conv=notrunc status=none
+    truncate -s 9000 cp/000002.sketch
+    outputs second --checkpoint cp
+    diff -r plain second
+    [ ! -e cp/000001.sketch ] || neardup sketch verify cp/000001.sketch
+    [ "$(rows_of cp/*.sketch)" -gt 2900 ]
+}
+
+@test "checkpoint: another recipe is refused, by the key that differs" {
+    corpus
+    outputs first --checkpoint cp
+    run neardup dedup docs.jsonl --threshold 0.7 --checkpoint cp -o x.jsonl
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"cp/000000.sketch was made by another recipe: threshold differs"* ]]
+    [ ! -e x.jsonl ]
+}
+
+@test "checkpoint: recipes whose sketches are of more than the text are refused" {
+    corpus
+    run neardup dedup docs.jsonl --verify containment --checkpoint cp -o x.jsonl
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"checkpoint: the sketches of this recipe"* ]]
+    run neardup dedup docs.jsonl --recipe broder-1997 --checkpoint cp -o x.jsonl
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"match: documents cannot be decided by their sketches yet"* ]]
+}
+
+@test "checkpoint: two runs cannot share a folder" {
+    corpus
+    mkdir cp
+    exec 7<cp
+    flock 7
+    run neardup dedup docs.jsonl --checkpoint cp -o x.jsonl
+    exec 7<&-
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"cp: another run uses it"* ]]
+}
+
+@test "checkpoint: a run that was killed at any moment is run again" {
+    python3 "$BATS_TEST_DIRNAME/checkpoint_kill.py" "$NEARDUP" "$(sized 50 6)"
+}
+
+@test "known sketches: the parts of several machines give the bytes of one" {
+    corpus
+    outputs plain
+    neardup sketch docs.jsonl --part 1/3 -o 1.sketch -q
+    neardup sketch docs.jsonl --part 2/3 -o 2.sketch -q --no-shingles
+    outputs known --known-sketches 1.sketch --known-sketches 2.sketch
+    diff -r plain known
+    outputs known --known-sketches 1.sketch --known-sketches 2.sketch --threshold 0.6 --keep last
+    outputs other --threshold 0.6 --keep last
+    diff -r other known
+}
+
+@test "known sketches: another recipe and damaged files are refused" {
+    corpus
+    neardup sketch docs.jsonl -o a.sketch -q
+    run neardup dedup docs.jsonl --shingle 4 --known-sketches a.sketch -o x.jsonl
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"a.sketch: its sketches were made by another recipe: shingle differs"* ]]
+    printf 'X' | dd of=a.sketch bs=1 seek=20000 conv=notrunc status=none
+    run neardup dedup docs.jsonl --known-sketches a.sketch -o x.jsonl
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"a.sketch: the sketch file is damaged"* ]]
+    run neardup dedup docs.jsonl --known-sketches docs.jsonl -o x.jsonl
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"docs.jsonl: not a sketch file"* ]]
+    [ ! -e x.jsonl ]
+}
