@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "base/temporary.h"
 
-enum { CHUNK_ROWS_MIN = 1024, CHUNK_PART = 32, CHUNKS_MAX = 1000000 };
+enum { CHUNK_ROWS_MIN = 4096, CHUNK_PART = 32, CHUNKS_MAX = 1000000 };
 
 struct nd_checkpoint {
     char *folder;

@@ -6,8 +6,8 @@
 
 /*
  * A folder of chunks: sketch files without shingles, 000000.sketch and so on, each of which appears
- * once it is whole.  A chunk is complete when it has 1/32 as many rows as all before it, and 1,024 at
- * least: a kill costs 3% of what was done, and 10^9 documents make some 450 files.  They are not
+ * once it is whole.  A chunk is complete when it has 1/32 as many rows as all before it, and 4,096 at
+ * least: a kill costs 3% of what was done, and 10^9 documents make some 320 files.  They are not
  * synced: a power cut may cost more of them, which their checksums tell.
  */
 struct nd_checkpoint;

@@ -6,6 +6,7 @@
  */
 #include "pipeline/known_rows.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,8 +119,7 @@ static enum nd_status make_room(struct nd_known_rows *k, uint64_t n, struct nd_e
         return ND_OK;
     entries = calloc(n_entries, sizeof *entries);
     if (!entries)
-        return nd_fail(err, ND_ENOMEM, "out of memory for %llu known sketches",
-                       (unsigned long long)(k->n + n));
+        return nd_fail(err, ND_ENOMEM, "out of memory for %" PRIu64 " known sketches", k->n + n);
     for (uint64_t i = 0; status == ND_OK && i < k->n_entries; i++) {
         if (!k->entry[i].row_bytes)
             continue;

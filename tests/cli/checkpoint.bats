@@ -1,16 +1,17 @@
 #!/usr/bin/env bats
 # checkpoint.bats - neardup dedup --checkpoint and --known-sketches: sketches that are not made again
 
+# shellcheck disable=SC2086  # options are words
 load common
 
-# 3,000 documents, of which every third resembles the one before it.
+# 10,000 documents, of which every third resembles the one before it.
 corpus() {
     python3 - >docs.jsonl <<'END'
 import json, random
 rng = random.Random(3)
 words = [f"w{i}" for i in range(3000)]
-for i in range(3000):
-    text = text[:-1] + [rng.choice(words)] if i % 3 == 2 else rng.choices(words, k=60)
+for i in range(10000):
+    text = text[:-1] + [rng.choice(words)] if i % 3 == 2 else rng.choices(words, k=40)
     print(json.dumps({"id": i, "text": " ".join(text)}))
 END
 }
@@ -33,7 +34,7 @@ rows_of() {
     corpus
     outputs plain
     outputs first --checkpoint cp
-    [ "$(rows_of cp/*.sketch)" -gt 2900 ]
+    [ "$(rows_of cp/*.sketch)" -gt 9900 ]
     neardup sketch verify cp/000000.sketch
     cp -r cp before
     outputs second --checkpoint cp
@@ -63,7 +64,7 @@ rows_of() {
     outputs plain
     outputs second --checkpoint cp
     diff -r plain second
-    [ "$(rows_of cp/*.sketch)" -gt 3000 ]
+    [ "$(rows_of cp/*.sketch)" -gt 10000 ]
 }
 
 @test "checkpoint: a damaged chunk is made again" {
@@ -75,7 +76,7 @@ rows_of() {
     outputs second --checkpoint cp
     diff -r plain second
     [ ! -e cp/000001.sketch ] || neardup sketch verify cp/000001.sketch
-    [ "$(rows_of cp/*.sketch)" -gt 2900 ]
+    [ "$(rows_of cp/*.sketch)" -gt 9900 ]
 }
 
 @test "checkpoint: another recipe is refused, by the key that differs" {
@@ -100,7 +101,7 @@ rows_of() {
 @test "checkpoint: two runs cannot share a folder" {
     corpus
     mkdir cp
-    exec 7<cp
+    exec 7<"cp"
     flock 7
     run neardup dedup docs.jsonl --checkpoint cp -o x.jsonl
     exec 7<&-
@@ -138,4 +139,16 @@ rows_of() {
     [ "$status" -eq 2 ]
     [[ "$output" == *"docs.jsonl: not a sketch file"* ]]
     [ ! -e x.jsonl ]
+}
+
+@test "checkpoint: what cannot be had with it is refused" {
+    corpus
+    neardup sketch docs.jsonl -o a.sketch -q
+    local way
+    for way in "docs.jsonl --memory 1G" "docs.jsonl --against a.sketch" "a.sketch"; do
+        run neardup dedup $way --checkpoint cp -o x.sketch
+        [ "$status" -eq 2 ]
+        [[ "$output" == *"checkpoint cannot be had with "* ]]
+        [ ! -e x.sketch ]
+    done
 }

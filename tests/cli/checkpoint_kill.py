@@ -17,7 +17,7 @@ import subprocess
 import sys
 import threading
 
-DOCUMENTS = 6000
+DOCUMENTS = 16000
 OUTPUTS = ("kept.jsonl", "m.jsonl", "c.tsv")
 
 
@@ -26,10 +26,10 @@ def make_corpus(rng):
     texts = []
     with open("corpus.jsonl", "w", encoding="utf-8") as out:
         for i in range(DOCUMENTS):
-            text = rng.choices(words, k=120)
+            text = rng.choices(words, k=60)
             if texts and rng.random() < 0.3:
                 text = list(rng.choice(texts))
-                text[rng.randrange(120)] = rng.choice(words)
+                text[rng.randrange(60)] = rng.choice(words)
             texts.append(text)
             out.write(json.dumps({"id": i, "text": " ".join(text)}) + "\n")
 
@@ -70,7 +70,7 @@ def main():
         subprocess.run(command(neardup, "right", *way), check=True)
         for _ in range(5):
             with subprocess.Popen(command(neardup, "out", "--checkpoint", "cp", *way)) as process:
-                killer = threading.Timer(rng.random() * 0.15, process.kill)
+                killer = threading.Timer(rng.random() * 0.2, process.kill)
                 killer.start()
                 process.wait()
                 killer.cancel()
