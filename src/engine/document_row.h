@@ -15,9 +15,9 @@ struct nd_document_rows {
     size_t capacity;
 };
 /* The recipe's df tables are borrowed.  False: *err, and nd_document_rows_release frees what was made. */
-bool nd_document_rows_init(struct nd_document_rows *rows, const struct nd_recipe *recipe,
-                           struct nd_error *err);
-void nd_document_rows_release(struct nd_document_rows *rows);
+ND_API bool nd_document_rows_init(struct nd_document_rows *rows, const struct nd_recipe *recipe,
+                                  struct nd_error *err);
+ND_API void nd_document_rows_release(struct nd_document_rows *rows);
 
 /*
  * The row of a document: all but its source, offset and line, which are left as they are.  What it
@@ -25,8 +25,8 @@ void nd_document_rows_release(struct nd_document_rows *rows);
  * sort them (nd_sketch_row_pack).  ND_EINVAL: the text is not valid UTF-8; ND_ENOMEM: no memory, or
  * 2^32 shingles.
  */
-enum nd_status nd_document_rows_make(struct nd_document_rows *rows,
-                                     const struct nd_document *document, struct nd_sketch_row *row,
-                                     struct nd_error *err);
+ND_API enum nd_status nd_document_rows_make(struct nd_document_rows *rows,
+                                            const struct nd_document *document,
+                                            struct nd_sketch_row *row, struct nd_error *err);
 
 #endif

@@ -15,8 +15,6 @@ static const char *needs_text(const struct nd_run *run)
         return "prefer";
     if (o->df_auto)
         return "df auto";
-    if (o->n_against)
-        return "against";
     if (!r->writes_survivors || !run->sketches)
         return NULL;
     return o->annotate     ? "annotate"

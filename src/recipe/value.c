@@ -48,7 +48,7 @@ static enum nd_status read_number(const struct nd_recipe_key *key, struct nd_vie
 {
     struct nd_ratio ratio = {0, 1};
     unsigned whole;
-    double number;
+    double number = 0;
 
     if (key->type != ND_KEY_RATIO && !read_decimal(value, &number))
         return not_a(key->type == ND_KEY_INT ? " whole number" : " number such as 0.995", key,
@@ -216,7 +216,7 @@ static bool print_number(const struct nd_recipe_key *key, const void *field, cha
 {
     struct nd_ratio ratio;
     unsigned integer = 0;
-    double number;
+    double number = 0;
 
     switch (key->type) {
     case ND_KEY_INT:

@@ -184,14 +184,10 @@ signature simhash: idf|build --recipe seshasai-2009 --text-field body docs.jsonl
 END
 }
 
-@test "an index file of before, without a recipe, is read and goes on" {
+@test "an index file without a recipe is read and goes on" {
     printf '%016x\tid %d\n' 1 1 2 2 >lines
     neardup index build lines -o index
-    [ "$(od -An -tu4 -j 8 -N 4 index | tr -d ' ')" = 2 ]
-    neardup index build --recipe manku-2007 "${fields[@]}" docs.jsonl -o documents
-    [ "$(od -An -tu4 -j 8 -N 4 documents | tr -d ' ')" = 3 ]
     neardup index add index lines
-    [ "$(od -An -tu4 -j 8 -N 4 index | tr -d ' ')" = 2 ]
     run neardup index query --recipe manku-2007 "${fields[@]}" index docs.jsonl
     [ "$status" -eq 1 ]
 }

@@ -164,7 +164,7 @@ for line in sys.stdin:
     corpus
     neardup sketch a.jsonl -o a.sketch
     for options in "--within lang" "--never id=d1" "--prefer id=d1" "--annotate" \
-        "--output-dir out" "--copy-to out" "--link-to out" "--against a.sketch -o out"; do
+        "--output-dir out" "--copy-to out" "--link-to out"; do
         # shellcheck disable=SC2086
         run -2 neardup dedup $options a.sketch
         [[ $output == *"a.sketch is a sketch file, and this needs the documents themselves"* ]]

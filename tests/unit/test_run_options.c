@@ -24,6 +24,7 @@ static const struct {
     {"append", "yes", "no", "on"},
     {"binary", "text", "skip", "pdf"},
     {"charset", "", NULL, NULL},
+    {"checkpoint", "dir", NULL, ""},
     {"clusters", "c.tsv", NULL, ""},
     {"copy-to", "dir", NULL, ""},
     {"df-auto", "words.df", NULL, ""},
@@ -32,6 +33,7 @@ static const struct {
     {"format", "mbox", "auto", "parquet"},
     {"glob", "*.txt", NULL, ""},
     {"id-field", "url", "id", ""},
+    {"known-sketches", "a.sketch", NULL, ""},
     {"link-to", "dir", NULL, ""},
     {"manifest", "m.jsonl", NULL, ""},
     {"max-bad", "5%", NULL, "3/2"},
@@ -127,6 +129,8 @@ static void every_key_is_set_read_back_and_cleared(void **state)
     assert_string_equal(options->within, "host");
     assert_string_equal(options->tmp, "/var/tmp");
     assert_string_equal(options->against[0], "seen.sketch");
+    assert_string_equal(options->checkpoint, "dir");
+    assert_string_equal(options->known_sketches[0], "a.sketch");
     assert_true(options->append && options->annotate && options->dry_run && options->null_paths &&
                 options->strict && options->pin_threads && options->input.no_mail);
     for (size_t i = 0; i < N_ROWS; i++) {
