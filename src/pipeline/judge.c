@@ -170,11 +170,32 @@ static enum nd_status judge_bad(struct nd_run *run, struct nd_error *err)
     return ND_OK;
 }
 
+static bool writes_summary_alone(const struct nd_run *run)
+{
+    return run->request->is_rehearsal && run->request->writes_summary;
+}
+
+/* The output that an empty input would leave empty. */
+static const char *result_name(const struct nd_run *run)
+{
+    const struct nd_run_options *o = run->options;
+    const char *name = writes_summary_alone(run) ? o->summary : o->output;
+
+    return name ? name : "-";
+}
+
+static bool writes_result(const struct nd_run *run)
+{
+    return (nd_outputs_has_output(&run->outputs) || writes_summary_alone(run)) &&
+           !run->outputs.hands_on_bad && !run->options->input.part.of &&
+           !run->outputs.replaced.inode;
+}
+
 /* Nothing was read: check whether the inputs are really empty. */
 static enum nd_status judge_nothing(const struct nd_run *run, struct nd_error *err)
 {
     const struct nd_input *input = nd_reading_input(run->reading);
-    const char *name = run->options->output ? run->options->output : "-";
+    const char *name = result_name(run);
     bool is_skipped = false;
 
     for (size_t i = 0; i < nd_input_files(input); i++)
@@ -189,9 +210,7 @@ static enum nd_status judge_nothing(const struct nd_run *run, struct nd_error *e
     if (run->outputs.replaced.inode && !nd_input_sources(input))
         return nd_fail(err, ND_EINPUT, "%s: contains no documents, so it is not replaced",
                        nd_input_file(input, 0)->path);
-    if (nd_outputs_has_output(&run->outputs) && !run->outputs.hands_on_bad &&
-        !run->options->input.part.of && !run->outputs.replaced.inode &&
-        nd_output_descriptor(name) < 0 && nd_file_mark_at(name).bytes)
+    if (writes_result(run) && nd_output_descriptor(name) < 0 && nd_file_mark_at(name).bytes)
         return nd_fail(err, ND_EINPUT,
                        "the input has no documents, and '%s' is not empty, so it is not replaced",
                        name);
