@@ -140,8 +140,8 @@ for row in sorted(rows, key=lambda r: (int(r[0]), int(r[2]), int(r[1]) if number
     [[ $output == *"other: a damaged index file: a table's checksum is wrong"* ]]
     run neardup index add other second
     [ "$status" -eq 2 ]
-    head -c 1000000 compact >cut
-    head -c 100000 parts >cut
+    head -c 1000000 compact >"cut"
+    head -c 100000 parts >"cut"
     run neardup index query cut queries
     [ "$status" -eq 2 ]
     [[ $output == *"too short"* ]]
@@ -385,19 +385,21 @@ for row in sorted(rows, key=lambda r: (int(r[0]), int(r[2]), int(r[1]) if number
 # What commands say of the index $1, in $2, but for its parts and bytes.
 say_all() {
     neardup index verify "$1"
-    neardup index query "$1" queries >"$2"
-    neardup index query "$1" -k 1 "$1" | LC_ALL=C sort >>"$2"
-    neardup join queries "$1" | LC_ALL=C sort >>"$2"
-    neardup index pairs "$1" | LC_ALL=C awk -F '\t' '{ print $1 "" < $2 "" ? $0 : $2 "\t" $1 "\t" $3 }' |
-        LC_ALL=C sort >>"$2"
-    neardup index stats "$1" >>"$2"
-    neardup index info "$1" | grep -E '^(bits|distance|fingerprints|ids|codec):' >>"$2"
+    {
+        neardup index query "$1" queries
+        neardup index query "$1" -k 1 "$1" | LC_ALL=C sort
+        neardup join queries "$1" | LC_ALL=C sort
+        neardup index pairs "$1" | LC_ALL=C awk -F '\t' '{ print $1 "" < $2 "" ? $0 : $2 "\t" $1 "\t" $3 }' |
+            LC_ALL=C sort
+        neardup index stats "$1"
+        neardup index info "$1" | grep -E '^(bits|distance|fingerprints|ids|codec):'
+    } >"$2"
 }
 
 @test "index files of several parts: every command says what it says of one part" {
     fingerprints 300 64 >queries
     fingerprints 2500 64 queries >file
-    fingerprints 900 64 file >more
+    fingerprints 900 64 file >"more"
     neardup index build file -o one
     neardup index build --part-fingerprints 100 file -o parts
     neardup index info parts | grep -qx 'parts: 25, of at most 100 fingerprints'

@@ -213,12 +213,12 @@ for line in sys.stdin:
         neardup filter -q $options --annotate --prototypes prototypes.jsonl b.jsonl >docs
         [ "$(grep -c '"match":true' docs)" -gt 3 ]
         # shellcheck disable=SC2086
-        neardup filter -q $options --annotate --prototypes prototypes.sketch b.jsonl >1
+        neardup filter -q $options --annotate --prototypes prototypes.sketch b.jsonl >"got.1"
         # shellcheck disable=SC2086
-        neardup filter -q $options --annotate --prototypes prototypes.jsonl b.sketch >2
+        neardup filter -q $options --annotate --prototypes prototypes.jsonl b.sketch >"got.2"
         # shellcheck disable=SC2086
-        neardup filter -q $options --annotate --prototypes prototypes.sketch b.sketch >3
-        for i in 1 2 3; do cmp docs $i; done
+        neardup filter -q $options --annotate --prototypes prototypes.sketch b.sketch >"got.3"
+        for i in 1 2 3; do cmp docs "got.$i"; done
     done
     neardup filter -q --prototypes prototypes.jsonl b.jsonl -o docs.jsonl
     neardup filter -q --prototypes prototypes.sketch b.sketch -o rows.sketch
@@ -284,9 +284,9 @@ for line in sys.stdin:
     neardup index query rows.ndx rows.jsonl -k 4 | sort >docs
     neardup index query sketches.ndx all.sketch -k 4 | sort >sketches
     cmp docs sketches
-    neardup index query rows.ndx b.sketch -k 4 | sort >1
-    neardup index query sketches.ndx b.jsonl -k 4 | sort >2
-    cmp 1 2
+    neardup index query rows.ndx b.sketch -k 4 | sort >"got.1"
+    neardup index query sketches.ndx b.jsonl -k 4 | sort >"got.2"
+    cmp got.1 got.2
     # a recipe with a fingerprint of its own
     neardup index build --recipe manku-2007 a.jsonl -o docs.ndx
     neardup sketch --recipe manku-2007 a.jsonl -o signed.sketch

@@ -36,7 +36,7 @@ static struct nd_hamming_file *build(const struct set *s, unsigned tables,
                                            .codec = codec == FAST ? ND_HAMMING_EF : codec,
                                            .layout = codec == FAST ? ND_HAMMING_FAST : 0};
     const struct nd_hamming_entries entries = part_of(s, 0, s->n);
-    struct nd_hamming_file *file;
+    struct nd_hamming_file *file = NULL;
     struct nd_error err;
 
     if (nd_hamming_file_build(path, &shape, &entries, &err) != ND_OK ||

@@ -290,6 +290,13 @@ static enum nd_status write_whole(struct nd_hamming_change *c, int fd, struct nd
     return status;
 }
 
+void nd_hamming_change_collect(struct nd_hamming_change *c, nd_hamming_collect *collect,
+                               void *context)
+{
+    c->collect = collect;
+    c->context = context;
+}
+
 enum nd_status nd_hamming_change_replace(struct nd_hamming_change *c, struct nd_error *err)
 {
     struct nd_temporary *temporary = NULL;

@@ -63,6 +63,10 @@ enum nd_status nd_hamming_change_add_new(struct nd_hamming_change *c, uint64_t c
 enum nd_status nd_hamming_change_add_parts(struct nd_hamming_change *c, uint64_t n, uint64_t first,
                                            unsigned part, struct nd_error *err);
 
+/* What gives the entries of the new pieces, in order; `context` lives until they are written. */
+void nd_hamming_change_collect(struct nd_hamming_change *c, nd_hamming_collect *collect,
+                               void *context);
+
 /* Write the file anew, and let it take the name, which belongs to the locked file or to none. */
 enum nd_status nd_hamming_change_replace(struct nd_hamming_change *c, struct nd_error *err);
 /* Append the new pieces in place, in the four steps of change.c: the others are the first segments

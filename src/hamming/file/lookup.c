@@ -95,7 +95,8 @@ static void emit(struct lookup *l, const struct hit *hit)
     uint64_t end = nd_hamming_groups_end(&s->groups, at);
 
     for (; at < end; at++)
-        nd_hamming_sink_id(&q->sink, hit->query, q->entries ? q->base + (uint32_t)at : s->id[at],
+        nd_hamming_sink_id(&q->sink, hit->query,
+                           q->entries || !s->id ? q->base + (uint32_t)at : s->id[at],
                            hit->distance);
 }
 

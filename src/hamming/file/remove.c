@@ -242,8 +242,7 @@ static enum nd_status remove_from(struct nd_hamming_change *c, struct nd_hamming
         keeps_any |= is_kept(file, removed, i);
     }
     status = nd_hamming_change_keep(c, file, 0, keeps_any, count, err);
-    c->collect = collect_removal;
-    c->context = &r;
+    nd_hamming_change_collect(c, collect_removal, &r);
     for (unsigned first = 0, end; first < file->n && status == ND_OK; first = end) {
         for (end = first + 1; end < file->n; end++)
             if (file->header.segment[end].part != file->header.segment[first].part)

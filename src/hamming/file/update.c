@@ -75,9 +75,8 @@ static enum nd_status build(const char *path, const struct nd_hamming_plan *plan
     if (status != ND_OK)
         return status;
     nd_hamming_change_begin(&c, plan, shape, shape->recipe);
-    c.collect = collect_addition;
-    c.context = &all;
-    status = nd_hamming_change_add_parts(&c, entries->count, 0, 0, err);
+    nd_hamming_change_collect(&c, collect_addition, &all);
+    status = nd_hamming_change_add_parts(&c, entries ? entries->count : 0, 0, 0, err);
     if (status == ND_OK)
         status = nd_hamming_change_replace(&c, err);
     nd_hamming_collect_release(&all.all);
@@ -176,8 +175,7 @@ static enum nd_status add(struct nd_hamming_change *c, struct nd_hamming_file *f
 
     if (status == ND_OK)
         status = nd_hamming_change_keep(c, file, kept, false, count + entries->count, err);
-    c->collect = collect_addition;
-    c->context = &more;
+    nd_hamming_change_collect(c, collect_addition, &more);
     if (status == ND_OK)
         status = nd_hamming_change_add_parts(
             c, nd_hamming_header_count_from(&file->header, kept) + entries->count, first, part,
@@ -286,8 +284,7 @@ static enum nd_status merge(struct nd_hamming_change *c, struct nd_hamming_file 
     if (status != ND_OK)
         return status;
     nd_hamming_change_begin(c, &plan, shape, nd_hamming_file_recipe(file[0]));
-    c->collect = collect_merged;
-    c->context = &merging;
+    nd_hamming_change_collect(c, collect_merged, &merging);
     status = nd_hamming_change_add_parts(c, total, 0, 0, err);
     if (status == ND_OK)
         status = nd_hamming_change_replace(c, err);
