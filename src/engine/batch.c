@@ -69,13 +69,16 @@ void nd_items_clear(struct nd_batch *batch)
 {
     for (size_t i = 0; i < batch->n; i++) {
         free(batch->item[i].search.hits);
+        batch->item[i].search.hits = NULL;
         nd_candidates_release(&batch->item[i].search.near);
         nd_candidates_release(&batch->item[i].search.near_in_batch);
     }
 }
 
+/* A batch may have been matched ahead of a push that never came. */
 void nd_items_release(struct nd_batch *batch)
 {
+    nd_items_clear(batch);
     free(batch->item);
     free(batch->key);
     free(batch->link);

@@ -452,7 +452,7 @@ enum nd_status nd_batch_begin_prepared(struct nd_dedup *d, unsigned worker,
     enum nd_status status;
 
     if (!batch->is_made)
-        return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", batch->n);
+        return nd_fail(err, ND_ENOMEM, "out of memory for a batch of documents");
     status = nd_batch_check(d, batch->items, batch->n, err);
     if (status != ND_OK)
         return status;
@@ -508,8 +508,9 @@ void nd_dedup_prepare(struct nd_dedup *d, unsigned worker, const struct nd_dedup
 {
     struct nd_batch *batch = &d->batch[worker];
 
+    nd_items_clear(batch); /* of one that was not pushed */
     nd_arena_reset(&batch->held);
-    batch->n = n;
+    batch->n = 0;
     batch->is_made = make_items(batch, items, n);
     if (!batch->is_made || nd_pool_threads(d->crew.pool) == 1)
         return;
