@@ -186,7 +186,12 @@ def test_a_signal_leaves_nothing(here, records, number, status):
         "sys.exit(m.main(sys.argv[1:]))"
     )
     arguments = ["dedup", "--progress", "in.jsonl", "-o", "out.jsonl", "--manifest", "m", "--clusters", "c", "-j", "1"]
-    process = subprocess.Popen([sys.executable, "-P", "-c", script, *arguments], stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", script, *arguments],
+        stderr=subprocess.PIPE,
+        # A shell may have had this process ignore it, as one in the background.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     while not ready.exists() and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(number)
