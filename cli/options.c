@@ -102,6 +102,8 @@ const struct option option_table[] = {
      "keep sketches of texts in this folder as they are made; the same command, run again after a "
      "kill, takes them from there",
      FOR_DEDUP, RUN},
+    {NULL, "sketches", 0, NULL, "the inputs must be sketch files, as they may be without it",
+     FOR_DEDUP, RUN},
     {NULL, "known-sketches", 0, "FILE",
      "take the sketches of texts from this sketch file where it has them, in place of making them; "
      "may be repeated",

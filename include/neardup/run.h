@@ -82,6 +82,7 @@ extern "C" {
  *                  files; the outputs are the same.  A record that is too long for it is a bad one.
  *                  Other runs measure what they hold, and end with ND_ENOMEM where that is more than
  *                  two thirds of it.  Not set: as much as is needed
+ *   sketches       (a flag) nd_run_dedup: the inputs must be sketch files, as they may be without it
  *   known-sketches nd_run_dedup: a sketch file (neardup/sketch_file.h) in which the sketches of some
  *                  texts are, which then are not made again.  The result is the same.  Each call adds
  *                  a file

@@ -83,6 +83,7 @@ static const struct key keys[] = {
     {"predicted", TEXT, AT(predicted), 0, NULL, NULL, 0, 0},
     {"prefer", PREFER, LIST_AT(, prefer), NULL, NULL, 0, 0},
     {"removed", TEXT, AT(removed), 0, NULL, NULL, 0, 0},
+    {"sketches", FLAG, AT(sketches), 0, NULL, "no", 0, 0},
     {"strict", FLAG, AT(strict), 0, NULL, "no", 0, 0},
     {"summary", TEXT, AT(summary), 0, NULL, NULL, 0, 0},
     {"text-field", LIST, LIST_AT(input., text_fields), NULL, "text", 0, 0},

@@ -263,8 +263,8 @@ UNSEEN += ["store import recipe", "store import set", "all"]
 # What they change is between the client and the service: client.bats sees to them.
 UNSEEN += ["ca-file", "retry-for", "batch", "connections", "resume", "client post dry-run", "client crawl limit", "client delete key-file", "client delete labels",
            "client crawl key-file", "client query id-field"]
-# They change nothing but time: checkpoint.bats sees to them.
-UNSEEN += ["checkpoint", "known-sketches"]
+# They change nothing but time, or refuse inputs: checkpoint.bats and sketched.bats see to them.
+UNSEEN += ["checkpoint", "known-sketches", "sketches"]
 # What it changes is a file of --against: against.bats sees to it.
 UNSEEN += ["append"]
 # No result has the ids of these, or what the option is about.

@@ -315,3 +315,21 @@ for line in sys.stdin:
     neardup sketch -q sketch_file.jsonl -o known.sketch
     diff <(od -A x -t x1 known.sketch) "$BATS_TEST_DIRNAME/../vectors/sketch_file.txt"
 }
+
+@test "--sketches asks for sketch files, and decides parts as one machine does" {
+    corpus
+    for i in 1 2 3; do
+        neardup sketch a.jsonl --part $i/3 -o part-$i.sketch -q
+    done
+    neardup sketch a.jsonl -o whole.sketch -q
+    neardup dedup -q --sketches part-*.sketch -o parts.kept --clusters parts.tsv
+    neardup dedup -q --sketches whole.sketch -o whole.kept --clusters whole.tsv
+    cmp parts.tsv whole.tsv
+    neardup sketch dump parts.kept >parts.rows
+    neardup sketch dump whole.kept >whole.rows
+    cmp parts.rows whole.rows
+    run neardup dedup --sketches a.jsonl -o kept
+    [ "$status" -eq 2 ]
+    [[ $output == *"a.jsonl is no sketch file"* ]]
+    [ ! -e kept ]
+}

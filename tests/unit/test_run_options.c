@@ -50,6 +50,7 @@ static const struct {
     {"predicted", "plan.json", NULL, ""},
     {"prefer", "lang=en,de", NULL, "=en"},
     {"removed", "r.jsonl", NULL, ""},
+    {"sketches", "yes", "no", "on"},
     {"strict", "yes", "no", "YES"},
     {"summary", "s.json", NULL, ""},
     {"text-field", "body", "text", ""},
