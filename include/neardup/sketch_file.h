@@ -26,6 +26,13 @@
 extern "C" {
 #endif
 
+/* Where a row is in its file (nd_sketch_file_read_row). */
+struct nd_sketch_row_place {
+    /* Offsets in the file; shingles 0: it has none. */
+    uint64_t row, shingles;
+    uint32_t row_bytes, n_shingles;
+};
+
 /* What a file keeps of a document. */
 struct nd_sketch_row {
     /* XXH3 of the text, 128 bits: the lower half first. */
@@ -48,11 +55,8 @@ struct nd_sketch_row {
     const uint64_t *fingerprint;
     /* Ascending, n_shingles of them; NULL: they were not kept, or not read. */
     const uint64_t *shingles;
-    /* Of a row that was read from a file: where it is there (nd_sketch_file_read_row). */
-    struct nd_sketch_row_place {
-        uint64_t row, shingles; /* offsets in the file; shingles 0: it has none */
-        uint32_t row_bytes, n_shingles;
-    } place;
+    /* Of a row that was read from a file. */
+    struct nd_sketch_row_place place;
 };
 
 /* A file that documents were read from. */
