@@ -80,8 +80,7 @@ enum nd_status nd_run_take_sketches(struct nd_run *run, struct nd_error *err)
     enum nd_status status;
 
     if (!found && run->options->sketches)
-        return nd_fail(err, ND_EINVAL, "%s is no sketch file, and sketches asks for such inputs",
-                       run->options->paths[0]);
+        return nd_fail(err, ND_EINVAL, "sketches: %s is not a sketch file", run->options->paths[0]);
     if (found >= 0 && r->takes_sketches && r->n_reads)
         found = nd_sketches_open(r->reads, r->n_reads, &run->sketches_beside, err);
     if (found < 0)

@@ -330,6 +330,6 @@ for line in sys.stdin:
     cmp parts.rows whole.rows
     run neardup dedup --sketches a.jsonl -o kept
     [ "$status" -eq 2 ]
-    [[ $output == *"a.jsonl is no sketch file"* ]]
+    [[ $output == *"sketches: a.jsonl is not a sketch file"* ]]
     [ ! -e kept ]
 }
