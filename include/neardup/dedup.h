@@ -15,6 +15,7 @@
 #include <neardup/error.h>
 #include <neardup/recipe.h>
 #include <neardup/sketch.h>
+#include <neardup/sketch_file.h>
 #include <neardup/types.h>
 
 #ifdef __cplusplus
@@ -77,9 +78,6 @@ enum nd_cluster {
     /* No clusters: the pairs themselves (nd_dedup_options.makes_pairs).  No recipe says it. */
     ND_CLUSTER_PAIRS,
 };
-
-/* neardup/sketch_file.h */
-struct nd_sketch_row;
 
 /* A document that is pushed. */
 struct nd_dedup_item {

@@ -23,6 +23,7 @@
 #include <neardup/compare.h>
 #include <neardup/evidence.h>
 #include <neardup/run.h>
+#include <neardup/sketch_file.h>
 #include <neardup/visits.h>
 
 #ifdef __cplusplus
@@ -82,8 +83,6 @@ ND_API enum nd_status nd_run_sketch(const struct nd_run_options *options,
 ND_API enum nd_status nd_run_sketch_file(const struct nd_run_options *options, int keeps_shingles,
                                          const struct nd_run_events *events,
                                          struct nd_run_summary *summary, struct nd_error *err);
-
-struct nd_sketch_file;
 
 /* Write the rows of a sketch file to a stream, one JSON object per line (docs/format/uses.md); with
  * their shingles, or without.  ND_EINPUT, ND_EIO, ND_ENOMEM. */
