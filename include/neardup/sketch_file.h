@@ -226,8 +226,8 @@ nd_sketch_appender_file(const struct nd_sketch_appender *appender);
 ND_API struct nd_sketch_writer *nd_sketch_appender_writer(struct nd_sketch_appender *appender);
 
 /*
- * The number of a source, which rows name it by.  One that the file has, with the same path, name
- * and known hash, keeps its number; otherwise it is added.  ND_ENOMEM.
+ * The number by which rows refer to a source.  A source that is in the file already, with the same
+ * path, name and known hash, keeps its number; any other is added.  ND_ENOMEM.
  */
 ND_API enum nd_status nd_sketch_appender_source(struct nd_sketch_appender *appender,
                                                 const struct nd_sketch_source *source,

@@ -60,7 +60,7 @@ struct nd_item {
     uint32_t group;
     uint64_t raw;        /* hash of its bytes */
     uint64_t raw_second; /* where sketches are taken: the upper half of 128 bits */
-    size_t first_same;   /* the first item of the batch with these bytes; perhaps its own place */
+    size_t first_same;   /* the place of the first item with these bytes, this one or an earlier */
 
     /* What was decided. */
     enum nd_item_state state;

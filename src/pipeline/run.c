@@ -616,6 +616,33 @@ static enum nd_status read_forecast(struct nd_run *run, struct nd_error *err)
     return status;
 }
 
+static enum nd_status open_against(struct nd_run *run, struct nd_error *err)
+{
+    const struct nd_against_parts parts = {run->options, run->recipe, run->pool, run->summary};
+
+    if (!run->options->n_against)
+        return ND_OK;
+    run->against = nd_against_new(&parts, err);
+    return run->against ? ND_OK : ND_EINVAL;
+}
+
+/* What `dedup` alone reads and writes, beside what every run does. */
+static enum nd_status open_beside_inputs(struct nd_run *run, struct nd_error *err)
+{
+    const struct nd_run_watch *watch = run->request->watch;
+    enum nd_status status = run->options->predicted ? read_forecast(run, err) : ND_OK;
+
+    if (status == ND_OK && watch && !nd_reading_sketches(run->reading))
+        status = nd_input_sample(nd_reading_input(run->reading), watch->sample_bytes, err);
+    if (status == ND_OK)
+        status = watch_options(run, err);
+    if (status == ND_OK)
+        status = nd_outputs_open(&run->outputs, err);
+    if (status == ND_OK)
+        status = open_against(run, err);
+    return status == ND_OK ? open_known(run, err) : status;
+}
+
 static enum nd_status dedup(const struct nd_run_options *options, const struct nd_run_watch *watch,
                             const struct nd_run_events *events, struct nd_run_summary *summary,
                             struct nd_error *err)
@@ -650,23 +677,9 @@ static enum nd_status dedup(const struct nd_run_options *options, const struct n
     *err = (struct nd_error){0};
     status = nd_run_begin(&run, options, &request, events, summary, err);
     run.outputs.annotates = options->annotate && !options->dry_run;
-    if (status == ND_OK && options->predicted)
-        status = read_forecast(&run, err);
-    if (status == ND_OK && watch && !nd_reading_sketches(run.reading))
-        status = nd_input_sample(nd_reading_input(run.reading), watch->sample_bytes, err);
-    if (status == ND_OK)
-        status = watch_options(&run, err);
-    if (status == ND_OK)
-        status = nd_outputs_open(&run.outputs, err);
     run.outputs.publisher.syncs |= options->append;
-    if (status == ND_OK && options->n_against) {
-        const struct nd_against_parts parts = {options, run.recipe, run.pool, summary};
-
-        run.against = nd_against_new(&parts, err);
-        status = run.against ? ND_OK : ND_EINVAL;
-    }
     if (status == ND_OK)
-        status = open_known(&run, err);
+        status = open_beside_inputs(&run, err);
     if (status == ND_OK)
         status = run.budget.total ? nd_run_bounded(&run, err)
                  : one_pass       ? nd_run_one_pass(&run, err)

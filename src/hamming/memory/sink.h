@@ -24,7 +24,8 @@ struct nd_hamming_sink {
     uint64_t *count;
     uint32_t first; /* added to the numbers of queries */
     bool out_of_memory;
-    /* Of an index that has no ids itself: takes what it has of a fingerprint.  NULL: it has ids. */
+    /* Called for each match of an index whose ids its owner keeps: finds the ids, and passes them
+     * on.  NULL: the index has ids itself. */
     void (*expand)(struct nd_hamming_sink *sink, uint32_t query, struct nd_hamming_id own,
                    uint32_t distance);
     void *context;   /* for expand */
