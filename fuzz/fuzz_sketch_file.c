@@ -4,11 +4,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/hash.h"
 #include "sketch_file/layout.h"
+#include "sketch_file/packed.h"
 
 /* Rows with right checksums are what a fuzzer would hardly find: the checksums are made to fit. */
 static void seal(unsigned char *data, size_t size)
@@ -45,6 +47,16 @@ static void check_row(const struct nd_sketch_file *file, const struct nd_sketch_
             abort();
 }
 
+static void check_same(const struct nd_sketch_row *row, const struct nd_sketch_row *again)
+{
+    if (again->n_shingles != row->n_shingles || again->id.len != row->id.len ||
+        again->text_hash[0] != row->text_hash[0] || again->source != row->source)
+        abort();
+    for (uint32_t i = 0; row->shingles && i < row->n_shingles; i++)
+        if (row->shingles[i] != again->shingles[i])
+            abort();
+}
+
 /* Read again by its place, a row is the same. */
 static void check_again(const struct nd_sketch_file *file, const struct nd_sketch_row *row,
                         struct nd_sketch_room *room)
@@ -53,12 +65,32 @@ static void check_again(const struct nd_sketch_file *file, const struct nd_sketc
 
     if (nd_sketch_file_read_row(file, &row->place, ND_SKETCH_FILE_ALL, room, &again, NULL) != ND_OK)
         abort();
-    if (again.n_shingles != row->n_shingles || again.id.len != row->id.len ||
-        again.text_hash[0] != row->text_hash[0] || again.source != row->source)
+    check_same(row, &again);
+}
+
+/* A document packed is what is read again by its place, and makes the row. */
+static void check_packed(const struct nd_sketch_file *file, const struct nd_sketch_block *block,
+                         size_t i)
+{
+    const struct nd_sketch_place place = nd_sketch_block_place(block, i);
+    bool has_shingles = nd_sketch_file_info(file)->has_shingles;
+    uint64_t *shingle =
+        calloc(has_shingles ? (size_t)block->rows[i].n_shingles + 1 : 1, sizeof *shingle);
+    struct nd_buffer packed = {0}, again = {0};
+    struct nd_sketch_row row;
+
+    if (!shingle || !nd_sketch_block_pack(block, i, &packed) ||
+        nd_sketch_file_read_packed(file, &place, &again, NULL) != ND_OK ||
+        packed.len != again.len || memcmp(packed.data, again.data, packed.len) != 0)
         abort();
-    for (uint32_t i = 0; row->shingles && i < row->n_shingles; i++)
-        if (row->shingles[i] != again.shingles[i])
-            abort();
+    if (nd_sketch_packed_row(file, (struct nd_view){again.data, again.len}, &row, NULL) != ND_OK ||
+        nd_sketch_packed_shingles(file, (struct nd_view){again.data, again.len}, &row, shingle,
+                                  NULL) != ND_OK)
+        abort();
+    check_same(&block->rows[i], &row);
+    nd_buffer_release(&packed);
+    nd_buffer_release(&again);
+    free(shingle);
 }
 
 static void read_all(const char *path)
@@ -73,6 +105,7 @@ static void read_all(const char *path)
             for (size_t j = 0; j < block.n; j++) {
                 check_row(file, &block.rows[j]);
                 check_again(file, &block.rows[j], &room);
+                check_packed(file, &block, j);
             }
     nd_sketch_room_release(&room);
     nd_sketch_block_release(&block);

@@ -349,7 +349,7 @@ enum nd_status nd_sketches_parse(const struct nd_sketches *s, struct nd_view pac
     enum nd_status status = nd_sketch_packed_row(f, packed, row, err);
     uint64_t *shingle;
 
-    if (status != ND_OK)
+    if (status != ND_OK || !nd_sketch_file_info(f)->has_shingles)
         return status;
     shingle = nd_arena_alloc(arena, ((size_t)row->n_shingles + 1) * sizeof *shingle);
     if (!shingle)

@@ -35,7 +35,7 @@ ND_API enum nd_status nd_sketch_file_read_packed(const struct nd_sketch_file *fi
 ND_API enum nd_status nd_sketch_packed_row(const struct nd_sketch_file *file, struct nd_view packed,
                                            struct nd_sketch_row *row, struct nd_error *err);
 /* And they: shingle has room for row->n_shingles, and becomes row->shingles.  Where the file keeps
- * none, nothing is done.  8 bytes behind the packed ones are readable. */
+ * none, whose number may be any, nothing is done.  8 bytes behind the packed ones are readable. */
 ND_API enum nd_status nd_sketch_packed_shingles(const struct nd_sketch_file *file,
                                                 struct nd_view packed, struct nd_sketch_row *row,
                                                 uint64_t *shingle, struct nd_error *err);

@@ -17,19 +17,7 @@
 #include "base/memory.h"
 #include "sketch_file/layout.h"
 #include "sketch_file/packed.h"
-
-struct nd_sketch_file {
-    int fd;
-    char *path, *recipe;
-    union nd_sketch_head_page page;
-    struct nd_sketch_head head; /* of this page */
-    unsigned head_at;           /* which of the two it is */
-    struct nd_sketch_file_info info;
-    struct nd_buffer directory; /* blocks, then sources */
-    uint64_t *first;            /* of each block: documents before it */
-    struct nd_sketch_source *source;
-    struct nd_buffer names; /* of the sources, each with a zero behind it */
-};
+#include "sketch_file/reader.h"
 
 struct nd_sketch_block_memory {
     struct nd_buffer bytes;
@@ -38,19 +26,17 @@ struct nd_sketch_block_memory {
     size_t shingle_capacity;
     struct nd_sketch_place *place; /* of each row */
     size_t place_capacity;
-    uint64_t offset;   /* of the block in its file */
-    bool has_shingles; /* they were read */
+    uint64_t offset; /* of the block in its file */
 };
 
-static enum nd_status damaged(const struct nd_sketch_file *f, const char *what,
-                              struct nd_error *err)
+enum nd_status nd_sketch_file_damaged(const struct nd_sketch_file *f, const char *what,
+                                      struct nd_error *err)
 {
     return nd_fail(err, ND_EINPUT, "%s: the sketch file is damaged: %s", f->path, what);
 }
 
-/* Read exactly so many bytes; what ends before them is damaged. */
-static enum nd_status read_at(const struct nd_sketch_file *f, void *data, size_t len, uint64_t at,
-                              struct nd_error *err)
+enum nd_status nd_sketch_file_read_at(const struct nd_sketch_file *f, void *data, size_t len,
+                                      uint64_t at, struct nd_error *err)
 {
     for (size_t done = 0; done < len;) {
         ssize_t n = pread(f->fd, (char *)data + done, len - done, (off_t)(at + done));
@@ -60,7 +46,7 @@ static enum nd_status read_at(const struct nd_sketch_file *f, void *data, size_t
         if (n < 0)
             return nd_fail(err, ND_EIO, "%s: %s", f->path, strerror(errno));
         if (n == 0)
-            return damaged(f, "it ends too early", err);
+            return nd_sketch_file_damaged(f, "it ends too early", err);
         done += (size_t)n;
     }
     return ND_OK;
@@ -111,9 +97,10 @@ static enum nd_status read_recipe(struct nd_sketch_file *f, struct nd_error *err
     f->recipe = calloc(1, f->head.recipe_bytes + 1);
     if (!f->recipe)
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    status = read_at(f, f->recipe, f->head.recipe_bytes, ND_SKETCH_FILE_RECIPE_AT, err);
+    status =
+        nd_sketch_file_read_at(f, f->recipe, f->head.recipe_bytes, ND_SKETCH_FILE_RECIPE_AT, err);
     if (status == ND_OK && nd_hash_bytes(f->recipe, f->head.recipe_bytes) != f->head.recipe_hash)
-        status = damaged(f, "the checksum of its recipe is wrong", err);
+        status = nd_sketch_file_damaged(f, "the checksum of its recipe is wrong", err);
     return status;
 }
 
@@ -142,14 +129,14 @@ static enum nd_status check_blocks(struct nd_sketch_file *f, struct nd_error *er
         return nd_fail(err, ND_ENOMEM, "out of memory");
     for (uint32_t i = 0; i < f->head.blocks; i++) {
         if (!is_right_entry(f, entry_of(f, i)))
-            return damaged(f, "an entry of its directory cannot be right", err);
+            return nd_sketch_file_damaged(f, "an entry of its directory cannot be right", err);
         f->first[i] = n;
         n += entry_of(f, i)->documents;
     }
     f->first[f->head.blocks] = n;
     return n == f->head.documents
                ? ND_OK
-               : damaged(f, "its directory has another number of documents", err);
+               : nd_sketch_file_damaged(f, "its directory has another number of documents", err);
 }
 
 /* The name at `at`, of len bytes, gets a zero behind it; where it is in f->names. */
@@ -166,12 +153,12 @@ static enum nd_status read_source(struct nd_sketch_file *f, size_t *at, uint32_t
     size_t left = f->directory.len - *at, len;
 
     if (left < sizeof head)
-        return damaged(f, "its list of sources is too short", err);
+        return nd_sketch_file_damaged(f, "its list of sources is too short", err);
     memcpy(&head, f->directory.data + *at, sizeof head);
     left -= sizeof head;
     len = (size_t)head.path_bytes + (head.entry_bytes == ND_SKETCH_NO_ENTRY ? 0 : head.entry_bytes);
     if (nd_padded(len, 8) > left)
-        return damaged(f, "its list of sources is too short", err);
+        return nd_sketch_file_damaged(f, "its list of sources is too short", err);
     *at += sizeof head;
     f->source[number].bytes_hash = head.bytes_hash;
     f->source[number].records = head.records;
@@ -192,7 +179,7 @@ static enum nd_status read_sources(struct nd_sketch_file *f, struct nd_error *er
 
     /* Each source takes 24 bytes at least: a number that cannot be right allocates nothing. */
     if ((f->directory.len - at) / sizeof(struct nd_sketch_source_head) < f->head.sources)
-        return damaged(f, "its list of sources is too short", err);
+        return nd_sketch_file_damaged(f, "its list of sources is too short", err);
     f->source = nd_alloc_array(f->head.sources + (size_t)1, sizeof *f->source);
     place = nd_alloc_array(f->head.sources + (size_t)1, sizeof *place);
     if (!f->source || !place)
@@ -213,14 +200,14 @@ static enum nd_status read_directory(struct nd_sketch_file *f, struct nd_error *
     off_t size = lseek(f->fd, 0, SEEK_END);
 
     if (size < 0 || (uint64_t)size < f->head.end)
-        return damaged(f, "it ends too early", err);
+        return nd_sketch_file_damaged(f, "it ends too early", err);
     if (!nd_buffer_reserve(&f->directory, (size_t)f->head.directory_bytes))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     f->directory.len = (size_t)f->head.directory_bytes;
-    status = read_at(f, f->directory.data, f->directory.len, f->head.directory, err);
+    status = nd_sketch_file_read_at(f, f->directory.data, f->directory.len, f->head.directory, err);
     if (status == ND_OK &&
         nd_hash_bytes(f->directory.data, f->directory.len) != f->head.directory_hash)
-        status = damaged(f, "the checksum of its directory is wrong", err);
+        status = nd_sketch_file_damaged(f, "the checksum of its directory is wrong", err);
     if (status == ND_OK)
         status = check_blocks(f, err);
     return status == ND_OK ? read_sources(f, err) : status;
@@ -356,12 +343,12 @@ static enum nd_status load(const struct nd_sketch_file *f, const struct nd_sketc
     if (!nd_buffer_reserve(bytes, len))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     bytes->len = len;
-    status = read_at(f, bytes->data, len, e->offset, err);
+    status = nd_sketch_file_read_at(f, bytes->data, len, e->offset, err);
     if (status == ND_OK && nd_hash_bytes(bytes->data, (size_t)e->row_bytes) != e->row_hash)
-        status = damaged(f, "the checksum of a block's rows is wrong", err);
+        status = nd_sketch_file_damaged(f, "the checksum of a block's rows is wrong", err);
     if (status == ND_OK && shingles &&
         nd_hash_bytes(bytes->data + e->row_bytes, (size_t)e->shingle_bytes) != e->shingle_hash)
-        status = damaged(f, "the checksum of a block's shingles is wrong", err);
+        status = nd_sketch_file_damaged(f, "the checksum of a block's shingles is wrong", err);
     return status;
 }
 
@@ -370,9 +357,8 @@ static bool is_right_row(const struct nd_sketch_row_head *head)
     return head->id_kind <= ND_ID_RAW && head->flags <= ND_SKETCH_HAS_FINGERPRINT;
 }
 
-/* The row at `at` of `left` bytes; returns its bytes, 0: it cannot be right. */
-static size_t parse_row(const struct nd_sketch_file *f, const char *at, size_t left,
-                        struct nd_sketch_row *row)
+size_t nd_sketch_file_parse_row(const struct nd_sketch_file *f, const char *at, size_t left,
+                                struct nd_sketch_row *row)
 {
     size_t words = nd_fingerprint_bytes(&f->head);
     struct nd_sketch_row_head head;
@@ -411,7 +397,7 @@ static bool parse_rows(const struct nd_sketch_file *f, const struct nd_sketch_bl
 
     for (size_t i = 0; i < block->n; i++) {
         struct nd_sketch_row *row = &block->rows[i];
-        size_t len = parse_row(f, bytes + at, (size_t)(e->row_bytes - at), row);
+        size_t len = nd_sketch_file_parse_row(f, bytes + at, (size_t)(e->row_bytes - at), row);
         uint64_t coded;
 
         if (len == 0 || len > UINT32_MAX || row->source >= f->head.sources)
@@ -442,12 +428,12 @@ static enum nd_status read_shingles(const struct nd_sketch_file *f,
         uint64_t bytes = nd_shingle_code_bytes(block->rows[i].n_shingles);
 
         if (bytes > left)
-            return damaged(f, "a block has too few shingles", err);
+            return nd_sketch_file_damaged(f, "a block has too few shingles", err);
         left -= (size_t)bytes;
         n += block->rows[i].n_shingles;
     }
     if (left)
-        return damaged(f, "a block has too many shingles", err);
+        return nd_sketch_file_damaged(f, "a block has too many shingles", err);
     if (!ND_RESERVE(m->shingle, &m->shingle_capacity, n + 1))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     for (size_t i = 0; i < block->n; i++) {
@@ -456,7 +442,7 @@ static enum nd_status read_shingles(const struct nd_sketch_file *f,
         row->shingles = m->shingle + done;
         if (row->n_shingles && !nd_shingle_code_read((const uint64_t *)(const void *)at,
                                                      row->n_shingles, m->shingle + done))
-            return damaged(f, "the shingles of a document are not in order", err);
+            return nd_sketch_file_damaged(f, "the shingles of a document are not in order", err);
         at += nd_shingle_code_bytes(row->n_shingles);
         done += row->n_shingles;
     }
@@ -481,14 +467,13 @@ enum nd_status nd_sketch_file_read(const struct nd_sketch_file *f, size_t number
         !ND_RESERVE(block->memory->place, &block->memory->place_capacity, (size_t)e->documents))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     block->memory->offset = e->offset;
-    block->memory->has_shingles = shingles;
     status = load(f, e, shingles, &block->memory->bytes, err);
     if (status != ND_OK)
         return status;
     block->n = e->documents;
     block->first = f->first[number];
     if (!parse_rows(f, e, block))
-        status = damaged(f, "a row of a block cannot be right", err);
+        status = nd_sketch_file_damaged(f, "a row of a block cannot be right", err);
     else if (shingles)
         status = read_shingles(f, e, block, err);
     if (status != ND_OK)
@@ -496,17 +481,11 @@ enum nd_status nd_sketch_file_read(const struct nd_sketch_file *f, size_t number
     return status;
 }
 
-/* ---- Single documents (packed.h) ---- */
+/* ---- A document of a block (packed.h) ---- */
 
 struct nd_sketch_place nd_sketch_block_place(const struct nd_sketch_block *block, size_t i)
 {
     return block->memory->place[i];
-}
-
-/* How many bytes of a packed document its row takes. */
-static size_t row_bytes_of(const struct nd_sketch_row *row, uint64_t len, bool has_shingles)
-{
-    return (size_t)(len - (has_shingles ? nd_shingle_code_bytes(row->n_shingles) : 0));
 }
 
 bool nd_sketch_block_pack(const struct nd_sketch_block *block, size_t i, struct nd_buffer *out)
@@ -514,125 +493,9 @@ bool nd_sketch_block_pack(const struct nd_sketch_block *block, size_t i, struct 
     const struct nd_sketch_block_memory *m = block->memory;
     const struct nd_sketch_place *place = &m->place[i];
     const struct nd_sketch_row *row = &block->rows[i];
-    size_t row_bytes = row_bytes_of(row, place->len, m->has_shingles);
+    size_t row_bytes = row->place.row_bytes;
 
     return nd_buffer_append(out, m->bytes.data + (place->row - m->offset), row_bytes) &&
            nd_buffer_append(out, m->bytes.data + (place->shingles - m->offset),
                             (size_t)place->len - row_bytes);
-}
-
-enum nd_status nd_sketch_file_read_packed(const struct nd_sketch_file *f,
-                                          const struct nd_sketch_place *place,
-                                          struct nd_buffer *out, struct nd_error *err)
-{
-    struct nd_sketch_row_head head;
-    uint64_t coded;
-    enum nd_status status;
-
-    out->len = 0;
-    if (!nd_buffer_reserve(out, (size_t)place->len + 8))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    /* The shingles are behind all rows of their block, so that many bytes are there. */
-    status = read_at(f, out->data, (size_t)place->len, place->row, err);
-    if (status != ND_OK || place->len < sizeof head)
-        return status != ND_OK ? status : damaged(f, "a row of a block cannot be right", err);
-    memcpy(&head, out->data, sizeof head);
-    coded = f->info.has_shingles ? nd_shingle_code_bytes(head.n_shingles) : 0;
-    if (coded > place->len)
-        return damaged(f, "a row of a block cannot be right", err);
-    out->len = (size_t)place->len;
-    return read_at(f, out->data + (place->len - coded), (size_t)coded, place->shingles, err);
-}
-
-enum nd_status nd_sketch_packed_row(const struct nd_sketch_file *f, struct nd_view packed,
-                                    struct nd_sketch_row *row, struct nd_error *err)
-{
-    size_t len = parse_row(f, packed.data, packed.len, row);
-
-    if (len && len == row_bytes_of(row, packed.len, f->info.has_shingles))
-        return ND_OK;
-    return damaged(f, "a row of a block cannot be right", err);
-}
-
-enum nd_status nd_sketch_packed_shingles(const struct nd_sketch_file *f, struct nd_view packed,
-                                         struct nd_sketch_row *row, uint64_t *shingle,
-                                         struct nd_error *err)
-{
-    const char *code = packed.data + row_bytes_of(row, packed.len, f->info.has_shingles);
-
-    if (!f->info.has_shingles)
-        return ND_OK;
-    row->shingles = shingle;
-    if (row->n_shingles &&
-        !nd_shingle_code_read((const uint64_t *)(const void *)code, row->n_shingles, shingle))
-        return damaged(f, "the shingles of a document are not in order", err);
-    return ND_OK;
-}
-
-size_t nd_sketch_packed_row_bytes(struct nd_view packed, bool has_shingles)
-{
-    struct nd_sketch_row_head head;
-
-    memcpy(&head, packed.data, sizeof head);
-    return packed.len - (size_t)(has_shingles ? nd_shingle_code_bytes(head.n_shingles) : 0);
-}
-
-void nd_sketch_packed_set_source(char *packed, uint32_t source)
-{
-    memcpy(packed + offsetof(struct nd_sketch_row_head, source), &source, sizeof source);
-}
-
-/* ---- One row ---- */
-
-void nd_sketch_room_release(struct nd_sketch_room *room)
-{
-    free(room->bytes);
-    free(room->shingle);
-    *room = (struct nd_sketch_room){0};
-}
-
-/* The shingles of one row, whose code follows the row's bytes in the room. */
-static enum nd_status read_own_shingles(const struct nd_sketch_file *f,
-                                        const struct nd_sketch_row_place *place,
-                                        struct nd_sketch_room *room, struct nd_sketch_row *row,
-                                        struct nd_error *err)
-{
-    char *code = room->bytes + place->row_bytes;
-    enum nd_status status =
-        read_at(f, code, (size_t)nd_shingle_code_bytes(place->n_shingles), place->shingles, err);
-
-    if (status != ND_OK)
-        return status;
-    if (!ND_RESERVE(room->shingle, &room->shingle_capacity, (size_t)place->n_shingles + 1))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    if (!nd_shingle_code_read((const uint64_t *)(const void *)code, place->n_shingles,
-                              room->shingle))
-        return damaged(f, "the shingles of a document are not in order", err);
-    row->shingles = room->shingle;
-    return ND_OK;
-}
-
-enum nd_status nd_sketch_file_read_row(const struct nd_sketch_file *f,
-                                       const struct nd_sketch_row_place *place, unsigned parts,
-                                       struct nd_sketch_room *room, struct nd_sketch_row *row,
-                                       struct nd_error *err)
-{
-    bool shingles = parts == ND_SKETCH_FILE_ALL && f->info.has_shingles;
-    size_t code = shingles ? (size_t)nd_shingle_code_bytes(place->n_shingles) : 0;
-    enum nd_status status;
-
-    if (!ND_RESERVE(room->bytes, &room->bytes_capacity,
-                    place->row_bytes + code + ND_BUFFER_PADDING) ||
-        !ND_RESERVE(room->shingle, &room->shingle_capacity, 1))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    status = read_at(f, room->bytes, place->row_bytes, place->row, err);
-    if (status != ND_OK)
-        return status;
-    if (parse_row(f, room->bytes, place->row_bytes, row) != place->row_bytes ||
-        row->n_shingles != place->n_shingles || row->source >= f->head.sources)
-        return damaged(f, "a row has changed since it was read", err);
-    row->place = *place;
-    if (shingles)
-        row->shingles = room->shingle;
-    return code ? read_own_shingles(f, place, room, row, err) : ND_OK;
 }

@@ -1,0 +1,141 @@
+/*
+ * single.c - single documents of a sketch file, read again: packed as they are stored, or as rows
+ *
+ * Their blocks were read and checked as a whole before.  What is read here may have changed since, so
+ * lengths and numbers are checked again, but no checksum.
+ */
+#include <neardup/sketch_file.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "sketch_file/layout.h"
+#include "sketch_file/packed.h"
+#include "sketch_file/reader.h"
+
+/* ---- Packed (packed.h) ---- */
+
+/* How many bytes of a packed document its row takes. */
+static size_t row_bytes_of(const struct nd_sketch_row *row, uint64_t len, bool has_shingles)
+{
+    return (size_t)(len - (has_shingles ? nd_shingle_code_bytes(row->n_shingles) : 0));
+}
+
+enum nd_status nd_sketch_file_read_packed(const struct nd_sketch_file *f,
+                                          const struct nd_sketch_place *place,
+                                          struct nd_buffer *out, struct nd_error *err)
+{
+    struct nd_sketch_row_head head;
+    uint64_t coded;
+    enum nd_status status;
+
+    out->len = 0;
+    if (!nd_buffer_reserve(out, (size_t)place->len + 8))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    /* The shingles are behind all rows of their block, so that many bytes are there. */
+    status = nd_sketch_file_read_at(f, out->data, (size_t)place->len, place->row, err);
+    if (status != ND_OK || place->len < sizeof head)
+        return status != ND_OK ? status
+                               : nd_sketch_file_damaged(f, "a row of a block cannot be right", err);
+    memcpy(&head, out->data, sizeof head);
+    coded = f->info.has_shingles ? nd_shingle_code_bytes(head.n_shingles) : 0;
+    if (coded > place->len)
+        return nd_sketch_file_damaged(f, "a row of a block cannot be right", err);
+    out->len = (size_t)place->len;
+    return nd_sketch_file_read_at(f, out->data + (place->len - coded), (size_t)coded,
+                                  place->shingles, err);
+}
+
+enum nd_status nd_sketch_packed_row(const struct nd_sketch_file *f, struct nd_view packed,
+                                    struct nd_sketch_row *row, struct nd_error *err)
+{
+    size_t len = nd_sketch_file_parse_row(f, packed.data, packed.len, row);
+
+    if (len && len == row_bytes_of(row, packed.len, f->info.has_shingles))
+        return ND_OK;
+    return nd_sketch_file_damaged(f, "a row of a block cannot be right", err);
+}
+
+enum nd_status nd_sketch_packed_shingles(const struct nd_sketch_file *f, struct nd_view packed,
+                                         struct nd_sketch_row *row, uint64_t *shingle,
+                                         struct nd_error *err)
+{
+    const char *code = packed.data + row_bytes_of(row, packed.len, f->info.has_shingles);
+
+    if (!f->info.has_shingles)
+        return ND_OK;
+    row->shingles = shingle;
+    if (row->n_shingles &&
+        !nd_shingle_code_read((const uint64_t *)(const void *)code, row->n_shingles, shingle))
+        return nd_sketch_file_damaged(f, "the shingles of a document are not in order", err);
+    return ND_OK;
+}
+
+size_t nd_sketch_packed_row_bytes(struct nd_view packed, bool has_shingles)
+{
+    struct nd_sketch_row_head head;
+
+    memcpy(&head, packed.data, sizeof head);
+    return packed.len - (size_t)(has_shingles ? nd_shingle_code_bytes(head.n_shingles) : 0);
+}
+
+void nd_sketch_packed_set_source(char *packed, uint32_t source)
+{
+    memcpy(packed + offsetof(struct nd_sketch_row_head, source), &source, sizeof source);
+}
+
+/* ---- As a row ---- */
+
+void nd_sketch_room_release(struct nd_sketch_room *room)
+{
+    free(room->bytes);
+    free(room->shingle);
+    *room = (struct nd_sketch_room){0};
+}
+
+/* The shingles of one row, whose code follows the row's bytes in the room. */
+static enum nd_status read_own_shingles(const struct nd_sketch_file *f,
+                                        const struct nd_sketch_row_place *place,
+                                        struct nd_sketch_room *room, struct nd_sketch_row *row,
+                                        struct nd_error *err)
+{
+    char *code = room->bytes + place->row_bytes;
+    enum nd_status status = nd_sketch_file_read_at(
+        f, code, (size_t)nd_shingle_code_bytes(place->n_shingles), place->shingles, err);
+
+    if (status != ND_OK)
+        return status;
+    if (!ND_RESERVE(room->shingle, &room->shingle_capacity, (size_t)place->n_shingles + 1))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (!nd_shingle_code_read((const uint64_t *)(const void *)code, place->n_shingles,
+                              room->shingle))
+        return nd_sketch_file_damaged(f, "the shingles of a document are not in order", err);
+    row->shingles = room->shingle;
+    return ND_OK;
+}
+
+enum nd_status nd_sketch_file_read_row(const struct nd_sketch_file *f,
+                                       const struct nd_sketch_row_place *place, unsigned parts,
+                                       struct nd_sketch_room *room, struct nd_sketch_row *row,
+                                       struct nd_error *err)
+{
+    bool shingles = parts == ND_SKETCH_FILE_ALL && f->info.has_shingles;
+    size_t code = shingles ? (size_t)nd_shingle_code_bytes(place->n_shingles) : 0;
+    enum nd_status status;
+
+    if (!ND_RESERVE(room->bytes, &room->bytes_capacity,
+                    place->row_bytes + code + ND_BUFFER_PADDING) ||
+        !ND_RESERVE(room->shingle, &room->shingle_capacity, 1))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    status = nd_sketch_file_read_at(f, room->bytes, place->row_bytes, place->row, err);
+    if (status != ND_OK)
+        return status;
+    if (nd_sketch_file_parse_row(f, room->bytes, place->row_bytes, row) != place->row_bytes ||
+        row->n_shingles != place->n_shingles || row->source >= f->head.sources)
+        return nd_sketch_file_damaged(f, "a row has changed since it was read", err);
+    row->place = *place;
+    if (shingles)
+        row->shingles = room->shingle;
+    return code ? read_own_shingles(f, place, room, row, err) : ND_OK;
+}
