@@ -210,16 +210,6 @@ static enum nd_status fetch(void *context, uint64_t document, unsigned worker, s
     return nd_lookup_text(o->run->lookup, &place, worker, text, err);
 }
 
-/* Every record has a place from the first pass. */
-static enum nd_status keep_none(void *context, uint64_t document, size_t item, struct nd_error *err)
-{
-    (void)context;
-    (void)document;
-    (void)item;
-    (void)err;
-    return ND_OK;
-}
-
 static enum nd_status fetch_shingles(void *context, uint64_t document, unsigned worker,
                                      const uint64_t **shingle, size_t *n, struct nd_error *err)
 {
@@ -595,8 +585,10 @@ static void note_survivors(const struct ordered *o)
 static enum nd_status go_through(struct ordered *o, struct nd_error *err)
 {
     struct nd_run *run = o->run;
-    const struct nd_text_source source = {
-        .context = o, .fetch = fetch, .keep = keep_none, .fetch_shingles = fetch_shingles};
+    const struct nd_text_source source = {.context = o,
+                                          .fetch = fetch,
+                                          .keep = nd_run_keep_nothing,
+                                          .fetch_shingles = fetch_shingles};
     bool components = run->options->recipe->dedup.cluster == ND_CLUSTER_COMPONENTS;
     enum nd_status status = nd_run_make_dedup(run, run->options->recipe->dedup.cluster, &source,
                                               err); /* before anything is read */

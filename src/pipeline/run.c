@@ -258,6 +258,16 @@ enum nd_status nd_run_make_dedup(struct nd_run *run, enum nd_cluster cluster,
                    run->checkpoint ? "checkpoint" : "known-sketches");
 }
 
+enum nd_status nd_run_keep_nothing(void *context, uint64_t document, size_t item,
+                                   struct nd_error *err)
+{
+    (void)context;
+    (void)document;
+    (void)item;
+    (void)err;
+    return ND_OK;
+}
+
 enum nd_status nd_run_keep_rows(struct nd_run *run, unsigned worker, size_t n, struct nd_error *err)
 {
     enum nd_status status = ND_OK;

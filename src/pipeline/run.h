@@ -104,6 +104,10 @@ enum nd_status nd_run_take_sketches(struct nd_run *run, struct nd_error *err);
 enum nd_status nd_run_make_dedup(struct nd_run *run, enum nd_cluster cluster,
                                  const struct nd_text_source *source, struct nd_error *err);
 
+/* The `keep` of a text source whose documents have places before they are pushed. */
+enum nd_status nd_run_keep_nothing(void *context, uint64_t document, size_t item,
+                                   struct nd_error *err);
+
 /* Give the rows that the engine made of a worker's batch of n documents to the checkpoint, if there
  * is one; one thread at a time. */
 enum nd_status nd_run_keep_rows(struct nd_run *run, unsigned worker, size_t n,

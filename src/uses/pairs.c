@@ -182,15 +182,6 @@ static enum nd_status fetch_shingles(void *context, uint64_t document, unsigned 
     return nd_lookup_shingles(run->lookup, &place, worker, shingle, n, err);
 }
 
-static enum nd_status keep(void *context, uint64_t document, size_t item, struct nd_error *err)
-{
-    (void)context;
-    (void)document;
-    (void)item;
-    (void)err;
-    return ND_OK; /* all documents have places before they are pushed */
-}
-
 /* Give the document's host a number; false: out of memory. */
 static bool note_site(struct pairing *p, const struct nd_document *document)
 {
@@ -329,8 +320,10 @@ enum nd_status nd_run_pairs(const struct nd_run_options *options,
     struct nd_error room = {0};
     struct nd_run run;
     struct pairing p = {.run = &run, .params = params, .err = err ? err : &room};
-    const struct nd_text_source source = {
-        .context = &p, .fetch = fetch, .keep = keep, .fetch_shingles = fetch_shingles};
+    const struct nd_text_source source = {.context = &p,
+                                          .fetch = fetch,
+                                          .keep = nd_run_keep_nothing,
+                                          .fetch_shingles = fetch_shingles};
     enum nd_status status;
 
     *p.err = (struct nd_error){0};
