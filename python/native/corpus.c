@@ -126,6 +126,7 @@ static PyObject *corpus_dedup(PyObject *module, PyObject *args)
     PyObject *capsule, *recipe, *progress, *result;
     struct nd_py_run run = {0};
     struct corpus *c;
+    bool is_good;
 
     if (!PyArg_ParseTuple(args, "OOIO", &capsule, &recipe, &run.threads, &progress) ||
         !(c = PyCapsule_GetPointer(capsule, CAPSULE)) || !(run.recipe = nd_py_recipe(recipe)))
@@ -134,12 +135,11 @@ static PyObject *corpus_dedup(PyObject *module, PyObject *args)
         return PyErr_Format(PyExc_RuntimeError, "rows were deduplicated already");
     c->is_busy = c->is_sorted = true;
     run.texts = c->texts;
-    run.order = &c->order;
     run.fields = &c->fields;
     Py_BEGIN_ALLOW_THREADS;
-    nd_py_order_settle(&c->order);
+    is_good = nd_py_order_settle(&c->order);
     Py_END_ALLOW_THREADS;
-    result = nd_py_dedup(module, &run, progress);
+    result = is_good ? nd_py_dedup(module, &run, &c->order, progress) : PyErr_NoMemory();
     c->is_busy = false;
     return result;
 }

@@ -7,21 +7,17 @@
  * megabytes.
  */
 #include "dedup.h"
-#include "result.h"
 
 #include "base/memory.h"
+#include "evidence/counts.h"
 
 #include <stdlib.h>
 
-/* A run over a frame, or over texts in a file (corpus.c). */
 struct run {
     PyObject *module;
-    const struct nd_py_frame *frame; /* NULL: */
-    const struct nd_py_texts *texts; /* the values of the fields stand behind the text and the id */
+    const struct nd_py_run *what;
     struct nd_recipe *recipe;
     struct nd_dedup *dedup;
-    struct nd_py_result *result;
-    struct nd_py_order *order; /* borrowed */
     struct nd_text_source source;
     struct nd_py_slice slice;
     struct nd_arena slice_texts;
@@ -35,15 +31,15 @@ static enum nd_status fetch(void *context, uint64_t document, unsigned worker, s
                             struct nd_error *err)
 {
     const struct run *r = context;
-    uint32_t row = r->order->row[document];
+    uint32_t row = r->what->row[document];
     struct nd_py_entry entry;
     enum nd_status status;
 
-    if (r->frame) {
-        *text = r->frame->column[0].value[row];
+    if (r->what->frame) {
+        *text = r->what->frame->column[0].value[row];
         return ND_OK;
     }
-    status = nd_py_texts_read(r->texts, row, &r->buffer[worker], &entry, err);
+    status = nd_py_texts_read(r->what->texts, row, &r->buffer[worker], &entry, err);
     *text = entry.value[0];
     return status;
 }
@@ -58,62 +54,33 @@ static enum nd_status keep_nothing(void *context, uint64_t document, size_t item
     return ND_OK;
 }
 
-static bool copy_value(struct run *r, struct nd_view *to, struct nd_view value)
-{
-    *to = value;
-    if (!value.data)
-        return true;
-    to->data = nd_arena_copy(&r->slice_texts, value.data, value.len);
-    return to->data != NULL;
-}
-
-/* Add a row whose values stand in the file. */
-static enum nd_status load_row(struct run *r, uint32_t row, uint32_t group, struct nd_error *err)
-{
-    struct nd_py_entry entry;
-    enum nd_status status =
-        nd_py_texts_read(r->texts, row, &r->buffer[ND_PY_WORKERS_MAX], &entry, err);
-    struct nd_view text;
-    struct nd_field *field;
-    uint64_t *replaced;
-
-    if (status != ND_OK)
-        return status;
-    if (!copy_value(r, &text, entry.value[0]))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    field = nd_py_slice_add(&r->slice, text, entry.replaced[0], group, &replaced);
-    for (size_t i = 0; i < r->slice.fields->n; i++) {
-        replaced[i] = entry.replaced[ND_PY_FIRST_FIELD + i];
-        if (!copy_value(r, &field[i].value, entry.value[ND_PY_FIRST_FIELD + i]))
-            return nd_fail(err, ND_ENOMEM, "out of memory");
-    }
-    return ND_OK;
-}
-
 /* A slice of the documents from here on. */
 static enum nd_status fill(struct run *r, size_t from, struct nd_error *err)
 {
-    const struct nd_py_order *o = r->order;
+    const struct nd_py_run *what = r->what;
     enum nd_status status = ND_OK;
 
     nd_py_slice_clear(&r->slice);
     nd_arena_reset(&r->slice_texts);
-    for (size_t i = from; status == ND_OK && i < o->n && !nd_py_slice_is_full(&r->slice); i++) {
-        uint32_t row = o->row[i], group = o->group ? o->group[row] : 0;
+    for (size_t i = from; status == ND_OK && i < what->n && !nd_py_slice_is_full(&r->slice); i++) {
+        uint32_t row = what->row[i], group = what->group ? what->group[i] : 0;
 
-        if (r->frame)
-            nd_py_slice_add_row(&r->slice, r->frame, row, group);
+        if (what->frame)
+            nd_py_slice_add_row(&r->slice, what->frame, row, group);
         else
-            status = load_row(r, row, group, err);
+            status = nd_py_slice_load(&r->slice, &r->slice_texts, what->texts, row, group,
+                                      &r->buffer[ND_PY_WORKERS_MAX], err);
     }
     return status;
 }
 
-static bool note_decisions(struct run *r, size_t from, size_t n, const struct nd_component_via *via)
+static enum nd_status note_decisions(struct run *r, size_t from, size_t n,
+                                     const struct nd_component_via *via, struct nd_error *err)
 {
-    const uint32_t *row = r->order->row;
+    const uint32_t *row = r->what->row;
+    enum nd_status status = ND_OK;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; status == ND_OK && i < n; i++) {
         const struct nd_decision *decision = &r->slice.decision[i];
         const struct nd_py_removed removed = {.row = row[from + i],
                                               .kept = row[decision->kept],
@@ -121,10 +88,20 @@ static bool note_decisions(struct run *r, size_t from, size_t n, const struct nd
                                               .decision = decision,
                                               .component = via ? &via[i] : NULL};
 
-        if (removed.row != removed.kept && !nd_py_result_add(r->result, r->recipe, &removed))
-            return false;
+        if (removed.row != removed.kept)
+            status = r->what->removed(r->what->context, &removed, err);
     }
-    return true;
+    return status;
+}
+
+static enum nd_status check_engine(const struct run *r, size_t pushed, struct nd_error *err)
+{
+    struct nd_dedup_stats stats;
+
+    if (!r->what->check)
+        return ND_OK;
+    nd_dedup_get_stats(r->dedup, &stats);
+    return r->what->check(r->what->context, &stats, pushed, err);
 }
 
 static bool raise_status(const struct run *r, enum nd_status status, const struct nd_error *err)
@@ -136,11 +113,11 @@ static bool raise_status(const struct run *r, enum nd_status status, const struc
 
 static bool push_all(struct run *r, PyObject *progress)
 {
+    const struct nd_py_run *what = r->what;
     struct nd_error err;
 
-    for (size_t from = 0, n; from < r->order->n; from += n) {
+    for (size_t from = 0, n; from < what->n; from += n) {
         enum nd_status status;
-        bool is_noted = true;
 
         Py_BEGIN_ALLOW_THREADS;
         status = fill(r, from, &err);
@@ -149,13 +126,13 @@ static bool push_all(struct run *r, PyObject *progress)
             status = nd_dedup_push_components(r->dedup, r->slice.item, n, &err);
         else if (status == ND_OK)
             status = nd_dedup_push(r->dedup, r->slice.item, n, r->slice.decision, &err);
+        if (status == ND_OK)
+            status = check_engine(r, from + n, &err);
         if (status == ND_OK && !r->is_components)
-            is_noted = note_decisions(r, from, n, NULL);
+            status = note_decisions(r, from, n, NULL, &err);
         Py_END_ALLOW_THREADS;
-        if (!is_noted)
-            PyErr_NoMemory();
-        if (!is_noted || !raise_status(r, status, &err) ||
-            !nd_py_report(progress, from + n, r->order->n))
+        if (!raise_status(r, status, &err) ||
+            !nd_py_report(progress, what->n_before + from + n, what->n_all))
             return false;
     }
     return true;
@@ -169,53 +146,50 @@ static bool take_components(struct run *r)
 
     if (!is_good)
         PyErr_NoMemory();
-    for (size_t from = 0; is_good && from < r->order->n; from += ND_PY_SLICE_ROWS) {
-        size_t n = r->order->n - from < ND_PY_SLICE_ROWS ? r->order->n - from : ND_PY_SLICE_ROWS;
+    for (size_t from = 0; is_good && from < r->what->n; from += ND_PY_SLICE_ROWS) {
+        size_t n = r->what->n - from < ND_PY_SLICE_ROWS ? r->what->n - from : ND_PY_SLICE_ROWS;
         enum nd_status status;
 
         Py_BEGIN_ALLOW_THREADS;
         status = nd_dedup_components(r->dedup, from, n, r->slice.decision, via, &err);
+        if (status == ND_OK)
+            status = note_decisions(r, from, n, via, &err);
         Py_END_ALLOW_THREADS;
-        is_good = raise_status(r, status, &err);
-        if (is_good && !note_decisions(r, from, n, via)) {
-            PyErr_NoMemory();
-            is_good = false;
-        }
-        is_good = is_good && PyErr_CheckSignals() == 0;
+        is_good = raise_status(r, status, &err) && PyErr_CheckSignals() == 0;
     }
     free(via);
     return is_good;
 }
 
-static bool prepare(struct run *r, const struct nd_recipe *recipe,
-                    const struct nd_py_fields *fields, unsigned threads)
+static bool prepare(struct run *r)
 {
     struct nd_dedup_options options = nd_dedup_options_default();
+    const struct nd_py_run *what = r->what;
     struct nd_error err;
 
-    r->recipe = nd_recipe_copy(recipe, &err);
-    r->result = r->recipe ? nd_py_result_new(r->order->n_rows, 0, r->recipe) : NULL;
-    if (!r->frame)
+    r->recipe = nd_recipe_copy(what->recipe, &err);
+    if (!what->frame)
         r->buffer = calloc(ND_PY_WORKERS_MAX + 1, sizeof *r->buffer);
-    if (!r->result || !nd_py_slice_init(&r->slice, fields) || (!r->frame && !r->buffer)) {
+    if (!r->recipe || !nd_py_slice_init(&r->slice, what->fields) || (!what->frame && !r->buffer)) {
         PyErr_NoMemory();
         return false;
     }
+    if (what->slice_bytes && what->slice_bytes < r->slice.bytes_max)
+        r->slice.bytes_max = what->slice_bytes;
+    if (what->cache_bytes)
+        options.cache_bytes = what->cache_bytes;
     r->source = (struct nd_text_source){.context = r, .fetch = fetch, .keep = keep_nothing};
-    options.threads = threads;
+    options.threads = what->threads;
     options.source = &r->source;
     r->dedup = nd_dedup_new(r->recipe, &options, &err);
     if (!r->dedup)
         nd_py_raise(r->module, &err);
-    r->result->n_pushed = r->order->n;
-    r->result->n_never = r->order->comparable.n_alone;
     r->is_components = r->recipe->dedup.cluster == ND_CLUSTER_COMPONENTS;
     return r->dedup != NULL;
 }
 
 static void release(struct run *r)
 {
-    nd_py_result_free(r->result);
     Py_BEGIN_ALLOW_THREADS;
     nd_dedup_free(r->dedup);
     Py_END_ALLOW_THREADS;
@@ -227,20 +201,58 @@ static void release(struct run *r)
     nd_recipe_free(r->recipe);
 }
 
-PyObject *nd_py_dedup(PyObject *module, const struct nd_py_run *what, PyObject *progress)
+bool nd_py_decide(PyObject *module, const struct nd_py_run *what, PyObject *progress,
+                  struct nd_dedup_stats *stats)
 {
-    struct run r = {
-        .module = module, .frame = what->frame, .texts = what->texts, .order = what->order};
-    PyObject *capsule = NULL;
+    struct run r = {.module = module, .what = what};
+    bool is_good =
+        prepare(&r) && push_all(&r, progress) && (!r.is_components || take_components(&r));
+    struct nd_dedup_stats own;
 
-    if (prepare(&r, what->recipe, what->fields, what->threads) && push_all(&r, progress) &&
-        (!r.is_components || take_components(&r))) {
-        nd_dedup_get_stats(r.dedup, &r.result->stats);
-        capsule = nd_py_result_capsule(r.result);
-        r.result = NULL;
+    if (is_good) {
+        nd_dedup_get_stats(r.dedup, &own);
+        nd_dedup_stats_add(stats, &own);
     }
     release(&r);
-    return capsule;
+    return is_good;
+}
+
+/* ---- As a result ---- */
+
+struct sink {
+    struct nd_py_result *result;
+    const struct nd_recipe *recipe;
+};
+
+static enum nd_status put_removed(void *context, const struct nd_py_removed *removed,
+                                  struct nd_error *err)
+{
+    const struct sink *sink = context;
+
+    return nd_py_result_add(sink->result, sink->recipe, removed)
+               ? ND_OK
+               : nd_fail(err, ND_ENOMEM, "out of memory");
+}
+
+PyObject *nd_py_dedup(PyObject *module, struct nd_py_run *run, const struct nd_py_order *order,
+                      PyObject *progress)
+{
+    struct sink sink = {nd_py_result_new(order->n_rows, 0, run->recipe), run->recipe};
+
+    if (!sink.result)
+        return PyErr_NoMemory();
+    run->row = order->row;
+    run->group = order->group;
+    run->n = run->n_all = order->n;
+    run->removed = put_removed;
+    run->context = &sink;
+    if (!nd_py_decide(module, run, progress, &sink.result->stats)) {
+        nd_py_result_free(sink.result);
+        return NULL;
+    }
+    sink.result->n_pushed = order->n;
+    sink.result->n_never = order->comparable.n_alone;
+    return nd_py_result_capsule(sink.result);
 }
 
 /*
@@ -253,7 +265,7 @@ static PyObject *dedup(PyObject *module, PyObject *args)
     struct nd_py_order order = {0};
     struct nd_py_fields fields = {0};
     struct nd_py_roles roles;
-    struct nd_py_run what = {.order = &order, .fields = &fields};
+    struct nd_py_run what = {.fields = &fields};
     struct nd_error err;
     enum nd_status status;
     const char *keep;
@@ -267,11 +279,11 @@ static PyObject *dedup(PyObject *module, PyObject *args)
         nd_py_order_init(module, &order, keep, &roles, preferred, never)) {
         Py_BEGIN_ALLOW_THREADS;
         status = nd_py_order_add(&order, what.frame, &err);
-        if (status == ND_OK)
-            nd_py_order_settle(&order);
+        if (status == ND_OK && !nd_py_order_settle(&order))
+            status = nd_fail(&err, ND_ENOMEM, "out of memory");
         Py_END_ALLOW_THREADS;
-        capsule =
-            status == ND_OK ? nd_py_dedup(module, &what, progress) : nd_py_raise(module, &err);
+        capsule = status == ND_OK ? nd_py_dedup(module, &what, &order, progress)
+                                  : nd_py_raise(module, &err);
     }
     nd_py_order_release(&order);
     nd_py_fields_release(&fields);

@@ -127,9 +127,7 @@ void nd_py_order_release(struct nd_py_order *o)
     free(o->preference);
     free(o->group);
     free(o->row);
-    free(o->rough);
-    free(o->rough_text);
-    nd_arena_release(&o->rough_texts);
+    nd_rough_keys_release(&o->rough);
 }
 
 static bool has_keys(const struct nd_py_order *o)
@@ -167,35 +165,40 @@ static bool reserve(struct nd_py_order *o, size_t n)
     return true;
 }
 
-/* The value itself, where its key does not determine it. */
-static bool note_rough(struct nd_py_order *o, uint32_t row, struct nd_view value)
+bool nd_py_order_rank(struct nd_py_order *o, const struct nd_py_frame *f, size_t at, uint32_t row,
+                      struct nd_offer *offer, uint32_t *group)
 {
-    if (!nd_keep_is_rough(&o->keep, o->key[row]))
-        return true;
-    if (!ND_RESERVE(o->rough, &o->rough_capacity, o->n_rough + 1) ||
-        !ND_RESERVE(o->rough_text, &o->rough_text_capacity, o->n_rough + 1) ||
-        !(value.data = nd_arena_copy(&o->rough_texts, value.data, value.len)))
+    struct nd_view text = f->column[0].value[at], value = {NULL, 0};
+
+    *offer = (struct nd_offer){.record = row};
+    if (o->roles.keep)
+        value = f->column[o->roles.keep].value[at];
+    if (has_keys(o) && (!nd_keep_key(&o->keep, text, value, &offer->key) ||
+                        !nd_rough_keys_note(&o->rough, &o->keep, offer->key, row, value)))
         return false;
-    o->rough[o->n_rough] = row;
-    o->rough_text[o->n_rough++] = value;
-    return true;
+    if (o->roles.prefer) {
+        uint32_t number = listed(&o->preferred, &f->column[o->roles.prefer], at);
+
+        offer->prefer = number ? number : UINT32_MAX;
+    }
+    return nd_py_comparable_group(&o->comparable, f, at, group);
 }
 
 static bool add_row(struct nd_py_order *o, const struct nd_py_frame *f, size_t at, uint32_t row)
 {
-    struct nd_view text = f->column[0].value[at], value = {NULL, 0};
+    struct nd_offer offer;
+    uint32_t group;
 
-    o->row[o->n++] = row;
-    if (o->roles.keep)
-        value = f->column[o->roles.keep].value[at];
-    if (o->key && (!nd_keep_key(&o->keep, text, value, &o->key[row]) || !note_rough(o, row, value)))
+    if (!nd_py_order_rank(o, f, at, row, &offer, &group))
         return false;
-    if (o->preference) {
-        uint32_t number = listed(&o->preferred, &f->column[o->roles.prefer], at);
-
-        o->preference[row] = number ? number : UINT32_MAX;
-    }
-    return !o->group || nd_py_comparable_group(&o->comparable, f, at, &o->group[row]);
+    o->row[o->n++] = row;
+    if (o->key)
+        o->key[row] = offer.key;
+    if (o->preference)
+        o->preference[row] = offer.prefer;
+    if (o->group)
+        o->group[row] = group;
+    return true;
 }
 
 bool nd_py_comparable_fits(const struct nd_py_comparable *c, const struct nd_py_frame *frame)
@@ -206,11 +209,16 @@ bool nd_py_comparable_fits(const struct nd_py_comparable *c, const struct nd_py_
     return c->within < frame->n_columns;
 }
 
+bool nd_py_order_fits(const struct nd_py_order *o, const struct nd_py_frame *frame)
+{
+    return nd_py_comparable_fits(&o->comparable, frame) && o->roles.keep < frame->n_columns &&
+           o->roles.prefer < frame->n_columns;
+}
+
 enum nd_status nd_py_order_add(struct nd_py_order *o, const struct nd_py_frame *frame,
                                struct nd_error *err)
 {
-    if (!nd_py_comparable_fits(&o->comparable, frame) || o->roles.keep >= frame->n_columns ||
-        o->roles.prefer >= frame->n_columns)
+    if (!nd_py_order_fits(o, frame))
         return nd_fail(err, ND_EINVAL, "the frame has not all columns");
     if (o->n_rows + frame->n_rows >= UINT32_MAX)
         return nd_fail(err, ND_EUNSUPPORTED, "more than %u rows", UINT32_MAX - 1);
@@ -223,52 +231,27 @@ enum nd_status nd_py_order_add(struct nd_py_order *o, const struct nd_py_frame *
     return ND_OK;
 }
 
-static struct nd_view rough_text(const struct nd_py_order *o, uint32_t row)
+static struct nd_offer offer_of(const struct nd_py_order *o, uint32_t row)
 {
-    size_t low = 0, high = o->n_rough;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (o->rough[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return o->rough_text[low];
-}
-
-/* By the policy alone. */
-static int by_policy(const struct nd_py_order *o, uint32_t x, uint32_t y)
-{
-    if (!o->key)
-        return 0;
-    if (o->key[x] != o->key[y])
-        return o->key[x] < o->key[y] ? -1 : 1;
-    return nd_keep_is_rough(&o->keep, o->key[x])
-               ? nd_keep_compare(&o->keep, rough_text(o, x), rough_text(o, y))
-               : 0;
+    return (struct nd_offer){.key = o->key ? o->key[row] : 0,
+                             .prefer = o->preference ? o->preference[row] : 0,
+                             .record = row};
 }
 
 bool nd_py_order_is_tied(const struct nd_py_order *o, uint32_t x, uint32_t y)
 {
-    return by_policy(o, x, y) == 0;
+    const struct nd_offer a = offer_of(o, x), b = offer_of(o, y);
+
+    return nd_offers_are_tied(&o->keep, &o->rough, &a, &b);
 }
 
 static int by_keep_order(const void *a, const void *b, void *context)
 {
     const struct nd_py_order *o = context;
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    int order;
+    const struct nd_offer x = offer_of(o, *(const uint32_t *)a),
+                          y = offer_of(o, *(const uint32_t *)b);
 
-    if (o->preference && o->preference[x] != o->preference[y])
-        return o->preference[x] < o->preference[y] ? -1 : 1;
-    order = by_policy(o, x, y);
-    if (order)
-        return order;
-    if (o->keep.by == ND_KEEP_LAST)
-        return x > y ? -1 : 1;
-    return x < y ? -1 : 1;
+    return nd_offer_compare(&o->keep, &o->rough, &x, &y);
 }
 
 void nd_py_order_sort(struct nd_py_order *o)
@@ -277,16 +260,21 @@ void nd_py_order_sort(struct nd_py_order *o)
         qsort_r(o->row, o->n, sizeof *o->row, by_keep_order, o);
 }
 
-void nd_py_order_settle(struct nd_py_order *o)
+bool nd_py_order_settle(struct nd_py_order *o)
 {
+    uint32_t *group = o->group ? nd_alloc_array(o->n + 1, sizeof *group) : NULL;
+
+    if (o->group && !group)
+        return false;
     nd_py_order_sort(o);
+    for (size_t i = 0; group && i < o->n; i++)
+        group[i] = o->group[o->row[i]];
+    free(o->group);
     free(o->key);
     free(o->preference);
-    free(o->rough);
-    free(o->rough_text);
-    nd_arena_release(&o->rough_texts);
+    nd_rough_keys_release(&o->rough);
+    o->group = group;
     o->key = NULL;
     o->preference = NULL;
-    o->rough = NULL;
-    o->rough_text = NULL;
+    return true;
 }

@@ -5,7 +5,7 @@
 #include "native.h"
 
 #include "base/groups.h"
-#include "recipe/keep.h"
+#include "recipe/keep_order.h"
 
 /* Columns that decide about a row, by their numbers in a frame; 0: there is none. */
 struct nd_py_roles {
@@ -45,19 +45,21 @@ struct nd_py_order {
     struct nd_py_comparable comparable;
     uint64_t *key;              /* by row; NULL: rows come first by their place */
     uint32_t *preference;       /* likewise */
-    uint32_t *group;            /* NULL: all are of one group */
+    uint32_t *group;            /* likewise; NULL: all are of one group */
     uint32_t *row;              /* what is pushed as 0, 1, 2 … */
     size_t n, n_rows, capacity; /* n_rows with those without a text */
-    /* Rows whose keys do not tell their numbers apart, and the texts of those. */
-    uint32_t *rough;
-    struct nd_view *rough_text;
-    size_t n_rough, rough_capacity, rough_text_capacity;
-    struct nd_arena rough_texts;
+    struct nd_rough_keys rough;
 };
 /* preferred: a tuple of str; never: as above.  False: an exception is set; it can be released. */
 bool nd_py_order_init(PyObject *module, struct nd_py_order *o, const char *keep,
                       const struct nd_py_roles *roles, PyObject *preferred, PyObject *never);
 void nd_py_order_release(struct nd_py_order *o);
+/* Whether a frame has all columns that decide. */
+bool nd_py_order_fits(const struct nd_py_order *o, const struct nd_py_frame *frame);
+/* The place of a row that has a text, and its group: row `at` of a frame is `row` of all.  False: out
+ * of memory. */
+bool nd_py_order_rank(struct nd_py_order *o, const struct nd_py_frame *frame, size_t at,
+                      uint32_t row, struct nd_offer *offer, uint32_t *group);
 /* ND_ENOMEM; ND_EUNSUPPORTED: there are too many rows; ND_EINVAL: the frame lacks a column. */
 enum nd_status nd_py_order_add(struct nd_py_order *o, const struct nd_py_frame *frame,
                                struct nd_error *err);
@@ -65,7 +67,8 @@ enum nd_status nd_py_order_add(struct nd_py_order *o, const struct nd_py_frame *
 void nd_py_order_sort(struct nd_py_order *o);
 /* Whether the policy does not prefer one of two rows. */
 bool nd_py_order_is_tied(const struct nd_py_order *o, uint32_t x, uint32_t y);
-/* Sort, and forget what the order rests on. */
-void nd_py_order_settle(struct nd_py_order *o);
+/* Sort, and forget what the order rests on; from now on, group[i] is that of row[i].  False: out of
+ * memory. */
+bool nd_py_order_settle(struct nd_py_order *o);
 
 #endif

@@ -50,7 +50,7 @@ bool nd_py_fields_fit(const struct nd_py_fields *f, const struct nd_py_frame *fr
 
 bool nd_py_slice_init(struct nd_py_slice *s, const struct nd_py_fields *fields)
 {
-    *s = (struct nd_py_slice){.fields = fields};
+    *s = (struct nd_py_slice){.fields = fields, .bytes_max = ND_PY_SLICE_BYTES};
     s->item = nd_alloc_array(ND_PY_SLICE_ROWS, sizeof *s->item);
     s->document = nd_alloc_array(ND_PY_SLICE_ROWS, sizeof *s->document);
     s->decision = nd_alloc_array(ND_PY_SLICE_ROWS, sizeof *s->decision);
@@ -77,7 +77,7 @@ void nd_py_slice_clear(struct nd_py_slice *s)
 
 bool nd_py_slice_is_full(const struct nd_py_slice *s)
 {
-    return s->n == ND_PY_SLICE_ROWS || s->bytes >= ND_PY_SLICE_BYTES;
+    return s->n == ND_PY_SLICE_ROWS || s->bytes >= s->bytes_max;
 }
 
 /* A document is made where it tells more than the text: fields, or what was repaired. */
@@ -118,4 +118,36 @@ void nd_py_slice_add_row(struct nd_py_slice *s, const struct nd_py_frame *frame,
         field[i].value = column->value[row];
         replaced[i] = nd_py_column_replaced(column, row);
     }
+}
+
+static bool copy_value(struct nd_arena *values, struct nd_view *to, struct nd_view value)
+{
+    *to = value;
+    if (!value.data)
+        return true;
+    to->data = nd_arena_copy(values, value.data, value.len);
+    return to->data != NULL;
+}
+
+enum nd_status nd_py_slice_load(struct nd_py_slice *s, struct nd_arena *values,
+                                const struct nd_py_texts *texts, uint64_t row, uint32_t group,
+                                struct nd_buffer *buffer, struct nd_error *err)
+{
+    struct nd_py_entry entry;
+    enum nd_status status = nd_py_texts_read(texts, row, buffer, &entry, err);
+    struct nd_view text;
+    struct nd_field *field;
+    uint64_t *replaced;
+
+    if (status != ND_OK)
+        return status;
+    if (!copy_value(values, &text, entry.value[0]))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    field = nd_py_slice_add(s, text, entry.replaced[0], group, &replaced);
+    for (size_t i = 0; i < s->fields->n; i++) {
+        replaced[i] = entry.replaced[ND_PY_FIRST_FIELD + i];
+        if (!copy_value(values, &field[i].value, entry.value[ND_PY_FIRST_FIELD + i]))
+            return nd_fail(err, ND_ENOMEM, "out of memory");
+    }
+    return ND_OK;
 }

@@ -3,6 +3,7 @@
 #define ND_PYTHON_SLICE_H
 
 #include "documents.h"
+#include "texts.h"
 
 #include "base/memory.h"
 
@@ -26,7 +27,7 @@ struct nd_py_slice {
     struct nd_field *field;
     uint64_t *field_replaced;
     struct nd_decision *decision;
-    size_t n, bytes;
+    size_t n, bytes, bytes_max; /* ND_PY_SLICE_BYTES, unless it is set after nd_py_slice_init */
 };
 /* False: out of memory. */
 bool nd_py_slice_init(struct nd_py_slice *s, const struct nd_py_fields *fields);
@@ -41,5 +42,10 @@ struct nd_field *nd_py_slice_add(struct nd_py_slice *s, struct nd_view text, uin
 /* Add a row of a frame that has a text. */
 void nd_py_slice_add_row(struct nd_py_slice *s, const struct nd_py_frame *frame, size_t row,
                          uint32_t group);
+/* Add a row whose text, and fields from ND_PY_FIRST_FIELD on, stand in a file: they are read into
+ * *buffer, and copied to *values.  ND_ENOMEM, ND_EIO. */
+enum nd_status nd_py_slice_load(struct nd_py_slice *s, struct nd_arena *values,
+                                const struct nd_py_texts *texts, uint64_t row, uint32_t group,
+                                struct nd_buffer *buffer, struct nd_error *err);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "base/memory.h"
 
-/* The values of a row: the text, then others.  They point into a buffer. */
-enum { ND_PY_VALUES_MAX = 80 };
+/* The values of a row: the text, the id, then the fields.  They point into a buffer. */
+enum { ND_PY_ID = 1, ND_PY_FIRST_FIELD = 2, ND_PY_VALUES_MAX = 80 };
 #define ND_PY_NO_COLUMN UINT32_MAX /* of its value: it is missing */
 struct nd_py_entry {
     struct nd_view value[ND_PY_VALUES_MAX]; /* data NULL: missing */

@@ -138,6 +138,30 @@ static void count_decisions(struct nd_run_summary *summary, const struct nd_dedu
     summary->sample_least = stats->sample_least;
 }
 
+void nd_dedup_stats_add(struct nd_dedup_stats *sum, const struct nd_dedup_stats *s)
+{
+    sum->documents += s->documents;
+    sum->kept += s->kept;
+    sum->identical_bytes += s->identical_bytes;
+    sum->identical_tokens += s->identical_tokens;
+    sum->near += s->near;
+    sum->short_documents += s->short_documents;
+    sum->empty_documents += s->empty_documents;
+    sum->cut_documents += s->cut_documents;
+    sum->candidates += s->candidates;
+    sum->checks += s->checks;
+    sum->bytes += s->bytes;
+    sum->index_bytes = s->index_bytes > sum->index_bytes ? s->index_bytes : sum->index_bytes;
+    sum->signed_documents += s->signed_documents;
+    sum->unsigned_documents += s->unsigned_documents;
+    sum->crowded_documents += s->crowded_documents;
+    sum->crowded_keys += s->crowded_keys;
+    sum->bands = s->bands;
+    sum->rows = s->rows;
+    sum->sample = s->sample;
+    sum->sample_least = s->sample_least;
+}
+
 void nd_summary_complete(struct nd_run_summary *summary, const struct nd_dedup_stats *stats,
                          const struct nd_dedup_params *params,
                          const uint64_t measured[ND_RUN_STEPS])

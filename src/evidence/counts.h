@@ -35,6 +35,9 @@ ND_API size_t nd_cluster_sizes_largest(const struct nd_cluster_sizes *s, size_t 
                                        size_t largest[ND_RUN_LARGEST], uint64_t *n_clusters);
 ND_API void nd_cluster_sizes_release(struct nd_cluster_sizes *s);
 
+/* Add the counts of an engine to those of the ones before it; of the memory, the most counts. */
+ND_API void nd_dedup_stats_add(struct nd_dedup_stats *sum, const struct nd_dedup_stats *s);
+
 /*
  * What the engine counted (NULL: there is none), what was measured (NULL: nothing is), and what
  * follows from the parameters.  The documents have been counted.

@@ -279,31 +279,6 @@ enum nd_status nd_run_keep_rows(struct nd_run *run, unsigned worker, size_t n, s
     return status;
 }
 
-/* Of two engines, one after the other: counts add up, and memory does not. */
-static void add_stats(struct nd_dedup_stats *sum, const struct nd_dedup_stats *s)
-{
-    sum->documents += s->documents;
-    sum->kept += s->kept;
-    sum->identical_bytes += s->identical_bytes;
-    sum->identical_tokens += s->identical_tokens;
-    sum->near += s->near;
-    sum->short_documents += s->short_documents;
-    sum->empty_documents += s->empty_documents;
-    sum->cut_documents += s->cut_documents;
-    sum->candidates += s->candidates;
-    sum->checks += s->checks;
-    sum->bytes += s->bytes;
-    sum->index_bytes = s->index_bytes > sum->index_bytes ? s->index_bytes : sum->index_bytes;
-    sum->signed_documents += s->signed_documents;
-    sum->unsigned_documents += s->unsigned_documents;
-    sum->crowded_documents += s->crowded_documents;
-    sum->crowded_keys += s->crowded_keys;
-    sum->bands = s->bands;
-    sum->rows = s->rows;
-    sum->sample = s->sample;
-    sum->sample_least = s->sample_least;
-}
-
 void nd_run_retire_dedup(struct nd_run *run)
 {
     struct nd_dedup_stats stats;
@@ -311,7 +286,7 @@ void nd_run_retire_dedup(struct nd_run *run)
     if (!run->dedup)
         return;
     nd_dedup_get_stats(run->dedup, &stats);
-    add_stats(&run->past, &stats);
+    nd_dedup_stats_add(&run->past, &stats);
     run->has_past = true;
     nd_dedup_free(run->dedup);
     run->dedup = NULL;
