@@ -6,6 +6,7 @@
  * each; this file chooses the task, checks which options apply to it, and prints the result as
  * text, JSON or SVG.
  */
+#include "figure_file.h"
 #include "report.h"
 #include "results.h"
 #include "svg.h"
@@ -290,75 +291,6 @@ static int explain_rows(const struct settings *s)
 
 /* ---- One document, and the hashes of many ---------------------------------------------------- */
 
-/* All files that are read, including those in folders: the figure must not be one of them. */
-struct reads {
-    struct words names, tables; /* the second half has strings of its own */
-    struct nd_input *input;     /* owns the names; NULL: no input can be listed */
-};
-
-/* The df tables of its signatures. */
-static bool list_tables(struct reads *r, const struct nd_recipe *recipe)
-{
-    static const char *const names[] = {"df", "template_df"};
-    bool good = true;
-
-    for (size_t i = 0; i < 2 * nd_recipe_signatures(recipe) && good; i++) {
-        char key[ND_RECIPE_NAME_MAX + sizeof ".template_df"], *path = NULL;
-
-        snprintf(key, sizeof key, "%s.%s", nd_recipe_signature_name(recipe, i / 2), names[i % 2]);
-        good = nd_recipe_get(recipe, key, &path, NULL) == ND_OK && words_take(&r->tables, path) &&
-               words_add(&r->names, path);
-    }
-    return good;
-}
-
-static bool list_reads(struct reads *r, const struct settings *s, const struct words *inputs)
-{
-    const char *read;
-    bool good = true;
-
-    for (size_t i = 0; i < inputs->count && good; i++)
-        good = words_add(&r->names, inputs->at[i]);
-    for (size_t i = 0; good && (read = nd_run_options_get(s->run, "also-read", i)) != NULL; i++)
-        good = words_add(&r->names, read);
-    good = good && list_tables(r, s->recipe);
-    r->input =
-        nd_input_open(inputs->at, inputs->count, nd_run_options_input(s->run), NULL, NULL, NULL);
-    if (r->input && nd_input_list(r->input, NULL) == ND_OK)
-        for (size_t i = 0; i < nd_input_files(r->input) && good; i++)
-            good = words_add(&r->names, nd_input_file(r->input, i)->path);
-    if (!good)
-        say("out of memory");
-    return good;
-}
-
-static void release_reads(struct reads *r)
-{
-    nd_input_close(r->input);
-    for (size_t i = 0; i < r->tables.count; i++)
-        free((char *)(uintptr_t)r->tables.at[i]);
-    free(r->tables.at);
-    free(r->names.at);
-}
-
-/*
- * Open the figure before anything is read, so that a wrong name is reported at once. `figure` stays
- * closed if none is requested.
- */
-static bool open_figure(struct results *figure, const struct settings *s,
-                        const struct words *inputs)
-{
-    struct reads reads = {.input = NULL};
-    bool good = true;
-
-    *figure = (struct results){.file = NULL};
-    if (s->explain.svg)
-        good = list_reads(&reads, s, inputs) &&
-               results_open(figure, s->explain.svg, reads.names.at, reads.names.count);
-    release_reads(&reads);
-    return good;
-}
-
 static int close_figure(struct results *figure, int status)
 {
     return figure->file ? results_close(figure, status) : status;
@@ -410,7 +342,7 @@ static int explain_document(const struct settings *s, const struct nd_run_events
     struct nd_error err;
     int status = 0;
 
-    if (!open_figure(&figure, s, s->corpus.count ? &s->corpus : &s->paths))
+    if (!open_figure(&figure, s->explain.svg, s, s->corpus.count ? &s->corpus : &s->paths))
         return 2;
     if (nd_run_features(s->run, s->paths.at[0], events, &d, &err) != ND_OK) {
         say("%s", err.message);
@@ -469,7 +401,7 @@ static int explain_histogram(struct settings *s)
 
     if (!use_standard_input(s))
         return 2;
-    if (!open_figure(&figure, s, &s->paths))
+    if (!open_figure(&figure, s->explain.svg, s, &s->paths))
         return 2;
     h = calloc(ND_RECIPE_SIGNATURES, sizeof *h);
     if (!h)

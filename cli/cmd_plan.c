@@ -1,6 +1,8 @@
 /* cmd_plan.c - neardup plan: what dedup would take and find, predicted from a sample */
+#include "figure_file.h"
 #include "figures.h"
 #include "report.h"
+#include "svg.h"
 
 #include <neardup/plan.h>
 
@@ -100,28 +102,39 @@ static enum nd_status print(const struct settings *s, const struct nd_plan *plan
     return status;
 }
 
-int cmd_plan(struct settings *s)
+static int make_plan(struct settings *s, struct results *figure)
 {
     const char *output = run_option(s, "output");
     struct report report = {.settings = s};
     struct nd_run_events events = report_events(&report);
     struct nd_plan plan;
     struct nd_error err;
-    enum nd_status status;
+    enum nd_status status = nd_run_plan(s->run, &s->use.plan, &events, &plan, &err);
     int printed = 0, exit_status;
 
-    if (!s->paths.count) {
-        say("plan needs files or folders: it reads a sample of them");
-        return 2;
-    }
-    if (!run_reads(s->run, s->paths.at, s->paths.count))
-        return 2;
-    status = nd_run_plan(s->run, &s->use.plan, &events, &plan, &err);
     report_end(&report);
     if (status == ND_OK && (!output || strcmp(output, "-") != 0)) {
         status = print(s, &plan, &err);
         printed = close_output();
     }
+    if (status == ND_OK && figure->file)
+        draw_plan(figure->file, &plan);
     exit_status = report_run(s, status, &err, &plan.sample, true);
     return exit_status ? exit_status : printed;
+}
+
+int cmd_plan(struct settings *s)
+{
+    struct results figure;
+    int status;
+
+    if (!s->paths.count) {
+        say("plan needs files or folders: it reads a sample of them");
+        return 2;
+    }
+    if (!run_reads(s->run, s->paths.at, s->paths.count) ||
+        !open_figure(&figure, s->use.plan_svg, s, &s->paths))
+        return 2;
+    status = make_plan(s, &figure);
+    return figure.file ? results_close(&figure, status) : status;
 }

@@ -332,6 +332,9 @@ const struct option option_table[] = {
      "how much of the files to read, such as 500M or 4G: more takes longer and predicts better "
      "(default: 64M)",
      FOR_PLAN, SIZE(use.plan.sample_bytes, 1)},
+    {NULL, "svg", 0, "FILE",
+     "draw the chance that a pair is compared, and the candidates of a document at each threshold",
+     FOR_PLAN, TEXT(use.plan_svg)},
 
     {"Links", "window", 0, "N",
      "also count N words on either side of an anchor, with less weight the farther away they are "

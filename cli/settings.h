@@ -42,6 +42,7 @@ struct use_settings {
     struct nd_template_params template;
     struct nd_anchors_params anchors;
     struct nd_plan_params plan;
+    const char *plan_svg;
     unsigned show; /* which parts of a comparison */
     enum color color;
     bool json;

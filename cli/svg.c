@@ -1,4 +1,4 @@
-/* svg.c - figures: the page, texts, axes and charts; those of explain and of index stats */
+/* svg.c - figures: the page, texts, axes and charts; those of explain, index stats and plan */
 
 /*
  * Figures are written as SVG text, without a library. All positions are computed here, because SVG
@@ -7,6 +7,7 @@
  */
 #include "svg.h"
 
+#include <neardup/index.h>
 #include <neardup/terminal.h>
 
 #include <inttypes.h>
@@ -40,7 +41,8 @@ static void svg_begin(FILE *out, double height)
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" "
             "height=\"%.0f\" font-family=\"sans-serif\" font-size=\"12\">\n"
             "<style>.bar{fill:#4878a8}.full{fill:#cfd4da}.line{fill:none;stroke:#c44e33;"
-            "stroke-width:1.5}.grid{stroke:#ddd}.title{font-size:15px;font-weight:bold}"
+            "stroke-width:1.5}.other{fill:none;stroke:#b9bfc6}.grid{stroke:#ddd}.title{font-size:"
+            "15px;font-weight:bold}"
             ".head{font-size:18px;font-weight:bold}.hash{font-family:monospace;font-size:11px;fill:"
             "#777}.note{fill:#666}"
             "text{fill:#222}</style>\n"
@@ -500,5 +502,116 @@ void draw_stats(FILE *out, const struct nd_hamming_stats *s)
     svg_chart(out, &leading, title, "bit, from the lowest; line: uniform fingerprints");
     snprintf(title, sizeof title, "Fingerprints in %u equal parts of their space", s->buckets);
     svg_chart(out, &buckets, title, "part; line: the mean");
+    svg_end(out);
+}
+
+/* ---- plan: recall by resemblance, candidates by threshold ------------------------------------ */
+
+enum { SAMPLES = 100 /* of a curve */ };
+
+static double x_of_share(double share)
+{
+    return SVG_LEFT + SVG_PLOT * share;
+}
+
+/* The chance that a pair is compared, by its resemblance. */
+static void draw_recall(FILE *out, double bottom, unsigned bands, unsigned rows, const char *class)
+{
+    fprintf(out, "<polyline class=\"%s\" points=\"", class);
+    for (unsigned i = 0; i <= SAMPLES; i++) {
+        double x = (double)i / SAMPLES;
+
+        fprintf(out, "%s%.1f,%.1f", i ? " " : "", x_of_share(x),
+                bottom - SVG_CHART * nd_bands_recall(x, bands, rows));
+    }
+    fputs("\"/>\n", out);
+}
+
+static void draw_recalls(FILE *out, double y, const struct nd_plan *p)
+{
+    double bottom = y + SVG_CHART;
+    char below[120];
+
+    svg_text(out, SVG_LEFT, y - 18, "start", "title",
+             "Chance that a pair is compared, by its resemblance", 0);
+    svg_grid(out, bottom, 1, false);
+    for (int i = 0; i <= 10; i++)
+        svg_number(out, x_of_share(i / 10.0), bottom + 16, "middle", i / 10.0);
+    for (size_t i = 0; i < p->n_steps; i++)
+        if (p->step[i].bands)
+            draw_recall(out, bottom, p->step[i].bands, p->step[i].rows, "other");
+    draw_recall(out, bottom, p->sample.bands, p->sample.rows, "line");
+    snprintf(below, sizeof below,
+             "resemblance; red: %u bands of %u minima, as planned; grey: thresholds from 0.5 to "
+             "0.95",
+             p->sample.bands, p->sample.rows);
+    svg_text(out, SVG_LEFT + SVG_PLOT / 2.0, bottom + 38, "middle", "", below, 0);
+}
+
+/* The powers of ten around all that are greater than 0; false: there is none. */
+static bool decades_of(const struct nd_plan *p, double *low, double *high)
+{
+    double least = HUGE_VAL, most = 0;
+
+    for (size_t i = 0; i < p->n_steps; i++)
+        if (p->step[i].bands && p->step[i].candidates > 0) {
+            least = fmin(least, p->step[i].candidates);
+            most = fmax(most, p->step[i].candidates);
+        }
+    if (most <= 0)
+        return false;
+    *low = floor(log10(least));
+    *high = fmax(ceil(log10(most)), *low + 1);
+    return true;
+}
+
+static void draw_decades(FILE *out, double bottom, double low, double high)
+{
+    for (double k = low; k <= high; k++) {
+        double at = bottom - SVG_CHART * (k - low) / (high - low);
+
+        fprintf(out, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n",
+                SVG_LEFT, SVG_WIDTH - SVG_RIGHT, at, at);
+        svg_number(out, SVG_LEFT - 6, at + 4, "end", pow(10, k));
+    }
+}
+
+/* Each threshold has its place; one that finds none, or no candidates, has no dot. */
+static void draw_candidates(FILE *out, double y, const struct nd_plan *p)
+{
+    double bottom = y + SVG_CHART, low, high;
+
+    svg_text(out, SVG_LEFT, y - 18, "start", "title", "Candidates a document, by the threshold", 0);
+    if (!decades_of(p, &low, &high)) {
+        svg_text(out, SVG_LEFT, y + 14, "start", "note",
+                 p->n_steps ? "no document of the sample is a candidate of another"
+                            : "candidates are not found by bands of minima",
+                 0);
+        return;
+    }
+    draw_decades(out, bottom, low, high);
+    for (size_t i = 0; i < p->n_steps; i++) {
+        const struct nd_plan_step *s = &p->step[i];
+        double x = x_of_share(((double)i + 0.5) / (double)p->n_steps), at;
+
+        svg_number(out, x, bottom + 16, "middle", s->threshold);
+        if (!s->bands || s->candidates <= 0)
+            continue;
+        at = bottom - SVG_CHART * (log10(s->candidates) - low) / (high - low);
+        fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" class=\"bar\"/>\n", x, at);
+        svg_number(out, x, at - 8, "middle", s->candidates);
+    }
+    svg_text(out, SVG_LEFT + SVG_PLOT / 2.0, bottom + 38, "middle", "",
+             "threshold; each step up is a power of ten", 0);
+}
+
+void draw_plan(FILE *out, const struct nd_plan *plan)
+{
+    svg_begin(out, 2 * SVG_STRIDE);
+    if (plan->sample.bands)
+        draw_recalls(out, TOP, plan);
+    else
+        svg_text(out, SVG_LEFT, TOP, "start", "note", "candidates are not found by bands", 0);
+    draw_candidates(out, TOP + SVG_STRIDE, plan);
     svg_end(out);
 }

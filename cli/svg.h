@@ -6,6 +6,7 @@
 
 #include <neardup/explain.h>
 #include <neardup/hamming_stats.h>
+#include <neardup/plan.h>
 
 /*
  * Draw, for each signature, its heaviest features, all weights by position, and the hashes; `h` has
@@ -17,5 +18,9 @@ void draw_histograms(FILE *out, const struct nd_hash_histogram *h, unsigned n);
 
 /* Draw two bar charts, one below the other, as an SVG of 800 by 760. */
 void draw_stats(FILE *out, const struct nd_hamming_stats *stats);
+
+/* Draw the curves of recall, and the candidates of a document at each threshold, as an SVG of 800 by
+ * 760. */
+void draw_plan(FILE *out, const struct nd_plan *plan);
 
 #endif

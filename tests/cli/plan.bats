@@ -125,6 +125,29 @@ for line in open("corpus.jsonl"): r = json.loads(line); w.writerow([r["id"], r["
     [[ $output == *"warning: p.json: predicts a run with another recipe or another number of threads"* ]]
 }
 
+@test "plan: a figure has a curve for each threshold, and a dot for each number of candidates" {
+    corpus
+    neardup plan corpus.jsonl --sample-bytes 400k --svg plan.svg --json >p.json
+    python3 - <<'PY'
+import json, xml.dom.minidom as m
+steps = json.load(open("p.json"))["thresholds"]
+page = m.parse("plan.svg")
+lines = [e.getAttribute("class") for e in page.getElementsByTagName("polyline")]
+assert lines == ["other"] * sum(s["bands"] > 0 for s in steps) + ["line"], lines
+dots = [(float(e.getAttribute("cx")), float(e.getAttribute("cy"))) for e in page.getElementsByTagName("circle")]
+assert len(dots) == sum(s["bands"] > 0 and s["candidates"] > 0 for s in steps), dots
+assert dots == sorted(dots) and [y for _, y in dots] == sorted(y for _, y in dots), dots
+PY
+    neardup plan corpus.jsonl --recipe manku-2007 --svg none.svg >table
+    python3 -c 'import xml.dom.minidom as m; assert not m.parse("none.svg").getElementsByTagName("circle")'
+    run neardup plan corpus.jsonl --svg corpus.jsonl
+    [ "$status" -eq 2 ]
+    [ "$(wc -l <corpus.jsonl)" -eq 6000 ]
+    run neardup plan none.jsonl --svg new.svg
+    [ "$status" -eq 2 ]
+    [ ! -e new.svg ]
+}
+
 @test "plan: what cannot be planned is refused" {
     small_corpus
     run neardup plan
