@@ -25,7 +25,7 @@
  *
  * In memory for each record: 4 bytes and a bit while they are linked, and 4 bytes, the sizes of
  * clusters, while they are written.  For each document of a load, what DOCUMENT_BYTES of
- * bounded_loads.c counts.
+ * loads.c counts.
  */
 struct bounded {
     struct nd_bounded_records records;
@@ -78,11 +78,11 @@ static enum nd_status push_all(struct bounded *b, struct deciding *d, bool compo
     struct nd_dedup *dedup = b->records.run->dedup;
     enum nd_status status = ND_OK;
 
-    for (uint64_t from = 0, n = 0; status == ND_OK && from < loads->n_load; from += n) {
+    for (uint64_t from = 0, n = 0; status == ND_OK && from < loads->loads.n_load; from += n) {
         size_t some = 0;
 
-        status = nd_bounded_records_tell(&b->records, ND_BOUNDED_DECIDE, loads->n_before + from,
-                                         b->records.n_documents, err);
+        status = nd_bounded_records_tell(&b->records, ND_BOUNDED_DECIDE,
+                                         loads->loads.n_before + from, b->records.n_documents, err);
         if (status == ND_OK)
             status = nd_bounded_loads_items(loads, from, d->item, &some, err);
         n = some;
@@ -103,8 +103,9 @@ static enum nd_status decide_load(struct bounded *b, struct deciding *d, struct 
     bool components = b->loads.cluster == ND_CLUSTER_COMPONENTS;
     enum nd_status status = push_all(b, d, components, err);
 
-    for (uint64_t from = 0, n; status == ND_OK && components && from < b->loads.n_load; from += n) {
-        n = b->loads.n_load - from;
+    for (uint64_t from = 0, n; status == ND_OK && components && from < b->loads.loads.n_load;
+         from += n) {
+        n = b->loads.loads.n_load - from;
         n = n < ND_BOUNDED_BATCH ? n : ND_BOUNDED_BATCH;
         status =
             nd_dedup_components(b->records.run->dedup, from, (size_t)n, d->decision, d->via, err);
@@ -120,7 +121,7 @@ static enum nd_status decide(struct bounded *b, struct nd_error *err)
     enum nd_status status =
         d ? nd_bounded_loads_next(&b->loads, err) : nd_fail(err, ND_ENOMEM, "out of memory");
 
-    while (status == ND_OK && b->loads.n_load) {
+    while (status == ND_OK && b->loads.loads.n_load) {
         status = decide_load(b, d, err);
         if (status == ND_OK)
             status = nd_bounded_loads_next(&b->loads, err);

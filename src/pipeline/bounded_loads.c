@@ -1,42 +1,9 @@
-/* bounded_loads.c - documents divided into loads, each of which an engine has room for */
-#define _GNU_SOURCE
+/* bounded_loads.c - records divided into loads (loads.h), and read again for the engine of each */
 #include "pipeline/bounded_loads.h"
 
-#include "engine/engine.h"
 #include "pipeline/linking.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-
-/*
- * What a document takes in a load: its row in the index and its tables, 340 bytes or less, and what
- * an engine has beside them; an entry of 24 bytes, as much while these are sorted, and a number.
- */
-enum {
-    KEPT_BYTES = 20,
-    DOCUMENT_BYTES = 340 + KEPT_BYTES + 2 * (int)sizeof(struct nd_bounded_offer) + 4,
-    COMPONENT_BYTES = 24 + 28,
-    COMPLETE_BYTES = 16 + 28,
-    SIGNATURE_BYTES = 64,
-    FIRST_DOCUMENTS = 40000 /* an index begins with room for so many (nd_dedup_new_on) */
-};
-
-static enum nd_status out_of_memory(struct nd_error *err)
-{
-    return nd_fail(err, ND_ENOMEM, "out of memory");
-}
-
-static uint64_t document_bytes(const struct nd_bounded_loads *l)
-{
-    uint64_t bytes = DOCUMENT_BYTES;
-
-    if (l->cluster == ND_CLUSTER_COMPONENTS)
-        bytes += COMPONENT_BYTES;
-    if (l->cluster == ND_CLUSTER_COMPLETE)
-        bytes += COMPLETE_BYTES;
-    return bytes + (uint64_t)SIGNATURE_BYTES * l->records->run->recipe->method.n_signatures;
-}
 
 /* ---- The engine of a load ---- */
 
@@ -83,15 +50,13 @@ enum nd_status nd_bounded_loads_open(struct nd_bounded_loads *l, struct nd_error
 void nd_bounded_loads_release(struct nd_bounded_loads *l)
 {
     nd_spool_free(l->flags);
-    nd_external_sort_free(l->offers);
-    nd_column_release(&l->number);
-    free(l->entry);
+    nd_loads_release(&l->loads);
 }
 
 uint64_t nd_bounded_loads_spilled(const struct nd_bounded_loads *l)
 {
     return l->linking_spilled + (l->flags ? nd_spool_bytes(l->flags) : 0) +
-           (l->offers ? nd_external_sort_spilled(l->offers) : 0);
+           nd_loads_spilled(&l->loads);
 }
 
 /* ---- Links ---- */
@@ -138,35 +103,12 @@ static enum nd_status link_all(struct nd_bounded_loads *l, struct nd_linking *li
 
 /* ---- Offers ---- */
 
-static int by_keep_order(const void *a, const void *b, void *context)
-{
-    const struct nd_bounded_offer *x = a, *y = b;
-    const struct nd_bounded_records *records = context;
-
-    return nd_offer_compare(records->keep, &records->rough, &x->offer, &y->offer);
-}
-
-/* A document that no other could influence: as an engine would count it. */
-static void count_alone(const struct nd_bounded_loads *l, unsigned flags)
-{
-    struct nd_dedup_stats *stats = &l->records->run->past;
-
-    stats->documents++;
-    stats->kept++;
-    stats->short_documents += (flags & ND_CANDIDATE_SHORT) != 0;
-    stats->empty_documents += (flags & ND_CANDIDATE_EMPTY) != 0;
-    stats->signed_documents += (flags & ND_CANDIDATE_SIGNED) != 0;
-    stats->unsigned_documents += (flags & ND_CANDIDATE_UNSIGNED) != 0;
-}
-
 static enum nd_status offer(struct nd_bounded_loads *l, const struct nd_bounded_record *record,
                             uint32_t number, uint64_t component, struct nd_error *err)
 {
-    const struct nd_bounded_offer offered = {
-        .component = component,
-        .offer = {.key = record->key, .prefer = record->prefer, .record = number}};
+    const struct nd_offer offer = {.key = record->key, .prefer = record->prefer, .record = number};
 
-    return nd_external_sort_add(l->offers, &offered, err);
+    return nd_loads_offer(&l->loads, component, &offer, err);
 }
 
 /* The batch at hand, which begins with record `from`.  linking NULL: all are of one component. */
@@ -184,7 +126,7 @@ static enum nd_status offer_batch(struct nd_bounded_loads *l, struct nd_linking 
         if (records->batch[i].is_bad)
             continue;
         if (linking && nd_linking_is_alone(linking, number))
-            count_alone(l, (unsigned char)flags->data[i]);
+            nd_loads_count_alone(&records->run->past, (unsigned char)flags->data[i]);
         else
             status = offer(l, &records->batch[i], number,
                            linking ? nd_linking_component(linking, number) : 0, err);
@@ -231,31 +173,11 @@ static enum nd_status offer_linked(struct nd_bounded_loads *l, struct nd_error *
     return status;
 }
 
-static enum nd_status make_parts(struct nd_bounded_loads *l, struct nd_error *err)
-{
-    const struct nd_run *run = l->records->run;
-    const struct nd_external_sort_options options = {.tmp = run->options->tmp,
-                                                     .record_bytes =
-                                                         sizeof(struct nd_bounded_offer),
-                                                     .memory_bytes = run->budget.sort_bytes / 2,
-                                                     .compare = by_keep_order,
-                                                     .context = l->records};
-
-    l->offers = nd_external_sort_new(&options, err);
-    if (!l->offers)
-        return ND_ENOMEM;
-    l->flags = nd_spool_new(run->options->tmp, err);
-    return l->flags ? ND_OK : ND_EIO;
-}
-
 static enum nd_status offer_documents(struct nd_bounded_loads *l, struct nd_error *err)
 {
-    uint64_t n = l->records->n_documents;
-    uint64_t fitting = l->records->run->budget.engine_bytes / document_bytes(l);
     enum nd_status status;
 
-    l->entries_max = (size_t)(n < fitting ? n : fitting) + 1;
-    if (n <= fitting)
+    if (nd_loads_have_room(&l->loads, l->records->n_documents))
         return offer_all(l, NULL, err);
     status = offer_linked(l, err);
     if (status != ND_EUNSUPPORTED)
@@ -265,109 +187,38 @@ static enum nd_status offer_documents(struct nd_bounded_loads *l, struct nd_erro
     return offer_all(l, NULL, err);
 }
 
-/* The next document that is offered, or none. */
-static enum nd_status advance(struct nd_bounded_loads *l, struct nd_error *err)
-{
-    const void *offered;
-    int got = nd_external_sort_next(l->offers, &offered, err);
-
-    l->has_coming = got > 0;
-    if (got > 0)
-        memcpy(&l->coming, offered, sizeof l->coming);
-    return got < 0 ? (enum nd_status)got : ND_OK;
-}
-
 enum nd_status nd_bounded_loads_divide(struct nd_bounded_loads *l, struct nd_error *err)
 {
-    enum nd_status status = make_parts(l, err);
+    const struct nd_run *run = l->records->run;
+    enum nd_status status;
 
-    if (status == ND_OK)
-        status = offer_documents(l, err);
+    l->loads = (struct nd_loads){.recipe = run->recipe,
+                                 .keep = l->records->keep,
+                                 .rough = &l->records->rough,
+                                 .budget = &run->budget,
+                                 .tmp = run->options->tmp,
+                                 .cluster = l->cluster};
+    status = nd_loads_open(&l->loads, l->records->n_documents, err);
     if (status != ND_OK)
         return status;
-    l->entry = nd_alloc_array(l->entries_max, sizeof *l->entry);
-    return l->entry ? advance(l, err) : out_of_memory(err);
+    l->flags = nd_spool_new(run->options->tmp, err);
+    return l->flags ? offer_documents(l, err) : ND_EIO;
 }
 
 /* ---- Loads ---- */
-
-static enum nd_status add_number(struct nd_bounded_loads *l, uint32_t number, struct nd_error *err)
-{
-    if (!nd_column_reserve(&l->number, l->n_load + 1, sizeof number))
-        return out_of_memory(err);
-    ((uint32_t *)l->number.data)[l->n_load++] = number;
-    return ND_OK;
-}
-
-/* The load is this one component, of which the entries are the first part. */
-static enum nd_status load_large(struct nd_bounded_loads *l, struct nd_error *err)
-{
-    uint64_t component = l->coming.component;
-    enum nd_status status = ND_OK;
-
-    for (size_t i = 0; status == ND_OK && i < l->n_entries; i++)
-        status = add_number(l, l->entry[i].offer.record, err);
-    while (status == ND_OK && l->has_coming && l->coming.component == component) {
-        status = add_number(l, l->coming.offer.record, err);
-        if (status == ND_OK)
-            status = advance(l, err);
-    }
-    l->n_entries = 0;
-    return status;
-}
-
-/*
- * Entries 0 … whole are the load, and the rest begins the next one.  In keep order the documents are
- * read as they lie in the input, more or less; components have no order among themselves.
- */
-static enum nd_status load_entries(struct nd_bounded_loads *l, size_t whole, struct nd_error *err)
-{
-    enum nd_status status = ND_OK;
-
-    qsort_r(l->entry, whole, sizeof *l->entry, by_keep_order, l->records);
-    for (size_t i = 0; status == ND_OK && i < whole; i++)
-        status = add_number(l, l->entry[i].offer.record, err);
-    l->n_entries -= whole;
-    memmove(l->entry, l->entry + whole, l->n_entries * sizeof *l->entry);
-    return status;
-}
-
-/* Gather the next load; it is empty where there are no more documents. */
-static enum nd_status gather(struct nd_bounded_loads *l, struct nd_error *err)
-{
-    enum nd_status status = ND_OK;
-    size_t last = 0; /* where the last component begins */
-
-    while (status == ND_OK && l->has_coming && l->n_entries < l->entries_max) {
-        if (l->n_entries && l->entry[l->n_entries - 1].component != l->coming.component)
-            last = l->n_entries;
-        l->entry[l->n_entries++] = l->coming;
-        status = advance(l, err);
-    }
-    if (status != ND_OK || !l->n_entries)
-        return status;
-    if (!l->has_coming || l->entry[l->n_entries - 1].component != l->coming.component)
-        return load_entries(l, l->n_entries, err);
-    return last ? load_entries(l, last, err) : load_large(l, err);
-}
 
 enum nd_status nd_bounded_loads_next(struct nd_bounded_loads *l, struct nd_error *err)
 {
     struct nd_run *run = l->records->run;
     enum nd_status status;
 
-    if (l->n_load)
+    if (l->loads.n_load)
         nd_run_retire_dedup(run);
-    l->n_before += l->n_load;
-    l->n_load = 0;
-    status = gather(l, err);
+    status = nd_loads_next(&l->loads, err);
     if (status != ND_OK)
         return status;
-    if (!l->n_load) {
+    if (!l->loads.n_load) {
         nd_run_retire_dedup(run);
-        free(l->entry);
-        l->entry = NULL;
-        nd_column_release(&l->number);
         return ND_OK;
     }
     run->summary->loads++;
@@ -377,9 +228,9 @@ enum nd_status nd_bounded_loads_next(struct nd_bounded_loads *l, struct nd_error
 enum nd_status nd_bounded_loads_items(struct nd_bounded_loads *l, uint64_t from,
                                       struct nd_dedup_item *item, size_t *n, struct nd_error *err)
 {
-    uint64_t rest = l->n_load - from;
+    uint64_t rest = l->loads.n_load - from;
     size_t most = rest < ND_BOUNDED_BATCH ? (size_t)rest : ND_BOUNDED_BATCH;
-    const uint32_t *number = l->number.data;
+    const uint32_t *number = l->loads.number.data;
     const struct nd_parsed *loaded = NULL;
     enum nd_status status = nd_bounded_records_select(l->records, number + from, most, err);
 
@@ -394,20 +245,8 @@ enum nd_status nd_bounded_loads_items(struct nd_bounded_loads *l, uint64_t from,
 enum nd_status nd_bounded_loads_check(const struct nd_bounded_loads *l, uint64_t pushed,
                                       struct nd_error *err)
 {
-    const struct nd_run *run = l->records->run;
-    uint64_t beside = document_bytes(l) - DOCUMENT_BYTES, bytes;
     struct nd_dedup_stats stats;
-    char text[ND_BUDGET_TEXT];
 
-    nd_dedup_get_stats(run->dedup, &stats);
-    bytes = stats.index_bytes + stats.kept * KEPT_BYTES + pushed * beside +
-            l->n_load * sizeof(uint32_t) + l->entries_max * sizeof *l->entry;
-    if (pushed <= FIRST_DOCUMENTS || bytes <= run->budget.engine_bytes)
-        return ND_OK;
-    return nd_fail(
-        err, ND_ENOMEM,
-        "memory: %" PRIu64 " documents could match one another, directly or through "
-        "others; to decide about them together takes up to %s",
-        l->n_load,
-        nd_budget_text(nd_budget_for_engine(l->n_load * document_bytes(l) * 9 / 8), text));
+    nd_dedup_get_stats(l->records->run->dedup, &stats);
+    return nd_loads_check(&l->loads, &stats, pushed, err);
 }

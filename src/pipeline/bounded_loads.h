@@ -1,16 +1,9 @@
-/* bounded_loads.h - documents divided into loads, each of which an engine has room for */
+/* bounded_loads.h - records divided into loads (loads.h), and read again for the engine of each */
 #ifndef ND_PIPELINE_BOUNDED_LOADS_H
 #define ND_PIPELINE_BOUNDED_LOADS_H
 
-#include "base/external_sort.h"
-#include "base/memory.h"
 #include "pipeline/bounded_records.h"
-
-/* A document on its way to an engine: by its component, then in keep order. */
-struct nd_bounded_offer {
-    uint64_t component;
-    struct nd_offer offer;
-};
+#include "pipeline/loads.h"
 
 /*
  * The connected components of documents that could influence one another (linking.h), as many at a
@@ -23,18 +16,9 @@ struct nd_bounded_offer {
 struct nd_bounded_loads {
     struct nd_bounded_records *records;
     enum nd_cluster cluster; /* what the engines make */
-    uint64_t n_load;         /* documents of the load at hand */
-    uint64_t n_before;       /* and of all loads before */
-
-    struct nd_external_sort *offers;
+    struct nd_loads loads;
     struct nd_spool *flags; /* a byte a record: nd_candidate_flags */
     uint64_t linking_spilled;
-
-    /* The load at hand.  Where one component exceeds the room for entries, only numbers. */
-    struct nd_bounded_offer *entry, coming;
-    size_t n_entries, entries_max;
-    bool has_coming;
-    struct nd_column number; /* uint32_t */
 };
 
 /* Starts from zeroes and the first two members.  Make a first engine, run->dedup, which says before
@@ -46,13 +30,13 @@ void nd_bounded_loads_release(struct nd_bounded_loads *l);
 enum nd_status nd_bounded_loads_divide(struct nd_bounded_loads *l, struct nd_error *err);
 
 /* Retire the engine of the last load; gather the next one, and make an engine for it, run->dedup.
- * n_load 0: there are no more documents. */
+ * loads.n_load 0: there are no more documents. */
 enum nd_status nd_bounded_loads_next(struct nd_bounded_loads *l, struct nd_error *err);
 
 /* The record number of a document of the load. */
 static inline uint32_t nd_bounded_loads_record(const struct nd_bounded_loads *l, uint64_t document)
 {
-    return ((const uint32_t *)l->number.data)[document];
+    return nd_loads_record(&l->loads, document);
 }
 
 /* Documents of the load from this one on, as many as make a batch; item: room for ND_BOUNDED_BATCH. */
