@@ -60,6 +60,15 @@ ND_API enum nd_status nd_candidate_rows_make(struct nd_candidate_rows *rows,
                                              void *row, uint64_t keys[ND_CANDIDATE_KEYS_MAX],
                                              size_t *n_keys, struct nd_error *err);
 
+/*
+ * Whether rows tell the keys of their documents, so that these need not be kept: those of minima and
+ * of the simhash of the section [sketch] do.  If so, the second function gives the keys of a row, as
+ * many as it returns, in the order in which nd_candidate_rows_make gave them.
+ */
+ND_API int nd_candidate_rows_tell_keys(const struct nd_candidate_rows *rows);
+ND_API size_t nd_candidate_rows_keys(const struct nd_candidate_rows *rows, const void *row,
+                                     uint64_t keys[ND_CANDIDATE_KEYS_MAX]);
+
 /* Whether two documents that share a key are candidates of each other. */
 ND_API int nd_candidate_rows_could_match(const struct nd_candidate_rows *rows, const void *a,
                                          const void *b);

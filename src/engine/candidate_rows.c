@@ -30,10 +30,11 @@ struct nd_candidate_rows {
 struct head {
     uint64_t group;
     uint32_t n_shingles;
-    uint32_t flags; /* nd_candidate_row_flags */
+    uint32_t flags; /* nd_candidate_row_flags, and IS_COMPARED */
 };
 
-enum { WORDS_MAX = ND_MINHASH_COUNT / 8 };
+/* IS_COMPARED: the document has a key in each table of the recipe. */
+enum { WORDS_MAX = ND_MINHASH_COUNT / 8, IS_COMPARED = 1 << 16 };
 
 static const struct head *head_of(const void *row)
 {
@@ -94,6 +95,11 @@ size_t nd_candidate_rows_bytes(const struct nd_candidate_rows *rows)
     return sizeof(struct head) + rows->rows.words * sizeof(uint64_t);
 }
 
+int nd_candidate_rows_tell_keys(const struct nd_candidate_rows *rows)
+{
+    return rows->rows.kind == ND_ROW_LOW_BYTES || rows->rows.kind == ND_ROW_SIMHASH;
+}
+
 int nd_candidate_rows_match_by_key(const struct nd_candidate_rows *rows)
 {
     return rows->rows.kind == ND_ROW_NOTHING ||
@@ -130,6 +136,17 @@ static size_t add_equal_key(const struct nd_candidate_rows *rows, struct nd_item
     return 1;
 }
 
+/* The keys of bands or blocks; `in` has room for the key by identity too, which is not one of them. */
+static size_t list_table_keys(const struct nd_candidate_rows *rows, const uint64_t *in,
+                              uint64_t group, uint64_t *keys)
+{
+    size_t n = nd_table_identity(&rows->rows.plan.index);
+
+    for (size_t t = 0; t < n; t++)
+        keys[t] = key_in(in[t], t, group, false);
+    return n;
+}
+
 /* The body of a row, from what the engine made of the item; and its keys. */
 static size_t fill_row(const struct nd_candidate_rows *rows, const struct nd_item *item,
                        uint64_t group, unsigned char *body, uint64_t *keys)
@@ -141,9 +158,8 @@ static size_t fill_row(const struct nd_candidate_rows *rows, const struct nd_ite
         memcpy(body, item->read.row.low, ND_MINHASH_COUNT);
     if (rows->rows.kind == ND_ROW_SIMHASH)
         memcpy(body, &item->read.row.simhash, sizeof item->read.row.simhash);
-    if (rows->rows.kind == ND_ROW_LOW_BYTES || rows->rows.kind == ND_ROW_SIMHASH)
-        for (unsigned t = 0; t < nd_table_identity(&rows->rows.plan.index); t++)
-            keys[n++] = key_in(item->read.row.key[t], t, group, false);
+    if (nd_candidate_rows_tell_keys(rows))
+        n = list_table_keys(rows, item->read.row.key, group, keys);
     if (rows->rows.kind == ND_ROW_FINGERPRINT && x->keys.count) {
         const uint64_t *word = x->signature[rows->rows.signature].word;
 
@@ -174,7 +190,7 @@ static uint32_t flags_of(const struct nd_candidate_rows *rows, const struct nd_i
 
 unsigned nd_candidate_row_flags(const void *row)
 {
-    return head_of(row)->flags;
+    return head_of(row)->flags & (IS_COMPARED - 1);
 }
 
 enum nd_status nd_candidate_rows_make(struct nd_candidate_rows *rows,
@@ -197,10 +213,34 @@ enum nd_status nd_candidate_rows_make(struct nd_candidate_rows *rows,
                           .n_shingles = (uint32_t)item.read.n_shingles,
                           .flags = flags_of(rows, &item)};
     *n_keys = add_equal_key(rows, &item, group, keys);
-    if (nd_row_is_compared(&rows->rows, &item))
-        *n_keys +=
-            fill_row(rows, &item, group, (unsigned char *)row + sizeof *head, keys + *n_keys);
+    if (nd_row_is_compared(&rows->rows, &item)) {
+        head->flags |= IS_COMPARED;
+        *n_keys += fill_row(rows, &item, group, (unsigned char *)(head + 1), keys + *n_keys);
+    } else if (*n_keys && nd_candidate_rows_tell_keys(rows)) {
+        memcpy(head + 1, keys, sizeof *keys);
+    }
     return ND_OK;
+}
+
+/* A row that is not compared has the key by which it equals others in the place of its body. */
+size_t nd_candidate_rows_keys(const struct nd_candidate_rows *rows, const void *row,
+                              uint64_t keys[ND_CANDIDATE_KEYS_MAX])
+{
+    uint64_t key[ND_CANDIDATE_KEYS_MAX];
+    struct nd_index_row from;
+
+    if (!(head_of(row)->flags & IS_COMPARED)) {
+        memcpy(keys, body_of(row), sizeof *keys);
+        return keys[0] != 0;
+    }
+    from.identity = from.simhash = 0;
+    from.group = 0;
+    if (rows->rows.kind == ND_ROW_LOW_BYTES)
+        memcpy(from.low, body_of(row), ND_MINHASH_COUNT);
+    else
+        memcpy(&from.simhash, body_of(row), sizeof from.simhash);
+    nd_table_keys(&rows->rows.plan.index, &from, key);
+    return list_table_keys(rows, key, head_of(row)->group, keys);
 }
 
 /* ---- Links ---- */

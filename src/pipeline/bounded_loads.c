@@ -157,7 +157,9 @@ static enum nd_status offer_linked(struct nd_bounded_loads *l, struct nd_error *
                                                .pool = run->pool,
                                                .tmp = run->options->tmp,
                                                .sort_bytes = run->budget.link_sort_bytes,
-                                               .rows_bytes = run->budget.link_rows_bytes};
+                                               .filter_bytes = run->budget.link_filter_bytes,
+                                               .rows_bytes = run->budget.link_rows_bytes,
+                                               .records = l->records->count};
     struct nd_linking *linking;
     enum nd_status status;
 

@@ -53,6 +53,7 @@ struct nd_budget nd_budget_divide(uint64_t total, unsigned threads)
         .sort_bytes = (size_t)(total / SORTS),
         .key_bytes = (size_t)(total / KEYS),
         .link_sort_bytes = (size_t)(total / LINK_SORT),
+        .link_filter_bytes = (size_t)(total / ENGINE - total / LINK_SORT),
         .link_rows_bytes = (size_t)(total / LINK_ROWS),
         .engine_bytes = (size_t)(total / ENGINE),
         .array_bytes = (size_t)(total / ARRAYS),

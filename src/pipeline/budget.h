@@ -15,7 +15,8 @@
  *     1/16   ids       hashes of ids, at most 96 MB
  *     1/16   sorts     decisions and the order of documents, on their way to a file
  *     1/16   keys      numbers of a keep policy that 64 bits do not tell apart; values of `within`
- *     1/2    in turn:  linking    1/8 keys of documents, 1/8 their rows, 1/4 the union-find
+ *     1/2    in turn:  linking    1/8 keys of documents; 3/8 the filter of all keys,
+ *                                 and then 1/8 rows of documents, 1/4 the union-find
  *                      deciding   the index of a load, and the list of its documents
  *                      writing    1/4 the sizes of clusters
  *
@@ -26,7 +27,7 @@ struct nd_budget {
     /* 0: there is none, and so is no other member. */
     uint64_t total;
     size_t cache_bytes, id_bytes, sort_bytes, key_bytes;
-    size_t link_sort_bytes, link_rows_bytes;
+    size_t link_sort_bytes, link_filter_bytes, link_rows_bytes;
     size_t engine_bytes;
     /* What arrays of some bytes a record may take: union-find, sizes of clusters. */
     size_t array_bytes;

@@ -5,7 +5,7 @@
  * equals or that are its candidates, and on those of these.  Both share a key.  So the components of
  * the graph whose edges are "shares a key and could match" can be decided one by one.
  *
- * Most keys are those of one document.  Of the others, most are shared by documents that have been
+ * Most keys are those of one document (shared_keys.h).  Of the others, most are shared by documents that have been
  * joined already, by another key: their rows are not read again.  What remains is collected until
  * the memory for rows is full; the rows are then read in the order of the file.
  */
@@ -13,23 +13,16 @@
 
 #include <neardup/candidates.h>
 
-#include "base/external_sort.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "base/spool.h"
 #include "engine/engine.h"
+#include "pipeline/shared_keys.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* CHUNK documents are made at a time, as their keys may take a kilobyte each. */
 enum { CHUNK = 512, TASK = 8, FEW = 8, SPAN_BYTES = 1 << 18, GAP_BYTES = 1 << 12 };
-
-/* A document has a key. */
-struct keyed {
-    uint64_t key;
-    uint64_t record;
-};
 
 /* Documents that share a key, whose rows are to be compared: places in `wanted`. */
 struct shared_key {
@@ -44,8 +37,7 @@ struct nd_linking {
     size_t row_bytes;
     bool joins_by_key; /* no rows need be compared */
 
-    struct nd_external_sort *keys;
-    struct nd_spool *rows; /* record i has the i-th */
+    struct nd_shared_keys *keys; /* and rows: record i has the i-th */
     uint64_t n_records;
 
     /* The chunk at hand. */
@@ -81,9 +73,11 @@ static bool make_room(struct nd_linking *l)
 
 static enum nd_status make_parts(struct nd_linking *l, struct nd_error *err)
 {
-    struct nd_external_sort_options sort = {.tmp = l->options.tmp,
-                                            .record_bytes = sizeof(struct keyed),
-                                            .memory_bytes = l->options.sort_bytes};
+    struct nd_shared_keys_options keys = {.pool = l->options.pool,
+                                          .tmp = l->options.tmp,
+                                          .sort_bytes = l->options.sort_bytes,
+                                          .filter_bytes = l->options.filter_bytes,
+                                          .documents = l->options.records};
 
     if (!make_room(l))
         return nd_fail(err, ND_ENOMEM, "out of memory");
@@ -95,11 +89,9 @@ static enum nd_status make_parts(struct nd_linking *l, struct nd_error *err)
     l->row = nd_alloc_array(CHUNK, l->row_bytes);
     if (!l->row)
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    l->keys = nd_external_sort_new(&sort, err);
-    if (!l->keys)
-        return ND_ENOMEM;
-    l->rows = nd_spool_new(l->options.tmp, err);
-    return l->rows ? ND_OK : err->status;
+    keys.rows = l->maker[0];
+    l->keys = nd_shared_keys_new(&keys, err);
+    return l->keys ? ND_OK : err->status;
 }
 
 struct nd_linking *nd_linking_new(const struct nd_linking_options *options, struct nd_error *err)
@@ -160,8 +152,7 @@ void nd_linking_free(struct nd_linking *l)
     release_makers(l, 0);
     free(l->maker);
     free(l->error);
-    nd_external_sort_free(l->keys);
-    nd_spool_free(l->rows);
+    nd_shared_keys_free(l->keys);
     release_wanted(l);
     free(l->parent);
     free(l->has_others);
@@ -188,21 +179,9 @@ static void make_task(void *context, size_t task, unsigned worker)
     }
 }
 
-static enum nd_status add_keys(struct nd_linking *l, size_t i, struct nd_error *err)
-{
-    enum nd_status status = ND_OK;
-
-    for (size_t k = 0; status == ND_OK && k < l->n_keys[i]; k++) {
-        const struct keyed keyed = {l->key[i][k], l->n_records + i};
-
-        status = nd_external_sort_add(l->keys, &keyed, err);
-    }
-    return status;
-}
-
 static enum nd_status add_chunk(struct nd_linking *l, struct nd_error *err)
 {
-    enum nd_status status = ND_OK;
+    enum nd_status status;
 
     nd_pool_run(l->options.pool, (l->n_items + TASK - 1) / TASK, make_task, l);
     for (unsigned i = 0; i < l->n_makers; i++)
@@ -210,10 +189,8 @@ static enum nd_status add_chunk(struct nd_linking *l, struct nd_error *err)
             *err = l->error[i];
             return err->status;
         }
-    if (!l->joins_by_key)
-        status = nd_spool_append(l->rows, l->row, l->n_items * l->row_bytes, NULL, err);
-    for (size_t i = 0; status == ND_OK && i < l->n_items; i++)
-        status = add_keys(l, i, err);
+    status = nd_shared_keys_add(l->keys, l->row, (const uint64_t(*)[ND_CANDIDATE_KEYS_MAX])l->key,
+                                l->n_keys, l->n_items, err);
     l->n_records += l->n_items;
     return status;
 }
@@ -289,8 +266,8 @@ static enum nd_status load_span(struct nd_linking *l, size_t from, size_t *to, s
     while (++at < l->n_wanted && (l->by_record[at].value - last) * l->row_bytes <= GAP_BYTES &&
            (l->by_record[at].value - first) * l->row_bytes <= SPAN_BYTES)
         last = l->by_record[at].value;
-    status = nd_spool_read(l->rows, first * l->row_bytes, (size_t)(last - first + 1) * l->row_bytes,
-                           &l->span, err);
+    status = nd_spool_read(nd_shared_keys_rows(l->keys), first * l->row_bytes,
+                           (size_t)(last - first + 1) * l->row_bytes, &l->span, err);
     for (size_t i = from; status == ND_OK && i < at; i++) {
         if (i == from || l->by_record[i].value != l->by_record[i - 1].value)
             memcpy(l->loaded + (*n_loaded)++ * l->row_bytes,
@@ -416,9 +393,9 @@ static enum nd_status make_place(struct nd_linking *l, struct reading_key *k, st
 }
 
 static enum nd_status take_key(struct nd_linking *l, struct reading_key *k,
-                               const struct keyed *keyed, struct nd_error *err)
+                               const struct nd_keyed *keyed, struct nd_error *err)
 {
-    uint32_t record = (uint32_t)keyed->record;
+    uint32_t record = (uint32_t)keyed->document;
     enum nd_status status = ND_OK;
 
     if (!k->is_open || k->key != keyed->key) {
@@ -445,10 +422,10 @@ static enum nd_status join_all(struct nd_linking *l, struct nd_error *err)
 {
     struct reading_key k = {0};
     enum nd_status status = ND_OK;
-    const void *keyed;
+    const struct nd_keyed *keyed;
     int got = 1;
 
-    while (status == ND_OK && (got = nd_external_sort_next(l->keys, &keyed, err)) > 0)
+    while (status == ND_OK && (got = nd_shared_keys_next(l->keys, &keyed, err)) > 0)
         status = take_key(l, &k, keyed, err);
     if (status == ND_OK && got < 0)
         status = (enum nd_status)got;
@@ -473,6 +450,9 @@ enum nd_status nd_linking_join(struct nd_linking *l, struct nd_error *err)
     enum nd_status status;
 
     release_makers(l, 1);
+    status = nd_shared_keys_finish(l->keys, err);
+    if (status != ND_OK)
+        return status;
     l->parent = nd_alloc_array(n + 1, sizeof *l->parent);
     l->has_others = calloc(n / 64 + 1, sizeof *l->has_others);
     if (!l->parent || !l->has_others)
@@ -500,5 +480,5 @@ bool nd_linking_is_alone(const struct nd_linking *l, uint32_t record)
 
 uint64_t nd_linking_spilled(const struct nd_linking *l)
 {
-    return nd_external_sort_spilled(l->keys) + nd_spool_bytes(l->rows);
+    return nd_shared_keys_spilled(l->keys);
 }

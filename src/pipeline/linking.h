@@ -16,11 +16,12 @@
  * The connected components of the documents, where two are connected if they share a key and could
  * match (<neardup/candidates.h>).  A component may be too large, never too small.
  *
- *     add      a row of each document goes to a file, and its keys to an external sort
- *     join     the keys come back in order; of the documents that share one, the rows are read
- *              again, and those that could match are joined in a union-find
+ *     add      a row of each document goes to a file, and its keys to a filter (shared_keys.h)
+ *     join     the keys that several documents may have come back in order; the rows of these
+ *              documents are read again, and those that could match are joined in a union-find
  *
- * In memory are four bytes a record and a bit, and the two parts that the options bound.
+ * In memory are what the options bound: at first the sort and the filter, then the sort, the rows,
+ * and four bytes a record and a bit.
  */
 struct nd_linking;
 
@@ -28,8 +29,10 @@ struct nd_linking_options {
     const struct nd_recipe *recipe;
     struct nd_pool *pool;
     const char *tmp;
-    /* For the keys that are sorted, and for the rows that are compared. */
-    size_t sort_bytes, rows_bytes;
+    /* For the keys that are sorted, for the filter of keys, and for the rows that are compared. */
+    size_t sort_bytes, filter_bytes, rows_bytes;
+    /* About how many will be added. */
+    uint64_t records;
 };
 
 /* Everything is borrowed.  NULL: ND_EUNSUPPORTED (the recipe's candidates are not found by keys),

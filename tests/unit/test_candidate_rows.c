@@ -95,6 +95,17 @@ static int by_key(const void *a, const void *b)
     return x->key < y->key ? -1 : x->key > y->key ? 1 : (x->document > y->document) * 2 - 1;
 }
 
+/* Rows that tell keys tell those that they were made with. */
+static void check_keys_told(const struct corpus *c, uint32_t i, const uint64_t *keys, size_t n)
+{
+    uint64_t told[ND_CANDIDATE_KEYS_MAX];
+
+    if (!nd_candidate_rows_tell_keys(c->rows))
+        return;
+    assert_int_equal(nd_candidate_rows_keys(c->rows, c->row[i], told), n);
+    assert_memory_equal(told, keys, n * sizeof *keys);
+}
+
 static void make_rows(struct corpus *c)
 {
     uint64_t keys[ND_CANDIDATE_KEYS_MAX];
@@ -111,6 +122,7 @@ static void make_rows(struct corpus *c)
             nd_candidate_rows_make(c->rows, &item[i], item[i].group, c->row[i], keys, &n, &err),
             ND_OK);
         assert_true(n <= ND_CANDIDATE_KEYS_MAX);
+        check_keys_told(c, i, keys, n);
         for (size_t k = 0; k < n; k++)
             c->keyed[c->n_keyed++] = (struct keyed){keys[k], i};
     }
@@ -248,6 +260,31 @@ static void components_decide_as_all_documents_do(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++)
         check_recipe(recipes[i], DOCUMENTS / 10);
+}
+
+static void rows_tell_keys_but_for_identity_and_rules(void **state)
+{
+    static const struct {
+        const char *keys[3];
+        int tell;
+    } recipes[] = {
+        {{NULL}, 1},
+        {{"candidates=simhash", NULL}, 1},
+        {{"verify=none", NULL}, 1},
+        {{"candidates=identity", NULL}, 0},
+        {{"manku-2007", NULL}, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
+        struct nd_recipe *recipe = recipe_of(recipes[i].keys);
+        struct nd_candidate_rows *rows = nd_candidate_rows_new(recipe, NULL);
+
+        assert_non_null(rows);
+        assert_int_equal(nd_candidate_rows_tell_keys(rows), recipes[i].tell);
+        nd_candidate_rows_free(rows);
+        nd_recipe_free(recipe);
+    }
 }
 
 /* ---- Links ---- */
@@ -392,6 +429,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(components_decide_as_all_documents_do),
+        cmocka_unit_test(rows_tell_keys_but_for_identity_and_rules),
         cmocka_unit_test(chains_are_linked_and_kept_apart),
         cmocka_unit_test(large_buckets_take_linear_time),
         cmocka_unit_test(no_rows_have_no_links),
