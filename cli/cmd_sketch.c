@@ -56,6 +56,8 @@ static void print_info(const struct nd_sketch_file *file)
     printf("documents: %" PRIu64 "\n", info->documents);
     printf("sources: %" PRIu32 "\n", info->sources);
     printf("blocks: %" PRIu32 "\n", info->blocks);
+    if (info->parts)
+        printf("part: %" PRIu32 "/%" PRIu32 "\n", info->part, info->parts);
     printf("size: %s\n", bytes_text((double)info->bytes, bytes));
     printf("shingles: %s\n", info->has_shingles ? "kept" : "not kept");
     if (info->fingerprint_bits)

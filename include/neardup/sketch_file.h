@@ -83,6 +83,8 @@ struct nd_sketch_file_info {
     int has_shingles;
     /* Up to the end of the directory. */
     uint64_t bytes;
+    /* It has the documents of part `part` of `parts` of an input (struct nd_input_part); 0: of all. */
+    uint32_t part, parts;
 };
 
 /*
@@ -160,6 +162,8 @@ struct nd_sketch_writer;
 struct nd_sketch_writer_options {
     /* 1: keep shingles. */
     int keeps_shingles;
+    /* The documents are those of this part of an input, from 1; 0, 0: of all. */
+    uint32_t part, parts;
 };
 
 /*

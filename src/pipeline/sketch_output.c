@@ -45,9 +45,9 @@ static enum nd_status open_stream(struct nd_sketch_output *o, struct nd_error *e
 }
 
 struct nd_sketch_output *nd_sketch_output_open(const char *name, const struct nd_recipe *recipe,
-                                               bool keeps_shingles, struct nd_error *err)
+                                               const struct nd_sketch_writer_options *options,
+                                               struct nd_error *err)
 {
-    const struct nd_sketch_writer_options options = {.keeps_shingles = keeps_shingles};
     struct nd_sketch_output *o = calloc(1, sizeof *o);
 
     if (o)
@@ -55,9 +55,9 @@ struct nd_sketch_output *nd_sketch_output_open(const char *name, const struct nd
     if (!o || !o->name)
         nd_fail(err, ND_ENOMEM, "out of memory");
     else if (open_stream(o, err) == ND_OK)
-        o->writer = nd_sketch_writer_new(o->stream, recipe, &options, err);
+        o->writer = nd_sketch_writer_new(o->stream, recipe, options, err);
     if (o && o->writer) {
-        o->keeps_shingles = keeps_shingles;
+        o->keeps_shingles = options->keeps_shingles;
         return o;
     }
     nd_sketch_output_free(o);

@@ -10,7 +10,8 @@ struct nd_sketch_output;
 
 /* name: of a regular file, to be.  NULL: ND_EINVAL (it is a pipe or a device), ND_EIO, ND_ENOMEM. */
 struct nd_sketch_output *nd_sketch_output_open(const char *name, const struct nd_recipe *recipe,
-                                               bool keeps_shingles, struct nd_error *err);
+                                               const struct nd_sketch_writer_options *options,
+                                               struct nd_error *err);
 /* What packs rows for it, and takes rows and sources. */
 struct nd_sketch_writer *nd_sketch_output_writer(struct nd_sketch_output *o);
 /* A document that is packed already (sketch_file/packed.h). */

@@ -11,6 +11,7 @@
 
 #include "sketch_file/layout.h"
 #include "sketch_file/packed.h"
+#include "sketch_file/parts.h"
 
 struct file {
     struct nd_sketch_file *file;
@@ -59,30 +60,50 @@ static enum nd_status mixed(const char *sketches, const char *other, struct nd_e
                    sketches, other);
 }
 
+/* The documents of this file follow those of the files before it. */
+static enum nd_status add_file(struct nd_sketches *s, struct file *f, struct nd_error *err)
+{
+    const struct nd_sketch_file_info *info = nd_sketch_file_info(f->file);
+    const struct file *first = &s->file[0];
+
+    f->first_block = s->n_blocks;
+    f->first_source = s->n_sources;
+    f->first_byte = s->bytes;
+    if (info->sources > UINT32_MAX - s->n_sources)
+        return nd_fail(err, ND_EUNSUPPORTED, "%s: more than 2^32 sources", f->path);
+    if (info->has_shingles != nd_sketch_file_info(first->file)->has_shingles)
+        return nd_fail(err, ND_EINVAL, "%s has shingles, and %s has none",
+                       info->has_shingles ? f->path : first->path,
+                       info->has_shingles ? first->path : f->path);
+    s->n_blocks += info->blocks;
+    s->n_sources += info->sources;
+    s->bytes += (info->bytes + WORD - 1) / WORD * WORD;
+    if (s->bytes > PLACE_BYTES_MAX)
+        return nd_fail(err, ND_EUNSUPPORTED, "%s: more than 8 TB of sketch files", f->path);
+    return ND_OK;
+}
+
+/* One part alone may be looked at; of several, none may be missing. */
 static enum nd_status open_files(struct nd_sketches *s, const char *const *paths,
                                  struct nd_error *err)
 {
-    for (size_t i = 0; i < s->n_files; i++) {
-        const struct nd_sketch_file_info *info;
-        struct file *f = &s->file[i];
+    struct nd_sketch_file **file = calloc(s->n_files, sizeof(struct nd_sketch_file *));
+    enum nd_status status = file ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
 
-        *f = (struct file){nd_sketch_file_open(paths[i], err), paths[i], s->n_blocks, s->n_sources,
-                           s->bytes};
-        if (!f->file)
-            return err->status;
-        info = nd_sketch_file_info(f->file);
-        if (info->sources > UINT32_MAX - s->n_sources)
-            return nd_fail(err, ND_EUNSUPPORTED, "%s: more than 2^32 sources", paths[i]);
-        if (info->has_shingles != nd_sketch_file_info(s->file[0].file)->has_shingles)
-            return nd_fail(err, ND_EINVAL, "%s has shingles, and %s has none",
-                           paths[info->has_shingles ? i : 0], paths[info->has_shingles ? 0 : i]);
-        s->n_blocks += info->blocks;
-        s->n_sources += info->sources;
-        s->bytes += (info->bytes + WORD - 1) / WORD * WORD;
-        if (s->bytes > PLACE_BYTES_MAX)
-            return nd_fail(err, ND_EUNSUPPORTED, "%s: more than 8 TB of sketch files", paths[i]);
+    for (size_t i = 0; status == ND_OK && i < s->n_files; i++) {
+        s->file[i].file = file[i] = nd_sketch_file_open(paths[i], err);
+        status = file[i] ? ND_OK : err->status;
     }
-    return ND_OK;
+    if (status == ND_OK)
+        status = nd_sketch_files_order(file, s->n_files, s->n_files > 1, err);
+    for (size_t i = 0; status == ND_OK && i < s->n_files; i++) {
+        s->file[i].file = file[i];
+        s->file[i].path = nd_sketch_file_path(file[i]);
+    }
+    for (size_t i = 0; status == ND_OK && i < s->n_files; i++)
+        status = add_file(s, &s->file[i], err);
+    free(file);
+    return status;
 }
 
 static enum nd_status list_sources(struct nd_sketches *s, struct nd_error *err)

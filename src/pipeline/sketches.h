@@ -24,7 +24,8 @@
 struct nd_sketches;
 
 /* Whether these paths are sketch files.  1; 0: none is; < 0: ND_EINVAL: some are, and some are not,
- * or some have shingles, and some have none; ND_EIO, ND_EINPUT (a file is damaged), ND_ENOMEM, ND_EUNSUPPORTED (more than 8 TB). */
+ * some have shingles, and some have none, or one of the parts of an input is missing or there twice;
+ * ND_EIO, ND_EINPUT (a file is damaged), ND_ENOMEM, ND_EUNSUPPORTED (more than 8 TB). */
 int nd_sketches_open(const char *const *paths, size_t n_paths, struct nd_sketches **sketches,
                      struct nd_error *err);
 void nd_sketches_free(struct nd_sketches *s);

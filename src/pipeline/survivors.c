@@ -156,6 +156,14 @@ struct nd_survivors {
     struct nd_spool *entry;
 };
 
+static struct nd_sketch_output *
+open_sketches(const char *name, const struct nd_survivors_params *params, struct nd_error *err)
+{
+    const struct nd_sketch_writer_options options = {.keeps_shingles = params->keeps_shingles};
+
+    return nd_sketch_output_open(name, params->sketches, &options, err);
+}
+
 struct nd_survivors *nd_survivors_new(const struct nd_survivors_params *params,
                                       struct nd_error *err)
 {
@@ -176,7 +184,7 @@ struct nd_survivors *nd_survivors_new(const struct nd_survivors_params *params,
     s->publisher = params->publisher;
     s->stage = params->stage;
     if (params->sketches)
-        s->sketches = nd_sketch_output_open(s->name, params->sketches, params->keeps_shingles, err);
+        s->sketches = open_sketches(s->name, params, err);
     else if (params->folder)
         s->mirror = nd_mirror_new(params->publisher, params->folder, params->may_replace, err);
     else

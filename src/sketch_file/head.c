@@ -24,9 +24,10 @@ static bool has_right_numbers(const struct nd_sketch_head *h)
     uint64_t recipe_end = ND_SKETCH_FILE_RECIPE_AT + nd_padded(h->recipe_bytes, 4096);
 
     return h->recipe_bytes > 0 && h->recipe_bytes <= ND_SKETCH_RECIPE_MAX &&
-           h->fingerprint_bits <= 512 && h->directory >= recipe_end && h->directory % 8 == 0 &&
-           h->directory_bytes % 8 == 0 && h->directory <= INT64_MAX / 2 &&
-           h->directory_bytes <= INT64_MAX / 2 && h->end == h->directory + h->directory_bytes &&
+           h->fingerprint_bits <= 512 && h->part <= h->parts && !h->part == !h->parts &&
+           h->directory >= recipe_end && h->directory % 8 == 0 && h->directory_bytes % 8 == 0 &&
+           h->directory <= INT64_MAX / 2 && h->directory_bytes <= INT64_MAX / 2 &&
+           h->end == h->directory + h->directory_bytes &&
            h->directory_bytes / sizeof(struct nd_sketch_block_entry) >= h->blocks;
 }
 

@@ -32,8 +32,9 @@ struct nd_sketch_head {
     uint64_t end;
     uint32_t blocks, sources;
     uint64_t hash;
+    uint32_t part, parts; /* 0, 0: it is no part */
 };
-_Static_assert(sizeof(struct nd_sketch_head) == 104, "a head has no padding");
+_Static_assert(sizeof(struct nd_sketch_head) == 112, "a head has no padding");
 
 /* Of the fingerprint of a row: whole words. */
 static inline size_t nd_fingerprint_bytes(const struct nd_sketch_head *head)

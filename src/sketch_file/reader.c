@@ -232,6 +232,8 @@ static enum nd_status open_file(struct nd_sketch_file *f, struct nd_error *err)
         .fingerprint_bits = f->head.fingerprint_bits,
         .has_shingles = (f->head.flags & ND_SKETCH_HAS_SHINGLES) != 0,
         .bytes = f->head.end,
+        .part = f->head.part,
+        .parts = f->head.parts,
     };
     return status;
 }

@@ -110,6 +110,8 @@ struct nd_sketch_writer *nd_sketch_writer_new(FILE *stream, const struct nd_reci
     memcpy(w->page.head.magic, ND_SKETCH_FILE_MAGIC, sizeof w->page.head.magic);
     w->page.head.version = ND_SKETCH_FILE_VERSION;
     w->page.head.flags = options->keeps_shingles ? ND_SKETCH_HAS_SHINGLES : 0;
+    w->page.head.part = options->part;
+    w->page.head.parts = options->parts;
     if (begin(w, recipe, err) == ND_OK)
         return w;
     nd_sketch_writer_free(w);
@@ -130,6 +132,7 @@ struct nd_sketch_writer *nd_sketch_writer_resume(int fd, const union nd_sketch_h
     }
     w->fd = fd;
     w->page = *page;
+    w->page.head.part = w->page.head.parts = 0; /* it will have more than the part */
     w->offset = page->head.end;
     memcpy(w->entry, directory.data, blocks);
     return w;

@@ -325,6 +325,8 @@ static enum nd_status write_expanded(struct collapsing *c, uint32_t shown, const
 static enum nd_status open_sketches(struct collapsing *c, struct nd_error *err)
 {
     const struct nd_run *run = &c->use.run;
+    const struct nd_sketch_writer_options options = {
+        .keeps_shingles = !nd_sketches_without_shingles(run->sketches)};
     const char *name = run->options->output;
     enum nd_status status = ND_OK;
 
@@ -332,8 +334,7 @@ static enum nd_status open_sketches(struct collapsing *c, struct nd_error *err)
         return nd_fail(err, ND_EINVAL,
                        "the results of a sketch file are a sketch file, which needs a name: add -o "
                        "FILE.sketch, or --expand");
-    c->sketches =
-        nd_sketch_output_open(name, run->recipe, !nd_sketches_without_shingles(run->sketches), err);
+    c->sketches = nd_sketch_output_open(name, run->recipe, &options, err);
     if (!c->sketches)
         return err->status;
     for (uint32_t i = 0; status == ND_OK && i < nd_sketches_sources(run->sketches); i++) {

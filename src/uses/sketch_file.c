@@ -67,8 +67,11 @@ static enum nd_status finish(struct filing *f, struct nd_error *err)
 static enum nd_status open_file(struct filing *f, int keeps_shingles, struct nd_error *err)
 {
     const struct nd_run *run = &f->use.run;
+    const struct nd_input_part part = run->options->input.part;
+    const struct nd_sketch_writer_options options = {
+        .keeps_shingles = keeps_shingles, .part = part.number, .parts = part.of};
 
-    f->file = nd_sketch_output_open(run->options->output, run->recipe, keeps_shingles, err);
+    f->file = nd_sketch_output_open(run->options->output, run->recipe, &options, err);
     if (!f->file)
         return err->status;
     f->writer = nd_sketch_output_writer(f->file);

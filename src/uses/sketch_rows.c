@@ -9,6 +9,7 @@
 #include "base/json_out.h"
 #include "base/memory.h"
 #include "evidence/name.h"
+#include "sketch_file/parts.h"
 
 /* ---- As JSON ---- */
 
@@ -209,7 +210,8 @@ static enum nd_status open_files(struct merge *m, struct nd_error *err)
                         m->params->paths[nd_sketch_file_info(m->file[i])->has_shingles ? i : 0],
                         m->params->paths[nd_sketch_file_info(m->file[i])->has_shingles ? 0 : i]);
     }
-    return status;
+    return status == ND_OK ? nd_sketch_files_order(m->file, m->params->n_paths, false, err)
+                           : status;
 }
 
 static bool is_same_source(const struct nd_sketch_source *a, const struct nd_sketch_source *b)

@@ -94,6 +94,41 @@ END
     [ "$(uniq ids | wc -l)" -eq 200 ]
 }
 
+@test "parts are read in the order of their numbers, however they are named" {
+    records 300 0 >a.jsonl
+    neardup dedup -q a.jsonl -o /dev/null --clusters whole.tsv
+    neardup sketch -q a.jsonl -o whole.sketch
+    for i in {1..11}; do neardup sketch -q a.jsonl --part "$i/11" -o "part-$i.sketch"; done
+    [ "$(neardup sketch info part-10.sketch | grep part:)" = "part: 10/11" ]
+    ls part-*.sketch | sed -n 2p | grep -x part-10.sketch
+    neardup dedup -q --sketches part-*.sketch --clusters parts.tsv
+    cmp whole.tsv parts.tsv
+    neardup pairs -q part-*.sketch >parts.pairs
+    neardup pairs -q whole.sketch >whole.pairs
+    cmp <(tail -n +2 whole.pairs) <(tail -n +2 parts.pairs)
+    neardup sketch merge part-*.sketch -o merged.sketch
+    cmp whole.sketch merged.sketch
+}
+
+@test "a part that is missing or there twice is named" {
+    records 60 0 >a.jsonl
+    for i in 1 2 3; do neardup sketch -q a.jsonl --part "$i/3" -o "part-$i.sketch"; done
+    run neardup dedup -q --sketches part-1.sketch part-3.sketch --clusters c.tsv
+    [ "$status" -eq 2 ]
+    [[ $output == *"part-3.sketch is part 3 of 3, and part 2 is not here"* ]]
+    run neardup pairs -q part-1.sketch part-2.sketch
+    [ "$status" -eq 2 ]
+    [[ $output == *"part-2.sketch is part 2 of 3, and part 3 is not here"* ]]
+    cp part-1.sketch again.sketch
+    run neardup sketch merge part-1.sketch again.sketch part-2.sketch -o merged.sketch
+    [ "$status" -eq 2 ]
+    [[ $output == *"are both part 1 of 3"* ]]
+    [ ! -e merged.sketch ]
+    neardup dedup -q part-2.sketch --clusters one.tsv
+    neardup sketch merge part-3.sketch part-2.sketch -o two.sketch
+    [ "$(neardup sketch info two.sketch | grep -c part:)" -eq 0 ]
+}
+
 @test "files of other parts are not opened" {
     records 100 0 >a.jsonl
     records 100 100 >b.jsonl
