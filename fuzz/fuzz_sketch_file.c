@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "sketch_file/layout.h"
 #include "sketch_file/packed.h"
+#include "sketch_file/stored.h"
 
 /* Rows with right checksums are what a fuzzer would hardly find: the checksums are made to fit. */
 static void seal(unsigned char *data, size_t size)
@@ -93,6 +94,31 @@ static void check_packed(const struct nd_sketch_file *file, const struct nd_sket
     free(shingle);
 }
 
+/* The rows of a block as they are stored are those that were made of it. */
+static void check_stored(const struct nd_sketch_file *file, size_t number,
+                         const struct nd_sketch_block *block)
+{
+    struct nd_stored_rows rows = {.n = 0};
+    struct nd_error err;
+
+    nd_stored_rows_announce(file, number);
+    if (nd_stored_rows_read(file, number, &rows, &err) == ND_OK) {
+        for (size_t i = 0; i < rows.n; i++) {
+            struct nd_sketch_row row;
+
+            nd_stored_row_get(&rows, i, &row);
+            if (block->n && (i >= block->n || row.place.row != block->rows[i].place.row ||
+                             row.place.shingles != block->rows[i].place.shingles ||
+                             row.identity != nd_stored_row_head(&rows, i)->identity ||
+                             row.source != block->rows[i].source))
+                abort();
+        }
+    } else if (block->n) {
+        abort();
+    }
+    nd_stored_rows_release(&rows);
+}
+
 static void read_all(const char *path)
 {
     struct nd_error err;
@@ -100,13 +126,15 @@ static void read_all(const char *path)
     struct nd_sketch_block block = {0};
     struct nd_sketch_room room = {0};
 
-    for (uint32_t i = 0; file && i < nd_sketch_file_info(file)->blocks; i++)
+    for (uint32_t i = 0; file && i < nd_sketch_file_info(file)->blocks; i++) {
         if (nd_sketch_file_read(file, i, ND_SKETCH_FILE_ALL, &block, &err) == ND_OK)
             for (size_t j = 0; j < block.n; j++) {
                 check_row(file, &block.rows[j]);
                 check_again(file, &block.rows[j], &room);
                 check_packed(file, &block, j);
             }
+        check_stored(file, i, &block);
+    }
     nd_sketch_room_release(&room);
     nd_sketch_block_release(&block);
     nd_sketch_file_close(file);

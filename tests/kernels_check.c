@@ -9,6 +9,7 @@
 #include <neardup/cpu.h>
 
 #include "base/hash.h"
+#include "simd/band_filter.h"
 #include "simd/sketch_kernels.h"
 
 enum { LENGTHS = 130, SHIFTS = 8, ROOM = 2048, SLOTS_LOG2 = 9 };
@@ -257,6 +258,45 @@ static void check_add_distinct(const struct nd_sketch_kernels *k, const char *is
     }
 }
 
+/* Every division into bands, at any address, of rows of which some share a band with those that the
+ * filter has. */
+static void check_band_filter(nd_band_filter_find *find, const char *isa)
+{
+    enum { WORDS = 300, ROWS = 200, MINIMA = 128 };
+    static uint64_t word[WORDS];
+    static uint8_t room[ROWS][MINIMA + 16];
+    const struct nd_key_words filter = {word, WORDS};
+    const uint8_t *low[ROWS];
+    uint32_t expected[ROWS + 1], got[ROWS + 1];
+
+    for (unsigned rows = 1; rows <= 20; rows++)
+        for (unsigned bands = 0; bands * rows <= MINIMA; bands++) {
+            const struct nd_low_bands b = {bands, rows};
+            size_t n = any() % (ROWS + 1), n_found;
+
+            memset(word, 0, sizeof word);
+            for (size_t i = 0; i < ROWS; i++) {
+                low[i] = room[i] + any() % 8;
+                for (size_t k = 0; k < sizeof room[i]; k++)
+                    room[i][k] = (uint8_t)any();
+                if (bands && i % 7 == 0) {
+                    unsigned band = (unsigned)(any() % bands);
+                    uint64_t value = 0, key;
+
+                    memcpy(&value, low[i] + band * rows, rows < 8 ? rows : 8);
+                    key = nd_key_of_band(value, band);
+                    word[nd_key_word(key, WORDS)] |= nd_key_bits(key);
+                }
+            }
+            expected[n] = got[n] = 77;
+            n_found = nd_band_filter_scalar(&filter, &b, low, n, expected);
+            expect(find(&filter, &b, low, n, got) == n_found &&
+                       !memcmp(expected, got, n_found * sizeof *got) && got[n] == 77 &&
+                       n_found >= (bands ? (n + 6) / 7 : 0),
+                   isa, "band_filter", n, rows);
+        }
+}
+
 int main(void)
 {
     static uint64_t memory[20000 + SHIFTS];
@@ -270,6 +310,7 @@ int main(void)
         }
         printf("%s\n", isa_name[i]);
         check_shingles(kernels, isa_name[i], memory);
+        check_band_filter(nd_band_filter_of((enum nd_isa)i), isa_name[i]);
         check_sketches(kernels, isa_name[i], memory);
         check_comparisons(kernels, isa_name[i]);
         check_positive(kernels, isa_name[i]);

@@ -2,13 +2,13 @@
  * met.c - a set of documents, and which others could meet one of them
  *
  *   row ──▶ keys ──▶ filter of 64-bit words ──▶ table: key → documents ──▶ counts, low bytes or bits
- *        of bands or  (Bloom 1970; Putze 2007:
- *        blocks, and   one word a key)
- *        of equality
+ *        of bands or  (index/key_filter.c)
+ *        blocks, and
+ *        of identity
  *
- * Nearly all rows end at the filter, which stays in the processor's caches where the table does not.
- * A document has a key for each band or block, as in the index, and two by which equal documents
- * meet: of its text and of its tokens.
+ * Nearly all rows end at the filter, which is small enough for the processor's caches.
+ * A document has a key for each band or block, as in the index, and one by which equal documents
+ * meet: documents of the same bytes have the same tokens, and so the same identity.
  */
 #include "engine/met.h"
 
@@ -18,13 +18,13 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "engine/row_maker.h"
+#include "index/key_filter.h"
 
 enum {
     KEYS_MAX = ND_MINHASH_COUNT + 64 + 3,
-    KEY_BITS = 16,     /* of the filter for each key */
     COMPARED_MAX = 64, /* documents of a key that are compared before the answer is yes */
-    LEAST_WORDS = 1024,
-    LEAST_SLOTS = 1024
+    LEAST_SLOTS = 1024,
+    AHEAD = 16 /* entries whose slots are fetched before they are linked */
 };
 
 /* A document stands under a key. */
@@ -34,19 +34,15 @@ struct entry {
     uint32_t next; /* entry of the same slot + 1; 0: none */
 };
 
-struct filter {
-    uint64_t *word;
-    size_t n_words; /* a power of two */
-};
-
 struct nd_met_set {
     struct nd_row_plan plan;
     bool compares;   /* rows, beyond their keys */
     bool has_rounds; /* the first one has begun */
-    struct filter all, fresh;
+    struct nd_key_filter all, fresh;
     struct entry *entry;
     size_t n_entries, entry_capacity, first_fresh;
-    uint32_t *slot; /* entry + 1 */
+    size_t n_linked; /* entries that are in filters and table */
+    uint32_t *slot;  /* entry + 1 */
     size_t n_slots;
     /* Of each document: what is compared, and how many shingles it has. */
     uint64_t *body;
@@ -60,8 +56,8 @@ void nd_met_set_free(struct nd_met_set *met)
     if (!met)
         return;
     nd_row_plan_release(&met->plan);
-    free(met->all.word);
-    free(met->fresh.word);
+    nd_key_filter_release(&met->all);
+    nd_key_filter_release(&met->fresh);
     free(met->entry);
     free(met->slot);
     free(met->body);
@@ -71,19 +67,10 @@ void nd_met_set_free(struct nd_met_set *met)
 
 /* ---- Keys ---- */
 
-/* Keys of different tables, and those of equal documents, are told apart; the lowest bit is set of
- * these.  All are hashes already. */
-static uint64_t key_in(uint64_t key, uint64_t table, bool is_of_equal)
-{
-    key ^= table * UINT64_C(0x9E3779B97F4A7C15);
-    return (key & ~UINT64_C(1)) | is_of_equal;
-}
-
 static size_t keys_of(const struct nd_met_set *met, const struct nd_sketch_row *from,
                       uint64_t key[KEYS_MAX])
 {
     const struct nd_index_params *index = &met->plan.plan.index;
-    unsigned tables = nd_table_identity(index);
     struct nd_index_row row;
     size_t n = 0;
 
@@ -92,60 +79,10 @@ static size_t keys_of(const struct nd_met_set *met, const struct nd_sketch_row *
         row.simhash = from->simhash;
         row.group = 0;
         memcpy(row.low, from->low, ND_MINHASH_COUNT);
-        nd_table_keys(index, &row, key);
-        for (; n < tables; n++)
-            key[n] = key_in(key[n], n, false);
+        n = nd_filter_keys(index, &row, key);
     }
-    key[n++] = key_in(from->text_hash[0], KEYS_MAX, true);
-    key[n++] = key_in(from->identity, KEYS_MAX + 1, true);
+    key[n++] = nd_filter_key_of_identity(from->identity);
     return n;
-}
-
-/* ---- The filter ---- */
-
-/* Four bits of one word. */
-static uint64_t bits_of(uint64_t key)
-{
-    return UINT64_C(1) << (key >> 1 & 63) | UINT64_C(1) << (key >> 7 & 63) |
-           UINT64_C(1) << (key >> 13 & 63) | UINT64_C(1) << (key >> 19 & 63);
-}
-
-static uint64_t *word_of(const struct filter *f, uint64_t key)
-{
-    return &f->word[key >> 25 & (f->n_words - 1)];
-}
-
-static void filter_add(struct filter *f, uint64_t key)
-{
-    *word_of(f, key) |= bits_of(key);
-}
-
-static bool filter_has(const struct filter *f, uint64_t key)
-{
-    uint64_t bits = bits_of(key);
-
-    return (*word_of(f, key) & bits) == bits;
-}
-
-/* Have a filter for so many keys, made anew of the entries from `first` on where it has to grow. */
-static bool filter_reserve(struct filter *f, const struct nd_met_set *met, size_t first,
-                           size_t n_keys)
-{
-    size_t n = f->n_words ? f->n_words : LEAST_WORDS;
-    uint64_t *word;
-
-    while (n * 64 < n_keys * KEY_BITS)
-        n *= 2;
-    if (n == f->n_words)
-        return true;
-    word = calloc(n, sizeof *word);
-    if (!word)
-        return false;
-    free(f->word);
-    *f = (struct filter){word, n};
-    for (size_t i = first; i < met->n_entries; i++)
-        filter_add(f, met->entry[i].key);
-    return true;
 }
 
 /* ---- The table ---- */
@@ -170,12 +107,25 @@ static bool reserve_slots(struct nd_met_set *met, size_t n_entries)
     free(met->slot);
     met->slot = slot;
     met->n_slots = n;
-    for (size_t i = 0; i < met->n_entries; i++) {
+    for (size_t i = 0; i < met->n_linked; i++) {
         uint32_t *at = slot_of(met, met->entry[i].key);
 
         met->entry[i].next = *at;
         *at = (uint32_t)i + 1;
     }
+    return true;
+}
+
+/* Have a filter for so many keys, made anew of the entries from `first` on where it has to grow. */
+static bool reserve_filter(struct nd_key_filter *f, const struct nd_met_set *met, size_t first,
+                           size_t n_keys)
+{
+    if (nd_key_filter_suits(f, n_keys))
+        return true;
+    if (!nd_key_filter_make(f, n_keys + n_keys / 2))
+        return false;
+    for (size_t i = first; i < met->n_linked; i++)
+        nd_key_filter_add(f, met->entry[i].key);
     return true;
 }
 
@@ -185,19 +135,16 @@ static bool reserve(struct nd_met_set *met, size_t n_keys)
 
     return n < UINT32_MAX && ND_RESERVE(met->entry, &met->entry_capacity, n) &&
            ND_RESERVE(met->body, &met->body_capacity, (met->n + 1) * met->plan.words + 1) &&
-           ND_RESERVE(met->n_shingles, &met->shingles_capacity, met->n + 1) &&
-           reserve_slots(met, n) && filter_reserve(&met->all, met, 0, n) &&
-           (!met->has_rounds ||
-            filter_reserve(&met->fresh, met, met->first_fresh, n - met->first_fresh));
+           ND_RESERVE(met->n_shingles, &met->shingles_capacity, met->n + 1);
 }
 
 /* Tables that grow are made anew. */
 static bool make_room(struct nd_met_set *met, uint64_t documents)
 {
-    unsigned keys = (met->compares ? nd_table_identity(&met->plan.plan.index) : 0) + 2;
+    unsigned keys = (met->compares ? nd_table_identity(&met->plan.plan.index) : 0) + 1;
 
     return documents < UINT32_MAX / keys && reserve_slots(met, (size_t)documents * keys) &&
-           filter_reserve(&met->all, met, 0, (size_t)documents * keys);
+           reserve_filter(&met->all, met, 0, (size_t)documents * keys);
 }
 
 struct nd_met_set *nd_met_set_new(const struct nd_recipe *recipe, uint64_t documents,
@@ -243,18 +190,37 @@ enum nd_status nd_met_set_add(struct nd_met_set *met, const struct nd_sketch_row
 
     if (!reserve(met, n_keys))
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    for (size_t i = 0; i < n_keys; i++) {
-        uint32_t *slot = slot_of(met, key[i]);
-
-        met->entry[met->n_entries++] = (struct entry){key[i], (uint32_t)met->n, *slot};
-        *slot = (uint32_t)met->n_entries;
-        filter_add(&met->all, key[i]);
-        if (met->has_rounds)
-            filter_add(&met->fresh, key[i]);
-    }
+    for (size_t i = 0; i < n_keys; i++)
+        met->entry[met->n_entries++] = (struct entry){key[i], (uint32_t)met->n, 0};
     if (met->plan.words)
         memcpy(met->body + met->n * met->plan.words, body_of(met, row), met->plan.words * 8);
     met->n_shingles[met->n++] = row->n_shingles;
+    return ND_OK;
+}
+
+/* What is far from the caches is fetched while others are linked. */
+enum nd_status nd_met_set_link(struct nd_met_set *met, struct nd_error *err)
+{
+    size_t n = met->n_entries;
+
+    if (!reserve_slots(met, n) || !reserve_filter(&met->all, met, 0, n) ||
+        (met->has_rounds &&
+         !reserve_filter(&met->fresh, met, met->first_fresh, n - met->first_fresh)))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    for (; met->n_linked < n; met->n_linked++) {
+        struct entry *e = &met->entry[met->n_linked];
+        uint32_t *slot = slot_of(met, e->key);
+
+        if (met->n_linked + AHEAD < n) {
+            nd_key_filter_prefetch(&met->all, e[AHEAD].key);
+            __builtin_prefetch(slot_of(met, e[AHEAD].key), 1);
+        }
+        e->next = *slot;
+        *slot = (uint32_t)met->n_linked + 1;
+        nd_key_filter_add(&met->all, e->key);
+        if (met->has_rounds)
+            nd_key_filter_add(&met->fresh, e->key);
+    }
     return ND_OK;
 }
 
@@ -262,12 +228,7 @@ void nd_met_set_begin_round(struct nd_met_set *met)
 {
     met->has_rounds = true;
     met->first_fresh = met->n_entries;
-    if (met->fresh.n_words > LEAST_WORDS) { /* a large one would not stay in the caches */
-        free(met->fresh.word);
-        met->fresh = (struct filter){0};
-    }
-    if (met->fresh.word)
-        memset(met->fresh.word, 0, met->fresh.n_words * sizeof *met->fresh.word);
+    nd_key_filter_clear(&met->fresh);
 }
 
 /* ---- Who meets whom ---- */
@@ -311,19 +272,63 @@ static bool meets_by(const struct nd_met_set *met, const struct nd_sketch_row *r
     return false;
 }
 
+static const struct nd_key_filter *filter_of(const struct nd_met_set *met, bool is_fresh)
+{
+    return is_fresh ? &met->fresh : &met->all;
+}
+
 bool nd_met_set_has(const struct nd_met_set *met, const struct nd_sketch_row *row, bool is_fresh)
 {
-    const struct filter *filter = is_fresh ? &met->fresh : &met->all;
+    const struct nd_key_filter *filter = filter_of(met, is_fresh);
     uint64_t key[KEYS_MAX], hit[KEYS_MAX + 1];
     size_t n_keys, n_hits = 0;
 
-    if (!met->n_entries || !filter->word)
+    if (!met->n_linked || !filter->word)
         return false;
     n_keys = keys_of(met, row, key);
     for (size_t i = 0; i < n_keys; i++)
-        hit[n_hits] = key[i], n_hits += filter_has(filter, key[i]);
+        hit[n_hits] = key[i], n_hits += nd_key_filter_has(filter, key[i]);
     for (size_t i = 0; i < n_hits; i++)
         if (meets_by(met, row, hit[i], is_fresh ? met->first_fresh : 0))
             return true;
     return false;
+}
+
+/* Those whose identity is in the filter. */
+static uint64_t equal_in(const struct nd_key_filter *filter, const struct nd_met_keys *row,
+                         unsigned n)
+{
+    uint64_t found = 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        bool is_in = nd_key_filter_has(filter, nd_filter_key_of_identity(row[i].identity));
+
+        found |= (uint64_t)is_in << i;
+    }
+    return found;
+}
+
+uint64_t nd_met_set_sift(const struct nd_met_set *met, const struct nd_met_keys *row, unsigned n,
+                         bool is_fresh)
+{
+    const struct nd_key_filter *filter = filter_of(met, is_fresh);
+    const struct nd_index_params *index = &met->plan.plan.index;
+    const uint8_t *low[ND_MET_SIFTED];
+    uint32_t number[ND_MET_SIFTED];
+    uint64_t found;
+    size_t n_found;
+
+    if (!met->n_linked || !filter->word)
+        return 0;
+    found = equal_in(filter, row, n);
+    if (!met->compares)
+        return found;
+    if (!nd_key_filter_takes(index))
+        return UINT64_MAX >> (ND_MET_SIFTED - n);
+    for (unsigned i = 0; i < n; i++)
+        low[i] = row[i].low;
+    n_found = nd_key_filter_bands(filter, index, low, n, number);
+    for (size_t i = 0; i < n_found; i++)
+        found |= UINT64_C(1) << number[i];
+    return found;
 }

@@ -18,19 +18,31 @@ ND_API struct nd_met_set *nd_met_set_new(const struct nd_recipe *recipe, uint64_
                                          struct nd_error *err);
 ND_API void nd_met_set_free(struct nd_met_set *met); /* NULL: nothing */
 
-/* Add a document; its row may go.  ND_ENOMEM. */
+/* Add a document, which is in the set from the next nd_met_set_link on; its row may go.  ND_ENOMEM. */
 ND_API enum nd_status nd_met_set_add(struct nd_met_set *met, const struct nd_sketch_row *row,
                                      struct nd_error *err);
-/* Documents that are added from now on, until the next call, are fresh. */
+ND_API enum nd_status nd_met_set_link(struct nd_met_set *met, struct nd_error *err);
+/* Documents that are added from now on, until the next call, are fresh.  All are linked. */
 ND_API void nd_met_set_begin_round(struct nd_met_set *met);
 
 /*
  * Whether the document equals one of the set or could be a candidate of one, or one of it: with
  * is_fresh, one that is fresh.  Never wrongly no; yes also where only hashes
- * agree, or where too many documents of the set share a key with it to compare it with all.  Any
+ * or parts of a band agree, or where too many documents of the set share a key with it to compare it with all.  Any
  * number of threads may ask while nobody adds.
  */
 ND_API bool nd_met_set_has(const struct nd_met_set *met, const struct nd_sketch_row *row,
                            bool is_fresh);
+
+/* What of a row tells that it meets nobody, as most do; behind the low bytes 8 more are readable. */
+struct nd_met_keys {
+    const uint8_t *low;
+    uint64_t identity;
+};
+enum { ND_MET_SIFTED = 64 };
+/* Of up to 64 rows, as bits, those for which nd_met_set_has can be true: of rows that meet nobody
+ * usually one in fifty, but all where the recipe does not look up bands only. */
+ND_API uint64_t nd_met_set_sift(const struct nd_met_set *met, const struct nd_met_keys *row,
+                                unsigned n, bool is_fresh);
 
 #endif

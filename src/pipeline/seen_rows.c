@@ -7,10 +7,14 @@
  * decides S in order decides as one who has everything: also which keys are full, since only
  * candidates count towards that.
  *
- * With stars the files are gone through once, from their last block to the first: what comes later
- * in the order has been taken by then, and what is taken meets only what is still to come.  Within the
- * blocks at hand, rows are asked again for those that were just taken until none is added; so some
- * may be taken for an earlier one, which does no harm.
+ * With stars the files are gone through once, from their last row to the first: what comes later in
+ * the order has been taken by then, and what is taken meets only what is still to come.  Several
+ * threads look through a block each.  Then the rows of these blocks are looked through again for those
+ * that were just taken, until none is added; so some may be taken for an earlier one, which does no
+ * harm.
+ *
+ * Most rows meet nobody, and are never made into struct nd_sketch_row: a filter of all keys tells so
+ * by their low bytes and hashes, as they are in the file.
  *
  * With other kinds of clusters the members of a cluster count, which may have come after their leader
  * and meet the new document nowhere.  So S is closed in both directions, by passes until one adds
@@ -25,15 +29,18 @@
 #include "base/pool.h"
 #include "engine/met.h"
 #include "recipe/recipe.h"
+#include "sketch_file/stored.h"
 
-enum { BLOCKS_EACH = 2 }; /* at hand, for each thread */
+enum { BLOCKS_EACH = 2 }; /* at hand, for each of several threads */
 
 /* A block at hand. */
 struct at_hand {
-    struct nd_sketch_block block;
+    struct nd_stored_rows rows;
     uint32_t number;
-    bool *is_hit, *is_taken; /* of each row */
-    size_t hit_capacity, taken_capacity;
+    bool *is_taken; /* of each row */
+    size_t taken_capacity;
+    uint32_t *hit; /* rows that are to be taken, from the last to the first */
+    size_t n_hits, hit_capacity;
     struct nd_error err;
 };
 
@@ -54,12 +61,6 @@ void nd_seen_rows_release(struct nd_seen_rows *rows)
     *rows = (struct nd_seen_rows){0};
 }
 
-static struct nd_seen_row seen_row(const struct search *s, const struct at_hand *h, size_t i)
-{
-    return (struct nd_seen_row){
-        .number = h->block.first + i, .place = h->block.rows[i].place, .file = s->file};
-}
-
 /* ---- The new documents ---- */
 
 static enum nd_status take_fresh(struct search *s, struct nd_seen_row *row, struct nd_error *err)
@@ -77,7 +78,7 @@ static enum nd_status take_fresh(struct search *s, struct nd_seen_row *row, stru
         }
     }
     nd_sketch_block_release(&block);
-    return status;
+    return status == ND_OK && s->met ? nd_met_set_link(s->met, err) : status;
 }
 
 /* ---- Blocks at hand ---- */
@@ -89,33 +90,118 @@ static bool was_taken(const struct search *s, uint64_t number)
     return bits && (bits[number / 64] >> number % 64 & 1);
 }
 
-static void read_hand(struct search *s, struct at_hand *h)
+static enum nd_status read_hand(struct search *s, struct at_hand *h)
 {
     const struct nd_sketch_file *file = s->what->file[s->file];
+    enum nd_status status = nd_stored_rows_read(file, h->number, &h->rows, &h->err);
 
-    if (nd_sketch_file_read(file, h->number, ND_SKETCH_FILE_ROWS, &h->block, &h->err) != ND_OK)
-        return;
-    if (!ND_RESERVE(h->is_hit, &h->hit_capacity, h->block.n) ||
-        !ND_RESERVE(h->is_taken, &h->taken_capacity, h->block.n)) {
-        nd_fail(&h->err, ND_ENOMEM, "out of memory");
-        return;
-    }
-    for (size_t i = 0; i < h->block.n; i++)
-        h->is_taken[i] = was_taken(s, h->block.first + i);
+    if (status == ND_OK && (!ND_RESERVE(h->is_taken, &h->taken_capacity, h->rows.n) ||
+                            !ND_RESERVE(h->hit, &h->hit_capacity, h->rows.n)))
+        status = nd_fail(&h->err, ND_ENOMEM, "out of memory");
+    for (size_t i = 0; status == ND_OK && i < h->rows.n; i++)
+        h->is_taken[i] = was_taken(s, h->rows.first + i);
+    if (h->number >= s->n_hands)
+        nd_stored_rows_announce(file, h->number - s->n_hands);
+    return status;
 }
 
+/* Of the rows from `from` on, up to 64, as bits, those that could meet the set. */
+static uint64_t sift(const struct search *s, const struct at_hand *h, size_t from, unsigned n)
+{
+    struct nd_met_keys keys[ND_MET_SIFTED];
+
+    if (!s->met)
+        return UINT64_MAX >> (ND_MET_SIFTED - n);
+    for (unsigned i = 0; i < n; i++) {
+        const struct nd_sketch_row_head *head = nd_stored_row_head(&h->rows, from + i);
+
+        keys[i] = (struct nd_met_keys){head->low, head->identity};
+    }
+    return nd_met_set_sift(s->met, keys, n, s->is_fresh);
+}
+
+static bool is_hit(const struct search *s, const struct at_hand *h, size_t i)
+{
+    struct nd_sketch_row row;
+
+    if (h->is_taken[i])
+        return false;
+    if (!s->met)
+        return true;
+    nd_stored_row_get(&h->rows, i, &row);
+    return nd_met_set_has(s->met, &row, s->is_fresh);
+}
+
+/* The last row before `end` that meets the set, + 1; 0: none does. */
+static size_t last_hit(const struct search *s, const struct at_hand *h, size_t end)
+{
+    while (end) {
+        size_t from = end > ND_MET_SIFTED ? end - ND_MET_SIFTED : 0;
+        uint64_t left = sift(s, h, from, (unsigned)(end - from));
+
+        while (left) {
+            unsigned i = 63 - (unsigned)__builtin_clzll(left);
+
+            if (is_hit(s, h, from + i))
+                return from + i + 1;
+            left ^= UINT64_C(1) << i;
+        }
+        end = from;
+    }
+    return 0;
+}
+
+static enum nd_status take(struct search *s, struct at_hand *h, size_t i, struct nd_error *err)
+{
+    uint64_t number = h->rows.first + i;
+    struct nd_sketch_row row;
+
+    nd_stored_row_get(&h->rows, i, &row);
+    if (!ND_RESERVE(s->old->item, &s->old->capacity, s->old->n + 1))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    s->old->item[s->old->n++] =
+        (struct nd_seen_row){.number = number, .place = row.place, .file = s->file};
+    h->is_taken[i] = true;
+    if (s->taken)
+        s->taken[s->file][number / 64] |= UINT64_C(1) << number % 64;
+    return s->met ? nd_met_set_add(s->met, &row, err) : ND_OK;
+}
+
+/* ---- One thread: what is found is in the set before the next row is looked at ---- */
+
+static enum nd_status search_in_order(struct search *s, struct nd_error *err)
+{
+    struct at_hand *h = &s->hand[0];
+    enum nd_status status = read_hand(s, h);
+    size_t end = h->rows.n;
+
+    if (status != ND_OK) {
+        *err = h->err;
+        return status;
+    }
+    while (status == ND_OK && (end = last_hit(s, h, end)) > 0) {
+        status = take(s, h, --end, err);
+        if (status == ND_OK && s->met)
+            status = nd_met_set_link(s->met, err);
+    }
+    return status;
+}
+
+/* ---- Several threads ---- */
+
 /* Find the rows that meet the set, or what was added to it just now. */
-static void ask(void *context, size_t task, unsigned worker)
+static void find_hits(void *context, size_t task, unsigned worker)
 {
     struct search *s = context;
     struct at_hand *h = &s->hand[task];
+    size_t end;
 
     (void)worker;
-    if (!s->is_fresh)
-        read_hand(s, h);
-    for (size_t i = 0; h->err.status == ND_OK && i < h->block.n; i++)
-        h->is_hit[i] =
-            !h->is_taken[i] && (!s->met || nd_met_set_has(s->met, &h->block.rows[i], s->is_fresh));
+    h->n_hits = 0;
+    if (!s->is_fresh && read_hand(s, h) != ND_OK)
+        return;
+    for (end = h->rows.n; (end = last_hit(s, h, end)) > 0; end--)
+        h->hit[h->n_hits++] = (uint32_t)(end - 1);
 }
 
 /* Add what was found.  *n: how many. */
@@ -126,48 +212,45 @@ static enum nd_status take_hits(struct search *s, size_t *n, struct nd_error *er
     *n = 0;
     if (s->met)
         nd_met_set_begin_round(s->met);
-    for (size_t k = 0; k < s->n; k++) {
+    for (size_t k = 0; status == ND_OK && k < s->n; k++) {
         struct at_hand *h = &s->hand[k];
 
         if (h->err.status != ND_OK) {
             *err = h->err;
             return err->status;
         }
-        for (size_t i = 0; status == ND_OK && i < h->block.n; i++) {
-            if (!h->is_hit[i])
-                continue;
-            if (!ND_RESERVE(s->old->item, &s->old->capacity, s->old->n + 1))
-                return nd_fail(err, ND_ENOMEM, "out of memory");
-            s->old->item[s->old->n++] = seen_row(s, h, i);
-            h->is_taken[i] = true;
-            if (s->taken)
-                s->taken[s->file][(h->block.first + i) / 64] |= UINT64_C(1)
-                                                                << (h->block.first + i) % 64;
-            if (s->met)
-                status = nd_met_set_add(s->met, &h->block.rows[i], err);
-            ++*n;
-        }
+        for (size_t i = 0; status == ND_OK && i < h->n_hits; i++)
+            status = take(s, h, h->hit[i], err);
+        *n += h->n_hits;
     }
-    return status;
+    return status == ND_OK && s->met ? nd_met_set_link(s->met, err) : status;
 }
 
-/* The blocks before `end`, as many as there are hands. */
-static enum nd_status search_blocks(struct search *s, uint32_t end, struct nd_error *err)
+static enum nd_status search_together(struct search *s, struct nd_error *err)
 {
     enum nd_status status = ND_OK;
     size_t n = 1;
 
-    s->n = end < s->n_hands ? end : s->n_hands;
-    for (size_t k = 0; k < s->n; k++)
-        s->hand[k].number = end - 1 - (uint32_t)k;
     s->is_fresh = false;
     while (status == ND_OK && n) {
-        nd_pool_run(s->what->pool, s->n, ask, s);
+        nd_pool_run(s->what->pool, s->n, find_hits, s);
         status = take_hits(s, &n, err);
         s->is_fresh = true;
         n = s->met ? n : 0;
     }
+    s->is_fresh = false;
     return status;
+}
+
+/* ---- All files ---- */
+
+/* The blocks before `end`, as many as there are hands. */
+static enum nd_status search_blocks(struct search *s, uint32_t end, struct nd_error *err)
+{
+    s->n = end < s->n_hands ? end : s->n_hands;
+    for (size_t k = 0; k < s->n; k++)
+        s->hand[k].number = end - 1 - (uint32_t)k;
+    return s->n_hands == 1 ? search_in_order(s, err) : search_together(s, err);
 }
 
 static enum nd_status search_all(struct search *s, struct nd_error *err)
@@ -198,7 +281,7 @@ static enum nd_status make_parts(struct search *s, bool several, struct nd_error
 {
     const struct nd_seen_search *what = s->what;
 
-    s->n_hands = (size_t)BLOCKS_EACH * nd_pool_threads(what->pool);
+    s->n_hands = nd_pool_threads(what->pool) == 1 ? 1 : BLOCKS_EACH * nd_pool_threads(what->pool);
     s->hand = calloc(s->n_hands, sizeof *s->hand);
     if (!what->takes_all)
         s->met = nd_met_set_new(what->recipe, nd_sketch_file_info(what->fresh)->documents, err);
@@ -219,8 +302,8 @@ static enum nd_status make_parts(struct search *s, bool several, struct nd_error
 static void release(struct search *s)
 {
     for (size_t i = 0; s->hand && i < s->n_hands; i++) {
-        nd_sketch_block_release(&s->hand[i].block);
-        free(s->hand[i].is_hit);
+        nd_stored_rows_release(&s->hand[i].rows);
+        free(s->hand[i].hit);
         free(s->hand[i].is_taken);
     }
     for (size_t i = 0; s->taken && i < s->what->n_files; i++)

@@ -104,7 +104,8 @@ static enum nd_status read_recipe(struct nd_sketch_file *f, struct nd_error *err
     return status;
 }
 
-static const struct nd_sketch_block_entry *entry_of(const struct nd_sketch_file *f, size_t number)
+const struct nd_sketch_block_entry *nd_sketch_file_entry(const struct nd_sketch_file *f,
+                                                         size_t number)
 {
     return (const struct nd_sketch_block_entry *)(const void *)f->directory.data + number;
 }
@@ -128,10 +129,10 @@ static enum nd_status check_blocks(struct nd_sketch_file *f, struct nd_error *er
     if (!f->first)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     for (uint32_t i = 0; i < f->head.blocks; i++) {
-        if (!is_right_entry(f, entry_of(f, i)))
+        if (!is_right_entry(f, nd_sketch_file_entry(f, i)))
             return nd_sketch_file_damaged(f, "an entry of its directory cannot be right", err);
         f->first[i] = n;
-        n += entry_of(f, i)->documents;
+        n += nd_sketch_file_entry(f, i)->documents;
     }
     f->first[f->head.blocks] = n;
     return n == f->head.documents
@@ -335,9 +336,9 @@ void nd_sketch_block_release(struct nd_sketch_block *block)
     *block = (struct nd_sketch_block){0};
 }
 
-/* The bytes of a block, as far as they are wanted, and their checksums. */
-static enum nd_status load(const struct nd_sketch_file *f, const struct nd_sketch_block_entry *e,
-                           bool shingles, struct nd_buffer *bytes, struct nd_error *err)
+enum nd_status nd_sketch_file_load(const struct nd_sketch_file *f,
+                                   const struct nd_sketch_block_entry *e, bool shingles,
+                                   struct nd_buffer *bytes, struct nd_error *err)
 {
     size_t len = (size_t)(e->row_bytes + (shingles ? e->shingle_bytes : 0));
     enum nd_status status;
@@ -359,19 +360,27 @@ static bool is_right_row(const struct nd_sketch_row_head *head)
     return head->id_kind <= ND_ID_RAW && head->flags <= ND_SKETCH_HAS_FINGERPRINT;
 }
 
+size_t nd_sketch_file_measure_row(const struct nd_sketch_file *f, const char *at, size_t left)
+{
+    const struct nd_sketch_row_head *head = (const void *)at;
+    size_t least = sizeof *head + nd_fingerprint_bytes(&f->head), len;
+
+    if (left < least)
+        return 0;
+    len = least + (size_t)nd_padded(head->id_bytes, 8);
+    return len <= left && is_right_row(head) ? len : 0;
+}
+
 size_t nd_sketch_file_parse_row(const struct nd_sketch_file *f, const char *at, size_t left,
                                 struct nd_sketch_row *row)
 {
     size_t words = nd_fingerprint_bytes(&f->head);
+    size_t len = nd_sketch_file_measure_row(f, at, left);
     struct nd_sketch_row_head head;
-    size_t len;
 
-    if (left < sizeof head + words)
+    if (!len)
         return 0;
     memcpy(&head, at, sizeof head);
-    len = sizeof head + words + (size_t)nd_padded(head.id_bytes, 8);
-    if (len > left || !is_right_row(&head))
-        return 0;
     *row = (struct nd_sketch_row){
         .text_hash = {head.text_hash[0], head.text_hash[1]},
         .identity = head.identity,
@@ -463,13 +472,13 @@ enum nd_status nd_sketch_file_read(const struct nd_sketch_file *f, size_t number
         return nd_fail(err, ND_EINVAL, "%s has %u blocks", f->path, f->head.blocks);
     if (!block->memory)
         block->memory = calloc(1, sizeof *block->memory);
-    e = entry_of(f, number);
+    e = nd_sketch_file_entry(f, number);
     if (!block->memory ||
         !ND_RESERVE(block->rows, &block->memory->row_capacity, (size_t)e->documents) ||
         !ND_RESERVE(block->memory->place, &block->memory->place_capacity, (size_t)e->documents))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     block->memory->offset = e->offset;
-    status = load(f, e, shingles, &block->memory->bytes, err);
+    status = nd_sketch_file_load(f, e, shingles, &block->memory->bytes, err);
     if (status != ND_OK)
         return status;
     block->n = e->documents;

@@ -28,6 +28,17 @@ enum nd_status nd_sketch_file_damaged(const struct nd_sketch_file *f, const char
 enum nd_status nd_sketch_file_read_at(const struct nd_sketch_file *f, void *data, size_t len,
                                       uint64_t at, struct nd_error *err);
 
+/* What the directory says of a block. */
+const struct nd_sketch_block_entry *nd_sketch_file_entry(const struct nd_sketch_file *f,
+                                                         size_t number);
+/* The bytes of its rows, and of its shingles where they are wanted, whose checksums are right.
+ * ND_EINPUT, ND_EIO, ND_ENOMEM. */
+enum nd_status nd_sketch_file_load(const struct nd_sketch_file *f,
+                                   const struct nd_sketch_block_entry *e, bool shingles,
+                                   struct nd_buffer *bytes, struct nd_error *err);
+
+/* How many bytes the row at `at` has, of `left`, a multiple of 8 in memory; 0: it cannot be right. */
+size_t nd_sketch_file_measure_row(const struct nd_sketch_file *f, const char *at, size_t left);
 /* The row at `at` of `left` bytes, which it points into.  Returns its bytes; 0: it cannot be right. */
 size_t nd_sketch_file_parse_row(const struct nd_sketch_file *f, const char *at, size_t left,
                                 struct nd_sketch_row *row);

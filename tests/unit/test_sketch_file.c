@@ -14,6 +14,7 @@
 #include <neardup/sketch_file.h>
 
 #include "sketch_file/layout.h"
+#include "sketch_file/stored.h"
 
 /* Several copies of the rows make more than one block. */
 enum { ROWS = 300, SHINGLES_MAX = 700, COPIES = 8 };
@@ -150,22 +151,30 @@ static size_t compare_all(const struct nd_sketch_file *file, const struct sample
                           bool has_shingles)
 {
     struct nd_sketch_block block = {0};
+    struct nd_stored_rows stored = {.n = 0};
     struct nd_sketch_room room = {0};
     struct nd_sketch_row again;
     size_t n = 0;
 
     for (uint32_t i = 0; i < nd_sketch_file_info(file)->blocks; i++) {
         assert_int_equal(nd_sketch_file_read(file, i, parts, &block, NULL), ND_OK);
+        assert_int_equal(nd_stored_rows_read(file, i, &stored, NULL), ND_OK);
         assert_int_equal(block.first, n);
+        assert_int_equal(stored.first, n);
+        assert_int_equal(stored.n, block.n);
         for (size_t j = 0; j < block.n; j++) {
             assert_row(&s->row[(n + j) % ROWS], &block.rows[j], has_shingles);
             assert_int_equal(
                 nd_sketch_file_read_row(file, &block.rows[j].place, parts, &room, &again, NULL),
                 ND_OK);
             assert_row(&s->row[(n + j) % ROWS], &again, has_shingles);
+            nd_stored_row_get(&stored, j, &again);
+            assert_row(&s->row[(n + j) % ROWS], &again, false);
+            assert_memory_equal(&again.place, &block.rows[j].place, sizeof again.place);
         }
         n += block.n;
     }
+    nd_stored_rows_release(&stored);
     nd_sketch_room_release(&room);
     nd_sketch_block_release(&block);
     return n;
