@@ -390,27 +390,30 @@ static void check_elias_fano(nd_elias_fano_decode *decode, const char *isa)
         }
 }
 
-/* Every number of low bits and every length, from any value on, with few values near and with many. */
+/* Every number of low bits and every length, from any value on, with few values near and with many,
+ * to one value and to several. */
 static void check_near(nd_elias_fano_near *near, const char *isa)
 {
     enum { VALUES = 1500 };
     static uint64_t low[VALUES + 1];
-    static uint32_t expected[VALUES], got[VALUES];
+    static uint32_t expected[VALUES * ND_ELIAS_FANO_PROBES], got[VALUES * ND_ELIAS_FANO_PROBES];
 
     for (unsigned low_bits = 0; low_bits <= 63; low_bits++)
         for (unsigned round = 0; round < 200; round++) {
             struct nd_elias_fano_run run = {.low = low, .low_bits = low_bits};
-            unsigned distance = (unsigned)(any() % (low_bits + 2));
-            uint64_t value = any() & ((UINT64_C(1) << low_bits) - 1);
+            struct nd_elias_fano_probes probes = {.n = 1 + round % ND_ELIAS_FANO_PROBES,
+                                                  .distance = (unsigned)(any() % (low_bits + 2))};
             size_t n;
 
             for (size_t i = 0; i <= VALUES; i++)
                 low[i] = any();
             run.first = any() % 300;
+            for (unsigned i = 0; i < probes.n; i++)
+                probes.value[i] = any() & ((UINT64_C(1) << low_bits) - 1);
             run.count = round < 10 ? VALUES - 300 : any() % LENGTHS;
-            n = nd_elias_fano_near_scalar(&run, value, distance, expected);
-            expect(near(&run, value, distance, got) == n && !memcmp(expected, got, n * sizeof *got),
-                   isa, "near", run.count, low_bits);
+            n = nd_elias_fano_near_scalar(&run, &probes, expected);
+            expect(near(&run, &probes, got) == n && !memcmp(expected, got, n * sizeof *got), isa,
+                   "near", run.count, low_bits);
         }
 }
 

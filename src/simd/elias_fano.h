@@ -33,12 +33,21 @@ nd_elias_fano_decode nd_elias_fano_scalar;
 nd_elias_fano_decode nd_elias_fano_avx2, nd_elias_fano_avx512;
 #endif
 
+/* Values that are looked for together in the low bits of a run, 1 to ND_ELIAS_FANO_PROBES; one is
+ * near to another that differs in at most `distance` bits. */
+enum { ND_ELIAS_FANO_PROBES = 4 };
+struct nd_elias_fano_probes {
+    uint64_t value[ND_ELIAS_FANO_PROBES];
+    unsigned n, distance;
+};
+
 /*
- * Of the values of a run, as numbers j < count in order, those whose low bits differ from `value` in
- * at most `distance` bits; `found` holds `count`.  Returns how many.  Nothing is read of `high`.
+ * Which values of a run have low bits near to those of a probe: found[i] is j * ND_ELIAS_FANO_PROBES
+ * + p where value first + j, j < count, is near to probe p; the numbers ascend.  `found` has room for
+ * count * ND_ELIAS_FANO_PROBES.  Returns how many.  Nothing is read of `high`.
  */
-typedef size_t nd_elias_fano_near(const struct nd_elias_fano_run *run, uint64_t value,
-                                  unsigned distance, uint32_t *found);
+typedef size_t nd_elias_fano_near(const struct nd_elias_fano_run *run,
+                                  const struct nd_elias_fano_probes *probes, uint32_t *found);
 nd_elias_fano_near *nd_elias_fano_nears(void);
 nd_elias_fano_near *nd_elias_fano_nears_of(enum nd_isa isa);
 

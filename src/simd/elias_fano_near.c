@@ -2,8 +2,8 @@
 #include "simd/elias_fano.h"
 
 /* Branchless: each number is written, and counted where its value is near. */
-size_t nd_elias_fano_near_scalar(const struct nd_elias_fano_run *run, uint64_t value,
-                                 unsigned distance, uint32_t *found)
+size_t nd_elias_fano_near_scalar(const struct nd_elias_fano_run *run,
+                                 const struct nd_elias_fano_probes *probes, uint32_t *found)
 {
     const uint64_t mask = (UINT64_C(1) << run->low_bits) - 1;
     uint64_t bit = run->first * run->low_bits;
@@ -16,8 +16,12 @@ size_t nd_elias_fano_near_scalar(const struct nd_elias_fano_run *run, uint64_t v
 
         if (shift + run->low_bits > 64)
             part |= low[1] << (64 - shift);
-        found[n] = (uint32_t)j;
-        n += (unsigned)__builtin_popcountll((part ^ value) & mask) <= distance;
+        for (unsigned p = 0; p < probes->n; p++) {
+            uint64_t differ = (part ^ probes->value[p]) & mask;
+
+            found[n] = (uint32_t)j * ND_ELIAS_FANO_PROBES + p;
+            n += (unsigned)__builtin_popcountll(differ) <= probes->distance;
+        }
     }
     return n;
 }

@@ -82,20 +82,43 @@ static void check_list(const struct nd_hamming_ef *ef, const uint64_t *value, si
     unsigned shift = ef->low_bits - ef->front_bits, distance = (unsigned)any() % 4;
     struct nd_hamming_ef_list list = nd_hamming_ef_list(ef, low, high);
     size_t count = (size_t)(list.end - list.first), near = 0;
-    uint32_t *found = malloc((count + 1) * sizeof *found);
+    struct nd_elias_fano_probes probes = {.n = 1 + (unsigned)any() % ND_ELIAS_FANO_PROBES,
+                                          .distance = distance};
+    uint32_t *found = malloc((count + 1) * ND_ELIAS_FANO_PROBES * sizeof *found);
 
+    for (unsigned p = 0; p < probes.n; p++)
+        probes.value[p] = p ? low ^ any() % 64 << any() % 58 : low;
     assert_non_null(found);
     assert_true(list.first <= list.end && list.end <= n);
     assert_true(list.first <= below(value, n, low));
     assert_true(high == UINT64_MAX ? list.end == n : list.end >= below(value, n, high + 1));
-    count = nd_hamming_ef_near(ef, list.first, count, low, distance, found);
+    count = nd_hamming_ef_near(ef, list.first, count, &probes, found);
     for (uint64_t i = list.first; i < list.end; i++) {
         assert_true(nd_hamming_ef_value(ef, &list, i) == value[i]);
-        if ((unsigned)__builtin_popcountll((value[i] ^ low) >> shift & mask) <= distance)
-            assert_int_equal(found[near++], i - list.first);
+        for (unsigned p = 0; p < probes.n; p++)
+            if ((unsigned)__builtin_popcountll((value[i] ^ probes.value[p]) >> shift & mask) <=
+                distance)
+                assert_int_equal(found[near++], (i - list.first) * ND_ELIAS_FANO_PROBES + p);
     }
     assert_int_equal(near, count);
     free(found);
+}
+
+/* The number of a value that is there, the first where it is there many times; and the list of a key. */
+static void check_find(const struct nd_hamming_ef *ef, const uint64_t *value, size_t n)
+{
+    uint64_t x = value[any() % n], at = below(value, n, x);
+    unsigned free_bits = (unsigned)any() % 64;
+    uint64_t rest = (UINT64_C(1) << free_bits) - 1, low = x & ~rest;
+    struct nd_hamming_ef_list list = nd_hamming_ef_find_high(ef, x), whole, key;
+
+    assert_true(value[nd_hamming_ef_find(ef, &list, x)] == x);
+    if (at + 1 == n || value[at + 1] != x)
+        assert_int_equal(nd_hamming_ef_find(ef, &list, x), at);
+    whole = nd_hamming_ef_list(ef, low, low | rest);
+    key = nd_hamming_ef_key_list(ef, low, free_bits);
+    assert_true(key.first == whole.first && key.end == whole.end);
+    assert_true(key.place == whole.place && key.rank == whole.rank);
 }
 
 static void check_ef_kind(size_t n, int shape, struct nd_hamming_ef_kind kind)
@@ -118,6 +141,7 @@ static void check_ef_kind(size_t n, int shape, struct nd_hamming_ef_kind kind)
         nd_hamming_ef_decode(&ef, first, count, out);
         assert_memory_equal(value + first, out, count * sizeof *out);
         assert_int_equal(nd_hamming_ef_rank(&ef, x), below(value, n, x));
+        check_find(&ef, value, n);
         check_list(&ef, value, n);
     }
     for (int i = 0; i < 100; i++) { /* whatever is accepted after damage still ascends */

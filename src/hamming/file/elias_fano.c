@@ -43,9 +43,7 @@ enum {
     FEW = 8,
     AT_ONCE = 256, /* values whose fronts and backs are joined */
     SHORT = 64,    /* values of a list that are compared though not all of them need be */
-    FAR = 4096,    /* ones that are counted from a place, rather than looked up in the samples */
-    LINE = 64,     /* bytes that memory brings at once */
-    LINES_MAX = 16 /* of them asked for before a list is read */
+    FAR = 4096     /* ones that are counted from a place, rather than looked up in the samples */
 };
 
 static size_t words_of(uint64_t bits)
@@ -270,42 +268,54 @@ struct nd_hamming_ef_list nd_hamming_ef_list(const struct nd_hamming_ef *ef, uin
     return list;
 }
 
-void nd_hamming_ef_prefetch_sample(const struct nd_hamming_ef *ef, uint64_t low)
-{
-    __builtin_prefetch(&ef->sample[low >> ef->low_bits >> ef->sample_shift]);
-}
-
 void nd_hamming_ef_prefetch_high(const struct nd_hamming_ef *ef, uint64_t low)
 {
     uint64_t h = low >> ef->low_bits, rank = ef->sample[h >> ef->sample_shift];
     uint64_t word = (rank + h) / 64;
 
     __builtin_prefetch(&ef->high[word < ef->high_words ? word : 0]);
-    __builtin_prefetch((const char *)ef->front + rank * ef->front_bits / 8);
 }
 
-void nd_hamming_ef_prefetch_list(const struct nd_hamming_ef *ef,
-                                 const struct nd_hamming_ef_list *list)
+struct nd_hamming_ef_list nd_hamming_ef_find_high(const struct nd_hamming_ef *ef, uint64_t x)
 {
-    const char *at = (const char *)ef->front + list->first * ef->front_bits / 8;
-    const char *end = (const char *)ef->front + list->end * ef->front_bits / 8;
+    struct nd_hamming_ef_list list;
 
-    for (unsigned i = 0; i < LINES_MAX && at <= end; i++, at += LINE)
-        __builtin_prefetch(at, 0, 2);
+    list.place = place_of_high(ef, x >> ef->low_bits, &list.rank);
+    list.first = list.end = list.rank;
+    __builtin_prefetch((const char *)ef->front + list.rank * ef->front_bits / 8);
+    return list;
 }
 
-void nd_hamming_ef_prefetch_back(const struct nd_hamming_ef *ef, uint64_t i)
+/* Where only one value of the high part has the front of x, that is x: the back is not read. */
+uint64_t nd_hamming_ef_find(const struct nd_hamming_ef *ef, const struct nd_hamming_ef_list *list,
+                            uint64_t x)
 {
-    __builtin_prefetch((const char *)ef->back + i * back_bits(ef) / 8);
+    const uint64_t front = (x & low_mask(ef)) >> back_bits(ef);
+    uint64_t rank = list->rank, place = list->place;
+
+    for (unsigned step = 0; step < FEW; step++, rank++, place++) {
+        if (rank + 1 >= ef->n || nd_packed_get(ef->front, ef->front_bits, rank) > front)
+            break;
+        if (nd_packed_get(ef->front, ef->front_bits, rank) < front)
+            continue;
+        if (ef->high[(place + 1) / 64] >> (place + 1) % 64 & 1 &&
+            nd_packed_get(ef->front, ef->front_bits, rank + 1) == front)
+            break;
+        return rank;
+    }
+    return nd_hamming_ef_rank(ef, x);
 }
 
-size_t nd_hamming_ef_near(const struct nd_hamming_ef *ef, uint64_t first, size_t count, uint64_t x,
-                          unsigned distance, uint32_t *found)
+size_t nd_hamming_ef_near(const struct nd_hamming_ef *ef, uint64_t first, size_t count,
+                          const struct nd_elias_fano_probes *probes, uint32_t *found)
 {
     const struct nd_elias_fano_run run = {
         .low = ef->front, .low_bits = ef->front_bits, .first = first, .count = count};
+    struct nd_elias_fano_probes fronts = *probes;
 
-    return ef->near(&run, (x & low_mask(ef)) >> back_bits(ef), distance, found);
+    for (unsigned i = 0; i < probes->n; i++)
+        fronts.value[i] = (probes->value[i] & low_mask(ef)) >> back_bits(ef);
+    return ef->near(&run, &fronts, found);
 }
 
 uint64_t nd_hamming_ef_value(const struct nd_hamming_ef *ef, const struct nd_hamming_ef_list *list,

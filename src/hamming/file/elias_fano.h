@@ -90,22 +90,67 @@ struct nd_hamming_ef_list {
 struct nd_hamming_ef_list nd_hamming_ef_list(const struct nd_hamming_ef *ef, uint64_t low,
                                              uint64_t high);
 
+/* The same where low is a multiple of 2^free_bits and high the number before the next one.  If that is
+ * no less than the values between two samples, the samples say it. */
+static inline struct nd_hamming_ef_list nd_hamming_ef_key_list(const struct nd_hamming_ef *ef,
+                                                               uint64_t low, unsigned free_bits)
+{
+    unsigned shift = ef->low_bits + ef->sample_shift;
+    struct nd_hamming_ef_list list;
+    uint64_t from, to;
+
+    if (free_bits < shift || ef->bits <= shift)
+        return nd_hamming_ef_list(ef, low, low + ((UINT64_C(1) << free_bits) - 1));
+    from = low >> shift;
+    to = from + (UINT64_C(1) << (free_bits - shift));
+    list.first = list.rank = ef->sample[from];
+    list.place = list.first + (from << ef->sample_shift);
+    list.end = ef->sample[to];
+    return list;
+}
+
 /* Ask memory for what the two above will read first of these values; then, when that is there, for
  * what they will read next. */
-void nd_hamming_ef_prefetch_sample(const struct nd_hamming_ef *ef, uint64_t low);
+static inline void nd_hamming_ef_prefetch_sample(const struct nd_hamming_ef *ef, uint64_t low)
+{
+    __builtin_prefetch(&ef->sample[low >> ef->low_bits >> ef->sample_shift]);
+}
 void nd_hamming_ef_prefetch_high(const struct nd_hamming_ef *ef, uint64_t low);
-/* Ask for the front of a list, as far as it is not so long that the processor runs ahead by itself;
- * and for the back of value number i. */
-void nd_hamming_ef_prefetch_list(const struct nd_hamming_ef *ef,
-                                 const struct nd_hamming_ef_list *list);
-void nd_hamming_ef_prefetch_back(const struct nd_hamming_ef *ef, uint64_t i);
 
 /*
- * Of `count` values from number `first` on, those whose front differs from that of x in at most
- * `distance` bits, as numbers from `first`; `found` has room for `count`.  Returns how many.
+ * The number of a value x that is there, in two steps, between which memory brings what the second
+ * one reads: where the values of its high part begin; and which of them it is.
  */
-size_t nd_hamming_ef_near(const struct nd_hamming_ef *ef, uint64_t first, size_t count, uint64_t x,
-                          unsigned distance, uint32_t *found);
+struct nd_hamming_ef_list nd_hamming_ef_find_high(const struct nd_hamming_ef *ef, uint64_t x);
+uint64_t nd_hamming_ef_find(const struct nd_hamming_ef *ef, const struct nd_hamming_ef_list *list,
+                            uint64_t x);
+
+/* Ask for the front of a list, as far as it is not so long that the processor runs ahead by itself;
+ * and for the back of value number i. */
+enum { ND_HAMMING_EF_LINE = 64, ND_HAMMING_EF_LINES_MAX = 16 };
+static inline void nd_hamming_ef_prefetch_list(const struct nd_hamming_ef *ef,
+                                               const struct nd_hamming_ef_list *list)
+{
+    const char *at = (const char *)ef->front + list->first * ef->front_bits / 8;
+    const char *end = (const char *)ef->front + list->end * ef->front_bits / 8;
+
+    for (unsigned i = 0; i < ND_HAMMING_EF_LINES_MAX && at <= end; i++, at += ND_HAMMING_EF_LINE)
+        __builtin_prefetch(at, 0, 2);
+}
+static inline void nd_hamming_ef_prefetch_back(const struct nd_hamming_ef *ef, uint64_t i)
+{
+    const uint64_t *word = ef->back + i * (ef->low_bits - ef->front_bits) / 64;
+
+    __builtin_prefetch(word);
+    __builtin_prefetch(word + 1); /* which may begin the next line */
+}
+
+/*
+ * Which of `count` values from number `first` on have a front near to that of a probe, as
+ * nd_elias_fano_near says it.
+ */
+size_t nd_hamming_ef_near(const struct nd_hamming_ef *ef, uint64_t first, size_t count,
+                          const struct nd_elias_fano_probes *probes, uint32_t *found);
 
 /* The low bits of value number i; and all of it, where it is one of a list. */
 uint64_t nd_hamming_ef_low(const struct nd_hamming_ef *ef, uint64_t i);

@@ -55,7 +55,7 @@ void nd_hamming_groups_finish(uint64_t n, void *out)
 bool nd_hamming_groups_open(struct nd_hamming_groups *groups, uint64_t n, uint64_t m,
                             const void *data, size_t len)
 {
-    struct nd_hamming_groups g = {n, m, NULL, NULL};
+    struct nd_hamming_groups g = {.n = n, .m = m, .select = nd_elias_fano_selects()};
     uint64_t sum = 0;
 
     if (len != nd_hamming_groups_bytes(n, m))
@@ -92,7 +92,8 @@ uint64_t nd_hamming_groups_number(const struct nd_hamming_groups *g, uint64_t en
 
 uint64_t nd_hamming_groups_start(const struct nd_hamming_groups *g, uint64_t j)
 {
-    uint64_t from = j / EACH, to = samples_of(g->n), word, bits, left;
+    const struct nd_elias_fano_bits ones = {g->bit, words_of(g->n), 0};
+    uint64_t from = j / EACH, to = samples_of(g->n);
 
     if (!g->bit)
         return j;
@@ -110,13 +111,7 @@ uint64_t nd_hamming_groups_start(const struct nd_hamming_groups *g, uint64_t j)
         else
             to = middle;
     }
-    left = j - g->ones[from];
-    word = from * WORDS_EACH;
-    for (uint64_t n; (n = nd_count_ones(g->bit[word])) <= left; word++)
-        left -= n;
-    for (bits = g->bit[word]; left; left--)
-        bits &= bits - 1;
-    return word * 64 + (uint64_t)__builtin_ctzll(bits);
+    return g->select(&ones, from * EACH, j - g->ones[from] + 1);
 }
 
 uint64_t nd_hamming_groups_end(const struct nd_hamming_groups *g, uint64_t start)

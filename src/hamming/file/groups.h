@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "simd/elias_fano.h"
+
 /*
  * n entries in m groups.  Bit i is 1 if entry i begins a group: n bits, padded to a word.  Then the
  * number of ones before bit 0, 512, 1024 … up to n, 4 bytes each, padded to a word.  If n = m there
@@ -15,6 +17,7 @@ struct nd_hamming_groups {
     uint64_t n, m;
     const uint64_t *bit;  /* NULL: n = m */
     const uint32_t *ones; /* before each 512th bit */
+    nd_elias_fano_select *select;
 };
 size_t nd_hamming_groups_bytes(uint64_t n, uint64_t m);
 /* Count the ones before each 512th bit; the bits are there.  `out` has the bytes above. */
@@ -27,6 +30,12 @@ uint64_t nd_hamming_groups_number(const struct nd_hamming_groups *groups, uint64
 /* The first entry of group j, and of the one behind it. */
 uint64_t nd_hamming_groups_start(const struct nd_hamming_groups *groups, uint64_t j);
 uint64_t nd_hamming_groups_end(const struct nd_hamming_groups *groups, uint64_t start);
+/* Ask memory for what tells where group j begins, where few groups have more than one entry. */
+static inline void nd_hamming_groups_prefetch(const struct nd_hamming_groups *groups, uint64_t j)
+{
+    if (groups->bit)
+        __builtin_prefetch(&groups->bit[j / 64]);
+}
 
 /*
  * n texts.  First the places of text 0, 16, 32 … and of the end, 8 bytes each, counted from behind

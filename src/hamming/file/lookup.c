@@ -8,14 +8,15 @@
  *              to its end, and those of the same key meet their list together (Manku 2007, §3.3);
  *     ahead    of each list, the sample of its place is asked for AHEAD queries before it is read,
  *              and its front NEXT lists before;
- *     compare  the front where it is, a block of the list with one query of the group after the
- *              other (nd_hamming_ef_near).  The block code is decoded first, once for the group;
- *     review   candidates, of which the front is near, some twenty at a time, when their other low
+ *     compare  the front where it is, a block of the list with up to four queries of the group at a
+ *              time (nd_hamming_ef_near).  The block code is decoded first, once for the group;
+ *     review   candidates, of which the front is near, LATER candidates later, when their other low
  *              bits have come from memory;
  *     check    what is near in all low bits: the high part makes it whole.  The first table whose
  *              key agrees reports it;
- *     settle   what was found through other tables than 0 is looked up there for its ids.  That is
- *              done some twenty at a time, so that they wait for memory together.
+ *     settle   what was found through other tables than 0 is looked up there for its ids, in steps:
+ *              sample, high part, front, ids.  Each step is done when STEP more were found, since
+ *              the step before asked memory for what it reads.
  */
 #include "hamming/file/fast.h"
 #include "hamming/file/packed.h"
@@ -31,13 +32,17 @@ enum {
     BLOCK = 1 << 17, /* queries that are sorted together */
     AT_ONCE = 512,   /* values of a list */
     AHEAD = 32,
-    NEXT = 16, /* a power of 2 */
-    CANDIDATES = 24,
-    HITS = 24,
+    NEXT = 16,  /* a power of 2 */
+    RING = 64,  /* candidates, and hits, a power of 2 */
+    LATER = 16, /* candidates after which one is reviewed */
+    STEP = 12,  /* hits after which one goes a step on */
+    STEPS = 4,
     MANY = 16, /* of so many values, if one is near, the block is decoded */
-    SORTED_BITS = 22,
-    DIGIT_BITS = 11, /* of those, in one pass */
-    FEW = 16         /* are sorted by insertion */
+    SORTED_BITS = 24,
+    DIGIT_BITS = 8, /* of those, in one pass */
+    DIGITS = 1 << DIGIT_BITS,
+    PASSES = SORTED_BITS / DIGIT_BITS,
+    FEW = 16 /* are sorted by insertion */
 };
 
 /* A query, and how it leads in the table. */
@@ -60,9 +65,11 @@ struct candidate {
     size_t probe;
 };
 
-/* A fingerprint near to a query, number `number` of table 0, or not known yet. */
+/* A fingerprint near to a query, number `number` of table 0, or not known yet; its entries begin at
+ * `start`. */
 struct hit {
-    uint64_t first_lead, number;
+    struct nd_hamming_ef_list list;
+    uint64_t first_lead, number, start;
     uint32_t query;
     unsigned distance;
     bool is_known;
@@ -74,11 +81,12 @@ struct lookup {
     const uint64_t *queries; /* of this block */
     struct probe *probe, *other;
     size_t n;
-    unsigned t;
+    unsigned t, free_bits; /* the table; bits behind its key */
+    uint64_t rest;         /* so many ones */
     struct group ring[NEXT];
-    struct candidate candidate[CANDIDATES];
-    struct hit hit[HITS];
-    size_t n_candidates, n_hits;
+    struct candidate candidate[RING];
+    struct hit hit[RING];
+    size_t n_candidates, n_reviewed, n_hits; /* since the block began */
 };
 
 static const uint64_t *query_of(const struct lookup *l, uint32_t query)
@@ -91,8 +99,7 @@ static void emit(struct lookup *l, const struct hit *hit)
 {
     const struct nd_hamming_segment *s = l->segment;
     struct nd_hamming_search *q = l->search;
-    uint64_t at = nd_hamming_groups_start(&s->groups, hit->number);
-    uint64_t end = nd_hamming_groups_end(&s->groups, at);
+    uint64_t at = hit->start, end = nd_hamming_groups_end(&s->groups, at);
 
     for (; at < end; at++)
         nd_hamming_sink_id(&q->sink, hit->query,
@@ -100,109 +107,182 @@ static void emit(struct lookup *l, const struct hit *hit)
                            hit->distance);
 }
 
+/* Where the values of a hit's high part begin in table 0. */
+static void locate_high(const struct nd_hamming_segment *s, struct hit *hit)
+{
+    hit->list = nd_hamming_ef_find_high(&s->table[0].values.ef, hit->first_lead);
+    nd_hamming_groups_prefetch(&s->groups, hit->list.rank);
+}
+
+/* Where a hit is in table 0, and so where its entries are. */
+static void locate(const struct nd_hamming_segment *s, struct hit *hit)
+{
+    const struct nd_hamming_values *first = &s->table[0].values;
+
+    if (!hit->is_known)
+        hit->number = first->codec == ND_HAMMING_EF
+                          ? nd_hamming_ef_find(&first->ef, &hit->list, hit->first_lead)
+                          : nd_hamming_values_range(first, hit->first_lead, hit->first_lead).at;
+    hit->start = nd_hamming_groups_start(&s->groups, hit->number);
+    if (s->id)
+        __builtin_prefetch(&s->id[hit->start]);
+}
+
+/* One of STEPS steps of a hit. */
+static void take_step(struct lookup *l, unsigned step, struct hit *hit)
+{
+    const struct nd_hamming_values *first = &l->segment->table[0].values;
+    bool is_sought = first->codec == ND_HAMMING_EF && !hit->is_known;
+
+    if (step == 0 && is_sought)
+        nd_hamming_ef_prefetch_high(&first->ef, hit->first_lead);
+    else if (step == 1 && is_sought)
+        locate_high(l->segment, hit);
+    else if (step == 2)
+        locate(l->segment, hit);
+    else if (step == 3)
+        emit(l, hit);
+}
+
+/* When there are n hits, each that is STEP, 2 STEP … hits old takes a step. */
 static void settle(struct lookup *l)
 {
-    const struct nd_hamming_segment *s = l->segment;
-    const struct nd_hamming_values *first = &s->table[0].values;
-    bool is_ef = first->codec == ND_HAMMING_EF;
+    for (unsigned step = 0; step < STEPS && l->n_hits >= (step + 1) * STEP; step++)
+        take_step(l, step, &l->hit[(l->n_hits - (step + 1) * STEP) % RING]);
+}
 
-    for (size_t i = 0; i < l->n_hits; i++)
-        if (is_ef && !l->hit[i].is_known)
-            nd_hamming_ef_prefetch_high(&first->ef, l->hit[i].first_lead);
-    for (size_t i = 0; i < l->n_hits; i++) {
-        struct hit *hit = &l->hit[i];
+/* All steps that are left. */
+static void settle_rest(struct lookup *l)
+{
+    for (unsigned step = 0; step < STEPS; step++) {
+        size_t age = (step + 1) * STEP, i = l->n_hits < age ? 0 : l->n_hits - age + 1;
 
-        if (!hit->is_known)
-            hit->number = is_ef
-                              ? nd_hamming_ef_rank(&first->ef, hit->first_lead)
-                              : nd_hamming_values_range(first, hit->first_lead, hit->first_lead).at;
-        if (s->id)
-            __builtin_prefetch(&s->id[hit->number]);
+        for (; i < l->n_hits; i++)
+            take_step(l, step, &l->hit[i % RING]);
     }
-    for (size_t i = 0; i < l->n_hits; i++)
-        emit(l, &l->hit[i]);
     l->n_hits = 0;
 }
 
-/* Value number `at` of table t is `value`, and perhaps near: reported by the first table whose key
- * agrees. */
-static void check(struct lookup *l, uint32_t query, uint64_t at, uint64_t value)
+/* The hit is reported by the first table whose key agrees; differ: the bits in which it differs from
+ * the query. */
+static bool is_first(const struct lookup *l, const uint64_t *differ)
 {
-    const struct nd_hamming_segment *s = l->segment;
-    const struct nd_hamming_scheme *scheme = s->scheme;
-    const uint64_t *x = query_of(l, query);
-    struct hit hit = {.number = at, .query = query, .is_known = s->row || l->t == 0};
-    uint64_t narrow;
-    const uint64_t *row = &narrow;
+    static const uint64_t none[ND_HAMMING_WORDS_MAX];
+    const struct nd_hamming_scheme *scheme = l->segment->scheme;
 
-    if (s->row && l->t)
-        hit.number = nd_packed_get(s->table[l->t].number, s->number_bits, at);
-    if (s->row)
-        row = s->row + hit.number * scheme->words;
-    else
-        narrow = nd_hamming_restore(&scheme->order[l->t], value);
-    hit.distance = nd_hamming_distance(row, x, scheme->words);
-    if (hit.distance > l->search->distance ||
-        !nd_hamming_agree(scheme->order[l->t].key, row, x, scheme->words))
-        return;
+    if (!nd_hamming_agree(scheme->order[l->t].key, differ, none, scheme->words))
+        return false;
     for (unsigned before = 0; before < l->t; before++)
-        if (nd_hamming_agree(scheme->order[before].key, row, x, scheme->words))
-            return;
-    if (!hit.is_known) {
-        hit.first_lead = nd_hamming_lead(&scheme->order[0], row);
-        if (s->table[0].values.codec == ND_HAMMING_EF)
-            nd_hamming_ef_prefetch_sample(&s->table[0].values.ef, hit.first_lead);
-    }
-    l->hit[l->n_hits++] = hit;
-    if (l->n_hits == HITS)
-        settle(l);
+        if (nd_hamming_agree(scheme->order[before].key, differ, none, scheme->words))
+            return false;
+    return true;
 }
 
-/* The candidates whose low bits are all near. */
-static void review(struct lookup *l)
+static void add_hit(struct lookup *l, const struct hit *hit)
+{
+    const struct nd_hamming_values *first = &l->segment->table[0].values;
+
+    if (!hit->is_known && first->codec == ND_HAMMING_EF)
+        nd_hamming_ef_prefetch_sample(&first->ef, hit->first_lead);
+    l->hit[l->n_hits++ % RING] = *hit;
+    settle(l);
+}
+
+/* Value number `at` of table t, of a fingerprint whose other bits are elsewhere. */
+static void check_wide(struct lookup *l, const struct probe *p, uint64_t at)
+{
+    const struct nd_hamming_segment *s = l->segment;
+    const uint64_t *x = query_of(l, p->query), *row;
+    const size_t words = s->scheme->words;
+    struct hit hit = {.number = at, .query = p->query, .is_known = true};
+    uint64_t differ[ND_HAMMING_WORDS_MAX];
+
+    if (l->t)
+        hit.number = nd_packed_get(s->table[l->t].number, s->number_bits, at);
+    row = s->row + hit.number * words;
+    hit.distance = nd_hamming_distance(row, x, words);
+    if (hit.distance > l->search->distance)
+        return;
+    for (size_t i = 0; i < words; i++)
+        differ[i] = row[i] ^ x[i];
+    if (is_first(l, differ))
+        add_hit(l, &hit);
+}
+
+/* Value number `at` of table t is `value`, and perhaps near.  Where it is a fingerprint, the probe is
+ * the query, so that the latter is not read. */
+static void check(struct lookup *l, const struct probe *p, uint64_t at, uint64_t value)
+{
+    const struct nd_hamming_segment *s = l->segment;
+    const struct nd_hamming_order *order = &s->scheme->order[l->t];
+    struct hit hit = {.number = at, .query = p->query, .is_known = l->t == 0};
+    uint64_t differ = value ^ p->lead, row;
+
+    if (s->row) {
+        check_wide(l, p, at);
+        return;
+    }
+    hit.distance = nd_count_ones(differ);
+    if (hit.distance > l->search->distance)
+        return;
+    differ = nd_hamming_restore(order, differ);
+    if (!is_first(l, &differ))
+        return;
+    row = nd_hamming_restore(order, value);
+    if (!hit.is_known)
+        hit.first_lead = nd_hamming_lead(&s->scheme->order[0], &row);
+    add_hit(l, &hit);
+}
+
+/* Review candidates until all but `left` of them are: those whose low bits are all near. */
+static void review(struct lookup *l, size_t left)
 {
     const struct nd_hamming_ef *ef = &l->segment->table[l->t].values.ef;
     const uint64_t mask = (UINT64_C(1) << ef->low_bits) - 1;
 
-    for (size_t i = 0; i < l->n_candidates; i++) {
-        const struct candidate *c = &l->candidate[i];
-        uint64_t differ = (nd_hamming_ef_low(ef, c->at) ^ l->probe[c->probe].lead) & mask;
+    for (; l->n_reviewed + left < l->n_candidates; l->n_reviewed++) {
+        const struct candidate *c = &l->candidate[l->n_reviewed % RING];
+        const struct probe *p = &l->probe[c->probe];
+        uint64_t differ = (nd_hamming_ef_low(ef, c->at) ^ p->lead) & mask;
 
         if (nd_count_ones(differ) <= l->search->distance)
-            check(l, l->probe[c->probe].query, c->at, nd_hamming_ef_value(ef, &c->list, c->at));
+            check(l, p, c->at, nd_hamming_ef_value(ef, &c->list, c->at));
     }
-    l->n_candidates = 0;
 }
 
 static void add_candidate(struct lookup *l, const struct group *g, size_t probe, uint64_t at)
 {
     nd_hamming_ef_prefetch_back(&l->segment->table[l->t].values.ef, at);
-    l->candidate[l->n_candidates++] = (struct candidate){g->list, at, probe};
-    if (l->n_candidates == CANDIDATES)
-        review(l);
+    l->candidate[l->n_candidates++ % RING] = (struct candidate){g->list, at, probe};
+    review(l, LATER);
 }
 
-/* One block of a list, with every query of the group. */
-static void compare_block(struct lookup *l, const struct group *g, uint64_t first, size_t n)
+/* One block of a list, with up to ND_ELIAS_FANO_PROBES queries of the group, from number `from` on. */
+static void compare_block(struct lookup *l, const struct group *g, size_t from, uint64_t first,
+                          size_t n)
 {
     const struct nd_hamming_ef *ef = &l->segment->table[l->t].values.ef;
-    uint32_t near[AT_ONCE];
+    size_t left = g->to - from, count;
+    struct nd_elias_fano_probes probes = {.distance = l->search->distance};
+    uint32_t near[AT_ONCE * ND_ELIAS_FANO_PROBES];
     uint64_t value[AT_ONCE];
-    bool decoded = false;
+    bool decoded;
 
-    for (size_t i = g->from; i < g->to; i++) {
-        size_t count =
-            nd_hamming_ef_near(ef, first, n, l->probe[i].lead, l->search->distance, near);
+    probes.n = left < ND_ELIAS_FANO_PROBES ? (unsigned)left : ND_ELIAS_FANO_PROBES;
+    for (unsigned i = 0; i < probes.n; i++)
+        probes.value[i] = l->probe[from + i].lead;
+    count = nd_hamming_ef_near(ef, first, n, &probes, near);
+    decoded = count > MANY && count * MANY > n * probes.n;
+    if (decoded)
+        nd_hamming_ef_decode(ef, first, n, value);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t j = near[i] / ND_ELIAS_FANO_PROBES;
+        size_t probe = from + near[i] % ND_ELIAS_FANO_PROBES;
 
-        if (count > MANY && count * MANY > n && !decoded) {
-            nd_hamming_ef_decode(ef, first, n, value);
-            decoded = true;
-        }
-        for (size_t j = 0; j < count; j++)
-            if (decoded)
-                check(l, l->probe[i].query, first + near[j], value[near[j]]);
-            else
-                add_candidate(l, g, i, first + near[j]);
+        if (decoded)
+            check(l, &l->probe[probe], first + j, value[j]);
+        else
+            add_candidate(l, g, probe, first + j);
     }
 }
 
@@ -220,7 +300,7 @@ static void decode_list(struct lookup *l, const struct group *g)
             size_t count = kernels->rows(value, n, 1, &l->probe[i].lead, l->search->distance, near);
 
             for (size_t j = 0; j < count; j++)
-                check(l, l->probe[i].query, at + near[j], value[near[j]]);
+                check(l, &l->probe[i], at + near[j], value[near[j]]);
         }
 }
 
@@ -233,46 +313,33 @@ static void compare(struct lookup *l, const struct group *g)
     for (uint64_t first = g->list.first; first < g->list.end; first += AT_ONCE) {
         uint64_t left = g->list.end - first;
 
-        compare_block(l, g, first, left < AT_ONCE ? (size_t)left : AT_ONCE);
+        for (size_t i = g->from; i < g->to; i += ND_ELIAS_FANO_PROBES)
+            compare_block(l, g, i, first, left < AT_ONCE ? (size_t)left : AT_ONCE);
     }
 }
 
 /* The group that begins with probe number `from`: those whose keys agree, as far as probes hold
  * them. */
-static struct group group_from(const struct lookup *l, size_t from)
+static void find_group(const struct lookup *l, size_t from, struct group *g)
 {
-    const struct nd_hamming_order *order = &l->segment->scheme->order[l->t];
-    unsigned bits = nd_hamming_lead_bits(l->segment->scheme->plan.problem.bits);
-    unsigned free_bits = bits - order->key_bits;
-    uint64_t rest = free_bits ? ~UINT64_C(0) >> (64 - free_bits) : 0;
-    struct group g = {.from = from,
-                      .to = from + 1,
-                      .low = l->probe[from].lead & ~rest,
-                      .high = l->probe[from].lead | rest};
+    const struct probe *probe = l->probe;
+    const uint64_t rest = l->rest, low = probe[from].lead & ~rest;
+    size_t to = from + 1;
 
-    while (g.to < l->n && l->probe[g.to].lead - g.low <= rest)
-        g.to++;
-    return g;
+    while (to < l->n && probe[to].lead - low <= rest)
+        to++;
+    *g = (struct group){.from = from, .to = to, .low = low, .high = low | rest};
 }
 
-/* Ask for the samples of the probes from *asked to before `to`. */
-static void ask_ahead(const struct lookup *l, size_t *asked, size_t to)
-{
-    const struct nd_hamming_values *values = &l->segment->table[l->t].values;
-
-    for (; values->codec == ND_HAMMING_EF && *asked < to && *asked < l->n; ++*asked)
-        nd_hamming_ef_prefetch_sample(&values->ef, l->probe[*asked].lead);
-}
-
-/* Find the list of a group, and ask for it. */
+/* Find the list of a group, and ask for it; and ask for the samples of groups behind it. */
 static void find_list(const struct lookup *l, struct group *g)
 {
-    const struct nd_hamming_values *values = &l->segment->table[l->t].values;
+    const struct nd_hamming_ef *ef = &l->segment->table[l->t].values.ef;
 
-    if (values->codec != ND_HAMMING_EF)
-        return;
-    g->list = nd_hamming_ef_list(&values->ef, g->low, g->high);
-    nd_hamming_ef_prefetch_list(&values->ef, &g->list);
+    for (size_t i = g->from + AHEAD; i < g->to + AHEAD && i < l->n; i++)
+        nd_hamming_ef_prefetch_sample(ef, l->probe[i].lead);
+    g->list = nd_hamming_ef_key_list(ef, g->low, l->free_bits);
+    nd_hamming_ef_prefetch_list(ef, &g->list);
 }
 
 static void sort_few(struct lookup *l)
@@ -287,25 +354,35 @@ static void sort_few(struct lookup *l)
     }
 }
 
-/* By so many bits of the lead from bit `shift` on. */
-static void sort_digit(struct lookup *l, unsigned shift, unsigned bits)
+/* By the bits of a digit of the lead; end[d] is where those of digit d begin, and then where they
+ * end. */
+static void sort_digit(struct lookup *l, unsigned shift, uint32_t *end)
 {
-    uint32_t end[1 << DIGIT_BITS] = {0}, sum = 0;
-    const uint64_t mask = (UINT64_C(1) << bits) - 1;
     struct probe *sorted = l->other;
 
     for (size_t i = 0; i < l->n; i++)
-        end[l->probe[i].lead >> shift & mask]++;
-    for (uint64_t digit = 0; digit <= mask; digit++) {
-        uint32_t count = end[digit];
-
-        end[digit] = sum;
-        sum += count;
-    }
-    for (size_t i = 0; i < l->n; i++)
-        sorted[end[l->probe[i].lead >> shift & mask]++] = l->probe[i];
+        sorted[end[l->probe[i].lead >> shift & (DIGITS - 1)]++] = l->probe[i];
     l->other = l->probe;
     l->probe = sorted;
+}
+
+/* Sort by the first `sorted` bits of the lead, or a few more, the others being left as they are. */
+static void sort_many(struct lookup *l, unsigned sorted)
+{
+    const unsigned bits = nd_hamming_lead_bits(l->segment->scheme->plan.problem.bits);
+    unsigned passes = (sorted + DIGIT_BITS - 1) / DIGIT_BITS, shift = bits - passes * DIGIT_BITS;
+    uint32_t count[PASSES][DIGITS] = {{0}};
+
+    for (size_t i = 0; i < l->n; i++)
+        for (unsigned p = 0; p < passes; p++)
+            count[p][l->probe[i].lead >> (shift + p * DIGIT_BITS) & (DIGITS - 1)]++;
+    for (unsigned p = 0; p < passes; p++) {
+        for (uint32_t digit = 0, sum = 0, some; digit < DIGITS; digit++, sum += some) {
+            some = count[p][digit];
+            count[p][digit] = sum;
+        }
+        sort_digit(l, shift + p * DIGIT_BITS, count[p]);
+    }
 }
 
 /* Sort the queries of the block by the first bits of their keys in table t: where keys are longer,
@@ -313,40 +390,37 @@ static void sort_digit(struct lookup *l, unsigned shift, unsigned bits)
 static void sort_probes(struct lookup *l)
 {
     const struct nd_hamming_order *order = &l->segment->scheme->order[l->t];
-    unsigned bits = nd_hamming_lead_bits(l->segment->scheme->plan.problem.bits);
-    unsigned shift = bits - (order->key_bits < SORTED_BITS ? order->key_bits : SORTED_BITS);
 
     for (size_t i = 0; i < l->n; i++)
         l->probe[i] =
             (struct probe){nd_hamming_lead(order, query_of(l, (uint32_t)i)), (uint32_t)i, 0};
-    if (l->n <= FEW) {
+    if (l->n <= FEW)
         sort_few(l);
-        return;
-    }
-    for (unsigned digit; shift < bits; shift += digit) {
-        digit = bits - shift < DIGIT_BITS ? bits - shift : DIGIT_BITS;
-        sort_digit(l, shift, digit);
-    }
+    else
+        sort_many(l, order->key_bits < SORTED_BITS ? order->key_bits : SORTED_BITS);
 }
 
 static void search_table(struct lookup *l)
 {
-    size_t found = 0, done = 0, next = 0, asked = 0;
+    const unsigned bits = nd_hamming_lead_bits(l->segment->scheme->plan.problem.bits);
+    bool is_ef = l->segment->table[l->t].values.codec == ND_HAMMING_EF;
+    size_t found = 0, done = 0, next = 0;
 
+    l->free_bits = bits - l->segment->scheme->order[l->t].key_bits;
+    l->rest = l->free_bits ? ~UINT64_C(0) >> (64 - l->free_bits) : 0;
     sort_probes(l);
     while (next < l->n || done < found) {
         for (; next < l->n && found - done < NEXT; found++) {
             struct group *g = &l->ring[found % NEXT];
 
-            ask_ahead(l, &asked, next + AHEAD);
-            *g = group_from(l, next);
-            find_list(l, g);
+            find_group(l, next, g);
+            if (is_ef)
+                find_list(l, g);
             next = g->to;
         }
         compare(l, &l->ring[done++ % NEXT]);
     }
-    review(l);
-    settle(l);
+    review(l, 0);
 }
 
 void nd_hamming_segment_search(const struct nd_hamming_segment *segment,
@@ -373,6 +447,7 @@ void nd_hamming_segment_search(const struct nd_hamming_segment *segment,
         search->sink.first = (uint32_t)start;
         for (l.t = 0; l.t < segment->scheme->plan.tables; l.t++)
             search_table(&l);
+        settle_rest(&l);
     }
     if (probes != few)
         free(probes);
