@@ -100,30 +100,123 @@ size_t nd_sort_distinct(uint64_t *value, size_t n, uint64_t *scratch)
     return count;
 }
 
+/* Which of 2^bits digits a value has. */
+struct digit {
+    unsigned shift, bits;
+};
+
+static size_t digit_of(const struct digit *d, uint64_t value)
+{
+    return value >> d->shift & ((UINT64_C(1) << d->bits) - 1);
+}
+
+/* Move entries to `to` in the order of a digit, stable. */
+static void move_by_digit(const struct nd_numbered_value *from, struct nd_numbered_value *to,
+                          size_t n, const struct digit *d, uint32_t *at)
+{
+    uint32_t sum = 0;
+
+    memset(at, 0, sizeof *at << d->bits);
+    for (size_t i = 0; i < n; i++)
+        at[digit_of(d, from[i].value)]++;
+    for (size_t k = 0; k < (size_t)1 << d->bits; k++) {
+        uint32_t count = at[k];
+
+        at[k] = sum;
+        sum += count;
+    }
+    for (size_t i = 0; i < n; i++)
+        to[at[digit_of(d, from[i].value)]++] = from[i];
+}
+
+static void insert_each_numbered(struct nd_numbered_value *entry, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        struct nd_numbered_value e = entry[i];
+        size_t at = i;
+
+        for (; at > 0 && entry[at - 1].value > e.value; at--)
+            entry[at] = entry[at - 1];
+        entry[at] = e;
+    }
+}
+
+/* The bits in which values differ. */
+static uint64_t differing(const struct nd_numbered_value *entry, size_t n)
+{
+    uint64_t bits = 0;
+
+    for (size_t i = 1; i < n; i++)
+        bits |= entry[i].value ^ entry[0].value;
+    return bits;
+}
+
 /*
- * A radix sort by bytes from the lowest, each pass stable; a byte that all values have in common
- * needs no pass.
+ * Move entries in the order of the highest of the bits that differ, at most so many that hashes which
+ * agree in them are few.  Returns the lower bits, which may be out of order.  The two arrays are
+ * exchanged as often as needed.
  */
+static unsigned sort_high_bits(struct nd_numbered_value **entry, struct nd_numbered_value **other,
+                               size_t n)
+{
+    uint32_t at[1 << MOST_LOG2];
+    uint64_t bits = differing(*entry, n);
+    unsigned width = bits ? bits_of(bits) : 0, most = bits_of(n) - 2;
+    unsigned wanted = most < width ? most : width, done = 0;
+
+    for (unsigned left = (wanted + MOST_LOG2 - 1) / MOST_LOG2; left > 0; left--) {
+        const struct digit d = {width - wanted + done, (wanted - done) / left};
+        struct nd_numbered_value *moved = *other;
+
+        move_by_digit(*entry, moved, n, &d, at);
+        done += d.bits;
+        *other = *entry;
+        *entry = moved;
+    }
+    return width - wanted;
+}
+
+static void sort_where_it_stands(struct nd_numbered_value *entry, struct nd_numbered_value *scratch,
+                                 size_t n);
+
+/* Sort by the lower bits what agrees in those above. */
+static void sort_low_bits(struct nd_numbered_value *entry, struct nd_numbered_value *scratch,
+                          size_t n, unsigned low)
+{
+    for (size_t i = 0, end; low && i < n; i = end) {
+        for (end = i + 1; end < n && entry[end].value >> low == entry[i].value >> low; end++)
+            ;
+        if (end - i > 1)
+            sort_where_it_stands(entry + i, scratch + i, end - i);
+    }
+}
+
+static void sort_where_it_stands(struct nd_numbered_value *entry, struct nd_numbered_value *scratch,
+                                 size_t n)
+{
+    struct nd_numbered_value *from = entry, *to = scratch;
+    unsigned low;
+
+    if (n <= FEW) {
+        insert_each_numbered(entry, n);
+        return;
+    }
+    low = sort_high_bits(&from, &to, n);
+    if (from != entry)
+        memcpy(entry, from, n * sizeof *entry);
+    sort_low_bits(entry, scratch, n, low);
+}
+
+/* A radix sort from the highest bits on: each pass is stable, and most values differ in the bits of
+ * the first two or three. */
 void nd_sort_numbered(struct nd_numbered_value **entry, struct nd_numbered_value **other, size_t n)
 {
-    for (unsigned shift = 0; shift < 64; shift += 8) {
-        const struct nd_numbered_value *from = *entry;
-        struct nd_numbered_value *to = *other;
-        size_t count[256] = {0}, sum = 0;
+    unsigned low;
 
-        for (size_t i = 0; i < n; i++)
-            count[from[i].value >> shift & 255]++;
-        if (n == 0 || count[from[0].value >> shift & 255] == n)
-            continue;
-        for (int b = 0; b < 256; b++) {
-            size_t here = count[b];
-
-            count[b] = sum;
-            sum += here;
-        }
-        for (size_t i = 0; i < n; i++)
-            to[count[from[i].value >> shift & 255]++] = from[i];
-        *other = *entry;
-        *entry = to;
+    if (n <= FEW) {
+        insert_each_numbered(*entry, n);
+        return;
     }
+    low = sort_high_bits(entry, other, n);
+    sort_low_bits(*entry, *other, n, low);
 }

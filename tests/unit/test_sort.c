@@ -70,6 +70,37 @@ static void values_are_sorted(void **state)
         }
 }
 
+static int by_value_and_number(const void *a, const void *b)
+{
+    const struct nd_numbered_value *x = a, *y = b;
+
+    return x->value != y->value ? (x->value > y->value) - (x->value < y->value)
+                                : (x->number > y->number) - (x->number < y->number);
+}
+
+/* Entries of equal value stay in their order, which is that of their numbers. */
+static void numbered_values_are_sorted_stably(void **state)
+{
+    static struct nd_numbered_value first[MOST + 1], second[MOST + 1], sorted[MOST];
+
+    (void)state;
+    for (unsigned kind = 0; kind < 8; kind++)
+        for (size_t n = 0; n <= MOST; n += n < 70 ? 1 : n) {
+            struct nd_numbered_value *entry = first, *other = second;
+            uint64_t mark = any();
+
+            fill(n, kind);
+            for (size_t i = 0; i < n; i++)
+                first[i] = sorted[i] = (struct nd_numbered_value){value[i], (uint32_t)i, 9};
+            first[n].value = second[n].value = mark;
+            qsort(sorted, n, sizeof *sorted, by_value_and_number);
+            nd_sort_numbered(&entry, &other, n);
+            assert_true(entry == first ? other == second : entry == second && other == first);
+            assert_true(!n || !memcmp(entry, sorted, n * sizeof *entry));
+            assert_true(first[n].value == mark && second[n].value == mark); /* nothing beyond */
+        }
+}
+
 /* x^64 against 2^(whole number): six places of log2 x, in numbers of 64 words. */
 static unsigned bits_of_power(uint64_t x)
 {
@@ -112,6 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_sorted),
+        cmocka_unit_test(numbered_values_are_sorted_stably),
         cmocka_unit_test(logarithms_are_exact),
     };
 
