@@ -117,7 +117,8 @@ static ssize_t file_fill(struct nd_stream *s, char *out, size_t capacity)
     ssize_t n;
 
     do
-        n = read(f->fd, out, capacity);
+        n = f->by_offset ? pread(f->fd, out, capacity, (off_t)f->consumed)
+                         : read(f->fd, out, capacity);
     while (n < 0 && errno == EINTR);
     if (n < 0)
         return nd_stream_fail(s, ND_EIO, "cannot be read: %s", strerror(errno));
@@ -129,6 +130,13 @@ static ssize_t file_fill(struct nd_stream *s, char *out, size_t capacity)
     f->consumed += (uint64_t)n;
     nd_hash_stream_add(f->hash, out, (size_t)n);
     return n;
+}
+
+void nd_file_stream_take(struct nd_file_stream *f, const char *bytes, size_t len)
+{
+    f->by_offset = true;
+    f->consumed += len;
+    nd_hash_stream_add(f->hash, bytes, len);
 }
 
 static void file_close(struct nd_stream *s)

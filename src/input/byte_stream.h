@@ -57,9 +57,14 @@ struct nd_file_stream {
     bool is_regular;
     uint64_t size;     /* size of a regular file when it was opened */
     uint64_t consumed; /* bytes read so far */
+    bool by_offset;    /* some were read by others, and the position of fd is not that */
     struct nd_hash_stream *hash;
 };
 struct nd_file_stream *nd_file_stream_new(int fd, bool is_regular, uint64_t size);
+
+/* The next bytes of a regular file, which was opened at its beginning, have been read from it by
+ * others: go on behind them.  Nothing may wait in the stream. */
+void nd_file_stream_take(struct nd_file_stream *f, const char *bytes, size_t len);
 
 /*
  * Decompress `inner`, which belongs to the caller and must outlive the stream. gzip: the length and

@@ -6,6 +6,7 @@
 #include "base/view.h"
 #include "input/field_list.h"
 #include "input/formats.h"
+#include "input/input_ahead.h"
 #include "input/input_state.h"
 #include "input/lines.h"
 #include "input/table_row.h"
@@ -627,6 +628,8 @@ static int read_batch(struct nd_input *input, size_t max_bytes, size_t max_recor
     int status = list_files(input, err);
 
     if (status == 0 && !begin_batch(batch, max_bytes, max_records))
+        status = ND_ENOMEM;
+    if (status == 0 && !nd_input_take_ahead(input, batch))
         status = ND_ENOMEM;
     while (status == 0 && !batch->memory->is_done && !is_full(batch)) {
         if (!input->from.stream) {

@@ -15,6 +15,7 @@
 #include "input/charset.h"
 #include "input/cut.h"
 #include "input/detect.h"
+#include "input/file_piece.h"
 #include "input/part.h"
 #include "input/sampling.h"
 #include "input/sources.h"
@@ -98,7 +99,9 @@ struct nd_batch_memory {
     size_t start_capacity, record_capacity;
     size_t pos;
     size_t max_bytes, max_records;
-    bool is_done; /* full, or what comes next does not fit */
+    bool is_done;                /* full, or what comes next does not fit */
+    struct nd_ahead_piece ahead; /* read ahead, and still to be taken: len bytes … */
+    size_t ahead_at;             /* … from here on in `bytes` */
 };
 
 /*

@@ -11,21 +11,21 @@
 #include <string.h>
 
 /*
- * Every thread takes batches of its own through six steps:
+ * Every thread takes batches of its own through seven steps:
  *
- *   thread A   read 0 | parse, sketch 0 | decide 0 | note 0 | rows 0 | write 0 | read 2 | …
- *   thread B            read 1 | parse, sketch 1     decide 1 | note 1 | rows 1 | write 1
- *              in turn                   in turn    in turn             in turn
+ *   thread A   read 0 | cut 0 | parse, sketch 0 | decide 0 | note 0 | rows 0 | write 0 | read 2 | …
+ *   thread B   read 1         | cut 1 | parse, sketch 1    | decide 1 | note 1 | rows 1 | write 1
+ *                      in turn                    in turn    in turn             in turn
  *
- * Parsing and sketching (prepare) and the rows of the manifest (make_rows) are most of the work, and
- * have no order.  Each of the other steps is done in the order of the batches, by one thread at a
+ * Reading (of plain files; others are read as they are cut), parsing and sketching (prepare) and the
+ * rows of the manifest (make_rows) are most of the work, and have no order.  Each of the other steps is done in the order of the batches, by one thread at a
  * time.  So a batch stays in the caches of one processor from its reading to its writing, and
  * threads meet only where they must: at the input, the index and the output.  A thread that waits to
  * decide does tasks of the thread that decides.
  *
  * Why the result does not depend on the number of threads, though several batches are in flight:
  * what is prepared depends on the document and the recipe alone; a ticket is drawn before a batch is
- * read, and the turns go through the tickets in order, so the batches are cut, numbered, decided and
+ * cut, and the turns go through the tickets in order, so the records are cut, numbered, decided and
  * written as a single thread would; the rows read only what deciding left in the batch itself.  That
  * is why note_name copies the names of kept documents of earlier batches: the cache that finds them
  * already serves the next batch when the rows are made.
@@ -232,7 +232,6 @@ static enum nd_status write_batch(struct nd_run *run, struct worker_batch *b, st
 struct passing {
     struct nd_run *run;
     struct worker_batch *batch; /* one for each worker */
-    atomic_ulong ticket;        /* next ticket to draw */
     struct nd_ticket_lock read, decide, note, write;
     const struct worker_batch *now; /* ticket of the batch being decided */
     uint64_t first;                 /* number of its first document */
@@ -569,9 +568,12 @@ static void go_through(void *context, unsigned worker)
     struct worker_batch *b = &p->batch[worker];
 
     while (!atomic_load(&p->is_over)) {
-        unsigned long ticket = atomic_fetch_add(&p->ticket, 1);
+        unsigned long ticket;
         uint64_t waited;
 
+        begin_lap(b);
+        ticket = nd_reading_begin(run->reading, worker);
+        end_lap(b, &b->spent.others);
         read_in_turn(p, b, worker, ticket);
         waited = nd_pool_waited(run->pool, worker);
         prepare(run, b, worker, ticket);

@@ -6,6 +6,7 @@
 #include "input/formats.h"
 #include "input/input_limit.h"
 #include "pipeline/budget.h"
+#include "pipeline/read_ahead.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -34,8 +35,10 @@ struct slot {
     struct nd_sketched_batch sketched; /* where sketch files are read: */
     size_t block;                      /* the number of this one */
     size_t capacity;
-    int state;          /* of nd_input_read: 1, 0, < 0 */
-    uint32_t n_sources; /* met up to its end */
+    unsigned long ticket;        /* where each worker has batches of its own */
+    struct nd_ahead_piece piece; /* that was read ahead */
+    int state;                   /* of nd_input_read: 1, 0, < 0 */
+    uint32_t n_sources;          /* met up to its end */
     struct nd_error error;
     struct nd_problem *problem; /* the messages are ours */
     size_t n_problems, problem_capacity;
@@ -53,9 +56,10 @@ struct nd_reading {
     size_t batch_bytes, min_bytes, max_bytes; /* of a batch: of the next, and of any */
     struct slot *slot;
     unsigned n_slots;
-    struct slot *coming;  /* being filled; what a job does counts once it is over */
-    struct slot *parsing; /* by all workers */
-    uint64_t n_given;     /* batches given to the caller */
+    struct nd_read_ahead *ahead; /* where each worker has batches of its own */
+    struct slot *coming;         /* being filled; what a job does counts once it is over */
+    struct slot *parsing;        /* by all workers */
+    uint64_t n_given;            /* batches given to the caller */
     bool has_job, is_over;
     uint64_t unpacked; /* bytes of the records read so far */
     size_t next_block; /* of sketch files */
@@ -189,6 +193,8 @@ static bool make_parsers(struct nd_reading *r, const struct nd_input_options *op
         nd_fail(err, ND_ENOMEM, "out of memory");
         return false;
     }
+    if (r->hooks.by_worker && !(r->ahead = nd_read_ahead_new(r->pool, r->n_workers, err)))
+        return false;
     for (unsigned i = 0; i < r->n_workers; i++)
         if (!(r->parser[i] = nd_parser_new(options, err)))
             return false;
@@ -252,6 +258,7 @@ void nd_reading_free(struct nd_reading *r)
     for (unsigned i = 0; r->slot && i < r->n_slots; i++)
         release_slot(&r->slot[i]);
     free(r->slot);
+    nd_read_ahead_free(r->ahead);
     for (unsigned i = 0; r->parser && i < r->n_workers; i++)
         nd_parser_free(r->parser[i]);
     free(r->parser);
@@ -409,10 +416,45 @@ int nd_reading_next(struct nd_reading *r, struct nd_reading_batch **batch, struc
     return status == ND_OK ? 1 : (int)status;
 }
 
+unsigned long nd_reading_begin(struct nd_reading *r, unsigned worker)
+{
+    struct slot *slot = &r->slot[worker];
+
+    slot->ticket = nd_read_ahead_begin(r->ahead, &slot->piece);
+    if (slot->piece.len) {
+        forget(slot);
+        nd_batch_read_ahead(&slot->batch, &slot->piece);
+    }
+    return slot->ticket;
+}
+
+/* The piece of the file that is the batch's, where it was not known before. */
+static void read_piece(struct nd_reading *r, struct slot *slot)
+{
+    struct nd_ahead_piece piece = nd_read_ahead_piece(r->ahead, slot->ticket);
+
+    if (!piece.len || (piece.source == slot->piece.source && piece.offset == slot->piece.offset &&
+                       piece.len == slot->piece.len))
+        return;
+    slot->piece = piece;
+    nd_batch_read_ahead(&slot->batch, &piece);
+}
+
 void nd_reading_fill(struct nd_reading *r, unsigned worker)
 {
-    r->coming = &r->slot[worker];
-    fill(r, r->coming);
+    struct slot *slot = r->coming = &r->slot[worker];
+    struct nd_ahead_place place;
+    bool is_divided = r->n_workers > 1 && !r->hooks.sketches;
+
+    forget(slot);
+    if (is_divided)
+        read_piece(r, slot);
+    fill(r, slot);
+    if (is_divided) /* a reading that failed is nowhere */
+        nd_read_ahead_end(r->ahead, slot->ticket,
+                          slot->state == 1 && nd_input_ahead_place(r->input, &place) ? &place
+                                                                                     : NULL,
+                          r->batch_bytes);
 }
 
 void nd_reading_parse(struct nd_reading *r, unsigned worker, struct nd_reading_batch **batch)

@@ -78,10 +78,12 @@ void nd_reading_free(struct nd_reading *r);
 int nd_reading_next(struct nd_reading *r, struct nd_reading_batch **batch, struct nd_error *err);
 
 /*
- * Where each worker has batches of its own: read a batch for this worker, one worker at a time; its last one is gone.  Then parse
- * it, at any time.  Then take it, one worker at a time and in the order of the reading: what
- * nd_reading_next returns.
+ * Where each worker has batches of its own.  Begin one: it gets the next ticket, and bytes that can
+ * be read before its turn are read, at any time.  Then cut it into records, in the turn of the
+ * ticket; the worker's last batch is gone since the beginning.  Then parse it, at any time.  Then
+ * take it, in the turn of the ticket: what nd_reading_next returns.
  */
+unsigned long nd_reading_begin(struct nd_reading *r, unsigned worker);
 void nd_reading_fill(struct nd_reading *r, unsigned worker);
 void nd_reading_parse(struct nd_reading *r, unsigned worker, struct nd_reading_batch **batch);
 int nd_reading_take(struct nd_reading *r, unsigned worker, struct nd_error *err);

@@ -1,0 +1,343 @@
+/* test_read_ahead.c - files read ahead in pieces give what they give when they are read in order */
+#include "input_fixture.h"
+
+#include "base/pool.h"
+#include "pipeline/read_ahead.h"
+#include "sized.h"
+
+enum { WORKERS_MAX = 6 };
+
+static uint64_t random_state;
+
+static unsigned any(unsigned n)
+{
+    random_state += UINT64_C(0x9E3779B97F4A7C15);
+    return (unsigned)(nd_mix64(random_state) % n);
+}
+
+/* ---- Inputs ---- */
+
+static void put_line(FILE *f, unsigned letters)
+{
+    for (unsigned i = 0; i < letters; i++)
+        (void)fputc('a' + (int)any(26), f);
+    (void)fputc('\n', f);
+}
+
+/* Lines of at most so many letters, now and then a blank one or one that spans several pieces. */
+static void write_lines(const char *path, unsigned bytes, unsigned letters, unsigned long_ones)
+{
+    FILE *f = fopen(path, "wb");
+
+    assert_non_null(f);
+    while (ftell(f) < (long)bytes) {
+        if (long_ones && any(200) == 0)
+            put_line(f, long_ones + any(long_ones));
+        else
+            put_line(f, any(letters));
+    }
+    (void)fputs("the last one has no end", f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void write_table(const char *path, unsigned rows)
+{
+    FILE *f = fopen(path, "wb");
+
+    assert_non_null(f);
+    (void)fputs("\xEF\xBB\xBFid,text\n", f);
+    for (unsigned i = 0; i < rows; i++) {
+        (void)fprintf(f, "%u,\"first line\nand \"\"second\"\" ", i);
+        put_line(f, any(300));
+        (void)fputs("\"\n", f);
+    }
+    assert_int_equal(fclose(f), 0);
+}
+
+/* ---- Reading ---- */
+
+/* What a batch has: where its records stand, and what they are. */
+static void note_records(struct reading *r, const struct nd_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct nd_record *record = &batch->records[i];
+
+        put(&r->log, "%u:%d@%d+%d\n", (unsigned)record->source, (int)record->line,
+            (int)record->offset, (int)record->bytes.len);
+        assert_true(nd_buffer_append(&r->records, record->bytes.data, record->bytes.len));
+    }
+    r->n_records += batch->count;
+}
+
+static void note_files(struct reading *r, const struct nd_input *input)
+{
+    for (size_t i = 0; i < nd_input_sources(input); i++) {
+        const struct nd_source *s = nd_input_source(input, (uint32_t)i);
+
+        put(&r->log, "%s %d %d %d %016llx\n", s->path, (int)s->state, (int)s->bytes,
+            (int)s->records, (unsigned long long)s->bytes_hash);
+    }
+    put(&r->problems, "%s", "");
+    assert_true(nd_buffer_reserve(&r->log, r->log.len));
+    assert_true(nd_buffer_reserve(&r->problems, r->problems.len));
+}
+
+static struct nd_input *open_paths(struct reading *r, const char *const *paths)
+{
+    struct nd_input_options options = nd_input_options_default();
+    struct nd_input *input;
+    size_t n = 0;
+
+    while (paths[n])
+        n++;
+    options.unit = ND_UNIT_LINE;
+    input = nd_input_open(paths, n, &options, note_problem, r, NULL);
+    assert_non_null(input);
+    return input;
+}
+
+static void read_in_order(struct reading *r, const char *const *paths)
+{
+    struct nd_input *input = open_paths(r, paths);
+    struct nd_batch batch = {0};
+
+    while (nd_input_read(input, 1 << 14, 1000, &batch, NULL) > 0)
+        note_records(r, &batch);
+    note_files(r, input);
+    nd_batch_release(&batch);
+    nd_input_close(input);
+}
+
+/* Workers of which any one that can go on does so next, in an order that is forced by chance. */
+struct workers {
+    struct nd_input *input;
+    struct nd_read_ahead *ahead;
+    unsigned n;
+    size_t piece_bytes, max_records;
+    unsigned long turn;
+    bool is_over;
+    struct worker {
+        bool has_begun;
+        unsigned long ticket;
+        struct nd_ahead_piece piece;
+        struct nd_batch batch;
+    } worker[WORKERS_MAX];
+    size_t n_read_ahead;
+};
+
+static void begin(struct workers *all, struct worker *w)
+{
+    w->has_begun = true;
+    w->ticket = nd_read_ahead_begin(all->ahead, &w->piece);
+    if (w->piece.len)
+        nd_batch_read_ahead(&w->batch, &w->piece);
+    all->n_read_ahead += w->piece.len > 0;
+}
+
+static void cut(struct workers *all, struct worker *w, struct reading *r)
+{
+    const struct nd_ahead_piece piece = nd_read_ahead_piece(all->ahead, w->ticket);
+    struct nd_ahead_place place;
+    int got;
+
+    if (piece.len && (piece.source != w->piece.source || piece.offset != w->piece.offset))
+        nd_batch_read_ahead(&w->batch, &piece);
+    got = nd_input_read(all->input, all->piece_bytes, all->max_records, &w->batch, NULL);
+    assert_true(got >= 0);
+    if (got > 0)
+        note_records(r, &w->batch);
+    all->is_over = got == 0;
+    nd_read_ahead_end(all->ahead, w->ticket,
+                      nd_input_ahead_place(all->input, &place) ? &place : NULL,
+                      1 + all->piece_bytes / 2 + any((unsigned)all->piece_bytes));
+    all->turn++;
+    w->has_begun = false;
+}
+
+static void read_by_workers(struct reading *r, const char *const *paths, unsigned n,
+                            size_t piece_bytes, size_t max_records,
+                            void (*meanwhile)(struct workers *all))
+{
+    struct nd_pool *pool = nd_pool_new(1, NULL);
+    struct workers all = {.input = open_paths(r, paths),
+                          .n = n,
+                          .piece_bytes = piece_bytes,
+                          .max_records = max_records};
+
+    all.ahead = nd_read_ahead_new(pool, n, NULL);
+    assert_non_null(all.ahead);
+    while (!all.is_over) {
+        struct worker *w = &all.worker[any(n)];
+
+        if (!w->has_begun)
+            begin(&all, w);
+        else if (w->ticket == all.turn)
+            cut(&all, w, r);
+        if (meanwhile)
+            meanwhile(&all);
+    }
+    note_files(r, all.input);
+    for (unsigned i = 0; i < n; i++)
+        nd_batch_release(&all.worker[i].batch);
+    r->n_batches = all.n_read_ahead;
+    nd_read_ahead_free(all.ahead);
+    nd_input_close(all.input);
+    nd_pool_free(pool);
+}
+
+static void compare_all(const char *const *paths, size_t piece_bytes, size_t max_records)
+{
+    struct reading expected = {.n_records = 0};
+    size_t n_read_ahead = 0;
+
+    read_in_order(&expected, paths);
+    for (size_t i = 0; i < sized(300, 30); i++) {
+        struct reading r = {.n_records = 0};
+
+        read_by_workers(&r, paths, 2 + any(WORKERS_MAX - 1), piece_bytes, max_records, NULL);
+        assert_int_equal(r.n_records, expected.n_records);
+        assert_string_equal(r.log.data, expected.log.data);
+        assert_string_equal(r.problems.data, expected.problems.data);
+        assert_int_equal(r.records.len, expected.records.len);
+        assert_memory_equal(r.records.data, expected.records.data, r.records.len);
+        n_read_ahead += r.n_batches;
+        close_reading(&r);
+    }
+    assert_true(n_read_ahead > 0);
+    close_reading(&expected);
+}
+
+/* ---- Claims ---- */
+
+static void lines_are_the_same_in_any_order_of_the_workers(void **state)
+{
+    const char *const paths[] = {"a.txt", "small.txt", "b.txt", NULL};
+
+    (void)state;
+    write_lines("a.txt", 200000, 200, 0);
+    write_text("small.txt", "one\n\ntwo\n");
+    write_lines("b.txt", 100000, 50, 0);
+    compare_all(paths, 5000, 1000);
+}
+
+static void lines_longer_than_pieces_are_the_same(void **state)
+{
+    const char *const paths[] = {"a.txt", NULL};
+
+    (void)state;
+    write_lines("a.txt", 300000, 100, 20000);
+    compare_all(paths, 3000, 1000);
+    write_lines("a.txt", 3000000, 100, 150000); /* and than the room before a piece */
+    compare_all(paths, 100000, 1000);
+}
+
+/* A batch leaves records to the next, which have them beside their own pieces. */
+static void more_records_than_fit_into_a_batch_are_the_same(void **state)
+{
+    const char *const paths[] = {"a.txt", NULL};
+
+    (void)state;
+    write_lines("a.txt", 100000, 10, 0);
+    compare_all(paths, 4000, 50);
+}
+
+static void rows_with_a_header_and_line_ends_within_are_the_same(void **state)
+{
+    const char *const paths[] = {"a.csv", "b.csv", NULL};
+
+    (void)state;
+    write_table("a.csv", 500);
+    write_table("b.csv", 300);
+    compare_all(paths, 2000, 100);
+}
+
+static void what_is_wrong_is_reported_at_the_same_place(void **state)
+{
+    const char *const paths[] = {"a.csv", "absent.csv", "b.csv", NULL};
+    FILE *f;
+
+    (void)state;
+    write_table("a.csv", 400);
+    f = fopen("a.csv", "ab");
+    assert_non_null(f);
+    (void)fputs("400,\"never closed\n", f);
+    for (int i = 0; i < 1000; i++)
+        (void)fputs("one more line\n", f);
+    assert_int_equal(fclose(f), 0);
+    write_table("b.csv", 200);
+    compare_all(paths, 2000, 100);
+}
+
+static void shorten(struct workers *all)
+{
+    if (all->turn == 8)
+        assert_int_equal(truncate("a.txt", 45000), 0);
+}
+
+/* Pieces that stood behind the new end may have been read before. */
+static void a_file_that_is_cut_short_meanwhile_is_reported(void **state)
+{
+    const char *const paths[] = {"a.txt", "b.txt", NULL};
+
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        struct reading r = {.n_records = 0};
+
+        write_lines("a.txt", 200000, 100, 0);
+        write_lines("b.txt", 50000, 100, 0);
+        read_by_workers(&r, paths, 4, 4000, 1000, shorten);
+        assert_int_equal(r.n_failures, 1);
+        assert_non_null(strstr(r.problems.data, "it was cut short while it was read"));
+        assert_non_null(strstr(r.log.data, "b.txt 1 "));
+        close_reading(&r);
+    }
+}
+
+static void append(struct workers *all)
+{
+    FILE *f;
+
+    if (all->turn != 5 || any(2))
+        return;
+    f = fopen("a.txt", "ab");
+    assert_non_null(f);
+    (void)fputs(" now it has one\nand another\n", f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void a_file_that_grows_meanwhile_is_read_to_its_new_end(void **state)
+{
+    const char *const paths[] = {"a.txt", NULL};
+    size_t len;
+
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        struct reading r = {.n_records = 0};
+        char *all;
+
+        write_lines("a.txt", 100000, 100, 0);
+        read_by_workers(&r, paths, 4, 4000, 1000, append);
+        all = slurp("a.txt", &len);
+        assert_true(len > 100000);
+        assert_int_equal(r.n_failures, 0);
+        assert_int_equal(r.records.data[r.records.len - 1], all[len - 1]);
+        free(all);
+        close_reading(&r);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_are_the_same_in_any_order_of_the_workers),
+        cmocka_unit_test(lines_longer_than_pieces_are_the_same),
+        cmocka_unit_test(more_records_than_fit_into_a_batch_are_the_same),
+        cmocka_unit_test(rows_with_a_header_and_line_ends_within_are_the_same),
+        cmocka_unit_test(what_is_wrong_is_reported_at_the_same_place),
+        cmocka_unit_test(a_file_that_is_cut_short_meanwhile_is_reported),
+        cmocka_unit_test(a_file_that_grows_meanwhile_is_read_to_its_new_end),
+    };
+
+    random_state = 18;
+    return cmocka_run_group_tests(tests, fixture_enter, fixture_leave);
+}
