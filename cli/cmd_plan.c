@@ -24,8 +24,10 @@ static void print_sample(FILE *out, const struct nd_plan *p)
             p->is_whole ? "" : " of ");
     if (!p->is_whole)
         fprintf(out, "%s (%.2g%%)", all, 100 * (double)p->sample_bytes / (double)p->stored_bytes);
-    fprintf(out, ": %s documents, in %s\n", grouped_text((double)p->sample_documents, documents),
-            seconds_text(p->seconds, time));
+    fprintf(out, ": %s documents", grouped_text((double)p->sample_documents, documents));
+    if (p->read_documents > p->sample_documents)
+        fprintf(out, " of %s that were read", grouped_text((double)p->read_documents, documents));
+    fprintf(out, ", in %s\n", seconds_text(p->seconds, time));
     if (p->beginnings)
         fprintf(out,
                 "  of %llu input%s (%s) only the beginning was read; if it is not like the rest, "

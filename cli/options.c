@@ -329,8 +329,8 @@ const struct option option_table[] = {
      FOR_COLLAPSE, TEXT(use.collapse.expand), .values = ORDERS},
 
     {"The sample", "sample-bytes", 0, "SIZE",
-     "how much of the files to read, such as 500M or 4G: more takes longer and predicts better "
-     "(default: 64M)",
+     "how much of the files to compare, such as 500M or 4G, chosen from up to ten times as much: "
+     "more takes longer and predicts better (default: 64M)",
      FOR_PLAN, SIZE(use.plan.sample_bytes, 1)},
     {NULL, "svg", 0, "FILE",
      "draw the chance that a pair is compared, and the candidates of a document at each threshold",

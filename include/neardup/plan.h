@@ -21,8 +21,9 @@ extern "C" {
 
 /* Start from nd_plan_params_default(). */
 struct nd_plan_params {
-    /* Bytes of the files, as they are stored, that are read.  Where the files have no more than
-     * that, all is read, and what is predicted of the documents is exact. */
+    /* Bytes of the files, as they are stored, whose documents are compared; to choose these, at most
+     * ten times as much is read.  Where the files have no more than that, all documents are
+     * compared, and what is predicted of them is exact. */
     uint64_t sample_bytes;
 };
 ND_API struct nd_plan_params nd_plan_params_default(void);
@@ -44,9 +45,10 @@ struct nd_plan_step {
 /* What is predicted of a run with these options. */
 struct nd_plan {
     struct nd_forecast figure[ND_FIGURES];
-    /* The sample: stored bytes of it and of all files, its documents, and the files of which it is
-     * only the beginning, with their stored bytes. */
+    /* The sample: stored bytes of it and of all files, its documents, what was read to choose it, and
+     * the files of which that is only the beginning, with their stored bytes. */
     uint64_t sample_bytes, stored_bytes, sample_documents;
+    uint64_t read_bytes, read_documents;
     uint64_t beginnings, beginning_bytes;
     /* All was read. */
     int is_whole;

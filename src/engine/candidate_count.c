@@ -32,6 +32,7 @@ struct counting {
     struct nd_index_params params;
     unsigned band, min_equal;
     struct nd_ratio threshold;
+    double sliced;
     struct counted *document; /* of the sample */
     size_t n;
     struct nd_candidate_count *out;
@@ -78,6 +79,19 @@ static bool are_candidates(const struct counting *c, uint32_t a, uint32_t b)
     return memcmp(x + c->band * rows, y + c->band * rows, rows) == 0;
 }
 
+static void count_pair(struct counting *c, uint32_t a, uint32_t b, double weight)
+{
+    double x = (double)nd_low_bytes_equal(nd_live_low(c->index, a), nd_live_low(c->index, b)) /
+               ND_MINHASH_COUNT;
+    double for_torn = weight / (x + (1 - x) * c->sliced);
+
+    c->out->found += weight;
+    if (c->block[nd_kept_document(&c->d->kept, a)] == c->block[nd_kept_document(&c->d->kept, b)])
+        c->out->within += for_torn;
+    else
+        c->out->across += for_torn;
+}
+
 /* The pairs of documents with one key; of very many, those of some that stand for all. */
 static void count_bucket(struct counting *c, const struct counted *bucket, size_t n)
 {
@@ -88,13 +102,8 @@ static void count_bucket(struct counting *c, const struct counted *bucket, size_
         for (size_t k = 0; k < i; k++) {
             uint32_t a = bucket[i * n / some].number, b = bucket[k * n / some].number;
 
-            if (!are_candidates(c, a, b))
-                continue;
-            if (c->block[nd_kept_document(&c->d->kept, a)] ==
-                c->block[nd_kept_document(&c->d->kept, b)])
-                c->out->within += weight;
-            else
-                c->out->across += weight;
+            if (are_candidates(c, a, b))
+                count_pair(c, a, b, weight);
         }
 }
 
@@ -131,14 +140,15 @@ static bool list_documents(struct counting *c)
 }
 
 enum nd_status nd_dedup_count_candidates(const struct nd_dedup *d, const uint32_t *block,
-                                         struct nd_ratio threshold, struct nd_candidate_count *out,
-                                         struct nd_error *err)
+                                         struct nd_ratio threshold, double sliced,
+                                         struct nd_candidate_count *out, struct nd_error *err)
 {
     struct counting c = {.d = d,
                          .index = d->kept.finder.index,
                          .block = block,
                          .params = d->plan.index,
                          .threshold = threshold,
+                         .sliced = sliced,
                          .out = out};
     const double share = d->kept.n > DOCUMENTS_MAX ? (double)DOCUMENTS_MAX / d->kept.n : 1;
 
@@ -160,5 +170,6 @@ enum nd_status nd_dedup_count_candidates(const struct nd_dedup *d, const uint32_
     free(c.document);
     out->within /= share * share;
     out->across /= share * share;
+    out->found /= share * share;
     return ND_OK;
 }

@@ -11,6 +11,7 @@ struct nd_candidate_count {
     unsigned bands, rows; /* nd_bands_choose */
     /* Both documents in one block, in two. */
     double within, across;
+    double found; /* of both kinds, each once */
 };
 
 /*
@@ -23,11 +24,15 @@ ND_API int nd_dedup_has_bands(const struct nd_dedup *dedup);
  * Count pairs as if the bands had been chosen for this threshold; 0/1: with the bands and the
  * threshold that the engine has.  block: of each document, as
  * pushed.  Of many kept documents, or of many that share a band, some are counted and stand for
- * the others: an estimate, and always the same.  Nothing else is called meanwhile.  ND_EINVAL: the
+ * the others: an estimate, and always the same.
+ *
+ * sliced, above 0: the documents are a slice of this share, in which two of resemblance x are
+ * together with the chance x, or else by chance (pipeline/slice.h).  So a pair counts for more the
+ * less it is alike, as many times as it has chances to be torn apart.  1: each counts once.  Nothing else is called meanwhile.  ND_EINVAL: the
  * engine has no bands, or as nd_bands_choose; ND_ENOMEM.
  */
 ND_API enum nd_status nd_dedup_count_candidates(const struct nd_dedup *dedup, const uint32_t *block,
-                                                struct nd_ratio threshold,
+                                                struct nd_ratio threshold, double sliced,
                                                 struct nd_candidate_count *out,
                                                 struct nd_error *err);
 

@@ -2,11 +2,14 @@
 #define _GNU_SOURCE
 #include "pipeline/reading.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "input/formats.h"
 #include "input/input_limit.h"
 #include "pipeline/budget.h"
 #include "pipeline/read_ahead.h"
+#include "pipeline/slice.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -26,7 +29,8 @@ enum {
     BATCH_BYTES_MAX = 8 << 20,
     BATCH_RECORDS = 8192,
     TASK_RECORDS = 4,
-    SLOTS = 2 /* or one a worker: a batch that is worked on, and one that is read */
+    SLICED_TIMES = 4, /* at most so many times as long where a slice is left of them */
+    SLOTS = 2         /* or one a worker: a batch that is worked on, and one that is read */
 };
 
 struct slot {
@@ -50,6 +54,9 @@ struct nd_reading {
     struct nd_pool *pool;
     struct nd_input *input;
     struct nd_reading_hooks hooks;
+    struct nd_slice *slice; /* NULL: all documents are given */
+    double block_share;     /* of the blocks of sketch files, where not all are read */
+    size_t n_blocks_read;
     struct nd_parser **parser; /* one a worker: documents live in them */
     unsigned n_workers;
     unsigned n_sharing;                       /* workers that a batch is for */
@@ -120,17 +127,26 @@ static void forget(struct slot *slot)
     slot->seen.count = 0;
 }
 
+/* Of sketch files, the first block is in every sample. */
+static bool is_sampled(const struct nd_reading *r, size_t block)
+{
+    return !block || r->block_share <= 0 || (double)nd_mix64(block) * 0x1p-64 < r->block_share;
+}
+
 /* The next block of the sketch files is the slot's: read at once, or by its worker later. */
 static void fill_sketched(struct nd_reading *r, struct slot *slot)
 {
     const struct nd_sketches *sketches = r->hooks.sketches;
 
+    while (r->next_block < nd_sketches_blocks(sketches) && !is_sampled(r, r->next_block))
+        r->next_block++;
     r->is_over = r->next_block == nd_sketches_blocks(sketches);
     slot->n_sources = nd_sketches_sources(sketches);
     if (r->is_over)
         return;
     slot->state = 1;
     slot->block = r->next_block++;
+    r->n_blocks_read++;
     slot->seen.done = slot->seen.unpacked = nd_sketches_bytes(sketches, slot->block + 1);
     slot->seen.total = nd_sketches_bytes(sketches, nd_sketches_blocks(sketches));
     if (!r->hooks.by_worker)
@@ -228,6 +244,28 @@ struct nd_reading *nd_reading_new(struct nd_pool *pool, const char *const *paths
         return r;
     nd_reading_free(r);
     return NULL;
+}
+
+void nd_reading_set_slice(struct nd_reading *r, struct nd_slice *slice, double share)
+{
+    size_t longer = share * SLICED_TIMES > 1 ? (size_t)(1 / share) : SLICED_TIMES;
+
+    r->slice = slice;
+    r->min_bytes = smaller(r->min_bytes * longer, BATCH_BYTES_MAX);
+    r->max_bytes = smaller(r->max_bytes * longer, BATCH_BYTES_MAX);
+    r->batch_bytes = r->min_bytes;
+}
+
+void nd_reading_sample_blocks(struct nd_reading *r, double share)
+{
+    r->block_share = share;
+}
+
+double nd_reading_blocks_read(const struct nd_reading *r)
+{
+    size_t n = nd_sketches_blocks(r->hooks.sketches);
+
+    return n ? (double)r->n_blocks_read / (double)n : 1;
 }
 
 enum nd_status nd_reading_list(struct nd_reading *r, struct nd_error *err)
@@ -333,6 +371,7 @@ static bool list_sketched(const struct nd_reading *r, struct slot *slot, unsigne
                                .source = nd_reading_source(r, from->record[i].source),
                                .document = nd_sketched_document(&from->block.rows[i]),
                                .sketched = &from->block.rows[i]};
+        slot->seen.parsed[i].record.block = (uint32_t)slot->block;
         if (r->hooks.parsed)
             r->hooks.parsed(r->hooks.context, &slot->seen.parsed[i], worker);
     }
@@ -358,13 +397,51 @@ static bool list_records(const struct nd_reading *r, struct slot *slot)
     return true;
 }
 
+static size_t tasks_of(const struct slot *slot)
+{
+    return (slot->seen.count + TASK_RECORDS - 1) / TASK_RECORDS;
+}
+
 static void parse_task(void *context, size_t task, unsigned worker)
 {
     struct nd_reading *r = context;
     size_t from = task * TASK_RECORDS, to = from + TASK_RECORDS;
+    uint64_t began = r->slice ? nd_thread_ns() : 0;
 
     for (size_t i = from; i < to && i < r->parsing->seen.count; i++)
         parse_one(r, r->parsing, &r->parsing->seen.parsed[i], worker);
+    if (r->slice)
+        nd_slice_spent(r->slice, worker, nd_thread_ns() - began, 0);
+}
+
+/* ---- Of a sample: leave out what is not in its slice ---- */
+
+static void cut_batch(struct nd_reading *r, struct slot *slot, unsigned worker)
+{
+    if (!nd_slice_cut(r->slice, slot->seen.parsed, &slot->seen.count, worker))
+        atomic_store(&slot->out_of_memory, true);
+}
+
+static void slice_task(void *context, size_t task, unsigned worker)
+{
+    struct nd_reading *r = context;
+    size_t from = task * TASK_RECORDS, to = from + TASK_RECORDS;
+    uint64_t began = nd_thread_ns();
+
+    for (size_t i = from; i < to && i < r->parsing->seen.count; i++)
+        nd_slice_note(&r->parsing->seen.parsed[i]);
+    nd_slice_spent(r->slice, worker, 0, nd_thread_ns() - began);
+}
+
+/* A worker has parsed its batch, since `began`. */
+static void slice_own(struct nd_reading *r, struct slot *slot, unsigned worker, uint64_t began)
+{
+    uint64_t parsed = nd_thread_ns();
+
+    for (size_t i = 0; i < slot->seen.count; i++)
+        nd_slice_note(&slot->seen.parsed[i]);
+    cut_batch(r, slot, worker);
+    nd_slice_spent(r->slice, worker, parsed - began, nd_thread_ns() - parsed);
 }
 
 static void parse_by_all(struct nd_reading *r, struct slot *slot)
@@ -375,7 +452,11 @@ static void parse_by_all(struct nd_reading *r, struct slot *slot)
     if (r->hooks.sketches)
         (void)list_sketched(r, slot, 0);
     else if (list_records(r, slot))
-        nd_pool_run(r->pool, (slot->seen.count + TASK_RECORDS - 1) / TASK_RECORDS, parse_task, r);
+        nd_pool_run(r->pool, tasks_of(slot), parse_task, r);
+    if (!r->slice)
+        return;
+    nd_pool_run(r->pool, tasks_of(slot), slice_task, r);
+    cut_batch(r, slot, 0);
 }
 
 /* What the reading of a slot came to; 1: its batch is there. */
@@ -460,6 +541,7 @@ void nd_reading_fill(struct nd_reading *r, unsigned worker)
 void nd_reading_parse(struct nd_reading *r, unsigned worker, struct nd_reading_batch **batch)
 {
     struct slot *slot = &r->slot[worker];
+    uint64_t began = r->slice ? nd_thread_ns() : 0;
 
     *batch = &slot->seen;
     if (slot->state == 1 && r->hooks.sketches) {
@@ -467,13 +549,13 @@ void nd_reading_parse(struct nd_reading *r, unsigned worker, struct nd_reading_b
             (int)nd_sketches_read(r->hooks.sketches, slot->block, &slot->sketched, &slot->error);
         if (slot->state == ND_OK)
             slot->state = list_sketched(r, slot, worker);
-        return;
+    } else if (slot->state == 1 && list_records(r, slot)) {
+        nd_parser_reset(r->parser[worker]);
+        for (size_t i = 0; i < slot->seen.count; i++)
+            parse_one(r, slot, &slot->seen.parsed[i], worker);
     }
-    if (slot->state != 1 || !list_records(r, slot))
-        return;
-    nd_parser_reset(r->parser[worker]);
-    for (size_t i = 0; i < slot->seen.count; i++)
-        parse_one(r, slot, &slot->seen.parsed[i], worker);
+    if (r->slice && slot->state == 1 && !atomic_load(&slot->out_of_memory))
+        slice_own(r, slot, worker, began);
 }
 
 int nd_reading_take(struct nd_reading *r, unsigned worker, struct nd_error *err)

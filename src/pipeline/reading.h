@@ -11,32 +11,14 @@
 
 #include "base/pool.h"
 #include "base/publish.h"
+#include "pipeline/parsed.h"
 #include "pipeline/sketches.h"
-
-/* A record and what the parser made of it. */
-struct nd_parsed {
-    struct nd_record record;
-    const struct nd_source *source;
-    struct nd_document document;
-    struct nd_bad_record *bad; /* NULL: a document */
-    /* Of a document that is read from a sketch file: its record is this packed, and it has no text.
-     * NULL: it is read itself. */
-    const struct nd_sketch_row *sketched;
-    uint64_t key; /* for the `parsed` hook to fill */
-};
 
 /* Why a record of so many bytes is a bad one: how much memory it needs. */
 struct nd_bad_record nd_bad_record_too_long(uint64_t bytes, unsigned threads);
 
 /* Parse its record, and add to *repaired.  False: out of memory. */
 bool nd_parsed_make(struct nd_parsed *parsed, struct nd_parser *parser, uint64_t *repaired);
-
-/* What the engine is given of it. */
-static inline struct nd_dedup_item nd_parsed_item(const struct nd_parsed *parsed)
-{
-    return (struct nd_dedup_item){
-        .text = parsed->document.text, .document = &parsed->document, .sketched = parsed->sketched};
-}
 
 struct nd_reading_batch {
     struct nd_parsed *parsed;
@@ -66,6 +48,13 @@ struct nd_reading;
 struct nd_reading *nd_reading_new(struct nd_pool *pool, const char *const *paths, size_t n_paths,
                                   const struct nd_input_options *options,
                                   const struct nd_reading_hooks *hooks, struct nd_error *err);
+/* Only a slice of the documents is given, about this share of them (slice.h), in batches that are as
+ * much longer.  Before anything is read; borrowed. */
+struct nd_slice;
+void nd_reading_set_slice(struct nd_reading *r, struct nd_slice *slice, double share);
+/* Of sketch files, read about this share of the blocks; which share that was, once all are read. */
+void nd_reading_sample_blocks(struct nd_reading *r, double share);
+double nd_reading_blocks_read(const struct nd_reading *r);
 /* Find the files that will be read, and tell of what is wrong with them.  ND_ENOMEM. */
 enum nd_status nd_reading_list(struct nd_reading *r, struct nd_error *err);
 /* Waits for the job.  NULL: nothing. */

@@ -15,6 +15,7 @@
 #include "pipeline/checkpoint.h"
 #include "pipeline/forecast.h"
 #include "pipeline/manifest.h"
+#include "pipeline/slice.h"
 #include "recipe/recipe.h"
 
 #include <inttypes.h>
@@ -302,6 +303,7 @@ void nd_run_end(struct nd_run *run)
         run->summary->wrote_in_place = run->outputs.publisher.wrote_in_place;
     nd_outputs_release(&run->outputs);
     nd_reading_free(run->reading);
+    nd_slice_free(run->slice);
     nd_sketches_free(run->sketches);
     nd_sketches_free(run->sketches_beside);
     nd_lookup_free(run->lookup);
@@ -611,14 +613,51 @@ static enum nd_status open_against(struct nd_run *run, struct nd_error *err)
     return run->against ? ND_OK : ND_EINVAL;
 }
 
+/* Whether texts that are near one another are documents that are: some signature reads them. */
+static bool compares_texts(const struct nd_method *m)
+{
+    for (unsigned i = 0; i < m->n_signatures; i++)
+        if (!nd_feature_ignores_text(&m->signature[i].feature))
+            return true;
+    return !m->n_signatures;
+}
+
+/* A sample: of some blocks of the inputs, a slice. */
+static enum nd_status begin_sample(struct nd_run *run, struct nd_error *err)
+{
+    const struct nd_sketches *sketches = nd_reading_sketches(run->reading);
+    const double bytes = (double)run->request->watch->sample_bytes;
+    const double read = compares_texts(&run->recipe->method) ? bytes * ND_WATCH_READ : bytes;
+    enum nd_status status = ND_OK;
+    double total, share;
+
+    if (!sketches)
+        status = nd_input_sample(nd_reading_input(run->reading),
+                                 read < 0x1p62 ? (uint64_t)read : UINT64_MAX, err);
+    if (status != ND_OK)
+        return status;
+    total = sketches ? (double)nd_sketches_bytes(sketches, nd_sketches_blocks(sketches))
+                     : (double)nd_input_sampling(nd_reading_input(run->reading))->total;
+    if (sketches && read < total)
+        nd_reading_sample_blocks(run->reading, read / total);
+    share = bytes / (read < total ? read : total);
+    if (!(share < 1))
+        return ND_OK;
+    run->slice = nd_slice_new(share, nd_pool_threads(run->pool));
+    if (!run->slice)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    nd_reading_set_slice(run->reading, run->slice, share);
+    return ND_OK;
+}
+
 /* What `dedup` alone reads and writes, beside what every run does. */
 static enum nd_status open_beside_inputs(struct nd_run *run, struct nd_error *err)
 {
     const struct nd_run_watch *watch = run->request->watch;
     enum nd_status status = run->options->predicted ? read_forecast(run, err) : ND_OK;
 
-    if (status == ND_OK && watch && !nd_reading_sketches(run->reading))
-        status = nd_input_sample(nd_reading_input(run->reading), watch->sample_bytes, err);
+    if (status == ND_OK && watch)
+        status = begin_sample(run, err);
     if (status == ND_OK)
         status = watch_options(run, err);
     if (status == ND_OK)

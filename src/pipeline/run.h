@@ -43,6 +43,7 @@ struct nd_run {
 
     struct nd_pool *pool;
     struct nd_reporter reporter;
+    struct nd_slice *slice;     /* of a sample, what is in it, or NULL */
     struct nd_reading *reading; /* documents in input order, … */
     struct nd_lookup *lookup;   /* … and again by their places: */
     struct nd_places places;    /* of kept documents; in several passes, of all records */

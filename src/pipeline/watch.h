@@ -12,13 +12,16 @@ struct nd_run;
 struct nd_output;
 struct nd_parsed;
 
+/* At most so many times the bytes of the sample are read, to choose it from them (slice.h). */
+enum { ND_WATCH_READ = 10 };
+
 /*
  * The functions are called in order, one at a time.  `number` counts the documents from 0 in one
  * pass, and in several passes the records.
  */
 struct nd_run_watch {
     void *context;
-    uint64_t sample_bytes; /* stored bytes to read (nd_input_sample) */
+    uint64_t sample_bytes; /* stored bytes of the documents that are gone through */
     /* A document was read.  False: out of memory. */
     bool (*read)(void *context, uint64_t number, const struct nd_parsed *parsed);
     /* In several passes: the engine has as `document` what was read as `number`.  False: out of

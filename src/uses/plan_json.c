@@ -16,6 +16,8 @@ static void put_sample(struct nd_json *out, const struct nd_plan *plan)
     nd_json_put_uint(out, "stored_bytes", plan->stored_bytes);
     nd_json_put_uint(out, "documents", plan->sample_documents);
     nd_json_put_uint(out, "removed", plan->sample.removed);
+    nd_json_put_uint(out, "read_bytes", plan->read_bytes);
+    nd_json_put_uint(out, "read_documents", plan->read_documents);
     nd_json_put_uint(out, "beginnings", plan->beginnings);
     nd_json_put_uint(out, "beginning_bytes", plan->beginning_bytes);
     nd_json_put_double(out, "processor_seconds", plan->processor_seconds);

@@ -51,9 +51,23 @@ assert eval(sys.argv[1]), (sys.argv[1], p, s)' "$1"
     holds 'abs(f["documents"] / s["documents"] - 1) < 0.05 and abs(f["bytes"] / s["bytes"] - 1) < 0.01'
     holds 'abs(f["removed"] * s["documents"] / s["removed"] - 1) < 0.25'
     holds 'p["figures"]["removed"]["low"] <= s["removed"] / s["documents"] <= p["figures"]["removed"]["high"]'
-    # The sample alone has a far smaller share.
-    holds 'p["sample"]["removed"] / p["sample"]["documents"] < 0.5 * f["removed"]'
+    holds 'abs(f["identical_bytes"] * s["documents"] / s["identical_bytes"] - 1) < 0.1'
     holds 'abs(f["candidates"] * s["documents"] / s["candidates"] - 1) < 0.4'
+    # All is read, and a slice of it is compared.
+    holds 'p["sample"]["read_documents"] == s["documents"] > 5 * p["sample"]["documents"]'
+    holds 'p["sample"]["read_bytes"] == p["sample"]["stored_bytes"]'
+}
+
+@test "plan: of more than ten times the sample, blocks are read" {
+    corpus
+    neardup plan corpus.jsonl --sample-bytes 60k --json >p.json
+    neardup dedup corpus.jsonl -q -o out --summary s.json
+    holds '4.5e5 < p["sample"]["read_bytes"] < 7.5e5 and 4.5e4 < p["sample"]["bytes"] < 7.5e4'
+    holds 'p["sample"]["documents"] < p["sample"]["read_documents"] < s["documents"]'
+    holds 'abs(f["documents"] / s["documents"] - 1) < 0.1 and abs(f["bytes"] / s["bytes"] - 1) < 0.1'
+    holds 'p["figures"]["removed"]["low"] <= s["removed"] / s["documents"] <= p["figures"]["removed"]["high"]'
+    # The sample alone has a smaller share.
+    holds 'p["sample"]["removed"] / p["sample"]["documents"] < 0.7 * f["removed"]'
 }
 
 @test "plan: the same sample is drawn each time, by any number of threads" {
@@ -86,25 +100,36 @@ PY
     holds 'p["thresholds"] == []' # of a simhash
 }
 
-@test "plan: sketch files are read whole" {
+@test "plan: rows of sketch files are sampled" {
     corpus
     neardup sketch corpus.jsonl -q -o c.sketch
-    neardup plan c.sketch --sample-bytes 100k --json >p.json
+    neardup sketch corpus.jsonl -q --no-shingles -o d.sketch
     neardup dedup corpus.jsonl -q -o out --summary s.json
+    neardup plan c.sketch --json >p.json
     holds 'p["sample"]["whole"] is True and f["documents"] == s["documents"]'
-    holds 'f["removed"] == s["removed"] / s["documents"] and p["sample"]["bytes"] > 100000'
+    holds 'f["removed"] == s["removed"] / s["documents"]'
+    size=$(stat -c %s c.sketch)
+    neardup plan c.sketch --sample-bytes $((size / 5)) --json >p.json
+    holds 'p["sample"]["whole"] is False and f["documents"] == s["documents"]'
+    holds 'abs(p["sample"]["documents"] / s["documents"] / 0.2 - 1) < 0.2'
+    holds 'abs(f["removed"] * s["documents"] / s["removed"] - 1) < 0.15'
+    size=$(stat -c %s d.sketch)
+    neardup plan d.sketch --verify none --sample-bytes $((size / 5)) --json >p.json
+    holds 'f["documents"] == s["documents"] and abs(f["removed"] * s["documents"] / s["removed"] - 1) < 0.2'
+    neardup plan c.sketch --sample-bytes 4k --json >p.json
+    holds 'p["sample"]["documents"] < p["sample"]["read_documents"] <= s["documents"]'
 }
 
-@test "plan: of CSV the beginning is the sample, and the table says so" {
+@test "plan: of CSV the beginning is read, and the table says so" {
     corpus
     python3 -c '
 import csv, json, sys
 w = csv.writer(sys.stdout); w.writerow(["id", "text"])
 for line in open("corpus.jsonl"): r = json.loads(line); w.writerow([r["id"], r["text"]])' >corpus.csv
-    run neardup plan corpus.csv --sample-bytes 100k
+    run neardup plan corpus.csv --sample-bytes 50k
     [ "$status" -eq 0 ]
     [[ $output == *"of 1 input"*"only the beginning was read"* ]]
-    run neardup plan corpus.jsonl --sample-bytes 100k
+    run neardup plan corpus.jsonl --sample-bytes 50k
     [[ $output != *"only the beginning"* ]]
     [[ $output == *"Prediction for "*"peak memory"*"Thresholds"* ]]
 }

@@ -102,7 +102,7 @@ static void every_pair_of_kept_documents_is_counted_once(void **state)
         struct nd_candidate_count got;
         unsigned within = 0, across = 0, bands, rows;
 
-        assert_int_equal(nd_dedup_count_candidates(c.dedup, c.block, t, &got, NULL), ND_OK);
+        assert_int_equal(nd_dedup_count_candidates(c.dedup, c.block, t, 1, &got, NULL), ND_OK);
         assert_int_equal(nd_bands_choose(t, nd_dedup_params_default().recall, &bands, &rows, NULL),
                          ND_OK);
         assert_true(got.bands == bands && got.rows == rows);
@@ -128,8 +128,8 @@ static void the_engine_has_bands_of_its_own(void **state)
 
     (void)state;
     make_corpus(&c);
-    assert_int_equal(nd_dedup_count_candidates(c.dedup, c.block, own, &a, NULL), ND_OK);
-    assert_int_equal(nd_dedup_count_candidates(c.dedup, c.block, same, &b, NULL), ND_OK);
+    assert_int_equal(nd_dedup_count_candidates(c.dedup, c.block, own, 1, &a, NULL), ND_OK);
+    assert_int_equal(nd_dedup_count_candidates(c.dedup, c.block, same, 1, &b, NULL), ND_OK);
     assert_true(a.bands == b.bands && a.rows == b.rows);
     assert_true(a.within == b.within && a.across == b.across);
     nd_dedup_free(c.dedup);
@@ -148,7 +148,7 @@ static void an_engine_without_bands_is_refused(void **state)
     dedup = nd_dedup_new_with(&params, NULL, NULL);
     assert_non_null(dedup);
     assert_false(nd_dedup_has_bands(dedup));
-    assert_int_equal(nd_dedup_count_candidates(dedup, NULL, t, &got, NULL), ND_EINVAL);
+    assert_int_equal(nd_dedup_count_candidates(dedup, NULL, t, 1, &got, NULL), ND_EINVAL);
     nd_dedup_free(dedup);
 }
 

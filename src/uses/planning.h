@@ -1,0 +1,71 @@
+/* planning.h - a plan while it is made: what the sample shows */
+#ifndef ND_USES_PLANNING_H
+#define ND_USES_PLANNING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <neardup/plan.h>
+
+#include "engine/candidate_count.h"
+#include "pipeline/slice.h"
+
+/* By what a document of the sample was removed; a level holds what is removed by it and by those
+ * before it. */
+enum nd_planning_level { ND_BY_BYTES, ND_BY_TOKENS, ND_BY_NEARNESS, ND_PLANNING_LEVELS };
+
+/* What the run had taken when it had read so many documents. */
+struct nd_planning_mark {
+    uint64_t documents;
+    double processor, time;
+};
+
+/* The sample while it is read, by the numbers of its documents. */
+struct nd_planning {
+    struct nd_planning_mark counting; /* what counting candidates took, which no run does */
+    struct nd_planning_mark *mark;
+    size_t n_marks, mark_capacity;
+    struct nd_plan *plan;
+    uint32_t *block;
+    uint64_t *key;             /* in the slice (slice.h) */
+    uint32_t *kept;            /* the document that stands for it; its own number: it is kept */
+    unsigned char *removed_by; /* of those that are not: a level */
+    unsigned char *is_document;
+    uint32_t *pushed;       /* in several passes: by the engine's numbers, which document it is */
+    uint32_t *engine_block; /* by the engine's numbers */
+    size_t n, capacity[5];
+    size_t n_pushed, pushed_capacity;
+    double skipped_seconds; /* of a processor, in decompressing what is not in the sample */
+    /* Documents of the inputs for one of the sample; and for one that was read, of which the slice
+     * has the share `sliced`. */
+    double scale, block_scale, sliced;
+    bool has_slice;
+    struct nd_slice_totals read;                  /* where there is a slice */
+    struct nd_forecast share[ND_PLANNING_LEVELS]; /* removed up to a level */
+    uint64_t cached_bytes;
+    struct nd_candidate_count at_step[ND_PLAN_STEPS];
+    struct nd_candidate_count pairs; /* of kept documents, at the run's threshold */
+    enum nd_cluster cluster;
+    bool one_pass;
+};
+
+static inline struct nd_forecast nd_planning_exactly(double value)
+{
+    return (struct nd_forecast){value, value, value};
+}
+
+/* Documents of the inputs. */
+static inline double nd_planning_documents(const struct nd_planning *p)
+{
+    return (double)p->plan->sample_documents * p->scale;
+}
+
+/* The shares of documents that are removed, and why.  ND_ENOMEM. */
+enum nd_status nd_planning_shares(struct nd_planning *p, struct nd_error *err);
+
+/* From the shares: candidates, then time, memory and disk. */
+void nd_planning_candidates(struct nd_planning *p);
+void nd_planning_costs(struct nd_planning *p);
+
+#endif
