@@ -48,6 +48,12 @@ void nd_spool_free(struct nd_spool *s)
     free(s);
 }
 
+static enum nd_status failed(const struct nd_spool *s, struct nd_error *err)
+{
+    return nd_fail(err, ND_EIO, "%s: the temporary file in it cannot be written: %s", s->dir,
+                   strerror(errno));
+}
+
 static enum nd_status write_out(struct nd_spool *s, const char *data, size_t len,
                                 struct nd_error *err)
 {
@@ -57,8 +63,7 @@ static enum nd_status write_out(struct nd_spool *s, const char *data, size_t len
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return nd_fail(err, ND_EIO, "%s: the temporary file in it cannot be written: %s",
-                           s->dir, strerror(errno));
+            return failed(s, err);
         s->written += (uint64_t)n;
         data += n;
         len -= (size_t)n;
@@ -82,6 +87,28 @@ enum nd_status nd_spool_append(struct nd_spool *s, const void *data, size_t len,
     if (status == ND_OK && !nd_buffer_append(&s->tail, data, len))
         status = nd_fail(err, ND_ENOMEM, "out of memory");
     return status;
+}
+
+enum nd_status nd_spool_append_late(struct nd_spool *s, const void *data, size_t len,
+                                    struct nd_late_write *late, struct nd_error *err)
+{
+    enum nd_status status = write_out(s, s->tail.data, s->tail.len, err);
+
+    s->tail.len = 0;
+    late->n_pieces = 0;
+    late->bytes = 0;
+    if (status == ND_OK)
+        status = nd_late_write_add(late, data, len, err);
+    late->fd = s->fd;
+    late->offset = s->written;
+    s->written += late->bytes;
+    return status;
+}
+
+enum nd_status nd_spool_write_late(const struct nd_spool *s, struct nd_late_write *late,
+                                   struct nd_error *err)
+{
+    return nd_late_write_do(late) == ND_OK ? ND_OK : failed(s, err);
 }
 
 uint64_t nd_spool_bytes(const struct nd_spool *s)

@@ -7,6 +7,7 @@
 
 #include <neardup/error.h>
 
+#include "base/late_write.h"
 #include "base/memory.h"
 
 /* It has no name in any folder, so it goes when the process does. */
@@ -19,6 +20,15 @@ void nd_spool_free(struct nd_spool *s);
 /* Append bytes; *offset (NULL allowed) is where they stand.  Not while others read. */
 enum nd_status nd_spool_append(struct nd_spool *s, const void *data, size_t len, uint64_t *offset,
                                struct nd_error *err);
+
+/*
+ * Append bytes that are written later: *late (its pieces are replaced) has them and their place, and
+ * they must stay until nd_spool_write_late, which any thread may call, before anything reads them.
+ */
+enum nd_status nd_spool_append_late(struct nd_spool *s, const void *data, size_t len,
+                                    struct nd_late_write *late, struct nd_error *err);
+enum nd_status nd_spool_write_late(const struct nd_spool *s, struct nd_late_write *late,
+                                   struct nd_error *err);
 
 /* Bytes appended so far. */
 uint64_t nd_spool_bytes(const struct nd_spool *s);

@@ -18,7 +18,9 @@
  *                      in turn                    in turn    in turn             in turn
  *
  * Reading (of plain files; others are read as they are cut), parsing and sketching (prepare) and the
- * rows of the manifest (make_rows) are most of the work, and have no order.  Each of the other steps is done in the order of the batches, by one thread at a
+ * rows of the manifest (make_rows) are most of the work, and have no order.  Nor has the writing to
+ * files that nobody sees yet: its turn only reserves the places (place_batch), to which the bytes go
+ * after it (write_late).  Each of the other steps is done in the order of the batches, by one thread at a
  * time.  So a batch stays in the caches of one processor from its reading to its writing, and
  * threads meet only where they must: at the input, the index and the output.  A thread that waits to
  * decide does tasks of the thread that decides.
@@ -54,13 +56,15 @@ struct worker_batch {
     size_t items, indexes, decisions, places, kepts, survivors, annotations; /* capacities */
     struct nd_json scratch[N_SCRATCH];
     struct nd_rows rows;
-    uint64_t measured[ND_RUN_STEPS]; /* totals of all batches so far */
-    bool is_listed, is_decided;
+    uint64_t measured[ND_RUN_STEPS];       /* totals of all batches so far */
+    bool is_listed, is_decided, is_placed; /* placed: what it writes has its places */
+    struct nd_late_writes late;
     struct turn_times {
         uint64_t read, decide, note, write, others;
-    } spent;                /* nanoseconds of processor time: in turns, and in between */
-    uint64_t lap;           /* when the thread began what it does */
-    struct nd_error failed; /* after the batch was decided, in no turn */
+    } spent;                     /* nanoseconds of processor time: in turns, and in between */
+    uint64_t lap;                /* when the thread began what it does */
+    struct nd_error failed;      /* after the batch was decided, before its turn to write */
+    struct nd_error not_written; /* after that turn */
 };
 
 /* ---- What leaves of a batch: rows, survivors, annotations ---- */
@@ -79,6 +83,7 @@ static void release_batch(struct worker_batch *b)
     for (unsigned k = 0; k < N_SCRATCH; k++)
         nd_json_release(&b->scratch[k]);
     nd_rows_release(&b->rows);
+    nd_late_writes_release(&b->late);
 }
 
 static struct nd_party party_of(const struct nd_parsed *parsed, struct nd_json *scratch)
@@ -207,23 +212,21 @@ static struct nd_view survivor_bytes(const struct nd_run *run, const struct work
     return (struct nd_view){b->annotated.text.data + from, b->annotated_to[i] - from};
 }
 
-static enum nd_status write_batch(struct nd_run *run, struct worker_batch *b, struct nd_error *err)
+/* Find the places of all that the batch writes; to pipes and packers it is written at once. */
+static enum nd_status place_batch(struct nd_run *run, struct worker_batch *b, struct nd_error *err)
 {
     size_t n = run->outputs.survivors ? b->n_survivors : 0;
     enum nd_status status = ND_OK;
 
+    nd_outputs_borrow(&run->outputs, &b->late);
     if (run->outputs.removed)
         status = write_removed(run, b, err);
-    if (n && status == ND_OK)
-        nd_survivors_borrow(run->outputs.survivors);
     for (size_t i = 0; status == ND_OK && i < n; i++) {
         const struct nd_record *record = &b->batch->parsed[b->survivor[i]].record;
 
         status = nd_outputs_survive(&run->outputs, record->source, survivor_bytes(run, b, i), err);
     }
-    if (n && status == ND_OK)
-        status = nd_survivors_return(run->outputs.survivors, err);
-    return status == ND_OK ? nd_outputs_put_rows(&run->outputs, &b->rows, err) : status;
+    return status == ND_OK ? nd_outputs_return(&run->outputs, &b->rows, &b->late, err) : status;
 }
 
 /* ---- The way of a batch ---- */
@@ -236,6 +239,7 @@ struct passing {
     const struct worker_batch *now; /* ticket of the batch being decided */
     uint64_t first;                 /* number of its first document */
     atomic_bool is_over;            /* stop reading: the input has ended, or something failed */
+    atomic_bool has_not_written;    /* of a batch that had its turn */
     struct nd_error decided, wrote, delivered; /* each of one turn, or of one thread, only */
 };
 
@@ -485,16 +489,32 @@ static void write_decided(struct passing *p, struct worker_batch *b, unsigned wo
 {
     struct nd_error *f = &p->wrote;
 
-    if (!b->is_decided || f->status != ND_OK)
+    b->is_placed = false;
+    if (!b->is_decided || f->status != ND_OK || atomic_load(&p->has_not_written))
         return;
     if (b->failed.status != ND_OK)
         *f = b->failed;
     else
-        f->status = write_batch(p->run, b, f);
+        f->status = place_batch(p->run, b, f);
+    b->is_placed = f->status == ND_OK;
     if (f->status == ND_OK)
         f->status = nd_run_keep_rows(p->run, worker, b->n, f);
     if (f->status != ND_OK)
         atomic_store(&p->is_over, true);
+}
+
+/* After the turn, beside others.  A file that cannot be written ends the run. */
+static void write_late(struct passing *p, struct worker_batch *b)
+{
+    struct nd_error *f = &b->not_written;
+
+    if (!b->is_placed || f->status != ND_OK)
+        return;
+    f->status = nd_outputs_write_late(&p->run->outputs, &b->rows, &b->late, f);
+    if (f->status == ND_OK)
+        return;
+    atomic_store(&p->has_not_written, true);
+    atomic_store(&p->is_over, true);
 }
 
 /* Called by the thread that started the run, between its batches. */
@@ -589,6 +609,9 @@ static void go_through(void *context, unsigned worker)
             finish_batch(run, b, worker);
         end_lap(b, &b->spent.others);
         write_in_turn(p, b, worker, ticket);
+        begin_lap(b);
+        write_late(p, b);
+        end_lap(b, &b->spent.others);
         if (worker == 0)
             deliver(p);
     }
@@ -645,9 +668,11 @@ static void release_batches(const struct passing *p)
 }
 
 /* An error in writing is reported before one in deciding. */
-static enum nd_status result_of(const struct passing *p, struct nd_error *err)
+static enum nd_status result_of(const struct passing *p, const struct nd_error *not_written,
+                                struct nd_error *err)
 {
-    const struct nd_error *f = p->wrote.status != ND_OK     ? &p->wrote
+    const struct nd_error *f = not_written->status != ND_OK ? not_written
+                               : p->wrote.status != ND_OK   ? &p->wrote
                                : p->decided.status != ND_OK ? &p->decided
                                                             : &p->delivered;
 
@@ -656,12 +681,22 @@ static enum nd_status result_of(const struct passing *p, struct nd_error *err)
     return f->status;
 }
 
+/* The error of any of the workers that could not write. */
+static struct nd_error find_not_written(const struct passing *p)
+{
+    for (unsigned i = 0; i < nd_pool_threads(p->run->pool); i++)
+        if (p->batch[i].not_written.status != ND_OK)
+            return p->batch[i].not_written;
+    return (struct nd_error){0};
+}
+
 enum nd_status nd_run_one_pass(struct nd_run *run, struct nd_error *err)
 {
     struct passing p = {.run = run};
     const struct nd_text_source source = {
         .context = &p, .fetch = fetch, .keep = keep, .fetch_shingles = fetch_shingles};
     enum nd_status status = nd_run_make_dedup(run, ND_CLUSTER_STAR, &source, err);
+    struct nd_error not_written;
 
     if (status != ND_OK)
         return status;
@@ -673,8 +708,9 @@ enum nd_status nd_run_one_pass(struct nd_run *run, struct nd_error *err)
     deliver(&p);
     run->reporter.is_queueing = false;
     sum_turns(&p);
+    not_written = find_not_written(&p);
     release_batches(&p);
-    status = result_of(&p, err);
+    status = result_of(&p, &not_written, err);
     if (status != ND_OK)
         return status;
     count(run);

@@ -37,10 +37,15 @@ struct nd_output {
     struct nd_packer *packer;          /* made at the first write, where one of them is asked for */
     size_t held;                       /* bytes in buffer */
     char *buffer;                      /* gone once the file is finished */
-    bool is_borrowing, is_terminal;
-    struct iovec *piece; /* borrowed, and to be written behind what is held; [0] is for that */
-    size_t n_pieces, borrowed;
+    bool is_terminal;
+    uint64_t at;                /* of the temporary: where what is written next goes */
+    struct nd_late_write *late; /* what is borrowed, behind what is held; NULL: nothing is */
 };
+
+static enum nd_status failed(const struct nd_output *o, struct nd_error *err)
+{
+    return nd_fail(err, ND_EIO, "%s: cannot be written: %s", o->name, strerror(errno));
+}
 
 /* All of the pieces, which it uses up. */
 static enum nd_status write_pieces(struct nd_output *o, struct iovec *piece, size_t n,
@@ -48,12 +53,15 @@ static enum nd_status write_pieces(struct nd_output *o, struct iovec *piece, siz
 {
     o->publisher->wrote_in_place |= !o->temporary && (n > 1 || piece->iov_len);
     while (n) {
-        ssize_t written = writev(o->fd, piece, (int)n);
+        int n_now = n < PIECES_MAX ? (int)n : PIECES_MAX;
+        ssize_t written =
+            o->temporary ? pwritev(o->fd, piece, n_now, (off_t)o->at) : writev(o->fd, piece, n_now);
 
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
-            return nd_fail(err, ND_EIO, "%s: cannot be written: %s", o->name, strerror(errno));
+            return failed(o, err);
+        o->at += (uint64_t)written;
         for (; n && (size_t)written >= piece->iov_len; piece++, n--)
             written -= (ssize_t)piece->iov_len;
         if (n) {
@@ -70,35 +78,6 @@ static enum nd_status write_held(struct nd_output *o, struct nd_error *err)
 
     o->held = 0;
     return write_pieces(o, &held, 1, err);
-}
-
-static enum nd_status write_borrowed(struct nd_output *o, struct nd_error *err)
-{
-    size_t n = o->n_pieces;
-
-    o->piece[0] = (struct iovec){o->buffer, o->held};
-    o->held = o->n_pieces = o->borrowed = 0;
-    return write_pieces(o, o->piece, n + 1, err);
-}
-
-/* Noted, as one with what stands before it in memory too. */
-static enum nd_status borrow(struct nd_output *o, const void *data, size_t len,
-                             struct nd_error *err)
-{
-    struct iovec *last = &o->piece[o->n_pieces];
-    enum nd_status status = ND_OK;
-
-    if (len == 0)
-        return ND_OK;
-    if (o->n_pieces && (char *)last->iov_base + last->iov_len == data) {
-        last->iov_len += len;
-    } else {
-        if (o->n_pieces == PIECES_MAX)
-            status = write_borrowed(o, err);
-        o->piece[++o->n_pieces] = (struct iovec){(void *)data, len};
-    }
-    o->borrowed += len;
-    return status;
 }
 
 static enum nd_status hold(void *context, const void *data, size_t len, struct nd_error *err)
@@ -133,7 +112,7 @@ static enum nd_status open_file(struct nd_output *o, const char *path, struct nd
     o->fd =
         descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_CLOEXEC);
     if (o->fd < 0)
-        return nd_fail(err, ND_EIO, "%s: cannot be written: %s", o->name, strerror(errno));
+        return failed(o, err);
     return ND_OK;
 }
 
@@ -246,30 +225,56 @@ enum nd_status nd_output_write(struct nd_output *o, const void *data, size_t len
     if (!is_packed(o) && o->is_terminal)
         return show(o, data, len, err);
     if (!is_packed(o))
-        return o->is_borrowing ? borrow(o, data, len, err) : hold(o, data, len, err);
+        return o->late ? nd_late_write_add(o->late, data, len, err) : hold(o, data, len, err);
     status = make_packer(o, err);
     return status == ND_OK ? nd_packer_write(o->packer, data, len, err) : status;
 }
 
-void nd_output_borrow(struct nd_output *o)
+void nd_output_borrow(struct nd_output *o, struct nd_late_write *late)
 {
-    if (!o->piece)
-        o->piece = nd_alloc_array(PIECES_MAX + 1, sizeof *o->piece);
-    o->is_borrowing = o->piece != NULL; /* else it is copied */
+    late->n_pieces = 0;
+    late->bytes = 0;
+    o->late = late;
+}
+
+/* Reserve a place behind what is held. */
+static enum nd_status reserve(struct nd_output *o, struct nd_late_write *late, struct nd_error *err)
+{
+    enum nd_status status = o->held ? write_held(o, err) : ND_OK;
+
+    late->fd = o->fd;
+    late->offset = o->at;
+    o->at += late->bytes;
+    return status;
 }
 
 /* What is little is copied after all, until there is more of it. */
 enum nd_status nd_output_return(struct nd_output *o, struct nd_error *err)
 {
-    o->is_borrowing = false;
-    if (o->borrowed > BUFFER_BYTES - o->held)
-        return write_borrowed(o, err);
-    for (size_t i = 1; i <= o->n_pieces; i++) {
-        memcpy(o->buffer + o->held, o->piece[i].iov_base, o->piece[i].iov_len);
-        o->held += o->piece[i].iov_len;
+    struct nd_late_write *late = o->late;
+    enum nd_status status = ND_OK;
+    size_t n = late->n_pieces;
+
+    o->late = NULL;
+    if (n && o->temporary)
+        return reserve(o, late, err);
+    late->n_pieces = 0;
+    if (late->bytes > BUFFER_BYTES - o->held) {
+        if (o->held)
+            status = write_held(o, err);
+        return status == ND_OK ? write_pieces(o, late->piece, n, err) : status;
     }
-    o->n_pieces = o->borrowed = 0;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(o->buffer + o->held, late->piece[i].iov_base, late->piece[i].iov_len);
+        o->held += late->piece[i].iov_len;
+    }
     return ND_OK;
+}
+
+enum nd_status nd_output_write_late(const struct nd_output *o, struct nd_late_write *late,
+                                    struct nd_error *err)
+{
+    return nd_late_write_do(late) == ND_OK ? ND_OK : failed(o, err);
 }
 
 enum nd_status nd_output_flush(struct nd_output *o, struct nd_error *err)
@@ -293,7 +298,7 @@ static enum nd_status hand_over(struct nd_output *o, struct nd_error *err)
     if (file)
         return nd_publisher_add(o->publisher, file, o->stage, &o->replaced, err);
     if (close(fd) != 0) /* some file systems report a full disk only here */
-        status = nd_fail(err, ND_EIO, "%s: cannot be written: %s", o->name, strerror(errno));
+        status = failed(o, err);
     return status;
 }
 
@@ -319,7 +324,6 @@ void nd_output_discard(struct nd_output *o)
     if (o->fd >= 0 && !o->temporary)
         close(o->fd);
     nd_temporary_discard(o->temporary);
-    free(o->piece);
     free(o->buffer);
     free(o->name);
     free(o);

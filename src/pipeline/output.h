@@ -6,6 +6,7 @@
 #include <neardup/input.h>
 #include <neardup/types.h>
 
+#include "base/late_write.h"
 #include "base/publish.h"
 #include "input/entry_header.h"
 
@@ -45,9 +46,15 @@ enum nd_status nd_output_write(struct nd_output *o, const void *data, size_t len
 /*
  * Between these two, what is written stays where it is, and is written out from there, where it is
  * written as it stands, instead of being copied.  After an error nothing is left to be returned.
+ *
+ * To a file that nobody sees yet it is written even later: then *late has the bytes and their place,
+ * and they must stay until nd_output_write_late, which any thread may call, at any time before the
+ * output is finished.  Anything else has been written when nd_output_return returns.
  */
-void nd_output_borrow(struct nd_output *o);
+void nd_output_borrow(struct nd_output *o, struct nd_late_write *late);
 enum nd_status nd_output_return(struct nd_output *o, struct nd_error *err);
+enum nd_status nd_output_write_late(const struct nd_output *o, struct nd_late_write *late,
+                                    struct nd_error *err);
 
 /* Hand what is buffered to whoever reads a pipe; nothing for a file that nobody sees yet. */
 enum nd_status nd_output_flush(struct nd_output *o, struct nd_error *err);

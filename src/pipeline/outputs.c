@@ -143,6 +143,62 @@ enum nd_status nd_outputs_put_rows(struct nd_outputs *o, struct nd_rows *rows, s
     return status;
 }
 
+void nd_outputs_borrow(struct nd_outputs *o, struct nd_late_writes *late)
+{
+    if (o->survivors)
+        nd_survivors_borrow(o->survivors, &late->survivors);
+    if (o->removed)
+        nd_survivors_borrow(o->removed, &late->removed);
+}
+
+enum nd_status nd_outputs_return(struct nd_outputs *o, const struct nd_rows *rows,
+                                 struct nd_late_writes *late, struct nd_error *err)
+{
+    const struct nd_buffer *manifest = &rows->manifest.text, *clusters = &rows->clusters.text;
+    enum nd_status status = ND_OK;
+
+    if (rows->manifest.failed || rows->clusters.failed)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (o->removed)
+        status = nd_survivors_return(o->removed, err);
+    if (status == ND_OK && o->survivors)
+        status = nd_survivors_return(o->survivors, err);
+    if (status == ND_OK && o->survivors)
+        status = nd_survivors_flush(o->survivors, err);
+    if (status == ND_OK && o->rows)
+        status = nd_spool_append_late(o->rows, manifest->data, manifest->len, &late->rows, err);
+    if (status != ND_OK || !o->clusters)
+        return status;
+    nd_output_borrow(o->clusters, &late->clusters);
+    status = nd_output_write(o->clusters, clusters->data, clusters->len, err);
+    return status == ND_OK ? nd_output_return(o->clusters, err) : status;
+}
+
+enum nd_status nd_outputs_write_late(const struct nd_outputs *o, struct nd_rows *rows,
+                                     struct nd_late_writes *late, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    if (o->removed)
+        status = nd_survivors_write_late(o->removed, &late->removed, err);
+    if (status == ND_OK && o->survivors)
+        status = nd_survivors_write_late(o->survivors, &late->survivors, err);
+    if (status == ND_OK && o->rows)
+        status = nd_spool_write_late(o->rows, &late->rows, err);
+    if (status == ND_OK && o->clusters)
+        status = nd_output_write_late(o->clusters, &late->clusters, err);
+    rows->manifest.text.len = rows->clusters.text.len = 0;
+    return status;
+}
+
+void nd_late_writes_release(struct nd_late_writes *late)
+{
+    nd_late_write_release(&late->survivors);
+    nd_late_write_release(&late->removed);
+    nd_late_write_release(&late->clusters);
+    nd_late_write_release(&late->rows);
+}
+
 enum nd_status nd_outputs_finish_records(struct nd_outputs *o, struct nd_error *err)
 {
     const struct nd_view none = {NULL, 0};

@@ -73,6 +73,22 @@ enum nd_status nd_outputs_remove(struct nd_outputs *o, uint32_t source, struct n
 enum nd_status nd_outputs_put_rows(struct nd_outputs *o, struct nd_rows *rows,
                                    struct nd_error *err);
 
+/*
+ * The same of a batch with little done in its turn: between nd_outputs_borrow and nd_outputs_return
+ * its records are given, and stay where they are, as its rows do.  Files that nobody sees yet only
+ * get places for them then; the bytes are written by nd_outputs_write_late, in any thread, after
+ * which the rows are empty.
+ */
+struct nd_late_writes {
+    struct nd_late_write survivors, removed, clusters, rows;
+};
+void nd_outputs_borrow(struct nd_outputs *o, struct nd_late_writes *late);
+enum nd_status nd_outputs_return(struct nd_outputs *o, const struct nd_rows *rows,
+                                 struct nd_late_writes *late, struct nd_error *err);
+enum nd_status nd_outputs_write_late(const struct nd_outputs *o, struct nd_rows *rows,
+                                     struct nd_late_writes *late, struct nd_error *err);
+void nd_late_writes_release(struct nd_late_writes *late);
+
 /* All records have been given: complete the files of survivors and of removed records. */
 enum nd_status nd_outputs_finish_records(struct nd_outputs *o, struct nd_error *err);
 /* Complete the manifest below its first line, which has been written. */

@@ -567,15 +567,21 @@ enum nd_status nd_survivors_add(struct nd_survivors *s, struct nd_view record, s
     return put_record(s, record, err);
 }
 
-void nd_survivors_borrow(struct nd_survivors *s)
+void nd_survivors_borrow(struct nd_survivors *s, struct nd_late_write *late)
 {
     if (s->single)
-        nd_output_borrow(s->single);
+        nd_output_borrow(s->single, late);
 }
 
 enum nd_status nd_survivors_return(struct nd_survivors *s, struct nd_error *err)
 {
     return s->single ? nd_output_return(s->single, err) : ND_OK;
+}
+
+enum nd_status nd_survivors_write_late(const struct nd_survivors *s, struct nd_late_write *late,
+                                       struct nd_error *err)
+{
+    return s->single ? nd_output_write_late(s->single, late, err) : ND_OK;
 }
 
 enum nd_status nd_survivors_flush(struct nd_survivors *s, struct nd_error *err)

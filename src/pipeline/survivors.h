@@ -6,6 +6,7 @@
 #include <neardup/input.h>
 #include <neardup/run.h>
 
+#include "base/late_write.h"
 #include "base/publish.h"
 #include "pipeline/options.h"
 
@@ -50,9 +51,12 @@ enum nd_status nd_survivors_source(struct nd_survivors *s, const struct nd_sourc
 enum nd_status nd_survivors_add(struct nd_survivors *s, struct nd_view record,
                                 struct nd_error *err);
 
-/* Between these two, the records that are added stay where they are (nd_output_borrow). */
-void nd_survivors_borrow(struct nd_survivors *s);
+/* Between these two, the records that are added stay where they are, and some of them until they are
+ * written late (nd_output_borrow). */
+void nd_survivors_borrow(struct nd_survivors *s, struct nd_late_write *late);
 enum nd_status nd_survivors_return(struct nd_survivors *s, struct nd_error *err);
+enum nd_status nd_survivors_write_late(const struct nd_survivors *s, struct nd_late_write *late,
+                                       struct nd_error *err);
 
 /* Hand on what is buffered, where somebody may be waiting for it. */
 enum nd_status nd_survivors_flush(struct nd_survivors *s, struct nd_error *err);
