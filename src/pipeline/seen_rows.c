@@ -63,22 +63,21 @@ void nd_seen_rows_release(struct nd_seen_rows *rows)
 
 /* ---- The new documents ---- */
 
-static enum nd_status take_fresh(struct search *s, struct nd_seen_row *row, struct nd_error *err)
+static enum nd_status take_fresh(struct search *s, struct nd_error *err)
 {
-    const struct nd_sketch_file *file = s->what->fresh;
-    struct nd_sketch_block block = {0};
+    uint32_t n = nd_fresh_rows_count(s->what->fresh);
+    struct nd_sketch_room room = {0};
     enum nd_status status = ND_OK;
 
-    for (uint32_t b = 0; status == ND_OK && b < nd_sketch_file_info(file)->blocks; b++) {
-        status = nd_sketch_file_read(file, b, ND_SKETCH_FILE_ROWS, &block, err);
-        for (size_t i = 0; status == ND_OK && i < block.n; i++) {
-            row[block.first + i] = (struct nd_seen_row){block.first + i, block.rows[i].place, 0};
-            if (s->met)
-                status = nd_met_set_add(s->met, &block.rows[i], err);
-        }
+    for (uint32_t i = 0; status == ND_OK && i < n; i++) {
+        struct nd_sketch_row row;
+
+        status = nd_fresh_rows_get(s->what->fresh, i, ND_SKETCH_FILE_ROWS, &room, &row, err);
+        if (status == ND_OK)
+            status = nd_met_set_add(s->met, &row, err);
     }
-    nd_sketch_block_release(&block);
-    return status == ND_OK && s->met ? nd_met_set_link(s->met, err) : status;
+    nd_sketch_room_release(&room);
+    return status == ND_OK ? nd_met_set_link(s->met, err) : status;
 }
 
 /* ---- Blocks at hand ---- */
@@ -284,7 +283,7 @@ static enum nd_status make_parts(struct search *s, bool several, struct nd_error
     s->n_hands = nd_pool_threads(what->pool) == 1 ? 1 : BLOCKS_EACH * nd_pool_threads(what->pool);
     s->hand = calloc(s->n_hands, sizeof *s->hand);
     if (!what->takes_all)
-        s->met = nd_met_set_new(what->recipe, nd_sketch_file_info(what->fresh)->documents, err);
+        s->met = nd_met_set_new(what->recipe, nd_fresh_rows_count(what->fresh), err);
     if (!s->hand || (!s->met && !what->takes_all && err->status != ND_EUNSUPPORTED))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     *err = (struct nd_error){0};
@@ -313,16 +312,27 @@ static void release(struct search *s)
     nd_met_set_free(s->met);
 }
 
-enum nd_status nd_seen_rows_find(const struct nd_seen_search *what, struct nd_seen_row *fresh_row,
-                                 struct nd_seen_rows *old, struct nd_error *err)
+static bool have_documents(const struct nd_seen_search *what)
+{
+    for (size_t i = 0; i < what->n_files; i++)
+        if (nd_sketch_file_info(what->file[i])->documents)
+            return true;
+    return false;
+}
+
+enum nd_status nd_seen_rows_find(const struct nd_seen_search *what, struct nd_seen_rows *old,
+                                 struct nd_error *err)
 {
     struct search s = {.what = what, .old = old};
     bool several = what->recipe->dedup.cluster != ND_CLUSTER_STAR;
-    enum nd_status status = make_parts(&s, several, err);
+    enum nd_status status;
     size_t before;
 
-    if (status == ND_OK)
-        status = take_fresh(&s, fresh_row, err);
+    if (!have_documents(what))
+        return ND_OK;
+    status = make_parts(&s, several, err);
+    if (status == ND_OK && s.met)
+        status = take_fresh(&s, err);
     do {
         before = old->n;
         if (status == ND_OK)

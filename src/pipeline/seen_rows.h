@@ -6,6 +6,8 @@
 
 #include <neardup/sketch_file.h>
 
+#include "pipeline/fresh_rows.h"
+
 struct nd_pool;
 struct nd_recipe;
 
@@ -26,18 +28,17 @@ void nd_seen_rows_release(struct nd_seen_rows *rows);
 struct nd_seen_search {
     struct nd_pool *pool;
     const struct nd_recipe *recipe;
-    const struct nd_sketch_file *fresh; /* the new documents */
+    const struct nd_fresh_rows *fresh; /* the new documents */
     const struct nd_sketch_file *const *file;
     bool takes_all; /* all old documents matter */
     size_t n_files; /* of old ones, which come before the new ones, in this order */
 };
 
 /*
- * List the rows of the new documents in fresh_row, an array for all of them, and in *old those old
- * documents without which some new one could be decided otherwise, in their order.  What a file says
- * when it is damaged; ND_ENOMEM.
+ * List in *old those old documents without which some new one could be decided otherwise, in their
+ * order.  What a file says when it is damaged; ND_ENOMEM.
  */
-enum nd_status nd_seen_rows_find(const struct nd_seen_search *search, struct nd_seen_row *fresh_row,
-                                 struct nd_seen_rows *old, struct nd_error *err);
+enum nd_status nd_seen_rows_find(const struct nd_seen_search *search, struct nd_seen_rows *old,
+                                 struct nd_error *err);
 
 #endif

@@ -71,6 +71,13 @@ struct nd_sketch_row_head {
 };
 _Static_assert(sizeof(struct nd_sketch_row_head) == 208, "a row has no padding");
 
+/* How many bytes the row at `at` has, of `left`, a multiple of 8 in memory, in a file with such a head;
+ * 0: it cannot be right (reader.c). */
+size_t nd_sketch_row_measure(const struct nd_sketch_head *file, const char *at, size_t left);
+/* The same, and the row, which points into them. */
+size_t nd_sketch_row_parse(const struct nd_sketch_head *file, const char *at, size_t left,
+                           struct nd_sketch_row *row);
+
 static inline uint64_t nd_padded(uint64_t bytes, uint64_t to)
 {
     return (bytes + to - 1) / to * to;

@@ -39,9 +39,20 @@ ND_API enum nd_status nd_sketch_packed_row(const struct nd_sketch_file *file, st
 ND_API enum nd_status nd_sketch_packed_shingles(const struct nd_sketch_file *file,
                                                 struct nd_view packed, struct nd_sketch_row *row,
                                                 uint64_t *shingle, struct nd_error *err);
+/* ---- Documents that go to no file, or to one later ---- */
+
+/* A writer that packs rows (nd_sketch_row_pack), to which none can be added.  NULL: ND_ENOMEM. */
+ND_API struct nd_sketch_writer *
+nd_sketch_writer_of_rows(const struct nd_recipe *recipe,
+                         const struct nd_sketch_writer_options *options, struct nd_error *err);
+/* The row at `at`, of `left` bytes, which it packed; the row points into them.  Returns its bytes. */
+ND_API size_t nd_sketch_row_unpack(const struct nd_sketch_writer *writer, const char *at,
+                                   size_t left, struct nd_sketch_row *row);
+
 /* How many of the bytes are the row's. */
 ND_API size_t nd_sketch_packed_row_bytes(struct nd_view packed, bool has_shingles);
-/* Its number of the source, which it has among others elsewhere. */
+/* Its number of the source, and one that it has among others elsewhere. */
+ND_API uint32_t nd_sketch_packed_source(const char *packed);
 ND_API void nd_sketch_packed_set_source(char *packed, uint32_t source);
 
 #endif

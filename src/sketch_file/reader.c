@@ -360,10 +360,10 @@ static bool is_right_row(const struct nd_sketch_row_head *head)
     return head->id_kind <= ND_ID_RAW && head->flags <= ND_SKETCH_HAS_FINGERPRINT;
 }
 
-size_t nd_sketch_file_measure_row(const struct nd_sketch_file *f, const char *at, size_t left)
+size_t nd_sketch_row_measure(const struct nd_sketch_head *file, const char *at, size_t left)
 {
     const struct nd_sketch_row_head *head = (const void *)at;
-    size_t least = sizeof *head + nd_fingerprint_bytes(&f->head), len;
+    size_t least = sizeof *head + nd_fingerprint_bytes(file), len;
 
     if (left < least)
         return 0;
@@ -371,11 +371,11 @@ size_t nd_sketch_file_measure_row(const struct nd_sketch_file *f, const char *at
     return len <= left && is_right_row(head) ? len : 0;
 }
 
-size_t nd_sketch_file_parse_row(const struct nd_sketch_file *f, const char *at, size_t left,
-                                struct nd_sketch_row *row)
+size_t nd_sketch_row_parse(const struct nd_sketch_head *file, const char *at, size_t left,
+                           struct nd_sketch_row *row)
 {
-    size_t words = nd_fingerprint_bytes(&f->head);
-    size_t len = nd_sketch_file_measure_row(f, at, left);
+    size_t words = nd_fingerprint_bytes(file);
+    size_t len = nd_sketch_row_measure(file, at, left);
     struct nd_sketch_row_head head;
 
     if (!len)
@@ -408,7 +408,7 @@ static bool parse_rows(const struct nd_sketch_file *f, const struct nd_sketch_bl
 
     for (size_t i = 0; i < block->n; i++) {
         struct nd_sketch_row *row = &block->rows[i];
-        size_t len = nd_sketch_file_parse_row(f, bytes + at, (size_t)(e->row_bytes - at), row);
+        size_t len = nd_sketch_row_parse(&f->head, bytes + at, (size_t)(e->row_bytes - at), row);
         uint64_t coded;
 
         if (len == 0 || len > UINT32_MAX || row->source >= f->head.sources)

@@ -37,10 +37,4 @@ enum nd_status nd_sketch_file_load(const struct nd_sketch_file *f,
                                    const struct nd_sketch_block_entry *e, bool shingles,
                                    struct nd_buffer *bytes, struct nd_error *err);
 
-/* How many bytes the row at `at` has, of `left`, a multiple of 8 in memory; 0: it cannot be right. */
-size_t nd_sketch_file_measure_row(const struct nd_sketch_file *f, const char *at, size_t left);
-/* The row at `at` of `left` bytes, which it points into.  Returns its bytes; 0: it cannot be right. */
-size_t nd_sketch_file_parse_row(const struct nd_sketch_file *f, const char *at, size_t left,
-                                struct nd_sketch_row *row);
-
 #endif

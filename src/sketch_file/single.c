@@ -50,7 +50,7 @@ enum nd_status nd_sketch_file_read_packed(const struct nd_sketch_file *f,
 enum nd_status nd_sketch_packed_row(const struct nd_sketch_file *f, struct nd_view packed,
                                     struct nd_sketch_row *row, struct nd_error *err)
 {
-    size_t len = nd_sketch_file_parse_row(f, packed.data, packed.len, row);
+    size_t len = nd_sketch_row_parse(&f->head, packed.data, packed.len, row);
 
     if (len && len == row_bytes_of(row, packed.len, f->info.has_shingles))
         return ND_OK;
@@ -78,6 +78,14 @@ size_t nd_sketch_packed_row_bytes(struct nd_view packed, bool has_shingles)
 
     memcpy(&head, packed.data, sizeof head);
     return packed.len - (size_t)(has_shingles ? nd_shingle_code_bytes(head.n_shingles) : 0);
+}
+
+uint32_t nd_sketch_packed_source(const char *packed)
+{
+    uint32_t source;
+
+    memcpy(&source, packed + offsetof(struct nd_sketch_row_head, source), sizeof source);
+    return source;
 }
 
 void nd_sketch_packed_set_source(char *packed, uint32_t source)
@@ -131,7 +139,7 @@ enum nd_status nd_sketch_file_read_row(const struct nd_sketch_file *f,
     status = nd_sketch_file_read_at(f, room->bytes, place->row_bytes, place->row, err);
     if (status != ND_OK)
         return status;
-    if (nd_sketch_file_parse_row(f, room->bytes, place->row_bytes, row) != place->row_bytes ||
+    if (nd_sketch_row_parse(&f->head, room->bytes, place->row_bytes, row) != place->row_bytes ||
         row->n_shingles != place->n_shingles || row->source >= f->head.sources)
         return nd_sketch_file_damaged(f, "a row has changed since it was read", err);
     row->place = *place;

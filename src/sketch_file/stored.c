@@ -23,7 +23,7 @@ static bool find_rows(const struct nd_sketch_block_entry *e, struct nd_stored_ro
     for (size_t i = 0; i < rows->n; i++) {
         const struct nd_sketch_row_head *head = (const void *)(rows->bytes.data + at);
         size_t len =
-            nd_sketch_file_measure_row(f, rows->bytes.data + at, (size_t)(e->row_bytes - at));
+            nd_sketch_row_measure(&f->head, rows->bytes.data + at, (size_t)(e->row_bytes - at));
         uint64_t coded;
 
         if (len == 0 || len > UINT32_MAX || head->source >= f->head.sources)
@@ -69,8 +69,8 @@ void nd_stored_rows_announce(const struct nd_sketch_file *f, size_t number)
 void nd_stored_row_get(const struct nd_stored_rows *rows, size_t i, struct nd_sketch_row *row)
 {
     const struct nd_sketch_place *place = &rows->place[i];
-    size_t len = nd_sketch_file_parse_row(rows->file, (const char *)nd_stored_row_head(rows, i),
-                                          (size_t)place->len, row);
+    size_t len = nd_sketch_row_parse(&rows->file->head, (const char *)nd_stored_row_head(rows, i),
+                                     (size_t)place->len, row);
 
     row->place = (struct nd_sketch_row_place){.row = place->row,
                                               .shingles = place->len > len ? place->shingles : 0,

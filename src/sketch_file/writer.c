@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "sketch_file/layout.h"
+#include "sketch_file/packed.h"
 
 struct nd_sketch_writer {
     FILE *stream; /* of a new file; NULL: it goes on with one */
@@ -70,12 +71,24 @@ static enum nd_status put_zeroes(struct nd_sketch_writer *w, uint64_t until, str
     return status;
 }
 
+/* How rows are packed. */
+static void describe(struct nd_sketch_head *head, const struct nd_recipe *recipe,
+                     const struct nd_sketch_writer_options *options)
+{
+    struct nd_recipe_simhash simhash;
+
+    memcpy(head->magic, ND_SKETCH_FILE_MAGIC, sizeof head->magic);
+    head->version = ND_SKETCH_FILE_VERSION;
+    head->flags = options->keeps_shingles ? ND_SKETCH_HAS_SHINGLES : 0;
+    if (nd_recipe_signatures(recipe) && nd_recipe_simhash_of(recipe, &simhash, NULL) == ND_OK)
+        head->fingerprint_bits = simhash.bits;
+}
+
 /* The recipe's text, behind room for two heads. */
 static enum nd_status begin(struct nd_sketch_writer *w, const struct nd_recipe *recipe,
                             struct nd_error *err)
 {
     struct nd_sketch_head *head = &w->page.head;
-    struct nd_recipe_simhash simhash;
     enum nd_status status;
     char *text;
     size_t len;
@@ -87,8 +100,6 @@ static enum nd_status begin(struct nd_sketch_writer *w, const struct nd_recipe *
         return status;
     head->recipe_hash = nd_hash_bytes(text, len);
     head->recipe_bytes = (uint32_t)len;
-    if (nd_recipe_signatures(recipe) && nd_recipe_simhash_of(recipe, &simhash, NULL) == ND_OK)
-        head->fingerprint_bits = simhash.bits;
     status = put_zeroes(w, ND_SKETCH_FILE_RECIPE_AT, err);
     if (status == ND_OK)
         status = put(w, text, len, err);
@@ -107,15 +118,32 @@ struct nd_sketch_writer *nd_sketch_writer_new(FILE *stream, const struct nd_reci
         return NULL;
     }
     w->stream = stream;
-    memcpy(w->page.head.magic, ND_SKETCH_FILE_MAGIC, sizeof w->page.head.magic);
-    w->page.head.version = ND_SKETCH_FILE_VERSION;
-    w->page.head.flags = options->keeps_shingles ? ND_SKETCH_HAS_SHINGLES : 0;
+    describe(&w->page.head, recipe, options);
     w->page.head.part = options->part;
     w->page.head.parts = options->parts;
     if (begin(w, recipe, err) == ND_OK)
         return w;
     nd_sketch_writer_free(w);
     return NULL;
+}
+
+struct nd_sketch_writer *nd_sketch_writer_of_rows(const struct nd_recipe *recipe,
+                                                  const struct nd_sketch_writer_options *options,
+                                                  struct nd_error *err)
+{
+    struct nd_sketch_writer *w = calloc(1, sizeof *w);
+
+    if (w)
+        describe(&w->page.head, recipe, options);
+    else
+        nd_fail(err, ND_ENOMEM, "out of memory");
+    return w;
+}
+
+size_t nd_sketch_row_unpack(const struct nd_sketch_writer *w, const char *at, size_t left,
+                            struct nd_sketch_row *row)
+{
+    return nd_sketch_row_parse(&w->page.head, at, left, row);
 }
 
 struct nd_sketch_writer *nd_sketch_writer_resume(int fd, const union nd_sketch_head_page *page,

@@ -1,0 +1,68 @@
+/* against_parts.h - the parts of a run with old documents, for the files that make it up */
+#ifndef ND_PIPELINE_AGAINST_PARTS_H
+#define ND_PIPELINE_AGAINST_PARTS_H
+
+#include <stdatomic.h>
+
+#include <neardup/dedup.h>
+#include <neardup/run.h>
+
+#include "evidence/first_line.h"
+#include "pipeline/fresh_rows.h"
+#include "pipeline/reading.h"
+#include "pipeline/seen_rows.h"
+#include "pipeline/short_texts.h"
+#include "pipeline/sketch_packer.h"
+
+/* Of a record: there is none. */
+#define ND_AGAINST_NONE UINT32_MAX
+
+enum { ND_AGAINST_ITEMS_MAX = 1024 };
+
+/* A file that is read. */
+struct nd_against_file {
+    struct nd_sketch_file *own; /* NULL: the appender's */
+    const struct nd_sketch_file *file;
+};
+
+struct nd_against {
+    struct {
+        const struct nd_run_options *options;
+        const struct nd_recipe *recipe;
+        struct nd_pool *pool;
+        struct nd_run_summary *summary;
+    } part; /* borrowed */
+    struct nd_against_file *seen;
+    const struct nd_sketch_file **file; /* of each */
+    struct nd_first_line_seen *line;    /* what the manifest says of each */
+    size_t n_seen;
+    struct nd_sketch_appender *appender; /* NULL: nothing is added */
+
+    /* The new documents, and which one a record is. */
+    struct nd_fresh_rows *fresh;
+    struct nd_sketch_packer *packer;
+    const struct nd_reading *reading; /* once all has been read */
+    uint32_t *document_of;            /* of a record; of a bad one that of the next */
+    size_t n_records, record_capacity;
+    const struct nd_reading_batch *batch;
+    /* Old documents that a new one contains as a whole: of each record the first, or none. */
+    struct nd_short_texts *short_texts;
+    uint32_t *short_of;
+    size_t short_capacity;
+    atomic_bool has_failed;
+    uint64_t *kept; /* of each record a bit */
+
+    struct nd_seen_rows old; /* those that matter */
+    const uint32_t *order;
+    size_t n_order;
+
+    /* What is loaded. */
+    struct nd_dedup_item item[ND_AGAINST_ITEMS_MAX];
+    struct nd_sketch_row item_row[ND_AGAINST_ITEMS_MAX];
+    struct nd_sketch_room item_room[ND_AGAINST_ITEMS_MAX];
+    uint64_t loaded_from;
+    struct nd_sketch_room *room; /* of each worker */
+    struct nd_error *error;      /* of each worker */
+};
+
+#endif
