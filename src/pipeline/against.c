@@ -183,6 +183,18 @@ void nd_against_free(struct nd_against *a)
     free(a);
 }
 
+bool nd_against_keeps_shingles(const struct nd_against *a)
+{
+    return nd_fresh_rows_keep_shingles(a->fresh);
+}
+
+void nd_against_use(struct nd_against *a, struct nd_known_rows *known,
+                    struct nd_checkpoint *checkpoint)
+{
+    nd_sketch_packer_use(a->packer, known);
+    a->checkpoint = checkpoint;
+}
+
 const struct nd_first_line_seen *nd_against_files(const struct nd_against *a, size_t *n)
 {
     *n = a->n_seen;
@@ -230,6 +242,16 @@ bool nd_against_has_short(const struct nd_against *a, uint32_t record, struct nd
     return true;
 }
 
+static enum nd_status take_row(struct nd_against *a, size_t i, struct nd_error *err)
+{
+    const struct nd_packed_row *row = nd_sketch_packer_row(a->packer, i);
+    enum nd_status status = nd_fresh_rows_add(a->fresh, row, err);
+
+    if (status == ND_OK && a->checkpoint && nd_sketch_packer_made(a->packer, i))
+        status = nd_checkpoint_add_packed(a->checkpoint, row, err);
+    return status;
+}
+
 enum nd_status nd_against_take(struct nd_against *a, const struct nd_reading_batch *batch,
                                struct nd_error *err)
 {
@@ -243,7 +265,7 @@ enum nd_status nd_against_take(struct nd_against *a, const struct nd_reading_bat
     for (size_t i = 0; status == ND_OK && i < batch->count; i++) {
         a->document_of[a->n_records++] = nd_fresh_rows_count(a->fresh);
         if (!batch->parsed[i].bad)
-            status = nd_fresh_rows_add(a->fresh, nd_sketch_packer_row(a->packer, i), err);
+            status = take_row(a, i, err);
     }
     return status;
 }

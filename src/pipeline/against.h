@@ -8,6 +8,7 @@
 #include "base/json_out.h"
 #include "evidence/first_line.h"
 #include "evidence/rows.h"
+#include "pipeline/checkpoint.h"
 #include "pipeline/reading.h"
 
 /*
@@ -36,6 +37,13 @@ struct nd_against_parts {
  * is being added to; what nd_sketch_file_open says; ND_ENOMEM. */
 struct nd_against *nd_against_new(const struct nd_against_parts *parts, struct nd_error *err);
 void nd_against_free(struct nd_against *against); /* NULL: nothing */
+
+/* Whether the sketches of new documents have shingles. */
+bool nd_against_keeps_shingles(const struct nd_against *against);
+/* Take sketches of texts that are known from there, and keep those that are made in the checkpoint
+ * (NULL: nowhere), which keeps shingles as these do.  Both are borrowed. */
+void nd_against_use(struct nd_against *against, struct nd_known_rows *known,
+                    struct nd_checkpoint *checkpoint);
 
 /* What the manifest says of the files. */
 const struct nd_first_line_seen *nd_against_files(const struct nd_against *against, size_t *n);

@@ -8,6 +8,7 @@
 #include <neardup/run.h>
 
 #include "evidence/first_line.h"
+#include "pipeline/checkpoint.h"
 #include "pipeline/fresh_rows.h"
 #include "pipeline/reading.h"
 #include "pipeline/seen_rows.h"
@@ -41,6 +42,7 @@ struct nd_against {
     /* The new documents, and which one a record is. */
     struct nd_fresh_rows *fresh;
     struct nd_sketch_packer *packer;
+    struct nd_checkpoint *checkpoint; /* NULL: rows are kept nowhere */
     const struct nd_reading *reading; /* once all has been read */
     uint32_t *document_of;            /* of a record; of a bad one that of the next */
     size_t n_records, record_capacity;

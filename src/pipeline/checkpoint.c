@@ -15,6 +15,7 @@
 
 #include "base/memory.h"
 #include "base/temporary.h"
+#include "sketch_file/packed.h"
 
 enum { CHUNK_ROWS_MIN = 4096, CHUNK_PART = 32, CHUNKS_MAX = 1000000 };
 
@@ -22,6 +23,7 @@ struct nd_checkpoint {
     char *folder;
     int lock; /* the folder, open */
     const struct nd_recipe *recipe;
+    bool keeps_shingles;
     unsigned next;   /* the number of the next chunk */
     uint64_t n_rows; /* of all chunks, this one included */
 
@@ -162,13 +164,15 @@ static enum nd_status lock_folder(struct nd_checkpoint *c, struct nd_error *err)
 }
 
 struct nd_checkpoint *nd_checkpoint_open(const char *folder, const struct nd_recipe *recipe,
-                                         struct nd_known_rows *known, struct nd_error *err)
+                                         bool keeps_shingles, struct nd_known_rows *known,
+                                         struct nd_error *err)
 {
     struct nd_checkpoint *c = calloc(1, sizeof *c);
 
     if (c) {
         c->lock = -1;
         c->recipe = recipe;
+        c->keeps_shingles = keeps_shingles;
         c->folder = strdup(folder);
     }
     if (!c || !c->folder)
@@ -203,7 +207,7 @@ static enum nd_status cannot_write(const struct nd_checkpoint *c, struct nd_erro
 
 static enum nd_status begin_chunk(struct nd_checkpoint *c, struct nd_error *err)
 {
-    const struct nd_sketch_writer_options options = {.keeps_shingles = 0};
+    const struct nd_sketch_writer_options options = {.keeps_shingles = c->keeps_shingles};
     int fd = -1, own;
     char *path;
 
@@ -266,6 +270,17 @@ enum nd_status nd_checkpoint_finish(struct nd_checkpoint *c, struct nd_error *er
     return status;
 }
 
+static enum nd_status add(struct nd_checkpoint *c, struct nd_error *err)
+{
+    enum nd_status status = nd_sketch_writer_add(c->writer, &c->packed, err);
+
+    if (status != ND_OK)
+        return status;
+    c->n_chunk++;
+    c->n_rows++;
+    return c->n_chunk < c->chunk_rows ? ND_OK : nd_checkpoint_finish(c, err);
+}
+
 enum nd_status nd_checkpoint_add(struct nd_checkpoint *c, const struct nd_sketch_row *row,
                                  struct nd_error *err)
 {
@@ -273,11 +288,22 @@ enum nd_status nd_checkpoint_add(struct nd_checkpoint *c, const struct nd_sketch
 
     if (status == ND_OK)
         status = nd_sketch_row_pack(c->writer, row, NULL, &c->packed, err);
-    if (status == ND_OK)
-        status = nd_sketch_writer_add(c->writer, &c->packed, err);
+    return status == ND_OK ? add(c, err) : status;
+}
+
+/* All rows of a chunk are of its only source. */
+enum nd_status nd_checkpoint_add_packed(struct nd_checkpoint *c, const struct nd_packed_row *packed,
+                                        struct nd_error *err)
+{
+    enum nd_status status = c->writer ? ND_OK : begin_chunk(c, err);
+
     if (status != ND_OK)
         return status;
-    c->n_chunk++;
-    c->n_rows++;
-    return c->n_chunk < c->chunk_rows ? ND_OK : nd_checkpoint_finish(c, err);
+    if (!ND_RESERVE(c->packed.data, &c->packed.capacity, packed->len))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    memcpy(c->packed.data, packed->data, packed->len);
+    c->packed.len = packed->len;
+    c->packed.row_len = packed->row_len;
+    nd_sketch_packed_set_source(c->packed.data, 0);
+    return add(c, err);
 }

@@ -17,15 +17,17 @@
 enum { FILES_MAX = 4096 };
 #define ROW_MASK ((UINT64_C(1) << 40) - 1)
 
-/* row_bytes 0: free. */
+/* Words of 8 bytes: where the row is, how many it has, and how many words behind its beginning the
+ * shingles begin, 0: it has none.  row_words 0: free. */
 struct entry {
-    uint64_t tag : 12, file : 12, row : 40; /* `row` counts words of 8 bytes */
-    uint32_t row_bytes, n_shingles;
+    uint64_t tag : 12, file : 12, row : 40;
+    uint64_t n_shingles : 28, row_words : 12, apart : 24;
 };
 _Static_assert(sizeof(struct entry) == 16, "an entry takes 16 bytes");
 
 struct reader {
     struct nd_sketch_room room;
+    struct nd_sketch_row row; /* which points into the room */
     struct nd_arena held;
 };
 
@@ -79,6 +81,33 @@ static unsigned tag_of(uint64_t hash)
     return (unsigned)(hash >> 52);
 }
 
+/* False: it does not fit. */
+static bool make_entry(struct entry *entry, const struct nd_sketch_row_place *place, uint64_t hash,
+                       size_t file)
+{
+    uint64_t row = place->row / 8, words = place->row_bytes / 8;
+    uint64_t apart = place->shingles ? place->shingles / 8 - row : 0;
+
+    if (row >> 40 || words >> 12 || apart >> 24 || place->n_shingles >> 28)
+        return false;
+    *entry = (struct entry){.tag = tag_of(hash) & 0xFFF,
+                            .file = file & 0xFFF,
+                            .row = row & ROW_MASK,
+                            .n_shingles = place->n_shingles & 0xFFFFFFF,
+                            .row_words = words & 0xFFF,
+                            .apart = apart & 0xFFFFFF};
+    return true;
+}
+
+static struct nd_sketch_row_place place_of(const struct entry *entry)
+{
+    return (struct nd_sketch_row_place){
+        .row = (uint64_t)entry->row * 8,
+        .shingles = entry->apart ? ((uint64_t)entry->row + entry->apart) * 8 : 0,
+        .row_bytes = (uint32_t)entry->row_words * 8,
+        .n_shingles = (uint32_t)entry->n_shingles};
+}
+
 /* ---- Adding ---- */
 
 /* Into the first free entry. */
@@ -86,7 +115,7 @@ static void put(struct entry *entries, uint64_t n_entries, uint64_t hash, struct
 {
     uint64_t at = hash & (n_entries - 1);
 
-    while (entries[at].row_bytes)
+    while (entries[at].row_words)
         at = (at + 1) & (n_entries - 1);
     entries[at] = entry;
 }
@@ -95,9 +124,7 @@ static void put(struct entry *entries, uint64_t n_entries, uint64_t hash, struct
 static enum nd_status hash_of(struct nd_known_rows *k, const struct entry *entry, uint64_t *hash,
                               struct nd_error *err)
 {
-    const struct nd_sketch_row_place place = {.row = (uint64_t)entry->row * 8,
-                                              .row_bytes = entry->row_bytes,
-                                              .n_shingles = entry->n_shingles};
+    const struct nd_sketch_row_place place = place_of(entry);
     struct nd_sketch_row row;
     enum nd_status status = nd_sketch_file_read_row(
         k->file[entry->file], &place, ND_SKETCH_FILE_ROWS, &k->reader[0].room, &row, err);
@@ -121,7 +148,7 @@ static enum nd_status make_room(struct nd_known_rows *k, uint64_t n, struct nd_e
     if (!entries)
         return nd_fail(err, ND_ENOMEM, "out of memory for %" PRIu64 " known sketches", k->n + n);
     for (uint64_t i = 0; status == ND_OK && i < k->n_entries; i++) {
-        if (!k->entry[i].row_bytes)
+        if (!k->entry[i].row_words)
             continue;
         status = hash_of(k, &k->entry[i], &hash, err);
         if (status == ND_OK)
@@ -159,13 +186,11 @@ static enum nd_status add_rows(struct nd_known_rows *k, size_t number, struct nd
         status = nd_sketch_file_read(file, b, ND_SKETCH_FILE_ROWS, &block, err);
         for (size_t i = 0; status == ND_OK && i < block.n; i++) {
             const struct nd_sketch_row *row = &block.rows[i];
+            struct entry entry;
 
-            put(k->entry, k->n_entries, row->text_hash[0],
-                (struct entry){.tag = tag_of(row->text_hash[0]) & 0xFFF,
-                               .file = (unsigned)number & 0xFFF,
-                               .row = (row->place.row / 8) & ROW_MASK,
-                               .row_bytes = row->place.row_bytes,
-                               .n_shingles = row->n_shingles});
+            if (!make_entry(&entry, &row->place, row->text_hash[0], number))
+                continue;
+            put(k->entry, k->n_entries, row->text_hash[0], entry);
             k->n++;
         }
     }
@@ -219,10 +244,12 @@ static const struct nd_sketch_row *hold(struct reader *reader, const struct nd_s
     return held;
 }
 
-const struct nd_sketch_row *nd_known_rows_find(struct nd_known_rows *k, unsigned worker,
-                                               const struct nd_document *document)
+/* The row of a document's text, in the worker's room, and its file; NULL: none. */
+static const struct nd_sketch_file *find(struct nd_known_rows *k, unsigned worker, unsigned parts,
+                                         const struct nd_document *document)
 {
     struct reader *reader = &k->reader[worker];
+    struct nd_sketch_row *row = &reader->row;
     uint64_t hash[2], at;
 
     if (!k->n)
@@ -230,21 +257,36 @@ const struct nd_sketch_row *nd_known_rows_find(struct nd_known_rows *k, unsigned
     nd_hash_bytes_128(document->text.data, document->text.len, &hash[0], &hash[1]);
     for (int i = 0; i < 2; i++)
         hash[i] = nd_replaced_mark(hash[i], document->text_replaced);
-    for (at = hash[0] & (k->n_entries - 1); k->entry[at].row_bytes;
+    for (at = hash[0] & (k->n_entries - 1); k->entry[at].row_words;
          at = (at + 1) & (k->n_entries - 1)) {
         const struct entry *entry = &k->entry[at];
-        const struct nd_sketch_row_place place = {.row = (uint64_t)entry->row * 8,
-                                                  .row_bytes = entry->row_bytes,
-                                                  .n_shingles = entry->n_shingles};
-        struct nd_sketch_row row;
+        const struct nd_sketch_file *file = k->file[entry->file];
+        const struct nd_sketch_row_place place = place_of(entry);
 
         if (entry->tag != (tag_of(hash[0]) & 0xFFF) ||
-            nd_sketch_file_read_row(k->file[entry->file], &place, ND_SKETCH_FILE_ROWS,
-                                    &reader->room, &row, NULL) != ND_OK)
+            nd_sketch_file_read_row(file, &place, parts, &reader->room, row, NULL) != ND_OK)
             continue;
-        if (row.text_hash[0] == hash[0] && row.text_hash[1] == hash[1])
-            return hold(reader, &row,
-                        (nd_sketch_file_info(k->file[entry->file])->fingerprint_bits + 63) / 64);
+        if (row->text_hash[0] == hash[0] && row->text_hash[1] == hash[1])
+            return file;
     }
     return NULL;
+}
+
+const struct nd_sketch_row *nd_known_rows_find(struct nd_known_rows *k, unsigned worker,
+                                               const struct nd_document *document)
+{
+    struct reader *reader = &k->reader[worker];
+    const struct nd_sketch_file *file = find(k, worker, ND_SKETCH_FILE_ROWS, document);
+
+    return file
+               ? hold(reader, &reader->row, (nd_sketch_file_info(file)->fingerprint_bits + 63) / 64)
+               : NULL;
+}
+
+const struct nd_sketch_row *nd_known_rows_find_whole(struct nd_known_rows *k, unsigned worker,
+                                                     const struct nd_document *document)
+{
+    const struct nd_sketch_file *file = find(k, worker, ND_SKETCH_FILE_ALL, document);
+
+    return file && nd_sketch_file_info(file)->has_shingles ? &k->reader[worker].row : NULL;
 }

@@ -8,7 +8,8 @@
 /*
  * Rows of sketch files, by the 128-bit hashes of the texts that they were made of.  A text with the
  * same hash has the same sketch by the same recipe, whatever file it is in and wherever.  The rows
- * stay in the files: memory is 32 bytes a row.
+ * stay in the files: memory is 32 bytes a row.  Rows that do not fit in these, such as those of ids of
+ * 32 KB, are not found.
  */
 struct nd_known_rows;
 
@@ -30,5 +31,8 @@ void nd_known_rows_begin(struct nd_known_rows *known, unsigned worker);
  * known, or it cannot be read any more. */
 const struct nd_sketch_row *nd_known_rows_find(struct nd_known_rows *known, unsigned worker,
                                                const struct nd_document *document);
+/* The same with its shingles, until the worker's next call.  NULL also: the file has none. */
+const struct nd_sketch_row *nd_known_rows_find_whole(struct nd_known_rows *known, unsigned worker,
+                                                     const struct nd_document *document);
 
 #endif

@@ -553,12 +553,10 @@ static enum nd_status open_known(struct nd_run *run, struct nd_error *err)
 
     if (!o->checkpoint && !o->n_known_sketches)
         return ND_OK;
-    if (o->n_against || o->memory || run->sketches)
+    if (o->memory || run->sketches)
         return nd_fail(err, ND_EINVAL, "%s cannot be had with %s",
                        o->checkpoint ? "checkpoint" : "known-sketches",
-                       o->memory      ? "memory yet"
-                       : o->n_against ? "against yet"
-                                      : "inputs that are sketch files");
+                       o->memory ? "memory yet" : "inputs that are sketch files");
     run->known = nd_known_rows_new(nd_pool_threads(run->pool), err);
     if (!run->known)
         return ND_ENOMEM;
@@ -573,10 +571,15 @@ static enum nd_status open_known(struct nd_run *run, struct nd_error *err)
         else
             nd_sketch_file_close(file);
     }
-    if (status != ND_OK || !o->checkpoint)
-        return status;
-    run->checkpoint = nd_checkpoint_open(o->checkpoint, run->recipe, run->known, err);
-    return run->checkpoint ? ND_OK : err->status;
+    if (status == ND_OK && o->checkpoint) {
+        run->checkpoint = nd_checkpoint_open(
+            o->checkpoint, run->recipe, run->against && nd_against_keeps_shingles(run->against),
+            run->known, err);
+        status = run->checkpoint ? ND_OK : err->status;
+    }
+    if (status == ND_OK && run->against)
+        nd_against_use(run->against, run->known, run->checkpoint);
+    return status;
 }
 
 /* Last of all: a run that ends before has published everything but this, and can be run again. */

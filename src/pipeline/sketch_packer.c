@@ -15,7 +15,9 @@ struct nd_sketch_packer {
     unsigned n_workers;
     const struct nd_reading_batch *batch;
     struct nd_packed_row *packed; /* one for each record of the batch */
-    size_t capacity;
+    bool *was_made;               /* of each: of its text */
+    size_t capacity, made_capacity;
+    struct nd_known_rows *known; /* NULL: none */
     atomic_bool has_failed, lacks_shingles;
 };
 
@@ -54,6 +56,7 @@ void nd_sketch_packer_free(struct nd_sketch_packer *p)
     for (size_t i = 0; i < p->capacity; i++)
         nd_packed_row_release(&p->packed[i]);
     free(p->packed);
+    free(p->was_made);
     free(p->rows);
     free(p);
 }
@@ -71,14 +74,36 @@ static enum nd_status pack_sketched(struct nd_sketch_packer *p, size_t i)
     return nd_sketch_row_pack(p->writer, &row, NULL, &p->packed[i], NULL);
 }
 
-static enum nd_status pack(struct nd_sketch_packer *p, size_t i, struct nd_document_rows *rows)
+/* What is known is of the text; id and place are the document's own. */
+static enum nd_status pack_known(struct nd_sketch_packer *p, size_t i,
+                                 const struct nd_sketch_row *known)
 {
     const struct nd_parsed *parsed = &p->batch->parsed[i];
+    struct nd_sketch_row row = *known;
+
+    row.source = parsed->record.source;
+    row.offset = parsed->record.offset;
+    row.line = parsed->record.line;
+    row.id = parsed->document.id;
+    row.id_kind = parsed->document.id_kind;
+    return nd_sketch_row_pack(p->writer, &row, NULL, &p->packed[i], NULL);
+}
+
+static enum nd_status pack(struct nd_sketch_packer *p, size_t i, unsigned worker)
+{
+    const struct nd_parsed *parsed = &p->batch->parsed[i];
+    struct nd_document_rows *rows = &p->rows[worker];
     struct nd_sketch_row row = {.source = parsed->record.source,
                                 .offset = parsed->record.offset,
                                 .line = parsed->record.line};
-    enum nd_status status = nd_document_rows_make(rows, &parsed->document, &row, NULL);
+    const struct nd_sketch_row *known =
+        p->known ? nd_known_rows_find_whole(p->known, worker, &parsed->document) : NULL;
+    enum nd_status status;
 
+    p->was_made[i] = !known;
+    if (known)
+        return pack_known(p, i, known);
+    status = nd_document_rows_make(rows, &parsed->document, &row, NULL);
     return status == ND_OK ? nd_sketch_row_pack(p->writer, &row, rows->scratch, &p->packed[i], NULL)
                            : status;
 }
@@ -89,7 +114,7 @@ static void pack_one(void *context, size_t task, unsigned worker)
     const struct nd_parsed *parsed = &p->batch->parsed[task];
 
     if (!parsed->bad &&
-        (parsed->sketched ? pack_sketched(p, task) : pack(p, task, &p->rows[worker])) != ND_OK)
+        (parsed->sketched ? pack_sketched(p, task) : pack(p, task, worker)) != ND_OK)
         atomic_store(&p->has_failed, true);
 }
 
@@ -97,7 +122,7 @@ static bool reserve(struct nd_sketch_packer *p, size_t n)
 {
     size_t before = p->capacity;
 
-    if (!ND_RESERVE(p->packed, &p->capacity, n))
+    if (!ND_RESERVE(p->packed, &p->capacity, n) || !ND_RESERVE(p->was_made, &p->made_capacity, n))
         return false;
     if (p->capacity > before)
         memset(&p->packed[before], 0, (p->capacity - before) * sizeof *p->packed);
@@ -116,6 +141,16 @@ enum nd_status nd_sketch_packer_run(struct nd_sketch_packer *p,
                        "the sketches that are read have no shingles, and the file that they are "
                        "added to keeps them");
     return atomic_load(&p->has_failed) ? nd_fail(err, ND_ENOMEM, "out of memory") : ND_OK;
+}
+
+void nd_sketch_packer_use(struct nd_sketch_packer *p, struct nd_known_rows *known)
+{
+    p->known = known;
+}
+
+bool nd_sketch_packer_made(const struct nd_sketch_packer *p, size_t i)
+{
+    return p->was_made[i] && !p->batch->parsed[i].sketched;
 }
 
 const struct nd_packed_row *nd_sketch_packer_row(const struct nd_sketch_packer *p, size_t i)

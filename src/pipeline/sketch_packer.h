@@ -7,6 +7,7 @@
 #include <neardup/sketch_file.h>
 
 #include "base/pool.h"
+#include "pipeline/known_rows.h"
 #include "pipeline/reading.h"
 #include "recipe/recipe.h"
 
@@ -21,10 +22,15 @@ struct nd_sketch_packer *nd_sketch_packer_new(struct nd_pool *pool, const struct
 /* NULL: nothing. */
 void nd_sketch_packer_free(struct nd_sketch_packer *packer);
 
+/* Take the rows of texts that are known from there, with their shingles; borrowed. */
+void nd_sketch_packer_use(struct nd_sketch_packer *packer, struct nd_known_rows *known);
+
 /* Pack all documents of a batch, on all threads.  ND_ENOMEM. */
 enum nd_status nd_sketch_packer_run(struct nd_sketch_packer *packer,
                                     const struct nd_reading_batch *batch, struct nd_error *err);
 /* The packed row of batch->parsed[i], until the next batch; of a bad record there is none. */
 const struct nd_packed_row *nd_sketch_packer_row(const struct nd_sketch_packer *packer, size_t i);
+/* Whether it was made of a text, and not known before. */
+bool nd_sketch_packer_made(const struct nd_sketch_packer *packer, size_t i);
 
 #endif

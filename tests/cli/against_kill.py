@@ -5,7 +5,8 @@ usage: against_kill.py NEARDUP KILLS
 
 Days are added with --against FILE --append.  Each run is killed some time after its start.  Then the
 file is as it was before, and the run is made again, or it has the whole day, and the survivors are
-there.  The whole must be what one run over everything gives.
+there.  The whole must be what one run over everything gives.  Every second crawl keeps the sketches
+of a day in a folder (--checkpoint), from which the next run takes them.
 """
 
 import json
@@ -43,10 +44,10 @@ def documents_in(neardup, name):
     return dump.stdout.count(b"\n")
 
 
-def run(neardup, day, seconds):
+def run(neardup, day, seconds, more):
     """One run over a day, killed so much later; None: it runs to its end."""
     with subprocess.Popen([neardup, "dedup", day, "--against", "seen.sketch", "--append", "-q",
-                           "-o", "day.out"]) as process:
+                           "-o", "day.out", *more]) as process:
         if seconds is not None:
             time.sleep(seconds)
             process.send_signal(signal.SIGKILL)
@@ -61,17 +62,19 @@ def main():
     subprocess.run([neardup, "dedup", *days, "-q", "-o", "all.out"], check=True)
     with open("all.out", "rb") as right:
         right = right.read()
-    n_killed = 0
-    while n_killed < kills:
+    n_killed = n_crawls = 0
+    while n_killed < kills or n_crawls < 2:
+        n_crawls += 1
         survivors, before = b"", 0
         for name in ("seen.sketch", "day.out"):
             if os.path.exists(name):
                 os.remove(name)
         for day in days:
+            more = ["--checkpoint", f"cp-{n_crawls}-{day}"] if n_crawls % 2 == 0 else []
             while True:
                 start = time.monotonic()
                 longest = 0.1 if n_killed < kills else 0
-                status = run(neardup, day, rng.random() * longest if longest else None)
+                status = run(neardup, day, rng.random() * longest if longest else None, more)
                 n_killed += status == -9
                 now = documents_in(neardup, "seen.sketch")
                 assert time.monotonic() - start < 300

@@ -141,11 +141,46 @@ rows_of() {
     [ ! -e x.jsonl ]
 }
 
+@test "checkpoint: with --against, sketches are kept with their shingles, and the file gets the same bytes" {
+    corpus
+    head -6000 docs.jsonl >old.jsonl
+    local way
+    for way in "" "--cluster components" "--keep last --threads 1" "--verify none --set candidates=simhash"; do
+        rm -rf cp plain first second old.sketch
+        neardup dedup old.jsonl --against old.sketch --append -q -o old.out $way
+        for name in plain first second; do cp old.sketch $name.sketch; done
+        outputs plain --against plain.sketch --append $way
+        outputs first --against first.sketch --append --checkpoint cp $way
+        [ "$(rows_of cp/*.sketch)" -eq 10000 ]
+        cp -r cp before
+        outputs second --against second.sketch --append --checkpoint cp $way
+        diff -r before cp
+        rm -r before
+        cmp plain.sketch first.sketch
+        cmp plain.sketch second.sketch
+        sed -i 's/first.sketch\|second.sketch/plain.sketch/' first/m.jsonl second/m.jsonl
+        diff -r plain first
+        diff -r plain second
+    done
+    # Chunks of a run without --against have no shingles, and are of no use; known sketches are.
+    rm -rf cp known plain
+    outputs known --checkpoint cp
+    cp old.sketch plain.sketch
+    cp old.sketch known.sketch
+    outputs plain --against plain.sketch --append
+    outputs known --against known.sketch --append --checkpoint cp
+    cmp plain.sketch known.sketch
+    neardup sketch docs.jsonl -q -o docs.sketch
+    cp old.sketch known.sketch
+    outputs known --against known.sketch --append --known-sketches docs.sketch
+    cmp plain.sketch known.sketch
+}
+
 @test "checkpoint: what cannot be had with it is refused" {
     corpus
     neardup sketch docs.jsonl -o a.sketch -q
     local way
-    for way in "docs.jsonl --memory 1G" "docs.jsonl --against a.sketch" "a.sketch"; do
+    for way in "docs.jsonl --memory 1G" "a.sketch"; do
         run neardup dedup $way --checkpoint cp -o x.sketch
         [ "$status" -eq 2 ]
         [[ "$output" == *"checkpoint cannot be had with "* ]]
