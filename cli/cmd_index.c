@@ -73,6 +73,87 @@ static void release_recipe(struct nd_hamming_recipe *recipe)
     free((char *)(uintptr_t)recipe->text);
 }
 
+/* An index that is built in bounded memory, of fingerprints that are not kept. */
+struct bounded_build {
+    struct settings *s;
+    unsigned *bits; /* known when the first fingerprint comes */
+    struct nd_hamming_builder *builder;
+};
+
+/* As of struct document_source. */
+static bool add_block(void *context, const struct fingerprints *block)
+{
+    struct bounded_build *b = context;
+    const char *tmp = nd_run_options_get(b->s->run, "tmp", 0);
+    struct nd_error err;
+    enum nd_status status = ND_OK;
+
+    if (!b->builder)
+        status = nd_hamming_builder_new(&b->builder, *b->bits, tmp ? tmp : "/tmp",
+                                        b->s->hamming.run_memory, &err);
+    for (size_t i = 0; i < block->n && status == ND_OK; i++)
+        status = nd_hamming_builder_add(b->builder, block->row + i * block->words,
+                                        block->id[i] == NO_TEXT ? NULL : block->text + block->id[i],
+                                        &err);
+    if (status != ND_OK)
+        failed(&err);
+    return status == ND_OK;
+}
+
+/* Read whole files of fingerprints, a block at a time. */
+static bool add_files(struct bounded_build *b, const struct hamming_settings *h,
+                      const char *const *path, size_t n)
+{
+    struct fingerprints block = {.row = NULL};
+    bool fine = true;
+
+    for (size_t i = 0; i < n && fine; i++) {
+        struct fingerprint_file file;
+
+        fine = fingerprint_file_open(&file, h, path[i]);
+        do {
+            fingerprints_clear(&block);
+            fine = fine && fingerprint_file_read(&file, FINGERPRINTS_AT_ONCE, &block) &&
+                   add_block(b, &block);
+        } while (fine && block.n);
+        fingerprint_file_close(&file);
+    }
+    fingerprints_release(&block);
+    return fine;
+}
+
+/* Build under --memory: as build(), and the file has the same bytes. */
+static int build_bounded(struct settings *s, const char *const *path, size_t n)
+{
+    struct hamming_settings h = s->hamming;
+    struct bounded_build b = {.s = s, .bits = &h.bits};
+    struct fingerprints rest = {.row = NULL};
+    struct document_source source = {.full = add_block, .context = &b};
+    struct nd_hamming_recipe recipe = {.text = NULL};
+    struct nd_hamming_shape shape;
+    struct nd_error err;
+    int status = 2;
+
+    if (!recipe_is_given(s) && !is_sketch_path(path[0]))
+        status = check_no_documents(s, false) && check_recipes(&recipe, NULL, path, n) &&
+                         add_files(&b, &h, path, n)
+                     ? 0
+                     : 2;
+    else if (documents_recipe(s, &recipe, NULL))
+        status = documents_read(&rest, s, &h, &recipe, NULL, path, n, &source);
+    if (status != 2 && !add_block(&b, &rest)) /* what is left; and an index of nothing is one too */
+        status = 2;
+    shape = hamming_shape(&h);
+    shape.recipe = source.text ? &source.recipe : recipe.len ? &recipe : NULL;
+    if (status != 2 && nd_hamming_builder_finish(b.builder, h.output, &shape, &err) != ND_OK)
+        status = failed(&err);
+    nd_hamming_builder_free(b.builder);
+    release_recipe(&recipe);
+    document_source_release(&source);
+    fingerprints_release(&rest);
+    return status;
+}
+
 /* Read documents if a recipe is given, or comes with sketches of them, which is kept in the index;
  * otherwise fingerprints. */
 static int build(struct settings *s, const char *const *path, size_t n)
@@ -115,7 +196,7 @@ static int index_build(struct settings *s, const char *const *path, size_t n)
             say("'%s' is an input and would be overwritten: choose another output", h->output);
             return 2;
         }
-    return build(s, path, n);
+    return h->run_memory ? build_bounded(s, path, n) : build(s, path, n);
 }
 
 static int index_add(struct settings *s, const char *const *path, size_t n)
@@ -205,8 +286,6 @@ static int index_remove(struct settings *s, const char *const *path, size_t n)
     id_list_release(&list);
     return status;
 }
-
-enum { BLOCK = 1 << 14 };
 
 static int index_verify(struct settings *s, const char *const *path, size_t n)
 {
@@ -381,7 +460,7 @@ static int stream(struct results *to, struct nd_hamming_file *file,
         uint64_t first = queries->n;
 
         fingerprints_clear(&block);
-        got = fingerprint_file_read(queries, BLOCK, &block)
+        got = fingerprint_file_read(queries, FINGERPRINTS_AT_ONCE, &block)
                   ? answer(to, file, &block, first, distance)
                   : -1;
         any |= got > 0;
@@ -390,31 +469,44 @@ static int stream(struct results *to, struct nd_hamming_file *file,
     return got < 0 ? 2 : !any;
 }
 
-/* All documents are read before the first is looked up. */
+/* Where documents are looked up, and what was found so far. */
+struct document_query {
+    struct results *to;
+    struct nd_hamming_file *file;
+    const struct hamming_settings *h;
+    uint64_t first; /* the number of the next document */
+    int found;
+};
+
+/* As of struct document_source. */
+static bool answer_block(void *context, const struct fingerprints *block)
+{
+    struct document_query *q = context;
+    int got = block->n ? answer(q->to, q->file, block, q->first, q->h->distance) : 0;
+
+    q->first += block->n;
+    q->found |= got > 0;
+    return got >= 0;
+}
+
 static int query_documents(struct results *to, struct nd_hamming_file *file, struct settings *s,
                            struct hamming_settings *h, const char *index, const char *queries)
 {
     static const struct nd_hamming_recipe none = {.text = NULL};
     const struct nd_hamming_recipe *known = nd_hamming_file_recipe(file);
-    struct fingerprints all = {.row = NULL};
-    struct document_source source = {.text = NULL};
-    int status = 2, any = 0, got = 0;
+    struct fingerprints rest = {.row = NULL};
+    struct document_query query = {.to = to, .file = file, .h = h};
+    struct document_source source = {.full = answer_block, .context = &query};
+    int status = 2;
 
     known = known ? known : &none;
     if (documents_recipe(s, known, index))
-        status = documents_read(&all, s, h, known, index, &queries, 1, &source);
-    for (size_t first = 0; status != 2 && got >= 0 && first < all.n; first += BLOCK) {
-        struct fingerprints block = all;
-
-        block.row += first * all.words;
-        block.id += first;
-        block.n = all.n - first < BLOCK ? all.n - first : BLOCK;
-        got = answer(to, file, &block, first, h->distance);
-        any |= got > 0;
-    }
+        status = documents_read(&rest, s, h, known, index, &queries, 1, &source);
+    if (status != 2 && !answer_block(&query, &rest))
+        status = 2;
     document_source_release(&source);
-    fingerprints_release(&all);
-    return got < 0 ? 2 : status ? status : !any;
+    fingerprints_release(&rest);
+    return status ? status : !query.found;
 }
 
 static int query(struct results *to, struct nd_hamming_file *file, struct settings *s,

@@ -71,7 +71,8 @@ bool check_no_documents(const struct settings *s, bool uses_threads)
     for (size_t i = 0; i < s->given.count; i++)
         for (size_t o = 0; o < n_options; o++)
             if (strcmp(option_table[o].name, s->given.at[i]) == 0 &&
-                is_for_documents(&option_table[o], uses_threads)) {
+                is_for_documents(&option_table[o], uses_threads) &&
+                !(strcmp(option_table[o].name, "tmp") == 0 && is_given(s, "memory"))) {
                 say("--%s applies to documents, which need a --recipe", s->given.at[i]);
                 return false;
             }
@@ -168,9 +169,14 @@ static enum nd_status take(void *context, struct nd_view id, const uint64_t *fin
 {
     struct sink *sink = context;
 
-    return fingerprints_add(sink->out, fingerprint, id.data, id.len)
-               ? ND_OK
-               : nd_fail(err, ND_ENOMEM, "out of memory for fingerprints");
+    if (!fingerprints_add(sink->out, fingerprint, id.data, id.len))
+        return nd_fail(err, ND_ENOMEM, "out of memory for fingerprints");
+    if (!sink->source->full || sink->out->n < FINGERPRINTS_AT_ONCE)
+        return ND_OK;
+    if (!sink->source->full(sink->source->context, sink->out))
+        return nd_fail(err, ND_EIO, "the fingerprints of the documents could not be used");
+    fingerprints_clear(sink->out);
+    return ND_OK;
 }
 
 int documents_read(struct fingerprints *out, const struct settings *s, struct hamming_settings *h,

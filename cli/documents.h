@@ -9,6 +9,10 @@
 struct document_source {
     char *text;
     struct nd_hamming_recipe recipe; /* len 0: no documents were read */
+    /* NULL: all fingerprints are kept. Otherwise called each time that FINGERPRINTS_AT_ONCE have
+     * come; those are then forgotten, and fewer are left at the end. False: an error was reported. */
+    bool (*full)(void *context, const struct fingerprints *block);
+    void *context;
 };
 void document_source_release(struct document_source *source);
 

@@ -24,6 +24,7 @@ struct fingerprints {
     size_t n, capacity, text_len, text_capacity, words;
 };
 #define NO_TEXT SIZE_MAX
+enum { FINGERPRINTS_AT_ONCE = 1 << 14 }; /* where not all are kept */
 
 struct fingerprint_file {
     const struct hamming_settings *settings;

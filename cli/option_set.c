@@ -401,6 +401,16 @@ SETTER(set_hamming_size)
     return ND_OK;
 }
 
+/* The memory of a run, and of what index makes of its results. */
+SETTER(set_hamming_memory)
+{
+    enum nd_status status = set_in_run(s, o, value, err);
+
+    if (status == ND_OK)
+        s->hamming.run_memory = (uint64_t)size_of(value);
+    return status;
+}
+
 SETTER(set_df_memory)
 {
     double n = size_of(value);

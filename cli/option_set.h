@@ -33,6 +33,7 @@ DECLARE(set_json);
 DECLARE(set_filter);
 DECLARE(set_hamming_size);
 DECLARE(set_df_memory);
+DECLARE(set_hamming_memory);
 DECLARE(set_df_drop);
 DECLARE(set_size);
 DECLARE(set_durability);

@@ -508,6 +508,10 @@ const struct option option_table[] = {
      "use at most this much memory, such as 500M or 4G, 64M at least; end where more must be held "
      "(default: as much as needed)",
      FOR_RUNS & ~FOR_DEDUP, RUN},
+    {NULL, "memory", 0, "SIZE",
+     "use at most this much memory, such as 500M or 4G, 64M at least; what does not fit goes to "
+     "--tmp (default: as much as needed)",
+     FOR_INDEX, SET(set_hamming_memory), .parts = "build query"},
     {NULL, "tmp", 0, "DIR",
      "where to keep texts that cannot be read again, and what exceeds --memory (default: $TMPDIR, "
      "or /tmp)",

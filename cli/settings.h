@@ -23,7 +23,8 @@ struct hamming_settings {
     unsigned bits, distance, tables, key_bits, buckets, part_fingerprints;
     unsigned codec, family; /* of enum nd_hamming_codec and _family; 0: not given */
     unsigned layout;        /* of enum nd_hamming_file_layout; 0: not given */
-    double count, memory;   /* 0: not given */
+    double count, memory;   /* of the index; 0: not given */
+    uint64_t run_memory;    /* --memory; 0: not given */
     const char *output, *calibration, *svg;
     bool raw, any_digits, fingerprints, merge, calibrate, has_bits, has_distance;
 };

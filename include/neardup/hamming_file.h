@@ -156,8 +156,43 @@ ND_API enum nd_status nd_hamming_file_build(const char *path, const struct nd_ha
                                             const struct nd_hamming_entries *entries,
                                             struct nd_error *err);
 
-/* The same after a plan of blocks or coverings, as Elias-Fano, with numbers as ids; ids NULL:
- * 0 … n - 1. */
+/*
+ * An index file of fingerprints that come one after the other, in bounded memory.  They wait in
+ * temporary files in the folder `tmp` until all are there, and are then sorted table by table.  The
+ * file has the bytes that nd_hamming_file_build gives it.
+ *
+ *     nd_hamming_builder_new(&builder, 64, "/tmp", 256 << 20, &err);
+ *     nd_hamming_builder_add(builder, fingerprint, "an id", &err);    for each
+ *     nd_hamming_builder_finish(builder, "prints.ndh", &shape, &err);
+ *     nd_hamming_builder_free(builder);
+ *
+ * memory_bytes bounds anonymous memory and buffers, and counts as at least 8 MB.  One thread at a
+ * time may use a builder.
+ */
+struct nd_hamming_builder;
+/* For fingerprints of so many bits.  ND_EINVAL, ND_EIO, ND_ENOMEM. */
+ND_API enum nd_status nd_hamming_builder_new(struct nd_hamming_builder **builder, unsigned bits,
+                                             const char *tmp, uint64_t memory_bytes,
+                                             struct nd_error *err);
+/* NULL is allowed. */
+ND_API void nd_hamming_builder_free(struct nd_hamming_builder *builder);
+/* text: the id, as in struct nd_hamming_entries; NULL: the number of the fingerprint, from 0.
+ * ND_EINVAL; ND_EIO and ND_ENOMEM, after which only freeing may follow. */
+ND_API enum nd_status nd_hamming_builder_add(struct nd_hamming_builder *builder,
+                                             const uint64_t *fingerprint, const char *text,
+                                             struct nd_error *err);
+/*
+ * Write the index, once.  Statuses as of nd_hamming_file_build.  ND_ENOMEM also where the layout
+ * fast, or the codec ND_HAMMING_MANKU, needs more than the memory: these are built in memory; the
+ * message says how much they need.
+ */
+ND_API enum nd_status nd_hamming_builder_finish(struct nd_hamming_builder *builder,
+                                                const char *path,
+                                                const struct nd_hamming_shape *shape,
+                                                struct nd_error *err);
+
+/* nd_hamming_file_build after a plan of blocks or coverings, as Elias-Fano, with numbers as ids; ids
+ * NULL: 0 … n - 1. */
 ND_API enum nd_status nd_hamming_file_write(const char *path, const struct nd_hamming_plan *plan,
                                             const uint64_t *fingerprints, const uint32_t *ids,
                                             size_t n, struct nd_error *err);

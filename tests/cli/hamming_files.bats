@@ -430,3 +430,57 @@ say_all() {
     [ "$output" = "neardup: 2500 fingerprints are too many: a file has at most 64 parts of 10" ]
     [ ! -e x ]
 }
+
+# Raw fingerprints of 64 bits, so many, half of them near to the one before.
+raw_fingerprints() { # N
+    python3 -c '
+import array, random, sys
+random.seed(3)
+rows = array.array("Q")
+for i in range(int(sys.argv[1])):
+    near = rows and random.random() < 0.5
+    rows.append(rows[-1] ^ 1 << random.randrange(64) if near else random.getrandbits(64))
+sys.stdout.buffer.write(rows.tobytes())' "$1"
+}
+
+@test "--memory bounds index build, and changes no byte of the file" {
+    raw_fingerprints 1000000 >raw
+    neardup index build --raw raw -o free
+    (
+        ulimit -v $((1024 * (64 + 80)))
+        neardup index build --memory 64M --tmp . --raw raw -o bounded
+    )
+    cmp free bounded
+    neardup index build --part-fingerprints 300000 --raw raw -o free
+    neardup index build --part-fingerprints 300000 --memory 64M --raw raw -o bounded
+    cmp free bounded
+    run neardup index build --memory 64M --layout fast --raw raw -o fast
+    [ "$status" -eq 2 ]
+    [ ! -e fast ]
+    needed=$(sed -n 's/.*the layout fast is built in memory, and this one needs more: --memory //p' <<<"$output")
+    [ -n "$needed" ]
+    neardup index build --memory "$needed" --layout fast --raw raw -o bounded
+    neardup index build --layout fast --raw raw -o free
+    cmp free bounded
+}
+
+@test "documents become fingerprints in bounded memory, and are looked up block by block" {
+    python3 -c '
+import random
+random.seed(5)
+words = [f"word{i}" for i in range(300)]
+for i in range(20000):
+    text = " ".join(random.choices(words, k=9))
+    print("{\"id\":\"d%d\",\"text\":\"%s\"}" % (i, text))' >docs.jsonl
+    neardup index build -q --recipe manku-2007 docs.jsonl -o free
+    neardup index build -q --recipe manku-2007 --memory 64M docs.jsonl -o bounded
+    cmp free bounded
+    neardup index query -q free docs.jsonl -o all
+    neardup index query -q --memory 64M free docs.jsonl -o bounded.rows
+    cmp all bounded.rows
+    head -n 9000 docs.jsonl >first.jsonl
+    tail -n +9001 docs.jsonl >second.jsonl
+    neardup index query -q free first.jsonl >halves
+    neardup index query -q free second.jsonl >>halves
+    cmp all halves
+}

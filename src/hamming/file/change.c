@@ -208,13 +208,14 @@ static enum nd_status write_new(const struct nd_hamming_change *c,
 {
     struct nd_hamming_entries entries;
     struct nd_hamming_scheme scheme;
-    enum nd_status status = c->collect(c->context, piece, &entries, err);
+    enum nd_status status = c->write ? ND_OK : c->collect(c->context, piece, &entries, err);
 
     if (status == ND_OK)
         status = nd_hamming_scheme_make(&scheme, &c->header, err);
     if (status != ND_OK)
         return status;
-    status = nd_hamming_segment_write(&scheme, &entries, fd, c->path, place, err);
+    status = c->write ? c->write(c->context, piece, &scheme, fd, c->path, place, err)
+                      : nd_hamming_segment_write(&scheme, &entries, fd, c->path, place, err);
     nd_hamming_scheme_release(&scheme);
     return status;
 }

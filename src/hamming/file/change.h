@@ -21,6 +21,13 @@ struct nd_hamming_piece {
 typedef enum nd_status nd_hamming_collect(void *context, const struct nd_hamming_piece *piece,
                                           struct nd_hamming_entries *entries, struct nd_error *err);
 
+/* Writes a new segment at place->offset, and fills in the rest of *place, as
+ * nd_hamming_segment_write does. */
+typedef enum nd_status nd_hamming_write(void *context, const struct nd_hamming_piece *piece,
+                                        const struct nd_hamming_scheme *scheme, int fd,
+                                        const char *name, struct nd_hamming_place *place,
+                                        struct nd_error *err);
+
 /* A file that is to be changed or made, and what it is to hold. */
 struct nd_hamming_change {
     const char *path;                /* as messages call it */
@@ -30,7 +37,8 @@ struct nd_hamming_change {
     const struct nd_hamming_file *old;
     struct nd_hamming_piece piece[ND_HAMMING_SEGMENTS_MAX];
     unsigned n_pieces;
-    nd_hamming_collect *collect; /* called for the new pieces, in order */
+    nd_hamming_collect *collect; /* called for the new pieces, in order; or `write` is */
+    nd_hamming_write *write;
     void *context;
     uint64_t max_bytes;                     /* of the whole; 0: any */
     const struct nd_hamming_recipe *recipe; /* NULL: none */
@@ -72,6 +80,12 @@ enum nd_status nd_hamming_change_replace(struct nd_hamming_change *c, struct nd_
 /* Append the new pieces in place, in the four steps of change.c: the others are the first segments
  * of the old file. */
 enum nd_status nd_hamming_change_append(struct nd_hamming_change *c, struct nd_error *err);
+
+/* A new file after a plan.  Statuses as of nd_hamming_file_build. */
+enum nd_status nd_hamming_build_planned(const char *path, const struct nd_hamming_plan *plan,
+                                        const struct nd_hamming_shape *shape,
+                                        const struct nd_hamming_entries *entries,
+                                        struct nd_error *err);
 
 /* Entries from several places, to be written as one segment.  Starts from zeroes; one that is
  * released can begin again. */

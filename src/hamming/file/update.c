@@ -61,10 +61,10 @@ static enum nd_status collect_addition(void *context, const struct nd_hamming_pi
     return status == ND_OK ? nd_hamming_collect_finish(&a->all, entries, err) : status;
 }
 
-/* A new file after a plan. */
-static enum nd_status build(const char *path, const struct nd_hamming_plan *plan,
-                            const struct nd_hamming_shape *shape,
-                            const struct nd_hamming_entries *entries, struct nd_error *err)
+enum nd_status nd_hamming_build_planned(const char *path, const struct nd_hamming_plan *plan,
+                                        const struct nd_hamming_shape *shape,
+                                        const struct nd_hamming_entries *entries,
+                                        struct nd_error *err)
 {
     struct addition all = {.entries = entries, .words = nd_hamming_words(plan->problem.bits)};
     struct nd_hamming_change c;
@@ -93,7 +93,7 @@ enum nd_status nd_hamming_file_build(const char *path, const struct nd_hamming_s
         nd_hamming_file_plan_texts(shape, entries ? entries->count : 0, texts, &plan, err);
 
     if (status == ND_OK && shape) /* the plan refuses NULL */
-        status = build(path, &plan, shape, entries, err);
+        status = nd_hamming_build_planned(path, &plan, shape, entries, err);
     return status;
 }
 
@@ -110,7 +110,7 @@ enum nd_status nd_hamming_file_write(const char *path, const struct nd_hamming_p
     if (status != ND_OK)
         return status;
     shape.tables = plan->tables;
-    return build(path, plan, &shape, &entries, err);
+    return nd_hamming_build_planned(path, plan, &shape, &entries, err);
 }
 
 /* The first segment that is to be merged with `more` new entries, of those from number `first` on. */
