@@ -14,7 +14,9 @@
  *      index did not have at the beginning of step 1.  A document without a hit shares no key with
  *      any document that came since, whatever is decided about that: step 1 has found all that it
  *      will ever meet.  One with a hit may meet one that is kept (`may_meet`).
- *   4. In the turn, those with a hit are looked up again (nd_item_match_again), and compared with
+ *   4. nd_resolve_ahead: the documents of the batch are compared with one another, if none that
+ *      shares a key with another of the batch has a hit (resolve_batch.c).
+ *   5. In the turn, those with a hit are looked up again (nd_item_match_again), and compared with
  *      the documents from number `seen` on.
  *
  * The result is that of comparing in the turn.  A document that is removed in step 1 has the bytes
@@ -282,6 +284,8 @@ void nd_dedup_match_ahead(struct nd_dedup *d, unsigned worker, unsigned long tic
     nd_pool_pass(d->crew.pool, &ahead->published);
     for (; batch->is_matched && decided < ticket; decided++)
         link_to(batch, &ahead->keys[decided % ahead->n_sets]);
+    if (batch->is_matched && !matcher->status && nd_resolve_ahead(batch, matcher))
+        batch->is_made = false;
 }
 
 /* ---- In the turn ---- */

@@ -48,6 +48,8 @@ enum nd_status nd_items_make(struct nd_batch *batch, const struct nd_dedup_item 
     const bool takes_known = nd_sketched_takes_known(plan);
     unsigned n_keys = plan->n_keys;
 
+    nd_items_clear(batch);
+    batch->n = 0;
     if (!ND_RESERVE(batch->item, &batch->item_capacity, min) ||
         !nd_array_reserve(&batch->key, &batch->key_capacity, min, n_keys * sizeof *batch->key))
         return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
@@ -61,7 +63,7 @@ enum nd_status nd_items_make(struct nd_batch *batch, const struct nd_dedup_item 
                                           .first_same = i};
     batch->items = items;
     batch->n = n;
-    batch->is_linked = batch->is_matched = false;
+    batch->is_linked = batch->is_matched = batch->is_resolved = false;
     return ND_OK;
 }
 
@@ -79,6 +81,7 @@ void nd_items_clear(struct nd_batch *batch)
 void nd_items_release(struct nd_batch *batch)
 {
     nd_items_clear(batch);
+    nd_finder_release(&batch->leaders);
     free(batch->item);
     free(batch->key);
     free(batch->link);
@@ -167,6 +170,7 @@ enum nd_status nd_batch_begin(struct nd_dedup *d, const struct nd_dedup_item *it
     struct nd_batch *batch = d->batch;
 
     nd_crew_begin(&d->crew);
+    batch->is_made = false; /* it was not prepared */
     if (nd_items_make(batch, items, n, err) != ND_OK)
         return ND_ENOMEM;
     batch->decision = decisions;
@@ -187,7 +191,8 @@ void nd_batch_end(struct nd_batch *batch, enum nd_status status)
         d->stats.documents += batch->n;
         nd_crew_end(&d->crew, d->kept.cache);
     }
-    nd_items_clear(batch);
+    if (!batch->is_made) /* otherwise the next one that is prepared does it, in no turn */
+        nd_items_clear(batch);
     d->crew.pusher = d->crew.worker;
 }
 

@@ -27,9 +27,11 @@ struct nd_batch {
     /* Stars: which items may meet others of the batch. */
     unsigned char *link; /* by item: ND_LINKED_EARLIER, ND_LINKED_LATER */
     size_t link_capacity;
-    bool is_linked;  /* `link` holds for the prepared ones */
-    bool is_matched; /* ahead of the push: items that are not were left for the push */
-    bool is_made;    /* prepared: its items are there, and those with equal bytes are found */
+    bool is_linked;   /* `link` holds for the prepared ones */
+    bool is_matched;  /* ahead of the push: items that are not were left for the push */
+    bool is_made;     /* prepared: its items are there, and those with equal bytes are found */
+    bool is_resolved; /* ahead of the push, but for items that meet no other of the batch */
+    struct nd_finder leaders; /* of a batch that is resolved ahead; made when the first is */
 
     /* Where every document is indexed, kept or not: pairs, components, complete link. */
     uint32_t *number; /* of each item in the index; of a copy that of what it is a copy of */
@@ -143,6 +145,9 @@ void nd_complete_free(struct nd_complete *complete);
 
 /* Decide the items of a batch of stars among themselves (resolve_batch.c). */
 enum nd_status nd_resolve_batch(struct nd_batch *batch, struct nd_error *err);
+/* The same before the push of a batch that was matched ahead, as far as it is certain by then.
+ * ND_ENOMEM: the batch is of no use any more. */
+enum nd_status nd_resolve_ahead(struct nd_batch *batch, struct nd_worker *w);
 /*
  * The steps by which an item of a batch of stars is compared with the kept documents that the index
  * has (stars.c); errors are the worker's.  match_kept: all of them.  match_equal: by bytes and tokens;

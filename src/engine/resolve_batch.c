@@ -29,6 +29,12 @@
  * page.  A chain of documents of which each shares a key with the one before and is near none takes
  * a round for each, which is slower than going in order.  So rounds go on only while each leaves at
  * most half of what it found; what is left is resolved in order.
+ *
+ * Where no document that shares a key with another of its batch can meet any that came since it was
+ * matched, all this can be done before the turn of the batch, in order, by its own worker
+ * (nd_resolve_ahead): what the turn would find is known.  What depends on the index as it is in the
+ * turn is left to it: documents that meet no other of the batch but may meet one that came since,
+ * and which keys are full, so that batches with that many candidates are not resolved ahead.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +48,9 @@ struct resolving {
     struct nd_dedup *d;
     struct nd_item *item;
     struct nd_error *err;
+    struct nd_worker *w;       /* of this thread */
+    struct nd_finder *leaders; /* kept ones of the batch */
+    bool is_ahead;             /* before the turn: the kept documents are not to be read */
     /* The documents concerned: copies, and those that share a table key with another. */
     size_t *linked; /* their places, in order */
     size_t n_linked;
@@ -51,7 +60,7 @@ struct resolving {
     uint32_t *below;
     uint32_t *pending; /* by place: its number in d->pending, or NONE */
     size_t n_open;     /* how many of them this round has passed */
-    /* Kept ones: by number in d->leaders, the place. */
+    /* By number in `leaders`, the place. */
     size_t *leader;
     /* Those with comparisons to make in this round. */
     size_t *task;
@@ -59,6 +68,15 @@ struct resolving {
 };
 
 #define NONE UINT32_MAX
+
+static enum nd_status status_of(const struct resolving *s)
+{
+    if (!s->is_ahead)
+        return nd_crew_status(&s->d->crew, s->err);
+    if (s->w->status && s->err)
+        *s->err = s->w->error;
+    return s->w->status;
+}
 
 /* The first item with the same bytes, whose shingles and sketch the item shares. */
 static struct nd_item *original(const struct resolving *s, size_t place)
@@ -131,14 +149,13 @@ static bool resolve_copy(struct resolving *s, size_t place)
 static enum nd_status meet_leaders(struct resolving *s, size_t place)
 {
     struct nd_item *item = &s->item[place];
-    struct nd_worker *w = s->d->crew.pusher;
-    const struct nd_candidates *met = &w->found;
+    const struct nd_candidates *met = &s->w->found;
 
-    if (!(s->link[place] & ND_LINKED_EARLIER) || nd_index_count(s->d->leaders.index) == 0)
+    if (!(s->link[place] & ND_LINKED_EARLIER) || nd_index_count(s->leaders->index) == 0)
         return ND_OK;
-    if (!nd_finder_candidates(&s->d->leaders, w, item) ||
-        !nd_finder_add_same_tokens(&s->d->leaders, w, item))
-        return nd_crew_status(&s->d->crew, s->err);
+    if (!nd_finder_candidates(s->leaders, s->w, item) ||
+        !nd_finder_add_same_tokens(s->leaders, s->w, item))
+        return status_of(s);
     for (size_t i = 0; i < met->count; i++) {
         struct nd_candidate candidate = met->items[i];
 
@@ -155,11 +172,11 @@ static enum nd_status add_leader(struct resolving *s, size_t place)
     enum nd_status status;
     uint32_t number;
 
-    if (!nd_overflow_note(&s->d->kept, s->d->crew.pusher, s->item, &s->item[place]))
-        return nd_crew_status(&s->d->crew, s->err);
+    if (!s->is_ahead && !nd_overflow_note(&s->d->kept, s->w, s->item, &s->item[place]))
+        return status_of(s);
     if (!(s->link[place] & ND_LINKED_LATER))
         return ND_OK;
-    status = nd_finder_add(&s->d->leaders, &s->item[place], &number, s->err);
+    status = nd_finder_add(s->leaders, &s->item[place], &number, s->err);
     if (status == ND_OK)
         s->leader[number] = place;
     return status;
@@ -188,7 +205,7 @@ static bool meets_pending(const struct resolving *s, size_t place)
         return false;
     if (s->d->plan.params.candidates == ND_CANDIDATES_ALL)
         return s->n_open > 0;
-    return nd_finder_meets_any(&s->d->pending, s->d->crew.pusher, item, s->below[place]);
+    return nd_finder_meets_any(&s->d->pending, s->w, item, s->below[place]);
 }
 
 static bool has_same_tokens(struct nd_worker *w, const struct nd_item *a, const struct nd_item *b)
@@ -224,11 +241,8 @@ static bool join_same_tokens(struct resolving *s, struct nd_worker *w, struct nd
  * The comparisons of one document.  If it turns out to have more candidates than max_checks, then
  * what was left out because of a better hit may count after all, and everything is compared again.
  */
-static void compare_task(void *context, size_t task, unsigned worker)
+static void compare_item(struct resolving *s, struct nd_worker *w, size_t place)
 {
-    struct resolving *s = context;
-    struct nd_worker *w = &s->d->crew.worker[worker];
-    size_t place = s->task[task];
     struct nd_item *item = &s->item[place];
     const struct nd_item *first = original(s, place);
     struct nd_item_search *search = &item->search;
@@ -254,6 +268,13 @@ static void compare_task(void *context, size_t task, unsigned worker)
         if (!nd_item_compare(&s->d->kept, w, item, &w->set, candidate, s->item))
             return;
     }
+}
+
+static void compare_task(void *context, size_t task, unsigned worker)
+{
+    struct resolving *s = context;
+
+    compare_item(s, &s->d->crew.worker[worker], s->task[task]);
 }
 
 static bool is_decided(const struct nd_item *item)
@@ -319,7 +340,7 @@ static enum nd_status run_rounds(struct resolving *s)
     do {
         found = s->n_open;
         s->n_tasks = s->n_open = 0;
-        nd_finder_clear(&s->d->leaders);
+        nd_finder_clear(s->leaders);
         for (size_t i = 0; status == ND_OK && i < s->n_linked; i++)
             status = visit(s, s->linked[i]);
         if (status != ND_OK)
@@ -343,9 +364,8 @@ static enum nd_status resolve_next(struct resolving *s, size_t place)
     if (status)
         return status;
     if (item->search.near_in_batch.count > item->search.n_checked) {
-        s->task[0] = place;
-        compare_task(s, 0, s->d->crew.pusher->number);
-        status = nd_crew_status(&s->d->crew, s->err);
+        compare_item(s, s->w, place);
+        status = status_of(s);
     }
     if (status || item->state != ND_ITEM_OPEN || is_copy(s, place))
         return status;
@@ -361,7 +381,7 @@ static enum nd_status resolve_in_order(struct resolving *s)
 {
     enum nd_status status = ND_OK;
 
-    nd_finder_clear(&s->d->leaders);
+    nd_finder_clear(s->leaders);
     for (size_t i = 0; status == ND_OK && i < s->n_linked; i++)
         status = resolve_next(s, s->linked[i]);
     return status;
@@ -415,8 +435,8 @@ static enum nd_status link_all(struct resolving *s, size_t n, const struct nd_in
 static enum nd_status resolve_alone(const struct resolving *s, struct nd_item *item)
 {
     item->state = nd_item_has_hit(&s->d->plan, item, 0) ? ND_ITEM_FOLLOWS : ND_ITEM_KEPT;
-    if (item->state == ND_ITEM_FOLLOWS ||
-        nd_overflow_note(&s->d->kept, s->d->crew.pusher, s->item, item))
+    if (item->state == ND_ITEM_FOLLOWS || s->is_ahead ||
+        nd_overflow_note(&s->d->kept, s->w, s->item, item))
         return ND_OK;
     return ND_ENOMEM;
 }
@@ -459,10 +479,15 @@ static void choose_kept(struct nd_batch *batch)
     }
 }
 
-enum nd_status nd_resolve_batch(struct nd_batch *batch, struct nd_error *err)
+static enum nd_status resolve_all(struct nd_batch *batch, struct nd_error *err)
 {
     struct nd_dedup *d = batch->d;
-    struct resolving s = {.batch = batch, .d = d, .item = batch->item, .err = err};
+    struct resolving s = {.batch = batch,
+                          .d = d,
+                          .item = batch->item,
+                          .err = err,
+                          .w = d->crew.pusher,
+                          .leaders = &d->leaders};
     size_t n = batch->n;
     enum nd_status status = ND_ENOMEM;
 
@@ -482,13 +507,114 @@ enum nd_status nd_resolve_batch(struct nd_batch *batch, struct nd_error *err)
         status = run_rounds(&s);
     if (status == ND_OK)
         status = resolve_in_order(&s);
-    if (status == ND_OK)
-        choose_kept(batch);
     free(s.linked);
     free(s.link);
     free(s.below);
     free(s.pending);
     free(s.leader);
     free(s.task);
+    return status;
+}
+
+/* ---- Before the turn ---- */
+
+/* Nothing that came since it was matched can change what becomes of it. */
+static bool is_certain(const struct nd_item *item)
+{
+    return item->state != ND_ITEM_OPEN || (item->is_matched && !item->may_meet);
+}
+
+static bool is_linked(const struct resolving *s, size_t place)
+{
+    return is_copy(s, place) || (s->item[place].state == ND_ITEM_OPEN &&
+                                 s->item[place].read.is_listed && s->link[place]);
+}
+
+/* Whether the documents that may meet one another are all certain, and so few that no key is full. */
+static bool can_resolve_ahead(struct resolving *s)
+{
+    const struct nd_batch *batch = s->batch;
+    size_t max_near = 0;
+
+    if (!batch->is_linked ||
+        !(nd_plan_has_copies(&s->d->plan) || nd_plan_ignores_text(&s->d->plan)))
+        return false;
+    for (size_t i = 0; i < batch->n; i++) {
+        const struct nd_item *item = &s->item[i], *first = original(s, i);
+        bool is_unknown = item->state == ND_ITEM_OPEN && item->read.is_listed && !item->is_in_links;
+
+        if (is_unknown || (is_linked(s, i) && !is_certain(first)))
+            return false;
+        s->n_linked += is_linked(s, i);
+        if (item->search.n_near > max_near)
+            max_near = item->search.n_near;
+    }
+    return s->n_linked + max_near < s->d->plan.params.max_checks;
+}
+
+static enum nd_status resolve_certain(struct resolving *s)
+{
+    enum nd_status status = ND_OK;
+
+    s->n_linked = 0;
+    for (size_t i = 0; status == ND_OK && i < s->batch->n; i++) {
+        struct nd_item *item = &s->item[i];
+
+        if (is_copy(s, i)) {
+            item->read = original(s, i)->read;
+            if (original(s, i)->state != ND_ITEM_REMOVED)
+                status = take_candidates(item, original(s, i));
+        }
+        if (is_linked(s, i))
+            s->linked[s->n_linked++] = i;
+        else if (item->state == ND_ITEM_OPEN && is_certain(item))
+            status = resolve_alone(s, item);
+    }
+    return status == ND_OK ? resolve_in_order(s) : status;
+}
+
+enum nd_status nd_resolve_ahead(struct nd_batch *batch, struct nd_worker *w)
+{
+    struct resolving s = {.batch = batch,
+                          .d = batch->d,
+                          .item = batch->item,
+                          .w = w,
+                          .leaders = &batch->leaders,
+                          .is_ahead = true,
+                          .link = batch->link};
+    enum nd_status status = ND_ENOMEM;
+
+    if (!can_resolve_ahead(&s))
+        return ND_OK;
+    if (!batch->leaders.index && !nd_finder_init(&batch->leaders, &batch->d->plan, NULL))
+        return ND_ENOMEM;
+    s.linked = nd_alloc_array(s.n_linked, sizeof *s.linked);
+    s.leader = nd_alloc_array(s.n_linked, sizeof *s.leader);
+    if (s.linked && s.leader)
+        status = resolve_certain(&s);
+    batch->is_resolved = status == ND_OK;
+    free(s.linked);
+    free(s.leader);
+    return status;
+}
+
+/* Those that were left, of which none meets another of the batch. */
+static enum nd_status resolve_rest(struct nd_batch *batch, struct nd_error *err)
+{
+    struct nd_dedup *d = batch->d;
+    const struct resolving s = {.batch = batch, .d = d, .item = batch->item, .w = d->crew.pusher};
+
+    for (size_t i = 0; i < batch->n; i++)
+        if (batch->item[i].state == ND_ITEM_OPEN && resolve_alone(&s, &batch->item[i]))
+            return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", batch->n);
+    return ND_OK;
+}
+
+enum nd_status nd_resolve_batch(struct nd_batch *batch, struct nd_error *err)
+{
+    enum nd_status status = batch->is_resolved ? resolve_rest(batch, err) : resolve_all(batch, err);
+
+    if (status == ND_OK)
+        choose_kept(batch);
     return status;
 }

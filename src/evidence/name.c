@@ -126,22 +126,33 @@ void nd_id_check_release(struct nd_id_check *c)
 }
 
 /* The string "17" and the number 17 are different ids. */
-static uint64_t id_hash(const struct nd_name *id)
+uint64_t nd_id_hash(const struct nd_name *id)
 {
-    return nd_mix64(nd_hash_bytes(id->text.data, id->text.len) + id->kind);
+    uint64_t hash;
+
+    if (id->kind == ND_ID_NONE)
+        return 0;
+    hash = nd_mix64(nd_hash_bytes(id->text.data, id->text.len) + id->kind);
+    return hash + !hash;
 }
 
-void nd_id_check_prefetch(const struct nd_id_check *c, const struct nd_name *id)
+void nd_id_check_prefetch(const struct nd_id_check *c, uint64_t hash)
 {
-    if (id->kind != ND_ID_NONE)
-        nd_hash_set_prefetch(&c->ids, id_hash(id));
+    if (hash)
+        nd_hash_set_prefetch(&c->ids, hash);
 }
 
 void nd_id_check_note(struct nd_id_check *c, const struct nd_name *id, const struct nd_at *at)
 {
+    nd_id_check_note_hash(c, nd_id_hash(id), id, at);
+}
+
+void nd_id_check_note_hash(struct nd_id_check *c, uint64_t hash, const struct nd_name *id,
+                           const struct nd_at *at)
+{
     char place[300], text[100];
 
-    if (id->kind == ND_ID_NONE || !nd_hash_set_add(&c->ids, id_hash(id)))
+    if (!hash || !nd_hash_set_add(&c->ids, hash))
         return;
     if (c->n_double++)
         return;

@@ -67,11 +67,17 @@ struct nd_id_check {
 };
 
 ND_API void nd_id_check_release(struct nd_id_check *c);
-/* Prefetch what nd_id_check_note reads. */
-ND_API void nd_id_check_prefetch(const struct nd_id_check *c, const struct nd_name *id);
 /* A document has this id; ND_ID_NONE: it has none. */
 ND_API void nd_id_check_note(struct nd_id_check *c, const struct nd_name *id,
                              const struct nd_at *at);
+/*
+ * The same in steps, for many documents: the hash of an id, in any thread (0: there is none); in
+ * order, what nd_id_check_note_hash reads is prefetched, and a document noted.
+ */
+ND_API uint64_t nd_id_hash(const struct nd_name *id);
+ND_API void nd_id_check_prefetch(const struct nd_id_check *c, uint64_t hash);
+ND_API void nd_id_check_note_hash(struct nd_id_check *c, uint64_t hash, const struct nd_name *id,
+                                  const struct nd_at *at);
 /* All ids have been noted: put the counts into the summary and free the memory. */
 ND_API void nd_id_check_forget(struct nd_id_check *c, struct nd_run_summary *summary);
 /* A warning of the ids that were repeated, for the summary into which they were put; false: none

@@ -275,6 +275,11 @@ bool nd_lookup_remembered(const struct nd_lookup *l, uint64_t number, struct nd_
     return nd_name_cache_get(l->names, number, name);
 }
 
+void nd_lookup_prefetch_remembered(const struct nd_lookup *l, uint64_t number)
+{
+    nd_name_cache_prefetch(l->names, number);
+}
+
 enum nd_status nd_lookup_name_again(struct nd_lookup *l, const struct nd_place *place,
                                     unsigned worker, struct nd_json *room, struct nd_name *name,
                                     struct nd_error *err)

@@ -107,6 +107,7 @@ enum nd_status nd_lookup_name(struct nd_lookup *l, uint64_t number, const struct
  * and one read again as this worker, valid until its next call (`room` is scratch).  One thread at a
  * time may remember names and ask for them. */
 bool nd_lookup_remembered(const struct nd_lookup *l, uint64_t number, struct nd_name *name);
+void nd_lookup_prefetch_remembered(const struct nd_lookup *l, uint64_t number);
 enum nd_status nd_lookup_name_again(struct nd_lookup *l, const struct nd_place *place,
                                     unsigned worker, struct nd_json *room, struct nd_name *name,
                                     struct nd_error *err);

@@ -110,6 +110,11 @@ void nd_name_cache_put(struct nd_name_cache *c, uint64_t number, const struct nd
     c->position += name->text.len;
 }
 
+void nd_name_cache_prefetch(const struct nd_name_cache *c, uint64_t number)
+{
+    __builtin_prefetch(&c->slot[number % SLOTS]);
+}
+
 bool nd_name_cache_get(const struct nd_name_cache *c, uint64_t number, struct nd_name *name)
 {
     const struct slot *slot = &c->slot[number % SLOTS];

@@ -73,5 +73,7 @@ void nd_name_cache_put(struct nd_name_cache *c, uint64_t number, const struct nd
 
 /* Get a name, valid until the next _put. False: it is not remembered, or not any more. */
 bool nd_name_cache_get(const struct nd_name_cache *c, uint64_t number, struct nd_name *name);
+/* Prefetch what nd_name_cache_get reads first. */
+void nd_name_cache_prefetch(const struct nd_name_cache *c, uint64_t number);
 
 #endif

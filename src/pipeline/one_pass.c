@@ -43,6 +43,7 @@ struct worker_batch {
     struct nd_reading_batch *batch;
     struct nd_dedup_item *item; /* its documents, without bad records */
     uint32_t *index;            /* index of each item's record in the batch */
+    uint64_t *id_hash;          /* by item */
     size_t n;
     uint64_t first; /* number of its first document */
     struct nd_decision *decision;
@@ -53,7 +54,8 @@ struct worker_batch {
     size_t n_survivors;
     struct nd_json annotated; /* annotated records of the survivors, if requested */
     size_t *annotated_to;     /* end of each in `annotated` */
-    size_t items, indexes, decisions, places, kepts, survivors, annotations; /* capacities */
+    size_t items, indexes, id_hashes, decisions, places, kepts, survivors,
+        annotations; /* capacities */
     struct nd_json scratch[N_SCRATCH];
     struct nd_rows rows;
     uint64_t measured[ND_RUN_STEPS];       /* totals of all batches so far */
@@ -73,6 +75,7 @@ static void release_batch(struct worker_batch *b)
 {
     free(b->item);
     free(b->index);
+    free(b->id_hash);
     free(b->decision);
     free(b->place);
     free(b->kept);
@@ -289,8 +292,9 @@ static enum nd_status keep(void *context, uint64_t document, size_t item, struct
 static bool reserve(struct worker_batch *b, size_t n)
 {
     return ND_RESERVE(b->item, &b->items, n) && ND_RESERVE(b->index, &b->indexes, n) &&
-           ND_RESERVE(b->decision, &b->decisions, n) && ND_RESERVE(b->place, &b->places, n) &&
-           ND_RESERVE(b->kept, &b->kepts, n) && ND_RESERVE(b->survivor, &b->survivors, n) &&
+           ND_RESERVE(b->id_hash, &b->id_hashes, n) && ND_RESERVE(b->decision, &b->decisions, n) &&
+           ND_RESERVE(b->place, &b->places, n) && ND_RESERVE(b->kept, &b->kepts, n) &&
+           ND_RESERVE(b->survivor, &b->survivors, n) &&
            ND_RESERVE(b->annotated_to, &b->annotations, n);
 }
 
@@ -305,6 +309,7 @@ static bool list_items(struct nd_run *run, struct worker_batch *b, unsigned work
     for (size_t i = 0; i < b->batch->count; i++) {
         const struct nd_parsed *parsed = &b->batch->parsed[i];
         struct nd_dedup_item *item = &b->item[b->n];
+        struct nd_name id;
 
         if (parsed->bad)
             continue;
@@ -313,6 +318,8 @@ static bool list_items(struct nd_run *run, struct worker_batch *b, unsigned work
             item->known = nd_known_rows_find(run->known, worker, &parsed->document);
         if (!nd_comparable_group(&run->comparable, &parsed->document, &item->group))
             return false;
+        id = nd_id_of(&parsed->document);
+        b->id_hash[b->n] = nd_id_hash(&id);
         b->index[b->n++] = (uint32_t)i;
     }
     return true;
@@ -396,20 +403,23 @@ static void note_name(const struct nd_run *run, struct worker_batch *b, size_t i
 /* Note the ids, fields and names of the batch, in the order of the input. */
 static void note_documents(struct nd_run *run, struct worker_batch *b)
 {
-    enum { AHEAD = 8 };
+    enum { AHEAD = 16 };
+    bool has_names = nd_outputs_has_names(&run->outputs);
 
     nd_arena_reset(&b->names);
     for (size_t n = 0; n < b->n; n++) {
         const struct nd_parsed *parsed = &b->batch->parsed[b->index[n]];
+        const struct nd_name id = nd_id_of(&parsed->document);
+        const struct nd_at at = nd_at_of(parsed->source, parsed->record.line);
 
         if (n + AHEAD < b->n) {
-            const struct nd_name id = nd_id_of(&b->batch->parsed[b->index[n + AHEAD]].document);
-
-            nd_id_check_prefetch(&run->ids, &id);
+            nd_id_check_prefetch(&run->ids, b->id_hash[n + AHEAD]);
+            if (has_names && follows_earlier(b, n + AHEAD))
+                nd_lookup_prefetch_remembered(run->lookup, b->decision[n + AHEAD].kept);
         }
-        nd_id_note(&run->ids, parsed);
+        nd_id_check_note_hash(&run->ids, b->id_hash[n], &id, &at);
         nd_field_set_meet(&run->fields, &parsed->document);
-        if (nd_outputs_has_names(&run->outputs))
+        if (has_names)
             note_name(run, b, n);
     }
 }
