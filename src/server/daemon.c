@@ -38,12 +38,28 @@ static void notify_connection(void *context, struct MHD_Connection *connection,
 
 /* ---- Requests ---- */
 
+/*
+ * libmicrohttpd lists the parameters of a query, which nd_target_parse reads for itself.  Where the
+ * list exceeds the connection's memory, as 200 parameters do, libmicrohttpd 0.9.75 never answers.  So
+ * the query, which is in memory that the library writes to as well, becomes empty once it is copied.
+ */
+static void hide_query(const char *target)
+{
+    char *query = target ? strchr(target, '?') : NULL;
+
+    if (query && query[1])
+        query[1] = '\0';
+}
+
 /* The request line is there. */
 static void *begin_request(void *context, const char *target, struct MHD_Connection *connection)
 {
     struct nd_peer *peer = peer_of(connection);
+    struct nd_exchange *exchange =
+        peer ? nd_exchange_begin(context, peer, connection, target) : NULL;
 
-    return peer ? nd_exchange_begin(context, peer, connection, target) : NULL;
+    hide_query(target);
+    return exchange;
 }
 
 static enum MHD_Result call_request(void *context, struct MHD_Connection *connection,

@@ -444,6 +444,7 @@ class Requests(unittest.TestCase):
         self.assertEqual(answer.status, 414)
         answer = self.server.ask("GET", "/healthz", X="x" * 30000)
         self.assertEqual(answer.status, 431)
+        self.refused(self.server.ask("GET", "/v1/crawl?" + "&".join(["a=b"] * 2000)), 400, "malformed")
         longest = "\u20ac" * 1365  # 4,095 bytes, 12,285 when encoded
         answer = self.server.ask("GET", "/v1/documents/" + "%E2%82%AC" * len(longest))
         self.refused(answer, 404, "no-document")
