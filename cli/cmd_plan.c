@@ -6,6 +6,7 @@
 
 #include <neardup/plan.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,8 @@ static void print_figures(FILE *out, const struct nd_plan *p)
             p->sample.threads == 1 ? "" : "s",
             p->is_whole ? "" : ", and where the truth lies in nine cases of ten");
     for (int i = 0; i < ND_FIGURES; i++)
-        print_figure(out, (enum nd_figure)i, &p->figure[i]);
+        if (p->n_memory || !is_of_limits((enum nd_figure)i))
+            print_figure(out, (enum nd_figure)i, &p->figure[i]);
     if (p->sketching > 0)
         fprintf(out, "  of the processor time: reading %.0f%%, sketching %.0f%%, deciding %.0f%%\n",
                 100 * p->reading, 100 * p->sketching, 100 * p->deciding);
@@ -78,10 +80,41 @@ static void print_steps(FILE *out, const struct nd_plan *p)
     }
 }
 
+static void print_limit(FILE *out, const char *limit, const struct nd_plan_memory *row)
+{
+    char peak[TEXT], spilled[TEXT], processor[TEXT], time[TEXT];
+
+    fprintf(out, "  %10s %6.0f %12s %13s %14s %10s\n", limit, row->loads,
+            bytes_text(row->peak_bytes, peak), bytes_text(row->spilled_bytes, spilled),
+            seconds_text(row->processor_seconds, processor), seconds_text(row->seconds, time));
+}
+
+static void print_limits(FILE *out, const struct nd_plan *p)
+{
+    const struct nd_plan_memory none = {.peak_bytes = p->unlimited_peak_bytes,
+                                        .processor_seconds = p->unlimited_processor_seconds,
+                                        .seconds = p->unlimited_seconds};
+
+    if (!p->n_memory)
+        return;
+    fprintf(out,
+            "Memory: from %.0fM on all documents are decided in one load\n"
+            "    --memory  loads  peak memory  files in tmp processor time       time\n",
+            ceil((double)p->one_load_bytes / (1 << 20)));
+    for (size_t i = 0; i < p->n_memory; i++) {
+        char limit[TEXT];
+
+        snprintf(limit, sizeof limit, "%.0fM", ceil((double)p->memory[i].memory_bytes / (1 << 20)));
+        print_limit(out, limit, &p->memory[i]);
+    }
+    print_limit(out, "none", &none);
+}
+
 static void print_plan(FILE *out, const struct nd_plan *p)
 {
     print_sample(out, p);
     print_figures(out, p);
+    print_limits(out, p);
     print_curve(out, &p->sample);
     print_steps(out, p);
 }

@@ -37,9 +37,11 @@ const char *seconds_text(double seconds, char out[FIGURE_TEXT])
 const char *figure_text(enum nd_figure figure, double value, char out[FIGURE_TEXT])
 {
     switch (figure) {
-    case ND_FIGURE_DOCUMENTS: return grouped_text(value, out);
+    case ND_FIGURE_DOCUMENTS:
+    case ND_FIGURE_LOADS: return grouped_text(value, out);
     case ND_FIGURE_BYTES:
     case ND_FIGURE_PEAK_BYTES:
+    case ND_FIGURE_SPILLED_BYTES:
     case ND_FIGURE_SPOOL_BYTES: return bytes_text(value, out);
     case ND_FIGURE_REMOVED:
     case ND_FIGURE_IDENTICAL_BYTES:
@@ -50,6 +52,11 @@ const char *figure_text(enum nd_figure figure, double value, char out[FIGURE_TEX
     case ND_FIGURE_SECONDS: return seconds_text(value, out);
     }
     return out;
+}
+
+bool is_of_limits(enum nd_figure figure)
+{
+    return figure == ND_FIGURE_SPILLED_BYTES || figure == ND_FIGURE_LOADS;
 }
 
 const char *figure_label(enum nd_figure figure)
@@ -65,7 +72,9 @@ const char *figure_label(enum nd_figure figure)
         [ND_FIGURE_PROCESSOR_SECONDS] = "processor time",
         [ND_FIGURE_SECONDS] = "time",
         [ND_FIGURE_PEAK_BYTES] = "peak memory",
-        [ND_FIGURE_SPOOL_BYTES] = "disk in --tmp",
+        [ND_FIGURE_SPOOL_BYTES] = "texts in --tmp",
+        [ND_FIGURE_SPILLED_BYTES] = "other files in --tmp",
+        [ND_FIGURE_LOADS] = "loads",
     };
 
     return labels[figure];
@@ -97,6 +106,8 @@ void print_forecast(const struct nd_run_summary *s)
         enum nd_figure figure = (enum nd_figure)i;
         double value = s->forecast[i].value, actual = nd_run_figure(s, figure);
 
+        if (is_of_limits(figure) && value == 0 && actual == 0)
+            continue;
         fprintf(stderr, "  %-22s %12s %16s   %s\n", figure_label(figure),
                 figure_text(figure, value, predicted), figure_text(figure, actual, measured),
                 error_text(figure, value, actual, error));

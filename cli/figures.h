@@ -2,9 +2,14 @@
 #ifndef CLI_FIGURES_H
 #define CLI_FIGURES_H
 
+#include <stdbool.h>
+
 #include <neardup/run.h>
 
 enum { FIGURE_TEXT = 48 };
+
+/* A figure that only a run with a limit of memory has. */
+bool is_of_limits(enum nd_figure figure);
 
 /* "peak memory" */
 const char *figure_label(enum nd_figure figure);

@@ -94,7 +94,7 @@ const struct option option_table[] = {
     {NULL, "against", 0, "FILE",
      "documents of this sketch file come before all others, and are not written: only new ones are "
      "removed; may be repeated",
-     FOR_DEDUP, RUN},
+     FOR_DEDUP | FOR_PLAN, RUN},
     {NULL, "append", 0, NULL,
      "at last, add the survivors to the last file of --against, which is made if it does not exist",
      FOR_DEDUP, RUN},
@@ -503,7 +503,7 @@ const struct option option_table[] = {
     {NULL, "memory", 0, "SIZE",
      "use at most this much memory, such as 500M or 4G, 64M at least; what does not fit goes to "
      "--tmp (default: as much as needed)",
-     FOR_DEDUP, RUN},
+     FOR_DEDUP | FOR_PLAN, RUN},
     {NULL, "memory", 0, "SIZE",
      "use at most this much memory, such as 500M or 4G, 64M at least; end where more must be held "
      "(default: as much as needed)",

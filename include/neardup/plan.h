@@ -42,6 +42,16 @@ struct nd_plan_step {
     double candidates;
 };
 
+#define ND_PLAN_MEMORY 5 /* limits that are tried */
+
+/* A limit of memory, and what a run under it would take. */
+struct nd_plan_memory {
+    uint64_t memory_bytes;
+    /* As of the summary. */
+    double loads, peak_bytes, spilled_bytes, spool_bytes;
+    double processor_seconds, seconds;
+};
+
 /* What is predicted of a run with these options. */
 struct nd_plan {
     struct nd_forecast figure[ND_FIGURES];
@@ -64,6 +74,13 @@ struct nd_plan {
     /* 0: candidates are not found by bands of minima. */
     size_t n_steps;
     struct nd_plan_step step[ND_PLAN_STEPS];
+    /* 0: the option `memory` is not set.  The first is that of the option, of which the figures are;
+     * the others are greater, up to that from which on all documents are decided in one load. */
+    size_t n_memory;
+    struct nd_plan_memory memory[ND_PLAN_MEMORY];
+    /* Which that is; and what a run without a limit would take.  0 where n_memory is. */
+    uint64_t one_load_bytes;
+    double unlimited_processor_seconds, unlimited_seconds, unlimited_peak_bytes;
 };
 
 /*
@@ -72,8 +89,7 @@ struct nd_plan {
  * `output` is where the plan is written, as nd_plan_json gives it; not set: nowhere.  Other outputs
  * do not count.  params NULL: the default.
  *
- * ND_EINVAL: the options do not fit together; an input is no regular file; the option df-auto or
- * against is set.  ND_EINPUT: no record could be read.  ND_EIO, ND_ENOMEM, ND_ECANCELLED.
+ * ND_EINVAL: the options do not fit together; an input is no regular file.  ND_EINPUT: no record could be read.  ND_EIO, ND_ENOMEM, ND_ECANCELLED.
  */
 ND_API enum nd_status nd_run_plan(const struct nd_run_options *options,
                                   const struct nd_plan_params *params,

@@ -208,9 +208,12 @@ enum nd_figure {
     ND_FIGURE_PROCESSOR_SECONDS,
     ND_FIGURE_SECONDS,
     ND_FIGURE_PEAK_BYTES,
-    ND_FIGURE_SPOOL_BYTES
+    ND_FIGURE_SPOOL_BYTES,
+    /* Under a limit of memory, what was written to files, and loads; otherwise 0. */
+    ND_FIGURE_SPILLED_BYTES,
+    ND_FIGURE_LOADS
 };
-#define ND_FIGURES (ND_FIGURE_SPOOL_BYTES + 1)
+#define ND_FIGURES (ND_FIGURE_LOADS + 1)
 
 /* A figure that is predicted: low and high are the ends of its interval. */
 struct nd_forecast {

@@ -15,6 +15,8 @@ const char *nd_figure_word(enum nd_figure figure)
         [ND_FIGURE_SECONDS] = "seconds",
         [ND_FIGURE_PEAK_BYTES] = "peak_bytes",
         [ND_FIGURE_SPOOL_BYTES] = "spool_bytes",
+        [ND_FIGURE_SPILLED_BYTES] = "spilled_bytes",
+        [ND_FIGURE_LOADS] = "loads",
     };
 
     return words[figure];
@@ -39,6 +41,8 @@ double nd_figure_of(const struct nd_run_summary *s, enum nd_figure figure)
     case ND_FIGURE_SECONDS: return s->seconds;
     case ND_FIGURE_PEAK_BYTES: return (double)s->peak_bytes;
     case ND_FIGURE_SPOOL_BYTES: return (double)s->spool_bytes;
+    case ND_FIGURE_SPILLED_BYTES: return (double)s->spilled_bytes;
+    case ND_FIGURE_LOADS: return (double)s->loads;
     }
     return 0;
 }

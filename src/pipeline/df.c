@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "input/sampling.h"
 #include "recipe/recipe.h"
 
 #include <errno.h>
@@ -133,23 +134,49 @@ static void release(struct counting *c)
     free(c->worker);
 }
 
+/* The table of a run that needs it: it goes to the stream, and the rest is for the run. */
+struct for_run {
+    FILE *stream;
+    uint64_t sample_bytes; /* of a rehearsal; 0: all is counted */
+    struct nd_df_tables *tables;
+};
+
+static enum nd_status begin_sample(struct counting *c, const struct for_run *to,
+                                   struct nd_error *err)
+{
+    return to->sample_bytes
+               ? nd_input_sample(nd_reading_input(c->run.reading), to->sample_bytes, err)
+               : ND_OK;
+}
+
+static void note_counted(const struct counting *c, struct nd_df_tables *tables)
+{
+    const struct nd_sampling *sampling = nd_input_sampling(nd_reading_input(c->run.reading));
+
+    tables->counted_inputs = nd_run_inputs_state(&c->run);
+    tables->counting_seconds = nd_processor_clock() - c->run.reporter.processor_started;
+    tables->counted_scale =
+        sampling->is_on && sampling->bytes ? (double)sampling->total / (double)sampling->bytes : 1;
+}
+
 /*
- * To the file that the options name, or where there is one to the stream; *inputs (NULL: not wanted)
- * becomes nd_run_inputs_state of what was read.  The tables that the recipe names need not be there
- * yet.
+ * To the file that the options name, or for a run (NULL: there is none).  The tables that the recipe
+ * names need not be there yet.
  */
 static enum nd_status build(const struct nd_run_options *options,
-                            const struct nd_run_df_options *df, FILE *stream, uint64_t *inputs,
+                            const struct nd_run_df_options *df, const struct for_run *to,
                             const struct nd_run_events *events, struct nd_run_summary *summary,
                             struct nd_error *err)
 {
     struct counting c = {.worker = NULL};
     const struct nd_run_request request = {.reading = {.parsed = count_one, .context = &c},
                                            .ignores_signatures = true,
-                                           .writes_output = !stream,
-                                           .is_rehearsal = stream != NULL};
+                                           .writes_output = !to,
+                                           .is_rehearsal = to != NULL};
     enum nd_status status = nd_run_begin(&c.run, options, &request, events, summary, err);
 
+    if (status == ND_OK && to)
+        status = begin_sample(&c, to, err);
     if (status == ND_OK)
         status = make_workers(&c, df, err);
     if (status == ND_OK)
@@ -157,9 +184,9 @@ static enum nd_status build(const struct nd_run_options *options,
     if (status == ND_OK)
         warn_of_nothing(&c);
     if (status == ND_OK)
-        status = write_table(&c, stream, err);
-    if (status == ND_OK && inputs)
-        *inputs = nd_run_inputs_state(&c.run);
+        status = write_table(&c, to ? to->stream : NULL, err);
+    if (status == ND_OK && to)
+        note_counted(&c, to->tables);
     release(&c);
     nd_run_end(&c.run);
     return nd_run_status(status, err);
@@ -176,7 +203,7 @@ enum nd_status nd_run_df_build(const struct nd_run_options *options,
     *err = (struct nd_error){0};
     if (!options->output || strcmp(options->output, "-") == 0)
         return nd_fail(err, ND_EINVAL, "a df table needs a file as its output");
-    return build(options, df, NULL, NULL, events, summary, err);
+    return build(options, df, NULL, events, summary, err);
 }
 
 /* ---- A table counted from the inputs of the run that needs it ---- */
@@ -265,8 +292,10 @@ static enum nd_status count(struct nd_run *run, int fd, struct nd_error *err)
         if (nd_signature_needs_df(&run->recipe->method.signature[i]))
             df.features = run->recipe->method.signature[i].name;
     if (stream) {
-        status =
-            build(run->options, &df, stream, &run->tables.counted_inputs, &events, &summary, err);
+        const struct for_run to = {
+            stream, run->request->watch ? run->request->watch->sample_bytes : 0, &run->tables};
+
+        status = build(run->options, &df, &to, &events, &summary, err);
     } else {
         status = nd_fail(err, ND_EIO, "%s: %s", run->options->df_auto, strerror(errno));
         if (own >= 0)

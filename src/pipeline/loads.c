@@ -21,15 +21,26 @@ enum {
     FIRST_DOCUMENTS = 40000 /* an index begins with room for so many (nd_dedup_new_on) */
 };
 
-static uint64_t document_bytes(const struct nd_loads *l)
+static uint64_t bytes_of_document(const struct nd_recipe *recipe, enum nd_cluster cluster)
 {
     uint64_t bytes = DOCUMENT_BYTES;
 
-    if (l->cluster == ND_CLUSTER_COMPONENTS)
+    if (cluster == ND_CLUSTER_COMPONENTS)
         bytes += COMPONENT_BYTES;
-    if (l->cluster == ND_CLUSTER_COMPLETE)
+    if (cluster == ND_CLUSTER_COMPLETE)
         bytes += COMPLETE_BYTES;
-    return bytes + (uint64_t)SIGNATURE_BYTES * l->recipe->method.n_signatures;
+    return bytes + (uint64_t)SIGNATURE_BYTES * recipe->method.n_signatures;
+}
+
+static uint64_t document_bytes(const struct nd_loads *l)
+{
+    return bytes_of_document(l->recipe, l->cluster);
+}
+
+uint64_t nd_loads_memory(const struct nd_recipe *recipe, uint64_t n_documents)
+{
+    return nd_budget_for_engine(n_documents * bytes_of_document(recipe, recipe->dedup.cluster) * 9 /
+                                8);
 }
 
 static int by_keep_order(const void *a, const void *b, void *context)

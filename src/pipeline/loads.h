@@ -53,6 +53,10 @@ struct nd_loads {
 enum nd_status nd_loads_open(struct nd_loads *l, uint64_t n_documents, struct nd_error *err);
 void nd_loads_release(struct nd_loads *l);
 
+/* A limit of memory with which so many documents surely fit into one load, whose index grows in
+ * steps. */
+uint64_t nd_loads_memory(const struct nd_recipe *recipe, uint64_t n_documents);
+
 /* Whether an engine has room for so many documents. */
 bool nd_loads_have_room(const struct nd_loads *l, uint64_t n_documents);
 

@@ -559,8 +559,10 @@ static enum nd_status remove_by_short(struct ordered *o, struct nd_error *err)
 static enum nd_status meet_old(struct ordered *o, struct nd_error *err)
 {
     struct nd_against *against = o->run->against;
+    double began = nd_processor_clock();
     enum nd_status status = nd_against_search(against, o->run->reading, err);
 
+    o->run->against_seconds += nd_processor_clock() - began;
     if (status != ND_OK)
         return status;
     o->n_old = nd_against_count(against);

@@ -156,7 +156,7 @@ static void fill_sketched(struct nd_reading *r, struct slot *slot)
                 : (int)slot->error.status;
 }
 
-static void fill(struct nd_reading *r, struct slot *slot)
+static void fill_slot(struct nd_reading *r, struct slot *slot)
 {
     forget(slot);
     slot->state = 0;
@@ -176,6 +176,16 @@ static void fill(struct nd_reading *r, struct slot *slot)
     r->is_over = slot->state != 1;
     slot->n_sources = (uint32_t)nd_input_sources(r->input);
     nd_input_progress(r->input, &slot->seen.done, &slot->seen.total);
+}
+
+/* Where workers read their own batches, the run counts the time. */
+static void fill(struct nd_reading *r, struct slot *slot)
+{
+    uint64_t began = r->slice && !r->hooks.by_worker ? nd_thread_ns() : 0;
+
+    fill_slot(r, slot);
+    if (began)
+        nd_slice_spent(r->slice, r->n_workers, nd_thread_ns() - began, 0);
 }
 
 static void read_coming(void *context)
@@ -500,12 +510,15 @@ int nd_reading_next(struct nd_reading *r, struct nd_reading_batch **batch, struc
 unsigned long nd_reading_begin(struct nd_reading *r, unsigned worker)
 {
     struct slot *slot = &r->slot[worker];
+    uint64_t began = r->slice ? nd_thread_ns() : 0;
 
     slot->ticket = nd_read_ahead_begin(r->ahead, &slot->piece);
     if (slot->piece.len) {
         forget(slot);
         nd_batch_read_ahead(&slot->batch, &slot->piece);
     }
+    if (r->slice)
+        nd_slice_spent(r->slice, worker, nd_thread_ns() - began, 0);
     return slot->ticket;
 }
 

@@ -510,7 +510,7 @@ enum nd_status nd_run_finish(struct nd_run *run, struct nd_output *out, struct n
         nd_output_discard(out);
         return status;
     }
-    if (run->request->watch)
+    if (run->request->watch && run->request->watch->decided)
         status = run->request->watch->decided(run->request->watch->context, run, err);
     nd_run_retire_dedup(run);
     if (run->has_past)
@@ -609,10 +609,13 @@ static enum nd_status read_forecast(struct nd_run *run, struct nd_error *err)
 static enum nd_status open_against(struct nd_run *run, struct nd_error *err)
 {
     const struct nd_against_parts parts = {run->options, run->recipe, run->pool, run->summary};
+    double began;
 
     if (!run->options->n_against)
         return ND_OK;
+    began = nd_processor_clock();
     run->against = nd_against_new(&parts, err);
+    run->against_seconds = nd_processor_clock() - began;
     return run->against ? ND_OK : ND_EINVAL;
 }
 
@@ -623,6 +626,18 @@ static bool compares_texts(const struct nd_method *m)
         if (!nd_feature_ignores_text(&m->signature[i].feature))
             return true;
     return !m->n_signatures;
+}
+
+/* In a rehearsal what is limited is as much smaller as the sample is, so that it has as many loads;
+ * but a record may be as long as in the run, and arrays may have a place for each. */
+static void shrink_budget(struct nd_budget *b, double share)
+{
+    b->cache_bytes = (size_t)((double)b->cache_bytes * share);
+    b->sort_bytes = (size_t)((double)b->sort_bytes * share);
+    b->link_sort_bytes = (size_t)((double)b->link_sort_bytes * share);
+    b->link_filter_bytes = (size_t)((double)b->link_filter_bytes * share);
+    b->link_rows_bytes = (size_t)((double)b->link_rows_bytes * share);
+    b->engine_bytes = (size_t)((double)b->engine_bytes * share);
 }
 
 /* A sample: of some blocks of the inputs, a slice. */
@@ -644,6 +659,8 @@ static enum nd_status begin_sample(struct nd_run *run, struct nd_error *err)
     if (sketches && read < total)
         nd_reading_sample_blocks(run->reading, read / total);
     share = bytes / (read < total ? read : total);
+    if (run->budget.total && bytes < total)
+        shrink_budget(&run->budget, bytes / total);
     if (!(share < 1))
         return ND_OK;
     run->slice = nd_slice_new(share, nd_pool_threads(run->pool));
@@ -734,12 +751,12 @@ enum nd_status nd_run_rehearse(const struct nd_run_options *options,
 {
     struct nd_run_options rehearsal = *options;
 
-    rehearsal.summary = options->output;
+    rehearsal.memory = watch->memory;
+    rehearsal.summary = watch->write ? options->output : NULL;
     rehearsal.output = rehearsal.output_dir = rehearsal.copy_to = rehearsal.link_to = NULL;
     rehearsal.removed = rehearsal.manifest = rehearsal.clusters = NULL;
     rehearsal.predicted = NULL;
-    rehearsal.memory = 0;
-    rehearsal.annotate = 0;
+    rehearsal.annotate = rehearsal.append = 0;
     rehearsal.dry_run = 1;
     return dedup(&rehearsal, watch, events, summary, err);
 }

@@ -49,6 +49,7 @@ struct nd_run {
     struct nd_places places;    /* of kept documents; in several passes, of all records */
     struct nd_comparable comparable;
     struct nd_against *against;       /* NULL: there are no old documents */
+    double against_seconds;           /* of a processor, that looking through them took */
     struct nd_known_rows *known;      /* rows of texts that need not be sketched, or NULL */
     struct nd_checkpoint *checkpoint; /* where rows are kept as they are made, or NULL */
     struct nd_dedup *dedup;           /* NULL for a use that has no engine */

@@ -32,8 +32,8 @@ struct nd_slice *nd_slice_new(double share, unsigned workers)
     if (!s)
         return NULL;
     s->limit = share >= 1 ? UINT64_MAX : (uint64_t)(share * 0x1p64);
-    s->n_workers = workers;
-    s->worker = calloc(workers, sizeof *s->worker);
+    s->n_workers = workers + 1; /* and who reads for them */
+    s->worker = calloc(s->n_workers, sizeof *s->worker);
     if (s->worker)
         return s;
     free(s);

@@ -35,7 +35,8 @@ void nd_slice_note(struct nd_parsed *parsed);
  * cut at once, each by a worker of its own.  False: out of memory. */
 bool nd_slice_cut(struct nd_slice *slice, struct nd_parsed *parsed, size_t *n, unsigned worker);
 
-/* Processor time of a worker, in nanoseconds: of parsing, and of what is done for the slice alone. */
+/* Processor time of a worker, in nanoseconds: of parsing, and of what is done for the slice alone.
+ * With the number of workers in place of a worker's: of reading for all of them. */
 void nd_slice_spent(struct nd_slice *slice, unsigned worker, uint64_t parsing, uint64_t slicing);
 
 /* Shares of documents: those whose text an earlier one has, or both of whose minima. */
@@ -47,8 +48,9 @@ struct nd_slice_repeated {
 struct nd_slice_totals {
     uint64_t documents; /* in the slice or not */
     struct nd_slice_repeated all, sampled;
-    double parsing_seconds, slice_seconds; /* of a processor */
-    uint64_t bytes;                        /* of memory, that a run without a slice does not take */
+    double parsing_seconds,
+        slice_seconds; /* of a processor; parsing with reading for all workers */
+    uint64_t bytes;    /* of memory, that a run without a slice does not take */
 };
 enum nd_status nd_slice_total(const struct nd_slice *slice, struct nd_slice_totals *totals,
                               struct nd_error *err);

@@ -16,23 +16,26 @@ struct nd_parsed;
 enum { ND_WATCH_READ = 10 };
 
 /*
- * The functions are called in order, one at a time.  `number` counts the documents from 0 in one
+ * Functions are called in order, one at a time.  `number` counts the documents from 0 in one
  * pass, and in several passes the records.
  */
 struct nd_run_watch {
     void *context;
     uint64_t sample_bytes; /* stored bytes of the documents that are gone through */
+    /* As by the option, of a run over everything: the rehearsal has its share of it; 0: no limit. */
+    uint64_t memory;
     /* A document was read.  False: out of memory. */
     bool (*read)(void *context, uint64_t number, const struct nd_parsed *parsed);
     /* In several passes: the engine has as `document` what was read as `number`.  False: out of
      * memory. */
     bool (*pushed)(void *context, uint64_t document, uint64_t number);
     void (*removed)(void *context, uint64_t number, uint64_t kept, enum nd_identical identical);
-    /* All are decided, and the engine is still there. */
+    /* All are decided, and the engine is still there; NULL: nothing is to be done then.  Under a limit
+     * of memory there is none, and none of the above is called. */
     enum nd_status (*decided)(void *context, const struct nd_run *run, struct nd_error *err);
     /* The summary is complete. */
     enum nd_status (*ended)(void *context, const struct nd_run *run, struct nd_error *err);
-    /* Write to options->output, which is set. */
+    /* Write to options->output, if it is set; NULL: it counts as not set. */
     enum nd_status (*write)(void *context, struct nd_output *to, struct nd_error *err);
 };
 

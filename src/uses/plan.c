@@ -131,6 +131,10 @@ static enum nd_status note_slice(struct nd_planning *p, const struct nd_run *run
     else if (sampling->is_on)
         p->block_scale = (double)sampling->total / fmax((double)sampling->bytes, 1);
     p->has_slice = run->slice != NULL;
+    p->has_old = run->against != NULL;
+    p->against_seconds = run->against_seconds;
+    p->table_seconds = run->tables.counting_seconds;
+    p->table_scale = fmax(run->tables.counted_scale, 1);
     if (run->slice) {
         status = nd_slice_total(run->slice, &p->read, err);
         p->sliced =
@@ -151,7 +155,7 @@ static enum nd_status count_candidates(void *context, const struct nd_run *run,
     if (status != ND_OK)
         return status;
     p->cached_bytes = nd_dedup_cached_bytes(run->dedup);
-    if (!nd_dedup_has_bands(run->dedup))
+    if (!nd_dedup_has_bands(run->dedup) || run->against) /* old ones are not in the sample */
         return ND_OK;
     if (!list_blocks(p))
         return nd_fail(err, ND_ENOMEM, "out of memory");
@@ -206,6 +210,7 @@ static enum nd_status predict(void *context, const struct nd_run *run, struct nd
         return status;
     nd_planning_candidates(p);
     nd_planning_costs(p);
+    nd_planning_limits(p);
     return ND_OK;
 }
 
@@ -236,17 +241,6 @@ static void release(struct nd_planning *p)
     free(p->mark);
 }
 
-static enum nd_status check(const struct nd_run_options *options, struct nd_error *err)
-{
-    if (options->df_auto)
-        return nd_fail(err, ND_EINVAL,
-                       "df auto: a plan reads a sample, which has no df table of all documents; "
-                       "count one first (neardup df build)");
-    if (options->n_against)
-        return nd_fail(err, ND_EINVAL, "against: a plan is made for new documents alone");
-    return ND_OK;
-}
-
 enum nd_status nd_run_plan(const struct nd_run_options *options,
                            const struct nd_plan_params *params, const struct nd_run_events *events,
                            struct nd_plan *plan, struct nd_error *err)
@@ -261,15 +255,19 @@ enum nd_status nd_run_plan(const struct nd_run_options *options,
                                        .decided = count_candidates,
                                        .ended = predict,
                                        .write = write_plan};
-    enum nd_status status;
+    enum nd_status status = ND_OK;
 
+    struct nd_run_options unlimited = *options;
+
+    unlimited.memory = 0;
     *plan = (struct nd_plan){.is_whole = 0};
-    status = check(options, err);
-    if (status == ND_OK && options->recipe) {
+    if (options->recipe) {
         p.cluster = options->recipe->dedup.cluster;
-        p.one_pass = nd_run_takes_one_pass(options);
+        p.one_pass = nd_run_takes_one_pass(&unlimited);
         status = nd_forecast_recipe(options->recipe, &plan->recipe_hash, err);
     }
+    if (status == ND_OK && options->memory)
+        status = nd_planning_rehearse_limits(options, watch.sample_bytes, events, plan, err);
     if (status == ND_OK)
         status = nd_run_rehearse(options, &watch, events, &plan->sample, err);
     release(&p);

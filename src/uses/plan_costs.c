@@ -83,7 +83,7 @@ static struct shared_work work_of(const struct nd_planning *p)
                             .parsing = p->read.parsing_seconds};
 
     w.rest = fmax(s->processor_seconds - p->skipped_seconds - w.reading - w.parsing -
-                      p->read.slice_seconds,
+                      p->read.slice_seconds - p->against_seconds - p->table_seconds,
                   0);
     return w;
 }
@@ -173,7 +173,8 @@ static void predict_time(struct nd_planning *p)
         share_out(plan, w.reading * p->block_scale, w.parsing * p->block_scale + sketch * p->scale,
                   decide * p->scale, t->write * p->scale);
     others = cost_of_others(p, &w) * growth;
-    processor = (w.reading + w.parsing) * p->block_scale + w.rest + others;
+    processor = (w.reading + w.parsing) * p->block_scale + w.rest + others + p->against_seconds +
+                p->table_seconds * p->table_scale;
     plan->figure[ND_FIGURE_PROCESSOR_SECONDS] = nd_planning_exactly(processor);
     plan->figure[ND_FIGURE_SECONDS] =
         nd_planning_exactly(plan->is_whole ? s->seconds : processor * time_of_processor(p));
@@ -183,9 +184,9 @@ static void predict_time(struct nd_planning *p)
  * Bytes that documents take, as the READMEs of engine, index and pipeline say.  Of an index of
  * bands the tables are made for 40,000 documents at first.
  */
-static double memory_of(const struct nd_planning *p, double documents, double kept)
+double nd_planning_memory(const struct nd_planning *p, double documents, double kept)
 {
-    enum { ROW = 153, ENTRY = 15 /* halves */, FIRST = 40000, ENGINE = 20 };
+    enum { ROW = 153, ENTRY = 15 /* halves */, FIRST = 40000, ENGINE = 20, BESIDE_OLD = 240 };
     const struct nd_run_summary *s = &p->plan->sample;
     double indexed = p->cluster == ND_CLUSTER_STAR ? kept : documents, index;
     double ids = fmin(documents * 12, 96 << 20);
@@ -196,6 +197,8 @@ static double memory_of(const struct nd_planning *p, double documents, double ke
         index = (double)s->index_bytes * indexed /
                 fmax(p->cluster == ND_CLUSTER_STAR ? (double)s->kept : (double)s->documents, 1);
     index += ENGINE * indexed + ids;
+    if (p->has_old) /* rows of the new ones, and the filter of their keys (seen_rows.h) */
+        index += BESIDE_OLD * documents;
     if (p->cluster == ND_CLUSTER_COMPONENTS)
         index += 24 * documents;
     if (p->cluster == ND_CLUSTER_COMPLETE)
@@ -205,7 +208,7 @@ static double memory_of(const struct nd_planning *p, double documents, double ke
 
 /* The cache holds the shingles of kept documents that were candidates: they grow with the kept ones,
  * and with the share of documents that find one. */
-static double shingles_of(const struct nd_planning *p, double removed)
+double nd_planning_shingles(const struct nd_planning *p, double removed)
 {
     enum { CACHE_BYTES = 96 << 20 };
     const struct nd_run_summary *s = &p->plan->sample;
@@ -214,6 +217,8 @@ static double shingles_of(const struct nd_planning *p, double removed)
 
     if (p->plan->is_whole || !s->removed)
         return (double)p->cached_bytes;
+    if (p->has_old) /* new documents find more of the old ones */
+        return fmin((double)p->cached_bytes * p->scale, CACHE_BYTES);
     return fmin((double)p->cached_bytes * fmax(kept * found, 1), CACHE_BYTES);
 }
 
@@ -223,9 +228,9 @@ static double peak_at(const struct nd_planning *p, double removed)
     double documents = nd_planning_documents(p);
 
     return (double)s->peak_bytes - (double)p->read.bytes +
-           memory_of(p, documents, documents * (1 - removed)) -
-           memory_of(p, (double)s->documents, (double)s->kept) + shingles_of(p, removed) -
-           (double)p->cached_bytes;
+           nd_planning_memory(p, documents, documents * (1 - removed)) -
+           nd_planning_memory(p, (double)s->documents, (double)s->kept) +
+           nd_planning_shingles(p, removed) - (double)p->cached_bytes;
 }
 
 /* In one pass only the texts of kept documents are spooled. */
@@ -242,4 +247,6 @@ void nd_planning_costs(struct nd_planning *p)
     predict_time(p);
     p->plan->figure[ND_FIGURE_PEAK_BYTES] = by_kept(p, peak_at);
     p->plan->figure[ND_FIGURE_SPOOL_BYTES] = by_kept(p, spool_at);
+    p->plan->figure[ND_FIGURE_SPILLED_BYTES] = p->plan->figure[ND_FIGURE_LOADS] =
+        nd_planning_exactly(0);
 }

@@ -67,6 +67,30 @@ static void put_steps(struct nd_json *out, const struct nd_plan *plan)
     nd_json_close(out, ']');
 }
 
+static void put_memory(struct nd_json *out, const struct nd_plan *plan)
+{
+    nd_json_put_uint(out, "one_load_bytes", plan->one_load_bytes);
+    nd_json_put_double(out, "unlimited_processor_seconds", plan->unlimited_processor_seconds);
+    nd_json_put_double(out, "unlimited_seconds", plan->unlimited_seconds);
+    nd_json_put_double(out, "unlimited_peak_bytes", plan->unlimited_peak_bytes);
+    nd_json_key(out, "memory");
+    nd_json_open(out, '[');
+    for (size_t i = 0; i < plan->n_memory; i++) {
+        const struct nd_plan_memory *row = &plan->memory[i];
+
+        nd_json_open(out, '{');
+        nd_json_put_uint(out, "memory_bytes", row->memory_bytes);
+        nd_json_put_double(out, "loads", row->loads);
+        nd_json_put_double(out, "peak_bytes", row->peak_bytes);
+        nd_json_put_double(out, "spilled_bytes", row->spilled_bytes);
+        nd_json_put_double(out, "spool_bytes", row->spool_bytes);
+        nd_json_put_double(out, "processor_seconds", row->processor_seconds);
+        nd_json_put_double(out, "seconds", row->seconds);
+        nd_json_close(out, '}');
+    }
+    nd_json_close(out, ']');
+}
+
 enum nd_status nd_plan_json(const struct nd_plan *plan, char **text, size_t *len,
                             struct nd_error *err)
 {
@@ -84,6 +108,8 @@ enum nd_status nd_plan_json(const struct nd_plan *plan, char **text, size_t *len
     nd_json_put_uint(&out, "rows", plan->sample.rows);
     put_recall(&out, &plan->sample);
     put_steps(&out, plan);
+    if (plan->n_memory)
+        put_memory(&out, plan);
     nd_json_close(&out, '}');
     nd_json_line(&out);
     return nd_json_take(&out, text, len, err);

@@ -14,18 +14,24 @@ static enum nd_status estimate_level(struct nd_planning *p, int level, struct nd
     struct nd_sampled_document *document = nd_alloc_array(p->n + 1, sizeof *document);
     struct nd_estimate estimate;
     enum nd_status status;
-    size_t n = 0;
+    size_t n = 0, n_old = 0;
+    double old;
 
     if (!document)
         return nd_fail(err, ND_ENOMEM, "out of memory");
     for (size_t i = 0; i < p->n; i++) {
+        bool is_old = p->is_document[i] && p->kept[i] >= p->n && p->removed_by[i] <= level;
         bool is_removed = p->is_document[i] && p->kept[i] != i && p->removed_by[i] <= level;
 
-        if (p->is_document[i])
+        n_old += is_old;
+        if (p->is_document[i] && !is_old)
             document[n++] = (struct nd_sampled_document){is_removed ? p->kept[i] : i, p->block[i]};
     }
     status = nd_estimate_duplicates(document, n, p->block_scale, &estimate, err);
-    p->share[level] = (struct nd_forecast){estimate.value, estimate.low, estimate.high};
+    old = (double)n_old / fmax((double)(n + n_old), 1); /* those are seen as they are */
+    p->share[level] =
+        (struct nd_forecast){old + (1 - old) * estimate.value, old + (1 - old) * estimate.low,
+                             old + (1 - old) * estimate.high};
     free(document);
     return status;
 }
@@ -187,6 +193,23 @@ static enum nd_status shares_of_slice(struct nd_planning *p, struct nd_error *er
     return ND_OK;
 }
 
+/* Where documents are removed for old ones, too: only the slice tells. */
+static enum nd_status shares_as_they_are(struct nd_planning *p, struct nd_error *err)
+{
+    struct nd_forecast *figure = p->plan->figure;
+    enum nd_status status =
+        share_of_levels(p, ND_BY_BYTES, ND_BY_BYTES, &figure[ND_FIGURE_IDENTICAL_BYTES], err);
+
+    if (status == ND_OK)
+        status = share_of_levels(p, ND_BY_TOKENS, ND_BY_TOKENS, &figure[ND_FIGURE_IDENTICAL_TOKENS],
+                                 err);
+    if (status == ND_OK)
+        status = share_of_levels(p, ND_BY_NEARNESS, ND_BY_NEARNESS, &figure[ND_FIGURE_NEAR], err);
+    return status == ND_OK
+               ? share_of_levels(p, ND_BY_BYTES, ND_BY_NEARNESS, &figure[ND_FIGURE_REMOVED], err)
+               : status;
+}
+
 enum nd_status nd_planning_shares(struct nd_planning *p, struct nd_error *err)
 {
     if (p->plan->is_whole) {
@@ -195,5 +218,7 @@ enum nd_status nd_planning_shares(struct nd_planning *p, struct nd_error *err)
                 nd_planning_exactly(nd_run_figure(&p->plan->sample, (enum nd_figure)i));
         return ND_OK;
     }
-    return p->has_slice && p->block_scale <= 1 ? shares_of_slice(p, err) : shares_of_blocks(p, err);
+    if (!p->has_slice || p->block_scale > 1)
+        return shares_of_blocks(p, err);
+    return p->has_old ? shares_as_they_are(p, err) : shares_of_slice(p, err);
 }

@@ -48,6 +48,11 @@ struct nd_planning {
     struct nd_candidate_count pairs; /* of kept documents, at the run's threshold */
     enum nd_cluster cluster;
     bool one_pass;
+    bool has_old; /* documents of sketch files come before all */
+    double
+        against_seconds; /* of a processor: what these took, which does not grow with the sample */
+    double table_seconds,
+        table_scale; /* of a df table that was counted, and for all of the inputs */
 };
 
 static inline struct nd_forecast nd_planning_exactly(double value)
@@ -67,5 +72,20 @@ enum nd_status nd_planning_shares(struct nd_planning *p, struct nd_error *err);
 /* From the shares: candidates, then time, memory and disk. */
 void nd_planning_candidates(struct nd_planning *p);
 void nd_planning_costs(struct nd_planning *p);
+
+/* What documents take of the memory of the index and beside it, and the shingles of kept ones. */
+double nd_planning_memory(const struct nd_planning *p, double documents, double kept);
+double nd_planning_shingles(const struct nd_planning *p, double removed);
+
+/*
+ * Rehearse with the limit of memory of the options, and with others up to what one load needs, where
+ * there is one (plan_memory.c): plan->memory.  Then, once the costs without a limit are known: the
+ * peaks, and the figures become those of the options' limit.
+ */
+enum nd_status nd_planning_rehearse_limits(const struct nd_run_options *options,
+                                           uint64_t sample_bytes,
+                                           const struct nd_run_events *events, struct nd_plan *plan,
+                                           struct nd_error *err);
+void nd_planning_limits(struct nd_planning *p);
 
 #endif

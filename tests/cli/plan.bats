@@ -173,6 +173,69 @@ PY
     [ ! -e new.svg ]
 }
 
+@test "plan: a df table is counted of a sample, and kept nowhere" {
+    corpus
+    neardup dedup corpus.jsonl --recipe seshasai-2009 --df auto=s.df -q -o out --summary s.json
+    neardup plan corpus.jsonl --recipe seshasai-2009 --df auto=t.df --json >p.json
+    [ ! -e t.df ]
+    holds 'f["removed"] == s["removed"] / s["documents"]'
+    neardup plan corpus.jsonl --recipe seshasai-2009 --df auto=t.df --sample-bytes 400k --json >p.json
+    [ ! -e t.df ]
+    holds 'p["sample"]["whole"] is False and abs(f["removed"] * s["documents"] / s["removed"] - 1) < 0.25'
+}
+
+@test "plan: old documents come before all" {
+    corpus
+    head -n 3000 corpus.jsonl >old.jsonl
+    tail -n 3000 corpus.jsonl >new.jsonl
+    neardup sketch old.jsonl -q -o old.sketch
+    neardup dedup new.jsonl --against old.sketch -q -o out --summary s.json
+    cp old.sketch before
+    neardup plan new.jsonl --against old.sketch --json >p.json
+    holds 'p["sample"]["whole"] is True and f["removed"] == s["removed"] / s["documents"]'
+    neardup plan new.jsonl --against old.sketch --sample-bytes 250k --json >p.json
+    holds 'p["sample"]["whole"] is False and p["thresholds"] == []'
+    holds 'abs(f["removed"] * s["documents"] / s["removed"] - 1) < 0.25'
+    neardup plan new.jsonl --against old.sketch --sample-bytes 30k --json >p.json # blocks
+    holds 'p["sample"]["read_documents"] < s["documents"]'
+    holds 'p["figures"]["removed"]["low"] <= s["removed"] / s["documents"] <= p["figures"]["removed"]["high"]'
+    cmp old.sketch before
+    neardup plan new.jsonl --against old.sketch --sample-bytes 250k -o p.json >table
+    neardup dedup new.jsonl --against old.sketch --predicted p.json -o out
+}
+
+@test "plan: with a limit of memory, its loads and files, and from where on there is one load" {
+    python3 - <<'PY' >many.jsonl
+import json, random
+random.seed(3)
+text = "none"
+for i in range(100000):
+    if i % 10:
+        text = " ".join(f"w{random.randrange(100000)}" for _ in range(6))
+    print(json.dumps({"id": i, "text": text}))
+PY
+    neardup dedup many.jsonl --memory 64M -q -o out --summary s.json
+    neardup plan many.jsonl --memory 64M --sample-bytes 2M --json -o p.json >stdout
+    cmp p.json stdout
+    holds 'p["memory"][0]["memory_bytes"] == 64 << 20 and p["one_load_bytes"] > 80e6'
+    holds 'p["memory"][-1]["memory_bytes"] == p["one_load_bytes"] and p["memory"][-1]["loads"] == 1'
+    holds 'f["loads"] == s["loads"] and s["spilled_bytes"] > 1e7'
+    holds 'abs(f["spilled_bytes"] / s["spilled_bytes"] - 1) < 0.25'
+    holds 'abs(f["peak_bytes"] / s["peak_bytes"] - 1) < 0.5'
+    holds 'all(p["memory"][0][k] == f[k] for k in ("peak_bytes", "spilled_bytes", "seconds", "loads"))'
+    holds 'p["unlimited_peak_bytes"] > 0 and p["memory"][-1]["spilled_bytes"] < f["spilled_bytes"]'
+    run neardup plan many.jsonl --memory 64M --sample-bytes 2M
+    [[ $output == *"other files in --tmp"*"loads"*"Memory: from "*"M on all documents are decided in one load"*"none"* ]]
+    run neardup dedup many.jsonl --memory 64M --predicted p.json -o out
+    [[ $output == *"other files in --tmp"*"loads"* ]]
+    run neardup plan many.jsonl --sample-bytes 2M
+    [[ $output != *"Memory:"* && $output != *"loads"* ]]
+    small_corpus
+    for _ in 1 2 3 4; do cat small.jsonl; echo '{broken'; done >mixed.jsonl
+    neardup plan mixed.jsonl --memory 64M --json -q >p.json 2>messages
+    [ "$(grep -c 'mixed.jsonl:6: ' messages)" -eq 1 ]
+}
+
 @test "plan: what cannot be planned is refused" {
     small_corpus
     run neardup plan
@@ -181,10 +244,10 @@ PY
     run neardup plan - <small.jsonl
     [ "$status" -eq 2 ]
     [[ ${lines[0]} == *"no regular file, so its size is not known"* ]]
-    run neardup plan small.jsonl --recipe seshasai-2009 --df auto=t.df
+    run neardup plan small.jsonl --memory 1M
     [ "$status" -eq 2 ]
-    [[ ${lines[0]} == *"count one first (neardup df build)"* ]]
-    [ ! -e t.df ]
+    run neardup plan small.jsonl --against none.sketch
+    [ "$status" -eq 2 ]
     run neardup plan none.jsonl
     [ "$status" -eq 2 ]
     run neardup plan small.jsonl --sample-bytes 0
