@@ -26,7 +26,8 @@ declare -A may=(
     [store]="store evidence engine recipe match feature sketch text index simd base"
     [server]="server store evidence engine recipe match input text index base"
     [cli/service]="server store base"
-    [python/native]="evidence engine recipe match feature sketch text index hamming/plan hamming/join
+    # Of the pipeline only what decides in bounded memory; the rest is not linked.
+    [python/native]="pipeline evidence engine recipe match feature sketch text index hamming/plan hamming/join
         hamming/memory hamming/file simd base"
 )
 

@@ -22,6 +22,10 @@ layers=$(sed -nE '/^set\(core_layers/,/\)/p' CMakeLists.txt | tr '()' '  ' | sed
 for layer in base $layers; do
     tools/list-files.sh "src/$layer/*"
 done >"$folder/files"
+# What decides in bounded memory (python/native/CMakeLists.txt).
+for name in budget linking loads; do
+    tools/list-files.sh "src/pipeline/$name.*"
+done >>"$folder/files"
 tools/list-files.sh CMakeLists.txt LICENSE 'cmake/*' 'include/*' >>"$folder/files"
 tar -cf - -T "$folder/files" | tar -xf - -C "$stage/core"
 xxhash=$(echo '#include <xxhash.h>' | cc -E -x c - | sed -nE 's/^# 1 "(.*\/xxhash\.h)".*/\1/p' | head -1)

@@ -44,7 +44,7 @@ static bool open_texts(PyObject *module, struct corpus *c, const char *folder)
 {
     struct nd_error err;
 
-    c->texts = nd_py_texts_new(ND_PY_FIRST_FIELD + c->fields.n, folder, &err);
+    c->texts = nd_py_texts_new(ND_PY_FIRST_FIELD + c->fields.n, folder, false, &err);
     if (!c->texts)
         nd_py_raise(module, &err);
     return c->texts != NULL;
@@ -86,8 +86,12 @@ static enum nd_status add(struct corpus *c, const struct nd_py_frame *f, struct 
     uint64_t first = c->order.n_rows;
     enum nd_status status = nd_py_order_add(&c->order, f, err);
 
-    for (size_t i = 0; status == ND_OK && i < f->n_rows; i++)
-        status = nd_py_texts_add(c->texts, first + i, f, i, c->columns, err);
+    for (size_t i = 0; status == ND_OK && i < f->n_rows; i++) {
+        uint32_t group =
+            c->order.group && f->column[0].value[i].data ? c->order.group[first + i] : 0;
+
+        status = nd_py_texts_add(c->texts, first + i, f, i, c->columns, group, err);
+    }
     return status;
 }
 

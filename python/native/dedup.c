@@ -63,12 +63,11 @@ static enum nd_status fill(struct run *r, size_t from, struct nd_error *err)
     nd_py_slice_clear(&r->slice);
     nd_arena_reset(&r->slice_texts);
     for (size_t i = from; status == ND_OK && i < what->n && !nd_py_slice_is_full(&r->slice); i++) {
-        uint32_t row = what->row[i], group = what->group ? what->group[i] : 0;
-
         if (what->frame)
-            nd_py_slice_add_row(&r->slice, what->frame, row, group);
+            nd_py_slice_add_row(&r->slice, what->frame, what->row[i],
+                                what->group ? what->group[i] : 0);
         else
-            status = nd_py_slice_load(&r->slice, &r->slice_texts, what->texts, row, group,
+            status = nd_py_slice_load(&r->slice, &r->slice_texts, what->texts, what->row[i],
                                       &r->buffer[ND_PY_WORKERS_MAX], err);
     }
     return status;

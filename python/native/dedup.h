@@ -14,7 +14,7 @@ struct nd_py_run {
     const struct nd_recipe *recipe;
     const struct nd_py_frame *frame; /* NULL: */
     const struct nd_py_texts *texts;
-    const uint32_t *row, *group; /* of the documents, in keep order; group NULL: all are of one */
+    const uint32_t *row, *group; /* of the documents, in keep order; group: of a frame, or NULL */
     size_t n;
     const struct nd_py_fields *fields;
     unsigned threads;

@@ -5,6 +5,7 @@
  * in the file of a stream or a corpus.  A row is called by its id, or by its place: rows come in
  * segments, whose lines have numbers without a gap.
  */
+#include "bounded.h"
 #include "corpus.h"
 #include "dedup.h"
 #include "result.h"
@@ -265,10 +266,10 @@ static enum nd_status put_row(struct evidence *e, const struct where *w, uint64_
     return ND_OK;
 }
 
-/* Of all rows of the result there are sizes. */
+/* Of all rows of the result, and of those that stand for them, there are sizes. */
 static bool reserve_sizes(struct evidence *e, const struct nd_py_result *result)
 {
-    size_t need = (size_t)(result->first_row + result->n_rows);
+    size_t need = (size_t)result->n_all;
 
     if (need > e->n_sizes && !nd_cluster_sizes_set(&e->sizes, need - 1, 0))
         return false;
@@ -306,13 +307,15 @@ static PyObject *take(struct nd_json *text)
     return bytes;
 }
 
-/* The file of a stream or a corpus; NULL: None was given, or an exception is set. */
+/* The file of a store: a stream, a corpus, bounded rows; NULL: None was given, or an exception is set. */
 static const struct nd_py_texts *texts_of(PyObject *store)
 {
     if (store == Py_None)
         return NULL;
     if (PyCapsule_IsValid(store, "neardup.corpus"))
         return nd_py_corpus_texts(store);
+    if (PyCapsule_IsValid(store, "neardup.bounded"))
+        return nd_py_bounded_texts(store);
     return nd_py_stream_texts(store);
 }
 
@@ -445,12 +448,13 @@ static PyObject *finish(struct nd_json *out)
 /*
  * evidence_summary(evidence, result, frame, id column, store, numbers, inputs): the summary as JSON.
  * The result is that of the last rows.  numbers: left out, warnings, repaired sequences, bytes,
- * bytes of temporary files, bytes of memory, threads, seconds, and those of processors.
+ * bytes of temporary files, bytes of memory, those that are allowed (0: any), bytes of files that this
+ * took, loads, threads, seconds, and those of processors.
  */
 static PyObject *evidence_summary(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *result, *frame, *store, *inputs;
-    unsigned long long left_out, warnings, repaired, bytes, spooled, peak;
+    unsigned long long left_out, warnings, repaired, bytes, spooled, peak, memory, spilled, loads;
     struct nd_run_summary *summary;
     struct nd_summary_input *input;
     struct nd_json out = {0};
@@ -461,9 +465,10 @@ static PyObject *evidence_summary(PyObject *module, PyObject *args)
     Py_ssize_t n;
     double seconds, processor_seconds;
 
-    if (!PyArg_ParseTuple(args, "OOOIO(KKKKKKIdd)O!", &capsule, &result, &frame, &id, &store,
-                          &left_out, &warnings, &repaired, &bytes, &spooled, &peak, &threads,
-                          &seconds, &processor_seconds, &PyTuple_Type, &inputs) ||
+    if (!PyArg_ParseTuple(args, "OOOIO(KKKKKKKKKIdd)O!", &capsule, &result, &frame, &id, &store,
+                          &left_out, &warnings, &repaired, &bytes, &spooled, &peak, &memory,
+                          &spilled, &loads, &threads, &seconds, &processor_seconds, &PyTuple_Type,
+                          &inputs) ||
         !(e = PyCapsule_GetPointer(capsule, CAPSULE)) ||
         !parse_where(&w, result, frame, id, store) || !(input = parse_inputs(inputs, &n)))
         return NULL;
@@ -478,6 +483,9 @@ static PyObject *evidence_summary(PyObject *module, PyObject *args)
     summary->bytes = bytes;
     summary->spool_bytes = spooled;
     summary->peak_bytes = peak;
+    summary->memory_bytes = memory;
+    summary->spilled_bytes = spilled;
+    summary->loads = loads;
     summary->threads = threads;
     summary->seconds = seconds;
     summary->processor_seconds = processor_seconds;
@@ -525,7 +533,7 @@ static PyObject *evidence_counts(PyObject *module, PyObject *capsule)
              : NULL;
 }
 
-/* store_bytes(stream or corpus): bytes of its temporary file. */
+/* store_bytes(store): bytes of its temporary files. */
 static PyObject *store_bytes(PyObject *module, PyObject *store)
 {
     const struct nd_py_texts *texts = texts_of(store);

@@ -17,6 +17,7 @@ struct nd_py_result *nd_py_result_new(size_t n_rows, uint64_t first_row,
         return NULL;
     result->n_rows = n_rows;
     result->first_row = first_row;
+    result->n_all = first_row + n_rows;
     result->n_signatures = recipe->method.n_signatures;
     result->is_removed = calloc(n_rows + 1, 1);
     if (!result->is_removed) {
@@ -41,33 +42,15 @@ struct nd_py_result *nd_py_result(PyObject *capsule)
     return PyCapsule_GetPointer(capsule, ND_PY_RESULT);
 }
 
-/* What the signatures have in common, for the removal that is added next. */
-static bool note_agreement(struct nd_py_result *result, const struct nd_decision *decision)
-{
-    size_t n = result->n_signatures, at = result->n_removals * n;
-
-    if (!n)
-        return true;
-    if (!ND_RESERVE(result->agreement, &result->agreement_capacity, at + n))
-        return false;
-    memcpy(&result->agreement[at], decision->agreement, n * sizeof *result->agreement);
-    return true;
-}
-
-bool nd_py_result_add(struct nd_py_result *result, const struct nd_recipe *recipe,
-                      const struct nd_py_removed *removed)
+struct nd_py_removal nd_py_removal_of(const struct nd_py_removed *removed)
 {
     const struct nd_decision *d = removed->decision;
     const struct nd_component_via *via = removed->component;
 
-    if (!ND_RESERVE(result->removal, &result->capacity, result->n_removals + 1) ||
-        !note_agreement(result, d))
-        return false;
-    result->removal[result->n_removals] = (struct nd_py_removal){
+    return (struct nd_py_removal){
         .row = removed->row,
         .kept = removed->kept,
         .via = removed->via,
-        .number = result->n_removals,
         .overlap = d->overlap,
         .via_resemblance = via ? nd_overlap_resemblance(&via->overlap) : 0,
         .distance = d->distance,
@@ -77,12 +60,42 @@ bool nd_py_result_add(struct nd_py_result *result, const struct nd_recipe *recip
         .has_via = via != NULL,
         .via_verified = via && via->verified,
     };
+}
+
+void nd_py_removed_count(uint64_t measured[ND_RUN_STEPS], const struct nd_recipe *recipe,
+                         const struct nd_py_removed *removed)
+{
+    if (removed->decision->identical == ND_IDENTICAL_NO)
+        nd_measured_count(measured, &recipe->dedup,
+                          removed->component ? &removed->component->overlap
+                                             : &removed->decision->overlap);
+}
+
+bool nd_py_result_put(struct nd_py_result *result, const struct nd_py_removal *removal,
+                      const struct nd_agreement *agreement)
+{
+    size_t n = result->n_signatures, at = result->n_removals * n;
+
+    if (!ND_RESERVE(result->removal, &result->capacity, result->n_removals + 1) ||
+        (n && !ND_RESERVE(result->agreement, &result->agreement_capacity, at + n)))
+        return false;
+    if (n)
+        memcpy(&result->agreement[at], agreement, n * sizeof *result->agreement);
+    result->removal[result->n_removals] = *removal;
+    result->removal[result->n_removals].number = result->n_removals;
     result->n_removals++;
-    result->has_seen = result->has_seen || (removed->kept & ND_PY_SEEN);
-    result->is_removed[removed->row - result->first_row] = 1;
-    if (d->identical == ND_IDENTICAL_NO)
-        nd_measured_count(result->measured, &recipe->dedup, via ? &via->overlap : &d->overlap);
+    result->has_seen = result->has_seen || (removal->kept & ND_PY_SEEN);
+    result->is_removed[removal->row - result->first_row] = 1;
     return true;
+}
+
+bool nd_py_result_add(struct nd_py_result *result, const struct nd_recipe *recipe,
+                      const struct nd_py_removed *removed)
+{
+    const struct nd_py_removal removal = nd_py_removal_of(removed);
+
+    nd_py_removed_count(result->measured, recipe, removed);
+    return nd_py_result_put(result, &removal, removed->decision->agreement);
 }
 
 const struct nd_py_removal *nd_py_result_find(const struct nd_py_result *result, uint64_t row)

@@ -28,6 +28,7 @@ struct nd_py_removal {
 struct nd_py_result {
     size_t n_rows;
     uint64_t first_row; /* of the stream */
+    uint64_t n_all;     /* rows that may stand for these: those up to the last of these, or more */
     uint64_t n_pushed;  /* rows with a text */
     uint8_t *is_removed;
     struct nd_py_removal *removal; /* by row */
@@ -48,15 +49,23 @@ void nd_py_result_free(struct nd_py_result *result);
 /* The result of a capsule, borrowed.  NULL: an exception is set. */
 struct nd_py_result *nd_py_result(PyObject *capsule);
 
-/* A row was removed for another.  via: of components, why they are connected.  False: out of
- * memory. */
+/* A row that was removed for another.  via: of components, why they are connected. */
 struct nd_py_removed {
     uint64_t row, kept, via;
     const struct nd_decision *decision;
     const struct nd_component_via *component;
 };
+/* As a result has it; `number` is 0. */
+struct nd_py_removal nd_py_removal_of(const struct nd_py_removed *removed);
+/* Count how near it is. */
+void nd_py_removed_count(uint64_t measured[ND_RUN_STEPS], const struct nd_recipe *recipe,
+                         const struct nd_py_removed *removed);
+/* False: out of memory. */
 bool nd_py_result_add(struct nd_py_result *result, const struct nd_recipe *recipe,
                       const struct nd_py_removed *removed);
+/* Add a removal that was made before, with what the signatures have in common.  False: likewise. */
+bool nd_py_result_put(struct nd_py_result *result, const struct nd_py_removal *removal,
+                      const struct nd_agreement *agreement);
 /* Sort the removals by row, and hand the result over to a capsule; NULL: an exception is set. */
 PyObject *nd_py_result_capsule(struct nd_py_result *result);
 

@@ -130,7 +130,7 @@ static bool copy_value(struct nd_arena *values, struct nd_view *to, struct nd_vi
 }
 
 enum nd_status nd_py_slice_load(struct nd_py_slice *s, struct nd_arena *values,
-                                const struct nd_py_texts *texts, uint64_t row, uint32_t group,
+                                const struct nd_py_texts *texts, uint64_t row,
                                 struct nd_buffer *buffer, struct nd_error *err)
 {
     struct nd_py_entry entry;
@@ -143,7 +143,7 @@ enum nd_status nd_py_slice_load(struct nd_py_slice *s, struct nd_arena *values,
         return status;
     if (!copy_value(values, &text, entry.value[0]))
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    field = nd_py_slice_add(s, text, entry.replaced[0], group, &replaced);
+    field = nd_py_slice_add(s, text, entry.replaced[0], entry.group, &replaced);
     for (size_t i = 0; i < s->fields->n; i++) {
         replaced[i] = entry.replaced[ND_PY_FIRST_FIELD + i];
         if (!copy_value(values, &field[i].value, entry.value[ND_PY_FIRST_FIELD + i]))

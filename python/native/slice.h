@@ -42,10 +42,10 @@ struct nd_field *nd_py_slice_add(struct nd_py_slice *s, struct nd_view text, uin
 /* Add a row of a frame that has a text. */
 void nd_py_slice_add_row(struct nd_py_slice *s, const struct nd_py_frame *frame, size_t row,
                          uint32_t group);
-/* Add a row whose text, and fields from ND_PY_FIRST_FIELD on, stand in a file: they are read into
- * *buffer, and copied to *values.  ND_ENOMEM, ND_EIO. */
+/* Add a row whose text, and fields from ND_PY_FIRST_FIELD on, stand in a file, which also has its group:
+ * they are read into *buffer, and copied to *values.  ND_ENOMEM, ND_EIO. */
 enum nd_status nd_py_slice_load(struct nd_py_slice *s, struct nd_arena *values,
-                                const struct nd_py_texts *texts, uint64_t row, uint32_t group,
+                                const struct nd_py_texts *texts, uint64_t row,
                                 struct nd_buffer *buffer, struct nd_error *err);
 
 #endif

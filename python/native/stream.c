@@ -66,7 +66,8 @@ static enum nd_status keep_text(void *context, uint64_t document, size_t item, s
 {
     struct stream *s = context;
 
-    return nd_py_texts_add(s->texts, row_of(s, document), s->frame, s->at[item], s->columns, err);
+    return nd_py_texts_add(s->texts, row_of(s, document), s->frame, s->at[item], s->columns, 0,
+                           err);
 }
 
 static enum nd_status fetch_text(void *context, uint64_t document, unsigned worker,
@@ -135,7 +136,7 @@ static bool make_engine(PyObject *module, struct stream *s, const struct nd_reci
     options.takes_sketches = takes_sketches;
     options.source = folder ? &s->source : NULL;
     if (folder)
-        s->texts = nd_py_texts_new(sizeof s->columns / sizeof *s->columns, folder, &err);
+        s->texts = nd_py_texts_new(sizeof s->columns / sizeof *s->columns, folder, false, &err);
     if (!folder || s->texts)
         s->dedup = nd_dedup_new(s->recipe, &options, &err);
     if (!s->dedup)

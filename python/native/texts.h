@@ -13,22 +13,26 @@ struct nd_py_entry {
     struct nd_view value[ND_PY_VALUES_MAX]; /* data NULL: missing */
     uint64_t replaced[ND_PY_VALUES_MAX];
     uint8_t is_raw[ND_PY_VALUES_MAX];
+    uint32_t group;
 };
 
 /* Entries are added by rising rows.  A row that is passed over has none. */
 struct nd_py_texts;
-/* Entries of n values, in a file in this folder.  NULL: ND_ENOMEM, ND_EIO. */
-struct nd_py_texts *nd_py_texts_new(size_t n_values, const char *folder, struct nd_error *err);
+/* Entries of n values, in a file in this folder; where they are is in memory, 8 bytes a row, or, of
+ * bounded ones, in a file too.  NULL: ND_ENOMEM, ND_EIO. */
+struct nd_py_texts *nd_py_texts_new(size_t n_values, const char *folder, bool is_bounded,
+                                    struct nd_error *err);
 void nd_py_texts_free(struct nd_py_texts *t);
 
-/* Add the entry of a row: the values of these columns of a frame, at its place there.  ND_ENOMEM,
- * ND_EIO. */
+/* Add the entry of a row: the values of these columns of a frame, at its place there, and which rows it
+ * is compared with.  ND_ENOMEM, ND_EIO. */
 enum nd_status nd_py_texts_add(struct nd_py_texts *t, uint64_t row, const struct nd_py_frame *frame,
-                               size_t at, const unsigned *columns, struct nd_error *err);
+                               size_t at, const unsigned *columns, uint32_t group,
+                               struct nd_error *err);
 /* Read an entry into *buffer; all values are missing where there is none.  ND_ENOMEM, ND_EIO. */
 enum nd_status nd_py_texts_read(const struct nd_py_texts *t, uint64_t row, struct nd_buffer *buffer,
                                 struct nd_py_entry *entry, struct nd_error *err);
-/* In the file. */
+/* In the files. */
 uint64_t nd_py_texts_bytes(const struct nd_py_texts *t);
 
 #endif

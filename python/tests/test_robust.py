@@ -236,6 +236,10 @@ def a_pool() -> Pool:
     for folder in (None, "."):
         stream = pool.call("stream_new", recipe, 1, folder, 0, (), (), 0, folder is None)
         pool.call("stream_push", stream, frame)
+    bounded = pool.call("bounded_new", recipe, 1, 1 << 20, ".", "first", (0, 0, 0), (), (), (), 0)
+    pool.call("bounded_add", bounded, frame)
+    pool.call("bounded_decide", bounded, None)
+    pool.call("bounded_new", recipe, 1, 1 << 20, ".", "first", (0, 0, 0), (), (), (), 0)
     pool.call("sketcher_new", recipe)
     pool.call("live_new", recipe, 1)
     neardup.write_sketches(["one two three four", "five six"], "rows.sketch")

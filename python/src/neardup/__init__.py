@@ -9,6 +9,7 @@
 0
 """
 
+from ._bounded import BoundedResult
 from ._client import Client, Evidence, ServiceError, Stored, Verdict, Version
 from ._compare import Comparison, Explanation, Features, compare, explain
 from ._dedup import Deduper, Result, dedup
@@ -28,6 +29,7 @@ from ._uses import Collapsed, Filtered, collapse, filter
 __version__ = version()
 
 __all__ = [
+    "BoundedResult",
     "Client",
     "Collapsed",
     "Column",

@@ -165,6 +165,7 @@ def _options() -> _Parser:
     out("--progress", action="store_true", help="show progress even if standard error is not a terminal")
     more = parser.add_argument_group("Resources").add_argument
     more("-j", "--threads", metavar="N", help="threads to use (default: all processors)")
+    more("--memory", metavar="SIZE", help="use at most so much memory beside Python: 2G; the rest waits in --tmp")
     more("--tmp", metavar="DIR", help="where to keep texts that are needed again (default: $TMPDIR, or /tmp)")
     more("-h", "--help", action="help", help="show this text")
     return parser
@@ -324,6 +325,7 @@ def _dedup(given: argparse.Namespace) -> int:
         max_bad=_share(given.max_bad),
         threads=_threads(given.threads),
         folder=given.tmp,
+        memory=given.memory,
         progress=progress if progress.is_on and not given.quiet else None,
     )
     is_folder = given.output_dir is not None or os.path.isdir(given.paths[0])

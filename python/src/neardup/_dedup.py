@@ -7,7 +7,7 @@ import tempfile
 import time
 from array import array
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,11 +32,11 @@ __all__ = ["Deduper", "Result", "dedup"]
 _REMOVED = "row kept_row id kept_id against identical verified jaccard shared a b distance cut via_row".split()
 
 
-def _removed(native: Any, source: Source, count: int, id_column: int, seen: Sequence[Sketches]) -> Table:
+def removed_table(native: Any, ids: Sequence[_Column] = (), seen: Sequence[Sketches] = ()) -> Table:
+    """The removed rows, and why."""
     everything, compared, distance, identical = _native.result_removed(native)
-    columns = [*everything, *compared, *distance, identical]
-    if id_column:
-        columns += _native.result_ids(native, source.frame, id_column)
+    columns = [*everything, *compared, *distance, identical, *ids]
+    count = _native.result_stats(native)["removed"]
     if seen:
         columns = _name_seen(columns, count, seen)
     return Table(tuple(sorted(columns, key=lambda column: _REMOVED.index(column[0]))), count)
@@ -164,7 +164,8 @@ class Result:
         kept = _native.result_kept(native)
         self.kept = Mask(drop_nulls(source, kept) if nulls == "drop" else kept)
         id_column = 0 if seconds is None else plan.id_column
-        self.removed = _removed(native, source, stats["removed"], id_column, seen)
+        ids = _native.result_ids(native, source.frame, id_column) if id_column else ()
+        self.removed = removed_table(native, ids, seen)
 
     @property
     def survivors(self) -> Any:
@@ -187,6 +188,10 @@ class Result:
         """What a notebook shows: counts, a histogram of resemblance, and the sizes of clusters."""
         return result_html(self)
 
+    def _parts(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Native results, with the frame or the store that has the ids of the rows."""
+        yield self._native, self._source.frame, None
+
     def _write(self, path: str | os.PathLike[str], name: str) -> None:
         if self._seconds is None:
             raise _native.UnsupportedError(f"a batch of a stream has no {name}: dedup_files writes that of a run")
@@ -196,9 +201,10 @@ class Result:
         with Outputs() as outputs:
             to = outputs.open(os.fspath(path))
             with evidence:
-                for rows, clusters in evidence.add(self._native, self._source.frame, None):
-                    evidence.keep(rows)
-                    to.write(clusters)
+                for part in self._parts():
+                    for rows, clusters in evidence.add(*part):
+                        evidence.keep(rows)
+                        to.write(clusters)
                 inputs = [Input("-", "rows", "none", self.summary["rows"], self.summary["bytes"])]
                 if name == "manifest":
                     evidence.write_manifest(to, inputs)
@@ -274,6 +280,8 @@ def dedup(
     set: dict[str, Value] | None = None,
     df: Frequencies = None,
     against: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    memory: str | int | None = None,
+    tmp: str | os.PathLike[str] | None = None,
     threads: int = 0,
     progress: Progress = None,
     nulls: Literal["keep", "drop", "raise"] = "keep",
@@ -326,6 +334,13 @@ def dedup(
         documents, the seen ones first.  ``keep`` is ``"first"`` and ``cluster`` ``"star"``; the
         files have shingles, unless the recipe verifies nothing.  Shingles of the seen documents are
         held in memory.
+    memory : str or int, optional
+        The most memory to use beside Python, its packages and the data, such as ``"2G"``, at least
+        ``"64M"``: what does not fit waits in files.  The data may then be larger than memory if it
+        comes as a stream (an Arrow stream, a generator) or is a file.  The result is a
+        :class:`BoundedResult`, and says the same.
+    tmp : path, optional
+        The folder for these files (default: that of :mod:`tempfile`).  All that is read goes there.
     threads : int, optional
         How many threads work; 0: one for each processor.
     progress : bool or callable, optional
@@ -349,6 +364,8 @@ def dedup(
         The recipe reads links, markup or elements, which only pages and mail have.
     TypeError
         The data cannot be read.
+    MemoryError
+        The `memory` is too little; the message says how much is needed.
 
     Examples
     --------
@@ -370,6 +387,14 @@ def dedup(
         raise _native.InvalidError(
             "against: keep is 'first' and cluster 'star', without prefer and within: only new rows are removed"
         )
+    if memory is not None:
+        if seen:
+            raise _native.InvalidError("memory: not with against")
+        from ._bounded import dedup_bounded
+
+        give_tables(made, df)
+        with reporting(progress) as report:
+            return dedup_bounded(data, plan, memory, os.fspath(tmp or tempfile.gettempdir()), threads, nulls, report)
     started, processor = time.monotonic(), time.process_time()
     source = plan.read(data, df, threads)
     _check_nulls(source, nulls)

@@ -42,6 +42,9 @@ class Work:
     repaired: int = 0
     bytes: int | None = None
     spooled: int = 0
+    memory: int = 0
+    spilled: int = 0
+    loads: int = 0
     threads: int = 0
 
 
@@ -128,7 +131,8 @@ class Evidence:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
         threads = work.threads or len(os.sched_getaffinity(0))
         took = (work.seconds, work.processor_seconds)
-        numbers = (work.left_out, work.warnings, work.repaired, read, work.spooled, peak, threads, *took)
+        counts = (work.left_out, work.warnings, work.repaired, read, work.spooled, peak)
+        numbers = (*counts, work.memory, work.spilled, work.loads, threads, *took)
         return _native.evidence_summary(self._native, *self._last, numbers, _kinds(inputs))
 
     def counts(self) -> tuple[int, int]:

@@ -72,6 +72,19 @@ def _table_rows(path: str, is_gzip: bool, delimiter: str) -> Iterator[dict[str, 
             raise _native.InvalidError(f"{path}:{rows.line_num}: {error}") from None
 
 
+def open_tables(path: str) -> Any:
+    """The pyarrow Dataset of a file of Parquet or Arrow or of a folder of Parquet; None: it is of lines."""
+    ending, is_gzip = _ending(path)
+    if is_gzip or not (ending == ".parquet" or ending in _ARROW or os.path.isdir(path)):
+        return None
+    try:
+        import pyarrow.dataset
+    except ImportError:
+        raise _native.UnsupportedError(f"{path}: reading it needs pyarrow: pip install pyarrow") from None
+    kind = "ipc" if ending in _ARROW else "parquet"
+    return pyarrow.dataset.dataset(path, format=kind, partitioning="hive")
+
+
 def open_file(path: str, columns: Columns) -> Any:
     """The data of a file, as `_frames.read` takes it."""
     ending, is_gzip = _ending(path)
@@ -79,13 +92,9 @@ def open_file(path: str, columns: Columns) -> Any:
         return _json_rows(path, is_gzip)
     if ending in _TABLES:
         return _table_rows(path, is_gzip, "\t" if ending == ".tsv" else ",")
-    if not is_gzip and (ending == ".parquet" or ending in _ARROW or os.path.isdir(path)):
-        try:
-            import pyarrow.dataset
-        except ImportError:
-            raise _native.UnsupportedError(f"{path}: reading it needs pyarrow: pip install pyarrow") from None
-        kind = "ipc" if ending in _ARROW else "parquet"
-        return pyarrow.dataset.dataset(path, format=kind, partitioning="hive").to_table()
+    tables = open_tables(path)
+    if tables is not None:
+        return tables.to_table()
     raise _native.UnsupportedError(
         f"{path}: Python reads .jsonl, .csv and .tsv, plain or .gz, .parquet and .arrow; "
         f"the command reads other files: neardup dedup {path}"

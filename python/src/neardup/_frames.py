@@ -15,6 +15,8 @@ from ._values import Values
 # Bytes of text between two looks at signals, and rows of Python's own values.
 READ_BYTES = 64 << 20
 ROWS = 4096
+# Rows of a frame that are taken at a time where memory is bounded.
+_SLICE_ROWS = 1 << 14
 
 
 def _module(data: object) -> str:
@@ -226,25 +228,43 @@ def _append_rows(frame: Any, columns: Columns, rows: Sequence[Any], row: int) ->
     _native.frame_append(frame, tuple(map(tuple, values)), tuple(map(bytes, raw)))
 
 
-def _read_rows(frame: Any, columns: Columns, rows: Iterator[Any]) -> list[Any]:
-    """All rows, which are returned."""
-    taken: list[Any] = []
+def _row_blocks(rows: Iterator[Any], columns: Columns) -> Iterator[list[Any]]:
+    """Some rows at a time, all of them texts or all mappings."""
+    at, is_mapping = 0, False
     while some := list(islice(rows, ROWS)):
-        if not taken:
-            if isinstance(some[0], Mapping):
-                if columns.names[0] is None:
-                    raise _native.InvalidError("the rows have columns: say which holds the text")
-            elif len(columns.names) > 1:
+        if not at:
+            is_mapping = isinstance(some[0], Mapping)
+            if is_mapping and columns.names[0] is None:
+                raise _native.InvalidError("the rows have columns: say which holds the text")
+            if not is_mapping and len(columns.names) > 1:
                 raise _native.InvalidError(
                     f"there is no column '{columns.names[1]}': the rows are texts without columns"
                 )
-        is_mapping = isinstance(some[0], Mapping)
         for i, row in enumerate(some):
             if isinstance(row, Mapping) != is_mapping:
-                raise TypeError(f"row {len(taken) + i}: rows are either texts or mappings, not both")
+                raise TypeError(f"row {at + i}: rows are either texts or mappings, not both")
+        yield some
+        at += len(some)
+
+
+def _read_rows(frame: Any, columns: Columns, rows: Iterator[Any]) -> list[Any]:
+    """All rows, which are returned."""
+    taken: list[Any] = []
+    for some in _row_blocks(rows, columns):
         _append_rows(frame, columns, some, len(taken))
         taken += some
     return taken
+
+
+def frames_of_rows(rows: Iterable[Any], columns: Columns) -> Iterator[tuple[Any, list[Any]]]:
+    """Rows in blocks: a native frame of each, and its rows."""
+    at = 0
+    for some in _row_blocks(iter(rows), columns):
+        wanted = _wanted(columns, isinstance(some[0], Mapping))
+        frame = _native.frame_new(tuple(wanted.names))
+        _append_rows(frame, wanted, some, at)
+        yield frame, some
+        at += len(some)
 
 
 def _wanted(columns: Columns, has_columns: bool) -> Columns:
@@ -256,7 +276,8 @@ def _wanted(columns: Columns, has_columns: bool) -> Columns:
     return texts
 
 
-def _is_arrow(data: object) -> bool:
+def is_arrow(data: object) -> bool:
+    """Whether it has the Arrow PyCapsule interface."""
     return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
 
 
@@ -267,6 +288,34 @@ def _has_columns(data: Any) -> bool:
     if _module(data) == "pandas":
         return hasattr(data, "columns")
     return hasattr(data, "schema") or hasattr(data, "columns") or hasattr(data, "column_names")
+
+
+def wanted_of(columns: Columns, block: Any) -> Columns:
+    """The columns to read of Arrow data."""
+    return _wanted(columns, _has_columns(block))
+
+
+def _is_known(data: object) -> bool:
+    """Whether it is a frame of a package that is known here."""
+    module = _module(data)
+    return module in _KINDS and (is_arrow(data) or module in ("datasets", "duckdb", "_duckdb", "polars"))
+
+
+def held_in_memory(data: Any) -> tuple[Any, Callable[[bytes], Any]] | None:
+    """A frame that the caller holds, and how to choose rows of it; None: it is a stream, or no frame."""
+    if not _is_known(data) or type(data).__name__ == "RecordBatchReader":
+        return None
+    return _KINDS[_module(data)](data)
+
+
+def slices_of(table: Any) -> Iterator[Any]:
+    """A frame some rows at a time."""
+    if type(table).__name__ == "Table":
+        yield from table.to_batches(_SLICE_ROWS)
+        return
+    for at in range(0, len(table), _SLICE_ROWS):
+        is_pandas = _module(table) == "pandas"
+        yield table.iloc[at : at + _SLICE_ROWS] if is_pandas else table.slice(at, _SLICE_ROWS)
 
 
 def read(data: Any, columns: Columns) -> Source:
@@ -287,10 +336,10 @@ def read(data: Any, columns: Columns) -> Source:
         raise TypeError("the data is one text: give a list of texts")
     if isinstance(data, Mapping):
         raise TypeError("the data is a mapping: give rows, or a frame of columns (polars, pyarrow, pandas)")
-    module = _module(data)
-    if module in _KINDS and (_is_arrow(data) or module in ("datasets", "duckdb", "_duckdb", "polars")):
-        table, select = _KINDS[module](data)
-    elif _is_arrow(data):
+    held = _KINDS[_module(data)](data) if _is_known(data) else None
+    if held:
+        table, select = held
+    elif is_arrow(data):
         table, select = _from_capsule(data)
     elif isinstance(data, Iterable):
         return _read_iterable(data, columns)

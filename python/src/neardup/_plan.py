@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -166,6 +167,21 @@ class Plan(Reading):
         """Open a stream; texts of kept documents, and their ids, go to a file in the folder."""
         return _native.stream_new(
             self.recipe._native, threads, folder, self.roles[2], self.apart, self.named_fields, self.id_column, False
+        )
+
+    def bounded(self, memory: int, threads: int, folder: str) -> Any:
+        """Open what decides in so much memory; everything that is read goes to files in the folder."""
+        return _native.bounded_new(
+            self.recipe._native,
+            threads or len(os.sched_getaffinity(0)),
+            memory,
+            folder,
+            self.keep,
+            self.roles,
+            self.preferred,
+            self.apart,
+            self.named_fields,
+            self.id_column,
         )
 
     def decide_against(self, source: Source, files: Sequence[Any], threads: int) -> Any:

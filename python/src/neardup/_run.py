@@ -76,6 +76,7 @@ class Run:
         max_bad: Fraction | None = None,
         threads: int = 0,
         folder: str | None = None,
+        memory: str | int | None = None,
         progress: Callable[[float, int], object] | None = None,
     ) -> None:
         self._plan = plan
@@ -85,11 +86,13 @@ class Run:
         self._max_bad = max_bad
         self._threads = threads
         self._folder = folder or tempfile.gettempdir()
+        self._memory = None if memory is None else _native.memory_parse(str(memory))
+        self._is_final_at_once = plan.is_final_at_once and memory is None
         self._progress = progress
         self._sources: list[Source] = []
         self._masks: list[bytearray] = []
         self._work = Work(threads=threads)
-        self._passes = 2 if plan.is_final_at_once else 3
+        self._passes = 2 if self._is_final_at_once else 3
         self._last_told = 0.0
         self.warnings: list[str] = []
         self.left_out: list[str] = []
@@ -121,6 +124,8 @@ class Run:
 
     def _open_store(self) -> Any:
         plan = self._plan
+        if self._memory is not None:
+            return plan.bounded(self._memory, self._threads, self._folder)
         if plan.is_final_at_once:
             return plan.stream(self._threads, self._folder)
         return _native.corpus_new(
@@ -156,7 +161,6 @@ class Run:
 
     def _decide(self, evidence: Evidence, clusters: Any) -> Any:
         """Read all sources, and decide about each row."""
-        plan = self._plan
         store = self._open_store()
         total = sum(source.mark.size for source in self._sources) or 1
         result, row, done = None, 0, 0
@@ -165,10 +169,12 @@ class Run:
             mask = bytearray()
             for rows in self._rows(source, evidence, row):
                 kept = b"\1" * rows.count
-                if plan.is_final_at_once:
+                if self._is_final_at_once:
                     result = _native.stream_push(store, rows.frame)
                     kept = _native.result_kept(result)
                     self._write(evidence, clusters, result, rows.frame, store)
+                elif self._memory is not None:
+                    _native.bounded_add(store, rows.frame)
                 else:
                     _native.corpus_add(store, rows.frame)
                 mask += _native.frame_mask(rows.frame, kept) if self._nulls == "drop" else kept
@@ -177,27 +183,47 @@ class Run:
                 self._tell(1, done / total, row)
             done += source.mark.size
             self._masks.append(mask)
-        if plan.is_final_at_once and result is None:
-            empty = _native.frame_new(tuple(plan.columns.names))
-            self._write(evidence, clusters, _native.stream_push(store, empty), empty, store)
-        if plan.is_final_at_once:
-            _native.stream_end(store)
+        if self._is_final_at_once:
+            self._end_stream(store, evidence, clusters, result is None)
         else:
-            result = _native.corpus_dedup(
-                store, plan.recipe._native, self._threads, lambda done, all: self._tell(2, done / (all or 1), row)
-            )
-            self._apply(_native.result_kept(result))
-            self._write(evidence, clusters, result, None, store)
-        self._work.spooled = _native.store_bytes(store)
+            self._decide_all(store, evidence, clusters, row)
+        self._work.spooled = 0 if self._memory is not None else _native.store_bytes(store)
         return store
 
-    def _apply(self, kept: bytes) -> None:
-        """Take what was removed out of the masks."""
+    def _end_stream(self, store: Any, evidence: Evidence, clusters: Any, is_empty: bool) -> None:
+        if is_empty:
+            empty = _native.frame_new(tuple(self._plan.columns.names))
+            self._write(evidence, clusters, _native.stream_push(store, empty), empty, store)
+        _native.stream_end(store)
+
+    def _decide_all(self, store: Any, evidence: Evidence, clusters: Any, rows: int) -> None:
+        """Decide about all rows, which have been read."""
+
+        def tell(done: int, all: int) -> None:
+            self._tell(2, done / (all or 1), rows)
+
+        if self._memory is None:
+            results = iter([_native.corpus_dedup(store, self._plan.recipe._native, self._threads, tell)])
+        else:
+            parts = _native.bounded_decide(store, tell)
+            results = (_native.bounded_result(store, part) for part in range(parts))
+            self._work.memory, self._work.spilled, self._work.loads = _native.bounded_work(store)
         at = 0
-        for i, mask in enumerate(self._masks):
-            some = int.from_bytes(mask, "little") & int.from_bytes(kept[at : at + len(mask)], "little")
-            at += len(mask)
-            self._masks[i] = bytearray(some.to_bytes(len(mask), "little"))
+        for result in results:
+            kept = _native.result_kept(result)
+            self._apply(kept, at)
+            at += len(kept)
+            self._write(evidence, clusters, result, None, store)
+
+    def _apply(self, kept: bytes, row: int) -> None:
+        """Take what was removed of the rows from this one on out of the masks."""
+        for mask in self._masks:
+            n = min(len(mask) - row, len(kept))
+            if n > 0:
+                some = int.from_bytes(mask[row : row + n], "little") & int.from_bytes(kept[:n], "little")
+                mask[row : row + n] = some.to_bytes(n, "little")
+                kept = kept[n:]
+            row = max(0, row - len(mask))
 
     def _write(self, evidence: Evidence, clusters: Any, result: Any, frame: Any, store: Any) -> None:
         for rows, cluster_rows in evidence.add(result, frame, store):
@@ -332,6 +358,7 @@ def dedup_files(
     cluster: Literal["star", "components", "complete"] | None = None,
     recipe: Recipe | str | None = None,
     set: Mapping[str, Value] | None = None,
+    memory: str | int | None = None,
     threads: int = 0,
     progress: Callable[[float, int], object] | None = None,
     nulls: Literal["keep", "drop", "raise"] = "keep",
@@ -361,6 +388,9 @@ def dedup_files(
         The column with the ids; without it a row is called by its place, ``part-0.parquet:3``.
     threshold, shingle, method, keep, prefer, within, never, short, cluster, recipe, set, threads : optional
         As for :func:`dedup`.
+    memory : str or int, optional
+        The most memory to use beside Python and its packages, such as ``"2G"``, at least ``"64M"``: what
+        does not fit waits in `folder`.  The result is the same.
     progress : callable, optional
         Called with the part that is done, from 0 to 1, and the number of rows that were read.  An
         exception that it raises stops the work.
@@ -372,7 +402,7 @@ def dedup_files(
         Where the rows go that do not survive, as `target`.
     folder : path, optional
         Where temporary files go (default: that of :mod:`tempfile`): the texts of kept documents, or
-        of all where `keep` is not ``"first"``.
+        of all where `keep` is not ``"first"`` or there is a `memory`.
 
     Returns
     -------
@@ -388,6 +418,8 @@ def dedup_files(
         A file cannot be read to its end.  Nothing was written.
     OSError
         A file cannot be opened or written.
+    MemoryError
+        The `memory` is too little; the message says how much is needed.  Nothing was written.
 
     Examples
     --------
@@ -406,7 +438,7 @@ def dedup_files(
         recipe, threshold=threshold, shingle=shingle, method=method, keep=keep, short=short, cluster=cluster, set=set
     )
     plan = Plan(made, text, id=id, prefer=prefer, within=within, never=never)
-    run = Run(plan, nulls=check_nulls(nulls), threads=threads, folder=_path(folder), progress=progress)
+    run = Run(plan, nulls=check_nulls(nulls), threads=threads, folder=_path(folder), memory=memory, progress=progress)
     paths = [os.fspath(source)] if isinstance(source, (str, os.PathLike)) else [os.fspath(path) for path in source]
     run.read(paths, below=True)
     to = os.fspath(target)

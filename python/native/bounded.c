@@ -1,0 +1,788 @@
+/*
+ * bounded.c - rows decided in bounded memory: they wait in files, and an engine gets some at a time
+ *
+ *     add      the texts, ids and fields of a row go to a file (texts.c), its place in the keep order to
+ *              another
+ *     decide   where one engine has not room for all, the rows that could influence one another are
+ *              found (pipeline/linking.h); they are decided load by load (pipeline/loads.h), and what
+ *              is removed is sorted by row into a file
+ *     result   of some rows at a time, in the order in which they came, as often as wanted
+ *
+ * The result is that of one engine which has them all (src/pipeline/bounded.c does the same for the
+ * command).  In memory are 6 bytes a row, whoever writes the evidence included.
+ */
+#include "bounded.h"
+#include "dedup.h"
+
+#include "base/external_sort.h"
+#include "base/handle.h"
+#include "base/spool.h"
+#include "evidence/counts.h"
+#include "pipeline/linking.h"
+#include "pipeline/loads.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CAPSULE "neardup.bounded"
+
+enum { PART_ROWS = 1 << 15, BLOCK_ROWS = 4096, BYTES_A_ROW = 6 };
+
+/* A row's place in the keep order. */
+struct record {
+    uint64_t key;
+    uint32_t prefer, has_text;
+};
+
+/* What was decided of a row; its agreements follow. */
+struct decided {
+    uint64_t row;
+    struct nd_py_removal removal;
+};
+
+struct bounded {
+    struct nd_recipe *recipe;
+    PyObject *recipe_capsule; /* which holds its df tables */
+    struct nd_handle use;     /* by one call at a time */
+    bool is_broken, is_linked, is_decided;
+    unsigned threads;
+    char *folder;
+    struct nd_budget budget;
+
+    struct nd_py_order order; /* only what it needs to rank a row */
+    struct nd_py_fields fields;
+    struct nd_py_texts *texts;
+    unsigned columns[ND_PY_FIRST_FIELD + ND_PY_FIELDS_MAX];
+    struct nd_spool *records;
+    uint64_t n_rows, n_documents, text_bytes;
+
+    struct nd_loads loads;
+    struct nd_external_sort *removals;
+    size_t decided_bytes;
+    unsigned char *decided_row; /* one, as it is made */
+    struct nd_spool *decided;   /* all of them, by row */
+    uint64_t *part;             /* how many stand before those of each part, and of all */
+    size_t n_parts;
+
+    struct nd_dedup_stats stats;
+    uint64_t measured[ND_RUN_STEPS];
+    uint64_t spilled, n_loads;
+    struct nd_buffer buffer;
+};
+
+static enum nd_status out_of_memory(struct nd_error *err)
+{
+    return nd_fail(err, ND_ENOMEM, "out of memory");
+}
+
+static void free_bounded(struct bounded *b)
+{
+    nd_py_order_release(&b->order);
+    nd_py_fields_release(&b->fields);
+    nd_py_texts_free(b->texts);
+    nd_spool_free(b->records);
+    nd_loads_release(&b->loads);
+    nd_external_sort_free(b->removals);
+    nd_spool_free(b->decided);
+    nd_buffer_release(&b->buffer);
+    nd_recipe_free(b->recipe);
+    Py_XDECREF(b->recipe_capsule);
+    free(b->decided_row);
+    free(b->part);
+    free(b->folder);
+    free(b);
+}
+
+static void free_capsule(PyObject *capsule)
+{
+    free_bounded(PyCapsule_GetPointer(capsule, CAPSULE));
+}
+
+const struct nd_py_texts *nd_py_bounded_texts(PyObject *capsule)
+{
+    const struct bounded *b = PyCapsule_GetPointer(capsule, CAPSULE);
+
+    return b ? b->texts : NULL;
+}
+
+/* ---- A new one ---- */
+
+/* An engine without a document, which says whether the parameters are fine. */
+static enum nd_status try_engine(struct bounded *b, struct nd_error *err)
+{
+    struct nd_dedup_options options = nd_dedup_options_default();
+    struct nd_dedup *dedup;
+
+    options.threads = 1;
+    dedup = nd_dedup_new(b->recipe, &options, err);
+    if (!dedup)
+        return err->status;
+    nd_dedup_get_stats(dedup, &b->stats);
+    nd_dedup_free(dedup);
+    return ND_OK;
+}
+
+static enum nd_status open_files(struct bounded *b, struct nd_error *err)
+{
+    const struct nd_external_sort_options sort = {.tmp = b->folder,
+                                                  .record_bytes = b->decided_bytes,
+                                                  .memory_bytes = b->budget.sort_bytes / 2};
+
+    b->texts = nd_py_texts_new(ND_PY_FIRST_FIELD + b->fields.n, b->folder, true, err);
+    if (!b->texts)
+        return err->status;
+    b->records = nd_spool_new(b->folder, err);
+    b->decided = b->records ? nd_spool_new(b->folder, err) : NULL;
+    if (!b->decided)
+        return err->status;
+    b->removals = nd_external_sort_new(&sort, err);
+    return b->removals ? ND_OK : ND_ENOMEM;
+}
+
+static enum nd_status open_bounded(struct bounded *b, const struct nd_recipe *recipe,
+                                   uint64_t memory, const char *folder, struct nd_error *err)
+{
+    enum nd_status status;
+
+    b->recipe = nd_recipe_copy(recipe, err);
+    b->folder = strdup(folder);
+    if (!b->recipe || !b->folder)
+        return out_of_memory(err);
+    b->decided_bytes =
+        sizeof(struct decided) + b->recipe->method.n_signatures * sizeof(struct nd_agreement);
+    b->decided_row = malloc(b->decided_bytes);
+    if (!b->decided_row)
+        return out_of_memory(err);
+    b->budget = nd_budget_divide(memory, b->threads);
+    status = try_engine(b, err);
+    return status == ND_OK ? open_files(b, err) : status;
+}
+
+/* memory_parse(text): bytes, as the option of the command says them: "2G". */
+static PyObject *memory_parse(PyObject *module, PyObject *text)
+{
+    const char *words = PyUnicode_AsUTF8AndSize(text, NULL);
+    struct nd_error err;
+    uint64_t total;
+
+    if (!words)
+        return NULL;
+    if (nd_budget_parse(words, &total, &err) != ND_OK)
+        return nd_py_raise(module, &err);
+    return PyLong_FromUnsignedLongLong(total);
+}
+
+/*
+ * bounded_new(recipe, threads, memory, folder, keep, (keep column, prefer column, within column),
+ * preferred values, never, fields, id column): at most so many bytes of memory, and files in the folder.
+ */
+static PyObject *bounded_new(PyObject *module, PyObject *args)
+{
+    PyObject *recipe_capsule, *preferred, *never, *fields, *capsule = NULL;
+    const char *folder, *keep;
+    unsigned long long memory;
+    const struct nd_recipe *recipe;
+    struct nd_py_roles roles;
+    struct nd_error err;
+    struct bounded *b;
+    unsigned threads, id;
+
+    if (!PyArg_ParseTuple(args, "OIKss(III)O!O!O!I", &recipe_capsule, &threads, &memory, &folder,
+                          &keep, &roles.keep, &roles.prefer, &roles.within, &PyTuple_Type,
+                          &preferred, &PyTuple_Type, &never, &PyTuple_Type, &fields, &id) ||
+        !(recipe = nd_py_recipe(recipe_capsule)))
+        return NULL;
+    b = calloc(1, sizeof *b);
+    if (!b)
+        return PyErr_NoMemory();
+    b->recipe_capsule = Py_NewRef(recipe_capsule);
+    b->threads = threads;
+    if (nd_py_order_init(module, &b->order, keep, &roles, preferred, never) &&
+        nd_py_fields_init(&b->fields, fields)) {
+        b->columns[ND_PY_ID] = id ? id : ND_PY_NO_COLUMN;
+        for (size_t i = 0; i < b->fields.n; i++)
+            b->columns[ND_PY_FIRST_FIELD + i] = b->fields.column[i];
+        if (open_bounded(b, recipe, memory, folder, &err) == ND_OK)
+            capsule = PyCapsule_New(b, CAPSULE, free_capsule);
+        else
+            nd_py_raise(module, &err);
+    }
+    if (!capsule)
+        free_bounded(b);
+    return capsule;
+}
+
+/* What one call at a time may do.  NULL: an exception is set. */
+static struct bounded *enter(PyObject *capsule, bool is_decided)
+{
+    struct bounded *b = PyCapsule_GetPointer(capsule, CAPSULE);
+
+    if (!b)
+        return NULL;
+    if (nd_handle_enter(&b->use, ND_CALL_CHANGES, NULL) != ND_OK) {
+        PyErr_SetString(PyExc_RuntimeError, "another thread is using it");
+        return NULL;
+    }
+    if (!b->is_broken && b->is_decided == is_decided)
+        return b;
+    (void)nd_handle_leave(&b->use, ND_CALL_CHANGES);
+    PyErr_SetString(PyExc_RuntimeError, b->is_broken    ? "a call has failed before"
+                                        : b->is_decided ? "rows were decided already"
+                                                        : "rows have not been decided");
+    return NULL;
+}
+
+static void leave(struct bounded *b)
+{
+    (void)nd_handle_leave(&b->use, ND_CALL_CHANGES);
+}
+
+/* ---- Rows ---- */
+
+static enum nd_status check_length(const struct bounded *b, uint64_t row, struct nd_view text,
+                                   struct nd_error *err)
+{
+    char need[ND_BUDGET_TEXT];
+
+    if (text.len <= b->budget.record_bytes)
+        return ND_OK;
+    return nd_fail(err, ND_ENOMEM, "memory: row %" PRIu64 ", of %zu bytes, needs %s", row, text.len,
+                   nd_budget_text(nd_budget_for_record(text.len, b->threads), need));
+}
+
+static enum nd_status add_row(struct bounded *b, const struct nd_py_frame *f, size_t at,
+                              struct nd_error *err)
+{
+    struct nd_view text = f->column[0].value[at];
+    struct nd_offer offer = {0};
+    struct record record = {.has_text = text.data != NULL};
+    uint32_t group = 0;
+    enum nd_status status = check_length(b, b->n_rows, text, err);
+
+    if (status == ND_OK && b->n_rows == UINT32_MAX - 1)
+        status = nd_fail(err, ND_EUNSUPPORTED, "more than %u rows", UINT32_MAX - 1);
+    if (status == ND_OK && text.data &&
+        !nd_py_order_rank(&b->order, f, at, (uint32_t)b->n_rows, &offer, &group))
+        status = out_of_memory(err);
+    record.key = offer.key;
+    record.prefer = offer.prefer;
+    if (status == ND_OK)
+        status = nd_py_texts_add(b->texts, b->n_rows, f, at, b->columns, group, err);
+    if (status == ND_OK)
+        status = nd_spool_append(b->records, &record, sizeof record, NULL, err);
+    b->n_rows++;
+    b->n_documents += record.has_text;
+    b->text_bytes += text.len;
+    return status;
+}
+
+/* What memory has to hold of all rows. */
+static enum nd_status check_sizes(const struct bounded *b, struct nd_error *err)
+{
+    uint64_t within = nd_groups_bytes(&b->order.comparable.values), rough = b->order.rough.bytes;
+    uint64_t arrays = (b->n_rows + 64) * BYTES_A_ROW;
+    char need[ND_BUDGET_TEXT];
+
+    if (within + rough > b->budget.key_bytes)
+        return nd_fail(
+            err, ND_ENOMEM,
+            "memory: after %" PRIu64 " rows, the values of %s take %" PRIu64
+            " bytes: more than %s is needed",
+            b->n_rows, within > rough ? "within" : "keep", within + rough,
+            nd_budget_text(b->budget.total / b->budget.key_bytes * (within + rough), need));
+    if (arrays > b->budget.array_bytes)
+        return nd_fail(err, ND_ENOMEM, "memory: %" PRIu64 " rows need at least %s", b->n_rows,
+                       nd_budget_text(nd_budget_for_arrays(arrays), need));
+    return ND_OK;
+}
+
+static enum nd_status add_frame(struct bounded *b, const struct nd_py_frame *f,
+                                struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (size_t i = 0; status == ND_OK && i < f->n_rows; i++)
+        status = add_row(b, f, i, err);
+    return status == ND_OK ? check_sizes(b, err) : status;
+}
+
+static bool fits(const struct bounded *b, const struct nd_py_frame *f)
+{
+    if (!nd_py_fields_fit(&b->fields, f))
+        return false;
+    if (nd_py_order_fits(&b->order, f) &&
+        (b->columns[ND_PY_ID] == ND_PY_NO_COLUMN || b->columns[ND_PY_ID] < f->n_columns))
+        return true;
+    PyErr_SetString(PyExc_ValueError, "the frame has not all columns");
+    return false;
+}
+
+/* bounded_add(bounded, frame): the frame's rows come after those before. */
+static PyObject *bounded_add(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *frame_capsule;
+    const struct nd_py_frame *f;
+    enum nd_status status;
+    struct nd_error err;
+    struct bounded *b;
+
+    if (!PyArg_ParseTuple(args, "OO", &capsule, &frame_capsule) ||
+        !(f = nd_py_frame(frame_capsule)) || !(b = enter(capsule, false)))
+        return NULL;
+    if (!fits(b, f)) {
+        leave(b);
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    status = add_frame(b, f, &err);
+    Py_END_ALLOW_THREADS;
+    b->is_broken = status != ND_OK;
+    leave(b);
+    if (status != ND_OK)
+        return nd_py_raise(module, &err);
+    Py_RETURN_NONE;
+}
+
+/* ---- Links ---- */
+
+struct link_pass {
+    struct nd_pool *pool;
+    struct nd_linking *linking;
+    struct nd_spool *flags; /* a byte a row: nd_candidate_flags */
+    struct nd_py_slice slice;
+    struct nd_arena values;
+};
+
+static void release_links(struct link_pass *p)
+{
+    nd_linking_free(p->linking);
+    nd_pool_free(p->pool);
+    nd_spool_free(p->flags);
+    nd_py_slice_release(&p->slice);
+    nd_arena_release(&p->values);
+}
+
+static enum nd_status begin_links(struct bounded *b, struct link_pass *p, struct nd_error *err)
+{
+    struct nd_linking_options options = {.recipe = b->recipe,
+                                         .tmp = b->folder,
+                                         .sort_bytes = b->budget.link_sort_bytes,
+                                         .rows_bytes = b->budget.link_rows_bytes};
+
+    if (!nd_py_slice_init(&p->slice, &b->fields))
+        return out_of_memory(err);
+    if (b->budget.batch_bytes < p->slice.bytes_max)
+        p->slice.bytes_max = b->budget.batch_bytes;
+    p->pool = options.pool = nd_pool_new(b->threads, err);
+    p->flags = p->pool ? nd_spool_new(b->folder, err) : NULL;
+    if (!p->flags)
+        return err->status;
+    p->linking = nd_linking_new(&options, err);
+    return p->linking ? ND_OK : err->status;
+}
+
+/* Link some rows from this one on.  Every row is an item, and those without a text are none. */
+static enum nd_status link_some(struct bounded *b, struct link_pass *p, uint64_t from,
+                                struct nd_error *err)
+{
+    unsigned char flags[ND_PY_SLICE_ROWS];
+    struct nd_py_slice *s = &p->slice;
+    enum nd_status status = ND_OK;
+
+    nd_py_slice_clear(s);
+    nd_arena_reset(&p->values);
+    for (uint64_t i = from; status == ND_OK && i < b->n_rows && !nd_py_slice_is_full(s); i++)
+        status = nd_py_slice_load(s, &p->values, b->texts, i, &b->buffer, err);
+    for (size_t i = 0; status == ND_OK && i < s->n; i++) {
+        if (!s->item[i].text.data)
+            s->item[i].document = NULL;
+        else if (!s->item[i].document) {
+            s->document[i] = (struct nd_document){.text = s->item[i].text};
+            s->item[i].document = &s->document[i];
+        }
+    }
+    if (status == ND_OK)
+        status = nd_linking_add(p->linking, s->item, s->n, flags, err);
+    return status == ND_OK ? nd_spool_append(p->flags, flags, s->n, NULL, err) : status;
+}
+
+/* Some records from this row on, in b->buffer; *n: how many. */
+static enum nd_status read_records(struct bounded *b, uint64_t from, size_t *n,
+                                   struct nd_error *err)
+{
+    *n = b->n_rows - from < BLOCK_ROWS ? (size_t)(b->n_rows - from) : BLOCK_ROWS;
+    return nd_spool_read(b->records, from * sizeof(struct record), *n * sizeof(struct record),
+                         &b->buffer, err);
+}
+
+/* Offer each document that is not alone.  p NULL: all are of one component. */
+static enum nd_status offer_all(struct bounded *b, const struct link_pass *p, struct nd_error *err)
+{
+    struct nd_buffer flags = {0};
+    enum nd_status status = ND_OK;
+
+    for (uint64_t from = 0; status == ND_OK && from < b->n_rows; from += BLOCK_ROWS) {
+        size_t n;
+
+        status = read_records(b, from, &n, err);
+        if (status == ND_OK && p)
+            status = nd_spool_read(p->flags, from, n, &flags, err);
+        for (size_t i = 0; status == ND_OK && i < n; i++) {
+            const uint32_t row = (uint32_t)(from + i);
+            struct record record;
+
+            memcpy(&record, b->buffer.data + i * sizeof record, sizeof record);
+            if (!record.has_text)
+                continue;
+            if (p && nd_linking_is_alone(p->linking, row))
+                nd_loads_count_alone(&b->stats, (unsigned char)flags.data[i]);
+            else
+                status = nd_loads_offer(
+                    &b->loads, p ? nd_linking_component(p->linking, row) : 0,
+                    &(struct nd_offer){.key = record.key, .prefer = record.prefer, .record = row},
+                    err);
+        }
+    }
+    nd_buffer_release(&flags);
+    return status;
+}
+
+static bool raise_status(PyObject *module, enum nd_status status, const struct nd_error *err)
+{
+    if (status != ND_OK)
+        nd_py_raise(module, err);
+    return status == ND_OK;
+}
+
+static bool link_all(PyObject *module, struct bounded *b, struct link_pass *p, PyObject *progress)
+{
+    enum nd_status status = ND_OK;
+    struct nd_error err;
+
+    for (uint64_t from = 0; from < b->n_rows; from += p->slice.n) {
+        Py_BEGIN_ALLOW_THREADS;
+        status = link_some(b, p, from, &err);
+        Py_END_ALLOW_THREADS;
+        if (!raise_status(module, status, &err) ||
+            !nd_py_report(progress, (size_t)from, 2 * (size_t)b->n_rows))
+            return false;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    status = nd_linking_join(p->linking, &err);
+    if (status == ND_OK)
+        status = offer_all(b, p, &err);
+    Py_END_ALLOW_THREADS;
+    b->spilled += nd_linking_spilled(p->linking) + nd_spool_bytes(p->flags);
+    return raise_status(module, status, &err);
+}
+
+/* Find the components, where one engine has not room for all. */
+static bool divide(PyObject *module, struct bounded *b, PyObject *progress)
+{
+    struct link_pass pass = {0};
+    struct nd_error err = {0};
+    bool is_good = true;
+    enum nd_status status;
+
+    b->loads = (struct nd_loads){.recipe = b->recipe,
+                                 .keep = &b->order.keep,
+                                 .rough = &b->order.rough,
+                                 .budget = &b->budget,
+                                 .tmp = b->folder,
+                                 .cluster = b->recipe->dedup.cluster};
+    status = nd_loads_open(&b->loads, b->n_documents, &err);
+    if (status == ND_OK && !nd_loads_have_room(&b->loads, b->n_documents)) {
+        status = begin_links(b, &pass, &err);
+        b->is_linked = status == ND_OK;
+        if (b->is_linked)
+            is_good = link_all(module, b, &pass, progress);
+        /* Otherwise their candidates are found in other ways, and one engine has them all. */
+        if (status == ND_EUNSUPPORTED)
+            status = ND_OK;
+    }
+    if (status == ND_OK && !b->is_linked) {
+        Py_BEGIN_ALLOW_THREADS;
+        status = offer_all(b, NULL, &err);
+        Py_END_ALLOW_THREADS;
+    }
+    release_links(&pass);
+    return is_good && raise_status(module, status, &err);
+}
+
+/* ---- Decisions ---- */
+
+static enum nd_status note_removed(void *context, const struct nd_py_removed *removed,
+                                   struct nd_error *err)
+{
+    struct bounded *b = context;
+    const struct decided decided = {removed->row, nd_py_removal_of(removed)};
+    size_t n = b->recipe->method.n_signatures;
+
+    nd_py_removed_count(b->measured, b->recipe, removed);
+    memcpy(b->decided_row, &decided, sizeof decided);
+    if (n)
+        memcpy(b->decided_row + sizeof decided, removed->decision->agreement,
+               n * sizeof *removed->decision->agreement);
+    return nd_external_sort_add(b->removals, b->decided_row, err);
+}
+
+static enum nd_status check_engine(void *context, const struct nd_dedup_stats *stats, size_t pushed,
+                                   struct nd_error *err)
+{
+    const struct bounded *b = context;
+
+    return nd_loads_check(&b->loads, stats, pushed, err);
+}
+
+static bool next_load(PyObject *module, struct bounded *b)
+{
+    enum nd_status status;
+    struct nd_error err;
+
+    Py_BEGIN_ALLOW_THREADS;
+    status = nd_loads_next(&b->loads, &err);
+    Py_END_ALLOW_THREADS;
+    return raise_status(module, status, &err);
+}
+
+static bool decide_loads(PyObject *module, struct bounded *b, PyObject *progress)
+{
+    const size_t told = b->is_linked ? (size_t)b->n_rows : 0;
+    struct nd_py_run run = {.recipe = b->recipe,
+                            .texts = b->texts,
+                            .fields = &b->fields,
+                            .threads = b->threads,
+                            .cache_bytes = b->budget.cache_bytes,
+                            .slice_bytes = b->budget.batch_bytes,
+                            .n_all = told + (size_t)b->n_rows,
+                            .removed = note_removed,
+                            .check = check_engine,
+                            .context = b};
+    bool is_good = next_load(module, b);
+
+    while (is_good && b->loads.n_load) {
+        b->n_loads++;
+        run.row = b->loads.number.data;
+        run.n = (size_t)b->loads.n_load;
+        run.n_before = told + (size_t)b->loads.n_before;
+        is_good = nd_py_decide(module, &run, progress, &b->stats) && next_load(module, b);
+    }
+    return is_good;
+}
+
+/* Write what was removed by row, and how many of them stand before each part. */
+static enum nd_status file_removals(struct bounded *b, struct nd_error *err)
+{
+    uint64_t n = 0, row = 0;
+    const void *next;
+    size_t parts = 0;
+    int got;
+
+    b->n_parts = b->n_rows ? (size_t)((b->n_rows - 1) / PART_ROWS) + 1 : 1;
+    b->part = nd_alloc_array(b->n_parts + 1, sizeof *b->part);
+    if (!b->part)
+        return out_of_memory(err);
+    while ((got = nd_external_sort_next(b->removals, &next, err)) > 0) {
+        memcpy(&row, next, sizeof row);
+        while (parts <= row / PART_ROWS)
+            b->part[parts++] = n;
+        if (nd_spool_append(b->decided, next, b->decided_bytes, NULL, err) != ND_OK)
+            return err->status;
+        n++;
+    }
+    while (parts <= b->n_parts)
+        b->part[parts++] = n;
+    b->spilled += nd_external_sort_spilled(b->removals) + nd_loads_spilled(&b->loads);
+    nd_external_sort_free(b->removals);
+    b->removals = NULL;
+    return got < 0 ? (enum nd_status)got : ND_OK;
+}
+
+static bool decide(PyObject *module, struct bounded *b, PyObject *progress)
+{
+    enum nd_status status;
+    struct nd_error err;
+
+    if (!divide(module, b, progress) || !decide_loads(module, b, progress))
+        return false;
+    Py_BEGIN_ALLOW_THREADS;
+    status = file_removals(b, &err);
+    Py_END_ALLOW_THREADS;
+    return raise_status(module, status, &err);
+}
+
+/* bounded_decide(bounded, progress): all rows have been added; in how many parts their results are. */
+static PyObject *bounded_decide(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *progress;
+    struct bounded *b;
+
+    if (!PyArg_ParseTuple(args, "OO", &capsule, &progress) || !(b = enter(capsule, false)))
+        return NULL;
+    b->is_broken = !decide(module, b, progress);
+    b->is_decided = !b->is_broken;
+    b->stats.bytes = b->text_bytes; /* also of those that no engine got */
+    leave(b);
+    return b->is_broken ? NULL : PyLong_FromSize_t(b->n_parts);
+}
+
+/* ---- Results ---- */
+
+/* The removals of a part, into its result. */
+static enum nd_status read_part(struct bounded *b, size_t part, struct nd_py_result *result,
+                                struct nd_error *err)
+{
+    uint64_t from = b->part[part], n = b->part[part + 1] - from;
+    enum nd_status status = nd_spool_read(b->decided, from * b->decided_bytes,
+                                          (size_t)n * b->decided_bytes, &b->buffer, err);
+
+    for (uint64_t i = 0; status == ND_OK && i < n; i++) {
+        struct nd_agreement agreement[ND_RECIPE_SIGNATURES];
+        struct decided decided;
+
+        memcpy(&decided, b->buffer.data + i * b->decided_bytes, sizeof decided);
+        memcpy(agreement, b->buffer.data + i * b->decided_bytes + sizeof decided,
+               b->decided_bytes - sizeof decided);
+        if (!nd_py_result_put(result, &decided.removal, agreement))
+            status = out_of_memory(err);
+    }
+    return status;
+}
+
+/* The result of n parts from this one on. */
+static PyObject *make_result(PyObject *module, struct bounded *b, size_t part, size_t n)
+{
+    uint64_t first = (uint64_t)part * PART_ROWS, rows = (uint64_t)n * PART_ROWS;
+    struct nd_py_result *result;
+    enum nd_status status = ND_OK;
+    struct nd_error err;
+
+    if (rows > b->n_rows - first)
+        rows = b->n_rows - first;
+    result = nd_py_result_new((size_t)rows, first, b->recipe);
+    if (!result)
+        return PyErr_NoMemory();
+    for (size_t i = 0; status == ND_OK && i < n; i++)
+        status = read_part(b, part + i, result, &err);
+    if (status != ND_OK) {
+        nd_py_result_free(result);
+        return nd_py_raise(module, &err);
+    }
+    result->n_all = b->n_rows;
+    result->n_pushed = b->n_documents;
+    result->n_never = b->order.comparable.n_alone;
+    result->stats = b->stats;
+    if (part + n == b->n_parts)
+        memcpy(result->measured, b->measured, sizeof b->measured);
+    return nd_py_result_capsule(result);
+}
+
+/* bounded_result(bounded, part): what became of the rows of a part; -1: of all. */
+static PyObject *bounded_result(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *result;
+    struct bounded *b;
+    Py_ssize_t part;
+
+    if (!PyArg_ParseTuple(args, "On", &capsule, &part) || !(b = enter(capsule, true)))
+        return NULL;
+    if (part == -1)
+        result = make_result(module, b, 0, b->n_parts);
+    else if (part >= 0 && (size_t)part < b->n_parts)
+        result = make_result(module, b, (size_t)part, 1);
+    else
+        result = PyErr_Format(PyExc_IndexError, "there are %zu parts", b->n_parts);
+    leave(b);
+    return result;
+}
+
+struct ids {
+    struct nd_view *id;
+};
+
+static struct nd_view id_at(const void *context, size_t i)
+{
+    return ((const struct ids *)context)->id[i];
+}
+
+/* The ids of the rows that were removed, or of those kept for them. */
+static PyObject *read_ids(PyObject *module, struct bounded *b, const struct nd_py_result *r,
+                          bool are_kept)
+{
+    struct ids ids = {nd_alloc_array(r->n_removals + 1, sizeof(struct nd_view))};
+    struct nd_arena room = {0};
+    enum nd_status status = ids.id ? ND_OK : ND_ENOMEM;
+    PyObject *column = NULL;
+    struct nd_error err;
+
+    for (size_t i = 0; status == ND_OK && i < r->n_removals; i++) {
+        struct nd_py_entry entry;
+
+        status = nd_py_texts_read(b->texts, are_kept ? r->removal[i].kept : r->removal[i].row,
+                                  &b->buffer, &entry, &err);
+        if (status != ND_OK)
+            break;
+        ids.id[i] = entry.value[ND_PY_ID];
+        if (ids.id[i].data &&
+            !(ids.id[i].data = nd_arena_copy(&room, ids.id[i].data, ids.id[i].len)))
+            status = out_of_memory(&err);
+    }
+    if (!ids.id)
+        PyErr_NoMemory();
+    else if (status != ND_OK)
+        nd_py_raise(module, &err);
+    else
+        column = nd_py_text_column(are_kept ? "kept_id" : "id", r->n_removals, id_at, &ids);
+    nd_arena_release(&room);
+    free(ids.id);
+    return column;
+}
+
+/* bounded_ids(bounded, result): two columns, the ids of removed rows and of those kept. */
+static PyObject *bounded_ids(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *result_capsule, *removed, *kept = NULL;
+    const struct nd_py_result *r;
+    struct bounded *b;
+
+    if (!PyArg_ParseTuple(args, "OO", &capsule, &result_capsule) ||
+        !(r = nd_py_result(result_capsule)) || !(b = enter(capsule, true)))
+        return NULL;
+    removed = read_ids(module, b, r, false);
+    if (removed)
+        kept = read_ids(module, b, r, true);
+    leave(b);
+    return kept ? Py_BuildValue("NN", removed, kept) : (Py_XDECREF(removed), NULL);
+}
+
+/* bounded_work(bounded): the memory that is allowed, bytes written to files, and loads. */
+static PyObject *bounded_work(PyObject *module, PyObject *capsule)
+{
+    struct bounded *b = enter(capsule, true);
+    PyObject *work;
+
+    (void)module;
+    if (!b)
+        return NULL;
+    work =
+        Py_BuildValue("KKK", (unsigned long long)b->budget.total,
+                      (unsigned long long)(b->spilled + nd_py_texts_bytes(b->texts) +
+                                           nd_spool_bytes(b->records) + nd_spool_bytes(b->decided)),
+                      (unsigned long long)b->n_loads);
+    leave(b);
+    return work;
+}
+
+ND_PY_READS_FRAME(bounded_add, 1)
+
+PyMethodDef nd_py_bounded_functions[] = {
+    {"memory_parse", memory_parse, METH_O, "Bytes of memory."},
+    {"bounded_new", bounded_new, METH_VARARGS, "Rows that are decided in bounded memory."},
+    {"bounded_add", bounded_add_reading, METH_VARARGS, "Add the rows of a frame."},
+    {"bounded_decide", bounded_decide, METH_VARARGS, "Decide about all rows."},
+    {"bounded_result", bounded_result, METH_VARARGS, "What became of some rows."},
+    {"bounded_ids", bounded_ids, METH_VARARGS, "The ids of removed rows, and of those kept."},
+    {"bounded_work", bounded_work, METH_O, "The memory, the files and the loads."},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,302 @@
+"""Deduplication in bounded memory, of data that may come as a stream."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from itertools import compress
+from typing import IO, Any
+
+from . import _native
+from ._dedup import Result, removed_table
+from ._files import open_file, open_tables
+from ._frames import READ_BYTES, Columns, Mask, frames_of_rows, held_in_memory, is_arrow, slices_of, wanted_of
+from ._plan import Plan
+from ._progress import Report
+from ._sources import Mark
+from ._table import Table
+
+# ---- Data in blocks ----
+
+
+class _Blocks:
+    """Data that is gone through once for the decisions, and again for the survivors."""
+
+    def frames(self, columns: Columns) -> Iterator[Any]:
+        """Native frames, one after the other."""
+        raise NotImplementedError
+
+    def survivors(self, kept: bytes) -> Any:
+        """Give the kept rows."""
+        raise NotImplementedError
+
+
+class _Held(_Blocks):
+    """Data that the caller holds in memory: survivors are of its kind."""
+
+    def __init__(self, data: Any, select: Callable[[bytes], Any]) -> None:
+        self._data = data
+        self._select = select
+
+    def frames(self, columns: Columns) -> Iterator[Any]:
+        for block in slices_of(self._data):
+            yield _frame(columns, block)
+
+    def survivors(self, kept: bytes) -> Any:
+        return self._select(kept)
+
+
+def _frame(columns: Columns, block: Any) -> Any:
+    """The native frame of a block of Arrow data."""
+    frame = _native.frame_new(tuple(wanted_of(columns, block).names))
+    if hasattr(block, "__arrow_c_stream__"):
+        _native.frame_open(frame, block.__arrow_c_stream__())
+        while _native.frame_read(frame, READ_BYTES):
+            pass
+    else:
+        _native.frame_take(frame, *block.__arrow_c_array__())
+    return frame
+
+
+class _Batches(_Blocks):
+    """Record batches: survivors are a pyarrow RecordBatchReader.
+
+    Batches that can be had once wait in a temporary file.
+    """
+
+    def __init__(self, schema: Any, first: Iterator[Any], again: Callable[[], Iterator[Any]] | None, tmp: str) -> None:
+        self._schema = schema
+        self._first = first
+        self._again = again
+        self._file: IO[bytes] | None = None if again else tempfile.TemporaryFile(dir=tmp)
+
+    def frames(self, columns: Columns) -> Iterator[Any]:
+        if self._file is None:
+            yield from (_frame(columns, batch) for batch in self._first)
+            return
+        import pyarrow
+
+        with pyarrow.ipc.new_stream(self._file, self._schema) as writer:
+            for batch in self._first:
+                writer.write_batch(batch)
+                yield _frame(columns, batch)
+
+    def _all(self) -> Iterator[Any]:
+        if self._again:
+            return self._again()
+        import pyarrow
+
+        assert self._file
+        self._file.seek(0)
+        return iter(pyarrow.ipc.open_stream(self._file))
+
+    def survivors(self, kept: bytes) -> Any:
+        import pyarrow
+
+        def batches() -> Iterator[Any]:
+            at = 0
+            for batch in self._all():
+                mask = kept[at : at + batch.num_rows]
+                at += batch.num_rows
+                if 1 in mask:
+                    bits = pyarrow.py_buffer(_native.pack_bits(mask))
+                    yield batch.filter(pyarrow.Array.from_buffers(pyarrow.bool_(), len(mask), [None, bits]))
+
+        return pyarrow.RecordBatchReader.from_batches(self._schema, batches())
+
+
+class _Rows(_Blocks):
+    """Rows of Python: survivors are an iterator.  Those that come once wait in a temporary file."""
+
+    def __init__(self, rows: Iterable[Any], again: Callable[[], Iterable[Any]] | None, tmp: str) -> None:
+        self._rows = rows
+        self._again = again
+        self._file: IO[bytes] | None = None if again else tempfile.TemporaryFile(dir=tmp)
+
+    def frames(self, columns: Columns) -> Iterator[Any]:
+        for frame, rows in frames_of_rows(self._rows, columns):
+            if self._file:
+                pickle.dump(rows, self._file, pickle.HIGHEST_PROTOCOL)
+            yield frame
+
+    def _all(self) -> Iterator[Any]:
+        if self._again:
+            yield from self._again()
+            return
+        assert self._file
+        end = self._file.seek(0, os.SEEK_END)
+        at = self._file.seek(0)
+        while at < end:
+            self._file.seek(at)
+            rows = pickle.load(self._file)
+            at = self._file.tell()
+            yield from rows
+
+    def survivors(self, kept: bytes) -> Any:
+        return compress(self._all(), kept)
+
+
+def _of_path(path: str, columns: Columns, tmp: str) -> _Blocks:
+    """A file or a folder, which is read again for the survivors."""
+    tables = open_tables(path)
+    if tables is not None:
+        names = [name for name in dict.fromkeys(columns.names) if name and name in tables.schema.names]
+
+        def batches(columns: list[str] | None) -> Iterator[Any]:
+            options = {"batch_size": 1 << 13, "batch_readahead": 1, "fragment_readahead": 1, "use_threads": False}
+            return iter(tables.scanner(columns=columns, **options).to_batches())
+
+        return _Batches(tables.schema, batches(names or None), lambda: batches(None), tmp)
+    mark = Mark.of(path)
+
+    def again() -> Iterator[Any]:
+        yield from open_file(path, columns)
+        if Mark.of(path) != mark:
+            raise _native.Error(f"{path}: changed while it was read")
+
+    return _Rows(open_file(path, columns), again, tmp)
+
+
+def _blocks_of(data: Any, columns: Columns, tmp: str) -> _Blocks:
+    if isinstance(data, (str, os.PathLike)):
+        return _of_path(os.fspath(data), columns, tmp)
+    held = held_in_memory(data)
+    if held is not None:
+        return _Held(*held)
+    if is_arrow(data):
+        import pyarrow
+
+        if not isinstance(data, pyarrow.RecordBatchReader):
+            data = pyarrow.RecordBatchReader.from_stream(data)
+        return _Batches(data.schema, iter(data), None, tmp)
+    if isinstance(data, (bytes, bytearray, memoryview, Mapping)) or not isinstance(data, Iterable):
+        raise TypeError(
+            f"a {type(data).__name__} cannot be read: give a frame with the Arrow PyCapsule interface, "
+            "an iterable of str or of mappings, or a path"
+        )
+    if isinstance(data, (list, tuple)):
+        return _Listed(data)
+    return _Rows(data, None, tmp)
+
+
+class _Listed(_Rows):
+    """Rows in a list: survivors are one."""
+
+    def __init__(self, rows: list[Any] | tuple[Any, ...]) -> None:
+        super().__init__(rows, lambda: rows, "")
+
+    def survivors(self, kept: bytes) -> Any:
+        return list(super().survivors(kept))
+
+
+# ---- Results ----
+
+# Counts of the rows of a part; the others are of all rows.
+_OF_PART = ("rows", "removed", "identical_bytes", "identical_tokens", "near")
+
+
+class BoundedResult(Result):
+    """What a deduplication in bounded memory decided.
+
+    It is the :class:`Result` of the same call without ``memory``, but for this: decisions wait in a file,
+    and survivors of what is no frame or list are given out one after the other, once for each time that
+    ``survivors`` is named.
+
+    ==========================================  =====================================================
+    data                                        survivors
+    ==========================================  =====================================================
+    a frame, a list                             of the same kind
+    an Arrow stream; a path of Parquet, Arrow   a pyarrow ``RecordBatchReader``
+    an iterable; a path of lines                an iterator of rows
+    ==========================================  =====================================================
+
+    ``removed`` and ``clusters`` are in memory once they have been named; :meth:`iter_removed` gives the
+    removed rows some at a time.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> result = neardup.dedup((text for text in ["a b c d", "e f", "A B C D"]), memory="64M")
+    >>> list(result.survivors), result.removed["kept_row"][:]
+    (['a b c d', 'e f'], [0])
+    """
+
+    def __init__(
+        self,
+        store: Any,
+        parts: int,
+        blocks: _Blocks,
+        plan: Plan,
+        nulls: str,
+        kept: Mask,
+        stats: dict[str, int],
+        took: tuple[float, float],
+    ) -> None:
+        self._store = store
+        self._n_parts = parts
+        self._blocks = blocks
+        self._plan = plan
+        self._nulls = nulls
+        self._seconds, self._processor_seconds = took
+        self._seen = ()
+        self.recipe = plan.recipe
+        self.kept = kept
+        memory, spilled, loads = _native.bounded_work(store)
+        self.summary = {**stats, "memory_bytes": memory, "spilled_bytes": spilled, "loads": loads}
+
+    def _parts(self) -> Iterator[tuple[Any, Any, Any]]:
+        for part in range(self._n_parts):
+            yield _native.bounded_result(self._store, part), None, self._store
+
+    def _table(self, native: Any) -> Table:
+        ids = _native.bounded_ids(self._store, native) if self._plan.id_column else ()
+        return removed_table(native, ids)
+
+    def iter_removed(self) -> Iterator[Table]:
+        """Give the removed rows, and why, in tables of some thousand rows at most."""
+        for native, _, _ in self._parts():
+            table = self._table(native)
+            if len(table):
+                yield table
+
+    @cached_property
+    def removed(self) -> Table:  # type: ignore[override]
+        return self._table(_native.bounded_result(self._store, -1))
+
+    @property
+    def survivors(self) -> Any:
+        return self._blocks.survivors(self.kept._kept)
+
+
+def dedup_bounded(
+    data: Any, plan: Plan, memory: str | int, tmp: str, threads: int, nulls: str, report: Report | None
+) -> BoundedResult:
+    """Decide about data of any kind in so much memory."""
+    started, processor = time.monotonic(), time.process_time()
+    store = plan.bounded(_native.memory_parse(str(memory)), threads, tmp)
+    blocks = _blocks_of(data, plan.columns, tmp)
+    has_text = bytearray()
+    for frame in blocks.frames(plan.columns):
+        n = _native.frame_rows(frame)
+        null = _native.frame_null(frame) if nulls == "raise" else None
+        if null is not None:
+            raise _native.InvalidError(f"row {len(has_text) + null}: the text is null")
+        _native.bounded_add(store, frame)
+        has_text += _native.frame_mask(frame, b"\1" * n) if nulls == "drop" else b"\1" * n
+    parts = _native.bounded_decide(store, report)
+    stats: dict[str, int] = {}
+    at = 0
+    for part in range(parts):
+        native = _native.bounded_result(store, part)
+        kept = _native.result_kept(native)
+        both = int.from_bytes(kept, "little") & int.from_bytes(has_text[at : at + len(kept)], "little")
+        has_text[at : at + len(kept)] = both.to_bytes(len(kept), "little")
+        at += len(kept)
+        own = _native.result_stats(native)
+        stats = {**own, **{name: stats.get(name, 0) + own[name] for name in _OF_PART}}
+    took = time.monotonic() - started, time.process_time() - processor
+    return BoundedResult(store, parts, blocks, plan, nulls, Mask(bytes(has_text)), stats, took)
