@@ -5,6 +5,7 @@
  * in the file of a stream or a corpus.  A row is called by its id, or by its place: rows come in
  * segments, whose lines have numbers without a gap.
  */
+#include "against.h"
 #include "bounded.h"
 #include "corpus.h"
 #include "dedup.h"
@@ -162,6 +163,7 @@ struct where {
     const struct nd_py_frame *frame; /* NULL: none; its first row is that of the result */
     unsigned id;                     /* its column; 0: none */
     const struct nd_py_texts *texts; /* of other rows; NULL: none */
+    struct nd_py_against *against;   /* of all rows, and of documents of sketch files; NULL: none */
 };
 
 static bool is_in_frame(const struct where *w, uint64_t row)
@@ -190,6 +192,8 @@ static enum nd_status find(struct evidence *e, const struct where *w, uint64_t r
         *has_text = w->frame->column[0].value[at].data != NULL;
         if (w->id)
             *id = name_of_id(column->value[at], column->is_raw[at]);
+    } else if (w->against) {
+        status = nd_py_against_row(w->against, row, i, id, has_text, err);
     } else if (w->texts) {
         status = nd_py_texts_read(w->texts, row, &e->buffer[i], &entry, err);
         if (status == ND_OK) {
@@ -205,8 +209,11 @@ static enum nd_status party_of(struct evidence *e, const struct where *w, uint64
 {
     struct nd_name id;
     bool has_text;
-    enum nd_status status = find(e, w, row, i, &id, &has_text, err);
+    enum nd_status status;
 
+    if (w->against && (row & ND_PY_SEEN))
+        return nd_py_against_party(w->against, row ^ ND_PY_SEEN, i, &e->scratch[i], party, err);
+    status = find(e, w, row, i, &id, &has_text, err);
     party->at = at_of(e, row);
     party->name = nd_name_at(id.text, id.kind, &party->at, &e->scratch[i]);
     return status;
@@ -255,7 +262,8 @@ static enum nd_status put_row(struct evidence *e, const struct where *w, uint64_
     nd_id_check_note(&e->ids, &id, &party.at);
     if (needs_name)
         party.name = nd_name_at(id.text, id.kind, &party.at, &e->scratch[0]);
-    e->sizes.members[removal ? removal->kept : row]++;
+    if (!removal || !(removal->kept & ND_PY_SEEN))
+        e->sizes.members[removal ? removal->kept : row]++;
     if (removal) {
         e->removed++;
         e->identical[removal->identical]++;
@@ -323,13 +331,15 @@ static bool parse_where(struct where *w, PyObject *result, PyObject *frame, unsi
                         PyObject *store)
 {
     *w = (struct where){.result = nd_py_result(result), .id = id};
-    if (w->result && w->result->has_seen) {
+    if (PyCapsule_IsValid(store, ND_PY_AGAINST))
+        w->against = nd_py_against(store);
+    if (w->result && w->result->has_seen && (!w->against || frame != Py_None)) {
         PyErr_SetString(PyExc_ValueError, "rows were removed for documents of sketch files");
         return false;
     }
     if (!w->result || (frame != Py_None && !(w->frame = nd_py_frame(frame))))
         return false;
-    w->texts = texts_of(store);
+    w->texts = w->against ? NULL : texts_of(store);
     if (PyErr_Occurred())
         return false;
     if (w->frame && id >= w->frame->n_columns) {
@@ -407,6 +417,8 @@ static enum nd_status summarise(struct evidence *e, const struct where *w,
     summary->identical_tokens = e->identical[ND_IDENTICAL_TOKENS];
     summary->bad_records = e->bad;
     summary->never_documents = w->result->n_never;
+    if (w->against)
+        summary->seen_documents = summary->seen_met = nd_py_against_documents(w->against);
     summary->double_ids = e->ids.n_double;
     summary->ids_full = e->ids.ids.is_full;
     nd_summary_complete(summary, &w->result->stats, &e->recipe->dedup, e->measured);
@@ -536,7 +548,8 @@ static PyObject *evidence_counts(PyObject *module, PyObject *capsule)
 /* store_bytes(store): bytes of its temporary files. */
 static PyObject *store_bytes(PyObject *module, PyObject *store)
 {
-    const struct nd_py_texts *texts = texts_of(store);
+    const struct nd_py_texts *texts =
+        PyCapsule_IsValid(store, ND_PY_AGAINST) ? NULL : texts_of(store);
 
     (void)module;
     if (PyErr_Occurred())
@@ -600,13 +613,36 @@ static bool put_sources(struct nd_json *out, PyObject *sources)
     return n >= 0;
 }
 
+/* A tuple of tuples (path, generation, documents).  NULL: an exception is set.  To be freed. */
+static struct nd_first_line_seen *parse_seen(PyObject *files, size_t *n)
+{
+    Py_ssize_t count = PyTuple_Size(files);
+    struct nd_first_line_seen *seen = count < 0 ? NULL : calloc((size_t)count + 1, sizeof *seen);
+
+    if (!seen && !PyErr_Occurred())
+        PyErr_NoMemory();
+    for (Py_ssize_t i = 0; seen && i < count; i++) {
+        unsigned long long generation, documents;
+
+        if (!PyArg_ParseTuple(PyTuple_GetItem(files, i), "sKK", &seen[i].path, &generation,
+                              &documents)) {
+            free(seen);
+            return NULL;
+        }
+        seen[i].generation = generation;
+        seen[i].documents = documents;
+    }
+    *n = (size_t)count;
+    return seen;
+}
+
 /*
  * evidence_first_line(evidence, result, text column, id column, within, prefer column, preferred
- * values, never, what happens without a text, inputs): the first line of the manifest.
+ * values, never, what happens without a text, inputs, sketch files): the first line of the manifest.
  */
 static PyObject *evidence_first_line(PyObject *module, PyObject *args)
 {
-    PyObject *capsule, *result_capsule, *preferred, *never, *sources, *bytes = NULL;
+    PyObject *capsule, *result_capsule, *preferred, *never, *sources, *files, *bytes = NULL;
     struct nd_first_line line = {.html_parser = "none",
                                  .mail_parser = "none",
                                  .format = "auto",
@@ -616,26 +652,30 @@ static PyObject *evidence_first_line(PyObject *module, PyObject *args)
     struct nd_run_summary *summary = NULL;
     const struct nd_py_result *result;
     struct nd_run_value *values = NULL;
+    struct nd_first_line_seen *seen = NULL;
     const char *text, **list = NULL;
     struct nd_json out = {0};
     struct evidence *e;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "OOzzzzO!O!sO!", &capsule, &result_capsule, &text, &line.id_field,
+    if (!PyArg_ParseTuple(args, "OOzzzzO!O!sO!O!", &capsule, &result_capsule, &text, &line.id_field,
                           &line.within, &line.prefer_field, &PyTuple_Type, &preferred,
-                          &PyTuple_Type, &never, &line.missing_text, &PyTuple_Type, &sources) ||
+                          &PyTuple_Type, &never, &line.missing_text, &PyTuple_Type, &sources,
+                          &PyTuple_Type, &files) ||
         !(e = PyCapsule_GetPointer(capsule, CAPSULE)) || !(result = nd_py_result(result_capsule)))
         return NULL;
     line.text_fields = &text;
     line.n_text_fields = text != NULL;
     list = parse_list(preferred, &line.n_prefer);
     values = list ? parse_pairs(never, &line.n_never) : NULL;
-    summary = values ? calloc(1, sizeof *summary) : NULL;
-    if (values && !summary)
+    seen = values ? parse_seen(files, &line.n_seen) : NULL;
+    summary = seen ? calloc(1, sizeof *summary) : NULL;
+    if (seen && !summary)
         PyErr_NoMemory();
     if (summary) {
         line.prefer = list;
         line.never = values;
+        line.seen = seen;
         nd_summary_complete(summary, &result->stats, &e->recipe->dedup, NULL);
         nd_first_line_begin(&out, &line, e->recipe, summary);
         if (put_sources(&out, sources)) {
@@ -645,6 +685,7 @@ static PyObject *evidence_first_line(PyObject *module, PyObject *args)
     }
     nd_json_release(&out);
     free(summary);
+    free(seen);
     free(values);
     free(list);
     return bytes;

@@ -139,6 +139,7 @@ static int execute(PyObject *module)
                              nd_py_df_functions,
                              nd_py_corpus_functions,
                              nd_py_bounded_functions,
+                             nd_py_against_functions,
                              nd_py_evidence_functions,
                              nd_py_publish_functions,
                              nd_py_result_functions,

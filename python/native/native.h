@@ -50,6 +50,7 @@ extern PyMethodDef nd_py_filter_functions[];
 extern PyMethodDef nd_py_df_functions[];
 extern PyMethodDef nd_py_corpus_functions[];
 extern PyMethodDef nd_py_bounded_functions[];
+extern PyMethodDef nd_py_against_functions[];
 extern PyMethodDef nd_py_evidence_functions[];
 extern PyMethodDef nd_py_publish_functions[];
 extern PyMethodDef nd_py_result_functions[];

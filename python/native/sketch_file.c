@@ -20,6 +20,7 @@
 
 #define WRITER "neardup.sketch_writer"
 #define READER "neardup.sketch_file"
+#define APPENDER "neardup.sketch_appender"
 
 /* ---- Writing ---- */
 
@@ -67,7 +68,13 @@ static FILE *open_stream(int fd, struct nd_error *err)
     return stream;
 }
 
-/* sketch_writer_new(recipe, file of a publisher, whether to keep shingles) */
+/* The descriptor of a file of a publisher, or a number; -1: an exception is set. */
+static int descriptor_of(PyObject *file)
+{
+    return PyLong_Check(file) ? (int)PyLong_AsLong(file) : nd_py_file_descriptor(file);
+}
+
+/* sketch_writer_new(recipe, file of a publisher or descriptor, whether to keep shingles) */
 static PyObject *sketch_writer_new(PyObject *module, PyObject *args)
 {
     PyObject *recipe_capsule, *file_capsule, *capsule = NULL;
@@ -77,7 +84,7 @@ static PyObject *sketch_writer_new(PyObject *module, PyObject *args)
     int keeps_shingles, fd;
 
     if (!PyArg_ParseTuple(args, "OOp", &recipe_capsule, &file_capsule, &keeps_shingles) ||
-        (fd = nd_py_file_descriptor(file_capsule)) < 0)
+        (fd = descriptor_of(file_capsule)) < 0)
         return NULL;
     w = calloc(1, sizeof *w);
     if (!w)
@@ -337,7 +344,42 @@ static void close_reader(PyObject *capsule)
 
 const struct nd_sketch_file *nd_py_sketch_file(PyObject *capsule)
 {
+    if (PyCapsule_IsValid(capsule, APPENDER))
+        return nd_sketch_appender_file(nd_py_sketch_appender(capsule));
     return PyCapsule_GetPointer(capsule, READER);
+}
+
+struct nd_sketch_appender *nd_py_sketch_appender(PyObject *capsule)
+{
+    return PyCapsule_GetPointer(capsule, APPENDER);
+}
+
+static void close_appender(PyObject *capsule)
+{
+    nd_sketch_appender_close(PyCapsule_GetPointer(capsule, APPENDER));
+}
+
+/* sketch_appender_open(path, recipe): nobody else can add to it meanwhile. */
+static PyObject *sketch_appender_open(PyObject *module, PyObject *args)
+{
+    const struct nd_sketch_writer_options create = {.keeps_shingles = 1};
+    struct nd_sketch_appender *appender = NULL;
+    PyObject *path, *recipe_capsule, *capsule = NULL;
+    const struct nd_recipe *recipe;
+    struct nd_error err;
+
+    if (!PyArg_ParseTuple(args, "O&O", PyUnicode_FSConverter, &path, &recipe_capsule))
+        return NULL;
+    recipe = nd_py_recipe(recipe_capsule);
+    if (recipe) {
+        appender = nd_sketch_appender_open(PyBytes_AsString(path), recipe, &create, &err);
+        capsule = appender ? PyCapsule_New(appender, APPENDER, close_appender)
+                           : nd_py_raise(module, &err);
+    }
+    if (!capsule)
+        nd_sketch_appender_close(appender);
+    Py_DECREF(path);
+    return capsule;
 }
 
 static PyObject *sketch_file_open(PyObject *module, PyObject *args)
@@ -362,7 +404,7 @@ static PyObject *sketch_file_open(PyObject *module, PyObject *args)
  * fingerprint, whether there are shingles, bytes. */
 static PyObject *sketch_file_info(PyObject *module, PyObject *capsule)
 {
-    const struct nd_sketch_file *file = PyCapsule_GetPointer(capsule, READER);
+    const struct nd_sketch_file *file = nd_py_sketch_file(capsule);
     const struct nd_sketch_file_info *info = file ? nd_sketch_file_info(file) : NULL;
 
     (void)module;
@@ -378,7 +420,7 @@ static PyObject *sketch_file_info(PyObject *module, PyObject *capsule)
 /* sketch_file_sources(file): of each its path, its name in an archive or None, hash, records. */
 static PyObject *sketch_file_sources(PyObject *module, PyObject *capsule)
 {
-    const struct nd_sketch_file *file = PyCapsule_GetPointer(capsule, READER);
+    const struct nd_sketch_file *file = nd_py_sketch_file(capsule);
     PyObject *list = file ? PyList_New(0) : NULL;
     const struct nd_sketch_source *source;
 
@@ -567,6 +609,7 @@ PyMethodDef nd_py_sketch_file_functions[] = {
     {"sketch_writer_source", sketch_writer_source, METH_VARARGS, "What the last rows were of."},
     {"sketch_writer_add", sketch_writer_add_reading, METH_VARARGS, "Sketch the rows of a frame."},
     {"sketch_writer_finish", sketch_writer_finish, METH_O, "The sketch file is whole."},
+    {"sketch_appender_open", sketch_appender_open, METH_VARARGS, "Open a file to add to it."},
     {"sketch_file_open", sketch_file_open, METH_VARARGS, "Open a sketch file."},
     {"sketch_file_info", sketch_file_info, METH_O, "What a sketch file holds."},
     {"sketch_file_sources", sketch_file_sources, METH_O, "What its documents were read from."},

@@ -8,5 +8,7 @@
 
 /* The file of a capsule, borrowed.  NULL: an exception is set. */
 const struct nd_sketch_file *nd_py_sketch_file(PyObject *capsule);
+/* One that is open to be added to, of whose capsule the function above gives the file as it was. */
+struct nd_sketch_appender *nd_py_sketch_appender(PyObject *capsule);
 
 #endif

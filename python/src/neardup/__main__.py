@@ -136,6 +136,10 @@ def _options() -> _Parser:
     what("--max-checks", metavar="N", help="compare a document with at most N others")
     what("--candidates", metavar="BY", help="how documents to compare are found")
     what("--verify", metavar="MEASURE", help="what must reach the threshold")
+    what(
+        "--against", metavar="FILE", action="append", default=[], help="a sketch file of documents that come before all"
+    )
+    what("--append", action="store_true", help="at last add the survivors to the last --against file")
     kept = parser.add_argument_group("Which document is kept").add_argument
     kept("-k", "--keep", metavar="POLICY", help="first, last, longest, shortest, newest:FIELD, max:FIELD, min:FIELD …")
     kept("--prefer", metavar="FIELD=A,B,C", help="before --keep counts, prefer documents whose FIELD is A, then B …")
@@ -326,6 +330,8 @@ def _dedup(given: argparse.Namespace) -> int:
         threads=_threads(given.threads),
         folder=given.tmp,
         memory=given.memory,
+        against=given.against,
+        append=given.append,
         progress=progress if progress.is_on and not given.quiet else None,
     )
     is_folder = given.output_dir is not None or os.path.isdir(given.paths[0])

@@ -108,8 +108,10 @@ class Evidence:
         if self._rows:
             self._rows.write(rows)
 
-    def write_manifest(self, to: Output, inputs: Sequence[Input]) -> None:
-        """Write the whole manifest."""
+    def write_manifest(
+        self, to: Output, inputs: Sequence[Input], against: tuple[tuple[str, int, int], ...] = ()
+    ) -> None:
+        """Write the whole manifest; `against`: path, generation and documents of each sketch file."""
         assert self._last and self._rows
         plan = self._plan
         columns = (plan.text, plan.id, plan.within, plan.prefer_column)
@@ -117,7 +119,7 @@ class Evidence:
         missing = "skip" if self._nulls == "drop" else self._nulls
         to.write(
             _native.evidence_first_line(
-                self._native, self._last[0], *columns, plan.preferred, plan.never_values, missing, sources
+                self._native, self._last[0], *columns, plan.preferred, plan.never_values, missing, sources, against
             )
         )
         self._rows.seek(0)

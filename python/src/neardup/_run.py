@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from . import _native
+from ._against import Against
 from ._evidence import Evidence, Input, Work
 from ._outputs import Outputs
 from ._plan import Never, Plan, Preferred, check_nulls, recipe_of
@@ -77,6 +78,8 @@ class Run:
         threads: int = 0,
         folder: str | None = None,
         memory: str | int | None = None,
+        against: Sequence[str] = (),
+        append: bool = False,
         progress: Callable[[float, int], object] | None = None,
     ) -> None:
         self._plan = plan
@@ -87,7 +90,12 @@ class Run:
         self._threads = threads
         self._folder = folder or tempfile.gettempdir()
         self._memory = None if memory is None else _native.memory_parse(str(memory))
-        self._is_final_at_once = plan.is_final_at_once and memory is None
+        if against and memory is not None:
+            raise _native.InvalidError("memory: not with against")
+        if append and not against:
+            raise _native.InvalidError("append adds the survivors to the last file of against, and there is none")
+        self._against = Against(plan, against, append=append, folder=self._folder, threads=threads) if against else None
+        self._is_final_at_once = plan.is_final_at_once and memory is None and not against
         self._progress = progress
         self._sources: list[Source] = []
         self._masks: list[bytearray] = []
@@ -124,6 +132,8 @@ class Run:
 
     def _open_store(self) -> Any:
         plan = self._plan
+        if self._against:
+            return self._against.store
         if self._memory is not None:
             return plan.bounded(self._memory, self._threads, self._folder)
         if plan.is_final_at_once:
@@ -167,12 +177,16 @@ class Run:
         self._repaired = 0
         for source in self._sources:
             mask = bytearray()
+            if self._against:
+                self._against.begin(source)
             for rows in self._rows(source, evidence, row):
                 kept = b"\1" * rows.count
                 if self._is_final_at_once:
                     result = _native.stream_push(store, rows.frame)
                     kept = _native.result_kept(result)
                     self._write(evidence, clusters, result, rows.frame, store)
+                elif self._against:
+                    self._against.add(rows)
                 elif self._memory is not None:
                     _native.bounded_add(store, rows.frame)
                 else:
@@ -181,6 +195,8 @@ class Run:
                 row += rows.count
                 # Of a compressed file it is not known how far it is: its size counts when it is read.
                 self._tell(1, done / total, row)
+            if self._against:
+                self._against.end(source)
             done += source.mark.size
             self._masks.append(mask)
         if self._is_final_at_once:
@@ -202,7 +218,9 @@ class Run:
         def tell(done: int, all: int) -> None:
             self._tell(2, done / (all or 1), rows)
 
-        if self._memory is None:
+        if self._against:
+            results = iter([self._against.decide(tell)])
+        elif self._memory is None:
             results = iter([_native.corpus_dedup(store, self._plan.recipe._native, self._threads, tell)])
         else:
             parts = _native.bounded_decide(store, tell)
@@ -300,7 +318,7 @@ class Run:
                 for s in self._sources
             ]
             if manifest:
-                evidence.write_manifest(to[manifest], inputs)
+                evidence.write_manifest(to[manifest], inputs, self._against.seen if self._against else ())
             self._work.warnings = len(self.warnings)
             self._work.left_out = bad if self._judges and self._max_bad is None else 0
             self._work.seconds = time.monotonic() - started
@@ -311,6 +329,9 @@ class Run:
             for source in self._sources:
                 source.check_unchanged()
             outputs.publish()
+        if self._against:
+            self._against.append(b"".join(self._masks))
+            self._against.close()
         return FilesResult(json.loads(text), [kept for kept, _ in targets if kept], self.warnings, self.left_out)
 
     def _warn_of_oddities(self, evidence: Evidence, documents: int) -> None:
@@ -358,6 +379,8 @@ def dedup_files(
     cluster: Literal["star", "components", "complete"] | None = None,
     recipe: Recipe | str | None = None,
     set: Mapping[str, Value] | None = None,
+    against: Path | Sequence[Path] = (),
+    append: bool = False,
     memory: str | int | None = None,
     threads: int = 0,
     progress: Callable[[float, int], object] | None = None,
@@ -388,6 +411,13 @@ def dedup_files(
         The column with the ids; without it a row is called by its place, ``part-0.parquet:3``.
     threshold, shingle, method, keep, prefer, within, never, short, cluster, recipe, set, threads : optional
         As for :func:`dedup`.
+    against : path or sequence of paths, optional
+        Sketch files of documents that were seen before: rows are compared with these too, and only
+        rows are removed, as by ``neardup dedup --against``.  Decisions rest on sketches.  In memory is
+        an index of all documents; without `within`, `never` and `memory`.
+    append : bool, optional
+        At last add the survivors to the last file of `against`, all of them or none.  It is made if it
+        does not exist, and nobody else can add to it meanwhile.
     memory : str or int, optional
         The most memory to use beside Python and its packages, such as ``"2G"``, at least ``"64M"``: what
         does not fit waits in `folder`.  The result is the same.
@@ -438,8 +468,17 @@ def dedup_files(
         recipe, threshold=threshold, shingle=shingle, method=method, keep=keep, short=short, cluster=cluster, set=set
     )
     plan = Plan(made, text, id=id, prefer=prefer, within=within, never=never)
-    run = Run(plan, nulls=check_nulls(nulls), threads=threads, folder=_path(folder), memory=memory, progress=progress)
-    paths = [os.fspath(source)] if isinstance(source, (str, os.PathLike)) else [os.fspath(path) for path in source]
+    run = Run(
+        plan,
+        nulls=check_nulls(nulls),
+        threads=threads,
+        folder=_path(folder),
+        memory=memory,
+        against=_paths(against),
+        append=append,
+        progress=progress,
+    )
+    paths = _paths(source)
     run.read(paths, below=True)
     to = os.fspath(target)
     is_folder = len(paths) != 1 or os.path.isdir(paths[0])
@@ -452,6 +491,10 @@ def dedup_files(
         clusters=_path(clusters),
         summary=_path(summary),
     )
+
+
+def _paths(paths: Path | Sequence[Path]) -> list[str]:
+    return [os.fspath(paths)] if isinstance(paths, (str, os.PathLike)) else [os.fspath(path) for path in paths]
 
 
 def _path(path: Path | None) -> str | None:

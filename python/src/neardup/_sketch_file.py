@@ -27,7 +27,7 @@ Path = str | os.PathLike[str]
 # ---- Writing ----
 
 
-class _Writer:
+class FrameWriter:
     """A sketch file under construction, and what it is made by."""
 
     def __init__(self, native: Any, reading: Reading, id_column: int, threads: int, nulls: str) -> None:
@@ -50,8 +50,11 @@ class _Writer:
     def end_source(self, path: str, bytes_hash: int, records: int) -> None:
         _native.sketch_writer_source(self._native, path, bytes_hash, records)
 
+    def finish(self) -> None:
+        _native.sketch_writer_finish(self._native)
 
-def _places(rows: Rows, line: int) -> tuple[bytes | None, int]:
+
+def places_of(rows: Rows, line: int) -> tuple[bytes | None, int]:
     """The line and the offset of each row, where it has an offset; and the next line."""
     if rows.offsets is None:
         return None, line + rows.count
@@ -64,14 +67,14 @@ def _places(rows: Rows, line: int) -> tuple[bytes | None, int]:
     return places.tobytes(), end
 
 
-def _write_files(writer: _Writer, sources: Sequence[Source], progress: Callable[[int, int], object] | None) -> int:
+def _write_files(writer: FrameWriter, sources: Sequence[Source], progress: Callable[[int, int], object] | None) -> int:
     """The rows of files, each a source of its own."""
     total = sum(source.mark.size for source in sources)
     count = done = 0
     for source in sources:
         line = source.first_line
         for rows in source.rows(writer._reading.columns):
-            places, after = _places(rows, line)
+            places, after = places_of(rows, line)
             count += writer.add(rows.frame, line, places, f"{source.path}: ", None)
             line = after
             if progress:
@@ -180,7 +183,7 @@ def write_sketches(
         if output.file is None:
             raise _native.InvalidError(f"{to}: a sketch file must be a regular file")
         native = _native.sketch_writer_new(made._native, output.file, shingles)
-        writer = _Writer(native, reading, id_column, threads, nulls)
+        writer = FrameWriter(native, reading, id_column, threads, nulls)
         if source is None:
             count = _write_files(writer, sources, report)
         else:
@@ -198,7 +201,7 @@ def write_frames(
     with Outputs() as outputs:
         output = outputs.open(path, is_evidence=False, is_plain=True)
         native = _native.sketch_writer_new(recipe._native, output.file, shingles)
-        writer = _Writer(native, Reading(recipe, None), int(has_ids), threads, "drop")
+        writer = FrameWriter(native, Reading(recipe, None), int(has_ids), threads, "drop")
         count = rows = 0
         for frame in frames:
             count += writer.add(frame, rows + 1, None, "", None)

@@ -1,0 +1,639 @@
+/*
+ * against.c - rows decided after the documents of sketch files, as `neardup dedup --against` does
+ *
+ *     add      the order of the rows; their sketches go to a temporary sketch file meanwhile
+ *              (sketch_file.c)
+ *     decide   an engine gets the rows of the old files, then those of the temporary one in keep order;
+ *              shingles are read again where it compares
+ *     append   the survivors' rows go to the last of the old files: all of them or none
+ *
+ * So a decision rests on sketches alone, as the command's does, and in memory are the index of all
+ * documents and 24 bytes for the place of each.
+ */
+#include "against.h"
+#include "documents.h"
+#include "order.h"
+#include "result.h"
+#include "sketch_file.h"
+
+#include "base/handle.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORKERS_MAX = 1024, PUSHED_MAX = 1024, NAMES = 3 };
+#define NONE UINT32_MAX
+
+/* A file, and the number of its first document among all old ones. */
+struct old_file {
+    const struct nd_sketch_file *file;
+    uint64_t first;
+};
+
+struct nd_py_against {
+    struct nd_recipe *recipe;
+    PyObject *held; /* the recipe, the files and the temporary one */
+    struct nd_handle use;
+    bool is_broken, is_decided;
+    struct nd_py_order order;
+    struct old_file *old;
+    size_t n_old;
+    const struct nd_sketch_file *fresh;
+    struct nd_sketch_row_place *place; /* of the old documents, then of the new ones */
+    size_t place_capacity;
+    uint64_t n_seen, n_documents; /* old ones; all */
+    uint32_t *document_of;        /* of a row, among the new ones; NONE: it has no text */
+    struct nd_dedup *dedup;
+    struct nd_py_result *result;
+    struct nd_sketch_room *room; /* of each worker */
+    struct nd_sketch_room name_room[NAMES];
+    /* What is pushed. */
+    struct nd_dedup_item item[PUSHED_MAX];
+    struct nd_decision decision[PUSHED_MAX];
+    struct nd_component_via via[PUSHED_MAX];
+    struct nd_sketch_row row[PUSHED_MAX];
+    struct nd_sketch_room row_room[PUSHED_MAX];
+};
+
+static enum nd_status out_of_memory(struct nd_error *err)
+{
+    return nd_fail(err, ND_ENOMEM, "out of memory");
+}
+
+static void free_against(struct nd_py_against *a)
+{
+    nd_dedup_free(a->dedup);
+    nd_py_result_free(a->result);
+    nd_py_order_release(&a->order);
+    nd_recipe_free(a->recipe);
+    for (size_t i = 0; a->room && i < WORKERS_MAX; i++)
+        nd_sketch_room_release(&a->room[i]);
+    for (size_t i = 0; i < NAMES; i++)
+        nd_sketch_room_release(&a->name_room[i]);
+    for (size_t i = 0; i < PUSHED_MAX; i++)
+        nd_sketch_room_release(&a->row_room[i]);
+    free(a->room);
+    free(a->old);
+    free(a->place);
+    free(a->document_of);
+    Py_XDECREF(a->held);
+    free(a);
+}
+
+static void free_capsule(PyObject *capsule)
+{
+    free_against(PyCapsule_GetPointer(capsule, ND_PY_AGAINST));
+}
+
+struct nd_py_against *nd_py_against(PyObject *capsule)
+{
+    return PyCapsule_GetPointer(capsule, ND_PY_AGAINST);
+}
+
+/* ---- A new one ---- */
+
+static unsigned parts_of(const struct nd_py_against *a)
+{
+    return a->recipe->dedup.verify == ND_VERIFY_NONE ? ND_SKETCH_FILE_ROWS : ND_SKETCH_FILE_ALL;
+}
+
+static enum nd_status check_file(const struct nd_py_against *a, const struct nd_sketch_file *file,
+                                 struct nd_error *err)
+{
+    enum nd_status status = nd_sketch_file_fits(file, a->recipe, err);
+
+    if (status == ND_OK && parts_of(a) == ND_SKETCH_FILE_ALL &&
+        !nd_sketch_file_info(file)->has_shingles)
+        status = nd_fail(err, ND_EINVAL,
+                         "against: a file has no shingles, and the recipe compares them (verify)");
+    return status;
+}
+
+/* False: an exception is set. */
+static bool take_files(PyObject *module, struct nd_py_against *a, PyObject *files)
+{
+    Py_ssize_t n = PyTuple_Size(files);
+    struct nd_error err;
+
+    a->old = calloc((size_t)n + 1, sizeof *a->old);
+    if (!a->old) {
+        PyErr_NoMemory();
+        return false;
+    }
+    for (; a->n_old < (size_t)n; a->n_old++) {
+        struct old_file *old = &a->old[a->n_old];
+
+        old->file = nd_py_sketch_file(PyTuple_GetItem(files, (Py_ssize_t)a->n_old));
+        if (!old->file)
+            return false;
+        if (check_file(a, old->file, &err) != ND_OK) {
+            nd_py_raise(module, &err);
+            return false;
+        }
+        old->first = a->n_seen;
+        a->n_seen += nd_sketch_file_info(old->file)->documents;
+    }
+    return true;
+}
+
+/* against_new(recipe, sketch files, keep, (keep column, prefer column, 0), preferred values) */
+static PyObject *against_new(PyObject *module, PyObject *args)
+{
+    PyObject *recipe_capsule, *files, *preferred, *none = PyTuple_New(0), *capsule = NULL;
+    const struct nd_recipe *recipe;
+    struct nd_py_roles roles;
+    struct nd_py_against *a;
+    struct nd_error err;
+    const char *keep;
+
+    if (!none ||
+        !PyArg_ParseTuple(args, "OO!s(III)O!", &recipe_capsule, &PyTuple_Type, &files, &keep,
+                          &roles.keep, &roles.prefer, &roles.within, &PyTuple_Type, &preferred) ||
+        !(recipe = nd_py_recipe(recipe_capsule)) || !(a = calloc(1, sizeof *a))) {
+        Py_XDECREF(none);
+        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    }
+    roles.within = 0;
+    a->room = calloc(WORKERS_MAX, sizeof *a->room);
+    a->recipe = nd_recipe_copy(recipe, &err);
+    a->held = Py_BuildValue("[OO]", recipe_capsule, files);
+    if (!a->room || !a->recipe || !a->held)
+        PyErr_NoMemory();
+    else if (nd_py_order_init(module, &a->order, keep, &roles, preferred, none) &&
+             take_files(module, a, files))
+        capsule = PyCapsule_New(a, ND_PY_AGAINST, free_capsule);
+    if (!capsule)
+        free_against(a);
+    Py_DECREF(none);
+    return capsule;
+}
+
+/* Whoever may use it now, alone.  NULL: an exception is set. */
+static struct nd_py_against *enter(PyObject *capsule, bool is_decided)
+{
+    struct nd_py_against *a = nd_py_against(capsule);
+
+    if (!a)
+        return NULL;
+    if (nd_handle_enter(&a->use, ND_CALL_CHANGES, NULL) != ND_OK) {
+        PyErr_SetString(PyExc_RuntimeError, "another thread is using it");
+        return NULL;
+    }
+    if (!a->is_broken && a->is_decided == is_decided)
+        return a;
+    (void)nd_handle_leave(&a->use, ND_CALL_CHANGES);
+    PyErr_SetString(PyExc_RuntimeError, a->is_broken    ? "a call has failed before"
+                                        : a->is_decided ? "rows were decided already"
+                                                        : "rows have not been decided");
+    return NULL;
+}
+
+static void leave(struct nd_py_against *a)
+{
+    (void)nd_handle_leave(&a->use, ND_CALL_CHANGES);
+}
+
+/* ---- Rows ---- */
+
+static enum nd_status add_rows(struct nd_py_against *a, const struct nd_py_frame *f,
+                               struct nd_error *err)
+{
+    uint64_t first = a->order.n_rows;
+    uint32_t document = (uint32_t)a->order.n;
+    enum nd_status status = nd_py_order_add(&a->order, f, err);
+    uint32_t *grown;
+
+    if (status != ND_OK)
+        return status;
+    grown = realloc(a->document_of, (a->order.n_rows + 1) * sizeof *grown);
+    if (!grown)
+        return out_of_memory(err);
+    a->document_of = grown;
+    for (size_t i = 0; i < f->n_rows; i++)
+        grown[first + i] = f->column[0].value[i].data ? document++ : NONE;
+    return ND_OK;
+}
+
+/* against_add(against, frame): the frame's rows come after those before. */
+static PyObject *against_add(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *frame_capsule;
+    const struct nd_py_frame *f;
+    struct nd_py_against *a;
+    enum nd_status status;
+    struct nd_error err;
+
+    if (!PyArg_ParseTuple(args, "OO", &capsule, &frame_capsule) ||
+        !(f = nd_py_frame(frame_capsule)) || !(a = enter(capsule, false)))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    status = add_rows(a, f, &err);
+    Py_END_ALLOW_THREADS;
+    a->is_broken = status != ND_OK;
+    leave(a);
+    if (status != ND_OK)
+        return nd_py_raise(module, &err);
+    Py_RETURN_NONE;
+}
+
+/* ---- Rows of sketch files ---- */
+
+static const struct nd_sketch_file *file_of(const struct nd_py_against *a, uint64_t document)
+{
+    size_t i = a->n_old;
+
+    if (document >= a->n_seen)
+        return a->fresh;
+    while (i && a->old[i - 1].first > document)
+        i--;
+    return a->old[i - 1].file;
+}
+
+/* The place in `place` of a document of the engine: the new ones come there in keep order. */
+static uint64_t placed(const struct nd_py_against *a, uint64_t document)
+{
+    return document < a->n_seen ? document
+                                : a->n_seen + a->document_of[a->order.row[document - a->n_seen]];
+}
+
+static enum nd_status read_placed(const struct nd_py_against *a, uint64_t number, unsigned parts,
+                                  struct nd_sketch_room *room, struct nd_sketch_row *row,
+                                  struct nd_error *err)
+{
+    return nd_sketch_file_read_row(file_of(a, number), &a->place[number], parts, room, row, err);
+}
+
+static enum nd_status no_text(void *context, uint64_t document, unsigned worker,
+                              struct nd_view *text, struct nd_error *err)
+{
+    (void)context;
+    (void)document;
+    (void)worker;
+    (void)text;
+    return nd_fail(err, ND_EINVAL, "a sketch file has no texts");
+}
+
+static enum nd_status keep_nothing(void *context, uint64_t document, size_t item,
+                                   struct nd_error *err)
+{
+    (void)context;
+    (void)document;
+    (void)item;
+    (void)err;
+    return ND_OK;
+}
+
+static enum nd_status fetch_shingles(void *context, uint64_t document, unsigned worker,
+                                     const uint64_t **shingle, size_t *n, struct nd_error *err)
+{
+    const struct nd_py_against *a = context;
+    struct nd_sketch_row row;
+    enum nd_status status =
+        read_placed(a, placed(a, document), ND_SKETCH_FILE_ALL, &a->room[worker], &row, err);
+
+    *shingle = row.shingles;
+    *n = row.n_shingles;
+    return status;
+}
+
+/* ---- Decisions ---- */
+
+static bool is_components(const struct nd_py_against *a)
+{
+    return a->recipe->dedup.cluster == ND_CLUSTER_COMPONENTS;
+}
+
+static enum nd_status push(struct nd_py_against *a, size_t n, struct nd_error *err)
+{
+    return is_components(a) ? nd_dedup_push_components(a->dedup, a->item, n, err)
+                            : nd_dedup_push(a->dedup, a->item, n, a->decision, err);
+}
+
+static enum nd_status note_places(struct nd_py_against *a, const struct nd_sketch_block *block,
+                                  struct nd_error *err)
+{
+    if (!ND_RESERVE(a->place, &a->place_capacity, a->n_documents + block->n))
+        return out_of_memory(err);
+    for (size_t i = 0; i < block->n; i++)
+        a->place[a->n_documents++] = block->rows[i].place;
+    return ND_OK;
+}
+
+/* Of an old file, whose documents are pushed as they come. */
+static enum nd_status push_block(struct nd_py_against *a, const struct nd_sketch_block *block,
+                                 struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (size_t from = 0, n; status == ND_OK && from < block->n; from += n) {
+        n = block->n - from < PUSHED_MAX ? block->n - from : PUSHED_MAX;
+        for (size_t i = 0; i < n; i++)
+            a->item[i] = (struct nd_dedup_item){.sketched = &block->rows[from + i]};
+        status = push(a, n, err);
+    }
+    return status;
+}
+
+/* Go through a file; between two blocks Python may stop it.  False: an exception is set. */
+static bool take_file(PyObject *module, struct nd_py_against *a, const struct nd_sketch_file *file,
+                      bool is_old)
+{
+    struct nd_sketch_block block = {0};
+    enum nd_status status = ND_OK;
+    struct nd_error err;
+
+    for (uint32_t i = 0; status == ND_OK && i < nd_sketch_file_info(file)->blocks; i++) {
+        Py_BEGIN_ALLOW_THREADS;
+        status =
+            nd_sketch_file_read(file, i, is_old ? parts_of(a) : ND_SKETCH_FILE_ROWS, &block, &err);
+        if (status == ND_OK)
+            status = note_places(a, &block, &err);
+        if (status == ND_OK && is_old)
+            status = push_block(a, &block, &err);
+        Py_END_ALLOW_THREADS;
+        if (status == ND_OK && PyErr_CheckSignals() < 0)
+            break;
+    }
+    nd_sketch_block_release(&block);
+    if (status != ND_OK)
+        nd_py_raise(module, &err);
+    return !PyErr_Occurred();
+}
+
+/* A document as a row, or as one of the files. */
+static uint64_t named(const struct nd_py_against *a, uint64_t document)
+{
+    return document < a->n_seen ? ND_PY_SEEN | document : a->order.row[document - a->n_seen];
+}
+
+/* What became of n documents of the order from this one on. */
+static enum nd_status note_decisions(struct nd_py_against *a, size_t from, size_t n, bool has_via,
+                                     struct nd_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct nd_decision *decision = &a->decision[i];
+        const struct nd_py_removed removed = {
+            .row = a->order.row[from + i],
+            .kept = named(a, decision->kept),
+            .via = named(a, has_via ? a->via[i].document : decision->kept),
+            .decision = decision,
+            .component = has_via ? &a->via[i] : NULL};
+
+        if (removed.row != removed.kept && !nd_py_result_add(a->result, a->recipe, &removed))
+            return out_of_memory(err);
+    }
+    return ND_OK;
+}
+
+static enum nd_status push_some(struct nd_py_against *a, size_t from, size_t n,
+                                struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (size_t i = 0; status == ND_OK && i < n; i++) {
+        status = read_placed(a, placed(a, a->n_seen + from + i), parts_of(a), &a->row_room[i],
+                             &a->row[i], err);
+        a->item[i] = (struct nd_dedup_item){.sketched = &a->row[i]};
+    }
+    if (status == ND_OK)
+        status = push(a, n, err);
+    return status == ND_OK && !is_components(a) ? note_decisions(a, from, n, false, err) : status;
+}
+
+static enum nd_status note_components(struct nd_py_against *a, size_t from, size_t n,
+                                      struct nd_error *err)
+{
+    enum nd_status status =
+        nd_dedup_components(a->dedup, a->n_seen + from, n, a->decision, a->via, err);
+
+    return status == ND_OK ? note_decisions(a, from, n, true, err) : status;
+}
+
+/* Some of the new documents at a time.  False: an exception is set. */
+static bool for_each(PyObject *module, struct nd_py_against *a, PyObject *progress,
+                     enum nd_status (*do_some)(struct nd_py_against *a, size_t from, size_t n,
+                                               struct nd_error *err))
+{
+    for (size_t from = 0, n; from < a->order.n; from += n) {
+        enum nd_status status;
+        struct nd_error err;
+
+        n = a->order.n - from < PUSHED_MAX ? a->order.n - from : PUSHED_MAX;
+        Py_BEGIN_ALLOW_THREADS;
+        status = do_some(a, from, n, &err);
+        Py_END_ALLOW_THREADS;
+        if (status != ND_OK)
+            nd_py_raise(module, &err);
+        if (status != ND_OK || !nd_py_report(progress, from + n, a->order.n))
+            return false;
+    }
+    return true;
+}
+
+static bool make_engine(PyObject *module, struct nd_py_against *a, unsigned threads)
+{
+    struct nd_text_source source = {
+        .context = a, .fetch = no_text, .keep = keep_nothing, .fetch_shingles = fetch_shingles};
+    struct nd_dedup_options options = nd_dedup_options_default();
+    struct nd_error err;
+
+    options.threads = threads;
+    options.takes_sketches = 1;
+    options.source = &source;
+    a->dedup = nd_dedup_new(a->recipe, &options, &err);
+    a->result = a->dedup ? nd_py_result_new(a->order.n_rows, 0, a->recipe) : NULL;
+    if (!a->dedup)
+        nd_py_raise(module, &err);
+    else if (!a->result || !nd_py_order_settle(&a->order))
+        PyErr_NoMemory();
+    return !PyErr_Occurred();
+}
+
+/* What is counted of the new documents alone. */
+static void count(struct nd_py_against *a, const struct nd_dedup_stats *old)
+{
+    struct nd_dedup_stats *s = &a->result->stats;
+
+    nd_dedup_get_stats(a->dedup, s);
+    s->short_documents -= old->short_documents;
+    s->empty_documents -= old->empty_documents;
+    s->cut_documents -= old->cut_documents;
+    s->signed_documents -= old->signed_documents;
+    s->unsigned_documents -= old->unsigned_documents;
+    s->candidates -= old->candidates;
+    s->checks -= old->checks;
+    s->bytes -= old->bytes;
+    a->result->n_pushed = a->order.n;
+}
+
+static bool decide(PyObject *module, struct nd_py_against *a, unsigned threads, PyObject *progress)
+{
+    struct nd_dedup_stats old;
+    bool is_good = make_engine(module, a, threads);
+
+    for (size_t i = 0; is_good && i < a->n_old; i++)
+        is_good = take_file(module, a, a->old[i].file, true);
+    if (is_good)
+        nd_dedup_get_stats(a->dedup, &old);
+    is_good = is_good && take_file(module, a, a->fresh, false) &&
+              for_each(module, a, progress, push_some) &&
+              (!is_components(a) || for_each(module, a, Py_None, note_components));
+    if (is_good)
+        count(a, &old);
+    nd_dedup_free(a->dedup);
+    a->dedup = NULL;
+    return is_good;
+}
+
+/* against_decide(against, sketch file of the rows that have a text, threads, progress): a result. */
+static PyObject *against_decide(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *file, *progress, *result = NULL;
+    struct nd_py_against *a;
+    struct nd_error err;
+    unsigned threads;
+
+    if (!PyArg_ParseTuple(args, "OOIO", &capsule, &file, &threads, &progress) ||
+        !(a = enter(capsule, false)))
+        return NULL;
+    a->is_broken = true;
+    a->fresh = nd_py_sketch_file(file);
+    if (a->fresh && check_file(a, a->fresh, &err) != ND_OK)
+        nd_py_raise(module, &err);
+    else if (a->fresh && nd_sketch_file_info(a->fresh)->documents != a->order.n)
+        PyErr_SetString(PyExc_ValueError, "the file is not of these rows");
+    else if (a->fresh && PyList_Append(a->held, file) == 0 &&
+             decide(module, a, threads, progress)) {
+        result = nd_py_result_capsule(a->result);
+        a->result = NULL;
+        a->is_broken = result == NULL;
+    }
+    a->is_decided = !a->is_broken;
+    leave(a);
+    return result;
+}
+
+/* ---- What the evidence says ---- */
+
+enum nd_status nd_py_against_row(struct nd_py_against *a, uint64_t row, unsigned room,
+                                 struct nd_name *id, bool *has_text, struct nd_error *err)
+{
+    uint32_t document = a->is_decided && row < a->order.n_rows ? a->document_of[row] : NONE;
+    struct nd_sketch_row read;
+    enum nd_status status;
+
+    *has_text = document != NONE;
+    if (document == NONE)
+        return ND_OK;
+    status =
+        read_placed(a, a->n_seen + document, ND_SKETCH_FILE_ROWS, &a->name_room[room], &read, err);
+    if (status == ND_OK && read.id_kind != ND_ID_NONE)
+        *id = (struct nd_name){read.id_kind, read.id};
+    return status;
+}
+
+enum nd_status nd_py_against_party(struct nd_py_against *a, uint64_t document, unsigned room,
+                                   struct nd_json *scratch, struct nd_party *party,
+                                   struct nd_error *err)
+{
+    const struct nd_sketch_source *source;
+    struct nd_sketch_row row;
+    enum nd_status status;
+
+    if (!a->is_decided || document >= a->n_seen)
+        return nd_fail(err, ND_EINVAL, "there is no such document");
+    status = read_placed(a, document, ND_SKETCH_FILE_ROWS, &a->name_room[room], &row, err);
+    if (status != ND_OK)
+        return status;
+    source = nd_sketch_file_source(file_of(a, document), row.source);
+    party->at = (struct nd_at){source->path, source->entry, row.line};
+    party->name = nd_name_at(row.id, row.id_kind, &party->at, scratch);
+    return ND_OK;
+}
+
+uint64_t nd_py_against_documents(const struct nd_py_against *a)
+{
+    return a->n_seen;
+}
+
+/* ---- Survivors, to the last file ---- */
+
+static enum nd_status append_row(struct nd_py_against *a, struct nd_sketch_appender *appender,
+                                 uint32_t document, uint32_t *number, struct nd_packed_row *packed,
+                                 struct nd_error *err)
+{
+    struct nd_sketch_writer *writer = nd_sketch_appender_writer(appender);
+    const struct nd_sketch_file_info *info = nd_sketch_file_info(a->fresh);
+    struct nd_sketch_row row;
+    enum nd_status status = read_placed(
+        a, a->n_seen + document, info->has_shingles ? ND_SKETCH_FILE_ALL : ND_SKETCH_FILE_ROWS,
+        &a->row_room[0], &row, err);
+
+    if (status == ND_OK && number[row.source] == NONE)
+        status = nd_sketch_appender_source(appender, nd_sketch_file_source(a->fresh, row.source),
+                                           &number[row.source], err);
+    if (status != ND_OK)
+        return status;
+    row.source = number[row.source];
+    status = nd_sketch_row_pack(writer, &row, NULL, packed, err);
+    return status == ND_OK ? nd_sketch_writer_add(writer, packed, err) : status;
+}
+
+static enum nd_status append_all(struct nd_py_against *a, struct nd_sketch_appender *appender,
+                                 const char *kept, uint64_t *n, struct nd_error *err)
+{
+    size_t sources = nd_sketch_file_info(a->fresh)->sources + (size_t)1;
+    uint32_t *number = nd_alloc_array(sources, sizeof *number);
+    struct nd_packed_row packed = {0};
+    enum nd_status status = number ? ND_OK : out_of_memory(err);
+
+    if (number)
+        memset(number, 0xFF, sources * sizeof *number);
+    for (size_t row = 0; status == ND_OK && row < a->order.n_rows; row++) {
+        if (!kept[row] || a->document_of[row] == NONE)
+            continue;
+        status = append_row(a, appender, a->document_of[row], number, &packed, err);
+        ++*n;
+    }
+    nd_packed_row_release(&packed);
+    free(number);
+    return status == ND_OK ? nd_sketch_appender_commit(appender, err) : status;
+}
+
+/* against_append(against, appender, mask): add the rows whose bytes are 1 to the appender's file, all of
+ * them or none; how many have a text. */
+static PyObject *against_append(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *appender_capsule;
+    struct nd_sketch_appender *appender;
+    struct nd_py_against *a;
+    enum nd_status status;
+    struct nd_error err;
+    const char *kept;
+    uint64_t added = 0;
+    Py_ssize_t n;
+
+    if (!PyArg_ParseTuple(args, "OOy#", &capsule, &appender_capsule, &kept, &n) ||
+        !(appender = nd_py_sketch_appender(appender_capsule)) || !(a = enter(capsule, true)))
+        return NULL;
+    if ((size_t)n != a->order.n_rows) {
+        leave(a);
+        return PyErr_Format(PyExc_ValueError, "the mask is not of these rows");
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    status = append_all(a, appender, kept, &added, &err);
+    Py_END_ALLOW_THREADS;
+    leave(a);
+    return status == ND_OK ? PyLong_FromUnsignedLongLong(added) : nd_py_raise(module, &err);
+}
+
+ND_PY_READS_FRAME(against_add, 1)
+
+PyMethodDef nd_py_against_functions[] = {
+    {"against_new", against_new, METH_VARARGS, "Rows after the documents of sketch files."},
+    {"against_add", against_add_reading, METH_VARARGS, "Add the rows of a frame."},
+    {"against_decide", against_decide, METH_VARARGS, "Decide about all rows."},
+    {"against_append", against_append, METH_VARARGS, "Add survivors to a sketch file."},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,27 @@
+/* against.h - rows decided after the documents of sketch files */
+#ifndef ND_PYTHON_AGAINST_H
+#define ND_PYTHON_AGAINST_H
+
+#include "native.h"
+
+#include "base/json_out.h"
+#include "evidence/rows.h"
+
+#define ND_PY_AGAINST "neardup.against"
+
+/* Of a capsule, borrowed.  NULL: an exception is set. */
+struct nd_py_against;
+struct nd_py_against *nd_py_against(PyObject *capsule);
+
+/* The id of a row, where it has one, and whether it has a text.  The id stands in the room of this
+ * number, 0 to 2, until that is used again. */
+enum nd_status nd_py_against_row(struct nd_py_against *a, uint64_t row, unsigned room,
+                                 struct nd_name *id, bool *has_text, struct nd_error *err);
+/* What outputs call a document of the files; a name that is its place is written to *scratch. */
+enum nd_status nd_py_against_party(struct nd_py_against *a, uint64_t document, unsigned room,
+                                   struct nd_json *scratch, struct nd_party *party,
+                                   struct nd_error *err);
+/* How many the files have. */
+uint64_t nd_py_against_documents(const struct nd_py_against *a);
+
+#endif

@@ -1,0 +1,85 @@
+"""Rows of files after the documents of sketch files: decided by sketches, and added to the last file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import _native
+from ._plan import Plan
+from ._sketch_file import FrameWriter, places_of
+from ._sources import Rows, Source
+
+
+class Against:
+    """Sketch files of documents that were seen before, and the sketches of the rows that come now.
+
+    Attributes
+    ----------
+    store : object
+        The native rows, from which evidence takes ids.
+    seen : tuple of tuple
+        Path, generation and documents of each file.
+    """
+
+    def __init__(self, plan: Plan, paths: Sequence[str], *, append: bool, folder: str, threads: int) -> None:
+        recipe = plan.recipe
+        if plan.within or plan.apart:
+            raise _native.InvalidError(
+                f"against: {'within' if plan.within else 'never'} reads a field of every document, and a sketch file "
+                "has none"
+            )
+        if recipe["verify"] == "containment-of-kept":
+            raise _native.UnsupportedError(
+                "against: what contains an old document is found by the command: neardup dedup --against"
+            )
+        self._threads = threads
+        self._appender: Any = None
+        files = []
+        for i, path in enumerate(paths):
+            if append and i + 1 == len(paths):
+                self._appender = _native.sketch_appender_open(path, recipe._native)
+                files.append(self._appender)
+            else:
+                files.append(_native.sketch_file_open(path))
+        infos = [_native.sketch_file_info(file) for file in files]
+        self.seen = tuple((path, info[2], info[3]) for path, info in zip(paths, infos))
+        self.store: Any = _native.against_new(recipe._native, tuple(files), plan.keep, plan.roles, plan.preferred)
+        self._file = tempfile.NamedTemporaryFile(dir=folder, suffix=".sketch")
+        shingles = recipe["verify"] != "none" or bool(self._appender and infos[-1][6])
+        native = _native.sketch_writer_new(recipe._native, self._file.fileno(), shingles)
+        self._writer = FrameWriter(native, plan, plan.id_column, threads, "drop")
+        self._line = 1
+
+    def close(self) -> None:
+        """Let others add to the file, and forget the temporary one."""
+        self._appender = self.store = None
+        self._file.close()
+
+    def begin(self, source: Source) -> None:
+        """The next rows are of this source."""
+        self._line = source.first_line
+
+    def add(self, rows: Rows) -> None:
+        """Sketch some rows."""
+        places, after = places_of(rows, self._line)
+        self._writer.add(rows.frame, self._line, places, "", None)
+        _native.against_add(self.store, rows.frame)
+        self._line = after
+
+    def end(self, source: Source) -> None:
+        """All rows of the source were added."""
+        self._writer.end_source(source.path, source.hash(), source.records)
+
+    def decide(self, progress: Callable[[int, int], object]) -> Any:
+        """Decide about all rows: a native result."""
+        self._writer.finish()
+        file = _native.sketch_file_open(os.fspath(self._file.name))
+        return _native.against_decide(self.store, file, self._threads, progress)
+
+    def append(self, kept: bytes) -> None:
+        """Add the kept rows to the last file, where that was asked for: all of them or none."""
+        if self._appender:
+            _native.against_append(self.store, self._appender, kept)

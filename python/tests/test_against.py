@@ -1,0 +1,130 @@
+"""Files against sketch files: what the command removes and adds, byte for byte."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+
+import pytest
+from test_files import same_but_for_the_parser, write_lines
+
+import neardup
+from neardup.__main__ import main
+
+CASES = [
+    ({}, [], []),
+    ({"threshold": 0.5}, ["-t", "0.5"], []),
+    ({"short": "tokens"}, ["--short", "tokens"], []),
+    ({"keep": "longest"}, ["--keep", "longest"], []),
+    ({"keep": "max:score"}, ["--keep", "max:score"], []),
+    ({"keep": "last", "cluster": "complete"}, ["--keep", "last", "--cluster", "complete"], []),
+    ({"prefer": ("site", ["s3", "s1"])}, ["--prefer", "site=s3,s1"], []),
+    ({"cluster": "components", "threshold": 0.6}, ["--cluster", "components", "-t", "0.6"], []),
+    ({"method": "identical"}, ["-m", "identical"], []),
+    ({"recipe": "manku-2007"}, ["--recipe", "manku-2007"], ["--recipe", "manku-2007"]),
+    ({"set": {"verify": "containment"}}, ["--verify", "containment"], []),
+]
+
+
+@pytest.fixture
+def here(command, tmp_path, monkeypatch, records):
+    """A folder that is the current one, with new records and old ones, which are in two files."""
+    monkeypatch.chdir(tmp_path)
+    write_lines(tmp_path / "new.jsonl", records[800:])
+    for name, some in (("a", records[:500]), ("b", records[500:800])):
+        write_lines(tmp_path / f"{name}.jsonl", some)
+    return tmp_path
+
+
+def sketch(command, *options):
+    for name in ("a", "b"):
+        subprocess.run([command, "sketch", "-q", f"{name}.jsonl", "-o", f"{name}.sketch", *options], check=True)
+        shutil.copy(f"{name}.sketch", f"{name}.before")
+
+
+@pytest.mark.parametrize("arguments, options, sketched", CASES, ids=lambda value: str(value))
+def test_the_command_removes_and_adds_the_same(command, here, arguments, options, sketched):
+    sketch(command, *sketched)
+    files = ["--against", "a.sketch", "--against", "b.sketch", "--append", "--manifest", "m", "--clusters", "c"]
+    subprocess.run([command, "dedup", "-q", "new.jsonl", "-o", "kept", *files, *options], check=True)
+    added = (here / "b.sketch").read_bytes()
+    for threads in (1, 3):
+        shutil.copy("b.before", "b.sketch")
+        result = neardup.dedup_files(
+            "new.jsonl", "mine.jsonl", id="id", against=["a.sketch", "b.sketch"], append=True, threads=threads,
+            manifest="m2", clusters="c2", nulls="drop", **arguments
+        )  # fmt: skip
+        assert (here / "mine.jsonl").read_bytes() == (here / "kept").read_bytes()
+        assert (here / "c2").read_bytes() == (here / "c").read_bytes()
+        assert same_but_for_the_parser((here / "m2").read_bytes(), (here / "m").read_bytes())
+        assert (here / "b.sketch").read_bytes() == added != (here / "b.before").read_bytes()
+        assert (here / "a.sketch").read_bytes() == (here / "a.before").read_bytes()
+        assert result.summary["seen_documents"] == 800
+
+
+def test_the_command_line_takes_them(command, here):
+    sketch(command)
+    assert main(["dedup", "-q", "new.jsonl", "-o", "mine.jsonl", "--against", "a.sketch", "--manifest", "m"]) == 0
+    assert (here / "a.sketch").read_bytes() == (here / "a.before").read_bytes()
+    subprocess.run([command, "dedup", "-q", "new.jsonl", "-o", "kept", "--against", "a.sketch"], check=True)
+    assert (here / "mine.jsonl").read_bytes() == (here / "kept").read_bytes()
+    assert main(["dedup", "-q", "new.jsonl", "-o", "mine.jsonl", "--append"]) == 2
+
+
+def test_a_file_that_is_not_there_is_made_and_grows(here, records):
+    for part in range(3):
+        write_lines(here / "part.jsonl", records[part * 500 : (part + 1) * 500])
+        neardup.dedup_files("part.jsonl", f"kept{part}.jsonl", id="id", against="seen.sketch", append=True)
+    write_lines(here / "all.jsonl", records)
+    neardup.dedup_files("all.jsonl", "kept.jsonl", id="id")
+    assert (
+        b"".join((here / f"kept{part}.jsonl").read_bytes() for part in range(3)) == (here / "kept.jsonl").read_bytes()
+    )
+    sketches = neardup.read_sketches("seen.sketch", ["id"])
+    assert [row["id"] for table in sketches for row in table] == [
+        json.loads(line)["id"] for line in (here / "kept.jsonl").read_text().splitlines()
+    ]
+
+
+def test_tables_and_rows_without_a_text(here, records):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    rows = [*records[:40], {**records[0], "id": "none", "text": None}, *records[40:900]]
+    pq.write_table(pa.Table.from_pylist(rows), "new.parquet", row_group_size=100)
+    neardup.write_sketches(records[:400], "seen.sketch", id="id")
+    neardup.dedup_files("new.parquet", "kept.parquet", id="id", against="seen.sketch", append=True, manifest="m")
+    kept = pq.read_table("kept.parquet")["id"].to_pylist()
+    assert "none" in kept and not set(kept) & {record["id"] for record in records[:400]}
+    assert neardup.read_sketches("seen.sketch").info["documents"] == 400 + len(kept) - 1
+    line = json.loads((here / "m").read_text().splitlines()[0])
+    assert line["against"] == [{"path": "seen.sketch", "generation": 1, "documents": 400}]
+
+
+def test_what_cannot_be_is_refused_and_changes_nothing(here, records):
+    neardup.write_sketches(records[:300], "seen.sketch", id="id")
+    neardup.write_sketches(records[:300], "bare.sketch", id="id", shingles=False)
+    before = (here / "seen.sketch").read_bytes()
+
+    def run(**arguments):
+        neardup.dedup_files("new.jsonl", "kept.jsonl", id="id", **{"against": "seen.sketch", **arguments})
+
+    for wrong in ({"within": "site"}, {"never": {"site": "s1"}}, {"memory": "64M"}, {"shingle": 5}):
+        with pytest.raises(neardup.InvalidError):
+            run(append=True, **wrong)
+    with pytest.raises(neardup.InvalidError, match="shingles"):
+        run(against="bare.sketch")
+    with pytest.raises(neardup.InvalidError, match="append"):
+        run(against=(), append=True)
+    with pytest.raises(neardup.UnsupportedError, match="the command"):
+        run(set={"verify": "containment-of-kept"})
+
+    def stop(share, documents):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        run(append=True, progress=stop)
+    assert (here / "seen.sketch").read_bytes() == before
+    assert not (here / "kept.jsonl").exists()
+    run(append=True)
+    assert (here / "seen.sketch").read_bytes() != before
