@@ -247,6 +247,15 @@ static unsigned processors(void)
     return n < 1 ? 1 : n > ND_POOL_THREADS_MAX ? ND_POOL_THREADS_MAX : (unsigned)n;
 }
 
+unsigned nd_pool_worthwhile(unsigned n_threads)
+{
+    unsigned most = 2 * processors();
+
+    if (n_threads <= 8 || n_threads <= most || n_threads > ND_POOL_THREADS_MAX)
+        return n_threads;
+    return most < 8 ? 8 : most;
+}
+
 /* Without an explicit size, a thread's stack would be as small as the process's limit. */
 static int create(pthread_t *thread, struct nd_pool *pool)
 {

@@ -14,8 +14,8 @@
  *      index did not have at the beginning of step 1.  A document without a hit shares no key with
  *      any document that came since, whatever is decided about that: step 1 has found all that it
  *      will ever meet.  One with a hit may meet one that is kept (`may_meet`).
- *   4. nd_resolve_ahead: the documents of the batch are compared with one another, if none that
- *      shares a key with another of the batch has a hit (resolve_batch.c).
+ *   4. nd_resolve_ahead: the documents of the batch are compared with one another, but for those with
+ *      a hit, and those that share keys with these, or with others that do (resolve_batch.c).
  *   5. In the turn, those with a hit are looked up again (nd_item_match_again), and compared with
  *      the documents from number `seen` on.
  *
@@ -57,6 +57,8 @@ struct nd_ahead {
      * more set to look into. */
     unsigned distance;
     /*
+     * After the sets there is one for each worker, for find_uncertain.
+     *
      * The set of ticket t is keys[t % n_sets].  Of n threads at most n batches are on their way, all
      * among the last n tickets.  So when the batch of t + 2n takes over the set, those after t + n
      * alone are on their way, and none of them needs it.
@@ -68,7 +70,7 @@ struct nd_ahead {
 struct nd_ahead *nd_ahead_new(const struct nd_pool *pool)
 {
     unsigned n_threads = nd_pool_threads(pool), distance = 2 * nd_pool_processors(pool);
-    struct nd_ahead *ahead = calloc(1, sizeof *ahead + 2 * n_threads * sizeof *ahead->keys);
+    struct nd_ahead *ahead = calloc(1, sizeof *ahead + 3 * n_threads * sizeof *ahead->keys);
 
     if (!ahead)
         return NULL;
@@ -79,7 +81,7 @@ struct nd_ahead *nd_ahead_new(const struct nd_pool *pool)
 
 void nd_ahead_free(struct nd_ahead *ahead)
 {
-    for (unsigned i = 0; ahead && i < ahead->n_sets; i++)
+    for (unsigned i = 0; ahead && i < ahead->n_sets / 2 * 3; i++)
         free(ahead->keys[i].slot);
     free(ahead);
 }
@@ -198,6 +200,58 @@ static void link_to(struct nd_batch *batch, const struct key_set *set)
     }
 }
 
+/* ---- What is certain before the turn ---- */
+
+static bool has_link(const struct nd_batch *batch, size_t place)
+{
+    return batch->link[place] && is_open(batch, place);
+}
+
+/* Mark those that share a key with one that is marked; false: there was none. */
+static bool spread(struct nd_batch *batch, struct key_set *set)
+{
+    bool has_spread = false;
+
+    for (size_t i = 0; i < batch->n; i++) {
+        struct nd_item *item = &batch->item[i];
+
+        if (!has_link(batch, i) || item->is_uncertain || !meets(set, &batch->d->plan, item))
+            continue;
+        item->is_uncertain = has_spread = true;
+        publish_item(set, &batch->d->plan, item);
+    }
+    return has_spread;
+}
+
+/*
+ * Mark the documents that cannot be resolved ahead: those that may meet one that came since, those of
+ * the batch that may meet one that is marked, and copies of these.
+ */
+static void find_uncertain(struct nd_batch *batch, struct key_set *set)
+{
+    enum { ROUNDS_MAX = 8 }; /* a longer chain is left to the turn as a whole */
+    size_t n = 0, n_marked = 0;
+    unsigned rounds = 0;
+
+    for (size_t i = 0; i < batch->n; i++) {
+        struct nd_item *item = &batch->item[i];
+
+        item->is_uncertain = is_open(batch, i) && nd_item_is_to_match(item);
+        n += has_link(batch, i);
+        n_marked += has_link(batch, i) && item->is_uncertain;
+    }
+    if (n_marked) {
+        begin_set(set, n * (batch->d->plan.n_keys + 1));
+        for (size_t i = 0; i < batch->n && !set->has_all; i++)
+            if (has_link(batch, i) && batch->item[i].is_uncertain)
+                publish_item(set, &batch->d->plan, &batch->item[i]);
+        while (spread(batch, set))
+            set->has_all |= ++rounds == ROUNDS_MAX;
+    }
+    for (size_t i = 0; i < batch->n; i++)
+        batch->item[i].is_uncertain = batch->item[batch->item[i].first_same].is_uncertain;
+}
+
 /* ---- Before the turn ---- */
 
 /* Forget what was found: the item is to be matched from the beginning. */
@@ -284,7 +338,10 @@ void nd_dedup_match_ahead(struct nd_dedup *d, unsigned worker, unsigned long tic
     nd_pool_pass(d->crew.pool, &ahead->published);
     for (; batch->is_matched && decided < ticket; decided++)
         link_to(batch, &ahead->keys[decided % ahead->n_sets]);
-    if (batch->is_matched && !matcher->status && nd_resolve_ahead(batch, matcher))
+    if (!batch->is_matched || !batch->is_linked || matcher->status)
+        return;
+    find_uncertain(batch, &ahead->keys[ahead->n_sets + worker]);
+    if (nd_resolve_ahead(batch, matcher))
         batch->is_made = false;
 }
 

@@ -30,7 +30,7 @@ struct nd_batch {
     bool is_linked;   /* `link` holds for the prepared ones */
     bool is_matched;  /* ahead of the push: items that are not were left for the push */
     bool is_made;     /* prepared: its items are there, and those with equal bytes are found */
-    bool is_resolved; /* ahead of the push, but for items that meet no other of the batch */
+    bool is_resolved; /* ahead of the push, but for items that are uncertain */
     struct nd_finder leaders; /* of a batch that is resolved ahead; made when the first is */
 
     /* Where every document is indexed, kept or not: pairs, components, complete link. */

@@ -68,12 +68,13 @@ struct nd_item {
     struct nd_kept_ref kept; /* once removed */
 
     /* How far it is. */
-    bool is_known;    /* a kept document may have its bytes: found before the push */
-    bool is_prepared; /* before the push: read, sketched and signed, and its shingles are held */
-    bool is_matched;  /* before the push: compared with the kept documents below `seen` */
-    bool may_meet;    /* of these it may equal or be near one that came since */
-    bool is_in_links; /* its row took part when the links of a prepared batch were made */
-    bool is_read;     /* `read` holds */
+    bool is_known;     /* a kept document may have its bytes: found before the push */
+    bool is_prepared;  /* before the push: read, sketched and signed, and its shingles are held */
+    bool is_matched;   /* before the push: compared with the kept documents below `seen` */
+    bool may_meet;     /* of these it may equal or be near one that came since */
+    bool is_uncertain; /* it, or one of the batch that it may meet, may meet one that came since */
+    bool is_in_links;  /* its row took part when the links of a prepared batch were made */
+    bool is_read;      /* `read` holds */
 
     uint32_t seen;           /* how many kept documents there were when it was matched */
     uint64_t *key;           /* scratch for the keys of its row */

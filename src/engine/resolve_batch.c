@@ -30,11 +30,11 @@
  * a round for each, which is slower than going in order.  So rounds go on only while each leaves at
  * most half of what it found; what is left is resolved in order.
  *
- * Where no document that shares a key with another of its batch can meet any that came since it was
- * matched, all this can be done before the turn of the batch, in order, by its own worker
- * (nd_resolve_ahead): what the turn would find is known.  What depends on the index as it is in the
- * turn is left to it: documents that meet no other of the batch but may meet one that came since,
- * and which keys are full, so that batches with that many candidates are not resolved ahead.
+ * Documents that can meet none that came since they were matched, nor any of the batch that can, are
+ * resolved before the turn of the batch, in order, by its own worker (nd_resolve_ahead): what the
+ * turn would find is known.  It is left to the turn to resolve the others, which share no key with
+ * them.  Which keys are full depends on the index as it is in the turn, so batches with that many
+ * candidates are not resolved ahead.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -387,19 +387,23 @@ static enum nd_status resolve_in_order(struct resolving *s)
     return status;
 }
 
-/* The rows that take part: of listed documents, and of copies, which have their original's. */
+/* A copy has the row and the candidates of its original. */
+static enum nd_status take_original(struct resolving *s, size_t place)
+{
+    const struct nd_item *first = original(s, place);
+
+    s->item[place].read = first->read;
+    return first->state != ND_ITEM_REMOVED ? take_candidates(&s->item[place], first) : ND_OK;
+}
+
+/* The rows that take part: of listed documents, and of copies.  What was resolved ahead does not. */
 static enum nd_status list_rows(struct resolving *s, size_t n, const struct nd_index_row **row)
 {
     for (size_t i = 0; i < n; i++) {
-        struct nd_item *item = &s->item[i];
+        const struct nd_item *item = &s->item[i];
 
-        if (is_copy(s, i)) {
-            const struct nd_item *first = original(s, i);
-
-            item->read = first->read;
-            if (first->state != ND_ITEM_REMOVED && take_candidates(item, first))
-                return ND_ENOMEM;
-        }
+        if (is_copy(s, i) && item->state == ND_ITEM_OPEN && take_original(s, i))
+            return ND_ENOMEM;
         if (original(s, i)->state == ND_ITEM_OPEN && item->read.is_listed)
             row[i] = &item->read.row;
     }
@@ -453,7 +457,7 @@ static enum nd_status find_linked(struct resolving *s, size_t n, struct nd_error
     for (size_t i = 0; status == ND_OK && i < n; i++) {
         struct nd_item *item = &s->item[i];
 
-        if (is_copy(s, i) || (row[i] && s->link[i]))
+        if (item->state == ND_ITEM_OPEN && (is_copy(s, i) || (row[i] && s->link[i])))
             s->linked[s->n_linked++] = i;
         else if (item->state == ND_ITEM_OPEN)
             status = resolve_alone(s, item);
@@ -518,34 +522,26 @@ static enum nd_status resolve_all(struct nd_batch *batch, struct nd_error *err)
 
 /* ---- Before the turn ---- */
 
-/* Nothing that came since it was matched can change what becomes of it. */
-static bool is_certain(const struct nd_item *item)
-{
-    return item->state != ND_ITEM_OPEN || (item->is_matched && !item->may_meet);
-}
-
 static bool is_linked(const struct resolving *s, size_t place)
 {
     return is_copy(s, place) || (s->item[place].state == ND_ITEM_OPEN &&
                                  s->item[place].read.is_listed && s->link[place]);
 }
 
-/* Whether the documents that may meet one another are all certain, and so few that no key is full. */
+/* Whether the links of all are known, and those to resolve are so few that no key is full. */
 static bool can_resolve_ahead(struct resolving *s)
 {
     const struct nd_batch *batch = s->batch;
     size_t max_near = 0;
 
-    if (!batch->is_linked ||
-        !(nd_plan_has_copies(&s->d->plan) || nd_plan_ignores_text(&s->d->plan)))
+    if (!nd_plan_has_copies(&s->d->plan) && !nd_plan_ignores_text(&s->d->plan))
         return false;
     for (size_t i = 0; i < batch->n; i++) {
-        const struct nd_item *item = &s->item[i], *first = original(s, i);
-        bool is_unknown = item->state == ND_ITEM_OPEN && item->read.is_listed && !item->is_in_links;
+        const struct nd_item *item = &s->item[i];
 
-        if (is_unknown || (is_linked(s, i) && !is_certain(first)))
+        if (item->state == ND_ITEM_OPEN && item->read.is_listed && !item->is_in_links)
             return false;
-        s->n_linked += is_linked(s, i);
+        s->n_linked += is_linked(s, i) && !item->is_uncertain;
         if (item->search.n_near > max_near)
             max_near = item->search.n_near;
     }
@@ -560,14 +556,13 @@ static enum nd_status resolve_certain(struct resolving *s)
     for (size_t i = 0; status == ND_OK && i < s->batch->n; i++) {
         struct nd_item *item = &s->item[i];
 
-        if (is_copy(s, i)) {
-            item->read = original(s, i)->read;
-            if (original(s, i)->state != ND_ITEM_REMOVED)
-                status = take_candidates(item, original(s, i));
-        }
+        if (item->is_uncertain)
+            continue;
+        if (is_copy(s, i))
+            status = take_original(s, i);
         if (is_linked(s, i))
             s->linked[s->n_linked++] = i;
-        else if (item->state == ND_ITEM_OPEN && is_certain(item))
+        else if (item->state == ND_ITEM_OPEN)
             status = resolve_alone(s, item);
     }
     return status == ND_OK ? resolve_in_order(s) : status;
@@ -598,22 +593,29 @@ enum nd_status nd_resolve_ahead(struct nd_batch *batch, struct nd_worker *w)
     return status;
 }
 
-/* Those that were left, of which none meets another of the batch. */
-static enum nd_status resolve_rest(struct nd_batch *batch, struct nd_error *err)
+/* Those that were left, if none of them meets another of the batch.  False: one does. */
+static bool resolve_rest(struct nd_batch *batch, enum nd_status *status, struct nd_error *err)
 {
     struct nd_dedup *d = batch->d;
-    const struct resolving s = {.batch = batch, .d = d, .item = batch->item, .w = d->crew.pusher};
+    const struct resolving s = {
+        .batch = batch, .d = d, .item = batch->item, .w = d->crew.pusher, .link = batch->link};
 
     for (size_t i = 0; i < batch->n; i++)
+        if (batch->item[i].state == ND_ITEM_OPEN && is_linked(&s, i))
+            return false;
+    for (size_t i = 0; i < batch->n && *status == ND_OK; i++)
         if (batch->item[i].state == ND_ITEM_OPEN && resolve_alone(&s, &batch->item[i]))
-            return nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", batch->n);
-    return ND_OK;
+            *status =
+                nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", batch->n);
+    return true;
 }
 
 enum nd_status nd_resolve_batch(struct nd_batch *batch, struct nd_error *err)
 {
-    enum nd_status status = batch->is_resolved ? resolve_rest(batch, err) : resolve_all(batch, err);
+    enum nd_status status = ND_OK;
 
+    if (!batch->is_resolved || !resolve_rest(batch, &status, err))
+        status = resolve_all(batch, err);
     if (status == ND_OK)
         choose_kept(batch);
     return status;

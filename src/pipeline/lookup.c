@@ -80,6 +80,12 @@ size_t nd_places_rank(const struct nd_places *p, uint64_t document)
     return (size_t)rank + (size_t)__builtin_popcountll(p->bit[word] & below);
 }
 
+void nd_places_prefetch(const struct nd_places *p, uint64_t document)
+{
+    __builtin_prefetch(&p->bit[document / WORD_BITS]);
+    __builtin_prefetch(&p->rank[document / RANK_BITS]);
+}
+
 struct nd_place nd_places_get(const struct nd_places *p, uint64_t document)
 {
     return p->item[nd_places_rank(p, document)];
@@ -147,22 +153,36 @@ void nd_lookup_free(struct nd_lookup *l)
     free(l);
 }
 
+static struct nd_place place_at(const struct nd_record *record, uint64_t offset)
+{
+    const uint64_t low_48 = (UINT64_C(1) << 48) - 1;
+
+    return (struct nd_place){.offset = offset,
+                             .len = record->bytes.len & low_48,
+                             .line = record->line & low_48,
+                             .source = record->source};
+}
+
+bool nd_lookup_find_place(const struct nd_lookup *l, const struct nd_record *record,
+                          struct nd_place *place)
+{
+    *place = place_at(record, record->offset);
+    return nd_reading_source(l->reading, record->source)->is_rereadable;
+}
+
 enum nd_status nd_lookup_keep(struct nd_lookup *l, const struct nd_record *record,
                               struct nd_place *place, struct nd_error *err)
 {
-    const uint64_t low_48 = (UINT64_C(1) << 48) - 1;
-    uint64_t offset = record->offset;
-    enum nd_status status = ND_OK;
+    uint64_t offset;
+    enum nd_status status;
 
-    if (!nd_reading_source(l->reading, record->source)->is_rereadable) {
-        if (!l->spool && !(l->spool = nd_spool_new(l->tmp, err)))
-            return ND_EIO;
-        status = nd_spool_append(l->spool, record->bytes.data, record->bytes.len, &offset, err);
-    }
-    *place = (struct nd_place){.offset = offset,
-                               .len = record->bytes.len & low_48,
-                               .line = record->line & low_48,
-                               .source = record->source};
+    if (nd_lookup_find_place(l, record, place))
+        return ND_OK;
+    if (!l->spool && !(l->spool = nd_spool_new(l->tmp, err)))
+        return ND_EIO;
+    status = nd_spool_append(l->spool, record->bytes.data, record->bytes.len, &offset, err);
+    if (status == ND_OK)
+        *place = place_at(record, offset);
     return status;
 }
 

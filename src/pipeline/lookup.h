@@ -52,6 +52,9 @@ void nd_places_shrink(struct nd_places *p);
 /* How many of the documents before this one have a place, which is its index among those. */
 size_t nd_places_rank(const struct nd_places *p, uint64_t document);
 
+/* Prefetch what nd_places_rank reads. */
+void nd_places_prefetch(const struct nd_places *p, uint64_t document);
+
 /* The place of a document that has one. */
 struct nd_place nd_places_get(const struct nd_places *p, uint64_t document);
 
@@ -74,6 +77,9 @@ void nd_lookup_free(struct nd_lookup *l);
  */
 enum nd_status nd_lookup_keep(struct nd_lookup *l, const struct nd_record *record,
                               struct nd_place *place, struct nd_error *err);
+/* The same of a record that need not be copied, in any thread; false: it must be. */
+bool nd_lookup_find_place(const struct nd_lookup *l, const struct nd_record *record,
+                          struct nd_place *place);
 
 /* The bytes of a record, valid until the same worker's next call. */
 enum nd_status nd_lookup_record(struct nd_lookup *l, const struct nd_place *place, unsigned worker,

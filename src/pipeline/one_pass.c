@@ -38,12 +38,15 @@
 
 enum { N_SCRATCH = 3 }; /* scratch for the two names and the place in a row */
 
+#define NOT_PLACED UINT32_MAX
+
 /* The batch of one worker, and what is computed for it. */
 struct worker_batch {
     struct nd_reading_batch *batch;
     struct nd_dedup_item *item; /* its documents, without bad records */
     uint32_t *index;            /* index of each item's record in the batch */
-    uint64_t *id_hash;          /* by item */
+    uint64_t *id_hash;          /* by item, as the next one */
+    struct nd_place *own;       /* where it is; source NOT_PLACED: it must be copied to be kept */
     size_t n;
     uint64_t first; /* number of its first document */
     struct nd_decision *decision;
@@ -54,7 +57,7 @@ struct worker_batch {
     size_t n_survivors;
     struct nd_json annotated; /* annotated records of the survivors, if requested */
     size_t *annotated_to;     /* end of each in `annotated` */
-    size_t items, indexes, id_hashes, decisions, places, kepts, survivors,
+    size_t items, indexes, id_hashes, owns, decisions, places, kepts, survivors,
         annotations; /* capacities */
     struct nd_json scratch[N_SCRATCH];
     struct nd_rows rows;
@@ -76,6 +79,7 @@ static void release_batch(struct worker_batch *b)
     free(b->item);
     free(b->index);
     free(b->id_hash);
+    free(b->own);
     free(b->decision);
     free(b->place);
     free(b->kept);
@@ -277,10 +281,12 @@ static enum nd_status keep(void *context, uint64_t document, size_t item, struct
 {
     struct passing *p = context;
     struct nd_run *run = p->run;
-    struct nd_place place;
-    enum nd_status status = nd_lookup_keep(
-        run->lookup, &p->now->batch->parsed[p->now->index[item]].record, &place, err);
+    const struct worker_batch *b = p->now;
+    struct nd_place place = b->own[item];
+    enum nd_status status = ND_OK;
 
+    if (place.source == NOT_PLACED)
+        status = nd_lookup_keep(run->lookup, &b->batch->parsed[b->index[item]].record, &place, err);
     if (status != ND_OK)
         return status;
     if (!nd_cluster_sizes_set(&run->sizes, run->places.count, 1) || !fill_places(run, document) ||
@@ -292,9 +298,9 @@ static enum nd_status keep(void *context, uint64_t document, size_t item, struct
 static bool reserve(struct worker_batch *b, size_t n)
 {
     return ND_RESERVE(b->item, &b->items, n) && ND_RESERVE(b->index, &b->indexes, n) &&
-           ND_RESERVE(b->id_hash, &b->id_hashes, n) && ND_RESERVE(b->decision, &b->decisions, n) &&
-           ND_RESERVE(b->place, &b->places, n) && ND_RESERVE(b->kept, &b->kepts, n) &&
-           ND_RESERVE(b->survivor, &b->survivors, n) &&
+           ND_RESERVE(b->id_hash, &b->id_hashes, n) && ND_RESERVE(b->own, &b->owns, n) &&
+           ND_RESERVE(b->decision, &b->decisions, n) && ND_RESERVE(b->place, &b->places, n) &&
+           ND_RESERVE(b->kept, &b->kepts, n) && ND_RESERVE(b->survivor, &b->survivors, n) &&
            ND_RESERVE(b->annotated_to, &b->annotations, n);
 }
 
@@ -320,6 +326,8 @@ static bool list_items(struct nd_run *run, struct worker_batch *b, unsigned work
             return false;
         id = nd_id_of(&parsed->document);
         b->id_hash[b->n] = nd_id_hash(&id);
+        if (!nd_lookup_find_place(run->lookup, &parsed->record, &b->own[b->n]))
+            b->own[b->n].source = NOT_PLACED;
         b->index[b->n++] = (uint32_t)i;
     }
     return true;
@@ -354,6 +362,7 @@ static void note_removed(struct passing *p, struct worker_batch *b, size_t item)
 static enum nd_status note_decisions(struct passing *p, struct worker_batch *b,
                                      struct nd_error *err)
 {
+    enum { AHEAD = 8 };
     const struct nd_run_watch *watch = p->run->request->watch;
     const struct nd_reading_batch *batch = b->batch;
     enum nd_status status = ND_OK;
@@ -363,6 +372,8 @@ static enum nd_status note_decisions(struct passing *p, struct worker_batch *b,
             status = nd_reporter_bad_record(&p->run->reporter, &batch->parsed[i],
                                             batch->parsed[i].bad->reason, err);
     for (size_t n = 0; status == ND_OK && n < b->n; n++) {
+        if (n + AHEAD < b->n && b->decision[n + AHEAD].kept < p->first)
+            nd_places_prefetch(&p->run->places, b->decision[n + AHEAD].kept);
         if (watch && !watch->read(watch->context, p->first + n, &batch->parsed[b->index[n]]))
             status = nd_fail(err, ND_ENOMEM, "out of memory");
         if (status == ND_OK && b->decision[n].kept != p->first + n)

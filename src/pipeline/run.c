@@ -111,9 +111,9 @@ static enum nd_status open_inputs(struct nd_run *run, struct nd_error *err)
 {
     const struct nd_run_options *options = run->options;
     struct nd_reading_hooks hooks = run->request->reading;
+    const unsigned threads = nd_pool_worthwhile(options->threads);
 
-    run->pool = options->pin_threads ? nd_pool_new_pinned(options->threads, err)
-                                     : nd_pool_new(options->threads, err);
+    run->pool = options->pin_threads ? nd_pool_new_pinned(threads, err) : nd_pool_new(threads, err);
     if (!run->pool)
         return err && err->status ? err->status : ND_ENOMEM;
     run->summary->threads = nd_pool_threads(run->pool);
