@@ -1,31 +1,10 @@
 /* test_hamming_builder.c - index files built in bounded memory have the bytes of those built at once */
 #define _GNU_SOURCE
-#include "hamming_file_fixture.h"
-
-static char folder[] = "/tmp/test_hamming_builder.XXXXXX";
-static char expected_path[64], path[64];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(expected_path, sizeof expected_path, "%s/expected", folder);
-    snprintf(path, sizeof path, "%s/index", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    unlink(expected_path);
-    unlink(path);
-    return rmdir(folder);
-}
+#include "hamming_file_folder.h"
 
 static void check_same_bytes(void)
 {
-    FILE *a = fopen(expected_path, "rb"), *b = fopen(path, "rb");
+    FILE *a = fopen(other, "rb"), *b = fopen(path, "rb");
     char x[4096], y[4096];
     size_t n;
 
@@ -73,7 +52,7 @@ static void check_set(size_t n, unsigned bits, bool with_texts, bool with_ids, u
         all.ids = NULL;
         all.texts = NULL;
     }
-    assert_int_equal(nd_hamming_file_build(expected_path, &shape, &all, &err), ND_OK);
+    assert_int_equal(nd_hamming_file_build(other, &shape, &all, &err), ND_OK);
     for (uint64_t memory = 0; memory <= UINT64_C(1) << 30; memory += UINT64_C(1) << 30) {
         if (build_slowly(&s, with_ids, &shape, memory, &err) != ND_OK)
             fail_msg("%s", err.message);
@@ -109,7 +88,7 @@ static void distinct_fingerprints_have_no_groups(void **state)
     (void)state;
     for (size_t i = 0; i < s.n; i++)
         s.row[i] = nd_mix64(i);
-    assert_int_equal(nd_hamming_file_build(expected_path, &shape, &all, NULL), ND_OK);
+    assert_int_equal(nd_hamming_file_build(other, &shape, &all, NULL), ND_OK);
     assert_int_equal(build_slowly(&s, true, &shape, 0, NULL), ND_OK);
     check_same_bytes();
     free_set(&s);
@@ -126,7 +105,7 @@ static void what_needs_memory_says_how_much(void **state)
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(nd_hamming_file_build(expected_path, &shape, &all, NULL), ND_OK);
+        assert_int_equal(nd_hamming_file_build(other, &shape, &all, NULL), ND_OK);
         assert_int_equal(build_slowly(&s, true, &shape, UINT64_C(1) << 30, NULL), ND_OK);
         check_same_bytes();
         unlink(path);

@@ -1,6 +1,6 @@
 /* test_hamming_file.c - index files: what was written is found, what was damaged is refused */
 #define _GNU_SOURCE
-#include "hamming_file_fixture.h"
+#include "hamming_file_folder.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -10,27 +10,6 @@
 #include "hamming/file/file.h"
 #include "sized.h"
 
-static char folder[] = "/tmp/test_hamming_file.XXXXXX";
-static char path[64], other[64];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/index", folder);
-    snprintf(other, sizeof other, "%s/other", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    unlink(path);
-    unlink(other);
-    return rmdir(folder);
-}
-
 static void build(const char *name, const struct set *s, unsigned tables,
                   enum nd_hamming_codec codec, size_t n)
 {
@@ -39,16 +18,6 @@ static void build(const char *name, const struct set *s, unsigned tables,
     const struct nd_hamming_entries entries = part_of(s, 0, n);
 
     assert_int_equal(nd_hamming_file_build(name, &shape, &entries, NULL), ND_OK);
-}
-
-static struct nd_hamming_file *open_index(void)
-{
-    struct nd_hamming_file *file;
-    struct nd_error err;
-
-    if (nd_hamming_file_open(&file, path, &err) != ND_OK)
-        fail_msg("%s", err.message);
-    return file;
 }
 
 static void go_through(size_t n, unsigned bits, unsigned distance, unsigned tables,

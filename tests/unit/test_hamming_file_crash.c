@@ -10,17 +10,12 @@
 #include <sys/wait.h>
 
 #include "hamming/file/file.h"
+#include "stopped_writes.h"
 
 int __real_open(const char *name, int flags, ...);
 int __wrap_open(const char *name, int flags, ...);
-ssize_t __real_pwrite(int fd, const void *data, size_t bytes, off_t offset);
-ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t offset);
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
-int __real_fdatasync(int fd);
-int __wrap_fdatasync(int fd);
-int __real_ftruncate(int fd, off_t bytes);
-int __wrap_ftruncate(int fd, off_t bytes);
 int __real_rename(const char *from, const char *to);
 int __wrap_rename(const char *from, const char *to);
 int __real_linkat(int old_folder, const char *old, int new_folder, const char *name, int flags);
@@ -32,53 +27,9 @@ int __wrap_fchmod(int fd, mode_t mode);
 int __real_close(int fd);
 int __wrap_close(int fd);
 
-enum { STOPPED = 77, TRIALS = 40, PIECE = 64, OPS_MAX = 4096 };
+enum { TRIALS = 40 };
 
-/* What a step does: nothing; the process ends before it, or in the middle of it; or it fails. */
-static enum { GO_ON, END_BEFORE, END_WITHIN, FAIL } then;
-static long steps_left;  /* until that happens */
 static bool no_nameless; /* as on a file system where every file has a name */
-
-/* The steps of one writer, as they come to the disk. */
-static struct op {
-    enum { WRITE, TRUNCATE, SYNC, RENAME } kind;
-    uint64_t offset;
-    size_t bytes;
-    unsigned char *data;
-} op[OPS_MAX];
-static size_t n_ops;
-static bool recording;
-
-static bool stops_here(void)
-{
-    return then != GO_ON && steps_left-- == 0;
-}
-
-/* True: the step fails. */
-static bool step(void)
-{
-    if (!stops_here())
-        return false;
-    if (then != FAIL)
-        _exit(STOPPED);
-    errno = ENOSPC;
-    return true;
-}
-
-static void record(int kind, uint64_t offset, const void *data, size_t bytes)
-{
-    if (!recording)
-        return;
-    assert_true(n_ops < OPS_MAX);
-    op[n_ops].kind = (unsigned)kind;
-    op[n_ops].offset = offset;
-    op[n_ops].bytes = bytes;
-    op[n_ops].data = malloc(bytes + 1);
-    assert_non_null(op[n_ops].data);
-    if (bytes)
-        memcpy(op[n_ops].data, data, bytes);
-    n_ops++;
-}
 
 int __wrap_open(const char *name, int flags, ...)
 {
@@ -89,42 +40,12 @@ int __wrap_open(const char *name, int flags, ...)
     return step() ? -1 : __real_open(name, flags, 0666);
 }
 
-ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t offset)
-{
-    if (stops_here()) {
-        if (then == END_WITHIN)
-            (void)!__real_pwrite(fd, data, bytes / 2, offset);
-        if (then != FAIL)
-            _exit(STOPPED);
-        errno = ENOSPC;
-        return -1;
-    }
-    record(WRITE, (uint64_t)offset, data, bytes);
-    return __real_pwrite(fd, data, bytes, offset);
-}
-
 int __wrap_fsync(int fd)
 {
     if (step())
         return -1;
     record(SYNC, 0, NULL, 0);
     return __real_fsync(fd);
-}
-
-int __wrap_fdatasync(int fd)
-{
-    if (step())
-        return -1;
-    record(SYNC, 0, NULL, 0);
-    return __real_fdatasync(fd);
-}
-
-int __wrap_ftruncate(int fd, off_t bytes)
-{
-    if (step())
-        return -1;
-    record(TRUNCATE, (uint64_t)bytes, NULL, 0);
-    return __real_ftruncate(fd, bytes);
 }
 
 int __wrap_rename(const char *from, const char *to)
@@ -344,40 +265,6 @@ static void a_step_that_fails_leaves_what_the_status_says(void **state)
         }
 }
 
-/*
- * A disk that loses power: what was written before the last sync is there; of what came after it
- * any pieces, in any order.  The file's length is one of those that it had.
- */
-static size_t image_after(const unsigned char *old, size_t old_len, size_t ended, size_t synced,
-                          unsigned char *image)
-{
-    size_t len = old_len;
-
-    memcpy(image, old, old_len);
-    for (size_t i = 0; i < ended; i++) {
-        const struct op *o = &op[i];
-        bool is_sure = i < synced;
-
-        if (o->kind == TRUNCATE && (is_sure || any() % 2)) {
-            if (o->offset < len)
-                memset(image + o->offset, 0, len - o->offset);
-            len = o->offset;
-        }
-        for (size_t at = 0; o->kind == WRITE && at < o->bytes;) {
-            size_t some = PIECE - (o->offset + at) % PIECE;
-
-            some = some < o->bytes - at ? some : o->bytes - at;
-            if (is_sure || any() % 2) {
-                memcpy(image + o->offset + at, o->data + at, some);
-                if (o->offset + at + some > len)
-                    len = o->offset + at + some;
-            }
-            at += some;
-        }
-    }
-    return len;
-}
-
 static size_t count_in(const unsigned char *image, size_t len)
 {
     struct nd_hamming_file *file;
@@ -389,12 +276,6 @@ static size_t count_in(const unsigned char *image, size_t len)
     count = (size_t)nd_hamming_file_design(file)->problem.count;
     nd_hamming_file_close(file);
     return count;
-}
-
-static void forget_ops(void)
-{
-    while (n_ops)
-        free(op[--n_ops].data);
 }
 
 /* page: of the header that a crash before damaged; ND_HAMMING_HEADERS: neither. */

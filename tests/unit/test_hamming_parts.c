@@ -1,6 +1,6 @@
 /* test_hamming_parts.c - index files of several parts answer as one of a single part does */
 #define _GNU_SOURCE
-#include "hamming_file_fixture.h"
+#include "hamming_file_folder.h"
 
 #include <sys/stat.h>
 
@@ -8,27 +8,6 @@
 #include "hamming/file/file.h"
 
 enum { PART = 100 };
-
-static char folder[] = "/tmp/test_hamming_parts.XXXXXX";
-static char path[64], other[64];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/index", folder);
-    snprintf(other, sizeof other, "%s/other", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    unlink(path);
-    unlink(other);
-    return rmdir(folder);
-}
 
 static enum nd_status build_as(const char *name, const struct set *s, size_t n, uint32_t part,
                                struct nd_error *err)
@@ -45,16 +24,6 @@ static enum nd_status build_as(const char *name, const struct set *s, size_t n, 
 static void build(const char *name, const struct set *s, size_t n, uint32_t part)
 {
     assert_int_equal(build_as(name, s, n, part, NULL), ND_OK);
-}
-
-static struct nd_hamming_file *open_index(void)
-{
-    struct nd_hamming_file *file;
-    struct nd_error err;
-
-    if (nd_hamming_file_open(&file, path, &err) != ND_OK)
-        fail_msg("%s", err.message);
-    return file;
 }
 
 /* The entries that nd_hamming_file_find names have the ids that nd_hamming_file_query gives. */

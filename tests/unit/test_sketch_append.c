@@ -22,86 +22,9 @@
 
 #include "sized.h"
 #include "sketch_file/layout.h"
+#include "stopped_writes.h"
 
-ssize_t __real_pwrite(int fd, const void *data, size_t bytes, off_t offset);
-ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t offset);
-int __real_fdatasync(int fd);
-int __wrap_fdatasync(int fd);
-int __real_ftruncate(int fd, off_t bytes);
-int __wrap_ftruncate(int fd, off_t bytes);
-
-enum { STOPPED = 77, OLD = 40, MORE = 25, SHINGLES = 30, TRIALS = 40, PIECE = 512, OPS_MAX = 64 };
-
-/* What a step does: nothing; the process ends before it, or in the middle of it; or it fails. */
-static enum { GO_ON, END_BEFORE, END_WITHIN, FAIL } then;
-static long steps_left; /* until that happens */
-
-/* The steps of one addition, as they come to the disk. */
-static struct op {
-    enum { WRITE, SYNC } kind;
-    uint64_t offset;
-    size_t bytes;
-    unsigned char *data;
-} op[OPS_MAX];
-static size_t n_ops;
-static bool recording;
-
-static bool stops_here(void)
-{
-    return then != GO_ON && steps_left-- == 0;
-}
-
-static bool step(void)
-{
-    if (!stops_here())
-        return false;
-    if (then != FAIL)
-        _exit(STOPPED);
-    errno = ENOSPC;
-    return true;
-}
-
-static void record(unsigned kind, uint64_t offset, const void *data, size_t bytes)
-{
-    if (!recording)
-        return;
-    assert_true(n_ops < OPS_MAX);
-    op[n_ops].kind = kind;
-    op[n_ops].offset = offset;
-    op[n_ops].bytes = bytes;
-    op[n_ops].data = malloc(bytes + 1);
-    assert_non_null(op[n_ops].data);
-    if (bytes)
-        memcpy(op[n_ops].data, data, bytes);
-    n_ops++;
-}
-
-ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t offset)
-{
-    if (stops_here()) {
-        if (then == END_WITHIN || then == FAIL) /* a full disk takes a part */
-            (void)!__real_pwrite(fd, data, bytes / 2, offset);
-        if (then != FAIL)
-            _exit(STOPPED);
-        errno = ENOSPC;
-        return -1;
-    }
-    record(WRITE, (uint64_t)offset, data, bytes);
-    return __real_pwrite(fd, data, bytes, offset);
-}
-
-int __wrap_fdatasync(int fd)
-{
-    if (step())
-        return -1;
-    record(SYNC, 0, NULL, 0);
-    return __real_fdatasync(fd);
-}
-
-int __wrap_ftruncate(int fd, off_t bytes)
-{
-    return step() ? -1 : __real_ftruncate(fd, bytes);
-}
+enum { OLD = 40, MORE = 25, SHINGLES = 30, TRIALS = 40 };
 
 static char folder[64], path[96];
 static struct nd_recipe *recipe;
@@ -478,12 +401,6 @@ static void a_killed_writer_leaves_all_or_nothing(void **state)
 
 /* ---- A disk that loses power ---- */
 
-static uint64_t randoms;
-static uint64_t any(void)
-{
-    return mix(++randoms * UINT64_C(0x9E3779B97F4A7C15));
-}
-
 static unsigned char *slurp(size_t *len)
 {
     FILE *stream = fopen(path, "rb");
@@ -498,28 +415,6 @@ static unsigned char *slurp(size_t *len)
     assert_int_equal(fread(bytes, 1, *len, stream), *len);
     assert_int_equal(fclose(stream), 0);
     return bytes;
-}
-
-/* What was written before the last sync is there; of what came after it any pieces. */
-static size_t image_after(const unsigned char *old, size_t old_len, size_t ended, size_t synced,
-                          unsigned char *image)
-{
-    size_t len = old_len;
-
-    memcpy(image, old, old_len);
-    for (size_t i = 0; i < ended; i++)
-        for (size_t at = 0; op[i].kind == WRITE && at < op[i].bytes;) {
-            size_t some = PIECE - (op[i].offset + at) % PIECE;
-
-            some = some < op[i].bytes - at ? some : op[i].bytes - at;
-            if (i < synced || any() % 2) {
-                memcpy(image + op[i].offset + at, op[i].data + at, some);
-                if (op[i].offset + at + some > len)
-                    len = op[i].offset + at + some;
-            }
-            at += some;
-        }
-    return len;
 }
 
 static void put(const unsigned char *bytes, size_t len)
@@ -558,8 +453,7 @@ static void a_power_cut_leaves_all_or_nothing(void **state)
         }
     }
     assert_true(seen[0] && seen[1]);
-    while (n_ops)
-        free(op[--n_ops].data);
+    forget_ops();
     free(image);
     free(old);
 }
