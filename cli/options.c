@@ -495,19 +495,19 @@ const struct option option_table[] = {
      FOR_RUNS | FOR_PLAN | FOR_INDEX | FOR_DF, RUN},
     {NULL, "tmp", 0, "DIR",
      "where to keep texts that cannot be read again (default: $TMPDIR, or /tmp)",
-     FOR_PLAN | FOR_PAIRS | FOR_SKETCH | FOR_INDEX, RUN},
+     FOR_PLAN | FOR_SKETCH | FOR_INDEX, RUN},
     {NULL, "tmp", 0, "DIR",
      "where to keep texts that cannot be read again, and what exceeds --memory (default: $TMPDIR, "
      "or /tmp)",
-     FOR_DEDUP, RUN},
+     FOR_DEDUP | FOR_PAIRS, RUN},
     {NULL, "memory", 0, "SIZE",
      "use at most this much memory, such as 500M or 4G, 64M at least; what does not fit goes to "
      "--tmp (default: as much as needed)",
-     FOR_DEDUP | FOR_PLAN, RUN},
+     FOR_DEDUP | FOR_PAIRS | FOR_PLAN, RUN},
     {NULL, "memory", 0, "SIZE",
      "use at most this much memory, such as 500M or 4G, 64M at least; end where more must be held "
      "(default: as much as needed)",
-     FOR_RUNS & ~FOR_DEDUP, RUN},
+     FOR_RUNS & ~(FOR_DEDUP | FOR_PAIRS), RUN},
     {NULL, "memory", 0, "SIZE",
      "use at most this much memory, such as 500M or 4G, 64M at least; what does not fit goes to "
      "--tmp (default: as much as needed)",

@@ -30,6 +30,9 @@
 enum { PART_ROWS = 1 << 15, BLOCK_ROWS = 4096, BYTES_A_ROW = 6 };
 
 /* A row's place in the keep order. */
+/* Of a document in an index that grows as it is filled: up to 484. */
+enum { INDEX_BYTES = 490 };
+
 struct record {
     uint64_t key;
     uint32_t prefer, has_text;
@@ -436,7 +439,7 @@ static enum nd_status offer_all(struct bounded *b, const struct link_pass *p, st
             if (!record.has_text)
                 continue;
             if (p && nd_linking_is_alone(p->linking, row))
-                nd_loads_count_alone(&b->stats, (unsigned char)flags.data[i]);
+                nd_loads_count_alone(&b->loads, &b->stats, (unsigned char)flags.data[i]);
             else
                 status = nd_loads_offer(
                     &b->loads, p ? nd_linking_component(p->linking, row) : 0,
@@ -491,6 +494,7 @@ static bool divide(PyObject *module, struct bounded *b, PyObject *progress)
                                  .budget = &b->budget,
                                  .tmp = b->folder,
                                  .cluster = b->recipe->dedup.cluster};
+    b->loads.index_bytes = INDEX_BYTES;
     status = nd_loads_open(&b->loads, b->n_documents, &err);
     if (status == ND_OK && !nd_loads_have_room(&b->loads, b->n_documents)) {
         status = begin_links(b, &pass, &err);

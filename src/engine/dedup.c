@@ -94,11 +94,11 @@ static bool begin_ahead(struct nd_dedup *d, struct nd_error *err)
 struct nd_dedup *nd_dedup_new_on(struct nd_pool *pool, const struct nd_dedup_params *params,
                                  const struct nd_text_source *source, struct nd_error *err)
 {
-    enum { FIRST_DOCUMENTS = 40000, FIRST_IN_BATCH = 1000 };
+    enum { FIRST_IN_BATCH = 1000 };
     struct nd_dedup *d = make(pool, params, source, err);
+    size_t first = params->first_documents ? params->first_documents : ND_FIRST_DOCUMENTS;
 
-    if (!d || (begin_ahead(d, err) &&
-               nd_index_reserve(d->kept.finder.index, FIRST_DOCUMENTS, err) == ND_OK &&
+    if (!d || (begin_ahead(d, err) && nd_index_reserve(d->kept.finder.index, first, err) == ND_OK &&
                nd_index_reserve(d->leaders.index, FIRST_IN_BATCH, err) == ND_OK &&
                nd_index_reserve(d->pending.index, FIRST_IN_BATCH, err) == ND_OK))
         return d;

@@ -12,6 +12,9 @@ ND_API struct nd_dedup *nd_dedup_new_with(const struct nd_dedup_params *params,
                                           const struct nd_text_source *source,
                                           struct nd_error *err);
 
+/* For so many documents an index of nd_dedup_new_on has room, if params->first_documents is 0. */
+enum { ND_FIRST_DOCUMENTS = 40000 };
+
 /*
  * As nd_dedup_new_with, on a pool that stays the caller's; params->threads does not count.  In no public
  * header, yet exported: the runs over files stand in a library of their own, of the same version.

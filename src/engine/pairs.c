@@ -177,7 +177,7 @@ static bool pair_item(struct nd_dedup *d, struct nd_worker *w, struct nd_item *i
  * hits with all earlier ones, so a round of comparisons stops when so many hits are held; what it
  * did not come to is left for the next round.
  */
-enum { HITS_HELD_MAX = 1 << 19 };
+enum { HITS_HELD_MAX = 1 << 16 };
 
 static void pair_task(void *context, size_t task, unsigned worker)
 {

@@ -24,8 +24,7 @@
  * engine which is given everything, and the outputs are the same bytes.
  *
  * In memory for each record: 4 bytes and a bit while they are linked, and 4 bytes, the sizes of
- * clusters, while they are written.  For each document of a load, what DOCUMENT_BYTES of
- * loads.c counts.
+ * clusters, while they are written.  For each document of a load, what loads.c counts.
  */
 struct bounded {
     struct nd_bounded_records records;
@@ -79,12 +78,10 @@ static enum nd_status push_all(struct bounded *b, struct deciding *d, bool compo
     enum nd_status status = ND_OK;
 
     for (uint64_t from = 0, n = 0; status == ND_OK && from < loads->loads.n_load; from += n) {
+        const struct nd_parsed *loaded = NULL;
         size_t some = 0;
 
-        status = nd_bounded_records_tell(&b->records, ND_BOUNDED_DECIDE,
-                                         loads->loads.n_before + from, b->records.n_documents, err);
-        if (status == ND_OK)
-            status = nd_bounded_loads_items(loads, from, d->item, &some, err);
+        status = nd_bounded_loads_items(loads, from, d->item, &loaded, &some, err);
         n = some;
         if (status == ND_OK && components)
             status = nd_dedup_push_components(dedup, d->item, some, err);
@@ -137,14 +134,9 @@ static enum nd_status go_through(struct bounded *b, struct nd_run *run, struct n
     if (status == ND_OK)
         status = nd_bounded_loads_open(&b->loads, err);
     if (status == ND_OK)
-        status = nd_run_each_batch(run, nd_bounded_records_add, &b->records, err);
-    nd_id_check_forget(&run->ids, run->summary);
-    if (status == ND_OK)
-        status = nd_bounded_records_check(&b->records, err);
-    if (status == ND_OK)
         status = nd_bounded_removals_open(&b->removals, err);
     if (status == ND_OK)
-        status = nd_bounded_loads_divide(&b->loads, err);
+        status = nd_bounded_loads_collect(&b->loads, err);
     if (status == ND_OK)
         status = decide(b, err);
     return status == ND_OK ? nd_bounded_removals_write(&b->removals, err) : status;

@@ -32,19 +32,24 @@ static enum nd_status fetch_shingles(void *context, uint64_t document, unsigned 
                : status;
 }
 
-static enum nd_status make_engine(struct nd_bounded_loads *l, struct nd_error *err)
+/* With room for the load at hand. */
+static enum nd_status make_engine(struct nd_bounded_loads *l, size_t n, struct nd_error *err)
 {
     const struct nd_text_source source = {.context = l,
                                           .fetch = fetch,
                                           .keep = nd_run_keep_nothing,
                                           .fetch_shingles = fetch_shingles};
 
-    return nd_run_make_dedup(l->records->run, l->cluster, &source, err);
+    return nd_run_make_dedup_for(l->records->run, l->cluster, n, &source, err);
 }
 
 enum nd_status nd_bounded_loads_open(struct nd_bounded_loads *l, struct nd_error *err)
 {
-    return make_engine(l, err);
+    enum nd_status status = make_engine(l, 0, err);
+
+    if (status == ND_OK)
+        l->loads.index_bytes = nd_loads_index_bytes(l->records->run->dedup);
+    return status;
 }
 
 void nd_bounded_loads_release(struct nd_bounded_loads *l)
@@ -126,7 +131,7 @@ static enum nd_status offer_batch(struct nd_bounded_loads *l, struct nd_linking 
         if (records->batch[i].is_bad)
             continue;
         if (linking && nd_linking_is_alone(linking, number))
-            nd_loads_count_alone(&records->run->past, (unsigned char)flags->data[i]);
+            nd_loads_count_alone(&l->loads, &records->run->past, (unsigned char)flags->data[i]);
         else
             status = offer(l, &records->batch[i], number,
                            linking ? nd_linking_component(linking, number) : 0, err);
@@ -189,7 +194,8 @@ static enum nd_status offer_documents(struct nd_bounded_loads *l, struct nd_erro
     return offer_all(l, NULL, err);
 }
 
-enum nd_status nd_bounded_loads_divide(struct nd_bounded_loads *l, struct nd_error *err)
+/* The records are there: offer their documents. */
+static enum nd_status divide(struct nd_bounded_loads *l, struct nd_error *err)
 {
     const struct nd_run *run = l->records->run;
     enum nd_status status;
@@ -199,12 +205,26 @@ enum nd_status nd_bounded_loads_divide(struct nd_bounded_loads *l, struct nd_err
                                  .rough = &l->records->rough,
                                  .budget = &run->budget,
                                  .tmp = run->options->tmp,
-                                 .cluster = l->cluster};
+                                 .cluster = l->cluster,
+                                 .threads = nd_pool_threads(run->pool),
+                                 .index_bytes = l->loads.index_bytes};
     status = nd_loads_open(&l->loads, l->records->n_documents, err);
     if (status != ND_OK)
         return status;
     l->flags = nd_spool_new(run->options->tmp, err);
     return l->flags ? offer_documents(l, err) : ND_EIO;
+}
+
+enum nd_status nd_bounded_loads_collect(struct nd_bounded_loads *l, struct nd_error *err)
+{
+    struct nd_bounded_records *records = l->records;
+    struct nd_run *run = records->run;
+    enum nd_status status = nd_run_each_batch(run, nd_bounded_records_add, records, err);
+
+    nd_id_check_forget(&run->ids, run->summary);
+    if (status == ND_OK)
+        status = nd_bounded_records_check(records, err);
+    return status == ND_OK ? divide(l, err) : status;
 }
 
 /* ---- Loads ---- */
@@ -224,23 +244,29 @@ enum nd_status nd_bounded_loads_next(struct nd_bounded_loads *l, struct nd_error
         return ND_OK;
     }
     run->summary->loads++;
-    return run->dedup ? ND_OK : make_engine(l, err);
+    if (run->dedup && nd_loads_room(&l->loads))
+        nd_run_retire_dedup(run);
+    return run->dedup ? ND_OK : make_engine(l, nd_loads_room(&l->loads), err);
 }
 
 enum nd_status nd_bounded_loads_items(struct nd_bounded_loads *l, uint64_t from,
-                                      struct nd_dedup_item *item, size_t *n, struct nd_error *err)
+                                      struct nd_dedup_item *item, const struct nd_parsed **loaded,
+                                      size_t *n, struct nd_error *err)
 {
+    struct nd_bounded_records *records = l->records;
     uint64_t rest = l->loads.n_load - from;
     size_t most = rest < ND_BOUNDED_BATCH ? (size_t)rest : ND_BOUNDED_BATCH;
     const uint32_t *number = l->loads.number.data;
-    const struct nd_parsed *loaded = NULL;
-    enum nd_status status = nd_bounded_records_select(l->records, number + from, most, err);
+    enum nd_status status = nd_bounded_records_tell(
+        records, ND_BOUNDED_DECIDE, l->loads.n_before + from, records->n_documents, err);
 
     *n = 0;
     if (status == ND_OK)
-        status = nd_bounded_records_load(l->records, 0, true, &loaded, n, err);
+        status = nd_bounded_records_select(records, number + from, most, err);
+    if (status == ND_OK)
+        status = nd_bounded_records_load(records, 0, true, loaded, n, err);
     for (size_t i = 0; status == ND_OK && i < *n; i++)
-        status = nd_bounded_records_item(l->records, i, &loaded[i], &item[i], err);
+        status = nd_bounded_records_item(records, i, &(*loaded)[i], &item[i], err);
     return status;
 }
 

@@ -26,8 +26,8 @@ struct nd_bounded_loads {
 enum nd_status nd_bounded_loads_open(struct nd_bounded_loads *l, struct nd_error *err);
 void nd_bounded_loads_release(struct nd_bounded_loads *l);
 
-/* All records have been collected: find the components. */
-enum nd_status nd_bounded_loads_divide(struct nd_bounded_loads *l, struct nd_error *err);
+/* Read all documents, and find the components. */
+enum nd_status nd_bounded_loads_collect(struct nd_bounded_loads *l, struct nd_error *err);
 
 /* Retire the engine of the last load; gather the next one, and make an engine for it, run->dedup.
  * loads.n_load 0: there are no more documents. */
@@ -39,9 +39,11 @@ static inline uint32_t nd_bounded_loads_record(const struct nd_bounded_loads *l,
     return nd_loads_record(&l->loads, document);
 }
 
-/* Documents of the load from this one on, as many as make a batch; item: room for ND_BOUNDED_BATCH. */
+/* Documents of the load from this one on, as many as make a batch, valid until the next call; item:
+ * room for ND_BOUNDED_BATCH.  Progress is told. */
 enum nd_status nd_bounded_loads_items(struct nd_bounded_loads *l, uint64_t from,
-                                      struct nd_dedup_item *item, size_t *n, struct nd_error *err);
+                                      struct nd_dedup_item *item, const struct nd_parsed **loaded,
+                                      size_t *n, struct nd_error *err);
 /* So many were pushed.  ND_ENOMEM: too many documents could match one another, and their index has
  * outgrown its share; the message says how much they need. */
 enum nd_status nd_bounded_loads_check(const struct nd_bounded_loads *l, uint64_t pushed,

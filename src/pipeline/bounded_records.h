@@ -85,7 +85,6 @@ enum nd_status nd_bounded_records_place(struct nd_bounded_records *r, uint32_t n
 
 /* Tell how far this pass is, of four: collect, link, decide, write. */
 enum { ND_BOUNDED_COLLECT = 1, ND_BOUNDED_LINK, ND_BOUNDED_DECIDE, ND_BOUNDED_WRITE };
-enum { ND_BOUNDED_PASSES = 4 };
 enum nd_status nd_bounded_records_tell(struct nd_bounded_records *r, unsigned pass, uint64_t done,
                                        uint64_t total, struct nd_error *err);
 

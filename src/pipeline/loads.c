@@ -9,38 +9,78 @@
 #include <string.h>
 
 /*
- * What a document takes in a load: its row in the index and its tables, 340 bytes or less, and what
- * an engine has beside them; an entry of 24 bytes, as much while these are sorted, and a number.
+ * What a document takes in a load beside its row in the index and the tables: what an engine has in
+ * columns and a table that grow by a quarter; an entry of 24 bytes, as much while these are sorted,
+ * and a number.
  */
 enum {
-    KEPT_BYTES = 20,
-    DOCUMENT_BYTES = 340 + KEPT_BYTES + 2 * (int)sizeof(struct nd_load_offer) + 4,
+    INDEX_BYTES = 370,
+    KEPT_BYTES = 40,
+    ENTRY_BYTES = 2 * (int)sizeof(struct nd_load_offer) + 4,
     COMPONENT_BYTES = 24 + 28,
     COMPLETE_BYTES = 16 + 28,
-    SIGNATURE_BYTES = 64,
-    FIRST_DOCUMENTS = 40000 /* an index begins with room for so many (nd_dedup_new_on) */
+    PAIR_BYTES = 4 + 4,
+    HIT_BYTES = 60,        /* of the pairs of one document, as their array grows */
+    SIGNATURE_BYTES = 220, /* and of each of its words: in columns and a table, while it grows */
+    SIGNATURE_WORD_BYTES = 12
 };
 
-static uint64_t bytes_of_document(const struct nd_recipe *recipe, enum nd_cluster cluster)
+/* What a document takes that an engine was given, whether it is in the index or not. */
+static uint64_t pushed_bytes(const struct nd_loads *l)
 {
-    uint64_t bytes = DOCUMENT_BYTES;
+    uint64_t bytes = 0;
 
-    if (cluster == ND_CLUSTER_COMPONENTS)
+    if (l->cluster == ND_CLUSTER_COMPONENTS)
         bytes += COMPONENT_BYTES;
-    if (cluster == ND_CLUSTER_COMPLETE)
+    if (l->cluster == ND_CLUSTER_COMPLETE)
         bytes += COMPLETE_BYTES;
-    return bytes + (uint64_t)SIGNATURE_BYTES * recipe->method.n_signatures;
+    if (l->cluster == ND_CLUSTER_PAIRS)
+        bytes += PAIR_BYTES + (uint64_t)HIT_BYTES * l->threads;
+    return bytes;
+}
+
+static uint64_t signature_bytes(const struct nd_method *method)
+{
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; i < method->n_signatures; i++)
+        bytes += SIGNATURE_BYTES + SIGNATURE_WORD_BYTES * (uint64_t)nd_signature_words(
+                                                              &method->signature[i].signature);
+    return bytes;
 }
 
 static uint64_t document_bytes(const struct nd_loads *l)
 {
-    return bytes_of_document(l->recipe, l->cluster);
+    return (l->index_bytes ? l->index_bytes : INDEX_BYTES) + signature_bytes(&l->recipe->method) +
+           KEPT_BYTES + ENTRY_BYTES + pushed_bytes(l);
 }
 
 uint64_t nd_loads_memory(const struct nd_recipe *recipe, uint64_t n_documents)
 {
-    return nd_budget_for_engine(n_documents * bytes_of_document(recipe, recipe->dedup.cluster) * 9 /
-                                8);
+    const struct nd_loads l = {.recipe = recipe, .cluster = recipe->dedup.cluster};
+
+    return nd_budget_for_engine(n_documents * document_bytes(&l) * 9 / 8);
+}
+
+/* How many documents an engine has room for. */
+static uint64_t fitting(const struct nd_loads *l)
+{
+    return l->budget->engine_bytes / document_bytes(l);
+}
+
+uint64_t nd_loads_index_bytes(const struct nd_dedup *dedup)
+{
+    struct nd_dedup_stats stats;
+
+    nd_dedup_get_stats(dedup, &stats);
+    return stats.index_bytes / ND_FIRST_DOCUMENTS + 1;
+}
+
+size_t nd_loads_room(const struct nd_loads *l)
+{
+    uint64_t most = fitting(l), n = l->n_load < most ? l->n_load : most;
+
+    return n > ND_FIRST_DOCUMENTS ? (size_t)n : 0;
 }
 
 static int by_keep_order(const void *a, const void *b, void *context)
@@ -58,9 +98,9 @@ enum nd_status nd_loads_open(struct nd_loads *l, uint64_t n_documents, struct nd
                                                      .memory_bytes = l->budget->sort_bytes / 2,
                                                      .compare = by_keep_order,
                                                      .context = l};
-    uint64_t fitting = l->budget->engine_bytes / document_bytes(l);
+    uint64_t most = fitting(l);
 
-    l->entries_max = (size_t)(n_documents < fitting ? n_documents : fitting) + 1;
+    l->entries_max = (size_t)(n_documents < most ? n_documents : most) + 1;
     l->offers = nd_external_sort_new(&options, err);
     return l->offers ? ND_OK : ND_ENOMEM;
 }
@@ -74,7 +114,7 @@ void nd_loads_release(struct nd_loads *l)
 
 bool nd_loads_have_room(const struct nd_loads *l, uint64_t n_documents)
 {
-    return n_documents <= l->budget->engine_bytes / document_bytes(l);
+    return n_documents <= fitting(l);
 }
 
 /* ---- Offers ---- */
@@ -87,10 +127,10 @@ enum nd_status nd_loads_offer(struct nd_loads *l, uint64_t component, const stru
     return nd_external_sort_add(l->offers, &offered, err);
 }
 
-void nd_loads_count_alone(struct nd_dedup_stats *stats, unsigned flags)
+void nd_loads_count_alone(const struct nd_loads *l, struct nd_dedup_stats *stats, unsigned flags)
 {
     stats->documents++;
-    stats->kept++;
+    stats->kept += l->cluster != ND_CLUSTER_PAIRS;
     stats->short_documents += (flags & ND_CANDIDATE_SHORT) != 0;
     stats->empty_documents += (flags & ND_CANDIDATE_EMPTY) != 0;
     stats->signed_documents += (flags & ND_CANDIDATE_SIGNED) != 0;
@@ -195,17 +235,17 @@ enum nd_status nd_loads_next(struct nd_loads *l, struct nd_error *err)
 enum nd_status nd_loads_check(const struct nd_loads *l, const struct nd_dedup_stats *stats,
                               uint64_t pushed, struct nd_error *err)
 {
-    uint64_t beside = document_bytes(l) - DOCUMENT_BYTES, bytes;
+    uint64_t indexed = l->cluster == ND_CLUSTER_PAIRS ? pushed : stats->kept, bytes, needed;
     char text[ND_BUDGET_TEXT];
 
-    bytes = stats->index_bytes + stats->kept * KEPT_BYTES + pushed * beside +
+    bytes = stats->index_bytes + indexed * KEPT_BYTES + pushed * pushed_bytes(l) +
             l->n_load * sizeof(uint32_t) + l->entries_max * sizeof *l->entry;
-    if (pushed <= FIRST_DOCUMENTS || bytes <= l->budget->engine_bytes)
+    if (pushed <= ND_FIRST_DOCUMENTS || bytes <= l->budget->engine_bytes)
         return ND_OK;
-    return nd_fail(
-        err, ND_ENOMEM,
-        "memory: %" PRIu64 " documents could match one another, directly or through "
-        "others; to decide about them together takes up to %s",
-        l->n_load,
-        nd_budget_text(nd_budget_for_engine(l->n_load * document_bytes(l) * 9 / 8), text));
+    /* Tables have just grown by a quarter, or are about to. */
+    needed = (uint64_t)((double)bytes / (double)pushed * (double)l->n_load * 5 / 4);
+    return nd_fail(err, ND_ENOMEM,
+                   "memory: %" PRIu64 " documents could match one another, directly or through "
+                   "others; to decide about them together takes up to %s",
+                   l->n_load, nd_budget_text(nd_budget_for_engine(needed), text));
 }

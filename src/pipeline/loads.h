@@ -37,6 +37,9 @@ struct nd_loads {
     const struct nd_budget *budget;
     const char *tmp;
     enum nd_cluster cluster; /* what the engines make */
+    unsigned threads;        /* that push */
+    /* Of a document in the index of a new engine; 0: of the default recipe. */
+    uint64_t index_bytes;
 
     uint64_t n_load;         /* documents of the load at hand */
     uint64_t n_before;       /* and of all loads before */
@@ -48,7 +51,7 @@ struct nd_loads {
     bool has_coming, has_begun;
 };
 
-/* Starts from zeroes and the first members, up to `cluster`, all of them borrowed; with the number of
+/* Starts from zeroes and the first members, up to `index_bytes`, all of them borrowed; with the number of
  * all documents.  Release the loads whatever is returned.  ND_ENOMEM. */
 enum nd_status nd_loads_open(struct nd_loads *l, uint64_t n_documents, struct nd_error *err);
 void nd_loads_release(struct nd_loads *l);
@@ -60,15 +63,26 @@ uint64_t nd_loads_memory(const struct nd_recipe *recipe, uint64_t n_documents);
 /* Whether an engine has room for so many documents. */
 bool nd_loads_have_room(const struct nd_loads *l, uint64_t n_documents);
 
+/* The index_bytes of an engine that was just made. */
+uint64_t nd_loads_index_bytes(const struct nd_dedup *dedup);
+/* For how many documents the engine of the load at hand is to be made (nd_dedup_params.first_documents):
+ * an index that has to grow has more room than is counted for. */
+size_t nd_loads_room(const struct nd_loads *l);
+
 /* ND_ENOMEM, ND_EIO. */
 enum nd_status nd_loads_offer(struct nd_loads *l, uint64_t component, const struct nd_offer *offer,
                               struct nd_error *err);
 /* A document that no other could influence is in no load: count it as an engine would.  flags: of
  * nd_candidate_flags. */
-void nd_loads_count_alone(struct nd_dedup_stats *stats, unsigned flags);
+void nd_loads_count_alone(const struct nd_loads *l, struct nd_dedup_stats *stats, unsigned flags);
 
 /* All have been offered.  Gather the next load; n_load 0: there are no more documents. */
 enum nd_status nd_loads_next(struct nd_loads *l, struct nd_error *err);
+/* Whether there are documents behind the load at hand. */
+static inline bool nd_loads_has_more(const struct nd_loads *l)
+{
+    return l->n_entries || l->has_coming;
+}
 /* The record number of a document of the load. */
 static inline uint32_t nd_loads_record(const struct nd_loads *l, uint64_t document)
 {

@@ -242,9 +242,16 @@ struct nd_view nd_run_asked(const struct nd_run *run, const struct nd_document *
 enum nd_status nd_run_make_dedup(struct nd_run *run, enum nd_cluster cluster,
                                  const struct nd_text_source *source, struct nd_error *err)
 {
+    return nd_run_make_dedup_for(run, cluster, 0, source, err);
+}
+
+enum nd_status nd_run_make_dedup_for(struct nd_run *run, enum nd_cluster cluster, size_t n,
+                                     const struct nd_text_source *source, struct nd_error *err)
+{
     struct nd_dedup_params params = nd_recipe_dedup_params(run->recipe);
 
     params.cluster = cluster;
+    params.first_documents = n;
     if (run->budget.total)
         params.cache_bytes = run->budget.cache_bytes;
     params.takes_sketches = run->sketches || run->sketches_beside || run->against || run->known;
@@ -714,7 +721,9 @@ static enum nd_status dedup(const struct nd_run_options *options, const struct n
         .n_reads = options->predicted != NULL,
         .is_rehearsal = watch != NULL,
         .watch = watch,
-        .passes = one_pass ? 1 : 3};
+        .passes = options->memory ? ND_BOUNDED_PASSES
+                  : one_pass      ? 1
+                                  : 3};
     enum nd_status status;
 
     err = err ? err : &room;

@@ -105,6 +105,9 @@ enum nd_status nd_run_take_sketches(struct nd_run *run, struct nd_error *err);
 /* Make the engine, on the run's pool. */
 enum nd_status nd_run_make_dedup(struct nd_run *run, enum nd_cluster cluster,
                                  const struct nd_text_source *source, struct nd_error *err);
+/* The same with room for n documents, where that is known. */
+enum nd_status nd_run_make_dedup_for(struct nd_run *run, enum nd_cluster cluster, size_t n,
+                                     const struct nd_text_source *source, struct nd_error *err);
 
 /* The `keep` of a text source whose documents have places before they are pushed. */
 enum nd_status nd_run_keep_nothing(void *context, uint64_t document, size_t item,
@@ -155,6 +158,7 @@ void nd_run_retire_dedup(struct nd_run *run);
 /* The ways to go through the documents: one_pass.c; ordered.c; bounded.c, where there is a budget. */
 enum nd_status nd_run_one_pass(struct nd_run *run, struct nd_error *err);
 enum nd_status nd_run_bounded(struct nd_run *run, struct nd_error *err);
+enum { ND_BOUNDED_PASSES = 4 }; /* of a run where there is a budget */
 enum nd_status nd_run_ordered(struct nd_run *run, struct nd_error *err);
 /* The `parsed` hook of nd_run_ordered, with the run as its context. */
 void nd_ordered_make_key(void *run, struct nd_parsed *parsed, unsigned worker);

@@ -42,6 +42,9 @@ struct nd_dedup_params {
     unsigned threads;
     unsigned char pin_threads, takes_sketches;
     size_t cache_bytes;
+    /* The index of an engine of a run over files begins with room for so many; 0: for some
+     * (ND_FIRST_DOCUMENTS). */
+    size_t first_documents;
 };
 struct nd_dedup_params nd_dedup_params_default(void);
 

@@ -5,163 +5,40 @@
  * written at once; only the places of the documents are kept, and ids are looked up again when a
  * pair is written. Pairs below the threshold (near misses) are found by an engine with the lower
  * threshold and separated here.
+ *
+ * Where the memory is bounded, places are in a file, and the documents are pushed load by load
+ * (pipeline/bounded_loads.h). The two documents of a pair are always in one load. A load's rows come
+ * in the order of its documents; those of several loads are sorted in a file.
  */
 #include "engine/engine.h"
 #include "engine/pair_rule.h"
 #include <neardup/uses.h>
 
 #include "base/address.h"
+#include "base/sorted_rows.h"
+#include "pipeline/bounded_loads.h"
 #include "pipeline/run.h"
+#include "recipe/recipe.h"
+#include "uses/pair_rows.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "recipe/recipe.h"
-
-/* ---- A pair as a line of TSV or of JSON (docs/format/outputs.md) ----------------------------- */
-
-struct row {
-    struct nd_name earlier, later;
-    const struct nd_found_pair *pair; /* `a` is the later document */
-    bool is_verified;                 /* the texts were compared */
-    bool shows_containment;           /* columns of containments in TSV, if one decided */
-    const struct nd_method *method;   /* the recipe's signatures were compared, if there are any */
-    const char *site;                 /* "same", "other" or "" (unknown); NULL: no column */
-    bool shows_match;                 /* near misses are listed too */
-    bool is_match;
-};
-
-static void put(struct nd_json *out, const char *text)
-{
-    nd_json_bytes(out, text, strlen(text));
-}
-
-static void put_number(struct nd_json *out, const char *before, uint64_t number)
-{
-    put(out, before);
-    out->after_value = false;
-    nd_json_uint(out, number);
-    out->after_value = false;
-}
-
-static void put_share_text(struct nd_json *out, uint64_t part, uint64_t whole)
-{
-    char number[32];
-
-    put(out, "\t");
-    nd_json_bytes(out, number, (size_t)nd_double_text(nd_fraction(part, whole), number));
-}
-
-/* Resemblance, shared shingles and union; empty fields if the texts were not compared. */
-static void put_overlap(struct nd_json *out, const struct row *row)
-{
-    const struct nd_overlap *o = &row->pair->overlap;
-    char number[32];
-
-    if (!row->is_verified) {
-        put(out, "\t\t");
-        return;
-    }
-    nd_json_bytes(out, number, (size_t)nd_double_text(nd_overlap_resemblance(o), number));
-    put_number(out, "\t", o->shared);
-    put_number(out, "\t", o->a + o->b - o->shared);
-    if (row->shows_containment) {
-        put_share_text(out, o->shared, o->b);
-        put_share_text(out, o->shared, o->a);
-    }
-}
-
-static void put_tsv(struct nd_json *out, const struct row *row)
-{
-    nd_name_tsv(out, &row->earlier);
-    put(out, "\t");
-    nd_name_tsv(out, &row->later);
-    put(out, "\t");
-    put_overlap(out, row);
-    for (unsigned i = 0; i < row->method->n_signatures; i++) {
-        const struct nd_agreement *agreement = &row->pair->agreement[i];
-
-        put_number(out, "\t", agreement->shared);
-        put_number(out, ":", agreement->b);
-        put_number(out, ":", agreement->a);
-    }
-    if (row->site) {
-        put(out, "\t");
-        put(out, row->site);
-    }
-    if (row->shows_match)
-        put(out, row->is_match ? "\tmatch" : "\tnear-miss");
-    put(out, "\n");
-}
-
-static void put_measures(struct nd_json *out, const struct nd_overlap *o)
-{
-    nd_json_put_double(out, "resemblance", nd_overlap_resemblance(o));
-    nd_json_put_uint(out, "shared", o->shared);
-    nd_json_put_uint(out, "shingles_a", o->b);
-    nd_json_put_uint(out, "shingles_b", o->a);
-    nd_json_put_double(out, "containment_a", nd_fraction(o->shared, o->b));
-    nd_json_put_double(out, "containment_b", nd_fraction(o->shared, o->a));
-}
-
-static void put_agreements(struct nd_json *out, const struct nd_method *method,
-                           const struct nd_agreement *agreement)
-{
-    nd_json_key(out, "signatures");
-    nd_json_open(out, '{');
-    for (unsigned i = 0; i < method->n_signatures; i++) {
-        nd_json_key(out, method->signature[i].name);
-        nd_json_open(out, '{');
-        nd_json_put_uint(out, "shared", agreement[i].shared);
-        nd_json_put_uint(out, "a", agreement[i].b);
-        nd_json_put_uint(out, "b", agreement[i].a);
-        nd_json_close(out, '}');
-    }
-    nd_json_close(out, '}');
-}
-
-static void put_json(struct nd_json *out, const struct row *row)
-{
-    const struct nd_found_pair *pair = row->pair;
-
-    nd_json_open(out, '{');
-    nd_json_key(out, "a");
-    nd_name_json(out, &row->earlier);
-    nd_json_key(out, "b");
-    nd_name_json(out, &row->later);
-    if (row->shows_match) {
-        nd_json_put_bool(out, "match", row->is_match);
-    }
-    if (row->is_verified)
-        put_measures(out, &pair->overlap);
-    if (pair->distance <= ND_DISTANCE_MAX)
-        nd_json_put_uint(out, "hamming", pair->distance);
-    if (row->method->n_signatures)
-        put_agreements(out, row->method, pair->agreement);
-    if (row->site) {
-        nd_json_key(out, "site");
-        *row->site ? nd_json_text(out, row->site) : nd_json_null(out);
-    }
-    nd_json_close(out, '}');
-    nd_json_line(out);
-}
-
-/* ---- The pairs ------------------------------------------------------------------------------- */
-
-/* The place of every document is kept, so that its id can be written when it is in a pair. */
 struct pairing {
     struct nd_run *run;
     const struct nd_pairs_params *params;
     struct nd_dedup_item *item; /* the documents of the batch */
     size_t n_items, capacity;
     struct nd_groups hosts;
-    uint32_t *site; /* host of each document, with --site; 0: unknown */
+    uint32_t *site; /* host of each document that was pushed, with --site; 0: unknown */
     size_t n_sites, site_capacity;
     struct nd_pair_rule rule;
     struct nd_output *out;
-    struct nd_json row, earlier; /* scratch: the row, and the name of the earlier document */
-    struct nd_error *err;        /* error of `found`, which can return only a status */
+    struct nd_bounded_loads *loads; /* NULL: the memory is not bounded */
+    struct nd_sorted_rows *sorted;  /* where rows go, unless they are in order */
+    struct nd_json row, earlier;    /* scratch: the row, and the name of the earlier document */
+    struct nd_error *err;           /* error of `found`, which can return only a status */
 };
 
 static enum nd_status fetch(void *context, uint64_t document, unsigned worker, struct nd_view *text,
@@ -219,16 +96,27 @@ static enum nd_status list_item(void *context, const struct nd_parsed *parsed, s
     return ND_OK;
 }
 
+/* ---- A pair ---- */
+
 static enum nd_status find_name(struct pairing *p, uint64_t document, struct nd_name *name)
 {
     struct nd_run *run = p->run;
-    struct nd_place place = nd_places_get(&run->places, document);
+    struct nd_place place = {0};
+    enum nd_status status = ND_OK;
 
-    return nd_lookup_name(run->lookup, document, &place, name, p->err);
+    if (p->loads)
+        document = nd_bounded_loads_record(p->loads, document);
+    if (nd_lookup_remembered(run->lookup, document, name))
+        return ND_OK;
+    if (p->loads)
+        status = nd_bounded_records_place(p->loads->records, (uint32_t)document, 0, &place, p->err);
+    else
+        place = nd_places_get(&run->places, document);
+    return status == ND_OK ? nd_lookup_name(run->lookup, document, &place, name, p->err) : status;
 }
 
 /* Look up both names. The lookup holds one name at a time, so the first is copied. */
-static enum nd_status find_names(struct pairing *p, struct row *row)
+static enum nd_status find_names(struct pairing *p, struct nd_pair_line *row)
 {
     struct nd_json *copy = &p->earlier;
     enum nd_status status = find_name(p, row->pair->b, &row->earlier);
@@ -259,7 +147,7 @@ static enum nd_status found(void *context, const struct nd_found_pair *pair)
     struct pairing *p = context;
     const struct nd_dedup_params *params = &p->run->recipe->dedup;
     struct nd_json *out = &p->row;
-    struct row row = {
+    struct nd_pair_line row = {
         .pair = pair,
         .is_verified = pair->is_equal || params->verify != ND_VERIFY_NONE,
         .shows_containment = nd_dedup_measures_containment(params),
@@ -273,13 +161,18 @@ static enum nd_status found(void *context, const struct nd_found_pair *pair)
     if (status != ND_OK)
         return status;
     out->text.len = 0;
-    p->params->json ? put_json(out, &row) : put_tsv(out, &row);
+    p->params->json ? nd_pair_line_json(out, &row) : nd_pair_line_tsv(out, &row);
     if (out->failed)
         return nd_fail(p->err, ND_ENOMEM, "out of memory");
     p->run->summary->pairs += row.is_match;
     p->run->summary->near_misses += !row.is_match;
+    if (p->sorted)
+        return nd_sorted_rows_add(p->sorted, nd_bounded_loads_record(p->loads, pair->a),
+                                  out->text.data, out->text.len, p->err);
     return nd_output_write(p->out, out->text.data, out->text.len, p->err);
 }
+
+/* ---- All documents ---- */
 
 static enum nd_status pair_batch(void *context, const struct nd_reading_batch *batch,
                                  struct nd_error *err)
@@ -294,6 +187,123 @@ static enum nd_status pair_batch(void *context, const struct nd_reading_batch *b
     if (status == ND_OK)
         status = nd_dedup_push_pairs(p->run->dedup, p->item, p->n_items, found, p, err);
     return status == ND_OK ? nd_output_flush(p->out, err) : status;
+}
+
+static enum nd_status pair_all(struct pairing *p, struct nd_error *err)
+{
+    const struct nd_text_source source = {.context = p,
+                                          .fetch = fetch,
+                                          .keep = nd_run_keep_nothing,
+                                          .fetch_shingles = fetch_shingles};
+    enum nd_status status = nd_run_make_dedup(p->run, ND_CLUSTER_PAIRS, &source, err);
+
+    if (status == ND_OK && !(p->out = nd_outputs_open_one(&p->run->outputs, err)))
+        status = ND_EIO;
+    return status == ND_OK ? nd_run_each_batch(p->run, pair_batch, p, err) : status;
+}
+
+/* ---- The same in bounded memory ---- */
+
+/* Hosts are numbered in each load anew; one that has too many is refused. */
+static enum nd_status note_loaded(struct pairing *p, uint64_t document,
+                                  const struct nd_parsed *parsed, struct nd_error *err)
+{
+    const struct nd_budget *budget = &p->run->budget;
+    size_t bytes = nd_groups_bytes(&p->hosts);
+    char text[ND_BUDGET_TEXT];
+
+    nd_lookup_remember(p->run->lookup, nd_bounded_loads_record(p->loads, document), parsed);
+    if (!note_site(p, &parsed->document))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (bytes <= budget->key_bytes)
+        return ND_OK;
+    return nd_fail(err, ND_ENOMEM,
+                   "memory: the hosts of site take %zu bytes: more than %s is needed", bytes,
+                   nd_budget_text(budget->total / budget->key_bytes * bytes, text));
+}
+
+static enum nd_status pair_load(struct pairing *p, struct nd_error *err)
+{
+    struct nd_bounded_loads *loads = p->loads;
+    enum nd_status status = ND_OK;
+
+    p->n_sites = 0;
+    nd_groups_release(&p->hosts);
+    for (uint64_t from = 0; status == ND_OK && from < loads->loads.n_load; from += p->n_items) {
+        const struct nd_parsed *loaded = NULL;
+
+        status = nd_bounded_loads_items(loads, from, p->item, &loaded, &p->n_items, err);
+        for (size_t i = 0; status == ND_OK && i < p->n_items; i++)
+            status = note_loaded(p, from + i, &loaded[i], err);
+        if (status == ND_OK)
+            status = nd_dedup_push_pairs(p->run->dedup, p->item, p->n_items, found, p, err);
+        if (status == ND_OK)
+            status = nd_bounded_loads_check(loads, from + p->n_items, err);
+    }
+    return status;
+}
+
+static enum nd_status write_sorted(struct pairing *p, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    struct nd_view rows;
+    int got;
+
+    while (status == ND_OK && (got = nd_sorted_rows_next(p->sorted, &rows, err)) != 0)
+        status = got < 0 ? (enum nd_status)got : nd_output_write(p->out, rows.data, rows.len, err);
+    return status;
+}
+
+/* If all are in one load, its rows are in order. */
+static enum nd_status pair_loads(struct pairing *p, struct nd_error *err)
+{
+    struct nd_run *run = p->run;
+    enum nd_status status = nd_bounded_loads_next(p->loads, err);
+
+    if (status == ND_OK && nd_loads_has_more(&p->loads->loads)) {
+        p->sorted = nd_sorted_rows_new(run->options->tmp, run->budget.sort_bytes / 2, err);
+        status = p->sorted ? ND_OK : err->status;
+    }
+    while (status == ND_OK && p->loads->loads.n_load) {
+        status = pair_load(p, err);
+        if (status == ND_OK)
+            status = nd_bounded_loads_next(p->loads, err);
+    }
+    return status == ND_OK && p->sorted ? write_sorted(p, err) : status;
+}
+
+static enum nd_status pair_bounded(struct pairing *p, struct nd_error *err)
+{
+    struct nd_run *run = p->run;
+    enum nd_status status = nd_bounded_records_open(p->loads->records, run, err);
+
+    if (status == ND_OK)
+        status = nd_bounded_loads_open(p->loads, err);
+    if (status == ND_OK && !ND_RESERVE(p->item, &p->capacity, ND_BOUNDED_BATCH))
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    if (status == ND_OK && !(p->out = nd_outputs_open_one(&run->outputs, err)))
+        status = ND_EIO;
+    if (status == ND_OK)
+        status = nd_bounded_loads_collect(p->loads, err);
+    return status == ND_OK ? pair_loads(p, err) : status;
+}
+
+static enum nd_status pair_in_loads(struct pairing *p, struct nd_error *err)
+{
+    static const struct nd_keep input_order = {.by = ND_KEEP_FIRST};
+    struct nd_bounded_records records = {.keep = &input_order};
+    struct nd_bounded_loads loads = {.records = &records, .cluster = ND_CLUSTER_PAIRS};
+    enum nd_status status;
+
+    p->loads = &loads;
+    status = pair_bounded(p, err);
+    p->run->summary->spilled_bytes = nd_bounded_records_spilled(&records) +
+                                     nd_bounded_loads_spilled(&loads) +
+                                     (p->sorted ? nd_sorted_rows_spilled(p->sorted) : 0);
+    nd_sorted_rows_free(p->sorted);
+    nd_bounded_loads_release(&loads);
+    nd_bounded_records_release(&records);
+    return status;
 }
 
 static enum nd_status watch_fields(const struct pairing *p, struct nd_error *err)
@@ -316,14 +326,12 @@ enum nd_status nd_run_pairs(const struct nd_run_options *options,
                                            .compares = true,
                                            .heeds_within = true,
                                            .writes_output = true,
-                                           .writes_summary = true};
+                                           .writes_summary = true,
+                                           .bounds_memory = true,
+                                           .passes = options->memory ? ND_BOUNDED_PASSES : 1};
     struct nd_error room = {0};
     struct nd_run run;
     struct pairing p = {.run = &run, .params = params, .err = err ? err : &room};
-    const struct nd_text_source source = {.context = &p,
-                                          .fetch = fetch,
-                                          .keep = nd_run_keep_nothing,
-                                          .fetch_shingles = fetch_shingles};
     enum nd_status status;
 
     *p.err = (struct nd_error){0};
@@ -340,11 +348,7 @@ enum nd_status nd_run_pairs(const struct nd_run_options *options,
     if (status == ND_OK)
         status = nd_outputs_open(&run.outputs, p.err);
     if (status == ND_OK)
-        status = nd_run_make_dedup(&run, ND_CLUSTER_PAIRS, &source, p.err);
-    if (status == ND_OK && !(p.out = nd_outputs_open_one(&run.outputs, p.err)))
-        status = ND_EIO;
-    if (status == ND_OK)
-        status = nd_run_each_batch(&run, pair_batch, &p, p.err);
+        status = run.budget.total ? pair_in_loads(&p, p.err) : pair_all(&p, p.err);
     if (status == ND_OK)
         status = nd_run_finish(&run, p.out, p.err);
     else

@@ -68,7 +68,7 @@ value() { # FILE KEY
             outputs bounded -j2 --memory 64M $options crowd.jsonl
         )
         same_outputs free bounded
-        [ "$(value bounded.s spilled_bytes)" -gt 10000000 ]
+        [ "$(value bounded.s spilled_bytes)" -gt 3000000 ]
         [ "$(value bounded.s memory_bytes)" = $((64 << 20)) ]
         [ "$(value bounded.s peak_bytes)" -lt "$(value free.s peak_bytes)" ]
     done <<'END'
@@ -97,6 +97,22 @@ END
     cmp free.df bounded.df
     cmp free.out bounded.out
     cmp free.c bounded.c
+}
+
+@test "as many documents as an index of the memory holds are decided in it" {
+    python3 -c '
+import random
+random.seed(3)
+words = [f"w{i}" for i in range(20000)]
+for i in range(130000):
+    print("{\"id\":%d,\"text\":\"%s\"}" % (i, " ".join(random.choices(words, k=12))))' >distinct.jsonl
+    for memory in 76 84 92 100 116; do
+        (
+            ulimit -v $((memory * 1024 + $(constant 2)))
+            head -n $((memory * 1024 * 1024 / 2 / 462)) distinct.jsonl | neardup dedup -q -j2 --memory ${memory}M - -o /dev/null --summary s
+        )
+        [ "$(value s removed)" = 0 ]
+    done
 }
 
 @test "equal documents take no memory" {
@@ -166,19 +182,85 @@ for i in range(60000):
     [ ! -e kept ]
 }
 
+# Near copies, of which one is in the first half of the file and one in the second.
+twins() { # FILE COUNT
+    python3 - "$1" "$2" <<'PY'
+import random, sys
+random.seed(5)
+words = [f"w{i}" for i in range(20000)]
+n = int(sys.argv[2])
+texts = [random.choices(words, k=random.randrange(12, 30)) for _ in range(n)]
+order = list(range(n))
+random.shuffle(order)
+with open(sys.argv[1], "w") as out:
+    for i in range(n):
+        out.write('{"id":%d,"text":"%s"}\n' % (i, " ".join(texts[i])))
+    for i in order:
+        out.write('{"id":%d,"text":"%s"}\n' % (n + i, " ".join(texts[i] + ["more"])))
+PY
+}
+
+@test "--memory changes no byte of the pairs, and is kept" {
+    ln -s "$BATS_FILE_TMPDIR/crowd.jsonl" crowd.jsonl
+    twins twins.jsonl 60000
+    while read -r file loads options; do
+        # shellcheck disable=SC2086
+        neardup pairs -q --max-bad 1% $options $file -o free
+        # shellcheck disable=SC2086
+        (
+            ulimit -v $((64 * 1024 + $(constant 2)))
+            neardup pairs -q -j2 --max-bad 1% --memory 64M $options $file -o bounded --summary s
+        )
+        cmp free bounded
+        [ "$(value s spilled_bytes)" -gt 10000000 ]
+        [ "$(value s memory_bytes)" = $((64 << 20)) ]
+        [ "$(value s loads)" -ge "$loads" ]
+    done <<'END'
+crowd.jsonl 1 --json
+crowd.jsonl 1 --method simhash
+twins.jsonl 2
+twins.jsonl 2 --near-misses 0.6
+END
+    neardup sketch -q twins.jsonl -o twins.sketch
+    neardup pairs -q twins.jsonl -o free
+    neardup pairs -q --memory 64M twins.sketch -o bounded
+    cmp free bounded
+}
+
+@test "pairs of many equal documents are found in bounded memory" {
+    python3 -c '
+import random
+random.seed(4)
+words = [f"w{i}" for i in range(20000)]
+for i in range(80000):
+    text = "one two three four five six seven" if i % 80 == 0 else " ".join(random.choices(words, k=9))
+    print("{\"id\":%d,\"text\":\"%s\"}" % (i, text))' >equal.jsonl
+    neardup pairs -q equal.jsonl -o free
+    (
+        ulimit -v $((64 * 1024 + $(constant 2)))
+        neardup pairs -q -j2 --memory 64M equal.jsonl -o bounded
+    )
+    cmp free bounded
+    [ "$(wc -l <free)" = 499500 ]
+}
+
+@test "pairs of documents that all could match one another say how much they need" {
+    head -n 89000 "$BATS_FILE_TMPDIR/crowd.jsonl" >crowd.jsonl
+    run neardup pairs -q --max-bad 1% --memory 64M --verify containment crowd.jsonl -o out
+    [ "$status" = 2 ]
+    [[ $output == *"memory: 88997 documents could match one another, directly or through others; to decide about them together takes up to "*M* ]]
+    [ ! -e out ]
+}
+
 @test "the other commands end where they must hold more than --memory, and say how much" {
     ln -s "$BATS_FILE_TMPDIR/crowd.jsonl" crowd.jsonl
-    for command in "pairs crowd.jsonl" "filter --prototypes crowd.jsonl crowd.jsonl"; do
+    for command in "filter --prototypes crowd.jsonl crowd.jsonl"; do
         # shellcheck disable=SC2086
         run neardup ${command%% *} -q --max-bad 1% --memory 64M ${command#* } -o out
         [ "$status" = 2 ]
         [[ $output == *"memory: what is held of the first "*" documents takes "*" MB; the whole needs about "*M* ]]
         [ ! -e out ]
     done
-    head -n 20000 crowd.jsonl >some.jsonl
-    neardup pairs -q --max-bad 1% --memory 256M some.jsonl -o bounded
-    neardup pairs -q --max-bad 1% some.jsonl -o free
-    cmp bounded free
 }
 
 @test "a full disk ends a run in bounded memory, and nothing is left" {
@@ -187,7 +269,11 @@ for i in range(60000):
     run bash -c "ulimit -f 8000; '$NEARDUP' dedup -q --max-bad 1% --memory 64M --tmp tmp crowd.jsonl -o /dev/null 2>&1"
     [ "$status" = 2 ]
     [[ $output == *"tmp: the temporary file in it cannot be written: File too large"* ]]
+    run bash -c "ulimit -f 8000; '$NEARDUP' pairs -q --max-bad 1% --memory 64M --tmp tmp crowd.jsonl -o pairs 2>&1"
+    [ "$status" = 2 ]
+    [[ $output == *"tmp: the temporary file in it cannot be written: File too large"* ]]
     [ -z "$(ls -A tmp)" ]
+    [ ! -e pairs ]
 }
 
 @test "--memory is a number of bytes of at least 64M" {

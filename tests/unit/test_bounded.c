@@ -1,4 +1,4 @@
-/* test_bounded.c - dedup in bounded memory writes the bytes of dedup in memory, whatever the bound is */
+/* test_bounded.c - dedup and pairs in bounded memory write the bytes of both in memory, whatever the bound */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include <neardup/run.h>
+#include <neardup/uses.h>
 
 #include "base/hash.h"
 #include "pipeline/options.h"
@@ -35,8 +36,11 @@ static void write_record(FILE *out, unsigned i, const unsigned *word, unsigned n
 {
     static const char *const hosts[] = {"a", "b", "c"};
 
-    fprintf(out, "{\"id\":%u,\"host\":\"%s\",\"date\":%u,\"text\":\"", i, hosts[below(3)],
+    fprintf(out, "{\"id\":%u,\"host\":\"%s\",\"date\":%u,", i, hosts[below(3)],
             (unsigned)below(50));
+    if (i % 5)
+        fprintf(out, "\"url\":\"http://%c.org/%u\",", 'a' + (char)(i % 4), i);
+    fprintf(out, "\"text\":\"");
     for (unsigned w = 0; w < n; w++)
         fprintf(out, "w%u ", word[w]);
     fprintf(out, "\"}\n");
@@ -231,10 +235,109 @@ static void outputs_do_not_depend_on_the_memory(void **state)
     }
 }
 
+/* ---- Pairs ---- */
+
+static char *find_pairs(struct nd_run_options *options, const struct nd_pairs_params *params,
+                        struct nd_run_summary *summary, size_t *len)
+{
+    struct nd_error err = {0};
+
+    if (nd_run_pairs(options, params, NULL, summary, &err) != ND_OK)
+        fail_msg("%s", err.message);
+    return take_file("pairs", len);
+}
+
+static void assert_same_summary(const struct nd_run_summary *x, const struct nd_run_summary *y)
+{
+    assert_int_equal(x->documents, y->documents);
+    assert_int_equal(x->kept, y->kept);
+    assert_int_equal(x->pairs, y->pairs);
+    assert_int_equal(x->near_misses, y->near_misses);
+    assert_int_equal(x->short_documents, y->short_documents);
+    assert_int_equal(x->empty_documents, y->empty_documents);
+    assert_int_equal(x->unsigned_documents, y->unsigned_documents);
+    assert_int_equal(x->candidates, y->candidates);
+    assert_int_equal(x->checks, y->checks);
+}
+
+/* A way to find pairs, by options and keys of the recipe. */
+struct pairs_way {
+    const char *recipe; /* NULL: the default */
+    const char *keys[3];
+    const char *within, *never;
+    struct nd_pairs_params params;
+    bool is_whole; /* one engine has all, as the candidates are not found by keys */
+};
+
+static void compare_pairs(const struct pairs_way *way, unsigned threads)
+{
+    static const uint64_t memory[] = {8000, 200000, 64 << 20};
+    struct nd_run_options *options = nd_run_options_new(NULL);
+    struct nd_recipe *recipe = nd_recipe_new(NULL);
+    struct nd_run_summary expected_summary, summary;
+    size_t expected_len, len;
+    char *expected, *got;
+
+    if (way->recipe)
+        assert_int_equal(nd_recipe_by_name(recipe, way->recipe, NULL), ND_OK);
+    for (unsigned i = 0; way->keys[i]; i++)
+        assert_int_equal(nd_recipe_set(recipe, way->keys[i], NULL), ND_OK);
+    nd_run_options_set_recipe(options, recipe);
+    set(options, "path", "corpus");
+    set(options, "output", "pairs");
+    set(options, "max-bad", "1");
+    set(options, "within", way->within);
+    set(options, "never", way->never);
+    options->threads = threads;
+    expected = find_pairs(options, &way->params, &expected_summary, &expected_len);
+    assert_true(expected_summary.pairs > 0);
+    for (unsigned i = 0; i < sizeof memory / sizeof *memory; i++) {
+        options->memory = memory[i];
+        got = find_pairs(options, &way->params, &summary, &len);
+        if (len != expected_len || memcmp(got, expected, len) != 0)
+            fail_msg("%s, %s: the pairs differ with memory %d",
+                     way->recipe ? way->recipe : "default", way->keys[0] ? way->keys[0] : "",
+                     (int)memory[i]);
+        assert_same_summary(&expected_summary, &summary);
+        assert_true(summary.spilled_bytes > 0);
+        assert_true(!way->is_whole && i == 0 ? summary.loads >= 2 : summary.loads >= 1);
+        free(got);
+    }
+    free(expected);
+    nd_recipe_free(recipe);
+    nd_run_options_free(options);
+}
+
+static void pairs_do_not_depend_on_the_memory(void **state)
+{
+    static const struct pairs_way ways[] = {
+        {.recipe = NULL},
+        {.params = {.json = 1, .site = "url"}},
+        {.params = {.near_misses = {1, 2}}, .within = "host"},
+        {.keys = {"threshold=0.5", "keep=longest"}, .never = "host=b"},
+        {.keys = {"verify=none"}, .params = {.json = 1}},
+        {.keys = {"candidates=identity"}},
+        {.keys = {"candidates=simhash"}, .params = {.site = "url"}},
+        {.keys = {"candidates=all"}, .params = {.near_misses = {1, 2}}, .is_whole = true},
+        {.keys = {"verify=containment"}, .is_whole = true},
+        {.recipe = "short-texts"},
+        {.recipe = "manku-2007", .params = {.json = 1}},
+        {.recipe = "broder-1997", .params = {.json = 1}, .is_whole = true},
+    };
+
+    (void)state;
+    for (unsigned seed = 1; seed <= sized(8, 1); seed++) {
+        write_corpus("corpus", seed);
+        for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++)
+            compare_pairs(&ways[i], 1 + (i + seed) % 3);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(outputs_do_not_depend_on_the_memory),
+        cmocka_unit_test(pairs_do_not_depend_on_the_memory),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

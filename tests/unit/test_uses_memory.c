@@ -333,6 +333,16 @@ static enum nd_status pairs(const struct nd_run_options *options, struct nd_erro
     return nd_run_pairs(options, &(struct nd_pairs_params){0}, NULL, &summary, err);
 }
 
+/* There is room for two documents in a load. */
+static enum nd_status bounded_pairs(const struct nd_run_options *options, struct nd_error *err)
+{
+    struct nd_run_options own = *options;
+    struct nd_run_summary summary;
+
+    own.memory = 2000;
+    return nd_run_pairs(&own, &(struct nd_pairs_params){0}, NULL, &summary, err);
+}
+
 static enum nd_status signed_pairs(const struct nd_run_options *options, struct nd_error *err)
 {
     struct nd_run_options own = *options;
@@ -464,6 +474,7 @@ static void each_use_fails_cleanly(void **state)
         {"template", template_words},
         {"anchors", anchors},
         {"pairs", pairs},
+        {"bounded pairs", bounded_pairs},
         {"signed pairs", signed_pairs},
         {"sketch", sketch},
         {"df build", df_build},
