@@ -29,10 +29,10 @@
 
 enum { PART_ROWS = 1 << 15, BLOCK_ROWS = 4096, BYTES_A_ROW = 6 };
 
-/* A row's place in the keep order. */
-/* Of a document in an index that grows as it is filled: up to 484. */
+/* Of a document in an index that grows as it is filled: 484 at most. */
 enum { INDEX_BYTES = 490 };
 
+/* A row's place in the keep order. */
 struct record {
     uint64_t key;
     uint32_t prefer, has_text;
@@ -493,8 +493,8 @@ static bool divide(PyObject *module, struct bounded *b, PyObject *progress)
                                  .rough = &b->order.rough,
                                  .budget = &b->budget,
                                  .tmp = b->folder,
-                                 .cluster = b->recipe->dedup.cluster};
-    b->loads.index_bytes = INDEX_BYTES;
+                                 .cluster = b->recipe->dedup.cluster,
+                                 .index_bytes = INDEX_BYTES};
     status = nd_loads_open(&b->loads, b->n_documents, &err);
     if (status == ND_OK && !nd_loads_have_room(&b->loads, b->n_documents)) {
         status = begin_links(b, &pass, &err);

@@ -107,6 +107,7 @@ enum nd_status nd_row_maker_run(struct nd_row_maker *maker, const struct nd_dedu
     *item = (struct nd_item){.text = document->text,
                              .document = document->document,
                              .sketched = document->sketched,
+                             .known = document->known,
                              .key = maker->key};
     if (!nd_utf8_valid(document->text.data, document->text.len))
         return nd_fail(err, ND_EINVAL, "the text is not valid UTF-8");

@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 #include "pipeline/bounded_loads.h"
 #include "pipeline/bounded_removals.h"
+#include "pipeline/known_rows.h"
 
 #include <stdlib.h>
 
@@ -88,6 +89,8 @@ static enum nd_status push_all(struct bounded *b, struct deciding *d, bool compo
         else if (status == ND_OK)
             status = nd_dedup_push(dedup, d->item, some, d->decision, err);
         if (status == ND_OK)
+            status = nd_bounded_loads_keep_rows(loads, some, err);
+        if (status == ND_OK)
             status = nd_bounded_loads_check(loads, from + n, err);
         if (status == ND_OK && !components)
             status = note_all(b, d, from, some, false, err);
@@ -153,7 +156,8 @@ enum nd_status nd_run_bounded(struct nd_run *run, struct nd_error *err)
 
     run->summary->spilled_bytes = nd_bounded_records_spilled(&b.records) +
                                   nd_bounded_loads_spilled(&b.loads) +
-                                  nd_bounded_removals_spilled(&b.removals);
+                                  nd_bounded_removals_spilled(&b.removals) +
+                                  (run->known ? nd_known_rows_spilled(run->known) : 0);
     nd_bounded_removals_release(&b.removals);
     nd_bounded_loads_release(&b.loads);
     nd_bounded_records_release(&b.records);

@@ -45,16 +45,22 @@ static enum nd_status make_engine(struct nd_bounded_loads *l, size_t n, struct n
 
 enum nd_status nd_bounded_loads_open(struct nd_bounded_loads *l, struct nd_error *err)
 {
+    struct nd_run *run = l->records->run;
     enum nd_status status = make_engine(l, 0, err);
 
-    if (status == ND_OK)
-        l->loads.index_bytes = nd_loads_index_bytes(l->records->run->dedup);
-    return status;
+    if (status != ND_OK)
+        return status;
+    l->loads.index_bytes = nd_loads_index_bytes(run->dedup);
+    if (!run->known)
+        return ND_OK;
+    l->keeper = nd_row_keeper_new(run, err);
+    return l->keeper ? ND_OK : err->status;
 }
 
 void nd_bounded_loads_release(struct nd_bounded_loads *l)
 {
     nd_spool_free(l->flags);
+    nd_row_keeper_free(l->keeper);
     nd_loads_release(&l->loads);
 }
 
@@ -80,6 +86,8 @@ static enum nd_status link_loaded(struct nd_bounded_loads *l, struct nd_linking 
         if (!l->records->batch[from + i].is_bad)
             status = nd_bounded_records_item(l->records, from + i, &loaded[i], &item[i], err);
     }
+    if (status == ND_OK && l->keeper)
+        status = nd_row_keeper_make(l->keeper, item, n, err);
     if (status == ND_OK)
         status = nd_linking_add(linking, item, n, flags, err);
     return status == ND_OK ? nd_spool_append(l->flags, flags, n, NULL, err) : status;
@@ -172,6 +180,7 @@ static enum nd_status offer_linked(struct nd_bounded_loads *l, struct nd_error *
     linking = nd_linking_new(&options, err);
     if (!linking)
         return err->status;
+    l->is_linked = true;
     status = link_all(l, linking, err);
     if (status == ND_OK)
         status = offer_all(l, linking, err);
@@ -267,7 +276,15 @@ enum nd_status nd_bounded_loads_items(struct nd_bounded_loads *l, uint64_t from,
         status = nd_bounded_records_load(records, 0, true, loaded, n, err);
     for (size_t i = 0; status == ND_OK && i < *n; i++)
         status = nd_bounded_records_item(records, i, &(*loaded)[i], &item[i], err);
+    if (status == ND_OK && l->keeper)
+        nd_row_keeper_find(l->keeper, item, *n);
     return status;
+}
+
+enum nd_status nd_bounded_loads_keep_rows(struct nd_bounded_loads *l, size_t n,
+                                          struct nd_error *err)
+{
+    return l->is_linked ? ND_OK : nd_run_keep_rows(l->records->run, 0, n, err);
 }
 
 enum nd_status nd_bounded_loads_check(const struct nd_bounded_loads *l, uint64_t pushed,

@@ -4,6 +4,7 @@
 
 #include "pipeline/bounded_records.h"
 #include "pipeline/loads.h"
+#include "pipeline/row_keeper.h"
 
 /*
  * The connected components of documents that could influence one another (linking.h), as many at a
@@ -17,7 +18,9 @@ struct nd_bounded_loads {
     struct nd_bounded_records *records;
     enum nd_cluster cluster; /* what the engines make */
     struct nd_loads loads;
-    struct nd_spool *flags; /* a byte a record: nd_candidate_flags */
+    struct nd_spool *flags;       /* a byte a record: nd_candidate_flags */
+    struct nd_row_keeper *keeper; /* NULL: no rows are known */
+    bool is_linked;               /* so that all rows have been made */
     uint64_t linking_spilled;
 };
 
@@ -44,6 +47,10 @@ static inline uint32_t nd_bounded_loads_record(const struct nd_bounded_loads *l,
 enum nd_status nd_bounded_loads_items(struct nd_bounded_loads *l, uint64_t from,
                                       struct nd_dedup_item *item, const struct nd_parsed **loaded,
                                       size_t *n, struct nd_error *err);
+/* Documents from `nd_bounded_loads_items` were pushed: keep the rows that the engine made, where there is
+ * a checkpoint that has none of them yet. */
+enum nd_status nd_bounded_loads_keep_rows(struct nd_bounded_loads *l, size_t n,
+                                          struct nd_error *err);
 /* So many were pushed.  ND_ENOMEM: too many documents could match one another, and their index has
  * outgrown its share; the message says how much they need. */
 enum nd_status nd_bounded_loads_check(const struct nd_bounded_loads *l, uint64_t pushed,

@@ -49,7 +49,8 @@ struct nd_budget nd_budget_divide(uint64_t total, unsigned threads)
     struct nd_budget b = {
         .total = total,
         .cache_bytes = at_most(total / CACHE, AT_MOST),
-        .id_bytes = at_most(total / IDS, AT_MOST),
+        .id_bytes = at_most(total / IDS, AT_MOST) / 4 * 3,
+        .known_bytes = at_most(total / IDS, AT_MOST),
         .sort_bytes = (size_t)(total / SORTS),
         .key_bytes = (size_t)(total / KEYS),
         .link_sort_bytes = (size_t)(total / LINK_SORT),

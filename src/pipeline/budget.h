@@ -12,7 +12,8 @@
  *
  *     1/4    records   batches that are read, parsed and compared, and the threads' working memory
  *     1/16   cache     shingles of kept documents, at most 96 MB
- *     1/16   ids       hashes of ids, at most 96 MB
+ *     1/16   ids       hashes of ids, at most 72 MB, and where the places of known rows begin; before
+ *                      anything is read, these are sorted
  *     1/16   sorts     decisions and the order of documents, on their way to a file
  *     1/16   keys      numbers of a keep policy that 64 bits do not tell apart; values of `within`
  *     1/2    in turn:  linking    1/8 keys of documents; 3/8 the filter of all keys,
@@ -26,7 +27,7 @@
 struct nd_budget {
     /* 0: there is none, and so is no other member. */
     uint64_t total;
-    size_t cache_bytes, id_bytes, sort_bytes, key_bytes;
+    size_t cache_bytes, id_bytes, known_bytes, sort_bytes, key_bytes;
     size_t link_sort_bytes, link_filter_bytes, link_rows_bytes;
     size_t engine_bytes;
     /* What arrays of some bytes a record may take: union-find, sizes of clusters. */

@@ -3,6 +3,9 @@
  * A hash table in one array, with linear probing, says where the row of a text is.  An entry has
  * some bits of the text's hash beside it, so that nearly every row that is read is the right one; the
  * row itself has all 128 bits, which decide.
+ *
+ * In bounded memory the entries are sorted by the hashes and lie in a file.  The upper bits of a hash
+ * say in which bucket of some hundred entries it is, and memory has where each bucket begins.
  */
 #include "pipeline/known_rows.h"
 
@@ -10,9 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/external_sort.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/replaced_hash.h"
+#include "base/spool.h"
 
 enum { FILES_MAX = 4096 };
 #define ROW_MASK ((UINT64_C(1) << 40) - 1)
@@ -25,10 +30,19 @@ struct entry {
 };
 _Static_assert(sizeof(struct entry) == 16, "an entry takes 16 bytes");
 
+/* In bounded memory: of the text with this hash. */
+struct listed {
+    uint64_t hash;
+    struct entry entry;
+};
+
+enum { BUCKET_ENTRIES = 128 };
+
 struct reader {
     struct nd_sketch_room room;
     struct nd_sketch_row row; /* which points into the room */
     struct nd_arena held;
+    struct nd_buffer bucket;
 };
 
 struct nd_known_rows {
@@ -38,20 +52,44 @@ struct nd_known_rows {
     uint64_t n_entries, n; /* a power of two, or 0 */
     struct reader *reader;
     unsigned n_readers;
+
+    /* In bounded memory, in place of `entry`: */
+    size_t memory_bytes;
+    const char *tmp;
+    struct nd_external_sort *sort;  /* until all are added */
+    struct nd_spool *list;          /* struct listed, in order of the hashes */
+    uint64_t *bucket, sorted_bytes; /* where each begins, and one more */
+    unsigned bucket_bits;
 };
 
-struct nd_known_rows *nd_known_rows_new(unsigned n_workers, struct nd_error *err)
+static bool make_sort(struct nd_known_rows *k, struct nd_error *err)
+{
+    const struct nd_external_sort_options options = {
+        .tmp = k->tmp, .record_bytes = sizeof(struct listed), .memory_bytes = k->memory_bytes / 2};
+
+    k->sort = nd_external_sort_new(&options, err);
+    k->list = k->sort ? nd_spool_new(k->tmp, err) : NULL;
+    return k->list != NULL;
+}
+
+struct nd_known_rows *nd_known_rows_new(unsigned n_workers, const char *tmp, size_t memory_bytes,
+                                        struct nd_error *err)
 {
     struct nd_known_rows *k = calloc(1, sizeof *k);
 
     if (k)
         k->reader = calloc(n_workers, sizeof *k->reader);
-    if (k && k->reader) {
-        k->n_readers = n_workers;
-        return k;
+    if (!k || !k->reader) {
+        free(k);
+        nd_fail(err, ND_ENOMEM, "out of memory");
+        return NULL;
     }
-    free(k);
-    nd_fail(err, ND_ENOMEM, "out of memory");
+    k->n_readers = n_workers;
+    k->tmp = tmp;
+    k->memory_bytes = memory_bytes;
+    if (!memory_bytes || make_sort(k, err))
+        return k;
+    nd_known_rows_free(k);
     return NULL;
 }
 
@@ -64,7 +102,11 @@ void nd_known_rows_free(struct nd_known_rows *k)
     for (unsigned i = 0; i < k->n_readers; i++) {
         nd_sketch_room_release(&k->reader[i].room);
         nd_arena_release(&k->reader[i].held);
+        nd_buffer_release(&k->reader[i].bucket);
     }
+    nd_external_sort_free(k->sort);
+    nd_spool_free(k->list);
+    free(k->bucket);
     free(k->reader);
     free(k->entry);
     free(k->file);
@@ -74,6 +116,11 @@ void nd_known_rows_free(struct nd_known_rows *k)
 uint64_t nd_known_rows_count(const struct nd_known_rows *k)
 {
     return k->n;
+}
+
+uint64_t nd_known_rows_spilled(const struct nd_known_rows *k)
+{
+    return k->sorted_bytes + (k->list ? nd_spool_bytes(k->list) : 0);
 }
 
 static unsigned tag_of(uint64_t hash)
@@ -176,23 +223,31 @@ static enum nd_status check_file(const struct nd_sketch_file *file, struct nd_er
     return status;
 }
 
+static enum nd_status add_row(struct nd_known_rows *k, size_t file, const struct nd_sketch_row *row,
+                              struct nd_error *err)
+{
+    struct listed listed = {.hash = row->text_hash[0]};
+
+    if (!make_entry(&listed.entry, &row->place, listed.hash, file))
+        return ND_OK;
+    k->n++;
+    if (k->sort)
+        return nd_external_sort_add(k->sort, &listed, err);
+    put(k->entry, k->n_entries, listed.hash, listed.entry);
+    return ND_OK;
+}
+
 static enum nd_status add_rows(struct nd_known_rows *k, size_t number, struct nd_error *err)
 {
     const struct nd_sketch_file *file = k->file[number];
     struct nd_sketch_block block = {0};
-    enum nd_status status = make_room(k, nd_sketch_file_info(file)->documents, err);
+    enum nd_status status =
+        k->sort ? ND_OK : make_room(k, nd_sketch_file_info(file)->documents, err);
 
     for (uint32_t b = 0; status == ND_OK && b < nd_sketch_file_info(file)->blocks; b++) {
         status = nd_sketch_file_read(file, b, ND_SKETCH_FILE_ROWS, &block, err);
-        for (size_t i = 0; status == ND_OK && i < block.n; i++) {
-            const struct nd_sketch_row *row = &block.rows[i];
-            struct entry entry;
-
-            if (!make_entry(&entry, &row->place, row->text_hash[0], number))
-                continue;
-            put(k->entry, k->n_entries, row->text_hash[0], entry);
-            k->n++;
-        }
+        for (size_t i = 0; status == ND_OK && i < block.n; i++)
+            status = add_row(k, number, &block.rows[i], err);
     }
     nd_sketch_block_release(&block);
     return status;
@@ -213,6 +268,55 @@ enum nd_status nd_known_rows_add(struct nd_known_rows *k, struct nd_sketch_file 
     }
     k->file[k->n_files++] = file;
     return add_rows(k, k->n_files - 1, err);
+}
+
+/* As many buckets as memory has room for. */
+static enum nd_status make_buckets(struct nd_known_rows *k, struct nd_error *err)
+{
+    uint64_t most = k->memory_bytes / 4 / sizeof *k->bucket;
+
+    while (k->n >> k->bucket_bits > BUCKET_ENTRIES && UINT64_C(2) << k->bucket_bits < most)
+        k->bucket_bits++;
+    k->bucket = calloc(((size_t)1 << k->bucket_bits) + 1, sizeof *k->bucket);
+    return k->bucket ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
+}
+
+static size_t bucket_of(const struct nd_known_rows *k, uint64_t hash)
+{
+    return k->bucket_bits ? (size_t)(hash >> (64 - k->bucket_bits)) : 0;
+}
+
+/* Write the entries in order; bucket[b + 1] is at first how many the bucket b has. */
+static enum nd_status list_sorted(struct nd_known_rows *k, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    const void *listed;
+    uint64_t hash;
+    int got = 1;
+
+    while (status == ND_OK && (got = nd_external_sort_next(k->sort, &listed, err)) > 0) {
+        memcpy(&hash, listed, sizeof hash);
+        k->bucket[bucket_of(k, hash) + 1]++;
+        status = nd_spool_append(k->list, listed, sizeof(struct listed), NULL, err);
+    }
+    for (size_t b = 0; b >> k->bucket_bits == 0; b++)
+        k->bucket[b + 1] += k->bucket[b];
+    return status == ND_OK && got < 0 ? (enum nd_status)got : status;
+}
+
+enum nd_status nd_known_rows_end(struct nd_known_rows *k, struct nd_error *err)
+{
+    enum nd_status status;
+
+    if (!k->sort)
+        return ND_OK;
+    status = make_buckets(k, err);
+    if (status == ND_OK)
+        status = list_sorted(k, err);
+    k->sorted_bytes = nd_external_sort_spilled(k->sort);
+    nd_external_sort_free(k->sort);
+    k->sort = NULL;
+    return status;
 }
 
 /* ---- Finding ---- */
@@ -244,31 +348,56 @@ static const struct nd_sketch_row *hold(struct reader *reader, const struct nd_s
     return held;
 }
 
+/* Whether an entry is that of the text with this hash; then its row is in the reader's room. */
+static bool is_of(const struct nd_known_rows *k, struct reader *reader, unsigned parts,
+                  const struct entry *entry, const uint64_t hash[2])
+{
+    const struct nd_sketch_row_place place = place_of(entry);
+    struct nd_sketch_row *row = &reader->row;
+
+    return entry->tag == (tag_of(hash[0]) & 0xFFF) &&
+           nd_sketch_file_read_row(k->file[entry->file], &place, parts, &reader->room, row, NULL) ==
+               ND_OK &&
+           row->text_hash[0] == hash[0] && row->text_hash[1] == hash[1];
+}
+
+static const struct nd_sketch_file *find_listed(const struct nd_known_rows *k,
+                                                struct reader *reader, unsigned parts,
+                                                const uint64_t hash[2])
+{
+    size_t b = bucket_of(k, hash[0]);
+    size_t n = (size_t)(k->bucket[b + 1] - k->bucket[b]);
+    struct listed listed;
+
+    if (nd_spool_read(k->list, k->bucket[b] * sizeof listed, n * sizeof listed, &reader->bucket,
+                      NULL) != ND_OK)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&listed, reader->bucket.data + i * sizeof listed, sizeof listed);
+        if (listed.hash == hash[0] && is_of(k, reader, parts, &listed.entry, hash))
+            return k->file[listed.entry.file];
+    }
+    return NULL;
+}
+
 /* The row of a document's text, in the worker's room, and its file; NULL: none. */
 static const struct nd_sketch_file *find(struct nd_known_rows *k, unsigned worker, unsigned parts,
                                          const struct nd_document *document)
 {
     struct reader *reader = &k->reader[worker];
-    struct nd_sketch_row *row = &reader->row;
-    uint64_t hash[2], at;
+    uint64_t hash[2];
 
     if (!k->n)
         return NULL;
     nd_hash_bytes_128(document->text.data, document->text.len, &hash[0], &hash[1]);
     for (int i = 0; i < 2; i++)
         hash[i] = nd_replaced_mark(hash[i], document->text_replaced);
-    for (at = hash[0] & (k->n_entries - 1); k->entry[at].row_words;
-         at = (at + 1) & (k->n_entries - 1)) {
-        const struct entry *entry = &k->entry[at];
-        const struct nd_sketch_file *file = k->file[entry->file];
-        const struct nd_sketch_row_place place = place_of(entry);
-
-        if (entry->tag != (tag_of(hash[0]) & 0xFFF) ||
-            nd_sketch_file_read_row(file, &place, parts, &reader->room, row, NULL) != ND_OK)
-            continue;
-        if (row->text_hash[0] == hash[0] && row->text_hash[1] == hash[1])
-            return file;
-    }
+    if (k->list)
+        return find_listed(k, reader, parts, hash);
+    for (uint64_t at = hash[0] & (k->n_entries - 1); k->entry[at].row_words;
+         at = (at + 1) & (k->n_entries - 1))
+        if (is_of(k, reader, parts, &k->entry[at], hash))
+            return k->file[k->entry[at].file];
     return NULL;
 }
 

@@ -2,19 +2,24 @@
 #ifndef ND_PIPELINE_KNOWN_ROWS_H
 #define ND_PIPELINE_KNOWN_ROWS_H
 
+#include <stddef.h>
+
 #include <neardup/sketch_file.h>
 #include <neardup/types.h>
 
 /*
  * Rows of sketch files, by the 128-bit hashes of the texts that they were made of.  A text with the
  * same hash has the same sketch by the same recipe, whatever file it is in and wherever.  The rows
- * stay in the files: memory is 32 bytes a row.  Rows that do not fit in these, such as those of ids of
+ * stay in the files.  Memory is 32 bytes a row; or, where it is bounded, what is given, and a file
+ * has the places of the rows.  Rows that do not fit in these, such as those of ids of
  * 32 KB, are not found.
  */
 struct nd_known_rows;
 
-/* None so far, for so many workers.  NULL: ND_ENOMEM. */
-struct nd_known_rows *nd_known_rows_new(unsigned n_workers, struct nd_error *err);
+/* None so far, for so many workers.  memory_bytes: to sort places and to find them, where a file in the
+ * folder `tmp` has them; 0: memory has them.  NULL: ND_ENOMEM. */
+struct nd_known_rows *nd_known_rows_new(unsigned n_workers, const char *tmp, size_t memory_bytes,
+                                        struct nd_error *err);
 /* NULL: nothing. */
 void nd_known_rows_free(struct nd_known_rows *known);
 
@@ -24,6 +29,10 @@ void nd_known_rows_free(struct nd_known_rows *known);
 enum nd_status nd_known_rows_add(struct nd_known_rows *known, struct nd_sketch_file *file,
                                  struct nd_error *err);
 uint64_t nd_known_rows_count(const struct nd_known_rows *known);
+/* All files have been added.  Before any row is found.  ND_EIO, ND_ENOMEM. */
+enum nd_status nd_known_rows_end(struct nd_known_rows *known, struct nd_error *err);
+/* Bytes written to files. */
+uint64_t nd_known_rows_spilled(const struct nd_known_rows *known);
 
 /* Forget the rows that were found for this worker's last batch. */
 void nd_known_rows_begin(struct nd_known_rows *known, unsigned worker);

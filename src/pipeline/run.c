@@ -560,11 +560,11 @@ static enum nd_status open_known(struct nd_run *run, struct nd_error *err)
 
     if (!o->checkpoint && !o->n_known_sketches)
         return ND_OK;
-    if (o->memory || run->sketches)
-        return nd_fail(err, ND_EINVAL, "%s cannot be had with %s",
-                       o->checkpoint ? "checkpoint" : "known-sketches",
-                       o->memory ? "memory yet" : "inputs that are sketch files");
-    run->known = nd_known_rows_new(nd_pool_threads(run->pool), err);
+    if (run->sketches)
+        return nd_fail(err, ND_EINVAL, "%s cannot be had with inputs that are sketch files",
+                       o->checkpoint ? "checkpoint" : "known-sketches");
+    run->known =
+        nd_known_rows_new(nd_pool_threads(run->pool), o->tmp, run->budget.known_bytes, err);
     if (!run->known)
         return ND_ENOMEM;
     for (size_t i = 0; status == ND_OK && i < o->n_known_sketches; i++) {
@@ -584,6 +584,8 @@ static enum nd_status open_known(struct nd_run *run, struct nd_error *err)
             run->known, err);
         status = run->checkpoint ? ND_OK : err->status;
     }
+    if (status == ND_OK)
+        status = nd_known_rows_end(run->known, err);
     if (status == ND_OK && run->against)
         nd_against_use(run->against, run->known, run->checkpoint);
     return status;

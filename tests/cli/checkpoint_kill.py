@@ -59,7 +59,8 @@ def main():
     neardup, kills = sys.argv[1], int(sys.argv[2])
     rng = random.Random(11)
     make_corpus(rng)
-    ways = [[], ["--threads", "1"], ["--keep", "last"], ["--cluster", "components"]]
+    ways = [[], ["--threads", "1"], ["--keep", "last"], ["--cluster", "components"],
+            ["--memory", "64M"]]
     n_killed = n_gained = 0
     while n_killed < kills:
         way = ways[n_killed % len(ways)]

@@ -1,6 +1,8 @@
 /* test_bounded.c - dedup and pairs in bounded memory write the bytes of both in memory, whatever the bound */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -235,6 +239,144 @@ static void outputs_do_not_depend_on_the_memory(void **state)
     }
 }
 
+/* ---- Rows that are known ---- */
+
+static size_t chunks_of(const char *name)
+{
+    DIR *directory = opendir(name);
+    const struct dirent *e;
+    size_t n = 0;
+
+    while (directory && (e = readdir(directory)))
+        n += strstr(e->d_name, ".sketch") != NULL;
+    if (directory)
+        closedir(directory);
+    return n;
+}
+
+static void remove_folder(const char *name)
+{
+    char path[300];
+    DIR *directory = opendir(name);
+    const struct dirent *e;
+
+    while (directory && (e = readdir(directory))) {
+        snprintf(path, sizeof path, "%s/%.200s", name, e->d_name);
+        (void)unlink(path);
+    }
+    if (directory)
+        closedir(directory);
+    (void)rmdir(name);
+}
+
+/* The recipe outlives the options. */
+static struct nd_run_options *options_of(struct nd_recipe *recipe, const char *recipe_name,
+                                         enum nd_cluster cluster, const char *keep)
+{
+    struct nd_run_options *options = nd_run_options_new(NULL);
+
+    *recipe = nd_recipe_default();
+    if (recipe_name)
+        assert_int_equal(nd_recipe_by_name(recipe, recipe_name, NULL), ND_OK);
+    recipe->dedup.cluster = cluster;
+    snprintf(recipe->keep, sizeof recipe->keep, "%s", keep);
+    nd_run_options_set_recipe(options, recipe);
+    set(options, "path", "corpus");
+    for (unsigned i = 0; i < N_OUTPUTS; i++)
+        set(options, i ? outputs[i] : "output", outputs[i]);
+    set(options, "max-bad", "1");
+    options->threads = 2;
+    return options;
+}
+
+/* A run that a signal ends after so many microseconds, unless it ends before. */
+static bool is_killed(struct nd_run_options *options, uint64_t microseconds)
+{
+    const struct itimerval soon = {.it_value = {.tv_usec = (suseconds_t)microseconds}};
+    pid_t child = fork();
+    int status;
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct nd_run_summary summary;
+
+        signal(SIGALRM, SIG_DFL);
+        if (setitimer(ITIMER_REAL, &soon, NULL) != 0)
+            _exit(1);
+        _exit(nd_run_dedup(options, NULL, &summary, NULL) == ND_OK ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+    for (unsigned i = 0; i < N_OUTPUTS; i++)
+        (void)unlink(outputs[i]);
+    return WIFSIGNALED(status);
+}
+
+/* With a checkpoint, after kills, and again with all rows; then with a file of known sketches. */
+static void compare_known(const char *recipe, enum nd_cluster cluster, const char *keep,
+                          uint64_t memory)
+{
+    struct nd_recipe own;
+    struct nd_run_options *options = options_of(&own, recipe, cluster, keep);
+    struct result expected, result;
+    size_t n_chunks;
+
+    run(options, &expected);
+    options->memory = memory;
+    set(options, "checkpoint", "chunks");
+    for (unsigned i = 0; i < 4; i++)
+        (void)is_killed(options, 1 + below(60000));
+    run(options, &result);
+    assert_same(&expected, &result, "with a checkpoint");
+    release(&result);
+    n_chunks = chunks_of("chunks");
+    assert_true(n_chunks > 0);
+    run(options, &result);
+    assert_same(&expected, &result, "with all rows of a checkpoint");
+    assert_int_equal(chunks_of("chunks"), n_chunks);
+    release(&result);
+    remove_folder("chunks");
+    options->checkpoint = NULL;
+    set(options, "known-sketches", "known.sketch");
+    run(options, &result);
+    assert_same(&expected, &result, "with known sketches");
+    release(&result);
+    release(&expected);
+    nd_run_options_free(options);
+}
+
+static void make_known(const char *recipe)
+{
+    struct nd_recipe own;
+    struct nd_run_options *options = options_of(&own, recipe, ND_CLUSTER_STAR, "first");
+    struct nd_run_summary summary;
+    struct nd_error err = {0};
+
+    set(options, "output", "known.sketch");
+    options->removed = options->manifest = options->clusters = NULL;
+    if (nd_run_sketch_file(options, 0, NULL, &summary, &err) != ND_OK)
+        fail_msg("%s", err.message);
+    nd_run_options_free(options);
+}
+
+static void known_rows_change_no_output(void **state)
+{
+    static const uint64_t memory[] = {8000, 200000, 64 << 20};
+
+    (void)state;
+    for (unsigned seed = 1; seed <= sized(6, 1); seed++) {
+        write_corpus("corpus", seed);
+        make_known(NULL);
+        for (unsigned i = 0; i < sizeof memory / sizeof *memory; i++) {
+            compare_known(NULL, ND_CLUSTER_STAR, "first", memory[i]);
+            compare_known(NULL, ND_CLUSTER_COMPONENTS, "longest", memory[i]);
+        }
+        make_known("manku-2007");
+        compare_known("manku-2007", ND_CLUSTER_STAR, "last", memory[0]);
+        (void)unlink("known.sketch");
+    }
+}
+
 /* ---- Pairs ---- */
 
 static char *find_pairs(struct nd_run_options *options, const struct nd_pairs_params *params,
@@ -337,6 +479,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(outputs_do_not_depend_on_the_memory),
+        cmocka_unit_test(known_rows_change_no_output),
         cmocka_unit_test(pairs_do_not_depend_on_the_memory),
     };
 
