@@ -1,15 +1,17 @@
 /* generate_documents.c - JSON Lines of any number of documents, the same every time */
 
 /*
- * usage: generate_documents COUNT [LEAST MOST] > documents.jsonl
+ * usage: generate_documents [--words FILE] COUNT [LEAST MOST] > documents.jsonl
  *
  * Document i is made from a seed alone, so an earlier one can be made again without being kept.
  * Of 100 documents nearly 2 repeat an earlier one byte for byte and nearly 3 repeat one with a word
  * more at the end (of n shingles n are shared: resemblance n / (n + 1) >= .8, n being 8 at least).
- * The others are unique: LEAST to MOST words (10 to 24) out of 60,000 at random.  What was made
- * stands on standard error.
+ * The others are unique: LEAST to MOST words (10 to 24) out of 60,000 at random.  With --words, they
+ * are words of a text file, each as often as it is there: lower-case ASCII letters, up to 15 of them.
+ * What was made stands on standard error.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +20,7 @@
 enum {
     VOCABULARY = 60000,
     MOST_WORDS = 10000,
-    WORD_BYTES = 7, /* at most, a blank included */
+    WORD_BYTES = 16, /* at most, a blank included */
     EXACT_PERCENT = 2,
     NEAR_PERCENT = 3
 };
@@ -53,7 +55,59 @@ static size_t put_word(char *out, uint64_t number)
     return len;
 }
 
-static size_t put_text(char *out, const struct lengths *lengths, uint64_t seed)
+/* The words of a text, one behind the other, each as often as it is there. */
+struct word {
+    char letter[WORD_BYTES - 1];
+    uint8_t len;
+};
+struct words {
+    struct word *item;
+    size_t n;
+};
+
+/* False: the file cannot be read, has no words, or is too large. */
+static bool read_words(const char *path, struct words *words)
+{
+    FILE *file = fopen(path, "r");
+    size_t capacity = 0;
+    struct word at = {.len = 0};
+    int c;
+
+    while (file && (c = getc(file)) != EOF) {
+        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+
+        if (is_letter && at.len < sizeof at.letter) {
+            at.letter[at.len++] = (char)(c | 0x20);
+        } else if (!is_letter && at.len) {
+            if (words->n == capacity) {
+                struct word *more;
+
+                capacity = capacity ? capacity * 2 : 1024;
+                more = realloc(words->item, capacity * sizeof *more);
+                if (!more)
+                    break;
+                words->item = more;
+            }
+            words->item[words->n++] = at;
+            at.len = 0;
+        }
+    }
+    return file && !ferror(file) && feof(file) && fclose(file) == 0 && words->n > 0;
+}
+
+static size_t put_any(char *out, const struct words *words, uint64_t random)
+{
+    const struct word *word;
+
+    if (!words->n)
+        return put_word(out, random % VOCABULARY);
+    word = &words->item[random % words->n];
+    memcpy(out, word->letter, word->len);
+    return word->len;
+}
+
+static size_t put_text(char *out, const struct lengths *lengths, const struct words *from,
+                       uint64_t seed)
 {
     uint64_t state = seed;
     uint64_t words = lengths->least + next(&state) % (lengths->most - lengths->least + 1);
@@ -62,7 +116,7 @@ static size_t put_text(char *out, const struct lengths *lengths, uint64_t seed)
     for (uint64_t i = 0; i < words; i++) {
         if (i)
             out[len++] = ' ';
-        len += put_word(out + len, next(&state) % VOCABULARY);
+        len += put_any(out + len, from, next(&state));
     }
     return len;
 }
@@ -84,24 +138,45 @@ static enum kind kind_of(uint64_t i, uint64_t *which)
     return percent < EXACT_PERCENT ? EXACT : NEAR;
 }
 
+static int usage(void)
+{
+    fputs("usage: generate_documents [--words FILE] COUNT [LEAST MOST] > documents.jsonl\n",
+          stderr);
+    return 2;
+}
+
+/* False: they make no sense. */
+static bool take_arguments(int argc, char **argv, uint64_t *count, struct lengths *lengths)
+{
+    if (argc == 1 || argc == 3)
+        *count = strtoull(argv[0], NULL, 10);
+    if (argc == 3)
+        *lengths = (struct lengths){strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10)};
+    return *count > 0 && lengths->least >= 10 && lengths->most >= lengths->least &&
+           lengths->most <= MOST_WORDS;
+}
+
 int main(int argc, char **argv)
 {
     static char text[(MOST_WORDS + 1) * WORD_BYTES];
     struct lengths lengths = {10, 24};
-    uint64_t count = argc == 2 || argc == 4 ? strtoull(argv[1], NULL, 10) : 0;
-    uint64_t made[3] = {0}, bytes = 0;
+    struct words words = {.n = 0};
+    uint64_t made[3] = {0}, bytes = 0, count = 0;
+    int first = 1;
 
-    if (argc == 4)
-        lengths = (struct lengths){strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10)};
-    if (count == 0 || lengths.least < 10 || lengths.most < lengths.least ||
-        lengths.most > MOST_WORDS) {
-        fputs("usage: generate_documents COUNT [LEAST MOST] > documents.jsonl\n", stderr);
-        return 2;
+    if (argc > 2 && strcmp(argv[1], "--words") == 0) {
+        if (!read_words(argv[2], &words)) {
+            fprintf(stderr, "generate_documents: %s: no words can be read from it\n", argv[2]);
+            return 2;
+        }
+        first = 3;
     }
+    if (!take_arguments(argc - first, argv + first, &count, &lengths))
+        return usage();
     for (uint64_t i = 0; i < count; i++) {
         uint64_t which = i;
         enum kind kind = kind_of(i, &which);
-        size_t len = put_text(text, &lengths, which);
+        size_t len = put_text(text, &lengths, &words, which);
 
         if (kind == NEAR) {
             text[len++] = ' ';
@@ -115,5 +190,6 @@ int main(int argc, char **argv)
             "{\"documents\":%" PRIu64 ",\"exact\":%" PRIu64 ",\"near\":%" PRIu64
             ",\"text_bytes\":%" PRIu64 "}\n",
             count, made[EXACT], made[NEAR], bytes);
+    free(words.item);
     return fflush(stdout) || ferror(stdout) ? 2 : 0;
 }
