@@ -9,6 +9,7 @@ from typing import Any
 
 from . import _native
 from ._plan import Plan
+from ._recipe import check_against
 from ._sketch_file import FrameWriter, places_of
 from ._sources import Rows, Source
 
@@ -31,10 +32,7 @@ class Against:
                 f"against: {'within' if plan.within else 'never'} reads a field of every document, and a sketch file "
                 "has none"
             )
-        if recipe["verify"] == "containment-of-kept":
-            raise _native.UnsupportedError(
-                "against: what contains an old document is found by the command: neardup dedup --against"
-            )
+        check_against(recipe)
         self._threads = threads
         self._appender: Any = None
         files = []

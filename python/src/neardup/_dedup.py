@@ -19,7 +19,7 @@ from ._html import result_html
 from ._outputs import Outputs
 from ._plan import Never, Plan, Preferred, check_nulls, recipe_of
 from ._progress import Progress, reporting
-from ._recipe import Recipe, Value, check_frames
+from ._recipe import Recipe, Value, check_against, check_frames
 from ._sketch_file import Sketches
 from ._table import Table
 
@@ -387,6 +387,8 @@ def dedup(
         raise _native.InvalidError(
             "against: keep is 'first' and cluster 'star', without prefer and within: only new rows are removed"
         )
+    if seen:
+        check_against(made)
     if memory is not None:
         if seen:
             raise _native.InvalidError("memory: not with against")
