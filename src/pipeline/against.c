@@ -25,9 +25,6 @@ static enum nd_status check_options(const struct nd_run_options *o, struct nd_er
 {
     const char *name = o->within ? "within" : o->n_never ? "never" : NULL;
 
-    if (o->memory)
-        return nd_fail(err, ND_EINVAL,
-                       "memory bounds no run with against yet: leave one of the two out");
     if (name)
         return nd_fail(err, ND_EINVAL,
                        "%s reads a field of every document, and a sketch file has none: it cannot "
@@ -87,7 +84,12 @@ static bool has_shingles(const struct nd_against *a)
 
 static enum nd_status open_fresh(struct nd_against *a, struct nd_error *err)
 {
-    a->fresh = nd_fresh_rows_new(a->part.recipe, has_shingles(a), a->part.options->tmp, err);
+    const struct nd_fresh_rows_options options = {.recipe = a->part.recipe,
+                                                  .keeps_shingles = has_shingles(a),
+                                                  .tmp = a->part.options->tmp,
+                                                  .memory_bytes = a->part.budget->sort_bytes};
+
+    a->fresh = nd_fresh_rows_new(&options, err);
     if (!a->fresh)
         return ND_ENOMEM;
     a->packer = nd_sketch_packer_new(a->part.pool, a->part.recipe, nd_fresh_rows_writer(a->fresh),
@@ -147,6 +149,7 @@ struct nd_against *nd_against_new(const struct nd_against_parts *parts, struct n
     a->part.options = parts->options;
     a->part.recipe = parts->recipe;
     a->part.pool = parts->pool;
+    a->part.budget = parts->budget;
     a->part.summary = parts->summary;
     if (open_all(a, err) == ND_OK)
         return a;
@@ -278,7 +281,8 @@ enum nd_status nd_against_search(struct nd_against *a, const struct nd_reading *
                                     .fresh = a->fresh,
                                     .file = a->file,
                                     .n_files = a->n_seen,
-                                    .takes_all = a->short_texts != NULL};
+                                    .takes_all = a->short_texts != NULL,
+                                    .memory_bytes = a->part.budget->engine_bytes / 2};
     enum nd_status status;
 
     nd_sketch_packer_free(a->packer);
@@ -289,5 +293,6 @@ enum nd_status nd_against_search(struct nd_against *a, const struct nd_reading *
         return nd_fail(err, ND_ENOMEM, "out of memory");
     status = nd_seen_rows_find(&search, &a->old, err);
     a->part.summary->seen_met = a->old.n;
+    a->part.summary->spilled_bytes = nd_fresh_rows_spilled(a->fresh);
     return status;
 }

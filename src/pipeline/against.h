@@ -8,6 +8,7 @@
 #include "base/json_out.h"
 #include "evidence/first_line.h"
 #include "evidence/rows.h"
+#include "pipeline/budget.h"
 #include "pipeline/checkpoint.h"
 #include "pipeline/reading.h"
 
@@ -30,6 +31,7 @@ struct nd_against_parts {
     const struct nd_run_options *options;
     const struct nd_recipe *recipe;
     struct nd_pool *pool;
+    const struct nd_budget *budget;
     struct nd_run_summary *summary;
 };
 

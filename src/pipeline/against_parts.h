@@ -8,6 +8,7 @@
 #include <neardup/run.h>
 
 #include "evidence/first_line.h"
+#include "pipeline/budget.h"
 #include "pipeline/checkpoint.h"
 #include "pipeline/fresh_rows.h"
 #include "pipeline/reading.h"
@@ -31,6 +32,7 @@ struct nd_against {
         const struct nd_run_options *options;
         const struct nd_recipe *recipe;
         struct nd_pool *pool;
+        const struct nd_budget *budget;
         struct nd_run_summary *summary;
     } part; /* borrowed */
     struct nd_against_file *seen;

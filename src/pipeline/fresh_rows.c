@@ -23,26 +23,29 @@ struct nd_fresh_rows {
     bool keeps_shingles;
     const char *tmp;
     char *chunk[CHUNKS_MAX];
-    size_t n_chunks, used;  /* of the last chunk */
+    size_t n_chunks, chunks_max;
+    size_t used;            /* of the last chunk */
     struct nd_spool *spool; /* NULL: all are in memory */
     struct place *place;
     size_t capacity;
     uint32_t n;
 };
 
-struct nd_fresh_rows *nd_fresh_rows_new(const struct nd_recipe *recipe, bool keeps_shingles,
-                                        const char *tmp, struct nd_error *err)
+struct nd_fresh_rows *nd_fresh_rows_new(const struct nd_fresh_rows_options *o, struct nd_error *err)
 {
-    const struct nd_sketch_writer_options options = {.keeps_shingles = keeps_shingles};
+    const struct nd_sketch_writer_options options = {.keeps_shingles = o->keeps_shingles};
     struct nd_fresh_rows *f = calloc(1, sizeof *f);
 
     if (!f) {
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
     }
-    f->keeps_shingles = keeps_shingles;
-    f->tmp = tmp;
-    f->writer = nd_sketch_writer_of_rows(recipe, &options, err);
+    f->keeps_shingles = o->keeps_shingles;
+    f->tmp = o->tmp;
+    f->chunks_max = o->memory_bytes ? o->memory_bytes / CHUNK_BYTES : CHUNKS_MAX;
+    if (f->chunks_max > CHUNKS_MAX)
+        f->chunks_max = CHUNKS_MAX;
+    f->writer = nd_sketch_writer_of_rows(o->recipe, &options, err);
     if (f->writer)
         return f;
     nd_fresh_rows_free(f);
@@ -76,6 +79,11 @@ uint32_t nd_fresh_rows_shingles(const struct nd_fresh_rows *f, uint32_t document
     return f->place[document].n_shingles;
 }
 
+uint64_t nd_fresh_rows_spilled(const struct nd_fresh_rows *f)
+{
+    return f->spool ? nd_spool_bytes(f->spool) : 0;
+}
+
 bool nd_fresh_rows_keep_shingles(const struct nd_fresh_rows *f)
 {
     return f->keeps_shingles;
@@ -87,7 +95,7 @@ bool nd_fresh_rows_keep_shingles(const struct nd_fresh_rows *f)
 static char *find_room(struct nd_fresh_rows *f, size_t len)
 {
     if (f->n_chunks == 0 || len > CHUNK_BYTES - f->used) {
-        char *chunk = len <= CHUNK_BYTES && f->n_chunks < CHUNKS_MAX
+        char *chunk = len <= CHUNK_BYTES && f->n_chunks < f->chunks_max
                           ? malloc(CHUNK_BYTES + ND_BUFFER_PADDING)
                           : NULL;
 

@@ -10,14 +10,20 @@
 #include "base/memory.h"
 
 /*
- * Documents 0, 1, 2 …, packed as they go to a sketch file later.  They are in memory as long as they
- * take less than 256 MB of it, and the others in a nameless file.
+ * Documents 0, 1, 2 …, packed as they go to a sketch file later: the first ones in memory, and those
+ * for which it has no room in a nameless file.
  */
 struct nd_fresh_rows;
 
-/* `tmp`: the folder of that file; borrowed.  NULL: ND_ENOMEM. */
-struct nd_fresh_rows *nd_fresh_rows_new(const struct nd_recipe *recipe, bool keeps_shingles,
-                                        const char *tmp, struct nd_error *err);
+struct nd_fresh_rows_options {
+    const struct nd_recipe *recipe;
+    bool keeps_shingles;
+    const char *tmp;     /* the folder of the file; borrowed */
+    size_t memory_bytes; /* 0: 256 MB */
+};
+/* NULL: ND_ENOMEM. */
+struct nd_fresh_rows *nd_fresh_rows_new(const struct nd_fresh_rows_options *options,
+                                        struct nd_error *err);
 void nd_fresh_rows_free(struct nd_fresh_rows *rows); /* NULL: nothing */
 
 /* What packs a row for them (nd_sketch_row_pack). */
@@ -28,6 +34,8 @@ enum nd_status nd_fresh_rows_add(struct nd_fresh_rows *rows, const struct nd_pac
 
 uint32_t nd_fresh_rows_count(const struct nd_fresh_rows *rows);
 uint32_t nd_fresh_rows_shingles(const struct nd_fresh_rows *rows, uint32_t document);
+/* Bytes written to the file. */
+uint64_t nd_fresh_rows_spilled(const struct nd_fresh_rows *rows);
 bool nd_fresh_rows_keep_shingles(const struct nd_fresh_rows *rows);
 
 /* A document's row; with ND_SKETCH_FILE_ALL its shingles too.  It points into `room`, whose last row

@@ -32,10 +32,19 @@
  * other, and the workers only parse, load and sketch parts of one.  The keep order is a total order
  * (by_keep_order ends with the number), so no sort can make another of it.
  *
+ * Where the memory is bounded (only with old documents does it come here), what is held is measured
+ * while it grows, and a run that needs more says how much.
+ *
  * With old documents (against.c) the first pass sketches, too.  The engine then gets rows in place of
  * texts: first the old documents that matter, then the new ones in keep order.  Old ones have the
  * record numbers behind all others, and are never written.
  */
+/* A record that needs more memory than there is. */
+struct too_long {
+    uint64_t bytes;
+    uint32_t record;
+};
+
 struct ordered {
     struct nd_run *run;
     struct nd_loader *loader;
@@ -44,6 +53,8 @@ struct ordered {
     uint32_t *prefer; /* index in --prefer; NULL: not requested */
     uint32_t *group;  /* group of --within; NULL: not requested */
     uint8_t *is_bad;
+    struct too_long *too_long; /* records, ascending */
+    size_t n_too_long, too_long_capacity;
     uint32_t *verdict_of; /* index in `verdict`, or ND_NO_VERDICT: kept, or bad */
     size_t count, capacity;
     uint32_t *order; /* the documents in keep order; they are pushed as n_old, n_old + 1 … */
@@ -98,6 +109,18 @@ static bool reserve(struct ordered *o, size_t n)
     return true;
 }
 
+static enum nd_status add_bad(struct ordered *o, const struct nd_parsed *parsed, size_t at,
+                              struct nd_error *err)
+{
+    if (parsed->record.skipped_bytes) {
+        if (!ND_RESERVE(o->too_long, &o->too_long_capacity, o->n_too_long + 1))
+            return nd_fail(err, ND_ENOMEM, "out of memory");
+        o->too_long[o->n_too_long++] =
+            (struct too_long){parsed->record.skipped_bytes, (uint32_t)at};
+    }
+    return nd_reporter_bad_record(&o->run->reporter, parsed, parsed->bad->reason, err);
+}
+
 static enum nd_status add_record(struct ordered *o, const struct nd_parsed *parsed,
                                  struct nd_error *err)
 {
@@ -118,7 +141,7 @@ static enum nd_status add_record(struct ordered *o, const struct nd_parsed *pars
     o->is_bad[at] = parsed->bad != NULL;
     o->verdict_of[at] = ND_NO_VERDICT;
     if (parsed->bad)
-        return nd_reporter_bad_record(&run->reporter, parsed, parsed->bad->reason, err);
+        return add_bad(o, parsed, at, err);
     nd_id_note(&run->ids, parsed);
     nd_field_set_meet(&run->fields, &parsed->document);
     if (!nd_rough_keys_note(&o->rough, &run->keep, parsed->key, (uint32_t)at,
@@ -328,8 +351,11 @@ static enum nd_status tell(struct ordered *o, unsigned pass, size_t done, size_t
 {
     const struct nd_run_progress progress = {
         .documents = done, .pass = pass, .passes = 3, .pass_done = done, .pass_total = total};
+    enum nd_status status = ND_OK;
 
-    return nd_reporter_progress(&o->run->reporter, &progress, err);
+    if (o->run->budget.total && pass == 2) /* while the index grows */
+        status = nd_budget_check(&o->run->budget, done, done, total, err);
+    return status == ND_OK ? nd_reporter_progress(&o->run->reporter, &progress, err) : status;
 }
 
 static enum nd_status note_star(struct ordered *o, uint32_t number,
@@ -465,12 +491,37 @@ static enum nd_status place_of(void *context, uint32_t number, struct nd_place *
     return ND_OK;
 }
 
+/* The bytes of the record if it is too long; 0: it is not. */
+static uint64_t too_long(const struct ordered *o, uint32_t number)
+{
+    size_t low = 0, high = o->n_too_long;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (o->too_long[middle].record < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < o->n_too_long && o->too_long[low].record == number ? o->too_long[low].bytes : 0;
+}
+
 static enum nd_status put_record(struct ordered *o, uint32_t number, const struct nd_parsed *loaded,
                                  struct nd_error *err)
 {
     size_t n = o->run->recipe->method.n_signatures;
     uint32_t verdict = o->verdict_of[number];
+    uint64_t bytes = o->is_bad[number] ? too_long(o, number) : 0;
 
+    if (bytes) {
+        struct nd_bad_record bad = nd_bad_record_too_long(bytes, nd_pool_threads(o->run->pool));
+        struct nd_parsed skipped = *loaded;
+
+        skipped.record.bytes = (struct nd_view){NULL, 0};
+        skipped.bad = &bad;
+        return nd_emitter_put(&o->emitter, &skipped, true, NULL, NULL, err);
+    }
     if (verdict == ND_NO_VERDICT)
         return nd_emitter_put(&o->emitter, loaded, o->is_bad[number], NULL, NULL, err);
     return nd_emitter_put(&o->emitter, loaded, false, &o->verdict[verdict],
@@ -644,6 +695,7 @@ enum nd_status nd_run_ordered(struct nd_run *run, struct nd_error *err)
     nd_rough_keys_release(&o.rough);
     free(o.group);
     free(o.is_bad);
+    free(o.too_long);
     free(o.verdict_of);
     free(o.order);
     free(o.verdict);

@@ -617,7 +617,8 @@ static enum nd_status read_forecast(struct nd_run *run, struct nd_error *err)
 
 static enum nd_status open_against(struct nd_run *run, struct nd_error *err)
 {
-    const struct nd_against_parts parts = {run->options, run->recipe, run->pool, run->summary};
+    const struct nd_against_parts parts = {run->options, run->recipe, run->pool, &run->budget,
+                                           run->summary};
     double began;
 
     if (!run->options->n_against)
@@ -709,7 +710,7 @@ static enum nd_status dedup(const struct nd_run_options *options, const struct n
                     .context = &run},
         .takes_sketches = true,
         .compares = true,
-        .bounds_memory = true,
+        .bounds_memory = !options->n_against,
         .heeds_keep = true,
         .heeds_within = true,
         .heeds_prefer = true,
@@ -736,9 +737,9 @@ static enum nd_status dedup(const struct nd_run_options *options, const struct n
     if (status == ND_OK)
         status = open_beside_inputs(&run, err);
     if (status == ND_OK)
-        status = run.budget.total ? nd_run_bounded(&run, err)
-                 : one_pass       ? nd_run_one_pass(&run, err)
-                                  : nd_run_ordered(&run, err);
+        status = run.budget.total && !run.against ? nd_run_bounded(&run, err)
+                 : one_pass                       ? nd_run_one_pass(&run, err)
+                                                  : nd_run_ordered(&run, err);
     if (status == ND_OK && run.checkpoint)
         status = nd_checkpoint_finish(run.checkpoint, err);
     if (status == ND_OK)

@@ -16,6 +16,9 @@
  * Most rows meet nobody, and are never made into struct nd_sketch_row: a filter of all keys tells so
  * by their low bytes and hashes, as they are in the file.
  *
+ * S is the union of what each new document brings into it.  So where memory is bounded, the files are
+ * gone through for some new documents at a time.
+ *
  * With other kinds of clusters the members of a cluster count, which may have come after their leader
  * and meet the new document nowhere.  So S is closed in both directions, by passes until one adds
  * nothing.
@@ -31,7 +34,10 @@
 #include "recipe/recipe.h"
 #include "sketch_file/stored.h"
 
-enum { BLOCKS_EACH = 2 }; /* at hand, for each of several threads */
+enum {
+    BLOCKS_EACH = 2,      /* at hand, for each of several threads */
+    DOCUMENT_BYTES = 2048 /* in the set: the keys of some 21 bands, in arrays that are half empty */
+};
 
 /* A block at hand. */
 struct at_hand {
@@ -52,6 +58,7 @@ struct search {
     size_t n_hands, n; /* of which so many are used */
     uint32_t file;
     uint64_t **taken; /* of each file, bits, where there are several passes; or NULL */
+    uint32_t part;    /* new documents that are looked for at a time */
     bool is_fresh;
 };
 
@@ -63,13 +70,12 @@ void nd_seen_rows_release(struct nd_seen_rows *rows)
 
 /* ---- The new documents ---- */
 
-static enum nd_status take_fresh(struct search *s, struct nd_error *err)
+static enum nd_status take_fresh(struct search *s, uint32_t from, uint32_t to, struct nd_error *err)
 {
-    uint32_t n = nd_fresh_rows_count(s->what->fresh);
     struct nd_sketch_room room = {0};
     enum nd_status status = ND_OK;
 
-    for (uint32_t i = 0; status == ND_OK && i < n; i++) {
+    for (uint32_t i = from; status == ND_OK && i < to; i++) {
         struct nd_sketch_row row;
 
         status = nd_fresh_rows_get(s->what->fresh, i, ND_SKETCH_FILE_ROWS, &room, &row, err);
@@ -283,7 +289,7 @@ static enum nd_status make_parts(struct search *s, bool several, struct nd_error
     s->n_hands = nd_pool_threads(what->pool) == 1 ? 1 : BLOCKS_EACH * nd_pool_threads(what->pool);
     s->hand = calloc(s->n_hands, sizeof *s->hand);
     if (!what->takes_all)
-        s->met = nd_met_set_new(what->recipe, nd_fresh_rows_count(what->fresh), err);
+        s->met = nd_met_set_new(what->recipe, s->part, err);
     if (!s->hand || (!s->met && !what->takes_all && err->status != ND_EUNSUPPORTED))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     *err = (struct nd_error){0};
@@ -320,26 +326,68 @@ static bool have_documents(const struct nd_seen_search *what)
     return false;
 }
 
+/* The old documents that matter to the new ones from `from` on; s->met is empty. */
+static enum nd_status search_part(struct search *s, uint32_t from, uint32_t to,
+                                  struct nd_error *err)
+{
+    enum nd_status status = s->met ? take_fresh(s, from, to, err) : ND_OK;
+    size_t before;
+
+    do {
+        before = s->old->n;
+        if (status == ND_OK)
+            status = search_all(s, err);
+    } while (status == ND_OK && s->taken && s->old->n > before);
+    return status;
+}
+
+/* Each part with a set of its own. */
+static enum nd_status search_parts(struct search *s, struct nd_error *err)
+{
+    uint32_t n = nd_fresh_rows_count(s->what->fresh), from = s->part < n ? s->part : n;
+    enum nd_status status = search_part(s, 0, from, err);
+
+    for (uint32_t to; status == ND_OK && s->met && from < n; from = to) {
+        nd_met_set_free(s->met);
+        s->met = nd_met_set_new(s->what->recipe, s->part, err);
+        if (!s->met)
+            return ND_ENOMEM;
+        to = n - from < s->part ? n : from + s->part;
+        status = search_part(s, from, to, err);
+    }
+    return status;
+}
+
+/* In order, and none twice, as two parts may have found one. */
+static void put_in_order(struct nd_seen_rows *old)
+{
+    size_t n = 0;
+
+    if (old->n)
+        qsort(old->item, old->n, sizeof *old->item, by_order);
+    for (size_t i = 0; i < old->n; i++)
+        if (i == 0 || by_order(&old->item[i], &old->item[n - 1]) != 0)
+            old->item[n++] = old->item[i];
+    old->n = n;
+}
+
 enum nd_status nd_seen_rows_find(const struct nd_seen_search *what, struct nd_seen_rows *old,
                                  struct nd_error *err)
 {
-    struct search s = {.what = what, .old = old};
+    struct search s = {.what = what, .old = old, .part = UINT32_MAX};
     bool several = what->recipe->dedup.cluster != ND_CLUSTER_STAR;
     enum nd_status status;
-    size_t before;
 
     if (!have_documents(what))
         return ND_OK;
+    if (what->memory_bytes)
+        s.part = (uint32_t)(what->memory_bytes / DOCUMENT_BYTES) + 1;
+    if (s.part > nd_fresh_rows_count(what->fresh))
+        s.part = nd_fresh_rows_count(what->fresh);
     status = make_parts(&s, several, err);
-    if (status == ND_OK && s.met)
-        status = take_fresh(&s, err);
-    do {
-        before = old->n;
-        if (status == ND_OK)
-            status = search_all(&s, err);
-    } while (status == ND_OK && s.taken && old->n > before);
+    if (status == ND_OK)
+        status = search_parts(&s, err);
     release(&s);
-    if (status == ND_OK && old->n)
-        qsort(old->item, old->n, sizeof *old->item, by_order);
+    put_in_order(old);
     return status;
 }

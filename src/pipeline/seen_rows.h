@@ -31,6 +31,8 @@ struct nd_seen_search {
     const struct nd_fresh_rows *fresh; /* the new documents */
     const struct nd_sketch_file *const *file;
     bool takes_all; /* all old documents matter */
+    /* For the keys of new documents, which are looked for in parts where all take more; 0: any. */
+    size_t memory_bytes;
     size_t n_files; /* of old ones, which come before the new ones, in this order */
 };
 

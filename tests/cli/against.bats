@@ -142,7 +142,6 @@ print(*[json.loads(line)["at"] for line in open("rows.jsonl")])')" = "old.jsonl:
     refused "within reads a field" --against seen.sketch --within id
     refused "never reads a field" --against seen.sketch --never id=a
     refused "append adds the survivors" --append
-    refused "memory bounds no run with against" --against seen.sketch --memory 1G
     neardup sketch old.jsonl --no-shingles -o bare.sketch -q
     refused "bare.sketch has no shingles" --against bare.sketch
     neardup dedup new.jsonl --against bare.sketch --append --set verify=none -q -o kept.jsonl

@@ -110,8 +110,8 @@ def one_round(neardup, rng):
     piped = rng.random() < 0.3
     with open("new.jsonl", encoding="utf-8") as stdin:
         run(neardup, "dedup", "-" if piped else "new.jsonl", "--format", "jsonl", *seen, *options,
-            "-j", str(rng.choice((1, 2, 3))), "-o", "got.jsonl", "--manifest", "got.m",
-            stdin=stdin)
+            *rng.choice(((), ("--memory", "64M"))), "-j", str(rng.choice((1, 2, 3))),
+            "-o", "got.jsonl", "--manifest", "got.m", stdin=stdin)
     is_new = {document["id"] for document in new}
     right = [name for name in ids("right.jsonl") if name in is_new]
     what = f"{n_old} old of {len(documents)}, {options}, piped: {piped}"

@@ -252,6 +252,53 @@ for i in range(80000):
     [ ! -e out ]
 }
 
+# 20,000 old documents, and as many new ones, which memory for their keys holds in several parts.
+@test "--memory changes no byte of the outputs of new documents against old ones, and is kept" {
+    sed -n 1,20000p "$BATS_FILE_TMPDIR/crowd.jsonl" >old.jsonl
+    sed -n 20001,40000p "$BATS_FILE_TMPDIR/crowd.jsonl" >new.jsonl
+    neardup sketch -q --max-bad 1% old.jsonl -o old.sketch
+    while IFS= read -r options; do
+        cp old.sketch free.sketch
+        # shellcheck disable=SC2086
+        outputs free $options --against free.sketch --append new.jsonl
+        rm -f against.sketch
+        cp old.sketch against.sketch
+        # shellcheck disable=SC2086
+        (
+            ulimit -v $((96 * 1024 + $(constant 2)))
+            outputs bounded -j2 --memory 96M $options --against against.sketch --append new.jsonl
+        )
+        sed -i 's/against.sketch/free.sketch/' bounded.m
+        same_outputs free bounded
+        cmp free.sketch against.sketch
+        [ "$(value bounded.s spilled_bytes)" -gt 1000000 ]
+    done <<'END'
+--keep first
+--keep longest --cluster components
+--keep newest:n --cluster complete
+--keep shortest --threads 1
+--method simhash --keep last
+END
+    run neardup dedup -q --max-bad 1% --memory 64M --against old.sketch --cluster components "$BATS_FILE_TMPDIR/crowd.jsonl" -o out
+    [ "$status" = 2 ]
+    [[ $output == *"memory: what is held of the first "*" documents takes "*" MB; the whole needs about "*M* ]]
+    [ ! -e out ]
+}
+
+@test "a record that is too long for --memory is a bad one with --against, too" {
+    python3 -c '
+text = "one two three four five six seven eight nine ten"
+with open("long.jsonl", "w") as out:
+    for i, t in enumerate([text, "x " * 400000, text + " eleven", "x y " * 200000, text]):
+        out.write("{\"id\":%d,\"text\":\"%s\"}\n" % (i, t))
+'
+    neardup sketch -q long.jsonl -o old.sketch
+    neardup dedup -q -j1 --max-bad 60% --memory 64M --against old.sketch long.jsonl -o kept --manifest m --removed removed
+    [ ! -s kept ]
+    [ "$(grep -c 'needs more memory: --memory ' m)" = 2 ]
+    [ "$(wc -c <removed)" -lt 1000 ]
+}
+
 @test "the other commands end where they must hold more than --memory, and say how much" {
     ln -s "$BATS_FILE_TMPDIR/crowd.jsonl" crowd.jsonl
     for command in "filter --prototypes crowd.jsonl crowd.jsonl"; do
