@@ -311,6 +311,7 @@ int main(void)
         printf("%s\n", isa_name[i]);
         check_shingles(kernels, isa_name[i], memory);
         check_band_filter(nd_band_filter_of((enum nd_isa)i), isa_name[i]);
+        check_band_filter(nd_band_filter(), isa_name[i]);
         check_sketches(kernels, isa_name[i], memory);
         check_comparisons(kernels, isa_name[i]);
         check_positive(kernels, isa_name[i]);

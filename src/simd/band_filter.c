@@ -47,5 +47,9 @@ nd_band_filter_find *nd_band_filter_of(enum nd_isa isa)
 
 nd_band_filter_find *nd_band_filter(void)
 {
+#if defined(__x86_64__)
+    if (nd_isa_has_vbmi2())
+        return nd_band_filter_vbmi;
+#endif
     return nd_band_filter_of(nd_isa());
 }

@@ -63,6 +63,7 @@ nd_band_filter_find *nd_band_filter_of(enum nd_isa isa);
 nd_band_filter_find nd_band_filter_scalar;
 #if defined(__x86_64__)
 nd_band_filter_find nd_band_filter_avx2, nd_band_filter_avx512;
+nd_band_filter_find nd_band_filter_vbmi; /* AVX-512 with VBMI */
 #endif
 
 #endif

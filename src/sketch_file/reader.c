@@ -336,9 +336,9 @@ void nd_sketch_block_release(struct nd_sketch_block *block)
     *block = (struct nd_sketch_block){0};
 }
 
-enum nd_status nd_sketch_file_load(const struct nd_sketch_file *f,
-                                   const struct nd_sketch_block_entry *e, bool shingles,
-                                   struct nd_buffer *bytes, struct nd_error *err)
+/* The bytes of a block, as far as they are wanted, and their checksums. */
+static enum nd_status load(const struct nd_sketch_file *f, const struct nd_sketch_block_entry *e,
+                           bool shingles, struct nd_buffer *bytes, struct nd_error *err)
 {
     size_t len = (size_t)(e->row_bytes + (shingles ? e->shingle_bytes : 0));
     enum nd_status status;
@@ -478,7 +478,7 @@ enum nd_status nd_sketch_file_read(const struct nd_sketch_file *f, size_t number
         !ND_RESERVE(block->memory->place, &block->memory->place_capacity, (size_t)e->documents))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     block->memory->offset = e->offset;
-    status = nd_sketch_file_load(f, e, shingles, &block->memory->bytes, err);
+    status = load(f, e, shingles, &block->memory->bytes, err);
     if (status != ND_OK)
         return status;
     block->n = e->documents;

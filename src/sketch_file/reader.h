@@ -31,10 +31,5 @@ enum nd_status nd_sketch_file_read_at(const struct nd_sketch_file *f, void *data
 /* What the directory says of a block. */
 const struct nd_sketch_block_entry *nd_sketch_file_entry(const struct nd_sketch_file *f,
                                                          size_t number);
-/* The bytes of its rows, and of its shingles where they are wanted, whose checksums are right.
- * ND_EINPUT, ND_EIO, ND_ENOMEM. */
-enum nd_status nd_sketch_file_load(const struct nd_sketch_file *f,
-                                   const struct nd_sketch_block_entry *e, bool shingles,
-                                   struct nd_buffer *bytes, struct nd_error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "sketch_file/reader.h"
 
 void nd_stored_rows_release(struct nd_stored_rows *rows)
@@ -14,49 +15,101 @@ void nd_stored_rows_release(struct nd_stored_rows *rows)
     *rows = (struct nd_stored_rows){.n = 0};
 }
 
-/* Where each row is; false: one cannot be right. */
-static bool find_rows(const struct nd_sketch_block_entry *e, struct nd_stored_rows *rows)
-{
-    const struct nd_sketch_file *f = rows->file;
-    uint64_t at = 0, shingles = e->offset + e->row_bytes;
+/*
+ * The bytes of a block are read, hashed and divided into rows a piece at a time, while the piece is in
+ * the processor's cache.  Lengths are checked as they are met, and the checksum at the end.
+ */
+enum { PIECE_BYTES = 1 << 18 };
 
-    for (size_t i = 0; i < rows->n; i++) {
-        const struct nd_sketch_row_head *head = (const void *)(rows->bytes.data + at);
+struct walk {
+    const struct nd_sketch_block_entry *block;
+    struct nd_stored_rows *rows;
+    uint64_t at, shingles; /* where the next row begins, and where its shingles do in the file */
+    size_t n;              /* rows found */
+};
+
+/* Where those rows are that end before `end`, which is where the bytes end that were read; false: one
+ * cannot be right. */
+static bool find_rows(struct walk *w, uint64_t end)
+{
+    const struct nd_sketch_file *f = w->rows->file;
+
+    while (w->n < w->rows->n && w->at < end) {
+        const struct nd_sketch_row_head *head = (const void *)(w->rows->bytes.data + w->at);
         size_t len =
-            nd_sketch_row_measure(&f->head, rows->bytes.data + at, (size_t)(e->row_bytes - at));
+            nd_sketch_row_measure(&f->head, w->rows->bytes.data + w->at, (size_t)(end - w->at));
         uint64_t coded;
 
-        if (len == 0 || len > UINT32_MAX || head->source >= f->head.sources)
+        if (len == 0)
+            return end < w->block->row_bytes; /* it may end in the next piece */
+        if (len > UINT32_MAX || head->source >= f->head.sources)
             return false;
         coded = f->info.has_shingles ? nd_shingle_code_bytes(head->n_shingles) : 0;
-        rows->place[i] = (struct nd_sketch_place){e->offset + at, shingles, len + coded};
-        shingles += coded;
-        at += len;
+        w->rows->place[w->n++] =
+            (struct nd_sketch_place){w->block->offset + w->at, w->shingles, len + coded};
+        w->shingles += coded;
+        w->at += len;
     }
-    return at == e->row_bytes &&
-           (!f->info.has_shingles || shingles == e->offset + e->row_bytes + e->shingle_bytes);
+    return true;
+}
+
+static bool is_whole(const struct walk *w)
+{
+    const struct nd_sketch_block_entry *e = w->block;
+
+    return w->n == w->rows->n && w->at == e->row_bytes &&
+           (!w->rows->file->info.has_shingles ||
+            w->shingles == e->offset + e->row_bytes + e->shingle_bytes);
+}
+
+static enum nd_status read_rows(struct walk *w, struct nd_hash_stream *hash, struct nd_error *err)
+{
+    const struct nd_sketch_file *f = w->rows->file;
+    const struct nd_sketch_block_entry *e = w->block;
+    bool is_right = true;
+
+    for (uint64_t from = 0, n; from < e->row_bytes; from += n) {
+        enum nd_status status;
+
+        n = e->row_bytes - from < PIECE_BYTES ? e->row_bytes - from : PIECE_BYTES;
+        status =
+            nd_sketch_file_read_at(f, w->rows->bytes.data + from, (size_t)n, e->offset + from, err);
+        if (status != ND_OK)
+            return status;
+        nd_hash_stream_add(hash, w->rows->bytes.data + from, (size_t)n);
+        is_right = is_right && find_rows(w, from + n);
+    }
+    if (nd_hash_stream_value(hash) != e->row_hash)
+        return nd_sketch_file_damaged(f, "the checksum of a block's rows is wrong", err);
+    return is_right && is_whole(w)
+               ? ND_OK
+               : nd_sketch_file_damaged(f, "a row of a block cannot be right", err);
 }
 
 enum nd_status nd_stored_rows_read(const struct nd_sketch_file *f, size_t number,
                                    struct nd_stored_rows *rows, struct nd_error *err)
 {
     const struct nd_sketch_block_entry *e = nd_sketch_file_entry(f, number);
-    enum nd_status status;
+    struct walk walk = {.block = e, .rows = rows, .shingles = e->offset + e->row_bytes};
+    struct nd_hash_stream *hash = nd_hash_stream_new();
+    enum nd_status status = ND_OK;
 
     rows->n = 0;
-    if (!ND_RESERVE(rows->place, &rows->capacity, (size_t)e->documents))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    status = nd_sketch_file_load(f, e, false, &rows->bytes, err);
+    if (!hash || !ND_RESERVE(rows->place, &rows->capacity, (size_t)e->documents) ||
+        !nd_buffer_reserve(&rows->bytes, (size_t)e->row_bytes))
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    if (status == ND_OK) {
+        rows->bytes.len = (size_t)e->row_bytes;
+        rows->file = f;
+        rows->offset = e->offset;
+        rows->first = f->first[number];
+        rows->n = e->documents;
+        status = read_rows(&walk, hash, err);
+    }
+    nd_hash_stream_free(hash);
     if (status != ND_OK)
-        return status;
-    rows->file = f;
-    rows->offset = e->offset;
-    rows->first = f->first[number];
-    rows->n = e->documents;
-    if (find_rows(e, rows))
-        return ND_OK;
-    rows->n = 0;
-    return nd_sketch_file_damaged(f, "a row of a block cannot be right", err);
+        rows->n = 0;
+    return status;
 }
 
 void nd_stored_rows_announce(const struct nd_sketch_file *f, size_t number)
