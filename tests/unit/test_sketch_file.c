@@ -247,6 +247,21 @@ static void another_recipe_is_refused_by_its_key(void **unused)
     free(s);
 }
 
+/* The rows as they are stored are refused where those that are made of them are. */
+static void check_stored(const struct nd_sketch_file *file, size_t number)
+{
+    struct nd_sketch_block block = {0};
+    struct nd_stored_rows stored = {.n = 0};
+    struct nd_error err = {.status = ND_OK}, stored_err = {.status = ND_OK};
+
+    assert_int_equal(nd_sketch_file_read(file, number, ND_SKETCH_FILE_ROWS, &block, &err),
+                     nd_stored_rows_read(file, number, &stored, &stored_err));
+    assert_string_equal(err.message, stored_err.message);
+    assert_int_equal(stored.n, block.n);
+    nd_stored_rows_release(&stored);
+    nd_sketch_block_release(&block);
+}
+
 /* Open the file and read all of it; what it says. */
 static enum nd_status read_whole(struct nd_error *err)
 {
@@ -256,8 +271,10 @@ static enum nd_status read_whole(struct nd_error *err)
 
     if (!file)
         return err->status;
-    for (uint32_t i = 0; status == ND_OK && i < nd_sketch_file_info(file)->blocks; i++)
+    for (uint32_t i = 0; status == ND_OK && i < nd_sketch_file_info(file)->blocks; i++) {
+        check_stored(file, i);
         status = nd_sketch_file_read(file, i, ND_SKETCH_FILE_ALL, &block, err);
+    }
     nd_sketch_block_release(&block);
     nd_sketch_file_close(file);
     return status;
