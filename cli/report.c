@@ -424,15 +424,27 @@ void print_curve(FILE *out, const struct nd_run_summary *s)
                 s->is_verified ? "is faster" : "helps");
 }
 
+/* How much, in which time, and how fast: in bytes; of sketches in documents, as they have no texts. */
+static void print_rate(const struct nd_run_summary *s)
+{
+    double seconds = s->seconds > 0 ? s->seconds : 1e-9;
+    char all[FIGURE_TEXT], rate[FIGURE_TEXT];
+
+    if (s->bytes || !s->documents)
+        fprintf(stderr, "  %s in %.2f s: %s/s", bytes_text((double)s->bytes, all), s->seconds,
+                bytes_text((double)s->bytes / seconds, rate));
+    else
+        fprintf(stderr, "  %s documents in %.2f s: %s/s", grouped_text((double)s->documents, all),
+                s->seconds, grouped_text((double)s->documents / seconds, rate));
+    fprintf(stderr, ", %u thread%s\n", s->threads, s->threads == 1 ? "" : "s");
+}
+
 static void print_work(const struct nd_run_summary *s)
 {
-    char size[32], rate[32], peak[32], index[32];
-    double seconds = s->seconds > 0 ? s->seconds : 1e-9;
+    char peak[32], index[32];
 
     fputs("Work\n", stderr);
-    fprintf(stderr, "  %s in %.2f s: %s/s, %u thread%s\n", bytes_text((double)s->bytes, size),
-            s->seconds, bytes_text((double)s->bytes / seconds, rate), s->threads,
-            s->threads == 1 ? "" : "s");
+    print_rate(s);
     fprintf(stderr, "  %llu candidate%s", (unsigned long long)s->candidates,
             s->candidates == 1 ? "" : "s");
     if (s->is_verified)

@@ -325,6 +325,8 @@ for line in sys.stdin:
     neardup dedup -q --sketches part-*.sketch -o parts.kept --clusters parts.tsv
     neardup dedup -q --sketches whole.sketch -o whole.kept --clusters whole.tsv
     cmp parts.tsv whole.tsv
+    neardup dedup --sketches whole.sketch --clusters again.tsv 2>told
+    grep -q " documents in .* s: " told
     neardup sketch dump parts.kept >parts.rows
     neardup sketch dump whole.kept >whole.rows
     cmp parts.rows whole.rows
