@@ -567,12 +567,14 @@ static bool decades_of(const struct nd_plan *p, double *low, double *high)
 
 static void draw_decades(FILE *out, double bottom, double low, double high)
 {
-    for (double k = low; k <= high; k++) {
-        double at = bottom - SVG_CHART * (k - low) / (high - low);
+    const int decades = (int)(high - low);
+
+    for (int i = 0; i <= decades; i++) {
+        double at = bottom - (double)SVG_CHART * i / decades;
 
         fprintf(out, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n",
                 SVG_LEFT, SVG_WIDTH - SVG_RIGHT, at, at);
-        svg_number(out, SVG_LEFT - 6, at + 4, "end", pow(10, k));
+        svg_number(out, SVG_LEFT - 6, at + 4, "end", pow(10, low + i));
     }
 }
 

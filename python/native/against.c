@@ -18,6 +18,7 @@
 
 #include "base/handle.h"
 #include "base/memory.h"
+#include "evidence/counts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -456,11 +457,7 @@ static void count(struct nd_py_against *a, const struct nd_dedup_stats *old)
     struct nd_dedup_stats *s = &a->result->stats;
 
     nd_dedup_get_stats(a->dedup, s);
-    s->short_documents -= old->short_documents;
-    s->empty_documents -= old->empty_documents;
-    s->cut_documents -= old->cut_documents;
-    s->signed_documents -= old->signed_documents;
-    s->unsigned_documents -= old->unsigned_documents;
+    nd_dedup_stats_leave_out(s, old);
     s->candidates -= old->candidates;
     s->checks -= old->checks;
     s->bytes -= old->bytes;
@@ -470,7 +467,7 @@ static void count(struct nd_py_against *a, const struct nd_dedup_stats *old)
 static bool decide(PyObject *module, struct nd_py_against *a, unsigned threads, PyObject *progress)
 {
     struct nd_dedup_stats old;
-    bool is_good = make_engine(module, a, threads);
+    bool is_good = make_engine(module, a, threads) && a->result;
 
     for (size_t i = 0; is_good && i < a->n_old; i++)
         is_good = take_file(module, a, a->old[i].file, true);

@@ -764,16 +764,18 @@ static PyObject *bounded_ids(PyObject *module, PyObject *args)
 static PyObject *bounded_work(PyObject *module, PyObject *capsule)
 {
     struct bounded *b = enter(capsule, true);
+    unsigned long long spilled;
     PyObject *work;
 
     (void)module;
     if (!b)
         return NULL;
-    work =
-        Py_BuildValue("KKK", (unsigned long long)b->budget.total,
-                      (unsigned long long)(b->spilled + nd_py_texts_bytes(b->texts) +
-                                           nd_spool_bytes(b->records) + nd_spool_bytes(b->decided)),
-                      (unsigned long long)b->n_loads);
+    spilled = b->spilled;
+    spilled += nd_py_texts_bytes(b->texts);
+    spilled += nd_spool_bytes(b->records);
+    spilled += nd_spool_bytes(b->decided);
+    work = Py_BuildValue("KKK", (unsigned long long)b->budget.total, spilled,
+                         (unsigned long long)b->n_loads);
     leave(b);
     return work;
 }

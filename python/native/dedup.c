@@ -244,6 +244,7 @@ PyObject *nd_py_dedup(PyObject *module, struct nd_py_run *run, const struct nd_p
     run->group = order->group;
     run->n = run->n_all = order->n;
     run->removed = put_removed;
+    /* cppcheck-suppress autoVariables ; only nd_py_decide uses it */
     run->context = &sink;
     if (!nd_py_decide(module, run, progress, &sink.result->stats)) {
         nd_py_result_free(sink.result);

@@ -218,7 +218,8 @@ static bool spread(struct nd_batch *batch, struct key_set *set)
         if (!has_link(batch, i) || item->is_uncertain || !meets(set, &batch->d->plan, item))
             continue;
         item->is_uncertain = has_spread = true;
-        publish_item(set, &batch->d->plan, item);
+        if (!set->has_all)
+            publish_item(set, &batch->d->plan, item);
     }
     return has_spread;
 }

@@ -162,6 +162,15 @@ void nd_dedup_stats_add(struct nd_dedup_stats *sum, const struct nd_dedup_stats 
     sum->sample_least = s->sample_least;
 }
 
+void nd_dedup_stats_leave_out(struct nd_dedup_stats *sum, const struct nd_dedup_stats *part)
+{
+    sum->short_documents -= part->short_documents;
+    sum->empty_documents -= part->empty_documents;
+    sum->cut_documents -= part->cut_documents;
+    sum->signed_documents -= part->signed_documents;
+    sum->unsigned_documents -= part->unsigned_documents;
+}
+
 void nd_summary_complete(struct nd_run_summary *summary, const struct nd_dedup_stats *stats,
                          const struct nd_dedup_params *params,
                          const uint64_t measured[ND_RUN_STEPS])

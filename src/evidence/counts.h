@@ -37,6 +37,8 @@ ND_API void nd_cluster_sizes_release(struct nd_cluster_sizes *s);
 
 /* Add the counts of an engine to those of the ones before it; of the memory, the most counts. */
 ND_API void nd_dedup_stats_add(struct nd_dedup_stats *sum, const struct nd_dedup_stats *s);
+/* Take the documents of `part` out of the kinds that they were counted in. */
+ND_API void nd_dedup_stats_leave_out(struct nd_dedup_stats *sum, const struct nd_dedup_stats *part);
 
 /*
  * What the engine counted (NULL: there is none), what was measured (NULL: nothing is), and what

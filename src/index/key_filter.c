@@ -63,7 +63,8 @@ bool nd_key_filter_make(struct nd_key_filter *f, size_t n_keys)
     if (!word)
         return false;
     free(f->word);
-    *f = (struct nd_key_filter){word, n};
+    f->word = word;
+    f->n_words = n;
     return true;
 }
 

@@ -264,6 +264,8 @@ static enum nd_status load_old_items(struct ordered *o, size_t from, struct nd_d
 
     if (status != ND_OK)
         return status;
+    if (from<o->n_old && * n> o->n_old - from)
+        *n = (size_t)(o->n_old - from); /* a batch has old documents or new ones */
     *items = nd_alloc_array(*n, sizeof **items);
     if (!*items)
         return nd_fail(err, ND_ENOMEM, "out of memory");
@@ -366,6 +368,13 @@ static enum nd_status note_star(struct ordered *o, uint32_t number,
     return note_removed(o, number, decision, err);
 }
 
+/* So many documents have been pushed: where these are the old ones, what is counted of them. */
+static void note_old(struct ordered *o, uint64_t pushed)
+{
+    if (pushed == o->n_old)
+        nd_dedup_get_stats(o->run->dedup, &o->run->old);
+}
+
 static enum nd_status push_batch(struct ordered *o, size_t from, size_t *n, struct nd_error *err)
 {
     struct nd_dedup_item *items = NULL;
@@ -399,6 +408,7 @@ static enum nd_status decide_stars(struct ordered *o, struct nd_error *err)
         status = tell(o, 2, from, all_documents(o), err);
         if (status == ND_OK)
             status = push_batch(o, from, &n, err);
+        note_old(o, from + n);
     }
     return status;
 }
@@ -421,6 +431,7 @@ static enum nd_status push_all(struct ordered *o, struct nd_error *err)
             status = nd_dedup_push_components(o->run->dedup, items, n, err);
         if (status == ND_OK)
             status = nd_run_keep_rows(o->run, 0, n, err);
+        note_old(o, from + n);
         free(items);
     }
     return status;

@@ -463,6 +463,7 @@ static void complete_summary(struct nd_run *run)
     summary->never_documents = atomic_load(&run->comparable.n_alone);
     summary->annotates = run->outputs.annotates;
     nd_run_retire_dedup(run);
+    nd_dedup_stats_leave_out(&run->past, &run->old);
     nd_summary_complete(summary, run->has_past ? &run->past : NULL, params,
                         summary->lists_pairs ? NULL : run->measured);
     summary->spool_bytes = nd_lookup_spooled(run->lookup);

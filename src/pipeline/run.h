@@ -55,6 +55,7 @@ struct nd_run {
     struct nd_dedup *dedup;           /* NULL for a use that has no engine */
     struct nd_budget budget;          /* of options->memory; total 0: none */
     struct nd_dedup_stats past;       /* of engines that are gone */
+    struct nd_dedup_stats old;        /* of old documents, which are no records of the run */
     bool has_past;
 
     struct nd_outputs outputs;

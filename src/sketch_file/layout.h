@@ -86,11 +86,11 @@ static inline uint64_t nd_padded(uint64_t bytes, uint64_t to)
 /* ---- The code of the shingles (shingle_code.c) ---- */
 
 /* The bytes of n shingles in this code: a multiple of 8. */
-uint64_t nd_shingle_code_bytes(uint64_t n);
+ND_API uint64_t nd_shingle_code_bytes(uint64_t n);
 /* n ascending shingles, n > 0, into so many bytes of zeroes. */
 void nd_shingle_code_write(const uint64_t *shingle, size_t n, uint64_t *out);
 /* The reverse; 8 more bytes are readable.  False: these are not n ascending shingles. */
-bool nd_shingle_code_read(const uint64_t *code, size_t n, uint64_t *shingle);
+ND_API bool nd_shingle_code_read(const uint64_t *code, size_t n, uint64_t *shingle);
 
 /* ---- What an addition needs of a reader and of a writer ---- */
 

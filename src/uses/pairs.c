@@ -295,8 +295,10 @@ static enum nd_status pair_in_loads(struct pairing *p, struct nd_error *err)
     struct nd_bounded_loads loads = {.records = &records, .cluster = ND_CLUSTER_PAIRS};
     enum nd_status status;
 
+    /* cppcheck-suppress autoVariables ; taken back before it goes */
     p->loads = &loads;
     status = pair_bounded(p, err);
+    p->loads = NULL;
     p->run->summary->spilled_bytes = nd_bounded_records_spilled(&records) +
                                      nd_bounded_loads_spilled(&loads) +
                                      (p->sorted ? nd_sorted_rows_spilled(p->sorted) : 0);

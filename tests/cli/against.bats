@@ -237,3 +237,18 @@ PY
     [[ "$output" == *"have no shingles"* ]]
     [ "$(documents_in seen.sketch)" = 3 ]
 }
+
+@test "against: old documents are not counted among the new ones" {
+    two_days
+    echo '{"id":"short","text":"only two"}' >>old.jsonl
+    echo '{"id":"none","text":""}' >>old.jsonl
+    neardup sketch old.jsonl -o seen.sketch -q
+    tail -n 2 old.jsonl >>new.jsonl
+    for cluster in star components; do
+        neardup dedup new.jsonl --against seen.sketch --cluster "$cluster" -o kept.jsonl --summary s.json -q
+        [ "$(jq '[.documents, .short_documents, .empty_documents, .seen_met]' -c s.json)" = "[6,2,1,4]" ]
+    done
+    echo '{"id":"again","text":"only two"}' >new.jsonl
+    neardup dedup new.jsonl --against seen.sketch -o kept.jsonl --summary s.json -q
+    [ "$(jq .short_documents s.json)" = 1 ]
+}
