@@ -74,9 +74,7 @@ static int next_row(struct reader *r, const uint64_t **row, struct nd_error *err
             return 0;
         some = r->end - r->next < some ? (size_t)(r->end - r->next) : some;
         status = nd_spool_read(r->spool, r->next * bytes, some * bytes, &r->buffer, err);
-        if (status == ND_OK && !r->buffer.data)
-            status = nd_fail(err, ND_EIO, "a temporary file of fingerprints is empty");
-        if (status != ND_OK)
+        if (status < ND_OK)
             return status;
         r->next += some;
         r->at = 0;
