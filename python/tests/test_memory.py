@@ -84,7 +84,7 @@ KINDS = {
     "reader": (lambda records, tmp_path: arrow(records).to_reader(100), of_table),
     "lines": (lambda records, tmp_path: _file(records, tmp_path / "in.jsonl"), of_rows),
     "parquet": (lambda records, tmp_path: _file(records, tmp_path / "in.parquet"), of_table),
-    "polars": (lambda records, tmp_path: pytest.importorskip("polars").DataFrame(records), of_table),
+    "polars": (lambda records, tmp_path: pytest.importorskip("polars").DataFrame(records), lambda s: s["id"].to_list()),
     "pandas": (lambda records, tmp_path: pytest.importorskip("pandas").DataFrame(records), lambda s: s["id"].tolist()),
 }
 

@@ -27,22 +27,19 @@ enum nd_status nd_late_write_add(struct nd_late_write *w, const void *data, size
     return ND_OK;
 }
 
-enum nd_status nd_late_write_do(struct nd_late_write *w)
+enum nd_status nd_write_pieces(int fd, struct iovec *piece, size_t n, const uint64_t *place)
 {
-    struct iovec *piece = w->piece;
-    size_t n = w->n_pieces;
+    uint64_t at = place ? *place : 0;
 
-    w->n_pieces = 0;
-    w->bytes = 0;
     while (n) {
-        ssize_t written =
-            pwritev(w->fd, piece, n < PIECES_AT_ONCE ? (int)n : PIECES_AT_ONCE, (off_t)w->offset);
+        int n_now = n < PIECES_AT_ONCE ? (int)n : PIECES_AT_ONCE;
+        ssize_t written = place ? pwritev(fd, piece, n_now, (off_t)at) : writev(fd, piece, n_now);
 
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
             return ND_EIO;
-        w->offset += (uint64_t)written;
+        at += (uint64_t)written;
         for (; n && (size_t)written >= piece->iov_len; piece++, n--)
             written -= (ssize_t)piece->iov_len;
         if (n) {
@@ -51,6 +48,15 @@ enum nd_status nd_late_write_do(struct nd_late_write *w)
         }
     }
     return ND_OK;
+}
+
+enum nd_status nd_late_write_do(struct nd_late_write *w)
+{
+    size_t n = w->n_pieces;
+
+    w->n_pieces = 0;
+    w->bytes = 0;
+    return nd_write_pieces(w->fd, w->piece, n, &w->offset);
 }
 
 void nd_late_write_release(struct nd_late_write *w)

@@ -25,6 +25,10 @@ struct nd_late_write {
 enum nd_status nd_late_write_add(struct nd_late_write *w, const void *data, size_t len,
                                  struct nd_error *err);
 
+/* Write all pieces, which are used up, to a place in a file; or, with no place, where the file stands.
+ * ND_EIO with errno set. */
+enum nd_status nd_write_pieces(int fd, struct iovec *piece, size_t n, const uint64_t *place);
+
 /* Write all of it to its place, and forget it.  The error names nothing: ND_EIO with errno set; the
  * caller knows the file. */
 enum nd_status nd_late_write_do(struct nd_late_write *w);

@@ -24,7 +24,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { BUFFER_BYTES = 1 << 16, PIECES_MAX = 512 };
+enum { BUFFER_BYTES = 1 << 16 };
 
 struct nd_output {
     char *name; /* as the user gave it, for messages */
@@ -51,24 +51,14 @@ static enum nd_status failed(const struct nd_output *o, struct nd_error *err)
 static enum nd_status write_pieces(struct nd_output *o, struct iovec *piece, size_t n,
                                    struct nd_error *err)
 {
-    o->publisher->wrote_in_place |= !o->temporary && (n > 1 || piece->iov_len);
-    while (n) {
-        int n_now = n < PIECES_MAX ? (int)n : PIECES_MAX;
-        ssize_t written =
-            o->temporary ? pwritev(o->fd, piece, n_now, (off_t)o->at) : writev(o->fd, piece, n_now);
+    uint64_t bytes = 0;
 
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return failed(o, err);
-        o->at += (uint64_t)written;
-        for (; n && (size_t)written >= piece->iov_len; piece++, n--)
-            written -= (ssize_t)piece->iov_len;
-        if (n) {
-            piece->iov_base = (char *)piece->iov_base + written;
-            piece->iov_len -= (size_t)written;
-        }
-    }
+    for (size_t i = 0; i < n; i++)
+        bytes += piece[i].iov_len;
+    o->publisher->wrote_in_place |= !o->temporary && bytes;
+    if (nd_write_pieces(o->fd, piece, n, o->temporary ? &o->at : NULL) != ND_OK)
+        return failed(o, err);
+    o->at += bytes;
     return ND_OK;
 }
 

@@ -1,32 +1,11 @@
 /* test_hamming_file_plan.c - index files: the size that was predicted, and the recipe they keep */
 #define _GNU_SOURCE
-#include "hamming_file_fixture.h"
+#include "hamming_file_folder.h"
 
 #include <fcntl.h>
 #include <math.h>
 
 #include "hamming/file/file.h"
-
-static char folder[] = "/tmp/test_hamming_file_plan.XXXXXX";
-static char path[64], other[64];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/index", folder);
-    snprintf(other, sizeof other, "%s/other", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    unlink(path);
-    unlink(other);
-    return rmdir(folder);
-}
 
 static void check_recipe(const char *name, const char *text, uint64_t fingerprint)
 {
