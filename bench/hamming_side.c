@@ -9,11 +9,11 @@
  * 64 bits within 3.  One JSON object.  ANSWERS gets two 64-bit words a query: how many ids, and the
  * sum of (id + 1)^3 modulo 2^64.  scan compares with all, in a plain loop that shares no code with
  * the library; it is what the answers are held against.  `fit BYTES`: the planner's choice for at
- * most so many bytes a fingerprint (0: any).  file writes an index file of a layout, opens it from the
- * page cache, and at last from the disk: the kernel is told that the pages are not needed any more
- * (posix_fadvise), and mincore says which were dropped.  large chooses so too, and makes the fingerprints as
- * it adds them, and again as it compares the first answers with a plain loop over all, so that
- * nothing but the index is in memory.
+ * most so many bytes a fingerprint (0: any).  file writes an index file of a layout, opens it from
+ * the page cache, and at last from the disk: the kernel is told that the pages are not needed any
+ * more (posix_fadvise), and mincore says which were dropped.  large chooses so too, and makes the
+ * fingerprints as it adds them, and again as it compares the first answers with a plain loop over
+ * all, so that nothing but the index is in memory.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

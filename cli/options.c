@@ -5,9 +5,10 @@
 #include <neardup/hamming_stats.h>
 
 /*
- * The kinds of options. Most only store their value in one member of struct settings: FLAG in a bool
- * or an unsigned char, NUMBER and WORD in an unsigned or an enum, TEXT in a const char *, RATIO in a
- * struct nd_ratio, DURATION in a uint64_t of seconds, SIZE in a uint64_t of bytes. Anything else is a function in option_set.c.
+ * The kinds of options. Most only store their value in one member of struct settings: FLAG in a
+ * bool or an unsigned char, NUMBER and WORD in an unsigned or an enum, TEXT in a const char *,
+ * RATIO in a struct nd_ratio, DURATION in a uint64_t of seconds, SIZE in a uint64_t of bytes.
+ * Anything else is a function in option_set.c.
  */
 #define SET(function) .stage = STAGE_OPTIONS, .set = function
 #define TO(function, member) SET(function), .to = offsetof(struct settings, member)

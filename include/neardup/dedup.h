@@ -220,9 +220,10 @@ ND_API void nd_dedup_free(struct nd_dedup *dedup);
  * threads.
  *
  * ND_EINVAL, and nothing has changed: a text is no valid UTF-8, a row has no shingles although they
- * are compared, or the engine takes no sketches, or makes components or pairs.  ND_EUNSUPPORTED, and nothing has changed: more than 2^32 - 2 documents.  The engine is
- * broken after ND_ENOMEM, after ND_EUNSUPPORTED for a document of more than 2^32 - 1 distinct
- * shingles, and after what `source` returned.
+ * are compared, or the engine takes no sketches, or makes components or pairs.  ND_EUNSUPPORTED,
+ * and nothing has changed: more than 2^32 - 2 documents.  The engine is broken after ND_ENOMEM,
+ * after ND_EUNSUPPORTED for a document of more than 2^32 - 1 distinct shingles, and after what
+ * `source` returned.
  */
 ND_API enum nd_status nd_dedup_push(struct nd_dedup *dedup, const struct nd_dedup_item *items,
                                     size_t n, struct nd_decision *decisions, struct nd_error *err);

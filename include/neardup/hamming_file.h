@@ -206,10 +206,10 @@ ND_API enum nd_status nd_hamming_file_add(const char *path,
                                           struct nd_error *err);
 
 /*
- * Merge what n indexes hold to one segment for each part, written to `output`, which may be one of them.  Their
- * fingerprints are of the same width, and of one recipe or of none; else ND_EINVAL.  shape NULL:
- * that of the first one; shape->recipe is not read.  The tables are planned anew for their number.
- * Statuses as of _add.
+ * Merge what n indexes hold to one segment for each part, written to `output`, which may be one of
+ * them.  Their fingerprints are of the same width, and of one recipe or of none; else ND_EINVAL.
+ * shape NULL: that of the first one; shape->recipe is not read.  The tables are planned anew for
+ * their number. Statuses as of _add.
  */
 ND_API enum nd_status nd_hamming_file_merge(const char *const *paths, size_t n, const char *output,
                                             const struct nd_hamming_shape *shape,
@@ -309,9 +309,10 @@ ND_API const char *nd_hamming_file_text(const struct nd_hamming_file *file, uint
                                         char *number, size_t *len);
 
 /*
- * Read the fingerprints and ids of the n entries from number `first` on, or as many of them as there
- * are.  ids may be NULL; where they are numbers of entries, they are the lower 32 bits.  Entries are sorted segment by segment, so with merged segments every order
- * of adding gives the same.
+ * Read the fingerprints and ids of the n entries from number `first` on, or as many of them as
+ * there are.  ids may be NULL; where they are numbers of entries, they are the lower 32 bits.
+ * Entries are sorted segment by segment, so with merged segments every order of adding gives the
+ * same.
  */
 ND_API void nd_hamming_file_entries(const struct nd_hamming_file *file, uint64_t first, size_t n,
                                     uint64_t *fingerprints, uint32_t *ids);

@@ -89,7 +89,8 @@ struct nd_plan {
  * `output` is where the plan is written, as nd_plan_json gives it; not set: nowhere.  Other outputs
  * do not count.  params NULL: the default.
  *
- * ND_EINVAL: the options do not fit together; an input is no regular file.  ND_EINPUT: no record could be read.  ND_EIO, ND_ENOMEM, ND_ECANCELLED.
+ * ND_EINVAL: the options do not fit together; an input is no regular file.  ND_EINPUT: no record
+ * could be read.  ND_EIO, ND_ENOMEM, ND_ECANCELLED.
  */
 ND_API enum nd_status nd_run_plan(const struct nd_run_options *options,
                                   const struct nd_plan_params *params,

@@ -184,8 +184,9 @@ struct nd_packed_row {
     size_t row_len; /* the shingles begin here */
 };
 ND_API void nd_packed_row_release(struct nd_packed_row *packed);
-/* Replaces what *packed held.  The shingles need not be in order: `scratch`, room for 2 * n_shingles
- * numbers, is then where they are sorted; NULL: they are ascending.  ND_EINVAL: an id of 2^32 bytes; ND_ENOMEM.
+/* Replaces what *packed held.  The shingles need not be in order: `scratch`, room for 2 *
+ * n_shingles numbers, is then where they are sorted; NULL: they are ascending.  ND_EINVAL: an id of
+ * 2^32 bytes; ND_ENOMEM.
  */
 ND_API enum nd_status nd_sketch_row_pack(const struct nd_sketch_writer *writer,
                                          const struct nd_sketch_row *row, uint64_t *scratch,

@@ -1,9 +1,10 @@
 /*
  * export.c - columns of Python for others, by the Arrow C data interface, without a copy
  *
- * A column is a tuple (name, format, values, validity or None, item format or None, width, offsets or
- * None): values, validity and offsets are bytes, laid out as Arrow does.  What is exported holds a reference to its tuple.
- * A consumer may move a child out of its parent and release it later, from any thread.
+ * A column is a tuple (name, format, values, validity or None, item format or None, width, offsets
+ * or None): values, validity and offsets are bytes, laid out as Arrow does.  What is exported holds
+ * a reference to its tuple. A consumer may move a child out of its parent and release it later,
+ * from any thread.
  */
 #include "native.h"
 

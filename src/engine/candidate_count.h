@@ -28,8 +28,9 @@ ND_API int nd_dedup_has_bands(const struct nd_dedup *dedup);
  *
  * sliced, above 0: the documents are a slice of this share, in which two of resemblance x are
  * together with the chance x, or else by chance (pipeline/slice.h).  So a pair counts for more the
- * less it is alike, as many times as it has chances to be torn apart.  1: each counts once.  Nothing else is called meanwhile.  ND_EINVAL: the
- * engine has no bands, or as nd_bands_choose; ND_ENOMEM.
+ * less it is alike, as many times as it has chances to be torn apart.  1: each counts once.
+ * Nothing else is called meanwhile.  ND_EINVAL: the engine has no bands, or as nd_bands_choose;
+ * ND_ENOMEM.
  */
 ND_API enum nd_status nd_dedup_count_candidates(const struct nd_dedup *dedup, const uint32_t *block,
                                                 struct nd_ratio threshold, double sliced,

@@ -1,7 +1,7 @@
 /* components.c - the transitive closure of the verified pairs
  *
- * Components are kept as a forest of trees (union-find: Tarjan 1975).  parent[x] is another document of x's component, or x itself
- * if x is the root.  Two invariants:
+ * Components are kept as a forest of trees (union-find: Tarjan 1975).  parent[x] is another
+ * document of x's component, or x itself if x is the root.  Two invariants:
  *
  *   - parent[x] <= x, so the root is the first document of its component, which is the kept one.
  *     Joining two components hangs the later root below the earlier one.  We do not balance by

@@ -12,8 +12,8 @@
 
 struct nd_met_set;
 
-/* For a recipe, which outlives the set, with room for so many documents.  NULL: ND_EUNSUPPORTED, the recipe finds candidates by other
- * means than rows of sketch files; ND_ENOMEM. */
+/* For a recipe, which outlives the set, with room for so many documents.  NULL: ND_EUNSUPPORTED,
+ * the recipe finds candidates by other means than rows of sketch files; ND_ENOMEM. */
 ND_API struct nd_met_set *nd_met_set_new(const struct nd_recipe *recipe, uint64_t documents,
                                          struct nd_error *err);
 ND_API void nd_met_set_free(struct nd_met_set *met); /* NULL: nothing */
@@ -27,8 +27,8 @@ ND_API void nd_met_set_begin_round(struct nd_met_set *met);
 
 /*
  * Whether the document equals one of the set or could be a candidate of one, or one of it: with
- * is_fresh, one that is fresh.  Never wrongly no; yes also where only hashes
- * or parts of a band agree, or where too many documents of the set share a key with it to compare it with all.  Any
+ * is_fresh, one that is fresh.  Never wrongly no; yes also where only hashes or parts of a band
+ * agree, or where too many documents of the set share a key with it to compare it with all.  Any
  * number of threads may ask while nobody adds.
  */
 ND_API bool nd_met_set_has(const struct nd_met_set *met, const struct nd_sketch_row *row,

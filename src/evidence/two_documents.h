@@ -25,8 +25,9 @@ enum nd_status nd_two_terms(const struct nd_document *const document[2], struct 
 void nd_terms_free(struct nd_term *term, size_t n);
 
 /*
- * Check what is asked for.  Then compare two documents by every measure that is asked for, and explain what the recipe, whose tables
- * are open, decides of them.  The names in *out are empty.  *out must be released whatever the status.
+ * Check what is asked for.  Then compare two documents by every measure that is asked for, and
+ * explain what the recipe, whose tables are open, decides of them.  The names in *out are empty.
+ * *out must be released whatever the status.
  */
 ND_API enum nd_status nd_compare_check(const struct nd_recipe *recipe,
                                        const struct nd_compare_params *params,

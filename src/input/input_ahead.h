@@ -28,7 +28,8 @@ struct nd_ahead_place {
     uint64_t size;    /* of the file when it was opened */
 };
 
-/* Between two calls of nd_input_read, of which the last one succeeded.  False: it reads no file of which pieces can be read ahead. */
+/* Between two calls of nd_input_read, of which the last one succeeded.  False: it reads no file of
+ * which pieces can be read ahead. */
 bool nd_input_ahead_place(const struct nd_input *input, struct nd_ahead_place *place);
 
 /* Read a piece into the memory of a batch, for the next nd_input_read with it.  The records that the

@@ -7,9 +7,10 @@
 #include "pipeline/known_rows.h"
 
 /*
- * A folder of chunks: sketch files 000000.sketch and so on, each of which appears once it is whole.  A chunk is complete when it has 1/32 as many rows as all before it, and 4,096 at
- * least: a kill costs 3% of what was done, and 10^9 documents make some 320 files.  They are not
- * synced: a power cut may cost more of them, which their checksums tell.
+ * A folder of chunks: sketch files 000000.sketch and so on, each of which appears once it is whole.
+ * A chunk is complete when it has 1/32 as many rows as all before it, and 4,096 at least: a kill
+ * costs 3% of what was done, and 10^9 documents make some 320 files.  They are not synced: a power
+ * cut may cost more of them, which their checksums tell.
  */
 struct nd_checkpoint;
 

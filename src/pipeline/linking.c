@@ -5,9 +5,9 @@
  * equals or that are its candidates, and on those of these.  Both share a key.  So the components of
  * the graph whose edges are "shares a key and could match" can be decided one by one.
  *
- * Most keys are those of one document (shared_keys.h).  Of the others, most are shared by documents that have been
- * joined already, by another key: their rows are not read again.  What remains is collected until
- * the memory for rows is full; the rows are then read in the order of the file.
+ * Most keys are those of one document (shared_keys.h).  Of the others, most are shared by documents
+ * that have been joined already, by another key: their rows are not read again.  What remains is
+ * collected until the memory for rows is full; the rows are then read in the order of the file.
  */
 #include "pipeline/linking.h"
 

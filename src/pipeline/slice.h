@@ -31,8 +31,8 @@ void nd_slice_free(struct nd_slice *slice); /* NULL: nothing */
 /* Give the parsed record a key; any thread may, for records of its own.  Bad records have none. */
 void nd_slice_note(struct nd_parsed *parsed);
 
-/* Leave of the *n records of a batch the documents of the slice, and bad records.  Batches of several workers may be
- * cut at once, each by a worker of its own.  False: out of memory. */
+/* Leave of the *n records of a batch the documents of the slice, and bad records.  Batches of
+ * several workers may be cut at once, each by a worker of its own.  False: out of memory. */
 bool nd_slice_cut(struct nd_slice *slice, struct nd_parsed *parsed, size_t *n, unsigned worker);
 
 /* Processor time of a worker, in nanoseconds: of parsing, and of what is done for the slice alone.

@@ -43,7 +43,8 @@ struct nd_run_watch {
 bool nd_run_takes_one_pass(const struct nd_run_options *options);
 
 /*
- * nd_run_dedup over a sample, without survivors; only what the watch writes is published.  Bad records end no run.
+ * nd_run_dedup over a sample, without survivors; only what the watch writes is published.  Bad
+ * records end no run.
  */
 enum nd_status nd_run_rehearse(const struct nd_run_options *options,
                                const struct nd_run_watch *watch, const struct nd_run_events *events,

@@ -39,10 +39,11 @@ static unsigned __int128 remainder_of(unsigned __int128 a, unsigned __int128 b)
 }
 
 /*
- * Rabin 1980's test.  t^(2^n) - t is the product of all irreducible polynomials whose degree divides
- * n.  So P of degree 64 is irreducible if it divides t^(2^64) - t and has no factor in common with
- * t^(2^32) - t: if it divides the former and is reducible, its factors have degrees that divide 64
- * and are below it, so these divide 32.  The powers are made by squaring, the common factor by Euclid's algorithm.
+ * Rabin 1980's test.  t^(2^n) - t is the product of all irreducible polynomials whose degree
+ * divides n.  So P of degree 64 is irreducible if it divides t^(2^64) - t and has no factor in
+ * common with t^(2^32) - t: if it divides the former and is reducible, its factors have degrees
+ * that divide 64 and are below it, so these divide 32.  The powers are made by squaring, the common
+ * factor by Euclid's algorithm.
  */
 bool nd_rabin_is_irreducible(uint64_t polynomial)
 {

@@ -4,8 +4,9 @@
  * decoding; finding a value.
  *
  * Lengths.  Huffman's algorithm may give a rare h a very long code.  Here none has more than 24
- * bits.  While one is longer, all counts are halved, rounded up.  That makes them more alike and the tree flatter; at the latest
- * when all counts are 1, no code has more than 6 bits.  The loss is too small to measure.
+ * bits.  While one is longer, all counts are halved, rounded up.  That makes them more alike and
+ * the tree flatter; at the latest when all counts are 1, no code has more than 6 bits.  The loss is
+ * too small to measure.
  *
  * Codes.  A table stores the lengths only.  The codes follow from them, as in any canonical Huffman
  * code: they are numbered in the order of length, then of h, so that each begins where the one

@@ -20,7 +20,8 @@ struct nd_hamming_values {
     struct nd_manku *manku; /* its own; NULL with the other codec */
 };
 
-/* Encode, `kind` being of Elias-Fano: *data is zeroed memory from nd_table_alloc, the caller's.  ND_ENOMEM. */
+/* Encode, `kind` being of Elias-Fano: *data is zeroed memory from nd_table_alloc, the caller's.
+ * ND_ENOMEM. */
 enum nd_status nd_hamming_values_encode(enum nd_hamming_codec codec, unsigned bits,
                                         struct nd_hamming_ef_kind kind, const uint64_t *value,
                                         size_t n, void **data, size_t *bytes, struct nd_error *err);
