@@ -257,7 +257,13 @@ class BoundedResult(Result):
         return removed_table(native, ids)
 
     def iter_removed(self) -> Iterator[Table]:
-        """Give the removed rows, and why, in tables of some thousand rows at most."""
+        """Give the removed rows, and why, in tables of some thousand rows at most.
+
+        Yields
+        ------
+        Table
+            The next of them, with the columns of `removed`.
+        """
         for native, _, _ in self._parts():
             table = self._table(native)
             if len(table):
@@ -265,10 +271,12 @@ class BoundedResult(Result):
 
     @cached_property
     def removed(self) -> Table:  # type: ignore[override]
+        """The removed rows, and why."""
         return self._table(_native.bounded_result(self._store, -1))
 
     @property
     def survivors(self) -> Any:
+        """The rows that are kept, in the form that the table above names."""
         return self._blocks.survivors(self.kept._kept)
 
 

@@ -409,7 +409,7 @@ def dedup_files(
         The column with the text.
     id : str, optional
         The column with the ids; without it a row is called by its place, ``part-0.parquet:3``.
-    threshold, shingle, method, keep, prefer, within, never, short, cluster, recipe, set, threads : optional
+    threshold, shingle, method, keep, prefer, within, never, short, cluster, recipe, set : optional
         As for :func:`dedup`.
     against : path or sequence of paths, optional
         Sketch files of documents that were seen before: rows are compared with these too, and only
@@ -421,6 +421,8 @@ def dedup_files(
     memory : str or int, optional
         The most memory to use beside Python and its packages, such as ``"2G"``, at least ``"64M"``: what
         does not fit waits in `folder`.  The result is the same.
+    threads : int, optional
+        As for :func:`dedup`.
     progress : callable, optional
         Called with the part that is done, from 0 to 1, and the number of rows that were read.  An
         exception that it raises stops the work.
