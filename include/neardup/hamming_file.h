@@ -208,8 +208,8 @@ ND_API enum nd_status nd_hamming_file_add(const char *path,
 /*
  * Merge what n indexes hold to one segment for each part, written to `output`, which may be one of
  * them.  Their fingerprints are of the same width, and of one recipe or of none; else ND_EINVAL.
- * shape NULL: that of the first one; shape->recipe is not read.  The tables are planned anew for
- * their number. Statuses as of _add.
+ * If shape is NULL, the merged index has the shape of the first one; shape->recipe is not read.  The
+ * tables are planned anew for all fingerprints.  Statuses as of _add.
  */
 ND_API enum nd_status nd_hamming_file_merge(const char *const *paths, size_t n, const char *output,
                                             const struct nd_hamming_shape *shape,

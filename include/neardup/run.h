@@ -73,8 +73,8 @@ extern "C" {
  *   predicted      nd_run_dedup: a file that nd_run_plan made, whose figures the summary compares
  *                  with the run's
  * Resources:
- *   threads        1 to 1024; not set: all processors.  Of more than eight, no more than two for each
- *                  processor are started
+ *   threads        1 to 1024; not set: all processors.  If more than eight are requested, at most two
+ *                  for each processor are started
  *   pin-threads    (a flag) as in struct nd_dedup_options
  *   tmp            the folder for what cannot be read again from the inputs, and for what exceeds
  *                  `memory`
