@@ -100,7 +100,7 @@ static enum nd_status open_fresh(struct nd_against *a, struct nd_error *err)
 /* The old documents that new ones may contain as a whole. */
 static enum nd_status find_short(struct nd_against *a, struct nd_error *err)
 {
-    if (a->part.recipe->dedup.verify != ND_VERIFY_CONTAINMENT_OF_KEPT)
+    if (!nd_short_texts_count(a->part.recipe))
         return ND_OK;
     a->short_texts =
         nd_short_texts_new(a->file, a->n_seen, a->part.recipe, nd_pool_threads(a->part.pool), err);
@@ -151,6 +151,7 @@ struct nd_against *nd_against_new(const struct nd_against_parts *parts, struct n
     a->part.pool = parts->pool;
     a->part.budget = parts->budget;
     a->part.summary = parts->summary;
+    a->equal.bytes_max = SIZE_MAX;
     if (open_all(a, err) == ND_OK)
         return a;
     nd_against_free(a);
@@ -175,6 +176,7 @@ void nd_against_free(struct nd_against *a)
     for (unsigned i = 0; a->room && i < n; i++)
         nd_sketch_room_release(&a->room[i]);
     nd_short_texts_free(a->short_texts);
+    nd_hash_set_release(&a->equal);
     free(a->short_of);
     free(a->seen);
     free(a->file);
@@ -206,45 +208,6 @@ const struct nd_first_line_seen *nd_against_files(const struct nd_against *a, si
 
 /* ---- The new documents ---- */
 
-static void look_for_short(void *context, size_t task, unsigned worker)
-{
-    struct nd_against *a = context;
-    const struct nd_parsed *parsed = &a->batch->parsed[task];
-    uint32_t *found = &a->short_of[a->n_records + task];
-
-    *found = ND_AGAINST_NONE;
-    if (!parsed->bad &&
-        nd_short_texts_find(a->short_texts, worker, parsed->document.text, found) < 0)
-        atomic_store(&a->has_failed, true);
-}
-
-static enum nd_status look_for_all_short(struct nd_against *a, const struct nd_reading_batch *batch,
-                                         struct nd_error *err)
-{
-    if (!a->short_texts)
-        return ND_OK;
-    a->batch = batch;
-    if (!ND_RESERVE(a->short_of, &a->short_capacity, a->n_records + batch->count))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    nd_pool_run(a->part.pool, batch->count, look_for_short, a);
-    return atomic_load(&a->has_failed) ? nd_fail(err, ND_ENOMEM, "out of memory") : ND_OK;
-}
-
-bool nd_against_has_short(const struct nd_against *a, uint32_t record, struct nd_decision *decision)
-{
-    uint32_t number = a->short_texts ? a->short_of[record] : ND_AGAINST_NONE;
-
-    if (number == ND_AGAINST_NONE)
-        return false;
-    *decision = (struct nd_decision){
-        .kept = number,
-        .verified = ND_VERIFIED_SKETCH,
-        .distance = UINT32_MAX,
-        .overlap = {nd_fresh_rows_shingles(a->fresh, a->document_of[record]), 1, 1},
-    };
-    return true;
-}
-
 static enum nd_status take_row(struct nd_against *a, size_t i, struct nd_error *err)
 {
     const struct nd_packed_row *row = nd_sketch_packer_row(a->packer, i);
@@ -261,7 +224,7 @@ enum nd_status nd_against_take(struct nd_against *a, const struct nd_reading_bat
     enum nd_status status = nd_sketch_packer_run(a->packer, batch, err);
 
     if (status == ND_OK)
-        status = look_for_all_short(a, batch, err);
+        status = nd_against_look_for_short(a, batch, err);
     if (status == ND_OK &&
         !ND_RESERVE(a->document_of, &a->record_capacity, a->n_records + batch->count))
         status = nd_fail(err, ND_ENOMEM, "out of memory");

@@ -75,12 +75,17 @@ enum nd_status nd_against_shingles(struct nd_against *against, uint64_t document
 enum nd_status nd_against_party(struct nd_against *against, uint64_t document, struct nd_json *room,
                                 struct nd_party *party, struct nd_error *err);
 
+/* An old document that the engine keeps, one of the items that were loaded last.  ND_ENOMEM. */
+enum nd_status nd_against_keep_old(struct nd_against *against, uint64_t document,
+                                   struct nd_error *err);
 /*
- * Whether the document of this record contains an old one of fewer than w tokens as a whole, where
- * the recipe asks what a document contains.  Then it is removed for the first such, by this decision.
+ * Once all kept old documents are known: set *found to whether the document of this record contains
+ * a short old document as a whole (short_texts.h), and equals no kept one.  Then it is removed for
+ * the first such, by this decision.
  */
-bool nd_against_has_short(const struct nd_against *against, uint32_t record,
-                          struct nd_decision *decision);
+enum nd_status nd_against_find_short(struct nd_against *against, uint32_t record,
+                                     struct nd_decision *decision, bool *found,
+                                     struct nd_error *err);
 
 /* The longest passage of a text whose shingles an old document has, which may be the whole of a short
  * one; of length 0 where shingles are not of words. */

@@ -7,6 +7,7 @@
 #include <neardup/dedup.h>
 #include <neardup/run.h>
 
+#include "base/hash_set.h"
 #include "evidence/first_line.h"
 #include "pipeline/budget.h"
 #include "pipeline/checkpoint.h"
@@ -16,7 +17,7 @@
 #include "pipeline/short_texts.h"
 #include "pipeline/sketch_packer.h"
 
-/* Of a record: there is none. */
+/* No document. */
 #define ND_AGAINST_NONE UINT32_MAX
 
 enum { ND_AGAINST_ITEMS_MAX = 1024 };
@@ -49,10 +50,10 @@ struct nd_against {
     uint32_t *document_of;            /* of a record; of a bad one that of the next */
     size_t n_records, record_capacity;
     const struct nd_reading_batch *batch;
-    /* Old documents that a new one contains as a whole: of each record the first, or none. */
-    struct nd_short_texts *short_texts;
-    uint32_t *short_of;
+    struct nd_short_texts *short_texts; /* NULL: no old document is found as a whole */
+    struct nd_short_hit *short_of;      /* for each record, the first that it contains, or none */
     size_t short_capacity;
+    struct nd_hash_set equal; /* where short_texts: keys of the kept old documents */
     atomic_bool has_failed;
     uint64_t *kept; /* of each record a bit */
 
@@ -68,5 +69,9 @@ struct nd_against {
     struct nd_sketch_room *room; /* of each worker */
     struct nd_error *error;      /* of each worker */
 };
+
+/* Find the short old documents in those of a batch, whose records come next. */
+enum nd_status nd_against_look_for_short(struct nd_against *a, const struct nd_reading_batch *batch,
+                                         struct nd_error *err);
 
 #endif

@@ -375,6 +375,39 @@ static void note_old(struct ordered *o, uint64_t pushed)
         nd_dedup_get_stats(o->run->dedup, &o->run->old);
 }
 
+/*
+ * Documents that contain a short old one as a whole are removed before all others, so that nothing
+ * is removed for them.
+ */
+static enum nd_status remove_by_short(struct ordered *o, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    size_t n = 0;
+
+    for (size_t i = 0; status == ND_OK && i < o->n_order; i++) {
+        struct nd_decision decision;
+        bool found;
+
+        status = nd_against_find_short(o->run->against, o->order[i], &decision, &found, err);
+        if (status == ND_OK && found)
+            status = note_star(o, o->order[i], &decision, err);
+        else
+            o->order[n++] = o->order[i];
+    }
+    o->n_order = n;
+    nd_against_set_order(o->run->against, o->order, n);
+    return status;
+}
+
+static enum nd_status note_decided(struct ordered *o, size_t document,
+                                   const struct nd_decision *decision, struct nd_error *err)
+{
+    if (document < o->n_old)
+        return decision->kept == document ? nd_against_keep_old(o->run->against, document, err)
+                                          : ND_OK;
+    return decision->kept == document ? ND_OK : note_star(o, record_of(o, document), decision, err);
+}
+
 static enum nd_status push_batch(struct ordered *o, size_t from, size_t *n, struct nd_error *err)
 {
     struct nd_dedup_item *items = NULL;
@@ -390,8 +423,7 @@ static enum nd_status push_batch(struct ordered *o, size_t from, size_t *n, stru
     }
     status = nd_dedup_push(o->run->dedup, items, *n, decision, err);
     for (size_t i = 0; status == ND_OK && i < *n; i++)
-        if (from + i >= o->n_old && decision[i].kept != from + i)
-            status = note_star(o, record_of(o, from + i), &decision[i], err);
+        status = note_decided(o, from + i, &decision[i], err);
     if (status == ND_OK)
         status = nd_run_keep_rows(o->run, 0, *n, err);
     free(decision);
@@ -409,6 +441,8 @@ static enum nd_status decide_stars(struct ordered *o, struct nd_error *err)
         if (status == ND_OK)
             status = push_batch(o, from, &n, err);
         note_old(o, from + n);
+        if (status == ND_OK && o->n_old && from + n == o->n_old)
+            status = remove_by_short(o, err);
     }
     return status;
 }
@@ -596,27 +630,6 @@ static enum nd_status passage_of(void *context, uint32_t number, struct nd_view 
 
 /* ---- The whole ---- */
 
-/*
- * Documents that contain a short old one as a whole are removed before all others, so that nothing
- * is removed for them.
- */
-static enum nd_status remove_by_short(struct ordered *o, struct nd_error *err)
-{
-    enum nd_status status = ND_OK;
-    size_t n = 0;
-
-    for (size_t i = 0; status == ND_OK && i < o->n_order; i++) {
-        struct nd_decision decision;
-
-        if (nd_against_has_short(o->run->against, o->order[i], &decision))
-            status = note_removed(o, o->order[i], &decision, err);
-        else
-            o->order[n++] = o->order[i];
-    }
-    o->n_order = n;
-    return status;
-}
-
 /* Find the old documents that matter to those that were read. */
 static enum nd_status meet_old(struct ordered *o, struct nd_error *err)
 {
@@ -628,7 +641,6 @@ static enum nd_status meet_old(struct ordered *o, struct nd_error *err)
     if (status != ND_OK)
         return status;
     o->n_old = nd_against_count(against);
-    status = remove_by_short(o, err);
     nd_against_set_order(against, o->order, o->n_order);
     if (o->n_old + o->count >= ND_NO_VERDICT)
         return nd_fail(err, ND_EUNSUPPORTED, "more than %u records and old documents",

@@ -19,6 +19,14 @@ struct nd_short_texts {
     struct nd_sketcher **sketcher;
 };
 
+bool nd_short_texts_count(const struct nd_recipe *recipe)
+{
+    const struct nd_dedup_params *p = &recipe->dedup;
+
+    return p->verify == ND_VERIFY_CONTAINMENT_OF_KEPT && p->short_policy != ND_SHORT_KEEP &&
+           (p->candidates == ND_CANDIDATES_MINHASH || p->candidates == ND_CANDIDATES_ALL);
+}
+
 static int by_shingle(const void *a, const void *b)
 {
     const struct short_text *x = a, *y = b;
@@ -141,7 +149,7 @@ static const struct short_text *find(const struct nd_short_texts *t, uint32_t to
 }
 
 int nd_short_texts_find(struct nd_short_texts *t, unsigned worker, struct nd_view text,
-                        uint32_t *number)
+                        struct nd_short_hit *first)
 {
     int found = 0;
 
@@ -156,8 +164,8 @@ int nd_short_texts_find(struct nd_short_texts *t, unsigned worker, struct nd_vie
         for (size_t i = 0; sketch.n_tokens >= tokens && i < sketch.n_shingles; i++) {
             const struct short_text *hit = find(t, tokens, sketch.shingle[i]);
 
-            if (hit && (!found || hit->number < *number)) {
-                *number = hit->number;
+            if (hit && (!found || hit->number < first->number)) {
+                *first = (struct nd_short_hit){hit->number, (uint32_t)sketch.n_shingles};
                 found = 1;
             }
         }

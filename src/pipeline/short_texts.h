@@ -14,6 +14,10 @@
  */
 struct nd_short_texts;
 
+/* Whether a run by this recipe looks for them: documents that contain an old one are removed, pairs
+ * are found by their shingles, and short documents can be duplicates. */
+bool nd_short_texts_count(const struct nd_recipe *recipe);
+
 /* Of all documents of the files, numbered from 0 through all of them; `workers` may ask at a time.
  * NULL without a failure: no document is short.  Otherwise *err says what failed. */
 struct nd_short_texts *nd_short_texts_new(const struct nd_sketch_file *const *file, size_t n_files,
@@ -21,8 +25,14 @@ struct nd_short_texts *nd_short_texts_new(const struct nd_sketch_file *const *fi
                                           struct nd_error *err);
 void nd_short_texts_free(struct nd_short_texts *texts); /* NULL: nothing */
 
-/* The first short document that the text contains: 1, and its number; 0: none; ND_ENOMEM. */
+/* A short document that a text contains. */
+struct nd_short_hit {
+    uint32_t number;
+    uint32_t n_shingles; /* distinct shingles of the text, if they are as long as that document */
+};
+
+/* The first short document that the text contains: 1; 0: none; ND_ENOMEM. */
 int nd_short_texts_find(struct nd_short_texts *texts, unsigned worker, struct nd_view text,
-                        uint32_t *number);
+                        struct nd_short_hit *found);
 
 #endif

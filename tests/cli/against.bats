@@ -208,17 +208,48 @@ for seed in range(20):
             for i, t in enumerate(texts):
                 out.write(json.dumps({"id": i, "text": " ".join(t)}) + "\n")
     run = lambda *args: subprocess.run([neardup, *args, "-q", "-w", str(w)], check=True)
+    short = rng.choice(["identical", "tokens", "keep"])
     run("sketch", "tests.jsonl", "-o", f"{seed}.sketch")
     run("dedup", "train.jsonl", "--against", f"{seed}.sketch", "--verify", "containment-of-kept",
-        "--short", "keep", "-o", "out.jsonl", "--manifest", "m.jsonl")
+        "--short", short, "-o", "out.jsonl", "--manifest", "m.jsonl")
     def first(document):
-        return next((i for i, q in enumerate(tests) if len(q) < w and any(
+        if document in tests:
+            return tests.index(document), "bytes"
+        return next(((i, "no") for i, q in enumerate(tests) if any(
             document[j:j + len(q)] == q for j in range(len(document)))), None)
-    right = {i: first(t) for i, t in enumerate(train) if first(t) is not None}
+    right = {} if short == "keep" else {i: first(t) for i, t in enumerate(train) if first(t)}
     rows = [json.loads(line) for line in list(open("m.jsonl"))[1:]]
-    got = {r["removed"]: r["kept"] for r in rows if r["kept_at"].startswith("tests")}
+    got = {r["removed"]: (r["kept"], r["identical"]) for r in rows if r["kept_at"].startswith("tests")}
+    def shingles(t, n):
+        return len({tuple(t[j:j + n]) for j in range(len(t) - n + 1)})
+    for r in rows:
+        if r["identical"] == "no" and r["kept_at"].startswith("tests"):
+            n = shingles(train[r["removed"]], len(tests[r["kept"]]))
+            assert (r["shared"], r["shingles_removed"], r["shingles_kept"]) == (1, n, 1), (seed, r)
     assert got == right, (seed, got, right)
 PY
+}
+
+@test "against: short old documents are looked for only where shingles find candidates" {
+    echo '{"id":"q","text":"knock knock"}' >tests.jsonl
+    {
+        echo '{"id":1,"text":"knock knock"}'
+        echo '{"id":2,"text":"the play begins with knock knock and goes on"}'
+    } >train.jsonl
+    neardup sketch tests.jsonl -o tests.sketch -q
+    removed() { # OPTION...
+        neardup dedup train.jsonl --against tests.sketch --verify containment-of-kept "$@" -o /dev/null --manifest m.jsonl \
+            --summary s.json -q
+        rows m.jsonl removed identical | tr '\n' ';'
+    }
+    [ "$(removed)" = '1 "bytes";2 "no";' ]
+    # What was found as a whole is counted among the near ones, in the step of 1.
+    [ "$(jq -c '[.near, .measured[0][1]]' s.json)" = "[1,1]" ]
+    [ "$(removed --candidates all)" = '1 "bytes";2 "no";' ]
+    [ "$(removed --short tokens)" = '1 "bytes";2 "no";' ]
+    [ "$(removed --short keep)" = "" ]
+    [ "$(removed --method identical)" = '1 "bytes";' ]
+    [ "$(removed --method simhash)" = '1 "bytes";' ]
 }
 
 @test "against: sketch files in place of new documents" {
