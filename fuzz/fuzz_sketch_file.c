@@ -13,6 +13,28 @@
 #include "sketch_file/packed.h"
 #include "sketch_file/stored.h"
 
+/* The rows of a block, and the shingles behind them, as far as they are there. */
+static void seal_block(const struct nd_sketch_head *h, const struct nd_sketch_block_entry *e,
+                       char *data)
+{
+    size_t end = e->offset + e->row_bytes, code = end, code_end = end + e->shingle_bytes;
+
+    for (size_t at = e->offset, len; at < end; at += len) {
+        struct nd_sketch_row_head *row = (void *)(data + at);
+        uint64_t bytes;
+
+        len = nd_sketch_row_measure(h, data + at, end - at);
+        if (!len)
+            return;
+        bytes = nd_shingle_code_bytes(row->n_shingles);
+        if (e->shingle_bytes && bytes <= code_end - code) {
+            row->shingle_check = nd_shingle_code_check(data + code, row->n_shingles);
+            code += bytes;
+        }
+        nd_sketch_row_seal(data + at, len, at);
+    }
+}
+
 /* Rows with right checksums are what a fuzzer would hardly find: the checksums are made to fit. */
 static void seal(unsigned char *data, size_t size)
 {
@@ -27,12 +49,10 @@ static void seal(unsigned char *data, size_t size)
         struct nd_sketch_block_entry *e = (void *)(data + h->directory);
 
         for (size_t i = 0; h->directory % 8 == 0 && i < h->directory_bytes / sizeof *e; i++) {
-            if (e[i].offset > size || e[i].row_bytes > size - e[i].offset ||
+            if (e[i].offset % 8 || e[i].offset > size || e[i].row_bytes > size - e[i].offset ||
                 e[i].shingle_bytes > size - e[i].offset - e[i].row_bytes)
                 continue;
-            e[i].row_hash = nd_hash_bytes(data + e[i].offset, e[i].row_bytes);
-            e[i].shingle_hash =
-                nd_hash_bytes(data + e[i].offset + e[i].row_bytes, e[i].shingle_bytes);
+            seal_block(h, &e[i], (char *)data);
         }
         h->directory_hash = nd_hash_bytes(data + h->directory, h->directory_bytes);
     }

@@ -114,6 +114,14 @@ for name in with without signed; do
     cp "$work/$name.sketch" "fuzz_sketch_file/$name"
     printf '\1' >>"fuzz_sketch_file/$name" # have the checksums made to fit
 done
+# Numbers of the head that are beyond all limits.
+python3 - <<'END'
+import struct
+for name, at in {"bits": 44, "documents": 48, "blocks": 88, "sources": 92}.items():
+    data = bytearray(open("fuzz_sketch_file/with", "rb").read())
+    struct.pack_into("<I", data, at, 0xffffffff)
+    open("fuzz_sketch_file/head_" + name, "wb").write(data)
+END
 
 # Records of segments; the length and the checksum are made to fit.
 mkdir -p fuzz_segment_record

@@ -123,8 +123,8 @@ struct nd_sketch_block {
 };
 ND_API void nd_sketch_block_release(struct nd_sketch_block *block);
 
-/* Read a block, in place of what `block` held.  ND_EINVAL: there is no such block; ND_EINPUT: its
- * checksum is wrong, or a row cannot be right; ND_EIO, ND_ENOMEM. */
+/* Read a block, in place of what `block` held.  ND_EINVAL: there is no such block; ND_EINPUT: a
+ * row, or the shingles of one, are not what was written; ND_EIO, ND_ENOMEM. */
 ND_API enum nd_status nd_sketch_file_read(const struct nd_sketch_file *file, size_t number,
                                           unsigned parts, struct nd_sketch_block *block,
                                           struct nd_error *err);
@@ -139,9 +139,8 @@ ND_API void nd_sketch_room_release(struct nd_sketch_room *room);
 
 /*
  * Read one row again by its place, without the rest of its block; with ND_SKETCH_FILE_ALL its
- * shingles too.  It points into `room`, whose last row is gone.  The checksum of the block is not
- * compared, only what a row and ascending shingles must be: read the block's rows before, as a whole,
- * which gives the places.  ND_EINPUT, ND_EIO, ND_ENOMEM.
+ * shingles too.  It points into `room`, whose last row is gone.  ND_EINPUT: it is not what was
+ * written; ND_EIO, ND_ENOMEM.
  */
 ND_API enum nd_status nd_sketch_file_read_row(const struct nd_sketch_file *file,
                                               const struct nd_sketch_row_place *place,

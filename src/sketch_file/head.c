@@ -18,17 +18,42 @@ void nd_sketch_head_seal(union nd_sketch_head_page *page)
     page->head.hash = hash_of(page);
 }
 
-/* Numbers that a reader computes with; the checksum is right, so a wrong one is a writer's fault. */
-static bool has_right_numbers(const struct nd_sketch_head *h)
+/* ---- Limits of the numbers.  The checksum is right, so a wrong number is a writer's fault, or
+ * malice. ---- */
+
+/* Check what the file keeps of documents. */
+static bool has_right_kind(const struct nd_sketch_head *h)
+{
+    return h->flags <= ND_SKETCH_HAS_SHINGLES && h->fingerprint_bits <= ND_SKETCH_BITS_MAX &&
+           h->recipe_bytes > 0 && h->recipe_bytes <= ND_SKETCH_RECIPE_MAX && h->generation > 0 &&
+           h->part <= h->parts && !h->part == !h->parts;
+}
+
+/* Check that the directory ends the file, behind recipe and blocks. */
+static bool has_right_places(const struct nd_sketch_head *h)
 {
     uint64_t recipe_end = ND_SKETCH_FILE_RECIPE_AT + nd_padded(h->recipe_bytes, 4096);
 
-    return h->recipe_bytes > 0 && h->recipe_bytes <= ND_SKETCH_RECIPE_MAX &&
-           h->fingerprint_bits <= 512 && h->part <= h->parts && !h->part == !h->parts &&
-           h->directory >= recipe_end && h->directory % 8 == 0 && h->directory_bytes % 8 == 0 &&
+    return h->directory >= recipe_end && h->directory % 8 == 0 && h->directory_bytes % 8 == 0 &&
            h->directory <= INT64_MAX / 2 && h->directory_bytes <= INT64_MAX / 2 &&
-           h->end == h->directory + h->directory_bytes &&
-           h->directory_bytes / sizeof(struct nd_sketch_block_entry) >= h->blocks;
+           h->end == h->directory + h->directory_bytes;
+}
+
+/* Check that there is room for what is counted: so a wrong count allocates nothing. */
+static bool has_right_counts(const struct nd_sketch_head *h)
+{
+    uint64_t blocks = h->blocks * (uint64_t)sizeof(struct nd_sketch_block_entry);
+    uint64_t row = sizeof(struct nd_sketch_row_head) + nd_fingerprint_bytes(h);
+
+    return blocks <= h->directory_bytes &&
+           (h->directory_bytes - blocks) / sizeof(struct nd_sketch_source_head) >= h->sources &&
+           h->documents >= h->blocks && !h->documents == !h->blocks &&
+           h->documents <= h->directory / row;
+}
+
+static bool has_right_numbers(const struct nd_sketch_head *h)
+{
+    return has_right_kind(h) && has_right_places(h) && has_right_counts(h);
 }
 
 enum nd_status nd_sketch_head_check(const union nd_sketch_head_page *page, const char *path,

@@ -11,10 +11,11 @@
 #define ND_SKETCH_NO_ENTRY UINT32_MAX
 
 enum {
-    ND_SKETCH_FILE_VERSION = 1,
+    ND_SKETCH_FILE_VERSION = 2,
     ND_SKETCH_HEAD_BYTES = 4096,
     ND_SKETCH_FILE_RECIPE_AT = 2 * ND_SKETCH_HEAD_BYTES,
     ND_SKETCH_RECIPE_MAX = 1 << 20,
+    ND_SKETCH_BITS_MAX = 512,        /* of a fingerprint */
     ND_SKETCH_BLOCK_BYTES = 4 << 20, /* a block is complete from here on */
     ND_SKETCH_HAS_SHINGLES = 1,      /* flags of a file */
     ND_SKETCH_HAS_FINGERPRINT = 1    /* flags of a row */
@@ -49,10 +50,10 @@ union nd_sketch_head_page {
 };
 
 struct nd_sketch_block_entry {
-    uint64_t offset, row_bytes, shingle_bytes, row_hash, shingle_hash;
+    uint64_t offset, row_bytes, shingle_bytes;
     uint32_t documents, zero;
 };
-_Static_assert(sizeof(struct nd_sketch_block_entry) == 48, "an entry has no padding");
+_Static_assert(sizeof(struct nd_sketch_block_entry) == 32, "an entry has no padding");
 
 struct nd_sketch_source_head {
     uint64_t bytes_hash, records;
@@ -61,6 +62,8 @@ struct nd_sketch_source_head {
 
 /* The beginning of a row; the fingerprint and the id follow. */
 struct nd_sketch_row_head {
+    uint32_t check;         /* of the rest of the row and its place (nd_sketch_row_seal) */
+    uint32_t shingle_check; /* of the coded shingles (nd_shingle_code_check) */
     uint64_t text_hash[2];
     uint64_t identity, simhash, tokens, text_bytes;
     uint32_t n_shingles, source;
@@ -69,14 +72,25 @@ struct nd_sketch_row_head {
     uint8_t id_kind, flags, zero[2];
     uint8_t low[ND_MINHASH_COUNT];
 };
-_Static_assert(sizeof(struct nd_sketch_row_head) == 208, "a row has no padding");
+_Static_assert(sizeof(struct nd_sketch_row_head) == 216, "a row has no padding");
 
-/* How many bytes the row at `at` has, of `left`, a multiple of 8 in memory, in a file with such a head;
- * 0: it cannot be right (reader.c). */
+/* ---- Rows (row.c) ---- */
+
+/* Return the bytes of the row at `at`, a multiple of 8 in memory, in a file with such a head; 0: it
+ * is longer than `left` or cannot be right. */
 size_t nd_sketch_row_measure(const struct nd_sketch_head *file, const char *at, size_t left);
-/* The same, and the row, which points into them. */
+/* Fill in *row, which points into the bytes, and return their number as nd_sketch_row_measure does.
+ */
 size_t nd_sketch_row_parse(const struct nd_sketch_head *file, const char *at, size_t left,
                            struct nd_sketch_row *row);
+/* Give a row of so many bytes, which begins at `offset` of its file, its checksum. */
+void nd_sketch_row_seal(char *at, size_t len, uint64_t offset);
+/* Return the bytes of the row that begins at `offset` of its file, as nd_sketch_row_measure does; 0
+ * also where its checksum is wrong or its source is none of the file. */
+size_t nd_sketch_row_check(const struct nd_sketch_head *file, const char *at, size_t left,
+                           uint64_t offset);
+/* Check that the coded shingles are those of the row. */
+bool nd_sketch_row_has_code(const char *row, const char *code);
 
 static inline uint64_t nd_padded(uint64_t bytes, uint64_t to)
 {
@@ -87,6 +101,8 @@ static inline uint64_t nd_padded(uint64_t bytes, uint64_t to)
 
 /* The bytes of n shingles in this code: a multiple of 8. */
 ND_API uint64_t nd_shingle_code_bytes(uint64_t n);
+/* The checksum of the code of n shingles; 0 for none. */
+uint32_t nd_shingle_code_check(const void *code, uint64_t n);
 /* n ascending shingles, n > 0, into so many bytes of zeroes. */
 void nd_shingle_code_write(const uint64_t *shingle, size_t n, uint64_t *out);
 /* The reverse; 8 more bytes are readable.  False: these are not n ascending shingles. */

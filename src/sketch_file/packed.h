@@ -25,8 +25,8 @@ ND_API struct nd_sketch_place nd_sketch_block_place(const struct nd_sketch_block
 ND_API bool nd_sketch_block_pack(const struct nd_sketch_block *block, size_t i,
                                  struct nd_buffer *out);
 
-/* Read a document packed, into *out, whose memory is at a multiple of 8 and ends 8 bytes later.  Its
- * block was checked when it was read first.  ND_EIO; ND_EINPUT: the file has ended; ND_ENOMEM. */
+/* Read a document packed, into *out, whose memory is at a multiple of 8 and ends 8 bytes later.  ND_EINPUT:
+ * it is not what was written; ND_EIO, ND_ENOMEM. */
 ND_API enum nd_status nd_sketch_file_read_packed(const struct nd_sketch_file *file,
                                                  const struct nd_sketch_place *place,
                                                  struct nd_buffer *out, struct nd_error *err);

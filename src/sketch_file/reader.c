@@ -1,8 +1,9 @@
 /*
  * reader.c - reads a sketch file: heads and directory once, then blocks, by pread
  *
- * Everything is checked against its checksum before it is used.  A row that passes may still be
- * wrong, as anyone can write checksums, so lengths and numbers are checked as well.
+ * Everything is checked against its checksum before it is used: the directory as a whole, rows and
+ * shingles each by itself.  A row that passes may still be wrong, as anyone can write checksums, so
+ * lengths and numbers are checked as well.
  */
 #define _GNU_SOURCE
 #include <neardup/sketch_file.h>
@@ -178,9 +179,6 @@ static enum nd_status read_sources(struct nd_sketch_file *f, struct nd_error *er
     enum nd_status status = ND_OK;
     size_t(*place)[2];
 
-    /* Each source takes 24 bytes at least: a number that cannot be right allocates nothing. */
-    if ((f->directory.len - at) / sizeof(struct nd_sketch_source_head) < f->head.sources)
-        return nd_sketch_file_damaged(f, "its list of sources is too short", err);
     f->source = nd_alloc_array(f->head.sources + (size_t)1, sizeof *f->source);
     place = nd_alloc_array(f->head.sources + (size_t)1, sizeof *place);
     if (!f->source || !place)
@@ -336,68 +334,16 @@ void nd_sketch_block_release(struct nd_sketch_block *block)
     *block = (struct nd_sketch_block){0};
 }
 
-/* The bytes of a block, as far as they are wanted, and their checksums. */
+/* Read the bytes of a block, as far as they are wanted. */
 static enum nd_status load(const struct nd_sketch_file *f, const struct nd_sketch_block_entry *e,
                            bool shingles, struct nd_buffer *bytes, struct nd_error *err)
 {
     size_t len = (size_t)(e->row_bytes + (shingles ? e->shingle_bytes : 0));
-    enum nd_status status;
 
     if (!nd_buffer_reserve(bytes, len))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     bytes->len = len;
-    status = nd_sketch_file_read_at(f, bytes->data, len, e->offset, err);
-    if (status == ND_OK && nd_hash_bytes(bytes->data, (size_t)e->row_bytes) != e->row_hash)
-        status = nd_sketch_file_damaged(f, "the checksum of a block's rows is wrong", err);
-    if (status == ND_OK && shingles &&
-        nd_hash_bytes(bytes->data + e->row_bytes, (size_t)e->shingle_bytes) != e->shingle_hash)
-        status = nd_sketch_file_damaged(f, "the checksum of a block's shingles is wrong", err);
-    return status;
-}
-
-static bool is_right_row(const struct nd_sketch_row_head *head)
-{
-    return head->id_kind <= ND_ID_RAW && head->flags <= ND_SKETCH_HAS_FINGERPRINT;
-}
-
-size_t nd_sketch_row_measure(const struct nd_sketch_head *file, const char *at, size_t left)
-{
-    const struct nd_sketch_row_head *head = (const void *)at;
-    size_t least = sizeof *head + nd_fingerprint_bytes(file), len;
-
-    if (left < least)
-        return 0;
-    len = least + (size_t)nd_padded(head->id_bytes, 8);
-    return len <= left && is_right_row(head) ? len : 0;
-}
-
-size_t nd_sketch_row_parse(const struct nd_sketch_head *file, const char *at, size_t left,
-                           struct nd_sketch_row *row)
-{
-    size_t words = nd_fingerprint_bytes(file);
-    size_t len = nd_sketch_row_measure(file, at, left);
-    struct nd_sketch_row_head head;
-
-    if (!len)
-        return 0;
-    memcpy(&head, at, sizeof head);
-    *row = (struct nd_sketch_row){
-        .text_hash = {head.text_hash[0], head.text_hash[1]},
-        .identity = head.identity,
-        .simhash = head.simhash,
-        .tokens = head.tokens,
-        .text_bytes = head.text_bytes,
-        .n_shingles = head.n_shingles,
-        .source = head.source,
-        .offset = head.offset,
-        .line = head.line,
-        .id = {at + sizeof head + words, head.id_bytes},
-        .id_kind = (enum nd_id_kind)head.id_kind,
-    };
-    memcpy(row->low, head.low, sizeof row->low);
-    if (words && (head.flags & ND_SKETCH_HAS_FINGERPRINT))
-        row->fingerprint = (const uint64_t *)(const void *)(at + sizeof head);
-    return len;
+    return nd_sketch_file_read_at(f, bytes->data, len, e->offset, err);
 }
 
 static bool parse_rows(const struct nd_sketch_file *f, const struct nd_sketch_block_entry *e,
@@ -408,11 +354,13 @@ static bool parse_rows(const struct nd_sketch_file *f, const struct nd_sketch_bl
 
     for (size_t i = 0; i < block->n; i++) {
         struct nd_sketch_row *row = &block->rows[i];
-        size_t len = nd_sketch_row_parse(&f->head, bytes + at, (size_t)(e->row_bytes - at), row);
+        size_t len =
+            nd_sketch_row_check(&f->head, bytes + at, (size_t)(e->row_bytes - at), e->offset + at);
         uint64_t coded;
 
-        if (len == 0 || len > UINT32_MAX || row->source >= f->head.sources)
+        if (len == 0 || len > UINT32_MAX)
             return false;
+        (void)nd_sketch_row_parse(&f->head, bytes + at, len, row);
         coded = f->info.has_shingles ? nd_shingle_code_bytes(row->n_shingles) : 0;
         row->place = (struct nd_sketch_row_place){.row = e->offset + at,
                                                   .shingles = coded ? shingles : 0,
@@ -451,9 +399,10 @@ static enum nd_status read_shingles(const struct nd_sketch_file *f,
         struct nd_sketch_row *row = &block->rows[i];
 
         row->shingles = m->shingle + done;
-        if (row->n_shingles && !nd_shingle_code_read((const uint64_t *)(const void *)at,
-                                                     row->n_shingles, m->shingle + done))
-            return nd_sketch_file_damaged(f, "the shingles of a document are not in order", err);
+        if (!nd_sketch_row_has_code(m->bytes.data + (row->place.row - e->offset), at) ||
+            (row->n_shingles && !nd_shingle_code_read((const uint64_t *)(const void *)at,
+                                                      row->n_shingles, m->shingle + done)))
+            return nd_sketch_file_damaged(f, ND_SKETCH_WRONG_SHINGLES, err);
         at += nd_shingle_code_bytes(row->n_shingles);
         done += row->n_shingles;
     }
@@ -484,7 +433,7 @@ enum nd_status nd_sketch_file_read(const struct nd_sketch_file *f, size_t number
     block->n = e->documents;
     block->first = f->first[number];
     if (!parse_rows(f, e, block))
-        status = nd_sketch_file_damaged(f, "a row of a block cannot be right", err);
+        status = nd_sketch_file_damaged(f, ND_SKETCH_WRONG_ROW, err);
     else if (shingles)
         status = read_shingles(f, e, block, err);
     if (status != ND_OK)

@@ -20,6 +20,9 @@ struct nd_sketch_file {
     struct nd_buffer names; /* of the sources, each with a zero behind it */
 };
 
+#define ND_SKETCH_WRONG_ROW "the row of a document is not what was written"
+#define ND_SKETCH_WRONG_SHINGLES "the shingles of a document are not what was written"
+
 /* ND_EINPUT: "FILE: the sketch file is damaged: WHAT". */
 enum nd_status nd_sketch_file_damaged(const struct nd_sketch_file *f, const char *what,
                                       struct nd_error *err);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "simd/elias_fano.h"
 
 /* How many low bits of a shingle are written as they are. */
@@ -24,6 +25,11 @@ static uint64_t high_words(uint64_t n)
 uint64_t nd_shingle_code_bytes(uint64_t n)
 {
     return n ? 8 * (low_words(n) + high_words(n)) : 0;
+}
+
+uint32_t nd_shingle_code_check(const void *code, uint64_t n)
+{
+    return n ? (uint32_t)nd_hash_bytes(code, (size_t)nd_shingle_code_bytes(n)) : 0;
 }
 
 void nd_shingle_code_write(const uint64_t *shingle, size_t n, uint64_t *out)

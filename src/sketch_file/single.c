@@ -1,8 +1,8 @@
 /*
  * single.c - single documents of a sketch file, read again: packed as they are stored, or as rows
  *
- * Their blocks were read and checked as a whole before.  What is read here may have changed since, so
- * lengths and numbers are checked again, but no checksum.
+ * Their blocks were read before, which gave their places.  What is read here may have changed since, so
+ * all is checked again: rows and shingles have checksums of their own.
  */
 #include <neardup/sketch_file.h>
 
@@ -22,6 +22,22 @@ static size_t row_bytes_of(const struct nd_sketch_row *row, uint64_t len, bool h
     return (size_t)(len - (has_shingles ? nd_shingle_code_bytes(row->n_shingles) : 0));
 }
 
+/* Check the row, and read the code of its shingles behind it. */
+static enum nd_status read_code(const struct nd_sketch_file *f, const struct nd_sketch_place *place,
+                                size_t row_bytes, char *packed, struct nd_error *err)
+{
+    char *code = packed + row_bytes;
+    size_t left = (size_t)place->len - row_bytes;
+    enum nd_status status;
+
+    if (nd_sketch_row_check(&f->head, packed, row_bytes, place->row) != row_bytes)
+        return nd_sketch_file_damaged(f, ND_SKETCH_WRONG_ROW, err);
+    status = nd_sketch_file_read_at(f, code, left, place->shingles, err);
+    if (status == ND_OK && left && !nd_sketch_row_has_code(packed, code))
+        return nd_sketch_file_damaged(f, ND_SKETCH_WRONG_SHINGLES, err);
+    return status;
+}
+
 enum nd_status nd_sketch_file_read_packed(const struct nd_sketch_file *f,
                                           const struct nd_sketch_place *place,
                                           struct nd_buffer *out, struct nd_error *err)
@@ -36,15 +52,13 @@ enum nd_status nd_sketch_file_read_packed(const struct nd_sketch_file *f,
     /* The shingles are behind all rows of their block, so that many bytes are there. */
     status = nd_sketch_file_read_at(f, out->data, (size_t)place->len, place->row, err);
     if (status != ND_OK || place->len < sizeof head)
-        return status != ND_OK ? status
-                               : nd_sketch_file_damaged(f, "a row of a block cannot be right", err);
+        return status != ND_OK ? status : nd_sketch_file_damaged(f, ND_SKETCH_WRONG_ROW, err);
     memcpy(&head, out->data, sizeof head);
     coded = f->info.has_shingles ? nd_shingle_code_bytes(head.n_shingles) : 0;
     if (coded > place->len)
-        return nd_sketch_file_damaged(f, "a row of a block cannot be right", err);
+        return nd_sketch_file_damaged(f, ND_SKETCH_WRONG_ROW, err);
     out->len = (size_t)place->len;
-    return nd_sketch_file_read_at(f, out->data + (place->len - coded), (size_t)coded,
-                                  place->shingles, err);
+    return read_code(f, place, (size_t)(place->len - coded), out->data, err);
 }
 
 enum nd_status nd_sketch_packed_row(const struct nd_sketch_file *f, struct nd_view packed,
@@ -54,7 +68,7 @@ enum nd_status nd_sketch_packed_row(const struct nd_sketch_file *f, struct nd_vi
 
     if (len && len == row_bytes_of(row, packed.len, f->info.has_shingles))
         return ND_OK;
-    return nd_sketch_file_damaged(f, "a row of a block cannot be right", err);
+    return nd_sketch_file_damaged(f, ND_SKETCH_WRONG_ROW, err);
 }
 
 enum nd_status nd_sketch_packed_shingles(const struct nd_sketch_file *f, struct nd_view packed,
@@ -68,7 +82,7 @@ enum nd_status nd_sketch_packed_shingles(const struct nd_sketch_file *f, struct 
     row->shingles = shingle;
     if (row->n_shingles &&
         !nd_shingle_code_read((const uint64_t *)(const void *)code, row->n_shingles, shingle))
-        return nd_sketch_file_damaged(f, "the shingles of a document are not in order", err);
+        return nd_sketch_file_damaged(f, ND_SKETCH_WRONG_SHINGLES, err);
     return ND_OK;
 }
 
@@ -116,9 +130,10 @@ static enum nd_status read_own_shingles(const struct nd_sketch_file *f,
         return status;
     if (!ND_RESERVE(room->shingle, &room->shingle_capacity, (size_t)place->n_shingles + 1))
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    if (!nd_shingle_code_read((const uint64_t *)(const void *)code, place->n_shingles,
+    if (!nd_sketch_row_has_code(room->bytes, code) ||
+        !nd_shingle_code_read((const uint64_t *)(const void *)code, place->n_shingles,
                               room->shingle))
-        return nd_sketch_file_damaged(f, "the shingles of a document are not in order", err);
+        return nd_sketch_file_damaged(f, ND_SKETCH_WRONG_SHINGLES, err);
     row->shingles = room->shingle;
     return ND_OK;
 }
@@ -139,9 +154,11 @@ enum nd_status nd_sketch_file_read_row(const struct nd_sketch_file *f,
     status = nd_sketch_file_read_at(f, room->bytes, place->row_bytes, place->row, err);
     if (status != ND_OK)
         return status;
-    if (nd_sketch_row_parse(&f->head, room->bytes, place->row_bytes, row) != place->row_bytes ||
-        row->n_shingles != place->n_shingles || row->source >= f->head.sources)
-        return nd_sketch_file_damaged(f, "a row has changed since it was read", err);
+    if (nd_sketch_row_check(&f->head, room->bytes, place->row_bytes, place->row) !=
+            place->row_bytes ||
+        nd_sketch_row_parse(&f->head, room->bytes, place->row_bytes, row) != place->row_bytes ||
+        row->n_shingles != place->n_shingles)
+        return nd_sketch_file_damaged(f, ND_SKETCH_WRONG_ROW, err);
     row->place = *place;
     if (shingles)
         row->shingles = room->shingle;

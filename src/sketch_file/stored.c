@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
 #include "sketch_file/reader.h"
 
 void nd_stored_rows_release(struct nd_stored_rows *rows)
@@ -15,10 +14,8 @@ void nd_stored_rows_release(struct nd_stored_rows *rows)
     *rows = (struct nd_stored_rows){.n = 0};
 }
 
-/*
- * The bytes of a block are read, hashed and divided into rows a piece at a time, while the piece is in
- * the processor's cache.  Lengths are checked as they are met, and the checksum at the end.
- */
+/* The bytes of a block are read, checked and divided into rows a piece at a time, while the piece is in
+ * the processor's cache. */
 enum { PIECE_BYTES = 1 << 18 };
 
 struct walk {
@@ -35,14 +32,15 @@ static bool find_rows(struct walk *w, uint64_t end)
     const struct nd_sketch_file *f = w->rows->file;
 
     while (w->n < w->rows->n && w->at < end) {
-        const struct nd_sketch_row_head *head = (const void *)(w->rows->bytes.data + w->at);
-        size_t len =
-            nd_sketch_row_measure(&f->head, w->rows->bytes.data + w->at, (size_t)(end - w->at));
+        const char *at = w->rows->bytes.data + w->at;
+        const struct nd_sketch_row_head *head = (const void *)at;
+        size_t len = nd_sketch_row_measure(&f->head, at, (size_t)(end - w->at));
         uint64_t coded;
 
         if (len == 0)
             return end < w->block->row_bytes; /* it may end in the next piece */
-        if (len > UINT32_MAX || head->source >= f->head.sources)
+        if (len > UINT32_MAX ||
+            nd_sketch_row_check(&f->head, at, len, w->block->offset + w->at) != len)
             return false;
         coded = f->info.has_shingles ? nd_shingle_code_bytes(head->n_shingles) : 0;
         w->rows->place[w->n++] =
@@ -62,7 +60,7 @@ static bool is_whole(const struct walk *w)
             w->shingles == e->offset + e->row_bytes + e->shingle_bytes);
 }
 
-static enum nd_status read_rows(struct walk *w, struct nd_hash_stream *hash, struct nd_error *err)
+static enum nd_status read_rows(struct walk *w, struct nd_error *err)
 {
     const struct nd_sketch_file *f = w->rows->file;
     const struct nd_sketch_block_entry *e = w->block;
@@ -76,14 +74,9 @@ static enum nd_status read_rows(struct walk *w, struct nd_hash_stream *hash, str
             nd_sketch_file_read_at(f, w->rows->bytes.data + from, (size_t)n, e->offset + from, err);
         if (status != ND_OK)
             return status;
-        nd_hash_stream_add(hash, w->rows->bytes.data + from, (size_t)n);
         is_right = is_right && find_rows(w, from + n);
     }
-    if (nd_hash_stream_value(hash) != e->row_hash)
-        return nd_sketch_file_damaged(f, "the checksum of a block's rows is wrong", err);
-    return is_right && is_whole(w)
-               ? ND_OK
-               : nd_sketch_file_damaged(f, "a row of a block cannot be right", err);
+    return is_right && is_whole(w) ? ND_OK : nd_sketch_file_damaged(f, ND_SKETCH_WRONG_ROW, err);
 }
 
 enum nd_status nd_stored_rows_read(const struct nd_sketch_file *f, size_t number,
@@ -91,11 +84,10 @@ enum nd_status nd_stored_rows_read(const struct nd_sketch_file *f, size_t number
 {
     const struct nd_sketch_block_entry *e = nd_sketch_file_entry(f, number);
     struct walk walk = {.block = e, .rows = rows, .shingles = e->offset + e->row_bytes};
-    struct nd_hash_stream *hash = nd_hash_stream_new();
     enum nd_status status = ND_OK;
 
     rows->n = 0;
-    if (!hash || !ND_RESERVE(rows->place, &rows->capacity, (size_t)e->documents) ||
+    if (!ND_RESERVE(rows->place, &rows->capacity, (size_t)e->documents) ||
         !nd_buffer_reserve(&rows->bytes, (size_t)e->row_bytes))
         status = nd_fail(err, ND_ENOMEM, "out of memory");
     if (status == ND_OK) {
@@ -104,9 +96,8 @@ enum nd_status nd_stored_rows_read(const struct nd_sketch_file *f, size_t number
         rows->offset = e->offset;
         rows->first = f->first[number];
         rows->n = e->documents;
-        status = read_rows(&walk, hash, err);
+        status = read_rows(&walk, err);
     }
-    nd_hash_stream_free(hash);
     if (status != ND_OK)
         rows->n = 0;
     return status;

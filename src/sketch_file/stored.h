@@ -17,8 +17,8 @@ struct nd_stored_rows {
 };
 ND_API void nd_stored_rows_release(struct nd_stored_rows *rows);
 
-/* Read the rows of a block of the file, in place of what *rows held.  ND_EINPUT: its checksum is
- * wrong, or a row cannot be right; ND_EIO, ND_ENOMEM. */
+/* Read the rows of a block of the file, in place of what *rows held.  ND_EINPUT: a row
+ * is not what was written; ND_EIO, ND_ENOMEM. */
 ND_API enum nd_status nd_stored_rows_read(const struct nd_sketch_file *file, size_t number,
                                           struct nd_stored_rows *rows, struct nd_error *err);
 /* The rows of this block will be read soon: the system may fetch them from the disk. */

@@ -198,8 +198,9 @@ static void fill_row_head(struct nd_sketch_row_head *head, const struct nd_sketc
     memcpy(head->low, row->low, sizeof head->low);
 }
 
-/* The shingles behind the row; they are words, so the row is padded to such. */
-static void fill_shingles(const struct nd_sketch_row *row, uint64_t *scratch, char *at)
+/* Code the shingles behind the row; they are words, so the row is padded to such.  Return their
+ * checksum. */
+static uint32_t fill_shingles(const struct nd_sketch_row *row, uint64_t *scratch, char *at)
 {
     const uint64_t *shingle = row->shingles;
 
@@ -209,6 +210,7 @@ static void fill_shingles(const struct nd_sketch_row *row, uint64_t *scratch, ch
         shingle = scratch;
     }
     nd_shingle_code_write(shingle, row->n_shingles, (uint64_t *)(void *)at);
+    return nd_shingle_code_check(at, row->n_shingles);
 }
 
 enum nd_status nd_sketch_row_pack(const struct nd_sketch_writer *w, const struct nd_sketch_row *row,
@@ -230,13 +232,13 @@ enum nd_status nd_sketch_row_pack(const struct nd_sketch_writer *w, const struct
     packed->row_len = row_len;
     memset(packed->data, 0, packed->len);
     fill_row_head(&head, row);
+    if (code)
+        head.shingle_check = fill_shingles(row, scratch, packed->data + row_len);
     memcpy(packed->data, &head, sizeof head);
     if (row->fingerprint)
         memcpy(packed->data + sizeof head, row->fingerprint, words);
     if (row->id.len)
         memcpy(packed->data + sizeof head + words, row->id.data, row->id.len);
-    if (code)
-        fill_shingles(row, scratch, packed->data + row_len);
     return ND_OK;
 }
 
@@ -261,8 +263,6 @@ static enum nd_status end_block(struct nd_sketch_writer *w, struct nd_error *err
         .offset = w->offset,
         .row_bytes = w->rows.len,
         .shingle_bytes = w->shingles.len,
-        .row_hash = nd_hash_bytes(w->rows.data, w->rows.len),
-        .shingle_hash = nd_hash_bytes(w->shingles.data, w->shingles.len),
         .documents = w->n_rows,
     };
     head->documents += w->n_rows;
@@ -277,6 +277,7 @@ enum nd_status nd_sketch_writer_add(struct nd_sketch_writer *w, const struct nd_
                                     struct nd_error *err)
 {
     struct nd_sketch_row_head head;
+    size_t at = w->rows.len; /* the rows of a block are its first bytes */
 
     memcpy(&head, packed->data, sizeof head);
     if (head.source + UINT64_C(1) > w->last_source)
@@ -285,6 +286,7 @@ enum nd_status nd_sketch_writer_add(struct nd_sketch_writer *w, const struct nd_
         !nd_buffer_append(&w->shingles, packed->data + packed->row_len,
                           packed->len - packed->row_len))
         return nd_fail(err, ND_ENOMEM, "out of memory");
+    nd_sketch_row_seal(w->rows.data + at, packed->row_len, w->offset + at);
     w->n_rows++;
     return w->rows.len + w->shingles.len < ND_SKETCH_BLOCK_BYTES ? ND_OK : end_block(w, err);
 }

@@ -112,7 +112,7 @@ END
     printf '\1' | dd of=bad.sketch bs=1 seek=20000 conv=notrunc status=none
     run neardup sketch verify bad.sketch
     [ "$status" -eq 2 ]
-    [[ $output == "neardup: bad.sketch: the sketch file is damaged: the checksum of "* ]]
+    [[ $output == "neardup: bad.sketch: the sketch file is damaged: the row of a document is not what was written" ]]
     run neardup sketch info docs.jsonl
     [ "$output" = "neardup: docs.jsonl: not a sketch file" ]
 }

@@ -13,7 +13,9 @@
 
 #include <neardup/sketch_file.h>
 
+#include "sized.h"
 #include "sketch_file/layout.h"
+#include "sketch_file/packed.h"
 #include "sketch_file/stored.h"
 
 /* Several copies of the rows make more than one block. */
@@ -98,8 +100,8 @@ static struct nd_recipe *recipe_named(const char *name)
     return recipe;
 }
 
-static void write_sample(const char *path, const struct sample *s, const char *recipe_name,
-                         int keeps_shingles)
+static void write_rows(const char *path, const struct sample *s, const char *recipe_name,
+                       int keeps_shingles, size_t n)
 {
     struct nd_sketch_writer_options options = {.keeps_shingles = keeps_shingles};
     struct nd_sketch_source source[2] = {{"a.jsonl", NULL, 17, ROWS / 2},
@@ -111,7 +113,7 @@ static void write_sample(const char *path, const struct sample *s, const char *r
     uint64_t scratch[2 * SHINGLES_MAX];
 
     assert_non_null(w);
-    for (size_t i = 0; i < (size_t)ROWS * COPIES; i++) {
+    for (size_t i = 0; i < n; i++) {
         assert_int_equal(
             nd_sketch_row_pack(w, &s->row[i % ROWS], i % 2 ? scratch : NULL, &packed, NULL), ND_OK);
         assert_int_equal(nd_sketch_writer_add(w, &packed, NULL), ND_OK);
@@ -124,6 +126,12 @@ static void write_sample(const char *path, const struct sample *s, const char *r
     nd_sketch_writer_free(w);
     nd_recipe_free(recipe);
     assert_int_equal(fclose(stream), 0);
+}
+
+static void write_sample(const char *path, const struct sample *s, const char *recipe_name,
+                         int keeps_shingles)
+{
+    write_rows(path, s, recipe_name, keeps_shingles, (size_t)ROWS * COPIES);
 }
 
 static void assert_row(const struct nd_sketch_row *a, const struct nd_sketch_row *b,
@@ -305,6 +313,20 @@ static void put(const unsigned char *bytes, size_t len)
     assert_int_equal(fclose(stream), 0);
 }
 
+/* Change one bit of the file. */
+static void flip(size_t bit)
+{
+    FILE *stream = fopen(path, "rb+");
+    int byte;
+
+    assert_non_null(stream);
+    assert_int_equal(fseek(stream, (long)(bit / 8), SEEK_SET), 0);
+    byte = fgetc(stream);
+    assert_int_equal(fseek(stream, (long)(bit / 8), SEEK_SET), 0);
+    assert_int_equal(fputc(byte ^ 1 << bit % 8, stream), byte ^ 1 << bit % 8);
+    assert_int_equal(fclose(stream), 0);
+}
+
 /* Padding and the empty second head belong to no checksum. */
 static bool counts(const unsigned char *bytes, size_t at)
 {
@@ -339,6 +361,146 @@ static void a_changed_byte_is_found(void **unused)
             assert_int_equal(read_whole(&err), ND_OK);
         }
     }
+    free(bytes);
+    free(s);
+}
+
+enum { FEW = 12 };
+
+/* Read document i alone, as a row and packed: it is refused or as it was written. */
+static void refused_or_same(const struct nd_sketch_file *file, const struct sample *s, size_t i,
+                            const struct nd_sketch_row_place *place,
+                            const struct nd_sketch_place *packed)
+{
+    struct nd_sketch_room room = {0};
+    struct nd_buffer bytes = {0};
+    struct nd_sketch_row row;
+    uint64_t shingle[SHINGLES_MAX + 1];
+
+    if (nd_sketch_file_read_row(file, place, ND_SKETCH_FILE_ALL, &room, &row, NULL) == ND_OK)
+        assert_row(&s->row[i], &row, true);
+    if (nd_sketch_file_read_row(file, place, ND_SKETCH_FILE_ROWS, &room, &row, NULL) == ND_OK)
+        assert_row(&s->row[i], &row, false);
+    if (nd_sketch_file_read_packed(file, packed, &bytes, NULL) == ND_OK) {
+        struct nd_view view = {bytes.data, bytes.len};
+
+        assert_int_equal(nd_sketch_packed_row(file, view, &row, NULL), ND_OK);
+        assert_int_equal(nd_sketch_packed_shingles(file, view, &row, shingle, NULL), ND_OK);
+        assert_row(&s->row[i], &row, true);
+    }
+    nd_buffer_release(&bytes);
+    nd_sketch_room_release(&room);
+}
+
+/* The rows and shingles of a file that was sound when the places were read. */
+static void a_document_that_is_read_alone_is_checked(void **unused)
+{
+    struct sample *s = sample_new(false);
+    struct nd_sketch_row_place place[FEW];
+    struct nd_sketch_place packed[FEW];
+    struct nd_sketch_block block = {0};
+    struct nd_sketch_file *file;
+    size_t len, step = sized(1, 23);
+
+    (void)unused;
+    write_rows(path, s, "default", 1, FEW);
+    file = nd_sketch_file_open(path, NULL);
+    assert_non_null(file);
+    assert_int_equal(nd_sketch_file_read(file, 0, ND_SKETCH_FILE_ALL, &block, NULL), ND_OK);
+    for (size_t i = 0; i < FEW; i++) {
+        place[i] = block.rows[i].place;
+        packed[i] = nd_sketch_block_place(&block, i);
+    }
+    free(slurp(&len));
+    for (size_t bit = 8 * place[0].row; bit < 8 * len; bit += step) {
+        flip(bit);
+        for (size_t i = 0; i < FEW; i++)
+            refused_or_same(file, s, i, &place[i], &packed[i]);
+        flip(bit);
+    }
+    nd_sketch_block_release(&block);
+    nd_sketch_file_close(file);
+    free(s);
+}
+
+/* A row is as it was written only where it was written. */
+static void a_row_at_another_place_is_refused(void **unused)
+{
+    struct sample *s = sample_new(false);
+    struct nd_error err;
+    unsigned char *bytes, row[512];
+    size_t len, first, n;
+
+    (void)unused;
+    s->row[1].id = s->row[0].id; /* the same length */
+    write_rows(path, s, "default", 0, 2);
+    bytes = slurp(&len);
+    first = (size_t)((struct nd_sketch_head *)(void *)bytes)->directory;
+    n = sizeof(struct nd_sketch_row_head) + (size_t)nd_padded(s->row[0].id.len, 8);
+    first -= 2 * n;
+    memcpy(row, bytes + first, n);
+    memmove(bytes + first, bytes + first + n, n);
+    memcpy(bytes + first + n, row, n);
+    put(bytes, len);
+    assert_int_equal(read_whole(&err), ND_EINPUT);
+    free(bytes);
+    free(s);
+}
+
+/* Set the number of `size` bytes at `at` of the only head, whose checksum is then right. */
+static void set_head(unsigned char *bytes, size_t at, size_t size, uint64_t value)
+{
+    union nd_sketch_head_page page;
+
+    memcpy(page.bytes, bytes, sizeof page.bytes);
+    memcpy(page.bytes + at, &value, size);
+    nd_sketch_head_seal(&page);
+    memcpy(bytes, page.bytes, sizeof page.bytes);
+}
+
+static void every_number_of_the_head_has_limits(void **unused)
+{
+#define MEMBER(name) offsetof(struct nd_sketch_head, name), sizeof((struct nd_sketch_head *)0)->name
+    const struct {
+        size_t at, size;
+        uint64_t low, high; /* both are refused */
+    } number[] = {
+        {MEMBER(version), 0, UINT32_MAX},
+        {MEMBER(flags), 2, UINT32_MAX},
+        {MEMBER(generation), 0, 0},
+        {MEMBER(recipe_bytes), 0, UINT32_MAX},
+        {MEMBER(fingerprint_bits), 513, UINT32_MAX},
+        {MEMBER(documents), 0, UINT64_MAX},
+        {MEMBER(directory), 0, UINT64_MAX},
+        {MEMBER(directory_bytes), 0, UINT64_MAX},
+        {MEMBER(end), 0, UINT64_MAX},
+        {MEMBER(blocks), 0, UINT32_MAX},
+        {MEMBER(sources), UINT32_MAX, UINT32_MAX},
+        {MEMBER(part), 1, UINT32_MAX},
+        {MEMBER(parts), 1, UINT32_MAX},
+    };
+#undef MEMBER
+    struct sample *s = sample_new(false);
+    struct nd_error err;
+    unsigned char *bytes;
+    size_t len;
+
+    (void)unused;
+    write_rows(path, s, "default", 1, FEW);
+    bytes = slurp(&len);
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+        for (int high = 0; high < 2; high++) {
+            uint64_t value = 0;
+
+            memcpy(&value, bytes + number[i].at, number[i].size);
+            set_head(bytes, number[i].at, number[i].size, high ? number[i].high : number[i].low);
+            put(bytes, len);
+            assert_null(nd_sketch_file_open(path, &err));
+            assert_true(err.status == ND_EINPUT || err.status == ND_EUNSUPPORTED);
+            set_head(bytes, number[i].at, number[i].size, value);
+        }
+    put(bytes, len);
+    assert_int_equal(read_whole(&err), ND_OK);
     free(bytes);
     free(s);
 }
@@ -399,6 +561,9 @@ int main(void)
         cmocka_unit_test(what_was_written_is_read),
         cmocka_unit_test(another_recipe_is_refused_by_its_key),
         cmocka_unit_test(a_changed_byte_is_found),
+        cmocka_unit_test(a_document_that_is_read_alone_is_checked),
+        cmocka_unit_test(a_row_at_another_place_is_refused),
+        cmocka_unit_test(every_number_of_the_head_has_limits),
         cmocka_unit_test(a_cut_file_is_found),
         cmocka_unit_test(a_pipe_is_refused),
         cmocka_unit_test(shingles_out_of_order_are_refused),
