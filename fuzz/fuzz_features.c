@@ -105,7 +105,8 @@ static void what_must_hold(const struct nd_feature_params *p, const struct nd_do
             made->n_tokens == (uint64_t)nd_text_length(document->text.data, document->text.len));
     require(p->select != ND_SELECT_FIRST || made->count <= p->select_count);
     for (size_t i = 0; i < made->count; i++)
-        require(made->items[i].weight >= 0 && made->items[i].weight <= ND_WEIGHT_ONE);
+        require(made->items[i].weight >= 0 && (made->items[i].weight <= ND_WEIGHT_ONE ||
+                                               (uint64_t)made->items[i].weight <= made->n_tokens));
 }
 
 /* There is a text a line; a term's has its hash. */

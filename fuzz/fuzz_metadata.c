@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     document.links = &link;
     params.links = 1;
     weights.position = ND_POSITION_TABLE;
-    weigher = nd_weigher_new(&weights, NULL, NULL);
+    weigher = nd_weigher_new(&weights, NULL, true, NULL);
     if (weigher)
         for (uint64_t i = 1; i < 50; i++)
             nd_weigher_gain(weigher, i, 49, 0);

@@ -10,7 +10,7 @@
 
 /*
  * A case:  tf idf markup boost position clip_quantile clip_rank low high band_low band_high top
- *          top_share normalise N words n table…
+ *          top_share normalise N words has_fields n table…
  * then n lines:  hash df t, then t times word mark.  Out: the weights and the unit, in one line.
  */
 enum { TERMS_MAX = 4096 };
@@ -70,7 +70,7 @@ static void weigh(struct nd_weigher *w, uint64_t words, size_t n)
 
 int main(void)
 {
-    int tf, idf, markup, position, normalise;
+    int tf, idf, markup, position, normalise, has_fields;
     struct nd_weight_params p;
     unsigned long long documents, words, n;
     unsigned char bytes[256];
@@ -82,10 +82,10 @@ int main(void)
         struct nd_df *df;
 
         p = nd_weight_params_default();
-        if (scanf("%d %d %d %lf %d %lf %u %lf %lf %lf %lf %u %lf %d %llu %llu %llu %255[^\n]", &tf,
-                  &idf, &markup, &p.markup_boost, &position, &p.clip_quantile, &p.clip_rank, &p.low,
-                  &p.high, &p.band_low, &p.band_high, &p.top, &p.top_share, &normalise, &documents,
-                  &words, &n, table) != 18)
+        if (scanf("%d %d %d %lf %d %lf %u %lf %lf %lf %lf %u %lf %d %llu %llu %d %llu %255[^\n]",
+                  &tf, &idf, &markup, &p.markup_boost, &position, &p.clip_quantile, &p.clip_rank,
+                  &p.low, &p.high, &p.band_low, &p.band_high, &p.top, &p.top_share, &normalise,
+                  &documents, &words, &has_fields, &n, table) != 19)
             return feof(stdin) ? 0 : 2;
         p.tf = (enum nd_tf)tf;
         p.idf = (enum nd_idf)idf;
@@ -94,7 +94,7 @@ int main(void)
         p.normalise_length = (unsigned char)normalise;
         snprintf(p.position_table, sizeof p.position_table, "%s", table);
         df = table_of(documents, bytes);
-        w = nd_weigher_new(&p, df, &err);
+        w = nd_weigher_new(&p, df, has_fields != 0, &err);
         if (!w) {
             fprintf(stderr, "%s\n", err.message);
             return 2;

@@ -210,7 +210,7 @@ enum nd_status nd_feature_plan_init(struct nd_feature_plan *plan,
         status = read_template(&plan->template, p, weights->template_weight, err);
     if (status != ND_OK)
         return status;
-    plan->weigher = nd_weigher_new(weights, plan->df, err);
+    plan->weigher = nd_weigher_new(weights, plan->df, p->fields[0] != 0, err);
     if (!plan->weigher)
         return err->status;
     plan->phrase_factor = p->phrases > 0 ? exponential(p->phrases) : 0;

@@ -124,10 +124,27 @@ static void put_content(struct nd_featurer *f, size_t n)
     }
 }
 
+/* The greatest weight of the n features of the text; ND_WEIGHT_ONE if none has a weight. */
+static int32_t greatest_weight(const struct nd_featurer *f, size_t n)
+{
+    int32_t greatest = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (f->output.items[i].weight > greatest)
+            greatest = f->output.items[i].weight;
+    return greatest ? greatest : ND_WEIGHT_ONE;
+}
+
+/* The features of fields and links, behind the n of the text.  A link weighs as much as the heaviest
+ * of those, which weighs ND_WEIGHT_ONE if there are fields. */
 static void put_metadata(struct nd_featurer *f, const struct nd_metadata_features *m, size_t n)
 {
+    int32_t link = m->count && !f->plan.params.fields[0] ? greatest_weight(f, n) : 0;
+
     for (size_t i = 0; i < m->count; i++) {
         f->output.items[n + i] = m->items[i];
+        if (link)
+            f->output.items[n + i].weight = link;
         if (f->plan.df)
             f->output.df[n + i] = 1;
     }

@@ -49,6 +49,7 @@ struct position {
 
 struct nd_weigher {
     struct nd_weight_params params;
+    bool is_exact; /* weights are whole numbers and keep their proportions */
     struct position position;
     int64_t boost;           /* in 2^-24 */
     uint64_t clip_quantile;  /* fractions in 2^-32 */
@@ -339,8 +340,15 @@ static enum nd_status read_params(struct nd_weigher *w, const struct nd_df *df,
     return ND_OK;
 }
 
+bool nd_weights_are_whole(const struct nd_weight_params *p)
+{
+    return p->idf == ND_IDF_NONE && (p->tf == ND_TF_COUNT || p->tf == ND_TF_BINARY) &&
+           p->position == ND_POSITION_NONE && p->markup == ND_MARKUP_IGNORE &&
+           (p->template_weight <= 0 || p->template_weight >= 1);
+}
+
 struct nd_weigher *nd_weigher_new(const struct nd_weight_params *params, const struct nd_df *df,
-                                  struct nd_error *err)
+                                  bool has_fields, struct nd_error *err)
 {
     struct nd_weigher *w = calloc(1, sizeof *w);
 
@@ -353,6 +361,7 @@ struct nd_weigher *nd_weigher_new(const struct nd_weight_params *params, const s
         free(w);
         return NULL;
     }
+    w->is_exact = nd_weights_are_whole(params) && !has_fields;
     return w;
 }
 
@@ -641,29 +650,51 @@ static uint64_t quantise(struct nd_weigh_scratch *s, size_t n, int32_t *weight)
     return greatest;
 }
 
-/* What the greatest weight is in 2^-32, divided by the length where that is asked for. */
-static uint64_t unit_of(const struct nd_weigher *w, uint64_t greatest, int shift, uint64_t n_words)
+/* The weight of ND_WEIGHT_ONE in 2^-32, divided by the length where that is asked for. */
+static uint64_t per_word(const struct nd_weigher *w, wide unit, uint64_t n_words)
 {
-    wide unit = shift >= 0 ? (wide)greatest << shift : (wide)greatest >> -shift;
-
-    unit >>= 32;
     if (w->params.normalise_length && n_words > 1)
         unit /= n_words;
     return unit < UINT64_MAX ? (uint64_t)unit : UINT64_MAX;
 }
 
+/* What the greatest weight is in 2^-32: idf times frequency, in 2^-64, was shifted right. */
+static wide unit_of(uint64_t greatest, int shift)
+{
+    return (shift >= 0 ? (wide)greatest << shift : (wide)greatest >> -shift) >> 32;
+}
+
+/*
+ * Whole numbers, all shifted up by as many bits as leave the greatest at ND_WEIGHT_ONE or below, so
+ * that sums of them are 0 where those of the numbers are (Manku 2007, §2; Henzinger 2006: a bit is
+ * set if its sum is above 0).  A number is below 2^32, so its 48 bits hold all of it, shifted up by
+ * 64 - shift.  Returns what ND_WEIGHT_ONE stands for, in 2^-32.
+ */
+static uint64_t keep_whole(struct nd_weigh_scratch *s, size_t n, int shift, int32_t *weight)
+{
+    uint64_t greatest = max_of(s->weight, n) >> (64 - shift);
+    unsigned up = 0;
+
+    while (greatest && greatest << (up + 1) <= ND_WEIGHT_ONE)
+        up++;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t whole = s->weight[i] >> (64 - shift) << up;
+
+        weight[i] = (int32_t)(whole < INT32_MAX ? whole : INT32_MAX);
+    }
+    return greatest ? (uint64_t)(ND_WEIGHT_ONE >> up) << 32 : 0;
+}
+
 uint64_t nd_weigher_unit_of_one(const struct nd_weigher *w, uint64_t n_words)
 {
-    uint64_t one = UINT64_C(1) << 32;
-
-    return w->params.normalise_length && n_words > 1 ? one / n_words : one;
+    return per_word(w, UINT64_C(1) << 32, n_words);
 }
 
 enum nd_status nd_weigher_run(const struct nd_weigher *w, struct nd_weigh_scratch *scratch,
                               const struct nd_term_stat *stat, size_t n, uint64_t n_words,
                               int32_t *weight, uint64_t *unit)
 {
-    uint64_t greatest;
+    wide one;
     int shift;
 
     if (!reserve(scratch, n))
@@ -673,8 +704,9 @@ enum nd_status nd_weigher_run(const struct nd_weigher *w, struct nd_weigh_scratc
         clip(w, scratch, n);
     if (w->cut || w->band_high || w->params.top || w->top_share)
         apply_thresholds(w, scratch, stat, n);
-    greatest = quantise(scratch, n, weight);
+    one = w->is_exact ? keep_whole(scratch, n, shift, weight)
+                      : unit_of(quantise(scratch, n, weight), shift);
     if (unit)
-        *unit = unit_of(w, greatest, shift, n_words);
+        *unit = per_word(w, one, n_words);
     return ND_OK;
 }

@@ -36,13 +36,17 @@ struct nd_weigh_scratch {
 };
 void nd_weigh_scratch_release(struct nd_weigh_scratch *s);
 
+/* Check that every weight by these rules is a whole number: a count, or 1. */
+bool nd_weights_are_whole(const struct nd_weight_params *params);
+
 /*
- * `df` outlives the weigher; NULL where there is none.  NULL and *err: ND_EINVAL (a value out of
+ * `df` outlives the weigher; NULL where there is none.  `has_fields`: weights of fields, which are
+ * fractions of ND_WEIGHT_ONE, stand beside these.  NULL and *err: ND_EINVAL (a value out of
  * its range, a position table that cannot be read, a df table that is missing or has not been
  * calibrated for these weights), ND_ENOMEM.
  */
 struct nd_weigher *nd_weigher_new(const struct nd_weight_params *params, const struct nd_df *df,
-                                  struct nd_error *err);
+                                  bool has_fields, struct nd_error *err);
 void nd_weigher_free(struct nd_weigher *w);
 
 bool nd_weigher_needs_df(const struct nd_weigher *w);     /* nd_term_stat.df is read */
@@ -63,7 +67,8 @@ void nd_weigher_gains(const struct nd_weigher *w, uint64_t i, size_t n, uint64_t
 
 /*
  * The weights of n features, 0 … ND_WEIGHT_ONE, the greatest of them ND_WEIGHT_ONE unless all are
- * 0.  `n_words` is the length of the document in words, for the length normalisation.  *unit is
+ * 0.  Whole weights without fields are multiplied by the greatest power of two that leaves the
+ * greatest at ND_WEIGHT_ONE or below, or by 1.  `n_words` is the length of the document in words, for the length normalisation.  *unit is
  * what ND_WEIGHT_ONE stands for, in 2^-32 (UINT64_MAX: that or more); it may be NULL.  ND_ENOMEM.
  */
 enum nd_status nd_weigher_run(const struct nd_weigher *w, struct nd_weigh_scratch *scratch,

@@ -10,6 +10,7 @@
 
 #include "base/view.h"
 #include "feature/feature_params.h"
+#include "feature/weigh.h"
 #include "recipe/keys.h"
 
 #define WORDS(...)                                                                                 \
@@ -342,6 +343,13 @@ static bool has_template_weight(const void *values)
     return section_of(values)->feature.template_count > 0 && are_compared(values);
 }
 
+/* The line says that sums are exact: sketches with rounded weights have another fingerprint. */
+static bool has_whole_weights(const void *values)
+{
+    return has_content(values) && is_simhash(values) && nd_weights_are_whole(weight_of(values)) &&
+           !section_of(values)->feature.fields[0];
+}
+
 #define CUT "kind is simhash, or low, high, a band, top or top_share cuts weights off"
 #define COMPARED "where unit is not none, and " CUT
 #define CONTENT READ(has_content, "where unit is not none")
@@ -485,6 +493,10 @@ const struct nd_recipe_key nd_signature_keys[] = {
     {WEIGHT(template_weight, "template_weight"), ND_KEY_REAL, .min = 0, .max = 1,
      READ(has_template_weight, "where template_count is given, and " CUT)},
     {WEIGHT(normalise_length, "normalise_length"), ND_KEY_YES, CONTENT},
+    {ND_HALF_SKETCH, "weights", ND_KEY_FIXED, WORDS("exact"),
+     READ(has_whole_weights,
+          "where kind is simhash, unit is not none, tf is count or binary, and "
+          "there are no idf, position, markup, fields and template_weight between 0 and 1")},
 
     /* What is made of them. */
     {SIGNATURE(kind, "kind"), ND_KEY_ENUM,

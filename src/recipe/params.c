@@ -295,7 +295,7 @@ static enum nd_status check_weights(const struct nd_weight_params *params, struc
     struct nd_weigher *weigher;
 
     without.idf = ND_IDF_NONE;
-    weigher = nd_weigher_new(&without, NULL, err);
+    weigher = nd_weigher_new(&without, NULL, false, err);
     if (!weigher)
         return err->status;
     nd_weigher_free(weigher);

@@ -75,25 +75,27 @@ static bool is_wanted(const struct calibrating *c, uint64_t key)
     return true;
 }
 
-/* Compute the weights of a document. A document without any weight is not sampled. */
+/* Compute the weights of a document, ND_WEIGHT_ONE for the greatest. A document without any weight
+ * is not sampled. */
 static enum nd_status sample_one(struct calibrating *c, const struct nd_parsed *parsed)
 {
     struct sampled new = {.key = parsed->key};
+    int64_t greatest = 0;
     struct nd_features f;
-    bool any = false;
 
     if (nd_featurer_run(c->featurer, &parsed->document, &f) != ND_OK)
         return ND_ENOMEM;
     new.n = f.count - f.n_metadata;
     for (size_t i = 0; i < new.n; i++)
-        any = any || f.items[i].weight > 0;
-    if (!any)
+        greatest = f.items[i].weight > greatest ? f.items[i].weight : greatest;
+    if (!greatest)
         return ND_OK;
     new.weight = nd_alloc_array(new.n, sizeof *new.weight);
     if (!new.weight)
         return ND_ENOMEM;
     for (size_t i = 0; i < new.n; i++)
-        new.weight[i] = f.items[i].weight;
+        new.weight[i] =
+            (int32_t)((f.items[i].weight * (int64_t)ND_WEIGHT_ONE + greatest / 2) / greatest);
     if (c->n == c->most) {
         free(c->at[0].weight);
         c->at[0] = new;

@@ -197,6 +197,11 @@ for d in range(20):
     grep -q "7 documents" one
     run neardup df calibrate --drop 1 a.df a.jsonl
     [ "$status" -eq 2 ]
+    # Counts are weights as they are, above 32,768 too.
+    python3 -c 'import json; print(json.dumps({"text": "x " * 40000 + "y " * 30000 + "z"}))' >b.jsonl
+    neardup df build -q b.jsonl -o b.df
+    neardup df calibrate b.df b.jsonl >factor
+    [ "$(tail -n 1 factor)" = "low = 0.750015" ]
 }
 
 @test "a table that is truncated, altered or none is refused" {

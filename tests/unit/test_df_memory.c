@@ -96,7 +96,7 @@ static int weigh(void)
 
     params.top = 20;
     params.clip_rank = 5;
-    w = nd_weigher_new(&params, NULL, NULL);
+    w = nd_weigher_new(&params, NULL, false, NULL);
     if (!w)
         return ND_ENOMEM;
     for (size_t n = 10; n <= TERMS && status == ND_OK; n *= 5) {

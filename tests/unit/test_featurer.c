@@ -184,6 +184,28 @@ static void paths_lead_from_the_root(void **state)
     nd_featurer_free(f);
 }
 
+/* A link weighs as much as the heaviest term, which is a whole number of times the others. */
+static void links_weigh_the_greatest_count(void **state)
+{
+    static const struct nd_link link = {.target = {"/a", 2}};
+    struct nd_document d = {.text = {"a a a b b c", 11}, .links = &link, .n_links = 1};
+    struct nd_featurer *f;
+
+    (void)state;
+    params.links = 1;
+    f = featurer();
+    assert_int_equal(nd_featurer_run(f, &d, &made), ND_OK);
+    assert_int_equal(made.count, 4);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(made.items[i].weight, (3 - i) * 8192);
+    assert_int_equal(made.items[3].weight, 3 * 8192);
+    d.text.len = 0;
+    assert_int_equal(nd_featurer_run(f, &d, &made), ND_OK);
+    assert_int_equal(made.count, 1);
+    assert_int_equal(made.items[0].weight, ND_WEIGHT_ONE);
+    nd_featurer_free(f);
+}
+
 static void impossible_parameters_are_refused(void **state)
 {
     (void)state;
@@ -330,6 +352,7 @@ int main(void)
         cmocka_unit_test_setup(selections_take_what_they_say, begin),
         cmocka_unit_test_setup(occurrences_are_counted_before_the_first_are_taken, begin),
         cmocka_unit_test_setup(paths_lead_from_the_root, begin),
+        cmocka_unit_test_setup(links_weigh_the_greatest_count, begin),
         cmocka_unit_test_setup(impossible_parameters_are_refused, begin),
         cmocka_unit_test_setup(places_hold_the_features, begin),
         cmocka_unit_test_setup(position_of_characters_counts_code_points, begin),

@@ -114,6 +114,12 @@ static void an_error_names_place_key_and_nearest(void **state)
          "dir/my.ini:3: seed = 0x: not a whole number of at most 64 bits"},
         {"[signature s]\nstop_words =", "dir/my.ini:2: stop_words: needs 1 to 1023 bytes"},
         {"[sketch]\nunicode = 14.0", "dir/my.ini:2: unicode = 14.0: can only be 15.0"},
+        {"[signature s]\nweights = rounded", "dir/my.ini:2: weights = rounded: can only be exact"},
+        {"[signature s]\nposition = log\nweights = exact",
+         "dir/my.ini:3: 'weights' is used only where kind is simhash, unit is not none, tf is "
+         "count "
+         "or binary, and there are no idf, position, markup, fields and template_weight between 0 "
+         "and 1"},
     };
 
     (void)state;

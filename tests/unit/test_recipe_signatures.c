@@ -415,6 +415,45 @@ static void the_fingerprint_is_of_the_signatures_and_of_the_tables_version(void 
                                         "match = distance(s) <= 3\n"));
 }
 
+/* "weights = exact" stands where every weight is a whole number, so rounded ones are others. */
+static void the_canonical_form_says_where_weights_are_exact(void **state)
+{
+    static const struct {
+        const char *keys;
+        bool exact;
+    } cases[] = {
+        {"", true},
+        {"tf = binary", true},
+        {"links = yes", true},
+        {"count = occurrences", true},
+        {"force = date", true},
+        {"top = 20\nlow = 0.1\nclip_rank = 3\nnormalise_length = yes", true},
+        {"unit = shingles\nwidth = 3", true},
+        {"tf = log", false},
+        {"idf = inverse", false},
+        {"position = log", false},
+        {"markup = multiply", false},
+        {"template_count = 5\ntemplate_weight = 0.5", false},
+        {"fields = title", false},
+        {"template_count = 5\ntemplate_weight = 1", true},
+        {"unit = none\nfields = title", false},
+        {"kind = minhash", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct nd_recipe recipe;
+        char text[200], *form;
+
+        snprintf(text, sizeof text, "[signature s]\n%s\n", cases[i].keys);
+        recipe = parsed(text);
+        form = canonical(&recipe, NULL);
+        if ((strstr(form, "\nweights = exact\n") != NULL) != cases[i].exact)
+            fail_msg("%s", form);
+        free(form);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,6 +465,7 @@ int main(void)
         cmocka_unit_test(signatures_stand_in_the_order_of_their_names),
         cmocka_unit_test(a_second_text_changes_the_same_signature),
         cmocka_unit_test(the_canonical_form_names_what_is_read),
+        cmocka_unit_test(the_canonical_form_says_where_weights_are_exact),
         cmocka_unit_test(the_fingerprint_is_of_the_signatures_and_of_the_tables_version),
     };
 

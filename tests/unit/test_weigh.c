@@ -21,18 +21,25 @@ static void fill(void)
         stat[i] = (struct nd_term_stat){.hash = i * 7 % N, .tf = (uint32_t)i + 1, .df = 1};
 }
 
-static void weigh(const struct nd_weight_params *p, const struct nd_term_stat *s, size_t n,
-                  uint64_t words, int32_t *weight, uint64_t *unit)
+static void weigh_beside(bool has_fields, const struct nd_weight_params *p,
+                         const struct nd_term_stat *s, size_t n, uint64_t words, int32_t *weight,
+                         uint64_t *unit)
 {
     struct nd_error err = {.message = ""};
     struct nd_weigh_scratch scratch = {0};
-    struct nd_weigher *w = nd_weigher_new(p, NULL, &err);
+    struct nd_weigher *w = nd_weigher_new(p, NULL, has_fields, &err);
 
     assert_string_equal(err.message, "");
     assert_non_null(w);
     assert_int_equal(nd_weigher_run(w, &scratch, s, n, words, weight, unit), ND_OK);
     nd_weigh_scratch_release(&scratch);
     nd_weigher_free(w);
+}
+
+static void weigh(const struct nd_weight_params *p, const struct nd_term_stat *s, size_t n,
+                  uint64_t words, int32_t *weight, uint64_t *unit)
+{
+    weigh_beside(false, p, s, n, words, weight, unit);
 }
 
 /*
@@ -56,8 +63,7 @@ static void the_worked_example_of_seshasai_2009(void **state)
 
         for (size_t i = 0; i < 5; i++)
             sum += words[i].hash >> (3 - bit) & 1 ? weight[i] : -weight[i];
-        /* Half a unit of quantisation for each word. */
-        assert_in_range(labs((long)(sum * 9 - (int64_t)sums[bit] * ND_WEIGHT_ONE)), 0, 9 * 5 / 2);
+        assert_int_equal(sum, (int64_t)sums[bit] << 11); /* 9 becomes 18432 */
         signature = signature * 2 + (sum > 0);
     }
     assert_int_equal(signature, 0x9);
@@ -75,7 +81,7 @@ static void length_normalisation_changes_the_unit_alone(void **state)
     p.normalise_length = 1;
     weigh(&p, stat, N, 1000, with, &unit_with);
     assert_memory_equal(with, without, sizeof with);
-    assert_true(unit_without == (uint64_t)N << 32);
+    assert_true(unit_without == UINT64_C(64) << 32); /* 50 becomes 25600 */
     assert_true(unit_with == unit_without / 1000);
 }
 
@@ -89,10 +95,48 @@ static void equal_counts_weigh_the_same_and_the_greatest_is_one(void **state)
     for (int tf = ND_TF_COUNT; tf <= ND_TF_BINARY; tf++) {
         p.tf = (enum nd_tf)tf;
         weigh(&p, stat, N, 100, weight, NULL);
-        assert_int_equal(weight[N - 1], ND_WEIGHT_ONE);
+        assert_int_equal(weight[N - 1], tf == ND_TF_COUNT ? N << 9 : ND_WEIGHT_ONE);
         for (size_t i = 1; i < N; i++)
             assert_true(tf == ND_TF_BINARY ? weight[i] == weight[0] : weight[i] > weight[i - 1]);
     }
+}
+
+/* Counts are multiplied by one power of two, so sums of them are exact. */
+static void whole_weights_keep_their_proportions(void **state)
+{
+    static const uint32_t counts[][3] = {{1, 2, 3},     {7, 1, 16384},     {32768, 3, 5},
+                                         {32769, 1, 2}, {INT32_MAX, 9, 1}, {UINT32_MAX, 1, 70000}};
+    static const int32_t scale[] = {8192, 2, 1, 1, 1, 1};
+    struct nd_weight_params p = nd_weight_params_default();
+    int32_t weight[3];
+    uint64_t unit;
+
+    (void)state;
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        struct nd_term_stat words[3];
+
+        for (size_t i = 0; i < 3; i++)
+            words[i] = (struct nd_term_stat){.hash = i, .tf = counts[k][i]};
+        weigh(&p, words, 3, 100, weight, &unit);
+        for (size_t i = 0; i < 3; i++)
+            assert_int_equal(weight[i], counts[k][i] < INT32_MAX
+                                            ? (int64_t)counts[k][i] * scale[k]
+                                            : INT32_MAX); /* as far as a weight goes */
+        assert_true(unit == (uint64_t)(ND_WEIGHT_ONE / scale[k]) << 32);
+    }
+}
+
+/* Beside fields, which have fractions of ND_WEIGHT_ONE, the greatest weight is that. */
+static void beside_fields_the_greatest_weight_is_one(void **state)
+{
+    struct nd_weight_params p = nd_weight_params_default();
+    int32_t weight[N];
+
+    (void)state;
+    fill();
+    weigh_beside(true, &p, stat, N, 100, weight, NULL);
+    for (size_t i = 0; i < N; i++)
+        assert_int_equal(weight[i], ((i + 1) * 2 * ND_WEIGHT_ONE + N) / (2 * N));
 }
 
 static void very_large_counts_weigh_like_small_ones(void **state)
@@ -103,11 +147,11 @@ static void very_large_counts_weigh_like_small_ones(void **state)
 
     (void)state;
     fill();
-    weigh(&p, stat, N, 100, small, &unit);
+    weigh_beside(true, &p, stat, N, 100, small, &unit);
     for (unsigned shift = 1; shift < 26; shift++) {
         for (size_t i = 0; i < N; i++)
             stat[i].tf = (uint32_t)(i + 1) << shift;
-        weigh(&p, stat, N, 100, large, &large_unit);
+        weigh_beside(true, &p, stat, N, 100, large, &large_unit);
         assert_memory_equal(small, large, sizeof small);
         assert_true(large_unit == unit << shift);
     }
@@ -146,18 +190,18 @@ static void thresholds_keep_what_they_say(void **state)
     p.band_high = 0.8;
     weigh(&p, stat, N, 100, weight, NULL);
     assert_int_equal(count_of(weight), 31);
-    assert_int_equal(weight[39], ND_WEIGHT_ONE);
+    assert_int_equal(weight[39], 40 << 9);
     p = nd_weight_params_default();
     p.clip_rank = 5;
     weigh(&p, stat, N, 100, weight, NULL);
     for (size_t i = 45; i < N; i++)
-        assert_int_equal(weight[i], ND_WEIGHT_ONE);
-    assert_true(weight[44] < ND_WEIGHT_ONE);
+        assert_int_equal(weight[i], 46 << 9);
+    assert_int_equal(weight[44], 45 << 9);
     p = nd_weight_params_default();
     p.clip_quantile = 0.5; /* at 25 */
     weigh(&p, stat, N, 100, weight, NULL);
-    assert_int_equal(weight[24], ND_WEIGHT_ONE);
-    assert_true(weight[23] < ND_WEIGHT_ONE);
+    assert_int_equal(weight[24], 25 << 10);
+    assert_int_equal(weight[23], 24 << 10);
 }
 
 static void of_equal_weights_the_least_hashes_are_kept(void **state)
@@ -208,7 +252,7 @@ static void what_cannot_be_is_refused(void **state)
     bad[n++].position = (enum nd_position)6;
     for (size_t i = 0; i < n; i++) {
         err.message[0] = 0;
-        assert_null(nd_weigher_new(&bad[i], NULL, &err));
+        assert_null(nd_weigher_new(&bad[i], NULL, false, &err));
         assert_int_equal(err.status, ND_EINVAL);
         assert_true(err.message[0]);
     }
@@ -218,7 +262,7 @@ static void what_cannot_be_is_refused(void **state)
         p.position = ND_POSITION_TABLE;
         memcpy(p.position_table, tables[i], strlen(tables[i]) + 1);
         err.message[0] = 0;
-        assert_null(nd_weigher_new(&p, NULL, &err));
+        assert_null(nd_weigher_new(&p, NULL, false, &err));
         assert_int_equal(err.status, ND_EINVAL);
         assert_non_null(strstr(err.message, "position_table"));
     }
@@ -307,6 +351,8 @@ int main(void)
         cmocka_unit_test(the_worked_example_of_seshasai_2009),
         cmocka_unit_test(length_normalisation_changes_the_unit_alone),
         cmocka_unit_test(equal_counts_weigh_the_same_and_the_greatest_is_one),
+        cmocka_unit_test(whole_weights_keep_their_proportions),
+        cmocka_unit_test(beside_fields_the_greatest_weight_is_one),
         cmocka_unit_test(very_large_counts_weigh_like_small_ones),
         cmocka_unit_test(thresholds_keep_what_they_say),
         cmocka_unit_test(of_equal_weights_the_least_hashes_are_kept),

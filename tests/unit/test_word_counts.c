@@ -217,7 +217,7 @@ static void gains_of_neighbours(void **state)
             p.position = (enum nd_position)kind;
             p.markup = l % 2 ? ND_MARKUP_ADD : ND_MARKUP_MULTIPLY;
             strcpy(p.position_table, "0:1 0.5:0.2 1:1");
-            w = nd_weigher_new(&p, NULL, NULL);
+            w = nd_weigher_new(&p, NULL, false, NULL);
             assert_non_null(w);
             for (int end = 0; end < 2; end++) {
                 nd_weigher_gains(w, from[end], n, length[l], end ? mark : NULL, gain);
