@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +46,21 @@ ssize_t nd_stream_read(struct nd_stream *s, char *out, size_t capacity)
     return (ssize_t)n;
 }
 
+static bool is_never_enough(const void *context, const char *bytes, size_t len)
+{
+    (void)context;
+    (void)bytes;
+    (void)len;
+    return false;
+}
+
 bool nd_stream_peek(struct nd_stream *s, size_t want, const char **bytes, size_t *len)
+{
+    return nd_stream_peek_until(s, want, is_never_enough, NULL, bytes, len);
+}
+
+bool nd_stream_peek_until(struct nd_stream *s, size_t want, nd_stream_enough *enough,
+                          const void *context, const char **bytes, size_t *len)
 {
     if (s->taken > 0) {
         memmove(s->ahead.data, s->ahead.data + s->taken, s->ahead.len - s->taken);
@@ -54,7 +69,7 @@ bool nd_stream_peek(struct nd_stream *s, size_t want, const char **bytes, size_t
     }
     if (!nd_buffer_reserve(&s->ahead, want))
         return false;
-    while (s->ahead.len < want) {
+    while (s->ahead.len < want && !(s->ahead.len && enough(context, s->ahead.data, s->ahead.len))) {
         ssize_t n = fill(s, s->ahead.data + s->ahead.len, want - s->ahead.len);
 
         if (n <= 0)
@@ -111,6 +126,8 @@ ssize_t nd_stream_fail(struct nd_stream *s, enum nd_status status, const char *f
 
 /* ---- The bytes of a file as they are stored, hashed as they pass ---- */
 
+enum { PAUSE_MS = 20 };
+
 static ssize_t file_fill(struct nd_stream *s, char *out, size_t capacity)
 {
     struct nd_file_stream *f = (struct nd_file_stream *)s;
@@ -130,6 +147,19 @@ static ssize_t file_fill(struct nd_stream *s, char *out, size_t capacity)
     f->consumed += (uint64_t)n;
     nd_hash_stream_add(f->hash, out, (size_t)n);
     return n;
+}
+
+bool nd_file_stream_pauses(const struct nd_file_stream *f)
+{
+    struct pollfd one = {.fd = f->fd, .events = POLLIN};
+    int n;
+
+    if (f->is_regular || f->stream.state != ND_STREAM_OPEN)
+        return false;
+    do
+        n = poll(&one, 1, PAUSE_MS);
+    while (n < 0 && errno == EINTR);
+    return n == 0;
 }
 
 void nd_file_stream_take(struct nd_file_stream *f, const char *bytes, size_t len)

@@ -32,11 +32,18 @@ struct nd_stream {
 /* Read up to `capacity` bytes, directly into `out` if none were peeked before. */
 ssize_t nd_stream_read(struct nd_stream *s, char *out, size_t capacity);
 
+typedef bool nd_stream_enough(const void *context, const char *bytes, size_t len);
+
 /*
  * Peek at the next bytes, up to `want`, without taking them; there are fewer only if the stream
  * ends or fails. *bytes is valid until the next call. False: out of memory.
  */
 bool nd_stream_peek(struct nd_stream *s, size_t want, const char **bytes, size_t *len);
+
+/* The same, but stop earlier where `enough` says so of what has been peeked, which is at least one
+ * byte; asked before more is read. */
+bool nd_stream_peek_until(struct nd_stream *s, size_t want, nd_stream_enough *enough,
+                          const void *context, const char **bytes, size_t *len);
 
 /* Take bytes that have been peeked at. */
 void nd_stream_skip(struct nd_stream *s, size_t len);
@@ -61,6 +68,10 @@ struct nd_file_stream {
     struct nd_hash_stream *hash;
 };
 struct nd_file_stream *nd_file_stream_new(int fd, bool is_regular, uint64_t size);
+
+/* Whether nothing more can be read from a pipe, a terminal or the like, and a moment later still
+ * nothing. */
+bool nd_file_stream_pauses(const struct nd_file_stream *f);
 
 /* The next bytes of a regular file, which was opened at its beginning, have been read from it by
  * others: go on behind them.  Nothing may wait in the stream. */

@@ -291,6 +291,26 @@ enum nd_format nd_detect_format(const char *head, size_t len,
     return ND_FORMAT_AUTO;
 }
 
+bool nd_detect_has_line(const char *head, size_t len)
+{
+    size_t i = nd_mark_len(head, len);
+
+    while (i < len && is_space(head[i]))
+        i++;
+    return i < len && memchr(head + i, '\n', len - i) && !memchr(head, 0, len);
+}
+
+bool nd_detect_has_line_format(const char *head, size_t len, const struct nd_input_options *options)
+{
+    switch (nd_detect_format(head, len, options)) {
+    case ND_FORMAT_JSONL:
+    case ND_FORMAT_CSV:
+    case ND_FORMAT_TSV:
+    case ND_FORMAT_MBOX: return true;
+    default: return false;
+    }
+}
+
 /* ---- Tables known by their shape alone ---- */
 
 enum { NAME_MAX_BYTES = 64, COLUMNS_MAX = 1000, ROWS_MAX = 1000 };

@@ -43,6 +43,15 @@ enum nd_format nd_detect_format(const char *head, size_t len,
                                 const struct nd_input_options *options);
 
 /*
+ * Whether these first bytes have the whole first line with text, and no NUL.  Then more bytes change
+ * neither which compression and archive they are, nor, where nd_detect_has_line_format as well, the format.
+ */
+bool nd_detect_has_line(const char *head, size_t len);
+/* Whether their first line shows a format: that of records, one behind the other. */
+bool nd_detect_has_line_format(const char *head, size_t len,
+                               const struct nd_input_options *options);
+
+/*
  * Detect a table without a column for the text: a first line of at least two names, and at least
  * one row after it, all with as many fields. `at_end`: no more bytes follow. CSV, TSV, or AUTO if
  * it is neither.

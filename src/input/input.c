@@ -113,6 +113,11 @@ struct nd_input *nd_input_open(const char *const *paths, size_t n_paths,
     return input;
 }
 
+void nd_input_answer_pauses(struct nd_input *input)
+{
+    input->answers_pauses = true;
+}
+
 void nd_input_limit_records(struct nd_input *input, size_t bytes)
 {
     input->record_max = bytes < ND_RECORD_MAX ? bytes : ND_RECORD_MAX;

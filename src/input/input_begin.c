@@ -10,6 +10,54 @@
 
 enum { KEPT_OPEN_MAX = 64 }; /* containers whose descriptor is kept for reading again */
 
+static size_t detect_bytes(const struct nd_input *input)
+{
+    const struct nd_open_file *f = &input->file;
+
+    if (!f->is_regular || f->unpacked || f->entries || f->stored->size >= ND_DETECT_BYTES)
+        return ND_DETECT_BYTES;
+    return (size_t)f->stored->size + 1;
+}
+
+struct head_wanted {
+    const struct nd_input *input;
+    enum nd_head_part part;
+};
+
+/* Check that the format depends on no more than the first line. */
+static bool is_format_sure(const struct nd_input *input, const char *head, size_t len)
+{
+    const struct nd_open_file *f = &input->file;
+    enum nd_format named = nd_detect_format_by_name(f->entry ? f->entry : f->path);
+
+    return input->options.format != ND_FORMAT_AUTO ||
+           (named != ND_FORMAT_AUTO && named != ND_FORMAT_TEXT) ||
+           nd_detect_has_line_format(head, len, &input->options);
+}
+
+static bool is_head_enough(const void *context, const char *head, size_t len)
+{
+    enum { MAGIC_BYTES = 16 };
+    const struct head_wanted *w = context;
+
+    if (!w->input->answers_pauses)
+        return false;
+    if (w->part == ND_HEAD_COMPRESSION && len >= MAGIC_BYTES &&
+        nd_detect_compression(head, len) != ND_COMPRESSION_NONE)
+        return nd_file_stream_pauses(w->input->file.stored);
+    return nd_detect_has_line(head, len) &&
+           (w->part != ND_HEAD_FORMAT || is_format_sure(w->input, head, len)) &&
+           nd_file_stream_pauses(w->input->file.stored);
+}
+
+bool nd_input_peek_head(const struct nd_input *input, struct nd_stream *stream,
+                        enum nd_head_part part, const char **head, size_t *len)
+{
+    const struct head_wanted wanted = {input, part};
+
+    return nd_stream_peek_until(stream, detect_bytes(input), is_head_enough, &wanted, head, len);
+}
+
 /* Decide the format: by the option, otherwise by the name, otherwise by the first bytes. */
 static enum nd_format choose_format(struct nd_input *input, const char *head, size_t len)
 {
@@ -29,7 +77,7 @@ static enum nd_format choose_format(struct nd_input *input, const char *head, si
         named = found;
     if (named == ND_FORMAT_AUTO &&
         input->options.unit == ND_UNIT_FILE) /* nothing says that it is text */
-        named = nd_detect_any_table(head, len, len < nd_input_detect_bytes(input));
+        named = nd_detect_any_table(head, len, len < detect_bytes(input));
     if (named == ND_FORMAT_AUTO)
         named = ND_FORMAT_TEXT;
     if (named == ND_FORMAT_TEXT && memchr(head, 0, len) &&
@@ -115,6 +163,8 @@ static const struct nd_binary_kind *find_binary(const struct nd_input *input, en
     if (input->options.binary == ND_BINARY_TEXT || input->file.recoded)
         return NULL;
     kind = nd_detect_binary(head, len);
+    if (input->answers_pauses && !input->file.is_regular && input->options.format == ND_FORMAT_TEXT)
+        return kind; /* when a NUL comes must not matter */
     return !kind && format == ND_FORMAT_TEXT ? nd_detect_early_nul(head, len) : kind;
 }
 
@@ -122,15 +172,6 @@ static int refuse(struct nd_input *input, const char *mistake)
 {
     nd_input_problem(input, ND_PROBLEM_FAILED, "%s", mistake);
     return 0;
-}
-
-size_t nd_input_detect_bytes(const struct nd_input *input)
-{
-    const struct nd_open_file *f = &input->file;
-
-    if (!f->is_regular || f->unpacked || f->entries || f->stored->size >= ND_DETECT_BYTES)
-        return ND_DETECT_BYTES;
-    return (size_t)f->stored->size + 1;
 }
 
 int nd_input_begin_source(struct nd_input *input, struct nd_stream *stream)
@@ -146,8 +187,7 @@ int nd_input_begin_source(struct nd_input *input, struct nd_stream *stream)
     if (is_utf32(head, len))
         return refuse(input,
                       "is UTF-32, which is not supported: convert it (iconv -f UTF-32 -t UTF-8)");
-    if (!recode(input, &stream) ||
-        !nd_stream_peek(stream, nd_input_detect_bytes(input), &head, &len))
+    if (!recode(input, &stream) || !nd_input_peek_head(input, stream, ND_HEAD_FORMAT, &head, &len))
         return ND_ENOMEM;
     mark = nd_mark_len(head, len);
     format = choose_format(input, head, len);

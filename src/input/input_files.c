@@ -263,7 +263,7 @@ static int unpack(struct nd_input *input, struct nd_stream *inner, const char *n
     size_t len;
 
     *on_top = NULL;
-    if (!nd_stream_peek(inner, nd_input_detect_bytes(input), &head, &len))
+    if (!nd_input_peek_head(input, inner, ND_HEAD_COMPRESSION, &head, &len))
         return ND_ENOMEM;
     *compression = nd_detect_compression(head, len);
     if (named != ND_COMPRESSION_NONE && len == 0 && inner->state == ND_STREAM_ENDED) {
@@ -409,7 +409,7 @@ static int next_entry(struct nd_input *input)
     status = unpack(input, stream, f->entry, &f->entry_compression, &f->entry_unpacked);
     if (f->entry_unpacked)
         stream = f->entry_unpacked;
-    if (status == 1 && !nd_stream_peek(stream, nd_input_detect_bytes(input), &head, &len))
+    if (status == 1 && !nd_input_peek_head(input, stream, ND_HEAD_ARCHIVE, &head, &len))
         status = ND_ENOMEM;
     if (status == 1 && (office = office_zip(input, head, len))) {
         status = nd_input_refuse_binary(input, office);
@@ -474,7 +474,7 @@ static int open_file(struct nd_input *input, struct nd_input_file *known)
         status = unpack(input, &f->stored->stream, f->path, &f->compression, &f->unpacked);
     if (status == 1) {
         stream = f->unpacked ? f->unpacked : &f->stored->stream;
-        if (!nd_stream_peek(stream, nd_input_detect_bytes(input), &head, &len))
+        if (!nd_input_peek_head(input, stream, ND_HEAD_ARCHIVE, &head, &len))
             return ND_ENOMEM;
         f->archive = nd_detect_archive(head, len);
         if (is_of_another_part(input))

@@ -1,4 +1,4 @@
-/* input_limit.h - the longest record that is read */
+/* input_limit.h - the longest record that is read, and how long the reader waits for more */
 #ifndef ND_INPUT_LIMIT_H
 #define ND_INPUT_LIMIT_H
 
@@ -10,5 +10,12 @@
  * a record of more than 1 GB counts as lost.
  */
 void nd_input_limit_records(struct nd_input *input, size_t bytes);
+
+/*
+ * Where the input is a pipe, a terminal or the like: when nothing more comes for a moment, give the
+ * records that have come, instead of waiting until a batch is full.  Before anything is read.  The
+ * records are the same; only how many a batch has depends on when they came.
+ */
+void nd_input_answer_pauses(struct nd_input *input);
 
 #endif

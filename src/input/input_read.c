@@ -536,6 +536,20 @@ static int take(struct nd_input *input, struct nd_batch *b, enum nd_cut_answer a
     return go_to_block(input, b);
 }
 
+/* Check whether there are records, and nothing more comes for now. */
+static bool is_to_be_answered(const struct nd_input *input, const struct nd_batch *b)
+{
+    return input->answers_pauses && b->count > 0 && !input->from.is_skipping &&
+           nd_file_stream_pauses(input->file.stored);
+}
+
+/* The same where the next file is one that may have to be waited for. */
+static bool is_answered_first(const struct nd_input *input, const struct nd_batch *b)
+{
+    return input->answers_pauses && b->count > 0 && !input->file.entries &&
+           input->next_path < input->paths.count && !input->paths.file[input->next_path].inode;
+}
+
 /* Cut from the current source until it is at its end or the batch is full: 0, ND_ENOMEM. */
 static int cut_source(struct nd_input *input, struct nd_batch *b)
 {
@@ -568,6 +582,8 @@ static int cut_source(struct nd_input *input, struct nd_batch *b)
         } else if (len > input->record_max) {
             give_up_record(input, b);
         } else if (b->count > 0 && bytes->len >= b->memory->max_bytes && !from->is_skipping) {
+            return put_back(input, b);
+        } else if (is_to_be_answered(input, b)) {
             return put_back(input, b);
         } else {
             int more = read_more(input, b);
@@ -632,6 +648,8 @@ static int read_batch(struct nd_input *input, size_t max_bytes, size_t max_recor
     if (status == 0 && !nd_input_take_ahead(input, batch))
         status = ND_ENOMEM;
     while (status == 0 && !batch->memory->is_done && !is_full(batch)) {
+        if (!input->from.stream && is_answered_first(input, batch))
+            break;
         if (!input->from.stream) {
             int next = nd_input_next_source(input);
 

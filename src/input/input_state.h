@@ -83,6 +83,7 @@ struct nd_input {
     struct nd_open_file file;
     struct nd_open_source from;
     size_t record_max;            /* longer records are skipped and reported */
+    bool answers_pauses;          /* a batch ends where a pipe gives nothing more for a moment */
     bool gives_skipped;           /* they are given as records without bytes */
     uint64_t finished;            /* stored bytes of finished files */
     _Atomic uint64_t done, total; /* for nd_input_progress, from any thread */
@@ -113,8 +114,14 @@ int nd_input_next_source(struct nd_input *input);
 /* All of it, once no call is in it. */
 void nd_input_release(struct nd_input *input);
 
-/* How many bytes to examine for detection: no more than a small plain file has. */
-size_t nd_input_detect_bytes(const struct nd_input *input);
+/*
+ * The first bytes, for detection: as many as that looks at, or all of a small plain file.  Where a
+ * pause is answered, they may be fewer, but have the first line of a text with all that decides
+ * what is asked for.  False: out of memory.
+ */
+enum nd_head_part { ND_HEAD_COMPRESSION, ND_HEAD_ARCHIVE, ND_HEAD_FORMAT };
+bool nd_input_peek_head(const struct nd_input *input, struct nd_stream *stream,
+                        enum nd_head_part part, const char **head, size_t *len);
 
 /*
  * Begin to cut records from `stream`: 1, 0 (reported: it cannot be read in its format), ND_ENOMEM.

@@ -250,6 +250,8 @@ struct nd_reading *nd_reading_new(struct nd_pool *pool, const char *const *paths
     r->input = nd_input_open(paths, n_paths, options, keep_problem, r, err);
     if (r->input && hooks->record_bytes)
         nd_input_limit_records(r->input, hooks->record_bytes);
+    if (r->input && hooks->answers_pauses)
+        nd_input_answer_pauses(r->input);
     if (r->input && make_parsers(r, options, err))
         return r;
     nd_reading_free(r);

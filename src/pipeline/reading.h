@@ -31,6 +31,8 @@ struct nd_reading_batch {
 
 struct nd_reading_hooks {
     bool by_worker; /* each worker has batches of its own */
+    /* When a pipe pauses, give what has come. */
+    bool answers_pauses;
     /* What the paths are, which is then read by this; NULL: they are documents. */
     const struct nd_sketches *sketches;
     /* A record has been parsed; called by several workers at once.  NULL: nothing. */

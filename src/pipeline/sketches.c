@@ -35,14 +35,18 @@ enum { WORD = 8, DISTANCE_BITS = 24, MAGIC_BYTES = 8 };
 
 /* ---- Opened ---- */
 
-/* A file that cannot be opened is none: whoever reads it as another says why. */
+/* A file that cannot be opened is none: whoever reads it as another says why.  A pipe is not opened,
+ * as its writer would lose its reader when it is closed again. */
 static bool is_sketch_file(const char *path)
 {
     struct stat about;
     char head[MAGIC_BYTES] = {0};
     bool is_one = false;
-    int fd = strcmp(path, "-") == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd;
 
+    if (strcmp(path, "-") == 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+        return false;
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return false;
     if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode))

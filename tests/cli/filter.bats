@@ -147,3 +147,23 @@ PY
     run neardup filter --recipe kolcz-2004-mail -p spam.jsonl mail.jsonl
     [ "$status" -eq 2 ]
 }
+
+@test "filter: while its input pauses, it answers what has come, as it would at the end" {
+    python3 "$BATS_TEST_DIRNAME/filter_pauses.py" "$NEARDUP"
+}
+
+@test "filter: a pipe of several files is answered before the next one opens" {
+    echo 'buy these wonderful pills now and never be tired again' >spam.txt
+    echo '{"text":"buy these wonderful pills now and never be tired again"}' >a.jsonl
+    mkfifo later.jsonl
+    "$NEARDUP" filter -q -p spam.txt a.jsonl later.jsonl >got.jsonl 3>&- &
+    local command=$!
+    for _ in $(seq 600); do
+        [ ! -s got.jsonl ] || break
+        sleep 0.1
+    done
+    diff a.jsonl got.jsonl
+    : >later.jsonl
+    wait "$command"
+    diff a.jsonl got.jsonl
+}
