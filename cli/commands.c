@@ -38,6 +38,8 @@ static int run_use(const struct command *command, struct settings *s)
         return 2;
     status = command->use(s, &events, &summary, &err);
     report_end(&report);
+    if (status == ND_OK)
+        report_replaced(s, &summary);
     return report_use(s, status, &err, &summary);
 }
 
@@ -228,6 +230,8 @@ static int cmd_filter(struct settings *s)
     status = nd_run_filter(s->run, s->use.prototypes.at, s->use.prototypes.count, s->use.filter,
                            &events, &summary, &err);
     report_end(&report);
+    if (status == ND_OK)
+        report_replaced(s, &summary);
     if (status == ND_OK && s->use.filter == ND_FILTER_NOTHING)
         status = write_count(s, summary.found, &err);
     if (s->use.filter == ND_FILTER_OTHERS)

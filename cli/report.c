@@ -17,6 +17,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum { SHOWN = 20, BAR = 24 }; /* messages shown of each kind; width of the progress bar */
@@ -172,9 +173,58 @@ static int show_progress(void *context, const struct nd_run_progress *progress)
     return 0;
 }
 
+/* "mails.mbox", "12 inputs, the first of which is mails.mbox"; then what it lost, or would lose. */
+static void put_replaced(const struct nd_run_replaced *r, const char *will)
+{
+    char gone[FIGURE_TEXT], records[FIGURE_TEXT];
+
+    if (r->inputs > 1)
+        fprintf(stderr, "%llu inputs, of which the first is ", (unsigned long long)r->inputs);
+    put_name(r->first);
+    fprintf(stderr, ": %s of %s record%s %s", grouped_text((double)r->gone, gone),
+            grouped_text((double)r->records, records), r->records == 1 ? "" : "s", will);
+}
+
+/* Ask on the terminal; only "y" and "yes" agree. */
+static int ask_to_replace(void *context, const struct nd_run_replaced *replaced)
+{
+    char answer[16] = "";
+
+    (void)context;
+    take_line_away();
+    fputs("neardup: the result replaces ", stderr);
+    put_replaced(replaced, "would be gone. Replace? [y/N] ");
+    fflush(stderr);
+    if (!fgets(answer, sizeof answer, stdin)) {
+        fputc('\n', stderr);
+        return 0;
+    }
+    answer[strcspn(answer, "\n")] = '\0';
+    return strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0;
+}
+
 struct nd_run_events report_events(struct report *r)
 {
-    return (struct nd_run_events){r, tell_problem, tell_bad_record, show_progress};
+    const bool can_ask = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+
+    return (struct nd_run_events){r, tell_problem, tell_bad_record, show_progress,
+                                  can_ask ? ask_to_replace : NULL};
+}
+
+static void print_replaced(const struct nd_run_replaced *replaced)
+{
+    if (!replaced->inputs)
+        return;
+    fputs("Replaced\n  ", stderr);
+    put_replaced(replaced, "are no longer there\n");
+}
+
+void report_replaced(const struct settings *s, const struct nd_use_summary *summary)
+{
+    if (s->quiet || !summary->replaced.inputs)
+        return;
+    fputs("neardup: replaced ", stderr);
+    put_replaced(&summary->replaced, "are no longer there\n");
 }
 
 static void tell_rest(unsigned long long n, const char *what)
@@ -481,6 +531,7 @@ void print_summary(const struct nd_run_summary *s)
     print_counts(s);
     print_measured(s);
     print_largest(s);
+    print_replaced(&s->replaced);
     print_curve(stderr, s);
     print_work(s);
     print_forecast(s);

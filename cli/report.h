@@ -26,6 +26,8 @@ void report_end(struct report *r);
 
 /* Print the summary in readable form, on standard error. */
 void print_summary(const struct nd_run_summary *s);
+/* Say which inputs a command without a summary replaced, unless --quiet. */
+void report_replaced(const struct settings *s, const struct nd_use_summary *summary);
 /* Print how likely a pair is to be compared, by the measure that finds candidates. */
 void print_curve(FILE *out, const struct nd_run_summary *s);
 /* "12.3 MB" in out[32]. */

@@ -176,6 +176,9 @@ struct nd_input_file {
     uint64_t records;
     /* How many of these were not documents.  Whoever parses them counts. */
     uint64_t bad_records;
+    /* How many of these are written again, where the file is to be replaced.  Whoever writes counts.
+     */
+    uint64_t kept_records;
     enum nd_read_state state;
     /* 1: it was found below a directory; 0: it was given. */
     int is_found;

@@ -69,6 +69,8 @@ extern "C" {
  *   summary        JSON: the numbers of struct nd_run_summary
  *   annotate       (a flag) nd_run_dedup: write all records, each with what it duplicates added
  *   dry-run        (a flag) write only the summary
+ *   force          (a flag) replace an input by its survivors without a question, although `removed`
+ *                  keeps no copy of the others (events->replace)
  *   null           (a flag) in a list of paths each ends in a NUL, not in a line end
  *   predicted      nd_run_dedup: a file that nd_run_plan made, whose figures the summary compares
  *                  with the run's
@@ -142,6 +144,15 @@ struct nd_run_progress {
     double seconds;
 };
 
+/* What a run that replaces inputs takes out of them. */
+struct nd_run_replaced {
+    /* Path of the first one, possibly cut. */
+    char first[256];
+    /* How many inputs are replaced; the records that they had; those of them that are not written
+     * again. */
+    uint64_t inputs, records, gone;
+};
+
 /*
  * Functions that a run calls while it works; each may be NULL.  All are called by the thread that
  * started the run, whatever the number of threads.
@@ -154,6 +165,10 @@ struct nd_run_events {
     void (*bad_record)(void *context, const char *place, const char *reason);
     /* Progress, at most once a batch.  A result other than 0 stops the run: ND_ECANCELLED. */
     int (*progress)(void *context, const struct nd_run_progress *progress);
+    /* All is decided, and records of inputs that are to be replaced would be gone: the options have
+     * neither `force` nor `removed`.  0: nothing is published, ND_ECANCELLED.  NULL: such a run is
+     * refused before it reads anything, ND_EINVAL. */
+    int (*replace)(void *context, const struct nd_run_replaced *replaced);
 };
 
 #define ND_RUN_LARGEST 10
@@ -273,6 +288,7 @@ struct nd_run_summary {
     int lists_pairs;
     /* Removed documents are written too, marked as duplicates. */
     int annotates;
+    struct nd_run_replaced replaced;
     /*
      * nd_run_dedup, where something is verified: removed documents that are near by the measure that
      * decided, from the step of 1 (exactly 1) down to that of the threshold.  With components it is
@@ -316,7 +332,8 @@ ND_API double nd_run_recall(const struct nd_run_summary *s, double x);
  *
  * ND_OK: the outputs are published; with summary->failed_inputs or summary->left_out some inputs or
  *   records were left out.
- * ND_EINVAL: the options do not fit together; an output is a file that the run reads.
+ * ND_EINVAL: the options do not fit together; an output is a file that the run reads; it would
+ *   replace an input, and there is neither `force`, `removed` nor events->replace.
  * ND_EINPUT: the run is strict and met a problem; no record could be read; more bad records than
  *   max_bad; an empty result would replace a file; CSV headers differ; documents are mixed with
  *   records.

@@ -37,6 +37,7 @@ struct nd_use_summary {
     uint64_t left_out;
     /* As in struct nd_run_summary. */
     int partly_published, wrote_in_place;
+    struct nd_run_replaced replaced;
     /* Each function says what it counts here. */
     uint64_t found;
 };

@@ -458,15 +458,18 @@ static PyObject *finish(struct nd_json *out)
 }
 
 /*
- * evidence_summary(evidence, result, frame, id column, store, numbers, inputs): the summary as JSON.
+ * evidence_summary(evidence, result, frame, id column, store, numbers, replaced, inputs): the summary as JSON.
  * The result is that of the last rows.  numbers: left out, warnings, repaired sequences, bytes,
  * bytes of temporary files, bytes of memory, those that are allowed (0: any), bytes of files that this
- * took, loads, threads, seconds, and those of processors.
+ * took, loads, threads, seconds, and those of processors.  replaced: the path of the first input that
+ * is replaced, how many are, the records that they had, and how many of these are gone.
  */
 static PyObject *evidence_summary(PyObject *module, PyObject *args)
 {
     PyObject *capsule, *result, *frame, *store, *inputs;
     unsigned long long left_out, warnings, repaired, bytes, spooled, peak, memory, spilled, loads;
+    unsigned long long n_replaced, records, gone;
+    const char *first;
     struct nd_run_summary *summary;
     struct nd_summary_input *input;
     struct nd_json out = {0};
@@ -477,10 +480,10 @@ static PyObject *evidence_summary(PyObject *module, PyObject *args)
     Py_ssize_t n;
     double seconds, processor_seconds;
 
-    if (!PyArg_ParseTuple(args, "OOOIO(KKKKKKKKKIdd)O!", &capsule, &result, &frame, &id, &store,
-                          &left_out, &warnings, &repaired, &bytes, &spooled, &peak, &memory,
-                          &spilled, &loads, &threads, &seconds, &processor_seconds, &PyTuple_Type,
-                          &inputs) ||
+    if (!PyArg_ParseTuple(args, "OOOIO(KKKKKKKKKIdd)(yKKK)O!", &capsule, &result, &frame, &id,
+                          &store, &left_out, &warnings, &repaired, &bytes, &spooled, &peak, &memory,
+                          &spilled, &loads, &threads, &seconds, &processor_seconds, &first,
+                          &n_replaced, &records, &gone, &PyTuple_Type, &inputs) ||
         !(e = PyCapsule_GetPointer(capsule, CAPSULE)) ||
         !parse_where(&w, result, frame, id, store) || !(input = parse_inputs(inputs, &n)))
         return NULL;
@@ -501,6 +504,9 @@ static PyObject *evidence_summary(PyObject *module, PyObject *args)
     summary->threads = threads;
     summary->seconds = seconds;
     summary->processor_seconds = processor_seconds;
+    summary->replaced =
+        (struct nd_run_replaced){.inputs = n_replaced, .records = records, .gone = gone};
+    PyOS_snprintf(summary->replaced.first, sizeof summary->replaced.first, "%s", first);
     if (summarise(e, &w, summary, &err) != ND_OK) {
         free(input);
         free(summary);

@@ -135,7 +135,13 @@ def test_an_input_is_replaced_when_all_is_whole(here, records):
     write_lines(here / "in.jsonl", records)
     os.chmod(here / "in.jsonl", 0o640)
     expected = [record["id"] for record in neardup.dedup(records).survivors]
-    neardup.dedup_files("in.jsonl", "in.jsonl")
+    before = (here / "in.jsonl").read_bytes()
+    with pytest.raises(neardup.InvalidError, match=r"'in\.jsonl' is an input and would be replaced"):
+        neardup.dedup_files("in.jsonl", "in.jsonl")
+    assert (here / "in.jsonl").read_bytes() == before
+    summary = neardup.dedup_files("in.jsonl", "in.jsonl", force=True).summary
+    gone = {"first": "in.jsonl", "inputs": 1, "records": len(records), "gone": len(records) - len(expected)}
+    assert summary["replaced"] == gone
     assert [json.loads(line)["id"] for line in read_lines(here / "in.jsonl")] == expected
     assert (here / "in.jsonl").stat().st_mode & 0o777 == 0o640
     assert left_in(here) == ["in.jsonl"]

@@ -240,6 +240,21 @@ static void put_turns(struct nd_json *out, const struct nd_run_turns *turns)
     nd_json_close(out, '}');
 }
 
+/* Inputs that the run replaced, if any, and what they lost. */
+static void put_replaced(struct nd_json *out, const struct nd_run_replaced *replaced)
+{
+    const struct number numbers[] = {
+        {"inputs", replaced->inputs}, {"records", replaced->records}, {"gone", replaced->gone}};
+
+    if (!replaced->inputs)
+        return;
+    nd_json_key(out, "replaced");
+    nd_json_open(out, '{');
+    nd_json_put_text(out, "first", replaced->first);
+    put_numbers(out, numbers, sizeof numbers / sizeof *numbers);
+    nd_json_close(out, '}');
+}
+
 static void put_counts(struct nd_json *out, const struct nd_run_summary *s)
 {
     const struct number documents = {"documents", s->documents};
@@ -277,6 +292,7 @@ static void put_counts(struct nd_json *out, const struct nd_run_summary *s)
 
     put_numbers(out, &documents, 1);
     put_decisions(out, s);
+    put_replaced(out, &s->replaced);
     put_numbers(out, numbers, sizeof numbers / sizeof *numbers);
     nd_json_put_bool(out, "double_ids_is_lower_bound", s->ids_full);
     nd_json_put_bool(out, "verified", s->is_verified);

@@ -8,7 +8,10 @@
  */
 #include "pipeline/run.h"
 
+#include "pipeline/mirror.h"
+
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Note all files, including those found below folders. */
@@ -87,6 +90,51 @@ static enum nd_status check_only(const struct nd_run *run, struct nd_error *err)
                    name);
 }
 
+/* Find an input that a file of --output-dir would replace. */
+static enum nd_status find_mirrored(const struct nd_run *run, const struct nd_input_file **found,
+                                    struct nd_error *err)
+{
+    const struct nd_input *input = nd_reading_input(run->reading);
+    enum nd_status status = ND_OK;
+    bool would = false;
+
+    for (size_t i = 0; status == ND_OK && !*found && i < nd_input_files(input); i++) {
+        const struct nd_input_file *file = nd_input_file(input, i);
+
+        status = nd_mirror_would_replace(run->options->output_dir, file, &would, err);
+        *found = would ? file : NULL;
+    }
+    return status;
+}
+
+static bool keeps_others(const struct nd_run *run)
+{
+    return run->options->force || (run->request->writes_evidence && run->options->removed);
+}
+
+/* An input that is replaced loses records: check that this is wanted, or that it can be asked. */
+static enum nd_status check_consent(const struct nd_run *run, struct nd_error *err)
+{
+    const struct nd_run_request *r = run->request;
+    const struct nd_input_file *found = NULL;
+    enum nd_status status = ND_OK;
+
+    if (keeps_others(run) || run->reporter.to->replace || !r->may_replace || r->is_dry)
+        return ND_OK;
+    if (run->outputs.replaced.inode)
+        found = nd_input_file(nd_reading_input(run->reading), 0);
+    else if (r->writes_survivors && run->options->output_dir)
+        status = find_mirrored(run, &found, err);
+    if (status != ND_OK || !found)
+        return status;
+    return nd_fail(
+        err, ND_EINVAL,
+        "'%s' is an input and would be replaced by what is kept of it: %s--force, or choose "
+        "another output",
+        found->path,
+        r->writes_evidence ? "add --removed FILE, which keeps the other records, or " : "add ");
+}
+
 enum nd_status nd_run_claim(struct nd_run *run, struct nd_error *err)
 {
     const struct nd_run_request *r = run->request;
@@ -111,7 +159,9 @@ enum nd_status nd_run_claim(struct nd_run *run, struct nd_error *err)
             r->may_replace && !run->sketches ? &run->outputs.replaced : NULL, err);
     for (size_t i = 0; status == ND_OK && i < sizeof evidence / sizeof *evidence; i++)
         status = nd_publisher_claim(&run->outputs.publisher, evidence[i], NULL, err);
-    return status == ND_OK && run->outputs.replaced.inode ? check_only(run, err) : status;
+    if (status == ND_OK && run->outputs.replaced.inode)
+        status = check_only(run, err);
+    return status == ND_OK ? check_consent(run, err) : status;
 }
 
 typedef unsigned __int128 wide;
@@ -241,4 +291,29 @@ enum nd_status nd_run_judge_mirror(const struct nd_run *run, struct nd_error *er
         if (nd_input_file_is_whole(f)) /* otherwise it is not replaced */
             status = judge_replaced(run, f, err);
     return status;
+}
+
+static void count_replaced(struct nd_run_replaced *r, const struct nd_input_file *f)
+{
+    if (!r->inputs++)
+        snprintf(r->first, sizeof r->first, "%s", f->path);
+    r->records += f->records;
+    r->gone += f->records - f->kept_records;
+}
+
+enum nd_status nd_run_ask(struct nd_run *run, struct nd_error *err)
+{
+    struct nd_run_replaced *replaced = &run->summary->replaced;
+    const struct nd_run_events *to = run->reporter.to;
+    const struct nd_input_file *f;
+
+    if (run->outputs.replaced.inode)
+        count_replaced(replaced, nd_input_file(nd_reading_input(run->reading), 0));
+    for (size_t i = 0;
+         run->outputs.survivors && (f = nd_survivors_replaced(run->outputs.survivors, i)); i++)
+        if (nd_input_file_is_whole(f))
+            count_replaced(replaced, f);
+    if (!replaced->gone || keeps_others(run) || !to->replace || to->replace(to->context, replaced))
+        return ND_OK;
+    return nd_fail(err, ND_ECANCELLED, "%s: is not replaced", replaced->first);
 }

@@ -66,19 +66,26 @@ static bool append_parts(struct nd_buffer *name, const char *path)
     return true;
 }
 
+/* Write the path of a file below the folder to *name, without a zero at its end. */
+static enum nd_status join(struct nd_buffer *name, const char *folder, const char *path,
+                           struct nd_error *err)
+{
+    name->len = 0;
+    if (!nd_buffer_append(name, folder, strlen(folder)))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    while (name->len > 1 && name->data[name->len - 1] == '/')
+        name->len--;
+    return append_parts(name, path) ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
+}
+
 static enum nd_status make_name(struct nd_mirror *m, const char *path, const char *entry,
                                 struct nd_error *err)
 {
-    size_t before;
+    enum nd_status status = join(&m->name, m->folder, path, err);
+    size_t before = m->name.len;
 
-    m->name.len = 0;
-    if (!nd_buffer_append(&m->name, m->folder, strlen(m->folder)))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    while (m->name.len > 1 && m->name.data[m->name.len - 1] == '/')
-        m->name.len--;
-    if (!append_parts(&m->name, path))
-        return nd_fail(err, ND_ENOMEM, "out of memory");
-    before = m->name.len;
+    if (status != ND_OK)
+        return status;
     if ((entry && !append_parts(&m->name, entry)) || !nd_buffer_append(&m->name, "", 1))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     if (entry && m->name.len == before + 1)
@@ -195,6 +202,24 @@ enum nd_status nd_mirror_close(struct nd_mirror *m, struct nd_error *err)
         return nd_output_finish(file, err);
     nd_output_discard(file);
     return ND_OK;
+}
+
+enum nd_status nd_mirror_would_replace(const char *folder, const struct nd_input_file *file,
+                                       bool *would, struct nd_error *err)
+{
+    const struct nd_file_mark own = nd_input_file_mark(file);
+    struct nd_buffer name = {0};
+    enum nd_status status = join(&name, folder, file->path, err);
+    struct nd_file_mark there;
+
+    if (status == ND_OK && !nd_buffer_append(&name, "", 1))
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    if (status == ND_OK) {
+        there = nd_file_mark_at(name.data);
+        *would = nd_file_mark_is_one(&there, &own);
+    }
+    nd_buffer_release(&name);
+    return status;
 }
 
 const struct nd_input_file *nd_mirror_replaced(const struct nd_mirror *m, size_t i)

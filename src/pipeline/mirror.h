@@ -30,6 +30,10 @@ enum nd_status nd_mirror_open(struct nd_mirror *m, const struct nd_source *sourc
  * dropped.
  */
 enum nd_status nd_mirror_close(struct nd_mirror *m, struct nd_error *err);
+/* Whether the file that stands for an input in this folder is the input itself.  ND_ENOMEM. */
+enum nd_status nd_mirror_would_replace(const char *folder, const struct nd_input_file *file,
+                                       bool *would, struct nd_error *err);
+
 /* The i-th input that will be replaced; NULL: there are no more. */
 const struct nd_input_file *nd_mirror_replaced(const struct nd_mirror *m, size_t i);
 

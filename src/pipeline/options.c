@@ -63,6 +63,7 @@ static const struct key keys[] = {
     {"df-auto", TEXT, AT(df_auto), 0, NULL, NULL, 0, 0},
     {"dry-run", FLAG, AT(dry_run), 0, NULL, "no", 0, 0},
     {"exclude", LIST, LIST_AT(input., excludes), NULL, NULL, 0, 0},
+    {"force", FLAG, AT(force), 0, NULL, "no", 0, 0},
     {"format", WORD, AT(input.format), 0, NULL, "auto", 0, 0},
     {"glob", LIST, LIST_AT(input., globs), NULL, NULL, 0, 0},
     {"id-field", TEXT, AT(input.id_field), 0, NULL, "id", 0, 0},

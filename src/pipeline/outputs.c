@@ -117,6 +117,8 @@ static enum nd_status put(const struct nd_outputs *o, struct nd_survivors *to, u
 enum nd_status nd_outputs_survive(struct nd_outputs *o, uint32_t source, struct nd_view record,
                                   struct nd_error *err)
 {
+    if (record.data)
+        nd_source_count_kept(nd_reading_source(o->reading, source));
     return put(o, o->survivors, &o->sources_given[0], source, record, err);
 }
 

@@ -102,6 +102,13 @@ static inline bool nd_input_file_is_whole(const struct nd_input_file *file)
     return file->state != ND_READ_PARTLY && file->state != ND_READ_FAILED;
 }
 
+/* Count a record of the source that is written again. */
+static inline void nd_source_count_kept(const struct nd_source *source)
+{
+    if (source->file)
+        source->file->kept_records++;
+}
+
 /* The documents so far in which bytes were replaced, of formats that do not name their charset. */
 uint64_t nd_reading_repaired(const struct nd_reading *r);
 

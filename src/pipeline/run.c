@@ -495,6 +495,8 @@ static enum nd_status complete(struct nd_run *run, struct nd_output *out, struct
     status = finish(&out, status, err);
     if (status == ND_OK)
         status = nd_run_judge_mirror(run, err);
+    if (status == ND_OK)
+        status = nd_run_ask(run, err);
     status = finish(&o->clusters, status, err);
     if (status == ND_OK && o->manifest)
         status = nd_manifest_put_header(o->manifest, run->recipe, run->options, run->summary,

@@ -143,6 +143,10 @@ enum nd_status nd_run_judge(struct nd_run *run, struct nd_error *err);
 /* The same of each input that a mirror replaces, once it has all of them. */
 enum nd_status nd_run_judge_mirror(const struct nd_run *run, struct nd_error *err);
 
+/* All outputs of records are whole: count in run->summary what inputs that are replaced lose, and ask
+ * whether that may be.  ND_ECANCELLED: it may not. */
+enum nd_status nd_run_ask(struct nd_run *run, struct nd_error *err);
+
 /* df.c, where a run counts its own df table by another run: */
 /* A hash of which files the inputs are, how large and how old. */
 uint64_t nd_run_inputs_state(const struct nd_run *run);

@@ -246,6 +246,7 @@ static enum nd_status write_record(struct collapsing *c, const struct result *r,
 
     if (c->sketches)
         return nd_sketch_output_add_packed(c->sketches, r->record, err);
+    nd_source_count_kept(source);
     if (c->has_document) {
         status = write(c, path, err);
         return status == ND_OK ? write(c, newline, err) : status;

@@ -25,6 +25,7 @@ struct nd_use_summary nd_run_use_summary(const struct nd_run_summary *counts, ui
         .left_out = counts->left_out,
         .partly_published = counts->partly_published,
         .wrote_in_place = counts->wrote_in_place,
+        .replaced = counts->replaced,
         .found = found,
     };
 }
@@ -361,6 +362,8 @@ enum nd_status nd_use_end(struct nd_use *use, enum nd_status status, uint64_t fo
         status = nd_output_finish(use->out, err);
     else
         nd_output_discard(use->out);
+    if (status == ND_OK)
+        status = nd_run_ask(&use->run, err);
     if (status == ND_OK)
         status = nd_outputs_publish(&use->run.outputs, use->run.summary, err);
     for (unsigned i = 0; use->worker && i < nd_pool_threads(use->run.pool); i++) {

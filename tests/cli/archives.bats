@@ -26,7 +26,7 @@ listing() { # what tar says of all but the size
     tree
     tar --sort=name --owner=me:1234 --group=us:567 -cf t.tar t
     cp t.tar before.tar
-    neardup dedup t.tar -q -o t.tar
+    neardup dedup t.tar -q --force -o t.tar
     # What is removed goes, and the hard link to it.
     diff <(listing before.tar | grep -v 't/c.txt$\|twin-of-c.txt link to t/c.txt') <(listing t.tar)
     [ "$(tar -tvf t.tar t/a.txt | cut -d' ' -f2)" = me/us ]
@@ -39,7 +39,7 @@ listing() { # what tar says of all but the size
     cmp <(zstd -dc other.tar.zst) t.tar
     mkdir in
     cp before.tar in/x.tar
-    (cd in && "$NEARDUP" dedup x.tar -q --output-dir .)
+    (cd in && "$NEARDUP" dedup x.tar -q --force --output-dir .)
     cmp in/x.tar t.tar
 }
 
@@ -48,7 +48,7 @@ listing() { # what tar says of all but the size
     find t | sort | zip -qy@ t.zip
     unzip -qo t.zip -d old
     cp t.zip before.zip
-    neardup dedup t.zip -q -o t.zip
+    neardup dedup t.zip -q --force -o t.zip
     unzip -qo t.zip -d new
     [ ! -e new/t/c.txt ]
     [ ! -e new/t/twin-of-c.txt ]
@@ -61,7 +61,7 @@ listing() { # what tar says of all but the size
     tree
     kept() { # ARCHIVE WHAT
         cp "$1" before
-        run neardup dedup "$1" -q -o "$1"
+        run neardup dedup "$1" -q --force -o "$1"
         [ "$status" -eq 2 ] || return 1
         [[ $output == *"$1: is not replaced, because $2 would be lost"* ]] || { echo "$output"; return 1; }
         cmp "$1" before || return 1
@@ -91,12 +91,12 @@ END
     gzip t/a.txt
     tar -cf packed.tar t
     kept packed.tar "the compression of files in it"
-    run neardup dedup c.zip -q --output-dir .
+    run neardup dedup c.zip -q --force --output-dir .
     [ "$status" -eq 2 ]
     cmp c.zip <(cat c.zip)
     mkdir none
     tar -cf folders.tar none
-    run neardup dedup folders.tar -q -o folders.tar
+    run neardup dedup folders.tar -q --force -o folders.tar
     [ "$status" -eq 2 ]
     tar -tf folders.tar | grep -q none/
 }

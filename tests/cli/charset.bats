@@ -67,7 +67,7 @@ same() {
     neardup dedup --quiet --charset latin1 in.jsonl.gz -o out.jsonl
     cmp out.jsonl expected
     cp in.jsonl in_place.jsonl
-    neardup dedup --quiet --charset latin1 in_place.jsonl -o in_place.jsonl
+    neardup dedup --quiet --force --charset latin1 in_place.jsonl -o in_place.jsonl
     cmp in_place.jsonl expected
 }
 

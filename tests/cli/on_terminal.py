@@ -4,6 +4,8 @@ Run a command on a terminal of its own, print what it writes there (both streams
 
 A terminal that every process has closed may lose what was last written to it. So this program holds it
 open, writes a mark of its own once the command has ended, and reads up to the mark.
+
+$ANSWER is typed before the command starts, as a line.
 """
 
 import os
@@ -16,6 +18,8 @@ MARK = b"<the command has ended>"
 
 def main():
     terminal, of_command = os.openpty()
+    if "ANSWER" in os.environ:
+        os.write(terminal, os.environ["ANSWER"].encode() + b"\n")
     # The terminal controls the command's session, as it would a shell's.
     process = subprocess.Popen(
         ["setsid", "--ctty", "--wait", *sys.argv[1:]], stdin=of_command, stdout=of_command, stderr=of_command

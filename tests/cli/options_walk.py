@@ -57,6 +57,7 @@ def observe(arguments):
     os.mkdir("out")
     shutil.copy("docs.ndx", "out/docs.ndx")
     shutil.copy("fp.ndx", "out/fp.ndx")
+    shutil.copy("same.jsonl", "out/same.jsonl")
     done = run(*arguments)
     seen = [done.stdout, done.stderr]
     for folder, _, names in sorted(os.walk("out")):
@@ -209,6 +210,8 @@ TRY = {
     "copy-to": "out/d",
     "link-to": "out/d",
     "removed": "out/r",
+    "dedup force": (None, "out/same.jsonl -o out/same.jsonl"), "filter force": (None, "-p p.jsonl out/same.jsonl -o out/same.jsonl"),
+    "collapse force": (None, "out/same.jsonl -o out/same.jsonl"),
     "annotate": FLAG,
     "manifest": "out/m2",
     "dedup clusters": "out/c2",

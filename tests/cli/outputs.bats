@@ -474,7 +474,7 @@ EOF
 
 @test "-o may be an input" {
     small_corpus
-    neardup dedup small.jsonl -o small.jsonl -q --keep longest
+    neardup dedup small.jsonl -o small.jsonl -q --force --keep longest
     [ "$(ids small.jsonl)" = "b 4 5" ]
 }
 

@@ -154,3 +154,98 @@ three_files() {
     run python3 "$BATS_TEST_DIRNAME/ended_by.py" "$NEARDUP" QUIT
     [ "$output" = "-3 [] False" ]
 }
+
+# REASON COMMAND...: it is refused before anything is read, and small.jsonl stays.
+is_refused() {
+    local reason=$1
+    shift
+    run "$NEARDUP" "$@" </dev/null
+    [ "$status" -eq 2 ] || return 1
+    [[ ${lines[0]} == "neardup: '"*"small.jsonl' is an input and would be replaced by what is kept of it: $reason, or choose another output" ]] || return 1
+    cmp small.jsonl before
+}
+
+@test "an input is replaced only with --removed or --force, or after a question on a terminal" {
+    small_corpus
+    cp small.jsonl before
+    head -1 small.jsonl >p.jsonl
+    is_refused "add --removed FILE, which keeps the other records, or --force" dedup small.jsonl -o small.jsonl --manifest m
+    is_refused "add --removed FILE, which keeps the other records, or --force" dedup small.jsonl p.jsonl --output-dir .
+    is_refused "add --force" filter -p p.jsonl small.jsonl -o small.jsonl
+    is_refused "add --force" filter -v -p p.jsonl small.jsonl --output-dir .
+    is_refused "add --force" collapse small.jsonl -o small.jsonl
+    [ ! -e m ]
+    mkdir whole
+    (cd whole && cp ../before small.jsonl && "$NEARDUP" dedup small.jsonl -q -o small.jsonl --removed gone)
+    [ "$(ids whole/small.jsonl)" = "a 4 5" ]
+    [ "$(ids whole/gone)" = "b c" ]
+    neardup dedup small.jsonl -o small.jsonl -q --force
+    cmp small.jsonl whole/small.jsonl
+    # --force answers this question only.
+    cp before small.jsonl
+    echo "{broken" >>small.jsonl
+    cp small.jsonl before
+    run neardup dedup small.jsonl -o small.jsonl -q --force
+    [ "$status" -eq 2 ]
+    [[ $output == *"small.jsonl would be replaced, and 1 of 6 records is bad"* ]]
+    run neardup dedup small.jsonl p.jsonl -o small.jsonl -q --force
+    [[ ${lines[0]} == *"is one of several inputs and would be replaced by the records of all"* ]]
+    cmp small.jsonl before
+}
+
+@test "on a terminal the question comes when the counts are known, and only yes replaces" {
+    small_corpus
+    cp small.jsonl before
+    asked="neardup: the result replaces small.jsonl: 2 of 5 records would be gone. Replace? [y/N] "
+    for answer in "" n no Y.; do
+        ANSWER=$answer run on_terminal dedup small.jsonl -o small.jsonl --manifest m
+        [ "$status" -eq 2 ]
+        [[ $output == *"$asked"*"neardup: small.jsonl: is not replaced"*"neardup: stopped; nothing was published"* ]]
+        cmp small.jsonl before
+        [ ! -e m ]
+    done
+    ANSWER=y run on_terminal dedup small.jsonl -o small.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *"$asked"*"Replaced"*"  small.jsonl: 2 of 5 records are no longer there"* ]]
+    [ "$(ids small.jsonl)" = "a 4 5" ]
+    # Nothing is asked where nothing would be removed, for --dry-run, --removed and --force.
+    for options in "-o small.jsonl" "-o small.jsonl --removed gone" "-o small.jsonl --force" "--output-dir ."; do
+        # shellcheck disable=SC2086
+        run on_terminal dedup small.jsonl $options
+        [ "$status" -eq 0 ]
+        [[ $output != *"y/N"* ]]
+    done
+    cp before small.jsonl
+    run on_terminal dedup small.jsonl -o small.jsonl --dry-run
+    [ "$status" -eq 0 ]
+    [[ $output != *"y/N"* ]]
+    cmp small.jsonl before
+    ANSWER=yes run on_terminal collapse small.jsonl -o small.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *"$asked"*"neardup: replaced small.jsonl: 2 of 5 records are no longer there"* ]]
+    head -1 before >p.jsonl
+    ANSWER=yes run on_terminal filter -p p.jsonl small.jsonl -o small.jsonl
+    [[ $output == *"2 of 3 records would be gone"*"neardup: replaced small.jsonl: 2 of 3 records are no longer there"* ]]
+}
+
+@test "the summary counts what every way of running takes out of the inputs that it replaces" {
+    small_corpus
+    cp small.jsonl before
+    for options in "" "--keep last" "--cluster components" "--memory 64M" "--threads 4"; do
+        cp before small.jsonl
+        # shellcheck disable=SC2086
+        neardup dedup small.jsonl -o small.jsonl -q --force --summary s $options
+        grep -q '"replaced":{"first":"small.jsonl","inputs":1,"records":5,"gone":2}' s
+    done
+    mkdir d
+    cp before d/1.jsonl
+    sed 's/"id":"/"id":"x/' before >d/2.jsonl
+    cp d/2.jsonl 2.jsonl
+    (cd d && "$NEARDUP" dedup 1.jsonl 2.jsonl --output-dir . -q --force --summary ../s)
+    grep -q '"replaced":{"first":"1.jsonl","inputs":2,"records":10,"gone":7}' s
+    cp before d/1.jsonl
+    (cd d && "$NEARDUP" dedup 1.jsonl ../2.jsonl --output-dir . -q --force --summary ../s)
+    grep -q '"replaced":{"first":"1.jsonl","inputs":1,"records":5,"gone":2}' s
+    neardup dedup before -f jsonl -o new -q --summary s
+    ! grep -q '"replaced"' s
+}

@@ -216,17 +216,17 @@ refused() { # COMMAND NAME
         [ "$status" -eq 2 ]
         [ "$(cat out)" = old ]
     done 7<cases
-    run neardup dedup bad.jsonl -q -o bad.jsonl
+    run neardup dedup bad.jsonl -q --force -o bad.jsonl
     [ "$status" -eq 2 ]
     [[ $output == *"content"* ]]
     printf 'id,body\n1,some words that are here\n' >t.csv
     cp t.csv t.before
-    run neardup dedup t.csv -q -o t.csv
+    run neardup dedup t.csv -q --force -o t.csv
     [ "$status" -eq 2 ]
     cmp t.csv t.before
     printf 'id,text\n1,"never closed\n2,x\n' >u.csv
     cp u.csv u.before
-    run neardup dedup u.csv -q -o u.csv
+    run neardup dedup u.csv -q --force -o u.csv
     [ "$status" -eq 2 ]
     cmp u.csv u.before
 }
@@ -244,7 +244,7 @@ refused() { # COMMAND NAME
         neardup dedup $input -q -o out 2>/dev/null
         [ -e out ]
     done
-    neardup dedup head.csv -q -o head.csv
+    neardup dedup head.csv -q --force -o head.csv
     [ "$(cat head.csv)" = id,text ]
 }
 
@@ -256,18 +256,18 @@ refused() { # COMMAND NAME
     [ "$(ids gone.jsonl)" = "b c" ]
     cmp <(sort whole) <(cat small.jsonl gone.jsonl | sort)
     cp whole small.jsonl
-    neardup dedup -f jsonl -o small.jsonl -q <small.jsonl
+    neardup dedup -f jsonl -o small.jsonl -q --force <small.jsonl
     [ "$(ids small.jsonl)" = "a 4 5" ]
     cp whole small.jsonl
-    neardup collapse small.jsonl -o small.jsonl -q
+    neardup collapse small.jsonl -o small.jsonl -q --force
     [ "$(ids small.jsonl)" = "a 4 5" ]
     head -1 whole >spam.jsonl
     cp whole small.jsonl
-    neardup filter -p spam.jsonl -v small.jsonl -o small.jsonl -q
+    neardup filter -p spam.jsonl -v small.jsonl -o small.jsonl -q --force
     [ "$(ids small.jsonl)" = "4 5" ]
     # Compressed as it was, whatever the name says.
     gzip -c whole >small.jsonl
-    neardup dedup small.jsonl -o small.jsonl -q 2>/dev/null
+    neardup dedup small.jsonl -o small.jsonl -q --force 2>/dev/null
     [ "$(zcat <small.jsonl | wc -l)" -eq 3 ]
     # Not by what is no record of it.
     echo "a document that is a file" >a.txt
@@ -280,7 +280,7 @@ refused() { # COMMAND NAME
     done
     iconv -f UTF-8 -t UTF-16 whole >wide.jsonl
     cp wide.jsonl wide.before
-    run neardup dedup wide.jsonl -q -o wide.jsonl
+    run neardup dedup wide.jsonl -q --force -o wide.jsonl
     [ "$status" -eq 2 ]
     cmp wide.jsonl wide.before
     # Nor by what is written of it, but is no record of it.
@@ -291,7 +291,7 @@ refused() { # COMMAND NAME
     cmp m.eml m.before
     tar -cf t.jsonl whole
     cp t.jsonl t.before
-    run neardup dedup t.jsonl -q -o t.jsonl
+    run neardup dedup t.jsonl -q --force -o t.jsonl
     [ "$status" -eq 2 ]
     cmp t.jsonl t.before
 }
@@ -325,14 +325,14 @@ refused() { # COMMAND NAME
         case $pack in gzip) end=gz ;; zstd) end=zst ;; xz) end=xz ;; esac
         $pack -c good.jsonl | head -c 60000 >cut.jsonl."$end"
         cp cut.jsonl."$end" before
-        run neardup dedup cut.jsonl."$end" -q -o cut.jsonl."$end"
+        run neardup dedup cut.jsonl."$end" -q --force -o cut.jsonl."$end"
         [ "$status" -eq 2 ]
         cmp cut.jsonl."$end" before
         cp before shards/b.jsonl."$end"
         cp good.jsonl shards/a.jsonl
         (
             cd shards
-            run neardup dedup a.jsonl b.jsonl."$end" --output-dir . -q
+            run neardup dedup a.jsonl b.jsonl."$end" --output-dir . -q --force
             [ "$status" -eq 3 ]
             [[ $output == *"b.jsonl.$end"* ]]
             cmp b.jsonl."$end" ../before
@@ -344,7 +344,7 @@ refused() { # COMMAND NAME
     tar -cf cut.tar good.jsonl
     truncate -s 100000 cut.tar
     cp cut.tar before
-    run neardup dedup cut.tar -q -o cut.tar
+    run neardup dedup cut.tar -q --force -o cut.tar
     [ "$status" -eq 2 ]
     cmp cut.tar before
 }
@@ -369,11 +369,11 @@ refused() { # COMMAND NAME
     run neardup dedup two.jsonl -q -o out
     [ "$status" -eq 3 ]
     cp one.jsonl before
-    run neardup dedup one.jsonl -q -o one.jsonl
+    run neardup dedup one.jsonl -q --force -o one.jsonl
     [ "$status" -eq 2 ]
     [[ $output == *"one.jsonl would be replaced, and 1 of 101 records is bad"* ]]
     cmp one.jsonl before
-    run neardup dedup many.jsonl one.jsonl -q --output-dir .
+    run neardup dedup many.jsonl one.jsonl -q --force --output-dir .
     [ "$status" -eq 2 ]
     cmp one.jsonl before
     neardup dedup one.jsonl -q -o one.jsonl --removed gone --max-bad 0.02 2>/dev/null
@@ -399,7 +399,7 @@ refused() { # COMMAND NAME
         cp whole large.jsonl
         mkfifo pipe
         # The manifest is written when all has been read, and is larger than a pipe.
-        "$NEARDUP" dedup large.jsonl -q -o large.jsonl --manifest pipe 2>err &
+        "$NEARDUP" dedup large.jsonl -q --force -o large.jsonl --manifest pipe 2>err &
         pid=$!
         exec 9<pipe
         for _ in $(seq 100); do

@@ -86,7 +86,7 @@ static void events_tell_what_happens(void **state)
 {
     struct nd_run_options options = options_to("out");
     struct seen seen = {0};
-    const struct nd_run_events events = {&seen, NULL, on_bad_record, on_progress};
+    const struct nd_run_events events = {&seen, NULL, on_bad_record, on_progress, NULL};
     struct nd_run_summary summary;
     struct nd_error err;
 
@@ -149,7 +149,7 @@ static void events_come_in_order_from_the_thread_that_runs(void **state)
     for (unsigned threads = 1; threads <= 4; threads++) {
         struct nd_run_options options = options_to(NULL);
         struct told told = {.runs = pthread_self()};
-        const struct nd_run_events events = {&told, NULL, on_tenth, on_more};
+        const struct nd_run_events events = {&told, NULL, on_tenth, on_more, NULL};
         struct nd_run_summary summary;
 
         options.paths = path;
@@ -174,7 +174,7 @@ static void a_caller_can_stop_a_run(void **state)
         for (unsigned at = 1; at < 5; at++) {
             struct nd_run_options options = options_to("out");
             struct seen seen = {.stop_at = at};
-            const struct nd_run_events events = {&seen, NULL, NULL, on_progress};
+            const struct nd_run_events events = {&seen, NULL, NULL, on_progress, NULL};
             struct nd_run_summary summary;
             struct nd_error err;
 
@@ -211,7 +211,7 @@ static void progress_counts_unpacked_bytes(void **state)
     static const char *const path[] = {"packed.jsonl.gz"};
     struct nd_run_options options = options_to("out");
     struct packed packed = {0};
-    const struct nd_run_events events = {&packed, NULL, NULL, on_packed};
+    const struct nd_run_events events = {&packed, NULL, NULL, on_packed, NULL};
     struct nd_run_summary summary;
 
     (void)state;

@@ -30,6 +30,7 @@ static const struct {
     {"df-auto", "words.df", NULL, ""},
     {"dry-run", "yes", "no", "true"},
     {"exclude", "*.bak", NULL, ""},
+    {"force", "yes", "no", "1"},
     {"format", "mbox", "auto", "parquet"},
     {"glob", "*.txt", NULL, ""},
     {"id-field", "url", "id", ""},

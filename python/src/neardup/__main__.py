@@ -165,6 +165,7 @@ def _options() -> _Parser:
     out("--manifest", metavar="FILE", help="what was removed, and why: one JSON object per line")
     out("--clusters", metavar="FILE", help="the id of every document and of the one kept for it, as TSV")
     out("--summary", metavar="FILE", help="the summary as JSON")
+    out("--force", action="store_true", help="replace an input although no --removed keeps the other rows")
     out("-q", "--quiet", action="store_true", help="no progress and no summary; only errors and warnings")
     out("--progress", action="store_true", help="show progress even if standard error is not a terminal")
     more = parser.add_argument_group("Resources").add_argument
@@ -280,6 +281,11 @@ def _row(name: str, count: int, whole: int | None = None) -> str:
     return f"  {name:<22} {count:>12}{share}"
 
 
+def _replaced(r: dict[str, Any]) -> str:
+    more = f"{r['inputs']} inputs, of which the first is " if r["inputs"] > 1 else ""
+    return f"  {more}{r['first']}: {r['gone']:,} of {r['records']:,} records are no longer there"
+
+
 def _table(s: dict[str, Any]) -> str:
     """The summary as the command shows it."""
     lines = ["Inputs and their formats"]
@@ -302,6 +308,8 @@ def _table(s: dict[str, Any]) -> str:
     if s["largest_clusters"]:
         lines.append("Largest clusters")
         lines += [f"  {one['documents']:>12}  {one['kept']}" for one in s["largest_clusters"]]
+    if "replaced" in s:
+        lines += ["Replaced", _replaced(s["replaced"])]
     seconds = max(s["seconds"], 1e-9)
     threads = f"{s['threads']} thread{'s' * (s['threads'] != 1)}"
     lines += ["Work", f"  {_size(s['bytes'])} in {seconds:.2f} s: {_size(s['bytes'] / seconds)}/s, {threads}"]
@@ -347,6 +355,7 @@ def _dedup(given: argparse.Namespace) -> int:
             manifest=given.manifest,
             clusters=given.clusters,
             summary=given.summary,
+            force=given.force,
         )
     finally:
         _tell(run, result, given.quiet)

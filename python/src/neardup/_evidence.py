@@ -46,6 +46,8 @@ class Work:
     spilled: int = 0
     loads: int = 0
     threads: int = 0
+    # The path of the first input that is replaced, how many are, their records, and those that go.
+    replaced: tuple[bytes, int, int, int] = (b"", 0, 0, 0)
 
 
 def _kinds(inputs: Sequence[Input]) -> tuple[tuple[str, str, str, int, int, int], ...]:
@@ -135,7 +137,7 @@ class Evidence:
         took = (work.seconds, work.processor_seconds)
         counts = (work.left_out, work.warnings, work.repaired, read, work.spooled, peak)
         numbers = (*counts, work.memory, work.spilled, work.loads, threads, *took)
-        return _native.evidence_summary(self._native, *self._last, numbers, _kinds(inputs))
+        return _native.evidence_summary(self._native, *self._last, numbers, work.replaced, _kinds(inputs))
 
     def counts(self) -> tuple[int, int]:
         """Count the rows that were skipped, and the documents."""

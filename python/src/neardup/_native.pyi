@@ -282,6 +282,7 @@ def evidence_summary(
     id: int,
     store: _Store,
     numbers: tuple[int, int, int, int, int, int, int, int, int, int, float, float],
+    replaced: tuple[bytes, int, int, int],
     inputs: tuple[tuple[str, str, str, int, int, int], ...],
     /,
 ) -> bytes: ...

@@ -261,9 +261,9 @@ class Run:
         ]
 
     def _claim(
-        self, outputs: Outputs, targets: list[tuple[str | None, ...]], evidence: Sequence[str | None]
+        self, outputs: Outputs, targets: list[tuple[str | None, ...]], evidence: Sequence[str | None], force: bool
     ) -> list[bool]:
-        """Refuse outputs that would replace what is read; which sources are replaced."""
+        """Refuse outputs that would replace what is read, or lose records of it; which sources are replaced."""
         for source in self._sources:
             outputs.reads(source.path)
         for path in evidence:
@@ -273,7 +273,18 @@ class Run:
             is_own = kept is not None and os.path.exists(kept) and os.path.samefile(kept, source.path)
             replaced.append(outputs.claim(kept, may_replace=is_own))
             outputs.claim(removed)
+            if replaced[-1] and removed is None and not force:
+                raise _native.InvalidError(
+                    f"'{source.path}' is an input and would be replaced by what is kept of it: give removed=, "
+                    "which keeps the other records, or force=True, or choose another target"
+                )
         return replaced
+
+    def _replaced(self, replaced: Sequence[bool]) -> tuple[bytes, int, int, int]:
+        """Count what the inputs that are replaced lose: as in `Work`."""
+        masks = [(source, mask) for source, mask, is_own in zip(self._sources, self._masks, replaced) if is_own]
+        first = os.fsencode(masks[0][0].path) if masks else b""
+        return first, len(masks), sum(len(mask) for _, mask in masks), sum(mask.count(0) for _, mask in masks)
 
     def _judge(self, bad: int, documents: int, replaced: Sequence[bool]) -> None:
         """Refuse too many rows without a text."""
@@ -299,13 +310,14 @@ class Run:
         manifest: str | None = None,
         clusters: str | None = None,
         summary: str | None = None,
+        force: bool = False,
     ) -> FilesResult:
         """Decide, and write survivors to one file or to a folder, and the evidence."""
         started, processor = time.monotonic(), time.process_time()
         targets = self._targets(output, folder, removed)
         evidence = Evidence(self._plan, self._nulls, manifest is not None, clusters is not None)
         with Outputs() as outputs, evidence:
-            replaced = self._claim(outputs, targets, (manifest, clusters, summary))
+            replaced = self._claim(outputs, targets, (manifest, clusters, summary), force)
             to = {path: outputs.open(path) for path in (manifest, clusters, summary) if path}
             self._decide(evidence, to.get(clusters or ""))
             bad, documents = evidence.counts()
@@ -319,6 +331,7 @@ class Run:
             ]
             if manifest:
                 evidence.write_manifest(to[manifest], inputs, self._against.seen if self._against else ())
+            self._work.replaced = self._replaced(replaced)
             self._work.warnings = len(self.warnings)
             self._work.left_out = bad if self._judges and self._max_bad is None else 0
             self._work.seconds = time.monotonic() - started
@@ -389,6 +402,7 @@ def dedup_files(
     clusters: Path | None = None,
     summary: Path | None = None,
     removed: Path | None = None,
+    force: bool = False,
     folder: Path | None = None,
 ) -> FilesResult:
     r"""Remove near-duplicate documents from files, in bounded memory.
@@ -432,6 +446,8 @@ def dedup_files(
         Where the command's files of these names go.
     removed : path, optional
         Where the rows go that do not survive, as `target`.
+    force : bool, optional
+        Let the survivors replace a file of `source` although no `removed` keeps the other rows.
     folder : path, optional
         Where temporary files go (default: that of :mod:`tempfile`): the texts of kept documents, or
         of all where `keep` is not ``"first"`` or there is a `memory`.
@@ -445,7 +461,7 @@ def dedup_files(
     ------
     InvalidError
         An argument is wrong; a column is missing or of another type; an output would replace what is
-        read.
+        read, or survivors their file without `removed` or `force`.
     Error
         A file cannot be read to its end.  Nothing was written.
     OSError
@@ -492,6 +508,7 @@ def dedup_files(
         manifest=_path(manifest),
         clusters=_path(clusters),
         summary=_path(summary),
+        force=force,
     )
 
 
