@@ -5,6 +5,9 @@ cd "$(dirname "$0")/.."
 program=$(mktemp)
 trap 'rm -f "$program"' EXIT
 
-shopt -s nullglob && cc -O0 -Iinclude -Isrc src/{base,simd,recipe,text,feature,sketch,index,match,cluster,engine}/*.c \
+# Stemming takes Snowball's sources, where a build has fetched them.
+stemmer=build/libstemmer with=()
+if [ -d "$stemmer" ]; then with=(-DND_WITH_STEMMER "-I$stemmer/include" "$stemmer"/{libstemmer,runtime,src_c}/*.c); fi
+shopt -s nullglob && cc -O0 -Iinclude -Isrc "${with[@]}" src/{base,simd,recipe,text,feature,sketch,index,match,cluster,engine}/*.c \
     tests/install/consumer.c -o "$program" -pthread -lm
 "$program"

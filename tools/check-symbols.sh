@@ -47,4 +47,11 @@ if [ $# = 2 ]; then
         }
     done
 fi
+# A program that is linked with the static library may have a libstemmer of its own.
+static=$(dirname "$1")/libneardup.a
+others=$(nm -g --defined-only "$static" | awk 'NF == 3 && $3 !~ /^nd_/ { print $3 }')
+if [ -n "$others" ]; then
+    echo "$static defines other names than nd_…:" "$others" >&2
+    exit 1
+fi
 echo "$(exported "$@" | wc -l) functions"

@@ -13,6 +13,10 @@ tree=$out/neardup-$version
 rm -rf "$out"
 mkdir -p "$tree"
 tools/list-files.sh | grep -v '^debian/' | tar -cf - -T - | tar -xf - -C "$tree"
+# Packages are built without a network: their sources carry Snowball's stemmers.
+tools/fetch-libstemmer.sh build/libstemmer
+mkdir "$tree/third_party"
+cp -R build/libstemmer "$tree/third_party/"
 tar -czf "$out/neardup_$version.orig.tar.gz" --owner=0 --group=0 -C "$out" "neardup-$version"
 cp -r debian "$tree"
 (cd "$tree" && dpkg-buildpackage -us -uc >../build.log 2>&1) || {

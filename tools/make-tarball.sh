@@ -27,6 +27,7 @@ ldd "$root/bin/neardup" | awk '$2 == "=>" { print $1, $3 }' |
         fi
     done
 cp LICENSE README.md CHANGELOG.md "$root/share/doc/"
+cp build/libstemmer/LICENSE "$root/share/doc/libstemmer.copyright"
 cp build/release/find_libraries tools/after-install.sh "$root/libexec/"
 cat >"$root/install" <<'END'
 #!/bin/sh

@@ -13,7 +13,7 @@ stage=$folder/stage
 mkdir -p "$folder"
 
 # The sources: those of the package, and below core/ what its build reads of the rest.
-tools/fetch-libstemmer.sh "$folder/libstemmer"
+tools/fetch-libstemmer.sh build/libstemmer
 rm -rf "$stage" "$folder/dist" "$folder/built"
 mkdir -p "$stage/core/third_party/xxhash" "$folder/dist"
 tools/list-files.sh 'python/*' | sed 's|^python/||' | grep -v '^tests/' |
@@ -30,11 +30,11 @@ tools/list-files.sh CMakeLists.txt LICENSE 'cmake/*' 'include/*' >>"$folder/file
 tar -cf - -T "$folder/files" | tar -xf - -C "$stage/core"
 xxhash=$(echo '#include <xxhash.h>' | cc -E -x c - | sed -nE 's/^# 1 "(.*\/xxhash\.h)".*/\1/p' | head -1)
 cp "$xxhash" "$stage/core/third_party/xxhash/"
-cp -R "$folder/libstemmer" "$stage/core/third_party/libstemmer"
+cp -R build/libstemmer "$stage/core/third_party/libstemmer"
 
 # The licences of all that is carried; xxHash has its own in its first comment.
 cp LICENSE "$stage/LICENSE"
-cp "$folder/libstemmer/LICENSE" "$stage/LICENSE.libstemmer"
+cp build/libstemmer/LICENSE "$stage/LICENSE.libstemmer"
 sed '/\*\//q' "$xxhash" >"$stage/LICENSE.xxhash"
 grep -q 'Redistribution and use in source and binary forms' "$stage/LICENSE.xxhash"
 sed -i 's|^input = "../include|input = "core/include|' "$stage/pyproject.toml"

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "feature/df_layout.h"
 #include "feature/feature_params.h"
+#include "feature/stemmer.h"
 #include "feature/weight_tables.h"
 
 #include <neardup/feature.h>
@@ -406,6 +407,8 @@ void nd_df_counted_text(const struct nd_feature_params *features, char out[ND_DF
         if (p.phrases != 0)
             add_line(out, "phrases = all");
         add_line(out, "stem = %.31s", p.stem);
+        if (nd_feature_params_stem(&p))
+            add_line(out, "stem_version = %s", ND_STEM_VERSION);
         add_line(out, "stop_words = %.*s", ND_FEATURE_PATH_MAX, p.stop_words);
         add_line(out, "strip = %s", (unsigned)p.strip < 3 ? strips[p.strip] : "?");
     }

@@ -103,7 +103,7 @@ static bool has_stop_words(const struct nd_feature_params *p)
     return p->stop_words[0] && strcmp(p->stop_words, "none") != 0;
 }
 
-static bool has_stem(const struct nd_feature_params *p)
+bool nd_feature_params_stem(const struct nd_feature_params *p)
 {
     return p->stem[0] && strcmp(p->stem, "none") != 0;
 }
@@ -128,7 +128,7 @@ int nd_feature_ignores_text(const struct nd_feature_params *features)
 static const char *key_of_words(const struct nd_feature_params *p)
 {
     return has_stop_words(p)                 ? "stop_words"
-           : has_stem(p)                     ? "stem"
+           : nd_feature_params_stem(p)       ? "stem"
            : p->strip != ND_STRIP_NONE       ? "strip"
            : p->least_length > 0             ? "least_length"
            : p->most_digits < ND_DIGITS_ANY  ? "most_digits"

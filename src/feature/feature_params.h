@@ -74,6 +74,9 @@ const char *nd_unit_word(size_t i);
 /* Write the words of the units for which `has` is true: "terms, shingles or spots". */
 void nd_units_list(bool (*has)(enum nd_feature_unit unit), char *out, size_t size);
 
+/* Check that tokens are stemmed: `stem` is a language. */
+bool nd_feature_params_stem(const struct nd_feature_params *params);
+
 /* The name of a text that does not end; NULL: all do. */
 const char *nd_feature_params_unended(const struct nd_feature_params *params);
 

@@ -14,10 +14,8 @@
 /* Whether tokens are terms, and nothing needs to be known of each. */
 static bool is_plain(const struct nd_feature_params *p, const struct nd_word_rules *words)
 {
-    bool has_stem = p->stem[0] && strcmp(p->stem, "none") != 0;
-
-    return !nd_word_rules_have_stop_words(words) && !has_stem && p->least_length <= 1 &&
-           words->max_digits >= ND_DIGITS_ANY && !words->has_dates &&
+    return !nd_word_rules_have_stop_words(words) && !nd_feature_params_stem(p) &&
+           p->least_length <= 1 && words->max_digits >= ND_DIGITS_ANY && !words->has_dates &&
            p->select != ND_SELECT_ANCHORED && !nd_unit_has_antecedents(p->unit) &&
            p->template_count == 0 && (p->unit != ND_FEATURE_TERMS || !words->df);
 }
@@ -37,7 +35,6 @@ static enum nd_counting counting_of(const struct nd_feature_plan *plan,
                                     const struct nd_weight_params *weights)
 {
     const struct nd_feature_params *p = &plan->params;
-    bool has_stem = p->stem[0] && strcmp(p->stem, "none") != 0;
 
     if (plan->is_flat && weights->tf == ND_TF_BINARY && !plan->df &&
         p->count == ND_FEATURE_OCCURRENCES && p->select != ND_SELECT_RAREST &&
@@ -45,7 +42,7 @@ static enum nd_counting counting_of(const struct nd_feature_plan *plan,
         return ND_COUNT_NONE;
     if (p->unit == ND_FEATURE_TERMS && p->phrases == 0 && !plan->is_plain &&
         p->template_count == 0 && p->count == ND_FEATURE_DISTINCT && !plan->selects_occurrences &&
-        !has_stem && !(plan->words.has_dates && plan->needs_gain))
+        !nd_feature_params_stem(p) && !(plan->words.has_dates && plan->needs_gain))
         return ND_COUNT_WORDS;
     return ND_COUNT_HASHES;
 }

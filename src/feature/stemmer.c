@@ -54,7 +54,8 @@ struct nd_view nd_stemmer_run(struct nd_stemmer *s, struct nd_view form)
 
 struct nd_stemmer *nd_stemmer_new(const char *language, struct nd_error *err)
 {
-    nd_fail(err, ND_EUNSUPPORTED, "stem = %s: this build has no stemmer (libstemmer)", language);
+    nd_fail(err, ND_EUNSUPPORTED,
+            "stem = %s: neardup was built without stemmers (NEARDUP_STEMMER=OFF)", language);
     return NULL;
 }
 

@@ -5,13 +5,16 @@
 #include <neardup/error.h>
 #include <neardup/types.h>
 
+/* The version of Snowball: its stems are part of what recipes make. */
+#define ND_STEM_VERSION "2.2.0"
+
 enum { ND_STEM_MAX = 255 }; /* longer tokens are their own stems */
 
 /* The working memory of one thread. */
 struct nd_stemmer;
 
 /* NULL and *err: ND_EINVAL (a language that Snowball has not), ND_EUNSUPPORTED (built without
- * libstemmer), ND_ENOMEM. */
+ * stemmers), ND_ENOMEM. */
 struct nd_stemmer *nd_stemmer_new(const char *language, struct nd_error *err);
 void nd_stemmer_free(struct nd_stemmer *s);
 

@@ -10,6 +10,7 @@
 
 #include "base/view.h"
 #include "feature/feature_params.h"
+#include "feature/stemmer.h"
 #include "feature/weigh.h"
 #include "recipe/keys.h"
 
@@ -249,6 +250,11 @@ static bool has_anchor_window(const void *values)
     return has_words(values) && section_of(values)->weight.markup != ND_MARKUP_IGNORE;
 }
 
+static bool has_stem(const void *values)
+{
+    return has_words(values) && nd_feature_params_stem(&section_of(values)->feature);
+}
+
 /* A count of 0 is the same as no such key. */
 static bool has_template_count(const void *values)
 {
@@ -450,6 +456,8 @@ const struct nd_recipe_key nd_signature_keys[] = {
            "italian", "lithuanian", "nepali", "norwegian", "porter", "portuguese", "romanian",
            "russian", "serbian", "spanish", "swedish", "tamil", "turkish", "yiddish"),
      .min = 1, .max = 31, READ_OF(has_words, has_words, OF_UNITS)},
+    {ND_HALF_SKETCH, "stem_version", ND_KEY_FIXED, WORDS(ND_STEM_VERSION),
+     READ_OF(has_words, has_stem, "where stem is not none, and unit is UNITS")},
     {FEATURE(strip, "strip"), ND_KEY_ENUM, WORDS("none", "numbers", "dates"),
      READ_OF(has_words, has_words, OF_UNITS)},
     {FEATURE(least_length, "least_length"), ND_KEY_INT, .min = 0, .max = 1000,

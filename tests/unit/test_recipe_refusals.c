@@ -113,7 +113,22 @@ static void an_error_names_place_key_and_nearest(void **state)
         {"[signature s]\nkind = minhash\nseed = 0x",
          "dir/my.ini:3: seed = 0x: not a whole number of at most 64 bits"},
         {"[signature s]\nstop_words =", "dir/my.ini:2: stop_words: needs 1 to 1023 bytes"},
+    };
+
+    (void)state;
+    assert_messages(cases, sizeof cases / sizeof *cases);
+}
+
+/* Keys that only say what a sketch is made with have one value. */
+static void what_is_fixed_has_one_value(void **state)
+{
+    static const struct refusal cases[] = {
         {"[sketch]\nunicode = 14.0", "dir/my.ini:2: unicode = 14.0: can only be 15.0"},
+        {"[signature s]\nstem = english\nstem_version = 3.1.0",
+         "dir/my.ini:3: stem_version = 3.1.0: can only be 2.2.0"},
+        {"[signature s]\nstem_version = 2.2.0",
+         "dir/my.ini:2: 'stem_version' is used only where stem is not none, and unit is terms, "
+         "shingles, sentences or spots"},
         {"[signature s]\nweights = rounded", "dir/my.ini:2: weights = rounded: can only be exact"},
         {"[signature s]\nposition = log\nweights = exact",
          "dir/my.ini:3: 'weights' is used only where kind is simhash, unit is not none, tf is "
@@ -420,6 +435,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_error_names_place_key_and_nearest),
+        cmocka_unit_test(what_is_fixed_has_one_value),
         cmocka_unit_test(what_does_not_fit_is_refused_when_the_text_ends),
         cmocka_unit_test(weights_mean_nothing_to_kinds_that_compare_none),
         cmocka_unit_test(pages_have_no_words_to_ask_about),

@@ -454,6 +454,23 @@ static void the_canonical_form_says_where_weights_are_exact(void **state)
     }
 }
 
+/* Other versions of Snowball have other stems, so the version is a part of the fingerprint. */
+static void the_canonical_form_has_the_version_of_the_stems(void **state)
+{
+    static const char *const texts[] = {"[signature s]\nstem = english\n", "[signature s]\n",
+                                        "[signature s]\nunit = characters\n"};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct nd_recipe recipe = parsed(texts[i]);
+        char *form = canonical(&recipe, NULL);
+
+        assert_int_equal(strstr(form, "\nstem = english\nstem_version = 2.2.0\n") != NULL, i == 0);
+        assert_int_equal(strstr(form, "stem_version") != NULL, i == 0);
+        free(form);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -466,6 +483,7 @@ int main(void)
         cmocka_unit_test(a_second_text_changes_the_same_signature),
         cmocka_unit_test(the_canonical_form_names_what_is_read),
         cmocka_unit_test(the_canonical_form_says_where_weights_are_exact),
+        cmocka_unit_test(the_canonical_form_has_the_version_of_the_stems),
         cmocka_unit_test(the_fingerprint_is_of_the_signatures_and_of_the_tables_version),
     };
 
