@@ -378,6 +378,7 @@ static bool read_index(struct fingerprint_file *f, size_t most, struct fingerpri
 {
     uint64_t count = nd_hamming_file_design(f->index)->problem.count;
     uint32_t id[512];
+    struct nd_error err;
 
     for (size_t done = 0; done < most && f->n < count;) {
         size_t some = sizeof id / sizeof *id;
@@ -387,7 +388,11 @@ static bool read_index(struct fingerprint_file *f, size_t most, struct fingerpri
         some = some < most - done ? some : most - done;
         some = some < out->capacity - out->n ? some : out->capacity - out->n;
         some = some < count - f->n ? some : (size_t)(count - f->n);
-        nd_hamming_file_entries(f->index, f->n, some, out->row + out->n * out->words, id);
+        if (nd_hamming_file_entries(f->index, f->n, some, out->row + out->n * out->words, id,
+                                    &err) != ND_OK) {
+            say("%s: %s", f->name, err.message);
+            return false;
+        }
         for (size_t i = 0; i < some; i++, out->n++)
             if (!add_index_id(f, f->n + i, id[i], out))
                 return false;

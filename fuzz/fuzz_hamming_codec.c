@@ -51,9 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(copy != NULL);
     memcpy(copy, data + HEAD, size - HEAD);
     if (nd_hamming_values_open(&values, data[1] % 2 ? ND_HAMMING_MANKU : ND_HAMMING_EF, bits,
-                               data[2] ? nd_hamming_ef_kind(data[2] % 17)
-                                       : nd_hamming_ef_old_kind(),
-                               n, copy, size - HEAD, NULL) == ND_OK) {
+                               nd_hamming_ef_kind(data[2] % 17), n, copy, size - HEAD,
+                               NULL) == ND_OK) {
         check(&values, bits);
         nd_hamming_values_close(&values);
     }

@@ -61,7 +61,6 @@ rm documents.jsonl
 head -c 700 fuzz_forecast/plan >fuzz_forecast/cut
 echo '{"figures":{}}' >fuzz_forecast/empty
 
-# Those whose names begin with old_ are of version 2, which is not written any more.
 mkdir -p fuzz_hamming_file
 printf '1\n3\nff\nff\nabcdef0123456789\n' | "$neardup" index build --any-digits -o fuzz_hamming_file/five
 printf '1\n2\n80000000\n' | "$neardup" index build --any-digits --bits 32 -k 1 -o fuzz_hamming_file/narrow
@@ -72,6 +71,17 @@ printf '9\nff00\tten\n' | "$neardup" index add --any-digits fuzz_hamming_file/se
 printf '1\n10000000000000000\n123456789abcdef01234567\n1\n' |
     "$neardup" index build --any-digits --bits 96 -k 1 -o fuzz_hamming_file/wide
 printf '1\n3\tthree\nff\n' | "$neardup" index build --any-digits --part-fingerprints 1 -o fuzz_hamming_file/parts
+
+# Numbers of both headers that are beyond all limits; the checksums are made to fit.
+python3 - <<'END'
+import struct
+limits = {"bits": 12, "distance": 16, "family": 20, "tables": 24, "key": 28, "codec": 32, "segments": 40}
+for name, at in limits.items():
+    data = bytearray(open("fuzz_hamming_file/five", "rb").read())
+    for header in 0, 4096:
+        struct.pack_into("<I", data, header + at, 0xffffffff)
+    open("fuzz_hamming_file/limit_" + name, "wb").write(data)
+END
 
 # Changes to the words of a file of the layout fast.
 python3 - <<'END'

@@ -218,15 +218,15 @@ ND_API enum nd_status nd_hamming_file_merge(const char *const *paths, size_t n, 
 /*
  * Open a file.  Of the layout compact all of it is checked: the checksums, and that the tables are
  * what they should be.  Of the layout fast only what tells where everything is, so that it takes no
- * time; nd_hamming_file_check reads the rest.  Queries never read outside of the file, whatever is
- * in it.  ND_EIO, ND_ENOMEM.  ND_EINPUT: not an index file, or it is damaged.  ND_EUNSUPPORTED: of another
+ * time; a unit of 4096 bytes is compared with its checksum when it is first read, so damage is never
+ * answered from.  Queries never read outside of the file, whatever is in it.  ND_EIO, ND_ENOMEM.  ND_EINPUT: not an index file, or it is damaged.  ND_EUNSUPPORTED: of another
  * version.
  */
 ND_API enum nd_status nd_hamming_file_open(struct nd_hamming_file **file, const char *path,
                                            struct nd_error *err);
 ND_API void nd_hamming_file_close(struct nd_hamming_file *file);
 
-/* Check all of an open file that _open did not.  ND_EINPUT: it is damaged. */
+/* Check all of an open file that _open did not, also what is never read.  ND_EINPUT: it is damaged. */
 ND_API enum nd_status nd_hamming_file_check(const struct nd_hamming_file *file,
                                             struct nd_error *err);
 
@@ -272,7 +272,7 @@ ND_API struct nd_hamming_file_sizes nd_hamming_file_sizes(const struct nd_hammin
 
 /* Query the file, as nd_hamming_query an index.  What the ids are: nd_hamming_file_has_texts.
  * ND_EUNSUPPORTED: they are numbers of entries, of which there are more than 2^32 - 1
- * (nd_hamming_file_find).  ND_EINPUT: a file of the layout fast is damaged. */
+ * (nd_hamming_file_find).  ND_EINPUT: what is read of a file of the layout fast is damaged. */
 ND_API enum nd_status nd_hamming_file_query(const struct nd_hamming_file *file,
                                             const uint64_t *queries, size_t n, unsigned distance,
                                             struct nd_hamming_matches *out, struct nd_error *err);
@@ -302,7 +302,7 @@ ND_API int nd_hamming_file_has_texts(const struct nd_hamming_file *file);
 
 /*
  * The id of an entry, *len bytes, not terminated: in the file, until _close, or in `number`, which
- * has ND_HAMMING_NUMBER_MAX bytes.  NULL: there is no such entry.
+ * has ND_HAMMING_NUMBER_MAX bytes.  NULL: there is no such entry, or the file is damaged there.
  */
 #define ND_HAMMING_NUMBER_MAX 10
 ND_API const char *nd_hamming_file_text(const struct nd_hamming_file *file, uint64_t entry,
@@ -312,10 +312,11 @@ ND_API const char *nd_hamming_file_text(const struct nd_hamming_file *file, uint
  * Read the fingerprints and ids of the n entries from number `first` on, or as many of them as
  * there are.  ids may be NULL; where they are numbers of entries, they are the lower 32 bits.
  * Entries are sorted segment by segment, so with merged segments every order of adding gives the
- * same.
+ * same.  ND_EINPUT: the file is damaged there.
  */
-ND_API void nd_hamming_file_entries(const struct nd_hamming_file *file, uint64_t first, size_t n,
-                                    uint64_t *fingerprints, uint32_t *ids);
+ND_API enum nd_status nd_hamming_file_entries(const struct nd_hamming_file *file, uint64_t first,
+                                              size_t n, uint64_t *fingerprints, uint32_t *ids,
+                                              struct nd_error *err);
 
 /*
  * Remove all entries of some ids, as after a takedown: all of them or none.  An id is given as text,

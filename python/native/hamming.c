@@ -727,7 +727,8 @@ static PyObject *hamming_file_text(PyObject *module, PyObject *args)
         return NULL;
     text = nd_hamming_file_text(file, entry, number, &len);
     if (!text)
-        return PyErr_Format(PyExc_IndexError, "there is no entry %u", entry);
+        return PyErr_Format(PyExc_IndexError, "there is no entry %u, or the file is damaged there",
+                            entry);
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)len, "surrogateescape");
 }
 

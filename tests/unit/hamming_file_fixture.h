@@ -202,7 +202,7 @@ static inline void check_entries(const struct nd_hamming_file *file, const struc
 
     assert_true(row && id);
     assert_int_equal(nd_hamming_file_design(file)->problem.count, s->n);
-    nd_hamming_file_entries(file, 0, s->n, row, id);
+    assert_int_equal(nd_hamming_file_entries(file, 0, s->n, row, id, NULL), ND_OK);
     for (size_t i = 0; i < s->n; i++) {
         char number[16];
         const char *text = number, *expected = number;
@@ -223,7 +223,7 @@ static inline void check_entries(const struct nd_hamming_file *file, const struc
         uint64_t *some = calloc(n * s->words, sizeof *some);
 
         assert_non_null(some);
-        nd_hamming_file_entries(file, first, n, some, NULL);
+        assert_int_equal(nd_hamming_file_entries(file, first, n, some, NULL, NULL), ND_OK);
         assert_memory_equal(some, row + first * s->words, n * s->words * sizeof *some);
         free(some);
     }

@@ -2,6 +2,10 @@
 #define _GNU_SOURCE
 #include "hamming_file_fixture.h"
 
+#include <fcntl.h>
+
+#include "base/checked.h"
+#include "base/hash.h"
 #include "hamming/file/file.h"
 #include "sized.h"
 
@@ -303,6 +307,149 @@ static void damage_of_a_fast_file_is_found(void **state)
 }
 
 /* Entries are added, removed and merged, and layouts changed: each time it is as if built at once. */
+static void flip_in_file(int fd, uint64_t bit)
+{
+    unsigned char byte;
+
+    assert_int_equal(pread(fd, &byte, 1, (off_t)(bit / 8)), 1);
+    byte ^= (unsigned char)(1 << bit % 8);
+    assert_int_equal(pwrite(fd, &byte, 1, (off_t)(bit / 8)), 1);
+}
+
+/* Open the file as a command does and read it: an error, or what is expected. */
+static void refused_or_same(const struct set *s, const uint64_t *query, size_t n,
+                            const struct nd_hamming_matches *expected)
+{
+    struct nd_hamming_matches got = {.items = NULL};
+    uint64_t row[3];
+    uint32_t id[3];
+    struct nd_hamming_file *file;
+    struct nd_error err = {.status = ND_OK};
+
+    if (nd_hamming_file_open(&file, path, &err) != ND_OK) {
+        assert_true(err.status == ND_EINPUT || err.status == ND_EUNSUPPORTED);
+        return;
+    }
+    if (nd_hamming_file_query(file, query, n, s->distance, &got, &err) == ND_OK) {
+        nd_hamming_matches_sort(&got);
+        assert_int_equal(got.count, expected->count);
+        assert_memory_equal(got.items, expected->items, got.count * sizeof *got.items);
+    } else {
+        assert_int_equal(err.status, ND_EINPUT);
+    }
+    for (uint64_t i = 0; i + 3 <= s->n; i += 3)
+        if (nd_hamming_file_entries(file, i, 3, row, id, &err) == ND_OK)
+            for (size_t j = 0; j < 3; j++)
+                assert_int_equal(id[j], row[j] & UINT32_MAX);
+    nd_hamming_matches_release(&got);
+    nd_hamming_file_close(file);
+}
+
+/* The bits of words that are not 0, of which the file has few, and others. */
+static uint64_t some_bit(const unsigned char *bytes, size_t len, bool is_used)
+{
+    for (;;) {
+        uint64_t at = any() % len;
+
+        if (!is_used || bytes[at])
+            return 8 * at + any() % 8;
+    }
+}
+
+static void a_damaged_fast_file_gives_no_other_answer(void **state)
+{
+    struct set s = make_set(300, 64, 3, false);
+    struct nd_hamming_matches expected = {.items = NULL};
+    struct nd_hamming_file *file;
+    uint64_t *query;
+    size_t len, rounds = sized(3000, 300);
+    unsigned char *bytes;
+    int fd;
+
+    (void)state;
+    for (size_t i = 0; i < s.n; i++) /* so that an id says which fingerprint it is of */
+        s.id[i] = (uint32_t)s.row[i];
+    file = build(&s, 4, FAST);
+    query = make_queries(&s, 100);
+    assert_int_equal(nd_hamming_file_query(file, query, 100, 3, &expected, NULL), ND_OK);
+    nd_hamming_matches_sort(&expected);
+    nd_hamming_file_close(file);
+    bytes = read_whole(path, &len);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    for (size_t i = 0; i < rounds; i++) {
+        uint64_t bit = some_bit(bytes, len, i % 4);
+
+        flip_in_file(fd, bit);
+        refused_or_same(&s, query, 100, &expected);
+        flip_in_file(fd, bit);
+    }
+    close(fd);
+    nd_hamming_matches_release(&expected);
+    free(query);
+    free(bytes);
+    free_set(&s);
+}
+
+/* Each number of a header set to what it must not be, with a right checksum. */
+static void every_number_of_a_header_has_limits(void **state)
+{
+#define MEMBER(name)                                                                               \
+    offsetof(struct nd_hamming_header, name), sizeof((struct nd_hamming_header *)0)->name
+    const struct {
+        size_t at, size;
+        uint64_t low, high; /* both are refused */
+    } number[] = {
+        {MEMBER(bits), 31, UINT32_MAX},
+        {MEMBER(distance), 17, UINT32_MAX},
+        {MEMBER(family), 0, UINT32_MAX},
+        {MEMBER(tables), 0, UINT32_MAX},
+        {MEMBER(key_bits), 0, UINT32_MAX},
+        {MEMBER(codec), 0, UINT32_MAX},
+        {MEMBER(requested), 4097, UINT32_MAX},
+        {MEMBER(segments), 0, UINT32_MAX},
+        {MEMBER(layout), 0, UINT32_MAX},
+        {MEMBER(generation), 0, 0},
+        {MEMBER(file_bytes), 0, UINT64_MAX},
+        {MEMBER(segment[0].offset), 0, UINT64_MAX},
+        {MEMBER(segment[0].bytes), 0, UINT64_MAX},
+        {MEMBER(segment[0].count), 0, UINT64_MAX},
+        {MEMBER(segment[0].distinct), 0, UINT64_MAX},
+        {MEMBER(segment[0].has_texts), 2, UINT32_MAX},
+        {MEMBER(segment[0].part), 1, UINT32_MAX},
+        {MEMBER(recipe_bytes), UINT32_MAX, UINT32_MAX},
+        {MEMBER(recipe_hash), 1, UINT64_MAX},
+        {MEMBER(recipe_fingerprint), 1, UINT64_MAX},
+        {MEMBER(fill), 1, UINT32_MAX},
+    };
+#undef MEMBER
+    struct set s = make_set(50, 64, 3, false);
+    unsigned char page[2 * ND_HAMMING_PAGE];
+    size_t len;
+    unsigned char *bytes;
+    struct nd_hamming_header header, good;
+    unsigned holders;
+
+    (void)state;
+    for (int fast = 0; fast < 2; fast++) {
+        nd_hamming_file_close(build(&s, 4, fast ? FAST : ND_HAMMING_EF));
+        bytes = read_whole(path, &len);
+        memcpy(&good, bytes, sizeof good);
+        free(bytes);
+        for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+            for (int high = 0; high < 2; high++) {
+                uint64_t value = high ? number[i].high : number[i].low;
+
+                header = good;
+                memcpy((char *)&header + number[i].at, &value, number[i].size);
+                nd_hamming_header_write(&header, page);
+                memcpy(page + ND_HAMMING_PAGE, page, ND_HAMMING_PAGE);
+                assert_int_equal(nd_hamming_headers_read(&header, page, &holders, NULL), ND_EINPUT);
+            }
+    }
+    free_set(&s);
+}
+
 static void fast_files_change(void **state)
 {
     struct set s = make_set(5000, 64, 3, true);
@@ -336,6 +483,17 @@ static void fast_files_change(void **state)
     free_set(&s);
 }
 
+/* Most units of the file are empty: put 0 for their checksums. */
+static void forget_empty_units(unsigned char *bytes, size_t len)
+{
+    static const unsigned char unit[ND_CHECKED_UNIT];
+    const uint64_t sum = nd_hash_bytes(unit, sizeof unit);
+
+    for (size_t at = 0; at + sizeof sum <= len; at += sizeof sum)
+        if (memcmp(bytes + at, &sum, sizeof sum) == 0)
+            memset(bytes + at, 0, sizeof sum);
+}
+
 /*
  * tests/vectors/index-fast.txt: the bytes of a file that another program could have written after
  * docs/format/hamming.md.
@@ -360,6 +518,7 @@ static void the_bytes_of_a_fast_file_are_known(void **state)
     }
     assert_int_equal(nd_hamming_file_build(path, &shape, &entries, NULL), ND_OK);
     bytes = read_whole(path, &len);
+    forget_empty_units(bytes, len);
     while (fgets(line, sizeof line, in)) {
         char *next;
 
@@ -423,6 +582,8 @@ int main(void)
         cmocka_unit_test(very_large_batches_are_answered_in_parts),
         cmocka_unit_test(fast_files_of_many_are_searched),
         cmocka_unit_test(damage_of_a_fast_file_is_found),
+        cmocka_unit_test(a_damaged_fast_file_gives_no_other_answer),
+        cmocka_unit_test(every_number_of_a_header_has_limits),
         cmocka_unit_test(fast_files_change),
         cmocka_unit_test(the_bytes_of_a_fast_file_are_known),
         cmocka_unit_test(what_is_not_for_fast_files_is_refused_by_name),

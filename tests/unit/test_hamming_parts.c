@@ -333,7 +333,7 @@ static void a_known_file_is_read(void **state)
     if (nd_hamming_file_init(&file, data, len, &err) != ND_OK)
         fail_msg("%s", err.message);
     assert_int_equal(nd_hamming_file_sizes(file).parts, 3);
-    nd_hamming_file_entries(file, 0, 10, row, id);
+    assert_int_equal(nd_hamming_file_entries(file, 0, 10, row, id, NULL), ND_OK);
     assert_int_equal(id[9], 81); /* the last part holds the last one alone */
     check_answers(file, &s, 2, 60);
     check_entries(file, &s);

@@ -63,8 +63,8 @@ enum nd_status nd_hamming_collect_segment(struct nd_hamming_collection *c,
                                           const struct nd_hamming_segment *s, uint64_t first,
                                           uint64_t n, struct nd_error *err)
 {
-    if (n)
-        nd_hamming_segment_rows(s, first, (size_t)n, c->own + c->n * c->words);
+    if (n && !nd_hamming_segment_rows(s, first, (size_t)n, c->own + c->n * c->words))
+        return nd_hamming_damaged_there(err);
     if (!s->has_texts) {
         memcpy(c->id + c->n, s->id + first, n * sizeof *s->id);
         c->n += n;

@@ -36,7 +36,6 @@
 #define ALL UINT64_MAX
 enum {
     SAMPLES = 8,
-    OLD_SAMPLES = 12,
     FRONT_SHIFT = 9, /* one of so many, as a power of 2, passes the front by chance */
     LOW_MAX = 63,
     HIGH_MAX = 56,
@@ -76,11 +75,6 @@ struct nd_hamming_ef_kind nd_hamming_ef_kind(unsigned distance)
             break;
     }
     return kind;
-}
-
-struct nd_hamming_ef_kind nd_hamming_ef_old_kind(void)
-{
-    return (struct nd_hamming_ef_kind){OLD_SAMPLES, LOW_MAX};
 }
 
 /* low_bits = log2(2^f / n), rounded down: f - ceil(log2 n). */

@@ -52,8 +52,6 @@ struct nd_hamming_ef_kind {
 /* For queries within so many bits: w is the least for which at most one of 512 values of w bits is
  * within the distance of another. */
 struct nd_hamming_ef_kind nd_hamming_ef_kind(unsigned distance);
-/* Of files of the versions 2 and 3: fewer samples, one array of low bits. */
-struct nd_hamming_ef_kind nd_hamming_ef_old_kind(void);
 
 /* The shape of the code of n values of `bits` bits, 1 to 64; the pointers are NULL. */
 struct nd_hamming_ef nd_hamming_ef_shape(uint64_t n, unsigned bits, struct nd_hamming_ef_kind kind);

@@ -332,7 +332,7 @@ struct nd_hamming_file_sizes nd_hamming_file_sizes(const struct nd_hamming_file 
         s.values += file->segment[i].distinct * file->header.tables;
         s.ids += chunk[ND_HAMMING_IDS].bytes + chunk[ND_HAMMING_GROUPS].bytes;
         s.fingerprints += chunk[ND_HAMMING_ROWS].bytes;
-        for (size_t c = ND_HAMMING_TABLES; c < nd_hamming_chunks(file->header.tables); c++)
+        for (size_t c = ND_HAMMING_TABLES; c < nd_hamming_sums_chunk(file->header.tables); c++)
             s.tables += chunk[c].bytes;
     }
     s.unused = nd_hamming_header_dead(&file->header);
@@ -372,29 +372,36 @@ const char *nd_hamming_file_text(const struct nd_hamming_file *file, uint64_t en
         return NULL;
     }
     s = segment_of(file, &at);
-    return s->has_texts ? nd_hamming_texts_get(&s->texts, at, len)
-                        : nd_hamming_number_text(s->id[at], number, len);
+    if (s->has_texts)
+        return nd_hamming_texts_get(&s->texts, at, len);
+    *len = 0;
+    return nd_hamming_is_sound(s, &s->id[at], sizeof *s->id)
+               ? nd_hamming_number_text(s->id[at], number, len)
+               : NULL;
 }
 
-void nd_hamming_file_entries(const struct nd_hamming_file *file, uint64_t first, size_t n,
-                             uint64_t *fingerprints, uint32_t *ids)
+enum nd_status nd_hamming_file_entries(const struct nd_hamming_file *file, uint64_t first, size_t n,
+                                       uint64_t *fingerprints, uint32_t *ids, struct nd_error *err)
 {
     bool texts = nd_hamming_file_has_texts(file) != 0;
     uint64_t count = file->scheme.plan.problem.count;
 
     if (first >= count)
-        return;
+        return ND_OK;
     n = n < count - first ? n : (size_t)(count - first);
     for (size_t done = 0; done < n;) {
         uint64_t at = first + done;
         const struct nd_hamming_segment *s = segment_of(file, &at);
         size_t some = n - done < s->count - at ? n - done : (size_t)(s->count - at);
 
-        nd_hamming_segment_rows(s, at, some, fingerprints + done * file->scheme.words);
+        if (!nd_hamming_segment_rows(s, at, some, fingerprints + done * file->scheme.words) ||
+            (ids && s->id && !nd_hamming_is_sound(s, &s->id[at], some * sizeof *s->id)))
+            return nd_hamming_damaged_there(err);
         for (size_t i = 0; ids && i < some; i++)
             ids[done + i] = texts ? (uint32_t)(first + done + i) : s->id[at + i];
         done += some;
     }
+    return ND_OK;
 }
 
 static enum nd_status check_query(const struct nd_hamming_file *file, const uint64_t *queries,
@@ -412,12 +419,6 @@ static enum nd_status check_query(const struct nd_hamming_file *file, const uint
     if (n > UINT32_MAX)
         return nd_fail(err, ND_EINVAL, "%zu queries at once are too many: at most 2^32 - 1", n);
     return ND_OK;
-}
-
-static enum nd_status damaged_table(struct nd_error *err)
-{
-    return nd_fail(err, ND_EINPUT,
-                   "a damaged index file: a table is not what it should be; build it again");
 }
 
 enum nd_status nd_hamming_file_query(const struct nd_hamming_file *file, const uint64_t *queries,
@@ -442,7 +443,7 @@ enum nd_status nd_hamming_file_query(const struct nd_hamming_file *file, const u
         nd_hamming_segment_search(&file->segment[i], &s);
     if (s.sink.out_of_memory)
         return nd_fail(err, ND_ENOMEM, "out of memory for the matches");
-    return s.sink.is_damaged ? damaged_table(err) : ND_OK;
+    return s.sink.is_damaged ? nd_hamming_damaged_there(err) : ND_OK;
 }
 
 /* Entries of one segment, whose first one has number `base` in the file.  False: out of memory. */
@@ -476,7 +477,7 @@ enum nd_status nd_hamming_file_find(const struct nd_hamming_file *file, const ui
         if (s.sink.out_of_memory || !add_matches(out, &found, base))
             status = nd_fail(err, ND_ENOMEM, "out of memory for the matches");
         else if (s.sink.is_damaged)
-            status = damaged_table(err);
+            status = nd_hamming_damaged_there(err);
     }
     nd_hamming_matches_release(&found);
     return status;

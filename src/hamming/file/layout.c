@@ -27,6 +27,8 @@
 #include "hamming/plan/keys.h"
 #include "hamming/plan/plan.h"
 
+/* plan->fill in thousandths. */
+enum { FILL_LEAST = 250, FILL_MOST = 2000 };
 _Static_assert(sizeof(struct nd_hamming_header) <= ND_HAMMING_PAGE, "a header is one page");
 
 static uint64_t hash_of(const unsigned char *page)
@@ -44,9 +46,7 @@ void nd_hamming_header_write(const struct nd_hamming_header *header, unsigned ch
     uint64_t hash;
 
     memcpy(copy.magic, ND_HAMMING_MAGIC, sizeof copy.magic);
-    copy.version = header->layout || header->part_max ? ND_HAMMING_VERSION
-                   : header->recipe_bytes             ? ND_HAMMING_VERSION_RECIPE
-                                                      : ND_HAMMING_VERSION_OLD;
+    copy.version = ND_HAMMING_VERSION;
     memset(page, 0, ND_HAMMING_PAGE);
     memcpy(page, &copy, sizeof copy);
     hash = hash_of(page);
@@ -102,6 +102,43 @@ static enum nd_status check_places(const struct nd_hamming_header *h, struct nd_
                                 : damaged("its length differs from what its header says", err);
 }
 
+static bool is_within(uint64_t number, uint64_t least, uint64_t most)
+{
+    return number >= least && number <= most;
+}
+
+/* Check what the layout fast has, and the layout compact. */
+static bool has_right_layout(const struct nd_hamming_header *h)
+{
+    bool is_wide = nd_hamming_is_wide(h->bits);
+
+    if (h->layout == ND_HAMMING_FAST)
+        return h->bits == 64 && h->distance <= 3 && h->codec == ND_HAMMING_EF &&
+               (h->family == ND_HAMMING_WINDOWS || h->family == ND_HAMMING_HALVES) &&
+               is_within(h->fill, FILL_LEAST, FILL_MOST);
+    return h->layout == ND_HAMMING_COMPACT && h->fill == 0 &&
+           (h->family == ND_HAMMING_BLOCKS || h->family == ND_HAMMING_COVERING) &&
+           (h->codec == ND_HAMMING_EF || (h->codec == ND_HAMMING_MANKU && !is_wide));
+}
+
+/* Check every number of a header against its limits, before anything is computed from one.  That the
+ * design exists is found when it is made. */
+static enum nd_status check_numbers(const struct nd_hamming_header *h, struct nd_error *err)
+{
+    const struct nd_hamming_problem problem = {h->bits, h->distance, 0};
+
+    if (nd_hamming_problem_check(&problem, NULL) != ND_OK ||
+        !is_within(h->tables, 1, ND_HAMMING_TABLES_MAX) || !is_within(h->key_bits, 1, 64) ||
+        h->requested > ND_HAMMING_TABLES_MAX || !has_right_layout(h))
+        return damaged("its design is unknown", err);
+    if (h->recipe_bytes > ND_HAMMING_RECIPE_MAX ||
+        (h->recipe_bytes == 0 && (h->recipe_hash || h->recipe_fingerprint)))
+        return damaged("the size of its recipe is impossible", err);
+    if (h->generation == 0 || h->file_bytes > INT64_MAX)
+        return damaged("its length or generation is impossible", err);
+    return check_places(h, err);
+}
+
 static enum nd_status read_page(struct nd_hamming_header *header, const unsigned char *page,
                                 struct nd_error *err)
 {
@@ -110,21 +147,14 @@ static enum nd_status read_page(struct nd_hamming_header *header, const unsigned
     memcpy(&made, page, sizeof made);
     if (memcmp(made.magic, ND_HAMMING_MAGIC, sizeof made.magic) != 0)
         return nd_fail(err, ND_EINPUT, "not a neardup index, or its header is damaged");
-    if (made.version < ND_HAMMING_VERSION_OLD || made.version > ND_HAMMING_VERSION)
+    if (made.version != ND_HAMMING_VERSION)
         return nd_fail(err, ND_EUNSUPPORTED,
-                       "an index file of version %u: versions %d to %d can be read", made.version,
-                       ND_HAMMING_VERSION_OLD, ND_HAMMING_VERSION);
+                       "an index file of version %u; this program reads version %d", made.version,
+                       ND_HAMMING_VERSION);
     if (hash_of(page) != made.hash)
         return damaged("the header's checksum is wrong", err);
-    if ((made.version < ND_HAMMING_VERSION &&
-         (made.version == ND_HAMMING_VERSION_RECIPE) != (made.recipe_bytes > 0)) ||
-        made.recipe_bytes > ND_HAMMING_RECIPE_MAX)
-        return damaged("the size of its recipe is impossible", err);
-    if (made.layout > ND_HAMMING_FAST ||
-        (made.version == ND_HAMMING_VERSION) != (made.layout || made.part_max))
-        return damaged("its layout is unknown", err);
     *header = made;
-    return check_places(header, err);
+    return check_numbers(header, err);
 }
 
 enum nd_status nd_hamming_headers_read(struct nd_hamming_header *header, const unsigned char *pages,
@@ -183,14 +213,9 @@ static enum nd_status make_fast_plan(const struct nd_hamming_header *h,
                                      struct nd_hamming_plan *plan, struct nd_error *err)
 {
     const struct nd_hamming_problem problem = {h->bits, h->distance, nd_hamming_header_count(h)};
-    enum nd_hamming_family family =
-        h->family == ND_HAMMING_WINDOWS ? ND_HAMMING_WINDOWS : ND_HAMMING_HALVES;
-    enum nd_status status;
+    enum nd_status status = nd_hamming_design(&problem, NULL, (enum nd_hamming_family)h->family,
+                                              h->key_bits, 0, plan, err);
 
-    if ((h->family != ND_HAMMING_WINDOWS && h->family != ND_HAMMING_HALVES) ||
-        h->codec != ND_HAMMING_EF)
-        return damaged("its design is unknown", err);
-    status = nd_hamming_design(&problem, NULL, family, h->key_bits, 0, plan, err);
     if (status == ND_ENOMEM)
         return status;
     plan->fill = h->fill / 1000.0;
@@ -203,16 +228,9 @@ static enum nd_status make_plan(const struct nd_hamming_header *h, struct nd_ham
                                 struct nd_error *err)
 {
     const struct nd_hamming_problem problem = {h->bits, h->distance, nd_hamming_header_count(h)};
-    enum nd_hamming_family family =
-        h->family == ND_HAMMING_BLOCKS ? ND_HAMMING_BLOCKS : ND_HAMMING_COVERING;
-    enum nd_status status = nd_hamming_problem_check(&problem, NULL);
+    enum nd_status status = nd_hamming_design(&problem, NULL, (enum nd_hamming_family)h->family,
+                                              h->key_bits, 0, plan, err);
 
-    if ((h->family != ND_HAMMING_BLOCKS && h->family != ND_HAMMING_COVERING) || h->tables < 1 ||
-        h->tables > ND_HAMMING_TABLES_MAX || h->key_bits == 0 || status != ND_OK ||
-        (h->codec != ND_HAMMING_EF && h->codec != ND_HAMMING_MANKU) ||
-        (h->codec == ND_HAMMING_MANKU && nd_hamming_is_wide(h->bits)))
-        return damaged("its design is unknown", err);
-    status = nd_hamming_design(&problem, NULL, family, h->key_bits, 0, plan, err);
     if (status == ND_ENOMEM)
         return status;
     if (status != ND_OK || plan->tables != h->tables || plan->key_bits != h->key_bits)
@@ -264,10 +282,10 @@ enum nd_status nd_hamming_scheme_make(struct nd_hamming_scheme *scheme,
                                       const struct nd_hamming_header *header, struct nd_error *err)
 {
     struct nd_hamming_scheme s = {
-        .layout = header->layout == ND_HAMMING_FAST ? ND_HAMMING_FAST : ND_HAMMING_COMPACT,
+        .layout = (enum nd_hamming_file_layout)header->layout,
         .words = nd_hamming_words(header->bits),
-        .codec = header->codec == ND_HAMMING_EF ? ND_HAMMING_EF : ND_HAMMING_MANKU,
-        .ef = header->layout ? nd_hamming_ef_kind(header->distance) : nd_hamming_ef_old_kind(),
+        .codec = (enum nd_hamming_codec)header->codec,
+        .ef = nd_hamming_ef_kind(header->distance),
     };
     enum nd_status status = s.layout == ND_HAMMING_FAST ? make_fast_plan(header, &s.plan, err)
                                                         : make_plan(header, &s.plan, err);

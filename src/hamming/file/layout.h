@@ -17,6 +17,8 @@
  *
  *     | list of chunks | ids | groups | rows | table 0: values, numbers | table 1: … | … |
  *
+ * and, with the layout fast, the checksums of these chunks in units (base/checked.h).
+ *
  * ids and groups: of each distinct fingerprint its ids (groups.h).  values: the leading bits of all
  * fingerprints in the table's order of bits, ascending and coded (values.h).  Fingerprints of up to
  * 64 bits are whole in their values; of wider ones rows has the fingerprints, and numbers which row
@@ -24,9 +26,7 @@
  */
 #define ND_HAMMING_MAGIC "NDHAMM\r\n"
 enum {
-    ND_HAMMING_VERSION_OLD = 2,    /* of a file with few samples, without a recipe */
-    ND_HAMMING_VERSION_RECIPE = 3, /* of one with it */
-    ND_HAMMING_VERSION = 4,
+    ND_HAMMING_VERSION = 5,
     ND_HAMMING_PAGE = 4096, /* of a header, and what segments begin at */
     ND_HAMMING_HEADERS = 2,
     ND_HAMMING_SEGMENTS_MAX = 64,
@@ -44,7 +44,7 @@ struct nd_hamming_header {
     uint32_t version, bits, distance, family, tables, key_bits, codec;
     uint32_t requested; /* the greatest number of tables that was requested; 0: none */
     uint32_t segments;
-    uint32_t layout; /* of enum nd_hamming_file_layout; 0: of versions before 4 */
+    uint32_t layout; /* of enum nd_hamming_file_layout */
     uint64_t generation, file_bytes, hash;
     struct nd_hamming_place segment[ND_HAMMING_SEGMENTS_MAX];
     uint64_t recipe_fingerprint,
@@ -59,10 +59,6 @@ struct nd_hamming_chunk {
 
 /* The chunks of a segment, in their order; of table t: ND_HAMMING_TABLES + 2 t. */
 enum { ND_HAMMING_IDS, ND_HAMMING_GROUPS, ND_HAMMING_ROWS, ND_HAMMING_TABLES };
-static inline size_t nd_hamming_chunks(unsigned tables)
-{
-    return ND_HAMMING_TABLES + 2 * (size_t)tables;
-}
 static inline size_t nd_hamming_values_chunk(unsigned table)
 {
     return ND_HAMMING_TABLES + 2 * (size_t)table;
@@ -70,6 +66,15 @@ static inline size_t nd_hamming_values_chunk(unsigned table)
 static inline size_t nd_hamming_numbers_chunk(unsigned table)
 {
     return nd_hamming_values_chunk(table) + 1;
+}
+/* The chunk behind all tables: of the layout fast, the checksums of the others. */
+static inline size_t nd_hamming_sums_chunk(unsigned tables)
+{
+    return nd_hamming_values_chunk(tables);
+}
+static inline size_t nd_hamming_chunks(uint32_t layout, unsigned tables)
+{
+    return nd_hamming_sums_chunk(tables) + (layout == ND_HAMMING_FAST);
 }
 
 /* Of wide fingerprints a table holds the 64 leading bits; the whole is in the rows. */

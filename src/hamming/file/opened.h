@@ -2,6 +2,7 @@
 #ifndef ND_HAMMING_FILE_OPENED_H
 #define ND_HAMMING_FILE_OPENED_H
 
+#include "base/checked.h"
 #include "hamming/file/groups.h"
 #include "hamming/file/layout.h"
 #include "hamming/file/values.h"
@@ -23,8 +24,16 @@ struct nd_hamming_segment {
         const uint64_t *number; /* wide, all tables but 0: number_bits each, of a row */
     } * table;                  /* layout fast: NULL */
     struct nd_halves *halves;   /* layout fast (fast.h), else NULL */
+    struct nd_checked *checked; /* layout fast: rows, ids and lines are checked as they are read */
     unsigned number_bits;
 };
+
+/* Check `len` bytes of a segment, unless they were checked before.  len > 0. */
+static inline bool nd_hamming_is_sound(const struct nd_hamming_segment *s, const void *at,
+                                       size_t len)
+{
+    return !s->checked || nd_checked_is_sound(s->checked, at, len);
+}
 
 /* Queries, and where their answers go.  Where entries are reported in place of ids, those of the
  * segment are numbered from `base` on. */

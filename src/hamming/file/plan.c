@@ -68,15 +68,18 @@ static double segment_bytes(const struct nd_hamming_plan *plan, uint64_t count,
                             enum nd_hamming_codec codec)
 {
     unsigned bits = plan->problem.bits, tables = plan->tables;
-    double n = (double)count, bytes = (double)nd_hamming_chunks(tables);
+    uint32_t layout = is_fast(plan->family) ? ND_HAMMING_FAST : ND_HAMMING_COMPACT;
+    double n = (double)count, bytes = (double)nd_hamming_chunks(layout, tables);
 
     if (count == 0)
         return 0;
     bytes *= (double)sizeof(struct nd_hamming_chunk);
     bytes += 8 * ceil(n / 2);
-    if (is_fast(plan->family)) /* the chains of uniform fingerprints differ by less */
-        return bytes + 8 * n + FAST_SPARE * plan->bytes * n / (double)plan->problem.count +
-               (double)(nd_hamming_chunks(tables) * ND_HAMMING_FAST_ALIGN);
+    if (is_fast(plan->family)) { /* the chains of uniform fingerprints differ by less */
+        bytes += 8 * n + FAST_SPARE * plan->bytes * n / (double)plan->problem.count +
+                 (double)(nd_hamming_chunks(layout, tables) * ND_HAMMING_FAST_ALIGN);
+        return bytes + 8 * ceil(bytes / ND_CHECKED_UNIT);
+    }
     bytes +=
         tables * values_bytes(count, nd_hamming_lead_bits(bits), plan->problem.distance, codec);
     if (nd_hamming_is_wide(bits)) {

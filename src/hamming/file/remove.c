@@ -156,9 +156,12 @@ static enum nd_status collect_rest(struct nd_hamming_collection *all,
     for (uint64_t e = 0; e < s->count && status == ND_OK; e++) {
         int listed;
 
-        if (e % ROWS_AT_ONCE == 0)
-            nd_hamming_segment_rows(
-                s, e, s->count - e < ROWS_AT_ONCE ? (size_t)(s->count - e) : ROWS_AT_ONCE, row);
+        if (e % ROWS_AT_ONCE == 0 &&
+            !nd_hamming_segment_rows(
+                s, e, s->count - e < ROWS_AT_ONCE ? (size_t)(s->count - e) : ROWS_AT_ONCE, row)) {
+            status = nd_hamming_damaged_there(err);
+            break;
+        }
         listed = is_listed(list, s, e, &scratch);
         if (listed < 0)
             status = nd_fail(err, ND_ENOMEM, "out of memory");

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/checked.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/sort.h"
@@ -29,7 +30,8 @@ struct writer {
     struct nd_hamming_chunk *chunk;
     struct nd_numbered_value *entry, *other;
     size_t n, distinct;
-    uint64_t *row; /* distinct fingerprints in the order of table 0 */
+    uint64_t *row;                /* distinct fingerprints in the order of table 0 */
+    struct nd_checked_sums *sums; /* layout fast: of all chunks so far; else NULL */
 };
 
 enum nd_status nd_hamming_write_at(int fd, const char *name, const void *data, size_t bytes,
@@ -59,14 +61,23 @@ static uint64_t chunk_place(enum nd_hamming_file_layout layout, uint64_t end)
     return (end + align - 1) / align * align;
 }
 
+/* Go on with the checksums of units, which begin with the first chunk. */
+static bool add_sums(struct writer *w, size_t chunk, size_t gap, const void *data, size_t bytes)
+{
+    return !w->sums || ((chunk == ND_HAMMING_IDS || nd_checked_sums_add(w->sums, NULL, gap)) &&
+                        nd_checked_sums_add(w->sums, data, bytes));
+}
+
 static enum nd_status write_chunk(struct writer *w, size_t chunk, const void *data, size_t bytes,
                                   struct nd_error *err)
 {
+    uint64_t end = w->at;
     enum nd_status status;
 
-    w->at = chunk_place(w->scheme->layout, w->at);
+    w->at = chunk_place(w->scheme->layout, end);
+    if (!add_sums(w, chunk, (size_t)(w->at - end), data, bytes))
+        return nd_fail(err, ND_ENOMEM, "out of memory for checksums");
     status = nd_hamming_write_at(w->fd, w->name, data, bytes, w->begin + w->at, err);
-
     w->chunk[chunk] = (struct nd_hamming_chunk){w->at, bytes, nd_hash_bytes(data, bytes)};
     w->at += bytes;
     return status;
@@ -217,6 +228,17 @@ static void list_owns(struct writer *w)
     }
 }
 
+static enum nd_status write_sums(struct writer *w, struct nd_error *err)
+{
+    struct nd_checked_sums *sums = w->sums;
+
+    w->sums = NULL; /* they are not of themselves */
+    if (!nd_checked_sums_finish(sums))
+        return nd_fail(err, ND_ENOMEM, "out of memory for checksums");
+    return write_chunk(w, nd_hamming_sums_chunk(w->scheme->plan.tables), sums->sum,
+                       sums->n * sizeof *sums->sum, err);
+}
+
 static enum nd_status write_lines(struct writer *w, struct nd_error *err)
 {
     struct nd_hamming_plan plan = w->scheme->plan;
@@ -224,7 +246,7 @@ static enum nd_status write_lines(struct writer *w, struct nd_error *err)
     enum nd_status status = ND_OK;
 
     plan.problem.count = w->distinct; /* by which the number of lines is chosen */
-    halves = nd_halves_apart(&plan);
+    halves = nd_halves_apart(&plan, NULL);
     if (!halves)
         return nd_fail(err, ND_ENOMEM, "out of memory for an index");
     list_owns(w);
@@ -241,7 +263,7 @@ static enum nd_status write_lines(struct writer *w, struct nd_error *err)
         nd_hamming_fast_release(&lines);
     }
     nd_halves_free(halves);
-    return status;
+    return status == ND_OK ? write_sums(w, err) : status;
 }
 
 /* Sort all entries for table 0. */
@@ -292,7 +314,9 @@ enum nd_status nd_hamming_segment_write(const struct nd_hamming_scheme *scheme,
 {
     struct writer w = {
         .scheme = scheme, .source = entries, .fd = fd, .name = name, .n = entries->count};
-    size_t chunks = nd_hamming_chunks(scheme->plan.tables), head = chunks * sizeof *w.chunk;
+    struct nd_checked_sums sums = {.in_unit = 0};
+    size_t chunks = nd_hamming_chunks(scheme->layout, scheme->plan.tables);
+    size_t head = chunks * sizeof *w.chunk;
     size_t entry_bytes = (w.n + 2) * sizeof *w.entry, row_bytes = w.n * scheme->words * 8;
     struct nd_numbered_value *first = nd_table_alloc(entry_bytes),
                              *second = nd_table_alloc(entry_bytes);
@@ -304,6 +328,7 @@ enum nd_status nd_hamming_segment_write(const struct nd_hamming_scheme *scheme,
     w.other = second;
     w.begin = place->offset;
     w.at = head;
+    w.sums = scheme->layout == ND_HAMMING_FAST ? &sums : NULL;
     if (first && second && w.chunk && w.row)
         status = write_all(&w, err);
     else
@@ -320,6 +345,7 @@ enum nd_status nd_hamming_segment_write(const struct nd_hamming_scheme *scheme,
     nd_table_free(first, entry_bytes);
     nd_table_free(second, entry_bytes);
     nd_table_free(w.row, row_bytes);
+    nd_checked_sums_release(&sums);
     free(w.chunk);
     return status;
 }
@@ -329,13 +355,18 @@ static enum nd_status damaged(const char *what, struct nd_error *err)
     return nd_fail(err, ND_EINPUT, "a damaged index file: %s", what);
 }
 
+enum nd_status nd_hamming_damaged_there(struct nd_error *err)
+{
+    return damaged("the checksum of what is read is wrong; build it again", err);
+}
+
 /* The list of chunks: where they are. */
 static enum nd_status check_chunks(const struct nd_hamming_place *place, unsigned tables,
                                    enum nd_hamming_file_layout layout, const unsigned char *data,
                                    struct nd_error *err)
 {
     const struct nd_hamming_chunk *chunk = (const struct nd_hamming_chunk *)(const void *)data;
-    size_t n = nd_hamming_chunks(tables);
+    size_t n = nd_hamming_chunks(layout, tables);
     uint64_t offset = n * sizeof *chunk;
 
     if (place->bytes < offset || nd_hash_bytes(data, (size_t)offset) != place->hash)
@@ -359,13 +390,13 @@ static enum nd_status check_sum(const struct nd_hamming_chunk *chunk, const unsi
 }
 
 /* Of chunks that are where they should be. */
-static enum nd_status check_all_sums(unsigned tables, const unsigned char *data,
-                                     struct nd_error *err)
+static enum nd_status check_all_sums(enum nd_hamming_file_layout layout, unsigned tables,
+                                     const unsigned char *data, struct nd_error *err)
 {
     const struct nd_hamming_chunk *chunk = (const struct nd_hamming_chunk *)(const void *)data;
     enum nd_status status = ND_OK;
 
-    for (size_t i = 0; i < nd_hamming_chunks(tables) && status == ND_OK; i++)
+    for (size_t i = 0; i < nd_hamming_chunks(layout, tables) && status == ND_OK; i++)
         status = check_sum(&chunk[i], data, err);
     return status;
 }
@@ -374,11 +405,10 @@ enum nd_status nd_hamming_segment_check_sums(const struct nd_hamming_place *plac
                                              const struct nd_hamming_header *header,
                                              const unsigned char *data, struct nd_error *err)
 {
-    enum nd_hamming_file_layout layout =
-        header->layout == ND_HAMMING_FAST ? ND_HAMMING_FAST : ND_HAMMING_COMPACT;
+    enum nd_hamming_file_layout layout = (enum nd_hamming_file_layout)header->layout;
     enum nd_status status = check_chunks(place, header->tables, layout, data, err);
 
-    return status == ND_OK ? check_all_sums(header->tables, data, err) : status;
+    return status == ND_OK ? check_all_sums(layout, header->tables, data, err) : status;
 }
 
 enum nd_status nd_hamming_segment_check(const struct nd_hamming_segment *segment,
@@ -389,7 +419,7 @@ enum nd_status nd_hamming_segment_check(const struct nd_hamming_segment *segment
 
     (void)place;
     if (segment->halves) /* else everything was checked when it was opened */
-        status = check_all_sums(segment->scheme->plan.tables, data, err);
+        status = check_all_sums(ND_HAMMING_FAST, segment->scheme->plan.tables, data, err);
     if (status == ND_OK && segment->halves)
         status = nd_hamming_fast_check(segment, err);
     return status;
@@ -523,6 +553,21 @@ static enum nd_status open_tables(struct nd_hamming_segment *s,
     return status;
 }
 
+/* Check those chunks of a fast segment that opening it reads: the others are checked as they are
+ * read. */
+static enum nd_status check_read_at_once(const struct nd_hamming_segment *s,
+                                         const struct nd_hamming_chunk *chunk,
+                                         const unsigned char *data, struct nd_error *err)
+{
+    enum nd_status status = check_sum(&chunk[ND_HAMMING_GROUPS], data, err);
+
+    if (status == ND_OK && s->has_texts)
+        status = check_sum(&chunk[ND_HAMMING_IDS], data, err);
+    if (status == ND_OK)
+        status = check_sum(&chunk[nd_hamming_sums_chunk(s->scheme->plan.tables)], data, err);
+    return status;
+}
+
 enum nd_status nd_hamming_segment_open(struct nd_hamming_segment *segment,
                                        const struct nd_hamming_scheme *scheme,
                                        const struct nd_hamming_place *place,
@@ -538,9 +583,9 @@ enum nd_status nd_hamming_segment_open(struct nd_hamming_segment *segment,
     enum nd_status status = check_chunks(place, scheme->plan.tables, scheme->layout, data, err);
 
     if (status == ND_OK && !is_fast)
-        status = check_all_sums(scheme->plan.tables, data, err);
+        status = check_all_sums(scheme->layout, scheme->plan.tables, data, err);
     if (status == ND_OK && is_fast)
-        status = check_sum(&chunk[ND_HAMMING_GROUPS], data, err);
+        status = check_read_at_once(&made, chunk, data, err);
     if (status == ND_OK)
         status = open_columns(&made, chunk, data, err);
     if (status != ND_OK)
@@ -567,9 +612,11 @@ void nd_hamming_segment_close(struct nd_hamming_segment *segment)
     segment->table = NULL;
     nd_halves_free(segment->halves);
     segment->halves = NULL;
+    nd_checked_free(segment->checked);
+    segment->checked = NULL;
 }
 
-void nd_hamming_segment_rows(const struct nd_hamming_segment *segment, uint64_t first, size_t n,
+bool nd_hamming_segment_rows(const struct nd_hamming_segment *segment, uint64_t first, size_t n,
                              uint64_t *row)
 {
     const struct nd_hamming_scheme *scheme = segment->scheme;
@@ -582,6 +629,9 @@ void nd_hamming_segment_rows(const struct nd_hamming_segment *segment, uint64_t 
         size_t some = n - i < AT_ONCE ? n - i : AT_ONCE;
 
         some = left < some ? (size_t)left : some;
+        if (segment->row && !nd_hamming_is_sound(segment, segment->row + number * scheme->words,
+                                                 some * scheme->words * sizeof *row))
+            return false;
         if (!segment->row)
             nd_hamming_values_decode(&segment->table[0].values, number, some, narrow);
         for (size_t j = 0; j < some && i < n; j++, number++) {
@@ -595,4 +645,5 @@ void nd_hamming_segment_rows(const struct nd_hamming_segment *segment, uint64_t 
                 end = nd_hamming_groups_end(groups, end);
         }
     }
+    return true;
 }

@@ -6,8 +6,8 @@
 
 /*
  * Check a segment's bytes (aligned to 8), and point at them.  They are `place->bytes`.  Of the layout
- * fast only the list of chunks and the groups are checked, and ids that are texts.  ND_EINPUT,
- * ND_ENOMEM; where it fails there is nothing to close.
+ * fast the list of chunks, the groups, ids that are texts and the checksums of units are checked now,
+ * all else when it is read.  ND_EINPUT, ND_ENOMEM; where it fails there is nothing to close.
  */
 enum nd_status nd_hamming_segment_open(struct nd_hamming_segment *segment,
                                        const struct nd_hamming_scheme *scheme,
@@ -25,9 +25,12 @@ enum nd_status nd_hamming_segment_check_sums(const struct nd_hamming_place *plac
                                              const struct nd_hamming_header *header,
                                              const unsigned char *data, struct nd_error *err);
 
-/* The fingerprints of n entries from number `first` on. */
-void nd_hamming_segment_rows(const struct nd_hamming_segment *segment, uint64_t first, size_t n,
+/* Read the fingerprints of n entries from number `first` on.  False: the file is damaged there. */
+bool nd_hamming_segment_rows(const struct nd_hamming_segment *segment, uint64_t first, size_t n,
                              uint64_t *row);
+
+/* ND_EINPUT: something that was read is not what was written. */
+enum nd_status nd_hamming_damaged_there(struct nd_error *err);
 
 /* Answer all queries of a search (lookup.c).  sink.out_of_memory: not all are answered. */
 void nd_hamming_segment_search(const struct nd_hamming_segment *segment,

@@ -449,7 +449,7 @@ enum nd_status nd_hamming_spilled_write(const struct nd_hamming_spilled *spilled
                                         uint64_t n, int fd, const char *name,
                                         struct nd_hamming_place *place, struct nd_error *err)
 {
-    size_t chunks = nd_hamming_chunks(scheme->plan.tables);
+    size_t chunks = nd_hamming_chunks(ND_HAMMING_COMPACT, scheme->plan.tables);
     size_t head = chunks * sizeof(struct nd_hamming_chunk);
     struct nd_error own;
     struct writer w = {.spilled = spilled,

@@ -152,10 +152,12 @@ static void set_size(struct nd_halves_group *g, size_t size, unsigned low_bits)
         ;
 }
 
-struct nd_halves *nd_halves_apart(const struct nd_hamming_plan *plan)
+struct nd_halves *nd_halves_apart(const struct nd_hamming_plan *plan, struct nd_checked *checked)
 {
     struct nd_halves *s = make_empty(plan);
 
+    if (s)
+        s->checked = checked;
     for (unsigned t = 0; s && t < s->n_tables; t++) {
         struct nd_halves_group *g = &s->group[t];
 
@@ -196,6 +198,11 @@ bool nd_halves_set_lines(struct nd_halves *s, unsigned table, const struct nd_ha
     return true;
 }
 
+static bool is_sound(const struct nd_halves *s, const struct nd_hamming_line *line)
+{
+    return !s->checked || nd_checked_is_sound(s->checked, line, sizeof *line);
+}
+
 /* Where lines are chained: in those of somebody else, only to what is there, and not in circles. */
 static struct nd_hamming_line *follow(const struct nd_halves *s, unsigned table,
                                       const struct nd_hamming_line *line)
@@ -228,7 +235,7 @@ static struct nd_hamming_line *find_entry(const struct nd_halves *s, unsigned ta
     unsigned in_rest = s->table[table].in_rest;
     struct nd_hamming_line *line = nd_halves_line(s, table, place->data);
 
-    for (; line; line = follow(s, table, line)) {
+    for (; line && is_sound(s, line); line = follow(s, table, line)) {
         unsigned n = taken_of(s, table, line);
 
         for (unsigned i = 0; i < n; i++)
@@ -736,6 +743,16 @@ static void check(struct search *search, const struct round *w, size_t i, unsign
         nd_hamming_sink_ids(search->sink, number, &s->ids, id_of(&e), distance);
 }
 
+/* Check the lines of a round; where one is damaged, none is compared, as the answers are void. */
+static void check_lines(struct search *search, struct round *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (!is_sound(search->halves, w->line[i])) {
+            search->sink->is_damaged = true;
+            w->n = 0;
+        }
+}
+
 /*
  * Compare the lines of a round while those of the next one are prefetched.  The lines that are
  * chained to them stay in the round, prefetched too.
@@ -745,11 +762,14 @@ static void finish(struct search *search, struct round *w, const struct round *n
     struct nd_hamming_found found[ROUND + LEFT];
     uint32_t more[ROUND + LEFT];
     const struct nd_halves *s = search->halves;
-    struct nd_hamming_look now = {w->line, w->value, w->n};
-    struct nd_hamming_look later = {next->line + next->prefetched, NULL,
-                                    next->n - next->prefetched};
-    struct nd_hamming_seen seen =
-        search->kernels->lines(&now, &later, search->distance, found, more);
+    struct nd_hamming_look now,
+        later = {next->line + next->prefetched, NULL, next->n - next->prefetched};
+    struct nd_hamming_seen seen;
+
+    if (s->checked)
+        check_lines(search, w);
+    now = (struct nd_hamming_look){w->line, w->value, w->n};
+    seen = search->kernels->lines(&now, &later, search->distance, found, more);
 
     search->sink->lines += w->n;
     for (size_t f = 0; f < seen.found; f++) {

@@ -2,6 +2,7 @@
 #ifndef ND_HAMMING_MEMORY_HALVES_H
 #define ND_HAMMING_MEMORY_HALVES_H
 
+#include "base/checked.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -76,7 +77,9 @@ struct nd_halves {
     struct nd_hamming_code code;
     struct nd_halves_table table[ND_HALVES_TABLES];
     struct nd_halves_group group[ND_HALVES_TABLES]; /* two, or each table is one */
-    bool is_apart;  /* the latter; and the lines are somebody else's, who may have damaged them */
+    bool is_apart; /* the latter; and the lines are somebody else's, who may have damaged them */
+    struct nd_checked
+        *checked;   /* the lines of is_apart, with their checksums; NULL: no checksums */
     size_t entries; /* of a table */
     struct nd_hamming_ids ids;
     struct nd_tables *overflow; /* of buckets whose chains grew too long; NULL: none did */
@@ -167,9 +170,10 @@ static inline size_t nd_halves_bucket(const struct nd_halves_group *g, unsigned 
 
 /*
  * For lines that are not changed, as in a mapped file (hamming/file/fast.c): the tables of a plan,
- * each with lines of its own, as many as the plan asks for.  NULL: out of memory.
+ * each with lines of its own, as many as the plan asks for.  `checked` (NULL allowed) has all lines;
+ * one whose checksum is wrong is not read.  NULL: out of memory.
  */
-struct nd_halves *nd_halves_apart(const struct nd_hamming_plan *plan);
+struct nd_halves *nd_halves_apart(const struct nd_hamming_plan *plan, struct nd_checked *checked);
 void nd_halves_free(struct nd_halves *s);
 
 /* Let a table have these lines, aligned to 64 bytes: `main` of its buckets, and `over`, to which
