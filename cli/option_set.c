@@ -4,9 +4,9 @@
 #include "named_recipe.h"
 
 #include <neardup/ratio.h>
+#include <neardup/size.h>
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,8 +235,8 @@ SETTER(set_ratio)
 
     if (nd_ratio_parse(value, strlen(value), &ratio, NULL) != ND_OK || (o->min && ratio.p == 0) ||
         (o->max && ratio.p > ratio.q))
-        return nd_fail(err, ND_EINVAL, "--%s: '%s' is not a ratio such as 0.8 or 4/5", o->name,
-                       value);
+        return nd_fail(err, ND_EINVAL, "--%s: '%s' is not a ratio such as 0.8, 4/5 or 80%%",
+                       o->name, value);
     *to = ratio;
     return ND_OK;
 }
@@ -262,21 +262,6 @@ SETTER(set_duration)
             value, UINT32_MAX);
     *to = n * seconds[unit - units];
     return ND_OK;
-}
-
-/* A number followed by k, M, G or T, powers of 1024; negative: not such a number. */
-static double size_of(const char *value)
-{
-    static const char units[] = "kMGT";
-    char *end;
-    double n = strtod(value, &end);
-    const char *unit = *end ? strchr(units, *end) : NULL;
-
-    if (unit) {
-        n = ldexp(n, 10 * (int)(unit - units + 1));
-        end++;
-    }
-    return end == value || *end || !(n >= 0) || n > 1e18 ? -1 : n;
 }
 
 /* ---- Setters with a rule of their own -------------------------------------------------------- */
@@ -387,17 +372,34 @@ SETTER(set_filter)
     return ND_OK;
 }
 
-/* A number of fingerprints or of bytes. */
-SETTER(set_hamming_size)
+static enum nd_status refuse_size(const struct option *o, const char *value, const char *least,
+                                  struct nd_error *err)
 {
-    bool is_memory = strcmp(o->name, "index-memory") == 0;
-    char *end;
-    double n = is_memory ? size_of(value) : strtod(value, &end);
+    return nd_fail(err, ND_EINVAL,
+                   "--%s: '%s' is not a number of bytes such as 500M or 2G, of at least %s",
+                   o->name, value, least);
+}
 
-    if (!(n >= 1) || n > 1e18 || (!is_memory && *end))
-        return nd_fail(err, ND_EINVAL, "--%s: '%s' is not a number%s of at least 1", o->name, value,
-                       is_memory ? " of bytes (with k, M, G or T)" : "");
-    *(is_memory ? &s->hamming.memory : &s->hamming.count) = n;
+/* The greatest size of an index file. */
+SETTER(set_index_memory)
+{
+    uint64_t n;
+
+    if (nd_size_parse(value, &n, NULL) != ND_OK || n < 1)
+        return refuse_size(o, value, "1", err);
+    s->hamming.memory = (double)n;
+    return ND_OK;
+}
+
+/* A number of fingerprints, such as 1e9. */
+SETTER(set_hamming_count)
+{
+    char *end;
+    double n = strtod(value, &end);
+
+    if (!(n >= 1) || n > 1e18 || *end)
+        return nd_fail(err, ND_EINVAL, "--%s: '%s' is not a number of at least 1", o->name, value);
+    s->hamming.count = n;
     return ND_OK;
 }
 
@@ -406,20 +408,16 @@ SETTER(set_hamming_memory)
 {
     enum nd_status status = set_in_run(s, o, value, err);
 
-    if (status == ND_OK)
-        s->hamming.run_memory = (uint64_t)size_of(value);
-    return status;
+    return status == ND_OK ? nd_size_parse(value, &s->hamming.run_memory, err) : status;
 }
 
 SETTER(set_df_memory)
 {
-    double n = size_of(value);
+    uint64_t n;
 
-    if (!(n >= 1 << 20))
-        return nd_fail(err, ND_EINVAL,
-                       "--%s: '%s' is not a number of bytes (with k, M, G or T) of at least 1M",
-                       o->name, value);
-    s->df_table.build.memory_bytes = (uint64_t)n;
+    if (nd_size_parse(value, &n, NULL) != ND_OK || n < 1 << 20)
+        return refuse_size(o, value, "1M", err);
+    s->df_table.build.memory_bytes = n;
     return ND_OK;
 }
 
@@ -438,14 +436,13 @@ SETTER(set_df_drop)
 /* A number of bytes, in a uint64_t. */
 SETTER(set_size)
 {
-    uint64_t *to = member(s, o);
-    double n = size_of(value);
+    uint64_t *to = member(s, o), n;
+    char least[24];
 
-    if (!(n >= (double)o->min))
-        return nd_fail(err, ND_EINVAL,
-                       "--%s: '%s' is not a number of bytes (with k, M, G or T) of at least %lu",
-                       o->name, value, o->min);
-    *to = (uint64_t)n;
+    snprintf(least, sizeof least, "%lu", o->min);
+    if (nd_size_parse(value, &n, NULL) != ND_OK || n < o->min)
+        return refuse_size(o, value, least, err);
+    *to = n;
     return ND_OK;
 }
 

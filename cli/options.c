@@ -41,7 +41,7 @@
 
 const struct option option_table[] = {
     {"What is a duplicate", "threshold", 't', "RATIO",
-     "documents with at least this resemblance are duplicates: 0.8, or 4/5 (default: 0.8)",
+     "documents with at least this resemblance are duplicates: 0.8, 4/5 or 80% (default: 0.8)",
      FOR_PAIRWISE | FOR_MIRRORS, KEY("threshold")},
     {NULL, "shingle", 'w', "N",
      "compare shingles of N words; Nc: of N characters, for texts without spaces (default: 3)",
@@ -578,10 +578,10 @@ const struct option option_table[] = {
      .parts = "stats"},
 
     {"Planning", "count", 0, "N", "how many fingerprints there will be", FOR_INDEX,
-     SET(set_hamming_size), .parts = "plan"},
+     SET(set_hamming_count), .parts = "plan"},
     {NULL, "index-memory", 0, "SIZE",
      "the greatest size of the index file, such as 500M or 1T (default: no limit)", FOR_INDEX,
-     SET(set_hamming_size), .parts = MAKING},
+     SET(set_index_memory), .parts = MAKING},
     {NULL, "design", 0, "NAME",
      "plan, build or merge only with tables of this family: blocks (as published) or covering "
      "(fewer tables for the same keys) (default: covering; plan shows both)",

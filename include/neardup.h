@@ -33,6 +33,7 @@
 #include <neardup/run.h>
 #include <neardup/run_df.h>
 #include <neardup/signature.h>
+#include <neardup/size.h>
 #include <neardup/sketch.h>
 #include <neardup/sketch_file.h>
 #include <neardup/terminal.h>

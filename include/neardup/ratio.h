@@ -17,8 +17,8 @@ extern "C" {
 #endif
 
 /*
- * Read a ratio, as a decimal or as a fraction, and reduce it to lowest terms: "0.8" and "4/5" give
- * 4/5, ".85" gives 17/20, "1" gives 1/1.
+ * Read a ratio, as a decimal, a fraction or a percentage, and reduce it to lowest terms: "0.8", "4/5"
+ * and "80%" give 4/5, ".85" gives 17/20, "1" gives 1/1.
  *
  * A decimal has at most 10 digits, 9 of them after the point.  No digit is rounded: a ratio that
  * needs a number above 2^32 - 1 in lowest terms is refused.  ND_EINVAL: that, or any other text;

@@ -116,7 +116,7 @@ def test_folders_keep_their_names_and_compressions(here, records):
     assert kept == neardup.dedup(texts).survivors
     gone = sum(len(read_lines(here / "gone" / name)) for name in expected)
     assert gone == result.summary["removed"] == len(texts) - len(kept)
-    neardup.dedup_files("in", "in")
+    neardup.dedup_files("in", "in", force=True)
     assert [json.loads(line)["text"] for name in expected for line in read_lines(here / "in" / name)] == kept
     assert main(["dedup", "-q", "in", "--output-dir", "all"]) == 0
     assert left_in(here / "all") == [f"in/{name}" for name in expected]

@@ -1,6 +1,8 @@
 /* ratio.c - reading an exact ratio, independent of the locale */
 #include <neardup/ratio.h>
 
+#include <stdbool.h>
+
 enum { WHOLE_DIGITS = 10, DECIMALS = 9 }; /* so that p and q stay below 2^64 */
 
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
@@ -29,10 +31,12 @@ static int take_digits(const char **at, const char *end, int max, uint64_t *valu
 
 static int parse(const char *at, const char *end, uint64_t *p, uint64_t *q)
 {
+    const bool is_percent = end > at && end[-1] == '%';
     int before = take_digits(&at, end, WHOLE_DIGITS, p), after = 0;
 
-    *q = 1;
-    if (before > 0 && at < end && *at == '/') {
+    *q = is_percent ? 100 : 1;
+    end -= is_percent;
+    if (before > 0 && at < end && *at == '/' && !is_percent) {
         at++;
         *q = 0;
         after = take_digits(&at, end, WHOLE_DIGITS, q);
@@ -54,7 +58,7 @@ enum nd_status nd_ratio_parse(const char *text, size_t len, struct nd_ratio *out
     uint64_t p = 0, q = 0, divisor;
 
     if (!len || !parse(text, text + len, &p, &q))
-        return nd_fail(err, ND_EINVAL, "'%.*s' is not a ratio such as 0.8 or 4/5", shown,
+        return nd_fail(err, ND_EINVAL, "'%.*s' is not a ratio such as 0.8, 4/5 or 80%%", shown,
                        len ? text : "");
     divisor = greatest_common_divisor(p, q);
     p /= divisor;

@@ -2,8 +2,9 @@
 #define _GNU_SOURCE
 #include "pipeline/budget.h"
 
+#include <neardup/size.h>
+
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,19 +129,12 @@ const char *nd_budget_text(uint64_t total, char text[ND_BUDGET_TEXT])
 
 enum nd_status nd_budget_parse(const char *text, uint64_t *total, struct nd_error *err)
 {
-    static const char units[] = "kMGT";
-    char *end = NULL;
-    double n = *text >= '0' && *text <= '9' ? strtod(text, &end) : -1;
-    const char *unit = end && *end ? strchr(units, *end) : NULL;
+    uint64_t bytes;
 
-    if (unit) {
-        n = ldexp(n, 10 * (int)(unit - units + 1));
-        end++;
-    }
-    if (!end || *end || !(n >= (double)ND_BUDGET_LEAST) || n > 1e18)
+    if (nd_size_parse(text, &bytes, NULL) != ND_OK || bytes < ND_BUDGET_LEAST)
         return nd_fail(err, ND_EINVAL,
-                       "memory: '%s' is not a number of bytes (with k, M, G or T) of at least 64M",
+                       "memory: '%s' is not a number of bytes such as 500M or 2G, of at least 64M",
                        text);
-    *total = (uint64_t)n;
+    *total = bytes;
     return ND_OK;
 }

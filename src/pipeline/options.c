@@ -257,15 +257,10 @@ _Static_assert(sizeof(enum nd_format) == sizeof(unsigned), "set_word writes an u
 static enum nd_status set_share(const struct setting *s, struct nd_error *err)
 {
     struct nd_ratio share;
-    size_t len = strlen(s->value);
-    bool is_percent = len > 1 && s->value[len - 1] == '%';
 
-    if (nd_ratio_parse(s->value, len - is_percent, &share, NULL) != ND_OK ||
-        (is_percent && share.q > UINT32_MAX / 100))
+    if (nd_ratio_parse(s->value, strlen(s->value), &share, NULL) != ND_OK)
         return nd_fail(err, ND_EINVAL, "%s: '%s' is not a share such as 0.05, 1/20 or 5%%",
                        s->key->name, s->value);
-    if (is_percent)
-        share.q *= 100;
     if (share.p > share.q)
         return nd_fail(err, ND_EINVAL, "%s: '%s' is more than 1", s->key->name, s->value);
     *(struct nd_ratio *)s->to = share;

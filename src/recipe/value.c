@@ -18,6 +18,18 @@ static bool is_within(const struct nd_recipe_key *key, double number)
     return number >= key->min && number <= key->max && (key->type != ND_KEY_RATIO || number > 0);
 }
 
+/* "99.5%" is the number nearest to 995/1000, as "0.995" is. */
+static bool read_percent(struct nd_view value, double *number)
+{
+    struct nd_ratio ratio;
+
+    if (!value.len || value.data[value.len - 1] != '%' ||
+        nd_ratio_parse(value.data, value.len, &ratio, NULL) != ND_OK)
+        return false;
+    *number = (double)ratio.p / (double)ratio.q;
+    return true;
+}
+
 /* Up to 10 digits, then perhaps a point and up to 9. */
 static bool read_decimal(struct nd_view value, double *number)
 {
@@ -50,15 +62,17 @@ static enum nd_status read_number(const struct nd_recipe_key *key, struct nd_vie
     unsigned whole;
     double number = 0;
 
-    if (key->type != ND_KEY_RATIO && !read_decimal(value, &number))
+    if (key->type != ND_KEY_RATIO && !read_decimal(value, &number) &&
+        (key->type != ND_KEY_REAL || !read_percent(value, &number)))
         return not_a(key->type == ND_KEY_INT ? " whole number" : " number such as 0.995", key,
                      value, err);
     if (key->type == ND_KEY_INT && number != (double)(uint64_t)number)
         return not_a(" whole number", key, value, err);
     if (key->type == ND_KEY_RATIO) {
         if (nd_ratio_parse(value.data, value.len, &ratio, NULL) != ND_OK)
-            return not_a(" ratio such as 0.8 or 4/5, of numbers up to 4294967295 in lowest terms",
-                         key, value, err);
+            return not_a(
+                " ratio such as 0.8, 4/5 or 80%, of numbers up to 4294967295 in lowest terms", key,
+                value, err);
         number = (double)ratio.p / (double)ratio.q; /* both below 2^53: rounded once, correctly */
     }
     if (!is_within(key, number))

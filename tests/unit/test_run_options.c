@@ -112,8 +112,8 @@ static void every_key_is_set_read_back_and_cleared(void **state)
     assert_string_equal(options->input.globs[0], "*.txt");
     assert_string_equal(options->input.excludes[0], "*.bak");
     assert_string_equal(options->input.id_field, "url");
-    assert_int_equal(options->max_bad.p, 5);
-    assert_int_equal(options->max_bad.q, 100);
+    assert_int_equal(options->max_bad.p, 1);
+    assert_int_equal(options->max_bad.q, 20);
     assert_int_equal(options->input.missing_text, ND_MISSING_EMPTY);
     assert_int_equal(options->input.text_format, ND_TEXT_HTML);
     assert_int_equal(options->input.unit, ND_UNIT_PARAGRAPH);

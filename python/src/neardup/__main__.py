@@ -109,7 +109,7 @@ def _options() -> _Parser:
         "-t",
         "--threshold",
         metavar="RATIO",
-        help="documents with at least this resemblance are duplicates: 0.8, or 4/5",
+        help="documents with at least this resemblance are duplicates: 0.8, 4/5 or 80%%",
     )
     what("-w", "--shingle", metavar="N", help="compare shingles of N words; Nc: of N characters")
     what("--characters", metavar="N", help="the same as --shingle Nc")
