@@ -96,6 +96,11 @@ const struct option option_table[] = {
      "documents of this sketch file come before all others, and are not written: only new ones are "
      "removed; may be repeated",
      FOR_DEDUP | FOR_PLAN, RUN},
+    {NULL, "only-against", 0, NULL,
+     "compare new documents with those of --against alone, and not with one another: equal new "
+     "ones "
+     "stay",
+     FOR_DEDUP, RUN},
     {NULL, "append", 0, NULL,
      "at last, add the survivors to the last file of --against, which is made if it does not exist",
      FOR_DEDUP, RUN},

@@ -446,6 +446,20 @@ static void print_largest(const struct nd_run_summary *s)
                 s->largest[i].id);
 }
 
+static void print_quoted(const struct nd_run_summary *s)
+{
+    if (!s->n_quoted)
+        return;
+    fputs("Documents that match some of\n", stderr);
+    for (size_t i = 0; i < s->n_quoted; i++) {
+        fprintf(stderr, "  %12llu  ", (unsigned long long)s->quoted[i].documents);
+        put_name(s->quoted[i].name);
+        fprintf(stderr, " (%llu)\n", (unsigned long long)s->quoted[i].prototypes);
+    }
+    if (s->other_quoted)
+        fprintf(stderr, "  and %llu others\n", (unsigned long long)s->other_quoted);
+}
+
 void print_curve(FILE *out, const struct nd_run_summary *s)
 {
     static const double at[] = {0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95};
@@ -531,6 +545,7 @@ void print_summary(const struct nd_run_summary *s)
     print_counts(s);
     print_measured(s);
     print_largest(s);
+    print_quoted(s);
     print_replaced(&s->replaced);
     print_curve(stderr, s);
     print_work(s);

@@ -57,6 +57,9 @@ extern "C" {
  *                  call adds a file
  *   append         (a flag) at last, add the survivors to the last file of `against`: all of them
  *                  or none.  It is made if it does not exist, and locked during the run
+ *   only-against   (a flag) nd_run_dedup: compare documents of the inputs with those of `against` alone,
+ *                  not with one another.  One is removed if it equals or matches any of them, and
+ *                  summary->quoted counts by file
  * Outputs ("-" is the standard output; a name that ends in .gz, .zst, .xz, .bz2 or .lz4 is
  * compressed):
  *   output         the survivors: records, or the list of the paths kept; not set: "-"
@@ -172,6 +175,7 @@ struct nd_run_events {
 };
 
 #define ND_RUN_LARGEST 10
+#define ND_RUN_QUOTED 100
 #define ND_RUN_KINDS 24
 #define ND_RUN_STEPS 21       /* from 0 to 1 by 1/20 */
 #define ND_RUN_UNRELATED 0.05 /* resemblance of documents that share common phrases only */
@@ -190,6 +194,13 @@ struct nd_run_kind {
 struct nd_run_cluster {
     char id[256];
     uint64_t documents;
+};
+
+/* Documents that are looked for, of one file or with one value of a field, possibly cut: how many
+ * they are, and how many documents of the inputs equal or match at least one of them. */
+struct nd_run_quoted {
+    char name[256];
+    uint64_t prototypes, documents;
 };
 
 /* A step of a histogram: what measures so much or more, and less than the step before it. */
@@ -300,6 +311,11 @@ struct nd_run_summary {
     size_t n_measured;
     struct nd_run_cluster largest[ND_RUN_LARGEST];
     size_t n_largest;
+    /* nd_run_dedup with only-against: by file of `against`, in their order.  If there are more, those
+     * that most documents match, and how many are left out. */
+    struct nd_run_quoted quoted[ND_RUN_QUOTED];
+    size_t n_quoted;
+    uint64_t other_quoted;
     struct nd_run_kind kinds[ND_RUN_KINDS];
     size_t n_kinds;
     /* Sources of kinds beyond these. */

@@ -223,23 +223,24 @@ enum nd_status nd_document_keep_text(struct nd_dedup *d, const struct nd_item *i
     return d->kept.source.keep(d->kept.source.context, d->stats.documents + place, place, err);
 }
 
-void nd_stats_count(struct nd_dedup *d, const struct nd_item *item, size_t checks, bool was_cut)
+void nd_stats_count(struct nd_dedup_stats *stats, const struct nd_item *item, size_t checks,
+                    bool was_cut)
 {
-    d->stats.short_documents += item->read.is_short;
-    d->stats.empty_documents += nd_item_is_empty(item);
-    d->stats.cut_documents += was_cut;
-    d->stats.candidates += nd_item_candidates(item);
-    d->stats.checks += checks;
-    d->stats.bytes += item->sketched ? item->sketched->text_bytes : item->text.len;
+    stats->short_documents += item->read.is_short;
+    stats->empty_documents += nd_item_is_empty(item);
+    stats->cut_documents += was_cut;
+    stats->candidates += nd_item_candidates(item);
+    stats->checks += checks;
+    stats->bytes += item->sketched ? item->sketched->text_bytes : item->text.len;
 }
 
-void nd_stats_count_decision(struct nd_dedup *d, const struct nd_decision *decision,
+void nd_stats_count_decision(struct nd_dedup_stats *stats, const struct nd_decision *decision,
                              bool is_removed)
 {
-    d->stats.kept += !is_removed;
-    d->stats.identical_bytes += is_removed && decision->identical == ND_IDENTICAL_BYTES;
-    d->stats.identical_tokens += is_removed && decision->identical == ND_IDENTICAL_TOKENS;
-    d->stats.near += is_removed && decision->identical == ND_IDENTICAL_NO;
+    stats->kept += !is_removed;
+    stats->identical_bytes += is_removed && decision->identical == ND_IDENTICAL_BYTES;
+    stats->identical_tokens += is_removed && decision->identical == ND_IDENTICAL_TOKENS;
+    stats->near += is_removed && decision->identical == ND_IDENTICAL_NO;
 }
 
 /* The same bytes as a document of an earlier batch, or as an earlier one of this. */

@@ -99,8 +99,9 @@ enum nd_status nd_document_keep_text(struct nd_dedup *d, const struct nd_item *i
 enum nd_status nd_document_keep(struct nd_dedup *d, struct nd_item *item, size_t place,
                                 uint32_t *number, struct nd_error *err);
 /* Add what is known of an item to the statistics; and, of its decision, what became of it. */
-void nd_stats_count(struct nd_dedup *d, const struct nd_item *item, size_t checks, bool was_cut);
-void nd_stats_count_decision(struct nd_dedup *d, const struct nd_decision *decision,
+void nd_stats_count(struct nd_dedup_stats *stats, const struct nd_item *item, size_t checks,
+                    bool was_cut);
+void nd_stats_count_decision(struct nd_dedup_stats *stats, const struct nd_decision *decision,
                              bool is_removed);
 
 /*
@@ -137,8 +138,16 @@ enum nd_status nd_decide_components(struct nd_dedup *d, uint64_t first, size_t n
                                     struct nd_error *err);
 enum nd_status nd_push_pairs(struct nd_batch *batch, nd_found *found, void *context,
                              struct nd_error *err);
+/* A query; what is found goes to `found`, and where `decision` is not NULL, what is decided about
+ * each item goes there, counted in *counts. */
+struct nd_query {
+    nd_found *found;
+    void *context;
+    struct nd_decision *decision;
+    struct nd_dedup_stats *counts;
+};
 enum nd_status nd_query_pairs(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
-                              nd_found *found, void *context, struct nd_error *err);
+                              const struct nd_query *query, struct nd_error *err);
 enum nd_status nd_withdraw_document(struct nd_dedup *d, uint64_t document, struct nd_error *err);
 void nd_components_free(struct nd_components *components);
 void nd_complete_free(struct nd_complete *complete);

@@ -395,8 +395,8 @@ enum nd_status nd_push_complete(struct nd_batch *batch, struct nd_error *err)
     for (size_t i = 0; i < batch->n && status == ND_OK; i++) {
         const struct nd_decision *decision = &batch->decision[i];
 
-        nd_stats_count_decision(d, decision, decision->kept != d->stats.documents + i);
-        nd_stats_count(d, &batch->item[i], decision->checks, decision->was_cut);
+        nd_stats_count_decision(&d->stats, decision, decision->kept != d->stats.documents + i);
+        nd_stats_count(&d->stats, &batch->item[i], decision->checks, decision->was_cut);
     }
     nd_batch_end(batch, status);
     return status;

@@ -304,7 +304,7 @@ static enum nd_status join_batch(struct nd_batch *batch, struct nd_error *err)
     for (size_t i = 0; status == ND_OK && i < batch->n; i++) {
         if (!join_item(batch, i))
             status = nd_crew_status(&d->crew, err);
-        nd_stats_count(d, &batch->item[i], batch->item[i].search.n_near, false);
+        nd_stats_count(&d->stats, &batch->item[i], batch->item[i].search.n_near, false);
     }
     return status;
 }
@@ -367,6 +367,6 @@ enum nd_status nd_decide_components(struct nd_dedup *d, uint64_t first, size_t n
     if (status == ND_OK)
         nd_crew_end(&d->crew, d->kept.cache);
     for (size_t i = 0; i < n && status == ND_OK; i++)
-        nd_stats_count_decision(d, &decisions[i], decisions[i].kept != first + i);
+        nd_stats_count_decision(&d->stats, &decisions[i], decisions[i].kept != first + i);
     return status;
 }

@@ -311,21 +311,38 @@ enum nd_status nd_dedup_withdraw(struct nd_dedup *d, uint64_t document, struct n
     return leave(d, ND_CALL_CHANGES, status);
 }
 
-enum nd_status nd_dedup_query(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
-                              nd_found *found, void *context, struct nd_error *err)
+static enum nd_status query(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                            const struct nd_query *what, const char *name, struct nd_error *err)
 {
     enum nd_status status = enter(d, ND_CALL_READS, err);
 
     if (status != ND_OK)
         return status;
-    status = check_given(found, "found", err);
+    status = check_given(what->found, "found", err);
     if (status == ND_OK)
-        status = check_kind(d, d->plan.params.cluster == ND_CLUSTER_PAIRS, "nd_dedup_query", err);
+        status = check_kind(d, d->plan.params.cluster == ND_CLUSTER_PAIRS, name, err);
     if (status == ND_OK)
         status = nd_batch_check(d, items, n, err);
     if (status == ND_OK)
-        status = nd_query_pairs(d, items, n, found, context, err);
+        status = nd_query_pairs(d, items, n, what, err);
     return leave(d, ND_CALL_READS, status);
+}
+
+enum nd_status nd_dedup_query(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                              nd_found *found, void *context, struct nd_error *err)
+{
+    const struct nd_query what = {.found = found, .context = context};
+
+    return query(d, items, n, &what, "nd_dedup_query", err);
+}
+
+enum nd_status nd_dedup_judge(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
+                              struct nd_decision *decisions, struct nd_dedup_stats *counts,
+                              nd_found *found, void *context, struct nd_error *err)
+{
+    const struct nd_query what = {found, context, decisions, counts};
+
+    return query(d, items, n, &what, "nd_dedup_judge", err);
 }
 
 enum nd_status nd_dedup_push_components(struct nd_dedup *d, const struct nd_dedup_item *items,

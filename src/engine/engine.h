@@ -56,6 +56,17 @@ ND_API bool nd_dedup_made_row(const struct nd_dedup *dedup, unsigned worker, siz
 /* Whether rows of texts are of use to the engine (nd_dedup_item.known). */
 ND_API bool nd_dedup_takes_known(const struct nd_dedup *dedup);
 
+/*
+ * As nd_dedup_query; also say of each item what nd_dedup_push would, if no other document had been
+ * pushed: kept is the number of its nearest match, UINT64_MAX if it has none.  The items are added to
+ * *counts, without their number.
+ */
+ND_API enum nd_status
+nd_dedup_judge(struct nd_dedup *dedup, const struct nd_dedup_item *items, size_t n,
+               struct nd_decision *decisions, struct nd_dedup_stats *counts,
+               enum nd_status (*found)(void *context, const struct nd_found_pair *pair),
+               void *context, struct nd_error *err);
+
 /* What an engine would count of a document that it meets first, from its row
  * (nd_candidate_rows_make), as bits. */
 enum nd_candidate_flags {

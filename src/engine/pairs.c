@@ -226,9 +226,41 @@ static uint32_t nearest_of(const struct nd_plan *plan, const struct nd_hit *hits
     return best->kept.number;
 }
 
-/* Report an item's hits, by the numbers of the documents; `document` is what the item is called. */
+static struct nd_found_pair pair_of(const struct nd_dedup *d, const struct nd_item *item,
+                                    uint64_t document, const struct nd_hit *hit)
+{
+    struct nd_found_pair pair = {.a = document,
+                                 .b = nd_kept_document(&d->kept, hit->kept.number),
+                                 .overlap = hit->overlap,
+                                 .distance = hit->distance,
+                                 .is_equal = hit->is_equal};
+
+    if (d->plan.matching && item->read.signatures)
+        describe_agreement(d, item, hit, &pair);
+    return pair;
+}
+
+/* What the item's nearest hit decides about it. */
+static void decide_by(const struct nd_dedup *d, const struct nd_item *item,
+                      const struct nd_found_pair *pair, struct nd_decision *decision)
+{
+    bool is_verified = pair->is_equal || d->plan.params.verify != ND_VERIFY_NONE;
+
+    decision->kept = pair->b;
+    decision->identical = pair->is_equal ? item->identical : ND_IDENTICAL_NO;
+    decision->verified = !is_verified ? ND_VERIFIED_NO
+                         : item->sketched || nd_kept_is_sketched(&d->kept, pair->b)
+                             ? ND_VERIFIED_SKETCH
+                             : ND_VERIFIED_TEXT;
+    decision->distance = pair->is_equal ? 0 : pair->distance;
+    decision->overlap = pair->overlap;
+    memcpy(decision->agreement, pair->agreement, sizeof decision->agreement);
+}
+
+/* Report an item's hits, by the numbers of the documents; `document` is what the item is called.
+ * decision NULL: none is asked for. */
 static enum nd_status report(const struct nd_dedup *d, struct nd_item *item, uint64_t document,
-                             nd_found *found, void *context)
+                             nd_found *found, void *context, struct nd_decision *decision)
 {
     struct nd_hit *hits = item->search.hits;
     size_t n = item->search.n_hits;
@@ -239,17 +271,12 @@ static enum nd_status report(const struct nd_dedup *d, struct nd_item *item, uin
     qsort(hits, n, sizeof *hits, by_number);
     nearest = nearest_of(&d->plan, hits, n);
     for (size_t i = 0; i < n; i++) {
-        const struct nd_hit *hit = &hits[i];
-        struct nd_found_pair pair = {.a = document,
-                                     .b = nd_kept_document(&d->kept, hit->kept.number),
-                                     .overlap = hit->overlap,
-                                     .distance = hit->distance,
-                                     .is_equal = hit->is_equal,
-                                     .is_nearest = hit->kept.number == nearest};
+        struct nd_found_pair pair = pair_of(d, item, document, &hits[i]);
         enum nd_status status;
 
-        if (d->plan.matching && item->read.signatures)
-            describe_agreement(d, item, hit, &pair);
+        pair.is_nearest = hits[i].kept.number == nearest;
+        if (decision && pair.is_nearest)
+            decide_by(d, item, &pair, decision);
         status = found(context, &pair);
         if (status)
             return status;
@@ -266,7 +293,7 @@ static enum nd_status report_paired(struct pairing *job, nd_found *found, void *
     for (; status == ND_OK && job->from < job->batch->n && job->is_paired[job->from]; job->from++) {
         struct nd_item *item = &job->batch->item[job->from];
 
-        status = report(d, item, d->stats.documents + job->from, found, context);
+        status = report(d, item, d->stats.documents + job->from, found, context, NULL);
         job->n_held -= item->search.n_hits;
         free(item->search.hits);
         item->search.hits = NULL;
@@ -361,10 +388,26 @@ enum nd_status nd_push_pairs(struct nd_batch *batch, nd_found *found, void *cont
                  ? index_and_pair(&job, found, context, err)
                  : nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
     for (size_t i = 0; i < n && status == ND_OK; i++)
-        nd_stats_count(batch->d, &batch->item[i], batch->item[i].search.n_near, false);
+        nd_stats_count(&batch->d->stats, &batch->item[i], batch->item[i].search.n_near, false);
     nd_batch_end(batch, status);
     free(job.is_paired);
     return status;
+}
+
+/*
+ * Of the first document that an item equals, which is the nearest: whether it has the same bytes.
+ */
+static bool tell_identical(struct nd_dedup *d, struct nd_worker *w, struct nd_item *item)
+{
+    const struct nd_hit *first = &item->search.hits[0];
+    int same;
+
+    for (size_t i = 1; i < item->search.n_hits; i++)
+        if (item->search.hits[i].kept.number < first->kept.number)
+            first = &item->search.hits[i];
+    same = nd_kept_equals(&d->kept, w, item, ND_EQUAL_BY_BYTES, first->kept.number);
+    item->identical = same > 0 ? ND_IDENTICAL_BYTES : ND_IDENTICAL_TOKENS;
+    return same >= 0;
 }
 
 /* One item of a query: the documents that equal it, then the nearest of the others, max_checks
@@ -386,8 +429,11 @@ static void query_item(void *context, size_t place, unsigned worker)
     found = nd_item_sign(w, item) ? find_class(d, w, item, UINT32_MAX, &equal) : -1;
     if (found < 0 || (found && !add_class_hits(d, w, item, equal, UINT32_MAX, max)))
         return;
+    if (batch->decision && item->search.n_hits && !tell_identical(d, w, item))
+        return;
     if (!item->read.is_listed || !nd_finder_candidates(&d->kept.finder, w, item))
         return;
+    item->search.n_near = w->found.count;
     w->in_set = NULL;
     if (nd_item_row(item) && (!nd_item_hold_shingles(w, item) || !nd_item_begin_compare(w, item)))
         return;
@@ -418,13 +464,40 @@ static enum nd_status query_all(struct nd_batch *batch, unsigned worker, bool ha
     return w->status;
 }
 
+static enum nd_status report_query(struct nd_batch *batch, const struct nd_query *query)
+{
+    struct nd_dedup *d = batch->d;
+    size_t max = d->plan.params.max_checks;
+    enum nd_status status = ND_OK;
+
+    for (size_t i = 0; status == ND_OK && i < batch->n; i++) {
+        struct nd_item *item = &batch->item[i];
+        struct nd_decision *out = query->decision ? &query->decision[i] : NULL;
+        size_t candidates = nd_item_candidates(item);
+
+        if (out)
+            *out = (struct nd_decision){.kept = UINT64_MAX,
+                                        .distance = UINT32_MAX,
+                                        .is_short = item->read.is_short,
+                                        .is_empty = nd_item_is_empty(item),
+                                        .was_cut = candidates > max,
+                                        .checks = (uint32_t)(candidates < max ? candidates : max)};
+        status = report(d, item, i, query->found, query->context, out);
+        if (out) {
+            nd_stats_count(query->counts, item, out->checks, out->was_cut);
+            nd_stats_count_decision(query->counts, out, out->kept != UINT64_MAX);
+        }
+    }
+    return status;
+}
+
 /*
  * A call has a worker of its own, and that worker's memory until the last pair is reported: so as
  * many calls as there are workers go on at once.  A call with several documents takes all workers
  * if nobody else has one.
  */
 enum nd_status nd_query_pairs(struct nd_dedup *d, const struct nd_dedup_item *items, size_t n,
-                              nd_found *found, void *context, struct nd_error *err)
+                              const struct nd_query *query, struct nd_error *err)
 {
     struct nd_batch *batch;
     unsigned worker = 0;
@@ -435,10 +508,11 @@ enum nd_status nd_query_pairs(struct nd_dedup *d, const struct nd_dedup_item *it
         return nd_fail(err, ND_EINVAL, "nd_dedup_query: called from inside its own callback");
     batch = &d->batch[worker];
     status = nd_items_make(batch, items, n, err);
+    batch->decision = query->decision;
     if (status == ND_OK) {
         status = query_all(batch, worker, has_all, err);
-        for (size_t i = 0; status == ND_OK && i < n; i++)
-            status = report(d, &batch->item[i], i, found, context);
+        if (status == ND_OK)
+            status = report_query(batch, query);
         nd_items_clear(batch);
     }
     /* All workers read the cache of all, so it is changed only by who has them all. */

@@ -376,8 +376,8 @@ static void describe(const struct nd_batch *batch, size_t place)
     out->checks = (uint32_t)(candidates < limit ? candidates : limit);
     if (item->state == ND_ITEM_REMOVED)
         describe_removed(batch, item, out);
-    nd_stats_count_decision(d, out, item->state == ND_ITEM_REMOVED);
-    nd_stats_count(d, item, out->checks, out->was_cut);
+    nd_stats_count_decision(&d->stats, out, item->state == ND_ITEM_REMOVED);
+    nd_stats_count(&d->stats, item, out->checks, out->was_cut);
 }
 
 /* A batch that was not matched ahead. */

@@ -347,6 +347,23 @@ static void put_largest(struct nd_json *out, const struct nd_run_summary *s)
     nd_json_close(out, ']');
 }
 
+static void put_quoted(struct nd_json *out, const struct nd_run_summary *s)
+{
+    if (!s->n_quoted)
+        return;
+    nd_json_key(out, "quoted");
+    nd_json_open(out, '[');
+    for (size_t i = 0; i < s->n_quoted; i++) {
+        nd_json_open(out, '{');
+        nd_json_put_text(out, "name", s->quoted[i].name);
+        nd_json_put_uint(out, "prototypes", s->quoted[i].prototypes);
+        nd_json_put_uint(out, "documents", s->quoted[i].documents);
+        nd_json_close(out, '}');
+    }
+    nd_json_close(out, ']');
+    nd_json_put_uint(out, "other_quoted", s->other_quoted);
+}
+
 static void put_inputs(struct nd_json *out, const struct nd_summary_input *input, size_t n)
 {
     nd_json_key(out, "inputs");
@@ -378,6 +395,7 @@ void nd_summary_json(struct nd_json *out, const struct nd_run_summary *summary, 
     put_curve(out, summary);
     if (!summary->lists_pairs)
         put_largest(out, summary);
+    put_quoted(out, summary);
     put_inputs(out, input, n);
     if (summary->has_forecast) {
         nd_json_key(out, "predicted");

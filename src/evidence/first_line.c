@@ -76,6 +76,8 @@ static void put_options(const struct nd_first_line *o, struct nd_json *out)
     put_text(out, "prefer_field", o->prefer_field);
     put_list(out, "prefer", o->prefer, o->n_prefer);
     put_never(o, out);
+    if (o->is_only_against)
+        nd_json_put_bool(out, "only_against", true);
     nd_json_put_bool(out, "strict", o->is_strict);
     nd_json_close(out, '}');
 }

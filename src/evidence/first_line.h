@@ -41,7 +41,7 @@ struct nd_first_line {
     size_t n_never;
     const struct nd_first_line_seen *seen;
     size_t n_seen;
-    bool is_strict;
+    bool is_strict, is_only_against;
 };
 
 /* An input. */

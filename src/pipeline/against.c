@@ -133,6 +133,8 @@ static enum nd_status open_all(struct nd_against *a, struct nd_error *err)
         a->line[i] = (struct nd_first_line_seen){o->against[i], info->generation, info->documents};
         a->part.summary->seen_documents += info->documents;
     }
+    if (o->only_against)
+        a->n_words = o->n_against / 64 + 1;
     if (status == ND_OK)
         status = find_short(a, err);
     return status == ND_OK ? open_fresh(a, err) : status;
@@ -178,6 +180,7 @@ void nd_against_free(struct nd_against *a)
     nd_short_texts_free(a->short_texts);
     nd_hash_set_release(&a->equal);
     free(a->short_of);
+    free(a->short_files);
     free(a->seen);
     free(a->file);
     free(a->line);
@@ -204,6 +207,18 @@ const struct nd_first_line_seen *nd_against_files(const struct nd_against *a, si
 {
     *n = a->n_seen;
     return a->line;
+}
+
+enum nd_status nd_against_begin_quoted(struct nd_against *a, struct nd_quoted *quoted,
+                                       struct nd_error *err)
+{
+    for (size_t i = 0; i < a->n_seen; i++) {
+        const struct nd_view name = {a->line[i].path, strlen(a->line[i].path)};
+
+        if (!nd_quoted_add(quoted, name, a->line[i].documents, &a->seen[i].group))
+            return nd_fail(err, ND_ENOMEM, "out of memory");
+    }
+    return ND_OK;
 }
 
 /* ---- The new documents ---- */

@@ -10,6 +10,7 @@
 #include "evidence/rows.h"
 #include "pipeline/budget.h"
 #include "pipeline/checkpoint.h"
+#include "pipeline/quoted.h"
 #include "pipeline/reading.h"
 
 /*
@@ -86,6 +87,15 @@ enum nd_status nd_against_keep_old(struct nd_against *against, uint64_t document
 enum nd_status nd_against_find_short(struct nd_against *against, uint32_t record,
                                      struct nd_decision *decision, bool *found,
                                      struct nd_error *err);
+
+/* With only-against: make the files the groups of the table; then count, for the document of a
+ * record, those of a document that it matches, and those of short documents that it contains. */
+enum nd_status nd_against_begin_quoted(struct nd_against *against, struct nd_quoted *quoted,
+                                       struct nd_error *err);
+void nd_against_count_quoted(const struct nd_against *against, uint64_t document, uint32_t record,
+                             struct nd_quoted *quoted);
+void nd_against_count_short(const struct nd_against *against, uint32_t record,
+                            struct nd_quoted *quoted);
 
 /* The longest passage of a text whose shingles an old document has, which may be the whole of a short
  * one; of length 0 where shingles are not of words. */

@@ -16,6 +16,12 @@ uint64_t nd_against_count(const struct nd_against *a)
     return a->old.n;
 }
 
+void nd_against_count_quoted(const struct nd_against *a, uint64_t document, uint32_t record,
+                             struct nd_quoted *quoted)
+{
+    nd_quoted_count(quoted, a->seen[a->old.item[document].file].group, record);
+}
+
 void nd_against_set_order(struct nd_against *a, const uint32_t *record, size_t n)
 {
     a->order = record;

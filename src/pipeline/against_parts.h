@@ -26,6 +26,7 @@ enum { ND_AGAINST_ITEMS_MAX = 1024 };
 struct nd_against_file {
     struct nd_sketch_file *own; /* NULL: the appender's */
     const struct nd_sketch_file *file;
+    uint32_t group; /* in the table of what is quoted */
 };
 
 struct nd_against {
@@ -53,7 +54,10 @@ struct nd_against {
     struct nd_short_texts *short_texts; /* NULL: no old document is found as a whole */
     struct nd_short_hit *short_of;      /* for each record, the first that it contains, or none */
     size_t short_capacity;
-    struct nd_hash_set equal; /* where short_texts: keys of the kept old documents */
+    uint64_t
+        *short_files; /* with only-against, for each record: the bits of the files that have one */
+    size_t short_files_capacity, n_words; /* words of bits for a record */
+    struct nd_hash_set equal;             /* where short_texts: keys of the kept old documents */
     atomic_bool has_failed;
     uint64_t *kept; /* of each record a bit */
 

@@ -2,6 +2,7 @@
 #include "pipeline/against.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
@@ -15,10 +16,13 @@ static void look_for_short(void *context, size_t task, unsigned worker)
     struct nd_against *a = context;
     const struct nd_parsed *parsed = &a->batch->parsed[task];
     struct nd_short_hit *found = &a->short_of[a->n_records + task];
+    uint64_t *files = a->n_words ? &a->short_files[(a->n_records + task) * a->n_words] : NULL;
 
     found->number = ND_AGAINST_NONE;
+    if (files)
+        memset(files, 0, a->n_words * sizeof *files);
     if (!parsed->bad &&
-        nd_short_texts_find(a->short_texts, worker, parsed->document.text, found) < 0)
+        nd_short_texts_find(a->short_texts, worker, parsed->document.text, found, files) < 0)
         atomic_store(&a->has_failed, true);
 }
 
@@ -28,7 +32,9 @@ enum nd_status nd_against_look_for_short(struct nd_against *a, const struct nd_r
     if (!a->short_texts)
         return ND_OK;
     a->batch = batch;
-    if (!ND_RESERVE(a->short_of, &a->short_capacity, a->n_records + batch->count))
+    if (!ND_RESERVE(a->short_of, &a->short_capacity, a->n_records + batch->count) ||
+        !ND_RESERVE(a->short_files, &a->short_files_capacity,
+                    (a->n_records + batch->count) * a->n_words))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     nd_pool_run(a->part.pool, batch->count, look_for_short, a);
     return atomic_load(&a->has_failed) ? nd_fail(err, ND_ENOMEM, "out of memory") : ND_OK;
@@ -71,6 +77,15 @@ static bool equals_old(const struct nd_against *a, const struct nd_sketch_row *r
 {
     return nd_hash_set_has(&a->equal, bytes_key(row)) ||
            (is_equal_by_tokens(a, row) && nd_hash_set_has(&a->equal, tokens_key(row)));
+}
+
+void nd_against_count_short(const struct nd_against *a, uint32_t record, struct nd_quoted *quoted)
+{
+    const uint64_t *files = a->short_texts ? &a->short_files[record * a->n_words] : NULL;
+
+    for (size_t i = 0; files && i < a->n_seen; i++)
+        if (files[i / 64] >> i % 64 & 1)
+            nd_quoted_count(quoted, a->seen[i].group, record);
 }
 
 /*

@@ -41,6 +41,7 @@ static struct nd_first_line line_of(const struct nd_run_options *o)
         .never = o->never,
         .n_never = o->n_never,
         .is_strict = o->strict,
+        .is_only_against = o->only_against,
     };
 }
 

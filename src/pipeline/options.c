@@ -76,6 +76,7 @@ static const struct key keys[] = {
     {"never", NEVER, LIST_AT(, never), NULL, NULL, 0, 0},
     {"no-mail", FLAG, AT(input.no_mail), 0, NULL, "no", 0, 0},
     {"null", FLAG, AT(null_paths), 0, NULL, "no", 0, 0},
+    {"only-against", FLAG, AT(only_against), 0, NULL, "no", 0, 0},
     {"output", TEXT, AT(output), 0, NULL, NULL, 0, 0},
     {"output-dir", TEXT, AT(output_dir), 0, NULL, NULL, 0, 0},
     {"part", PART, AT(input.part), 0, NULL, NULL, 0, 0},

@@ -8,7 +8,7 @@
 #include "evidence/first_line.h"
 
 /* The number of keys in options.c. */
-enum { ND_RUN_KEYS = 42 };
+enum { ND_RUN_KEYS = 43 };
 
 /* The values of one key as they were given, in an array in the arena. */
 struct nd_run_given {
@@ -44,7 +44,7 @@ struct nd_run_options {
     size_t n_known_sketches;
     uint64_t memory;       /* bytes; 0: not bounded */
     const char *predicted; /* a file of nd_run_plan */
-    unsigned char strict, dry_run, force, null_paths, annotate, append, sketches;
+    unsigned char strict, dry_run, force, null_paths, annotate, append, only_against, sketches;
     /*
      * q 0: the default, which is 1/20 of all records or one record, and none for an input that is
      * replaced.

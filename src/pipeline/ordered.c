@@ -447,6 +447,112 @@ static enum nd_status decide_stars(struct ordered *o, struct nd_error *err)
     return status;
 }
 
+/* ---- The second pass where new documents are compared with old ones alone ---- */
+
+static enum nd_status push_old(struct ordered *o, struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    for (size_t from = 0, n = 0; status == ND_OK && from < o->n_old; from += n) {
+        struct nd_dedup_item *items = NULL;
+
+        status = tell(o, 2, from, all_documents(o), err);
+        if (status == ND_OK)
+            status = load_items(o, from, &items, &n, err);
+        if (status == ND_OK)
+            status = nd_dedup_push_prototypes(o->run->dedup, items, n, err);
+        free(items);
+    }
+    note_old(o, o->n_old);
+    return status;
+}
+
+/* What new documents match: a place among those that are asked about, and an old document. */
+struct matches {
+    struct match {
+        uint64_t item, old;
+    } * at;
+    size_t n, capacity;
+};
+
+static enum nd_status note_match(void *context, const struct nd_found_pair *pair)
+{
+    struct matches *m = context;
+
+    if (!ND_RESERVE(m->at, &m->capacity, m->n + 1))
+        return ND_ENOMEM;
+    m->at[m->n++] = (struct match){pair->a, pair->b};
+    return ND_OK;
+}
+
+/* Count a document in the table once for each file, whatever it matches there.  *next: the first of
+ * its matches, and then that of the next document. */
+static void count_quoted(struct ordered *o, uint32_t record, size_t item, const struct matches *m,
+                         size_t *next)
+{
+    const struct nd_against *against = o->run->against;
+
+    for (; *next < m->n && m->at[*next].item == item; ++*next)
+        nd_against_count_quoted(against, m->at[*next].old, record, &o->run->quoted);
+    nd_against_count_short(against, record, &o->run->quoted);
+}
+
+/* An equal old document comes first, then a short one that is contained as a whole, then others. */
+static enum nd_status note_judged(struct ordered *o, uint32_t record, struct nd_decision *decision,
+                                  struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+    bool found = false;
+
+    if (decision->identical == ND_IDENTICAL_NO)
+        status = nd_against_find_short(o->run->against, record, decision, &found, err);
+    return status == ND_OK && decision->kept != UINT64_MAX ? note_star(o, record, decision, err)
+                                                           : status;
+}
+
+static enum nd_status judge_batch(struct ordered *o, size_t from, size_t *n,
+                                  struct nd_dedup_stats *counts, struct matches *m,
+                                  struct nd_error *err)
+{
+    struct nd_dedup_item *items = NULL;
+    struct nd_decision *decision;
+    enum nd_status status = load_items(o, from, &items, n, err);
+
+    if (status != ND_OK)
+        return status;
+    m->n = 0;
+    decision = nd_alloc_array(*n, sizeof *decision);
+    status = decision
+                 ? nd_dedup_judge(o->run->dedup, items, *n, decision, counts, note_match, m, err)
+                 : nd_fail(err, ND_ENOMEM, "out of memory");
+    for (size_t i = 0, next = 0; status == ND_OK && i < *n; i++) {
+        count_quoted(o, record_of(o, from + i), i, m, &next);
+        status = note_judged(o, record_of(o, from + i), &decision[i], err);
+    }
+    free(decision);
+    free(items);
+    return status;
+}
+
+static enum nd_status decide_alone(struct ordered *o, struct nd_error *err)
+{
+    struct nd_dedup_stats counts = {.documents = 0};
+    struct matches matches = {NULL, 0, 0};
+    enum nd_status status = nd_against_begin_quoted(o->run->against, &o->run->quoted, err);
+
+    if (status == ND_OK)
+        status = push_old(o, err);
+    for (size_t from = o->n_old, n = 0; status == ND_OK && from < all_documents(o); from += n) {
+        status = tell(o, 2, from, all_documents(o), err);
+        if (status == ND_OK)
+            status = judge_batch(o, from, &n, &counts, &matches, err);
+    }
+    free(matches.at);
+    nd_dedup_stats_add(&o->run->past, &counts);
+    o->run->has_past = true;
+    return status;
+}
+
 /* ---- The second pass where clusters are components ---- */
 
 enum { ASKED_AT_ONCE = 4096 };
@@ -665,9 +771,10 @@ static enum nd_status go_through(struct ordered *o, struct nd_error *err)
                                           .fetch = fetch,
                                           .keep = nd_run_keep_nothing,
                                           .fetch_shingles = fetch_shingles};
-    bool components = run->options->recipe->dedup.cluster == ND_CLUSTER_COMPONENTS;
-    enum nd_status status = nd_run_make_dedup(run, run->options->recipe->dedup.cluster, &source,
-                                              err); /* before anything is read */
+    const enum nd_cluster cluster =
+        run->options->only_against ? ND_CLUSTER_PAIRS : run->options->recipe->dedup.cluster;
+    enum nd_status status =
+        nd_run_make_dedup(run, cluster, &source, err); /* before anything is read */
 
     if (status == ND_OK)
         status = nd_run_each_batch(run, collect, o, err);
@@ -681,7 +788,9 @@ static enum nd_status go_through(struct ordered *o, struct nd_error *err)
     o->loader = nd_loader_new(run->pool, run->reading, run->lookup, &run->places, &run->input, err);
     if (!o->loader)
         return ND_ENOMEM;
-    status = components ? decide_components(o, err) : decide_stars(o, err);
+    status = cluster == ND_CLUSTER_PAIRS        ? decide_alone(o, err)
+             : cluster == ND_CLUSTER_COMPONENTS ? decide_components(o, err)
+                                                : decide_stars(o, err);
     if (status == ND_OK)
         status = emit(o, err);
     if (status == ND_OK && run->against)

@@ -50,6 +50,23 @@ static enum nd_status check_survivors(const struct nd_run_options *o, struct nd_
     return ND_OK;
 }
 
+/* Options that have no meaning where new documents are not compared with one another. */
+static enum nd_status check_only(const struct nd_run_options *o, struct nd_error *err)
+{
+    if (!o->n_against)
+        return nd_fail(err, ND_EINVAL,
+                       "only-against compares with the documents of against, and there are none");
+    if (o->append || o->prefer_field)
+        return nd_fail(err, ND_EINVAL,
+                       "%s does not go with only-against, which does not compare the inputs with "
+                       "one another",
+                       o->append ? "append" : "prefer");
+    if (o->recipe->dedup.cluster != ND_CLUSTER_STAR)
+        return nd_fail(err, ND_EINVAL,
+                       "only-against makes no clusters: cluster must be star, as by default");
+    return ND_OK;
+}
+
 static enum nd_status check_options(const struct nd_run_options *o,
                                     const struct nd_run_request *request, struct nd_error *err)
 {
@@ -61,6 +78,8 @@ static enum nd_status check_options(const struct nd_run_options *o,
     if (o->append && !o->n_against)
         return nd_fail(err, ND_EINVAL,
                        "append adds the survivors to the last file of against, and there is none");
+    if (o->only_against && check_only(o, err) != ND_OK)
+        return ND_EINVAL;
     if (!o->n_paths)
         return nd_fail(err, ND_EINVAL, "no input: name files or folders, or - for standard input");
     if (request->writes_survivors && check_survivors(o, err) != ND_OK)
@@ -319,6 +338,7 @@ void nd_run_end(struct nd_run *run)
     nd_reporter_release(&run->reporter);
     nd_id_check_release(&run->ids);
     nd_cluster_sizes_release(&run->sizes);
+    nd_quoted_release(&run->quoted);
     nd_field_set_release(&run->fields);
     nd_pool_free(run->pool);
     nd_df_tables_close(&run->tables);
@@ -468,6 +488,7 @@ static void complete_summary(struct nd_run *run)
                         summary->lists_pairs ? NULL : run->measured);
     summary->spool_bytes = nd_lookup_spooled(run->lookup);
     summary->memory_bytes = run->budget.total;
+    nd_quoted_summarise(&run->quoted, summary);
     if (getrusage(RUSAGE_SELF, &usage) == 0)
         summary->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
     summary->seconds = nd_clock() - run->reporter.started;

@@ -16,6 +16,7 @@
 #include "pipeline/names.h"
 #include "pipeline/options.h"
 #include "pipeline/outputs.h"
+#include "pipeline/quoted.h"
 #include "pipeline/reading.h"
 #include "pipeline/reporter.h"
 #include "pipeline/request.h"
@@ -61,6 +62,7 @@ struct nd_run {
     struct nd_outputs outputs;
     struct nd_id_check ids;
     struct nd_cluster_sizes sizes;
+    struct nd_quoted quoted;         /* of each file or value, how many documents match */
     uint64_t measured[ND_RUN_STEPS]; /* nd_measured_count */
 };
 

@@ -8,11 +8,11 @@
 
 struct short_text {
     uint64_t shingle; /* of all its tokens, as within a longer text */
-    uint32_t tokens, number;
+    uint32_t tokens, number, file;
 };
 
 struct nd_short_texts {
-    struct short_text *item; /* by tokens, then shingle, then number */
+    struct short_text *item; /* by tokens, then shingle, then number; the first of each file */
     size_t n, capacity;
     unsigned w, workers;
     /* Of each worker, one for each number of tokens below w that some text has. */
@@ -39,7 +39,7 @@ static int by_shingle(const void *a, const void *b)
 }
 
 static enum nd_status add_file(struct nd_short_texts *t, const struct nd_sketch_file *file,
-                               uint64_t before, struct nd_error *err)
+                               uint32_t number, uint64_t before, struct nd_error *err)
 {
     struct nd_sketch_block block = {0};
     struct nd_sketch_room room = {0};
@@ -57,9 +57,9 @@ static enum nd_status add_file(struct nd_short_texts *t, const struct nd_sketch_
             if (status == ND_OK && !ND_RESERVE(t->item, &t->capacity, t->n + 1))
                 status = nd_fail(err, ND_ENOMEM, "out of memory");
             if (status == ND_OK)
-                t->item[t->n++] =
-                    (struct short_text){nd_shingle_within(row.shingles[0], (size_t)row.tokens),
-                                        (uint32_t)row.tokens, (uint32_t)(before + block.first + i)};
+                t->item[t->n++] = (struct short_text){
+                    nd_shingle_within(row.shingles[0], (size_t)row.tokens), (uint32_t)row.tokens,
+                    (uint32_t)(before + block.first + i), number};
         }
     }
     nd_sketch_room_release(&room);
@@ -89,6 +89,25 @@ static enum nd_status make_sketchers(struct nd_short_texts *t, const struct nd_r
     return ND_OK;
 }
 
+static bool is_same(const struct short_text *a, const struct short_text *b)
+{
+    return a->tokens == b->tokens && a->shingle == b->shingle;
+}
+
+/* Put them in order, and drop what a file repeats. */
+static void sort(struct nd_short_texts *t)
+{
+    size_t n = 0;
+
+    if (t->n)
+        qsort(t->item, t->n, sizeof *t->item, by_shingle);
+    for (size_t i = 0; i < t->n; i++)
+        if (n == 0 || !is_same(&t->item[n - 1], &t->item[i]) ||
+            t->item[n - 1].file != t->item[i].file)
+            t->item[n++] = t->item[i];
+    t->n = n;
+}
+
 struct nd_short_texts *nd_short_texts_new(const struct nd_sketch_file *const *file, size_t n_files,
                                           const struct nd_recipe *recipe, unsigned workers,
                                           struct nd_error *err)
@@ -104,11 +123,10 @@ struct nd_short_texts *nd_short_texts_new(const struct nd_sketch_file *const *fi
     t->w = recipe->dedup.sketch.w;
     t->workers = workers;
     for (size_t i = 0; status == ND_OK && i < n_files; i++) {
-        status = add_file(t, file[i], before, err);
+        status = add_file(t, file[i], (uint32_t)i, before, err);
         before += nd_sketch_file_info(file[i])->documents;
     }
-    if (t->n)
-        qsort(t->item, t->n, sizeof *t->item, by_shingle);
+    sort(t);
     if (status == ND_OK && t->n)
         status = make_sketchers(t, recipe, err);
     if (status == ND_OK && t->n)
@@ -132,7 +150,7 @@ void nd_short_texts_free(struct nd_short_texts *t)
 static const struct short_text *find(const struct nd_short_texts *t, uint32_t tokens,
                                      uint64_t shingle)
 {
-    const struct short_text wanted = {shingle, tokens, 0};
+    const struct short_text wanted = {.shingle = shingle, .tokens = tokens};
     size_t low = 0, high = t->n;
 
     while (low < high) {
@@ -148,8 +166,15 @@ static const struct short_text *find(const struct nd_short_texts *t, uint32_t to
                : NULL;
 }
 
+static void note_files(const struct nd_short_texts *t, const struct short_text *first,
+                       uint64_t *files)
+{
+    for (const struct short_text *s = first; s < t->item + t->n && is_same(s, first); s++)
+        files[s->file / 64] |= UINT64_C(1) << s->file % 64;
+}
+
 int nd_short_texts_find(struct nd_short_texts *t, unsigned worker, struct nd_view text,
-                        struct nd_short_hit *first)
+                        struct nd_short_hit *first, uint64_t *files)
 {
     int found = 0;
 
@@ -164,6 +189,8 @@ int nd_short_texts_find(struct nd_short_texts *t, unsigned worker, struct nd_vie
         for (size_t i = 0; sketch.n_tokens >= tokens && i < sketch.n_shingles; i++) {
             const struct short_text *hit = find(t, tokens, sketch.shingle[i]);
 
+            if (hit && files)
+                note_files(t, hit, files);
             if (hit && (!found || hit->number < first->number)) {
                 *first = (struct nd_short_hit){hit->number, (uint32_t)sketch.n_shingles};
                 found = 1;

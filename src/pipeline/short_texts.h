@@ -31,8 +31,9 @@ struct nd_short_hit {
     uint32_t n_shingles; /* distinct shingles of the text, if they are as long as that document */
 };
 
-/* The first short document that the text contains: 1; 0: none; ND_ENOMEM. */
+/* The first short document that the text contains: 1; 0: none; ND_ENOMEM.  `files` not NULL: set the
+ * bit of each file that has such a document. */
 int nd_short_texts_find(struct nd_short_texts *texts, unsigned worker, struct nd_view text,
-                        struct nd_short_hit *found);
+                        struct nd_short_hit *found, uint64_t *files);
 
 #endif

@@ -283,3 +283,46 @@ PY
     neardup dedup new.jsonl --against seen.sketch -o kept.jsonl --summary s.json -q
     [ "$(jq .short_documents s.json)" = 1 ]
 }
+
+@test "against: --only-against compares with old documents alone, and counts by file" {
+    benchmark
+    sed -n 5p train.jsonl | sed 's/"id":5/"id":6/' >>train.jsonl
+    echo '{"id":7,"text":"Knock knock!"}' >>train.jsonl
+    sed -n 1p tests.jsonl >one.jsonl
+    neardup sketch one.jsonl -o one.sketch -q
+    neardup dedup train.jsonl --against tests.sketch --against one.sketch --only-against --verify containment-of-kept \
+        -o clean.jsonl --manifest m.jsonl --clusters c.tsv --removed gone.jsonl --summary s.json 2>told.txt
+    [ "$(ids clean.jsonl)" = "2 4 5 6" ]
+    [ "$(ids gone.jsonl)" = "1 3 7" ]
+    [ "$(cut -f2 c.tsv | tr '\n' ' ')" = "moons 2 knock 4 5 6 knock " ]
+    rows m.jsonl removed kept identical >rows.txt
+    printf '%s\n' '1 "moons" "no"' '3 "knock" "no"' '7 "knock" "bytes"' | diff - rows.txt
+    [ "$(jq -c '[.quoted[] | [.name, .prototypes, .documents]]' s.json)" = '[["tests.sketch",4,3],["one.sketch",1,1]]' ]
+    [ "$(jq -c '[.documents, .kept, .removed, .identical_bytes, .near, .short_documents, .clusters]' s.json)" = "[7,4,3,1,2,1,0]" ]
+    grep -q '^ *3  tests.sketch (4)$' told.txt
+    [ "$(sed -n 1p m.jsonl | jq -c .options.only_against)" = true ]
+    # Without it equal new documents go.
+    neardup dedup train.jsonl --against tests.sketch --verify containment-of-kept -q -o clean.jsonl
+    [ "$(ids clean.jsonl)" = "2 4 5" ]
+    # An old document that another one stands for is found as well.
+    echo '{"id":"more","text":"Which planet of the solar system has the greatest number of moons today? And why"}' >>tests.jsonl
+    neardup sketch tests.jsonl --missing-text empty -o tests.sketch -q
+    tail -n 1 tests.jsonl | sed 's/more/late/' >late.jsonl
+    neardup dedup late.jsonl --against tests.sketch --only-against -t 0.9 --manifest m.jsonl -q -o clean.jsonl
+    [ "$(rows m.jsonl removed kept identical)" = '"late" "more" "bytes"' ]
+}
+
+@test "against: what does not go with --only-against is refused" {
+    two_days
+    refused() { # MESSAGE OPTION...
+        run neardup dedup new.jsonl -o kept.jsonl --only-against "${@:2}"
+        [ "$status" -eq 2 ]
+        [[ "$output" == *"$1"* ]]
+        [ ! -e kept.jsonl ]
+    }
+    refused "there are none"
+    refused "append does not go with only-against" --against seen.sketch --append
+    refused "prefer does not go with only-against" --against seen.sketch --prefer id=a
+    refused "cluster must be star" --against seen.sketch --cluster components
+    refused "cluster must be star" --against seen.sketch --cluster complete
+}

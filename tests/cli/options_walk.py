@@ -36,6 +36,7 @@ def make_files():
     run("df", "build", "--texts", "-q", "docs.jsonl", "-o", "t.df")
     run("sketch", "--recipe", "manku-2007", "-q", "docs.jsonl", "-o", "rows.jsonl")
     run("sketch", "-q", "docs.jsonl", "-o", "d.sketch")
+    run("sketch", "-q", "a.txt", "-o", "a.sketch")
     put("ids", "d0\nd3\n")
     put("fp-ids", "f3\ng7\n")
     run("index", "build", "--recipe", "manku-2007", "-q", "docs.jsonl", "-o", "docs.ndx")
@@ -144,6 +145,7 @@ TRY = {
     "keep": "longest",
     "prefer": "lang=de",
     "against": "d.sketch",
+    "only-against": (None, "same.jsonl --against a.sketch"),
     "cluster": "components",
     "template cluster": "d0",
     "files-from": "list",

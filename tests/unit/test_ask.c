@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,41 @@ static enum nd_status ignore(void *context, const struct nd_found_pair *pair)
     return ND_OK;
 }
 
+/* What is judged follows from what is found, and from the texts. */
+static void check_judged(struct nd_dedup *d, const struct list *found)
+{
+    static struct nd_decision decision[N - HALF];
+    struct nd_dedup_stats counts = {0};
+    const struct nd_found_pair *nearest[N - HALF] = {NULL};
+    uint64_t same = 0, near = 0, kept = 0;
+
+    for (size_t i = 0; i < found->n; i++)
+        if (found->at[i].is_nearest)
+            nearest[found->at[i].a] = &found->at[i];
+    assert_int_equal(
+        nd_dedup_judge(d, item + HALF, N - HALF, decision, &counts, ignore, NULL, NULL), ND_OK);
+    for (size_t i = 0; i < N - HALF; i++) {
+        const struct nd_found_pair *p = nearest[i];
+        bool has_bytes = p && strcmp(text[p->b], text[HALF + i]) == 0;
+
+        assert_true(decision[i].kept == (p ? p->b : UINT64_MAX));
+        kept += !p;
+        if (!p)
+            continue;
+        assert_int_equal(decision[i].identical, has_bytes     ? ND_IDENTICAL_BYTES
+                                                : p->is_equal ? ND_IDENTICAL_TOKENS
+                                                              : ND_IDENTICAL_NO);
+        assert_int_equal(decision[i].verified, ND_VERIFIED_TEXT);
+        assert_memory_equal(&decision[i].overlap, &p->overlap, sizeof p->overlap);
+        same += has_bytes;
+        near += !p->is_equal;
+    }
+    assert_int_equal(counts.identical_bytes, same);
+    assert_int_equal(counts.near, near);
+    assert_int_equal(counts.kept, kept);
+    assert_true(same + near && kept);
+}
+
 static void check(struct nd_dedup_params params)
 {
     struct list *all = calloc(1, sizeof *all), *asked = calloc(1, sizeof *asked);
@@ -99,6 +135,7 @@ static void check(struct nd_dedup_params params)
         assert_int_equal(n, asked->n);
     }
     assert_true(n > 20);
+    check_judged(d, asked);
     nd_dedup_get_stats(d, &after);
     assert_int_equal(after.documents, before.documents);
     assert_int_equal(after.kept, before.kept);

@@ -43,6 +43,7 @@ static const struct {
     {"never", "kind=a,b", NULL, "kind="},
     {"no-mail", "yes", "no", ""},
     {"null", "yes", "no", "0"},
+    {"only-against", "yes", "no", "on"},
     {"output", "out.jsonl", NULL, ""},
     {"output-dir", "dir", NULL, ""},
     {"part", "2/7", NULL, "8/7"},
@@ -133,8 +134,9 @@ static void every_key_is_set_read_back_and_cleared(void **state)
     assert_string_equal(options->against[0], "seen.sketch");
     assert_string_equal(options->checkpoint, "dir");
     assert_string_equal(options->known_sketches[0], "a.sketch");
-    assert_true(options->append && options->annotate && options->dry_run && options->null_paths &&
-                options->strict && options->pin_threads && options->input.no_mail);
+    assert_true(options->append && options->only_against && options->annotate && options->dry_run &&
+                options->null_paths && options->strict && options->pin_threads &&
+                options->input.no_mail);
     for (size_t i = 0; i < N_ROWS; i++) {
         nd_run_options_clear(options, rows[i].key);
         assert_value(options, i, rows[i].standard);
