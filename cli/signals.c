@@ -14,12 +14,14 @@
 
 /*
  * Remove temporary files, then die of the signal, so that a shell sees the reason: status 130 after
- * Ctrl-C, 143 after SIGTERM.
+ * Ctrl-C, 143 after SIGTERM.  Once outputs are being published, the first signal is of no effect.
  */
 static void abandon(int signal_number)
 {
-    nd_run_abandon();
-    nd_hamming_file_abandon();
+    int run = nd_run_abandon(), index = nd_hamming_file_abandon();
+
+    if (!run || !index) /* outputs have begun to appear: all of them shall */
+        return;
     raise(signal_number); /* SA_RESETHAND: the default action, once the handler returns */
 }
 
@@ -56,7 +58,8 @@ void handle_signals(void)
     /* All signals that end a process, except those that mean a fault of the program itself. */
     static const int numbers[] = {SIGINT,  SIGTERM,   SIGHUP,  SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1,
                                   SIGUSR2, SIGVTALRM, SIGPROF, SIGPOLL, SIGABRT, SIGTRAP, SIGSYS};
-    struct sigaction action = {.sa_handler = abandon, .sa_flags = (int)SA_RESETHAND}, before;
+    struct sigaction action = {.sa_handler = abandon, .sa_flags = (int)SA_RESETHAND | SA_RESTART},
+                     before;
 
     sigemptyset(&action.sa_mask);
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)

@@ -329,9 +329,9 @@ ND_API enum nd_status nd_hamming_file_remove(const char *path, const char *const
 
 /*
  * Remove the temporary files of all writers in this process.  Safe in a signal handler, after which
- * the process must end (_exit or raise).
+ * the process must end (_exit or raise).  0: as of nd_run_abandon.
  */
-ND_API void nd_hamming_file_abandon(void);
+ND_API int nd_hamming_file_abandon(void);
 
 #ifdef __cplusplus
 }

@@ -362,9 +362,10 @@ ND_API enum nd_status nd_run_dedup(const struct nd_run_options *options,
 
 /*
  * Remove the temporary files of all runs in this process.  Safe in a signal handler, after which
- * the process must end (_exit or raise).
+ * the process must end (_exit or raise).  0: outputs are being published, or have been since the last
+ * run began; nothing was removed, and the process should go on, so that all of them appear.
  */
-ND_API void nd_run_abandon(void);
+ND_API int nd_run_abandon(void);
 
 #ifdef __cplusplus
 }

@@ -400,6 +400,9 @@ enum nd_status nd_publisher_publish(struct nd_publisher *p, size_t *n_published,
 
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
+    if (status == ND_OK && !p->is_publishing)
+        nd_temporary_begin_publishing();
+    p->is_publishing = p->is_publishing || status == ND_OK;
     if (status == ND_OK)
         status = publish_stage(p, ND_PUBLISH_EVIDENCE, n_published, err);
     if (status == ND_OK)
@@ -414,6 +417,8 @@ void nd_publisher_release(struct nd_publisher *p)
         nd_temporary_discard(p->output[i].file);
         free(p->output[i].link);
     }
+    if (p->is_publishing)
+        nd_temporary_end_publishing();
     free(p->output);
     free(p->claimed);
     free(p->input);

@@ -65,6 +65,7 @@ struct nd_publisher {
     size_t n_outputs, outputs_capacity;
     bool wrote_in_place; /* set by a writer to a pipe or a device */
     bool syncs;          /* sync before publishing: set if an input is replaced */
+    bool is_publishing;  /* from nd_publisher_publish to nd_publisher_release */
 };
 
 /* Note that the run reads this file; a mark without a file is ignored. ND_ENOMEM. */
@@ -100,8 +101,8 @@ enum nd_status nd_publisher_add_link(struct nd_publisher *p, const char *target,
 
 /*
  * Rename all outputs to their names: evidence, then results, each in the order of the calls;
- * signals wait meanwhile. If an input to be replaced has changed, ND_ECHANGED: it stays, the output
- * is kept beside it as NAME.neardup-kept, and nothing more is published. Otherwise ND_EIO,
+ * signals wait meanwhile, and afterwards nd_temporary_abandon lets the process go on. If an input to
+ * be replaced has changed, ND_ECHANGED: it stays, the output is kept beside it as NAME.neardup-kept, and nothing more is published. Otherwise ND_EIO,
  * ND_ENOMEM. *n_published is increased by the number of outputs published.
  */
 enum nd_status nd_publisher_publish(struct nd_publisher *p, size_t *n_published,

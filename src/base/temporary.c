@@ -52,17 +52,39 @@ static atomic_size_t n_held;
 static atomic_bool abandoned;
 static atomic_uint n_naming; /* threads that are creating a name */
 
+/*
+ * A process that was told to stop removes its temporary files only while no output has its name: so
+ * either nothing is published or everything.  After the last output of a run the process is about to
+ * end, unless it creates files for another run.
+ */
+static atomic_uint n_publishing;  /* runs that are publishing */
+static atomic_bool has_published; /* and no file was created since */
+
+void nd_temporary_begin_publishing(void)
+{
+    atomic_fetch_add(&n_publishing, 1);
+    atomic_store(&has_published, true);
+}
+
+void nd_temporary_end_publishing(void)
+{
+    atomic_fetch_sub(&n_publishing, 1);
+}
+
 /* Wait for names that other threads are creating at this moment, but not for ever. */
-void nd_temporary_abandon(void)
+bool nd_temporary_abandon(void)
 {
     const struct timespec moment = {.tv_nsec = 100000};
 
+    if (atomic_load(&n_publishing) || atomic_load(&has_published))
+        return false;
     atomic_store(&abandoned, true);
     for (int i = 0; i < 20000 && atomic_load(&n_naming); i++)
         nanosleep(&moment, NULL);
     for (struct nd_temporary *t = atomic_load(&first); t; t = t->next)
         if (atomic_load(&t->state) == LIVE)
             unlink(t->name);
+    return true;
 }
 
 /*
@@ -266,6 +288,7 @@ static struct nd_temporary *begin(const char *target, struct nd_error *err)
 {
     struct nd_temporary *t = claim();
 
+    atomic_store(&has_published, false);
     if (t && (t->target = strdup(target)))
         return t;
     if (t)
@@ -490,6 +513,48 @@ enum nd_status nd_temporary_publish(struct nd_temporary *t, struct nd_error *err
 enum nd_status nd_temporary_publish_new(struct nd_temporary *t, struct nd_error *err)
 {
     return publish(t, take_new_name, err);
+}
+
+/* Rename a file that has a name, which it takes over, unless a file has that name. */
+static int rename_new(struct nd_temporary *t, char *name)
+{
+    char *before_name = t->name;
+    sigset_t before;
+    int made = -1;
+
+    if (begin_naming(&before))
+        made = renameat2(AT_FDCWD, t->name, AT_FDCWD, name, RENAME_NOREPLACE);
+    if (made == 0)
+        t->name = name;
+    end_naming(&before);
+    if (made == 0)
+        free(before_name);
+    return made;
+}
+
+enum nd_status nd_temporary_publish_for_now(struct nd_temporary *t, struct nd_error *err)
+{
+    char *name = strdup(t->target);
+    enum nd_status status = ND_OK;
+
+    if (!name)
+        status = nd_fail(err, ND_ENOMEM, "out of memory");
+    else if ((t->name ? rename_new(t, name) : link_nameless(t, name, true)) != 0)
+        status = nd_fail(err, errno == EEXIST ? ND_ECHANGED : ND_EIO,
+                         "%s: cannot be moved into place: %s", t->target, strerror(errno));
+    if (status == ND_OK) {
+        close_held(t);
+        return ND_OK;
+    }
+    free(name);
+    nd_temporary_discard(t);
+    return status;
+}
+
+void nd_temporary_keep(struct nd_temporary *t)
+{
+    if (t)
+        unclaim(t);
 }
 
 enum nd_status nd_temporary_keep_beside(struct nd_temporary *t, char **name, struct nd_error *err)

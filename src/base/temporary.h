@@ -38,6 +38,13 @@ enum nd_status nd_temporary_finish(struct nd_temporary *t, bool sync, struct nd_
 enum nd_status nd_temporary_publish(struct nd_temporary *t, struct nd_error *err);
 /* The same if no file has the name: ND_ECHANGED if one has it by now. */
 enum nd_status nd_temporary_publish_new(struct nd_temporary *t, struct nd_error *err);
+/*
+ * The same, but under its target's name it is still a temporary file: nd_temporary_discard and
+ * nd_temporary_abandon remove it, until nd_temporary_keep, after which *t must not be used any more.
+ * Where it fails, neither.
+ */
+enum nd_status nd_temporary_publish_for_now(struct nd_temporary *t, struct nd_error *err);
+void nd_temporary_keep(struct nd_temporary *t);
 
 /*
  * Keep it beside its target, as TARGET.neardup-kept, or with a number appended if that exists.
@@ -62,7 +69,14 @@ void nd_temporary_remove_stale_in(const char *folder);
  */
 int nd_temporary_spool(const char *folder);
 
-/* Remove all files of the list. Safe in a signal handler, after which the process must end. */
-void nd_temporary_abandon(void);
+/*
+ * Remove all files of the list. Safe in a signal handler, after which the process must end. False:
+ * outputs are being published, or have been since the last file was created; nothing is removed, and
+ * the process must go on to its end.
+ */
+bool nd_temporary_abandon(void);
+/* Outputs are published from here on, and until nd_temporary_end_publishing more may follow. */
+void nd_temporary_begin_publishing(void);
+void nd_temporary_end_publishing(void);
 
 #endif

@@ -92,10 +92,9 @@ static enum nd_status add_chunk(struct nd_checkpoint *c, unsigned number,
         nd_sketch_file_close(file);
     else
         status = nd_known_rows_add(known, file, err);
-    if (status == ND_EINPUT)
-        status = unlink(path) == 0 ? ND_OK : nd_fail(err, ND_EIO, "%s: %s", path, strerror(errno));
+    /* What is no whole sketch file may be anybody's: it stays, and a later chunk has other numbers. */
     free(path);
-    return status;
+    return status == ND_EINPUT || status == ND_EUNSUPPORTED ? ND_OK : status;
 }
 
 static int by_number(const void *a, const void *b)

@@ -7,9 +7,9 @@
 
 enum { PIECE_BYTES = 1 << 20 };
 
-void nd_run_abandon(void)
+int nd_run_abandon(void)
 {
-    nd_temporary_abandon();
+    return nd_temporary_abandon();
 }
 
 /* The survivors of sketch files are a sketch file.  *asked: they have a place to go. */

@@ -37,7 +37,9 @@ struct nd_sketch_appender {
     size_t n_added, added_capacity;
     uint32_t *slot; /* numbers of sources + 1 by their hashes; 0: free */
     size_t slots;
-    bool was_made, has_ended;
+    struct nd_temporary
+        *made; /* the file, where it was made for this; NULL: it was there, or stays */
+    bool has_ended;
     bool may_be_added; /* the replacement of a head has begun */
 };
 
@@ -48,11 +50,11 @@ static enum nd_status no_write(const struct nd_sketch_appender *a, struct nd_err
 
 /* ---- Opening ---- */
 
-/* Write a file without documents, under its name from when it is whole.  That another process was
- * faster is no failure. */
+/* Write a file without documents, under its name from when it is whole; it goes away again if nothing
+ * is added.  That another process was faster is no failure: then *made is NULL. */
 static enum nd_status make_file(const char *path, const struct nd_recipe *recipe,
-                                const struct nd_sketch_writer_options *options, bool *was_made,
-                                struct nd_error *err)
+                                const struct nd_sketch_writer_options *options,
+                                struct nd_temporary **made, struct nd_error *err)
 {
     struct nd_sketch_writer *writer = NULL;
     struct nd_temporary *file;
@@ -84,8 +86,8 @@ static enum nd_status make_file(const char *path, const struct nd_recipe *recipe
         nd_temporary_discard(file);
         return status;
     }
-    status = nd_temporary_publish_new(file, err);
-    *was_made = status == ND_OK;
+    status = nd_temporary_publish_for_now(file, err);
+    *made = status == ND_OK ? file : NULL;
     return status == ND_ECHANGED ? ND_OK : status;
 }
 
@@ -137,7 +139,7 @@ static enum nd_status open_all(struct nd_sketch_appender *a, const struct nd_rec
     int fd;
 
     if (create && access(a->path, F_OK) != 0 && errno == ENOENT)
-        status = make_file(a->path, recipe, create, &a->was_made, err);
+        status = make_file(a->path, recipe, create, &a->made, err);
     if (status == ND_OK)
         status = lock(a, err);
     if (status != ND_OK)
@@ -177,12 +179,9 @@ void nd_sketch_appender_close(struct nd_sketch_appender *a)
     if (!a)
         return;
     /* What was written and is no part of the file takes room until the next addition. */
-    if (a->writer && !a->may_be_added) {
-        if (a->was_made)
-            (void)unlink(a->path);
-        else if (ftruncate(a->fd, (off_t)a->end) != 0)
-            errno = 0;
-    }
+    if (a->writer && !a->made && !a->may_be_added && ftruncate(a->fd, (off_t)a->end) != 0)
+        errno = 0;
+    nd_temporary_discard(a->made);
     nd_sketch_writer_free(a->writer);
     nd_sketch_file_close(a->file);
     if (a->fd >= 0)
@@ -314,6 +313,8 @@ static enum nd_status write_head(struct nd_sketch_appender *a, union nd_sketch_h
     if (pread(a->fd, older.bytes, sizeof older.bytes, (off_t)at) != (ssize_t)sizeof older.bytes)
         return no_write(a, err);
     a->may_be_added = true;
+    nd_temporary_keep(a->made);
+    a->made = NULL;
     if (nd_sketch_write_at(a->fd, page->bytes, sizeof page->bytes, at, err) == ND_OK) {
         if (fdatasync(a->fd) == 0)
             return ND_OK;

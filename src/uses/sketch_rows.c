@@ -210,8 +210,9 @@ static enum nd_status open_files(struct merge *m, struct nd_error *err)
                         m->params->paths[nd_sketch_file_info(m->file[i])->has_shingles ? i : 0],
                         m->params->paths[nd_sketch_file_info(m->file[i])->has_shingles ? 0 : i]);
     }
-    return status == ND_OK ? nd_sketch_files_order(m->file, m->params->n_paths, false, err)
-                           : status;
+    return status == ND_OK
+               ? nd_sketch_files_order(m->file, m->params->n_paths, !m->params->chooses, err)
+               : status;
 }
 
 static bool is_same_source(const struct nd_sketch_source *a, const struct nd_sketch_source *b)

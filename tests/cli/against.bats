@@ -128,6 +128,20 @@ print(*[json.loads(line)["at"] for line in open("rows.jsonl")])')" = "old.jsonl:
     [ ! -e none.sketch ]
 }
 
+@test "against: a signal before the outputs appear leaves no file that --append made" {
+    two_days
+    mkfifo slow
+    "$NEARDUP" dedup slow --format jsonl --against none.sketch --append -q -o kept.jsonl 3>&- &
+    local run=$!
+    exec 9>slow
+    await_open "$run" '*/none.sketch'
+    kill -TERM "$run"
+    run wait "$run"
+    exec 9>&-
+    [ ! -e none.sketch ]
+    [ ! -e kept.jsonl ]
+}
+
 @test "against: what does not fit is refused by its name" {
     two_days
     refused() { # MESSAGE OPTION...

@@ -125,8 +125,15 @@ END
     [[ $output == *"are both part 1 of 3"* ]]
     [ ! -e merged.sketch ]
     neardup dedup -q part-2.sketch --clusters one.tsv
-    neardup sketch merge part-3.sketch part-2.sketch -o two.sketch
-    [ "$(neardup sketch info two.sketch | grep -c part:)" -eq 0 ]
+    run neardup sketch merge part-3.sketch part-2.sketch -o two.sketch
+    [ "$status" -eq 2 ]
+    [[ $output == *"part-3.sketch is part 3 of 3, and part 1 is not here"* ]]
+    [ ! -e two.sketch ]
+    neardup sketch -q a.jsonl -o whole.sketch
+    run neardup sketch merge whole.sketch part-3.sketch -o two.sketch
+    [ "$status" -eq 2 ]
+    [[ $output == *"part-3.sketch is part 3 of 3, and parts 1 and 2 are not here"* ]]
+    [ ! -e two.sketch ]
 }
 
 @test "files of other parts are not opened" {

@@ -331,6 +331,78 @@ static void what_is_abandoned_leaves_nothing(void **state)
     each_way(abandon_all);
 }
 
+/* Once outputs are published, a handler is told to let the process go on, until another file is
+ * begun. */
+static void go_on(void)
+{
+    struct nd_publisher p = {0};
+    struct nd_error err;
+    size_t n = 0;
+    pid_t child = fork();
+    int status;
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)nd_publisher_add(&p, create("on", "x"), ND_PUBLISH_RESULT, NULL, &err);
+        if (nd_publisher_publish(&p, &n, &err) != ND_OK || nd_temporary_abandon())
+            _exit(1);
+        (void)create("more", "x"); /* of the same run */
+        if (nd_temporary_abandon())
+            _exit(2);
+        nd_publisher_release(&p);
+        (void)create("next", "x"); /* of another */
+        _exit(nd_temporary_abandon() ? 0 : 3);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void what_has_begun_to_appear_is_not_abandoned(void **state)
+{
+    (void)state;
+    each_way(go_on);
+}
+
+/* A file under its name that is still temporary: with `keeps` it stays. */
+static void publish_for_now(bool keeps)
+{
+    pid_t child = fork();
+    struct nd_temporary *t;
+    struct nd_error err;
+    int status;
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        t = create("now", "x");
+        if (nd_temporary_publish_for_now(t, &err) != ND_OK || access("now", F_OK) != 0)
+            _exit(1);
+        if (keeps)
+            nd_temporary_keep(t);
+        _exit(!nd_temporary_abandon());
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(access("now", F_OK) == 0, keeps);
+    t = create("now", "y");
+    assert_int_equal(nd_temporary_publish_for_now(t, &err), keeps ? ND_ECHANGED : ND_OK);
+    if (!keeps)
+        nd_temporary_discard(t);
+    assert_int_equal(access("now", F_OK) == 0, keeps);
+    (void)unlink("now");
+}
+
+static void for_now(void)
+{
+    publish_for_now(true);
+    publish_for_now(false);
+}
+
+static void what_is_published_for_now_goes_away_again(void **state)
+{
+    (void)state;
+    each_way(for_now);
+}
+
 static void a_spool_has_no_name(void **state)
 {
     (void)state;
@@ -358,6 +430,8 @@ int main(void)
         cmocka_unit_test(what_changed_stays_and_the_result_beside_it),
         cmocka_unit_test(signals_wait_until_all_is_published),
         cmocka_unit_test(what_is_abandoned_leaves_nothing),
+        cmocka_unit_test(what_has_begun_to_appear_is_not_abandoned),
+        cmocka_unit_test(what_is_published_for_now_goes_away_again),
         cmocka_unit_test(a_spool_has_no_name),
     };
 

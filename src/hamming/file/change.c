@@ -298,6 +298,20 @@ void nd_hamming_change_collect(struct nd_hamming_change *c, nd_hamming_collect *
     c->context = context;
 }
 
+/* Give a whole file its name; a process that is told to stop does so before, or goes on. */
+static enum nd_status publish(const struct nd_hamming_change *c, struct nd_temporary *file,
+                              int folder, struct nd_error *err)
+{
+    enum nd_status status;
+
+    nd_temporary_begin_publishing();
+    status = c->fd >= 0 ? nd_temporary_publish(file, err) : nd_temporary_publish_new(file, err);
+    if (status == ND_OK) /* the name is there, whether the folder can be synced or not */
+        (void)fsync(folder);
+    nd_temporary_end_publishing();
+    return status;
+}
+
 enum nd_status nd_hamming_change_replace(struct nd_hamming_change *c, struct nd_error *err)
 {
     struct nd_temporary *temporary = NULL;
@@ -317,14 +331,10 @@ enum nd_status nd_hamming_change_replace(struct nd_hamming_change *c, struct nd_
         status = nd_temporary_finish(temporary, true, err);
     if (status == ND_OK)
         status = check_name(c, err);
-    if (status != ND_OK)
-        nd_temporary_discard(temporary);
-    else if (c->fd >= 0)
-        status = nd_temporary_publish(temporary, err);
+    if (status == ND_OK)
+        status = publish(c, temporary, folder, err);
     else
-        status = nd_temporary_publish_new(temporary, err);
-    if (status == ND_OK) /* the name is there, whether the folder can be synced or not */
-        (void)fsync(folder);
+        nd_temporary_discard(temporary);
     close(folder);
     return status;
 }
@@ -378,13 +388,13 @@ enum nd_status nd_hamming_change_append(struct nd_hamming_change *c, struct nd_e
         (void)!ftruncate(c->fd, (off_t)before);
         return status;
     }
+    nd_temporary_begin_publishing();
     status = write_newer(c, page, !current * sizeof page, err);
-    if (status != ND_OK)
-        return status;
-    if (nd_hamming_write_at(c->fd, c->path, page, sizeof page, current * sizeof page, NULL) ==
-        ND_OK)
+    if (status == ND_OK && nd_hamming_write_at(c->fd, c->path, page, sizeof page,
+                                               current * sizeof page, NULL) == ND_OK)
         (void)fdatasync(c->fd);
-    return ND_OK;
+    nd_temporary_end_publishing();
+    return status;
 }
 
 enum nd_status nd_hamming_change_keep(struct nd_hamming_change *c,

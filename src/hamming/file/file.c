@@ -26,9 +26,9 @@
 
 enum { HEAD_BYTES = ND_HAMMING_HEADERS * ND_HAMMING_PAGE, TRIES = 20 };
 
-void nd_hamming_file_abandon(void)
+int nd_hamming_file_abandon(void)
 {
-    nd_temporary_abandon();
+    return nd_temporary_abandon();
 }
 
 /* Make a file from its header; the bytes behind it are not looked at. */
