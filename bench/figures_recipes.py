@@ -2,7 +2,9 @@
 
 import argparse
 import datetime
+import itertools
 import json
+import random
 import re
 
 import measure_edits
@@ -11,11 +13,13 @@ from figures import share
 from figures_uses import documents, write
 
 FRAMED = "boost-docs-2-versions"
+METADATA = "seshasai-2009-extra-metadata"
+SHARED = "headline title descriptors".split()
 FIELDS = "headline title descriptors byline desk section page year weekday".split()
-SAME_ON_PLAIN_TEXT = ["seshasai-2009-extra-metadata", "seshasai-2009-tagged-text"]
+SAME_ON_PLAIN_TEXT = [METADATA, "seshasai-2009-tagged-text"]
 TABLES = ["reuters21578", "enron-spam", "ota-small"]
 
-# Seshasai 2009, section 6.4.1: two reports that were taken for near duplicates, and what both had.
+# Seshasai 2009, section 6.4.1: two reports that were taken for near duplicates, and what they had.
 MAY = """Japan's merchandise trade surplus expanded 12.5 percent in May from the month a year earlier as
 growth in exports outpaced the increase in imports. Though Japan's surplus increased to 694 billion yen
 ($5.8 billion) in the month, exports grew 3.5 percent, which was the slowest growth in 13 months. The effect
@@ -34,6 +38,20 @@ BOTH = {
     "year": "2003",
     "weekday": "Tuesday",
 }
+# Also printed there: two fields that both have, and those in which they differ.
+MORE = {"normalized_byline": "Belson, Ken", "online_section": "Business"}
+OWN = {
+    "may": {"slug": "MB231847", "day": "24", "month": "6", "column": "1"},
+    "december": {
+        "slug": "MB231109",
+        "day": "28",
+        "month": "1",
+        "column": "5",
+        "location": "Japan",
+        "person": "Belson, Ken",
+    },
+}
+PRINTED = FIELDS + list(MORE) + list(OWN["december"])
 
 
 def edits(tools):
@@ -80,8 +98,55 @@ def template_counts(tools):
     return cells
 
 
+def share_below(tools, recipe, table, corpus, factor):
+    """Which fraction of a document's features lies below the factor, on the mean of 500 articles."""
+    low, high = 0.0, 1.0
+    for _ in range(10):
+        drop = (low + high) / 2
+        found = calibrated(tools, recipe, table, corpus, drop)
+        low, high = (drop, high) if found < factor else (low, drop)
+    return (low + high) / 2
+
+
+def calibrated(tools, recipe, table, corpus, drop):
+    """The factor of the greatest weight below which that fraction of the features lies."""
+    options = ["--recipe", recipe, "--drop", f"{drop:.6f}", table, corpus]
+    return float(tools.run("df", "calibrate", *options).splitlines()[-1].partition(" = ")[2])
+
+
+def simhashes(tools, recipe, table, *options):
+    command = ["sketch", "-q", "--recipe", recipe, "--df", table, *options, places.corpus("reuters21578")]
+    return [json.loads(line)["signatures"]["simhash"] for line in tools.run(*command).splitlines()]
+
+
+def thresholds(tools):
+    """What the thesis' factors drop and keep, the factors that drop and keep what it wanted, and what they change."""
+    table = tools.path("thresholds.df")
+    tools.run("df", "build", "-q", "--recipe", "seshasai-2009", "-o", table, places.corpus("reuters21578"))
+    long = [d for d in documents("reuters21578") if len(re.findall(r"\w+", d["text"])) >= 300]
+    corpora = [places.corpus("reuters21578"), write(tools.path("long.jsonl"), long)]
+    columns = []
+    for recipe in ("seshasai-2009", "seshasai-2009-inverse-idf"):
+        cells = []
+        plain = simhashes(tools, recipe, table)
+        changed = []
+        for key in ("low=0.01", "top_share=0.5"):
+            other = simhashes(tools, recipe, table, "--set", f"simhash.{key}")
+            changed.append(f"{sum(a != b for a, b in zip(plain, other)):,}")
+        for corpus in corpora:
+            of = (tools, recipe, table, corpus)
+            cells += [
+                f"{share_below(*of, 0.01):.0%}",
+                f"{calibrated(*of, 0.5):.4f}".lstrip("0"),
+                f"{1 - share_below(*of, 0.5):.0%}",
+                f"{calibrated(*of, 0.9):.4f}".lstrip("0"),
+            ]
+        columns.append(cells + changed)
+    return [cell for row in zip(*columns) for cell in row]
+
+
 def dated(tools):
-    """News with its headline, topics, year and weekday as fields; its headline and day, and its words."""
+    """News with its headline (twice, as there), topics, year and weekday as fields; and its words."""
     records, known = [], {}
     for d in documents("reuters21578"):
         headline, _, text = d["text"].partition("\n")
@@ -93,9 +158,11 @@ def dated(tools):
                 "id": d["id"],
                 "text": text,
                 "headline": headline,
+                "title": headline,
                 "descriptors": "; ".join(d["topics"]),
                 "year": str(day.year),
                 "weekday": day.strftime("%A"),
+                "day": day.strftime("%d %B"),
             }
         )
     return write(tools.path("dated.jsonl"), records), known
@@ -106,37 +173,67 @@ def half_the_words(pair, known):
     return 2 * len(a & b) >= len(a | b)
 
 
+def followed_up(news, known):
+    """Articles of one headline and the same topics, on different days, with less than half of their words in common."""
+    groups = {}
+    with open(news, encoding="utf-8") as lines:
+        for d in map(json.loads, lines):
+            if len(re.findall("[A-Za-z]+", d["headline"])) >= 3 and d["descriptors"] and len(known[d["id"]]) >= 10:
+                groups.setdefault((d["headline"].strip(), d["descriptors"]), []).append(d)
+    pairs = (pair for group in groups.values() for pair in itertools.combinations(group, 2))
+    return [
+        (a["id"], b["id"])
+        for a, b in pairs
+        if a["day"] != b["day"] and not half_the_words((a["id"], b["id"]), known)
+    ]
+
+
 def metadata_share(tools):
-    """Bits between the paper's pair by three df tables; pairs of news within 3 bits, and those alike."""
-    reports = [dict(BOTH, id=i, text=t) for i, t in (("may", MAY), ("december", DECEMBER))]
+    """By the weight: bits between the paper's pair, with three df tables and with all fields; what becomes of news."""
+    reports = [dict(BOTH, **MORE, **OWN[i], id=i, text=t) for i, t in (("may", MAY), ("december", DECEMBER))]
     trade = write(tools.path("trade.jsonl"), reports)
     news, known = dated(tools)
-    recipe = "seshasai-2009-extra-metadata"
+    wanted = followed_up(news, known)
+    rng, ids = random.Random(2009), sorted(known)
+    strangers = [tuple(rng.sample(ids, 2)) for _ in range(10000)]
     tables = {}
     for name in TABLES:
         tables[name] = tools.path(f"{name}.words.df")
-        tools.run("df", "build", "-q", "--recipe", recipe, "-o", tables[name], places.corpus(name))
+        tools.run("df", "build", "-q", "--recipe", METADATA, "-o", tables[name], places.corpus(name))
+    own = tables["reuters21578"]
     cells = []
-    for weight in (1, 2, 3, 4, 5, 6):
-        fields = "simhash.fields=" + " ".join(f"{field}:{weight}" for field in FIELDS)
+    for weight in (1, 2, 3, 4, 5, 6, 8):
         for name in TABLES:
-            cells.append(bits_apart(tools, recipe, tables[name], fields, trade))
-        options = ["--recipe", recipe, "--df", tables["reuters21578"], "--set", fields]
+            both = fingerprints(tools, tables[name], FIELDS, weight, trade)
+            cells.append((both["may"] ^ both["december"]).bit_count())
+        both = fingerprints(tools, own, PRINTED, weight, trade)
+        cells.append((both["may"] ^ both["december"]).bit_count())
+        shared = fingerprints(tools, own, SHARED, weight, news)
+        near = sum((shared[a] ^ shared[b]).bit_count() <= 3 for a, b in wanted)
+        cells.append(share(near, len(wanted), 2))
+        alone = fingerprints(tools, own, ["year"], weight, news)
+        glued = sum((alone[a] ^ alone[b]).bit_count() <= 3 for a, b in strangers)
+        cells.append(share(glued, len(strangers), 2))
+        options = ["--recipe", METADATA, "--df", own, "--set", fields_of(FIELDS, weight)]
         found = tools.pairs(*options, news)
         right = sum(half_the_words(pair, known) for pair in found)
         cells += [len(found), share(right, len(found), 2)]
     return cells
 
 
-def bits_apart(tools, recipe, table, fields, path):
-    options = ["--recipe", recipe, "--df", table, "--set", fields]
-    lines = tools.run("sketch", "-q", *options, path).splitlines()
-    a, b = (int(json.loads(line)["signatures"]["simhash"][0], 16) for line in lines)
-    return (a ^ b).bit_count()
+def fields_of(names, weight):
+    return "simhash.fields=" + " ".join(f"{name}:{weight}" for name in names)
+
+
+def fingerprints(tools, table, names, weight, path):
+    options = ["--recipe", METADATA, "--df", table, "--set", fields_of(names, weight)]
+    rows = map(json.loads, tools.run("sketch", "-q", *options, path).splitlines())
+    return {row["id"]: int((row["signatures"]["simhash"] or ["0"])[0], 16) for row in rows}
 
 
 MEASURES = {
     "edits": edits,
     "template-counts": template_counts,
+    "thresholds": thresholds,
     "metadata-share": metadata_share,
 }
