@@ -48,6 +48,16 @@ static struct nd_sketch_file *open_only(const char *part, const char *const *pat
     return file;
 }
 
+static void print_signature(const struct nd_sketch_signature *x)
+{
+    if (x->form == ND_FORM_BITS)
+        printf("fingerprint: %u bits\n", x->bits);
+    else if (x->form == ND_FORM_COORDINATES)
+        printf("signature: %u hashes by position\n", x->words);
+    else
+        printf("signature: a set of hashes of %u bits\n", x->bits);
+}
+
 static void print_info(const struct nd_sketch_file *file)
 {
     const struct nd_sketch_file_info *info = nd_sketch_file_info(file);
@@ -59,9 +69,10 @@ static void print_info(const struct nd_sketch_file *file)
     if (info->parts)
         printf("part: %" PRIu32 "/%" PRIu32 "\n", info->part, info->parts);
     printf("size: %s\n", bytes_text((double)info->bytes, bytes));
-    printf("shingles: %s\n", info->has_shingles ? "kept" : "not kept");
-    if (info->fingerprint_bits)
-        printf("fingerprint: %u bits\n", info->fingerprint_bits);
+    printf("shingles: %s\n", info->keeps.shingles ? "kept" : "not kept");
+    printf("minima: %s\n", info->keeps.minima ? "kept" : "not kept");
+    for (unsigned i = 0; i < info->n_signatures; i++)
+        print_signature(&info->signature[i]);
     printf("recipe: %016" PRIx64 "\n\n", info->recipe_fingerprint);
     fwrite(info->recipe.data, 1, info->recipe.len, stdout);
 }

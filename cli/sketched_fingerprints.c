@@ -114,7 +114,9 @@ int sketched_next(struct sketched_fingerprints *s, uint64_t *row, const char **i
         s->at = 0;
     }
     next = &s->block.rows[s->at++];
-    word = s->is_signature ? next->fingerprint : next->n_shingles ? &next->simhash : NULL;
+    word = s->is_signature    ? nd_sketch_row_words(next, 0)
+           : next->n_shingles ? &next->simhash
+                              : NULL;
     if (!word)
         return 0;
     memcpy(row, word, nd_hamming_words(s->bits) * sizeof *row);

@@ -19,6 +19,8 @@ static void seal_block(const struct nd_sketch_head *h, const struct nd_sketch_bl
 {
     size_t end = e->offset + e->row_bytes, code = end, code_end = end + e->shingle_bytes;
 
+    if (h->n_signatures > ND_RECIPE_SIGNATURES)
+        return;
     for (size_t at = e->offset, len; at < end; at += len) {
         struct nd_sketch_row_head *row = (void *)(data + at);
         uint64_t bytes;
@@ -94,7 +96,7 @@ static void check_packed(const struct nd_sketch_file *file, const struct nd_sket
                          size_t i)
 {
     const struct nd_sketch_place place = nd_sketch_block_place(block, i);
-    bool has_shingles = nd_sketch_file_info(file)->has_shingles;
+    bool has_shingles = nd_sketch_file_info(file)->keeps.shingles;
     uint64_t *shingle =
         calloc(has_shingles ? (size_t)block->rows[i].n_shingles + 1 : 1, sizeof *shingle);
     struct nd_buffer packed = {0}, again = {0};

@@ -115,19 +115,22 @@ printf '%s\n' 'the cat sat' 'the dog' 'a cat and a dog' >"$work/lines.txt"
 "$neardup" df build -q --features sketch --shingle 2 --unit line "$work/lines.txt" -o fuzz_df/shingles
 printf '...\n' | "$neardup" df build -q --unit line - -o fuzz_df/none
 
-# Files of sketches: with shingles, without, with fingerprints.
+# Files of sketches: with shingles, without, with a simhash, with sets of values, with two signatures.
 mkdir -p fuzz_sketch_file
 "$neardup" sketch -q --unit line "$work/lines.txt" -o "$work/with.sketch"
 "$neardup" sketch -q --no-shingles --unit line "$work/lines.txt" -o "$work/without.sketch"
 "$neardup" sketch -q --recipe manku-2007 --unit line "$work/lines.txt" -o "$work/signed.sketch"
-for name in with without signed; do
+"$neardup" sketch -q --recipe cops-1995 --unit line "$work/lines.txt" -o "$work/sets.sketch"
+"$neardup" sketch -q --recipe henzinger-2006-combined --unit line "$work/lines.txt" \
+    -o "$work/combined.sketch"
+for name in with without signed sets combined; do
     cp "$work/$name.sketch" "fuzz_sketch_file/$name"
     printf '\1' >>"fuzz_sketch_file/$name" # have the checksums made to fit
 done
 # Numbers of the head that are beyond all limits.
 python3 - <<'END'
 import struct
-for name, at in {"bits": 44, "documents": 48, "blocks": 88, "sources": 92}.items():
+for name, at in {"signatures": 44, "documents": 48, "blocks": 88, "sources": 92}.items():
     data = bytearray(open("fuzz_sketch_file/with", "rb").read())
     struct.pack_into("<I", data, at, 0xffffffff)
     open("fuzz_sketch_file/head_" + name, "wb").write(data)

@@ -92,10 +92,10 @@ struct nd_dedup_item {
      * document, made by the same recipe, with its shingles unless `verify` is none.  The row and what
      * it points to stay until the push returns.  NULL: the text is here. */
     const struct nd_sketch_row *sketched;
-    /* Beside the text: the row that was made of this very text by the same recipe, with shingles or
-     * without.  The text is then sketched only where it is compared, and the decision is that of the
-     * text alone.  Ignored by an engine that takes no sketches, or whose recipe looks up samples of
-     * shingles or reads more of a document than its text.  NULL: there is none. */
+    /* Beside the text: the row that was made of this very document by the same recipe, with shingles
+     * or without.  The text is then sketched only where it is compared, and the decision is that of
+     * the text alone.  Ignored by an engine that takes no sketches, or whose recipe looks up samples
+     * of shingles.  NULL: there is none. */
     const struct nd_sketch_row *known;
 };
 
@@ -197,8 +197,7 @@ struct nd_dedup_options {
     /* 1: documents may come as rows of sketch files (nd_dedup_item.sketched), mixed with texts in
      * any way.  Then documents are equal in bytes, where a text is missing, if 128-bit hashes are,
      * and equal in tokens if the rows say the same of them.  A kept document takes 8 bytes more,
-     * and every one a bit.  Refused, by the name of its key, is a recipe that compares by signatures
-     * but for a single one of kind simhash, or by the lengths of documents. */
+     * and every one a bit. */
     unsigned char takes_sketches;
     /* NULL: the engine keeps the texts of kept documents, or their shingles, in memory itself. */
     const struct nd_text_source *source;

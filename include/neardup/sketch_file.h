@@ -19,6 +19,7 @@
 
 #include <neardup/error.h>
 #include <neardup/recipe.h>
+#include <neardup/signature.h>
 #include <neardup/sketch.h>
 #include <neardup/types.h>
 
@@ -33,7 +34,10 @@ struct nd_sketch_row_place {
     uint32_t row_bytes, n_shingles;
 };
 
-/* What a file keeps of a document. */
+/*
+ * The record of a document: what is kept of it in place of its text, whether in a file or in memory.
+ * It holds what the recipe compares (nd_sketch_kept_of).
+ */
 struct nd_sketch_row {
     /* XXH3 of the text, 128 bits: the lower half first. */
     uint64_t text_hash[2];
@@ -48,16 +52,34 @@ struct nd_sketch_row {
     uint64_t line;
     struct nd_view id;
     enum nd_id_kind id_kind;
-    /* The low byte of each minimum. */
+    /* The low byte of each minimum; 0 where minima are not kept. */
     uint8_t low[ND_MINHASH_COUNT];
-    /* By the recipe's only signature of kind simhash: words, the first one has the lowest bits; NULL:
-     * it is rejected, or the file has none. */
-    const uint64_t *fingerprint;
+    /* The signatures of the recipe, in its order, and the greatest number of tokens that one of them
+     * was made of, by which rules compare lengths. */
+    struct nd_signature signature[ND_RECIPE_SIGNATURES];
+    uint64_t length;
+    /* A hash of what the signatures read beside the text: fields, markup, links; 0: nothing. */
+    uint64_t beside;
     /* Ascending, n_shingles of them; NULL: they were not kept, or not read. */
     const uint64_t *shingles;
     /* Of a row that was read from a file. */
     struct nd_sketch_row_place place;
 };
+
+/* The words of a signature of a row; NULL: it is rejected. */
+static inline const uint64_t *nd_sketch_row_words(const struct nd_sketch_row *row, unsigned i)
+{
+    return row->signature[i].is_rejected ? NULL : row->signature[i].word;
+}
+
+/* The parts of a record that some recipes do without. */
+struct nd_sketch_kept {
+    /* 1: the record has the low bytes of its minima; the hashes of its shingles. */
+    unsigned char minima, shingles;
+};
+/* Return the parts by which the recipe compares documents: without minima where a rule on signatures
+ * finds the candidates, without shingles where the rule decides alone. */
+ND_API struct nd_sketch_kept nd_sketch_kept_of(const struct nd_recipe *recipe);
 
 /* A file that documents were read from. */
 struct nd_sketch_source {
@@ -69,7 +91,24 @@ struct nd_sketch_source {
     uint64_t records;
 };
 
+/* Bits of the fingerprint of each document, where the only signature of a file is a simhash; 0: there
+ * is none. */
+#define ND_SKETCH_FINGERPRINT_BITS(info)                                                           \
+    ((info)->n_signatures == 1 && (info)->signature[0].kind == ND_SIGNATURE_SIMHASH                \
+         ? (info)->signature[0].bits                                                               \
+         : 0)
+
 /* ---- Reading ---------------------------------------------------------------------------------- */
+
+/* A signature that the rows of a file have. */
+struct nd_sketch_signature {
+    enum nd_signature_kind kind;
+    enum nd_signature_form form;
+    /* Bits of each; of values and coordinates, of each of these. */
+    unsigned bits;
+    /* 64-bit words of each; 0: their number varies, as of values. */
+    unsigned words;
+};
 
 struct nd_sketch_file_info {
     /* The canonical text of the recipe, and its fingerprint. */
@@ -78,9 +117,10 @@ struct nd_sketch_file_info {
     uint64_t generation;
     uint64_t documents;
     uint32_t blocks, sources;
-    /* Of the fingerprint of each document; 0: there is none. */
-    unsigned fingerprint_bits;
-    int has_shingles;
+    /* Those of the recipe, in its order. */
+    unsigned n_signatures;
+    struct nd_sketch_signature signature[ND_RECIPE_SIGNATURES];
+    struct nd_sketch_kept keeps;
     /* Up to the end of the directory. */
     uint64_t bytes;
     /* It has the documents of part `part` of `parts` of an input (struct nd_input_part); 0: of all. */
@@ -159,8 +199,8 @@ ND_API enum nd_status nd_sketch_file_fits(const struct nd_sketch_file *file,
 struct nd_sketch_writer;
 
 struct nd_sketch_writer_options {
-    /* 1: keep shingles. */
-    int keeps_shingles;
+    /* nd_sketch_kept_of the recipe, or those of a file whose rows are copied. */
+    struct nd_sketch_kept keeps;
     /* The documents are those of this part of an input, from 1; 0, 0: of all. */
     uint32_t part, parts;
 };

@@ -105,7 +105,7 @@ static enum nd_status check_file(const struct nd_py_against *a, const struct nd_
     enum nd_status status = nd_sketch_file_fits(file, a->recipe, err);
 
     if (status == ND_OK && parts_of(a) == ND_SKETCH_FILE_ALL &&
-        !nd_sketch_file_info(file)->has_shingles)
+        !nd_sketch_file_info(file)->keeps.shingles)
         status = nd_fail(err, ND_EINVAL,
                          "against: a file has no shingles, and the recipe compares them (verify)");
     return status;
@@ -564,7 +564,7 @@ static enum nd_status append_row(struct nd_py_against *a, struct nd_sketch_appen
     const struct nd_sketch_file_info *info = nd_sketch_file_info(a->fresh);
     struct nd_sketch_row row;
     enum nd_status status = read_placed(
-        a, a->n_seen + document, info->has_shingles ? ND_SKETCH_FILE_ALL : ND_SKETCH_FILE_ROWS,
+        a, a->n_seen + document, info->keeps.shingles ? ND_SKETCH_FILE_ALL : ND_SKETCH_FILE_ROWS,
         &a->row_room[0], &row, err);
 
     if (status == ND_OK && number[row.source] == NONE)

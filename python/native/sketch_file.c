@@ -89,8 +89,10 @@ static PyObject *sketch_writer_new(PyObject *module, PyObject *args)
     w = calloc(1, sizeof *w);
     if (!w)
         return PyErr_NoMemory();
-    options.keeps_shingles = keeps_shingles;
     w->recipe = nd_py_recipe(recipe_capsule);
+    if (w->recipe)
+        options.keeps = nd_sketch_kept_of(w->recipe);
+    options.keeps.shingles &= keeps_shingles != 0;
     if (w->recipe && (w->stream = open_stream(fd, &err)))
         w->writer = nd_sketch_writer_new(w->stream, w->recipe, &options, &err);
     if (w->recipe && !w->writer)
@@ -362,7 +364,7 @@ static void close_appender(PyObject *capsule)
 /* sketch_appender_open(path, recipe): nobody else can add to it meanwhile. */
 static PyObject *sketch_appender_open(PyObject *module, PyObject *args)
 {
-    const struct nd_sketch_writer_options create = {.keeps_shingles = 1};
+    struct nd_sketch_writer_options create = {0};
     struct nd_sketch_appender *appender = NULL;
     PyObject *path, *recipe_capsule, *capsule = NULL;
     const struct nd_recipe *recipe;
@@ -372,6 +374,7 @@ static PyObject *sketch_appender_open(PyObject *module, PyObject *args)
         return NULL;
     recipe = nd_py_recipe(recipe_capsule);
     if (recipe) {
+        create.keeps = nd_sketch_kept_of(recipe);
         appender = nd_sketch_appender_open(PyBytes_AsString(path), recipe, &create, &err);
         capsule = appender ? PyCapsule_New(appender, APPENDER, close_appender)
                            : nd_py_raise(module, &err);
@@ -408,12 +411,12 @@ static PyObject *sketch_file_info(PyObject *module, PyObject *capsule)
     const struct nd_sketch_file_info *info = file ? nd_sketch_file_info(file) : NULL;
 
     (void)module;
-    return info ? Py_BuildValue("s#KKKIINK", info->recipe.data, (Py_ssize_t)info->recipe.len,
-                                (unsigned long long)info->recipe_fingerprint,
-                                (unsigned long long)info->generation,
-                                (unsigned long long)info->documents, info->blocks,
-                                info->fingerprint_bits, PyBool_FromLong(info->has_shingles),
-                                (unsigned long long)info->bytes)
+    return info ? Py_BuildValue(
+                      "s#KKKIINK", info->recipe.data, (Py_ssize_t)info->recipe.len,
+                      (unsigned long long)info->recipe_fingerprint,
+                      (unsigned long long)info->generation, (unsigned long long)info->documents,
+                      info->blocks, ND_SKETCH_FINGERPRINT_BITS(info),
+                      PyBool_FromLong(info->keeps.shingles), (unsigned long long)info->bytes)
                 : NULL;
 }
 
@@ -519,8 +522,9 @@ static PyObject *fingerprints_of(const struct nd_sketch_block *block, unsigned b
     if (!columns)
         return NULL;
     for (size_t i = 0; i < block->n; i++)
-        if (block->rows[i].fingerprint) {
-            memcpy((uint64_t *)values + words * i, block->rows[i].fingerprint, 8 * words);
+        if (nd_sketch_row_words(&block->rows[i], 0)) {
+            memcpy((uint64_t *)values + words * i, nd_sketch_row_words(&block->rows[i], 0),
+                   8 * words);
             nd_py_set_bit(validity, i);
         }
     column = Py_XNewRef(PyTuple_GetItem(columns, 0));
@@ -589,7 +593,7 @@ static PyObject *sketch_file_read(PyObject *module, PyObject *args)
         !(file = PyCapsule_GetPointer(capsule, READER)))
         return NULL;
     info = nd_sketch_file_info(file);
-    if (shingles && !info->has_shingles)
+    if (shingles && !info->keeps.shingles)
         return PyErr_Format(PyExc_ValueError, "the file keeps no shingles");
     if (number >= 0) {
         Py_BEGIN_ALLOW_THREADS;
@@ -598,7 +602,7 @@ static PyObject *sketch_file_read(PyObject *module, PyObject *args)
                                 shingles ? ND_SKETCH_FILE_ALL : ND_SKETCH_FILE_ROWS, &block, &err);
         Py_END_ALLOW_THREADS;
     }
-    result = status == ND_OK ? tables_of(&block, info->fingerprint_bits, shingles)
+    result = status == ND_OK ? tables_of(&block, ND_SKETCH_FINGERPRINT_BITS(info), shingles)
                              : nd_py_raise(module, &err);
     nd_sketch_block_release(&block);
     return result;

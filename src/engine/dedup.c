@@ -36,7 +36,6 @@ static bool make_parts(struct nd_dedup *d, const struct nd_dedup_params *params,
     unsigned n = nd_pool_threads(d->crew.pool);
 
     if (nd_plan_init(&d->plan, params, err) ||
-        (params->takes_sketches && nd_sketched_decides(&d->plan, err)) ||
         nd_kept_init(&d->kept, &d->plan, source, d->crew.pool, err) ||
         !nd_finder_init(&d->leaders, &d->plan, err) || !nd_finder_init(&d->pending, &d->plan, err))
         return false;

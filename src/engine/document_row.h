@@ -1,4 +1,4 @@
-/* document_row.h - documents made into rows of a sketch file: hashes, sketch, shingles, fingerprint */
+/* document_row.h - documents made into rows of a sketch file: hashes, sketch, shingles, signatures */
 #ifndef ND_ENGINE_DOCUMENT_ROW_H
 #define ND_ENGINE_DOCUMENT_ROW_H
 
@@ -7,17 +7,28 @@
 #include <neardup/recipe.h>
 #include <neardup/sketch_file.h>
 
+#include "base/memory.h"
+#include "engine/beside.h"
+
 /* The working memory of one thread. */
 struct nd_document_rows {
+    unsigned parts; /* of a sketch, enum nd_sketch_parts */
     struct nd_sketcher *sketcher;
-    struct nd_document_signer *signer; /* NULL: the recipe has no fingerprint */
-    uint64_t *scratch;                 /* to sort shingles */
+    struct nd_document_signer *signer[ND_RECIPE_SIGNATURES]; /* NULL behind the last one */
+    struct nd_arena signatures;                              /* of the row made last */
+    struct nd_beside beside;
+    uint64_t *scratch; /* to sort shingles */
     size_t capacity;
 };
 /* The recipe's df tables are borrowed.  False: *err, and nd_document_rows_release frees what was made. */
 ND_API bool nd_document_rows_init(struct nd_document_rows *rows, const struct nd_recipe *recipe,
                                   struct nd_error *err);
 ND_API void nd_document_rows_release(struct nd_document_rows *rows);
+
+/* Fill in what a row is known by, when it is looked for again: the hashes of the text and of what the
+ * signatures read beside it. */
+ND_API void nd_document_row_identify(const struct nd_beside *beside,
+                                     const struct nd_document *document, struct nd_sketch_row *row);
 
 /*
  * The row of a document: all but its source, offset and line, which are left as they are.  What it

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "recipe/recipe.h"
+#include "sketch/signer.h"
 
 static void describe_bits(struct nd_matching *m, unsigned i)
 {
@@ -53,19 +54,6 @@ bool nd_method_ignores_text(const struct nd_method *method)
     return method->n_signatures > 0;
 }
 
-static bool reads_beside_text(const struct nd_method *method)
-{
-    for (unsigned i = 0; i < method->n_signatures; i++) {
-        const struct nd_feature_params *p = &method->signature[i].feature;
-
-        if (p->fields[0] || p->force[0] || p->reserved_field[0] || p->links ||
-            nd_feature_reads_elements(p) ||
-            nd_feature_reads_markup(p, &method->signature[i].weight))
-            return true;
-    }
-    return false;
-}
-
 struct nd_matching *nd_matching_new(const struct nd_method *method, struct nd_error *err)
 {
     struct nd_matching *m = calloc(1, sizeof *m);
@@ -78,8 +66,9 @@ struct nd_matching *nd_matching_new(const struct nd_method *method, struct nd_er
     }
     m->method = *method;
     if (nd_rule_parse(&m->rule, &m->method, err) ||
-        nd_rule_lookups(&m->rule, &m->method, asked, &n, err)) {
-        free(m);
+        nd_rule_lookups(&m->rule, &m->method, asked, &n, err) ||
+        nd_beside_init(&m->beside, &m->method, err)) {
+        nd_matching_free(m);
         return NULL;
     }
     for (unsigned i = 0; i < method->n_signatures; i++) {
@@ -92,13 +81,14 @@ struct nd_matching *nd_matching_new(const struct nd_method *method, struct nd_er
     }
     plan_lookups(m, asked, n);
     m->ignores_text = nd_method_ignores_text(&m->method);
-    m->reads_beside_text = reads_beside_text(&m->method);
     m->can_hope = has_values(m) && nd_rule_wants_more(&m->rule);
     return m;
 }
 
 void nd_matching_free(struct nd_matching *m)
 {
+    if (m)
+        nd_beside_release(&m->beside);
     free(m);
 }
 
@@ -256,7 +246,8 @@ bool nd_matching_meets_any(struct nd_matching_worker *s, const struct nd_signatu
     return false;
 }
 
-struct nd_matching_worker *nd_matching_worker_new(const struct nd_matching *m, struct nd_error *err)
+struct nd_matching_worker *nd_matching_worker_new(const struct nd_matching *m, bool signs,
+                                                  struct nd_error *err)
 {
     struct nd_matching_worker *s = calloc(1, sizeof *s);
 
@@ -265,7 +256,7 @@ struct nd_matching_worker *nd_matching_worker_new(const struct nd_matching *m, s
         return NULL;
     }
     s->matching = m;
-    for (unsigned i = 0; i < m->method.n_signatures; i++) {
+    for (unsigned i = 0; signs && i < m->method.n_signatures; i++) {
         s->signer[i] = nd_document_signer_of(&m->method.signature[i], err);
         if (!s->signer[i]) {
             nd_matching_worker_free(s);
@@ -285,16 +276,6 @@ void nd_matching_worker_free(struct nd_matching_worker *s)
     nd_key_list_release(&s->scratch);
     nd_numbers_release(&s->met);
     free(s);
-}
-
-static bool hold(struct nd_arena *arena, struct nd_signature *x)
-{
-    uint64_t *copy = nd_arena_alloc(arena, x->count * sizeof *copy + sizeof *copy);
-
-    if (copy && x->count)
-        memcpy(copy, x->word, x->count * sizeof *copy);
-    x->word = copy;
-    return copy != NULL;
 }
 
 static enum nd_status make_keys(struct nd_matching_worker *s, struct nd_arena *arena,
@@ -328,7 +309,7 @@ enum nd_status nd_matching_sign(struct nd_matching_worker *s, const struct nd_do
 
         if (status)
             return status;
-        if (!hold(arena, &out->signature[i]))
+        if (!nd_signature_hold(&out->signature[i], arena))
             return ND_ENOMEM;
         if (s->matching->shape[i].form == ND_FORM_VALUES)
             out->bloom[i] = nd_value_bloom_of(&out->signature[i]);
@@ -342,11 +323,11 @@ enum nd_status nd_matching_sign_sketched(struct nd_matching_worker *s,
                                          const struct nd_sketch_row *row, uint32_t group,
                                          struct nd_arena *arena, struct nd_document_signatures *out)
 {
-    const struct nd_matching *m = s->matching;
-
-    *out = (struct nd_document_signatures){.group = group, .length = row->tokens};
-    out->signature[0] = (struct nd_signature){.word = row->fingerprint,
-                                              .count = row->fingerprint ? m->shape[0].words : 0,
-                                              .is_rejected = row->fingerprint == NULL};
+    *out = (struct nd_document_signatures){.group = group, .length = row->length};
+    for (unsigned i = 0; i < s->matching->method.n_signatures; i++) {
+        out->signature[i] = row->signature[i];
+        if (s->matching->shape[i].form == ND_FORM_VALUES)
+            out->bloom[i] = nd_value_bloom_of(&out->signature[i]);
+    }
     return make_keys(s, arena, out);
 }

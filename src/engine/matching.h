@@ -6,6 +6,7 @@
 
 #include <neardup/dedup.h>
 
+#include "engine/beside.h"
 #include "index/candidates.h"
 #include "index/signature_index.h"
 #include "match/rule.h"
@@ -22,8 +23,9 @@ struct nd_matching {
     struct nd_signature_lookup lookup[ND_RULE_LOOKUPS];
     unsigned n_lookups;
     bool ignores_text;
-    bool reads_beside_text; /* fields, markup or links: equal texts may differ in signatures */
-    bool can_hope;          /* lengths and counts alone may show that the rule does not hold */
+    struct nd_beside
+        beside;    /* where anything is read of it, equal texts may differ in signatures */
+    bool can_hope; /* lengths and counts alone may show that the rule does not hold */
 };
 
 /* NULL and *err: what nd_rule_parse says; ND_ENOMEM. */
@@ -39,7 +41,8 @@ struct nd_matching_worker {
     struct nd_key_list keys, scratch;
     struct nd_numbers met;
 };
-struct nd_matching_worker *nd_matching_worker_new(const struct nd_matching *m,
+/* Without `signs` it has no signers, and takes signatures of rows only. */
+struct nd_matching_worker *nd_matching_worker_new(const struct nd_matching *m, bool signs,
                                                   struct nd_error *err);
 void nd_matching_worker_free(struct nd_matching_worker *s);
 
@@ -58,8 +61,7 @@ enum nd_status nd_matching_sign(struct nd_matching_worker *s, const struct nd_do
                                 uint32_t group, struct nd_arena *arena,
                                 struct nd_document_signatures *out);
 
-/* The same of a document that is sketched: by a recipe of one signature, of kind simhash.  Its words
- * stay the row's. */
+/* Take the signatures of a row of a sketch file, whose words they share.  ND_ENOMEM. */
 enum nd_status nd_matching_sign_sketched(struct nd_matching_worker *s,
                                          const struct nd_sketch_row *row, uint32_t group,
                                          struct nd_arena *arena,

@@ -82,7 +82,7 @@ bool nd_plan_has_copies(const struct nd_plan *plan)
 {
     const struct nd_matching *m = plan->matching;
 
-    return !m || !(m->ignores_text || m->reads_beside_text);
+    return !m || !(m->ignores_text || nd_beside_is_read(&m->beside));
 }
 
 struct nd_index_filter nd_plan_filter(const struct nd_plan *plan, uint64_t n_shingles)

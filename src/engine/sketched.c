@@ -3,32 +3,6 @@
 
 #include <string.h>
 
-static bool asks_length(const struct nd_rule *rule)
-{
-    for (unsigned i = 0; i < rule->n; i++)
-        if (rule->node[i].kind == ND_RULE_TEST && rule->node[i].value == ND_RULE_LENGTH)
-            return true;
-    return false;
-}
-
-enum nd_status nd_sketched_decides(const struct nd_plan *plan, struct nd_error *err)
-{
-    const struct nd_matching *m = plan->matching;
-
-    if (!m)
-        return ND_OK;
-    if (m->method.n_signatures != 1 ||
-        m->method.signature[0].signature.kind != ND_SIGNATURE_SIMHASH)
-        return nd_fail(err, ND_EINVAL,
-                       "match: documents cannot be decided by their sketches yet unless the recipe "
-                       "has one signature, of kind simhash");
-    if (asks_length(&m->rule))
-        return nd_fail(err, ND_EINVAL,
-                       "match: the rule asks for the lengths of documents, which their sketches do "
-                       "not have");
-    return ND_OK;
-}
-
 enum nd_status nd_sketched_check(const struct nd_plan *plan, const struct nd_sketch_row *row,
                                  size_t at, struct nd_error *err)
 {
@@ -45,7 +19,7 @@ enum nd_status nd_sketched_check(const struct nd_plan *plan, const struct nd_ske
 
 bool nd_sketched_takes_known(const struct nd_plan *plan)
 {
-    return plan->params.takes_sketches && !plan->containers.sample && nd_plan_has_copies(plan);
+    return plan->params.takes_sketches && !plan->containers.sample;
 }
 
 struct nd_sketch nd_sketched_counts(const struct nd_sketch_row *row)
@@ -59,6 +33,7 @@ bool nd_sketched_from_item(const struct nd_plan *plan, const struct nd_item *ite
 {
     const struct nd_index_row *row = &item->read.row;
     const struct nd_document_signatures *x = item->read.signatures;
+    const struct nd_document text_alone = {.text = item->text};
 
     if (nd_item_row(item) || !item->is_read || !row->key || (plan->matching && !x))
         return false;
@@ -69,9 +44,14 @@ bool nd_sketched_from_item(const struct nd_plan *plan, const struct nd_item *ite
         .tokens = item->read.n_tokens,
         .text_bytes = item->text.len,
         .n_shingles = row->n_shingles,
-        .fingerprint = x && !x->signature[0].is_rejected ? x->signature[0].word : NULL,
+        .length = x ? x->length : 0,
     };
     memcpy(out->low, row->low, sizeof out->low);
+    if (plan->matching)
+        out->beside =
+            nd_beside_hash(&plan->matching->beside, item->document ? item->document : &text_alone);
+    if (x)
+        memcpy(out->signature, x->signature, sizeof out->signature);
     return true;
 }
 

@@ -6,9 +6,6 @@
 
 #include "engine/item.h"
 
-/* Whether rows have all that documents are decided by.  ND_EINVAL: the message begins with the key
- * of the recipe that needs more. */
-enum nd_status nd_sketched_decides(const struct nd_plan *plan, struct nd_error *err);
 /* Whether the engine takes this row, items[at] of a push.  ND_EINVAL. */
 enum nd_status nd_sketched_check(const struct nd_plan *plan, const struct nd_sketch_row *row,
                                  size_t at, struct nd_error *err);

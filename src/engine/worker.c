@@ -256,7 +256,8 @@ static bool init_worker(struct nd_worker *w, unsigned number, const struct nd_pl
     w->kept_sketcher = nd_sketcher_new(&plan->params.sketch, err);
     if (!w->sketcher || !w->kept_sketcher)
         return false;
-    if (plan->matching && !(w->matching = nd_matching_worker_new(plan->matching, err)))
+    if (plan->matching &&
+        !(w->matching = nd_matching_worker_new(plan->matching, !plan->params.takes_no_texts, err)))
         return false;
     w->tokeniser[0] = nd_tokeniser_new();
     w->tokeniser[1] = nd_tokeniser_new();

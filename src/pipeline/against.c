@@ -37,7 +37,7 @@ static enum nd_status check_shingles(const struct nd_recipe *recipe,
                                      const struct nd_sketch_file *file, const char *path,
                                      struct nd_error *err)
 {
-    if (recipe->dedup.verify == ND_VERIFY_NONE || nd_sketch_file_info(file)->has_shingles)
+    if (recipe->dedup.verify == ND_VERIFY_NONE || nd_sketch_file_info(file)->keeps.shingles)
         return ND_OK;
     return nd_fail(
         err, ND_EINVAL,
@@ -49,7 +49,7 @@ static enum nd_status check_shingles(const struct nd_recipe *recipe,
 static enum nd_status open_one(struct nd_against *a, size_t i, struct nd_error *err)
 {
     const struct nd_run_options *o = a->part.options;
-    const struct nd_sketch_writer_options create = {.keeps_shingles = 1};
+    const struct nd_sketch_writer_options create = {.keeps = nd_sketch_kept_of(a->part.recipe)};
     const char *path = o->against[i];
     struct nd_against_file *seen = &a->seen[i];
     enum nd_status status = ND_OK;
@@ -76,16 +76,26 @@ static bool is_yet_to_be(const struct nd_run_options *o, size_t i)
            errno == ENOENT;
 }
 
-static bool has_shingles(const struct nd_against *a)
+/* What rows of new documents keep: what is compared, and what the file keeps that they are added to. */
+static struct nd_sketch_kept kept_of_fresh(const struct nd_against *a)
 {
-    return a->part.recipe->dedup.verify != ND_VERIFY_NONE ||
-           (a->appender && nd_sketch_file_info(nd_sketch_appender_file(a->appender))->has_shingles);
+    struct nd_sketch_kept keeps = {nd_sketch_kept_of(a->part.recipe).minima,
+                                   a->part.recipe->dedup.verify != ND_VERIFY_NONE};
+
+    if (a->appender) {
+        const struct nd_sketch_kept added =
+            nd_sketch_file_info(nd_sketch_appender_file(a->appender))->keeps;
+
+        keeps.minima = added.minima;
+        keeps.shingles |= added.shingles;
+    }
+    return keeps;
 }
 
 static enum nd_status open_fresh(struct nd_against *a, struct nd_error *err)
 {
     const struct nd_fresh_rows_options options = {.recipe = a->part.recipe,
-                                                  .keeps_shingles = has_shingles(a),
+                                                  .keeps = kept_of_fresh(a),
                                                   .tmp = a->part.options->tmp,
                                                   .memory_bytes = a->part.budget->sort_bytes};
 
@@ -93,7 +103,7 @@ static enum nd_status open_fresh(struct nd_against *a, struct nd_error *err)
     if (!a->fresh)
         return ND_ENOMEM;
     a->packer = nd_sketch_packer_new(a->part.pool, a->part.recipe, nd_fresh_rows_writer(a->fresh),
-                                     nd_fresh_rows_keep_shingles(a->fresh), err);
+                                     nd_fresh_rows_keep(a->fresh), err);
     return a->packer ? ND_OK : ND_ENOMEM;
 }
 
@@ -191,9 +201,9 @@ void nd_against_free(struct nd_against *a)
     free(a);
 }
 
-bool nd_against_keeps_shingles(const struct nd_against *a)
+struct nd_sketch_kept nd_against_keeps(const struct nd_against *a)
 {
-    return nd_fresh_rows_keep_shingles(a->fresh);
+    return nd_fresh_rows_keep(a->fresh);
 }
 
 void nd_against_use(struct nd_against *a, struct nd_known_rows *known,

@@ -41,8 +41,8 @@ struct nd_against_parts {
 struct nd_against *nd_against_new(const struct nd_against_parts *parts, struct nd_error *err);
 void nd_against_free(struct nd_against *against); /* NULL: nothing */
 
-/* Whether the sketches of new documents have shingles. */
-bool nd_against_keeps_shingles(const struct nd_against *against);
+/* Return what the records of new documents keep. */
+struct nd_sketch_kept nd_against_keeps(const struct nd_against *against);
 /* Take sketches of texts that are known from there, and keep those that are made in the checkpoint
  * (NULL: nowhere), which keeps shingles as these do.  Both are borrowed. */
 void nd_against_use(struct nd_against *against, struct nd_known_rows *known,

@@ -32,7 +32,7 @@ static bool is_kept(const struct nd_against *a, uint32_t record)
 static enum nd_status append_row(struct nd_against *a, uint32_t document, uint32_t *number,
                                  struct nd_error *err)
 {
-    bool keeps_shingles = nd_sketch_file_info(nd_sketch_appender_file(a->appender))->has_shingles;
+    bool keeps_shingles = nd_sketch_file_info(nd_sketch_appender_file(a->appender))->keeps.shingles;
     struct nd_packed_row packed;
     enum nd_status status = nd_fresh_rows_packed(a->fresh, document, &a->room[0], &packed, err);
     uint32_t source;

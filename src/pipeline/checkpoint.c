@@ -23,7 +23,7 @@ struct nd_checkpoint {
     char *folder;
     int lock; /* the folder, open */
     const struct nd_recipe *recipe;
-    bool keeps_shingles;
+    struct nd_sketch_kept keeps;
     unsigned next;   /* the number of the next chunk */
     uint64_t n_rows; /* of all chunks, this one included */
 
@@ -163,7 +163,7 @@ static enum nd_status lock_folder(struct nd_checkpoint *c, struct nd_error *err)
 }
 
 struct nd_checkpoint *nd_checkpoint_open(const char *folder, const struct nd_recipe *recipe,
-                                         bool keeps_shingles, struct nd_known_rows *known,
+                                         struct nd_sketch_kept keeps, struct nd_known_rows *known,
                                          struct nd_error *err)
 {
     struct nd_checkpoint *c = calloc(1, sizeof *c);
@@ -171,7 +171,7 @@ struct nd_checkpoint *nd_checkpoint_open(const char *folder, const struct nd_rec
     if (c) {
         c->lock = -1;
         c->recipe = recipe;
-        c->keeps_shingles = keeps_shingles;
+        c->keeps = keeps;
         c->folder = strdup(folder);
     }
     if (!c || !c->folder)
@@ -206,7 +206,7 @@ static enum nd_status cannot_write(const struct nd_checkpoint *c, struct nd_erro
 
 static enum nd_status begin_chunk(struct nd_checkpoint *c, struct nd_error *err)
 {
-    const struct nd_sketch_writer_options options = {.keeps_shingles = c->keeps_shingles};
+    const struct nd_sketch_writer_options options = {.keeps = c->keeps};
     int fd = -1, own;
     char *path;
 

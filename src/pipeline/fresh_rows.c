@@ -20,7 +20,7 @@ struct place {
 
 struct nd_fresh_rows {
     struct nd_sketch_writer *writer;
-    bool keeps_shingles;
+    struct nd_sketch_kept keeps;
     const char *tmp;
     char *chunk[CHUNKS_MAX];
     size_t n_chunks, chunks_max;
@@ -33,14 +33,14 @@ struct nd_fresh_rows {
 
 struct nd_fresh_rows *nd_fresh_rows_new(const struct nd_fresh_rows_options *o, struct nd_error *err)
 {
-    const struct nd_sketch_writer_options options = {.keeps_shingles = o->keeps_shingles};
+    const struct nd_sketch_writer_options options = {.keeps = o->keeps};
     struct nd_fresh_rows *f = calloc(1, sizeof *f);
 
     if (!f) {
         nd_fail(err, ND_ENOMEM, "out of memory");
         return NULL;
     }
-    f->keeps_shingles = o->keeps_shingles;
+    f->keeps = o->keeps;
     f->tmp = o->tmp;
     f->chunks_max = o->memory_bytes ? o->memory_bytes / CHUNK_BYTES : CHUNKS_MAX;
     if (f->chunks_max > CHUNKS_MAX)
@@ -84,9 +84,9 @@ uint64_t nd_fresh_rows_spilled(const struct nd_fresh_rows *f)
     return f->spool ? nd_spool_bytes(f->spool) : 0;
 }
 
-bool nd_fresh_rows_keep_shingles(const struct nd_fresh_rows *f)
+struct nd_sketch_kept nd_fresh_rows_keep(const struct nd_fresh_rows *f)
 {
-    return f->keeps_shingles;
+    return f->keeps;
 }
 
 /* ---- Adding ---- */
@@ -148,7 +148,7 @@ enum nd_status nd_fresh_rows_add(struct nd_fresh_rows *f, const struct nd_packed
 
 static size_t code_bytes(const struct nd_fresh_rows *f, uint32_t document)
 {
-    return f->keeps_shingles ? (size_t)nd_shingle_code_bytes(f->place[document].n_shingles) : 0;
+    return f->keeps.shingles ? (size_t)nd_shingle_code_bytes(f->place[document].n_shingles) : 0;
 }
 
 /* The first `len` bytes of a document; NULL: see *err. */
@@ -183,7 +183,7 @@ enum nd_status nd_fresh_rows_get(const struct nd_fresh_rows *f, uint32_t documen
         (code && !nd_shingle_code_read((const uint64_t *)(const void *)(bytes + place->row_bytes),
                                        place->n_shingles, room->shingle)))
         return nd_fail(err, ND_EIO, "the temporary file has changed since it was written");
-    if (parts == ND_SKETCH_FILE_ALL && f->keeps_shingles)
+    if (parts == ND_SKETCH_FILE_ALL && f->keeps.shingles)
         row->shingles = room->shingle;
     return ND_OK;
 }

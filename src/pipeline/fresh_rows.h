@@ -17,7 +17,7 @@ struct nd_fresh_rows;
 
 struct nd_fresh_rows_options {
     const struct nd_recipe *recipe;
-    bool keeps_shingles;
+    struct nd_sketch_kept keeps;
     const char *tmp;     /* the folder of the file; borrowed */
     size_t memory_bytes; /* 0: 256 MB */
 };
@@ -36,7 +36,7 @@ uint32_t nd_fresh_rows_count(const struct nd_fresh_rows *rows);
 uint32_t nd_fresh_rows_shingles(const struct nd_fresh_rows *rows, uint32_t document);
 /* Bytes written to the file. */
 uint64_t nd_fresh_rows_spilled(const struct nd_fresh_rows *rows);
-bool nd_fresh_rows_keep_shingles(const struct nd_fresh_rows *rows);
+struct nd_sketch_kept nd_fresh_rows_keep(const struct nd_fresh_rows *rows);
 
 /* A document's row; with ND_SKETCH_FILE_ALL its shingles too.  It points into `room`, whose last row
  * is gone, or into *rows.  Any number of threads.  ND_EIO, ND_ENOMEM. */

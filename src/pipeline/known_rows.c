@@ -14,10 +14,11 @@
 #include <string.h>
 
 #include "base/external_sort.h"
-#include "base/hash.h"
 #include "base/memory.h"
-#include "base/replaced_hash.h"
 #include "base/spool.h"
+#include "engine/document_row.h"
+#include "recipe/recipe.h"
+#include "sketch_file/packed.h"
 
 enum { FILES_MAX = 4096 };
 #define ROW_MASK ((UINT64_C(1) << 40) - 1)
@@ -46,6 +47,7 @@ struct reader {
 };
 
 struct nd_known_rows {
+    struct nd_beside beside;
     struct nd_sketch_file **file;
     size_t n_files, file_capacity;
     struct entry *entry;
@@ -72,8 +74,8 @@ static bool make_sort(struct nd_known_rows *k, struct nd_error *err)
     return k->list != NULL;
 }
 
-struct nd_known_rows *nd_known_rows_new(unsigned n_workers, const char *tmp, size_t memory_bytes,
-                                        struct nd_error *err)
+struct nd_known_rows *nd_known_rows_new(const struct nd_recipe *recipe, unsigned n_workers,
+                                        const char *tmp, size_t memory_bytes, struct nd_error *err)
 {
     struct nd_known_rows *k = calloc(1, sizeof *k);
 
@@ -87,7 +89,8 @@ struct nd_known_rows *nd_known_rows_new(unsigned n_workers, const char *tmp, siz
     k->n_readers = n_workers;
     k->tmp = tmp;
     k->memory_bytes = memory_bytes;
-    if (!memory_bytes || make_sort(k, err))
+    if (nd_beside_init(&k->beside, &recipe->method, err) == ND_OK &&
+        (!memory_bytes || make_sort(k, err)))
         return k;
     nd_known_rows_free(k);
     return NULL;
@@ -104,6 +107,7 @@ void nd_known_rows_free(struct nd_known_rows *k)
         nd_arena_release(&k->reader[i].held);
         nd_buffer_release(&k->reader[i].bucket);
     }
+    nd_beside_release(&k->beside);
     nd_external_sort_free(k->sort);
     nd_spool_free(k->list);
     free(k->bucket);
@@ -121,6 +125,12 @@ uint64_t nd_known_rows_count(const struct nd_known_rows *k)
 uint64_t nd_known_rows_spilled(const struct nd_known_rows *k)
 {
     return k->sorted_bytes + (k->list ? nd_spool_bytes(k->list) : 0);
+}
+
+/* What a row is found by first. */
+static uint64_t key_of(const struct nd_sketch_row *row)
+{
+    return row->text_hash[0] ^ row->beside;
 }
 
 static unsigned tag_of(uint64_t hash)
@@ -176,7 +186,7 @@ static enum nd_status hash_of(struct nd_known_rows *k, const struct entry *entry
     enum nd_status status = nd_sketch_file_read_row(
         k->file[entry->file], &place, ND_SKETCH_FILE_ROWS, &k->reader[0].room, &row, err);
 
-    *hash = status == ND_OK ? row.text_hash[0] : 0;
+    *hash = status == ND_OK ? key_of(&row) : 0;
     return status;
 }
 
@@ -226,7 +236,7 @@ static enum nd_status check_file(const struct nd_sketch_file *file, struct nd_er
 static enum nd_status add_row(struct nd_known_rows *k, size_t file, const struct nd_sketch_row *row,
                               struct nd_error *err)
 {
-    struct listed listed = {.hash = row->text_hash[0]};
+    struct listed listed = {.hash = key_of(row)};
 
     if (!make_entry(&listed.entry, &row->place, listed.hash, file))
         return ND_OK;
@@ -327,45 +337,35 @@ void nd_known_rows_begin(struct nd_known_rows *k, unsigned worker)
 }
 
 /* The row is moved from the room that the next one needs.  NULL: out of memory. */
-static const struct nd_sketch_row *hold(struct reader *reader, const struct nd_sketch_row *row,
-                                        size_t words)
+static const struct nd_sketch_row *hold(struct reader *reader, const struct nd_sketch_row *row)
 {
     struct nd_sketch_row *held = nd_arena_alloc(&reader->held, sizeof *held);
 
     if (!held)
         return NULL;
     *held = *row;
-    held->id = (struct nd_view){NULL, 0};
-    held->shingles = NULL;
-    if (row->fingerprint) {
-        uint64_t *copy = nd_arena_alloc(&reader->held, words * sizeof *copy);
-
-        if (!copy)
-            return NULL;
-        memcpy(copy, row->fingerprint, words * sizeof *copy);
-        held->fingerprint = copy;
-    }
-    return held;
+    return nd_sketch_row_hold(held, &reader->held) ? held : NULL;
 }
 
 /* Whether an entry is that of the text with this hash; then its row is in the reader's room. */
 static bool is_of(const struct nd_known_rows *k, struct reader *reader, unsigned parts,
-                  const struct entry *entry, const uint64_t hash[2])
+                  const struct entry *entry, const struct nd_sketch_row *wanted)
 {
     const struct nd_sketch_row_place place = place_of(entry);
     struct nd_sketch_row *row = &reader->row;
 
-    return entry->tag == (tag_of(hash[0]) & 0xFFF) &&
+    return entry->tag == (tag_of(key_of(wanted)) & 0xFFF) &&
            nd_sketch_file_read_row(k->file[entry->file], &place, parts, &reader->room, row, NULL) ==
                ND_OK &&
-           row->text_hash[0] == hash[0] && row->text_hash[1] == hash[1];
+           row->text_hash[0] == wanted->text_hash[0] && row->text_hash[1] == wanted->text_hash[1] &&
+           row->beside == wanted->beside;
 }
 
 static const struct nd_sketch_file *find_listed(const struct nd_known_rows *k,
                                                 struct reader *reader, unsigned parts,
-                                                const uint64_t hash[2])
+                                                const struct nd_sketch_row *wanted)
 {
-    size_t b = bucket_of(k, hash[0]);
+    size_t b = bucket_of(k, key_of(wanted));
     size_t n = (size_t)(k->bucket[b + 1] - k->bucket[b]);
     struct listed listed;
 
@@ -374,7 +374,7 @@ static const struct nd_sketch_file *find_listed(const struct nd_known_rows *k,
         return NULL;
     for (size_t i = 0; i < n; i++) {
         memcpy(&listed, reader->bucket.data + i * sizeof listed, sizeof listed);
-        if (listed.hash == hash[0] && is_of(k, reader, parts, &listed.entry, hash))
+        if (listed.hash == key_of(wanted) && is_of(k, reader, parts, &listed.entry, wanted))
             return k->file[listed.entry.file];
     }
     return NULL;
@@ -385,18 +385,16 @@ static const struct nd_sketch_file *find(struct nd_known_rows *k, unsigned worke
                                          const struct nd_document *document)
 {
     struct reader *reader = &k->reader[worker];
-    uint64_t hash[2];
+    struct nd_sketch_row wanted;
 
     if (!k->n)
         return NULL;
-    nd_hash_bytes_128(document->text.data, document->text.len, &hash[0], &hash[1]);
-    for (int i = 0; i < 2; i++)
-        hash[i] = nd_replaced_mark(hash[i], document->text_replaced);
+    nd_document_row_identify(&k->beside, document, &wanted);
     if (k->list)
-        return find_listed(k, reader, parts, hash);
-    for (uint64_t at = hash[0] & (k->n_entries - 1); k->entry[at].row_words;
+        return find_listed(k, reader, parts, &wanted);
+    for (uint64_t at = key_of(&wanted) & (k->n_entries - 1); k->entry[at].row_words;
          at = (at + 1) & (k->n_entries - 1))
-        if (is_of(k, reader, parts, &k->entry[at], hash))
+        if (is_of(k, reader, parts, &k->entry[at], &wanted))
             return k->file[k->entry[at].file];
     return NULL;
 }
@@ -407,9 +405,7 @@ const struct nd_sketch_row *nd_known_rows_find(struct nd_known_rows *k, unsigned
     struct reader *reader = &k->reader[worker];
     const struct nd_sketch_file *file = find(k, worker, ND_SKETCH_FILE_ROWS, document);
 
-    return file
-               ? hold(reader, &reader->row, (nd_sketch_file_info(file)->fingerprint_bits + 63) / 64)
-               : NULL;
+    return file ? hold(reader, &reader->row) : NULL;
 }
 
 const struct nd_sketch_row *nd_known_rows_find_whole(struct nd_known_rows *k, unsigned worker,
@@ -417,5 +413,5 @@ const struct nd_sketch_row *nd_known_rows_find_whole(struct nd_known_rows *k, un
 {
     const struct nd_sketch_file *file = find(k, worker, ND_SKETCH_FILE_ALL, document);
 
-    return file && nd_sketch_file_info(file)->has_shingles ? &k->reader[worker].row : NULL;
+    return file && nd_sketch_file_info(file)->keeps.shingles ? &k->reader[worker].row : NULL;
 }

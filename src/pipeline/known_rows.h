@@ -8,18 +8,19 @@
 #include <neardup/types.h>
 
 /*
- * Rows of sketch files, by the 128-bit hashes of the texts that they were made of.  A text with the
- * same hash has the same sketch by the same recipe, whatever file it is in and wherever.  The rows
+ * Rows of sketch files, by the 128-bit hashes of the texts that they were made of, and of what the
+ * signatures read beside the text.  A text with these hashes has the same sketch and signatures by the
+ * same recipe, whatever file it is in and wherever.  The rows
  * stay in the files.  Memory is 32 bytes a row; or, where it is bounded, what is given, and a file
  * has the places of the rows.  Rows that do not fit in these, such as those of ids of
  * 32 KB, are not found.
  */
 struct nd_known_rows;
 
-/* None so far, for so many workers.  memory_bytes: to sort places and to find them, where a file in the
- * folder `tmp` has them; 0: memory has them.  NULL: ND_ENOMEM. */
-struct nd_known_rows *nd_known_rows_new(unsigned n_workers, const char *tmp, size_t memory_bytes,
-                                        struct nd_error *err);
+/* None so far, by this recipe, for so many workers.  memory_bytes: to sort places and to
+ * find them, where a file in the folder `tmp` has them; 0: memory has them.  NULL: ND_ENOMEM. */
+struct nd_known_rows *nd_known_rows_new(const struct nd_recipe *recipe, unsigned n_workers,
+                                        const char *tmp, size_t memory_bytes, struct nd_error *err);
 /* NULL: nothing. */
 void nd_known_rows_free(struct nd_known_rows *known);
 

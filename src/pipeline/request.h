@@ -20,6 +20,7 @@ struct nd_run_request {
     bool reads_markup;                /* and its links and elements */
     const char *const *reads;         /* files and folders that are read beside the inputs */
     size_t n_reads;
+    bool reads_documents;    /* they are documents, or sketch files */
     bool ignores_signatures; /* the recipe's signatures are not made, and need no df table */
     bool is_rehearsal;       /* what is wrong with the inputs ends nothing: another run judges it */
     const struct nd_run_watch *watch; /* of a sample; NULL: everything is read */

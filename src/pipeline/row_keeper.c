@@ -8,11 +8,11 @@
 #include "engine/document_row.h"
 #include "pipeline/checkpoint.h"
 #include "pipeline/known_rows.h"
+#include "sketch_file/packed.h"
 
 struct nd_row_keeper {
     struct nd_run *run;
     unsigned n_workers;
-    size_t words; /* of a fingerprint */
     struct nd_dedup_item *item;
     bool makes;                     /* rows that are not known */
     struct nd_document_rows *maker; /* one a worker, like the arenas and the errors */
@@ -42,7 +42,6 @@ static bool make_parts(struct nd_row_keeper *k, struct nd_error *err)
 
 struct nd_row_keeper *nd_row_keeper_new(struct nd_run *run, struct nd_error *err)
 {
-    const struct nd_method *method = &run->recipe->method;
     struct nd_row_keeper *k = calloc(1, sizeof *k);
 
     if (!k) {
@@ -51,7 +50,6 @@ struct nd_row_keeper *nd_row_keeper_new(struct nd_run *run, struct nd_error *err
     }
     k->run = run;
     k->n_workers = nd_pool_threads(run->pool);
-    k->words = method->n_signatures ? nd_signature_words(&method->signature[0].signature) : 0;
     if (make_parts(k, err))
         return k;
     nd_row_keeper_free(k);
@@ -81,23 +79,14 @@ static enum nd_status make_row(struct nd_row_keeper *k, size_t i, unsigned worke
                                struct nd_error *err)
 {
     struct nd_sketch_row *row = &k->made[i];
-    uint64_t *copy;
     enum nd_status status;
 
     *row = (struct nd_sketch_row){0};
     status = nd_document_rows_make(&k->maker[worker], k->item[i].document, row, err);
     if (status != ND_OK)
         return status;
-    row->id = (struct nd_view){NULL, 0};
-    row->id_kind = ND_ID_NONE;
-    row->shingles = NULL;
-    if (row->fingerprint) {
-        copy = nd_arena_alloc(&k->arena[worker], k->words * sizeof *copy);
-        if (!copy)
-            return nd_fail(err, ND_ENOMEM, "out of memory");
-        memcpy(copy, row->fingerprint, k->words * sizeof *copy);
-        row->fingerprint = copy;
-    }
+    if (!nd_sketch_row_hold(row, &k->arena[worker]))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
     k->is_made[i] = true;
     k->item[i].known = row;
     return ND_OK;

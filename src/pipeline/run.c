@@ -202,12 +202,14 @@ enum nd_status nd_run_begin_recipe(struct nd_run *run, const struct nd_run_optio
     return status == ND_OK ? nd_run_make_table(run, err) : status;
 }
 
-/* Of documents that are sketched already only the engine makes any, where others come with texts. */
+bool nd_run_reads_texts(const struct nd_run *run)
+{
+    return !run->sketches || (run->request->reads_documents && !run->sketches_beside);
+}
+
 static bool makes_signatures(const struct nd_run *run)
 {
-    return !run->request->ignores_signatures &&
-           (!run->sketches ||
-            (run->request->compares && run->recipe->dedup.candidates == ND_CANDIDATES_MATCH));
+    return !run->request->ignores_signatures && nd_run_reads_texts(run);
 }
 
 enum nd_status nd_run_open_recipe(struct nd_run *run, struct nd_error *err)
@@ -274,14 +276,14 @@ enum nd_status nd_run_make_dedup_for(struct nd_run *run, enum nd_cluster cluster
     if (run->budget.total)
         params.cache_bytes = run->budget.cache_bytes;
     params.takes_sketches = run->sketches || run->sketches_beside || run->against || run->known;
+    params.takes_no_texts = run->against || !nd_run_reads_texts(run);
     run->dedup = nd_dedup_new_on(run->pool, &params, source, err);
     if (!run->dedup)
         return err && err->status ? err->status : ND_EINVAL;
     if (!run->known || nd_dedup_takes_known(run->dedup))
         return ND_OK;
     return nd_fail(err, ND_EINVAL,
-                   "%s: the sketches of this recipe are of more than the text, or have samples of "
-                   "shingles, so they cannot be kept",
+                   "%s: this recipe looks up samples of shingles, which are not kept: leave it out",
                    run->checkpoint ? "checkpoint" : "known-sketches");
 }
 
@@ -587,8 +589,8 @@ static enum nd_status open_known(struct nd_run *run, struct nd_error *err)
     if (run->sketches)
         return nd_fail(err, ND_EINVAL, "%s cannot be had with inputs that are sketch files",
                        o->checkpoint ? "checkpoint" : "known-sketches");
-    run->known =
-        nd_known_rows_new(nd_pool_threads(run->pool), o->tmp, run->budget.known_bytes, err);
+    run->known = nd_known_rows_new(run->recipe, nd_pool_threads(run->pool), o->tmp,
+                                   run->budget.known_bytes, err);
     if (!run->known)
         return ND_ENOMEM;
     for (size_t i = 0; status == ND_OK && i < o->n_known_sketches; i++) {
@@ -603,9 +605,11 @@ static enum nd_status open_known(struct nd_run *run, struct nd_error *err)
             nd_sketch_file_close(file);
     }
     if (status == ND_OK && o->checkpoint) {
-        run->checkpoint = nd_checkpoint_open(
-            o->checkpoint, run->recipe, run->against && nd_against_keeps_shingles(run->against),
-            run->known, err);
+        const struct nd_sketch_kept rows = {nd_sketch_kept_of(run->recipe).minima, 0};
+
+        run->checkpoint = nd_checkpoint_open(o->checkpoint, run->recipe,
+                                             run->against ? nd_against_keeps(run->against) : rows,
+                                             run->known, err);
         status = run->checkpoint ? ND_OK : err->status;
     }
     if (status == ND_OK)

@@ -103,6 +103,8 @@ enum nd_status nd_run_conclude(struct nd_run *run, struct nd_error *err);
 
 /* Where the inputs are sketch files, open them, check that the run can do without texts, and take what
  * made the sketches into run->recipe (sketch_run.c). */
+/* Whether some documents come with their texts. */
+bool nd_run_reads_texts(const struct nd_run *run);
 enum nd_status nd_run_take_sketches(struct nd_run *run, struct nd_error *err);
 
 /* Make the engine, on the run's pool. */

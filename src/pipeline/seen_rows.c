@@ -120,7 +120,7 @@ static uint64_t sift(const struct search *s, const struct at_hand *h, size_t fro
     for (unsigned i = 0; i < n; i++) {
         const struct nd_sketch_row_head *head = nd_stored_row_head(&h->rows, from + i);
 
-        keys[i] = (struct nd_met_keys){head->low, head->identity};
+        keys[i] = (struct nd_met_keys){nd_stored_row_low(&h->rows, from + i), head->identity};
     }
     return nd_met_set_sift(s->met, keys, n, s->is_fresh);
 }

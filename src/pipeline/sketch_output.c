@@ -57,7 +57,7 @@ struct nd_sketch_output *nd_sketch_output_open(const char *name, const struct nd
     else if (open_stream(o, err) == ND_OK)
         o->writer = nd_sketch_writer_new(o->stream, recipe, options, err);
     if (o && o->writer) {
-        o->keeps_shingles = options->keeps_shingles;
+        o->keeps_shingles = options->keeps.shingles;
         return o;
     }
     nd_sketch_output_free(o);

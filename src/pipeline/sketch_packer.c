@@ -10,7 +10,7 @@
 struct nd_sketch_packer {
     struct nd_pool *pool;
     const struct nd_sketch_writer *writer;
-    bool keeps_shingles;
+    struct nd_sketch_kept keeps;
     struct nd_document_rows *rows; /* of each worker */
     unsigned n_workers;
     const struct nd_reading_batch *batch;
@@ -23,7 +23,7 @@ struct nd_sketch_packer {
 
 struct nd_sketch_packer *nd_sketch_packer_new(struct nd_pool *pool, const struct nd_recipe *recipe,
                                               const struct nd_sketch_writer *writer,
-                                              bool keeps_shingles, struct nd_error *err)
+                                              struct nd_sketch_kept keeps, struct nd_error *err)
 {
     struct nd_sketch_packer *p = calloc(1, sizeof *p);
     bool ok = true;
@@ -37,7 +37,7 @@ struct nd_sketch_packer *nd_sketch_packer_new(struct nd_pool *pool, const struct
     }
     p->pool = pool;
     p->writer = writer;
-    p->keeps_shingles = keeps_shingles;
+    p->keeps = keeps;
     p->n_workers = nd_pool_threads(pool);
     for (unsigned i = 0; ok && i < p->n_workers; i++)
         ok = nd_document_rows_init(&p->rows[i], recipe, err);
@@ -67,7 +67,7 @@ static enum nd_status pack_sketched(struct nd_sketch_packer *p, size_t i)
     struct nd_sketch_row row = *p->batch->parsed[i].sketched;
 
     row.source = p->batch->parsed[i].record.source;
-    if (p->keeps_shingles && row.n_shingles && !row.shingles) {
+    if (p->keeps.shingles && row.n_shingles && !row.shingles) {
         atomic_store(&p->lacks_shingles, true);
         return ND_OK;
     }

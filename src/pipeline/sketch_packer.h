@@ -18,7 +18,7 @@ struct nd_sketch_packer;
  * the recipe says. */
 struct nd_sketch_packer *nd_sketch_packer_new(struct nd_pool *pool, const struct nd_recipe *recipe,
                                               const struct nd_sketch_writer *writer,
-                                              bool keeps_shingles, struct nd_error *err);
+                                              struct nd_sketch_kept keeps, struct nd_error *err);
 /* NULL: nothing. */
 void nd_sketch_packer_free(struct nd_sketch_packer *packer);
 

@@ -62,14 +62,37 @@ static enum nd_status check_files(const struct nd_run *run, const struct nd_sket
                                   struct nd_error *err)
 {
     enum nd_status status = sketches ? nd_sketches_fit(sketches, run->recipe, err) : ND_OK;
-    const char *path = sketches ? nd_sketches_without_shingles(sketches) : NULL;
 
-    if (status != ND_OK || !path || !run->request->compares ||
-        run->recipe->dedup.verify == ND_VERIFY_NONE)
+    if (status != ND_OK || !sketches || nd_sketches_keep(sketches).shingles ||
+        !run->request->compares || run->recipe->dedup.verify == ND_VERIFY_NONE)
         return status;
-    return nd_fail(err, ND_EINVAL,
-                   "%s: was made with --no-shingles, so nothing can be verified: add --verify none",
-                   path);
+    return nd_fail(
+        err, ND_EINVAL,
+        "%s: keeps no shingles, so nothing can be verified: add --verify none, or make it "
+        "anew by the recipe that verifies and without --no-shingles",
+        nd_sketches_path(sketches, 0));
+}
+
+/* Whether a table is named of which it is not known yet which one it is. */
+static bool names_unknown_table(const struct nd_method *m)
+{
+    for (unsigned i = 0; i < m->n_signatures; i++)
+        if ((*m->signature[i].df && !m->signature[i].df_version) ||
+            (*m->signature[i].template_df && !m->signature[i].template_df_version))
+            return true;
+    return false;
+}
+
+/* A recipe that leaves the versions of its df tables open means those of the sketches.  Tables that it
+ * names are opened, which tells their versions. */
+static enum nd_status take_df_versions(struct nd_run *run, const struct nd_sketches *first,
+                                       struct nd_error *err)
+{
+    enum nd_status status = ND_OK;
+
+    if (nd_run_reads_texts(run) || names_unknown_table(&run->recipe->method))
+        status = nd_df_tables_open(&run->tables, run->recipe, err);
+    return status == ND_OK ? nd_sketches_take_df_versions(first, run->recipe, err) : status;
 }
 
 enum nd_status nd_run_take_sketches(struct nd_run *run, struct nd_error *err)
@@ -91,6 +114,8 @@ enum nd_status nd_run_take_sketches(struct nd_run *run, struct nd_error *err)
     status = check_options(run, nd_sketches_path(first, 0), err);
     if (status == ND_OK)
         status = nd_sketches_take_recipe(first, run->recipe, r->takes_recipe, err);
+    if (status == ND_OK)
+        status = take_df_versions(run, first, err);
     if (status == ND_OK)
         status = check_files(run, run->sketches, err);
     return status == ND_OK ? check_files(run, run->sketches_beside, err) : status;

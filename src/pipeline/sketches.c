@@ -75,10 +75,14 @@ static enum nd_status add_file(struct nd_sketches *s, struct file *f, struct nd_
     f->first_byte = s->bytes;
     if (info->sources > UINT32_MAX - s->n_sources)
         return nd_fail(err, ND_EUNSUPPORTED, "%s: more than 2^32 sources", f->path);
-    if (info->has_shingles != nd_sketch_file_info(first->file)->has_shingles)
+    if (info->keeps.shingles != nd_sketch_file_info(first->file)->keeps.shingles)
         return nd_fail(err, ND_EINVAL, "%s has shingles, and %s has none",
-                       info->has_shingles ? f->path : first->path,
-                       info->has_shingles ? first->path : f->path);
+                       info->keeps.shingles ? f->path : first->path,
+                       info->keeps.shingles ? first->path : f->path);
+    if (info->keeps.minima != nd_sketch_file_info(first->file)->keeps.minima)
+        return nd_fail(err, ND_EINVAL, "%s has minima, and %s has none",
+                       info->keeps.minima ? f->path : first->path,
+                       info->keeps.minima ? first->path : f->path);
     s->n_blocks += info->blocks;
     s->n_sources += info->sources;
     s->bytes += (info->bytes + WORD - 1) / WORD * WORD;
@@ -231,6 +235,27 @@ enum nd_status nd_sketches_take_recipe(const struct nd_sketches *s, struct nd_re
     return status;
 }
 
+enum nd_status nd_sketches_take_df_versions(const struct nd_sketches *s, struct nd_recipe *recipe,
+                                            struct nd_error *err)
+{
+    const struct nd_view text = nd_sketch_file_info(s->file[0].file)->recipe;
+    struct nd_recipe *own = nd_recipe_new(err);
+    enum nd_status status =
+        own ? nd_recipe_parse(own, s->file[0].path, text.data, text.len, err) : ND_ENOMEM;
+
+    for (unsigned i = 0; status == ND_OK && i < recipe->method.n_signatures; i++) {
+        struct nd_recipe_signature *to = &recipe->method.signature[i];
+        const struct nd_recipe_signature *from = &own->method.signature[i];
+
+        if (i < own->method.n_signatures && !to->df_version)
+            to->df_version = from->df_version;
+        if (i < own->method.n_signatures && !to->template_df_version)
+            to->template_df_version = from->template_df_version;
+    }
+    nd_recipe_free(own);
+    return status;
+}
+
 enum nd_status nd_sketches_fit(const struct nd_sketches *s, const struct nd_recipe *recipe,
                                struct nd_error *err)
 {
@@ -241,9 +266,9 @@ enum nd_status nd_sketches_fit(const struct nd_sketches *s, const struct nd_reci
     return status;
 }
 
-const char *nd_sketches_without_shingles(const struct nd_sketches *s)
+struct nd_sketch_kept nd_sketches_keep(const struct nd_sketches *s)
 {
-    return nd_sketch_file_info(s->file[0].file)->has_shingles ? NULL : s->file[0].path;
+    return nd_sketch_file_info(s->file[0].file)->keeps;
 }
 
 /* ---- What there is ---- */
@@ -374,7 +399,7 @@ enum nd_status nd_sketches_parse(const struct nd_sketches *s, struct nd_view pac
     enum nd_status status = nd_sketch_packed_row(f, packed, row, err);
     uint64_t *shingle;
 
-    if (status != ND_OK || !nd_sketch_file_info(f)->has_shingles)
+    if (status != ND_OK || !nd_sketch_file_info(f)->keeps.shingles)
         return status;
     shingle = nd_arena_alloc(arena, ((size_t)row->n_shingles + 1) * sizeof *shingle);
     if (!shingle)

@@ -34,12 +34,16 @@ void nd_sketches_free(struct nd_sketches *s);
  * it is, and `whole`, all does.  ND_ENOMEM; what nd_recipe_parse says. */
 enum nd_status nd_sketches_take_recipe(const struct nd_sketches *s, struct nd_recipe *recipe,
                                        bool whole, struct nd_error *err);
+/* Where the recipe says nothing of the versions of its df tables, they become those of the first file.
+ * ND_ENOMEM; what nd_recipe_parse says. */
+enum nd_status nd_sketches_take_df_versions(const struct nd_sketches *s, struct nd_recipe *recipe,
+                                            struct nd_error *err);
 /* Whether their sketches are of the recipe.  ND_EINVAL: the message names the file and the key that
  * differs. */
 enum nd_status nd_sketches_fit(const struct nd_sketches *s, const struct nd_recipe *recipe,
                                struct nd_error *err);
-/* The path of the first file where they have no shingles; NULL: they have. */
-const char *nd_sketches_without_shingles(const struct nd_sketches *s);
+/* Return what their records keep. */
+struct nd_sketch_kept nd_sketches_keep(const struct nd_sketches *s);
 
 size_t nd_sketches_files(const struct nd_sketches *s);
 const char *nd_sketches_path(const struct nd_sketches *s, size_t file);

@@ -159,7 +159,7 @@ struct nd_survivors {
 static struct nd_sketch_output *
 open_sketches(const char *name, const struct nd_survivors_params *params, struct nd_error *err)
 {
-    const struct nd_sketch_writer_options options = {.keeps_shingles = params->keeps_shingles};
+    const struct nd_sketch_writer_options options = {.keeps = params->keeps};
 
     return nd_sketch_output_open(name, params->sketches, &options, err);
 }

@@ -41,6 +41,8 @@ struct nd_dedup_params {
     /* As in struct nd_dedup_options. */
     unsigned threads;
     unsigned char pin_threads, takes_sketches;
+    /* No document comes with its text, so that nothing is signed and no df table is needed. */
+    unsigned char takes_no_texts;
     size_t cache_bytes;
     /* The index of an engine of a run over files begins with room for so many; 0: for some
      * (ND_FIRST_DOCUMENTS). */

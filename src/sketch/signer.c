@@ -180,3 +180,13 @@ enum nd_status nd_signer_run(struct nd_signer *s, const struct nd_features *feat
     *out = signature;
     return ND_OK;
 }
+
+bool nd_signature_hold(struct nd_signature *x, struct nd_arena *arena)
+{
+    uint64_t *copy = nd_arena_alloc(arena, x->count * sizeof *copy + sizeof *copy);
+
+    if (copy && x->count)
+        memcpy(copy, x->word, x->count * sizeof *copy);
+    x->word = copy;
+    return copy != NULL;
+}

@@ -4,6 +4,7 @@
 
 #include <neardup/signature.h>
 
+#include "base/memory.h"
 #include "sketch/hasher.h"
 #include "sketch/shingle_set.h"
 
@@ -44,6 +45,9 @@ struct nd_signer {
 /* As nd_signer_new, with another source of document frequencies. */
 struct nd_signer *nd_signer_new_from(const struct nd_signature_params *params,
                                      const struct nd_df_source *df, struct nd_error *err);
+
+/* Move the words of a signature into memory of the arena.  False: out of memory. */
+bool nd_signature_hold(struct nd_signature *x, struct nd_arena *arena);
 
 /* A share in millionths. */
 uint64_t nd_signature_millionths(double share);

@@ -21,12 +21,27 @@ void nd_sketch_head_seal(union nd_sketch_head_page *page)
 /* ---- Limits of the numbers.  The checksum is right, so a wrong number is a writer's fault, or
  * malice. ---- */
 
+static bool has_right_signatures(const struct nd_sketch_head *h)
+{
+    if (h->n_signatures > ND_RECIPE_SIGNATURES)
+        return false;
+    for (uint32_t i = 0; i < h->n_signatures; i++) {
+        const struct nd_sketch_stored_signature *x = &h->signature[i];
+
+        if (x->kind > ND_SIGNATURE_FEATURES || x->form > ND_FORM_VALUES ||
+            !x->words != (x->form == ND_FORM_VALUES) || x->words > ND_SIGNATURE_MINIMA_MAX ||
+            (x->form == ND_FORM_BITS && (x->bits + 63) / 64 != x->words))
+            return false;
+    }
+    return true;
+}
+
 /* Check what the file keeps of documents. */
 static bool has_right_kind(const struct nd_sketch_head *h)
 {
-    return h->flags <= ND_SKETCH_HAS_SHINGLES && h->fingerprint_bits <= ND_SKETCH_BITS_MAX &&
-           h->recipe_bytes > 0 && h->recipe_bytes <= ND_SKETCH_RECIPE_MAX && h->generation > 0 &&
-           h->part <= h->parts && !h->part == !h->parts;
+    return h->flags <= ND_SKETCH_FLAGS && has_right_signatures(h) && h->recipe_bytes > 0 &&
+           h->recipe_bytes <= ND_SKETCH_RECIPE_MAX && h->generation > 0 && h->part <= h->parts &&
+           !h->part == !h->parts;
 }
 
 /* Check that the directory ends the file, behind recipe and blocks. */
@@ -43,7 +58,7 @@ static bool has_right_places(const struct nd_sketch_head *h)
 static bool has_right_counts(const struct nd_sketch_head *h)
 {
     uint64_t blocks = h->blocks * (uint64_t)sizeof(struct nd_sketch_block_entry);
-    uint64_t row = sizeof(struct nd_sketch_row_head) + nd_fingerprint_bytes(h);
+    uint64_t row = nd_sketch_row_least(h);
 
     return blocks <= h->directory_bytes &&
            (h->directory_bytes - blocks) / sizeof(struct nd_sketch_source_head) >= h->sources &&

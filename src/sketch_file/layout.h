@@ -15,10 +15,17 @@ enum {
     ND_SKETCH_HEAD_BYTES = 4096,
     ND_SKETCH_FILE_RECIPE_AT = 2 * ND_SKETCH_HEAD_BYTES,
     ND_SKETCH_RECIPE_MAX = 1 << 20,
-    ND_SKETCH_BITS_MAX = 512,        /* of a fingerprint */
     ND_SKETCH_BLOCK_BYTES = 4 << 20, /* a block is complete from here on */
     ND_SKETCH_HAS_SHINGLES = 1,      /* flags of a file */
-    ND_SKETCH_HAS_FINGERPRINT = 1    /* flags of a row */
+    ND_SKETCH_HAS_MINIMA = 2,
+    ND_SKETCH_FLAGS = 3
+};
+
+/* A signature of the recipe (struct nd_sketch_signature). */
+struct nd_sketch_stored_signature {
+    uint8_t kind, form;
+    uint16_t words; /* 0: their number varies */
+    uint32_t bits;
 };
 
 /* The first bytes of a head; zeroes follow. */
@@ -27,21 +34,16 @@ struct nd_sketch_head {
     uint32_t version, flags;
     uint64_t generation;
     uint64_t recipe_fingerprint, recipe_hash;
-    uint32_t recipe_bytes, fingerprint_bits;
+    uint32_t recipe_bytes, n_signatures;
     uint64_t documents;
     uint64_t directory, directory_bytes, directory_hash;
     uint64_t end;
     uint32_t blocks, sources;
     uint64_t hash;
     uint32_t part, parts; /* 0, 0: it is no part */
+    struct nd_sketch_stored_signature signature[ND_RECIPE_SIGNATURES];
 };
-_Static_assert(sizeof(struct nd_sketch_head) == 112, "a head has no padding");
-
-/* Of the fingerprint of a row: whole words. */
-static inline size_t nd_fingerprint_bytes(const struct nd_sketch_head *head)
-{
-    return ((size_t)head->fingerprint_bits + 63) / 64 * 8;
-}
+_Static_assert(sizeof(struct nd_sketch_head) == 144, "a head has no padding");
 
 /* As it is in the file. */
 union nd_sketch_head_page {
@@ -60,7 +62,8 @@ struct nd_sketch_source_head {
     uint32_t path_bytes, entry_bytes;
 };
 
-/* The beginning of a row; the fingerprint and the id follow. */
+/* The beginning of a row.  The low bytes follow where the file keeps minima, then the signatures where
+ * the recipe has some (struct nd_sketch_signatures_head), and the id. */
 struct nd_sketch_row_head {
     uint32_t check;         /* of the rest of the row and its place (nd_sketch_row_seal) */
     uint32_t shingle_check; /* of the coded shingles (nd_shingle_code_check) */
@@ -69,13 +72,27 @@ struct nd_sketch_row_head {
     uint32_t n_shingles, source;
     uint64_t offset, line;
     uint32_t id_bytes;
-    uint8_t id_kind, flags, zero[2];
-    uint8_t low[ND_MINHASH_COUNT];
+    uint8_t id_kind;
+    uint8_t signed_by; /* bit i: signature i is not rejected */
+    uint8_t zero[2];
 };
-_Static_assert(sizeof(struct nd_sketch_row_head) == 216, "a row has no padding");
+_Static_assert(sizeof(struct nd_sketch_row_head) == 88, "a row has no padding");
+
+/* The words of the signatures follow, in the order of the recipe: as many as the head of the file says,
+ * or where their number varies a word that counts them, and they. */
+struct nd_sketch_signatures_head {
+    uint64_t length, beside;
+};
 
 /* ---- Rows (row.c) ---- */
 
+/* Return the bytes that a row of such a file has at least. */
+size_t nd_sketch_row_least(const struct nd_sketch_head *file);
+/* Return the bytes of this row in such a file, without its shingles. */
+size_t nd_sketch_row_bytes(const struct nd_sketch_head *file, const struct nd_sketch_row *row);
+/* Write the row, of so many bytes of zeroes, in the layout of such a file, and without a checksum. */
+void nd_sketch_row_write(const struct nd_sketch_head *file, const struct nd_sketch_row *row,
+                         uint32_t shingle_check, char *at);
 /* Return the bytes of the row at `at`, a multiple of 8 in memory, in a file with such a head; 0: it
  * is longer than `left` or cannot be right. */
 size_t nd_sketch_row_measure(const struct nd_sketch_head *file, const char *at, size_t left);

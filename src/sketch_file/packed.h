@@ -39,6 +39,10 @@ ND_API enum nd_status nd_sketch_packed_row(const struct nd_sketch_file *file, st
 ND_API enum nd_status nd_sketch_packed_shingles(const struct nd_sketch_file *file,
                                                 struct nd_view packed, struct nd_sketch_row *row,
                                                 uint64_t *shingle, struct nd_error *err);
+/* Copy the words of its signatures into the arena, and forget its id and its shingles.  False: out of
+ * memory. */
+ND_API bool nd_sketch_row_hold(struct nd_sketch_row *row, struct nd_arena *arena);
+
 /* ---- Documents that go to no file, or to one later ---- */
 
 /* A writer that packs rows (nd_sketch_row_pack), to which none can be added.  NULL: ND_ENOMEM. */

@@ -113,7 +113,7 @@ const struct nd_sketch_block_entry *nd_sketch_file_entry(const struct nd_sketch_
 
 static bool is_right_entry(const struct nd_sketch_file *f, const struct nd_sketch_block_entry *e)
 {
-    uint64_t least = sizeof(struct nd_sketch_row_head) + nd_fingerprint_bytes(&f->head);
+    uint64_t least = nd_sketch_row_least(&f->head);
 
     return e->documents > 0 && e->offset % 8 == 0 && e->row_bytes % 8 == 0 &&
            e->shingle_bytes % 8 == 0 && e->offset <= f->head.directory &&
@@ -228,12 +228,19 @@ static enum nd_status open_file(struct nd_sketch_file *f, struct nd_error *err)
         .documents = f->head.documents,
         .blocks = f->head.blocks,
         .sources = f->head.sources,
-        .fingerprint_bits = f->head.fingerprint_bits,
-        .has_shingles = (f->head.flags & ND_SKETCH_HAS_SHINGLES) != 0,
+        .n_signatures = f->head.n_signatures,
+        .keeps = {.minima = (f->head.flags & ND_SKETCH_HAS_MINIMA) != 0,
+                  .shingles = (f->head.flags & ND_SKETCH_HAS_SHINGLES) != 0},
         .bytes = f->head.end,
         .part = f->head.part,
         .parts = f->head.parts,
     };
+    for (uint32_t i = 0; status == ND_OK && i < f->head.n_signatures; i++) {
+        const struct nd_sketch_stored_signature *x = &f->head.signature[i];
+
+        f->info.signature[i] = (struct nd_sketch_signature){
+            (enum nd_signature_kind)x->kind, (enum nd_signature_form)x->form, x->bits, x->words};
+    }
     return status;
 }
 
@@ -315,6 +322,12 @@ enum nd_status nd_sketch_file_fits(const struct nd_sketch_file *f, const struct 
     if (status == ND_OK && key)
         status = nd_fail(err, ND_EINVAL, "%s: its sketches were made by another recipe: %s differs",
                          f->path, key);
+    if (status == ND_OK && !f->info.keeps.minima && nd_sketch_kept_of(recipe).minima)
+        status =
+            nd_fail(err, ND_EINVAL,
+                    "%s: candidates: the recipe finds them by minima, and the file keeps none, "
+                    "as a rule on signatures decided when it was made",
+                    f->path);
     free(key);
     nd_recipe_free(own);
     return status;
@@ -361,7 +374,7 @@ static bool parse_rows(const struct nd_sketch_file *f, const struct nd_sketch_bl
         if (len == 0 || len > UINT32_MAX)
             return false;
         (void)nd_sketch_row_parse(&f->head, bytes + at, len, row);
-        coded = f->info.has_shingles ? nd_shingle_code_bytes(row->n_shingles) : 0;
+        coded = f->info.keeps.shingles ? nd_shingle_code_bytes(row->n_shingles) : 0;
         row->place = (struct nd_sketch_row_place){.row = e->offset + at,
                                                   .shingles = coded ? shingles : 0,
                                                   .row_bytes = (uint32_t)len,
@@ -371,7 +384,7 @@ static bool parse_rows(const struct nd_sketch_file *f, const struct nd_sketch_bl
         at += len;
     }
     return at == e->row_bytes &&
-           (!f->info.has_shingles || shingles == e->offset + e->row_bytes + e->shingle_bytes);
+           (!f->info.keeps.shingles || shingles == e->offset + e->row_bytes + e->shingle_bytes);
 }
 
 /* The shingles of all rows, one after the other. */
@@ -412,7 +425,7 @@ static enum nd_status read_shingles(const struct nd_sketch_file *f,
 enum nd_status nd_sketch_file_read(const struct nd_sketch_file *f, size_t number, unsigned parts,
                                    struct nd_sketch_block *block, struct nd_error *err)
 {
-    bool shingles = parts == ND_SKETCH_FILE_ALL && f->info.has_shingles;
+    bool shingles = parts == ND_SKETCH_FILE_ALL && f->info.keeps.shingles;
     const struct nd_sketch_block_entry *e;
     enum nd_status status;
 

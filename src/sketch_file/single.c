@@ -54,7 +54,7 @@ enum nd_status nd_sketch_file_read_packed(const struct nd_sketch_file *f,
     if (status != ND_OK || place->len < sizeof head)
         return status != ND_OK ? status : nd_sketch_file_damaged(f, ND_SKETCH_WRONG_ROW, err);
     memcpy(&head, out->data, sizeof head);
-    coded = f->info.has_shingles ? nd_shingle_code_bytes(head.n_shingles) : 0;
+    coded = f->info.keeps.shingles ? nd_shingle_code_bytes(head.n_shingles) : 0;
     if (coded > place->len)
         return nd_sketch_file_damaged(f, ND_SKETCH_WRONG_ROW, err);
     out->len = (size_t)place->len;
@@ -66,7 +66,7 @@ enum nd_status nd_sketch_packed_row(const struct nd_sketch_file *f, struct nd_vi
 {
     size_t len = nd_sketch_row_parse(&f->head, packed.data, packed.len, row);
 
-    if (len && len == row_bytes_of(row, packed.len, f->info.has_shingles))
+    if (len && len == row_bytes_of(row, packed.len, f->info.keeps.shingles))
         return ND_OK;
     return nd_sketch_file_damaged(f, ND_SKETCH_WRONG_ROW, err);
 }
@@ -75,9 +75,9 @@ enum nd_status nd_sketch_packed_shingles(const struct nd_sketch_file *f, struct 
                                          struct nd_sketch_row *row, uint64_t *shingle,
                                          struct nd_error *err)
 {
-    const char *code = packed.data + row_bytes_of(row, packed.len, f->info.has_shingles);
+    const char *code = packed.data + row_bytes_of(row, packed.len, f->info.keeps.shingles);
 
-    if (!f->info.has_shingles)
+    if (!f->info.keeps.shingles)
         return ND_OK;
     row->shingles = shingle;
     if (row->n_shingles &&
@@ -143,7 +143,7 @@ enum nd_status nd_sketch_file_read_row(const struct nd_sketch_file *f,
                                        struct nd_sketch_room *room, struct nd_sketch_row *row,
                                        struct nd_error *err)
 {
-    bool shingles = parts == ND_SKETCH_FILE_ALL && f->info.has_shingles;
+    bool shingles = parts == ND_SKETCH_FILE_ALL && f->info.keeps.shingles;
     size_t code = shingles ? (size_t)nd_shingle_code_bytes(place->n_shingles) : 0;
     enum nd_status status;
 

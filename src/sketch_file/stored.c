@@ -42,7 +42,7 @@ static bool find_rows(struct walk *w, uint64_t end)
         if (len > UINT32_MAX ||
             nd_sketch_row_check(&f->head, at, len, w->block->offset + w->at) != len)
             return false;
-        coded = f->info.has_shingles ? nd_shingle_code_bytes(head->n_shingles) : 0;
+        coded = f->info.keeps.shingles ? nd_shingle_code_bytes(head->n_shingles) : 0;
         w->rows->place[w->n++] =
             (struct nd_sketch_place){w->block->offset + w->at, w->shingles, len + coded};
         w->shingles += coded;
@@ -56,7 +56,7 @@ static bool is_whole(const struct walk *w)
     const struct nd_sketch_block_entry *e = w->block;
 
     return w->n == w->rows->n && w->at == e->row_bytes &&
-           (!w->rows->file->info.has_shingles ||
+           (!w->rows->file->info.keeps.shingles ||
             w->shingles == e->offset + e->row_bytes + e->shingle_bytes);
 }
 

@@ -32,5 +32,10 @@ static inline const struct nd_sketch_row_head *nd_stored_row_head(const struct n
 {
     return (const void *)(rows->bytes.data + (rows->place[i].row - rows->offset));
 }
+/* The low bytes of the i-th row, of a file that keeps minima. */
+static inline const uint8_t *nd_stored_row_low(const struct nd_stored_rows *rows, size_t i)
+{
+    return (const uint8_t *)(nd_stored_row_head(rows, i) + 1);
+}
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "recipe/recipe.h"
 #include "sketch_file/layout.h"
 #include "sketch_file/packed.h"
 
@@ -71,17 +72,38 @@ static enum nd_status put_zeroes(struct nd_sketch_writer *w, uint64_t until, str
     return status;
 }
 
+/* Return the bits of a simhash, or of each value or coordinate. */
+static unsigned bits_of(const struct nd_signature_params *x)
+{
+    switch (x->kind) {
+    case ND_SIGNATURE_SIMHASH:
+    case ND_SIGNATURE_MOD_P:
+    case ND_SIGNATURE_WINNOWING:
+    case ND_SIGNATURE_BOTTOM_K:
+    case ND_SIGNATURE_FEATURES: return x->bits;
+    default: return 64;
+    }
+}
+
 /* How rows are packed. */
 static void describe(struct nd_sketch_head *head, const struct nd_recipe *recipe,
                      const struct nd_sketch_writer_options *options)
 {
-    struct nd_recipe_simhash simhash;
-
     memcpy(head->magic, ND_SKETCH_FILE_MAGIC, sizeof head->magic);
     head->version = ND_SKETCH_FILE_VERSION;
-    head->flags = options->keeps_shingles ? ND_SKETCH_HAS_SHINGLES : 0;
-    if (nd_recipe_signatures(recipe) && nd_recipe_simhash_of(recipe, &simhash, NULL) == ND_OK)
-        head->fingerprint_bits = simhash.bits;
+    head->flags = (options->keeps.shingles ? ND_SKETCH_HAS_SHINGLES : 0) |
+                  (options->keeps.minima ? ND_SKETCH_HAS_MINIMA : 0);
+    head->n_signatures = recipe->method.n_signatures;
+    for (uint32_t i = 0; i < head->n_signatures; i++) {
+        const struct nd_signature_params *x = &recipe->method.signature[i].signature;
+        const enum nd_signature_form form = nd_signature_form(x);
+
+        head->signature[i] =
+            (struct nd_sketch_stored_signature){.kind = (uint8_t)x->kind,
+                                                .form = (uint8_t)form,
+                                                .words = (uint16_t)nd_signature_words(x),
+                                                .bits = bits_of(x)};
+    }
 }
 
 /* The recipe's text, behind room for two heads. */
@@ -179,25 +201,6 @@ void nd_sketch_writer_free(struct nd_sketch_writer *w)
 
 /* ---- Rows ---- */
 
-static void fill_row_head(struct nd_sketch_row_head *head, const struct nd_sketch_row *row)
-{
-    *head = (struct nd_sketch_row_head){
-        .text_hash = {row->text_hash[0], row->text_hash[1]},
-        .identity = row->identity,
-        .simhash = row->simhash,
-        .tokens = row->tokens,
-        .text_bytes = row->text_bytes,
-        .n_shingles = row->n_shingles,
-        .source = row->source,
-        .offset = row->offset,
-        .line = row->line,
-        .id_bytes = (uint32_t)row->id.len,
-        .id_kind = (uint8_t)row->id_kind,
-        .flags = row->fingerprint ? ND_SKETCH_HAS_FINGERPRINT : 0,
-    };
-    memcpy(head->low, row->low, sizeof head->low);
-}
-
 /* Code the shingles behind the row; they are words, so the row is padded to such.  Return their
  * checksum. */
 static uint32_t fill_shingles(const struct nd_sketch_row *row, uint64_t *scratch, char *at)
@@ -217,28 +220,21 @@ enum nd_status nd_sketch_row_pack(const struct nd_sketch_writer *w, const struct
                                   uint64_t *scratch, struct nd_packed_row *packed,
                                   struct nd_error *err)
 {
-    size_t words = nd_fingerprint_bytes(&w->page.head);
-    size_t row_len = sizeof(struct nd_sketch_row_head) + words + nd_padded(row->id.len, 8);
-    size_t code = w->page.head.flags & ND_SKETCH_HAS_SHINGLES
-                      ? (size_t)nd_shingle_code_bytes(row->n_shingles)
-                      : 0;
-    struct nd_sketch_row_head head;
+    size_t row_len = nd_sketch_row_bytes(&w->page.head, row), code = 0;
+    uint32_t shingle_check = 0;
 
     if (row->id.len >= UINT32_MAX)
         return nd_fail(err, ND_EINVAL, "an id is too long for a sketch file");
+    if (w->page.head.flags & ND_SKETCH_HAS_SHINGLES)
+        code = (size_t)nd_shingle_code_bytes(row->n_shingles);
     if (!ND_RESERVE(packed->data, &packed->capacity, row_len + code))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     packed->len = row_len + code;
     packed->row_len = row_len;
     memset(packed->data, 0, packed->len);
-    fill_row_head(&head, row);
     if (code)
-        head.shingle_check = fill_shingles(row, scratch, packed->data + row_len);
-    memcpy(packed->data, &head, sizeof head);
-    if (row->fingerprint)
-        memcpy(packed->data + sizeof head, row->fingerprint, words);
-    if (row->id.len)
-        memcpy(packed->data + sizeof head + words, row->id.data, row->id.len);
+        shingle_check = fill_shingles(row, scratch, packed->data + row_len);
+    nd_sketch_row_write(&w->page.head, row, shingle_check, packed->data);
     return ND_OK;
 }
 

@@ -54,7 +54,9 @@ enum nd_store_result nd_session_write_sketches(struct nd_session *session,
                                                uint64_t *documents, struct nd_error *err)
 {
     const struct nd_recipe *recipe = nd_store_recipe(session->store);
-    const struct nd_sketch_writer_options options = {.keeps_shingles = keeps_shingles};
+    const struct nd_sketch_writer_options options = {
+        .keeps = {nd_sketch_kept_of(recipe).minima,
+                  nd_sketch_kept_of(recipe).shingles && keeps_shingles}};
     struct exporting e = {.stops = stops, .err = err};
     enum nd_store_result result = ND_STORE_OK;
 

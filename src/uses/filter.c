@@ -452,6 +452,7 @@ enum nd_status nd_run_filter(const struct nd_run_options *options, const char *c
     const struct nd_run_request request = {.reads = prototypes,
                                            .n_reads = n_prototypes,
                                            .reading.answers_pauses = true,
+                                           .reads_documents = true,
                                            .takes_sketches = true,
                                            .compares = true,
                                            .writes_output = !options->output_dir,

@@ -102,7 +102,7 @@ static enum nd_status put_words(const struct sketching *s, unsigned worker, stru
     const uint64_t *word;
 
     if (row)
-        word = s->simhash.signature >= 0 ? row->fingerprint
+        word = s->simhash.signature >= 0 ? nd_sketch_row_words(row, (unsigned)s->simhash.signature)
                : row->n_shingles         ? &row->simhash
                                          : NULL;
     else if (s->simhash.signature < 0)

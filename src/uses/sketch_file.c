@@ -64,25 +64,27 @@ static enum nd_status finish(struct filing *f, struct nd_error *err)
                            : status;
 }
 
-static enum nd_status open_file(struct filing *f, int keeps_shingles, struct nd_error *err)
+static enum nd_status open_file(struct filing *f, int no_shingles, struct nd_error *err)
 {
     const struct nd_run *run = &f->use.run;
     const struct nd_input_part part = run->options->input.part;
-    const struct nd_sketch_writer_options options = {
-        .keeps_shingles = keeps_shingles, .part = part.number, .parts = part.of};
+    struct nd_sketch_writer_options options = {
+        .keeps = nd_sketch_kept_of(run->recipe), .part = part.number, .parts = part.of};
 
+    if (no_shingles)
+        options.keeps.shingles = 0;
     f->file = nd_sketch_output_open(run->options->output, run->recipe, &options, err);
     if (!f->file)
         return err->status;
     f->writer = nd_sketch_output_writer(f->file);
-    f->packer = nd_sketch_packer_new(run->pool, run->recipe, f->writer, keeps_shingles, err);
+    f->packer = nd_sketch_packer_new(run->pool, run->recipe, f->writer, options.keeps, err);
     return f->packer ? ND_OK : err->status;
 }
 
-static enum nd_status write_all(struct filing *f, int keeps_shingles, struct nd_error *err)
+static enum nd_status write_all(struct filing *f, int no_shingles, struct nd_error *err)
 {
     struct nd_run *run = &f->use.run;
-    enum nd_status status = open_file(f, keeps_shingles, err);
+    enum nd_status status = open_file(f, no_shingles, err);
 
     if (status == ND_OK)
         status = nd_run_each_batch(run, file_batch, f, err);
@@ -104,7 +106,7 @@ enum nd_status nd_run_sketch_file(const struct nd_run_options *options, int keep
     *err = (struct nd_error){0};
     status = nd_use_begin(&f.use, options, &request, events, err);
     if (status == ND_OK)
-        status = write_all(&f, keeps_shingles, err);
+        status = write_all(&f, !keeps_shingles, err);
     nd_sketch_packer_free(f.packer);
     nd_sketch_output_free(f.file);
     status = nd_use_end(&f.use, status, 0, NULL, err);

@@ -43,6 +43,33 @@ static void put_words(struct nd_json *out, const uint64_t *word, size_t n)
     nd_json_close(out, ']');
 }
 
+static void put_signature(struct nd_json *out, const struct nd_signature *x)
+{
+    if (x->is_rejected)
+        nd_json_null(out);
+    else
+        put_words(out, x->word, x->count);
+}
+
+/* A simhash that is the only signature is the fingerprint of a document. */
+static void put_signatures(struct nd_json *out, const struct nd_sketch_row *row,
+                           const struct nd_sketch_file_info *info)
+{
+    if (!info->n_signatures)
+        return;
+    if (ND_SKETCH_FINGERPRINT_BITS(info)) {
+        nd_json_key(out, "fingerprint");
+        put_signature(out, &row->signature[0]);
+        return;
+    }
+    nd_json_key(out, "signatures");
+    nd_json_open(out, '[');
+    for (unsigned i = 0; i < info->n_signatures; i++)
+        put_signature(out, &row->signature[i]);
+    nd_json_close(out, ']');
+    nd_json_put_uint(out, "length", row->length);
+}
+
 static void put_text_hash(struct nd_json *out, const uint64_t hash[2])
 {
     char digits[32];
@@ -53,7 +80,7 @@ static void put_text_hash(struct nd_json *out, const uint64_t hash[2])
 }
 
 static void put_row(struct nd_json *out, const struct nd_sketch_row *row,
-                    const struct nd_sketch_source *source, unsigned fingerprint_bits)
+                    const struct nd_sketch_source *source, const struct nd_sketch_file_info *info)
 {
     struct nd_at at = place_of(row, source);
     struct nd_json scratch = {0}, place = {0};
@@ -70,14 +97,9 @@ static void put_row(struct nd_json *out, const struct nd_sketch_row *row,
     nd_json_put_uint(out, "shingles", row->n_shingles);
     nd_json_put_hex(out, "simhash", row->simhash);
     nd_json_put_hex(out, "identity", row->identity);
-    put_low(out, row->low);
-    if (fingerprint_bits) {
-        nd_json_key(out, "fingerprint");
-        if (row->fingerprint)
-            put_words(out, row->fingerprint, (fingerprint_bits + 63) / 64);
-        else
-            nd_json_null(out);
-    }
+    if (info->keeps.minima)
+        put_low(out, row->low);
+    put_signatures(out, row, info);
     if (row->shingles) {
         nd_json_key(out, "shingle_hashes");
         put_words(out, row->shingles, row->n_shingles);
@@ -102,8 +124,7 @@ enum nd_status nd_sketch_file_dump(const struct nd_sketch_file *file, int with_s
         status = nd_sketch_file_read(file, i, parts, &block, err);
         for (size_t j = 0; status == ND_OK && j < block.n; j++) {
             out.text.len = 0;
-            put_row(&out, &block.rows[j], nd_sketch_file_source(file, block.rows[j].source),
-                    info->fingerprint_bits);
+            put_row(&out, &block.rows[j], nd_sketch_file_source(file, block.rows[j].source), info);
             if (out.failed)
                 status = nd_fail(err, ND_ENOMEM, "out of memory");
             else if (fwrite(out.text.data, 1, out.text.len, stream) != out.text.len)
@@ -203,12 +224,12 @@ static enum nd_status open_files(struct merge *m, struct nd_error *err)
         } else {
             status = nd_sketch_file_fits(m->file[i], m->recipe, err);
         }
-        if (status == ND_OK && nd_sketch_file_info(m->file[i])->has_shingles !=
-                                   nd_sketch_file_info(m->file[0])->has_shingles)
+        if (status == ND_OK && nd_sketch_file_info(m->file[i])->keeps.shingles !=
+                                   nd_sketch_file_info(m->file[0])->keeps.shingles)
             status =
                 nd_fail(err, ND_EINVAL, "%s has shingles, and %s has none",
-                        m->params->paths[nd_sketch_file_info(m->file[i])->has_shingles ? i : 0],
-                        m->params->paths[nd_sketch_file_info(m->file[i])->has_shingles ? 0 : i]);
+                        m->params->paths[nd_sketch_file_info(m->file[i])->keeps.shingles ? i : 0],
+                        m->params->paths[nd_sketch_file_info(m->file[i])->keeps.shingles ? 0 : i]);
     }
     return status == ND_OK
                ? nd_sketch_files_order(m->file, m->params->n_paths, !m->params->chooses, err)
@@ -293,8 +314,7 @@ static enum nd_status add_file(struct merge *m, const struct nd_sketch_file *fil
 
 static enum nd_status write_merged(struct merge *m, FILE *stream, struct nd_error *err)
 {
-    struct nd_sketch_writer_options options = {.keeps_shingles =
-                                                   nd_sketch_file_info(m->file[0])->has_shingles};
+    struct nd_sketch_writer_options options = {.keeps = nd_sketch_file_info(m->file[0])->keeps};
     enum nd_status status = ND_OK;
 
     m->writer = nd_sketch_writer_new(stream, m->recipe, &options, err);

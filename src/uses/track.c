@@ -418,21 +418,6 @@ static enum nd_status check_params(const struct nd_track_params *p, struct nd_er
     return nd_visits_check(&p->visits, err);
 }
 
-/* Of signatures a sketch file has a fingerprint alone. */
-static enum nd_status check_signature(const struct nd_run *run, struct nd_error *err)
-{
-    const struct nd_method *m = &run->recipe->method;
-
-    if (!run->sketches || !m->n_signatures ||
-        (m->n_signatures == 1 && m->signature[0].signature.kind == ND_SIGNATURE_SIMHASH))
-        return ND_OK;
-    return nd_fail(
-        err, ND_EINVAL,
-        "%s is a sketch file, which keeps a signature only where it is the only one, and "
-        "of kind simhash: '%s' needs the documents themselves",
-        nd_sketches_path(run->sketches, 0), m->signature[0].name);
-}
-
 static enum nd_status write_all(struct tracking *t, uint64_t *found, struct nd_error *err)
 {
     enum nd_status status = nd_use_open(&t->use, t->params->json, err);
@@ -470,10 +455,8 @@ enum nd_status nd_run_track(const struct nd_run_options *options,
     if (status != ND_OK)
         return status; /* check the parameters before anything is read */
     status = nd_use_begin(&t.use, options, &request, events, err);
-    if (status == ND_OK) {
+    if (status == ND_OK)
         t.use.signs = t.use.run.recipe->method.n_signatures > 0;
-        status = check_signature(&t.use.run, err);
-    }
     if (status == ND_OK) {
         status =
             nd_field_set_watch(&t.use.run.fields,

@@ -58,7 +58,7 @@ static bool sign(struct nd_document_signer *signer, const struct nd_document *do
 static bool take_row(const struct nd_use *use, const struct nd_sketch_row *row,
                      struct nd_use_sketch *out)
 {
-    size_t words = nd_signature_words(&use->run.recipe->method.signature[0].signature);
+    const struct nd_signature *x = &row->signature[0];
 
     out->raw = row->text_hash[0];
     out->n_tokens = row->tokens;
@@ -66,13 +66,12 @@ static bool take_row(const struct nd_use *use, const struct nd_sketch_row *row,
     out->simhash = row->simhash;
     if (!use->signs)
         return true;
-    if (!ND_RESERVE(out->word, &out->capacity, words + 1))
+    if (!ND_RESERVE(out->word, &out->capacity, x->count + 1))
         return false;
-    out->signature = (struct nd_signature){.word = out->word,
-                                           .count = row->fingerprint ? words : 0,
-                                           .is_rejected = row->fingerprint == NULL};
-    if (row->fingerprint)
-        memcpy(out->word, row->fingerprint, words * sizeof *out->word);
+    out->signature = *x;
+    out->signature.word = out->word;
+    if (x->count)
+        memcpy(out->word, x->word, x->count * sizeof *out->word);
     return true;
 }
 
@@ -242,7 +241,7 @@ enum nd_status nd_use_decide(struct nd_use *use, struct nd_parsed *held, size_t 
     enum nd_status status = ND_OK;
 
     params.cluster = ND_CLUSTER_STAR;
-    params.takes_sketches = use->run.sketches != NULL;
+    params.takes_sketches = params.takes_no_texts = use->run.sketches != NULL;
     if (!item || !parser ||
         !(use->run.sketches ? parse_packed(use, held, n, &rows, item)
                             : parse_held(use, held, n, parser, item)))

@@ -104,14 +104,35 @@ rows_of() {
     [ ! -e x.jsonl ]
 }
 
-@test "checkpoint: recipes whose sketches are of more than the text are refused" {
+@test "checkpoint: a recipe that looks up samples of shingles is refused" {
     corpus
     run neardup dedup docs.jsonl --verify containment --checkpoint cp -o x.jsonl
     [ "$status" -eq 2 ]
-    [[ "$output" == *"checkpoint: the sketches of this recipe"* ]]
-    run neardup dedup docs.jsonl --recipe broder-1997 --checkpoint cp -o x.jsonl
-    [ "$status" -eq 2 ]
-    [[ "$output" == *"match: documents cannot be decided by their sketches yet"* ]]
+    [[ "$output" == *"checkpoint: this recipe looks up samples of shingles"* ]]
+}
+
+@test "checkpoint: what a recipe reads beside the text is known again, too" {
+    for i in 1 2 3 4 5 6; do
+        printf '{"id":%d,"title":"title %d","text":"the same words stand in each of these texts"}\n' \
+            "$i" $((i % 2))
+    done >docs.jsonl
+    cat >fields.ini <<'END'
+[signature all]
+fields = title:9
+kind = simhash
+bits = 64
+[decide]
+candidates = match
+match = distance(all) <= 3
+verify = none
+END
+    neardup dedup --recipe fields.ini docs.jsonl -o plain.jsonl --manifest plain.m
+    for i in 1 2; do
+        neardup dedup --recipe fields.ini docs.jsonl --checkpoint cp -o kept.jsonl --manifest kept.m
+        cmp plain.jsonl kept.jsonl
+        cmp plain.m kept.m
+    done
+    neardup sketch dump cp/000000.sketch | grep -c fingerprint
 }
 
 @test "checkpoint: two runs cannot share a folder" {

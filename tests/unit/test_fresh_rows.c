@@ -82,7 +82,7 @@ static void add_all(struct nd_fresh_rows *rows, uint64_t *shingle, const char *i
 static void check_one(struct nd_fresh_rows *rows, unsigned i, const struct nd_sketch_row *row,
                       struct nd_sketch_room *room, struct nd_packed_row *expected)
 {
-    bool has_shingles = nd_fresh_rows_keep_shingles(rows);
+    bool has_shingles = nd_fresh_rows_keep(rows).shingles;
     struct nd_packed_row packed;
     struct nd_sketch_row got;
 
@@ -106,7 +106,7 @@ static void check_rows(bool keeps_shingles, size_t memory_bytes, bool spills)
     struct nd_error err;
     struct nd_recipe *recipe = nd_recipe_new(&err);
     const struct nd_fresh_rows_options options = {.recipe = recipe,
-                                                  .keeps_shingles = keeps_shingles,
+                                                  .keeps = {1, keeps_shingles},
                                                   .tmp = "/tmp",
                                                   .memory_bytes = memory_bytes};
     struct nd_fresh_rows *rows = nd_fresh_rows_new(&options, &err);

@@ -92,7 +92,7 @@ static enum nd_status add_rows(struct nd_sketch_writer *w, uint64_t first, uint6
     return status;
 }
 
-static const struct nd_sketch_writer_options kept = {.keeps_shingles = 1};
+static const struct nd_sketch_writer_options kept = {.keeps = {1, 1}};
 
 /* Documents `first` and on, from a source that is called by its number. */
 static enum nd_status append_from(uint64_t first, uint64_t n, uint64_t source_number,

@@ -13,18 +13,19 @@
 
 #include <neardup/sketch_file.h>
 
+#include "recipe/recipe.h"
 #include "sized.h"
 #include "sketch_file/layout.h"
 #include "sketch_file/packed.h"
 #include "sketch_file/stored.h"
 
 /* Several copies of the rows make more than one block. */
-enum { ROWS = 300, SHINGLES_MAX = 700, COPIES = 8 };
+enum { ROWS = 300, SHINGLES_MAX = 700, COPIES = 8, WORDS_MAX = 16 };
 
 struct sample {
     struct nd_sketch_row row[ROWS];
     uint64_t shingle[ROWS][SHINGLES_MAX];
-    uint64_t word[ROWS];
+    uint64_t word[ROWS][ND_RECIPE_SIGNATURES][WORDS_MAX];
     char id[ROWS][40];
 };
 
@@ -61,8 +62,36 @@ static void fill_shingles(struct sample *s, size_t i)
     row->shingles = s->shingle[i];
 }
 
-static struct sample *sample_new(bool has_fingerprints)
+static struct nd_recipe *recipe_named(const char *name)
 {
+    struct nd_recipe *recipe = nd_recipe_new(NULL);
+
+    assert_non_null(recipe);
+    assert_int_equal(nd_recipe_by_name(recipe, name, NULL), ND_OK);
+    return recipe;
+}
+
+/* Sign a row as the recipe says, with random words; one in seven is rejected. */
+static void fill_signatures(struct sample *s, size_t i, const struct nd_recipe *recipe)
+{
+    struct nd_sketch_row *row = &s->row[i];
+
+    row->length = next_random();
+    row->beside = next_random();
+    for (unsigned at = 0; at < nd_recipe_signatures(recipe); at++) {
+        const struct nd_signature_params *x = &recipe->method.signature[at].signature;
+        size_t words = nd_signature_words(x);
+
+        row->signature[at] = (struct nd_signature){
+            s->word[i][at], words ? words : next_random() % WORDS_MAX, (i + at) % 7 == 0};
+        for (size_t k = 0; k < row->signature[at].count; k++)
+            s->word[i][at][k] = (k + 1) << 32 | next_random() >> 32;
+    }
+}
+
+static struct sample *sample_new(const char *recipe_name)
+{
+    struct nd_recipe *recipe = recipe_named(recipe_name);
     struct sample *s = calloc(1, sizeof *s);
 
     assert_non_null(s);
@@ -84,26 +113,17 @@ static struct sample *sample_new(bool has_fingerprints)
         row->id = (struct nd_view){s->id[i], row->id_kind == ND_ID_NONE ? 0 : strlen(s->id[i])};
         for (size_t j = 0; j < sizeof row->low; j++)
             row->low[j] = (uint8_t)next_random();
-        s->word[i] = next_random();
-        row->fingerprint = has_fingerprints && i % 7 ? &s->word[i] : NULL;
+        fill_signatures(s, i, recipe);
         fill_shingles(s, i);
     }
+    nd_recipe_free(recipe);
     return s;
-}
-
-static struct nd_recipe *recipe_named(const char *name)
-{
-    struct nd_recipe *recipe = nd_recipe_new(NULL);
-
-    assert_non_null(recipe);
-    assert_int_equal(nd_recipe_by_name(recipe, name, NULL), ND_OK);
-    return recipe;
 }
 
 static void write_rows(const char *path, const struct sample *s, const char *recipe_name,
                        int keeps_shingles, size_t n)
 {
-    struct nd_sketch_writer_options options = {.keeps_shingles = keeps_shingles};
+    struct nd_sketch_writer_options options = {.keeps = {1, keeps_shingles != 0}};
     struct nd_sketch_source source[2] = {{"a.jsonl", NULL, 17, ROWS / 2},
                                          {"b.tar", "one.txt", 0, ROWS / 2}};
     struct nd_recipe *recipe = recipe_named(recipe_name);
@@ -134,8 +154,23 @@ static void write_sample(const char *path, const struct sample *s, const char *r
     write_rows(path, s, recipe_name, keeps_shingles, (size_t)ROWS * COPIES);
 }
 
+static void assert_signatures(const struct nd_sketch_row *a, const struct nd_sketch_row *b,
+                              unsigned n)
+{
+    if (n)
+        assert_true(a->length == b->length && a->beside == b->beside);
+    for (unsigned i = 0; i < n; i++) {
+        assert_int_equal(a->signature[i].is_rejected, b->signature[i].is_rejected);
+        if (a->signature[i].is_rejected)
+            continue;
+        assert_int_equal(a->signature[i].count, b->signature[i].count);
+        assert_memory_equal(a->signature[i].word, b->signature[i].word,
+                            a->signature[i].count * sizeof(uint64_t));
+    }
+}
+
 static void assert_row(const struct nd_sketch_row *a, const struct nd_sketch_row *b,
-                       bool has_shingles)
+                       unsigned n_signatures, bool has_shingles)
 {
     assert_memory_equal(a->text_hash, b->text_hash, sizeof a->text_hash);
     assert_memory_equal(a->low, b->low, sizeof a->low);
@@ -144,9 +179,7 @@ static void assert_row(const struct nd_sketch_row *a, const struct nd_sketch_row
     assert_true(a->source == b->source && a->offset == b->offset && a->line == b->line);
     assert_true(a->id_kind == b->id_kind && a->id.len == b->id.len);
     assert_memory_equal(a->id.data, b->id.data, a->id.len);
-    assert_int_equal(!a->fingerprint, !b->fingerprint);
-    if (a->fingerprint)
-        assert_true(*a->fingerprint == *b->fingerprint);
+    assert_signatures(a, b, n_signatures);
     assert_int_equal(a->n_shingles, b->n_shingles);
     if (has_shingles && a->n_shingles)
         assert_memory_equal(a->shingles, b->shingles, a->n_shingles * sizeof *a->shingles);
@@ -162,6 +195,7 @@ static size_t compare_all(const struct nd_sketch_file *file, const struct sample
     struct nd_stored_rows stored = {.n = 0};
     struct nd_sketch_room room = {0};
     struct nd_sketch_row again;
+    const unsigned signatures = nd_sketch_file_info(file)->n_signatures;
     size_t n = 0;
 
     for (uint32_t i = 0; i < nd_sketch_file_info(file)->blocks; i++) {
@@ -171,13 +205,13 @@ static size_t compare_all(const struct nd_sketch_file *file, const struct sample
         assert_int_equal(stored.first, n);
         assert_int_equal(stored.n, block.n);
         for (size_t j = 0; j < block.n; j++) {
-            assert_row(&s->row[(n + j) % ROWS], &block.rows[j], has_shingles);
+            assert_row(&s->row[(n + j) % ROWS], &block.rows[j], signatures, has_shingles);
             assert_int_equal(
                 nd_sketch_file_read_row(file, &block.rows[j].place, parts, &room, &again, NULL),
                 ND_OK);
-            assert_row(&s->row[(n + j) % ROWS], &again, has_shingles);
+            assert_row(&s->row[(n + j) % ROWS], &again, signatures, has_shingles);
             nd_stored_row_get(&stored, j, &again);
-            assert_row(&s->row[(n + j) % ROWS], &again, false);
+            assert_row(&s->row[(n + j) % ROWS], &again, signatures, false);
             assert_memory_equal(&again.place, &block.rows[j].place, sizeof again.place);
         }
         n += block.n;
@@ -209,12 +243,13 @@ static int remove_folder(void **unused)
 
 static void what_was_written_is_read(void **unused)
 {
-    static const char *const recipe[] = {"default", "manku-2007"};
+    static const char *const recipe[] = {"default", "manku-2007", "henzinger-2006-combined",
+                                         "broder-1997", "winnowing-2003"};
 
     (void)unused;
-    for (int with = 0; with < 2; with++)
+    for (size_t with = 0; with < sizeof recipe / sizeof *recipe; with++)
         for (int kept = 0; kept < 2; kept++) {
-            struct sample *s = sample_new(with);
+            struct sample *s = sample_new(recipe[with]);
             struct nd_sketch_file *file;
 
             write_sample(path, s, recipe[with], kept);
@@ -222,7 +257,7 @@ static void what_was_written_is_read(void **unused)
             assert_non_null(file);
             assert_int_equal(nd_sketch_file_info(file)->documents, ROWS * COPIES);
             assert_int_equal(nd_sketch_file_info(file)->blocks, kept ? 2 : 1);
-            assert_int_equal(nd_sketch_file_info(file)->fingerprint_bits, with ? 64 : 0);
+            assert_int_equal(nd_sketch_file_info(file)->n_signatures, with == 2 ? 2 : with > 0);
             assert_int_equal(compare_all(file, s, ND_SKETCH_FILE_ALL, kept), ROWS * COPIES);
             assert_int_equal(compare_all(file, s, ND_SKETCH_FILE_ROWS, false), ROWS * COPIES);
             assert_string_equal(nd_sketch_file_source(file, 1)->entry, "one.txt");
@@ -235,7 +270,7 @@ static void what_was_written_is_read(void **unused)
 
 static void another_recipe_is_refused_by_its_key(void **unused)
 {
-    struct sample *s = sample_new(false);
+    struct sample *s = sample_new("default");
     struct nd_recipe *recipe = recipe_named("default");
     struct nd_sketch_file *file;
     struct nd_error err;
@@ -340,7 +375,7 @@ static bool counts(const unsigned char *bytes, size_t at)
 
 static void a_changed_byte_is_found(void **unused)
 {
-    struct sample *s = sample_new(false);
+    struct sample *s = sample_new("default");
     struct nd_error err;
     unsigned char *bytes;
     size_t len;
@@ -378,15 +413,15 @@ static void refused_or_same(const struct nd_sketch_file *file, const struct samp
     uint64_t shingle[SHINGLES_MAX + 1];
 
     if (nd_sketch_file_read_row(file, place, ND_SKETCH_FILE_ALL, &room, &row, NULL) == ND_OK)
-        assert_row(&s->row[i], &row, true);
+        assert_row(&s->row[i], &row, 0, true);
     if (nd_sketch_file_read_row(file, place, ND_SKETCH_FILE_ROWS, &room, &row, NULL) == ND_OK)
-        assert_row(&s->row[i], &row, false);
+        assert_row(&s->row[i], &row, 0, false);
     if (nd_sketch_file_read_packed(file, packed, &bytes, NULL) == ND_OK) {
         struct nd_view view = {bytes.data, bytes.len};
 
         assert_int_equal(nd_sketch_packed_row(file, view, &row, NULL), ND_OK);
         assert_int_equal(nd_sketch_packed_shingles(file, view, &row, shingle, NULL), ND_OK);
-        assert_row(&s->row[i], &row, true);
+        assert_row(&s->row[i], &row, 0, true);
     }
     nd_buffer_release(&bytes);
     nd_sketch_room_release(&room);
@@ -395,7 +430,7 @@ static void refused_or_same(const struct nd_sketch_file *file, const struct samp
 /* The rows and shingles of a file that was sound when the places were read. */
 static void a_document_that_is_read_alone_is_checked(void **unused)
 {
-    struct sample *s = sample_new(false);
+    struct sample *s = sample_new("default");
     struct nd_sketch_row_place place[FEW];
     struct nd_sketch_place packed[FEW];
     struct nd_sketch_block block = {0};
@@ -426,7 +461,7 @@ static void a_document_that_is_read_alone_is_checked(void **unused)
 /* A row is as it was written only where it was written. */
 static void a_row_at_another_place_is_refused(void **unused)
 {
-    struct sample *s = sample_new(false);
+    struct sample *s = sample_new("default");
     struct nd_error err;
     unsigned char *bytes, row[512];
     size_t len, first, n;
@@ -466,10 +501,10 @@ static void every_number_of_the_head_has_limits(void **unused)
         uint64_t low, high; /* both are refused */
     } number[] = {
         {MEMBER(version), 0, UINT32_MAX},
-        {MEMBER(flags), 2, UINT32_MAX},
+        {MEMBER(flags), 4, UINT32_MAX},
         {MEMBER(generation), 0, 0},
         {MEMBER(recipe_bytes), 0, UINT32_MAX},
-        {MEMBER(fingerprint_bits), 513, UINT32_MAX},
+        {MEMBER(n_signatures), ND_RECIPE_SIGNATURES + 1, UINT32_MAX},
         {MEMBER(documents), 0, UINT64_MAX},
         {MEMBER(directory), 0, UINT64_MAX},
         {MEMBER(directory_bytes), 0, UINT64_MAX},
@@ -480,7 +515,7 @@ static void every_number_of_the_head_has_limits(void **unused)
         {MEMBER(parts), 1, UINT32_MAX},
     };
 #undef MEMBER
-    struct sample *s = sample_new(false);
+    struct sample *s = sample_new("default");
     struct nd_error err;
     unsigned char *bytes;
     size_t len;
@@ -507,7 +542,7 @@ static void every_number_of_the_head_has_limits(void **unused)
 
 static void a_cut_file_is_found(void **unused)
 {
-    struct sample *s = sample_new(false);
+    struct sample *s = sample_new("default");
     struct nd_error err;
     unsigned char *bytes;
     size_t len;
@@ -527,7 +562,7 @@ static void a_cut_file_is_found(void **unused)
 
 static void a_pipe_is_refused(void **unused)
 {
-    struct nd_sketch_writer_options options = {.keeps_shingles = 1};
+    struct nd_sketch_writer_options options = {.keeps = {1, 1}};
     struct nd_recipe *recipe = recipe_named("default");
     struct nd_error err;
     FILE *stream;
