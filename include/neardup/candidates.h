@@ -74,8 +74,14 @@ ND_API int nd_candidate_rows_could_match(const struct nd_candidate_rows *rows, c
                                          const void *b);
 
 /*
- * Link n documents that share a key: parent[i] <= i is the first document of i's tree.  Documents
- * that could match are in the same tree.  Time and memory are proportional to n: documents that
+ * How many documents a key lists at most.  Who is listed under a key that more documents share depends
+ * on all of them, so they belong together whether they could match or not.
+ */
+ND_API size_t nd_candidate_rows_key_room(const struct nd_candidate_rows *rows);
+
+/*
+ * Link all n documents that share a key: parent[i] <= i is the first document of i's tree.  Documents
+ * that could match are in the same tree; and all, if they are as many as a key lists.  Time and memory are proportional to n: documents that
  * could not be told apart by some thousand comparisons each end up in the same tree too, which is
  * never wrong.  ND_ENOMEM.
  */

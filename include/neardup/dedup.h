@@ -241,7 +241,8 @@ struct nd_dedup_stats {
      * those that have some signature, and those of which all are rejected. */
     uint64_t signed_documents, unsigned_documents;
     /* Of the documents that are indexed: those that later ones do not meet by every key, as
-     * max_checks of their candidates had it before, and how many keys that are. */
+     * max_checks of their candidates, or as many documents as it lists, had it before; and how many
+     * keys that are. */
     uint64_t crowded_documents, crowded_keys;
     /* Of the minima (nd_bands_choose). */
     unsigned bands, rows;
@@ -280,8 +281,8 @@ nd_dedup_push_pairs(struct nd_dedup *dedup, const struct nd_dedup_item *items, s
 
 /*
  * Documents for queries: as nd_dedup_push_pairs, but they are compared with nothing.  Of more than
- * max_checks that are candidates of one another some are found by some of their keys only, so that
- * a query takes a bounded time.
+ * max_checks that share a key some are found by others of their keys only, so that a query takes a
+ * bounded time.
  */
 ND_API enum nd_status nd_dedup_push_prototypes(struct nd_dedup *dedup,
                                                const struct nd_dedup_item *items, size_t n,

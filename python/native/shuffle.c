@@ -351,10 +351,10 @@ static bool note_shared_nodes(uint64_t *sorted, size_t *n, struct nd_buffer *edg
 }
 
 /*
- * The buckets of several documents.  Of equal ones there are edges.  A bucket is called by the hash
+ * The buckets of several documents.  Of equal ones, and of as many as a key lists, there are edges.  A bucket is called by the hash
  * of its documents: that two near copies share half of their bands is said once.
  */
-static bool find_buckets(const struct nd_buffer *keys, bool match_by_key, struct nd_buffer *edges,
+static bool find_buckets(const struct nd_buffer *keys, size_t room, struct nd_buffer *edges,
                          struct nd_buffer *members)
 {
     struct nd_numbered_value *entry = sort_by_word(keys, PAIR, 0);
@@ -374,7 +374,7 @@ static bool find_buckets(const struct nd_buffer *keys, bool match_by_key, struct
         ok = note_shared_nodes(node, &n_nodes, edges);
         if (!ok)
             break;
-        if (match_by_key || (entry[from].value & 1)) {
+        if (to - from >= room || (entry[from].value & 1)) {
             ok = append_star(edges, node, n_nodes);
         } else if (n_nodes > 1) {
             uint64_t bucket = nd_hash_bytes(node, n_nodes * sizeof *node);
@@ -401,7 +401,9 @@ static PyObject *keys_buckets(PyObject *module, PyObject *args)
         return NULL;
     if (gather(blobs, PAIR, &keys)) {
         Py_BEGIN_ALLOW_THREADS;
-        ok = find_buckets(&keys, nd_candidate_rows_match_by_key(rows), &edges, &members);
+        ok = find_buckets(
+            &keys, nd_candidate_rows_match_by_key(rows) ? 0 : nd_candidate_rows_key_room(rows),
+            &edges, &members);
         Py_END_ALLOW_THREADS;
         result = ok ? Py_BuildValue("NN", bytes_of(&edges), bytes_of(&members)) : PyErr_NoMemory();
     }

@@ -390,6 +390,8 @@ void nd_item_match_again(const struct nd_kept *kept, struct nd_worker *w, struct
         forget_search(item);
         return;
     }
-    if (!w->status && item->read.is_listed && nd_finder_candidates(&kept->finder, w, item))
-        take_found(kept, w, item);
+    if (w->status || !item->read.is_listed || !nd_finder_candidates(&kept->finder, w, item))
+        return;
+    item->search.crowd = w->crowd;
+    take_found(kept, w, item);
 }

@@ -107,6 +107,11 @@ int nd_candidate_rows_match_by_key(const struct nd_candidate_rows *rows)
             rows->rows.plan.params.verify == ND_VERIFY_NONE);
 }
 
+size_t nd_candidate_rows_key_room(const struct nd_candidate_rows *rows)
+{
+    return rows->rows.plan.key_room;
+}
+
 /* ---- Rows ---- */
 
 /* Keys of one kind and of one table of it are told apart from all others. */
@@ -385,10 +390,12 @@ static void meet_across(struct bucket *b)
         }
 }
 
-/* Where a bucket has more clusters than a document can be compared with, all become one tree. */
+/* Where a bucket is as large as a key's room, or has more clusters than a document can be compared
+ * with, all become one tree. */
 static void link_all(struct bucket *b)
 {
-    bool is_done = !nd_candidate_rows_match_by_key(b->rows);
+    bool is_done =
+        !nd_candidate_rows_match_by_key(b->rows) && b->n < nd_candidate_rows_key_room(b->rows);
 
     for (uint32_t i = 0; i < b->n; i++)
         b->parent[i] = i;

@@ -95,7 +95,7 @@ bool nd_finder_candidates(const struct nd_finder *finder, struct nd_worker *w,
     struct nd_index_filter filter = nd_plan_filter(w->plan, item->read.n_shingles);
     enum nd_status status = ND_OK;
 
-    w->found.count = 0;
+    w->found.count = w->crowd = 0;
     if (row->identity_only)
         return true;
     if (finder->signatures)
@@ -106,7 +106,7 @@ bool nd_finder_candidates(const struct nd_finder *finder, struct nd_worker *w,
     else if (w->plan->params.candidates == ND_CANDIDATES_ALL)
         status = nd_index_query_all(finder->index, row, filter, &w->found);
     else
-        status = nd_index_query_row(finder->index, row, filter, &w->found);
+        status = nd_index_query_row(finder->index, row, filter, &w->found, &w->crowd);
     if (status != ND_OK)
         nd_worker_fail(w, status, "looking for candidates");
     return status == ND_OK;

@@ -9,6 +9,10 @@
  * Nearly all rows end at the filter, which is small enough for the processor's caches.
  * A document has a key for each band or block, as in the index, and one by which equal documents
  * meet: documents of the same bytes have the same tokens, and so the same identity.
+ *
+ * Documents that share a key and could not match do not meet, unless the key may be full: then it
+ * depends on all of them who is listed there.  So those that pass by are counted for each key of the
+ * set, and once a key has as many documents as it can list, all that have it meet the set.
  */
 #include "engine/met.h"
 
@@ -34,15 +38,27 @@ struct entry {
     uint32_t next; /* entry of the same slot + 1; 0: none */
 };
 
+/* By a hash of the key: documents that have it, 65535 at most. */
+enum { TALLY_BITS = 20 };
+struct nd_met_tally {
+    uint16_t count[1 << TALLY_BITS];
+};
+
+#define CROWDED UINT32_MAX
+
 struct nd_met_set {
     struct nd_row_plan plan;
     bool compares;   /* rows, beyond their keys */
     bool has_rounds; /* the first one has begun */
     struct nd_key_filter all, fresh;
     struct entry *entry;
+    uint32_t
+        *passed; /* by entry: rows that passed by its key, counted by several threads; CROWDED */
+    size_t passed_capacity;
     size_t n_entries, entry_capacity, first_fresh;
-    size_t n_linked; /* entries that are in filters and table */
-    uint32_t *slot;  /* entry + 1 */
+    const struct nd_met_tally *others; /* of documents that the set does not have; NULL: none */
+    size_t n_linked;                   /* entries that are in filters and table */
+    uint32_t *slot;                    /* entry + 1 */
     size_t n_slots;
     /* Of each document: what is compared, and how many shingles it has. */
     uint64_t *body;
@@ -59,6 +75,7 @@ void nd_met_set_free(struct nd_met_set *met)
     nd_key_filter_release(&met->all);
     nd_key_filter_release(&met->fresh);
     free(met->entry);
+    free(met->passed);
     free(met->slot);
     free(met->body);
     free(met->n_shingles);
@@ -134,6 +151,7 @@ static bool reserve(struct nd_met_set *met, size_t n_keys)
     size_t n = met->n_entries + n_keys;
 
     return n < UINT32_MAX && ND_RESERVE(met->entry, &met->entry_capacity, n) &&
+           ND_RESERVE(met->passed, &met->passed_capacity, n) &&
            ND_RESERVE(met->body, &met->body_capacity, (met->n + 1) * met->plan.words + 1) &&
            ND_RESERVE(met->n_shingles, &met->shingles_capacity, met->n + 1);
 }
@@ -190,8 +208,10 @@ enum nd_status nd_met_set_add(struct nd_met_set *met, const struct nd_sketch_row
 
     if (!reserve(met, n_keys))
         return nd_fail(err, ND_ENOMEM, "out of memory");
-    for (size_t i = 0; i < n_keys; i++)
+    for (size_t i = 0; i < n_keys; i++) {
+        met->passed[met->n_entries] = 0;
         met->entry[met->n_entries++] = (struct entry){key[i], (uint32_t)met->n, 0};
+    }
     if (met->plan.words)
         memcpy(met->body + met->n * met->plan.words, body_of(met, row), met->plan.words * 8);
     met->n_shingles[met->n++] = row->n_shingles;
@@ -266,10 +286,30 @@ static bool meets_by(const struct nd_met_set *met, const struct nd_sketch_row *r
 
         if (e->key != key)
             continue;
-        if (key & 1 || ++compared > COMPARED_MAX || could_match(met, e->document, row))
+        if (key & 1 || met->passed[at - 1] == CROWDED || ++compared > COMPARED_MAX ||
+            could_match(met, e->document, row))
             return true;
     }
     return false;
+}
+
+/* The latest entry of a key + 1; 0: it has none. */
+static uint32_t latest_of(const struct nd_met_set *met, uint64_t key)
+{
+    uint32_t at = *slot_of(met, key);
+
+    while (at && met->entry[at - 1].key != key)
+        at = met->entry[at - 1].next;
+    return at;
+}
+
+/* A row that meets nobody has this key. */
+static void pass_by(const struct nd_met_set *met, uint64_t key)
+{
+    uint32_t at = latest_of(met, key);
+
+    if (at)
+        __atomic_fetch_add(&met->passed[at - 1], 1, __ATOMIC_RELAXED);
 }
 
 static const struct nd_key_filter *filter_of(const struct nd_met_set *met, bool is_fresh)
@@ -291,7 +331,93 @@ bool nd_met_set_has(const struct nd_met_set *met, const struct nd_sketch_row *ro
     for (size_t i = 0; i < n_hits; i++)
         if (meets_by(met, row, hit[i], is_fresh ? met->first_fresh : 0))
             return true;
+    for (size_t i = 0; i < n_hits; i++)
+        pass_by(met, hit[i]);
     return false;
+}
+
+/* ---- Crowded keys ---- */
+
+struct nd_met_tally *nd_met_tally_new(void)
+{
+    return calloc(1, sizeof(struct nd_met_tally));
+}
+
+void nd_met_tally_free(struct nd_met_tally *tally)
+{
+    free(tally);
+}
+
+static size_t place_in_tally(uint64_t key)
+{
+    return (size_t)(nd_mix64(key) >> (64 - TALLY_BITS));
+}
+
+static void tally_key(struct nd_met_tally *tally, uint64_t key)
+{
+    uint16_t *count = &tally->count[place_in_tally(key)];
+
+    if (*count < UINT16_MAX)
+        ++*count;
+}
+
+void nd_met_set_tally(const struct nd_met_set *met, const struct nd_sketch_row *row,
+                      struct nd_met_tally *tally)
+{
+    uint64_t key[KEYS_MAX];
+    size_t n = keys_of(met, row, key);
+
+    for (size_t i = 0; i < n; i++)
+        tally_key(tally, key[i]);
+}
+
+void nd_met_set_tally_all(const struct nd_met_set *met, struct nd_met_tally *tally)
+{
+    for (size_t i = 0; i < met->n_entries; i++)
+        tally_key(tally, met->entry[i].key);
+}
+
+void nd_met_set_use_tally(struct nd_met_set *met, const struct nd_met_tally *others)
+{
+    met->others = others;
+}
+
+/* Documents that have a key, from its latest entry on: UINT32_MAX if it is crowded already. */
+static uint64_t count_of_key(const struct nd_met_set *met, uint32_t latest)
+{
+    uint64_t key = met->entry[latest - 1].key,
+             n = met->others ? met->others->count[place_in_tally(key)] : 0;
+
+    if (n == UINT16_MAX)
+        n = CROWDED - 1; /* or more */
+    for (uint32_t at = latest; at; at = met->entry[at - 1].next) {
+        if (met->entry[at - 1].key != key)
+            continue;
+        if (met->passed[at - 1] == CROWDED)
+            return CROWDED;
+        n += 1 + met->passed[at - 1];
+    }
+    return n;
+}
+
+bool nd_met_set_find_crowded(struct nd_met_set *met)
+{
+    bool has_found = false;
+
+    for (uint32_t i = 0; i < met->n_linked; i++) {
+        uint64_t key = met->entry[i].key, n = 0;
+
+        if (key & 1 || latest_of(met, key) != i + 1)
+            continue;
+        n = count_of_key(met, i + 1);
+        if (n == CROWDED || n < met->plan.plan.key_room)
+            continue;
+        met->passed[i] = CROWDED;
+        has_found = true;
+    }
+    for (size_t i = 0; i < met->n_entries; i++)
+        met->passed[i] = met->passed[i] == CROWDED ? CROWDED : 0;
+    return has_found;
 }
 
 /* Those whose identity is in the filter. */

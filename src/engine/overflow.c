@@ -7,6 +7,11 @@
  * could not match do not count, so that who is listed where depends on no document outside of what
  * is connected by possible matches.
  *
+ * But a document that looks up a key meets all that stand there, to find out which it could match.  So
+ * a key takes no more than plan->key_room documents, whether they could match or not.  Documents that
+ * share so crowded a key are connected by that, for all who divide documents into parts
+ * (candidate_rows.c, met.c).
+ *
  * A key is that of a band or a block of the simhash; or, where candidates are found by samples of
  * shingles, the 32-bit value of a shingle.
  */
@@ -143,38 +148,90 @@ static void note_full_keys(const struct nd_plan *plan, const uint32_t *full, uin
             item->read.row.left_out.word[t / 64] |= UINT64_C(1) << t % 64;
 }
 
-bool nd_overflow_note(const struct nd_kept *kept, struct nd_worker *w, const struct nd_item *batch,
-                      struct nd_item *item)
+bool nd_listed_keys_reserve(struct nd_listed_keys *listed, const struct nd_plan *plan, size_t n)
+{
+    listed->n = 0;
+    listed->n_max = n;
+    return ND_RESERVE(listed->key, &listed->capacity, (n + 1) * plan->n_keys);
+}
+
+/* A key that it is left out of becomes one that nobody has. */
+void nd_listed_keys_add(struct nd_listed_keys *listed, const struct nd_plan *plan,
+                        const struct nd_index_row *row)
+{
+    size_t at = listed->n++;
+
+    for (unsigned t = 0; t + 1 < plan->n_keys; t++)
+        listed->key[t * listed->n_max + at] =
+            row->left_out.word[t / 64] >> t % 64 & 1 ? ~row->key[t] : row->key[t];
+}
+
+static uint32_t count_equal_keys(const uint64_t *key, size_t n, uint64_t wanted)
+{
+    uint32_t found = 0;
+
+    for (size_t i = 0; i < n; i++)
+        found += key[i] == wanted;
+    return found;
+}
+
+/* Leave the item out of the keys that list as many documents as they can. */
+static void note_crowded_keys(const struct nd_kept *kept, const struct nd_worker *w,
+                              const struct nd_listed_keys *listed, struct nd_item *item)
+{
+    struct nd_index_row *row = &item->read.row;
+    uint32_t room = w->plan->key_room;
+
+    for (unsigned t = 0; t + 1 < w->plan->n_keys && !row->identity_only; t++) {
+        uint32_t n =
+            !listed ? 0 : count_equal_keys(listed->key + t * listed->n_max, listed->n, row->key[t]);
+
+        if (n >= room || nd_index_lists(kept->finder.index, row, t, room - n))
+            row->left_out.word[t / 64] |= UINT64_C(1) << t % 64;
+    }
+}
+
+/* Leave it out of those that list max_checks of its candidates. */
+static void note_keys_of_candidates(const struct nd_kept *kept, const struct nd_worker *w,
+                                    const struct nd_item *batch, struct nd_item *item)
 {
     uint32_t full[KEYS_MAX] = {0}, max = w->plan->params.max_checks;
+    const struct nd_candidates *near = &item->search.near_in_batch;
 
-    /* All that stand under its keys and count are its candidates. */
-    if (kept->finder.containers)
-        return note_values(kept, w, batch, item);
-    if (!has_limit(w->plan) || nd_item_candidates(item) < max)
-        return true;
     nd_index_count_keys(kept->finder.index, &item->read.row,
                         nd_plan_filter(w->plan, item->read.n_shingles), max, full);
     for (unsigned t = 0; t + 1 < w->plan->n_keys; t++)
-        for (size_t i = 0; i < item->search.near_in_batch.count && full[t] < max; i++)
-            full[t] += nd_index_will_stand(
-                &w->plan->index, &batch[item->search.near_in_batch.items[i].number].read.row,
-                &item->read.row, t);
+        for (size_t i = 0; i < near->count && full[t] < max; i++)
+            full[t] += nd_index_will_stand(&w->plan->index, &batch[near->items[i].number].read.row,
+                                           &item->read.row, t);
     note_full_keys(w->plan, full, max, item);
+}
+
+bool nd_overflow_note(const struct nd_kept *kept, struct nd_worker *w, const struct nd_item *batch,
+                      const struct nd_listed_keys *listed, struct nd_item *item)
+{
+    /* All that stand under its keys and count are its candidates. */
+    if (kept->finder.containers)
+        return note_values(kept, w, batch, item);
+    if (!has_limit(w->plan))
+        return true;
+    if (nd_item_candidates(item) >= w->plan->params.max_checks)
+        note_keys_of_candidates(kept, w, batch, item);
+    if (item->search.crowd + (listed ? listed->n : 0) >= w->plan->key_room)
+        note_crowded_keys(kept, w, listed, item);
     return true;
 }
 
 bool nd_overflow_note_next(const struct nd_kept *kept, struct nd_worker *w, struct nd_item *item)
 {
-    uint32_t full[KEYS_MAX] = {0}, max = w->plan->params.max_checks;
+    size_t n = nd_index_count(kept->finder.index);
 
     if (kept->finder.containers)
         return note_values_next(kept, w, item);
-    if (!has_limit(w->plan) || nd_index_count(kept->finder.index) < max)
-        return true;
-    nd_index_count_keys(kept->finder.index, &item->read.row,
-                        nd_plan_filter(w->plan, item->read.n_shingles), max, full);
-    note_full_keys(w->plan, full, max, item);
+    if (has_limit(w->plan) && n >= w->plan->params.max_checks)
+        note_keys_of_candidates(kept, w, NULL, item);
+    if (has_limit(w->plan) && n >= w->plan->key_room)
+        note_crowded_keys(kept, w, NULL, item);
     return true;
 }
 
@@ -205,5 +262,7 @@ bool nd_overflow_note_joined(const struct nd_kept *kept, struct nd_worker *w, st
         all[t] += joined[t];
     note_full_keys(w->plan, joined, ND_JOINED_A_KEY, item);
     note_full_keys(w->plan, all, w->plan->params.max_checks, item);
+    if (w->crowd >= w->plan->key_room)
+        note_crowded_keys(kept, w, NULL, item);
     return true;
 }

@@ -65,6 +65,7 @@ enum nd_status nd_plan_init(struct nd_plan *plan, const struct nd_dedup_params *
     plan->sketch_parts = ND_SKETCH_SIMHASH;
     status = plan_candidates(plan, err);
     plan->n_keys = nd_table_count(&plan->index);
+    plan->key_room = nd_key_room(&plan->index, plan->params.max_checks);
     return status;
 }
 

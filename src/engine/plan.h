@@ -22,6 +22,7 @@ struct nd_plan {
     unsigned sketch_parts; /* which parts of a sketch these need */
     unsigned min_equal;    /* so many low bytes of the minima agree in every candidate */
     unsigned n_keys;       /* of a row, one a table */
+    uint32_t key_room;     /* documents that a key lists at most: nd_key_room */
 };
 
 /* The parameters were checked. */

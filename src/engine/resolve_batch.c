@@ -62,6 +62,8 @@ struct resolving {
     size_t n_open;     /* how many of them this round has passed */
     /* By number in `leaders`, the place. */
     size_t *leader;
+    /* In the turn: of the kept ones that share a key with a later one. */
+    struct nd_listed_keys listed;
     /* Those with comparisons to make in this round. */
     size_t *task;
     size_t n_tasks;
@@ -93,6 +95,7 @@ static bool is_copy(const struct resolving *s, size_t place)
 static enum nd_status take_candidates(struct nd_item *copy, const struct nd_item *first)
 {
     copy->search.n_near = first->search.n_near;
+    copy->search.crowd = first->search.crowd;
     copy->search.may_prune = first->search.may_prune;
     for (size_t i = 0; i < first->search.near.count; i++)
         if (!nd_candidates_add(&copy->search.near, first->search.near.items[i]))
@@ -172,10 +175,12 @@ static enum nd_status add_leader(struct resolving *s, size_t place)
     enum nd_status status;
     uint32_t number;
 
-    if (!s->is_ahead && !nd_overflow_note(&s->d->kept, s->w, s->item, &s->item[place]))
+    if (!s->is_ahead && !nd_overflow_note(&s->d->kept, s->w, s->item, &s->listed, &s->item[place]))
         return status_of(s);
     if (!(s->link[place] & ND_LINKED_LATER))
         return ND_OK;
+    if (!s->is_ahead)
+        nd_listed_keys_add(&s->listed, &s->d->plan, &s->item[place].read.row);
     status = nd_finder_add(s->leaders, &s->item[place], &number, s->err);
     if (status == ND_OK)
         s->leader[number] = place;
@@ -440,7 +445,7 @@ static enum nd_status resolve_alone(const struct resolving *s, struct nd_item *i
 {
     item->state = nd_item_has_hit(&s->d->plan, item, 0) ? ND_ITEM_FOLLOWS : ND_ITEM_KEPT;
     if (item->state == ND_ITEM_FOLLOWS || s->is_ahead ||
-        nd_overflow_note(&s->d->kept, s->w, s->item, item))
+        nd_overflow_note(&s->d->kept, s->w, s->item, NULL, item))
         return ND_OK;
     return ND_ENOMEM;
 }
@@ -507,6 +512,8 @@ static enum nd_status resolve_all(struct nd_batch *batch, struct nd_error *err)
         status = find_linked(&s, n, err);
     else
         nd_fail(err, status, "out of memory for a batch of %zu documents", n);
+    if (status == ND_OK && !nd_listed_keys_reserve(&s.listed, &d->plan, s.n_linked))
+        status = nd_fail(err, ND_ENOMEM, "out of memory for a batch of %zu documents", n);
     if (status == ND_OK && nd_pool_threads(d->crew.pool) > 1)
         status = run_rounds(&s);
     if (status == ND_OK)
@@ -516,6 +523,7 @@ static enum nd_status resolve_all(struct nd_batch *batch, struct nd_error *err)
     free(s.below);
     free(s.pending);
     free(s.leader);
+    free(s.listed.key);
     free(s.task);
     return status;
 }
@@ -533,6 +541,7 @@ static bool can_resolve_ahead(struct resolving *s)
 {
     const struct nd_batch *batch = s->batch;
     size_t max_near = 0;
+    uint64_t max_crowd = 0;
 
     if (!nd_plan_has_copies(&s->d->plan) && !nd_plan_ignores_text(&s->d->plan))
         return false;
@@ -544,8 +553,11 @@ static bool can_resolve_ahead(struct resolving *s)
         s->n_linked += is_linked(s, i) && !item->is_uncertain;
         if (item->search.n_near > max_near)
             max_near = item->search.n_near;
+        if (item->search.crowd > max_crowd)
+            max_crowd = item->search.crowd;
     }
-    return s->n_linked + max_near < s->d->plan.params.max_checks;
+    return s->n_linked + max_near < s->d->plan.params.max_checks &&
+           s->n_linked + max_crowd < s->d->plan.key_room;
 }
 
 static enum nd_status resolve_certain(struct resolving *s)

@@ -69,6 +69,7 @@ bool nd_item_take_candidates(struct nd_worker *w, struct nd_item *item)
     size_t n, max = w->plan->params.max_checks;
 
     n = w->found.count < max ? w->found.count : max;
+    search->crowd = w->crowd;
     search->n_near = w->found.count;
     search->may_prune = search->n_near <= max;
     if (n == 0)

@@ -697,13 +697,16 @@ static bool take_proposals(const struct nd_index *index, const struct nd_index_r
 }
 
 enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_index_row *row,
-                                  struct nd_index_filter filter, struct nd_candidates *out)
+                                  struct nd_index_filter filter, struct nd_candidates *out,
+                                  uint32_t *most)
 {
     uint64_t own[ND_LIVE_TABLES_MAX];
     const uint64_t *key = prefetch_keys(index, row, own);
     struct proposals p;
-    uint32_t number;
+    uint32_t number, room;
 
+    most = most ? most : &room;
+    *most = 0;
     out->count = 0;
     if (row->identity_only)
         return ND_OK;
@@ -711,12 +714,14 @@ enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_
     memset(p.seen, 0, sizeof p.seen);
     for (unsigned t = 0; t < index->n_queried; t++) {
         struct nd_multimap_scan scan = nd_multimap_find(&index->table[t], key[t]);
+        uint32_t n = 0;
 
-        while (nd_multimap_next(&index->table[t], &scan, &number)) {
+        for (; nd_multimap_next(&index->table[t], &scan, &number); n++) {
             propose(index, &p, t, number);
             if (p.n == PROPOSALS && !take_proposals(index, row, filter, &p, out))
                 return ND_ENOMEM;
         }
+        *most = n > *most ? n : *most;
     }
     if (!take_proposals(index, row, filter, &p, out))
         return ND_ENOMEM;
@@ -755,11 +760,31 @@ void nd_index_count_keys(const struct nd_index *index, const struct nd_index_row
             full[t] += count_key(index, row, filter, t, key[t], max - full[t]);
 }
 
+/* Of a table, all that have the key's tag: no fewer than have the key. */
+static uint32_t count_tag(const struct nd_multimap *table, uint64_t key)
+{
+    struct nd_multimap_scan scan = nd_multimap_find(table, key);
+    uint32_t number, n = 0;
+
+    while (nd_multimap_next(table, &scan, &number))
+        n++;
+    return n;
+}
+
+bool nd_index_lists(const struct nd_index *index, const struct nd_index_row *row, unsigned table,
+                    uint32_t n)
+{
+    uint64_t key = row_key(&index->params, table, row);
+
+    return count_tag(&index->table[table], key) >= n &&
+           count_key(index, row, ND_INDEX_ALL, table, key, n) >= n;
+}
+
 bool nd_index_will_stand(const struct nd_index_params *params, const struct nd_index_row *listed,
                          const struct nd_index_row *row, unsigned table)
 {
     return !listed->identity_only && !nd_table_set_has(&listed->left_out, table) &&
-           nd_table_key(params, table, listed) == nd_table_key(params, table, row);
+           row_key(params, table, listed) == row_key(params, table, row);
 }
 
 struct nd_table_set nd_index_keys_shared(const struct nd_index *index,
@@ -877,7 +902,7 @@ enum nd_status nd_index_query(const struct nd_index *index, const struct nd_sket
     enum nd_status status;
 
     nd_index_row_from_sketch(&row, sketch, group);
-    status = nd_index_query_row(index, &row, ND_INDEX_ALL, out);
+    status = nd_index_query_row(index, &row, ND_INDEX_ALL, out, NULL);
     if (status != ND_OK)
         out->count = 0;
     return status;

@@ -51,9 +51,11 @@ enum nd_status nd_index_add_batch(struct nd_index *index, const struct nd_index_
 void nd_index_prefetch(const struct nd_index *index, const struct nd_index_row *row);
 void nd_index_prefetch_identity(const struct nd_index *index, uint64_t identity, uint32_t group);
 
-/* As nd_index_query, of a row, and only documents that pass the filter. */
+/* As nd_index_query, of a row, and only documents that pass the filter.  *most: no table lists more
+ * documents under the row's key; NULL is allowed. */
 enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_index_row *row,
-                                  struct nd_index_filter filter, struct nd_candidates *out);
+                                  struct nd_index_filter filter, struct nd_candidates *out,
+                                  uint32_t *most);
 
 /*
  * Add to full[t], for each table that is queried for candidates, how many documents stand in it under
@@ -62,8 +64,11 @@ enum nd_status nd_index_query_row(const struct nd_index *index, const struct nd_
 void nd_index_count_keys(const struct nd_index *index, const struct nd_index_row *row,
                          struct nd_index_filter filter, uint32_t max, uint32_t *full);
 
-/* The same for a row that is yet to be listed, and a candidate: whether it will stand in the table
- * under the other row's key. */
+/* Whether so many documents of the row's group stand in a table under the row's key, near or not. */
+bool nd_index_lists(const struct nd_index *index, const struct nd_index_row *row, unsigned table,
+                    uint32_t n);
+
+/* Whether a row that is yet to be listed will stand in the table under the other row's key. */
 bool nd_index_will_stand(const struct nd_index_params *params, const struct nd_index_row *listed,
                          const struct nd_index_row *row, unsigned table);
 

@@ -105,6 +105,18 @@ void nd_table_keys(const struct nd_index_params *params, const struct nd_index_r
         key[t] = nd_table_key(params, t, row);
 }
 
+uint32_t nd_key_room(const struct nd_index_params *params, uint32_t max_checks)
+{
+    enum { ENOUGH_BITS = 24 };
+    unsigned bits = params->bands ? 8 * params->rows : 64 / (params->simhash_bits + 1);
+    uint64_t room = max_checks;
+
+    if (params->bands == 0 && params->simhash_bits == ND_NO_SIMHASH)
+        return UINT32_MAX;
+    room <<= bits < ENOUGH_BITS ? ENOUGH_BITS - bits : 0;
+    return room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
+}
+
 uint64_t nd_table_key(const struct nd_index_params *params, unsigned table,
                       const struct nd_index_row *row)
 {

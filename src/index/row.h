@@ -64,6 +64,13 @@ unsigned nd_table_identity(const struct nd_index_params *params);
  * there are none. */
 unsigned nd_table_queried(const struct nd_index_params *params);
 
+/*
+ * How many documents a key lists at most, whether they could match one another or not:
+ * max_checks.  Where keys have fewer than 24 bits, unrelated documents share them by chance, and each
+ * bit less doubles the number.  UINT32_MAX: there are no tables that are queried for candidates.
+ */
+uint32_t nd_key_room(const struct nd_index_params *params, uint32_t max_checks);
+
 /* The key of a row in a table: the bytes of the band or the bits of the block, and the group,
  * mixed. */
 uint64_t nd_table_key(const struct nd_index_params *params, unsigned table,

@@ -3,7 +3,8 @@
 /*
  * By the definition (src/engine/README.md) a document's decision depends only on documents that it
  * equals or that are its candidates, and on those of these.  Both share a key.  So the components of
- * the graph whose edges are "shares a key and could match" can be decided one by one.
+ * the graph whose edges are "shares a key and could match" can be decided one by one.  A key that is
+ * shared by as many documents as it can list connects all of them, as it may be full.
  *
  * Most keys are those of one document (shared_keys.h).  Of the others, most are shared by documents
  * that have been joined already, by another key: their rows are not read again.  What remains is
@@ -351,6 +352,9 @@ static enum nd_status end_key(struct nd_linking *l, size_t from, struct nd_error
 {
     size_t n = l->n_wanted - from;
 
+    if (n >= nd_candidate_rows_key_room(l->maker[0])) /* who is listed depends on all of them */
+        for (size_t i = 1; i < n; i++)
+            unite(l, l->wanted[from], l->wanted[from + i]);
     if (n < 2 || are_joined(l, l->wanted + from, n)) {
         l->n_wanted = from;
         return ND_OK;

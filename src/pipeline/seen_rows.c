@@ -5,7 +5,9 @@
  * of these, and so on (engine/README.md).  Let S be the new documents, and take into S every earlier
  * document that one of S equals or could have as a candidate, until there is none.  Then whoever
  * decides S in order decides as one who has everything: also which keys are full, since only
- * candidates count towards that.
+ * candidates count towards that.  A key that is crowded may be full of others too.  Whether one is, is
+ * known when all rows were looked through; then they are looked through once more, and all documents
+ * that have such a key are taken.
  *
  * With stars the files are gone through once, from their last row to the first: what comes later in
  * the order has been taken by then, and what is taken meets only what is still to come.  Several
@@ -59,7 +61,10 @@ struct search {
     uint32_t file;
     uint64_t **taken; /* of each file, bits, where there are several passes; or NULL */
     uint32_t part;    /* new documents that are looked for at a time */
+    struct nd_met_tally
+        *tally; /* of all new documents and what was taken for them; NULL: one part */
     bool is_fresh;
+    bool several; /* passes, until one adds nothing */
 };
 
 void nd_seen_rows_release(struct nd_seen_rows *rows)
@@ -84,6 +89,30 @@ static enum nd_status take_fresh(struct search *s, uint32_t from, uint32_t to, s
     }
     nd_sketch_room_release(&room);
     return status == ND_OK ? nd_met_set_link(s->met, err) : status;
+}
+
+/* Count the keys of all new documents, where they are looked for in several parts. */
+static enum nd_status tally_fresh(struct search *s, struct nd_error *err)
+{
+    struct nd_sketch_room room = {0};
+    uint32_t n = nd_fresh_rows_count(s->what->fresh);
+    enum nd_status status = ND_OK;
+
+    if (!s->met || s->part >= n)
+        return ND_OK;
+    s->tally = nd_met_tally_new();
+    if (!s->tally)
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    for (uint32_t i = 0; status == ND_OK && i < n; i++) {
+        struct nd_sketch_row row;
+
+        status = nd_fresh_rows_get(s->what->fresh, i, ND_SKETCH_FILE_ROWS, &room, &row, err);
+        if (status == ND_OK)
+            nd_met_set_tally(s->met, &row, s->tally);
+    }
+    nd_sketch_room_release(&room);
+    nd_met_set_use_tally(s->met, s->tally);
+    return status;
 }
 
 /* ---- Blocks at hand ---- */
@@ -282,6 +311,27 @@ static int by_order(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
+/* Remember which rows are taken, for further passes. */
+static enum nd_status remember_taken(struct search *s, struct nd_error *err)
+{
+    const struct nd_seen_search *what = s->what;
+
+    if (s->taken)
+        return ND_OK;
+    s->taken = calloc(what->n_files + 1, sizeof *s->taken);
+    for (size_t i = 0; s->taken && i < what->n_files; i++) {
+        s->taken[i] = calloc(nd_sketch_file_info(what->file[i])->documents / 64 + 1, 8);
+        if (!s->taken[i])
+            return nd_fail(err, ND_ENOMEM, "out of memory");
+    }
+    for (size_t i = 0; s->taken && i < s->old->n; i++) {
+        const struct nd_seen_row *row = &s->old->item[i];
+
+        s->taken[row->file][row->number / 64] |= UINT64_C(1) << row->number % 64;
+    }
+    return s->taken ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
+}
+
 static enum nd_status make_parts(struct search *s, bool several, struct nd_error *err)
 {
     const struct nd_seen_search *what = s->what;
@@ -293,15 +343,9 @@ static enum nd_status make_parts(struct search *s, bool several, struct nd_error
     if (!s->hand || (!s->met && !what->takes_all && err->status != ND_EUNSUPPORTED))
         return nd_fail(err, ND_ENOMEM, "out of memory");
     *err = (struct nd_error){0};
-    if (!several || !s->met)
-        return ND_OK;
-    s->taken = calloc(what->n_files + 1, sizeof *s->taken);
-    for (size_t i = 0; s->taken && i < what->n_files; i++) {
-        s->taken[i] = calloc(nd_sketch_file_info(what->file[i])->documents / 64 + 1, 8);
-        if (!s->taken[i])
-            return nd_fail(err, ND_ENOMEM, "out of memory");
-    }
-    return s->taken ? ND_OK : nd_fail(err, ND_ENOMEM, "out of memory");
+    if (several && s->met && remember_taken(s, err) != ND_OK)
+        return ND_ENOMEM;
+    return tally_fresh(s, err);
 }
 
 static void release(struct search *s)
@@ -316,6 +360,7 @@ static void release(struct search *s)
     free(s->taken);
     free(s->hand);
     nd_met_set_free(s->met);
+    nd_met_tally_free(s->tally);
 }
 
 static bool have_documents(const struct nd_seen_search *what)
@@ -331,13 +376,20 @@ static enum nd_status search_part(struct search *s, uint32_t from, uint32_t to,
                                   struct nd_error *err)
 {
     enum nd_status status = s->met ? take_fresh(s, from, to, err) : ND_OK;
-    size_t before;
+    bool is_closed = false;
 
-    do {
-        before = s->old->n;
-        if (status == ND_OK)
-            status = search_all(s, err);
-    } while (status == ND_OK && s->taken && s->old->n > before);
+    while (status == ND_OK && !is_closed) {
+        size_t before = s->old->n;
+        bool is_crowded;
+
+        status = search_all(s, err);
+        is_crowded = s->met && nd_met_set_find_crowded(s->met);
+        is_closed = !is_crowded && (!s->several || !s->met || s->old->n == before);
+        if (status == ND_OK && is_crowded)
+            status = remember_taken(s, err);
+    }
+    if (s->tally)
+        nd_met_set_tally_all(s->met, s->tally);
     return status;
 }
 
@@ -352,6 +404,7 @@ static enum nd_status search_parts(struct search *s, struct nd_error *err)
         s->met = nd_met_set_new(s->what->recipe, s->part, err);
         if (!s->met)
             return ND_ENOMEM;
+        nd_met_set_use_tally(s->met, s->tally);
         to = n - from < s->part ? n : from + s->part;
         status = search_part(s, from, to, err);
     }
@@ -384,6 +437,7 @@ enum nd_status nd_seen_rows_find(const struct nd_seen_search *what, struct nd_se
         s.part = (uint32_t)(what->memory_bytes / DOCUMENT_BYTES) + 1;
     if (s.part > nd_fresh_rows_count(what->fresh))
         s.part = nd_fresh_rows_count(what->fresh);
+    s.several = several;
     status = make_parts(&s, several, err);
     if (status == ND_OK)
         status = search_parts(&s, err);

@@ -74,7 +74,7 @@ static bool collect_near(struct nd_search *search, const struct nd_index *index,
 {
     struct nd_index_filter filter = nd_plan_filter(plan_of(search), row->n_shingles);
 
-    if (nd_index_query_row(index, row, filter, &search->found) != ND_OK)
+    if (nd_index_query_row(index, row, filter, &search->found, NULL) != ND_OK)
         return false;
     for (size_t i = 0; i < search->found.count; i++) {
         uint32_t number = search->found.items[i].number;

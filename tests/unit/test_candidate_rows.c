@@ -289,15 +289,29 @@ static void rows_tell_keys_but_for_identity_and_rules(void **state)
 
 /* ---- Links ---- */
 
-static struct nd_candidate_rows *default_rows(void)
+static struct nd_candidate_rows *rows_of(const char *const *keys)
 {
-    static const char *const keys[] = {NULL};
     struct nd_recipe *recipe = recipe_of(keys);
     struct nd_candidate_rows *rows = nd_candidate_rows_new(recipe, NULL);
 
     assert_non_null(rows);
     nd_recipe_free(recipe);
     return rows;
+}
+
+static struct nd_candidate_rows *default_rows(void)
+{
+    static const char *const keys[] = {NULL};
+
+    return rows_of(keys);
+}
+
+/* The same, but a key lists a million documents, so that all of them are compared. */
+static struct nd_candidate_rows *roomy_rows(void)
+{
+    static const char *const keys[] = {"max_checks=1000000", NULL};
+
+    return rows_of(keys);
 }
 
 /* Rows behind a head of 16 bytes, which differ from the one `step` before in `changes` bytes. */
@@ -337,7 +351,7 @@ static size_t link_rows(const struct nd_candidate_rows *rows, const unsigned cha
 static void chains_are_linked_and_kept_apart(void **state)
 {
     enum { CHAINS = 40, ROWS = 2000 };
-    struct nd_candidate_rows *rows = default_rows();
+    struct nd_candidate_rows *rows = roomy_rows();
     unsigned char *row = random_rows(ROWS, nd_candidate_rows_bytes(rows), CHAINS, 20);
     static uint32_t parent[ROWS];
 
@@ -354,7 +368,7 @@ static void chains_are_linked_and_kept_apart(void **state)
 static void large_buckets_take_linear_time(void **state)
 {
     enum { ROWS = 200000, STRANGERS = 5000 };
-    struct nd_candidate_rows *rows = default_rows();
+    struct nd_candidate_rows *rows = roomy_rows();
     size_t bytes = nd_candidate_rows_bytes(rows);
     unsigned char *row = random_rows(ROWS, bytes, 1, 0);
     uint32_t *parent = calloc(ROWS, sizeof *parent);
@@ -366,6 +380,24 @@ static void large_buckets_take_linear_time(void **state)
     row = random_rows(STRANGERS, bytes, STRANGERS, 0);
     assert_int_equal(link_rows(rows, row, 1000, parent), 1000);
     assert_int_equal(link_rows(rows, row, STRANGERS, parent), 1);
+    free(row);
+    free(parent);
+    nd_candidate_rows_free(rows);
+}
+
+/* Under a key that may be full, who is listed depends on all that share it. */
+static void as_many_as_a_key_lists_are_one_tree(void **state)
+{
+    struct nd_candidate_rows *rows = default_rows();
+    size_t n = nd_candidate_rows_key_room(rows);
+    unsigned char *row = random_rows(n, nd_candidate_rows_bytes(rows), n, 0);
+    uint32_t *parent = calloc(n, sizeof *parent);
+
+    (void)state;
+    assert_non_null(parent);
+    assert_int_equal(n, 256); /* max_checks */
+    assert_int_equal(link_rows(rows, row, n - 1, parent), n - 1);
+    assert_int_equal(link_rows(rows, row, n, parent), 1);
     free(row);
     free(parent);
     nd_candidate_rows_free(rows);
@@ -432,6 +464,7 @@ int main(void)
         cmocka_unit_test(rows_tell_keys_but_for_identity_and_rules),
         cmocka_unit_test(chains_are_linked_and_kept_apart),
         cmocka_unit_test(large_buckets_take_linear_time),
+        cmocka_unit_test(as_many_as_a_key_lists_are_one_tree),
         cmocka_unit_test(no_rows_have_no_links),
         cmocka_unit_test(recipes_that_need_all_documents_are_refused),
         cmocka_unit_test(a_text_that_is_not_utf8_is_refused),

@@ -31,6 +31,47 @@ static void candidates_grow_with_the_documents(void **state)
     free_corpus(c);
 }
 
+/* Forty words, of four different ones: most documents share keys, and few could match. */
+static void add_small_vocabulary(struct corpus *c)
+{
+    size_t len = 0;
+
+    for (unsigned i = 0; i < 40; i++)
+        len += (size_t)sprintf(c->text[c->n] + len, "%c ", 'a' + (int)below(4));
+    c->item[c->n].text = (struct nd_view){c->text[c->n], len};
+    c->n++;
+}
+
+/* How many places under keys the documents of a corpus take. */
+static uint64_t listed_places(const struct nd_dedup_stats *stats)
+{
+    return stats->kept * stats->bands - stats->crowded_keys;
+}
+
+/* Of twice as many documents fewer are listed than twice as many, and a document meets few more. */
+static void small_vocabularies_are_bounded_for_each_document(void **state)
+{
+    struct nd_dedup_params p = nd_dedup_params_default();
+    struct corpus *c = new_corpus();
+    static struct nd_decision got[MOST];
+    struct nd_dedup_stats half, whole;
+
+    (void)state;
+    p.max_checks = 1;
+    while (c->n < MOST / 2)
+        add_small_vocabulary(c);
+    half = push(&p, c, 500, got);
+    while (c->n < MOST)
+        add_small_vocabulary(c);
+    whole = push(&p, c, 500, got);
+    assert_true(half.crowded_documents > MOST / 4);
+    assert_true(listed_places(&whole) * 10 < listed_places(&half) * 18);
+    assert_true(whole.candidates * 10 < half.candidates * 30);
+    assert_true(whole.candidates <= (uint64_t)MOST * p.max_checks * whole.bands);
+    assert_true(whole.checks <= (uint64_t)MOST * p.max_checks);
+    free_corpus(c);
+}
+
 /* A later copy of such a page with a word more is found by the words that only they have. */
 static void near_copies_in_a_crowd_are_found(void **state)
 {
@@ -133,6 +174,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(candidates_grow_with_the_documents),
+        cmocka_unit_test(small_vocabularies_are_bounded_for_each_document),
         cmocka_unit_test(near_copies_in_a_crowd_are_found),
         cmocka_unit_test(documents_elsewhere_have_no_say),
     };

@@ -205,7 +205,8 @@ static int by_order(const void *left, const void *right)
     return a->document < b->document ? -1 : 1;
 }
 
-static uint64_t n_left_out; /* keys, in all of a corpus */
+static uint64_t n_left_out; /* keys, in all of a corpus, */
+static uint64_t n_crowded;  /* and of these, with too few candidates for that */
 
 struct expected {
     unsigned kept;
@@ -271,19 +272,39 @@ static bool finds(const struct known *known, const struct nd_dedup_params *p, un
     return n == 0;
 }
 
-/* d leads: it is left out of the keys under which max_checks of its candidates stand. */
-static void leave_out(const struct known *known, const struct nd_dedup_params *p, unsigned bands,
-                      unsigned rows, unsigned d, const struct candidate *list, unsigned n,
-                      struct expected *expected)
+/* How many documents a key lists: max_checks, and twice as many for each bit that it has fewer than 24. */
+static uint64_t room_of(const struct nd_dedup_params *p, unsigned rows)
+{
+    unsigned bits = p->candidates == ND_CANDIDATES_MINHASH ? 8 * rows : 64 / (p->simhash_bits + 1);
+
+    return (uint64_t)p->max_checks << (bits < 24 ? 24 - bits : 0);
+}
+
+static bool is_listed_under(const struct known *known, const struct nd_dedup_params *p,
+                            unsigned rows, unsigned d, unsigned e, unsigned key,
+                            const struct expected *expected)
+{
+    return !expected[e].is_left_out[key] && has_key(&known[d], &known[e], p, rows, key);
+}
+
+/* d leads: it is left out of the keys under which max_checks of its candidates stand, or as many
+ * documents as a key lists. */
+static void leave_out(const struct corpus *c, const struct known *known,
+                      const struct nd_dedup_params *p, unsigned bands, unsigned rows, unsigned d,
+                      const struct candidate *list, unsigned n, struct expected *expected)
 {
     for (unsigned key = 0; key < key_count(p, bands); key++) {
-        unsigned full = 0;
+        unsigned full = 0, all = 0;
 
         for (unsigned i = 0; i < n; i++)
-            full += !expected[list[i].document].is_left_out[key] &&
-                    has_key(&known[d], &known[list[i].document], p, rows, key);
-        expected[d].is_left_out[key] = full >= p->max_checks;
-        n_left_out += full >= p->max_checks;
+            full += is_listed_under(known, p, rows, d, list[i].document, key, expected);
+        for (unsigned e = 0; e < d; e++)
+            all += expected[e].kept == e && known[e].sketch.n_tokens >= p->sketch.w &&
+                   c->item[d].group == c->item[e].group &&
+                   is_listed_under(known, p, rows, d, e, key, expected);
+        expected[d].is_left_out[key] = full >= p->max_checks || all >= room_of(p, rows);
+        n_left_out += expected[d].is_left_out[key];
+        n_crowded += full < p->max_checks && all >= room_of(p, rows);
     }
 }
 
@@ -344,7 +365,7 @@ static void expect_one(const struct corpus *c, const struct known *known,
         expected[d].overlap = o;
     }
     if (expected[d].kept == d)
-        leave_out(known, p, bands, rows, d, list, n, expected);
+        leave_out(c, known, p, bands, rows, d, list, n, expected);
 }
 
 static void push_all(const struct corpus *c, const struct nd_dedup_params *p, unsigned batch_max,
@@ -469,7 +490,7 @@ static void check_all(struct nd_dedup_params p)
 
         if (bands == 0)
             assert_int_equal(nd_bands_choose(p.threshold, p.recall, &bands, &rows, &err), ND_OK);
-        n_left_out = 0;
+        n_left_out = n_crowded = 0;
         for (unsigned d = 0; d < DOCUMENTS; d++)
             expect_one(c, known, &p, bands, rows, d, expected);
         compare(c, known, &p, expected, 1, DOCUMENTS, TOGETHER);
@@ -522,6 +543,20 @@ static void few_checks_are_as_defined(void **state)
     p.simhash_bits = 15;
     check_all(p);
     assert_true(n_left_out > 0);
+}
+
+/* A key lists so many documents, whether they could match or not. */
+static void crowded_keys_are_as_defined(void **state)
+{
+    struct nd_dedup_params p = nd_dedup_params_default();
+
+    (void)state;
+    p.bands = 42;
+    p.rows = 3;
+    for (p.max_checks = 1; p.max_checks <= 4; p.max_checks *= 2) {
+        check_all(p);
+        assert_true(n_crowded > 0);
+    }
 }
 
 static void no_memory_for_shingles_changes_nothing(void **state)
@@ -931,6 +966,7 @@ int main(void)
         cmocka_unit_test(the_default_is_as_defined),
         cmocka_unit_test(a_low_threshold_is_as_defined),
         cmocka_unit_test(few_checks_are_as_defined),
+        cmocka_unit_test(crowded_keys_are_as_defined),
         cmocka_unit_test(no_memory_for_shingles_changes_nothing),
         cmocka_unit_test(short_policies_are_as_defined),
         cmocka_unit_test(other_candidates_are_as_defined),
