@@ -17,6 +17,41 @@ static size_t cut_between_characters(struct nd_view v, size_t most)
     return most;
 }
 
+/* The rank among names of ids, from 1, whatever their case, "_" and "-"; 0: none of them. */
+static unsigned id_rank(struct nd_view name)
+{
+    static const char *const names[] = {"id",   "docid", "documentid", "recordid", "pageid",
+                                        "guid", "uuid",  "uid",        "url",      "uri",
+                                        "doi",  "key",   "path",       "filename"};
+    char plain[16];
+    size_t n = 0;
+
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.data[i];
+
+        if (c == '_' || c == '-')
+            continue;
+        if (n + 1 == sizeof plain)
+            return 0;
+        plain[n++] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    plain[n] = '\0';
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], plain) == 0)
+            return i + 1;
+    return 0;
+}
+
+void nd_field_list_offer_id(struct nd_field_list *list, struct nd_view name)
+{
+    unsigned rank = id_rank(name);
+
+    if (!rank || (list->id_rank && list->id_rank <= rank))
+        return;
+    list->id_rank = rank;
+    (void)snprintf(list->id, sizeof list->id, "%.*s", (int)name.len, name.data);
+}
+
 void nd_field_list_add(struct nd_field_list *list, struct nd_view name, uint64_t rank)
 {
     size_t used = strlen(list->names), shown = cut_between_characters(name, NAME_SHOWN);

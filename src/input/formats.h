@@ -10,6 +10,7 @@
 #include "input/cut.h"
 
 struct nd_parsing;
+struct nd_field_list;
 
 /* A format.  Its row is in the file that parses it; formats.c lists the rows in the order of enum
  * nd_format.  What is left out is false or NULL. */
@@ -37,6 +38,10 @@ struct nd_format_row {
      * decoded yet.  The formats that are later in the list are asked first.
      */
     bool (*looks_like)(const char *head, size_t len);
+
+    /* Add the fields of a record that is a document.  NULL: the format does not list them. */
+    void (*list_fields)(struct nd_parser *parser, const struct nd_source *source,
+                        struct nd_view record, struct nd_field_list *list);
 
     /* Why a file that was found to have this format has no records to read: a common mistake.
      * NULL: it may have.  `head` is as above, with the white space. */

@@ -86,11 +86,20 @@ static void list_fields(struct nd_json_indexer *indexer, const char *text, size_
             char value = text[at[i + 2]];
 
             way.key[way.depth] = name;
+            if (way.depth == 1 && value != '{' && value != '[')
+                nd_field_list_offer_id(list, name);
             if (value != '{')
                 add_field(list, &way, name,
                           value == '"' ? rank_of(string_at(text, len, at, i + 2, n)) : 0);
         }
     }
+}
+
+static void list_record(struct nd_parser *parser, const struct nd_source *source,
+                        struct nd_view record, struct nd_field_list *list)
+{
+    (void)source;
+    list_fields(parser->json, record.data, record.len, list);
 }
 
 /* ---- A document from a line of JSON ---- */
@@ -186,5 +195,6 @@ const struct nd_format_row nd_format_jsonl = {
     .parse = parse_json,
     .looks_like = looks_like,
     .find_mistake = find_mistake,
+    .list_fields = list_record,
     .has_fields = true,
 };

@@ -1,6 +1,7 @@
 /* parse_table.c - a document from a row of CSV or TSV */
 #include "base/hash.h"
 #include "base/view.h"
+#include "input/field_list.h"
 #include "input/formats.h"
 #include "input/lines.h"
 #include "input/parser.h"
@@ -83,6 +84,22 @@ static int parse_table(struct nd_parsing *p, struct nd_view record)
     return nd_parsing_finish(p, record);
 }
 
+static void list_columns(struct nd_parser *parser, const struct nd_source *source,
+                         struct nd_view record, struct nd_field_list *list)
+{
+    (void)record;
+    if (split(parser, source->format, nd_without_mark(source->header)) < 0)
+        return;
+    for (size_t c = 0; c < parser->n_cells; c++) {
+        struct nd_view name;
+
+        if (!nd_cell_value(source->format, parser->cell[c], &parser->arena, &name))
+            return;
+        nd_field_list_offer_id(list, name);
+        nd_field_list_add(list, name, 0);
+    }
+}
+
 /* Tables are known by the columns that they have (detect.c). */
 const struct nd_format_row nd_format_csv = {
     .word = "csv",
@@ -90,6 +107,7 @@ const struct nd_format_row nd_format_csv = {
     .suffixes = "csv",
     .cut = &nd_cut_csv,
     .parse = parse_table,
+    .list_fields = list_columns,
     .has_fields = true,
     .has_header = true,
 };
@@ -100,6 +118,7 @@ const struct nd_format_row nd_format_tsv = {
     .suffixes = "tsv tab",
     .cut = &nd_cut_rows,
     .parse = parse_table,
+    .list_fields = list_columns,
     .has_fields = true,
     .has_header = true,
 };

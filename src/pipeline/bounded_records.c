@@ -105,7 +105,7 @@ static enum nd_status add_record(struct nd_bounded_records *r, const struct nd_p
     if (parsed->bad)
         return nd_reporter_bad_record(&run->reporter, parsed, parsed->bad->reason, err);
     nd_id_note(&run->ids, parsed);
-    nd_field_set_meet(&run->fields, &parsed->document);
+    nd_run_meet(run, parsed);
     return ND_OK;
 }
 

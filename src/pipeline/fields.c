@@ -205,16 +205,18 @@ static const char *lacking(const struct nd_watched_field *w)
     }
 }
 
-void nd_field_set_warn(struct nd_field_set *f, struct nd_reporter *reporter, const char *what)
+void nd_field_set_warn(struct nd_field_set *f, struct nd_reporter *reporter, const char *what,
+                       const char *names)
 {
     for (size_t i = 0; i < f->n_watched; i++) {
         struct nd_watched_field *w = &f->watched[i];
 
         if (!w->is_met)
-            nd_reporter_warn(reporter, "%s%s%s: no %s has %s '%s'%s%s",
+            nd_reporter_warn(reporter, "%s%s%s: no %s has %s '%s'%s%s%s%s",
                              w->signature ? w->signature : "", w->signature ? "." : "", w->key,
                              what, lacking(w), w->field, w->otherwise ? ": " : "",
-                             w->otherwise ? w->otherwise : "");
+                             w->otherwise ? w->otherwise : "", *names ? "; the first has " : "",
+                             names);
         w->is_met = false;
     }
     f->n_unmet = f->n_watched;

@@ -82,9 +82,11 @@ static inline void nd_field_set_meet(struct nd_field_set *f, const struct nd_doc
         nd_field_set_meet_some(f, document);
 }
 /*
- * All documents have been read, at least one; `what` names them, as "document". Warn of the fields
- * that none has, and start over for other documents.
+ * All documents have been read, at least one; `what` names them, as "document", and `names` are the
+ * fields of the first one ("": not known). Warn of the fields that none has, and start over for other
+ * documents.
  */
-void nd_field_set_warn(struct nd_field_set *f, struct nd_reporter *reporter, const char *what);
+void nd_field_set_warn(struct nd_field_set *f, struct nd_reporter *reporter, const char *what,
+                       const char *names);
 
 #endif

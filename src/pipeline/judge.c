@@ -242,7 +242,7 @@ static bool writes_result(const struct nd_run *run)
 }
 
 /* Nothing was read: check whether the inputs are really empty. */
-static enum nd_status judge_nothing(const struct nd_run *run, struct nd_error *err)
+static enum nd_status judge_nothing(struct nd_run *run, struct nd_error *err)
 {
     const struct nd_input *input = nd_reading_input(run->reading);
     const char *name = result_name(run);
@@ -250,6 +250,7 @@ static enum nd_status judge_nothing(const struct nd_run *run, struct nd_error *e
 
     for (size_t i = 0; i < nd_input_files(input); i++)
         is_skipped |= nd_input_file(input, i)->state == ND_READ_SKIPPED;
+    nd_reporter_tell_others(&run->reporter);
     if (run->summary->bad_records && !run->outputs.hands_on_bad)
         return nd_fail(err, ND_EINPUT, "no record could be read as a document; the first: %s",
                        run->reporter.first_bad);

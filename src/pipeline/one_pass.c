@@ -371,6 +371,10 @@ static enum nd_status note_decisions(struct passing *p, struct worker_batch *b,
         if (batch->parsed[i].bad)
             status = nd_reporter_bad_record(&p->run->reporter, &batch->parsed[i],
                                             batch->parsed[i].bad->reason, err);
+        else
+            nd_reporter_meet(&p->run->reporter);
+    if (b->n)
+        nd_reporter_meet(&p->run->reporter);
     for (size_t n = 0; status == ND_OK && n < b->n; n++) {
         if (n + AHEAD < b->n && b->decision[n + AHEAD].kept < p->first)
             nd_places_prefetch(&p->run->places, b->decision[n + AHEAD].kept);
@@ -429,7 +433,7 @@ static void note_documents(struct nd_run *run, struct worker_batch *b)
                 nd_lookup_prefetch_remembered(run->lookup, b->decision[n + AHEAD].kept);
         }
         nd_id_check_note_hash(&run->ids, b->id_hash[n], &id, &at);
-        nd_field_set_meet(&run->fields, &parsed->document);
+        nd_run_meet(run, parsed);
         if (has_names)
             note_name(run, b, n);
     }

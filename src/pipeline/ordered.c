@@ -143,7 +143,7 @@ static enum nd_status add_record(struct ordered *o, const struct nd_parsed *pars
     if (parsed->bad)
         return add_bad(o, parsed, at, err);
     nd_id_note(&run->ids, parsed);
-    nd_field_set_meet(&run->fields, &parsed->document);
+    nd_run_meet(run, parsed);
     if (!nd_rough_keys_note(&o->rough, &run->keep, parsed->key, (uint32_t)at,
                             nd_document_field(&parsed->document, run->keep_index)) ||
         (run->request->watch &&

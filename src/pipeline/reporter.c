@@ -46,12 +46,6 @@ void nd_reporter_init(struct nd_reporter *r, const struct nd_run_events *to, boo
                               .is_strict = is_strict};
 }
 
-void nd_reporter_release(struct nd_reporter *r)
-{
-    nd_buffer_release(&r->queue);
-    nd_json_release(&r->place);
-}
-
 /* The first kinds of events are those of enum nd_problem_kind. */
 enum { EVENT_BAD_RECORD = ND_PROBLEM_NOTE + 1 };
 
@@ -157,6 +151,75 @@ void nd_reporter_warn(struct nd_reporter *r, const char *format, ...)
     nd_reporter_problem(r, &problem);
 }
 
+/* ---- Bad records before the first document ---- */
+
+/*
+ * If the text field is wrong, every record is bad for the same reason. Such a run ends after
+ * ND_BAD_MOST records with one message. So bad records are held until a document comes.
+ */
+static enum nd_status hold(struct nd_reporter *r, const char *place, const char *reason,
+                           struct nd_error *err)
+{
+    if (!nd_buffer_append(&r->held, place, strlen(place) + 1) ||
+        !nd_buffer_append(&r->held, reason, strlen(reason) + 1))
+        return nd_fail(err, ND_ENOMEM, "out of memory");
+    if (++r->n_held < ND_BAD_MOST)
+        return ND_OK;
+    nd_reporter_tell_others(r);
+    return nd_fail(err, ND_EINPUT, "the first %d records are all bad; the first: %s", ND_BAD_MOST,
+                   r->first_bad);
+}
+
+/* Compare two reasons up to what they say of the record, as in "text is absent". */
+static bool is_alike(const char *reason, const char *other)
+{
+    size_t len = strcspn(reason, ":");
+
+    return len == strcspn(other, ":") && strncmp(reason, other, len) == 0;
+}
+
+/* Tell all that is held; or, given a reason, only what is like neither it nor the one told last. */
+static void tell_held(struct nd_reporter *r, const char *alike)
+{
+    struct nd_buffer held = r->held;
+    const char *last = NULL;
+
+    r->held = (struct nd_buffer){0};
+    r->n_held = 0;
+    for (size_t at = 0; at < held.len;) {
+        const char *place = held.data + at, *reason = place + strlen(place) + 1;
+
+        if (!alike || (!is_alike(reason, alike) && !(last && is_alike(reason, last)))) {
+            tell(r, EVENT_BAD_RECORD, place, reason);
+            last = reason;
+        }
+        at += strlen(place) + 1 + strlen(reason) + 1;
+    }
+    nd_buffer_release(&held);
+}
+
+void nd_reporter_release(struct nd_reporter *r)
+{
+    tell_held(r, NULL); /* a run that failed for another reason has some left */
+    nd_buffer_release(&r->queue);
+    nd_json_release(&r->place);
+}
+
+void nd_reporter_tell_held(struct nd_reporter *r)
+{
+    r->has_document = true;
+    tell_held(r, NULL);
+}
+
+void nd_reporter_tell_others(struct nd_reporter *r)
+{
+    char first[sizeof r->first_bad] = "";
+
+    if (r->held.len)
+        snprintf(first, sizeof first, "%s", r->held.data + strlen(r->held.data) + 1);
+    tell_held(r, first);
+}
+
 enum nd_status nd_reporter_bad_record(struct nd_reporter *r, const struct nd_parsed *parsed,
                                       const char *reason, struct nd_error *err)
 {
@@ -174,6 +237,8 @@ enum nd_status nd_reporter_bad_record(struct nd_reporter *r, const struct nd_par
         return nd_fail(err, ND_EINPUT, "%s: %s", place->text.data, reason);
     if (!r->first_bad[0])
         snprintf(r->first_bad, sizeof r->first_bad, "%s: %s", place->text.data, reason);
+    if (r->stops_early && !r->has_document)
+        return hold(r, place->text.data, reason, err);
     tell(r, EVENT_BAD_RECORD, place->text.data, reason);
     return ND_OK;
 }

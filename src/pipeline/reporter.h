@@ -28,6 +28,11 @@ struct nd_reporter {
     char first_bad[1024];    /* the first bad record's place, and its reason */
     struct nd_json place;    /* scratch */
 
+    bool stops_early;      /* ND_BAD_MOST bad records before the first document end the run */
+    bool has_document;     /* one has been met */
+    struct nd_buffer held; /* the bad records before it: place and reason of each */
+    unsigned n_held;
+
     bool is_queueing;              /* what follows waits, guarded by the lock of: */
     struct nd_pool *pool;          /* NULL: there is one thread yet */
     struct nd_buffer queue;        /* a byte of its kind and one or two strings each */
@@ -43,9 +48,21 @@ void nd_reporter_problem(struct nd_reporter *r, const struct nd_problem *problem
 /* The same, as a hook of nd_reading. */
 void nd_reporter_tell(void *reporter, const struct nd_problem *problem);
 void nd_reporter_warn(struct nd_reporter *r, const char *format, ...) ND_PRINTF(2, 3);
-/* A bad record is counted and told.  ND_EINPUT where the run is strict. */
+/* A bad record is counted and told.  ND_EINPUT where the run is strict, or where it stops early
+ * because nothing but bad records has come. */
+enum { ND_BAD_MOST = 1000 };
 enum nd_status nd_reporter_bad_record(struct nd_reporter *r, const struct nd_parsed *parsed,
                                       const char *reason, struct nd_error *err);
+
+/* Note that a document was met, in the order of the records: bad records before it are told now. */
+void nd_reporter_tell_held(struct nd_reporter *r);
+static inline void nd_reporter_meet(struct nd_reporter *r)
+{
+    if (!r->has_document)
+        nd_reporter_tell_held(r);
+}
+/* No document was met: tell the bad records whose reason is another than the first one's. */
+void nd_reporter_tell_others(struct nd_reporter *r);
 
 /* ND_EINPUT where a strict run met an input that failed. */
 enum nd_status nd_reporter_check(const struct nd_reporter *r, struct nd_error *err);

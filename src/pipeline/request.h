@@ -34,6 +34,8 @@ struct nd_run_request {
 
     bool heeds_within, heeds_prefer; /* the options of these names */
 
+    bool hands_on_bad; /* an input of nothing but bad records is no mistake: they are written too */
+
     bool writes_output;    /* one file, options->output */
     bool writes_survivors; /* records, to wherever the options send them (nd_outputs_open) */
     bool writes_summary;   /* options->summary */

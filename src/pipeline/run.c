@@ -175,6 +175,7 @@ static void init(struct nd_run *run, const struct nd_run_options *options,
     run->input.fields = run->fields.name;
     run->input.n_fields = 0;
     nd_reporter_init(&run->reporter, events, options->strict && !request->is_rehearsal, summary);
+    run->reporter.stops_early = !options->max_bad.q && !request->hands_on_bad;
 }
 
 /* The recipe is the run's own: it opens tables, and a command may change it. */
@@ -452,7 +453,7 @@ enum nd_status nd_run_each_document(struct nd_run *run, const struct nd_reading_
             status = nd_reporter_bad_record(&run->reporter, parsed, parsed->bad->reason, err);
             continue;
         }
-        nd_field_set_meet(&run->fields, &parsed->document);
+        nd_run_meet(run, parsed);
         if (take)
             status = take(context, parsed, err);
     }
@@ -467,7 +468,8 @@ enum nd_status nd_run_conclude(struct nd_run *run, struct nd_error *err)
         return status;
     warn_of_double_ids(run);
     if (run->summary->documents)
-        nd_field_set_warn(&run->fields, &run->reporter, "document");
+        nd_field_set_warn(&run->fields, &run->reporter, "document", run->first.names);
+    nd_run_tell_of_places(run);
     nd_run_warn_of_repairs(run, run->reading, run->summary->documents, "document");
     return ND_OK;
 }

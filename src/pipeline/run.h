@@ -8,6 +8,7 @@
 
 #include "base/pool.h"
 #include "engine/engine.h"
+#include "input/field_list.h"
 #include "pipeline/budget.h"
 #include "pipeline/comparable.h"
 #include "pipeline/df_tables.h"
@@ -36,6 +37,9 @@ struct nd_run {
     struct nd_keep keep;           /* the recipe's keep policy */
     struct nd_input_options input; /* the caller's, and the fields wanted: */
     struct nd_field_set fields;
+    struct nd_field_list first; /* the fields of the first document, where it has an `id_at` too: */
+    bool has_first;             /* it has been met */
+    char id_at[256]; /* its place, if it has no id but a field that could be one; or "" */
     int keep_index, prefer_index; /* indexes of fields, or -1 */
     int asked[ND_RUN_ASKED];      /* likewise, of request->fields */
 
@@ -126,6 +130,20 @@ enum nd_status nd_run_keep_rows(struct nd_run *run, unsigned worker, size_t n,
 /* The value of request->fields[i]; data NULL where the document has none. */
 struct nd_view nd_run_asked(const struct nd_run *run, const struct nd_document *document,
                             unsigned i);
+
+/* Note a document, in the order of the records; of the first one also what fields it has. */
+void nd_run_meet_first(struct nd_run *run, const struct nd_parsed *parsed);
+/* Start over for documents of other inputs. */
+void nd_run_forget_first(struct nd_run *run);
+/* Say that documents are named by their places, if the first one has a field that could be its id. */
+void nd_run_tell_of_places(struct nd_run *run);
+static inline void nd_run_meet(struct nd_run *run, const struct nd_parsed *parsed)
+{
+    nd_reporter_meet(&run->reporter);
+    if (!run->has_first)
+        nd_run_meet_first(run, parsed);
+    nd_field_set_meet(&run->fields, &parsed->document);
+}
 
 /* Warn where no document pushed has a signature; `what` they are, "document". */
 void nd_run_warn_unsigned(struct nd_run *run, const struct nd_dedup *dedup, const char *what);

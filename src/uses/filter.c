@@ -307,7 +307,8 @@ static enum nd_status read_prototypes(struct filtering *f, const char *const *pa
         status = nd_fail(err, ND_EINPUT, "no prototype in %s%s", paths[0],
                          n > 1 ? " or the others" : "");
     if (status == ND_OK) {
-        nd_field_set_warn(&f->run->fields, &f->run->reporter, "prototype");
+        nd_field_set_warn(&f->run->fields, &f->run->reporter, "prototype", f->run->first.names);
+        nd_run_forget_first(f->run);
         nd_run_warn_of_repairs(f->run, reading, documents, "prototype");
         nd_run_warn_unsigned(f->run, f->run->dedup, "prototype");
     }
@@ -457,6 +458,7 @@ enum nd_status nd_run_filter(const struct nd_run_options *options, const char *c
                                            .compares = true,
                                            .writes_output = !options->output_dir,
                                            .writes_survivors = true,
+                                           .hands_on_bad = output == ND_FILTER_ANNOTATE,
                                            .may_replace = output == ND_FILTER_MATCHES ||
                                                           output == ND_FILTER_OTHERS};
     struct filtering f = {.run = &run, .output = output, .raw.bytes_max = (size_t)64 << 20};

@@ -291,7 +291,7 @@ stop_with() {
 @test "of a file of bad records alone nothing is published" {
     echo '{broken' >bad.jsonl
     fails "bad.jsonl:1: " dedup bad.jsonl -q
-    [[ ${lines[1]} == "neardup: no record could be read as a document; the first: bad.jsonl:1: "* ]]
+    [[ ${lines[0]} == "neardup: no record could be read as a document; the first: bad.jsonl:1: "* ]]
     fails "bad.jsonl:1: " pairs bad.jsonl -q -o out
     fails "bad.jsonl:1: " dedup bad.jsonl -q --keep longest -o out
     fails "bad.jsonl:1: " dedup bad.jsonl -q --cluster components -o out
