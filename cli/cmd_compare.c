@@ -516,6 +516,7 @@ int cmd_compare(struct settings *s)
             s->corpus.count ? "ids" : "files, or --corpus FILE and two ids");
         return 2;
     }
+    find_places(s);
     if (!run_reads(s->run, s->corpus.at, s->corpus.count))
         return 2;
     metric = calloc(s->use.metrics.count + 1, sizeof *metric);

@@ -452,6 +452,8 @@ int cmd_explain(struct settings *s)
     }
     if (!check_options(s))
         return 2;
+    if (!s->explain.histogram && !s->explain.rows)
+        find_places(s);
     if (s->explain.rows)
         return explain_rows(s);
     if (s->explain.histogram)

@@ -59,6 +59,15 @@ static bool force_cpu(void)
     return false;
 }
 
+/* --help explains all options; -h lists them. */
+static bool wants_all(int n, char **argument)
+{
+    for (int i = 0; i < n; i++)
+        if (strncmp(argument[i], "--h", 3) == 0)
+            return true;
+    return false;
+}
+
 static int run(const struct command *command, int n, char **argument)
 {
     struct settings settings;
@@ -72,7 +81,8 @@ static int run(const struct command *command, int n, char **argument)
     } else if (settings.help) {
         const char *first = settings.paths.count ? settings.paths.at[0] : NULL;
 
-        print_command_usage(command, is_part(command, first) ? first : NULL);
+        (wants_all(n, argument) ? print_command_usage : print_brief_usage)(
+            command, is_part(command, first) ? first : NULL);
         status = close_output();
     } else {
         if (command->bit & FOR_PAIRWISE) /* commands that use the [decide] keys */
@@ -113,7 +123,8 @@ int main(int n, char **argument)
         say("a command is missing; see neardup help");
         return 2;
     }
-    if (strcmp(argument[1], "--version") == 0 || strcmp(argument[1], "-V") == 0) {
+    if (strcmp(argument[1], "--version") == 0 || strcmp(argument[1], "-V") == 0 ||
+        strcmp(argument[1], "version") == 0) {
         printf("neardup %s\n", nd_version());
         return close_output();
     }

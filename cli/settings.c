@@ -225,6 +225,18 @@ static void list_commands(const char *name, size_t len, char list[256])
         }
 }
 
+/* What other programs call an option of ours. */
+static const char *other_name(const char *name, size_t len)
+{
+    static const char *const names[][2] = {
+        {"jobs", "threads"}, {"workers", "threads"}, {"processes", "threads"}, {"out", "output"}};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i][0]) == len && memcmp(names[i][0], name, len) == 0)
+            return names[i][1];
+    return NULL;
+}
+
 /* Propose an option of the command itself first, and also say which others have this one. */
 static enum nd_status no_option(const struct command *command, const char *name, size_t len,
                                 const char *shown, struct nd_error *err)
@@ -237,7 +249,9 @@ static enum nd_status no_option(const struct command *command, const char *name,
         if (option_table[i].commands & command->bit && n < sizeof names / sizeof *names)
             names[n++] = option_table[i].name;
     list_commands(name, len, others); /* a name that they have is not a typing error */
-    nearest = nd_name_nearest(name, len, names, n);
+    nearest = other_name(name, len);
+    if (!nearest || !find_option(command, nearest, strlen(nearest)))
+        nearest = nd_name_nearest(name, len, names, n);
     if (list_longer(names, n, name, len, list) > 0)
         (void)snprintf(proposal, sizeof proposal, "did you mean %s?", list);
     else if (nearest && (!*others || strncmp(nearest, name, strlen(nearest)) == 0))

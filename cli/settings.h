@@ -212,6 +212,8 @@ const char *run_option(const struct settings *s, const char *name);
 bool run_reads(struct nd_run_options *run, const char *const *path, size_t n);
 /* False: out of memory. */
 bool words_add(struct words *w, const char *word);
+/* Without a corpus, have places such as "FILE:LINE" looked up in their files (places.c). */
+void find_places(struct settings *s);
 /*
  * Add an allocated word, which the list owns from then on. False: it is NULL, or out of memory and
  * the word has been freed.
@@ -225,6 +227,8 @@ const char *df_auto_name(const char *value);
 void print_usage(void);
 /* part: NULL, or a subcommand, to list only its options. */
 void print_command_usage(const struct command *command, const char *part);
+/* The same in at most 24 lines: the names of the options without their explanation. */
+void print_brief_usage(const struct command *command, const char *part);
 /* Flush the standard output: 0, or 2 after reporting that it could not be written. */
 int close_output(void);
 

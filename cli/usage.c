@@ -113,6 +113,74 @@ void print_command_usage(const struct command *command, const char *part)
     printf("\nExamples\n%s", command->examples);
 }
 
+/* ---- In one screen ---- */
+
+enum { SCREEN = 24 };
+
+/* Print a word on the current line, or on a new one. Returns the number of new lines, 0 or 1. */
+static int print_word(const char *word, int *column)
+{
+    bool is_new = *column + 1 + (int)strlen(word) > WIDTH;
+
+    *column = is_new ? 2 + (int)strlen(word) : *column + 1 + (int)strlen(word);
+    printf("%s%s", is_new ? "\n  " : " ", word);
+    return is_new;
+}
+
+/* List the names of the options by group. Returns the number of lines. */
+static int list_options(const struct command *command, const char *part)
+{
+    const char *group = NULL, *printed = NULL;
+    int lines = 0, column = 0;
+    char word[64];
+
+    for (size_t i = 0; i < n_options; i++) {
+        const struct option *o = &option_table[i];
+
+        if (o->group)
+            group = o->group;
+        if (!option_is_of(o, command, part))
+            continue;
+        if (group != printed) {
+            lines++;
+            column = printf("%s%s:", printed ? "\n" : "", group) - (printed != NULL);
+        }
+        printed = group;
+        (void)snprintf(word, sizeof word, "%s%c%s--%s", o->letter ? "-" : "",
+                       o->letter ? o->letter : ' ', o->letter ? "/" : "", o->name);
+        lines += print_word(word + (o->letter ? 0 : 1), &column);
+    }
+    putchar('\n');
+    return lines;
+}
+
+/* Print the first of the examples, as many as there are lines left. */
+static void print_examples(const char *examples, int lines)
+{
+    if (lines >= 2)
+        puts("\nExamples");
+    for (lines -= 2; lines > 0 && *examples; lines--) {
+        size_t len = strcspn(examples, "\n");
+
+        printf("%.*s\n", (int)len, examples);
+        examples += len + (examples[len] == '\n');
+    }
+}
+
+void print_brief_usage(const struct command *command, const char *part)
+{
+    int lines = 6; /* besides options and examples */
+
+    printf("Usage: neardup %s %s\n%.*s\n\n", command->name, command->arguments,
+           (int)strcspn(command->about, "\n"), command->about);
+    lines += (int)(strlen(command->arguments) + strlen(command->name) + 16) / WIDTH;
+    lines += (int)strcspn(command->about, "\n") / WIDTH;
+    lines += list_options(command, part);
+    print_examples(command->examples, SCREEN - lines);
+    printf("\nWhat each option does: neardup %s%s%s --help\n", command->name, part ? " " : "",
+           part ? part : "");
+}
+
 int close_output(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))

@@ -329,8 +329,11 @@ static int end_attempt(struct http *h, struct http_transfer *t, CURLcode code,
     if (is_temporary(h, code, status) && try_again(h, t, code, status))
         return 0;
     if (code != CURLE_OK)
-        return nd_fail(err, ND_EIO, "%s: %s", h->base,
-                       *t->reason ? t->reason : curl_easy_strerror(code));
+        return nd_fail(err, ND_EIO, "%s: %s%s", h->base,
+                       *t->reason ? t->reason : curl_easy_strerror(code),
+                       code == CURLE_COULDNT_CONNECT
+                           ? "; start a service with neardup serve, or name another by --url"
+                           : "");
     h->has_answered = true;
     h->has_complained = h->has_complained && (status == 429 || status == 503);
     t->request->status = status;

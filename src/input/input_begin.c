@@ -81,7 +81,8 @@ static enum nd_format choose_format(struct nd_input *input, const char *head, si
     if (named == ND_FORMAT_AUTO)
         named = ND_FORMAT_TEXT;
     if (named == ND_FORMAT_TEXT && memchr(head, 0, len) &&
-        (input->options.binary == ND_BINARY_TEXT || !nd_detect_early_nul(head, len)))
+        (input->options.binary == ND_BINARY_TEXT ||
+         (!nd_detect_early_nul(head, len) && !nd_detect_binary(head, len))))
         nd_input_problem(input, ND_PROBLEM_WARNING, "contains NUL bytes; reading it as plain text");
     return named;
 }

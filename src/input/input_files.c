@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* ---- Files that are not read: refused where they were named, else counted ---- */
@@ -192,6 +193,58 @@ void nd_input_end(struct nd_input *input)
 }
 
 /* Open the file itself: 1, 0 (reported), ND_ENOMEM. */
+/* What copies the file of an address to its standard output; NULL: the path is no address. */
+static const char *fetcher_of(const char *path)
+{
+    static const struct {
+        const char *scheme, *command;
+    } fetchers[] = {
+        {"https://", "curl -sL"}, {"http://", "curl -sL"},         {"ftp://", "curl -s"},
+        {"s3://", "aws s3 cp"},   {"gs://", "gcloud storage cat"},
+    };
+
+    for (size_t i = 0; i < sizeof fetchers / sizeof *fetchers; i++)
+        if (strncasecmp(path, fetchers[i].scheme, strlen(fetchers[i].scheme)) == 0)
+            return fetchers[i].command;
+    return NULL;
+}
+
+/* Tell the pipe that reads a file of a data set: hf://datasets/OWNER/NAME/PATH, its main version. */
+static bool tell_hub(struct nd_input *input, const char *path)
+{
+    static const char scheme[] = "hf://";
+    const char *rest = path + sizeof scheme - 1, *name, *file = NULL;
+
+    if (strncasecmp(path, scheme, sizeof scheme - 1) != 0)
+        return false;
+    name = strncmp(rest, "datasets/", 9) == 0 ? strchr(rest + 9, '/') : NULL;
+    file = name ? strchr(name + 1, '/') : NULL;
+    nd_input_problem(input, ND_PROBLEM_FAILED,
+                     "is an address, not a file; read it through a pipe: curl -sL "
+                     "'https://huggingface.co/%.*s/resolve/main%s' | neardup dedup --format %s",
+                     file ? (int)(file - rest) : 19, file ? rest : "datasets/OWNER/NAME",
+                     file ? file : "/FILE", nd_format_word(nd_detect_format_by_name(path)));
+    return true;
+}
+
+/* Say why a path cannot be opened; of an address, what pipe reads it. */
+static void tell_unopened(struct nd_input *input, const char *path)
+{
+    const char *fetcher = fetcher_of(path);
+    enum nd_format format = nd_detect_format_by_name(path);
+    const char *after = fetcher && strcmp(fetcher, "aws s3 cp") == 0 ? " -" : "";
+
+    if (tell_hub(input, path))
+        return;
+    if (!fetcher)
+        nd_input_problem(input, ND_PROBLEM_FAILED, "cannot be opened: %s", strerror(errno));
+    else
+        nd_input_problem(input, ND_PROBLEM_FAILED,
+                         "is an address, not a file; read it through a pipe: %s '%s'%s | neardup "
+                         "dedup --format %s",
+                         fetcher, path, after, nd_format_word(format));
+}
+
 static int open_stored(struct nd_input *input, struct nd_input_file *known)
 {
     struct nd_open_file *f = &input->file;
@@ -203,7 +256,7 @@ static int open_stored(struct nd_input *input, struct nd_input_file *known)
     if (!is_stdin)
         f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (f->fd < 0 || fstat(f->fd, &f->st) != 0) {
-        nd_input_problem(input, ND_PROBLEM_FAILED, "cannot be opened: %s", strerror(errno));
+        tell_unopened(input, path);
         input->paths.unreadable += known->is_found != 0;
         return 0;
     }

@@ -2,6 +2,7 @@
 #include "pipeline/outputs.h"
 
 #include "base/temporary.h"
+#include "input/pack.h"
 
 #include <string.h>
 
@@ -10,6 +11,30 @@ enum { PIECE_BYTES = 1 << 20 };
 int nd_run_abandon(void)
 {
     return nd_temporary_abandon();
+}
+
+/* Check that an output's name does not say that it holds what it will not: records or sketches. */
+static enum nd_status check_name(const char *name, bool is_sketches, struct nd_error *err)
+{
+    static const char ending[] = ".sketch";
+    size_t len = name ? strlen(name) : 0, n = sizeof ending - 1;
+
+    if (!len || nd_output_descriptor(name) >= 0)
+        return ND_OK;
+    if (is_sketches && nd_name_is_of_records(name))
+        return nd_fail(
+            err, ND_EINVAL,
+            "'%s' is named like a file of records, but what survives of a sketch file is "
+            "a sketch file: name it FILE.sketch",
+            name);
+    if (!is_sketches && len > n && strcmp(name + len - n, ending) == 0)
+        return nd_fail(
+            err, ND_EINVAL,
+            "'%s' is named like a sketch file, but the output is records: give it another "
+            "name, and make sketches of it (neardup sketch); or add the survivors to a "
+            "sketch file (dedup --against FILE.sketch --append)",
+            name);
+    return ND_OK;
 }
 
 /* The survivors of sketch files are a sketch file.  *asked: they have a place to go. */
@@ -50,6 +75,10 @@ enum nd_status nd_outputs_open_survivors(struct nd_outputs *o, struct nd_error *
     };
 
     if (sketches && check_sketches(o, &asked, err) != ND_OK)
+        return ND_EINVAL;
+    if (check_name(options->output, sketches != NULL, err) != ND_OK ||
+        (o->request->writes_evidence &&
+         check_name(options->removed, sketches != NULL, err) != ND_OK))
         return ND_EINVAL;
 
     if (o->annotates)

@@ -29,7 +29,7 @@ setup_file() {
         "$NEARDUP" help "$command" | grep -oE '^ .{5}--[a-z-]+' | grep -oE -- '--[a-z-]+$' | sort -u >by_help
         "$NEARDUP" complete "$command" -- | cut -f 1 | sort >offered
         diff by_help offered
-        "$NEARDUP" complete "$command" --he | grep -q "^--help	show this text$"
+        "$NEARDUP" complete "$command" --he | grep -q "^--help	show this text; -h: in one screen, without explanations$"
     done
     [ "$(offers index p)" = "plan pairs " ]
     [ "$(offers recipe '')" = "list show check diff " ]
