@@ -59,7 +59,7 @@ same() {
 
 @test "in place, through a pipe, compressed and by several passes" {
     lines | as_records >records.jsonl
-    iconv -t latin1//TRANSLIT records.jsonl >in.jsonl
+    iconv -f utf-8 -t latin1//TRANSLIT records.jsonl >in.jsonl
     neardup dedup --quiet --charset latin1 in.jsonl -o expected
     neardup dedup --quiet --charset latin1 --format jsonl <in.jsonl >out
     cmp out expected

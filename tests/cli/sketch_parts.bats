@@ -77,7 +77,7 @@ END
     parts_make_the_whole a.jsonl.gz b.jsonl c.jsonl.gz
     tar --mtime=@0 --owner=0 --group=0 --sort=name -cf pages.tar pages
     parts_make_the_whole a.jsonl.gz pages.tar b.jsonl pages.tar
-    records 200 0 | iconv -t UTF-16 >wide.jsonl
+    records 200 0 | iconv -f UTF-8 -t UTF-16 >wide.jsonl
     parts_make_the_whole wide.jsonl b.jsonl
 }
 

@@ -220,8 +220,10 @@ static void utf16_is_read_as_utf8(void **state)
                                "b\0c";
 
     (void)state;
-    run("printf 'id,text\\n1,\\303\\251\\360\\237\\230\\200\\n' | iconv -t UTF-16LE > le &&"
-        "(printf '\\377\\376'; cat le) > u.csv; printf 'id,text\\n1,x\\n' | iconv -t UTF-16BE > be "
+    run("printf 'id,text\\n1,\\303\\251\\360\\237\\230\\200\\n' | iconv -f UTF-8 -t UTF-16LE > le "
+        "&&"
+        "(printf '\\377\\376'; cat le) > u.csv; printf 'id,text\\n1,x\\n' | iconv -f UTF-8 -t "
+        "UTF-16BE > be "
         "&&"
         "(printf '\\376\\377'; cat be) > v.csv");
     expect(&o, "u.csv", "u.csv:2['1']{\xC3\xA9\xF0\x9F\x98\x80}\n",
