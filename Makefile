@@ -40,12 +40,13 @@ demo:
 test:
 	@tools/bootstrap.sh build test
 	@$(MAKE) --no-print-directory all
-	@ctest --preset release --parallel $(jobs) --no-tests=error
+	@ctest --preset release --parallel $(jobs) --no-tests=error --label-exclude '^slow$$'
 
 test-all:
 	@tools/bootstrap.sh build test lint site
 	@tools/bootstrap.sh spark || echo 'test-all: without Java the tests of Spark are skipped'
 	@tools/bootstrap.sh page || echo 'test-all: without Chromium the page is not tried in a browser'
+	@tools/bootstrap.sh package || echo 'test-all: without mmdebstrap no fresh Debian is tried'
 	@$(MAKE) --no-print-directory all
 	@tools/checks.sh all
 

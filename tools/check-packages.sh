@@ -4,7 +4,6 @@
 # usage: tools/check-packages.sh
 #
 # Says that it is skipped where no such system can be made: without mmdebstrap, root, or a mirror.
-# It takes the mirror and the settings of apt that this machine has.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -19,31 +18,14 @@ fail() {
     exit 1
 }
 
-command -v mmdebstrap >/dev/null || skip "there is no mmdebstrap (tools/bootstrap.sh package)"
-[ "$(id -u)" -eq 0 ] || skip "not root"
-unshare --mount true 2>/dev/null || skip "nothing can be mounted here"
-
-mmdebstrap --quiet --variant=minbase bookworm "$work/clean.tar" >"$work/log" 2>&1 || {
-    tail -5 "$work/log" >&2
-    skip "no Debian 12 can be made here"
-}
-root() { # NAME: a fresh system
-    mkdir "$work/$1"
-    tar -xf "$work/clean.tar" -C "$work/$1"
-}
-inside() { # NAME COMMAND ...: with /proc, by which the loader knows where a program is
-    unshare --mount sh -ec 'root=$1
-        shift
-        mount -t proc proc "$root/proc"
-        exec env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME=/opt chroot "$root" "$@"' \
-        inside "$work/$1" "${@:2}"
-}
+. tools/fresh-debian.sh
+lacking=$(fresh_debian_lacks) || skip "$lacking"
+make_fresh_debian || skip "no Debian 12 can be made here"
 
 tools/make-deb.sh
 root packages
 mkdir "$work/packages/debs"
 cp build/deb/*.deb debian/tests/smoke "$work/packages/debs/"
-cp /etc/resolv.conf "$work/packages/etc/" 2>/dev/null || true
 inside packages sh -ec 'apt-get update -q >/dev/null
     apt-get install -q -y --no-install-recommends $(ls /debs/*.deb | grep -v dbgsym) \
         gcc g++ pkg-config libc6-dev >/debs/log 2>&1' || {

@@ -14,14 +14,16 @@ mkdir -p "$logs"
 printf 'step\tresult\tseconds\treason\n' >"$logs/summary.tsv"
 jobs=$(nproc)
 
-# step NAME COMMAND...
+# step NAME COMMAND...: status 77 says that it is skipped, and its last line why.
 step() {
-    local name=$1 start=$SECONDS result=ok
+    local name=$1 start=$SECONDS result=ok reason=
     shift
     echo "== $name: $*"
-    "$@" </dev/null 2>&1 | tee "$logs/$name.log" || result=FAILED
+    "$@" </dev/null 2>&1 | tee "$logs/$name.log" ||
+        case ${PIPESTATUS[0]} in 77) result=skipped ;; *) result=FAILED ;; esac
+    if [ "$result" = skipped ]; then reason=$(tail -n 1 "$logs/$name.log"); fi
     echo "== $name: $result after $((SECONDS - start)) s"
-    printf '%s\t%s\t%s\t\n' "$name" "$result" $((SECONDS - start)) >>"$logs/summary.tsv"
+    printf '%s\t%s\t%s\t%s\n' "$name" "$result" $((SECONDS - start)) "${reason#skipped: }" >>"$logs/summary.tsv"
 }
 
 # skip NAME REASON: a step that this machine cannot run.
@@ -151,6 +153,8 @@ neon_step() {
 case ${1:-} in
 all)
     LINT_NODES=4000 step lint tools/lint.sh
+    step fresh tools/test-fresh.sh
+    step slow ctest --preset release --parallel "$jobs" --no-tests=error -L '^slow$'
     step sanitized sanitized -L '^sanitized$'
     step python tools/test-python.sh frameworks build/python-frameworks "$PWD/build/release/neardup"
     step python-asan hostile_python
@@ -183,7 +187,7 @@ esac
 
 echo
 echo "== $SECONDS s in all; what each run of the tests said:"
-for log in "$logs"/{sanitized,forced-scalar,forced-avx2,neon}.log; do
+for log in "$logs"/{slow,sanitized,forced-scalar,forced-avx2,neon}.log; do
     if [ -f "$log" ]; then
         echo "-- $(basename "$log" .log)"
         sed -n '/tests passed/,$p' "$log"

@@ -3,6 +3,15 @@
 setup() {
     NEARDUP=${NEARDUP:-$BATS_TEST_DIRNAME/../../build/release/neardup}
     cd "$BATS_TEST_TMPDIR" || return 1
+    put_off_if_slow
+}
+
+# Skip a test whose name begins with "slow: ", unless slow tests are asked for, as the CTest of the
+# same name with _slow does (CMakeLists.txt).
+put_off_if_slow() {
+    case $BATS_TEST_DESCRIPTION in
+    "slow: "*) [ -n "${NEARDUP_SLOW:-}" ] || skip "left to make test-all" ;;
+    esac
 }
 
 # sized WHOLE SAMPLE: how large a test is: a sample in `make test`, all of it in `make nightly`.

@@ -38,7 +38,7 @@ in_memory="popcount scan"
     grep -Eq '^[* ] blocks +12 +32 .*  henzinger$' plan
 }
 
-@test "plan: the star is what index build makes of the same options, in as many bytes" {
+@test "slow: plan: the star is what index build makes of the same options, in as many bytes" {
     n=$(sized 200000 50000)
     python3 -c 'import random, sys
 random.seed(1)
@@ -68,7 +68,7 @@ for i in range(int(sys.argv[1])): print("%016x" % random.getrandbits(64))' "$n" 
     done
 }
 
-@test "plan: with --layout fast too, for many counts and options" {
+@test "slow: plan: with --layout fast too, for many counts and options" {
     for n in 1 1000 524288 524289 3e6 16777216 16777217 1e8 1e9; do
         neardup index plan --count "$n" --layout fast >plan
         [ "$(grep -c '^\*' plan)" -eq 1 ]
@@ -166,7 +166,7 @@ END
     [ ! -e machine ]
 }
 
-@test "plan: a calibration is measured once, kept, and read again" {
+@test "slow: plan: a calibration is measured once, kept, and read again" {
     neardup index plan --count 1e8 --calibration machine >first
     head -1 machine | grep -qx 'neardup-machine 1'
     cp machine before

@@ -57,7 +57,8 @@ value() { # FILE KEY
     python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$1" "$2"
 }
 
-@test "--memory changes no byte of the outputs, and is kept" {
+# Give each line of options of the standard input to a run in bounded memory and to one without a limit.
+same_for_each_line() {
     ln -s "$BATS_FILE_TMPDIR/crowd.jsonl" crowd.jsonl
     while IFS= read -r options; do
         # shellcheck disable=SC2086
@@ -71,15 +72,24 @@ value() { # FILE KEY
         [ "$(value bounded.s spilled_bytes)" -gt 3000000 ]
         [ "$(value bounded.s memory_bytes)" = $((64 << 20)) ]
         [ "$(value bounded.s peak_bytes)" -lt "$(value free.s peak_bytes)" ]
-    done <<'END'
---keep first
+    done
+}
+
+@test "--memory changes no byte of the outputs, and is kept" {
+    same_for_each_line <<'END'
 --keep longest --cluster components
+END
+}
+
+@test "slow: --memory changes no byte, whatever is kept and whatever finds duplicates" {
+    same_for_each_line <<'END'
+--keep first
 --keep newest:n --cluster complete
 --method simhash --keep last
 END
 }
 
-@test "sketch files are read in bounded memory too" {
+@test "slow: sketch files are read in bounded memory too" {
     ln -s "$BATS_FILE_TMPDIR/crowd.jsonl" crowd.jsonl
     neardup sketch -q --max-bad 1% crowd.jsonl -o crowd.sketch
     outputs free crowd.sketch
@@ -99,7 +109,7 @@ END
     cmp free.c bounded.c
 }
 
-@test "as many documents as an index of the memory holds are decided in it" {
+@test "slow: as many documents as an index of the memory holds are decided in it" {
     python3 -c '
 import random
 random.seed(3)
@@ -200,27 +210,31 @@ with open(sys.argv[1], "w") as out:
 PY
 }
 
+# Find the pairs of a file in bounded memory and without a limit.
+same_pairs() { # FILE LOADS OPTION…
+    local file=$1 loads=$2
+    shift 2
+    neardup pairs -q --max-bad 1% "$@" "$file" -o free
+    (
+        ulimit -v $((64 * 1024 + $(constant 2)))
+        neardup pairs -q -j2 --max-bad 1% --memory 64M "$@" "$file" -o bounded --summary s
+    )
+    cmp free bounded
+    [ "$(value s spilled_bytes)" -gt 10000000 ]
+    [ "$(value s memory_bytes)" = $((64 << 20)) ]
+    [ "$(value s loads)" -ge "$loads" ]
+}
+
 @test "--memory changes no byte of the pairs, and is kept" {
-    ln -s "$BATS_FILE_TMPDIR/crowd.jsonl" crowd.jsonl
     twins twins.jsonl 60000
-    while read -r file loads options; do
-        # shellcheck disable=SC2086
-        neardup pairs -q --max-bad 1% $options $file -o free
-        # shellcheck disable=SC2086
-        (
-            ulimit -v $((64 * 1024 + $(constant 2)))
-            neardup pairs -q -j2 --max-bad 1% --memory 64M $options $file -o bounded --summary s
-        )
-        cmp free bounded
-        [ "$(value s spilled_bytes)" -gt 10000000 ]
-        [ "$(value s memory_bytes)" = $((64 << 20)) ]
-        [ "$(value s loads)" -ge "$loads" ]
-    done <<'END'
-crowd.jsonl 1 --json
-crowd.jsonl 1 --method simhash
-twins.jsonl 2
-twins.jsonl 2 --near-misses 0.6
-END
+    same_pairs twins.jsonl 2
+}
+
+@test "slow: --memory changes no byte of the pairs, whatever finds them" {
+    twins twins.jsonl 60000
+    same_pairs "$BATS_FILE_TMPDIR/crowd.jsonl" 1 --json
+    same_pairs "$BATS_FILE_TMPDIR/crowd.jsonl" 1 --method simhash
+    same_pairs twins.jsonl 2 --near-misses 0.6
     neardup sketch -q twins.jsonl -o twins.sketch
     neardup pairs -q twins.jsonl -o free
     neardup pairs -q --memory 64M twins.sketch -o bounded
@@ -253,7 +267,7 @@ for i in range(80000):
 }
 
 # 20,000 old documents, and as many new ones, which memory for their keys holds in several parts.
-@test "--memory changes no byte of the outputs of new documents against old ones, and is kept" {
+@test "slow: --memory changes no byte of the outputs of new documents against old ones, and is kept" {
     sed -n 1,20000p "$BATS_FILE_TMPDIR/crowd.jsonl" >old.jsonl
     sed -n 20001,40000p "$BATS_FILE_TMPDIR/crowd.jsonl" >new.jsonl
     neardup sketch -q --max-bad 1% old.jsonl -o old.sketch

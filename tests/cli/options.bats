@@ -11,7 +11,7 @@ options_of() { # COMMAND [PART]: the options of its help
     "$NEARDUP" complete "$@" -- | cut -f 1
 }
 
-@test "options: a part of a command takes those of its own help, and refuses those of other parts" {
+@test "slow: options: a part of a command takes those of its own help, and refuses those of other parts" {
     n=0
     for command in index df recipe store client; do
         for part in $("$NEARDUP" complete "$command" '' | cut -f 1); do
