@@ -108,7 +108,7 @@ for line in open("log"):
     [ "$(values answers id)" = "d2 d3 d4" ]
 }
 
-@test "client post: repeated while the service is busy, gone or breaks off; each document once" {
+@test "slow: client post: repeated while the service is busy, gone or breaks off; each document once" {
     for mishaps in "busy" "ok gone" "lines lines busy lines" "ok drop" "ok cut cut drop gone"; do
         # shellcheck disable=SC2086 # words
         fake $mishaps

@@ -178,7 +178,7 @@ END
 }
 
 # The Hamming distance of two documents is the same, whatever found them.
-@test "the distance that outputs show is that of the simhashes" {
+@test "slow: the distance that outputs show is that of the simhashes" {
     three_and_one
     articles_in_mails corpus.jsonl
     for measure in containment containment-of-kept containment-either cosine; do

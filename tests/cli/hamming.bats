@@ -203,7 +203,7 @@ END
     done
 }
 
-@test "join: what a slow join finds, in one go, in parts, over a pipe" {
+@test "slow: join: what a slow join finds, in one go, in parts, over a pipe" {
     for bits in 64 40 128; do
         fingerprints 60 $bits >queries
         fingerprints 2000 $bits queries >file

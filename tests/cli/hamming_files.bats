@@ -396,7 +396,7 @@ say_all() {
     } >"$2"
 }
 
-@test "index files of several parts: every command says what it says of one part" {
+@test "slow: index files of several parts: every command says what it says of one part" {
     fingerprints 300 64 >queries
     fingerprints 2500 64 queries >file
     fingerprints 900 64 file >"more"
@@ -443,7 +443,7 @@ for i in range(int(sys.argv[1])):
 sys.stdout.buffer.write(rows.tobytes())' "$1"
 }
 
-@test "--memory bounds index build, and changes no byte of the file" {
+@test "slow: --memory bounds index build, and changes no byte of the file" {
     raw_fingerprints 1000000 >raw
     neardup index build --raw raw -o free
     (

@@ -52,7 +52,7 @@ EOF
     agrees resemblance --method simhash
 }
 
-@test "measured: it ends at the threshold, and is by the measure that decides" {
+@test "slow: measured: it ends at the threshold, and is by the measure that decides" {
     large_corpus large.jsonl
     threshold=0.83
     agrees resemblance -t 0.83

@@ -24,8 +24,9 @@ pages() {
         "-m identical" "-m simhash" "--candidates all" "--recipe manku-2007" "--short tokens" "--within kind"; do
         # shellcheck disable=SC2086
         neardup dedup pages.jsonl -q -o out --never status=404,410 $options
+        kept=$(ids out)
         for id in x y z c d; do
-            [[ " $(ids out) " == *" $id "* ]] || { echo "$options: $(ids out)"; return 1; }
+            [[ " $kept " == *" $id "* ]] || { echo "$options: $kept"; return 1; }
         done
     done
     neardup dedup pages.jsonl -q -o out --never status=404,410

@@ -75,7 +75,7 @@ EOT
     [[ $output == *"edit distance:        more than 1 tokens"* ]]
 }
 
-@test "options: each of every command's help changes something, or is refused" {
+@test "slow: options: each of every command's help changes something, or is refused" {
     run python3 "$BATS_TEST_DIRNAME/options_walk.py" "$NEARDUP"
     echo "$output"
     [ "$status" -eq 0 ]

@@ -83,7 +83,7 @@ assert a["thresholds"] == b["thresholds"] and (a["threads"], b["threads"]) == (1
 PY
 }
 
-@test "plan: compressed files, several files, folders and several passes" {
+@test "slow: plan: compressed files, several files, folders and several passes" {
     corpus
     mkdir parts
     split -l 500 --additional-suffix=.jsonl corpus.jsonl parts/p
@@ -204,7 +204,7 @@ PY
     neardup dedup new.jsonl --against old.sketch --predicted p.json -o out
 }
 
-@test "plan: with a limit of memory, its loads and files, and from where on there is one load" {
+@test "slow: plan: with a limit of memory, its loads and files, and from where on there is one load" {
     python3 - <<'PY' >many.jsonl
 import json, random
 random.seed(3)
