@@ -30,6 +30,7 @@ root() { # NAME
     mkdir "$work/$1"
     tar -xf "$work/clean.tar" -C "$work/$1"
     local part
+    rm -f "$work/$1/etc/apt/sources.list" # with this machine's, every package would have two sources
     for part in sources.list sources.list.d apt.conf.d preferences.d keyrings trusted.gpg.d; do
         if [ -e "/etc/apt/$part" ]; then cp -a "/etc/apt/$part" "$work/$1/etc/apt/"; fi
     done
