@@ -217,6 +217,7 @@ def test_bad_rows_count_as_the_command_counts_them(command, here, capsys):
     cases = [
         ["few.jsonl", "-o", "out"],
         ["few.jsonl", "-o", "few.jsonl"],
+        ["few.jsonl", "-o", "few.jsonl", "--force"],
         ["few.jsonl", "-o", "out", "--max-bad", "1%"],
         ["many.jsonl", "-o", "out"],
         ["many.jsonl", "-o", "out", "--max-bad", "1/2"],

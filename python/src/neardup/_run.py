@@ -275,8 +275,8 @@ class Run:
             outputs.claim(removed)
             if replaced[-1] and removed is None and not force:
                 raise _native.InvalidError(
-                    f"'{source.path}' is an input and would be replaced by what is kept of it: give removed=, "
-                    "which keeps the other records, or force=True, or choose another target"
+                    f"'{source.path}' is an input and would be replaced by what is kept of it: add --removed "
+                    "FILE, which keeps the other records, or --force, or choose another output"
                 )
         return replaced
 
@@ -292,7 +292,10 @@ class Run:
         if not self._judges or not bad:
             return
         if not documents:
-            raise _native.Error(f"no record could be read as a document; the first: {self.left_out[0]}")
+            first = self.left_out[0]
+            if self._max_bad is None:
+                self.left_out = []  # all have one reason, which the error names
+            raise _native.Error(f"no record could be read as a document; the first: {first}")
         limit = Fraction(0 if any(replaced) else "1/20") if self._max_bad is None else self._max_bad
         if bad > limit * records and (bad > 1 or any(replaced) or not limit):
             of = f"{self._sources[0].path} would be replaced, and " if any(replaced) else ""
