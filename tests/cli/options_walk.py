@@ -58,7 +58,6 @@ def observe(arguments):
     os.mkdir("out")
     shutil.copy("docs.ndx", "out/docs.ndx")
     shutil.copy("fp.ndx", "out/fp.ndx")
-    shutil.copy("same.jsonl", "out/same.jsonl")
     done = run(*arguments)
     seen = [done.stdout, done.stderr]
     for folder, _, names in sorted(os.walk("out")):
@@ -212,8 +211,6 @@ TRY = {
     "copy-to": "out/d",
     "link-to": "out/d",
     "removed": "out/r",
-    "dedup force": (None, "out/same.jsonl -o out/same.jsonl"), "filter force": (None, "-p p.jsonl out/same.jsonl -o out/same.jsonl"),
-    "collapse force": (None, "out/same.jsonl -o out/same.jsonl"),
     "annotate": FLAG,
     "manifest": "out/m2",
     "dedup clusters": "out/c2",
@@ -272,6 +269,8 @@ UNSEEN += ["ca-file", "retry-for", "batch", "connections", "resume", "client pos
 UNSEEN += ["checkpoint", "known-sketches", "sketches"]
 # What it changes is a file of --against: against.bats sees to it.
 UNSEEN += ["append"]
+# It lets an input be replaced, where the base replaces none: overwriting.bats sees to it.
+UNSEEN += ["force"]
 # No result has the ids of these, or what the option is about.
 UNSEEN += ["plan id-field", "collapse id-field", "mirrors id-field", "df id-field", "index stats id-field", "collapse text-format", "index pairs text-format", "collapse verify",
            "df calibrate shingle", "df calibrate characters", "df calibrate set"]
