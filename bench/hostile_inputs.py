@@ -32,6 +32,22 @@ def template_pages(path, n):
     )
 
 
+def half_templates(path, n):
+    """60 words that all pages share and 30 random ones."""
+    rng = random.Random(SEED)
+    vocabulary = words(20_000)
+    shared = rng.choices(vocabulary, k=60)
+    return write_documents(
+        path, (" ".join(shared + rng.choices(vocabulary, k=30)) for _ in range(n))
+    )
+
+
+def small_vocabulary(path, n):
+    """40 words, of four different ones: most texts share keys, and few could match."""
+    rng = random.Random(SEED)
+    return write_documents(path, (" ".join(rng.choices("abcd", k=40)) for _ in range(n)))
+
+
 def near_copies(path, n):
     """A text of 100 words, one of which is another in each copy."""
     rng = random.Random(SEED)

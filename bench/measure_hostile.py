@@ -15,6 +15,8 @@ GROWTH = 2.3
 SQUARE = None
 # Exact on sets of which no value is rare: entries of the table are walked, n of them for each set.
 WALKED = 4
+# Until the keys of a small vocabulary or a template are full, a document meets more and more others.
+FILLING = 4
 # Under so many processor seconds at 4n the start of the process decides, and nothing is judged.
 JUDGED_FROM = 0.4
 
@@ -44,6 +46,16 @@ CASES = [
     ("template, dedup", inputs.template_pages, "jsonl", 5_000, dedup(), GROWTH),
     ("template, filter", inputs.template_pages, "jsonl", 2_500, run_filter, GROWTH),
     ("template, collapse", inputs.template_pages, "jsonl", 5_000, collapse, GROWTH),
+    ("half template, dedup", inputs.half_templates, "jsonl", 5_000, dedup(), FILLING),
+    ("small vocabulary, dedup", inputs.small_vocabulary, "jsonl", 5_000, dedup(), FILLING),
+    (
+        "small vocabulary, components",
+        inputs.small_vocabulary,
+        "jsonl",
+        5_000,
+        dedup("--cluster", "components"),
+        FILLING,
+    ),
     (
         "near copies, components",
         inputs.near_copies,

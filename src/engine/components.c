@@ -121,7 +121,8 @@ static enum nd_status add_documents(struct nd_components *c, size_t n, struct nd
 
 /*
  * A batch, as if its documents came one by one.  Each goes through its candidates, the nearest
- * first, and is compared with those that are not of its component yet; a match joins the two.  Then
+ * first, and is compared with those that are not of its component yet, with max_checks at most (if
+ * there are more, the summary counts it as cut); a match joins the two.  Then
  * it is listed, but under no key that is full (overflow.c): of near copies a few of a component stand
  * under a key, and that joins the others, a forest and not a clique.
  *
@@ -153,9 +154,11 @@ static void meet_earlier(void *context, size_t place, unsigned worker)
         (nd_item_find_equal(d, w, item, batch->number[place]) && !d->plan.matching) ||
         !item->read.is_listed || !nd_finder_candidates(&d->kept.finder, w, item))
         return;
-    for (size_t i = 0; i < w->found.count; i++) {
+    for (size_t i = 0, n = 0; i < w->found.count && n < d->plan.params.max_checks; i++) {
         if (is_met(d, item, w->found.items[i].number))
             continue;
+        n++;
+        item->search.last_checked = w->found.items[i].number;
         if (!nd_item_begin_compare(w, item) ||
             !nd_item_compare(&d->kept, w, item, &w->set, w->found.items[i], NULL))
             return;
@@ -191,7 +194,21 @@ static const struct nd_hit *hit_with(const struct nd_item *item, uint32_t number
     return NULL;
 }
 
-/* All candidates in order, those of the batch among them; false: worker->error. */
+/* Compare a candidate that meet_earlier did not; true where there is nothing to compare. */
+static bool compare_now(const struct nd_batch *batch, struct nd_item *item,
+                        struct nd_candidate candidate)
+{
+    struct nd_worker *w = batch->d->crew.pusher;
+
+    return nd_item_begin_compare(w, item) &&
+           nd_item_compare(&batch->d->kept, w, item, &w->set, candidate, NULL);
+}
+
+/*
+ * The candidates in order, those of the batch among them, until max_checks that are not of the item's
+ * component were compared; false: worker->error.  What meet_earlier did not come to, as it was
+ * stopped by that number, is compared now, where others are of the component by now.
+ */
 static bool meet_all(const struct nd_batch *batch, size_t place)
 {
     struct nd_dedup *d = batch->d;
@@ -199,19 +216,24 @@ static bool meet_all(const struct nd_batch *batch, size_t place)
     struct nd_worker *w = d->crew.pusher;
     struct nd_item *item = &batch->item[place];
     uint32_t document = c->n + (uint32_t)place;
+    bool is_beyond = false; /* what meet_earlier compared last */
 
     if (!nd_finder_candidates(&d->kept.finder, w, item))
         return false;
-    for (size_t i = 0; i < w->found.count; i++) {
+    for (size_t i = 0; i < w->found.count && !item->search.was_cut; i++) {
         struct nd_candidate candidate = w->found.items[i];
+        bool was_beyond = is_beyond;
         const struct nd_hit *hit;
 
+        is_beyond = is_beyond || candidate.number == item->search.last_checked;
         if (find(c, nd_kept_document(&d->kept, candidate.number)) == find(c, document))
             continue;
+        item->search.was_cut = item->search.n_near == d->plan.params.max_checks;
+        if (item->search.was_cut)
+            break;
         item->search.n_near++;
-        if (candidate.number >= batch->first_number &&
-            (!nd_item_begin_compare(w, item) ||
-             !nd_item_compare(&d->kept, w, item, &w->set, candidate, NULL)))
+        if ((was_beyond || candidate.number >= batch->first_number) &&
+            !compare_now(batch, item, candidate))
             return false;
         hit = hit_with(item, candidate.number);
         if (hit)
@@ -304,7 +326,8 @@ static enum nd_status join_batch(struct nd_batch *batch, struct nd_error *err)
     for (size_t i = 0; status == ND_OK && i < batch->n; i++) {
         if (!join_item(batch, i))
             status = nd_crew_status(&d->crew, err);
-        nd_stats_count(&d->stats, &batch->item[i], batch->item[i].search.n_near, false);
+        nd_stats_count(&d->stats, &batch->item[i], batch->item[i].search.n_near,
+                       batch->item[i].search.was_cut);
     }
     return status;
 }

@@ -41,6 +41,7 @@ struct nd_item_search {
     struct nd_hit *hits;
     size_t n_hits, hits_capacity;
     bool may_prune;         /* the candidates cannot exceed max_checks: only the best hit counts */
+    uint32_t last_checked;  /* of earlier batches, by its number: for components */
     bool was_cut;           /* more than its candidates were too many to compare */
     size_t n_member_checks; /* comparisons with members of clusters (complete.c) */
 };

@@ -65,6 +65,17 @@ static inline void add_page(struct corpus *c, unsigned template, unsigned n_shar
     c->item[c->n++].text = (struct nd_view){text, len};
 }
 
+/* Forty words, of four different ones: most documents share keys, and few could match. */
+static inline void add_small_vocabulary(struct corpus *c)
+{
+    size_t len = 0;
+
+    for (unsigned i = 0; i < 40; i++)
+        len += (size_t)sprintf(c->text[c->n] + len, "%c ", 'a' + (int)below(4));
+    c->item[c->n].text = (struct nd_view){c->text[c->n], len};
+    c->n++;
+}
+
 /* An earlier page, its last words others: some reach the threshold with it, or with one like it. */
 static inline void add_variant(struct corpus *c, unsigned from)
 {

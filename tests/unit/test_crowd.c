@@ -31,17 +31,6 @@ static void candidates_grow_with_the_documents(void **state)
     free_corpus(c);
 }
 
-/* Forty words, of four different ones: most documents share keys, and few could match. */
-static void add_small_vocabulary(struct corpus *c)
-{
-    size_t len = 0;
-
-    for (unsigned i = 0; i < 40; i++)
-        len += (size_t)sprintf(c->text[c->n] + len, "%c ", 'a' + (int)below(4));
-    c->item[c->n].text = (struct nd_view){c->text[c->n], len};
-    c->n++;
-}
-
 /* How many places under keys the documents of a corpus take. */
 static uint64_t listed_places(const struct nd_dedup_stats *stats)
 {

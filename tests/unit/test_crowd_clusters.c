@@ -43,6 +43,37 @@ static void near_copies_make_a_forest(void **state)
     free_corpus(c);
 }
 
+/* Where few words are used, a document is compared with max_checks others, and what is left out of
+ * that is counted: the same in any batches and on any threads. */
+static void components_of_small_vocabularies_are_bounded(void **state)
+{
+    struct nd_dedup_params p = nd_dedup_params_default();
+    struct corpus *c = new_corpus();
+    static struct nd_decision got[MOST];
+    static struct nd_component_via via[MOST];
+    uint64_t kept = 0, cut = 0;
+
+    (void)state;
+    p.cluster = ND_CLUSTER_COMPONENTS;
+    p.threshold = (struct nd_ratio){7, 10};
+    p.max_checks = 4;
+    while (c->n < 2000)
+        add_small_vocabulary(c);
+    for (unsigned i = 0; i < 4; i++) {
+        static const unsigned batch[] = {1, 70, 500, 2000};
+        struct nd_dedup_stats stats;
+
+        p.threads = 1 + i % 3;
+        stats = push_components(&p, c, batch[i], got, via);
+        assert_true(stats.checks <= (uint64_t)c->n * p.max_checks);
+        assert_true(stats.cut_documents > c->n / 50);
+        assert_true(i == 0 || (stats.kept == kept && stats.cut_documents == cut));
+        kept = stats.kept;
+        cut = stats.cut_documents;
+    }
+    free_corpus(c);
+}
+
 /* Template pages, their variants and near copies, in components: the same in any batches, on any
  * threads, and with or without documents elsewhere. */
 static void components_depend_on_no_document_elsewhere(void **state)
@@ -259,6 +290,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(near_copies_make_a_forest),
+        cmocka_unit_test(components_of_small_vocabularies_are_bounded),
         cmocka_unit_test(components_depend_on_no_document_elsewhere),
         cmocka_unit_test(complete_link_compares_few),
         cmocka_unit_test(complete_link_trusts_distances),
