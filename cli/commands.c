@@ -205,38 +205,42 @@ static enum nd_status write_count(const struct settings *s, uint64_t found, stru
     return nd_result_file_publish(file, err);
 }
 
+static bool filter_fits(const struct settings *s)
+{
+    if (!s->use.prototypes.count)
+        say("filter needs --prototypes FILE; see neardup help filter");
+    else if (s->use.json && s->use.filter.output != ND_FILTER_ROWS)
+        say("--json requires --annotate; see neardup help filter");
+    else if (run_option(s, "output-dir") && s->use.filter.output == ND_FILTER_NOTHING)
+        say("--count writes nothing to --output-dir; see neardup help filter");
+    else
+        return true;
+    return false;
+}
+
 static int cmd_filter(struct settings *s)
 {
     struct report report = {.settings = s};
     struct nd_run_events events = report_events(&report);
-    struct nd_use_summary summary;
+    struct nd_filter_params *params = &s->use.filter;
+    struct nd_run_summary summary;
     struct nd_error err;
     enum nd_status status;
 
-    if (!s->use.prototypes.count) {
-        say("filter needs --prototypes FILE; see neardup help filter");
+    if (!filter_fits(s) || !use_standard_input(s))
         return 2;
-    }
-    if (s->use.json && s->use.filter != ND_FILTER_ROWS) {
-        say("--json requires --annotate; see neardup help filter");
-        return 2;
-    }
-    if (run_option(s, "output-dir") && s->use.filter == ND_FILTER_NOTHING) {
-        say("--count writes nothing to --output-dir; see neardup help filter");
-        return 2;
-    }
-    if (!use_standard_input(s))
-        return 2;
-    status = nd_run_filter(s->run, s->use.prototypes.at, s->use.prototypes.count, s->use.filter,
-                           &events, &summary, &err);
+    params->prototypes = s->use.prototypes.at;
+    params->n_prototypes = s->use.prototypes.count;
+    params->text_fields = s->use.prototypes_text.at;
+    params->n_text_fields = s->use.prototypes_text.count;
+    status = nd_run_filter(s->run, params, &events, &summary, &err);
     report_end(&report);
-    if (status == ND_OK)
-        report_replaced(s, &summary);
-    if (status == ND_OK && s->use.filter == ND_FILTER_NOTHING)
-        status = write_count(s, summary.found, &err);
-    if (s->use.filter == ND_FILTER_OTHERS)
-        summary.found = summary.documents - summary.found;
-    return report_use(s, status, &err, &summary);
+    if (status == ND_OK && params->output == ND_FILTER_NOTHING)
+        status = write_count(s, summary.removed, &err);
+    if (status == ND_OK && !s->quiet)
+        print_summary(&summary);
+    return report_run(s, status, &err, &summary,
+                      params->output == ND_FILTER_OTHERS ? summary.kept : summary.removed);
 }
 
 /* ---- The table ------------------------------------------------------------------------------- */

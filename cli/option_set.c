@@ -351,8 +351,8 @@ SETTER(set_json)
     UNUSED(value);
     UNUSED(err);
     s->use.json = true;
-    if (s->use.filter == ND_FILTER_ANNOTATE)
-        s->use.filter = ND_FILTER_ROWS;
+    if (s->use.filter.output == ND_FILTER_ANNOTATE)
+        s->use.filter.output = ND_FILTER_ROWS;
     s->use.pairs.json = s->use.track.json = s->use.mirrors.json = s->use.template.json = 1;
     return ND_OK;
 }
@@ -366,9 +366,9 @@ SETTER(set_filter)
     UNUSED(value);
     if (output == ND_FILTER_ANNOTATE && s->use.json)
         output = ND_FILTER_ROWS;
-    if (s->use.filter != ND_FILTER_MATCHES && s->use.filter != output)
+    if (s->use.filter.output != ND_FILTER_MATCHES && s->use.filter.output != output)
         return nd_fail(err, ND_EINVAL, "only one of --invert, --annotate and --count can be given");
-    s->use.filter = output;
+    s->use.filter.output = output;
     return ND_OK;
 }
 

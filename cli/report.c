@@ -382,13 +382,22 @@ static void print_counts(const struct nd_run_summary *s)
     fputs("Documents\n", stderr);
     row("read", s->documents);
     if (s->documents && !s->lists_pairs) {
-        row_of(s->annotates ? "not duplicates" : "kept", s->kept, s->documents);
-        row_of(s->annotates ? "duplicates" : "removed", s->removed, s->documents);
+        row_of(s->filters     ? "match no prototype"
+               : s->annotates ? "not duplicates"
+                              : "kept",
+               s->kept, s->documents);
+        row_of(s->filters     ? "match a prototype"
+               : s->annotates ? "duplicates"
+                              : "removed",
+               s->removed, s->documents);
         row_of("  equal bytes", s->identical_bytes, s->documents);
         row_of("  equal words", s->identical_tokens, s->documents);
         row_of("  near", s->near, s->documents);
-        row("clusters", s->clusters);
     }
+    if (s->documents && !s->lists_pairs && !s->filters)
+        row("clusters", s->clusters);
+    if (s->filters)
+        row("prototypes", s->prototypes);
     if (s->lists_pairs)
         row("pairs", s->pairs);
     row_if("near misses", s->near_misses);
@@ -422,7 +431,10 @@ static void print_measured(const struct nd_run_summary *s)
         most = s->measured[i].documents > most ? s->measured[i].documents : most;
     for (uint64_t limit = 1000000; most >= limit && width < 18; limit *= 10)
         width++;
-    fprintf(stderr, "Near %s, by %s\n", s->annotates ? "duplicates" : "documents removed",
+    fprintf(stderr, "Near %s, by %s\n",
+            s->annotates ? "duplicates"
+            : s->filters ? "matches"
+                         : "documents removed",
             s->measured_by);
     for (size_t from = 0, to; from < s->n_measured; from = to) {
         to = from + COLUMNS < s->n_measured ? from + COLUMNS : s->n_measured;
@@ -453,7 +465,7 @@ static void print_quoted(const struct nd_run_summary *s)
     fputs("Documents that match some of\n", stderr);
     for (size_t i = 0; i < s->n_quoted; i++) {
         fprintf(stderr, "  %12llu  ", (unsigned long long)s->quoted[i].documents);
-        put_name(s->quoted[i].name);
+        put_name(s->quoted[i].name[0] ? s->quoted[i].name : "(no value)");
         fprintf(stderr, " (%llu)\n", (unsigned long long)s->quoted[i].prototypes);
     }
     if (s->other_quoted)

@@ -153,6 +153,7 @@ void settings_release(struct settings *s)
     free(s->corpus.at);
     free(s->use.metrics.at);
     free(s->use.prototypes.at);
+    free(s->use.prototypes_text.at);
     free(s->serve.hosts.at);
     free(s->given.at);
     free(s->file_lists.at);

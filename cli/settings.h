@@ -35,8 +35,8 @@ enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 struct use_settings {
     struct nd_pairs_params pairs;
     struct nd_compare_params compare;
-    struct words metrics, prototypes;
-    enum nd_filter_output filter;
+    struct words metrics, prototypes, prototypes_text;
+    struct nd_filter_params filter;
     struct nd_track_params track;
     struct nd_collapse_params collapse;
     struct nd_mirrors_params mirrors;

@@ -297,6 +297,9 @@ struct nd_run_summary {
     uint64_t near_misses;
     uint64_t pairs;
     int lists_pairs;
+    /* nd_run_filter: prototypes; those with equal bytes count once. */
+    int filters;
+    uint64_t prototypes;
     /* Removed documents are written too, marked as duplicates. */
     int annotates;
     struct nd_run_replaced replaced;
@@ -311,7 +314,8 @@ struct nd_run_summary {
     size_t n_measured;
     struct nd_run_cluster largest[ND_RUN_LARGEST];
     size_t n_largest;
-    /* nd_run_dedup with only-against: by file of `against`, in their order.  If there are more, those
+    /* nd_run_dedup with only-against: by file of `against`, in their order.  nd_run_filter with a
+     * group_field: by its values, in the order in which they came.  If there are more, those
      * that most documents match, and how many are left out. */
     struct nd_run_quoted quoted[ND_RUN_QUOTED];
     size_t n_quoted;

@@ -158,6 +158,21 @@ enum nd_filter_output {
     ND_FILTER_ROWS,     /* a JSON object for every document: whether it matches, and which */
 };
 
+/* Starts from zeroes, and has prototypes. */
+struct nd_filter_params {
+    /* Files and folders. */
+    const char *const *prototypes;
+    size_t n_prototypes;
+    enum nd_filter_output output;
+    /* Where the text of a prototype is, and its id.  NULL: where the options say. */
+    const char *const *text_fields;
+    size_t n_text_fields;
+    const char *id_field;
+    /* A field of the prototypes: summary->quoted counts by its values, and has one of an empty name
+     * for prototypes without it.  NULL: nothing is counted. */
+    const char *group_field;
+};
+
 /*
  * Compare each document of the inputs with the documents of `prototypes`, by the recipe's
  * candidates and what it verifies, and with no other document of its own stream (Kolcz 2004, §5.2).
@@ -165,16 +180,17 @@ enum nd_filter_output {
  * first.  (Where nothing is verified: the one that has most in common in the first signature, or
  * else the lowest Hamming distance.)  Prototypes stay in memory; the stream does not.  Where the
  * format asked for is that of a message, prototypes are read as mbox, which a single message is
- * too.  The option never counts as well, and output-dir, which gets matches or messages as
- * dedup's survivors.  summary->found: the documents that match.  ND_EINPUT: a file of prototypes
- * failed; two messages that are files go to one output; mail and other documents are annotated in
- * one run.  ND_EINVAL: copy-to, link-to or annotate is set.
+ * too.  The options never, manifest and summary count as well, and output-dir, which gets matches or
+ * messages as dedup's survivors.  In the manifest a document that matches is a removed one, and its
+ * prototype the kept one.  In the summary, where filters is 1, `removed` are the documents that match,
+ * and `kept` the others.  ND_EINPUT: a file of prototypes failed; two messages that are files go to one
+ * output; mail and other documents are annotated in one run.  ND_EINVAL: copy-to, link-to or annotate
+ * is set; group_field with prototypes that are sketch files.
  */
 ND_API enum nd_status nd_run_filter(const struct nd_run_options *options,
-                                    const char *const *prototypes, size_t n_prototypes,
-                                    enum nd_filter_output output,
+                                    const struct nd_filter_params *params,
                                     const struct nd_run_events *events,
-                                    struct nd_use_summary *summary, struct nd_error *err);
+                                    struct nd_run_summary *summary, struct nd_error *err);
 
 /* ---- Versions of a document over time ---------------------------------------------------------
  */

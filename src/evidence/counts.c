@@ -218,9 +218,19 @@ static void put_decisions(struct nd_json *out, const struct nd_run_summary *s)
         {"near", s->near},
         {"clusters", s->clusters},
     };
+    const struct number filtered[] = {
+        {"prototypes", s->prototypes},
+        {"matches", s->removed},
+        {"identical_bytes", s->identical_bytes},
+        {"identical_tokens", s->identical_tokens},
+        {"near", s->near},
+        {"others", s->kept},
+    };
 
     if (s->lists_pairs)
         put_numbers(out, pairs, sizeof pairs / sizeof *pairs);
+    else if (s->filters)
+        put_numbers(out, filtered, sizeof filtered / sizeof *filtered);
     else
         put_numbers(out, numbers, sizeof numbers / sizeof *numbers);
 }
@@ -393,7 +403,7 @@ void nd_summary_json(struct nd_json *out, const struct nd_run_summary *summary, 
     put_counts(out, summary);
     put_measured(out, summary);
     put_curve(out, summary);
-    if (!summary->lists_pairs)
+    if (!summary->lists_pairs && !summary->filters)
         put_largest(out, summary);
     put_quoted(out, summary);
     put_inputs(out, input, n);

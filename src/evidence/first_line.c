@@ -55,6 +55,14 @@ static void put_never(const struct nd_first_line *o, struct nd_json *out)
     nd_json_close(out, ']');
 }
 
+static void put_prototypes(const struct nd_first_line_prototypes *p, struct nd_json *out)
+{
+    put_list(out, "prototypes", p->paths, p->n_paths);
+    put_list(out, "prototypes_text_fields", p->text_fields, p->n_text_fields);
+    put_text(out, "prototypes_id_field", p->id_field);
+    put_text(out, "prototypes_group_field", p->group_field);
+}
+
 /* The options that change the result and are not in the recipe. */
 static void put_options(const struct nd_first_line *o, struct nd_json *out)
 {
@@ -76,6 +84,8 @@ static void put_options(const struct nd_first_line *o, struct nd_json *out)
     put_text(out, "prefer_field", o->prefer_field);
     put_list(out, "prefer", o->prefer, o->n_prefer);
     put_never(o, out);
+    if (o->prototypes)
+        put_prototypes(o->prototypes, out);
     if (o->is_only_against)
         nd_json_put_bool(out, "only_against", true);
     nd_json_put_bool(out, "strict", o->is_strict);

@@ -22,6 +22,13 @@ struct nd_first_line_seen {
     uint64_t generation, documents;
 };
 
+/* Of filter: the prototypes, and their fields; NULL or 0: as for documents. */
+struct nd_first_line_prototypes {
+    const char *const *paths, *const *text_fields;
+    size_t n_paths, n_text_fields;
+    const char *id_field, *group_field;
+};
+
 /*
  * What was done, beside the recipe, so that the run can be repeated and explained.  The words are
  * those of docs/format/outputs.md; NULL: the key is absent.
@@ -41,6 +48,7 @@ struct nd_first_line {
     size_t n_never;
     const struct nd_first_line_seen *seen;
     size_t n_seen;
+    const struct nd_first_line_prototypes *prototypes;
     bool is_strict, is_only_against;
 };
 

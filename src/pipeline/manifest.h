@@ -11,11 +11,11 @@
 #include "recipe/recipe.h"
 
 /* Write the first line: what was done, to which inputs, and with which options. */
-enum nd_status nd_manifest_put_header(struct nd_output *out, const struct nd_recipe *recipe,
-                                      const struct nd_run_options *options,
-                                      const struct nd_run_summary *summary,
-                                      const struct nd_reading *reading,
-                                      const struct nd_against *against, struct nd_error *err);
+enum nd_status
+nd_manifest_put_header(struct nd_output *out, const struct nd_recipe *recipe,
+                       const struct nd_run_options *options, const struct nd_run_summary *summary,
+                       const struct nd_reading *reading, const struct nd_against *against,
+                       const struct nd_first_line_prototypes *prototypes, struct nd_error *err);
 /* The charset of the inputs; NULL if it is UTF-8. */
 const char *nd_input_charset(const struct nd_input_options *input);
 

@@ -111,26 +111,36 @@ static struct nd_output *open_evidence(struct nd_outputs *o, const char *name, s
     return nd_output_open(&o->publisher, name, ND_PUBLISH_EVIDENCE, err);
 }
 
+enum nd_status nd_outputs_open_summary(struct nd_outputs *o, struct nd_error *err)
+{
+    if (!o->request->writes_summary || !o->options->summary)
+        return ND_OK;
+    o->summary = open_evidence(o, o->options->summary, err);
+    return o->summary ? ND_OK : ND_EIO;
+}
+
+enum nd_status nd_outputs_open_manifest(struct nd_outputs *o, struct nd_error *err)
+{
+    if (!o->options->manifest)
+        return ND_OK;
+    o->manifest = open_evidence(o, o->options->manifest, err);
+    o->rows = o->manifest ? nd_spool_new(o->options->tmp, err) : NULL;
+    return o->rows ? ND_OK : ND_EIO;
+}
+
 enum nd_status nd_outputs_open(struct nd_outputs *o, struct nd_error *err)
 {
     const struct nd_run_options *options = o->options;
-    enum nd_status status;
+    enum nd_status status = nd_outputs_open_summary(o, err);
 
-    if (o->request->writes_summary && options->summary &&
-        !(o->summary = open_evidence(o, options->summary, err)))
-        return ND_EIO;
-    if (!o->request->writes_survivors || o->request->is_dry)
-        return ND_OK;
+    if (status != ND_OK || !o->request->writes_survivors || o->request->is_dry)
+        return status;
     status = nd_outputs_open_survivors(o, err);
     if (status != ND_OK)
         return status;
     if (options->clusters && !(o->clusters = open_evidence(o, options->clusters, err)))
         return ND_EIO;
-    if (!options->manifest)
-        return ND_OK;
-    o->manifest = open_evidence(o, options->manifest, err);
-    o->rows = o->manifest ? nd_spool_new(options->tmp, err) : NULL;
-    return o->rows ? ND_OK : ND_EIO;
+    return nd_outputs_open_manifest(o, err);
 }
 
 static enum nd_status put(const struct nd_outputs *o, struct nd_survivors *to, uint32_t *given,

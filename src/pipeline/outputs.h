@@ -58,6 +58,9 @@ static inline bool nd_outputs_has_names(const struct nd_outputs *o)
 
 /* Open what the options name, as far as the request heeds it.  ND_EIO, ND_ENOMEM. */
 enum nd_status nd_outputs_open(struct nd_outputs *o, struct nd_error *err);
+/* Of these only the summary and the manifest. */
+enum nd_status nd_outputs_open_summary(struct nd_outputs *o, struct nd_error *err);
+enum nd_status nd_outputs_open_manifest(struct nd_outputs *o, struct nd_error *err);
 /* Of these only where the records go. */
 enum nd_status nd_outputs_open_survivors(struct nd_outputs *o, struct nd_error *err);
 /* options->output as a single file, for whoever writes something else than records; NULL: failed. */

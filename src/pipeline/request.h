@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "evidence/first_line.h"
 #include "pipeline/reading.h"
 #include "pipeline/watch.h"
 
@@ -40,6 +41,8 @@ struct nd_run_request {
     bool writes_survivors; /* records, to wherever the options send them (nd_outputs_open) */
     bool writes_summary;   /* options->summary */
     bool writes_evidence;  /* options->manifest, clusters and removed */
+    bool writes_manifest;  /* of these the manifest alone, which names these: */
+    const struct nd_first_line_prototypes *prototypes;
     bool may_replace; /* the output may take the place of the only input: it holds its records */
     bool is_dry;      /* of all these only the summary is written, and no df table */
 };

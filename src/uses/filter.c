@@ -11,6 +11,7 @@
 #include "pipeline/annotation.h"
 #include "uses/use.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,22 +29,32 @@ struct nearest_prototype {
 
 struct filtering {
     struct nd_run *run;
+    const struct nd_filter_params *params;
     enum nd_filter_output output;
     bool ignores_text;
 
     /* Prototypes. */
-    struct nd_json name;    /* of all, behind one another */
-    size_t *name_at;        /* start of each name, and the end of the last */
-    enum nd_id_kind *kind;  /* id kind of each prototype */
-    size_t n, room[2];      /* number of prototypes, and capacity of name_at and kind */
+    struct nd_json name;   /* of all, behind one another */
+    size_t *name_at;       /* start of each name, and the end of the last */
+    enum nd_id_kind *kind; /* id kind of each prototype */
+    struct nd_at *at;      /* its place */
+    uint32_t *group;       /* and its group in run->quoted */
+    struct nd_arena paths;
+    const struct nd_source *source; /* of the last one */
+    int group_index;                /* of its field; -1: there are no groups */
+    bool has_group;                 /* some prototype has the field */
+    size_t n, room[4];      /* number of prototypes, and capacities of name_at, kind, at, group */
     struct nd_hash_set raw; /* hashes of the prototypes' bytes */
     struct nd_json place;   /* scratch */
 
     /* The batch of the stream. */
     struct nd_dedup_item *item;
-    struct nearest_prototype *nearest; /* of each item */
-    size_t n_items, item_room[2];
-    uint64_t matches;
+    struct nearest_prototype *nearest; /* of each item, and what is decided: */
+    struct nd_decision *decision;
+    size_t n_items, item_room[3];
+    uint64_t asked; /* documents of the batches before */
+    struct nd_dedup_stats counts;
+    struct nd_rows rows; /* of the manifest */
 
     /* Annotations: messages with a field more, or rows, to `out`. */
     const struct nd_source *first; /* whose format decides which */
@@ -218,13 +229,16 @@ static enum nd_status open_rows_of_none(struct filtering *f, struct nd_error *er
 
 static bool reserve_items(struct filtering *f, size_t n)
 {
-    return ND_RESERVE(f->item, &f->item_room[0], n) && ND_RESERVE(f->nearest, &f->item_room[1], n);
+    return ND_RESERVE(f->item, &f->item_room[0], n) &&
+           ND_RESERVE(f->nearest, &f->item_room[1], n) &&
+           ND_RESERVE(f->decision, &f->item_room[2], n);
 }
 
 static bool add_name(struct filtering *f, const struct nd_name *name)
 {
     if (!ND_RESERVE(f->name_at, &f->room[0], f->n + 2) ||
-        !ND_RESERVE(f->kind, &f->room[1], f->n + 1))
+        !ND_RESERVE(f->kind, &f->room[1], f->n + 1) || !ND_RESERVE(f->at, &f->room[2], f->n + 1) ||
+        !ND_RESERVE(f->group, &f->room[3], f->n + 1))
         return false;
     f->name_at[f->n] = f->name.text.len;
     f->kind[f->n++] = name->kind;
@@ -243,21 +257,68 @@ static uint64_t hash_of(const struct nd_parsed *p)
                : nd_replaced_mark(nd_hash_bytes(text.data, text.len), p->document.text_replaced);
 }
 
-/* Of equal bytes the first stands for all. */
+static char *copy(struct filtering *f, const char *text)
+{
+    return text ? nd_arena_copy(&f->paths, text, strlen(text) + 1) : NULL;
+}
+
+/* Keep the place of the next prototype; the names of a file are copied once. */
+static bool add_place(struct filtering *f, const struct nd_parsed *p)
+{
+    struct nd_at *at = &f->at[f->n - 1];
+
+    *at = f->n > 1 ? f->at[f->n - 2] : (struct nd_at){.path = NULL};
+    at->line = p->record.line;
+    if (p->source == f->source)
+        return true;
+    f->source = p->source;
+    at->path = copy(f, p->source->path);
+    at->entry = copy(f, p->source->entry);
+    return at->path && (at->entry || !p->source->entry);
+}
+
+static bool find_group(struct filtering *f, const struct nd_parsed *p, uint32_t *group)
+{
+    const struct nd_view value = nd_document_field(&p->document, f->group_index);
+
+    *group = 0;
+    f->has_group |= value.data != NULL;
+    return f->group_index < 0 || nd_quoted_add(&f->run->quoted, value, 0, group);
+}
+
+/* Of equal bytes in a group the first stands for all. */
 static enum nd_status list_prototype(void *context, const struct nd_parsed *p, struct nd_error *err)
 {
     struct filtering *f = context;
     struct nd_name name;
+    uint32_t group;
 
     if (nd_comparable_is_never(&f->run->comparable, &p->document))
         return ND_OK; /* matches nothing */
-    if (!f->ignores_text && nd_hash_set_add(&f->raw, nd_mix64(hash_of(p))))
+    if (!find_group(f, p, &group))
+        return no_memory(err);
+    if (!f->ignores_text && nd_hash_set_add(&f->raw, nd_mix64(hash_of(p) + group)))
         return ND_OK;
     name = nd_name_of(&p->document, p->source, p->record.line, &f->place);
-    if (f->raw.has_no_memory || f->place.failed || !add_name(f, &name))
+    if (f->raw.has_no_memory || f->place.failed || !add_name(f, &name) || !add_place(f, p))
         return no_memory(err);
+    f->group[f->n - 1] = group;
+    if (f->group_index >= 0)
+        f->run->quoted.item[group].prototypes++;
     f->item[f->n_items++] = nd_parsed_item(p);
     return ND_OK;
+}
+
+/* Name the option that says where the text of a prototype is, where a hint names that of documents. */
+static void correct_hint(struct nd_bad_record *bad)
+{
+    static const char option[] = "--text-field ", added[] = "prototypes-";
+    struct nd_bad_record old = *bad;
+    const char *at = strstr(old.reason, option);
+
+    if (at)
+        (void)snprintf(bad->reason, sizeof bad->reason, "%.*s--%s%s", (int)(at - old.reason),
+                       old.reason, added, at + 2);
 }
 
 static enum nd_status push_prototypes(struct filtering *f, const struct nd_reading_batch *batch,
@@ -268,28 +329,75 @@ static enum nd_status push_prototypes(struct filtering *f, const struct nd_readi
     f->n_items = 0;
     if (!reserve_items(f, batch->count))
         return no_memory(err);
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->parsed[i].bad)
+            correct_hint(batch->parsed[i].bad);
     status = nd_run_each_document(f->run, batch, list_prototype, f, err);
     return status == ND_OK ? nd_dedup_push_prototypes(f->run->dedup, f->item, f->n_items, err)
                            : status;
 }
 
-static enum nd_status read_prototypes(struct filtering *f, const char *const *paths, size_t n,
-                                      struct nd_error *err)
+/* How the prototypes are read: as the documents, but for their own fields.  `fields` has room for
+ * those of the documents and one more. */
+static struct nd_input_options input_of_prototypes(struct filtering *f, const char **fields)
 {
+    const struct nd_filter_params *p = f->params;
+    struct nd_input_options input = f->run->input;
+
+    if (input.format == ND_FORMAT_MAIL)
+        input.format = ND_FORMAT_MBOX; /* a single message is a stream as well */
+    if (p->n_text_fields) {
+        input.text_fields = p->text_fields;
+        input.n_text_fields = p->n_text_fields;
+    }
+    if (p->id_field)
+        input.id_field = p->id_field;
+    f->group_index = p->group_field ? (int)input.n_fields : -1;
+    if (!p->group_field)
+        return input;
+    if (input.n_fields)
+        memcpy(fields, input.fields, input.n_fields * sizeof *fields);
+    fields[input.n_fields++] = p->group_field;
+    input.fields = fields;
+    return input;
+}
+
+static void warn_of_prototypes(struct filtering *f, const struct nd_reading *reading,
+                               uint64_t documents)
+{
+    struct nd_field_set *fields = &f->run->fields;
+
+    for (size_t i = 0; f->params->id_field && i < fields->n_watched; i++)
+        fields->watched[i].is_met |= fields->watched[i].is_id; /* it is that of the documents */
+    nd_field_set_warn(fields, &f->run->reporter, "prototype", f->run->first.names);
+    nd_run_forget_first(f->run);
+    if (f->params->group_field && !f->has_group)
+        nd_reporter_warn(&f->run->reporter, "prototypes-group-field: no prototype has a field '%s'",
+                         f->params->group_field);
+    nd_run_warn_of_repairs(f->run, reading, documents, "prototype");
+    nd_run_warn_unsigned(f->run, f->run->dedup, "prototype");
+}
+
+static enum nd_status read_prototypes(struct filtering *f, struct nd_error *err)
+{
+    const char *const *paths = f->params->prototypes, *fields[ND_FIELDS_MAX + 1];
+    size_t n = f->params->n_prototypes;
     const struct nd_reading_hooks hooks = {.reporter = &f->run->reporter,
                                            .problem = nd_reporter_tell,
                                            .sketches = f->run->sketches_beside,
                                            .record_bytes = f->run->budget.record_bytes,
                                            .batch_bytes = f->run->budget.batch_bytes};
-    struct nd_input_options input = f->run->input;
+    const struct nd_input_options input = input_of_prototypes(f, fields);
     struct nd_reading_batch *batch;
     struct nd_reading *reading;
     enum nd_status status = ND_OK;
     uint64_t documents = 0;
     int got = 1;
 
-    if (input.format == ND_FORMAT_MAIL)
-        input.format = ND_FORMAT_MBOX; /* a single message is a stream as well */
+    if (f->run->sketches_beside && f->params->group_field)
+        return nd_fail(err, ND_EINVAL,
+                       "prototypes-group-field: sketch files keep no fields; name the prototypes "
+                       "themselves");
     reading = nd_reading_new(f->run->pool, paths, n, &input, &hooks, err);
     if (!reading)
         return err->status ? err->status : ND_EINVAL;
@@ -306,12 +414,9 @@ static enum nd_status read_prototypes(struct filtering *f, const char *const *pa
     if (status == ND_OK && f->n == 0)
         status = nd_fail(err, ND_EINPUT, "no prototype in %s%s", paths[0],
                          n > 1 ? " or the others" : "");
-    if (status == ND_OK) {
-        nd_field_set_warn(&f->run->fields, &f->run->reporter, "prototype", f->run->first.names);
-        nd_run_forget_first(f->run);
-        nd_run_warn_of_repairs(f->run, reading, documents, "prototype");
-        nd_run_warn_unsigned(f->run, f->run->dedup, "prototype");
-    }
+    if (status == ND_OK)
+        warn_of_prototypes(f, reading, documents);
+    nd_dedup_get_stats(f->run->dedup, &f->run->old);
     nd_reading_free(reading);
     return status;
 }
@@ -322,6 +427,8 @@ static enum nd_status note(void *context, const struct nd_found_pair *pair)
     struct nearest_prototype *nearest = &f->nearest[pair->a];
 
     nearest->prototypes++;
+    if (f->group_index >= 0)
+        nd_quoted_count(&f->run->quoted, f->group[pair->b], f->asked + pair->a);
     if (pair->is_nearest)
         nearest->pair = *pair;
     return ND_OK;
@@ -350,14 +457,42 @@ static bool is_annotated(const struct filtering *f)
     return f->output == ND_FILTER_ANNOTATE || f->output == ND_FILTER_ROWS;
 }
 
+/* A row of the manifest, as dedup writes it. */
+static void put_manifest(struct filtering *f, const struct nd_parsed *parsed,
+                         const struct nearest_prototype *nearest,
+                         const struct nd_decision *decision)
+{
+    const struct nd_party matching = {
+        nd_name_of(&parsed->document, parsed->source, parsed->record.line, &f->own_name),
+        nd_at_of(parsed->source, parsed->record.line)};
+    const struct nd_party prototype = {nearest->name, f->at[nearest->pair.b]};
+
+    nd_row_removed(&f->rows.manifest, &f->place, &matching, &prototype, decision, f->run->recipe,
+                   NULL);
+    if (f->own_name.failed || f->place.failed)
+        f->rows.manifest.failed = true;
+}
+
+static void put_skipped(struct filtering *f, const struct nd_parsed *parsed)
+{
+    const struct nd_at at = nd_at_of(parsed->source, parsed->record.line);
+
+    if (f->run->outputs.rows)
+        nd_row_skipped(&f->rows.manifest, &f->place, &at, parsed->bad->reason);
+}
+
 static enum nd_status put(struct filtering *f, const struct nd_parsed *parsed,
-                          struct nearest_prototype *nearest, struct nd_error *err)
+                          struct nearest_prototype *nearest, const struct nd_decision *decision,
+                          struct nd_error *err)
 {
     bool is_match = nearest->prototypes > 0;
 
-    f->matches += is_match;
     if (is_match)
         nearest->name = name_of_prototype(f, nearest->pair.b);
+    if (is_match && decision->identical == ND_IDENTICAL_NO)
+        nd_measured_count(f->run->measured, &f->run->recipe->dedup, &decision->overlap);
+    if (is_match && f->run->outputs.rows)
+        put_manifest(f, parsed, nearest, decision);
     if (is_annotated(f))
         return annotate(f, parsed, nearest, err);
     if (f->output == ND_FILTER_NOTHING || is_match != (f->output == ND_FILTER_MATCHES))
@@ -375,12 +510,17 @@ static enum nd_status put_batch(struct filtering *f, const struct nd_reading_bat
     for (size_t i = 0; status == ND_OK && i < batch->count; i++) {
         const struct nd_parsed *parsed = &batch->parsed[i];
 
-        if (!parsed->bad)
-            status = put(f, parsed, &f->nearest[item++], err);
-        else if (is_annotated(f))
+        if (parsed->bad)
+            put_skipped(f, parsed);
+        if (!parsed->bad) {
+            status = put(f, parsed, &f->nearest[item], &f->decision[item], err);
+            item++;
+        } else if (is_annotated(f)) {
             status = annotate(f, parsed, NULL, err);
+        }
     }
-    return status;
+    f->asked += item;
+    return status == ND_OK ? nd_outputs_put_rows(&f->run->outputs, &f->rows, err) : status;
 }
 
 static enum nd_status flush(struct filtering *f, struct nd_error *err)
@@ -401,10 +541,26 @@ static enum nd_status filter_batch(void *context, const struct nd_reading_batch 
         return no_memory(err);
     status = nd_run_each_document(f->run, batch, list_item, f, err);
     if (status == ND_OK)
-        status = nd_dedup_query(f->run->dedup, f->item, f->n_items, note, f, err);
+        status = nd_dedup_judge(f->run->dedup, f->item, f->n_items, f->decision, &f->counts, note,
+                                f, err);
     if (status == ND_OK)
         status = put_batch(f, batch, err);
     return status == ND_OK ? flush(f, err) : status;
+}
+
+static void summarise(struct filtering *f)
+{
+    struct nd_run_summary *summary = f->run->summary;
+
+    nd_dedup_stats_add(&f->run->past, &f->counts);
+    f->run->has_past = true;
+    summary->filters = 1;
+    summary->prototypes = f->n;
+    summary->kept = f->counts.kept;
+    summary->removed = summary->documents - f->counts.kept;
+    summary->identical_bytes = f->counts.identical_bytes;
+    summary->identical_tokens = f->counts.identical_tokens;
+    summary->near = f->counts.near;
 }
 
 static enum nd_status finish(struct filtering *f, struct nd_error *err)
@@ -413,6 +569,7 @@ static enum nd_status finish(struct filtering *f, struct nd_error *err)
     struct nd_output *out = f->out;
 
     f->out = NULL;
+    summarise(f);
     if (status == ND_OK)
         return nd_run_finish(f->run, out, err);
     nd_output_discard(out);
@@ -427,68 +584,96 @@ static enum nd_status open_survivors(struct filtering *f, struct nd_error *err)
                : ND_OK;
 }
 
-static enum nd_status filter(struct filtering *f, const char *const *prototypes, size_t n,
-                             struct nd_error *err)
+static enum nd_status filter(struct filtering *f, struct nd_error *err)
 {
     struct nd_run *run = f->run;
     enum nd_status status = nd_run_make_dedup(run, ND_CLUSTER_PAIRS, NULL, err);
 
     if (status == ND_OK)
-        status = read_prototypes(f, prototypes, n, err);
+        status = read_prototypes(f, err);
+    if (status == ND_OK)
+        status = nd_outputs_open_summary(&run->outputs, err);
     if (status == ND_OK)
         status = open_survivors(f, err);
+    if (status == ND_OK)
+        status = nd_outputs_open_manifest(&run->outputs, err);
     if (status == ND_OK)
         status = nd_run_each_batch(run, filter_batch, f, err);
     return status == ND_OK ? finish(f, err) : status;
 }
 
-enum nd_status nd_run_filter(const struct nd_run_options *options, const char *const *prototypes,
-                             size_t n_prototypes, enum nd_filter_output output,
-                             const struct nd_run_events *events, struct nd_use_summary *summary,
+static void release(struct filtering *f)
+{
+    nd_output_discard(f->out);
+    nd_json_release(&f->name);
+    nd_json_release(&f->place);
+    nd_json_release(&f->row);
+    nd_json_release(&f->own_name);
+    nd_rows_release(&f->rows);
+    nd_hash_set_release(&f->raw);
+    nd_arena_release(&f->paths);
+    free(f->name_at);
+    free(f->kind);
+    free(f->at);
+    free(f->group);
+    free(f->item);
+    free(f->nearest);
+    free(f->decision);
+}
+
+static enum nd_status check_filter(const struct nd_run_options *options,
+                                   const struct nd_filter_params *params, struct nd_error *err)
+{
+    if (!params->n_prototypes)
+        return nd_fail(err, ND_EINVAL, "no prototypes: name files or folders");
+    if (options->copy_to || options->link_to || options->annotate)
+        return nd_fail(err, ND_EINVAL,
+                       "filter has neither copy_to nor link_to, and annotates through `output`");
+    return nd_recipe_params_check(options->recipe, err);
+}
+
+enum nd_status nd_run_filter(const struct nd_run_options *options,
+                             const struct nd_filter_params *params,
+                             const struct nd_run_events *events, struct nd_run_summary *summary,
                              struct nd_error *err)
 {
-    struct nd_run_summary counts;
     struct nd_error room = {0};
     struct nd_run run;
-    const struct nd_run_request request = {.reads = prototypes,
-                                           .n_reads = n_prototypes,
+    const struct nd_first_line_prototypes prototypes = {params->prototypes,   params->text_fields,
+                                                        params->n_prototypes, params->n_text_fields,
+                                                        params->id_field,     params->group_field};
+    const struct nd_run_request request = {.reads = params->prototypes,
+                                           .n_reads = params->n_prototypes,
                                            .reading.answers_pauses = true,
                                            .reads_documents = true,
                                            .takes_sketches = true,
                                            .compares = true,
                                            .writes_output = !options->output_dir,
                                            .writes_survivors = true,
-                                           .hands_on_bad = output == ND_FILTER_ANNOTATE,
-                                           .may_replace = output == ND_FILTER_MATCHES ||
-                                                          output == ND_FILTER_OTHERS};
-    struct filtering f = {.run = &run, .output = output, .raw.bytes_max = (size_t)64 << 20};
+                                           .hands_on_bad = params->output == ND_FILTER_ANNOTATE,
+                                           .writes_summary = true,
+                                           .writes_manifest = true,
+                                           .prototypes = &prototypes,
+                                           .may_replace = params->output == ND_FILTER_MATCHES ||
+                                                          params->output == ND_FILTER_OTHERS};
+    struct filtering f = {.run = &run,
+                          .params = params,
+                          .output = params->output,
+                          .group_index = -1,
+                          .raw.bytes_max = (size_t)64 << 20};
     enum nd_status status;
 
     err = err ? err : &room;
     *err = (struct nd_error){0};
-    if (!n_prototypes)
-        return nd_fail(err, ND_EINVAL, "no prototypes: name files or folders");
-    if (options->copy_to || options->link_to || options->annotate)
-        return nd_fail(err, ND_EINVAL,
-                       "filter has neither copy_to nor link_to, and annotates through `output`");
-    if (nd_recipe_params_check(options->recipe, err) != ND_OK)
-        return ND_EINVAL;
+    *summary = (struct nd_run_summary){0};
+    if (check_filter(options, params, err) != ND_OK)
+        return err->status;
     f.ignores_text = options->recipe->dedup.candidates == ND_CANDIDATES_MATCH &&
                      nd_method_ignores_text(&options->recipe->method);
-    status = nd_run_begin(&run, options, &request, events, &counts, err);
+    status = nd_run_begin(&run, options, &request, events, summary, err);
     if (status == ND_OK)
-        status = filter(&f, prototypes, n_prototypes, err);
-    nd_output_discard(f.out);
+        status = filter(&f, err);
+    release(&f);
     nd_run_end(&run);
-    *summary = nd_run_use_summary(&counts, f.matches);
-    nd_json_release(&f.name);
-    nd_json_release(&f.place);
-    nd_json_release(&f.row);
-    nd_json_release(&f.own_name);
-    nd_hash_set_release(&f.raw);
-    free(f.name_at);
-    free(f.kind);
-    free(f.item);
-    free(f.nearest);
     return nd_run_status(status, err);
 }

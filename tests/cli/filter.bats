@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # filter.bats - neardup filter: a stream against prototypes
 
+bats_require_minimum_version 1.5.0
 load common
 
 spam_and_mail() {
@@ -22,13 +23,13 @@ spam_and_mail() {
 
 @test "filter: the records that match, and the others, as they came" {
     spam_and_mail
-    run neardup filter -p spam.jsonl mail.jsonl
+    run neardup filter -q -p spam.jsonl mail.jsonl
     [ "$status" -eq 0 ]
     [ "$output" = "$(sed -n '1p;3p' mail.jsonl)" ]
-    run neardup filter -p spam.jsonl --invert mail.jsonl
+    run neardup filter -q -p spam.jsonl --invert mail.jsonl
     [ "$status" -eq 0 ]
     [ "$output" = "$(sed -n '2p;4p;5p' mail.jsonl)" ]
-    run neardup filter -p spam.jsonl -c - <mail.jsonl
+    run neardup filter -q -p spam.jsonl -c - <mail.jsonl
     [ "$status" -eq 0 ]
     [ "$output" = 2 ]
 }
@@ -36,13 +37,13 @@ spam_and_mail() {
 @test "filter: the documents of the stream are not compared with one another" {
     spam_and_mail
     sed -n '2p;4p' mail.jsonl >twice.jsonl
-    run neardup filter -p spam.jsonl twice.jsonl
+    run neardup filter -q -p spam.jsonl twice.jsonl
     [ "$status" -eq 1 ]
     [ -z "$output" ]
-    run neardup filter -p spam.jsonl --invert twice.jsonl
+    run neardup filter -q -p spam.jsonl --invert twice.jsonl
     [ "$status" -eq 0 ]
     [ "${#lines[@]}" -eq 2 ]
-    run neardup filter -p spam.jsonl --invert -q spam.jsonl
+    run neardup filter -q -p spam.jsonl --invert -q spam.jsonl
     [ "$status" -eq 1 ]
 }
 
@@ -66,13 +67,13 @@ PY
     echo "one two three four five six seven eight nine" >spam/a
     echo "ten eleven twelve thirteen fourteen fifteen" >spam/b
     printf 'one two three four five six seven eight nine\nquite another line\nten eleven twelve thirteen fourteen fifteen!\n' >lines
-    run neardup filter --prototypes spam --unit line <lines
+    run neardup filter -q --prototypes spam --unit line <lines
     [ "$status" -eq 0 ]
     [ "$output" = "$(sed -n '1p;3p' lines)" ]
     mkdir in
     cp spam/a in/x
     cp lines in/y
-    run neardup filter -p spam/a -p spam/b in
+    run neardup filter -q -p spam/a -p spam/b in
     [ "$output" = in/x ]
 }
 
@@ -104,20 +105,20 @@ PY
     run neardup filter mail.jsonl
     [ "$status" -eq 2 ]
     [ "$output" = "neardup: filter needs --prototypes FILE; see neardup help filter" ]
-    run neardup filter -p nothing.jsonl mail.jsonl -o out
+    run neardup filter -q -p nothing.jsonl mail.jsonl -o out
     [ "$status" -eq 2 ]
     [[ $output == *"nothing.jsonl"* ]]
     [ ! -e out ]
-    run neardup filter -p spam.jsonl mail.jsonl -o spam.jsonl
+    run neardup filter -q -p spam.jsonl mail.jsonl -o spam.jsonl
     [ "$status" -eq 2 ]
     [[ $output == *"'spam.jsonl' is read by this run and would be overwritten"* ]]
     : >empty.jsonl
-    run neardup filter -p empty.jsonl mail.jsonl
+    run neardup filter -q -p empty.jsonl mail.jsonl
     [ "$status" -eq 2 ]
     [[ $output == *"no prototype in empty.jsonl"* ]]
-    run neardup filter -p spam.jsonl -a -c mail.jsonl
+    run neardup filter -q -p spam.jsonl -a -c mail.jsonl
     [ "$status" -eq 2 ]
-    run neardup filter -p spam.jsonl mail.jsonl missing.jsonl
+    run neardup filter -q -p spam.jsonl mail.jsonl missing.jsonl
     [ "$status" -eq 3 ]
     [[ $output == *"1 input that failed"* ]]
 }
@@ -166,4 +167,70 @@ PY
     : >later.jsonl
     wait "$command"
     diff a.jsonl got.jsonl
+}
+
+# Questions of two benchmarks, in fields of their own names, and documents that quote some.
+quizzes() {
+    cat >quiz.jsonl <<'END'
+{"qid":"moons","question":"Which planet of the solar system has the greatest number of moons today?","set":"space"}
+{"qid":"again","question":"Which planet of the solar system has the greatest number of moons today?","set":"quiz"}
+{"qid":"river","question":"Which of these rivers is the longest one in the whole of Europe?","set":"quiz"}
+{"qid":"alone","question":"Nobody ever quotes what this one asks in so many words","set":null}
+END
+    cat >train.jsonl <<'END'
+{"id":1,"text":"From a forum. Which planet of the solar system has the greatest number of moons today? Saturn, I said."}
+{"id":2,"text":"Nothing about planets. The weather was fine, and we walked along the river until the evening came."}
+{"id":3,"text":"Which of these rivers is the longest one in the whole of Europe?"}
+END
+}
+
+@test "filter: fields of the prototypes, a table by group, a manifest and a summary" {
+    quizzes
+    asked=(-p quiz.jsonl --prototypes-text-field question --prototypes-id-field qid --verify containment-of-kept)
+    neardup filter "${asked[@]}" --prototypes-group-field set train.jsonl --invert -o clean.jsonl --manifest m.jsonl \
+        --summary s.json 2>told.txt
+    [ "$(ids clean.jsonl)" = 2 ]
+    rows m.jsonl removed kept removed_at kept_at identical decided_by >rows.txt
+    cat >right.txt <<'END'
+1 "moons" "train.jsonl:1" "quiz.jsonl:1" "no" "containment_of_kept"
+3 "river" "train.jsonl:3" "quiz.jsonl:3" "bytes" null
+END
+    diff right.txt rows.txt
+    [ "$(sed -n 1p m.jsonl | jq -c '[.options.prototypes, .options.prototypes_text_fields, .options.prototypes_id_field]')" \
+        = '[["quiz.jsonl"],["question"],"qid"]' ]
+    [ "$(jq -c '[.quoted[] | [.name, .prototypes, .documents]]' s.json)" = '[["space",1,1],["quiz",2,2],["",1,0]]' ]
+    [ "$(jq -c '[.documents, .matches, .others, .identical_bytes, .near, .prototypes]' s.json)" = "[3,2,1,1,1,4]" ]
+    grep -q '^  match a prototype  *2  *66.7%$' told.txt
+    grep -q '^ *2  quiz (2)$' told.txt
+    grep -q '^ *0  (no value) (1)$' told.txt
+    # Without a group equal prototypes count once.
+    neardup filter "${asked[@]}" train.jsonl -c --summary s.json -q >count
+    [ "$(cat count)" = 2 ]
+    [ "$(jq -c '[.prototypes, .quoted]' s.json)" = "[3,null]" ]
+}
+
+@test "filter: a manifest has bad records, and is published with the rest or not at all" {
+    quizzes
+    echo broken >>train.jsonl
+    neardup filter -p quiz.jsonl --prototypes-text-field question train.jsonl --max-bad 1 --manifest m.jsonl -q -o out
+    [ "$(tail -n 1 m.jsonl | jq -r .skipped)" = train.jsonl:4 ]
+    rm -f m.jsonl out
+    run -2 neardup filter -p quiz.jsonl --prototypes-text-field question train.jsonl --strict --manifest m.jsonl -q -o out
+    [ ! -e m.jsonl ]
+    [ ! -e out ]
+}
+
+@test "filter: what is wrong with the prototypes' fields is said" {
+    quizzes
+    run -2 neardup filter -p quiz.jsonl train.jsonl -q
+    [[ "$output" == *"; --prototypes-text-field question probably names the text"* ]]
+    run neardup filter -p quiz.jsonl --prototypes-text-field question --prototypes-group-field sets train.jsonl -q
+    [[ "$output" == *"warning: prototypes-group-field: no prototype has a field 'sets'"* ]]
+    neardup sketch quiz.jsonl --text-field question -o quiz.sketch -q
+    run -2 neardup filter -p quiz.sketch --prototypes-group-field set train.jsonl -q
+    [[ "$output" == *"prototypes-group-field: sketch files keep no fields"* ]]
+    # The documents' own id field is not asked of the prototypes.
+    sed 's/"id"/"number"/' train.jsonl >numbered.jsonl
+    run neardup filter -p quiz.jsonl --prototypes-text-field question --prototypes-id-field qid --id-field number numbered.jsonl -c -q
+    [ "$output" = 1 ]
 }

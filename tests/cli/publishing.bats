@@ -73,6 +73,8 @@ pages/a.html | anchors pages -q -o OUT
 pages/a.html | anchors pages/a.html pages/b.html -q -o OUT
 d/docs.jsonl | filter -p proto.jsonl d/docs.jsonl -q --annotate -o OUT
 d/docs.jsonl | filter -p proto.jsonl d/docs.jsonl -q -c -o OUT
+d/docs.jsonl | filter -p proto.jsonl d/docs.jsonl -q --manifest OUT -o /dev/null
+d/docs.jsonl | filter -p proto.jsonl d/docs.jsonl -q --summary OUT -o /dev/null
 proto.jsonl | filter -p proto.jsonl d/docs.jsonl -q -o OUT
 proto.jsonl | filter -p proto.jsonl d/docs.jsonl -q -v -o OUT
 d/docs.jsonl | df build d/docs.jsonl -q -o OUT

@@ -269,16 +269,19 @@ static enum nd_status collapse_records(const struct nd_run_options *options, str
 
 static enum nd_status filter(const struct nd_run_options *options, struct nd_error *err)
 {
-    struct nd_use_summary summary;
+    const struct nd_filter_params params = {.prototypes = options->paths, .n_prototypes = 1};
+    struct nd_run_summary summary;
 
-    return nd_run_filter(options, options->paths, 1, ND_FILTER_MATCHES, NULL, &summary, err);
+    return nd_run_filter(options, &params, NULL, &summary, err);
 }
 
 static enum nd_status annotate(const struct nd_run_options *options, struct nd_error *err)
 {
-    struct nd_use_summary summary;
+    const struct nd_filter_params params = {
+        .prototypes = options->paths, .n_prototypes = 1, .output = ND_FILTER_ANNOTATE};
+    struct nd_run_summary summary;
 
-    return nd_run_filter(options, options->paths, 1, ND_FILTER_ANNOTATE, NULL, &summary, err);
+    return nd_run_filter(options, &params, NULL, &summary, err);
 }
 
 static enum nd_status mirrors(const struct nd_run_options *options, struct nd_error *err)
