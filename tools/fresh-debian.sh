@@ -37,11 +37,14 @@ root() { # NAME
     cp /etc/resolv.conf "$work/$1/etc/" 2>/dev/null || true
 }
 
-# Run a command in it, with /proc, by which the loader knows where a program is.
+# Run a command in it, with /proc, by which the loader knows where a program is, and terminals.
 inside() { # NAME COMMAND ...
     unshare --mount sh -ec 'root=$1
         shift
         mount -t proc proc "$root/proc"
+        mkdir -p "$root/dev/pts"
+        mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts" &&
+            ln -sf pts/ptmx "$root/dev/ptmx"
         exec env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME=/opt chroot "$root" "$@"' \
         inside "$work/$1" "${@:2}"
 }
